@@ -1,0 +1,3 @@
+module stencil
+
+go 1.26
