@@ -1,0 +1,110 @@
+package vocab
+
+import (
+	"bytes"
+	"sort"
+)
+
+// A TrieNode is one byte on the way from the root to one or more tokens.
+// Its children follow it directly; the node after its last descendant is End.
+type TrieNode struct {
+	End   int32  // index of the first node that is not below this one
+	First int32  // index into Trie.Tokens of the first token at or below this node
+	Byte  byte   // the byte that leads here
+	Depth uint16 // number of bytes from the root, 1 for the root's children
+}
+
+// A Trie holds byte strings and, for each, the integers filed under it
+// (token ids, or positions in another table). The nodes lie in one array in
+// depth-first order, children by ascending byte, so that a walk that skips a
+// sub-tree is one assignment:
+//
+//	for i := 0; i < t.Len(); {
+//		if dead(t.Nodes[i].Byte) { i = t.Nodes[i].End } else { i++ }
+//	}
+//
+// The tokens of node i itself are Tokens[Nodes[i].First : Nodes[i+1].First]
+// when the node has children or not; those of its whole sub-tree are
+// Tokens[Nodes[i].First : Nodes[Nodes[i].End].First]. One sentinel node ends
+// the array. A Trie is immutable and safe for concurrent use.
+type Trie struct {
+	Nodes  []TrieNode // in depth-first order, with a sentinel at the end
+	Tokens []int32    // grouped by node, in the nodes' order
+	Child  [256]int32 // root child by byte, or -1
+	Depth  int        // length in bytes of the longest string
+}
+
+// Len returns the number of nodes, the sentinel not counted.
+func (t *Trie) Len() int { return len(t.Nodes) - 1 }
+
+// At returns the integers filed under exactly the string of node i.
+func (t *Trie) At(i int32) []int32 {
+	return t.Tokens[t.Nodes[i].First:t.Nodes[i+1].First]
+}
+
+// TrieEntry is one string to be put into a trie.
+type TrieEntry struct {
+	Text  []byte
+	Value int32
+}
+
+// NewTrie builds a trie; entries with an empty text are left out. It sorts
+// entries in place.
+func NewTrie(entries []TrieEntry) *Trie {
+	sort.SliceStable(entries, func(i, j int) bool {
+		if c := bytes.Compare(entries[i].Text, entries[j].Text); c != 0 {
+			return c < 0
+		}
+		return entries[i].Value < entries[j].Value
+	})
+	for len(entries) > 0 && len(entries[0].Text) == 0 {
+		entries = entries[1:]
+	}
+	t := &Trie{Tokens: make([]int32, 0, len(entries)), Nodes: make([]TrieNode, 0, 2*len(entries)+1)}
+	for i := range t.Child {
+		t.Child[i] = -1
+	}
+	var path []int32 // open nodes, by depth
+	var last []byte
+	for _, e := range entries {
+		common := 0
+		for common < len(last) && common < len(e.Text) && last[common] == e.Text[common] {
+			common++
+		}
+		for len(path) > common {
+			t.Nodes[path[len(path)-1]].End = int32(len(t.Nodes))
+			path = path[:len(path)-1]
+		}
+		for d := common; d < len(e.Text); d++ {
+			id := int32(len(t.Nodes))
+			if d == 0 {
+				t.Child[e.Text[0]] = id
+			}
+			t.Nodes = append(t.Nodes, TrieNode{Byte: e.Text[d], Depth: uint16(d + 1), First: int32(len(t.Tokens))})
+			path = append(path, id)
+		}
+		t.Depth = max(t.Depth, len(e.Text))
+		t.Tokens = append(t.Tokens, e.Value)
+		last = e.Text
+	}
+	for _, id := range path {
+		t.Nodes[id].End = int32(len(t.Nodes))
+	}
+	t.Nodes = append(t.Nodes, TrieNode{First: int32(len(t.Tokens)), End: int32(len(t.Nodes)) + 1})
+	return t
+}
+
+// buildTrie files every token that adds text under its bytes.
+func buildTrie(v *Vocab) *Trie {
+	entries := make([]TrieEntry, 0, v.Len())
+	for id := int32(0); id < int32(v.Len()); id++ {
+		if b := v.Bytes(id); len(b) > 0 && len(b) <= maxTokenBytes {
+			entries = append(entries, TrieEntry{b, id})
+		}
+	}
+	return NewTrie(entries)
+}
+
+// maxTokenBytes bounds a token's length to what a node's depth can hold. A
+// longer token is never offered by a mask.
+const maxTokenBytes = 1<<16 - 1
