@@ -1,0 +1,76 @@
+package scripted
+
+import (
+	"math"
+
+	"stencil/vocab"
+)
+
+// Strong is the logit of a token that a script wants, beside zeros for all
+// others: at temperature 1 even a vocabulary of 200,000 takes away less than
+// one part in a million.
+const Strong = 30
+
+// Say returns a Func that writes reply after any history and then ends the
+// generation. Where it stands in the reply is the longest beginning of it that
+// the history ends with, so a mask that forces other tokens starts it again.
+func Say(v *vocab.Vocab, reply string) Func {
+	return SayTokens(append(v.Tokenize(nil, reply, false), v.EOG()[0]))
+}
+
+// SayTokens is Say for a reply that is already tokens, the end included.
+func SayTokens(reply []int32) Func {
+	return func(history []int32, logits []float32) {
+		logits[reply[standing(history, reply)]] = Strong
+	}
+}
+
+// standing returns the length of the longest proper beginning of reply that
+// history ends with.
+func standing(history, reply []int32) int {
+	for n := min(len(history), len(reply)-1); n > 0; n-- {
+		tail := history[len(history)-n:]
+		same := true
+		for i, t := range tail {
+			if t != reply[i] {
+				same = false
+				break
+			}
+		}
+		if same {
+			return n
+		}
+	}
+	return 0
+}
+
+// Random returns a Func of independent normal logits with a standard deviation
+// of 4, which is what trained models show, decided by the seed and the whole
+// history.
+func Random(seed uint64) Func {
+	return func(history []int32, logits []float32) {
+		h := mix(seed)
+		for _, t := range history {
+			h = mix(h ^ uint64(uint32(t)))
+		}
+		for i := 0; i < len(logits); i += 2 {
+			h = mix(h)
+			// Box and Muller's transform of two uniform numbers.
+			u := (float64(h>>40) + 1) / (1 << 24)
+			r := 4 * math.Sqrt(-2*math.Log(u))
+			sin, cos := math.Sincos(2 * math.Pi * float64(h&(1<<24-1)) / (1 << 24))
+			logits[i] = float32(r * sin)
+			if i+1 < len(logits) {
+				logits[i+1] = float32(r * cos)
+			}
+		}
+	}
+}
+
+// mix is the SplitMix64 generator's step (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
