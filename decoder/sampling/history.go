@@ -1,0 +1,69 @@
+package sampling
+
+// history counts tokens for the penalties: how often each was generated, and
+// how often it stands in the window of the repetition penalty.
+type history struct {
+	slot   map[int32]int32 // token → position in seen
+	seen   []tally
+	window []int32 // ring of the latest tokens; nil when the window is unbounded
+	next   int     // position in window that the next token takes
+	full   bool
+}
+
+type tally struct {
+	token     int32
+	recent    int32 // occurrences in the window
+	generated int32 // occurrences in the generated text
+}
+
+func newHistory(lastN int) *history {
+	h := &history{slot: make(map[int32]int32)}
+	if lastN > 0 {
+		h.window = make([]int32, lastN)
+	}
+	return h
+}
+
+// add records one token, of the prompt or generated.
+func (h *history) add(tok int32, generated bool) {
+	t := h.tally(tok)
+	t.recent++
+	if generated {
+		t.generated++
+	}
+	if h.window == nil {
+		return
+	}
+	if h.full {
+		h.tally(h.window[h.next]).recent--
+	}
+	h.window[h.next] = tok
+	if h.next++; h.next == len(h.window) {
+		h.next, h.full = 0, true
+	}
+}
+
+func (h *history) tally(tok int32) *tally {
+	i, ok := h.slot[tok]
+	if !ok {
+		i = int32(len(h.seen))
+		h.slot[tok] = i
+		h.seen = append(h.seen, tally{token: tok})
+	}
+	return &h.seen[i]
+}
+
+// apply returns the logit of t's token after the penalties of o.
+func (t *tally) apply(logit float32, o *Options) float32 {
+	if t.recent > 0 && o.RepeatPenalty != 1 {
+		if logit > 0 {
+			logit /= o.RepeatPenalty
+		} else {
+			logit *= o.RepeatPenalty
+		}
+	}
+	if t.generated > 0 {
+		logit -= o.PresencePenalty + float32(t.generated)*o.FrequencyPenalty
+	}
+	return logit
+}

@@ -1,0 +1,116 @@
+package sampling
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Options says how tokens are drawn. The zero value is greedy: the likeliest
+// allowed token, every time.
+type Options struct {
+	Temperature float32 // 0: greedy
+	TopK        int     // keep the k likeliest tokens; 0: all
+	TopP        float32 // keep the likeliest tokens that hold this share; 0 or 1: all
+	MinP        float32 // drop tokens less likely than this times the likeliest; 0: none
+	TypicalP    float32 // keep the tokens nearest to the expected surprise that hold this share; 0 or 1: all
+
+	RepeatPenalty    float32 // divides positive and multiplies negative logits of recent tokens; 0 or 1: off
+	RepeatLastN      int     // how many of the latest tokens count, prompt included; 0: DefaultRepeatLastN; -1: all
+	PresencePenalty  float32 // taken from the logit of every token generated before
+	FrequencyPenalty float32 // taken from it once for each time it was generated
+
+	LogitBias []Bias // added to the logits first; -Inf forbids a token
+	Seed      uint64
+}
+
+// DefaultRepeatLastN is the window of the repetition penalty when
+// Options.RepeatLastN is 0. It is llama.cpp's and Ollama's default.
+const DefaultRepeatLastN = 64
+
+// A Bias is added to the logit of one token.
+type Bias struct {
+	Token int32
+	Add   float32
+}
+
+// An OptionError says which option is out of its range, by the name it has in
+// requests.
+type OptionError struct {
+	Option string // for example "top_p"
+	Reason string // for example "must be between 0 and 1, got 1.5"
+}
+
+// Error implements error.
+func (e *OptionError) Error() string { return "sampling: " + e.Option + " " + e.Reason }
+
+// Validate reports the first option that is out of range for a vocabulary of
+// n tokens, as an *OptionError.
+func (o Options) Validate(n int) error {
+	ranged := []struct {
+		name     string
+		v        float32
+		min, max float32
+	}{
+		{"temperature", o.Temperature, 0, 100},
+		{"top_p", o.TopP, 0, 1},
+		{"min_p", o.MinP, 0, 1},
+		{"typical_p", o.TypicalP, 0, 1},
+		{"repeat_penalty", o.RepeatPenalty, 0, 100},
+		{"presence_penalty", o.PresencePenalty, -100, 100},
+		{"frequency_penalty", o.FrequencyPenalty, -100, 100},
+	}
+	for _, r := range ranged {
+		// Written so that NaN fails as well.
+		if !(r.v >= r.min && r.v <= r.max) {
+			return &OptionError{r.name, fmt.Sprintf("must be between %g and %g, got %g", r.min, r.max, r.v)}
+		}
+	}
+	if o.TopK < 0 {
+		return &OptionError{"top_k", fmt.Sprintf("must not be negative, got %d", o.TopK)}
+	}
+	if o.RepeatLastN < -1 {
+		return &OptionError{"repeat_last_n", fmt.Sprintf("must be -1 or more, got %d", o.RepeatLastN)}
+	}
+	for _, b := range o.LogitBias {
+		if b.Token < 0 || int(b.Token) >= n {
+			return &OptionError{"logit_bias", fmt.Sprintf("names token %d, the vocabulary ends at %d", b.Token, n-1)}
+		}
+		if b.Add != b.Add || math.IsInf(float64(b.Add), 1) {
+			return &OptionError{"logit_bias", fmt.Sprintf("of token %d must be a finite number or -infinity", b.Token)}
+		}
+	}
+	return nil
+}
+
+// normal returns o with every "off" spelled one way and the biases sorted by
+// token and added up.
+func (o Options) normal() Options {
+	if o.TopP == 0 {
+		o.TopP = 1
+	}
+	if o.TypicalP == 0 {
+		o.TypicalP = 1
+	}
+	if o.RepeatPenalty == 0 {
+		o.RepeatPenalty = 1
+	}
+	if o.RepeatLastN == 0 {
+		o.RepeatLastN = DefaultRepeatLastN
+	}
+	bias := slices.Clone(o.LogitBias)
+	slices.SortStableFunc(bias, func(a, b Bias) int { return int(a.Token) - int(b.Token) })
+	o.LogitBias = bias[:0]
+	for _, b := range bias {
+		if n := len(o.LogitBias); n > 0 && o.LogitBias[n-1].Token == b.Token {
+			o.LogitBias[n-1].Add += b.Add
+			continue
+		}
+		o.LogitBias = append(o.LogitBias, b)
+	}
+	return o
+}
+
+func (o Options) penalises() bool {
+	return o.RepeatPenalty != 1 || o.PresencePenalty != 0 || o.FrequencyPenalty != 0
+}
