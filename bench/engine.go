@@ -1,0 +1,44 @@
+package bench
+
+// Engine compiles schemas to constraints over one vocabulary.
+type Engine interface {
+	// Compile does all that a server does before it can make a matcher.
+	Compile(schema []byte) (Constraint, error)
+}
+
+// Constraint is a compiled schema.
+type Constraint interface {
+	NewMatcher() Matcher
+	// Draft names the draft by which the schema was read: "draft4", "draft6",
+	// "draft7", "draft2019-09" or "draft2020-12".
+	Draft() string
+}
+
+// Matcher follows one document. One goroutine at a time uses it.
+type Matcher interface {
+	Mask() (Mask, error)
+	Accept(token int32) error
+	AcceptBytes(text []byte) (int, error)
+	Clone() Matcher
+	Accepting() bool
+	ShortestCompletion() []byte
+}
+
+// Mask is the set of tokens that may follow.
+type Mask interface {
+	Has(token int32) bool
+	Len() int
+	AppendTokens(dst []int32) []int32
+}
+
+// CompileError is an Engine's refusal of a schema.
+type CompileError struct {
+	Keyword string // what stopped it; empty when no single keyword did
+	Err     error
+}
+
+// Error returns the engine's own message.
+func (e *CompileError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the engine's own error.
+func (e *CompileError) Unwrap() error { return e.Err }

@@ -1,0 +1,243 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Summary adds up the results of a run.
+type Summary struct {
+	Schemas int
+	Counts  map[Status]int
+	// Refusals counts, among the schemas that did not compile, the keyword
+	// that stopped each.
+	Refusals  map[string]int
+	Tokens    int
+	Reordered int // valid instances refused for order or spacing alone
+	Skipped   int // instances that cannot be told in UTF-8
+	Wall, CPU time.Duration
+	PeakRSS   int64 // bytes
+
+	// SlowMasks and SlowStarts are the slowest masks and the slowest times to a
+	// first mask, slowest first.
+	SlowMasks  []Slow
+	SlowStarts []Slow
+
+	masks, starts         sample
+	slowMasks, slowStarts slowest
+}
+
+// Slow is one of the longest times of a run.
+type Slow struct {
+	ID    string
+	Took  time.Duration
+	Test  int // index of the instance; -1 for a time to the first mask
+	Token int // index of the token in the instance
+}
+
+// slowKept bounds the lists of slow places that a run collects.
+const slowKept = 1000
+
+func newSummary() *Summary {
+	return &Summary{Counts: map[Status]int{}, Refusals: map[string]int{}}
+}
+
+func (s *Summary) add(r *Result) {
+	s.Schemas++
+	s.Counts[r.Status]++
+	if r.Status == CompileFailed {
+		s.Refusals[r.Keyword]++
+	}
+	s.Tokens += r.Tokens
+	s.Reordered += r.Reordered
+	s.Skipped += r.Skipped
+	s.Wall += r.Wall
+	s.CPU += r.CPU
+	if r.TTFM > 0 {
+		s.starts.add(r.TTFM)
+		s.slowStarts.add(Slow{r.ID, r.TTFM, -1, -1})
+	}
+	for i, d := range r.Masks {
+		s.masks.add(d)
+		s.slowMasks.add(Slow{r.ID, d, int(r.slowAt[i].test), int(r.slowAt[i].token)})
+	}
+}
+
+// slowest collects the longest of the times given to it.
+type slowest struct {
+	list  []Slow
+	floor time.Duration // no shorter time belongs to the list any more
+}
+
+func (s *slowest) add(x Slow) {
+	if x.Took <= s.floor {
+		return
+	}
+	if s.list = append(s.list, x); len(s.list) == 2*slowKept {
+		s.cut()
+	}
+}
+
+// cut sorts the list and drops what is too much.
+func (s *slowest) cut() []Slow {
+	slices.SortStableFunc(s.list, func(a, b Slow) int { return cmp.Compare(b.Took, a.Took) })
+	if len(s.list) >= slowKept {
+		s.list = s.list[:slowKept]
+		s.floor = s.list[slowKept-1].Took
+	}
+	return s.list
+}
+
+func (s *Summary) finish() {
+	s.SlowMasks, s.SlowStarts = s.slowMasks.cut(), s.slowStarts.cut()
+	s.PeakRSS = peakResidentBytes()
+}
+
+// sample keeps durations in nanoseconds; those above 4.29 s are counted as
+// that.
+type sample struct {
+	ns     []uint32
+	sorted bool
+	sum    time.Duration
+	max    time.Duration
+}
+
+func (s *sample) add(d time.Duration) {
+	s.ns = append(s.ns, uint32(min(d, math.MaxUint32)))
+	s.sorted = false
+	s.sum += d
+	s.max = max(s.max, d)
+}
+
+func (s *sample) avg() time.Duration {
+	if len(s.ns) == 0 {
+		return 0
+	}
+	return s.sum / time.Duration(len(s.ns))
+}
+
+// quantile returns the smallest duration that at least the share q of the
+// sample does not exceed.
+func (s *sample) quantile(q float64) time.Duration {
+	if len(s.ns) == 0 {
+		return 0
+	}
+	if !s.sorted {
+		slices.Sort(s.ns)
+		s.sorted = true
+	}
+	i := int(math.Ceil(q*float64(len(s.ns)))) - 1
+	return time.Duration(s.ns[max(i, 0)])
+}
+
+// quantiles are the rows of the table between the average and the maximum.
+var quantiles = []struct {
+	name string
+	q    float64
+}{
+	{"p25", 0.25}, {"p50", 0.5}, {"p75", 0.75}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999},
+}
+
+// WriteTable prints the summary: times between masks (TBM) and to the first
+// mask (TTFM) in microseconds, then the counts.
+func (s *Summary) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "µs\tTBM\tTTFM\t\n")
+	row := func(name string, mask, start time.Duration) {
+		fmt.Fprintf(t, "%s\t%s\t%s\t\n", name, micros(mask), micros(start))
+	}
+	row("avg", s.masks.avg(), s.starts.avg())
+	for _, q := range quantiles {
+		row(q.name, s.masks.quantile(q.q), s.starts.quantile(q.q))
+	}
+	row("max", s.masks.max, s.starts.max)
+	fmt.Fprintf(t, "\t\t\t\n")
+	fmt.Fprintf(t, "schemas\t%d\t\t\n", s.Schemas)
+	for _, st := range allStatuses {
+		fmt.Fprintf(t, "%s\t%d\t%.2f%%\t\n", st, s.Counts[st], percent(s.Counts[st], s.Schemas))
+	}
+	fmt.Fprintf(t, "masks\t%d\t\t\n", len(s.masks.ns))
+	fmt.Fprintf(t, "tokens\t%d\t\t\n", s.Tokens)
+	if s.Reordered > 0 {
+		fmt.Fprintf(t, "reordered\t%d\tinstances\t\n", s.Reordered)
+	}
+	if s.Skipped > 0 {
+		fmt.Fprintf(t, "skipped\t%d\tinstances\t\n", s.Skipped)
+	}
+	fmt.Fprintf(t, "wall\t%.2f\ts\t\n", s.Wall.Seconds())
+	if s.CPU > 0 {
+		fmt.Fprintf(t, "thread CPU\t%.2f\ts\t\n", s.CPU.Seconds())
+	}
+	fmt.Fprintf(t, "peak RSS\t%d\tMiB\t\n", s.PeakRSS>>20)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return s.writeRefusals(w)
+}
+
+// writeRefusals lists what stopped the schemas that did not compile.
+func (s *Summary) writeRefusals(w io.Writer) error {
+	var words []string
+	for k := range s.Refusals {
+		words = append(words, k)
+	}
+	slices.SortFunc(words, func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Refusals[b], s.Refusals[a]), strings.Compare(a, b))
+	})
+	for i, k := range words {
+		words[i] = fmt.Sprintf("%s %d", cmp.Or(k, "other"), s.Refusals[k])
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\ncompile errors by keyword: %s\n", strings.Join(words, ", "))
+	return err
+}
+
+// WriteSlowest prints the n slowest first masks and the n slowest masks.
+func (s *Summary) WriteSlowest(w io.Writer, n int) error {
+	for _, list := range []struct {
+		title string
+		slow  []Slow
+	}{{"slowest first masks", s.SlowStarts}, {"slowest masks", s.SlowMasks}} {
+		if _, err := fmt.Fprintf(w, "\n%s\n", list.title); err != nil {
+			return err
+		}
+		for _, x := range list.slow[:min(n, len(list.slow))] {
+			place := ""
+			if x.Test >= 0 {
+				place = fmt.Sprintf("  instance %d token %d", x.Test, x.Token)
+			}
+			if _, err := fmt.Fprintf(w, "%12s µs  %s%s\n", micros(x.Took), x.ID, place); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// micros prints d in microseconds, with decimals where they say something.
+func micros(d time.Duration) string {
+	us := float64(d) / 1e3
+	switch {
+	case us < 10:
+		return fmt.Sprintf("%.2f", us)
+	case us < 1000:
+		return fmt.Sprintf("%.1f", us)
+	default:
+		return fmt.Sprintf("%.0f", us)
+	}
+}
+
+func percent(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(whole)
+}
