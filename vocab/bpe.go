@@ -1,0 +1,238 @@
+package vocab
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Byte-level BPE spells each byte as one printable character: itself where it is printable in
+// Latin-1, and U+0100 upwards for the rest, in order.
+var (
+	byteToRune [256]rune
+	runeToByte [0x100 + 68]int16 // -1: no byte
+	byteText   [256]string
+)
+
+func init() {
+	for i := range runeToByte {
+		runeToByte[i] = -1
+	}
+	next := rune(0x100)
+	for b := range 256 {
+		r := rune(b)
+		if !(b >= 0x21 && b <= 0x7e || b >= 0xa1 && b <= 0xac || b >= 0xae) {
+			r = next
+			next++
+		}
+		byteToRune[b] = r
+		runeToByte[r] = int16(b)
+		byteText[b] = string(r)
+	}
+}
+
+// appendByteLevel appends the bytes that a byte-level text stands for. Characters that stand for
+// no byte are spelled out as llama.cpp does.
+func appendByteLevel(dst []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	for i := 0; i < len(text); {
+		r, n := decodeLoose(text[i:])
+		i += n
+		if int(r) < len(runeToByte) && runeToByte[r] >= 0 {
+			dst = append(dst, byte(runeToByte[r]))
+			continue
+		}
+		dst = append(dst, "[UNK_BYTE_0x"...)
+		for _, c := range appendRune(nil, r) {
+			dst = append(dst, hex[c>>4], hex[c&15])
+		}
+		dst = append(dst, text...)
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// bpe tokenizes by merging the pair of neighbours with the best rank, again and again.
+//
+// Symbols are numbered: a token's id where the symbol's text is a token, and numbers from
+// vocab.Len() on for the few texts that occur only in merges.
+type bpe struct {
+	v     *Vocab
+	start [256]int32 // symbol of each byte
+	pairs pairTable
+	extra [][]int32 // for symbols that are no token: the tokens they are given out as
+	pool  sync.Pool // of *bpeState
+}
+
+type pair struct{ left, right int32 }
+
+type merged struct {
+	rank   int32 // -1: no such pair
+	symbol int32
+}
+
+// pairTable maps pairs of symbols to merges: open addressing, a quarter to half full. It is looked
+// at several times for each byte of text, where a Go map would cost twice as much.
+type pairTable struct {
+	seed    maphash.Seed
+	entries []pairEntry
+	shift   uint8
+}
+
+type pairEntry struct {
+	pair
+	merged
+	used bool
+}
+
+func newPairTable(n int) pairTable {
+	size := bits.Len(uint(n * 2))
+	return pairTable{entries: make([]pairEntry, 1<<size), shift: uint8(64 - size)}
+}
+
+func (t *pairTable) slot(p pair) uint64 {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 / golden ratio: spreads neighbouring ids
+	key := uint64(uint32(p.left))<<32 | uint64(uint32(p.right))
+	key ^= key >> 29
+	return key * golden >> t.shift
+}
+
+func (t *pairTable) find(p pair) merged {
+	mask := uint64(len(t.entries) - 1)
+	for h := t.slot(p); t.entries[h].used; h = (h + 1) & mask {
+		if t.entries[h].pair == p {
+			return t.entries[h].merged
+		}
+	}
+	return merged{rank: -1}
+}
+
+// add files a merge unless the pair has one already.
+func (t *pairTable) add(p pair, m merged) {
+	mask := uint64(len(t.entries) - 1)
+	h := t.slot(p)
+	for ; t.entries[h].used; h = (h + 1) & mask {
+		if t.entries[h].pair == p {
+			return
+		}
+	}
+	t.entries[h] = pairEntry{p, m, true}
+}
+
+func newBPE(v *Vocab) *bpe {
+	b := &bpe{v: v, pairs: newPairTable(v.merges.Len())}
+	b.pool.New = func() any { return new(bpeState) }
+	extra := map[string]int32{}
+	symbol := func(text []byte) int32 {
+		if id := v.index.findBytes(v.texts, text); id >= 0 {
+			return id
+		}
+		s, ok := extra[string(text)]
+		if !ok {
+			s = int32(v.Len() + len(b.extra))
+			extra[string(text)] = s
+			var tokens []int32
+			for i := range text {
+				if id := v.index.findBytes(v.texts, text[i:i+1]); id >= 0 {
+					tokens = append(tokens, id)
+				}
+			}
+			b.extra = append(b.extra, tokens)
+		}
+		return s
+	}
+	var buf []byte
+	for c := range b.start {
+		buf = append(buf[:0], byteText[c]...)
+		b.start[c] = symbol(buf)
+	}
+	for rank := range v.merges.Len() {
+		line := v.merges.At(rank)
+		if line == "" {
+			continue
+		}
+		cut := strings.IndexByte(line[1:], ' ') + 1
+		if cut == 0 {
+			continue // no pair
+		}
+		buf = append(buf[:0], line[:cut]...)
+		left := symbol(buf)
+		buf = append(buf, line[cut+1:]...)
+		right := symbol(buf[cut:])
+		b.pairs.add(pair{left, right}, merged{int32(rank), symbol(buf)})
+	}
+	return b
+}
+
+// bpeState is the scratch memory of one call.
+type bpeState struct {
+	text runeText
+	ends []int32
+	swap []int32
+	word []byte
+	merger
+}
+
+func (b *bpe) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
+	s := b.pool.Get().(*bpeState)
+	defer b.pool.Put(s)
+	s.text.set(text, mode.exact)
+	s.ends = append(s.ends[:0], int32(s.text.len()))
+	for _, split := range b.v.spec.stages {
+		s.swap = s.swap[:0]
+		from := 0
+		for _, end := range s.ends {
+			s.swap = split(&s.text, from, int(end), s.swap)
+			from = int(end)
+		}
+		s.ends, s.swap = s.swap, s.ends
+	}
+	from := 0
+	for _, end := range s.ends {
+		if int(end) > from {
+			dst = b.word(dst, s, s.text.bytes(from, int(end)))
+		}
+		from = int(end)
+	}
+	return dst
+}
+
+// word appends the tokens of one pre-tokenized word.
+func (b *bpe) word(dst []int32, s *bpeState, word string) []int32 {
+	if b.v.ignoreMerges {
+		s.word = s.word[:0]
+		for i := range len(word) {
+			s.word = append(s.word, byteText[word[i]]...)
+		}
+		if id := b.v.index.findBytes(b.v.texts, s.word); id >= 0 {
+			return append(dst, id)
+		}
+	}
+	s.begin()
+	for i := range len(word) {
+		s.append(b.start[word[i]], 1)
+	}
+	s.merge(func(left, right *mergeSymbol) (uint32, int32, bool) {
+		m := b.pairs.find(pair{left.id, right.id})
+		return uint32(m.rank), m.symbol, m.rank >= 0
+	})
+	for at := int32(0); at >= 0; at = s.symbols[at].next {
+		id := s.symbols[at].id
+		if int(id) < b.v.Len() {
+			dst = append(dst, id)
+		} else {
+			dst = append(dst, b.extra[int(id)-b.v.Len()]...)
+		}
+	}
+	return dst
+}
+
+// appendRune appends r as UTF-8; unlike utf8.AppendRune it spells surrogates as well.
+func appendRune(dst []byte, r rune) []byte {
+	if r >= 0xd800 && r < 0xe000 {
+		return append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0xbf, 0x80|byte(r)&0xbf)
+	}
+	return utf8.AppendRune(dst, r)
+}

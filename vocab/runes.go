@@ -1,0 +1,140 @@
+package vocab
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// runeText is a text decoded to code points, with the place and class of each.
+type runeText struct {
+	src    string   // the text, repaired
+	runes  []rune   //
+	starts []int32  // where each begins in src, and one more for the end
+	class  []rclass // of each
+}
+
+// rclass is a code point's general category, with a flag for whitespace.
+type rclass uint8
+
+const (
+	clsUnassigned rclass = iota
+	clsNumber
+	clsLetter
+	clsSeparator
+	clsMark
+	clsPunctuation
+	clsSymbol
+	clsControl
+	clsCategory rclass = 7  // mask
+	clsSpace    rclass = 8  // flag
+	clsNone     rclass = 16 // outside of the text
+)
+
+func (c rclass) letter() bool { return c&clsCategory == clsLetter }
+func (c rclass) number() bool { return c&clsCategory == clsNumber }
+func (c rclass) space() bool  { return c&clsSpace != 0 }
+
+// other reports a character that is neither letter nor number nor whitespace.
+func (c rclass) other() bool { return c&(clsSpace|clsNone) == 0 && !c.letter() && !c.number() }
+
+// runeClasses holds the class of every code point: those of Unicode 15.1, which llama.cpp's tables
+// are made from, while Go's are of 15.0. The characters added since are listed.
+var runeClasses = sync.OnceValue(func() *[unicode.MaxRune + 1]rclass {
+	t := new([unicode.MaxRune + 1]rclass)
+	set := func(c rclass, table *unicode.RangeTable) {
+		for _, r := range table.R16 {
+			for x := rune(r.Lo); x <= rune(r.Hi); x += rune(r.Stride) {
+				t[x] |= c
+			}
+		}
+		for _, r := range table.R32 {
+			for x := rune(r.Lo); x <= rune(r.Hi); x += rune(r.Stride) {
+				t[x] |= c
+			}
+		}
+	}
+	set(clsNumber, unicode.N)
+	set(clsLetter, unicode.L)
+	set(clsSeparator, unicode.Z)
+	set(clsMark, unicode.M)
+	set(clsPunctuation, unicode.P)
+	set(clsSymbol, unicode.S)
+	for _, control := range []*unicode.RangeTable{unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs} {
+		set(clsControl, control)
+	}
+	set(clsSpace, unicode.White_Space)
+	added := func(c rclass, lo, hi rune) {
+		for x := lo; x <= hi; x++ {
+			t[x] = c
+		}
+	}
+	added(clsSymbol, 0x2ffc, 0x2fff)
+	added(clsSymbol, 0x31ef, 0x31ef)
+	added(clsLetter, 0x2ebf0, 0x2ee5d)
+	return t
+})
+
+// decodeLoose decodes the first character of s as llama.cpp does: surrogates and overlong forms
+// count as characters, bytes that begin none become U+FFFD one by one.
+func decodeLoose(s string) (r rune, size int) {
+	r, size = utf8.DecodeRuneInString(s)
+	if r != utf8.RuneError || size != 1 {
+		return r, size
+	}
+	n := utf8Width(s[0])
+	if n == 1 || s[0] >= 0xf8 || len(s) < n {
+		return utf8.RuneError, 1
+	}
+	r = rune(s[0] & (0x7f >> n))
+	for i := 1; i < n; i++ {
+		if s[i]&0xc0 != 0x80 {
+			return utf8.RuneError, 1
+		}
+		r = r<<6 | rune(s[i]&0x3f)
+	}
+	if r > unicode.MaxRune {
+		return utf8.RuneError, 1 // llama.cpp fails here
+	}
+	return r, n
+}
+
+// set decodes s. With exact set every byte stays as it is, and those that are no UTF-8 count as
+// U+FFFD each; otherwise they are replaced by it.
+func (t *runeText) set(s string, exact bool) {
+	classes := runeClasses()
+	t.src = s
+	t.runes, t.starts, t.class = t.runes[:0], t.starts[:0], t.class[:0]
+	if !exact && !utf8.ValidString(s) {
+		var repaired []byte
+		for i := 0; i < len(s); {
+			r, n := decodeLoose(s[i:])
+			i += n
+			repaired = t.add(repaired, r, classes)
+		}
+		t.starts = append(t.starts, int32(len(repaired)))
+		t.src = string(repaired)
+		return
+	}
+	for i, r := range s {
+		t.starts = append(t.starts, int32(i))
+		t.runes = append(t.runes, r)
+		t.class = append(t.class, classes[r])
+	}
+	t.starts = append(t.starts, int32(len(s)))
+}
+
+func (t *runeText) add(dst []byte, r rune, classes *[unicode.MaxRune + 1]rclass) []byte {
+	t.starts = append(t.starts, int32(len(dst)))
+	t.runes = append(t.runes, r)
+	t.class = append(t.class, classes[r])
+	return appendRune(dst, r)
+}
+
+func (t *runeText) len() int { return len(t.runes) }
+
+// bytes returns the text from code point from to code point to.
+func (t *runeText) bytes(from, to int) string { return t.src[t.starts[from]:t.starts[to]] }
+
+// toLower returns the lower case of a code point.
+func toLower(r rune) rune { return unicode.ToLower(r) }

@@ -1,0 +1,204 @@
+package vocab
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Texts by which llama.cpp finds tokens with a role that a file does not name. Where several of a
+// list are in a vocabulary llama.cpp takes whichever its hash table yields first; here it is the
+// first of the list.
+var (
+	eotTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
+		"<EOT>", "_<EOT>", "<｜end▁of▁sentence｜>", "<end_of_utterance>"}
+	eomTexts    = []string{"<|eom_id|>"}
+	fimPreTexts = []string{"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>"}
+	fimSufTexts = []string{"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>", "<|code_suffix|>"}
+	fimMidTexts = []string{"<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>", "<|code_middle|>"}
+	fimPadTexts = []string{"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>"}
+	fimRepTexts = []string{"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"}
+	fimSepTexts = []string{"<|file_sep|>"}
+
+	// eogTexts end the generation wherever they are in a vocabulary.
+	eogTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<|endoftext|>",
+		"<|eom_id|>", "<EOT>", "_<EOT>", "<|end_of_text|>", "<end_of_utterance>"}
+	// harmonyTexts structure a message of gpt-oss and are shown as text.
+	harmonyTexts = []string{"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}
+)
+
+// findSpecials completes the roles of tokens by their texts and determines the end-of-generation
+// set. Tokens with a role become control tokens, whatever the file says.
+func (v *Vocab) findSpecials() {
+	sp := &v.special
+	for _, r := range []struct {
+		id    *int32
+		texts []string
+	}{
+		{&sp.eot, eotTexts}, {&sp.eom, eomTexts}, {&sp.fimPre, fimPreTexts}, {&sp.fimSuf, fimSufTexts},
+		{&sp.fimMid, fimMidTexts}, {&sp.fimPad, fimPadTexts}, {&sp.fimRep, fimRepTexts}, {&sp.fimSep, fimSepTexts},
+	} {
+		for _, text := range r.texts {
+			if *r.id >= 0 {
+				break
+			}
+			if id, ok := v.Find(text); ok {
+				*r.id = id
+				v.kinds[id] = Control
+			}
+		}
+	}
+
+	eog := map[int32]bool{}
+	add := func(id int32) {
+		if id >= 0 {
+			eog[id] = true
+		}
+	}
+	add(sp.fimPad)
+	add(sp.fimRep)
+	add(sp.fimSep)
+	for _, text := range eogTexts {
+		if id, ok := v.Find(text); ok {
+			add(id)
+			v.kinds[id] = Control
+		}
+	}
+	for _, text := range harmonyTexts {
+		if id, ok := v.Find(text); ok {
+			v.kinds[id] = UserDefined
+		}
+	}
+	add(sp.eos)
+	add(sp.eot)
+	add(sp.eom)
+
+	// In gpt-oss "<|end|>" ends a message, not the answer.
+	ends := func(text string) (int32, bool) {
+		id, ok := v.Find(text)
+		return id, ok && eog[id]
+	}
+	_, hasReturn := ends("<|return|>")
+	_, hasCall := ends("<|call|>")
+	if end, ok := ends("<|end|>"); ok && hasReturn && hasCall {
+		delete(eog, end)
+		v.kinds[end] = UserDefined
+	}
+	for id := range eog {
+		v.eog = append(v.eog, id)
+	}
+	slices.Sort(v.eog)
+}
+
+// findAdded lists the tokens that are looked for in a text before it is tokenized, and which of
+// them swallow the whitespace beside them.
+func (v *Vocab) findAdded() {
+	for id, kind := range v.kinds {
+		if kind == Control || kind == UserDefined || kind == Unknown {
+			v.added = append(v.added, int32(id))
+		}
+	}
+	slices.SortStableFunc(v.added, func(a, b int32) int { return cmp.Compare(len(v.Text(b)), len(v.Text(a))) })
+	for i, id := range v.added {
+		v.addedTrie.insert(v.Text(id), int32(i))
+	}
+
+	contains := func(s string, parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
+	}
+	switch {
+	case contains(v.pre, "jina-v2-de", "jina-v2-es", "jina-v2-code") || contains(v.arch, "nomic-bert-moe", "jina-bert-v3"):
+		if id, ok := v.Find("<mask>"); ok {
+			v.lstrip = map[int32]bool{id: true}
+		}
+	case contains(strings.ToLower(v.name), "phi-3", "phi3"):
+		v.rstrip = map[int32]bool{}
+		for _, id := range v.added {
+			v.rstrip[id] = true
+		}
+		if id, ok := v.Find("</s>"); ok {
+			v.rstrip[id] = true
+		}
+		for _, text := range []string{"<unk>", "<s>", "<|endoftext|>"} {
+			if id, ok := v.Find(text); ok {
+				delete(v.rstrip, id)
+			}
+		}
+	}
+}
+
+// fragment is a part of a text: an added token, or text still to be tokenized where token is -1.
+type fragment struct {
+	text  string
+	token int32
+}
+
+// partition cuts a text at the added tokens in it. The longest token is looked for in the whole
+// text first, then the next in what is left, as llama.cpp does; control and unknown tokens are
+// looked for only if special is set.
+func (v *Vocab) partition(text string, special bool) []fragment {
+	parts := []fragment{{text, -1}}
+	for _, id := range v.occurring(text) {
+		if !special && v.kinds[id] != UserDefined {
+			continue
+		}
+		var next []fragment
+		for _, f := range parts {
+			if f.token >= 0 {
+				next = append(next, f)
+				continue
+			}
+			next = v.cut(next, f.text, id)
+		}
+		parts = next
+	}
+	return parts
+}
+
+// cut appends the fragments of text around the token id.
+func (v *Vocab) cut(dst []fragment, text string, id int32) []fragment {
+	for text != "" {
+		left, right, found := strings.Cut(text, v.Text(id))
+		if !found {
+			return append(dst, fragment{text, -1})
+		}
+		if v.lstrip[id] {
+			left = strings.TrimRight(left, asciiSpace)
+		}
+		if v.rstrip[id] {
+			right = strings.TrimLeft(right, asciiSpace)
+		}
+		if left != "" {
+			dst = append(dst, fragment{left, -1})
+		}
+		dst = append(dst, fragment{"", id})
+		text = right
+	}
+	return dst
+}
+
+const asciiSpace = " \t\n\v\f\r"
+
+// occurring returns the added tokens that occur in text, in the order of v.added. One walk over
+// the text spares a search for each of what may be thousands of tokens.
+func (v *Vocab) occurring(text string) []int32 {
+	t := &v.addedTrie
+	var found []int32 // positions in v.added
+	for i := 0; i < len(text); i++ {
+		at := t.root[text[i]]
+		for j := i + 1; at != 0; j++ {
+			if n := t.nodes[at].value; n >= 0 && !slices.Contains(found, n) {
+				found = append(found, n)
+			}
+			if j == len(text) {
+				break
+			}
+			at = t.step(at, text[j])
+		}
+	}
+	slices.Sort(found)
+	for i, n := range found {
+		found[i] = v.added[n]
+	}
+	return found
+}
