@@ -1,0 +1,277 @@
+//go:build llama && cgo
+
+package llama
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"stencil/backend"
+)
+
+// cContext implements backend.Context.
+type cContext struct {
+	model *model
+	ptr   *C.struct_stencil_ctx
+	p     backend.ContextParams
+	size  int // cells, rounded up by llama.cpp
+	abort *abortFlag
+	pin   runtime.Pinner
+
+	lens []int32 // tokens in each sequence
+	next []int32 // scratch of Batch.Check
+	row  *float32
+	rows int
+	n    int // vocabulary
+}
+
+var _ backend.Context = (*cContext)(nil)
+
+// abortFlag is the struct stencil_abort of the shim. It is Go memory, pinned
+// as long as C may look at it: the function that sets it may still be running
+// after the decode that it was for, even after Close.
+type abortFlag struct {
+	running atomic.Uint64 // number of the decode that runs
+	aborted atomic.Uint64 // highest number that is to stop
+}
+
+// stop asks decode number n to stop. A late call does not hurt a newer decode,
+// which has a higher number.
+func (a *abortFlag) stop(n uint64) {
+	for {
+		old := a.aborted.Load()
+		if old >= n || a.aborted.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+func newContext(m *model, p backend.ContextParams) (*cContext, error) {
+	c := &cContext{
+		model: m, p: p, n: m.vocab.Len(),
+		abort: new(abortFlag),
+		lens:  make([]int32, p.MaxSeqs),
+		next:  make([]int32, p.MaxSeqs),
+	}
+	c.abort.running.Store(1) // above aborted, for graphs that run outside Decode
+	c.pin.Pin(c.abort)
+	var cerr C.struct_stencil_error
+	cp := &C.struct_stencil_ctx_params{
+		n_ctx:           C.int32_t(p.Size),
+		n_batch:         C.int32_t(p.MaxBatch),
+		n_seq_max:       C.int32_t(p.MaxSeqs),
+		n_threads:       C.int32_t(p.Threads),
+		n_threads_batch: C.int32_t(p.BatchThreads),
+		type_kv:         C.int32_t(cacheTypes[p.CacheType].ggml),
+		flash_attn:      flashTypes[p.FlashAttention],
+		abort:           (*C.struct_stencil_abort)(unsafe.Pointer(c.abort)),
+	}
+	said := collectErrors(func() { c.ptr = C.stencil_ctx_new(m.ptr, cp, &cerr) })
+	if c.ptr == nil {
+		c.pin.Unpin()
+		return nil, failure("context", "cannot be made", &cerr, said)
+	}
+	c.size = int(C.llama_n_ctx(c.ptr.lctx))
+	c.p.MaxBatch = int(c.ptr.max_batch)
+	for _, l := range m.loras {
+		if C.llama_set_adapter_lora(c.ptr.lctx, l.ptr, l.scale) != 0 {
+			C.stencil_ctx_free(c.ptr)
+			c.pin.Unpin()
+			return nil, errors.New("llama: context: a LoRA adapter cannot be applied")
+		}
+	}
+	return c, nil
+}
+
+var flashTypes = map[backend.FlashAttention]C.int32_t{
+	backend.FlashAuto: C.LLAMA_FLASH_ATTN_TYPE_AUTO,
+	backend.FlashOn:   C.LLAMA_FLASH_ATTN_TYPE_ENABLED,
+	backend.FlashOff:  C.LLAMA_FLASH_ATTN_TYPE_DISABLED,
+}
+
+// Decode implements backend.Context.
+func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
+	if c.ptr == nil {
+		return backend.ErrClosed
+	}
+	if err := b.Check(c.n, c.p.MaxSeqs, c.p.MaxBatch, c.next); err != nil {
+		return err
+	}
+	if err := c.checkStart(b); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
+	}
+	c.rows = 0 // llama.cpp writes over the rows from here on
+
+	number := c.abort.running.Add(1)
+	if ctx.Done() != nil {
+		flag := c.abort
+		stop := context.AfterFunc(ctx, func() {
+			aborting.Add(1)
+			flag.stop(number)
+		})
+		defer func() {
+			if !stop() {
+				aborting.Add(-1)
+			}
+		}()
+	}
+
+	var cerr C.struct_stencil_error
+	var row *C.float
+	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
+		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)), &row, &cerr)
+	if status == C.STENCIL_OK {
+		for s, end := range c.next {
+			if end >= 0 {
+				c.lens[s] = end
+			}
+		}
+		c.row, c.rows = (*float32)(row), b.Rows()
+		return nil
+	}
+	c.resync()
+	switch {
+	case status == C.STENCIL_ABORTED:
+		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
+	case status == C.STENCIL_NO_SLOT:
+		return fmt.Errorf("%w: %d entries, %d cells in all", backend.ErrNoSlot, b.Len(), c.size)
+	case status == C.STENCIL_EXCEPTION:
+		return fmt.Errorf("llama: decode: %s", C.GoString(&cerr.text[0]))
+	case status == -1:
+		return fmt.Errorf("%w: refused by llama.cpp", backend.ErrBatch)
+	}
+	return fmt.Errorf("llama: decode: failed with status %d", int(status))
+}
+
+// ints returns the elements of s as C sees them.
+func ints(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(s)) }
+
+// checkStart reports a sequence of b that does not begin where it left off.
+func (c *cContext) checkStart(b *backend.Batch) error {
+	for i, seq := range b.Seqs {
+		switch want := c.lens[seq]; {
+		case want < 0: // seen before in this batch
+		case b.Pos[i] != want:
+			c.unmark(b.Seqs[:i])
+			return fmt.Errorf("%w: entry %d: sequence %d continues at position %d, not %d", backend.ErrBatch, i, seq, want, b.Pos[i])
+		default:
+			c.lens[seq] = ^want
+		}
+	}
+	c.unmark(b.Seqs)
+	return nil
+}
+
+// unmark takes back the marks that checkStart left in lens.
+func (c *cContext) unmark(seqs []int32) {
+	for _, seq := range seqs {
+		if c.lens[seq] < 0 {
+			c.lens[seq] = ^c.lens[seq]
+		}
+	}
+}
+
+// resync asks llama.cpp how long the sequences are.
+func (c *cContext) resync() {
+	for s := range c.lens {
+		c.lens[s] = int32(C.llama_memory_seq_pos_max(c.ptr.mem, C.llama_seq_id(s))) + 1
+	}
+}
+
+// Logits implements backend.Context.
+func (c *cContext) Logits(i int) []float32 {
+	if i < 0 || i >= c.rows {
+		panic(fmt.Sprintf("llama: row %d of %d", i, c.rows))
+	}
+	row := (*float32)(unsafe.Add(unsafe.Pointer(c.row), uintptr(i)*uintptr(c.n)*unsafe.Sizeof(float32(0))))
+	return unsafe.Slice(row, c.n)
+}
+
+// SeqLen implements backend.Context.
+func (c *cContext) SeqLen(seq int32) int32 { return c.lens[seq] }
+
+// SeqRemove implements backend.Context. A stretch from the middle is refused:
+// positions have no gaps.
+func (c *cContext) SeqRemove(seq, p0, p1 int32) bool {
+	if c.ptr == nil {
+		return true
+	}
+	n := c.lens[seq]
+	if p1 < 0 || p1 > n {
+		p1 = n
+	}
+	p0 = max(p0, 0)
+	switch {
+	case p0 >= p1:
+		return true
+	case p1 < n:
+		return false
+	}
+	if !C.llama_memory_seq_rm(c.ptr.mem, C.llama_seq_id(seq), C.llama_pos(p0), -1) {
+		return false
+	}
+	c.lens[seq] = p0
+	return true
+}
+
+// SeqCopy implements backend.Context.
+func (c *cContext) SeqCopy(src, dst, p0, p1 int32) {
+	if c.ptr == nil || src == dst {
+		return
+	}
+	n := c.lens[src]
+	if p1 < 0 || p1 > n {
+		p1 = n
+	}
+	if p0 = max(p0, 0); p0 >= p1 {
+		return
+	}
+	_ = c.lens[dst] // a sequence outside the range must not reach C
+	C.llama_memory_seq_cp(c.ptr.mem, C.llama_seq_id(src), C.llama_seq_id(dst), C.llama_pos(p0), C.llama_pos(p1))
+	c.lens[dst] = int32(C.llama_memory_seq_pos_max(c.ptr.mem, C.llama_seq_id(dst))) + 1
+}
+
+// SeqKeep implements backend.Context.
+func (c *cContext) SeqKeep(seq int32) {
+	if c.ptr == nil {
+		return
+	}
+	_ = c.lens[seq]
+	C.llama_memory_seq_keep(c.ptr.mem, C.llama_seq_id(seq))
+	for s := range c.lens {
+		if int32(s) != seq {
+			c.lens[s] = 0
+		}
+	}
+}
+
+// Size implements backend.Context. It may be a little more than was asked for.
+func (c *cContext) Size() int { return c.size }
+
+// MaxSeqs implements backend.Context.
+func (c *cContext) MaxSeqs() int { return c.p.MaxSeqs }
+
+// MaxBatch implements backend.Context.
+func (c *cContext) MaxBatch() int { return c.p.MaxBatch }
+
+// Close implements backend.Context.
+func (c *cContext) Close() error {
+	if c.ptr == nil {
+		return nil
+	}
+	C.stencil_ctx_free(c.ptr)
+	c.ptr, c.rows = nil, 0
+	c.pin.Unpin()
+	c.model.open.Add(-1)
+	return nil
+}

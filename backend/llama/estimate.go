@@ -1,0 +1,158 @@
+package llama
+
+import (
+	"fmt"
+
+	"stencil/backend"
+)
+
+// Estimate is the memory that a model and one context over it will take, in
+// bytes. Weights is exact; Compute is an upper estimate for the families of
+// transformers, too small for others only by what their state takes.
+type Estimate struct {
+	Weights int64 // all tensors
+	Cache   int64 // keys and values of all cells
+	Compute int64 // intermediate results of the largest micro-batch
+	Output  int64 // rows of logits, one a sequence
+}
+
+// Total returns the sum.
+func (e Estimate) Total() int64 { return e.Weights + e.Cache + e.Compute + e.Output }
+
+// String returns the figures in words.
+func (e Estimate) String() string {
+	return fmt.Sprintf("weights %s, cache %s, compute %s, output %s",
+		Size(e.Weights), Size(e.Cache), Size(e.Compute), Size(e.Output))
+}
+
+// Size is a number of bytes that prints itself as "1.5 GiB".
+type Size int64
+
+// String returns the size in the largest unit that leaves at least 1.
+func (s Size) String() string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	f, u := float64(s), 0
+	for f >= 1024 && u < len(units)-1 {
+		f, u = f/1024, u+1
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d B", int64(s))
+	}
+	return fmt.Sprintf("%.1f %s", f, units[u])
+}
+
+// EstimateMemory reads the header of the model file at path and estimates what
+// it takes with a context of the parameters p. It needs no llama.cpp.
+func EstimateMemory(path string, p backend.ContextParams) (Estimate, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return Estimate{}, err
+	}
+	return f.estimate(withDefaults(p, int(f.number("context_length")))), nil
+}
+
+// cacheTypes gives, for each type, ggml's number and the size of a block.
+var cacheTypes = map[backend.CacheType]struct {
+	ggml         int32
+	block, bytes int64
+	quantised    bool
+}{
+	backend.CacheF32:  {0, 1, 4, false},
+	backend.CacheF16:  {1, 1, 2, false},
+	backend.CacheBF16: {30, 1, 2, false},
+	backend.CacheQ4_0: {2, 32, 18, true},
+	backend.CacheQ4_1: {3, 32, 20, true},
+	backend.CacheQ5_0: {6, 32, 22, true},
+	backend.CacheQ5_1: {7, 32, 24, true},
+	backend.CacheQ8_0: {8, 32, 34, true},
+}
+
+func (f *file) estimate(p backend.ContextParams) Estimate {
+	const (
+		cellBlock  = 256 // llama.cpp rounds the cells up to a multiple
+		microBatch = 512 // largest that the shim asks for
+	)
+	layers, width := f.number("block_count"), f.number("embedding_length")
+	heads := max(f.number("attention.head_count"), 1)
+	keyLen, valueLen := f.number("attention.key_length"), f.number("attention.value_length")
+	if keyLen == 0 {
+		keyLen = width / heads
+	}
+	if valueLen == 0 {
+		valueLen = width / heads
+	}
+	kvHeads := f.perLayer("attention.head_count_kv", layers)
+	if _, ok := f.header.Get(f.arch + ".attention.head_count_kv"); !ok {
+		kvHeads = f.perLayer("attention.head_count", layers)
+	}
+	var tokens int64
+	if v, ok := f.header.Get("tokenizer.ggml.tokens"); ok {
+		tokens = int64(v.Len())
+	}
+	cells := (int64(p.Size) + cellBlock - 1) / cellBlock * cellBlock
+	ct := cacheTypes[p.CacheType]
+	if ct.block == 0 { // unknown; NewContext refuses it
+		ct.block, ct.bytes = 1, 2
+	}
+
+	e := Estimate{Weights: f.weights}
+	e.Cache = cells * kvHeads * (keyLen + valueLen) / ct.block * ct.bytes
+	e.Output = int64(p.MaxSeqs) * tokens * 4
+
+	// ggml's allocator reuses memory, so what counts is the largest set of
+	// tensors alive at one time: the logits of a whole micro-batch at the end,
+	// or a layer's attention or feed-forward part beside the residual stream.
+	n := int64(min(p.MaxBatch, microBatch))
+	ff := f.number("feed_forward_length")
+	if used := f.number("expert_used_count"); used > 0 {
+		ff = max(ff, used*max(f.number("expert_feed_forward_length"), ff))
+	}
+	mask := n * cells * (4 + 2) // F32, and F16 for flash attention
+	logits := n * (tokens + 2*width) * 4
+	feed := n * (3*ff + 3*width) * 4
+	attention := n * (4*width + 3*heads*keyLen) * 4
+	if p.FlashAttention == backend.FlashOff {
+		attention += 2 * n * cells * heads * 4 // scores before and after softmax
+	}
+	e.Compute = max(logits, feed, attention) + mask + 8<<20
+	return e
+}
+
+// checkWeights refuses a model whose weights do not fit. Where the system does
+// not say how much memory there is, it refuses nothing.
+func checkWeights(f *file, opt LoadOptions) error {
+	if opt.GPULayers != 0 {
+		return nil // they go elsewhere; the device refuses by itself
+	}
+	m, ok := systemMemory()
+	if !ok {
+		return nil
+	}
+	room, what := m.available, "available"
+	if !opt.NoMMap && !opt.Lock {
+		// A mapped file only has to fit at all: other files' pages give way.
+		room, what = m.total, "in all"
+	}
+	if f.weights > room {
+		return fmt.Errorf("llama: %s: %w: the weights take %s, there are %s %s",
+			f.path, backend.ErrMemory, Size(f.weights), Size(room), what)
+	}
+	return nil
+}
+
+// checkContext refuses a context that does not fit beside what is loaded.
+func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
+	if opt.GPULayers != 0 {
+		return nil
+	}
+	m, ok := systemMemory()
+	if !ok {
+		return nil
+	}
+	e := f.estimate(p)
+	if need := e.Cache + e.Compute + e.Output; need > m.available {
+		return fmt.Errorf("llama: context of %d cells: %w: it takes %s (cache %s, compute %s, output %s), %s are available",
+			p.Size, backend.ErrMemory, Size(need), Size(e.Cache), Size(e.Compute), Size(e.Output), Size(m.available))
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+//go:build llama && cgo
+
+package llama
+
+// #cgo CXXFLAGS: -std=c++17
+// #cgo linux LDFLAGS: -lstdc++ -lm -ldl -lpthread -lrt
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/cgo"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	// For their object files: libllama and ggml.
+	_ "github.com/ollama/ollama/llama/llama.cpp/src"
+	_ "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
+
+	"stencil/backend"
+	"stencil/vocab"
+)
+
+// Built tells whether llama.cpp is part of this program.
+const Built = true
+
+// start prepares llama.cpp for the whole process; it takes microseconds and is
+// done on first use so that programs that load no model do not pay for it.
+var start = sync.OnceFunc(func() { C.stencil_init() })
+
+// model implements backend.Model.
+type model struct {
+	ptr   *C.struct_llama_model
+	vocab *vocab.Vocab
+	info  backend.Info
+	file  *file
+	opt   LoadOptions
+	loras []lora
+
+	mu     sync.Mutex // guards closed against NewContext
+	open   atomic.Int32
+	closed bool
+}
+
+type lora struct {
+	ptr   *C.struct_llama_adapter_lora
+	scale C.float
+}
+
+// Load loads the GGUF file at path. When ctx ends first, loading stops and the
+// error matches backend.ErrAborted. Other errors match backend.ErrNotModel,
+// ErrTruncated, ErrArchitecture or ErrMemory where one of those is the cause;
+// what llama.cpp had to say is part of the text.
+func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
+	start()
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	arch := C.CString(f.arch)
+	known := bool(C.stencil_arch_known(arch))
+	C.free(unsafe.Pointer(arch))
+	if !known {
+		return nil, fmt.Errorf("llama: %s: %w: %q", path, backend.ErrArchitecture, f.arch)
+	}
+	v, err := vocab.FromGGUF(f.header)
+	if err != nil {
+		return nil, fmt.Errorf("llama: %s: %w", path, err)
+	}
+	if !opt.NoMemoryCheck {
+		if err := checkWeights(f, opt); err != nil {
+			return nil, err
+		}
+	}
+
+	m := &model{vocab: v, file: f, opt: opt}
+	if err := m.load(ctx, path); err != nil {
+		return nil, err
+	}
+	if n := int(C.llama_vocab_n_tokens(C.llama_model_get_vocab(m.ptr))); n != v.Len() {
+		m.Close()
+		return nil, fmt.Errorf("llama: %s: llama.cpp counts %d tokens, the file lists %d", path, n, v.Len())
+	}
+	for _, l := range opt.LoRA {
+		if err := m.addLoRA(l); err != nil {
+			m.Close()
+			return nil, err
+		}
+	}
+	m.describe()
+	return m, nil
+}
+
+// loading is what the progress callback needs to know.
+type loading struct {
+	ctx      context.Context
+	progress func(float64)
+}
+
+//export stencilProgress
+func stencilProgress(done C.float, handle C.uintptr_t) C.bool {
+	l := cgo.Handle(handle).Value().(*loading)
+	if l.progress != nil {
+		l.progress(float64(done))
+	}
+	return C.bool(l.ctx.Err() == nil)
+}
+
+func (m *model) load(ctx context.Context, path string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("llama: %s: %w: %w", path, backend.ErrAborted, context.Cause(ctx))
+	}
+	handle := cgo.NewHandle(&loading{ctx, m.opt.Progress})
+	defer handle.Delete()
+
+	p := (*C.struct_stencil_load_params)(C.calloc(1, C.sizeof_struct_stencil_load_params))
+	defer C.free(unsafe.Pointer(p))
+	p.handle = C.uintptr_t(handle)
+	p.n_gpu_layers = C.int32_t(m.opt.GPULayers)
+	if m.opt.GPULayers < 0 {
+		p.n_gpu_layers = 1 << 30 // more than any model has
+	}
+	p.use_mmap = C.bool(!m.opt.NoMMap)
+	p.use_mlock = C.bool(m.opt.Lock)
+	p.check_tensors = C.bool(m.opt.CheckTensors)
+	if n := len(m.opt.Devices); n > 0 {
+		names := cStrings(m.opt.Devices)
+		defer names.free()
+		p.devices, p.n_devices = names.ptr, C.int32_t(n)
+	}
+
+	cpath := C.CString(path)
+	defer C.free(unsafe.Pointer(cpath))
+	var cerr C.struct_stencil_error
+	said := collectErrors(func() { m.ptr = C.stencil_load(cpath, p, &cerr) })
+	switch {
+	case m.ptr != nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("llama: %s: %w: %w", path, backend.ErrAborted, context.Cause(ctx))
+	}
+	return failure(path, "cannot be loaded", &cerr, said)
+}
+
+// failure makes an error of what a C call left behind.
+func failure(what, did string, cerr *C.struct_stencil_error, said []string) error {
+	if text := C.GoString(&cerr.text[0]); text != "" {
+		said = append(said, text)
+	}
+	if len(said) == 0 {
+		return fmt.Errorf("llama: %s: %s", what, did)
+	}
+	return fmt.Errorf("llama: %s: %s: %s", what, did, strings.Join(said, "; "))
+}
+
+// cStringList is an array of C strings.
+type cStringList struct {
+	ptr **C.char
+	n   int
+}
+
+func cStrings(list []string) cStringList {
+	c := cStringList{(**C.char)(C.malloc(C.size_t(len(list)) * C.size_t(unsafe.Sizeof((*C.char)(nil))))), len(list)}
+	for i, s := range list {
+		unsafe.Slice(c.ptr, c.n)[i] = C.CString(s)
+	}
+	return c
+}
+
+func (c cStringList) free() {
+	for _, p := range unsafe.Slice(c.ptr, c.n) {
+		C.free(unsafe.Pointer(p))
+	}
+	C.free(unsafe.Pointer(c.ptr))
+}
+
+func (m *model) addLoRA(l LoRA) error {
+	if l.Scale == 0 {
+		l.Scale = 1
+	}
+	// llama.cpp frees nothing of a damaged adapter file; look at it first.
+	if _, err := openFile(l.Path); err != nil {
+		return fmt.Errorf("llama: LoRA adapter: %w", err)
+	}
+	cpath := C.CString(l.Path)
+	defer C.free(unsafe.Pointer(cpath))
+	var ptr *C.struct_llama_adapter_lora
+	said := collectErrors(func() { ptr = C.llama_adapter_lora_init(m.ptr, cpath) })
+	if ptr == nil {
+		return failure(l.Path, "is no adapter for this model", &C.struct_stencil_error{}, said)
+	}
+	m.loras = append(m.loras, lora{ptr, C.float(l.Scale)})
+	return nil
+}
+
+func (m *model) describe() {
+	m.info = m.file.info()
+	m.info.Parameters = uint64(C.llama_model_n_params(m.ptr))
+	m.info.Bytes = uint64(C.llama_model_size(m.ptr))
+	m.info.Devices = []string{"CPU"}
+	if m.opt.GPULayers != 0 {
+		for _, d := range devices() {
+			if d.Kind != "cpu" && (len(m.opt.Devices) == 0 || contains(m.opt.Devices, d.Name)) {
+				m.info.Devices = append(m.info.Devices, d.Name)
+			}
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if strings.EqualFold(x, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// Vocab implements backend.Model.
+func (m *model) Vocab() *vocab.Vocab { return m.vocab }
+
+// Info implements backend.Model.
+func (m *model) Info() backend.Info { return m.info }
+
+// Close implements backend.Model.
+func (m *model) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return nil
+	case m.open.Load() > 0:
+		return backend.ErrBusy
+	}
+	m.closed = true
+	for _, l := range m.loras {
+		C.llama_adapter_lora_free(l.ptr)
+	}
+	C.llama_model_free(m.ptr)
+	return nil
+}
+
+// NewContext implements backend.Model.
+func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, backend.ErrClosed
+	}
+	p = withDefaults(p, m.info.ContextLength)
+	if err := checkParams(p); err != nil {
+		return nil, err
+	}
+	if !m.opt.NoMemoryCheck {
+		if err := checkContext(m.file, m.opt, p); err != nil {
+			return nil, err
+		}
+	}
+	c, err := newContext(m, p)
+	if err != nil {
+		return nil, err
+	}
+	m.open.Add(1)
+	return c, nil
+}
+
+// maxSeqs is LLAMA_MAX_SEQ, beyond which llama.cpp refuses.
+var maxSeqs = int(C.llama_max_parallel_sequences())
+
+func checkParams(p backend.ContextParams) error {
+	switch {
+	case p.Size < 1 || p.MaxSeqs < 1 || p.MaxBatch < 1 || p.Threads < 1 || p.BatchThreads < 1:
+		return errors.New("llama: context: size, sequences, batch and threads must be positive")
+	case p.MaxSeqs > maxSeqs:
+		return fmt.Errorf("llama: context: %d sequences, at most %d are possible", p.MaxSeqs, maxSeqs)
+	case p.Size > 1<<30:
+		return fmt.Errorf("llama: context: %d cells, at most %d are possible", p.Size, 1<<30)
+	case p.Threads > C.GGML_MAX_N_THREADS || p.BatchThreads > C.GGML_MAX_N_THREADS:
+		return fmt.Errorf("llama: context: more than %d threads", C.GGML_MAX_N_THREADS)
+	}
+	if _, ok := cacheTypes[p.CacheType]; !ok {
+		return fmt.Errorf("llama: context: unknown cache type %q", p.CacheType)
+	}
+	switch p.FlashAttention {
+	case backend.FlashAuto, backend.FlashOn:
+	case backend.FlashOff:
+		if cacheTypes[p.CacheType].quantised {
+			return fmt.Errorf("llama: context: cache type %s needs flash attention, which is off", p.CacheType)
+		}
+	default:
+		return fmt.Errorf("llama: context: unknown flash attention setting %q", p.FlashAttention)
+	}
+	return nil
+}

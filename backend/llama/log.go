@@ -1,0 +1,105 @@
+//go:build llama && cgo
+
+package llama
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// aborting counts the decodes that are being stopped: what llama.cpp then
+// reports as an error is what was wanted.
+var aborting atomic.Int32
+
+// logger is where the lines go; nil means slog's default.
+var logger atomic.Pointer[slog.Logger]
+
+// SetLogger sends the log lines of llama.cpp to l, for the whole process,
+// llama.cpp having one log only. Its news are logged at debug level: it is
+// talkative. nil means slog.Default().
+func SetLogger(l *slog.Logger) { logger.Store(l) }
+
+// lines joins the pieces that llama.cpp hands out into whole lines.
+var lines struct {
+	sync.Mutex
+	text    strings.Builder
+	level   C.int32_t
+	collect *[]string // where error lines go as well, if not nil
+}
+
+//export stencilLog
+func stencilLog(level C.int32_t, text *C.char) {
+	lines.Lock()
+	defer lines.Unlock()
+	if level != C.GGML_LOG_LEVEL_CONT {
+		if lines.text.Len() > 0 {
+			flush()
+		}
+		lines.level = level
+	}
+	rest := C.GoString(text)
+	for {
+		line, more, ended := strings.Cut(rest, "\n")
+		lines.text.WriteString(line)
+		if !ended {
+			return
+		}
+		flush()
+		rest = more
+	}
+}
+
+// flush logs the line that is complete. lines is locked.
+func flush() {
+	line := strings.TrimSpace(lines.text.String())
+	lines.text.Reset()
+	if strings.Trim(line, ".") == "" { // progress dots
+		return
+	}
+	level := slog.LevelDebug
+	switch lines.level {
+	case C.GGML_LOG_LEVEL_DEBUG:
+		level = slog.LevelDebug - 4
+	case C.GGML_LOG_LEVEL_WARN:
+		level = slog.LevelWarn
+	case C.GGML_LOG_LEVEL_ERROR:
+		level = slog.LevelError
+		if lines.collect != nil {
+			*lines.collect = append(*lines.collect, line)
+			level = slog.LevelDebug // it is told in the error that is returned
+		}
+	}
+	if level > slog.LevelDebug && aborting.Load() > 0 {
+		level = slog.LevelDebug
+	}
+	l := logger.Load()
+	if l == nil {
+		l = slog.Default()
+	}
+	l.Log(context.Background(), level, line, "from", "llama.cpp")
+}
+
+// collecting lets one collectErrors run at a time.
+var collecting sync.Mutex
+
+// collectErrors runs f and returns the error lines that llama.cpp logged in
+// the meantime, for the text of an error; nothing is decided by them.
+func collectErrors(f func()) []string {
+	collecting.Lock()
+	defer collecting.Unlock()
+	var said []string
+	lines.Lock()
+	lines.collect = &said
+	lines.Unlock()
+	f()
+	lines.Lock()
+	defer lines.Unlock()
+	lines.collect = nil
+	return said
+}

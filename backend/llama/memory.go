@@ -1,0 +1,113 @@
+package llama
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// memory is what the machine, or the container the process runs in, has.
+type memory struct {
+	available int64 // bytes that can be taken without swapping
+	total     int64
+}
+
+// systemMemory returns the machine's memory, cut to the limit of the control
+// group; ok is false where it cannot be told (anything but Linux: elsewhere an
+// allocation that is too large fails by itself, and llama.cpp reports it).
+func systemMemory() (m memory, ok bool) {
+	if runtime.GOOS != "linux" {
+		return memory{}, false
+	}
+	m = meminfo("/proc/meminfo")
+	if m.total == 0 {
+		return memory{}, false
+	}
+	if group, ok := cgroupPath("/proc/self/cgroup"); ok {
+		m = m.within("/sys/fs/cgroup", group)
+	}
+	return m, true
+}
+
+// meminfo reads the two lines that matter of Linux' /proc/meminfo.
+func meminfo(path string) (m memory) {
+	f, err := os.Open(path)
+	if err != nil {
+		return memory{}
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		field := strings.Fields(s.Text())
+		if len(field) < 2 {
+			continue
+		}
+		kib, err := strconv.ParseInt(field[1], 10, 64)
+		if err != nil {
+			continue
+		}
+		switch field[0] {
+		case "MemTotal:":
+			m.total = kib << 10
+		case "MemAvailable:":
+			m.available = kib << 10
+		}
+	}
+	return m
+}
+
+// cgroupPath returns the path of the process in the version 2 hierarchy.
+func cgroupPath(path string) (string, bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(text)) {
+		if group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return group, true
+		}
+	}
+	return "", false
+}
+
+// within cuts m to the limits of a control group and of those above it.
+func (m memory) within(root, group string) memory {
+	for dir := filepath.Join(root, group); ; dir = filepath.Dir(dir) {
+		if limit, ok := readInt(filepath.Join(dir, "memory.max")); ok {
+			m.total = min(m.total, limit)
+			if used, ok := readInt(filepath.Join(dir, "memory.current")); ok {
+				// Pages of files are counted as used but give way.
+				used -= fileCache(filepath.Join(dir, "memory.stat"))
+				m.available = min(m.available, max(limit-used, 0))
+			}
+		}
+		if len(dir) <= len(root) {
+			return m
+		}
+	}
+}
+
+// readInt reads a file that holds one number; "max" is none.
+func readInt(path string) (int64, bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
+}
+
+// fileCache returns the bytes of cached files that a memory.stat names.
+func fileCache(path string) (n int64) {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if key == "inactive_file" || key == "active_file" {
+			v, _ := strconv.ParseInt(value, 10, 64)
+			n += v
+		}
+	}
+	return n
+}

@@ -1,0 +1,66 @@
+package llama
+
+import (
+	"runtime"
+
+	"stencil/backend"
+)
+
+// AllLayers as LoadOptions.GPULayers puts every layer on a GPU.
+const AllLayers = -1
+
+// LoadOptions says how to load a model. The zero value maps the file into
+// memory and stays on the CPU.
+type LoadOptions struct {
+	GPULayers    int      // layers to put on GPUs; AllLayers, or 0 for none
+	Devices      []string // names as in Devices(); nil: all GPUs
+	NoMMap       bool     // read the weights into memory instead of mapping the file
+	Lock         bool     // keep the weights from being paged out
+	CheckTensors bool     // look for invalid numbers in the weights, which reads the whole file
+	LoRA         []LoRA   // applied to every context of the model
+
+	// NoMemoryCheck loads and makes contexts even when they don't seem to fit.
+	NoMemoryCheck bool
+
+	// Progress, if set, is called with the share that is loaded, from 0 to 1,
+	// on the goroutine that loads.
+	Progress func(done float64)
+}
+
+// LoRA is an adapter file and how strongly it is applied; a scale of 0 means 1.
+type LoRA struct {
+	Path  string
+	Scale float32
+}
+
+// withDefaults fills in the zero fields of p. trained is the context length
+// that the model was trained for, 0 if unknown.
+func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
+	if p.Size == 0 {
+		p.Size = 4096
+		if trained > 0 {
+			p.Size = min(p.Size, trained)
+		}
+	}
+	if p.MaxSeqs == 0 {
+		p.MaxSeqs = 1
+	}
+	if p.MaxBatch == 0 {
+		p.MaxBatch = min(512, p.Size)
+	}
+	if p.Threads == 0 {
+		// One core stays free for masks, sampling and HTTP: ggml's threads
+		// wait for one another by spinning, so one that is held up holds all.
+		p.Threads = max(1, runtime.GOMAXPROCS(0)-1)
+	}
+	if p.BatchThreads == 0 {
+		p.BatchThreads = p.Threads
+	}
+	if p.CacheType == "" {
+		p.CacheType = backend.CacheF16
+	}
+	if p.FlashAttention == "" {
+		p.FlashAttention = backend.FlashAuto
+	}
+	return p
+}

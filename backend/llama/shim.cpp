@@ -1,0 +1,266 @@
+//go:build llama && cgo
+
+#include "shim.h"
+
+#include "../src/llama-arch.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <vector>
+
+// Implemented in Go.
+extern "C" bool stencilProgress(float progress, uintptr_t handle);
+extern "C" void stencilLog(int32_t level, char * text);
+
+namespace {
+
+void set_error(stencil_error * err, const char * text) {
+    std::snprintf(err->text, sizeof err->text, "%s", text);
+}
+
+void on_log(ggml_log_level level, const char * text, void *) {
+    stencilLog((int32_t) level, const_cast<char *>(text));
+}
+
+bool on_progress(float progress, void * user_data) {
+    return stencilProgress(progress, (uintptr_t) user_data);
+}
+
+bool on_abort(void * data) {
+    auto * a = (stencil_abort *) data;
+    return __atomic_load_n(&a->aborted, __ATOMIC_ACQUIRE) >= __atomic_load_n(&a->running, __ATOMIC_RELAXED);
+}
+
+// The CPU back end in force may be one loaded from lib/, whose threads must be
+// made by its own functions.
+template <typename F> F cpu_function(const char * name) {
+    auto * dev = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return dev ? (F) ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(dev), name) : nullptr;
+}
+
+// Workers spin for a moment before they sleep. ggml's default of 50 spins for
+// tens of milliseconds after every decode, which takes the core that masks and
+// HTTP run on; 5 still bridges the gap between two decodes of one loop.
+const uint32_t pool_poll = 5;
+
+ggml_threadpool * pool_new(int n_threads) {
+    using new_fn = ggml_threadpool * (*)(ggml_threadpool_params *);
+    auto make = cpu_function<new_fn>("ggml_threadpool_new");
+    if (!make || n_threads < 2) {
+        return nullptr;
+    }
+    ggml_threadpool_params p = ggml_threadpool_params_default(n_threads);
+    p.poll = pool_poll;
+    return make(&p);
+}
+
+void pool_free(ggml_threadpool * pool) {
+    using free_fn = void (*)(ggml_threadpool *);
+    auto release = cpu_function<free_fn>("ggml_threadpool_free");
+    if (pool && release) {
+        release(pool);
+    }
+}
+
+// undo removes what a failed batch left in the sequences: first[s] is the
+// position where it began, for each sequence in it.
+void undo(stencil_ctx * c, int32_t n, const int32_t * pos, const int32_t * seqs) {
+    for (int32_t i = 0; i < n; i++) {
+        // Positions rise within a sequence, so its first entry cuts deepest;
+        // for the others there is nothing left to remove.
+        if (llama_memory_seq_pos_max(c->mem, seqs[i]) < pos[i]) {
+            continue;
+        }
+        if (!llama_memory_seq_rm(c->mem, seqs[i], pos[i], -1)) {
+            llama_memory_seq_rm(c->mem, seqs[i], -1, -1);
+        }
+    }
+}
+
+} // namespace
+
+void stencil_init(void) {
+    ggml_log_set(on_log, nullptr);
+    llama_log_set(on_log, nullptr);
+    llama_backend_init();
+}
+
+bool stencil_arch_known(const char * name) {
+    return llm_arch_from_string(name) != LLM_ARCH_UNKNOWN;
+}
+
+llama_model * stencil_load(const char * path, const stencil_load_params * p, stencil_error * err) {
+    try {
+        std::vector<ggml_backend_dev_t> devices;
+        for (int32_t i = 0; i < p->n_devices; i++) {
+            auto * dev = ggml_backend_dev_by_name(p->devices[i]);
+            if (!dev) {
+                std::snprintf(err->text, sizeof err->text, "there is no device named %s", p->devices[i]);
+                return nullptr;
+            }
+            // The CPU is always there and not part of llama.cpp's list.
+            if (ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
+                devices.push_back(dev);
+            }
+        }
+        devices.push_back(nullptr);
+
+        llama_model_params mp = llama_model_default_params();
+        mp.n_gpu_layers  = p->n_gpu_layers;
+        mp.use_mmap      = p->use_mmap;
+        mp.use_mlock     = p->use_mlock;
+        mp.check_tensors = p->check_tensors;
+        // Without layers on a GPU, none is to be touched at all.
+        if (p->devices || p->n_gpu_layers == 0) {
+            mp.devices = devices.data();
+        }
+        mp.progress_callback           = on_progress;
+        mp.progress_callback_user_data = (void *) p->handle;
+        return llama_model_load_from_file(path, mp);
+    } catch (const std::exception & e) {
+        set_error(err, e.what());
+    } catch (...) {
+        set_error(err, "unknown exception");
+    }
+    return nullptr;
+}
+
+stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p, stencil_error * err) {
+    stencil_ctx * c = nullptr;
+    try {
+        c = new stencil_ctx();
+
+        llama_context_params cp = llama_context_default_params();
+        cp.n_ctx           = p->n_ctx;
+        cp.n_batch         = p->n_batch;
+        cp.n_ubatch        = std::min(p->n_batch, 512);
+        cp.n_seq_max       = p->n_seq_max;
+        cp.n_threads       = p->n_threads;
+        cp.n_threads_batch = p->n_threads_batch;
+        cp.type_k          = (ggml_type) p->type_kv;
+        cp.type_v          = (ggml_type) p->type_kv;
+        cp.flash_attn_type = (llama_flash_attn_type) p->flash_attn;
+        cp.kv_unified      = true; // one pool of cells, so that sequences share prefixes
+        cp.swa_full        = true; // sliding-window layers keep all cells, so that tails can be removed
+        cp.no_perf         = true;
+        cp.abort_callback      = on_abort;
+        cp.abort_callback_data = p->abort;
+        c->lctx = llama_init_from_model(model, cp);
+        if (!c->lctx) {
+            stencil_ctx_free(c);
+            return nullptr;
+        }
+        c->mem = llama_get_memory(c->lctx);
+
+        c->pool = pool_new(p->n_threads);
+        if (p->n_threads_batch != p->n_threads) {
+            c->pool_batch = pool_new(p->n_threads_batch);
+        }
+        if (c->pool || c->pool_batch) {
+            llama_attach_threadpool(c->lctx, c->pool, c->pool_batch);
+        }
+
+        c->max_batch = (int32_t) llama_n_batch(c->lctx);
+        c->n_seq_id  = new int32_t[c->max_batch];
+        c->seqs      = new llama_seq_id[c->max_batch];
+        c->seq_id    = new llama_seq_id *[c->max_batch];
+        for (int32_t i = 0; i < c->max_batch; i++) {
+            c->n_seq_id[i] = 1;
+            c->seq_id[i]   = &c->seqs[i];
+        }
+        return c;
+    } catch (const std::exception & e) {
+        set_error(err, e.what());
+    } catch (...) {
+        set_error(err, "unknown exception");
+    }
+    stencil_ctx_free(c);
+    return nullptr;
+}
+
+void stencil_ctx_free(stencil_ctx * c) {
+    if (!c) {
+        return;
+    }
+    if (c->lctx) {
+        llama_free(c->lctx);
+    }
+    pool_free(c->pool);
+    pool_free(c->pool_batch);
+    delete[] c->n_seq_id;
+    delete[] c->seqs;
+    delete[] c->seq_id;
+    delete c;
+}
+
+int32_t stencil_decode(stencil_ctx * c, int32_t n,
+                       const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want,
+                       float ** logits, stencil_error * err) {
+    int32_t status = STENCIL_EXCEPTION;
+    try {
+        std::memcpy(c->seqs, seqs, n * sizeof *seqs);
+        llama_batch b = {};
+        b.n_tokens = n;
+        b.token    = const_cast<int32_t *>(tokens);
+        b.pos      = const_cast<int32_t *>(pos);
+        b.n_seq_id = c->n_seq_id;
+        b.seq_id   = c->seq_id;
+        b.logits   = const_cast<int8_t *>(want);
+        status = llama_decode(c->lctx, b);
+        if (status == STENCIL_OK) {
+            *logits = llama_get_logits(c->lctx); // also waits for the device
+            return status;
+        }
+    } catch (const std::exception & e) {
+        set_error(err, e.what());
+    } catch (...) {
+        set_error(err, "unknown exception");
+    }
+    undo(c, n, pos, seqs);
+    return status;
+}
+
+size_t stencil_state_set(stencil_ctx * c, int32_t seq, const uint8_t * data, size_t size) {
+    llama_memory_seq_rm(c->mem, seq, -1, -1);
+    size_t got = 0;
+    try {
+        got = llama_state_seq_set_data(c->lctx, data, size, seq);
+    } catch (...) {
+    }
+    if (got != size) {
+        llama_memory_seq_rm(c->mem, seq, -1, -1);
+        got = 0;
+    }
+    return got;
+}
+
+bool stencil_device_get(size_t i, stencil_device * out) {
+    if (i >= ggml_backend_dev_count()) {
+        return false;
+    }
+    auto * dev = ggml_backend_dev_get(i);
+    out->name        = ggml_backend_dev_name(dev);
+    out->description = ggml_backend_dev_description(dev);
+    out->library     = ggml_backend_reg_name(ggml_backend_dev_backend_reg(dev));
+    out->type        = ggml_backend_dev_type(dev);
+    ggml_backend_dev_memory(dev, &out->free, &out->total);
+    return true;
+}
+
+void stencil_features(char * dst, size_t size) {
+    std::string text;
+    auto features = cpu_function<ggml_backend_get_features_t>("ggml_backend_get_features");
+    if (features) {
+        auto * reg = ggml_backend_dev_backend_reg(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+        for (auto * f = features(reg); f->name; f++) {
+            // The value is "1" for an instruction set and text for anything else.
+            if (!std::strcmp(f->value, "1")) {
+                text += text.empty() ? "" : " ";
+                text += f->name;
+            }
+        }
+    }
+    std::snprintf(dst, size, "%s", text.c_str());
+}

@@ -1,0 +1,112 @@
+// The few C functions that package llama calls. Each wraps what would
+// otherwise be several crossings between Go and C, and none lets a C++
+// exception out.
+
+#ifndef STENCIL_SHIM_H
+#define STENCIL_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "llama.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a call returns besides llama_decode's own codes.
+enum {
+    STENCIL_OK        = 0,
+    STENCIL_NO_SLOT   = 1,
+    STENCIL_ABORTED   = 2,
+    STENCIL_EXCEPTION = -100,
+};
+
+// stencil_error receives the text of a C++ exception.
+struct stencil_error {
+    char text[256];
+};
+
+void stencil_init(void);
+
+// stencil_arch_known tells whether llama.cpp has an architecture of that name.
+bool stencil_arch_known(const char * name);
+
+struct stencil_load_params {
+    uintptr_t            handle;        // passed to stencilProgress
+    int32_t              n_gpu_layers;
+    bool                 use_mmap;
+    bool                 use_mlock;
+    bool                 check_tensors;
+    const char * const * devices;       // names, or NULL for llama.cpp's choice
+    int32_t              n_devices;
+};
+
+struct llama_model * stencil_load(const char * path, const struct stencil_load_params * p, struct stencil_error * err);
+
+// stencil_abort is shared with Go. A decode numbered `running` is to stop when
+// `aborted` has reached that number. Both are accessed atomically.
+struct stencil_abort {
+    uint64_t running;
+    uint64_t aborted;
+};
+
+struct stencil_ctx {
+    struct llama_context * lctx;
+    llama_memory_t         mem;
+    struct ggml_threadpool * pool;
+    struct ggml_threadpool * pool_batch;
+
+    int32_t         max_batch;
+    int32_t       * n_seq_id; // all 1
+    llama_seq_id  * seqs;
+    llama_seq_id ** seq_id;   // seq_id[i] == &seqs[i]
+};
+
+struct stencil_ctx_params {
+    int32_t n_ctx;
+    int32_t n_batch;
+    int32_t n_seq_max;
+    int32_t n_threads;
+    int32_t n_threads_batch;
+    int32_t type_kv;    // enum ggml_type
+    int32_t flash_attn; // enum llama_flash_attn_type
+    struct stencil_abort * abort;
+};
+
+struct stencil_ctx * stencil_ctx_new(struct llama_model * model, const struct stencil_ctx_params * p, struct stencil_error * err);
+void                 stencil_ctx_free(struct stencil_ctx * c);
+
+// stencil_decode decodes n entries and waits for the result. On success
+// *logits is the first row asked for (rows follow one another); on failure the
+// sequences of the batch are cut back to the positions where it began.
+int32_t stencil_decode(struct stencil_ctx * c, int32_t n,
+                       const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want,
+                       float ** logits, struct stencil_error * err);
+
+// stencil_state_set returns the number of bytes read, 0 on failure, in which
+// case the sequence is empty.
+size_t stencil_state_set(struct stencil_ctx * c, int32_t seq, const uint8_t * data, size_t size);
+
+// stencil_device is one entry of ggml's list of devices.
+struct stencil_device {
+    const char * name;
+    const char * description;
+    const char * library;
+    int32_t      type; // enum ggml_backend_dev_type
+    size_t       free;
+    size_t       total;
+};
+
+bool stencil_device_get(size_t i, struct stencil_device * out);
+
+// stencil_features writes the instruction sets that the CPU back end in force
+// was compiled for, such as "AVX2 FMA F16C".
+void stencil_features(char * dst, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

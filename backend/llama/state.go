@@ -1,0 +1,89 @@
+//go:build llama && cgo
+
+package llama
+
+// #include "shim.h"
+import "C"
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+
+	"stencil/backend"
+)
+
+// A saved sequence is a header and what llama.cpp writes. llama.cpp trusts
+// what it reads, hence the header (little-endian):
+//
+//	0   8  "stencil1"
+//	8   8  fingerprint of the model and the cache type
+//	16  8  length of the rest in bytes
+//	24  4  number of tokens
+//	28  4  CRC-32C of the rest
+const stateHeader = 32
+
+const stateMagic = "stencil1"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// fingerprint names what a state depends on.
+func (c *cContext) fingerprint() uint64 {
+	h := fnv.New64a()
+	i := c.model.info
+	fmt.Fprintln(h, i.Architecture, i.Name, i.Parameters, i.Bytes, i.Layers, i.Width, i.KVHeads, c.n, c.p.CacheType)
+	return h.Sum64()
+}
+
+// SeqState implements backend.Context.
+func (c *cContext) SeqState(seq int32) ([]byte, error) {
+	if c.ptr == nil {
+		return nil, backend.ErrClosed
+	}
+	tokens := c.lens[seq]
+	n := int(C.llama_state_seq_get_size(c.ptr.lctx, C.llama_seq_id(seq)))
+	out := make([]byte, stateHeader+n)
+	if n > 0 {
+		got := C.llama_state_seq_get_data(c.ptr.lctx, (*C.uint8_t)(&out[stateHeader]), C.size_t(n), C.llama_seq_id(seq))
+		if int(got) != n {
+			return nil, fmt.Errorf("llama: state of sequence %d: %d bytes written, %d announced", seq, int(got), n)
+		}
+	}
+	copy(out, stateMagic)
+	binary.LittleEndian.PutUint64(out[8:], c.fingerprint())
+	binary.LittleEndian.PutUint64(out[16:], uint64(n))
+	binary.LittleEndian.PutUint32(out[24:], uint32(tokens))
+	binary.LittleEndian.PutUint32(out[28:], crc32.Checksum(out[stateHeader:], castagnoli))
+	return out, nil
+}
+
+// SetSeqState implements backend.Context.
+func (c *cContext) SetSeqState(seq int32, state []byte) error {
+	if c.ptr == nil {
+		return backend.ErrClosed
+	}
+	c.SeqRemove(seq, 0, -1)
+	switch {
+	case len(state) < stateHeader || string(state[:8]) != stateMagic:
+		return fmt.Errorf("%w: it has no header", backend.ErrState)
+	case binary.LittleEndian.Uint64(state[8:]) != c.fingerprint():
+		return fmt.Errorf("%w: it was saved with another model or cache type", backend.ErrState)
+	case binary.LittleEndian.Uint64(state[16:]) != uint64(len(state)-stateHeader):
+		return fmt.Errorf("%w: its length is wrong", backend.ErrState)
+	}
+	tokens, data := binary.LittleEndian.Uint32(state[24:]), state[stateHeader:]
+	if crc32.Checksum(data, castagnoli) != binary.LittleEndian.Uint32(state[28:]) {
+		return fmt.Errorf("%w: its checksum is wrong", backend.ErrState)
+	}
+	if tokens == 0 {
+		return nil
+	}
+	if C.stencil_state_set(c.ptr, C.int32_t(seq), (*C.uint8_t)(&data[0]), C.size_t(len(data))) == 0 {
+		c.resync()
+		// The bytes are as they were saved, so it can only be the room.
+		return fmt.Errorf("%w: a saved sequence has %d tokens", backend.ErrNoSlot, tokens)
+	}
+	c.resync()
+	return nil
+}

@@ -1,0 +1,38 @@
+//go:build !llama || !cgo
+
+package llama
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"stencil/backend"
+)
+
+// Built tells whether llama.cpp is part of this program.
+const Built = false
+
+// errNotBuilt says how to get the real thing.
+var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: run `make build`, or build with -tags llama, cgo and the flags that `make env` prints", backend.ErrNotBuilt)
+
+// Load checks that the file at path is a whole GGUF file and then returns an
+// error that matches backend.ErrNotBuilt.
+func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
+	if _, err := openFile(path); err != nil {
+		return nil, err
+	}
+	return nil, errNotBuilt
+}
+
+// Devices returns an error that matches backend.ErrNotBuilt.
+func Devices() ([]backend.Device, error) { return nil, errNotBuilt }
+
+// CPUFeatures returns "": there are no kernels.
+func CPUFeatures() string { return "" }
+
+// LoadBackends returns an error that matches backend.ErrNotBuilt.
+func LoadBackends(dir string) ([]string, error) { return nil, errNotBuilt }
+
+// SetLogger does nothing: there is no log.
+func SetLogger(l *slog.Logger) {}
