@@ -1,0 +1,55 @@
+package regular
+
+// Count returns the number of strings that are accepted from q on, limit if
+// there are as many or more.
+func (m *Machine) Count(q State, limit int) int {
+	if q < 0 || limit <= 0 {
+		return 0
+	}
+	s := m.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.count(m.at(q).expr, limit)
+	if s.err != nil {
+		m.fail(s.err)
+	}
+	return n
+}
+
+// count walks the automaton level by level. The strings read so far are all
+// different and each has a completion, so that the walk can stop as soon as
+// there are enough of them.
+func (s *Store) count(e Expr, limit int) int {
+	if n := &s.nodes[e]; n.flags&plain != 0 && n.lengths.hi == infinite {
+		return limit
+	}
+	level := map[Expr]int{e: 1}
+	total, steps := 0, 0
+	for len(level) > 0 {
+		ahead := map[Expr]int{}
+		pending := 0
+		for x, n := range level {
+			if s.is(x, nullable) {
+				total += n
+			}
+			for _, d := range s.derive(x) {
+				if !s.isLive(d.to) {
+					continue
+				}
+				width := [1]Range{{d.lo, d.hi}}
+				more := min(limit, n*min(limit, size(width[:])))
+				ahead[d.to] = min(limit, ahead[d.to]+more)
+				pending = min(limit, pending+more)
+			}
+			if steps++; steps > s.limits.Steps || s.err != nil {
+				s.fail("Steps", s.limits.Steps)
+				return limit
+			}
+		}
+		if total+pending >= limit {
+			return limit
+		}
+		level = ahead
+	}
+	return total
+}

@@ -1,0 +1,507 @@
+package regular
+
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// Expr is a handle of an expression in a Store. Two equal handles of one Store
+// are the same expression, and two expressions that simplify to the same
+// structure have the same handle. Handles of different Stores don't compare.
+type Expr int32
+
+type op uint8
+
+const (
+	opEmpty   op = iota // no string
+	opEpsilon           // the empty string
+	opClass             // one character; a, b: span in Store.ranges
+	opConcat            // a, then b; a is no opConcat
+	opRepeat            // a, least to most times
+	opOr                // a, b: span in Store.args, sorted, at least two
+	opAnd               // a, b: span in Store.args, sorted, at least two
+	opNot               // all strings but those of a
+	opSwitch            // a node of a finite automaton: its edges are its definition
+	opRec               // a defined by an equation: a is the right side
+)
+
+type flags uint8
+
+const (
+	nullable flags = 1 << iota // has the empty string
+	plain                      // free of opAnd, opNot, opRec: empty only if it is opEmpty
+	open                       // has an opRec whose right side isn't known yet
+)
+
+type liveness uint8
+
+const (
+	unknown liveness = iota
+	live
+	dead
+)
+
+// node is an expression. The span of its successors is filled by derive.
+type node struct {
+	op          op
+	flags       flags
+	live        liveness
+	derived     bool
+	a, b        int32
+	least, most int32 // opRepeat; most may be infinite
+	hash        uint32
+	lengths     lengths
+	edges       []edge
+}
+
+// edge leads from an expression to a successor, under each character of a
+// range that may run across the surrogates.
+type edge struct {
+	lo, hi rune
+	to     Expr
+}
+
+// The expressions every Store has.
+const (
+	exprEmpty   Expr = 0
+	exprEpsilon Expr = 1
+	exprAll     Expr = 2 // one character, whichever
+	exprAny     Expr = 3 // all strings
+)
+
+// Store holds expressions. It may be shared: its methods lock it, and so does
+// a Machine of it when it makes a new state.
+type Store struct {
+	mu     sync.Mutex
+	limits Limits
+	err    error
+
+	nodes  []node
+	table  []int32 // open addressing: index into nodes plus one
+	ranges []Range
+	args   []Expr
+	ascii  [128]Expr // the classes of one ASCII character, when made
+	chunk  []edge    // where spans of edges are cut from
+
+	patterns map[string]Expr
+	formats  map[string]Expr
+	machines map[Expr]*Machine
+
+	scratch scratch
+}
+
+// scratch holds buffers used as stacks: a function takes what lies beyond the
+// length it found and gives it back.
+type scratch struct {
+	exprs  []Expr
+	edges  []edge
+	ranges []Range
+	lists  [][]edge
+}
+
+// NewStore returns an empty Store. It costs a microsecond or two.
+func NewStore(limits Limits) *Store {
+	s := &Store{limits: limits.orDefaults()}
+	s.nodes = make([]node, 4, 48)
+	s.table = make([]int32, 128)
+	s.ranges = append(make([]Range, 0, 64), allRunes...)
+	s.args = make([]Expr, 0, 32)
+	one := lengths{1, 1, 1, 1}
+	s.nodes[exprEmpty] = node{op: opEmpty, flags: plain, live: dead, derived: true, lengths: lengths{lo: maxCount}.noInner()}
+	s.nodes[exprEpsilon] = node{op: opEpsilon, flags: plain | nullable, live: live, derived: true}
+	s.nodes[exprAll] = node{op: opClass, flags: plain, live: live, a: 0, b: 1, lengths: one}
+	s.nodes[exprAny] = node{op: opRepeat, flags: plain | nullable, live: live, a: int32(exprAll), most: infinite,
+		lengths: repeatLengths(one, 0, infinite)}
+	s.enter(exprAll, hashRanges(allRunes))
+	s.enter(exprAny, hashNode(&s.nodes[exprAny]))
+	return s
+}
+
+// Err returns the *LimitError of the first limit that was exceeded while
+// building expressions. The expressions made since are not to be trusted.
+func (s *Store) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Store) fail(limit string, most int) {
+	if s.err == nil {
+		s.err = &LimitError{limit, most}
+	}
+}
+
+func (s *Store) op(e Expr) op            { return s.nodes[e].op }
+func (s *Store) is(e Expr, f flags) bool { return s.nodes[e].flags&f != 0 }
+
+func (s *Store) operands(e Expr) []Expr {
+	n := &s.nodes[e]
+	return s.args[n.a : n.a+n.b : n.a+n.b]
+}
+
+func (s *Store) set(e Expr) []Range {
+	n := &s.nodes[e]
+	return s.ranges[n.a : n.a+n.b : n.a+n.b]
+}
+
+const (
+	hashSeed  = 0x9E3779B1
+	hashPrime = 0x85EBCA6B
+)
+
+func mix(h, v uint32) uint32 {
+	h = (h ^ v) * hashPrime
+	return h ^ h>>15
+}
+
+func hashNode(n *node) uint32 {
+	h := mix(hashSeed, uint32(n.op))
+	h = mix(h, uint32(n.a))
+	h = mix(h, uint32(n.b))
+	h = mix(h, uint32(n.least))
+	return mix(h, uint32(n.most))
+}
+
+func hashRanges(rs []Range) uint32 {
+	h := mix(hashSeed, uint32(opClass))
+	for _, r := range rs {
+		h = mix(h, uint32(r.Lo)<<11^uint32(r.Hi))
+	}
+	return h
+}
+
+func hashExprs(o op, list []Expr) uint32 {
+	h := mix(hashSeed, uint32(o))
+	for _, e := range list {
+		h = mix(h, uint32(e))
+	}
+	return h
+}
+
+// enter puts a node into the table.
+func (s *Store) enter(e Expr, hash uint32) {
+	s.nodes[e].hash = hash
+	if len(s.nodes)*2 > len(s.table) {
+		s.table = make([]int32, 4*len(s.table))
+		for i := range s.nodes {
+			if o := s.nodes[i].op; o > opEpsilon && o != opRec {
+				s.place(int32(i), s.nodes[i].hash)
+			}
+		}
+		return
+	}
+	s.place(int32(e), hash)
+}
+
+func (s *Store) place(i int32, hash uint32) {
+	mask := uint32(len(s.table) - 1)
+	at := hash & mask
+	for s.table[at] != 0 {
+		at = (at + 1) & mask
+	}
+	s.table[at] = i + 1
+}
+
+// add appends a node, unless the Store is full.
+func (s *Store) add(n node) Expr {
+	if len(s.nodes) >= s.limits.Nodes {
+		s.fail("Nodes", s.limits.Nodes)
+		return exprEmpty
+	}
+	e := Expr(len(s.nodes))
+	s.nodes = append(s.nodes, n)
+	return e
+}
+
+// intern returns the expression with the operator and operands of n, whose
+// flags and lengths are computed only if it is new.
+func (s *Store) intern(n node) Expr {
+	hash := hashNode(&n)
+	mask := uint32(len(s.table) - 1)
+	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
+		m := &s.nodes[s.table[at]-1]
+		if m.hash == hash && m.op == n.op && m.a == n.a && m.b == n.b && m.least == n.least && m.most == n.most {
+			return Expr(s.table[at] - 1)
+		}
+	}
+	a := &s.nodes[n.a]
+	switch n.op {
+	case opConcat:
+		b := &s.nodes[n.b]
+		n.flags = a.flags&b.flags&(nullable|plain) | (a.flags|b.flags)&open
+		n.lengths = concatLengths(a.lengths, b.lengths)
+	case opRepeat:
+		n.flags = a.flags
+		if n.least == 0 {
+			n.flags |= nullable
+		}
+		n.lengths = repeatLengths(a.lengths, n.least, n.most)
+	case opNot:
+		n.flags = a.flags&open | ^a.flags&nullable
+		n.lengths = lengths{lo: 0, hi: infinite}.noInner()
+		if n.flags&nullable == 0 {
+			n.lengths.lo = 1
+		}
+	}
+	e := s.add(n)
+	if e != exprEmpty {
+		s.enter(e, hash)
+	}
+	return e
+}
+
+// internList is intern for opOr and opAnd.
+func (s *Store) internList(o op, list []Expr) Expr {
+	hash := hashExprs(o, list)
+	mask := uint32(len(s.table) - 1)
+	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
+		e := Expr(s.table[at] - 1)
+		if m := &s.nodes[e]; m.hash == hash && m.op == o && slices.Equal(s.operands(e), list) {
+			return e
+		}
+	}
+	first := &s.nodes[list[0]]
+	n := node{op: o, flags: first.flags, lengths: first.lengths, a: int32(len(s.args)), b: int32(len(list))}
+	for _, x := range list[1:] {
+		m := &s.nodes[x]
+		if o == opOr {
+			n.flags = (n.flags|m.flags)&(nullable|open) | n.flags&m.flags&plain
+			n.lengths = orLengths(n.lengths, m.lengths)
+		} else {
+			n.flags = (n.flags|m.flags)&open | n.flags&m.flags&nullable
+			n.lengths.lo = max(n.lengths.lo, m.lengths.lo)
+			n.lengths.hi = min(n.lengths.hi, m.lengths.hi)
+		}
+	}
+	if o == opAnd {
+		n.lengths = n.lengths.noInner()
+	}
+	e := s.add(n)
+	if e != exprEmpty {
+		s.args = append(s.args, list...)
+		s.enter(e, hash)
+	}
+	return e
+}
+
+// class returns the expression of one character of a normalised set.
+func (s *Store) class(rs []Range) Expr {
+	if len(rs) == 0 {
+		return exprEmpty
+	}
+	single := len(rs) == 1 && rs[0].Lo == rs[0].Hi && rs[0].Lo < 128
+	if single && s.ascii[rs[0].Lo] != 0 {
+		return s.ascii[rs[0].Lo]
+	}
+	hash := hashRanges(rs)
+	mask := uint32(len(s.table) - 1)
+	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
+		e := Expr(s.table[at] - 1)
+		if m := &s.nodes[e]; m.hash == hash && m.op == opClass && slices.Equal(s.set(e), rs) {
+			return e
+		}
+	}
+	e := s.add(node{op: opClass, flags: plain, live: live, a: int32(len(s.ranges)), b: int32(len(rs)), lengths: lengths{1, 1, 1, 1}})
+	if e == exprEmpty {
+		return e
+	}
+	s.ranges = append(s.ranges, rs...)
+	s.enter(e, hash)
+	if single {
+		s.ascii[rs[0].Lo] = e
+	}
+	return e
+}
+
+func (s *Store) char(r rune) Expr {
+	if r >= 0 && r < 128 && s.ascii[r] != 0 {
+		return s.ascii[r]
+	}
+	one := [1]Range{{r, r}}
+	return s.class(one[:])
+}
+
+// literal returns text followed by tail. Bytes that are no UTF-8 stand for
+// U+FFFD, as they do in a range over the string.
+func (s *Store) literal(text string, tail Expr) Expr {
+	for len(text) > 0 {
+		r, n := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-n]
+		tail = s.concat(s.char(r), tail)
+	}
+	return tail
+}
+
+// concat returns a followed by b.
+func (s *Store) concat(a, b Expr) Expr {
+	if a == exprEmpty || b == exprEmpty {
+		return exprEmpty
+	}
+	if a == exprEpsilon {
+		return b
+	}
+	if b == exprEpsilon {
+		return a
+	}
+	na := &s.nodes[a]
+	if na.op == opConcat {
+		head, rest := Expr(na.a), Expr(na.b)
+		return s.concat(head, s.concat(rest, b))
+	}
+	if a == exprAny || b == exprAny {
+		if a, b = s.swallow(a, b); a == exprEpsilon || b == exprEpsilon {
+			return exprAny
+		}
+		na = &s.nodes[a]
+	}
+	// Neighbouring counts of the same expression add up.
+	head, tail := b, exprEpsilon
+	nb := &s.nodes[b]
+	if nb.op == opConcat {
+		head, tail = Expr(nb.a), Expr(nb.b)
+		nb = &s.nodes[head]
+	}
+	if na.op == opRepeat || nb.op == opRepeat {
+		ra, la, ma := s.counted(a)
+		rb, lb, mb := s.counted(head)
+		if least := satAdd(la, lb); ra == rb && least < infinite {
+			return s.concat(s.repeat(ra, least, satAdd(ma, mb)), tail)
+		}
+	}
+	return s.intern(node{op: opConcat, a: int32(a), b: int32(b)})
+}
+
+// swallow shortens what stands next to Any: of a repetition only the least
+// count matters there, and of what may be empty nothing.
+func (s *Store) swallow(a, b Expr) (Expr, Expr) {
+	if a == exprAny {
+		if s.is(b, nullable) {
+			return a, exprEpsilon
+		}
+		t := s.term(b)
+		if t.of != exprAll && t.most > t.least {
+			t.most = t.least
+			b = s.untermed(t)
+		}
+		return a, b
+	}
+	if s.is(a, nullable) {
+		return exprEpsilon, b
+	}
+	if of, least, most := s.counted(a); of != exprAll && most > least {
+		a = s.repeat(of, least, least)
+	}
+	return a, b
+}
+
+// counted reads e as a repetition.
+func (s *Store) counted(e Expr) (of Expr, least, most int32) {
+	if n := &s.nodes[e]; n.op == opRepeat {
+		return Expr(n.a), n.least, n.most
+	}
+	return e, 1, 1
+}
+
+// repeat returns e, least to most times.
+func (s *Store) repeat(e Expr, least, most int32) Expr {
+	if most < least {
+		return exprEmpty
+	}
+	if most == 0 || e == exprEpsilon {
+		return exprEpsilon
+	}
+	if e == exprEmpty {
+		if least == 0 {
+			return exprEpsilon
+		}
+		return exprEmpty
+	}
+	if least == 1 && most == 1 {
+		return e
+	}
+	if s.is(e, nullable) {
+		if most == 1 {
+			return e
+		}
+		least = 0
+	}
+	if n := &s.nodes[e]; n.op == opRepeat {
+		// The counts k*a..k*b of the two loops, for k from least to most, make
+		// one interval when neighbouring ones touch.
+		a, b := int64(n.least), int64(n.most)
+		k := int64(max(least, 1))
+		lo, hi := satMul(n.least, least), satMul(n.most, most)
+		if lo < infinite && (a <= 1 || k*(b-a) >= a-1 || least == most) {
+			if least == 0 && a > 1 {
+				// 0 stands apart from k*a.
+				inner := s.repeat(Expr(n.a), n.least, hi)
+				return s.intern(node{op: opRepeat, a: int32(inner), least: 0, most: 1})
+			}
+			return s.repeat(Expr(n.a), lo, hi)
+		}
+	}
+	return s.intern(node{op: opRepeat, a: int32(e), least: least, most: most})
+}
+
+// maybe returns e or the empty string.
+func (s *Store) maybe(e Expr) Expr { return s.repeat(e, 0, 1) }
+
+// length returns the strings of least to most characters.
+func (s *Store) length(least, most int32) Expr { return s.repeat(exprAll, least, most) }
+
+// Empty returns the expression of no string at all.
+func (s *Store) Empty() Expr { return exprEmpty }
+
+// Epsilon returns the expression of the empty string.
+func (s *Store) Epsilon() Expr { return exprEpsilon }
+
+// Any returns the expression of all strings, line ends included.
+func (s *Store) Any() Expr { return exprAny }
+
+// Literal returns the expression of one string.
+func (s *Store) Literal(text string) Expr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.literal(text, exprEpsilon)
+}
+
+// Class returns the expression of the one-character strings in ranges, which
+// may overlap and need not be sorted. Surrogates are no characters.
+func (s *Store) Class(ranges []Range) Expr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.class(normalise(slices.Clone(ranges)))
+}
+
+// Concat returns the strings that are made of one string of each, in order.
+func (s *Store) Concat(list ...Expr) Expr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := exprEpsilon
+	for _, x := range slices.Backward(list) {
+		e = s.concat(x, e)
+	}
+	return e
+}
+
+// Repeat returns the strings made of least to most strings of e. A negative
+// most means no bound.
+func (s *Store) Repeat(e Expr, least, most int) Expr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lo, hi := counts(least, most)
+	return s.repeat(e, lo, hi)
+}
+
+// Length returns the strings of least to most characters (code points). A
+// negative most means no bound.
+func (s *Store) Length(least, most int) Expr { return s.Repeat(exprAll, least, most) }
+
+func counts(least, most int) (int32, int32) {
+	lo := int32(min(max(least, 0), maxCount))
+	if most < 0 || most > maxCount {
+		return lo, infinite
+	}
+	return lo, int32(most)
+}

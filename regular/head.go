@@ -1,0 +1,149 @@
+package regular
+
+import "math/bits"
+
+// Head returns a set and a number such that every string of at most max
+// characters of the set leads from q to a live state; max is -1 when any number
+// will do. It is what the shape of the expression shows cheaply, not the
+// largest such set. It is nil, 0 when there is none.
+func (m *Machine) Head(q State) (set []Range, max int) {
+	if q < 0 {
+		return nil, 0
+	}
+	s := m.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.head(m.at(q).expr)
+	if s.err != nil || h.class == exprEmpty || h.most <= 0 {
+		return nil, 0
+	}
+	max = int(h.most)
+	if h.most == infinite {
+		max = -1
+	}
+	rs := s.set(h.class)
+	return appendScalars(make([]Range, 0, len(rs)+1), rs), max
+}
+
+// head is a promise: every string of at most most characters of class has a
+// continuation.
+type head struct {
+	class Expr
+	most  int32
+}
+
+// better returns the more useful of two promises.
+func (s *Store) better(a, b head) head {
+	if s.worth(b) > s.worth(a) {
+		return b
+	}
+	return a
+}
+
+// worth estimates how many tokens a promise covers: tokens are short, and
+// their number grows far slower than that of the characters.
+func (s *Store) worth(h head) int {
+	if h.class == exprEmpty {
+		return 0
+	}
+	return int(min(h.most, 12)) * bits.Len(uint(size(s.set(h.class))))
+}
+
+// head returns a promise for a live expression.
+func (s *Store) head(e Expr) head {
+	n := s.nodes[e]
+	switch n.op {
+	case opClass:
+		return head{e, 1}
+	case opRepeat:
+		inner := Expr(n.a)
+		h := head{s.singles(inner), n.most}
+		if s.op(inner) == opClass {
+			return h
+		}
+		return s.better(h, s.head(inner))
+	case opConcat:
+		return s.headConcat(Expr(n.a), Expr(n.b))
+	case opOr:
+		best := head{}
+		for i := range s.operands(e) {
+			if x := s.operands(e)[i]; s.isLive(x) {
+				best = s.better(best, s.head(x))
+			}
+		}
+		return best
+	case opAnd:
+		if loop, core := s.splitLength(e); loop != exprAny {
+			return s.better(s.looping(e), s.headWithin(core, s.nodes[loop].most))
+		}
+	}
+	return s.looping(e)
+}
+
+// headConcat is head for a concatenation, whose parts are live.
+func (s *Store) headConcat(first, rest Expr) head {
+	best := s.head(first)
+	through := s.is(first, nullable)
+	of, _, most := s.counted(first)
+	if !through && s.op(of) != opClass {
+		return best
+	}
+	next := s.head(rest)
+	if through {
+		best = s.better(best, next)
+	}
+	if next.class != exprEmpty {
+		// Characters that both take: first uses up what it can, the others are the
+		// rest's.
+		if both := s.meet2(next.class, s.singles(of)); both != exprEmpty {
+			best = s.better(best, head{both, satAdd(most, next.most)})
+		}
+	}
+	return best
+}
+
+// looping finds the characters that lead from e to itself, or else those that
+// lead anywhere.
+func (s *Store) looping(e Expr) head {
+	base := len(s.scratch.ranges)
+	most := int32(infinite)
+	for _, d := range s.derive(e) {
+		if d.to == e {
+			s.scratch.ranges = append(s.scratch.ranges, Range{d.lo, d.hi})
+		}
+	}
+	if len(s.scratch.ranges) == base {
+		most = 1
+		for _, d := range s.derive(e) {
+			if s.isLive(d.to) {
+				s.scratch.ranges = append(s.scratch.ranges, Range{d.lo, d.hi})
+			}
+		}
+	}
+	class := s.class(join(s.scratch.ranges[base:]))
+	s.scratch.ranges = s.scratch.ranges[:base]
+	return head{class, most}
+}
+
+// headWithin is head for core under a bound on the length. Only loops without
+// a bound of their own are used: they can be left at once, after which a
+// shortest rest must still fit, and they can be stayed in to reach any least
+// length.
+func (s *Store) headWithin(core Expr, most int32) head {
+	best := head{}
+	room := func(e Expr) int32 { return satSub(most, s.shortestLen(e)) }
+	if h := s.looping(core); h.most == infinite {
+		best = head{h.class, room(core)}
+	}
+	one := [1]Expr{core}
+	list := one[:]
+	if s.op(core) == opOr {
+		list = s.operands(core)
+	}
+	for _, e := range list {
+		if t := s.term(e); t.most == infinite && s.isLive(e) && s.is(t.of, plain) {
+			best = s.better(best, head{s.singles(t.of), room(e)})
+		}
+	}
+	return best
+}

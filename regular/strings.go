@@ -1,0 +1,119 @@
+package regular
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Strings returns the expression of a finite set of strings. The cost goes
+// with the bytes of the list, and common beginnings and endings are kept once.
+func (s *Store) Strings(list []string) Expr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sorted := slices.Clone(list)
+	slices.Sort(sorted)
+	return s.words(slices.Compact(sorted), 0)
+}
+
+// words returns the automaton of a sorted list, the first skip bytes of each
+// left out; these bytes are the same in all.
+func (s *Store) words(list []string, skip int) Expr {
+	if len(list) == 0 {
+		return exprEmpty
+	}
+	first := list[0][skip:]
+	if len(list) == 1 {
+		return s.literal(first, exprEpsilon)
+	}
+	last := list[len(list)-1][skip:]
+	if n := commonPrefix(first, last); n > 0 {
+		return s.literal(first[:n], s.words(list, skip+n))
+	}
+	final := first == ""
+	if final {
+		list = list[1:]
+	}
+	base := len(s.scratch.edges)
+	for len(list) > 0 {
+		r, width := utf8.DecodeRuneInString(list[0][skip:])
+		n := 1
+		for n < len(list) {
+			if q, _ := utf8.DecodeRuneInString(list[n][skip:]); q != r {
+				break
+			}
+			n++
+		}
+		to := s.words(list[:n], skip+width)
+		s.scratch.edges = append(s.scratch.edges, edge{r, r, to})
+		list = list[n:]
+	}
+	e := s.automaton(joinEdges(s.scratch.edges[base:]), final)
+	s.scratch.edges = s.scratch.edges[:base]
+	return e
+}
+
+// commonPrefix is the number of bytes that a and b start with alike, cut to
+// whole characters.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) || n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return n
+}
+
+// joinEdges merges neighbours that lead to the same place, in place.
+func joinEdges(list []edge) []edge {
+	out := list[:0]
+	for _, d := range list {
+		if n := len(out); n > 0 && out[n-1].to == d.to && follows(out[n-1].hi, d.lo) {
+			out[n-1].hi = d.hi
+		} else {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// automaton returns the expression that has the given successors, which must be
+// sorted and disjoint, and accepts the empty string if final.
+func (s *Store) automaton(list []edge, final bool) Expr {
+	if len(list) == 1 && !final {
+		d := list[0]
+		return s.concat(s.class([]Range{{d.lo, d.hi}}), d.to)
+	}
+	hash := mix(hashSeed, uint32(opSwitch))
+	n := node{op: opSwitch, derived: true, flags: plain}
+	for i, d := range list {
+		hash = mix(mix(hash, uint32(d.lo)<<11^uint32(d.hi)), uint32(d.to))
+		m := &s.nodes[d.to]
+		l := concatLengths(lengths{1, 1, 1, 1}, m.lengths)
+		if i == 0 {
+			n.lengths = l
+		} else {
+			n.lengths = orLengths(n.lengths, l)
+		}
+		n.flags = n.flags&m.flags&plain | (n.flags|m.flags)&open
+	}
+	if final {
+		hash = mix(hash, 1)
+		n.flags |= nullable
+		n.lengths = orLengths(n.lengths, lengths{})
+	}
+	mask := uint32(len(s.table) - 1)
+	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
+		e := Expr(s.table[at] - 1)
+		if m := &s.nodes[e]; m.hash == hash && m.op == opSwitch && m.flags&nullable == n.flags&nullable && slices.Equal(m.edges, list) {
+			return e
+		}
+	}
+	n.edges = s.keep(list)
+	e := s.add(n)
+	if e != exprEmpty {
+		s.enter(e, hash)
+	}
+	return e
+}
