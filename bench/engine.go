@@ -9,8 +9,8 @@ type Engine interface {
 // Constraint is a compiled schema.
 type Constraint interface {
 	NewMatcher() Matcher
-	// Draft names the draft by which the schema was read: "draft4", "draft6",
-	// "draft7", "draft2019-09" or "draft2020-12".
+	// Draft names the draft by which the schema was read: "4", "6", "7",
+	// "2019-09" or "2020-12".
 	Draft() string
 }
 

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -29,7 +27,7 @@ var allStatuses = []Status{Pass, CompileFailed, ValidRefused, InvalidAccepted, T
 
 // Tokenizer turns a text that continues another one into tokens.
 type Tokenizer interface {
-	TokenizeText(dst []int32, text string) []int32
+	TokenizeText(dst []int32, text []byte) []int32
 }
 
 // Maskbench replays instances through masks, token by token.
@@ -121,150 +119,63 @@ func appendMicros(b []byte, d time.Duration) []byte {
 	return strconv.AppendFloat(b, float64(d)/1e3, 'f', -1, 64)
 }
 
-// Run measures every case of the corpus and returns the summary. A case that
-// runs out of time or memory is abandoned: its goroutine ends at the next
-// token, and another takes its place.
+// Run measures every case of the corpus and returns the summary.
 func (mb *Maskbench) Run(corpus *Corpus) (*Summary, error) {
-	jobs := max(mb.Jobs, 1)
-	cases := make(chan Case)
-	results := make(chan *Result)
-	var slots sync.WaitGroup
-	for range jobs {
-		slots.Go(func() { mb.slot(cases, results) })
+	p := pool[*Result]{
+		jobs:    mb.Jobs,
+		timeout: mb.Timeout,
+		memory:  mb.MemoryLimit,
+		newWork: func() func(*Case, *atomic.Bool) *Result {
+			w := &replayer{bench: mb, start: time.Now()}
+			return w.run
+		},
+		failed: func(c *Case, status Status, message string) *Result {
+			return &Result{ID: c.ID, Status: status, Error: message}
+		},
 	}
-	var readErr error
-	stop := make(chan struct{})
-	go func() {
-		defer close(cases)
-		readErr = corpus.Each(func(c Case) error {
-			select {
-			case cases <- c:
-				return nil
-			case <-stop:
-				return errEnough
-			}
-		})
-	}()
-	go func() {
-		slots.Wait()
-		close(results)
-	}()
-
 	sum := newSummary()
-	var writeErr error
-	for r := range results {
+	err := p.run(corpus, func(r *Result) error {
 		sum.add(r)
-		if mb.Out != nil && writeErr == nil {
-			if writeErr = writeLine(mb.Out, r); writeErr != nil {
-				close(stop)
-			}
-		}
 		if mb.Progress != nil {
 			mb.Progress(sum.Schemas)
 		}
-	}
+		if mb.Out == nil {
+			return nil
+		}
+		line, err := r.MarshalJSON()
+		if err == nil {
+			_, err = mb.Out.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return fmt.Errorf("bench: results: %w", err)
+		}
+		return nil
+	})
 	sum.finish()
-	if writeErr != nil {
-		return sum, fmt.Errorf("bench: results: %w", writeErr)
-	}
-	return sum, readErr // results is closed after cases is, so readErr is settled
+	return sum, err
 }
 
-func writeLine(w io.Writer, r *Result) error {
-	line, err := r.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(line, '\n'))
-	return err
-}
-
-// memoryCheckEvery is often enough to catch a runaway schema at some hundred
-// megabytes beyond the limit, and seldom enough not to be seen in the times.
-const memoryCheckEvery = 100 * time.Millisecond
-
-// slot hands cases to a worker of its own, one at a time, and replaces the
-// worker when a case has to be given up.
-func (mb *Maskbench) slot(cases <-chan Case, results chan<- *Result) {
-	w := mb.newWorker()
-	defer func() { close(w.in) }()
-	ticker := time.NewTicker(memoryCheckEvery)
-	defer ticker.Stop()
-	for c := range cases {
-		var deadline <-chan time.Time
-		if mb.Timeout > 0 {
-			deadline = time.After(mb.Timeout)
-		}
-		w.in <- c
-		var r *Result
-		for r == nil {
-			select {
-			case r = <-w.out:
-			case <-deadline:
-				r = &Result{ID: c.ID, Status: TimedOut, Error: fmt.Sprintf("no end after %v", mb.Timeout)}
-				w = mb.abandon(w)
-			case <-ticker.C:
-				if rss := residentBytes(); mb.MemoryLimit > 0 && rss > mb.MemoryLimit {
-					r = &Result{ID: c.ID, Status: Crashed,
-						Error: fmt.Sprintf("memory limit: process holds %d MiB, limit is %d MiB", rss>>20, mb.MemoryLimit>>20)}
-					w = mb.abandon(w)
-					debug.FreeOSMemory()
-				}
-			}
-		}
-		results <- r
-	}
-}
-
-// worker measures cases on a locked thread.
-type worker struct {
+// replayer measures one case after the other.
+type replayer struct {
 	bench     *Maskbench
-	in        chan Case
-	out       chan *Result // holds one, so that an abandoned worker can end
-	abandoned atomic.Bool
+	abandoned *atomic.Bool
 	start     time.Time // times are differences to this, which reads one clock, not two
 	tokens    []int32
 }
 
-func (mb *Maskbench) newWorker() *worker {
-	w := &worker{bench: mb, in: make(chan Case), out: make(chan *Result, 1), start: time.Now()}
-	go w.loop()
-	return w
-}
+func (w *replayer) now() time.Duration { return time.Since(w.start) }
 
-func (mb *Maskbench) abandon(w *worker) *worker {
-	w.abandoned.Store(true)
-	close(w.in)
-	return mb.newWorker()
-}
-
-func (w *worker) now() time.Duration { return time.Since(w.start) }
-
-func (w *worker) loop() {
-	unlock := lockThread()
-	defer unlock()
-	for c := range w.in {
-		r := &Result{ID: c.ID}
-		wall, cpu := w.now(), threadCPU()
-		w.guard(r, &c)
-		r.Wall, r.CPU = w.now()-wall, threadCPU()-cpu
-		w.out <- r
-	}
-}
-
-// guard turns a panic of the engine into a crashed result.
-func (w *worker) guard(r *Result, c *Case) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.Status = Crashed
-			r.Error = fmt.Sprintf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+func (w *replayer) run(c *Case, abandoned *atomic.Bool) *Result {
+	w.abandoned = abandoned
+	r := &Result{ID: c.ID}
+	wall, cpu := w.now(), threadCPU()
 	w.measure(r, c)
+	r.Wall, r.CPU = w.now()-wall, threadCPU()-cpu
+	return r
 }
 
 // measure compiles the schema and replays its instances.
-func (w *worker) measure(r *Result, c *Case) {
+func (w *replayer) measure(r *Result, c *Case) {
 	begin := w.now()
 	constraint, err := w.bench.Engine.Compile(c.Schema)
 	if err != nil {
@@ -295,7 +206,7 @@ type opening struct {
 }
 
 // refused records that the schema has no constraint.
-func (w *worker) refused(r *Result, err error) {
+func (w *replayer) refused(r *Result, err error) {
 	r.Status, r.Error = CompileFailed, err.Error()
 	var refusal *CompileError
 	if errors.As(err, &refusal) {
@@ -304,7 +215,7 @@ func (w *worker) refused(r *Result, err error) {
 }
 
 // replayAll replays every instance and settles the status.
-func (w *worker) replayAll(r *Result, c *Case, constraint Constraint, first *opening) {
+func (w *replayer) replayAll(r *Result, c *Case, constraint Constraint, first *opening) {
 	for i := range c.Tests {
 		in := &c.Tests[i]
 		if in.Skip {
@@ -340,8 +251,8 @@ func (w *worker) replayAll(r *Result, c *Case, constraint Constraint, first *ope
 
 // replay feeds text token by token and returns where and why it was refused,
 // or "" when it was accepted as a whole.
-func (w *worker) replay(r *Result, test int, from *opening, text []byte) string {
-	w.tokens = w.bench.Tokenizer.TokenizeText(w.tokens[:0], string(text))
+func (w *replayer) replay(r *Result, test int, from *opening, text []byte) string {
+	w.tokens = w.bench.Tokenizer.TokenizeText(w.tokens[:0], text)
 	m, mask, earlier := from.matcher, from.mask, from.took
 	for i, tok := range w.tokens {
 		if w.abandoned.Load() {

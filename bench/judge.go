@@ -1,0 +1,128 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/dlclark/regexp2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// judge is the independent validator: santhosh-tekuri/jsonschema with formats
+// asserted, no remote references, and patterns read as ECMA-262 has them.
+type judge struct {
+	schema  *jsonschema.Schema
+	overrun *atomic.Bool // a pattern ran out of time, so the verdict is void
+}
+
+// errUndecided is the verdict of a judge whose patterns took too long.
+var errUndecided = errors.New("bench: the validator's patterns took too long")
+
+// judgeURL names the schema to the validator.
+const judgeURL = "mem:///schema.json"
+
+// metaschemas is keyed by what [Constraint.Draft] returns.
+var metaschemas = map[string]*jsonschema.Draft{
+	"4":       jsonschema.Draft4,
+	"6":       jsonschema.Draft6,
+	"7":       jsonschema.Draft7,
+	"2019-09": jsonschema.Draft2019,
+	"2020-12": jsonschema.Draft2020,
+}
+
+// newJudge compiles schema as the named draft, whatever its $schema says.
+func newJudge(schema []byte, draft string) (*judge, error) {
+	metaschema := metaschemas[draft]
+	if metaschema == nil {
+		return nil, fmt.Errorf("bench: validator: unknown draft %q", draft)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fmt.Errorf("bench: validator: %w", err)
+	}
+	if object, ok := doc.(map[string]any); ok {
+		delete(object, "$schema")
+	}
+	j := &judge{overrun: new(atomic.Bool)}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(metaschema)
+	c.AssertFormat()
+	c.UseLoader(noLoader{})
+	c.UseRegexpEngine(j.pattern)
+	// The validator knows formats that no draft has; to us, as to the drafts,
+	// they are annotations.
+	for _, name := range []string{"period", "semver"} {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+	}
+	if err := c.AddResource(judgeURL, doc); err != nil {
+		return nil, fmt.Errorf("bench: validator: %w", err)
+	}
+	if j.schema, err = c.Compile(judgeURL); err != nil {
+		return nil, fmt.Errorf("bench: validator: %w", err)
+	}
+	return j, nil
+}
+
+// validate returns nil when the schema admits the document, [errUndecided]
+// when that cannot be told, and what is wrong otherwise.
+func (j *judge) validate(document []byte) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return err
+	}
+	j.overrun.Store(false)
+	err = j.schema.Validate(doc)
+	if j.overrun.Load() {
+		return errUndecided
+	}
+	return err
+}
+
+// noLoader refuses to fetch anything.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("remote reference to %s", url)
+}
+
+// patternTimeout ends a pattern that backtracks without end.
+const patternTimeout = 2 * time.Second
+
+// ecmaPattern is an ECMA-262 regular expression.
+type ecmaPattern struct {
+	re      *regexp2.Regexp
+	overrun *atomic.Bool
+}
+
+func (j *judge) pattern(source string) (jsonschema.Regexp, error) {
+	re, err := regexp2.Compile(longProperties.Replace(source), regexp2.ECMAScript|regexp2.Unicode)
+	if err != nil {
+		return nil, err
+	}
+	re.MatchTimeout = patternTimeout
+	return &ecmaPattern{re, j.overrun}, nil
+}
+
+// longProperties rewrites ECMA-262's long names of general categories to the
+// short ones that the library knows.
+var longProperties = strings.NewReplacer(
+	`{Letter}`, `{L}`, `{Lowercase_Letter}`, `{Ll}`, `{Uppercase_Letter}`, `{Lu}`, `{Number}`, `{N}`,
+	`{Decimal_Number}`, `{Nd}`, `{digit}`, `{Nd}`, `{Mark}`, `{M}`, `{Punctuation}`, `{P}`, `{Symbol}`, `{S}`,
+	`{Separator}`, `{Z}`, `{Script=Latin}`, `{Latin}`, `{Script=Greek}`, `{Greek}`, `{Script=Cyrillic}`, `{Cyrillic}`,
+)
+
+// MatchString reports whether the pattern matches anywhere in s.
+func (p *ecmaPattern) MatchString(s string) bool {
+	ok, err := p.re.MatchString(s)
+	if err != nil {
+		p.overrun.Store(true)
+	}
+	return ok
+}
+
+// String returns the pattern's source.
+func (p *ecmaPattern) String() string { return p.re.String() }
