@@ -165,3 +165,96 @@ func (t *runeText) othersOrBlanks(pos, from, to int) int {
 	}
 	return t.blankLines(pos, from, to)
 }
+
+// splitTrailingSpace cuts off the whitespace at the end.
+func splitTrailingSpace(t *runeText, from, to int, ends []int32) []int32 {
+	cut := to
+	for cut > from && setSpace.has(t, cut-1) {
+		cut--
+	}
+	if cut > from && cut < to {
+		ends = append(ends, int32(cut))
+	}
+	return append(ends, int32(to))
+}
+
+// splitThousands cuts runs of ASCII digits into groups of three, beginning from the right. The
+// group that is left over stays with what precedes it.
+func splitThousands(t *runeText, from, to int, ends []int32) []int32 {
+	isDigit := func(i int) bool { return t.codes[i] >= '0' && t.codes[i] <= '9' }
+	for pos := from; pos < to; pos++ {
+		if !isDigit(pos) {
+			continue
+		}
+		end := pos
+		for end < to && isDigit(end) {
+			end++
+		}
+		for cut := pos + (end-pos)%3; cut < end; cut += 3 {
+			if cut > from {
+				ends = append(ends, int32(cut))
+			}
+		}
+		pos = end - 1
+	}
+	return append(ends, int32(to))
+}
+
+// splitDigitGroups cuts runs of digits into groups of three, beginning from the right, with one or
+// two digits first if there must be. The first group stays with what precedes the run.
+func splitDigitGroups(t *runeText, from, to int, ends []int32) []int32 {
+	for pos := from; pos < to; pos++ {
+		if !t.class[pos].number() {
+			continue
+		}
+		start := pos
+		for t.classAt(pos, from, to).number() {
+			pos++
+		}
+		for cut := start + ((pos-start)-1)%3 + 1; cut <= pos; cut += 3 {
+			ends = append(ends, int32(cut))
+		}
+		pos--
+	}
+	if len(ends) == 0 || int(ends[len(ends)-1]) < to {
+		ends = append(ends, int32(to))
+	}
+	return ends
+}
+
+// han reports a Chinese character as llama.cpp's kimi-k2 splitter knows them.
+func han(r rune) bool {
+	switch {
+	case r >= 0x4e00 && r <= 0x9fff, r >= 0x3400 && r <= 0x4dbf, r >= 0xf900 && r <= 0xfaff:
+	case r >= 0x20000 && r <= 0x2a6df, r >= 0x2a700 && r <= 0x2ebef, r >= 0x2f800 && r <= 0x2fa1f:
+	default:
+		return false
+	}
+	return true
+}
+
+// splitKimi cuts runs of Chinese characters, words of other letters with one character before and
+// a contraction after them, and the rest as splitLlama3 does.
+func splitKimi(t *runeText, from, to int, ends []int32) []int32 {
+	letter := func(i int) bool { return t.classAt(i, from, to).letter() && !han(t.runes[i]) }
+	for pos := from; pos < to; {
+		r, class := t.runes[pos], t.class[pos]
+		switch {
+		case han(r):
+			for pos < to && han(t.runes[pos]) {
+				pos++
+			}
+		case letter(pos), !lineEnd(r) && !class.letter() && !class.number() && letter(pos+1):
+			for pos++; letter(pos); pos++ {
+			}
+			pos += t.contraction(pos, to, true)
+		case class.number():
+			ends = t.numbers(&pos, from, to, ends)
+			continue
+		default:
+			pos = t.othersOrBlanks(pos, from, to)
+		}
+		ends = append(ends, int32(pos))
+	}
+	return ends
+}

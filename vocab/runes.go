@@ -12,6 +12,7 @@ type runeText struct {
 	runes  []rune   //
 	starts []int32  // where each begins in src, and one more for the end
 	class  []rclass // of each
+	codes  []uint8  // of each, what patterns look at
 }
 
 // rclass is a code point's general category, with a flag for whitespace.
@@ -104,31 +105,30 @@ func decodeLoose(s string) (r rune, size int) {
 func (t *runeText) set(s string, exact bool) {
 	classes := runeClasses()
 	t.src = s
-	t.runes, t.starts, t.class = t.runes[:0], t.starts[:0], t.class[:0]
+	t.runes, t.starts, t.class, t.codes = t.runes[:0], t.starts[:0], t.class[:0], t.codes[:0]
 	if !exact && !utf8.ValidString(s) {
 		var repaired []byte
 		for i := 0; i < len(s); {
 			r, n := decodeLoose(s[i:])
 			i += n
-			repaired = t.add(repaired, r, classes)
+			t.add(int32(len(repaired)), r, classes[r])
+			repaired = appendRune(repaired, r)
 		}
 		t.starts = append(t.starts, int32(len(repaired)))
 		t.src = string(repaired)
 		return
 	}
 	for i, r := range s {
-		t.starts = append(t.starts, int32(i))
-		t.runes = append(t.runes, r)
-		t.class = append(t.class, classes[r])
+		t.add(int32(i), r, classes[r])
 	}
 	t.starts = append(t.starts, int32(len(s)))
 }
 
-func (t *runeText) add(dst []byte, r rune, classes *[unicode.MaxRune + 1]rclass) []byte {
-	t.starts = append(t.starts, int32(len(dst)))
+func (t *runeText) add(start int32, r rune, c rclass) {
+	t.starts = append(t.starts, start)
 	t.runes = append(t.runes, r)
-	t.class = append(t.class, classes[r])
-	return appendRune(dst, r)
+	t.class = append(t.class, c)
+	t.codes = append(t.codes, runeCode(r, c))
 }
 
 func (t *runeText) len() int { return len(t.runes) }

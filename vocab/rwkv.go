@@ -37,3 +37,42 @@ func hexDigit(c byte) byte {
 	}
 	return c - '0'
 }
+
+// rwkv takes the longest token that the text begins with, again and again.
+type rwkv struct {
+	v    *Vocab
+	trie byteTrie
+}
+
+func newRWKV(v *Vocab) *rwkv {
+	r := &rwkv{v: v}
+	var buf []byte
+	for id := range int32(v.Len()) {
+		buf = unescapeRWKV(buf[:0], v.Text(id))
+		r.trie.insert(string(buf), id)
+	}
+	return r
+}
+
+// tokenize departs from llama.cpp where a text runs into bytes that begin tokens but make none:
+// it gives out the unknown token for one byte, where llama.cpp begins again from the text's start.
+func (r *rwkv) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
+	for pos := 0; pos < len(text); {
+		id, end := r.v.special.unk, pos+1
+		at := r.trie.root[text[pos]]
+		for i := pos + 1; at != 0; i++ {
+			if n := r.trie.nodes[at].value; n >= 0 {
+				id, end = n, i
+			}
+			if i == len(text) {
+				break
+			}
+			at = r.trie.step(at, text[i])
+		}
+		if id >= 0 {
+			dst = append(dst, id)
+		}
+		pos = end
+	}
+	return dst
+}

@@ -20,6 +20,14 @@ func (v *Vocab) tokenizer() tokenizer {
 			v.engine = newBPE(v)
 		case SPM:
 			v.engine = newSPM(v)
+		case WPM:
+			v.engine = wpm{v}
+		case UGM:
+			v.engine = newUGM(v)
+		case RWKV:
+			v.engine = newRWKV(v)
+		case PLaMo2:
+			v.engine = newPLaMo2(v)
 		}
 	})
 	return v.engine

@@ -238,6 +238,15 @@ func newVocab(s source) (*Vocab, error) {
 	if err := v.decodeTexts(); err != nil {
 		return nil, err
 	}
+	switch v.model {
+	case UGM:
+		_, err = parseCharsMap(v.charsMap)
+	case PLaMo2:
+		err = checkPLaMo2(v)
+	}
+	if err != nil {
+		return nil, err
+	}
 	return v, nil
 }
 

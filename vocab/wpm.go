@@ -1,0 +1,91 @@
+package vocab
+
+import (
+	"strings"
+	"unicode"
+)
+
+// wpm tokenizes words, in small letters and without accents, by the longest token that a word's
+// rest begins with. A word that can't be spelled so is one unknown token.
+type wpm struct{ v *Vocab }
+
+func (w wpm) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
+	for _, word := range wpmWords(text) {
+		dst = w.word(dst, spaceMark+word)
+	}
+	return dst
+}
+
+func (w wpm) word(dst []int32, word string) []int32 {
+	before := len(dst)
+	for i := 0; i < len(word); {
+		// One byte more than the longest token is never found; llama.cpp tries it all the same.
+		end := min(len(word), i+w.v.maxText)
+		for ; end > i; end-- {
+			if id, ok := w.v.Find(word[i:end]); ok {
+				dst = append(dst, id)
+				break
+			}
+		}
+		if end == i {
+			dst = dst[:before]
+			break
+		}
+		i = end
+	}
+	if len(dst) == before && w.v.special.unk >= 0 {
+		dst = append(dst, w.v.special.unk)
+	}
+	return dst
+}
+
+// wpmWords cuts a text at whitespace and takes punctuation and Chinese characters for words of
+// their own. Control characters and U+FFFD are dropped.
+func wpmWords(text string) []string {
+	var words []string
+	var word strings.Builder
+	finish := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	classes := runeClasses()
+	for i := 0; i < len(text); {
+		r, n := decodeLoose(text[i:])
+		i += n
+		r = baseRune(r)
+		class := classes[r]
+		kind := class & clsCategory
+		if class.space() {
+			finish()
+			continue
+		}
+		if r == 0 || r == unicode.ReplacementChar || kind == clsControl {
+			continue
+		}
+		alone := kind == clsPunctuation || r < 0x7f && kind == clsSymbol || wpmChinese(r)
+		if alone {
+			finish()
+		}
+		word.Write(appendRune(nil, toLower(r)))
+		if alone {
+			finish()
+		}
+	}
+	finish()
+	return words
+}
+
+// wpmChinese reports the characters that WordPiece vocabularies spell one by one. The gap after
+// U+2B81F is in the original, too.
+func wpmChinese(r rune) bool {
+	switch {
+	case r >= 0x4e00 && r <= 0x9fff, r >= 0x3400 && r <= 0x4dbf, r >= 0x20000 && r <= 0x2a6df:
+	case r >= 0x2a700 && r <= 0x2b73f, r >= 0x2b740 && r <= 0x2b81f, r >= 0x2b920 && r <= 0x2ceaf:
+	case r >= 0xf900 && r <= 0xfaff, r >= 0x2f800 && r <= 0x2fa1f:
+	default:
+		return false
+	}
+	return true
+}
