@@ -350,7 +350,7 @@ func (s *Store) and(list []Expr) Expr {
 	if f.class != exprEmpty {
 		f.class = s.and2Class(f.class, f.loop)
 		for i, e := range set {
-			if s.is(e, open) {
+			if s.isOpen(e) {
 				return s.internList(opAnd, sortSet(append(set[i:], f.class)))
 			}
 			if f.class = s.and2Class(f.class, e); f.class == exprEmpty {

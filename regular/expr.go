@@ -88,7 +88,8 @@ type Store struct {
 	formats  map[string]Expr
 	machines map[Expr]*Machine
 
-	scratch scratch
+	openRecs int // equations whose right side isn't known yet
+	scratch  scratch
 }
 
 // scratch holds buffers used as stacks: a function takes what lies beyond the
@@ -443,6 +444,31 @@ func (s *Store) repeat(e Expr, least, most int32) Expr {
 	}
 	return s.intern(node{op: opRepeat, a: int32(e), least: least, most: most})
 }
+
+// newRec returns an expression that setRec defines later. The one who makes it
+// says beforehand whether it has the empty string.
+func (s *Store) newRec(hasEmpty bool) Expr {
+	n := node{op: opRec, flags: open, lengths: lengths{lo: 1, hi: infinite}.noInner()}
+	if hasEmpty {
+		n.flags |= nullable
+		n.lengths.lo = 0
+	}
+	s.openRecs++
+	return s.add(n)
+}
+
+// setRec defines what newRec made. Wherever rec occurs in e, at least one
+// character must have been read before it.
+func (s *Store) setRec(rec, e Expr) {
+	s.openRecs--
+	if rec != exprEmpty {
+		s.nodes[rec].a = int32(e)
+		s.nodes[rec].flags &^= open
+	}
+}
+
+// isOpen tells whether the successors of e may not be known yet.
+func (s *Store) isOpen(e Expr) bool { return s.openRecs > 0 && s.is(e, open) }
 
 // maybe returns e or the empty string.
 func (s *Store) maybe(e Expr) Expr { return s.repeat(e, 0, 1) }

@@ -138,13 +138,18 @@ func (p *parser) term() (*tree, error) {
 		t := p.node(kindText)
 		t.text = p.text[p.at : p.at+n]
 		p.at += n
-		return p.quantified(t)
+		return p.quantified(t, true)
 	}
+	group := p.peek('(')
 	t, err := p.atom()
 	if err != nil || t == nil {
 		return t, err
 	}
-	return p.quantified(t)
+	switch t.kind {
+	case kindStart, kindEnd, kindWord, kindBehind:
+		return p.quantified(t, group && t.kind != kindBehind)
+	}
+	return p.quantified(t, true)
 }
 
 // plainRun is the length of the ordinary characters ahead that make one atom:
@@ -241,7 +246,7 @@ func (p *parser) dot() []Range {
 }
 
 // quantified reads the quantifier of t, if one follows.
-func (p *parser) quantified(t *tree) (*tree, error) {
+func (p *parser) quantified(t *tree, allowed bool) (*tree, error) {
 	if !p.more() {
 		return t, nil
 	}
@@ -285,7 +290,7 @@ func (p *parser) quantified(t *tree) (*tree, error) {
 			}
 		}
 	}
-	if t.kind == kindBehind || t.kind == kindStart || t.kind == kindEnd || t.kind == kindWord {
+	if !allowed {
 		return nil, p.wrong(at, "an assertion can't be repeated")
 	}
 	r := p.node(kindRepeat)

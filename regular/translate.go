@@ -41,7 +41,10 @@ func (s *Store) found(t *tree) (Expr, error) {
 	for _, b := range branches {
 		e, ok := s.foundBranch(b)
 		if !ok {
-			return exprEmpty, &UnsupportedError{t.offset, "look-around"}
+			var err error
+			if e, err = s.foundAround(b, exprAny); err != nil {
+				return exprEmpty, err
+			}
 		}
 		s.scratch.exprs = append(s.scratch.exprs, e)
 	}
