@@ -1,0 +1,182 @@
+package number
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// A State of an Automaton. States of different automata have nothing to do
+// with each other.
+type State = int32
+
+// Dead is the state that no text leads out of.
+const Dead State = -1
+
+// An Automaton accepts the texts of the numbers that a Spec allows. It is made
+// as texts reach it: each state keeps a row of 16 numbers, so that a step
+// taken before is a look-up, and a step not taken before is worked out under a
+// mutex. Its methods may be called by several goroutines.
+type Automaton struct {
+	problem
+	limits Limits
+	trie   bool // made by addTexts; nodes hold nothing
+
+	// Page k holds the rows of 8·2^k states, so that rows never move. A page
+	// is made before any of its states is published by an atomic store, hence
+	// whoever knows a state sees its page.
+	pages [26][]row
+
+	mu       sync.Mutex
+	nodes    []node // by state
+	states   map[key]State
+	sets     []set // of exponents, by number; see exponent.go
+	setIndex map[string]int32
+	shortest map[State]string
+	full     atomic.Bool
+}
+
+// A row holds the successors of a state by symbol, each as 0 for "not yet
+// known", -1 for Dead, else the state plus 1. The last element holds flags.
+type row [16]int32
+
+const (
+	flags     = 15 // the element of a row that holds flags; also "no symbol"
+	accepting = 1  // the flag
+	firstPage = 8  // states
+)
+
+// Symbols 0 to 9 are the digits.
+const (
+	symMinus = 10 + iota
+	symPlus
+	symPoint
+	symE
+	symCapitalE
+	symbols
+)
+
+// symbolOf maps a byte to its symbol.
+var symbolOf = func() (t [256]uint8) {
+	for i := range t {
+		t[i] = flags
+	}
+	for c := byte('0'); c <= '9'; c++ {
+		t[c] = c - '0'
+	}
+	t['-'], t['+'], t['.'], t['e'], t['E'] = symMinus, symPlus, symPoint, symE, symCapitalE
+	return t
+}()
+
+// byteOf maps a symbol back.
+const byteOf = "0123456789-+.eE"
+
+func (a *Automaton) row(q State) *row {
+	u := uint32(q) + firstPage
+	k := bits.Len32(u) - bits.Len32(firstPage)
+	return &a.pages[k][u-firstPage<<k]
+}
+
+// addRow makes room for the row of q.
+func (a *Automaton) addRow(q State) {
+	k := bits.Len32(uint32(q)+firstPage) - bits.Len32(firstPage)
+	if a.pages[k] == nil {
+		a.pages[k] = make([]row, firstPage<<k)
+	}
+}
+
+// Start returns the state before the first byte. It is never Dead.
+func (a *Automaton) Start() State { return 0 }
+
+// Step returns the state after one more byte, or Dead if no continuation is
+// accepted.
+func (a *Automaton) Step(q State, b byte) State {
+	sym := symbolOf[b]
+	if q < 0 || sym == flags {
+		return Dead
+	}
+	switch next := atomic.LoadInt32(&a.row(q)[sym]); next {
+	case 0:
+		return a.step(q, sym)
+	case -1:
+		return Dead
+	default:
+		return next - 1
+	}
+}
+
+// step works out a step that was not taken before.
+func (a *Automaton) step(q State, sym uint8) State {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	slot := &a.row(q)[sym]
+	if next := atomic.LoadInt32(slot); next > 0 {
+		return next - 1
+	}
+	to := Dead
+	if next, ok := a.next(&a.nodes[q], sym); ok {
+		to = a.intern(&next)
+		if to == Dead && a.full.Load() {
+			return Dead // not for good: it may be an old state's other name
+		}
+	}
+	if to == Dead {
+		atomic.StoreInt32(slot, -1)
+	} else {
+		atomic.StoreInt32(slot, to+1)
+	}
+	return to
+}
+
+// intern returns the state of n: the one that has the same continuations, or
+// a new one, or Dead if n is not live.
+func (a *Automaton) intern(n *node) State {
+	k := a.keyOf(n)
+	if q, ok := a.states[k]; ok {
+		return q
+	}
+	if a.states == nil {
+		a.states = make(map[key]State)
+	}
+	if !a.live(n) {
+		a.states[k] = Dead
+		return Dead
+	}
+	q := State(len(a.nodes))
+	if len(a.nodes) >= a.limits.States {
+		a.full.Store(true)
+		return Dead
+	}
+	a.addRow(q)
+	if a.accepts(n) {
+		a.row(q)[flags] = accepting
+	}
+	a.nodes = append(a.nodes, *n)
+	a.states[k] = q
+	return q
+}
+
+// Accepting reports whether the text that led to q is a number of the Spec.
+func (a *Automaton) Accepting(q State) bool {
+	return q >= 0 && a.row(q)[flags]&accepting != 0
+}
+
+// Contains reports whether the Spec allows d, however it is spelt.
+func (a *Automaton) Contains(d Decimal) bool { return a.spec.Contains(d) }
+
+// Err returns a *LimitError once a step was refused because the automaton has
+// as many states as [Limits] allows; such a step answers Dead although it may
+// not be. States made before go on working.
+func (a *Automaton) Err() error {
+	if a.full.Load() {
+		return &LimitError{Limit: "states of a number automaton", Max: a.limits.States}
+	}
+	return nil
+}
+
+// States returns the number of states made so far.
+func (a *Automaton) States() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.nodes)
+}

@@ -1,0 +1,130 @@
+package number
+
+import (
+	"errors"
+	"strings"
+	"sync"
+)
+
+// The automata of all numbers, by spelling, and of all whole numbers in
+// canonical spelling are finite, small and shared.
+var (
+	allNumbers = [2]func() *Automaton{shared(Spec{}, AnySpelling), shared(Spec{}, Canonical)}
+	allWhole   = shared(Spec{Integer: true}, Canonical)
+)
+
+func shared(s Spec, sp Spelling) func() *Automaton {
+	return sync.OnceValue(func() *Automaton {
+		a, err := compile(&s, sp, Limits{}.orDefault())
+		if err != nil {
+			panic("number: " + err.Error()) // a constant Spec
+		}
+		return a
+	})
+}
+
+// Compile returns an automaton for the numbers of a Spec. It fails with an
+// *EmptyError if there are none, and with a *LimitError. What it returns may
+// be shared with other callers.
+func Compile(spec Spec, sp Spelling, limits Limits) (*Automaton, error) {
+	if sp != AnySpelling && sp != Canonical {
+		return nil, errors.New("number: " + sp.String() + ": unknown spelling")
+	}
+	if spec.isFree() {
+		if !spec.Integer {
+			return allNumbers[sp](), nil
+		}
+		if sp == Canonical {
+			return allWhole(), nil
+		}
+	}
+	return compile(&spec, sp, limits.orDefault())
+}
+
+func compile(spec *Spec, sp Spelling, limits Limits) (*Automaton, error) {
+	if n := len(spec.In) + len(spec.NotIn) + len(spec.MultipleOf) + len(spec.NotMultipleOf); n > limits.Values {
+		return nil, &LimitError{Limit: "listed values and divisors", Max: limits.Values}
+	}
+	for _, list := range [][]Decimal{spec.MultipleOf, spec.NotMultipleOf} {
+		for _, m := range list {
+			if m.Sign() <= 0 {
+				return nil, errors.New("number: multiple of " + m.String() + ": the divisor must be positive")
+			}
+		}
+	}
+	a := &Automaton{limits: limits}
+	a.spec = spec.clone()
+	a.spelling = sp
+	a.any = sp == AnySpelling
+	a.fractions, a.digits = true, unbounded
+
+	list, listed := a.spec.In, a.spec.HasIn
+	if m := a.spec.Min; !listed && m != nil && a.spec.Max != nil && m.Cmp(*a.spec.Max) == 0 {
+		list, listed = []Decimal{*m}, true
+	}
+	if listed {
+		if err := a.setValues(list); err != nil {
+			return nil, err
+		}
+		if !a.any {
+			return a, a.addTexts()
+		}
+	} else if err := a.setGridAndRanges(); err != nil {
+		return nil, err
+	}
+	a.setSymmetry()
+	if a.any {
+		for i := range a.sides {
+			a.sides[i].whole, a.sides[i].zeros = unbounded, unbounded
+		}
+		a.addStart()
+		return a, nil
+	}
+	return a, a.addCanonicalStart()
+}
+
+func (a *Automaton) setGridAndRanges() (err error) {
+	if a.grid, err = newGrid(&a.spec, a.limits); err != nil {
+		return err
+	}
+	if a.grid != nil && a.grid.contradictory() {
+		return &EmptyError{Reason: a.emptyReason()}
+	}
+	if err = a.setRanges(a.limits); err != nil {
+		return err
+	}
+	if !a.any {
+		a.setCanonical()
+	}
+	return nil
+}
+
+// addStart adds the start state and reports whether it is live.
+func (a *Automaton) addStart() bool { return a.intern(&node{}) == 0 }
+
+// addCanonicalStart adds the start state with as many significant digits as it
+// takes to have any value at all.
+func (a *Automaton) addCanonicalStart() error {
+	for ; a.digits <= a.limits.Digits; a.digits *= 2 {
+		if a.addStart() {
+			return nil
+		}
+		a.states = nil
+		for i := range a.sides {
+			s := &a.sides[i]
+			if s.whole = max(s.whole, 2*a.digits); s.low == nil || s.low.place <= 308 {
+				s.whole = min(s.whole, 308)
+			}
+		}
+	}
+	return &EmptyError{Reason: a.emptyReason() + ", among numbers that float64 can hold"}
+}
+
+// Key returns a text that is equal for automata of the same values and
+// spellings, to share them. It may differ for Specs written differently.
+func (a *Automaton) Key() string {
+	if a.trie {
+		return a.spelling.String() + "; " + strings.Join(a.texts(), " ")
+	}
+	return a.key()
+}

@@ -1,0 +1,218 @@
+package number
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+)
+
+// A set of exponents, as disjoint intervals in ascending order. For one N, the
+// exponents that give a suitable value are few intervals: a bound cuts off one
+// end; a multiple needs at least some exponent, or any, or none will do; a
+// listed value is one exponent.
+type set []interval
+
+// An interval of integers, both ends included.
+type interval struct{ from, to int64 }
+
+// forever stands for an interval without an end. Exponents that matter are
+// sums of a few places in texts and schemas, far smaller than beyond.
+const (
+	forever = 1 << 60
+	beyond  = 1 << 40
+)
+
+var everything = set{{-forever, forever}}
+
+func (s set) has(x int64) bool {
+	i := sort.Search(len(s), func(i int) bool { return s[i].to >= x })
+	return i < len(s) && s[i].from <= x
+}
+
+// meets reports whether s has a member from lo to hi.
+func (s set) meets(lo, hi int64) bool {
+	i := sort.Search(len(s), func(i int) bool { return s[i].to >= lo })
+	return i < len(s) && s[i].from <= hi
+}
+
+// within returns the members of s from lo to hi.
+func (s set) within(lo, hi int64) set {
+	var t set
+	for _, v := range s {
+		if v = (interval{max(v.from, lo), min(v.to, hi)}); v.from <= v.to {
+			t = append(t, v)
+		}
+	}
+	return t
+}
+
+// without returns s less one member.
+func (s set) without(x int64) set {
+	for i, v := range s {
+		if v.from <= x && x <= v.to {
+			t := slices.Clone(s[:i])
+			if v.from < x {
+				t = append(t, interval{v.from, x - 1})
+			}
+			if x < v.to {
+				t = append(t, interval{x + 1, v.to})
+			}
+			return append(t, s[i+1:]...)
+		}
+	}
+	return s
+}
+
+// side returns the magnitudes of the members of s that are not negative or,
+// with minus, not positive.
+func (s set) side(minus bool) set {
+	if !minus {
+		return s.within(0, forever)
+	}
+	t := s.within(-forever, 0)
+	slices.Reverse(t)
+	for i, v := range t {
+		t[i] = interval{-v.to, -v.from}
+	}
+	return t
+}
+
+// setOf returns the number of s in a.sets.
+func (a *Automaton) setOf(s set) int32 {
+	b := make([]byte, 0, 64)
+	for _, v := range s {
+		b = binary.AppendVarint(b, v.from)
+		b = binary.AppendVarint(b, v.to)
+	}
+	i, ok := a.setIndex[string(b)]
+	if !ok {
+		i = int32(len(a.sets))
+		a.sets = append(a.sets, s)
+		if a.setIndex == nil {
+			a.setIndex = make(map[string]int32)
+		}
+		a.setIndex[string(b)] = i
+	}
+	return i
+}
+
+// exponents returns the exponents after which N is a suitable number.
+func (a *Automaton) exponents(n *node) set {
+	s := &a.sides[n.side]
+	all := everything
+	if !a.any {
+		all = set{{int64(s.expMin), int64(s.expMax)}}
+	}
+	if n.digits == 0 {
+		if s.zero {
+			return all
+		}
+		return nil
+	}
+	place := n.place()
+	if a.listed {
+		var t set
+		for _, v := range s.values[n.from:n.to] {
+			if len(v.digits) > int(n.digits) {
+				break
+			}
+			x := int64(v.pos - place)
+			t = append(t, interval{x, x}) // in ascending order, as values are
+		}
+		return t
+	}
+
+	from, to := all[0].from, all[0].to
+	if b := s.low; b != nil {
+		x := int64(b.place - place)
+		if n.low < 0 || n.low == 0 && (int(n.digits) < len(b.digits) || b.open) {
+			x++
+		}
+		from = max(from, x)
+	}
+	if b := s.high; b != nil {
+		x := int64(b.place - place)
+		if n.high > 0 || n.high == 0 && int(n.digits) >= len(b.digits) && b.open {
+			x--
+		}
+		to = min(to, x)
+	}
+	if a.grid != nil {
+		lo, hi := a.grid.exponents(n)
+		from, to = max(from, lo), min(to, hi)
+	}
+	if from > to {
+		return nil
+	}
+	t := set{{from, to}}
+	for _, v := range s.values[n.from:n.to] {
+		if len(v.digits) > int(n.digits) {
+			break
+		}
+		t = t.without(int64(v.pos - place))
+	}
+	return t
+}
+
+// exponentDigits is the number of digits of an exponent in a canonical
+// spelling; some writers fill up with zeros, as in 1e-05.
+const exponentDigits = 3
+
+// nextExponent returns the node after one more symbol of an exponent. In
+// kindSign and kindPower, the set holds magnitudes only.
+func (a *Automaton) nextExponent(n *node, sym uint8) (node, bool) {
+	m := *n
+	switch {
+	case n.kind == kindExponent && (sym == symPlus || sym == symMinus):
+		m.kind = kindSign
+		m.set = a.setOf(a.sets[n.set].side(sym == symMinus))
+		return m, true
+	case sym > 9:
+		return m, false
+	case n.kind != kindPower:
+		if n.kind == kindExponent {
+			m.set = a.setOf(a.sets[n.set].side(false))
+		}
+		m.kind = kindPower
+		m.left = exponentDigits
+	}
+	m.power = m.power*10 + int64(sym)
+	m.left--
+	if a.any {
+		m.left = 0
+		// From the start of an endless interval on, all is accepted. Such a
+		// start as the digits so far stands for anything beyond it.
+		s := a.sets[m.set]
+		if len(s) > 0 && s[len(s)-1].to == forever && m.power >= s[len(s)-1].from {
+			m.power = 0
+			m.set = a.setOf(everything)
+		}
+	} else if m.left < 0 {
+		return m, false
+	}
+	return m, true
+}
+
+// exponentLive reports whether the exponent can be completed.
+func (a *Automaton) exponentLive(n *node) bool {
+	s := a.sets[n.set]
+	if n.kind != kindPower {
+		// For any prefix there is room: exponents have as many digits as
+		// the largest member.
+		return len(s) > 0
+	}
+	lo, hi := n.power, n.power
+	for i := 0; lo <= beyond; i++ {
+		if s.meets(lo, hi) {
+			return true
+		}
+		if !a.any && i >= int(n.left) {
+			return false
+		}
+		if hi > forever/100 {
+			break
+		}
+		lo, hi = lo*10, hi*10+9
+	}
+	return false
+}

@@ -1,0 +1,449 @@
+package number
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The oracle decides by rational arithmetic on whole texts; it shares nothing
+// with the automata but the Spec.
+
+func mustParse(text string) Decimal {
+	d, err := Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func pointerTo(text string) *Decimal {
+	d := mustParse(text)
+	return &d
+}
+
+func decimals(texts ...string) []Decimal {
+	var list []Decimal
+	for _, t := range texts {
+		list = append(list, mustParse(t))
+	}
+	return list
+}
+
+func rational(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic("not a number: " + text)
+	}
+	return r
+}
+
+// oracle is a Spec in rational numbers.
+type oracle struct {
+	spec                       Spec
+	sp                         Spelling
+	min, max                   *big.Rat
+	multiples, nots, in, notIn []*big.Rat
+}
+
+func newOracle(s Spec, sp Spelling) *oracle {
+	o := &oracle{spec: s, sp: sp}
+	if s.Min != nil {
+		o.min = rational(s.Min.String())
+	}
+	if s.Max != nil {
+		o.max = rational(s.Max.String())
+	}
+	list := func(ds []Decimal) (rs []*big.Rat) {
+		for _, d := range ds {
+			rs = append(rs, rational(d.String()))
+		}
+		return rs
+	}
+	o.multiples, o.nots, o.in, o.notIn = list(s.MultipleOf), list(s.NotMultipleOf), list(s.In), list(s.NotIn)
+	return o
+}
+
+func (o *oracle) allows(v *big.Rat) bool {
+	s := &o.spec
+	if s.Integer && !v.IsInt() || s.NotInteger && v.IsInt() {
+		return false
+	}
+	if o.min != nil {
+		if c := v.Cmp(o.min); c < 0 || c == 0 && s.MinExclusive {
+			return false
+		}
+	}
+	if o.max != nil {
+		if c := v.Cmp(o.max); c > 0 || c == 0 && s.MaxExclusive {
+			return false
+		}
+	}
+	for _, m := range o.multiples {
+		if !new(big.Rat).Quo(v, m).IsInt() {
+			return false
+		}
+	}
+	for _, m := range o.nots {
+		if new(big.Rat).Quo(v, m).IsInt() {
+			return false
+		}
+	}
+	has := func(list []*big.Rat) bool {
+		for _, r := range list {
+			if r.Cmp(v) == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return !(s.HasIn && !has(o.in)) && !has(o.notIn)
+}
+
+// accepts decides about the text of a JSON number.
+func (o *oracle) accepts(text string) bool {
+	if o.sp == Canonical && !o.spelling(text) {
+		return false
+	}
+	return o.allows(rational(text))
+}
+
+// spelling decides whether a text is what the package comment calls canonical.
+func (o *oracle) spelling(text string) bool {
+	mantissa, exponent, scaled := strings.Cut(strings.ToLower(text), "e")
+	whole, frac, point := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	digits := strings.TrimLeft(whole+frac, "0")
+	s := &o.spec
+	switch {
+	case digits == "" && text[0] == '-':
+		return false
+	case s.Integer && (point || scaled):
+		return false
+	case len(digits) > 17 && point || len(strings.TrimRight(digits, "0")) > 17:
+		return false
+	case scaled:
+		if s.NotInteger || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
+			return false
+		}
+		minus := exponent[0] == '-'
+		exponent = strings.TrimLeft(exponent, "+-")
+		limit := "307"
+		if minus {
+			limit = "308"
+		}
+		return len(exponent) < 3 || len(exponent) == 3 && exponent <= limit
+	}
+	return true
+}
+
+// isNumber reports whether text is a JSON number, and mayBe whether it begins
+// one.
+func isNumber(text string) (is, mayBe bool) {
+	s := strings.TrimPrefix(text, "-")
+	digits := func() (n int) {
+		for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+			n++
+		}
+		return n
+	}
+	n := digits()
+	if n == 0 {
+		return false, s == ""
+	}
+	if s[0] == '0' {
+		n = 1
+	}
+	if s = s[n:]; s == "" {
+		return true, true
+	}
+	if s[0] == '.' {
+		s = s[1:]
+		if n = digits(); n == 0 {
+			return false, s == ""
+		}
+		if s = s[n:]; s == "" {
+			return true, true
+		}
+	}
+	if s[0] != 'e' && s[0] != 'E' {
+		return false, false
+	}
+	if s = s[1:]; s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	if s == "" {
+		return false, true
+	}
+	return digits() == len(s), digits() == len(s)
+}
+
+// checker compares an automaton with the oracle on all texts over an alphabet.
+type checker struct {
+	t        *testing.T
+	a        *Automaton
+	o        *oracle
+	alphabet string
+	length   int
+	seen     map[State]bool
+	texts    int
+}
+
+const far = 1 << 30
+
+// walk returns the length of the shortest continuation found, or far.
+func (c *checker) walk(text string, q State) (shortest int) {
+	is, mayBe := isNumber(text)
+	if !mayBe {
+		if q != Dead {
+			c.t.Fatalf("%s: %q: state %d for what is no number", c.describe(), text, q)
+		}
+		return far
+	}
+	c.texts++
+	shortest = far
+	if is {
+		want := c.o.accepts(text)
+		if got := c.a.Accepting(q); got != want {
+			c.t.Fatalf("%s: %q: accepting = %v, want %v", c.describe(), text, got, want)
+		}
+		if want {
+			shortest = 0
+		}
+	}
+	if len(text) < c.length {
+		for i := range c.alphabet {
+			b := c.alphabet[i]
+			next := c.a.Step(q, b)
+			if q == Dead && next != Dead {
+				c.t.Fatalf("%s: %q: step out of Dead", c.describe(), text)
+			}
+			shortest = min(shortest, c.walk(text+c.alphabet[i:i+1], next)+1)
+		}
+	}
+	if q == Dead {
+		return shortest // far, or Accepting would have failed
+	}
+	rest := c.a.Shortest(q)
+	if !c.seen[q] {
+		c.seen[q] = true
+		full := text + string(rest)
+		if is, _ := isNumber(full); !is || !c.o.accepts(full) {
+			c.t.Fatalf("%s: %q: Shortest is %q, which does not make a suitable number", c.describe(), text, rest)
+		}
+		end := q
+		for _, b := range rest {
+			end = c.a.Step(end, b)
+		}
+		if !c.a.Accepting(end) {
+			c.t.Fatalf("%s: %q: Shortest is %q, which is not accepted", c.describe(), text, rest)
+		}
+	}
+	// Only texts over the alphabet were tried, so that Shortest may be shorter.
+	if len(rest) > shortest {
+		c.t.Fatalf("%s: %q: Shortest is %q, yet %d bytes will do", c.describe(), text, rest, shortest)
+	}
+	if overAlphabet(rest, c.alphabet) && len(text)+len(rest) <= c.length && len(rest) != shortest {
+		c.t.Fatalf("%s: %q: Shortest is %q, found %d", c.describe(), text, rest, shortest)
+	}
+	return shortest
+}
+
+func overAlphabet(text []byte, alphabet string) bool {
+	for _, b := range text {
+		if strings.IndexByte(alphabet, b) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *checker) describe() string { return describe(c.o.spec, c.o.sp) }
+
+func describe(s Spec, sp Spelling) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v{", sp)
+	if s.Integer {
+		b.WriteString(" integer")
+	}
+	if s.NotInteger {
+		b.WriteString(" not-integer")
+	}
+	if s.Min != nil {
+		fmt.Fprintf(&b, " min %v (exclusive %v)", *s.Min, s.MinExclusive)
+	}
+	if s.Max != nil {
+		fmt.Fprintf(&b, " max %v (exclusive %v)", *s.Max, s.MaxExclusive)
+	}
+	for _, l := range []struct {
+		name string
+		list []Decimal
+	}{{"multiple of", s.MultipleOf}, {"not multiple of", s.NotMultipleOf}, {"in", s.In}, {"not in", s.NotIn}} {
+		if len(l.list) > 0 {
+			fmt.Fprintf(&b, " %s %v", l.name, l.list)
+		}
+	}
+	b.WriteString(" }")
+	return b.String()
+}
+
+// check compares the automaton of s with the oracle on all texts over the
+// alphabet up to a length.
+func check(t *testing.T, s Spec, sp Spelling, alphabet string, length int) {
+	t.Helper()
+	o := newOracle(s, sp)
+	a, err := Compile(s, sp, Limits{})
+	c := &checker{t: t, a: a, o: o, alphabet: alphabet, length: length, seen: map[State]bool{}}
+	switch err.(type) {
+	case nil:
+	case *EmptyError:
+		// No text may be suitable: let everything be dead.
+		c.a = &Automaton{}
+		c.walk("", Dead)
+		return
+	default:
+		t.Fatalf("%s: %v", c.describe(), err)
+	}
+	c.walk("", a.Start())
+	if err := a.Err(); err != nil {
+		t.Fatalf("%s: %v", c.describe(), err)
+	}
+}
+
+// alphabets have few digits, so that texts can be long.
+var alphabets = []string{"-+.eE015", "-.e0129", "-+.e0257", "-.e01234", "-.e0369", "-.eE5789"}
+
+func TestExamples(t *testing.T) {
+	for _, s := range []Spec{
+		{},
+		{Integer: true},
+		{NotInteger: true},
+		{Min: pointerTo("0")},
+		{Min: pointerTo("0"), MinExclusive: true},
+		{Max: pointerTo("0"), MaxExclusive: true},
+		{Min: pointerTo("0"), Integer: true},
+		{Min: pointerTo("0"), MinExclusive: true, Integer: true},
+		{Min: pointerTo("0"), Max: pointerTo("100")},
+		{Min: pointerTo("0"), Max: pointerTo("1"), MaxExclusive: true},
+		{Min: pointerTo("-90"), Max: pointerTo("90")},
+		{Min: pointerTo("1"), Max: pointerTo("65535"), Integer: true},
+		{Min: pointerTo("0"), Max: pointerTo("1e9")},
+		{Min: pointerTo("5"), Max: pointerTo("5")},
+		{Min: pointerTo("0"), Max: pointerTo("0")},
+		{Min: pointerTo("1e300")},
+		{Max: pointerTo("-1e-300")},
+		{MultipleOf: decimals("0.01")},
+		{MultipleOf: decimals("0.01"), Min: pointerTo("0")},
+		{MultipleOf: decimals("7"), Min: pointerTo("8"), Max: pointerTo("13")},
+		{MultipleOf: decimals("7"), Min: pointerTo("8"), Max: pointerTo("14")},
+		{MultipleOf: decimals("12.5")},
+		{MultipleOf: decimals("1e-8"), Max: pointerTo("1")},
+		{MultipleOf: decimals("4", "6")},
+		{MultipleOf: decimals("0.0075")},
+		{MultipleOf: decimals("300")},
+		{NotMultipleOf: decimals("2")},
+		{NotMultipleOf: decimals("2", "5"), Integer: true},
+		{NotMultipleOf: decimals("2", "3", "5"), Integer: true, Min: pointerTo("2"), Max: pointerTo("10")},
+		{NotMultipleOf: decimals("0.5"), Min: pointerTo("1"), Max: pointerTo("2")},
+		{NotIn: decimals("1", "10", "0.5")},
+		{NotIn: decimals("0")},
+		{NotIn: decimals("1", "2", "3"), Integer: true, Min: pointerTo("1"), Max: pointerTo("5")},
+		{Min: pointerTo("0"), Max: pointerTo("1"), Integer: true, MinExclusive: true, MaxExclusive: true},
+	} {
+		for _, sp := range []Spelling{AnySpelling, Canonical} {
+			if sp == Canonical && s.Min != nil && s.Max != nil && s.Min.Cmp(*s.Max) == 0 {
+				continue // a listed value; see TestCanonicalList
+			}
+			check(t, s, sp, "-+.e0159", 5)
+			check(t, s, sp, "-.E0127", 5)
+		}
+	}
+}
+
+func TestListExamples(t *testing.T) {
+	for _, texts := range [][]string{
+		{"1"}, {"0"}, {"1", "10", "100"}, {"-1.5", "1.5", "15"}, {"105", "1"}, {"1e300", "2"}, {"0.001"},
+	} {
+		s := Spec{In: decimals(texts...), HasIn: true}
+		check(t, s, AnySpelling, "-+.eE015", 6)
+	}
+}
+
+// randomSpec makes specs whose numbers collide with the texts of the checker.
+func randomSpec(r *rand.Rand) Spec {
+	pick := func(texts ...string) Decimal { return mustParse(texts[r.IntN(len(texts))]) }
+	value := func() Decimal {
+		if r.IntN(3) == 0 {
+			return pick("0", "1", "5", "10", "0.1", "100", "-1", "-0.5", "-20", "1e5", "1e-5", "-1e300", "1e-300")
+		}
+		t := fmt.Sprint(r.IntN([]int{10, 100, 1000, 100000}[r.IntN(4)]))
+		if r.IntN(2) == 0 {
+			t += "." + fmt.Sprint(r.IntN(1000))
+		}
+		if r.IntN(6) == 0 {
+			t += fmt.Sprintf("e%d", r.IntN(9)-4)
+		}
+		if r.IntN(3) == 0 {
+			t = "-" + t
+		}
+		return mustParse(t)
+	}
+	divisor := func() Decimal {
+		return pick("1", "2", "3", "5", "7", "10", "0.5", "0.25", "0.1", "0.01", "1.5", "12.5", "20", "300", "1e-3", "0.0075", "11", "99")
+	}
+	var s Spec
+	if r.IntN(3) == 0 {
+		s.Integer = true
+	} else if r.IntN(8) == 0 {
+		s.NotInteger = true
+	}
+	if r.IntN(2) == 0 {
+		d := value()
+		s.Min, s.MinExclusive = &d, r.IntN(2) == 0
+	}
+	if r.IntN(2) == 0 {
+		d := value()
+		s.Max, s.MaxExclusive = &d, r.IntN(2) == 0
+	}
+	if r.IntN(3) == 0 {
+		s.MultipleOf = append(s.MultipleOf, divisor())
+		if r.IntN(4) == 0 {
+			s.MultipleOf = append(s.MultipleOf, divisor())
+		}
+	}
+	if r.IntN(4) == 0 {
+		for range 1 + r.IntN(3) {
+			s.NotMultipleOf = append(s.NotMultipleOf, divisor())
+		}
+	}
+	if r.IntN(4) == 0 {
+		for range 1 + r.IntN(4) {
+			s.NotIn = append(s.NotIn, value())
+		}
+	}
+	if r.IntN(8) == 0 {
+		s.HasIn = true
+		for range 1 + r.IntN(5) {
+			s.In = append(s.In, value())
+		}
+	}
+	return s
+}
+
+func TestRandomSpecs(t *testing.T) {
+	specs := 400
+	if testing.Short() {
+		specs = 60
+	}
+	for seed := range uint64(specs) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := randomSpec(r)
+		sp := Spelling(r.IntN(2))
+		single := s.Min != nil && s.Max != nil && s.Min.Cmp(*s.Max) == 0
+		if s.HasIn || single {
+			sp = AnySpelling
+		}
+		check(t, s, sp, alphabets[r.IntN(len(alphabets))], 4)
+	}
+}

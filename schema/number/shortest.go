@@ -1,0 +1,266 @@
+package number
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Shortest returns a shortest text that leads from q to an accepting state. It
+// is the caller's to keep. For Dead it is nil.
+func (a *Automaton) Shortest(q State) []byte {
+	if q < 0 {
+		return nil
+	}
+	if a.trie {
+		return a.shortestBranch(q)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text, ok := a.shortest[q]
+	if !ok {
+		c := completion{a: a, length: math.MaxInt32}
+		c.from(&a.nodes[q], "")
+		text = c.text
+		if a.shortest == nil {
+			a.shortest = make(map[State]string)
+		}
+		a.shortest[q] = text
+	}
+	return []byte(text)
+}
+
+// A completion is the shortest found so far.
+type completion struct {
+	a      *Automaton
+	length int // of text
+	text   string
+}
+
+func (c *completion) offer(text string) {
+	if len(text) < c.length {
+		c.length, c.text = len(text), text
+	}
+}
+
+// from offers the shortest completion of n, with a prefix put in front.
+func (c *completion) from(n *node, prefix string) {
+	a := c.a
+	switch {
+	case len(prefix) >= c.length:
+	case a.accepts(n):
+		c.offer(prefix)
+	case n.kind >= kindExponent:
+		c.offer(prefix + a.shortestExponent(n))
+	case n.digits > 0:
+		c.mantissa(n, prefix)
+	case n.kind == kindStart || n.kind == kindMinus:
+		c.side(n.side, prefix)
+		if n.kind == kindStart {
+			c.side(1, prefix+"-")
+		}
+	case n.kind == kindZero:
+		if a.fractions {
+			c.leadingZeros(&node{kind: kindPoint, side: n.side}, prefix+".")
+		}
+	default:
+		if n.kind == kindPoint && a.sides[n.side].zero {
+			c.offer(prefix + "0")
+		}
+		c.leadingZeros(n, prefix)
+	}
+}
+
+// side offers the completions of a sign.
+func (c *completion) side(side uint8, prefix string) {
+	if c.a.sides[side].zero {
+		c.offer(prefix + "0")
+	}
+	for d := uint8(1); d <= 9; d++ {
+		c.digit(c.a.first(side, d), prefix, d)
+	}
+	c.from(&node{kind: kindZero, side: side}, prefix+"0")
+}
+
+// digit offers the completions of n, which its last digit has led to.
+func (c *completion) digit(n node, prefix string, digit uint8) {
+	if len(prefix)+1 < c.length && c.a.live(&n) {
+		c.from(&n, prefix+byteOf[digit:digit+1])
+	}
+}
+
+// leadingZeros offers the completions of a fraction without a digit but 0.
+func (c *completion) leadingZeros(n *node, prefix string) {
+	s := &c.a.sides[n.side]
+	if !s.some {
+		return
+	}
+	for f := int(n.fraction); f <= s.zeros && len(prefix)+1 < c.length; f++ {
+		for d := uint8(1); d <= 9; d++ {
+			m := c.a.first(n.side, d)
+			m.kind, m.fraction = kindFraction, int32(f+1)
+			c.digit(m, prefix, d)
+		}
+		prefix += "0"
+	}
+}
+
+// mantissa offers the completions of n, which has a digit other than 0. They
+// consist of r digits, a shift of the decimal point, and the spelling of both.
+func (c *completion) mantissa(n *node, prefix string) {
+	a := c.a
+	s := &a.sides[n.side]
+	if a.listed {
+		for _, v := range s.values[n.from:n.to] {
+			digits := v.digits[min(int(n.digits), len(v.digits)):]
+			if text, ok := a.spell(n, digits, v.pos-n.place()); ok {
+				c.offer(prefix + text)
+			}
+		}
+		return
+	}
+	least, most := -unbounded, unbounded
+	var low, high cut
+	if low = s.lowCut(n); low.kind != cutNone {
+		least = int(low.shift)
+	}
+	if high = s.highCut(n); high.kind != cutNone {
+		most = int(high.shift)
+	}
+	near := max(0, least, -most)
+	// Beyond far, windows are alike, but for those of listed values, which
+	// take away a few.
+	far := near + int(n.zeros+n.fraction) + len(s.values) + 3
+	if a.grid != nil {
+		far += a.grid.places + a.grid.tens()
+	}
+	try := func(r, shift int) {
+		if shift < least || shift > most || len(prefix)+r >= c.length {
+			return
+		}
+		sample, ok := a.spell(n, zeros(r), shift)
+		if !ok || len(prefix)+len(sample) >= c.length {
+			return
+		}
+		lowCut := low.kind == cutTight && int(low.shift) == shift
+		highCut := high.kind == cutTight && int(high.shift) == shift
+		if x, ok := a.find(n, shift, r, lowCut, highCut); ok {
+			text, _ := a.spell(n, string(x.appendDigits(nil, r)), shift)
+			c.offer(prefix + text)
+		}
+	}
+	for r := 0; r <= max(0, a.digits-int(n.digits)) && len(prefix)+r < c.length; r++ {
+		for k := near; k <= far+r; k++ {
+			try(r, k)
+			if k > 0 {
+				try(r, -k)
+			}
+		}
+	}
+}
+
+func zeros(n int) string { return strings.Repeat("0", n) }
+
+// spell returns the shortest text that appends digits to N and moves the
+// decimal point of the value by shift to the right of where it is after n. ok
+// is false if there is none.
+func (a *Automaton) spell(n *node, digits string, shift int) (text string, ok bool) {
+	s := &a.sides[n.side]
+	r := len(digits)
+	offer := func(t string) {
+		if !ok || len(t) < len(text) {
+			text, ok = t, true
+		}
+	}
+	// Without an exponent, the shift is by digits of the integer part.
+	switch {
+	case n.kind == kindWhole && shift >= r && int(n.digits)+shift <= s.whole:
+		offer(digits + zeros(shift-r))
+	case n.kind == kindWhole && shift >= 0 && shift < r && a.fractions:
+		offer(digits[:shift] + "." + digits[shift:])
+	case n.kind == kindPoint && shift == 0 && r == 0:
+		offer("0")
+	case n.kind != kindWhole && shift == 0:
+		offer(digits)
+	}
+	if !a.mayScale(n) {
+		return text, ok
+	}
+	exponent := func(e int) string {
+		if e == 0 || !a.any && (e < s.expMin || e > s.expMax) {
+			return ""
+		}
+		return "e" + strconv.Itoa(e)
+	}
+	if n.kind != kindWhole {
+		if n.kind == kindPoint && r == 0 {
+			digits = "0"
+		}
+		if e := exponent(shift); e != "" {
+			offer(digits + e)
+		}
+		return text, ok
+	}
+	for i := 0; i <= r && (i == 0 || a.any); i++ {
+		e := exponent(shift - i)
+		switch {
+		case e == "":
+		case i == r:
+			offer(digits + e)
+		default:
+			offer(digits[:i] + "." + digits[i:] + e)
+		}
+	}
+	return text, ok
+}
+
+// shortestExponent is Shortest within an exponent.
+func (a *Automaton) shortestExponent(n *node) string {
+	s := a.sets[n.set]
+	if n.kind != kindPower {
+		// The least magnitude is among those with the fewest digits.
+		if n.kind == kindSign {
+			return strconv.FormatInt(s[0].from, 10)
+		}
+		text := ""
+		if t := s.side(false); len(t) > 0 {
+			text = strconv.FormatInt(t[0].from, 10)
+		}
+		if t := s.side(true); len(t) > 0 {
+			if minus := "-" + strconv.FormatInt(t[0].from, 10); text == "" || len(minus) < len(text) {
+				text = minus
+			}
+		}
+		return text
+	}
+	lo, hi := n.power, n.power
+	for i := 0; ; i++ {
+		if t := s.within(lo, hi); len(t) > 0 {
+			digits := strconv.FormatInt(t[0].from, 10)
+			digits = zeros(max(0, i-len(digits))) + digits
+			return digits[len(digits)-i:]
+		}
+		lo, hi = lo*10, hi*10+9 // the state is live: there is a member
+	}
+}
+
+// tens returns a number of places beyond which a further power of ten brings
+// no multiple of any divisor.
+func (g *grid) tens() int {
+	if g.large == nil {
+		return 64 // no word has more factors of 2 or 5
+	}
+	m := new(big.Int).Set(g.large.cycle)
+	twos := int(m.TrailingZeroBits())
+	fives := 0
+	five, rest := big.NewInt(5), new(big.Int)
+	for {
+		q, r := new(big.Int).QuoRem(m, five, rest)
+		if r.Sign() != 0 {
+			return max(twos, fives)
+		}
+		m = q
+		fives++
+	}
+}
