@@ -1,0 +1,489 @@
+package decoder
+
+import (
+	"slices"
+)
+
+// dead is the configuration that no text continues.
+const dead = -1
+
+// What a byte does to a frame is packed into one code: zero for no edge,
+// else a kind in the low two bits and an argument above them.
+const (
+	codeNone    = 0
+	codeReplace = 1 // argument: the frame that takes its place
+	codePop     = 2 // the frame ends with this byte
+	codeGeneral = 3 // argument: index into outcomes
+)
+
+// An outcome is an edge that is more than one frame: several frames,
+// several alternatives, or a capture.
+type outcome struct {
+	alts    []alternative
+	capture bool
+	unknown bool // capture without pending frames
+}
+
+type alternative struct {
+	n      int8 // number of frames; 0: the frame ends
+	frames [3]Frame
+}
+
+type byteRange struct {
+	lo, hi byte
+	code   int32
+}
+
+type frameInfo struct {
+	off      int32 // into tables.ranges
+	dense    int32 // 1 + index of the row in tables.dense, or 0
+	n        uint16
+	expanded bool
+	mayPop   bool
+	captures bool
+}
+
+// denseFrom is the number of ranges from which a table of 256 codes is kept
+// beside the list: a linear search over eight pairs costs as much as the
+// cache miss.
+const denseFrom = 8
+
+// tables is the lazily built automaton. Stacks are hash-consed: equal stacks
+// have equal numbers, so a configuration is a number too and what has been
+// computed for it is found by index. Everything lies in flat arrays of
+// int32 without pointers.
+//
+// A configuration is a set of stacks. One stack s alone is s<<1; a set i of
+// several is i<<1|1. Stack 0 is the empty stack: the text is complete.
+type tables struct {
+	src    Source
+	limits Limits
+	err    error
+
+	frames   []frameInfo
+	ranges   []byteRange
+	dense    []int32 // rows of 256 codes
+	outcomes []outcome
+
+	stackFrame  []Frame
+	stackParent []int32
+	stackCost   []int32 // bytes to the end of the text, -1 while unknown
+	stackIndex  []int32 // open-addressing hash table over the stacks
+
+	setOff   []int32 // set i is setItems[setOff[i]:setOff[i+1]]
+	setItems []int32
+	setIndex map[uint64][]int32
+	setRow   []int32 // 1 + index of the row in setNext, or 0
+	setNext  []int32 // rows of 256: 0 unknown, else configuration + 2
+
+	edges   Edges
+	scratch []int32
+	steps   int
+}
+
+func newTables(src Source, limits Limits) *tables {
+	t := &tables{src: src, limits: limits}
+	t.reset()
+	return t
+}
+
+func (t *tables) reset() {
+	t.err = nil
+	t.frames, t.ranges, t.dense = t.frames[:0], t.ranges[:0], t.dense[:0]
+	clear(t.outcomes)
+	t.outcomes = t.outcomes[:0]
+	t.stackFrame = append(t.stackFrame[:0], -1)
+	t.stackParent = append(t.stackParent[:0], -1)
+	t.stackCost = append(t.stackCost[:0], 0)
+	t.stackIndex = make([]int32, 256)
+	t.setOff = append(t.setOff[:0], 0)
+	t.setItems = t.setItems[:0]
+	t.setIndex = map[uint64][]int32{}
+	t.setRow, t.setNext = t.setRow[:0], t.setNext[:0]
+}
+
+// bytes returns the memory held, approximately.
+func (t *tables) bytes() int {
+	return cap(t.frames)*16 + cap(t.ranges)*8 + cap(t.dense)*4 + len(t.outcomes)*64 +
+		cap(t.stackFrame)*12 + len(t.stackIndex)*4 + cap(t.setItems)*4 + len(t.setOff)*40 + cap(t.setNext)*4
+}
+
+func (t *tables) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// push returns the stack with frame f on parent.
+func (t *tables) push(f Frame, parent int32) int32 {
+	mask := uint32(len(t.stackIndex) - 1)
+	h := (uint32(f)*0x9E3779B1 ^ uint32(parent)*0x85EBCA77)
+	h ^= h >> 15
+	for {
+		h &= mask
+		s := t.stackIndex[h]
+		if s == 0 {
+			break
+		}
+		if t.stackFrame[s] == f && t.stackParent[s] == parent {
+			return s
+		}
+		h++
+	}
+	s := int32(len(t.stackFrame))
+	t.stackFrame = append(t.stackFrame, f)
+	t.stackParent = append(t.stackParent, parent)
+	t.stackCost = append(t.stackCost, -1)
+	t.stackIndex[h] = s
+	if len(t.stackFrame)*2 > len(t.stackIndex) {
+		t.growStacks()
+	}
+	return s
+}
+
+func (t *tables) growStacks() {
+	t.stackIndex = make([]int32, 4*len(t.stackIndex))
+	mask := uint32(len(t.stackIndex) - 1)
+	for s := 1; s < len(t.stackFrame); s++ {
+		h := (uint32(t.stackFrame[s])*0x9E3779B1 ^ uint32(t.stackParent[s])*0x85EBCA77)
+		h ^= h >> 15
+		for h &= mask; t.stackIndex[h] != 0; h = (h + 1) & mask {
+		}
+		t.stackIndex[h] = int32(s)
+	}
+}
+
+// frame returns the expanded frame f.
+func (t *tables) frame(f Frame) *frameInfo {
+	if int(f) >= len(t.frames) {
+		t.frames = append(t.frames, make([]frameInfo, int(f)+1-len(t.frames))...)
+	}
+	fi := &t.frames[f]
+	if !fi.expanded {
+		t.expand(f)
+		fi = &t.frames[f]
+	}
+	return fi
+}
+
+func (t *tables) expand(f Frame) {
+	e := &t.edges
+	e.reset()
+	t.src.Expand(f, e)
+	fi := &t.frames[f]
+	fi.expanded, fi.mayPop, fi.off = true, e.mayPop, int32(len(t.ranges))
+	t.compile(e, fi)
+}
+
+// compile turns the collected edges into disjoint ranges of bytes.
+func (t *tables) compile(e *Edges, fi *frameInfo) {
+	disjoint := true
+	for i := 1; i < len(e.list); i++ {
+		if e.list[i].lo <= e.list[i-1].hi {
+			disjoint = false
+			break
+		}
+	}
+	if disjoint {
+		for i := range e.list {
+			x := &e.list[i]
+			fi.captures = fi.captures || x.capture
+			t.ranges = append(t.ranges, byteRange{x.lo, x.hi, t.code(e, e.list[i:i+1])})
+		}
+	} else {
+		var cuts [257]bool
+		for _, x := range e.list {
+			cuts[x.lo], cuts[int(x.hi)+1] = true, true
+			fi.captures = fi.captures || x.capture
+		}
+		var here []edge
+		for lo := 0; lo < 256; {
+			hi := lo
+			for hi < 255 && !cuts[hi+1] {
+				hi++
+			}
+			here = here[:0]
+			for _, x := range e.list {
+				if int(x.lo) <= lo && lo <= int(x.hi) {
+					here = append(here, x)
+				}
+			}
+			if len(here) > 0 {
+				t.ranges = append(t.ranges, byteRange{byte(lo), byte(hi), t.code(e, here)})
+			}
+			lo = hi + 1
+		}
+	}
+	fi.n = uint16(len(t.ranges) - int(fi.off))
+	if fi.n >= denseFrom {
+		row := len(t.dense)
+		t.dense = append(t.dense, make([]int32, 256)...)
+		for _, r := range t.ranges[fi.off:] {
+			for b := int(r.lo); b <= int(r.hi); b++ {
+				t.dense[row+b] = r.code
+			}
+		}
+		fi.dense = int32(row>>8) + 1
+	}
+}
+
+// code packs the edges that leave one frame over one byte.
+func (t *tables) code(e *Edges, list []edge) int32 {
+	if len(list) == 1 && !list[0].capture {
+		switch x := list[0]; x.n {
+		case 0:
+			return codePop
+		case 1:
+			return e.frames[x.off]<<2 | codeReplace
+		}
+	}
+	var o outcome
+	for _, x := range list {
+		o.capture = o.capture || x.capture
+		if x.n < 0 {
+			o.unknown = true
+			continue
+		}
+		a := alternative{n: x.n}
+		copy(a.frames[:], e.frames[x.off:x.off+int32(x.n)])
+		if !slices.Contains(o.alts, a) {
+			o.alts = append(o.alts, a)
+		}
+	}
+	t.outcomes = append(t.outcomes, o)
+	return int32(len(t.outcomes)-1)<<2 | codeGeneral
+}
+
+func (t *tables) lookup(fi *frameInfo, b byte) int32 {
+	if fi.dense != 0 {
+		return t.dense[int(fi.dense-1)<<8|int(b)]
+	}
+	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
+		if b <= r.hi {
+			if b >= r.lo {
+				return r.code
+			}
+			return codeNone
+		}
+	}
+	return codeNone
+}
+
+// stepMode says what a step does at a capture.
+type stepMode struct {
+	exact bool
+	text  []byte // with exact: what was accepted before the byte
+	doubt bool   // out: a capture was met that needs the text
+}
+
+// step returns the configuration after byte b.
+func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
+	t.steps++
+	if c&1 == 0 {
+		s := c >> 1
+		if s == 0 {
+			return dead
+		}
+		f := t.stackFrame[s]
+		fi := t.frame(f)
+		if !fi.mayPop {
+			switch code := t.lookup(fi, b); code & 3 {
+			case codeNone:
+				return dead
+			case codeReplace:
+				if g := code >> 2; g != f {
+					s = t.push(g, t.stackParent[s])
+				}
+				return s << 1
+			case codePop:
+				return t.stackParent[s] << 1
+			}
+		}
+		out := t.stepStack(s, b, mode, t.scratch[:0])
+		t.scratch = out
+		return t.config(out)
+	}
+	set := c >> 1
+	row := t.setRow[set]
+	if row != 0 {
+		if next := t.setNext[int(row-1)<<8|int(b)]; next != 0 {
+			return next - 2
+		}
+	}
+	sub := *mode
+	out := t.scratch[:0]
+	for _, s := range t.setItems[t.setOff[set]:t.setOff[set+1]] {
+		out = t.stepStack(s, b, &sub, out)
+	}
+	t.scratch = out
+	next := t.config(out)
+	if sub.doubt {
+		mode.doubt = true
+	}
+	if !sub.doubt && !mode.exact {
+		if row == 0 {
+			t.setNext = append(t.setNext, make([]int32, 256)...)
+			row = int32(len(t.setNext) >> 8)
+			t.setRow[set] = row
+		}
+		t.setNext[int(row-1)<<8|int(b)] = next + 2
+	}
+	return next
+}
+
+// stepStack appends the stacks that stack s leads to with byte b.
+func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32 {
+	for s != 0 {
+		f, parent := t.stackFrame[s], t.stackParent[s]
+		fi := t.frame(f)
+		mayPop := fi.mayPop
+		out = t.apply(f, t.lookup(fi, b), parent, b, mode, out)
+		if !mayPop {
+			break
+		}
+		s = parent
+	}
+	return out
+}
+
+func (t *tables) apply(f Frame, code, parent int32, b byte, mode *stepMode, out []int32) []int32 {
+	switch code & 3 {
+	case codeReplace:
+		return append(out, t.push(code>>2, parent))
+	case codePop:
+		return append(out, parent)
+	case codeGeneral:
+		o := &t.outcomes[code>>2]
+		if o.capture && mode.exact {
+			return t.resolve(f, parent, b, mode, out)
+		}
+		if o.unknown {
+			mode.doubt = true
+		}
+		for i := range o.alts {
+			out = append(out, t.pushAll(o.alts[i].frames[:o.alts[i].n], parent))
+		}
+	}
+	return out
+}
+
+func (t *tables) pushAll(frames []Frame, parent int32) int32 {
+	for _, f := range frames {
+		parent = t.push(f, parent)
+	}
+	return parent
+}
+
+// resolve steps over a capture, for which the source wants the text.
+func (t *tables) resolve(f Frame, parent int32, b byte, mode *stepMode, out []int32) []int32 {
+	var e Edges
+	t.src.Resolve(f, b, mode.text, &e)
+	for _, x := range e.list {
+		if x.lo <= b && b <= x.hi && x.n >= 0 {
+			out = append(out, t.pushAll(e.frames[x.off:x.off+int32(x.n)], parent))
+		}
+	}
+	return out
+}
+
+// config returns the configuration of the given stacks, which it sorts.
+func (t *tables) config(stacks []int32) int32 {
+	switch len(stacks) {
+	case 0:
+		return dead
+	case 1:
+		return stacks[0] << 1
+	}
+	slices.Sort(stacks)
+	stacks = slices.Compact(stacks)
+	if len(stacks) == 1 {
+		return stacks[0] << 1
+	}
+	if len(stacks) > t.limits.Threads {
+		t.fail(&LimitError{Limit: "threads", Max: t.limits.Threads})
+		return dead
+	}
+	h := uint64(len(stacks))
+	for _, s := range stacks {
+		h = (h ^ uint64(s)) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	for _, i := range t.setIndex[h] {
+		if slices.Equal(t.setItems[t.setOff[i]:t.setOff[i+1]], stacks) {
+			return i<<1 | 1
+		}
+	}
+	i := int32(len(t.setOff) - 1)
+	t.setItems = append(t.setItems, stacks...)
+	t.setOff = append(t.setOff, int32(len(t.setItems)))
+	t.setRow = append(t.setRow, 0)
+	t.setIndex[h] = append(t.setIndex[h], i)
+	return i<<1 | 1
+}
+
+// stacks calls yield for each stack of c.
+func (t *tables) stacks(c int32, yield func(s int32) bool) {
+	if c < 0 {
+		return
+	}
+	if c&1 == 0 {
+		yield(c >> 1)
+		return
+	}
+	for _, s := range t.setItems[t.setOff[c>>1]:t.setOff[c>>1+1]] {
+		if !yield(s) {
+			return
+		}
+	}
+}
+
+// accepting reports whether the text may end in c.
+func (t *tables) accepting(c int32) bool {
+	ok := false
+	t.stacks(c, func(s int32) bool {
+		for s != 0 && t.frame(t.stackFrame[s]).mayPop {
+			s = t.stackParent[s]
+		}
+		ok = s == 0
+		return !ok
+	})
+	return ok
+}
+
+// live adds to set the bytes that may follow c.
+func (t *tables) live(c int32, set *[4]uint64) {
+	t.stacks(c, func(s int32) bool {
+		for s != 0 {
+			fi := t.frame(t.stackFrame[s])
+			for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
+				for b := int(r.lo); b <= int(r.hi); b++ {
+					set[b>>6] |= 1 << (b & 63)
+				}
+			}
+			if !fi.mayPop {
+				break
+			}
+			s = t.stackParent[s]
+		}
+		return true
+	})
+}
+
+// cost returns the length of a shortest text that completes stack s.
+func (t *tables) cost(s int32) int32 {
+	if c := t.stackCost[s]; c >= 0 {
+		return c
+	}
+	// Deep stacks are common and the cost of a parent is mostly known.
+	var path []int32
+	for t.stackCost[s] < 0 {
+		path = append(path, s)
+		s = t.stackParent[s]
+	}
+	c := t.stackCost[s]
+	for i := len(path) - 1; i >= 0; i-- {
+		c += int32(len(t.src.Finish(t.stackFrame[path[i]])))
+		t.stackCost[path[i]] = c
+	}
+	return c
+}

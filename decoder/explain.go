@@ -1,0 +1,71 @@
+package decoder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// expected says in words what may follow configuration c.
+func (m *Matcher) expected(c int32) string {
+	t := m.g.t
+	var words []string
+	t.stacks(c, func(s int32) bool {
+		for s != 0 && len(words) < 8 {
+			f := t.stackFrame[s]
+			if w := t.src.Describe(f); w != "" && !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+			if !t.frame(f).mayPop {
+				return true
+			}
+			s = t.stackParent[s]
+		}
+		if s == 0 && !slices.Contains(words, "the end") {
+			words = append(words, "the end")
+		}
+		return len(words) < 8
+	})
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, " or ")
+}
+
+// Explain says in words why token tok may not come next, or that it may.
+func (m *Matcher) Explain(tok int32) string {
+	g := m.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.sync()
+	switch {
+	case tok < 0 || int(tok) >= g.vocab.Len():
+		return fmt.Sprintf("token %d is not in the vocabulary", tok)
+	case m.done:
+		return "generation has ended"
+	case g.vocab.IsEOG(tok):
+		if g.t.accepting(m.cfg) {
+			return "allowed: the text may end here"
+		}
+		return "the text is not complete: expected " + m.expected(m.cfg)
+	}
+	b := g.vocab.Bytes(tok)
+	if len(b) == 0 {
+		return "a token without text never matches"
+	}
+	c := m.cfg
+	text := append([]byte(nil), m.text...)
+	for i, x := range b {
+		next := m.stepByte(c, x, text)
+		if next == dead {
+			where := ""
+			if i > 0 {
+				where = fmt.Sprintf(" after %q", b[:i])
+			}
+			return fmt.Sprintf("%q%s is not allowed: expected %s", x, where, m.expected(c))
+		}
+		c = next
+		text = append(text, x)
+	}
+	return "allowed"
+}

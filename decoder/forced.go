@@ -1,0 +1,140 @@
+package decoder
+
+import (
+	"math/bits"
+
+	"stencil/vocab"
+)
+
+// maxForced bounds one run of forced text, in bytes.
+const maxForced = 1 << 14
+
+// ForcedBytes returns the text that must follow, as far as there is only one
+// possibility: it ends where the text may end or two different bytes may
+// follow. The result is the caller's.
+func (m *Matcher) ForcedBytes() []byte {
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	out, _ := m.forced()
+	return out
+}
+
+// forced returns the forced text and the configuration after it.
+func (m *Matcher) forced() ([]byte, int32) {
+	m.sync()
+	t := m.g.t
+	c := m.cfg
+	if m.done {
+		return nil, c
+	}
+	n := len(m.text)
+	text := append(m.pending[:0], m.text...)
+	for len(text)-n < maxForced && !t.accepting(c) {
+		var live [4]uint64
+		t.live(c, &live)
+		b, ok := single(&live)
+		if !ok {
+			break
+		}
+		next := m.stepByte(c, b, text)
+		if next == dead || t.err != nil {
+			break
+		}
+		c = next
+		text = append(text, b)
+	}
+	m.pending = text
+	return append([]byte(nil), text[n:]...), c
+}
+
+// single returns the only member of the set.
+func single(set *[4]uint64) (byte, bool) {
+	n, at := 0, 0
+	for i, w := range set {
+		if w != 0 {
+			n += bits.OnesCount64(w)
+			at = i<<6 + bits.TrailingZeros64(w)
+		}
+	}
+	return byte(at), n == 1
+}
+
+// ForcedTokens returns the forced text as the tokens that the model's own
+// tokenizer would make of it. The last tokens are left out where a longer
+// token could reach beyond the forced text: the model has never seen such a
+// text cut there. The tokens are not accepted yet. The slice is valid until
+// the next call.
+func (m *Matcher) ForcedTokens() []int32 {
+	g := m.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	text, after := m.forced()
+	m.tokens = m.tokens[:0]
+	if len(text) == 0 {
+		return nil
+	}
+	m.tokens = g.vocab.TokenizeText(m.tokens, text)
+	end := 0
+	for i, tok := range m.tokens {
+		b := g.vocab.Bytes(tok)
+		if len(b) == 0 || end+len(b) > len(text) || string(text[end:end+len(b)]) != string(b) {
+			// Not a plain spelling of the text: a normalising tokenizer.
+			m.tokens = m.tokens[:i]
+			break
+		}
+		end += len(b)
+	}
+	// Find the first place from which a token could reach past the end.
+	cut := len(text)
+	trie := g.vocab.Trie()
+	for p := max(0, len(text)-trie.Depth); p < len(text); p++ {
+		if g.reaches(trie, text[p:], after) {
+			cut = p
+			break
+		}
+	}
+	for len(m.tokens) > 0 && end > cut {
+		last := m.tokens[len(m.tokens)-1]
+		m.tokens = m.tokens[:len(m.tokens)-1]
+		end -= len(g.vocab.Bytes(last))
+	}
+	return m.tokens
+}
+
+// reaches reports whether some token begins with all of text and goes on
+// with a byte that configuration c allows.
+func (g *Grammar) reaches(trie *vocab.Trie, text []byte, c int32) bool {
+	if c < 0 {
+		return false
+	}
+	node := trie.Child[text[0]]
+	for _, b := range text[1:] {
+		if node < 0 {
+			return false
+		}
+		node = childOf(trie, node, b)
+	}
+	if node < 0 {
+		return false
+	}
+	var live [4]uint64
+	g.t.live(c, &live)
+	for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
+		b := trie.Nodes[i].Byte
+		if live[b>>6]>>(b&63)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// childOf returns the child of node by byte b, or -1.
+func childOf(trie *vocab.Trie, node int32, b byte) int32 {
+	end := trie.Nodes[node].End
+	for i := node + 1; i < end; i = trie.Nodes[i].End {
+		if trie.Nodes[i].Byte == b {
+			return i
+		}
+	}
+	return -1
+}

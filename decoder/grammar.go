@@ -1,0 +1,112 @@
+package decoder
+
+import (
+	"fmt"
+	"sync"
+
+	"stencil/vocab"
+)
+
+// Limits bound what one grammar may use. A zero field means its default.
+type Limits struct {
+	// Threads is the largest number of ways in which one text may be read
+	// at the same time. Default 4096.
+	Threads int
+	// Bytes is the size at which what a grammar has learnt is thrown away
+	// and built again as needed. Default 256 MiB.
+	Bytes int
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Threads == 0 {
+		l.Threads = 4096
+	}
+	if l.Bytes == 0 {
+		l.Bytes = 256 << 20
+	}
+	return l
+}
+
+// A LimitError says which limit was exceeded.
+type LimitError struct {
+	Limit string // the name of the field in Limits, in lower case
+	Max   int
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("decoder: more than %d %s", e.Max, e.Limit)
+}
+
+// A Grammar is a constraint bound to a vocabulary, together with everything
+// that has been learnt about it: transitions and masks, which all matchers
+// share. It is safe for concurrent use; one lock guards it, held for the
+// microseconds that a call takes.
+type Grammar struct {
+	vocab  *vocab.Vocab
+	limits Limits
+
+	mu      sync.Mutex
+	t       *tables
+	build   *maskBuilder
+	masks   map[int32]*Mask
+	size    int // bytes held by masks
+	start   int32
+	epoch   int32 // number of times everything was thrown away
+	scratch Matcher
+}
+
+// New returns the grammar of src over v. The source must not be used by
+// anything else from then on.
+func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
+	limits = limits.withDefaults()
+	t := newTables(src, limits)
+	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v), masks: map[int32]*Mask{}}
+	g.start = t.push(src.Start(), 0) << 1
+	return g
+}
+
+// Vocab returns the vocabulary that the grammar is bound to.
+func (g *Grammar) Vocab() *vocab.Vocab { return g.vocab }
+
+// Stats says how much a grammar has learnt.
+type Stats struct {
+	Frames, Stacks, Sets, Masks int
+	Bytes                       int // memory held, approximately
+	Resets                      int // how often the memory limit emptied it
+}
+
+// Stats returns the present sizes.
+func (g *Grammar) Stats() Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return Stats{
+		Frames: len(g.t.frames), Stacks: len(g.t.stackFrame), Sets: len(g.t.setOff) - 1,
+		Masks: len(g.masks), Bytes: g.bytes(), Resets: int(g.epoch),
+	}
+}
+
+func (g *Grammar) bytes() int { return g.t.bytes() + g.size + g.t.src.Bytes() }
+
+// trim throws away what has been learnt once it exceeds the limit.
+func (g *Grammar) trim() {
+	if g.bytes() > g.limits.Bytes {
+		g.forget()
+	}
+}
+
+func (g *Grammar) forget() {
+	g.t.src.Reset()
+	g.t.reset()
+	clear(g.masks)
+	g.size = 0
+	g.epoch++
+	g.start = g.t.push(g.t.src.Start(), 0) << 1
+}
+
+func (g *Grammar) err() error {
+	if g.t.err != nil {
+		return g.t.err
+	}
+	return g.t.src.Err()
+}

@@ -1,0 +1,247 @@
+package decoder
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Matcher follows one text through a grammar. It is cheap to make and to
+// clone, and may be used by one goroutine at a time; matchers of the same
+// grammar may be used at the same time.
+type Matcher struct {
+	g     *Grammar
+	cfg   int32
+	epoch int32
+	done  bool
+	text  []byte
+	past  []step // one for each accepted token or call of AcceptBytes
+
+	mask    *Mask // of the present position, if computed
+	maskAt  int   // length of past when mask was computed
+	tokens  []int32
+	pending []byte
+}
+
+// step is where the matcher was before a token.
+type step struct {
+	cfg   int32
+	epoch int32
+	text  int32
+	done  bool
+}
+
+// NewMatcher returns a matcher at the beginning of a text.
+func (g *Grammar) NewMatcher() *Matcher {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return &Matcher{g: g, cfg: g.start, epoch: g.epoch, maskAt: -1}
+}
+
+// A RefusedError says that a token or text is not allowed, and where.
+type RefusedError struct {
+	Token    int32  // -1 if bytes were refused
+	Offset   int    // length of the text that was accepted
+	Byte     byte   // the byte refused, unless AtEnd
+	AtEnd    bool   // the text is complete, or not complete enough to end
+	Expected string // what may come instead
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string {
+	if e.AtEnd {
+		return fmt.Sprintf("decoder: end of text at byte %d: expected %s", e.Offset, e.Expected)
+	}
+	return fmt.Sprintf("decoder: byte %d: unexpected %q: expected %s", e.Offset, e.Byte, e.Expected)
+}
+
+// sync brings the matcher's configuration up to date after the grammar has
+// thrown its tables away.
+func (m *Matcher) sync() {
+	if m.epoch == m.g.epoch {
+		return
+	}
+	m.cfg, m.epoch, m.mask = m.g.start, m.g.epoch, nil
+	for i, b := range m.text {
+		m.cfg = m.stepByte(m.cfg, b, m.text[:i])
+	}
+}
+
+func (m *Matcher) stepByte(c int32, b byte, text []byte) int32 {
+	mode := stepMode{exact: true, text: text}
+	return m.g.t.step(c, b, &mode)
+}
+
+// Text returns what has been accepted, without end-of-generation tokens. The
+// slice is valid until the next call.
+func (m *Matcher) Text() []byte { return m.text }
+
+// Done reports whether an end-of-generation token was accepted.
+func (m *Matcher) Done() bool { return m.done }
+
+// Mask returns the tokens that may come next. The error is a limit that was
+// exceeded; the matcher is of no further use then.
+func (m *Matcher) Mask() (*Mask, error) {
+	g := m.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trim()
+	m.sync()
+	if m.done {
+		return &Mask{}, nil
+	}
+	if mask, ok := g.masks[m.cfg]; ok {
+		return mask, nil
+	}
+	if m.mask != nil && m.maskAt == len(m.past) {
+		return m.mask, nil
+	}
+	mask, certain := g.build.build(m.cfg, m.checkToken)
+	if err := g.err(); err != nil {
+		return nil, err
+	}
+	if certain {
+		g.masks[m.cfg] = mask
+		g.size += mask.bytes()
+	} else {
+		m.mask, m.maskAt = mask, len(m.past)
+	}
+	return mask, nil
+}
+
+// checkToken reports whether tok may come next, byte by byte.
+func (m *Matcher) checkToken(tok int32) bool {
+	b := m.g.vocab.Bytes(tok)
+	if len(b) == 0 {
+		return false
+	}
+	m.pending = append(m.pending[:0], m.text...)
+	c := m.cfg
+	for _, x := range b {
+		if c = m.stepByte(c, x, m.pending); c == dead {
+			return false
+		}
+		m.pending = append(m.pending, x)
+	}
+	return true
+}
+
+// Accept appends a token. A token that the mask doesn't allow is a
+// [*RefusedError] and changes nothing.
+func (m *Matcher) Accept(tok int32) error {
+	g := m.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.sync()
+	if m.done {
+		return &RefusedError{Token: tok, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
+	}
+	if tok < 0 || int(tok) >= g.vocab.Len() {
+		return fmt.Errorf("decoder: token %d is not in the vocabulary of %d", tok, g.vocab.Len())
+	}
+	if g.vocab.IsEOG(tok) {
+		if !g.t.accepting(m.cfg) {
+			return &RefusedError{Token: tok, Offset: len(m.text), AtEnd: true, Expected: m.expected(m.cfg)}
+		}
+		m.past = append(m.past, step{m.cfg, m.epoch, int32(len(m.text)), false})
+		m.done = true
+		return nil
+	}
+	b := g.vocab.Bytes(tok)
+	if len(b) == 0 {
+		return &RefusedError{Token: tok, Offset: len(m.text), AtEnd: true, Expected: "a token that adds text"}
+	}
+	n, err := m.acceptBytes(b)
+	if err != nil {
+		m.text = m.text[:len(m.text)-n]
+		m.cfg = m.past[len(m.past)-1].cfg
+		m.past = m.past[:len(m.past)-1]
+		var refused *RefusedError
+		if errors.As(err, &refused) {
+			refused.Token = tok
+		}
+		return err
+	}
+	return nil
+}
+
+// AcceptBytes appends text that need not end where a token ends. It stops at
+// the first byte that is refused, with a [*RefusedError], and returns the
+// number of bytes accepted. One call counts as one token for Rollback.
+func (m *Matcher) AcceptBytes(b []byte) (n int, err error) {
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	m.sync()
+	if m.done && len(b) > 0 {
+		return 0, &RefusedError{Token: -1, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
+	}
+	return m.acceptBytes(b)
+}
+
+func (m *Matcher) acceptBytes(b []byte) (int, error) {
+	m.past = append(m.past, step{m.cfg, m.epoch, int32(len(m.text)), false})
+	for i, x := range b {
+		next := m.stepByte(m.cfg, x, m.text)
+		if err := m.g.err(); err != nil {
+			return i, err
+		}
+		if next == dead {
+			return i, &RefusedError{Token: -1, Offset: len(m.text), Byte: x, Expected: m.expected(m.cfg)}
+		}
+		m.cfg = next
+		m.text = append(m.text, x)
+	}
+	return len(b), nil
+}
+
+// Rollback takes back the last n tokens.
+func (m *Matcher) Rollback(n int) error {
+	if n < 0 || n > len(m.past) {
+		return fmt.Errorf("decoder: rollback of %d tokens, %d were accepted", n, len(m.past))
+	}
+	if n == 0 {
+		return nil
+	}
+	s := m.past[len(m.past)-n]
+	m.past = m.past[:len(m.past)-n]
+	m.text, m.done = m.text[:s.text], s.done
+	m.cfg, m.epoch, m.maskAt = s.cfg, s.epoch, -1
+	return nil
+}
+
+// Clone returns a matcher at the same place that goes its own way.
+func (m *Matcher) Clone() *Matcher {
+	c := *m
+	c.text = append([]byte(nil), m.text...)
+	c.past = append([]step(nil), m.past...)
+	c.tokens, c.pending = nil, nil
+	return &c
+}
+
+// Accepting reports whether the text is complete as it is.
+func (m *Matcher) Accepting() bool {
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	m.sync()
+	return m.done || m.g.t.accepting(m.cfg)
+}
+
+// ShortestCompletion returns a shortest text that completes what has been
+// accepted; it is empty when Accepting.
+func (m *Matcher) ShortestCompletion() []byte {
+	g := m.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.sync()
+	best, least := int32(0), int32(-1)
+	g.t.stacks(m.cfg, func(s int32) bool {
+		if c := g.t.cost(s); least < 0 || c < least {
+			best, least = s, c
+		}
+		return true
+	})
+	var out []byte
+	for s := best; s != 0; s = g.t.stackParent[s] {
+		out = append(out, g.t.src.Finish(g.t.stackFrame[s])...)
+	}
+	return out
+}

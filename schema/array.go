@@ -1,0 +1,490 @@
+package schema
+
+import "slices"
+
+// arrState is where an array stands between two items.
+type arrState struct {
+	f    form  // demands on the items to come, counted from here
+	seen int32 // with unique items: list of the items read
+}
+
+// seenItem is a list of values.
+type seenItem struct {
+	parent int32
+	g      goal // the value as a goal
+}
+
+type arrayTable struct {
+	states    []arrState
+	index     map[arrState]int32
+	seen      []seenItem
+	seenIndex map[seenItem]int32
+	moves     map[int32][]move
+	sound     map[form]bool
+	unique    map[form]bool
+}
+
+func (t *arrayTable) init() {
+	*t = arrayTable{index: map[arrState]int32{}, seen: []seenItem{{-1, never}}, seenIndex: map[seenItem]int32{},
+		moves: map[int32][]move{}, sound: map[form]bool{}, unique: map[form]bool{}}
+}
+
+// arrayKeywords adds the demands of the array keywords of n.
+func (s *source) arrayKeywords(n *node, scope int32, list []int32) []int32 {
+	k := n.arr
+	add := func(l lit) { list = append(list, int32(s.forms.lit(l))) }
+	for i, x := range k.prefix {
+		add(lit{kind: litAllItems, a: int32(i), b: int32(i), g: s.sub(x, scope)})
+	}
+	if k.items != nil {
+		add(lit{kind: litAllItems, a: int32(len(k.prefix)), b: -1, g: s.sub(k.items, scope)})
+	}
+	add(lit{kind: litMinItems, a: int32(k.min)})
+	if k.max != noMax {
+		add(lit{kind: litMaxItems, a: int32(k.max)})
+	}
+	if k.contains != nil {
+		g := s.sub(k.contains, scope)
+		add(lit{kind: litAtLeast, a: int32(k.minContains), g: g})
+		if k.maxContains != noMax {
+			add(lit{kind: litAtMost, a: int32(k.maxContains), g: g})
+		}
+	}
+	if k.unique {
+		add(lit{kind: litUnique})
+	}
+	return list
+}
+
+// isUnique reports whether f may depend on items being equal.
+func (s *source) isUnique(f form) bool {
+	if u, ok := s.arrays.unique[f]; ok {
+		return u
+	}
+	info := s.forms.info[f]
+	u := info.op == opLit && (info.lit.kind == litUnique || info.lit.kind == litNotUnique)
+	for _, k := range info.kids {
+		u = u || s.isUnique(k)
+	}
+	s.arrays.unique[f] = u
+	return u
+}
+
+// arrayStart returns the state of an array that has to fulfil g, or -1.
+func (s *source) arrayStart(g goal) int32 {
+	f := form(s.view(g, jArray))
+	if !s.arraySound(f, 0) {
+		return -1
+	}
+	return s.internArray(arrState{f: f})
+}
+
+func (s *source) arrayProductive(f form) bool { return s.arraySound(f, 0) }
+
+func (s *source) internArray(x arrState) int32 {
+	t := &s.arrays
+	if i, ok := t.index[x]; ok {
+		return i
+	}
+	i := int32(len(t.states))
+	t.states = append(t.states, x)
+	t.index[x] = i
+	return i
+}
+
+// itemProgress returns what f becomes by one more item.
+func (s *source) itemProgress(f form) []progressed {
+	info := &s.forms.info[f]
+	switch info.op {
+	case opNo:
+		return nil
+	case opYes:
+		return []progressed{{always, yes}}
+	case opLit:
+		l := info.lit
+		shift := func() form {
+			if l.a > 0 {
+				l.a--
+			}
+			if l.b > 0 {
+				l.b--
+			}
+			return s.forms.lit(l)
+		}
+		switch l.kind {
+		case litAllItems:
+			if l.a > 0 {
+				return []progressed{{always, shift()}}
+			}
+			g := l.g
+			if l.b == 0 {
+				return []progressed{{g, yes}}
+			}
+			return []progressed{{g, shift()}}
+		case litSomeItem:
+			if l.a > 0 {
+				return []progressed{{always, shift()}}
+			}
+			g := l.g
+			if l.b == 0 {
+				return []progressed{{g, yes}}
+			}
+			return s.merge([]progressed{{g, yes}, {always, shift()}})
+		case litMinItems, litMaxItems:
+			l.a--
+			if next := s.forms.lit(l); next != no {
+				return []progressed{{always, next}}
+			}
+			return nil
+		case litAtLeast:
+			one := l
+			one.a--
+			return s.merge([]progressed{{l.g, s.forms.lit(one)}, {always, f}})
+		case litAtMost:
+			one := l
+			one.a--
+			out := []progressed{{s.goals.negate(l.g), f}}
+			if next := s.forms.lit(one); next != no {
+				out = append(out, progressed{l.g, next})
+			}
+			return s.merge(out)
+		}
+		return []progressed{{always, f}}
+	case opAnd:
+		out := []progressed{{always, yes}}
+		for _, k := range info.kids {
+			if out = s.both(out, s.itemProgress(k)); len(out) == 0 {
+				return nil
+			}
+		}
+		return out
+	}
+	var out []progressed
+	for _, k := range info.kids {
+		out = append(out, s.itemProgress(k)...)
+	}
+	return s.merge(out)
+}
+
+// itemFinal reports whether f holds for an array that gets no more items.
+func (s *source) itemFinal(f form) bool {
+	info := &s.forms.info[f]
+	switch info.op {
+	case opNo:
+		return false
+	case opYes:
+		return true
+	case opLit:
+		switch info.lit.kind {
+		case litSomeItem, litMinItems, litAtLeast, litNotUnique:
+			return false
+		}
+		return true
+	case opAnd:
+		for _, k := range info.kids {
+			if !s.itemFinal(k) {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.ContainsFunc(info.kids, s.itemFinal)
+}
+
+// notSeen returns the goal of differing from all items of a list.
+func (s *source) notSeen(seen int32) goal {
+	var list []goal
+	for ; seen != 0; seen = s.arrays.seen[seen].parent {
+		list = append(list, s.goals.negate(s.arrays.seen[seen].g))
+	}
+	return s.goals.and(list...)
+}
+
+// itemMoves returns the ways to go on with one more item.
+func (s *source) itemMoves(state int32) []move {
+	if m, ok := s.arrays.moves[state]; ok {
+		return m
+	}
+	x := s.arrays.states[state]
+	unique := s.isUnique(x.f)
+	distinct := always
+	if unique {
+		distinct = s.notSeen(x.seen)
+	}
+	var out []move
+	s.steps = 0
+	for _, p := range s.itemProgress(x.f) {
+		g := s.goals.and(p.g, distinct)
+		if !s.isProductive(g) || !s.arraySound(p.f, x.seen) {
+			continue
+		}
+		y := arrState{f: p.f}
+		if unique {
+			y.seen = x.seen
+		}
+		out = append(out, move{g, s.internArray(y)})
+	}
+	s.arrays.moves[state] = out
+	return out
+}
+
+// withItem returns the state with a further value read; ok is false when
+// the rest can't be fulfilled any more.
+func (s *source) withItem(state int32, v *value) (next int32, ok bool) {
+	t := &s.arrays
+	x := t.states[state]
+	item := seenItem{x.seen, s.goals.constant(v)}
+	i, known := t.seenIndex[item]
+	if !known {
+		i = int32(len(t.seen))
+		t.seen = append(t.seen, item)
+		t.seenIndex[item] = i
+	}
+	x.seen = i
+	if !s.arraySound(x.f, x.seen) {
+		return 0, false
+	}
+	return s.internArray(x), true
+}
+
+// maxLookahead bounds how far an array is played through to see whether it
+// can be completed. Beyond it demands don't differ from item to item.
+const maxLookahead = 4096
+
+// arraySound reports whether items can complete an array that has to fulfil
+// f, given the items read when they have to be different.
+func (s *source) arraySound(f form, seen int32) bool {
+	if f == no {
+		return false
+	}
+	if s.itemFinal(f) {
+		return true
+	}
+	unique := s.isUnique(f)
+	if !unique {
+		if ok, known := s.arrays.sound[f]; known {
+			return ok
+		}
+	}
+	before := s.assumed
+	steps := s.opt.Limits.Steps
+	ok := false
+	if !s.forms.branches(f, &steps, func(lits []lit) bool {
+		ok = s.itemsPossible(lits, seen)
+		return !ok && s.err == nil
+	}) && !ok {
+		s.limit("steps", s.opt.Limits.Steps)
+	}
+	if !unique && (ok || s.assumed == before) {
+		s.arrays.sound[f] = ok
+	}
+	return ok
+}
+
+// itemsPossible reports whether an array can get items that fulfil all of
+// lits. It chooses a length and, for each demand for some item, a place.
+func (s *source) itemsPossible(lits []lit, seen int32) bool {
+	least, most := 0, maxCount
+	var every, some, atLeast, atMost []lit
+	unique := false
+	last := 0 // items from here on are treated alike
+	for _, l := range lits {
+		switch l.kind {
+		case litMinItems:
+			least = max(least, int(l.a))
+		case litMaxItems:
+			most = min(most, int(l.a))
+		case litAllItems:
+			every = append(every, l)
+			last = max(last, int(l.a), int(l.b)+1)
+		case litSomeItem:
+			some = append(some, l)
+			least = max(least, int(l.a)+1)
+			last = max(last, int(l.a), int(l.b)+1)
+		case litAtLeast:
+			atLeast = append(atLeast, l)
+			least = max(least, int(l.a))
+		case litAtMost:
+			atMost = append(atMost, l)
+		case litUnique:
+			unique = true
+		case litNotUnique:
+			return false // refused when the schema is read
+		}
+	}
+	if least > most {
+		return false
+	}
+	distinct := always
+	if unique {
+		distinct = s.notSeen(seen)
+	}
+	demand := func(i int) goal {
+		list := []goal{distinct}
+		for _, l := range every {
+			if int(l.a) <= i && (l.b < 0 || i <= int(l.b)) {
+				list = append(list, l.g)
+			}
+		}
+		return s.goals.and(list...)
+	}
+	// Demands for some items: place each, trying positions in turn.
+	type want struct {
+		lo, hi int // positions
+		g      goal
+	}
+	var wants []want
+	for _, l := range some {
+		hi := int(l.b)
+		if hi < 0 {
+			hi = maxCount
+		}
+		wants = append(wants, want{int(l.a), hi, l.g})
+	}
+	for _, l := range atLeast {
+		n := int(l.a)
+		if n > maxLookahead {
+			n = 1 // they are all alike: one decides
+		}
+		for range n {
+			wants = append(wants, want{0, maxCount, l.g})
+		}
+	}
+	placed := map[int]goal{}
+	taken := map[[2]int]bool{} // one item counts once for one demand of atLeast
+	tries := 0
+	possible := func() bool {
+		n := least
+		for i := range placed {
+			n = max(n, i+1)
+		}
+		if n > most {
+			return false
+		}
+		counts := make([]int, len(atMost))
+		check := min(n, max(last, len(wants)+last)+1)
+		used := map[goal]int{}
+		for i := range check {
+			g := demand(i)
+			if p, ok := placed[i]; ok {
+				g = s.goals.and(g, p)
+			}
+			for j, l := range atMost {
+				if avoid := s.goals.and(g, s.goals.negate(l.g)); s.isProductive(avoid) {
+					g = avoid
+				} else if counts[j]++; counts[j] > int(l.a) {
+					return false
+				}
+			}
+			if unique {
+				used[g]++
+				if used[g] > 1 && s.countValues(g, used[g]) < used[g] {
+					return false
+				}
+			}
+			if !s.isProductive(g) {
+				return false
+			}
+		}
+		if unique && n > check {
+			if g := demand(check); s.countValues(g, n) < n-check {
+				return false
+			}
+		}
+		return true
+	}
+	var place func(k int) bool
+	place = func(k int) bool {
+		if tries++; tries > 10000 || s.err != nil {
+			return false
+		}
+		if k == len(wants) {
+			return possible()
+		}
+		w := wants[k]
+		hi := min(w.hi, most-1, max(last, least, w.lo)+len(wants))
+		for i := w.lo; i <= hi; i++ {
+			old, had := placed[i]
+			g := w.g
+			if had {
+				if taken[[2]int{i, int(w.g)}] {
+					continue
+				}
+				g = s.goals.and(old, w.g)
+			}
+			if !s.isProductive(s.goals.and(g, demand(i))) {
+				continue
+			}
+			placed[i], taken[[2]int{i, int(w.g)}] = g, true
+			if place(k + 1) {
+				return true
+			}
+			delete(taken, [2]int{i, int(w.g)})
+			if had {
+				placed[i] = old
+			} else {
+				delete(placed, i)
+			}
+		}
+		return false
+	}
+	return place(0)
+}
+
+// countValues returns the number of different values that fulfil g, cut off
+// at limit. Arrays and objects that are not constants count as many.
+func (s *source) countValues(g goal, limit int) int {
+	n := 0
+	for sc := s.view(g, jScalar); sc != 0; sc &= sc - 1 {
+		n++
+	}
+	if m := s.text(g); m >= 0 && n < limit {
+		n += s.machines[m].Count(s.machines[m].Start(), limit-n)
+	}
+	if n < limit {
+		for _, a := range s.numbers(form(s.view(g, jNumber))) {
+			n += a.Count(limit - n)
+			if n >= limit {
+				break
+			}
+		}
+	}
+	if n < limit {
+		f := form(s.view(g, jArray))
+		if s.arraySound(f, 0) {
+			n += s.countForm(f, limit-n)
+		}
+	}
+	if n < limit {
+		if f := form(s.view(g, jObject)); s.objectProductive(f) {
+			n += s.countForm(f, limit-n)
+		}
+	}
+	return min(n, limit)
+}
+
+// countForm estimates how many arrays or objects fulfil f: one for each
+// constant, many for anything else.
+func (s *source) countForm(f form, limit int) int {
+	info := &s.forms.info[f]
+	switch info.op {
+	case opOr:
+		n := 0
+		for _, k := range info.kids {
+			n += s.countForm(k, limit)
+		}
+		return n
+	case opAnd:
+		for _, k := range info.kids {
+			l := s.forms.info[k].lit
+			if s.forms.info[k].op == opLit && (l.kind == litAllKeys && l.g == never && s.sets[l.a].others || l.kind == litMaxItems) {
+				return 1
+			}
+		}
+	case opLit:
+		if l := info.lit; l.kind == litMaxItems && l.a == 0 || l.kind == litMaxProps && l.a == 0 {
+			return 1
+		}
+	}
+	return limit
+}

@@ -1,0 +1,432 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"stencil/decoder"
+)
+
+// finish is a short value that fulfils a goal. Lengths are those of the
+// compact layout.
+type finish struct {
+	size    int
+	scalar  string
+	array   bool
+	object  bool
+	items   []goal
+	members []finishMember
+}
+
+type finishMember struct {
+	key string
+	g   goal
+}
+
+// noFinish is the size of what can't be finished.
+const noFinish = maxCount
+
+// shortestValue returns a shortest value that fulfils g. Values that contain
+// a value for the same goal are never shorter, so recursion is cut there.
+func (s *source) shortestValue(g goal) *finish {
+	if f, ok := s.shortest[g]; ok {
+		return f
+	}
+	if g == always {
+		f := &finish{size: 1, scalar: "0"}
+		s.shortest[g] = f
+		return f
+	}
+	s.shortest[g] = &finish{size: noFinish} // while it is looked for
+	best := &finish{size: noFinish}
+	scalar := func(text string) {
+		if len(text) < best.size {
+			best = &finish{size: len(text), scalar: text}
+		}
+	}
+	sc := s.view(g, jScalar)
+	if sc&scalarNull != 0 {
+		scalar("null")
+	}
+	if sc&scalarTrue != 0 {
+		scalar("true")
+	}
+	if sc&scalarFalse != 0 {
+		scalar("false")
+	}
+	for _, a := range s.numbers(form(s.view(g, jNumber))) {
+		scalar(string(a.Shortest(a.Start())))
+	}
+	if m := s.text(g); m >= 0 {
+		scalar(string(appendQuoted(nil, s.machines[m].Shortest(s.machines[m].Start()))))
+	}
+	if best.size > 2 {
+		if st := s.arrayStart(g); st >= 0 {
+			if items, size := s.finishArray(st); size+1 < best.size {
+				best = &finish{size: size + 1, array: true, items: items}
+			}
+		}
+	}
+	if best.size > 2 {
+		if st := s.objectStart(g); st >= 0 {
+			if members, size := s.finishObject(st, true); size+1 < best.size {
+				best = &finish{size: size + 1, object: true, members: members}
+			}
+		}
+	}
+	if best.size == noFinish {
+		delete(s.shortest, g)
+	} else {
+		s.shortest[g] = best
+	}
+	return best
+}
+
+// finishArray returns goals of items that complete an array in a state, and
+// the size of the rest with the closing bracket.
+func (s *source) finishArray(state int32) ([]goal, int) {
+	var items []goal
+	size := 1
+	for !s.itemFinal(s.arrays.states[state].f) {
+		best := noFinish
+		var to move
+		for _, m := range s.itemMoves(state) {
+			if n := s.shortestValue(m.g).size; n < best {
+				best, to = n, m
+			}
+		}
+		if best == noFinish || len(items) > maxLookahead*16 {
+			return nil, noFinish
+		}
+		size += best + 1
+		items = append(items, to.g)
+		state = to.next
+		if s.isUnique(s.arrays.states[state].f) {
+			v, err := parseJSON(s.render(to.g, 0), s.opt.Limits.Depth)
+			if err != nil {
+				return nil, noFinish
+			}
+			next, ok := s.withItem(state, v)
+			if !ok {
+				return nil, noFinish
+			}
+			state = next
+		}
+	}
+	if len(items) > 0 {
+		size--
+	}
+	return items, size
+}
+
+// finishObject returns members that complete an object in a state, and the
+// size of the rest with the closing brace. first says that no comma is
+// needed before the first of them.
+func (s *source) finishObject(state int32, first bool) ([]finishMember, int) {
+	type path struct {
+		state   int32
+		size    int
+		members []finishMember
+	}
+	// Members that have to come are taken in order; only where the rest of
+	// the demands leaves a choice are several ways followed.
+	queue := []path{{state: state, size: 1}}
+	visited := map[int32]bool{}
+	for steps := 0; len(queue) > 0 && steps < 2000; steps++ {
+		at := 0
+		for i := range queue {
+			if queue[i].size < queue[at].size {
+				at = i
+			}
+		}
+		p := queue[at]
+		queue = slices.Delete(queue, at, at+1)
+		if visited[p.state] {
+			continue
+		}
+		visited[p.state] = true
+		x := s.objects.states[p.state]
+		if s.canClose(&x) {
+			if len(p.members) > 0 && first {
+				p.size--
+			}
+			return p.members, p.size
+		}
+		follow := func(key string, moves []move, free bool) {
+			for _, m := range moves {
+				n := s.shortestValue(m.g).size
+				if n == noFinish {
+					continue
+				}
+				next := m.next
+				if free {
+					var ok bool
+					if next, ok = s.withFree(next, key); !ok {
+						continue
+					}
+				}
+				size := p.size + len(appendQuoted(nil, key)) + 2 + n
+				queue = append(queue, path{next, size, append(slices.Clone(p.members), finishMember{key, m.g})})
+			}
+		}
+		fam := s.objects.families[x.fam]
+		allowed := s.allowedNames(p.state)
+		missing := s.missing(&x)
+		name := func(i int32) { follow(s.names[fam.names[i]], s.enter(p.state, i, 0), false) }
+		forced := false
+		for i := int32(0); int(i) < len(fam.names); i++ {
+			if missing[i>>6]&allowed[i>>6]>>(i&63)&1 != 0 {
+				name(i)
+				forced = true
+				break
+			}
+		}
+		if forced {
+			continue
+		}
+		for i := int32(0); int(i) < len(fam.names); i++ {
+			if allowed[i>>6]>>(i&63)&1 != 0 {
+				name(i)
+			}
+		}
+		if key, matching, ok := s.freshKey(p.state, s.firstKey(p.state)); ok {
+			follow(key, s.enter(p.state, -1, matching), true)
+		}
+	}
+	return nil, noFinish
+}
+
+// freshKey returns a short end for a key that isn't a name and wasn't read
+// before, from a key state.
+func (s *source) freshKey(state, key int32) (text string, matching uint64, ok bool) {
+	fam := s.objects.families[s.objects.states[state].fam]
+	type place struct {
+		key  int32
+		text string
+	}
+	queue := []place{{key: key}}
+	seen := map[int32]bool{}
+	for steps := 0; len(queue) > 0 && steps < 20000; steps++ {
+		p := queue[0]
+		queue = queue[1:]
+		if name, m := s.keyEnd(p.key); name == -1 && s.allowedFree(state, m) && (p.text != "" || p.key != s.firstKey(state)) {
+			return p.text, m, true
+		}
+		k := s.objects.keyStates[p.key]
+		chars := []rune{'a', 'b', '_', '0', '-'}
+		if len(fam.pats) > 0 {
+			chars = append(chars, s.samples(fam, s.objects.vectors[k.vec])...)
+		}
+		for _, r := range chars {
+			if r < 0x20 || r == '"' || r == '\\' {
+				continue
+			}
+			next := s.keyStep(p.key, r)
+			if seen[next] || !s.freeFrom(state, next) {
+				continue
+			}
+			seen[next] = true
+			queue = append(queue, place{next, p.text + string(r)})
+		}
+	}
+	// Nothing but the empty key may be left.
+	if name, m := s.keyEnd(key); name == -1 && s.allowedFree(state, m) {
+		return "", m, true
+	}
+	return "", 0, false
+}
+
+// render writes a shortest value for g in the layout asked for.
+func (s *source) render(g goal, depth int16) string {
+	f := s.shortestValue(g)
+	switch {
+	case f.array:
+		if len(f.items) == 0 {
+			return "[]"
+		}
+		return "[" + s.renderItems(f.items, depth, true)
+	case f.object:
+		if len(f.members) == 0 {
+			return "{}"
+		}
+		return "{" + s.renderMembers(f.members, depth, true)
+	}
+	return f.scalar
+}
+
+// renderItems writes items and the closing bracket.
+func (s *source) renderItems(items []goal, depth int16, open bool) string {
+	var b strings.Builder
+	for i, g := range items {
+		if i > 0 || !open {
+			b.WriteByte(',')
+		}
+		if s.pretty() {
+			b.WriteString(newline(depth + 1))
+		}
+		b.WriteString(s.render(g, s.inner(depth)))
+	}
+	if s.pretty() {
+		b.WriteString(newline(depth))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// renderMembers writes members and the closing brace.
+func (s *source) renderMembers(members []finishMember, depth int16, open bool) string {
+	var b strings.Builder
+	for i, m := range members {
+		if i > 0 || !open {
+			b.WriteByte(',')
+		}
+		if s.pretty() {
+			b.WriteString(newline(depth + 1))
+		}
+		b.Write(appendQuoted(nil, m.key))
+		b.WriteString(s.colon())
+		b.WriteString(s.render(m.g, s.inner(depth)))
+	}
+	if s.pretty() {
+		b.WriteString(newline(depth))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func (s *source) colon() string {
+	if s.pretty() {
+		return ": "
+	}
+	return ":"
+}
+
+// Finish implements [decoder.Source].
+func (s *source) Finish(f decoder.Frame) []byte { return []byte(s.finish(s.frames.keys[f])) }
+
+func (s *source) finish(k frameKey) string {
+	switch k.kind {
+	case frameRoot, frameValue:
+		return s.render(goal(k.a), k.depth)
+	case frameText:
+		return s.frames.texts[k.a][k.b:]
+	case frameNumber:
+		return string(s.numberIDs[k.a].Shortest(k.b))
+	case frameString:
+		t := &stringText{s: s, m: s.machines[k.a], machine: k.a, q: k.b}
+		lead, q := finishChar(t, k.b, k.c)
+		quoted := appendQuoted(nil, s.machines[k.a].Shortest(q))
+		return lead + string(quoted[1:])
+	case frameArrOpen:
+		items, _ := s.finishArray(k.a)
+		if len(items) == 0 {
+			return "]"
+		}
+		return s.renderItems(items, k.depth, true)
+	case frameArrAfter, frameArrItem:
+		items, _ := s.finishArray(k.a)
+		if len(items) == 0 && !s.pretty() {
+			return "]"
+		}
+		return s.renderItems(items, k.depth, false)
+	case frameObjOpen:
+		members, _ := s.finishObject(k.a, true)
+		if len(members) == 0 {
+			return "}"
+		}
+		return s.renderMembers(members, k.depth, true)
+	case frameObjAfter:
+		members, _ := s.finishObject(k.a, false)
+		return s.renderMembers(members, k.depth, false)
+	case frameColon:
+		return s.colon() + s.render(goal(k.a), s.inner(k.depth)) + s.finish(frameKey{kind: frameObjAfter, depth: k.depth, a: k.b})
+	case frameObjComma:
+		return `"` + s.finishKey(frameKey{kind: frameObjKey, depth: k.depth, a: k.a, b: s.firstKey(k.a)})
+	case frameObjKey:
+		return s.finishKey(k)
+	}
+	return ""
+}
+
+// finishChar completes the spelling of a character that has been begun and
+// returns the place after it.
+func finishChar(t text, place, sub int32) (string, int32) {
+	var lead []byte
+	for sub != 0 {
+		var e decoder.Edges
+		recorder := &placeRecorder{text: t}
+		subEdges(recorder, place, sub, &e)
+		b, i, ok := e.First()
+		if !ok {
+			return string(lead), place
+		}
+		lead = append(lead, b)
+		place, sub = recorder.places[i].place, recorder.places[i].sub
+		if st, ok := t.(*stringText); ok {
+			c := *st
+			c.q = place
+			t = &c
+		}
+		if kt, ok := t.(*keyText); ok {
+			c := *kt
+			c.key = place
+			t = &c
+		}
+	}
+	return string(lead), place
+}
+
+// placeRecorder numbers the frames that edges lead to, to get the places
+// behind them.
+type placeRecorder struct {
+	text
+	places []struct{ place, sub int32 }
+}
+
+func (p *placeRecorder) frame(place, sub int32) decoder.Frame {
+	p.places = append(p.places, struct{ place, sub int32 }{place, sub})
+	return decoder.Frame(len(p.places) - 1)
+}
+
+// finishKey completes a key, its value and the object.
+func (s *source) finishKey(k frameKey) string {
+	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
+	lead, key := finishChar(t, k.b, k.c)
+	ks := s.objects.keyStates[key]
+	fam := s.objects.families[ks.fam]
+	best, size := "", noFinish
+	try := func(rest string, m move, free bool) {
+		n := s.shortestValue(m.g).size
+		_, tail := s.finishObject(m.next, false)
+		if total := len(rest) + n + tail; n != noFinish && tail != noFinish && total < size {
+			size = total
+			best = lead + rest + `"` + s.finish(frameKey{kind: frameColon, depth: k.depth, a: int32(m.g), b: m.next})
+		}
+	}
+	allowed := s.allowedNames(k.a)
+	missing := s.missing(&s.objects.states[k.a])
+	tried := 0
+	// Names that have to come first: one of them is never worse.
+	for pass := 0; pass < 2 && tried == 0; pass++ {
+		for i := ks.lo; i < ks.hi && tried < 8; i++ {
+			n := fam.sorted[i]
+			if allowed[n>>6]>>(n&63)&1 == 0 || pass == 0 && missing[n>>6]>>(n&63)&1 == 0 {
+				continue
+			}
+			tried++
+			rest := string(appendQuoted(nil, s.nameAt(fam, i)[ks.depth:]))
+			for _, m := range s.enter(k.a, n, 0) {
+				try(rest[1:len(rest)-1], m, false)
+			}
+		}
+	}
+	if tried == 0 || size == noFinish {
+		if text, matching, ok := s.freshKey(k.a, key); ok {
+			rest := string(appendQuoted(nil, text))
+			for _, m := range s.enter(k.a, -1, matching) {
+				try(rest[1:len(rest)-1], m, true)
+			}
+		}
+	}
+	return best
+}

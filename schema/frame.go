@@ -1,0 +1,435 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+
+	"stencil/decoder"
+	"stencil/schema/number"
+)
+
+// frameKind says where in a document a frame stands.
+type frameKind uint8
+
+const (
+	frameRoot     frameKind = iota // before the document; a: goal
+	frameEnd                       // after the document
+	frameValue                     // before a value; a: goal
+	frameText                      // inside of fixed text; a: text, b: bytes read
+	frameString                    // inside of a string; a: machine, b: its state, c: sub
+	frameNumber                    // inside of a number; a: automaton, b: its state
+	frameArrOpen                   // after [; a: state
+	frameArrAfter                  // after an item; a: state
+	frameArrItem                   // after an item that must differ from all others; a: state without it
+	frameObjOpen                   // after {; a: state
+	frameObjKey                    // inside of a key; a: state, b: key state, c: sub
+	frameColon                     // after a key; a: goal of the value, b: state after it
+	frameObjAfter                  // after a member; a: state
+	frameObjComma                  // after a comma; a: state
+)
+
+type frameKey struct {
+	kind    frameKind
+	blank   int16 // whitespace that may still come
+	depth   int16 // nesting, kept for the pretty layout only
+	a, b, c int32
+}
+
+type frameTable struct {
+	keys  []frameKey
+	index map[frameKey]decoder.Frame
+	texts []string
+	texti map[string]int32
+}
+
+func (t *frameTable) init() {
+	*t = frameTable{index: map[frameKey]decoder.Frame{}, texti: map[string]int32{}}
+}
+
+func (t *frameTable) text(s string) int32 {
+	if i, ok := t.texti[s]; ok {
+		return i
+	}
+	i := int32(len(t.texts))
+	t.texts = append(t.texts, s)
+	t.texti[s] = i
+	return i
+}
+
+// frame returns the number of the frame k.
+func (s *source) frame(k frameKey) decoder.Frame {
+	if f, ok := s.frames.index[k]; ok {
+		return f
+	}
+	if len(s.frames.keys) >= s.opt.Limits.States {
+		s.limit("states", s.opt.Limits.States)
+	}
+	f := decoder.Frame(len(s.frames.keys))
+	s.frames.keys = append(s.frames.keys, k)
+	s.frames.index[k] = f
+	return f
+}
+
+// blanks returns how much whitespace may come in a new place.
+func (s *source) blanks() int16 {
+	if s.opt.Whitespace.kind == wsFlexible {
+		return int16(s.opt.Whitespace.max)
+	}
+	return 0
+}
+
+func (s *source) pretty() bool { return s.opt.Whitespace.kind == wsPretty }
+
+func (s *source) inner(depth int16) int16 {
+	if s.pretty() {
+		return depth + 1
+	}
+	return 0
+}
+
+// Start implements [decoder.Source].
+func (s *source) Start() decoder.Frame {
+	return s.frame(frameKey{kind: frameRoot, blank: s.blanks(), a: int32(s.rootGoal())})
+}
+
+// at returns a frame of the given kind in a new place.
+func (s *source) at(kind frameKind, depth int16, a, b int32) decoder.Frame {
+	return s.frame(frameKey{kind: kind, blank: s.blanks(), depth: depth, a: a, b: b})
+}
+
+func (s *source) textFrame(text string, from int) decoder.Frame {
+	return s.frame(frameKey{kind: frameText, a: s.frames.text(text), b: int32(from)})
+}
+
+// newline returns the line break and indentation of the pretty layout.
+func newline(depth int16) string { return "\n" + strings.Repeat("  ", int(depth)) }
+
+// Expand implements [decoder.Source].
+func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
+	k := s.frames.keys[f]
+	if k.blank > 0 {
+		less := k
+		less.blank--
+		g := s.frame(less)
+		e.Add('\t', '\n', g)
+		e.Add('\r', '\r', g)
+		e.Add(' ', ' ', g)
+	}
+	switch k.kind {
+	case frameRoot:
+		end := s.at(frameEnd, 0, 0, 0)
+		s.valueEdges(goal(k.a), 0, func(lo, hi byte, g decoder.Frame) {
+			if s.blanks() > 0 {
+				e.Add(lo, hi, end, g)
+			} else {
+				e.Add(lo, hi, g)
+			}
+		})
+	case frameEnd:
+		e.MayEnd()
+	case frameValue:
+		s.valueEdges(goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) { e.Add(lo, hi, g) })
+	case frameText:
+		text := s.frames.texts[k.a]
+		b := text[k.b]
+		if int(k.b)+1 == len(text) {
+			e.Add(b, b)
+		} else {
+			e.Add(b, b, s.textFrame(text, int(k.b)+1))
+		}
+	case frameString:
+		s.stringEdges(k, e)
+	case frameNumber:
+		s.numberEdges(k, e)
+	case frameArrOpen:
+		s.itemEdges(k, e, true)
+	case frameArrAfter, frameArrItem:
+		s.itemEdges(k, e, false)
+	case frameObjOpen:
+		if s.canContinue(k.a) {
+			if s.pretty() {
+				e.Add('\n', '\n', s.at(frameObjComma, k.depth, k.a, 0), s.textFrame(newline(k.depth + 1)[1:], 0))
+			} else {
+				e.Add('"', '"', s.keyFrame(k.a, k.depth))
+			}
+		}
+		if s.canClose(&s.objects.states[k.a]) {
+			e.Add('}', '}')
+		}
+	case frameObjComma:
+		e.Add('"', '"', s.keyFrame(k.a, k.depth))
+	case frameObjKey:
+		s.keyEdges(k, e)
+	case frameColon:
+		after, val := s.at(frameObjAfter, k.depth, k.b, 0), s.at(frameValue, s.inner(k.depth), k.a, 0)
+		if s.pretty() {
+			e.Add(':', ':', after, val, s.textFrame(" ", 0))
+		} else {
+			e.Add(':', ':', after, val)
+		}
+	case frameObjAfter:
+		closing := s.canClose(&s.objects.states[k.a])
+		if closing && s.pretty() {
+			e.Add('\n', '\n', s.textFrame(newline(k.depth)[1:]+"}", 0))
+		}
+		if s.canContinue(k.a) {
+			if s.pretty() {
+				e.Add(',', ',', s.at(frameObjComma, k.depth, k.a, 0), s.textFrame(newline(k.depth+1), 0))
+			} else {
+				e.Add(',', ',', s.at(frameObjComma, k.depth, k.a, 0))
+			}
+		}
+		if closing && !s.pretty() {
+			e.Add('}', '}')
+		}
+	}
+}
+
+func (s *source) keyFrame(state int32, depth int16) decoder.Frame {
+	return s.frame(frameKey{kind: frameObjKey, depth: depth, a: state, b: s.firstKey(state)})
+}
+
+// valueEdges calls add for the first byte of each kind of value that
+// fulfils g.
+func (s *source) valueEdges(g goal, depth int16, add func(lo, hi byte, f decoder.Frame)) {
+	if m := s.text(g); m >= 0 {
+		add('"', '"', s.frame(frameKey{kind: frameString, a: m, b: s.machines[m].Start()}))
+	}
+	for _, a := range s.numbers(form(s.view(g, jNumber))) {
+		s.numberSteps(a, a.Start(), add)
+	}
+	if st := s.arrayStart(g); st >= 0 {
+		add('[', '[', s.at(frameArrOpen, depth, st, 0))
+	}
+	scalars := s.view(g, jScalar)
+	if scalars&scalarFalse != 0 {
+		add('f', 'f', s.textFrame("false", 1))
+	}
+	if scalars&scalarNull != 0 {
+		add('n', 'n', s.textFrame("null", 1))
+	}
+	if scalars&scalarTrue != 0 {
+		add('t', 't', s.textFrame("true", 1))
+	}
+	if st := s.objectStart(g); st >= 0 {
+		add('{', '{', s.at(frameObjOpen, depth, st, 0))
+	}
+}
+
+func (s *source) numberSteps(a *number.Automaton, q number.State, add func(lo, hi byte, f decoder.Frame)) {
+	id := s.numberID(a)
+	const bytes = "+-.0123456789Ee"
+	for i := 0; i < len(bytes); {
+		b := bytes[i]
+		next := a.Step(q, b)
+		i++
+		if next == number.Dead {
+			continue
+		}
+		hi := b
+		for i < len(bytes) && bytes[i] == hi+1 && a.Step(q, bytes[i]) == next {
+			hi++
+			i++
+		}
+		add(b, hi, s.frame(frameKey{kind: frameNumber, a: id, b: next}))
+	}
+}
+
+func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
+	a := s.numberIDs[k.a]
+	if a.Accepting(k.b) {
+		e.MayEnd()
+	}
+	s.numberSteps(a, k.b, func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, f) })
+}
+
+// itemEdges records what may follow [ or an item.
+func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
+	closing := s.itemFinal(s.arrays.states[k.a].f)
+	depth := s.inner(k.depth)
+	item := func(lead string, text bool, m move) []decoder.Frame {
+		after := frameArrAfter
+		if s.isUnique(s.arrays.states[m.next].f) {
+			after = frameArrItem
+		}
+		frames := []decoder.Frame{s.at(after, k.depth, m.next, 0), s.at(frameValue, depth, int32(m.g), 0)}
+		if text {
+			frames = append(frames, s.textFrame(lead, 0))
+		}
+		return frames
+	}
+	if s.pretty() && !open && closing {
+		e.Add('\n', '\n', s.textFrame(newline(k.depth)[1:]+"]", 0))
+	}
+	switch {
+	case k.kind == frameArrItem:
+		e.CaptureOnly(',', ',')
+	case !open:
+		for _, m := range s.itemMoves(k.a) {
+			e.Add(',', ',', item(newline(k.depth+1), s.pretty(), m)...)
+		}
+	case s.pretty():
+		for _, m := range s.itemMoves(k.a) {
+			e.Add('\n', '\n', item(newline(k.depth + 1)[1:], true, m)...)
+		}
+	default:
+		// The item begins here; its frame has not consumed anything yet.
+		for _, m := range s.itemMoves(k.a) {
+			frames := item("", false, m)
+			s.valueEdges(m.g, depth, func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, frames[0], f) })
+		}
+	}
+	if closing && (open || !s.pretty()) {
+		e.Add(']', ']')
+	}
+}
+
+// Resolve implements [decoder.Source].
+func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges) {
+	k := s.frames.keys[f]
+	switch k.kind {
+	case frameObjKey:
+		key, ok := lastString(text)
+		if !ok {
+			return
+		}
+		moves, _ := s.keyMoves(k.a, k.b)
+		for _, m := range moves {
+			if next, ok := s.withFree(m.next, key); ok {
+				e.Add(b, b, s.at(frameColon, k.depth, int32(m.g), next))
+			}
+		}
+	case frameArrItem:
+		v, err := parseJSON(string(lastValue(text)), s.opt.Limits.Depth)
+		if err != nil {
+			s.fail(fmt.Errorf("schema: item of an array: %w", err))
+			return
+		}
+		state, ok := s.withItem(k.a, v)
+		if !ok {
+			return
+		}
+		after := k
+		after.kind, after.a = frameArrAfter, state
+		var rest decoder.Edges
+		s.itemEdges(after, &rest, false)
+		e.Include(&rest, b)
+	}
+}
+
+// lastString returns the decoded string literal that text ends inside of.
+func lastString(text []byte) (string, bool) {
+	i := openQuote(text, len(text))
+	if i < 0 {
+		return "", false
+	}
+	p := jsonParser{src: string(text[i:]) + `"`}
+	str, err := p.string()
+	return str, err == nil
+}
+
+// openQuote returns the index of the last quote before end that isn't
+// escaped, or -1.
+func openQuote(text []byte, end int) int {
+	for i := end - 1; i >= 0; i-- {
+		if text[i] != '"' {
+			continue
+		}
+		n := 0
+		for i-n-1 >= 0 && text[i-n-1] == '\\' {
+			n++
+		}
+		if n%2 == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// lastValue returns the JSON value that text ends with.
+func lastValue(text []byte) []byte {
+	end := len(text)
+	for end > 0 && strings.IndexByte(" \t\r\n", text[end-1]) >= 0 {
+		end--
+	}
+	i, depth := end, 0
+	for i > 0 {
+		i--
+		switch text[i] {
+		case '"':
+			if i = openQuote(text, i); i < 0 {
+				return nil
+			}
+		case '}', ']':
+			depth++
+			continue
+		case '{', '[':
+			depth--
+		default:
+			if depth > 0 || i > 0 && strings.IndexByte(" \t\r\n,:[{", text[i-1]) < 0 {
+				continue
+			}
+		}
+		if depth == 0 {
+			return text[i:end]
+		}
+	}
+	return text[i:end]
+}
+
+// Describe implements [decoder.Source].
+func (s *source) Describe(f decoder.Frame) string {
+	k := s.frames.keys[f]
+	switch k.kind {
+	case frameRoot, frameValue:
+		return "a value"
+	case frameEnd:
+		return "the end"
+	case frameText:
+		return fmt.Sprintf("%q", s.frames.texts[k.a][k.b:])
+	case frameString:
+		m := s.machines[k.a]
+		if m.Accepting(k.b) {
+			return "a character or the end of the string"
+		}
+		return fmt.Sprintf("the string to go on, for instance with %q", m.Shortest(k.b))
+	case frameNumber:
+		return "a digit"
+	case frameArrOpen:
+		return "an item or ]"
+	case frameArrAfter, frameArrItem:
+		return ", or ]"
+	case frameObjOpen, frameObjComma, frameObjKey:
+		return s.describeKeys(k.a)
+	case frameColon:
+		return ":"
+	}
+	x := &s.objects.states[k.a]
+	switch {
+	case !s.canClose(x):
+		return "a comma and " + s.describeKeys(k.a)
+	case !s.canContinue(k.a):
+		return "}"
+	}
+	return ", or }"
+}
+
+// describeKeys lists some keys that may come in an object state.
+func (s *source) describeKeys(state int32) string {
+	x := &s.objects.states[state]
+	fam := s.objects.families[x.fam]
+	allowed := s.allowedNames(state)
+	var words []string
+	for i, id := range fam.names {
+		if allowed[i>>6]>>(i&63)&1 != 0 {
+			if words = append(words, fmt.Sprintf("%q", s.names[id])); len(words) == 5 {
+				words = append(words, "…")
+				break
+			}
+		}
+	}
+	if len(words) == 0 {
+		return "a property"
+	}
+	return "property " + strings.Join(words, ", ")
+}

@@ -1,0 +1,174 @@
+package schema
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// A goal is what a value has to fulfil: a schema, its negation, a constant,
+// or a combination. Goals are hash-consed, so that the same demand reached
+// on different ways is one number and is analysed once.
+type goal int32
+
+const (
+	never  goal = 0 // no value
+	always goal = 1 // any value
+)
+
+type goalKind uint8
+
+const (
+	goalNever goalKind = iota
+	goalAlways
+	goalNode
+	goalNotNode
+	goalAnd
+	goalOr
+	goalConst
+	goalNotConst
+)
+
+type goalInfo struct {
+	kind  goalKind
+	node  *node
+	scope int32
+	list  []goal
+	val   *value
+}
+
+type goalTable struct {
+	info  []goalInfo
+	index map[string]goal
+	not   map[goal]goal
+	key   []byte
+}
+
+func newGoalTable() goalTable {
+	return goalTable{
+		info:  []goalInfo{{kind: goalNever}, {kind: goalAlways}},
+		index: map[string]goal{},
+		not:   map[goal]goal{never: always, always: never},
+	}
+}
+
+func (t *goalTable) intern(info goalInfo) goal {
+	if g, ok := t.index[string(t.key)]; ok {
+		return g
+	}
+	g := goal(len(t.info))
+	t.info = append(t.info, info)
+	t.index[string(t.key)] = g
+	return g
+}
+
+// node returns the goal of fulfilling schema n, entered with a dynamic
+// scope.
+func (t *goalTable) node(n *node, scope int32) goal {
+	switch {
+	case n.boolean > 0:
+		return always
+	case n.boolean < 0:
+		return never
+	}
+	return t.schema(goalNode, n, scope)
+}
+
+func (t *goalTable) schema(kind goalKind, n *node, scope int32) goal {
+	t.key = append(t.key[:0], byte(kind))
+	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(n.id))
+	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(scope))
+	return t.intern(goalInfo{kind: kind, node: n, scope: scope})
+}
+
+func (t *goalTable) constant(v *value) goal { return t.literal(goalConst, v) }
+
+func (t *goalTable) literal(kind goalKind, v *value) goal {
+	t.key = v.canonical(append(t.key[:0], byte(kind)))
+	return t.intern(goalInfo{kind: kind, val: v})
+}
+
+func (t *goalTable) combine(kind goalKind, list []goal) goal {
+	neutral, absorbing := always, never
+	if kind == goalOr {
+		neutral, absorbing = never, always
+	}
+	flat := make([]goal, 0, len(list))
+	for _, g := range list {
+		switch {
+		case g == absorbing:
+			return absorbing
+		case g == neutral:
+		case t.info[g].kind == kind:
+			flat = append(flat, t.info[g].list...)
+		default:
+			flat = append(flat, g)
+		}
+	}
+	slices.Sort(flat)
+	flat = slices.Compact(flat)
+	switch len(flat) {
+	case 0:
+		return neutral
+	case 1:
+		return flat[0]
+	}
+	for _, g := range flat {
+		if n, ok := t.not[g]; ok {
+			if _, both := slices.BinarySearch(flat, n); both {
+				return absorbing
+			}
+		}
+	}
+	t.key = append(t.key[:0], byte(kind))
+	for _, g := range flat {
+		t.key = binary.LittleEndian.AppendUint32(t.key, uint32(g))
+	}
+	return t.intern(goalInfo{kind: kind, list: flat})
+}
+
+func (t *goalTable) and(list ...goal) goal {
+	if len(list) == 2 {
+		a, b := list[0], list[1]
+		switch {
+		case a == b || b == always:
+			return a
+		case a == always:
+			return b
+		case a == never || b == never:
+			return never
+		}
+	}
+	return t.combine(goalAnd, list)
+}
+
+func (t *goalTable) or(list ...goal) goal { return t.combine(goalOr, list) }
+
+// negate returns the goal of not fulfilling g.
+func (t *goalTable) negate(g goal) goal {
+	if n, ok := t.not[g]; ok {
+		return n
+	}
+	var n goal
+	switch info := t.info[g]; info.kind {
+	case goalNode:
+		n = t.schema(goalNotNode, info.node, info.scope)
+	case goalNotNode:
+		n = t.schema(goalNode, info.node, info.scope)
+	case goalConst:
+		n = t.literal(goalNotConst, info.val)
+	case goalNotConst:
+		n = t.literal(goalConst, info.val)
+	default:
+		list := make([]goal, len(info.list))
+		for i, x := range info.list {
+			list[i] = t.negate(x)
+		}
+		kind := goalAnd
+		if info.kind == goalAnd {
+			kind = goalOr
+		}
+		n = t.combine(kind, list)
+	}
+	t.not[g], t.not[n] = n, g
+	return n
+}

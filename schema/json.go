@@ -1,0 +1,448 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// kind is the type of a JSON value.
+type kind uint8
+
+const (
+	kindNull kind = iota
+	kindFalse
+	kindTrue
+	kindNumber
+	kindString
+	kindArray
+	kindObject
+)
+
+// A value is a JSON value as it was written: object members keep their
+// order, numbers their spelling, and everything its place.
+type value struct {
+	kind    kind
+	str     string // string content, or a number's spelling
+	items   []*value
+	members []member
+	pos     int // byte offset in the document
+}
+
+type member struct {
+	key string
+	val *value
+}
+
+// get returns the value of the member named key, or nil.
+func (v *value) get(key string) *value {
+	for i := range v.members {
+		if v.members[i].key == key {
+			return v.members[i].val
+		}
+	}
+	return nil
+}
+
+// A SyntaxError says why a document is no JSON.
+type SyntaxError struct {
+	Line, Column int // from 1; columns count bytes
+	Offset       int
+	Reason       string
+}
+
+// Error implements error.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("schema: %d:%d: %s", e.Line, e.Column, e.Reason)
+}
+
+// jsonParser reads one JSON document. Duplicate keys are an error: which of
+// the two would hold depends on the reader.
+type jsonParser struct {
+	src   string
+	pos   int
+	depth int
+	max   int // nesting allowed
+	arena []value
+}
+
+func parseJSON(src string, maxDepth int) (*value, error) {
+	p := &jsonParser{src: src, max: maxDepth}
+	if strings.HasPrefix(src, "\ufeff") {
+		p.pos = len("\ufeff")
+	}
+	v, err := p.value()
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.pos < len(p.src) {
+		return nil, p.fail("unexpected %s after the document", p.what())
+	}
+	return v, nil
+}
+
+func lineColumn(src string, pos int) (line, column int) {
+	pos = min(pos, len(src))
+	line = 1 + strings.Count(src[:pos], "\n")
+	return line, pos - strings.LastIndexByte(src[:pos], '\n')
+}
+
+func (p *jsonParser) fail(format string, args ...any) error {
+	line, column := lineColumn(p.src, p.pos)
+	return &SyntaxError{Line: line, Column: column, Offset: p.pos, Reason: fmt.Sprintf(format, args...)}
+}
+
+func (p *jsonParser) what() string {
+	if p.pos >= len(p.src) {
+		return "end of document"
+	}
+	r, _ := utf8.DecodeRuneInString(p.src[p.pos:])
+	return strconv.QuoteRune(r)
+}
+
+func (p *jsonParser) space() {
+	for p.pos < len(p.src) {
+		switch p.src[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (p *jsonParser) new(k kind) *value {
+	if len(p.arena) == 0 {
+		p.arena = make([]value, 32)
+	}
+	v := &p.arena[0]
+	p.arena = p.arena[1:]
+	v.kind, v.pos = k, p.pos
+	return v
+}
+
+func (p *jsonParser) value() (*value, error) {
+	p.space()
+	if p.pos >= len(p.src) {
+		return nil, p.fail("unexpected end of document")
+	}
+	switch c := p.src[p.pos]; {
+	case c == '{':
+		return p.object()
+	case c == '[':
+		return p.array()
+	case c == '"':
+		v := p.new(kindString)
+		var err error
+		v.str, err = p.string()
+		return v, err
+	case c == '-' || '0' <= c && c <= '9':
+		return p.number()
+	case c == 'n':
+		return p.literal("null", kindNull)
+	case c == 't':
+		return p.literal("true", kindTrue)
+	case c == 'f':
+		return p.literal("false", kindFalse)
+	}
+	return nil, p.fail("unexpected %s, a value expected", p.what())
+}
+
+func (p *jsonParser) literal(text string, k kind) (*value, error) {
+	if !strings.HasPrefix(p.src[p.pos:], text) {
+		return nil, p.fail("unexpected %s, a value expected", p.what())
+	}
+	v := p.new(k)
+	p.pos += len(text)
+	return v, nil
+}
+
+func (p *jsonParser) digits() bool {
+	start := p.pos
+	for p.pos < len(p.src) && p.src[p.pos]-'0' <= 9 {
+		p.pos++
+	}
+	return p.pos > start
+}
+
+func (p *jsonParser) number() (*value, error) {
+	v := p.new(kindNumber)
+	start := p.pos
+	if p.src[p.pos] == '-' {
+		p.pos++
+	}
+	if p.pos < len(p.src) && p.src[p.pos] == '0' {
+		p.pos++
+	} else if !p.digits() {
+		return nil, p.fail("unexpected %s in a number", p.what())
+	}
+	if p.pos < len(p.src) && p.src[p.pos] == '.' {
+		p.pos++
+		if !p.digits() {
+			return nil, p.fail("unexpected %s in a number", p.what())
+		}
+	}
+	if p.pos < len(p.src) && p.src[p.pos]|0x20 == 'e' {
+		p.pos++
+		if p.pos < len(p.src) && (p.src[p.pos] == '+' || p.src[p.pos] == '-') {
+			p.pos++
+		}
+		if !p.digits() {
+			return nil, p.fail("unexpected %s in a number", p.what())
+		}
+	}
+	v.str = p.src[start:p.pos]
+	return v, nil
+}
+
+// string reads a string literal; the result shares memory with the source
+// where there are no escapes.
+func (p *jsonParser) string() (string, error) {
+	p.pos++
+	start := p.pos
+	for p.pos < len(p.src) {
+		c := p.src[p.pos]
+		if c == '"' {
+			s := p.src[start:p.pos]
+			p.pos++
+			return s, nil
+		}
+		if c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
+			break
+		}
+		p.pos++
+	}
+	buf := []byte(p.src[start:p.pos])
+	for p.pos < len(p.src) {
+		switch c := p.src[p.pos]; {
+		case c == '"':
+			p.pos++
+			return string(buf), nil
+		case c < 0x20:
+			return "", p.fail("control character %#02x in a string", c)
+		case c == '\\':
+			var err error
+			if buf, err = p.escape(buf); err != nil {
+				return "", err
+			}
+		case c < utf8.RuneSelf:
+			buf = append(buf, c)
+			p.pos++
+		default:
+			r, n := utf8.DecodeRuneInString(p.src[p.pos:])
+			if r == utf8.RuneError && n == 1 {
+				return "", p.fail("malformed UTF-8")
+			}
+			buf = append(buf, p.src[p.pos:p.pos+n]...)
+			p.pos += n
+		}
+	}
+	return "", p.fail("unexpected end of document in a string")
+}
+
+func (p *jsonParser) escape(buf []byte) ([]byte, error) {
+	if p.pos+1 >= len(p.src) {
+		return nil, p.fail("unexpected end of document in a string")
+	}
+	const from, to = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	c := p.src[p.pos+1]
+	if i := strings.IndexByte(from, c); i >= 0 {
+		p.pos += 2
+		return append(buf, to[i]), nil
+	}
+	if c != 'u' {
+		return nil, p.fail("unknown escape \\%c", c)
+	}
+	r, ok := p.hex4(p.pos + 2)
+	if !ok {
+		return nil, p.fail("incomplete \\u escape")
+	}
+	if !utf16.IsSurrogate(r) {
+		p.pos += 6
+		return utf8.AppendRune(buf, r), nil
+	}
+	if strings.HasPrefix(p.src[p.pos+6:], `\u`) {
+		if low, ok := p.hex4(p.pos + 8); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				p.pos += 12
+				return utf8.AppendRune(buf, pair), nil
+			}
+		}
+	}
+	return nil, p.fail("lone surrogate \\u%04x", r)
+}
+
+func (p *jsonParser) hex4(at int) (rune, bool) {
+	if at+4 > len(p.src) {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(p.src[at:at+4], 16, 32)
+	return rune(n), err == nil && p.src[at] != '+' && p.src[at] != '-'
+}
+
+func (p *jsonParser) enter() error {
+	p.depth++
+	if p.depth > p.max {
+		return &LimitError{Limit: "depth", Max: p.max}
+	}
+	return nil
+}
+
+func (p *jsonParser) array() (*value, error) {
+	v := p.new(kindArray)
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	p.pos++
+	p.space()
+	if p.pos < len(p.src) && p.src[p.pos] == ']' {
+		p.pos++
+		p.depth--
+		return v, nil
+	}
+	for {
+		item, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		v.items = append(v.items, item)
+		p.space()
+		switch {
+		case p.pos < len(p.src) && p.src[p.pos] == ',':
+			p.pos++
+		case p.pos < len(p.src) && p.src[p.pos] == ']':
+			p.pos++
+			p.depth--
+			return v, nil
+		default:
+			return nil, p.fail("unexpected %s in an array", p.what())
+		}
+	}
+}
+
+// manyMembers is the number of members from which duplicate keys are found
+// by a map and not by comparing.
+const manyMembers = 16
+
+func (p *jsonParser) object() (*value, error) {
+	v := p.new(kindObject)
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	p.pos++
+	var seen map[string]bool
+	for {
+		p.space()
+		if p.pos < len(p.src) && p.src[p.pos] == '}' && len(v.members) == 0 {
+			break
+		}
+		if p.pos >= len(p.src) || p.src[p.pos] != '"' {
+			return nil, p.fail("unexpected %s, a key expected", p.what())
+		}
+		at := p.pos
+		key, err := p.string()
+		if err != nil {
+			return nil, err
+		}
+		duplicate := seen[key]
+		if seen == nil {
+			duplicate = v.get(key) != nil
+		}
+		if duplicate {
+			p.pos = at
+			return nil, p.fail("duplicate key %q", key)
+		}
+		p.space()
+		if p.pos >= len(p.src) || p.src[p.pos] != ':' {
+			return nil, p.fail("unexpected %s, a colon expected", p.what())
+		}
+		p.pos++
+		val, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		v.members = append(v.members, member{key, val})
+		if seen != nil {
+			seen[key] = true
+		} else if len(v.members) == manyMembers {
+			seen = make(map[string]bool, 2*manyMembers)
+			for _, m := range v.members {
+				seen[m.key] = true
+			}
+		}
+		p.space()
+		if p.pos < len(p.src) && p.src[p.pos] == ',' {
+			p.pos++
+			continue
+		}
+		if p.pos < len(p.src) && p.src[p.pos] == '}' {
+			break
+		}
+		return nil, p.fail("unexpected %s in an object", p.what())
+	}
+	p.pos++
+	p.depth--
+	return v, nil
+}
+
+// canonical appends a spelling of v that is equal for equal values: members
+// sorted, numbers in canonical form.
+func (v *value) canonical(dst []byte) []byte {
+	switch v.kind {
+	case kindNull:
+		return append(dst, "null"...)
+	case kindFalse:
+		return append(dst, "false"...)
+	case kindTrue:
+		return append(dst, "true"...)
+	case kindNumber:
+		return append(dst, canonicalNumber(v.str)...)
+	case kindString:
+		return appendQuoted(dst, v.str)
+	case kindArray:
+		dst = append(dst, '[')
+		for i, x := range v.items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = x.canonical(dst)
+		}
+		return append(dst, ']')
+	}
+	dst = append(dst, '{')
+	for i, m := range sortedMembers(v.members) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendQuoted(dst, m.key), ':')
+		dst = m.val.canonical(dst)
+	}
+	return append(dst, '}')
+}
+
+// appendQuoted appends s as a JSON string with the escapes that JSON needs
+// and no others.
+func appendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,323 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stencil/regular"
+)
+
+// A keyState is a place inside a property name: which of the family's names
+// can still come, and where the patterns stand. It doesn't know which names
+// are allowed; that is the object state's part.
+type keyState struct {
+	fam    int32
+	lo, hi int32 // range of family.sorted; empty when no name fits
+	depth  int32 // bytes of those names that have been read
+	vec    int32 // states of the family's patterns
+	taken  int32 // list of other keys, read before, that can still come
+}
+
+// taken is the class of a key that was read before.
+const taken = -2
+
+func exprOf(v int32) regular.Expr { return regular.Expr(v) }
+
+func (s *source) keyStart(fam int32) int32 {
+	fm := s.objects.families[fam]
+	vec := make([]int32, len(fm.pats))
+	for i, p := range fm.pats {
+		vec[i] = s.patterns[p].machine.Start()
+	}
+	return s.keyState(keyState{fam: fam, hi: int32(len(fm.names)), vec: s.vector(vec)})
+}
+
+func (s *source) vector(vec []int32) int32 {
+	if len(vec) == 0 {
+		return 0
+	}
+	t := &s.objects
+	key := keyOf(vec...)
+	if i, ok := t.vecIndex[key]; ok {
+		return i
+	}
+	i := int32(len(t.vectors))
+	t.vectors = append(t.vectors, slices.Clone(vec))
+	t.vecIndex[key] = i
+	return i
+}
+
+func (s *source) keyState(k keyState) int32 {
+	if k.lo == k.hi {
+		k.lo, k.hi = 0, 0
+		if k.taken == 0 {
+			k.depth = 0
+		}
+	}
+	t := &s.objects
+	if i, ok := t.keyIndex[k]; ok {
+		return i
+	}
+	i := int32(len(t.keyStates))
+	t.keyStates = append(t.keyStates, k)
+	t.keyRows = append(t.keyRows, nil)
+	t.keyIndex[k] = i
+	return i
+}
+
+// firstKey returns the key state before a key in an object state.
+func (s *source) firstKey(state int32) int32 {
+	x := s.objects.states[state]
+	start := s.objects.families[x.fam].start
+	if x.free == 0 {
+		return start
+	}
+	k := s.objects.keyStates[start]
+	id, ok := s.objects.takenOf[x.free]
+	if !ok {
+		var list []int32
+		for l := x.free; l != 0; l = s.objects.freeLists[l].parent {
+			list = append(list, s.objects.freeLists[l].name)
+		}
+		id = s.takenList(list)
+		s.objects.takenOf[x.free] = id
+	}
+	k.taken = id
+	return s.keyState(k)
+}
+
+func (s *source) takenList(list []int32) int32 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	t := &s.objects
+	key := keyOf(list...)
+	if i, ok := t.takenIndex[key]; ok {
+		return i
+	}
+	i := int32(len(t.takenLists))
+	t.takenLists = append(t.takenLists, list)
+	t.takenIndex[key] = i
+	return i
+}
+
+// nameAt returns the bytes of the i-th name in sorted order.
+func (s *source) nameAt(fam *family, i int32) string { return s.names[fam.names[fam.sorted[i]]] }
+
+// narrow returns the names of a key state that go on with byte b.
+func (s *source) narrow(fam *family, k keyState, b byte) keyState {
+	lo, hi, d := k.lo, k.hi, int(k.depth)
+	// The range is sorted, and names that end here come first.
+	for lo < hi {
+		n := s.nameAt(fam, lo)
+		if len(n) > d && n[d] >= b {
+			break
+		}
+		lo++
+	}
+	end := lo
+	for end < hi && s.nameAt(fam, end)[d] == b {
+		end++
+	}
+	k.lo, k.hi, k.depth = lo, end, k.depth+1
+	return k
+}
+
+// keyStep returns the key state after character r.
+func (s *source) keyStep(key int32, r rune) int32 {
+	if r < utf8.RuneSelf {
+		row := s.objects.keyRows[key]
+		if row == nil {
+			row = new([128]int32)
+			s.objects.keyRows[key] = row
+		}
+		if next := row[r]; next != 0 {
+			return next - 1
+		}
+		next := s.keyStepSlow(key, r)
+		row[r] = next + 1
+		return next
+	}
+	return s.keyStepSlow(key, r)
+}
+
+func (s *source) keyStepSlow(key int32, r rune) int32 {
+	k := s.objects.keyStates[key]
+	fam := s.objects.families[k.fam]
+	var buf [utf8.UTFMax]byte
+	bytes := buf[:utf8.EncodeRune(buf[:], r)]
+	if k.taken != 0 {
+		var list []int32
+		for _, id := range s.objects.takenLists[k.taken] {
+			if n := s.names[id]; len(n) > int(k.depth) && strings.HasPrefix(n[k.depth:], string(bytes)) {
+				list = append(list, id)
+			}
+		}
+		k.taken = s.takenList(list)
+	}
+	for _, b := range bytes {
+		k = s.narrow(fam, k, b)
+	}
+	if len(fam.pats) > 0 {
+		vec := make([]int32, len(fam.pats))
+		for i, q := range s.objects.vectors[k.vec] {
+			vec[i] = regular.Dead
+			if q != regular.Dead {
+				vec[i] = s.patterns[fam.pats[i]].machine.Step(q, r)
+			}
+		}
+		k.vec = s.vector(vec)
+	}
+	return s.keyState(k)
+}
+
+// keyEnd returns the class of the key that ends in a state: the index of a
+// name, or -1 and the patterns that match, or taken.
+func (s *source) keyEnd(key int32) (name int32, matching uint64) {
+	k := s.objects.keyStates[key]
+	fam := s.objects.families[k.fam]
+	if k.lo < k.hi && len(s.nameAt(fam, k.lo)) == int(k.depth) {
+		return fam.sorted[k.lo], 0
+	}
+	if k.taken != 0 {
+		for _, id := range s.objects.takenLists[k.taken] {
+			if len(s.names[id]) == int(k.depth) {
+				return taken, 0
+			}
+		}
+	}
+	return -1, s.vectorBits(fam, k.vec)
+}
+
+func (s *source) vectorBits(fam *family, vec int32) uint64 {
+	var matching uint64
+	for i, q := range s.objects.vectors[vec] {
+		if q != regular.Dead && s.patterns[fam.pats[i]].machine.Accepting(q) {
+			matching |= 1 << i
+		}
+	}
+	return matching
+}
+
+// maxKeyWalk bounds the search for the classes of keys that patterns allow
+// together.
+const maxKeyWalk = 20000
+
+// reachable returns the sets of patterns that a key which isn't a name can
+// match from a vector of pattern states.
+func (s *source) reachable(fam *family, vec int32) []uint64 {
+	if len(fam.pats) == 0 {
+		return []uint64{0}
+	}
+	if r, ok := fam.reach[vec]; ok {
+		return r
+	}
+	var out []uint64
+	seen := map[int32]bool{vec: true}
+	queue := []int32{vec}
+	for steps := 0; len(queue) > 0; {
+		v := queue[0]
+		queue = queue[1:]
+		if m := s.vectorBits(fam, v); m&fam.finite == 0 && !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+		states := s.objects.vectors[v]
+		for _, r := range s.samples(fam, states) {
+			if steps++; steps > maxKeyWalk {
+				s.limit("states of patterns for keys", maxKeyWalk)
+				return out
+			}
+			next := make([]int32, len(states))
+			for i, q := range states {
+				next[i] = regular.Dead
+				if q != regular.Dead {
+					next[i] = s.patterns[fam.pats[i]].machine.Step(q, r)
+				}
+			}
+			if n := s.vector(next); !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	fam.reach[vec] = out
+	return out
+}
+
+// samples returns characters that stand for all: patterns in the given
+// states treat every character like one of them.
+func (s *source) samples(fam *family, states []int32) []rune {
+	out := []rune{0}
+	for i, q := range states {
+		if q == regular.Dead {
+			continue
+		}
+		for _, e := range s.patterns[fam.pats[i]].machine.Ranges(q) {
+			out = append(out, e.Lo)
+			if e.Hi < utf8.MaxRune {
+				out = append(out, e.Hi+1)
+			}
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return slices.DeleteFunc(out, func(r rune) bool { return 0xD800 <= r && r < 0xE000 })
+}
+
+// keyAlive reports whether a key that is allowed in an object state can be
+// completed from a key state.
+func (s *source) keyAlive(state, key int32) bool {
+	k := s.objects.keyStates[key]
+	if k.lo < k.hi {
+		fam := s.objects.families[k.fam]
+		allowed := s.allowedNames(state)
+		for i := k.lo; i < k.hi; i++ {
+			n := fam.sorted[i]
+			if allowed[n>>6]>>(n&63)&1 != 0 {
+				return true
+			}
+		}
+	}
+	return s.freeFrom(state, key)
+}
+
+// moves returns the ways to go on when the key ends here, leaving out
+// whether the key was read before.
+func (s *source) keyMoves(state, key int32) (moves []move, free bool) {
+	name, matching := s.keyEnd(key)
+	if name == taken {
+		return nil, true
+	}
+	if name >= 0 {
+		allowed := s.allowedNames(state)
+		if allowed[name>>6]>>(name&63)&1 == 0 {
+			return nil, false
+		}
+		return s.enter(state, name, 0), false
+	}
+	return s.enter(state, -1, matching), true
+}
+
+// withFree returns the state with a further key that isn't a name; ok is
+// false when the key has been read before.
+func (s *source) withFree(state int32, key string) (next int32, ok bool) {
+	t := &s.objects
+	x := t.states[state]
+	id := s.nameID(key)
+	for l := x.free; l != 0; l = t.freeLists[l].parent {
+		if t.freeLists[l].name == id {
+			return 0, false
+		}
+	}
+	fk := freeKey{x.free, id}
+	i, known := t.freeIndex[fk]
+	if !known {
+		i = int32(len(t.freeLists))
+		t.freeLists = append(t.freeLists, fk)
+		t.freeIndex[fk] = i
+	}
+	x.free = i
+	return s.intern(x), true
+}

@@ -1,0 +1,136 @@
+package schema
+
+import (
+	"sync"
+
+	"stencil/regular"
+)
+
+// languages is a store of regular languages that all schemas share: the same
+// patterns and formats come again and again, and what has been learnt about
+// them is good for every schema. It is replaced when it has grown large.
+type languages struct {
+	mu         sync.Mutex
+	store      *regular.Store
+	any, empty regular.Expr
+	machines   map[regular.Expr]*regular.Machine
+	patterns   map[string]patternResult
+	formats    map[string]formatResult
+}
+
+type patternResult struct {
+	expr regular.Expr
+	err  error
+}
+
+type formatResult struct {
+	expr regular.Expr
+	ok   bool
+}
+
+// sharedMachines is the number of languages after which the shared store is
+// begun anew. Schemas that use the old one keep it.
+const sharedMachines = 20000
+
+var (
+	sharedMu sync.Mutex
+	shared   *languages
+)
+
+func sharedLanguages() *languages {
+	sharedMu.Lock()
+	defer sharedMu.Unlock()
+	if shared == nil || shared.size() > sharedMachines {
+		shared = newLanguages()
+	}
+	return shared
+}
+
+func newLanguages() *languages {
+	l := &languages{
+		store:    regular.NewStore(regular.Limits{}),
+		machines: map[regular.Expr]*regular.Machine{},
+		patterns: map[string]patternResult{},
+		formats:  map[string]formatResult{},
+	}
+	l.any, l.empty = l.store.Any(), l.store.Empty()
+	return l
+}
+
+func (l *languages) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.machines) + len(l.patterns)
+}
+
+func (l *languages) pattern(text string) (regular.Expr, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, ok := l.patterns[text]; ok {
+		return r.expr, r.err
+	}
+	e, err := l.store.Pattern(text)
+	l.patterns[text] = patternResult{e, err}
+	return e, err
+}
+
+// format returns the language of a format; ok is false when there is none.
+func (l *languages) format(name string) (regular.Expr, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, ok := l.formats[name]; ok {
+		return r.expr, r.ok
+	}
+	e, ok := l.store.Format(name)
+	l.formats[name] = formatResult{e, ok}
+	return e, ok
+}
+
+func (l *languages) and(list ...regular.Expr) regular.Expr {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store.And(list...)
+}
+
+func (l *languages) or(list ...regular.Expr) regular.Expr {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store.Or(list...)
+}
+
+func (l *languages) not(e regular.Expr) regular.Expr {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store.Not(e)
+}
+
+func (l *languages) strings(list []string) regular.Expr {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(list) == 1 {
+		return l.store.Literal(list[0])
+	}
+	return l.store.Strings(list)
+}
+
+func (l *languages) length(least, most int) regular.Expr {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store.Length(least, most)
+}
+
+// machine returns the automaton of a language. A limit that is exceeded
+// while compiling leaves it without strings, with the error in Err.
+func (l *languages) machine(e regular.Expr) *regular.Machine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m, ok := l.machines[e]; ok {
+		return m
+	}
+	m, err := l.store.Compile(e)
+	if err != nil || m == nil {
+		m, _ = l.store.Compile(l.store.Empty())
+	}
+	l.machines[e] = m
+	return m
+}

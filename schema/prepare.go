@@ -1,0 +1,754 @@
+package schema
+
+import (
+	"sync"
+	"unicode/utf8"
+
+	"stencil/decoder"
+	"stencil/regular"
+	"stencil/schema/number"
+	"stencil/vocab"
+)
+
+// vocabTables is what the schema engine derives from a vocabulary and keeps
+// for all schemas: which tokens stay inside a language, stay inside a
+// number, and so on. Safe for concurrent use.
+type vocabTables struct {
+	v       *vocab.Vocab
+	strings *vocab.StringSlices
+	blanks  *vocab.BlankSlices
+
+	// For the tokens that close a string: the decoded characters before the
+	// quote, and the closers by them.
+	prefix   [][]rune
+	byPrefix map[string][]int32
+	longest  int // characters in the longest prefix
+
+	digitTokens []int32 // tokens made of characters of numbers
+	mixed       *vocab.Trie
+
+	mu      sync.Mutex
+	texts   map[textKey]*textLocal
+	sets    map[setKey]vocab.Bitset
+	digits  map[digitKey][]int32
+	runs    map[int16]blankLocal
+	bytes   int
+	scratch []walkState
+}
+
+type vocabTablesKey struct{}
+
+type textKey struct {
+	m *regular.Machine
+	q regular.State
+}
+
+type setKey struct {
+	low, high uint64
+	beyond    bool
+	max       int
+}
+
+type digitKey struct {
+	a *number.Automaton
+	q number.State
+}
+
+type blankLocal struct {
+	tokens []int32
+	only   vocab.Bitset
+}
+
+// vocabTablesLimit is the size in bytes at which the shared tables are
+// emptied.
+const vocabTablesLimit = 256 << 20
+
+func tablesFor(v *vocab.Vocab) *vocabTables {
+	return v.Attach(vocabTablesKey{}, func() any { return newVocabTables(v) }).(*vocabTables)
+}
+
+const numberBytes = "+-.0123456789Ee"
+
+var numberByte, blankByte, numberSet, blankSet = func() (n, b [256]bool, ns, bs [4]uint64) {
+	for i := range numberBytes {
+		c := numberBytes[i]
+		n[c] = true
+		ns[c>>6] |= 1 << (c & 63)
+	}
+	for _, c := range []byte(" \t\n\r") {
+		b[c] = true
+		bs[c>>6] |= 1 << (c & 63)
+	}
+	return
+}()
+
+func newVocabTables(v *vocab.Vocab) *vocabTables {
+	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), byPrefix: map[string][]int32{},
+		texts: map[textKey]*textLocal{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, runs: map[int16]blankLocal{}}
+	s := t.strings
+	t.prefix = make([][]rune, len(s.Closers))
+	for i, tok := range s.Closers {
+		b := v.Bytes(tok)
+		p := jsonParser{src: `"` + string(b)}
+		if str, err := p.string(); err == nil {
+			t.prefix[i] = []rune(str)
+			t.byPrefix[str] = append(t.byPrefix[str], int32(i))
+			t.longest = max(t.longest, len(t.prefix[i]))
+		}
+	}
+	var mixed []vocab.TrieEntry
+	for id := int32(0); id < int32(v.Len()); id++ {
+		b := v.Bytes(id)
+		n := 0
+		for n < len(b) && numberByte[b[n]] {
+			n++
+		}
+		switch {
+		case n == 0:
+		case n == len(b):
+			t.digitTokens = append(t.digitTokens, id)
+		case blankByte[b[n]] || b[n] == ',' || b[n] == ']' || b[n] == '}':
+			mixed = append(mixed, vocab.TrieEntry{Text: b, Value: id})
+		}
+	}
+	t.mixed = vocab.NewTrie(mixed)
+	return t
+}
+
+// grow notes that the tables have become larger, and empties them when they
+// are too large. Called with the lock held.
+func (t *vocabTables) grow(n int) {
+	if t.bytes += n; t.bytes > vocabTablesLimit {
+		clear(t.texts)
+		clear(t.sets)
+		clear(t.digits)
+		t.bytes = 0
+	}
+}
+
+// blank returns the tokens that are runs of at most n bytes of whitespace,
+// and the set of values in BlankSlices.After with such a run before them,
+// nil if that is all of them.
+func (t *vocabTables) blank(n int16) blankLocal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r, ok := t.runs[n]; ok {
+		return r
+	}
+	var r blankLocal
+	for k := 1; k <= int(n) && k < len(t.blanks.Runs); k++ {
+		r.tokens = append(r.tokens, t.blanks.Runs[k]...)
+	}
+	if int32(n) < t.blanks.MaxRun {
+		r.only = vocab.NewBitset(len(t.blanks.Run))
+		for i, run := range t.blanks.Run {
+			if run <= int32(n) {
+				r.only.Set(int32(i))
+			}
+		}
+	}
+	t.runs[n] = r
+	return r
+}
+
+// number returns the tokens that stay inside a number.
+func (t *vocabTables) number(a *number.Automaton, q number.State) []int32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if list, ok := t.digits[digitKey{a, q}]; ok {
+		return list
+	}
+	var list []int32
+	for _, tok := range t.digitTokens {
+		at := q
+		for _, b := range t.v.Bytes(tok) {
+			if at = a.Step(at, b); at == number.Dead {
+				break
+			}
+		}
+		if at != number.Dead {
+			list = append(list, tok)
+		}
+	}
+	t.digits[digitKey{a, q}] = list
+	t.grow(64 + 4*len(list))
+	return list
+}
+
+// textLocal is what is known about the tokens inside a language of strings.
+type textLocal struct {
+	base      vocab.Bitset
+	extra     []int32
+	irregular bool         // the irregular tokens are still to be walked
+	only      vocab.Bitset // closers after which the string is in the language; nil: all
+	none      bool         // no closer
+}
+
+// text returns the tokens after state q of machine m.
+func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := textKey{m, q}
+	if l, ok := t.texts[key]; ok {
+		return l
+	}
+	l := t.stay(m, q)
+	t.closers(m, q, l)
+	t.texts[key] = l
+	t.grow(96 + 4*len(l.extra) + 8*len(l.only))
+	return l
+}
+
+// stay finds the tokens after which the string is still open.
+func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
+	s := t.strings
+	longest := len(s.StayChars) - 1
+	set, most := m.Head(q)
+	key, whole := classKey(set)
+	if most < 0 || most >= longest {
+		most = longest
+	}
+	if set == nil {
+		most = 0
+	}
+	if whole {
+		l := &textLocal{base: s.StayChars[most]}
+		if most == longest || !t.goesOn(m, q, set, most) {
+			return l
+		}
+		return t.walk(m, q)
+	}
+	leavers, ok := t.leavers(m, q, &key, set, most, longest)
+	if !ok {
+		return t.walk(m, q)
+	}
+	l := &textLocal{irregular: true}
+	key.max = most
+	base, known := t.sets[key]
+	if !known {
+		base = t.loop(key, longest)
+		t.sets[key] = base
+		t.grow(8 * len(base))
+	}
+	l.base = base
+	for _, tok := range leavers {
+		if !base.Has(tok) && alive(m, q, t.v.Bytes(tok)) {
+			l.extra = append(l.extra, tok)
+		}
+	}
+	return l
+}
+
+// classKey packs a set of characters: ASCII as bits, and whether all
+// characters beyond are in it. whole means every character is.
+func classKey(set []regular.Range) (key setKey, whole bool) {
+	at := rune(utf8.RuneSelf)
+	for _, r := range set {
+		for c := r.Lo; c <= r.Hi && c < utf8.RuneSelf; c++ {
+			if c < 64 {
+				key.low |= 1 << c
+			} else {
+				key.high |= 1 << (c - 64)
+			}
+		}
+		if r.Lo <= at && r.Hi >= at {
+			if at = r.Hi + 1; at == lowestHigh {
+				at = endOfLow
+			}
+		}
+	}
+	key.beyond = at == utf8.MaxRune+1
+	return key, key.beyond && key.low == ^uint64(0) && key.high == ^uint64(0)
+}
+
+func (k *setKey) has(c rune) bool {
+	switch {
+	case c < 64:
+		return k.low>>c&1 != 0
+	case c < utf8.RuneSelf:
+		return k.high>>(c-64)&1 != 0
+	}
+	return k.beyond
+}
+
+// loop returns the plain tokens made of characters of a set.
+func (t *vocabTables) loop(key setKey, longest int) vocab.Bitset {
+	s := t.strings
+	out := vocab.NewBitset(t.v.Len())
+	copy(out, s.Plain)
+	for c := rune(0x20); c < utf8.RuneSelf; c++ {
+		if s.With[c] != nil && !key.has(c) {
+			out.AndNot(s.With[c])
+		}
+	}
+	if !key.beyond {
+		out.AndNot(s.WithHigh)
+	}
+	if key.max < longest {
+		out.And(s.StayChars[key.max])
+	}
+	return out
+}
+
+// goesOn reports whether a string may go on after n characters of set.
+func (t *vocabTables) goesOn(m *regular.Machine, q regular.State, set []regular.Range, n int) bool {
+	states := []regular.State{q}
+	for range n {
+		var next []regular.State
+		seen := map[regular.State]bool{}
+		for _, q := range states {
+			for _, e := range m.Ranges(q) {
+				if !seen[e.To] && overlaps(set, e.Lo, e.Hi) {
+					seen[e.To] = true
+					next = append(next, e.To)
+				}
+			}
+		}
+		if states = next; len(states) == 0 || len(states) > 16 {
+			break
+		}
+	}
+	for _, q := range states {
+		if len(m.Ranges(q)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func overlaps(set []regular.Range, lo, hi rune) bool {
+	for _, r := range set {
+		if r.Lo <= hi && r.Hi >= lo {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLeavers is the number of tokens up to which those that might leave a
+// loop are tried one by one.
+const maxLeavers = 6000
+
+// leavers lists plain tokens that may stay in the language without being
+// made of the characters of set alone. ok is false when they are too many.
+func (t *vocabTables) leavers(m *regular.Machine, q regular.State, key *setKey, set []regular.Range, most, longest int) (list []int32, ok bool) {
+	// The states that characters of the set lead to, and what else may
+	// come there.
+	states := []regular.State{q}
+	seen := map[regular.State]bool{q: true}
+	var out [2]uint64
+	for depth := 0; depth <= most && len(states) > 0; depth++ {
+		if depth == most && most < longest {
+			for _, q := range states {
+				if len(m.Ranges(q)) > 0 {
+					return nil, false
+				}
+			}
+		}
+		var next []regular.State
+		for _, q := range states {
+			for _, e := range m.Ranges(q) {
+				if e.Hi >= utf8.RuneSelf && !key.beyond {
+					return nil, false
+				}
+				for c := e.Lo; c <= e.Hi && c < utf8.RuneSelf; c++ {
+					if !key.has(c) {
+						out[c>>6] |= 1 << (c & 63)
+					}
+				}
+				if !seen[e.To] && overlaps(set, e.Lo, e.Hi) {
+					seen[e.To] = true
+					next = append(next, e.To)
+				}
+			}
+		}
+		if states = next; len(seen) > 400 {
+			return nil, false
+		}
+	}
+	if out == [2]uint64{} {
+		return nil, true
+	}
+	union := vocab.NewBitset(t.v.Len())
+	for c := range rune(utf8.RuneSelf) {
+		if out[c>>6]>>(c&63)&1 != 0 && t.strings.With[c] != nil {
+			union.Or(t.strings.With[c])
+		}
+	}
+	if union.Count() > maxLeavers {
+		return nil, false
+	}
+	return union.AppendTo(nil), true
+}
+
+// alive reports whether a plain token may follow state q.
+func alive(m *regular.Machine, q regular.State, b []byte) bool {
+	for len(b) > 0 {
+		r, n := rune(b[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(b)
+		}
+		if q = m.Step(q, r); q == regular.Dead {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// walkState is a place on the way through the trie of plain tokens.
+type walkState struct {
+	q    regular.State
+	rune rune
+	more int8 // bytes missing to a whole character
+}
+
+// walk goes through all plain tokens.
+func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
+	trie := t.strings.PlainTrie
+	if t.scratch == nil {
+		t.scratch = make([]walkState, trie.Depth+1)
+	}
+	states := t.scratch
+	states[0] = walkState{q: q}
+	var list []int32
+	table := m.ASCII(q)
+	tableOf := q
+	for i := 0; i < trie.Len(); {
+		n := &trie.Nodes[i]
+		at := states[n.Depth-1]
+		b := n.Byte
+		switch {
+		case at.more > 0:
+			at.rune = at.rune<<6 | rune(b&0x3F)
+			if at.more--; at.more == 0 {
+				at.q = m.Step(at.q, at.rune)
+			}
+		case b < utf8.RuneSelf:
+			if tableOf != at.q {
+				table, tableOf = m.ASCII(at.q), at.q
+			}
+			at.q = table[b]
+		case b >= 0xF0:
+			at.rune, at.more = rune(b&0x07), 3
+		case b >= 0xE0:
+			at.rune, at.more = rune(b&0x0F), 2
+		default:
+			at.rune, at.more = rune(b&0x1F), 1
+		}
+		if at.q == regular.Dead {
+			i = int(n.End)
+			continue
+		}
+		states[n.Depth] = at
+		list = append(list, trie.At(int32(i))...)
+		i++
+	}
+	l := &textLocal{irregular: true, extra: list}
+	if len(list) > t.v.Len()/64 {
+		l.base = vocab.NewBitset(t.v.Len())
+		for _, tok := range list {
+			l.base.Set(tok)
+		}
+		l.extra = nil
+		t.grow(8 * len(l.base))
+	}
+	return l
+}
+
+// closers finds the tokens that close the string.
+func (t *vocabTables) closers(m *regular.Machine, q regular.State, l *textLocal) {
+	// If any text of the lengths that matter is in the language, so is any
+	// prefix.
+	every := true
+	at := q
+	for i := 0; i <= t.longest && every; i++ {
+		edges := m.Ranges(at)
+		if every = m.Accepting(at); i < t.longest && every {
+			if every = wholeEdge(edges); every {
+				at = edges[0].To
+			}
+		}
+	}
+	if every {
+		return
+	}
+	l.only = vocab.NewBitset(len(t.prefix))
+	l.none = true
+	for i, prefix := range t.prefix {
+		at := q
+		for _, r := range prefix {
+			if at = m.Step(at, r); at == regular.Dead {
+				break
+			}
+		}
+		if at != regular.Dead && m.Accepting(at) {
+			l.only.Set(int32(i))
+			l.none = false
+		}
+	}
+}
+
+// wholeEdge reports whether every character leads to the same state.
+func wholeEdge(edges []regular.Edge) bool {
+	at := rune(0)
+	for _, e := range edges {
+		if e.Lo > at || e.To != edges[0].To {
+			return false
+		}
+		if at = e.Hi + 1; at == lowestHigh {
+			at = endOfLow
+		}
+	}
+	return at == utf8.MaxRune+1
+}
+
+// Prepare implements [decoder.Source].
+func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
+	k := s.frames.keys[f]
+	if s.tables == nil || s.tables.v != v {
+		s.tables = tablesFor(v)
+	}
+	t := s.tables
+	switch k.kind {
+	case frameString:
+		if k.c != 0 {
+			return nil
+		}
+		return s.prepareString(f, k, t)
+	case frameNumber:
+		return &decoder.Prepared{
+			Extra:    t.number(s.numberIDs[k.a], k.b),
+			Exits:    []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.mixed}},
+			WalkRest: true, Skip: &numberSet,
+		}
+	case frameObjKey:
+		if k.c != 0 {
+			return nil
+		}
+		return s.prepareKey(f, k, t)
+	}
+	if k.blank == 0 {
+		return nil
+	}
+	b := t.blank(k.blank)
+	return &decoder.Prepared{
+		Extra:    b.tokens,
+		Exits:    []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.blanks.After, Tokens: t.blanks.Token, Only: b.only}},
+		WalkRest: true, Skip: &blankSet,
+	}
+}
+
+func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
+	l := t.text(s.machines[k.a], k.b)
+	p := &decoder.Prepared{Base: l.base, Extra: l.extra}
+	if l.irregular {
+		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
+	}
+	if !l.none {
+		p.Exits = append(p.Exits, decoder.Exit{
+			Trie: t.strings.AfterQuote, Tokens: t.strings.Closers, Bare: t.strings.BareQuote, Only: l.only,
+		})
+	}
+	return p
+}
+
+// prepareKey does the same for the inside of a key, whose end can mean
+// different things.
+func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
+	ks := s.objects.keyStates[k.b]
+	fam := s.objects.families[ks.fam]
+	p := &decoder.Prepared{}
+	if len(fam.pats) == 0 {
+		if !s.allowedFree(k.a, 0) {
+			return nil
+		}
+		p.Base = t.strings.Stay
+	} else {
+		for _, matching := range s.reachable(fam, ks.vec) {
+			if !s.allowedFree(k.a, matching) {
+				return s.preparePattern(f, k, t)
+			}
+		}
+		p.Base = t.strings.Stay
+	}
+	s.keyExits(k, t, p)
+	return p
+}
+
+// preparePattern prepares a key that has to match a pattern: the tokens are
+// those inside the pattern's language, as long as only one pattern is left.
+func (s *source) preparePattern(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
+	ks := s.objects.keyStates[k.b]
+	fam := s.objects.families[ks.fam]
+	one := -1
+	for i, q := range s.objects.vectors[ks.vec] {
+		if q != regular.Dead {
+			if one >= 0 {
+				return nil
+			}
+			one = i
+		}
+	}
+	if one < 0 || !s.allowedFree(k.a, 1<<one) || fam.finite>>one&1 != 0 || s.allowedFree(k.a, 0) {
+		return nil
+	}
+	l := t.text(s.patterns[fam.pats[one]].machine, s.objects.vectors[ks.vec][one])
+	p := &decoder.Prepared{Base: l.base, Extra: l.extra}
+	if l.irregular {
+		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
+	}
+	// Tokens that go on with a name which the pattern doesn't match.
+	var more []int32
+	for i := ks.lo; i < ks.hi; i++ {
+		n := fam.sorted[i]
+		allowed := s.allowedNames(k.a)
+		if allowed[n>>6]>>(n&63)&1 == 0 {
+			continue
+		}
+		more = s.tokensAlong(s.nameAt(fam, i)[ks.depth:], t, l, more)
+	}
+	if len(more) > 0 {
+		p.Extra = append(append([]int32(nil), l.extra...), more...)
+	}
+	s.keyExits(k, t, p)
+	return p
+}
+
+// tokensAlong appends the plain tokens that are the beginning of text and
+// not in l yet.
+func (s *source) tokensAlong(text string, t *vocabTables, l *textLocal, list []int32) []int32 {
+	trie := t.strings.PlainTrie
+	if text == "" {
+		return list
+	}
+	node := trie.Child[text[0]]
+	for i := 0; node >= 0; {
+		for _, tok := range trie.At(node) {
+			if !(l.base != nil && l.base.Has(tok)) && !contains(l.extra, tok) && !contains(list, tok) {
+				list = append(list, tok)
+			}
+		}
+		if i++; i == len(text) {
+			break
+		}
+		end := trie.Nodes[node].End
+		child := int32(-1)
+		for c := node + 1; c < end; c = trie.Nodes[c].End {
+			if trie.Nodes[c].Byte == text[i] {
+				child = c
+				break
+			}
+		}
+		node = child
+	}
+	return list
+}
+
+func contains(list []int32, x int32) bool {
+	for _, y := range list {
+		if y == x {
+			return true
+		}
+	}
+	return false
+}
+
+// closerGroup is the closers that end a key in the same way.
+type closerGroup struct {
+	name     int32
+	matching uint64
+	only     vocab.Bitset // nil: all closers
+}
+
+// keyExits adds an exit for each thing that the end of a key can mean.
+func (s *source) keyExits(k frameKey, t *vocabTables, p *decoder.Prepared) {
+	groups, ok := s.closerGroups[k.b]
+	if !ok {
+		groups = s.groupClosers(k.b, t)
+		s.closerGroups[k.b] = groups
+	}
+	pending := s.objects.states[k.a].pending
+	allowed := s.allowedNames(k.a)
+	for _, g := range groups {
+		exit := decoder.Exit{Trie: t.strings.AfterQuote, Tokens: t.strings.Closers, Bare: t.strings.BareQuote, Only: g.only}
+		if g.name == taken || g.name >= 0 && allowed[g.name>>6]>>(g.name&63)&1 == 0 {
+			continue
+		}
+		moves := s.enter(k.a, g.name, g.matching)
+		p.Overlap = p.Overlap || len(moves) > 1
+		for _, m := range moves {
+			next := m.next
+			if g.name < 0 {
+				x := s.objects.states[m.next]
+				x.pending = true
+				next = s.intern(x)
+			}
+			exit := exit
+			exit.Doubt = g.name < 0 && pending
+			exit.Frames = []decoder.Frame{s.at(frameColon, k.depth, int32(m.g), next)}
+			p.Exits = append(p.Exits, exit)
+		}
+	}
+}
+
+func (s *source) groupClosers(key int32, t *vocabTables) []closerGroup {
+	ks := s.objects.keyStates[key]
+	fam := s.objects.families[ks.fam]
+	n := len(t.prefix)
+	if len(fam.pats) == 0 {
+		// All closers end a key that isn't a name, but for those that spell
+		// the rest of one.
+		groups := []closerGroup{{name: -1}}
+		add := func(name int32, rest string) {
+			list := t.byPrefix[rest]
+			if len(list) == 0 {
+				return
+			}
+			g := closerGroup{name: name, only: vocab.NewBitset(n)}
+			if groups[0].only == nil {
+				all := vocab.NewBitset(n)
+				for j := range n {
+					all.Set(int32(j))
+				}
+				groups[0].only = all
+			}
+			for _, c := range list {
+				g.only.Set(c)
+				groups[0].only.Clear(c)
+			}
+			groups = append(groups, g)
+		}
+		for i := ks.lo; i < ks.hi; i++ {
+			add(fam.sorted[i], s.nameAt(fam, i)[ks.depth:])
+		}
+		for _, id := range s.objects.takenLists[ks.taken] {
+			if rest := s.names[id]; len(rest) >= int(ks.depth) {
+				add(taken, rest[ks.depth:])
+			}
+		}
+		return groups
+	}
+	type class struct {
+		name     int32
+		matching uint64
+	}
+	index := map[class]int{}
+	var groups []closerGroup
+	for i, prefix := range t.prefix {
+		at := key
+		for _, r := range prefix {
+			at = s.keyStep(at, r)
+		}
+		var c class
+		c.name, c.matching = s.keyEnd(at)
+		j, ok := index[c]
+		if !ok {
+			j = len(groups)
+			index[c] = j
+			groups = append(groups, closerGroup{c.name, c.matching, vocab.NewBitset(n)})
+		}
+		groups[j].only.Set(int32(i))
+	}
+	return groups
+}

@@ -1,0 +1,473 @@
+package schema
+
+import (
+	"unicode/utf8"
+
+	"stencil/decoder"
+	"stencil/regular"
+)
+
+// Inside of strings and keys a frame also says where in the spelling of one
+// character it is. sub packs that: a kind, a count and a value.
+const (
+	subUTF8     = 1 << 28 // count: bytes to come; value: the bits so far
+	subTail     = 2 << 28 // count: bytes to come, of a character that has been stepped over
+	subEscape   = 3 << 28 // after a backslash
+	subHex      = 4 << 28 // count: digits read; value: theirs
+	subHighEsc  = 5 << 28 // after a high surrogate, before the backslash; value: the half
+	subHighU    = 6 << 28 // after that backslash
+	subLow      = 7 << 28 // count: digits read; value: the high half and the digits
+	subKind     = 7 << 28
+	subCount    = 1 << 24
+	subValue    = subCount - 1
+	lowestHigh  = 0xD800
+	lowestLow   = 0xDC00
+	endOfLow    = 0xE000
+	afterBMP    = 0x10000
+	surrogateOf = 10 // bits in half a surrogate pair
+)
+
+// text is what strings and keys have in common: places in a text between
+// characters, and the frames for them.
+type text interface {
+	// next returns the place after character r; ok is false if no text goes
+	// on that way.
+	next(r rune) (place int32, ok bool)
+	// alive reports whether some character from lo to hi may come.
+	alive(lo, hi rune) bool
+	// uniform returns the place after any character beyond ASCII, if it is
+	// the same for all of them.
+	uniform() (place int32, ok bool)
+	// frame returns the frame for a place and a sub.
+	frame(place, sub int32) decoder.Frame
+}
+
+// run collects ranges of neighbouring bytes that lead to the same frame.
+type run struct {
+	e      *decoder.Edges
+	lo, hi int
+	frame  decoder.Frame
+	open   bool
+}
+
+func (r *run) add(b int, f decoder.Frame) {
+	if r.open && r.frame == f && b == r.hi+1 {
+		r.hi = b
+		return
+	}
+	r.flush()
+	r.lo, r.hi, r.frame, r.open = b, b, f, true
+}
+
+func (r *run) flush() {
+	if r.open {
+		r.e.Add(byte(r.lo), byte(r.hi), r.frame)
+		r.open = false
+	}
+}
+
+// someAlive reports whether any of the characters in [lo,hi] may come, which
+// may run across the surrogates.
+func someAlive(t text, lo, hi rune) bool {
+	if lo < lowestHigh && t.alive(lo, min(hi, lowestHigh-1)) {
+		return true
+	}
+	return hi >= endOfLow && t.alive(max(lo, endOfLow), hi)
+}
+
+// highEdges records the first bytes of characters beyond ASCII, for a place
+// between characters.
+func highEdges(t text, place int32, e *decoder.Edges) {
+	if after, ok := t.uniform(); ok {
+		one, two, three := t.frame(after, subTail|1*subCount), t.frame(after, subTail|2*subCount), t.frame(after, subTail|3*subCount)
+		e.Add(0xC2, 0xDF, one)
+		// The second byte is restricted after these four.
+		e.Add(0xE0, 0xE0, t.frame(after, subTail|2*subCount|0xE0))
+		e.Add(0xE1, 0xEC, two)
+		e.Add(0xED, 0xED, t.frame(after, subTail|2*subCount|0xED))
+		e.Add(0xEE, 0xEF, two)
+		e.Add(0xF0, 0xF0, t.frame(after, subTail|3*subCount|0xF0))
+		e.Add(0xF1, 0xF3, three)
+		e.Add(0xF4, 0xF4, t.frame(after, subTail|3*subCount|0xF4))
+		return
+	}
+	if !t.alive(utf8.RuneSelf, utf8.MaxRune) {
+		return
+	}
+	for b := 0xC2; b <= 0xF4; b++ {
+		n, bits := 1, b&0x1F
+		if b >= 0xF0 {
+			n, bits = 3, b&0x07
+		} else if b >= 0xE0 {
+			n, bits = 2, b&0x0F
+		}
+		if lo, hi := utf8Range(n, bits, n); lo <= hi && someAlive(t, lo, hi) {
+			e.Add(byte(b), byte(b), t.frame(place, int32(subUTF8|n*subCount|bits)))
+		}
+	}
+}
+
+// utf8Range returns the characters of which bits have been read with n bytes
+// to come, for a sequence of total continuation bytes.
+func utf8Range(n, bits, total int) (lo, hi rune) {
+	lo, hi = rune(bits<<(6*n)), rune((bits+1)<<(6*n)-1)
+	least := [...]rune{0, utf8.RuneSelf, 0x800, afterBMP}[total]
+	return max(lo, least), min(hi, utf8.MaxRune)
+}
+
+// subEdges records the edges in the middle of a character's spelling.
+func subEdges(t text, place, sub int32, e *decoder.Edges) {
+	n, value := int(sub&subKind^sub)>>24, int(sub&subValue)
+	r := run{e: e}
+	defer r.flush()
+	switch sub & subKind {
+	case subTail:
+		lo, hi := 0x80, 0xBF
+		switch value {
+		case 0xE0:
+			lo = 0xA0
+		case 0xED:
+			hi = 0x9F
+		case 0xF0:
+			lo = 0x90
+		case 0xF4:
+			hi = 0x8F
+		}
+		next := int32(0)
+		if n > 1 {
+			next = int32(subTail | (n-1)*subCount)
+		}
+		e.Add(byte(lo), byte(hi), t.frame(place, next))
+	case subUTF8:
+		// The total is kept above the bits: a sequence of three bytes has
+		// at most 16 of them, one of four 21.
+		total := value >> 22 & 3
+		if total == 0 {
+			total = n
+		}
+		bits := value & (1<<22 - 1)
+		for b := 0x80; b <= 0xBF; b++ {
+			more := bits<<6 | b&0x3F
+			lo, hi := utf8Range(n-1, more, total)
+			switch {
+			case lo > hi:
+			case n > 1:
+				if someAlive(t, lo, hi) {
+					r.add(b, t.frame(place, int32(subUTF8|(n-1)*subCount|total<<22|more)))
+				}
+			default:
+				if lo >= lowestHigh && lo < endOfLow {
+					continue
+				}
+				if p, ok := t.next(lo); ok {
+					r.add(b, t.frame(p, 0))
+				}
+			}
+		}
+	case subEscape:
+		const from, to = `"/\bfnrt`, "\"/\\\b\f\n\r\t"
+		for i := range from {
+			if p, ok := t.next(rune(to[i])); ok {
+				e.Add(from[i], from[i], t.frame(p, 0))
+			}
+		}
+		e.Add('u', 'u', t.frame(place, subHex))
+	case subHex, subLow:
+		hexEdges(t, place, sub&subKind, n, value, e)
+	case subHighEsc:
+		e.Add('\\', '\\', t.frame(place, int32(subHighU|value)))
+	case subHighU:
+		e.Add('u', 'u', t.frame(place, int32(subLow|value<<12)))
+	}
+}
+
+// hexEdges records the digits that may follow in \uXXXX.
+func hexEdges(t text, place, kind int32, n, value int, e *decoder.Edges) {
+	r := run{e: e}
+	digit := func(c, d int) {
+		high, digits := 0, value
+		if kind == subLow {
+			high, digits = value>>12, value&0xFFF
+		}
+		digits = digits<<4 | d
+		shift := 4 * (3 - n)
+		lo, hi := rune(digits<<shift), rune((digits+1)<<shift-1)
+		if kind == subLow {
+			lo, hi = max(lo, lowestLow), min(hi, endOfLow-1)
+			if lo > hi {
+				return
+			}
+			char := func(low rune) rune { return afterBMP + rune(high)<<surrogateOf + low - lowestLow }
+			if n < 3 {
+				if t.alive(char(lo), char(hi)) {
+					r.add(c, t.frame(place, int32(subLow|(n+1)*subCount|high<<12|digits)))
+				}
+			} else if p, ok := t.next(char(lo)); ok {
+				r.add(c, t.frame(p, 0))
+			}
+			return
+		}
+		// As the first half of a pair, the digits stand for 1,024
+		// characters each.
+		first, last := max(lo, lowestHigh), min(hi, lowestLow-1)
+		pair := func() bool {
+			return t.alive(afterBMP+(first-lowestHigh)<<surrogateOf, afterBMP+(last-lowestHigh+1)<<surrogateOf-1)
+		}
+		switch {
+		case n < 3:
+			if someAlive(t, lo, hi) || first <= last && pair() {
+				r.add(c, t.frame(place, int32(subHex|(n+1)*subCount|digits)))
+			}
+		case first <= last:
+			if pair() {
+				r.add(c, t.frame(place, int32(subHighEsc|(digits-lowestHigh))))
+			}
+		case lo >= lowestLow && lo < endOfLow:
+		default:
+			if p, ok := t.next(lo); ok {
+				r.add(c, t.frame(p, 0))
+			}
+		}
+	}
+	for d := range 10 {
+		digit('0'+d, d)
+	}
+	for d := range 6 {
+		digit('A'+d, 10+d)
+	}
+	for d := range 6 {
+		digit('a'+d, 10+d)
+	}
+	r.flush()
+}
+
+// stringText is the inside of a string value.
+type stringText struct {
+	s       *source
+	m       *regular.Machine
+	machine int32
+	q       regular.State
+}
+
+func (t *stringText) next(r rune) (int32, bool) {
+	q := t.m.Step(t.q, r)
+	return q, q != regular.Dead
+}
+
+func (t *stringText) alive(lo, hi rune) bool {
+	for _, e := range t.m.Ranges(t.q) {
+		if e.Lo > hi {
+			return false
+		}
+		if e.Hi >= lo {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *stringText) uniform() (int32, bool) {
+	edges := t.m.Ranges(t.q)
+	at, to := rune(utf8.RuneSelf), regular.State(regular.Dead)
+	for _, e := range edges {
+		if e.Hi < at {
+			continue
+		}
+		if e.Lo > at || to != regular.Dead && e.To != to {
+			return 0, false
+		}
+		to = e.To
+		if at = e.Hi + 1; at == lowestHigh {
+			at = endOfLow
+		}
+	}
+	return to, to != regular.Dead && at == utf8.MaxRune+1
+}
+
+func (t *stringText) frame(place, sub int32) decoder.Frame {
+	return t.s.frame(frameKey{kind: frameString, a: t.machine, b: place, c: sub})
+}
+
+func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
+	m := s.machines[k.a]
+	t := &stringText{s: s, m: m, machine: k.a, q: k.b}
+	if k.c != 0 {
+		subEdges(t, k.b, k.c, e)
+		return
+	}
+	if err := m.Err(); err != nil {
+		s.fail(err)
+	}
+	table := m.ASCII(k.b)
+	r := run{e: e}
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		switch c {
+		case '"':
+			if m.Accepting(k.b) {
+				r.flush()
+				e.Add('"', '"')
+			}
+		case '\\':
+			if someAlive(t, 0, utf8.MaxRune) {
+				r.add(c, t.frame(k.b, subEscape))
+			}
+		default:
+			if q := table[c]; q != regular.Dead {
+				r.add(c, t.frame(q, 0))
+			}
+		}
+	}
+	r.flush()
+	highEdges(t, k.b, e)
+}
+
+// keyText is the inside of a property name.
+type keyText struct {
+	s     *source
+	depth int16
+	state int32
+	key   int32
+}
+
+func (t *keyText) next(r rune) (int32, bool) {
+	key := t.s.keyStep(t.key, r)
+	return key, t.s.keyAlive(t.state, key)
+}
+
+func (t *keyText) alive(lo, hi rune) bool {
+	s := t.s
+	k := s.objects.keyStates[t.key]
+	fam := s.objects.families[k.fam]
+	try := func(r rune) bool {
+		if r < lo || r > hi || 0xD800 <= r && r < 0xE000 {
+			return false
+		}
+		_, ok := t.next(r)
+		return ok
+	}
+	for i := k.lo; i < k.hi; i++ {
+		if n := s.nameAt(fam, i); len(n) > int(k.depth) {
+			r, _ := utf8.DecodeRuneInString(n[k.depth:])
+			if try(r) {
+				return true
+			}
+		}
+	}
+	if try(lo) {
+		return true
+	}
+	for _, r := range s.samples(fam, s.objects.vectors[k.vec]) {
+		if try(r) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *keyText) uniform() (int32, bool) {
+	s := t.s
+	k := s.objects.keyStates[t.key]
+	fam := s.objects.families[k.fam]
+	for i := k.lo; i < k.hi; i++ {
+		if n := s.nameAt(fam, i); len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
+			return 0, false
+		}
+	}
+	for _, id := range s.objects.takenLists[k.taken] {
+		if n := s.names[id]; len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
+			return 0, false
+		}
+	}
+	if len(fam.pats) > 0 {
+		for _, r := range s.samples(fam, s.objects.vectors[k.vec]) {
+			if r > utf8.RuneSelf {
+				return 0, false
+			}
+		}
+	}
+	next, ok := t.next(utf8.RuneSelf)
+	return next, ok
+}
+
+func (t *keyText) frame(place, sub int32) decoder.Frame {
+	return t.s.frame(frameKey{kind: frameObjKey, depth: t.depth, a: t.state, b: place, c: sub})
+}
+
+func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
+	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
+	if k.c != 0 {
+		subEdges(t, k.b, k.c, e)
+		return
+	}
+	ks := s.objects.keyStates[k.b]
+	fam := s.objects.families[ks.fam]
+	r := run{e: e}
+	// Without patterns, all characters that no name goes on with lead to
+	// the same place.
+	other, otherAlive := int32(0), false
+	named := [4]uint64{}
+	if len(fam.pats) == 0 {
+		for i := ks.lo; i < ks.hi; i++ {
+			if n := s.nameAt(fam, i); len(n) > int(ks.depth) {
+				b := n[ks.depth]
+				named[b>>6] |= 1 << (b & 63)
+			}
+		}
+		for _, id := range s.objects.takenLists[ks.taken] {
+			if n := s.names[id]; len(n) > int(ks.depth) {
+				b := n[ks.depth]
+				named[b>>6] |= 1 << (b & 63)
+			}
+		}
+		other = s.keyState(keyState{fam: ks.fam})
+		otherAlive = s.keyAlive(k.a, other)
+	}
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		switch c {
+		case '"':
+			r.flush()
+			s.keyClose(k, e)
+			continue
+		case '\\':
+			if someAlive(t, 0, utf8.MaxRune) {
+				r.add(c, t.frame(k.b, subEscape))
+			}
+			continue
+		}
+		if len(fam.pats) == 0 && named[c>>6]>>(c&63)&1 == 0 {
+			if otherAlive {
+				r.add(c, t.frame(other, 0))
+			}
+			continue
+		}
+		if p, ok := t.next(rune(c)); ok {
+			r.add(c, t.frame(p, 0))
+		}
+	}
+	r.flush()
+	highEdges(t, k.b, e)
+}
+
+// keyClose records the quote that ends a key.
+func (s *source) keyClose(k frameKey, e *decoder.Edges) {
+	moves, free := s.keyMoves(k.a, k.b)
+	if !free {
+		for _, m := range moves {
+			e.Add('"', '"', s.at(frameColon, k.depth, int32(m.g), m.next))
+		}
+		return
+	}
+	if len(moves) == 0 {
+		return
+	}
+	if s.objects.states[k.a].pending {
+		// A second such key while the first isn't known.
+		e.CaptureOnly('"', '"')
+		return
+	}
+	for _, m := range moves {
+		x := s.objects.states[m.next]
+		x.pending = true
+		e.Capture('"', '"', s.at(frameColon, k.depth, int32(m.g), s.intern(x)))
+	}
+}
