@@ -1,0 +1,48 @@
+// Package typescript turns TypeScript declarations into a JSON Schema, keys in
+// the order in which they are declared.
+//
+// The schema describes what JSON.stringify writes for a value of the type, and
+// no more properties than are declared: an object type is closed, as it is for
+// an object literal that is assigned to it.
+//
+// # What is read
+//
+// A file of declarations, each with or without export, default and declare:
+//
+//	interface Name<T> extends Base, Other<T> { … }
+//	type Name<T = string> = …;
+//	enum Name { A, B = 4, C = "c" }      // and const enum
+//
+// Members of an object type or interface:
+//
+//	name: T;  "quoted-name"?: T;  readonly name: T;
+//	[key: string]: T;                    // becomes additionalProperties
+//	[key: `x-${string}`]: T;             // becomes patternProperties
+//	[K in "a" | "b"]?: T                 // a mapped type over known names
+//
+// Types:
+//
+//	string number boolean bigint null any unknown never object Date
+//	"literal" 42 -1 true `v${number}.${string}` Enum.Member
+//	T[]  readonly T[]  Array<T>  ReadonlyArray<T>  Set<T>
+//	[A, b?: B, ...C[]]
+//	A | B    A & B    ( … )    { … }
+//	Record<K, V>  Partial<T>  Required<T>  Readonly<T>  NonNullable<T>
+//	Pick<T, K>  Omit<T, K>  Exclude<T, U>  Extract<T, U>
+//	keyof T  T["name"]
+//
+// bigint is an integer, Date a string of format date-time, Set an array of
+// unique items. A property whose type includes undefined is optional. An
+// intersection of object types is one object type, and over a union it is
+// distributed. Everything else (functions, methods, classes, conditional types,
+// typeof, infer, import, namespace) is an error with line and column.
+//
+// # Comments
+//
+// A /** … */ comment before a declaration or a member becomes its description.
+// These tags in it become keywords: @title, @format, @pattern, @minimum,
+// @maximum, @exclusiveMinimum, @exclusiveMaximum, @multipleOf, @minLength,
+// @maxLength, @minItems, @maxItems, @minProperties, @maxProperties,
+// @uniqueItems, @default, @deprecated, and @integer (also @asType integer).
+// Other tags are left out.
+package typescript

@@ -1,0 +1,188 @@
+package typescript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden converts testdata/*.ts and compares with the .json beside it.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.ts")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			src, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := Convert(src, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pretty bytes.Buffer
+			if err := json.Indent(&pretty, out, "", "  "); err != nil {
+				t.Fatalf("%v in %s", err, out)
+			}
+			pretty.WriteByte('\n')
+			golden := strings.TrimSuffix(name, ".ts") + ".json"
+			if *update {
+				if err := os.WriteFile(golden, pretty.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(pretty.Bytes(), want) {
+				t.Errorf("got\n%s", pretty.String())
+			}
+		})
+	}
+}
+
+// TestTypes converts single types.
+func TestTypes(t *testing.T) {
+	for _, c := range []struct{ typ, want string }{
+		{`string`, `{"type":"string"}`},
+		{`bigint`, `{"type":"integer"}`},
+		{`Date`, `{"type":"string","format":"date-time"}`},
+		{`any`, `{}`},
+		{`never`, `{"not":{}}`},
+		{`object`, `{"type":"object"}`},
+		{`"a" | 'b'`, `{"enum":["a","b"]}`},
+		{`"a" | null`, `{"enum":["a",null]}`},
+		{`| "a" | 1 | "a"`, `{"enum":["a",1]}`},
+		{`-1.50`, `{"const":-1.50}`},
+		{`0x1F | 1_000 | .5 | 2e3`, `{"enum":[31,1000,0.5,2e3]}`},
+		{`true | false`, `{"type":"boolean"}`},
+		{`string | null`, `{"type":["string","null"]}`},
+		{`string | 5`, `{"anyOf":[{"type":"string"},{"const":5}]}`},
+		{`string | number[]`, `{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"number"}}]}`},
+		{`never | string`, `{"type":"string"}`},
+		{`unknown | string`, `{}`},
+		{`string[][]`, `{"type":"array","items":{"type":"array","items":{"type":"string"}}}`},
+		{`readonly (string | null)[]`, `{"type":"array","items":{"type":["string","null"]}}`},
+		{`Set<number>`, `{"type":"array","items":{"type":"number"},"uniqueItems":true}`},
+		{`[]`, `{"type":"array","items":false}`},
+		{`[number, b?: string]`, `{"type":"array","prefixItems":[{"type":"number"},{"type":"string"}],"items":false,"minItems":1}`},
+		{`[x: 1, ...rest: string[]]`, `{"type":"array","prefixItems":[{"const":1}],"items":{"type":"string"},"minItems":1}`},
+		{`{}`, `{"type":"object","additionalProperties":false}`},
+		{`{ b: 1, "a-b"?: 2; 3: 3 }`, `{"type":"object","properties":{"b":{"const":1},"a-b":{"const":2},"3":{"const":3}},"required":["b","3"],"additionalProperties":false}`},
+		{`{ a: string | undefined, b: undefined }`, `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`},
+		{`{ [k: string]: number }`, `{"type":"object","additionalProperties":{"type":"number"}}`},
+		{"{ [k: `x-${string}`]: 1 }", `{"type":"object","patternProperties":{"^x-(?:[\\s\\S]*)$":{"const":1}},"additionalProperties":false}`},
+		{`Record<"a" | "b", boolean>`, `{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"required":["a","b"],"additionalProperties":false}`},
+		{`{ [K in "a" | "b"]?: K }`, `{"type":"object","properties":{"a":{"const":"a"},"b":{"const":"b"}},"additionalProperties":false}`},
+		{"`v${number}.${'x' | 'y'}`", `{"type":"string","pattern":"^v(?:-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\\.(?:(?:x|y))$"}`},
+		{`{ a: 1 } & { b?: 2 }`, `{"type":"object","properties":{"a":{"const":1},"b":{"const":2}},"required":["a"],"additionalProperties":false}`},
+		{`{ a: string } & { a: "x" }`, `{"type":"object","properties":{"a":{"const":"x"}},"required":["a"],"additionalProperties":false}`},
+		{`({ a: 1 } | { b: 2 }) & { c: 3 }`, `{"anyOf":[{"type":"object","properties":{"a":{"const":1},"c":{"const":3}},"required":["a","c"],"additionalProperties":false},{"type":"object","properties":{"b":{"const":2},"c":{"const":3}},"required":["b","c"],"additionalProperties":false}]}`},
+		{`string & { brand: "id" }`, `{"type":"string"}`},
+		{`"a" & "b"`, `{"not":{}}`},
+		{`keyof { a: 1; b: 2 }`, `{"enum":["a","b"]}`},
+		{`{ a: 1; b: string }["b"]`, `{"type":"string"}`},
+		{`{ a: 1; b: 2 }["a" | "b"]`, `{"enum":[1,2]}`},
+		{`string[][number]`, `{"type":"string"}`},
+		{`Exclude<"a" | "b" | 1, string>`, `{"const":1}`},
+		{`Extract<"a" | 1, string>`, `{"const":"a"}`},
+		{`NonNullable<string | null>`, `{"type":"string"}`},
+		{`"\u00e9\n\x41\u{1F600}\'"`, `{"const":"é\nA😀'"}`},
+		{`"<&>"`, `{"const":"<&>"}`},
+	} {
+		out, err := Convert([]byte("type T = "+c.typ+";"), "")
+		if err != nil {
+			t.Errorf("%s: %v", c.typ, err)
+			continue
+		}
+		got := strings.Replace(string(out), `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"T"`, "{", 1)
+		if got = strings.Replace(got, "{,", "{", 1); got != c.want {
+			t.Errorf("%s: got  %s\n\twant %s", c.typ, got, c.want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{``, "1:1: no type is declared"},
+		{"interface A {\n  run(): void\n}", "2:3: method run has no JSON form"},
+		{"type A = {\n\tf: (x: number) => string }", "2:5: functions have no JSON form"},
+		{"type A = () => string", "1:10: functions have no JSON form"},
+		{"type A = B", "1:10: type B is not declared"},
+		{"type A = A", "refers to itself"},
+		{"type A = B | B; type B = A['x']; ", "1:27: only object types have properties"},
+		{"type A = { x: A['x'] }", "refers to itself"},
+		{"type A = B; type B = A;", "refers to itself"},
+		{"type A<T> = T; type B = A", "1:25: A takes 1 type arguments, not 0"},
+		{"type A<T> = T", "1:1: no type is declared"},
+		{"type A = string extends number ? 1 : 2", "1:17: conditional types are not supported"},
+		{"type A = typeof x", "1:10: typeof is not supported"},
+		{"import x from 'y'", "1:1: expected interface, type or enum, got import"},
+		{"class A {}", "1:1: expected interface, type or enum, got class"},
+		{"type A = 'x", "1:10: string without an end"},
+		{"type A = `x${string", "1:20: expected the end of the hole, got the end of the file"},
+		{"/* x", "1:1: comment without an end"},
+		{"interface A { a: 1; a: 2 }", `1:21: property "a" is declared twice`},
+		{"type A = 1; type A = 2", "1:18: type A is declared twice"},
+		{"type Array = 1", "1:6: Array is a built-in type"},
+		{"type A = symbol", "1:10: symbol has no JSON form"},
+		{"type A = string | undefined", "1:19: undefined has no JSON form"},
+		{"interface A { a: }", "1:18: expected a type, got }"},
+		{"interface A { a 1 }", `1:17: expected ":", got 1`},
+		{"type A = [a?: 1, b: 2]", "1:18: an element after an optional one must be optional"},
+		{"type A = [...B[], 1]; type B = 1", "1:19: only the last element may be a rest element"},
+		{"interface A {\n  /**\n   * @minimum five\n   */\n  a: number }", `3:6: @minimum needs a number, not "five"`},
+		{"interface A { /** @minimum */ a: number }", `1:19: @minimum needs a number`},
+		{"interface A { /** @integer */ a: string }", `1:15: @integer is for a number`},
+		{"enum E { A = 'x', B }", "1:19: enum member B needs a value"},
+		{"enum E { A } type T = E.B", "1:23: enum member E.B is not declared"},
+		{"type A = Pick<string, 'a'>", "Pick needs an object type"},
+		{"type A = 08", `1:10: "08" is no number`},
+		{"type A = '\\ud800'", "1:11: surrogate escape"},
+		{"type A<T> = { x: A<T[]> }; type B = A<1>", "1:18: the type has no end"},
+		{"type A = " + strings.Repeat("(", 300), "nested deeper than"},
+		{"type A = { a: 1 } b", "1:19: expected the end of type A, got b"},
+	} {
+		_, err := Convert([]byte(c.src), "")
+		var at *Error
+		if !errors.As(err, &at) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.src[:min(len(c.src), 60)], err, c.want)
+		}
+	}
+	if _, err := Convert([]byte("type A = 1"), "B"); err == nil || !strings.Contains(err.Error(), "type B is not declared") {
+		t.Errorf("absent root: %v", err)
+	}
+}
+
+// FuzzConvert holds that every source ends in JSON or in an error with a place.
+func FuzzConvert(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.ts")
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(src))
+	}
+	f.Add("type A<T = 1> = { [K in keyof T]-?: T[K] }; export type B = Partial<A<{ a?: `x${bigint}` }>>")
+	f.Fuzz(func(t *testing.T, src string) {
+		out, err := Convert([]byte(src), "")
+		var at *Error
+		switch {
+		case err == nil && !json.Valid(out):
+			t.Fatalf("%q gives %s", src, out)
+		case err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Column < 1):
+			t.Fatalf("%q: %v", src, err)
+		}
+	})
+}
