@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"bytes"
+
+	"stencil/vocab"
+)
+
+// budget keeps a constrained document completable within the tokens left.
+//
+// The invariant, before every token: with n tokens left there is a spelling of
+// a completion in at most n tokens. It is known in one of two ways. Either the
+// shortest completion has at most n bytes, and no spelling has more tokens
+// than bytes; or plan is such a spelling. So that the invariant is kept, a
+// token is accepted only if it holds after it as well; the plan's first token
+// always can be, since the rest of the plan completes the document.
+//
+// The shortest completion is shortest in bytes. Where another one would take
+// fewer tokens the budget is a little stricter than it had to be, never
+// laxer.
+type budget struct {
+	vocab   *vocab.Vocab
+	matcher Matcher
+
+	plan  []int32 // a completion from here, if planned
+	known bool
+	next  []int32 // the plan after the tokens that fits was last asked about
+	after bool
+}
+
+// fits reports whether the document, to which the matcher has just accepted
+// tokens, can be completed with left more. commit must follow if the tokens
+// stay.
+func (b *budget) fits(tokens []int32, left int) bool {
+	b.next, b.after = nil, false
+	if left < 0 {
+		return false
+	}
+	text := b.matcher.ShortestCompletion()
+	if len(text) <= left {
+		return true
+	}
+	if spelt := spell(b.vocab, text); spelt != nil && len(spelt) <= left {
+		b.next, b.after = spelt, true
+		return true
+	}
+	// The rest of the plan is as good: of two completions of equal length
+	// the other may be spelt in more tokens.
+	if n := len(tokens); b.known && n <= len(b.plan) && commonPrefix(tokens, b.plan) == n && len(b.plan)-n <= left {
+		b.next, b.after = b.plan[n:], true
+		return true
+	}
+	return false
+}
+
+// commit says that the tokens of the last call of fits are part of the text.
+func (b *budget) commit() { b.plan, b.known = b.next, b.after }
+
+// complete returns tokens that complete the document from here; none when it
+// is complete. The matcher must stand where the last commit left it.
+func (b *budget) complete() []int32 {
+	if !b.known {
+		b.plan, b.known = spell(b.vocab, b.matcher.ShortestCompletion()), true
+	}
+	return b.plan
+}
+
+// spell returns tokens whose bytes, put together, are exactly text, and at
+// most as many as text has bytes: the model's own spelling if it is exact,
+// else the longest token at each place, else nil, which only a vocabulary
+// without single bytes makes necessary.
+func spell(v *vocab.Vocab, text []byte) []int32 {
+	if len(text) == 0 {
+		return []int32{}
+	}
+	tokens := v.TokenizeText(nil, text)
+	if bytes.Equal(v.Decode(tokens), text) && allText(v, tokens) {
+		return tokens
+	}
+	trie := v.Trie()
+	tokens = tokens[:0]
+	for len(text) > 0 {
+		token, n := longestToken(trie, text)
+		if n == 0 {
+			return nil
+		}
+		tokens = append(tokens, token)
+		text = text[n:]
+	}
+	return tokens
+}
+
+// allText reports whether every token adds text; others have no place in a
+// constrained document.
+func allText(v *vocab.Vocab, tokens []int32) bool {
+	for _, t := range tokens {
+		if len(v.Bytes(t)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// longestToken returns the longest token that text begins with, and its
+// length; 0 when there is none.
+func longestToken(trie *vocab.Trie, text []byte) (token int32, n int) {
+	node := trie.Child[text[0]]
+	for depth := 1; node >= 0; depth++ {
+		if at := trie.At(node); len(at) > 0 {
+			token, n = at[0], depth
+		}
+		if depth == len(text) {
+			break
+		}
+		next := int32(-1)
+		for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
+			if trie.Nodes[i].Byte == text[depth] {
+				next = i
+				break
+			}
+		}
+		node = next
+	}
+	return token, n
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"stencil/decoder"
+	"stencil/decoder/sampling"
+)
+
+// A Constraint is what every text of a request must fit. It is safe for
+// concurrent use.
+type Constraint interface {
+	NewMatcher() Matcher
+}
+
+// A Matcher follows one text through a constraint; it is used by one goroutine
+// at a time. The methods are those of *decoder.Matcher.
+type Matcher interface {
+	// Mask returns the tokens that may come next. End-of-generation tokens
+	// are among them exactly when Accepting.
+	Mask() (sampling.Set, error)
+	Accept(token int32) error
+	Rollback(tokens int) error
+	Accepting() bool
+	// ForcedTokens is valid until the next call of any method.
+	ForcedTokens() []int32
+	ShortestCompletion() []byte
+}
+
+// Grammar makes a Constraint of a compiled grammar. Its vocabulary must be the
+// model's.
+func Grammar(g *decoder.Grammar) Constraint { return grammar{g} }
+
+type grammar struct{ g *decoder.Grammar }
+
+func (g grammar) NewMatcher() Matcher { return matcher{g.g.NewMatcher()} }
+
+// matcher narrows the concrete mask to what sampling needs of it.
+type matcher struct{ *decoder.Matcher }
+
+func (m matcher) Mask() (sampling.Set, error) {
+	mask, err := m.Matcher.Mask()
+	if err != nil {
+		return nil, err // not a typed nil
+	}
+	return mask, nil
+}

@@ -1,0 +1,45 @@
+// Package engine turns requests into text: it schedules sequences on one model
+// context, and joins the model, the constraint and the sampler in the decode
+// loop.
+//
+// # Who owns what
+//
+// One goroutine, the loop, owns the model's context and everything about
+// sequences and slots. Others reach it in three ways only:
+//
+//   - [Engine.Submit] puts a job into the queue, under Engine.mu;
+//   - a job's context.Context, when it ends, wakes the loop;
+//   - the loop appends events to a job's [Stream], which has its own lock and
+//     never makes the loop wait for a reader.
+//
+// Matchers and samplers are run by a small pool of workers, one worker to a
+// sequence at a time, in two phases that the loop waits for:
+//
+//	loop      │ batch │        decode         │ sample │ batch │ decode …
+//	workers   │       │ masks of next step    │ sample │       │ masks …
+//
+// so that masks cost nothing while the model computes, and sequences sample in
+// parallel.
+//
+// # A sequence
+//
+// A sequence is its tokens, the prompt's and those generated, of which the
+// first so many have been decoded. What is left over is what it puts into the
+// next batch: a chunk of a long prompt, one sampled token, or a sampled token
+// and the forced text behind it. A sequence whose cells had to be given up for
+// others starts again from its tokens; nothing else about it changes.
+//
+// # Slots
+//
+// A slot is one of the backend's sequences. When a job ends, its slot keeps
+// the tokens it has computed; a new prompt starts from the longest beginning
+// that any slot has, busy or idle. The least recently used idle slot is given
+// up first.
+//
+// # The budget
+//
+// A constrained document is always completed within MaxTokens: a token is
+// accepted only if afterwards the shortest completion, spelt in tokens that
+// the constraint allows, still fits. The engine holds such a spelling whenever
+// the budget is tight, so there is always a way out. See budget.go.
+package engine

@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"stencil/backend"
+	"stencil/decoder/sampling"
+	"stencil/vocab"
+)
+
+// Config sizes an engine. Zero fields mean the default.
+type Config struct {
+	Parallel     int // sequences that generate at the same time; default 4
+	CacheSlots   int // more sequences that only keep prompts for reuse; default Parallel
+	Queue        int // requests that may wait; default 64
+	PrefillChunk int // tokens of prompts in a step in which others generate; default 128
+
+	Context backend.ContextParams // MaxSeqs is set by the engine
+	Log     *slog.Logger          // default slog.Default()
+}
+
+func (c Config) withDefaults() Config {
+	c.Parallel = cmp.Or(c.Parallel, 4)
+	if c.CacheSlots == 0 {
+		c.CacheSlots = c.Parallel
+	}
+	c.Queue = cmp.Or(c.Queue, 64)
+	c.PrefillChunk = cmp.Or(c.PrefillChunk, 128)
+	c.Context.MaxSeqs = c.Parallel + c.CacheSlots
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+// An Engine serves one model. It is safe for concurrent use.
+type Engine struct {
+	cfg     Config
+	model   backend.Model
+	limit   int // tokens of the longest sequence
+	context backend.Context
+	slots   *slots
+	workers *workers
+
+	mu       sync.Mutex
+	queue    queue
+	closing  bool
+	decoding []*job // the jobs in the running batch
+	abort    context.CancelFunc
+	stats    Stats
+
+	base       context.Context // ends with Close
+	cancelBase context.CancelFunc
+
+	wake    chan struct{} // the queue, a job's context or closing has changed
+	stopped chan struct{} // the loop has returned
+}
+
+// Stats are counts since the engine was made, and its present load.
+type Stats struct {
+	Queued       int // requests waiting
+	Active       int // sequences with a slot
+	Waiting      int // sequences admitted that wait for a slot
+	CachedTokens int // tokens kept in idle slots
+
+	Decodes         uint64 // batches
+	PromptTokens    uint64 // of prompts, computed
+	ReusedTokens    uint64 // of prompts, found in the cache
+	GeneratedTokens uint64
+	ForcedTokens    uint64 // of those
+	Requests        uint64
+	Refused         uint64 // queue full
+	Cancelled       uint64
+	Preempted       uint64 // sequences that gave up their cells for others
+}
+
+// New makes an engine over a model, which must stay open until Close.
+func New(model backend.Model, cfg Config) (*Engine, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Parallel < 1 || cfg.CacheSlots < 0 || cfg.Queue < 1 || cfg.PrefillChunk < 1 {
+		return nil, fmt.Errorf("engine: parallel %d, cache slots %d, queue %d and prefill chunk %d must be positive", cfg.Parallel, cfg.CacheSlots, cfg.Queue, cfg.PrefillChunk)
+	}
+	ctx, err := model.NewContext(cfg.Context)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg: cfg, model: model, context: ctx, limit: ctx.Size(),
+		slots:   newSlots(ctx),
+		workers: newWorkers(min(cfg.Parallel, runtime.GOMAXPROCS(0))),
+		queue:   queue{limit: cfg.Queue},
+		wake:    make(chan struct{}, 1),
+		stopped: make(chan struct{}),
+	}
+	e.base, e.cancelBase = context.WithCancel(context.Background())
+	go (&loop{Engine: e}).run()
+	return e, nil
+}
+
+// Model returns the model that is served.
+func (e *Engine) Model() backend.Model { return e.model }
+
+// Vocab returns the model's vocabulary.
+func (e *Engine) Vocab() *vocab.Vocab { return e.model.Vocab() }
+
+// ContextLimit returns how many tokens, prompt and text together, a request
+// can have.
+func (e *Engine) ContextLimit() int { return e.limit }
+
+// Stats returns the present counts.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.stats
+	s.Queued = e.queue.size
+	return s
+}
+
+// Submit checks a request and puts it into the queue. When ctx ends or the
+// stream is closed, the request is dropped: at once if it waits, within one
+// decode step if it runs.
+//
+// Errors: ErrQueueFull, ErrClosed, ErrEmptyPrompt, *ContextError,
+// *BudgetError, *sampling.OptionError.
+func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
+	j, err := e.newJob(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closing:
+		err = ErrClosed
+	case !e.queue.push(j):
+		e.stats.Refused++
+		err = ErrQueueFull
+	}
+	if err != nil {
+		j.cancel(err)
+		return nil, err
+	}
+	e.stats.Requests++
+	unwatch := context.AfterFunc(j.ctx, e.jobEnded)
+	unbind := context.AfterFunc(e.base, func() { j.cancel(ErrClosed) })
+	j.forget = func() {
+		unwatch()
+		unbind()
+		j.cancel(nil)
+	}
+	e.signal()
+	return j.stream, nil
+}
+
+func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
+	v := e.Vocab()
+	if len(req.Prompt) == 0 {
+		return nil, ErrEmptyPrompt
+	}
+	room := e.limit - len(req.Prompt)
+	if room < 1 {
+		return nil, &ContextError{Prompt: len(req.Prompt), Limit: e.limit}
+	}
+	if req.MaxTokens <= 0 || req.MaxTokens > room {
+		req.MaxTokens = room
+	}
+	req.Choices = max(1, req.Choices)
+	j := &job{req: req, stream: newStream(), submitted: time.Now(), open: req.Choices}
+	for i := range req.Choices {
+		s := &sequence{job: j, choice: i, vocab: v, prompt: len(req.Prompt), row: -1}
+		opt := req.Sampling
+		opt.Seed += uint64(i)
+		var err error
+		if s.sampler, err = sampling.New(opt, v.Len()); err != nil {
+			return nil, err
+		}
+		s.tokens = append(make([]int32, 0, len(req.Prompt)+min(req.MaxTokens, 256)), req.Prompt...)
+		if req.Logprobs {
+			s.measurer = sampling.NewMeasurer(v.Len())
+		}
+		if req.Constraint == nil {
+			s.tail.stops = req.Stop
+		} else if err := s.constrain(req); err != nil {
+			return nil, err
+		}
+		j.sequences = append(j.sequences, s)
+	}
+	stopTimer := func() {}
+	if req.Timeout > 0 {
+		ctx, stopTimer = context.WithTimeoutCause(ctx, req.Timeout, ErrTimeout)
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	j.ctx = inner
+	j.cancel = func(cause error) {
+		cancel(cause)
+		stopTimer()
+	}
+	j.stream.hangUp = func() { j.cancel(context.Canceled) }
+	return j, nil
+}
+
+// constrain gives the sequence a matcher and, if the document must be
+// complete, a budget that it fits.
+func (s *sequence) constrain(req Request) error {
+	s.matcher = req.Constraint.NewMatcher()
+	if req.Truncate {
+		return nil
+	}
+	s.budget = &budget{vocab: s.vocab, matcher: s.matcher}
+	if s.budget.fits(nil, req.MaxTokens) {
+		s.budget.commit()
+		return nil
+	}
+	return &BudgetError{Minimum: len(s.budget.complete()), Budget: req.MaxTokens}
+}
+
+// signal wakes the loop. It never blocks.
+func (e *Engine) signal() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// jobEnded runs when the context of some job has ended. If nobody waits for
+// anything in the running batch any more, the batch is aborted.
+func (e *Engine) jobEnded() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	alive := false
+	for _, j := range e.decoding {
+		alive = alive || j.ctx.Err() == nil
+	}
+	if e.abort != nil && !alive {
+		e.abort()
+	}
+	e.signal()
+}
+
+// Shutdown lets the requests that run or wait finish and then closes the
+// engine. New requests are refused with ErrClosed from now on. When ctx ends
+// first, what still runs is cancelled. It does not close the model.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	e.mu.Lock()
+	e.closing = true
+	e.mu.Unlock()
+	e.signal()
+	select {
+	case <-e.stopped:
+		return nil
+	case <-ctx.Done():
+	}
+	return errors.Join(context.Cause(ctx), e.Close())
+}
+
+// Close cancels every request and closes the engine. It does not close the
+// model. Closing twice does nothing.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closing = true
+	e.mu.Unlock()
+	e.cancelBase()
+	e.signal()
+	<-e.stopped
+	return nil
+}

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"stencil/decoder/sampling"
+	"stencil/vocab"
+)
+
+// testVocab is a SentencePiece vocabulary of three special tokens, all single
+// bytes, and a few words.
+func testVocab(t testing.TB) *vocab.Vocab {
+	t.Helper()
+	tokens := []vocab.Token{
+		{Text: "<unk>", Kind: vocab.Unknown},
+		{Text: "<s>", Kind: vocab.Control},
+		{Text: "</s>", Kind: vocab.Control},
+	}
+	for b := range 256 {
+		tokens = append(tokens, vocab.Token{Text: fmt.Sprintf("<0x%02X>", b), Kind: vocab.Byte})
+	}
+	words := []string{"a", "b", "c", "d", "e", "{", "}", `"`, ":", ",", "[", "]", "▁", "o", "n", "m", "x",
+		"on", "one", "▁one", "▁two", "▁three", "name", `{"`, `":`, `"}`, `":"`, "aa", "aaaa", "é", "日", "STOP", "ST"}
+	for i, w := range words {
+		tokens = append(tokens, vocab.Token{Text: w, Score: float32(len(w)*10 - i)})
+	}
+	bos, eos, unk, no := int32(1), int32(2), int32(0), false
+	v, err := vocab.FromTokens(tokens, vocab.Options{BOS: &bos, EOS: &eos, UNK: &unk, AddSpacePrefix: &no})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// language is a constraint written as three functions of the text.
+type language struct {
+	v        *vocab.Vocab
+	viable   func(text string) bool // some text of the language begins with it
+	complete func(text string) bool
+	shortest func(text string) string // what completes it
+	forced   func(text string) string // what has to follow
+	delay    time.Duration            // of each mask
+	masks    *atomic.Int64            // how many were computed
+	broken   func(text string) bool   // where masks fail
+}
+
+func (l language) NewMatcher() Matcher { return &languageMatcher{l: l} }
+
+type languageMatcher struct {
+	l    language
+	text string
+	past []string
+	done bool
+}
+
+func (m *languageMatcher) Mask() (sampling.Set, error) {
+	time.Sleep(m.l.delay)
+	if m.l.masks != nil {
+		m.l.masks.Add(1)
+	}
+	if m.l.broken != nil && m.l.broken(m.text) {
+		return nil, errors.New("more than 10 states")
+	}
+	var s languageMask
+	for id := range int32(m.l.v.Len()) {
+		if m.l.v.IsEOG(id) && m.l.complete(m.text) {
+			s = append(s, id)
+		} else if b := m.l.v.Bytes(id); len(b) > 0 && m.l.viable(m.text+string(b)) {
+			s = append(s, id)
+		}
+	}
+	return s, nil
+}
+
+type languageMask []int32
+
+func (s languageMask) Parts() (vocab.Bitset, []int32) { return nil, s }
+
+func (m *languageMatcher) Accept(token int32) error {
+	if m.done {
+		return errors.New("after the end")
+	}
+	next := m.text
+	if m.l.v.IsEOG(token) {
+		if !m.l.complete(m.text) {
+			return fmt.Errorf("end after %q", m.text)
+		}
+		m.done = true
+	} else {
+		next += string(m.l.v.Bytes(token))
+		if next == m.text || !m.l.viable(next) {
+			return fmt.Errorf("%q after %q", m.l.v.Bytes(token), m.text)
+		}
+	}
+	m.past = append(m.past, m.text)
+	m.text = next
+	return nil
+}
+
+func (m *languageMatcher) Rollback(n int) error {
+	if n > len(m.past) {
+		return errors.New("rollback too far")
+	}
+	if n > 0 {
+		m.text, m.done = m.past[len(m.past)-n], false
+		m.past = m.past[:len(m.past)-n]
+	}
+	return nil
+}
+
+func (m *languageMatcher) Accepting() bool { return m.done || m.l.complete(m.text) }
+
+func (m *languageMatcher) ForcedTokens() []int32 {
+	if m.l.forced == nil {
+		return nil
+	}
+	return m.l.v.TokenizeText(nil, []byte(m.l.forced(m.text)))
+}
+
+func (m *languageMatcher) ShortestCompletion() []byte {
+	if m.Accepting() {
+		return nil
+	}
+	return []byte(m.l.shortest(m.text))
+}
+
+// quoted is the language prefix + any of letters, any number of times +
+// suffix. Prefix and suffix are forced where nothing else can follow.
+func quoted(v *vocab.Vocab, prefix, letters, suffix string) language {
+	body := func(text string) (string, bool) { return strings.CutPrefix(text, prefix) }
+	split := func(rest string) (tail string) { return strings.TrimLeft(rest, letters) }
+	return language{
+		v: v,
+		viable: func(text string) bool {
+			rest, ok := body(text)
+			if !ok {
+				return strings.HasPrefix(prefix, text)
+			}
+			return strings.HasPrefix(suffix, split(rest))
+		},
+		complete: func(text string) bool {
+			rest, ok := body(text)
+			return ok && split(rest) == suffix
+		},
+		shortest: func(text string) string {
+			rest, ok := body(text)
+			if !ok {
+				return prefix[len(text):] + suffix
+			}
+			return suffix[len(split(rest)):]
+		},
+		forced: func(text string) string {
+			rest, ok := body(text)
+			if !ok {
+				return prefix[len(text):]
+			}
+			if tail := split(rest); tail != "" {
+				return suffix[len(tail):]
+			}
+			return ""
+		},
+	}
+}

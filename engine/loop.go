@@ -1,0 +1,390 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"stencil/backend"
+)
+
+// A loop is the goroutine that owns the model's context.
+type loop struct {
+	*Engine
+	active  []*sequence // with a slot, the longest running first
+	waiting []*sequence // admitted but without a slot: further choices, and sequences that gave theirs up
+	full    bool        // cells ran out: admit nothing until an active sequence has ended
+	turn    int         // which active sequence is asked first for the next batch
+	batch   backend.Batch
+	inBatch []*sequence
+	leaving []leave
+	counts  Stats // since the last publish
+}
+
+// inlinePending is the number of undecoded tokens up to which a sequence
+// counts as generating rather than prefilling: a sampled token and a run of
+// forced text.
+const inlinePending = 32
+
+func (l *loop) run() {
+	defer close(l.stopped)
+	defer l.cancelBase()
+	defer l.context.Close()
+	defer l.workers.close()
+	for {
+		l.reap()
+		l.admit()
+		l.publish()
+		if len(l.active) == 0 {
+			if l.finished() {
+				return
+			}
+			<-l.wake
+			continue
+		}
+		l.step()
+	}
+}
+
+// finished reports whether the loop may return.
+func (l *loop) finished() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closing && l.queue.size == 0 && len(l.waiting) == 0
+}
+
+// publish adds the counts of the last step to the engine's.
+func (l *loop) publish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, c := &l.stats, &l.counts
+	s.Decodes += c.Decodes
+	s.PromptTokens += c.PromptTokens
+	s.ReusedTokens += c.ReusedTokens
+	s.GeneratedTokens += c.GeneratedTokens
+	s.ForcedTokens += c.ForcedTokens
+	s.Cancelled += c.Cancelled
+	s.Preempted += c.Preempted
+	s.Active, s.Waiting, s.CachedTokens = len(l.active), len(l.waiting), l.slots.cached()
+	*c = Stats{}
+}
+
+// reap drops everything whose job has been cancelled.
+func (l *loop) reap() {
+	gone := func(j *job) bool { return j.ctx.Err() != nil }
+	l.mu.Lock()
+	dropped := l.queue.remove(gone)
+	l.mu.Unlock()
+	for _, s := range slices.Concat(l.active, l.waiting) {
+		if gone(s.job) && !slices.Contains(dropped, s.job) {
+			dropped = append(dropped, s.job)
+		}
+	}
+	if len(dropped) == 0 {
+		return
+	}
+	for _, j := range dropped {
+		l.counts.Cancelled++
+		l.drop(j, context.Cause(j.ctx))
+	}
+	l.publish()
+	l.sayGoodbye()
+}
+
+// drop ends a job before its time.
+func (l *loop) drop(j *job, err error) {
+	mine := func(s *sequence) bool { return s.job == j }
+	for _, s := range l.active {
+		if mine(s) {
+			l.slots.release(s.slot)
+		}
+	}
+	l.full = false
+	l.active = slices.DeleteFunc(l.active, mine)
+	l.waiting = slices.DeleteFunc(l.waiting, mine)
+	l.leaving = append(l.leaving, leave{j, err})
+}
+
+// admit gives slots to waiting sequences as long as there are slots and cells.
+func (l *loop) admit() {
+	if l.full = l.full && len(l.active) > 0; l.full {
+		return
+	}
+	var fresh []*sequence
+	for len(l.active) < l.cfg.Parallel {
+		s := l.next()
+		if s == nil {
+			break
+		}
+		if !s.ready {
+			s.ready = true
+			s.cached = len(s.slot.tokens)
+			s.started = time.Now()
+			l.counts.ReusedTokens += uint64(s.cached)
+			fresh = append(fresh, s)
+		}
+		l.active = append(l.active, s)
+	}
+	if len(fresh) > 0 {
+		l.workers.run(fresh, (*sequence).begin)
+		l.settle(fresh)
+	}
+}
+
+// next returns the sequence that is to run next, with a slot; nil when there
+// is none or no room for it.
+func (l *loop) next() *sequence {
+	for i, s := range l.waiting {
+		// A further choice starts from the first one's prompt.
+		if first := s.job.sequences[0]; s != first && !s.ready && !first.primed && !first.ended {
+			continue
+		}
+		if !l.place(s) {
+			return nil
+		}
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		return s
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.queue.peek()
+	if j == nil || !l.place(j.sequences[0]) {
+		return nil
+	}
+	l.queue.pop()
+	l.waiting = append(l.waiting, j.sequences[1:]...)
+	return j.sequences[0]
+}
+
+// headroom is how many cells beyond its prompt a sequence should find free
+// before it starts. Without it, sequences that have just begun would have to
+// give up again.
+const headroom = 32
+
+// place gives s a slot unless its tokens don't fit beside those of the active
+// sequences. A lone sequence always fits.
+func (l *loop) place(s *sequence) bool {
+	if len(l.active) > 0 {
+		need := len(s.tokens) - l.sharedWithBusy(s, nil) + min(headroom, s.left())
+		for _, a := range l.active {
+			need += len(a.tokens) - a.shared
+		}
+		if need > l.limit {
+			return false
+		}
+	}
+	slot := l.slots.acquire(s.tokens)
+	if slot == nil {
+		return false
+	}
+	s.slot, s.shared = slot, min(len(slot.tokens), l.sharedWithBusy(s, slot))
+	return true
+}
+
+// sharedWithBusy returns how many of the tokens of s the cells of some busy
+// slot other than own hold.
+func (l *loop) sharedWithBusy(s *sequence, own *slot) int {
+	most := 0
+	for _, x := range l.slots.all {
+		if x.busy && x != own {
+			most = max(most, commonPrefix(x.tokens, s.tokens))
+		}
+	}
+	return most
+}
+
+// step decodes one batch and lets the sequences that got logits go on.
+func (l *loop) step() {
+	l.fill()
+	ctx, cancel := context.WithCancel(l.base)
+	defer cancel()
+	if !l.announce(cancel) {
+		return // nobody waits for this any more; reap sees to it
+	}
+	var masks sync.WaitGroup
+	var unmasked []*sequence
+	for _, s := range l.inBatch {
+		if s.matcher != nil && !s.masked {
+			unmasked = append(unmasked, s)
+		}
+	}
+	l.workers.start(unmasked, (*sequence).prepare, &masks)
+	err := l.context.Decode(ctx, &l.batch)
+	masks.Wait()
+	l.announce(nil)
+	l.counts.Decodes++
+	if err != nil {
+		l.decodeFailed(err)
+		return
+	}
+	var sampling []*sequence
+	for _, s := range l.inBatch {
+		pending := s.pending()[:s.taken]
+		if before := len(s.slot.tokens); before < s.prompt && !s.primed {
+			l.counts.PromptTokens += uint64(min(len(pending), s.prompt-before))
+		}
+		s.slot.tokens = append(s.slot.tokens, pending...)
+		s.primed = s.primed || len(s.slot.tokens) >= s.prompt
+		if s.row >= 0 {
+			s.logits = l.context.Logits(s.row)
+			sampling = append(sampling, s)
+		}
+	}
+	l.workers.run(sampling, (*sequence).advance)
+	l.settle(l.inBatch)
+}
+
+// fill makes the next batch: first what generating sequences have, then
+// prompts, which share the rest of the batch evenly.
+func (l *loop) fill() {
+	l.batch.Reset()
+	l.inBatch = l.inBatch[:0]
+	room := l.context.MaxBatch()
+	var prefilling []*sequence
+	generating := false
+	for i := range l.active {
+		s := l.active[(l.turn+i)%len(l.active)]
+		if len(s.pending()) > inlinePending {
+			prefilling = append(prefilling, s)
+			continue
+		}
+		generating = true
+		l.take(s, room-l.batch.Len())
+	}
+	l.turn++
+	rest := room - l.batch.Len()
+	if generating {
+		rest = min(rest, l.cfg.PrefillChunk)
+	}
+	for i, s := range prefilling {
+		share := max(1, rest/(len(prefilling)-i))
+		rest -= l.take(s, min(share, rest))
+	}
+}
+
+// take puts at most room tokens of s into the batch and returns how many.
+func (l *loop) take(s *sequence, room int) int {
+	pending := s.pending()
+	n := min(len(pending), room)
+	if n <= 0 {
+		return 0
+	}
+	s.taken = n
+	s.row = l.batch.AddTokens(s.slot.id, int32(len(s.slot.tokens)), pending[:n], n == len(pending))
+	l.inBatch = append(l.inBatch, s)
+	return n
+}
+
+// announce tells jobEnded which jobs the running batch is for; with nil, that
+// none is running. It reports whether any of them is still wanted.
+func (l *loop) announce(abort context.CancelFunc) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.decoding, l.abort = l.decoding[:0], abort
+	if abort == nil {
+		clear(l.decoding[:cap(l.decoding)])
+		return false
+	}
+	wanted := false
+	for _, s := range l.inBatch {
+		l.decoding = append(l.decoding, s.job)
+		wanted = wanted || s.job.ctx.Err() == nil
+	}
+	return wanted
+}
+
+// decodeFailed makes the best of a batch that was not decoded.
+func (l *loop) decodeFailed(err error) {
+	for _, s := range l.active {
+		l.slots.resync(s.slot)
+	}
+	switch {
+	case errors.Is(err, backend.ErrAborted):
+	case errors.Is(err, backend.ErrNoSlot) && l.slots.evict():
+	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
+		l.preempt(l.active[len(l.active)-1])
+	default:
+		l.cfg.Log.Error("decode failed", "error", err, "entries", l.batch.Len(), "sequences", len(l.inBatch))
+		for _, s := range l.inBatch {
+			s.fail(err)
+		}
+		l.settle(l.inBatch)
+	}
+}
+
+// preempt takes the slot of the sequence that has run for the shortest time
+// and empties it. The sequence starts again from its tokens once there is
+// room.
+func (l *loop) preempt(s *sequence) {
+	l.counts.Preempted++
+	l.full = true
+	l.slots.clear(s.slot)
+	l.slots.release(s.slot)
+	s.slot = nil
+	l.active = slices.DeleteFunc(l.active, func(x *sequence) bool { return x == s })
+	l.waiting = slices.Insert(l.waiting, 0, s)
+}
+
+// settle sends the events of sequences that went on, and takes leave of those
+// that have ended. What a client learns is true already when it does: slots
+// are free and counts published before the last event is sent.
+func (l *loop) settle(list []*sequence) {
+	now := time.Now()
+	for _, s := range list {
+		switch {
+		case s.err != nil:
+			l.drop(s.job, s.err)
+		case s.ended && slices.Contains(l.active, s):
+			l.slots.release(s.slot)
+			l.full = false
+			l.active = slices.DeleteFunc(l.active, func(x *sequence) bool { return x == s })
+			l.counts.GeneratedTokens += uint64(s.generated())
+			l.counts.ForcedTokens += uint64(s.limits.ForcedTokens)
+			s.job.open--
+		}
+	}
+	l.publish()
+	for _, s := range list {
+		l.emit(s, now)
+		if j := s.job; s.ended && j.open == 0 {
+			l.leaving = append(l.leaving, leave{j, io.EOF})
+		}
+	}
+	l.sayGoodbye()
+}
+
+// A leave is a job that has ended but whose stream does not know yet.
+type leave struct {
+	job *job
+	err error
+}
+
+// sayGoodbye ends the streams of jobs that have left.
+func (l *loop) sayGoodbye() {
+	for _, x := range l.leaving {
+		x.job.stream.finish(x.err)
+		x.job.forget()
+	}
+	clear(l.leaving)
+	l.leaving = l.leaving[:0]
+}
+
+// emit sends the text that a sequence has to show.
+func (l *loop) emit(s *sequence, now time.Time) {
+	if s.err != nil {
+		return
+	}
+	done := s.ended
+	if len(s.text) == s.sent && len(s.unsent) == 0 && !done {
+		return
+	}
+	ev := Event{Choice: s.choice, Text: string(s.text[s.sent:]), Tokens: s.unsent}
+	s.sent, s.unsent = len(s.text), nil
+	if done {
+		ev.Done = s.summary(now)
+	}
+	s.job.stream.send(ev)
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"time"
+
+	"stencil/decoder/sampling"
+)
+
+// A Request is what one client asks for.
+type Request struct {
+	ID     string // for logs
+	Client string // requests of one client wait behind one another, not before other clients'
+
+	Prompt    []int32 // at least one token
+	Sampling  sampling.Options
+	MaxTokens int      // tokens to generate at most; 0: what the context has left
+	Stop      []string // end free text before any of these; not looked for in constrained text
+	Choices   int      // how many texts to generate; 0: one. Choice i samples with seed + i
+
+	Constraint Constraint // nil: free text
+	NoForced   bool       // sample forced text token by token
+	Truncate   bool       // let the budget cut the document off
+
+	Logprobs     bool // report the logarithm of each token's probability
+	Alternatives int  // and of so many likeliest tokens at its place
+
+	Timeout time.Duration // from Submit to the end; 0: none
+}
+
+// An Event is a piece of one choice's text. Its text is whole characters.
+type Event struct {
+	Choice int
+	Text   string
+	Tokens []Token // the tokens behind the text, with Request.Logprobs
+	Done   *Result // in the last event of a choice
+}
+
+// A Token is one token of the text. Its bytes may be part of a character, and
+// where a character or a possible stop string is not complete they come in the
+// text of a later event.
+type Token struct {
+	ID      int32
+	Bytes   []byte // shared, read-only
+	Forced  bool   // appended without asking the model; it has no probability
+	Logprob float32
+	Top     []sampling.Alternative
+}
+
+// FinishReason says why a text ended.
+type FinishReason string
+
+// The finish reasons.
+const (
+	FinishStop   FinishReason = "stop"   // the model or the constraint ended it, or a stop string
+	FinishLength FinishReason = "length" // the budget cut it off
+)
+
+// A Result is what is known about a choice once it is complete.
+type Result struct {
+	Text       string
+	Finish     FinishReason
+	StopString string // the stop string that ended the text, if one did
+	Seed       uint64
+
+	PromptTokens     int
+	CachedTokens     int // tokens of the prompt that were not computed again
+	CompletionTokens int // tokens of the text, forced ones included
+
+	Timings    Timings
+	Constraint *ConstraintResult // nil for free text
+}
+
+// Timings say where the time of a choice went.
+type Timings struct {
+	Queued   time.Duration // until a slot was free
+	Prompt   time.Duration // from then until the first token could be sampled
+	Generate time.Duration // from then to the end
+}
+
+// A ConstraintResult says what the constraint did to a text.
+type ConstraintResult struct {
+	ForcedTokens int // appended without asking the model
+	Masks        int // computed or looked up
+	MaskTotal    time.Duration
+	MaskMax      time.Duration
+	BudgetClosed bool // tokens were refused, or the text was ended, to stay within the budget
+}

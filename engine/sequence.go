@@ -1,0 +1,343 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stencil/decoder/sampling"
+	"stencil/vocab"
+)
+
+// A job is one request on its way through the engine. Its sequences are the
+// loop's; ctx and stream may be used by anyone.
+type job struct {
+	req       Request
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	forget    func() // ends ctx without waking the loop, and all that hangs on it
+	stream    *Stream
+	sequences []*sequence
+	open      int // sequences that have not ended
+	submitted time.Time
+}
+
+// A sequence is one choice of a job.
+type sequence struct {
+	job    *job
+	choice int
+	vocab  *vocab.Vocab
+
+	tokens []int32 // the prompt, and what was generated
+	prompt int     // how many of them are the prompt
+	cached int     // how many were in the slot when it was first given one
+	slot   *slot
+	taken  int // how many of its tokens are in the running batch
+	row    int // which logits of the running batch are its, -1 if none
+	logits []float32
+	shared int  // how many of its tokens were in other slots' cells when it got its own
+	ready  bool // begin has run
+	primed bool // the whole prompt has been decoded once
+
+	sampler  *sampling.Sampler
+	measurer *sampling.Measurer // nil unless logprobs are wanted
+	matcher  Matcher            // nil for free text
+	budget   *budget            // nil for free text and with Request.Truncate
+	mask     sampling.Set
+	masked   bool    // mask is the one of the present position
+	exclude  []int32 // scratch of choose
+	one      [1]int32
+
+	tail      textTail
+	text      []byte // what can be shown
+	sent      int    // how much of it went into events
+	unsent    []Token
+	result    Result
+	limits    ConstraintResult
+	ended     bool
+	err       error
+	started   time.Time
+	prefilled time.Time
+}
+
+// left returns how many tokens may still be generated.
+func (s *sequence) left() int { return s.job.req.MaxTokens - s.generated() }
+
+func (s *sequence) generated() int { return len(s.tokens) - s.prompt }
+
+// pending returns the tokens that have not been decoded.
+func (s *sequence) pending() []int32 { return s.tokens[len(s.slot.tokens):] }
+
+// begin appends what the constraint forces at the very start, before anything
+// has been decoded. It runs on a worker.
+func (s *sequence) begin() {
+	s.sampler.Prompt(s.tokens[:s.prompt])
+	if s.matcher == nil {
+		return
+	}
+	if s.force(); !s.ended {
+		s.settle()
+		s.prepare()
+	}
+}
+
+// prepare makes sure that mask is the one of the present position. It runs on
+// a worker while the model decodes.
+func (s *sequence) prepare() {
+	if s.matcher == nil || s.masked || s.ended {
+		return
+	}
+	start := time.Now()
+	mask, err := s.matcher.Mask()
+	took := time.Since(start)
+	if err != nil {
+		s.fail(s.constraintError(err))
+		return
+	}
+	s.mask, s.masked = mask, true
+	s.limits.Masks++
+	s.limits.MaskTotal += took
+	s.limits.MaskMax = max(s.limits.MaskMax, took)
+}
+
+func (s *sequence) constraintError(err error) error {
+	return &ConstraintError{Offset: len(s.text) + len(s.tail.held), Cause: err}
+}
+
+// advance samples the next token from the logits, and appends it and the text
+// that is forced after it. It runs on a worker.
+func (s *sequence) advance() {
+	logits := s.logits
+	if s.prefilled.IsZero() {
+		s.prefilled = time.Now()
+	}
+	var measured sampling.Measurement
+	if s.measurer != nil {
+		measured = s.measurer.Measure(logits, nil, s.job.req.Alternatives)
+	}
+	token, ok := s.choose(logits)
+	if !ok || s.ended {
+		return
+	}
+	if s.vocab.IsEOG(token) {
+		s.end(FinishStop)
+		return
+	}
+	s.append(token, false, &measured)
+	if s.matcher != nil && !s.ended {
+		s.force()
+	}
+	if !s.ended {
+		s.settle()
+	}
+}
+
+// settle ends the sequence where nothing more can or may follow.
+func (s *sequence) settle() {
+	if s.matcher != nil && s.onlyEndFollows() {
+		s.end(FinishStop)
+		return
+	}
+	switch {
+	case s.ended || s.left() > 0:
+	case s.budget != nil:
+		// The invariant says that the text is complete; it could have gone
+		// on.
+		s.limits.BudgetClosed = true
+		s.end(FinishStop)
+	default:
+		s.end(FinishLength)
+	}
+}
+
+// maxTries is how many tokens that would not fit the budget are sampled at one
+// place before the document is simply completed. Each try costs a step of the
+// matcher and a pass over the logits.
+const maxTries = 16
+
+// choose samples a token that may follow and, if there is a matcher, has it
+// accepted. It reports false when the sequence has ended instead.
+func (s *sequence) choose(logits []float32) (int32, bool) {
+	s.prepare()
+	if s.ended {
+		return 0, false
+	}
+	s.exclude = s.exclude[:0]
+	for {
+		token, err := s.sampler.Sample(logits, s.mask, s.exclude)
+		switch {
+		case err != nil && len(s.exclude) > 0:
+			return s.follow()
+		case errors.Is(err, sampling.ErrEmpty) && s.matcher != nil && s.matcher.Accepting():
+			s.end(FinishStop) // a vocabulary without end-of-generation tokens
+			return 0, false
+		case err != nil:
+			s.fail(s.constraintError(err))
+			return 0, false
+		}
+		if s.matcher == nil || s.vocab.IsEOG(token) {
+			return token, true
+		}
+		if err := s.matcher.Accept(token); err != nil {
+			s.fail(s.constraintError(err))
+			return 0, false
+		}
+		s.masked = false
+		if s.budget == nil {
+			return token, true
+		}
+		s.one[0] = token
+		if s.budget.fits(s.one[:], s.left()-1) {
+			s.budget.commit()
+			return token, true
+		}
+		if err := s.matcher.Rollback(1); err != nil {
+			s.fail(s.constraintError(err))
+			return 0, false
+		}
+		s.masked = true
+		s.limits.BudgetClosed = true
+		if s.exclude = append(s.exclude, token); len(s.exclude) >= maxTries {
+			return s.follow()
+		}
+	}
+}
+
+// follow takes the next token of the budget's completion, or ends the text if
+// it is complete.
+func (s *sequence) follow() (int32, bool) {
+	s.limits.BudgetClosed = true
+	plan := s.budget.complete()
+	if len(plan) == 0 {
+		if !s.matcher.Accepting() {
+			s.fail(s.constraintError(errors.New("no spelling of a completion in this vocabulary")))
+			return 0, false
+		}
+		s.end(FinishStop)
+		return 0, false
+	}
+	token := plan[0]
+	if err := s.matcher.Accept(token); err != nil {
+		s.fail(s.constraintError(err))
+		return 0, false
+	}
+	s.masked = false
+	s.one[0] = token
+	if !s.budget.fits(s.one[:], s.left()-1) {
+		s.fail(s.constraintError(errors.New("the planned completion does not fit the budget")))
+		return 0, false
+	}
+	s.budget.commit()
+	return token, true
+}
+
+// force appends the text that has to follow, if it fits the budget.
+func (s *sequence) force() {
+	if s.job.req.NoForced {
+		return
+	}
+	forced := s.matcher.ForcedTokens()
+	if s.budget == nil {
+		forced = forced[:min(len(forced), max(0, s.left()))]
+	}
+	if len(forced) == 0 {
+		return
+	}
+	at := len(s.tokens)
+	s.tokens = append(s.tokens, forced...) // forced is the matcher's; this copy is ours
+	forced = s.tokens[at:]
+	s.tokens = s.tokens[:at]
+	for i, token := range forced {
+		if err := s.matcher.Accept(token); err != nil {
+			s.matcher.Rollback(i)
+			s.fail(s.constraintError(err))
+			return
+		}
+	}
+	if s.budget != nil {
+		if !s.budget.fits(forced, s.left()-len(forced)) {
+			// The same text in the budget's own spelling does fit; it is
+			// sampled, with little to choose from.
+			if err := s.matcher.Rollback(len(forced)); err != nil {
+				s.fail(s.constraintError(err))
+			}
+			return
+		}
+		s.budget.commit()
+	}
+	s.masked = false
+	s.limits.ForcedTokens += len(forced)
+	for _, token := range forced {
+		s.append(token, true, nil)
+	}
+}
+
+// append adds a token to the text.
+func (s *sequence) append(token int32, forced bool, measured *sampling.Measurement) {
+	s.tokens = append(s.tokens, token)
+	s.sampler.Accept(token)
+	b := s.vocab.Bytes(token)
+	if s.measurer != nil {
+		t := Token{ID: token, Bytes: b, Forced: forced}
+		if !forced {
+			t.Logprob = measured.Logprob(token)
+			t.Top = append(t.Top, measured.Top...)
+		}
+		s.unsent = append(s.unsent, t)
+	}
+	text, stop := s.tail.add(b)
+	s.text = append(s.text, text...)
+	if stop != "" {
+		s.result.StopString = stop
+		s.end(FinishStop)
+	}
+}
+
+// onlyEndFollows reports whether the text is complete and can't go on.
+func (s *sequence) onlyEndFollows() bool {
+	if !s.matcher.Accepting() {
+		return false
+	}
+	if s.prepare(); s.ended {
+		return false
+	}
+	base, extra := s.mask.Parts()
+	ends := len(s.vocab.EOG())
+	if len(extra)+base.Count() > ends {
+		return false
+	}
+	for _, t := range base.AppendTo(extra[:len(extra):len(extra)]) {
+		if !s.vocab.IsEOG(t) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *sequence) end(reason FinishReason) {
+	s.ended = true
+	s.result.Finish = reason
+	s.text = append(s.text, s.tail.flush()...)
+}
+
+func (s *sequence) fail(err error) {
+	s.ended = true
+	s.err = err
+}
+
+// summary completes the result of a sequence that has ended.
+func (s *sequence) summary(now time.Time) *Result {
+	r := s.result
+	r.Text = string(s.text)
+	r.Seed = s.job.req.Sampling.Seed + uint64(s.choice)
+	r.PromptTokens, r.CachedTokens, r.CompletionTokens = s.prompt, min(s.cached, s.prompt), s.generated()
+	if s.prefilled.IsZero() {
+		s.prefilled = now
+	}
+	r.Timings = Timings{Queued: s.started.Sub(s.job.submitted), Prompt: s.prefilled.Sub(s.started), Generate: now.Sub(s.prefilled)}
+	if s.matcher != nil {
+		limits := s.limits
+		r.Constraint = &limits
+	}
+	return &r
+}
