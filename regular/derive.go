@@ -60,7 +60,7 @@ func (s *Store) successors(e Expr) {
 		less := s.repeat(Expr(n.a), max(n.least-1, 0), lessOne(n.most))
 		s.after(base, Expr(n.a), less)
 	case opRec:
-		s.scratch.edges = append(s.scratch.edges, s.derive(Expr(n.a))...)
+		s.scratch.edges = append(s.scratch.edges, s.derive(s.body(e))...)
 	case opNot:
 		next := rune(0)
 		for _, d := range s.derive(Expr(n.a)) {

@@ -51,6 +51,7 @@ type node struct {
 	a, b        int32
 	least, most int32 // opRepeat; most may be infinite
 	hash        uint32
+	shortest    int32 // length of the shortest string plus one, when a search has found it
 	lengths     lengths
 	edges       []edge
 }
@@ -88,7 +89,8 @@ type Store struct {
 	formats  map[string]Expr
 	machines map[Expr]*Machine
 
-	openRecs int // equations whose right side isn't known yet
+	deferred map[Expr]func() Expr // right sides of equations yet to be written down
+	openRecs int                  // equations whose right side isn't known yet
 	scratch  scratch
 }
 
@@ -276,7 +278,7 @@ func (s *Store) internList(o op, list []Expr) Expr {
 		}
 	}
 	if o == opAnd {
-		n.lengths = n.lengths.noInner()
+		n.lengths = s.andInner(n.lengths, list)
 	}
 	e := s.add(n)
 	if e != exprEmpty {
@@ -284,6 +286,28 @@ func (s *Store) internList(o op, list []Expr) Expr {
 		s.enter(e, hash)
 	}
 	return e
+}
+
+// andInner adds to the lengths of an intersection which of them surely occur:
+// those of a single operand within a bound on the length.
+func (s *Store) andInner(l lengths, list []Expr) lengths {
+	l = l.noInner()
+	if len(list) != 2 {
+		return l
+	}
+	for i, x := range list {
+		if other := s.nodes[list[1-i]].lengths; s.isLength(x) && other.exact() {
+			n := &s.nodes[x]
+			l.inLo, l.inHi = max(other.inLo, n.least), min(other.inHi, n.most)
+		}
+	}
+	return l
+}
+
+// isLength tells whether e is a bound on the length and nothing else.
+func (s *Store) isLength(e Expr) bool {
+	n := &s.nodes[e]
+	return n.op == opRepeat && Expr(n.a) == exprAll
 }
 
 // class returns the expression of one character of a normalised set.
@@ -455,6 +479,28 @@ func (s *Store) newRec(hasEmpty bool) Expr {
 	}
 	s.openRecs++
 	return s.add(n)
+}
+
+// later returns an expression that is written down when its successors are
+// first asked for. It must have no And or Not in it, some string, and none that
+// is empty.
+func (s *Store) later(l lengths, body func() Expr) Expr {
+	e := s.add(node{op: opRec, flags: plain, live: live, a: int32(exprEpsilon), lengths: l})
+	if s.deferred == nil {
+		s.deferred = make(map[Expr]func() Expr)
+	}
+	s.deferred[e] = body
+	return e
+}
+
+// body returns the right side of an opRec.
+func (s *Store) body(rec Expr) Expr {
+	if make, ok := s.deferred[rec]; ok {
+		delete(s.deferred, rec)
+		e := make()
+		s.nodes[rec].a = int32(e)
+	}
+	return Expr(s.nodes[rec].a)
 }
 
 // setRec defines what newRec made. Wherever rec occurs in e, at least one

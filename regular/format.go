@@ -1,9 +1,313 @@
 package regular
 
-// Format returns the language of a format of JSON Schema, false if this package
-// has none for it.
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Format returns the strings of a format of JSON Schema, false if there is no
+// such format here. The languages are those of the RFCs that JSON Schema names,
+// narrowed where common validators are stricter:
+//
+//   - uri, uri-reference and their iri twins: no percent-encoded ASCII in a host
+//     name; no address of a future version in brackets, but for the iri twins.
+//   - email: at most 64 characters before the @ and 254 in all; quoted local
+//     parts hold no backslash. idn-email: the same, with any characters outside
+//     of ASCII.
+//   - hostname, idn-hostname: no dot at the end. Labels that start with xn-- are
+//     held to the alphabet and the length only, not to be Punycode of something
+//     valid. The length of an international label is counted in characters of
+//     its own spelling.
+//   - idn-hostname: letters that compatibility normalisation changes and
+//     scripts without settled use are left out, see idn.go.
+//   - uri-template: the reserved operators = , ! @ | are left out.
+//   - regex: what ECMAScript with the u flag and package regexp both read, three
+//     levels of groups deep, without look-around, and with counts up to 99.
 func (s *Store) Format(name string) (Expr, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return exprEmpty, false
+	return s.format(name)
 }
+
+func (s *Store) format(name string) (Expr, bool) {
+	if e, ok := s.formats[name]; ok {
+		return e, true
+	}
+	var e Expr
+	if build, ok := composed[name]; ok {
+		e = build(s)
+	} else if tree, ok := formatTrees[name]; ok {
+		e = s.matched(tree())
+	} else {
+		return exprEmpty, false
+	}
+	if s.err != nil {
+		return exprEmpty, true
+	}
+	if s.formats == nil {
+		s.formats = make(map[string]Expr)
+	}
+	s.formats[name] = e
+	return e, true
+}
+
+// composed has the formats that are no single pattern. It is filled by init,
+// because building one format asks for others.
+var composed map[string]func(*Store) Expr
+
+func init() {
+	composed = map[string]func(*Store) Expr{
+		"time":      (*Store).timeFormat,
+		"date-time": (*Store).dateTimeFormat,
+		"hostname":  (*Store).hostnameFormat,
+		"email": func(s *Store) Expr {
+			return s.emailFormat(s.part("local part"), s.part("hostname labels"))
+		},
+		"idn-email": func(s *Store) Expr {
+			host, _ := s.format("idn-hostname")
+			return s.emailFormat(s.part("idn local part"), host)
+		},
+		"idn-hostname": (*Store).idnHostnameFormat,
+	}
+}
+
+// formatTrees has the syntax trees of the formats that are single patterns,
+// formatParts those of the patterns the others are put together from. They are
+// parsed once in a process, when first asked for.
+var formatTrees, formatParts = func() (trees, parts map[string]func() *tree) {
+	texts, partTexts := formatPatterns()
+	return parsedLater(texts), parsedLater(partTexts)
+}()
+
+func parsedLater(texts map[string]string) map[string]func() *tree {
+	trees := map[string]func() *tree{}
+	for name, text := range texts {
+		trees[name] = sync.OnceValue(func() *tree {
+			t, err := parsePattern(text)
+			if err != nil {
+				return &tree{kind: kindClass} // never: a test parses them all
+			}
+			return t
+		})
+	}
+	return trees
+}
+
+func formatPatterns() (formats, parts map[string]string) {
+	const (
+		hex   = `[0-9A-Fa-f]`
+		label = `[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?`
+		// Without dashes as third and fourth character, but after xn.
+		asciiLabel = `(?:` +
+			`[0-9A-Za-z](?:[0-9A-Za-z]|[0-9A-Za-z-][0-9A-Za-z](?:[0-9A-Za-z-]{0,59}[0-9A-Za-z])?` +
+			`|[0-9A-Za-z-]-[0-9A-Za-z](?:[0-9A-Za-z-]{0,58}[0-9A-Za-z])?)?` +
+			`|[Xx][Nn]--[0-9A-Za-z-]{0,58}[0-9A-Za-z])`
+		atom      = `[0-9A-Za-z!#-'*+/=?^_\x60{-~-]`
+		idnAtom   = `[0-9A-Za-z!#-'*+/=?^_\x60{-~\x80-\u{10FFFF}-]`
+		pointer   = `(?:/(?:[^/~]|~[01])*)*`
+		variable  = `(?:[0-9A-Za-z_]|%` + hex + `{2})`
+		varSpec   = variable + `(?:\.?` + variable + `)*(?::[1-9][0-9]{0,3}|\*)?`
+		seconds   = `[0-9]+S`
+		minutes   = `[0-9]+M(?:` + seconds + `)?`
+		hours     = `[0-9]+H(?:` + minutes + `)?`
+		ofDay     = `T(?:` + hours + `|` + minutes + `|` + seconds + `)`
+		days      = `[0-9]+D`
+		months    = `[0-9]+M(?:` + days + `)?`
+		years     = `[0-9]+Y(?:` + months + `)?`
+		leapYears = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)`
+	)
+	octet := `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+	ipv4 := octet + `(?:\.` + octet + `){3}`
+	group := hex + `{1,4}`
+	// The last 32 bits of an IPv6 address, and the address by the number of
+	// groups before the double colon.
+	last := `(?:` + group + `:` + group + `|` + ipv4 + `)`
+	forms := []string{`(?:` + group + `:){6}` + last, `::(?:` + group + `:){5}` + last}
+	for n := range 5 {
+		front := fmt.Sprintf(`(?:(?:%s:){0,%d}%s)?::`, group, n, group)
+		rest := last
+		if n < 4 {
+			rest = fmt.Sprintf(`(?:%s:){%d}%s`, group, 4-n, last)
+		}
+		forms = append(forms, front+rest)
+	}
+	forms = append(forms,
+		fmt.Sprintf(`(?:(?:%s:){0,5}%s)?::%s`, group, group, group),
+		fmt.Sprintf(`(?:(?:%s:){0,6}%s)?::`, group, group))
+	ipv6 := `(?:` + strings.Join(forms, "|") + `)`
+
+	const hour, minute = `(?:[01][0-9]|2[0-3])`, `[0-5][0-9]`
+	uri := uriPatterns(ipv6, "", "")
+	iri := uriPatterns(ipv6, ucsChars, privateChars)
+	literal := `(?:[!#$&'(-;=?-\[\]_a-z~` + ucsChars + privateChars + `]|%` + hex + `{2})`
+	formats = map[string]string{
+		"ipv4": ipv4,
+		"ipv6": ipv6,
+		"uuid": hex + `{8}(?:-` + hex + `{4}){3}-` + hex + `{12}`,
+		"date": `[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)` +
+			`|02-(?:0[1-9]|1[0-9]|2[0-8]))|` + leapYears + `-02-29`,
+		"duration": `P(?:(?:` + days + `|` + months + `|` + years + `)(?:` + ofDay + `)?|` + ofDay + `|[0-9]+W)`,
+
+		"json-pointer":          pointer,
+		"relative-json-pointer": `(?:0|[1-9][0-9]*)(?:#|` + pointer + `)`,
+		"uri":                   uri.absolute,
+		"uri-reference":         uri.reference,
+		"iri":                   iri.absolute,
+		"iri-reference":         iri.reference,
+		"uri-template":          `(?:` + literal + `|\{[+#./;?&]?` + varSpec + `(?:,` + varSpec + `)*\})*`,
+		"regex":                 regexPattern(),
+	}
+	parts = map[string]string{
+		"clock":           hour + `:` + minute + `:` + minute + `(?:\.[0-9]+)?(?:[Zz]|[+-]` + hour + `:` + minute + `)`,
+		"idn ascii label": asciiLabel,
+		"hostname labels": label + `(?:\.` + label + `)*`,
+		"local part":      `(?:` + atom + `+(?:\.` + atom + `+)*|"[ !#-\[\]-~]{0,62}")`,
+		"idn local part":  `(?:` + idnAtom + `+(?:\.` + idnAtom + `+)*|"[ !#-\[\]-~\x80-\u{10FFFF}]{0,62}")`,
+		"address":         `\[(?:` + ipv4 + `|IPv6:` + ipv6 + `)\]`,
+	}
+	return formats, parts
+}
+
+const (
+	// ucsChars and privateChars are the characters that RFC 3987 adds to those
+	// of a URI, as members of a class.
+	ucsChars = `\xA0-\uD7FF\uF900-\uFDCF\uFDF0-\uFFEF` +
+		`\u{10000}-\u{1FFFD}\u{20000}-\u{2FFFD}\u{30000}-\u{3FFFD}\u{40000}-\u{4FFFD}\u{50000}-\u{5FFFD}` +
+		`\u{60000}-\u{6FFFD}\u{70000}-\u{7FFFD}\u{80000}-\u{8FFFD}\u{90000}-\u{9FFFD}\u{A0000}-\u{AFFFD}` +
+		`\u{B0000}-\u{BFFFD}\u{C0000}-\u{CFFFD}\u{D0000}-\u{DFFFD}\u{E1000}-\u{EFFFD}`
+	privateChars = `\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}`
+)
+
+type uriPattern struct{ absolute, reference string }
+
+// uriPatterns writes RFC 3986 down, with more characters for RFC 3987.
+func uriPatterns(ipv6, more, inQuery string) uriPattern {
+	const percent = `%[0-9A-Fa-f]{2}`
+	chars := `0-9A-Za-z._~!$&'()*+,;=` + more
+	segment := `(?:[` + chars + `:@-]|` + percent + `)`
+	host := `(?:\[` + ipv6 + `\]|(?:[` + chars + `-]|%[89A-Fa-f][0-9A-Fa-f])*)`
+	if more != "" {
+		host = `(?:\[(?:` + ipv6 + `|[Vv][0-9A-Fa-f]+\.[0-9A-Za-z._~!$&'()*+,;=-]+)\]|(?:[` + chars + `-]|%[89A-Fa-f][0-9A-Fa-f])*)`
+	}
+	authority := `(?:(?:[` + chars + `:-]|` + percent + `)*@)?` + host + `(?::[0-9]*)?`
+	segments := `(?:/` + segment + `*)*`
+	rooted := `/(?:` + segment + `+` + segments + `)?`
+	rootless := segment + `+` + segments
+	noColon := `(?:[` + chars + `@-]|` + percent + `)+` + segments
+	tail := `(?:\?(?:[` + chars + inQuery + `:@/?-]|` + percent + `)*)?(?:#(?:[` + chars + `:@/?-]|` + percent + `)*)?`
+	scheme := `[A-Za-z][0-9A-Za-z+.-]*:`
+	network := `//` + authority + segments
+	return uriPattern{
+		absolute: scheme + `(?:` + network + `|` + rooted + `|` + rootless + `|)` + tail,
+		reference: `(?:` + scheme + `(?:` + network + `|` + rooted + `|` + rootless + `|)|` +
+			network + `|` + rooted + `|` + noColon + `|)` + tail,
+	}
+}
+
+// regexPattern matches regular expressions.
+func regexPattern() string {
+	var ranges []string
+	for _, set := range []string{"09", "AZ", "az"} {
+		for c := set[0]; c <= set[1]; c++ {
+			ranges = append(ranges, fmt.Sprintf(`%c-[%c-%c]`, c, c, set[1]))
+		}
+	}
+	const (
+		sets    = `\\[DSWdsw]|\\[Pp]\{(?:[LMNPSZ]|L[lmotu]|N[dlo])\}`
+		escapes = sets + `|\\[$(-+./?\[-^{-}fnrtv]|\\x[0-9A-Fa-f]{2}`
+	)
+	member := `(?:[^\]\\^\[\-\x00-\x1F]|` + escapes + `|\\-)`
+	class := `\[\^?-?(?:` + member + `|` + strings.Join(ranges, "|") + `)+-?\]`
+	atom := `(?:[^$(-+.?\[-^{-}\x00-\x1F]|\.|` + escapes + `|` + class + `)`
+	simple := `[*+?]\??`
+	// Counts of nested loops multiply, and package regexp allows 1000 in all.
+	small := `\{(?:[0-9](?:,)?|0,[0-9]|[1-4],[4-9])\}\??`
+	large := `\{(?:[0-9]{1,2}(?:,)?|[0-9],[1-9][0-9])\}\??`
+	piece := `(?:[$^]|\\[Bb]|` + atom + `(?:` + simple + `|` + small + `|` + large + `)?)`
+	level := piece + `*`
+	for depth := range 3 {
+		loops := simple
+		if depth == 0 {
+			loops += `|` + small
+		}
+		level = `(?:` + piece + `|\((?:\?:)?` + level + `(?:\|` + level + `)*\)(?:` + loops + `)?)*`
+	}
+	return level + `(?:\|` + level + `)*`
+}
+
+// timeFormat is a time of day with its offset. A leap second is one at the end
+// of a day in UTC, which ties the hour and the minute to the offset.
+func (s *Store) timeFormat() Expr {
+	return s.or2(s.part("clock"), s.leapSeconds(0, 0))
+}
+
+func (s *Store) dateTimeFormat() Expr {
+	date, _ := s.format("date")
+	clock, _ := s.format("time")
+	return s.concat(date, s.concat(s.class([]Range{{'T', 'T'}, {'t', 't'}}), clock))
+}
+
+// leapSeconds returns the rest of a time with a leap second, given how many of
+// the four digits of hour and minute were read and the number they make. All
+// 1440 minutes of a day have different rests; each is written down only when
+// its digits are read.
+func (s *Store) leapSeconds(read, digits int) Expr {
+	shortest := [...]int32{5, 4, 2, 1, 0}[read] + 9
+	if 2359 == digits || 235 == digits || 23 == digits || 2 == digits || read == 0 {
+		shortest -= 5 // Z will do
+	}
+	return s.later(lengths{lo: shortest, hi: infinite}.noInner(), func() Expr {
+		if read == 4 {
+			return s.leapOffset(digits/100, digits%100)
+		}
+		most := [...]int{2, 9, 5, 9}[read]
+		if read == 1 && digits == 2 {
+			most = 3
+		}
+		var list []Expr
+		for d := 0; d <= most; d++ {
+			rest := s.leapSeconds(read+1, digits*10+d)
+			if read == 1 {
+				rest = s.concat(s.char(':'), rest)
+			}
+			list = append(list, s.concat(s.char(rune('0'+d)), rest))
+		}
+		return s.or(list)
+	})
+}
+
+// leapOffset returns what follows the hour and minute of a leap second: the
+// offsets with which it is 23:59 in UTC.
+func (s *Store) leapOffset(hour, minute int) Expr {
+	ahead := (hour*60 + minute + 1) % (24 * 60)
+	behind := 23*60 + 59 - hour*60 - minute
+	zones := []string{
+		fmt.Sprintf("+%02d:%02d", ahead/60, ahead%60),
+		fmt.Sprintf("-%02d:%02d", behind/60, behind%60),
+	}
+	if ahead == 0 {
+		zones = append(zones, "Z", "z")
+	}
+	fraction := s.maybe(s.literal(".", s.repeat(s.class(digits), 1, infinite)))
+	list := make([]Expr, len(zones))
+	for i, z := range zones {
+		list[i] = s.literal(z, exprEpsilon)
+	}
+	return s.literal(":60", s.concat(fraction, s.or(list)))
+}
+
+// hostnameFormat bounds the whole name.
+func (s *Store) hostnameFormat() Expr {
+	return s.and2(s.length(1, 253), s.part("hostname labels"))
+}
+
+// emailFormat is a mailbox, of which only the length of both parts and of the
+// whole is bounded.
+func (s *Store) emailFormat(local, host Expr) Expr {
+	local = s.and2(s.length(1, 64), local)
+	host = s.or2(host, s.part("address"))
+	return s.and2(s.length(3, 254), s.concat(local, s.concat(s.char('@'), host)))
+}
+
+func (s *Store) part(name string) Expr { return s.matched(formatParts[name]()) }

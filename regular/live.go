@@ -49,29 +49,12 @@ func (s *Store) quick(e Expr) liveness {
 	switch {
 	case n.flags&(plain|nullable) != 0:
 		n.live = live
-	case n.op == opNot && s.nodes[n.a].lengths.hi < infinite:
+	case n.lengths.exact():
 		n.live = live
-	case n.op == opAnd && n.b == 2 && s.promised(e):
+	case n.op == opNot && s.nodes[n.a].lengths.hi < infinite:
 		n.live = live
 	}
 	return n.live
-}
-
-// promised tells whether an intersection of a length with one expression is
-// live because the expression is known to have strings of such a length.
-func (s *Store) promised(e Expr) bool {
-	ops := s.operands(e)
-	for i, x := range ops {
-		n := &s.nodes[x]
-		if n.op != opRepeat || Expr(n.a) != exprAll {
-			continue
-		}
-		l := s.nodes[ops[1-i]].lengths
-		if l.exact() && l.inLo <= n.most && l.inHi >= n.least {
-			return true
-		}
-	}
-	return false
 }
 
 // splitLength takes the bound on the length out of an intersection. The bound
@@ -79,7 +62,7 @@ func (s *Store) promised(e Expr) bool {
 func (s *Store) splitLength(e Expr) (loop, core Expr) {
 	ops := s.operands(e)
 	for i, x := range ops {
-		if n := &s.nodes[x]; n.op == opRepeat && Expr(n.a) == exprAll {
+		if s.isLength(x) {
 			base := len(s.scratch.exprs)
 			s.scratch.exprs = append(append(s.scratch.exprs, ops[:i]...), ops[i+1:]...)
 			core = s.and(s.scratch.exprs[base:])
@@ -168,114 +151,27 @@ func (s *Store) lengthWalk(core Expr, least, most int32) bool {
 	return false
 }
 
-// visit is an expression met by a search.
-type visit struct {
-	e     Expr
-	from  int32 // index of the visit it was reached from, -1 for the first
-	by    rune  // character that led here
-	depth int32
-}
-
-// frontier is a priority queue of visits: least total length first, then the
-// deepest, so that among equals the search goes straight on.
-type frontier struct {
-	items []frontierItem
-}
-
-type frontierItem struct {
-	total, depth int32
-	visit        int32
-}
-
-func (f *frontier) before(i, j int) bool {
-	a, b := f.items[i], f.items[j]
-	return a.total < b.total || a.total == b.total && a.depth > b.depth
-}
-
-func (f *frontier) push(it frontierItem) {
-	f.items = append(f.items, it)
-	for i := len(f.items) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !f.before(i, up) {
-			break
-		}
-		f.items[i], f.items[up] = f.items[up], f.items[i]
-		i = up
-	}
-}
-
-func (f *frontier) pop() frontierItem {
-	top := f.items[0]
-	n := len(f.items) - 1
-	f.items[0] = f.items[n]
-	f.items = f.items[:n]
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= n {
-			return top
-		}
-		if c+1 < n && f.before(c+1, c) {
-			c++
-		}
-		if !f.before(c, i) {
-			return top
-		}
-		f.items[i], f.items[c] = f.items[c], f.items[i]
-		i = c
-	}
-}
-
 // search looks for a string of e. If it finds an expression that is known to
 // be live, all on the way to it are; if it runs out of expressions, all it met
-// are dead; if it runs out of steps, the Store fails and, to be safe, done is
-// false.
+// are dead. If it runs out of steps it is not done; if these were all that are
+// allowed, the Store fails.
 func (s *Store) search(e Expr, steps int) (found, done bool) {
-	w := walk{s: s, met: map[Expr]int32{}}
-	w.meet(e, -1, 0)
-	for len(w.queue.items) > 0 {
-		at := w.queue.pop().visit
-		v := w.visits[at]
-		if s.quick(v.e) == live {
-			for i := at; i >= 0; i = w.visits[i].from {
-				s.nodes[w.visits[i].e].live = live
-			}
-			return true, true
+	w := walk{s: s, steps: steps}
+	at, done := w.run(e, func(x Expr) bool { return s.quick(x) == live })
+	switch {
+	case !done:
+		if steps == s.limits.Steps {
+			s.fail("Steps", s.limits.Steps)
 		}
-		for _, d := range s.derive(v.e) {
-			if s.quick(d.to) != dead {
-				w.meet(d.to, at, d.lo)
-			}
+		return false, false
+	case at < 0:
+		for _, v := range w.visits {
+			s.nodes[v.e].live = dead
 		}
-		if len(w.visits) > steps || s.err != nil {
-			if steps == s.limits.Steps {
-				s.fail("Steps", s.limits.Steps)
-			}
-			return false, false
-		}
+		return false, true
 	}
-	for _, v := range w.visits {
-		s.nodes[v.e].live = dead
+	for i := at; i >= 0; i = w.visits[i].from {
+		s.nodes[w.visits[i].e].live = live
 	}
-	return false, true
-}
-
-// walk is the state of a best-first search over successors.
-type walk struct {
-	s      *Store
-	visits []visit
-	met    map[Expr]int32 // shortest depth each was met at
-	queue  frontier
-}
-
-func (w *walk) meet(e Expr, from int32, by rune) {
-	depth := int32(0)
-	if from >= 0 {
-		depth = w.visits[from].depth + 1
-	}
-	if before, ok := w.met[e]; ok && before <= depth {
-		return
-	}
-	w.met[e] = depth
-	w.visits = append(w.visits, visit{e, from, by, depth})
-	w.queue.push(frontierItem{satAdd(depth, w.s.nodes[e].lengths.lo), depth, int32(len(w.visits) - 1)})
+	return true, true
 }

@@ -236,7 +236,7 @@ func (m *Machine) Shortest(q State) string {
 	s := m.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text, _ := s.shortest(m.at(q).expr)
+	text := s.shortest(m.at(q).expr)
 	if s.err != nil {
 		m.fail(s.err)
 	}

@@ -113,7 +113,7 @@ func (p *printer) print(e Expr, outer int) {
 		fmt.Fprintf(p, "μ%d", i)
 		if !known {
 			p.WriteString("=(")
-			p.print(Expr(n.a), 0)
+			p.print(s.body(e), 0)
 			p.WriteByte(')')
 		}
 	}

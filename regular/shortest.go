@@ -2,51 +2,76 @@ package regular
 
 import "unicode/utf8"
 
-// shortestLen is the length of a shortest string of a live expression.
-func (s *Store) shortestLen(e Expr) int32 {
-	if n := &s.nodes[e]; n.flags&plain != 0 {
-		return n.lengths.lo
+// knownShortest is the length of a shortest string of a live expression, where
+// that is known without a search.
+func (s *Store) knownShortest(e Expr) (int32, bool) {
+	n := &s.nodes[e]
+	switch {
+	case n.shortest > 0:
+		return n.shortest - 1, true
+	case n.flags&(plain|nullable) != 0, n.lengths.exact() && n.lengths.inLo == n.lengths.lo:
+		return n.lengths.lo, true
 	}
-	text, n := s.shortest(e)
-	_ = text
-	return n
+	return 0, false
 }
 
-// shortest returns a shortest string of a live expression and its length in
-// characters. Among equals it prefers letters and digits.
-func (s *Store) shortest(e Expr) (string, int32) {
-	if s.is(e, plain) {
-		return string(s.appendShortest(nil, e)), s.nodes[e].lengths.lo
+// shortestLen is the length of a shortest string of a live expression.
+func (s *Store) shortestLen(e Expr) int32 {
+	if n, ok := s.knownShortest(e); ok {
+		return n
 	}
-	w := walk{s: s, met: map[Expr]int32{}}
-	w.meet(e, -1, 0)
-	for len(w.queue.items) > 0 {
-		at := w.queue.pop().visit
-		v := w.visits[at]
-		if s.is(v.e, plain|nullable) {
-			rest := s.appendShortest(nil, v.e)
-			var path []rune
-			for i := at; w.visits[i].from >= 0; i = w.visits[i].from {
-				path = append(path, w.visits[i].by)
-			}
-			var text []byte
-			for i := len(path) - 1; i >= 0; i-- {
-				text = utf8.AppendRune(text, path[i])
-			}
-			return string(append(text, rest...)), int32(len(path) + utf8.RuneCount(rest))
+	w := walk{s: s, steps: s.limits.Steps}
+	at, _ := w.run(e, func(x Expr) bool { _, ok := s.knownShortest(x); return ok })
+	if at < 0 {
+		s.fail("Steps", s.limits.Steps)
+		return 0
+	}
+	rest, _ := s.knownShortest(w.visits[at].e)
+	for i := at; i >= 0; i = w.visits[i].from {
+		s.nodes[w.visits[i].e].shortest = rest + w.visits[at].depth - w.visits[i].depth + 1
+	}
+	return s.nodes[e].shortest - 1
+}
+
+// shortest returns a shortest string of a live expression. Among equals it
+// prefers letters and digits.
+func (s *Store) shortest(e Expr) string {
+	var text []byte
+	for !s.is(e, plain|nullable) {
+		n := s.shortestLen(e)
+		list := s.derive(e)
+		next := s.nearer(list, n-1, false)
+		if next < 0 {
+			next = s.nearer(list, n-1, true)
 		}
-		list := s.derive(v.e)
-		for i, d := range list {
-			if s.isLive(d.to) {
-				w.meet(d.to, at, pick(list, i))
-			}
+		if next < 0 || s.err != nil {
+			return "" // a limit was exceeded
 		}
-		if len(w.visits) > s.limits.Steps || s.err != nil {
-			s.fail("Steps", s.limits.Steps)
-			break
+		text = utf8.AppendRune(text, pick(list, next))
+		e = list[next].to
+	}
+	return string(s.appendShortest(text, e))
+}
+
+// nearer returns the index of an edge to an expression whose shortest string
+// has n characters, -1 if there is none. It searches for lengths if it must.
+func (s *Store) nearer(list []edge, n int32, search bool) int {
+	for i, d := range list {
+		if i > 0 && d.to == list[i-1].to || s.nodes[d.to].lengths.lo > n {
+			continue
+		}
+		known, ok := s.knownShortest(d.to)
+		if !s.isLive(d.to) {
+			continue
+		}
+		if !ok && search {
+			known, ok = s.shortestLen(d.to), true
+		}
+		if ok && known == n {
+			return i
 		}
 	}
-	return "", 0
+	return -1
 }
 
 // appendShortest appends a shortest string of a plain or nullable expression.
@@ -88,6 +113,8 @@ func (s *Store) appendShortest(dst []byte, e Expr) []byte {
 			}
 			dst = utf8.AppendRune(dst, pick(n.edges, best))
 			e = n.edges[best].to
+		case opRec:
+			e = s.body(e)
 		default:
 			return dst
 		}
