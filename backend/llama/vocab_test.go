@@ -1,0 +1,353 @@
+//go:build llama && cgo
+
+package llama
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stencil/backend/llama/internal/reference"
+	"stencil/models"
+	"stencil/vocab"
+)
+
+// TestVocab compares package vocab with llama.cpp on real vocabularies.
+func TestVocab(t *testing.T) {
+	texts := 10500
+	if testing.Short() {
+		texts = 1000
+	}
+	for _, name := range []string{"llama2", "mistral3", "llama3", "llama4"} {
+		t.Run(name, func(t *testing.T) {
+			compareVocab(t, shared(t, "vocab", name+".gguf"), texts)
+		})
+	}
+}
+
+// compareVocab compares a vocabulary's tables, and what its tokenizer makes of
+// so many texts, with llama.cpp's.
+func compareVocab(t *testing.T, path string, texts int) {
+	t.Helper()
+	ours, err := vocab.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := reference.OpenVocab(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+
+	faults := 0
+	fault := func(format string, args ...any) {
+		if faults++; faults > 10 {
+			t.Fatal("too many differences")
+		}
+		t.Errorf(format, args...)
+	}
+	if ours.Len() != theirs.Len() {
+		t.Fatalf("%d tokens, llama.cpp has %d", ours.Len(), theirs.Len())
+	}
+	var controls []string
+	for id := range int32(ours.Len()) {
+		if got, want := ours.Kind(id), attrKind[theirs.Attr(id)&kindAttrs]; got != want {
+			fault("token %d %q is %s, llama.cpp has %s", id, ours.Text(id), got, want)
+		}
+		if got, want := ours.IsEOG(id), theirs.IsEOG(id); got != want {
+			fault("token %d %q ends the generation: %v, llama.cpp says %v", id, ours.Text(id), got, want)
+		}
+		if got, want := ours.Bytes(id), theirs.Piece(id, false); !bytes.Equal(got, want) {
+			fault("token %d adds %q, llama.cpp adds %q", id, got, want)
+		}
+		if got, want := ours.Piece(id), string(theirs.Piece(id, true)); got != want {
+			fault("token %d is shown as %q, llama.cpp shows %q", id, got, want)
+		}
+		switch ours.Kind(id) {
+		case vocab.Control, vocab.UserDefined, vocab.Unknown:
+			controls = append(controls, ours.Text(id))
+		}
+	}
+	bos, eos, eot := theirs.Special()
+	for _, c := range []struct {
+		name string
+		ours func() (int32, bool)
+		want int32
+	}{{"BOS", ours.BOS, bos}, {"EOS", ours.EOS, eos}, {"EOT", ours.EOT, eot}} {
+		if id, ok := c.ours(); ok != (c.want >= 0) || ok && id != c.want {
+			fault("%s is %d %v, llama.cpp has %d", c.name, id, ok, c.want)
+		}
+	}
+	if ours.AddBOS() != theirs.AddBOS() || ours.AddEOS() != theirs.AddEOS() {
+		fault("BOS and EOS are added: %v %v, llama.cpp says %v %v", ours.AddBOS(), ours.AddEOS(), theirs.AddBOS(), theirs.AddEOS())
+	}
+
+	for i, text := range newCorpus(7, controls).strings(texts) {
+		special := i%2 == 0
+		want := theirs.Tokenize(text, false, special)
+		if got := ours.Tokenize(nil, text, special); !slices.Equal(got, want) {
+			fault("Tokenize(%q, %v)\n      is %v\nllama.cpp %v", text, special, got, want)
+		}
+		if i%10 == 0 {
+			want := theirs.Tokenize(text, true, true)
+			if got := ours.Encode(text); !slices.Equal(got, want) {
+				fault("Encode(%q)\n      is %v\nllama.cpp %v", text, got, want)
+			}
+		}
+		remove, show := i%4 < 2, i%8 < 4
+		if got, want := ours.Detokenize(want, remove, show), string(theirs.Detokenize(want, remove, show)); got != want {
+			fault("Detokenize(%v, %v, %v)\n      is %q\nllama.cpp %q", want, remove, show, got, want)
+		}
+	}
+}
+
+// kindAttrs are the attributes of llama.cpp that say what kind a token is.
+const kindAttrs = 63
+
+var attrKind = map[int]vocab.Kind{0: vocab.Undefined, 1: vocab.Unknown, 2: vocab.Unused, 4: vocab.Normal, 8: vocab.Control,
+	16: vocab.UserDefined, 32: vocab.Byte}
+
+// TestPreTokenizers compares every pre-tokenizer on a vocabulary in which many
+// pairs of bytes merge, so that a cut at another place shows.
+func TestPreTokenizers(t *testing.T) {
+	for _, name := range []string{"default", "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
+		"deepseek-llm", "deepseek-coder", "deepseek-v3", "falcon", "mpt", "starcoder", "gpt-2", "phi-2", "jina-es", "jina-de",
+		"gigachat", "jina-v2-es", "jina-v2-de", "a.x-4.0", "mellum", "jina-v1-en", "jina-v2-code", "roberta-bpe", "refact",
+		"command-r", "qwen2", "deepseek-r1-qwen", "kormo", "stablelm2", "olmo", "dbrx", "smaug-bpe", "poro-chat", "glm4",
+		"chatglm-bpe", "viking", "jais", "tekken", "smollm", "codeshell", "bloom", "gpt3-finnish", "exaone", "exaone4",
+		"chameleon", "minerva-7b", "megrez", "gpt-4o", "llama4", "superbpe", "trillion", "granite-docling", "bailingmoe",
+		"bailingmoe2", "llada-moe", "seed-coder", "hunyuan", "hunyuan-dense", "kimi-k2", "grok-2", "afmoe", "minimax-m2", "unheard-of"} {
+		t.Run(name, func(t *testing.T) {
+			w := new(models.Writer)
+			w.String("general.architecture", "llama")
+			w.String("tokenizer.ggml.model", "gpt2")
+			w.String("tokenizer.ggml.pre", name)
+			tokens, merges := pairTokens()
+			n := uint32(len(tokens))
+			tokens = append(tokens, vocab.Token{Text: "<s>", Kind: vocab.Control}, vocab.Token{Text: "</s>", Kind: vocab.Control},
+				vocab.Token{Text: "<mask>", Kind: vocab.UserDefined}, vocab.Token{Text: "<|im_end|>", Kind: vocab.Control})
+			writeTokens(w, tokens)
+			w.Strings("tokenizer.ggml.merges", merges)
+			w.Uint32("tokenizer.ggml.bos_token_id", n)
+			w.Uint32("tokenizer.ggml.eos_token_id", n+1)
+			compareVocab(t, vocabFile(t, w), 250)
+		})
+	}
+}
+
+// pairTokens returns a token for each byte, and merges of many pairs of them.
+func pairTokens() (tokens []vocab.Token, merges []string) {
+	spelling := make([]string, 256)
+	next := rune(256)
+	for b := range 256 {
+		r := rune(b)
+		if b < '!' || b > '~' && b < 0xa1 || b == 0xad {
+			r, next = next, next+1
+		}
+		spelling[b] = string(r)
+		tokens = append(tokens, vocab.Token{Text: spelling[b]})
+	}
+	for i := range 1 << 16 {
+		i = i * 40503 % (1 << 16) // an odd number: every pair once, in no plain order
+		a, b := spelling[i>>8], spelling[i&255]
+		if i%5 != 0 {
+			continue
+		}
+		tokens = append(tokens, vocab.Token{Text: a + b})
+		merges = append(merges, a+" "+b)
+	}
+	return tokens, merges
+}
+
+// TestTokenizerModels compares the tokenizers other than BPE, on vocabularies
+// made from that of a SentencePiece model.
+func TestTokenizerModels(t *testing.T) {
+	control := func(texts ...string) (out []vocab.Token) {
+		for _, s := range texts {
+			out = append(out, vocab.Token{Text: s, Kind: vocab.Control})
+		}
+		return out
+	}
+	spaces := func(w *models.Writer) { w.Bool("tokenizer.ggml.add_space_prefix", true) }
+	for _, c := range []struct {
+		name, model string
+		tokens      []vocab.Token
+		more        func(w *models.Writer)
+	}{
+		{"ugm", "t5", control(), nil},
+		{"ugm-space", "t5", control(), spaces},
+		{"ugm-normalised", "t5", control(), func(w *models.Writer) {
+			spaces(w)
+			w.Bool("tokenizer.ggml.remove_extra_whitespaces", true)
+			w.Value("tokenizer.ggml.precompiled_charsmap", bytesValue(t, charsMap))
+		}},
+		{"plamo2", "plamo2", control(), nil},
+		{"rwkv", "rwkv", rwkvTokens(), nil},
+		{"wordpiece", "bert", nil, nil},
+		{"sentencepiece-plain", "llama", control(), func(w *models.Writer) {
+			w.Bool("tokenizer.ggml.add_space_prefix", false)
+			w.Bool("tokenizer.ggml.add_eos_token", true)
+		}},
+		{"strip-after", "llama", control("<|endoftext|>", "<|user|>"), func(w *models.Writer) { w.String("general.name", "Phi-3") }},
+		{"strip-before", "llama", control("<mask>"), func(w *models.Writer) { w.String("tokenizer.ggml.pre", "jina-v2-de") }},
+		{"roles", "llama", append(control("<|return|>", "<|call|>", "<|channel|>"), vocab.Token{Text: "<|end|>"}, vocab.Token{Text: ""},
+			vocab.Token{Text: "<|message|>"}, vocab.Token{Text: "<|endoftext|>", Kind: vocab.Undefined}, vocab.Token{Text: "<fim-repo>"},
+			vocab.Token{Text: "<|fim_pad|>"}, vocab.Token{Text: "<|file_sep|>"}, vocab.Token{Text: "<hole>", Kind: vocab.Unused}), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tokens := c.tokens
+			if c.model != "rwkv" {
+				tokens = sharedTokens(t, c.model == "bert", c.tokens)
+			}
+			w := new(models.Writer)
+			w.String("general.architecture", "llama")
+			w.String("tokenizer.ggml.model", c.model)
+			writeTokens(w, tokens)
+			if c.more != nil {
+				c.more(w)
+			}
+			compareVocab(t, vocabFile(t, w), 1500)
+		})
+	}
+}
+
+// sharedTokens returns the tokens of llama2 with more behind them; for
+// WordPiece only the ordinary ones, with a WordPiece model's control tokens
+// in their usual places.
+func sharedTokens(t *testing.T, wordPiece bool, more []vocab.Token) (out []vocab.Token) {
+	v, err := vocab.Load(shared(t, "vocab", "llama2.gguf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wordPiece {
+		for i := range 104 {
+			out = append(out, vocab.Token{Text: fmt.Sprintf("[unused%d]", i), Kind: vocab.Unused})
+		}
+		for i, s := range map[int]string{0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 102: "[SEP]", 103: "[MASK]"} {
+			out[i] = vocab.Token{Text: s, Kind: vocab.Control}
+		}
+	}
+	for id := range int32(v.Len()) {
+		if wordPiece && (v.Kind(id) != vocab.Normal || id%7 == 0) {
+			continue // leave gaps, so that some words have no spelling
+		}
+		out = append(out, vocab.Token{Text: v.Text(id), Kind: v.Kind(id), Score: v.Score(id)})
+	}
+	return append(out, more...)
+}
+
+// rwkvTokens returns every byte and some longer texts, as RWKV spells them.
+func rwkvTokens() []vocab.Token {
+	out := []vocab.Token{{Text: "<|eos|>", Kind: vocab.Control}}
+	for b := range 256 {
+		out = append(out, vocab.Token{Text: fmt.Sprintf(`\x%02x`, b)})
+	}
+	for _, s := range []string{`\n\n`, `\r\n`, `\t\t`, `  `, `    `, ` the`, `the`, ` th`, `\\\'`, `\xe6\x96`, `\xe6\x96\x87`, `func`, ` {\n`, `don\'t`, `12`, `123`} {
+		out = append(out, vocab.Token{Text: s})
+	}
+	return out
+}
+
+func writeTokens(w *models.Writer, tokens []vocab.Token) {
+	fileKind := map[vocab.Kind]int32{vocab.Normal: 1, vocab.Unknown: 2, vocab.Control: 3, vocab.UserDefined: 4, vocab.Unused: 5, vocab.Byte: 6}
+	texts, kinds := make([]string, len(tokens)), make([]int32, len(tokens))
+	scores := make([]byte, 0, 4*len(tokens))
+	for i, t := range tokens {
+		texts[i], kinds[i] = t.Text, fileKind[t.Kind]
+		scores, _ = binary.Append(scores, binary.LittleEndian, t.Score)
+	}
+	w.Strings("tokenizer.ggml.tokens", texts)
+	w.Int32s("tokenizer.ggml.token_type", kinds)
+	w.Value("tokenizer.ggml.scores", arrayValue(vocab.TypeFloat32, len(tokens), scores))
+}
+
+// arrayValue returns an array of numbers as read from a file.
+func arrayValue(elem vocab.ValueType, n int, data []byte) vocab.Value {
+	le := binary.LittleEndian
+	file := append([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 8)...) // no tensors
+	file = le.AppendUint64(file, 1)
+	file = append(le.AppendUint64(file, 1), 'x')
+	file = le.AppendUint32(file, uint32(vocab.TypeArray))
+	file = le.AppendUint32(file, uint32(elem))
+	file = append(le.AppendUint64(file, uint64(n)), data...)
+	g, err := vocab.ReadGGUF(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		panic(err)
+	}
+	v, _ := g.Get("x")
+	return v
+}
+
+func bytesValue(t *testing.T, rules map[string]string) vocab.Value {
+	t.Helper()
+	data := compileCharsMap(rules)
+	return arrayValue(vocab.TypeUint8, len(data), data)
+}
+
+func vocabFile(t *testing.T, w *models.Writer) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "vocab.gguf")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := w.Write(f, nil); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var charsMap = map[string]string{"ﬁ": "fi", "Ａ": "A", "\t": " ", "\u00a0": " ", "e\u0301": "é", "abc": "X", "ab": "", "\n": " ",
+	"\r": "", "\u3000": " ", "…": "...", "½": "1⁄2", "²": "2"}
+
+// compileCharsMap lays out replacements as SentencePiece does: a double array
+// of 32-bit units that leads from a text to the place of its replacement, and
+// the replacements. Each node's children are put into the first free places.
+func compileCharsMap(rules map[string]string) []byte {
+	units := make([]uint32, 1<<14)
+	used := make([]bool, len(units))
+	used[0] = true
+	var replacements []byte
+	var place func(prefix string, at uint32)
+	place = func(prefix string, at uint32) {
+		var labels []byte
+		for c := range 256 {
+			for from := range rules {
+				if strings.HasPrefix(from+"\x00", prefix+string([]byte{byte(c)})) {
+					labels = append(labels, byte(c))
+					break
+				}
+			}
+		}
+		base := uint32(1)
+		for slices.ContainsFunc(labels, func(c byte) bool { return used[base^uint32(c)] }) {
+			base++
+		}
+		units[at] |= (base ^ at) << 10
+		for _, c := range labels {
+			used[base^uint32(c)] = true
+		}
+		for _, c := range labels {
+			if c == 0 {
+				units[at] |= 1 << 8
+				units[base] = 1<<31 | uint32(len(replacements))
+				replacements = append(append(replacements, rules[prefix]...), 0)
+				continue
+			}
+			units[base^uint32(c)] = uint32(c)
+			place(prefix+string([]byte{c}), base^uint32(c))
+		}
+	}
+	place("", 0)
+	out := binary.LittleEndian.AppendUint32(nil, uint32(4*len(units)))
+	for _, u := range units {
+		out = binary.LittleEndian.AppendUint32(out, u)
+	}
+	return append(out, replacements...)
+}
