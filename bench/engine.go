@@ -9,8 +9,8 @@ type Engine interface {
 // Constraint is a compiled schema.
 type Constraint interface {
 	NewMatcher() Matcher
-	// Draft names the draft by which the schema was read: "4", "6", "7",
-	// "2019-09" or "2020-12".
+	// Draft names the draft by which the schema was read: "draft-04",
+	// "draft-06", "draft-07", "2019-09" or "2020-12".
 	Draft() string
 }
 

@@ -27,11 +27,11 @@ const judgeURL = "mem:///schema.json"
 
 // metaschemas is keyed by what [Constraint.Draft] returns.
 var metaschemas = map[string]*jsonschema.Draft{
-	"4":       jsonschema.Draft4,
-	"6":       jsonschema.Draft6,
-	"7":       jsonschema.Draft7,
-	"2019-09": jsonschema.Draft2019,
-	"2020-12": jsonschema.Draft2020,
+	"draft-04": jsonschema.Draft4,
+	"draft-06": jsonschema.Draft6,
+	"draft-07": jsonschema.Draft7,
+	"2019-09":  jsonschema.Draft2019,
+	"2020-12":  jsonschema.Draft2020,
 }
 
 // newJudge compiles schema as the named draft, whatever its $schema says.

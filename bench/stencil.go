@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"errors"
+	"time"
+
+	"stencil/decoder"
+	"stencil/schema"
+	"stencil/vocab"
+)
+
+// NewEngine returns stencil's own engine with the given options.
+func NewEngine(v *vocab.Vocab, opt schema.Options) Engine { return &stencilEngine{v, opt} }
+
+// Prepare has the engine make the tables that it keeps for a vocabulary, as a
+// server does when it loads a model, and returns how long that took. Without
+// it the first schema would pay for all.
+func Prepare(v *vocab.Vocab) (time.Duration, error) {
+	start := time.Now()
+	c, err := NewEngine(v, schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0)}).Compile([]byte(`{"pattern": "^[a-z]*$"}`))
+	if err != nil {
+		return 0, err
+	}
+	for _, document := range []string{`"abc"`, ` { "a" : [ 1.5 , "é\n" ] } `} {
+		m := c.NewMatcher()
+		for _, b := range []byte(document) {
+			if _, err := m.Mask(); err != nil {
+				return 0, err
+			}
+			if _, err := m.AcceptBytes([]byte{b}); err != nil {
+				return 0, err
+			}
+		}
+	}
+	v.TokenizeText(nil, []byte(`{"a": 1}`))
+	return time.Since(start), nil
+}
+
+type stencilEngine struct {
+	vocab *vocab.Vocab
+	opt   schema.Options
+}
+
+// Compile implements [Engine].
+func (e *stencilEngine) Compile(source []byte) (Constraint, error) {
+	s, err := schema.Compile(source, e.opt)
+	if err != nil {
+		return nil, &CompileError{Keyword: stoppedBy(err), Err: err}
+	}
+	return &stencilConstraint{schema: s, grammar: s.Grammar(e.vocab)}, nil
+}
+
+// stoppedBy names the keyword because of which a schema was refused.
+func stoppedBy(err error) string {
+	var (
+		unsupported   *schema.UnsupportedError
+		invalid       *schema.InvalidError
+		unsatisfiable *schema.UnsatisfiableError
+		limit         *schema.LimitError
+	)
+	var issues []schema.Issue
+	switch {
+	case errors.As(err, &unsupported):
+		issues = unsupported.Issues
+	case errors.As(err, &invalid):
+		issues = invalid.Issues
+	case errors.As(err, &unsatisfiable):
+		return "unsatisfiable"
+	case errors.As(err, &limit):
+		return "limit " + limit.Limit
+	}
+	for _, issue := range issues {
+		if issue.Keyword != "" {
+			return issue.Keyword
+		}
+	}
+	return ""
+}
+
+type stencilConstraint struct {
+	schema  *schema.Schema
+	grammar *decoder.Grammar
+}
+
+// NewMatcher implements [Constraint].
+func (c *stencilConstraint) NewMatcher() Matcher { return stencilMatcher{c.grammar.NewMatcher()} }
+
+// Draft implements [Constraint].
+func (c *stencilConstraint) Draft() string { return c.schema.Report().Draft }
+
+// stencilMatcher gives the decoder's matcher the types of this package.
+type stencilMatcher struct{ *decoder.Matcher }
+
+// Mask implements [Matcher].
+func (m stencilMatcher) Mask() (Mask, error) {
+	mask, err := m.Matcher.Mask()
+	if err != nil {
+		return nil, err // not a nil *decoder.Mask in an interface
+	}
+	return mask, nil
+}
+
+// Clone implements [Matcher].
+func (m stencilMatcher) Clone() Matcher { return stencilMatcher{m.Matcher.Clone()} }
