@@ -126,17 +126,15 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 		}()
 	}
 
-	var cerr C.struct_stencil_error
-	var row *C.float
 	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
-		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)), &row, &cerr)
+		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)))
 	if status == C.STENCIL_OK {
 		for s, end := range c.next {
 			if end >= 0 {
 				c.lens[s] = end
 			}
 		}
-		c.row, c.rows = (*float32)(row), b.Rows()
+		c.row, c.rows = (*float32)(c.ptr.logits), b.Rows()
 		return nil
 	}
 	c.resync()
@@ -146,7 +144,7 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 	case status == C.STENCIL_NO_SLOT:
 		return fmt.Errorf("%w: %d entries, %d cells in all", backend.ErrNoSlot, b.Len(), c.size)
 	case status == C.STENCIL_EXCEPTION:
-		return fmt.Errorf("llama: decode: %s", C.GoString(&cerr.text[0]))
+		return fmt.Errorf("llama: decode: %s", C.GoString(&c.ptr.err.text[0]))
 	case status == -1:
 		return fmt.Errorf("%w: refused by llama.cpp", backend.ErrBatch)
 	}

@@ -112,9 +112,10 @@ func (f *file) estimate(p backend.ContextParams) Estimate {
 	feed := n * (3*ff + 3*width) * 4
 	attention := n * (4*width + 3*heads*keyLen) * 4
 	if p.FlashAttention == backend.FlashOff {
-		attention += 2 * n * cells * heads * 4 // scores before and after softmax
+		attention += n * cells * heads * 4 // the scores
 	}
-	e.Compute = max(logits, feed, attention) + mask + 8<<20
+	books := cells * 64 // positions and the set of sequences of each cell
+	e.Compute = max(logits, feed, attention) + mask + books + 8<<20
 	return e
 }
 

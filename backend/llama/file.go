@@ -32,6 +32,9 @@ func openFile(path string) (*file, error) {
 	if f.arch == "" {
 		return nil, fmt.Errorf("llama: %s: %w: it names no architecture", path, backend.ErrNotModel)
 	}
+	if len(g.Tensors) == 0 {
+		return nil, fmt.Errorf("llama: %s: %w: it holds no weights", path, backend.ErrNotModel)
+	}
 	parts, err := otherParts(path, g)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ var aborting atomic.Int32
 var logger atomic.Pointer[slog.Logger]
 
 // SetLogger sends the log lines of llama.cpp to l, for the whole process,
-// llama.cpp having one log only. Its news are logged at debug level: it is
-// talkative. nil means slog.Default().
+// llama.cpp having one log only. It is talkative: its news are logged at debug
+// level and its warnings as news. nil means slog.Default().
 func SetLogger(l *slog.Logger) { logger.Store(l) }
 
 // lines joins the pieces that llama.cpp hands out into whole lines.
@@ -67,7 +67,7 @@ func flush() {
 	case C.GGML_LOG_LEVEL_DEBUG:
 		level = slog.LevelDebug - 4
 	case C.GGML_LOG_LEVEL_WARN:
-		level = slog.LevelWarn
+		level = slog.LevelInfo // it warns of the ordinary, such as a context below the trained length
 	case C.GGML_LOG_LEVEL_ERROR:
 		level = slog.LevelError
 		if lines.collect != nil {

@@ -10,6 +10,10 @@
 #include <exception>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 // Implemented in Go.
 extern "C" bool stencilProgress(float progress, uintptr_t handle);
 extern "C" void stencilLog(int32_t level, char * text);
@@ -82,6 +86,13 @@ void undo(stencil_ctx * c, int32_t n, const int32_t * pos, const int32_t * seqs)
 } // namespace
 
 void stencil_init(void) {
+#ifdef __GLIBC__
+    // Caches and compute buffers are large and come and go with contexts. By
+    // default glibc, once one was freed, takes the next ones from its heaps,
+    // where small neighbours that live longer keep them from being given back:
+    // hundreds of kilobytes lost with every model that is loaded and unloaded.
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
     ggml_log_set(on_log, nullptr);
     llama_log_set(on_log, nullptr);
     llama_backend_init();
@@ -196,8 +207,7 @@ void stencil_ctx_free(stencil_ctx * c) {
 }
 
 int32_t stencil_decode(stencil_ctx * c, int32_t n,
-                       const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want,
-                       float ** logits, stencil_error * err) {
+                       const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want) {
     int32_t status = STENCIL_EXCEPTION;
     try {
         std::memcpy(c->seqs, seqs, n * sizeof *seqs);
@@ -210,13 +220,13 @@ int32_t stencil_decode(stencil_ctx * c, int32_t n,
         b.logits   = const_cast<int8_t *>(want);
         status = llama_decode(c->lctx, b);
         if (status == STENCIL_OK) {
-            *logits = llama_get_logits(c->lctx); // also waits for the device
+            c->logits = llama_get_logits(c->lctx); // also waits for the device
             return status;
         }
     } catch (const std::exception & e) {
-        set_error(err, e.what());
+        set_error(&c->err, e.what());
     } catch (...) {
-        set_error(err, "unknown exception");
+        set_error(&c->err, "unknown exception");
     }
     undo(c, n, pos, seqs);
     return status;

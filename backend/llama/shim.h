@@ -58,6 +58,9 @@ struct stencil_ctx {
     struct ggml_threadpool * pool;
     struct ggml_threadpool * pool_batch;
 
+    float              * logits; // of the last decode that worked
+    struct stencil_error err;    // of the last one that threw
+
     int32_t         max_batch;
     int32_t       * n_seq_id; // all 1
     llama_seq_id  * seqs;
@@ -79,11 +82,10 @@ struct stencil_ctx * stencil_ctx_new(struct llama_model * model, const struct st
 void                 stencil_ctx_free(struct stencil_ctx * c);
 
 // stencil_decode decodes n entries and waits for the result. On success
-// *logits is the first row asked for (rows follow one another); on failure the
-// sequences of the batch are cut back to the positions where it began.
+// c->logits is the first row asked for (rows follow one another); on failure
+// the sequences of the batch are cut back to the positions where it began.
 int32_t stencil_decode(struct stencil_ctx * c, int32_t n,
-                       const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want,
-                       float ** logits, struct stencil_error * err);
+                       const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want);
 
 // stencil_state_set returns the number of bytes read, 0 on failure, in which
 // case the sequence is empty.
