@@ -214,7 +214,7 @@ func TestForcedTextIsOneBatch(t *testing.T) {
 func TestBudget(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, scripted.Random(9), scripted.Options{}, Config{})
-	for _, lang := range []language{
+	for _, lang := range []fakeLanguage{
 		quoted(v, `{"name":"`, "abcden日é", `"}`),
 		quoted(v, "", "aaaaaaa", "STOPSTOP"),
 		quoted(v, "[", "one two three", "日日日]"),
@@ -313,9 +313,9 @@ func TestConstraintFailsMidway(t *testing.T) {
 	}
 }
 
-type panicking struct{ language }
+type panicking struct{ fakeLanguage }
 
-func (p panicking) NewMatcher() Matcher { return &panickingMatcher{p.language.NewMatcher()} }
+func (p panicking) NewMatcher() Matcher { return &panickingMatcher{p.fakeLanguage.NewMatcher()} }
 
 type panickingMatcher struct{ Matcher }
 

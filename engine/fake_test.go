@@ -37,8 +37,8 @@ func testVocab(t testing.TB) *vocab.Vocab {
 	return v
 }
 
-// language is a constraint written as three functions of the text.
-type language struct {
+// fakeLanguage is a constraint written as three functions of the text.
+type fakeLanguage struct {
 	v        *vocab.Vocab
 	viable   func(text string) bool // some text of the language begins with it
 	complete func(text string) bool
@@ -49,16 +49,16 @@ type language struct {
 	broken   func(text string) bool   // where masks fail
 }
 
-func (l language) NewMatcher() Matcher { return &languageMatcher{l: l} }
+func (l fakeLanguage) NewMatcher() Matcher { return &fakeMatcher{l: l} }
 
-type languageMatcher struct {
-	l    language
+type fakeMatcher struct {
+	l    fakeLanguage
 	text string
 	past []string
 	done bool
 }
 
-func (m *languageMatcher) Mask() (sampling.Set, error) {
+func (m *fakeMatcher) Mask() (sampling.Set, error) {
 	time.Sleep(m.l.delay)
 	if m.l.masks != nil {
 		m.l.masks.Add(1)
@@ -66,7 +66,7 @@ func (m *languageMatcher) Mask() (sampling.Set, error) {
 	if m.l.broken != nil && m.l.broken(m.text) {
 		return nil, errors.New("more than 10 states")
 	}
-	var s languageMask
+	var s fakeMask
 	for id := range int32(m.l.v.Len()) {
 		if m.l.v.IsEOG(id) && m.l.complete(m.text) {
 			s = append(s, id)
@@ -77,11 +77,11 @@ func (m *languageMatcher) Mask() (sampling.Set, error) {
 	return s, nil
 }
 
-type languageMask []int32
+type fakeMask []int32
 
-func (s languageMask) Parts() (vocab.Bitset, []int32) { return nil, s }
+func (s fakeMask) Parts() (vocab.Bitset, []int32) { return nil, s }
 
-func (m *languageMatcher) Accept(token int32) error {
+func (m *fakeMatcher) Accept(token int32) error {
 	if m.done {
 		return errors.New("after the end")
 	}
@@ -102,7 +102,7 @@ func (m *languageMatcher) Accept(token int32) error {
 	return nil
 }
 
-func (m *languageMatcher) Rollback(n int) error {
+func (m *fakeMatcher) Rollback(n int) error {
 	if n > len(m.past) {
 		return errors.New("rollback too far")
 	}
@@ -113,16 +113,16 @@ func (m *languageMatcher) Rollback(n int) error {
 	return nil
 }
 
-func (m *languageMatcher) Accepting() bool { return m.done || m.l.complete(m.text) }
+func (m *fakeMatcher) Accepting() bool { return m.done || m.l.complete(m.text) }
 
-func (m *languageMatcher) ForcedTokens() []int32 {
+func (m *fakeMatcher) ForcedTokens() []int32 {
 	if m.l.forced == nil {
 		return nil
 	}
 	return m.l.v.TokenizeText(nil, []byte(m.l.forced(m.text)))
 }
 
-func (m *languageMatcher) ShortestCompletion() []byte {
+func (m *fakeMatcher) ShortestCompletion() []byte {
 	if m.Accepting() {
 		return nil
 	}
@@ -131,10 +131,10 @@ func (m *languageMatcher) ShortestCompletion() []byte {
 
 // quoted is the language prefix + any of letters, any number of times +
 // suffix. Prefix and suffix are forced where nothing else can follow.
-func quoted(v *vocab.Vocab, prefix, letters, suffix string) language {
+func quoted(v *vocab.Vocab, prefix, letters, suffix string) fakeLanguage {
 	body := func(text string) (string, bool) { return strings.CutPrefix(text, prefix) }
 	split := func(rest string) (tail string) { return strings.TrimLeft(rest, letters) }
-	return language{
+	return fakeLanguage{
 		v: v,
 		viable: func(text string) bool {
 			rest, ok := body(text)

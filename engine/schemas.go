@@ -40,6 +40,21 @@ type CompiledSchema struct {
 	Source     []byte // the document, read-only
 	Report     schema.Report
 	Constraint Constraint
+
+	once      sync.Once
+	validator *Validator
+	unchecked error
+}
+
+// Validate checks a document with a validator that shares no code with the
+// constraint engine. Errors: *InvalidDocumentError; any other says why there
+// is no verdict.
+func (s *CompiledSchema) Validate(document []byte) error {
+	s.once.Do(func() { s.validator, s.unchecked = NewValidator(s.Source, s.Report.Draft) })
+	if s.unchecked != nil {
+		return s.unchecked
+	}
+	return s.validator.Validate(document)
 }
 
 // NewSchemas keeps up to limit schemas.

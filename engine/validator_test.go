@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"stencil/schema"
+)
+
+func TestValidator(t *testing.T) {
+	tests := []struct {
+		schema, draft, document string
+		want                    []schema.Issue // by pointer and keyword; nil: fits
+	}{
+		{`{"type":"integer"}`, "2020-12", `5`, nil},
+		{`{"type":"integer"}`, "2020-12", `"5"`, []schema.Issue{{Keyword: "type"}}},
+		{`{"type":"integer"}`, "2020-12", `5 5`, []schema.Issue{{}}},
+		{`{"properties":{"a/b":{"items":{"maximum":3}}}}`, "2020-12", `{"a/b":[1,7,2,9]}`,
+			[]schema.Issue{{Pointer: "/a~1b/1", Keyword: "maximum"}, {Pointer: "/a~1b/3", Keyword: "maximum"}}},
+		{`{"format":"date"}`, "7", `"2026-02-30"`, []schema.Issue{{Keyword: "format"}}},
+		{`{"format":"semver"}`, "7", `"?"`, nil},
+		{`{"pattern":"^\\p{Letter}(?=x)"}`, "2020-12", `"éx"`, nil},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","maximum":3,"exclusiveMaximum":true}`, "4", `3`, []schema.Issue{{Keyword: "exclusiveMaximum"}}},
+	}
+	for _, test := range tests {
+		v, err := NewValidator([]byte(test.schema), test.draft)
+		if err != nil {
+			t.Errorf("%s: %v", test.schema, err)
+			continue
+		}
+		err = v.Validate([]byte(test.document))
+		var invalid *InvalidDocumentError
+		if errors.As(err, &invalid) != (test.want != nil) || invalid == nil && err != nil {
+			t.Errorf("%s against %s: %v", test.document, test.schema, err)
+			continue
+		}
+		if invalid == nil {
+			continue
+		}
+		if len(invalid.Issues) != len(test.want) {
+			t.Errorf("%s against %s: %v", test.document, test.schema, err)
+			continue
+		}
+		for i, issue := range invalid.Issues {
+			if issue.Pointer != test.want[i].Pointer || !strings.Contains(issue.Keyword, test.want[i].Keyword) || issue.Reason == "" {
+				t.Errorf("%s against %s: issue %d is %+v", test.document, test.schema, i, issue)
+			}
+		}
+	}
+}
+
+func TestValidatorRefuses(t *testing.T) {
+	for _, test := range []struct{ schema, draft string }{
+		{`{"$ref":"https://example.com/other.json"}`, "2020-12"},
+		{`{"type":"integer"}`, "3"},
+		{`{"type":`, "7"},
+		{`{"pattern":"("}`, "7"},
+	} {
+		if _, err := NewValidator([]byte(test.schema), test.draft); err == nil {
+			t.Errorf("%s as draft %s was accepted", test.schema, test.draft)
+		}
+	}
+}
+
+func TestValidatorGivesUpOnPatterns(t *testing.T) {
+	v, err := NewValidator([]byte(`{"pattern":"^(\\w+\\s?)+$"}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	err = v.Validate([]byte(`"` + strings.Repeat("a", 60) + `!"`))
+	if !errors.Is(err, ErrUndecided) || time.Since(start) > 10*patternTimeout {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}
