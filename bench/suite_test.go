@@ -1,0 +1,260 @@
+package bench
+
+import (
+	"archive/tar"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ulikunitz/xz"
+
+	"stencil/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// lenient are the options under which the engine accepts every spelling of
+// every valid document.
+var lenient = schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true}
+
+// readArchive returns the regular files of a .tar.xz, in order.
+func readArchive(t testing.TB, name string) (files []archiveFile) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	packed, err := xz.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := tar.NewReader(packed)
+	for {
+		h, err := members.Next()
+		if err == io.EOF {
+			return files
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, archiveFile{h.Name, data})
+	}
+}
+
+type archiveFile struct {
+	name string
+	data []byte
+}
+
+// suiteDrafts are the folders of the suite with the $schema that their schemas
+// leave out.
+var suiteDrafts = []struct{ folder, metaschema string }{
+	{"draft4", "http://json-schema.org/draft-04/schema#"},
+	{"draft6", "http://json-schema.org/draft-06/schema#"},
+	{"draft7", "http://json-schema.org/draft-07/schema#"},
+	{"draft2019-09", "https://json-schema.org/draft/2019-09/schema"},
+	{"draft2020-12", "https://json-schema.org/draft/2020-12/schema"},
+}
+
+// suiteDepartures are files of the suite that ask for what this engine decided
+// against.
+var suiteDepartures = map[string]string{
+	// Formats are always asserted.
+	"format.json": "is only an annotation by default",
+	// content* are annotations, as later drafts have it.
+	"optional/content.json": "",
+	// 1.0 is an integer in every draft.
+	"optional/zeroTerminatedFloats.json": "a float is not an integer even without fractional part",
+	// Metaschemas are not loaded, so every vocabulary is in force.
+	"vocabulary.json": "no validation: invalid number",
+}
+
+// suiteRun counts what happened.
+type suiteRun struct {
+	groups, compiled, instances, skipped, departures int
+	refused                                          []string
+}
+
+// withDraft puts $schema into a schema that has none.
+func withDraft(src []byte, root *value, metaschema string) []byte {
+	if root.kind != kindObject || root.member("$schema") != nil {
+		return src
+	}
+	sep := ","
+	if len(root.items) == 0 {
+		sep = ""
+	}
+	return slices.Concat([]byte(`{"$schema":"`+metaschema+`"`+sep), src[1:])
+}
+
+// group runs the tests of one schema.
+func (run *suiteRun) group(t *testing.T, engine Engine, place, metaschema string, src []byte, g *value, departs string, departure bool) {
+	run.groups++
+	root := g.member("schema")
+	text := withDraft(src[root.start:root.end], root, metaschema)
+	constraint, err := engine.Compile(text)
+	var unsatisfiable *schema.UnsatisfiableError
+	var refusal *CompileError
+	switch {
+	case errors.As(err, &unsatisfiable): // accepts nothing, and says so
+	case errors.As(err, &refusal):
+		run.refused = append(run.refused, fmt.Sprintf("%s: %s: %s", place, refusal.Keyword, g.member("description").text))
+		return
+	case err != nil:
+		t.Errorf("%s: %v", place, err)
+		return
+	}
+	run.compiled++
+	for i, test := range g.member("tests").items {
+		description := test.member("description").text
+		if departure && strings.Contains(description, departs) {
+			run.departures++
+			continue
+		}
+		instance := appendJSON(nil, test.member("data"), spacedJSON)
+		if !utf8.Valid(instance) {
+			run.skipped++
+			continue
+		}
+		run.instances++
+		valid := test.member("valid").kind == kindTrue
+		accepted := false
+		why := error(unsatisfiable)
+		if unsatisfiable == nil {
+			accepted, why = accepts(constraint, instance)
+		}
+		if accepted != valid {
+			t.Errorf("%s test %d: %s: accepted %t, want %t (%v)\n\tschema   %s\n\tinstance %s",
+				place, i+1, description, accepted, valid, why, shorten(string(text), 600), shorten(string(instance), 200))
+		}
+	}
+}
+
+// accepts feeds a whole document.
+func accepts(c Constraint, document []byte) (bool, error) {
+	m := c.NewMatcher()
+	if _, err := m.AcceptBytes(document); err != nil {
+		return false, err
+	}
+	if !m.Accepting() {
+		return false, errors.New("incomplete")
+	}
+	return true, nil
+}
+
+// TestSchemaSuite runs the official JSON Schema test suite, all drafts,
+// required and optional tests.
+func TestSchemaSuite(t *testing.T) {
+	files := readArchive(t, sharedFile(t, "json-schema-test-suite", "json-schema-test-suite.tar.xz"))
+	engine := NewEngine(vocabOf(t, nastyTokens...), lenient)
+	var run suiteRun
+	for _, draft := range suiteDrafts {
+		t.Run(draft.folder, func(t *testing.T) {
+			for _, f := range files {
+				_, file, found := strings.Cut(f.name, "tests/"+draft.folder+"/")
+				if !found || path.Ext(file) != ".json" {
+					continue
+				}
+				root, err := parseValue(f.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				departs, departure := suiteDepartures[file]
+				for i, g := range root.items {
+					place := fmt.Sprintf("%s/%s#%d", draft.folder, strings.TrimSuffix(file, ".json"), i+1)
+					run.group(t, engine, place, draft.metaschema, f.data, g, departs, departure)
+				}
+			}
+		})
+	}
+	t.Logf("%d schemas, %d compiled, %d instances, %d skipped for lone surrogates, %d departures",
+		run.groups, run.compiled, run.instances, run.skipped, run.departures)
+	if run.groups < 1500 {
+		t.Errorf("only %d schemas were found", run.groups)
+	}
+	if share := percent(run.compiled, run.groups); share < 95 {
+		t.Errorf("%.1f%% of the schemas compile, want 95%%", share)
+	}
+	compareGolden(t, "testdata/suite-refused.txt", strings.Join(run.refused, "\n")+"\n")
+}
+
+// compareGolden compares got with a file, or writes the file under -update.
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			t.Errorf("%s: new line: %s", name, line)
+		}
+	}
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			t.Errorf("%s: no longer true: %s", name, line)
+		}
+	}
+}
+
+// TestParsingSuite runs the JSON parsing suite under the schema true.
+func TestParsingSuite(t *testing.T) {
+	files := readArchive(t, sharedFile(t, "json-parsing", "json-test-suite.tar.xz"))
+	constraint, err := NewEngine(vocabOf(t, nastyTokens...), lenient).Compile([]byte("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[byte]int{}
+	for _, f := range files {
+		name := path.Base(f.name)
+		if !strings.Contains(f.name, "test_parsing/") || len(name) < 2 || name[1] != '_' {
+			continue
+		}
+		counts[name[0]]++
+		accepted, why := accepts(constraint, f.data)
+		switch want, departs := name[0] == 'y', parsingDepartures[name]; {
+		case name[0] == 'i':
+			// Either is right, but it must end, and what is no UTF-8 or holds a
+			// lone surrogate is refused.
+			if v, err := parseValue(f.data); accepted && (err != nil || !utf8.Valid(appendJSON(nil, v, compactJSON))) {
+				t.Errorf("%s is accepted: %q", name, shorten(string(f.data), 100))
+			}
+		case accepted != (want != departs):
+			t.Errorf("%s: accepted %t: %v: %q", name, accepted, why, shorten(string(f.data), 100))
+		}
+	}
+	if counts['y'] < 90 || counts['n'] < 180 || counts['i'] < 30 {
+		t.Errorf("only %v files were found", counts)
+	}
+}
+
+// parsingDepartures are valid texts that the engine refuses: names that occur
+// twice in one object, which no schema's validator can see.
+var parsingDepartures = map[string]bool{
+	"y_object_duplicated_key.json":           true,
+	"y_object_duplicated_key_and_value.json": true,
+}
