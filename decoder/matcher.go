@@ -95,6 +95,7 @@ func (m *Matcher) Mask() (*Mask, error) {
 	if m.mask != nil && m.maskAt == len(m.past) {
 		return m.mask, nil
 	}
+	m.pending = append(m.pending[:0], m.text...)
 	mask, certain := g.build.build(m.cfg, m.checkToken)
 	if err := g.err(); err != nil {
 		return nil, err
@@ -108,13 +109,14 @@ func (m *Matcher) Mask() (*Mask, error) {
 	return mask, nil
 }
 
-// checkToken reports whether tok may come next, byte by byte.
+// checkToken reports whether tok may come next, byte by byte. It is used by
+// Mask only, which has put the text into pending.
 func (m *Matcher) checkToken(tok int32) bool {
 	b := m.g.vocab.Bytes(tok)
 	if len(b) == 0 {
 		return false
 	}
-	m.pending = append(m.pending[:0], m.text...)
+	m.pending = m.pending[:len(m.text)]
 	c := m.cfg
 	for _, x := range b {
 		if c = m.stepByte(c, x, m.pending); c == dead {

@@ -163,7 +163,7 @@ func (s *source) itemProgress(f form) []progressed {
 	for _, k := range info.kids {
 		out = append(out, s.itemProgress(k)...)
 	}
-	return s.merge(out)
+	return s.partition(s.merge(out))
 }
 
 // itemFinal reports whether f holds for an array that gets no more items.

@@ -3,9 +3,11 @@ package schema
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"sync"
 
 	"stencil/decoder"
+	"stencil/regular"
 	"stencil/vocab"
 )
 
@@ -33,6 +35,16 @@ func Compile(src []byte, opt Options) (*Schema, error) {
 		return nil, err
 	}
 	lang := sharedLanguages()
+	c, err := analyse(doc, opt, lang)
+	var limit *regular.LimitError
+	if errors.As(err, &limit) {
+		// The shared store may have been nearly full.
+		c, err = analyse(doc, opt, freshLanguages())
+	}
+	return c, err
+}
+
+func analyse(doc *document, opt Options, lang *languages) (*Schema, error) {
 	doc.checkTexts(lang)
 	if len(doc.invalid) > 0 {
 		return nil, &InvalidError{doc.invalid}

@@ -403,14 +403,13 @@ func (s *source) finishKey(k frameKey) string {
 			best = lead + rest + `"` + s.finish(frameKey{kind: frameColon, depth: k.depth, a: int32(m.g), b: m.next})
 		}
 	}
-	allowed := s.allowedNames(k.a)
 	missing := s.missing(&s.objects.states[k.a])
 	tried := 0
 	// Names that have to come first: one of them is never worse.
 	for pass := 0; pass < 2 && tried == 0; pass++ {
 		for i := ks.lo; i < ks.hi && tried < 8; i++ {
 			n := fam.sorted[i]
-			if allowed[n>>6]>>(n&63)&1 == 0 || pass == 0 && missing[n>>6]>>(n&63)&1 == 0 {
+			if !s.allowedName(k.a, n) || pass == 0 && missing[n>>6]>>(n&63)&1 == 0 {
 				continue
 			}
 			tried++

@@ -272,10 +272,12 @@ func (s *source) keyAlive(state, key int32) bool {
 	k := s.objects.keyStates[key]
 	if k.lo < k.hi {
 		fam := s.objects.families[k.fam]
-		allowed := s.allowedNames(state)
+		x := s.objects.states[state]
+		if s.untouched(&x, -1) && s.freeFrom(state, key) {
+			return true
+		}
 		for i := k.lo; i < k.hi; i++ {
-			n := fam.sorted[i]
-			if allowed[n>>6]>>(n&63)&1 != 0 {
+			if s.allowedName(state, fam.sorted[i]) {
 				return true
 			}
 		}
@@ -291,8 +293,7 @@ func (s *source) keyMoves(state, key int32) (moves []move, free bool) {
 		return nil, true
 	}
 	if name >= 0 {
-		allowed := s.allowedNames(state)
-		if allowed[name>>6]>>(name&63)&1 == 0 {
+		if !s.allowedName(state, name) {
 			return nil, false
 		}
 		return s.enter(state, name, 0), false

@@ -59,7 +59,7 @@ func (s *source) patternID(e regular.Expr) int32 {
 		return i
 	}
 	i := int32(len(s.patterns))
-	s.patterns = append(s.patterns, pattern{expr: e, machine: s.lang.machine(e)})
+	s.patterns = append(s.patterns, pattern{expr: e, machine: s.machine(e)})
 	s.patIndex[e] = i
 	return i
 }

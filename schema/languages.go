@@ -16,6 +16,7 @@ type languages struct {
 	machines   map[regular.Expr]*regular.Machine
 	patterns   map[string]patternResult
 	formats    map[string]formatResult
+	nothing    *regular.Machine // of the empty language
 }
 
 type patternResult struct {
@@ -30,7 +31,10 @@ type formatResult struct {
 
 // sharedMachines is the number of languages after which the shared store is
 // begun anew. Schemas that use the old one keep it.
-const sharedMachines = 20000
+const sharedMachines = 4000
+
+// maxNodes bounds the expressions in one store.
+const maxNodes = 4 << 20
 
 var (
 	sharedMu sync.Mutex
@@ -40,7 +44,7 @@ var (
 func sharedLanguages() *languages {
 	sharedMu.Lock()
 	defer sharedMu.Unlock()
-	if shared == nil || shared.size() > sharedMachines {
+	if shared == nil || shared.full() {
 		shared = newLanguages()
 	}
 	return shared
@@ -48,19 +52,30 @@ func sharedLanguages() *languages {
 
 func newLanguages() *languages {
 	l := &languages{
-		store:    regular.NewStore(regular.Limits{}),
+		store:    regular.NewStore(regular.Limits{Nodes: maxNodes}),
 		machines: map[regular.Expr]*regular.Machine{},
 		patterns: map[string]patternResult{},
 		formats:  map[string]formatResult{},
 	}
 	l.any, l.empty = l.store.Any(), l.store.Empty()
+	// The empty language needs nothing that a limit could refuse.
+	l.nothing, _ = l.store.Compile(l.empty)
 	return l
 }
 
-func (l *languages) size() int {
+func (l *languages) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.machines) + len(l.patterns)
+	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Err() != nil
+}
+
+// freshLanguages replaces the shared store, for a schema that found it used
+// up.
+func freshLanguages() *languages {
+	sharedMu.Lock()
+	defer sharedMu.Unlock()
+	shared = newLanguages()
+	return shared
 }
 
 func (l *languages) pattern(text string) (regular.Expr, error) {
@@ -120,17 +135,17 @@ func (l *languages) length(least, most int) regular.Expr {
 }
 
 // machine returns the automaton of a language. A limit that is exceeded
-// while compiling leaves it without strings, with the error in Err.
-func (l *languages) machine(e regular.Expr) *regular.Machine {
+// while compiling is an error, and the automaton has no strings.
+func (l *languages) machine(e regular.Expr) (*regular.Machine, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if m, ok := l.machines[e]; ok {
-		return m
+		return m, nil
 	}
 	m, err := l.store.Compile(e)
-	if err != nil || m == nil {
-		m, _ = l.store.Compile(l.store.Empty())
+	if err != nil {
+		return l.nothing, err
 	}
 	l.machines[e] = m
-	return m
+	return m, nil
 }

@@ -32,8 +32,7 @@ type static struct {
 	goals    []goal
 	known    []bool // goals[i] is valid
 	free     map[uint64]goal
-	possible []uint64 // names whose member can exist; nil until needed
-	sound    int8     // whether all required members can exist: 0 unknown, 1, -1
+	sound    int8 // whether all required members can exist: 0 unknown, 1, -1
 }
 
 // objState is where an object stands between two members.
@@ -73,7 +72,9 @@ type objectTable struct {
 	freeIndex map[freeKey]int32
 	moves     map[moveKey][]move
 	soundness map[objState]bool
-	allowed   map[int32][]uint64 // by state: names that may come next
+	allowed   map[int32]allowance // by state
+	more      map[int32]int8      // by state: whether another member may follow, 1 or -1
+	relevance map[[2]int32]*relevance
 	freeOK    map[moveKey]bool
 	initial   map[goal]int32
 	keyStates []keyState
@@ -101,7 +102,7 @@ func (t *objectTable) init() {
 		famIndex: map[string]int32{}, famOf: map[goal]int32{}, staticOf: map[[2]int32]int32{},
 		stateOf: map[objState]int32{}, usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0},
 		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
-		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, allowed: map[int32][]uint64{},
+		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, allowed: map[int32]allowance{}, more: map[int32]int8{}, relevance: map[[2]int32]*relevance{},
 		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyIndex: map[keyState]int32{},
 		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0},
 		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
@@ -639,7 +640,7 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 	for _, k := range info.kids {
 		out = append(out, s.progress(k, fam, name, matching)...)
 	}
-	return s.merge(out)
+	return s.partition(s.merge(out))
 }
 
 type progressed struct {
@@ -660,8 +661,11 @@ func (s *source) both(a, b []progressed) []progressed {
 	out := make([]progressed, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			g, f := s.goals.and(x.g, y.g), s.forms.and(x.f, y.f)
-			if g != never && f != no {
+			g := s.goals.and(x.g, y.g)
+			if g == never || x.g != g && y.g != g && s.simple(g) && !s.isProductive(g) {
+				continue
+			}
+			if f := s.forms.and(x.f, y.f); f != no {
 				out = append(out, progressed{g, f})
 			}
 		}
@@ -702,6 +706,79 @@ func (s *source) merge(list []progressed) []progressed {
 		return keep
 	}
 	return out
+}
+
+// maxParts bounds how many disjoint ways a choice is divided into.
+const maxParts = 256
+
+// partition makes ways exclude each other as far as their goals are simple:
+// otherwise conditions on one member, such as a list of if and then about the
+// same property, would multiply.
+func (s *source) partition(list []progressed) []progressed {
+	if len(list) < 2 {
+		return list
+	}
+	base := no
+	var parts, others []progressed
+	for _, x := range list {
+		switch {
+		case x.g == always:
+			base = s.forms.or(base, x.f)
+		case !s.simple(x.g) || len(parts) > maxParts:
+			others = append(others, x)
+		default:
+			rest := x.g
+			next := parts[:0:0]
+			for _, p := range parts {
+				both := s.goals.and(p.g, x.g)
+				if !s.isProductive(both) {
+					next = append(next, p)
+					continue
+				}
+				next = append(next, progressed{both, s.forms.or(p.f, x.f)})
+				if g := s.goals.and(p.g, s.goals.negate(x.g)); s.isProductive(g) {
+					next = append(next, progressed{g, p.f})
+				}
+				rest = s.goals.and(rest, s.goals.negate(p.g))
+			}
+			if s.isProductive(rest) {
+				next = append(next, progressed{rest, x.f})
+			}
+			parts = next
+		}
+	}
+	if base != no {
+		rest := always
+		for i := range parts {
+			rest = s.goals.and(rest, s.goals.negate(parts[i].g))
+			parts[i].f = s.forms.or(parts[i].f, base)
+		}
+		if s.isProductive(rest) {
+			parts = append(parts, progressed{rest, base})
+		}
+	}
+	return s.merge(append(parts, others...))
+}
+
+// simple reports whether a goal and its negation say nothing about the
+// members of objects or the items of arrays, but for constants.
+func (s *source) simple(g goal) bool {
+	if ok, known := s.simpleGoals[g]; known {
+		return ok
+	}
+	info := &s.goals.info[g]
+	ok := true
+	switch info.kind {
+	case goalNode, goalNotNode:
+		n := info.node
+		ok = n.obj == nil && n.arr == nil && n.apply == nil
+	case goalAnd, goalOr:
+		for _, x := range info.list {
+			ok = ok && s.simple(x)
+		}
+	}
+	s.simpleGoals[g] = ok
+	return ok
 }
 
 // final reports whether f holds for an object that gets no more members.
@@ -751,7 +828,12 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 			matching = s.nameBits(fam, name)
 		}
 		s.steps = 0
-		for _, p := range s.progress(x.dyn, fam, name, matching) {
+		ways := []progressed{{always, x.dyn}}
+		untouched := s.untouched(&x, name)
+		if !untouched {
+			ways = s.progress(x.dyn, fam, name, matching)
+		}
+		for _, p := range ways {
 			g := s.goals.and(base, p.g)
 			if !s.isProductive(g) {
 				continue
@@ -770,7 +852,7 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 					y.static = s.static(x.fam, s.forms.and(append(plain, st.f)...))
 				}
 			}
-			if s.sound(&y) {
+			if untouched || s.sound(&y) {
 				out = append(out, move{g, s.intern(y)})
 			}
 		}
@@ -801,52 +883,151 @@ func (s *source) inOrder(x *objState, name int32) bool {
 	return true
 }
 
-// allowedNames returns the names that may come next, as a set.
-func (s *source) allowedNames(state int32) []uint64 {
-	if a, ok := s.objects.allowed[state]; ok {
-		return a
+// relevance says which members a formula can change.
+type relevance struct {
+	names  []uint64
+	free   bool
+	counts bool // the formula is a conjunction of bounds on the number of members
+	other  bool // it holds such a bound and more
+	most   int
+}
+
+// relevant returns the relevance of dyn for the names of a family.
+func (s *source) relevant(fam int32, dyn form) *relevance {
+	key := [2]int32{fam, int32(dyn)}
+	if r, ok := s.objects.relevance[key]; ok {
+		return r
 	}
-	x := s.objects.states[state]
-	fam, st := s.objects.families[x.fam], s.objects.statics[x.static]
-	out := make([]uint64, fam.words)
-	if x.dyn == yes {
-		if st.possible == nil {
-			st.possible = make([]uint64, fam.words)
-			for i := range fam.names {
-				if s.isProductive(s.memberGoal(st, int32(i), 0)) {
-					st.possible[i>>6] |= 1 << (i & 63)
+	fm := s.objects.families[fam]
+	r := &relevance{names: make([]uint64, fm.words), counts: true, most: maxCount}
+	seen := map[form]bool{}
+	var visit func(f form)
+	visit = func(f form) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		info := &s.forms.info[f]
+		for _, k := range info.kids {
+			visit(k)
+		}
+		if info.op != opLit {
+			return
+		}
+		switch l := info.lit; l.kind {
+		case litMinProps, litMaxProps:
+			r.other = true
+		case litAllKeys, litSomeKey:
+			r.counts = false
+			set := &s.sets[l.a]
+			if name, one := set.single(); one {
+				i := fm.index[name]
+				r.names[i>>6] |= 1 << (i & 63)
+				return
+			}
+			for i := range fm.names {
+				if s.member(set, fm, int32(i), s.nameBits(fm, int32(i))) {
+					r.names[i>>6] |= 1 << (i & 63)
 				}
 			}
+			r.free = r.free || set.others || len(set.patterns) > 0
 		}
-		copy(out, st.possible)
-	} else {
-		for i := range out {
-			out[i] = ^uint64(0)
+	}
+	visit(dyn)
+	for _, k := range s.forms.conjuncts(dyn) {
+		if info := &s.forms.info[k]; info.op != opLit {
+			r.counts = false
+		} else if info.lit.kind == litMaxProps {
+			r.most = min(r.most, int(info.lit.a))
 		}
+	}
+	s.objects.relevance[key] = r
+	return r
+}
+
+// untouched reports whether dyn says nothing about a member, so that what
+// the static part says decides.
+func (s *source) untouched(x *objState, name int32) bool {
+	if x.dyn == yes {
+		return true
+	}
+	r := s.relevant(x.fam, x.dyn)
+	if r.other {
+		return false
+	}
+	if name < 0 {
+		if r.free {
+			return false
+		}
+		name = int32(len(s.objects.families[x.fam].names))
+	} else if r.names[name>>6]>>(name&63)&1 != 0 {
+		return false
 	}
 	if s.opt.Order == OrderSchema {
-		for i := range fam.names {
-			if !s.inOrder(&x, int32(i)) {
-				out[i>>6] &^= 1 << (i & 63)
-			}
-		}
-	} else {
-		for i, w := range s.objects.usedSets[x.used] {
-			out[i] &^= w
-		}
-	}
-	if x.dyn != yes {
-		for i := range fam.names {
-			if out[i>>6]>>(i&63)&1 != 0 && len(s.enter(state, int32(i), 0)) == 0 {
-				out[i>>6] &^= 1 << (i & 63)
+		// Names that are passed over can't come any more.
+		for i := x.last + 1; i < name; i++ {
+			if r.names[i>>6]>>(i&63)&1 != 0 {
+				return false
 			}
 		}
 	}
-	if n := len(fam.names) & 63; n != 0 {
-		out[fam.words-1] &= 1<<n - 1
+	return true
+}
+
+// allowance is which names have been found to be allowed in a state.
+type allowance struct{ known, allowed []uint64 }
+
+// allowedName reports whether a name may come next.
+func (s *source) allowedName(state, name int32) bool {
+	a, ok := s.objects.allowed[state]
+	if !ok {
+		words := s.objects.families[s.objects.states[state].fam].words
+		both := make([]uint64, 2*words)
+		a = allowance{both[:words:words], both[words:]}
+		s.objects.allowed[state] = a
 	}
-	s.objects.allowed[state] = out
-	return out
+	w, bit := name>>6, uint64(1)<<(name&63)
+	if a.known[w]&bit == 0 {
+		a.known[w] |= bit
+		if s.decideName(state, name) {
+			a.allowed[w] |= bit
+		}
+	}
+	return a.allowed[w]&bit != 0
+}
+
+func (s *source) decideName(state, name int32) bool {
+	x := s.objects.states[state]
+	if s.isUsed(&x, name) || !s.inOrder(&x, name) {
+		return false
+	}
+	if s.untouched(&x, name) {
+		return s.isProductive(s.memberGoal(s.objects.statics[x.static], name, 0))
+	}
+	if r := s.relevant(x.fam, x.dyn); r.counts && s.opt.Order == OrderAny {
+		left := r.most
+		own := 1
+		for i, w := range s.missing(&x) {
+			left -= bits.OnesCount64(w)
+			if int(name>>6) == i && w>>(name&63)&1 != 0 {
+				own = 0
+			}
+		}
+		return left >= own && s.isProductive(s.memberGoal(s.objects.statics[x.static], name, 0))
+	}
+	return len(s.enter(state, name, 0)) > 0
+}
+
+// allowedNames returns the names that may come next, as a set.
+func (s *source) allowedNames(state int32) []uint64 {
+	n := len(s.objects.families[s.objects.states[state].fam].names)
+	for i := range n {
+		s.allowedName(state, int32(i))
+	}
+	if n == 0 {
+		return nil
+	}
+	return s.objects.allowed[state].allowed
 }
 
 // allowedFree reports whether a key that isn't a name and matches the given
@@ -857,13 +1038,32 @@ func (s *source) allowedFree(state int32, matching uint64) bool {
 
 // canContinue reports whether another member may follow.
 func (s *source) canContinue(state int32) bool {
-	for _, w := range s.allowedNames(state) {
-		if w != 0 {
-			return true
+	if c := s.objects.more[state]; c != 0 {
+		return c > 0
+	}
+	ok := s.someMember(state)
+	s.objects.more[state] = -1
+	if ok {
+		s.objects.more[state] = 1
+	}
+	return ok
+}
+
+func (s *source) someMember(state int32) bool {
+	x := s.objects.states[state]
+	fam := s.objects.families[x.fam]
+	// What is cheap to decide first.
+	if s.untouched(&x, -1) && s.freeFrom(state, fam.start) {
+		return true
+	}
+	for pass := range 2 {
+		for i := range int32(len(fam.names)) {
+			if s.untouched(&x, i) == (pass == 0) && s.allowedName(state, i) {
+				return true
+			}
 		}
 	}
-	x := &s.objects.states[state]
-	return s.freeFrom(state, s.objects.families[x.fam].start)
+	return s.freeFrom(state, fam.start)
 }
 
 // freeFrom reports whether a key that isn't a name can be completed from a

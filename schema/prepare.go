@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"math/bits"
 	"sync"
 	"unicode/utf8"
 
@@ -199,12 +200,19 @@ func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
 	return l
 }
 
+// fewCharacters is the size of a set of characters up to which walking the
+// trie is cheaper than combining sets of tokens.
+const fewCharacters = 16
+
 // stay finds the tokens after which the string is still open.
 func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 	s := t.strings
 	longest := len(s.StayChars) - 1
 	set, most := m.Head(q)
 	key, whole := classKey(set)
+	if !key.beyond && bits.OnesCount64(key.low)+bits.OnesCount64(key.high) <= fewCharacters {
+		return t.walk(m, q)
+	}
 	if most < 0 || most >= longest {
 		most = longest
 	}
@@ -602,8 +610,7 @@ func (s *source) preparePattern(f decoder.Frame, k frameKey, t *vocabTables) *de
 	var more []int32
 	for i := ks.lo; i < ks.hi; i++ {
 		n := fam.sorted[i]
-		allowed := s.allowedNames(k.a)
-		if allowed[n>>6]>>(n&63)&1 == 0 {
+		if !s.allowedName(k.a, n) {
 			continue
 		}
 		more = s.tokensAlong(s.nameAt(fam, i)[ks.depth:], t, l, more)
@@ -669,10 +676,9 @@ func (s *source) keyExits(k frameKey, t *vocabTables, p *decoder.Prepared) {
 		s.closerGroups[k.b] = groups
 	}
 	pending := s.objects.states[k.a].pending
-	allowed := s.allowedNames(k.a)
 	for _, g := range groups {
 		exit := decoder.Exit{Trie: t.strings.AfterQuote, Tokens: t.strings.Closers, Bare: t.strings.BareQuote, Only: g.only}
-		if g.name == taken || g.name >= 0 && allowed[g.name>>6]>>(g.name&63)&1 == 0 {
+		if g.name == taken || g.name >= 0 && !s.allowedName(k.a, g.name) {
 			continue
 		}
 		moves := s.enter(k.a, g.name, g.matching)

@@ -252,12 +252,9 @@ func (s *source) text(g goal) int32 {
 	}
 	i := int32(-1)
 	if e := regular.Expr(s.view(g, jString)); e != s.lang.empty {
-		m := s.lang.machine(e)
+		m := s.machine(e)
 		if m.Start() != regular.Dead {
 			i = s.machineID(m)
-		}
-		if err := m.Err(); err != nil {
-			s.fail(err)
 		}
 	}
 	s.textOf[g] = i

@@ -63,10 +63,11 @@ type source struct {
 	machineIndex map[*regular.Machine]int32
 	textOf       map[goal]int32 // machine of a goal's strings, -1: none
 
-	productive map[goal]bool
-	deciding   map[goal]bool
-	assumed    int // decisions that rest on an assumption about a goal being decided
-	steps      int
+	productive  map[goal]bool
+	simpleGoals map[goal]bool
+	deciding    map[goal]bool
+	assumed     int // decisions that rest on an assumption about a goal being decided
+	steps       int
 
 	objects  objectTable
 	arrays   arrayTable
@@ -107,6 +108,7 @@ func (s *source) Reset() {
 		machineIndex: map[*regular.Machine]int32{},
 		textOf:       map[goal]int32{},
 		productive:   map[goal]bool{never: false, always: true},
+		simpleGoals:  map[goal]bool{},
 		deciding:     map[goal]bool{},
 		shortest:     map[goal]*finish{},
 		closerGroups: map[int32][]closerGroup{},
@@ -458,7 +460,7 @@ func (s *source) viewProductive(t jtype, v int32) bool {
 	case jNumber:
 		return len(s.numbers(form(v))) > 0
 	case jString:
-		return s.lang.machine(regular.Expr(v)).Start() != regular.Dead
+		return s.machine(regular.Expr(v)).Start() != regular.Dead
 	case jArray:
 		return s.arrayProductive(form(v))
 	}
@@ -519,6 +521,17 @@ func quickProductive(n *node) bool {
 		return true
 	}
 	return n.types&typeArray != 0 && (n.arr == nil || n.arr.min == 0 && n.arr.contains == nil && n.arr.unevaluated == nil)
+}
+
+func (s *source) machine(e regular.Expr) *regular.Machine {
+	m, err := s.lang.machine(e)
+	if err == nil {
+		err = m.Err()
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	return m
 }
 
 func (s *source) nameID(name string) int32 {

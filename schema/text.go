@@ -48,6 +48,18 @@ type run struct {
 	lo, hi int
 	frame  decoder.Frame
 	open   bool
+	place  int32 // of frame, for addPlace
+	placed bool
+}
+
+// addPlace adds a byte that leads to a place between characters.
+func (r *run) addPlace(b int, t text, place int32) {
+	if r.placed && r.open && r.place == place && b == r.hi+1 {
+		r.hi = b
+		return
+	}
+	r.add(b, t.frame(place, 0))
+	r.place, r.placed = place, true
 }
 
 func (r *run) add(b int, f decoder.Frame) {
@@ -56,7 +68,7 @@ func (r *run) add(b int, f decoder.Frame) {
 		return
 	}
 	r.flush()
-	r.lo, r.hi, r.frame, r.open = b, b, f, true
+	r.lo, r.hi, r.frame, r.open, r.placed = b, b, f, true, false
 }
 
 func (r *run) flush() {
@@ -313,7 +325,7 @@ func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
 			}
 		default:
 			if q := table[c]; q != regular.Dead {
-				r.add(c, t.frame(q, 0))
+				r.addPlace(c, t, q)
 			}
 		}
 	}
@@ -436,12 +448,12 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 		}
 		if len(fam.pats) == 0 && named[c>>6]>>(c&63)&1 == 0 {
 			if otherAlive {
-				r.add(c, t.frame(other, 0))
+				r.addPlace(c, t, other)
 			}
 			continue
 		}
 		if p, ok := t.next(rune(c)); ok {
-			r.add(c, t.frame(p, 0))
+			r.addPlace(c, t, p)
 		}
 	}
 	r.flush()

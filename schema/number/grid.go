@@ -132,7 +132,26 @@ func (g *grid) setSmall(steps, nots []Decimal) bool {
 		g.nots = append(g.nots, m)
 	}
 	g.cycle = cycle
+	g.reduce()
 	return true
+}
+
+// reduce drops places that all divisors do without, as of 0.5 and 0.2 in
+// conjunction, which make 1.
+func (g *grid) reduce() {
+	for g.places > 0 && g.step%10 == 0 {
+		for _, m := range g.nots {
+			if m%10 != 0 {
+				return
+			}
+		}
+		for i := range g.nots {
+			g.nots[i] /= 10
+		}
+		g.step /= 10
+		g.cycle /= 10
+		g.places--
+	}
 }
 
 // setLarge sets g from divisors of any size.

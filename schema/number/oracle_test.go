@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -46,10 +48,12 @@ type oracle struct {
 	sp                         Spelling
 	min, max                   *big.Rat
 	multiples, nots, in, notIn []*big.Rat
+	whole                      bool // all multiples are whole numbers
+	digits                     int  // significant, in canonical spellings
 }
 
 func newOracle(s Spec, sp Spelling) *oracle {
-	o := &oracle{spec: s, sp: sp}
+	o := &oracle{spec: s, sp: sp, digits: canonicalDigits}
 	if s.Min != nil {
 		o.min = rational(s.Min.String())
 	}
@@ -63,6 +67,17 @@ func newOracle(s Spec, sp Spelling) *oracle {
 		return rs
 	}
 	o.multiples, o.nots, o.in, o.notIn = list(s.MultipleOf), list(s.NotMultipleOf), list(s.In), list(s.NotIn)
+	o.whole = s.Integer
+	if len(o.multiples) > 0 {
+		// The least common multiple of fractions.
+		num, denom := big.NewInt(1), new(big.Int).Set(o.multiples[0].Denom())
+		for _, m := range o.multiples {
+			g := new(big.Int).GCD(nil, nil, num, m.Num())
+			num.Mul(num, g.Quo(m.Num(), g))
+			denom.GCD(nil, nil, denom, m.Denom())
+		}
+		o.whole = o.whole || new(big.Rat).SetFrac(num, denom).IsInt()
+	}
 	return o
 }
 
@@ -119,9 +134,9 @@ func (o *oracle) spelling(text string) bool {
 	switch {
 	case digits == "" && text[0] == '-':
 		return false
-	case s.Integer && (point || scaled):
+	case o.whole && (point || scaled):
 		return false
-	case len(digits) > 17 && point || len(strings.TrimRight(digits, "0")) > 17:
+	case len(digits) > o.digits && point || len(strings.TrimRight(digits, "0")) > o.digits:
 		return false
 	case scaled:
 		if s.NotInteger || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
@@ -297,6 +312,7 @@ func check(t *testing.T, s Spec, sp Spelling, alphabet string, length int) {
 	c := &checker{t: t, a: a, o: o, alphabet: alphabet, length: length, seen: map[State]bool{}}
 	switch err.(type) {
 	case nil:
+		o.digits = max(o.digits, a.digits)
 	case *EmptyError:
 		// No text may be suitable: let everything be dead.
 		c.a = &Automaton{}
@@ -433,6 +449,9 @@ func randomSpec(r *rand.Rand) Spec {
 
 func TestRandomSpecs(t *testing.T) {
 	specs := 400
+	if seeds := os.Getenv("NUMBER_SPECS"); seeds != "" {
+		specs, _ = strconv.Atoi(seeds)
+	}
 	if testing.Short() {
 		specs = 60
 	}

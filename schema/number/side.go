@@ -312,8 +312,8 @@ func fromFloat(f float64) *Decimal {
 
 // setCanonical sets what canonical spellings are made of.
 func (p *problem) setCanonical() {
-	p.fractions = !p.spec.Integer
-	p.scientific = p.fractions && p.grid == nil
+	p.fractions = p.grid == nil || !p.grid.stepping || !p.grid.unit().IsInteger()
+	p.scientific = p.grid == nil
 	p.digits = canonicalDigits
 	for i := range p.sides {
 		s := &p.sides[i]
@@ -389,7 +389,7 @@ func (p *problem) key() string {
 		b = append(b, 'e', '-')
 		b = strconv.AppendInt(b, int64(g.places), 10)
 	}
-	if p.spec.Integer {
+	if !p.fractions {
 		b = append(b, "; whole"...)
 	}
 	if p.listed {
