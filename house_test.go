@@ -1,0 +1,414 @@
+// Package stencil holds no code, only the test that keeps the house in order:
+// who may import whom, where C may be, and that everything is documented.
+package stencil
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// architecture says which packages there are and what each may import, in the
+// notation of Go's own go/build/deps_test.go:
+//
+//	a, b < c, d;
+//
+// means that c and d may import a and b, and what those may import in turn.
+// A chain a < b < c is a < b; b < c. NONE stands for nothing. Paths are
+// relative to the module. The standard library is always allowed. Packages of
+// other modules are named with their path, which covers what is below it, and
+// are allowed only where they are named: not in turn.
+const architecture = `
+	# Libraries of use to others: pure Go, nothing but each other.
+	NONE
+	< vocab, regular, schema/number, schema/typescript;
+
+	vocab < decoder < decoder/sampling;
+	regular, decoder < gbnf;
+	regular, decoder, schema/number < schema;
+
+	github.com/nikolalohinski/gonja/v2 < chat;
+
+	# Models.
+	vocab < backend;
+	backend < backend/scripted, backend/llama;
+	vocab < models;
+	NONE < backend/llama/internal/reference;
+	github.com/ollama/ollama/llama/llama.cpp/src,
+	github.com/ollama/ollama/ml/backend/ggml/ggml/src
+	< backend/llama, backend/llama/internal/reference;
+
+	# What puts them together.
+	backend, decoder/sampling, schema, gbnf, chat < engine;
+	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
+	golang.org/x/text
+	< engine;
+
+	engine, schema/typescript, models, backend/llama, backend/scripted < server;
+	github.com/gin-gonic/gin < server;
+
+	server < bench;
+	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
+	github.com/ulikunitz/xz, golang.org/x/sys
+	< bench;
+
+	server, bench < cmd/stencil;
+	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
+	golang.org/x/term
+	< cmd/stencil;
+`
+
+// cgoHome is the only place for C.
+const cgoHome = "backend/llama"
+
+// rules holds, for each package, what it may import.
+type rules map[string]map[string]bool
+
+// parseRules reads the notation described at architecture.
+func parseRules(text string) (rules, error) {
+	var clean strings.Builder
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		clean.WriteString(line + " ")
+	}
+	r := rules{}
+	for _, rule := range strings.Split(clean.String(), ";") {
+		if strings.TrimSpace(rule) == "" {
+			continue
+		}
+		var sides [][]string
+		for _, side := range strings.Split(rule, "<") {
+			var names []string
+			for _, name := range strings.Split(side, ",") {
+				name = strings.TrimSpace(name)
+				if name == "" || strings.ContainsAny(name, " \t\n") {
+					return nil, fmt.Errorf("bad name %q in rule %q", name, strings.TrimSpace(rule))
+				}
+				names = append(names, name)
+			}
+			sides = append(sides, names)
+		}
+		if len(sides) < 2 {
+			return nil, fmt.Errorf("rule %q says nothing", strings.TrimSpace(rule))
+		}
+		for i, side := range sides[1:] {
+			for _, to := range side {
+				if r[to] == nil {
+					r[to] = map[string]bool{}
+				}
+				for _, from := range sides[i] {
+					if from != "NONE" {
+						r[to][from] = true
+					}
+				}
+			}
+		}
+	}
+	return r, r.close()
+}
+
+// close adds what follows in turn, and reports cycles and unknown names.
+func (r rules) close() error {
+	state := map[string]int{} // 1: being visited, 2: done
+	var visit func(string) error
+	visit = func(name string) error {
+		switch state[name] {
+		case 1:
+			return fmt.Errorf("%s may import itself", name)
+		case 2:
+			return nil
+		}
+		state[name] = 1
+		for _, from := range slices.Sorted(maps.Keys(r[name])) {
+			if external(from) {
+				continue
+			}
+			if r[from] == nil {
+				return fmt.Errorf("%s may import %s, of which nothing is said", name, from)
+			}
+			if err := visit(from); err != nil {
+				return err
+			}
+			for f := range r[from] {
+				if !external(f) {
+					r[name][f] = true
+				}
+			}
+		}
+		state[name] = 2
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		if err := visit(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// external tells whether a name in the rules belongs to another module.
+func external(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return strings.Contains(first, ".")
+}
+
+// allows tells whether package pkg may import the path.
+func (r rules) allows(pkg, imported string) bool {
+	if own, ok := strings.CutPrefix(imported, "stencil/"); ok {
+		return r[pkg][own]
+	}
+	if !external(imported) {
+		return true // standard library
+	}
+	for p := imported; p != "."; p = path.Dir(p) {
+		if r[pkg][p] {
+			return true
+		}
+	}
+	return false
+}
+
+// source is one Go file.
+type source struct {
+	dir  string // of the package, relative to the module, with slashes
+	path string
+	file *ast.File
+	test bool
+}
+
+// sources parses every Go file of the module, whatever its build tags, and
+// lists the C files.
+func sources(t *testing.T) (all []source, c []string, set *token.FileSet) {
+	t.Helper()
+	set = token.NewFileSet()
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, slash := d.Name(), filepath.ToSlash(p)
+		if d.IsDir() {
+			made := slash == "build" || slash == "bin" || slash == "lib"
+			if p != "." && (made || name == "testdata" || name == "node_modules" || name[0] == '.' || name[0] == '_') {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch path.Ext(name) {
+		case ".c", ".cc", ".cpp", ".h", ".hpp", ".m", ".s", ".S":
+			c = append(c, slash)
+		case ".go":
+			f, err := parser.ParseFile(set, p, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			all = append(all, source{path.Dir(slash), slash, f, strings.HasSuffix(name, "_test.go")})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, c, set
+}
+
+func TestImports(t *testing.T) {
+	r, err := parseRules(architecture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, _ := sources(t)
+	seen := map[string]bool{}
+	for _, s := range all {
+		if s.test {
+			continue
+		}
+		if !seen[s.dir] && r[s.dir] == nil {
+			t.Errorf("package %s is not in the architecture", s.dir)
+		}
+		seen[s.dir] = true
+		for _, i := range s.file.Imports {
+			imported, _ := strconv.Unquote(i.Path.Value)
+			if r[s.dir] != nil && imported != "C" && !r.allows(s.dir, imported) {
+				t.Errorf("%s: %s may not import %s", s.path, s.dir, imported)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		if !seen[name] {
+			t.Errorf("package %s of the architecture does not exist", name)
+		}
+	}
+}
+
+func TestCgoIsConfined(t *testing.T) {
+	all, c, _ := sources(t)
+	within := func(p string) bool { return p == cgoHome || strings.HasPrefix(p, cgoHome+"/") }
+	for _, p := range c {
+		// Go's own assembly is fine; there is none yet.
+		if !within(path.Dir(p)) {
+			t.Errorf("%s: C outside %s", p, cgoHome)
+		}
+	}
+	for _, s := range all {
+		for _, i := range s.file.Imports {
+			if i.Path.Value == `"C"` && !within(s.dir) {
+				t.Errorf("%s: cgo outside %s", s.path, cgoHome)
+			}
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	all, _, _ := sources(t)
+	has := map[string]bool{}
+	for _, s := range all {
+		if s.dir == "." || !s.test {
+			has[s.dir] = has[s.dir] || s.file.Doc.Text() != ""
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(has)) {
+		if !has[dir] {
+			t.Errorf("package %s has no package comment", dir)
+		}
+	}
+}
+
+func TestDocComments(t *testing.T) {
+	all, _, set := sources(t)
+	for _, s := range all {
+		if s.test || s.file.Name.Name == "main" {
+			continue
+		}
+		for _, name := range undocumented(s.file) {
+			t.Errorf("%s: %s has no doc comment", set.Position(name.Pos()), name.Name)
+		}
+	}
+}
+
+// wellKnown are methods that do what their name says wherever they are.
+var wellKnown = map[string]bool{
+	"Error": true, "String": true, "Unwrap": true, "Read": true, "Write": true, "ServeHTTP": true,
+	"MarshalJSON": true, "UnmarshalJSON": true,
+}
+
+// undocumented returns the exported names of a file without a comment: those
+// of the package and the methods of exported types.
+func undocumented(f *ast.File) (out []*ast.Ident) {
+	report := func(name *ast.Ident, docs ...*ast.CommentGroup) {
+		for _, d := range docs {
+			if d.Text() != "" {
+				return
+			}
+		}
+		if name.IsExported() {
+			out = append(out, name)
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || receiver(d).IsExported() && !wellKnown[d.Name.Name] {
+				report(d.Name, d.Doc)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						report(name, d.Doc, spec.Doc, spec.Comment)
+					}
+				case *ast.TypeSpec:
+					report(spec.Name, d.Doc, spec.Doc, spec.Comment)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// receiver returns the name of the type that a method belongs to.
+func receiver(d *ast.FuncDecl) *ast.Ident {
+	for e := d.Recv.List[0].Type; ; {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.IndexListExpr:
+			e = x.X
+		case *ast.Ident:
+			return x
+		default:
+			return ast.NewIdent("_")
+		}
+	}
+}
+
+// TestRules checks the checker.
+func TestRules(t *testing.T) {
+	r, err := parseRules(`
+		NONE < a, b; # two leaves
+		a < c < d;
+		b, example.com/x/v2 < c;
+	`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pkg, imported string
+		want          bool
+	}{
+		{"c", "stencil/a", true}, {"d", "stencil/a", true}, {"d", "stencil/b", true}, {"d", "stencil/c", true},
+		{"a", "stencil/b", false}, {"c", "stencil/d", false}, {"a", "stencil/a", false},
+		{"a", "fmt", true}, {"a", "go/ast", true},
+		{"c", "example.com/x/v2", true}, {"c", "example.com/x/v2/sub", true}, {"c", "example.com/x/v20", false},
+		{"d", "example.com/x/v2", false}, {"c", "example.com/x", false},
+	} {
+		if got := r.allows(c.pkg, c.imported); got != c.want {
+			t.Errorf("%s importing %s: %v", c.pkg, c.imported, got)
+		}
+	}
+	for _, bad := range []string{"a;", "a < b", "NONE < a; a < b < a;", "a b < c;", "< c;"} {
+		if _, err := parseRules(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "", `package p
+		// T is.
+		type T[X any] struct{}
+		func (t *T[X]) A() {}
+		// B is.
+		func (t T[X]) B() {}
+		type u int
+		func (u) C() {}
+		func D() {}
+		// They are.
+		const (E = 1; F = 2)
+		var (
+			G int // is
+			H int
+			// I is.
+			I int
+		)
+		func (T[X]) String() string { return "" }
+	`, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, name := range undocumented(f) {
+		got = append(got, name.Name)
+	}
+	if want := []string{"A", "D", "H"}; !slices.Equal(got, want) {
+		t.Errorf("undocumented: %v, want %v", got, want)
+	}
+}
