@@ -199,7 +199,6 @@ func (s *source) finishObject(state int32, first bool) ([]finishMember, int) {
 // freshKey returns a short end for a key that isn't a name and wasn't read
 // before, from a key state.
 func (s *source) freshKey(state, key int32) (text string, matching uint64, ok bool) {
-	fam := s.objects.families[s.objects.states[state].fam]
 	type place struct {
 		key  int32
 		text string
@@ -214,9 +213,7 @@ func (s *source) freshKey(state, key int32) (text string, matching uint64, ok bo
 		}
 		k := s.objects.keyStates[p.key]
 		chars := []rune{'a', 'b', '_', '0', '-'}
-		if len(fam.pats) > 0 {
-			chars = append(chars, s.samples(fam, s.objects.vectors[k.vec])...)
-		}
+		chars = append(chars, s.keySamples(k)...)
 		for _, r := range chars {
 			if r < 0x20 || r == '"' || r == '\\' {
 				continue

@@ -17,6 +17,11 @@ type keyState struct {
 	depth  int32 // bytes of those names that have been read
 	vec    int32 // states of the family's patterns
 	taken  int32 // list of other keys, read before, that can still come
+
+	// Where patterns make some keys impossible, free is 1 + the machine of
+	// those that are possible without being names, and at its state.
+	free int32
+	at   regular.State
 }
 
 // taken is the class of a key that was read before.
@@ -68,12 +73,24 @@ func (s *source) keyState(k keyState) int32 {
 
 // firstKey returns the key state before a key in an object state.
 func (s *source) firstKey(state int32) int32 {
-	x := s.objects.states[state]
-	start := s.objects.families[x.fam].start
-	if x.free == 0 {
-		return start
+	if k, ok := s.objects.firstKeys[state]; ok {
+		return k
 	}
-	k := s.objects.keyStates[start]
+	k := s.keyState(s.beforeKey(state))
+	s.objects.firstKeys[state] = k
+	return k
+}
+
+func (s *source) beforeKey(state int32) keyState {
+	x := s.objects.states[state]
+	fam := s.objects.families[x.fam]
+	k := s.objects.keyStates[fam.start]
+	if len(fam.pats) > 0 {
+		s.restrict(state, fam, &k)
+	}
+	if x.free == 0 {
+		return k
+	}
 	id, ok := s.objects.takenOf[x.free]
 	if !ok {
 		var list []int32
@@ -84,8 +101,46 @@ func (s *source) firstKey(state int32) int32 {
 		s.objects.takenOf[x.free] = id
 	}
 	k.taken = id
-	return s.keyState(k)
+	return k
 }
+
+// restrict gives a key state the machine of the keys that can come, if that
+// isn't all of them.
+func (s *source) restrict(state int32, fam *family, k *keyState) {
+	classes := s.reachable(fam, k.vec)
+	var allowed []regular.Expr
+	for _, matching := range classes {
+		if !s.allowedFree(state, matching) {
+			continue
+		}
+		var parts []regular.Expr
+		for i, p := range fam.pats {
+			e := s.patterns[p].expr
+			if matching>>i&1 == 0 {
+				e = s.lang.not(e)
+			}
+			parts = append(parts, e)
+		}
+		allowed = append(allowed, s.lang.and(parts...))
+	}
+	if len(allowed) == len(classes) {
+		return
+	}
+	e := s.lang.or(allowed...)
+	if len(allowed) > 0 && len(fam.names) > 0 && len(fam.names) <= maxSubtracted {
+		names := make([]string, len(fam.names))
+		for i, id := range fam.names {
+			names[i] = s.names[id]
+		}
+		e = s.lang.and(e, s.lang.not(s.lang.strings(names)))
+	}
+	m := s.machine(e)
+	k.free, k.at = 1+s.machineID(m), m.Start()
+}
+
+// maxSubtracted is the number of names up to which they are taken out of the
+// language of other keys. It matters only where few other keys are left.
+const maxSubtracted = 64
 
 func (s *source) takenList(list []int32) int32 {
 	if len(list) == 0 {
@@ -159,6 +214,9 @@ func (s *source) keyStepSlow(key int32, r rune) int32 {
 	}
 	for _, b := range bytes {
 		k = s.narrow(fam, k, b)
+	}
+	if k.free != 0 && k.at != regular.Dead {
+		k.at = s.machines[k.free-1].Step(k.at, r)
 	}
 	if len(fam.pats) > 0 {
 		vec := make([]int32, len(fam.pats))

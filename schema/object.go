@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"stencil/regular"
 )
 
 // A family is what all states of one object have in common: the property
@@ -82,6 +84,7 @@ type objectTable struct {
 	keyRows   []*[128]int32
 	vectors   [][]int32
 	vecIndex  map[string]int32
+	firstKeys map[int32]int32
 
 	takenLists [][]int32
 	takenIndex map[string]int32
@@ -104,7 +107,7 @@ func (t *objectTable) init() {
 		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
 		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, allowed: map[int32]allowance{}, more: map[int32]int8{}, relevance: map[[2]int32]*relevance{},
 		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyIndex: map[keyState]int32{},
-		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0},
+		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, firstKeys: map[int32]int32{},
 		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
 	}
 }
@@ -1053,7 +1056,8 @@ func (s *source) someMember(state int32) bool {
 	x := s.objects.states[state]
 	fam := s.objects.families[x.fam]
 	// What is cheap to decide first.
-	if s.untouched(&x, -1) && s.freeFrom(state, fam.start) {
+	first := s.firstKey(state)
+	if s.untouched(&x, -1) && s.freeFrom(state, first) {
 		return true
 	}
 	for pass := range 2 {
@@ -1063,23 +1067,17 @@ func (s *source) someMember(state int32) bool {
 			}
 		}
 	}
-	return s.freeFrom(state, fam.start)
+	return s.freeFrom(state, first)
 }
 
 // freeFrom reports whether a key that isn't a name can be completed from a
 // key state.
 func (s *source) freeFrom(state, key int32) bool {
 	k := s.objects.keyStates[key]
-	fam := s.objects.families[k.fam]
-	if len(fam.pats) == 0 {
-		return s.allowedFree(state, 0)
+	if k.free != 0 {
+		return k.at != regular.Dead
 	}
-	for _, matching := range s.reachable(fam, k.vec) {
-		if s.allowedFree(state, matching) {
-			return true
-		}
-	}
-	return false
+	return len(s.objects.families[k.fam].pats) > 0 || s.allowedFree(state, 0)
 }
 
 // sound reports whether an object in state x can be completed.

@@ -567,42 +567,19 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 	ks := s.objects.keyStates[k.b]
 	fam := s.objects.families[ks.fam]
 	p := &decoder.Prepared{}
-	if len(fam.pats) == 0 {
-		if !s.allowedFree(k.a, 0) {
+	if ks.free == 0 {
+		if len(fam.pats) == 0 && !s.allowedFree(k.a, 0) {
 			return nil
 		}
 		p.Base = t.strings.Stay
-	} else {
-		for _, matching := range s.reachable(fam, ks.vec) {
-			if !s.allowedFree(k.a, matching) {
-				return s.preparePattern(f, k, t)
-			}
-		}
-		p.Base = t.strings.Stay
+		s.keyExits(k, t, p)
+		return p
 	}
-	s.keyExits(k, t, p)
-	return p
-}
-
-// preparePattern prepares a key that has to match a pattern: the tokens are
-// those inside the pattern's language, as long as only one pattern is left.
-func (s *source) preparePattern(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
-	ks := s.objects.keyStates[k.b]
-	fam := s.objects.families[ks.fam]
-	one := -1
-	for i, q := range s.objects.vectors[ks.vec] {
-		if q != regular.Dead {
-			if one >= 0 {
-				return nil
-			}
-			one = i
-		}
-	}
-	if one < 0 || !s.allowedFree(k.a, 1<<one) || fam.finite>>one&1 != 0 || s.allowedFree(k.a, 0) {
+	if ks.at == regular.Dead {
 		return nil
 	}
-	l := t.text(s.patterns[fam.pats[one]].machine, s.objects.vectors[ks.vec][one])
-	p := &decoder.Prepared{Base: l.base, Extra: l.extra}
+	l := t.text(s.machines[ks.free-1], ks.at)
+	p.Base, p.Extra = l.base, l.extra
 	if l.irregular {
 		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
 	}

@@ -368,12 +368,31 @@ func (t *keyText) alive(lo, hi rune) bool {
 	if try(lo) {
 		return true
 	}
-	for _, r := range s.samples(fam, s.objects.vectors[k.vec]) {
+	for _, r := range s.keySamples(k) {
 		if try(r) {
 			return true
 		}
 	}
 	return false
+}
+
+// keySamples returns characters such that all others are treated like one of
+// them, but for those that names go on with.
+func (s *source) keySamples(k keyState) []rune {
+	fam := s.objects.families[k.fam]
+	if len(fam.pats) == 0 {
+		return nil
+	}
+	list := s.samples(fam, s.objects.vectors[k.vec])
+	if k.free != 0 && k.at != regular.Dead {
+		for _, e := range s.machines[k.free-1].Ranges(k.at) {
+			list = append(list, e.Lo)
+			if e.Hi < utf8.MaxRune && (e.Hi < lowestHigh-1 || e.Hi >= endOfLow-1) {
+				list = append(list, e.Hi+1)
+			}
+		}
+	}
+	return list
 }
 
 func (t *keyText) uniform() (int32, bool) {
@@ -390,11 +409,9 @@ func (t *keyText) uniform() (int32, bool) {
 			return 0, false
 		}
 	}
-	if len(fam.pats) > 0 {
-		for _, r := range s.samples(fam, s.objects.vectors[k.vec]) {
-			if r > utf8.RuneSelf {
-				return 0, false
-			}
+	for _, r := range s.keySamples(k) {
+		if r > utf8.RuneSelf {
+			return 0, false
 		}
 	}
 	next, ok := t.next(utf8.RuneSelf)

@@ -160,6 +160,23 @@ type smallCandidates struct {
 	r, t int
 }
 
+// hopeless reports whether some other divisor divides all candidates.
+func (c *smallCandidates) hopeless() bool {
+	if c.t < 0 {
+		return false
+	}
+	step := uint64(1)
+	if c.g.stepping {
+		step = lessTens(c.g.step, c.t)
+	}
+	for _, m := range c.g.nots {
+		if mulMod(step%m, powMod(uint64(c.t), m), m) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // start returns the least candidate that is not below lo, and the distance
 // between candidates. With t < 0 and a step, where r = 0, all x are returned;
 // allows then does the rest.
@@ -236,6 +253,24 @@ func newLargeCandidates(g *grid, n *node, r, t int) *largeCandidates {
 		c.nots = append(c.nots, new(big.Int).SetUint64(m))
 	}
 	return c
+}
+
+func (c *largeCandidates) hopeless() bool {
+	if c.t < 0 {
+		return false
+	}
+	step := bigOne
+	if c.g.stepping {
+		step = bigLessTens(c.step, c.t)
+	}
+	for _, m := range c.nots {
+		x := new(big.Int).Exp(bigTen, big.NewInt(int64(c.t)), m)
+		x.Mul(x, step)
+		if x.Rem(x, m).Sign() == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *largeCandidates) start(lo *big.Int) (x, step *big.Int) {

@@ -3,6 +3,7 @@ package number
 import (
 	"math"
 	"math/big"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -128,36 +129,73 @@ func (c *completion) mantissa(n *node, prefix string) {
 	if high = s.highCut(n); high.kind != cutNone {
 		most = int(high.shift)
 	}
-	near := max(0, least, -most)
 	// Beyond far, windows are alike, but for those of listed values, which
 	// take away a few.
-	far := near + int(n.zeros+n.fraction) + len(s.values) + 3
+	near := max(0, least, -most)
+	far := near + int(n.zeros+n.fraction) + len(s.values) + s.boundDigits() + 3
 	if a.grid != nil {
 		far += a.grid.places + a.grid.tens()
 	}
-	try := func(r, shift int) {
-		if shift < least || shift > most || len(prefix)+r >= c.length {
-			return
-		}
-		sample, ok := a.spell(n, zeros(r), shift)
-		if !ok || len(prefix)+len(sample) >= c.length {
-			return
-		}
-		lowCut := low.kind == cutTight && int(low.shift) == shift
-		highCut := high.kind == cutTight && int(high.shift) == shift
-		if x, ok := a.find(n, shift, r, lowCut, highCut); ok {
-			text, _ := a.spell(n, string(x.appendDigits(nil, r)), shift)
-			c.offer(prefix + text)
-		}
-	}
-	for r := 0; r <= max(0, a.digits-int(n.digits)) && len(prefix)+r < c.length; r++ {
-		for k := near; k <= far+r; k++ {
-			try(r, k)
-			if k > 0 {
-				try(r, -k)
+	for k := near; k <= far; k++ {
+		for _, shift := range []int{k, -k} {
+			if shift < least || shift > most || !c.cheaper(n, prefix, 0, shift) {
+				continue
 			}
+			lowCut := low.kind == cutTight && int(low.shift) == shift
+			highCut := high.kind == cutTight && int(high.shift) == shift
+			c.window(n, prefix, shift, lowCut, highCut)
 		}
 	}
+}
+
+// boundDigits returns the number of digits of the longest bound.
+func (s *side) boundDigits() (n int) {
+	if s.low != nil {
+		n = len(s.low.digits)
+	}
+	if s.high != nil {
+		n = max(n, len(s.high.digits))
+	}
+	return n
+}
+
+// cheaper reports whether r further digits at a shift would be shorter than
+// what is known.
+func (c *completion) cheaper(n *node, prefix string, r, shift int) bool {
+	text, ok := c.a.spell(n, zeros(r), shift)
+	return ok && len(prefix)+len(text) < c.length
+}
+
+// window offers the shortest completion in the window at a shift. What can be
+// said with some number of digits can be said with more, which takes no
+// shorter text.
+func (c *completion) window(n *node, prefix string, shift int, lowCut, highCut bool) {
+	a := c.a
+	s := &a.sides[n.side]
+	// More digits than a bound has, or finer than the grid, or to avoid
+	// listed values, are of no use.
+	enough := s.boundDigits() + len(strconv.Itoa(len(s.values))) + 1
+	if a.grid != nil {
+		enough += max(0, shift-int(n.fraction)+a.grid.places)
+	}
+	enough = min(enough, max(0, a.digits-int(n.digits)))
+	if !a.fractions {
+		enough = min(enough, shift)
+	}
+	enough = sort.Search(enough, func(r int) bool { return !c.cheaper(n, prefix, r+1, shift) })
+	x, ok := a.find(n, shift, enough, lowCut, highCut)
+	if !ok {
+		return
+	}
+	r := sort.Search(enough, func(r int) bool {
+		_, ok := a.find(n, shift, r, lowCut, highCut)
+		return ok
+	})
+	if r < enough {
+		x, _ = a.find(n, shift, r, lowCut, highCut)
+	}
+	text, _ := a.spell(n, string(x.appendDigits(nil, r)), shift)
+	c.offer(prefix + text)
 }
 
 func zeros(n int) string { return strings.Repeat("0", n) }
@@ -248,10 +286,10 @@ func (a *Automaton) shortestExponent(n *node) string {
 // tens returns a number of places beyond which a further power of ten brings
 // no multiple of any divisor.
 func (g *grid) tens() int {
-	if g.large == nil {
-		return 64 // no word has more factors of 2 or 5
+	m := natural{small: g.cycle}.big()
+	if g.large != nil {
+		m.Set(g.large.cycle)
 	}
-	m := new(big.Int).Set(g.large.cycle)
 	twos := int(m.TrailingZeroBits())
 	fives := 0
 	five, rest := big.NewInt(5), new(big.Int)

@@ -210,6 +210,9 @@ func (w *window) findSmall(g *grid, n *node, t int) (_ natural, known, ok bool) 
 		}
 	}
 	c := smallCandidates{g: g, n: n, r: w.r, t: t}
+	if c.hopeless() {
+		return natural{}, true, false
+	}
 	x, step := c.start(lo)
 	for tries := g.gap(len(banned)); tries > 0 && x <= hi; tries-- {
 		if c.allows(x) && !containsWord(banned, x) {
@@ -263,6 +266,9 @@ func (w *window) findLarge(g *grid, n *node, t int) (natural, bool) {
 		}
 	}
 	c := newLargeCandidates(g, n, w.r, t)
+	if c.hopeless() {
+		return natural{}, false
+	}
 	x, step := c.start(lo)
 	for tries := g.gap(len(banned)); tries > 0 && x.Cmp(hi) <= 0; tries-- {
 		if c.allows(x) && !containsBig(banned, x) {
