@@ -1,7 +1,7 @@
 package vocab
 
 import (
-	"hash/maphash"
+	"fmt"
 	"math/bits"
 	"strings"
 	"sync"
@@ -33,9 +33,10 @@ func init() {
 	}
 }
 
-// appendByteLevel appends the bytes that a byte-level text stands for. Characters that stand for
-// no byte are spelled out as llama.cpp does.
-func appendByteLevel(dst []byte, text string) []byte {
+// appendByteLevel appends the bytes that a byte-level text stands for. A character that stands for
+// no byte is spelled out as llama.cpp does, with the whole text behind it; limit bounds what such
+// texts may grow dst to.
+func appendByteLevel(dst []byte, text string, limit int) ([]byte, error) {
 	const hex = "0123456789abcdef"
 	for i := 0; i < len(text); {
 		r, n := decodeLoose(text[i:])
@@ -44,6 +45,9 @@ func appendByteLevel(dst []byte, text string) []byte {
 			dst = append(dst, byte(runeToByte[r]))
 			continue
 		}
+		if len(dst)+len(text) > limit {
+			return dst, fmt.Errorf("byte-level texts hold characters that stand for no byte, and spell out to more than %d bytes", limit)
+		}
 		dst = append(dst, "[UNK_BYTE_0x"...)
 		for _, c := range appendRune(nil, r) {
 			dst = append(dst, hex[c>>4], hex[c&15])
@@ -51,7 +55,7 @@ func appendByteLevel(dst []byte, text string) []byte {
 		dst = append(dst, text...)
 		dst = append(dst, ']')
 	}
-	return dst
+	return dst, nil
 }
 
 // bpe tokenizes by merging the pair of neighbours with the best rank, again and again.
@@ -76,7 +80,6 @@ type merged struct {
 // pairTable maps pairs of symbols to merges: open addressing, a quarter to half full. It is looked
 // at several times for each byte of text, where a Go map would cost twice as much.
 type pairTable struct {
-	seed    maphash.Seed
 	entries []pairEntry
 	shift   uint8
 }

@@ -108,3 +108,19 @@ func (t *byteTrie) step(at int32, b byte) int32 {
 	}
 	return at
 }
+
+// longest returns the value of the longest key that text begins with, and that key's length, 0 if
+// there is none.
+func (t *byteTrie) longest(text string) (value int32, length int) {
+	at := t.root[text[0]]
+	for i := 1; at != 0; i++ {
+		if v := t.nodes[at].value; v >= 0 {
+			value, length = v, i
+		}
+		if i == len(text) {
+			break
+		}
+		at = t.step(at, text[i])
+	}
+	return value, length
+}

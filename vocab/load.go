@@ -185,7 +185,7 @@ func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) 
 		case UserDefined:
 			return append(dst, text...), nil
 		case Normal:
-			return appendByteLevel(dst, text), nil
+			return appendByteLevel(dst, text, 4*len(v.texts.data)+1<<20)
 		}
 	case SPM, WPM, UGM:
 		switch kind {

@@ -58,21 +58,14 @@ func newRWKV(v *Vocab) *rwkv {
 // it gives out the unknown token for one byte, where llama.cpp begins again from the text's start.
 func (r *rwkv) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
 	for pos := 0; pos < len(text); {
-		id, end := r.v.special.unk, pos+1
-		at := r.trie.root[text[pos]]
-		for i := pos + 1; at != 0; i++ {
-			if n := r.trie.nodes[at].value; n >= 0 {
-				id, end = n, i
-			}
-			if i == len(text) {
-				break
-			}
-			at = r.trie.step(at, text[i])
+		id, n := r.trie.longest(text[pos:])
+		if n == 0 {
+			id, n = r.v.special.unk, 1
 		}
 		if id >= 0 {
 			dst = append(dst, id)
 		}
-		pos = end
+		pos += n
 	}
 	return dst
 }

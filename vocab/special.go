@@ -184,11 +184,18 @@ const asciiSpace = " \t\n\v\f\r"
 func (v *Vocab) occurring(text string) []int32 {
 	t := &v.addedTrie
 	var found []int32 // positions in v.added
+	var seen Bitset
 	for i := 0; i < len(text); i++ {
 		at := t.root[text[i]]
 		for j := i + 1; at != 0; j++ {
-			if n := t.nodes[at].value; n >= 0 && !slices.Contains(found, n) {
-				found = append(found, n)
+			if n := t.nodes[at].value; n >= 0 {
+				if seen == nil {
+					seen = NewBitset(len(v.added))
+				}
+				if !seen.Has(n) {
+					seen.Set(n)
+					found = append(found, n)
+				}
 			}
 			if j == len(text) {
 				break

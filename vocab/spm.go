@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // spm tokenizes as SentencePiece's BPE does: of all pairs of neighbours that make a token, the one
@@ -58,6 +59,9 @@ func (s *spm) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	m.begin()
 	for at := 0; at < len(text); {
 		width := min(utf8Width(text[at]), len(text)-at)
+		if mode.exact { // a byte that is no UTF-8 must not swallow a space mark
+			_, width = utf8.DecodeRuneInString(text[at:])
+		}
 		id, ok := s.v.Find(text[at : at+width])
 		if !ok {
 			id = -1

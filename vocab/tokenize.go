@@ -21,7 +21,7 @@ func (v *Vocab) tokenizer() tokenizer {
 		case SPM:
 			v.engine = newSPM(v)
 		case WPM:
-			v.engine = wpm{v}
+			v.engine = newWPM(v)
 		case UGM:
 			v.engine = newUGM(v)
 		case RWKV:

@@ -7,31 +7,36 @@ import (
 
 // wpm tokenizes words, in small letters and without accents, by the longest token that a word's
 // rest begins with. A word that can't be spelled so is one unknown token.
-type wpm struct{ v *Vocab }
+type wpm struct {
+	v    *Vocab
+	trie byteTrie // all tokens
+}
 
-func (w wpm) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
+func newWPM(v *Vocab) *wpm {
+	w := &wpm{v: v}
+	for id := range int32(v.Len()) {
+		w.trie.insert(v.Text(id), id)
+	}
+	return w
+}
+
+func (w *wpm) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
 	for _, word := range wpmWords(text) {
 		dst = w.word(dst, spaceMark+word)
 	}
 	return dst
 }
 
-func (w wpm) word(dst []int32, word string) []int32 {
+func (w *wpm) word(dst []int32, word string) []int32 {
 	before := len(dst)
-	for i := 0; i < len(word); {
-		// One byte more than the longest token is never found; llama.cpp tries it all the same.
-		end := min(len(word), i+w.v.maxText)
-		for ; end > i; end-- {
-			if id, ok := w.v.Find(word[i:end]); ok {
-				dst = append(dst, id)
-				break
-			}
-		}
-		if end == i {
+	for pos := 0; pos < len(word); {
+		id, n := w.trie.longest(word[pos:])
+		if n == 0 {
 			dst = dst[:before]
 			break
 		}
-		i = end
+		dst = append(dst, id)
+		pos += n
 	}
 	if len(dst) == before && w.v.special.unk >= 0 {
 		dst = append(dst, w.v.special.unk)
