@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"hash/fnv"
@@ -39,6 +40,8 @@ type WalkSummary struct {
 	Unjudged   int // the validator refuses the schema or cannot decide
 	Documents  int
 	Violations int
+	// BadEndings counts shortest completions that the masks do not follow.
+	BadEndings int
 	DeadEnds   int // no token was allowed and the document not complete
 	Unfinished int // documents given up at the length limit
 	Timeouts   int
@@ -49,7 +52,7 @@ type WalkSummary struct {
 
 // finding is something a walk met that is worth a line.
 type finding struct {
-	kind     string // "violation", "dead end", "unfinished", "refused", "unjudged", "timeout", "crash"
+	kind     string // "violation", "dead end", "bad ending", "unfinished", "refused", "unjudged", "timeout", "crash"
 	reason   string
 	document []byte
 }
@@ -102,6 +105,7 @@ func (s *WalkSummary) add(o *WalkSummary) {
 	s.Unjudged += o.Unjudged
 	s.Documents += o.Documents
 	s.Violations += o.Violations
+	s.BadEndings += o.BadEndings
 	s.DeadEnds += o.DeadEnds
 	s.Unfinished += o.Unfinished
 	s.Timeouts += o.Timeouts
@@ -138,10 +142,10 @@ func (s WalkSummary) Write(w io.Writer) error {
 		count int
 	}{
 		{"schemas", s.Schemas}, {"refused", s.Refused}, {"unjudged", s.Unjudged}, {"documents", s.Documents},
-		{"tokens", s.Tokens}, {"bytes", s.Bytes}, {"violations", s.Violations}, {"dead ends", s.DeadEnds},
+		{"tokens", s.Tokens}, {"bytes", s.Bytes}, {"violations", s.Violations}, {"dead ends", s.DeadEnds}, {"bad endings", s.BadEndings},
 		{"unfinished", s.Unfinished}, {"timeouts", s.Timeouts}, {"crashes", s.Crashes},
 	} {
-		if _, err := fmt.Fprintf(w, "%-10s  %9d\n", row.name, row.count); err != nil {
+		if _, err := fmt.Fprintf(w, "%-11s  %9d\n", row.name, row.count); err != nil {
 			return err
 		}
 	}
@@ -150,7 +154,7 @@ func (s WalkSummary) Write(w io.Writer) error {
 
 // Sound reports whether nothing was found that should not be.
 func (s WalkSummary) Sound() bool {
-	return s.Violations == 0 && s.DeadEnds == 0 && s.Timeouts == 0 && s.Crashes == 0
+	return s.Violations == 0 && s.DeadEnds == 0 && s.BadEndings == 0 && s.Timeouts == 0 && s.Crashes == 0
 }
 
 // tokenTable finds tokens by their text.
@@ -227,7 +231,7 @@ func (w *walker) run(c *Case) {
 			continue
 		}
 		sum.Documents++
-		switch err := w.check(document, judge); {
+		switch err := w.check(document, c.Schema, judge); {
 		case err == errUndecided:
 			w.note(&sum.Unjudged, "unjudged", err.Error(), document)
 		case err != nil:
@@ -284,7 +288,7 @@ func (w *walker) document(m Matcher) ([]byte, bool) {
 			}
 			var ok bool
 			if token, ok = w.follow(mask, closing); !ok {
-				w.note(&sum.Violations, "violation", fmt.Sprintf("the mask has no token towards the shortest completion %q", closing), text)
+				w.note(&sum.BadEndings, "bad ending", fmt.Sprintf("the mask has no token towards the shortest completion %q", closing), text)
 				return text, false
 			}
 			closing = closing[len(w.tokens.vocab.Bytes(token)):]
@@ -356,7 +360,7 @@ func (w *walker) pick(mask Mask, texts int, uniform float64) int32 {
 }
 
 // check says what is wrong with a finished document.
-func (w *walker) check(document []byte, j *judge) error {
+func (w *walker) check(document, schema []byte, j *judge) error {
 	if !utf8.Valid(document) {
 		return fmt.Errorf("not UTF-8")
 	}
@@ -364,7 +368,11 @@ func (w *walker) check(document []byte, j *judge) error {
 	if err != nil {
 		return err
 	}
-	if err := checkSpelling(v, w.walk.AnySpelling); err != nil {
+	var source []byte
+	if !w.walk.AnySpelling {
+		source = schema
+	}
+	if err := checkSpelling(v, source); err != nil {
 		return err
 	}
 	if j == nil {
@@ -381,8 +389,9 @@ const (
 )
 
 // checkSpelling looks for what no schema talks about: repeated names, lone
-// surrogates, and numbers that other parsers would not read.
-func checkSpelling(v *value, anyNumber bool) error {
+// surrogates, and, unless schema is nil, numbers that other parsers would not
+// read and that the schema does not itself spell so.
+func checkSpelling(v *value, schema []byte) error {
 	switch v.kind {
 	case kindString:
 		if !utf8.ValidString(v.text) {
@@ -390,7 +399,8 @@ func checkSpelling(v *value, anyNumber bool) error {
 		}
 	case kindNumber:
 		digits, exponent := numberSize(v.text)
-		if !anyNumber && (digits > maxDigits || exponent > maxExponent || exponent < -maxExponent) {
+		large := digits > maxDigits || exponent > maxExponent || exponent < -maxExponent
+		if large && schema != nil && !bytes.Contains(schema, []byte(v.text)) {
 			return fmt.Errorf("number %s has %d significant digits and exponent %d", v.text, digits, exponent)
 		}
 	case kindObject:
@@ -404,7 +414,7 @@ func checkSpelling(v *value, anyNumber bool) error {
 		}
 	}
 	for _, item := range v.items {
-		if err := checkSpelling(item, anyNumber); err != nil {
+		if err := checkSpelling(item, schema); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,308 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"stencil/decoder"
+	"stencil/schema"
+	"stencil/vocab"
+)
+
+// naiveMask is the plain twin of the mask computation: every token of the
+// vocabulary is fed, byte by byte, to a copy of the matcher.
+func naiveMask(m *decoder.Matcher, v *vocab.Vocab) vocab.Bitset {
+	set := vocab.NewBitset(v.Len())
+	for id := range int32(v.Len()) {
+		text := v.Bytes(id)
+		switch {
+		case v.IsEOG(id):
+			if m.Accepting() {
+				set.Set(id)
+			}
+		case len(text) > 0:
+			if n, err := m.Clone().AcceptBytes(text); err == nil && n == len(text) {
+				set.Set(id)
+			}
+		}
+	}
+	return set
+}
+
+// sliceOf makes a vocabulary of every n-th token of a real one, and of all its
+// tokens up to four bytes that hold a character of JSON's syntax.
+func sliceOf(t testing.TB, v *vocab.Vocab, n int32) *vocab.Vocab {
+	t.Helper()
+	var texts []string
+	for id := range int32(v.Len()) {
+		text := v.Bytes(id)
+		if len(text) > 0 && (id%n == 0 || len(text) <= 4 && bytes.ContainsAny(text, "\"\\{}[],:")) {
+			texts = append(texts, string(text))
+		}
+	}
+	return vocabOf(t, texts...)
+}
+
+// examineMask compares everything that a mask and a matcher say about one
+// position with what can be found out by trying.
+func examineMask(m *decoder.Matcher, v *vocab.Vocab) error {
+	mask, err := m.Mask()
+	if err != nil {
+		return err
+	}
+	want := naiveMask(m, v)
+	for id := range int32(v.Len()) {
+		if mask.Has(id) != want.Has(id) {
+			return fmt.Errorf("token %d %q: in mask %t, accepted %t", id, v.Bytes(id), mask.Has(id), want.Has(id))
+		}
+	}
+	if mask.Len() != want.Count() {
+		return fmt.Errorf("mask has %d tokens and says %d", want.Count(), mask.Len())
+	}
+	filled := vocab.NewBitset(v.Len())
+	filled.Set(1) // Fill must write the whole set
+	mask.Fill(filled)
+	if !filled.Equal(want) {
+		return errors.New("mask filled into a bitset differs")
+	}
+	listed := mask.AppendTokens(nil)
+	slices.Sort(listed)
+	if !slices.Equal(listed, want.AppendTo(nil)) {
+		return errors.New("mask as a list differs")
+	}
+	return examineMatcher(m, v, listed)
+}
+
+// examineMatcher checks completion, forced text, rollback and explanations.
+func examineMatcher(m *decoder.Matcher, v *vocab.Vocab, allowed []int32) error {
+	if len(allowed) == 0 {
+		return errors.New("dead end: no token is allowed")
+	}
+	text := slices.Clone(m.Text())
+	end := m.Clone()
+	completion := end.ShortestCompletion()
+	if _, err := end.AcceptBytes(completion); err != nil || !end.Accepting() {
+		return fmt.Errorf("shortest completion %q is none: %v", completion, err)
+	}
+	if m.Accepting() != (len(completion) == 0) {
+		return fmt.Errorf("accepting %t, but the shortest completion is %q", m.Accepting(), completion)
+	}
+	if err := examineForced(m, v, allowed); err != nil {
+		return err
+	}
+	// Some tokens forward and back again.
+	back := m.Clone()
+	steps := 0
+	for i := 0; i < 3 && !back.Done(); i++ {
+		mask, err := back.Mask()
+		if err != nil {
+			return err
+		}
+		next := mask.AppendTokens(nil)
+		if len(next) == 0 {
+			return fmt.Errorf("dead end after %q", back.Text())
+		}
+		token := next[(i*7+len(text))%len(next)]
+		if err := back.Accept(token); err != nil {
+			return fmt.Errorf("token %d of the mask after %q: %v", token, back.Text(), err)
+		}
+		steps++
+	}
+	if err := back.Rollback(steps); err != nil {
+		return fmt.Errorf("rollback: %v", err)
+	}
+	mask, err := back.Mask()
+	if err != nil {
+		return err
+	}
+	again := mask.AppendTokens(nil)
+	slices.Sort(again)
+	if !bytes.Equal(back.Text(), text) || !slices.Equal(again, allowed) {
+		return fmt.Errorf("rollback of %d tokens leads to %q", steps, back.Text())
+	}
+	for id := int32(0); int(id) < v.Len(); id += 37 {
+		if _, in := slices.BinarySearch(allowed, id); !in && m.Explain(id) == "" {
+			return fmt.Errorf("no explanation why token %d is not allowed", id)
+		}
+	}
+	if !bytes.Equal(m.Text(), text) {
+		return fmt.Errorf("text changed to %q", m.Text())
+	}
+	return nil
+}
+
+// examineForced holds that forced bytes are forced, and that bytes which are
+// forced are found.
+func examineForced(m *decoder.Matcher, v *vocab.Vocab, allowed []int32) error {
+	forced := m.ForcedBytes()
+	if len(forced) > 0 && m.Accepting() {
+		return fmt.Errorf("%q is forced though the document may end", forced)
+	}
+	for _, id := range allowed {
+		text := v.Bytes(id)
+		if n := min(len(text), len(forced)); !bytes.Equal(text[:n], forced[:n]) {
+			return fmt.Errorf("%q is forced, but token %q is allowed", forced, text)
+		}
+	}
+	if len(forced) == 0 && !m.Accepting() {
+		first := v.Bytes(allowed[0])[0]
+		if !slices.ContainsFunc(allowed, func(id int32) bool { return v.Bytes(id)[0] != first }) {
+			return fmt.Errorf("only %q can follow, but nothing is forced", first)
+		}
+	}
+	tokens := m.ForcedTokens()
+	if text := v.Decode(tokens); !bytes.HasPrefix(forced, text) {
+		return fmt.Errorf("forced tokens spell %q, forced is %q", text, forced)
+	}
+	return nil
+}
+
+// maskTrial walks over a random schema and examines masks on the way.
+type maskTrial struct {
+	vocab   *vocab.Vocab
+	tokens  *tokenTable
+	options schema.Options
+}
+
+const examined = 12 // positions of one walk that are examined
+
+// run walks with the choices of d and returns the text before the position at
+// which something is wrong.
+func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
+	var at []byte
+	found = safely(func() *fault {
+		compiled, err := schema.Compile(appendJSON(nil, s, spacedJSON), tr.options)
+		if err != nil {
+			return nil
+		}
+		m := compiled.Grammar(tr.vocab).NewMatcher()
+		w := &walker{tokens: tr.tokens, rng: d.rng}
+		for step, left := 0, examined; left > 0 && step < 200; step++ {
+			at = slices.Clone(m.Text())
+			if step < 4 || d.n(3) == 0 {
+				left--
+				if err := examineMask(m, tr.vocab); err != nil {
+					return faultOf(err)
+				}
+			}
+			mask, err := m.Mask()
+			if err != nil {
+				return faultOf(err)
+			}
+			texts := mask.Len()
+			if m.Accepting() {
+				texts -= len(tr.vocab.EOG())
+			}
+			if texts == 0 {
+				return nil
+			}
+			if err := m.Accept(w.pick(mask, texts, 0.5)); err != nil {
+				return faultOf(fmt.Errorf("token of the mask: %w", err))
+			}
+		}
+		return nil
+	})
+	if found != nil {
+		found.schema, found.text = s, string(at)
+	}
+	return found
+}
+
+// faultOf makes a fault of an error, but for limits that were reached.
+func faultOf(err error) *fault {
+	var limit *decoder.LimitError
+	if errors.As(err, &limit) || strings.Contains(err.Error(), "more than") {
+		return nil
+	}
+	kind := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '"' || r == ':' })[0]
+	if strings.HasPrefix(kind, "token ") {
+		kind = "token"
+	}
+	return &fault{kind: "mask: " + kind, detail: err.Error()}
+}
+
+// random makes a schema from data and walks over it several times.
+func (tr *maskTrial) random(data []byte) *fault {
+	d := newDice(data)
+	g := &schemaMaker{dice: d}
+	s := g.document()
+	defer watch(s, watchLimit)()
+	walk := func(s, _ *value) *fault {
+		for i := range 3 {
+			if found := tr.run(s, newDice(append(slices.Clone(data), byte(i)))); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	if found := walk(s, nil); found != nil {
+		return found.minimise(walk)
+	}
+	return nil
+}
+
+// maskTrials are the vocabularies and options under which masks are examined.
+func maskTrials(t testing.TB, llama *vocab.Vocab) []*maskTrial {
+	small := vocabOf(t, nastyTokens...)
+	trials := []*maskTrial{
+		{small, newTokenTable(small), lenient},
+		{small, newTokenTable(small), schema.Options{}},
+		{small, newTokenTable(small), schema.Options{Whitespace: schema.Pretty}},
+	}
+	if llama != nil {
+		part := sliceOf(t, llama, 61)
+		trials = append(trials, &maskTrial{part, newTokenTable(part), lenient}, &maskTrial{part, newTokenTable(part), schema.Options{}})
+	}
+	return trials
+}
+
+// TestMaskOracle examines masks on random schemas.
+func TestMaskOracle(t *testing.T) {
+	for i, tr := range maskTrials(t, nil) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			faults := 0
+			for i := range *randomSchemas {
+				seed := *randomSeed + uint64(i)
+				if found := tr.random(seedBytes(seed)); found != nil {
+					t.Errorf("seed %d: %s", seed, found)
+					if faults++; faults == *randomFaults {
+						t.Fatal("further seeds are left out")
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestMaskOracleLlama is TestMaskOracle with a slice of a real vocabulary.
+func TestMaskOracleLlama(t *testing.T) {
+	trials := maskTrials(t, realVocab(t, "llama3.gguf"))
+	for _, tr := range trials[len(trials)-2:] {
+		for i := range max(*randomSchemas/20, 1) {
+			seed := *randomSeed + uint64(i)
+			if found := tr.random(seedBytes(seed)); found != nil {
+				t.Fatalf("seed %d: %s", seed, found)
+			}
+		}
+	}
+}
+
+// FuzzMaskOracle is TestMaskOracle with schemas and walks made from the
+// fuzzer's bytes.
+func FuzzMaskOracle(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(append(seedBytes(seed), seedBytes(seed+1000)...))
+	}
+	trials := maskTrials(f, nil)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, tr := range trials {
+			if found := tr.random(data); found != nil {
+				t.Error(found)
+			}
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package bench
+
+import (
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"stencil/decoder"
+	"stencil/schema"
+	"stencil/vocab"
+)
+
+var (
+	randomSchemas = flag.Int("random", 300, "number of random schemas for tests with random schemas")
+	randomSeed    = flag.Uint64("seed", 1, "first seed for tests with random schemas")
+	randomFaults  = flag.Int("faults", 3, "number of faults after which tests with random schemas end")
+)
+
+// watch ends the process with the schema's text when a case takes too long,
+// which a test's own timeout would not tell.
+func watch(what fmt.Stringer, limit time.Duration) (stop func()) {
+	timer := time.AfterFunc(limit, func() {
+		fmt.Fprintf(os.Stderr, "no end after %v with schema\n%s\n", limit, what)
+		panic("a random schema takes too long")
+	})
+	return func() { timer.Stop() }
+}
+
+const watchLimit = 60 * time.Second
+
+// trial compares the engine with the validator.
+type trial struct {
+	vocab  *vocab.Vocab
+	engine Engine // lenient
+	served Engine // with the options of generation
+}
+
+func newTrial(v *vocab.Vocab) *trial {
+	return &trial{v, NewEngine(v, lenient), NewEngine(v, schema.Options{})}
+}
+
+// fault is a disagreement.
+type fault struct {
+	kind             string // the same for all sizes of the same fault
+	schema, instance *value // instance is nil when the schema alone shows the fault
+	text             string // a document that isn't JSON, instead of an instance
+	detail           string
+}
+
+func (f *fault) String() string {
+	s := fmt.Sprintf("%s: %s\n\tschema   %s", f.kind, f.detail, f.schema)
+	if f.instance != nil {
+		s += fmt.Sprintf("\n\tinstance %s", f.instance)
+	}
+	if f.text != "" {
+		s += fmt.Sprintf("\n\ttext     %q", f.text)
+	}
+	return s
+}
+
+// draftNames maps folders of the suite to the names of [Constraint.Draft].
+var draftNames = map[string]string{
+	"draft4": "draft-04", "draft6": "draft-06", "draft7": "draft-07", "draft2019-09": "2019-09", "draft2020-12": "2020-12",
+}
+
+// draftOf returns the draft that the schema's $schema names.
+func draftOf(s *value) string {
+	if m := s.member("$schema"); m != nil {
+		for _, d := range suiteDrafts {
+			if d.metaschema == m.text {
+				return draftNames[d.folder]
+			}
+		}
+	}
+	return "2020-12"
+}
+
+// safely turns a panic into a fault's detail.
+func safely(f func() *fault) (found *fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			text := fmt.Sprint(p)
+			found = &fault{kind: "panic: " + text[:min(len(text), 60)], detail: text}
+		}
+	}()
+	return f()
+}
+
+// compare feeds one instance under one schema and reports a fault if engine
+// and validator disagree.
+func (tr *trial) compare(s, instance *value) *fault {
+	found := safely(func() *fault {
+		text := appendJSON(nil, s, spacedJSON)
+		c, err := tr.engine.Compile(text)
+		var unsatisfiable *schema.UnsatisfiableError
+		var limit *schema.LimitError
+		switch {
+		case errors.As(err, &unsatisfiable), errors.As(err, &limit), err == nil:
+		case strings.Contains(err.Error(), "without an end"):
+			return nil
+		default:
+			return &fault{kind: "refused", detail: err.Error()}
+		}
+		if limit != nil {
+			return nil
+		}
+		j, err := newJudge(text, draftOf(s))
+		if err != nil {
+			return nil // generated schemas may break a rule of their metaschema
+		}
+		document := appendJSON(nil, instance, spacedJSON)
+		verdict := j.validate(document)
+		if verdict == errUndecided {
+			return nil
+		}
+		accepted, why := false, error(unsatisfiable)
+		if unsatisfiable == nil {
+			accepted, why = accepts(c, document)
+		}
+		var runtimeLimit *decoder.LimitError
+		switch {
+		case errors.As(why, &limit) || errors.As(why, &runtimeLimit) || why != nil && strings.Contains(why.Error(), "more than"):
+			return nil
+		case accepted && verdict != nil:
+			return &fault{kind: "accepts invalid", detail: strings.ReplaceAll(verdict.Error(), "\n", " ")}
+		case !accepted && verdict == nil && unsatisfiable != nil:
+			return &fault{kind: "calls satisfiable schema unsatisfiable", detail: why.Error()}
+		case !accepted && verdict == nil:
+			return &fault{kind: "refuses valid", detail: why.Error()}
+		}
+		return nil
+	})
+	if found != nil {
+		found.schema, found.instance = s, instance
+	}
+	return found
+}
+
+// minimise makes schema and instance of a fault smaller.
+func (f *fault) minimise(compare func(s, instance *value) *fault) *fault {
+	same := func(s, instance *value) bool {
+		g := compare(s, instance)
+		return g != nil && g.kind == f.kind
+	}
+	for range 2 {
+		f.schema = shrink(f.schema, func(s *value) bool { return same(s, f.instance) })
+		if f.instance != nil {
+			f.instance = shrink(f.instance, func(i *value) bool { return same(f.schema, i) })
+		}
+	}
+	return compare(f.schema, f.instance)
+}
+
+// documents samples documents of a schema, as text, and reports what the walks
+// themselves find.
+func (tr *trial) documents(e Engine, s *value, n int, seed uint64) (texts []string, found *fault) {
+	found = safely(func() *fault {
+		c, err := e.Compile(appendJSON(nil, s, spacedJSON))
+		if err != nil {
+			return nil
+		}
+		w := &walker{
+			walk: &Walk{Engine: e, Vocab: tr.vocab, AnySpelling: e == tr.engine}, tokens: newTokenTable(tr.vocab),
+			abandoned: new(atomic.Bool), result: &walkResult{}, rng: rand.New(rand.NewPCG(seed, 1)),
+		}
+		j, err := newJudge(appendJSON(nil, s, spacedJSON), draftOf(s))
+		if err != nil {
+			j = nil
+		}
+		for range n {
+			text, finished := w.document(c.NewMatcher())
+			for _, f := range w.result.findings {
+				if !strings.Contains(f.reason, "more than") { // a limit
+					return &fault{kind: "walk: " + f.kind, text: string(f.document), detail: f.reason}
+				}
+			}
+			if !finished {
+				continue
+			}
+			if err := w.check(text, appendJSON(nil, s, spacedJSON), j); err != nil && err != errUndecided {
+				return &fault{kind: "walk: violation", text: string(text), detail: strings.ReplaceAll(err.Error(), "\n", " ")}
+			}
+			texts = append(texts, string(text))
+		}
+		return nil
+	})
+	if found != nil {
+		found.schema = s
+	}
+	return texts, found
+}
+
+// walkFault is documents as something to minimise.
+func (tr *trial) walkFault(e Engine, n int, seed uint64) func(s, _ *value) *fault {
+	return func(s, _ *value) *fault {
+		_, found := tr.documents(e, s, n, seed)
+		return found
+	}
+}
+
+// random makes a schema from data and compares in every way.
+func (tr *trial) random(data []byte) *fault {
+	d := newDice(data)
+	g := &schemaMaker{dice: d}
+	s := g.document()
+	defer watch(s, watchLimit)()
+	const documents = 6
+	var instances []*value
+	for _, e := range []Engine{tr.engine, tr.served} {
+		texts, found := tr.documents(e, s, documents, 1)
+		if found != nil {
+			return found.minimise(tr.walkFault(e, documents, 1))
+		}
+		for _, text := range texts {
+			v, err := parseValue([]byte(text))
+			if err != nil {
+				return &fault{kind: "no json", schema: s, text: text, detail: err.Error()}
+			}
+			// The same value under the lenient options, then neighbours of it.
+			instances = append(instances, v)
+			for range 4 {
+				v = d.mutate(v)
+				instances = append(instances, v)
+			}
+		}
+	}
+	for range 12 {
+		instances = append(instances, d.instance(3))
+	}
+	for _, instance := range instances {
+		if found := tr.compare(s, instance); found != nil {
+			return found.minimise(tr.compare)
+		}
+	}
+	return nil
+}
+
+// seedBytes spells a seed as input of dice.
+func seedBytes(seed uint64) []byte {
+	return binary.LittleEndian.AppendUint64(nil, seed*0x9E3779B97F4A7C15)
+}
+
+// TestRandomSchemas compares engine and validator on random schemas: sampled
+// documents must be valid, and instances near them are accepted exactly when
+// the validator says so.
+func TestRandomSchemas(t *testing.T) {
+	tr := newTrial(vocabOf(t, nastyTokens...))
+	faults := 0
+	for i := range *randomSchemas {
+		seed := *randomSeed + uint64(i)
+		if found := tr.random(seedBytes(seed)); found != nil {
+			t.Errorf("seed %d: %s", seed, found)
+			if faults++; faults == *randomFaults {
+				t.Fatal("further seeds are left out")
+			}
+		}
+	}
+}
+
+// FuzzRandomSchemas is TestRandomSchemas with schemas made from the fuzzer's
+// bytes.
+func FuzzRandomSchemas(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(append(seedBytes(seed), seedBytes(seed+1000)...))
+	}
+	tr := newTrial(vocabOf(f, nastyTokens...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if found := tr.random(data); found != nil {
+			t.Error(found)
+		}
+	})
+}
