@@ -1,0 +1,219 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// A handler answers a request or says why it does not. It writes nothing.
+type handler func(r *http.Request) (answer, error)
+
+// An answer writes itself, header included.
+type answer interface {
+	write(w http.ResponseWriter, r *http.Request) error
+}
+
+// jsonAnswer is an answer of one JSON value, with status 200.
+type jsonAnswer struct{ value any }
+
+func (a jsonAnswer) write(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, a.value)
+}
+
+// A note collects, while a request is handled, what its log line says. Prompts
+// and texts never go into it.
+type note struct {
+	id    string
+	attrs []slog.Attr
+}
+
+type noteKey struct{}
+
+func (n *note) add(attrs ...slog.Attr) { n.attrs = append(n.attrs, attrs...) }
+
+// noteOf returns the note of a request; one that is thrown away for a request
+// that did not come through adapt.
+func noteOf(ctx context.Context) *note {
+	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+		return n
+	}
+	return new(note)
+}
+
+// bodyTimeout is how long a client may take to send its body.
+const bodyTimeout = time.Minute
+
+// adapt makes a gin handler of a handler, with everything that all requests
+// have in common.
+func (s *Server) adapt(h handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		start := time.Now()
+		n := &note{id: requestID(c.Request)}
+		r := c.Request.WithContext(context.WithValue(c.Request.Context(), noteKey{}, n))
+		w := &statusWriter{ResponseWriter: c.Writer}
+		w.Header().Set("X-Request-Id", n.id)
+		err := s.readBody(w, r)
+		if err == nil {
+			err = s.call(h, w, r)
+		}
+		if err != nil && !w.wrote {
+			f := describe(err)
+			f.header(w.Header())
+			if writeErr := writeJSON(w, f.status, errorBody{f.body}); writeErr != nil {
+				err = errors.Join(err, writeErr)
+			}
+		}
+		s.logRequest(r, w, n, err, time.Since(start))
+	}
+}
+
+// readBody reads the whole body, within the limits of size and time. What
+// remains of the connection is watched by net/http without a limit, since a
+// client says nothing more until it hangs up.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has one
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return err
+		}
+		return &requestError{Code: "unreadable_body", Message: "the body could not be read to its end"}
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+// call runs the handler and writes its answer. A panic becomes an error; what
+// net/http uses to abort a response is let through.
+func (s *Server) call(h handler, w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			err = fmt.Errorf("server: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	a, err := h(r)
+	if err != nil {
+		return err
+	}
+	return a.write(w, r)
+}
+
+// quietPaths are asked every few seconds by whatever watches the server.
+var quietPaths = map[string]bool{"/healthz": true, "/readyz": true}
+
+func (s *Server) logRequest(r *http.Request, w *statusWriter, n *note, err error, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("id", n.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", w.status), slog.Duration("took", took),
+	}
+	attrs = append(attrs, n.attrs...)
+	if err != nil {
+		f := describe(err)
+		if f.body.Code != nil {
+			attrs = append(attrs, slog.String("code", *f.body.Code))
+		}
+		if f.status >= http.StatusInternalServerError {
+			level = slog.LevelError
+			attrs = append(attrs, slog.Any("error", err))
+		}
+	}
+	if quietPaths[r.URL.Path] && err == nil {
+		level = slog.LevelDebug
+	}
+	s.cfg.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// requestID returns the id that the client gave, if it is fit for a log, or a
+// new one.
+func requestID(r *http.Request) string {
+	const most = 128
+	id := r.Header.Get("X-Request-Id")
+	fit := id != "" && len(id) <= most
+	for i := 0; i < len(id) && fit; i++ {
+		c := id[i]
+		fit = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == ':'
+	}
+	if fit {
+		return id
+	}
+	var b [12]byte
+	rand.Read(b[:]) // never fails
+	return "req-" + hex.EncodeToString(b[:])
+}
+
+// statusWriter remembers whether and how an answer has begun.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if !w.wrote {
+		w.status, w.wrote = status, true
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// writeJSON writes a whole answer. JSON is written as it reads best: without
+// the escapes that only HTML needs.
+func writeJSON(w http.ResponseWriter, status int, value any) error {
+	body, err := marshal(value)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, err = w.Write(append(body, '\n'))
+	return err
+}
+
+// marshal is json.Marshal without the escapes that only HTML needs.
+func marshal(value any) ([]byte, error) {
+	var b jsonBuffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return b[:len(b)-1], nil // without the newline that Encode adds
+}
+
+type jsonBuffer []byte
+
+func (b *jsonBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"stencil/decoder/sampling"
+	"stencil/engine"
+	"stencil/schema"
+)
+
+// A requestError is a mistake in a request: what is wrong, in which field, and
+// what would be right.
+type requestError struct {
+	Param   string // the field, "" if none
+	Code    string
+	Message string
+	Details []errorDetail
+}
+
+// Error implements error.
+func (e *requestError) Error() string { return e.Message }
+
+// invalid returns the error for a field with a value that it can't have.
+func invalid(param, format string, args ...any) *requestError {
+	return &requestError{Param: param, Code: "invalid_value", Message: fmt.Sprintf(format, args...)}
+}
+
+// Errors of requests that are not about a field's value.
+var (
+	errNoRoute  = errors.New("there is nothing at this path")
+	errNoMethod = errors.New("this path does not take that method")
+	errLoading  = errors.New("the model is still loading")
+)
+
+// A modelError says that a request names a model that is not served.
+type modelError struct{ asked, served string }
+
+func (e *modelError) Error() string {
+	return fmt.Sprintf("the model %q is not served here; %q is", e.asked, e.served)
+}
+
+// A validationError says that a generated document does not fit the schema's
+// keywords that masks can't enforce, after every try.
+type validationError struct {
+	text    string
+	details []errorDetail
+	tries   int
+}
+
+func (e *validationError) Error() string {
+	return fmt.Sprintf("the document does not fit the schema after %s", count(e.tries, "try", "tries"))
+}
+
+// errorBody is the body of every error answer.
+type errorBody struct {
+	Error errorObject `json:"error"`
+}
+
+// errorObject has the shape that OpenAI's clients expect: the first four keys
+// are always there, param and code a string or null.
+type errorObject struct {
+	Message string        `json:"message"`
+	Type    string        `json:"type"`
+	Param   *string       `json:"param"`
+	Code    *string       `json:"code"`
+	Details []errorDetail `json:"details,omitempty"`
+	Minimum int           `json:"minimum,omitempty"` // of budget_too_small: the max_tokens that would do
+	Text    *string       `json:"text,omitempty"`    // of validation_failed: the document
+}
+
+// errorDetail is one of several things that are wrong.
+type errorDetail struct {
+	Pointer string `json:"pointer"`
+	Keyword string `json:"keyword,omitempty"`
+	Reason  string `json:"reason"`
+	Hint    string `json:"hint,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+}
+
+func details(issues []schema.Issue) []errorDetail {
+	out := make([]errorDetail, 0, len(issues))
+	for _, i := range issues {
+		out = append(out, errorDetail{Pointer: i.Pointer, Keyword: i.Keyword, Reason: i.Reason, Hint: i.Hint, Line: i.Line, Column: i.Column})
+	}
+	return out
+}
+
+// statusClientGone is what logs say when the client hung up; no client sees
+// it. nginx uses the same number.
+const statusClientGone = 499
+
+// A failure is an error as a client is told of it.
+type failure struct {
+	status     int
+	retryAfter time.Duration // 0: trying again would not help
+	body       errorObject
+}
+
+const (
+	typeInvalid  = "invalid_request_error"
+	typeNotFound = "not_found_error"
+	typeLimited  = "rate_limit_error"
+	typeServer   = "server_error"
+)
+
+// describe turns any error into what the client gets. It is the one place that
+// maps kinds of error to status codes. What it does not know is the server's
+// own failure, whose text stays in the log.
+func describe(err error) failure {
+	var (
+		request       *requestError
+		model         *modelError
+		validation    *validationError
+		tooLarge      *http.MaxBytesError
+		budget        *engine.BudgetError
+		prompt        *engine.ContextError
+		constraint    *engine.ConstraintError
+		option        *sampling.OptionError
+		syntax        *schema.SyntaxError
+		invalidSchema *schema.InvalidError
+		unsupported   *schema.UnsupportedError
+		unsatisfiable *schema.UnsatisfiableError
+		limit         *schema.LimitError
+	)
+	fail := func(status int, kind, param, code string) failure {
+		f := failure{status: status, body: errorObject{Message: err.Error(), Type: kind}}
+		if param != "" {
+			f.body.Param = &param
+		}
+		if code != "" {
+			f.body.Code = &code
+		}
+		return f
+	}
+	with := func(f failure, message string, details []errorDetail) failure {
+		f.body.Details = details
+		if message != "" {
+			f.body.Message = message
+		}
+		return f
+	}
+	const bad = http.StatusBadRequest
+	switch {
+	case errors.As(err, &request):
+		return with(fail(bad, typeInvalid, request.Param, request.Code), "", request.Details)
+	case errors.As(err, &model):
+		return fail(http.StatusNotFound, typeNotFound, "model", "model_not_found")
+	case errors.As(err, &validation):
+		f := with(fail(http.StatusUnprocessableEntity, typeInvalid, "schema", "validation_failed"), "", validation.details)
+		f.body.Text = &validation.text
+		return f
+	case errors.As(err, &tooLarge):
+		return with(fail(http.StatusRequestEntityTooLarge, typeInvalid, "", "body_too_large"),
+			fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit), nil)
+	case errors.As(err, &budget):
+		f := fail(bad, typeInvalid, "max_tokens", "budget_too_small")
+		f.body.Message = fmt.Sprintf("the shortest document that fits the constraint needs %d tokens; max_tokens and the context leave %d", budget.Minimum, budget.Budget)
+		f.body.Minimum = budget.Minimum
+		return f
+	case errors.As(err, &prompt):
+		return with(fail(bad, typeInvalid, "prompt", "context_length_exceeded"),
+			fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate", prompt.Prompt, prompt.Limit), nil)
+	case errors.Is(err, engine.ErrEmptyPrompt):
+		return with(fail(bad, typeInvalid, "prompt", "empty_prompt"), "the prompt is empty, and this model needs at least one token to start from", nil)
+	case errors.As(err, &option):
+		return with(fail(bad, typeInvalid, option.Option, "invalid_value"), option.Option+" "+option.Reason, nil)
+	case errors.As(err, &syntax):
+		return fail(bad, typeInvalid, "schema", "invalid_schema")
+	case errors.As(err, &invalidSchema):
+		return with(fail(bad, typeInvalid, "schema", "invalid_schema"), "", details(invalidSchema.Issues))
+	case errors.As(err, &unsupported):
+		return with(fail(bad, typeInvalid, "schema", "unsupported_schema_keyword"), "", details(unsupported.Issues))
+	case errors.As(err, &unsatisfiable):
+		return with(fail(bad, typeInvalid, "schema", "unsatisfiable_schema"), "", details(unsatisfiable.Issues))
+	case errors.As(err, &limit):
+		return fail(bad, typeInvalid, "schema", "schema_limit")
+	case errors.As(err, &constraint):
+		return fail(http.StatusUnprocessableEntity, typeInvalid, "schema", "constraint_limit")
+	case errors.Is(err, errNoRoute):
+		return fail(http.StatusNotFound, typeNotFound, "", "not_found")
+	case errors.Is(err, errNoMethod):
+		return fail(http.StatusMethodNotAllowed, typeInvalid, "", "method_not_allowed")
+	case errors.Is(err, engine.ErrQueueFull):
+		f := with(fail(http.StatusTooManyRequests, typeLimited, "", "queue_full"), "too many requests wait already", nil)
+		f.retryAfter = time.Second
+		return f
+	case errors.Is(err, errLoading):
+		f := fail(http.StatusServiceUnavailable, typeServer, "", "loading")
+		f.retryAfter = 2 * time.Second
+		return f
+	case errors.Is(err, engine.ErrClosed):
+		f := with(fail(http.StatusServiceUnavailable, typeServer, "", "shutting_down"), "the server is shutting down", nil)
+		f.retryAfter = 5 * time.Second
+		return f
+	case errors.Is(err, engine.ErrTimeout):
+		return with(fail(http.StatusGatewayTimeout, typeServer, "", "timeout"), "the time limit of the request was exceeded", nil)
+	case errors.Is(err, context.Canceled):
+		return fail(statusClientGone, typeServer, "", "cancelled")
+	}
+	return with(fail(http.StatusInternalServerError, typeServer, "", "internal_error"), "internal error; the log has it under this request's id", nil)
+}
+
+// header sets what goes beside the body. Clients of OpenAI's make retry a
+// number of failures by themselves unless they are told not to.
+func (f failure) header(h http.Header) {
+	if f.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(f.retryAfter/time.Second)))
+		h.Set("X-Should-Retry", "true")
+		return
+	}
+	h.Set("X-Should-Retry", "false")
+}
+
+// count returns "1 try" or "3 tries".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

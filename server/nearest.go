@@ -1,0 +1,44 @@
+package server
+
+// nearest returns the known name that a mistyped one was probably meant to be,
+// "" when none is near: at most one edit for every three characters, two
+// neighbours in the wrong order being one edit.
+func nearest(name string, known []string) string {
+	best, least := "", len(name)/3+1
+	for _, k := range known {
+		if d := editDistance(name, k); d > 0 && d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions, substitutions and swaps of
+// neighbours between two names (optimal string alignment). Names are short;
+// longer ones are cut, as nothing that long is near a known name.
+func editDistance(a, b string) int {
+	const most = 64
+	if len(a) > most || len(b) > most {
+		return most
+	}
+	var rows [3][most + 1]int
+	before, last, row := rows[0][:], rows[1][:], rows[2][:]
+	for j := range len(b) + 1 {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

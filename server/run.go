@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"stencil/engine"
+)
+
+// A generation is a request as every dialect hands it over to be run.
+type generation struct {
+	model   *served
+	request engine.Request
+	kind    string                 // of the constraint: schema, json; "" for free text
+	schema  *engine.CompiledSchema // nil for free text
+}
+
+// A choice is one complete text.
+type choice struct {
+	result   *engine.Result
+	tokens   []engine.Token
+	receipt  *receipt
+	json     json.RawMessage // the text as JSON, when it is a whole document
+	wasted   int             // tokens of tries that failed
+	warnings []string
+}
+
+// retryMax is how many more tries a document gets that does not fit the
+// keywords that masks can't enforce.
+const retryMax = 2
+
+// retrySeed is added to the seed for each further try.
+const retrySeed = 0x9e3779b97f4a7c15
+
+// whole runs a generation to its end and returns the choices.
+func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
+	choices, err := gather(ctx, g.model.engine, g.request)
+	if err != nil {
+		return nil, err
+	}
+	for i := range choices {
+		if err := s.finish(ctx, g, &choices[i]); err != nil {
+			return nil, err
+		}
+	}
+	s.noteResults(ctx, choices)
+	return choices, nil
+}
+
+// gather runs a request and returns its texts with their tokens.
+func gather(ctx context.Context, e *engine.Engine, req engine.Request) ([]choice, error) {
+	stream, err := e.Submit(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	choices := make([]choice, max(1, req.Choices))
+	for {
+		ev, err := stream.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return choices, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := &choices[ev.Choice]
+		c.tokens = append(c.tokens, ev.Tokens...)
+		if ev.Done != nil {
+			c.result = ev.Done
+		}
+	}
+}
+
+// finish validates a text and, where keywords were left to the validator,
+// tries again until it fits.
+func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
+	for try := 1; ; try++ {
+		bad := s.conclude(ctx, g, c, try)
+		if bad == nil {
+			return nil
+		}
+		if try > retryMax {
+			return &validationError{text: c.result.Text, details: c.receipt.Errors, tries: try}
+		}
+		again := g.request
+		again.Choices = 1
+		again.Sampling.Seed = c.result.Seed + retrySeed
+		next, err := gather(ctx, g.model.engine, again)
+		if err != nil {
+			return err
+		}
+		c.wasted += c.result.CompletionTokens
+		c.result, c.tokens = next[0].result, next[0].tokens
+	}
+}
+
+// conclude fills in what is known once a text is complete. It returns the
+// validator's objections if keywords were left to it.
+func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int) *engine.InvalidDocumentError {
+	if g.schema == nil {
+		return nil
+	}
+	var bad *engine.InvalidDocumentError
+	var warning string
+	c.receipt, bad, warning = receiptOf(g.kind, g.schema, c.result, try)
+	if warning != "" {
+		c.warnings = append(c.warnings, warning)
+	}
+	if c.result.Finish == engine.FinishStop {
+		c.json = json.RawMessage(c.result.Text)
+	}
+	if bad == nil || len(g.schema.Report.Checked) > 0 {
+		return bad
+	}
+	if len(g.schema.Report.Ignored) == 0 {
+		s.disagreement(noteOf(ctx).id, c.receipt)
+		c.warnings = append(c.warnings, "the independent validator refuses this document although every keyword was enforced: one of the two is wrong; please report it")
+	}
+	return nil
+}
+
+// noteResults puts counts into the request's log line.
+func (s *Server) noteResults(ctx context.Context, choices []choice) {
+	u, forced := usage(choices), 0
+	for _, c := range choices {
+		if c.receipt != nil {
+			forced += c.receipt.ForcedTokens
+		}
+	}
+	noteOf(ctx).add(
+		slog.Int("prompt_tokens", u.PromptTokens), slog.Int("cached_tokens", u.PromptDetails.CachedTokens),
+		slog.Int("completion_tokens", u.CompletionTokens), slog.Int("forced_tokens", forced),
+	)
+}
+
+// usage adds up the tokens of all choices. The prompt counts once.
+func usage(choices []choice) usageReply {
+	var u usageReply
+	for _, c := range choices {
+		u.PromptTokens = c.result.PromptTokens
+		u.CompletionTokens += c.result.CompletionTokens + c.wasted
+	}
+	u.PromptDetails.CachedTokens = choices[0].result.CachedTokens
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	return u
+}
+
+// timings takes the longest of each part over the choices, which ran side by
+// side.
+func timings(choices []choice) timingsReply {
+	var longest engine.Timings
+	tokens := 0
+	for _, c := range choices {
+		t := c.result.Timings
+		longest.Queued = max(longest.Queued, t.Queued)
+		longest.Prompt = max(longest.Prompt, t.Prompt)
+		longest.Generate = max(longest.Generate, t.Generate)
+		tokens += c.result.CompletionTokens
+	}
+	out := timingsReply{Queue: ms(longest.Queued), Prompt: ms(longest.Prompt), Generate: ms(longest.Generate)}
+	if longest.Generate > 0 {
+		out.TokensPerSecond = float64(tokens) / longest.Generate.Seconds()
+	}
+	return out
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

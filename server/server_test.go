@@ -1,0 +1,564 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stencil/backend"
+	"stencil/backend/scripted"
+	"stencil/engine"
+	"stencil/models"
+	"stencil/vocab"
+)
+
+// tinyVocab is the built-in vocabulary, read back from a model file.
+var tinyVocab = sync.OnceValues(func() (*vocab.Vocab, error) {
+	dir, err := os.MkdirTemp("", "stencil-server-test")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "tiny.gguf")
+	if err := models.WriteRandom(path, models.RandomOptions{Layers: 1, Width: 16}); err != nil {
+		return nil, err
+	}
+	return vocab.Load(path)
+})
+
+func loadVocab(t testing.TB) *vocab.Vocab {
+	t.Helper()
+	v, err := tinyVocab()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+type setup struct {
+	reply string // what the model says; "": random text
+	opt   scripted.Options
+	eng   engine.Config
+	cfg   Config
+}
+
+// start runs a server with a scripted model behind a real listener.
+func start(t testing.TB, s setup) (*Server, string) {
+	t.Helper()
+	v := loadVocab(t)
+	next := scripted.Random(11)
+	if s.reply != "" {
+		next = scripted.Say(v, s.reply)
+	}
+	e, err := engine.New(scripted.New(v, next, s.opt), s.eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.cfg.Log == nil {
+		s.cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	srv := New(s.cfg)
+	srv.SetModel("tiny", e)
+	h := httptest.NewServer(srv.Handler())
+	t.Cleanup(func() {
+		h.Close()
+		e.Close()
+	})
+	return srv, h.URL
+}
+
+func post(t testing.TB, url, body string) (int, http.Header, map[string]any) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatalf("%s %s: %v in %q", url, body, err, raw)
+	}
+	return resp.StatusCode, resp.Header, out
+}
+
+// at walks into decoded JSON by keys and indices.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			l, _ := v.([]any)
+			if p >= len(l) {
+				return nil
+			}
+			v = l[p]
+		}
+	}
+	return v
+}
+
+func TestGenerate(t *testing.T) {
+	_, url := start(t, setup{reply: " hello there, wörld"})
+	status, header, got := post(t, url+"/generate", `{"prompt": "say", "max_tokens": 60, "temperature": 0}`)
+	if status != 200 || at(got, "text") != " hello there, wörld" || at(got, "finish_reason") != "stop" || at(got, "model") != "tiny" {
+		t.Fatalf("%d %v", status, got)
+	}
+	if header.Get("X-Request-Id") == "" {
+		t.Error("no request id")
+	}
+	for _, key := range []string{"usage", "timings", "seed"} {
+		if got[key] == nil {
+			t.Errorf("no %s", key)
+		}
+	}
+	for _, key := range []string{"json", "constraint", "choices", "logprobs", "warnings", "stop_string"} {
+		if _, there := got[key]; there {
+			t.Errorf("%s is there: %v", key, got[key])
+		}
+	}
+	if p, c, all := at(got, "usage", "prompt_tokens"), at(got, "usage", "completion_tokens"), at(got, "usage", "total_tokens"); p.(float64)+c.(float64) != all.(float64) || p.(float64) < 1 {
+		t.Errorf("usage %v", got["usage"])
+	}
+	_, _, got = post(t, url+"/generate", `{"prompt": "say", "max_tokens": 60, "temperature": 0, "stop": ["there", ","]}`)
+	if at(got, "text") != " hello " || at(got, "stop_string") != "there" {
+		t.Errorf("with stop strings: %v", got)
+	}
+	_, _, got = post(t, url+"/generate", `{"prompt": "say", "max_tokens": 1, "temperature": 0, "logprobs": true, "top_logprobs": 2}`)
+	if at(got, "finish_reason") != "length" || len(at(got, "logprobs").([]any)) != 1 || len(at(got, "logprobs", 0, "top_logprobs").([]any)) != 2 {
+		t.Errorf("one token: %v", got)
+	}
+	if lp := at(got, "logprobs", 0, "logprob").(float64); lp > 0 || lp < -0.01 {
+		t.Errorf("a script's token has logprob %g", lp)
+	}
+}
+
+const personSchema = `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0,"maximum":150}},"required":["name","age"],"additionalProperties":false}`
+
+func TestGenerateJSON(t *testing.T) {
+	_, url := start(t, setup{})
+	for seed := range 20 {
+		status, _, got := post(t, url+"/generate_json", fmt.Sprintf(`{"prompt": "Ann", "max_tokens": 40, "seed": %d, "schema": %s}`, seed, personSchema))
+		if status != 200 || at(got, "finish_reason") != "stop" || at(got, "seed") != float64(seed) {
+			t.Fatalf("seed %d: %d %v", seed, status, got)
+		}
+		age, ok := at(got, "json", "age").(float64)
+		if _, named := at(got, "json", "name").(string); !named || !ok || age < 0 || age > 150 {
+			t.Fatalf("seed %d: %v", seed, got["json"])
+		}
+		var again any
+		if err := json.Unmarshal([]byte(got["text"].(string)), &again); err != nil || fmt.Sprint(again) != fmt.Sprint(got["json"]) {
+			t.Errorf("seed %d: text %q, json %v", seed, got["text"], got["json"])
+		}
+		receipt := at(got, "constraint")
+		if at(receipt, "validated") != true || at(receipt, "type") != "schema" || at(receipt, "forced_tokens").(float64) < 1 ||
+			!strings.HasPrefix(at(receipt, "hash").(string), "sha256:") || len(at(receipt, "checked").([]any)) != 0 {
+			t.Errorf("seed %d: receipt %v", seed, receipt)
+		}
+		enforced := fmt.Sprint(at(receipt, "enforced"))
+		for _, k := range []string{"type", "properties", "required", "minimum"} {
+			if !strings.Contains(enforced, k) {
+				t.Errorf("enforced %s lacks %s", enforced, k)
+			}
+		}
+	}
+	// The same seed gives the same document.
+	body := `{"prompt": "Ann", "max_tokens": 40, "seed": 5, "temperature": 1.3, "schema": ` + personSchema + `}`
+	_, _, one := post(t, url+"/generate_json", body)
+	_, _, two := post(t, url+"/generate_json", body)
+	if one["text"] != two["text"] {
+		t.Errorf("seed 5 gave %q and %q", one["text"], two["text"])
+	}
+}
+
+func TestAnyJSON(t *testing.T) {
+	_, url := start(t, setup{})
+	for seed := range 20 {
+		status, _, got := post(t, url+"/generate_json", fmt.Sprintf(`{"prompt": "x", "max_tokens": 12, "seed": %d}`, seed))
+		if _, there := got["json"]; status != 200 || !there || at(got, "constraint", "type") != "json" || at(got, "constraint", "validated") != true {
+			t.Fatalf("seed %d: %d %v", seed, status, got)
+		}
+	}
+}
+
+func TestJSONModeAndOptions(t *testing.T) {
+	_, url := start(t, setup{reply: "x"})
+	status, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 40, "json_mode": {"schema": {"const": {"a": [1, {"b": null}]}}, "whitespace": "pretty"}}`)
+	if want := "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ]\n}"; status != 200 || got["text"] != want {
+		t.Errorf("%d %q, want %q", status, got["text"], want)
+	}
+	status, _, got = post(t, url+"/generate", `{"prompt": "x", "max_tokens": 6, "schema": {"type": "string", "minLength": 20}, "on_budget": "truncate"}`)
+	if status != 200 || got["finish_reason"] != "length" || at(got, "constraint", "validated") != false {
+		t.Errorf("truncated: %d %v", status, got)
+	}
+	status, _, got = post(t, url+"/generate", `{"prompt": "x", "max_tokens": 6, "schema": {"const": 12}, "forced": false, "stop": "1"}`)
+	if status != 200 || got["text"] != "12" || at(got, "constraint", "forced_tokens") != 0.0 || len(got["warnings"].([]any)) != 1 {
+		t.Errorf("not forced: %d %v", status, got)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	_, url := start(t, setup{})
+	status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 30, "n": 3, "seed": 7, "schema": `+personSchema+`}`)
+	if status != 200 || len(got["choices"].([]any)) != 3 {
+		t.Fatalf("%d %v", status, got)
+	}
+	total := 0.0
+	for i := range 3 {
+		if at(got, "choices", i, "index") != float64(i) || at(got, "choices", i, "seed") != float64(7+i) || at(got, "choices", i, "json", "name") == nil {
+			t.Errorf("choice %d: %v", i, at(got, "choices", i))
+		}
+		total += float64(len(at(got, "choices", i, "text").(string)))
+	}
+	if at(got, "text") != at(got, "choices", 0, "text") {
+		t.Error("the first choice is not at the top")
+	}
+}
+
+// event is one server-sent event.
+type event struct {
+	name string
+	data map[string]any
+}
+
+func readEvents(t testing.TB, body io.Reader) []event {
+	t.Helper()
+	var out []event
+	var name string
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		switch {
+		case strings.HasPrefix(line, "event: "):
+			name = line[len("event: "):]
+		case strings.HasPrefix(line, "data: "):
+			var data map[string]any
+			if err := json.Unmarshal([]byte(line[len("data: "):]), &data); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			out = append(out, event{name, data})
+		case line != "" && !strings.HasPrefix(line, ":"):
+			t.Fatalf("line %q", line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func postStream(t testing.TB, url, body string) (*http.Response, []event) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp, readEvents(t, resp.Body)
+}
+
+func TestStream(t *testing.T) {
+	_, url := start(t, setup{opt: scripted.Options{Delay: time.Millisecond}})
+	body := `{"prompt": "x", "max_tokens": 40, "seed": 3, "schema": ` + personSchema
+	_, _, whole := post(t, url+"/generate_json", body+`}`)
+	resp, events := postStream(t, url+"/generate_json", body+`, "stream": true}`)
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || !strings.HasPrefix(got, "text/event-stream") {
+		t.Fatalf("%d %s", resp.StatusCode, got)
+	}
+	var text strings.Builder
+	for i, e := range events {
+		switch {
+		case i == len(events)-1:
+			if e.name != "done" || e.data["text"] != whole["text"] || at(e.data, "constraint", "validated") != true || at(e.data, "usage", "completion_tokens") != at(whole, "usage", "completion_tokens") {
+				t.Errorf("last event %s %v", e.name, e.data)
+			}
+			if fmt.Sprint(e.data["json"]) != fmt.Sprint(whole["json"]) {
+				t.Errorf("json %v, want %v", e.data["json"], whole["json"])
+			}
+		case e.name != "token":
+			t.Errorf("event %s", e.name)
+		default:
+			text.WriteString(e.data["text"].(string))
+		}
+	}
+	if text.String() != whole["text"] {
+		t.Errorf("stream %q, whole %q", text.String(), whole["text"])
+	}
+	if len(events) < 4 {
+		t.Errorf("only %d events", len(events))
+	}
+
+	_, events = postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 6, "n": 2, "seed": 3, "stream": true, "logprobs": true}`)
+	done, tokens := map[float64]bool{}, map[float64]int{}
+	for _, e := range events {
+		index := e.data["index"].(float64)
+		if e.name == "done" {
+			done[index] = true
+			continue
+		}
+		tokens[index] += len(e.data["logprobs"].([]any))
+	}
+	if !done[0] || !done[1] || len(done) != 2 || tokens[0] == 0 || tokens[1] == 0 {
+		t.Errorf("two choices: %v", events)
+	}
+}
+
+// What goes wrong before the first byte is an ordinary error; after it, the
+// last event.
+func TestStreamErrors(t *testing.T) {
+	_, url := start(t, setup{opt: scripted.Options{Fault: func(n int, _ *backend.Batch) error {
+		if n == 4 {
+			return fmt.Errorf("the device is gone")
+		}
+		return nil
+	}}})
+	status, _, got := post(t, url+"/generate", `{"prompt": "x", "stream": true, "top_k": -1}`)
+	if status != 400 || at(got, "error", "param") != "top_k" {
+		t.Errorf("%d %v", status, got)
+	}
+	resp, events := postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 30, "stream": true, "logit_bias": {"637": -100, "638": -100, "639": -100}}`)
+	last := events[len(events)-1]
+	if resp.StatusCode != 200 || last.name != "error" || at(last.data, "error", "code") != "internal_error" {
+		t.Errorf("%d %v", resp.StatusCode, events)
+	}
+	if strings.Contains(fmt.Sprint(last.data), "device") {
+		t.Errorf("the server's own failure is shown: %v", last.data)
+	}
+}
+
+// When the client hangs up in the middle of a stream, the sequence is freed
+// within a step.
+func TestHangUp(t *testing.T) {
+	const step = 20 * time.Millisecond
+	srv, url := start(t, setup{opt: scripted.Options{Delay: step}})
+	stats := func() engine.Stats { return srv.model.Load().engine.Stats() }
+	for _, stream := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3000, "stream": %t, "logit_bias": {"637": -100, "638": -100, "639": -100}}`, stream)
+		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			resp, err := http.DefaultClient.Do(req)
+			if err == nil {
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		}()
+		before := stats().Decodes
+		for stats().Decodes < before+5 {
+			time.Sleep(time.Millisecond)
+		}
+		cancelled := stats().Cancelled
+		hungUp := time.Now()
+		decodes := stats().Decodes
+		cancel()
+		<-gone
+		for stats().Active != 0 {
+			time.Sleep(time.Millisecond)
+		}
+		took := time.Since(hungUp)
+		if extra := stats().Decodes - decodes; extra > 2 {
+			t.Errorf("stream %t: %d more decodes after the client hung up", stream, extra)
+		}
+		if stats().Cancelled != cancelled+1 {
+			t.Errorf("stream %t: not counted as cancelled", stream)
+		}
+		if took > 10*step {
+			t.Errorf("stream %t: freed after %v", stream, took)
+		}
+	}
+}
+
+func TestQueueFull(t *testing.T) {
+	_, url := start(t, setup{opt: scripted.Options{Delay: 5 * time.Millisecond}, eng: engine.Config{Parallel: 1, Queue: 1}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 2 {
+		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(`{"prompt": "x", "max_tokens": 3000, "logit_bias": {"637": -100, "638": -100, "639": -100}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				resp.Body.Close()
+			}
+		})
+	}
+	for {
+		resp, err := http.Get(url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ready readyReply
+		err = json.NewDecoder(resp.Body).Decode(&ready)
+		resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ready.Active == 1 && ready.Queued == 1 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	status, header, got := post(t, url+"/generate", `{"prompt": "x"}`)
+	if status != 429 || header.Get("Retry-After") == "" || at(got, "error", "type") != "rate_limit_error" {
+		t.Errorf("%d %v %v", status, header, got)
+	}
+	cancel()
+	wg.Wait()
+}
+
+func TestLoadingAndHealth(t *testing.T) {
+	srv := New(Config{Log: slog.New(slog.DiscardHandler), Version: "1.2"})
+	h := httptest.NewServer(srv.Handler())
+	defer h.Close()
+	get := func(path string) (int, http.Header, string) {
+		resp, err := http.Get(h.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header, string(raw)
+	}
+	if status, _, body := get("/healthz"); status != 200 || body != `{"status":"ok","version":"1.2"}`+"\n" {
+		t.Errorf("healthz: %d %q", status, body)
+	}
+	if status, header, body := get("/readyz"); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, "loading") {
+		t.Errorf("readyz: %d %q", status, body)
+	}
+	if status, _, got := post(t, h.URL+"/generate", `{"prompt": "x"}`); status != 503 || at(got, "error", "code") != "loading" {
+		t.Errorf("generate: %d %v", status, got)
+	}
+	e, err := engine.New(scripted.New(loadVocab(t), scripted.Random(1), scripted.Options{}), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	srv.SetModel("tiny", e)
+	if status, _, body := get("/readyz"); status != 200 || !strings.Contains(body, `"model":"tiny"`) {
+		t.Errorf("readyz: %d %q", status, body)
+	}
+	status, _, body := get("/v1/models")
+	var list modelsReply
+	if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 || len(list.Data) != 1 || list.Data[0].ID != "tiny" || list.FirstID != "tiny" || list.Data[0].ContextLength != 4096 {
+		t.Errorf("models: %d %s", status, body)
+	}
+	if status, _, body := get("/generate"); status != 405 || !strings.Contains(body, "method_not_allowed") {
+		t.Errorf("GET /generate: %d %s", status, body)
+	}
+	if status, _, body := get("/nowhere"); status != 404 || !strings.Contains(body, "not_found") {
+		t.Errorf("GET /nowhere: %d %s", status, body)
+	}
+}
+
+// A request that runs when the server is told to stop is answered.
+func TestGracefulShutdown(t *testing.T) {
+	v := loadVocab(t)
+	e, err := engine.New(scripted.New(v, scripted.Random(1), scripted.Options{Delay: 5 * time.Millisecond}), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	srv.SetModel("tiny", e)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, l, 10*time.Second) }()
+	url := "http://" + l.Addr().String()
+	answered := make(chan map[string]any, 1)
+	go func() {
+		_, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 40, "logit_bias": {"637": -100, "638": -100, "639": -100}}`)
+		answered <- got
+	}()
+	for e.Stats().Active == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if got := <-answered; at(got, "usage", "completion_tokens") != 40.0 {
+		t.Errorf("the running request: %v", got)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	if _, err := http.Post(url+"/generate", "application/json", strings.NewReader(`{"prompt": "x"}`)); err == nil {
+		t.Error("a request after the shutdown was answered")
+	}
+}
+
+// Logs name the request, never its text.
+func TestLogsHoldNoText(t *testing.T) {
+	var buf bytes.Buffer
+	var mu sync.Mutex
+	log := slog.New(slog.NewJSONHandler(lockedWriter{&mu, &buf}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	_, url := start(t, setup{reply: " secret reply", cfg: Config{Log: log}})
+	req, err := http.NewRequest("POST", url+"/generate", strings.NewReader(`{"prompt": "secret prompt", "max_tokens": 30, "temperature": 0}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Request-Id", "abc-123")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	if resp.Header.Get("X-Request-Id") != "abc-123" {
+		t.Errorf("request id %q", resp.Header.Get("X-Request-Id"))
+	}
+	post(t, url+"/generate", `{"prompt": "secret prompt", "schema": {"secret": 1, "type": "secret"}}`)
+	time.Sleep(10 * time.Millisecond) // the line is written after the answer
+	mu.Lock()
+	defer mu.Unlock()
+	lines := buf.String()
+	if strings.Contains(lines, "secret") {
+		t.Errorf("log: %s", lines)
+	}
+	for _, want := range []string{`"id":"abc-123"`, `"status":200`, `"completion_tokens":`, `"code":"invalid_schema"`} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("log lacks %s: %s", want, lines)
+		}
+	}
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+func (l lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
