@@ -240,7 +240,12 @@ func (a *Automaton) spell(n *node, digits string, shift int) (text string, ok bo
 		}
 		return text, ok
 	}
-	for i := 0; i <= r && (i == 0 || a.any); i++ {
+	// Of the ways to put i digits before a point, the one with the exponent
+	// nearest to 0 is the shortest.
+	for _, i := range [...]int{0, shift - 1, r - 1, r} {
+		if i < 0 || i > r || i > 0 && !a.any {
+			continue
+		}
 		e := exponent(shift - i)
 		switch {
 		case e == "":
