@@ -67,7 +67,7 @@ func (o *object) constraint() (constraintFields, error) {
 	}
 	for _, k := range []string{"grammar", "regex", "choice"} {
 		if o.given(k) {
-			return c, notOffered(o.path + k)
+			return c, notOffered(o.path+k, o.path+k)
 		}
 	}
 	if o.given("schema") {
@@ -88,10 +88,10 @@ func (o *object) constraint() (constraintFields, error) {
 		}
 	}
 	if !masks {
-		return c, notOffered(o.path + "constrained_decoding: false")
+		return c, notOffered(o.path+"constrained_decoding", o.path+"constrained_decoding: false")
 	}
 	if repair {
-		return c, notOffered(o.path + "repair: true")
+		return c, notOffered(o.path+"repair", o.path+"repair: true")
 	}
 	if order == "any" {
 		c.Order = schema.OrderAny

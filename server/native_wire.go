@@ -83,7 +83,7 @@ func readNative(o *object) (*nativeRequest, error) {
 		return nil, err
 	}
 	if o.given("reasoning") && string(o.members["reasoning"]) != "false" {
-		return nil, notOffered("reasoning")
+		return nil, notOffered("reasoning", "reasoning")
 	}
 	var keepAlive any
 	steps := []error{
@@ -121,7 +121,7 @@ func (q *nativeRequest) checkNames(o *object) error {
 		switch {
 		case slices.Contains(known, name), slices.Contains(harmlessFields, name):
 		case slices.Contains(foreignFields, name):
-			return notOffered(name)
+			return notOffered(name, name)
 		default:
 			if near := nearest(name, append(slices.Clone(constraintNames), "json_mode")); near != "" {
 				return unknownField(name, near)
@@ -136,8 +136,9 @@ func (q *nativeRequest) checkNames(o *object) error {
 	return nil
 }
 
-func notOffered(name string) *requestError {
-	return &requestError{Param: name, Code: "not_offered", Message: fmt.Sprintf("%s is not offered here, and ignoring it would change the text", name)}
+// notOffered refuses a field, or one of its values, that can't be ignored.
+func notOffered(param, what string) *requestError {
+	return &requestError{Param: param, Code: "not_offered", Message: fmt.Sprintf("%s is not offered here, and ignoring it would change the text", what)}
 }
 
 func unknownField(name, near string) *requestError {

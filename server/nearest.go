@@ -4,6 +4,9 @@ package server
 // "" when none is near: at most one edit for every three characters, two
 // neighbours in the wrong order being one edit.
 func nearest(name string, known []string) string {
+	if len(name) > longestName {
+		return ""
+	}
 	best, least := "", len(name)/3+1
 	for _, k := range known {
 		if d := editDistance(name, k); d > 0 && d < least {
@@ -13,15 +16,14 @@ func nearest(name string, known []string) string {
 	return best
 }
 
+// longestName bounds the names that are compared; no known one is near it.
+const longestName = 64
+
 // editDistance counts the insertions, deletions, substitutions and swaps of
-// neighbours between two names (optimal string alignment). Names are short;
-// longer ones are cut, as nothing that long is near a known name.
+// neighbours between two names of at most longestName bytes (optimal string
+// alignment).
 func editDistance(a, b string) int {
-	const most = 64
-	if len(a) > most || len(b) > most {
-		return most
-	}
-	var rows [3][most + 1]int
+	var rows [3][longestName + 1]int
 	before, last, row := rows[0][:], rows[1][:], rows[2][:]
 	for j := range len(b) + 1 {
 		last[j] = j

@@ -201,8 +201,8 @@ func TestAnyJSON(t *testing.T) {
 
 func TestJSONModeAndOptions(t *testing.T) {
 	_, url := start(t, setup{reply: "x"})
-	status, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 40, "json_mode": {"schema": {"const": {"a": [1, {"b": null}]}}, "whitespace": "pretty"}}`)
-	if want := "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ]\n}"; status != 200 || got["text"] != want {
+	status, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 40, "json_mode": {"schema": {"const": [[1, {}], [], null]}, "whitespace": "pretty"}}`)
+	if want := "[\n  [\n    1,\n    {}\n  ],\n  [],\n  null\n]"; status != 200 || got["text"] != want {
 		t.Errorf("%d %q, want %q", status, got["text"], want)
 	}
 	status, _, got = post(t, url+"/generate", `{"prompt": "x", "max_tokens": 6, "schema": {"type": "string", "minLength": 20}, "on_budget": "truncate"}`)
