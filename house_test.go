@@ -30,7 +30,7 @@ import (
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
-	< vocab, regular, schema/number, schema/typescript;
+	< vocab, regular, schema/number, schema/typescript, schema/goschema;
 
 	vocab < decoder < decoder/sampling;
 	regular, decoder < gbnf;

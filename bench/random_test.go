@@ -20,12 +20,18 @@ import (
 var (
 	randomSchemas = flag.Int("random", 300, "number of random schemas for tests with random schemas")
 	randomSeed    = flag.Uint64("seed", 1, "first seed for tests with random schemas")
+	randomLast    = flag.String("last", "", "write the schema being worked on to this file, for faults that end the process")
 	randomFaults  = flag.Int("faults", 3, "number of faults after which tests with random schemas end")
 )
 
 // watch ends the process with the schema's text when a case takes too long,
 // which a test's own timeout would not tell.
 func watch(what fmt.Stringer, limit time.Duration) (stop func()) {
+	if *randomLast != "" {
+		if err := os.WriteFile(*randomLast, []byte(what.String()), 0o600); err != nil {
+			panic(err)
+		}
+	}
 	timer := time.AfterFunc(limit, func() {
 		fmt.Fprintf(os.Stderr, "no end after %v with schema\n%s\n", limit, what)
 		panic("a random schema takes too long")
