@@ -153,7 +153,9 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
         cp.type_k          = (ggml_type) p->type_kv;
         cp.type_v          = (ggml_type) p->type_kv;
         cp.flash_attn_type = (llama_flash_attn_type) p->flash_attn;
-        cp.kv_unified      = true; // one pool of cells, so that sequences share prefixes
+        // One pool of cells, so that sequences share prefixes. It makes
+        // llama_decode check 256² pairs of sequences, some 40 µs a batch.
+        cp.kv_unified      = p->n_seq_max > 1;
         cp.swa_full        = true; // sliding-window layers keep all cells, so that tails can be removed
         cp.no_perf         = true;
         cp.abort_callback      = on_abort;

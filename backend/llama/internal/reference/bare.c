@@ -41,30 +41,37 @@ void bare_close(struct bare * b) {
     llama_model_free(b->model);
 }
 
-static int64_t now_ns(void) {
+static int64_t clock_ns(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t bare_thread_ns(void) {
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static int32_t argmax(const float * x, int32_t n) {
     int32_t best = 0;
+    float most = x[0];
     for (int32_t i = 1; i < n; i++) {
-        if (x[i] > x[best]) {
+        if (x[i] > most) {
             best = i;
+            most = x[i];
         }
     }
     return best;
 }
 
-int64_t bare_greedy(struct bare * b, const int32_t * prompt, int32_t n_prompt, int32_t * out, int32_t n) {
+int bare_greedy(struct bare * b, const int32_t * prompt, int32_t n_prompt, int32_t * out, int32_t n,
+                int64_t * wall_ns, int64_t * cpu_ns) {
     const int32_t n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(b->model));
     llama_memory_clear(llama_get_memory(b->ctx), false);
     if (llama_decode(b->ctx, llama_batch_get_one((int32_t *) prompt, n_prompt)) != 0) {
         return -1;
     }
     int32_t token = argmax(llama_get_logits_ith(b->ctx, -1), n_vocab);
-    const int64_t start = now_ns();
+    const int64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = bare_thread_ns();
     for (int32_t i = 0; i < n; i++) {
         out[i] = token;
         if (llama_decode(b->ctx, llama_batch_get_one(&token, 1)) != 0) {
@@ -72,5 +79,7 @@ int64_t bare_greedy(struct bare * b, const int32_t * prompt, int32_t n_prompt, i
         }
         token = argmax(llama_get_logits_ith(b->ctx, -1), n_vocab);
     }
-    return now_ns() - start;
+    *wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
+    *cpu_ns  = bare_thread_ns() - cpu;
+    return 0;
 }

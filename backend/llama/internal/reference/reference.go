@@ -42,16 +42,23 @@ func (b *Bare) Close() {
 	C.free(unsafe.Pointer(b.b))
 }
 
+// Time is what a run took: on the clock, and of the calling thread's CPU time,
+// which other programs disturb less but leaves out llama.cpp's own threads.
+type Time struct{ Wall, CPU time.Duration }
+
 // Greedy decodes a prompt and then n tokens, each the most probable one. It
 // returns them and the time they took, the prompt not counted.
-func (b *Bare) Greedy(prompt []int32, n int) ([]int32, time.Duration, error) {
+func (b *Bare) Greedy(prompt []int32, n int) ([]int32, Time, error) {
 	out := make([]int32, n)
-	ns := C.bare_greedy(b.b, ints(prompt), C.int32_t(len(prompt)), ints(out), C.int32_t(n))
-	if ns < 0 {
-		return nil, 0, errors.New("reference: decode failed")
+	var wall, cpu C.int64_t
+	if C.bare_greedy(b.b, ints(prompt), C.int32_t(len(prompt)), ints(out), C.int32_t(n), &wall, &cpu) != 0 {
+		return nil, Time{}, errors.New("reference: decode failed")
 	}
-	return out, time.Duration(ns), nil
+	return out, Time{time.Duration(wall), time.Duration(cpu)}, nil
 }
+
+// ThreadCPU returns the CPU time of the calling thread.
+func ThreadCPU() time.Duration { return time.Duration(C.bare_thread_ns()) }
 
 func ints(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(s)) }
 
