@@ -6,7 +6,7 @@ import "slices"
 func (s *Store) Or(list ...Expr) Expr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.or(list)
+	return s.orFactored(list)
 }
 
 // And returns the strings that are in all of the expressions.
@@ -177,11 +177,11 @@ func (s *Store) untermed(t term) Expr {
 }
 
 // mergeOr simplifies the operands of a union: what one contains by its shape
-// goes, overlapping counts of the same loop join, common heads are factored
-// out. Its argument and its result are sorted sets.
+// goes, and overlapping counts of the same loop join. Its argument and its
+// result are sorted sets.
 func (s *Store) mergeOr(set []Expr) []Expr {
 	if len(set) > pairwise {
-		return s.factor(set)
+		return set
 	}
 	for again := true; again && len(set) > 1; {
 		again = false
@@ -222,7 +222,7 @@ func (s *Store) flat(set []Expr) []Expr {
 // mergePair returns one expression for the union of two, if it knows one.
 func (s *Store) mergePair(a, b Expr) (Expr, bool) {
 	na, nb := &s.nodes[a], &s.nodes[b]
-	if na.op == opAnd && nb.op != opAnd && slices.Contains(s.operands(a), b) {
+	if na.op == opAnd && s.within(a, b) {
 		return b, true
 	}
 	if na.op == opConcat {
@@ -247,15 +247,65 @@ func (s *Store) mergePair(a, b Expr) (Expr, bool) {
 		}
 		return 0, false
 	}
-	if ta.of == tb.of && ta.least == tb.least && ta.most == tb.most {
-		return s.concat(s.repeat(ta.of, ta.least, ta.most), s.or2(ta.tail, tb.tail)), true
-	}
 	return 0, false
 }
 
-// factor takes common heads out of a large union, which makes a trie of a list
-// of words.
-func (s *Store) factor(set []Expr) []Expr {
+// within tells whether the shape of an intersection shows that it is contained
+// in b: each operand of b contains one of a.
+func (s *Store) within(a, b Expr) bool {
+	one := [1]Expr{b}
+	list := one[:]
+	if s.op(b) == opAnd {
+		list = s.operands(b)
+	}
+	ops := s.operands(a)
+	return !slices.ContainsFunc(list, func(x Expr) bool {
+		return !slices.ContainsFunc(ops, func(y Expr) bool { return x == y || s.excludesMore(y, x) })
+	})
+}
+
+// excludesMore tells whether a and b are complements and that a excludes all
+// that b does is plain to see.
+func (s *Store) excludesMore(a, b Expr) bool {
+	if s.op(a) != opNot || s.op(b) != opNot {
+		return false
+	}
+	more, less := Expr(s.nodes[a].a), Expr(s.nodes[b].a)
+	if s.op(more) != opOr {
+		return false
+	}
+	one := [1]Expr{less}
+	list := one[:]
+	if s.op(less) == opOr {
+		list = s.operands(less)
+	}
+	ops := s.operands(more)
+	return !slices.ContainsFunc(list, func(x Expr) bool { return !slices.Contains(ops, x) })
+}
+
+// orFactored is or for alternatives as they are written: it takes common heads
+// out, which makes a trie of a list of words. Successors are united without
+// that, because it looks far ahead: tails that are shared in memory would be
+// united over and over.
+func (s *Store) orFactored(list []Expr) Expr {
+	budget := factorBudget
+	return s.factor(list, &budget)
+}
+
+// factorBudget bounds the alternatives looked at for common heads.
+const factorBudget = 1 << 14
+
+func (s *Store) factor(list []Expr, budget *int) Expr {
+	if *budget -= len(list); *budget < 0 || len(list) < 2 {
+		return s.or(list)
+	}
+	var f orFlat
+	base := len(s.scratch.exprs)
+	defer func() { s.scratch.exprs = s.scratch.exprs[:base] }()
+	if s.flattenOr(list, &f); f.any {
+		return exprAny
+	}
+	set := apart(s.scratch.exprs[base:])
 	head := func(e Expr) Expr {
 		if n := &s.nodes[e]; n.op == opConcat {
 			return Expr(n.a)
@@ -268,7 +318,8 @@ func (s *Store) factor(set []Expr) []Expr {
 		}
 		return int(a - b)
 	})
-	out := set[:0]
+	set = slices.Compact(set)
+	out := make([]Expr, 0, len(set)+3)
 	for len(set) > 0 {
 		h, n := head(set[0]), 1
 		for n < len(set) && head(set[n]) == h {
@@ -277,21 +328,20 @@ func (s *Store) factor(set []Expr) []Expr {
 		if n == 1 {
 			out = append(out, set[0])
 		} else {
-			base := len(s.scratch.exprs)
-			for _, e := range set[:n] {
-				tail := exprEpsilon
-				if e != h {
-					tail = Expr(s.nodes[e].b)
+			tails := make([]Expr, n)
+			for i, e := range set[:n] {
+				if tails[i] = exprEpsilon; e != h {
+					tails[i] = Expr(s.nodes[e].b)
 				}
-				s.scratch.exprs = append(s.scratch.exprs, tail)
 			}
-			e := s.concat(h, s.or(s.scratch.exprs[base:]))
-			s.scratch.exprs = s.scratch.exprs[:base]
-			out = append(out, e)
+			out = append(out, s.concat(h, s.factor(tails, budget)))
 		}
 		set = set[n:]
 	}
-	return s.flat(out)
+	if f.epsilon {
+		out = append(out, exprEpsilon)
+	}
+	return s.or(append(out, f.class, f.not))
 }
 
 // and2 is and for two expressions.
@@ -383,7 +433,26 @@ func (s *Store) and(list []Expr) Expr {
 	case 1:
 		return set[0]
 	}
+	for i, e := range set {
+		if s.op(e) == opOr && s.is(e, recursive) && len(s.operands(e)) <= pairwise {
+			return s.distribute(set, i)
+		}
+	}
 	return s.internList(opAnd, set)
+}
+
+// distribute returns an intersection, one of whose operands is a union, as a
+// union of intersections. Where an equation is unfolded again and again, this
+// is what keeps unions and intersections from being nested ever deeper.
+func (s *Store) distribute(set []Expr, i int) Expr {
+	base := len(s.scratch.exprs)
+	rest := slices.Delete(slices.Clone(set), i, i+1)
+	for j := range s.operands(set[i]) {
+		s.scratch.exprs = append(s.scratch.exprs, s.and(append(apart(rest), s.operands(set[i])[j])))
+	}
+	e := s.or(s.scratch.exprs[base:])
+	s.scratch.exprs = s.scratch.exprs[:base]
+	return e
 }
 
 // coveredBy tells whether some operand of an intersection is, by its shape,

@@ -29,9 +29,9 @@ const (
 type flags uint8
 
 const (
-	nullable flags = 1 << iota // has the empty string
-	plain                      // free of opAnd, opNot, opRec: empty only if it is opEmpty
-	open                       // has an opRec whose right side isn't known yet
+	nullable  flags = 1 << iota // has the empty string
+	plain                       // free of opAnd, opNot, opRec: empty only if it is opEmpty
+	recursive                   // has an opRec of a repetition that looks around
 )
 
 type liveness uint8
@@ -232,7 +232,7 @@ func (s *Store) intern(n node) Expr {
 	switch n.op {
 	case opConcat:
 		b := &s.nodes[n.b]
-		n.flags = a.flags&b.flags&(nullable|plain) | (a.flags|b.flags)&open
+		n.flags = a.flags&b.flags&(nullable|plain) | (a.flags|b.flags)&recursive
 		n.lengths = concatLengths(a.lengths, b.lengths)
 	case opRepeat:
 		n.flags = a.flags
@@ -241,7 +241,7 @@ func (s *Store) intern(n node) Expr {
 		}
 		n.lengths = repeatLengths(a.lengths, n.least, n.most)
 	case opNot:
-		n.flags = a.flags&open | ^a.flags&nullable
+		n.flags = a.flags&recursive | ^a.flags&nullable
 		n.lengths = lengths{lo: 0, hi: infinite}.noInner()
 		if n.flags&nullable == 0 {
 			n.lengths.lo = 1
@@ -269,10 +269,10 @@ func (s *Store) internList(o op, list []Expr) Expr {
 	for _, x := range list[1:] {
 		m := &s.nodes[x]
 		if o == opOr {
-			n.flags = (n.flags|m.flags)&(nullable|open) | n.flags&m.flags&plain
+			n.flags = (n.flags|m.flags)&(nullable|recursive) | n.flags&m.flags&plain
 			n.lengths = orLengths(n.lengths, m.lengths)
 		} else {
-			n.flags = (n.flags|m.flags)&open | n.flags&m.flags&nullable
+			n.flags = (n.flags|m.flags)&recursive | n.flags&m.flags&nullable
 			n.lengths.lo = max(n.lengths.lo, m.lengths.lo)
 			n.lengths.hi = min(n.lengths.hi, m.lengths.hi)
 		}
@@ -472,7 +472,7 @@ func (s *Store) repeat(e Expr, least, most int32) Expr {
 // newRec returns an expression that setRec defines later. The one who makes it
 // says beforehand whether it has the empty string.
 func (s *Store) newRec(hasEmpty bool) Expr {
-	n := node{op: opRec, flags: open, lengths: lengths{lo: 1, hi: infinite}.noInner()}
+	n := node{op: opRec, flags: recursive, lengths: lengths{lo: 1, hi: infinite}.noInner()}
 	if hasEmpty {
 		n.flags |= nullable
 		n.lengths.lo = 0
@@ -509,12 +509,11 @@ func (s *Store) setRec(rec, e Expr) {
 	s.openRecs--
 	if rec != exprEmpty {
 		s.nodes[rec].a = int32(e)
-		s.nodes[rec].flags &^= open
 	}
 }
 
 // isOpen tells whether the successors of e may not be known yet.
-func (s *Store) isOpen(e Expr) bool { return s.openRecs > 0 && s.is(e, open) }
+func (s *Store) isOpen(e Expr) bool { return s.openRecs > 0 && s.is(e, recursive) }
 
 // maybe returns e or the empty string.
 func (s *Store) maybe(e Expr) Expr { return s.repeat(e, 0, 1) }

@@ -11,7 +11,8 @@ import (
 // narrowed where common validators are stricter:
 //
 //   - uri, uri-reference and their iri twins: no percent-encoded ASCII in a host
-//     name; no address of a future version in brackets, but for the iri twins.
+//     name; no address of a future version in brackets, but for the iri twins;
+//     no characters outside of ASCII in the user's name.
 //   - email: at most 64 characters before the @ and 254 in all; quoted local
 //     parts hold no backslash. idn-email: the same, with any characters outside
 //     of ASCII.
@@ -23,7 +24,8 @@ import (
 //     scripts without settled use are left out, see idn.go.
 //   - uri-template: the reserved operators = , ! @ | are left out.
 //   - regex: what ECMAScript with the u flag and package regexp both read, three
-//     levels of groups deep, without look-around, and with counts up to 99.
+//     levels of groups deep, without look-around, with counts up to 99 and at
+//     most one group with a name.
 func (s *Store) Format(name string) (Expr, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +192,7 @@ func uriPatterns(ipv6, more, inQuery string) uriPattern {
 	if more != "" {
 		host = `(?:\[(?:` + ipv6 + `|[Vv][0-9A-Fa-f]+\.[0-9A-Za-z._~!$&'()*+,;=-]+)\]|(?:[` + chars + `-]|%[89A-Fa-f][0-9A-Fa-f])*)`
 	}
-	authority := `(?:(?:[` + chars + `:-]|` + percent + `)*@)?` + host + `(?::[0-9]*)?`
+	authority := `(?:(?:[0-9A-Za-z._~!$&'()*+,;=:-]|` + percent + `)*@)?` + host + `(?::[0-9]*)?`
 	segments := `(?:/` + segment + `*)*`
 	rooted := `/(?:` + segment + `+` + segments + `)?`
 	rootless := segment + `+` + segments
@@ -233,7 +235,8 @@ func regexPattern() string {
 		}
 		level = `(?:` + piece + `|\((?:\?:)?` + level + `(?:\|` + level + `)*\)(?:` + loops + `)?)*`
 	}
-	return level + `(?:\|` + level + `)*`
+	named := level + `\(\?<[A-Z_a-z][0-9A-Z_a-z]{0,30}>` + level + `\)` + level
+	return `(?:` + level + `(?:\|` + level + `)*|` + named + `)`
 }
 
 // timeFormat is a time of day with its offset. A leap second is one at the end

@@ -140,14 +140,14 @@ func (p *parser) term() (*tree, error) {
 		p.at += n
 		return p.quantified(t, true)
 	}
-	group := p.peek('(')
+	at, group := p.at, p.peek('(')
 	t, err := p.atom()
 	if err != nil || t == nil {
 		return t, err
 	}
 	switch t.kind {
 	case kindStart, kindEnd, kindWord, kindBehind:
-		return p.quantified(t, group && t.kind != kindBehind)
+		return p.quantified(t, group && t.offset != at)
 	}
 	return p.quantified(t, true)
 }

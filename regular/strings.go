@@ -96,7 +96,7 @@ func (s *Store) automaton(list []edge, final bool) Expr {
 		} else {
 			n.lengths = orLengths(n.lengths, l)
 		}
-		n.flags = n.flags&m.flags&plain | (n.flags|m.flags)&open
+		n.flags = n.flags&m.flags&plain | (n.flags|m.flags)&recursive
 	}
 	if final {
 		hash = mix(hash, 1)

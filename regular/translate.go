@@ -48,7 +48,7 @@ func (s *Store) found(t *tree) (Expr, error) {
 		}
 		s.scratch.exprs = append(s.scratch.exprs, e)
 	}
-	return s.or(s.scratch.exprs[base:]), nil
+	return s.orFactored(s.scratch.exprs[base:]), nil
 }
 
 // foundBranch is found for a sequence that looks around only in the way of ^
@@ -96,7 +96,7 @@ func (s *Store) matched(t *tree) Expr {
 			e := s.matched(sub)
 			s.scratch.exprs = append(s.scratch.exprs, e)
 		}
-		e := s.or(s.scratch.exprs[base:])
+		e := s.orFactored(s.scratch.exprs[base:])
 		s.scratch.exprs = s.scratch.exprs[:base]
 		return e
 	}
