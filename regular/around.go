@@ -69,11 +69,12 @@ type around struct {
 	moves [][]move
 	local bool // the context depends on the last character alone
 
-	conts map[string]*cont
-	memo  map[memoKey]Expr
-	loops map[memoKey][]Expr
-	steps int
-	err   error
+	conts  map[string]*cont
+	memo   map[memoKey]Expr
+	loops  map[memoKey][]Expr
+	unroll map[*tree]*tree
+	steps  int
+	err    error
 }
 
 type memoKey struct {
@@ -86,7 +87,7 @@ type memoKey struct {
 // foundAround returns the strings in which t matches somewhere, the match being
 // followed by end.
 func (s *Store) foundAround(t *tree, end Expr) (Expr, error) {
-	a := &around{s: s, conts: map[string]*cont{}, memo: map[memoKey]Expr{}, loops: map[memoKey][]Expr{}}
+	a := &around{s: s, conts: map[string]*cont{}, memo: map[memoKey]Expr{}, loops: map[memoKey][]Expr{}, unroll: map[*tree]*tree{}}
 	a.collect(t)
 	a.contexts(t.offset)
 	if a.err != nil {
@@ -393,17 +394,7 @@ func (a *around) repeat(t *tree, c int, k *cont) Expr {
 		return exprEmpty
 	}
 	if t.least > 0 {
-		// The body as often as it must, then as often as it may.
-		rest := &tree{kind: kindRepeat, asserts: true, offset: t.offset, subs: t.subs, most: t.most}
-		if t.most != infinite {
-			rest.most -= t.least
-		}
-		seq := &tree{kind: kindSeq, asserts: true, offset: t.offset}
-		for range t.least {
-			seq.subs = append(seq.subs, body)
-		}
-		seq.subs = append(seq.subs, rest)
-		return a.tree(seq, c, k)
+		return a.tree(a.unrolled(t), c, k)
 	}
 	if t.most == infinite {
 		return s.or2(k.zero, a.tree(body, c, a.cont(exprEmpty, a.loop(t, k))))
@@ -418,6 +409,26 @@ func (a *around) repeat(t *tree, c int, k *cont) Expr {
 		after = more
 	}
 	return s.or2(k.zero, a.tree(body, c, a.cont(exprEmpty, after)))
+}
+
+// unrolled returns the repetition t as its body, as often as it must come, and
+// a repetition of what may come. It is made once, because what is known about
+// a tree is kept by its address.
+func (a *around) unrolled(t *tree) *tree {
+	if seq := a.unroll[t]; seq != nil {
+		return seq
+	}
+	rest := &tree{kind: kindRepeat, asserts: true, offset: t.offset, subs: t.subs, most: t.most}
+	if t.most != infinite {
+		rest.most -= t.least
+	}
+	seq := &tree{kind: kindSeq, asserts: true, offset: t.offset}
+	for range t.least {
+		seq.subs = append(seq.subs, t.subs[0])
+	}
+	seq.subs = append(seq.subs, rest)
+	a.unroll[t] = seq
+	return seq
 }
 
 // loop returns, for each context, what follows one turn of an unbounded
