@@ -14,6 +14,8 @@ const (
 	codeReplace = 1 // argument: the frame that takes its place
 	codePop     = 2 // the frame ends with this byte
 	codeGeneral = 3 // argument: index into outcomes
+
+	codeLater = -1 // not worked out yet; a replacement for the code
 )
 
 // An outcome is an edge that is more than one frame: several frames,
@@ -170,9 +172,43 @@ func (t *tables) expand(f Frame) {
 	e := &t.edges
 	e.reset()
 	t.src.Expand(f, e)
+	if e.like >= 0 {
+		t.expandLike(f)
+		return
+	}
 	fi := &t.frames[f]
 	fi.expanded, fi.mayPop, fi.off = true, e.mayPop, int32(len(t.ranges))
 	t.compile(e, fi)
+	t.index(fi)
+}
+
+// expandLike gives f the edges of the frame that it is like, but for the
+// bytes that the collected edges are about.
+func (t *tables) expandLike(f Frame) {
+	like, mayPop := t.edges.like, t.edges.mayPop
+	own := append([]edge(nil), t.edges.list...)
+	frames := append([]Frame(nil), t.edges.frames...)
+	model := *t.frame(like)
+	fi := &t.frames[f]
+	fi.expanded, fi.mayPop, fi.captures = true, mayPop || model.mayPop, model.captures
+	fi.off = int32(len(t.ranges))
+	e := Edges{list: own, frames: frames}
+	var mine [4]uint64
+	for i := range own {
+		x := &own[i]
+		t.ranges = append(t.ranges, byteRange{x.lo, x.hi, t.code(&e, own[i:i+1])})
+		for b := int(x.lo); b <= int(x.hi); b++ {
+			mine[b>>6] |= 1 << (b & 63)
+		}
+	}
+	for _, r := range t.ranges[model.off : model.off+int32(model.n)] {
+		if mine[r.lo>>6]>>(r.lo&63)&1 == 0 {
+			t.ranges = append(t.ranges, r)
+		}
+	}
+	fi.n = uint16(len(t.ranges) - int(fi.off))
+	slices.SortFunc(t.ranges[fi.off:], func(a, b byteRange) int { return int(a.lo) - int(b.lo) })
+	t.index(fi)
 }
 
 // compile turns the collected edges into disjoint ranges of bytes.
@@ -215,7 +251,16 @@ func (t *tables) compile(e *Edges, fi *frameInfo) {
 		}
 	}
 	fi.n = uint16(len(t.ranges) - int(fi.off))
-	if fi.n >= denseFrom {
+}
+
+// index makes the table of a frame with many ranges, or with edges that are
+// still to be worked out.
+func (t *tables) index(fi *frameInfo) {
+	many := fi.n >= denseFrom
+	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
+		many = many || r.code == codeLater
+	}
+	if many {
 		row := len(t.dense)
 		t.dense = append(t.dense, make([]int32, 256)...)
 		for _, r := range t.ranges[fi.off:] {
@@ -229,6 +274,9 @@ func (t *tables) compile(e *Edges, fi *frameInfo) {
 
 // code packs the edges that leave one frame over one byte.
 func (t *tables) code(e *Edges, list []edge) int32 {
+	if list[0].n == edgeLater {
+		return codeLater
+	}
 	if len(list) == 1 && !list[0].capture {
 		switch x := list[0]; x.n {
 		case 0:
@@ -254,9 +302,12 @@ func (t *tables) code(e *Edges, list []edge) int32 {
 	return int32(len(t.outcomes)-1)<<2 | codeGeneral
 }
 
-func (t *tables) lookup(fi *frameInfo, b byte) int32 {
+func (t *tables) lookup(f Frame, fi *frameInfo, b byte) int32 {
 	if fi.dense != 0 {
-		return t.dense[int(fi.dense-1)<<8|int(b)]
+		if code := t.dense[int(fi.dense-1)<<8|int(b)]; code != codeLater {
+			return code
+		}
+		return t.later(f, int(fi.dense-1)<<8|int(b), b)
 	}
 	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
 		if b <= r.hi {
@@ -267,6 +318,19 @@ func (t *tables) lookup(fi *frameInfo, b byte) int32 {
 		}
 	}
 	return codeNone
+}
+
+// later works out an edge and puts its code into a table.
+func (t *tables) later(f Frame, at int, b byte) int32 {
+	e := &t.edges
+	e.reset()
+	t.src.ExpandByte(f, b, e)
+	code := int32(codeNone)
+	if len(e.list) > 0 {
+		code = t.code(e, e.list)
+	}
+	t.dense[at] = code
+	return code
 }
 
 // stepMode says what a step does at a capture.
@@ -287,7 +351,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 		f := t.stackFrame[s]
 		fi := t.frame(f)
 		if !fi.mayPop {
-			switch code := t.lookup(fi, b); code & 3 {
+			switch code := t.lookup(f, fi, b); code & 3 {
 			case codeNone:
 				return dead
 			case codeReplace:
@@ -337,7 +401,7 @@ func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32
 		f, parent := t.stackFrame[s], t.stackParent[s]
 		fi := t.frame(f)
 		mayPop := fi.mayPop
-		out = t.apply(f, t.lookup(fi, b), parent, b, mode, out)
+		out = t.apply(f, t.lookup(f, fi, b), parent, b, mode, out)
 		if !mayPop {
 			break
 		}

@@ -77,19 +77,18 @@ type maskBuilder struct {
 	t      *tables
 	v      *vocab.Vocab
 	trie   *vocab.Trie
-	states []int32
+	levels [][]int32 // states of the walks under way, which can nest
 	extra  []int32
 	base   vocab.Bitset // union of the bases so far; shared while owned is false
 	owned  bool
 	twice  bool    // extra may hold a token twice
 	doubts []int32 // tokens to be checked one by one
 	seen   vocab.Bitset
-	found  []int32
 }
 
 func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
 	trie := v.Trie()
-	return &maskBuilder{t: t, v: v, trie: trie, states: make([]int32, trie.Depth+2)}
+	return &maskBuilder{t: t, v: v, trie: trie}
 }
 
 // build computes the mask of configuration c. certain is false when the mask
@@ -194,16 +193,9 @@ func (w *maskBuilder) stack(s int32) {
 		w.addBase(p.Base)
 	}
 	w.extra = append(w.extra, p.Extra...)
-	for i := range p.Exits {
-		x := &p.Exits[i]
-		next := w.t.pushAll(x.Frames, w.t.stackParent[s])
-		w.found = w.found[:0]
-		if next != 0 && x.Trie != nil {
-			var first [4]uint64
-			w.t.live(next<<1, &first)
-			w.walkRoots(x.Trie, next<<1, &first, x)
-		}
-		w.keep(x, x.Bare)
+	w.exits(p, s, nil)
+	if p.Parent {
+		w.stack(w.t.stackParent[s])
 	}
 	if p.WalkRest {
 		var first [4]uint64
@@ -217,20 +209,46 @@ func (w *maskBuilder) stack(s int32) {
 	}
 }
 
-// keep adds the tokens of an exit's values.
-func (w *maskBuilder) keep(x *Exit, values []int32) {
-	for _, v := range values {
+// origin says what the values of a trie stand for: nil for tokens, else
+// values of an exit, whose own values may be those of another trie.
+type origin struct {
+	x  *Exit
+	up *origin
+}
+
+// exits adds the tokens that leave the top of stack s in prepared ways.
+func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
+	for i := range p.Exits {
+		x := &p.Exits[i]
+		from := &origin{x, up}
+		next := w.t.pushAll(x.Frames, w.t.stackParent[s])
+		if next != 0 && x.Trie != nil && x.Trie.Len() > 0 {
+			var first [4]uint64
+			w.t.live(next<<1, &first)
+			w.walkRoots(x.Trie, next<<1, &first, from)
+		}
+		for _, v := range x.Bare {
+			w.keep(from, v, false)
+		}
+	}
+}
+
+// keep adds the token that value v stands for.
+func (w *maskBuilder) keep(from *origin, v int32, doubt bool) {
+	for ; from != nil; from = from.up {
+		x := from.x
 		if x.Only != nil && !x.Only.Has(v) {
-			continue
+			return
 		}
 		if x.Tokens != nil {
 			v = x.Tokens[v]
 		}
-		if x.Doubt {
-			w.doubts = append(w.doubts, v)
-		} else {
-			w.extra = append(w.extra, v)
-		}
+		doubt = doubt || x.Doubt
+	}
+	if doubt {
+		w.doubts = append(w.doubts, v)
+	} else {
+		w.extra = append(w.extra, v)
 	}
 }
 
@@ -240,27 +258,40 @@ func (w *maskBuilder) roots(c int32, first *[4]uint64) {
 	w.walkRoots(w.trie, c, first, nil)
 }
 
-func (w *maskBuilder) walkRoots(trie *vocab.Trie, c int32, first *[4]uint64, x *Exit) {
+func (w *maskBuilder) walkRoots(trie *vocab.Trie, c int32, first *[4]uint64, from *origin) {
+	n := len(w.levels)
+	if cap(w.levels) > n {
+		w.levels = w.levels[:n+1]
+	} else {
+		w.levels = append(w.levels, nil)
+	}
+	if len(w.levels[n]) < trie.Depth+1 {
+		w.levels[n] = make([]int32, max(trie.Depth, w.trie.Depth)+1)
+	}
 	for i, word := range first {
 		for word != 0 {
 			b := i<<6 + bits.TrailingZeros64(word)
 			word &= word - 1
 			if node := trie.Child[b]; node >= 0 {
-				w.walk(trie, node, c, x)
+				w.walk(trie, node, c, from, w.levels[n])
 			}
 		}
 	}
+	w.levels = w.levels[:n]
 }
+
+// largeTree is the number of nodes from which a sub-tree is worth asking the
+// source about.
+const largeTree = 24
 
 // walk visits the sub-tree at node, whose parent was reached in
 // configuration c, and adds the tokens of every node that is alive. It is
 // the hot loop: about one table look-up a node when the steps are known.
-func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, x *Exit) {
+func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states []int32) {
 	t := w.t
 	nodes := trie.Nodes
 	end := nodes[node].End
 	base := nodes[node].Depth - 1
-	states := w.states
 	states[0] = c
 	mode := stepMode{}
 	for i := node; i < end; {
@@ -269,7 +300,9 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, x *Exit) {
 		next := t.step(states[d-1], n.Byte, &mode)
 		if mode.doubt {
 			mode.doubt = false
-			w.doubt(trie, i, x)
+			for _, v := range trie.Tokens[n.First:nodes[n.End].First] {
+				w.keep(from, v, true)
+			}
 			i = n.End
 			continue
 		}
@@ -279,27 +312,26 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, x *Exit) {
 		}
 		states[d] = next
 		if first, last := n.First, nodes[i+1].First; first != last {
-			if x == nil {
+			if from == nil {
 				w.extra = append(w.extra, trie.Tokens[first:last]...)
 			} else {
-				w.keep(x, trie.Tokens[first:last])
+				for _, v := range trie.Tokens[first:last] {
+					w.keep(from, v, false)
+				}
+			}
+		}
+		if n.End-i > largeTree && next&1 == 0 && next != 0 {
+			s := next >> 1
+			if p := t.src.PrepareAt(t.stackFrame[s], w.v, trie, i); p != nil {
+				w.twice = w.twice || p.Overlap
+				for _, v := range p.Extra {
+					w.keep(from, v, false)
+				}
+				w.exits(p, s, from)
+				i = n.End
+				continue
 			}
 		}
 		i++
-	}
-}
-
-// doubt marks all tokens of the sub-tree at node.
-func (w *maskBuilder) doubt(trie *vocab.Trie, node int32, x *Exit) {
-	for _, v := range trie.Tokens[trie.Nodes[node].First:trie.Nodes[trie.Nodes[node].End].First] {
-		if x != nil {
-			if x.Only != nil && !x.Only.Has(v) {
-				continue
-			}
-			if x.Tokens != nil {
-				v = x.Tokens[v]
-			}
-		}
-		w.doubts = append(w.doubts, v)
 	}
 }

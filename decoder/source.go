@@ -21,12 +21,20 @@ type Source interface {
 	// Expand records the edges that leave f. It is called once a frame,
 	// until Reset.
 	Expand(f Frame, e *Edges)
+	// ExpandByte records the edges for byte b of a frame for which
+	// [Edges.Later] was used. It is called once for each byte needed.
+	ExpandByte(f Frame, b byte, e *Edges)
 	// Resolve records the edges for byte b of a frame whose edge was
 	// recorded with [Edges.Capture]; text is all that was accepted before b.
 	Resolve(f Frame, b byte, text []byte, e *Edges)
 	// Prepare returns what is known in advance about the tokens that may
 	// follow f, or nil when the vocabulary has to be walked.
 	Prepare(f Frame, v *vocab.Vocab) *Prepared
+	// PrepareAt does the same for the tokens below a node of a trie, with f
+	// reached by the bytes up to that node. Only Extra, Exits and Overlap of
+	// the result are used, and name values of the trie. Nil means that the
+	// sub-tree has to be walked.
+	PrepareAt(f Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *Prepared
 	// Finish returns a shortest text that brings f to its end.
 	Finish(f Frame) []byte
 	// Describe says in words what may follow f.
@@ -45,14 +53,20 @@ type Edges struct {
 	list   []edge
 	frames []Frame
 	mayPop bool
+	like   Frame // the frame whose other edges are inherited, or -1
 }
 
 type edge struct {
 	lo, hi  byte
 	capture bool
-	n       int8 // frames that replace the source frame; -1: only Resolve knows
+	n       int8 // frames that replace the source frame, or one of the values below
 	off     int32
 }
+
+const (
+	edgeUnknown = -1 // only Resolve knows
+	edgeLater   = -2 // ExpandByte will say
+)
 
 // Add records that a byte from lo to hi replaces the frame by the given
 // frames, the one to go on with last. Without frames the frame ends with
@@ -75,8 +89,18 @@ func (e *Edges) Capture(lo, hi byte, pending ...Frame) {
 // CaptureOnly records an edge of which nothing can be said without the text.
 // Tokens that cross it are checked one by one.
 func (e *Edges) CaptureOnly(lo, hi byte) {
-	e.list = append(e.list, edge{lo: lo, hi: hi, capture: true, n: -1})
+	e.list = append(e.list, edge{lo: lo, hi: hi, capture: true, n: edgeUnknown})
 }
+
+// Later records that bytes from lo to hi may follow, without saying what
+// they lead to: [Source.ExpandByte] is asked when one of them does.
+func (e *Edges) Later(lo, hi byte) {
+	e.list = append(e.list, edge{lo: lo, hi: hi, n: edgeLater})
+}
+
+// Like records that, but for the bytes with edges of their own, the frame is
+// like f. It needs no edges for those bytes to be worked out again.
+func (e *Edges) Like(f Frame) { e.like = f }
 
 // Include adds the edges of from that leave over byte b.
 func (e *Edges) Include(from *Edges, b byte) {
@@ -102,18 +126,20 @@ func (e *Edges) First() (b byte, f Frame, ok bool) {
 func (e *Edges) MayEnd() { e.mayPop = true }
 
 func (e *Edges) reset() {
-	e.list, e.frames, e.mayPop = e.list[:0], e.frames[:0], false
+	e.list, e.frames, e.mayPop, e.like = e.list[:0], e.frames[:0], false, -1
 }
 
 // Prepared is what can be said about the tokens after a frame without
 // walking the vocabulary. The allowed tokens are Base, Extra, those of the
-// exits and, with WalkRest, those found by walking the vocabulary from the
-// frame's live bytes that are not in Skip. No token may be named twice, unless
+// exits; with Parent, those that may follow once the frame has ended; and with
+// WalkRest, those found by walking the vocabulary from the frame's live bytes
+// that are not in Skip. No token may be named twice, unless
 // Overlap is set. A Prepared is immutable once returned.
 type Prepared struct {
 	Base     vocab.Bitset // tokens that end inside the frame; may be nil
 	Extra    []int32      // more tokens that end inside the frame
 	Exits    []Exit
+	Parent   bool
 	WalkRest bool
 	Skip     *[4]uint64 // set of first bytes; may be nil
 	Overlap  bool       // exits may name the same tokens

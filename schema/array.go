@@ -4,8 +4,9 @@ import "slices"
 
 // arrState is where an array stands between two items.
 type arrState struct {
-	f    form  // demands on the items to come, counted from here
-	seen int32 // with unique items: list of the items read
+	f       form  // demands on the items to come, counted from here
+	seen    int32 // with unique items: list of the items read
+	pending bool  // an item was read that is not in seen; only while masks are computed
 }
 
 // seenItem is a list of values.
@@ -220,12 +221,36 @@ func (s *source) itemMoves(state int32) []move {
 		}
 		y := arrState{f: p.f}
 		if unique {
-			y.seen = x.seen
+			y.seen, y.pending = x.seen, x.pending
 		}
 		out = append(out, move{g, s.internArray(y)})
 	}
 	s.arrays.moves[state] = out
 	return out
+}
+
+// robust reports whether the items that may come next are so many, whatever
+// they begin with, that one of them being taken makes no beginning
+// impossible.
+func (s *source) robust(state int32) bool {
+	moves := s.itemMoves(state)
+	if len(moves) == 0 {
+		return false
+	}
+	for _, p := range s.itemProgress(s.arrays.states[state].f) {
+		if s.view(p.g, jScalar) != 0 || s.view(p.g, jNumber) != int32(no) {
+			return false
+		}
+		if e := s.view(p.g, jString); e != int32(s.lang.any) && e != int32(s.lang.empty) {
+			return false
+		}
+		for _, t := range [...]jtype{jArray, jObject} {
+			if f := form(s.view(p.g, t)); f != no && s.countForm(f, 1000) < 1000 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // withItem returns the state with a further value read; ok is false when

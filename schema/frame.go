@@ -37,13 +37,39 @@ type frameKey struct {
 
 type frameTable struct {
 	keys  []frameKey
-	index map[frameKey]decoder.Frame
+	index []decoder.Frame // open-addressing hash table of 1 + frame
 	texts []string
 	texti map[string]int32
 }
 
 func (t *frameTable) init() {
-	*t = frameTable{index: map[frameKey]decoder.Frame{}, texti: map[string]int32{}}
+	*t = frameTable{index: make([]decoder.Frame, 256), texti: map[string]int32{}}
+}
+
+func (k *frameKey) hash() uint32 {
+	h := (uint64(k.kind)<<32 | uint64(uint16(k.blank))<<16 | uint64(uint16(k.depth))) * 0x9E3779B97F4A7C15
+	h ^= (uint64(uint32(k.a))<<32 | uint64(uint32(k.b))) * 0xC2B2AE3D27D4EB4F
+	h ^= uint64(uint32(k.c)) * 0x165667B19E3779F9
+	h ^= h >> 29
+	h *= 0xBF58476D1CE4E5B9
+	return uint32(h >> 32)
+}
+
+// find returns the slot of k in the index, which is empty if k is new.
+func (t *frameTable) find(k *frameKey) uint32 {
+	mask := uint32(len(t.index) - 1)
+	h := k.hash() & mask
+	for t.index[h] != 0 && t.keys[t.index[h]-1] != *k {
+		h = (h + 1) & mask
+	}
+	return h
+}
+
+func (t *frameTable) grow() {
+	t.index = make([]decoder.Frame, 4*len(t.index))
+	for i := range t.keys {
+		t.index[t.find(&t.keys[i])] = decoder.Frame(i + 1)
+	}
 }
 
 func (t *frameTable) text(s string) int32 {
@@ -58,15 +84,20 @@ func (t *frameTable) text(s string) int32 {
 
 // frame returns the number of the frame k.
 func (s *source) frame(k frameKey) decoder.Frame {
-	if f, ok := s.frames.index[k]; ok {
-		return f
+	t := &s.frames
+	at := t.find(&k)
+	if f := t.index[at]; f != 0 {
+		return f - 1
 	}
 	if len(s.frames.keys) >= s.opt.Limits.States {
 		s.limit("states", s.opt.Limits.States)
 	}
-	f := decoder.Frame(len(s.frames.keys))
-	s.frames.keys = append(s.frames.keys, k)
-	s.frames.index[k] = f
+	f := decoder.Frame(len(t.keys))
+	t.keys = append(t.keys, k)
+	t.index[at] = f + 1
+	if 2*len(t.keys) > len(t.index) {
+		t.grow()
+	}
 	return f
 }
 
@@ -114,6 +145,11 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		e.Add('\t', '\n', g)
 		e.Add('\r', '\r', g)
 		e.Add(' ', ' ', g)
+	}
+	if full := s.blanks(); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
+		k.blank = full
+		e.Like(s.frame(k))
+		return
 	}
 	switch k.kind {
 	case frameRoot:
@@ -262,8 +298,24 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 		e.Add('\n', '\n', s.textFrame(newline(k.depth)[1:]+"]", 0))
 	}
 	switch {
-	case k.kind == frameArrItem:
+	case k.kind == frameArrItem && s.arrays.states[k.a].pending:
+		// A second item while the first isn't known.
 		e.CaptureOnly(',', ',')
+		if closing {
+			e.CaptureOnly(']', ']')
+		}
+		return
+	case k.kind == frameArrItem:
+		if !s.robust(k.a) {
+			e.CaptureOnly(',', ',')
+			break
+		}
+		for _, m := range s.itemMoves(k.a) {
+			x := s.arrays.states[m.next]
+			x.pending = true
+			m.next = s.internArray(x)
+			e.Capture(',', ',', item(newline(k.depth+1), s.pretty(), m)...)
+		}
 	case !open:
 		for _, m := range s.itemMoves(k.a) {
 			e.Add(',', ',', item(newline(k.depth+1), s.pretty(), m)...)

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -19,11 +20,8 @@ type vocabTables struct {
 	strings *vocab.StringSlices
 	blanks  *vocab.BlankSlices
 
-	// For the tokens that close a string: the decoded characters before the
-	// quote, and the closers by them.
-	prefix   [][]rune
-	byPrefix map[string][]int32
-	longest  int // characters in the longest prefix
+	closers *closerTable
+	below   map[belowKey]*belowText
 
 	digitTokens []int32 // tokens made of characters of numbers
 	mixed       *vocab.Trie
@@ -35,9 +33,113 @@ type vocabTables struct {
 	runs    map[int16]blankLocal
 	bytes   int
 	scratch []walkState
+	found   []int32
 }
 
 type vocabTablesKey struct{}
+
+// closerTable is the tokens that close a string, or the values of a trie
+// that do.
+type closerTable struct {
+	tokens   []int32
+	after    *vocab.Trie // what follows the quote; its values index tokens
+	bare     []int32     // those where nothing follows
+	prefix   [][]rune    // the decoded characters before the quote
+	byPrefix map[string][]int32
+	longest  int // characters in the longest prefix
+}
+
+// belowKey is a node of a trie after which a string begins.
+type belowKey struct {
+	trie *vocab.Trie
+	node int32
+}
+
+// belowText sorts the values below such a node.
+type belowText struct {
+	stay     []int32 // the string is still open
+	closers  *closerTable
+	accepted map[textKey]vocab.Bitset // closers by the state of the language before them; nil: all
+}
+
+func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
+	t := &closerTable{tokens: tokens, prefix: make([][]rune, len(tokens)), byPrefix: map[string][]int32{}}
+	var after []vocab.TrieEntry
+	for i, b := range texts {
+		p := jsonParser{src: `"` + string(b)}
+		str, err := p.string()
+		if err != nil {
+			continue
+		}
+		t.prefix[i] = []rune(str)
+		t.byPrefix[str] = append(t.byPrefix[str], int32(i))
+		t.longest = max(t.longest, len(t.prefix[i]))
+		if rest := b[p.pos-1:]; len(rest) > 0 {
+			after = append(after, vocab.TrieEntry{Text: rest, Value: int32(i)})
+		} else {
+			t.bare = append(t.bare, int32(i))
+		}
+	}
+	t.after = vocab.NewTrie(after)
+	return t
+}
+
+// exit returns the exit of the given closers.
+func (t *closerTable) exit(only vocab.Bitset) decoder.Exit {
+	return decoder.Exit{Trie: t.after, Tokens: t.tokens, Bare: t.bare, Only: only}
+}
+
+// textBelow sorts the values below a node by what they do to a string that
+// begins there.
+func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := belowKey{trie, node}
+	if b, ok := t.below[key]; ok {
+		return b
+	}
+	out := &belowText{accepted: map[textKey]vocab.Bitset{}}
+	var closers []int32
+	var texts [][]byte
+	base := int(trie.Nodes[node].Depth)
+	path := make([]byte, trie.Depth)
+	for i := node + 1; i < trie.Nodes[node].End; i++ {
+		n := &trie.Nodes[i]
+		path[n.Depth-1] = n.Byte
+		values := trie.At(i)
+		if len(values) == 0 {
+			continue
+		}
+		text := path[base:n.Depth]
+		switch quote, ok := vocab.StringEnd(text); {
+		case !ok:
+		case quote < 0:
+			out.stay = append(out.stay, values...)
+		default:
+			for _, v := range values {
+				closers = append(closers, v)
+				texts = append(texts, slices.Clone(text))
+			}
+		}
+	}
+	out.closers = newCloserTable(closers, texts)
+	t.below[key] = out
+	return out
+}
+
+// acceptedBelow returns the closers after which the string is in a language.
+func (t *vocabTables) acceptedBelow(b *belowText, m *regular.Machine, q regular.State) vocab.Bitset {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := textKey{m, q}
+	only, ok := b.accepted[key]
+	if !ok {
+		only, _ = b.closers.accepted(m, q)
+		b.accepted[key] = only
+		t.grow(64 + 8*len(only))
+	}
+	return only
+}
 
 type textKey struct {
 	m *regular.Machine
@@ -70,33 +172,29 @@ func tablesFor(v *vocab.Vocab) *vocabTables {
 
 const numberBytes = "+-.0123456789Ee"
 
-var numberByte, blankByte, numberSet, blankSet = func() (n, b [256]bool, ns, bs [4]uint64) {
+var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs, bns [4]uint64) {
 	for i := range numberBytes {
 		c := numberBytes[i]
 		n[c] = true
-		ns[c>>6] |= 1 << (c & 63)
+		bns[c>>6] |= 1 << (c & 63)
 	}
 	for _, c := range []byte(" \t\n\r") {
 		b[c] = true
 		bs[c>>6] |= 1 << (c & 63)
+		bns[c>>6] |= 1 << (c & 63)
 	}
 	return
 }()
 
 func newVocabTables(v *vocab.Vocab) *vocabTables {
-	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), byPrefix: map[string][]int32{},
+	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
 		texts: map[textKey]*textLocal{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, runs: map[int16]blankLocal{}}
 	s := t.strings
-	t.prefix = make([][]rune, len(s.Closers))
+	texts := make([][]byte, len(s.Closers))
 	for i, tok := range s.Closers {
-		b := v.Bytes(tok)
-		p := jsonParser{src: `"` + string(b)}
-		if str, err := p.string(); err == nil {
-			t.prefix[i] = []rune(str)
-			t.byPrefix[str] = append(t.byPrefix[str], int32(i))
-			t.longest = max(t.longest, len(t.prefix[i]))
-		}
+		texts[i] = v.Bytes(tok)
 	}
+	t.closers = newCloserTable(s.Closers, texts)
 	var mixed []vocab.TrieEntry
 	for id := int32(0); id < int32(v.Len()); id++ {
 		b := v.Bytes(id)
@@ -123,6 +221,7 @@ func (t *vocabTables) grow(n int) {
 		clear(t.texts)
 		clear(t.sets)
 		clear(t.digits)
+		clear(t.below)
 		t.bytes = 0
 	}
 }
@@ -194,7 +293,7 @@ func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
 		return l
 	}
 	l := t.stay(m, q)
-	t.closers(m, q, l)
+	l.only, l.none = t.closers.accepted(m, q)
 	t.texts[key] = l
 	t.grow(96 + 4*len(l.extra) + 8*len(l.only))
 	return l
@@ -406,9 +505,10 @@ func alive(m *regular.Machine, q regular.State, b []byte) bool {
 
 // walkState is a place on the way through the trie of plain tokens.
 type walkState struct {
-	q    regular.State
-	rune rune
-	more int8 // bytes missing to a whole character
+	q     regular.State
+	rune  rune
+	more  int8                // bytes missing to a whole character
+	table *[128]regular.State // successors of q; nil until needed
 }
 
 // walk goes through all plain tokens.
@@ -416,56 +516,61 @@ func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 	trie := t.strings.PlainTrie
 	if t.scratch == nil {
 		t.scratch = make([]walkState, trie.Depth+1)
+		t.found = make([]int32, 0, t.v.Len())
 	}
 	states := t.scratch
 	states[0] = walkState{q: q}
-	var list []int32
-	table := m.ASCII(q)
-	tableOf := q
+	list := t.found[:0]
+	nodes := trie.Nodes
 	for i := 0; i < trie.Len(); {
-		n := &trie.Nodes[i]
-		at := states[n.Depth-1]
-		b := n.Byte
-		switch {
+		n := &nodes[i]
+		above := &states[n.Depth-1]
+		at := *above
+		switch b := n.Byte; {
 		case at.more > 0:
 			at.rune = at.rune<<6 | rune(b&0x3F)
 			if at.more--; at.more == 0 {
-				at.q = m.Step(at.q, at.rune)
+				at.q, at.table = m.Step(at.q, at.rune), nil
 			}
 		case b < utf8.RuneSelf:
-			if tableOf != at.q {
-				table, tableOf = m.ASCII(at.q), at.q
+			if at.table == nil {
+				above.table = m.ASCII(at.q)
+				at.table = above.table
 			}
-			at.q = table[b]
-		case b >= 0xF0:
-			at.rune, at.more = rune(b&0x07), 3
-		case b >= 0xE0:
-			at.rune, at.more = rune(b&0x0F), 2
+			if next := at.table[b]; next != at.q {
+				at.q, at.table = next, nil
+			}
 		default:
-			at.rune, at.more = rune(b&0x1F), 1
+			n, bits := leadByte(b)
+			at.rune, at.more = rune(bits), int8(n)
 		}
 		if at.q == regular.Dead {
 			i = int(n.End)
 			continue
 		}
 		states[n.Depth] = at
-		list = append(list, trie.At(int32(i))...)
+		if first, last := n.First, nodes[i+1].First; first != last {
+			list = append(list, trie.Tokens[first:last]...)
+		}
 		i++
 	}
-	l := &textLocal{irregular: true, extra: list}
+	t.found = list
+	l := &textLocal{irregular: true}
 	if len(list) > t.v.Len()/64 {
 		l.base = vocab.NewBitset(t.v.Len())
 		for _, tok := range list {
 			l.base.Set(tok)
 		}
-		l.extra = nil
 		t.grow(8 * len(l.base))
+	} else {
+		l.extra = slices.Clone(list)
 	}
 	return l
 }
 
-// closers finds the tokens that close the string.
-func (t *vocabTables) closers(m *regular.Machine, q regular.State, l *textLocal) {
+// accepted finds the closers after which the string is in a language. A nil
+// set means all; none that there isn't any.
+func (t *closerTable) accepted(m *regular.Machine, q regular.State) (only vocab.Bitset, none bool) {
 	// If any text of the lengths that matter is in the language, so is any
 	// prefix.
 	every := true
@@ -479,10 +584,9 @@ func (t *vocabTables) closers(m *regular.Machine, q regular.State, l *textLocal)
 		}
 	}
 	if every {
-		return
+		return nil, false
 	}
-	l.only = vocab.NewBitset(len(t.prefix))
-	l.none = true
+	only, none = vocab.NewBitset(len(t.prefix)), true
 	for i, prefix := range t.prefix {
 		at := q
 		for _, r := range prefix {
@@ -491,10 +595,11 @@ func (t *vocabTables) closers(m *regular.Machine, q regular.State, l *textLocal)
 			}
 		}
 		if at != regular.Dead && m.Accepting(at) {
-			l.only.Set(int32(i))
-			l.none = false
+			only.Set(int32(i))
+			none = false
 		}
 	}
+	return only, none
 }
 
 // wholeEdge reports whether every character leads to the same state.
@@ -514,10 +619,7 @@ func wholeEdge(edges []regular.Edge) bool {
 // Prepare implements [decoder.Source].
 func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 	k := s.frames.keys[f]
-	if s.tables == nil || s.tables.v != v {
-		s.tables = tablesFor(v)
-	}
-	t := s.tables
+	t := s.tablesOf(v)
 	switch k.kind {
 	case frameString:
 		if k.c != 0 {
@@ -525,26 +627,82 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		}
 		return s.prepareString(f, k, t)
 	case frameNumber:
-		return &decoder.Prepared{
-			Extra:    t.number(s.numberIDs[k.a], k.b),
-			Exits:    []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.mixed}},
-			WalkRest: true, Skip: &numberSet,
+		p := &decoder.Prepared{Extra: t.number(s.numberIDs[k.a], k.b), Parent: s.numberIDs[k.a].Accepting(k.b)}
+		if t.mixed.Len() > 0 {
+			p.Exits = []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.mixed}}
 		}
+		return p
 	case frameObjKey:
 		if k.c != 0 {
 			return nil
 		}
 		return s.prepareKey(f, k, t)
 	}
-	if k.blank == 0 {
+	if k.kind != frameValue && k.blank == 0 {
 		return nil
 	}
-	b := t.blank(k.blank)
-	return &decoder.Prepared{
-		Extra:    b.tokens,
-		Exits:    []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.blanks.After, Tokens: t.blanks.Token, Only: b.only}},
-		WalkRest: true, Skip: &blankSet,
+	p := &decoder.Prepared{WalkRest: true, Skip: &blankSet}
+	if k.blank > 0 {
+		b := t.blank(k.blank)
+		p.Extra = b.tokens
+		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.blanks.After, Tokens: t.blanks.Token, Only: b.only})
 	}
+	if k.kind == frameValue {
+		if list := s.numbers(form(s.view(goal(k.a), jNumber))); len(list) > 0 {
+			p.Skip = &blankNumberSet
+			p.Overlap = len(list) > 1
+			p.Extra = slices.Clone(p.Extra)
+			for _, a := range list {
+				p.Extra = append(p.Extra, t.number(a, a.Start())...)
+			}
+			if t.mixed.Len() > 0 {
+				p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.mixed})
+			}
+		}
+	}
+	return p
+}
+
+func (s *source) tablesOf(v *vocab.Vocab) *vocabTables {
+	if s.tables == nil || s.tables.v != v {
+		s.tables = tablesFor(v)
+	}
+	return s.tables
+}
+
+// PrepareAt implements [decoder.Source].
+func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *decoder.Prepared {
+	k := s.frames.keys[f]
+	if k.c != 0 || k.kind != frameString && k.kind != frameObjKey {
+		return nil
+	}
+	t := s.tablesOf(v)
+	if k.kind == frameString {
+		m := s.machines[k.a]
+		if l := t.text(m, k.b); l.base == nil || &l.base[0] != &t.strings.Stay[0] {
+			return nil
+		}
+		b := t.textBelow(trie, node)
+		return &decoder.Prepared{Extra: b.stay, Exits: []decoder.Exit{b.closers.exit(t.acceptedBelow(b, m, k.b))}}
+	}
+	ks := s.objects.keyStates[k.b]
+	p := &decoder.Prepared{}
+	switch {
+	case ks.free == 0 && s.freeFrom(k.a, k.b):
+		b := t.textBelow(trie, node)
+		p.Extra = b.stay
+		s.keyExits(k, b.closers, p)
+	case ks.free == 0:
+		list, ok := s.namesAlong(k, trie, node, nil)
+		if !ok {
+			return nil
+		}
+		p.Extra = list
+		s.keyExits(k, t.textBelow(trie, node).closers, p)
+	default:
+		return nil
+	}
+	return p
 }
 
 func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
@@ -554,9 +712,7 @@ func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *dec
 		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
 	}
 	if !l.none {
-		p.Exits = append(p.Exits, decoder.Exit{
-			Trie: t.strings.AfterQuote, Tokens: t.strings.Closers, Bare: t.strings.BareQuote, Only: l.only,
-		})
+		p.Exits = append(p.Exits, t.closers.exit(l.only))
 	}
 	return p
 }
@@ -565,68 +721,89 @@ func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *dec
 // different things.
 func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
 	ks := s.objects.keyStates[k.b]
-	fam := s.objects.families[ks.fam]
 	p := &decoder.Prepared{}
-	if ks.free == 0 {
-		if len(fam.pats) == 0 && !s.allowedFree(k.a, 0) {
+	switch {
+	case ks.free == 0 && s.freeFrom(k.a, k.b):
+		p.Base = t.strings.Stay
+	case ks.free == 0 || ks.at == regular.Dead:
+		list, ok := s.namesAlong(k, t.strings.PlainTrie, -1, nil)
+		if !ok {
 			return nil
 		}
-		p.Base = t.strings.Stay
-		s.keyExits(k, t, p)
-		return p
-	}
-	if ks.at == regular.Dead {
-		return nil
-	}
-	l := t.text(s.machines[ks.free-1], ks.at)
-	p.Base, p.Extra = l.base, l.extra
-	if l.irregular {
-		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
-	}
-	// Tokens that go on with a name which the pattern doesn't match.
-	var more []int32
-	for i := ks.lo; i < ks.hi; i++ {
-		n := fam.sorted[i]
-		if !s.allowedName(k.a, n) {
-			continue
+		p.Extra = list
+	default:
+		// The tokens inside the language of the keys that aren't names, and
+		// those that go on with a name which isn't in it.
+		l := t.text(s.machines[ks.free-1], ks.at)
+		p.Base, p.Extra = l.base, l.extra
+		if l.irregular {
+			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
 		}
-		more = s.tokensAlong(s.nameAt(fam, i)[ks.depth:], t, l, more)
+		if ks.lo < ks.hi {
+			list, ok := s.namesAlong(k, t.strings.PlainTrie, -1, nil)
+			if !ok {
+				return nil
+			}
+			p.Extra = slices.Clone(p.Extra)
+			for _, tok := range list {
+				if !(l.base != nil && l.base.Has(tok)) && !contains(l.extra, tok) {
+					p.Extra = append(p.Extra, tok)
+				}
+			}
+		}
 	}
-	if len(more) > 0 {
-		p.Extra = append(append([]int32(nil), l.extra...), more...)
-	}
-	s.keyExits(k, t, p)
+	s.keyExits(k, t.closers, p)
 	return p
 }
 
-// tokensAlong appends the plain tokens that are the beginning of text and
-// not in l yet.
-func (s *source) tokensAlong(text string, t *vocabTables, l *textLocal, list []int32) []int32 {
-	trie := t.strings.PlainTrie
-	if text == "" {
-		return list
-	}
-	node := trie.Child[text[0]]
-	for i := 0; node >= 0; {
-		for _, tok := range trie.At(node) {
-			if !(l.base != nil && l.base.Has(tok)) && !contains(l.extra, tok) && !contains(list, tok) {
-				list = append(list, tok)
+// namesAlong appends the values below a node of a trie (-1: the root) whose
+// text is the beginning of what is left of a name that may come. ok is false
+// when a name can be spelt in more than one way.
+func (s *source) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
+	ks := s.objects.keyStates[k.b]
+	fam := s.objects.families[ks.fam]
+	var along func(ks keyState, node int32)
+	ok = true
+	along = func(ks keyState, node int32) {
+		for i := ks.lo; i < ks.hi && ok; {
+			name := s.nameAt(fam, i)
+			if len(name) == int(ks.depth) || !s.allowedName(k.a, fam.sorted[i]) {
+				i++
+				continue
+			}
+			b := name[ks.depth]
+			if b < 0x20 || b == '"' || b == '\\' {
+				ok = false
+				return
+			}
+			// All names that go on with b are neighbours.
+			next := ks
+			next.lo, next.depth = i, ks.depth+1
+			for i++; i < ks.hi && s.nameAt(fam, i)[ks.depth] == b; i++ {
+			}
+			next.hi = i
+			child := int32(-1)
+			if node < 0 {
+				child = trie.Child[b]
+			} else {
+				end := trie.Nodes[node].End
+				for c := node + 1; c < end; c = trie.Nodes[c].End {
+					if trie.Nodes[c].Byte >= b {
+						if trie.Nodes[c].Byte == b {
+							child = c
+						}
+						break
+					}
+				}
+			}
+			if child >= 0 {
+				list = append(list, trie.At(child)...)
+				along(next, child)
 			}
 		}
-		if i++; i == len(text) {
-			break
-		}
-		end := trie.Nodes[node].End
-		child := int32(-1)
-		for c := node + 1; c < end; c = trie.Nodes[c].End {
-			if trie.Nodes[c].Byte == text[i] {
-				child = c
-				break
-			}
-		}
-		node = child
 	}
-	return list
+	along(ks, node)
+	return list, ok
 }
 
 func contains(list []int32, x int32) bool {
@@ -645,16 +822,22 @@ type closerGroup struct {
 	only     vocab.Bitset // nil: all closers
 }
 
+// groupKey is a place in a key and a table of closers.
+type groupKey struct {
+	key   int32
+	table *closerTable
+}
+
 // keyExits adds an exit for each thing that the end of a key can mean.
-func (s *source) keyExits(k frameKey, t *vocabTables, p *decoder.Prepared) {
-	groups, ok := s.closerGroups[k.b]
+func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
+	at := groupKey{k.b, t}
+	groups, ok := s.closerGroups[at]
 	if !ok {
 		groups = s.groupClosers(k.b, t)
-		s.closerGroups[k.b] = groups
+		s.closerGroups[at] = groups
 	}
 	pending := s.objects.states[k.a].pending
 	for _, g := range groups {
-		exit := decoder.Exit{Trie: t.strings.AfterQuote, Tokens: t.strings.Closers, Bare: t.strings.BareQuote, Only: g.only}
 		if g.name == taken || g.name >= 0 && !s.allowedName(k.a, g.name) {
 			continue
 		}
@@ -667,7 +850,7 @@ func (s *source) keyExits(k frameKey, t *vocabTables, p *decoder.Prepared) {
 				x.pending = true
 				next = s.intern(x)
 			}
-			exit := exit
+			exit := t.exit(g.only)
 			exit.Doubt = g.name < 0 && pending
 			exit.Frames = []decoder.Frame{s.at(frameColon, k.depth, int32(m.g), next)}
 			p.Exits = append(p.Exits, exit)
@@ -675,7 +858,7 @@ func (s *source) keyExits(k frameKey, t *vocabTables, p *decoder.Prepared) {
 	}
 }
 
-func (s *source) groupClosers(key int32, t *vocabTables) []closerGroup {
+func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
 	ks := s.objects.keyStates[key]
 	fam := s.objects.families[ks.fam]
 	n := len(t.prefix)
@@ -703,7 +886,9 @@ func (s *source) groupClosers(key int32, t *vocabTables) []closerGroup {
 			groups = append(groups, g)
 		}
 		for i := ks.lo; i < ks.hi; i++ {
-			add(fam.sorted[i], s.nameAt(fam, i)[ks.depth:])
+			if rest := s.nameAt(fam, i)[ks.depth:]; len(rest) <= 4*t.longest {
+				add(fam.sorted[i], rest)
+			}
 		}
 		for _, id := range s.objects.takenLists[ks.taken] {
 			if rest := s.names[id]; len(rest) >= int(ks.depth) {

@@ -75,7 +75,7 @@ type source struct {
 	shortest map[goal]*finish
 
 	tables       *vocabTables // of the vocabulary that Prepare was called with
-	closerGroups map[int32][]closerGroup
+	closerGroups map[groupKey][]closerGroup
 
 	start decoder.Frame
 	err   error
@@ -111,7 +111,7 @@ func (s *source) Reset() {
 		simpleGoals:  map[goal]bool{},
 		deciding:     map[goal]bool{},
 		shortest:     map[goal]*finish{},
-		closerGroups: map[int32][]closerGroup{},
+		closerGroups: map[groupKey][]closerGroup{},
 	}
 	s.forms = newFormTable(&s.goals)
 	for i := range s.views {

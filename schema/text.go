@@ -35,6 +35,9 @@ type text interface {
 	next(r rune) (place int32, ok bool)
 	// alive reports whether some character from lo to hi may come.
 	alive(lo, hi rune) bool
+	// escapes reports whether characters may be spelt as escapes that don't
+	// need to be.
+	escapes() bool
 	// uniform returns the place after any character beyond ASCII, if it is
 	// the same for all of them.
 	uniform() (place int32, ok bool)
@@ -48,18 +51,6 @@ type run struct {
 	lo, hi int
 	frame  decoder.Frame
 	open   bool
-	place  int32 // of frame, for addPlace
-	placed bool
-}
-
-// addPlace adds a byte that leads to a place between characters.
-func (r *run) addPlace(b int, t text, place int32) {
-	if r.placed && r.open && r.place == place && b == r.hi+1 {
-		r.hi = b
-		return
-	}
-	r.add(b, t.frame(place, 0))
-	r.place, r.placed = place, true
 }
 
 func (r *run) add(b int, f decoder.Frame) {
@@ -68,7 +59,7 @@ func (r *run) add(b int, f decoder.Frame) {
 		return
 	}
 	r.flush()
-	r.lo, r.hi, r.frame, r.open, r.placed = b, b, f, true, false
+	r.lo, r.hi, r.frame, r.open = b, b, f, true
 }
 
 func (r *run) flush() {
@@ -87,36 +78,49 @@ func someAlive(t text, lo, hi rune) bool {
 	return hi >= endOfLow && t.alive(max(lo, endOfLow), hi)
 }
 
-// highEdges records the first bytes of characters beyond ASCII, for a place
-// between characters.
-func highEdges(t text, place int32, e *decoder.Edges) {
-	if after, ok := t.uniform(); ok {
-		one, two, three := t.frame(after, subTail|1*subCount), t.frame(after, subTail|2*subCount), t.frame(after, subTail|3*subCount)
-		e.Add(0xC2, 0xDF, one)
-		// The second byte is restricted after these four.
-		e.Add(0xE0, 0xE0, t.frame(after, subTail|2*subCount|0xE0))
-		e.Add(0xE1, 0xEC, two)
-		e.Add(0xED, 0xED, t.frame(after, subTail|2*subCount|0xED))
-		e.Add(0xEE, 0xEF, two)
-		e.Add(0xF0, 0xF0, t.frame(after, subTail|3*subCount|0xF0))
-		e.Add(0xF1, 0xF3, three)
-		e.Add(0xF4, 0xF4, t.frame(after, subTail|3*subCount|0xF4))
+// highLive records the bytes beyond ASCII that may come between characters.
+func highLive(t text, e *decoder.Edges) {
+	if _, ok := t.uniform(); ok {
+		e.Later(0xC2, 0xF4)
 		return
 	}
 	if !t.alive(utf8.RuneSelf, utf8.MaxRune) {
 		return
 	}
 	for b := 0xC2; b <= 0xF4; b++ {
-		n, bits := 1, b&0x1F
-		if b >= 0xF0 {
-			n, bits = 3, b&0x07
-		} else if b >= 0xE0 {
-			n, bits = 2, b&0x0F
-		}
+		n, bits := leadByte(byte(b))
 		if lo, hi := utf8Range(n, bits, n); lo <= hi && someAlive(t, lo, hi) {
-			e.Add(byte(b), byte(b), t.frame(place, int32(subUTF8|n*subCount|bits)))
+			e.Later(byte(b), byte(b))
 		}
 	}
+}
+
+// leadByte returns how many bytes follow the first one of a character, and
+// the bits it brings.
+func leadByte(b byte) (n, bits int) {
+	switch {
+	case b >= 0xF0:
+		return 3, int(b & 0x07)
+	case b >= 0xE0:
+		return 2, int(b & 0x0F)
+	}
+	return 1, int(b & 0x1F)
+}
+
+// highEdge records the edge of a byte that highLive has announced.
+func highEdge(t text, place int32, b byte, e *decoder.Edges) {
+	n, bits := leadByte(b)
+	if after, ok := t.uniform(); ok {
+		sub := int32(subTail | n*subCount)
+		switch b {
+		case 0xE0, 0xED, 0xF0, 0xF4:
+			// The second byte is restricted after these.
+			sub |= int32(b)
+		}
+		e.Add(b, b, t.frame(after, sub))
+		return
+	}
+	e.Add(b, b, t.frame(place, int32(subUTF8|n*subCount|bits)))
 }
 
 // utf8Range returns the characters of which bits have been read with n bytes
@@ -179,11 +183,16 @@ func subEdges(t text, place, sub int32, e *decoder.Edges) {
 	case subEscape:
 		const from, to = `"/\bfnrt`, "\"/\\\b\f\n\r\t"
 		for i := range from {
+			if from[i] == '/' && !t.escapes() {
+				continue
+			}
 			if p, ok := t.next(rune(to[i])); ok {
 				e.Add(from[i], from[i], t.frame(p, 0))
 			}
 		}
-		e.Add('u', 'u', t.frame(place, subHex))
+		if t.escapes() || t.alive(0, 0x1F) {
+			e.Add('u', 'u', t.frame(place, subHex))
+		}
 	case subHex, subLow:
 		hexEdges(t, place, sub&subKind, n, value, e)
 	case subHighEsc:
@@ -218,6 +227,11 @@ func hexEdges(t text, place, kind int32, n, value int, e *decoder.Edges) {
 				r.add(c, t.frame(p, 0))
 			}
 			return
+		}
+		if !t.escapes() {
+			if hi = min(hi, 0x1F); lo > hi {
+				return
+			}
 		}
 		// As the first half of a pair, the digits stand for 1,024
 		// characters each.
@@ -278,6 +292,8 @@ func (t *stringText) alive(lo, hi rune) bool {
 	return false
 }
 
+func (t *stringText) escapes() bool { return true }
+
 func (t *stringText) uniform() (int32, bool) {
 	edges := t.m.Ranges(t.q)
 	at, to := rune(utf8.RuneSelf), regular.State(regular.Dead)
@@ -311,26 +327,41 @@ func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
 		s.fail(err)
 	}
 	table := m.ASCII(k.b)
-	r := run{e: e}
-	for c := 0x20; c < utf8.RuneSelf; c++ {
-		switch c {
-		case '"':
-			if m.Accepting(k.b) {
-				r.flush()
-				e.Add('"', '"')
-			}
-		case '\\':
-			if someAlive(t, 0, utf8.MaxRune) {
-				r.add(c, t.frame(k.b, subEscape))
-			}
+	from := -1
+	for c := 0x20; c <= utf8.RuneSelf; c++ {
+		live := false
+		switch {
+		case c == utf8.RuneSelf:
+		case c == '"':
+			live = m.Accepting(k.b)
+		case c == '\\':
+			live = someAlive(t, 0, utf8.MaxRune)
 		default:
-			if q := table[c]; q != regular.Dead {
-				r.addPlace(c, t, q)
-			}
+			live = table[c] != regular.Dead
+		}
+		switch {
+		case live && from < 0:
+			from = c
+		case !live && from >= 0:
+			e.Later(byte(from), byte(c-1))
+			from = -1
 		}
 	}
-	r.flush()
-	highEdges(t, k.b, e)
+	highLive(t, e)
+}
+
+func (s *source) stringByte(k frameKey, b byte, e *decoder.Edges) {
+	t := &stringText{s: s, m: s.machines[k.a], machine: k.a, q: k.b}
+	switch {
+	case b == '"':
+		e.Add('"', '"')
+	case b == '\\':
+		e.Add('\\', '\\', t.frame(k.b, subEscape))
+	case b < utf8.RuneSelf:
+		e.Add(b, b, t.frame(t.m.ASCII(k.b)[b], 0))
+	default:
+		highEdge(t, k.b, b, e)
+	}
 }
 
 // keyText is the inside of a property name.
@@ -374,6 +405,15 @@ func (t *keyText) alive(lo, hi rune) bool {
 		}
 	}
 	return false
+}
+
+// escapes implements text: a name has one spelling, so that it need not be
+// looked for under others.
+func (t *keyText) escapes() bool { return false }
+
+// escapable reports whether a character that needs an escape may come.
+func (t *keyText) escapable() bool {
+	return t.alive(0, 0x1F) || t.alive('"', '"') || t.alive('\\', '\\')
 }
 
 // keySamples returns characters such that all others are treated like one of
@@ -430,51 +470,69 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 	}
 	ks := s.objects.keyStates[k.b]
 	fam := s.objects.families[ks.fam]
-	r := run{e: e}
-	// Without patterns, all characters that no name goes on with lead to
-	// the same place.
-	other, otherAlive := int32(0), false
-	named := [4]uint64{}
-	if len(fam.pats) == 0 {
+	var live [128]bool
+	next := func(n string) {
+		if len(n) > int(ks.depth) && n[ks.depth] < utf8.RuneSelf {
+			live[n[ks.depth]] = true
+		}
+	}
+	switch {
+	case ks.free == 0 && s.freeFrom(k.a, k.b):
+		// Any key may come, and any of them can be gone on with.
+		for c := 0x20; c < utf8.RuneSelf; c++ {
+			live[c] = true
+		}
+	case len(fam.pats) == 0:
 		for i := ks.lo; i < ks.hi; i++ {
-			if n := s.nameAt(fam, i); len(n) > int(ks.depth) {
-				b := n[ks.depth]
-				named[b>>6] |= 1 << (b & 63)
+			if s.allowedName(k.a, fam.sorted[i]) {
+				next(s.nameAt(fam, i))
 			}
 		}
-		for _, id := range s.objects.takenLists[ks.taken] {
-			if n := s.names[id]; len(n) > int(ks.depth) {
-				b := n[ks.depth]
-				named[b>>6] |= 1 << (b & 63)
+	default:
+		for c := 0x20; c < utf8.RuneSelf; c++ {
+			if c != '"' && c != '\\' {
+				_, live[c] = t.next(rune(c))
 			}
-		}
-		other = s.keyState(keyState{fam: ks.fam})
-		otherAlive = s.keyAlive(k.a, other)
-	}
-	for c := 0x20; c < utf8.RuneSelf; c++ {
-		switch c {
-		case '"':
-			r.flush()
-			s.keyClose(k, e)
-			continue
-		case '\\':
-			if someAlive(t, 0, utf8.MaxRune) {
-				r.add(c, t.frame(k.b, subEscape))
-			}
-			continue
-		}
-		if len(fam.pats) == 0 && named[c>>6]>>(c&63)&1 == 0 {
-			if otherAlive {
-				r.addPlace(c, t, other)
-			}
-			continue
-		}
-		if p, ok := t.next(rune(c)); ok {
-			r.addPlace(c, t, p)
 		}
 	}
-	r.flush()
-	highEdges(t, k.b, e)
+	name, matching := s.keyEnd(k.b)
+	live['"'] = name >= 0 && s.allowedName(k.a, name) || name == -1 && len(s.enter(k.a, -1, matching)) > 0
+	live['\\'] = t.escapable()
+	from := -1
+	for c := 0x20; c <= utf8.RuneSelf; c++ {
+		switch alive := c < utf8.RuneSelf && live[c]; {
+		case alive && from < 0:
+			from = c
+		case !alive && from >= 0:
+			e.Later(byte(from), byte(c-1))
+			from = -1
+		}
+	}
+	highLive(t, e)
+}
+
+func (s *source) keyByte(k frameKey, b byte, e *decoder.Edges) {
+	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
+	switch {
+	case b == '"':
+		s.keyClose(k, e)
+	case b == '\\':
+		e.Add('\\', '\\', t.frame(k.b, subEscape))
+	case b < utf8.RuneSelf:
+		e.Add(b, b, t.frame(s.keyStep(k.b, rune(b)), 0))
+	default:
+		highEdge(t, k.b, b, e)
+	}
+}
+
+// ExpandByte implements [decoder.Source].
+func (s *source) ExpandByte(f decoder.Frame, b byte, e *decoder.Edges) {
+	k := s.frames.keys[f]
+	if k.kind == frameString {
+		s.stringByte(k, b, e)
+	} else {
+		s.keyByte(k, b, e)
+	}
 }
 
 // keyClose records the quote that ends a key.

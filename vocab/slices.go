@@ -128,6 +128,14 @@ func buildBlankSlices(v *Vocab) *BlankSlices {
 	return s
 }
 
+// StringEnd reads b as the inside of a JSON string, from a place between two
+// characters. It returns the index of the closing quote, or -1 when the
+// string stays open; ok is false if b can't stand there.
+func StringEnd(b []byte) (quote int, ok bool) {
+	quote, _, _, ok = scanString(b)
+	return quote, ok
+}
+
 // scanString reads b as the inside of a JSON string. It returns the number
 // of bytes before the closing quote, or -1 when the string stays open, the
 // number of characters up to there, whether they are plain (whole and not
@@ -229,7 +237,7 @@ func scanHex4(b []byte) (u uint32, n int, ok bool) {
 		case '0' <= c && c <= '9':
 			c -= '0'
 		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c|0x20 - 'a' + 10
+			c = c | 0x20 - 'a' + 10
 		default:
 			return 0, 0, false
 		}

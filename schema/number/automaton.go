@@ -1,7 +1,6 @@
 package number
 
 import (
-	"math/bits"
 	"sync"
 	"sync/atomic"
 )
@@ -22,10 +21,10 @@ type Automaton struct {
 	limits Limits
 	trie   bool // made by addTexts; nodes hold nothing
 
-	// Page k holds the rows of 8·2^k states, so that rows never move. A page
-	// is made before any of its states is published by an atomic store, hence
-	// whoever knows a state sees its page.
-	pages [26][]row
+	// The rows of the states. Rows are written under mu only. To make room,
+	// they are copied: who still reads the old ones finds the new steps
+	// missing, and takes the slow path to them.
+	rows atomic.Pointer[[]row]
 
 	mu       sync.Mutex
 	nodes    []node // by state
@@ -43,7 +42,7 @@ type row [16]int32
 const (
 	flags     = 15 // the element of a row that holds flags; also "no symbol"
 	accepting = 1  // the flag
-	firstPage = 8  // states
+	firstRows = 8
 )
 
 // Symbols 0 to 9 are the digits.
@@ -71,17 +70,18 @@ var symbolOf = func() (t [256]uint8) {
 // byteOf maps a symbol back.
 const byteOf = "0123456789-+.eE"
 
-func (a *Automaton) row(q State) *row {
-	u := uint32(q) + firstPage
-	k := bits.Len32(u) - bits.Len32(firstPage)
-	return &a.pages[k][u-firstPage<<k]
-}
+func (a *Automaton) row(q State) *row { return &(*a.rows.Load())[q] }
 
-// addRow makes room for the row of q.
-func (a *Automaton) addRow(q State) {
-	k := bits.Len32(uint32(q)+firstPage) - bits.Len32(firstPage)
-	if a.pages[k] == nil {
-		a.pages[k] = make([]row, firstPage<<k)
+// addRow makes room for the row of the next state.
+func (a *Automaton) addRow() {
+	n := len(a.nodes)
+	if n == 0 {
+		rows := make([]row, firstRows)
+		a.rows.Store(&rows)
+	} else if old := *a.rows.Load(); n == len(old) {
+		rows := make([]row, 2*n)
+		copy(rows, old)
+		a.rows.Store(&rows)
 	}
 }
 
@@ -109,37 +109,40 @@ func (a *Automaton) Step(q State, b byte) State {
 func (a *Automaton) step(q State, sym uint8) State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	slot := &a.row(q)[sym]
-	if next := atomic.LoadInt32(slot); next > 0 {
+	if next := a.row(q)[sym]; next > 0 {
 		return next - 1
 	}
 	to := Dead
 	if next, ok := a.next(&a.nodes[q], sym); ok {
-		to = a.intern(&next)
-		if to == Dead && a.full.Load() {
-			return Dead // not for good: it may be an old state's other name
+		if to = a.intern(&next); to == Dead && a.full.Load() {
+			return Dead // not for good: there may be an old state for it
 		}
 	}
+	entry := to + 1
 	if to == Dead {
-		atomic.StoreInt32(slot, -1)
-	} else {
-		atomic.StoreInt32(slot, to+1)
+		entry = -1
 	}
+	atomic.StoreInt32(&a.row(q)[sym], entry) // where interning has put the row
 	return to
 }
 
 // intern returns the state of n: the one that has the same continuations, or
 // a new one, or Dead if n is not live.
 func (a *Automaton) intern(n *node) State {
-	k := a.keyOf(n)
-	if q, ok := a.states[k]; ok {
-		return q
-	}
-	if a.states == nil {
-		a.states = make(map[key]State)
+	var k key
+	if n.kind != kindStart { // which no step leads to
+		k = a.keyOf(n)
+		if q, ok := a.states[k]; ok {
+			return q
+		}
+		if a.states == nil {
+			a.states = make(map[key]State)
+		}
 	}
 	if !a.live(n) {
-		a.states[k] = Dead
+		if n.kind != kindStart {
+			a.states[k] = Dead
+		}
 		return Dead
 	}
 	q := State(len(a.nodes))
@@ -147,12 +150,14 @@ func (a *Automaton) intern(n *node) State {
 		a.full.Store(true)
 		return Dead
 	}
-	a.addRow(q)
+	a.addRow()
 	if a.accepts(n) {
 		a.row(q)[flags] = accepting
 	}
 	a.nodes = append(a.nodes, *n)
-	a.states[k] = q
+	if n.kind != kindStart {
+		a.states[k] = q
+	}
 	return q
 }
 

@@ -29,7 +29,7 @@ func (a *Automaton) countSide(s *side, negative bool, limit int) int {
 	case s.high == nil:
 		return limit
 	case stepping:
-		low := newBound(a.grid.unit(), false)
+		low := newBound(a.grid.unit, false)
 		if s.low != nil {
 			low = s.low
 		}
@@ -72,7 +72,7 @@ func (a *Automaton) countCanonical(s *side, negative bool, limit int) int {
 		}
 		steps := []Decimal{last}
 		if a.grid != nil && a.grid.stepping {
-			steps = append(steps, a.grid.unit())
+			steps = append(steps, a.grid.unit)
 		}
 		g, err := newGrid(&Spec{MultipleOf: steps}, a.limits)
 		if err != nil {
@@ -101,7 +101,7 @@ func (a *Automaton) countBetween(low, high *bound, g *grid, s *side, negative bo
 		}
 		n := int(end.Int64())
 		for _, v := range s.values {
-			if v.Cmp(first) >= 0 && v.Cmp(last) <= 0 && v.IsMultipleOf(g.unit()) {
+			if v.Cmp(first) >= 0 && v.Cmp(last) <= 0 && v.IsMultipleOf(g.unit) {
 				n--
 			}
 		}

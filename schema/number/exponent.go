@@ -177,20 +177,42 @@ func (a *Automaton) nextExponent(n *node, sym uint8) (node, bool) {
 		m.left = exponentDigits
 	}
 	m.power = m.power*10 + int64(sym)
-	m.left--
+	m.left-- // not heeded under AnySpelling
 	if a.any {
-		m.left = 0
-		// From the start of an endless interval on, all is accepted. Such a
-		// start as the digits so far stands for anything beyond it.
-		s := a.sets[m.set]
-		if len(s) > 0 && s[len(s)-1].to == forever && m.power >= s[len(s)-1].from {
-			m.power = 0
+		// Within an endless interval all is accepted, whatever the digits.
+		if s := a.sets[m.set]; len(s) > 0 && m.power >= s[len(s)-1].from && s[len(s)-1].to == forever {
+			m.power, m.left = 0, 0
 			m.set = a.setOf(everything)
 		}
-	} else if m.left < 0 {
-		return m, false
+		return m, true
 	}
-	return m, true
+	return m, m.left >= 0
+}
+
+// appendPower appends what matters of the digits of an exponent: for each
+// number of further digits, which of them are accepted.
+func (a *Automaton) appendPower(b []byte, n *node) []byte {
+	s := a.sets[n.set]
+	lo, hi := n.power, n.power
+	end := len(b) // without what is empty
+	for i := 0; a.any || i <= int(n.left); i++ {
+		for _, v := range s {
+			if from, to := max(v.from, lo), min(v.to, hi); from <= to {
+				b = binary.AppendVarint(b, from-lo)
+				b = binary.AppendVarint(b, to-lo)
+				end = len(b)
+			}
+		}
+		if len(s) > 0 && s[len(s)-1].to == forever && lo >= s[len(s)-1].from {
+			return append(b, 0xff) // so it goes on; no varint is like that
+		}
+		if lo > beyond || hi > forever/100 {
+			break
+		}
+		b = binary.AppendVarint(b, -1) // no interval starts so
+		lo, hi = lo*10, hi*10+9
+	}
+	return b[:end]
 }
 
 // exponentLive reports whether the exponent can be completed.

@@ -14,7 +14,8 @@ import (
 type grid struct {
 	places   int
 	stepping bool         // there is a step
-	place    int          // of the decimal point in step·10^-places, as in Decimal
+	unit     Decimal      // the least positive multiple, step·10^-places
+	place    int          // of its decimal point, relative to its digits
 	divisors              // of small numbers
 	large    *bigDivisors // if cycle is not small
 }
@@ -42,9 +43,19 @@ const maxNots = 12
 // maxCycle keeps sums of residues and digits within a machine word.
 const maxCycle = 1 << 62
 
+var one = Decimal{digits: "1", pos: 1}
+
+// wholeGrid is the grid of whole numbers.
+var wholeGrid = &grid{stepping: true, place: 1, unit: one, divisors: divisors{step: 1, cycle: 1}}
+
 // newGrid returns the grid of s, or nil if s asks nothing of the kind.
 func newGrid(s *Spec, limits Limits) (*grid, error) {
-	one := Decimal{digits: "1", pos: 1}
+	if n := len(s.MultipleOf) + len(s.NotMultipleOf); n == 0 && !s.NotInteger {
+		if s.Integer {
+			return wholeGrid, nil
+		}
+		return nil, nil
+	}
 	steps := slices.Clone(s.MultipleOf)
 	if s.Integer {
 		steps = append(steps, one)
@@ -54,9 +65,6 @@ func newGrid(s *Spec, limits Limits) (*grid, error) {
 		nots = append(nots, one)
 	}
 	nots = leastDivisors(nots)
-	if len(steps)+len(nots) == 0 {
-		return nil, nil
-	}
 	if len(nots) > maxNots {
 		return nil, &LimitError{Limit: "divisors in NotMultipleOf", Max: maxNots}
 	}
@@ -78,7 +86,8 @@ func newGrid(s *Spec, limits Limits) (*grid, error) {
 		}
 	}
 	if g.stepping {
-		g.place = g.unit().pos
+		g.unit = fromBig(g.bigStep(), -g.places)
+		g.place = g.unit.pos
 	}
 	return g, nil
 }
@@ -264,9 +273,6 @@ func (g *grid) divisorList() []*big.Int {
 func (g *grid) bigStep() *big.Int {
 	return natural{small: g.step, large: g.largeStep()}.big()
 }
-
-// unit returns the least positive multiple of the step.
-func (g *grid) unit() Decimal { return fromBig(g.bigStep(), -g.places) }
 
 // times returns k times the unit.
 func (g *grid) times(k *big.Int) Decimal {

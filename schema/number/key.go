@@ -65,9 +65,12 @@ func (a *Automaton) keyOf(n *node) key {
 	switch n.kind {
 	case kindStart, kindMinus:
 		return k
-	case kindExponent, kindSign, kindPower:
-		// The side has done its part.
-		k.side, k.from, k.digits, k.rest = 0, n.set, n.left, uint64(n.power)
+	case kindExponent, kindSign:
+		k.side, k.from = 0, n.set // the side has done its part
+		return k
+	case kindPower:
+		k.side = 0
+		k.large = string(a.appendPower(make([]byte, 0, 32), n))
 		return k
 	}
 	if n.digits == 0 {

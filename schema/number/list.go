@@ -57,7 +57,7 @@ func (a *Automaton) addBranch(texts []string, n int) (State, error) {
 	if int(q) >= a.limits.States {
 		return Dead, &LimitError{Limit: "states of a number automaton", Max: a.limits.States}
 	}
-	a.addRow(q)
+	a.addRow()
 	a.nodes = append(a.nodes, node{})
 	if len(texts[0]) == n {
 		a.row(q)[flags] = accepting

@@ -49,11 +49,11 @@ type oracle struct {
 	min, max                   *big.Rat
 	multiples, nots, in, notIn []*big.Rat
 	whole                      bool // all multiples are whole numbers
-	digits                     int  // significant, in canonical spellings
+	digits, places             int  // significant, and of the integer part, in canonical spellings
 }
 
 func newOracle(s Spec, sp Spelling) *oracle {
-	o := &oracle{spec: s, sp: sp, digits: canonicalDigits}
+	o := &oracle{spec: s, sp: sp, digits: canonicalDigits, places: canonicalDigits}
 	if s.Min != nil {
 		o.min = rational(s.Min.String())
 	}
@@ -136,19 +136,15 @@ func (o *oracle) spelling(text string) bool {
 		return false
 	case o.whole && (point || scaled):
 		return false
-	case len(digits) > o.digits && point || len(strings.TrimRight(digits, "0")) > o.digits:
+	case len(digits) > o.digits && point || len(strings.TrimRight(digits, "0")) > o.digits,
+		len(whole) > o.places:
 		return false
 	case scaled:
 		if s.NotInteger || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
 			return false
 		}
-		minus := exponent[0] == '-'
 		exponent = strings.TrimLeft(exponent, "+-")
-		limit := "307"
-		if minus {
-			limit = "308"
-		}
-		return len(exponent) < 3 || len(exponent) == 3 && exponent <= limit
+		return len(exponent) < 3 || len(exponent) == 3 && exponent <= "307"
 	}
 	return true
 }
@@ -307,21 +303,33 @@ func describe(s Spec, sp Spelling) string {
 // alphabet up to a length.
 func check(t *testing.T, s Spec, sp Spelling, alphabet string, length int) {
 	t.Helper()
+	checkAfter(t, s, sp, "", alphabet, length)
+}
+
+// checkAfter is check for texts that begin with a prefix.
+func checkAfter(t *testing.T, s Spec, sp Spelling, prefix, alphabet string, length int) {
+	t.Helper()
 	o := newOracle(s, sp)
 	a, err := Compile(s, sp, Limits{})
-	c := &checker{t: t, a: a, o: o, alphabet: alphabet, length: length, seen: map[State]bool{}}
+	c := &checker{t: t, a: a, o: o, alphabet: alphabet, length: len(prefix) + length, seen: map[State]bool{}}
 	switch err.(type) {
 	case nil:
+		// Spelling is given more room where the values need it.
 		o.digits = max(o.digits, a.digits)
+		o.places = max(a.sides[0].whole, a.sides[1].whole)
 	case *EmptyError:
 		// No text may be suitable: let everything be dead.
 		c.a = &Automaton{}
-		c.walk("", Dead)
+		c.walk(prefix, Dead)
 		return
 	default:
 		t.Fatalf("%s: %v", c.describe(), err)
 	}
-	c.walk("", a.Start())
+	q := a.Start()
+	for i := range len(prefix) {
+		q = a.Step(q, prefix[i])
+	}
+	c.walk(prefix, q)
 	if err := a.Err(); err != nil {
 		t.Fatalf("%s: %v", c.describe(), err)
 	}
@@ -464,5 +472,61 @@ func TestRandomSpecs(t *testing.T) {
 			sp = AnySpelling
 		}
 		check(t, s, sp, alphabets[r.IntN(len(alphabets))], 4)
+	}
+}
+
+// TestRandomLarge has bounds, divisors and texts that no machine word holds.
+func TestRandomLarge(t *testing.T) {
+	specs := 300
+	if testing.Short() {
+		specs = 50
+	}
+	for seed := range uint64(specs) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		digits := func(n int) string {
+			b := []byte{byte('1' + r.IntN(9))}
+			for len(b) < n {
+				b = append(b, byte('0'+r.IntN(10)))
+			}
+			return string(b)
+		}
+		base := digits(18 + r.IntN(20))
+		point := 1 + r.IntN(len(base))
+		value := func() *Decimal {
+			// A number that shares its first digits with others.
+			v := base[:r.IntN(len(base))]
+			v += digits(len(base) - len(v))
+			if point < len(v) {
+				v = v[:point] + "." + v[point:]
+			}
+			return pointerTo(v)
+		}
+		var s Spec
+		if r.IntN(2) == 0 {
+			s.Min, s.MinExclusive = value(), r.IntN(2) == 0
+		}
+		if r.IntN(2) == 0 {
+			s.Max, s.MaxExclusive = value(), r.IntN(2) == 0
+		}
+		if r.IntN(2) == 0 {
+			s.MultipleOf = decimals(digits(1+r.IntN(22)) + "e-" + fmt.Sprint(r.IntN(25)))
+		}
+		if r.IntN(4) == 0 {
+			s.NotMultipleOf = decimals(digits(1+r.IntN(3)) + "e-" + fmt.Sprint(r.IntN(20)))
+		}
+		if r.IntN(3) == 0 {
+			s.NotIn = []Decimal{*value(), *value()}
+		}
+		s.Integer = r.IntN(5) == 0
+		// Texts that begin like the bounds.
+		prefix := value().String()
+		prefix = prefix[:1+r.IntN(len(prefix))]
+		if r.IntN(4) == 0 && strings.HasPrefix(prefix, "0") {
+			prefix = "0."
+		}
+		checkAfter(t, s, AnySpelling, prefix, alphabets[r.IntN(len(alphabets))], 3)
+		if s.Min == nil || s.Max == nil || s.Min.Cmp(*s.Max) != 0 {
+			checkAfter(t, s, Canonical, prefix, alphabets[r.IntN(len(alphabets))], 3)
+		}
 	}
 }

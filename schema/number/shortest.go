@@ -134,7 +134,7 @@ func (c *completion) mantissa(n *node, prefix string) {
 	near := max(0, least, -most)
 	far := near + int(n.zeros+n.fraction) + len(s.values) + s.boundDigits() + 3
 	if a.grid != nil {
-		far += a.grid.places + a.grid.tens()
+		far += a.grid.places + a.grid.tens() + a.grid.span()
 	}
 	for k := near; k <= far; k++ {
 		for _, shift := range []int{k, -k} {
@@ -286,6 +286,16 @@ func (a *Automaton) shortestExponent(n *node) string {
 		}
 		lo, hi = lo*10, hi*10+9 // the state is live: there is a member
 	}
+}
+
+// span returns a number of digits so large that among all numbers with so many
+// there are suitable ones, if any at all are.
+func (g *grid) span() int {
+	m := natural{small: g.cycle}.big()
+	if g.large != nil {
+		m.Set(g.large.cycle)
+	}
+	return len(m.Text(10)) + maxNots
 }
 
 // tens returns a number of places beyond which a further power of ten brings

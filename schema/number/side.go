@@ -61,7 +61,7 @@ const unbounded = math.MaxInt32
 // setValues makes the sides of a Spec that lists its values.
 func (p *problem) setValues(list []Decimal) error {
 	for _, d := range distinct(list) {
-		if !p.spec.Contains(d) {
+		if !p.spec.containsButIn(d) || containsValue(p.spec.NotIn, d) {
 			continue
 		}
 		switch d.Sign() {
@@ -168,7 +168,7 @@ func (p *problem) setRange(negative bool, limits Limits) error {
 		if low != nil {
 			d := g.round(*low, true, lowOpen)
 			low, lowOpen = &d, false
-			if d.Cmp(g.unit()) == 0 {
+			if d.Cmp(g.unit) == 0 {
 				low = nil // there is no multiple below it anyway
 			}
 		}
@@ -218,7 +218,7 @@ func (p *problem) hasValues(s *side, negative bool) bool {
 	case s.high == nil:
 		return true
 	case g != nil && g.stepping:
-		v := g.unit()
+		v := g.unit
 		if s.low != nil {
 			v = s.low.decimal()
 		}
@@ -312,13 +312,13 @@ func fromFloat(f float64) *Decimal {
 
 // setCanonical sets what canonical spellings are made of.
 func (p *problem) setCanonical() {
-	p.fractions = p.grid == nil || !p.grid.stepping || !p.grid.unit().IsInteger()
+	p.fractions = p.grid == nil || !p.grid.stepping || !p.grid.unit.IsInteger()
 	p.scientific = p.grid == nil
 	p.digits = canonicalDigits
 	for i := range p.sides {
 		s := &p.sides[i]
 		s.whole, s.zeros = canonicalDigits, canonicalDigits
-		s.expMin, s.expMax = -308, 307
+		s.expMin, s.expMax = -307, 307
 		if !p.scientific {
 			p.setPlain(s)
 		}

@@ -1,0 +1,205 @@
+package number
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+)
+
+// suiteFiles are the files of the official JSON Schema test suite that have
+// to do with numbers.
+var suiteFiles = []string{
+	"minimum.json", "maximum.json", "exclusiveMinimum.json", "exclusiveMaximum.json", "multipleOf.json",
+	"divisibleBy.json", "const.json", "enum.json", "optional/bignum.json", "optional/float-overflow.json",
+}
+
+// TestSuite runs the cases of the official suite whose schema is about numbers
+// only, and whose data is a number.
+func TestSuite(t *testing.T) {
+	cases := 0
+	for name, data := range readSuite(t) {
+		var groups []struct {
+			Description string
+			Schema      json.RawMessage
+			Tests       []struct {
+				Description string
+				Data        json.RawMessage
+				Valid       bool
+			}
+		}
+		if err := json.Unmarshal(data, &groups); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, g := range groups {
+			spec, ok := specOf(g.Schema)
+			if !ok {
+				continue
+			}
+			for _, c := range g.Tests {
+				text := string(c.Data)
+				if is, _ := isNumber(text); !is {
+					continue
+				}
+				cases++
+				if accepted := acceptsText(t, spec, AnySpelling, text); accepted != c.Valid {
+					t.Errorf("%s: %s: %s: %s: accepted = %v", name, g.Description, c.Description, text, accepted)
+				}
+			}
+			if a, err := Compile(spec, Canonical, Limits{}); err == nil {
+				if text := a.Shortest(a.Start()); !acceptsText(t, spec, AnySpelling, string(text)) {
+					t.Errorf("%s: %s: canonical %q is not suitable", name, g.Description, text)
+				}
+			}
+		}
+	}
+	t.Logf("%d cases", cases)
+	if cases < 300 {
+		t.Errorf("only %d cases found", cases)
+	}
+}
+
+// acceptsText compiles the spec and reads a text.
+func acceptsText(t *testing.T, s Spec, sp Spelling, text string) bool {
+	t.Helper()
+	a, err := Compile(s, sp, Limits{})
+	if empty := (*EmptyError)(nil); errors.As(err, &empty) {
+		return false
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	q := a.Start()
+	for i := range len(text) {
+		q = a.Step(q, text[i])
+	}
+	if err := a.Err(); err != nil {
+		t.Fatal(err)
+	}
+	accepted := a.Accepting(q)
+	if d := mustParse(text); sp == AnySpelling && a.Contains(d) != accepted {
+		t.Errorf("%s: Contains(%s) = %v, accepted = %v", describe(s, sp), text, !accepted, accepted)
+	}
+	return accepted
+}
+
+// specOf turns a schema into a Spec, if it is about numbers only.
+func specOf(schema json.RawMessage) (s Spec, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(schema, &fields) != nil {
+		return s, false
+	}
+	exclusive := map[string]bool{} // in draft 4, these were flags
+	number := func(raw json.RawMessage) *Decimal {
+		d, err := Parse(string(raw))
+		if err != nil {
+			return nil
+		}
+		return &d
+	}
+	for name, raw := range fields {
+		switch d := number(raw); name {
+		case "$schema", "$comment":
+		case "type":
+			if s.Integer = string(raw) == `"integer"`; !s.Integer && string(raw) != `"number"` {
+				return s, false
+			}
+		case "minimum":
+			s.Min = d
+		case "maximum":
+			s.Max = d
+		case "exclusiveMinimum":
+			if exclusive["min"] = true; d != nil {
+				s.Min = d
+			} else if string(raw) == "false" {
+				exclusive["min"] = false
+			}
+		case "exclusiveMaximum":
+			if exclusive["max"] = true; d != nil {
+				s.Max = d
+			} else if string(raw) == "false" {
+				exclusive["max"] = false
+			}
+		case "multipleOf", "divisibleBy":
+			s.MultipleOf = append(s.MultipleOf, *d)
+		case "const":
+			if s.HasIn = true; d == nil {
+				return s, false
+			}
+			s.In = append(s.In, *d)
+		case "enum":
+			var list []json.RawMessage
+			if json.Unmarshal(raw, &list) != nil {
+				return s, false
+			}
+			s.HasIn = true
+			for _, v := range list {
+				if d := number(v); d != nil {
+					s.In = append(s.In, *d)
+				}
+			}
+		default:
+			return s, false
+		}
+	}
+	s.MinExclusive, s.MaxExclusive = exclusive["min"], exclusive["max"]
+	return s, true
+}
+
+// readSuite returns the files of interest by name.
+func readSuite(t *testing.T) map[string][]byte {
+	t.Helper()
+	path := filepath.Join(repositoryRoot(t), "..", "shared", "json-schema-test-suite", "json-schema-test-suite.tar.xz")
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s: not present", path)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := xz.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for tr := tar.NewReader(r); ; {
+		h, err := tr.Next()
+		if err == io.EOF {
+			return files
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(h.Name, "tests/draft")
+		if _, rest, _ = strings.Cut(rest, "/"); slices.Contains(suiteFiles, rest) {
+			if files[h.Name], err = io.ReadAll(tr); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// repositoryRoot returns the directory of go.mod.
+func repositoryRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = parent
+	}
+}
