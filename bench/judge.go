@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,8 +20,13 @@ type judge struct {
 	overrun *atomic.Bool // a pattern ran out of time, so the verdict is void
 }
 
-// errUndecided is the verdict of a judge whose patterns took too long.
-var errUndecided = errors.New("bench: the validator's patterns took too long")
+// errUndecided is the verdict of a judge that cannot tell: a pattern took too
+// long, or a number is beyond what it computes with.
+var errUndecided = errors.New("bench: the validator cannot decide")
+
+// hugeExponent finds what could be a number too large to write out; the
+// validator takes such numbers for fractions.
+var hugeExponent = regexp.MustCompile(`[0-9][eE][-+]?0*[1-9][0-9]{3}`)
 
 // judgeURL names the schema to the validator.
 const judgeURL = "mem:///schema.json"
@@ -70,6 +76,9 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 // validate returns nil when the schema admits the document, [errUndecided]
 // when that cannot be told, and what is wrong otherwise.
 func (j *judge) validate(document []byte) error {
+	if hugeExponent.Match(document) {
+		return errUndecided
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
 		return err

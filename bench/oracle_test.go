@@ -222,7 +222,10 @@ func faultOf(err error) *fault {
 	if strings.HasPrefix(kind, "token ") {
 		kind = "token"
 	}
-	return &fault{kind: "mask: " + kind, detail: err.Error()}
+	if kind = "mask: " + kind; ignored(kind) {
+		return nil
+	}
+	return &fault{kind: kind, detail: err.Error()}
 }
 
 // random makes a schema from data and walks over it several times.
@@ -230,6 +233,9 @@ func (tr *maskTrial) random(data []byte) *fault {
 	d := newDice(data)
 	g := &schemaMaker{dice: d}
 	s := g.document()
+	if hasCycle(s) {
+		return nil // see TestReferenceCycles
+	}
 	defer watch(s, watchLimit)()
 	walk := func(s, _ *value) *fault {
 		for i := range 3 {
