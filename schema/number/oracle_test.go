@@ -48,12 +48,13 @@ type oracle struct {
 	sp                         Spelling
 	min, max                   *big.Rat
 	multiples, nots, in, notIn []*big.Rat
-	whole                      bool // all multiples are whole numbers
-	digits, places             int  // significant, and of the integer part, in canonical spellings
+	whole                      bool   // all multiples are whole numbers
+	digits                     int    // significant, in canonical spellings
+	places                     [2]int // of the integer part, by sign
 }
 
 func newOracle(s Spec, sp Spelling) *oracle {
-	o := &oracle{spec: s, sp: sp, digits: canonicalDigits, places: canonicalDigits}
+	o := &oracle{spec: s, sp: sp, digits: canonicalDigits}
 	if s.Min != nil {
 		o.min = rational(s.Min.String())
 	}
@@ -137,7 +138,7 @@ func (o *oracle) spelling(text string) bool {
 	case o.whole && (point || scaled):
 		return false
 	case len(digits) > o.digits && point || len(strings.TrimRight(digits, "0")) > o.digits,
-		len(whole) > o.places:
+		len(whole) > o.places[strings.Count(mantissa, "-")]:
 		return false
 	case scaled:
 		if s.NotInteger || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
@@ -316,7 +317,7 @@ func checkAfter(t *testing.T, s Spec, sp Spelling, prefix, alphabet string, leng
 	case nil:
 		// Spelling is given more room where the values need it.
 		o.digits = max(o.digits, a.digits)
-		o.places = max(a.sides[0].whole, a.sides[1].whole)
+		o.places = [2]int{a.sides[0].whole, a.sides[1].whole}
 	case *EmptyError:
 		// No text may be suitable: let everything be dead.
 		c.a = &Automaton{}

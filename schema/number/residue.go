@@ -132,18 +132,25 @@ func bigTensNeeded(x, m *big.Int) (k int, ok bool) {
 	return 0, false
 }
 
-// keyPlain adds to k what matters of the residue where no exponent may follow:
-// N itself modulo the cycle, while digits within the grid's places may follow,
-// and whether N is finer than the grid.
+// keyPlain adds to k what matters of the residue where no exponent may follow.
+// Before the last place of the grid, that is N at that place, modulo the cycle.
+// From there on it is whether N is in the grid, and whether it is finer; in the
+// integer part, where the next digit moves N up, also 10·N.
 func (g *grid) keyPlain(n *node, k *key) {
 	k.fraction = n.fraction
-	t := 0
-	if over := int(n.fraction) - g.places; over > 0 {
-		if int(n.zeros) < over {
-			k.fraction = int32(g.places + 1)
+	t := g.places - int(n.fraction)
+	if t <= 0 {
+		k.fraction = int32(g.places)
+		if g.allows(n, 0) {
+			k.fraction++
+		}
+		if t < -int(n.zeros) {
+			k.fraction = int32(g.places) + 2
+		}
+		if n.kind != kindWhole {
 			return
 		}
-		k.fraction, t = int32(g.places), -over
+		t = 1
 	}
 	if g.large != nil {
 		k.setRest(0, g.bigScaled(n, t, g.large.cycle))
