@@ -83,7 +83,7 @@ func LoadBackends(dir string) ([]string, error) {
 	before := int(C.ggml_backend_reg_count())
 	cdir := C.CString(dir)
 	defer C.free(unsafe.Pointer(cdir))
-	C.ggml_backend_load_all_from_path(cdir)
+	C.stencil_load_backends(cdir)
 	var found []string
 	for i := before; i < int(C.ggml_backend_reg_count()); i++ {
 		name := C.GoString(C.ggml_backend_reg_name(C.ggml_backend_reg_get(C.size_t(i))))

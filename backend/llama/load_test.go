@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -383,4 +384,69 @@ func TestQuantise(t *testing.T) {
 			t.Fatalf("half precision of %g is %#x, want %#x", x, got, want)
 		}
 	}
+}
+
+// TestLoadBackends loads what `make portable` or a GPU target has built into
+// lib/, in a process of its own: back ends cannot be unloaded.
+func TestLoadBackends(t *testing.T) {
+	const key = "STENCIL_TEST_BACKENDS"
+	if os.Getenv(key) == "" {
+		lib := filepath.Join(filepath.Dir(filepath.Dir(mustGetwd(t))), "lib")
+		if _, err := os.Stat(lib); err != nil {
+			t.Skip("there is no lib/: run make portable, cuda, vulkan or metal")
+		}
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(exe, "-test.run=^TestLoadBackends$", "-test.v")
+		cmd.Env = append(os.Environ(), key+"="+lib)
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	// Tokens from the built-in kernels first, then with what was loaded.
+	path := randomModel(t, models.RandomOptions{Type: models.Q8_0})
+	write := func(opt LoadOptions) (out []int32) {
+		m := load(t, path, opt)
+		c := newCtx(t, m, backend.ContextParams{Threads: 2})
+		row := feed(t, c, 0, 1, 2, 3)
+		for range 20 {
+			out = append(out, argmax(row))
+			row = feed(t, c, 0, out[len(out)-1])
+		}
+		t.Logf("%v on %v", out, m.Info().Devices)
+		return out
+	}
+	want := write(LoadOptions{})
+	l := captureLog(t)
+	found, err := LoadBackends(os.Getenv(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _ := Devices()
+	t.Logf("found %v, devices %+v, CPU %s", found, list, CPUFeatures())
+	if len(found) == 0 {
+		t.Error("nothing in lib/ works here")
+	}
+	for _, opt := range []LoadOptions{{}, {GPULayers: AllLayers}} {
+		if got := write(opt); !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, the built-in kernels write %v", opt, got, want)
+		}
+	}
+	for _, line := range l.lines {
+		t.Log("log:", line)
+	}
+}
+
+func mustGetwd(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -5,9 +5,14 @@
 #include "../src/llama-arch.h"
 
 #include <algorithm>
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
+
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <vector>
 
 #ifdef __GLIBC__
@@ -246,6 +251,22 @@ size_t stencil_state_set(stencil_ctx * c, int32_t seq, const uint8_t * data, siz
         got = 0;
     }
     return got;
+}
+
+void stencil_load_backends(const char * dir) {
+#ifndef _WIN32
+    // The libraries share a base library of their own, with its own log. It
+    // has to be sent to us before they say their first words.
+    for (const char * name : {"/libggml-base.so.0", "/libggml-base.0.dylib"}) {
+        if (void * base = dlopen((std::string(dir) + name).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+            using set_fn = void (*)(ggml_log_callback, void *);
+            if (auto set = (set_fn) dlsym(base, "ggml_log_set")) {
+                set(on_log, nullptr);
+            }
+        }
+    }
+#endif
+    ggml_backend_load_all_from_path(dir);
 }
 
 bool stencil_device_get(size_t i, stencil_device * out) {

@@ -91,6 +91,9 @@ int32_t stencil_decode(struct stencil_ctx * c, int32_t n,
 // case the sequence is empty.
 size_t stencil_state_set(struct stencil_ctx * c, int32_t seq, const uint8_t * data, size_t size);
 
+// stencil_load_backends loads the back ends in a folder.
+void stencil_load_backends(const char * dir);
+
 // stencil_device is one entry of ggml's list of devices.
 struct stencil_device {
     const char * name;
