@@ -186,6 +186,7 @@ func (t *tables) expand(f Frame) {
 // bytes that the collected edges are about.
 func (t *tables) expandLike(f Frame) {
 	like, mayPop := t.edges.like, t.edges.mayPop
+	except := t.edges.except
 	own := append([]edge(nil), t.edges.list...)
 	frames := append([]Frame(nil), t.edges.frames...)
 	model := *t.frame(like)
@@ -193,16 +194,11 @@ func (t *tables) expandLike(f Frame) {
 	fi.expanded, fi.mayPop, fi.captures = true, mayPop || model.mayPop, model.captures
 	fi.off = int32(len(t.ranges))
 	e := Edges{list: own, frames: frames}
-	var mine [4]uint64
 	for i := range own {
-		x := &own[i]
-		t.ranges = append(t.ranges, byteRange{x.lo, x.hi, t.code(&e, own[i:i+1])})
-		for b := int(x.lo); b <= int(x.hi); b++ {
-			mine[b>>6] |= 1 << (b & 63)
-		}
+		t.ranges = append(t.ranges, byteRange{own[i].lo, own[i].hi, t.code(&e, own[i:i+1])})
 	}
 	for _, r := range t.ranges[model.off : model.off+int32(model.n)] {
-		if mine[r.lo>>6]>>(r.lo&63)&1 == 0 {
+		if except[r.lo>>6]>>(r.lo&63)&1 == 0 {
 			t.ranges = append(t.ranges, r)
 		}
 	}

@@ -234,8 +234,36 @@ func (m *Matcher) ShortestCompletion() []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.sync()
+	// What a source proposes for a frame may clash with text that the frame
+	// doesn't know, such as a key read before. Then the part that fits is
+	// kept, and the source is asked again with it known.
+	c, text := m.cfg, append([]byte(nil), m.text...)
+	for range maxProposals {
+		proposal := g.finish(c)
+		n := 0
+		for n < len(proposal) {
+			next := m.stepByte(c, proposal[n], text)
+			if next == dead {
+				break
+			}
+			c = next
+			text = append(text, proposal[n])
+			n++
+		}
+		if n == len(proposal) || n == 0 {
+			break
+		}
+	}
+	return text[len(m.text):]
+}
+
+// maxProposals bounds how often a source is asked again.
+const maxProposals = 64
+
+// finish returns what the source proposes for the cheapest stack of c.
+func (g *Grammar) finish(c int32) []byte {
 	best, least := int32(0), int32(-1)
-	g.t.stacks(m.cfg, func(s int32) bool {
+	g.t.stacks(c, func(s int32) bool {
 		if c := g.t.cost(s); least < 0 || c < least {
 			best, least = s, c
 		}

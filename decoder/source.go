@@ -53,7 +53,8 @@ type Edges struct {
 	list   []edge
 	frames []Frame
 	mayPop bool
-	like   Frame // the frame whose other edges are inherited, or -1
+	like   Frame // the frame whose edges are inherited, or -1
+	except [4]uint64
 }
 
 type edge struct {
@@ -98,9 +99,10 @@ func (e *Edges) Later(lo, hi byte) {
 	e.list = append(e.list, edge{lo: lo, hi: hi, n: edgeLater})
 }
 
-// Like records that, but for the bytes with edges of their own, the frame is
-// like f. It needs no edges for those bytes to be worked out again.
-func (e *Edges) Like(f Frame) { e.like = f }
+// Like records that, but for the bytes in except, the frame is like f, so
+// that nothing has to be worked out again. Edges of its own may be added for
+// those bytes.
+func (e *Edges) Like(f Frame, except [4]uint64) { e.like, e.except = f, except }
 
 // Include adds the edges of from that leave over byte b.
 func (e *Edges) Include(from *Edges, b byte) {

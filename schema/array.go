@@ -355,8 +355,9 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 	}
 	// Demands for some items: place each, trying positions in turn.
 	type want struct {
-		lo, hi int // positions
-		g      goal
+		lo, hi  int // positions
+		g       goal
+		counted bool // one item counts once
 	}
 	var wants []want
 	for _, l := range some {
@@ -364,7 +365,9 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 		if hi < 0 {
 			hi = maxCount
 		}
-		wants = append(wants, want{int(l.a), hi, l.g})
+		if w := (want{int(l.a), hi, l.g, false}); !slices.Contains(wants, w) {
+			wants = append(wants, w)
+		}
 	}
 	for _, l := range atLeast {
 		n := int(l.a)
@@ -372,11 +375,11 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 			n = 1 // they are all alike: one decides
 		}
 		for range n {
-			wants = append(wants, want{0, maxCount, l.g})
+			wants = append(wants, want{0, maxCount, l.g, true})
 		}
 	}
 	placed := map[int]goal{}
-	taken := map[[2]int]bool{} // one item counts once for one demand of atLeast
+	taken := map[[2]int]bool{} // position and goal of counted demands
 	tries := 0
 	possible := func() bool {
 		n := least
@@ -432,7 +435,7 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 			old, had := placed[i]
 			g := w.g
 			if had {
-				if taken[[2]int{i, int(w.g)}] {
+				if w.counted && taken[[2]int{i, int(w.g)}] {
 					continue
 				}
 				g = s.goals.and(old, w.g)

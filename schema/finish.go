@@ -85,38 +85,52 @@ func (s *source) shortestValue(g goal) *finish {
 // finishArray returns goals of items that complete an array in a state, and
 // the size of the rest with the closing bracket.
 func (s *source) finishArray(state int32) ([]goal, int) {
-	var items []goal
-	size := 1
-	for !s.itemFinal(s.arrays.states[state].f) {
-		best := noFinish
-		var to move
-		for _, m := range s.itemMoves(state) {
-			if n := s.shortestValue(m.g).size; n < best {
-				best, to = n, m
+	type path struct {
+		state int32
+		size  int
+		items []goal
+	}
+	queue := []path{{state: state, size: 1}}
+	visited := map[int32]bool{}
+	for steps := 0; len(queue) > 0 && steps < maxLookahead*16; steps++ {
+		at := 0
+		for i := range queue {
+			if queue[i].size < queue[at].size {
+				at = i
 			}
 		}
-		if best == noFinish || len(items) > maxLookahead*16 {
-			return nil, noFinish
+		p := queue[at]
+		queue = slices.Delete(queue, at, at+1)
+		if visited[p.state] {
+			continue
 		}
-		size += best + 1
-		items = append(items, to.g)
-		state = to.next
-		if s.isUnique(s.arrays.states[state].f) {
-			v, err := parseJSON(s.render(to.g, 0), s.opt.Limits.Depth)
-			if err != nil {
-				return nil, noFinish
+		visited[p.state] = true
+		if s.itemFinal(s.arrays.states[p.state].f) {
+			if len(p.items) > 0 {
+				p.size--
 			}
-			next, ok := s.withItem(state, v)
-			if !ok {
-				return nil, noFinish
+			return p.items, p.size
+		}
+		for _, m := range s.itemMoves(p.state) {
+			n := s.shortestValue(m.g).size
+			if n == noFinish {
+				continue
 			}
-			state = next
+			next := m.next
+			if s.isUnique(s.arrays.states[next].f) {
+				v, err := parseJSON(s.render(m.g, 0), s.opt.Limits.Depth)
+				if err != nil {
+					continue
+				}
+				var ok bool
+				if next, ok = s.withItem(next, v); !ok {
+					continue
+				}
+			}
+			queue = append(queue, path{next, p.size + n + 1, append(p.items[:len(p.items):len(p.items)], m.g)})
 		}
 	}
-	if len(items) > 0 {
-		size--
-	}
-	return items, size
+	return nil, noFinish
 }
 
 // finishObject returns members that complete an object in a state, and the

@@ -148,7 +148,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	}
 	if full := s.blanks(); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
 		k.blank = full
-		e.Like(s.frame(k))
+		e.Like(s.frame(k), blankSet)
 		return
 	}
 	switch k.kind {

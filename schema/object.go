@@ -851,6 +851,9 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 			if p.f != x.dyn {
 				plain, dyn := s.split(p.f)
 				y.dyn = dyn
+				if s.passedOver(&y, plain) {
+					continue
+				}
 				if len(plain) > 0 {
 					y.static = s.static(x.fam, s.forms.and(append(plain, st.f)...))
 				}
@@ -862,6 +865,22 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 	}
 	s.objects.moves[key] = out
 	return out
+}
+
+// passedOver reports whether one of the demands is for a name that a fixed
+// order doesn't let come any more.
+func (s *source) passedOver(x *objState, demands []form) bool {
+	if s.opt.Order == OrderAny {
+		return false
+	}
+	fam := s.objects.families[x.fam]
+	for _, f := range demands {
+		l := s.forms.info[f].lit
+		if name, _ := s.sets[l.a].single(); l.kind == litSomeKey && fam.index[name] <= x.last {
+			return true
+		}
+	}
+	return false
 }
 
 // inOrder reports whether a name may come now as far as order goes: with a

@@ -57,6 +57,7 @@ func parseDocument(src string, opt Options) (*document, error) {
 	}
 	d.root = d.node(v, nil, "", d.res.root)
 	d.resolveAll()
+	d.checkLoops()
 	return d, nil
 }
 

@@ -149,6 +149,49 @@ func (d *document) resolveAll() {
 	}
 }
 
+// checkLoops refuses schemas that apply themselves to the value that they are
+// applied to: they would have no meaning.
+func (d *document) checkLoops() {
+	const (
+		open = 1 + iota
+		done
+	)
+	state := make([]uint8, len(d.nodes))
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n == nil || state[n.id] == done {
+			return
+		}
+		if state[n.id] == open {
+			d.invalid = append(d.invalid, d.issue(Issue{Pointer: n.pointer(), Keyword: "$ref", Reason: "the schema refers to itself without an end"}, n.val))
+			return
+		}
+		state[n.id] = open
+		if a := n.apply; a != nil {
+			for _, list := range [][]*node{a.allOf, a.anyOf, a.oneOf, {a.not, a.when, a.then, a.otherwise}} {
+				for _, x := range list {
+					visit(x)
+				}
+			}
+			if a.ref != nil {
+				visit(a.ref.target)
+			}
+			if a.dynamic != nil {
+				visit(a.dynamic.target)
+			}
+		}
+		if n.obj != nil {
+			for _, p := range n.obj.depSchemas {
+				visit(p.node)
+			}
+		}
+		state[n.id] = done
+	}
+	for _, n := range d.nodes {
+		visit(n)
+	}
+}
+
 func (d *document) resolve(n *node, r *reference) *node {
 	base, fragment, _ := strings.Cut(r.text, "#")
 	if f, err := url.PathUnescape(fragment); err == nil {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"sync"
 
 	"stencil/regular"
 	"stencil/schema/number"
@@ -94,7 +95,7 @@ func (s *source) numbers(f form) []*number.Automaton {
 			}
 			return true
 		}
-		if !slices.Contains(list, a) {
+		if a = sharedAutomaton(a); !slices.Contains(list, a) {
 			list = append(list, a)
 		}
 		return true
@@ -104,6 +105,31 @@ func (s *source) numbers(f form) []*number.Automaton {
 	}
 	s.automata[f] = list
 	return list
+}
+
+// automata are shared by all schemas, with what has been learnt about them.
+var (
+	automataMu sync.Mutex
+	automata   = map[string]*number.Automaton{}
+)
+
+// maxAutomata is the number of automata at which the shared ones are
+// forgotten.
+const maxAutomata = 4096
+
+// sharedAutomaton returns the automaton that stands for all equal to a.
+func sharedAutomaton(a *number.Automaton) *number.Automaton {
+	automataMu.Lock()
+	defer automataMu.Unlock()
+	key := a.Key()
+	if b, ok := automata[key]; ok {
+		return b
+	}
+	if len(automata) >= maxAutomata {
+		clear(automata)
+	}
+	automata[key] = a
+	return a
 }
 
 func (s *source) spelling() number.Spelling {

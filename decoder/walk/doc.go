@@ -1,0 +1,40 @@
+// Package walk samples documents at random from the masks of a constraint,
+// without a model: to test masks, and to show people what a schema or grammar
+// admits.
+//
+// A walk draws one allowed token after the other. Left alone it would hardly
+// ever end, since most of a vocabulary continues a string; so after a random
+// budget of tokens it follows the shortest completion.
+package walk
+
+import "stencil/decoder"
+
+// Mask is the set of tokens that may follow.
+type Mask interface {
+	Has(token int32) bool
+	Len() int
+	AppendTokens(dst []int32) []int32
+}
+
+// Matcher follows one document. One goroutine at a time uses it.
+type Matcher interface {
+	Mask() (Mask, error)
+	Accept(token int32) error
+	AcceptBytes(text []byte) (int, error)
+	Accepting() bool
+	ShortestCompletion() []byte
+}
+
+// Of gives the decoder's matcher the types of this package.
+func Of(m *decoder.Matcher) Matcher { return matcher{m} }
+
+type matcher struct{ *decoder.Matcher }
+
+// Mask implements [Matcher].
+func (m matcher) Mask() (Mask, error) {
+	mask, err := m.Matcher.Mask()
+	if err != nil {
+		return nil, err // not a nil *decoder.Mask in an interface
+	}
+	return mask, nil
+}
