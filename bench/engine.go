@@ -1,5 +1,7 @@
 package bench
 
+import "stencil/decoder/walk"
+
 // Engine compiles schemas to constraints over one vocabulary.
 type Engine interface {
 	// Compile does all that a server does before it can make a matcher.
@@ -8,27 +10,10 @@ type Engine interface {
 
 // Constraint is a compiled schema.
 type Constraint interface {
-	NewMatcher() Matcher
+	NewMatcher() walk.Matcher
 	// Draft names the draft by which the schema was read: "draft-04",
 	// "draft-06", "draft-07", "2019-09" or "2020-12".
 	Draft() string
-}
-
-// Matcher follows one document. One goroutine at a time uses it.
-type Matcher interface {
-	Mask() (Mask, error)
-	Accept(token int32) error
-	AcceptBytes(text []byte) (int, error)
-	Clone() Matcher
-	Accepting() bool
-	ShortestCompletion() []byte
-}
-
-// Mask is the set of tokens that may follow.
-type Mask interface {
-	Has(token int32) bool
-	Len() int
-	AppendTokens(dst []int32) []int32
 }
 
 // CompileError is an Engine's refusal of a schema.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"stencil/decoder/walk"
 )
 
 // Status is the outcome of one schema.
@@ -200,8 +202,8 @@ func (w *replayer) measure(r *Result, c *Case) {
 // opening is the first mask of a schema. Its time counts twice, in the time to
 // the first mask and as the mask of the first token.
 type opening struct {
-	matcher Matcher
-	mask    Mask
+	matcher walk.Matcher
+	mask    walk.Mask
 	took    time.Duration
 }
 

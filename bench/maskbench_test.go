@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"stencil/decoder/walk"
 	"stencil/vocab"
 )
 
@@ -43,8 +44,8 @@ type listConstraint struct {
 	hang      bool
 }
 
-func (c *listConstraint) NewMatcher() Matcher { return &listMatcher{constraint: c} }
-func (c *listConstraint) Draft() string       { return "2020-12" }
+func (c *listConstraint) NewMatcher() walk.Matcher { return &listMatcher{constraint: c} }
+func (c *listConstraint) Draft() string            { return "2020-12" }
 
 type listMatcher struct {
 	constraint *listConstraint
@@ -61,7 +62,7 @@ func (m *listMatcher) completions() []string {
 	return out
 }
 
-func (m *listMatcher) Mask() (Mask, error) {
+func (m *listMatcher) Mask() (walk.Mask, error) {
 	if m.constraint.hang {
 		<-m.constraint.engine.quit
 	}
@@ -95,8 +96,6 @@ func (m *listMatcher) AcceptBytes(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
-
-func (m *listMatcher) Clone() Matcher { return &listMatcher{m.constraint, m.text} }
 
 func (m *listMatcher) Accepting() bool {
 	for _, rest := range m.completions() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stencil/decoder"
+	"stencil/decoder/walk"
 	"stencil/schema"
 	"stencil/vocab"
 )
@@ -164,7 +165,7 @@ func examineForced(m *decoder.Matcher, v *vocab.Vocab, allowed []int32) error {
 // maskTrial walks over a random schema and examines masks on the way.
 type maskTrial struct {
 	vocab   *vocab.Vocab
-	tokens  *tokenTable
+	tokens  *walk.Tokens
 	options schema.Options
 }
 
@@ -180,7 +181,7 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 			return nil
 		}
 		m := compiled.Grammar(tr.vocab).NewMatcher()
-		w := &walker{tokens: tr.tokens, rng: d.rng}
+		w := &walk.Walker{Tokens: tr.tokens, Rand: d.rng}
 		for step, left := 0, examined; left > 0 && step < 200; step++ {
 			at = slices.Clone(m.Text())
 			if step < 4 || d.n(3) == 0 {
@@ -200,7 +201,7 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 			if texts == 0 {
 				return nil
 			}
-			if err := m.Accept(w.pick(mask, texts, 0.5)); err != nil {
+			if err := m.Accept(w.Pick(mask, texts, 0.5)); err != nil {
 				return faultOf(fmt.Errorf("token of the mask: %w", err))
 			}
 		}
@@ -255,13 +256,13 @@ func (tr *maskTrial) random(data []byte) *fault {
 func maskTrials(t testing.TB, llama *vocab.Vocab) []*maskTrial {
 	small := vocabOf(t, nastyTokens...)
 	trials := []*maskTrial{
-		{small, newTokenTable(small), lenient},
-		{small, newTokenTable(small), schema.Options{}},
-		{small, newTokenTable(small), schema.Options{Whitespace: schema.Pretty}},
+		{small, walk.NewTokens(small), lenient},
+		{small, walk.NewTokens(small), schema.Options{}},
+		{small, walk.NewTokens(small), schema.Options{Whitespace: schema.Pretty}},
 	}
 	if llama != nil {
 		part := sliceOf(t, llama, 61)
-		trials = append(trials, &maskTrial{part, newTokenTable(part), lenient}, &maskTrial{part, newTokenTable(part), schema.Options{}})
+		trials = append(trials, &maskTrial{part, walk.NewTokens(part), lenient}, &maskTrial{part, walk.NewTokens(part), schema.Options{}})
 	}
 	return trials
 }

@@ -9,11 +9,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"stencil/decoder"
+	"stencil/decoder/walk"
 	"stencil/schema"
 	"stencil/vocab"
 )
@@ -45,13 +45,13 @@ const watchLimit = 60 * time.Second
 
 // trial compares the engine with the validator.
 type trial struct {
-	vocab  *vocab.Vocab
+	tokens *walk.Tokens
 	engine Engine // lenient
 	served Engine // with the options of generation
 }
 
 func newTrial(v *vocab.Vocab) *trial {
-	return &trial{v, NewEngine(v, lenient), NewEngine(v, schema.Options{})}
+	return &trial{walk.NewTokens(v), NewEngine(v, lenient), NewEngine(v, schema.Options{})}
 }
 
 // fault is a disagreement.
@@ -222,22 +222,20 @@ func (tr *trial) documents(e Engine, s *value, n int, seed uint64) (texts []stri
 			return nil
 		}
 		w := &walker{
-			walk: &Walk{Engine: e, Vocab: tr.vocab, AnySpelling: e == tr.engine}, tokens: newTokenTable(tr.vocab),
-			abandoned: new(atomic.Bool), result: &walkResult{}, rng: rand.New(rand.NewPCG(seed, 1)),
+			Walker:  walk.Walker{Tokens: tr.tokens, Rand: rand.New(rand.NewPCG(seed, 1))},
+			options: &Walk{AnySpelling: e == tr.engine},
 		}
 		j, err := newJudge(appendJSON(nil, s, spacedJSON), draftOf(s))
 		if err != nil || hasCycle(s) {
 			j = nil
 		}
 		for range n {
-			text, finished := w.document(c.NewMatcher())
-			for _, f := range w.result.findings {
-				kind := "walk: " + f.kind
-				if !strings.Contains(f.reason, "more than") && !ignored(kind) { // a limit
-					return &fault{kind: kind, text: string(f.document), detail: f.reason}
+			text, err := w.Document(c.NewMatcher())
+			var f *walk.Fault
+			if errors.As(err, &f) {
+				if kind := "walk: " + string(f.Kind); f.Kind != walk.Limit && !ignored(kind) {
+					return &fault{kind: kind, text: string(text), detail: f.Reason}
 				}
-			}
-			if !finished {
 				continue
 			}
 			if err := w.check(text, appendJSON(nil, s, spacedJSON), j); err != nil && err != errUndecided {

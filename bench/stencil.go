@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stencil/decoder"
+	"stencil/decoder/walk"
 	"stencil/schema"
 	"stencil/vocab"
 )
@@ -83,22 +84,7 @@ type stencilConstraint struct {
 }
 
 // NewMatcher implements [Constraint].
-func (c *stencilConstraint) NewMatcher() Matcher { return stencilMatcher{c.grammar.NewMatcher()} }
+func (c *stencilConstraint) NewMatcher() walk.Matcher { return walk.Of(c.grammar.NewMatcher()) }
 
 // Draft implements [Constraint].
 func (c *stencilConstraint) Draft() string { return c.schema.Report().Draft }
-
-// stencilMatcher gives the decoder's matcher the types of this package.
-type stencilMatcher struct{ *decoder.Matcher }
-
-// Mask implements [Matcher].
-func (m stencilMatcher) Mask() (Mask, error) {
-	mask, err := m.Matcher.Mask()
-	if err != nil {
-		return nil, err // not a nil *decoder.Mask in an interface
-	}
-	return mask, nil
-}
-
-// Clone implements [Matcher].
-func (m stencilMatcher) Clone() Matcher { return stencilMatcher{m.Matcher.Clone()} }

@@ -2,16 +2,16 @@ package bench
 
 import (
 	"bytes"
-	"cmp"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
+	"stencil/decoder/walk"
 	"stencil/vocab"
 )
 
@@ -44,6 +44,7 @@ type WalkSummary struct {
 	BadEndings int
 	DeadEnds   int // no token was allowed and the document not complete
 	Unfinished int // documents given up at the length limit
+	Limits     int // walks that met a limit of the engine
 	Timeouts   int
 	Crashes    int
 	Tokens     int
@@ -52,7 +53,7 @@ type WalkSummary struct {
 
 // finding is something a walk met that is worth a line.
 type finding struct {
-	kind     string // "violation", "dead end", "bad ending", "unfinished", "refused", "unjudged", "timeout", "crash"
+	kind     string // a walk.Kind, "refused", "unjudged", or a Status
 	reason   string
 	document []byte
 }
@@ -65,14 +66,17 @@ type walkResult struct {
 
 // Run walks over every case of the corpus.
 func (wk *Walk) Run(corpus *Corpus) (WalkSummary, error) {
-	tokens := newTokenTable(wk.Vocab)
+	tokens := walk.NewTokens(wk.Vocab)
 	p := pool[*walkResult]{
 		jobs:    wk.Jobs,
 		timeout: wk.Timeout,
 		memory:  wk.MemoryLimit,
 		newWork: func() func(*Case, *atomic.Bool) *walkResult {
 			return func(c *Case, abandoned *atomic.Bool) *walkResult {
-				w := &walker{walk: wk, tokens: tokens, abandoned: abandoned, result: &walkResult{id: c.ID}}
+				w := &walker{
+					Walker:  walk.Walker{Tokens: tokens, Stop: abandoned},
+					options: wk, result: &walkResult{id: c.ID},
+				}
 				w.run(c)
 				return w.result
 			}
@@ -108,6 +112,7 @@ func (s *WalkSummary) add(o *WalkSummary) {
 	s.BadEndings += o.BadEndings
 	s.DeadEnds += o.DeadEnds
 	s.Unfinished += o.Unfinished
+	s.Limits += o.Limits
 	s.Timeouts += o.Timeouts
 	s.Crashes += o.Crashes
 	s.Tokens += o.Tokens
@@ -143,7 +148,7 @@ func (s WalkSummary) Write(w io.Writer) error {
 	}{
 		{"schemas", s.Schemas}, {"refused", s.Refused}, {"unjudged", s.Unjudged}, {"documents", s.Documents},
 		{"tokens", s.Tokens}, {"bytes", s.Bytes}, {"violations", s.Violations}, {"dead ends", s.DeadEnds}, {"bad endings", s.BadEndings},
-		{"unfinished", s.Unfinished}, {"timeouts", s.Timeouts}, {"crashes", s.Crashes},
+		{"unfinished", s.Unfinished}, {"limits", s.Limits}, {"timeouts", s.Timeouts}, {"crashes", s.Crashes},
 	} {
 		if _, err := fmt.Fprintf(w, "%-11s  %9d\n", row.name, row.count); err != nil {
 			return err
@@ -154,51 +159,14 @@ func (s WalkSummary) Write(w io.Writer) error {
 
 // Sound reports whether nothing was found that should not be.
 func (s WalkSummary) Sound() bool {
-	return s.Violations == 0 && s.DeadEnds == 0 && s.BadEndings == 0 && s.Timeouts == 0 && s.Crashes == 0
+	return s.Violations == 0 && s.DeadEnds == 0 && s.BadEndings == 0 && s.Limits == 0 && s.Timeouts == 0 && s.Crashes == 0
 }
-
-// tokenTable finds tokens by their text.
-type tokenTable struct {
-	vocab   *vocab.Vocab
-	byText  map[string]int32
-	byFirst [256][]int32
-	firsts  []byte // the bytes with which some token begins
-	longest int
-}
-
-func newTokenTable(v *vocab.Vocab) *tokenTable {
-	t := &tokenTable{vocab: v, byText: make(map[string]int32, v.Len())}
-	for id := range int32(v.Len()) {
-		text := v.Bytes(id)
-		if len(text) == 0 {
-			continue
-		}
-		if _, known := t.byText[string(text)]; !known {
-			t.byText[string(text)] = id
-		}
-		t.byFirst[text[0]] = append(t.byFirst[text[0]], id)
-		t.longest = max(t.longest, len(text))
-	}
-	for b := range t.byFirst {
-		if len(t.byFirst[b]) > 0 {
-			t.firsts = append(t.firsts, byte(b))
-		}
-	}
-	return t
-}
-
-// maxWalkTokens ends walks whose shortest completion never comes nearer; real
-// minLength values need some thousands.
-const maxWalkTokens = 20_000
 
 // walker makes the documents of one schema.
 type walker struct {
-	walk      *Walk
-	tokens    *tokenTable
-	abandoned *atomic.Bool
-	result    *walkResult
-	rng       *rand.Rand
-	allowed   []int32
+	walk.Walker
+	options *Walk
+	result  *walkResult
 }
 
 func (w *walker) note(count *int, kind, reason string, document []byte) {
@@ -209,7 +177,7 @@ func (w *walker) note(count *int, kind, reason string, document []byte) {
 func (w *walker) run(c *Case) {
 	sum := &w.result.sum
 	sum.Schemas++
-	constraint, err := w.walk.Engine.Compile(c.Schema)
+	constraint, err := w.options.Engine.Compile(c.Schema)
 	if err != nil {
 		w.note(&sum.Refused, "refused", err.Error(), nil)
 		return
@@ -218,16 +186,18 @@ func (w *walker) run(c *Case) {
 	if err != nil {
 		w.note(&sum.Unjudged, "unjudged", err.Error(), nil)
 	}
-	for i := range w.walk.N {
+	for i := range w.options.N {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%s\x00%d", c.ID, i)
-		w.rng = rand.New(rand.NewPCG(w.walk.Seed, h.Sum64()))
-		document, finished := w.document(constraint.NewMatcher())
-		if w.abandoned.Load() {
-			return
-		}
+		w.Rand = rand.New(rand.NewPCG(w.options.Seed, h.Sum64()))
+		document, err := w.Document(constraint.NewMatcher())
 		sum.Bytes += len(document)
-		if !finished {
+		var fault *walk.Fault
+		if errors.As(err, &fault) {
+			w.fault(fault, document)
+			if err == walk.ErrStopped {
+				return
+			}
 			continue
 		}
 		sum.Documents++
@@ -238,125 +208,29 @@ func (w *walker) run(c *Case) {
 			w.note(&sum.Violations, "violation", err.Error(), document)
 		}
 	}
+	sum.Tokens = w.Count()
 }
 
-// document samples one document. It reports false when the walk met a finding
-// of its own.
-func (w *walker) document(m Matcher) ([]byte, bool) {
+// shownBytes is how much is reported of a document that has no end.
+const shownBytes = 400
+
+// fault notes a walk that did not come to its end.
+func (w *walker) fault(f *walk.Fault, document []byte) {
 	sum := &w.result.sum
-	var text []byte
-	var closing []byte // what remains of the shortest completion, once it is followed
-	budget := 4 + int(w.rng.ExpFloat64()*40)
-	uniform := w.rng.Float64() // how much this document likes long odd tokens
-	for n := 0; ; n++ {
-		if w.abandoned.Load() {
-			return text, false
-		}
-		mask, err := m.Mask()
-		if err != nil {
-			w.note(&sum.Violations, "violation", "mask: "+err.Error(), text)
-			return text, false
-		}
-		accepting := m.Accepting()
-		for _, eog := range w.tokens.vocab.EOG() {
-			if mask.Has(eog) != accepting {
-				w.note(&sum.Violations, "violation", fmt.Sprintf("end of generation in mask: %t, accepting: %t", mask.Has(eog), accepting), text)
-				return text, false
-			}
-		}
-		texts := mask.Len()
-		if accepting {
-			texts -= len(w.tokens.vocab.EOG())
-		}
-		if accepting && (texts == 0 || n >= budget || w.rng.IntN(4) == 0) {
-			return text, true
-		}
-		if texts == 0 {
-			w.note(&sum.DeadEnds, "dead end", "no token is allowed", text)
-			return text, false
-		}
-		if n >= maxWalkTokens {
-			w.note(&sum.Unfinished, "unfinished", fmt.Sprintf("no end after %d tokens", n), text[:min(len(text), 400)])
-			return text, false
-		}
-		var token int32
-		if n < budget {
-			token = w.pick(mask, texts, uniform)
-		} else {
-			if len(closing) == 0 {
-				closing = m.ShortestCompletion()
-			}
-			var ok bool
-			if token, ok = w.follow(mask, closing); !ok {
-				w.note(&sum.BadEndings, "bad ending", fmt.Sprintf("the mask has no token towards the shortest completion %q", closing), text)
-				return text, false
-			}
-			closing = closing[len(w.tokens.vocab.Bytes(token)):]
-		}
-		if err := m.Accept(token); err != nil {
-			w.note(&sum.Violations, "violation", fmt.Sprintf("token %d of the mask is refused: %v", token, err), text)
-			return text, false
-		}
-		sum.Tokens++
-		text = append(text, w.tokens.vocab.Bytes(token)...)
+	count := &sum.Unfinished
+	switch f.Kind {
+	case walk.Broken:
+		count = &sum.Violations
+	case walk.DeadEnd:
+		count = &sum.DeadEnds
+	case walk.BadEnding:
+		count = &sum.BadEndings
+	case walk.Limit:
+		count = &sum.Limits
+	case walk.Unfinished:
+		document = document[:min(len(document), shownBytes)]
 	}
-}
-
-// follow picks an allowed token that begins the given text, now and then not
-// the longest one.
-func (w *walker) follow(mask Mask, text []byte) (int32, bool) {
-	found := int32(-1)
-	for n := min(len(text), w.tokens.longest); n > 0; n-- {
-		if id, ok := w.tokens.byText[string(text[:n])]; ok && mask.Has(id) {
-			found = id
-			if w.rng.IntN(8) > 0 {
-				break
-			}
-		}
-	}
-	return found, found >= 0
-}
-
-// fewTokens is where listing a mask's tokens is cheaper than guessing them.
-const fewTokens = 2048
-
-// pick draws an allowed token: often by its first byte, so that quotes and
-// brackets are met as often as letters are, and otherwise from all alike.
-func (w *walker) pick(mask Mask, texts int, uniform float64) int32 {
-	v := w.tokens.vocab
-	alike := w.rng.Float64() < uniform
-	if texts > fewTokens {
-		for range 200 {
-			id := int32(w.rng.IntN(v.Len()))
-			if !alike {
-				bucket := w.tokens.byFirst[w.tokens.firsts[w.rng.IntN(len(w.tokens.firsts))]]
-				id = bucket[w.rng.IntN(len(bucket))]
-			}
-			if len(v.Bytes(id)) > 0 && mask.Has(id) {
-				return id
-			}
-		}
-	}
-	w.allowed = mask.AppendTokens(w.allowed[:0])
-	w.allowed = slices.DeleteFunc(w.allowed, func(id int32) bool { return len(v.Bytes(id)) == 0 })
-	if alike {
-		return w.allowed[w.rng.IntN(len(w.allowed))]
-	}
-	slices.SortFunc(w.allowed, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(v.Bytes(a)[0], v.Bytes(b)[0]), cmp.Compare(a, b))
-	})
-	var starts []int // where a new first byte begins
-	for i, id := range w.allowed {
-		if i == 0 || v.Bytes(id)[0] != v.Bytes(w.allowed[i-1])[0] {
-			starts = append(starts, i)
-		}
-	}
-	k := w.rng.IntN(len(starts))
-	from, to := starts[k], len(w.allowed)
-	if k+1 < len(starts) {
-		to = starts[k+1]
-	}
-	return w.allowed[from+w.rng.IntN(to-from)]
+	w.note(count, string(f.Kind), f.Reason, document)
 }
 
 // check says what is wrong with a finished document.
@@ -369,7 +243,7 @@ func (w *walker) check(document, schema []byte, j *judge) error {
 		return err
 	}
 	var source []byte
-	if !w.walk.AnySpelling {
+	if !w.options.AnySpelling {
 		source = schema
 	}
 	if err := checkSpelling(v, source); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stencil/decoder/walk"
 )
 
 // writeSchema puts a schema into a file of its own.
@@ -70,7 +72,7 @@ func TestWalkFindsViolations(t *testing.T) {
 type openMatcher struct{ *listMatcher }
 
 func (m openMatcher) Accepting() bool { return false }
-func (m openMatcher) Mask() (Mask, error) {
+func (m openMatcher) Mask() (walk.Mask, error) {
 	set := tokenSet{}
 	mask, err := m.listMatcher.Mask()
 	for _, id := range mask.AppendTokens(nil) {
@@ -83,7 +85,7 @@ func (m openMatcher) Mask() (Mask, error) {
 
 type openConstraint struct{ *listConstraint }
 
-func (c openConstraint) NewMatcher() Matcher {
+func (c openConstraint) NewMatcher() walk.Matcher {
 	return openMatcher{&listMatcher{constraint: c.listConstraint}}
 }
 
