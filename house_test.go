@@ -36,7 +36,7 @@ const architecture = `
 	regular, decoder < gbnf;
 	regular, decoder, schema/number < schema;
 
-	github.com/nikolalohinski/gonja/v2 < chat;
+	NONE < chat/jinja < chat;
 
 	# Models.
 	vocab < backend;
