@@ -44,6 +44,10 @@ func devices() []backend.Device {
 			}
 			cpu = true
 		}
+		if m, ok := systemMemory(); ok && kind == "cpu" {
+			// ggml counts all memory as free.
+			d.free, d.total = C.size_t(m.available), C.size_t(m.total)
+		}
 		out = append(out, backend.Device{
 			Name:        C.GoString(d.name),
 			Description: C.GoString(d.description),

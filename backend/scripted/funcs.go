@@ -15,7 +15,7 @@ const Strong = 30
 // generation. Where it stands in the reply is the longest beginning of it that
 // the history ends with, so a mask that forces other tokens starts it again.
 func Say(v *vocab.Vocab, reply string) Func {
-	return SayTokens(append(v.Tokenize(nil, reply, false), v.EOG()[0]))
+	return SayTokens(append(v.TokenizeText(nil, []byte(reply)), v.EOG()[0]))
 }
 
 // SayTokens is Say for a reply that is already tokens, the end included.
