@@ -222,6 +222,9 @@ func (s *Store) flat(set []Expr) []Expr {
 // mergePair returns one expression for the union of two, if it knows one.
 func (s *Store) mergePair(a, b Expr) (Expr, bool) {
 	na, nb := &s.nodes[a], &s.nodes[b]
+	if s.isLength(a) && nb.lengths.lo >= na.least && nb.lengths.hi <= na.most {
+		return a, true
+	}
 	if na.op == opAnd && s.within(a, b) {
 		return b, true
 	}

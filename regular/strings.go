@@ -81,9 +81,13 @@ func joinEdges(list []edge) []edge {
 // automaton returns the expression that has the given successors, which must be
 // sorted and disjoint, and accepts the empty string if final.
 func (s *Store) automaton(list []edge, final bool) Expr {
-	if len(list) == 1 && !final {
+	if len(list) == 1 {
 		d := list[0]
-		return s.concat(s.class([]Range{{d.lo, d.hi}}), d.to)
+		e := s.concat(s.class([]Range{{d.lo, d.hi}}), d.to)
+		if final {
+			e = s.maybe(e)
+		}
+		return e
 	}
 	hash := mix(hashSeed, uint32(opSwitch))
 	n := node{op: opSwitch, derived: true, flags: plain}
