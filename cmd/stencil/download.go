@@ -1,0 +1,480 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A download brings one file to its place.
+//
+// What has come so far is in target+".part", and what is known about it in
+// target+".part.json": both survive a cut, and the next run goes on there if
+// the server still has the same file. Only a file that is whole and checked is
+// renamed to target.
+type download struct {
+	source pullSource
+	target string
+	want   string // SHA-256 in hex, "" if the user gave none
+	token  string
+	force  bool
+	check  func(path string) error // a last look at a whole file; may be nil
+	log    io.Writer
+
+	client *http.Client
+	state  partState
+	hash   hash.Hash
+	have   int64 // bytes in the part file, all of them hashed
+	anew   int   // how often they were thrown away
+	bar    *progress
+}
+
+// partState is what is known about a part file.
+type partState struct {
+	URL  string `json:"url"`
+	ETag string `json:"etag,omitempty"` // a strong one; "" if the server gives none
+	Size int64  `json:"size"`           // of the whole file, -1 if not known
+	Sum  string `json:"sha256,omitempty"`
+}
+
+// pulled says how a download ended.
+type pulled struct {
+	already  bool // nothing had to be done
+	size     int64
+	sum      string
+	verified string // against what
+}
+
+// Limits of patience.
+const (
+	pullTries   = 6                      // attempts in a row that bring nothing
+	pullAnew    = 5                      // times that what has come is thrown away
+	pullPause   = 500 * time.Millisecond // before the second, doubled each time
+	pullLongest = 30 * time.Second       // pause at most
+	stallLimit  = 45 * time.Second       // without a byte, the connection counts as dead
+)
+
+// Variables, so that tests don't wait.
+var (
+	pausePull = pullPause
+	stallPull = stallLimit
+)
+
+// errChanged says that what the server has is not what the part file began
+// with.
+var errChanged = errors.New("the file on the server has changed")
+
+// A permanentError is one that another try would not help against.
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+func (d *download) run(ctx context.Context) (pulled, error) {
+	if done, err := d.present(); err != nil || done.already {
+		return done, err
+	}
+	part, unlock, err := d.open()
+	if err != nil {
+		return pulled{}, err
+	}
+	defer unlock()
+	defer part.Close()
+	d.client = &http.Client{CheckRedirect: d.checkRedirect}
+	d.bar = newProgress(d.log, d.source.file, d.state.Size, true)
+	defer d.bar.close()
+
+	for tries := 0; ; {
+		before := d.have
+		err := d.attempt(ctx, part)
+		if err == nil {
+			break
+		}
+		var permanent permanentError
+		switch {
+		case ctx.Err() != nil:
+			return pulled{}, fmt.Errorf("pull: stopped with %d bytes there; the same command goes on from here", d.have)
+		case errors.As(err, &permanent):
+			return pulled{}, fmt.Errorf("pull: %w", err)
+		case errors.Is(err, errChanged):
+			if err := d.restart(part); err != nil {
+				return pulled{}, err
+			}
+		}
+		if d.anew > pullAnew {
+			return pulled{}, fmt.Errorf("pull: %w (began anew %d times: this server's answers don't fit together, or it can't go on where it stopped)", err, pullAnew)
+		}
+		if d.have > before {
+			tries = 0
+		}
+		if tries++; tries >= pullTries {
+			return pulled{}, fmt.Errorf("pull: %w (gave up after %d attempts; the same command goes on from byte %d)", err, tries, d.have)
+		}
+		pause := min(pausePull<<(tries-1), pullLongest)
+		var wait retryAfterError
+		if errors.As(err, &wait) {
+			pause = max(pause, min(wait.after, pullLongest))
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+	return d.finish(part)
+}
+
+// present reports a target that is there already.
+func (d *download) present() (pulled, error) {
+	info, err := os.Stat(d.target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return pulled{}, nil
+	case err != nil:
+		return pulled{}, err
+	case d.force:
+		return pulled{}, nil
+	case d.want == "":
+		return pulled{already: true, size: info.Size()}, nil
+	}
+	f, err := os.Open(d.target)
+	if err != nil {
+		return pulled{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return pulled{}, err
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != d.want {
+		return pulled{}, fmt.Errorf("pull: %s is there, but its sha256 is %s; --force replaces it", d.target, sum)
+	}
+	return pulled{already: true, size: info.Size(), sum: d.want}, nil
+}
+
+func (d *download) partPath() string  { return d.target + ".part" }
+func (d *download) statePath() string { return d.target + ".part.json" }
+
+// open opens the part file for this process alone and hashes what is in it, if
+// it belongs to the same source.
+func (d *download) open() (*os.File, func(), error) {
+	part, err := os.OpenFile(d.partPath(), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, nil, fmt.Errorf("pull: %w", err)
+	}
+	unlock, err := lockFile(part)
+	if err != nil {
+		part.Close()
+		return nil, nil, fmt.Errorf("pull: another process is writing %s", d.partPath())
+	}
+	if err := d.resume(part); err != nil {
+		unlock()
+		part.Close()
+		return nil, nil, err
+	}
+	return part, unlock, nil
+}
+
+// resume reads the state of an earlier run. Whatever does not fit together is
+// started anew.
+func (d *download) resume(part *os.File) error {
+	raw, err := os.ReadFile(d.statePath())
+	ok := err == nil && json.Unmarshal(raw, &d.state) == nil && d.state.URL == d.source.url.String()
+	info, err := part.Stat()
+	if err != nil {
+		return err
+	}
+	if ok && d.state.ETag == "" && d.state.Sum == "" && d.want == "" {
+		ok = false // nothing would tell whether two halves belong together
+	}
+	if !ok || d.state.Size >= 0 && info.Size() > d.state.Size {
+		return d.restart(part)
+	}
+	d.hash = sha256.New()
+	bar := newProgress(d.log, "checking "+d.partPath(), info.Size(), true)
+	defer bar.close()
+	d.have, err = io.Copy(d.hash, &watchedReader{r: part, bar: bar})
+	return err
+}
+
+// watchedReader moves a bar as it is read.
+type watchedReader struct {
+	r   io.Reader
+	n   int64
+	bar *progress
+}
+
+func (w *watchedReader) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.n += int64(n)
+	w.bar.set(w.n)
+	return n, err
+}
+
+// restart throws away what has come.
+func (d *download) restart(part *os.File) error {
+	if d.have > 0 {
+		d.anew++
+	}
+	d.state = partState{URL: d.source.url.String(), Size: -1}
+	d.hash, d.have = sha256.New(), 0
+	if err := part.Truncate(0); err != nil {
+		return err
+	}
+	_, err := part.Seek(0, io.SeekStart)
+	return err
+}
+
+// checkRedirect follows the scheme rules on every hop, and keeps what the hub
+// says about the file before it points to where the bytes are.
+func (d *download) checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return permanentError{errors.New("more than 10 redirections")}
+	}
+	if err := checkScheme(req.URL); err != nil {
+		return permanentError{err}
+	}
+	if req.Response != nil {
+		d.noteHub(req.Response.Header)
+	}
+	if req.URL.Host != via[0].URL.Host {
+		req.Header.Del("Authorization") // the token is for the hub alone
+	}
+	return nil
+}
+
+// noteHub keeps the SHA-256 that the hub gives for large files.
+func (d *download) noteHub(h http.Header) {
+	if !d.source.hub {
+		return
+	}
+	if sum := strings.Trim(h.Get("X-Linked-Etag"), `"`); isSHA256(sum) {
+		d.state.Sum = sum
+	}
+}
+
+// attempt asks for the rest of the file once and appends what comes. It
+// returns nil when the file is whole.
+func (d *download) attempt(ctx context.Context, part *os.File) error {
+	if d.state.Size >= 0 && d.have == d.state.Size {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(stallPull, func() { cancel(errors.New("the connection has stalled")) })
+	defer stalled.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.source.url.String(), nil)
+	if err != nil {
+		return permanentError{err}
+	}
+	req.Header.Set("User-Agent", "stencil/"+version())
+	req.Header.Set("Accept-Encoding", "identity") // ranges and lengths count the file's own bytes
+	if d.token != "" && d.source.hub {
+		req.Header.Set("Authorization", "Bearer "+d.token)
+	}
+	if d.have > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.have))
+		if d.state.ETag != "" {
+			req.Header.Set("If-Range", d.state.ETag)
+		}
+	}
+	known := d.state
+	resp, err := d.client.Do(req)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer resp.Body.Close()
+	d.noteHub(resp.Header)
+	if known.Sum != "" && d.state.Sum != known.Sum && d.have > 0 {
+		return errChanged
+	}
+	if err := d.accept(resp, part); err != nil {
+		return err
+	}
+	if err := d.saveState(); err != nil {
+		return permanentError{err}
+	}
+	d.bar.resize(d.state.Size)
+	n, err := d.copy(part, resp.Body, stalled)
+	d.have += n
+	switch {
+	case err != nil:
+		return cause(ctx, err)
+	case d.state.Size < 0:
+		d.state.Size = d.have // the server never said, and ended cleanly
+		return nil
+	case d.have < d.state.Size:
+		return io.ErrUnexpectedEOF
+	case d.have > d.state.Size:
+		return errChanged // more than it said: nothing about it can be believed
+	}
+	return nil
+}
+
+// cause prefers the reason why a context ended to the error that it led to.
+func cause(ctx context.Context, err error) error {
+	if c := context.Cause(ctx); c != nil {
+		return c
+	}
+	return err
+}
+
+// accept checks the header of an answer and places the part file where its
+// body goes on.
+func (d *download) accept(resp *http.Response, part *os.File) error {
+	switch resp.StatusCode {
+	case http.StatusOK:
+		// The whole file, even if a range was asked for.
+		if d.have > 0 {
+			sum := d.state.Sum
+			if err := d.restart(part); err != nil {
+				return permanentError{err}
+			}
+			d.state.Sum = sum
+		}
+		d.state.Size = resp.ContentLength
+		d.state.ETag = strongETag(resp.Header)
+		return nil
+	case http.StatusPartialContent:
+		from, total, ok := contentRange(resp.Header.Get("Content-Range"))
+		tag := strongETag(resp.Header)
+		if !ok || from != d.have || d.state.ETag != "" && tag != d.state.ETag || d.state.Size >= 0 && total != d.state.Size {
+			return errChanged
+		}
+		d.state.Size, d.state.ETag = total, tag
+		return nil
+	case http.StatusRequestedRangeNotSatisfiable:
+		return errChanged
+	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusTooEarly,
+		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return retryAfterError{status: resp.Status, after: retryAfter(resp.Header)}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return permanentError{fmt.Errorf("the server answered %q: is a token needed (STENCIL_TOKEN), or the licence to be accepted first?", resp.Status)}
+	case http.StatusNotFound:
+		return permanentError{fmt.Errorf("there is no file at %s", d.source.url.Redacted())}
+	}
+	return permanentError{fmt.Errorf("the server answered %q", resp.Status)}
+}
+
+// A retryAfterError is an answer that says to come back.
+type retryAfterError struct {
+	status string
+	after  time.Duration
+}
+
+func (e retryAfterError) Error() string { return fmt.Sprintf("the server answered %q", e.status) }
+
+func retryAfter(h http.Header) time.Duration {
+	s, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || s < 0 {
+		return 0
+	}
+	return time.Duration(s) * time.Second
+}
+
+// strongETag returns the entity tag if equal tags mean equal bytes.
+func strongETag(h http.Header) string {
+	tag := h.Get("ETag")
+	if strings.HasPrefix(tag, "W/") {
+		return ""
+	}
+	return tag
+}
+
+// contentRange reads "bytes 10-99/100".
+func contentRange(s string) (from, total int64, ok bool) {
+	rest, ok := strings.CutPrefix(s, "bytes ")
+	if !ok {
+		return 0, 0, false
+	}
+	span, size, ok := strings.Cut(rest, "/")
+	if !ok {
+		return 0, 0, false
+	}
+	first, last, ok := strings.Cut(span, "-")
+	if !ok {
+		return 0, 0, false
+	}
+	from, err1 := strconv.ParseInt(first, 10, 64)
+	to, err2 := strconv.ParseInt(last, 10, 64)
+	total, err3 := strconv.ParseInt(size, 10, 64)
+	return from, total, err1 == nil && err2 == nil && err3 == nil && from >= 0 && to >= from && to == total-1
+}
+
+// copy appends a body to the part file, hashing it on the way. It returns the
+// number of bytes that are in the file.
+func (d *download) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, error) {
+	var n int64
+	buf := make([]byte, 1<<20)
+	for {
+		stalled.Reset(stallPull)
+		got, err := body.Read(buf)
+		if got > 0 {
+			if _, werr := part.Write(buf[:got]); werr != nil {
+				return n, permanentError{werr}
+			}
+			d.hash.Write(buf[:got])
+			n += int64(got)
+			d.bar.set(d.have + n)
+		}
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// saveState writes what is known about the part file.
+func (d *download) saveState() error {
+	raw, err := json.Marshal(d.state)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(d.statePath(), raw, 0o644)
+}
+
+// finish checks a whole file and gives it its name.
+func (d *download) finish(part *os.File) (pulled, error) {
+	done := pulled{size: d.have, sum: hex.EncodeToString(d.hash.Sum(nil)), verified: "not verified: no checksum is known"}
+	for _, known := range []struct{ sum, from string }{{d.want, "as given"}, {d.state.Sum, "as the hub says"}} {
+		if known.sum == "" {
+			continue
+		}
+		if known.sum != done.sum {
+			err := fmt.Errorf("pull: the sha256 is %s and should be %s, %s; what came has been deleted", done.sum, known.sum, known.from)
+			return pulled{}, errors.Join(err, os.Remove(d.partPath()), os.Remove(d.statePath()))
+		}
+		done.verified = "verified, " + known.from
+	}
+	if err := part.Sync(); err != nil {
+		return pulled{}, fmt.Errorf("pull: %w", err)
+	}
+	if d.check != nil {
+		// A server that announces too short a length and keeps to it looks
+		// just like one that is right.
+		if err := d.check(d.partPath()); err != nil {
+			return pulled{}, errors.Join(fmt.Errorf("pull: %w; what came has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
+		}
+	}
+	if err := part.Close(); err != nil { // some systems don't rename open files
+		return pulled{}, fmt.Errorf("pull: %w", err)
+	}
+	if err := os.Rename(d.partPath(), d.target); err != nil {
+		return pulled{}, fmt.Errorf("pull: %w", err)
+	}
+	if err := os.Remove(d.statePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return pulled{}, fmt.Errorf("pull: %w", err)
+	}
+	return done, nil
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"stencil/backend"
+	"stencil/backend/llama"
+	"stencil/vocab"
+)
+
+func newInspectCommand() *cobra.Command {
+	var tensors, template bool
+	var p backend.ContextParams
+	cmd := &cobra.Command{
+		Use:   "inspect FILE.gguf",
+		Short: "Show what is in a model file and how much memory it takes",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := vocab.OpenGGUF(args[0])
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if template {
+				_, err := fmt.Fprintln(out, g.Str("tokenizer.chat_template"))
+				return err
+			}
+			inspectMetadata(out, args[0], g)
+			inspectTensors(out, g, tensors)
+			inspectVocab(out, g)
+			return inspectMemory(out, args[0], g, p)
+		},
+	}
+	cmd.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
+	cmd.Flags().BoolVar(&template, "template", false, "print the chat template and nothing else")
+	cmd.Flags().IntVarP(&p.Size, "context", "c", 0, "size of the context for the estimate (default: at most 4096)")
+	cmd.Flags().IntVar(&p.MaxSeqs, "parallel", 0, "sequences of the context (default 1)")
+	return cmd
+}
+
+// longestValue is how much of a value is printed, in characters.
+const longestValue = 96
+
+func inspectMetadata(out io.Writer, path string, g *vocab.GGUF) {
+	fmt.Fprintf(out, "%s: GGUF version %d, %s\n\nmetadata\n", path, g.Version, llama.Size(g.Size))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, p := range g.Pairs {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Key, p.Value.Type, oneLine(p.Value.String()))
+	}
+	w.Flush()
+}
+
+// oneLine makes a value fit into a table.
+func oneLine(s string) string {
+	q := strconv.Quote(s)
+	if q = q[1 : len(q)-1]; len(q) <= longestValue {
+		return q
+	}
+	short := []rune(s)
+	if len(short) > longestValue {
+		short = short[:longestValue]
+	}
+	q = strconv.Quote(string(short))
+	return q[1:len(q)-1] + "…"
+}
+
+func inspectTensors(out io.Writer, g *vocab.GGUF, all bool) {
+	type sum struct {
+		n               int
+		elements, bytes int64
+	}
+	byType := map[string]*sum{}
+	var total sum
+	for _, t := range g.Tensors {
+		s := byType[t.Type.String()]
+		if s == nil {
+			s = new(sum)
+			byType[t.Type.String()] = s
+		}
+		for _, x := range []*sum{s, &total} {
+			x.n++
+			x.elements += t.Elements()
+			x.bytes += max(0, t.Size)
+		}
+	}
+	fmt.Fprintf(out, "\ntensors\n  %d, %s parameters, %s\n", total.n, thousands(total.elements), llama.Size(total.bytes))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, name := range slices.Sorted(maps.Keys(byType)) {
+		s := byType[name]
+		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t\n", name, s.n, thousands(s.elements), llama.Size(s.bytes))
+	}
+	w.Flush()
+	if err := g.CheckTensors(); err != nil {
+		fmt.Fprintf(out, "  not whole: %v\n", err)
+	}
+	if !all {
+		return
+	}
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, t := range g.Tensors {
+		shape := make([]string, len(t.Shape))
+		for i, d := range t.Shape {
+			shape[i] = strconv.FormatInt(d, 10)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", t.Name, t.Type, strings.Join(shape, " × "))
+	}
+	w.Flush()
+}
+
+func inspectVocab(out io.Writer, g *vocab.GGUF) {
+	fmt.Fprintln(out, "\nvocabulary")
+	v, err := vocab.FromGGUF(g)
+	if err != nil {
+		fmt.Fprintf(out, "  none: %v\n", err)
+		return
+	}
+	kinds := map[vocab.Kind]int{}
+	longest := int32(0)
+	for id := range int32(v.Len()) {
+		kinds[v.Kind(id)]++
+		if len(v.Bytes(id)) > len(v.Bytes(longest)) {
+			longest = id
+		}
+	}
+	var counts []string
+	for _, k := range slices.Sorted(maps.Keys(kinds)) {
+		counts = append(counts, fmt.Sprintf("%s %s", thousands(int64(kinds[k])), k))
+	}
+	fmt.Fprintf(out, "  %s tokens (%s), %s", thousands(int64(v.Len())), strings.Join(counts, ", "), v.Model())
+	if pre, known := v.Pre(); pre != "" {
+		fmt.Fprintf(out, ", pre-tokenizer %s", pre)
+		if !known {
+			fmt.Fprint(out, " (not known: treated as default)")
+		}
+	}
+	fmt.Fprintf(out, "\n  longest token: %d bytes (%d)\n", len(v.Bytes(longest)), longest)
+	if bos, ok := v.BOS(); ok {
+		fmt.Fprintf(out, "  beginning of text: %s (%d)", v.Text(bos), bos)
+		if !v.AddBOS() {
+			fmt.Fprint(out, ", not added by itself")
+		}
+		fmt.Fprintln(out)
+	}
+	var ends []string
+	for _, id := range v.EOG() {
+		ends = append(ends, fmt.Sprintf("%s (%d)", v.Text(id), id))
+	}
+	fmt.Fprintf(out, "  end of generation: %s\n", strings.Join(ends, ", "))
+	if t := v.ChatTemplate(); t != "" {
+		fmt.Fprintf(out, "  chat template: %d characters (--template prints it)\n", len([]rune(t)))
+	} else {
+		fmt.Fprintln(out, "  chat template: none")
+	}
+}
+
+func inspectMemory(out io.Writer, path string, g *vocab.GGUF, p backend.ContextParams) error {
+	if len(g.Tensors) == 0 {
+		_, err := fmt.Fprintln(out, "\nmemory\n  no weights: this file is a vocabulary only")
+		return err
+	}
+	e, err := llama.EstimateMemory(path, p)
+	if err != nil {
+		return err
+	}
+	size := "the default context"
+	if p.Size > 0 {
+		size = fmt.Sprintf("a context of %s tokens", thousands(int64(p.Size)))
+	}
+	_, err = fmt.Fprintf(out, "\nmemory with %s\n  about %s: %s\n", size, llama.Size(e.Total()), e)
+	return err
+}
+
+// thousands prints a number with commas.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

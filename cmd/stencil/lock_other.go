@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// lockFile does nothing where there is no flock.
+func lockFile(*os.File) (unlock func(), err error) { return func() {}, nil }

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"stencil/backend"
+	"stencil/backend/llama"
+	"stencil/models"
+)
+
+// modelFlags are the flags of all commands that load a model.
+type modelFlags struct {
+	path    string
+	lora    []string
+	layers  int
+	devices []string
+	noMMap  bool
+	lock    bool
+	force   bool
+	lib     string
+	context backend.ContextParams
+	cache   string
+	flash   string
+}
+
+func (f *modelFlags) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load (default: the small bundled model, whose weights are random)")
+	flags.StringArrayVar(&f.lora, "lora", nil, "LoRA adapter to apply, as FILE or FILE=SCALE; may be repeated")
+	flags.IntVar(&f.layers, "gpu-layers", -1, "layers to put on GPUs; -1: all, if there is a GPU")
+	flags.StringSliceVar(&f.devices, "device", nil, "devices to use, as `stencil devices` names them (default: all GPUs)")
+	flags.BoolVar(&f.noMMap, "no-mmap", false, "read the weights into memory instead of mapping the file")
+	flags.BoolVar(&f.lock, "mlock", false, "keep the weights from being paged out")
+	flags.BoolVar(&f.force, "no-memory-check", false, "load even what does not seem to fit into memory")
+	flags.StringVar(&f.lib, "lib", "", "folder with ggml's dynamic back ends (default: lib beside the program's folder)")
+	flags.IntVarP(&f.context.Size, "context", "c", 0, "tokens that all sequences together can hold (default: at most 4096)")
+	flags.IntVar(&f.context.MaxBatch, "batch", 0, "tokens decoded in one step at most (default 512)")
+	flags.IntVarP(&f.context.Threads, "threads", "t", 0, "threads of a decode step (default: one less than the cores)")
+	flags.IntVar(&f.context.BatchThreads, "batch-threads", 0, "threads of a step with many tokens (default: as --threads)")
+	flags.StringVar(&f.cache, "cache-type", "f16", "number format of the KV cache: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0")
+	flags.StringVar(&f.flash, "flash-attention", "auto", "auto, on or off")
+}
+
+// params returns the context parameters, the words checked.
+func (f *modelFlags) params() (backend.ContextParams, error) {
+	p := f.context
+	p.CacheType, p.FlashAttention = backend.CacheType(f.cache), backend.FlashAttention(f.flash)
+	switch p.FlashAttention {
+	case backend.FlashAuto, backend.FlashOn, backend.FlashOff:
+	default:
+		return p, fmt.Errorf("--flash-attention must be auto, on or off, not %q", f.flash)
+	}
+	switch p.CacheType {
+	case backend.CacheF32, backend.CacheF16, backend.CacheBF16, backend.CacheQ8_0, backend.CacheQ5_1, backend.CacheQ5_0, backend.CacheQ4_1, backend.CacheQ4_0:
+	default:
+		return p, fmt.Errorf("--cache-type %q is not known", f.cache)
+	}
+	for name, n := range map[string]int{"context": p.Size, "batch": p.MaxBatch, "threads": p.Threads, "batch-threads": p.BatchThreads} {
+		if n < 0 {
+			return p, fmt.Errorf("--%s must not be negative", name)
+		}
+	}
+	return p, nil
+}
+
+func (f *modelFlags) adapters() ([]llama.LoRA, error) {
+	var out []llama.LoRA
+	for _, s := range f.lora {
+		a := llama.LoRA{Path: s}
+		if i := strings.LastIndexByte(s, '='); i >= 0 {
+			scale, err := strconv.ParseFloat(s[i+1:], 32)
+			if err != nil {
+				return nil, fmt.Errorf("--lora %s: %q is not a scale", s, s[i+1:])
+			}
+			a.Path, a.Scale = s[:i], float32(scale)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// libFolder is where dynamic back ends are looked for.
+func (f *modelFlags) libFolder() string {
+	if f.lib != "" {
+		return f.lib
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "lib"
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	return filepath.Join(filepath.Dir(self), "..", "lib")
+}
+
+// load loads the model, the bundled one if none was named, with a bar on out.
+func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, error) {
+	adapters, err := f.adapters()
+	if err != nil {
+		return nil, err
+	}
+	path := f.path
+	if path == "" {
+		if path, err = models.Bundled(""); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := llama.LoadBackends(f.libFolder()); err != nil && !errors.Is(err, backend.ErrNotBuilt) {
+		return nil, err
+	}
+	opt := llama.LoadOptions{
+		Devices: f.devices, NoMMap: f.noMMap, Lock: f.lock, LoRA: adapters, NoMemoryCheck: f.force,
+		GPULayers: f.gpuLayers(),
+	}
+	const steps = 1000
+	bar := newProgress(out, "loading "+filepath.Base(path), steps, false)
+	defer bar.close()
+	opt.Progress = func(done float64) { bar.set(int64(done * steps)) }
+	return llama.Load(ctx, path, opt)
+}
+
+// gpuLayers is --gpu-layers, with -1 meaning none where there is no GPU.
+func (f *modelFlags) gpuLayers() int {
+	if f.layers >= 0 {
+		return f.layers
+	}
+	devices, err := llama.Devices()
+	if err != nil {
+		return 0
+	}
+	for _, d := range devices {
+		if d.Kind == "gpu" || d.Kind == "igpu" {
+			return llama.AllLayers
+		}
+	}
+	return 0
+}
+
+// logFlags are the flags of commands that log.
+type logFlags struct {
+	format string
+	level  string
+}
+
+func (f *logFlags) register(flags *pflag.FlagSet, level string) {
+	flags.StringVar(&f.format, "log-format", "text", "text or json")
+	flags.StringVar(&f.level, "log-level", level, "debug, info, warn or error")
+}
+
+// logger returns the logger that was asked for, and makes llama.cpp use it.
+func (f *logFlags) logger(out *os.File) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.level)); err != nil {
+		return nil, fmt.Errorf("--log-level must be debug, info, warn or error, not %q", f.level)
+	}
+	opt := &slog.HandlerOptions{Level: level}
+	var log *slog.Logger
+	switch f.format {
+	case "text":
+		log = slog.New(slog.NewTextHandler(out, opt))
+	case "json":
+		log = slog.New(slog.NewJSONHandler(out, opt))
+	default:
+		return nil, fmt.Errorf("--log-format must be text or json, not %q", f.format)
+	}
+	llama.SetLogger(log)
+	return log, nil
+}

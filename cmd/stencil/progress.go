@@ -1,0 +1,87 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// A progress is a bar that shows up on a terminal once what it stands for has
+// taken a moment. All methods work on nil, which is what there is without a
+// terminal. One goroutine uses it.
+type progress struct {
+	bar   *progressbar.ProgressBar
+	out   io.Writer
+	title string
+	total int64
+	bytes bool
+	start time.Time
+	begun int64 // where it began, when it goes on with an earlier attempt
+}
+
+// progressAfter is how long something takes before it gets a bar.
+const progressAfter = 300 * time.Millisecond
+
+// newProgress returns a bar of total steps; bytes says that they are bytes, and
+// a negative total that it is not known.
+func newProgress(out io.Writer, title string, total int64, bytes bool) *progress {
+	if !isTerminal(out) {
+		return nil
+	}
+	return &progress{out: out, title: title, total: total, bytes: bytes, start: time.Now(), begun: -1}
+}
+
+// set moves the bar to n steps.
+func (p *progress) set(n int64) {
+	if p == nil {
+		return
+	}
+	if p.begun < 0 {
+		p.begun = n
+	}
+	if p.bar == nil {
+		if time.Since(p.start) < progressAfter {
+			return
+		}
+		p.bar = progressbar.NewOptions64(p.total,
+			progressbar.OptionSetWriter(p.out),
+			progressbar.OptionSetDescription(p.title),
+			progressbar.OptionShowBytes(p.bytes),
+			progressbar.OptionUseIECUnits(true),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionThrottle(65*time.Millisecond),
+			progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(p.total > 0),
+		)
+		p.bar.StartWithoutRender()
+		_ = p.bar.Set64(p.begun) // the rate counts from here
+	}
+	_ = p.bar.Set64(n)
+}
+
+// resize says that the total has become known.
+func (p *progress) resize(total int64) {
+	if p == nil {
+		return
+	}
+	p.total = total
+	if p.bar != nil {
+		p.bar.ChangeMax64(total)
+	}
+}
+
+// close takes the bar away.
+func (p *progress) close() {
+	if p != nil && p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

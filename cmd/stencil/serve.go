@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stencil/backend"
+	"stencil/engine"
+	"stencil/models"
+	"stencil/server"
+)
+
+type serveFlags struct {
+	model  modelFlags
+	log    logFlags
+	host   string
+	port   int
+	alias  string
+	grace  time.Duration
+	engine engine.Config
+	server server.Config
+}
+
+func newServeCommand() *cobra.Command {
+	f := new(serveFlags)
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve a model over HTTP",
+		Long: `Serve a model over HTTP. Without --model it is the small bundled one: its
+weights are random, so the text means nothing, but every document it writes
+fits its schema.`,
+		Example: `  stencil serve
+  stencil serve --model llama-3.2-3b-q4_k_m.gguf --parallel 8 --context 32768`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	f.model.register(flags)
+	f.log.register(flags, "info")
+	flags.StringVar(&f.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all of the machine's")
+	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free one")
+	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: its file's name)")
+	flags.IntVar(&f.engine.Parallel, "parallel", 4, "requests that generate at the same time")
+	flags.IntVar(&f.engine.CacheSlots, "cache-slots", 0, "earlier prompts kept for reuse, beside the running ones (default: as --parallel)")
+	flags.IntVar(&f.engine.Queue, "queue", 64, "requests that may wait; more are answered with 429")
+	flags.IntVar(&f.engine.PrefillChunk, "prefill-chunk", 0, "tokens of prompts in a step while others generate (default 128)")
+	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "tokens generated for requests that give no max_tokens")
+	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of one request, waiting included")
+	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "bytes of a request's body")
+	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
+	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at a shutdown")
+	return cmd
+}
+
+func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
+	log, err := f.log.logger(os.Stderr)
+	if err != nil {
+		return err
+	}
+	if f.engine.Context, err = f.model.params(); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(f.host, strconv.Itoa(f.port)))
+	if err != nil {
+		return fmt.Errorf("%w (another port: --port)", err)
+	}
+	defer l.Close()
+	f.server.Version, f.server.Log, f.engine.Log = version(), log, log
+	srv := server.New(f.server)
+
+	// Listening comes before loading, so that whatever watches the server can
+	// tell "loading" from "gone".
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(serving, l, f.grace) }()
+
+	e, model, err := f.start(serving, log)
+	if err != nil {
+		stop()
+		if ctx.Err() != nil { // told to stop while loading
+			return <-served
+		}
+		return errors.Join(err, <-served)
+	}
+	name := f.name(model)
+	srv.SetModel(name, e)
+	log.Info("ready", "model", name, "address", l.Addr().String(), "context", e.ContextLimit(), "parallel", f.engine.Parallel)
+	fmt.Fprint(stdout, welcome(name, model.Info(), urlOf(l.Addr())))
+
+	err = <-served
+	return errors.Join(err, e.Close(), model.Close())
+}
+
+// start loads the model and makes an engine over it.
+func (f *serveFlags) start(ctx context.Context, log *slog.Logger) (*engine.Engine, backend.Model, error) {
+	began := time.Now()
+	model, err := f.model.load(ctx, os.Stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := engine.New(model, f.engine)
+	if err != nil {
+		return nil, nil, errors.Join(err, model.Close())
+	}
+	info := model.Info()
+	log.Info("loaded", "path", info.Path, "architecture", info.Architecture, "parameters", info.Parameters,
+		"type", info.Quantization, "devices", strings.Join(info.Devices, ","), "took", time.Since(began).Round(time.Millisecond))
+	return e, model, nil
+}
+
+// name is how clients call the model.
+func (f *serveFlags) name(model backend.Model) string {
+	base := filepath.Base(model.Info().Path)
+	return cmp.Or(f.alias, strings.TrimSuffix(base, filepath.Ext(base)), "model")
+}
+
+// urlOf returns an address as it is typed: a wildcard is reached by loopback.
+func urlOf(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return "http://" + addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// welcome says what to do next.
+func welcome(name string, info backend.Info, url string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nServing %s on %s\n", name, url)
+	if strings.HasPrefix(info.Description, models.RandomDescription) {
+		b.WriteString("Its weights are random: the text means nothing, but it fits the schema.\n")
+	}
+	fmt.Fprintf(&b, `
+Try this:
+
+curl -s %s/generate_json -d '{
+  "prompt": "A customer: ",
+  "max_tokens": 60,
+  "schema": {
+    "type": "object",
+    "properties": {
+      "name": {"type": "string", "minLength": 1, "maxLength": 20},
+      "age": {"type": "integer", "minimum": 0, "maximum": 120},
+      "plan": {"enum": ["free", "pro", "team"]}
+    },
+    "required": ["name", "age", "plan"],
+    "additionalProperties": false
+  }
+}'
+
+`, url)
+	return b.String()
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"stencil/backend/llama"
+)
+
+// release is the version when the build does not know one; a release sets it
+// with -ldflags "-X main.release=1.2.3".
+var release = "dev"
+
+// version returns the version of this build.
+func version() string {
+	if release != "dev" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return release
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return release + "-" + s.Value[:12]
+		}
+	}
+	return release
+}
+
+// llamaModule carries the sources of llama.cpp.
+const llamaModule = "github.com/ollama/ollama"
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program and of what it is built from",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printVersion(cmd.OutOrStdout())
+		},
+	}
+}
+
+func printVersion(out io.Writer) error {
+	fmt.Fprintf(out, "stencil   %s\n", version())
+	fmt.Fprintf(out, "go        %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if !llama.Built {
+		_, err := fmt.Fprintln(out, "llama.cpp not built in: run `make build`")
+		return err
+	}
+	source := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == llamaModule {
+				source = "from " + d.Path + " " + d.Version
+			}
+		}
+	}
+	_, err := fmt.Fprintf(out, "llama.cpp %s; CPU kernels: %s\n", source, llama.CPUFeatures())
+	return err
+}
