@@ -140,9 +140,6 @@ func (a *Automaton) intern(n *node) State {
 		}
 	}
 	if !a.live(n) {
-		if n.kind != kindStart {
-			a.states[k] = Dead
-		}
 		return Dead
 	}
 	q := State(len(a.nodes))
@@ -167,7 +164,7 @@ func (a *Automaton) Accepting(q State) bool {
 }
 
 // Contains reports whether the Spec allows d, however it is spelt.
-func (a *Automaton) Contains(d Decimal) bool { return a.spec.Contains(d) }
+func (a *Automaton) Contains(d Decimal) bool { return a.contains(d) }
 
 // Err returns a *LimitError once a step was refused because the automaton has
 // as many states as [Limits] allows; such a step answers Dead although it may

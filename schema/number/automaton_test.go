@@ -353,8 +353,9 @@ func FuzzAutomaton(f *testing.F) {
 		if is, _ := isNumber(text); len(text) > 60 || !is {
 			return
 		}
-		if d, err := Parse(text); err != nil || d.pos > 2000 || d.pos < -2000 {
-			return
+		if d, err := Parse(text); err != nil || d.pos > 2000 || d.pos < -2000 ||
+			d.IsZero() && strings.ContainsAny(text, "eE") {
+			return // too much for the oracle
 		}
 		s := randomSpec(rand.New(rand.NewPCG(seed, 1)))
 		sp := AnySpelling

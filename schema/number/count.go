@@ -109,7 +109,7 @@ func (a *Automaton) countBetween(low, high *bound, g *grid, s *side, negative bo
 	}
 	n := 0
 	for ; k.Cmp(end) <= 0 && n < limit; k.Add(k, bigOne) {
-		if a.contains(g.times(k), negative) {
+		if a.contains(signed(g.times(k), negative)) {
 			n++
 		}
 	}

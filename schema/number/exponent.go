@@ -46,19 +46,22 @@ func (s set) within(lo, hi int64) set {
 	return t
 }
 
-// without returns s less one member.
-func (s set) without(x int64) set {
-	for i, v := range s {
-		if v.from <= x && x <= v.to {
-			t := slices.Clone(s[:i])
-			if v.from < x {
-				t = append(t, interval{v.from, x - 1})
-			}
-			if x < v.to {
-				t = append(t, interval{x + 1, v.to})
-			}
-			return append(t, s[i+1:]...)
-		}
+// withoutNext returns s less a member of its last interval, if it has it. It
+// may change s.
+func (s set) withoutNext(x int64) set {
+	if len(s) == 0 {
+		return s
+	}
+	last := s[len(s)-1]
+	if x < last.from || x > last.to {
+		return s
+	}
+	s = s[:len(s)-1]
+	if last.from < x {
+		s = append(s, interval{last.from, x - 1})
+	}
+	if x < last.to {
+		s = append(s, interval{x + 1, last.to})
 	}
 	return s
 }
@@ -149,7 +152,7 @@ func (a *Automaton) exponents(n *node) set {
 		if len(v.digits) > int(n.digits) {
 			break
 		}
-		t = t.without(int64(v.pos - place))
+		t = t.withoutNext(int64(v.pos - place))
 	}
 	return t
 }

@@ -1,9 +1,6 @@
 package number
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // addTexts makes the automaton of the canonical spellings of listed values: the
 // tree of their texts, with all steps known.
@@ -20,7 +17,7 @@ func (a *Automaton) addTexts() error {
 func (a *Automaton) texts() []string {
 	var list []string
 	for _, d := range a.spec.In {
-		if a.spec.Contains(d) {
+		if a.Contains(d) {
 			list = append(list, d.texts(a.spec.Integer)...)
 		}
 	}
@@ -84,22 +81,25 @@ func (a *Automaton) addBranch(texts []string, n int) (State, error) {
 
 // shortestBranch is Shortest for the tree of texts.
 func (a *Automaton) shortestBranch(q State) []byte {
-	best, found := "", false
-	var walk func(q State, text string)
-	walk = func(q State, text string) {
+	var best, text []byte
+	found := false
+	var walk func(q State)
+	walk = func(q State) {
 		if found && len(text) >= len(best) {
 			return
 		}
 		if a.Accepting(q) {
-			best, found = text, true
+			best, found = append(best[:0], text...), true
 			return
 		}
-		for i, to := range a.row(q)[:symbols] {
-			if to > 0 {
-				walk(to-1, text+byteOf[i:i+1])
+		for sym, next := range a.row(q)[:symbols] {
+			if next > 0 {
+				text = append(text, byteOf[sym])
+				walk(next - 1)
+				text = text[:len(text)-1]
 			}
 		}
 	}
-	walk(q, "")
-	return []byte(strings.Clone(best))
+	walk(q)
+	return best
 }

@@ -2,6 +2,7 @@ package number
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -47,6 +48,7 @@ type oracle struct {
 	spec                       Spec
 	sp                         Spelling
 	min, max                   *big.Rat
+	above, below               *big.Rat // at least and at most, if not nil
 	multiples, nots, in, notIn []*big.Rat
 	whole                      bool   // all multiples are whole numbers
 	digits                     int    // significant, in canonical spellings
@@ -60,6 +62,24 @@ func newOracle(s Spec, sp Spelling) *oracle {
 	}
 	if s.Max != nil {
 		o.max = rational(s.Max.String())
+	}
+	if sp == Canonical && !s.HasIn {
+		// What may be read as an excluded bound is refused: a value has to be
+		// as far away as the spelling of the next float64.
+		beside := func(b *big.Rat, toward float64) *big.Rat {
+			f, _ := b.Float64()
+			if f == 0 || math.IsInf(f, 0) || s.Integer && math.Abs(f) < 1e15 {
+				return nil
+			}
+			next := math.Nextafter(f, toward)
+			return rational(strconv.FormatFloat(next, 'g', -1, 64))
+		}
+		if s.Min != nil && s.MinExclusive {
+			o.above = beside(o.min, math.Inf(1))
+		}
+		if s.Max != nil && s.MaxExclusive {
+			o.below = beside(o.max, math.Inf(-1))
+		}
 	}
 	list := func(ds []Decimal) (rs []*big.Rat) {
 		for _, d := range ds {
@@ -123,7 +143,8 @@ func (o *oracle) accepts(text string) bool {
 	if o.sp == Canonical && !o.spelling(text) {
 		return false
 	}
-	return o.allows(rational(text))
+	v := rational(text)
+	return o.allows(v) && (o.above == nil || v.Cmp(o.above) >= 0) && (o.below == nil || v.Cmp(o.below) <= 0)
 }
 
 // spelling decides whether a text is what the package comment calls canonical.

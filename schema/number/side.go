@@ -60,8 +60,9 @@ const unbounded = math.MaxInt32
 
 // setValues makes the sides of a Spec that lists its values.
 func (p *problem) setValues(list []Decimal) error {
+	notIn := distinct(p.spec.NotIn)
 	for _, d := range distinct(list) {
-		if !p.spec.containsButIn(d) || containsValue(p.spec.NotIn, d) {
+		if _, found := slices.BinarySearchFunc(notIn, d, Decimal.Cmp); found || !p.spec.containsButIn(d) {
 			continue
 		}
 		switch d.Sign() {
@@ -102,13 +103,29 @@ func (s *side) addValue(d Decimal) {
 }
 
 // sortValues orders the values by their digits, wherever the point is.
-func (s *side) sortValues() {
-	slices.SortFunc(s.values, func(a, b Decimal) int {
-		if c := strings.Compare(a.digits, b.digits); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.pos, b.pos)
-	})
+func (s *side) sortValues() { slices.SortFunc(s.values, compareDigits) }
+
+func compareDigits(a, b Decimal) int {
+	if c := strings.Compare(a.digits, b.digits); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.pos, b.pos)
+}
+
+// contains reports whether a value is in the Spec.
+func (p *problem) contains(d Decimal) bool {
+	if d.IsZero() {
+		return p.sides[0].zero
+	}
+	s := &p.sides[0]
+	if d.neg {
+		s = &p.sides[1]
+	}
+	_, found := slices.BinarySearchFunc(s.values, d, compareDigits)
+	if p.listed {
+		return found
+	}
+	return !found && p.spec.containsButIn(d)
 }
 
 // setRanges makes the sides of a Spec that does not list its values.
@@ -123,7 +140,7 @@ func (p *problem) setRanges(limits Limits) error {
 		}
 		p.sides[i].addValue(d)
 	}
-	zero := p.spec.Contains(Decimal{})
+	zero := p.spec.containsButIn(Decimal{}) && !slices.ContainsFunc(p.spec.NotIn, Decimal.IsZero)
 	p.sides[0].zero = zero
 	p.sides[1].zero = zero && p.any // "-0" is not for generation
 	for i := range p.sides {
@@ -190,7 +207,7 @@ func (p *problem) setRange(negative bool, limits Limits) error {
 	}
 	if high != nil {
 		s.high = newBound(*high, highOpen)
-		s.highAllowed = !highOpen && p.contains(high.abs(), negative)
+		s.highAllowed = !highOpen && p.contains(signed(high.abs(), negative))
 	}
 	s.some = p.hasValues(s, negative)
 	return nil
@@ -205,10 +222,10 @@ func opposite(d *Decimal) *Decimal {
 	return &e
 }
 
-// contains reports whether the value of a magnitude is in the Spec.
-func (p *problem) contains(magnitude Decimal, negative bool) bool {
-	magnitude.neg = negative
-	return p.spec.Contains(magnitude)
+// signed returns the value of a magnitude.
+func signed(magnitude Decimal, negative bool) Decimal {
+	magnitude.neg = negative && !magnitude.IsZero()
+	return magnitude
 }
 
 // hasValues reports whether there is a value between the bounds of s.
@@ -224,7 +241,7 @@ func (p *problem) hasValues(s *side, negative bool) bool {
 		}
 		k := g.multiple(v)
 		for tries := g.gap(len(s.values)); tries > 0 && v.Cmp(s.high.decimal()) <= 0; tries-- {
-			if p.contains(v, negative) {
+			if p.contains(signed(v, negative)) {
 				return true
 			}
 			v = g.times(k.Add(k, bigOne))

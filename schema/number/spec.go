@@ -49,9 +49,9 @@ func (s Spelling) String() string {
 // positive stands for its default.
 type Limits struct {
 	// States is the greatest number of states an automaton makes, of roughly
-	// 250 bytes each. It is met by texts, not by schemas: under AnySpelling
+	// 300 bytes each. It is met by texts, not by schemas: under AnySpelling
 	// with bounds or multiples the language is not regular, so a hostile text
-	// can ask for a new state with each byte. Default 1<<18.
+	// can ask for a new state with each byte. Default 1<<17.
 	States int
 	// Digits is the greatest number of digits of the integers that bounds
 	// and multiples are turned into. Default 1200: from the smallest to the
@@ -64,7 +64,7 @@ type Limits struct {
 
 func (l Limits) orDefault() Limits {
 	if l.States <= 0 {
-		l.States = 1 << 18
+		l.States = 1 << 17
 	}
 	if l.Digits <= 0 {
 		l.Digits = 1200
@@ -81,6 +81,7 @@ type LimitError struct {
 	Max   int    // the limit
 }
 
+// Error names the limit.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("number: %s: more than the limit of %d", e.Limit, e.Max)
 }
@@ -91,6 +92,7 @@ type EmptyError struct {
 	Reason string
 }
 
+// Error gives the reason.
 func (e *EmptyError) Error() string { return "number: no value is allowed: " + e.Reason }
 
 // Contains reports whether d satisfies s.

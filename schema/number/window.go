@@ -3,6 +3,7 @@ package number
 import (
 	"math"
 	"math/big"
+	"slices"
 )
 
 // A window is the values whose digits begin with N, at one place of the
@@ -209,28 +210,22 @@ func (w *window) findSmall(g *grid, n *node, t int) (_ natural, known, ok bool) 
 			banned = append(banned, v)
 		}
 	}
+	slices.Sort(banned)
 	c := smallCandidates{g: g, n: n, r: w.r, t: t}
 	if c.hopeless() {
 		return natural{}, true, false
 	}
 	x, step := c.start(lo)
 	for tries := g.gap(len(banned)); tries > 0 && x <= hi; tries-- {
-		if c.allows(x) && !containsWord(banned, x) {
-			return natural{small: x}, true, true
+		if c.allows(x) {
+			if _, found := slices.BinarySearch(banned, x); !found {
+				return natural{small: x}, true, true
+			}
 		}
 		x += step
 	}
 	// Among as many candidates in a row, one is allowed if any is.
 	return natural{}, exact, false
-}
-
-func containsWord(list []uint64, x uint64) bool {
-	for _, v := range list {
-		if v == x {
-			return true
-		}
-	}
-	return false
 }
 
 // smallPrefix returns the first n digits of s as a number, and whether digits
@@ -265,27 +260,21 @@ func (w *window) findLarge(g *grid, n *node, t int) (natural, bool) {
 			banned = append(banned, v)
 		}
 	}
+	slices.SortFunc(banned, (*big.Int).Cmp)
 	c := newLargeCandidates(g, n, w.r, t)
 	if c.hopeless() {
 		return natural{}, false
 	}
 	x, step := c.start(lo)
 	for tries := g.gap(len(banned)); tries > 0 && x.Cmp(hi) <= 0; tries-- {
-		if c.allows(x) && !containsBig(banned, x) {
-			return natural{large: x}, true
+		if c.allows(x) {
+			if _, found := slices.BinarySearchFunc(banned, x, (*big.Int).Cmp); !found {
+				return natural{large: x}, true
+			}
 		}
 		x = new(big.Int).Add(x, step)
 	}
 	return natural{}, false
-}
-
-func containsBig(list []*big.Int, x *big.Int) bool {
-	for _, v := range list {
-		if v.Cmp(x) == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // bigPrefix is smallPrefix for numbers of any size.
