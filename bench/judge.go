@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,9 +24,19 @@ type judge struct {
 // long, or a number is beyond what it computes with.
 var errUndecided = errors.New("bench: the validator cannot decide")
 
-// hugeExponent finds what could be a number too large to write out; the
-// validator takes such numbers for fractions.
-var hugeExponent = regexp.MustCompile(`[0-9][eE][-+]?0*[1-9][0-9]{3}`)
+// largestExponent is beyond every number that a document needs, and small
+// enough for the validator, which takes much larger numbers for fractions.
+const largestExponent = 1000
+
+// hasHugeNumber reports whether a number is beyond what the validator can
+// compute with.
+func hasHugeNumber(v *value) bool {
+	if v.kind == kindNumber {
+		_, exponent := numberSize(v.text)
+		return exponent > largestExponent || exponent < -largestExponent
+	}
+	return slices.ContainsFunc(v.items, hasHugeNumber)
+}
 
 // judgeURL names the schema to the validator.
 const judgeURL = "mem:///schema.json"
@@ -76,7 +86,7 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 // validate returns nil when the schema admits the document, [errUndecided]
 // when that cannot be told, and what is wrong otherwise.
 func (j *judge) validate(document []byte) error {
-	if hugeExponent.Match(document) {
+	if v, err := parseValue(document); err == nil && hasHugeNumber(v) {
 		return errUndecided
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))

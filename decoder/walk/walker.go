@@ -3,10 +3,13 @@ package walk
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
+
+	"stencil/decoder"
 )
 
 // Kind says what kind of fault a walk met.
@@ -115,7 +118,11 @@ func (w *Walker) Document(m Matcher) ([]byte, error) {
 			closing = closing[len(w.Tokens.vocab.Bytes(token)):]
 		}
 		if err := m.Accept(token); err != nil {
-			return text, &Fault{Broken, fmt.Sprintf("token %d of the mask is refused: %v", token, err), err}
+			kind := Broken
+			if refused := (*decoder.RefusedError)(nil); !errors.As(err, &refused) {
+				kind = Limit
+			}
+			return text, &Fault{kind, fmt.Sprintf("token %d of the mask: %v", token, err), err}
 		}
 		w.count++
 		text = append(text, w.Tokens.vocab.Bytes(token)...)

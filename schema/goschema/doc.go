@@ -14,7 +14,7 @@
 //	*T                         T or null; with omitempty just T
 //	any, json.RawMessage       anything
 //	json.Number, *big.Int      number, integer
-//	time.Time                  string of format date-time
+//	time.Time                  string of format date-time, as Go reads it
 //	encoding.TextMarshaler     string
 //	json.Marshaler             anything, unless the type is a [Describer]
 //

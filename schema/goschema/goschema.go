@@ -109,12 +109,14 @@ const (
 	base64Pattern = `^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
 	intPattern    = `^(?:0|-?[1-9][0-9]*)$`
 	uintPattern   = `^(?:0|[1-9][0-9]*)$`
-	floatPattern  = `^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`
+	// Go reads no leap seconds, and T and Z only as capitals.
+	timePattern  = `^(?!.*:60)[^tz]*$`
+	floatPattern = `^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`
 )
 
 // known are types with a schema of their own.
 var known = map[reflect.Type]object{
-	reflect.TypeFor[time.Time]():       {{"type", `"string"`}, {"format", `"date-time"`}},
+	reflect.TypeFor[time.Time]():       {{"type", `"string"`}, {"format", `"date-time"`}, {"pattern", quote(timePattern)}},
 	reflect.TypeFor[json.Number]():     {{"type", `"number"`}},
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[big.Int]():         {{"type", `"integer"`}},
