@@ -1,0 +1,9 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// measuringCommands are the commands that measure the constraint engine and
+// try schemas without a model.
+func measuringCommands() []*cobra.Command {
+	return []*cobra.Command{newMaskbenchCommand(), newWalkCommand(), newSchemaCommand()}
+}
