@@ -23,17 +23,23 @@ type vocabTables struct {
 	closers *closerTable
 	below   map[belowKey]*belowText
 
+	// The same for keys, where characters are spelt in one way only.
+	keyStay    vocab.Bitset
+	keyClosers *closerTable
+
 	digitTokens []int32 // tokens made of characters of numbers
 	mixed       *vocab.Trie
 
 	mu      sync.Mutex
 	texts   map[textKey]*textLocal
+	whole   map[textKey]bool
 	sets    map[setKey]vocab.Bitset
 	digits  map[digitKey][]int32
 	runs    map[int16]blankLocal
 	bytes   int
 	scratch []walkState
 	found   []int32
+	infos   map[regular.State]*walkInfo
 }
 
 type vocabTablesKey struct{}
@@ -59,6 +65,8 @@ type belowKey struct {
 type belowText struct {
 	stay     []int32 // the string is still open
 	closers  *closerTable
+	keyStay  []int32 // the same two for keys
+	keyClose *closerTable
 	accepted map[textKey]vocab.Bitset // closers by the state of the language before them; nil: all
 }
 
@@ -84,6 +92,31 @@ func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
 	return t
 }
 
+// needlessEscape reports whether the inside of a string spells a character as
+// an escape that doesn't need one.
+func needlessEscape(b []byte) bool {
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		if i++; i == len(b) {
+			return false
+		}
+		switch b[i] {
+		case '/':
+			return true
+		case 'u':
+			for j, c := range b[i+1 : min(i+5, len(b))] {
+				if j < 2 && c != '0' || j == 2 && c != '0' && c != '1' {
+					return true
+				}
+			}
+			i += 4
+		}
+	}
+	return false
+}
+
 // exit returns the exit of the given closers.
 func (t *closerTable) exit(only vocab.Bitset) decoder.Exit {
 	return decoder.Exit{Trie: t.after, Tokens: t.tokens, Bare: t.bare, Only: only}
@@ -99,8 +132,8 @@ func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
 		return b
 	}
 	out := &belowText{accepted: map[textKey]vocab.Bitset{}}
-	var closers []int32
-	var texts [][]byte
+	var closers, keyClosers []int32
+	var texts, keyTexts [][]byte
 	base := int(trie.Nodes[node].Depth)
 	path := make([]byte, trie.Depth)
 	for i := node + 1; i < trie.Nodes[node].End; i++ {
@@ -115,14 +148,20 @@ func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
 		case !ok:
 		case quote < 0:
 			out.stay = append(out.stay, values...)
+			if !needlessEscape(text) {
+				out.keyStay = append(out.keyStay, values...)
+			}
 		default:
+			text = slices.Clone(text)
 			for _, v := range values {
-				closers = append(closers, v)
-				texts = append(texts, slices.Clone(text))
+				closers, texts = append(closers, v), append(texts, text)
+				if !needlessEscape(text[:quote]) {
+					keyClosers, keyTexts = append(keyClosers, v), append(keyTexts, text)
+				}
 			}
 		}
 	}
-	out.closers = newCloserTable(closers, texts)
+	out.closers, out.keyClose = newCloserTable(closers, texts), newCloserTable(keyClosers, keyTexts)
 	t.below[key] = out
 	return out
 }
@@ -188,13 +227,24 @@ var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs
 
 func newVocabTables(v *vocab.Vocab) *vocabTables {
 	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
-		texts: map[textKey]*textLocal{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, runs: map[int16]blankLocal{}}
+		texts: map[textKey]*textLocal{}, whole: map[textKey]bool{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
 	s := t.strings
 	texts := make([][]byte, len(s.Closers))
+	var keyTokens []int32
+	var keyTexts [][]byte
 	for i, tok := range s.Closers {
 		texts[i] = v.Bytes(tok)
+		if quote, _ := vocab.StringEnd(texts[i]); !needlessEscape(texts[i][:quote]) {
+			keyTokens, keyTexts = append(keyTokens, tok), append(keyTexts, texts[i])
+		}
 	}
-	t.closers = newCloserTable(s.Closers, texts)
+	t.closers, t.keyClosers = newCloserTable(s.Closers, texts), newCloserTable(keyTokens, keyTexts)
+	t.keyStay = slices.Clone(s.Stay)
+	for _, tok := range s.Irregular.Tokens {
+		if needlessEscape(v.Bytes(tok)) {
+			t.keyStay.Clear(tok)
+		}
+	}
 	var mixed []vocab.TrieEntry
 	for id := int32(0); id < int32(v.Len()); id++ {
 		b := v.Bytes(id)
@@ -219,6 +269,7 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 func (t *vocabTables) grow(n int) {
 	if t.bytes += n; t.bytes > vocabTablesLimit {
 		clear(t.texts)
+		clear(t.whole)
 		clear(t.sets)
 		clear(t.digits)
 		clear(t.below)
@@ -284,6 +335,23 @@ type textLocal struct {
 	none      bool         // no closer
 }
 
+// anything reports whether any token's text may follow state q.
+func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := textKey{m, q}
+	yes, ok := t.whole[key]
+	if !ok {
+		if wholeEdgeSet(m.Ranges(q)) {
+			_, most := t.head(m, q)
+			yes = most == len(t.strings.StayChars)-1
+		}
+		t.whole[key] = yes
+		t.grow(32)
+	}
+	return yes
+}
+
 // text returns the tokens after state q of machine m.
 func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
 	t.mu.Lock()
@@ -307,23 +375,13 @@ const fewCharacters = 16
 func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 	s := t.strings
 	longest := len(s.StayChars) - 1
-	set, most := m.Head(q)
+	set, most := t.head(m, q)
 	key, whole := classKey(set)
 	if !key.beyond && bits.OnesCount64(key.low)+bits.OnesCount64(key.high) <= fewCharacters {
 		return t.walk(m, q)
 	}
-	if most < 0 || most >= longest {
-		most = longest
-	}
-	if set == nil {
-		most = 0
-	}
-	if whole {
-		l := &textLocal{base: s.StayChars[most]}
-		if most == longest || !t.goesOn(m, q, set, most) {
-			return l
-		}
-		return t.walk(m, q)
+	if whole && (most == longest || !t.goesOn(m, q, set, most)) {
+		return &textLocal{base: s.StayChars[most]}
 	}
 	leavers, ok := t.leavers(m, q, &key, set, most, longest)
 	if !ok {
@@ -344,6 +402,78 @@ func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 		}
 	}
 	return l
+}
+
+// maxTogether is the number of states followed at once by head.
+const maxTogether = 24
+
+// head returns a set of characters such that every text of at most so many
+// characters of it may follow state q.
+func (t *vocabTables) head(m *regular.Machine, q regular.State) (set []regular.Range, most int) {
+	longest := len(t.strings.StayChars) - 1
+	// All that may come first, for as long as all of it may come again.
+	var first []regular.Range
+	for _, e := range m.Ranges(q) {
+		if n := len(first); n > 0 && first[n-1].Hi+1 == e.Lo {
+			first[n-1].Hi = e.Hi
+		} else {
+			first = append(first, regular.Range{Lo: e.Lo, Hi: e.Hi})
+		}
+	}
+	states := []regular.State{q}
+	depth := 0
+	for ; depth < longest; depth++ {
+		var next []regular.State
+		covered := true
+		for _, q := range states {
+			if covered = covers(m.Ranges(q), first); !covered {
+				break
+			}
+			for _, e := range m.Ranges(q) {
+				if overlaps(first, e.Lo, e.Hi) && !slices.Contains(next, e.To) {
+					next = append(next, e.To)
+				}
+			}
+		}
+		if !covered || len(next) > maxTogether {
+			break
+		}
+		slices.Sort(next)
+		if slices.Equal(next, states) {
+			depth = longest
+			break
+		}
+		states = next
+	}
+	if depth >= min(longest, 8) {
+		return first, depth
+	}
+	set, most = m.Head(q)
+	if set == nil || most >= 0 && most <= depth {
+		return first, depth
+	}
+	if most < 0 || most > longest {
+		most = longest
+	}
+	return set, most
+}
+
+// covers reports whether edges lead on with every character of set.
+func covers(edges []regular.Edge, set []regular.Range) bool {
+	i := 0
+	for _, r := range set {
+		at := r.Lo
+		for at <= r.Hi {
+			for i < len(edges) && edges[i].Hi < at {
+				i++
+			}
+			if i == len(edges) || edges[i].Lo > at {
+				return false
+			}
+			at = edges[i].Hi + 1
+		}
+	}
+	return true
 }
 
 // classKey packs a set of characters: ASCII as bits, and whether all
@@ -505,23 +635,32 @@ func alive(m *regular.Machine, q regular.State, b []byte) bool {
 
 // walkState is a place on the way through the trie of plain tokens.
 type walkState struct {
-	q     regular.State
-	rune  rune
-	more  int8                // bytes missing to a whole character
-	table *[128]regular.State // successors of q; nil until needed
+	q    regular.State
+	rune rune
+	more int8      // bytes missing to a whole character
+	at   *walkInfo // about q; nil until needed
 }
 
-// walk goes through all plain tokens.
+// walkInfo is what a walk wants to know about a state.
+type walkInfo struct {
+	table     *[128]regular.State
+	low, high uint64 // characters that may come as often as most says
+	most      uint16
+}
+
+// walk goes through the plain tokens. It doesn't go down where everything
+// below a node is made of characters that keep the language going.
 func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 	trie := t.strings.PlainTrie
 	if t.scratch == nil {
 		t.scratch = make([]walkState, trie.Depth+1)
 		t.found = make([]int32, 0, t.v.Len())
 	}
+	clear(t.infos)
 	states := t.scratch
 	states[0] = walkState{q: q}
 	list := t.found[:0]
-	nodes := trie.Nodes
+	nodes, below := trie.Nodes, t.strings.Below
 	for i := 0; i < trie.Len(); {
 		n := &nodes[i]
 		above := &states[n.Depth-1]
@@ -530,15 +669,15 @@ func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 		case at.more > 0:
 			at.rune = at.rune<<6 | rune(b&0x3F)
 			if at.more--; at.more == 0 {
-				at.q, at.table = m.Step(at.q, at.rune), nil
+				at.q, at.at = m.Step(at.q, at.rune), nil
 			}
 		case b < utf8.RuneSelf:
-			if at.table == nil {
-				above.table = m.ASCII(at.q)
-				at.table = above.table
+			if at.at == nil {
+				above.at = t.info(m, at.q)
+				at.at = above.at
 			}
-			if next := at.table[b]; next != at.q {
-				at.q, at.table = next, nil
+			if next := at.at.table[b]; next != at.q {
+				at.q, at.at = next, nil
 			}
 		default:
 			n, bits := leadByte(b)
@@ -547,6 +686,16 @@ func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 		if at.q == regular.Dead {
 			i = int(n.End)
 			continue
+		}
+		if n.End > int32(i)+1 && at.more == 0 {
+			if at.at == nil {
+				at.at = t.info(m, at.q)
+			}
+			if s := &below[i]; s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Height <= at.at.most {
+				list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
+				i = int(n.End)
+				continue
+			}
 		}
 		states[n.Depth] = at
 		if first, last := n.First, nodes[i+1].First; first != last {
@@ -566,6 +715,26 @@ func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 		l.extra = slices.Clone(list)
 	}
 	return l
+}
+
+// info returns what the walk under way knows about a state.
+func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
+	if i, ok := t.infos[q]; ok {
+		return i
+	}
+	i := &walkInfo{table: m.ASCII(q)}
+	if set, most := m.Head(q); set != nil {
+		key, _ := classKey(set)
+		i.low, i.high, i.most = key.low&^1, key.high, 1<<16-1
+		if key.beyond {
+			i.low |= 1
+		}
+		if most >= 0 {
+			i.most = uint16(min(most, 1<<16-1))
+		}
+	}
+	t.infos[q] = i
+	return i
 }
 
 // accepted finds the closers after which the string is in a language. A nil
@@ -600,6 +769,20 @@ func (t *closerTable) accepted(m *regular.Machine, q regular.State) (only vocab.
 		}
 	}
 	return only, none
+}
+
+// wholeEdgeSet reports whether every character may come.
+func wholeEdgeSet(edges []regular.Edge) bool {
+	at := rune(0)
+	for _, e := range edges {
+		if e.Lo > at {
+			return false
+		}
+		if at = e.Hi + 1; at == lowestHigh {
+			at = endOfLow
+		}
+	}
+	return at == utf8.MaxRune+1
 }
 
 // wholeEdge reports whether every character leads to the same state.
@@ -679,7 +862,7 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	t := s.tablesOf(v)
 	if k.kind == frameString {
 		m := s.machines[k.a]
-		if l := t.text(m, k.b); l.base == nil || &l.base[0] != &t.strings.Stay[0] {
+		if !t.anything(m, k.b) {
 			return nil
 		}
 		b := t.textBelow(trie, node)
@@ -690,15 +873,15 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	switch {
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
 		b := t.textBelow(trie, node)
-		p.Extra = b.stay
-		s.keyExits(k, b.closers, p)
+		p.Extra = b.keyStay
+		s.keyExits(k, b.keyClose, p)
 	case ks.free == 0:
 		list, ok := s.namesAlong(k, trie, node, nil)
 		if !ok {
 			return nil
 		}
 		p.Extra = list
-		s.keyExits(k, t.textBelow(trie, node).closers, p)
+		s.keyExits(k, t.textBelow(trie, node).keyClose, p)
 	default:
 		return nil
 	}
@@ -724,7 +907,7 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
-		p.Base = t.strings.Stay
+		p.Base = t.keyStay
 	case ks.free == 0 || ks.at == regular.Dead:
 		list, ok := s.namesAlong(k, t.strings.PlainTrie, -1, nil)
 		if !ok {
@@ -736,6 +919,11 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 		// those that go on with a name which isn't in it.
 		l := t.text(s.machines[ks.free-1], ks.at)
 		p.Base, p.Extra = l.base, l.extra
+		if !l.irregular {
+			// All of Stay, or those of it with few characters.
+			p.Base = slices.Clone(l.base)
+			p.Base.And(t.keyStay)
+		}
 		if l.irregular {
 			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
 		}
@@ -752,7 +940,7 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 			}
 		}
 	}
-	s.keyExits(k, t.closers, p)
+	s.keyExits(k, t.keyClosers, p)
 	return p
 }
 

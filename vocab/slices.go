@@ -28,6 +28,8 @@ type StringSlices struct {
 	WithHigh Bitset
 	// PlainTrie files the plain tokens, Irregular the other tokens of Stay.
 	PlainTrie, Irregular *Trie
+	// Below says, for each node of PlainTrie, what is found below it.
+	Below []Subtree
 
 	// Closers are the tokens that close the string. Closer i is token
 	// Closers[i].
@@ -40,6 +42,39 @@ type StringSlices struct {
 	// quote; QuoteFirst are those where nothing precedes.
 	BeforeQuote *Trie
 	QuoteFirst  []int32
+}
+
+// Subtree sums up the characters that lead from a node of a trie to its
+// descendants.
+type Subtree struct {
+	// Low and High are the ASCII characters, one bit each. No token has the
+	// character 0 there; its bit stands for all characters beyond ASCII.
+	Low, High uint64
+	// Height is the length in bytes of the longest way down.
+	Height uint16
+}
+
+// sumUp computes the sums for all nodes of t, children before parents.
+func sumUp(t *Trie) []Subtree {
+	out := make([]Subtree, t.Len())
+	for i := t.Len() - 1; i >= 0; i-- {
+		s := &out[i]
+		for c := int32(i) + 1; c < t.Nodes[i].End; c = t.Nodes[c].End {
+			child := &out[c]
+			s.Low |= child.Low
+			s.High |= child.High
+			s.Height = max(s.Height, child.Height+1)
+			switch b := t.Nodes[c].Byte; {
+			case b >= utf8.RuneSelf:
+				s.Low |= 1
+			case b >= 64:
+				s.High |= 1 << (b - 64)
+			default:
+				s.Low |= 1 << b
+			}
+		}
+	}
+	return out
 }
 
 // BlankSlices sorts a vocabulary by leading JSON whitespace (space, tab,
@@ -315,6 +350,7 @@ func buildStringSlices(v *Vocab) *StringSlices {
 		}
 	}
 	s.PlainTrie, s.Irregular = NewTrie(plainEntries), NewTrie(irregular)
+	s.Below = sumUp(s.PlainTrie)
 	s.AfterQuote, s.BeforeQuote = NewTrie(after), NewTrie(before)
 	return s
 }
