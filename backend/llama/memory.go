@@ -15,6 +15,13 @@ type memory struct {
 	total     int64
 }
 
+// SystemMemory returns the bytes of memory that can be taken without swapping,
+// and those that there are in all; ok is false where it cannot be told.
+func SystemMemory() (available, total int64, ok bool) {
+	m, ok := systemMemory()
+	return m.available, m.total, ok
+}
+
 // systemMemory returns the machine's memory, cut to the limit of the control
 // group; ok is false where it cannot be told (anything but Linux: elsewhere an
 // allocation that is too large fails by itself, and llama.cpp reports it).

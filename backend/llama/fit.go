@@ -1,0 +1,48 @@
+//go:build llama && cgo
+
+package llama
+
+import (
+	"fmt"
+
+	"stencil/backend"
+)
+
+// checkWeights refuses a model whose weights do not fit. Where the system does
+// not say how much memory there is, it refuses nothing.
+func checkWeights(f *file, opt LoadOptions) error {
+	if opt.GPULayers != 0 {
+		return nil // they go elsewhere; the device refuses by itself
+	}
+	m, ok := systemMemory()
+	if !ok {
+		return nil
+	}
+	room, what := m.available, "available"
+	if !opt.NoMMap && !opt.Lock {
+		// A mapped file only has to fit at all: other files' pages give way.
+		room, what = m.total, "in all"
+	}
+	if f.weights > room {
+		return fmt.Errorf("llama: %s: %w: the weights take %s, there are %s %s",
+			f.path, backend.ErrMemory, Size(f.weights), Size(room), what)
+	}
+	return nil
+}
+
+// checkContext refuses a context that does not fit beside what is loaded.
+func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
+	if opt.GPULayers != 0 {
+		return nil
+	}
+	m, ok := systemMemory()
+	if !ok {
+		return nil
+	}
+	e := f.estimate(p)
+	if need := e.Cache + e.Compute + e.Output; need > m.available {
+		return fmt.Errorf("llama: context of %d cells: %w: it takes %s (cache %s, compute %s, output %s), %s are available",
+			p.Size, backend.ErrMemory, Size(need), Size(e.Cache), Size(e.Compute), Size(e.Output), Size(m.available))
+	}
+	return nil
+}
