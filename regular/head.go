@@ -58,7 +58,7 @@ func (s *Store) head(e Expr) head {
 	case opRepeat:
 		inner := Expr(n.a)
 		h := head{s.singles(inner), n.most}
-		if s.op(inner) == opClass {
+		if s.op(inner) == opClass || !s.isLive(inner) {
 			return h
 		}
 		return s.better(h, s.head(inner))
