@@ -53,8 +53,9 @@ type Context interface {
 	SeqRemove(seq, p0, p1 int32) bool
 
 	// SeqCopy makes dst hold the positions [p0, p1) of src as well, sharing
-	// the cells; a negative p1 means to the end. dst should not hold those
-	// positions before.
+	// the cells; a negative p1 means to the end. dst should end at p0 before.
+	// A model that cannot copy part of a sequence (recurrent state) copies
+	// nothing unless it is the whole; SeqLen tells.
 	SeqCopy(src, dst, p0, p1 int32)
 
 	// SeqKeep empties every other sequence.

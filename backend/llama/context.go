@@ -76,7 +76,14 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 	said := collectErrors(func() { c.ptr = C.stencil_ctx_new(m.ptr, cp, &cerr) })
 	if c.ptr == nil {
 		c.pin.Unpin()
-		return nil, failure("context", "cannot be made", &cerr, said)
+		err := failure("context", "cannot be made", &cerr, said)
+		e := m.file.estimate(p)
+		return nil, shortage(err, e.Cache+e.Compute+e.Output, m.opt)
+	}
+	if c.ptr.mem == nil {
+		C.stencil_ctx_free(c.ptr)
+		c.pin.Unpin()
+		return nil, fmt.Errorf("llama: context: %w: %q does not write one token after another", backend.ErrArchitecture, m.info.Architecture)
 	}
 	c.size = int(C.llama_n_ctx(c.ptr.lctx))
 	c.p.MaxBatch = int(c.ptr.max_batch)
@@ -231,7 +238,8 @@ func (c *cContext) SeqCopy(src, dst, p0, p1 int32) {
 	if p1 < 0 || p1 > n {
 		p1 = n
 	}
-	if p0 = max(p0, 0); p0 >= p1 {
+	p0 = max(p0, 0)
+	if p0 >= p1 || c.model.recurrent && p1-p0 != n {
 		return
 	}
 	_ = c.lens[dst] // a sequence outside the range must not reach C

@@ -46,3 +46,21 @@ func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
 	}
 	return nil
 }
+
+// shortage adds to a failure that devices have less memory free than was
+// needed, if that is so: llama.cpp only says that an allocation failed.
+func shortage(failed error, need int64, opt LoadOptions) error {
+	if opt.GPULayers == 0 {
+		return failed
+	}
+	var free int64
+	for _, d := range devices() {
+		if d.Kind != "cpu" && (len(opt.Devices) == 0 || contains(opt.Devices, d.Name)) {
+			free += int64(d.MemoryFree)
+		}
+	}
+	if free == 0 || need <= free {
+		return failed
+	}
+	return fmt.Errorf("%w: %s are needed, the devices have %s free: %w", backend.ErrMemory, Size(need), Size(free), failed)
+}

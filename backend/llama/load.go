@@ -42,6 +42,8 @@ type model struct {
 	opt   LoadOptions
 	loras []lora
 
+	recurrent bool // has state that cannot be cut back, in some layers at least
+
 	mu     sync.Mutex // guards closed against NewContext
 	open   atomic.Int32
 	closed bool
@@ -86,6 +88,11 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 		m.Close()
 		return nil, fmt.Errorf("llama: %s: llama.cpp counts %d tokens, the file lists %d", path, n, v.Len())
 	}
+	if C.llama_model_has_encoder(m.ptr) || C.llama_model_is_diffusion(m.ptr) {
+		m.Close()
+		return nil, fmt.Errorf("llama: %s: %w: %q does not write one token after another", path, backend.ErrArchitecture, f.arch)
+	}
+	m.recurrent = bool(C.llama_model_is_recurrent(m.ptr) || C.llama_model_is_hybrid(m.ptr))
 	for _, l := range opt.LoRA {
 		if err := m.addLoRA(l); err != nil {
 			m.Close()
@@ -144,7 +151,8 @@ func (m *model) load(ctx context.Context, path string) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("llama: %s: %w: %w", path, backend.ErrAborted, context.Cause(ctx))
 	}
-	return failure(path, "cannot be loaded", &cerr, said)
+	err := failure(path, "cannot be loaded", &cerr, said)
+	return shortage(err, m.file.weights, m.opt)
 }
 
 // failure makes an error of what a C call left behind.
