@@ -64,7 +64,7 @@ type tables struct {
 
 	frames   []frameInfo
 	ranges   []byteRange
-	dense    []int32 // rows of 256 codes
+	dense    rows // of codes
 	outcomes []outcome
 
 	stackFrame  []Frame
@@ -76,12 +76,39 @@ type tables struct {
 	setItems []int32
 	setIndex map[uint64][]int32
 	setRow   []int32 // 1 + index of the row in setNext, or 0
-	setNext  []int32 // rows of 256: 0 unknown, else configuration + 2
+	setNext  rows    // 0 unknown, else configuration + 2
 
 	edges   Edges
 	scratch []int32
 	steps   int
 }
+
+// rowsPerPage is chosen so that a page is made in some microseconds.
+const rowsPerPage = 16
+
+// rows is a growing list of rows of 256 values. It grows by pages, so that
+// nothing is copied and no single step takes long.
+type rows struct {
+	pages []*[rowsPerPage][256]int32
+	n     int32
+}
+
+func (r *rows) add() (id int32, row *[256]int32) {
+	id = r.n
+	if id%rowsPerPage == 0 {
+		r.pages = append(r.pages, new([rowsPerPage][256]int32))
+	}
+	r.n++
+	return id, r.row(id)
+}
+
+func (r *rows) row(id int32) *[256]int32 {
+	return &r.pages[uint32(id)/rowsPerPage][uint32(id)%rowsPerPage]
+}
+
+func (r *rows) reset() { *r = rows{} }
+
+func (r *rows) bytes() int { return len(r.pages) * rowsPerPage * 1024 }
 
 func newTables(src Source, limits Limits) *tables {
 	t := &tables{src: src, limits: limits}
@@ -91,7 +118,9 @@ func newTables(src Source, limits Limits) *tables {
 
 func (t *tables) reset() {
 	t.err = nil
-	t.frames, t.ranges, t.dense = t.frames[:0], t.ranges[:0], t.dense[:0]
+	t.frames, t.ranges = t.frames[:0], t.ranges[:0]
+	t.dense.reset()
+	t.setNext.reset()
 	clear(t.outcomes)
 	t.outcomes = t.outcomes[:0]
 	t.stackFrame = append(t.stackFrame[:0], -1)
@@ -101,13 +130,13 @@ func (t *tables) reset() {
 	t.setOff = append(t.setOff[:0], 0)
 	t.setItems = t.setItems[:0]
 	t.setIndex = map[uint64][]int32{}
-	t.setRow, t.setNext = t.setRow[:0], t.setNext[:0]
+	t.setRow = t.setRow[:0]
 }
 
 // bytes returns the memory held, approximately.
 func (t *tables) bytes() int {
-	return cap(t.frames)*16 + cap(t.ranges)*8 + cap(t.dense)*4 + len(t.outcomes)*64 +
-		cap(t.stackFrame)*12 + len(t.stackIndex)*4 + cap(t.setItems)*4 + len(t.setOff)*40 + cap(t.setNext)*4
+	return cap(t.frames)*16 + cap(t.ranges)*8 + t.dense.bytes() + len(t.outcomes)*64 +
+		cap(t.stackFrame)*12 + len(t.stackIndex)*4 + cap(t.setItems)*4 + len(t.setOff)*40 + t.setNext.bytes()
 }
 
 func (t *tables) fail(err error) {
@@ -257,14 +286,13 @@ func (t *tables) index(fi *frameInfo) {
 		many = many || r.code == codeLater
 	}
 	if many {
-		row := len(t.dense)
-		t.dense = append(t.dense, make([]int32, 256)...)
-		for _, r := range t.ranges[fi.off:] {
+		id, row := t.dense.add()
+		for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
 			for b := int(r.lo); b <= int(r.hi); b++ {
-				t.dense[row+b] = r.code
+				row[b] = r.code
 			}
 		}
-		fi.dense = int32(row>>8) + 1
+		fi.dense = id + 1
 	}
 }
 
@@ -300,10 +328,11 @@ func (t *tables) code(e *Edges, list []edge) int32 {
 
 func (t *tables) lookup(f Frame, fi *frameInfo, b byte) int32 {
 	if fi.dense != 0 {
-		if code := t.dense[int(fi.dense-1)<<8|int(b)]; code != codeLater {
+		row := t.dense.row(fi.dense - 1)
+		if code := row[b]; code != codeLater {
 			return code
 		}
-		return t.later(f, int(fi.dense-1)<<8|int(b), b)
+		return t.later(f, row, b)
 	}
 	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
 		if b <= r.hi {
@@ -317,7 +346,7 @@ func (t *tables) lookup(f Frame, fi *frameInfo, b byte) int32 {
 }
 
 // later works out an edge and puts its code into a table.
-func (t *tables) later(f Frame, at int, b byte) int32 {
+func (t *tables) later(f Frame, row *[256]int32, b byte) int32 {
 	e := &t.edges
 	e.reset()
 	t.src.ExpandByte(f, b, e)
@@ -325,7 +354,7 @@ func (t *tables) later(f Frame, at int, b byte) int32 {
 	if len(e.list) > 0 {
 		code = t.code(e, e.list)
 	}
-	t.dense[at] = code
+	row[b] = code
 	return code
 }
 
@@ -366,7 +395,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	set := c >> 1
 	row := t.setRow[set]
 	if row != 0 {
-		if next := t.setNext[int(row-1)<<8|int(b)]; next != 0 {
+		if next := t.setNext.row(row - 1)[b]; next != 0 {
 			return next - 2
 		}
 	}
@@ -382,11 +411,11 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	}
 	if !sub.doubt && !mode.exact {
 		if row == 0 {
-			t.setNext = append(t.setNext, make([]int32, 256)...)
-			row = int32(len(t.setNext) >> 8)
+			id, _ := t.setNext.add()
+			row = id + 1
 			t.setRow[set] = row
 		}
-		t.setNext[int(row-1)<<8|int(b)] = next + 2
+		t.setNext.row(row - 1)[b] = next + 2
 	}
 	return next
 }

@@ -23,6 +23,12 @@ type vocabTables struct {
 	closers *closerTable
 	below   map[belowKey]*belowText
 
+	// Tokens of more than reach characters are few, and in long. Zero: they
+	// are not few.
+	reach  int
+	long   []int32 // ascending
+	common map[textKey]*textLocal
+
 	// The same for keys, where characters are spelt in one way only.
 	keyStay    vocab.Bitset
 	keyClosers *closerTable
@@ -245,6 +251,8 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			t.keyStay.Clear(tok)
 		}
 	}
+	t.common = map[textKey]*textLocal{}
+	t.findLong()
 	var mixed []vocab.TrieEntry
 	for id := int32(0); id < int32(v.Len()); id++ {
 		b := v.Bytes(id)
@@ -264,12 +272,36 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 	return t
 }
 
+// findLong chooses reach: low, but so that few tokens are longer and all of
+// those are plain.
+func (t *vocabTables) findLong() {
+	const fewest, most, tokens = 16, 64, 1500
+	s := t.strings
+	for k := fewest; k < most && k < len(s.StayChars); k++ {
+		rest := slices.Clone(s.Stay)
+		rest.AndNot(s.StayChars[k])
+		if n := rest.Count(); n > tokens {
+			continue
+		}
+		odd := slices.Clone(rest)
+		if odd.AndNot(s.Plain); odd.Count() > 0 {
+			continue
+		}
+		t.reach, t.long = k, rest.AppendTo(nil)
+		return
+	}
+	if len(s.StayChars) <= most {
+		t.reach = max(fewest, len(s.StayChars)-1)
+	}
+}
+
 // grow notes that the tables have become larger, and empties them when they
 // are too large. Called with the lock held.
 func (t *vocabTables) grow(n int) {
 	if t.bytes += n; t.bytes > vocabTablesLimit {
 		clear(t.texts)
 		clear(t.whole)
+		clear(t.common)
 		clear(t.sets)
 		clear(t.digits)
 		clear(t.below)
@@ -335,6 +367,47 @@ type textLocal struct {
 	none      bool         // no closer
 }
 
+// loose finds the tokens after which the string is still open, for all states
+// together that differ only in counts beyond the reach of most tokens. The few
+// longer tokens are tried one by one.
+func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
+	if t.reach == 0 {
+		return t.stay(m, q)
+	}
+	to, at := m.Loosen(q, t.reach)
+	if to == m && at == q {
+		return t.stay(m, q)
+	}
+	key := textKey{to, at}
+	common, ok := t.common[key]
+	if !ok {
+		common = t.stay(to, at)
+		if common.base != nil {
+			base := slices.Clone(common.base)
+			for _, tok := range t.long {
+				base.Clear(tok)
+			}
+			common.base = base
+		}
+		common.extra = slices.DeleteFunc(slices.Clone(common.extra), func(tok int32) bool {
+			_, long := slices.BinarySearch(t.long, tok)
+			return long
+		})
+		t.common[key] = common
+		t.grow(96 + 8*len(common.base) + 4*len(common.extra))
+	}
+	l := &textLocal{base: common.base, extra: common.extra, irregular: common.irregular}
+	for _, tok := range t.long {
+		if alive(m, q, t.v.Bytes(tok)) {
+			if len(l.extra) == len(common.extra) {
+				l.extra = slices.Clone(l.extra)
+			}
+			l.extra = append(l.extra, tok)
+		}
+	}
+	return l
+}
+
 // anything reports whether any token's text may follow state q.
 func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 	t.mu.Lock()
@@ -343,8 +416,9 @@ func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 	yes, ok := t.whole[key]
 	if !ok {
 		if wholeEdgeSet(m.Ranges(q)) {
-			_, most := t.head(m, q)
-			yes = most == len(t.strings.StayChars)-1
+			if _, most := t.head(m, q); most == len(t.strings.StayChars)-1 {
+				yes = true
+			}
 		}
 		t.whole[key] = yes
 		t.grow(32)
@@ -360,7 +434,7 @@ func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
 	if l, ok := t.texts[key]; ok {
 		return l
 	}
-	l := t.stay(m, q)
+	l := t.loose(m, q)
 	l.only, l.none = t.closers.accepted(m, q)
 	t.texts[key] = l
 	t.grow(96 + 4*len(l.extra) + 8*len(l.only))
@@ -404,6 +478,9 @@ func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 	return l
 }
 
+// maxHeadWork bounds the states that head looks at.
+const maxHeadWork = 160
+
 // maxTogether is the number of states followed at once by head.
 const maxTogether = 24
 
@@ -422,7 +499,8 @@ func (t *vocabTables) head(m *regular.Machine, q regular.State) (set []regular.R
 	}
 	states := []regular.State{q}
 	depth := 0
-	for ; depth < longest; depth++ {
+	for work := 0; depth < longest && work < maxHeadWork; depth++ {
+		work += len(states)
 		var next []regular.State
 		covered := true
 		for _, q := range states {
