@@ -1,0 +1,544 @@
+package jinja
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Values are Go values of these types: nil (None), bool, int64, float64,
+// string, *big.Int (a number of a document that is too large to calculate
+// with), *List, *Dict, undefined, *namespace, callable and *loop.
+
+// undefined is the value of a name, attribute or item that is not there.
+type undefined struct{ what string }
+
+func (u undefined) err() error { return failf("%s", u.what) }
+
+// List is a list or a tuple. A template can't change it.
+type List struct {
+	Items []any
+	Tuple bool
+	lazy  bool // what Python would only yield in a loop: true even when empty
+}
+
+// NewList makes a list of values that [FromGo] made.
+func NewList(items ...any) *List { return &List{Items: items} }
+
+// Dict is a dictionary that keeps the order in which keys were first set.
+type Dict struct {
+	keys, values []any
+	index        map[any]int
+}
+
+// NewDict makes an empty dictionary.
+func NewDict() *Dict { return &Dict{index: map[any]int{}} }
+
+// Set sets a key to a value that [FromGo] made.
+func (d *Dict) Set(key string, value any) { d.set(key, value) }
+
+// Len returns the number of keys.
+func (d *Dict) Len() int { return len(d.keys) }
+
+// Get returns the value of a key.
+func (d *Dict) Get(key string) (any, bool) { return d.get(key) }
+
+// hashKey returns what a key is found under: numbers that are equal are one
+// key in Python, True is 1. The second result is false for lists and the like.
+func hashKey(key any) (any, bool) {
+	switch k := key.(type) {
+	case bool:
+		if k {
+			return int64(1), true
+		}
+		return int64(0), true
+	case float64:
+		if k == math.Trunc(k) && math.Abs(k) < 1<<53 {
+			return int64(k), true
+		}
+		return k, true
+	case nil, int64, string:
+		return k, true
+	case *List:
+		if k.Tuple {
+			text, ok := repr(k, 1<<16)
+			return [1]string{text}, ok
+		}
+	}
+	return nil, false
+}
+
+func (d *Dict) set(key, value any) error {
+	h, ok := hashKey(key)
+	if !ok {
+		return failf("unhashable type: '%s'", typeName(key))
+	}
+	if i, ok := d.index[h]; ok {
+		d.values[i] = value
+		return nil
+	}
+	d.index[h] = len(d.keys)
+	d.keys, d.values = append(d.keys, key), append(d.values, value)
+	return nil
+}
+
+func (d *Dict) get(key any) (any, bool) {
+	h, ok := hashKey(key)
+	if !ok {
+		return nil, false
+	}
+	i, ok := d.index[h]
+	if !ok {
+		return nil, false
+	}
+	return d.values[i], true
+}
+
+// namespace is what namespace() returns: the one thing whose attributes can be
+// set.
+type namespace struct{ dict *Dict }
+
+// callable is a function, method or macro.
+type callable interface {
+	call(r *run, args callArgs) (any, error)
+	String() string
+}
+
+// callArgs are the evaluated arguments of a call.
+type callArgs struct {
+	list  []any
+	names []string
+	named []any
+}
+
+// FromGo turns a Go value into one that templates know: nil, booleans,
+// numbers, strings, json.Number, json.RawMessage, []any, []string,
+// map[string]any (keys sorted), and *List and *Dict as they are.
+func FromGo(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string, *List, *Dict:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case int32:
+		return int64(v), nil
+	case float32:
+		return float64(v), nil
+	case json.Number:
+		return number(string(v))
+	case json.RawMessage:
+		return FromJSON(v)
+	case []string:
+		list := &List{Items: make([]any, len(v))}
+		for i, s := range v {
+			list.Items[i] = s
+		}
+		return list, nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("jinja: %w", err)
+	}
+	return FromJSON(data)
+}
+
+// FromJSON reads a JSON document. Objects keep their order, and numbers their
+// kind: 1 is an integer, 1.0 is not.
+func FromJSON(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := fromDecoder(d)
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return v, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("data after the document")
+		}
+	}
+	return nil, fmt.Errorf("jinja: %w", err)
+}
+
+func fromDecoder(d *json.Decoder) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return number(string(t))
+	case json.Delim:
+		if t == '[' {
+			list := new(List)
+			for d.More() {
+				v, err := fromDecoder(d)
+				if err != nil {
+					return nil, err
+				}
+				list.Items = append(list.Items, v)
+			}
+			_, err := d.Token()
+			return list, err
+		}
+		dict := NewDict()
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			v, err := fromDecoder(d)
+			if err != nil {
+				return nil, err
+			}
+			dict.set(key, v)
+		}
+		_, err := d.Token()
+		return dict, err
+	default:
+		return t, nil // nil, bool or string
+	}
+}
+
+func number(s string) (any, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, nil
+	}
+	if !strings.ContainsAny(s, ".eE") {
+		if n, ok := new(big.Int).SetString(s, 10); ok {
+			return n, nil
+		}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return nil, fmt.Errorf("jinja: %q is no number", s)
+	}
+	return f, nil
+}
+
+// typeName is the name of a value's type in Python.
+func typeName(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NoneType"
+	case bool:
+		return "bool"
+	case int64, *big.Int:
+		return "int"
+	case float64:
+		return "float"
+	case string:
+		return "str"
+	case *List:
+		if v.Tuple {
+			return "tuple"
+		}
+		return "list"
+	case *Dict:
+		return "dict"
+	case undefined:
+		return "Undefined"
+	case *namespace:
+		return "Namespace"
+	case *loop:
+		return "LoopContext"
+	}
+	return "function"
+}
+
+// truth is bool(v).
+func truth(v any) bool {
+	switch v := v.(type) {
+	case nil, undefined:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case *List:
+		return v.lazy || len(v.Items) > 0
+	case *Dict:
+		return len(v.keys) > 0
+	}
+	return true
+}
+
+// maxDepth bounds how deep lists and dictionaries are followed. Documents
+// can't be deeper, encoding/json has a lower bound; but a template can put
+// lists into lists.
+const maxDepth = 20_000
+
+// printer writes values as Python's repr does.
+type printer struct {
+	b     []byte
+	limit int  // of bytes
+	over  bool // the limit, or that of depth, was exceeded
+	depth int
+}
+
+// repr is repr(v), cut off at limit bytes.
+func repr(v any, limit int) (text string, ok bool) {
+	p := printer{limit: limit}
+	p.value(v)
+	return string(p.b), !p.over
+}
+
+// enter counts nesting; leave must follow. It reports false when nothing more
+// is to be written.
+func (p *printer) enter() bool {
+	p.depth++
+	p.over = p.over || p.depth > maxDepth || len(p.b) > p.limit
+	return !p.over
+}
+
+func (p *printer) value(v any) {
+	if p.enter() {
+		p.plain(v)
+	}
+	p.depth--
+}
+
+func (p *printer) plain(v any) {
+	switch v := v.(type) {
+	case nil:
+		p.b = append(p.b, "None"...)
+	case bool:
+		if v {
+			p.b = append(p.b, "True"...)
+		} else {
+			p.b = append(p.b, "False"...)
+		}
+	case int64:
+		p.b = strconv.AppendInt(p.b, v, 10)
+	case *big.Int:
+		p.b = v.Append(p.b, 10)
+	case float64:
+		p.b = appendFloat(p.b, v)
+	case string:
+		p.b = appendQuoted(p.b, v)
+	case *List:
+		open, end := byte('['), byte(']')
+		if v.Tuple {
+			open, end = '(', ')'
+		}
+		p.b = append(p.b, open)
+		for i, item := range v.Items {
+			if i > 0 {
+				p.b = append(p.b, ", "...)
+			}
+			if p.value(item); p.over {
+				return
+			}
+		}
+		if v.Tuple && len(v.Items) == 1 {
+			p.b = append(p.b, ',')
+		}
+		p.b = append(p.b, end)
+	case *Dict:
+		p.b = append(p.b, '{')
+		for i, key := range v.keys {
+			if i > 0 {
+				p.b = append(p.b, ", "...)
+			}
+			p.value(key)
+			p.b = append(p.b, ": "...)
+			if p.value(v.values[i]); p.over {
+				return
+			}
+		}
+		p.b = append(p.b, '}')
+	case undefined:
+		p.b = append(p.b, "Undefined"...)
+	case *namespace:
+		p.b = append(p.b, "<Namespace "...)
+		p.value(v.dict)
+		p.b = append(p.b, '>')
+	case fmt.Stringer:
+		p.b = append(p.b, v.String()...)
+	}
+}
+
+// appendFloat writes a float as Python does: the shortest digits, an exponent
+// from 1e16 on and below 1e-4, and ".0" behind whole numbers.
+func appendFloat(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "nan"...)
+	case math.IsInf(f, 1):
+		return append(b, "inf"...)
+	case math.IsInf(f, -1):
+		return append(b, "-inf"...)
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.AppendFloat(b, f, 'e', -1, 64)
+	}
+	start := len(b)
+	b = strconv.AppendFloat(b, f, 'f', -1, 64)
+	if bytes.IndexByte(b[start:], '.') < 0 {
+		b = append(b, ".0"...)
+	}
+	return b
+}
+
+// appendQuoted writes a string as Python's repr does.
+func appendQuoted(b []byte, s string) []byte {
+	quote := byte('\'')
+	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
+		quote = '"'
+	}
+	b = append(b, quote)
+	for _, r := range s {
+		switch {
+		case r == rune(quote) || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r < 0x20 || r == 0x7f:
+			b = fmt.Appendf(b, `\x%02x`, r)
+		case strconv.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r < 0x100:
+			b = fmt.Appendf(b, `\x%02x`, r)
+		case r < 0x10000:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = fmt.Appendf(b, `\U%08x`, r)
+		}
+	}
+	return append(b, quote)
+}
+
+// equal is a == b.
+func (r *run) equal(a, b any) bool {
+	if !r.spend(1) {
+		return false
+	}
+	switch x := a.(type) {
+	case string:
+		y, ok := b.(string)
+		return ok && x == y
+	case nil:
+		return b == nil
+	case undefined:
+		_, ok := b.(undefined)
+		return ok
+	case *big.Int:
+		y, ok := b.(*big.Int)
+		return ok && x.Cmp(y) == 0
+	case *List:
+		y, ok := b.(*List)
+		if !ok || x.Tuple != y.Tuple || len(x.Items) != len(y.Items) {
+			return false
+		}
+		return x == y || r.deeper(func() bool {
+			for i := range x.Items {
+				if !r.equal(x.Items[i], y.Items[i]) {
+					return false
+				}
+			}
+			return true
+		})
+	case *Dict:
+		y, ok := b.(*Dict)
+		if !ok || len(x.keys) != len(y.keys) {
+			return false
+		}
+		return x == y || r.deeper(func() bool {
+			for i, key := range x.keys {
+				if other, ok := y.get(key); !ok || !r.equal(x.values[i], other) {
+					return false
+				}
+			}
+			return true
+		})
+	case bool, int64, float64:
+		if i, ok := asInt(a); ok {
+			if j, ok := asInt(b); ok {
+				return i == j
+			}
+		}
+		f, ok := asFloat(b)
+		g, _ := asFloat(a)
+		return ok && f == g
+	}
+	switch b.(type) {
+	case *namespace, *loop:
+		return a == b
+	}
+	return false
+}
+
+// less is a < b. Values of different kinds can't be ordered.
+func (r *run) less(a, b any) (bool, error) {
+	r.spend(1)
+	if x, ok := a.(string); ok {
+		if y, ok := b.(string); ok {
+			return x < y, nil // UTF-8 sorts as code points do
+		}
+	}
+	if i, ok := asInt(a); ok {
+		if j, ok := asInt(b); ok {
+			return i < j, nil
+		}
+	}
+	if x, ok := asFloat(a); ok {
+		if y, ok := asFloat(b); ok {
+			return x < y, nil
+		}
+	}
+	if x, ok := a.(*List); ok {
+		if y, ok := b.(*List); ok && x.Tuple == y.Tuple {
+			for i := range min(len(x.Items), len(y.Items)) {
+				if !r.equal(x.Items[i], y.Items[i]) {
+					var result bool
+					var err error
+					r.deeper(func() bool { result, err = r.less(x.Items[i], y.Items[i]); return true })
+					return result, err
+				}
+			}
+			return len(x.Items) < len(y.Items), nil
+		}
+	}
+	for _, v := range []any{a, b} {
+		if u, ok := v.(undefined); ok {
+			return false, u.err()
+		}
+	}
+	return false, failf("'<' not supported between instances of '%s' and '%s'", typeName(a), typeName(b))
+}
+
+// asInt returns a bool or integer as a number.
+func asInt(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	}
+	return 0, false
+}
+
+// asFloat returns any number that can be calculated with.
+func asFloat(v any) (float64, bool) {
+	if f, ok := v.(float64); ok {
+		return f, true
+	}
+	n, ok := asInt(v)
+	return float64(n), ok
+}

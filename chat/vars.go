@@ -1,0 +1,134 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"stencil/chat/jinja"
+)
+
+// vars returns the variables of a template.
+func (t *Template) vars(in Input, v variant) (map[string]any, error) {
+	vars := map[string]any{
+		"bos_token":             t.opt.BOS,
+		"eos_token":             t.opt.EOS,
+		"add_generation_prompt": in.AddGenerationPrompt,
+	}
+	for name, x := range in.Extra {
+		value, err := jinja.FromGo(x)
+		if err != nil {
+			return nil, fmt.Errorf("chat: variable %q: %w", name, err)
+		}
+		vars[name] = value
+	}
+	messages := jinja.NewList()
+	for i, m := range in.Messages {
+		d, err := m.dict(v)
+		if err != nil {
+			return nil, fmt.Errorf("chat: message %d: %w", i, err)
+		}
+		messages.Items = append(messages.Items, d)
+	}
+	vars["messages"] = messages
+	if len(in.Tools) > 0 {
+		tools := jinja.NewList()
+		for i, tool := range in.Tools {
+			value, err := jinja.FromJSON(tool)
+			if err != nil {
+				return nil, fmt.Errorf("chat: tool %d: %w", i, err)
+			}
+			tools.Items = append(tools.Items, value)
+		}
+		vars["tools"] = tools
+	}
+	return vars, nil
+}
+
+// dict returns a message as templates see it. Keys without a value are left
+// out: templates ask whether they are there.
+func (m *Message) dict(v variant) (*jinja.Dict, error) {
+	d := jinja.NewDict()
+	d.Set("role", m.Role)
+	d.Set("content", m.content(v))
+	if m.Name != "" {
+		d.Set("name", m.Name)
+	}
+	if m.Reasoning != "" {
+		d.Set("reasoning_content", m.Reasoning) // Qwen, DeepSeek
+		d.Set("thinking", m.Reasoning)          // gpt-oss
+	}
+	if len(m.ToolCalls) > 0 {
+		calls := jinja.NewList()
+		for _, c := range m.ToolCalls {
+			call, err := c.dict(v)
+			if err != nil {
+				return nil, err
+			}
+			calls.Items = append(calls.Items, call)
+		}
+		d.Set("tool_calls", calls)
+	}
+	if m.ToolCallID != "" {
+		d.Set("tool_call_id", m.ToolCallID)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Extra)) {
+		value, err := jinja.FromGo(m.Extra[key])
+		if err != nil {
+			return nil, fmt.Errorf("key %q: %w", key, err)
+		}
+		d.Set(key, value)
+	}
+	return d, nil
+}
+
+// content returns the content as templates see it: a text, a list of parts if
+// one of them is no text, or none.
+func (m *Message) content(v variant) any {
+	list := jinja.NewList()
+	textOnly := true
+	for _, p := range m.Parts {
+		part := jinja.NewDict()
+		part.Set("type", p.Type)
+		if p.Type == "text" {
+			part.Set("text", p.Text)
+		} else {
+			textOnly = false
+		}
+		list.Items = append(list.Items, part)
+	}
+	if !textOnly {
+		return list
+	}
+	text := m.text()
+	if text == "" && len(m.ToolCalls) > 0 && !v.emptyContent {
+		return nil
+	}
+	return text
+}
+
+func (c *ToolCall) dict(v variant) (*jinja.Dict, error) {
+	arguments := c.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	parsed, err := jinja.FromJSON(arguments)
+	if err != nil {
+		return nil, fmt.Errorf("arguments of %q: %w", c.Name, err)
+	}
+	function := jinja.NewDict()
+	function.Set("name", c.Name)
+	if v.textArguments {
+		function.Set("arguments", string(arguments))
+	} else {
+		function.Set("arguments", parsed)
+	}
+	d := jinja.NewDict()
+	if c.ID != "" {
+		d.Set("id", c.ID)
+	}
+	d.Set("type", "function")
+	d.Set("function", function)
+	return d, nil
+}
