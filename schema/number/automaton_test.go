@@ -191,6 +191,29 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestLongLists holds the time that long lists and long numbers take to what
+// sorting them takes; anything quadratic would run for minutes.
+func TestLongLists(t *testing.T) {
+	list := make([]Decimal, 100000)
+	for i := range list {
+		list[i] = FromInt(int64(i + 1))
+	}
+	s := Spec{Integer: true, Min: pointerTo("1"), Max: pointerTo("100000"), NotIn: list}
+	if _, err := Compile(s, AnySpelling, Limits{}); err == nil {
+		t.Error("all are excluded, and yet there is one")
+	}
+	s.Max = pointerTo("100001")
+	a := mustCompile(t, s, Canonical)
+	if text := string(a.Shortest(a.Start())); text != "100001" || a.Count(5) != 1 {
+		t.Errorf("Shortest is %s, Count %d", text, a.Count(5))
+	}
+	long := strings.Repeat("7", 50000)
+	a = mustCompile(t, Spec{HasIn: true, In: decimals(long)}, AnySpelling)
+	if text := string(a.Shortest(a.Start())); text != long {
+		t.Errorf("Shortest has %d bytes", len(text))
+	}
+}
+
 // TestFloats checks the promise that bounds hold for what a parser of float64
 // makes of canonical texts, near the bounds above all.
 func TestFloats(t *testing.T) {

@@ -48,7 +48,7 @@ func compile(spec *Spec, sp Spelling, limits Limits) (*Automaton, error) {
 	for _, list := range [][]Decimal{spec.MultipleOf, spec.NotMultipleOf} {
 		for _, m := range list {
 			if m.Sign() <= 0 {
-				return nil, errors.New("number: multiple of " + m.String() + ": the divisor must be positive")
+				return nil, errors.New("number: multiple of " + m.brief() + ": the divisor must be positive")
 			}
 		}
 	}

@@ -166,7 +166,8 @@ func (g *grid) reduce() {
 // setLarge sets g from divisors of any size.
 func (g *grid) setLarge(steps, nots []Decimal, limits Limits) error {
 	cycle := big.NewInt(1)
-	tooLarge := func() bool { return cycle.BitLen() > limits.Digits*10/3 }
+	most := limits.Digits / 3
+	tooLarge := func() bool { return cycle.BitLen() > most*10/3 }
 	scale := func(d Decimal) *big.Int {
 		m := d.bigCoefficient()
 		return m.Mul(m, bigPower(d.exp()+g.places))
@@ -177,7 +178,7 @@ func (g *grid) setLarge(steps, nots []Decimal, limits Limits) error {
 	}
 	for _, d := range steps {
 		if common(scale(d)); tooLarge() {
-			return &LimitError{Limit: "digits of a common multiple", Max: limits.Digits}
+			return &LimitError{Limit: "digits of a common multiple", Max: most}
 		}
 	}
 	g.divisors = divisors{}
@@ -186,7 +187,7 @@ func (g *grid) setLarge(steps, nots []Decimal, limits Limits) error {
 		m := scale(d)
 		g.large.nots = append(g.large.nots, m)
 		if common(m); tooLarge() {
-			return &LimitError{Limit: "digits of a common multiple", Max: limits.Digits}
+			return &LimitError{Limit: "digits of a common multiple", Max: most}
 		}
 	}
 	return nil

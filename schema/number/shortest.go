@@ -9,7 +9,8 @@ import (
 )
 
 // Shortest returns a shortest text that leads from q to an accepting state. It
-// is the caller's to keep. For Dead it is nil.
+// is the caller's to keep. For Dead it is nil. Where divisors have dozens of
+// digits, the search ends early, with a text that may not be the shortest.
 func (a *Automaton) Shortest(q State) []byte {
 	if q < 0 {
 		return nil
@@ -37,7 +38,14 @@ type completion struct {
 	a      *Automaton
 	length int // of text
 	text   string
+	tries  int // windows looked at
 }
+
+// maxTries is far above what a search for divisors of a few digits takes.
+const maxTries = 5000
+
+// enough reports whether the search may end.
+func (c *completion) enough() bool { return c.tries > maxTries && c.length < math.MaxInt32 }
 
 func (c *completion) offer(text string) {
 	if len(text) < c.length {
@@ -86,7 +94,7 @@ func (c *completion) side(side uint8, prefix string) {
 
 // digit offers the completions of n, which its last digit has led to.
 func (c *completion) digit(n node, prefix string, digit uint8) {
-	if len(prefix)+1 < c.length && c.a.live(&n) {
+	if len(prefix)+1 < c.length && !c.enough() && c.a.live(&n) {
 		c.from(&n, prefix+byteOf[digit:digit+1])
 	}
 }
@@ -97,7 +105,12 @@ func (c *completion) leadingZeros(n *node, prefix string) {
 	if !s.some {
 		return
 	}
-	for f := int(n.fraction); f <= s.zeros && len(prefix)+1 < c.length; f++ {
+	most := s.zeros
+	if c.a.any {
+		// An exponent moves the digits as far with fewer bytes, at most these.
+		most = int(n.fraction) + len("e-1000000000")
+	}
+	for f := int(n.fraction); f <= most && len(prefix)+1 < c.length; f++ {
 		for d := uint8(1); d <= 9; d++ {
 			m := c.a.first(n.side, d)
 			m.kind, m.fraction = kindFraction, int32(f+1)
@@ -136,7 +149,7 @@ func (c *completion) mantissa(n *node, prefix string) {
 	if a.grid != nil {
 		far += a.grid.places + a.grid.tens() + a.grid.span()
 	}
-	for k := near; k <= far; k++ {
+	for k := near; k <= far && !c.enough(); k++ {
 		for _, shift := range []int{k, -k} {
 			if shift < least || shift > most || !c.cheaper(n, prefix, 0, shift) {
 				continue
@@ -183,6 +196,7 @@ func (c *completion) window(n *node, prefix string, shift int, lowCut, highCut b
 		enough = min(enough, shift)
 	}
 	enough = sort.Search(enough, func(r int) bool { return !c.cheaper(n, prefix, r+1, shift) })
+	c.tries++
 	x, ok := a.find(n, shift, enough, lowCut, highCut)
 	if !ok {
 		return

@@ -2,6 +2,7 @@ package number
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -253,6 +254,15 @@ func (p *problem) hasValues(s *side, negative bool) bool {
 	return true
 }
 
+// brief returns the spelling of d for messages.
+func (d Decimal) brief() string {
+	const most = 40
+	if s := d.String(); len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d digits)", d.String()[:most], len(d.digits))
+}
+
 func (p *problem) emptyReason() string {
 	s := &p.spec
 	var parts []string
@@ -263,10 +273,10 @@ func (p *problem) emptyReason() string {
 		parts = append(parts, "not whole")
 	}
 	for _, m := range s.MultipleOf {
-		parts = append(parts, "a multiple of "+m.String())
+		parts = append(parts, "a multiple of "+m.brief())
 	}
 	for _, m := range s.NotMultipleOf {
-		parts = append(parts, "not a multiple of "+m.String())
+		parts = append(parts, "not a multiple of "+m.brief())
 	}
 	relation := func(b *Decimal, open bool, closed, strict string) {
 		if b == nil {
@@ -275,7 +285,7 @@ func (p *problem) emptyReason() string {
 		if open {
 			closed = strict
 		}
-		parts = append(parts, closed+" "+b.String())
+		parts = append(parts, closed+" "+b.brief())
 	}
 	relation(s.Min, s.MinExclusive, "at least", "above")
 	relation(s.Max, s.MaxExclusive, "at most", "below")

@@ -54,8 +54,9 @@ type Limits struct {
 	// can ask for a new state with each byte. Default 1<<17.
 	States int
 	// Digits is the greatest number of digits of the integers that bounds
-	// and multiples are turned into. Default 1200: from the smallest to the
-	// largest float64, with room to spare.
+	// and multiples are turned into; a third of it goes for the common
+	// multiple of all divisors. Default 1200: from the smallest to the largest
+	// float64, with room to spare.
 	Digits int
 	// Values is the greatest number of values in In, NotIn, MultipleOf and
 	// NotMultipleOf together. Default 1<<17.
