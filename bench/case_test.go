@@ -37,7 +37,7 @@ func TestCase(t *testing.T) {
 				t.Errorf("%s: %s", c.ID, found.minimise(tr.compare))
 			}
 		}
-		for i, mt := range maskTrials(t, nil) {
+		for i, mt := range maskTrials(t, v) {
 			walk := func(s, _ *value) *fault {
 				for seed := range uint64(5) {
 					if found := mt.run(s, newDice(seedBytes(seed))); found != nil {

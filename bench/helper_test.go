@@ -9,9 +9,9 @@ import (
 	"stencil/vocab"
 )
 
-// sharedFile returns the path of a file in the folder of shared data beside
-// the repository, and skips the test where that is not there.
-func sharedFile(t testing.TB, elem ...string) string {
+// sharedPath returns the path of a file in the folder of shared data beside
+// the repository.
+func sharedPath(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -19,7 +19,7 @@ func sharedFile(t testing.TB, elem ...string) string {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
+			return filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -27,7 +27,13 @@ func sharedFile(t testing.TB, elem ...string) string {
 		}
 		dir = parent
 	}
-	name := filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
+}
+
+// sharedFile is sharedPath for a file that is there; where it is not, the test
+// is skipped.
+func sharedFile(t testing.TB, elem ...string) string {
+	t.Helper()
+	name := sharedPath(t, elem...)
 	if _, err := os.Stat(name); err != nil {
 		t.Skipf("shared data are not there: %v", err)
 	}

@@ -3,7 +3,10 @@ package bench
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -253,26 +256,31 @@ func (tr *maskTrial) random(data []byte) *fault {
 }
 
 // maskTrials are the vocabularies and options under which masks are examined.
-func maskTrials(t testing.TB, llama *vocab.Vocab) []*maskTrial {
-	small := vocabOf(t, nastyTokens...)
-	trials := []*maskTrial{
-		{small, walk.NewTokens(small), lenient},
-		{small, walk.NewTokens(small), schema.Options{}},
-		{small, walk.NewTokens(small), schema.Options{Whitespace: schema.Pretty}},
+func maskTrials(t testing.TB, v *vocab.Vocab) []*maskTrial {
+	t.Helper()
+	tokens := walk.NewTokens(v)
+	return []*maskTrial{
+		{v, tokens, lenient},
+		{v, tokens, schema.Options{}},
+		{v, tokens, schema.Options{Whitespace: schema.Pretty}},
 	}
-	if llama != nil {
-		part := sliceOf(t, llama, 61)
-		trials = append(trials, &maskTrial{part, walk.NewTokens(part), lenient}, &maskTrial{part, walk.NewTokens(part), schema.Options{}})
-	}
-	return trials
 }
 
 // TestMaskOracle examines masks on random schemas.
 func TestMaskOracle(t *testing.T) {
-	for i, tr := range maskTrials(t, nil) {
+	testMaskOracle(t, vocabOf(t, nastyTokens...), *randomSchemas)
+}
+
+// TestMaskOracleLlama is TestMaskOracle with a slice of a real vocabulary.
+func TestMaskOracleLlama(t *testing.T) {
+	testMaskOracle(t, sliceOf(t, realVocab(t, "llama3.gguf"), 61), max(*randomSchemas/20, 1))
+}
+
+func testMaskOracle(t *testing.T, v *vocab.Vocab, n int) {
+	for i, tr := range maskTrials(t, v) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			faults := 0
-			for i := range *randomSchemas {
+			for i := range n {
 				seed := *randomSeed + uint64(i)
 				if found := tr.random(seedBytes(seed)); found != nil {
 					t.Errorf("seed %d: %s", seed, found)
@@ -285,16 +293,57 @@ func TestMaskOracle(t *testing.T) {
 	}
 }
 
-// TestMaskOracleLlama is TestMaskOracle with a slice of a real vocabulary.
-func TestMaskOracleLlama(t *testing.T) {
-	trials := maskTrials(t, realVocab(t, "llama3.gguf"))
-	for _, tr := range trials[len(trials)-2:] {
-		for i := range max(*randomSchemas/20, 1) {
-			seed := *randomSeed + uint64(i)
-			if found := tr.random(seedBytes(seed)); found != nil {
-				t.Fatalf("seed %d: %s", seed, found)
+var (
+	oracleEvery = flag.Int("every", 150, "take every n-th schema in TestMaskOracleCorpus")
+	oracleVocab = flag.String("oracle-vocab", "", "examine masks of this whole shared vocabulary, not of a slice, in TestMaskOracleCorpus")
+)
+
+// TestMaskOracleCorpus examines masks on the way through instances of real
+// schemas.
+func TestMaskOracleCorpus(t *testing.T) {
+	corpus := &Corpus{Paths: []string{sharedFile(t, "maskbench", "maskbench-dev.tar.xz")}, Every: *oracleEvery}
+	var v *vocab.Vocab
+	if *oracleVocab != "" {
+		v = realVocab(t, *oracleVocab)
+	} else {
+		v = sliceOf(t, realVocab(t, "llama3.gguf"), 61)
+	}
+	rng := rand.New(rand.NewPCG(*randomSeed, 0))
+	err := corpus.Each(func(c Case) error {
+		compiled, err := schema.Compile(c.Schema, lenient)
+		if err != nil {
+			return nil // counted by maskbench
+		}
+		g := compiled.Grammar(v)
+		for i, in := range c.Tests {
+			if in.Skip {
+				continue
+			}
+			if i == 4 {
+				break
+			}
+			at := make([]int, 5)
+			for k := range at {
+				at[k] = rng.IntN(len(in.Text) + 1)
+			}
+			slices.Sort(at)
+			m := g.NewMatcher()
+			from := 0
+			for _, to := range at {
+				if _, err := m.AcceptBytes(in.Text[from:to]); err != nil {
+					break // an instance that is not valid
+				}
+				from = to
+				if err := examineMask(m, v); err != nil && faultOf(err) != nil {
+					t.Errorf("%s instance %d at %d, after %q: %v", c.ID, i, to, in.Text[max(0, to-60):to], err)
+					break
+				}
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -304,7 +353,10 @@ func FuzzMaskOracle(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(append(seedBytes(seed), seedBytes(seed+1000)...))
 	}
-	trials := maskTrials(f, nil)
+	trials := maskTrials(f, vocabOf(f, nastyTokens...))
+	if _, err := os.Stat(sharedPath(f, "vocab", "llama3.gguf")); err == nil {
+		trials = append(trials, maskTrials(f, sliceOf(f, realVocab(f, "llama3.gguf"), 211))...)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, tr := range trials {
 			if found := tr.random(data); found != nil {
