@@ -30,7 +30,7 @@ var lines struct {
 	sync.Mutex
 	text    strings.Builder
 	level   C.int32_t
-	collect *[]string // where error lines go as well, if not nil
+	collect map[*[]string]bool // where error lines go as well
 }
 
 //export stencilLog
@@ -70,8 +70,8 @@ func flush() {
 		level = slog.LevelInfo // it warns of the ordinary, such as a context below the trained length
 	case C.GGML_LOG_LEVEL_ERROR:
 		level = slog.LevelError
-		if lines.collect != nil {
-			*lines.collect = append(*lines.collect, line)
+		for said := range lines.collect {
+			*said = append(*said, line)
 			level = slog.LevelDebug // it is told in the error that is returned
 		}
 	}
@@ -85,21 +85,20 @@ func flush() {
 	l.Log(context.Background(), level, line, "from", "llama.cpp")
 }
 
-// collecting lets one collectErrors run at a time.
-var collecting sync.Mutex
-
 // collectErrors runs f and returns the error lines that llama.cpp logged in
-// the meantime, for the text of an error; nothing is decided by them.
+// the meantime, for the text of an error; nothing is decided by them, and those
+// of something else that fails at the same time may be among them.
 func collectErrors(f func()) []string {
-	collecting.Lock()
-	defer collecting.Unlock()
-	var said []string
+	said := new([]string)
 	lines.Lock()
-	lines.collect = &said
+	if lines.collect == nil {
+		lines.collect = map[*[]string]bool{}
+	}
+	lines.collect[said] = true
 	lines.Unlock()
 	f()
 	lines.Lock()
 	defer lines.Unlock()
-	lines.collect = nil
-	return said
+	delete(lines.collect, said)
+	return *said
 }
