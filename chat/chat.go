@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"stencil/chat/jinja"
@@ -45,12 +44,15 @@ type Template struct {
 	parsed   *jinja.Template
 	opt      Options
 	caps     Caps
+	noNone   bool // content none would be written as "None"
 }
 
 // Caps are what a template can write down.
 type Caps struct {
-	System bool // system messages; otherwise they go into the first user message
-	Tools  bool // the list of tools; otherwise the caller must tell the model of them
+	System      bool // system messages; otherwise they go into the first user message
+	Tools       bool // the list of tools; otherwise the caller must tell the model of them
+	ToolCalls   bool // calls of tools; otherwise they become text of the assistant
+	ToolResults bool // messages of the role "tool"; otherwise they become the user's
 }
 
 // Message is one message of a conversation.
@@ -99,7 +101,7 @@ func New(template string, opt Options) (*Template, error) {
 	if t.parsed, err = jinja.Parse(t.source); err != nil {
 		return nil, fmt.Errorf("chat: the model's template: %w", err)
 	}
-	t.caps = t.probe()
+	t.probe()
 	return t, nil
 }
 
@@ -112,41 +114,27 @@ func (t *Template) Source() string { return t.source }
 // Caps returns what the template can write down.
 func (t *Template) Caps() Caps { return t.caps }
 
-// probe renders small conversations to see what is left of them. Where even
-// the plainest fails, nothing is known and all is assumed.
-func (t *Template) probe() Caps {
-	const mark = "stencil-7c1e"
-	user := Message{Role: "user", Content: "hello"}
-	shows := func(in Input) bool {
-		vars, err := t.vars(in, variant{})
-		if err != nil {
-			return false
-		}
-		text, err := t.run(vars)
-		return err == nil && strings.Contains(text, mark)
-	}
-	if !shows(Input{Messages: []Message{{Role: "user", Content: mark}}, AddGenerationPrompt: true}) {
-		return Caps{System: true, Tools: true}
-	}
-	tool := json.RawMessage(`{"type":"function","function":{"name":"` + mark + `","description":"d","parameters":{"type":"object","properties":{}}}}`)
-	return Caps{
-		System: shows(Input{Messages: []Message{{Role: "system", Content: mark}, user}, AddGenerationPrompt: true}),
-		Tools:  shows(Input{Messages: []Message{user}, Tools: []json.RawMessage{tool}, AddGenerationPrompt: true}),
-	}
-}
-
 // Render writes a conversation down. When the template itself refuses it, with
 // raise_exception, [Refusal] returns why. The text holds whatever the template
 // puts first, so a BOS token must not be added if it begins with one.
 func (t *Template) Render(in Input) (string, error) {
-	in.Messages = t.adapt(in.Messages)
+	var err error
+	if in.Messages, err = t.adapt(in.Messages); err != nil {
+		return "", err
+	}
+	return t.render(in)
+}
+
+// render writes messages down as they are, in the first form that the template
+// takes.
+func (t *Template) render(in Input) (string, error) {
 	var first error
-	for _, v := range variants(in.Messages) {
+	for _, v := range t.variants(in.Messages) {
 		vars, err := t.vars(in, v)
 		if err != nil {
 			return "", err
 		}
-		text, err := t.run(vars)
+		text, err := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now})
 		if err == nil {
 			return text, nil
 		}
@@ -168,63 +156,4 @@ func Refusal(err error) (message string, ok bool) {
 		return e.Message, true
 	}
 	return "", false
-}
-
-func (t *Template) run(vars map[string]any) (string, error) {
-	return t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now})
-}
-
-// adapt gives messages the roles that the template knows.
-func (t *Template) adapt(messages []Message) []Message {
-	developer := strings.Contains(t.source, "developer")
-	var out []Message
-	var system []string // to be put into the next user message
-	for _, m := range messages {
-		if m.Role == "developer" && !developer {
-			m.Role = "system"
-		}
-		switch {
-		case m.Role == "system" && !t.caps.System:
-			system = append(system, m.text())
-			continue
-		case m.Role == "user" && len(system) > 0:
-			m.Content, m.Parts = strings.Join(append(system, m.text()), "\n\n"), nil
-			system = nil
-		}
-		out = append(out, m)
-	}
-	if len(system) > 0 {
-		out = append(out, Message{Role: "user", Content: strings.Join(system, "\n\n")})
-	}
-	return out
-}
-
-// text returns the text of a message, of its parts one a line.
-func (m *Message) text() string {
-	if m.Parts == nil {
-		return m.Content
-	}
-	var texts []string
-	for _, p := range m.Parts {
-		if p.Text != "" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-// variant is a form in which messages with tool calls are given to a template.
-type variant struct {
-	textArguments bool // arguments as JSON text
-	emptyContent  bool // no content is "" rather than none
-}
-
-// variants returns the forms to be tried, one after the other.
-func variants(messages []Message) []variant {
-	for _, m := range messages {
-		if len(m.ToolCalls) > 0 {
-			return []variant{{}, {emptyContent: true}, {textArguments: true}, {true, true}}
-		}
-	}
-	return []variant{{}}
 }

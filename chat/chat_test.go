@@ -145,7 +145,7 @@ func TestFallback(t *testing.T) {
 	if !template.Fallback() || template.Source() != ChatML {
 		t.Error("a model without a template gets ChatML, and is told so")
 	}
-	if caps := template.Caps(); !caps.System || !caps.Tools {
+	if caps := template.Caps(); caps != (Caps{true, true, true, true}) {
 		t.Errorf("ChatML: %+v", caps)
 	}
 	call := Message{Role: "assistant", ToolCalls: []ToolCall{{ID: "1", Name: "now", Arguments: json.RawMessage(`{"utc":true}`)}}}
@@ -199,7 +199,7 @@ func TestAdaptation(t *testing.T) {
 			if got := render(t, c.template, Input{Messages: c.messages}); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if template, _ := New(c.template, Options{}); c.name != "further keys" && template.Caps() != c.caps {
+			if template, _ := New(c.template, Options{}); c.name != "further keys" && template.Caps().System != c.caps.System || template.Caps().Tools != c.caps.Tools {
 				t.Errorf("got %+v, want %+v", template.Caps(), c.caps)
 			}
 		})
@@ -211,16 +211,46 @@ func TestAdaptation(t *testing.T) {
 func TestToolCallForms(t *testing.T) {
 	call := Message{Role: "assistant", ToolCalls: []ToolCall{{Name: "f", Arguments: json.RawMessage(`{"b":1, "a":2}`)}}}
 	for template, want := range map[string]string{
-		`{{ messages[0].tool_calls[0].function.arguments | tojson }}`:                        `{"b": 1, "a": 2}`,
-		`{{ 'args ' + messages[0].tool_calls[0].function.arguments }}`:                       `args {"b":1, "a":2}`,
-		`{{ messages[0].content is none }}`:                                                  "True",
-		`{{ 'x' + messages[0].content }}`:                                                    "x",
-		`{{ 'x' + messages[0].content + messages[0].tool_calls[0].function.arguments[:3] }}`: `x{"b`,
-		`{{ messages[0].tool_calls[0].id is defined }}`:                                      "False",
+		`{{ messages[0].tool_calls[0].function.arguments | tojson }}`:                                           `{"b": 1, "a": 2}`,
+		`{{ 'args ' + messages[0].tool_calls[0].function.arguments }}`:                                          `args {"b":1, "a":2}`,
+		`{{ messages[0].content is none }}`:                                                                     "True",
+		`{{ 'x' + messages[0].content + (messages[-1].tool_calls or [])|map(attribute='function.name')|join }}`: "xf",
+		`{{ 'x' + messages[0].content + messages[0].tool_calls[0].function.arguments[:3] }}`:                    `x{"b`,
+		`{{ messages[0].tool_calls[0].id is defined }}`:                                                         "False",
 	} {
 		if got := render(t, template, Input{Messages: []Message{call}}); got != want {
 			t.Errorf("%s gives %q, want %q", template, got, want)
 		}
+	}
+}
+
+// TestToolsSpeltOut gives a conversation with tools to templates that know
+// none.
+func TestToolsSpeltOut(t *testing.T) {
+	alternating := `{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('take turns') }}{% endif %}[{{ m.role }}:{{ m.content }}]{% endfor %}`
+	messages := []Message{
+		{Role: "user", Content: "u"},
+		{Role: "assistant", Content: "Let me see.", ToolCalls: []ToolCall{{ID: "1", Name: "f", Arguments: json.RawMessage(`{"x": [1, 2]}`)}, {ID: "2", Name: "g"}}},
+		{Role: "tool", ToolCallID: "1", Name: "f", Content: "one"},
+		{Role: "tool", ToolCallID: "2", Content: "two"},
+		{Role: "assistant", Content: "done"},
+	}
+	want := `[user:u][assistant:Let me see.` + "\n" + `{"tool_call":{"name":"f","arguments":{"x":[1,2]}}}` + "\n" + `{"tool_call":{"name":"g","arguments":{}}}]`
+	if got := render(t, alternating, Input{Messages: messages}); got != want+`[user:{"tool_result":{"name":"f","id":"1","content":"one"}}`+"\n"+`{"tool_result":{"id":"2","content":"two"}}][assistant:done]` {
+		t.Errorf("got %s", got)
+	}
+	if got := render(t, plainTemplate, Input{Messages: messages}); got != want+"[tool:one][tool:two][assistant:done]" {
+		t.Errorf("got %s", got)
+	}
+	template, err := New(alternating, Options{})
+	if err != nil || template.Caps() != (Caps{}) {
+		t.Errorf("%+v %v", template.Caps(), err)
+	}
+	// A template that would write the content none as "None" gets "".
+	printing := `{% for m in messages %}[{{ m.role }}:{{ m.content }}{% for c in m.tool_calls or [] %}<{{ c.function.name }}>{% endfor %}]{% endfor %}`
+	messages[1].Content = ""
+	if got := render(t, printing, Input{Messages: messages[:2]}); got != "[user:u][assistant:<f><g>]" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -12,6 +12,8 @@
 //   - a template without system messages gets them at the beginning of the
 //     first user message;
 //   - "developer" becomes "system" where a template does not know it;
+//   - where a template knows no tool calls, or no results of tools, these
+//     become lines of JSON in the assistant's or the user's text;
 //   - a message of text parts becomes one text;
 //   - the arguments of tool calls are objects, or their JSON texts where a
 //     template fails on objects; the content of a message that only calls
