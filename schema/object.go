@@ -60,31 +60,32 @@ type moveKey struct {
 }
 
 type objectTable struct {
-	families  []*family
-	famIndex  map[string]int32
-	famOf     map[goal]int32
-	statics   []*static
-	staticOf  map[[2]int32]int32
-	states    []objState
-	stateOf   map[objState]int32
-	usedSets  [][]uint64
-	usedIndex map[string]int32
-	usedNext  map[usedStep]int32
-	freeLists []freeKey
-	freeIndex map[freeKey]int32
-	moves     map[moveKey][]move
-	soundness map[objState]bool
-	allowed   map[int32]allowance // by state
-	more      map[int32]int8      // by state: whether another member may follow, 1 or -1
-	relevance map[[2]int32]*relevance
-	freeOK    map[moveKey]bool
-	initial   map[goal]int32
-	keyStates []keyState
-	keyIndex  map[keyState]int32
-	keyRows   []*[128]int32
-	vectors   [][]int32
-	vecIndex  map[string]int32
-	firstKeys map[int32]int32
+	families   []*family
+	famIndex   map[string]int32
+	famOf      map[goal]int32
+	statics    []*static
+	staticOf   map[[2]int32]int32
+	states     []objState
+	stateOf    map[objState]int32
+	usedSets   [][]uint64
+	usedIndex  map[string]int32
+	usedNext   map[usedStep]int32
+	freeLists  []freeKey
+	freeIndex  map[freeKey]int32
+	moves      map[moveKey][]move
+	soundness  map[objState]bool
+	allowed    map[int32]allowance // by state
+	more       map[int32]int8      // by state: whether another member may follow, 1 or -1
+	relevance  map[[2]int32]*relevance
+	freeOK     map[moveKey]bool
+	initial    map[goal]int32
+	keyStates  []keyState
+	keyIndex   map[keyState]int32
+	keyRows    []*[128]int32
+	vectors    [][]int32
+	vecIndex   map[string]int32
+	firstKeys  map[int32]int32
+	othersLeft map[int32]bool // by key state
 
 	takenLists [][]int32
 	takenIndex map[string]int32
@@ -107,7 +108,7 @@ func (t *objectTable) init() {
 		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
 		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, allowed: map[int32]allowance{}, more: map[int32]int8{}, relevance: map[[2]int32]*relevance{},
 		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyIndex: map[keyState]int32{},
-		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, firstKeys: map[int32]int32{},
+		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, firstKeys: map[int32]int32{}, othersLeft: map[int32]bool{},
 		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
 	}
 }
@@ -1094,9 +1095,33 @@ func (s *source) someMember(state int32) bool {
 func (s *source) freeFrom(state, key int32) bool {
 	k := s.objects.keyStates[key]
 	if k.free != 0 {
-		return k.at != regular.Dead
+		return k.at != regular.Dead && (k.taken == 0 || s.othersLeft(key))
 	}
 	return len(s.objects.families[k.fam].pats) > 0 || s.allowedFree(state, 0)
+}
+
+// othersLeft reports whether a key can be completed to one that isn't taken.
+func (s *source) othersLeft(key int32) bool {
+	if left, ok := s.objects.othersLeft[key]; ok {
+		return left
+	}
+	k := s.objects.keyStates[key]
+	m := s.machines[k.free-1]
+	n := 0
+	for _, id := range s.objects.takenLists[k.taken] {
+		q := k.at
+		for _, r := range s.names[id][k.depth:] {
+			if q = m.Step(q, r); q == regular.Dead {
+				break
+			}
+		}
+		if q != regular.Dead && m.Accepting(q) {
+			n++
+		}
+	}
+	left := m.Count(k.at, n+1) > n
+	s.objects.othersLeft[key] = left
+	return left
 }
 
 // sound reports whether an object in state x can be completed.

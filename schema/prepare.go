@@ -978,6 +978,9 @@ func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *dec
 	return p
 }
 
+// manyKeys is a number of keys that no document uses up.
+const manyKeys = 10000
+
 // prepareKey does the same for the inside of a key, whose end can mean
 // different things.
 func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
@@ -995,7 +998,11 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 	default:
 		// The tokens inside the language of the keys that aren't names, and
 		// those that go on with a name which isn't in it.
-		l := t.text(s.machines[ks.free-1], ks.at)
+		m := s.machines[ks.free-1]
+		if ks.taken != 0 && m.Count(ks.at, manyKeys) < manyKeys {
+			return nil // keys that are taken may be all that is left of some beginnings
+		}
+		l := t.text(m, ks.at)
 		p.Base, p.Extra = l.base, l.extra
 		if !l.irregular {
 			// All of Stay, or those of it with few characters.

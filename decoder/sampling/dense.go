@@ -15,9 +15,10 @@ import (
 // separately, so that a draw rescans 1,024 tokens and not the vocabulary.
 const blockWords = 16
 
-// A word with more members than crowded is passed over as a row of 64 logits
-// with a test of the bit where it matters, others member by member. The row
-// has no bounds checks and its branches are guessed well.
+// A word with more members than crowded is passed over as a row of 64 logits,
+// of which nearly all are dismissed by one comparison before it matters
+// whether they are members; others member by member. Four comparisons to a
+// step of the loop keep it at a logit a cycle.
 const crowded = 24
 
 // argmax returns the member of set with the largest logit, the lowest id among
@@ -33,9 +34,14 @@ func argmax(set vocab.Bitset, logits []float32) (int32, float32) {
 			id = int32(i<<6 + bits.TrailingZeros64(w))
 		}
 		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
-			for j, l := range logits[i<<6 : i<<6+64] {
-				if l > best && w>>j&1 != 0 {
-					best, id = l, int32(i<<6+j)
+			row := (*[64]float32)(logits[i<<6:])
+			for j := 0; j < 64; j += 4 {
+				if row[j] > best || row[j+1] > best || row[j+2] > best || row[j+3] > best {
+					for k := j; k < j+4; k++ {
+						if l := row[k&63]; l > best && w>>k&1 != 0 {
+							best, id = l, int32(i<<6+k)
+						}
+					}
 				}
 			}
 			continue
@@ -117,9 +123,14 @@ func pick(set vocab.Bitset, logits []float32, top, scale float32, blocks []float
 func gather(dst []candidate, set vocab.Bitset, logits []float32, low, high float32) []candidate {
 	for i, w := range set {
 		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
-			for j, l := range logits[i<<6 : i<<6+64] {
-				if l >= low && l <= high && w>>j&1 != 0 {
-					dst = append(dst, candidate{l, int32(i<<6 + j)})
+			row := (*[64]float32)(logits[i<<6:])
+			for j := 0; j < 64; j += 4 {
+				if row[j] >= low || row[j+1] >= low || row[j+2] >= low || row[j+3] >= low {
+					for k := j; k < j+4; k++ {
+						if l := row[k&63]; l >= low && l <= high && w>>k&1 != 0 {
+							dst = append(dst, candidate{l, int32(i<<6 + k)})
+						}
+					}
 				}
 			}
 			continue
@@ -132,6 +143,34 @@ func gather(dst []candidate, set vocab.Bitset, logits []float32, low, high float
 		}
 	}
 	return dst
+}
+
+// offerAll offers every member of set to the heap.
+func offerAll(h *topHeap, set vocab.Bitset, logits []float32) {
+	floor := h.floor()
+	for i, w := range set {
+		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
+			row := (*[64]float32)(logits[i<<6:])
+			for j := 0; j < 64; j += 4 {
+				if row[j] >= floor || row[j+1] >= floor || row[j+2] >= floor || row[j+3] >= floor {
+					for k := j; k < j+4; k++ {
+						if l := row[k&63]; l >= floor && w>>k&1 != 0 {
+							h.offer(candidate{l, int32(i<<6 + k)})
+							floor = h.floor()
+						}
+					}
+				}
+			}
+			continue
+		}
+		for ; w != 0; w &= w - 1 {
+			t := i<<6 + bits.TrailingZeros64(w)
+			if l := logits[t]; l >= floor {
+				h.offer(candidate{l, int32(t)})
+				floor = h.floor()
+			}
+		}
+	}
 }
 
 // moments returns the sum of weights and the weighted mean distance from top:

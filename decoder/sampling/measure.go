@@ -90,13 +90,7 @@ func (m *Measurer) weighSet(logits []float32, allowed Set, top float32) float64 
 
 func (m *Measurer) likeliest(of *Measurement, n int) []Alternative {
 	m.heap.reset(n)
-	floor := m.heap.floor()
-	for t, l := range of.logits {
-		if l >= floor {
-			m.heap.offer(candidate{l, int32(t)})
-			floor = m.heap.floor()
-		}
-	}
+	offerAll(&m.heap, m.all, of.logits)
 	sortByLogit(m.heap.kept)
 	m.top = m.top[:0]
 	for _, c := range m.heap.kept {

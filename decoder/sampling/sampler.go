@@ -3,7 +3,6 @@ package sampling
 import (
 	"errors"
 	"math"
-	"math/bits"
 	"slices"
 
 	"stencil/vocab"
@@ -260,25 +259,7 @@ func (s *Sampler) gatherTopK(set vocab.Bitset, logits []float32) {
 	for _, c := range s.changed {
 		s.heap.offer(c)
 	}
-	floor := s.heap.floor()
-	for i, w := range set {
-		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
-			for j, l := range logits[i<<6 : i<<6+64] {
-				if l >= floor && w>>j&1 != 0 {
-					s.heap.offer(candidate{l, int32(i<<6 + j)})
-					floor = s.heap.floor()
-				}
-			}
-			continue
-		}
-		for ; w != 0; w &= w - 1 {
-			t := i<<6 + bits.TrailingZeros64(w)
-			if l := logits[t]; l >= floor {
-				s.heap.offer(candidate{l, int32(t)})
-				floor = s.heap.floor()
-			}
-		}
-	}
+	offerAll(&s.heap, set, logits)
 	s.takeHeap()
 }
 

@@ -1,0 +1,273 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"stencil/decoder"
+	"stencil/vocab"
+)
+
+// byteVocab is a vocabulary of single bytes and some longer tokens that
+// cross the borders between strings, keys and values.
+func byteVocab(t testing.TB) *vocab.Vocab {
+	t.Helper()
+	var tokens []vocab.Token
+	for b := range 256 {
+		tokens = append(tokens, vocab.Token{Text: fmt.Sprintf("<0x%02X>", b), Kind: vocab.Byte})
+	}
+	for _, text := range []string{
+		`","`, `":"`, `":`, `"}`, `"},{"`, `{"`, `["`, `"]`, `, "`, `: "`, `  `, `    `, "\n", "\n  ", `true`, `null`,
+		`12`, `123`, `00`, `.5`, `ab`, `abc`, `a"`, `\"`, `\u00`, `é`, `日本`, `}}`, `]}`, `name`, `na`,
+	} {
+		tokens = append(tokens, vocab.Token{Text: text, Kind: vocab.Normal})
+	}
+	v, err := vocab.FromTokens(tokens, vocab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+var lenient = Options{Order: OrderAny, Whitespace: Flexible(0), AnyNumberSpelling: true}
+
+func grammar(t testing.TB, v *vocab.Vocab, src string, opt Options) *decoder.Grammar {
+	t.Helper()
+	s, err := Compile([]byte(src), opt)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return s.Grammar(v)
+}
+
+func accepts(g *decoder.Grammar, text string) bool {
+	m := g.NewMatcher()
+	_, err := m.AcceptBytes([]byte(text))
+	return err == nil && m.Accepting()
+}
+
+func TestAccepts(t *testing.T) {
+	v := byteVocab(t)
+	for _, c := range []struct {
+		schema  string
+		yes, no []string
+	}{
+		{`true`, []string{`{}`, `[1, "a", null, {"b": -0.5e3}]`, `"\u00e9\ud83d\ude00"`}, []string{``, `{`, `"\ud800"`, `01`, `nul`}},
+		{`{"type": "integer", "minimum": 3, "maximum": 12}`, []string{`3`, `12`, `7.0`}, []string{`2`, `13`, `3.5`, `"3"`}},
+		{`{"type": "string", "minLength": 2, "maxLength": 3}`, []string{`"ab"`, `"é日x"`, `"\n\""`}, []string{`"a"`, `"abcd"`}},
+		{`{"pattern": "^(?!ab)[a-c]+$"}`, []string{`"ba"`, `5`}, []string{`"abc"`, `"d"`}},
+		{`{"enum": [1, "x", {"a": [true]}, null]}`, []string{`1`, `1.0`, `"x"`, `{"a": [true]}`, `null`}, []string{`2`, `{"a": [true], "b": 1}`, `{}`}},
+		{`{"properties": {"a": {"type": "number"}}, "required": ["a"], "additionalProperties": false}`, []string{`{"a": 1}`, `3`}, []string{`{}`, `{"a": "x"}`, `{"a": 1, "b": 2}`, `{"a": 1, "a": 2}`}},
+		{`{"type": "object"}`, []string{`{"x": 1, "y": {"x": 1}}`}, []string{`{"x": 1, "x": 2}`}},
+		{`{"patternProperties": {"^x": {"type": "null"}}, "propertyNames": {"maxLength": 2}}`, []string{`{"x": null, "y": 1}`}, []string{`{"x": 1}`, `{"abc": 1}`}},
+		{`{"type": "object", "minProperties": 2, "maxProperties": 3}`, []string{`{"a": 1, "b": 2}`}, []string{`{"a": 1}`, `{"a": 1, "b": 2, "c": 3, "d": 4}`}},
+		{`{"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object"}`, []string{`{"a": 1}`, `{"b": 1, "c": 1}`}, []string{`{}`, `{"a": 1, "b": 2}`}},
+		{`{"type": "object", "not": {"required": ["a"]}}`, []string{`{}`, `{"b": 1}`}, []string{`{"a": 1}`}},
+		{`{"if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["x"]}, "else": {"required": ["y"]}, "type": "object"}`,
+			[]string{`{"k": 1, "x": 0}`, `{"x": 0, "k": 1}`, `{"k": 2, "y": 0}`, `{"y": 1}`}, []string{`{"k": 1}`, `{"k": 1, "y": 0}`, `{"k": 2, "x": 0}`}},
+		{`{"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"minProperties": 2}}, "type": "object"}`, []string{`{"a": 1, "b": 1}`, `{"b": 1, "a": 1}`, `{"c": 1, "d": 1}`}, []string{`{"a": 1}`, `{"c": 1}`}},
+		{`{"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": true, "minItems": 2}`, []string{`["a", "c"]`, `["c", "b", "a"]`}, []string{`["a"]`, `["a", "a"]`, `["a", "b", "a"]`}},
+		{`{"prefixItems": [{"type": "string"}], "items": {"type": "integer"}, "contains": {"type": "integer", "minimum": 5}, "maxContains": 1, "type": "array"}`, []string{`["a", 5]`, `["a", 1, 9]`}, []string{`["a"]`, `["a", 5, 6]`, `[1, 5]`}},
+		{`{"allOf": [{"properties": {"a": {"minimum": 2}}}, {"properties": {"a": {"maximum": 3}}}], "unevaluatedProperties": false, "type": "object"}`, []string{`{"a": 2}`, `{}`}, []string{`{"a": 4}`, `{"b": 1}`}},
+		{`{"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "required": ["kids"], "additionalProperties": false}}}`,
+			[]string{`{"kids": [{"kids": []}]}`}, []string{`{"kids": [{}]}`, `{"kids": [1]}`}},
+		{`{"multipleOf": 0.01, "exclusiveMinimum": 0}`, []string{`0.01`, `12.34`, `1e2`}, []string{`0`, `0.001`, `-1`}},
+		{`{"format": "date"}`, []string{`"2024-02-29"`, `7`}, []string{`"2023-02-29"`, `"today"`}},
+	} {
+		g := grammar(t, v, c.schema, lenient)
+		for _, text := range c.yes {
+			if !accepts(g, text) {
+				t.Errorf("%s refuses %s", c.schema, text)
+			}
+		}
+		for _, text := range c.no {
+			if accepts(g, text) {
+				t.Errorf("%s accepts %s", c.schema, text)
+			}
+		}
+	}
+}
+
+func TestLayouts(t *testing.T) {
+	v := byteVocab(t)
+	const src = `{"type": "object", "properties": {"b": {"type": "array", "items": {"type": "integer"}}, "a": {"type": "object"}}, "required": ["b"]}`
+	for _, c := range []struct {
+		opt     Options
+		yes, no []string
+	}{
+		{Options{}, []string{`{"b":[1,2],"a":{}}`, `{"b":[],"z":1}`}, []string{`{"a":{},"b":[]}`, `{"b": []}`, `{"z":1,"b":[]}`, "{\"b\":[]}\n"}},
+		{Options{Whitespace: Pretty}, []string{"{\n  \"b\": [\n    1,\n    2\n  ],\n  \"a\": {}\n}", "{\n  \"b\": []\n}"}, []string{`{"b":[]}`, "{\n\"b\": []\n}"}},
+		{Options{Order: OrderAny, Whitespace: Flexible(2)}, []string{"{\"a\" : {} ,\n\n\"b\":[]}", ` {"b":[ ]} `}, []string{`{   "b":[]}`}},
+	} {
+		g := grammar(t, v, src, c.opt)
+		for _, text := range c.yes {
+			if !accepts(g, text) {
+				t.Errorf("%+v refuses %q", c.opt, text)
+			}
+		}
+		for _, text := range c.no {
+			if accepts(g, text) {
+				t.Errorf("%+v accepts %q", c.opt, text)
+			}
+		}
+	}
+}
+
+// Every mask must hold exactly the tokens whose bytes are accepted.
+func TestMasksEqualBytes(t *testing.T) {
+	v := byteVocab(t)
+	for _, src := range []string{
+		`true`,
+		`{"type": "object", "properties": {"name": {"type": "string", "maxLength": 3}, "na": {"type": "integer"}, "é": {"enum": ["ab", "abc", 12]}}, "required": ["na"]}`,
+		`{"type": "object", "properties": {"a": true, "ab": true}, "additionalProperties": false, "minProperties": 1}`,
+		`{"type": "object", "patternProperties": {"^[a-b]{1,2}$": {"type": "boolean"}}, "additionalProperties": false}`,
+		`{"type": "array", "items": {"type": "string"}, "uniqueItems": true}`,
+		`{"type": "array", "items": {"enum": ["a", "ab", null]}, "uniqueItems": true}`,
+		`{"type": "string", "pattern": "^[a-c]+(\\s[a-z]+){0,2}$"}`,
+	} {
+		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}} {
+			g := grammar(t, v, src, opt)
+			m := g.NewMatcher()
+			for step := range 60 {
+				mask, err := m.Mask()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var allowed []int32
+				for tok := range int32(v.Len()) {
+					_, err := m.Clone().AcceptBytes(v.Bytes(tok))
+					if ok := err == nil && len(v.Bytes(tok)) > 0; ok != mask.Has(tok) {
+						t.Fatalf("%s %+v after %q: token %q: mask %v, bytes %v", src, opt, m.Text(), v.Bytes(tok), mask.Has(tok), ok)
+					} else if ok {
+						allowed = append(allowed, tok)
+					}
+				}
+				if mask.Len() != len(mask.AppendTokens(nil)) || mask.Len() != len(allowed) {
+					t.Fatalf("%s after %q: Len %d, tokens %d, allowed %d", src, m.Text(), mask.Len(), len(mask.AppendTokens(nil)), len(allowed))
+				}
+				if rest := m.ShortestCompletion(); !completes(m, rest) {
+					t.Fatalf("%s %+v after %q: %q doesn't complete", src, opt, m.Text(), rest)
+				}
+				if len(allowed) == 0 {
+					if !m.Accepting() {
+						t.Fatalf("%s after %q: dead end", src, m.Text())
+					}
+					break
+				}
+				if err := m.Accept(allowed[(step*7919+3)%len(allowed)]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func completes(m *decoder.Matcher, rest []byte) bool {
+	c := m.Clone()
+	_, err := c.AcceptBytes(rest)
+	return err == nil && c.Accepting()
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{`{"type": "strin"}`, `1:10: "/type": type: must be one of null, boolean, number, integer, string, array, object (string)`},
+		{`{"type": }`, `1:10: unexpected '}', a value expected`},
+		{`{"properties": {"a": 3}}`, `"/properties/a"`},
+		{`{"$ref": "#/nope"}`, `"/$ref": $ref: nothing is there`},
+		{`{"$ref": "other.json"}`, `"/$ref": $ref: references outside of the document are not followed`},
+		{`{"pattern": "(a)\\1"}`, `"/pattern": pattern`},
+		{`{"pattern": "("}`, `"/pattern": pattern`},
+		{`{"allOf": [{"type": "string"}, {"type": "integer"}]}`, `"/allOf"`},
+		{`{"type": "integer", "minimum": 3, "maximum": 2}`, `"/minimum": minimum: contradicts`},
+		{`{"$ref": "#"}`, `without an end`},
+		{`{"minLength": -1}`, `"/minLength": minLength: must be a non-negative integer`},
+		{`{"a": 1, "a": 2}`, `duplicate key "a"`},
+	} {
+		_, err := Compile([]byte(c.src), Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.src, err, c.want)
+		}
+	}
+	var unsupported *UnsupportedError
+	_, err := Compile([]byte(`{"properties": {"a": {"$ref": "x"}, "b": {"pattern": "(a)\\1"}}}`), Options{})
+	if !errors.As(err, &unsupported) || len(unsupported.Issues) != 2 {
+		t.Errorf("not all unsupported keywords are listed: %v", err)
+	}
+	s, err := Compile([]byte(`{"requird": ["a"], "x-b": 1}`), Options{})
+	if err != nil || len(s.Report().Warnings) != 1 || !strings.Contains(s.Report().Warnings[0].Hint, "required") {
+		t.Errorf("no hint for a misspelt keyword: %v %+v", err, s)
+	}
+	if _, err := Compile([]byte(`{"requird": ["a"]}`), Options{Strict: true}); err == nil {
+		t.Error("a misspelt keyword is accepted under Strict")
+	}
+}
+
+// The table in doc.go lists the keywords that are read, and no others.
+func TestKeywordTable(t *testing.T) {
+	src, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(src)) {
+		if rest, ok := strings.CutPrefix(line, "//\t"); ok {
+			listed[strings.Fields(rest)[0]] = true
+		}
+	}
+	for _, k := range assertions {
+		if !listed[k] {
+			t.Errorf("doc.go doesn't list %s", k)
+		}
+		delete(listed, k)
+	}
+	for k := range listed {
+		t.Errorf("doc.go lists %s, which is not read", k)
+	}
+}
+
+// Matchers of one grammar may be used by many goroutines.
+func TestConcurrentMatchers(t *testing.T) {
+	v := byteVocab(t)
+	g := grammar(t, v, `{"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}, "uniqueItems": true}}}`, lenient)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			m := g.NewMatcher()
+			for _, b := range []byte(`{"a": ["x", "yz"], "b": {"c": [1, 2]}}`) {
+				if _, err := m.Mask(); err != nil {
+					t.Error(err)
+				}
+				if _, err := m.AcceptBytes([]byte{b}); err != nil {
+					t.Error(err)
+				}
+			}
+			if !m.Accepting() {
+				t.Error("not accepted")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func FuzzCompile(f *testing.F) {
+	f.Add(`{"type": "object", "properties": {"a": {"$ref": "#"}}, "not": {"required": ["b"]}}`, `{"a": {}}`)
+	f.Add(`{"oneOf": [{"enum": [1, [2]]}, {"items": {"multipleOf": 3}}]}`, `[3]`)
+	v := byteVocab(f)
+	f.Fuzz(func(t *testing.T, src, text string) {
+		if len(src) > 1000 || len(text) > 200 {
+			return
+		}
+		s, err := Compile([]byte(src), Options{Limits: Limits{Steps: 1 << 14, States: 1 << 16}})
+		if err != nil {
+			return
+		}
+		m := s.Grammar(v).NewMatcher()
+		if _, err := m.AcceptBytes([]byte(text)); err == nil {
+			_, _ = m.Mask()
+		}
+	})
+}
