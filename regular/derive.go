@@ -6,7 +6,7 @@ import "slices"
 // its shape. They are computed once; the result is shared and read only.
 func (s *Store) derive(e Expr) []edge {
 	if n := &s.nodes[e]; n.derived {
-		return n.edges
+		return s.successorsOf(n)
 	}
 	base := len(s.scratch.edges)
 	s.successors(e)
@@ -14,20 +14,15 @@ func (s *Store) derive(e Expr) []edge {
 	s.scratch.edges = s.scratch.edges[:base]
 	n := &s.nodes[e]
 	n.derived, n.edges = true, kept
-	return kept
+	return s.successorsOf(n)
 }
 
 // keep copies a list of edges into the Store's memory.
-func (s *Store) keep(list []edge) []edge {
-	if len(list) == 0 {
-		return nil
-	}
-	if len(s.chunk)+len(list) > cap(s.chunk) {
-		s.chunk = make([]edge, 0, max(len(list), min(64+2*len(s.nodes), 4096)))
-	}
-	at := len(s.chunk)
-	s.chunk = append(s.chunk, list...)
-	return s.chunk[at:len(s.chunk):len(s.chunk)]
+func (s *Store) keep(list []edge) (span [2]int32) {
+	span[0] = int32(len(s.edges))
+	s.edges = append(s.edges, list...)
+	span[1] = int32(len(s.edges))
+	return span
 }
 
 // emit pushes an edge, joined to the one before if it goes on from there. base
@@ -60,7 +55,15 @@ func (s *Store) successors(e Expr) {
 		less := s.repeat(Expr(n.a), max(n.least-1, 0), lessOne(n.most))
 		s.after(base, Expr(n.a), less)
 	case opRec:
-		s.scratch.edges = append(s.scratch.edges, s.derive(s.body(e))...)
+		s.scratch.edges = append(s.scratch.edges, s.derive(Expr(n.a))...)
+	case opState:
+		from, to := int32(-1), exprEmpty
+		s.automata[n.a].successors(n.b, func(lo, hi rune, q int32) {
+			if q != from {
+				from, to = q, s.intern(node{op: opState, a: n.a, b: q})
+			}
+			s.scratch.edges = append(s.scratch.edges, edge{lo, hi, to})
+		})
 	case opNot:
 		next := rune(0)
 		for _, d := range s.derive(Expr(n.a)) {

@@ -23,6 +23,7 @@ const (
 	opAnd               // a, b: span in Store.args, sorted, at least two
 	opNot               // all strings but those of a
 	opSwitch            // a node of a finite automaton: its edges are its definition
+	opState             // a state of an automaton; a: index in Store.automata, b: the state
 	opRec               // a defined by an equation: a is the right side
 )
 
@@ -53,7 +54,7 @@ type node struct {
 	hash        uint32
 	shortest    int32 // length of the shortest string plus one, when a search has found it
 	lengths     lengths
-	edges       []edge
+	edges       [2]int32 // span in Store.edges, when derived; opSwitch: always
 }
 
 // edge leads from an expression to a successor, under each character of a
@@ -78,29 +79,30 @@ type Store struct {
 	limits Limits
 	err    error
 
-	nodes  []node
-	table  []int32 // open addressing: index into nodes plus one
-	ranges []Range
-	args   []Expr
-	ascii  [128]Expr // the classes of one ASCII character, when made
-	chunk  []edge    // where spans of edges are cut from
+	nodes    []node
+	table    []int32 // open addressing: index into nodes plus one
+	ranges   []Range
+	args     []Expr
+	ascii    [128]Expr // the classes of one ASCII character, when made
+	edges    []edge
+	automata []automaton // shared with other Stores
 
 	patterns map[string]Expr
 	formats  map[string]Expr
 	machines map[Expr]*Machine
 
-	deferred map[Expr]func() Expr // right sides of equations yet to be written down
-	openRecs int                  // equations whose right side isn't known yet
+	openRecs int // equations whose right side isn't known yet
 	scratch  scratch
 }
 
 // scratch holds buffers used as stacks: a function takes what lies beyond the
 // length it found and gives it back.
 type scratch struct {
-	exprs  []Expr
-	edges  []edge
-	ranges []Range
-	lists  [][]edge
+	exprs    []Expr
+	edges    []edge
+	automata []automaton // shared with other Stores
+	ranges   []Range
+	lists    [][]edge
 }
 
 // NewStore returns an empty Store. It costs a microsecond or two.
@@ -110,6 +112,7 @@ func NewStore(limits Limits) *Store {
 	s.table = make([]int32, 128)
 	s.ranges = append(make([]Range, 0, 64), allRunes...)
 	s.args = make([]Expr, 0, 32)
+	s.edges = make([]edge, 0, 48)
 	one := lengths{1, 1, 1, 1}
 	s.nodes[exprEmpty] = node{op: opEmpty, flags: plain, live: dead, derived: true, lengths: lengths{lo: maxCount}.noInner()}
 	s.nodes[exprEpsilon] = node{op: opEpsilon, flags: plain | nullable, live: live, derived: true}
@@ -146,6 +149,10 @@ func (s *Store) operands(e Expr) []Expr {
 func (s *Store) set(e Expr) []Range {
 	n := &s.nodes[e]
 	return s.ranges[n.a : n.a+n.b : n.a+n.b]
+}
+
+func (s *Store) successorsOf(n *node) []edge {
+	return s.edges[n.edges[0]:n.edges[1]:n.edges[1]]
 }
 
 const (
@@ -240,6 +247,12 @@ func (s *Store) intern(n node) Expr {
 			n.flags |= nullable
 		}
 		n.lengths = repeatLengths(a.lengths, n.least, n.most)
+	case opState:
+		final, l := s.automata[n.a].about(n.b)
+		n.flags, n.live, n.lengths = plain, live, l
+		if final {
+			n.flags |= nullable
+		}
 	case opNot:
 		n.flags = a.flags&recursive | ^a.flags&nullable
 		n.lengths = lengths{lo: 0, hi: infinite}.noInner()
@@ -479,28 +492,6 @@ func (s *Store) newRec(hasEmpty bool) Expr {
 	}
 	s.openRecs++
 	return s.add(n)
-}
-
-// later returns an expression that is written down when its successors are
-// first asked for. It must have no And or Not in it, some string, and none that
-// is empty.
-func (s *Store) later(l lengths, body func() Expr) Expr {
-	e := s.add(node{op: opRec, flags: plain, live: live, a: int32(exprEpsilon), lengths: l})
-	if s.deferred == nil {
-		s.deferred = make(map[Expr]func() Expr)
-	}
-	s.deferred[e] = body
-	return e
-}
-
-// body returns the right side of an opRec.
-func (s *Store) body(rec Expr) Expr {
-	if make, ok := s.deferred[rec]; ok {
-		delete(s.deferred, rec)
-		e := make()
-		s.nodes[rec].a = int32(e)
-	}
-	return Expr(s.nodes[rec].a)
 }
 
 // setRec defines what newRec made. Wherever rec occurs in e, at least one

@@ -39,13 +39,10 @@ func (s *Store) format(name string) (Expr, bool) {
 	var e Expr
 	if build, ok := composed[name]; ok {
 		e = build(s)
-	} else if tree, ok := formatTrees[name]; ok {
-		e = s.matched(tree())
+	} else if table, ok := formatTables[name]; ok {
+		e = s.state(table(), 0)
 	} else {
 		return exprEmpty, false
-	}
-	if s.err != nil {
-		return exprEmpty, true
 	}
 	if s.formats == nil {
 		s.formats = make(map[string]Expr)
@@ -60,9 +57,13 @@ var composed map[string]func(*Store) Expr
 
 func init() {
 	composed = map[string]func(*Store) Expr{
-		"time":      (*Store).timeFormat,
-		"date-time": (*Store).dateTimeFormat,
-		"hostname":  (*Store).hostnameFormat,
+		"time": func(s *Store) Expr { return s.state(clock{}, 0) },
+		"date-time": func(s *Store) Expr {
+			date, _ := s.format("date")
+			t := s.class([]Range{{'T', 'T'}, {'t', 't'}})
+			return s.concat(date, s.concat(t, s.state(clock{}, 0)))
+		},
+		"hostname": func(s *Store) Expr { return s.and2(s.length(1, 253), s.part("hostname labels")) },
 		"email": func(s *Store) Expr {
 			return s.emailFormat(s.part("local part"), s.part("hostname labels"))
 		},
@@ -74,27 +75,31 @@ func init() {
 	}
 }
 
-// formatTrees has the syntax trees of the formats that are single patterns,
-// formatParts those of the patterns the others are put together from. They are
-// parsed once in a process, when first asked for.
-var formatTrees, formatParts = func() (trees, parts map[string]func() *tree) {
+// formatTables has the automata of the formats that are single patterns,
+// formatParts those of the patterns the others are put together from. Each is
+// made once in a process, when first asked for.
+var formatTables, formatParts = func() (tables, parts map[string]func() *table) {
 	texts, partTexts := formatPatterns()
-	return parsedLater(texts), parsedLater(partTexts)
+	return tabulatedLater(texts), tabulatedLater(partTexts)
 }()
 
-func parsedLater(texts map[string]string) map[string]func() *tree {
-	trees := map[string]func() *tree{}
+func tabulatedLater(texts map[string]string) map[string]func() *table {
+	tables := map[string]func() *table{}
 	for name, text := range texts {
-		trees[name] = sync.OnceValue(func() *tree {
+		tables[name] = sync.OnceValue(func() *table {
+			s := NewStore(Limits{})
 			t, err := parsePattern(text)
 			if err != nil {
-				return &tree{kind: kindClass} // never: a test parses them all
+				return &table{{}} // never: a test parses them all
 			}
-			return t
+			return tabulate(s, s.matched(t))
 		})
 	}
-	return trees
+	return tables
 }
+
+// part returns a pattern of which formats are made.
+func (s *Store) part(name string) Expr { return s.state(formatParts[name](), 0) }
 
 func formatPatterns() (formats, parts map[string]string) {
 	const (
@@ -139,7 +144,6 @@ func formatPatterns() (formats, parts map[string]string) {
 		fmt.Sprintf(`(?:(?:%s:){0,6}%s)?::`, group, group))
 	ipv6 := `(?:` + strings.Join(forms, "|") + `)`
 
-	const hour, minute = `(?:[01][0-9]|2[0-3])`, `[0-5][0-9]`
 	uri := uriPatterns(ipv6, "", "")
 	iri := uriPatterns(ipv6, ucsChars, privateChars)
 	literal := `(?:[!#$&'(-;=?-\[\]_a-z~` + ucsChars + privateChars + `]|%` + hex + `{2})`
@@ -161,7 +165,6 @@ func formatPatterns() (formats, parts map[string]string) {
 		"regex":                 regexPattern(),
 	}
 	parts = map[string]string{
-		"clock":           hour + `:` + minute + `:` + minute + `(?:\.[0-9]+)?(?:[Zz]|[+-]` + hour + `:` + minute + `)`,
 		"idn ascii label": asciiLabel,
 		"hostname labels": label + `(?:\.` + label + `)*`,
 		"local part":      `(?:` + atom + `+(?:\.` + atom + `+)*|"[ !#-\[\]-~]{0,62}")`,
@@ -239,72 +242,6 @@ func regexPattern() string {
 	return `(?:` + level + `(?:\|` + level + `)*|` + named + `)`
 }
 
-// timeFormat is a time of day with its offset. A leap second is one at the end
-// of a day in UTC, which ties the hour and the minute to the offset.
-func (s *Store) timeFormat() Expr {
-	return s.or2(s.part("clock"), s.leapSeconds(0, 0))
-}
-
-func (s *Store) dateTimeFormat() Expr {
-	date, _ := s.format("date")
-	clock, _ := s.format("time")
-	return s.concat(date, s.concat(s.class([]Range{{'T', 'T'}, {'t', 't'}}), clock))
-}
-
-// leapSeconds returns the rest of a time with a leap second, given how many of
-// the four digits of hour and minute were read and the number they make. All
-// 1440 minutes of a day have different rests; each is written down only when
-// its digits are read.
-func (s *Store) leapSeconds(read, digits int) Expr {
-	shortest := [...]int32{5, 4, 2, 1, 0}[read] + 9
-	if 2359 == digits || 235 == digits || 23 == digits || 2 == digits || read == 0 {
-		shortest -= 5 // Z will do
-	}
-	return s.later(lengths{lo: shortest, hi: infinite}.noInner(), func() Expr {
-		if read == 4 {
-			return s.leapOffset(digits/100, digits%100)
-		}
-		most := [...]int{2, 9, 5, 9}[read]
-		if read == 1 && digits == 2 {
-			most = 3
-		}
-		var list []Expr
-		for d := 0; d <= most; d++ {
-			rest := s.leapSeconds(read+1, digits*10+d)
-			if read == 1 {
-				rest = s.concat(s.char(':'), rest)
-			}
-			list = append(list, s.concat(s.char(rune('0'+d)), rest))
-		}
-		return s.or(list)
-	})
-}
-
-// leapOffset returns what follows the hour and minute of a leap second: the
-// offsets with which it is 23:59 in UTC.
-func (s *Store) leapOffset(hour, minute int) Expr {
-	ahead := (hour*60 + minute + 1) % (24 * 60)
-	behind := 23*60 + 59 - hour*60 - minute
-	zones := []string{
-		fmt.Sprintf("+%02d:%02d", ahead/60, ahead%60),
-		fmt.Sprintf("-%02d:%02d", behind/60, behind%60),
-	}
-	if ahead == 0 {
-		zones = append(zones, "Z", "z")
-	}
-	fraction := s.maybe(s.literal(".", s.repeat(s.class(digits), 1, infinite)))
-	list := make([]Expr, len(zones))
-	for i, z := range zones {
-		list[i] = s.literal(z, exprEpsilon)
-	}
-	return s.literal(":60", s.concat(fraction, s.or(list)))
-}
-
-// hostnameFormat bounds the whole name.
-func (s *Store) hostnameFormat() Expr {
-	return s.and2(s.length(1, 253), s.part("hostname labels"))
-}
-
 // emailFormat is a mailbox, of which only the length of both parts and of the
 // whole is bounded.
 func (s *Store) emailFormat(local, host Expr) Expr {
@@ -312,5 +249,3 @@ func (s *Store) emailFormat(local, host Expr) Expr {
 	host = s.or2(host, s.part("address"))
 	return s.and2(s.length(3, 254), s.concat(local, s.concat(s.char('@'), host)))
 }
-
-func (s *Store) part(name string) Expr { return s.matched(formatParts[name]()) }

@@ -1,7 +1,6 @@
 package regular
 
 import (
-	"sort"
 	"sync/atomic"
 	"unsafe"
 )
@@ -25,30 +24,29 @@ type Edge struct {
 type Machine struct {
 	store *Store
 	start State
+	count atomic.Int32
 
-	// Guarded by store.mu for writing. Blocks never move, so that a state can be
-	// read while others are added.
+	// Blocks never move, so that a state can be read while others are added.
+	// Whoever adds holds the Store's lock, which also guards what follows.
 	blocks atomic.Pointer[[]*block]
-	index  map[Expr]State
-	count  int
+	index  stateIndex
+	tables [][128]State // where the next tables are cut from
+	edges  []Edge       // where the next edges are cut from
 	bytes  atomic.Int64
 	err    atomic.Pointer[error]
 }
 
-const blockBits = 5
+const blockBits = 4
 
 type block [1 << blockBits]state
 
+// state is one state. Its successors are there when ascii is set, which is
+// therefore set last.
 type state struct {
-	row       atomic.Pointer[row]
+	ascii     atomic.Pointer[[128]State]
+	edges     []Edge
 	expr      Expr
 	accepting bool
-}
-
-// row holds the successors of a state that was visited.
-type row struct {
-	ascii [128]State
-	edges []Edge
 }
 
 // Compile returns the machine of e; the same one for the same expression. An
@@ -63,7 +61,7 @@ func (s *Store) Compile(e Expr) (*Machine, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	m := &Machine{store: s, start: Dead, index: make(map[Expr]State)}
+	m := &Machine{store: s, start: Dead}
 	m.blocks.Store(new([]*block))
 	m.start = m.stateOf(e)
 	if s.err != nil {
@@ -83,31 +81,31 @@ func (m *Machine) at(q State) *state {
 // stateOf returns the state of an expression, Dead if it has no string. The
 // Store is locked.
 func (m *Machine) stateOf(e Expr) State {
-	if q, ok := m.index[e]; ok {
+	if q, ok := m.index.find(e); ok {
 		return q
 	}
 	s := m.store
 	if !s.isLive(e) {
 		if s.err == nil {
-			m.index[e] = Dead
+			m.index.add(e, Dead)
 		}
 		return Dead
 	}
-	if m.count >= s.limits.States {
+	q := m.count.Load()
+	if int(q) >= s.limits.States {
 		m.fail(&LimitError{"States", s.limits.States})
 		return Dead
 	}
-	q := State(m.count)
 	blocks := *m.blocks.Load()
 	if int(q)>>blockBits == len(blocks) {
 		grown := append(blocks[:len(blocks):len(blocks)], new(block))
 		m.blocks.Store(&grown)
 		m.bytes.Add(int64(unsafe.Sizeof(block{})))
 	}
-	m.count++
+	m.count.Store(q + 1)
 	st := m.at(q)
 	st.expr, st.accepting = e, s.is(e, nullable)
-	m.index[e] = q
+	m.index.add(e, q)
 	return q
 }
 
@@ -117,28 +115,35 @@ func (m *Machine) fail(err error) {
 	}
 }
 
-// visit returns the successors of q, which it makes first if need be.
-func (m *Machine) visit(q State) *row {
-	if r := m.at(q).row.Load(); r != nil {
-		return r
+// visit returns a state with its successors, which it makes first if need be.
+func (m *Machine) visit(q State) *state {
+	st := m.at(q)
+	if st.ascii.Load() == nil {
+		m.make(st)
 	}
-	return m.make(q)
+	return st
 }
 
-func (m *Machine) make(q State) *row {
+func (m *Machine) make(st *state) {
 	s := m.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := m.at(q)
-	if r := st.row.Load(); r != nil {
-		return r
-	}
-	r := new(row)
-	for i := range r.ascii {
-		r.ascii[i] = Dead
+	if st.ascii.Load() != nil {
+		return
 	}
 	list := s.derive(st.expr)
-	r.edges = make([]Edge, 0, len(list)+1)
+	if room := len(list) + 1; len(m.edges)+room > cap(m.edges) {
+		m.edges = make([]Edge, 0, max(room, min(8+2*cap(m.edges), 1024)))
+		m.bytes.Add(int64(cap(m.edges)) * int64(unsafe.Sizeof(Edge{})))
+	}
+	if len(m.tables) == 0 {
+		m.tables = make([][128]State, min(2+int(m.count.Load()), 16))
+		m.bytes.Add(int64(len(m.tables)) * int64(unsafe.Sizeof(deadTable)))
+	}
+	table := &m.tables[0]
+	m.tables = m.tables[1:]
+	*table = deadTable
+	first := len(m.edges)
 	from, to := exprEmpty, Dead
 	for _, d := range list {
 		if d.to != from {
@@ -148,28 +153,29 @@ func (m *Machine) make(q State) *row {
 			continue
 		}
 		for c := d.lo; c <= min(d.hi, 127); c++ {
-			r.ascii[c] = to
+			table[c] = to
 		}
 		if d.lo < surrogateLow && d.hi > surrogateHigh {
-			m.edge(r, Edge{d.lo, surrogateLow - 1, to})
+			m.addEdge(first, Edge{d.lo, surrogateLow - 1, to})
 			d.lo = surrogateHigh + 1
 		}
-		m.edge(r, Edge{d.lo, d.hi, to})
+		m.addEdge(first, Edge{d.lo, d.hi, to})
 	}
 	if s.err != nil {
 		m.fail(s.err)
 	}
-	m.bytes.Add(int64(unsafe.Sizeof(row{})) + int64(cap(r.edges))*int64(unsafe.Sizeof(Edge{})))
-	st.row.Store(r)
-	return r
+	st.edges = m.edges[first:len(m.edges):len(m.edges)]
+	st.ascii.Store(table)
 }
 
-func (m *Machine) edge(r *row, d Edge) {
-	if n := len(r.edges); n > 0 && r.edges[n-1].To == d.To && r.edges[n-1].Hi+1 == d.Lo {
-		r.edges[n-1].Hi = d.Hi
+// addEdge appends to the edges that start at first. It joins what simplified
+// differently and yet leads to the same state.
+func (m *Machine) addEdge(first int, d Edge) {
+	if n := len(m.edges); n > first && m.edges[n-1].To == d.To && m.edges[n-1].Hi+1 == d.Lo {
+		m.edges[n-1].Hi = d.Hi
 		return
 	}
-	r.edges = append(r.edges, d)
+	m.edges = append(m.edges, d)
 }
 
 // Start returns the first state, Dead when the language is empty.
@@ -181,20 +187,31 @@ func (m *Machine) Step(q State, r rune) State {
 	if q < 0 {
 		return Dead
 	}
-	row := m.at(q).row.Load()
-	if row == nil {
-		row = m.make(q)
+	st := m.at(q)
+	table := st.ascii.Load()
+	if table == nil {
+		m.make(st)
+		table = st.ascii.Load()
 	}
 	if uint32(r) < 128 {
-		return row.ascii[r]
+		return table[r]
 	}
-	return row.step(r)
+	return st.step(r)
 }
 
-func (r *row) step(c rune) State {
-	i := sort.Search(len(r.edges), func(i int) bool { return r.edges[i].Hi >= c })
-	if i < len(r.edges) && r.edges[i].Lo <= c {
-		return r.edges[i].To
+// step finds the successor under any character.
+func (st *state) step(c rune) State {
+	lo, hi := 0, len(st.edges)
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if st.edges[mid].Hi < c {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(st.edges) && st.edges[lo].Lo <= c {
+		return st.edges[lo].To
 	}
 	return Dead
 }
@@ -211,7 +228,7 @@ func (m *Machine) Ranges(q State) []Edge {
 	return m.visit(q).edges
 }
 
-var deadRow = func() (t [128]State) {
+var deadTable = func() (t [128]State) {
 	for i := range t {
 		t[i] = Dead
 	}
@@ -222,9 +239,9 @@ var deadRow = func() (t [128]State) {
 // shared and read only.
 func (m *Machine) ASCII(q State) *[128]State {
 	if q < 0 {
-		return &deadRow
+		return &deadTable
 	}
-	return &m.visit(q).ascii
+	return m.visit(q).ascii.Load()
 }
 
 // Shortest returns a shortest string that is accepted from q on, "" when q is
@@ -253,12 +270,66 @@ func (m *Machine) Err() error {
 }
 
 // States returns the number of states made so far.
-func (m *Machine) States() int {
-	m.store.mu.Lock()
-	defer m.store.mu.Unlock()
-	return m.count
-}
+func (m *Machine) States() int { return int(m.count.Load()) }
 
 // Bytes returns the memory taken by the states made so far, without the
 // expressions, which belong to the Store.
 func (m *Machine) Bytes() int { return int(m.bytes.Load()) }
+
+// stateIndex maps expressions to states: open addressing, a key and its value
+// side by side. The key 0, the empty expression, is a free place.
+type stateIndex struct {
+	slots []struct {
+		e Expr
+		q State
+	}
+	used int
+}
+
+func (x *stateIndex) find(e Expr) (State, bool) {
+	mask := len(x.slots) - 1
+	if mask < 0 {
+		return Dead, false
+	}
+	for i := x.first(e); ; i = (i + 1) & mask {
+		switch x.slots[i].e {
+		case e:
+			return x.slots[i].q, e != exprEmpty
+		case exprEmpty:
+			return Dead, false
+		}
+	}
+}
+
+func (x *stateIndex) first(e Expr) int {
+	return int(mix(hashSeed, uint32(e))) & (len(x.slots) - 1)
+}
+
+// add enters what find didn't find.
+func (x *stateIndex) add(e Expr, q State) {
+	if e == exprEmpty {
+		return
+	}
+	if 2*x.used >= len(x.slots) {
+		old := x.slots
+		x.slots = make([]struct {
+			e Expr
+			q State
+		}, max(16, 4*len(old)))
+		for _, slot := range old {
+			if slot.e != exprEmpty {
+				x.place(slot.e, slot.q)
+			}
+		}
+	}
+	x.used++
+	x.place(e, q)
+}
+
+func (x *stateIndex) place(e Expr, q State) {
+	i := x.first(e)
+	for x.slots[i].e != exprEmpty {
+		i = (i + 1) & (len(x.slots) - 1)
+	}
+	x.slots[i].e, x.slots[i].q = e, q
+}

@@ -88,7 +88,7 @@ func (p *printer) print(e Expr, outer int) {
 		p.print(Expr(n.a), bindRepeat)
 	case opSwitch:
 		p.WriteByte('<')
-		for i, d := range n.edges {
+		for i, d := range s.successorsOf(&n) {
 			if i > 0 {
 				p.WriteByte('|')
 			}
@@ -101,6 +101,8 @@ func (p *printer) print(e Expr, outer int) {
 			p.WriteString("|ε")
 		}
 		p.WriteByte('>')
+	case opState:
+		fmt.Fprintf(p, "⟨%d.%d⟩", n.a, n.b)
 	case opRec:
 		i, known := p.recs[e]
 		if !known {
@@ -113,7 +115,7 @@ func (p *printer) print(e Expr, outer int) {
 		fmt.Fprintf(p, "μ%d", i)
 		if !known {
 			p.WriteString("=(")
-			p.print(s.body(e), 0)
+			p.print(Expr(n.a), 0)
 			p.WriteByte(')')
 		}
 	}

@@ -104,17 +104,15 @@ func (s *Store) appendShortest(dst []byte, e Expr) []byte {
 					e = x
 				}
 			}
-		case opSwitch:
-			best := 0
-			for i, d := range n.edges {
-				if s.nodes[d.to].lengths.lo < s.nodes[n.edges[best].to].lengths.lo {
+		case opSwitch, opState:
+			list, best := s.derive(e), 0
+			for i, d := range list {
+				if s.nodes[d.to].lengths.lo < s.nodes[list[best].to].lengths.lo {
 					best = i
 				}
 			}
-			dst = utf8.AppendRune(dst, pick(n.edges, best))
-			e = n.edges[best].to
-		case opRec:
-			e = s.body(e)
+			dst = utf8.AppendRune(dst, pick(list, best))
+			e = list[best].to
 		default:
 			return dst
 		}

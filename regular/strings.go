@@ -110,7 +110,7 @@ func (s *Store) automaton(list []edge, final bool) Expr {
 	mask := uint32(len(s.table) - 1)
 	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
 		e := Expr(s.table[at] - 1)
-		if m := &s.nodes[e]; m.hash == hash && m.op == opSwitch && m.flags&nullable == n.flags&nullable && slices.Equal(m.edges, list) {
+		if m := &s.nodes[e]; m.hash == hash && m.op == opSwitch && m.flags&nullable == n.flags&nullable && slices.Equal(s.successorsOf(m), list) {
 			return e
 		}
 	}
