@@ -4,8 +4,8 @@
 .PHONY: help run build test bench race fuzz lint cuda metal vulkan portable clean env need
 
 GO       ?= go
-HOST     ?= 127.0.0.1
-PORT     ?= 8080
+HOST     := 127.0.0.1
+PORT     := 8080
 FUZZTIME ?= 20s
 
 # Everything that needs llama.cpp is built with these, and only these, flags:
