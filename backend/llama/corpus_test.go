@@ -4,11 +4,11 @@ package llama
 
 import (
 	"fmt"
+	"go/build"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,7 +30,7 @@ func newCorpus(seed uint64, controls []string) *corpus {
 		c.scripts = append(c.scripts, unicode.Scripts[name])
 	}
 	for _, file := range []string{"fmt/print.go", "regexp/exec.go", "html/entity.go", "unicode/utf8/utf8.go", "net/http/server.go"} {
-		if b, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", file)); err == nil {
+		if b, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src", file)); err == nil {
 			c.lines = append(c.lines, strings.SplitAfter(string(b), "\n")...)
 		}
 	}
