@@ -221,40 +221,12 @@ func (s *source) branchPossible(x *objState, lits []lit) bool {
 			}
 		}
 	}
-	fresh := 0 // keys that the schema doesn't name
-	for _, l := range other {
-		set := &s.sets[l.a]
-		found := false
-		if count+fresh < most {
-			for _, matching := range s.freeClasses(fam) {
-				if s.member(set, fam, -1, matching) && s.isProductive(s.goals.and(demand(-1, matching), l.g)) {
-					found = true
-					fresh++
-					break
-				}
-			}
-		}
-		for pass := 0; pass < 2 && !found; pass++ {
-			// First members that there have to be anyway, then others.
-			for i := int32(0); int(i) < len(fam.names) && !found; i++ {
-				has := must[i>>6]>>(i&63)&1 != 0
-				if has != (pass == 0) || !has && (s.isUsed(x, i) || count+fresh >= most) {
-					continue
-				}
-				if s.member(set, fam, i, s.nameBits(fam, i)) && s.isProductive(s.goals.and(demand(i, 0), l.g)) {
-					found = true
-					s.addGoal(some, i, l.g)
-					if !has {
-						must[i>>6] |= 1 << (i & 63)
-						count++
-					}
-				}
-			}
-		}
-		if !found {
-			return false
-		}
+	p := &placer{s: s, x: x, fam: fam, demand: demand, must: must, some: some, other: other, room: most - count}
+	if !p.place(0) {
+		return false
 	}
+	count = p.named(count)
+	fresh := len(p.slots)
 	count += fresh
 	if count > most {
 		return false
@@ -273,6 +245,119 @@ func (s *source) branchPossible(x *objState, lits []lit) bool {
 		}
 	}
 	return count >= least && most >= least
+}
+
+// placer finds members for demands that some key of a set has a value for a
+// goal: one member can fulfil several of them.
+type placer struct {
+	s      *source
+	x      *objState
+	fam    *family
+	demand func(name int32, matching uint64) goal
+	must   []uint64 // names that there will be
+	some   map[int32]goal
+	other  []lit
+	room   int // members that may still be added
+	added  int // names added
+	slots  []slot
+	tries  int
+}
+
+// slot is a member whose key is none of the family's names.
+type slot struct {
+	g    goal
+	sets []int32
+}
+
+// maxPlacements bounds the search.
+const maxPlacements = 4000
+
+func (p *placer) named(count int) int { return count + p.added }
+
+// possible reports whether there is a key in all the sets of a slot whose
+// value can fulfil its goal.
+func (p *placer) possible(x slot) bool {
+	for _, matching := range p.s.freeClasses(p.fam) {
+		in := true
+		for _, set := range x.sets {
+			in = in && p.s.member(&p.s.sets[set], p.fam, -1, matching)
+		}
+		if in && p.s.isProductive(p.s.goals.and(p.demand(-1, matching), x.g)) {
+			return true
+		}
+	}
+	return false
+}
+
+// place finds a member for each demand from the i-th on.
+func (p *placer) place(i int) bool {
+	if i == len(p.other) {
+		return true
+	}
+	if p.tries++; p.tries > maxPlacements {
+		return false
+	}
+	l := p.other[i]
+	set := &p.s.sets[l.a]
+	fresh := func() bool {
+		x := slot{l.g, []int32{l.a}}
+		if p.added+len(p.slots) >= p.room || !p.possible(x) {
+			return false
+		}
+		p.slots = append(p.slots, x)
+		if p.place(i + 1) {
+			return true
+		}
+		p.slots = p.slots[:len(p.slots)-1]
+		return false
+	}
+	roomy := p.room-p.added-len(p.slots) >= len(p.other)-i
+	if roomy && fresh() {
+		return true
+	}
+	for j := range p.slots {
+		old := p.slots[j]
+		x := slot{p.s.goals.and(old.g, l.g), append(old.sets[:len(old.sets):len(old.sets)], l.a)}
+		if p.possible(x) {
+			p.slots[j] = x
+			if p.place(i + 1) {
+				return true
+			}
+			p.slots[j] = old
+		}
+	}
+	// First members that there have to be anyway, then others.
+	for pass := range 2 {
+		for n := range int32(len(p.fam.names)) {
+			bit := uint64(1) << (n & 63)
+			has := p.must[n>>6]&bit != 0
+			if has != (pass == 0) || !has && (p.s.isUsed(p.x, n) || p.added+len(p.slots) >= p.room) {
+				continue
+			}
+			if !p.s.member(set, p.fam, n, p.s.nameBits(p.fam, n)) || !p.s.isProductive(p.s.goals.and(p.demand(n, 0), l.g)) {
+				continue
+			}
+			old, had := p.some[n]
+			p.s.addGoal(p.some, n, l.g)
+			if !has {
+				p.must[n>>6] |= bit
+				p.added++
+			}
+			if p.place(i + 1) {
+				return true
+			}
+			if !has {
+				p.must[n>>6] &^= bit
+				p.added--
+			}
+			if had {
+				p.some[n] = old
+			} else {
+				delete(p.some, n)
+			}
+		}
+	}
+	return !roomy && fresh()
 }
 
 func (s *source) addGoal(m map[int32]goal, i int32, g goal) {
