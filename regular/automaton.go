@@ -1,6 +1,10 @@
 package regular
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+)
 
 // automaton is a deterministic automaton that stands for itself in an
 // expression (opState): where its states are known beforehand, following them
@@ -178,4 +182,110 @@ func (t table) measure() {
 			}
 		}
 	}
+}
+
+// recoding maps the characters to an alphabet of one letter for each class of
+// characters that some sets don't tell apart.
+type recoding struct{ classes [][]Range }
+
+// newRecoding finds the classes: the stretches between the ends of ranges,
+// those with the same memberships put together.
+func newRecoding(sets [][]Range) *recoding {
+	cuts := []rune{0, maxRune + 1}
+	for _, set := range sets {
+		for _, r := range set {
+			cuts = append(cuts, r.Lo, r.Hi+1)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	c := &recoding{}
+	known := map[string]int{}
+	for i, from := range cuts[:len(cuts)-1] {
+		lo, hi := clip(from, cuts[i+1]-1)
+		if lo > hi {
+			continue
+		}
+		members := make([]byte, len(sets))
+		for j, set := range sets {
+			if contains(set, lo) {
+				members[j] = 1
+			}
+		}
+		class, ok := known[string(members)]
+		if !ok {
+			class = len(c.classes)
+			known[string(members)] = class
+			c.classes = append(c.classes, nil)
+		}
+		c.classes[class] = append(c.classes[class], Range{lo, hi})
+	}
+	return c
+}
+
+// letters returns a set in the small alphabet: class i is the character i.
+func (c *recoding) letters(set []Range) []Range {
+	var out []Range
+	for i, class := range c.classes {
+		if contains(set, class[0].Lo) {
+			out = append(out, Range{rune(i), rune(i)})
+		}
+	}
+	return join(out)
+}
+
+// recoded is an automaton in the small alphabet of a recoding, or without one.
+// It is made as it is walked.
+type recoded struct {
+	m     *Machine
+	code  *recoding
+	ranks []int // class of each stretch, in the order of characters
+	spans []Range
+}
+
+func newRecoded(s *Store, e Expr, code *recoding) *recoded {
+	m, err := s.Compile(e)
+	if err != nil {
+		panic(err) // never: a test asks for all of them
+	}
+	x := &recoded{m: m, code: code}
+	if code == nil {
+		return x
+	}
+	for class, spans := range code.classes {
+		for _, r := range spans {
+			x.spans = append(x.spans, r)
+			x.ranks = append(x.ranks, class)
+		}
+	}
+	order := make([]int, len(x.spans))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return int(x.spans[i].Lo - x.spans[j].Lo) })
+	spans, ranks := slices.Clone(x.spans), slices.Clone(x.ranks)
+	for i, j := range order {
+		x.spans[i], x.ranks[i] = spans[j], ranks[j]
+	}
+	return x
+}
+
+func (x *recoded) successors(q int32, to func(lo, hi rune, q int32)) {
+	if x.code == nil {
+		for _, d := range x.m.Ranges(q) {
+			to(d.Lo, d.Hi, d.To)
+		}
+		return
+	}
+	for i, r := range x.spans {
+		if next := x.m.Step(q, rune(x.ranks[i])); next != Dead {
+			to(r.Lo, r.Hi, next)
+		}
+	}
+}
+
+func (x *recoded) about(q int32) (bool, lengths) {
+	l := lengths{lo: int32(utf8.RuneCountInString(x.m.Shortest(q))), hi: infinite}
+	l.inLo, l.inHi = l.lo, l.lo
+	return x.m.Accepting(q), l
 }

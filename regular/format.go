@@ -68,10 +68,10 @@ func init() {
 			return s.emailFormat(s.part("local part"), s.part("hostname labels"))
 		},
 		"idn-email": func(s *Store) Expr {
-			host, _ := s.format("idn-hostname")
-			return s.emailFormat(s.part("idn local part"), host)
+			return s.emailFormat(s.part("idn local part"), s.state(idnAutomaton(), 0))
 		},
-		"idn-hostname": (*Store).idnHostnameFormat,
+		"idn-hostname": func(s *Store) Expr { return s.and2(s.length(1, 253), s.state(idnAutomaton(), 0)) },
+		"regex":        func(s *Store) Expr { return s.state(regexAutomaton(), 0) },
 	}
 }
 
@@ -103,13 +103,8 @@ func (s *Store) part(name string) Expr { return s.state(formatParts[name](), 0) 
 
 func formatPatterns() (formats, parts map[string]string) {
 	const (
-		hex   = `[0-9A-Fa-f]`
-		label = `[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?`
-		// Without dashes as third and fourth character, but after xn.
-		asciiLabel = `(?:` +
-			`[0-9A-Za-z](?:[0-9A-Za-z]|[0-9A-Za-z-][0-9A-Za-z](?:[0-9A-Za-z-]{0,59}[0-9A-Za-z])?` +
-			`|[0-9A-Za-z-]-[0-9A-Za-z](?:[0-9A-Za-z-]{0,58}[0-9A-Za-z])?)?` +
-			`|[Xx][Nn]--[0-9A-Za-z-]{0,58}[0-9A-Za-z])`
+		hex       = `[0-9A-Fa-f]`
+		label     = `[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?`
 		atom      = `[0-9A-Za-z!#-'*+/=?^_\x60{-~-]`
 		idnAtom   = `[0-9A-Za-z!#-'*+/=?^_\x60{-~\x80-\u{10FFFF}-]`
 		pointer   = `(?:/(?:[^/~]|~[01])*)*`
@@ -162,10 +157,8 @@ func formatPatterns() (formats, parts map[string]string) {
 		"iri":                   iri.absolute,
 		"iri-reference":         iri.reference,
 		"uri-template":          `(?:` + literal + `|\{[+#./;?&]?` + varSpec + `(?:,` + varSpec + `)*\})*`,
-		"regex":                 regexPattern(),
 	}
 	parts = map[string]string{
-		"idn ascii label": asciiLabel,
 		"hostname labels": label + `(?:\.` + label + `)*`,
 		"local part":      `(?:` + atom + `+(?:\.` + atom + `+)*|"[ !#-\[\]-~]{0,62}")`,
 		"idn local part":  `(?:` + idnAtom + `+(?:\.` + idnAtom + `+)*|"[ !#-\[\]-~\x80-\u{10FFFF}]{0,62}")`,
@@ -208,38 +201,6 @@ func uriPatterns(ipv6, more, inQuery string) uriPattern {
 		reference: `(?:` + scheme + `(?:` + network + `|` + rooted + `|` + rootless + `|)|` +
 			network + `|` + rooted + `|` + noColon + `|)` + tail,
 	}
-}
-
-// regexPattern matches regular expressions.
-func regexPattern() string {
-	var ranges []string
-	for _, set := range []string{"09", "AZ", "az"} {
-		for c := set[0]; c <= set[1]; c++ {
-			ranges = append(ranges, fmt.Sprintf(`%c-[%c-%c]`, c, c, set[1]))
-		}
-	}
-	const (
-		sets    = `\\[DSWdsw]|\\[Pp]\{(?:[LMNPSZ]|L[lmotu]|N[dlo])\}`
-		escapes = sets + `|\\[$(-+./?\[-^{-}fnrtv]|\\x[0-9A-Fa-f]{2}`
-	)
-	member := `(?:[^\]\\^\[\-\x00-\x1F]|` + escapes + `|\\-)`
-	class := `\[\^?-?(?:` + member + `|` + strings.Join(ranges, "|") + `)+-?\]`
-	atom := `(?:[^$(-+.?\[-^{-}\x00-\x1F]|\.|` + escapes + `|` + class + `)`
-	simple := `[*+?]\??`
-	// Counts of nested loops multiply, and package regexp allows 1000 in all.
-	small := `\{(?:[0-9](?:,)?|0,[0-9]|[1-4],[4-9])\}\??`
-	large := `\{(?:[0-9]{1,2}(?:,)?|[0-9],[1-9][0-9])\}\??`
-	piece := `(?:[$^]|\\[Bb]|` + atom + `(?:` + simple + `|` + small + `|` + large + `)?)`
-	level := piece + `*`
-	for depth := range 3 {
-		loops := simple
-		if depth == 0 {
-			loops += `|` + small
-		}
-		level = `(?:` + piece + `|\((?:\?:)?` + level + `(?:\|` + level + `)*\)(?:` + loops + `)?)*`
-	}
-	named := level + `\(\?<[A-Z_a-z][0-9A-Z_a-z]{0,30}>` + level + `\)` + level
-	return `(?:` + level + `(?:\|` + level + `)*|` + named + `)`
 }
 
 // emailFormat is a mailbox, of which only the length of both parts and of the

@@ -65,14 +65,17 @@ const (
 type idnSets struct {
 	label  []Range // all that a label may hold
 	marks  []Range // combining marks, which can't be first
+	spaced []Range // those of them that take no room
 	rtl    []Range // letters written from right to left
 	arabic []Range // Arabic-Indic digits
-	digits []Range // other digits that keep their direction: ASCII, extended Arabic-Indic
-	ltr    []Range // the rest but the dash and non-spacing marks
-	spaced []Range // non-spacing marks
+	digits []Range // digits that keep their direction: ASCII, extended Arabic-Indic
+	ltr    []Range // the rest but what is neutral
 }
 
-var idn = sync.OnceValue(func() *idnSets {
+// neutral characters of a label have no direction.
+var neutral = []Range{{'-', '-'}, {zeroWidthNonJoiner, zeroWidthJoiner}}
+
+func makeIDNSets() *idnSets {
 	basic := []Range{{0, 0xFFFF}, {0x20000, 0x3134F}}
 	letters := fromTables(unicode.Ll, unicode.Lo, unicode.Lm, unicode.Mn, unicode.Mc, unicode.Nd)
 	var upper []Range
@@ -81,13 +84,12 @@ var idn = sync.OnceValue(func() *idnSets {
 			upper = append(upper, Range{r, r})
 		}
 	}
-	not := appendUnion(nil, normalise(append(upper, unfit...)), unstable)
+	not := appendUnion(nil, union(upper, unfit), unstable)
 	set := appendIntersection(nil, letters, appendComplement(nil, not))
 	set = appendIntersection(nil, set, basic)
 	// Exceptions that are allowed, and characters that are where a rule says so.
-	set = normalise(append(set, Range{'-', '-'}, Range{0xB7, 0xB7}, Range{0xDF, 0xDF}, Range{0x375, 0x375},
-		Range{0x3C2, 0x3C2}, Range{0x5F3, 0x5F4}, Range{0x6FD, 0x6FE}, Range{0xF0B, 0xF0B}, Range{0x3007, 0x3007},
-		Range{zeroWidthNonJoiner, zeroWidthJoiner}, Range{0x30FB, 0x30FB}))
+	set = union(set, neutral, []Range{{0xB7, 0xB7}, {0xDF, 0xDF}, {0x375, 0x375}, {0x3C2, 0x3C2}, {0x5F3, 0x5F4},
+		{0x6FD, 0x6FE}, {0xF0B, 0xF0B}, {0x3007, 0x3007}, {0x30FB, 0x30FB}})
 	within := func(rs []Range) []Range { return appendIntersection(nil, set, rs) }
 	x := &idnSets{label: set}
 	x.marks = within(fromTables(unicode.M))
@@ -95,75 +97,80 @@ var idn = sync.OnceValue(func() *idnSets {
 	x.arabic = []Range{{0x660, 0x669}}
 	x.digits = []Range{{'0', '9'}, {0x6F0, 0x6F9}}
 	rightToLeft := within([]Range{{0x590, 0x8FF}, {0xFB1D, 0xFDFF}, {0xFE70, 0xFEFF}})
-	others := normalise(slices.Concat([]Range{{'-', '-'}, {zeroWidthNonJoiner, zeroWidthJoiner}}, x.spaced, x.arabic, x.digits))
+	others := union(neutral, x.spaced, x.arabic, x.digits)
 	x.rtl = appendIntersection(nil, rightToLeft, appendComplement(nil, others))
-	x.ltr = within(appendComplement(nil, normalise(append(others, x.rtl...))))
+	x.ltr = within(appendComplement(nil, union(others, x.rtl)))
 	return x
+}
+
+func union(sets ...[]Range) []Range { return normalise(slices.Concat(sets...)) }
+
+// idnAutomaton is shared by all Stores. Its sets have hundreds of ranges, so
+// that it is derived over an alphabet with one letter for each class of
+// characters that no rule tells apart.
+var idnAutomaton = sync.OnceValue(func() *recoded {
+	x := makeIDNSets()
+	s := NewStore(Limits{})
+	var sets [][]Range
+	idnName(s, x, func(list ...[]Range) Expr {
+		sets = append(sets, union(list...))
+		return exprEpsilon
+	})
+	code := newRecoding(sets)
+	return newRecoded(s, idnName(s, x, func(list ...[]Range) Expr { return s.class(code.letters(union(list...))) }), code)
 })
 
-// idnHostnameFormat is a host name of international labels.
-func (s *Store) idnHostnameFormat() Expr {
-	x := idn()
-	of := func(sets ...[]Range) Expr {
-		var all []Range
-		for _, set := range sets {
-			all = append(all, set...)
-		}
-		return s.class(normalise(all))
-	}
-	chars := func(list ...rune) Expr {
-		var all []Range
-		for _, r := range list {
-			all = append(all, Range{r, r})
-		}
-		return of(all)
-	}
+// idnName is a host name of international labels. Classes are made by of.
+func idnName(s *Store, x *idnSets, of func(...[]Range) Expr) Expr {
+	one := func(r rune) []Range { return []Range{{r, r}} }
 	seq := func(list ...Expr) Expr {
 		e := exprEpsilon
-		for i := len(list) - 1; i >= 0; i-- {
-			e = s.concat(list[i], e)
+		for _, x := range slices.Backward(list) {
+			e = s.concat(x, e)
 		}
 		return e
 	}
-	others := func(e Expr) Expr { return s.class(appendComplement(nil, s.set(e))) }
-	dash, any := chars('-'), exprAny
-	neutral := []Range{{'-', '-'}, {zeroWidthNonJoiner, zeroWidthJoiner}}
-	endOrOther := func(e Expr) Expr { return s.maybe(seq(others(e), any)) }
-	startOrOther := func(e Expr) Expr { return s.maybe(seq(any, others(e))) }
-	marks := s.repeat(of(x.spaced), 0, infinite)
-
-	ell, greek, hebrew := chars('l'), of(mustProperty("Greek")), of(mustProperty("Hebrew"))
+	any := exprAny
+	endOrOther := func(sets ...[]Range) Expr {
+		return s.maybe(seq(of(appendComplement(nil, union(sets...))), any))
+	}
+	startOrOther := func(sets ...[]Range) Expr {
+		return s.maybe(seq(any, of(appendComplement(nil, union(sets...)))))
+	}
+	loop := func(sets ...[]Range) Expr { return s.repeat(of(sets...), 0, infinite) }
+	dash, marks := of(one('-')), loop(x.spaced)
 	kana := of(mustProperty("Hiragana"), mustProperty("Katakana"), mustProperty("Han"))
-	extended := of([]Range{{0x6F0, 0x6F9}})
-	virama, joiners := of(viramas), chars(zeroWidthNonJoiner, zeroWidthJoiner)
-	joined := seq(any, of(joinsBoth), marks, chars(zeroWidthNonJoiner), marks, of(joinsBoth, joinsRight), any)
+	extended, joiners := of([]Range{{0x6F0, 0x6F9}}), []Range{{zeroWidthNonJoiner, zeroWidthJoiner}}
+	joined := seq(any, of(joinsBoth), marks, of(one(zeroWidthNonJoiner)), marks, of(joinsBoth, joinsRight), any)
 	wrong := s.or([]Expr{
 		seq(of(x.marks), any),
 		seq(dash, any), seq(any, dash),
 		seq(s.length(2, 2), dash, dash, any),
-		seq(startOrOther(ell), chars(0xB7), any), seq(any, chars(0xB7), endOrOther(ell)),
-		seq(any, chars(0x375), endOrOther(greek)),
-		seq(startOrOther(hebrew), chars(0x5F3, 0x5F4), any),
+		seq(startOrOther(one('l')), of(one(0xB7)), any), seq(any, of(one(0xB7)), endOrOther(one('l'))),
+		seq(any, of(one(0x375)), endOrOther(mustProperty("Greek"))),
+		seq(startOrOther(mustProperty("Hebrew")), of([]Range{{0x5F3, 0x5F4}}), any),
 		seq(any, of(x.arabic), any, extended, any), seq(any, extended, any, of(x.arabic), any),
-		seq(startOrOther(s.class(normalise(append(s.set(virama), s.set(joiners)...)))), chars(zeroWidthJoiner), any),
-		s.and2(seq(startOrOther(virama), chars(zeroWidthNonJoiner), any), s.not(joined)),
-		s.and2(seq(any, chars(0x30FB), any), s.not(seq(any, kana, any))),
+		seq(startOrOther(viramas, joiners), of(one(zeroWidthJoiner)), any),
+		s.and2(seq(startOrOther(viramas), of(one(zeroWidthNonJoiner)), any), s.not(joined)),
+		s.and2(seq(any, of(one(0x30FB)), any), s.not(seq(any, kana, any))),
 	})
 	unicodeLabel := s.and([]Expr{s.repeat(of(x.label), 1, 56), s.not(wrong)})
-	ascii := s.part("idn ascii label")
+	alphanumeric := []Range{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}
+	inner, edge := of(alphanumeric, one('-')), of(alphanumeric)
+	labelOf := func(most int32) Expr { return seq(edge, s.maybe(seq(s.repeat(inner, 0, most-2), edge))) }
+	ascii := s.or2(s.and2(labelOf(63), s.not(seq(s.length(2, 2), dash, dash, any))),
+		seq(of([]Range{{'X', 'X'}, {'x', 'x'}}), of([]Range{{'N', 'N'}, {'n', 'n'}}), dash, dash, s.repeat(inner, 0, 58), edge))
 
 	// A name with a label from right to left binds all its labels to RFC 5893.
-	leftLabel := s.or2(ascii, s.and2(unicodeLabel, s.repeat(of(x.ltr, x.digits, x.spaced, neutral), 1, infinite)))
-	inLeft := s.repeat(of(x.ltr, x.digits, x.spaced, neutral), 0, infinite)
-	inRight := s.repeat(of(x.rtl, x.arabic, x.digits, x.spaced, neutral), 0, infinite)
+	inLeft, inRight := loop(x.ltr, x.digits, x.spaced, neutral), loop(x.rtl, x.arabic, x.digits, x.spaced, neutral)
 	mixed := s.or2(seq(any, of(x.arabic), any, of(x.digits), any), seq(any, of(x.digits), any, of(x.arabic), any))
+	leftLabel := s.or2(ascii, s.and2(unicodeLabel, inLeft))
 	rightLabel := s.and([]Expr{unicodeLabel, s.not(mixed), seq(of(x.rtl), inRight),
 		seq(any, of(x.rtl, x.arabic, x.digits), marks)})
-	strictLeft := s.and2(leftLabel, s.and2(seq(of(x.ltr), inLeft), seq(any, of(x.ltr, x.digits), marks)))
-	dot := chars('.', 0x3002, 0xFF0E, 0xFF61)
+	strictLeft := s.and([]Expr{leftLabel, seq(of(x.ltr), inLeft), seq(any, of(x.ltr, x.digits), marks)})
+	dot := of(one('.'), one(0x3002), one(0xFF0E), one(0xFF61))
 	list := func(label Expr) Expr { return s.concat(label, s.repeat(seq(dot, label), 0, infinite)) }
-	name := s.or2(list(leftLabel), list(s.or2(strictLeft, rightLabel)))
-	return s.and2(s.length(1, 253), name)
+	return s.or2(list(leftLabel), list(s.or2(strictLeft, rightLabel)))
 }
 
 func mustProperty(name string) []Range {
