@@ -87,3 +87,26 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkTokenize(b *testing.B) {
+	code, err := os.ReadFile("vocab.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"llama2", "llama3", "llama4"} {
+		v := loadShared(b, name)
+		for _, c := range []struct {
+			name string
+			text []byte
+		}{{"forced", []byte(`", "age": `)}, {"code", code}} {
+			b.Run(name+"/"+c.name, func(b *testing.B) {
+				var ids []int32
+				b.SetBytes(int64(len(c.text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					ids = v.TokenizeText(ids[:0], c.text)
+				}
+			})
+		}
+	}
+}

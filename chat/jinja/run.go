@@ -170,12 +170,14 @@ func (r *run) str(v any) string {
 
 // repr is repr(v).
 func (r *run) repr(v any) string {
-	text, ok := repr(v, max(r.bytes, 0))
-	if !ok {
+	p := printer{limit: max(r.bytes, 0), nodes: max(r.steps, 0)}
+	p.value(v)
+	if p.over {
 		r.exceed("a value is too long or too deep to be written")
 	}
-	r.made(len(text))
-	return text
+	r.spend(r.steps - max(p.nodes, 0))
+	r.made(len(p.b))
+	return string(p.b)
 }
 
 // write writes to the output.

@@ -281,13 +281,14 @@ const maxDepth = 20_000
 type printer struct {
 	b     []byte
 	limit int  // of bytes
-	over  bool // the limit, or that of depth, was exceeded
+	nodes int  // values that may still be written
+	over  bool // a limit, or that of depth, was exceeded
 	depth int
 }
 
 // repr is repr(v), cut off at limit bytes.
 func repr(v any, limit int) (text string, ok bool) {
-	p := printer{limit: limit}
+	p := printer{limit: limit, nodes: limit}
 	p.value(v)
 	return string(p.b), !p.over
 }
@@ -296,7 +297,8 @@ func repr(v any, limit int) (text string, ok bool) {
 // is to be written.
 func (p *printer) enter() bool {
 	p.depth++
-	p.over = p.over || p.depth > maxDepth || len(p.b) > p.limit
+	p.nodes--
+	p.over = p.over || p.depth > maxDepth || p.nodes < 0 || len(p.b) > p.limit
 	return !p.over
 }
 
