@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bufio"
 	"archive/tar"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (r *corpusReader) archive(name string) error {
 		return fmt.Errorf("bench: corpus: %w", err)
 	}
 	defer f.Close()
-	packed, err := xz.NewReader(&countingReader{f, &r.read})
+	packed, err := xz.NewReader(bufio.NewReader(&countingReader{f, &r.read}))
 	if err != nil {
 		return fmt.Errorf("bench: corpus: %s: %w", name, err)
 	}

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"testing"
+
+	"stencil/schema"
+	"stencil/vocab"
+)
+
+// benchSchemas are schemas with a document, named for what their masks are
+// about.
+var benchSchemas = []struct{ name, schema, document string }{
+	{"flat",
+		`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0},"kind":{"enum":["new","used"]},"ok":{"type":"boolean"}},"required":["name","age","kind","ok"],"additionalProperties":false}`,
+		`{"name":"Grace Hopper","age":85,"kind":"new","ok":true}`},
+	{"json-string", `{"type":"string"}`, `"The quick brown fox jumps over the lazy dog, twice."`},
+	{"bounded-string", `{"type":"string","maxLength":80}`, `"The quick brown fox jumps over the lazy dog, twice."`},
+	{"pattern", `{"type":"string","pattern":"^[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}$"}`, `"550e8400-e29b-41d4-a716-446655440000"`},
+	{"any", `true`, `{"a":[1,-2.5e-7,{"b":null}],"c":"text"}`},
+}
+
+// preparedVocab is llama3's vocabulary with the tables that are made once.
+func preparedVocab(b *testing.B) *vocab.Vocab {
+	b.Helper()
+	v := realVocab(b, "llama3.gguf")
+	if _, err := Prepare(v); err != nil {
+		b.Fatal(err)
+	}
+	return v
+}
+
+// BenchmarkWarm is a mask and its token, all of which have been met before.
+func BenchmarkWarm(b *testing.B) {
+	v := preparedVocab(b)
+	for _, c := range benchSchemas {
+		b.Run(c.name+"/128k", func(b *testing.B) {
+			s, err := schema.Compile([]byte(c.schema), schema.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			g := s.Grammar(v)
+			tokens := v.TokenizeText(nil, []byte(c.document))
+			m := g.NewMatcher()
+			i := 0
+			step := func() {
+				if i == len(tokens) {
+					i = 0
+					if err := m.Rollback(len(tokens)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				mask, err := m.Mask()
+				if err != nil || !mask.Has(tokens[i]) {
+					b.Fatalf("token %d of %s: %v", i, c.document, err)
+				}
+				if err := m.Accept(tokens[i]); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+			for range tokens {
+				step()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				step()
+			}
+		})
+	}
+}
+
+// BenchmarkFirstMask is a schema from its text to its first mask.
+func BenchmarkFirstMask(b *testing.B) {
+	v := preparedVocab(b)
+	for _, c := range benchSchemas {
+		b.Run(c.name+"/128k", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := schema.Compile([]byte(c.schema), schema.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := s.Grammar(v).NewMatcher().Mask(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDocument is a whole document under a schema that is new, per token.
+func BenchmarkDocument(b *testing.B) {
+	v := preparedVocab(b)
+	for _, c := range benchSchemas {
+		b.Run(c.name+"/128k", func(b *testing.B) {
+			tokens := v.TokenizeText(nil, []byte(c.document))
+			for b.Loop() {
+				s, err := schema.Compile([]byte(c.schema), schema.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				m := s.Grammar(v).NewMatcher()
+				for _, tok := range tokens {
+					if _, err := m.Mask(); err != nil {
+						b.Fatal(err)
+					}
+					if err := m.Accept(tok); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(tokens)), "ns/token")
+		})
+	}
+}
