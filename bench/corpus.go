@@ -1,8 +1,8 @@
 package bench
 
 import (
-	"bufio"
 	"archive/tar"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"

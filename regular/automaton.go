@@ -135,51 +135,76 @@ func joinTable(list []tableEdge, class []int32) []tableEdge {
 	return out
 }
 
-// measure fills in the lengths. Shortest ways settle in as many rounds as the
-// longest of them has steps; so do longest ways, unless there is a cycle.
+// measure fills in the lengths. Every state leads to a final one.
 func (t table) measure() {
+	into := make([][]int32, len(t)) // by state: the states with an edge to it
+	left := make([]int, len(t))     // edges to states whose longest way isn't known
 	for q := range t {
-		t[q].lengths = lengths{lo: maxCount, hi: -1}.noInner()
+		l := &t[q].lengths
+		*l = lengths{lo: maxCount, hi: -1}.noInner()
 		if t[q].final {
-			t[q].lengths.lo, t[q].lengths.hi = 0, 0
+			l.lo, l.hi = 0, 0
+		}
+		left[q] = len(t[q].edges)
+		for _, d := range t[q].edges {
+			into[d.to] = append(into[d.to], int32(q))
 		}
 	}
-	for round := 0; round <= len(t); round++ {
-		for q := range t {
+	// Longest ways are known from the ends on; states that are never reached
+	// in this manner lead to a cycle.
+	var queue []int32
+	for q := range t {
+		if left[q] == 0 {
+			queue = append(queue, int32(q))
+		}
+	}
+	for len(queue) > 0 {
+		to := queue[0]
+		queue = queue[1:]
+		for _, q := range into[to] {
 			l := &t[q].lengths
-			for _, d := range t[q].edges {
-				to := t[d.to].lengths
-				l.lo = min(l.lo, to.lo+1)
-				if to.hi >= 0 {
-					l.hi = max(l.hi, satAdd(to.hi, 1))
-				}
+			if hi := t[to].lengths.hi; hi >= 0 {
+				l.hi = max(l.hi, satAdd(hi, 1))
 			}
-			if round == len(t) && l.hi > int32(len(t)) {
-				l.hi = infinite
+			if left[q]--; left[q] == 0 {
+				queue = append(queue, q)
 			}
 		}
 	}
-	// A cycle makes the longest ways grow round after round; whatever leads to
-	// one is without bound too. From a state that leads to itself all lengths
-	// from the shortest on occur.
-	for range t {
-		for q := range t {
+	for q := range t {
+		if left[q] > 0 {
+			t[q].lengths.hi = infinite
+		}
+	}
+	t.settle(func(l *lengths, to lengths, _ bool) { l.lo = min(l.lo, to.lo+1) })
+	// From a state that leads to itself all lengths from the shortest on
+	// occur.
+	for q := range t {
+		if l := &t[q].lengths; !l.exact() {
+			l.inLo, l.inHi = l.lo, l.lo
+		}
+	}
+	t.settle(func(l *lengths, to lengths, self bool) {
+		if self {
+			l.inHi = infinite
+		}
+		if to.inHi == infinite && to.exact() && (l.inHi != infinite || to.inLo+1 < l.inLo) {
+			l.inLo, l.inHi = to.inLo+1, infinite
+		}
+	})
+}
+
+// settle applies a rule for each edge until nothing changes.
+func (t table) settle(rule func(l *lengths, to lengths, self bool)) {
+	for changed := true; changed; {
+		changed = false
+		for q := len(t) - 1; q >= 0; q-- {
 			l := &t[q].lengths
-			if !l.exact() {
-				l.inLo, l.inHi = l.lo, l.lo
-			}
+			before := *l
 			for _, d := range t[q].edges {
-				to := t[d.to].lengths
-				if to.hi == infinite {
-					l.hi = infinite
-				}
-				if d.to == int32(q) {
-					l.inHi = infinite
-				}
-				if to.inHi == infinite && to.exact() && (l.inHi != infinite || to.inLo+1 < l.inLo) {
-					l.inLo, l.inHi = to.inLo+1, infinite
-				}
+				rule(l, t[d.to].lengths, d.to == int32(q))
 			}
+			changed = changed || *l != before
 		}
 	}
 }
