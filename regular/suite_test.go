@@ -1,0 +1,255 @@
+package regular
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+)
+
+// archive calls visit with the JSON files of a packed set of shared test data.
+func archive(t *testing.T, name string, visit func(path string, data []byte)) {
+	t.Helper()
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			t.Skip("no go.mod above")
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.Open(filepath.Join(dir, "..", "shared", filepath.FromSlash(name)))
+	if err != nil {
+		t.Skip("test data is not here: ", err)
+	}
+	defer f.Close()
+	unpacked, err := xz.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(unpacked); ; {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(h.Name, ".json") {
+			data, err := io.ReadAll(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visit(h.Name, data)
+		}
+	}
+}
+
+// suiteDepartures are the cases of the JSON Schema Test Suite that the formats
+// decide otherwise, by format; see Format.
+var suiteDepartures = map[string][]string{
+	// Labels of a host name that start with xn-- aren't decoded.
+	"hostname": {
+		"xn--X", "xn--07jt112bpxg.xn--9t4b11yi5a", "xn--hello-txk", "xn--hello-zed", "xn--hello-6bf", "xn--chb89f",
+		"xn--07jceefgh4c", "xn--al-0ea", "xn--l-fda", "xn--la-0ea", "xn--l-gda", "xn--S-jib3p", "xn--wva3j",
+		"xn--A-2hc5h", "xn--5db1e", "xn--A-2hc8h", "xn--5db3e", "xn--defabc-k64e", "xn--vek", "xn--ngb6iyr",
+		"xn--11b2er09f", "xn--02b508i", "XN--aa---o47jg78q",
+	},
+	"idn-hostname": {"xn--X", "XN--aa---o47jg78q", "xn--7a", "xn--0ca24w", "xn---9uc"},
+	// Only what package regexp reads as well.
+	"regex": {`(?<n>a)\k<n>`, `(?<=a+)b`, `[]`, `[^]`, `\cA`},
+}
+
+func TestFormatsOfSuite(t *testing.T) {
+	s := NewStore(Limits{})
+	cases := 0
+	archive(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(path string, data []byte) {
+		if !strings.Contains(path, "/optional/format/") || strings.Contains(path, "draft3") {
+			return
+		}
+		var groups []struct {
+			Schema struct{ Format string }
+			Tests  []struct {
+				Description string
+				Data        any
+				Valid       bool
+			}
+		}
+		if err := json.Unmarshal(data, &groups); err != nil {
+			t.Fatal(path, err)
+		}
+		for _, g := range groups {
+			name := g.Schema.Format
+			if name == "unknown" {
+				continue
+			}
+			e, ok := s.Format(name)
+			if !ok {
+				t.Errorf("%s: no format %q", path, name)
+				continue
+			}
+			m := compile(t, s, e)
+			for _, c := range g.Tests {
+				text, ok := c.Data.(string)
+				if !ok {
+					continue
+				}
+				cases++
+				departs := slices.Contains(suiteDepartures[name], text)
+				if got := accepts(t, m, text); (got == c.Valid) == departs {
+					t.Errorf("%s: %q (%s): got %v", path, text, c.Description, got)
+				}
+			}
+		}
+	})
+	t.Log(cases, "cases")
+}
+
+// refusedPatterns are the patterns of MaskBench's development half that are
+// refused, with the reason.
+var refusedPatterns = map[string]string{
+	`^\s*<([A-Za-z]+).+?(\/>|\/\1>)\s*$`: "back-reference",
+}
+
+// sameInGo tells whether this package and regexp are bound to agree on a text:
+// they differ on line ends and on white space beyond ASCII.
+func sameInGo(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && r != '\n' && r != '\t' && contains(spaces, r) })
+}
+
+func TestPatternsOfMaskBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("unpacks thousands of schemas")
+	}
+	texts := map[string][]string{} // pattern: strings of the instances it came with
+	var all []string
+	archive(t, "maskbench/maskbench-dev.tar.xz", func(path string, data []byte) {
+		var file struct {
+			Schema any
+			Tests  []struct{ Data any }
+		}
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatal(path, err)
+		}
+		var own []string
+		for _, c := range file.Tests {
+			walkJSON(c.Data, func(key string, v any) {
+				own = append(own, key)
+				if text, ok := v.(string); ok {
+					own = append(own, text)
+				}
+			})
+		}
+		all = append(all, own...)
+		walkJSON(file.Schema, func(key string, v any) {
+			if text, ok := v.(string); ok && key == "pattern" {
+				texts[text] = append(texts[text], own...)
+			}
+			if list, ok := v.(map[string]any); ok && key == "patternProperties" {
+				for text := range list {
+					texts[text] = append(texts[text], own...)
+				}
+			}
+		})
+	})
+	r := rand.New(rand.NewPCG(11, 12))
+	compared := 0
+	for p, own := range texts {
+		s := NewStore(Limits{})
+		e, err := s.Pattern(p)
+		if reason, refused := refusedPatterns[p]; refused != (err != nil) || err != nil && !strings.Contains(err.Error(), reason) {
+			t.Errorf("%q: %v", p, err)
+		}
+		if err != nil {
+			continue
+		}
+		m := compile(t, s, e)
+		if m.Start() == Dead {
+			t.Errorf("%q matches nothing", p)
+			continue
+		}
+		re, err := regexp.Compile(p)
+		if err != nil {
+			continue // look-ahead, mostly
+		}
+		r.Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
+		own = own[:min(len(own), 60)]
+		for range 20 {
+			own = append(own, all[r.IntN(len(all))], mutate(r, sample(r, m)))
+		}
+		for _, text := range own {
+			if !sameInGo(text) {
+				continue
+			}
+			compared++
+			if got, want := accepts(t, m, text), re.MatchString(text); got != want {
+				t.Errorf("%q: %q: got %v, regexp says %v", p, text, got, want)
+			}
+		}
+	}
+	t.Log(len(texts), "patterns,", compared, "texts compared with regexp")
+}
+
+func walkJSON(v any, visit func(key string, v any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			visit(key, x)
+			walkJSON(x, visit)
+		}
+	case []any:
+		for _, x := range v {
+			visit("", x)
+			walkJSON(x, visit)
+		}
+	}
+}
+
+// sample makes up an accepted text.
+func sample(r *rand.Rand, m *Machine) string {
+	var b strings.Builder
+	q := m.Start()
+	for range r.IntN(20) {
+		edges := m.Ranges(q)
+		if len(edges) == 0 {
+			break
+		}
+		d := edges[r.IntN(len(edges))]
+		c := d.Lo + rune(r.IntN(min(int(d.Hi-d.Lo), 100)+1))
+		b.WriteRune(c)
+		q = m.Step(q, c)
+	}
+	return b.String() + m.Shortest(q)
+}
+
+// mutate leaves a text alone, or changes a character or two.
+func mutate(r *rand.Rand, text string) string {
+	runes := []rune(text)
+	for range r.IntN(3) {
+		i := r.IntN(len(runes) + 1)
+		switch r.IntN(3) {
+		case 0:
+			runes = slices.Insert(runes, i, []rune("a0-_.é\n X")[r.IntN(9)])
+		case 1:
+			if i < len(runes) {
+				runes = slices.Delete(runes, i, i+1)
+			}
+		case 2:
+			if i < len(runes) {
+				runes[i]++
+			}
+		}
+	}
+	return string(runes)
+}
