@@ -123,10 +123,16 @@ func (t *tables) reset() {
 	t.setNext.reset()
 	clear(t.outcomes)
 	t.outcomes = t.outcomes[:0]
+	if t.frames == nil {
+		// A typical schema reaches these sizes; growing there by doubling
+		// would cost as much as filling them.
+		t.frames, t.ranges = make([]frameInfo, 0, 512), make([]byteRange, 0, 1024)
+		t.stackFrame, t.stackParent, t.stackCost = make([]Frame, 0, 1024), make([]int32, 0, 1024), make([]int32, 0, 1024)
+	}
 	t.stackFrame = append(t.stackFrame[:0], -1)
 	t.stackParent = append(t.stackParent[:0], -1)
 	t.stackCost = append(t.stackCost[:0], 0)
-	t.stackIndex = make([]int32, 256)
+	t.stackIndex = make([]int32, 2048)
 	t.setOff = append(t.setOff[:0], 0)
 	t.setItems = t.setItems[:0]
 	t.setIndex = map[uint64][]int32{}
@@ -187,7 +193,10 @@ func (t *tables) growStacks() {
 // frame returns the expanded frame f.
 func (t *tables) frame(f Frame) *frameInfo {
 	if int(f) >= len(t.frames) {
-		t.frames = append(t.frames, make([]frameInfo, int(f)+1-len(t.frames))...)
+		t.frames = slices.Grow(t.frames, int(f)+1-len(t.frames))
+		from := len(t.frames)
+		t.frames = t.frames[:f+1]
+		clear(t.frames[from:])
 	}
 	fi := &t.frames[f]
 	if !fi.expanded {

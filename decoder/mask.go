@@ -15,7 +15,6 @@ import (
 type Mask struct {
 	base  vocab.Bitset
 	extra []int32 // not in base, no duplicates
-	n     int
 	eog   bool
 }
 
@@ -30,8 +29,8 @@ func (m *Mask) Has(tok int32) bool {
 	return slices.Contains(m.extra, tok)
 }
 
-// Len returns the number of allowed tokens.
-func (m *Mask) Len() int { return m.n }
+// Len returns the number of allowed tokens. With a base it counts bits.
+func (m *Mask) Len() int { return m.base.Count() + len(m.extra) }
 
 // EOG reports whether the end-of-generation tokens are allowed.
 func (m *Mask) EOG() bool { return m.eog }
@@ -128,10 +127,6 @@ func (w *maskBuilder) build(c int32, check func(tok int32) bool) (m *Mask, certa
 	}
 	m.base = w.base
 	m.extra = slices.Clone(w.extra)
-	m.n = len(m.extra)
-	for _, x := range m.base {
-		m.n += bits.OnesCount64(x)
-	}
 	w.base = nil
 	return m, certain
 }

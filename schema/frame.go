@@ -43,7 +43,7 @@ type frameTable struct {
 }
 
 func (t *frameTable) init() {
-	*t = frameTable{index: make([]decoder.Frame, 256), texti: map[string]int32{}}
+	*t = frameTable{keys: make([]frameKey, 0, 512), index: make([]decoder.Frame, 1024), texti: map[string]int32{}}
 }
 
 func (k *frameKey) hash() uint32 {
