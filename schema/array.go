@@ -291,7 +291,7 @@ func (s *source) arraySound(f form, seen int32) bool {
 			return ok
 		}
 	}
-	before := s.assumed
+	before, reentries := s.assumed, s.reentries
 	steps := s.opt.Limits.Steps
 	ok := false
 	if !s.forms.branches(f, &steps, func(lits []lit) bool {
@@ -300,7 +300,7 @@ func (s *source) arraySound(f form, seen int32) bool {
 	}) && !ok {
 		s.limit("steps", s.opt.Limits.Steps)
 	}
-	if !unique && (ok || s.assumed == before) {
+	if !unique && s.reentries == reentries && (ok || s.assumed == before) {
 		s.arrays.sound[f] = ok
 	}
 	return ok

@@ -67,13 +67,6 @@ func analyse(doc *document, opt Options, lang *languages) (*Schema, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if len(s.loops) > 0 {
-		var list []Issue
-		for _, n := range s.loops {
-			list = append(list, doc.issue(Issue{Pointer: n.pointer(), Keyword: "$ref", Reason: "the schema refers to itself without an end"}, n.val))
-		}
-		return nil, &InvalidError{list}
-	}
 	if !ok {
 		return nil, &UnsatisfiableError{s.contradictions(root)}
 	}

@@ -472,20 +472,24 @@ func (s *source) objectStart(g goal) int32 {
 	}
 	f := form(s.view(g, jObject))
 	st := int32(-1)
+	before := s.reentries
 	if f != no {
 		fam := s.family(g, f)
 		st = s.objectState(fam, f)
 	}
-	s.objects.initial[g] = st
+	if s.reentries == before {
+		s.objects.initial[g] = st
+	}
 	return st
 }
 
 func (s *source) objectState(fam int32, f form) int32 {
 	plain, dyn := s.split(f)
-	if dyn == no {
+	all := s.forms.and(plain...)
+	if dyn == no || all == no {
 		return -1
 	}
-	x := objState{fam: fam, static: s.static(fam, s.forms.and(plain...)), dyn: dyn, last: -1}
+	x := objState{fam: fam, static: s.static(fam, all), dyn: dyn, last: -1}
 	if !s.sound(&x) {
 		return -1
 	}
@@ -856,7 +860,11 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 					continue
 				}
 				if len(plain) > 0 {
-					y.static = s.static(x.fam, s.forms.and(append(plain, st.f)...))
+					all := s.forms.and(append(plain, st.f)...)
+					if all == no {
+						continue
+					}
+					y.static = s.static(x.fam, all)
 				}
 			}
 			if untouched || s.sound(&y) {
@@ -1127,16 +1135,23 @@ func (s *source) othersLeft(key int32) bool {
 // sound reports whether an object in state x can be completed.
 func (s *source) sound(x *objState) bool {
 	st := s.objects.statics[x.static]
+	if x.dyn == no {
+		return false
+	}
 	if st.sound == 0 {
-		st.sound = -1
-		if s.requiredPossible(st) {
-			st.sound = 1
-		} else if len(s.deciding) > 0 && s.assumed > 0 {
-			st.sound = 0
+		assumed, reentries := s.assumed, s.reentries
+		possible := s.requiredPossible(st)
+		if s.reentries == reentries && (possible || s.assumed == assumed) {
+			st.sound = -1
+			if possible {
+				st.sound = 1
+			}
+		}
+		if !possible {
 			return false
 		}
 	}
-	if st.sound < 0 || x.dyn == no {
+	if st.sound < 0 {
 		return false
 	}
 	if x.dyn == yes {
@@ -1147,9 +1162,9 @@ func (s *source) sound(x *objState) bool {
 	if ok, known := s.objects.soundness[key]; known {
 		return ok
 	}
-	before := s.assumed
+	before, reentries := s.assumed, s.reentries
 	ok := s.completable(x)
-	if ok || s.assumed == before {
+	if s.reentries == reentries && (ok || s.assumed == before) {
 		s.objects.soundness[key] = ok
 	}
 	return ok

@@ -990,7 +990,7 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
 		p.Base = t.keyStay
 	case ks.free == 0 || ks.at == regular.Dead:
-		list, ok := s.namesAlong(k, t.strings.PlainTrie, -1, nil)
+		list, ok := s.namesAlong(k, t.v.Trie(), -1, nil)
 		if !ok {
 			return nil
 		}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strconv"
 
 	"stencil/decoder"
@@ -41,7 +40,9 @@ type source struct {
 
 	views    [jtypes]map[goal]int32
 	visiting map[viewKey]bool
-	loops    []*node // schemas that refer to themselves without an end
+	// reentries counts how often a view was needed while it was made; what
+	// was found out meanwhile is not kept.
+	reentries int
 
 	names     []string
 	nameIndex map[string]int32
@@ -259,13 +260,14 @@ func (s *source) view(g goal, t jtype) int32 {
 	key := viewKey{t, g}
 	info := s.goals.info[g]
 	if s.visiting[key] {
-		// The schema is defined by itself alone: it says nothing.
-		if info.node != nil && !slices.Contains(s.loops, info.node) {
-			s.loops = append(s.loops, info.node)
-		}
+		// Only the question whether alternatives exclude each other looks
+		// at values inside of values before the view is known. It is
+		// answered with no when it comes back here.
+		s.reentries++
 		return s.all(t)
 	}
 	s.visiting[key] = true
+	before := s.reentries
 	var v int32
 	switch info.kind {
 	case goalNode:
@@ -286,7 +288,9 @@ func (s *source) view(g goal, t jtype) int32 {
 		}
 	}
 	delete(s.visiting, key)
-	s.views[t][g] = v
+	if s.reentries == before {
+		s.views[t][g] = v
+	}
 	return v
 }
 
@@ -446,7 +450,13 @@ func (s *source) disjoint(t jtype, given, a, b int32) bool {
 	}
 	// The given part can only help when it is small; with it or without,
 	// the answer true is right.
-	return !s.viewProductive(t, both)
+	before := s.reentries
+	apart := !s.viewProductive(t, both)
+	if s.reentries != before {
+		s.reentries = before
+		return false
+	}
+	return apart
 }
 
 // viewProductive reports whether some value of type t fulfils a view.
@@ -482,7 +492,7 @@ func (s *source) isProductive(g goal) bool {
 		return true
 	}
 	s.deciding[g] = true
-	before := s.assumed
+	before, reentries := s.assumed, s.reentries
 	ok := false
 	for _, t := range [...]jtype{jScalar, jString, jNumber, jArray, jObject} {
 		if s.viewProductive(t, s.view(g, t)) {
@@ -493,7 +503,7 @@ func (s *source) isProductive(g goal) bool {
 	delete(s.deciding, g)
 	// "No" may rest on the assumption about a goal further up; then it
 	// holds only below that goal.
-	if ok || s.assumed == before || len(s.deciding) == 0 {
+	if s.reentries == reentries && (ok || s.assumed == before || len(s.deciding) == 0) {
 		s.productive[g] = ok
 	}
 	if len(s.deciding) == 0 {
