@@ -382,15 +382,16 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 	taken := map[[2]int]bool{} // position and goal of counted demands
 	tries := 0
 	possible := func() bool {
-		n := least
+		n, filled := least, 0
 		for i := range placed {
-			n = max(n, i+1)
+			filled = max(filled, i+1)
 		}
+		n = max(n, filled)
 		if n > most {
 			return false
 		}
 		counts := make([]int, len(atMost))
-		check := min(n, max(last, len(wants)+last)+1)
+		check := min(n, max(last+len(wants)+1, filled))
 		used := map[goal]int{}
 		for i := range check {
 			g := demand(i)
