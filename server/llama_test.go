@@ -1,0 +1,152 @@
+//go:build llama && cgo
+
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stencil/backend"
+	"stencil/backend/llama"
+	"stencil/engine"
+	"stencil/models"
+)
+
+// startLlama serves a small random model through llama.cpp itself.
+func startLlama(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*engine.Engine, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "random.gguf")
+	if err := models.WriteRandom(path, opt); err != nil {
+		t.Fatal(err)
+	}
+	model, err := llama.Load(t.Context(), path, llama.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Context.Threads = 1 // tests share the machine
+	e, err := engine.New(model, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	srv.SetModel("random", e)
+	h := httptest.NewServer(srv.Handler())
+	t.Cleanup(func() {
+		h.Close()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := model.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e, h.URL
+}
+
+// Clients at once, through HTTP, the engine and llama.cpp: every document fits
+// its schema, and a document does not depend on what runs beside it as long as
+// the arithmetic does not.
+func TestLlamaGenerateJSON(t *testing.T) {
+	_, url := startLlama(t, models.RandomOptions{}, engine.Config{Parallel: 4, Queue: 100, Context: backend.ContextParams{Size: 1024}})
+	var wg sync.WaitGroup
+	for client := range 8 {
+		wg.Go(func() {
+			for i := range 5 {
+				body := fmt.Sprintf(`{"prompt": "Customer %d: ", "max_tokens": %d, "seed": %d, "temperature": 1.2, "schema": %s}`, client, 16+5*i, 10*client+i, personSchema)
+				resp, err := http.Post(url+"/generate_json", "application/json", strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var got struct {
+					JSON struct {
+						Name *string
+						Age  *int
+					}
+					FinishReason string `json:"finish_reason"`
+					Constraint   struct{ Validated bool }
+				}
+				err = json.NewDecoder(resp.Body).Decode(&got)
+				resp.Body.Close()
+				if err != nil || resp.StatusCode != 200 || got.JSON.Name == nil || got.JSON.Age == nil || *got.JSON.Age < 0 || *got.JSON.Age > 150 ||
+					got.FinishReason != "stop" || !got.Constraint.Validated {
+					t.Errorf("client %d, request %d: %d %+v %v", client, i, resp.StatusCode, got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Prefix reuse must not change what llama.cpp computes: the same question twice,
+// the second time from the cache, gives the same text.
+func TestLlamaPrefixReuse(t *testing.T) {
+	e, url := startLlama(t, models.RandomOptions{}, engine.Config{Parallel: 1})
+	body := fmt.Sprintf(`{"prompt": %q, "max_tokens": 30, "temperature": 0}`, strings.Repeat("The people of the town. ", 30))
+	_, _, first := post(t, url+"/generate", body)
+	_, _, second := post(t, url+"/generate", body)
+	if first["text"] != second["text"] {
+		t.Errorf("computed %q, from the cache %q", first["text"], second["text"])
+	}
+	if cached, all := at(second, "usage", "prompt_tokens_details", "cached_tokens"), at(second, "usage", "prompt_tokens"); cached.(float64) != all.(float64)-1 {
+		t.Errorf("%v of %v tokens cached", cached, all)
+	}
+	if s := e.Stats(); s.ReusedTokens == 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+// When the client hangs up, llama.cpp stops working for it within a step, in a
+// generation and in the middle of a long prompt.
+func TestLlamaHangUp(t *testing.T) {
+	e, url := startLlama(t, models.RandomOptions{Layers: 4, Width: 256, Heads: 4, Context: 8192},
+		engine.Config{Parallel: 2, Context: backend.ContextParams{Size: 8192, MaxBatch: 256}})
+	for name, body := range map[string]string{
+		"generating": `{"prompt": "x", "max_tokens": 6000, "stream": true, "logit_bias": {"637": -100, "638": -100, "639": -100}}`,
+		"prefilling": fmt.Sprintf(`{"prompt": %q, "max_tokens": 5}`, strings.Repeat("zq", 2500)),
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan struct{})
+		before := e.Stats()
+		go func() {
+			defer close(gone)
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		}()
+		for e.Stats().Decodes < before.Decodes+2 {
+			time.Sleep(time.Millisecond)
+		}
+		hungUp, decodes := time.Now(), e.Stats().Decodes
+		cancel()
+		for e.Stats().Active != 0 {
+			time.Sleep(100 * time.Microsecond)
+		}
+		took, after := time.Since(hungUp), e.Stats()
+		<-gone
+		if after.Cancelled != before.Cancelled+1 {
+			t.Errorf("%s: it ended before the client hung up; stats %+v", name, after)
+		}
+		// The batch that was running, and one that may have been on its way
+		// before the server saw that the connection was gone.
+		if extra := after.Decodes - decodes; extra > 3 {
+			t.Errorf("%s: %d more decodes in %v after the client hung up", name, extra, took)
+		}
+		t.Logf("%s: freed after %v and %d decodes", name, took, after.Decodes-decodes)
+	}
+}
