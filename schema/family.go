@@ -1,0 +1,222 @@
+package schema
+
+import (
+	"slices"
+	"sort"
+)
+
+// A family is what all states of one object have in common: the property
+// names and patterns that any of them can ask about.
+type family struct {
+	names  []int32 // name ids, in the order in which they are to be written
+	index  map[int32]int32
+	sorted []int32 // indices into names, by the bytes of the name
+	pats   []int32
+	finite uint64   // patterns whose strings are all in names
+	bits   []uint64 // by name: the patterns that match it; nil until needed
+	words  int      // length of a set of names
+	start  int32    // key state before the first character
+	reach  map[int32][]uint64
+}
+
+// propertyOrder lists the names that g mentions in the order in which the
+// document does.
+func (s *source) propertyOrder(g goal) []int32 {
+	if o, ok := s.orders[g]; ok {
+		return o
+	}
+	s.orders[g] = nil // ends recursion
+	var list []int32
+	add := func(ids ...int32) {
+		for _, id := range ids {
+			if !slices.Contains(list, id) {
+				list = append(list, id)
+			}
+		}
+	}
+	switch info := s.goals.info[g]; info.kind {
+	case goalAnd, goalOr:
+		for _, x := range info.list {
+			add(s.propertyOrder(x)...)
+		}
+	case goalConst, goalNotConst:
+		for _, m := range info.val.members {
+			add(s.nameID(m.key))
+		}
+	case goalNotNode:
+		add(s.propertyOrder(s.goals.negate(g))...)
+	case goalNode:
+		n := info.node
+		own := func() {
+			if n.obj != nil {
+				for _, p := range n.obj.properties {
+					add(s.nameID(p.name))
+				}
+			}
+		}
+		if n.obj == nil || n.obj.orderedBefore {
+			own()
+		}
+		sub := func(x *node) {
+			if x != nil {
+				add(s.propertyOrder(s.sub(x, info.scope))...)
+			}
+		}
+		if a := n.apply; a != nil {
+			if a.ref != nil {
+				sub(a.ref.target)
+			}
+			if a.dynamic != nil {
+				sub(a.dynamic.target)
+			}
+			for _, list := range [][]*node{a.allOf, a.anyOf, a.oneOf} {
+				for _, x := range list {
+					sub(x)
+				}
+			}
+			sub(a.when)
+			sub(a.then)
+			sub(a.otherwise)
+		}
+		own()
+		for _, v := range append([]*value{n.constant}, n.enum...) {
+			if v != nil {
+				for _, m := range v.members {
+					add(s.nameID(m.key))
+				}
+			}
+		}
+		if n.obj != nil {
+			for _, d := range n.obj.depSchemas {
+				sub(d.node)
+			}
+		}
+	}
+	s.orders[g] = list
+	return list
+}
+
+// mentioned collects the names and patterns in f.
+func (s *source) mentioned(f form, seen map[form]bool, names map[int32]bool, pats map[int32]bool) {
+	if seen[f] {
+		return
+	}
+	seen[f] = true
+	info := &s.forms.info[f]
+	switch info.op {
+	case opLit:
+		if k := info.lit.kind; k == litAllKeys || k == litSomeKey {
+			set := &s.sets[info.lit.a]
+			for _, x := range set.names {
+				names[x] = true
+			}
+			for _, p := range set.patterns {
+				pats[p] = true
+			}
+		}
+	case opAnd, opOr:
+		for _, k := range info.kids {
+			s.mentioned(k, seen, names, pats)
+		}
+	}
+}
+
+// maxPatterns is how many patterns for keys one object may have: a class of
+// keys is a word of 64 bits.
+const maxPatterns = 64
+
+func (s *source) family(g goal, f form) int32 {
+	t := &s.objects
+	nameSet, patSet := map[int32]bool{}, map[int32]bool{}
+	s.mentioned(f, map[form]bool{}, nameSet, patSet)
+	fam := &family{index: map[int32]int32{}}
+	for p := range patSet {
+		fam.pats = append(fam.pats, p)
+	}
+	slices.Sort(fam.pats)
+	if len(fam.pats) > maxPatterns {
+		s.limit("patterns for keys in one object", maxPatterns)
+		fam.pats = fam.pats[:maxPatterns]
+	}
+	for _, id := range s.propertyOrder(g) {
+		if nameSet[id] {
+			fam.names = append(fam.names, id)
+			delete(nameSet, id)
+		}
+	}
+	rest := make([]int32, 0, len(nameSet))
+	for id := range nameSet {
+		rest = append(rest, id)
+	}
+	slices.Sort(rest)
+	fam.names = append(fam.names, rest...)
+	for i, id := range fam.names {
+		fam.index[id] = int32(i)
+	}
+	for i, p := range fam.pats {
+		if list, ok := s.finite(p); ok {
+			fam.finite |= 1 << i
+			for _, text := range list {
+				id := s.nameID(text)
+				if _, ok := fam.index[id]; !ok {
+					fam.index[id] = int32(len(fam.names))
+					fam.names = append(fam.names, id)
+				}
+			}
+		}
+	}
+	key := keyOf(append(append([]int32{int32(len(fam.names))}, fam.names...), fam.pats...)...)
+	if i, ok := t.famIndex[key]; ok {
+		return i
+	}
+	fam.words = (len(fam.names) + 63) / 64
+	fam.sorted = make([]int32, len(fam.names))
+	for i := range fam.sorted {
+		fam.sorted[i] = int32(i)
+	}
+	sort.Slice(fam.sorted, func(i, j int) bool {
+		return s.names[fam.names[fam.sorted[i]]] < s.names[fam.names[fam.sorted[j]]]
+	})
+	fam.reach = map[int32][]uint64{}
+	id := int32(len(t.families))
+	t.families = append(t.families, fam)
+	t.famIndex[key] = id
+	fam.start = s.keyStart(id)
+	return id
+}
+
+// nameBits returns the patterns of the family that match name i.
+func (s *source) nameBits(fam *family, i int32) uint64 {
+	if len(fam.pats) == 0 {
+		return 0
+	}
+	if fam.bits == nil {
+		fam.bits = make([]uint64, len(fam.names))
+		for j, id := range fam.names {
+			for k, p := range fam.pats {
+				if s.matches(p, s.names[id]) {
+					fam.bits[j] |= 1 << k
+				}
+			}
+		}
+	}
+	return fam.bits[i]
+}
+
+// member reports whether the key of a class is in set. A class is a name's
+// index, or -1 and the patterns that match.
+func (s *source) member(set *keySet, fam *family, name int32, matching uint64) bool {
+	in := false
+	if name >= 0 {
+		_, in = slices.BinarySearch(set.names, fam.names[name])
+	}
+	for _, p := range set.patterns {
+		if in {
+			break
+		}
+		if i, ok := slices.BinarySearch(fam.pats, p); ok && matching>>i&1 != 0 {
+			in = true
+		}
+	}
+	return in != set.others
+}

@@ -1,0 +1,467 @@
+package schema
+
+import (
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+
+	"stencil/regular"
+	"stencil/vocab"
+)
+
+// textLocal is what is known about the tokens inside a language of strings.
+type textLocal struct {
+	base      vocab.Bitset
+	extra     []int32
+	irregular bool         // the irregular tokens are still to be walked
+	only      vocab.Bitset // closers after which the string is in the language; nil: all
+	none      bool         // no closer
+}
+
+// loose finds the tokens after which the string is still open, for all states
+// together that differ only in counts beyond the reach of most tokens. The few
+// longer tokens are tried one by one.
+func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
+	if t.reach == 0 {
+		return t.stay(m, q)
+	}
+	to, at := m.Loosen(q, t.reach)
+	if to == m && at == q {
+		return t.stay(m, q)
+	}
+	key := textKey{to, at}
+	common, ok := t.common[key]
+	if !ok {
+		common = t.stay(to, at)
+		if common.base != nil {
+			base := slices.Clone(common.base)
+			for _, tok := range t.long {
+				base.Clear(tok)
+			}
+			common.base = base
+		}
+		common.extra = slices.DeleteFunc(slices.Clone(common.extra), func(tok int32) bool {
+			_, long := slices.BinarySearch(t.long, tok)
+			return long
+		})
+		t.common[key] = common
+		t.grow(96 + 8*len(common.base) + 4*len(common.extra))
+	}
+	l := &textLocal{base: common.base, extra: common.extra, irregular: common.irregular}
+	for _, tok := range t.long {
+		if alive(m, q, t.v.Bytes(tok)) {
+			if len(l.extra) == len(common.extra) {
+				l.extra = slices.Clone(l.extra)
+			}
+			l.extra = append(l.extra, tok)
+		}
+	}
+	return l
+}
+
+// anything reports whether any token's text may follow state q.
+func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := textKey{m, q}
+	yes, ok := t.whole[key]
+	if !ok {
+		if wholeEdgeSet(m.Ranges(q)) {
+			if _, most := t.head(m, q); most == len(t.strings.StayChars)-1 {
+				yes = true
+			}
+		}
+		t.whole[key] = yes
+		t.grow(32)
+	}
+	return yes
+}
+
+// text returns the tokens after state q of machine m.
+func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := textKey{m, q}
+	if l, ok := t.texts[key]; ok {
+		return l
+	}
+	l := t.loose(m, q)
+	l.only, l.none = t.closers.accepted(m, q)
+	t.texts[key] = l
+	t.grow(96 + 4*len(l.extra) + 8*len(l.only))
+	return l
+}
+
+// fewCharacters is the size of a set of characters up to which walking the
+// trie is cheaper than combining sets of tokens.
+const fewCharacters = 16
+
+// stay finds the tokens after which the string is still open.
+func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
+	s := t.strings
+	longest := len(s.StayChars) - 1
+	set, most := t.head(m, q)
+	key, whole := classKey(set)
+	if !key.beyond && bits.OnesCount64(key.low)+bits.OnesCount64(key.high) <= fewCharacters {
+		return t.walk(m, q)
+	}
+	if whole && (most == longest || !t.goesOn(m, q, set, most)) {
+		return &textLocal{base: s.StayChars[most]}
+	}
+	leavers, ok := t.leavers(m, q, &key, set, most, longest)
+	if !ok {
+		return t.walk(m, q)
+	}
+	l := &textLocal{irregular: true}
+	key.max = most
+	base, known := t.sets[key]
+	if !known {
+		base = t.loop(key, longest)
+		t.sets[key] = base
+		t.grow(8 * len(base))
+	}
+	l.base = base
+	for _, tok := range leavers {
+		if !base.Has(tok) && alive(m, q, t.v.Bytes(tok)) {
+			l.extra = append(l.extra, tok)
+		}
+	}
+	return l
+}
+
+// maxHeadWork bounds the states that head looks at.
+const maxHeadWork = 160
+
+// maxTogether is the number of states followed at once by head.
+const maxTogether = 24
+
+// head returns a set of characters such that every text of at most so many
+// characters of it may follow state q.
+func (t *vocabTables) head(m *regular.Machine, q regular.State) (set []regular.Range, most int) {
+	longest := len(t.strings.StayChars) - 1
+	// All that may come first, for as long as all of it may come again.
+	var first []regular.Range
+	for _, e := range m.Ranges(q) {
+		if n := len(first); n > 0 && first[n-1].Hi+1 == e.Lo {
+			first[n-1].Hi = e.Hi
+		} else {
+			first = append(first, regular.Range{Lo: e.Lo, Hi: e.Hi})
+		}
+	}
+	states := []regular.State{q}
+	depth := 0
+	for work := 0; depth < longest && work < maxHeadWork; depth++ {
+		work += len(states)
+		var next []regular.State
+		covered := true
+		for _, q := range states {
+			if covered = covers(m.Ranges(q), first); !covered {
+				break
+			}
+			for _, e := range m.Ranges(q) {
+				if overlaps(first, e.Lo, e.Hi) && !slices.Contains(next, e.To) {
+					next = append(next, e.To)
+				}
+			}
+		}
+		if !covered || len(next) > maxTogether {
+			break
+		}
+		slices.Sort(next)
+		if slices.Equal(next, states) {
+			depth = longest
+			break
+		}
+		states = next
+	}
+	if depth >= min(longest, 8) {
+		return first, depth
+	}
+	set, most = m.Head(q)
+	if set == nil || most >= 0 && most <= depth {
+		return first, depth
+	}
+	if most < 0 || most > longest {
+		most = longest
+	}
+	return set, most
+}
+
+// covers reports whether edges lead on with every character of set.
+func covers(edges []regular.Edge, set []regular.Range) bool {
+	i := 0
+	for _, r := range set {
+		at := r.Lo
+		for at <= r.Hi {
+			for i < len(edges) && edges[i].Hi < at {
+				i++
+			}
+			if i == len(edges) || edges[i].Lo > at {
+				return false
+			}
+			at = edges[i].Hi + 1
+		}
+	}
+	return true
+}
+
+// classKey packs a set of characters: ASCII as bits, and whether all
+// characters beyond are in it. whole means every character is.
+func classKey(set []regular.Range) (key setKey, whole bool) {
+	at := rune(utf8.RuneSelf)
+	for _, r := range set {
+		for c := r.Lo; c <= r.Hi && c < utf8.RuneSelf; c++ {
+			if c < 64 {
+				key.low |= 1 << c
+			} else {
+				key.high |= 1 << (c - 64)
+			}
+		}
+		if r.Lo <= at && r.Hi >= at {
+			if at = r.Hi + 1; at == lowestHigh {
+				at = endOfLow
+			}
+		}
+	}
+	key.beyond = at == utf8.MaxRune+1
+	return key, key.beyond && key.low == ^uint64(0) && key.high == ^uint64(0)
+}
+
+func (k *setKey) has(c rune) bool {
+	switch {
+	case c < 64:
+		return k.low>>c&1 != 0
+	case c < utf8.RuneSelf:
+		return k.high>>(c-64)&1 != 0
+	}
+	return k.beyond
+}
+
+// loop returns the plain tokens made of characters of a set.
+func (t *vocabTables) loop(key setKey, longest int) vocab.Bitset {
+	s := t.strings
+	out := vocab.NewBitset(t.v.Len())
+	copy(out, s.Plain)
+	for c := rune(0x20); c < utf8.RuneSelf; c++ {
+		if s.With[c] != nil && !key.has(c) {
+			out.AndNot(s.With[c])
+		}
+	}
+	if !key.beyond {
+		out.AndNot(s.WithHigh)
+	}
+	if key.max < longest {
+		out.And(s.StayChars[key.max])
+	}
+	return out
+}
+
+// goesOn reports whether a string may go on after n characters of set.
+func (t *vocabTables) goesOn(m *regular.Machine, q regular.State, set []regular.Range, n int) bool {
+	states := []regular.State{q}
+	for range n {
+		var next []regular.State
+		seen := map[regular.State]bool{}
+		for _, q := range states {
+			for _, e := range m.Ranges(q) {
+				if !seen[e.To] && overlaps(set, e.Lo, e.Hi) {
+					seen[e.To] = true
+					next = append(next, e.To)
+				}
+			}
+		}
+		if states = next; len(states) == 0 || len(states) > 16 {
+			break
+		}
+	}
+	for _, q := range states {
+		if len(m.Ranges(q)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func overlaps(set []regular.Range, lo, hi rune) bool {
+	for _, r := range set {
+		if r.Lo <= hi && r.Hi >= lo {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLeavers is the number of tokens up to which those that might leave a
+// loop are tried one by one.
+const maxLeavers = 6000
+
+// leavers lists plain tokens that may stay in the language without being
+// made of the characters of set alone. ok is false when they are too many.
+func (t *vocabTables) leavers(m *regular.Machine, q regular.State, key *setKey, set []regular.Range, most, longest int) (list []int32, ok bool) {
+	// The states that characters of the set lead to, and what else may
+	// come there.
+	states := []regular.State{q}
+	seen := map[regular.State]bool{q: true}
+	var out [2]uint64
+	for depth := 0; depth <= most && len(states) > 0; depth++ {
+		if depth == most && most < longest {
+			for _, q := range states {
+				if len(m.Ranges(q)) > 0 {
+					return nil, false
+				}
+			}
+		}
+		var next []regular.State
+		for _, q := range states {
+			for _, e := range m.Ranges(q) {
+				if e.Hi >= utf8.RuneSelf && !key.beyond {
+					return nil, false
+				}
+				for c := e.Lo; c <= e.Hi && c < utf8.RuneSelf; c++ {
+					if !key.has(c) {
+						out[c>>6] |= 1 << (c & 63)
+					}
+				}
+				if !seen[e.To] && overlaps(set, e.Lo, e.Hi) {
+					seen[e.To] = true
+					next = append(next, e.To)
+				}
+			}
+		}
+		if states = next; len(seen) > 400 {
+			return nil, false
+		}
+	}
+	if out == [2]uint64{} {
+		return nil, true
+	}
+	union := vocab.NewBitset(t.v.Len())
+	for c := range rune(utf8.RuneSelf) {
+		if out[c>>6]>>(c&63)&1 != 0 && t.strings.With[c] != nil {
+			union.Or(t.strings.With[c])
+		}
+	}
+	if union.Count() > maxLeavers {
+		return nil, false
+	}
+	return union.AppendTo(nil), true
+}
+
+// alive reports whether a plain token may follow state q.
+func alive(m *regular.Machine, q regular.State, b []byte) bool {
+	for len(b) > 0 {
+		r, n := rune(b[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(b)
+		}
+		if q = m.Step(q, r); q == regular.Dead {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// walkState is a place on the way through the trie of plain tokens.
+type walkState struct {
+	q    regular.State
+	rune rune
+	more int8      // bytes missing to a whole character
+	at   *walkInfo // about q; nil until needed
+}
+
+// walkInfo is what a walk wants to know about a state.
+type walkInfo struct {
+	table     *[128]regular.State
+	low, high uint64 // characters that may come as often as most says
+	most      uint16
+}
+
+// walk goes through the plain tokens. It doesn't go down where everything
+// below a node is made of characters that keep the language going.
+func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
+	trie := t.strings.PlainTrie
+	if t.scratch == nil {
+		t.scratch = make([]walkState, trie.Depth+1)
+		t.found = make([]int32, 0, t.v.Len())
+	}
+	clear(t.infos)
+	states := t.scratch
+	states[0] = walkState{q: q}
+	list := t.found[:0]
+	nodes, below := trie.Nodes, t.strings.Below
+	for i := 0; i < trie.Len(); {
+		n := &nodes[i]
+		above := &states[n.Depth-1]
+		at := *above
+		switch b := n.Byte; {
+		case at.more > 0:
+			at.rune = at.rune<<6 | rune(b&0x3F)
+			if at.more--; at.more == 0 {
+				at.q, at.at = m.Step(at.q, at.rune), nil
+			}
+		case b < utf8.RuneSelf:
+			if at.at == nil {
+				above.at = t.info(m, at.q)
+				at.at = above.at
+			}
+			if next := at.at.table[b]; next != at.q {
+				at.q, at.at = next, nil
+			}
+		default:
+			n, bits := leadByte(b)
+			at.rune, at.more = rune(bits), int8(n)
+		}
+		if at.q == regular.Dead {
+			i = int(n.End)
+			continue
+		}
+		if n.End > int32(i)+1 && at.more == 0 {
+			if at.at == nil {
+				at.at = t.info(m, at.q)
+			}
+			if s := &below[i]; s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Height <= at.at.most {
+				list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
+				i = int(n.End)
+				continue
+			}
+		}
+		states[n.Depth] = at
+		if first, last := n.First, nodes[i+1].First; first != last {
+			list = append(list, trie.Tokens[first:last]...)
+		}
+		i++
+	}
+	t.found = list
+	l := &textLocal{irregular: true}
+	if len(list) > t.v.Len()/64 {
+		l.base = vocab.NewBitset(t.v.Len())
+		for _, tok := range list {
+			l.base.Set(tok)
+		}
+		t.grow(8 * len(l.base))
+	} else {
+		l.extra = slices.Clone(list)
+	}
+	return l
+}
+
+// info returns what the walk under way knows about a state.
+func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
+	if i, ok := t.infos[q]; ok {
+		return i
+	}
+	i := &walkInfo{table: m.ASCII(q)}
+	if set, most := m.Head(q); set != nil {
+		key, _ := classKey(set)
+		i.low, i.high, i.most = key.low&^1, key.high, 1<<16-1
+		if key.beyond {
+			i.low |= 1
+		}
+		if most >= 0 {
+			i.most = uint16(min(most, 1<<16-1))
+		}
+	}
+	t.infos[q] = i
+	return i
+}

@@ -1,0 +1,220 @@
+package schema
+
+import (
+	"slices"
+	"sync"
+
+	"stencil/regular"
+	"stencil/schema/number"
+	"stencil/vocab"
+)
+
+// vocabTables is what the schema engine derives from a vocabulary and keeps
+// for all schemas: which tokens stay inside a language, stay inside a
+// number, and so on. Safe for concurrent use.
+type vocabTables struct {
+	v       *vocab.Vocab
+	strings *vocab.StringSlices
+	blanks  *vocab.BlankSlices
+
+	closers *closerTable
+	below   map[belowKey]*belowText
+
+	// Tokens of more than reach characters are few, and in long. Zero: they
+	// are not few.
+	reach  int
+	long   []int32 // ascending
+	common map[textKey]*textLocal
+
+	// The same for keys, where characters are spelt in one way only.
+	keyStay    vocab.Bitset
+	keyClosers *closerTable
+
+	digitTokens []int32 // tokens made of characters of numbers
+	mixed       *vocab.Trie
+
+	mu      sync.Mutex
+	texts   map[textKey]*textLocal
+	whole   map[textKey]bool
+	sets    map[setKey]vocab.Bitset
+	digits  map[digitKey][]int32
+	runs    map[int16]blankLocal
+	bytes   int
+	scratch []walkState
+	found   []int32
+	infos   map[regular.State]*walkInfo
+}
+
+type vocabTablesKey struct{}
+
+type textKey struct {
+	m *regular.Machine
+	q regular.State
+}
+
+type setKey struct {
+	low, high uint64
+	beyond    bool
+	max       int
+}
+
+type digitKey struct {
+	a *number.Automaton
+	q number.State
+}
+
+type blankLocal struct {
+	tokens []int32
+	only   vocab.Bitset
+}
+
+// vocabTablesLimit is the size in bytes at which the shared tables are
+// emptied.
+const vocabTablesLimit = 256 << 20
+
+func tablesFor(v *vocab.Vocab) *vocabTables {
+	return v.Attach(vocabTablesKey{}, func() any { return newVocabTables(v) }).(*vocabTables)
+}
+
+const numberBytes = "+-.0123456789Ee"
+
+var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs, bns [4]uint64) {
+	for i := range numberBytes {
+		c := numberBytes[i]
+		n[c] = true
+		bns[c>>6] |= 1 << (c & 63)
+	}
+	for _, c := range []byte(" \t\n\r") {
+		b[c] = true
+		bs[c>>6] |= 1 << (c & 63)
+		bns[c>>6] |= 1 << (c & 63)
+	}
+	return
+}()
+
+func newVocabTables(v *vocab.Vocab) *vocabTables {
+	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
+		texts: map[textKey]*textLocal{}, whole: map[textKey]bool{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
+	s := t.strings
+	texts := make([][]byte, len(s.Closers))
+	var keyTokens []int32
+	var keyTexts [][]byte
+	for i, tok := range s.Closers {
+		texts[i] = v.Bytes(tok)
+		if quote, _ := vocab.StringEnd(texts[i]); !needlessEscape(texts[i][:quote]) {
+			keyTokens, keyTexts = append(keyTokens, tok), append(keyTexts, texts[i])
+		}
+	}
+	t.closers, t.keyClosers = newCloserTable(s.Closers, texts), newCloserTable(keyTokens, keyTexts)
+	t.keyStay = slices.Clone(s.Stay)
+	for _, tok := range s.Irregular.Tokens {
+		if needlessEscape(v.Bytes(tok)) {
+			t.keyStay.Clear(tok)
+		}
+	}
+	t.common = map[textKey]*textLocal{}
+	t.findLong()
+	var mixed []vocab.TrieEntry
+	for id := int32(0); id < int32(v.Len()); id++ {
+		b := v.Bytes(id)
+		n := 0
+		for n < len(b) && numberByte[b[n]] {
+			n++
+		}
+		switch {
+		case n == 0:
+		case n == len(b):
+			t.digitTokens = append(t.digitTokens, id)
+		case blankByte[b[n]] || b[n] == ',' || b[n] == ']' || b[n] == '}':
+			mixed = append(mixed, vocab.TrieEntry{Text: b, Value: id})
+		}
+	}
+	t.mixed = vocab.NewTrie(mixed)
+	return t
+}
+
+// findLong chooses reach: low, but so that few tokens are longer and all of
+// those are plain.
+func (t *vocabTables) findLong() {
+	const fewest, most, tokens = 16, 64, 1500
+	s := t.strings
+	for k := fewest; k < most && k < len(s.StayChars); k++ {
+		rest := slices.Clone(s.Stay)
+		rest.AndNot(s.StayChars[k])
+		if n := rest.Count(); n > tokens {
+			continue
+		}
+		odd := slices.Clone(rest)
+		if odd.AndNot(s.Plain); odd.Count() > 0 {
+			continue
+		}
+		t.reach, t.long = k, rest.AppendTo(nil)
+		return
+	}
+	if len(s.StayChars) <= most {
+		t.reach = max(fewest, len(s.StayChars)-1)
+	}
+}
+
+// grow notes that the tables have become larger, and empties them when they
+// are too large. Called with the lock held.
+func (t *vocabTables) grow(n int) {
+	if t.bytes += n; t.bytes > vocabTablesLimit {
+		clear(t.texts)
+		clear(t.whole)
+		clear(t.common)
+		clear(t.sets)
+		clear(t.digits)
+		clear(t.below)
+		t.bytes = 0
+	}
+}
+
+// blank returns the tokens that are runs of at most n bytes of whitespace,
+// and the set of values in BlankSlices.After with such a run before them,
+// nil if that is all of them.
+func (t *vocabTables) blank(n int16) blankLocal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r, ok := t.runs[n]; ok {
+		return r
+	}
+	var r blankLocal
+	for k := 1; k <= int(n) && k < len(t.blanks.Runs); k++ {
+		r.tokens = append(r.tokens, t.blanks.Runs[k]...)
+	}
+	if int32(n) < t.blanks.MaxRun {
+		r.only = vocab.NewBitset(len(t.blanks.Run))
+		for i, run := range t.blanks.Run {
+			if run <= int32(n) {
+				r.only.Set(int32(i))
+			}
+		}
+	}
+	t.runs[n] = r
+	return r
+}
+
+// number returns the tokens that stay inside a number.
+func (t *vocabTables) number(a *number.Automaton, q number.State) []int32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if list, ok := t.digits[digitKey{a, q}]; ok {
+		return list
+	}
+	var list []int32
+	for _, tok := range t.digitTokens {
+		at := q
+		for _, b := range t.v.Bytes(tok) {
+			if at = a.Step(at, b); at == number.Dead {
+				break
+			}
+		}
+		if at != number.Dead {
+			list = append(list, tok)
+		}
+	}
+	t.digits[digitKey{a, q}] = list
+	t.grow(64 + 4*len(list))
+	return list
+}
