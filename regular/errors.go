@@ -8,6 +8,7 @@ type Limits struct {
 	PatternBytes int // length of one pattern's text, bytes; default 64 KiB
 	Nodes        int // expressions in the Store; default 1<<20, about 64 bytes each
 	States       int // states of one Machine; default 1<<18, about 600 bytes each once visited
+	Text         int // characters of a shortest completion; default 4 Mi
 	Steps        int // expressions visited by one search for a completion; default 1<<16, about 1 µs each
 }
 
@@ -15,6 +16,7 @@ const (
 	defaultPatternBytes = 64 << 10
 	defaultNodes        = 1 << 20
 	defaultStates       = 1 << 18
+	defaultText         = 4 << 20
 	defaultSteps        = 1 << 16
 
 	// maxDepth bounds the nesting of a pattern, because the parser and the
@@ -35,6 +37,9 @@ func (l Limits) orDefaults() Limits {
 	}
 	if l.States <= 0 {
 		l.States = defaultStates
+	}
+	if l.Text <= 0 {
+		l.Text = defaultText
 	}
 	if l.Steps <= 0 {
 		l.Steps = defaultSteps

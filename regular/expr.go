@@ -87,6 +87,7 @@ type Store struct {
 	edges    []edge
 	automata []automaton // shared with other Stores
 
+	heads    map[Expr]head
 	patterns map[string]Expr
 	formats  map[string]Expr
 	machines map[Expr]*Machine

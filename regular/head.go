@@ -49,12 +49,26 @@ func (s *Store) worth(h head) int {
 	return int(min(h.most, 12)) * bits.Len(uint(size(s.set(h.class))))
 }
 
-// head returns a promise for a live expression.
+// head returns a promise for a live expression. It is kept, because the tails
+// of an expression are shared and would be gone through again and again.
 func (s *Store) head(e Expr) head {
+	if s.op(e) == opClass {
+		return head{e, 1}
+	}
+	h, ok := s.heads[e]
+	if !ok {
+		h = s.findHead(e)
+		if s.heads == nil {
+			s.heads = make(map[Expr]head)
+		}
+		s.heads[e] = h
+	}
+	return h
+}
+
+func (s *Store) findHead(e Expr) head {
 	n := s.nodes[e]
 	switch n.op {
-	case opClass:
-		return head{e, 1}
 	case opRepeat:
 		inner := Expr(n.a)
 		h := head{s.singles(inner), n.most}

@@ -253,7 +253,12 @@ func (m *Machine) Shortest(q State) string {
 	s := m.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := s.shortest(m.at(q).expr)
+	e := m.at(q).expr
+	if int(s.nodes[e].lengths.lo) > s.limits.Text {
+		m.fail(&LimitError{"Text", s.limits.Text})
+		return ""
+	}
+	text := s.shortest(e)
 	if s.err != nil {
 		m.fail(s.err)
 	}
