@@ -120,6 +120,7 @@ func describe(err error) failure {
 		tooLarge      *http.MaxBytesError
 		budget        *engine.BudgetError
 		prompt        *engine.ContextError
+		conversation  *engine.PromptError
 		constraint    *engine.ConstraintError
 		option        *sampling.OptionError
 		syntax        *schema.SyntaxError
@@ -166,6 +167,10 @@ func describe(err error) failure {
 	case errors.As(err, &prompt):
 		return with(fail(bad, typeInvalid, "prompt", "context_length_exceeded"),
 			fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate", prompt.Prompt, prompt.Limit), nil)
+	case errors.As(err, &conversation) && conversation.Refused:
+		return with(fail(bad, typeInvalid, "messages", "refused_by_template"), "the model's chat template refuses this conversation: "+conversation.Message, nil)
+	case errors.As(err, &conversation):
+		return with(fail(bad, typeInvalid, "messages", "chat_template_failed"), "the model's chat template can't write this conversation: "+conversation.Message, nil)
 	case errors.Is(err, engine.ErrEmptyPrompt):
 		return with(fail(bad, typeInvalid, "prompt", "empty_prompt"), "the prompt is empty, and this model needs at least one token to start from", nil)
 	case errors.As(err, &option):

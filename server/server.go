@@ -48,6 +48,7 @@ type served struct {
 	name    string
 	created time.Time
 	engine  *engine.Engine
+	prompts *engine.Prompts
 	schemas *engine.Schemas
 }
 
@@ -65,6 +66,7 @@ func (s *Server) SetModel(name string, e *engine.Engine) {
 		name:    name,
 		created: time.Now(),
 		engine:  e,
+		prompts: engine.NewPrompts(e.Vocab()),
 		schemas: engine.NewSchemas(e.Vocab(), s.cfg.SchemaCache),
 	})
 }

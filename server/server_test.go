@@ -49,7 +49,8 @@ func loadVocab(t testing.TB) *vocab.Vocab {
 }
 
 type setup struct {
-	reply string // what the model says; "": random text
+	reply string        // what the model says; "": random text
+	next  scripted.Func // or how it computes logits
 	opt   scripted.Options
 	eng   engine.Config
 	cfg   Config
@@ -62,6 +63,9 @@ func start(t testing.TB, s setup) (*Server, string) {
 	next := scripted.Random(11)
 	if s.reply != "" {
 		next = scripted.Say(v, s.reply)
+	}
+	if s.next != nil {
+		next = s.next
 	}
 	e, err := engine.New(scripted.New(v, next, s.opt), s.eng)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stencil/chat"
 	"stencil/decoder/sampling"
 	"stencil/engine"
 	"stencil/schema"
@@ -22,6 +23,8 @@ type generateFlags struct {
 	log        logFlags
 	prompt     string
 	promptFile string
+	chat       bool
+	system     string
 	schema     string
 	json       bool
 	maxTokens  int
@@ -55,6 +58,8 @@ figures to standard error. A prompt of - is read from standard input.`,
 	f.log.register(flags, "error")
 	flags.StringVar(&f.prompt, "prompt", "", "text to go on with; - reads it from standard input")
 	flags.StringVar(&f.promptFile, "prompt-file", "", "file with the text to go on with")
+	flags.BoolVar(&f.chat, "chat", false, "take the prompt for what a user says, and write it with the model's chat template")
+	flags.StringVar(&f.system, "system", "", "system text of the conversation; implies --chat")
 	flags.StringVar(&f.schema, "schema", "", "file with a JSON Schema that the text must fit")
 	flags.BoolVar(&f.json, "json", false, "write any one JSON value")
 	flags.IntVarP(&f.maxTokens, "max-tokens", "n", 256, "tokens to generate at most; 0: what the context has left")
@@ -104,16 +109,19 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	defer e.Close()
 
 	req := engine.Request{
-		Prompt: e.Vocab().Encode(text), MaxTokens: f.maxTokens, Sampling: f.sampling, Stop: f.stop,
-		NoForced: f.noForced, Truncate: f.truncate,
+		MaxTokens: f.maxTokens, Sampling: f.sampling, Stop: f.stop, NoForced: f.noForced, Truncate: f.truncate,
 	}
 	req.Sampling.Seed = f.seed
+	instruction := ""
 	if src != nil {
 		s, err := engine.NewSchemas(e.Vocab(), 1).Compile(src, schema.Options{})
 		if err != nil {
 			return err
 		}
-		req.Constraint = s.Constraint
+		req.Constraint, instruction = s.Constraint, s.Instruction()
+	}
+	if req.Prompt, err = f.tokens(engine.NewPrompts(e.Vocab()), text, instruction); err != nil {
+		return err
 	}
 	stream, err := e.Submit(ctx, req)
 	if err != nil {
@@ -125,6 +133,20 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	}
 	_, err = fmt.Fprint(stderr, figures(result))
 	return err
+}
+
+// tokens returns the prompt: the text as it is, or a conversation that tells
+// the model of the schema as well.
+func (f *generateFlags) tokens(p *engine.Prompts, text, instruction string) ([]int32, error) {
+	if !f.chat && f.system == "" {
+		return p.Text(text), nil
+	}
+	var in chat.Input
+	if system := strings.TrimSpace(f.system + "\n\n" + instruction); system != "" {
+		in.Messages = append(in.Messages, chat.Message{Role: "system", Content: system})
+	}
+	in.Messages = append(in.Messages, chat.Message{Role: "user", Content: text})
+	return p.Chat(in)
 }
 
 func (f *generateFlags) readPrompt(stdin io.Reader) (string, error) {
