@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"slices"
 	"unicode/utf8"
 
@@ -30,7 +31,7 @@ type belowKey struct {
 type belowText struct {
 	stay     []int32 // the string is still open
 	closers  *closerTable
-	keyStay  []int32 // the same two for keys
+	keyStay  []int32 // the same two without needless escapes
 	keyClose *closerTable
 	accepted map[textKey]vocab.Bitset // closers by the state of the language before them; nil: all
 }
@@ -71,10 +72,14 @@ func needlessEscape(b []byte) bool {
 		case '/':
 			return true
 		case 'u':
-			for j, c := range b[i+1 : min(i+5, len(b))] {
-				if j < 2 && c != '0' || j == 2 && c != '0' && c != '1' {
+			digits := b[i+1 : min(i+5, len(b))]
+			for j, c := range digits {
+				if j < 2 && c != '0' || j == 2 && c != '0' && c != '1' || 'A' <= c && c <= 'F' {
 					return true
 				}
+			}
+			if len(digits) == 4 && digits[2] == '0' && bytes.IndexByte([]byte("89acd"), digits[3]) >= 0 {
+				return true // these have a shorter escape
 			}
 			i += 4
 		}
@@ -132,13 +137,17 @@ func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
 }
 
 // acceptedBelow returns the closers after which the string is in a language.
-func (t *vocabTables) acceptedBelow(b *belowText, m *regular.Machine, q regular.State) vocab.Bitset {
+func (t *vocabTables) acceptedBelow(b *belowText, m *regular.Machine, q regular.State, strict bool) vocab.Bitset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := textKey{m, q}
+	key := textKey{m, q, strict}
 	only, ok := b.accepted[key]
 	if !ok {
-		only, _ = b.closers.accepted(m, q)
+		closers := b.closers
+		if strict {
+			closers = b.keyClose
+		}
+		only, _ = closers.accepted(m, q)
 		b.accepted[key] = only
 		t.grow(64 + 8*len(only))
 	}

@@ -78,8 +78,8 @@
 //   - Formats are asserted in every draft.
 //   - A number such as 1.0 is an integer in draft 4 too.
 //   - Up to draft 7, what stands beside $ref is ignored, as those drafts say.
-//   - Keys are spelt without escapes that JSON doesn't need; strings may have
-//     them. Lone surrogates are never accepted.
+//   - Keys are spelt without escapes that JSON doesn't need, and so are
+//     strings that are generated. Lone surrogates are never accepted.
 //   - A schema that applies itself to the same value without an end is
 //     invalid.
 package schema

@@ -432,6 +432,10 @@ func appendQuoted(dst []byte, s string) []byte {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
+		case c == '\b':
+			dst = append(dst, `\b`...)
+		case c == '\f':
+			dst = append(dst, `\f`...)
 		case c == '\n':
 			dst = append(dst, `\n`...)
 		case c == '\r':

@@ -85,8 +85,9 @@ type Options struct {
 	Whitespace    Whitespace
 	OnUnsupported OnUnsupported
 	// AnyNumberSpelling accepts every JSON spelling of an allowed number,
-	// such as 1e0 for 1, and numbers of any length. Without it numbers are
-	// spelt so that every JSON parser reads them exactly.
+	// such as 1e0 for 1, numbers of any length, and needless escapes in
+	// strings. Without it numbers are spelt so that every JSON parser reads
+	// them exactly, and strings as JSON.stringify spells them.
 	AnyNumberSpelling bool
 	// Strict makes an error of what is otherwise a warning, such as a
 	// misspelt keyword.

@@ -75,7 +75,10 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 			return nil
 		}
 		b := t.textBelow(trie, node)
-		return &decoder.Prepared{Extra: b.stay, Exits: []decoder.Exit{b.closers.exit(t.acceptedBelow(b, m, k.b))}}
+		if s.strictEscapes() {
+			return &decoder.Prepared{Extra: b.keyStay, Exits: []decoder.Exit{b.keyClose.exit(t.acceptedBelow(b, m, k.b, true))}}
+		}
+		return &decoder.Prepared{Extra: b.stay, Exits: []decoder.Exit{b.closers.exit(t.acceptedBelow(b, m, k.b, false))}}
 	}
 	ks := s.objects.keyStates[k.b]
 	p := &decoder.Prepared{}
@@ -98,16 +101,24 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 }
 
 func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
-	l := t.text(s.machines[k.a], k.b)
+	l := t.text(s.machines[k.a], k.b, s.strictEscapes())
 	p := &decoder.Prepared{Base: l.base, Extra: l.extra}
 	if l.irregular {
 		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
 	}
+	closers := t.closers
+	if s.strictEscapes() {
+		closers = t.keyClosers
+	}
 	if !l.none {
-		p.Exits = append(p.Exits, t.closers.exit(l.only))
+		p.Exits = append(p.Exits, closers.exit(l.only))
 	}
 	return p
 }
+
+// strictEscapes reports whether strings may not have escapes that JSON
+// doesn't need.
+func (s *source) strictEscapes() bool { return !s.opt.AnyNumberSpelling }
 
 // manyKeys is a number of keys that no document uses up.
 const manyKeys = 10000
@@ -133,13 +144,8 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 		if ks.taken != 0 && m.Count(ks.at, manyKeys) < manyKeys {
 			return nil // keys that are taken may be all that is left of some beginnings
 		}
-		l := t.text(m, ks.at)
+		l := t.text(m, ks.at, true)
 		p.Base, p.Extra = l.base, l.extra
-		if !l.irregular {
-			// All of Stay, or those of it with few characters.
-			p.Base = slices.Clone(l.base)
-			p.Base.And(t.keyStay)
-		}
 		if l.irregular {
 			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
 		}

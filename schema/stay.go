@@ -29,7 +29,7 @@ func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
 	if to == m && at == q {
 		return t.stay(m, q)
 	}
-	key := textKey{to, at}
+	key := textKey{m: to, q: at}
 	common, ok := t.common[key]
 	if !ok {
 		common = t.stay(to, at)
@@ -63,7 +63,7 @@ func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
 func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := textKey{m, q}
+	key := textKey{m: m, q: q}
 	yes, ok := t.whole[key]
 	if !ok {
 		if wholeEdgeSet(m.Ranges(q)) {
@@ -77,19 +77,44 @@ func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 	return yes
 }
 
-// text returns the tokens after state q of machine m.
-func (t *vocabTables) text(m *regular.Machine, q regular.State) *textLocal {
+// text returns the tokens after state q of machine m; strict leaves out those
+// with needless escapes.
+func (t *vocabTables) text(m *regular.Machine, q regular.State, strict bool) *textLocal {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := textKey{m, q}
+	key := textKey{m, q, strict}
 	if l, ok := t.texts[key]; ok {
 		return l
 	}
 	l := t.loose(m, q)
-	l.only, l.none = t.closers.accepted(m, q)
+	closers := t.closers
+	if strict {
+		closers = t.keyClosers
+		if !l.irregular {
+			// All of Stay, or those of it with few characters.
+			l = &textLocal{base: t.withoutEscapes(l.base), extra: l.extra}
+		}
+	}
+	l.only, l.none = closers.accepted(m, q)
 	t.texts[key] = l
 	t.grow(96 + 4*len(l.extra) + 8*len(l.only))
 	return l
+}
+
+// withoutEscapes returns a set of tokens less those with needless escapes.
+// The sets it is called with are few.
+func (t *vocabTables) withoutEscapes(base vocab.Bitset) vocab.Bitset {
+	if &base[0] == &t.strings.Stay[0] {
+		return t.keyStay
+	}
+	if out, ok := t.strict[&base[0]]; ok {
+		return out
+	}
+	out := slices.Clone(base)
+	out.And(t.keyStay)
+	t.strict[&base[0]] = out
+	t.grow(8 * len(out))
+	return out
 }
 
 // fewCharacters is the size of a set of characters up to which walking the

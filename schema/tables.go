@@ -25,8 +25,10 @@ type vocabTables struct {
 	reach  int
 	long   []int32 // ascending
 	common map[textKey]*textLocal
+	strict map[*uint64]vocab.Bitset // by the set they were made from
 
-	// The same for keys, where characters are spelt in one way only.
+	// The same where characters are spelt in one way only: in keys, and in
+	// all that is generated.
 	keyStay    vocab.Bitset
 	keyClosers *closerTable
 
@@ -48,8 +50,9 @@ type vocabTables struct {
 type vocabTablesKey struct{}
 
 type textKey struct {
-	m *regular.Machine
-	q regular.State
+	m      *regular.Machine
+	q      regular.State
+	strict bool // no needless escapes
 }
 
 type setKey struct {
@@ -112,7 +115,7 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			t.keyStay.Clear(tok)
 		}
 	}
-	t.common = map[textKey]*textLocal{}
+	t.common, t.strict = map[textKey]*textLocal{}, map[*uint64]vocab.Bitset{}
 	t.findLong()
 	var mixed []vocab.TrieEntry
 	for id := int32(0); id < int32(v.Len()); id++ {
@@ -163,6 +166,7 @@ func (t *vocabTables) grow(n int) {
 		clear(t.texts)
 		clear(t.whole)
 		clear(t.common)
+		clear(t.strict)
 		clear(t.sets)
 		clear(t.digits)
 		clear(t.below)

@@ -190,7 +190,7 @@ func subEdges(t text, place, sub int32, e *decoder.Edges) {
 				e.Add(from[i], from[i], t.frame(p, 0))
 			}
 		}
-		if t.escapes() || t.alive(0, 0x1F) {
+		if t.escapes() || controlAlive(t, 0, 0x1F) {
 			e.Add('u', 'u', t.frame(place, subHex))
 		}
 	case subHex, subLow:
@@ -200,6 +200,21 @@ func subEdges(t text, place, sub int32, e *decoder.Edges) {
 	case subHighU:
 		e.Add('u', 'u', t.frame(place, int32(subLow|value<<12)))
 	}
+}
+
+// controlAlive reports whether a control character from lo to hi may come
+// that has no shorter escape than its number.
+func controlAlive(t text, lo, hi rune) bool {
+	for r := lo; r <= hi; r++ {
+		switch r {
+		case '\b', '\t', '\n', '\f', '\r':
+			continue
+		}
+		if _, ok := t.next(r); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // hexEdges records the digits that may follow in \uXXXX.
@@ -229,9 +244,15 @@ func hexEdges(t text, place, kind int32, n, value int, e *decoder.Edges) {
 			return
 		}
 		if !t.escapes() {
-			if hi = min(hi, 0x1F); lo > hi {
-				return
+			switch {
+			case !controlAlive(t, lo, min(hi, 0x1F)) || 'A' <= c && c <= 'F':
+			case n < 3:
+				r.add(c, t.frame(place, int32(subHex|(n+1)*subCount|digits)))
+			default:
+				p, _ := t.next(lo)
+				r.add(c, t.frame(p, 0))
 			}
+			return
 		}
 		// As the first half of a pair, the digits stand for 1,024
 		// characters each.
@@ -292,7 +313,9 @@ func (t *stringText) alive(lo, hi rune) bool {
 	return false
 }
 
-func (t *stringText) escapes() bool { return true }
+// escapes implements text: what is generated is spelt like JSON.stringify
+// does it.
+func (t *stringText) escapes() bool { return t.s.opt.AnyNumberSpelling }
 
 func (t *stringText) uniform() (int32, bool) {
 	edges := t.m.Ranges(t.q)
@@ -335,7 +358,7 @@ func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
 		case c == '"':
 			live = m.Accepting(k.b)
 		case c == '\\':
-			live = someAlive(t, 0, utf8.MaxRune)
+			live = t.escapes() || table['"'] != regular.Dead || table['\\'] != regular.Dead || t.alive(0, 0x1F)
 		default:
 			live = table[c] != regular.Dead
 		}
