@@ -584,3 +584,11 @@ func TestContentRange(t *testing.T) {
 		}
 	}
 }
+
+// serveFile serves s until the end of the test and returns its address.
+func serveFile(t *testing.T, s *fileServer) string {
+	t.Helper()
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	return h.URL
+}

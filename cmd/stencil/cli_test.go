@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stencil/backend"
+	"stencil/backend/llama"
+)
+
+// run runs the program with these arguments and returns what it prints.
+func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	cmd := newRootCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(&errOut)
+	cmd.SetIn(strings.NewReader("a prompt from standard input"))
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), errOut.String(), err
+}
+
+func TestMkmodelAndInspect(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	out, _, err := run(t, "mkmodel", path, "--layers", "3", "--width", "32", "--type", "q8_0", "--seed", "5")
+	if err != nil || !strings.HasPrefix(out, path+": ") {
+		t.Fatalf("mkmodel: %q, %v", out, err)
+	}
+	out, _, err = run(t, "inspect", path, "--tensors", "--context", "1024")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"llama.block_count                       uint32", "general.architecture", "blk.2.ffn_down.weight", "Q8_0",
+		"640 tokens (637 normal, 3 control), BPE", "end of generation: <|endoftext|> (637), <|im_end|> (639)",
+		"memory with a context of 1,024 tokens",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("inspect lacks %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "not whole") {
+		t.Errorf("inspect: %s", out)
+	}
+	out, _, err = run(t, "inspect", path, "--template")
+	if err != nil || !strings.Contains(out, "add_generation_prompt") || strings.Contains(out, "general.") {
+		t.Errorf("inspect --template: %q, %v", out, err)
+	}
+	if _, _, err := run(t, "mkmodel", path, "--type", "q9"); err == nil || !strings.Contains(err.Error(), "q9") {
+		t.Errorf("type q9: %v", err)
+	}
+
+	// A file that is cut short is told from a whole one, by inspect and by
+	// pull's last look.
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw[:len(raw)-100], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err = run(t, "inspect", path); err == nil && !strings.Contains(out, "not whole") {
+		t.Errorf("inspect of a cut file: %s", out)
+	}
+	if err := checkModel(path); err == nil {
+		t.Error("a cut file passes for a model")
+	}
+	if _, _, err := run(t, "inspect", path+".none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("inspect of nothing: %v", err)
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 123456789: "123,456,789"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	newCommand := func(got *int) *cobra.Command {
+		cmd := &cobra.Command{Use: "x", PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return bindEnvironment(cmd) },
+			RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
+		cmd.Flags().IntVar(got, "max-tokens", 7, "")
+		return cmd
+	}
+	for _, test := range []struct {
+		env  string
+		args []string
+		want int
+		fail string
+	}{
+		{"", nil, 7, ""},
+		{"12", nil, 12, ""},
+		{"12", []string{"--max-tokens", "3"}, 3, ""},
+		{"twelve", nil, 0, `STENCIL_MAX_TOKENS: "twelve"`},
+		{"twelve", []string{"--max-tokens", "3"}, 3, ""},
+	} {
+		t.Run(test.env, func(t *testing.T) {
+			if test.env != "" {
+				t.Setenv("STENCIL_MAX_TOKENS", test.env)
+			}
+			var got int
+			cmd := newCommand(&got)
+			cmd.SetArgs(append([]string{}, test.args...))
+			err := cmd.Execute()
+			if test.fail != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), test.fail) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil || got != test.want {
+				t.Errorf("%d, %v; want %d", got, err, test.want)
+			}
+		})
+	}
+}
+
+// Every command says what it is for and how its flags are used, and no two of
+// a command's flags share an environment variable with different meanings.
+func TestCommandsAreDescribed(t *testing.T) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Short == "" {
+			t.Errorf("%s has no description", cmd.CommandPath())
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s --%s has no description", cmd.CommandPath(), f.Name)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	root := newRootCommand()
+	visit(root)
+	for _, name := range []string{"serve", "generate", "inspect", "devices", "mkmodel", "pull", "version"} {
+		if c, _, err := root.Find([]string{name}); err != nil || c.Name() != name {
+			t.Errorf("no command %s", name)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out, _, err := run(t, "completion", shell); err != nil || !strings.Contains(out, "stencil") {
+			t.Errorf("completion for %s: %d bytes, %v", shell, len(out), err)
+		}
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"generate"}, "--prompt or --prompt-file is needed"},
+		{[]string{"generate", "--prompt", "x", "--prompt-file", "y"}, "none of the others can be"},
+		{[]string{"generate", "--prompt", "x", "--schema", "/nowhere.json"}, "/nowhere.json"},
+		{[]string{"generate", "--prompt", "x", "--log-level", "loud"}, "--log-level must be"},
+		{[]string{"generate", "--prompt", "x", "--flash-attention", "maybe"}, "--flash-attention must be"},
+		{[]string{"generate", "--prompt", "x", "--cache-type", "q3"}, "--cache-type"},
+		{[]string{"generate", "--prompt", "x", "--threads", "-1"}, "--threads must not be negative"},
+		{[]string{"generate", "--prompt", "x", "--lora", "a=b"}, `"b" is not a scale`},
+		{[]string{"serve", "--log-format", "xml"}, "--log-format must be"},
+		{[]string{"serve", "--port", "70000"}, "port"},
+		{[]string{"pull", "model.gguf"}, "neither a URL"},
+		{[]string{"pull", "https://example.com/m.gguf", "--sha256", "abc"}, "64 hexadecimal digits"},
+		{[]string{"pull", "https://example.com/m.gguf", "--out", filepath.Join(t.TempDir(), "none") + string(filepath.Separator)}, "does not exist"},
+		{[]string{"nothing"}, "unknown command"},
+		{[]string{"serve", "--nothing"}, "unknown flag"},
+	} {
+		if _, _, err := run(t, test.args...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: error %v, want %q", test.args, err, test.want)
+		}
+	}
+}
+
+func TestPullCommand(t *testing.T) {
+	impatient(t)
+	model := filepath.Join(t.TempDir(), "m.gguf")
+	if _, _, err := run(t, "mkmodel", model, "--width", "32"); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &fileServer{content: content, etag: `"a"`, cutAfter: 200_000}
+	url := serveFile(t, s) + "/tiny.gguf"
+	dir := t.TempDir()
+	out, _, err := run(t, "pull", url, "--out", dir, "--sha256", sumOf(content))
+	target := filepath.Join(dir, "tiny.gguf")
+	if err != nil || !strings.Contains(out, "verified, as given") || !strings.HasSuffix(out, "stencil serve --model "+target+"\n") {
+		t.Fatalf("%q, %v", out, err)
+	}
+	whole(t, target, content)
+	if out, _, err = run(t, "pull", url, "--out", dir); err != nil || !strings.Contains(out, "is there already") {
+		t.Errorf("again: %q, %v", out, err)
+	}
+
+	// A server that announces less than the file has, and keeps to it, is
+	// found out by the file itself.
+	short := &fileServer{content: content, etag: `"a"`, claim: len(content) - 1000}
+	dir = t.TempDir()
+	if _, _, err = run(t, "pull", serveFile(t, short)+"/tiny.gguf", "--out", dir); err == nil || !strings.Contains(err.Error(), "deleted") {
+		t.Errorf("a short file: %v", err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestVersionAndDevices(t *testing.T) {
+	out, _, err := run(t, "version")
+	if err != nil || !strings.HasPrefix(out, "stencil   ") || !strings.Contains(out, "go1.") {
+		t.Errorf("version: %q, %v", out, err)
+	}
+	out, _, err = run(t, "devices")
+	if llama.Built {
+		if err != nil || !strings.Contains(out, "CPU") {
+			t.Errorf("devices: %q, %v", out, err)
+		}
+		return
+	}
+	if !errors.Is(err, backend.ErrNotBuilt) || !strings.Contains(err.Error(), "make build") {
+		t.Errorf("devices without llama.cpp: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if _, _, err := run(t, "mkmodel", path, "--width", "32"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run(t, "generate", "--model", path, "--prompt", "x"); !errors.Is(err, backend.ErrNotBuilt) {
+		t.Errorf("generate without llama.cpp: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := newRootCommand()
+	cmd.SetArgs([]string{"serve", "--model", path, "--port", "0", "--log-level", "error"})
+	if err := cmd.ExecuteContext(ctx); !errors.Is(err, backend.ErrNotBuilt) {
+		t.Errorf("serve without llama.cpp: %v", err)
+	}
+}
