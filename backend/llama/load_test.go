@@ -408,20 +408,17 @@ func TestLoadBackends(t *testing.T) {
 		}
 		return
 	}
-	// Tokens from the built-in kernels first, then with what was loaded.
+	// Logits of the built-in kernels first, then of what was loaded: those of
+	// another device differ by its rounding.
 	path := randomModel(t, models.RandomOptions{Type: models.Q8_0})
-	write := func(opt LoadOptions) (out []int32) {
+	logits := func(opt LoadOptions) []float32 {
 		m := load(t, path, opt)
 		c := newCtx(t, m, backend.ContextParams{Threads: 2})
-		row := feed(t, c, 0, 1, 2, 3)
-		for range 20 {
-			out = append(out, argmax(row))
-			row = feed(t, c, 0, out[len(out)-1])
-		}
-		t.Logf("%v on %v", out, m.Info().Devices)
-		return out
+		t.Logf("on %v", m.Info().Devices)
+		feed(t, c, 0, someTokens(m, 40, 1)...)
+		return feed(t, c, 0, 7)
 	}
-	want := write(LoadOptions{})
+	want := logits(LoadOptions{})
 	l := captureLog(t)
 	found, err := LoadBackends(os.Getenv(key))
 	if err != nil {
@@ -433,12 +430,16 @@ func TestLoadBackends(t *testing.T) {
 		t.Error("nothing in lib/ works here")
 	}
 	for _, opt := range []LoadOptions{{}, {GPULayers: AllLayers}} {
-		if got := write(opt); !slices.Equal(got, want) {
-			t.Errorf("%+v: %v, the built-in kernels write %v", opt, got, want)
+		if r := correlation(logits(opt), want); !(r > 0.995) {
+			t.Errorf("%d layers on GPUs: correlation %g with the logits of the built-in kernels", opt.GPULayers, r)
+		} else {
+			t.Logf("%d layers on GPUs: correlation %g with the logits of the built-in kernels", opt.GPULayers, r)
 		}
 	}
 	for _, line := range l.lines {
-		t.Log("log:", line)
+		if strings.Contains(line, "backend") || strings.HasPrefix(line, "ggml_") {
+			t.Log("log:", line)
+		}
 	}
 }
 
