@@ -28,14 +28,20 @@ var errUndecided = errors.New("bench: the validator cannot decide")
 // enough for the validator, which takes much larger numbers for fractions.
 const largestExponent = 1000
 
-// hasHugeNumber reports whether a number is beyond what the validator can
-// compute with.
-func hasHugeNumber(v *value) bool {
-	if v.kind == kindNumber {
+// isBeyond reports whether a value holds something that the validator gets
+// wrong: a number that is too large for it, or a line or paragraph separator,
+// which its patterns take for a character that "." matches.
+func isBeyond(v *value) bool {
+	const separators = "\u2028\u2029"
+	switch {
+	case v.kind == kindNumber:
 		_, exponent := numberSize(v.text)
 		return exponent > largestExponent || exponent < -largestExponent
+	case v.kind == kindString:
+		return strings.ContainsAny(v.text, separators)
 	}
-	return slices.ContainsFunc(v.items, hasHugeNumber)
+	return slices.ContainsFunc(v.items, isBeyond) ||
+		slices.ContainsFunc(v.keys, func(k string) bool { return strings.ContainsAny(k, separators) })
 }
 
 // judgeURL names the schema to the validator.
@@ -86,7 +92,7 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 // validate returns nil when the schema admits the document, [errUndecided]
 // when that cannot be told, and what is wrong otherwise.
 func (j *judge) validate(document []byte) error {
-	if v, err := parseValue(document); err == nil && hasHugeNumber(v) {
+	if v, err := parseValue(document); err == nil && isBeyond(v) {
 		return errUndecided
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))

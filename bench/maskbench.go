@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func appendMicros(b []byte, d time.Duration) []byte {
 }
 
 // Run measures every case of the corpus and returns the summary.
-func (mb *Maskbench) Run(corpus *Corpus) (*Summary, error) {
+func (mb *Maskbench) Run(ctx context.Context, corpus *Corpus) (*Summary, error) {
 	p := pool[*Result]{
 		jobs:    mb.Jobs,
 		timeout: mb.Timeout,
@@ -136,7 +137,7 @@ func (mb *Maskbench) Run(corpus *Corpus) (*Summary, error) {
 		},
 	}
 	sum := newSummary()
-	err := p.run(corpus, func(r *Result) error {
+	err := p.run(ctx, corpus, func(r *Result) error {
 		sum.add(r)
 		if mb.Progress != nil {
 			mb.Progress(sum.Schemas)

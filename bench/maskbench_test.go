@@ -132,7 +132,7 @@ func TestMaskbench(t *testing.T) {
 	defer close(engine.quit)
 	var out bytes.Buffer
 	mb := &Maskbench{Engine: engine, Tokenizer: v, Timeout: 300 * time.Millisecond, Jobs: 2, Out: &out}
-	sum, err := mb.Run(&Corpus{Paths: []string{"testdata/harness"}})
+	sum, err := mb.Run(t.Context(), &Corpus{Paths: []string{"testdata/harness"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestMaskbenchReordered(t *testing.T) {
 		return &listConstraint{engine: strict, documents: []string{`{"a": 1, "b": 2}`, `{"b": 2, "a": 1}`}}, nil
 	})
 	mb := &Maskbench{Engine: strict, Lenient: lenient, Tokenizer: v}
-	sum, err := mb.Run(&Corpus{Paths: []string{"testdata/reordered.json"}})
+	sum, err := mb.Run(t.Context(), &Corpus{Paths: []string{"testdata/reordered.json"}})
 	if err != nil {
 		t.Fatal(err)
 	}

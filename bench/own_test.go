@@ -23,7 +23,7 @@ func TestOwnCorpus(t *testing.T) {
 	v := vocabOf(t, nastyTokens...)
 	var out bytes.Buffer
 	mb := &Maskbench{Engine: NewEngine(v, lenient), Tokenizer: v, Out: &out, Timeout: time.Minute}
-	sum, err := mb.Run(ownCorpus)
+	sum, err := mb.Run(t.Context(), ownCorpus)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestOwnCorpusServed(t *testing.T) {
 	mb := &Maskbench{
 		Engine: NewEngine(v, schema.Options{}), Lenient: NewEngine(v, lenient), Tokenizer: v, Compact: true, Timeout: time.Minute,
 	}
-	sum, err := mb.Run(ownCorpus)
+	sum, err := mb.Run(t.Context(), ownCorpus)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestOwnCorpusWalk(t *testing.T) {
 			Engine: NewEngine(v, opt), Vocab: v, N: 20, Seed: 1, Report: &report, Timeout: time.Minute,
 			Verbose: true,
 		}
-		sum, err := walk.Run(ownCorpus)
+		sum, err := walk.Run(t.Context(), ownCorpus)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
 package bench
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +26,37 @@ type pool[R any] struct {
 	newWork func() func(c *Case, abandoned *atomic.Bool) R
 	// failed makes the result of a case that panicked or was abandoned.
 	failed func(c *Case, status Status, message string) R
+
+	stuck stuckCases
+}
+
+// stuckCases are the cases that were abandoned and have not ended yet.
+type stuckCases struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+func (s *stuckCases) set(id string, stuck bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ids == nil {
+		s.ids = map[string]bool{}
+	}
+	s.ids[id] = stuck
+}
+
+// list names the cases, "" when there is none.
+func (s *stuckCases) list() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for id, stuck := range s.ids {
+		if stuck {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, ", ")
 }
 
 // memoryCheckEvery is often enough to catch a runaway case at some hundred
@@ -32,10 +65,11 @@ const memoryCheckEvery = 100 * time.Millisecond
 
 // run calls collect with every result, from one goroutine, in the order in
 // which cases end. An error of collect stops the run and is returned.
-func (p *pool[R]) run(corpus *Corpus, collect func(R) error) error {
+func (p *pool[R]) run(ctx context.Context, corpus *Corpus, collect func(R) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	cases := make(chan Case)
 	results := make(chan R)
-	stop := make(chan struct{})
 	var readErr error
 	go func() {
 		defer close(cases)
@@ -43,14 +77,14 @@ func (p *pool[R]) run(corpus *Corpus, collect func(R) error) error {
 			select {
 			case cases <- c:
 				return nil
-			case <-stop:
+			case <-ctx.Done():
 				return errEnough
 			}
 		})
 	}()
 	var slots sync.WaitGroup
 	for range max(p.jobs, 1) {
-		slots.Go(func() { p.slot(cases, results) })
+		slots.Go(func() { p.slot(ctx, stop, cases, results) })
 	}
 	go func() {
 		slots.Wait()
@@ -62,16 +96,19 @@ func (p *pool[R]) run(corpus *Corpus, collect func(R) error) error {
 			continue
 		}
 		if collectErr = collect(r); collectErr != nil {
-			close(stop)
+			stop(collectErr)
 		}
 	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
 	// results is closed after cases, and cases after readErr is set.
-	return errors.Join(collectErr, readErr)
+	return readErr
 }
 
 // slot hands cases to a worker of its own, one at a time, and replaces the
 // worker when a case has to be abandoned.
-func (p *pool[R]) slot(cases <-chan Case, results chan<- R) {
+func (p *pool[R]) slot(ctx context.Context, stop context.CancelCauseFunc, cases <-chan Case, results chan<- R) {
 	w := p.newWorker()
 	defer func() { close(w.in) }()
 	ticker := time.NewTicker(memoryCheckEvery)
@@ -82,8 +119,7 @@ func (p *pool[R]) slot(cases <-chan Case, results chan<- R) {
 			deadline = time.After(p.timeout)
 		}
 		giveUp := func(status Status, message string) {
-			w.abandoned.Store(true)
-			close(w.in)
+			w.abandon(c.ID, &p.stuck)
 			w = p.newWorker()
 			results <- p.failed(&c, status, message)
 		}
@@ -93,6 +129,9 @@ func (p *pool[R]) slot(cases <-chan Case, results chan<- R) {
 			case r := <-w.out:
 				results <- r
 				open = false
+			case <-ctx.Done():
+				w.abandoned.Store(true)
+				return
 			case <-deadline:
 				giveUp(TimedOut, fmt.Sprintf("no end after %v", p.timeout))
 				open = false
@@ -104,6 +143,12 @@ func (p *pool[R]) slot(cases <-chan Case, results chan<- R) {
 				// of this one.
 				debug.FreeOSMemory()
 				if rss := residentBytes(); rss >= p.memory {
+					if stuck := p.stuck.list(); stuck != "" {
+						// It may be theirs, and nothing but the end of the
+						// process frees it.
+						stop(fmt.Errorf("bench: out of memory at %s: given up and still running: %s", c.ID, stuck))
+						continue
+					}
 					giveUp(Crashed, fmt.Sprintf("memory limit: the process holds %d MiB of %d MiB", rss>>20, p.memory>>20))
 					open = false
 				}
@@ -117,6 +162,17 @@ type poolWorker[R any] struct {
 	in        chan *Case
 	out       chan R // holds one, so that an abandoned worker can end
 	abandoned atomic.Bool
+}
+
+// abandon tells the worker to end, and keeps account of it until it does.
+func (w *poolWorker[R]) abandon(id string, stuck *stuckCases) {
+	w.abandoned.Store(true)
+	close(w.in)
+	stuck.set(id, true)
+	go func() {
+		<-w.out
+		stuck.set(id, false)
+	}()
 }
 
 func (p *pool[R]) newWorker() *poolWorker[R] {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -65,7 +66,7 @@ type walkResult struct {
 }
 
 // Run walks over every case of the corpus.
-func (wk *Walk) Run(corpus *Corpus) (WalkSummary, error) {
+func (wk *Walk) Run(ctx context.Context, corpus *Corpus) (WalkSummary, error) {
 	tokens := walk.NewTokens(wk.Vocab)
 	p := pool[*walkResult]{
 		jobs:    wk.Jobs,
@@ -93,7 +94,7 @@ func (wk *Walk) Run(corpus *Corpus) (WalkSummary, error) {
 		},
 	}
 	var total WalkSummary
-	err := p.run(corpus, func(r *walkResult) error {
+	err := p.run(ctx, corpus, func(r *walkResult) error {
 		total.add(&r.sum)
 		if wk.Progress != nil {
 			wk.Progress(total.Schemas)

@@ -54,7 +54,7 @@ func TestWalkFindsViolations(t *testing.T) {
 			var report bytes.Buffer
 			walk := fixedEngine(t, c.documents...)
 			walk.Report = &report
-			sum, err := walk.Run(&Corpus{Paths: []string{writeSchema(t, c.schema)}})
+			sum, err := walk.Run(t.Context(), &Corpus{Paths: []string{writeSchema(t, c.schema)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestWalkFindsDeadEnds(t *testing.T) {
 	walk.Engine = engineFunc(func([]byte) (Constraint, error) {
 		return openConstraint{&listConstraint{engine: e, documents: []string{`[1]`}}}, nil
 	})
-	sum, err := walk.Run(&Corpus{Paths: []string{writeSchema(t, `{}`)}})
+	sum, err := walk.Run(t.Context(), &Corpus{Paths: []string{writeSchema(t, `{}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestWalkSeed(t *testing.T) {
 		walk := fixedEngine(t, `1.25`, `"abc"`, `{"a": [1, 2, 3]}`)
 		var report bytes.Buffer
 		walk.Seed, walk.Jobs, walk.Report = seed, jobs, &report
-		if _, err := walk.Run(&Corpus{Paths: []string{writeSchema(t, `false`)}}); err != nil {
+		if _, err := walk.Run(t.Context(), &Corpus{Paths: []string{writeSchema(t, `false`)}}); err != nil {
 			t.Fatal(err)
 		}
 		return report.String()

@@ -192,7 +192,7 @@ in order or spacing are counted apart, as "reordered".`,
 			}
 			bar := newCorpusBar(cmd.ErrOrStderr())
 			mb.Progress = bar.finished
-			sum, err := mb.Run(corpus.open(args, bar))
+			sum, err := mb.Run(cmd.Context(), corpus.open(args, bar))
 			bar.close()
 			if err = errors.Join(err, stop()); err != nil {
 				return err

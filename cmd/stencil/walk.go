@@ -51,7 +51,7 @@ name. The exit status is 1 if there was any.`,
 				AnySpelling: opt.AnyNumberSpelling,
 				Report:      cmd.OutOrStdout(), Verbose: verbose, Progress: bar.finished,
 			}
-			sum, err := walk.Run(corpus.open(args, bar))
+			sum, err := walk.Run(cmd.Context(), corpus.open(args, bar))
 			bar.close()
 			if err = errors.Join(err, stop(), sum.Write(cmd.OutOrStdout())); err != nil {
 				return err
