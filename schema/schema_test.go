@@ -126,6 +126,8 @@ func TestMasksEqualBytes(t *testing.T) {
 		`{"type": "object", "properties": {"a": true, "ab": true}, "additionalProperties": false, "minProperties": 1}`,
 		`{"type": "object", "patternProperties": {"^[a-b]{1,2}$": {"type": "boolean"}}, "additionalProperties": false}`,
 		`{"type": "array", "items": {"type": "string"}, "uniqueItems": true}`,
+		`{"const": ""}`,
+		`{"maxLength": 1}`,
 		`{"type": "array", "items": {"enum": ["a", "ab", null]}, "uniqueItems": true}`,
 		`{"type": "string", "pattern": "^[a-c]+(\\s[a-z]+){0,2}$"}`,
 	} {

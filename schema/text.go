@@ -358,7 +358,7 @@ func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
 		case c == '"':
 			live = m.Accepting(k.b)
 		case c == '\\':
-			live = t.escapes() || table['"'] != regular.Dead || table['\\'] != regular.Dead || t.alive(0, 0x1F)
+			live = t.escapes() && someAlive(t, 0, utf8.MaxRune) || table['"'] != regular.Dead || table['\\'] != regular.Dead || t.alive(0, 0x1F)
 		default:
 			live = table[c] != regular.Dead
 		}
