@@ -62,6 +62,34 @@ func NewSchemas(v *vocab.Vocab, limit int) *Schemas {
 	return &Schemas{vocab: v, limit: limit, entries: make(map[schemaKey]*list.Element), recent: list.New()}
 }
 
+// warmSchema and warmDocument visit every kind of place for which something is
+// prepared once for a vocabulary.
+const (
+	warmSchema = `{"type": "object", "properties": {
+		"a": {"type": "string"}, "b": {"type": "string", "maxLength": 9}, "c": {"type": "string", "pattern": "^[a-f0-9]*$"},
+		"d": {"type": "string", "pattern": "^[^/]*$"}, "e": {"type": "number"}, "f": {}}}`
+	warmDocument = `{ "a": "x\"y", "b": "x", "c": "0", "d": "x", "e": 1.5, "f": [true, null, {"x": "y"}]}`
+)
+
+// Warm prepares what is prepared once for a vocabulary. It takes up to a second
+// for a large one, which the first constrained request would have to wait for.
+func (c *Schemas) Warm() error {
+	s, err := schema.Compile([]byte(warmSchema), schema.Options{Whitespace: schema.Flexible(0)})
+	if err != nil {
+		return err
+	}
+	m := s.Grammar(c.vocab).NewMatcher()
+	for i := range len(warmDocument) {
+		if _, err := m.Mask(); err != nil {
+			return err
+		}
+		if _, err := m.AcceptBytes([]byte{warmDocument[i]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Compile returns the compiled schema, from the cache if it is there. A schema
 // that several requests ask for at once is compiled once. The errors are those
 // of schema.Compile.

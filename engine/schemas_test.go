@@ -14,6 +14,12 @@ import (
 	"stencil/schema"
 )
 
+func TestWarm(t *testing.T) {
+	if err := NewSchemas(testVocab(t), 3).Warm(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSchemasAreCompiledOnce(t *testing.T) {
 	c := NewSchemas(testVocab(t), 3)
 	const src = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`

@@ -39,7 +39,9 @@ func startLlama(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*eng
 		t.Fatal(err)
 	}
 	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
-	srv.SetModel("random", e)
+	if err := srv.SetModel("random", e); err != nil {
+		t.Fatal(err)
+	}
 	h := httptest.NewServer(srv.Handler())
 	t.Cleanup(func() {
 		h.Close()

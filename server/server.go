@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -59,16 +60,22 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// SetModel puts a model into service under a name. The engine stays the
-// caller's to close, after Serve has returned.
-func (s *Server) SetModel(name string, e *engine.Engine) {
-	s.model.Store(&served{
+// SetModel puts a model into service under a name, once everything that is
+// prepared only once for its vocabulary is. The engine stays the caller's to
+// close, after Serve has returned.
+func (s *Server) SetModel(name string, e *engine.Engine) error {
+	m := &served{
 		name:    name,
 		created: time.Now(),
 		engine:  e,
 		prompts: engine.NewPrompts(e.Vocab()),
 		schemas: engine.NewSchemas(e.Vocab(), s.cfg.SchemaCache),
-	})
+	}
+	if err := m.schemas.Warm(); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	s.model.Store(m)
+	return nil
 }
 
 // Handler returns the server as a handler, for tests and for embedding.

@@ -75,7 +75,9 @@ func start(t testing.TB, s setup) (*Server, string) {
 		s.cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	srv := New(s.cfg)
-	srv.SetModel("tiny", e)
+	if err := srv.SetModel("tiny", e); err != nil {
+		t.Fatal(err)
+	}
 	h := httptest.NewServer(srv.Handler())
 	t.Cleanup(func() {
 		h.Close()
@@ -466,7 +468,9 @@ func TestLoadingAndHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	srv.SetModel("tiny", e)
+	if err := srv.SetModel("tiny", e); err != nil {
+		t.Fatal(err)
+	}
 	if status, _, body := get("/readyz"); status != 200 || !strings.Contains(body, `"model":"tiny"`) {
 		t.Errorf("readyz: %d %q", status, body)
 	}
@@ -492,7 +496,9 @@ func TestGracefulShutdown(t *testing.T) {
 	}
 	defer e.Close()
 	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
-	srv.SetModel("tiny", e)
+	if err := srv.SetModel("tiny", e); err != nil {
+		t.Fatal(err)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

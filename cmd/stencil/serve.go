@@ -96,7 +96,10 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return errors.Join(err, <-served)
 	}
 	name := f.name(model)
-	srv.SetModel(name, e)
+	if err := srv.SetModel(name, e); err != nil {
+		stop()
+		return errors.Join(err, <-served, e.Close(), model.Close())
+	}
 	log.Info("ready", "model", name, "address", l.Addr().String(), "context", e.ContextLimit(), "parallel", f.engine.Parallel)
 	fmt.Fprint(stdout, welcome(name, model.Info(), urlOf(l.Addr())))
 
