@@ -33,7 +33,6 @@ const architecture = `
 	< vocab, regular, schema/number, schema/typescript, schema/goschema;
 
 	vocab < decoder < decoder/sampling, decoder/walk;
-	regular, decoder < gbnf;
 	regular, decoder, schema/number < schema;
 
 	NONE < chat/jinja < chat;
@@ -48,7 +47,7 @@ const architecture = `
 	< backend/llama, backend/llama/internal/reference;
 
 	# What puts them together.
-	backend, decoder/sampling, decoder/walk, schema, gbnf, chat < engine;
+	backend, decoder/sampling, decoder/walk, schema, chat < engine;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	golang.org/x/text
 	< engine;
