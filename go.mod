@@ -3,45 +3,48 @@ module stencil
 go 1.26.0
 
 require (
-	github.com/bytedance/gopkg v0.1.3
-	github.com/bytedance/sonic v1.15.0
-	github.com/bytedance/sonic/loader v0.5.0
-	github.com/cloudwego/base64x v0.1.6
 	github.com/dlclark/regexp2 v1.12.0
-	github.com/gabriel-vasile/mimetype v1.4.12
-	github.com/gin-contrib/sse v1.1.0
 	github.com/gin-gonic/gin v1.12.0
-	github.com/go-playground/locales v0.14.1
-	github.com/go-playground/universal-translator v0.18.1
-	github.com/go-playground/validator/v10 v10.30.1
-	github.com/goccy/go-json v0.10.5
-	github.com/goccy/go-yaml v1.19.2
-	github.com/inconshreveable/mousetrap v1.1.0
-	github.com/json-iterator/go v1.1.12
-	github.com/klauspost/cpuid/v2 v2.3.0
-	github.com/leodido/go-urn v1.4.0
-	github.com/mattn/go-isatty v0.0.22
-	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db
-	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd
-	github.com/modern-go/reflect2 v1.0.2
 	github.com/ollama/ollama v0.24.0
-	github.com/pelletier/go-toml/v2 v2.2.4
-	github.com/quic-go/qpack v0.6.0
-	github.com/quic-go/quic-go v0.59.0
-	github.com/rivo/uniseg v0.4.7
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
-	github.com/twitchyliquid64/golang-asm v0.15.1
-	github.com/ugorji/go/codec v1.3.1
 	github.com/ulikunitz/xz v0.5.17
-	go.mongodb.org/mongo-driver/v2 v2.5.0
-	golang.org/x/arch v0.22.0
-	golang.org/x/crypto v0.48.0
-	golang.org/x/net v0.51.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.44.0
 	golang.org/x/text v0.34.0
-	google.golang.org/protobuf v1.36.10
+)
+
+require (
+	github.com/bytedance/gopkg v0.1.3 // indirect
+	github.com/bytedance/sonic v1.15.0 // indirect
+	github.com/bytedance/sonic/loader v0.5.0 // indirect
+	github.com/cloudwego/base64x v0.1.6 // indirect
+	github.com/gabriel-vasile/mimetype v1.4.12 // indirect
+	github.com/gin-contrib/sse v1.1.0 // indirect
+	github.com/go-playground/locales v0.14.1 // indirect
+	github.com/go-playground/universal-translator v0.18.1 // indirect
+	github.com/go-playground/validator/v10 v10.30.1 // indirect
+	github.com/goccy/go-json v0.10.5 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	github.com/leodido/go-urn v1.4.0 // indirect
+	github.com/mattn/go-isatty v0.0.22 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
+	github.com/modern-go/reflect2 v1.0.2 // indirect
+	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
+	github.com/quic-go/qpack v0.6.0 // indirect
+	github.com/quic-go/quic-go v0.59.0 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
+	github.com/ugorji/go/codec v1.3.1 // indirect
+	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
+	golang.org/x/arch v0.22.0 // indirect
+	golang.org/x/crypto v0.48.0 // indirect
+	golang.org/x/net v0.51.0 // indirect
+	google.golang.org/protobuf v1.36.10 // indirect
 )
