@@ -71,7 +71,7 @@ func (s *Store) or(list []Expr) Expr {
 	if f.not != exprEmpty {
 		// The union of complements is the complement of the intersection.
 		s.scratch.exprs = append(s.scratch.exprs, f.not)
-		inner := Expr(s.nodes[f.not].a)
+		inner := Expr(s.node(f.not).a)
 		if slices.Contains(s.scratch.exprs[base:], inner) {
 			return exprAny
 		}
@@ -110,7 +110,7 @@ type orFlat struct {
 // flattenOr pushes the operands of nested unions to the scratch stack.
 func (s *Store) flattenOr(list []Expr, f *orFlat) {
 	for _, e := range list {
-		n := &s.nodes[e]
+		n := s.node(e)
 		switch {
 		case e == exprEmpty:
 		case e == exprEpsilon:
@@ -137,7 +137,7 @@ func (s *Store) flattenOr(list []Expr, f *orFlat) {
 			if f.not == exprEmpty {
 				f.not = e
 			} else {
-				f.not = s.not(s.and2(Expr(s.nodes[f.not].a), Expr(n.a)))
+				f.not = s.not(s.and2(Expr(s.node(f.not).a), Expr(n.a)))
 			}
 			if f.not == exprAny {
 				f.any = true
@@ -165,7 +165,7 @@ type term struct {
 
 func (s *Store) term(e Expr) term {
 	t := term{tail: exprEpsilon}
-	if n := &s.nodes[e]; n.op == opConcat {
+	if n := s.node(e); n.op == opConcat {
 		e, t.tail = Expr(n.a), Expr(n.b)
 	}
 	t.of, t.least, t.most = s.counted(e)
@@ -221,7 +221,7 @@ func (s *Store) flat(set []Expr) []Expr {
 
 // mergePair returns one expression for the union of two, if it knows one.
 func (s *Store) mergePair(a, b Expr) (Expr, bool) {
-	na, nb := &s.nodes[a], &s.nodes[b]
+	na, nb := s.node(a), s.node(b)
 	if s.isLength(a) && nb.lengths.lo >= na.least && nb.lengths.hi <= na.most {
 		return a, true
 	}
@@ -273,7 +273,7 @@ func (s *Store) excludesMore(a, b Expr) bool {
 	if s.op(a) != opNot || s.op(b) != opNot {
 		return false
 	}
-	more, less := Expr(s.nodes[a].a), Expr(s.nodes[b].a)
+	more, less := Expr(s.node(a).a), Expr(s.node(b).a)
 	if s.op(more) != opOr {
 		return false
 	}
@@ -310,7 +310,7 @@ func (s *Store) factor(list []Expr, budget *int) Expr {
 	}
 	set := apart(s.scratch.exprs[base:])
 	head := func(e Expr) Expr {
-		if n := &s.nodes[e]; n.op == opConcat {
+		if n := s.node(e); n.op == opConcat {
 			return Expr(n.a)
 		}
 		return e
@@ -334,7 +334,7 @@ func (s *Store) factor(list []Expr, budget *int) Expr {
 			tails := make([]Expr, n)
 			for i, e := range set[:n] {
 				if tails[i] = exprEpsilon; e != h {
-					tails[i] = Expr(s.nodes[e].b)
+					tails[i] = Expr(s.node(e).b)
 				}
 			}
 			out = append(out, s.concat(h, s.factor(tails, budget)))
@@ -416,9 +416,9 @@ func (s *Store) and(list []Expr) Expr {
 		return exprEmpty
 	}
 	set = s.absorb(set)
-	within := s.nodes[f.loop].lengths
+	within := s.node(f.loop).lengths
 	for _, e := range set {
-		l := s.nodes[e].lengths
+		l := s.node(e).lengths
 		within.lo, within.hi = max(within.lo, l.lo), min(within.hi, l.hi)
 	}
 	if within.lo > within.hi {
@@ -489,7 +489,7 @@ func (s *Store) flattenAnd(list []Expr, f *andFlat) {
 		if f.empty {
 			return
 		}
-		n := &s.nodes[e]
+		n := s.node(e)
 		switch {
 		case e == exprEmpty:
 			f.empty = true
@@ -504,8 +504,8 @@ func (s *Store) flattenAnd(list []Expr, f *andFlat) {
 			} else if f.class = s.meet(f.class, e); f.class == exprEmpty {
 				f.empty = true
 			}
-		case n.op == opRepeat && s.nodes[n.a].op == opClass:
-			loop := &s.nodes[f.loop]
+		case n.op == opRepeat && s.node(Expr(n.a)).op == opClass:
+			loop := s.node(f.loop)
 			least, most := max(n.least, loop.least), min(n.most, loop.most)
 			met := [1]Expr{s.repeat(s.meet(Expr(n.a), Expr(loop.a)), least, most)}
 			if f.loop = met[0]; s.op(f.loop) != opRepeat {
@@ -555,10 +555,10 @@ func (s *Store) meet2(a, b Expr) Expr {
 
 // singles returns the class of the one-character strings of e.
 func (s *Store) singles(e Expr) Expr {
-	switch n := &s.nodes[e]; {
+	switch n := s.node(e); {
 	case n.op == opClass:
 		return e
-	case n.op == opRepeat && s.nodes[n.a].op == opClass:
+	case n.op == opRepeat && s.node(Expr(n.a)).op == opClass:
 		if n.least > 1 {
 			return exprEmpty
 		}
@@ -583,9 +583,9 @@ func (s *Store) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 	if len(set) == 0 {
 		return nil, loop
 	}
-	if n := s.nodes[loop]; Expr(n.a) == exprAll {
+	if n := s.node(loop); Expr(n.a) == exprAll {
 		for _, e := range set {
-			if l := s.nodes[e].lengths; l.lo >= n.least && l.hi <= n.most {
+			if l := s.node(e).lengths; l.lo >= n.least && l.hi <= n.most {
 				return set, exprAny
 			}
 		}
@@ -601,12 +601,12 @@ func (s *Store) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 // lengthInto intersects a concatenation with a length by bounding the part
 // that varies, where that is plain to see.
 func (s *Store) lengthInto(e Expr, least, most int32) (Expr, bool) {
-	n := s.nodes[e]
+	n := s.node(e)
 	if n.op != opConcat {
 		return 0, false
 	}
 	head, tail := Expr(n.a), Expr(n.b)
-	h, t := s.nodes[head], s.nodes[tail].lengths
+	h, t := s.node(head), s.node(tail).lengths
 	switch {
 	case h.lengths.lo == h.lengths.hi:
 		fixed := h.lengths.lo
@@ -615,7 +615,7 @@ func (s *Store) lengthInto(e Expr, least, most int32) (Expr, bool) {
 		}
 		rest := s.length(satSub(least, fixed), satSub(most, fixed))
 		return s.concat(head, s.and2(rest, tail)), true
-	case t.lo == t.hi && h.op == opRepeat && s.nodes[h.a].op == opClass:
+	case t.lo == t.hi && h.op == opRepeat && s.node(Expr(h.a)).op == opClass:
 		if most < t.lo {
 			return exprEmpty, true
 		}
@@ -627,7 +627,7 @@ func (s *Store) lengthInto(e Expr, least, most int32) (Expr, bool) {
 
 // not returns the complement.
 func (s *Store) not(e Expr) Expr {
-	n := &s.nodes[e]
+	n := s.node(e)
 	switch {
 	case e == exprEmpty:
 		return exprAny

@@ -187,6 +187,7 @@ func TestAgainstMeaning(t *testing.T) {
 		}
 		checkShortest(t, b, m, x)
 		checkHead(t, b, m)
+		checkAlive(t, b, m)
 		checkCount(t, b, m, x, accepted)
 		if m.Err() != nil {
 			exceeded++
@@ -267,6 +268,24 @@ func checkHead(t *testing.T, b builder, m *Machine) {
 			return
 		}
 		q = edges[b.IntN(len(edges))].To
+	}
+}
+
+// checkAlive compares Alive with steps.
+func checkAlive(t *testing.T, b builder, m *Machine) {
+	for range 10 {
+		first, second := patterns{Rand: b.Rand}.text(3), patterns{Rand: b.Rand}.text(12)
+		q := m.Start()
+		for _, r := range first {
+			q = m.Step(q, r)
+		}
+		got, end := m.Alive(q, []byte(second)), q
+		for _, r := range second {
+			end = m.Step(end, r)
+		}
+		if m.Err() == nil && got != (end != Dead) {
+			t.Fatalf("%s: after %q, alive under %q: %v", b.s.String(m.at(m.Start()).expr), first, second, got)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func (m *Machine) Count(q State, limit int) int {
 // different and each has a completion, so that the walk can stop as soon as
 // there are enough of them.
 func (s *Store) count(e Expr, limit int) int {
-	if n := &s.nodes[e]; n.flags&plain != 0 && n.lengths.hi == infinite {
+	if n := s.node(e); n.flags&plain != 0 && n.lengths.hi == infinite {
 		return limit
 	}
 	level := map[Expr]int{e: 1}

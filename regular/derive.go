@@ -5,24 +5,31 @@ import "slices"
 // derive returns the successors of e: sorted, disjoint, none of them empty by
 // its shape. They are computed once; the result is shared and read only.
 func (s *Store) derive(e Expr) []edge {
-	if n := &s.nodes[e]; n.derived {
+	if n := s.node(e); n.derived {
 		return s.successorsOf(n)
 	}
 	base := len(s.scratch.edges)
 	s.successors(e)
 	kept := s.keep(s.scratch.edges[base:])
 	s.scratch.edges = s.scratch.edges[:base]
-	n := &s.nodes[e]
+	n := s.node(e)
 	n.derived, n.edges = true, kept
 	return s.successorsOf(n)
 }
 
 // keep copies a list of edges into the Store's memory.
-func (s *Store) keep(list []edge) (span [2]int32) {
-	span[0] = int32(len(s.edges))
-	s.edges = append(s.edges, list...)
-	span[1] = int32(len(s.edges))
-	return span
+func (s *Store) keep(list []edge) span {
+	if len(list) == 0 {
+		return span{}
+	}
+	last := len(s.edges) - 1
+	if last < 0 || len(s.edges[last])+len(list) > cap(s.edges[last]) {
+		last++
+		s.edges = append(s.edges, make([]edge, 0, max(len(list), min(64<<last, 4096))))
+	}
+	from := len(s.edges[last])
+	s.edges[last] = append(s.edges[last], list...)
+	return span{int32(last), int32(from), int32(from + len(list))}
 }
 
 // emit pushes an edge, joined to the one before if it goes on from there. base
@@ -43,7 +50,7 @@ func (s *Store) emit(base int, lo, hi rune, to Expr) {
 // successors pushes the successors of e to the scratch stack.
 func (s *Store) successors(e Expr) {
 	base := len(s.scratch.edges)
-	n := s.nodes[e]
+	n := s.node(e)
 	switch n.op {
 	case opClass:
 		for _, r := range s.set(e) {
@@ -117,7 +124,7 @@ func (s *Store) after(base int, head, tail Expr) {
 
 // loopOf tells whether tail is a repetition of head.
 func (s *Store) loopOf(head, tail Expr) bool {
-	n := &s.nodes[tail]
+	n := s.node(tail)
 	return tail == head || n.op == opRepeat && Expr(n.a) == head
 }
 
@@ -170,7 +177,7 @@ func (s *Store) append(head, tail Expr) Expr {
 	if tail == exprEpsilon {
 		return head
 	}
-	n := s.nodes[head]
+	n := s.node(head)
 	maybe := n.op == opRepeat && n.least == 0 && n.most == 1 && s.op(Expr(n.a)) == opOr
 	if maybe {
 		head = Expr(n.a)

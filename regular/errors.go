@@ -7,7 +7,7 @@ import "fmt"
 type Limits struct {
 	PatternBytes int // length of one pattern's text, bytes; default 64 KiB
 	Nodes        int // expressions in the Store; default 1<<20, about 64 bytes each
-	States       int // states of one Machine; default 1<<18, about 600 bytes each once visited
+	States       int // states of all machines; default 1<<18, about 600 bytes each once visited
 	Text         int // characters of a shortest completion; default 4 Mi
 	Steps        int // expressions visited by one search for a completion; default 1<<16, about 1 µs each
 }

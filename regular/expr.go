@@ -54,8 +54,12 @@ type node struct {
 	hash        uint32
 	shortest    int32 // length of the shortest string plus one, when a search has found it
 	lengths     lengths
-	edges       [2]int32 // span in Store.edges, when derived; opSwitch: always
+	state       State // state of the expression in Store.states plus one, when it has one
+	edges       span  // when derived; opSwitch: always
 }
+
+// span is a list of edges: part of a block of Store.edges.
+type span struct{ block, from, to int32 }
 
 // edge leads from an expression to a successor, under each character of a
 // range that may run across the surrogates.
@@ -63,6 +67,10 @@ type edge struct {
 	lo, hi rune
 	to     Expr
 }
+
+const nodeBits = 6
+
+type nodeBlock [1 << nodeBits]node
 
 // The expressions every Store has.
 const (
@@ -79,18 +87,20 @@ type Store struct {
 	limits Limits
 	err    error
 
-	nodes    []node
-	table    []int32 // open addressing: index into nodes plus one
+	blocks   []*nodeBlock // never moved, so that pointers to nodes stay good
+	size     int
+	table    []int32 // open addressing: number of a node plus one
 	ranges   []Range
 	args     []Expr
 	ascii    [128]Expr // the classes of one ASCII character, when made
-	edges    []edge
+	edges    [][]edge
 	automata []automaton // shared with other Stores
 
 	heads    map[Expr]head
 	patterns map[string]Expr
 	formats  map[string]Expr
 	machines map[Expr]*Machine
+	states   *states
 
 	openRecs int // equations whose right side isn't known yet
 	scratch  scratch
@@ -99,29 +109,30 @@ type Store struct {
 // scratch holds buffers used as stacks: a function takes what lies beyond the
 // length it found and gives it back.
 type scratch struct {
-	exprs    []Expr
-	edges    []edge
-	automata []automaton // shared with other Stores
-	ranges   []Range
-	lists    [][]edge
+	exprs  []Expr
+	edges  []edge
+	ranges []Range
+	lists  [][]edge
 }
 
 // NewStore returns an empty Store. It costs a microsecond or two.
 func NewStore(limits Limits) *Store {
 	s := &Store{limits: limits.orDefaults()}
-	s.nodes = make([]node, 4, 48)
 	s.table = make([]int32, 128)
 	s.ranges = append(make([]Range, 0, 64), allRunes...)
 	s.args = make([]Expr, 0, 32)
-	s.edges = make([]edge, 0, 48)
 	one := lengths{1, 1, 1, 1}
-	s.nodes[exprEmpty] = node{op: opEmpty, flags: plain, live: dead, derived: true, lengths: lengths{lo: maxCount}.noInner()}
-	s.nodes[exprEpsilon] = node{op: opEpsilon, flags: plain | nullable, live: live, derived: true}
-	s.nodes[exprAll] = node{op: opClass, flags: plain, live: live, a: 0, b: 1, lengths: one}
-	s.nodes[exprAny] = node{op: opRepeat, flags: plain | nullable, live: live, a: int32(exprAll), most: infinite,
-		lengths: repeatLengths(one, 0, infinite)}
+	for _, n := range [...]node{
+		exprEmpty:   {op: opEmpty, flags: plain, live: dead, derived: true, lengths: lengths{lo: maxCount}.noInner()},
+		exprEpsilon: {op: opEpsilon, flags: plain | nullable, live: live, derived: true},
+		exprAll:     {op: opClass, flags: plain, live: live, a: 0, b: 1, lengths: one},
+		exprAny: {op: opRepeat, flags: plain | nullable, live: live, a: int32(exprAll), most: infinite,
+			lengths: repeatLengths(one, 0, infinite)},
+	} {
+		s.add(n)
+	}
 	s.enter(exprAll, hashRanges(allRunes))
-	s.enter(exprAny, hashNode(&s.nodes[exprAny]))
+	s.enter(exprAny, hashNode(s.node(exprAny)))
 	return s
 }
 
@@ -139,21 +150,26 @@ func (s *Store) fail(limit string, most int) {
 	}
 }
 
-func (s *Store) op(e Expr) op            { return s.nodes[e].op }
-func (s *Store) is(e Expr, f flags) bool { return s.nodes[e].flags&f != 0 }
+func (s *Store) node(e Expr) *node { return &s.blocks[e>>nodeBits][e&(1<<nodeBits-1)] }
+
+func (s *Store) op(e Expr) op            { return s.node(e).op }
+func (s *Store) is(e Expr, f flags) bool { return s.node(e).flags&f != 0 }
 
 func (s *Store) operands(e Expr) []Expr {
-	n := &s.nodes[e]
+	n := s.node(e)
 	return s.args[n.a : n.a+n.b : n.a+n.b]
 }
 
 func (s *Store) set(e Expr) []Range {
-	n := &s.nodes[e]
+	n := s.node(e)
 	return s.ranges[n.a : n.a+n.b : n.a+n.b]
 }
 
 func (s *Store) successorsOf(n *node) []edge {
-	return s.edges[n.edges[0]:n.edges[1]:n.edges[1]]
+	if n.edges.to == 0 {
+		return nil
+	}
+	return s.edges[n.edges.block][n.edges.from:n.edges.to:n.edges.to]
 }
 
 const (
@@ -192,12 +208,12 @@ func hashExprs(o op, list []Expr) uint32 {
 
 // enter puts a node into the table.
 func (s *Store) enter(e Expr, hash uint32) {
-	s.nodes[e].hash = hash
-	if len(s.nodes)*2 > len(s.table) {
+	s.node(e).hash = hash
+	if s.size*2 > len(s.table) {
 		s.table = make([]int32, 4*len(s.table))
-		for i := range s.nodes {
-			if o := s.nodes[i].op; o > opEpsilon && o != opRec {
-				s.place(int32(i), s.nodes[i].hash)
+		for i := range Expr(s.size) {
+			if n := s.node(i); n.op > opEpsilon && n.op != opRec {
+				s.place(int32(i), n.hash)
 			}
 		}
 		return
@@ -216,12 +232,16 @@ func (s *Store) place(i int32, hash uint32) {
 
 // add appends a node, unless the Store is full.
 func (s *Store) add(n node) Expr {
-	if len(s.nodes) >= s.limits.Nodes {
+	if s.size >= s.limits.Nodes {
 		s.fail("Nodes", s.limits.Nodes)
 		return exprEmpty
 	}
-	e := Expr(len(s.nodes))
-	s.nodes = append(s.nodes, n)
+	if s.size>>nodeBits == len(s.blocks) {
+		s.blocks = append(s.blocks, new(nodeBlock))
+	}
+	e := Expr(s.size)
+	s.size++
+	*s.node(e) = n
 	return e
 }
 
@@ -231,15 +251,15 @@ func (s *Store) intern(n node) Expr {
 	hash := hashNode(&n)
 	mask := uint32(len(s.table) - 1)
 	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
-		m := &s.nodes[s.table[at]-1]
+		m := s.node(Expr(s.table[at] - 1))
 		if m.hash == hash && m.op == n.op && m.a == n.a && m.b == n.b && m.least == n.least && m.most == n.most {
 			return Expr(s.table[at] - 1)
 		}
 	}
-	a := &s.nodes[n.a]
+	a := s.node(Expr(n.a))
 	switch n.op {
 	case opConcat:
-		b := &s.nodes[n.b]
+		b := s.node(Expr(n.b))
 		n.flags = a.flags&b.flags&(nullable|plain) | (a.flags|b.flags)&recursive
 		n.lengths = concatLengths(a.lengths, b.lengths)
 	case opRepeat:
@@ -274,14 +294,14 @@ func (s *Store) internList(o op, list []Expr) Expr {
 	mask := uint32(len(s.table) - 1)
 	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
 		e := Expr(s.table[at] - 1)
-		if m := &s.nodes[e]; m.hash == hash && m.op == o && slices.Equal(s.operands(e), list) {
+		if m := s.node(e); m.hash == hash && m.op == o && slices.Equal(s.operands(e), list) {
 			return e
 		}
 	}
-	first := &s.nodes[list[0]]
+	first := s.node(list[0])
 	n := node{op: o, flags: first.flags, lengths: first.lengths, a: int32(len(s.args)), b: int32(len(list))}
 	for _, x := range list[1:] {
-		m := &s.nodes[x]
+		m := s.node(x)
 		if o == opOr {
 			n.flags = (n.flags|m.flags)&(nullable|recursive) | n.flags&m.flags&plain
 			n.lengths = orLengths(n.lengths, m.lengths)
@@ -310,8 +330,8 @@ func (s *Store) andInner(l lengths, list []Expr) lengths {
 		return l
 	}
 	for i, x := range list {
-		if other := s.nodes[list[1-i]].lengths; s.isLength(x) && other.exact() {
-			n := &s.nodes[x]
+		if other := s.node(list[1-i]).lengths; s.isLength(x) && other.exact() {
+			n := s.node(x)
 			l.inLo, l.inHi = max(other.inLo, n.least), min(other.inHi, n.most)
 		}
 	}
@@ -320,7 +340,7 @@ func (s *Store) andInner(l lengths, list []Expr) lengths {
 
 // isLength tells whether e is a bound on the length and nothing else.
 func (s *Store) isLength(e Expr) bool {
-	n := &s.nodes[e]
+	n := s.node(e)
 	return n.op == opRepeat && Expr(n.a) == exprAll
 }
 
@@ -337,7 +357,7 @@ func (s *Store) class(rs []Range) Expr {
 	mask := uint32(len(s.table) - 1)
 	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
 		e := Expr(s.table[at] - 1)
-		if m := &s.nodes[e]; m.hash == hash && m.op == opClass && slices.Equal(s.set(e), rs) {
+		if m := s.node(e); m.hash == hash && m.op == opClass && slices.Equal(s.set(e), rs) {
 			return e
 		}
 	}
@@ -383,7 +403,7 @@ func (s *Store) concat(a, b Expr) Expr {
 	if b == exprEpsilon {
 		return a
 	}
-	na := &s.nodes[a]
+	na := s.node(a)
 	if na.op == opConcat {
 		head, rest := Expr(na.a), Expr(na.b)
 		return s.concat(head, s.concat(rest, b))
@@ -392,14 +412,14 @@ func (s *Store) concat(a, b Expr) Expr {
 		if a, b = s.swallow(a, b); a == exprEpsilon || b == exprEpsilon {
 			return exprAny
 		}
-		na = &s.nodes[a]
+		na = s.node(a)
 	}
 	// Neighbouring counts of the same expression add up.
 	head, tail := b, exprEpsilon
-	nb := &s.nodes[b]
+	nb := s.node(b)
 	if nb.op == opConcat {
 		head, tail = Expr(nb.a), Expr(nb.b)
-		nb = &s.nodes[head]
+		nb = s.node(head)
 	}
 	if na.op == opRepeat || nb.op == opRepeat {
 		ra, la, ma := s.counted(a)
@@ -436,7 +456,7 @@ func (s *Store) swallow(a, b Expr) (Expr, Expr) {
 
 // counted reads e as a repetition.
 func (s *Store) counted(e Expr) (of Expr, least, most int32) {
-	if n := &s.nodes[e]; n.op == opRepeat {
+	if n := s.node(e); n.op == opRepeat {
 		return Expr(n.a), n.least, n.most
 	}
 	return e, 1, 1
@@ -465,7 +485,7 @@ func (s *Store) repeat(e Expr, least, most int32) Expr {
 		}
 		least = 0
 	}
-	if n := &s.nodes[e]; n.op == opRepeat {
+	if n := s.node(e); n.op == opRepeat {
 		// The counts k*a..k*b of the two loops, for k from least to most, make
 		// one interval when neighbouring ones touch.
 		a, b := int64(n.least), int64(n.most)
@@ -500,7 +520,7 @@ func (s *Store) newRec(hasEmpty bool) Expr {
 func (s *Store) setRec(rec, e Expr) {
 	s.openRecs--
 	if rec != exprEmpty {
-		s.nodes[rec].a = int32(e)
+		s.node(rec).a = int32(e)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s *Store) head(e Expr) head {
 }
 
 func (s *Store) findHead(e Expr) head {
-	n := s.nodes[e]
+	n := s.node(e)
 	switch n.op {
 	case opRepeat:
 		inner := Expr(n.a)
@@ -88,7 +88,7 @@ func (s *Store) findHead(e Expr) head {
 		return best
 	case opAnd:
 		if loop, core := s.splitLength(e); loop != exprAny {
-			return s.better(s.looping(e), s.headWithin(core, s.nodes[loop].most))
+			return s.better(s.looping(e), s.headWithin(core, s.node(loop).most))
 		}
 	}
 	return s.looping(e)

@@ -9,7 +9,7 @@ func (s *Store) isLive(e Expr) bool {
 	case dead:
 		return false
 	}
-	n := s.nodes[e]
+	n := s.node(e)
 	switch n.op {
 	case opConcat:
 		return s.settle(e, s.isLive(Expr(n.a)) && s.isLive(Expr(n.b)))
@@ -33,16 +33,16 @@ func (s *Store) isLive(e Expr) bool {
 
 func (s *Store) settle(e Expr, isLive bool) bool {
 	if isLive {
-		s.nodes[e].live = live
+		s.node(e).live = live
 	} else {
-		s.nodes[e].live = dead
+		s.node(e).live = dead
 	}
 	return isLive
 }
 
 // quick answers from what is known or plain to see.
 func (s *Store) quick(e Expr) liveness {
-	n := &s.nodes[e]
+	n := s.node(e)
 	if n.live != unknown {
 		return n.live
 	}
@@ -51,7 +51,7 @@ func (s *Store) quick(e Expr) liveness {
 		n.live = live
 	case n.lengths.exact():
 		n.live = live
-	case n.op == opNot && s.nodes[n.a].lengths.hi < infinite:
+	case n.op == opNot && s.node(Expr(n.a)).lengths.hi < infinite:
 		n.live = live
 	}
 	return n.live
@@ -80,7 +80,7 @@ func (s *Store) lengthMeets(core, loop Expr) bool {
 	if !s.isLive(core) {
 		return false
 	}
-	n := s.nodes[loop]
+	n := s.node(loop)
 	shortest := s.shortestLen(core)
 	if shortest >= n.least {
 		return shortest <= n.most
@@ -166,12 +166,12 @@ func (s *Store) search(e Expr, steps int) (found, done bool) {
 		return false, false
 	case at < 0:
 		for _, v := range w.visits {
-			s.nodes[v.e].live = dead
+			s.node(v.e).live = dead
 		}
 		return false, true
 	}
 	for i := at; i >= 0; i = w.visits[i].from {
-		s.nodes[w.visits[i].e].live = live
+		s.node(w.visits[i].e).live = live
 	}
 	return true, true
 }

@@ -68,7 +68,7 @@ func (l *loosener) loosen(e Expr) Expr {
 	}
 	s := l.s
 	out := e
-	switch node := s.nodes[e]; node.op {
+	switch node := s.node(e); node.op {
 	case opConcat:
 		out = s.concat(l.loosen(Expr(node.a)), l.loosen(Expr(node.b)))
 	case opOr:
@@ -96,7 +96,7 @@ func (l *loosener) loosen(e Expr) Expr {
 func (l *loosener) obligation(e Expr) int64 {
 	s := l.s
 	const most = int64(maxCount)
-	switch node := s.nodes[e]; node.op {
+	switch node := s.node(e); node.op {
 	case opEmpty, opEpsilon:
 		return 0
 	case opClass:

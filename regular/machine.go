@@ -2,6 +2,7 @@ package regular
 
 import (
 	"sync/atomic"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -18,18 +19,23 @@ type Edge struct {
 	To     State
 }
 
-// Machine is the deterministic automaton of one expression. States are made
-// when they are asked for. It is safe for concurrent use: what has been made is
-// read without a lock.
+// Machine is the deterministic automaton of one expression. It is safe for
+// concurrent use: what has been made is read without a lock.
+//
+// The machines of a Store have their states in common: a state of one is a
+// state of any other and means the same there.
 type Machine struct {
-	store *Store
+	*states
 	start State
-	count atomic.Int32
+}
 
-	// Blocks never move, so that a state can be read while others are added.
-	// Whoever adds holds the Store's lock, which also guards what follows.
+// states are the states of a Store, made when they are asked for. Blocks never
+// move, so that a state can be read while others are added. Whoever adds holds
+// the Store's lock.
+type states struct {
+	store  *Store
+	count  atomic.Int32
 	blocks atomic.Pointer[[]*block]
-	index  stateIndex
 	tables [][128]State // where the next tables are cut from
 	edges  []Edge       // where the next edges are cut from
 	bytes  atomic.Int64
@@ -45,8 +51,17 @@ type block [1 << blockBits]state
 type state struct {
 	ascii     atomic.Pointer[[128]State]
 	edges     []Edge
+	bounded   *bounded // set from the start
+	lengths   lengths
 	expr      Expr
 	accepting bool
+}
+
+// bounded is what there is to know about a state whose expression is a plain
+// one within a bound on the length: reading on, the two can be followed apart.
+type bounded struct {
+	core        State // state of the plain expression
+	least, most int32
 }
 
 // Compile returns the machine of e; the same one for the same expression. An
@@ -61,11 +76,16 @@ func (s *Store) Compile(e Expr) (*Machine, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	m := &Machine{store: s, start: Dead}
-	m.blocks.Store(new([]*block))
-	m.start = m.stateOf(e)
+	if s.states == nil {
+		s.states = &states{store: s}
+		s.states.blocks.Store(new([]*block))
+	}
+	m := &Machine{s.states, s.states.of(e)}
 	if s.err != nil {
 		return nil, s.err
+	}
+	if err := m.Err(); err != nil {
+		return nil, err
 	}
 	if s.machines == nil {
 		s.machines = make(map[Expr]*Machine)
@@ -74,21 +94,19 @@ func (s *Store) Compile(e Expr) (*Machine, error) {
 	return m, nil
 }
 
-func (m *Machine) at(q State) *state {
+func (m *states) at(q State) *state {
 	return &(*m.blocks.Load())[q>>blockBits][q&(1<<blockBits-1)]
 }
 
-// stateOf returns the state of an expression, Dead if it has no string. The
-// Store is locked.
-func (m *Machine) stateOf(e Expr) State {
-	if q, ok := m.index.find(e); ok {
-		return q
-	}
+// of returns the state of an expression, Dead if it has no string. The Store
+// is locked.
+func (m *states) of(e Expr) State {
 	s := m.store
+	n := s.node(e)
+	if n.state != 0 {
+		return n.state - 1
+	}
 	if !s.isLive(e) {
-		if s.err == nil {
-			m.index.add(e, Dead)
-		}
 		return Dead
 	}
 	q := m.count.Load()
@@ -104,19 +122,25 @@ func (m *Machine) stateOf(e Expr) State {
 	}
 	m.count.Store(q + 1)
 	st := m.at(q)
-	st.expr, st.accepting = e, s.is(e, nullable)
-	m.index.add(e, q)
+	st.expr, st.accepting, st.lengths = e, n.flags&nullable != 0, n.lengths
+	n.state = q + 1
+	if n.op == opAnd {
+		if loop, core := s.splitLength(e); loop != exprAny && s.is(core, plain) {
+			l := s.node(loop)
+			st.bounded = &bounded{m.of(core), l.least, l.most}
+		}
+	}
 	return q
 }
 
-func (m *Machine) fail(err error) {
+func (m *states) fail(err error) {
 	if m.err.Load() == nil {
 		m.err.Store(&err)
 	}
 }
 
 // visit returns a state with its successors, which it makes first if need be.
-func (m *Machine) visit(q State) *state {
+func (m *states) visit(q State) *state {
 	st := m.at(q)
 	if st.ascii.Load() == nil {
 		m.make(st)
@@ -124,7 +148,7 @@ func (m *Machine) visit(q State) *state {
 	return st
 }
 
-func (m *Machine) make(st *state) {
+func (m *states) make(st *state) {
 	s := m.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +171,7 @@ func (m *Machine) make(st *state) {
 	from, to := exprEmpty, Dead
 	for _, d := range list {
 		if d.to != from {
-			from, to = d.to, m.stateOf(d.to)
+			from, to = d.to, m.of(d.to)
 		}
 		if to == Dead {
 			continue
@@ -170,7 +194,7 @@ func (m *Machine) make(st *state) {
 
 // addEdge appends to the edges that start at first. It joins what simplified
 // differently and yet leads to the same state.
-func (m *Machine) addEdge(first int, d Edge) {
+func (m *states) addEdge(first int, d Edge) {
 	if n := len(m.edges); n > first && m.edges[n-1].To == d.To && m.edges[n-1].Hi+1 == d.Lo {
 		m.edges[n-1].Hi = d.Hi
 		return
@@ -216,6 +240,49 @@ func (st *state) step(c rune) State {
 	return Dead
 }
 
+// Alive tells whether some string of the language goes on from q with text. It
+// is what stepping through the text would tell, but makes fewer states where
+// the length is bounded. Bytes that are no UTF-8 count as U+FFFD.
+func (m *Machine) Alive(q State, text []byte) bool {
+	if q < 0 {
+		return false
+	}
+	b := m.at(q).bounded
+	if b == nil {
+		return m.after(q, text) != Dead
+	}
+	end := m.after(b.core, text)
+	if end == Dead {
+		return false
+	}
+	// The core must have a string of as many characters as are left.
+	n := int32(utf8.RuneCount(text))
+	least, most := satSub(b.least, n), b.most
+	if most != infinite {
+		most -= n
+	}
+	switch l := m.at(end).lengths; {
+	case l.lo > most || l.hi < least:
+		return false
+	case l.exact() && l.inLo <= most && l.inHi >= least:
+		return true
+	}
+	return m.after(q, text) != Dead
+}
+
+// after is Step for each character of a text.
+func (m *Machine) after(q State, text []byte) State {
+	for i := 0; i < len(text) && q != Dead; {
+		r, width := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, width = utf8.DecodeRune(text[i:])
+		}
+		q = m.Step(q, r)
+		i += width
+	}
+	return q
+}
+
 // Accepting tells whether what was read up to q is a string of the language.
 func (m *Machine) Accepting(q State) bool { return q >= 0 && m.at(q).accepting }
 
@@ -254,7 +321,7 @@ func (m *Machine) Shortest(q State) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := m.at(q).expr
-	if int(s.nodes[e].lengths.lo) > s.limits.Text {
+	if int(s.node(e).lengths.lo) > s.limits.Text {
 		m.fail(&LimitError{"Text", s.limits.Text})
 		return ""
 	}
@@ -265,8 +332,9 @@ func (m *Machine) Shortest(q State) string {
 	return text
 }
 
-// Err returns the *LimitError of the first limit that was exceeded. From then
-// on Step may answer Dead where it should not.
+// Err returns the *LimitError of the first limit that was exceeded, by any of
+// the machines of the Store. From then on Step may answer Dead where it should
+// not.
 func (m *Machine) Err() error {
 	if err := m.err.Load(); err != nil {
 		return *err
@@ -274,67 +342,10 @@ func (m *Machine) Err() error {
 	return nil
 }
 
-// States returns the number of states made so far.
+// States returns the number of states made so far, of all machines of the
+// Store.
 func (m *Machine) States() int { return int(m.count.Load()) }
 
-// Bytes returns the memory taken by the states made so far, without the
-// expressions, which belong to the Store.
+// Bytes returns the memory taken by the states made so far, of all machines of
+// the Store, without its expressions.
 func (m *Machine) Bytes() int { return int(m.bytes.Load()) }
-
-// stateIndex maps expressions to states: open addressing, a key and its value
-// side by side. The key 0, the empty expression, is a free place.
-type stateIndex struct {
-	slots []struct {
-		e Expr
-		q State
-	}
-	used int
-}
-
-func (x *stateIndex) find(e Expr) (State, bool) {
-	mask := len(x.slots) - 1
-	if mask < 0 {
-		return Dead, false
-	}
-	for i := x.first(e); ; i = (i + 1) & mask {
-		switch x.slots[i].e {
-		case e:
-			return x.slots[i].q, e != exprEmpty
-		case exprEmpty:
-			return Dead, false
-		}
-	}
-}
-
-func (x *stateIndex) first(e Expr) int {
-	return int(mix(hashSeed, uint32(e))) & (len(x.slots) - 1)
-}
-
-// add enters what find didn't find.
-func (x *stateIndex) add(e Expr, q State) {
-	if e == exprEmpty {
-		return
-	}
-	if 2*x.used >= len(x.slots) {
-		old := x.slots
-		x.slots = make([]struct {
-			e Expr
-			q State
-		}, max(16, 4*len(old)))
-		for _, slot := range old {
-			if slot.e != exprEmpty {
-				x.place(slot.e, slot.q)
-			}
-		}
-	}
-	x.used++
-	x.place(e, q)
-}
-
-func (x *stateIndex) place(e Expr, q State) {
-	i := x.first(e)
-	for x.slots[i].e != exprEmpty {
-		i = (i + 1) & (len(x.slots) - 1)
-	}
-	x.slots[i].e, x.slots[i].q = e, q
-}

@@ -43,7 +43,7 @@ func (p *printer) print(e Expr, outer int) {
 	}
 	p.depth++
 	defer func() { p.depth-- }()
-	s, n := p.s, p.s.nodes[e]
+	s, n := p.s, p.s.node(e)
 	bind := bindRepeat + 1
 	switch n.op {
 	case opOr:
@@ -88,7 +88,7 @@ func (p *printer) print(e Expr, outer int) {
 		p.print(Expr(n.a), bindRepeat)
 	case opSwitch:
 		p.WriteByte('<')
-		for i, d := range s.successorsOf(&n) {
+		for i, d := range s.successorsOf(n) {
 			if i > 0 {
 				p.WriteByte('|')
 			}

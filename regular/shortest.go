@@ -5,7 +5,7 @@ import "unicode/utf8"
 // knownShortest is the length of a shortest string of a live expression, where
 // that is known without a search.
 func (s *Store) knownShortest(e Expr) (int32, bool) {
-	n := &s.nodes[e]
+	n := s.node(e)
 	switch {
 	case n.shortest > 0:
 		return n.shortest - 1, true
@@ -28,9 +28,9 @@ func (s *Store) shortestLen(e Expr) int32 {
 	}
 	rest, _ := s.knownShortest(w.visits[at].e)
 	for i := at; i >= 0; i = w.visits[i].from {
-		s.nodes[w.visits[i].e].shortest = rest + w.visits[at].depth - w.visits[i].depth + 1
+		s.node(w.visits[i].e).shortest = rest + w.visits[at].depth - w.visits[i].depth + 1
 	}
-	return s.nodes[e].shortest - 1
+	return s.node(e).shortest - 1
 }
 
 // shortest returns a shortest string of a live expression. Among equals it
@@ -57,7 +57,7 @@ func (s *Store) shortest(e Expr) string {
 // has n characters, -1 if there is none. It searches for lengths if it must.
 func (s *Store) nearer(list []edge, n int32, search bool) int {
 	for i, d := range list {
-		if i > 0 && d.to == list[i-1].to || s.nodes[d.to].lengths.lo > n {
+		if i > 0 && d.to == list[i-1].to || s.node(d.to).lengths.lo > n {
 			continue
 		}
 		known, ok := s.knownShortest(d.to)
@@ -77,7 +77,7 @@ func (s *Store) nearer(list []edge, n int32, search bool) int {
 // appendShortest appends a shortest string of a plain or nullable expression.
 func (s *Store) appendShortest(dst []byte, e Expr) []byte {
 	for {
-		n := s.nodes[e]
+		n := s.node(e)
 		if n.flags&nullable != 0 {
 			return dst
 		}
@@ -100,14 +100,14 @@ func (s *Store) appendShortest(dst []byte, e Expr) []byte {
 			ops := s.operands(e)
 			e = ops[0]
 			for _, x := range ops[1:] {
-				if s.nodes[x].lengths.lo < s.nodes[e].lengths.lo {
+				if s.node(x).lengths.lo < s.node(e).lengths.lo {
 					e = x
 				}
 			}
 		case opSwitch, opState:
 			list, best := s.derive(e), 0
 			for i, d := range list {
-				if s.nodes[d.to].lengths.lo < s.nodes[list[best].to].lengths.lo {
+				if s.node(d.to).lengths.lo < s.node(list[best].to).lengths.lo {
 					best = i
 				}
 			}

@@ -93,7 +93,7 @@ func (s *Store) automaton(list []edge, final bool) Expr {
 	n := node{op: opSwitch, derived: true, flags: plain}
 	for i, d := range list {
 		hash = mix(mix(hash, uint32(d.lo)<<11^uint32(d.hi)), uint32(d.to))
-		m := &s.nodes[d.to]
+		m := s.node(d.to)
 		l := concatLengths(lengths{1, 1, 1, 1}, m.lengths)
 		if i == 0 {
 			n.lengths = l
@@ -110,7 +110,7 @@ func (s *Store) automaton(list []edge, final bool) Expr {
 	mask := uint32(len(s.table) - 1)
 	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
 		e := Expr(s.table[at] - 1)
-		if m := &s.nodes[e]; m.hash == hash && m.op == opSwitch && m.flags&nullable == n.flags&nullable && slices.Equal(s.successorsOf(m), list) {
+		if m := s.node(e); m.hash == hash && m.op == opSwitch && m.flags&nullable == n.flags&nullable && slices.Equal(s.successorsOf(m), list) {
 			return e
 		}
 	}

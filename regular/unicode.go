@@ -165,14 +165,15 @@ func fromTables(tables ...*unicode.RangeTable) []Range {
 	return normalise(set)
 }
 
+// lastCased is past the last character with an upper or lower case.
+const lastCased = 0x1E944
+
 // cased lists the characters that have others they fold to, in order.
 var cased = sync.OnceValue(func() []rune {
 	var list []rune
-	for _, c := range unicode.CaseRanges {
-		for r := rune(c.Lo); r <= rune(c.Hi); r++ {
-			if unicode.SimpleFold(r) != r {
-				list = append(list, r)
-			}
+	for r := range rune(lastCased) {
+		if unicode.SimpleFold(r) != r {
+			list = append(list, r)
 		}
 	}
 	return list

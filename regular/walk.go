@@ -62,8 +62,8 @@ func (w *walk) meet(e Expr, from int32) {
 	}
 	w.met[e] = depth
 	w.visits = append(w.visits, visit{e, from, depth})
-	rest := w.s.nodes[e].lengths.lo
-	if n := w.s.nodes[e].shortest; n > 0 {
+	rest := w.s.node(e).lengths.lo
+	if n := w.s.node(e).shortest; n > 0 {
 		rest = n - 1
 	}
 	w.push(waiting{satAdd(depth, rest), depth, int32(len(w.visits) - 1)})
