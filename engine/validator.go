@@ -44,12 +44,13 @@ type Validator struct {
 	schema *jsonschema.Schema
 }
 
+// drafts are named as schema.Report names them.
 var drafts = map[string]*jsonschema.Draft{
-	"4":       jsonschema.Draft4,
-	"6":       jsonschema.Draft6,
-	"7":       jsonschema.Draft7,
-	"2019-09": jsonschema.Draft2019,
-	"2020-12": jsonschema.Draft2020,
+	"draft-04": jsonschema.Draft4,
+	"draft-06": jsonschema.Draft6,
+	"draft-07": jsonschema.Draft7,
+	"2019-09":  jsonschema.Draft2019,
+	"2020-12":  jsonschema.Draft2020,
 }
 
 // NewValidator compiles a schema as the named draft, as schema.Report names

@@ -19,10 +19,10 @@ func TestValidator(t *testing.T) {
 		{`{"type":"integer"}`, "2020-12", `5 5`, []schema.Issue{{}}},
 		{`{"properties":{"a/b":{"items":{"maximum":3}}}}`, "2020-12", `{"a/b":[1,7,2,9]}`,
 			[]schema.Issue{{Pointer: "/a~1b/1", Keyword: "maximum"}, {Pointer: "/a~1b/3", Keyword: "maximum"}}},
-		{`{"format":"date"}`, "7", `"2026-02-30"`, []schema.Issue{{Keyword: "format"}}},
-		{`{"format":"semver"}`, "7", `"?"`, nil},
+		{`{"format":"date"}`, "draft-07", `"2026-02-30"`, []schema.Issue{{Keyword: "format"}}},
+		{`{"format":"semver"}`, "draft-07", `"?"`, nil},
 		{`{"pattern":"^\\p{Letter}(?=x)"}`, "2020-12", `"éx"`, nil},
-		{`{"$schema":"http://json-schema.org/draft-04/schema#","maximum":3,"exclusiveMaximum":true}`, "4", `3`, []schema.Issue{{Keyword: "exclusiveMaximum"}}},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","maximum":3,"exclusiveMaximum":true}`, "draft-04", `3`, []schema.Issue{{Keyword: "exclusiveMaximum"}}},
 	}
 	for _, test := range tests {
 		v, err := NewValidator([]byte(test.schema), test.draft)
@@ -54,9 +54,9 @@ func TestValidator(t *testing.T) {
 func TestValidatorRefuses(t *testing.T) {
 	for _, test := range []struct{ schema, draft string }{
 		{`{"$ref":"https://example.com/other.json"}`, "2020-12"},
-		{`{"type":"integer"}`, "3"},
-		{`{"type":`, "7"},
-		{`{"pattern":"("}`, "7"},
+		{`{"type":"integer"}`, "draft-03"},
+		{`{"type":`, "draft-07"},
+		{`{"pattern":"("}`, "draft-07"},
 	} {
 		if _, err := NewValidator([]byte(test.schema), test.draft); err == nil {
 			t.Errorf("%s as draft %s was accepted", test.schema, test.draft)
@@ -73,5 +73,26 @@ func TestValidatorGivesUpOnPatterns(t *testing.T) {
 	err = v.Validate([]byte(`"` + strings.Repeat("a", 60) + `!"`))
 	if !errors.Is(err, ErrUndecided) || time.Since(start) > 10*patternTimeout {
 		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}
+
+// Whatever draft a schema is of, the validator knows it by the name that
+// package schema gives it.
+func TestValidatorKnowsEveryDraft(t *testing.T) {
+	c := NewSchemas(testVocab(t), 10)
+	for _, uri := range []string{
+		"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-07/schema#",
+		"https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema",
+	} {
+		s, err := c.Compile([]byte(`{"$schema": "`+uri+`", "type": "integer"}`), schema.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate([]byte("5")); err != nil {
+			t.Errorf("%s, read as %s: %v", uri, s.Report.Draft, err)
+		}
+		if err := s.Validate([]byte("true")); !errors.As(err, new(*InvalidDocumentError)) {
+			t.Errorf("%s, read as %s: true is accepted: %v", uri, s.Report.Draft, err)
+		}
 	}
 }
