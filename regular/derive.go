@@ -64,12 +64,8 @@ func (s *Store) successors(e Expr) {
 	case opRec:
 		s.scratch.edges = append(s.scratch.edges, s.derive(Expr(n.a))...)
 	case opState:
-		from, to := int32(-1), exprEmpty
 		s.automata[n.a].successors(n.b, func(lo, hi rune, q int32) {
-			if q != from {
-				from, to = q, s.intern(node{op: opState, a: n.a, b: q})
-			}
-			s.scratch.edges = append(s.scratch.edges, edge{lo, hi, to})
+			s.scratch.edges = append(s.scratch.edges, edge{lo, hi, s.intern(node{op: opState, a: n.a, b: q})})
 		})
 	case opNot:
 		next := rune(0)

@@ -109,10 +109,11 @@ type Store struct {
 // scratch holds buffers used as stacks: a function takes what lies beyond the
 // length it found and gives it back.
 type scratch struct {
-	exprs  []Expr
-	edges  []edge
-	ranges []Range
-	lists  [][]edge
+	exprs         []Expr
+	classes, nots []Expr
+	edges         []edge
+	ranges        []Range
+	lists         [][]edge
 }
 
 // NewStore returns an empty Store. It costs a microsecond or two.
