@@ -244,13 +244,22 @@ func (s *Store) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 		return nil, loop
 	}
 	if n := s.node(loop); Expr(n.a) == exprAll {
+		// What an operand sees to itself needs no saying.
+		least, most := n.least, n.most
 		for _, e := range set {
-			if l := s.node(e).lengths; l.lo >= n.least && l.hi <= n.most {
-				return set, exprAny
+			l := s.node(e).lengths
+			if l.lo >= least {
+				least = 0
+			}
+			if l.hi <= most {
+				most = infinite
 			}
 		}
+		if loop = s.length(least, most); loop == exprAny {
+			return set, exprAny
+		}
 		if len(set) == 1 {
-			if e, ok := s.lengthInto(set[0], n.least, n.most); ok {
+			if e, ok := s.lengthInto(set[0], least, most); ok {
 				return nil, e
 			}
 		}

@@ -15,6 +15,8 @@ type automaton interface {
 	successors(q int32, to func(lo, hi rune, q int32))
 	// about says whether q is final and how long the completions of q are.
 	about(q int32) (final bool, l lengths)
+	// obligation is a bound on the shortest completions of all states.
+	obligation() int32
 }
 
 // state returns the expression of the strings accepted from q on.
@@ -53,6 +55,14 @@ func (t *table) successors(q int32, to func(lo, hi rune, q int32)) {
 }
 
 func (t *table) about(q int32) (bool, lengths) { return (*t)[q].final, (*t)[q].lengths }
+
+func (t *table) obligation() int32 {
+	worst := int32(0)
+	for q := range *t {
+		worst = max(worst, (*t)[q].lengths.lo)
+	}
+	return worst
+}
 
 // tabulate writes down the least automaton of an expression, which must have
 // few states and some string. State 0 is its start.
@@ -314,3 +324,5 @@ func (x *recoded) about(q int32) (bool, lengths) {
 	l.inLo, l.inHi = l.lo, l.lo
 	return x.m.Accepting(q), l
 }
+
+func (x *recoded) obligation() int32 { return maxCount }

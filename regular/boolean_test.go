@@ -188,6 +188,7 @@ func TestAgainstMeaning(t *testing.T) {
 		checkShortest(t, b, m, x)
 		checkHead(t, b, m)
 		checkAlive(t, b, m)
+		checkLoosen(t, b, m)
 		checkCount(t, b, m, x, accepted)
 		if m.Err() != nil {
 			exceeded++
@@ -285,6 +286,32 @@ func checkAlive(t *testing.T, b builder, m *Machine) {
 		}
 		if m.Err() == nil && got != (end != Dead) {
 			t.Fatalf("%s: after %q, alive under %q: %v", b.s.String(m.at(m.Start()).expr), first, second, got)
+		}
+	}
+}
+
+// checkLoosen compares a state with its loosened one under texts in reach.
+func checkLoosen(t *testing.T, b builder, m *Machine) {
+	for range 5 {
+		q := m.Start()
+		for _, r := range (patterns{Rand: b.Rand}).text(3) {
+			q = m.Step(q, r)
+		}
+		if q == Dead {
+			continue
+		}
+		n := 1 + b.IntN(8)
+		to, at := m.Loosen(q, n)
+		for range 10 {
+			text := patterns{Rand: b.Rand}.text(n)
+			x, y := q, at
+			for _, r := range text {
+				x, y = m.Step(x, r), to.Step(y, r)
+			}
+			if m.Err() == nil && ((x == Dead) != (y == Dead) || m.Accepting(x) != to.Accepting(y)) {
+				t.Fatalf("%s loosened for %d is %s: they differ after %q",
+					b.s.String(m.at(q).expr), n, b.s.String(to.at(at).expr), text)
+			}
 		}
 	}
 }

@@ -147,3 +147,5 @@ func (clock) about(q int32) (final bool, l lengths) {
 	}
 	return final, l
 }
+
+func (clock) obligation() int32 { return 9 }

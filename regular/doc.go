@@ -14,12 +14,13 @@
 // be searched for. Counted repetition is a counter and never written out, so
 // that .{1,100000} costs what .* costs until it is walked.
 //
-// The files follow the way of a pattern: parse.go reads the text, translate.go
-// turns the syntax tree into an expression, expr.go, boolean.go, strings.go and
-// lengths.go hold the constructors, derive.go the successors, live.go the
-// search for completions, machine.go the automaton, and head.go, shortest.go
-// and count.go the questions asked about its states. format.go has the formats
-// of JSON Schema as languages.
+// The files follow the way of a pattern: parse.go and escape.go read the text,
+// translate.go turns the syntax tree into an expression, with around.go where
+// it looks around; expr.go, or.go, and.go, strings.go and lengths.go hold the
+// constructors, derive.go the successors, live.go and walk.go the search for
+// completions, machine.go the automaton; head.go, shortest.go, count.go and
+// loosen.go answer questions about its states. format.go has the formats of JSON
+// Schema as languages, most of them tables or other automata of automaton.go.
 //
 // # Sources
 //

@@ -32,34 +32,13 @@ type loosener struct {
 	done map[Expr]Expr
 }
 
-// top loosens a plain expression, or the conjunction of one with an upper
-// bound on the length that leaves room for whatever the text obliges to.
-// Other conjunctions are left alone: their parts may exclude each other
-// further on.
+// top loosens an expression if nothing remains in it whose parts may exclude
+// each other further on.
 func (l *loosener) top(e Expr) Expr {
-	s := l.s
-	if s.is(e, plain) {
-		return l.loosen(e)
+	if out := l.loosen(e); l.s.is(out, plain) {
+		return out
 	}
-	if s.op(e) != opAnd {
-		return e
-	}
-	args := s.operands(e)
-	if len(args) != 2 {
-		return e
-	}
-	bound, rest := args[0], args[1]
-	if !s.isLength(bound) {
-		bound, rest = rest, bound
-	}
-	if !s.isLength(bound) || !s.is(rest, plain) {
-		return e
-	}
-	_, least, most := s.counted(bound)
-	if least > 0 || most == infinite || int64(most) < int64(l.n)+l.obligation(rest) {
-		return e
-	}
-	return l.loosen(rest)
+	return e
 }
 
 func (l *loosener) loosen(e Expr) Expr {
@@ -77,6 +56,14 @@ func (l *loosener) loosen(e Expr) Expr {
 			args[i] = l.loosen(x)
 		}
 		out = s.or(args)
+	case opAnd:
+		// An upper bound on the length that leaves room for whatever the text
+		// obliges to is no bound.
+		if loop, core := s.splitLength(e); loop != exprAny && s.node(loop).least == 0 {
+			if rest := l.loosen(core); s.is(rest, plain) && int64(s.node(loop).most) >= int64(l.n)+l.obligation(core) {
+				out = rest
+			}
+		}
 	case opRepeat:
 		least, most := node.least, node.most
 		if most != infinite && most > l.n {
@@ -91,8 +78,8 @@ func (l *loosener) loosen(e Expr) Expr {
 	return out
 }
 
-// obligation bounds the length of the shortest completion after any text
-// that a plain expression lets begin.
+// obligation bounds the length of the shortest completion after any text that
+// an expression lets begin, a plain one but for bounds on the length.
 func (l *loosener) obligation(e Expr) int64 {
 	s := l.s
 	const most = int64(maxCount)
@@ -109,6 +96,12 @@ func (l *loosener) obligation(e Expr) int64 {
 			worst = max(worst, l.obligation(x))
 		}
 		return worst
+	case opState:
+		return int64(s.automata[node.a].obligation())
+	case opAnd:
+		if loop, core := s.splitLength(e); loop != exprAny && s.node(loop).least == 0 {
+			return l.obligation(core)
+		}
 	case opRepeat:
 		return min(most, l.obligation(Expr(node.a))*int64(max(1, node.least)))
 	}

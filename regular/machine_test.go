@@ -213,3 +213,21 @@ func TestSyntax(t *testing.T) {
 		}
 	}
 }
+
+func TestLoosenFormats(t *testing.T) {
+	for _, name := range []string{"email", "hostname"} {
+		s := NewStore(Limits{})
+		e, _ := s.Format(name)
+		m := compile(t, s, e)
+		seen := map[State]bool{}
+		q := m.Start()
+		for _, r := range "a.b.c.d.e.f.g.h.i.j" {
+			q = m.Step(q, r)
+			_, at := m.Loosen(q, 16)
+			seen[at] = true
+		}
+		if len(seen) > 4 {
+			t.Errorf("%s: %d loosened states", name, len(seen))
+		}
+	}
+}
