@@ -160,11 +160,13 @@ func TestAbort(t *testing.T) {
 	gone := errors.New("the client hung up")
 	for _, after := range []time.Duration{whole / 50, whole / 2} {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		var late time.Duration
-		timer := time.AfterFunc(after, func() { cancel(gone); began = time.Now() })
+		told := make(chan time.Time, 1)
+		time.AfterFunc(after, func() {
+			told <- time.Now()
+			cancel(gone)
+		})
 		err := c.Decode(ctx, &b)
-		late = time.Since(began)
-		timer.Stop()
+		late := time.Since(<-told)
 		if !errors.Is(err, backend.ErrAborted) || !errors.Is(err, gone) {
 			t.Fatalf("after %v: %v", after, err)
 		}
