@@ -182,7 +182,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 			return nil, err
 		}
 		s.tokens = append(make([]int32, 0, len(req.Prompt)+min(req.MaxTokens, 256)), req.Prompt...)
-		if req.Logprobs {
+		if req.Logprobs || req.Measure {
 			s.measurer = sampling.NewMeasurer(v.Len())
 		}
 		if req.Constraint == nil {

@@ -23,6 +23,7 @@ type Request struct {
 
 	Logprobs     bool // report the logarithm of each token's probability
 	Alternatives int  // and of so many likeliest tokens at its place
+	Measure      bool // report what the model thought of each place before the constraint: Token.Allowed and Options
 
 	Timeout time.Duration // from Submit to the end; 0: none
 }
@@ -31,7 +32,7 @@ type Request struct {
 type Event struct {
 	Choice int
 	Text   string
-	Tokens []Token // the tokens behind the text, with Request.Logprobs
+	Tokens []Token // the tokens behind the text, with Request.Logprobs or Measure
 	Done   *Result // in the last event of a choice
 }
 
@@ -44,6 +45,13 @@ type Token struct {
 	Forced  bool   // appended without asking the model; it has no probability
 	Logprob float32
 	Top     []sampling.Alternative
+
+	// Allowed is the probability, before the constraint, of all tokens that
+	// the constraint allowed at this place; 1 in free text.
+	Allowed float64
+	// Options are those tokens, if they are few: what there was to choose
+	// from.
+	Options []sampling.Alternative
 }
 
 // FinishReason says why a text ended.

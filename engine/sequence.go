@@ -40,13 +40,14 @@ type sequence struct {
 	primed bool // the whole prompt has been decoded once
 
 	sampler  *sampling.Sampler
-	measurer *sampling.Measurer // nil unless logprobs are wanted
+	measurer *sampling.Measurer // nil unless probabilities are wanted
 	matcher  Matcher            // nil for free text
 	budget   *budget            // nil for free text and with Request.Truncate
 	mask     sampling.Set
 	masked   bool    // mask is the one of the present position
 	exclude  []int32 // scratch of choose
 	one      [1]int32
+	few      []int32 // the tokens that the mask allows at the present position, if they are few
 
 	tail      textTail
 	text      []byte // what can be shown
@@ -111,10 +112,14 @@ func (s *sequence) advance() {
 	if s.prefilled.IsZero() {
 		s.prefilled = time.Now()
 	}
+	if s.prepare(); s.ended {
+		return
+	}
 	var measured sampling.Measurement
 	if s.measurer != nil {
-		measured = s.measurer.Measure(logits, nil, s.job.req.Alternatives)
+		measured = s.measurer.Measure(logits, s.mask, s.job.req.Alternatives)
 	}
+	s.few = s.fewOptions()
 	token, ok := s.choose(logits)
 	if !ok || s.ended {
 		return
@@ -130,6 +135,22 @@ func (s *sequence) advance() {
 	if !s.ended {
 		s.settle()
 	}
+}
+
+// maxOptions is how many tokens count as few to choose from: more than the
+// spellings of an enumeration's next characters, fewer than those of a number.
+const maxOptions = 256
+
+// fewOptions returns the tokens that the mask allows if they are few and wanted.
+func (s *sequence) fewOptions() []int32 {
+	if s.matcher == nil || !s.job.req.Measure {
+		return nil
+	}
+	base, extra := s.mask.Parts()
+	if base != nil || len(extra) > maxOptions {
+		return nil
+	}
+	return extra
 }
 
 // settle ends the sequence where nothing more can or may follow.
@@ -282,6 +303,10 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 		if !forced {
 			t.Logprob = measured.Logprob(token)
 			t.Top = append(t.Top, measured.Top...)
+			t.Allowed = measured.Allowed
+			for _, option := range s.few {
+				t.Options = append(t.Options, sampling.Alternative{Token: option, Logprob: measured.Logprob(option)})
+			}
 		}
 		s.unsent = append(s.unsent, t)
 	}
