@@ -213,7 +213,6 @@ func (s *source) itemMoves(state int32) []move {
 		distinct = s.notSeen(x.seen)
 	}
 	var out []move
-	s.steps = 0
 	for _, p := range s.itemProgress(x.f) {
 		g := s.goals.and(p.g, distinct)
 		if !s.isProductive(g) || !s.arraySound(p.f, x.seen) {

@@ -1,6 +1,9 @@
 package schema
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // completable reports whether some members complete an object in state x
 // whose demands leave a choice.
@@ -78,6 +81,9 @@ type chooser struct {
 	s     *source
 	x     *objState
 	steps int
+	// accept, if it isn't nil, is given the literals of each choice that
+	// was found and says whether to stop there.
+	accept func(lits []lit) bool
 }
 
 // solve reports whether all of todo can be made true together with lits.
@@ -145,7 +151,7 @@ func (c *chooser) solve(lits []lit, todo []form) bool {
 		}
 	}
 	if best == nil {
-		return true
+		return c.accept == nil || c.accept(lits)
 	}
 	for _, k := range best {
 		if c.solve(lits, append(rest[:len(rest):len(rest)], k)) {
@@ -170,11 +176,16 @@ func containsLit(list []lit, l lit) bool {
 // branchPossible reports whether an object in state x can get members that
 // fulfil all of lits.
 func (s *source) branchPossible(x *objState, lits []lit) bool {
-	fam, st := s.objects.families[x.fam], s.objects.statics[x.static]
-	must := s.missing(x)
-	var every, other []lit
+	_, ok := s.fulfil(x, lits, s.isProductive)
+	return ok
+}
+
+// fulfil finds members for an object in state x that fulfil all of lits. can
+// says which goals have values.
+func (s *source) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, bool) {
+	fam := s.objects.families[x.fam]
+	p := &placer{s: s, x: x, fam: fam, st: s.objects.statics[x.static], can: can, must: s.missing(x), some: map[int32]goal{}}
 	least, most := 0, maxCount
-	some := map[int32]goal{}
 	for _, l := range lits {
 		switch l.kind {
 		case litMinProps:
@@ -182,85 +193,95 @@ func (s *source) branchPossible(x *objState, lits []lit) bool {
 		case litMaxProps:
 			most = min(most, int(l.a))
 		case litAllKeys:
-			every = append(every, l)
+			p.every = append(p.every, l)
 		case litSomeKey:
 			name, one := s.sets[l.a].single()
 			if !one {
-				other = append(other, l)
+				p.other = append(p.other, l)
 				continue
 			}
 			i := fam.index[name]
 			if s.isUsed(x, i) {
-				return false
+				return nil, false
 			}
-			must[i>>6] |= 1 << (i & 63)
-			s.addGoal(some, i, l.g)
+			p.must[i>>6] |= 1 << (i & 63)
+			s.addGoal(p.some, i, l.g)
 		}
-	}
-	demand := func(name int32, matching uint64) goal {
-		g := s.memberGoal(st, name, matching)
-		if name >= 0 {
-			matching = s.nameBits(fam, name)
-			if more, ok := some[name]; ok {
-				g = s.goals.and(g, more)
-			}
-		}
-		for _, l := range every {
-			if s.member(&s.sets[l.a], fam, name, matching) {
-				g = s.goals.and(g, l.g)
-			}
-		}
-		return g
 	}
 	count := 0
-	for i, w := range must {
+	for i, w := range p.must {
 		for ; w != 0; w &= w - 1 {
 			count++
-			if !s.isProductive(demand(int32(i<<6+bits.TrailingZeros64(w)), 0)) {
-				return false
+			if !can(p.demand(int32(i<<6+bits.TrailingZeros64(w)), 0)) {
+				return nil, false
 			}
 		}
 	}
-	p := &placer{s: s, x: x, fam: fam, demand: demand, must: must, some: some, other: other, room: most - count}
+	p.room = most - count
 	if !p.place(0) {
-		return false
+		return nil, false
 	}
-	count = p.named(count)
-	fresh := len(p.slots)
-	count += fresh
-	if count > most {
-		return false
+	count += p.added + len(p.slots)
+	if count > most || least > most {
+		return nil, false
 	}
-	if count >= least {
-		return true
-	}
-	for _, matching := range s.freeClasses(fam) {
-		if s.isProductive(demand(-1, matching)) {
-			return most >= least
-		}
-	}
-	for i := int32(0); int(i) < len(fam.names) && count < least; i++ {
-		if must[i>>6]>>(i&63)&1 == 0 && !s.isUsed(x, i) && s.isProductive(demand(i, 0)) {
-			count++
-		}
-	}
-	return count >= least && most >= least
+	return p, p.fill(least - count)
 }
 
 // placer finds members for demands that some key of a set has a value for a
 // goal: one member can fulfil several of them.
 type placer struct {
-	s      *source
-	x      *objState
-	fam    *family
-	demand func(name int32, matching uint64) goal
-	must   []uint64 // names that there will be
-	some   map[int32]goal
-	other  []lit
-	room   int // members that may still be added
-	added  int // names added
-	slots  []slot
-	tries  int
+	s     *source
+	x     *objState
+	fam   *family
+	st    *static
+	can   func(goal) bool // whether a goal has values
+	every []lit
+	must  []uint64 // names that there will be
+	some  map[int32]goal
+	other []lit
+	room  int // members that may still be added
+	added int // names added
+	slots []slot
+	extra int // members with any keys that aren't names, to have enough
+	tries int
+}
+
+// demand returns what a member has to fulfil.
+func (p *placer) demand(name int32, matching uint64) goal {
+	s := p.s
+	g := s.memberGoal(p.st, name, matching)
+	if name >= 0 {
+		matching = s.nameBits(p.fam, name)
+		if more, ok := p.some[name]; ok {
+			g = s.goals.and(g, more)
+		}
+	}
+	for _, l := range p.every {
+		if s.member(&s.sets[l.a], p.fam, name, matching) {
+			g = s.goals.and(g, l.g)
+		}
+	}
+	return g
+}
+
+// fill adds n members with any keys, if it can.
+func (p *placer) fill(n int) bool {
+	if n <= 0 {
+		return true
+	}
+	if p.possible(slot{g: always}) {
+		p.extra = n
+		return true
+	}
+	for i := int32(0); int(i) < len(p.fam.names) && n > 0; i++ {
+		bit := uint64(1) << (i & 63)
+		if p.must[i>>6]&bit == 0 && !p.s.isUsed(p.x, i) && p.can(p.demand(i, 0)) {
+			p.must[i>>6] |= bit
+			n--
+		}
+	}
+	return n == 0
 }
 
 // slot is a member whose key is none of the family's names.
@@ -272,21 +293,20 @@ type slot struct {
 // maxPlacements bounds the search.
 const maxPlacements = 4000
 
-func (p *placer) named(count int) int { return count + p.added }
-
 // possible reports whether there is a key in all the sets of a slot whose
 // value can fulfil its goal.
 func (p *placer) possible(x slot) bool {
-	for _, matching := range p.s.freeClasses(p.fam) {
-		in := true
-		for _, set := range x.sets {
-			in = in && p.s.member(&p.s.sets[set], p.fam, -1, matching)
-		}
-		if in && p.s.isProductive(p.s.goals.and(p.demand(-1, matching), x.g)) {
-			return true
+	return slices.ContainsFunc(p.s.freeClasses(p.fam), func(matching uint64) bool { return p.fits(x, matching) })
+}
+
+// fits reports whether a key of a class may take a slot.
+func (p *placer) fits(x slot, matching uint64) bool {
+	for _, set := range x.sets {
+		if !p.s.member(&p.s.sets[set], p.fam, -1, matching) {
+			return false
 		}
 	}
-	return false
+	return p.can(p.s.goals.and(p.demand(-1, matching), x.g))
 }
 
 // place finds a member for each demand from the i-th on.
@@ -334,7 +354,7 @@ func (p *placer) place(i int) bool {
 			if has != (pass == 0) || !has && (p.s.isUsed(p.x, n) || p.added+len(p.slots) >= p.room) {
 				continue
 			}
-			if !p.s.member(set, p.fam, n, p.s.nameBits(p.fam, n)) || !p.s.isProductive(p.s.goals.and(p.demand(n, 0), l.g)) {
+			if !p.s.member(set, p.fam, n, p.s.nameBits(p.fam, n)) || !p.can(p.s.goals.and(p.demand(n, 0), l.g)) {
 				continue
 			}
 			old, had := p.some[n]

@@ -26,10 +26,16 @@ type finishMember struct {
 // noFinish is the size of what can't be finished.
 const noFinish = maxCount
 
+// unfinished stands for a goal while its shortest value is looked for.
+var unfinished = &finish{size: noFinish}
+
 // shortestValue returns a shortest value that fulfils g. Values that contain
 // a value for the same goal are never shorter, so recursion is cut there.
 func (s *source) shortestValue(g goal) *finish {
 	if f, ok := s.shortest[g]; ok {
+		if f == unfinished {
+			s.cuts++
+		}
 		return f
 	}
 	if g == always {
@@ -37,7 +43,7 @@ func (s *source) shortestValue(g goal) *finish {
 		s.shortest[g] = f
 		return f
 	}
-	s.shortest[g] = &finish{size: noFinish} // while it is looked for
+	s.shortest[g] = unfinished
 	best := &finish{size: noFinish}
 	scalar := func(text string) {
 		if len(text) < best.size {
@@ -131,120 +137,6 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 		}
 	}
 	return nil, noFinish
-}
-
-// finishObject returns members that complete an object in a state, and the
-// size of the rest with the closing brace. first says that no comma is
-// needed before the first of them.
-func (s *source) finishObject(state int32, first bool) ([]finishMember, int) {
-	type path struct {
-		state   int32
-		size    int
-		members []finishMember
-	}
-	// Members that have to come are taken in order; only where the rest of
-	// the demands leaves a choice are several ways followed.
-	queue := []path{{state: state, size: 1}}
-	visited := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < 2000; steps++ {
-		at := 0
-		for i := range queue {
-			if queue[i].size < queue[at].size {
-				at = i
-			}
-		}
-		p := queue[at]
-		queue = slices.Delete(queue, at, at+1)
-		if visited[p.state] {
-			continue
-		}
-		visited[p.state] = true
-		x := s.objects.states[p.state]
-		if s.canClose(&x) {
-			if len(p.members) > 0 && first {
-				p.size--
-			}
-			return p.members, p.size
-		}
-		follow := func(key string, moves []move, free bool) {
-			for _, m := range moves {
-				n := s.shortestValue(m.g).size
-				if n == noFinish {
-					continue
-				}
-				next := m.next
-				if free {
-					var ok bool
-					if next, ok = s.withFree(next, key); !ok {
-						continue
-					}
-				}
-				size := p.size + len(appendQuoted(nil, key)) + 2 + n
-				queue = append(queue, path{next, size, append(slices.Clone(p.members), finishMember{key, m.g})})
-			}
-		}
-		fam := s.objects.families[x.fam]
-		allowed := s.allowedNames(p.state)
-		missing := s.missing(&x)
-		name := func(i int32) { follow(s.names[fam.names[i]], s.enter(p.state, i, 0), false) }
-		forced := false
-		for i := int32(0); int(i) < len(fam.names); i++ {
-			if missing[i>>6]&allowed[i>>6]>>(i&63)&1 != 0 {
-				name(i)
-				forced = true
-				break
-			}
-		}
-		if forced {
-			continue
-		}
-		for i := int32(0); int(i) < len(fam.names); i++ {
-			if allowed[i>>6]>>(i&63)&1 != 0 {
-				name(i)
-			}
-		}
-		if key, matching, ok := s.freshKey(p.state, s.firstKey(p.state)); ok {
-			follow(key, s.enter(p.state, -1, matching), true)
-		}
-	}
-	return nil, noFinish
-}
-
-// freshKey returns a short end for a key that isn't a name and wasn't read
-// before, from a key state.
-func (s *source) freshKey(state, key int32) (text string, matching uint64, ok bool) {
-	type place struct {
-		key  int32
-		text string
-	}
-	queue := []place{{key: key}}
-	seen := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < 20000; steps++ {
-		p := queue[0]
-		queue = queue[1:]
-		if name, m := s.keyEnd(p.key); name == -1 && s.allowedFree(state, m) && (p.text != "" || p.key != s.firstKey(state)) {
-			return p.text, m, true
-		}
-		k := s.objects.keyStates[p.key]
-		chars := []rune{'a', 'b', '_', '0', '-'}
-		chars = append(chars, s.keySamples(k)...)
-		for _, r := range chars {
-			if r < 0x20 || r == '"' || r == '\\' {
-				continue
-			}
-			next := s.keyStep(p.key, r)
-			if seen[next] || !s.freeFrom(state, next) {
-				continue
-			}
-			seen[next] = true
-			queue = append(queue, place{next, p.text + string(r)})
-		}
-	}
-	// Nothing but the empty key may be left.
-	if name, m := s.keyEnd(key); name == -1 && s.allowedFree(state, m) {
-		return "", m, true
-	}
-	return "", 0, false
 }
 
 // render writes a shortest value for g in the layout asked for.
@@ -431,7 +323,8 @@ func (s *source) finishKey(k frameKey) string {
 		}
 	}
 	if tried == 0 || size == noFinish {
-		if text, matching, ok := s.freshKey(k.a, key); ok {
+		allowed := func(matching uint64) bool { return s.allowedFree(k.a, matching) }
+		if text, matching, ok := s.freshKey(k.a, key, allowed); ok {
 			rest := string(appendQuoted(nil, text))
 			for _, m := range s.enter(k.a, -1, matching) {
 				try(rest[1:len(rest)-1], m, true)

@@ -24,7 +24,6 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 		if name >= 0 {
 			matching = s.nameBits(fam, name)
 		}
-		s.steps = 0
 		ways := []progressed{{always, x.dyn}}
 		untouched := s.untouched(&x, name)
 		if !untouched {

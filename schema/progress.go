@@ -46,7 +46,17 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 	case opAnd:
 		out := []progressed{{always, yes}}
 		for _, k := range info.kids {
-			out = s.both(out, s.progress(k, fam, name, matching))
+			next := s.progress(k, fam, name, matching)
+			if len(out)*len(next) > manyWays {
+				if g := s.cases(f); g != f {
+					return s.progress(g, fam, name, matching)
+				}
+			}
+			if len(out)*len(next) > maxWays {
+				s.limit("ways to go on after a property", maxWays)
+				return nil
+			}
+			out = s.both(out, next)
 			if len(out) == 0 {
 				return nil
 			}
@@ -59,6 +69,13 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 	}
 	return s.partition(s.merge(out))
 }
+
+// manyWays is the number of ways from which conditions are looked at as
+// cases, maxWays that at which entering a member is given up.
+const (
+	manyWays = 32
+	maxWays  = 1 << 15
+)
 
 type progressed struct {
 	g goal
@@ -86,10 +103,6 @@ func (s *source) both(a, b []progressed) []progressed {
 				out = append(out, progressed{g, f})
 			}
 		}
-	}
-	if s.steps += len(out); s.steps > s.opt.Limits.Steps {
-		s.limit("steps", s.opt.Limits.Steps)
-		return nil
 	}
 	return s.merge(out)
 }

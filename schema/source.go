@@ -68,12 +68,14 @@ type source struct {
 	simpleGoals map[goal]bool
 	deciding    map[goal]bool
 	assumed     int // decisions that rest on an assumption about a goal being decided
-	steps       int
+	caseForms   map[form]form
 
-	objects  objectTable
-	arrays   arrayTable
-	frames   frameTable
-	shortest map[goal]*finish
+	objects   objectTable
+	arrays    arrayTable
+	frames    frameTable
+	shortest  map[goal]*finish
+	witnesses map[int32]*witness // by object state
+	cuts      int                // how often a shortest value was needed while it was looked for
 
 	tables       *vocabTables // of the vocabulary that Prepare was called with
 	closerGroups map[groupKey][]closerGroup
@@ -110,8 +112,10 @@ func (s *source) Reset() {
 		textOf:       map[goal]int32{},
 		productive:   map[goal]bool{never: false, always: true},
 		simpleGoals:  map[goal]bool{},
+		caseForms:    map[form]form{},
 		deciding:     map[goal]bool{},
 		shortest:     map[goal]*finish{},
+		witnesses:    map[int32]*witness{},
 		closerGroups: map[groupKey][]closerGroup{},
 	}
 	s.forms = newFormTable(&s.goals)
