@@ -177,6 +177,9 @@ func (l *loop) place(s *sequence) bool {
 		}
 	}
 	slot := l.slots.acquire(s.tokens)
+	if slot != nil && s.job.req.Solo {
+		l.slots.clear(slot)
+	}
 	if slot == nil {
 		return false
 	}
@@ -243,10 +246,19 @@ func (l *loop) fill() {
 	l.batch.Reset()
 	l.inBatch = l.inBatch[:0]
 	room := l.context.MaxBatch()
+	first := l.active[l.turn%len(l.active)]
+	if first.job.req.Solo {
+		l.turn++
+		l.take(first, room)
+		return
+	}
 	var prefilling []*sequence
 	generating := false
 	for i := range l.active {
 		s := l.active[(l.turn+i)%len(l.active)]
+		if s.job.req.Solo {
+			continue // its turn comes
+		}
 		if len(s.pending()) > inlinePending {
 			prefilling = append(prefilling, s)
 			continue

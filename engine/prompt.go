@@ -72,6 +72,15 @@ func (p *Prompts) Chat(in chat.Input) ([]int32, error) {
 // read. Without one, conversations are written as ChatML.
 func (p *Prompts) HasTemplate() bool { return p.broken == nil && !p.template.Fallback() }
 
+// Caps returns what the chat template can write down; nothing, if it can't be
+// read.
+func (p *Prompts) Caps() chat.Caps {
+	if p.broken != nil {
+		return chat.Caps{}
+	}
+	return p.template.Caps()
+}
+
 // Instruction tells a model in words which JSON is wanted: masks see to the
 // form, but only what the model reads can guide what it writes. The schema is
 // its source without whitespace, names and descriptions included.

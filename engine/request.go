@@ -25,6 +25,8 @@ type Request struct {
 	Alternatives int  // and of so many likeliest tokens at its place
 	Measure      bool // report what the model thought of each place before the constraint: Token.Allowed and Options
 
+	Solo bool // never in one batch with other requests, nor from cells that they filled
+
 	Timeout time.Duration // from Submit to the end; 0: none
 }
 
@@ -92,4 +94,5 @@ type ConstraintResult struct {
 	MaskTotal    time.Duration
 	MaskMax      time.Duration
 	BudgetClosed bool // tokens were refused, or the text was ended, to stay within the budget
+	Closing      int  // bytes of text when that happened first
 }

@@ -164,10 +164,17 @@ func (s *sequence) settle() {
 	case s.budget != nil:
 		// The invariant says that the text is complete; it could have gone
 		// on.
-		s.limits.BudgetClosed = true
+		s.closing()
 		s.end(FinishStop)
 	default:
 		s.end(FinishLength)
+	}
+}
+
+// closing notes that the budget has a say in the text from here on.
+func (s *sequence) closing() {
+	if !s.limits.BudgetClosed {
+		s.limits.BudgetClosed, s.limits.Closing = true, len(s.text)+len(s.tail.held)
 	}
 }
 
@@ -217,7 +224,7 @@ func (s *sequence) choose(logits []float32) (int32, bool) {
 			return 0, false
 		}
 		s.masked = true
-		s.limits.BudgetClosed = true
+		s.closing()
 		if s.exclude = append(s.exclude, token); len(s.exclude) >= maxTries {
 			return s.follow()
 		}
@@ -227,7 +234,7 @@ func (s *sequence) choose(logits []float32) (int32, bool) {
 // follow takes the next token of the budget's completion, or ends the text if
 // it is complete.
 func (s *sequence) follow() (int32, bool) {
-	s.limits.BudgetClosed = true
+	s.closing()
 	plan := s.budget.complete()
 	if len(plan) == 0 {
 		if !s.matcher.Accepting() {

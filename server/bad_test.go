@@ -87,7 +87,7 @@ func TestBadRequests(t *testing.T) {
 		{`"whitespaces": {}`, "unknown_field", "whitespaces", "the field whitespaces is not known; was whitespace meant?"},
 		{`"response_format": {}`, "not_offered", "response_format", "response_format" + notOffered},
 		{`"inputs": "y"`, "not_offered", "inputs", "inputs" + notOffered},
-		{`"tools": []`, "not_offered", "tools", "tools" + notOffered},
+		{`"tools": [{}]`, "not_offered", "tools", "tools" + notOffered},
 
 		{`"schema": {}, "grammar": "root ::= x"`, "two_constraints", "grammar", "schema and grammar exclude one another"},
 		{`"schema": {}, "json_mode": {}`, "two_constraints", "schema", "schema stands beside json_mode; a constraint is given at one of the two places"},

@@ -6,25 +6,33 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/engine"
 	"stencil/schema"
 )
 
-// constraintFields are the fields of a native request that say what the text
-// must look like.
+// constraintFields say what a text must look like.
 type constraintFields struct {
-	Kind          string // "schema", "json" for any JSON, "" for none
+	Kind          string // "schema", "json" for any JSON, "grammar", "regex", "choice", "" for none
+	Param         string // the field that it came from
 	Schema        json.RawMessage
+	Text          string   // of a grammar or regex
+	Choices       []string // of a choice
 	Strict        bool
 	Order         schema.Order
 	Whitespace    schema.Whitespace
 	OnUnsupported schema.OnUnsupported
+
+	onUnsupportedGiven bool
 }
 
-// constraintNames are their names, at the top level or in json_mode.
+func defaultConstraint() constraintFields {
+	return constraintFields{Strict: true, Whitespace: schema.Compact}
+}
+
+// constraintNames are the native names of the fields, at the top level or in
+// json_mode.
 var constraintNames = []string{
 	"schema", "grammar", "regex", "choice", "strict", "repair", "constrained_decoding",
-	"property_order", "whitespace", "on_unsupported",
+	"property_order", "whitespace", "on_unsupported", "json_mode",
 }
 
 // constraintKinds are those of which a request has at most one.
@@ -38,13 +46,11 @@ func readConstraint(o *object) (constraintFields, error) {
 		if err != nil {
 			return constraintFields{}, err
 		}
-		for _, name := range inner.names {
-			if !slices.Contains(constraintNames, name) {
-				return constraintFields{}, unknownField("json_mode."+name, nearest(name, constraintNames))
-			}
+		if err := inner.only(constraintNames[:len(constraintNames)-1]...); err != nil {
+			return constraintFields{}, err
 		}
 		for _, name := range o.names {
-			if slices.Contains(constraintNames, name) {
+			if name != "json_mode" && slices.Contains(constraintNames, name) {
 				return constraintFields{}, &requestError{Param: name, Code: "two_constraints",
 					Message: fmt.Sprintf("%s stands beside json_mode; a constraint is given at one of the two places", name)}
 			}
@@ -55,7 +61,7 @@ func readConstraint(o *object) (constraintFields, error) {
 }
 
 func (o *object) constraint() (constraintFields, error) {
-	c := constraintFields{Strict: true, Whitespace: schema.Compact}
+	c := defaultConstraint()
 	var kinds []string
 	for _, k := range constraintKinds {
 		if o.given(k) {
@@ -63,25 +69,19 @@ func (o *object) constraint() (constraintFields, error) {
 		}
 	}
 	if len(kinds) > 1 {
-		return c, &requestError{Param: kinds[1], Code: "two_constraints", Message: fmt.Sprintf("%s exclude one another", strings.Join(kinds, " and "))}
+		return c, excludeEachOther(kinds)
 	}
-	for _, k := range []string{"grammar", "regex", "choice"} {
-		if o.given(k) {
-			return c, notOffered(o.path+k, o.path+k)
+	for _, k := range constraintKinds {
+		if err := c.set(o, k, k); err != nil {
+			return c, err
 		}
 	}
-	if o.given("schema") {
-		c.Kind, c.Schema = "schema", o.members["schema"]
-	}
 	masks, repair := true, false
-	order, unsupported := "schema", "error"
 	for _, err := range []error{
 		o.boolean("strict", &c.Strict),
 		o.boolean("repair", &repair),
 		o.boolean("constrained_decoding", &masks),
-		o.oneOf("property_order", &order, "schema", "any"),
-		o.oneOf("on_unsupported", &unsupported, "error", "validate", "ignore"),
-		o.whitespace(&c.Whitespace),
+		c.readOptions(o),
 	} {
 		if err != nil {
 			return c, err
@@ -93,13 +93,96 @@ func (o *object) constraint() (constraintFields, error) {
 	if repair {
 		return c, notOffered(o.path+"repair", o.path+"repair: true")
 	}
-	if order == "any" {
-		c.Order = schema.OrderAny
-	}
-	c.OnUnsupported = map[string]schema.OnUnsupported{
-		"error": schema.UnsupportedIsError, "validate": schema.UnsupportedIsChecked, "ignore": schema.UnsupportedIsIgnored,
-	}[unsupported]
 	return c, nil
+}
+
+func excludeEachOther(fields []string) *requestError {
+	return &requestError{Param: fields[1], Code: "two_constraints", Message: fmt.Sprintf("%s exclude one another", strings.Join(fields, " and "))}
+}
+
+// readOptions reads how a schema is to be taken.
+func (c *constraintFields) readOptions(o *object) error {
+	order, unsupported := "", ""
+	for _, err := range []error{
+		o.oneOf("property_order", &order, "schema", "any"),
+		o.oneOf("on_unsupported", &unsupported, "error", "validate", "ignore"),
+		o.whitespace(&c.Whitespace),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	switch order {
+	case "any":
+		c.Order = schema.OrderAny
+	case "schema":
+		c.Order = schema.OrderSchema
+	}
+	c.onUnsupportedGiven = c.onUnsupportedGiven || unsupported != ""
+	switch unsupported {
+	case "error":
+		c.OnUnsupported = schema.UnsupportedIsError
+	case "validate":
+		c.OnUnsupported = schema.UnsupportedIsChecked
+	case "ignore":
+		c.OnUnsupported = schema.UnsupportedIsIgnored
+	}
+	return nil
+}
+
+// set takes a constraint of a kind from the member of that name, if it is
+// given.
+func (c *constraintFields) set(o *object, name, kind string) error {
+	if !o.given(name) {
+		return nil
+	}
+	param := o.path + name
+	if c.Kind != "" {
+		return excludeEachOther([]string{c.Param, param})
+	}
+	c.Kind, c.Param = kind, param
+	switch kind {
+	case "schema":
+		c.Schema = o.members[name]
+		return nil
+	case "choice":
+		const want = "an array of at least one string"
+		if err := o.decode(name, &c.Choices, want); err != nil {
+			return err
+		}
+		if len(c.Choices) == 0 {
+			return o.wrongType(name, want)
+		}
+		return nil
+	}
+	return o.str(name, &c.Text)
+}
+
+// setJSON is set for a schema that may be written as a string of JSON.
+func (c *constraintFields) setJSON(o *object, name string) error {
+	if !o.given(name) {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(o.members[name], &text) == nil {
+		if !json.Valid([]byte(text)) {
+			return invalid(o.path+name, "%s must be a JSON Schema, as an object or as a string of JSON", o.path+name)
+		}
+		o.members[name] = json.RawMessage(text)
+	}
+	return c.set(o, name, "schema")
+}
+
+// anyObject is the schema of {"type": "json_object"}.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// setObject asks for any JSON object.
+func (c *constraintFields) setObject(param string) error {
+	if c.Kind != "" {
+		return excludeEachOther([]string{c.Param, param})
+	}
+	c.Kind, c.Param, c.Schema = "json", param, anyObject
+	return nil
 }
 
 // maxBlankRun is the largest bound on a run of whitespace that a request may
@@ -146,14 +229,4 @@ func (o *object) whitespace(to *schema.Whitespace) error {
 		*to = schema.Compact
 	}
 	return nil
-}
-
-// compile returns nil for a request without a constraint.
-func (m *served) compile(c constraintFields) (*engine.CompiledSchema, error) {
-	if c.Kind == "" {
-		return nil, nil
-	}
-	return m.schemas.Compile(c.Schema, schema.Options{
-		Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict,
-	})
 }

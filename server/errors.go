@@ -128,7 +128,12 @@ func describe(err error) failure {
 		unsupported   *schema.UnsupportedError
 		unsatisfiable *schema.UnsatisfiableError
 		limit         *schema.LimitError
+		place         *fieldError
 	)
+	schemaParam := "schema"
+	if errors.As(err, &place) && place.param != "" {
+		schemaParam = place.param
+	}
 	fail := func(status int, kind, param, code string) failure {
 		f := failure{status: status, body: errorObject{Message: err.Error(), Type: kind}}
 		if param != "" {
@@ -176,17 +181,17 @@ func describe(err error) failure {
 	case errors.As(err, &option):
 		return with(fail(bad, typeInvalid, option.Option, "invalid_value"), option.Option+" "+option.Reason, nil)
 	case errors.As(err, &syntax):
-		return fail(bad, typeInvalid, "schema", "invalid_schema")
+		return fail(bad, typeInvalid, schemaParam, "invalid_schema")
 	case errors.As(err, &invalidSchema):
-		return with(fail(bad, typeInvalid, "schema", "invalid_schema"), "", details(invalidSchema.Issues))
+		return with(fail(bad, typeInvalid, schemaParam, "invalid_schema"), "", details(invalidSchema.Issues))
 	case errors.As(err, &unsupported):
-		return with(fail(bad, typeInvalid, "schema", "unsupported_schema_keyword"), "", details(unsupported.Issues))
+		return with(fail(bad, typeInvalid, schemaParam, "unsupported_schema_keyword"), "", details(unsupported.Issues))
 	case errors.As(err, &unsatisfiable):
-		return with(fail(bad, typeInvalid, "schema", "unsatisfiable_schema"), "", details(unsatisfiable.Issues))
+		return with(fail(bad, typeInvalid, schemaParam, "unsatisfiable_schema"), "", details(unsatisfiable.Issues))
 	case errors.As(err, &limit):
-		return fail(bad, typeInvalid, "schema", "schema_limit")
+		return fail(bad, typeInvalid, schemaParam, "schema_limit")
 	case errors.As(err, &constraint):
-		return fail(http.StatusUnprocessableEntity, typeInvalid, "schema", "constraint_limit")
+		return fail(http.StatusUnprocessableEntity, typeInvalid, schemaParam, "constraint_limit")
 	case errors.Is(err, errNoRoute):
 		return fail(http.StatusNotFound, typeNotFound, "", "not_found")
 	case errors.Is(err, errNoMethod):

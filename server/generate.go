@@ -1,11 +1,6 @@
 package server
 
 import (
-	"context"
-	"errors"
-	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 
 	"stencil/engine"
@@ -25,32 +20,25 @@ func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.named(q.Model)
-	if err != nil {
-		return nil, err
-	}
 	if wantJSON && q.Constraint.Kind == "" {
 		q.Constraint.Kind, q.Constraint.Schema = "json", []byte("{}")
 	}
-	g, err := s.prepare(r, m, q)
+	m, g, err := s.accept(r, q)
 	if err != nil {
 		return nil, err
 	}
 	if q.Stream {
-		stream, err := m.engine.Submit(r.Context(), g.request)
-		if err != nil {
-			return nil, err
-		}
-		return &nativeStream{server: s, generation: g, query: q, stream: stream, wantJSON: wantJSON}, nil
+		return s.begin(r.Context(), g, func(w http.ResponseWriter) sink {
+			return &nativeSink{eventStream: newEventStream(w), generation: g, wantJSON: wantJSON}
+		})
 	}
 	choices, err := s.whole(r.Context(), g)
 	if err != nil {
 		return nil, err
 	}
-	reply := generateReply{Model: m.name, Usage: usage(choices), Timings: timings(choices), Warnings: q.Warnings}
+	reply := generateReply{Model: m.name, Usage: usage(choices), Timings: timings(choices), Warnings: warnings(q, choices)}
 	for i := range choices {
 		reply.Choices = append(reply.Choices, choiceOf(m.engine.Vocab(), i, &choices[i], q.Logprobs, wantJSON))
-		reply.Warnings = append(reply.Warnings, choices[i].warnings...)
 	}
 	reply.choiceReply = reply.Choices[0]
 	if len(choices) == 1 {
@@ -59,51 +47,13 @@ func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
 	return jsonAnswer{reply}, nil
 }
 
-// prepare makes a generation of a native request.
-func (s *Server) prepare(r *http.Request, m *served, q *nativeRequest) (*generation, error) {
-	schema, err := m.compile(q.Constraint)
-	if err != nil {
-		return nil, err
+// warnings returns what is to be said about a request and its texts.
+func warnings(q *query, choices []choice) []string {
+	out := q.Warnings[:len(q.Warnings):len(q.Warnings)]
+	for _, c := range choices {
+		out = append(out, c.warnings...)
 	}
-	prompt, err := m.prompt(q, schema)
-	if err != nil {
-		return nil, err
-	}
-	g := &generation{model: m, kind: q.Constraint.Kind, schema: schema}
-	g.request = engine.Request{
-		ID: noteOf(r.Context()).id, Client: clientOf(r),
-		Prompt: prompt, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.N,
-		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate",
-		Logprobs: q.Logprobs, Alternatives: q.TopLogprobs, Timeout: s.cfg.RequestTimeout,
-	}
-	if g.request.MaxTokens == 0 {
-		g.request.MaxTokens = s.cfg.DefaultTokens
-	}
-	if !q.Seeded {
-		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
-	}
-	if schema == nil {
-		g.request.Stop = q.Stop
-		return g, nil
-	}
-	g.request.Constraint = schema.Constraint
-	for _, w := range schema.Report.Warnings {
-		q.Warnings = append(q.Warnings, "schema: "+w.String())
-	}
-	if len(q.Stop) > 0 {
-		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
-	}
-	return g, nil
-}
-
-// clientOf names who a request comes from, for the queue's turns: the address,
-// without the port that changes with every connection.
-func clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
+	return out
 }
 
 func choiceOf(v *vocab.Vocab, index int, c *choice, logprobs, wantJSON bool) choiceReply {
@@ -113,6 +63,9 @@ func choiceOf(v *vocab.Vocab, index int, c *choice, logprobs, wantJSON bool) cho
 	}
 	if wantJSON {
 		out.JSON = c.json
+		if c.trace != nil {
+			out.Fields = c.trace.replies()
+		}
 	}
 	if logprobs {
 		out.Logprobs = tokenReplies(v, c.tokens)
@@ -145,64 +98,49 @@ func byteList(b []byte) []int {
 	return out
 }
 
-// nativeStream is the answer to a native request with stream: true.
-type nativeStream struct {
-	server     *Server
+// nativeSink writes token, field, done and error events.
+type nativeSink struct {
+	*eventStream
 	generation *generation
-	query      *nativeRequest
-	stream     *engine.Stream
 	wantJSON   bool
 }
 
-func (a *nativeStream) write(w http.ResponseWriter, r *http.Request) error {
-	defer a.stream.Close()
-	out := newEventStream(w)
-	err := a.events(r.Context(), out)
-	if err == nil || r.Context().Err() != nil {
-		return err
+func (s *nativeSink) begin() error { return nil }
+
+func (s *nativeSink) piece(index int, p piece, tokens []engine.Token) error {
+	t := tokenEvent{Index: index, Text: p.text}
+	if s.generation.query.Logprobs {
+		t.Logprobs = tokenReplies(s.generation.model.engine.Vocab(), tokens)
 	}
-	f := describe(err)
-	if sendErr := out.event("error", errorBody{f.body}); sendErr != nil {
-		return errors.Join(err, sendErr)
+	if p.kind == pieceReasoning {
+		return s.event("reasoning", t)
 	}
-	return err
+	return s.event("token", t)
 }
 
-func (a *nativeStream) events(ctx context.Context, out *eventStream) error {
-	v := a.generation.model.engine.Vocab()
-	var choices []choice
-	for {
-		ev, err := out.next(ctx, a.stream)
-		if errors.Is(err, io.EOF) {
-			a.server.noteResults(ctx, choices)
-			return nil
+func (s *nativeSink) fields(index int, t *trace, list []field) error {
+	for _, f := range list {
+		e := fieldEvent{Index: index, Pointer: f.pointer, Value: t.text[f.start:f.end]}
+		if f.leaf {
+			r := t.reply(f)
+			e.Confidence, e.Alternatives = &r.Confidence, r.Alternatives
 		}
-		if err != nil {
-			return err
-		}
-		if ev.Text != "" || len(ev.Tokens) > 0 {
-			t := tokenEvent{Index: ev.Choice, Text: ev.Text}
-			if a.query.Logprobs {
-				t.Logprobs = tokenReplies(v, ev.Tokens)
-			}
-			if err := out.event("token", t); err != nil {
-				return err
-			}
-		}
-		if ev.Done == nil {
-			continue
-		}
-		c := choice{result: ev.Done}
-		if bad := a.server.conclude(ctx, a.generation, &c, 1); bad != nil {
-			return &validationError{text: c.result.Text, details: c.receipt.Errors, tries: 1}
-		}
-		choices = append(choices, c)
-		one := []choice{c}
-		if err := out.event("done", doneEvent{
-			Model: a.generation.model.name, choiceReply: choiceOf(v, ev.Choice, &c, false, a.wantJSON),
-			Usage: usage(one), Timings: timings(one), Warnings: append(a.query.Warnings[:len(a.query.Warnings):len(a.query.Warnings)], c.warnings...),
-		}); err != nil {
+		if err := s.event("field", e); err != nil {
 			return err
 		}
 	}
+	return nil
 }
+
+func (s *nativeSink) done(index int, c *choice) error {
+	one := []choice{*c}
+	m := s.generation.model
+	return s.event("done", doneEvent{
+		Model: m.name, choiceReply: choiceOf(m.engine.Vocab(), index, c, false, s.wantJSON),
+		Usage: usage(one), Timings: timings(one), Warnings: warnings(s.generation.query, one),
+	})
+}
+
+func (s *nativeSink) end([]choice) error { return nil }
+
+func (s *nativeSink) fail(f failure) error { return s.event("error", errorBody{f.body}) }

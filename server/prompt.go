@@ -1,10 +1,10 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"stencil/chat"
-	"stencil/engine"
 )
 
 // autoSchema is the size in bytes up to which prompt_schema: auto writes the
@@ -12,18 +12,21 @@ import (
 // that was meant for the conversation.
 const autoSchema = 16 << 10
 
-// prompt returns the tokens of a request's prompt. A prompt alone is text that
-// the model goes on with, as it is; messages, or a prompt beside a system
-// text, are a conversation and go through the model's chat template.
+// prompt returns the tokens of a query's prompt. A prompt alone is text that
+// the model goes on with, as it is; a conversation goes through the model's
+// chat template.
 //
 // With prompt_schema always, the schema is written into the system text of a
 // conversation, or before a prompt; with auto, into conversations only.
-func (m *served) prompt(q *nativeRequest, schema *engine.CompiledSchema) ([]int32, error) {
+func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 	instruction := ""
-	if schema != nil && q.PromptSchema != "never" {
-		instruction = schema.Instruction()
+	if r != nil && q.PromptSchema != "never" {
+		instruction = r.instruction
 	}
-	if q.Prompt != nil && q.System == nil {
+	if q.PromptTokens != nil {
+		return q.PromptTokens, nil
+	}
+	if q.Prompt != nil {
 		text := *q.Prompt
 		if instruction != "" && q.PromptSchema == "always" {
 			text = instruction + "\n\n" + text
@@ -34,40 +37,55 @@ func (m *served) prompt(q *nativeRequest, schema *engine.CompiledSchema) ([]int3
 		q.Warnings = append(q.Warnings, fmt.Sprintf("the schema is too long to be written into the prompt (%d bytes); prompt_schema: \"always\" does it nevertheless", len(instruction)))
 		instruction = ""
 	}
-	var in chat.Input
-	for _, msg := range q.conversation(instruction) {
-		in.Messages = append(in.Messages, chat.Message{Role: msg.Role, Content: msg.Content})
-	}
 	if !m.prompts.HasTemplate() {
 		q.Warnings = append(q.Warnings, "this model has no chat template of its own; the conversation was written as ChatML")
 	}
+	in := chat.Input{Extra: q.Variables}
+	if q.Tools != nil && q.Tools.Mode != toolsNone {
+		if m.prompts.Caps().Tools {
+			var err error
+			if in.Tools, err = q.Tools.forTemplate(); err != nil {
+				return nil, err
+			}
+		} else {
+			instruction = join(toolInstruction(q.Tools.callable()), instruction)
+		}
+	}
+	in.Messages = withSystem(q.Messages, instruction)
 	return m.prompts.Chat(in)
 }
 
-// conversation returns the messages with the system text and the instruction
-// in their system message.
-func (q *nativeRequest) conversation(instruction string) []message {
-	list := q.Messages
-	if q.Prompt != nil {
-		list = []message{{"user", *q.Prompt}}
-	}
-	system := ""
-	join := func(s string) {
-		if system != "" && s != "" {
-			system += "\n\n"
+// forTemplate returns the tools that may be called as templates expect them.
+func (s *toolSet) forTemplate() ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for _, t := range s.callable() {
+		raw, err := t.openAI()
+		if err != nil {
+			return nil, err
 		}
-		system += s
+		out = append(out, raw)
 	}
-	if q.System != nil {
-		join(*q.System)
-	}
-	if list[0].Role == "system" {
-		join(list[0].Content)
+	return out, nil
+}
+
+// withSystem returns a conversation with the system texts that it begins with
+// and the instruction in one system message.
+func withSystem(list []chat.Message, instruction string) []chat.Message {
+	system := ""
+	for len(list) > 0 && list[0].Role == "system" && list[0].Parts == nil {
+		system = join(system, list[0].Content)
 		list = list[1:]
 	}
-	join(instruction)
-	if system == "" {
+	if system = join(system, instruction); system == "" {
 		return list
 	}
-	return append([]message{{"system", system}}, list...)
+	return append([]chat.Message{{Role: "system", Content: system}}, list...)
+}
+
+// join puts a blank line between two texts that are not empty.
+func join(a, b string) string {
+	if a != "" && b != "" {
+		return a + "\n\n" + b
+	}
+	return a + b
 }

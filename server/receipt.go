@@ -10,7 +10,7 @@ import (
 
 // A receipt says what was done about a request's constraint.
 type receipt struct {
-	Type         string        `json:"type"` // schema, json
+	Type         string        `json:"type"` // as rule.kind
 	Hash         string        `json:"hash"`
 	Enforced     []string      `json:"enforced"`
 	Checked      []issueReply  `json:"checked"`
@@ -19,7 +19,9 @@ type receipt struct {
 	Errors       []errorDetail `json:"errors,omitempty"`
 	ForcedTokens int           `json:"forced_tokens"`
 	Mask         maskReply     `json:"mask_us"`
+	Pressure     pressureReply `json:"pressure"`
 	BudgetClosed bool          `json:"budget_closed"`
+	Shortened    []string      `json:"shortened"` // pointers of what the budget made shorter
 	Tries        int           `json:"tries"`
 }
 
@@ -34,6 +36,14 @@ type maskReply struct {
 	Max   int64 `json:"max"`
 }
 
+// pressureReply is the probability that the masks took away from the model at
+// each place where it was asked.
+type pressureReply struct {
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+	At   string  `json:"at"` // pointer of the value where it was largest
+}
+
 func issues(list []schema.Issue) []issueReply {
 	out := make([]issueReply, 0, len(list))
 	for _, i := range list {
@@ -44,21 +54,28 @@ func issues(list []schema.Issue) []issueReply {
 
 // receiptOf makes the receipt of a text, validating it. The second result is
 // set when the text is complete and yet does not fit.
-func receiptOf(kind string, c *engine.CompiledSchema, r *engine.Result, tries int) (*receipt, *engine.InvalidDocumentError, string) {
+func receiptOf(r *rule, c *choice, tries int) (*receipt, *engine.InvalidDocumentError, string) {
+	result := c.result
 	out := &receipt{
-		Type: kind, Hash: c.Report.Hash,
-		Enforced: append([]string{}, c.Report.Enforced...), // an empty list, not null
-		Checked:  issues(c.Report.Checked), Ignored: issues(c.Report.Ignored),
-		ForcedTokens: r.Constraint.ForcedTokens,
-		Mask:         maskReply{r.Constraint.MaskTotal.Microseconds(), r.Constraint.MaskMax.Microseconds()},
-		BudgetClosed: r.Constraint.BudgetClosed, Tries: tries,
+		Type: r.kind, Hash: r.report.Hash,
+		Enforced: append([]string{}, r.report.Enforced...), // an empty list, not null
+		Checked:  issues(r.report.Checked), Ignored: issues(r.report.Ignored),
+		ForcedTokens: result.Constraint.ForcedTokens,
+		Mask:         maskReply{result.Constraint.MaskTotal.Microseconds(), result.Constraint.MaskMax.Microseconds()},
+		BudgetClosed: result.Constraint.BudgetClosed, Shortened: []string{}, Tries: tries,
+	}
+	if c.trace != nil {
+		out.Pressure = c.trace.pressure()
+		if out.BudgetClosed {
+			out.Shortened = c.trace.shortened(result.Constraint.Closing)
+		}
 	}
 	valid := false
-	if r.Finish != engine.FinishStop { // cut off by the budget, as was asked for
+	if result.Finish != engine.FinishStop { // cut off by the budget, as was asked for
 		out.Validated = &valid
 		return out, nil, ""
 	}
-	err := c.Validate([]byte(r.Text))
+	err := r.check(result.Text)
 	var bad *engine.InvalidDocumentError
 	switch {
 	case err == nil:

@@ -11,18 +11,12 @@ import (
 	"stencil/engine"
 )
 
-// A generation is a request as every dialect hands it over to be run.
-type generation struct {
-	model   *served
-	request engine.Request
-	kind    string                 // of the constraint: schema, json; "" for free text
-	schema  *engine.CompiledSchema // nil for free text
-}
-
 // A choice is one complete text.
 type choice struct {
 	result   *engine.Result
 	tokens   []engine.Token
+	trace    *trace // nil for free text
+	message  message
 	receipt  *receipt
 	json     json.RawMessage // the text as JSON, when it is a whole document
 	wasted   int             // tokens of tries that failed
@@ -47,7 +41,7 @@ func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
 			return nil, err
 		}
 	}
-	s.noteResults(ctx, choices)
+	s.noteResults(ctx, g, choices)
 	return choices, nil
 }
 
@@ -94,29 +88,35 @@ func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
 			return err
 		}
 		c.wasted += c.result.CompletionTokens
-		c.result, c.tokens = next[0].result, next[0].tokens
+		c.result, c.tokens, c.trace = next[0].result, next[0].tokens, nil
 	}
 }
 
 // conclude fills in what is known once a text is complete. It returns the
 // validator's objections if keywords were left to it.
 func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int) *engine.InvalidDocumentError {
-	if g.schema == nil {
+	c.message = g.layout.parse(c.result.Text)
+	if g.rule == nil {
 		return nil
 	}
+	if c.trace == nil {
+		c.trace = newTrace(g)
+		c.trace.add(c.tokens)
+	}
+	c.trace.end()
 	var bad *engine.InvalidDocumentError
 	var warning string
-	c.receipt, bad, warning = receiptOf(g.kind, g.schema, c.result, try)
+	c.receipt, bad, warning = receiptOf(g.rule, c, try)
 	if warning != "" {
 		c.warnings = append(c.warnings, warning)
 	}
-	if c.result.Finish == engine.FinishStop {
-		c.json = json.RawMessage(c.result.Text)
+	if c.result.Finish == engine.FinishStop && g.rule.document != nil {
+		c.json = json.RawMessage(c.message.Content)
 	}
-	if bad == nil || len(g.schema.Report.Checked) > 0 {
+	if bad == nil || len(g.rule.report.Checked) > 0 {
 		return bad
 	}
-	if len(g.schema.Report.Ignored) == 0 {
+	if len(g.rule.report.Ignored) == 0 {
 		s.disagreement(noteOf(ctx).id, c.receipt)
 		c.warnings = append(c.warnings, "the independent validator refuses this document although every keyword was enforced: one of the two is wrong; please report it")
 	}
@@ -124,7 +124,7 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 }
 
 // noteResults puts counts into the request's log line.
-func (s *Server) noteResults(ctx context.Context, choices []choice) {
+func (s *Server) noteResults(ctx context.Context, g *generation, choices []choice) {
 	u, forced := usage(choices), 0
 	for _, c := range choices {
 		if c.receipt != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -291,8 +292,14 @@ func TestStream(t *testing.T) {
 		t.Fatalf("%d %s", resp.StatusCode, got)
 	}
 	var text strings.Builder
+	fields := map[string]any{}
 	for i, e := range events {
 		switch {
+		case e.name == "field":
+			fields[e.data["pointer"].(string)] = e.data["value"]
+			if c, leaf := e.data["confidence"].(float64); leaf != (e.data["pointer"] != "") || c < 0 || c > 1 {
+				t.Errorf("field %v", e.data)
+			}
 		case i == len(events)-1:
 			if e.name != "done" || e.data["text"] != whole["text"] || at(e.data, "constraint", "validated") != true || at(e.data, "usage", "completion_tokens") != at(whole, "usage", "completion_tokens") {
 				t.Errorf("last event %s %v", e.name, e.data)
@@ -305,6 +312,10 @@ func TestStream(t *testing.T) {
 		default:
 			text.WriteString(e.data["text"].(string))
 		}
+	}
+	want := map[string]any{"": whole["json"], "/name": at(whole, "json", "name"), "/age": at(whole, "json", "age")}
+	if !reflect.DeepEqual(fields, want) {
+		t.Errorf("fields %v, want %v", fields, want)
 	}
 	if text.String() != whole["text"] {
 		t.Errorf("stream %q, whole %q", text.String(), whole["text"])

@@ -1,14 +1,10 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
-
-	"stencil/engine"
 )
 
 // eventStream writes server-sent events.
@@ -33,6 +29,15 @@ func newEventStream(w http.ResponseWriter) *eventStream {
 	return &eventStream{w: w, control: http.NewResponseController(w)}
 }
 
+// data writes one event without a name.
+func (s *eventStream) data(data any) error {
+	body, err := marshal(data)
+	if err != nil {
+		return err
+	}
+	return s.flush(fmt.Sprintf("data: %s\n\n", body))
+}
+
 // event writes one event. JSON holds no line breaks, so its data is one line.
 func (s *eventStream) event(name string, data any) error {
 	body, err := marshal(data)
@@ -50,22 +55,4 @@ func (s *eventStream) flush(text string) error {
 		return err
 	}
 	return s.control.Flush()
-}
-
-var errPing = errors.New("time for a ping")
-
-// next returns the next event of a generation and keeps the connection open
-// while there is none.
-func (s *eventStream) next(ctx context.Context, from *engine.Stream) (engine.Event, error) {
-	for {
-		wait, cancel := context.WithTimeoutCause(ctx, pingEvery, errPing)
-		ev, err := from.Next(wait)
-		cancel()
-		if !errors.Is(err, errPing) {
-			return ev, err
-		}
-		if err := s.ping(); err != nil {
-			return engine.Event{}, err
-		}
-	}
 }

@@ -1,0 +1,303 @@
+package server
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sort"
+	"strconv"
+	"time"
+
+	"stencil/chat"
+	"stencil/decoder/sampling"
+	"stencil/engine"
+)
+
+// A query is a generating request of any dialect, decoded: what every dialect
+// makes of its body before it is run.
+type query struct {
+	Model string
+
+	// One of the first two is the prompt: a text to go on with, in words or
+	// tokens, or a conversation.
+	Prompt       *string
+	PromptTokens []int32
+	Messages     []chat.Message
+	Tools        *toolSet       // nil without tools
+	Variables    map[string]any // for the model's chat template
+
+	MaxTokens     int // 0: not given
+	Sampling      sampling.Options
+	Seeded        bool
+	Stop          []string
+	N             int
+	Stream        bool
+	Logprobs      bool
+	TopLogprobs   int
+	PromptSchema  string // auto, always, never
+	Reasoning     bool   // the model thinks before it answers
+	ThinkTokens   int    // how long at most; 0: no bound of its own
+	Forced        bool
+	OnBudget      string // close, truncate
+	Deterministic bool
+	Timeout       time.Duration  // 0: the server's
+	KeepAlive     *time.Duration // nil: as configured
+
+	Constraint constraintFields
+	Warnings   []string
+}
+
+// newQuery returns a query with every default that dialects share.
+func newQuery() *query {
+	return &query{N: 1, PromptSchema: "auto", Forced: true, OnBudget: "close", Constraint: defaultConstraint()}
+}
+
+// Limits of single fields. They are far above any use and keep one request
+// from taking the server's memory.
+const (
+	maxChoices     = 128
+	maxStops       = 16
+	maxStopBytes   = 256
+	maxTopLogprobs = 20
+	maxTokensLimit = 1 << 24
+	maxBiases      = 4096
+	maxTimeout     = 24 * 60 * 60 // seconds
+)
+
+// harmlessFields are known to some client's specification and don't change the
+// text.
+var harmlessFields = []string{
+	"user", "metadata", "store", "service_tier", "cache_control", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
+	"prompt_cache_options", "prediction", "request_id", "rid", "priority",
+}
+
+// samplingFields are read by readSampling, whatever the dialect.
+var samplingFields = []string{
+	"temperature", "top_p", "top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty",
+	"logit_bias", "seed",
+}
+
+// ownFields are fields of this server that every dialect takes.
+var ownFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning"}
+
+// readOwn reads ownFields.
+func (q *query) readOwn(o *object) error {
+	seconds := float32(0)
+	if o.given("timeout") {
+		seconds = -1
+	}
+	for _, err := range []error{
+		o.oneOf("prompt_schema", &q.PromptSchema, "auto", "always", "never"),
+		o.boolean("forced", &q.Forced),
+		o.oneOf("on_budget", &q.OnBudget, "close", "truncate"),
+		o.boolean("deterministic", &q.Deterministic),
+		o.number("timeout", &seconds),
+		o.keepAlive("keep_alive", &q.KeepAlive),
+		o.boolean("reasoning", &q.Reasoning),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if q.Reasoning {
+		return notOffered(o.path+"reasoning", o.path+"reasoning")
+	}
+	if o.given("timeout") {
+		if !(seconds > 0 && seconds <= maxTimeout) {
+			return invalid(o.path+"timeout", "%stimeout must be between 0 and %d seconds, not %s", o.path, maxTimeout, sketch(o.members["timeout"]))
+		}
+		q.Timeout = time.Duration(float64(seconds) * float64(time.Second))
+	}
+	return nil
+}
+
+// keepAlive decodes how long a model stays loaded: a number of seconds or a
+// duration such as "5m"; what is negative is for ever.
+func (o *object) keepAlive(name string, to **time.Duration) error {
+	if !o.given(name) {
+		return nil
+	}
+	const want = `a number of seconds or a duration such as "5m"`
+	var seconds float64
+	var text string
+	var d time.Duration
+	switch raw := o.members[name]; {
+	case json.Unmarshal(raw, &seconds) == nil:
+		d = time.Duration(max(-1, min(seconds, math.MaxInt32)) * float64(time.Second))
+	case json.Unmarshal(raw, &text) == nil:
+		var err error
+		if d, err = time.ParseDuration(text); err != nil {
+			if seconds, err = strconv.ParseFloat(text, 64); err != nil {
+				return o.wrongType(name, want)
+			}
+			d = time.Duration(max(-1, min(seconds, math.MaxInt32)) * float64(time.Second))
+		}
+	default:
+		return o.wrongType(name, want)
+	}
+	*to = &d
+	return nil
+}
+
+// A generation is a query made ready to run.
+type generation struct {
+	model   *served
+	query   *query
+	request engine.Request
+	rule    *rule // nil for free text
+	layout  layout
+}
+
+// accept finds the model of a query and prepares it.
+func (s *Server) accept(r *http.Request, q *query) (*served, *generation, error) {
+	m, err := s.named(q.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := s.prepare(r, m, q)
+	return m, g, err
+}
+
+// prepare compiles a query's constraint and writes its prompt.
+func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, error) {
+	g := &generation{model: m, query: q}
+	var err error
+	if g.rule, g.layout, err = m.rule(q); err != nil {
+		return nil, err
+	}
+	prompt, err := m.prompt(q, g.rule)
+	if err != nil {
+		return nil, err
+	}
+	g.request = engine.Request{
+		ID: noteOf(r.Context()).id, Client: clientOf(r),
+		Prompt: prompt, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.N,
+		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic,
+		Logprobs: q.Logprobs, Alternatives: q.TopLogprobs, Timeout: s.cfg.RequestTimeout,
+	}
+	if q.Timeout > 0 {
+		g.request.Timeout = min(q.Timeout, s.cfg.RequestTimeout)
+	}
+	if g.request.MaxTokens == 0 {
+		g.request.MaxTokens = s.cfg.DefaultTokens
+	}
+	if !q.Seeded {
+		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
+	}
+	if g.rule == nil {
+		g.request.Stop = q.Stop
+		return g, nil
+	}
+	g.request.Constraint, g.request.Measure = g.rule.constraint, true
+	for _, w := range g.rule.report.Warnings {
+		q.Warnings = append(q.Warnings, "schema: "+w.String())
+	}
+	if len(q.Stop) > 0 {
+		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
+	}
+	return g, nil
+}
+
+// clientOf names who a request comes from, for the queue's turns: the address,
+// without the port that changes with every connection.
+func clientOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// Defaults of sampling: llama.cpp's for dialects whose specification names
+// none, and no truncation at all for those whose specification has it so.
+var (
+	llamaSampling = sampling.Options{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05, RepeatPenalty: 1}
+	plainSampling = sampling.Options{Temperature: 1, RepeatPenalty: 1}
+)
+
+// readSampling reads samplingFields.
+func (q *query) readSampling(o *object, defaults sampling.Options) error {
+	s := &q.Sampling
+	*s = defaults
+	topP, minP, typical, repeat := s.TopP, s.MinP, s.TypicalP, s.RepeatPenalty
+	for _, err := range []error{
+		o.number("temperature", &s.Temperature),
+		o.number("top_p", &topP),
+		o.integer("top_k", &s.TopK, 0, math.MaxInt32),
+		o.number("min_p", &minP),
+		o.number("typical_p", &typical),
+		o.number("repeat_penalty", &repeat),
+		o.integer("repeat_last_n", &s.RepeatLastN, -1, math.MaxInt32),
+		o.number("presence_penalty", &s.PresencePenalty),
+		o.number("frequency_penalty", &s.FrequencyPenalty),
+		o.seed("seed", &s.Seed),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	q.Seeded = o.given("seed")
+	// To the sampler 0 means off; in a request it means what it says.
+	if o.given("top_p") && topP == 0 {
+		topP = math.SmallestNonzeroFloat32
+	}
+	if o.given("typical_p") && typical == 0 {
+		typical = math.SmallestNonzeroFloat32
+	}
+	if o.given("repeat_penalty") && repeat <= 0 {
+		return invalid("repeat_penalty", "repeat_penalty must be greater than 0, not %s", sketch(o.members["repeat_penalty"]))
+	}
+	s.TopP, s.MinP, s.TypicalP, s.RepeatPenalty = topP, minP, typical, repeat
+	return q.readBias(o)
+}
+
+func (q *query) readBias(o *object) error {
+	var bias map[string]float64
+	if err := o.decode("logit_bias", &bias, "an object of token numbers and biases"); err != nil {
+		return err
+	}
+	if len(bias) > maxBiases {
+		return invalid("logit_bias", "logit_bias must have at most %d entries, not %d", maxBiases, len(bias))
+	}
+	for key, add := range bias {
+		token, err := strconv.ParseInt(key, 10, 32)
+		if err != nil {
+			return invalid("logit_bias", "logit_bias: %q is not a token number", key)
+		}
+		if add < -100 || add > 100 {
+			return invalid("logit_bias", "logit_bias of token %d must be between -100 and 100, not %g", token, add)
+		}
+		b := sampling.Bias{Token: int32(token), Add: float32(add)}
+		if add == -100 {
+			b.Add = float32(math.Inf(-1)) // a ban, as OpenAI has it
+		}
+		q.Sampling.LogitBias = append(q.Sampling.LogitBias, b)
+	}
+	sort.Slice(q.Sampling.LogitBias, func(i, j int) bool { return q.Sampling.LogitBias[i].Token < q.Sampling.LogitBias[j].Token })
+	return nil
+}
+
+// readStop reads stop strings: one, or a list.
+func (q *query) readStop(o *object, name string) error {
+	if !o.given(name) {
+		return nil
+	}
+	raw := o.members[name]
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		q.Stop = []string{one}
+	} else if json.Unmarshal(raw, &q.Stop) != nil {
+		return o.wrongType(name, "a string or an array of strings")
+	}
+	if len(q.Stop) > maxStops {
+		return invalid(o.path+name, "%s must have at most %d strings, not %d", o.path+name, maxStops, len(q.Stop))
+	}
+	for _, s := range q.Stop {
+		if s == "" || len(s) > maxStopBytes {
+			return invalid(o.path+name, "every stop string must have between 1 and %d bytes, not %d", maxStopBytes, len(s))
+		}
+	}
+	return nil
+}

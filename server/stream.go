@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"stencil/engine"
+)
+
+// A sink writes a stream in one dialect. Its methods are called by one
+// goroutine.
+type sink interface {
+	// begin is called first, when the request has been accepted.
+	begin() error
+	// piece is called for every part of a choice's text, with the tokens that
+	// have come since the last one.
+	piece(index int, p piece, tokens []engine.Token) error
+	// done is called when a choice is complete.
+	done(index int, c *choice) error
+	// end is called last, with all choices.
+	end(choices []choice) error
+	// fail is called in place of whatever would come next.
+	fail(f failure) error
+	// ping keeps a quiet connection open.
+	ping() error
+}
+
+// A fieldSink also wants to know which values of a document are complete.
+type fieldSink interface {
+	fields(index int, t *trace, list []field) error
+}
+
+// streamed is the answer to a request that wants a stream.
+type streamed struct {
+	server     *Server
+	generation *generation
+	stream     *engine.Stream
+	open       func(w http.ResponseWriter) sink
+}
+
+// begin submits a generation and returns its answer. What is wrong with the
+// request itself is an error here, before anything is sent.
+func (s *Server) begin(ctx context.Context, g *generation, open func(w http.ResponseWriter) sink) (answer, error) {
+	stream, err := g.model.engine.Submit(ctx, g.request)
+	if err != nil {
+		return nil, err
+	}
+	return &streamed{s, g, stream, open}, nil
+}
+
+func (a *streamed) write(w http.ResponseWriter, r *http.Request) error {
+	defer a.stream.Close()
+	out := a.open(w)
+	err := a.run(r.Context(), out)
+	if err == nil || r.Context().Err() != nil {
+		return err
+	}
+	if sendErr := out.fail(describe(err)); sendErr != nil {
+		return errors.Join(err, sendErr)
+	}
+	return err
+}
+
+// A listener follows one choice of a stream.
+type listener struct {
+	reader *reader
+	trace  *trace
+	tokens []engine.Token // not given to the sink yet
+	choice choice
+}
+
+func (a *streamed) run(ctx context.Context, out sink) error {
+	if err := out.begin(); err != nil {
+		return err
+	}
+	g := a.generation
+	listeners := make([]listener, max(1, g.request.Choices))
+	for i := range listeners {
+		listeners[i].reader = newReader(g.layout)
+		if g.rule != nil {
+			listeners[i].trace = newTrace(g)
+		}
+	}
+	for {
+		ev, err := next(ctx, a.stream, out)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.event(ctx, out, &listeners[ev.Choice], ev); err != nil {
+			return err
+		}
+	}
+	choices := make([]choice, len(listeners))
+	for i := range listeners {
+		choices[i] = listeners[i].choice
+	}
+	a.server.noteResults(ctx, g, choices)
+	return out.end(choices)
+}
+
+// event passes on what has come of one choice.
+func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.Event) error {
+	l.tokens = append(l.tokens, ev.Tokens...)
+	pieces := l.reader.add(ev.Text)
+	if ev.Done != nil {
+		if pieces = append(pieces, l.reader.flush()...); len(pieces) == 0 && len(l.tokens) > 0 {
+			pieces = []piece{{}}
+		}
+	}
+	for _, p := range pieces {
+		if err := out.piece(ev.Choice, p, l.tokens); err != nil {
+			return err
+		}
+		l.tokens = nil
+	}
+	if err := l.tell(out, ev); err != nil || ev.Done == nil {
+		return err
+	}
+	c := &l.choice
+	c.result, c.trace = ev.Done, l.trace
+	bad := a.server.conclude(ctx, a.generation, c, 1)
+	if bad != nil {
+		return &validationError{text: c.result.Text, details: c.receipt.Errors, tries: 1}
+	}
+	if err := l.tell(out, engine.Event{Choice: ev.Choice}); err != nil {
+		return err
+	}
+	return out.done(ev.Choice, c)
+}
+
+// tell passes on which values are complete.
+func (l *listener) tell(out sink, ev engine.Event) error {
+	if l.trace == nil {
+		return nil
+	}
+	list := l.trace.add(ev.Tokens)
+	if wants, ok := out.(fieldSink); ok && len(list) > 0 {
+		return wants.fields(ev.Choice, l.trace, list)
+	}
+	return nil
+}
+
+var errPing = errors.New("time for a ping")
+
+// next returns the next event of a generation and keeps the connection open
+// while there is none.
+func next(ctx context.Context, from *engine.Stream, out sink) (engine.Event, error) {
+	for {
+		wait, cancel := context.WithTimeoutCause(ctx, pingEvery, errPing)
+		ev, err := from.Next(wait)
+		cancel()
+		if !errors.Is(err, errPing) {
+			return ev, err
+		}
+		if err := out.ping(); err != nil {
+			return engine.Event{}, err
+		}
+	}
+}
+
+// unixNow is the time as dialects write it.
+func unixNow() int64 { return time.Now().Unix() }

@@ -1,0 +1,292 @@
+package server
+
+import (
+	"encoding/json"
+	"math"
+	"sort"
+	"strings"
+
+	"stencil/engine"
+	"stencil/vocab"
+)
+
+// A trace follows a constrained text token by token: what the model thought of
+// each place before the constraint, and which values of the document are
+// complete.
+//
+// # Confidence
+//
+// The confidence of a value is the probability that the model, asked without a
+// constraint and at temperature 1, gave to what was written: the product over
+// the tokens of the value. Text that was forced was not asked for and counts as
+// certain. A token that reaches over the end of a value counts in proportion
+// to its bytes inside.
+//
+// For an enumeration or a boolean it is the share among the alternatives: at
+// each token that tells some of them apart, the probabilities of all allowed
+// tokens are added up for the alternatives that they begin. What two
+// alternatives other than the one written have in common is divided evenly.
+type trace struct {
+	vocab  *vocab.Vocab
+	rule   *rule
+	marker string // the document begins after this text; "": at once
+	text   []byte
+	begin  int // where the document begins; -1: it has not yet
+	steps  []step
+	scan   scanner
+	fields []field
+	told   int // how many of fields were returned by add
+	worst  float64
+	at     string // where the pressure was largest
+	sum    float64
+	asked  int
+}
+
+// A step is one token at its place.
+type step struct {
+	start int
+	token engine.Token
+}
+
+func newTrace(g *generation) *trace {
+	t := &trace{vocab: g.model.engine.Vocab(), rule: g.rule, marker: g.layout.think}
+	if t.marker != "" {
+		t.begin = -1
+	}
+	return t
+}
+
+// add reads on and returns the values that are complete now.
+func (t *trace) add(tokens []engine.Token) []field {
+	for _, tok := range tokens {
+		t.steps = append(t.steps, step{len(t.text), tok})
+		for _, c := range tok.Bytes {
+			t.text = append(t.text, c)
+			switch {
+			case t.rule.document == nil:
+			case t.begin >= 0:
+				t.scan.next(c, t.emit)
+			case strings.HasSuffix(string(t.text[max(0, len(t.text)-len(t.marker)):]), t.marker):
+				t.begin = len(t.text)
+			}
+		}
+		if !tok.Forced {
+			taken := max(0, 1-tok.Allowed)
+			t.sum += taken
+			t.asked++
+			if taken > t.worst {
+				t.worst, t.at = taken, t.scan.pointer()
+			}
+		}
+	}
+	return t.fresh()
+}
+
+// end says that the text is complete; the next add returns the values that
+// are complete with it.
+func (t *trace) end() { t.scan.finish(t.emit) }
+
+func (t *trace) emit(f field) {
+	f.start += t.begin
+	f.end += t.begin
+	t.fields = append(t.fields, f)
+}
+
+func (t *trace) fresh() []field {
+	out := t.fields[t.told:]
+	t.told = len(t.fields)
+	return out
+}
+
+func (t *trace) pressure() pressureReply {
+	p := pressureReply{Max: round(t.worst), At: t.at}
+	if t.asked > 0 {
+		p.Mean = round(t.sum / float64(t.asked))
+	}
+	return p
+}
+
+// shortened returns the pointers of the values that were written with the
+// budget running out: leaves that were not complete at that place, or else the
+// innermost container that was open.
+func (t *trace) shortened(from int) []string {
+	out := []string{}
+	var open *field
+	for i, f := range t.fields {
+		switch {
+		case f.end <= from:
+		case f.leaf:
+			out = append(out, f.pointer)
+		case f.start < from && (open == nil || f.start > open.start):
+			open = &t.fields[i]
+		}
+	}
+	if len(out) == 0 && open != nil {
+		out = append(out, open.pointer)
+	}
+	return out
+}
+
+// fieldReply says how sure the model was of a leaf.
+type fieldReply struct {
+	Confidence   float64            `json:"confidence"`
+	Alternatives map[string]float64 `json:"alternatives,omitempty"`
+}
+
+// replies returns the confidence of every leaf by its pointer.
+func (t *trace) replies() map[string]fieldReply {
+	out := make(map[string]fieldReply)
+	for _, f := range t.fields {
+		if f.leaf {
+			out[f.pointer] = t.reply(f)
+		}
+	}
+	return out
+}
+
+func (t *trace) reply(f field) fieldReply {
+	if options := t.rule.optionsAt(f.pointer); len(options) > 1 {
+		shares := t.shares(f, options)
+		chosen := string(t.text[f.start:f.end])
+		out := fieldReply{Alternatives: make(map[string]float64, len(options))}
+		for i, o := range options {
+			if o == chosen {
+				out.Confidence = round(shares[i])
+			}
+			out.Alternatives[label(o)] += round(shares[i])
+		}
+		return out
+	}
+	return fieldReply{Confidence: round(t.probability(f))}
+}
+
+// label is how an alternative is called: a string by what it says, anything
+// else by its JSON.
+func label(text string) string {
+	var s string
+	if json.Unmarshal([]byte(text), &s) == nil && strings.HasPrefix(text, `"`) {
+		return s
+	}
+	return text
+}
+
+// round drops digits that float32 logits don't carry.
+func round(p float64) float64 { return math.Round(p*1e7) / 1e7 }
+
+// over returns the tokens that have bytes in a value.
+func (t *trace) over(f field) []step {
+	first := sort.Search(len(t.steps), func(i int) bool { return t.steps[i].start+len(t.steps[i].token.Bytes) > f.start })
+	last := sort.Search(len(t.steps), func(i int) bool { return t.steps[i].start >= f.end })
+	return t.steps[min(first, last):last]
+}
+
+func (t *trace) probability(f field) float64 {
+	sum := 0.0
+	for _, s := range t.over(f) {
+		if s.token.Forced || len(s.token.Bytes) == 0 {
+			continue
+		}
+		inside := min(f.end, s.start+len(s.token.Bytes)) - max(f.start, s.start)
+		sum += float64(s.token.Logprob) * float64(inside) / float64(len(s.token.Bytes))
+	}
+	return min(1, math.Exp(sum))
+}
+
+// shares returns the probability of each alternative; they add up to 1.
+func (t *trace) shares(f field, options []string) []float64 {
+	out := make([]float64, len(options))
+	mass := 1.0
+	left := make([]bool, len(options))
+	for i := range left {
+		left[i] = true
+	}
+	for _, s := range t.over(f) {
+		if s.token.Forced || len(s.token.Options) < 2 {
+			continue
+		}
+		// What is known of the value before this token, and how much of the
+		// token comes before the value.
+		known := string(t.text[f.start:max(f.start, s.start)])
+		before := string(t.text[min(s.start, f.start):f.start])
+		begun := func(b []byte) []bool {
+			text := string(b)
+			if n := min(len(text), len(before)); text[:n] != before[:n] {
+				return nil
+			}
+			value := known + text[min(len(text), len(before)):]
+			set := make([]bool, len(options))
+			some := false
+			for i, o := range options {
+				set[i] = left[i] && (strings.HasPrefix(o, value) || strings.HasPrefix(value, o))
+				some = some || set[i]
+			}
+			if !some {
+				return nil
+			}
+			return set
+		}
+		chosen := begun(s.token.Bytes)
+		if chosen == nil {
+			continue
+		}
+		along, total := 0.0, 0.0
+		var others []weighedSet
+		for _, o := range s.token.Options {
+			set, p := begun(t.vocab.Bytes(o.Token)), math.Exp(float64(o.Logprob))
+			switch {
+			case set == nil:
+				continue
+			case equal(set, chosen):
+				along += p
+			default:
+				others = append(others, weighedSet{set, p})
+			}
+			total += p
+		}
+		if total <= 0 {
+			continue
+		}
+		for _, o := range others {
+			spread(out, o.set, mass*o.p/total)
+		}
+		mass *= along / total
+		left = chosen
+	}
+	text := string(t.text[f.start:f.end])
+	for i, o := range options {
+		if o == text {
+			out[i] += mass
+			return out
+		}
+	}
+	spread(out, left, mass)
+	return out
+}
+
+type weighedSet struct {
+	set []bool
+	p   float64
+}
+
+func spread(out []float64, set []bool, mass float64) {
+	n := 0
+	for _, in := range set {
+		if in {
+			n++
+		}
+	}
+	for i, in := range set {
+		if in {
+			out[i] += mass / float64(n)
+		}
+	}
+}
+
+func equal(a, b []bool) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
