@@ -18,7 +18,7 @@ import (
 // Config sizes an engine. Zero fields mean the default.
 type Config struct {
 	Parallel     int // sequences that generate at the same time; default 4
-	CacheSlots   int // more sequences that only keep prompts for reuse; default Parallel
+	CacheSlots   int // more sequences that only keep prompts for reuse; default Parallel, negative: none
 	Queue        int // requests that may wait; default 64
 	PrefillChunk int // tokens of prompts in a step in which others generate; default 128
 
@@ -31,6 +31,7 @@ func (c Config) withDefaults() Config {
 	if c.CacheSlots == 0 {
 		c.CacheSlots = c.Parallel
 	}
+	c.CacheSlots = max(c.CacheSlots, 0)
 	c.Queue = cmp.Or(c.Queue, 64)
 	c.PrefillChunk = cmp.Or(c.PrefillChunk, 128)
 	c.Context.MaxSeqs = c.Parallel + c.CacheSlots
@@ -84,8 +85,8 @@ type Stats struct {
 // New makes an engine over a model, which must stay open until Close.
 func New(model backend.Model, cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Parallel < 1 || cfg.CacheSlots < 0 || cfg.Queue < 1 || cfg.PrefillChunk < 1 {
-		return nil, fmt.Errorf("engine: parallel %d, cache slots %d, queue %d and prefill chunk %d must be positive", cfg.Parallel, cfg.CacheSlots, cfg.Queue, cfg.PrefillChunk)
+	if cfg.Parallel < 1 || cfg.Queue < 1 || cfg.PrefillChunk < 1 {
+		return nil, fmt.Errorf("engine: parallel %d, queue %d and prefill chunk %d must be positive", cfg.Parallel, cfg.Queue, cfg.PrefillChunk)
 	}
 	ctx, err := model.NewContext(cfg.Context)
 	if err != nil {

@@ -18,6 +18,8 @@ func (s *Server) routes() http.Handler {
 	r.POST("/generate", s.adapt(s.generate))
 	r.POST("/generate_json", s.adapt(s.generateJSON))
 
+	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions))
+
 	r.GET("/v1/models", s.adapt(s.listModels))
 
 	r.GET("/healthz", s.adapt(s.healthz))

@@ -283,6 +283,27 @@ func postStream(t testing.TB, url, body string) (*http.Response, []event) {
 	return resp, readEvents(t, resp.Body)
 }
 
+// postLines posts and returns the answer's lines that are not empty.
+func postLines(t testing.TB, url, body string) (out []string) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if lines.Text() != "" {
+			out = append(out, lines.Text())
+		}
+	}
+	if err := lines.Err(); err != nil || resp.StatusCode != 200 {
+		t.Fatalf("%s: %d %v %q", body, resp.StatusCode, err, out)
+	}
+	return out
+}
+
 func TestStream(t *testing.T) {
 	_, url := start(t, setup{opt: scripted.Options{Delay: time.Millisecond}})
 	body := `{"prompt": "x", "max_tokens": 40, "seed": 3, "schema": ` + personSchema
