@@ -62,8 +62,8 @@ type Context interface {
 	SeqKeep(seq int32)
 
 	// SeqState returns what a sequence holds as bytes that SetSeqState of a
-	// context over the same model and cache type restores. The bytes belong
-	// to the caller.
+	// context over the same model, cache type and form of attention restores.
+	// The bytes belong to the caller.
 	SeqState(seq int32) ([]byte, error)
 
 	// SetSeqState replaces a sequence by one that was saved. A state that is
@@ -128,7 +128,7 @@ type FlashAttention string
 
 // The settings of flash attention.
 const (
-	FlashAuto FlashAttention = "auto" // the default: where the device can
+	FlashAuto FlashAttention = "auto" // the default: where it is faster or saves much memory
 	FlashOn   FlashAttention = "on"
 	FlashOff  FlashAttention = "off"
 )

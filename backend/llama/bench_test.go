@@ -5,21 +5,22 @@ package llama
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"stencil/backend"
 	"stencil/backend/llama/internal/reference"
+	"stencil/engine"
 	"stencil/models"
 )
 
-// BenchmarkBareLoop generates greedily through the backend interface and
-// through a loop written in C on the same file with the same threads, in turn,
-// and reports the fastest run of each in tokens per second, and their ratio
-// (1 is as fast, 0.95 is 5% slower): other programs can only slow a run down.
-// On a busy machine the ratio of CPU times is the steadier figure.
+// BenchmarkBareLoop generates greedily through a loop written in C, through the
+// backend interface, and through the engine as "stencil generate" and "stencil
+// serve" do, in turn, on the same file with the same threads. It reports the
+// fastest run of each in tokens per second, and its ratio to the bare loop (1
+// is as fast, 0.95 is 5% slower): other programs can only slow a run down. On a
+// busy machine the ratio of CPU times is the steadier figure.
 //
 //	go test -tags llama -run '^$' -bench BareLoop ./backend/llama
 func BenchmarkBareLoop(b *testing.B) {
@@ -30,60 +31,93 @@ func BenchmarkBareLoop(b *testing.B) {
 		{"2x64/llama2", models.RandomOptions{Vocab: "vocab/llama2.gguf", Type: models.F16}},
 		{"2x64/llama3", models.RandomOptions{Vocab: "vocab/llama3.gguf", Type: models.F16}},
 		{"12x576/llama2", models.RandomOptions{Vocab: "vocab/llama2.gguf", Layers: 12, Width: 576, Heads: 9, KVHeads: 3, FF: 1536, Type: models.Q8_0}},
+		{"6x1024/llama3", models.RandomOptions{Vocab: "vocab/llama3.gguf", Layers: 6, Width: 1024, Heads: 16, KVHeads: 4, FF: 2816, Type: models.Q4_0}},
 	} {
 		c.opt.Vocab = shared(b, c.opt.Vocab)
 		path := randomModel(b, c.opt)
 		for _, threads := range []int{1, 2} {
-			for _, seqs := range []int{1, 8} { // a server's context has room for several
-				name := fmt.Sprintf("%s/threads-%d/seqs-%d", c.name, threads, seqs)
-				b.Run(name, func(b *testing.B) { bareLoop(b, path, threads, seqs) })
-			}
+			b.Run(fmt.Sprintf("%s/threads-%d", c.name, threads), func(b *testing.B) { bareLoop(b, path, threads) })
 		}
 	}
 }
 
-func bareLoop(b *testing.B, path string, threads, seqs int) {
+func bareLoop(b *testing.B, path string, threads int) {
 	const (
 		size = 512
-		n    = 32 // tokens a run: 10 to 200 ms, short enough to find an undisturbed moment
+		n    = 16 // tokens a run: 5 to 200 ms, short enough to find an undisturbed moment
 	)
-	bare, err := reference.OpenBare(path, size, threads)
+	bare, err := reference.OpenBare(path, size, threads, false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer bare.Close()
 	m := load(b, path, LoadOptions{})
-	c := newCtx(b, m, backend.ContextParams{Size: size, Threads: threads, MaxSeqs: seqs})
-	prompt := m.Vocab().Encode("The quick brown fox")
-
-	runtime.LockOSThread() // so that its CPU time is ours
-	defer runtime.UnlockOSThread()
-	fastest := func(a *reference.Time, t reference.Time) {
-		if a.Wall == 0 {
-			*a = t
-		}
-		a.Wall, a.CPU = min(a.Wall, t.Wall), min(a.CPU, t.CPU)
-	}
-	var ours, theirs reference.Time
-	for b.Loop() {
-		want, t, err := bare.Greedy(prompt, n)
+	params := backend.ContextParams{Size: size, Threads: threads}
+	c := newCtx(b, m, params)
+	newEngine := func(parallel int) *engine.Engine {
+		e, err := engine.New(m, engine.Config{Parallel: parallel, CacheSlots: parallel, Context: params})
 		if err != nil {
 			b.Fatal(err)
 		}
-		got, o := greedy(b, c, prompt, n)
-		if !slices.Equal(got, want) {
-			b.Fatalf("the loops wrote different tokens: %v and %v", got, want)
+		b.Cleanup(func() { e.Close() })
+		return e
+	}
+	one, four := newEngine(1), newEngine(4)
+	prompt := m.Vocab().Encode("The quick brown fox")
+	contenders := []*contender{
+		{name: "bare", run: func(bool) ([]int32, reference.Time) {
+			out, t, err := bare.Greedy(prompt, n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return out, t
+		}},
+		{name: "backend", run: func(bool) ([]int32, reference.Time) { return greedy(b, c, prompt, n) }},
+		{name: "generate", run: func(report bool) ([]int32, reference.Time) { return generate(b, one, prompt, n, report) }},
+		{name: "serve", run: func(report bool) ([]int32, reference.Time) { return generate(b, four, prompt, n, report) }},
+	}
+	var want []int32
+	for _, c := range contenders {
+		got, _ := c.run(true)
+		if want == nil {
+			want = got
+		} else if !slices.Equal(got, want) {
+			b.Fatalf("%s wrote %v, the loop in C %v", c.name, got, want)
 		}
-		fastest(&ours, o)
-		fastest(&theirs, t)
 	}
-	b.ReportMetric(n/ours.Wall.Seconds(), "stencil-tok/s")
-	b.ReportMetric(n/theirs.Wall.Seconds(), "bare-tok/s")
-	b.ReportMetric(theirs.Wall.Seconds()/ours.Wall.Seconds(), "ratio")
-	if threads == 1 {
-		b.ReportMetric(theirs.CPU.Seconds()/ours.CPU.Seconds(), "cpu-ratio")
+	for i := 0; b.Loop(); i++ {
+		for j := range contenders {
+			c := contenders[(i+j)%len(contenders)] // each of them first in turn
+			_, t := c.run(false)
+			c.keep(t, n)
+		}
 	}
-	b.ReportMetric(0, "ns/op") // the time of both together says nothing
+	theirs := contenders[0].fastest
+	for _, c := range contenders {
+		b.ReportMetric(1/c.fastest.Wall.Seconds(), c.name+"-tok/s")
+		if c.name != "bare" {
+			b.ReportMetric(theirs.Wall.Seconds()/c.fastest.Wall.Seconds(), c.name+"-ratio")
+		}
+		if c.name != "bare" && threads == 1 { // waiting threads spin
+			b.ReportMetric(theirs.CPU.Seconds()/c.fastest.CPU.Seconds(), c.name+"-cpu")
+		}
+	}
+	b.ReportMetric(0, "ns/op") // the time of all together says nothing
+}
+
+// A contender is a way to generate, and the shortest times a token it has taken.
+type contender struct {
+	name    string
+	run     func(report bool) ([]int32, reference.Time)
+	fastest reference.Time
+}
+
+func (c *contender) keep(t reference.Time, tokens int) {
+	t.Wall, t.CPU = t.Wall/time.Duration(tokens), t.CPU/time.Duration(tokens)
+	if c.fastest.Wall == 0 {
+		c.fastest = t
+	}
+	c.fastest.Wall, c.fastest.CPU = min(c.fastest.Wall, t.Wall), min(c.fastest.CPU, t.CPU)
 }
 
 // greedy is bare_greedy through the backend interface.
@@ -94,7 +128,7 @@ func greedy(b *testing.B, c backend.Context, prompt []int32, n int) ([]int32, re
 	token := argmax(feed(b, c, 0, prompt...))
 	out := make([]int32, 0, n)
 	var batch backend.Batch
-	wall, cpu := time.Now(), reference.ThreadCPU()
+	wall, cpu := time.Now(), reference.CPU()
 	for range n {
 		out = append(out, token)
 		batch.Reset()
@@ -104,5 +138,75 @@ func greedy(b *testing.B, c backend.Context, prompt []int32, n int) ([]int32, re
 		}
 		token = argmax(c.Logits(row))
 	}
-	return out, reference.Time{Wall: time.Since(wall), CPU: reference.ThreadCPU() - cpu}
+	return out, reference.Time{Wall: time.Since(wall), CPU: reference.CPU() - cpu}
+}
+
+// generate is bare_greedy through the engine. The engine keeps the prompt from
+// run to run but for its last token, so that n tokens are n decodes here too.
+// Which tokens they were is told with report only: it costs time.
+func generate(b *testing.B, e *engine.Engine, prompt []int32, n int, report bool) ([]int32, reference.Time) {
+	ctx := context.Background()
+	wall, cpu := time.Now(), reference.CPU()
+	stream, err := e.Submit(ctx, engine.Request{Prompt: prompt, MaxTokens: n, Logprobs: report})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stream.Close()
+	var out []int32
+	for {
+		ev, err := stream.Next(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, t := range ev.Tokens {
+			out = append(out, t.ID)
+		}
+		if ev.Done == nil {
+			continue
+		}
+		if ev.Done.CompletionTokens != n {
+			b.Fatalf("%d tokens, not %d", ev.Done.CompletionTokens, n)
+		}
+		return out, reference.Time{Wall: time.Since(wall), CPU: reference.CPU() - cpu}
+	}
+}
+
+// BenchmarkAttention reads a prompt and goes on after it, with flash attention
+// and without: the figures behind what FlashAuto does on a CPU. "prompt-tok/s"
+// is the prompt's speed, "tok/s" that of single tokens after it.
+//
+//	go test -tags llama -run '^$' -bench Attention ./backend/llama
+func BenchmarkAttention(b *testing.B) {
+	for _, shape := range []struct {
+		name string
+		opt  models.RandomOptions
+	}{
+		{"heads-16", models.RandomOptions{Layers: 4, Width: 128, Heads: 8, Type: models.Q8_0}},
+		{"heads-64", models.RandomOptions{Layers: 12, Width: 576, Heads: 9, KVHeads: 3, FF: 1536, Type: models.Q8_0}},
+		{"heads-128", models.RandomOptions{Layers: 4, Width: 1024, Heads: 8, KVHeads: 2, FF: 2816, Type: models.Q8_0}},
+	} {
+		m := load(b, randomModel(b, shape.opt), LoadOptions{})
+		for _, fa := range []backend.FlashAttention{backend.FlashOn, backend.FlashOff} {
+			b.Run(fmt.Sprintf("%s/flash-%s", shape.name, fa), func(b *testing.B) {
+				const size, n = 1536, 32
+				c := newCtx(b, m, backend.ContextParams{Size: 2048, FlashAttention: fa})
+				tokens := someTokens(m, size, 1)
+				var read, write time.Duration
+				for b.Loop() {
+					c.SeqRemove(0, 0, -1)
+					start := time.Now()
+					feed(b, c, 0, tokens...)
+					read += time.Since(start)
+					start = time.Now()
+					for _, token := range tokens[:n] {
+						feed(b, c, 0, token)
+					}
+					write += time.Since(start)
+				}
+				b.ReportMetric(float64(b.N)*size/read.Seconds(), "prompt-tok/s")
+				b.ReportMetric(float64(b.N)*n/write.Seconds(), "tok/s")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -56,6 +57,19 @@ func devices() []backend.Device {
 			MemoryFree:  uint64(d.free),
 			MemoryTotal: uint64(d.total),
 		})
+	}
+	return out
+}
+
+// gpus lists the GPUs among the devices of these names, all GPUs if there are
+// no names.
+func gpus(names []string) []backend.Device {
+	var out []backend.Device
+	for _, d := range devices() {
+		wanted := len(names) == 0 || slices.ContainsFunc(names, func(s string) bool { return strings.EqualFold(s, d.Name) })
+		if wanted && (d.Kind == "gpu" || d.Kind == "igpu") {
+			out = append(out, d)
+		}
 	}
 	return out
 }

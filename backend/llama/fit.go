@@ -54,10 +54,8 @@ func shortage(failed error, need int64, opt LoadOptions) error {
 		return failed
 	}
 	var free int64
-	for _, d := range devices() {
-		if d.Kind != "cpu" && (len(opt.Devices) == 0 || contains(opt.Devices, d.Name)) {
-			free += int64(d.MemoryFree)
-		}
+	for _, d := range gpus(opt.Devices) {
+		free += int64(d.MemoryFree)
 	}
 	if free == 0 || need <= free {
 		return failed

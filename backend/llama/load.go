@@ -60,6 +60,9 @@ type lora struct {
 // what llama.cpp had to say is part of the text.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
 	start()
+	if len(gpus(opt.Devices)) == 0 {
+		opt.GPULayers = 0 // all layers are on the CPU, whatever was asked for
+	}
 	f, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -212,21 +215,10 @@ func (m *model) describe() {
 	m.info.Bytes = uint64(C.llama_model_size(m.ptr))
 	m.info.Devices = []string{"CPU"}
 	if m.opt.GPULayers != 0 {
-		for _, d := range devices() {
-			if d.Kind != "cpu" && (len(m.opt.Devices) == 0 || contains(m.opt.Devices, d.Name)) {
-				m.info.Devices = append(m.info.Devices, d.Name)
-			}
+		for _, d := range gpus(m.opt.Devices) {
+			m.info.Devices = append(m.info.Devices, d.Name)
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if strings.EqualFold(x, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // Vocab implements backend.Model.
@@ -263,6 +255,9 @@ func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
 	p = withDefaults(p, m.info.ContextLength)
 	if err := checkParams(p); err != nil {
 		return nil, err
+	}
+	if m.opt.GPULayers == 0 {
+		p = m.file.withFlash(p)
 	}
 	if !m.opt.NoMemoryCheck {
 		if err := checkContext(m.file, m.opt, p); err != nil {

@@ -12,7 +12,7 @@ const AllLayers = -1
 // LoadOptions says how to load a model. The zero value maps the file into
 // memory and stays on the CPU.
 type LoadOptions struct {
-	GPULayers    int      // layers to put on GPUs; AllLayers, or 0 for none
+	GPULayers    int      // layers to put on GPUs, where there are any; AllLayers, or 0 for none
 	Devices      []string // names as in Devices(); nil: all GPUs
 	NoMMap       bool     // read the weights into memory instead of mapping the file
 	Lock         bool     // keep the weights from being paged out

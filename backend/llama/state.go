@@ -18,7 +18,7 @@ import (
 // what it reads, hence the header (little-endian):
 //
 //	0   8  "stencil1"
-//	8   8  fingerprint of the model and the cache type
+//	8   8  fingerprint of the model, the cache type and whether flash attention is off
 //	16  8  length of the rest in bytes
 //	24  4  number of tokens
 //	28  4  CRC-32C of the rest
@@ -28,11 +28,12 @@ const stateMagic = "stencil1"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fingerprint names what a state depends on.
+// fingerprint names what a state depends on. Without flash attention the values
+// are stored transposed.
 func (c *cContext) fingerprint() uint64 {
 	h := fnv.New64a()
 	i := c.model.info
-	fmt.Fprintln(h, i.Architecture, i.Name, i.Parameters, i.Bytes, i.Layers, i.Width, i.KVHeads, c.n, c.p.CacheType)
+	fmt.Fprintln(h, i.Architecture, i.Name, i.Parameters, i.Bytes, i.Layers, i.Width, i.KVHeads, c.n, c.p.CacheType, c.p.FlashAttention == backend.FlashOff)
 	return h.Sum64()
 }
 
@@ -68,7 +69,7 @@ func (c *cContext) SetSeqState(seq int32, state []byte) error {
 	case len(state) < stateHeader || string(state[:8]) != stateMagic:
 		return fmt.Errorf("%w: it has no header", backend.ErrState)
 	case binary.LittleEndian.Uint64(state[8:]) != c.fingerprint():
-		return fmt.Errorf("%w: it was saved with another model or cache type", backend.ErrState)
+		return fmt.Errorf("%w: it was saved with another model, cache type or setting of flash attention", backend.ErrState)
 	case binary.LittleEndian.Uint64(state[16:]) != uint64(len(state)-stateHeader):
 		return fmt.Errorf("%w: its length is wrong", backend.ErrState)
 	}

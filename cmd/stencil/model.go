@@ -119,30 +119,13 @@ func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, err
 	}
 	opt := llama.LoadOptions{
 		Devices: f.devices, NoMMap: f.noMMap, Lock: f.lock, LoRA: adapters, NoMemoryCheck: f.force,
-		GPULayers: f.gpuLayers(),
+		GPULayers: f.layers,
 	}
 	const steps = 1000
 	bar := newProgress(out, "loading "+filepath.Base(path), steps, false)
 	defer bar.close()
 	opt.Progress = func(done float64) { bar.set(int64(done * steps)) }
 	return llama.Load(ctx, path, opt)
-}
-
-// gpuLayers is --gpu-layers, with -1 meaning none where there is no GPU.
-func (f *modelFlags) gpuLayers() int {
-	if f.layers >= 0 {
-		return f.layers
-	}
-	devices, err := llama.Devices()
-	if err != nil {
-		return 0
-	}
-	for _, d := range devices {
-		if d.Kind == "gpu" || d.Kind == "igpu" {
-			return llama.AllLayers
-		}
-	}
-	return 0
 }
 
 // logFlags are the flags of commands that log.

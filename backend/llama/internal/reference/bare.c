@@ -14,7 +14,7 @@ void bare_quiet(void) {
     ggml_log_set(no_log, NULL);
 }
 
-int bare_open(struct bare * b, const char * path, int32_t n_ctx, int32_t n_threads) {
+int bare_open(struct bare * b, const char * path, int32_t n_ctx, int32_t n_threads, bool flash) {
     llama_backend_init();
     struct llama_model_params mp = llama_model_default_params();
     mp.n_gpu_layers = 0;
@@ -28,6 +28,7 @@ int bare_open(struct bare * b, const char * path, int32_t n_ctx, int32_t n_threa
     cp.n_threads       = n_threads;
     cp.n_threads_batch = n_threads;
     cp.no_perf         = true;
+    cp.flash_attn_type = flash ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
     b->ctx = llama_init_from_model(b->model, cp);
     if (!b->ctx) {
         llama_model_free(b->model);
@@ -47,8 +48,8 @@ static int64_t clock_ns(clockid_t clock) {
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int64_t bare_thread_ns(void) {
-    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+int64_t bare_cpu_ns(void) {
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static int32_t argmax(const float * x, int32_t n) {
@@ -71,7 +72,7 @@ int bare_greedy(struct bare * b, const int32_t * prompt, int32_t n_prompt, int32
         return -1;
     }
     int32_t token = argmax(llama_get_logits_ith(b->ctx, -1), n_vocab);
-    const int64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = bare_thread_ns();
+    const int64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = bare_cpu_ns();
     for (int32_t i = 0; i < n; i++) {
         out[i] = token;
         if (llama_decode(b->ctx, llama_batch_get_one(&token, 1)) != 0) {
@@ -80,6 +81,6 @@ int bare_greedy(struct bare * b, const int32_t * prompt, int32_t n_prompt, int32
         token = argmax(llama_get_logits_ith(b->ctx, -1), n_vocab);
     }
     *wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
-    *cpu_ns  = bare_thread_ns() - cpu;
+    *cpu_ns  = bare_cpu_ns() - cpu;
     return 0;
 }

@@ -24,12 +24,13 @@ func Quiet() { C.bare_quiet() }
 // Bare is a model in a generation loop written in C.
 type Bare struct{ b *C.struct_bare }
 
-// OpenBare loads a model on the CPU with a context of that many tokens.
-func OpenBare(path string, context, threads int) (*Bare, error) {
+// OpenBare loads a model on the CPU with a context of that many tokens, with
+// flash attention or without.
+func OpenBare(path string, context, threads int, flash bool) (*Bare, error) {
 	b := (*C.struct_bare)(C.calloc(1, C.sizeof_struct_bare))
 	cpath := C.CString(path)
 	defer C.free(unsafe.Pointer(cpath))
-	if C.bare_open(b, cpath, C.int32_t(context), C.int32_t(threads)) != 0 {
+	if C.bare_open(b, cpath, C.int32_t(context), C.int32_t(threads), C.bool(flash)) != 0 {
 		C.free(unsafe.Pointer(b))
 		return nil, fmt.Errorf("reference: %s cannot be loaded", path)
 	}
@@ -42,8 +43,8 @@ func (b *Bare) Close() {
 	C.free(unsafe.Pointer(b.b))
 }
 
-// Time is what a run took: on the clock, and of the calling thread's CPU time,
-// which other programs disturb less but leaves out llama.cpp's own threads.
+// Time is what a run took: on the clock, and of the process's CPU time, which
+// other programs disturb less.
 type Time struct{ Wall, CPU time.Duration }
 
 // Greedy decodes a prompt and then n tokens, each the most probable one. It
@@ -57,8 +58,8 @@ func (b *Bare) Greedy(prompt []int32, n int) ([]int32, Time, error) {
 	return out, Time{time.Duration(wall), time.Duration(cpu)}, nil
 }
 
-// ThreadCPU returns the CPU time of the calling thread.
-func ThreadCPU() time.Duration { return time.Duration(C.bare_thread_ns()) }
+// CPU returns the CPU time of the process.
+func CPU() time.Duration { return time.Duration(C.bare_cpu_ns()) }
 
 func ints(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(s)) }
 
