@@ -71,7 +71,7 @@ func (s *Server) adapt(h handler) gin.HandlerFunc {
 		if err != nil && !w.wrote {
 			f := describe(err)
 			f.header(w.Header())
-			if writeErr := writeJSON(w, f.status, errorBody{f.body}); writeErr != nil {
+			if writeErr := writeJSON(w, f.status, f.shape(r, n.id)); writeErr != nil {
 				err = errors.Join(err, writeErr)
 			}
 		}

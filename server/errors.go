@@ -1,11 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"stencil/decoder/sampling"
@@ -59,6 +61,61 @@ func (e *validationError) Error() string {
 // errorBody is the body of every error answer.
 type errorBody struct {
 	Error errorObject `json:"error"`
+}
+
+// ollamaError is the body of an error answer, or the last line of a stream,
+// in Ollama's dialect.
+type ollamaError struct {
+	Error string `json:"error"`
+}
+
+// anthropicError is the body of an error answer in Anthropic's dialect, and the
+// data of the error event of a stream.
+type anthropicError struct {
+	Type      string               `json:"type"` // "error"
+	Error     anthropicErrorObject `json:"error"`
+	RequestID string               `json:"request_id,omitempty"`
+}
+
+type anthropicErrorObject struct {
+	Type    string        `json:"type"`
+	Message string        `json:"message"`
+	Details []errorDetail `json:"details,omitempty"`
+	Code    *string       `json:"code,omitempty"`
+	Param   *string       `json:"param,omitempty"`
+	Minimum int           `json:"minimum,omitempty"`
+	Text    *string       `json:"text,omitempty"`
+}
+
+// anthropicTypes are what Anthropic's specification calls failures.
+var anthropicTypes = map[int]string{
+	http.StatusUnauthorized:          "authentication_error",
+	http.StatusForbidden:             "permission_error",
+	http.StatusNotFound:              "not_found_error",
+	http.StatusRequestEntityTooLarge: "request_too_large",
+	http.StatusTooManyRequests:       "rate_limit_error",
+	http.StatusInternalServerError:   "api_error",
+	http.StatusServiceUnavailable:    "overloaded_error",
+	http.StatusGatewayTimeout:        "timeout_error",
+}
+
+func (f *failure) anthropic(id string) anthropicError {
+	kind := cmp.Or(anthropicTypes[f.status], typeInvalid)
+	return anthropicError{"error", anthropicErrorObject{
+		Type: kind, Message: f.body.Message, Details: f.body.Details, Code: f.body.Code, Param: f.body.Param,
+		Minimum: f.body.Minimum, Text: f.body.Text,
+	}, id}
+}
+
+// shape returns a failure as the dialect of a request has it.
+func (f *failure) shape(r *http.Request, id string) any {
+	switch path := r.URL.Path; {
+	case path == "/api" || strings.HasPrefix(path, "/api/"):
+		return ollamaError{f.body.Message}
+	case path == "/v1/messages" || strings.HasPrefix(path, "/v1/messages/"), r.Header.Get("Anthropic-Version") != "":
+		return f.anthropic(id)
+	}
+	return errorBody{f.body}
 }
 
 // errorObject has the shape that OpenAI's clients expect: the first four keys

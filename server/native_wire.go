@@ -34,7 +34,7 @@ func readNative(o *object) (*query, error) {
 	steps := []error{
 		o.str("model", &q.Model),
 		o.decode("prompt", &q.Prompt, "a string"),
-		q.readMessages(o),
+		q.readNativeMessages(o),
 		o.integer("max_tokens", &q.MaxTokens, 1, maxTokensLimit),
 		q.readSampling(o, llamaSampling),
 		q.readStop(o, "stop"),
@@ -55,7 +55,7 @@ func readNative(o *object) (*query, error) {
 	return q, q.checkPrompt(o)
 }
 
-func (q *query) readMessages(o *object) error {
+func (q *query) readNativeMessages(o *object) error {
 	if !o.given("messages") {
 		return nil
 	}

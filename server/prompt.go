@@ -24,6 +24,12 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 		instruction = r.instruction
 	}
 	if q.PromptTokens != nil {
+		size := m.engine.Vocab().Len()
+		for _, t := range q.PromptTokens {
+			if t < 0 || int(t) >= size {
+				return nil, invalid("prompt", "prompt has the token %d, the vocabulary ends at %d", t, size-1)
+			}
+		}
 		return q.PromptTokens, nil
 	}
 	if q.Prompt != nil {

@@ -95,20 +95,51 @@ func (q *query) readOwn(o *object) error {
 		o.boolean("deterministic", &q.Deterministic),
 		o.number("timeout", &seconds),
 		o.keepAlive("keep_alive", &q.KeepAlive),
-		o.boolean("reasoning", &q.Reasoning),
+		q.readReasoning(o),
 	} {
 		if err != nil {
 			return err
 		}
-	}
-	if q.Reasoning {
-		return notOffered(o.path+"reasoning", o.path+"reasoning")
 	}
 	if o.given("timeout") {
 		if !(seconds > 0 && seconds <= maxTimeout) {
 			return invalid(o.path+"timeout", "%stimeout must be between 0 and %d seconds, not %s", o.path, maxTimeout, sketch(o.members["timeout"]))
 		}
 		q.Timeout = time.Duration(float64(seconds) * float64(time.Second))
+	}
+	return nil
+}
+
+// readReasoning reads whether the model is to think before it answers: yes or
+// no, or an object as OpenAI's /v1/responses has it, with how much.
+func (q *query) readReasoning(o *object) error {
+	const name = "reasoning"
+	if !o.given(name) {
+		return nil
+	}
+	if json.Unmarshal(o.members[name], &q.Reasoning) != nil {
+		in, err := o.child(name)
+		if err != nil {
+			return o.wrongType(name, "true, false or an object")
+		}
+		effort, summary := "", ""
+		for _, err := range []error{
+			in.only("effort", "summary", "generate_summary", "max_tokens"),
+			in.oneOf("effort", &effort, "none", "minimal", "low", "medium", "high", "xhigh"),
+			in.str("summary", &summary),
+			in.integer("max_tokens", &q.ThinkTokens, 1, maxTokensLimit),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		if effort != "" {
+			q.effort(effort)
+		}
+		q.Reasoning = q.ThinkTokens > 0
+	}
+	if q.Reasoning {
+		return notOffered(o.path+name, o.path+name)
 	}
 	return nil
 }

@@ -19,8 +19,21 @@ func (s *Server) routes() http.Handler {
 	r.POST("/generate_json", s.adapt(s.generateJSON))
 
 	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions))
+	r.POST("/v1/responses", s.adapt(s.responses))
+	r.POST("/v1/completions", s.adapt(s.completions))
 
 	r.GET("/v1/models", s.adapt(s.listModels))
+
+	r.POST("/v1/messages", s.adapt(s.messages))
+	r.POST("/v1/messages/count_tokens", s.adapt(s.countTokens))
+
+	r.POST("/api/chat", s.adapt(s.ollamaChat))
+	r.POST("/api/generate", s.adapt(s.ollamaGenerate))
+	r.GET("/api/tags", s.adapt(s.ollamaTags))
+	r.GET("/api/ps", s.adapt(s.ollamaPs))
+	r.POST("/api/show", s.adapt(s.ollamaShow))
+	r.GET("/api/version", s.adapt(s.ollamaVersion))
+	r.HEAD("/", s.adapt(s.ollamaHello))
 
 	r.GET("/healthz", s.adapt(s.healthz))
 	r.GET("/readyz", s.adapt(s.readyz))

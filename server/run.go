@@ -149,6 +149,14 @@ func usage(choices []choice) usageReply {
 	return u
 }
 
+// add counts the tokens of another prompt.
+func (u *usageReply) add(more usageReply) {
+	u.PromptTokens += more.PromptTokens
+	u.CompletionTokens += more.CompletionTokens
+	u.TotalTokens += more.TotalTokens
+	u.PromptDetails.CachedTokens += more.PromptDetails.CachedTokens
+}
+
 // timings takes the longest of each part over the choices, which ran side by
 // side.
 func timings(choices []choice) timingsReply {

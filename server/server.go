@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -99,7 +100,7 @@ func (s *Server) named(name string) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name != "" && name != m.name {
+	if name = strings.TrimSuffix(name, ":latest"); name != "" && name != m.name {
 		return nil, &modelError{asked: name, served: m.name}
 	}
 	return m, nil

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -49,10 +48,4 @@ func (s *eventStream) event(name string, data any) error {
 
 func (s *eventStream) ping() error { return s.flush(": ping\n\n") }
 
-func (s *eventStream) flush(text string) error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every connection has one
-	if _, err := io.WriteString(s.w, text); err != nil {
-		return err
-	}
-	return s.control.Flush()
-}
+func (s *eventStream) flush(text string) error { return flushed(s.control, s.w, text) }

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+type ollamaDetails struct {
+	Parent       string   `json:"parent_model"`
+	Format       string   `json:"format"`
+	Family       string   `json:"family"`
+	Families     []string `json:"families"`
+	Parameters   string   `json:"parameter_size"`
+	Quantization string   `json:"quantization_level"`
+}
+
+type ollamaModel struct {
+	Name       string        `json:"name"`
+	Model      string        `json:"model"`
+	ModifiedAt time.Time     `json:"modified_at"`
+	Size       int64         `json:"size"`
+	Digest     string        `json:"digest"`
+	Details    ollamaDetails `json:"details"`
+
+	// Of /api/ps only.
+	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
+	SizeVRAM      *int64     `json:"size_vram,omitempty"`
+	ContextLength int        `json:"context_length,omitempty"`
+}
+
+// ollamaModelOf describes a model that is loaded.
+func ollamaModelOf(m *served) ollamaModel {
+	info := m.engine.Model().Info()
+	sum := sha256.Sum256([]byte(m.name + "\x00" + info.Path))
+	out := ollamaModel{
+		Name: m.name, Model: m.name, ModifiedAt: m.created.UTC(), Size: int64(info.Bytes), Digest: hex.EncodeToString(sum[:]),
+		Details: ollamaDetails{
+			Format: "gguf", Family: info.Architecture, Families: []string{info.Architecture},
+			Parameters: parameterSize(info.Parameters), Quantization: info.Quantization,
+		},
+	}
+	if file, err := os.Stat(info.Path); err == nil {
+		out.ModifiedAt, out.Size = file.ModTime().UTC(), file.Size()
+	}
+	return out
+}
+
+// parameterSize writes a number of weights as people do: 1.2B, 25.4M.
+func parameterSize(n uint64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1fB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1fK", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+type ollamaList struct {
+	Models []ollamaModel `json:"models"`
+}
+
+// ollamaTags is GET /api/tags: the models that can be asked for.
+func (s *Server) ollamaTags(*http.Request) (answer, error) {
+	m, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	return jsonAnswer{ollamaList{[]ollamaModel{ollamaModelOf(m)}}}, nil
+}
+
+// forEver is when a model expires that does not.
+var forEver = time.Date(2318, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// ollamaPs is GET /api/ps: the models that are in memory.
+func (s *Server) ollamaPs(*http.Request) (answer, error) {
+	m, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	one := ollamaModelOf(m)
+	vram := int64(0)
+	for _, d := range m.engine.Model().Info().Devices {
+		if !strings.HasPrefix(d, "CPU") {
+			vram = one.Size
+		}
+	}
+	one.ExpiresAt, one.SizeVRAM, one.ContextLength = &forEver, &vram, m.engine.ContextLimit()
+	return jsonAnswer{ollamaList{[]ollamaModel{one}}}, nil
+}
+
+type ollamaShowReply struct {
+	Modelfile    string         `json:"modelfile"`
+	Parameters   string         `json:"parameters"`
+	Template     string         `json:"template"`
+	Details      ollamaDetails  `json:"details"`
+	ModelInfo    map[string]any `json:"model_info"`
+	Capabilities []string       `json:"capabilities"`
+	ModifiedAt   time.Time      `json:"modified_at"`
+}
+
+var ollamaShowNames = names{
+	known:    []string{"model", "name", "verbose"},
+	harmless: []string{"system", "template", "options"},
+}
+
+// ollamaShow is POST /api/show: what is known about a model.
+func (s *Server) ollamaShow(r *http.Request) (answer, error) {
+	o, err := readObject(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ollamaShowNames.check(o); err != nil {
+		return nil, err
+	}
+	name, verbose := "", false
+	for _, err := range []error{o.str("name", &name), o.str("model", &name), o.boolean("verbose", &verbose)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
+		return nil, invalid("model", "model is required")
+	}
+	m, err := s.named(name)
+	if err != nil {
+		return nil, err
+	}
+	info, one := m.engine.Model().Info(), ollamaModelOf(m)
+	arch := info.Architecture
+	return jsonAnswer{ollamaShowReply{
+		Modelfile: "FROM " + info.Path, Template: m.engine.Vocab().ChatTemplate(), Details: one.Details, ModifiedAt: one.ModifiedAt,
+		ModelInfo: map[string]any{
+			"general.architecture":         arch,
+			"general.name":                 info.Name,
+			"general.parameter_count":      info.Parameters,
+			arch + ".context_length":       info.ContextLength,
+			arch + ".embedding_length":     info.Width,
+			arch + ".block_count":          info.Layers,
+			arch + ".attention.head_count": info.Heads,
+		},
+		Capabilities: []string{"completion", "tools"},
+	}}, nil
+}
+
+type ollamaVersionReply struct {
+	Version string `json:"version"`
+}
+
+// ollamaVersion is GET /api/version.
+func (s *Server) ollamaVersion(*http.Request) (answer, error) {
+	return jsonAnswer{ollamaVersionReply{s.cfg.Version}}, nil
+}
+
+// ollamaHello is HEAD /, by which Ollama's client finds out that somebody is
+// there.
+func (s *Server) ollamaHello(*http.Request) (answer, error) { return nothing{}, nil }
+
+// nothing is an answer without a body.
+type nothing struct{}
+
+func (nothing) write(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}

@@ -1,0 +1,242 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"stencil/engine"
+	"stencil/vocab"
+)
+
+// completionNames are the fields of POST /v1/completions.
+var completionNames = names{
+	known: slices.Concat([]string{
+		"model", "prompt", "max_tokens", "stop", "n", "stream", "stream_options", "logprobs", "repetition_penalty", "n_predict",
+	}, samplingFields, ownFields),
+	constraint: constraintSpellings,
+	harmless:   chatNames.harmless,
+	refused: append([]string{
+		"messages", "tools", "tool_choice", "max_completion_tokens", "top_logprobs",
+	}, slices.DeleteFunc(slices.Clone(chatNames.refused), func(s string) bool { return s == "prompt" })...),
+}
+
+// maxPrompts is how many prompts one request may have.
+const maxPrompts = 32
+
+// A completionRequest is the body of POST /v1/completions.
+type completionRequest struct {
+	*query
+	prompts      []query // one for each prompt; the query's own prompt is the first
+	includeUsage bool
+}
+
+func readCompletion(o *object) (*completionRequest, error) {
+	q := &completionRequest{query: newQuery()}
+	var err error
+	if q.Constraint, err = readSpellings(o); err != nil {
+		return nil, err
+	}
+	if q.Warnings, err = completionNames.check(o); err != nil {
+		return nil, err
+	}
+	top := -1
+	for _, read := range []func() error{
+		func() error { return q.readModel(o) },
+		func() error { return q.readOpenAISampling(o) },
+		func() error { return q.readMaxTokens(o, "n_predict", "max_tokens") },
+		func() error { return o.integer("logprobs", &top, 0, maxTopLogprobs) },
+		func() error { return q.readStreaming(o, &q.includeUsage) },
+		func() error { return q.readPrompts(o) },
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	if top >= 0 {
+		q.Logprobs, q.TopLogprobs = true, top
+	}
+	for i := range q.prompts {
+		one := *q.query
+		one.Prompt, one.PromptTokens = q.prompts[i].Prompt, q.prompts[i].PromptTokens
+		q.prompts[i] = one
+	}
+	return q, nil
+}
+
+// readPrompts reads a text, a list of tokens, or a list of either.
+func (q *completionRequest) readPrompts(o *object) error {
+	const want = "a string, an array of strings, or an array of token numbers"
+	if !o.given("prompt") {
+		return invalid("prompt", "prompt is missing")
+	}
+	var text string
+	var tokens []int32
+	if json.Unmarshal(o.members["prompt"], &text) == nil {
+		q.prompts = []query{{Prompt: &text}}
+		return nil
+	}
+	list, err := o.raws("prompt")
+	if err != nil {
+		return o.wrongType("prompt", want)
+	}
+	if json.Unmarshal(o.members["prompt"], &tokens) == nil && len(tokens) > 0 {
+		q.prompts = []query{{PromptTokens: tokens}}
+		return nil
+	}
+	if len(list) == 0 || len(list) > maxPrompts {
+		return invalid("prompt", "prompt must have between 1 and %d entries, not %d", maxPrompts, len(list))
+	}
+	for _, raw := range list {
+		var one string
+		var ids []int32
+		switch {
+		case json.Unmarshal(raw, &one) == nil && string(raw) != "null":
+			q.prompts = append(q.prompts, query{Prompt: &one})
+		case json.Unmarshal(raw, &ids) == nil && len(ids) > 0:
+			q.prompts = append(q.prompts, query{PromptTokens: ids})
+		default:
+			return o.wrongType("prompt", want)
+		}
+	}
+	if q.Stream && len(q.prompts) > 1 {
+		return notOffered("prompt", "a stream of several prompts")
+	}
+	return nil
+}
+
+// completions is POST /v1/completions.
+func (s *Server) completions(r *http.Request) (answer, error) {
+	body, err := readObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readCompletion(body)
+	if err != nil {
+		return nil, err
+	}
+	reply := completionReply{chatHead: chatHead{ID: newID("cmpl-"), Object: "text_completion", Created: unixNow()}}
+	var all []choice
+	for i := range q.prompts {
+		one := &q.prompts[i]
+		m, g, err := s.accept(r, one)
+		if err != nil {
+			return nil, err
+		}
+		reply.Model = m.name
+		if q.Stream {
+			return s.begin(r.Context(), g, func(w http.ResponseWriter) sink {
+				return &completionSink{eventStream: newEventStream(w), generation: g, head: reply.chatHead, includeUsage: q.includeUsage}
+			})
+		}
+		choices, err := s.whole(r.Context(), g)
+		if err != nil {
+			return nil, err
+		}
+		u := usage(choices)
+		reply.Usage.add(u)
+		for j := range choices {
+			reply.Choices = append(reply.Choices, completionChoiceOf(m.engine.Vocab(), len(reply.Choices), &choices[j], one))
+		}
+		reply.Warnings = append(reply.Warnings, warnings(one, choices)...)
+		all = append(all, choices...)
+	}
+	reply.Constraint, reply.Timings = all[0].receipt, timings(all)
+	return jsonAnswer{reply}, nil
+}
+
+type completionReply struct {
+	chatHead
+	Choices    []completionChoice `json:"choices"`
+	Usage      usageReply         `json:"usage"`
+	Constraint *receipt           `json:"x_constraint,omitempty"`
+	Timings    timingsReply       `json:"timings"`
+	Warnings   []string           `json:"warnings,omitempty"`
+}
+
+type completionChoice struct {
+	Index        int               `json:"index"`
+	Text         string            `json:"text"`
+	Logprobs     *completionTokens `json:"logprobs"`
+	FinishReason *string           `json:"finish_reason"`
+}
+
+type completionTokens struct {
+	Tokens   []string             `json:"tokens"`
+	Logprobs []float32            `json:"token_logprobs"`
+	Top      []map[string]float32 `json:"top_logprobs"`
+	Offsets  []int                `json:"text_offset"`
+}
+
+func completionTokensOf(v *vocab.Vocab, tokens []engine.Token, from int) *completionTokens {
+	out := &completionTokens{Tokens: []string{}, Logprobs: []float32{}, Top: []map[string]float32{}, Offsets: []int{}}
+	for _, t := range tokens {
+		out.Tokens = append(out.Tokens, spelt(t.Bytes))
+		out.Logprobs = append(out.Logprobs, max(t.Logprob, leastLogprob))
+		top := map[string]float32{}
+		for _, a := range t.Top {
+			top[spelt(v.Bytes(a.Token))] = max(a.Logprob, leastLogprob)
+		}
+		out.Top = append(out.Top, top)
+		out.Offsets = append(out.Offsets, from)
+		from += len(t.Bytes)
+	}
+	return out
+}
+
+func completionChoiceOf(v *vocab.Vocab, index int, c *choice, q *query) completionChoice {
+	reason := string(c.result.Finish)
+	out := completionChoice{Index: index, Text: c.result.Text, FinishReason: &reason}
+	if q.Logprobs {
+		out.Logprobs = completionTokensOf(v, c.tokens, 0)
+	}
+	return out
+}
+
+// completionSink writes text_completion events.
+type completionSink struct {
+	*eventStream
+	generation   *generation
+	head         chatHead
+	includeUsage bool
+	offset       int
+}
+
+type completionChunk struct {
+	chatHead
+	Choices    []completionChoice `json:"choices"`
+	Usage      *usageReply        `json:"usage,omitempty"`
+	Constraint *receipt           `json:"x_constraint,omitempty"`
+	Warnings   []string           `json:"warnings,omitempty"`
+}
+
+func (s *completionSink) begin() error { return nil }
+
+func (s *completionSink) piece(index int, p piece, tokens []engine.Token) error {
+	one := completionChoice{Index: index, Text: p.text}
+	if s.generation.query.Logprobs {
+		one.Logprobs = completionTokensOf(s.generation.model.engine.Vocab(), tokens, s.offset)
+		s.offset += len(p.text)
+	}
+	return s.data(completionChunk{chatHead: s.head, Choices: []completionChoice{one}})
+}
+
+func (s *completionSink) done(index int, c *choice) error {
+	reason := string(c.result.Finish)
+	return s.data(completionChunk{
+		chatHead: s.head, Choices: []completionChoice{{Index: index, FinishReason: &reason}},
+		Constraint: c.receipt, Warnings: warnings(s.generation.query, []choice{*c}),
+	})
+}
+
+func (s *completionSink) end(choices []choice) error {
+	if s.includeUsage {
+		u := usage(choices)
+		if err := s.data(completionChunk{chatHead: s.head, Choices: []completionChoice{}, Usage: &u}); err != nil {
+			return err
+		}
+	}
+	return s.flush("data: [DONE]\n\n")
+}
+
+func (s *completionSink) fail(f failure) error { return s.data(errorBody{f.body}) }
