@@ -217,6 +217,12 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 		x := &p.Exits[i]
 		from := &origin{x, up}
 		next := w.t.pushAll(x.Frames, w.t.stackParent[s])
+		if x.Few != nil {
+			for _, v := range x.Few {
+				w.rest(x.Rests[v], next<<1, from, v)
+			}
+			continue
+		}
 		if next != 0 && x.Trie != nil && x.Trie.Len() > 0 {
 			var first [4]uint64
 			w.t.live(next<<1, &first)
@@ -225,6 +231,20 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 		for _, v := range x.Bare {
 			w.keep(from, v, false)
 		}
+	}
+}
+
+// rest adds the token that value v stands for if text may follow
+// configuration c.
+func (w *maskBuilder) rest(text []byte, c int32, from *origin, v int32) {
+	mode := stepMode{}
+	for _, b := range text {
+		if c = w.t.step(c, b, &mode); c == dead || mode.doubt {
+			break
+		}
+	}
+	if c != dead || mode.doubt {
+		w.keep(from, v, mode.doubt)
 	}
 }
 

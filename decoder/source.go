@@ -157,4 +157,9 @@ type Exit struct {
 	Bare   []int32      // values whose token has no rest
 	Only   vocab.Bitset // if not nil: the values that belong to the group
 	Doubt  bool         // check the group's tokens one by one
+
+	// A small group is cheaper listed: then Few is its values, Rests what
+	// follows by value, and Trie, Bare and Only aren't looked at.
+	Few   []int32
+	Rests [][]byte
 }

@@ -25,6 +25,30 @@ func (m *Machine) Head(q State) (set []Range, max int) {
 	return appendScalars(make([]Range, 0, len(rs)+1), rs), max
 }
 
+// Room returns the number of characters up to which any text may follow q, and
+// no longer one; -1 when there is no bound. ok is false when the text matters,
+// as far as the shape of the expression shows.
+func (m *Machine) Room(q State) (n int, ok bool) {
+	if q < 0 {
+		return 0, false
+	}
+	s := m.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := m.at(q).expr
+	if e == exprAny {
+		return -1, true
+	}
+	if !s.isLength(e) {
+		return 0, false
+	}
+	most := s.node(e).most
+	if most == infinite {
+		return -1, true
+	}
+	return int(most), true
+}
+
 // head is a promise: every string of at most most characters of class has a
 // continuation.
 type head struct {

@@ -16,7 +16,9 @@ type closerTable struct {
 	tokens   []int32
 	after    *vocab.Trie // what follows the quote; its values index tokens
 	bare     []int32     // those where nothing follows
-	prefix   [][]rune    // the decoded characters before the quote
+	rests    [][]byte    // what follows
+	before   *vocab.Trie // the decoded characters before the quote
+	first    []int32     // those where nothing precedes
 	byPrefix map[string][]int32
 	longest  int // characters in the longest prefix
 }
@@ -37,24 +39,29 @@ type belowText struct {
 }
 
 func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
-	t := &closerTable{tokens: tokens, prefix: make([][]rune, len(tokens)), byPrefix: map[string][]int32{}}
-	var after []vocab.TrieEntry
+	t := &closerTable{tokens: tokens, rests: make([][]byte, len(tokens)), byPrefix: map[string][]int32{}}
+	var before, after []vocab.TrieEntry
 	for i, b := range texts {
 		p := jsonParser{src: `"` + string(b)}
 		str, err := p.string()
 		if err != nil {
 			continue
 		}
-		t.prefix[i] = []rune(str)
 		t.byPrefix[str] = append(t.byPrefix[str], int32(i))
-		t.longest = max(t.longest, len(t.prefix[i]))
+		t.longest = max(t.longest, utf8.RuneCountInString(str))
+		if str == "" {
+			t.first = append(t.first, int32(i))
+		} else {
+			before = append(before, vocab.TrieEntry{Text: []byte(str), Value: int32(i)})
+		}
 		if rest := b[p.pos-1:]; len(rest) > 0 {
+			t.rests[i] = rest
 			after = append(after, vocab.TrieEntry{Text: rest, Value: int32(i)})
 		} else {
 			t.bare = append(t.bare, int32(i))
 		}
 	}
-	t.after = vocab.NewTrie(after)
+	t.before, t.after = vocab.NewTrie(before), vocab.NewTrie(after)
 	return t
 }
 
@@ -172,18 +179,28 @@ func (t *closerTable) accepted(m *regular.Machine, q regular.State) (only vocab.
 	if every {
 		return nil, false
 	}
-	only, none = vocab.NewBitset(len(t.prefix)), true
-	for i, prefix := range t.prefix {
-		at := q
-		for _, r := range prefix {
-			if at = m.Step(at, r); at == regular.Dead {
-				break
+	only, none = vocab.NewBitset(len(t.rests)), true
+	add := func(q regular.State, list []int32) {
+		if len(list) > 0 && m.Accepting(q) {
+			for _, i := range list {
+				only.Set(i)
 			}
-		}
-		if at != regular.Dead && m.Accepting(at) {
-			only.Set(int32(i))
 			none = false
 		}
+	}
+	add(q, t.first)
+	states := make([]walkState, t.before.Depth+1)
+	states[0].q = q
+	for i := int32(0); int(i) < t.before.Len(); {
+		n := &t.before.Nodes[i]
+		at := states[n.Depth-1].step(m, n.Byte)
+		if at.q == regular.Dead {
+			i = n.End
+			continue
+		}
+		states[n.Depth] = at
+		add(at.q, t.before.At(i))
+		i++
 	}
 	return only, none
 }
@@ -221,7 +238,11 @@ type closerGroup struct {
 	name     int32
 	matching uint64
 	only     vocab.Bitset // nil: all closers
+	few      []int32      // if not nil: the closers, instead of only
 }
+
+// fewClosers is the number of closers up to which a group is a list.
+const fewClosers = 6
 
 // groupKey is a place in a key and a table of closers.
 type groupKey struct {
@@ -252,6 +273,7 @@ func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
 				next = s.intern(x)
 			}
 			exit := t.exit(g.only)
+			exit.Few, exit.Rests = g.few, t.rests
 			exit.Doubt = g.name < 0 && pending
 			exit.Frames = []decoder.Frame{s.at(frameColon, k.depth, int32(m.g), next)}
 			p.Exits = append(p.Exits, exit)
@@ -262,7 +284,7 @@ func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
 func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
 	ks := s.objects.keyStates[key]
 	fam := s.objects.families[ks.fam]
-	n := len(t.prefix)
+	n := len(t.rests)
 	if len(fam.pats) == 0 {
 		// All closers end a key that isn't a name, but for those that spell
 		// the rest of one.
@@ -272,7 +294,6 @@ func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
 			if len(list) == 0 {
 				return
 			}
-			g := closerGroup{name: name, only: vocab.NewBitset(n)}
 			if groups[0].only == nil {
 				all := vocab.NewBitset(n)
 				for j := range n {
@@ -280,9 +301,17 @@ func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
 				}
 				groups[0].only = all
 			}
+			g := closerGroup{name: name}
+			if len(list) <= fewClosers {
+				g.few = list
+			} else {
+				g.only = vocab.NewBitset(n)
+			}
 			for _, c := range list {
-				g.only.Set(c)
 				groups[0].only.Clear(c)
+				if g.only != nil {
+					g.only.Set(c)
+				}
 			}
 			groups = append(groups, g)
 		}
@@ -304,20 +333,90 @@ func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
 	}
 	index := map[class]int{}
 	var groups []closerGroup
-	for i, prefix := range t.prefix {
-		at := key
-		for _, r := range prefix {
-			at = s.keyStep(at, r)
+	add := func(key int32, list []int32) {
+		if len(list) == 0 {
+			return
 		}
 		var c class
-		c.name, c.matching = s.keyEnd(at)
+		c.name, c.matching = s.keyEnd(key)
 		j, ok := index[c]
 		if !ok {
 			j = len(groups)
 			index[c] = j
-			groups = append(groups, closerGroup{c.name, c.matching, vocab.NewBitset(n)})
+			groups = append(groups, closerGroup{name: c.name, matching: c.matching, only: vocab.NewBitset(n)})
 		}
-		groups[j].only.Set(int32(i))
+		for _, i := range list {
+			groups[j].only.Set(i)
+		}
+	}
+	add(key, t.first)
+	s.alongKeys(t.before, key, add)
+	for i := range groups {
+		if g := &groups[i]; g.only.Count() <= fewClosers {
+			g.few = g.only.AppendTo(nil)
+		}
 	}
 	return groups
+}
+
+// alongKeys calls yield with the values of a trie and the key state that
+// their text leads to.
+func (s *source) alongKeys(trie *vocab.Trie, key int32, yield func(key int32, values []int32)) {
+	type place struct {
+		key  int32
+		rune rune
+		more int8 // bytes missing to a whole character
+	}
+	states := make([]place, trie.Depth+1)
+	states[0].key = key
+	for i := int32(0); int(i) < trie.Len(); {
+		n := &trie.Nodes[i]
+		at := states[n.Depth-1]
+		switch b := n.Byte; {
+		case at.more > 0:
+			at.rune = at.rune<<6 | rune(b&0x3F)
+			if at.more--; at.more == 0 {
+				at.key = s.keyStep(at.key, at.rune)
+			}
+		case b < utf8.RuneSelf:
+			at.key = s.keyStep(at.key, rune(b))
+		default:
+			more, bits := leadByte(b)
+			at.rune, at.more = rune(bits), int8(more)
+		}
+		if at.more == 0 && s.settled(at.key) {
+			yield(at.key, trie.Tokens[n.First:trie.Nodes[n.End].First])
+			i = n.End
+			continue
+		}
+		states[n.Depth] = at
+		if at.more == 0 {
+			yield(at.key, trie.At(i))
+		}
+		i++
+	}
+}
+
+// settled reports whether a key is of the same class however it goes on.
+func (s *source) settled(key int32) bool {
+	k := s.objects.keyStates[key]
+	if k.lo < k.hi || k.taken != 0 {
+		return false
+	}
+	if k.free != 0 && k.at == regular.Dead {
+		return true
+	}
+	ok, known := s.objects.settled[k.vec]
+	if !known {
+		ok = true
+		fam := s.objects.families[k.fam]
+		for i, q := range s.objects.vectors[k.vec] {
+			if q != regular.Dead {
+				n, any := s.patterns[fam.pats[i]].machine.Room(q)
+				ok = ok && any && n < 0
+			}
+		}
+		s.objects.settled[k.vec] = ok
+	}
+	return ok
 }

@@ -69,6 +69,7 @@ type objectTable struct {
 	vecIndex   map[string]int32
 	firstKeys  map[int32]int32
 	othersLeft map[int32]bool // by key state
+	settled    map[int32]bool // by vector
 
 	takenLists [][]int32
 	takenIndex map[string]int32
@@ -91,7 +92,7 @@ func (t *objectTable) init() {
 		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
 		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, allowed: map[int32]allowance{}, more: map[int32]int8{}, relevance: map[[2]int32]*relevance{},
 		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyIndex: map[keyState]int32{},
-		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, firstKeys: map[int32]int32{}, othersLeft: map[int32]bool{},
+		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, firstKeys: map[int32]int32{}, othersLeft: map[int32]bool{}, settled: map[int32]bool{},
 		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
 	}
 }

@@ -22,6 +22,13 @@ type textLocal struct {
 // together that differ only in counts beyond the reach of most tokens. The few
 // longer tokens are tried one by one.
 func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
+	if n, ok := m.Room(q); ok {
+		longest := len(t.strings.StayChars) - 1
+		if n < 0 || n > longest {
+			n = longest
+		}
+		return &textLocal{base: t.strings.StayChars[n]}
+	}
 	if t.reach == 0 {
 		return t.stay(m, q)
 	}
@@ -47,16 +54,8 @@ func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
 		t.common[key] = common
 		t.grow(96 + 8*len(common.base) + 4*len(common.extra))
 	}
-	l := &textLocal{base: common.base, extra: common.extra, irregular: common.irregular}
-	for _, tok := range t.long {
-		if alive(m, q, t.v.Bytes(tok)) {
-			if len(l.extra) == len(common.extra) {
-				l.extra = slices.Clone(l.extra)
-			}
-			l.extra = append(l.extra, tok)
-		}
-	}
-	return l
+	long := t.walkTrie(t.longTrie, t.longBelow, m, q)
+	return &textLocal{base: common.base, extra: slices.Concat(common.extra, long), irregular: common.irregular}
 }
 
 // anything reports whether any token's text may follow state q.
@@ -402,19 +401,52 @@ type walkInfo struct {
 	most      uint16
 }
 
-// walk goes through the plain tokens. It doesn't go down where everything
-// below a node is made of characters that keep the language going.
+// step returns the place after one more byte.
+func (w walkState) step(m *regular.Machine, b byte) walkState {
+	switch {
+	case w.more > 0:
+		w.rune = w.rune<<6 | rune(b&0x3F)
+		if w.more--; w.more == 0 {
+			w.q = m.Step(w.q, w.rune)
+		}
+	case b < utf8.RuneSelf:
+		w.q = m.Step(w.q, rune(b))
+	default:
+		n, bits := leadByte(b)
+		w.rune, w.more = rune(bits), int8(n)
+	}
+	return w
+}
+
+// walk finds the plain tokens after which the string is still open.
 func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
-	trie := t.strings.PlainTrie
+	list := t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q)
+	l := &textLocal{irregular: true}
+	if len(list) > t.v.Len()/64 {
+		l.base = vocab.NewBitset(t.v.Len())
+		for _, tok := range list {
+			l.base.Set(tok)
+		}
+		t.grow(8 * len(l.base))
+	} else {
+		l.extra = slices.Clone(list)
+	}
+	return l
+}
+
+// walkTrie returns the plain tokens of a trie that may follow q. It doesn't go
+// down where everything below a node is made of characters that keep the
+// language going. The slice is used again by the next call.
+func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State) []int32 {
 	if t.scratch == nil {
-		t.scratch = make([]walkState, trie.Depth+1)
+		t.scratch = make([]walkState, t.strings.PlainTrie.Depth+1)
 		t.found = make([]int32, 0, t.v.Len())
 	}
 	clear(t.infos)
 	states := t.scratch
 	states[0] = walkState{q: q}
 	list := t.found[:0]
-	nodes, below := trie.Nodes, t.strings.Below
+	nodes := trie.Nodes
 	for i := 0; i < trie.Len(); {
 		n := &nodes[i]
 		above := &states[n.Depth-1]
@@ -458,17 +490,7 @@ func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 		i++
 	}
 	t.found = list
-	l := &textLocal{irregular: true}
-	if len(list) > t.v.Len()/64 {
-		l.base = vocab.NewBitset(t.v.Len())
-		for _, tok := range list {
-			l.base.Set(tok)
-		}
-		t.grow(8 * len(l.base))
-	} else {
-		l.extra = slices.Clone(list)
-	}
-	return l
+	return list
 }
 
 // info returns what the walk under way knows about a state.

@@ -22,8 +22,11 @@ type vocabTables struct {
 
 	// Tokens of more than reach characters are few, and in long. Zero: they
 	// are not few.
-	reach  int
-	long   []int32 // ascending
+	reach     int
+	long      []int32 // ascending
+	longTrie  *vocab.Trie
+	longBelow []vocab.Subtree
+
 	common map[textKey]*textLocal
 	strict map[*uint64]vocab.Bitset // by the set they were made from
 
@@ -152,11 +155,17 @@ func (t *vocabTables) findLong() {
 			continue
 		}
 		t.reach, t.long = k, rest.AppendTo(nil)
-		return
+		break
 	}
-	if len(s.StayChars) <= most {
+	if t.reach == 0 && len(s.StayChars) <= most {
 		t.reach = max(fewest, len(s.StayChars)-1)
 	}
+	var entries []vocab.TrieEntry
+	for _, tok := range t.long {
+		entries = append(entries, vocab.TrieEntry{Text: t.v.Bytes(tok), Value: tok})
+	}
+	t.longTrie = vocab.NewTrie(entries)
+	t.longBelow = t.longTrie.Subtrees()
 }
 
 // grow notes that the tables have become larger, and empties them when they

@@ -493,37 +493,45 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 	}
 	ks := s.objects.keyStates[k.b]
 	fam := s.objects.families[ks.fam]
-	var live [128]bool
-	next := func(n string) {
-		if len(n) > int(ks.depth) && n[ks.depth] < utf8.RuneSelf {
-			live[n[ks.depth]] = true
-		}
-	}
-	switch {
-	case ks.free == 0 && s.freeFrom(k.a, k.b):
+	name, matching := s.keyEnd(k.b)
+	quote := name >= 0 && s.allowedName(k.a, name) || name == -1 && s.allowedFree(k.a, matching)
+	if ks.free == 0 && s.freeFrom(k.a, k.b) {
 		// Any key may come, and any of them can be gone on with.
-		for c := 0x20; c < utf8.RuneSelf; c++ {
-			live[c] = true
+		if quote {
+			e.Later(0x20, utf8.RuneSelf-1)
+		} else {
+			e.Later(0x20, '"'-1)
+			e.Later('"'+1, utf8.RuneSelf-1)
 		}
-	case len(fam.pats) == 0:
+		e.Later(0xC2, 0xF4)
+		return
+	}
+	var live [256]bool
+	if len(fam.pats) == 0 {
 		for i := ks.lo; i < ks.hi; i++ {
-			if s.allowedName(k.a, fam.sorted[i]) {
-				next(s.nameAt(fam, i))
+			n := s.nameAt(fam, i)
+			if len(n) == int(ks.depth) || !s.allowedName(k.a, fam.sorted[i]) {
+				continue
+			}
+			if c := n[ks.depth]; c < 0x20 || c == '"' || c == '\\' {
+				live['\\'] = true
+			} else {
+				live[c] = true
 			}
 		}
-	default:
+	} else {
 		for c := 0x20; c < utf8.RuneSelf; c++ {
 			if c != '"' && c != '\\' {
 				_, live[c] = t.next(rune(c))
 			}
 		}
+		live['\\'] = t.escapable()
+		highLive(t, e)
 	}
-	name, matching := s.keyEnd(k.b)
-	live['"'] = name >= 0 && s.allowedName(k.a, name) || name == -1 && len(s.enter(k.a, -1, matching)) > 0
-	live['\\'] = t.escapable()
+	live['"'] = quote
 	from := -1
-	for c := 0x20; c <= utf8.RuneSelf; c++ {
-		switch alive := c < utf8.RuneSelf && live[c]; {
+	for c := 0x20; c <= len(live); c++ {
+		switch alive := c < len(live) && live[c]; {
 		case alive && from < 0:
 			from = c
 		case !alive && from >= 0:
@@ -531,7 +539,6 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 			from = -1
 		}
 	}
-	highLive(t, e)
 }
 
 func (s *source) keyByte(k frameKey, b byte, e *decoder.Edges) {

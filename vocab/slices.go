@@ -54,8 +54,8 @@ type Subtree struct {
 	Height uint16
 }
 
-// sumUp computes the sums for all nodes of t, children before parents.
-func sumUp(t *Trie) []Subtree {
+// Subtrees computes the sums for all nodes, children before parents.
+func (t *Trie) Subtrees() []Subtree {
 	out := make([]Subtree, t.Len())
 	for i := t.Len() - 1; i >= 0; i-- {
 		s := &out[i]
@@ -350,7 +350,7 @@ func buildStringSlices(v *Vocab) *StringSlices {
 		}
 	}
 	s.PlainTrie, s.Irregular = NewTrie(plainEntries), NewTrie(irregular)
-	s.Below = sumUp(s.PlainTrie)
+	s.Below = s.PlainTrie.Subtrees()
 	s.AfterQuote, s.BeforeQuote = NewTrie(after), NewTrie(before)
 	return s
 }
