@@ -34,6 +34,7 @@ const architecture = `
 
 	vocab < decoder < decoder/sampling, decoder/walk;
 	regular, decoder, schema/number < schema;
+	regular, decoder < gbnf;
 
 	NONE < chat/jinja < chat;
 
@@ -47,7 +48,7 @@ const architecture = `
 	< backend/llama, backend/llama/internal/reference;
 
 	# What puts them together.
-	backend, decoder/sampling, decoder/walk, schema, chat < engine;
+	backend, decoder/sampling, decoder/walk, schema, gbnf, chat < engine;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	golang.org/x/text
 	< engine;

@@ -1,0 +1,104 @@
+package gbnf
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"stencil/regular"
+)
+
+// An automaton reads characters, not bytes. Its states are numbered from 0 and
+// made as they are reached; none is without a completion. It is used under the
+// lock of the grammar it belongs to.
+type automaton interface {
+	start() int32
+	// edges returns what may follow a state: sorted and disjoint.
+	edges(q int32) []edge
+	// mayEnd reports whether the state may end before the next character.
+	mayEnd(q int32) bool
+	// finish returns a shortest text that brings a state to its end.
+	finish(q int32) []byte
+	// describe says in words what may follow.
+	describe(q int32) string
+	// loosen returns a state that treats every text of at most n characters
+	// as q does, the same one for many such states if there are.
+	loosen(q int32, n int32) int32
+	err() error
+	bytes() int
+	// reset forgets all states.
+	reset()
+}
+
+// An edge leads from a state to an outcome under each character of a range.
+type edge struct {
+	lo, hi rune
+	out    int32 // index into outcomes
+}
+
+// An alt is one way on: n states that take the place of the one before, the
+// last of them to go on with. With none the state ends.
+type alt struct {
+	n      int8
+	states [2]int32
+}
+
+// outcomes numbers lists of ways on.
+type outcomes struct {
+	list  [][]alt
+	index map[string]int32
+	key   []byte
+}
+
+func newOutcomes() *outcomes { return &outcomes{index: map[string]int32{}} }
+
+// intern returns the number of a list, which it may change.
+func (o *outcomes) intern(alts []alt) int32 {
+	distinct := alts[:0]
+	for _, a := range alts {
+		if a.n < 2 {
+			a.states[1] = 0
+		}
+		known := false
+		for _, d := range distinct {
+			known = known || d == a
+		}
+		if !known {
+			distinct = append(distinct, a)
+		}
+	}
+	key := o.key[:0]
+	for _, a := range distinct {
+		key = append(key, byte(a.n))
+		key = binary.LittleEndian.AppendUint32(key, uint32(a.states[0]))
+		key = binary.LittleEndian.AppendUint32(key, uint32(a.states[1]))
+	}
+	o.key = key
+	if id, ok := o.index[string(key)]; ok {
+		return id
+	}
+	id := int32(len(o.list))
+	o.list = append(o.list, append([]alt(nil), distinct...))
+	o.index[string(key)] = id
+	return id
+}
+
+func (o *outcomes) bytes() int { return 120 * len(o.list) }
+
+func (o *outcomes) reset() { *o = *newOutcomes() }
+
+// joinWords lists possibilities.
+func joinWords(words []string) string { return strings.Join(words, " or ") }
+
+// classText spells a class, the shorter of itself and its opposite.
+func classText(ranges []regular.Range) string {
+	var plain, negated strings.Builder
+	if len(ranges) == len(anyChar) && ranges[0] == anyChar[0] && ranges[1] == anyChar[1] {
+		return "any character"
+	}
+	printClass(&plain, ranges, false)
+	printClass(&negated, normal(ranges, true), true)
+	if negated.Len() < plain.Len() {
+		return negated.String()
+	}
+	return plain.String()
+}

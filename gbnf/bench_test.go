@@ -1,0 +1,120 @@
+package gbnf
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"stencil/decoder"
+	"stencil/decoder/walk"
+)
+
+// BenchmarkCompile is the time from a grammar's text to its first matcher.
+func BenchmarkCompile(b *testing.B) {
+	v := byteVocab(b)
+	for _, s := range samples(b) {
+		b.Run(s.name, func(b *testing.B) {
+			for b.Loop() {
+				bind(b, s.src, v).NewMatcher()
+			}
+		})
+	}
+}
+
+// documents makes random texts of a grammar, as tokens.
+func documents(b *testing.B, g *decoder.Grammar, n int) (list [][]int32) {
+	tokens := walk.NewTokens(g.Vocab())
+	for i := range n {
+		w := &walk.Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(9, uint64(i))), Budget: 60}
+		r := &recorder{Matcher: walk.Of(g.NewMatcher())}
+		if _, err := w.Document(r); err != nil {
+			b.Fatal(err)
+		}
+		list = append(list, r.tokens)
+	}
+	return list
+}
+
+// recorder keeps the tokens of a walk. The end of one is not walked but
+// completed; it is left out.
+type recorder struct {
+	walk.Matcher
+	tokens []int32
+}
+
+// Accept records the token.
+func (r *recorder) Accept(tok int32) error {
+	r.tokens = append(r.tokens, tok)
+	return r.Matcher.Accept(tok)
+}
+
+// BenchmarkWarm is a mask and its token, all of which have been met before.
+func BenchmarkWarm(b *testing.B) {
+	v := realVocab(b, "llama3.gguf")
+	for _, s := range samples(b) {
+		b.Run(s.name+"/128k", func(b *testing.B) {
+			g := bind(b, s.src, v)
+			all := documents(b, g, 20)
+			m := g.NewMatcher()
+			steps := 0
+			for b.Loop() {
+				tokens := all[steps%len(all)]
+				for _, tok := range tokens {
+					mask, err := m.Mask()
+					if err != nil || !mask.Has(tok) {
+						b.Fatal(err)
+					}
+					if err := m.Accept(tok); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := m.Rollback(len(tokens)); err != nil {
+					b.Fatal(err)
+				}
+				steps++
+			}
+			total := 0
+			for i := range steps {
+				total += len(all[i%len(all)])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(max(total, 1)), "ns/token")
+		})
+	}
+}
+
+// BenchmarkCold is the first mask of each place: every document is read with a
+// grammar that has learnt nothing.
+func BenchmarkCold(b *testing.B) {
+	v := realVocab(b, "llama3.gguf")
+	for _, s := range samples(b) {
+		b.Run(s.name+"/128k", func(b *testing.B) {
+			all := documents(b, bind(b, s.src, v), 40)
+			var times []time.Duration
+			for i := 0; b.Loop(); i++ {
+				m := bind(b, s.src, v).NewMatcher()
+				for _, tok := range all[i%len(all)] {
+					start := time.Now()
+					_, err := m.Mask()
+					times = append(times, time.Since(start))
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := m.Accept(tok); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			slices.Sort(times)
+			for _, p := range []struct {
+				name string
+				at   float64
+			}{{"p50-µs", 0.5}, {"p99-µs", 0.99}, {"max-µs", 1}} {
+				if len(times) > 0 {
+					at := min(int(p.at*float64(len(times))), len(times)-1)
+					b.ReportMetric(float64(times[at].Nanoseconds())/1e3, p.name)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,192 @@
+package gbnf
+
+import (
+	"unicode/utf8"
+
+	"stencil/regular"
+)
+
+// compiler turns a syntax tree into a program. It writes from the end of a
+// rule to its beginning, so that every instruction knows its successor.
+type compiler struct {
+	file    *file
+	limits  Limits
+	p       *program
+	inline  []bool // of rules: to be copied where they are used
+	classes map[string]int32
+	from    int32
+	host    int32
+	literal func(*expr) string // the text of a token
+}
+
+// compile makes the program of a grammar that has been checked. literal
+// returns what a reference to a token stands for.
+func compile(f *file, limits Limits, literal func(*expr) string) (p *program, err error) {
+	c := &compiler{
+		file: f, limits: limits, inline: small(f), classes: map[string]int32{}, literal: literal,
+		p: &program{names: make([]string, len(f.rules)), start: make([]int32, len(f.rules)), root: f.index[rootRule]},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			s, ok := r.(stop)
+			if !ok {
+				panic(r)
+			}
+			p, err = nil, s.err
+		}
+	}()
+	for i, r := range f.rules {
+		c.p.names[i] = r.name
+		c.from, c.host = int32(i), int32(i)
+		end := c.add(inst{op: instEnd, arg: int32(i)})
+		c.p.start[i] = c.emit(r.body, end)
+	}
+	c.p.findCosts()
+	return c.p, nil
+}
+
+// inlineSize is the number of elements up to which a rule is copied to where
+// it is used. Names such as ws, digit and letter stand everywhere, and a copy
+// spares the decoder a call.
+const inlineSize = 48
+
+// small finds the rules to copy: those that use no rules but such.
+func small(f *file) []bool {
+	size := make([]int, len(f.rules))
+	waiting := make([]int, len(f.rules)) // references not yet settled
+	users := make([][]int32, len(f.rules))
+	var ready []int32
+	for i, r := range f.rules {
+		r.body.walk(func(e *expr) {
+			size[i]++
+			switch e.op {
+			case opLiteral:
+				size[i] += len(e.text)
+			case opRef:
+				to := f.index[e.text]
+				users[to] = append(users[to], int32(i))
+				waiting[i]++
+			}
+		})
+		if waiting[i] == 0 {
+			ready = append(ready, int32(i))
+		}
+	}
+	inline := make([]bool, len(f.rules))
+	for len(ready) > 0 {
+		i := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		if size[i] > inlineSize {
+			continue // and so is everything that uses it
+		}
+		inline[i] = true
+		for _, u := range users[i] {
+			size[u] += size[i]
+			if waiting[u]--; waiting[u] == 0 {
+				ready = append(ready, u)
+			}
+		}
+	}
+	return inline
+}
+
+func (c *compiler) add(in inst) int32 {
+	if len(c.p.insts) >= 4*c.limits.Elements {
+		panic(stop{&LimitError{Limit: "Elements", Max: c.limits.Elements}})
+	}
+	in.from, in.host = c.from, c.host
+	c.p.insts = append(c.p.insts, in)
+	return int32(len(c.p.insts) - 1)
+}
+
+// emit writes the instructions for e, to go on at next, and returns the first.
+func (c *compiler) emit(e *expr, next int32) int32 {
+	switch e.op {
+	case opLiteral:
+		return c.text(e.text, next)
+	case opToken:
+		return c.text(c.literal(e), next)
+	case opClass:
+		return c.char(normal(e.ranges, e.negated), next)
+	case opAny:
+		return c.char(anyChar, next)
+	case opRef:
+		to := c.file.index[e.text]
+		if !c.inline[to] {
+			return c.add(inst{op: instCall, arg: to, next: next})
+		}
+		from := c.from
+		c.from = to
+		first := c.emit(c.file.rules[to].body, next)
+		c.from = from
+		return first
+	case opSequence:
+		for i := len(e.sub) - 1; i >= 0; i-- {
+			next = c.emit(e.sub[i], next)
+		}
+		return next
+	case opChoice:
+		targets := make([]int32, len(e.sub))
+		for i, s := range e.sub {
+			targets[i] = c.emit(s, next)
+		}
+		return c.alt(targets)
+	default:
+		return c.repeat(e, next)
+	}
+}
+
+func (c *compiler) text(text string, next int32) int32 {
+	for len(text) > 0 {
+		r, n := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-n]
+		next = c.char([]regular.Range{{Lo: r, Hi: r}}, next)
+	}
+	return next
+}
+
+// char writes the instruction that reads a character of a normal class.
+func (c *compiler) char(ranges []regular.Range, next int32) int32 {
+	key := make([]byte, 0, 16)
+	for _, r := range ranges {
+		key = utf8.AppendRune(utf8.AppendRune(key, r.Lo), r.Hi)
+	}
+	id, ok := c.classes[string(key)]
+	if !ok {
+		id = int32(len(c.p.classes))
+		c.p.classes = append(c.p.classes, ranges)
+		c.classes[string(key)] = id
+	}
+	return c.add(inst{op: instChar, arg: id, next: next})
+}
+
+func (c *compiler) alt(targets []int32) int32 {
+	c.p.alts = append(c.p.alts, targets)
+	return c.add(inst{op: instAlt, arg: int32(len(c.p.alts) - 1)})
+}
+
+func (c *compiler) repeat(e *expr, next int32) int32 {
+	body := e.sub[0]
+	switch {
+	case e.max == 0:
+		return next
+	case e.min == 1 && e.max == 1:
+		return c.emit(body, next)
+	case e.min == 0 && e.max == 1:
+		return c.alt([]int32{c.emit(body, next), next})
+	case e.min <= 1 && e.max == unbounded:
+		back := c.alt(nil)
+		first := c.emit(body, back)
+		c.p.alts[c.p.insts[back].arg] = []int32{first, next}
+		if e.min == 1 {
+			return first
+		}
+		return back
+	}
+	id := int32(len(c.p.loops))
+	c.p.loops = append(c.p.loops, loop{min: e.min, max: e.max, exit: next})
+	again := c.add(inst{op: instAgain, arg: id})
+	first := c.emit(body, again)
+	c.p.loops[id].body = first
+	return c.add(inst{op: instEnter, arg: id})
+}

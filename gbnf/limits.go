@@ -1,0 +1,41 @@
+package gbnf
+
+// Limits bound what a grammar may use. A zero field means its default; the
+// defaults keep the worst grammar below a second and 200 MB.
+type Limits struct {
+	// Source is the length of a grammar's text in bytes. Default 16 MiB.
+	Source int
+	// Elements is the number of elements of a grammar, and of instructions
+	// it compiles to; about 100 bytes each. Default 500,000.
+	Elements int
+	// Nesting is the depth of groups, on which the parser and the compiler
+	// recurse. Default 10,000.
+	Nesting int
+	// Text is the length of the shortest text of a grammar, in bytes: a
+	// longer one could not be generated. Default 4 MiB.
+	Text int
+	// Items is the number of places in the grammar at which one text may be
+	// at the same time, calls not counted. Default 100,000.
+	Items int
+	// Threads is the number of ways in which the calls of one text may be
+	// nested. Default 4096.
+	Threads int
+	// Memory is the number of bytes at which what has been learnt while
+	// reading texts is thrown away. Default 128 MiB.
+	Memory int
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, x := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Source, 16 << 20}, {&l.Elements, 500_000}, {&l.Nesting, 10_000}, {&l.Text, 4 << 20},
+		{&l.Items, 100_000}, {&l.Threads, 4096}, {&l.Memory, 128 << 20},
+	} {
+		if *x.field <= 0 {
+			*x.field = x.value
+		}
+	}
+	return l
+}

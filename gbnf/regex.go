@@ -1,0 +1,187 @@
+package gbnf
+
+import (
+	"fmt"
+	"strings"
+
+	"stencil/decoder"
+	"stencil/regular"
+	"stencil/vocab"
+)
+
+// Syntax is a dialect of regular expressions.
+type Syntax uint8
+
+const (
+	// ECMA is ECMAScript's, which JSON Schema uses too.
+	ECMA Syntax = iota
+	// Go is that of package regexp.
+	Go
+)
+
+// Regex compiles a regular expression that the whole text has to match, as if
+// it stood between ^ and $. Errors are *InvalidError or *LimitError.
+func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
+	compile := (*regular.Store).Pattern
+	anchored := "^(?:" + pattern + ")$"
+	if syntax == Go {
+		compile = (*regular.Store).GoPattern
+		anchored = `\A(?:` + pattern + `)\z`
+	}
+	// The pattern must be good by itself: a)(b would be with the anchors.
+	if _, err := compile(regular.NewStore(regular.Limits{}), pattern); err != nil {
+		return nil, regexError(pattern, err)
+	}
+	return ofLanguage("regex "+pattern, opt, func(s *regular.Store) (regular.Expr, error) {
+		e, err := compile(s, anchored)
+		if err != nil {
+			err = regexError(pattern, err)
+		}
+		return e, err
+	})
+}
+
+// Choice compiles a list of texts, one of which the whole text has to be.
+// Errors are *InvalidError or *LimitError.
+func Choice(texts []string, opt Options) (*Grammar, error) {
+	if len(texts) == 0 {
+		return nil, &InvalidError{[]Issue{{Reason: "choice: there is nothing to choose from"}}}
+	}
+	var b strings.Builder
+	b.WriteString("choice")
+	for i, t := range texts {
+		if strings.ToValidUTF8(t, "") != t {
+			return nil, &InvalidError{[]Issue{{Reason: fmt.Sprintf("choice: number %d is malformed UTF-8", i+1)}}}
+		}
+		b.WriteByte(' ')
+		printLiteral(&b, t)
+	}
+	return ofLanguage(b.String(), opt, func(s *regular.Store) (regular.Expr, error) { return s.Strings(texts), nil })
+}
+
+// regexError gives an error of package regular its place.
+func regexError(pattern string, err error) error {
+	at, reason := 0, err.Error()
+	switch e := err.(type) {
+	case *regular.SyntaxError:
+		at, reason = e.Offset, e.Reason
+	case *regular.UnsupportedError:
+		at, reason = e.Offset, "unsupported: "+e.Reason
+	case *regular.LimitError:
+		return &LimitError{Limit: "regular expression: " + e.Limit, Max: e.Max}
+	}
+	return &InvalidError{[]Issue{issueAt(pattern, min(at, len(pattern)), "", "regex: "+reason)}}
+}
+
+// ofLanguage makes the constraint that is a regular language.
+func ofLanguage(text string, opt Options, build func(*regular.Store) (regular.Expr, error)) (*Grammar, error) {
+	limits := opt.Limits.withDefaults()
+	machine := func() (*regular.Machine, error) {
+		store := regular.NewStore(regular.Limits{PatternBytes: limits.Source, Text: limits.Text})
+		e, err := build(store)
+		if err != nil {
+			return nil, err
+		}
+		m, err := store.Compile(e)
+		if err != nil {
+			return nil, regexError("", err)
+		}
+		return m, nil
+	}
+	m, err := machine()
+	if err != nil {
+		return nil, err
+	}
+	if m.Start() == regular.Dead {
+		return nil, &InvalidError{[]Issue{{Reason: "no text can satisfy it"}}}
+	}
+	g := &Grammar{text: text, limits: limits}
+	g.report = Report{Hash: hashOf(text), Shortest: len(m.Shortest(m.Start()))}
+	g.source = func(*vocab.Vocab) (decoder.Source, error) {
+		return newSource(func(out *outcomes) automaton { return &language{make: machine, m: m, out: out} }), nil
+	}
+	return g, m.Err()
+}
+
+// language is the automaton of a regular language.
+type language struct {
+	make   func() (*regular.Machine, error)
+	out    *outcomes
+	m      *regular.Machine
+	edge   map[int32][]edge
+	failed error
+}
+
+// reset implements automaton.
+func (l *language) reset() { l.edge = nil }
+
+// start implements automaton. What has been learnt belongs to the machine, so
+// that a new one is made to forget it.
+func (l *language) start() int32 {
+	if l.edge == nil {
+		l.edge = map[int32][]edge{}
+		if m, err := l.make(); err != nil {
+			l.failed = err
+		} else {
+			l.m = m
+		}
+	}
+	return l.m.Start()
+}
+
+// edges implements automaton.
+func (l *language) edges(q int32) []edge {
+	if list, ok := l.edge[q]; ok {
+		return list
+	}
+	ranges := l.m.Ranges(q)
+	list := make([]edge, 0, len(ranges))
+	for _, r := range ranges {
+		a := alt{n: 1, states: [2]int32{r.To}}
+		if l.m.Accepting(r.To) && len(l.m.Ranges(r.To)) == 0 {
+			a = alt{}
+		}
+		list = append(list, edge{r.Lo, r.Hi, l.out.intern([]alt{a})})
+	}
+	l.edge[q] = list
+	return list
+}
+
+// mayEnd implements automaton.
+func (l *language) mayEnd(q int32) bool { return l.m.Accepting(q) }
+
+// finish implements automaton.
+func (l *language) finish(q int32) []byte { return []byte(l.m.Shortest(q)) }
+
+// describe implements automaton.
+func (l *language) describe(q int32) string {
+	var all []regular.Range
+	for _, r := range l.m.Ranges(q) {
+		all = append(all, regular.Range{Lo: r.Lo, Hi: r.Hi})
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return classText(normal(all, false))
+}
+
+// loosen implements automaton.
+func (l *language) loosen(q int32, n int32) int32 {
+	_, to := l.m.Loosen(q, int(n))
+	return to
+}
+
+// err implements automaton.
+func (l *language) err() error {
+	if l.failed == nil {
+		if err := l.m.Err(); err != nil {
+			l.failed = regexError("", err)
+		}
+	}
+	return l.failed
+}
+
+// bytes implements automaton.
+func (l *language) bytes() int {
+	return l.m.Bytes() + 100*len(l.edge)
+}
