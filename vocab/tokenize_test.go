@@ -172,7 +172,7 @@ func TestCharsMap(t *testing.T) {
 	link(root, 0x100)
 	units[a] = 'A' | 1<<8 // a replacement ends here
 	link(a, 0x200)
-	units[0x200] = 1<<31 | 0 // at 0: "a"
+	units[0x200] = 1 << 31 // at 0: "a"
 	units[ab] = 'B' | 1<<8
 	link(ab, 0x300)
 	units[0x300] = 1<<31 | 2 // at 2: ""

@@ -8,17 +8,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"stencil/engine"
+	"stencil/vocab"
 )
 
 func TestGenerateCommand(t *testing.T) {
@@ -48,6 +52,81 @@ func TestGenerateCommand(t *testing.T) {
 	var tooSmall *engine.BudgetError
 	if _, _, err := run(t, "generate", "-m", model, "--prompt", "x", "--schema", schema, "-n", "2"); err == nil || !errors.As(err, &tooSmall) {
 		t.Errorf("a budget of 2: %v", err)
+	}
+}
+
+// Each of the large vocabularies, with a model made for it: free text, and text
+// under a schema.
+func TestGenerateOnVocabularies(t *testing.T) {
+	const doc = `{"type": "object", "properties": {"città": {"enum": ["Zürich", "東京", "naïve 🙂"]}, "tags": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{3}$"}, "minItems": 2, "maxItems": 2}}, "required": ["città", "tags"], "additionalProperties": false}`
+	dir := t.TempDir()
+	schema := filepath.Join(dir, "s.json")
+	if err := os.WriteFile(schema, []byte(doc), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"llama2", "mistral3", "llama3", "llama4"} {
+		t.Run(name, func(t *testing.T) {
+			model := filepath.Join(dir, name+".gguf")
+			if _, _, err := run(t, "mkmodel", model, "--vocab", shared(t, "vocab/"+name+".gguf"), "--type", "q8_0"); err != nil {
+				t.Fatal(err)
+			}
+			defer os.Remove(model)
+			v, err := vocab.Load(model)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, figures, err := run(t, "generate", "--model", model, "--prompt", "Grüß Gott, 世界 🙂: def f(x):", "-n", "24", "--seed", "3")
+			if err != nil || len(out) < 24 || !utf8.ValidString(out) || !strings.Contains(figures, "generate: 24 tokens") {
+				t.Errorf("%q, %q, %v", out, figures, err)
+			}
+			if n := len(v.Encode("Grüß Gott, 世界 🙂: def f(x):")); !strings.Contains(figures, fmt.Sprintf("prompt:   %d tokens", n)) {
+				t.Errorf("the prompt has %d tokens: %q", n, figures)
+			}
+			out, _, err = run(t, "generate", "--model", model, "--prompt", "x", "--schema", schema, "--seed", "3")
+			if err != nil || !regexp.MustCompile(`^\{"città":"(Zürich|東京|naïve 🙂)","tags":\["[a-z]{3}","[a-z]{3}"\]\}\n$`).MatchString(out) {
+				t.Errorf("%q, %v", out, err)
+			}
+		})
+	}
+}
+
+// What lib/ holds is listed. In a process of its own: back ends cannot be
+// unloaded.
+func TestDevicesListLibraries(t *testing.T) {
+	const key = "STENCIL_TEST_DEVICES"
+	if lib := os.Getenv(key); lib != "" {
+		out, _, err := run(t, "devices", "--lib", lib)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println(out)
+		return
+	}
+	lib, err := filepath.Abs(filepath.Join("..", "..", "lib"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	libraries, _ := filepath.Glob(filepath.Join(lib, "libggml-*"))
+	if len(libraries) == 0 {
+		t.Skip("there is no lib/: run make portable, cuda, vulkan or metal")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^TestDevicesListLibraries$")
+	cmd.Env = append(os.Environ(), key+"="+lib)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, found, _ := strings.Cut(string(out), "back ends found in "+lib+": ")
+	for _, path := range libraries {
+		for part, name := range map[string]string{"cpu-": "CPU", "vulkan": "Vulkan", "metal": "Metal"} { // CUDA needs a driver
+			if strings.HasPrefix(filepath.Base(path), "libggml-"+part) && !strings.Contains(found, name) {
+				t.Errorf("%s is not listed: %s", filepath.Base(path), out)
+			}
+		}
 	}
 }
 

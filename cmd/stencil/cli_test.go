@@ -29,6 +29,17 @@ func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errOut.String(), err
 }
 
+// shared returns the path of a file of the shared test data, which lies beside
+// the repository, and skips the test where there is none.
+func shared(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("test data %s is not there", name)
+	}
+	return path
+}
+
 func TestMkmodelAndInspect(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	out, _, err := run(t, "mkmodel", path, "--layers", "3", "--width", "32", "--type", "q8_0", "--seed", "5")
@@ -151,9 +162,30 @@ func TestCommandsAreDescribed(t *testing.T) {
 			t.Errorf("no command %s", name)
 		}
 	}
+}
+
+// The shells' scripts are written, and what they ask for is answered: words
+// and the number of a directive after the colon, 8 for files of a kind, 4 for
+// no files.
+func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if out, _, err := run(t, "completion", shell); err != nil || !strings.Contains(out, "stencil") {
+		if out, _, err := run(t, "completion", shell); err != nil || !strings.Contains(out, "__complete") {
 			t.Errorf("completion for %s: %d bytes, %v", shell, len(out), err)
+		}
+	}
+	for _, test := range []struct {
+		line, want string
+	}{
+		{"gen", "generate\tGenerate one text and print it as it comes\n:4\n"},
+		{"serve --cache-type ", "f32\nf16\nbf16\nq8_0\nq5_1\nq5_0\nq4_1\nq4_0\n:4\n"},
+		{"generate --flash-attention ", "auto\non\noff\n:4\n"},
+		{"serve --model ", "gguf\n:8\n"},
+		{"inspect ", "gguf\n:8\n"},
+		{"mkmodel --type ", "F32\nF16\nQ8_0\nQ4_0\n:4\n"},
+	} {
+		out, _, err := run(t, append([]string{"__complete"}, strings.Split(test.line, " ")...)...)
+		if err != nil || out != test.want {
+			t.Errorf("%q: %q, %v", test.line, out, err)
 		}
 	}
 }

@@ -56,6 +56,7 @@ figures to standard error. A prompt of - is read from standard input.`,
 	flags := cmd.Flags()
 	f.model.register(flags)
 	f.log.register(flags, "error")
+	completeModelFlags(cmd)
 	flags.StringVar(&f.prompt, "prompt", "", "text to go on with; - reads it from standard input")
 	flags.StringVar(&f.promptFile, "prompt-file", "", "file with the text to go on with")
 	flags.BoolVar(&f.chat, "chat", false, "take the prompt for what a user says, and write it with the model's chat template")

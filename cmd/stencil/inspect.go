@@ -20,9 +20,10 @@ func newInspectCommand() *cobra.Command {
 	var tensors, template bool
 	var p backend.ContextParams
 	cmd := &cobra.Command{
-		Use:   "inspect FILE.gguf",
-		Short: "Show what is in a model file and how much memory it takes",
-		Args:  cobra.ExactArgs(1),
+		Use:               "inspect FILE.gguf",
+		Short:             "Show what is in a model file and how much memory it takes",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: modelFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := vocab.OpenGGUF(args[0])
 			if err != nil {

@@ -120,10 +120,7 @@ func TestSchemaConvert(t *testing.T) {
 // TestMeasuring runs the measuring commands on the small corpus with a real
 // vocabulary.
 func TestMeasuring(t *testing.T) {
-	vocabFile := filepath.Join("..", "..", "..", "shared", "vocab", "llama2.gguf")
-	if _, err := os.Stat(vocabFile); err != nil {
-		t.Skipf("shared data are not there: %v", err)
-	}
+	vocabFile := shared(t, "vocab/llama2.gguf")
 	corpus := filepath.Join("..", "..", "bench", "testdata", "own")
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	out, status, err := runCommand(t, "", "maskbench", "--vocab", vocabFile, "--out", results, "--slowest", "3", corpus)

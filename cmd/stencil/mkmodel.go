@@ -54,5 +54,7 @@ seed the file is the same, byte by byte.`,
 	flags.IntVar(&opt.Context, "context", 4096, "context length that the file announces")
 	flags.StringVar(&kind, "type", "F32", "number format of the matrices: F32, F16, Q8_0, Q4_0")
 	flags.Uint64Var(&opt.Seed, "seed", 0, "seed of the weights")
+	completeFlag(cmd, "type", words("F32", "F16", "Q8_0", "Q4_0"))
+	completeFlag(cmd, "vocab", modelFiles)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.context.MaxBatch, "batch", 0, "tokens decoded in one step at most (default 512)")
 	flags.IntVarP(&f.context.Threads, "threads", "t", 0, "threads of a decode step (default: one less than the cores)")
 	flags.IntVar(&f.context.BatchThreads, "batch-threads", 0, "threads of a step with many tokens (default: as --threads)")
-	flags.StringVar(&f.cache, "cache-type", "f16", "number format of the KV cache: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0")
+	flags.StringVar(&f.cache, "cache-type", "f16", "number format of the KV cache: "+strings.Join(cacheTypeNames, ", "))
 	flags.StringVar(&f.flash, "flash-attention", "auto", "auto, on or off")
 }
 
@@ -53,15 +54,11 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 func (f *modelFlags) params() (backend.ContextParams, error) {
 	p := f.context
 	p.CacheType, p.FlashAttention = backend.CacheType(f.cache), backend.FlashAttention(f.flash)
-	switch p.FlashAttention {
-	case backend.FlashAuto, backend.FlashOn, backend.FlashOff:
-	default:
+	if !slices.Contains(flashNames, f.flash) {
 		return p, fmt.Errorf("--flash-attention must be auto, on or off, not %q", f.flash)
 	}
-	switch p.CacheType {
-	case backend.CacheF32, backend.CacheF16, backend.CacheBF16, backend.CacheQ8_0, backend.CacheQ5_1, backend.CacheQ5_0, backend.CacheQ4_1, backend.CacheQ4_0:
-	default:
-		return p, fmt.Errorf("--cache-type %q is not known", f.cache)
+	if !slices.Contains(cacheTypeNames, f.cache) {
+		return p, fmt.Errorf("--cache-type must be one of %s, not %q", strings.Join(cacheTypeNames, ", "), f.cache)
 	}
 	for name, n := range map[string]int{"context": p.Size, "batch": p.MaxBatch, "threads": p.Threads, "batch-threads": p.BatchThreads} {
 		if n < 0 {

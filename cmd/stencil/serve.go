@@ -49,6 +49,7 @@ fits its schema.`,
 	flags := cmd.Flags()
 	f.model.register(flags)
 	f.log.register(flags, "info")
+	completeModelFlags(cmd)
 	flags.StringVar(&f.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all of the machine's")
 	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free one")
 	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: its file's name)")

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"stencil/backend"
+)
+
+// What the shell offers where it could not guess: the words of flags that know
+// only a few, and files of the right kind. "stencil completion" writes the
+// script that asks for it.
+
+// cacheTypeNames are the words of --cache-type.
+var cacheTypeNames = []string{
+	string(backend.CacheF32), string(backend.CacheF16), string(backend.CacheBF16), string(backend.CacheQ8_0),
+	string(backend.CacheQ5_1), string(backend.CacheQ5_0), string(backend.CacheQ4_1), string(backend.CacheQ4_0),
+}
+
+// flashNames are the words of --flash-attention.
+var flashNames = []string{string(backend.FlashAuto), string(backend.FlashOn), string(backend.FlashOff)}
+
+// modelFiles completes an argument with names of model files.
+var modelFiles = cobra.FixedCompletions([]string{"gguf"}, cobra.ShellCompDirectiveFilterFileExt)
+
+// completeFlag completes a flag of cmd. It panics when there is no such flag,
+// as the functions that define flags do when there are two.
+func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err)
+	}
+}
+
+// words completes with one of these.
+func words(list ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// completeModelFlags completes the flags of modelFlags and logFlags.
+func completeModelFlags(cmd *cobra.Command) {
+	completeFlag(cmd, "model", modelFiles)
+	completeFlag(cmd, "lora", modelFiles)
+	completeFlag(cmd, "cache-type", words(cacheTypeNames...))
+	completeFlag(cmd, "flash-attention", words(flashNames...))
+	completeFlag(cmd, "log-format", words("text", "json"))
+	completeFlag(cmd, "log-level", words("debug", "info", "warn", "error"))
+}

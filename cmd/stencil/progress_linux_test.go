@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal opens a pseudo-terminal. What is written to its user's end can be
+// read once read is called, which closes that end.
+func terminal(t *testing.T) (user *os.File, read func() string) {
+	t.Helper()
+	keeper, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	t.Cleanup(func() { keeper.Close() })
+	if err := unix.IoctlSetPointerInt(int(keeper.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	number, err := unix.IoctlGetInt(int(keeper.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	if err := unix.IoctlSetWinsize(int(user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	text := make(chan string)
+	go func() {
+		var b bytes.Buffer
+		b.ReadFrom(keeper) // ends with an error when the other end is closed
+		text <- b.String()
+	}()
+	return user, func() string {
+		user.Close()
+		return <-text
+	}
+}
+
+// A bar appears on a terminal once something takes a while, moves, and is gone
+// afterwards; before that, and in a file, nothing is written.
+func TestProgress(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	slow := func(out *os.File) {
+		p := newProgress(out, "reading", 1000, false)
+		for n := int64(0); n <= 1000; n += 250 {
+			p.set(n)
+			time.Sleep(progressAfter / 2)
+		}
+		p.close()
+	}
+	slow(file)
+	if info, err := file.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("%d bytes in a file, %v", info.Size(), err)
+	}
+
+	user, read := terminal(t)
+	slow(user)
+	out := read()
+	if !strings.Contains(out, "reading") || !strings.Contains(out, "50%") || !strings.Contains(out, "75%") {
+		t.Errorf("on a terminal: %q", out)
+	}
+	if i := strings.LastIndex(out, "\r"); i < 0 || strings.TrimSpace(strings.TrimSuffix(out[i:], "\x1b[K")) != "" {
+		t.Errorf("left on the terminal: %q", out)
+	}
+
+	user, read = terminal(t)
+	p := newProgress(user, "quick", 10, true)
+	p.set(5)
+	p.set(10)
+	p.close()
+	if out := read(); out != "" {
+		t.Errorf("something quick: %q", out)
+	}
+}
