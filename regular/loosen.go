@@ -65,12 +65,11 @@ func (l *loosener) loosen(e Expr) Expr {
 			}
 		}
 	case opRepeat:
-		least, most := node.least, node.most
-		if most != infinite && most > l.n {
+		// As many repetitions as fit into n characters, and one more.
+		enough := l.n/max(1, s.node(Expr(node.a)).lengths.lo) + 1
+		least, most := min(node.least, enough), node.most
+		if most >= enough {
 			most = infinite
-		}
-		if least > l.n+1 {
-			least = l.n + 1
 		}
 		out = s.repeat(l.loosen(Expr(node.a)), least, most)
 	}

@@ -202,6 +202,16 @@ func (m *states) addEdge(first int, d Edge) {
 	m.edges = append(m.edges, d)
 }
 
+// A Place is a state whichever machine it was reached in: after equal places
+// the same strings are accepted.
+type Place struct {
+	states *states
+	q      State
+}
+
+// Place returns the place of state q.
+func (m *Machine) Place(q State) Place { return Place{m.states, q} }
+
 // Start returns the first state, Dead when the language is empty.
 func (m *Machine) Start() State { return m.start }
 

@@ -147,7 +147,7 @@ func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
 func (t *vocabTables) acceptedBelow(b *belowText, m *regular.Machine, q regular.State, strict bool) vocab.Bitset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := textKey{m, q, strict}
+	key := textKey{m.Place(q), strict}
 	only, ok := b.accepted[key]
 	if !ok {
 		closers := b.closers

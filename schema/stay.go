@@ -18,10 +18,44 @@ type textLocal struct {
 	none      bool         // no closer
 }
 
-// loose finds the tokens after which the string is still open, for all states
+// text returns the tokens after state q of machine m; strict leaves out those
+// with needless escapes.
+func (t *vocabTables) text(m *regular.Machine, q regular.State, strict bool) *textLocal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := textKey{m.Place(q), strict}
+	if l, ok := t.texts[key]; ok {
+		return l
+	}
+	// States that differ only in counts beyond the reach of any token are one.
+	to, at := m.Loosen(q, t.longest)
+	loose := textKey{to.Place(at), strict}
+	l, ok := t.texts[loose]
+	if !ok {
+		l = t.open(to, at)
+		closers := t.closers
+		if strict {
+			closers = t.keyClosers
+			if !l.irregular {
+				// All of Stay, or those of it with few characters.
+				l = &textLocal{base: t.withoutEscapes(l.base), extra: l.extra}
+			}
+		}
+		l.only, l.none = closers.accepted(to, at)
+		t.texts[loose] = l
+		t.grow(96 + 4*len(l.extra) + 8*len(l.only))
+	}
+	if loose != key {
+		t.texts[key] = l
+		t.grow(96)
+	}
+	return l
+}
+
+// open finds the tokens after which the string is still open, for all states
 // together that differ only in counts beyond the reach of most tokens. The few
-// longer tokens are tried one by one.
-func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
+// longer tokens are looked at apart.
+func (t *vocabTables) open(m *regular.Machine, q regular.State) *textLocal {
 	if n, ok := m.Room(q); ok {
 		longest := len(t.strings.StayChars) - 1
 		if n < 0 || n > longest {
@@ -33,10 +67,10 @@ func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
 		return t.stay(m, q)
 	}
 	to, at := m.Loosen(q, t.reach)
-	if to == m && at == q {
+	key := to.Place(at)
+	if key == m.Place(q) {
 		return t.stay(m, q)
 	}
-	key := textKey{m: to, q: at}
 	common, ok := t.common[key]
 	if !ok {
 		common = t.stay(to, at)
@@ -54,7 +88,7 @@ func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
 		t.common[key] = common
 		t.grow(96 + 8*len(common.base) + 4*len(common.extra))
 	}
-	long := t.walkTrie(t.longTrie, t.longBelow, m, q)
+	long := t.walkTrie(t.longTrie, t.longBelow, m, q, nil)
 	return &textLocal{base: common.base, extra: slices.Concat(common.extra, long), irregular: common.irregular}
 }
 
@@ -62,7 +96,7 @@ func (t *vocabTables) loose(m *regular.Machine, q regular.State) *textLocal {
 func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := textKey{m: m, q: q}
+	key := m.Place(q)
 	yes, ok := t.whole[key]
 	if !ok {
 		if wholeEdgeSet(m.Ranges(q)) {
@@ -74,30 +108,6 @@ func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 		t.grow(32)
 	}
 	return yes
-}
-
-// text returns the tokens after state q of machine m; strict leaves out those
-// with needless escapes.
-func (t *vocabTables) text(m *regular.Machine, q regular.State, strict bool) *textLocal {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	key := textKey{m, q, strict}
-	if l, ok := t.texts[key]; ok {
-		return l
-	}
-	l := t.loose(m, q)
-	closers := t.closers
-	if strict {
-		closers = t.keyClosers
-		if !l.irregular {
-			// All of Stay, or those of it with few characters.
-			l = &textLocal{base: t.withoutEscapes(l.base), extra: l.extra}
-		}
-	}
-	l.only, l.none = closers.accepted(m, q)
-	t.texts[key] = l
-	t.grow(96 + 4*len(l.extra) + 8*len(l.only))
-	return l
 }
 
 // withoutEscapes returns a set of tokens less those with needless escapes.
@@ -146,7 +156,7 @@ func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 	}
 	l.base = base
 	for _, tok := range leavers {
-		if !base.Has(tok) && alive(m, q, t.v.Bytes(tok)) {
+		if !base.Has(tok) && m.Alive(q, t.v.Bytes(tok)) {
 			l.extra = append(l.extra, tok)
 		}
 	}
@@ -249,6 +259,31 @@ func classKey(set []regular.Range) (key setKey, whole bool) {
 	}
 	key.beyond = at == utf8.MaxRune+1
 	return key, key.beyond && key.low == ^uint64(0) && key.high == ^uint64(0)
+}
+
+// wide returns the first bytes, a bit each from 0xC0 on, of which all
+// characters are in set.
+func wide(set []regular.Range) (out uint64) {
+	i := 0
+	for b := 0xC2; b <= 0xF4; b++ {
+		n, bits := leadByte(byte(b))
+		lo, hi := utf8Range(n, bits, n)
+		if b == 0xED {
+			hi = lowestHigh - 1
+		}
+		for i < len(set) && set[i].Hi < lo {
+			i++
+		}
+		at := i
+		for at < len(set) && set[at].Lo <= lo && set[at].Hi >= lo && set[at].Hi < hi {
+			lo = set[at].Hi + 1
+			at++
+		}
+		if at < len(set) && set[at].Lo <= lo && set[at].Hi >= hi {
+			out |= 1 << (b - 0xC0)
+		}
+	}
+	return out
 }
 
 func (k *setKey) has(c rune) bool {
@@ -371,21 +406,6 @@ func (t *vocabTables) leavers(m *regular.Machine, q regular.State, key *setKey, 
 	return union.AppendTo(nil), true
 }
 
-// alive reports whether a plain token may follow state q.
-func alive(m *regular.Machine, q regular.State, b []byte) bool {
-	for len(b) > 0 {
-		r, n := rune(b[0]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(b)
-		}
-		if q = m.Step(q, r); q == regular.Dead {
-			return false
-		}
-		b = b[n:]
-	}
-	return true
-}
-
 // walkState is a place on the way through the trie of plain tokens.
 type walkState struct {
 	q    regular.State
@@ -396,9 +416,10 @@ type walkState struct {
 
 // walkInfo is what a walk wants to know about a state.
 type walkInfo struct {
-	table     *[128]regular.State
-	low, high uint64 // characters that may come as often as most says
-	most      uint16
+	table *[128]regular.State
+	most  uint16 // how often the characters below may come
+	// As in vocab.Subtree.
+	low, high, wide uint64
 }
 
 // step returns the place after one more byte.
@@ -420,8 +441,15 @@ func (w walkState) step(m *regular.Machine, b byte) walkState {
 
 // walk finds the plain tokens after which the string is still open.
 func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
-	list := t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q)
 	l := &textLocal{irregular: true}
+	clear(t.infos)
+	if at := t.info(m, q); bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
+		l.base = slices.Clone(t.strings.Plain)
+		t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, l.base)
+		t.grow(8 * len(l.base))
+		return l
+	}
+	list := t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, nil)
 	if len(list) > t.v.Len()/64 {
 		l.base = vocab.NewBitset(t.v.Len())
 		for _, tok := range list {
@@ -434,10 +462,15 @@ func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 	return l
 }
 
-// walkTrie returns the plain tokens of a trie that may follow q. It doesn't go
-// down where everything below a node is made of characters that keep the
-// language going. The slice is used again by the next call.
-func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State) []int32 {
+// mostCharacters is the number of ASCII characters that may come again and
+// again from which there are fewer tokens to leave out than to list.
+const mostCharacters = 48
+
+// walkTrie returns the plain tokens of a trie that may follow q or, given a
+// set that holds all of them, clears the others there. It doesn't go down where
+// everything below a node is made of characters that keep the language going.
+// The slice is used again by the next call.
+func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
 	if t.scratch == nil {
 		t.scratch = make([]walkState, t.strings.PlainTrie.Depth+1)
 		t.found = make([]int32, 0, t.v.Len())
@@ -470,6 +503,11 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 			at.rune, at.more = rune(bits), int8(n)
 		}
 		if at.q == regular.Dead {
+			if all != nil {
+				for _, tok := range trie.Tokens[n.First:nodes[n.End].First] {
+					all.Clear(tok)
+				}
+			}
 			i = int(n.End)
 			continue
 		}
@@ -477,14 +515,16 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 			if at.at == nil {
 				at.at = t.info(m, at.q)
 			}
-			if s := &below[i]; s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Height <= at.at.most {
-				list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
+			if s := &below[i]; s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Wide&^at.at.wide == 0 && s.Height <= at.at.most {
+				if all == nil {
+					list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
+				}
 				i = int(n.End)
 				continue
 			}
 		}
 		states[n.Depth] = at
-		if first, last := n.First, nodes[i+1].First; first != last {
+		if first, last := n.First, nodes[i+1].First; first != last && all == nil {
 			list = append(list, trie.Tokens[first:last]...)
 		}
 		i++
@@ -501,10 +541,7 @@ func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
 	i := &walkInfo{table: m.ASCII(q)}
 	if set, most := m.Head(q); set != nil {
 		key, _ := classKey(set)
-		i.low, i.high, i.most = key.low&^1, key.high, 1<<16-1
-		if key.beyond {
-			i.low |= 1
-		}
+		i.low, i.high, i.wide, i.most = key.low, key.high, wide(set), 1<<16-1
 		if most >= 0 {
 			i.most = uint16(min(most, 1<<16-1))
 		}

@@ -23,11 +23,12 @@ type vocabTables struct {
 	// Tokens of more than reach characters are few, and in long. Zero: they
 	// are not few.
 	reach     int
+	longest   int     // characters of the longest token
 	long      []int32 // ascending
 	longTrie  *vocab.Trie
 	longBelow []vocab.Subtree
 
-	common map[textKey]*textLocal
+	common map[regular.Place]*textLocal
 	strict map[*uint64]vocab.Bitset // by the set they were made from
 
 	// The same where characters are spelt in one way only: in keys, and in
@@ -40,7 +41,7 @@ type vocabTables struct {
 
 	mu      sync.Mutex
 	texts   map[textKey]*textLocal
-	whole   map[textKey]bool
+	whole   map[regular.Place]bool
 	sets    map[setKey]vocab.Bitset
 	digits  map[digitKey][]int32
 	runs    map[int16]blankLocal
@@ -53,8 +54,7 @@ type vocabTables struct {
 type vocabTablesKey struct{}
 
 type textKey struct {
-	m      *regular.Machine
-	q      regular.State
+	at     regular.Place
 	strict bool // no needless escapes
 }
 
@@ -100,7 +100,7 @@ var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs
 
 func newVocabTables(v *vocab.Vocab) *vocabTables {
 	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
-		texts: map[textKey]*textLocal{}, whole: map[textKey]bool{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
+		texts: map[textKey]*textLocal{}, whole: map[regular.Place]bool{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
 	s := t.strings
 	texts := make([][]byte, len(s.Closers))
 	var keyTokens []int32
@@ -118,7 +118,8 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			t.keyStay.Clear(tok)
 		}
 	}
-	t.common, t.strict = map[textKey]*textLocal{}, map[*uint64]vocab.Bitset{}
+	t.common, t.strict = map[regular.Place]*textLocal{}, map[*uint64]vocab.Bitset{}
+	t.longest = max(len(s.StayChars)-1, t.closers.longest, t.keyClosers.longest)
 	t.findLong()
 	var mixed []vocab.TrieEntry
 	for id := int32(0); id < int32(v.Len()); id++ {

@@ -47,9 +47,9 @@ type StringSlices struct {
 // Subtree sums up the characters that lead from a node of a trie to its
 // descendants.
 type Subtree struct {
-	// Low and High are the ASCII characters, one bit each. No token has the
-	// character 0 there; its bit stands for all characters beyond ASCII.
-	Low, High uint64
+	// Low and High are the ASCII characters, one bit each; Wide are the first
+	// bytes of characters beyond ASCII, one bit each from 0xC0 on.
+	Low, High, Wide uint64
 	// Height is the length in bytes of the longest way down.
 	Height uint16
 }
@@ -63,10 +63,12 @@ func (t *Trie) Subtrees() []Subtree {
 			child := &out[c]
 			s.Low |= child.Low
 			s.High |= child.High
+			s.Wide |= child.Wide
 			s.Height = max(s.Height, child.Height+1)
 			switch b := t.Nodes[c].Byte; {
-			case b >= utf8.RuneSelf:
-				s.Low |= 1
+			case b >= 0xC0:
+				s.Wide |= 1 << (b - 0xC0)
+			case b >= utf8.RuneSelf: // within a character
 			case b >= 64:
 				s.High |= 1 << (b - 64)
 			default:
