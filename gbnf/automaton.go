@@ -16,6 +16,9 @@ type automaton interface {
 	edges(q int32) []edge
 	// mayEnd reports whether the state may end before the next character.
 	mayEnd(q int32) bool
+	// follow returns a set with all characters that may be read once a state
+	// that may end has ended.
+	follow(q int32) charSet
 	// finish returns a shortest text that brings a state to its end.
 	finish(q int32) []byte
 	// describe says in words what may follow.

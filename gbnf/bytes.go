@@ -32,8 +32,12 @@ type source struct {
 	frames  []frame
 	index   map[frame]decoder.Frame
 	ofState []decoder.Frame  // of states; -1 while there is none
-	plans   map[int32]*plan  // of states: what is known about tokens, see prepare.go
-	words   map[int32]string // of states: what may follow
+	busy    map[int32]bool   // of states: whether many characters may follow
+	words   map[int32]string // of states: what may follow, in words
+	// prepared holds what is known about the tokens after a state.
+	prepared   map[int32]*decoder.Prepared
+	preparedAt map[place]*decoder.Prepared
+	sketches   map[int32]*sketch
 }
 
 // newSource returns the decoder's view of the automaton that make returns; its
@@ -48,8 +52,8 @@ func newSource(make func(*outcomes) automaton) *source {
 func (s *source) forget() {
 	s.frames, s.ofState = nil, nil
 	s.index = map[frame]decoder.Frame{}
-	s.plans = map[int32]*plan{}
-	s.words = map[int32]string{}
+	s.busy, s.words, s.sketches = map[int32]bool{}, map[int32]string{}, map[int32]*sketch{}
+	s.prepared, s.preparedAt = map[int32]*decoder.Prepared{}, map[place]*decoder.Prepared{}
 }
 
 // Reset implements [decoder.Source].
@@ -64,7 +68,7 @@ func (s *source) Err() error { return s.auto.err() }
 
 // Bytes implements [decoder.Source].
 func (s *source) Bytes() int {
-	return s.auto.bytes() + s.out.bytes() + 24*len(s.ofState) + 60*len(s.index) + 200*len(s.plans)
+	return s.auto.bytes() + s.out.bytes() + 24*len(s.ofState) + 60*len(s.index) + 200*(len(s.prepared)+len(s.preparedAt)) + 4000*len(s.sketches)
 }
 
 // Start implements [decoder.Source].

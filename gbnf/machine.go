@@ -25,6 +25,9 @@ type machine struct {
 	limits Limits
 	out    *outcomes
 	endOf  []int32 // of rules: the instruction that ends them
+	// behind is what may come after the whole text.
+	behind  charSet
+	follows []charSet // of rules; made when needed
 
 	counters
 	states     []state
@@ -232,6 +235,14 @@ func (m *machine) final(q int32) bool {
 
 // mayEnd implements automaton.
 func (m *machine) mayEnd(q int32) bool { return m.states[q].ended }
+
+// follow implements automaton.
+func (m *machine) follow(q int32) charSet {
+	if m.follows == nil {
+		m.follows = m.p.findFollow(m.behind)
+	}
+	return m.follows[m.states[q].goal]
+}
 
 // edges implements automaton.
 func (m *machine) edges(q int32) []edge {

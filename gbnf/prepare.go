@@ -1,146 +1,116 @@
 package gbnf
 
 import (
-	"math/bits"
 	"unicode/utf8"
 
 	"stencil/decoder"
 	"stencil/vocab"
 )
 
-// A plan is how the tokens after a state are found. Inside of identifiers,
-// comments and texts most tokens keep the automaton in one state: they are
-// found by splitting the vocabulary (tables.go), and only those that leave
-// are walked.
-type plan struct {
-	loose int32 // the state to walk from: one like this, but for distant counts
-	loops bool
-	key   splitKey
-	skip  [4]uint64 // first bytes that the split deals with
-	ready *decoder.Prepared
-}
-
-// fewChars is the number of ASCII characters up to which walking is cheap.
-const fewChars = 16
+// manyNodes is the size of the part of a vocabulary's trie from which on it is
+// looked up rather than walked.
+const manyNodes = 2000
 
 // maxReach is the longest token, in bytes, for which counters are loosened.
 const maxReach = 1 << 16
 
-// Prepare implements [decoder.Source].
+// Prepare implements [decoder.Source]. What a sketch says is looked up; the
+// decoder walks the rests of the tokens that leave it, and those that don't
+// begin in it. The states of distant counts are replaced by one.
 func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 	x := s.frames[f]
 	if x.kind != frameState {
 		return nil
 	}
-	p := s.plans[x.at]
-	if p == nil {
-		p = s.plan(x.at, min(int32(v.Trie().Depth), maxReach))
-		s.plans[x.at] = p
-	}
-	if p.ready != nil || !p.loops && p.loose == x.at {
-		return p.ready
-	}
-	frames := []decoder.Frame{s.state(p.loose)}
-	if !p.loops {
-		p.ready = &decoder.Prepared{Exits: []decoder.Exit{{Frames: frames, Trie: v.Trie()}}}
-		return p.ready
-	}
-	split := tablesOf(v).split(p.key)
-	p.ready = &decoder.Prepared{
-		Base:     split.inside,
-		Exits:    []decoder.Exit{{Frames: frames, Trie: split.leavers}},
-		WalkRest: true,
-		Skip:     &p.skip,
-	}
-	return p.ready
-}
-
-// PrepareAt implements [decoder.Source]: sub-trees are walked.
-func (s *source) PrepareAt(decoder.Frame, *vocab.Vocab, *vocab.Trie, int32) *decoder.Prepared {
-	return nil
-}
-
-// plan makes the plan of a state for tokens of at most reach characters.
-func (s *source) plan(q, reach int32) *plan {
-	p := &plan{loose: s.auto.loosen(q, reach)}
-	// Which state do most characters lead to that then stays?
-	var best int32 = -1
-	size := 0
-	tried := map[int32]bool{}
-	for _, e := range s.auto.edges(p.loose) {
-		for _, a := range s.out.list[e.out] {
-			if a.n == 0 || tried[a.states[a.n-1]] {
-				continue
-			}
-			to := a.states[a.n-1]
-			tried[to] = true
-			if key, n := s.loopKey(p.loose, to); n > size {
-				best, size, p.key = to, n, key
-			}
-		}
-	}
-	if p.loops = best >= 0 && size > fewChars; !p.loops {
-		return p
-	}
-	p.skip[0], p.skip[1] = p.key.first.ascii[0], p.key.first.ascii[1]
-	if p.key.first.high {
-		p.skip[2], p.skip[3] = ^uint64(0), ^uint64(0)
+	p, ok := s.prepared[x.at]
+	if !ok {
+		p = s.prepare(x.at, v)
+		s.prepared[x.at] = p
 	}
 	return p
 }
 
-// loopKey says how the vocabulary splits where state from leads to state to,
-// which then stays. The size is that of the smaller set, as far as it counts.
-func (s *source) loopKey(from, to int32) (key splitKey, size int) {
-	var plain1, plain2 bool
-	key.first, plain1 = s.leadsTo(from, to, false)
-	key.loop, plain2 = s.leadsTo(to, to, true)
-	// All texts over loop stay on to; but where they can be read in other
-	// ways too, tokens may leave from there.
-	key.only = plain1 && plain2 && !s.auto.mayEnd(from) && !s.auto.mayEnd(to)
-	if key.only {
-		for _, e := range s.auto.edges(to) {
-			key.exit.addRange(e.lo, e.hi)
-			key.exit.high = key.exit.high || e.hi >= utf8.RuneSelf
+func (s *source) prepare(q int32, v *vocab.Vocab) *decoder.Prepared {
+	k := s.sketchOf(q, v)
+	skip := k.firstBytes()
+	nodes := 0
+	for b, first := range v.Trie().Child {
+		if first >= 0 && skip[b>>6]>>(b&63)&1 != 0 {
+			nodes += int(v.Trie().Nodes[first].End - first)
 		}
-		key.exit.ascii[0] &^= key.loop.ascii[0]
-		key.exit.ascii[1] &^= key.loop.ascii[1]
-		key.exit.high = key.exit.high && !key.loop.high
 	}
-	return key, min(key.first.size(), key.loop.size())
+	if nodes < manyNodes {
+		loose := k.states[0].path[0]
+		if loose == q {
+			return nil
+		}
+		return &decoder.Prepared{Exits: []decoder.Exit{{Frames: []decoder.Frame{s.state(loose)}, Trie: v.Trie()}}}
+	}
+	split := tablesOf(v).split(k)
+	return &decoder.Prepared{Base: split.inside, Exits: s.exits(k, split), WalkRest: true, Skip: &skip}
 }
 
-func (c *charSet) size() int {
-	n := bits.OnesCount64(c.ascii[0]) + bits.OnesCount64(c.ascii[1])
-	if c.high {
-		n += utf8.RuneSelf
+// sketchOf returns the sketch of a state, or of one that is like it but for
+// distant counts.
+func (s *source) sketchOf(q int32, v *vocab.Vocab) *sketch {
+	k, ok := s.sketches[q]
+	if !ok {
+		k = s.sketch(s.auto.loosen(q, min(int32(v.Trie().Depth), maxReach)))
+		s.sketches[q] = k
 	}
-	return n
+	return k
 }
 
-// leadsTo returns the characters under which state from leads to state to, in
-// its place if alone is set, else perhaps with another state below. plain
-// means that they lead nowhere else.
-func (s *source) leadsTo(from, to int32, alone bool) (set charSet, plain bool) {
-	plain = true
-	high := rune(utf8.RuneSelf) // all characters from RuneSelf up to here
-	for _, e := range s.auto.edges(from) {
-		alts := s.out.list[e.out]
-		leads := false
-		for _, a := range alts {
-			leads = leads || a.n > 0 && a.states[a.n-1] == to && (a.n == 1 || !alone)
-		}
-		if !leads {
+// exits returns what is to be walked of the tokens that leave a sketch.
+func (s *source) exits(k *sketch, split *split) (list []decoder.Exit) {
+	for i, l := range split.leave {
+		if l.trie == nil {
 			continue
 		}
-		plain = plain && len(alts) == 1
-		set.addRange(e.lo, e.hi)
-		if e.lo <= high && e.hi >= high {
-			if high = e.hi + 1; high == lowestSurrogate {
-				high = highestSurrogate + 1
-			}
+		var frames []decoder.Frame
+		for _, q := range k.states[i].path {
+			frames = append(frames, s.state(q))
+		}
+		list = append(list, decoder.Exit{Frames: frames, Trie: l.trie, Tokens: l.tokens})
+	}
+	return list
+}
+
+// firstBytes returns the bytes with which the tokens begin that a sketch is
+// about.
+func (k *sketch) firstBytes() (set [4]uint64) {
+	for c, to := range k.states[0].move {
+		switch {
+		case to < 0:
+		case c < utf8.RuneSelf:
+			set[c>>6] |= 1 << (c & 63)
+		default:
+			set[2], set[3] = ^uint64(0), ^uint64(0)
 		}
 	}
-	set.high = high > utf8.MaxRune
-	return set, plain
+	return set
 }
+
+// largeTree is the number of nodes from which on a sub-tree is looked up.
+const largeTree = 200
+
+// PrepareAt implements [decoder.Source]. It does what Prepare does where the
+// walk of the vocabulary gets to a word behind a space.
+func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *decoder.Prepared {
+	x := s.frames[f]
+	if trie != v.Trie() || trie.Nodes[node].End-node < largeTree || x.kind != frameState || !s.isBusy(x.at) {
+		return nil
+	}
+	at := place{x.at, node}
+	p, ok := s.preparedAt[at]
+	if !ok {
+		k := s.sketchOf(x.at, v)
+		split := tablesOf(v).splitAt(k, node)
+		p = &decoder.Prepared{Extra: split.list, Exits: s.exits(k, split)}
+		s.preparedAt[at] = p
+	}
+	return p
+}
+
+// A place is a node of the vocabulary's trie, reached in a state.
+type place struct{ state, node int32 }

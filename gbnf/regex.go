@@ -109,6 +109,7 @@ type language struct {
 	out    *outcomes
 	m      *regular.Machine
 	edge   map[int32][]edge
+	behind charSet // what may come after the whole text
 	failed error
 }
 
@@ -149,6 +150,9 @@ func (l *language) edges(q int32) []edge {
 
 // mayEnd implements automaton.
 func (l *language) mayEnd(q int32) bool { return l.m.Accepting(q) }
+
+// follow implements automaton.
+func (l *language) follow(int32) charSet { return l.behind }
 
 // finish implements automaton.
 func (l *language) finish(q int32) []byte { return []byte(l.m.Shortest(q)) }

@@ -1,71 +1,50 @@
 package gbnf
 
 import (
+	"bytes"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
 	"stencil/vocab"
 )
 
-// A charSet is a set of characters as far as splitting a vocabulary needs it:
-// ASCII, and whether all others are in it.
-type charSet struct {
-	ascii [2]uint64
-	high  bool
-}
-
-func (c *charSet) addRange(lo, hi rune) {
-	for r := lo; r <= min(hi, utf8.RuneSelf-1); r++ {
-		c.ascii[r>>6] |= 1 << (r & 63)
-	}
-}
-
-// hasByte reports whether a byte belongs to a character of the set. All bytes
-// beyond ASCII are alike.
-func (c *charSet) hasByte(b byte) bool {
-	if b >= utf8.RuneSelf {
-		return c.high
-	}
-	return c.ascii[b>>6]>>(b&63)&1 != 0
-}
-
-// below sums up the bytes that lead from a node of a trie to its descendants.
-type below struct {
-	bytes  charSet
-	broken bool // some descendant's token is no whole UTF-8
-}
-
-// within reports whether every descendant is made of characters of the set.
-func (b *below) within(set *charSet) bool {
-	return !b.broken && b.bytes.ascii[0]&^set.ascii[0] == 0 && b.bytes.ascii[1]&^set.ascii[1] == 0 &&
-		(set.high || !b.bytes.high)
-}
-
-// A splitKey says how to split a vocabulary: tokens that are one character of
-// first and then characters of loop, and the others that begin with a
-// character of first. If only is set, those of the others are left out whose
-// first character outside of loop is not in exit.
-type splitKey struct {
-	first, loop, exit charSet
-	only              bool
-}
-
-// A split is the result. It is immutable.
-type split struct {
-	inside  vocab.Bitset
-	leavers *vocab.Trie
-}
-
 // tables is what this package knows about a vocabulary.
 type tables struct {
-	trie   *vocab.Trie
-	broken vocab.Bitset // tokens that are no whole UTF-8
-	below  []below      // of the trie's nodes
-	tokens int
+	v     *vocab.Vocab
+	trie  *vocab.Trie
+	below []below // of the trie's nodes
 
 	mu     sync.Mutex
 	splits map[splitKey]*split
 	bytes  int
+}
+
+// below sums up the bytes that lead from a node of a trie to its descendants.
+type below struct {
+	chars  charSet
+	broken bool // some descendant's token is no whole UTF-8
+}
+
+// A splitKey is the key of a sketch, and the node of the trie whose sub-tree is
+// split, or -1.
+type splitKey struct {
+	sketch string
+	node   int32
+}
+
+// A split says what a sketch says about a vocabulary. It is immutable.
+type split struct {
+	inside vocab.Bitset // tokens that don't leave the sketch
+	list   []int32      // the same for a sub-tree
+	leave  []leavers    // of the sketch's states
+}
+
+// leavers are the tokens that leave a sketch from one state, filed under what
+// is left of them there. Values of the trie index tokens.
+type leavers struct {
+	trie   *vocab.Trie // nil if there are none
+	tokens []int32
 }
 
 // maxSplitBytes bounds what is kept of splits for one vocabulary.
@@ -82,123 +61,169 @@ func tablesOf(v *vocab.Vocab) *tables {
 }
 
 func newTables(v *vocab.Vocab) *tables {
-	t := &tables{trie: v.Trie(), broken: vocab.NewBitset(v.Len()), tokens: v.Len(), splits: map[splitKey]*split{}}
-	for id := range int32(v.Len()) {
-		if !utf8.Valid(v.Bytes(id)) {
-			t.broken.Set(id)
-		}
-	}
+	t := &tables{v: v, trie: v.Trie(), splits: map[splitKey]*split{}}
 	nodes := t.trie.Nodes
 	t.below = make([]below, t.trie.Len())
 	for i := int32(t.trie.Len()) - 1; i >= 0; i-- {
 		sum := &t.below[i]
 		for c := i + 1; c < nodes[i].End; c = nodes[c].End {
-			child := &t.below[c]
-			sum.bytes.ascii[0] |= child.bytes.ascii[0]
-			sum.bytes.ascii[1] |= child.bytes.ascii[1]
-			sum.bytes.high = sum.bytes.high || child.bytes.high || nodes[c].Byte >= utf8.RuneSelf
-			sum.bytes.addRange(rune(nodes[c].Byte), rune(nodes[c].Byte))
-			sum.broken = sum.broken || child.broken
-			for _, tok := range t.trie.At(c) {
-				sum.broken = sum.broken || t.broken.Has(tok)
+			sum.chars.add(&t.below[c].chars)
+			sum.chars.addRange(rune(nodes[c].Byte), rune(nodes[c].Byte))
+			sum.broken = sum.broken || t.below[c].broken
+			if nodes[c].Byte >= utf8.RuneSelf {
+				for _, tok := range t.trie.At(c) {
+					sum.broken = sum.broken || !utf8.Valid(v.Bytes(tok))
+				}
 			}
 		}
 	}
 	return t
 }
 
-// split splits the vocabulary.
-func (t *tables) split(key splitKey) *split {
+// split returns what a sketch says about the tokens that begin with one of its
+// first state's moves.
+func (t *tables) split(k *sketch) *split { return t.splitAt(k, -1) }
+
+// splitAt returns what a sketch says about the tokens below a node of the trie,
+// where its first state is reached.
+func (t *tables) splitAt(k *sketch, node int32) *split {
+	key := splitKey{k.key(), node}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.splits[key]; s != nil {
 		return s
 	}
-	w := splitter{t: t, key: key, s: &split{inside: vocab.NewBitset(t.tokens), leavers: &vocab.Trie{Depth: t.trie.Depth}}}
-	for b := range w.s.leavers.Child {
-		w.s.leavers.Child[b] = -1
-		if node := t.trie.Child[b]; node >= 0 && key.first.hasByte(byte(b)) {
-			at := int32(len(w.s.leavers.Nodes))
-			if w.visit(node); int(at) < len(w.s.leavers.Nodes) {
-				w.s.leavers.Child[b] = at
+	w := splitter{t: t, k: k, leave: make([][]vocab.TrieEntry, len(k.states)), stays: make([]charSet, len(k.states))}
+	for i := range k.states {
+		w.stays[i] = k.stays(int8(i))
+	}
+	if node >= 0 {
+		w.arrive(node, 0)
+	} else {
+		for b := range 256 {
+			if first := t.trie.Child[b]; first >= 0 && k.states[0].move[min(b, high)] >= 0 {
+				w.visit(first, 0)
 			}
 		}
 	}
-	out := w.s.leavers
-	out.Nodes = append(out.Nodes, vocab.TrieNode{First: int32(len(out.Tokens)), End: int32(len(out.Nodes)) + 1})
+	s := w.finish()
+	if node >= 0 {
+		// The node's own tokens are not below it.
+		s.list = s.list[len(t.trie.At(node)):]
+	} else {
+		s.inside = vocab.NewBitset(t.v.Len())
+		for _, tok := range s.list {
+			s.inside.Set(tok)
+		}
+		s.list = nil
+	}
 	if t.bytes > maxSplitBytes {
 		clear(t.splits)
 		t.bytes = 0
 	}
-	t.splits[key] = w.s
-	t.bytes += 8*len(w.s.inside) + 12*len(out.Nodes) + 4*len(out.Tokens)
-	return w.s
+	t.splits[key] = s
+	t.bytes += len(key.sketch) + s.bytes()
+	return s
 }
 
-// splitter copies parts of a trie.
+func (s *split) bytes() int {
+	n := 8*len(s.inside) + 4*cap(s.list)
+	for _, l := range s.leave {
+		n += 64 + 8*len(l.tokens)
+		if l.trie != nil {
+			n += 1024 + 12*len(l.trie.Nodes)
+		}
+	}
+	return n
+}
+
+// splitter walks a vocabulary with a sketch.
 type splitter struct {
-	t   *tables
-	key splitKey
-	s   *split
+	t      *tables
+	k      *sketch
+	stays  []charSet // of the sketch's states
+	inside []int32
+	leave  [][]vocab.TrieEntry
 }
 
-// visit takes the sub-tree at a node whose own byte is inside.
-func (w *splitter) visit(node int32) {
-	from := &w.t.trie.Nodes[node]
-	at := w.open(from)
-	for _, tok := range w.t.trie.At(node) {
-		if w.t.broken.Has(tok) {
-			w.s.leavers.Tokens = append(w.s.leavers.Tokens, tok)
-		} else {
-			w.s.inside.Set(tok)
-		}
+// visit takes the sub-tree at a node that is reached in a state, between two
+// characters.
+func (w *splitter) visit(node int32, from int8) {
+	n := &w.t.trie.Nodes[node]
+	to := w.k.states[from].move[min(n.Byte, high)]
+	switch {
+	case to == nowhere:
+	case to == outside:
+		w.out(node, from, int(n.Depth)-1)
+	case n.Byte >= utf8.RuneSelf:
+		w.character(node, from, to, int(n.Depth)-1)
+	default:
+		w.arrive(node, to)
 	}
+}
+
+// arrive takes the sub-tree at a node that has led to a state.
+func (w *splitter) arrive(node int32, at int8) {
 	nodes := w.t.trie.Nodes
-	if w.t.below[node].within(&w.key.loop) {
-		for _, tok := range w.t.trie.Tokens[nodes[node+1].First:nodes[from.End].First] {
-			w.s.inside.Set(tok)
-		}
-	} else {
-		for c := node + 1; c < from.End; c = nodes[c].End {
-			switch b := nodes[c].Byte; {
-			case w.key.loop.hasByte(b):
-				w.visit(c)
-			case !w.key.only || w.key.exit.hasByte(b):
-				w.copy(c)
-			}
-		}
-	}
-	w.close(at)
-}
-
-// copy takes a sub-tree as it is.
-func (w *splitter) copy(node int32) {
-	out, nodes := w.s.leavers, w.t.trie.Nodes
-	end := nodes[node].End
-	shift := int32(len(out.Nodes)) - node
-	tokens := int32(len(out.Tokens)) - nodes[node].First
-	for _, n := range nodes[node:end] {
-		n.End += shift
-		n.First += tokens
-		out.Nodes = append(out.Nodes, n)
-	}
-	out.Tokens = append(out.Tokens, w.t.trie.Tokens[nodes[node].First:nodes[end].First]...)
-}
-
-// open begins a node like from; close ends it, or takes it back when there is
-// no token in it.
-func (w *splitter) open(from *vocab.TrieNode) (at int32) {
-	out := w.s.leavers
-	at = int32(len(out.Nodes))
-	out.Nodes = append(out.Nodes, vocab.TrieNode{Byte: from.Byte, Depth: from.Depth, First: int32(len(out.Tokens))})
-	return at
-}
-
-func (w *splitter) close(at int32) {
-	out := w.s.leavers
-	if int(out.Nodes[at].First) == len(out.Tokens) {
-		out.Nodes = out.Nodes[:at]
+	w.inside = append(w.inside, w.t.trie.At(node)...)
+	if sum := &w.t.below[node]; !sum.broken && sum.chars.within(&w.stays[at]) {
+		w.inside = append(w.inside, w.t.trie.Tokens[nodes[node+1].First:nodes[nodes[node].End].First]...)
 		return
 	}
-	out.Nodes[at].End = int32(len(out.Nodes))
+	for c := node + 1; c < nodes[node].End; c = nodes[c].End {
+		w.visit(c, at)
+	}
+}
+
+// character takes the sub-tree at a node inside of a character that began
+// after start bytes and leads from one state to another. What turns out not to
+// be a whole character leaves the sketch before it.
+func (w *splitter) character(node int32, from, to int8, start int) {
+	nodes := w.t.trie.Nodes
+	first := w.t.trie.Tokens[nodes[node].First]
+	spelt := w.t.v.Bytes(first)[start:nodes[node].Depth]
+	switch {
+	case utf8.Valid(spelt):
+		w.arrive(node, to)
+	case utf8.FullRune(spelt):
+		w.out(node, from, start)
+	default:
+		for _, tok := range w.t.trie.At(node) {
+			w.leaver(from, tok, start)
+		}
+		for c := node + 1; c < nodes[node].End; c = nodes[c].End {
+			w.character(c, from, to, start)
+		}
+	}
+}
+
+// out files all tokens at and below a node, which have left the sketch after
+// start bytes.
+func (w *splitter) out(node int32, from int8, start int) {
+	nodes := w.t.trie.Nodes
+	for _, tok := range w.t.trie.Tokens[nodes[node].First:nodes[nodes[node].End].First] {
+		w.leaver(from, tok, start)
+	}
+}
+
+func (w *splitter) leaver(from int8, tok int32, start int) {
+	w.leave[from] = append(w.leave[from], vocab.TrieEntry{Text: w.t.v.Bytes(tok)[start:], Value: tok})
+}
+
+func (w *splitter) finish() *split {
+	s := &split{list: w.inside, leave: make([]leavers, len(w.leave))}
+	for i, list := range w.leave {
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortFunc(list, func(a, b vocab.TrieEntry) int { return bytes.Compare(a.Text, b.Text) })
+		l := &s.leave[i]
+		l.tokens = make([]int32, len(list))
+		for k := range list {
+			l.tokens[k] = list[k].Value
+			list[k].Value = int32(k)
+		}
+		l.trie = vocab.NewTrie(list)
+	}
+	return s
 }

@@ -1,0 +1,43 @@
+package gbnf
+
+import (
+	"math/bits"
+	"unicode/utf8"
+)
+
+// A charSet is a set of characters as far as telling tokens apart needs it:
+// which of ASCII, and whether some of the others.
+type charSet struct {
+	ascii [2]uint64
+	high  bool
+}
+
+// everyChar has all characters.
+var everyChar = charSet{[2]uint64{^uint64(0), ^uint64(0)}, true}
+
+func (c *charSet) addRange(lo, hi rune) {
+	for r := lo; r <= min(hi, utf8.RuneSelf-1); r++ {
+		c.ascii[r>>6] |= 1 << (r & 63)
+	}
+	c.high = c.high || hi >= utf8.RuneSelf
+}
+
+// add adds the characters of o and reports whether there were new ones.
+func (c *charSet) add(o *charSet) bool {
+	before := *c
+	c.ascii[0] |= o.ascii[0]
+	c.ascii[1] |= o.ascii[1]
+	c.high = c.high || o.high
+	return *c != before
+}
+
+// has reports whether an ASCII character is in the set.
+func (c *charSet) has(b byte) bool { return c.ascii[b>>6]>>(b&63)&1 != 0 }
+
+// size counts the ASCII characters.
+func (c *charSet) size() int { return bits.OnesCount64(c.ascii[0]) + bits.OnesCount64(c.ascii[1]) }
+
+// within reports whether the set has nothing that o has not.
+func (c *charSet) within(o *charSet) bool {
+	return c.ascii[0]&^o.ascii[0] == 0 && c.ascii[1]&^o.ascii[1] == 0 && (o.high || !c.high)
+}
