@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"sync"
 
@@ -14,24 +13,13 @@ import (
 // use.
 type Schemas struct {
 	vocab *vocab.Vocab
-	limit int
-
-	mu      sync.Mutex
-	entries map[schemaKey]*list.Element
-	recent  *list.List // of *schemaEntry, the last used first
+	cache *cache[schemaKey, *CompiledSchema]
 }
 
 // schemaKey is the content of a request's schema: equal text, equal options.
 type schemaKey struct {
 	text [sha256.Size]byte
 	opt  schema.Options
-}
-
-type schemaEntry struct {
-	key  schemaKey
-	once sync.Once
-	done *CompiledSchema
-	err  error
 }
 
 // A CompiledSchema is a schema ready for use as a constraint. It is safe for
@@ -59,7 +47,7 @@ func (s *CompiledSchema) Validate(document []byte) error {
 
 // NewSchemas keeps up to limit schemas.
 func NewSchemas(v *vocab.Vocab, limit int) *Schemas {
-	return &Schemas{vocab: v, limit: limit, entries: make(map[schemaKey]*list.Element), recent: list.New()}
+	return &Schemas{vocab: v, cache: newCache[schemaKey, *CompiledSchema](limit)}
 }
 
 // warmSchema and warmDocument visit every kind of place for which something is
@@ -94,45 +82,19 @@ func (c *Schemas) Warm() error {
 // that several requests ask for at once is compiled once. The errors are those
 // of schema.Compile.
 func (c *Schemas) Compile(src []byte, opt schema.Options) (*CompiledSchema, error) {
-	key := schemaKey{sha256.Sum256(src), opt}
-	c.mu.Lock()
-	el := c.entries[key]
-	if el == nil {
-		el = c.recent.PushFront(&schemaEntry{key: key})
-		c.entries[key] = el
-		if c.recent.Len() > c.limit {
-			c.forget(c.recent.Back())
-		}
-	} else {
-		c.recent.MoveToFront(el)
-	}
-	entry := el.Value.(*schemaEntry)
-	c.mu.Unlock()
-
-	entry.once.Do(func() {
+	return c.cache.get(schemaKey{sha256.Sum256(src), opt}, func() (*CompiledSchema, error) {
 		s, err := schema.Compile(src, opt)
 		if err != nil {
-			entry.err = err
-			return
+			return nil, err
 		}
-		entry.done = &CompiledSchema{
+		return &CompiledSchema{
 			Source:     append([]byte(nil), src...),
 			Report:     s.Report(),
 			Constraint: Grammar(s.Grammar(c.vocab)),
-		}
+		}, nil
 	})
-	if entry.err != nil {
-		c.mu.Lock()
-		if c.entries[key] == el {
-			c.forget(el) // a mistake is not worth a place
-		}
-		c.mu.Unlock()
-		return nil, entry.err
-	}
-	return entry.done, nil
 }
 
-func (c *Schemas) forget(el *list.Element) {
-	c.recent.Remove(el)
-	delete(c.entries, el.Value.(*schemaEntry).key)
-}
+// Stats returns how often a schema was asked for that was there, and that was
+// not.
+func (c *Schemas) Stats() CacheStats { return c.cache.counts() }

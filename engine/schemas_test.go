@@ -54,7 +54,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(c.entries); n != 3 || c.recent.Len() != 3 {
+	if n := len(c.cache.entries); n != 3 || c.cache.len() != 3 {
 		t.Errorf("%d schemas kept, want 3", n)
 	}
 	if s, err := c.Compile([]byte(src), schema.Options{}); err != nil || s == found[0] {

@@ -12,6 +12,8 @@ import (
 
 	"stencil/decoder/sampling"
 	"stencil/engine"
+	"stencil/gbnf"
+	"stencil/regular"
 	"stencil/schema"
 )
 
@@ -148,6 +150,14 @@ func details(issues []schema.Issue) []errorDetail {
 	return out
 }
 
+func grammarDetails(issues []gbnf.Issue) []errorDetail {
+	out := make([]errorDetail, 0, len(issues))
+	for _, i := range issues {
+		out = append(out, errorDetail{Reason: i.Reason, Line: i.Line, Column: i.Column})
+	}
+	return out
+}
+
 // statusClientGone is what logs say when the client hung up; no client sees
 // it. nginx uses the same number.
 const statusClientGone = 499
@@ -186,6 +196,9 @@ func describe(err error) failure {
 		unsatisfiable *schema.UnsatisfiableError
 		limit         *schema.LimitError
 		place         *fieldError
+		grammar       *gbnf.InvalidError
+		grammarLimit  *gbnf.LimitError
+		patternLimit  *regular.LimitError
 	)
 	schemaParam := "schema"
 	if errors.As(err, &place) && place.param != "" {
@@ -247,6 +260,10 @@ func describe(err error) failure {
 		return with(fail(bad, typeInvalid, schemaParam, "unsatisfiable_schema"), "", details(unsatisfiable.Issues))
 	case errors.As(err, &limit):
 		return fail(bad, typeInvalid, schemaParam, "schema_limit")
+	case errors.As(err, &grammar):
+		return with(fail(bad, typeInvalid, schemaParam, "invalid_grammar"), "", grammarDetails(grammar.Issues))
+	case errors.As(err, &grammarLimit), errors.As(err, &patternLimit):
+		return fail(bad, typeInvalid, schemaParam, "grammar_limit")
 	case errors.As(err, &constraint):
 		return fail(http.StatusUnprocessableEntity, typeInvalid, schemaParam, "constraint_limit")
 	case errors.Is(err, errNoRoute):

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -31,19 +32,30 @@ type modelReply struct {
 	ContextLength int    `json:"context_length"`
 }
 
+// listModels is GET /v1/models.
 func (s *Server) listModels(*http.Request) (answer, error) {
 	m, err := s.ready()
 	if err != nil {
 		return nil, err
 	}
+	return jsonAnswer{modelsReply{Object: "list", FirstID: m.name, LastID: m.name, Data: []modelReply{modelOf(m)}}}, nil
+}
+
+// getModel is GET /v1/models/NAME.
+func (s *Server) getModel(r *http.Request) (answer, error) {
+	m, err := s.named(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
+	if err != nil {
+		return nil, err
+	}
+	return jsonAnswer{modelOf(m)}, nil
+}
+
+func modelOf(m *served) modelReply {
 	info := m.engine.Model().Info()
-	return jsonAnswer{modelsReply{
-		Object: "list", FirstID: m.name, LastID: m.name,
-		Data: []modelReply{{
-			ID: m.name, Object: "model", Created: m.created.Unix(), OwnedBy: "stencil",
-			Type: "model", DisplayName: m.name, CreatedAt: m.created.UTC().Format(time.RFC3339),
-			Architecture: info.Architecture, Description: info.Description, Quantization: info.Quantization,
-			Parameters: info.Parameters, ContextLength: m.engine.ContextLimit(),
-		}},
-	}}, nil
+	return modelReply{
+		ID: m.name, Object: "model", Created: m.created.Unix(), OwnedBy: "stencil",
+		Type: "model", DisplayName: m.name, CreatedAt: m.created.UTC().Format(time.RFC3339),
+		Architecture: info.Architecture, Description: info.Description, Quantization: info.Quantization,
+		Parameters: info.Parameters, ContextLength: m.engine.ContextLimit(),
+	}
 }

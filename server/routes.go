@@ -23,6 +23,7 @@ func (s *Server) routes() http.Handler {
 	r.POST("/v1/completions", s.adapt(s.completions))
 
 	r.GET("/v1/models", s.adapt(s.listModels))
+	r.GET("/v1/models/*name", s.adapt(s.getModel))
 
 	r.POST("/v1/messages", s.adapt(s.messages))
 	r.POST("/v1/messages/count_tokens", s.adapt(s.countTokens))

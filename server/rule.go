@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"strings"
 
 	"stencil/engine"
 	"stencil/schema"
@@ -42,7 +43,7 @@ func (m *served) rule(q *query) (*rule, layout, error) {
 func (m *served) formatRule(c constraintFields) (*rule, error) {
 	switch c.Kind {
 	case "grammar", "regex", "choice":
-		return nil, notOffered(c.Param, c.Param)
+		return m.grammarRule(c)
 	}
 	compiled, err := m.schemas.Compile(c.Schema, c.options())
 	if err != nil {
@@ -53,6 +54,33 @@ func (m *served) formatRule(c constraintFields) (*rule, error) {
 		instruction: compiled.Instruction(), document: compiled.Source,
 		check: func(text string) error { return compiled.Validate([]byte(text)) },
 	}, nil
+}
+
+// grammarRule compiles a constraint that is no schema.
+func (m *served) grammarRule(c constraintFields) (*rule, error) {
+	var g *engine.CompiledGrammar
+	var err error
+	r := &rule{kind: c.Kind}
+	switch c.Kind {
+	case "grammar":
+		g, err = m.grammars.Grammar(c.Text)
+		r.instruction = "Answer with a text of this grammar (GBNF), and nothing else:\n" + c.Text
+	case "regex":
+		g, err = m.grammars.Regex(c.Text)
+		r.instruction = "Answer with a text that matches this regular expression, and nothing else:\n" + c.Text
+	default:
+		g, err = m.grammars.Choice(c.Choices)
+		r.instruction = "Answer with one of these texts, and nothing else:\n" + strings.Join(c.Choices, "\n")
+	}
+	if err != nil {
+		return nil, inField(err, c.Param)
+	}
+	r.constraint, r.check = g.Constraint, g.Validate
+	r.report = schema.Report{Hash: g.Report.Hash, Enforced: []string{c.Kind}}
+	for _, w := range g.Report.Warnings {
+		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})
+	}
+	return r, nil
 }
 
 func (c *constraintFields) options() schema.Options {

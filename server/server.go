@@ -52,6 +52,8 @@ type served struct {
 	engine  *engine.Engine
 	prompts *engine.Prompts
 	schemas *engine.Schemas
+
+	grammars *engine.Grammars
 }
 
 // New returns a server without a model.
@@ -71,6 +73,8 @@ func (s *Server) SetModel(name string, e *engine.Engine) error {
 		engine:  e,
 		prompts: engine.NewPrompts(e.Vocab()),
 		schemas: engine.NewSchemas(e.Vocab(), s.cfg.SchemaCache),
+
+		grammars: engine.NewGrammars(e.Vocab(), s.cfg.SchemaCache),
 	}
 	if err := m.schemas.Warm(); err != nil {
 		return fmt.Errorf("server: %w", err)

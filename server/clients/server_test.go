@@ -1,0 +1,76 @@
+// Package clients holds the tests that run the official clients of other
+// servers, unmodified, against this one.
+package clients
+
+import (
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"stencil/backend/scripted"
+	"stencil/engine"
+	"stencil/models"
+	"stencil/server"
+	"stencil/vocab"
+)
+
+// tiny is the built-in vocabulary, read back from a model file.
+var tiny = sync.OnceValues(func() (*vocab.Vocab, error) {
+	dir, err := os.MkdirTemp("", "stencil-clients-test")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "tiny.gguf")
+	if err := models.WriteRandom(path, models.RandomOptions{Layers: 1, Width: 16}); err != nil {
+		return nil, err
+	}
+	return vocab.Load(path)
+})
+
+// start serves a model that says reply, or random text if that is empty, and
+// returns the server's address.
+func start(t testing.TB, reply string) string {
+	t.Helper()
+	v, err := tiny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := scripted.Random(5)
+	if reply != "" {
+		next = scripted.Say(v, reply)
+	}
+	e, err := engine.New(scripted.New(v, next, scripted.Options{}), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Config{Log: slog.New(slog.DiscardHandler), Version: "0.0.1"})
+	if err := s.SetModel("tiny", e); err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		h.Close()
+		e.Close()
+	})
+	return h.URL
+}
+
+// person is what personSchema describes.
+type person struct {
+	Name string `json:"name"`
+	Age  int    `json:"age"`
+}
+
+var personSchema = map[string]any{
+	"type": "object",
+	"properties": map[string]any{
+		"name": map[string]any{"type": "string", "maxLength": 8},
+		"age":  map[string]any{"type": "integer", "minimum": 1, "maximum": 120},
+	},
+	"required":             []string{"name", "age"},
+	"additionalProperties": false,
+}
