@@ -40,14 +40,14 @@ func (s *source) prepare(q int32, v *vocab.Vocab) *decoder.Prepared {
 		}
 	}
 	if nodes < manyNodes {
-		loose := k.states[0].path[0]
+		loose := k.states[0].paths[0].top()
 		if loose == q {
 			return nil
 		}
 		return &decoder.Prepared{Exits: []decoder.Exit{{Frames: []decoder.Frame{s.state(loose)}, Trie: v.Trie()}}}
 	}
 	split := tablesOf(v).split(k)
-	return &decoder.Prepared{Base: split.inside, Exits: s.exits(k, split), WalkRest: true, Skip: &skip}
+	return &decoder.Prepared{Base: split.inside, Exits: s.exits(k, split), WalkRest: true, Skip: &skip, Overlap: true}
 }
 
 // sketchOf returns the sketch of a state, or of one that is like it but for
@@ -67,11 +67,13 @@ func (s *source) exits(k *sketch, split *split) (list []decoder.Exit) {
 		if l.trie == nil {
 			continue
 		}
-		var frames []decoder.Frame
-		for _, q := range k.states[i].path {
-			frames = append(frames, s.state(q))
+		for _, p := range k.states[i].paths {
+			var frames []decoder.Frame
+			for _, q := range p {
+				frames = append(frames, s.state(q))
+			}
+			list = append(list, decoder.Exit{Frames: frames, Trie: l.trie, Tokens: l.tokens})
 		}
-		list = append(list, decoder.Exit{Frames: frames, Trie: l.trie, Tokens: l.tokens})
 	}
 	return list
 }
@@ -106,7 +108,7 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	if !ok {
 		k := s.sketchOf(x.at, v)
 		split := tablesOf(v).splitAt(k, node)
-		p = &decoder.Prepared{Extra: split.list, Exits: s.exits(k, split)}
+		p = &decoder.Prepared{Extra: split.list, Exits: s.exits(k, split), Overlap: true}
 		s.preparedAt[at] = p
 	}
 	return p

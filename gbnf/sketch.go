@@ -3,6 +3,8 @@ package gbnf
 import (
 	"slices"
 	"unicode/utf8"
+
+	"stencil/regular"
 )
 
 // A sketch is a small automaton over ASCII that tells for most tokens, without
@@ -12,15 +14,24 @@ import (
 // about a vocabulary.
 type sketch struct {
 	states []sketchState
+	key    string // its moves as text
 }
 
-// sketchState stands for what takes the place of the first state.
+// sketchState stands for what takes the place of the first state: one of the
+// paths, it is not known which.
 type sketchState struct {
-	path []int32 // states of the automaton, the last one to go on with
+	paths []path
 	// move says where a character leads: to a state of the sketch, out of
-	// it, or nowhere. move[high] is for all characters beyond ASCII.
-	move [high + 1]int8
+	// it, or nowhere. move[high] is for the characters beyond ASCII, but for
+	// those in except, which lead out of it.
+	move   [high + 1]int8
+	except []regular.Range
 }
+
+// A path is a list of states of the automaton, the last one to go on with.
+type path []int32
+
+func (p path) top() int32 { return p[len(p)-1] }
 
 const (
 	high    = utf8.RuneSelf
@@ -32,82 +43,194 @@ const (
 	// fewChars is how many characters may follow a state that is not worth
 	// being sketched.
 	fewChars = 16
-	// maxSketch and maxPath keep sketches small. Where they end, the
-	// decoder goes on.
-	maxSketch = 64
+	// maxSketch, maxPath, maxPaths and maxExcept keep sketches small. Where
+	// they end, the decoder goes on.
+	maxSketch = 32
 	maxPath   = 3
+	maxPaths  = 6
+	maxExcept = 12
 )
 
 // sketch draws the surroundings of a state.
 func (s *source) sketch(q int32) *sketch {
-	k := &sketch{states: []sketchState{{path: []int32{q}}}}
+	k := &sketch{states: []sketchState{{paths: []path{{q}}}}}
 	for i := 0; i < len(k.states); i++ {
-		path := k.states[i].path
-		top := path[len(path)-1]
-		var move [high + 1]int8
-		for c := range move {
-			move[c] = nowhere
-		}
-		whole := int8(nowhere) // where the characters beyond ASCII lead that were looked at
-		covered := rune(utf8.RuneSelf)
-		for _, e := range s.auto.edges(top) {
-			to := s.sketchTarget(k, path, e.out)
-			for c := e.lo; c <= e.hi && c < utf8.RuneSelf; c++ {
-				move[c] = to
-			}
-			if e.hi < utf8.RuneSelf {
-				continue
-			}
-			if lo := max(e.lo, utf8.RuneSelf); lo != covered || whole != nowhere && whole != to {
-				to = outside
-			}
-			whole = to
-			if covered = e.hi + 1; covered == lowestSurrogate {
-				covered = highestSurrogate + 1
-			}
-		}
-		if whole >= 0 && covered <= utf8.MaxRune {
-			whole = outside
-		}
-		move[high] = whole
-		if s.auto.mayEnd(top) {
-			// What may be read after the end as well is read in two ways.
-			follow := s.auto.follow(top)
-			for c := range utf8.RuneSelf {
-				if follow.has(byte(c)) {
-					move[c] = outside
-				}
-			}
-			if follow.high {
-				move[high] = outside
-			}
-		}
-		k.states[i].move = move
+		s.drawState(k, i)
 	}
+	k.key = k.text()
 	return k
 }
 
-// sketchTarget returns where an outcome leads from the state with a path.
-func (s *source) sketchTarget(k *sketch, path []int32, out int32) int8 {
-	alts := s.out.list[out]
-	if len(alts) != 1 || alts[0].n == 0 {
+// drawState finds the moves of a state.
+func (s *source) drawState(k *sketch, i int) {
+	x := sketchState{paths: k.states[i].paths}
+	for c := range x.move {
+		x.move[c] = nowhere
+	}
+	open, more := s.withEnds(x.paths)
+	var beyond []leap
+	s.sweepPaths(open, func(lo, hi rune, outs []pathEdge) {
+		to := s.target(k, outs)
+		for c := lo; c <= hi && c < utf8.RuneSelf; c++ {
+			x.move[c] = to
+		}
+		if hi >= utf8.RuneSelf {
+			beyond = append(beyond, leap{max(lo, utf8.RuneSelf), hi, to})
+		}
+	})
+	x.move[high], x.except = mostly(beyond)
+	// What may be read after the end as well is read in more ways.
+	for c := range utf8.RuneSelf {
+		if more.has(byte(c)) {
+			x.move[c] = outside
+		}
+	}
+	if more.high {
+		x.move[high], x.except = outside, nil
+	}
+	k.states[i] = x
+}
+
+// withEnds adds to the paths those that are left when their last states end,
+// and returns what may be read after the end of all of a path.
+func (s *source) withEnds(paths []path) (all []path, more charSet) {
+	all = slices.Clone(paths)
+	for i := 0; i < len(all); i++ {
+		p := all[i]
+		if !s.auto.mayEnd(p.top()) {
+			continue
+		}
+		if len(p) > 1 {
+			all = addPath(all, p[:len(p)-1])
+		} else {
+			follow := s.auto.follow(p.top())
+			more.add(&follow)
+		}
+	}
+	return all, more
+}
+
+func addPath(list []path, p path) []path {
+	for _, x := range list {
+		if slices.Equal(x, p) {
+			return list
+		}
+	}
+	return append(list, p)
+}
+
+// A pathEdge is an outcome for the last state of a path.
+type pathEdge struct {
+	path path
+	out  int32
+}
+
+// sweepPaths calls yield for each range of characters under which all of the
+// paths have the same outcomes.
+func (s *source) sweepPaths(paths []path, yield func(lo, hi rune, outs []pathEdge)) {
+	edges := make([][]edge, len(paths))
+	for i, p := range paths {
+		edges[i] = s.auto.edges(p.top())
+	}
+	var outs []pathEdge
+	for at := rune(0); at <= utf8.MaxRune; {
+		end := rune(utf8.MaxRune)
+		outs = outs[:0]
+		for i := range edges {
+			for len(edges[i]) > 0 && edges[i][0].hi < at {
+				edges[i] = edges[i][1:]
+			}
+			if len(edges[i]) == 0 {
+				continue
+			}
+			if e := edges[i][0]; e.lo > at {
+				end = min(end, e.lo-1)
+			} else {
+				end = min(end, e.hi)
+				outs = append(outs, pathEdge{paths[i], e.out})
+			}
+		}
+		if len(outs) > 0 {
+			yield(at, end, outs)
+		}
+		at = end + 1
+	}
+}
+
+// target returns where outcomes lead together.
+func (s *source) target(k *sketch, outs []pathEdge) int8 {
+	var to []path
+	busy := false
+	for _, o := range outs {
+		below := o.path[:len(o.path)-1]
+		for _, a := range s.out.list[o.out] {
+			p := append(slices.Clone(below), a.states[:a.n]...)
+			if len(p) == 0 || len(p) > maxPath {
+				return outside
+			}
+			busy = busy || s.isBusy(p.top())
+			to = addPath(to, p)
+		}
+	}
+	if !busy || len(to) > maxPaths {
 		return outside
 	}
-	a := alts[0]
-	if len(path)-1+int(a.n) > maxPath || !s.isBusy(a.states[a.n-1]) {
-		return outside
-	}
-	to := append(slices.Clone(path[:len(path)-1]), a.states[:a.n]...)
+	slices.SortFunc(to, func(a, b path) int { return slices.Compare(a, b) })
 	for i := range k.states {
-		if slices.Equal(k.states[i].path, to) {
+		if slices.EqualFunc(k.states[i].paths, to, func(a, b path) bool { return slices.Equal(a, b) }) {
 			return int8(i)
 		}
 	}
 	if len(k.states) == maxSketch {
 		return outside
 	}
-	k.states = append(k.states, sketchState{path: to})
+	k.states = append(k.states, sketchState{paths: to})
 	return int8(len(k.states) - 1)
+}
+
+// A leap is a move under characters beyond ASCII.
+type leap struct {
+	lo, hi rune
+	to     int8
+}
+
+// mostly returns where most characters beyond ASCII lead, and the others.
+func mostly(leaps []leap) (to int8, except []regular.Range) {
+	if len(leaps) == 0 {
+		return nowhere, nil
+	}
+	var count [maxSketch]rune
+	to = outside
+	for _, l := range leaps {
+		if l.to < 0 {
+			continue
+		}
+		if count[l.to] += l.hi - l.lo + 1; to < 0 || count[l.to] > count[to] {
+			to = l.to
+		}
+	}
+	if to < 0 {
+		return outside, nil
+	}
+	at := rune(utf8.RuneSelf)
+	for _, l := range leaps {
+		if l.to == to {
+			except = appendRange(except, at, l.lo-1)
+			at = l.hi + 1
+		}
+	}
+	if except = appendRange(except, at, utf8.MaxRune); len(except) > maxExcept {
+		return outside, nil
+	}
+	return to, except
+}
+
+// appendRange appends a range, unless it holds no characters.
+func appendRange(list []regular.Range, lo, hi rune) []regular.Range {
+	if lo > hi || lo >= lowestSurrogate && hi <= highestSurrogate {
+		return list
+	}
+	return append(list, regular.Range{Lo: lo, Hi: hi})
 }
 
 // isBusy reports whether many characters may follow a state.
@@ -124,23 +247,39 @@ func (s *source) isBusy(q int32) bool {
 	return busy
 }
 
-// key returns the sketch's moves as text.
-func (k *sketch) key() string {
-	b := make([]byte, 0, len(k.states)*(high+1))
+// text returns the sketch's moves as text.
+func (k *sketch) text() string {
+	b := make([]byte, 0, len(k.states)*(high+2))
 	for i := range k.states {
-		for _, to := range k.states[i].move {
+		x := &k.states[i]
+		for _, to := range x.move {
 			b = append(b, byte(to))
+		}
+		b = append(b, byte(len(x.except)))
+		for _, r := range x.except {
+			b = utf8.AppendRune(utf8.AppendRune(b, r.Lo), r.Hi)
 		}
 	}
 	return string(b)
 }
 
-// stays returns the characters that leave a sketch in a state.
+// stays returns characters that leave a sketch in a state.
 func (k *sketch) stays(i int8) (set charSet) {
-	for c, to := range k.states[i].move {
-		if to == i {
+	x := &k.states[i]
+	for c, to := range x.move {
+		if to == i && (c < high || len(x.except) == 0) {
 			set.addRange(rune(c), rune(c))
 		}
 	}
 	return set
+}
+
+// excepts reports whether a character beyond ASCII leaves the sketch.
+func (x *sketchState) excepts(r rune) bool {
+	for _, e := range x.except {
+		if e.Lo <= r && r <= e.Hi {
+			return true
+		}
+	}
+	return false
 }

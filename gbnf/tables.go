@@ -87,7 +87,7 @@ func (t *tables) split(k *sketch) *split { return t.splitAt(k, -1) }
 // splitAt returns what a sketch says about the tokens below a node of the trie,
 // where its first state is reached.
 func (t *tables) splitAt(k *sketch, node int32) *split {
-	key := splitKey{k.key(), node}
+	key := splitKey{k.key, node}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.splits[key]; s != nil {
@@ -182,8 +182,9 @@ func (w *splitter) character(node int32, from, to int8, start int) {
 	nodes := w.t.trie.Nodes
 	first := w.t.trie.Tokens[nodes[node].First]
 	spelt := w.t.v.Bytes(first)[start:nodes[node].Depth]
+	r, n := utf8.DecodeRune(spelt)
 	switch {
-	case utf8.Valid(spelt):
+	case n == len(spelt) && n > 1 && !w.k.states[from].excepts(r):
 		w.arrive(node, to)
 	case utf8.FullRune(spelt):
 		w.out(node, from, start)
