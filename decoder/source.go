@@ -124,6 +124,16 @@ func (e *Edges) First() (b byte, f Frame, ok bool) {
 	return 0, 0, false
 }
 
+// To returns the frame that byte b leads to, if an edge leads to a single one.
+func (e *Edges) To(b byte) (f Frame, ok bool) {
+	for _, x := range e.list {
+		if x.n == 1 && x.lo <= b && b <= x.hi {
+			return e.frames[x.off], true
+		}
+	}
+	return 0, false
+}
+
 // MayEnd records that the frame may end before the next byte.
 func (e *Edges) MayEnd() { e.mayPop = true }
 

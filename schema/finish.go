@@ -216,7 +216,7 @@ func (s *source) finish(k frameKey) string {
 	case frameNumber:
 		return string(s.numberIDs[k.a].Shortest(k.b))
 	case frameString:
-		t := &stringText{s: s, m: s.machines[k.a], machine: k.a, q: k.b}
+		t := s.stringText(k.a, k.b)
 		lead, q := finishChar(t, k.b, k.c)
 		quoted := appendQuoted(nil, s.machines[k.a].Shortest(q))
 		return lead + string(quoted[1:])
@@ -256,15 +256,14 @@ func (s *source) finish(k frameKey) string {
 func finishChar(t text, place, sub int32) (string, int32) {
 	var lead []byte
 	for sub != 0 {
-		var e decoder.Edges
-		recorder := &placeRecorder{text: t}
-		subEdges(recorder, place, sub, &e)
-		b, i, ok := e.First()
+		r := &placeRecorder{text: t}
+		subEdges(r, place, sub, &r.edges)
+		b, i, ok := r.edges.First()
 		if !ok {
 			return string(lead), place
 		}
 		lead = append(lead, b)
-		place, sub = recorder.places[i].place, recorder.places[i].sub
+		place, sub = r.places[i].q, r.places[i].sub
 		if st, ok := t.(*stringText); ok {
 			c := *st
 			c.q = place
@@ -277,18 +276,6 @@ func finishChar(t text, place, sub int32) (string, int32) {
 		}
 	}
 	return string(lead), place
-}
-
-// placeRecorder numbers the frames that edges lead to, to get the places
-// behind them.
-type placeRecorder struct {
-	text
-	places []struct{ place, sub int32 }
-}
-
-func (p *placeRecorder) frame(place, sub int32) decoder.Frame {
-	p.places = append(p.places, struct{ place, sub int32 }{place, sub})
-	return decoder.Frame(len(p.places) - 1)
 }
 
 // finishKey completes a key, its value and the object.

@@ -17,7 +17,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		if k.c != 0 {
 			return nil
 		}
-		return s.prepareString(f, k, t)
+		return s.prepareString(k, t)
 	case frameNumber:
 		p := &decoder.Prepared{Extra: t.number(s.numberIDs[k.a], k.b), Parent: s.numberIDs[k.a].Accepting(k.b)}
 		if t.mixed.Len() > 0 {
@@ -100,12 +100,9 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	return p
 }
 
-func (s *source) prepareString(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
+func (s *source) prepareString(k frameKey, t *vocabTables) *decoder.Prepared {
 	l := t.text(s.machines[k.a], k.b, s.strictEscapes())
-	p := &decoder.Prepared{Base: l.base, Extra: l.extra}
-	if l.irregular {
-		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
-	}
+	p := &decoder.Prepared{Base: l.base, Extra: l.all}
 	closers := t.closers
 	if s.strictEscapes() {
 		closers = t.keyClosers
@@ -144,7 +141,7 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 		if ks.taken != 0 && m.Count(ks.at, manyKeys) < manyKeys {
 			return nil // keys that are taken may be all that is left of some beginnings
 		}
-		l := t.text(m, ks.at, true)
+		l := t.keyText(m, ks.at)
 		p.Base, p.Extra = l.base, l.extra
 		if l.irregular {
 			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})

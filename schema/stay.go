@@ -13,16 +13,44 @@ import (
 type textLocal struct {
 	base      vocab.Bitset
 	extra     []int32
-	irregular bool         // the irregular tokens are still to be walked
+	irregular bool         // base and extra are without the irregular tokens
+	all       []int32      // extra and the irregular tokens; nil until needed
 	only      vocab.Bitset // closers after which the string is in the language; nil: all
 	none      bool         // no closer
+
+	m *regular.Machine // a state after which it is all the same
+	q regular.State
 }
 
-// text returns the tokens after state q of machine m; strict leaves out those
-// with needless escapes.
+// text returns the tokens after state q of machine m: those of base and all.
+// strict leaves out those with needless escapes.
 func (t *vocabTables) text(m *regular.Machine, q regular.State, strict bool) *textLocal {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	l := t.plainText(m, q, strict)
+	if l.all == nil {
+		l.all = l.extra
+		if l.irregular {
+			odd := t.odd(l.m, l.q, strict)
+			l.all = slices.Concat(l.extra, odd)
+			t.grow(4 * len(l.all))
+		}
+		if l.all == nil {
+			l.all = []int32{}
+		}
+	}
+	return l
+}
+
+// keyText returns the tokens after state q of a machine of keys, without the
+// irregular ones if irregular is set.
+func (t *vocabTables) keyText(m *regular.Machine, q regular.State) *textLocal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.plainText(m, q, true)
+}
+
+func (t *vocabTables) plainText(m *regular.Machine, q regular.State, strict bool) *textLocal {
 	key := textKey{m.Place(q), strict}
 	if l, ok := t.texts[key]; ok {
 		return l
@@ -42,6 +70,7 @@ func (t *vocabTables) text(m *regular.Machine, q regular.State, strict bool) *te
 			}
 		}
 		l.only, l.none = closers.accepted(to, at)
+		l.m, l.q = to, at
 		t.texts[loose] = l
 		t.grow(96 + 4*len(l.extra) + 8*len(l.only))
 	}

@@ -155,29 +155,9 @@ func subEdges(t text, place, sub int32, e *decoder.Edges) {
 		}
 		e.Add(byte(lo), byte(hi), t.frame(place, next))
 	case subUTF8:
-		// The total is kept above the bits: a sequence of three bytes has
-		// at most 16 of them, one of four 21.
-		total := value >> 22 & 3
-		if total == 0 {
-			total = n
-		}
-		bits := value & (1<<22 - 1)
 		for b := 0x80; b <= 0xBF; b++ {
-			more := bits<<6 | b&0x3F
-			lo, hi := utf8Range(n-1, more, total)
-			switch {
-			case lo > hi:
-			case n > 1:
-				if someAlive(t, lo, hi) {
-					r.add(b, t.frame(place, int32(subUTF8|(n-1)*subCount|total<<22|more)))
-				}
-			default:
-				if lo >= lowestHigh && lo < endOfLow {
-					continue
-				}
-				if p, ok := t.next(lo); ok {
-					r.add(b, t.frame(p, 0))
-				}
+			if p, next, ok := utf8Next(t, place, sub, byte(b)); ok {
+				r.add(b, t.frame(p, next))
 			}
 		}
 	case subEscape:
@@ -200,6 +180,29 @@ func subEdges(t text, place, sub int32, e *decoder.Edges) {
 	case subHighU:
 		e.Add('u', 'u', t.frame(place, int32(subLow|value<<12)))
 	}
+}
+
+// utf8Next returns the place and sub after a further byte of a character.
+func utf8Next(t text, place, sub int32, b byte) (p, next int32, ok bool) {
+	n, value := int(sub&subKind^sub)>>24, int(sub&subValue)
+	// The total is kept above the bits: a sequence of three bytes has at most
+	// 16 of them, one of four 21.
+	total := value >> 22 & 3
+	if total == 0 {
+		total = n
+	}
+	more := value&(1<<22-1)<<6 | int(b&0x3F)
+	lo, hi := utf8Range(n-1, more, total)
+	switch {
+	case lo > hi || b < 0x80 || b > 0xBF:
+		return 0, 0, false
+	case n > 1:
+		return place, int32(subUTF8 | (n-1)*subCount | total<<22 | more), someAlive(t, lo, hi)
+	case lo >= lowestHigh && lo < endOfLow:
+		return 0, 0, false
+	}
+	p, ok = t.next(lo)
+	return p, 0, ok
 }
 
 // controlAlive reports whether a control character from lo to hi may come
@@ -288,20 +291,19 @@ func hexEdges(t text, place, kind int32, n, value int, e *decoder.Edges) {
 	r.flush()
 }
 
-// stringText is the inside of a string value.
-type stringText struct {
-	s       *source
-	m       *regular.Machine
-	machine int32
-	q       regular.State
+// spelling is a place in the text of a string value, but for the frames.
+type spelling struct {
+	m    *regular.Machine
+	q    regular.State
+	free bool // needless escapes are allowed
 }
 
-func (t *stringText) next(r rune) (int32, bool) {
+func (t *spelling) next(r rune) (int32, bool) {
 	q := t.m.Step(t.q, r)
 	return q, q != regular.Dead
 }
 
-func (t *stringText) alive(lo, hi rune) bool {
+func (t *spelling) alive(lo, hi rune) bool {
 	for _, e := range t.m.Ranges(t.q) {
 		if e.Lo > hi {
 			return false
@@ -315,9 +317,15 @@ func (t *stringText) alive(lo, hi rune) bool {
 
 // escapes implements text: what is generated is spelt like JSON.stringify
 // does it.
-func (t *stringText) escapes() bool { return t.s.opt.AnyNumberSpelling }
+func (t *spelling) escapes() bool { return t.free }
 
-func (t *stringText) uniform() (int32, bool) {
+// escape reports whether a backslash may come.
+func (t *spelling) escape() bool {
+	table := t.m.ASCII(t.q)
+	return t.free && someAlive(t, 0, utf8.MaxRune) || table['"'] != regular.Dead || table['\\'] != regular.Dead || t.alive(0, 0x1F)
+}
+
+func (t *spelling) uniform() (int32, bool) {
 	edges := t.m.Ranges(t.q)
 	at, to := rune(utf8.RuneSelf), regular.State(regular.Dead)
 	for _, e := range edges {
@@ -335,13 +343,26 @@ func (t *stringText) uniform() (int32, bool) {
 	return to, to != regular.Dead && at == utf8.MaxRune+1
 }
 
+func (t *spelling) frame(int32, int32) decoder.Frame { return 0 }
+
+// stringText is the inside of a string value.
+type stringText struct {
+	spelling
+	s       *source
+	machine int32
+}
+
+func (s *source) stringText(machine int32, q regular.State) *stringText {
+	return &stringText{spelling{s.machines[machine], q, s.opt.AnyNumberSpelling}, s, machine}
+}
+
 func (t *stringText) frame(place, sub int32) decoder.Frame {
 	return t.s.frame(frameKey{kind: frameString, a: t.machine, b: place, c: sub})
 }
 
 func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
-	m := s.machines[k.a]
-	t := &stringText{s: s, m: m, machine: k.a, q: k.b}
+	t := s.stringText(k.a, k.b)
+	m := t.m
 	if k.c != 0 {
 		subEdges(t, k.b, k.c, e)
 		return
@@ -358,7 +379,7 @@ func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
 		case c == '"':
 			live = m.Accepting(k.b)
 		case c == '\\':
-			live = t.escapes() && someAlive(t, 0, utf8.MaxRune) || table['"'] != regular.Dead || table['\\'] != regular.Dead || t.alive(0, 0x1F)
+			live = t.escape()
 		default:
 			live = table[c] != regular.Dead
 		}
@@ -374,7 +395,7 @@ func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
 }
 
 func (s *source) stringByte(k frameKey, b byte, e *decoder.Edges) {
-	t := &stringText{s: s, m: s.machines[k.a], machine: k.a, q: k.b}
+	t := s.stringText(k.a, k.b)
 	switch {
 	case b == '"':
 		e.Add('"', '"')
