@@ -34,8 +34,26 @@ type automaton interface {
 
 // An edge leads from a state to an outcome under each character of a range.
 type edge struct {
-	lo, hi rune
-	out    int32 // index into outcomes
+	lo, hi  rune
+	out     int32 // index into outcomes
+	capture captureKind
+}
+
+// captureKind says how an edge depends on the text before it. Such edges are
+// for ASCII only, and for automata that are resolvers.
+type captureKind uint8
+
+const (
+	captureNone    captureKind = iota
+	capturePending             // the outcome allows the same tokens as the real one, up to the next such edge
+	captureOnly                // nothing is known without the text
+)
+
+// A resolver is an automaton whose edges may depend on the text before them.
+type resolver interface {
+	// resolve returns the ways on from a state under a character; text is all
+	// that was read before it.
+	resolve(q int32, c byte, text []byte) []alt
 }
 
 // An alt is one way on: n states that take the place of the one before, the

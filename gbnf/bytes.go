@@ -124,8 +124,20 @@ func (s *source) expandState(q int32, e *decoder.Edges) {
 	}
 	edges := s.auto.edges(q)
 	for _, x := range edges {
-		if x.lo < utf8.RuneSelf {
-			s.outcome(x.out, byte(x.lo), byte(min(x.hi, utf8.RuneSelf-1)), e)
+		if x.lo >= utf8.RuneSelf {
+			break
+		}
+		lo, hi := byte(x.lo), byte(min(x.hi, utf8.RuneSelf-1))
+		switch x.capture {
+		case captureNone:
+			s.outcome(x.out, lo, hi, e)
+		case capturePending:
+			for _, a := range s.out.list[x.out] {
+				frames := s.framesOf(a)
+				e.Capture(lo, hi, frames[:a.n]...)
+			}
+		case captureOnly:
+			e.CaptureOnly(lo, hi)
 		}
 	}
 	if len(edges) == 0 || edges[len(edges)-1].hi < utf8.RuneSelf {
@@ -218,8 +230,17 @@ func (s *source) framesOf(a alt) (frames [2]decoder.Frame) {
 // ExpandByte implements [decoder.Source]; no edge is left for later.
 func (s *source) ExpandByte(decoder.Frame, byte, *decoder.Edges) {}
 
-// Resolve implements [decoder.Source]; no edge depends on the text.
-func (s *source) Resolve(decoder.Frame, byte, []byte, *decoder.Edges) {}
+// Resolve implements [decoder.Source].
+func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges) {
+	r, ok := s.auto.(resolver)
+	if !ok {
+		return
+	}
+	for _, a := range r.resolve(s.frames[f].at, b, text) {
+		frames := s.framesOf(a)
+		e.Add(b, b, frames[:a.n]...)
+	}
+}
 
 // Finish implements [decoder.Source].
 func (s *source) Finish(f decoder.Frame) []byte {

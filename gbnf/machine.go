@@ -353,7 +353,7 @@ func (m *machine) sweep(goalRule int32, segments []segment) []edge {
 		if n := len(edges); n > 0 && edges[n-1].out == out && edges[n-1].hi+1 == at {
 			edges[n-1].hi = end
 		} else {
-			edges = append(edges, edge{at, end, out})
+			edges = append(edges, edge{lo: at, hi: end, out: out})
 		}
 		at = end + 1
 	}

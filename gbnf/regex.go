@@ -142,7 +142,7 @@ func (l *language) edges(q int32) []edge {
 		if l.m.Accepting(r.To) && len(l.m.Ranges(r.To)) == 0 {
 			a = alt{}
 		}
-		list = append(list, edge{r.Lo, r.Hi, l.out.intern([]alt{a})})
+		list = append(list, edge{lo: r.Lo, hi: r.Hi, out: l.out.intern([]alt{a})})
 	}
 	l.edge[q] = list
 	return list

@@ -122,7 +122,7 @@ func addPath(list []path, p path) []path {
 // A pathEdge is an outcome for the last state of a path.
 type pathEdge struct {
 	path path
-	out  int32
+	edge edge
 }
 
 // sweepPaths calls yield for each range of characters under which all of the
@@ -147,7 +147,7 @@ func (s *source) sweepPaths(paths []path, yield func(lo, hi rune, outs []pathEdg
 				end = min(end, e.lo-1)
 			} else {
 				end = min(end, e.hi)
-				outs = append(outs, pathEdge{paths[i], e.out})
+				outs = append(outs, pathEdge{paths[i], e})
 			}
 		}
 		if len(outs) > 0 {
@@ -162,8 +162,11 @@ func (s *source) target(k *sketch, outs []pathEdge) int8 {
 	var to []path
 	busy := false
 	for _, o := range outs {
+		if o.edge.capture != captureNone {
+			return outside
+		}
 		below := o.path[:len(o.path)-1]
-		for _, a := range s.out.list[o.out] {
+		for _, a := range s.out.list[o.edge.out] {
 			p := append(slices.Clone(below), a.states[:a.n]...)
 			if len(p) == 0 || len(p) > maxPath {
 				return outside
