@@ -56,7 +56,11 @@ const denseFrom = 8
 // int32 without pointers.
 //
 // A configuration is a set of stacks. One stack s alone is s<<1; a set i of
-// several is i<<1|1. Stack 0 is the empty stack: the text is complete.
+// several is i<<1|1. Stack 0 is the empty stack: the text is complete. Stacks
+// with the same frame on top are one stack whose parent is a configuration, so
+// that the work on top doesn't grow with the ways that led there: a
+// graph-structured stack (Tomita 1985) that is canonical, so that equal sets
+// still have equal numbers.
 type tables struct {
 	src    Source
 	limits Limits
@@ -68,7 +72,7 @@ type tables struct {
 	outcomes []outcome
 
 	stackFrame  []Frame
-	stackParent []int32
+	stackParent []int32 // configurations
 	stackCost   []int32 // bytes to the end of the text, -1 while unknown
 	stackIndex  []int32 // open-addressing hash table over the stacks
 
@@ -130,7 +134,7 @@ func (t *tables) reset() {
 		t.stackFrame, t.stackParent, t.stackCost = make([]Frame, 0, 1024), make([]int32, 0, 1024), make([]int32, 0, 1024)
 	}
 	t.stackFrame = append(t.stackFrame[:0], -1)
-	t.stackParent = append(t.stackParent[:0], -1)
+	t.stackParent = append(t.stackParent[:0], dead)
 	t.stackCost = append(t.stackCost[:0], 0)
 	t.stackIndex = make([]int32, 2048)
 	t.setOff = append(t.setOff[:0], 0)
@@ -151,7 +155,7 @@ func (t *tables) fail(err error) {
 	}
 }
 
-// push returns the stack with frame f on parent.
+// push returns the stack with frame f on configuration parent.
 func (t *tables) push(f Frame, parent int32) int32 {
 	mask := uint32(len(t.stackIndex) - 1)
 	h := (uint32(f)*0x9E3779B1 ^ uint32(parent)*0x85EBCA77)
@@ -394,7 +398,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 				}
 				return s << 1
 			case codePop:
-				return t.stackParent[s] << 1
+				return t.stackParent[s]
 			}
 		}
 		out := t.stepStack(s, b, mode, t.scratch[:0])
@@ -431,15 +435,17 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 
 // stepStack appends the stacks that stack s leads to with byte b.
 func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32 {
-	for s != 0 {
-		f, parent := t.stackFrame[s], t.stackParent[s]
-		fi := t.frame(f)
-		mayPop := fi.mayPop
-		out = t.apply(f, t.lookup(f, fi, b), parent, b, mode, out)
-		if !mayPop {
-			break
+	if s == 0 {
+		return out
+	}
+	f, parent := t.stackFrame[s], t.stackParent[s]
+	fi := t.frame(f)
+	mayPop := fi.mayPop
+	out = t.apply(f, t.lookup(f, fi, b), parent, b, mode, out)
+	if mayPop {
+		for i, n := t.items(parent); n > 0; i, n = i+1, n-1 {
+			out = t.stepStack(t.item(parent, i), b, mode, out)
 		}
-		s = parent
 	}
 	return out
 }
@@ -449,7 +455,7 @@ func (t *tables) apply(f Frame, code, parent int32, b byte, mode *stepMode, out 
 	case codeReplace:
 		return append(out, t.push(code>>2, parent))
 	case codePop:
-		return append(out, parent)
+		return t.appendStacks(out, parent)
 	case codeGeneral:
 		o := &t.outcomes[code>>2]
 		if o.capture && mode.exact {
@@ -459,15 +465,16 @@ func (t *tables) apply(f Frame, code, parent int32, b byte, mode *stepMode, out 
 			mode.doubt = true
 		}
 		for i := range o.alts {
-			out = append(out, t.pushAll(o.alts[i].frames[:o.alts[i].n], parent))
+			out = t.appendStacks(out, t.pushAll(o.alts[i].frames[:o.alts[i].n], parent))
 		}
 	}
 	return out
 }
 
+// pushAll returns the configuration with frames on parent.
 func (t *tables) pushAll(frames []Frame, parent int32) int32 {
 	for _, f := range frames {
-		parent = t.push(f, parent)
+		parent = t.push(f, parent) << 1
 	}
 	return parent
 }
@@ -478,7 +485,7 @@ func (t *tables) resolve(f Frame, parent int32, b byte, mode *stepMode, out []in
 	t.src.Resolve(f, b, mode.text, &e)
 	for _, x := range e.list {
 		if x.lo <= b && b <= x.hi && x.n >= 0 {
-			out = append(out, t.pushAll(e.frames[x.off:x.off+int32(x.n)], parent))
+			out = t.appendStacks(out, t.pushAll(e.frames[x.off:x.off+int32(x.n)], parent))
 		}
 	}
 	return out
@@ -493,7 +500,7 @@ func (t *tables) config(stacks []int32) int32 {
 		return stacks[0] << 1
 	}
 	slices.Sort(stacks)
-	stacks = slices.Compact(stacks)
+	stacks = t.join(slices.Compact(stacks))
 	if len(stacks) == 1 {
 		return stacks[0] << 1
 	}
@@ -519,69 +526,125 @@ func (t *tables) config(stacks []int32) int32 {
 	return i<<1 | 1
 }
 
-// stacks calls yield for each stack of c.
-func (t *tables) stacks(c int32, yield func(s int32) bool) {
-	if c < 0 {
-		return
-	}
-	if c&1 == 0 {
-		yield(c >> 1)
-		return
-	}
-	for _, s := range t.setItems[t.setOff[c>>1]:t.setOff[c>>1+1]] {
-		if !yield(s) {
-			return
+// join makes one stack of those that have the same frame on top.
+func (t *tables) join(stacks []int32) []int32 {
+	twice := false
+	for i, s := range stacks {
+		for _, o := range stacks[:i] {
+			twice = twice || t.stackFrame[s] == t.stackFrame[o]
 		}
 	}
+	if !twice {
+		return stacks
+	}
+	slices.SortFunc(stacks, func(a, b int32) int { return int(t.stackFrame[a]) - int(t.stackFrame[b]) })
+	out := stacks[:0]
+	for i := 0; i < len(stacks); {
+		f := t.stackFrame[stacks[i]]
+		end := i + 1
+		for end < len(stacks) && t.stackFrame[stacks[end]] == f {
+			end++
+		}
+		s := stacks[i]
+		if end > i+1 {
+			var parents []int32
+			for _, x := range stacks[i:end] {
+				parents = t.appendStacks(parents, t.stackParent[x])
+			}
+			s = t.push(f, t.config(parents))
+		}
+		out = append(out, s)
+		i = end
+	}
+	slices.Sort(out)
+	return out
+}
+
+// items returns where the stacks of configuration c begin, for item, and how
+// many there are. Unlike a slice of them that stays right while sets are made.
+func (t *tables) items(c int32) (from, n int32) {
+	switch {
+	case c < 0:
+		return 0, 0
+	case c&1 == 0:
+		return 0, 1
+	}
+	from = t.setOff[c>>1]
+	return from, t.setOff[c>>1+1] - from
+}
+
+func (t *tables) item(c, i int32) int32 {
+	if c&1 == 0 {
+		return c >> 1
+	}
+	return t.setItems[i]
+}
+
+// appendStacks appends the stacks of configuration c.
+func (t *tables) appendStacks(out []int32, c int32) []int32 {
+	for i, n := t.items(c); n > 0; i, n = i+1, n-1 {
+		out = append(out, t.item(c, i))
+	}
+	return out
+}
+
+// stacks calls yield for each stack of c, until it returns false.
+func (t *tables) stacks(c int32, yield func(s int32) bool) bool {
+	for i, n := t.items(c); n > 0; i, n = i+1, n-1 {
+		if !yield(t.item(c, i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// reading calls yield for each stack whose top may read the next byte: those
+// of c, and those below a top that may end.
+func (t *tables) reading(c int32, yield func(s int32) bool) bool {
+	return t.stacks(c, func(s int32) bool {
+		return yield(s) && (s == 0 || !t.frame(t.stackFrame[s]).mayPop || t.reading(t.stackParent[s], yield))
+	})
 }
 
 // accepting reports whether the text may end in c.
 func (t *tables) accepting(c int32) bool {
-	ok := false
-	t.stacks(c, func(s int32) bool {
-		for s != 0 && t.frame(t.stackFrame[s]).mayPop {
-			s = t.stackParent[s]
-		}
-		ok = s == 0
-		return !ok
-	})
-	return ok
+	return !t.reading(c, func(s int32) bool { return s != 0 })
 }
 
 // live adds to set the bytes that may follow c.
 func (t *tables) live(c int32, set *[4]uint64) {
-	t.stacks(c, func(s int32) bool {
-		for s != 0 {
-			fi := t.frame(t.stackFrame[s])
-			for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
-				for b := int(r.lo); b <= int(r.hi); b++ {
-					set[b>>6] |= 1 << (b & 63)
-				}
+	t.reading(c, func(s int32) bool {
+		if s == 0 {
+			return true
+		}
+		fi := t.frame(t.stackFrame[s])
+		for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
+			for b := int(r.lo); b <= int(r.hi); b++ {
+				set[b>>6] |= 1 << (b & 63)
 			}
-			if !fi.mayPop {
-				break
-			}
-			s = t.stackParent[s]
 		}
 		return true
 	})
 }
 
+// cheapest returns the stack of c that the shortest text completes, and the
+// length of that text. It is -1 if there is none.
+func (t *tables) cheapest(c int32) (best, cost int32) {
+	best, cost = -1, -1
+	t.stacks(c, func(s int32) bool {
+		if n := t.cost(s); cost < 0 || n < cost {
+			best, cost = s, n
+		}
+		return true
+	})
+	return best, cost
+}
+
 // cost returns the length of a shortest text that completes stack s.
 func (t *tables) cost(s int32) int32 {
-	if c := t.stackCost[s]; c >= 0 {
-		return c
+	if t.stackCost[s] < 0 {
+		_, below := t.cheapest(t.stackParent[s])
+		t.stackCost[s] = below + int32(len(t.src.Finish(t.stackFrame[s])))
 	}
-	// Deep stacks are common and the cost of a parent is mostly known.
-	var path []int32
-	for t.stackCost[s] < 0 {
-		path = append(path, s)
-		s = t.stackParent[s]
-	}
-	c := t.stackCost[s]
-	for i := len(path) - 1; i >= 0; i-- {
-		c += int32(len(t.src.Finish(t.stackFrame[path[i]])))
-		t.stackCost[path[i]] = c
-	}
-	return c
+	return t.stackCost[s]
 }

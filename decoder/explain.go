@@ -10,19 +10,13 @@ import (
 func (m *Matcher) expected(c int32) string {
 	t := m.g.t
 	var words []string
-	t.stacks(c, func(s int32) bool {
-		for s != 0 && len(words) < 8 {
-			f := t.stackFrame[s]
-			if w := t.src.Describe(f); w != "" && !slices.Contains(words, w) {
-				words = append(words, w)
-			}
-			if !t.frame(f).mayPop {
-				return true
-			}
-			s = t.stackParent[s]
+	t.reading(c, func(s int32) bool {
+		w := "the end"
+		if s != 0 {
+			w = t.src.Describe(t.stackFrame[s])
 		}
-		if s == 0 && !slices.Contains(words, "the end") {
-			words = append(words, "the end")
+		if w != "" && !slices.Contains(words, w) {
+			words = append(words, w)
 		}
 		return len(words) < 8
 	})

@@ -190,7 +190,13 @@ func (w *maskBuilder) stack(s int32) {
 	w.extra = append(w.extra, p.Extra...)
 	w.exits(p, s, nil)
 	if p.Parent {
-		w.stack(w.t.stackParent[s])
+		parents := 0
+		w.t.stacks(w.t.stackParent[s], func(s int32) bool {
+			parents++
+			w.stack(s)
+			return w.t.err == nil
+		})
+		w.twice = w.twice || parents > 1
 	}
 	if p.WalkRest {
 		var first [4]uint64
@@ -219,14 +225,14 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 		next := w.t.pushAll(x.Frames, w.t.stackParent[s])
 		if x.Few != nil {
 			for _, v := range x.Few {
-				w.rest(x.Rests[v], next<<1, from, v)
+				w.rest(x.Rests[v], next, from, v)
 			}
 			continue
 		}
 		if next != 0 && x.Trie != nil && x.Trie.Len() > 0 {
 			var first [4]uint64
-			w.t.live(next<<1, &first)
-			w.walkRoots(x.Trie, next<<1, &first, from)
+			w.t.live(next, &first)
+			w.walkRoots(x.Trie, next, &first, from)
 		}
 		for _, v := range x.Bare {
 			w.keep(from, v, false)
@@ -335,18 +341,39 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 				}
 			}
 		}
-		if n.End-i > largeTree && next&1 == 0 && next != 0 {
-			s := next >> 1
-			if p := t.src.PrepareAt(t.stackFrame[s], w.v, trie, i); p != nil {
-				w.twice = w.twice || p.Overlap
-				for _, v := range p.Extra {
-					w.keep(from, v, false)
-				}
-				w.exits(p, s, from)
-				i = n.End
-				continue
-			}
+		if n.End-i > largeTree && next != 0 && w.prepared(trie, i, next, from) {
+			i = n.End
+			continue
 		}
 		i++
 	}
+}
+
+// prepared adds what the source says about the values below a node that was
+// reached in configuration c. It does nothing if that doesn't cover all of
+// its stacks.
+func (w *maskBuilder) prepared(trie *vocab.Trie, node, c int32, from *origin) bool {
+	t := w.t
+	at, n := t.items(c)
+	var one [1]*Prepared
+	list := one[:0]
+	for i := at; i < at+n; i++ {
+		s := t.item(c, i)
+		if s == 0 {
+			return false
+		}
+		p := t.src.PrepareAt(t.stackFrame[s], w.v, trie, node)
+		if p == nil {
+			return false
+		}
+		list = append(list, p)
+	}
+	for i, p := range list {
+		w.twice = w.twice || p.Overlap || n > 1
+		for _, v := range p.Extra {
+			w.keep(from, v, false)
+		}
+		w.exits(p, t.item(c, at+int32(i)), from)
+	}
+	return true
 }

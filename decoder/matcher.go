@@ -262,16 +262,13 @@ const maxProposals = 64
 
 // finish returns what the source proposes for the cheapest stack of c.
 func (g *Grammar) finish(c int32) []byte {
-	best, least := int32(0), int32(-1)
-	g.t.stacks(c, func(s int32) bool {
-		if c := g.t.cost(s); least < 0 || c < least {
-			best, least = s, c
-		}
-		return true
-	})
 	var out []byte
-	for s := best; s != 0; s = g.t.stackParent[s] {
+	for {
+		s, _ := g.t.cheapest(c)
+		if s <= 0 {
+			return out
+		}
 		out = append(out, g.t.src.Finish(g.t.stackFrame[s])...)
+		c = g.t.stackParent[s]
 	}
-	return out
 }
