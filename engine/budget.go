@@ -112,14 +112,17 @@ func longestToken(trie *vocab.Trie, text []byte) (token int32, n int) {
 		if depth == len(text) {
 			break
 		}
-		next := int32(-1)
-		for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
-			if trie.Nodes[i].Byte == text[depth] {
-				next = i
-				break
-			}
-		}
-		node = next
+		node = childOf(trie, node, text[depth])
 	}
 	return token, n
+}
+
+// childOf returns the node that a byte leads to, -1 if there is none.
+func childOf(trie *vocab.Trie, node int32, b byte) int32 {
+	for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
+		if trie.Nodes[i].Byte == b {
+			return i
+		}
+	}
+	return -1
 }

@@ -186,10 +186,10 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 		if req.Logprobs || req.Measure {
 			s.measurer = sampling.NewMeasurer(v.Len())
 		}
-		if req.Constraint == nil {
-			s.tail.stops = req.Stop
-		} else if err := s.constrain(req); err != nil {
-			return nil, err
+		if req.Constraint != nil {
+			if err := s.constrain(req); err != nil {
+				return nil, err
+			}
 		}
 		j.sequences = append(j.sequences, s)
 	}

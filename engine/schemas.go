@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
+	"stencil/decoder"
 	"stencil/schema"
 	"stencil/vocab"
 )
@@ -27,6 +28,7 @@ type schemaKey struct {
 type CompiledSchema struct {
 	Source     []byte // the document, read-only
 	Report     schema.Report
+	Bound      *decoder.Grammar
 	Constraint Constraint
 
 	once      sync.Once
@@ -87,10 +89,12 @@ func (c *Schemas) Compile(src []byte, opt schema.Options) (*CompiledSchema, erro
 		if err != nil {
 			return nil, err
 		}
+		bound := s.Grammar(c.vocab)
 		return &CompiledSchema{
 			Source:     append([]byte(nil), src...),
 			Report:     s.Report(),
-			Constraint: Grammar(s.Grammar(c.vocab)),
+			Bound:      bound,
+			Constraint: Grammar(bound),
 		}, nil
 	})
 }

@@ -153,6 +153,16 @@ func (s *sequence) fewOptions() []int32 {
 	return extra
 }
 
+// isFree reports whether the text is free at present, without a constraint or
+// between the parts that have one.
+func (s *sequence) isFree() bool {
+	if s.matcher == nil {
+		return true
+	}
+	segmented, ok := s.matcher.(interface{ Free() bool })
+	return ok && segmented.Free()
+}
+
 // settle ends the sequence where nothing more can or may follow.
 func (s *sequence) settle() {
 	if s.matcher != nil && s.onlyEndFollows() {
@@ -161,7 +171,7 @@ func (s *sequence) settle() {
 	}
 	switch {
 	case s.ended || s.left() > 0:
-	case s.budget != nil:
+	case s.budget != nil && !s.isFree():
 		// The invariant says that the text is complete; it could have gone
 		// on.
 		s.closing()
@@ -316,6 +326,10 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 			}
 		}
 		s.unsent = append(s.unsent, t)
+	}
+	s.tail.stops = nil
+	if s.isFree() {
+		s.tail.stops = s.job.req.Stop
 	}
 	text, stop := s.tail.add(b)
 	s.text = append(s.text, text...)

@@ -363,7 +363,7 @@ func (q *query) readThinking(o *object) error {
 	case "":
 		return invalid(t.path+"type", "%stype is missing", t.path)
 	case "enabled":
-		return notOffered("thinking", `thinking of type "enabled"`)
+		q.Reasoning, q.ThinkTokens = true, budget
 	case "disabled":
 		q.effort("none")
 	}

@@ -79,7 +79,8 @@ func TestBadRequests(t *testing.T) {
 		{`"prompt_schema": "sometimes"`, "invalid_value", "prompt_schema", `prompt_schema must be one of "auto", "always", "never", not "sometimes"`},
 		{`"on_budget": 5`, "invalid_value", "on_budget", `on_budget must be one of "close", "truncate", not 5`},
 		{`"forced": 1`, "invalid_value", "forced", "forced must be true or false, not 1"},
-		{`"reasoning": true`, "not_offered", "reasoning", "reasoning" + notOffered},
+		{`"reasoning": 5`, "invalid_value", "reasoning", "reasoning must be true, false or an object, not 5"},
+		{`"reasoning": {"efort": "low"}`, "unknown_field", "reasoning.efort", "the field reasoning.efort is not known; was effort meant?"},
 
 		{`"shcema": {}`, "unknown_field", "shcema", "the field shcema is not known; was schema meant?"},
 		{`"Schema": {}`, "unknown_field", "Schema", "the field Schema is not known; was schema meant?"},

@@ -58,7 +58,7 @@ func warnings(q *query, choices []choice) []string {
 
 func choiceOf(v *vocab.Vocab, index int, c *choice, logprobs, wantJSON bool) choiceReply {
 	out := choiceReply{
-		Index: index, Text: c.result.Text, FinishReason: string(c.result.Finish), StopString: c.result.StopString,
+		Index: index, Text: c.message.Content, Reasoning: c.message.Reasoning, FinishReason: string(c.result.Finish), StopString: c.result.StopString,
 		Seed: c.result.Seed, Constraint: c.receipt,
 	}
 	if wantJSON {

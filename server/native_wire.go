@@ -130,6 +130,7 @@ type choiceReply struct {
 	Index        int             `json:"index"`
 	JSON         json.RawMessage `json:"json,omitempty"`
 	Text         string          `json:"text"`
+	Reasoning    string          `json:"reasoning,omitempty"`
 	FinishReason string          `json:"finish_reason"`
 	StopString   string          `json:"stop_string,omitempty"`
 	Seed         uint64          `json:"seed"`

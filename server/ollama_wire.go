@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -146,19 +145,19 @@ func (q *query) readThink(o *object) error {
 	if !o.given("think") {
 		return nil
 	}
-	var on bool
-	if json.Unmarshal(o.members["think"], &on) == nil {
-		if on {
-			return notOffered("think", "think: true")
+	if json.Unmarshal(o.members["think"], &q.Reasoning) == nil {
+		if !q.Reasoning {
+			q.effort("none")
 		}
-		q.effort("none")
 		return nil
 	}
 	effort := ""
 	if err := o.oneOf("think", &effort, "low", "medium", "high"); err != nil {
 		return err
 	}
-	return notOffered("think", fmt.Sprintf("think: %q", effort))
+	q.Reasoning = true
+	q.effort(effort)
+	return nil
 }
 
 // readOllamaChat decodes the body of POST /api/chat.

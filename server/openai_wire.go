@@ -142,12 +142,19 @@ func (q *query) readTemplateVariables(o *object) error {
 // effort tells the chat template how much the model is to think, in the words
 // of those templates that know any.
 func (q *query) effort(effort string) {
+	q.variable("reasoning_effort", effort)
+	if effort == "none" {
+		q.variable("enable_thinking", false)
+	}
+}
+
+// variable sets a variable of the chat template unless the request has.
+func (q *query) variable(name string, value any) {
 	if q.Variables == nil {
 		q.Variables = map[string]any{}
 	}
-	q.Variables["reasoning_effort"] = effort
-	if _, given := q.Variables["enable_thinking"]; !given && effort == "none" {
-		q.Variables["enable_thinking"] = false
+	if _, given := q.Variables[name]; !given {
+		q.Variables[name] = value
 	}
 }
 

@@ -2,11 +2,10 @@ package server
 
 import (
 	"bytes"
-	"regexp"
-	"strings"
-
 	"crypto/rand"
 	"encoding/hex"
+	"regexp"
+	"strings"
 )
 
 // A layout says how the text of a model is to be read: what of it is the
@@ -14,7 +13,8 @@ import (
 type layout struct {
 	calls   bool   // the text is calls and nothing else
 	trigger string // calls begin after this text; "" if there are none in free text
-	closing string // and end before this one
+	fork    bool   // the text begins with the trigger or is all answer
+	opening string // reasoning begins after this text, which is dropped
 	think   string // reasoning ends after this text; "" without reasoning
 }
 
@@ -71,6 +71,14 @@ func (l layout) parse(text string) message {
 	return m
 }
 
+// answer returns a text without the reasoning before the answer.
+func (l layout) answer(text string) string {
+	if _, after, ok := strings.Cut(text, l.think); ok && l.think != "" {
+		return after
+	}
+	return text
+}
+
 // A reader reads a text as it comes. What the constraint has put between the
 // parts (markers, the names around a call's arguments) is not part of any
 // piece.
@@ -88,7 +96,9 @@ type readerState uint8
 
 const (
 	readContent readerState = iota
+	readOpening             // before the reasoning
 	readReasoning
+	readFork      // not known yet whether there are calls
 	readBetween   // before a call, or after the last one
 	readHeader    // {"name": …, "arguments":
 	readArguments // the JSON of a call
@@ -98,12 +108,26 @@ const (
 func newReader(l layout) *reader {
 	r := &reader{layout: l}
 	switch {
+	case l.opening != "":
+		r.state = readOpening
 	case l.think != "":
 		r.state = readReasoning
-	case l.calls:
-		r.state = readBetween
+	default:
+		r.answer()
 	}
 	return r
+}
+
+// answer begins to read the answer.
+func (r *reader) answer() {
+	switch {
+	case r.layout.calls:
+		r.state = readBetween
+	case r.layout.fork:
+		r.state = readFork
+	default:
+		r.state = readContent
+	}
 }
 
 // add reads on and returns what is certain.
@@ -111,13 +135,16 @@ func (r *reader) add(text string) []piece {
 	var out []piece
 	for rest := []byte(text); len(rest) > 0; {
 		switch r.state {
+		case readOpening:
+			n := min(len(rest), len(r.opening)-len(r.held))
+			if r.held = append(r.held, rest[:n]...); len(r.held) == len(r.opening) {
+				r.held, r.state = r.held[:0], readReasoning
+			}
+			rest = rest[n:]
 		case readReasoning:
-			rest = r.until(rest, r.think, pieceReasoning, &out, func() {
-				r.state = readContent
-				if r.layout.calls {
-					r.state = readBetween
-				}
-			})
+			rest = r.until(rest, r.think, pieceReasoning, &out, r.answer)
+		case readFork:
+			rest = r.forked(rest)
 		case readContent:
 			if r.trigger == "" {
 				out = append(out, piece{kind: pieceContent, text: string(rest)})
@@ -125,7 +152,11 @@ func (r *reader) add(text string) []piece {
 			}
 			rest = r.until(rest, r.trigger, pieceContent, &out, func() { r.state = readBetween })
 		case readBetween:
-			rest = r.between(rest)
+			i := bytes.IndexByte(rest, '{')
+			if i < 0 {
+				return out
+			}
+			r.state, rest = readHeader, rest[i:]
 		case readHeader:
 			rest = r.header(rest, &out)
 		case readArguments:
@@ -168,23 +199,21 @@ func (r *reader) until(rest []byte, marker string, kind pieceKind, out *[]piece,
 	return nil
 }
 
-// between skips to the next call. Where calls stand in free text, what comes
-// after the closing marker is content again.
-func (r *reader) between(rest []byte) []byte {
-	for i, c := range rest {
-		if c == '{' {
-			r.state, r.held = readHeader, r.held[:0]
-			return rest[i:]
-		}
-		if r.closing == "" {
-			continue
-		}
-		if r.held = append(r.held, c); bytes.HasSuffix(r.held, []byte(r.closing)) {
-			r.state, r.held = readContent, r.held[:0]
-			return rest[i+1:]
-		}
+// forked finds out whether the text begins with a call.
+func (r *reader) forked(rest []byte) []byte {
+	r.held = append(r.held, rest...)
+	n := min(len(r.held), len(r.trigger))
+	switch {
+	case string(r.held[:n]) != r.trigger[:n]:
+		r.state, r.trigger = readContent, ""
+	case n == len(r.trigger):
+		r.state = readBetween
+	default:
+		return nil
 	}
-	return nil
+	rest = bytes.Clone(r.held)
+	r.held = r.held[:0]
+	return rest
 }
 
 var callName = regexp.MustCompile(`"name"\s*:\s*"([^"]*)"`)
@@ -243,7 +272,7 @@ func (r *reader) flush() []piece {
 	text := string(r.held)
 	r.held = r.held[:0]
 	switch r.state {
-	case readContent:
+	case readContent, readFork:
 		return []piece{{kind: pieceContent, text: text}}
 	case readReasoning:
 		return []piece{{kind: pieceReasoning, text: text}}

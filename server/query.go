@@ -138,9 +138,6 @@ func (q *query) readReasoning(o *object) error {
 		}
 		q.Reasoning = q.ThinkTokens > 0
 	}
-	if q.Reasoning {
-		return notOffered(o.path+name, o.path+name)
-	}
 	return nil
 }
 
@@ -194,6 +191,9 @@ func (s *Server) accept(r *http.Request, q *query) (*served, *generation, error)
 // prepare compiles a query's constraint and writes its prompt.
 func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, error) {
 	g := &generation{model: m, query: q}
+	if q.Reasoning {
+		q.variable("enable_thinking", true)
+	}
 	var err error
 	if g.rule, g.layout, err = m.rule(q); err != nil {
 		return nil, err
@@ -217,15 +217,22 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	if !q.Seeded {
 		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
+	if q.Reasoning {
+		g.reason()
+	}
 	if g.rule == nil {
 		g.request.Stop = q.Stop
 		return g, nil
 	}
-	g.request.Constraint, g.request.Measure = g.rule.constraint, true
+	if g.request.Measure = true; g.request.Constraint == nil {
+		g.request.Constraint = g.rule.constraint
+	}
 	for _, w := range g.rule.report.Warnings {
 		q.Warnings = append(q.Warnings, "schema: "+w.String())
 	}
-	if len(q.Stop) > 0 {
+	if g.rule.segments != nil && g.rule.format == nil && q.Tools.Mode == toolsAuto {
+		g.request.Stop = q.Stop // there is free text
+	} else if len(q.Stop) > 0 {
 		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
 	}
 	return g, nil

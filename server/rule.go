@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"stencil/decoder"
 	"stencil/engine"
 	"stencil/schema"
 )
@@ -13,6 +14,9 @@ import (
 type rule struct {
 	kind        string // schema, json, grammar, regex, choice, tools
 	constraint  engine.Constraint
+	bound       *decoder.Grammar // of a constraint on the whole text
+	segments    []engine.Segment // of one on parts of it
+	format      *rule            // with tools: what a text without calls must fit; nil: anything
 	report      schema.Report
 	instruction string          // what the model is told of it
 	document    json.RawMessage // the schema, when the whole text is one document that fits it
@@ -50,7 +54,7 @@ func (m *served) formatRule(c constraintFields) (*rule, error) {
 		return nil, inField(err, c.Param)
 	}
 	return &rule{
-		kind: c.Kind, constraint: compiled.Constraint, report: compiled.Report,
+		kind: c.Kind, constraint: compiled.Constraint, bound: compiled.Bound, report: compiled.Report,
 		instruction: compiled.Instruction(), document: compiled.Source,
 		check: func(text string) error { return compiled.Validate([]byte(text)) },
 	}, nil
@@ -75,7 +79,7 @@ func (m *served) grammarRule(c constraintFields) (*rule, error) {
 	if err != nil {
 		return nil, inField(err, c.Param)
 	}
-	r.constraint, r.check = g.Constraint, g.Validate
+	r.constraint, r.bound, r.check = g.Constraint, g.Bound, g.Validate
 	r.report = schema.Report{Hash: g.Report.Hash, Enforced: []string{c.Kind}}
 	for _, w := range g.Report.Warnings {
 		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})

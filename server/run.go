@@ -106,17 +106,21 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 	c.trace.end()
 	var bad *engine.InvalidDocumentError
 	var warning string
-	c.receipt, bad, warning = receiptOf(g.rule, c, try)
+	r := g.rule
+	if r.format != nil && len(c.message.Calls) == 0 {
+		r = r.format
+	}
+	c.receipt, bad, warning = receiptOf(r, g.layout.answer(c.result.Text), c, try)
 	if warning != "" {
 		c.warnings = append(c.warnings, warning)
 	}
-	if c.result.Finish == engine.FinishStop && g.rule.document != nil {
+	if c.result.Finish == engine.FinishStop && r.document != nil {
 		c.json = json.RawMessage(c.message.Content)
 	}
-	if bad == nil || len(g.rule.report.Checked) > 0 {
+	if bad == nil || len(r.report.Checked) > 0 {
 		return bad
 	}
-	if len(g.rule.report.Ignored) == 0 {
+	if len(r.report.Ignored) == 0 {
 		s.disagreement(noteOf(ctx).id, c.receipt)
 		c.warnings = append(c.warnings, "the independent validator refuses this document although every keyword was enforced: one of the two is wrong; please report it")
 	}

@@ -118,7 +118,7 @@ func (t *tool) openAI() (json.RawMessage, error) {
 // toolInstruction tells a model of the tools whose template can't.
 func toolInstruction(tools []tool) string {
 	var b strings.Builder
-	b.WriteString("You can call functions. A call is JSON: {\"name\": the function, \"arguments\": an object that fits its schema}. Functions:")
+	b.WriteString("You can call functions. A call is written <tool_call>\n{\"name\": the function, \"arguments\": an object that fits its schema}\n</tool_call>. Functions:")
 	for _, t := range tools {
 		fmt.Fprintf(&b, "\n%s", t.Name)
 		if t.Description != "" {
@@ -153,16 +153,21 @@ func (m *served) compileTools(tools []tool) ([]compiledTool, error) {
 	return out, nil
 }
 
-// toolRule makes the rule of a text that holds calls.
+// How calls are marked in a text: as Hermes' and Qwen's models were trained to.
+// Others learn it from the instruction or their template.
+const (
+	callOpening = "<tool_call>"
+	callClosing = "</tool_call>"
+)
+
+// toolRule makes the rule of a text that holds calls, must or may. If it may
+// and there is a format, the text is either calls or in the format.
 func (m *served) toolRule(set *toolSet, format *rule) (*rule, layout, error) {
 	tools, err := m.compileTools(set.callable())
 	if err != nil {
 		return nil, layout{}, err
 	}
-	if set.Mode == toolsAuto {
-		return nil, layout{}, notOffered("tool_choice", `tool_choice "auto"`)
-	}
-	doc, err := callsSchema(tools, set.Parallel)
+	doc, err := callSchema(tools)
 	if err != nil {
 		return nil, layout{}, err
 	}
@@ -170,14 +175,41 @@ func (m *served) toolRule(set *toolSet, format *rule) (*rule, layout, error) {
 	if err != nil {
 		return nil, layout{}, inField(err, "tools")
 	}
-	r := &rule{kind: "tools", constraint: compiled.Constraint, report: mergeReports(tools, compiled.Report.Hash)}
+	r := &rule{kind: "tools", report: mergeReports(tools, compiled.Report.Hash)}
+	// The calls: segments 1 to 5. What begins the text is segment 0.
+	list := []engine.Segment{
+		{},
+		{Kind: engine.SegmentGiven, Text: callOpening + "\n", Next: 2},
+		{Kind: engine.SegmentDocument, Grammar: compiled.Bound, Next: 3},
+		{Kind: engine.SegmentGiven, Text: "\n" + callClosing, Next: 4},
+		{Kind: engine.SegmentGiven, Text: "\n" + callOpening + "\n", MayEnd: true, Next: 2},
+		{Kind: engine.SegmentEnd},
+	}
+	if !set.Parallel {
+		list[3].Next = 5
+	}
 	l := layout{calls: true}
+	switch {
+	case set.Mode == toolsRequired:
+		list[0] = list[1]
+	case format != nil && format.bound != nil:
+		r.format, r.instruction = format, format.instruction
+		l = layout{trigger: callOpening, fork: true}
+		list[0] = engine.Segment{Kind: engine.SegmentFork, Next: 1, Or: len(list)}
+		list = append(list, engine.Segment{Kind: engine.SegmentDocument, Grammar: format.bound, MayEnd: true})
+	default:
+		l = layout{trigger: callOpening}
+		list[0] = engine.Segment{Kind: engine.SegmentFree, Text: callOpening, MayEnd: true, Next: len(list)}
+		list = append(list, engine.Segment{Kind: engine.SegmentGiven, Text: "\n", Next: 2})
+	}
+	r.segments = list
+	r.constraint = engine.Segments(m.engine.Vocab(), list)
 	r.check = func(text string) error { return checkCalls(tools, l.parse(text)) }
 	return r, l, nil
 }
 
-// callsSchema returns the schema of a call, or of a list of calls.
-func callsSchema(tools []compiledTool, parallel bool) (json.RawMessage, error) {
+// callSchema returns the schema of a call.
+func callSchema(tools []compiledTool) (json.RawMessage, error) {
 	var calls []json.RawMessage
 	for _, t := range tools {
 		arguments, err := embedded(t.Parameters, t.Name)
@@ -191,15 +223,8 @@ func callsSchema(tools []compiledTool, parallel bool) (json.RawMessage, error) {
 		calls = append(calls, json.RawMessage(fmt.Sprintf(
 			`{"type":"object","properties":{"name":{"const":%s},"arguments":{"type":"object","allOf":[%s]}},"required":["name","arguments"],"additionalProperties":false}`, name, arguments)))
 	}
-	any, err := marshal(map[string]any{"anyOf": calls})
-	if err != nil || !parallel {
-		return any, err
-	}
-	return json.RawMessage(fmt.Sprintf(`{"type":"array","minItems":1,"maxItems":%d,"items":%s}`, maxCalls, any)), nil
+	return marshal(map[string]any{"anyOf": calls})
 }
-
-// maxCalls is how many calls one answer may hold.
-const maxCalls = 16
 
 // embedded returns a schema to be put into another one: with an identifier, so
 // that its references keep their meaning.

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"stencil/backend/scripted"
+	"stencil/vocab"
+)
+
+// saying is a model that wants to write reply, in whatever tokens, and begins
+// again wherever its text has been turned into another.
+func saying(v *vocab.Vocab, reply string) scripted.Func {
+	return func(history []int32, logits []float32) {
+		text := string(v.Decode(history))
+		n := len(reply)
+		for n > 0 && !strings.HasSuffix(text, reply[:n]) {
+			n--
+		}
+		if n == len(reply) {
+			logits[v.EOG()[0]] = scripted.Strong
+			return
+		}
+		for id := range logits {
+			if b := v.Bytes(int32(id)); len(b) > 0 && strings.HasPrefix(reply[n:], string(b)) {
+				logits[id] = scripted.Strong + float32(len(b))
+			}
+		}
+	}
+}
+
+const weatherCall = "<tool_call>\n" + `{"name":"weather","arguments":{"days":3,"unit":"C"}}` + "\n</tool_call>"
+
+// With tool_choice auto the model is free until it begins a call, which then
+// fits its schema.
+func TestToolsAuto(t *testing.T) {
+	for _, test := range []struct {
+		reply, content string
+		calls          int
+		reason, more   string
+	}{
+		{"just words", "just words", 0, "stop", ""},
+		{"words with <tool and <tool_call in them", "words with <tool and <tool_call in them", 0, "stop", ""},
+		{weatherCall, "", 1, "tool_calls", ""},
+		{"Let me see. " + weatherCall, "Let me see. ", 1, "tool_calls", ""},
+		{weatherCall + "\n" + weatherCall, "", 2, "tool_calls", ""},
+		{weatherCall + "\n" + weatherCall, "", 1, "tool_calls", `, "parallel_tool_calls": false`},
+		{weatherCall, "", 1, "tool_calls", `, "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "weather"}}]}}`},
+		{`{"name":"Ann","age":5}`, `{"name":"Ann","age":5}`, 0, "stop", `, "response_format": {"type": "json_schema", "json_schema": {"name": "p", "schema": ` + personSchema + `}}`},
+		{`{"name":"<tool_call>","age":5}`, `{"name":"<tool_call>","age":5}`, 0, "stop", `, "response_format": {"type": "json_schema", "json_schema": {"name": "p", "schema": ` + personSchema + `}}`},
+		{weatherCall, "", 1, "tool_calls", `, "response_format": {"type": "json_schema", "json_schema": {"name": "p", "schema": ` + personSchema + `}}`},
+		{"well, stop there", "well, ", 0, "stop", `, "stop": "stop"`},
+	} {
+		_, url := start(t, setup{next: saying(loadVocab(t), test.reply)})
+		body := strings.Replace(chatBody(weatherTools+test.more+`, "temperature": 0`), `"max_tokens": 60`, `"max_tokens": 200`, 1)
+		status, _, got := post(t, url+"/v1/chat/completions", body)
+		content, _ := at(got, "choices", 0, "message", "content").(string)
+		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+		if status != 200 || content != test.content || len(calls) != test.calls || at(got, "choices", 0, "finish_reason") != test.reason || at(got, "x_constraint", "validated") != true {
+			t.Errorf("%q%s: %d %v", test.reply, test.more, status, got)
+			continue
+		}
+		text, streamed := "", 0
+		for _, c := range chatChunks(t, url, body[:len(body)-1]+`, "stream": true}`) {
+			piece, _ := at(c, "choices", 0, "delta", "content").(string)
+			text += piece
+			if at(c, "choices", 0, "delta", "tool_calls", 0, "id") != nil {
+				streamed++
+			}
+		}
+		if text != test.content || streamed != test.calls {
+			t.Errorf("%q%s: stream %q, %d calls", test.reply, test.more, text, streamed)
+		}
+	}
+}
+
+// What a random model writes after a marker fits all the same.
+func TestToolsAutoRandom(t *testing.T) {
+	v := loadVocab(t)
+	random := scripted.Random(3)
+	_, url := start(t, setup{next: func(history []int32, logits []float32) {
+		text := string(v.Decode(history))
+		if !strings.Contains(text[strings.LastIndex(text, "assistant\n"):], "<tool_call>") {
+			saying(v, "so: <tool_call>")(history, logits)
+			return
+		}
+		random(history, logits)
+	}})
+	for seed := range 20 {
+		_, _, got := post(t, url+"/v1/chat/completions", chatBody(fmt.Sprintf(`%s, "seed": %d`, weatherTools, seed)))
+		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+		if len(calls) == 0 || at(got, "choices", 0, "message", "content") != "so: " || at(got, "x_constraint", "validated") != true {
+			t.Fatalf("seed %d: %v", seed, got)
+		}
+		for _, c := range callsOf(calls) {
+			if !checkWeather(c[0], c[1]) {
+				t.Errorf("seed %d: call %v", seed, c)
+			}
+		}
+	}
+}
+
+// Reasoning comes before the constrained answer, in one pass, and within its
+// own budget.
+func TestReasoning(t *testing.T) {
+	const answer = `{"name":"Ann","age":5}`
+	_, url := start(t, setup{next: saying(loadVocab(t), "<think>\nhmm, <b>well</think>\n\n"+answer)})
+	const format = `"response_format": {"type": "json_schema", "json_schema": {"name": "p", "strict": true, "schema": ` + personSchema + `}}`
+	for _, test := range []struct{ path, body, thought, content string }{
+		{"/v1/chat/completions", chatBody(format + `, "reasoning": true, "temperature": 0`), "reasoning_content", "content"},
+	} {
+		status, _, got := post(t, url+test.path, test.body)
+		message := at(got, "choices", 0, "message")
+		if status != 200 || at(message, test.thought) != "hmm, <b>well" || at(message, test.content) != answer || at(got, "x_constraint", "validated") != true {
+			t.Errorf("%d %v", status, got)
+		}
+	}
+	status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 80, "temperature": 0, "reasoning": true, "schema": `+personSchema+`}`)
+	if status != 200 || at(got, "json", "name") != "Ann" || at(got, "reasoning") != "hmm, <b>well" || at(got, "text") != answer || at(got, "fields", "/age", "confidence") == nil {
+		t.Errorf("%d %v", status, got)
+	}
+
+	// A model that never stops thinking is stopped.
+	_, url = start(t, setup{next: saying(loadVocab(t), "<think>\n"+strings.Repeat("on and ", 500))})
+	for _, body := range []string{`"reasoning": {"max_tokens": 20}, "max_tokens": 200`, `"reasoning": true, "max_tokens": 60`} {
+		status, _, got = post(t, url+"/generate_json", `{"prompt": "x", "temperature": 0, `+body+`, "schema": `+personSchema+`}`)
+		text, _ := got["text"].(string)
+		if status != 200 || !json.Valid([]byte(text)) || at(got, "constraint", "validated") != true || !strings.HasPrefix(fmt.Sprint(got["reasoning"]), "on and on and") {
+			t.Errorf("%s: %d %v", body, status, got)
+		}
+	}
+	_, _, got = post(t, url+"/v1/messages", `{"model": "tiny", "max_tokens": 200, "temperature": 0, "thinking": {"type": "enabled", "budget_tokens": 20}, "messages": [{"role": "user", "content": "x"}],
+		"output_config": {"format": {"type": "json_schema", "schema": `+personSchema+`}}}`)
+	if at(got, "content", 0, "type") != "thinking" || at(got, "content", 1, "type") != "text" || !json.Valid([]byte(at(got, "content", 1, "text").(string))) {
+		t.Errorf("%v", got)
+	}
+	_, _, got = post(t, url+"/api/chat", `{"model": "tiny", "stream": false, "think": true, "options": {"num_predict": 90, "temperature": 0, "repeat_penalty": 1}, "messages": [{"role": "user", "content": "x"}], "format": `+personSchema+`}`)
+	if content, _ := at(got, "message", "content").(string); !json.Valid([]byte(content)) || at(got, "message", "thinking") == "" {
+		t.Errorf("%v", got)
+	}
+}
