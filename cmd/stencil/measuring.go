@@ -3,7 +3,7 @@ package main
 import "github.com/spf13/cobra"
 
 // measuringCommands are the commands that measure the constraint engine and
-// try schemas without a model.
+// try schemas and grammars without a model.
 func measuringCommands() []*cobra.Command {
-	return []*cobra.Command{newMaskbenchCommand(), newWalkCommand(), newSchemaCommand()}
+	return []*cobra.Command{newMaskbenchCommand(), newWalkCommand(), newSchemaCommand(), newGrammarCommand()}
 }

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"stencil/decoder"
+	"stencil/decoder/walk"
+	"stencil/gbnf"
+	"stencil/schema"
+	"stencil/vocab"
+)
+
+// jsonGrammar is what the schema engine accepts for the schema {} with flexible
+// whitespace of at most two bytes and any spelling: all of JSON, but keys are
+// spelt without needless escapes.
+const jsonGrammar = `
+root   ::= ws value ws
+value  ::= object | array | string | number | "true" | "false" | "null"
+object ::= "{" ws (member (ws "," ws member)* ws)? "}"
+member ::= key ws ":" ws value
+array  ::= "[" ws (value (ws "," ws value)* ws)? "]"
+key    ::= "\"" (plain | "\\" ["\\bfnrt] | "\\u00" control)* "\""
+control ::= "0" [0-7bef] | "1" [0-9a-f]
+string ::= "\"" (plain | "\\" (["\\/bfnrt] | "u" unicode))* "\""
+plain  ::= [^"\\\x00-\x1F]
+unicode ::= [0-9a-cA-CefEF] hex{3} | [dD] ([0-7] hex{2} | [89abAB] hex{2} "\\u" [dD] [c-fC-F] hex{2})
+hex    ::= [0-9a-fA-F]
+number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
+ws     ::= [ \t\r\n]{0,2}
+`
+
+// TestGrammarIsSchema compares two front ends: masks of a grammar of JSON with
+// those of the schema {}, at every position of 1,000 documents. The schema
+// refuses a name that an object has already; nothing else may differ.
+func TestGrammarIsSchema(t *testing.T) {
+	documents := 1000
+	if testing.Short() {
+		documents = 50
+	}
+	v := realVocab(t, "llama3.gguf")
+	s, err := schema.Compile([]byte(`{}`), schema.Options{Whitespace: schema.Flexible(2), AnyNumberSpelling: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gbnf.Compile(jsonGrammar, gbnf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bySchema := s.Grammar(v)
+	byGrammar, err := g.Bind(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := walk.NewTokens(v)
+	positions := 0
+	for i := range documents {
+		w := &walk.Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(21, uint64(i))), Budget: 30}
+		text, err := w.Document(walk.Of(bySchema.NewMatcher()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := bySchema.NewMatcher(), byGrammar.NewMatcher()
+		for _, tok := range append(v.TokenizeText(nil, text), v.EOG()[0]) {
+			if err := sameMasks(a, b, v); err != nil {
+				t.Fatalf("after %q: %v", a.Text(), err)
+			}
+			positions++
+			if err := a.Accept(tok); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Accept(tok); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%d documents, %d positions", documents, positions)
+}
+
+// sameMasks compares the masks of a schema and a grammar.
+func sameMasks(bySchema, byGrammar *decoder.Matcher, v *vocab.Vocab) error {
+	a, err := bySchema.Mask()
+	if err != nil {
+		return err
+	}
+	b, err := byGrammar.Mask()
+	if err != nil {
+		return err
+	}
+	sa, sb := vocab.NewBitset(v.Len()), vocab.NewBitset(v.Len())
+	a.Fill(sa)
+	b.Fill(sb)
+	if sa.Equal(sb) {
+		return nil
+	}
+	for id := range int32(v.Len()) {
+		if sa.Has(id) == sb.Has(id) {
+			continue
+		}
+		text := append(append([]byte(nil), bySchema.Text()...), v.Bytes(id)...)
+		if sa.Has(id) || !repeatsName(text) {
+			return fmt.Errorf("token %d %q: schema %t, grammar %t", id, v.Bytes(id), sa.Has(id), sb.Has(id))
+		}
+	}
+	return nil
+}
+
+// repeatsName reports whether the beginning of a document has an object in
+// which a name comes twice.
+func repeatsName(text []byte) bool {
+	type level struct {
+		object, key bool
+		names       map[string]bool
+	}
+	var open []level
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			open = append(open, level{object: true, key: true, names: map[string]bool{}})
+		case '[':
+			open = append(open, level{})
+		case '}', ']':
+			open = open[:len(open)-1]
+		case ':':
+			open[len(open)-1].key = false
+		case ',':
+			open[len(open)-1].key = open[len(open)-1].object
+		case '"':
+			end := i + 1
+			for end < len(text) && text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(text) {
+				return false
+			}
+			name, err := parseValue(text[i : end+1])
+			if err != nil {
+				return false
+			}
+			if n := len(open); n > 0 && open[n-1].key {
+				if open[n-1].names[name.text] {
+					return true
+				}
+				open[n-1].names[name.text] = true
+			}
+			i = end
+		}
+	}
+	return false
+}

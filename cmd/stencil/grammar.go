@@ -1,0 +1,278 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stencil/decoder/walk"
+	"stencil/gbnf"
+	"stencil/vocab"
+)
+
+// newGrammarCommand groups the commands about one grammar.
+func newGrammarCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "grammar",
+		Short: "Check and try grammars",
+		Long: `Check and try grammars.
+
+A grammar is a file in GBNF, the notation of llama.cpp, or the name of a built-in
+one: ` + strings.Join(gbnf.Builtins(), ", ") + `.`,
+	}
+	cmd.AddCommand(newGrammarCheckCommand(), newGrammarMatchCommand(), newGrammarShowCommand())
+	return cmd
+}
+
+// grammarFlags are the flags that complete built-in grammars.
+type grammarFlags struct {
+	columns int
+	header  []string
+	pattern string
+	choices []string
+}
+
+func (f *grammarFlags) register(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.columns, "columns", 0, "csv, markdown-table: number of columns (default 2)")
+	cmd.Flags().StringSliceVar(&f.header, "header", nil, "csv, markdown-table: the first line, separated by commas")
+	cmd.Flags().StringVar(&f.pattern, "pattern", "", "regex: the regular expression")
+	cmd.Flags().StringArrayVar(&f.choices, "choice", nil, "choice: a text to choose from (repeat the flag)")
+}
+
+// compile compiles the grammar in a file, - for standard input, or a built-in
+// one. An error of the grammar itself has the exit status for that.
+func (f *grammarFlags) compile(cmd *cobra.Command, name string) (*gbnf.Grammar, error) {
+	src, err := readInput(cmd, name)
+	var g *gbnf.Grammar
+	switch {
+	case err == nil:
+		g, err = gbnf.Compile(string(src), gbnf.Options{})
+	case errors.Is(err, fs.ErrNotExist):
+		g, err = gbnf.Builtin(name, gbnf.BuiltinOptions{Columns: f.columns, Header: f.header, Pattern: f.pattern, Choices: f.choices})
+	default:
+		return nil, err
+	}
+	if err != nil {
+		return nil, &exitError{exitWrong, fmt.Errorf("%s: %w", name, err)}
+	}
+	return g, nil
+}
+
+func newGrammarCheckCommand() *cobra.Command {
+	var (
+		flags     grammarFlags
+		vocabFile string
+		samples   int
+		seed      uint64
+		asJSON    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "check FILE|NAME",
+		Short: "Say what is wrong with a grammar, or what it admits and costs",
+		Long: `Say what is wrong with a grammar, or what it admits and costs.
+
+Errors and warnings come with line, column, rule and the line itself. For a
+grammar that some text satisfies it prints the shortest text, a few random
+ones, which share of their bytes is forced, and the cost in states, bytes and
+time. The exit status is 0, or 2 when the grammar is wrong.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := loadVocab(vocabFile)
+			if err != nil {
+				return err
+			}
+			start := time.Now()
+			g, err := flags.compile(cmd, args[0])
+			var wrong *exitError
+			if err != nil && !errors.As(err, &wrong) {
+				return err
+			}
+			c := checkGrammar(g, err, v, samples, seed, start)
+			write := c.write
+			if asJSON {
+				write = c.writeJSON
+			}
+			if err := write(cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			if !c.OK {
+				return &exitError{exitWrong, fmt.Errorf("%s: the grammar is wrong", args[0])}
+			}
+			return nil
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file with the vocabulary for samples (default: single bytes)")
+	cmd.Flags().IntVar(&samples, "samples", 4, "number of sample texts")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the samples")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// grammarCheck is what checkGrammar found out. Its JSON form is that of the
+// answer of POST /grammar/check.
+type grammarCheck struct {
+	OK          bool           `json:"ok"`
+	Errors      []grammarIssue `json:"errors"`
+	Warnings    []grammarIssue `json:"warnings"`
+	Hash        string         `json:"hash,omitempty"`
+	Rules       int            `json:"rules"`
+	Shortest    string         `json:"shortest"`
+	Samples     []string       `json:"samples"`
+	ForcedShare float64        `json:"forced_share"`
+	Cost        schemaCost     `json:"cost"`
+}
+
+// grammarIssue is a problem of a grammar.
+type grammarIssue struct {
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+	Reason string `json:"reason"`
+	detail string
+}
+
+// grammarIssues lists what a compile error says, one issue a problem.
+func grammarIssues(err error) []grammarIssue {
+	var (
+		invalid *gbnf.InvalidError
+		limit   *gbnf.LimitError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return issuesOf(invalid.Issues)
+	case errors.As(err, &limit):
+		return []grammarIssue{{Line: limit.Line, Reason: limit.Error(), detail: limit.Error()}}
+	default:
+		return []grammarIssue{{Reason: err.Error(), detail: err.Error()}}
+	}
+}
+
+func issuesOf(list []gbnf.Issue) []grammarIssue {
+	out := make([]grammarIssue, len(list))
+	for i, x := range list {
+		out[i] = grammarIssue{x.Line, x.Column, x.Rule, x.Reason, x.Detail()}
+	}
+	return out
+}
+
+// checkGrammar looks at what compiling a grammar led to, since start.
+func checkGrammar(g *gbnf.Grammar, err error, v *vocab.Vocab, samples int, seed uint64, start time.Time) *grammarCheck {
+	c := &grammarCheck{Errors: []grammarIssue{}, Warnings: []grammarIssue{}, Samples: []string{}}
+	if err != nil {
+		c.Errors = grammarIssues(err)
+		return c
+	}
+	report := g.Report()
+	c.Hash, c.Rules, c.Warnings = report.Hash, report.Rules, issuesOf(report.Warnings)
+	d, err := g.Bind(v)
+	if err != nil {
+		c.Errors = grammarIssues(err)
+		return c
+	}
+	c.Cost.CompileMicros = float64(time.Since(start)) / 1e3
+	p, err := walk.Look(d, walk.NewTokens(v), samples, seed)
+	if err != nil {
+		c.Errors = grammarIssues(err)
+		return c
+	}
+	c.OK = true
+	c.Shortest, c.ForcedShare = p.Shortest, p.ForcedShare
+	c.Samples = append(c.Samples, p.Samples...)
+	c.Cost.MaskMicros = float64(p.MaskTime) / 1e3
+	c.Cost.States, c.Cost.Masks, c.Cost.Bytes = p.Stats.Frames, p.Stats.Masks, p.Stats.Bytes
+	return c
+}
+
+func (c *grammarCheck) writeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(c)
+}
+
+func (c *grammarCheck) write(w io.Writer) error {
+	var b strings.Builder
+	for _, x := range c.Errors {
+		fmt.Fprintf(&b, "error: %s\n", x.detail)
+	}
+	for _, x := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", x.detail)
+	}
+	if c.OK {
+		fmt.Fprintf(&b, "rules      %d\nhash       %s\nshortest   %q\n", c.Rules, c.Hash, c.Shortest)
+		for _, s := range c.Samples {
+			fmt.Fprintf(&b, "sample     %q\n", s)
+		}
+		fmt.Fprintf(&b, "forced     %.0f%% of the samples' bytes\n", 100*c.ForcedShare)
+		fmt.Fprintf(&b, "cost       compile %.0f µs, mask %.1f µs; %d states, %d masks, %d bytes\n",
+			c.Cost.CompileMicros, c.Cost.MaskMicros, c.Cost.States, c.Cost.Masks, c.Cost.Bytes)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func newGrammarMatchCommand() *cobra.Command {
+	var (
+		flags    grammarFlags
+		textFile string
+	)
+	cmd := &cobra.Command{
+		Use:   "match FILE|NAME --text-file T",
+		Short: "Does a whole text belong to a grammar?",
+		Long: `Does a whole text belong to a grammar?
+
+The exit status is 0 when it does, 1 when it doesn't (the offset of the first
+wrong byte and what was expected there are printed), 3 when it is a beginning
+that can be completed, and 2 when the grammar is wrong. Every byte of the file
+counts, a newline at its end too.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := flags.compile(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			text, err := readInput(cmd, textFile)
+			if err != nil {
+				return err
+			}
+			v, err := walk.ByteTokens()
+			if err != nil {
+				return err
+			}
+			d, err := g.Bind(v)
+			if err != nil {
+				return &exitError{exitWrong, fmt.Errorf("%s: %w", args[0], err)}
+			}
+			return matchText(cmd.OutOrStdout(), d, text)
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&textFile, "text-file", "", "file with the text, - for standard input (required)")
+	if err := cmd.MarkFlagRequired("text-file"); err != nil {
+		panic(err) // the flag is registered above
+	}
+	return cmd
+}
+
+func newGrammarShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show NAME",
+		Short: "Print a built-in grammar",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			src, ok := gbnf.BuiltinSource(args[0])
+			if !ok {
+				return &exitError{exitWrong, fmt.Errorf("%s is not written as a grammar; there are %s", args[0], strings.Join(gbnf.Builtins(), ", "))}
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), src)
+			return err
+		},
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const listGrammar = "root ::= item+\nitem ::= \"- \" [a-zé]+ \"\\n\"\nspare ::= \"x\"\n"
+
+func TestGrammarMatch(t *testing.T) {
+	list := writeTemp(t, "list.gbnf", listGrammar)
+	for _, c := range []struct {
+		file, text string
+		flags      []string
+		status     int
+		says       string
+	}{
+		{list, "- a\n- bé\n", nil, 0, "accepted"},
+		{list, "- a\n- é!\n", nil, exitRefused, "refused at line 2, column 4: decoder: byte 8: unexpected '!': expected \"\\n\" (item) or [a-zé] (item)"},
+		{list, "- a", nil, exitIncomplete, `could end with "\n"`},
+		{"json", `{"a": [1, 2]}`, nil, 0, "accepted"},
+		{"csv", "a,b,c\n1,2,3\n", []string{"--columns", "3"}, 0, "accepted"},
+		{"csv", "a,b,c\n1,2,3\n", nil, exitRefused, "line 1, column 4"},
+		{"csv", "id,name\n1,x\n", []string{"--header", "id,name"}, 0, "accepted"},
+		{"xml", "<a><b></c></a>", nil, exitRefused, "line 1, column 9"},
+		{"regex", "2026-11-21", []string{"--pattern", `\d{4}-\d\d-\d\d`}, 0, "accepted"},
+		{"choice", "maybe", []string{"--choice", "yes", "--choice", "maybe, or not"}, exitIncomplete, `", or not"`},
+		{"nothing", "", nil, exitWrong, "no built-in grammar"},
+		{writeTemp(t, "bad.gbnf", "root ::= (\"a\""), "a", nil, exitWrong, `1:10: rule "root": group is not closed`},
+	} {
+		args := append([]string{"grammar", "match", c.file, "--text-file", "-"}, c.flags...)
+		out, status, err := runCommand(t, c.text, args...)
+		if err != nil {
+			out += err.Error()
+		}
+		if status != c.status || !strings.Contains(out, c.says) {
+			t.Errorf("%s with %q %v: status %d, want %d; says %s", filepath.Base(c.file), c.text, c.flags, status, c.status, out)
+		}
+	}
+}
+
+func TestGrammarCheck(t *testing.T) {
+	out, status, err := runCommand(t, listGrammar, "grammar", "check", "-", "--json")
+	if status != 0 {
+		t.Fatal(err)
+	}
+	var c grammarCheck
+	if err := json.Unmarshal([]byte(out), &c); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if !c.OK || c.Shortest != "- a\n" || len(c.Samples) != 4 || c.Rules != 3 || len(c.Warnings) != 1 || c.Cost.States == 0 {
+		t.Errorf("got %s", out)
+	}
+	out, status, _ = runCommand(t, "root ::= \"a\" b\n", "grammar", "check", "-")
+	want := "error: 1:14: rule \"root\": undefined rule \"b\"\n\troot ::= \"a\" b\n\t             ^\n"
+	if status != exitWrong || out != want {
+		t.Errorf("status %d, says %s", status, out)
+	}
+}
+
+func TestGrammarShow(t *testing.T) {
+	if out, status, _ := runCommand(t, "", "grammar", "show", "date-time"); status != 0 || !strings.Contains(out, "root") {
+		t.Errorf("status %d, says %s", status, out)
+	}
+	if _, status, _ := runCommand(t, "", "grammar", "show", "xml"); status != exitWrong {
+		t.Errorf("xml: status %d", status)
+	}
+}
