@@ -7,29 +7,7 @@ import (
 	"testing"
 
 	"stencil/backend/scripted"
-	"stencil/vocab"
 )
-
-// saying is a model that wants to write reply, in whatever tokens, and begins
-// again wherever its text has been turned into another.
-func saying(v *vocab.Vocab, reply string) scripted.Func {
-	return func(history []int32, logits []float32) {
-		text := string(v.Decode(history))
-		n := len(reply)
-		for n > 0 && !strings.HasSuffix(text, reply[:n]) {
-			n--
-		}
-		if n == len(reply) {
-			logits[v.EOG()[0]] = scripted.Strong
-			return
-		}
-		for id := range logits {
-			if b := v.Bytes(int32(id)); len(b) > 0 && strings.HasPrefix(reply[n:], string(b)) {
-				logits[id] = scripted.Strong + float32(len(b))
-			}
-		}
-	}
-}
 
 const weatherCall = "<tool_call>\n" + `{"name":"weather","arguments":{"days":3,"unit":"C"}}` + "\n</tool_call>"
 
@@ -53,7 +31,7 @@ func TestToolsAuto(t *testing.T) {
 		{weatherCall, "", 1, "tool_calls", `, "response_format": {"type": "json_schema", "json_schema": {"name": "p", "schema": ` + personSchema + `}}`},
 		{"well, stop there", "well, ", 0, "stop", `, "stop": "stop"`},
 	} {
-		_, url := start(t, setup{next: saying(loadVocab(t), test.reply)})
+		_, url := start(t, setup{next: scripted.SayText(loadVocab(t), test.reply)})
 		body := strings.Replace(chatBody(weatherTools+test.more+`, "temperature": 0`), `"max_tokens": 60`, `"max_tokens": 200`, 1)
 		status, _, got := post(t, url+"/v1/chat/completions", body)
 		content, _ := at(got, "choices", 0, "message", "content").(string)
@@ -83,7 +61,7 @@ func TestToolsAutoRandom(t *testing.T) {
 	_, url := start(t, setup{next: func(history []int32, logits []float32) {
 		text := string(v.Decode(history))
 		if !strings.Contains(text[strings.LastIndex(text, "assistant\n"):], "<tool_call>") {
-			saying(v, "so: <tool_call>")(history, logits)
+			scripted.SayText(v, "so: <tool_call>")(history, logits)
 			return
 		}
 		random(history, logits)
@@ -106,7 +84,7 @@ func TestToolsAutoRandom(t *testing.T) {
 // own budget.
 func TestReasoning(t *testing.T) {
 	const answer = `{"name":"Ann","age":5}`
-	_, url := start(t, setup{next: saying(loadVocab(t), "<think>\nhmm, <b>well</think>\n\n"+answer)})
+	_, url := start(t, setup{next: scripted.SayText(loadVocab(t), "<think>\nhmm, <b>well</think>\n\n"+answer)})
 	const format = `"response_format": {"type": "json_schema", "json_schema": {"name": "p", "strict": true, "schema": ` + personSchema + `}}`
 	for _, test := range []struct{ path, body, thought, content string }{
 		{"/v1/chat/completions", chatBody(format + `, "reasoning": true, "temperature": 0`), "reasoning_content", "content"},
@@ -123,7 +101,7 @@ func TestReasoning(t *testing.T) {
 	}
 
 	// A model that never stops thinking is stopped.
-	_, url = start(t, setup{next: saying(loadVocab(t), "<think>\n"+strings.Repeat("on and ", 500))})
+	_, url = start(t, setup{next: scripted.SayText(loadVocab(t), "<think>\n"+strings.Repeat("on and ", 500))})
 	for _, body := range []string{`"reasoning": {"max_tokens": 20}, "max_tokens": 200`, `"reasoning": true, "max_tokens": 60`} {
 		status, _, got = post(t, url+"/generate_json", `{"prompt": "x", "temperature": 0, `+body+`, "schema": `+personSchema+`}`)
 		text, _ := got["text"].(string)

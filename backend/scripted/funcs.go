@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"math"
+	"strings"
 
 	"stencil/vocab"
 )
@@ -22,6 +23,27 @@ func Say(v *vocab.Vocab, reply string) Func {
 func SayTokens(reply []int32) Func {
 	return func(history []int32, logits []float32) {
 		logits[reply[standing(history, reply)]] = Strong
+	}
+}
+
+// SayText returns a Func that writes reply as Say does, but in whatever tokens:
+// it goes on with the text that the history ends with, however that was spelt.
+func SayText(v *vocab.Vocab, reply string) Func {
+	return func(history []int32, logits []float32) {
+		text := string(v.Decode(history))
+		n := len(reply)
+		for n > 0 && !strings.HasSuffix(text, reply[:n]) {
+			n--
+		}
+		if n == len(reply) {
+			logits[v.EOG()[0]] = Strong
+			return
+		}
+		for id := range logits {
+			if b := v.Bytes(int32(id)); len(b) > 0 && strings.HasPrefix(reply[n:], string(b)) {
+				logits[id] = Strong + float32(len(b)) // the longest is the likeliest
+			}
+		}
 	}
 }
 

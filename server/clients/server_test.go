@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"stencil/backend/scripted"
 	"stencil/engine"
@@ -39,11 +40,26 @@ func start(t testing.TB, reply string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := scripted.Random(5)
 	if reply != "" {
-		next = scripted.Say(v, reply)
+		return serve(t, v, scripted.Say(v, reply))
 	}
-	e, err := engine.New(scripted.New(v, next, scripted.Options{}), engine.Config{})
+	return serve(t, v, scripted.Random(5))
+}
+
+// startSaying serves a model that wants to write reply, in whatever tokens: for
+// replies of which a constraint may force a part.
+func startSaying(t testing.TB, reply string) string {
+	t.Helper()
+	v, err := tiny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, v, scripted.SayText(v, reply))
+}
+
+func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
+	t.Helper()
+	e, err := engine.New(scripted.New(v, next, scripted.Options{Delay: time.Millisecond}), engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

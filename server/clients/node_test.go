@@ -1,0 +1,52 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestJavaScript runs the tests in js, which drive the clients that are
+// published for Node.js.
+func TestJavaScript(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node: the tests of JavaScript clients are skipped")
+	}
+	if _, err := os.Stat("js/node_modules"); err != nil {
+		npm, err := exec.LookPath("npm")
+		if err != nil {
+			t.Skip("no npm: the tests of JavaScript clients are skipped")
+		}
+		install := exec.CommandContext(t.Context(), npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+		install.Dir = "js"
+		if out, err := install.CombinedOutput(); err != nil {
+			t.Skipf("the JavaScript clients can't be fetched: %v\n%s", err, out)
+		}
+	}
+	files, err := filepath.Glob("js/*.mjs")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	const call = "I will. <tool_call>\n" + `{"name":"save","arguments":{"name":"Ann","age":5,"plan":"pro"}}` + "\n</tool_call>"
+	servers := []string{
+		"STENCIL_RANDOM=" + start(t, ""),
+		"STENCIL_HELLO=" + start(t, "hello wörld"),
+		"STENCIL_CALLER=" + startSaying(t, call),
+		"STENCIL_THINKER=" + startSaying(t, "<think>\nhmm</think>\n\nhello wörld"),
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "shared.mjs" {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), node, "--test", "--test-reporter=spec", filepath.Base(file))
+			cmd.Dir = "js"
+			cmd.Env = append(os.Environ(), servers...)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
