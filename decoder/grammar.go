@@ -49,7 +49,7 @@ type Grammar struct {
 	mu      sync.Mutex
 	t       *tables
 	build   *maskBuilder
-	masks   map[int32]*Mask
+	masks   map[int32]*computed
 	size    int // bytes held by masks
 	start   int32
 	epoch   int32 // number of times everything was thrown away
@@ -61,7 +61,7 @@ type Grammar struct {
 func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	limits = limits.withDefaults()
 	t := newTables(src, limits)
-	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v), masks: map[int32]*Mask{}}
+	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v), masks: map[int32]*computed{}}
 	g.start = t.push(src.Start(), 0) << 1
 	return g
 }

@@ -63,9 +63,6 @@ func (m *Mask) AppendTokens(dst []int32) []int32 {
 	return dst
 }
 
-// bytes returns the memory that belongs to the mask alone, approximately.
-func (m *Mask) bytes() int { return 64 + 4*cap(m.extra) }
-
 // sparseLimit is the number of extra tokens from which a set of its own is
 // written: then the set is smaller than the list for 128k tokens.
 const sparseLimit = 4096
@@ -90,9 +87,25 @@ func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
 	return &maskBuilder{t: t, v: v, trie: trie}
 }
 
-// build computes the mask of configuration c. certain is false when the mask
-// holds for the present text only; check decides tokens in doubt.
-func (w *maskBuilder) build(c int32, check func(tok int32) bool) (m *Mask, certain bool) {
+// A computed mask belongs to a configuration. Whether the tokens in doubt are
+// allowed as well depends on the text.
+type computed struct {
+	mask   *Mask
+	doubts []int32 // not in mask
+}
+
+func (c *computed) bytes() int { return 88 + 4*cap(c.mask.extra) + 4*cap(c.doubts) }
+
+// with returns the mask with further tokens.
+func (m *Mask) with(tokens []int32) *Mask {
+	if len(tokens) == 0 {
+		return m
+	}
+	return &Mask{base: m.base, extra: append(slices.Clip(m.extra), tokens...), eog: m.eog}
+}
+
+// build computes the mask of configuration c.
+func (w *maskBuilder) build(c int32) *computed {
 	w.extra, w.base, w.owned, w.twice, w.doubts = w.extra[:0], nil, false, false, w.doubts[:0]
 	parts := 0
 	w.t.stacks(c, func(s int32) bool {
@@ -100,22 +113,12 @@ func (w *maskBuilder) build(c int32, check func(tok int32) bool) (m *Mask, certa
 		w.stack(s)
 		return w.t.err == nil
 	})
-	certain = len(w.doubts) == 0
-	if !certain {
-		slices.Sort(w.doubts)
-		w.doubts = slices.Compact(w.doubts)
-		for _, tok := range w.doubts {
-			if check(tok) {
-				w.extra = append(w.extra, tok)
-			}
-		}
-	}
-	m = &Mask{}
+	m := &Mask{}
 	if w.t.accepting(c) {
 		m.eog = true
 		w.extra = append(w.extra, w.v.EOG()...)
 	}
-	if parts > 1 || !certain || w.twice {
+	if parts > 1 || w.twice || len(w.doubts) > 0 {
 		w.dedupe()
 	}
 	if len(w.extra) > sparseLimit {
@@ -128,23 +131,31 @@ func (w *maskBuilder) build(c int32, check func(tok int32) bool) (m *Mask, certa
 	m.base = w.base
 	m.extra = slices.Clone(w.extra)
 	w.base = nil
-	return m, certain
+	return &computed{mask: m, doubts: slices.Clone(w.doubts)}
 }
 
-// dedupe removes from extra what is in base or there twice.
+// dedupe removes from extra what is in base or there twice, and from the
+// tokens in doubt those that there is no doubt about.
 func (w *maskBuilder) dedupe() {
 	if w.seen == nil {
 		w.seen = vocab.NewBitset(w.v.Len())
 	}
-	keep := w.extra[:0]
-	for _, t := range w.extra {
-		if !w.seen.Has(t) && (w.base == nil || !w.base.Has(t)) {
-			w.seen.Set(t)
-			keep = append(keep, t)
+	once := func(list []int32) []int32 {
+		keep := list[:0]
+		for _, t := range list {
+			if !w.seen.Has(t) && (w.base == nil || !w.base.Has(t)) {
+				w.seen.Set(t)
+				keep = append(keep, t)
+			}
 		}
+		return keep
 	}
-	w.extra = keep
-	for _, t := range keep {
+	w.extra = once(w.extra)
+	w.doubts = once(w.doubts)
+	for _, t := range w.extra {
+		w.seen.Clear(t)
+	}
+	for _, t := range w.doubts {
 		w.seen.Clear(t)
 	}
 }

@@ -89,24 +89,33 @@ func (m *Matcher) Mask() (*Mask, error) {
 	if m.done {
 		return &Mask{}, nil
 	}
-	if mask, ok := g.masks[m.cfg]; ok {
-		return mask, nil
+	c, ok := g.masks[m.cfg]
+	if !ok {
+		c = g.build.build(m.cfg)
+		if err := g.err(); err != nil {
+			return nil, err
+		}
+		g.masks[m.cfg] = c
+		g.size += c.bytes()
+	}
+	if len(c.doubts) == 0 {
+		return c.mask, nil
 	}
 	if m.mask != nil && m.maskAt == len(m.past) {
 		return m.mask, nil
 	}
 	m.pending = append(m.pending[:0], m.text...)
-	mask, certain := g.build.build(m.cfg, m.checkToken)
+	var allowed []int32
+	for _, tok := range c.doubts {
+		if m.checkToken(tok) {
+			allowed = append(allowed, tok)
+		}
+	}
 	if err := g.err(); err != nil {
 		return nil, err
 	}
-	if certain {
-		g.masks[m.cfg] = mask
-		g.size += mask.bytes()
-	} else {
-		m.mask, m.maskAt = mask, len(m.past)
-	}
-	return mask, nil
+	m.mask, m.maskAt = c.mask.with(allowed), len(m.past)
+	return m.mask, nil
 }
 
 // checkToken reports whether tok may come next, byte by byte. It is used by

@@ -228,6 +228,9 @@ func (s *source) itemMoves(state int32) []move {
 	return out
 }
 
+// manyItems is a number of items that no document uses up.
+const manyItems = 1000
+
 // robust reports whether the items that may come next are so many, whatever
 // they begin with, that one of them being taken makes no beginning
 // impossible.
@@ -243,8 +246,8 @@ func (s *source) robust(state int32) bool {
 		if e := s.view(p.g, jString); e != int32(s.lang.any) && e != int32(s.lang.empty) {
 			return false
 		}
-		for _, t := range [...]jtype{jArray, jObject} {
-			if f := form(s.view(p.g, t)); f != no && s.countForm(f, 1000) < 1000 {
+		if s.view(p.g, jArray) != int32(no) || s.view(p.g, jObject) != int32(no) {
+			if s.countValues(p.g, manyItems) < manyItems {
 				return false
 			}
 		}
@@ -415,7 +418,8 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 			}
 		}
 		if unique && n > check {
-			if g := demand(check); s.countValues(g, n) < n-check {
+			g := demand(check)
+			if need := n - check + used[g]; s.countValues(g, need) < need {
 				return false
 			}
 		}
@@ -457,62 +461,4 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 		return false
 	}
 	return place(0)
-}
-
-// countValues returns the number of different values that fulfil g, cut off
-// at limit. Arrays and objects that are not constants count as many.
-func (s *source) countValues(g goal, limit int) int {
-	n := 0
-	for sc := s.view(g, jScalar); sc != 0; sc &= sc - 1 {
-		n++
-	}
-	if m := s.text(g); m >= 0 && n < limit {
-		n += s.machines[m].Count(s.machines[m].Start(), limit-n)
-	}
-	if n < limit {
-		for _, a := range s.numbers(form(s.view(g, jNumber))) {
-			n += a.Count(limit - n)
-			if n >= limit {
-				break
-			}
-		}
-	}
-	if n < limit {
-		f := form(s.view(g, jArray))
-		if s.arraySound(f, 0) {
-			n += s.countForm(f, limit-n)
-		}
-	}
-	if n < limit {
-		if f := form(s.view(g, jObject)); s.objectProductive(f) {
-			n += s.countForm(f, limit-n)
-		}
-	}
-	return min(n, limit)
-}
-
-// countForm estimates how many arrays or objects fulfil f: one for each
-// constant, many for anything else.
-func (s *source) countForm(f form, limit int) int {
-	info := &s.forms.info[f]
-	switch info.op {
-	case opOr:
-		n := 0
-		for _, k := range info.kids {
-			n += s.countForm(k, limit)
-		}
-		return n
-	case opAnd:
-		for _, k := range info.kids {
-			l := s.forms.info[k].lit
-			if s.forms.info[k].op == opLit && (l.kind == litAllKeys && l.g == never && s.sets[l.a].others || l.kind == litMaxItems) {
-				return 1
-			}
-		}
-	case opLit:
-		if l := info.lit; l.kind == litMaxItems && l.a == 0 || l.kind == litMaxProps && l.a == 0 {
-			return 1
-		}
-	}
-	return limit
 }

@@ -69,6 +69,8 @@ type source struct {
 	deciding    map[goal]bool
 	assumed     int // decisions that rest on an assumption about a goal being decided
 	caseForms   map[form]form
+	counts      map[goal]valueCount
+	counting    map[goal]bool
 
 	objects   objectTable
 	arrays    arrayTable
@@ -113,6 +115,8 @@ func (s *source) Reset() {
 		productive:   map[goal]bool{never: false, always: true},
 		simpleGoals:  map[goal]bool{},
 		caseForms:    map[form]form{},
+		counts:       map[goal]valueCount{},
+		counting:     map[goal]bool{},
 		deciding:     map[goal]bool{},
 		shortest:     map[goal]*finish{},
 		witnesses:    map[int32]*witness{},

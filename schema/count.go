@@ -1,0 +1,150 @@
+package schema
+
+// countValues returns the number of different values that fulfil g, cut off
+// at limit. What takes long to count counts as many.
+func (s *source) countValues(g goal, limit int) int {
+	if g == always || s.counting[g] {
+		// A value that can hold another one for the same goal: there is no
+		// end of them.
+		return limit
+	}
+	if n, ok := s.counts[g]; ok && (n.n < n.limit || n.limit >= limit) {
+		return min(n.n, limit)
+	}
+	s.counting[g] = true
+	n := 0
+	for sc := s.view(g, jScalar); sc != 0; sc &= sc - 1 {
+		n++
+	}
+	if m := s.text(g); m >= 0 && n < limit {
+		n += s.machines[m].Count(s.machines[m].Start(), limit-n)
+	}
+	if n < limit {
+		for _, a := range s.numbers(form(s.view(g, jNumber))) {
+			n += a.Count(limit - n)
+			if n >= limit {
+				break
+			}
+		}
+	}
+	if n < limit {
+		if st := s.arrayStart(g); st >= 0 {
+			c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
+			n += c.array(st, 0, limit-n)
+		}
+	}
+	if n < limit {
+		if st := s.objectStart(g); st >= 0 {
+			c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
+			n += c.object(st, 0, limit-n)
+		}
+	}
+	delete(s.counting, g)
+	n = min(n, limit)
+	s.counts[g] = valueCount{n, limit}
+	return n
+}
+
+// valueCount is a number of values, cut off at limit.
+type valueCount struct{ n, limit int }
+
+// maxCounted is the number of states after which an array or an object counts
+// as many.
+const maxCounted = 500
+
+// counter counts the ways to complete an array or an object.
+type counter struct {
+	s     *source
+	steps int
+	known map[countKey]int
+}
+
+// countKey is a state, and the index of the next item or of the first name
+// that may still come.
+type countKey struct{ state, from int32 }
+
+// visit returns what is known about a place; begin says that it has to be
+// counted. A place on the way to itself counts as many.
+func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
+	if n, ok := c.known[at]; ok {
+		if n < 0 {
+			n = limit
+		}
+		return min(n, limit), false
+	}
+	if c.steps--; c.steps < 0 {
+		return limit, false
+	}
+	c.known[at] = -1
+	return 0, true
+}
+
+// array counts the ends of an array of which n items have been read.
+func (c *counter) array(state, n int32, limit int) int {
+	s := c.s
+	unique := s.isUnique(s.arrays.states[state].f)
+	at := countKey{state: state}
+	if unique {
+		at.from = n
+	}
+	total, begin := c.visit(at, limit)
+	if !begin {
+		return total
+	}
+	if s.itemFinal(s.arrays.states[state].f) {
+		total++
+	}
+	for _, m := range s.itemMoves(state) {
+		values := s.countValues(m.g, limit)
+		if unique && values < limit {
+			values = max(0, values-int(n))
+		}
+		if values > 0 && total < limit {
+			total += product(values, c.array(m.next, n+1, limit), limit)
+		}
+	}
+	total = min(total, limit)
+	c.known[at] = total
+	return total
+}
+
+// object counts the sets of members that complete an object, with names from
+// an index on.
+func (c *counter) object(state, from int32, limit int) int {
+	s := c.s
+	at := countKey{state, from}
+	total, begin := c.visit(at, limit)
+	if !begin {
+		return total
+	}
+	x := s.objects.states[state]
+	fam := s.objects.families[x.fam]
+	if s.canClose(&x) {
+		total++
+	}
+	for _, matching := range s.freeClasses(fam) {
+		if s.allowedFree(state, matching) {
+			total = limit
+		}
+	}
+	for i := from; int(i) < len(fam.names) && total < limit; i++ {
+		if !s.allowedName(state, i) {
+			continue
+		}
+		for _, m := range s.enter(state, i, 0) {
+			if values := s.countValues(m.g, limit); values > 0 && total < limit {
+				total += product(values, c.object(m.next, i+1, limit), limit)
+			}
+		}
+	}
+	total = min(total, limit)
+	c.known[at] = total
+	return total
+}
+
+func product(a, b, limit int) int {
+	if b > 0 && a > limit/b {
+		return limit
+	}
+	return min(a*b, limit)
+}
