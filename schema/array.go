@@ -231,26 +231,44 @@ func (s *source) itemMoves(state int32) []move {
 // manyItems is a number of items that no document uses up.
 const manyItems = 1000
 
-// robust reports whether the items that may come next are so many, whatever
-// they begin with, that one of them being taken makes no beginning
-// impossible.
-func (s *source) robust(state int32) bool {
-	moves := s.itemMoves(state)
-	if len(moves) == 0 {
-		return false
+// What there are so many of, whatever they begin with, that one of them being
+// taken makes no beginning impossible. Zero: of nothing.
+const (
+	manyStrings = 1 << iota
+	manyArrays
+	manyObjects
+)
+
+// plenty says what there is plenty of among the items that may come next.
+func (s *source) plenty(state int32) int32 {
+	if len(s.itemMoves(state)) == 0 {
+		return 0
 	}
+	var out int32
 	for _, p := range s.itemProgress(s.arrays.states[state].f) {
-		if s.view(p.g, jScalar) != 0 || s.view(p.g, jNumber) != int32(no) {
-			return false
+		if s.view(p.g, jString) == int32(s.lang.any) {
+			out |= manyStrings
 		}
-		if e := s.view(p.g, jString); e != int32(s.lang.any) && e != int32(s.lang.empty) {
-			return false
+		if st := s.arrayStart(p.g); st >= 0 && s.countArray(st, manyItems) == manyItems {
+			out |= manyArrays
 		}
-		if s.view(p.g, jArray) != int32(no) || s.view(p.g, jObject) != int32(no) {
-			if s.countValues(p.g, manyItems) < manyItems {
-				return false
-			}
+		if st := s.objectStart(p.g); st >= 0 && s.countObject(st, manyItems) == manyItems {
+			out |= manyObjects
 		}
+	}
+	return out
+}
+
+// doubtful reports whether values that begin with byte b, of an item that may
+// come where there is plenty, may all be taken.
+func doubtful(b byte, plenty int32) bool {
+	switch b {
+	case '"':
+		return plenty&manyStrings == 0
+	case '[':
+		return plenty&manyArrays == 0
+	case '{':
+		return plenty&manyObjects == 0
 	}
 	return true
 }

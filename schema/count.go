@@ -29,14 +29,12 @@ func (s *source) countValues(g goal, limit int) int {
 	}
 	if n < limit {
 		if st := s.arrayStart(g); st >= 0 {
-			c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
-			n += c.array(st, 0, limit-n)
+			n += s.countArray(st, limit-n)
 		}
 	}
 	if n < limit {
 		if st := s.objectStart(g); st >= 0 {
-			c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
-			n += c.object(st, 0, limit-n)
+			n += s.countObject(st, limit-n)
 		}
 	}
 	delete(s.counting, g)
@@ -62,6 +60,16 @@ type counter struct {
 // countKey is a state, and the index of the next item or of the first name
 // that may still come.
 type countKey struct{ state, from int32 }
+
+func (s *source) countArray(state int32, limit int) int {
+	c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
+	return c.array(state, 0, limit)
+}
+
+func (s *source) countObject(state int32, limit int) int {
+	c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
+	return c.object(state, 0, limit)
+}
 
 // visit returns what is known about a place; begin says that it has to be
 // counted. A place on the way to itself counts as many.

@@ -164,7 +164,13 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	case frameEnd:
 		e.MayEnd()
 	case frameValue:
-		s.valueEdges(goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) { e.Add(lo, hi, g) })
+		s.valueEdges(goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) {
+			if k.b != 0 && doubtful(lo, k.b) {
+				e.CaptureOnly(lo, hi)
+			} else {
+				e.Add(lo, hi, g)
+			}
+		})
 	case frameText:
 		text := s.frames.texts[k.a]
 		b := text[k.b]
@@ -283,12 +289,12 @@ func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
 func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 	closing := s.itemFinal(s.arrays.states[k.a].f)
 	depth := s.inner(k.depth)
-	item := func(lead string, text bool, m move) []decoder.Frame {
+	item := func(lead string, text bool, m move, plenty int32) []decoder.Frame {
 		after := frameArrAfter
 		if s.isUnique(s.arrays.states[m.next].f) {
 			after = frameArrItem
 		}
-		frames := []decoder.Frame{s.at(after, k.depth, m.next, 0), s.at(frameValue, depth, int32(m.g), 0)}
+		frames := []decoder.Frame{s.at(after, k.depth, m.next, 0), s.at(frameValue, depth, int32(m.g), plenty)}
 		if text {
 			frames = append(frames, s.textFrame(lead, 0))
 		}
@@ -306,7 +312,8 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 		}
 		return
 	case k.kind == frameArrItem:
-		if !s.robust(k.a) {
+		plenty := s.plenty(k.a)
+		if plenty == 0 {
 			e.CaptureOnly(',', ',')
 			break
 		}
@@ -314,20 +321,20 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 			x := s.arrays.states[m.next]
 			x.pending = true
 			m.next = s.internArray(x)
-			e.Capture(',', ',', item(newline(k.depth+1), s.pretty(), m)...)
+			e.Capture(',', ',', item(newline(k.depth+1), s.pretty(), m, plenty)...)
 		}
 	case !open:
 		for _, m := range s.itemMoves(k.a) {
-			e.Add(',', ',', item(newline(k.depth+1), s.pretty(), m)...)
+			e.Add(',', ',', item(newline(k.depth+1), s.pretty(), m, 0)...)
 		}
 	case s.pretty():
 		for _, m := range s.itemMoves(k.a) {
-			e.Add('\n', '\n', item(newline(k.depth + 1)[1:], true, m)...)
+			e.Add('\n', '\n', item(newline(k.depth + 1)[1:], true, m, 0)...)
 		}
 	default:
 		// The item begins here; its frame has not consumed anything yet.
 		for _, m := range s.itemMoves(k.a) {
-			frames := item("", false, m)
+			frames := item("", false, m, 0)
 			s.valueEdges(m.g, depth, func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, frames[0], f) })
 		}
 	}
