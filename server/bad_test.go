@@ -87,7 +87,9 @@ func TestBadRequests(t *testing.T) {
 		{`"jsonmode": {}`, "unknown_field", "jsonmode", "the field jsonmode is not known; was json_mode meant?"},
 		{`"whitespaces": {}`, "unknown_field", "whitespaces", "the field whitespaces is not known; was whitespace meant?"},
 		{`"response_format": {}`, "not_offered", "response_format", "response_format" + notOffered},
-		{`"inputs": "y"`, "not_offered", "inputs", "inputs" + notOffered},
+		{`"inputs": "y"`, "two_dialects", "prompt", "inputs and prompt belong to different dialects of this path"},
+		{`"text": "y"`, "two_dialects", "prompt", "text and prompt belong to different dialects of this path"},
+		{`"sampling_params": {}`, "not_offered", "sampling_params", "sampling_params" + notOffered},
 		{`"tools": [{}]`, "not_offered", "tools", "tools" + notOffered},
 
 		{`"schema": {}, "grammar": "root ::= x"`, "two_constraints", "grammar", "schema and grammar exclude one another"},

@@ -16,6 +16,15 @@ func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !wantJSON {
+		dialect, err := dialectOf(body)
+		if err != nil {
+			return nil, err
+		}
+		if dialect != "" {
+			return s.foreign(r, body, dialect)
+		}
+	}
 	q, err := readNative(body)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,9 @@ func (s *Server) routes() http.Handler {
 	r.POST("/generate", s.adapt(s.generate))
 	r.POST("/generate_json", s.adapt(s.generateJSON))
 
+	r.POST("/schema/check", s.adapt(s.schemaCheck))
+	r.POST("/grammar/check", s.adapt(s.grammarCheck))
+
 	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions))
 	r.POST("/v1/responses", s.adapt(s.responses))
 	r.POST("/v1/completions", s.adapt(s.completions))

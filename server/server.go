@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"stencil/decoder/walk"
 	"stencil/engine"
 )
 
@@ -54,6 +56,9 @@ type served struct {
 	schemas *engine.Schemas
 
 	grammars *engine.Grammars
+
+	// tokens are the vocabulary by text, made when first asked for.
+	tokens func() *walk.Tokens
 }
 
 // New returns a server without a model.
@@ -75,6 +80,8 @@ func (s *Server) SetModel(name string, e *engine.Engine) error {
 		schemas: engine.NewSchemas(e.Vocab(), s.cfg.SchemaCache),
 
 		grammars: engine.NewGrammars(e.Vocab(), s.cfg.SchemaCache),
+
+		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(e.Vocab()) }),
 	}
 	if err := m.schemas.Warm(); err != nil {
 		return fmt.Errorf("server: %w", err)

@@ -1,0 +1,74 @@
+package server
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestSchemaCheck(t *testing.T) {
+	_, url := start(t, setup{})
+	status, _, got := post(t, url+"/schema/check", `{"schema": `+personSchema+`}`)
+	if status != 200 || got["ok"] != true || len(got["errors"].([]any)) != 0 || got["shortest"] != `{"name":"","age":0}` || len(got["samples"].([]any)) != 5 {
+		t.Errorf("%d %v", status, got)
+	}
+	for _, sample := range got["samples"].([]any) {
+		if !json.Valid([]byte(sample.(string))) {
+			t.Errorf("sample %q", sample)
+		}
+	}
+	if share := got["forced_share"].(float64); share <= 0 || share >= 1 || at(got, "cost", "bytes").(float64) <= 0 {
+		t.Errorf("share %g, cost %v", share, got["cost"])
+	}
+	for _, test := range []struct{ body, pointer, keyword string }{
+		{`{"schema": {"type": "strin"}}`, "/type", "type"},
+		{`{"schema": {"properties": {"a": {"$ref": "https://example.com/x"}}}}`, "/properties/a/$ref", "$ref"},
+		{`{"schema": {"allOf": [{"type": "string"}, {"type": "number"}]}}`, "", ""},
+		{`{"schema": false}`, "", ""},
+		{`{"schema": {"requird": ["a"]}, "strict": true}`, "/requird", "requird"},
+	} {
+		status, _, got := post(t, url+"/schema/check", test.body)
+		if status != 200 || got["ok"] != false || at(got, "errors", 0, "reason") == nil || test.pointer != "" && (at(got, "errors", 0, "pointer") != test.pointer || at(got, "errors", 0, "keyword") != test.keyword) {
+			t.Errorf("%s: %d %v", test.body, status, got)
+		}
+	}
+	_, _, got = post(t, url+"/schema/check", `{"schema": {"requird": ["a"]}}`)
+	if got["ok"] != true || at(got, "warnings", 0, "hint") == nil {
+		t.Errorf("a misspelt keyword: %v", got)
+	}
+	_, _, got = post(t, url+"/schema/check", `{"schema": {"type": "integer", "$ref": "https://example.com/x"}, "on_unsupported": "validate"}`)
+	if got["ok"] != true || at(got, "checked", 0, "keyword") != "$ref" {
+		t.Errorf("left to the validator: %v", got)
+	}
+	for _, body := range []string{`{}`, `{"schema": {}, "whitespace": "much"}`, `[]`, `{"schema": {}, "on_unsuported": "error"}`} {
+		if status, _, got := post(t, url+"/schema/check", body); status != 400 {
+			t.Errorf("%s: %d %v", body, status, got)
+		}
+	}
+}
+
+func TestGrammarCheck(t *testing.T) {
+	_, url := start(t, setup{})
+	status, _, got := post(t, url+"/grammar/check", `{"grammar": "root ::= \"yes\" | \"no\""}`)
+	if status != 200 || got["ok"] != true || got["shortest"] != "no" || len(got["samples"].([]any)) != 2 {
+		t.Errorf("%d %v", status, got)
+	}
+	status, _, got = post(t, url+"/grammar/check", `{"grammar": "root ::= move\nmove ::= pwan"}`)
+	if status != 200 || got["ok"] != false || at(got, "errors", 0, "line") != 2.0 || !strings.Contains(at(got, "errors", 0, "reason").(string), "pwan") {
+		t.Errorf("%d %v", status, got)
+	}
+	if status, _, got := post(t, url+"/grammar/check", `{"grammar": 5}`); status != 400 {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
+// Checks need no model.
+func TestCheckWithoutModel(t *testing.T) {
+	h := httptest.NewServer(New(Config{Log: slog.New(slog.DiscardHandler)}).Handler())
+	defer h.Close()
+	if status, _, got := post(t, h.URL+"/schema/check", `{"schema": {"enum": ["a", "b"]}}`); status != 200 || got["ok"] != true || len(got["samples"].([]any)) != 2 {
+		t.Errorf("%d %v", status, got)
+	}
+}
