@@ -37,11 +37,21 @@ func (a jsonAnswer) write(w http.ResponseWriter, r *http.Request) error {
 type note struct {
 	id    string
 	attrs []slog.Attr
+	ends  []func()
 }
 
 type noteKey struct{}
 
 func (n *note) add(attrs ...slog.Attr) { n.attrs = append(n.attrs, attrs...) }
+
+// atEnd has something done once the request has been answered.
+func (n *note) atEnd(f func()) { n.ends = append(n.ends, f) }
+
+func (n *note) end() {
+	for _, f := range n.ends {
+		f()
+	}
+}
 
 // noteOf returns the note of a request; one that is thrown away for a request
 // that did not come through adapt.
@@ -63,8 +73,12 @@ func (s *Server) adapt(h handler) gin.HandlerFunc {
 		n := &note{id: requestID(c.Request)}
 		r := c.Request.WithContext(context.WithValue(c.Request.Context(), noteKey{}, n))
 		w := &statusWriter{ResponseWriter: c.Writer}
+		defer n.end()
 		w.Header().Set("X-Request-Id", n.id)
-		err := s.readBody(w, r)
+		err := s.authorize(r)
+		if err == nil {
+			err = s.readBody(w, r)
+		}
 		if err == nil {
 			err = s.call(h, w, r)
 		}
@@ -76,6 +90,7 @@ func (s *Server) adapt(h handler) gin.HandlerFunc {
 			}
 		}
 		s.logRequest(r, w, n, err, time.Since(start))
+		s.metrics.request(c.FullPath(), w.status, time.Since(start), err)
 	}
 }
 
@@ -98,6 +113,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	if s.cfg.LogBodies {
+		noteOf(r.Context()).add(slog.String("body", string(body)))
+	}
 	return nil
 }
 
@@ -120,7 +138,7 @@ func (s *Server) call(h handler, w http.ResponseWriter, r *http.Request) (err er
 }
 
 // quietPaths are asked every few seconds by whatever watches the server.
-var quietPaths = map[string]bool{"/healthz": true, "/readyz": true}
+var quietPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
 
 func (s *Server) logRequest(r *http.Request, w *statusWriter, n *note, err error, took time.Duration) {
 	level := slog.LevelInfo

@@ -138,7 +138,7 @@ func (s *Server) refused(reply *checkReply, err error) {
 // checkTokens returns the tokens that samples are made of: the model's, or
 // single bytes while there is none.
 func (s *Server) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
-	if m := s.model.Load(); m != nil {
+	if m := s.someServed(); m != nil {
 		return m.engine.Vocab(), m.tokens(), nil
 	}
 	v, err := walk.ByteTokens()

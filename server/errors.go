@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"stencil/backend"
 	"stencil/decoder/sampling"
 	"stencil/engine"
 	"stencil/gbnf"
@@ -39,13 +40,20 @@ var (
 	errNoRoute  = errors.New("there is nothing at this path")
 	errNoMethod = errors.New("this path does not take that method")
 	errLoading  = errors.New("the model is still loading")
+	errNoKey    = errors.New("the request bears no API key that is known here")
 )
 
 // A modelError says that a request names a model that is not served.
-type modelError struct{ asked, served string }
+type modelError struct {
+	asked  string
+	served []string
+}
 
 func (e *modelError) Error() string {
-	return fmt.Sprintf("the model %q is not served here; %q is", e.asked, e.served)
+	if len(e.served) == 1 {
+		return fmt.Sprintf("the model %q is not served here; %q is", e.asked, e.served[0])
+	}
+	return fmt.Sprintf("the model %q is not served here; %s are", e.asked, quotedList(e.served))
 }
 
 // A validationError says that a generated document does not fit the schema's
@@ -172,6 +180,7 @@ type failure struct {
 const (
 	typeInvalid  = "invalid_request_error"
 	typeNotFound = "not_found_error"
+	typeAuth     = "authentication_error"
 	typeLimited  = "rate_limit_error"
 	typeServer   = "server_error"
 )
@@ -183,6 +192,7 @@ func describe(err error) failure {
 	var (
 		request       *requestError
 		model         *modelError
+		load          *loadError
 		validation    *validationError
 		tooLarge      *http.MaxBytesError
 		budget        *engine.BudgetError
@@ -227,6 +237,12 @@ func describe(err error) failure {
 		return with(fail(bad, typeInvalid, request.Param, request.Code), "", request.Details)
 	case errors.As(err, &model):
 		return fail(http.StatusNotFound, typeNotFound, "model", "model_not_found")
+	case errors.As(err, &load) && errors.Is(err, backend.ErrMemory):
+		return with(fail(http.StatusUnprocessableEntity, typeInvalid, "model", "not_enough_memory"), load.Error()+": there is not enough memory for it", nil)
+	case errors.As(err, &load):
+		return fail(http.StatusUnprocessableEntity, typeInvalid, "model", "model_not_loadable")
+	case errors.Is(err, errNoKey):
+		return fail(http.StatusUnauthorized, typeAuth, "", "invalid_api_key")
 	case errors.As(err, &validation):
 		f := with(fail(http.StatusUnprocessableEntity, typeInvalid, "schema", "validation_failed"), "", validation.details)
 		f.body.Text = &validation.text

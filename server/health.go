@@ -14,17 +14,24 @@ func (s *Server) healthz(*http.Request) (answer, error) {
 
 type readyReply struct {
 	Status string `json:"status"`
-	Model  string `json:"model"`
+	Model  string `json:"model"`  // the first one
 	Active int    `json:"active"` // sequences that generate
 	Queued int    `json:"queued"` // requests that wait
 }
 
 // readyz says that requests are served.
 func (s *Server) readyz(*http.Request) (answer, error) {
-	m, err := s.ready()
+	hosts, err := s.allHosts()
 	if err != nil {
 		return nil, err
 	}
-	stats := m.engine.Stats()
-	return jsonAnswer{readyReply{"ok", m.name, stats.Active, stats.Queued}}, nil
+	reply := readyReply{Status: "ok", Model: hosts[0].name}
+	for _, h := range hosts {
+		if m := h.inMemory(); m != nil {
+			stats := m.engine.Stats()
+			reply.Active += stats.Active
+			reply.Queued += stats.Queued
+		}
+	}
+	return jsonAnswer{reply}, nil
 }

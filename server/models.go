@@ -29,33 +29,43 @@ type modelReply struct {
 	Description   string `json:"description,omitempty"`
 	Quantization  string `json:"quantization,omitempty"`
 	Parameters    uint64 `json:"parameters,omitempty"`
-	ContextLength int    `json:"context_length"`
+	ContextLength int    `json:"context_length,omitempty"`
+	Loaded        bool   `json:"loaded"`
 }
 
 // listModels is GET /v1/models.
 func (s *Server) listModels(*http.Request) (answer, error) {
-	m, err := s.ready()
+	hosts, err := s.allHosts()
 	if err != nil {
 		return nil, err
 	}
-	return jsonAnswer{modelsReply{Object: "list", FirstID: m.name, LastID: m.name, Data: []modelReply{modelOf(m)}}}, nil
+	reply := modelsReply{Object: "list", FirstID: hosts[0].name, LastID: hosts[len(hosts)-1].name}
+	for _, h := range hosts {
+		reply.Data = append(reply.Data, modelOf(h))
+	}
+	return jsonAnswer{reply}, nil
 }
 
 // getModel is GET /v1/models/NAME.
 func (s *Server) getModel(r *http.Request) (answer, error) {
-	m, err := s.named(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
+	h, err := s.find(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
 	if err != nil {
 		return nil, err
 	}
-	return jsonAnswer{modelOf(m)}, nil
+	return jsonAnswer{modelOf(h)}, nil
 }
 
-func modelOf(m *served) modelReply {
-	info := m.engine.Model().Info()
-	return modelReply{
-		ID: m.name, Object: "model", Created: m.created.Unix(), OwnedBy: "stencil",
-		Type: "model", DisplayName: m.name, CreatedAt: m.created.UTC().Format(time.RFC3339),
-		Architecture: info.Architecture, Description: info.Description, Quantization: info.Quantization,
-		Parameters: info.Parameters, ContextLength: m.engine.ContextLimit(),
+// modelOf describes a model; one that is not in memory only by its name.
+func modelOf(h *host) modelReply {
+	out := modelReply{
+		ID: h.name, Object: "model", Created: h.created.Unix(), OwnedBy: "stencil",
+		Type: "model", DisplayName: h.name, CreatedAt: h.created.UTC().Format(time.RFC3339),
 	}
+	if m := h.inMemory(); m != nil {
+		info := m.engine.Model().Info()
+		out.Loaded, out.ContextLength = true, m.engine.ContextLimit()
+		out.Architecture, out.Description = info.Architecture, info.Description
+		out.Quantization, out.Parameters = info.Quantization, info.Parameters
+	}
+	return out
 }

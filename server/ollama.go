@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -63,24 +62,25 @@ func (s *Server) ollamaLoad(r *http.Request, q *query, d *ollamaDialect) (answer
 	if q.KeepAlive != nil && *q.KeepAlive == 0 {
 		reason = "unload"
 	}
-	m, err := s.loadOrUnload(r.Context(), q, reason == "unload")
+	h, err := s.find(q.Model)
 	if err != nil {
 		return nil, err
 	}
-	d.model = m
+	if reason == "unload" {
+		h.mu.Lock()
+		err = h.unload()
+		h.mu.Unlock()
+	} else {
+		_, err = s.named(r.Context(), q.Model, q.KeepAlive)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.model = h.name
 	reply := d.line()
 	d.fill(&reply, "", "", nil)
 	reply.Done, reply.DoneReason = true, reason
 	return jsonAnswer{reply}, nil
-}
-
-// loadOrUnload gets a model into memory or out of it and returns its name.
-func (s *Server) loadOrUnload(_ context.Context, q *query, _ bool) (string, error) {
-	m, err := s.named(q.Model)
-	if err != nil {
-		return "", err
-	}
-	return m.name, nil
 }
 
 // ollamaDialect writes answers of one of the two endpoints.

@@ -33,16 +33,22 @@ type ollamaModel struct {
 	ContextLength int        `json:"context_length,omitempty"`
 }
 
-// ollamaModelOf describes a model that is loaded.
-func ollamaModelOf(m *served) ollamaModel {
-	info := m.engine.Model().Info()
-	sum := sha256.Sum256([]byte(m.name + "\x00" + info.Path))
+// ollamaModelOf describes a model; one that is not in memory only by its name.
+func ollamaModelOf(h *host) ollamaModel {
+	sum := sha256.Sum256([]byte(h.name))
 	out := ollamaModel{
-		Name: m.name, Model: m.name, ModifiedAt: m.created.UTC(), Size: int64(info.Bytes), Digest: hex.EncodeToString(sum[:]),
-		Details: ollamaDetails{
-			Format: "gguf", Family: info.Architecture, Families: []string{info.Architecture},
-			Parameters: parameterSize(info.Parameters), Quantization: info.Quantization,
-		},
+		Name: h.name, Model: h.name, ModifiedAt: h.created.UTC(), Digest: hex.EncodeToString(sum[:]),
+		Details: ollamaDetails{Format: "gguf", Families: []string{}},
+	}
+	m := h.inMemory()
+	if m == nil {
+		return out
+	}
+	info := m.engine.Model().Info()
+	out.Size = int64(info.Bytes)
+	out.Details = ollamaDetails{
+		Format: "gguf", Family: info.Architecture, Families: []string{info.Architecture},
+		Parameters: parameterSize(info.Parameters), Quantization: info.Quantization,
 	}
 	if file, err := os.Stat(info.Path); err == nil {
 		out.ModifiedAt, out.Size = file.ModTime().UTC(), file.Size()
@@ -69,11 +75,15 @@ type ollamaList struct {
 
 // ollamaTags is GET /api/tags: the models that can be asked for.
 func (s *Server) ollamaTags(*http.Request) (answer, error) {
-	m, err := s.ready()
+	hosts, err := s.allHosts()
 	if err != nil {
 		return nil, err
 	}
-	return jsonAnswer{ollamaList{[]ollamaModel{ollamaModelOf(m)}}}, nil
+	var list ollamaList
+	for _, h := range hosts {
+		list.Models = append(list.Models, ollamaModelOf(h))
+	}
+	return jsonAnswer{list}, nil
 }
 
 // forEver is when a model expires that does not.
@@ -81,19 +91,26 @@ var forEver = time.Date(2318, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ollamaPs is GET /api/ps: the models that are in memory.
 func (s *Server) ollamaPs(*http.Request) (answer, error) {
-	m, err := s.ready()
+	hosts, err := s.allHosts()
 	if err != nil {
 		return nil, err
 	}
-	one := ollamaModelOf(m)
-	vram := int64(0)
-	for _, d := range m.engine.Model().Info().Devices {
-		if !strings.HasPrefix(d, "CPU") {
-			vram = one.Size
+	list := ollamaList{[]ollamaModel{}}
+	for _, h := range hosts {
+		m := h.inMemory()
+		if m == nil {
+			continue
 		}
+		one, vram, expires := ollamaModelOf(h), int64(0), h.expiry()
+		for _, d := range m.engine.Model().Info().Devices {
+			if !strings.HasPrefix(d, "CPU") {
+				vram = one.Size
+			}
+		}
+		one.ExpiresAt, one.SizeVRAM, one.ContextLength = &expires, &vram, m.engine.ContextLimit()
+		list.Models = append(list.Models, one)
 	}
-	one.ExpiresAt, one.SizeVRAM, one.ContextLength = &forEver, &vram, m.engine.ContextLimit()
-	return jsonAnswer{ollamaList{[]ollamaModel{one}}}, nil
+	return jsonAnswer{list}, nil
 }
 
 type ollamaShowReply struct {
@@ -129,11 +146,11 @@ func (s *Server) ollamaShow(r *http.Request) (answer, error) {
 	if name == "" {
 		return nil, invalid("model", "model is required")
 	}
-	m, err := s.named(name)
+	m, err := s.named(r.Context(), name, nil)
 	if err != nil {
 		return nil, err
 	}
-	info, one := m.engine.Model().Info(), ollamaModelOf(m)
+	info, one := m.engine.Model().Info(), ollamaModelOf(m.host)
 	arch := info.Architecture
 	return jsonAnswer{ollamaShowReply{
 		Modelfile: "FROM " + info.Path, Template: m.engine.Vocab().ChatTemplate(), Details: one.Details, ModifiedAt: one.ModifiedAt,

@@ -180,7 +180,7 @@ type generation struct {
 
 // accept finds the model of a query and prepares it.
 func (s *Server) accept(r *http.Request, q *query) (*served, *generation, error) {
-	m, err := s.named(q.Model)
+	m, err := s.named(r.Context(), q.Model, q.KeepAlive)
 	if err != nil {
 		return nil, nil, err
 	}

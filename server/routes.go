@@ -39,9 +39,10 @@ func (s *Server) routes() http.Handler {
 	r.GET("/api/version", s.adapt(s.ollamaVersion))
 	r.HEAD("/", s.adapt(s.ollamaHello))
 
+	r.GET("/metrics", s.adapt(s.writeMetrics))
 	r.GET("/healthz", s.adapt(s.healthz))
 	r.GET("/readyz", s.adapt(s.readyz))
-	return r
+	return s.crossOrigin(r)
 }
 
 func fails(err error) handler {

@@ -41,7 +41,7 @@ func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
 			return nil, err
 		}
 	}
-	s.noteResults(ctx, g, choices)
+	s.noteResults(ctx, choices)
 	return choices, nil
 }
 
@@ -128,7 +128,8 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 }
 
 // noteResults puts counts into the request's log line.
-func (s *Server) noteResults(ctx context.Context, g *generation, choices []choice) {
+func (s *Server) noteResults(ctx context.Context, choices []choice) {
+	s.metrics.choices(choices)
 	u, forced := usage(choices), 0
 	for _, c := range choices {
 		if c.receipt != nil {

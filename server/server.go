@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"stencil/decoder/walk"
-	"stencil/engine"
 )
 
 // Config is what a server is made with. Zero fields mean the default.
@@ -25,6 +20,12 @@ type Config struct {
 	SchemaCache    int           // compiled schemas kept; default 256
 	DefaultTokens  int           // max_tokens of requests that give none; default 1024
 	Log            *slog.Logger  // default slog.Default()
+	LogBodies      bool          // put the bodies of requests, prompts and all, into the log
+
+	APIKeys     []string // a request must bear one of them; none: everybody may ask
+	CORSOrigins []string // web pages from there may ask; "*": from anywhere
+	TLSCert     string   // files with the certificate and its key; "": plain HTTP
+	TLSKey      string
 }
 
 func (c Config) withDefaults() Config {
@@ -39,83 +40,27 @@ func (c Config) withDefaults() Config {
 }
 
 // A Server answers HTTP requests. It listens before its model is loaded:
-// until SetModel is called, requests that need one are told to come back.
+// until SetModel or AddModel is called, requests that need one are told to come
+// back.
 type Server struct {
 	cfg     Config
 	handler http.Handler
-	model   atomic.Pointer[served]
 	closing atomic.Bool
-}
+	metrics *metrics
 
-// served is the model in service.
-type served struct {
-	name    string
-	created time.Time
-	engine  *engine.Engine
-	prompts *engine.Prompts
-	schemas *engine.Schemas
-
-	grammars *engine.Grammars
-
-	// tokens are the vocabulary by text, made when first asked for.
-	tokens func() *walk.Tokens
+	hostsMu sync.Mutex
+	hosts   []*host // replaced, never changed
 }
 
 // New returns a server without a model.
 func New(cfg Config) *Server {
-	s := &Server{cfg: cfg.withDefaults()}
+	s := &Server{cfg: cfg.withDefaults(), metrics: newMetrics()}
 	s.handler = s.routes()
 	return s
 }
 
-// SetModel puts a model into service under a name, once everything that is
-// prepared only once for its vocabulary is. The engine stays the caller's to
-// close, after Serve has returned.
-func (s *Server) SetModel(name string, e *engine.Engine) error {
-	m := &served{
-		name:    name,
-		created: time.Now(),
-		engine:  e,
-		prompts: engine.NewPrompts(e.Vocab()),
-		schemas: engine.NewSchemas(e.Vocab(), s.cfg.SchemaCache),
-
-		grammars: engine.NewGrammars(e.Vocab(), s.cfg.SchemaCache),
-
-		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(e.Vocab()) }),
-	}
-	if err := m.schemas.Warm(); err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
-	s.model.Store(m)
-	return nil
-}
-
 // Handler returns the server as a handler, for tests and for embedding.
 func (s *Server) Handler() http.Handler { return s.handler }
-
-// ready returns the model in service.
-func (s *Server) ready() (*served, error) {
-	if s.closing.Load() {
-		return nil, engine.ErrClosed
-	}
-	m := s.model.Load()
-	if m == nil {
-		return nil, errLoading
-	}
-	return m, nil
-}
-
-// named returns the model that a request asks for; "" is whichever there is.
-func (s *Server) named(name string) (*served, error) {
-	m, err := s.ready()
-	if err != nil {
-		return nil, err
-	}
-	if name = strings.TrimSuffix(name, ":latest"); name != "" && name != m.name {
-		return nil, &modelError{asked: name, served: m.name}
-	}
-	return m, nil
-}
 
 // Limits of one connection. Generation takes as long as it takes: only headers
 // and idle connections are timed here, bodies and single writes where they are
@@ -137,7 +82,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(l) }()
+	go func() {
+		if s.cfg.TLSCert != "" {
+			failed <- h.ServeTLS(l, s.cfg.TLSCert, s.cfg.TLSKey)
+			return
+		}
+		failed <- h.Serve(l)
+	}()
 	select {
 	case err := <-failed:
 		return err

@@ -100,7 +100,7 @@ func (a *streamed) run(ctx context.Context, out sink) error {
 	for i := range listeners {
 		choices[i] = listeners[i].choice
 	}
-	a.server.noteResults(ctx, g, choices)
+	a.server.noteResults(ctx, choices)
 	return out.end(choices)
 }
 

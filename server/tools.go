@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -302,6 +301,3 @@ func checkCalls(tools []compiledTool, msg message) error {
 	}
 	return nil
 }
-
-// modeOf returns the mode, with auto for none given.
-func modeOf(mode string) string { return cmp.Or(mode, toolsAuto) }

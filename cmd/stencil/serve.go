@@ -31,6 +31,8 @@ type serveFlags struct {
 	grace  time.Duration
 	engine engine.Config
 	server server.Config
+
+	operations operations
 }
 
 func newServeCommand() *cobra.Command {
@@ -61,6 +63,7 @@ fits its schema.`,
 	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of one request, waiting included")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "bytes of a request's body")
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
+	f.registerOperations(flags)
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at a shutdown")
 	return cmd
 }
@@ -71,6 +74,9 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	if f.engine.Context, err = f.model.params(); err != nil {
+		return err
+	}
+	if err := f.checkOperations(); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(f.host, strconv.Itoa(f.port)))
@@ -101,11 +107,15 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		stop()
 		return errors.Join(err, <-served, e.Close(), model.Close())
 	}
+	if err := f.addModels(srv, name, log); err != nil {
+		stop()
+		return errors.Join(err, <-served, e.Close(), model.Close())
+	}
 	log.Info("ready", "model", name, "address", l.Addr().String(), "context", e.ContextLimit(), "parallel", f.engine.Parallel)
 	fmt.Fprint(stdout, welcome(name, model.Info(), urlOf(l.Addr())))
 
 	err = <-served
-	return errors.Join(err, e.Close(), model.Close())
+	return errors.Join(err, srv.CloseModels(), e.Close(), model.Close())
 }
 
 // start loads the model and makes an engine over it.

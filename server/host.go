@@ -1,0 +1,328 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"stencil/backend"
+	"stencil/decoder/walk"
+	"stencil/engine"
+)
+
+// A Loader loads a model and makes an engine over it. It returns what closes
+// both. When memory is short, the error matches backend.ErrMemory.
+type Loader func(ctx context.Context) (e *engine.Engine, close func() error, err error)
+
+// A host is a model that can be asked for, in memory or not.
+type host struct {
+	name    string
+	created time.Time
+	server  *Server
+	load    Loader        // nil: always in memory
+	keep    time.Duration // how long it stays in memory unused; negative: for ever
+
+	mu      sync.Mutex
+	current *served // nil while it is not in memory
+	close   func() error
+	users   int           // requests that use it
+	used    time.Time     // when the last one ended
+	loading chan struct{} // closed when the running attempt to load has ended; nil if there is none
+	err     error         // of the last attempt
+	timer   *time.Timer   // unloads it
+	expires time.Time     // when that is; zero: never
+}
+
+// served is a model in memory.
+type served struct {
+	host     *host
+	name     string
+	created  time.Time
+	engine   *engine.Engine
+	prompts  *engine.Prompts
+	schemas  *engine.Schemas
+	grammars *engine.Grammars
+	// tokens are the vocabulary by text, made when first asked for.
+	tokens func() *walk.Tokens
+}
+
+// newServed prepares what is prepared once for a model's vocabulary.
+func (h *host) newServed(e *engine.Engine) (*served, error) {
+	limit := h.server.cfg.SchemaCache
+	m := &served{
+		host: h, name: h.name, created: h.created, engine: e,
+		prompts: engine.NewPrompts(e.Vocab()), schemas: engine.NewSchemas(e.Vocab(), limit), grammars: engine.NewGrammars(e.Vocab(), limit),
+		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(e.Vocab()) }),
+	}
+	if err := m.schemas.Warm(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	return m, nil
+}
+
+// SetModel puts a model into service under a name, once everything that is
+// prepared only once for its vocabulary is. The engine stays the caller's to
+// close, after Serve has returned.
+func (s *Server) SetModel(name string, e *engine.Engine) error {
+	h := &host{name: name, created: time.Now(), server: s, keep: -1}
+	m, err := h.newServed(e)
+	if err != nil {
+		return err
+	}
+	h.current = m
+	s.addHost(h)
+	return nil
+}
+
+// AddModel makes a model available under a name. It is loaded when it is asked
+// for, and unloaded when nobody has used it for keep; a negative keep is for
+// ever. CloseModels unloads what is loaded then.
+func (s *Server) AddModel(name string, load Loader, keep time.Duration) {
+	s.addHost(&host{name: name, created: time.Now(), server: s, load: load, keep: keep})
+}
+
+func (s *Server) addHost(h *host) {
+	s.hostsMu.Lock()
+	defer s.hostsMu.Unlock()
+	s.hosts = slices.DeleteFunc(slices.Clone(s.hosts), func(x *host) bool { return x.name == h.name })
+	s.hosts = append(s.hosts, h)
+}
+
+// allHosts returns the models that can be asked for, in the order in which they
+// were added; an error while there are none.
+func (s *Server) allHosts() ([]*host, error) {
+	if s.closing.Load() {
+		return nil, engine.ErrClosed
+	}
+	s.hostsMu.Lock()
+	defer s.hostsMu.Unlock()
+	if len(s.hosts) == 0 {
+		return nil, errLoading
+	}
+	return s.hosts, nil
+}
+
+// CloseModels unloads the models that AddModel brought. Requests for them must
+// have ended.
+func (s *Server) CloseModels() error {
+	s.hostsMu.Lock()
+	hosts := s.hosts
+	s.hostsMu.Unlock()
+	var all error
+	for _, h := range hosts {
+		h.mu.Lock()
+		all = errors.Join(all, h.unload())
+		h.mu.Unlock()
+	}
+	return all
+}
+
+// inMemory returns the model if it is in memory, else nil.
+func (h *host) inMemory() *served {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.current
+}
+
+// acquire returns the model, loaded if it is not in memory. It stays there
+// until release.
+func (h *host) acquire(ctx context.Context) (*served, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	tried := false
+	for h.current == nil {
+		if h.loading == nil {
+			if tried {
+				return nil, h.err
+			}
+			h.loading = make(chan struct{})
+			go h.bring(h.loading)
+		}
+		tried = true
+		wait := h.loading
+		h.mu.Unlock()
+		select {
+		case <-wait:
+			h.mu.Lock()
+		case <-ctx.Done():
+			h.mu.Lock()
+			return nil, context.Cause(ctx)
+		}
+	}
+	h.users++
+	if h.timer != nil {
+		h.timer.Stop()
+		h.timer = nil
+	}
+	h.expires = time.Time{}
+	return h.current, nil
+}
+
+// bring loads the model. It goes on when the request that asked for it is gone:
+// the next one will be glad.
+func (h *host) bring(done chan struct{}) {
+	start := time.Now()
+	e, closer, err := h.load(context.Background())
+	for errors.Is(err, backend.ErrMemory) && h.server.makeRoom(h) {
+		e, closer, err = h.load(context.Background())
+	}
+	var m *served
+	if err == nil {
+		if m, err = h.newServed(e); err != nil {
+			err = errors.Join(err, closer())
+		}
+	}
+	log := h.server.cfg.Log
+	if err != nil {
+		log.Error("a model can't be loaded", slog.String("model", h.name), slog.Any("error", err))
+		err = &loadError{h.name, err}
+	} else {
+		log.Info("a model is loaded", slog.String("model", h.name), slog.Duration("took", time.Since(start)))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.current, h.close, h.err, h.loading = m, closer, err, nil
+	close(done)
+}
+
+// release says that a request no longer uses the model. It is unloaded after
+// its time, or after keep if that is given.
+func (h *host) release(keep *time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.users--
+	h.used = time.Now()
+	after := h.keep
+	if keep != nil {
+		after = *keep
+	}
+	if h.users > 0 || h.load == nil || after < 0 {
+		return
+	}
+	h.expires = h.used.Add(after)
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.timer = time.AfterFunc(after, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.expires.IsZero() || time.Now().Before(h.expires) {
+			return // somebody came in between
+		}
+		if err := h.unload(); err != nil {
+			h.server.cfg.Log.Error("a model can't be unloaded", slog.String("model", h.name), slog.Any("error", err))
+		}
+	})
+}
+
+// unload frees the model's memory unless somebody uses it. The lock is held.
+func (h *host) unload() error {
+	if h.current == nil || h.users > 0 || h.load == nil {
+		return nil
+	}
+	closer := h.close
+	h.current, h.close, h.expires = nil, nil, time.Time{}
+	h.server.cfg.Log.Info("a model is unloaded", slog.String("model", h.name))
+	return closer()
+}
+
+// makeRoom unloads the model that was not used for longest and reports whether
+// there was one.
+func (s *Server) makeRoom(wanted *host) bool {
+	s.hostsMu.Lock()
+	hosts := slices.Clone(s.hosts)
+	s.hostsMu.Unlock()
+	var oldest *host
+	var since time.Time
+	for _, h := range hosts {
+		if h == wanted {
+			continue
+		}
+		h.mu.Lock()
+		idle, used := h.current != nil && h.load != nil && h.users == 0, h.used
+		h.mu.Unlock()
+		if idle && (oldest == nil || used.Before(since)) {
+			oldest, since = h, used
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.mu.Lock()
+	defer oldest.mu.Unlock()
+	return oldest.current != nil && oldest.unload() == nil
+}
+
+// A loadError says that a model can't be loaded.
+type loadError struct {
+	name  string
+	cause error
+}
+
+// Error implements error.
+func (e *loadError) Error() string { return fmt.Sprintf("the model %q can't be loaded", e.name) }
+
+// Unwrap returns the cause.
+func (e *loadError) Unwrap() error { return e.cause }
+
+// find returns the host of a model by its name; "" is the first one.
+func (s *Server) find(name string) (*host, error) {
+	hosts, err := s.allHosts()
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return hosts[0], nil
+	}
+	var names []string
+	for _, h := range hosts {
+		if name == h.name || name == h.name+":latest" {
+			return h, nil
+		}
+		names = append(names, h.name)
+	}
+	return nil, &modelError{asked: name, served: names}
+}
+
+// named returns the model that a request asks for, in memory until the request
+// has ended. After it, the model stays there for keep, if that is given.
+func (s *Server) named(ctx context.Context, name string, keep *time.Duration) (*served, error) {
+	h, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	noteOf(ctx).atEnd(func() { h.release(keep) })
+	return m, nil
+}
+
+// someServed returns a model in memory, nil if there is none.
+func (s *Server) someServed() *served {
+	s.hostsMu.Lock()
+	hosts := s.hosts
+	s.hostsMu.Unlock()
+	for _, h := range hosts {
+		if m := h.inMemory(); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// expiry is when a model will be unloaded as things are.
+func (h *host) expiry() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.expires.IsZero() && h.load != nil && h.keep >= 0 {
+		return time.Now().Add(h.keep) // in use
+	}
+	return cmp.Or(h.expires, forEver)
+}

@@ -1,0 +1,265 @@
+package server
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"stencil/backend"
+	"stencil/backend/scripted"
+	"stencil/engine"
+)
+
+func send(t *testing.T, method, url, body string, header ...string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(text)
+}
+
+func TestAPIKeys(t *testing.T) {
+	_, url := start(t, setup{cfg: Config{APIKeys: []string{"one", "two"}}})
+	for _, test := range []struct {
+		path   string
+		header []string
+		status int
+		says   string
+	}{
+		{"/v1/models", nil, 401, `"code":"invalid_api_key"`},
+		{"/v1/models", []string{"Authorization", "Bearer three"}, 401, `"type":"authentication_error"`},
+		{"/v1/models", []string{"Authorization", "Basic one"}, 401, ""},
+		{"/v1/models", []string{"Authorization", "Bearer "}, 401, ""},
+		{"/v1/models", []string{"Authorization", "Bearer two"}, 200, ""},
+		{"/v1/models", []string{"Authorization", "bearer one"}, 200, ""},
+		{"/v1/models", []string{"X-Api-Key", "one"}, 200, ""},
+		{"/v1/models", []string{"Anthropic-Version", "2023-06-01", "X-Api-Key", "no"}, 401, `{"type":"error","error":{"type":"authentication_error"`},
+		{"/api/tags", nil, 401, `{"error":"the request bears no API key that is known here"}`},
+		{"/metrics", nil, 401, ""},
+		{"/nowhere", nil, 401, ""},
+		{"/healthz", nil, 200, ""},
+		{"/readyz", nil, 200, ""},
+	} {
+		status, header, body := send(t, "GET", url+test.path, "", test.header...)
+		if status != test.status || !strings.Contains(body, test.says) || status == 401 && header.Get("X-Should-Retry") != "false" {
+			t.Errorf("%s %v: %d %s", test.path, test.header, status, body)
+		}
+	}
+}
+
+func TestCORS(t *testing.T) {
+	_, url := start(t, setup{cfg: Config{CORSOrigins: []string{"https://a.example"}, APIKeys: []string{"k"}}})
+	status, header, _ := send(t, "OPTIONS", url+"/v1/chat/completions", "", "Origin", "https://a.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization")
+	if status != 204 || header.Get("Access-Control-Allow-Origin") != "https://a.example" || header.Get("Access-Control-Allow-Headers") != "authorization" {
+		t.Errorf("%d %v", status, header)
+	}
+	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://a.example"); header.Get("Access-Control-Allow-Origin") != "https://a.example" {
+		t.Errorf("%v", header)
+	}
+	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://b.example"); header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("another origin: %v", header)
+	}
+	_, url = start(t, setup{cfg: Config{CORSOrigins: []string{"*"}}})
+	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://b.example"); header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("any origin: %v", header)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	_, url := start(t, setup{})
+	post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 20, "schema": `+personSchema+`}`)
+	post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 20, "schema": `+personSchema+`}`)
+	post(t, url+"/generate_json", `{"prompt": "x", "schema": {"$ref": "https://example.com/x"}}`)
+	postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 5, "stream": true}`)
+	time.Sleep(20 * time.Millisecond) // counted after the answer
+	status, header, text := send(t, "GET", url+"/metrics", "")
+	if status != 200 || !strings.HasPrefix(header.Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Errorf("%d %v", status, header)
+	}
+	for _, want := range []string{
+		`stencil_requests_total{path="/generate_json",status="200"} 2`, `stencil_requests_total{path="/generate_json",status="400"} 1`,
+		`stencil_schema_refusals_total{keyword="$ref"} 1`, `stencil_failures_total{code="unsupported_schema_keyword"} 1`,
+		`stencil_queue_seconds_count 3`, `stencil_mask_seconds_count 2`, `stencil_schema_cache_hits_total{model="tiny"} 1`,
+		`stencil_model_loaded{model="tiny"} 1`, `stencil_queued{model="tiny"} 0`, "# TYPE stencil_generated_tokens_total counter",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no line %s in\n%s", want, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); line[0] != '#' && (len(fields) != 2 || !strings.HasPrefix(line, "stencil_")) {
+			t.Errorf("line %q", line)
+		}
+	}
+}
+
+func TestLogBodies(t *testing.T) {
+	var b strings.Builder
+	_, url := start(t, setup{reply: "x", cfg: Config{LogBodies: true, Log: slog.New(slog.NewTextHandler(&b, nil))}})
+	post(t, url+"/generate", `{"prompt": "my prompt", "max_tokens": 2}`)
+	time.Sleep(20 * time.Millisecond)
+	if !strings.Contains(b.String(), "my prompt") {
+		t.Errorf("log %s", b.String())
+	}
+}
+
+// writeCertificate makes a certificate for 127.0.0.1 and its key.
+func writeCertificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool = x509.NewCertPool()
+	pool.AddCert(parsed)
+	return cert, key, pool
+}
+
+func TestTLS(t *testing.T) {
+	cert, key, pool := writeCertificate(t)
+	srv := New(Config{Log: slog.New(slog.DiscardHandler), TLSCert: cert, TLSKey: key})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, l, 10*time.Second) }()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
+	resp, err := client.Get("https://" + l.Addr().String() + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 200 || resp.ProtoMajor != 2 {
+		t.Errorf("%d %s", resp.StatusCode, resp.Proto)
+	}
+	client.CloseIdleConnections()
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// A model is loaded when it is asked for, unloaded when it was idle, and gives
+// way when memory is short.
+func TestLoadAndUnload(t *testing.T) {
+	var loads, closes atomic.Int32
+	var memory atomic.Int32 // models that fit
+	memory.Store(1)
+	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	load := func(context.Context) (*engine.Engine, func() error, error) {
+		if loads.Load()-closes.Load() >= memory.Load() {
+			return nil, nil, fmt.Errorf("model: %w", backend.ErrMemory)
+		}
+		e, err := engine.New(scripted.New(loadVocab(t), scripted.Random(1), scripted.Options{}), engine.Config{})
+		if err != nil {
+			return nil, nil, err
+		}
+		loads.Add(1)
+		return e, func() error { closes.Add(1); return e.Close() }, nil
+	}
+	srv.AddModel("a", load, time.Hour)
+	srv.AddModel("b", load, time.Hour)
+	h := httptest.NewServer(srv.Handler())
+	defer func() {
+		h.Close()
+		if err := srv.CloseModels(); err != nil || loads.Load() != closes.Load() {
+			t.Errorf("%v: %d loaded, %d closed", err, loads.Load(), closes.Load())
+		}
+	}()
+	ask := func(model, more string) (int, map[string]any) {
+		status, _, got := post(t, h.URL+"/generate", fmt.Sprintf(`{"model": %q, "prompt": "x", "max_tokens": 3%s}`, model, more))
+		return status, got
+	}
+	loaded := func() string {
+		_, _, text := send(t, "GET", h.URL+"/api/ps", "")
+		return text
+	}
+	if strings.Contains(loaded(), `"name"`) {
+		t.Error("a model is loaded before it is asked for")
+	}
+	if status, got := ask("a", ""); status != 200 || got["model"] != "a" || loads.Load() != 1 {
+		t.Errorf("%d %v, %d loads", status, got, loads.Load())
+	}
+	if status, got := ask("b", ""); status != 200 || got["model"] != "b" || closes.Load() != 1 || !strings.Contains(loaded(), `"name":"b"`) {
+		t.Errorf("%d %v, %d closes: %s", status, got, closes.Load(), loaded())
+	}
+	if status, _ := ask("b", `, "keep_alive": 0`); status != 200 {
+		t.Error(status)
+	}
+	for closes.Load() != 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if status, _ := ask("a", `, "keep_alive": "20ms"`); status != 200 {
+		t.Error(status)
+	}
+	for closes.Load() != 3 {
+		time.Sleep(time.Millisecond)
+	}
+	memory.Store(0)
+	if status, got := ask("a", ""); status != 422 || at(got, "error", "code") != "not_enough_memory" {
+		t.Errorf("%d %v", status, got)
+	}
+	memory.Store(2)
+	status, _, got := post(t, h.URL+"/api/generate", `{"model": "a"}`)
+	if status != 200 || got["done_reason"] != "load" || !strings.Contains(loaded(), `"name":"a"`) {
+		t.Errorf("%d %v", status, got)
+	}
+	status, _, got = post(t, h.URL+"/api/generate", `{"model": "a", "keep_alive": 0}`)
+	if status != 200 || got["done_reason"] != "unload" || strings.Contains(loaded(), `"name":"a"`) {
+		t.Errorf("%d %v", status, got)
+	}
+	if status, _, got := post(t, h.URL+"/generate", `{"model": "c", "prompt": "x"}`); status != 404 || at(got, "error", "message") != `the model "c" is not served here; "a", "b" are` {
+		t.Errorf("%d %v", status, got)
+	}
+}
