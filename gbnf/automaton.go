@@ -19,6 +19,8 @@ type automaton interface {
 	// follow returns a set with all characters that may be read once a state
 	// that may end has ended.
 	follow(q int32) charSet
+	// followed says that any text may follow the whole.
+	followed()
 	// finish returns a shortest text that brings a state to its end.
 	finish(q int32) []byte
 	// describe says in words what may follow.

@@ -63,6 +63,12 @@ func (s *source) Reset() {
 	s.forget()
 }
 
+// Follow implements [decoder.Followed].
+func (s *source) Follow() {
+	s.auto.followed()
+	s.forget()
+}
+
 // Err implements [decoder.Source].
 func (s *source) Err() error { return s.auto.err() }
 

@@ -244,6 +244,9 @@ func (m *machine) follow(q int32) charSet {
 	return m.follows[m.states[q].goal]
 }
 
+// followed implements automaton.
+func (m *machine) followed() { m.behind, m.follows = everyChar, nil }
+
 // edges implements automaton.
 func (m *machine) edges(q int32) []edge {
 	if !m.states[q].expanded {

@@ -154,6 +154,9 @@ func (l *language) mayEnd(q int32) bool { return l.m.Accepting(q) }
 // follow implements automaton.
 func (l *language) follow(int32) charSet { return l.behind }
 
+// followed implements automaton.
+func (l *language) followed() { l.behind = everyChar }
+
 // finish implements automaton.
 func (l *language) finish(q int32) []byte { return []byte(l.m.Shortest(q)) }
 

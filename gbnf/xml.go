@@ -122,8 +122,11 @@ func (m *xmlMachine) start() int32 { return m.state(xmlStart, unknownTag, 0) }
 // mayEnd implements automaton.
 func (m *xmlMachine) mayEnd(q int32) bool { return m.states[q].kind == xmlEnd }
 
-// follow implements automaton: no state ends but with a character of its own.
+// follow implements automaton. The only state that may end is the last one.
 func (m *xmlMachine) follow(int32) charSet { return everyChar }
+
+// followed implements automaton.
+func (m *xmlMachine) followed() {}
 
 // loosen implements automaton.
 func (m *xmlMachine) loosen(q int32, _ int32) int32 { return q }

@@ -1,0 +1,468 @@
+package decoder
+
+import (
+	"fmt"
+	"slices"
+
+	"stencil/vocab"
+)
+
+// A Segment is a part of a text: free, fixed, or under a constraint. Exactly
+// one of Free, Fixed and Grammar is set.
+type Segment struct {
+	Free  *Free
+	Fixed []Piece // what has to be written, in this order
+	// Grammar is the constraint. The sequence takes it over: it must not be
+	// used by anything else, nor twice.
+	Grammar *Grammar
+	// Next is the segment that follows, by its index, or [End]. Free text
+	// does not use it. A constraint goes on for as long as a text of it can
+	// be read, in all readings at once with what follows.
+	Next int
+}
+
+// End stands for the end of the text where the number of a segment is expected.
+const End = -1
+
+// Free is text without a constraint. It ends with the first of its stops.
+type Free struct {
+	Stops []Stop
+	// MayEnd allows the generation to end here. Without stops it is needed.
+	MayEnd bool
+	// Budget is the number of tokens after which the first stop is written,
+	// or without stops the text ended; 0 is no limit.
+	Budget int
+}
+
+// A Stop ends free text and says which segment, or [End], follows.
+type Stop struct {
+	Mark []Piece
+	Next int
+}
+
+// A Piece is a text, or if Text is empty the token Token. A token that adds
+// text is the same as its text.
+type Piece struct {
+	Text  string
+	Token int32
+}
+
+// Limits of sequences.
+const (
+	maxSegments  = 256
+	maxMarkBytes = 1 << 12 // of all stops of a segment, and of a fixed one
+)
+
+// A Sequence is a text made of segments: thoughts before an answer, or calls
+// of tools within free text. Segments meet at any byte, also inside of a token.
+// It is safe for concurrent use.
+type Sequence struct {
+	grammar  *Grammar
+	source   *sequenceSource
+	controls map[int32][]byte // tokens without text that marks have, see spellToken
+}
+
+// NewSequence returns the text that begins with the first of the segments. An
+// error says what is wrong with the segments.
+func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, error) {
+	if len(segments) == 0 || len(segments) > maxSegments {
+		return nil, fmt.Errorf("decoder: %d segments: want 1 to %d", len(segments), maxSegments)
+	}
+	s := &Sequence{controls: map[int32][]byte{}}
+	src := &sequenceSource{vocab: v}
+	for i, x := range segments {
+		part, err := s.part(v, x, len(segments))
+		if err != nil {
+			return nil, fmt.Errorf("decoder: segment %d: %w", i, err)
+		}
+		src.parts = append(src.parts, part)
+	}
+	src.tokens = s.controls
+	src.Reset()
+	if src.parts[0].sub != nil && src.parts[0].next != End {
+		return nil, fmt.Errorf("decoder: segment 0: a constraint at the beginning has to be all of the text")
+	}
+	for i := range src.parts {
+		if n := len(src.entry(i)); n > maxEntry {
+			return nil, fmt.Errorf("decoder: segment %d: more than two constraints follow one another", i)
+		}
+	}
+	s.source = src
+	s.grammar = New(src, v, limits)
+	return s, nil
+}
+
+// maxEntry is the number of frames that one edge can lead to.
+const maxEntry = 3
+
+// part checks a segment and prepares it.
+func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error) {
+	p := &sequencePart{next: x.Next}
+	kinds := 0
+	var err error
+	if x.Free != nil {
+		kinds++
+		p.next = End
+		err = s.free(v, x.Free, p, n)
+	}
+	if x.Fixed != nil {
+		kinds++
+		p.fixed, err = s.spell(v, x.Fixed)
+	}
+	if x.Grammar != nil {
+		kinds++
+		if x.Grammar.vocab != v {
+			return nil, fmt.Errorf("the grammar is of another vocabulary")
+		}
+		p.sub = x.Grammar.t.src
+		if f, ok := p.sub.(Followed); ok && x.Next != End {
+			f.Follow()
+		}
+	}
+	switch {
+	case kinds != 1:
+		return nil, fmt.Errorf("want one of free text, fixed text and a grammar")
+	case p.next != End && (p.next < 0 || p.next >= n):
+		return nil, fmt.Errorf("there is no segment %d to follow", p.next)
+	}
+	return p, err
+}
+
+// Followed is a source that wants to know, before it is used, that other text
+// may follow its own.
+type Followed interface {
+	// Follow says that any text may follow.
+	Follow()
+}
+
+func (s *Sequence) free(v *vocab.Vocab, f *Free, p *sequencePart, n int) error {
+	if len(f.Stops) == 0 && !f.MayEnd {
+		return fmt.Errorf("free text without a stop has to be allowed to end")
+	}
+	var marks [][]byte
+	total := 0
+	for _, stop := range f.Stops {
+		mark, err := s.spell(v, stop.Mark)
+		if err != nil {
+			return err
+		}
+		if stop.Next != End && (stop.Next < 0 || stop.Next >= n) {
+			return fmt.Errorf("there is no segment %d to follow", stop.Next)
+		}
+		marks = append(marks, mark)
+		p.after = append(p.after, stop.Next)
+		if total += len(mark); total > maxMarkBytes {
+			return fmt.Errorf("stops of more than %d bytes", maxMarkBytes)
+		}
+	}
+	p.free, p.mayEnd, p.budget = newMarkFinder(marks), f.MayEnd, f.Budget
+	return nil
+}
+
+// spell returns pieces as bytes.
+func (s *Sequence) spell(v *vocab.Vocab, pieces []Piece) (out []byte, err error) {
+	for _, p := range pieces {
+		switch {
+		case p.Text != "":
+			out = append(out, p.Text...)
+		case p.Token < 0 || int(p.Token) >= v.Len():
+			return nil, fmt.Errorf("token %d is not in the vocabulary of %d", p.Token, v.Len())
+		case v.IsEOG(p.Token):
+			return nil, fmt.Errorf("token %d ends a generation", p.Token)
+		case len(v.Bytes(p.Token)) > 0:
+			out = append(out, v.Bytes(p.Token)...)
+		default:
+			s.controls[p.Token] = spellToken(p.Token)
+			out = append(out, s.controls[p.Token]...)
+		}
+	}
+	if len(out) == 0 || len(out) > maxMarkBytes {
+		return nil, fmt.Errorf("a mark of %d bytes: want 1 to %d", len(out), maxMarkBytes)
+	}
+	return out, nil
+}
+
+// controlByte begins the stand-in of a token that adds no text. No UTF-8 holds
+// it.
+const controlByte = 0xFF
+
+// controlSize is the length of a stand-in.
+const controlSize = 5
+
+// spellToken returns the bytes that stand for a token that adds no text, so
+// that the automaton, which reads bytes, can have it in a mark.
+func spellToken(tok int32) []byte {
+	out := []byte{controlByte}
+	for shift := 21; shift >= 0; shift -= 7 {
+		out = append(out, 0x80|byte(tok>>shift&0x7F))
+	}
+	return out
+}
+
+// NewMatcher returns a matcher at the beginning of a text.
+func (s *Sequence) NewMatcher() *SequenceMatcher {
+	m := &SequenceMatcher{m: s.grammar.NewMatcher(), s: s}
+	m.settle()
+	return m
+}
+
+// Stats returns what the sequence has learnt.
+func (s *Sequence) Stats() Stats { return s.grammar.Stats() }
+
+// A SequenceMatcher follows one text through a sequence, as a [Matcher] does
+// through a grammar. It may be used by one goroutine at a time.
+type SequenceMatcher struct {
+	m    *Matcher
+	s    *Sequence
+	past []visit // one for each accepted token
+	now  visit
+}
+
+// A visit is a stay in a segment: how many tokens it has so far.
+type visit struct {
+	segment int
+	tokens  int
+}
+
+// settle notes where the text has got to, and ends free text that has used up
+// its budget.
+func (m *SequenceMatcher) settle() {
+	g := m.s.grammar
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.m.sync()
+	if at := m.segment(m.m.cfg); at != m.now.segment {
+		m.now = visit{segment: at}
+	}
+	if m.m.done || m.now.segment == End || m.m.cfg&1 != 0 {
+		return
+	}
+	p := m.s.source.parts[m.now.segment]
+	if p.free == nil || p.budget == 0 || m.now.tokens < p.budget {
+		return
+	}
+	if len(p.after) == 0 {
+		m.m.cfg = 0 // the empty stack: the text is complete
+		return
+	}
+	if state, ok := m.s.source.freeState(g.t.stackFrame[m.m.cfg>>1]); ok {
+		f := m.s.source.own(sequenceFrame{part: int32(m.now.segment), closing: true, at: p.free.prefix(state)})
+		m.m.cfg = g.t.push(f, 0) << 1
+	}
+}
+
+// segment returns the segment in which configuration c is; of several readings
+// one in which a constraint goes on.
+func (m *SequenceMatcher) segment(c int32) int {
+	at := End
+	m.s.grammar.t.stacks(c, func(s int32) bool {
+		if s == 0 {
+			return true
+		}
+		i, sub, _ := m.s.source.split(m.s.grammar.t.stackFrame[s])
+		if at == End || sub != nil {
+			at = i
+		}
+		return sub == nil
+	})
+	return at
+}
+
+// Segment returns the index of the segment that the text has got to, [End] if
+// nothing may follow.
+func (m *SequenceMatcher) Segment() int { return m.now.segment }
+
+// Mask returns the tokens that may come next. The error is a limit that was
+// exceeded.
+func (m *SequenceMatcher) Mask() (*Mask, error) {
+	m.settle()
+	return m.m.Mask()
+}
+
+// Accept appends a token, as [Matcher.Accept] does.
+func (m *SequenceMatcher) Accept(tok int32) error {
+	m.settle()
+	if spelt, ok := m.s.controls[tok]; ok {
+		mask, err := m.m.Mask()
+		if err != nil {
+			return err
+		}
+		if !mask.Has(tok) {
+			return &RefusedError{Token: tok, Offset: len(m.m.text), AtEnd: true, Expected: "another token"}
+		}
+		if _, err := m.m.AcceptBytes(spelt); err != nil {
+			return err
+		}
+	} else if err := m.m.Accept(tok); err != nil {
+		return err
+	}
+	m.past = append(m.past, m.now)
+	m.now.tokens++
+	m.settle()
+	return nil
+}
+
+// Rollback takes back the last n tokens.
+func (m *SequenceMatcher) Rollback(n int) error {
+	if err := m.m.Rollback(n); err != nil || n == 0 {
+		return err
+	}
+	m.now = m.past[len(m.past)-n]
+	m.past = m.past[:len(m.past)-n]
+	m.settle()
+	return nil
+}
+
+// Clone returns a matcher at the same place that goes its own way.
+func (m *SequenceMatcher) Clone() *SequenceMatcher {
+	return &SequenceMatcher{m: m.m.Clone(), s: m.s, past: slices.Clone(m.past), now: m.now}
+}
+
+// Accepting reports whether the text is complete as it is.
+func (m *SequenceMatcher) Accepting() bool {
+	m.settle()
+	return m.m.Accepting()
+}
+
+// Done reports whether an end-of-generation token was accepted.
+func (m *SequenceMatcher) Done() bool { return m.m.Done() }
+
+// Text returns what has been accepted. Tokens without text are left out.
+func (m *SequenceMatcher) Text() []byte { return withoutControls(m.m.text) }
+
+// withoutControls removes the stand-ins of tokens that add no text.
+func withoutControls(text []byte) []byte {
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		if text[i] == controlByte {
+			i += controlSize - 1
+			continue
+		}
+		out = append(out, text[i])
+	}
+	return out
+}
+
+// ForcedTokens returns tokens that have to follow, as [Matcher.ForcedTokens]
+// does, those without text among them.
+func (m *SequenceMatcher) ForcedTokens() []int32 {
+	m.settle()
+	forced := m.m.ForcedBytes()
+	if tok, ok := m.s.controlAt(forced); ok {
+		return []int32{tok}
+	}
+	return m.m.ForcedTokens()
+}
+
+// controlAt returns the token without text whose stand-in text begins with.
+func (s *Sequence) controlAt(text []byte) (int32, bool) {
+	if len(text) < controlSize || text[0] != controlByte {
+		return 0, false
+	}
+	tok := int32(0)
+	for _, b := range text[1:controlSize] {
+		tok = tok<<7 | int32(b&0x7F)
+	}
+	_, ok := s.controls[tok]
+	return tok, ok
+}
+
+// ShortestCompletion returns a shortest text that completes what has been
+// accepted; tokens without text are left out. See [SequenceMatcher.Completion].
+func (m *SequenceMatcher) ShortestCompletion() []byte {
+	m.settle()
+	return withoutControls(m.m.ShortestCompletion())
+}
+
+// Completion returns tokens that spell a shortest completion, those without
+// text among them; ok is false if the vocabulary can't spell it.
+func (m *SequenceMatcher) Completion() (tokens []int32, ok bool) {
+	m.settle()
+	v := m.s.grammar.vocab
+	text := m.m.ShortestCompletion()
+	for len(text) > 0 {
+		if tok, ok := m.s.controlAt(text); ok {
+			tokens = append(tokens, tok)
+			text = text[controlSize:]
+			continue
+		}
+		n := slices.Index(text, controlByte)
+		if n < 0 {
+			n = len(text)
+		}
+		spelt := v.TokenizeText(nil, text[:n])
+		if string(v.Decode(spelt)) != string(text[:n]) {
+			return nil, false
+		}
+		tokens = append(tokens, spelt...)
+		text = text[n:]
+	}
+	return tokens, true
+}
+
+// reads reports whether byte b, in configuration c, can belong to the segment
+// that the text has got to. It can't where it shows that a constraint is over.
+func (m *SequenceMatcher) reads(c int32, segment int, b byte) (yes bool) {
+	t := m.s.grammar.t
+	t.stacks(c, func(s int32) bool {
+		for s != 0 && !yes {
+			f := t.stackFrame[s]
+			if i, _, _ := m.s.source.split(f); i != segment {
+				break
+			}
+			fi := t.frame(f)
+			yes = t.lookup(f, fi, b) != codeNone
+			if !t.frame(f).mayPop {
+				break
+			}
+			s = t.stackParent[s]
+		}
+		return !yes
+	})
+	return yes
+}
+
+// A Span is the part of a text that belongs to a segment. Offsets are in the
+// text that Text returns.
+type Span struct {
+	Segment    int
+	Start, End int
+}
+
+// Spans says which bytes of the text belong to which segment. Stops belong to
+// the free text that they end.
+func (m *SequenceMatcher) Spans() (spans []Span) {
+	m.settle()
+	g := m.s.grammar
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.start
+	at, offset, start := m.segment(c), 0, 0
+	text := m.m.text
+	for i := 0; i < len(text); i++ {
+		if text[i] == controlByte && i+controlSize <= len(text) {
+			for range controlSize - 1 {
+				c = m.m.stepByte(c, text[i], text[:i])
+				i++
+			}
+		} else {
+			offset++
+		}
+		own := m.reads(c, at, text[i])
+		if c = m.m.stepByte(c, text[i], text[:i]); c == dead {
+			break // a budget has ended the text before
+		}
+		if to := m.segment(c); to != at {
+			end := offset
+			if !own {
+				end-- // the byte belongs to what it begins
+			}
+			spans = append(spans, Span{at, start, end})
+			at, start = to, end
+		}
+	}
+	if at != End {
+		spans = append(spans, Span{at, start, offset})
+	}
+	return spans
+}

@@ -1,0 +1,297 @@
+package gbnf
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"stencil/decoder"
+	"stencil/vocab"
+)
+
+func text(s string) []decoder.Piece { return []decoder.Piece{{Text: s}} }
+
+func sequence(t testing.TB, v *vocab.Vocab, segments ...decoder.Segment) *decoder.Sequence {
+	t.Helper()
+	s, err := decoder.NewSequence(v, segments, decoder.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func constraint(t testing.TB, v *vocab.Vocab, src string) *decoder.Grammar { return bind(t, src, v) }
+
+// reasoning is a sequence of thoughts and an answer.
+func reasoning(t testing.TB, v *vocab.Vocab, budget int) *decoder.Sequence {
+	return sequence(t, v,
+		decoder.Segment{Fixed: text("<think>"), Next: 1},
+		decoder.Segment{Free: &decoder.Free{Stops: []decoder.Stop{{Mark: text("</think>"), Next: 2}}, Budget: budget}},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [a-z]* "}"`), Next: decoder.End})
+}
+
+// calls is free text with calls of two tools in it.
+func calls(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
+	return sequence(t, v,
+		decoder.Segment{Free: &decoder.Free{MayEnd: true, Stops: []decoder.Stop{
+			{Mark: text("<call>"), Next: 1}, {Mark: text("[["), Next: 3},
+		}}},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "f(" [0-9]+ ")"`), Next: 2},
+		decoder.Segment{Fixed: text("</call>"), Next: 0},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= [0-9]+ ("," [0-9]+)*`), Next: 0})
+}
+
+// acceptAll feeds a text byte by byte, as tokens of one byte each.
+func acceptAll(m *decoder.SequenceMatcher, s string) error {
+	for i := range len(s) {
+		if err := m.Accept(int32(s[i]) + 1); err != nil {
+			return fmt.Errorf("after %q: %w", s[:i], err)
+		}
+	}
+	return nil
+}
+
+func TestSequenceTexts(t *testing.T) {
+	v := byteVocab(t)
+	for _, b := range []string{"a", "~"} {
+		if got := v.Bytes(int32(b[0]) + 1); string(got) != b {
+			t.Fatalf("token %d is %q", b[0]+1, got)
+		}
+	}
+	for _, c := range []struct {
+		s              *decoder.Sequence
+		whole, partial []string
+		refused        []string
+	}{
+		{
+			reasoning(t, v, 0),
+			[]string{"<think></think>{}", "<think>hm <\xff/think> </thin</think>{abc}"},
+			[]string{"", "<thi", "<think>a", "<think></think>", "<think></think>{a"},
+			[]string{"a", "<think></think>x", "<think>a</think>{1}", "<think></think>{}a"},
+		},
+		{
+			calls(t, v),
+			[]string{"", "a <cal b", "<call>f(1)</call>", "x<call>f(12)</call> y [[1,2 and so on", "[[1[[2", "a[[1,2,"[:6]},
+			[]string{"<call>", "<call>f(", "<call>f(1)", "a[[", "a[[1,[["},
+			[]string{"<call>g", "<call>f()", "<call>f(1)x", "[[a"},
+		},
+	} {
+		for _, s := range append(slices.Clone(c.whole), c.partial...) {
+			m := c.s.NewMatcher()
+			if err := acceptAll(m, s); err != nil {
+				t.Errorf("%q: %v", s, err)
+				continue
+			}
+			if m.Accepting() != slices.Contains(c.whole, s) {
+				t.Errorf("%q: accepting %t", s, m.Accepting())
+			}
+			rest := m.ShortestCompletion()
+			if (len(rest) == 0) != m.Accepting() {
+				t.Errorf("%q: completion %q", s, rest)
+			}
+			if err := acceptAll(m, string(rest)); err != nil || !m.Accepting() {
+				t.Errorf("%q and %q: accepting %t, %v", s, rest, m.Accepting(), err)
+			}
+		}
+		for _, s := range c.refused {
+			if err := acceptAll(c.s.NewMatcher(), s); err == nil {
+				t.Errorf("%q is accepted", s)
+			}
+		}
+	}
+}
+
+func TestSequenceSpans(t *testing.T) {
+	v := byteVocab(t)
+	m := calls(t, v).NewMatcher()
+	if err := acceptAll(m, "ab<call>f(1)</call>c[[1,2d"); err != nil {
+		t.Fatal(err)
+	}
+	want := "[{0 0 8} {1 8 12} {2 12 19} {0 19 22} {3 22 25} {0 25 26}]"
+	if got := fmt.Sprint(m.Spans()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if m.Segment() != 0 {
+		t.Errorf("in segment %d", m.Segment())
+	}
+}
+
+// TestSequenceBudget holds that thoughts end when they have used up their
+// tokens, wherever in the stop they are, also after a rollback.
+func TestSequenceBudget(t *testing.T) {
+	v := byteVocab(t)
+	s := reasoning(t, v, 5)
+	for _, c := range []struct{ thought, closing string }{
+		{"abcde", "</think>"}, {"abc</", "think>"}, {"a</</", "think>"}, {"</thi", "nk>"},
+	} {
+		m := s.NewMatcher()
+		if err := acceptAll(m, "<think>"+c.thought); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Decode(m.ForcedTokens()); string(got) != c.closing+"{" {
+			t.Errorf("after %q %q is forced", c.thought, got)
+		}
+		mask, err := m.Mask()
+		if err != nil || mask.Len() != 1 || !mask.Has(int32(c.closing[0])+1) {
+			t.Errorf("after %q: mask %v, %v", c.thought, mask.AppendTokens(nil), err)
+		}
+		if err := m.Rollback(1); err != nil {
+			t.Fatal(err)
+		}
+		if mask, _ := m.Mask(); mask.Len() != 256 {
+			t.Errorf("after a rollback %d tokens are allowed", mask.Len())
+		}
+		if err := acceptAll(m, c.thought[4:]+c.closing+"{x}"); err != nil || !m.Accepting() {
+			t.Errorf("after %q: %v", c.thought, err)
+		}
+	}
+	// Without a stop the text ends.
+	free := sequence(t, v, decoder.Segment{Free: &decoder.Free{MayEnd: true, Budget: 3}})
+	m := free.NewMatcher()
+	if err := acceptAll(m, "abc"); err != nil {
+		t.Fatal(err)
+	}
+	if mask, _ := m.Mask(); !mask.EOG() || mask.Len() != len(v.EOG()) {
+		t.Errorf("%v is allowed", mask.AppendTokens(nil))
+	}
+}
+
+// TestSequenceControls holds that stops may be tokens that add no text.
+func TestSequenceControls(t *testing.T) {
+	var tokens []vocab.Token
+	eos := int32(0)
+	for _, name := range []string{"<eos>", "<channel>", "<over>", "<start>", "<message>"} {
+		tokens = append(tokens, vocab.Token{Text: name, Kind: vocab.Control})
+	}
+	for _, word := range []string{"a", "b", "f", "final", "analysis", "assistant", "i", "n", "l", "s", "y", "t", "{", "}", "{}"} {
+		tokens = append(tokens, vocab.Token{Text: word})
+	}
+	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.BPE, Pre: "llama-bpe", EOS: &eos})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]int32{}
+	for i, tok := range tokens {
+		ids[tok.Text] = int32(i)
+	}
+	token := func(name string) decoder.Piece { return decoder.Piece{Token: ids[name]} }
+	s := sequence(t, v,
+		decoder.Segment{Fixed: []decoder.Piece{token("<channel>"), {Text: "analysis"}, token("<message>")}, Next: 1},
+		decoder.Segment{Free: &decoder.Free{Budget: 4, Stops: []decoder.Stop{{Mark: []decoder.Piece{token("<over>")}, Next: 2}}}},
+		decoder.Segment{Fixed: []decoder.Piece{token("<start>"), {Text: "assistant"}, token("<channel>"), {Text: "final"}, token("<message>")}, Next: 3},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" "a"* "}"`), Next: decoder.End})
+	m := s.NewMatcher()
+	accept := func(names ...string) {
+		t.Helper()
+		for _, n := range names {
+			mask, err := m.Mask()
+			if err != nil || !mask.Has(ids[n]) {
+				t.Fatalf("after %q: %q is not allowed: %v, %v", m.Text(), n, mask.AppendTokens(nil), err)
+			}
+			if err := m.Accept(ids[n]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := m.ForcedTokens(); !slices.Equal(got, []int32{ids["<channel>"]}) {
+		t.Errorf("%v is forced", got)
+	}
+	accept("<channel>", "analysis", "<message>", "a", "b")
+	if err := m.Accept(ids["<start>"]); err == nil {
+		t.Error("a control token that ends nothing is accepted")
+	}
+	accept("<over>")
+	if got := m.ForcedTokens(); !slices.Equal(got, []int32{ids["<start>"]}) {
+		t.Errorf("%v is forced", got)
+	}
+	if err := m.Rollback(1); err != nil {
+		t.Fatal(err)
+	}
+	accept("a", "b")
+	// The budget is used up.
+	if mask, _ := m.Mask(); mask.Len() != 1 || !mask.Has(ids["<over>"]) {
+		t.Errorf("%v is allowed", mask.AppendTokens(nil))
+	}
+	completion, ok := m.Completion()
+	var words []string
+	for _, id := range completion {
+		words = append(words, v.Text(id))
+	}
+	if got := strings.Join(words, " "); !ok || got != "<over> <start> assistant <channel> final <message> {}" {
+		t.Errorf("completion %s", got)
+	}
+	accept("<over>", "<start>", "assistant", "<channel>", "final", "<message>", "{", "a", "}")
+	if !m.Accepting() || string(m.Text()) != "analysisababassistantfinal{a}" {
+		t.Errorf("accepting %t, %q", m.Accepting(), m.Text())
+	}
+	if got := fmt.Sprint(m.Spans()); got != "[{0 0 8} {1 8 12} {2 12 26} {3 26 29}]" {
+		t.Errorf("spans %s", got)
+	}
+}
+
+// TestSequenceMasks compares masks with what can be found out by trying.
+func TestSequenceMasks(t *testing.T) {
+	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
+	rng := rand.New(rand.NewPCG(8, 8))
+	for name, s := range map[string]*decoder.Sequence{"reasoning": reasoning(t, v, 9), "calls": calls(t, v)} {
+		m := s.NewMatcher()
+		for range 40 {
+			mask, err := m.Mask()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []int32
+			for id := range int32(v.Len()) {
+				if m.Clone().Accept(id) == nil {
+					want = append(want, id)
+				}
+			}
+			got := mask.AppendTokens(nil)
+			if reason := difference(got, want, v); reason != "" {
+				t.Fatalf("%s after %q: %s", name, m.Text(), reason)
+			}
+			// Marks are rare among all tokens: go towards one now and then.
+			next := got[rng.IntN(len(got))]
+			for _, hint := range []string{"<", "[[", "/", "call", "th", ">", "1", ")"} {
+				if rng.IntN(3) == 0 {
+					for _, id := range got {
+						if strings.HasPrefix(string(v.Bytes(id)), hint) {
+							next = id
+						}
+					}
+				}
+			}
+			if v.IsEOG(next) {
+				m = s.NewMatcher()
+			} else if err := m.Accept(next); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestSequenceErrors(t *testing.T) {
+	v := byteVocab(t)
+	g := func() *decoder.Grammar { return constraint(t, v, `root ::= "a"`) }
+	for _, c := range []struct {
+		segments []decoder.Segment
+		want     string
+	}{
+		{nil, "0 segments"},
+		{[]decoder.Segment{{}}, "want one of free text, fixed text and a grammar"},
+		{[]decoder.Segment{{Free: &decoder.Free{}}}, "free text without a stop has to be allowed to end"},
+		{[]decoder.Segment{{Fixed: text("a"), Next: 1}}, "there is no segment 1"},
+		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Mark: text("a"), Next: 7}}}}}, "there is no segment 7"},
+		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Next: decoder.End}}}}}, "a mark of 0 bytes"},
+		{[]decoder.Segment{{Fixed: []decoder.Piece{{Token: 4000}}, Next: decoder.End}}, "token 4000 is not in the vocabulary"},
+		{[]decoder.Segment{{Grammar: g(), Next: 1}, {Fixed: text("a"), Next: decoder.End}}, "has to be all of the text"},
+		{[]decoder.Segment{{Fixed: text("a"), Next: 1}, {Grammar: g(), Next: 2}, {Grammar: g(), Next: 3}, {Grammar: g(), Next: 4}, {Grammar: g(), Next: decoder.End}}, "more than two constraints"},
+	} {
+		_, err := decoder.NewSequence(v, c.segments, decoder.Limits{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
