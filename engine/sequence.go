@@ -174,6 +174,10 @@ func (s *sequence) settle() {
 	case s.budget != nil && !s.isFree():
 		// The invariant says that the text is complete; it could have gone
 		// on.
+		if !s.matcher.Accepting() {
+			s.fail(s.constraintError(errors.New("the document is not complete at the end of its budget")))
+			return
+		}
 		s.closing()
 		s.end(FinishStop)
 	default:

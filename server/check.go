@@ -39,8 +39,8 @@ type checkCost struct {
 }
 
 var (
-	schemaCheckNames  = names{known: []string{"schema", "model"}, constraint: []string{"strict", "property_order", "whitespace", "on_unsupported"}, harmless: harmlessFields}
-	grammarCheckNames = names{known: []string{"grammar", "model"}, harmless: harmlessFields}
+	schemaCheckNames  = names{known: []string{"model"}, constraint: []string{"schema", "strict", "property_order", "whitespace", "on_unsupported"}, harmless: harmlessFields}
+	grammarCheckNames = names{known: []string{"model"}, constraint: []string{"grammar"}, harmless: harmlessFields}
 )
 
 // Samples of a check, and the seed that makes them the same every time.

@@ -114,7 +114,7 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 	if warning != "" {
 		c.warnings = append(c.warnings, warning)
 	}
-	if c.result.Finish == engine.FinishStop && r.document != nil {
+	if c.result.Finish == engine.FinishStop && r.document != nil && json.Valid([]byte(c.message.Content)) {
 		c.json = json.RawMessage(c.message.Content)
 	}
 	if bad == nil || len(r.report.Checked) > 0 {
