@@ -7,6 +7,9 @@ import (
 // dead is the configuration that no text continues.
 const dead = -1
 
+// anyStack stands for any stack; no frame is on top of it.
+const anyStack = 1
+
 // What a byte does to a frame is packed into one code: zero for no edge,
 // else a kind in the low two bits and an argument above them.
 const (
@@ -42,7 +45,7 @@ type frameInfo struct {
 	n        uint16
 	expanded bool
 	mayPop   bool
-	captures bool
+	common   bool
 }
 
 // denseFrom is the number of ranges from which a table of 256 codes is kept
@@ -56,7 +59,8 @@ const denseFrom = 8
 // int32 without pointers.
 //
 // A configuration is a set of stacks. One stack s alone is s<<1; a set i of
-// several is i<<1|1. Stack 0 is the empty stack: the text is complete. Stacks
+// several is i<<1|1. Stack 0 is the empty stack: the text is complete. Stack 1
+// stands for any other, where only what is above it matters. Stacks
 // with the same frame on top are one stack whose parent is a configuration, so
 // that the work on top doesn't grow with the ways that led there: a
 // graph-structured stack (Tomita 1985) that is canonical, so that equal sets
@@ -133,9 +137,9 @@ func (t *tables) reset() {
 		t.frames, t.ranges = make([]frameInfo, 0, 512), make([]byteRange, 0, 1024)
 		t.stackFrame, t.stackParent, t.stackCost = make([]Frame, 0, 1024), make([]int32, 0, 1024), make([]int32, 0, 1024)
 	}
-	t.stackFrame = append(t.stackFrame[:0], -1)
-	t.stackParent = append(t.stackParent[:0], dead)
-	t.stackCost = append(t.stackCost[:0], 0)
+	t.stackFrame = append(t.stackFrame[:0], -1, -1)
+	t.stackParent = append(t.stackParent[:0], dead, dead)
+	t.stackCost = append(t.stackCost[:0], 0, 0)
 	t.stackIndex = make([]int32, 2048)
 	t.setOff = append(t.setOff[:0], 0)
 	t.setItems = t.setItems[:0]
@@ -185,7 +189,7 @@ func (t *tables) push(f Frame, parent int32) int32 {
 func (t *tables) growStacks() {
 	t.stackIndex = make([]int32, 4*len(t.stackIndex))
 	mask := uint32(len(t.stackIndex) - 1)
-	for s := 1; s < len(t.stackFrame); s++ {
+	for s := anyStack + 1; s < len(t.stackFrame); s++ {
 		h := (uint32(t.stackFrame[s])*0x9E3779B1 ^ uint32(t.stackParent[s])*0x85EBCA77)
 		h ^= h >> 15
 		for h &= mask; t.stackIndex[h] != 0; h = (h + 1) & mask {
@@ -219,7 +223,7 @@ func (t *tables) expand(f Frame) {
 		return
 	}
 	fi := &t.frames[f]
-	fi.expanded, fi.mayPop, fi.off = true, e.mayPop, int32(len(t.ranges))
+	fi.expanded, fi.mayPop, fi.common, fi.off = true, e.mayPop, e.common, int32(len(t.ranges))
 	t.compile(e, fi)
 	t.index(fi)
 }
@@ -233,7 +237,7 @@ func (t *tables) expandLike(f Frame) {
 	frames := append([]Frame(nil), t.edges.frames...)
 	model := *t.frame(like)
 	fi := &t.frames[f]
-	fi.expanded, fi.mayPop, fi.captures = true, mayPop || model.mayPop, model.captures
+	fi.expanded, fi.mayPop, fi.common = true, mayPop || model.mayPop, model.common
 	fi.off = int32(len(t.ranges))
 	e := Edges{list: own, frames: frames}
 	for i := range own {
@@ -261,14 +265,12 @@ func (t *tables) compile(e *Edges, fi *frameInfo) {
 	if disjoint {
 		for i := range e.list {
 			x := &e.list[i]
-			fi.captures = fi.captures || x.capture
 			t.ranges = append(t.ranges, byteRange{x.lo, x.hi, t.code(e, e.list[i:i+1])})
 		}
 	} else {
 		var cuts [257]bool
 		for _, x := range e.list {
 			cuts[x.lo], cuts[int(x.hi)+1] = true, true
-			fi.captures = fi.captures || x.capture
 		}
 		var here []edge
 		for lo := 0; lo < 256; {
@@ -383,7 +385,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	t.steps++
 	if c&1 == 0 {
 		s := c >> 1
-		if s == 0 {
+		if s <= anyStack {
 			return dead
 		}
 		f := t.stackFrame[s]
@@ -435,7 +437,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 
 // stepStack appends the stacks that stack s leads to with byte b.
 func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32 {
-	if s == 0 {
+	if s <= anyStack {
 		return out
 	}
 	f, parent := t.stackFrame[s], t.stackParent[s]
@@ -602,7 +604,7 @@ func (t *tables) stacks(c int32, yield func(s int32) bool) bool {
 // of c, and those below a top that may end.
 func (t *tables) reading(c int32, yield func(s int32) bool) bool {
 	return t.stacks(c, func(s int32) bool {
-		return yield(s) && (s == 0 || !t.frame(t.stackFrame[s]).mayPop || t.reading(t.stackParent[s], yield))
+		return yield(s) && (s <= anyStack || !t.frame(t.stackFrame[s]).mayPop || t.reading(t.stackParent[s], yield))
 	})
 }
 
@@ -614,7 +616,7 @@ func (t *tables) accepting(c int32) bool {
 // live adds to set the bytes that may follow c.
 func (t *tables) live(c int32, set *[4]uint64) {
 	t.reading(c, func(s int32) bool {
-		if s == 0 {
+		if s <= anyStack {
 			return true
 		}
 		fi := t.frame(t.stackFrame[s])

@@ -86,7 +86,7 @@ func (g *Grammar) Stats() Stats {
 	}
 }
 
-func (g *Grammar) bytes() int { return g.t.bytes() + g.size + g.t.src.Bytes() }
+func (g *Grammar) bytes() int { return g.t.bytes() + g.size + g.build.size + g.t.src.Bytes() }
 
 // trim throws away what has been learnt once it exceeds the limit.
 func (g *Grammar) trim() {
@@ -99,6 +99,7 @@ func (g *Grammar) forget() {
 	g.t.src.Reset()
 	g.t.reset()
 	clear(g.masks)
+	g.build.forget()
 	g.size = 0
 	g.epoch++
 	g.start = g.t.push(g.t.src.Start(), 0) << 1

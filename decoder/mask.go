@@ -80,11 +80,15 @@ type maskBuilder struct {
 	twice  bool    // extra may hold a token twice
 	doubts []int32 // tokens to be checked one by one
 	seen   vocab.Bitset
+
+	locals map[localKey]*local
+	into   *local // that is being worked out, or nil
+	size   int    // bytes held by locals
 }
 
 func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
 	trie := v.Trie()
-	return &maskBuilder{t: t, v: v, trie: trie}
+	return &maskBuilder{t: t, v: v, trie: trie, locals: map[localKey]*local{}}
 }
 
 // A computed mask belongs to a configuration. Whether the tokens in doubt are
@@ -241,9 +245,8 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 			continue
 		}
 		if next != 0 && x.Trie != nil && x.Trie.Len() > 0 {
-			var first [4]uint64
-			w.t.live(next, &first)
-			w.walkRoots(x.Trie, next, &first, from)
+			w.left(x.Trie, -1, next, from)
+			w.below(x.Trie, -1, next, from)
 		}
 		for _, v := range x.Bare {
 			w.keep(from, v, false)
@@ -255,7 +258,10 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 // configuration c.
 func (w *maskBuilder) rest(text []byte, c int32, from *origin, v int32) {
 	mode := stepMode{}
-	for _, b := range text {
+	for i, b := range text {
+		if w.into != nil && w.leaves(c) {
+			w.into.leaves = append(w.into.leaves, leave{from: from, text: text[i:], value: v})
+		}
 		if c = w.t.step(c, b, &mode); c == dead || mode.doubt {
 			break
 		}
@@ -277,9 +283,14 @@ func (w *maskBuilder) keep(from *origin, v int32, doubt bool) {
 		}
 		doubt = doubt || x.Doubt
 	}
-	if doubt {
+	switch {
+	case doubt && w.into != nil:
+		w.into.doubts = append(w.into.doubts, v)
+	case doubt:
 		w.doubts = append(w.doubts, v)
-	} else {
+	case w.into != nil:
+		w.into.values = append(w.into.values, v)
+	default:
 		w.extra = append(w.extra, v)
 	}
 }
@@ -291,6 +302,21 @@ func (w *maskBuilder) roots(c int32, first *[4]uint64) {
 }
 
 func (w *maskBuilder) walkRoots(trie *vocab.Trie, c int32, first *[4]uint64, from *origin) {
+	states := w.level(trie)
+	for i, word := range first {
+		for word != 0 {
+			b := i<<6 + bits.TrailingZeros64(word)
+			word &= word - 1
+			if node := trie.Child[b]; node >= 0 {
+				w.walk(trie, node, c, from, states)
+			}
+		}
+	}
+	w.levels = w.levels[:len(w.levels)-1]
+}
+
+// level returns room for the states of one more walk.
+func (w *maskBuilder) level(trie *vocab.Trie) []int32 {
 	n := len(w.levels)
 	if cap(w.levels) > n {
 		w.levels = w.levels[:n+1]
@@ -300,16 +326,7 @@ func (w *maskBuilder) walkRoots(trie *vocab.Trie, c int32, first *[4]uint64, fro
 	if len(w.levels[n]) < trie.Depth+1 {
 		w.levels[n] = make([]int32, max(trie.Depth, w.trie.Depth)+1)
 	}
-	for i, word := range first {
-		for word != 0 {
-			b := i<<6 + bits.TrailingZeros64(word)
-			word &= word - 1
-			if node := trie.Child[b]; node >= 0 {
-				w.walk(trie, node, c, from, w.levels[n])
-			}
-		}
-	}
-	w.levels = w.levels[:n]
+	return w.levels[n]
 }
 
 // largeTree is the number of nodes from which a sub-tree is worth asking the
@@ -343,8 +360,9 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 			continue
 		}
 		states[d] = next
+		w.left(trie, i, next, from)
 		if first, last := n.First, nodes[i+1].First; first != last {
-			if from == nil {
+			if from == nil && w.into == nil {
 				w.extra = append(w.extra, trie.Tokens[first:last]...)
 			} else {
 				for _, v := range trie.Tokens[first:last] {
@@ -352,7 +370,7 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 				}
 			}
 		}
-		if n.End-i > largeTree && next != 0 && w.prepared(trie, i, next, from) {
+		if n.End-i > largeTree && (w.common(trie, i, next, from) || w.prepared(trie, i, next, from)) {
 			i = n.End
 			continue
 		}
@@ -370,7 +388,7 @@ func (w *maskBuilder) prepared(trie *vocab.Trie, node, c int32, from *origin) bo
 	list := one[:0]
 	for i := at; i < at+n; i++ {
 		s := t.item(c, i)
-		if s == 0 {
+		if s <= anyStack {
 			return false
 		}
 		p := t.src.PrepareAt(t.stackFrame[s], w.v, trie, node)

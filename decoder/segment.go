@@ -256,7 +256,7 @@ func (m *SequenceMatcher) settle() {
 func (m *SequenceMatcher) segment(c int32) int {
 	at := End
 	m.s.grammar.t.stacks(c, func(s int32) bool {
-		if s == 0 {
+		if s <= anyStack {
 			return true
 		}
 		i, sub, _ := m.s.source.split(m.s.grammar.t.stackFrame[s])
@@ -402,24 +402,16 @@ func (m *SequenceMatcher) Completion() (tokens []int32, ok bool) {
 
 // reads reports whether byte b, in configuration c, can belong to the segment
 // that the text has got to. It can't where it shows that a constraint is over.
-func (m *SequenceMatcher) reads(c int32, segment int, b byte) (yes bool) {
+func (m *SequenceMatcher) reads(c int32, segment int, b byte) bool {
 	t := m.s.grammar.t
-	t.stacks(c, func(s int32) bool {
-		for s != 0 && !yes {
-			f := t.stackFrame[s]
-			if i, _, _ := m.s.source.split(f); i != segment {
-				break
-			}
-			fi := t.frame(f)
-			yes = t.lookup(f, fi, b) != codeNone
-			if !t.frame(f).mayPop {
-				break
-			}
-			s = t.stackParent[s]
+	return !t.reading(c, func(s int32) bool {
+		if s <= anyStack {
+			return true
 		}
-		return !yes
+		f := t.stackFrame[s]
+		i, _, _ := m.s.source.split(f)
+		return i != segment || t.lookup(f, t.frame(f), b) == codeNone
 	})
-	return yes
 }
 
 // A Span is the part of a text that belongs to a segment. Offsets are in the

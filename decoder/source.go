@@ -53,6 +53,7 @@ type Edges struct {
 	list   []edge
 	frames []Frame
 	mayPop bool
+	common bool
 	like   Frame // the frame whose edges are inherited, or -1
 	except [4]uint64
 }
@@ -99,6 +100,10 @@ func (e *Edges) Later(lo, hi byte) {
 	e.list = append(e.list, edge{lo: lo, hi: hi, n: edgeLater})
 }
 
+// Common records that the frame stands on many stacks, so that it is worth
+// keeping what tokens do inside of it.
+func (e *Edges) Common() { e.common = true }
+
 // Like records that, but for the bytes in except, the frame is like f, so
 // that nothing has to be worked out again. Edges of its own may be added for
 // those bytes.
@@ -138,7 +143,7 @@ func (e *Edges) To(b byte) (f Frame, ok bool) {
 func (e *Edges) MayEnd() { e.mayPop = true }
 
 func (e *Edges) reset() {
-	e.list, e.frames, e.mayPop, e.like = e.list[:0], e.frames[:0], false, -1
+	e.list, e.frames, e.mayPop, e.common, e.like = e.list[:0], e.frames[:0], false, false, -1
 }
 
 // Prepared is what can be said about the tokens after a frame without

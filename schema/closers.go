@@ -275,7 +275,7 @@ func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
 			exit := t.exit(g.only)
 			exit.Few, exit.Rests = g.few, t.rests
 			exit.Doubt = g.name < 0 && pending
-			exit.Frames = []decoder.Frame{s.at(frameColon, k.depth, int32(m.g), next)}
+			exit.Frames = s.memberFrames(k.depth, m.g, next)
 			p.Exits = append(p.Exits, exit)
 		}
 	}

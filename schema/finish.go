@@ -242,7 +242,7 @@ func (s *source) finish(k frameKey) string {
 		members, _ := s.finishObject(k.a, false)
 		return s.renderMembers(members, k.depth, false)
 	case frameColon:
-		return s.colon() + s.render(goal(k.a), s.inner(k.depth)) + s.finish(frameKey{kind: frameObjAfter, depth: k.depth, a: k.b})
+		return s.colon()
 	case frameObjComma:
 		return `"` + s.finishKey(frameKey{kind: frameObjKey, depth: k.depth, a: k.a, b: s.firstKey(k.a)})
 	case frameObjKey:
@@ -290,7 +290,7 @@ func (s *source) finishKey(k frameKey) string {
 		_, tail := s.finishObject(m.next, false)
 		if total := len(rest) + n + tail; n != noFinish && tail != noFinish && total < size {
 			size = total
-			best = lead + rest + `"` + s.finish(frameKey{kind: frameColon, depth: k.depth, a: int32(m.g), b: m.next})
+			best = lead + rest + `"` + s.colon() + s.render(m.g, s.inner(k.depth)) + s.finish(frameKey{kind: frameObjAfter, depth: k.depth, a: m.next})
 		}
 	}
 	missing := s.missing(&s.objects.states[k.a])

@@ -23,7 +23,7 @@ const (
 	frameArrItem                   // after an item that must differ from all others; a: state without it
 	frameObjOpen                   // after {; a: state
 	frameObjKey                    // inside of a key; a: state, b: key state, c: sub
-	frameColon                     // after a key; a: goal of the value, b: state after it
+	frameColon                     // after a key, above the frame of its value
 	frameObjAfter                  // after a member; a: state
 	frameObjComma                  // after a comma; a: state
 )
@@ -164,6 +164,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	case frameEnd:
 		e.MayEnd()
 	case frameValue:
+		e.Common()
 		s.valueEdges(goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) {
 			if k.b != 0 && doubtful(lo, k.b) {
 				e.CaptureOnly(lo, hi)
@@ -203,11 +204,11 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	case frameObjKey:
 		s.keyEdges(k, e)
 	case frameColon:
-		after, val := s.at(frameObjAfter, k.depth, k.b, 0), s.at(frameValue, s.inner(k.depth), k.a, 0)
+		e.Common()
 		if s.pretty() {
-			e.Add(':', ':', after, val, s.textFrame(" ", 0))
+			e.Add(':', ':', s.textFrame(" ", 0))
 		} else {
-			e.Add(':', ':', after, val)
+			e.Add(':', ':')
 		}
 	case frameObjAfter:
 		closing := s.canClose(&s.objects.states[k.a])
@@ -225,6 +226,12 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 			e.Add('}', '}')
 		}
 	}
+}
+
+// memberFrames returns the frames after a key: of the object after the member,
+// of its value and of the colon.
+func (s *source) memberFrames(depth int16, g goal, next int32) []decoder.Frame {
+	return []decoder.Frame{s.at(frameObjAfter, depth, next, 0), s.at(frameValue, s.inner(depth), int32(g), 0), s.at(frameColon, 0, 0, 0)}
 }
 
 func (s *source) keyFrame(state int32, depth int16) decoder.Frame {
@@ -355,7 +362,7 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 		moves, _ := s.keyMoves(k.a, k.b)
 		for _, m := range moves {
 			if next, ok := s.withFree(m.next, key); ok {
-				e.Add(b, b, s.at(frameColon, k.depth, int32(m.g), next))
+				e.Add(b, b, s.memberFrames(k.depth, m.g, next)...)
 			}
 		}
 	case frameArrItem:

@@ -591,7 +591,7 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	moves, free := s.keyMoves(k.a, k.b)
 	if !free {
 		for _, m := range moves {
-			e.Add('"', '"', s.at(frameColon, k.depth, int32(m.g), m.next))
+			e.Add('"', '"', s.memberFrames(k.depth, m.g, m.next)...)
 		}
 		return
 	}
@@ -606,6 +606,6 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	for _, m := range moves {
 		x := s.objects.states[m.next]
 		x.pending = true
-		e.Capture('"', '"', s.at(frameColon, k.depth, int32(m.g), s.intern(x)))
+		e.Capture('"', '"', s.memberFrames(k.depth, m.g, s.intern(x))...)
 	}
 }

@@ -1,0 +1,136 @@
+package decoder
+
+import "stencil/vocab"
+
+// A local is what the values below a node of a trie do to a frame, whatever
+// the frame stands on. Between values of the same kind, or the colons of an
+// object, masks differ in little else than what the frame stands on.
+type local struct {
+	values []int32 // that end inside the frame or where it ends
+	doubts []int32 // to be checked one by one
+	twice  bool    // values may be there twice
+	leaves []leave
+}
+
+// leave is a place from which what the frame stands on reads on: the children
+// of a node, or the rest of a value's text.
+type leave struct {
+	trie  *vocab.Trie
+	node  int32 // -1: before the roots
+	from  *origin
+	text  []byte
+	value int32
+}
+
+type localKey struct {
+	trie  *vocab.Trie
+	node  int32
+	frame Frame
+}
+
+func (w *maskBuilder) forget() {
+	clear(w.locals)
+	w.size = 0
+}
+
+// common adds the values below a node that was reached in configuration c, if
+// a common frame is on top.
+func (w *maskBuilder) common(trie *vocab.Trie, node, c int32, from *origin) bool {
+	t := w.t
+	if c&1 != 0 || c>>1 <= anyStack {
+		return false
+	}
+	f := t.stackFrame[c>>1]
+	if !t.frame(f).common {
+		return false
+	}
+	l := w.local(trie, node, f)
+	for _, v := range l.values {
+		w.keep(from, v, false)
+	}
+	for _, v := range l.doubts {
+		w.keep(from, v, true)
+	}
+	w.twice = w.twice || l.twice
+	parent := t.stackParent[c>>1]
+	for _, x := range l.leaves {
+		from := x.from.under(from)
+		switch {
+		case x.trie == nil:
+			w.rest(x.text, parent, from, x.value)
+		case x.trie == trie && x.node == node && x.from == nil:
+			// Whoever reached the node has noted what it leaves.
+			w.below(trie, node, parent, from)
+		default:
+			w.left(x.trie, x.node, parent, from)
+			w.below(x.trie, x.node, parent, from)
+		}
+	}
+	return true
+}
+
+// under returns the origin with another one above it all.
+func (o *origin) under(up *origin) *origin {
+	if o == nil {
+		return up
+	}
+	return &origin{o.x, o.up.under(up)}
+}
+
+// local returns what the values below a node (-1: all of the trie) do to frame
+// f.
+func (w *maskBuilder) local(trie *vocab.Trie, node int32, f Frame) *local {
+	key := localKey{trie, node, f}
+	if l, ok := w.locals[key]; ok {
+		return l
+	}
+	l := &local{}
+	outer, twice := w.into, w.twice
+	w.into, w.twice = l, false
+	c := w.t.push(f, anyStack<<1) << 1
+	w.left(trie, node, c, nil)
+	w.walkBelow(trie, node, c, nil)
+	l.twice = w.twice
+	w.into, w.twice = outer, twice
+	w.locals[key] = l
+	w.size += 160 + 4*cap(l.values) + 4*cap(l.doubts) + 64*cap(l.leaves)
+	return l
+}
+
+// leaves reports whether what a local's frame stands on may read on in
+// configuration c.
+func (w *maskBuilder) leaves(c int32) bool {
+	return !w.t.reading(c, func(s int32) bool { return s != anyStack })
+}
+
+// left notes, while a local is worked out, that its frame has ended at a node
+// reached in configuration c, if it has.
+func (w *maskBuilder) left(trie *vocab.Trie, node, c int32, from *origin) {
+	if w.into != nil && w.leaves(c) {
+		w.into.leaves = append(w.into.leaves, leave{trie: trie, node: node, from: from})
+	}
+}
+
+// below adds the values below a node that was reached in configuration c.
+func (w *maskBuilder) below(trie *vocab.Trie, node, c int32, from *origin) {
+	if !w.common(trie, node, c, from) {
+		w.walkBelow(trie, node, c, from)
+	}
+}
+
+// walkBelow does so by stepping through the trie.
+func (w *maskBuilder) walkBelow(trie *vocab.Trie, node, c int32, from *origin) {
+	var first [4]uint64
+	w.t.live(c, &first)
+	if node < 0 {
+		w.walkRoots(trie, c, &first, from)
+		return
+	}
+	states := w.level(trie)
+	for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
+		if b := trie.Nodes[i].Byte; first[b>>6]>>(b&63)&1 != 0 {
+			w.walk(trie, i, c, from, states)
+		}
+	}
+	w.levels = w.levels[:len(w.levels)-1]
+}
