@@ -12,13 +12,13 @@ type Limits struct {
 	// recurse. Default 10,000.
 	Nesting int
 	// Text is the length of the shortest text of a grammar, in bytes: a
-	// longer one could not be generated. Default 4 MiB.
+	// longer one fits no model's context. Default 64 KiB.
 	Text int
 	// Items is the number of places in the grammar at which one text may be
 	// at the same time, calls not counted. Default 100,000.
 	Items int
 	// Threads is the number of ways in which the calls of one text may be
-	// nested. Default 4096.
+	// nested. Default 512.
 	Threads int
 	// Memory is the number of bytes at which what has been learnt while
 	// reading texts is thrown away. Default 128 MiB.
@@ -30,8 +30,8 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		value int
 	}{
-		{&l.Source, 16 << 20}, {&l.Elements, 500_000}, {&l.Nesting, 10_000}, {&l.Text, 4 << 20},
-		{&l.Items, 100_000}, {&l.Threads, 4096}, {&l.Memory, 128 << 20},
+		{&l.Source, 16 << 20}, {&l.Elements, 500_000}, {&l.Nesting, 10_000}, {&l.Text, 64 << 10},
+		{&l.Items, 100_000}, {&l.Threads, 512}, {&l.Memory, 128 << 20},
 	} {
 		if *x.field <= 0 {
 			*x.field = x.value

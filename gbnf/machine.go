@@ -41,6 +41,7 @@ type machine struct {
 	chars, calls []item
 	ended        bool
 	pending      []item
+	visited      int            // number of places in this round
 	seen         []int32        // by instruction: the round in which it was met without a counter
 	seenCounted  map[item]int32 // the same, with one
 	round        int32
@@ -92,7 +93,7 @@ func (m *machine) closure(goalRule int32, from []item) {
 	if goalRule >= 0 {
 		ups = m.goal(goalRule).ups // may itself use closure
 	}
-	m.chars, m.calls, m.ended = m.chars[:0], m.calls[:0], false
+	m.chars, m.calls, m.ended, m.visited = m.chars[:0], m.calls[:0], false, 0
 	if m.round++; m.round%1024 == 0 {
 		clear(m.seenCounted)
 	}
@@ -138,7 +139,7 @@ func (m *machine) closure(goalRule int32, from []item) {
 				m.visit(up)
 			}
 		}
-		if len(m.pending) > m.limits.Items {
+		if m.visited > visitsPerItem*m.limits.Items {
 			m.pending = m.pending[:0]
 			m.limit()
 		}
@@ -162,7 +163,11 @@ func (m *machine) visit(x item) {
 		m.seenCounted[x] = m.round
 	}
 	m.pending = append(m.pending, x)
+	m.visited++
 }
+
+// visitsPerItem is how many places may be passed on the way to an item.
+const visitsPerItem = 4
 
 func (m *machine) limit() {
 	if m.failed == nil {

