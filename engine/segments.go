@@ -51,6 +51,10 @@ const (
 // Segments makes a Constraint of a graph of segments, of which the first one
 // begins the text.
 //
+// Unlike decoder.Sequence, which compiles all parts into one grammar of its own,
+// this one leaves each document its grammar, which other requests share with
+// all that it has learnt; and it has forks.
+//
 // A token that reaches from one segment into the next is accepted, but is in no
 // mask, so that a model is not offered spellings that depend on what follows. The
 // exception is a marker: a token may end with it and not go beyond it.

@@ -116,10 +116,11 @@ func FuzzReader(f *testing.F) {
 	f.Add("hmm</think>\n\nso "+weatherCall+"\n"+weatherCall, uint8(3), uint8(2))
 	f.Add(weatherCall+"<tool_call", uint8(1), uint8(1))
 	f.Add(`{"a":"<tool_call>"}`, uint8(2), uint8(4))
+	f.Add("\n<think>\nhmm\n</think>\n\nso", uint8(6), uint8(2))
 	f.Fuzz(func(t *testing.T, text string, kind, size uint8) {
 		layouts := []layout{
 			{}, {trigger: callOpening}, {calls: true}, {think: "</think>\n\n", trigger: callOpening}, {trigger: callOpening, fork: true},
-			{opening: thinkOpening, think: "</think>", calls: true},
+			{opening: thinkOpening, think: "</think>", calls: true}, {mayThink: true}, {mayThink: true, trigger: callOpening},
 		}
 		l := layouts[int(kind)%len(layouts)]
 		whole := l.parse(text)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stencil/backend"
 	"stencil/engine"
@@ -74,7 +75,7 @@ var malformedBodies = map[string][]string{
 		`,"reasoning":"much"`, `,"on_budget":"stop"`, `,"messages":[]`,
 		`,"max_tokens":3,"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"string","minLength":50}}}`,
 		`,"max_tokens":2,"tool_choice":"required","tools":[{"type":"function","function":{"name":"a"}}]`,
-		`,"json_schema":` + deep(600), `,"guided_regex":"(a{999}){999}"`, `,"grammar":"root ::= root"`,
+		`,"json_schema":` + deep(600), `,"grammar":"root ::= root"`,
 		`,"user":"\u0000","stop":5`, `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 300) + `"}]}`,
 	},
 	"/v1/completions": {
@@ -219,6 +220,38 @@ func sendMalformed(t *testing.T, url, path, body string) malformed {
 		t.Fatal(err)
 	}
 	return malformed{Path: path, Status: resp.StatusCode, Answer: answer}
+}
+
+// Constraints that are bombs are refused in time, whatever they are called, and
+// leave the server as it was.
+func TestBombs(t *testing.T) {
+	_, url := start(t, setup{})
+	ref := `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"}`
+	for _, bomb := range []string{
+		`"regex":"a{99999999}"`, `"regex":"(a{999}){999}"`, `"regex":"` + strings.Repeat("(a|", 3000) + "b" + strings.Repeat(")", 3000) + `"`,
+		`"schema":` + deep(5000), `"schema":{"type":"array","minItems":99999999}`, `"schema":{"type":"string","minLength":50000000}`, `"schema":` + ref,
+		`"grammar":"root ::= ` + strings.Repeat("(", 20000) + `"`, `"grammar":"root ::= \"a\"{99999999}"`, `"grammar":"root ::= a{1000}\na ::= \"x\"{1000}"`,
+	} {
+		for _, stream := range []bool{false, true} {
+			begin := time.Now()
+			resp, err := http.Post(url+"/generate", "application/json", strings.NewReader(fmt.Sprintf(`{"prompt":"x","max_tokens":20,"stream":%t,%s}`, stream, bomb)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != 400 && resp.StatusCode != 422 {
+				t.Errorf("%.80s: %d %.300s", bomb, resp.StatusCode, body)
+			}
+			if took := time.Since(begin); took > 10*time.Second {
+				t.Errorf("%.80s took %v", bomb, took)
+			}
+		}
+		status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 30, "schema": `+personSchema+`}`)
+		if status != 200 || at(got, "constraint", "validated") != true {
+			t.Fatalf("after %.80s: %d %v", bomb, status, got)
+		}
+	}
 }
 
 // What is wrong with the transport, rather than with the JSON.

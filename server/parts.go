@@ -11,11 +11,12 @@ import (
 // A layout says how the text of a model is to be read: what of it is the
 // answer, what is reasoning, what are calls of tools.
 type layout struct {
-	calls   bool   // the text is calls and nothing else
-	trigger string // calls begin after this text; "" if there are none in free text
-	fork    bool   // the text begins with the trigger or is all answer
-	opening string // reasoning begins after this text, which is dropped
-	think   string // reasoning ends after this text; "" without reasoning
+	calls    bool   // the text is calls and nothing else
+	trigger  string // calls begin after this text; "" if there are none in free text
+	fork     bool   // the text begins with the trigger or is all answer
+	opening  string // reasoning begins after this text, which is dropped
+	think    string // reasoning ends after this text; "" without reasoning
+	mayThink bool   // the text may begin with reasoning in the usual marks
 }
 
 // A message is a text, read.
@@ -98,6 +99,8 @@ const (
 	readContent readerState = iota
 	readOpening             // before the reasoning
 	readReasoning
+	readMaybe     // not known yet whether there is reasoning
+	readGap       // between reasoning and answer
 	readFork      // not known yet whether there are calls
 	readBetween   // before a call, or after the last one
 	readHeader    // {"name": …, "arguments":
@@ -112,6 +115,8 @@ func newReader(l layout) *reader {
 		r.state = readOpening
 	case l.think != "":
 		r.state = readReasoning
+	case l.mayThink:
+		r.state = readMaybe
 	default:
 		r.answer()
 	}
@@ -142,7 +147,13 @@ func (r *reader) add(text string) []piece {
 			}
 			rest = rest[n:]
 		case readReasoning:
-			rest = r.until(rest, r.think, pieceReasoning, &out, r.answer)
+			rest = r.until(rest, r.think, pieceReasoning, &out, r.reasoned)
+		case readMaybe:
+			rest = r.maybe(rest)
+		case readGap:
+			if rest = bytes.TrimLeft(rest, " \n"); len(rest) > 0 {
+				r.answer()
+			}
 		case readFork:
 			rest = r.forked(rest)
 		case readContent:
@@ -197,6 +208,36 @@ func (r *reader) until(rest []byte, marker string, kind pieceKind, out *[]piece,
 	give(r.held[:len(r.held)-keep])
 	r.held = append(r.held[:0], r.held[len(r.held)-keep:]...)
 	return nil
+}
+
+// maybe finds out whether the text begins with reasoning. Models that reason
+// unasked do.
+func (r *reader) maybe(rest []byte) []byte {
+	r.held = append(r.held, rest...)
+	begin := bytes.TrimLeft(r.held, " \n")
+	opening := strings.TrimSpace(thinkOpening)
+	n := min(len(begin), len(opening))
+	switch {
+	case string(begin[:n]) != opening[:n]:
+		rest = bytes.Clone(r.held)
+		r.answer()
+	case n < len(opening):
+		return nil
+	default:
+		rest = bytes.TrimPrefix(bytes.Clone(begin[n:]), []byte("\n"))
+		r.state, r.think, r.mayThink = readReasoning, thinkMarker, true
+	}
+	r.held = r.held[:0]
+	return rest
+}
+
+// reasoned goes on after the reasoning.
+func (r *reader) reasoned() {
+	if r.mayThink {
+		r.state = readGap
+		return
+	}
+	r.answer()
 }
 
 // forked finds out whether the text begins with a call.
@@ -272,7 +313,7 @@ func (r *reader) flush() []piece {
 	text := string(r.held)
 	r.held = r.held[:0]
 	switch r.state {
-	case readContent, readFork:
+	case readContent, readFork, readMaybe:
 		return []piece{{kind: pieceContent, text: text}}
 	case readReasoning:
 		return []piece{{kind: pieceReasoning, text: text}}

@@ -217,8 +217,11 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	if !q.Seeded {
 		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
-	if q.Reasoning {
+	switch {
+	case q.Reasoning, q.Messages != nil && begunToThink(m.engine.Vocab(), prompt):
 		g.reason()
+	case q.Messages != nil && (g.rule == nil || g.layout.trigger != "" && !g.layout.fork):
+		g.layout.mayThink = true
 	}
 	if g.rule == nil {
 		g.request.Stop = q.Stop

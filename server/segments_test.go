@@ -119,3 +119,19 @@ func TestReasoning(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A model that reasons unasked is understood: in free text by its marks, and
+// where its template has begun the reasoning, before a constrained answer too.
+func TestReasoningUnasked(t *testing.T) {
+	v := loadVocab(t)
+	_, url := start(t, setup{next: scripted.SayText(v, "<think>\nhmm\n</think>\n\nhello")})
+	for _, more := range []string{"", ", " + weatherTools} {
+		_, _, got := post(t, url+"/v1/chat/completions", chatBody(`"temperature": 0`+more))
+		if message := at(got, "choices", 0, "message"); at(message, "content") != "hello" || at(message, "reasoning_content") != "hmm\n" {
+			t.Errorf("%v", got)
+		}
+	}
+	if prompt := v.Encode("what? <think>\n"); !begunToThink(v, prompt) || begunToThink(v, v.Encode("what?")) || begunToThink(v, v.Encode("<think> is a mark")) {
+		t.Error("the beginning of reasoning in a prompt")
+	}
+}
