@@ -21,6 +21,8 @@ type constraintFields struct {
 	Whitespace    schema.Whitespace
 	OnUnsupported schema.OnUnsupported
 
+	NoMasks bool // write freely and check afterwards
+
 	onUnsupportedGiven bool
 }
 
@@ -87,9 +89,7 @@ func (o *object) constraint() (constraintFields, error) {
 			return c, err
 		}
 	}
-	if !masks {
-		return c, notOffered(o.path+"constrained_decoding", o.path+"constrained_decoding: false")
-	}
+	c.NoMasks = !masks
 	if repair {
 		return c, notOffered(o.path+"repair", o.path+"repair: true")
 	}

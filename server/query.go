@@ -227,18 +227,28 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 		g.request.Stop = q.Stop
 		return g, nil
 	}
+	if g.rule.free {
+		g.request.Stop = q.Stop
+		q.warnOf(g.rule)
+		return g, nil
+	}
 	if g.request.Measure = true; g.request.Constraint == nil {
 		g.request.Constraint = g.rule.constraint
 	}
-	for _, w := range g.rule.report.Warnings {
-		q.Warnings = append(q.Warnings, "schema: "+w.String())
-	}
+	q.warnOf(g.rule)
 	if g.rule.segments != nil && g.rule.format == nil && q.Tools.Mode == toolsAuto {
 		g.request.Stop = q.Stop // there is free text
 	} else if len(q.Stop) > 0 {
 		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
 	}
 	return g, nil
+}
+
+// warnOf passes on what is doubtful about a constraint.
+func (q *query) warnOf(r *rule) {
+	for _, w := range r.report.Warnings {
+		q.Warnings = append(q.Warnings, r.kind+": "+w.String())
+	}
 }
 
 // clientOf names who a request comes from, for the queue's turns: the address,

@@ -33,7 +33,7 @@ func (g *generation) reason() {
 	}
 	shift := len(list)
 	switch {
-	case g.rule == nil:
+	case g.rule == nil || g.rule.free:
 		list = append(list, engine.Segment{Kind: engine.SegmentFree, MayEnd: true})
 	case g.rule.segments == nil:
 		list = append(list, engine.Segment{Kind: engine.SegmentDocument, Grammar: g.rule.bound, MayEnd: true})

@@ -57,23 +57,27 @@ func issues(list []schema.Issue) []issueReply {
 // set when the text is complete and yet does not fit.
 func receiptOf(r *rule, text string, c *choice, tries int) (*receipt, *engine.InvalidDocumentError, string) {
 	result := c.result
+	limits := result.Constraint
+	if limits == nil || r.free {
+		limits = &noConstraint
+	}
 	out := &receipt{
 		Type: r.kind, Hash: r.report.Hash,
 		Enforced: append([]string{}, r.report.Enforced...), // an empty list, not null
 		Checked:  issues(r.report.Checked), Ignored: issues(r.report.Ignored),
-		ForcedTokens: result.Constraint.ForcedTokens,
-		Mask:         maskReply{result.Constraint.MaskTotal.Microseconds(), result.Constraint.MaskMax.Microseconds()},
-		BudgetClosed: result.Constraint.BudgetClosed, Shortened: []string{}, Tries: tries,
+		ForcedTokens: limits.ForcedTokens,
+		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries,
 	}
 	if c.trace != nil {
 		out.Pressure = c.trace.pressure()
 		if out.BudgetClosed {
-			out.Shortened = c.trace.shortened(result.Constraint.Closing)
+			out.Shortened = c.trace.shortened(limits.Closing)
 		}
 	}
 	valid := false
-	free := r.segments != nil && len(c.message.Calls) == 0 // calls were possible, and there are none
-	if result.Finish != engine.FinishStop && !free {       // cut off by the budget, as was asked for
+	free := r.segments != nil && len(c.message.Calls) == 0      // calls were possible, and there are none
+	if result.Finish != engine.FinishStop && !free && !r.free { // cut off by the budget, as was asked for
 		out.Validated = &valid
 		return out, nil, ""
 	}

@@ -25,6 +25,8 @@ type rule struct {
 	// verdict.
 	check func(text string) error
 
+	free bool // not enforced, only checked
+
 	enums enumerations
 }
 
@@ -35,6 +37,9 @@ func (m *served) rule(q *query) (*rule, layout, error) {
 		var err error
 		if format, err = m.formatRule(q.Constraint); err != nil {
 			return nil, layout{}, err
+		}
+		if q.Constraint.NoMasks {
+			format = format.afterwards()
 		}
 	}
 	if q.Tools == nil || q.Tools.Mode == toolsNone {

@@ -99,6 +99,9 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 	if g.rule == nil {
 		return nil
 	}
+	if g.rule.free {
+		return s.concludeFree(g, c, try)
+	}
 	if c.trace == nil {
 		c.trace = newTrace(g)
 		c.trace.add(c.tokens)
@@ -123,6 +126,25 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 	if len(r.report.Ignored) == 0 {
 		s.disagreement(noteOf(ctx).id, c.receipt)
 		c.warnings = append(c.warnings, "the independent validator refuses this document although every keyword was enforced: one of the two is wrong; please report it")
+	}
+	return nil
+}
+
+// concludeFree is conclude for a text that was written without masks. The
+// objections are returned if the request is strict.
+func (s *Server) concludeFree(g *generation, c *choice, try int) *engine.InvalidDocumentError {
+	text := clean(c.message.Content)
+	var bad *engine.InvalidDocumentError
+	var warning string
+	c.receipt, bad, warning = receiptOf(g.rule, text, c, try)
+	if warning != "" {
+		c.warnings = append(c.warnings, warning)
+	}
+	if g.rule.document != nil && json.Valid([]byte(text)) {
+		c.message.Content, c.json = text, json.RawMessage(text)
+	}
+	if g.query.Constraint.Strict {
+		return bad
 	}
 	return nil
 }

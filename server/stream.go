@@ -80,7 +80,7 @@ func (a *streamed) run(ctx context.Context, out sink) error {
 	listeners := make([]listener, max(1, g.request.Choices))
 	for i := range listeners {
 		listeners[i].reader = newReader(g.layout)
-		if g.rule != nil {
+		if g.rule != nil && !g.rule.free {
 			listeners[i].trace = newTrace(g)
 		}
 	}
