@@ -79,6 +79,8 @@ type tables struct {
 	stackParent []int32 // configurations
 	stackCost   []int32 // bytes to the end of the text, -1 while unknown
 	stackIndex  []int32 // open-addressing hash table over the stacks
+	stackMark   []int32 // the turn at which a stack was met last
+	turn        int32
 
 	setOff   []int32 // set i is setItems[setOff[i]:setOff[i+1]]
 	setItems []int32
@@ -141,6 +143,7 @@ func (t *tables) reset() {
 	t.stackParent = append(t.stackParent[:0], dead, dead)
 	t.stackCost = append(t.stackCost[:0], 0, 0)
 	t.stackIndex = make([]int32, 2048)
+	clear(t.stackMark)
 	t.setOff = append(t.setOff[:0], 0)
 	t.setItems = t.setItems[:0]
 	t.setIndex = map[uint64][]int32{}
@@ -150,7 +153,7 @@ func (t *tables) reset() {
 // bytes returns the memory held, approximately.
 func (t *tables) bytes() int {
 	return cap(t.frames)*16 + cap(t.ranges)*8 + t.dense.bytes() + len(t.outcomes)*64 +
-		cap(t.stackFrame)*12 + len(t.stackIndex)*4 + cap(t.setItems)*4 + len(t.setOff)*40 + t.setNext.bytes()
+		cap(t.stackFrame)*12 + cap(t.stackMark)*4 + len(t.stackIndex)*4 + cap(t.setItems)*4 + len(t.setOff)*40 + t.setNext.bytes()
 }
 
 func (t *tables) fail(err error) {
@@ -403,6 +406,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 				return t.stackParent[s]
 			}
 		}
+		t.begin()
 		out := t.stepStack(s, b, mode, t.scratch[:0])
 		t.scratch = out
 		return t.config(out)
@@ -416,6 +420,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	}
 	sub := *mode
 	out := t.scratch[:0]
+	t.begin()
 	for _, s := range t.setItems[t.setOff[set]:t.setOff[set+1]] {
 		out = t.stepStack(s, b, &sub, out)
 	}
@@ -435,9 +440,31 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	return next
 }
 
+// begin begins a turn of meeting every stack once: parents are shared, and the
+// ways to one may be many.
+func (t *tables) begin() {
+	if t.turn++; t.turn < 0 {
+		clear(t.stackMark)
+		t.turn = 1
+	}
+}
+
+// meet reports whether s is met for the first time in this turn.
+func (t *tables) meet(s int32) bool {
+	if n := len(t.stackFrame); len(t.stackMark) < n {
+		marks := slices.Grow(t.stackMark, n-len(t.stackMark))
+		t.stackMark = marks[:cap(marks)]
+	}
+	if t.stackMark[s] == t.turn {
+		return false
+	}
+	t.stackMark[s] = t.turn
+	return true
+}
+
 // stepStack appends the stacks that stack s leads to with byte b.
 func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32 {
-	if s <= anyStack {
+	if s <= anyStack || !t.meet(s) {
 		return out
 	}
 	f, parent := t.stackFrame[s], t.stackParent[s]
@@ -603,9 +630,21 @@ func (t *tables) stacks(c int32, yield func(s int32) bool) bool {
 // reading calls yield for each stack whose top may read the next byte: those
 // of c, and those below a top that may end.
 func (t *tables) reading(c int32, yield func(s int32) bool) bool {
-	return t.stacks(c, func(s int32) bool {
-		return yield(s) && (s <= anyStack || !t.frame(t.stackFrame[s]).mayPop || t.reading(t.stackParent[s], yield))
-	})
+	t.begin()
+	return t.readingOn(c, yield)
+}
+
+func (t *tables) readingOn(c int32, yield func(s int32) bool) bool {
+	for i, n := t.items(c); n > 0; i, n = i+1, n-1 {
+		s := t.item(c, i)
+		if !t.meet(s) {
+			continue
+		}
+		if !yield(s) || s > anyStack && t.frame(t.stackFrame[s]).mayPop && !t.readingOn(t.stackParent[s], yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // accepting reports whether the text may end in c.

@@ -53,6 +53,7 @@ type Grammar struct {
 	size    int // bytes held by masks
 	start   int32
 	epoch   int32 // number of times everything was thrown away
+	stale   func() bool
 	scratch Matcher
 }
 
@@ -62,6 +63,9 @@ func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	limits = limits.withDefaults()
 	t := newTables(src, limits)
 	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v), masks: map[int32]*computed{}}
+	if x, ok := src.(staler); ok {
+		g.stale = x.Stale
+	}
 	g.start = t.push(src.Start(), 0) << 1
 	return g
 }

@@ -89,3 +89,57 @@ func (f *markFinder) overlap(state int32, mark []byte) int {
 
 // prefix returns how much of the first mark has been read in a state.
 func (f *markFinder) prefix(state int32) int32 { return int32(f.overlap(state, f.marks[0])) }
+
+// A markTree reads one of several marks and nothing else.
+type markTree struct {
+	marks [][]byte
+	nodes []markNode // the first is the beginning
+}
+
+// markNode is a place in the tree, after text has been read.
+type markNode struct {
+	text  []byte
+	moves []markMove
+}
+
+// markMove leads over a byte to a node, or as ^i to the end of mark i.
+type markMove struct {
+	b  byte
+	to int32
+}
+
+func newMarkTree(marks [][]byte) *markTree {
+	t := &markTree{marks: marks, nodes: []markNode{{}}}
+	for i, mark := range marks {
+		at := int32(0)
+		for n, b := range mark {
+			if n == len(mark)-1 {
+				t.nodes[at].moves = append(t.nodes[at].moves, markMove{b, ^int32(i)})
+				break
+			}
+			to := int32(none)
+			for _, m := range t.nodes[at].moves {
+				if m.b == b && m.to >= 0 {
+					to = m.to
+				}
+			}
+			if to == none {
+				to = int32(len(t.nodes))
+				t.nodes[at].moves = append(t.nodes[at].moves, markMove{b, to})
+				t.nodes = append(t.nodes, markNode{text: mark[:n+1]})
+			}
+			at = to
+		}
+	}
+	return t
+}
+
+// rests calls yield for each mark that goes on from a node, with what is left.
+func (t *markTree) rests(node int32, yield func(i int, rest []byte)) {
+	read := t.nodes[node].text
+	for i, mark := range t.marks {
+		if rest, ok := bytes.CutPrefix(mark, read); ok && len(rest) > 0 {
+			yield(i, rest)
+		}
+	}
+}

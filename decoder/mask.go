@@ -78,6 +78,7 @@ type maskBuilder struct {
 	base   vocab.Bitset // union of the bases so far; shared while owned is false
 	owned  bool
 	twice  bool    // extra may hold a token twice
+	ended  []int32 // stacks whose top has ended above
 	doubts []int32 // tokens to be checked one by one
 	seen   vocab.Bitset
 
@@ -110,7 +111,7 @@ func (m *Mask) with(tokens []int32) *Mask {
 
 // build computes the mask of configuration c.
 func (w *maskBuilder) build(c int32) *computed {
-	w.extra, w.base, w.owned, w.twice, w.doubts = w.extra[:0], nil, false, false, w.doubts[:0]
+	w.extra, w.base, w.owned, w.twice, w.doubts, w.ended = w.extra[:0], nil, false, false, w.doubts[:0], w.ended[:0]
 	parts := 0
 	w.t.stacks(c, func(s int32) bool {
 		parts++
@@ -205,13 +206,14 @@ func (w *maskBuilder) stack(s int32) {
 	w.extra = append(w.extra, p.Extra...)
 	w.exits(p, s, nil)
 	if p.Parent {
-		parents := 0
 		w.t.stacks(w.t.stackParent[s], func(s int32) bool {
-			parents++
-			w.stack(s)
+			if !slices.Contains(w.ended, s) {
+				w.twice = w.twice || len(w.ended) > 0
+				w.ended = append(w.ended, s)
+				w.stack(s)
+			}
 			return w.t.err == nil
 		})
-		w.twice = w.twice || parents > 1
 	}
 	if p.WalkRest {
 		var first [4]uint64

@@ -57,6 +57,9 @@ func (e *RefusedError) Error() string {
 // sync brings the matcher's configuration up to date after the grammar has
 // thrown its tables away.
 func (m *Matcher) sync() {
+	if m.g.stale != nil && m.g.stale() {
+		m.g.forget()
+	}
 	if m.epoch == m.g.epoch {
 		return
 	}

@@ -8,10 +8,14 @@ import (
 )
 
 // A Segment is a part of a text: free, fixed, or under a constraint. Exactly
-// one of Free, Fixed and Grammar is set.
+// one of Free, Fixed, OneOf and Grammar is set.
 type Segment struct {
 	Free  *Free
 	Fixed []Piece // what has to be written, in this order
+	// OneOf are several fixed texts, one of which has to be written. Each
+	// says itself what follows, and Next is not used. Where one begins with
+	// another, both readings go on.
+	OneOf []Stop
 	// Grammar is the constraint. The sequence takes it over: it must not be
 	// used by anything else, nor twice.
 	Grammar *Grammar
@@ -50,7 +54,7 @@ type Piece struct {
 // Limits of sequences.
 const (
 	maxSegments  = 256
-	maxMarkBytes = 1 << 12 // of all stops of a segment, and of a fixed one
+	maxMarkBytes = 1 << 14 // of all marks of a segment
 )
 
 // A Sequence is a text made of segments: thoughts before an answer, or calls
@@ -87,6 +91,9 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 			return nil, fmt.Errorf("decoder: segment %d: more than two constraints follow one another", i)
 		}
 	}
+	if i := src.findEnds(); i >= 0 {
+		return nil, fmt.Errorf("decoder: segment %d: the text never ends", i)
+	}
 	s.source = src
 	s.grammar = New(src, v, limits)
 	return s, nil
@@ -107,7 +114,12 @@ func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error)
 	}
 	if x.Fixed != nil {
 		kinds++
-		p.fixed, err = s.spell(v, x.Fixed)
+		err = s.fixed(v, []Stop{{Mark: x.Fixed, Next: x.Next}}, p, n)
+	}
+	if x.OneOf != nil {
+		kinds++
+		p.next = End
+		err = s.fixed(v, x.OneOf, p, n)
 	}
 	if x.Grammar != nil {
 		kinds++
@@ -121,7 +133,7 @@ func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error)
 	}
 	switch {
 	case kinds != 1:
-		return nil, fmt.Errorf("want one of free text, fixed text and a grammar")
+		return nil, fmt.Errorf("want one of free text, fixed texts and a grammar")
 	case p.next != End && (p.next < 0 || p.next >= n):
 		return nil, fmt.Errorf("there is no segment %d to follow", p.next)
 	}
@@ -139,24 +151,41 @@ func (s *Sequence) free(v *vocab.Vocab, f *Free, p *sequencePart, n int) error {
 	if len(f.Stops) == 0 && !f.MayEnd {
 		return fmt.Errorf("free text without a stop has to be allowed to end")
 	}
-	var marks [][]byte
+	marks, err := s.marks(v, f.Stops, p, n)
+	if err != nil {
+		return err
+	}
+	p.free, p.mayEnd, p.budget = newMarkFinder(marks), f.MayEnd, f.Budget
+	return nil
+}
+
+func (s *Sequence) fixed(v *vocab.Vocab, stops []Stop, p *sequencePart, n int) error {
+	if len(stops) == 0 {
+		return fmt.Errorf("there is nothing to choose from")
+	}
+	marks, err := s.marks(v, stops, p, n)
+	p.fixed = newMarkTree(marks)
+	return err
+}
+
+// marks spells the marks of stops and notes what follows each.
+func (s *Sequence) marks(v *vocab.Vocab, stops []Stop, p *sequencePart, n int) (marks [][]byte, err error) {
 	total := 0
-	for _, stop := range f.Stops {
+	for _, stop := range stops {
 		mark, err := s.spell(v, stop.Mark)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if stop.Next != End && (stop.Next < 0 || stop.Next >= n) {
-			return fmt.Errorf("there is no segment %d to follow", stop.Next)
+			return nil, fmt.Errorf("there is no segment %d to follow", stop.Next)
 		}
 		marks = append(marks, mark)
 		p.after = append(p.after, stop.Next)
 		if total += len(mark); total > maxMarkBytes {
-			return fmt.Errorf("stops of more than %d bytes", maxMarkBytes)
+			return nil, fmt.Errorf("marks of more than %d bytes", maxMarkBytes)
 		}
 	}
-	p.free, p.mayEnd, p.budget = newMarkFinder(marks), f.MayEnd, f.Budget
-	return nil
+	return marks, nil
 }
 
 // spell returns pieces as bytes.
@@ -176,8 +205,8 @@ func (s *Sequence) spell(v *vocab.Vocab, pieces []Piece) (out []byte, err error)
 			out = append(out, s.controls[p.Token]...)
 		}
 	}
-	if len(out) == 0 || len(out) > maxMarkBytes {
-		return nil, fmt.Errorf("a mark of %d bytes: want 1 to %d", len(out), maxMarkBytes)
+	if len(out) == 0 {
+		return nil, fmt.Errorf("a mark without text")
 	}
 	return out, nil
 }

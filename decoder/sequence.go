@@ -1,7 +1,10 @@
 package decoder
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"stencil/vocab"
@@ -24,18 +27,22 @@ type sequenceSource struct {
 // sequencePart is a segment. free, fixed or sub says which kind.
 type sequencePart struct {
 	free   *markFinder
-	after  []int // of free text: what follows each stop
 	mayEnd bool
 	budget int
 
-	fixed []byte
-	sub   Source
-	next  int
+	fixed *markTree
+	after []int // of free and fixed text: what follows each mark
+
+	sub  Source
+	next int // of a constraint
+	own  int // length of the shortest text of the constraint
+
+	cost int // length of the shortest text from here to the end
 }
 
-// sequenceFrame is a frame of free text in a state of its finder, or after so
-// many bytes of fixed text, or of the first stop of free text that has to
-// close.
+// sequenceFrame is a frame of free text in a state of its finder, or of fixed
+// text at a node of its tree, or after so many bytes of the first stop of free
+// text that has to close.
 type sequenceFrame struct {
 	part    int32
 	at      int32
@@ -43,6 +50,15 @@ type sequenceFrame struct {
 }
 
 // Reset implements [Source].
+func (s *sequenceSource) Stale() bool {
+	for i := range s.parts {
+		if x, ok := s.parts[i].sub.(staler); ok && x.Stale() {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *sequenceSource) Reset() {
 	s.frames, s.index = nil, map[sequenceFrame]Frame{}
 	s.splits, s.size = map[Frame]*Prepared{}, 0
@@ -125,24 +141,26 @@ func (s *sequenceSource) Expand(f Frame, e *Edges) {
 	x, p := s.frames[at], s.parts[i]
 	switch {
 	case x.closing:
-		s.fixed(x, p.free.marks[0], p.after[0], e)
+		mark := p.free.marks[0]
+		b := mark[x.at]
+		if x.at++; int(x.at) == len(mark) {
+			e.Add(b, b, s.entry(p.after[0])...)
+		} else {
+			e.Add(b, b, s.own(x))
+		}
 	case p.fixed != nil:
-		s.fixed(x, p.fixed, p.next, e)
+		for _, m := range p.fixed.nodes[x.at].moves {
+			if m.to < 0 {
+				e.Add(m.b, m.b, s.entry(p.after[^m.to])...)
+			} else {
+				e.Add(m.b, m.b, s.own(sequenceFrame{part: x.part, at: m.to}))
+			}
+		}
 	default:
 		if p.mayEnd {
 			e.MayEnd()
 		}
 		s.expandFree(x, p, e)
-	}
-}
-
-// fixed adds the edge to the next byte of a text.
-func (s *sequenceSource) fixed(x sequenceFrame, text []byte, next int, e *Edges) {
-	b := text[x.at]
-	if x.at++; int(x.at) == len(text) {
-		e.Add(b, b, s.entry(next)...)
-	} else {
-		e.Add(b, b, s.own(x))
 	}
 }
 
@@ -201,8 +219,8 @@ func (s *sequenceSource) Prepare(f Frame, v *vocab.Vocab) *Prepared {
 		out = s.liftPrepared(i, sub.Prepare(at, v))
 	} else if x, p := s.frames[at], s.parts[i]; p.free != nil && !x.closing {
 		out = s.prepareFree(x, p)
-	} else if tok, ok := s.controlAt(x, p); ok {
-		out = &Prepared{Extra: []int32{tok}}
+	} else {
+		out = s.prepareFixed(x, p)
 	}
 	s.splits[f] = out
 	return out
@@ -227,22 +245,27 @@ func (s *sequenceSource) liftPrepared(i int, p *Prepared) *Prepared {
 	return &out
 }
 
-// controlAt returns the token without text that comes next in a fixed text.
-func (s *sequenceSource) controlAt(x sequenceFrame, p *sequencePart) (int32, bool) {
-	text := p.fixed
-	if x.closing {
-		text = p.free.marks[0]
-	}
-	return s.controlIn(text[x.at:])
-}
-
-func (s *sequenceSource) controlIn(text []byte) (int32, bool) {
-	for tok, spelt := range s.tokens {
-		if strings.HasPrefix(string(text), string(spelt)) {
-			return tok, true
+// prepareFixed adds tokens without text to what a walk finds.
+func (s *sequenceSource) prepareFixed(x sequenceFrame, p *sequencePart) *Prepared {
+	var tokens []int32
+	add := func(rest []byte) {
+		for tok, spelt := range s.tokens {
+			if bytes.HasPrefix(rest, spelt) && !slices.Contains(tokens, tok) {
+				tokens = append(tokens, tok)
+			}
 		}
 	}
-	return 0, false
+	if x.closing {
+		add(p.free.marks[0][x.at:])
+	} else {
+		p.fixed.rests(x.at, func(_ int, rest []byte) { add(rest) })
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	var skip [4]uint64
+	skip[controlByte>>6] |= 1 << (controlByte & 63)
+	return &Prepared{Extra: tokens, WalkRest: true, Skip: &skip}
 }
 
 // prepareFree sorts the vocabulary by what tokens do in free text: most stay in
@@ -297,7 +320,63 @@ func (s *sequenceSource) PrepareAt(f Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	return s.liftPrepared(i, sub.PrepareAt(at, v, trie, node))
 }
 
-// Finish implements [Source].
+// never is the cost of what has no end.
+const never = math.MaxInt
+
+// findEnds computes for each part the length of the shortest text from its
+// beginning to the end, and returns a part that has none, or -1.
+func (s *sequenceSource) findEnds() (endless int) {
+	for _, p := range s.parts {
+		p.cost = never
+		if p.sub != nil {
+			p.own = len(p.sub.Finish(p.sub.Start()))
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, p := range s.parts {
+			cost := never
+			switch {
+			case p.mayEnd:
+				cost = 0
+			case p.sub != nil:
+				cost = s.costAfter(p.own, p.next)
+			default:
+				for i, mark := range p.marks() {
+					cost = min(cost, s.costAfter(len(mark), p.after[i]))
+				}
+			}
+			if cost < p.cost {
+				p.cost, changed = cost, true
+			}
+		}
+	}
+	return slices.IndexFunc(s.parts, func(p *sequencePart) bool { return p.cost == never })
+}
+
+// costAfter returns the cost of n bytes and what follows them.
+func (s *sequenceSource) costAfter(n, next int) int {
+	if next == End {
+		return n
+	}
+	if c := s.parts[next].cost; c != never {
+		return n + c
+	}
+	return never
+}
+
+func (p *sequencePart) marks() [][]byte {
+	switch {
+	case p.free != nil:
+		return p.free.marks
+	case p.fixed != nil:
+		return p.fixed.marks
+	}
+	return nil
+}
+
+// Finish implements [Source]. What stands below the frame is not its business,
+// but for marks that is nothing.
 func (s *sequenceSource) Finish(f Frame) []byte {
 	i, sub, at := s.split(f)
 	if sub != nil {
@@ -306,59 +385,52 @@ func (s *sequenceSource) Finish(f Frame) []byte {
 	x, p := s.frames[at], s.parts[i]
 	switch {
 	case x.closing:
-		return s.through(p.free.marks[0][x.at:], p.after[0], nil)
-	case p.fixed != nil:
-		return s.through(p.fixed[x.at:], p.next, nil)
+		return s.onward(p.free.marks[0][x.at:], p.after[0])
 	case p.mayEnd:
 		return nil
 	}
-	return s.finishFree(x, p, map[int32]bool{})
+	return s.finishMarks(x, p)
 }
 
-// through returns text and the shortest way to go on from a segment.
-func (s *sequenceSource) through(text []byte, next int, seen map[int32]bool) []byte {
-	out := append([]byte(nil), text...)
-	frames := s.entry(next)
-	for k := len(frames) - 1; k >= 0; k-- {
-		i, sub, at := s.split(frames[k])
-		if sub != nil {
-			out = append(out, sub.Finish(at)...)
+// finishMarks returns the shortest way to the end over one of the marks.
+func (s *sequenceSource) finishMarks(x sequenceFrame, p *sequencePart) []byte {
+	var best []byte
+	least, next := never, End
+	try := func(i int, rest []byte) {
+		if cost := s.costAfter(len(rest), p.after[i]); cost < least {
+			best, least, next = rest, cost, p.after[i]
+		}
+	}
+	if p.fixed != nil {
+		p.fixed.rests(x.at, try)
+	} else {
+		for i, mark := range p.free.marks {
+			try(i, mark[p.free.overlap(x.at, mark):])
+		}
+	}
+	return s.onward(best, next)
+}
+
+// onward returns text and the shortest way to the end from a segment.
+func (s *sequenceSource) onward(text []byte, next int) []byte {
+	out := bytes.Clone(text)
+	for next != End && !s.parts[next].mayEnd {
+		p := s.parts[next]
+		if p.sub != nil {
+			out = append(out, p.sub.Finish(p.sub.Start())...)
+			next = p.next
 			continue
 		}
-		x, p := s.frames[at], s.parts[i]
-		switch {
-		case p.fixed != nil:
-			out = append(out, s.through(p.fixed, p.next, seen)...)
-		case p.mayEnd:
-		default:
-			rest := s.finishFree(x, p, seen)
-			if rest == nil {
-				return nil
+		least := never
+		var mark []byte
+		for i, m := range p.marks() {
+			if cost := s.costAfter(len(m), p.after[i]); cost < least {
+				mark, least, next = m, cost, p.after[i]
 			}
-			out = append(out, rest...)
 		}
+		out = append(out, mark...)
 	}
 	return out
-}
-
-// finishFree returns the shortest way to the end over one of the stops; nil if
-// there is none that doesn't come back here.
-func (s *sequenceSource) finishFree(x sequenceFrame, p *sequencePart, seen map[int32]bool) (best []byte) {
-	if seen == nil {
-		seen = map[int32]bool{}
-	}
-	if seen[x.part] {
-		return nil
-	}
-	seen[x.part] = true
-	defer delete(seen, x.part)
-	for k, mark := range p.free.marks {
-		text := s.through(mark[p.free.overlap(x.at, mark):], p.after[k], seen)
-		if text != nil && (best == nil || len(text) < len(best)) {
-			best = text
-		}
-	}
-	return best
 }
 
 // Describe implements [Source].
@@ -372,10 +444,19 @@ func (s *sequenceSource) Describe(f Frame) string {
 	case x.closing:
 		return fmt.Sprintf("%q", p.free.marks[0][x.at:])
 	case p.fixed != nil:
-		return fmt.Sprintf("%q", p.fixed[x.at:])
+		var words []string
+		p.fixed.rests(x.at, func(_ int, rest []byte) {
+			if len(words) < maxDescribed {
+				words = append(words, fmt.Sprintf("%q", rest))
+			}
+		})
+		return strings.Join(words, " or ")
 	}
 	return "any text"
 }
+
+// maxDescribed is how many fixed texts are named.
+const maxDescribed = 8
 
 // Err implements [Source].
 func (s *sequenceSource) Err() error {

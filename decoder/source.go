@@ -48,6 +48,11 @@ type Source interface {
 	Reset()
 }
 
+// A staler is a Source that may come to stand on ground that others have spoilt,
+// such as a store shared with other sources that has exceeded a limit. Then it
+// asks to be reset, after which it may go on.
+type staler interface{ Stale() bool }
+
 // Edges collects what may follow a frame.
 type Edges struct {
 	list   []edge

@@ -74,6 +74,9 @@ func (s *Store) Compile(e Expr) (*Machine, error) {
 		return m, nil
 	}
 	if s.err != nil {
+		if s.states != nil {
+			s.states.fail(s.err)
+		}
 		return nil, s.err
 	}
 	if s.states == nil {
@@ -82,6 +85,7 @@ func (s *Store) Compile(e Expr) (*Machine, error) {
 	}
 	m := &Machine{s.states, s.states.of(e)}
 	if s.err != nil {
+		m.fail(s.err)
 		return nil, s.err
 	}
 	if err := m.Err(); err != nil {
@@ -322,7 +326,8 @@ func (m *Machine) ASCII(q State) *[128]State {
 }
 
 // Shortest returns a shortest string that is accepted from q on, "" when q is
-// accepting or Dead. It prefers letters and digits.
+// accepting or Dead, or the string would be longer than the limit: see Least.
+// It prefers letters and digits.
 func (m *Machine) Shortest(q State) string {
 	if q < 0 || m.Accepting(q) {
 		return ""
@@ -332,7 +337,6 @@ func (m *Machine) Shortest(q State) string {
 	defer s.mu.Unlock()
 	e := m.at(q).expr
 	if int(s.node(e).lengths.lo) > s.limits.Text {
-		m.fail(&LimitError{"Text", s.limits.Text})
 		return ""
 	}
 	text := s.shortest(e)
@@ -340,6 +344,22 @@ func (m *Machine) Shortest(q State) string {
 		m.fail(s.err)
 	}
 	return text
+}
+
+// Least returns a lower bound on the number of characters in the strings of e.
+func (s *Store) Least(e Expr) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int(s.node(e).lengths.lo)
+}
+
+// Least returns a lower bound on the number of characters in strings that are
+// accepted from q on.
+func (m *Machine) Least(q State) int {
+	if q < 0 {
+		return 0
+	}
+	return int(m.at(q).lengths.lo)
 }
 
 // Err returns the *LimitError of the first limit that was exceeded, by any of

@@ -84,14 +84,6 @@ func TestLimits(t *testing.T) {
 			}
 			return err
 		}},
-		{Limits{Text: 1000}, "Text", func(s *Store) error {
-			m, err := s.Compile(s.Repeat(s.Literal("x"), 2000, 3000))
-			if err != nil {
-				return err
-			}
-			m.Shortest(m.Start())
-			return m.Err()
-		}},
 	} {
 		err := c.run(NewStore(c.limits))
 		if err == nil || !strings.Contains(err.Error(), "limit "+c.name+" ") {
@@ -229,5 +221,16 @@ func TestLoosenFormats(t *testing.T) {
 		if len(seen) > 4 {
 			t.Errorf("%s: %d loosened states", name, len(seen))
 		}
+	}
+}
+
+func TestShortestTooLong(t *testing.T) {
+	s := NewStore(Limits{Text: 1000})
+	m, err := s.Compile(s.Repeat(s.Literal("x"), 2000, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, least := m.Shortest(m.Start()), m.Least(m.Start()); got != "" || least != 2000 || m.Err() != nil {
+		t.Errorf("%d characters, at least %d, %v", len(got), least, m.Err())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"sync"
 
 	"stencil/decoder"
@@ -46,6 +47,7 @@ func Compile(src []byte, opt Options) (*Schema, error) {
 
 func analyse(doc *document, opt Options, lang *languages) (*Schema, error) {
 	doc.checkTexts(lang)
+	doc.checkSizes()
 	if len(doc.invalid) > 0 {
 		return nil, &InvalidError{doc.invalid}
 	}
@@ -99,8 +101,12 @@ func hash(src string) string {
 // be enforced is known at once.
 func (d *document) checkTexts(lang *languages) {
 	check := func(n *node, keyword, text string, v *value) {
-		if _, err := lang.pattern(text); err != nil {
+		e, err := lang.pattern(text)
+		switch {
+		case err != nil:
 			d.patternError(n, keyword, v, err)
+		case lang.store.Least(e) > mostLeastLength:
+			d.cannot(n, keyword, v, fmt.Sprintf("strings of more than %d characters can't be made sure of", mostLeastLength), "")
 		}
 	}
 	for _, n := range d.nodes {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"container/heap"
 	"slices"
 	"strings"
 
@@ -64,7 +65,12 @@ func (s *source) shortestValue(g goal) *finish {
 		scalar(string(a.Shortest(a.Start())))
 	}
 	if m := s.text(g); m >= 0 {
-		scalar(string(appendQuoted(nil, s.machines[m].Shortest(s.machines[m].Start()))))
+		x := s.machines[m]
+		if x.Least(x.Start()) > mostLeastBytes/8 {
+			s.limit("characters in the shortest string", mostLeastBytes/8)
+		} else {
+			scalar(string(appendQuoted(nil, x.Shortest(x.Start()))))
+		}
 	}
 	if best.size > 2 {
 		if st := s.arrayStart(g); st >= 0 {
@@ -80,6 +86,10 @@ func (s *source) shortestValue(g goal) *finish {
 			}
 		}
 	}
+	if best.size != noFinish && best.size > mostLeastBytes {
+		s.limit("bytes in the shortest document", mostLeastBytes)
+		best = &finish{size: noFinish}
+	}
 	if best.size == noFinish {
 		delete(s.shortest, g)
 	} else {
@@ -94,28 +104,30 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 	type path struct {
 		state int32
 		size  int
-		items []goal
+		g     goal  // the last item
+		up    int32 // the path before it
 	}
-	queue := []path{{state: state, size: 1}}
+	// The queue is a heap of paths by size.
+	paths := []path{{state: state, size: 1, up: -1}}
+	queue := finishQueue{{size: 1}}
 	visited := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < maxLookahead*16; steps++ {
-		at := 0
-		for i := range queue {
-			if queue[i].size < queue[at].size {
-				at = i
-			}
-		}
-		p := queue[at]
-		queue = slices.Delete(queue, at, at+1)
+	for steps := 0; len(queue) > 0 && steps < mostLeastItems+maxLookahead && s.err == nil; steps++ {
+		at := heap.Pop(&queue).(finishPath)
+		p := paths[at.path]
 		if visited[p.state] {
 			continue
 		}
 		visited[p.state] = true
 		if s.itemFinal(s.arrays.states[p.state].f) {
-			if len(p.items) > 0 {
-				p.size--
+			var items []goal
+			for ; p.up >= 0; p = paths[p.up] {
+				items = append(items, p.g)
 			}
-			return p.items, p.size
+			slices.Reverse(items)
+			if len(items) > 0 {
+				at.size--
+			}
+			return items, at.size
 		}
 		for _, m := range s.itemMoves(p.state) {
 			n := s.shortestValue(m.g).size
@@ -133,10 +145,37 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 					continue
 				}
 			}
-			queue = append(queue, path{next, p.size + n + 1, append(p.items[:len(p.items):len(p.items)], m.g)})
+			size := p.size + n + 1
+			if size > mostLeastBytes {
+				s.limit("bytes in the shortest document", mostLeastBytes)
+				return nil, noFinish
+			}
+			heap.Push(&queue, finishPath{size, int32(len(paths))})
+			paths = append(paths, path{next, size, m.g, int32(at.path)})
 		}
 	}
 	return nil, noFinish
+}
+
+type finishPath struct {
+	size int
+	path int32
+}
+
+// finishQueue implements [heap.Interface]. Of paths of the same size the last
+// comes first: it is the longest.
+type finishQueue []finishPath
+
+func (q finishQueue) Len() int { return len(q) }
+func (q finishQueue) Less(i, j int) bool {
+	return q[i].size < q[j].size || q[i].size == q[j].size && q[i].path > q[j].path
+}
+func (q finishQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *finishQueue) Push(x any)   { *q = append(*q, x.(finishPath)) }
+func (q *finishQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 // render writes a shortest value for g in the layout asked for.

@@ -50,9 +50,11 @@ func sharedLanguages() *languages {
 	return shared
 }
 
-func newLanguages() *languages {
+func newLanguages() *languages { return languagesWithin(regular.Limits{Nodes: maxNodes}) }
+
+func languagesWithin(limits regular.Limits) *languages {
 	l := &languages{
-		store:    regular.NewStore(regular.Limits{Nodes: maxNodes}),
+		store:    regular.NewStore(limits),
 		machines: map[regular.Expr]*regular.Machine{},
 		patterns: map[string]patternResult{},
 		formats:  map[string]formatResult{},
@@ -66,8 +68,12 @@ func newLanguages() *languages {
 func (l *languages) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Err() != nil
+	return len(l.machines)+len(l.patterns) > sharedMachines || l.failed()
 }
+
+// failed reports whether a limit of the store was exceeded, by whomever. What
+// its machines say can't be relied on then.
+func (l *languages) failed() bool { return l.nothing.Err() != nil }
 
 // freshLanguages replaces the shared store, for a schema that found it used
 // up.

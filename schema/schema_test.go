@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stencil/decoder"
+	"stencil/regular"
 	"stencil/vocab"
 )
 
@@ -188,6 +189,11 @@ func TestErrors(t *testing.T) {
 		{`{"$ref": "#"}`, `without an end`},
 		{`{"minLength": -1}`, `"/minLength": minLength: must be a non-negative integer`},
 		{`{"a": 1, "a": 2}`, `duplicate key "a"`},
+		{`{"minLength": 99999999}`, `"/minLength": minLength: more than 65536 characters`},
+		{`{"pattern": "^((a{1000}){1000}){1000}$"}`, `"/pattern": pattern`},
+		{`{"minItems": 99999999}`, `"/minItems": minItems: more than 65536 items`},
+		{`{"minItems": 300, "uniqueItems": true}`, `"/minItems": minItems: more than 256 different items`},
+		{`{"minProperties": 300}`, `"/minProperties": minProperties: more than 256 properties`},
 	} {
 		_, err := Compile([]byte(c.src), Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -205,6 +211,69 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := Compile([]byte(`{"requird": ["a"]}`), Options{Strict: true}); err == nil {
 		t.Error("a misspelt keyword is accepted under Strict")
+	}
+}
+
+// A limit that one schema exceeds in what schemas share doesn't end the others.
+func TestSpoiltLanguages(t *testing.T) {
+	v := byteVocab(t)
+	small := languagesWithin(regular.Limits{States: 60})
+	compile := func(src string) *decoder.Matcher {
+		opt := lenient
+		opt.Limits = opt.Limits.withDefaults()
+		doc, err := parseDocument(src, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := analyse(doc, opt, small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Grammar(v).NewMatcher()
+	}
+	innocent := compile(`{"type": "string", "pattern": "^a*b$"}`)
+	culprit := compile(`{"type": "string", "pattern": "^(a{3}|b{5})*$", "maxLength": 100}`)
+	read := func(m *decoder.Matcher, text string) {
+		t.Helper()
+		if _, err := m.AcceptBytes([]byte(text)); err != nil {
+			t.Error(err)
+		}
+		if _, err := m.Mask(); err != nil {
+			t.Error(err)
+		}
+	}
+	read(innocent, `"aa`)
+	if _, err := culprit.AcceptBytes([]byte(`"` + strings.Repeat("aaabbbbb", 10))); err == nil {
+		t.Fatal("the limit is too high for the test")
+	}
+	read(innocent, `ab"`)
+	if !innocent.Accepting() {
+		t.Error("not accepted")
+	}
+	again := culprit.Clone()
+	read(again, "")
+}
+
+// The shortest documents of large demands are found without much ado.
+func TestLargeDemands(t *testing.T) {
+	v := byteVocab(t)
+	for _, src := range []string{
+		`{"type": "array", "minItems": 65536}`,
+		`{"type": "object", "minProperties": 256}`,
+		`{"type": "array", "minItems": 256, "uniqueItems": true}`,
+		`{"type": "array", "minContains": 256, "contains": {"const": 1}}`,
+		`{"type": "string", "minLength": 65536}`,
+	} {
+		g := grammar(t, v, src, Options{})
+		if text := g.NewMatcher().ShortestCompletion(); !accepts(g, string(text)) {
+			t.Errorf("%s: the shortest document, of %d bytes, is refused", src, len(text))
+		}
+	}
+	// Together they would be enormous.
+	m := grammar(t, v, `{"type": "array", "minItems": 65536, "items": {"type": "array", "minItems": 65536}}`, Options{}).NewMatcher()
+	m.ShortestCompletion()
+	if _, err := m.Mask(); err == nil {
+		t.Error("a shortest document of gigabytes is no error")
 	}
 }
 

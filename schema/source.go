@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"strconv"
 
 	"stencil/decoder"
@@ -33,6 +34,7 @@ type source struct {
 	doc  *document
 	opt  Options
 	lang *languages
+	own  bool // lang isn't shared
 
 	goals  goalTable
 	forms  formTable
@@ -97,9 +99,21 @@ func newSource(doc *document, opt Options, lang *languages) *source {
 	return s
 }
 
+// Stale implements [decoder.Source]: a store that others use as well may fail
+// for what they asked of it.
+func (s *source) Stale() bool { return !s.own && s.lang.failed() }
+
 // Reset implements [decoder.Source].
 func (s *source) Reset() {
-	*s = source{doc: s.doc, opt: s.opt, lang: s.lang,
+	if s.Stale() {
+		var limit *regular.LimitError
+		if s.own = errors.As(s.err, &limit); s.own {
+			s.lang = newLanguages()
+		} else {
+			s.lang = sharedLanguages()
+		}
+	}
+	*s = source{doc: s.doc, opt: s.opt, lang: s.lang, own: s.own,
 		goals:        newGoalTable(),
 		visiting:     map[viewKey]bool{},
 		nameIndex:    map[string]int32{},

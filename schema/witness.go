@@ -65,6 +65,9 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 		w.members = append(w.members, finishMember{key, g})
 		n := s.shortestValue(g).size
 		w.size = min(w.size+len(appendQuoted(nil, key))+2+n, noFinish)
+		if w.size > mostLeastBytes {
+			s.limit("bytes in the shortest document", mostLeastBytes)
+		}
 	}
 	for i, word := range p.must {
 		for ; word != 0; word &= word - 1 {
