@@ -90,7 +90,7 @@ type tables struct {
 
 	edges   Edges
 	scratch []int32
-	steps   int
+	work    int // since the mask or the byte was begun
 }
 
 // rowsPerPage is chosen so that a page is made in some microseconds.
@@ -385,7 +385,6 @@ type stepMode struct {
 
 // step returns the configuration after byte b.
 func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
-	t.steps++
 	if c&1 == 0 {
 		s := c >> 1
 		if s <= anyStack {
@@ -467,6 +466,10 @@ func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32
 	if s <= anyStack || !t.meet(s) {
 		return out
 	}
+	if t.work++; t.work > t.limits.Stacks {
+		t.fail(&LimitError{Limit: "stacks", Max: t.limits.Stacks})
+		return out
+	}
 	f, parent := t.stackFrame[s], t.stackParent[s]
 	fi := t.frame(f)
 	mayPop := fi.mayPop
@@ -529,6 +532,7 @@ func (t *tables) config(stacks []int32) int32 {
 		return stacks[0] << 1
 	}
 	slices.Sort(stacks)
+	t.work += len(stacks)
 	stacks = t.join(slices.Compact(stacks))
 	if len(stacks) == 1 {
 		return stacks[0] << 1

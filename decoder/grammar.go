@@ -15,6 +15,9 @@ type Limits struct {
 	// Bytes is the size at which what a grammar has learnt is thrown away
 	// and built again as needed. Default 256 MiB.
 	Bytes int
+	// Stacks is the number of stacks looked at for one mask, or one byte, from
+	// which it is given up. Default 2 million.
+	Stacks int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -23,6 +26,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Bytes == 0 {
 		l.Bytes = 256 << 20
+	}
+	if l.Stacks == 0 {
+		l.Stacks = 2 << 20
 	}
 	return l
 }

@@ -112,6 +112,7 @@ func (m *Mask) with(tokens []int32) *Mask {
 // build computes the mask of configuration c.
 func (w *maskBuilder) build(c int32) *computed {
 	w.extra, w.base, w.owned, w.twice, w.doubts, w.ended = w.extra[:0], nil, false, false, w.doubts[:0], w.ended[:0]
+	w.t.work = 0
 	parts := 0
 	w.t.stacks(c, func(s int32) bool {
 		parts++
@@ -345,7 +346,7 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 	base := nodes[node].Depth - 1
 	states[0] = c
 	mode := stepMode{}
-	for i := node; i < end; {
+	for i := node; i < end && t.err == nil; {
 		n := &nodes[i]
 		d := n.Depth - base
 		next := t.step(states[d-1], n.Byte, &mode)

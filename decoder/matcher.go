@@ -71,6 +71,7 @@ func (m *Matcher) sync() {
 
 func (m *Matcher) stepByte(c int32, b byte, text []byte) int32 {
 	mode := stepMode{exact: true, text: text}
+	m.g.t.work = 0
 	return m.g.t.step(c, b, &mode)
 }
 
