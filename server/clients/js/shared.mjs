@@ -16,8 +16,9 @@ export const thinker = address('STENCIL_THINKER')
 
 export const greeting = 'hello wörld'
 
+// Letters only: zod counts UTF-16 units where JSON Schema counts characters.
 export const Person = z.object({
-  name: z.string().max(8),
+  name: z.string().regex(/^[a-z]*$/).max(8),
   age: z.number().int().min(1).max(120),
   plan: z.enum(['free', 'pro']),
 })
@@ -26,7 +27,7 @@ export const Person = z.object({
 export const jsonSchema = {
   type: 'object',
   properties: {
-    name: { type: 'string', maxLength: 8 },
+    name: { type: 'string', pattern: '^[a-z]*$', maxLength: 8 },
     age: { type: 'integer', minimum: 1, maximum: 120 },
     plan: { enum: ['free', 'pro'] },
   },
