@@ -561,9 +561,9 @@ func (t *tables) config(stacks []int32) int32 {
 
 // join makes one stack of those that have the same frame on top.
 func (t *tables) join(stacks []int32) []int32 {
-	twice := false
+	twice := len(stacks) > 8 // then sorting is cheaper than comparing all
 	for i, s := range stacks {
-		for _, o := range stacks[:i] {
+		for _, o := range stacks[:min(i, 8)] {
 			twice = twice || t.stackFrame[s] == t.stackFrame[o]
 		}
 	}

@@ -145,6 +145,13 @@ func (s *Store) Err() error {
 	return s.err
 }
 
+// Nodes returns the number of expressions made so far.
+func (s *Store) Nodes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
 func (s *Store) fail(limit string, most int) {
 	if s.err == nil {
 		s.err = &LimitError{limit, most}

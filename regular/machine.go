@@ -213,6 +213,9 @@ type Place struct {
 	q      State
 }
 
+// Store returns the store that the machine was compiled in.
+func (m *Machine) Store() *Store { return m.store }
+
 // Place returns the place of state q.
 func (m *Machine) Place(q State) Place { return Place{m.states, q} }
 

@@ -35,7 +35,6 @@ type belowText struct {
 	closers  *closerTable
 	keyStay  []int32 // the same two without needless escapes
 	keyClose *closerTable
-	accepted map[textKey]vocab.Bitset // closers by the state of the language before them; nil: all
 }
 
 func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
@@ -108,7 +107,7 @@ func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
 	if b, ok := t.below[key]; ok {
 		return b
 	}
-	out := &belowText{accepted: map[textKey]vocab.Bitset{}}
+	out := &belowText{}
 	var closers, keyClosers []int32
 	var texts, keyTexts [][]byte
 	base := int(trie.Nodes[node].Depth)
@@ -147,15 +146,16 @@ func (t *vocabTables) textBelow(trie *vocab.Trie, node int32) *belowText {
 func (t *vocabTables) acceptedBelow(b *belowText, m *regular.Machine, q regular.State, strict bool) vocab.Bitset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := textKey{m.Place(q), strict}
-	only, ok := b.accepted[key]
+	closers := b.closers
+	if strict {
+		closers = b.keyClose
+	}
+	accepted := t.of(m).accepted
+	key := acceptedKey{closers, m.Place(q)}
+	only, ok := accepted[key]
 	if !ok {
-		closers := b.closers
-		if strict {
-			closers = b.keyClose
-		}
 		only, _ = closers.accepted(m, q)
-		b.accepted[key] = only
+		accepted[key] = only
 		t.grow(64 + 8*len(only))
 	}
 	return only

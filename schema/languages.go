@@ -29,9 +29,13 @@ type formatResult struct {
 	ok   bool
 }
 
-// sharedMachines is the number of languages after which the shared store is
-// begun anew. Schemas that use the old one keep it.
-const sharedMachines = 4000
+// The shared store is begun anew when it holds so many languages, expressions
+// or bytes of states. Schemas that use the old one keep it.
+const (
+	sharedMachines = 4000
+	sharedNodes    = 200_000
+	sharedBytes    = 16 << 20
+)
 
 // maxNodes bounds the expressions in one store.
 const maxNodes = 4 << 20
@@ -68,7 +72,7 @@ func languagesWithin(limits regular.Limits) *languages {
 func (l *languages) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.machines)+len(l.patterns) > sharedMachines || l.failed()
+	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Nodes() > sharedNodes || l.nothing.Bytes() > sharedBytes || l.failed()
 }
 
 // failed reports whether a limit of the store was exceeded, by whomever. What

@@ -52,13 +52,14 @@ func (t *vocabTables) keyText(m *regular.Machine, q regular.State) *textLocal {
 
 func (t *vocabTables) plainText(m *regular.Machine, q regular.State, strict bool) *textLocal {
 	key := textKey{m.Place(q), strict}
-	if l, ok := t.texts[key]; ok {
+	texts := t.of(m).texts
+	if l, ok := texts[key]; ok {
 		return l
 	}
 	// States that differ only in counts beyond the reach of any token are one.
 	to, at := m.Loosen(q, t.longest)
 	loose := textKey{to.Place(at), strict}
-	l, ok := t.texts[loose]
+	l, ok := texts[loose]
 	if !ok {
 		l = t.open(to, at)
 		closers := t.closers
@@ -71,11 +72,11 @@ func (t *vocabTables) plainText(m *regular.Machine, q regular.State, strict bool
 		}
 		l.only, l.none = closers.accepted(to, at)
 		l.m, l.q = to, at
-		t.texts[loose] = l
+		texts[loose] = l
 		t.grow(96 + 4*len(l.extra) + 8*len(l.only))
 	}
 	if loose != key {
-		t.texts[key] = l
+		texts[key] = l
 		t.grow(96)
 	}
 	return l
@@ -100,7 +101,7 @@ func (t *vocabTables) open(m *regular.Machine, q regular.State) *textLocal {
 	if key == m.Place(q) {
 		return t.stay(m, q)
 	}
-	common, ok := t.common[key]
+	common, ok := t.of(m).common[key]
 	if !ok {
 		common = t.stay(to, at)
 		if common.base != nil {
@@ -114,7 +115,7 @@ func (t *vocabTables) open(m *regular.Machine, q regular.State) *textLocal {
 			_, long := slices.BinarySearch(t.long, tok)
 			return long
 		})
-		t.common[key] = common
+		t.of(m).common[key] = common
 		t.grow(96 + 8*len(common.base) + 4*len(common.extra))
 	}
 	long := t.walkTrie(t.longTrie, t.longBelow, m, q, nil)
@@ -126,14 +127,14 @@ func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := m.Place(q)
-	yes, ok := t.whole[key]
+	yes, ok := t.of(m).whole[key]
 	if !ok {
 		if wholeEdgeSet(m.Ranges(q)) {
 			if _, most := t.head(m, q); most == len(t.strings.StayChars)-1 {
 				yes = true
 			}
 		}
-		t.whole[key] = yes
+		t.of(m).whole[key] = yes
 		t.grow(32)
 	}
 	return yes

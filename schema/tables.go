@@ -40,8 +40,7 @@ type vocabTables struct {
 	mixed       *vocab.Trie
 
 	mu      sync.Mutex
-	texts   map[textKey]*textLocal
-	whole   map[regular.Place]bool
+	stores  []*storeTables // used last first
 	sets    map[setKey]vocab.Bitset
 	digits  map[digitKey][]int32
 	runs    map[int16]blankLocal
@@ -52,6 +51,44 @@ type vocabTables struct {
 }
 
 type vocabTablesKey struct{}
+
+// storeTables is what is known about the states of one store of languages.
+type storeTables struct {
+	store    *regular.Store
+	texts    map[textKey]*textLocal
+	common   map[regular.Place]*textLocal
+	whole    map[regular.Place]bool
+	accepted map[acceptedKey]vocab.Bitset
+}
+
+// acceptedKey is a state and closers of strings that began within a token.
+type acceptedKey struct {
+	closers *closerTable
+	at      regular.Place
+}
+
+// maxStores is the number of stores that something is kept for: the one in use
+// and some that schemas made earlier still use.
+const maxStores = 4
+
+// of returns the tables of the store of m. Called with the lock held.
+func (t *vocabTables) of(m *regular.Machine) *storeTables {
+	store := m.Store()
+	for i, x := range t.stores {
+		if x.store == store {
+			copy(t.stores[1:], t.stores[:i])
+			t.stores[0] = x
+			return x
+		}
+	}
+	x := &storeTables{store, map[textKey]*textLocal{}, map[regular.Place]*textLocal{}, map[regular.Place]bool{}, map[acceptedKey]vocab.Bitset{}}
+	t.stores = slices.Insert(t.stores, 0, x)
+	if len(t.stores) > maxStores {
+		clear(t.stores[maxStores:])
+		t.stores = t.stores[:maxStores]
+	}
+	return x
+}
 
 type textKey struct {
 	at     regular.Place
@@ -100,7 +137,7 @@ var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs
 
 func newVocabTables(v *vocab.Vocab) *vocabTables {
 	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
-		texts: map[textKey]*textLocal{}, whole: map[regular.Place]bool{}, sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
+		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
 	s := t.strings
 	texts := make([][]byte, len(s.Closers))
 	var keyTokens []int32
@@ -118,7 +155,7 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			t.keyStay.Clear(tok)
 		}
 	}
-	t.common, t.strict = map[regular.Place]*textLocal{}, map[*uint64]vocab.Bitset{}
+	t.strict = map[*uint64]vocab.Bitset{}
 	t.longest = max(len(s.StayChars)-1, t.closers.longest, t.keyClosers.longest)
 	t.findLong()
 	var mixed []vocab.TrieEntry
@@ -173,9 +210,7 @@ func (t *vocabTables) findLong() {
 // are too large. Called with the lock held.
 func (t *vocabTables) grow(n int) {
 	if t.bytes += n; t.bytes > vocabTablesLimit {
-		clear(t.texts)
-		clear(t.whole)
-		clear(t.common)
+		t.stores = nil
 		clear(t.strict)
 		clear(t.sets)
 		clear(t.digits)
@@ -209,6 +244,9 @@ func (t *vocabTables) blank(n int16) blankLocal {
 	return r
 }
 
+// maxDigits bounds what is kept about numbers.
+const maxDigits = 4096
+
 // number returns the tokens that stay inside a number.
 func (t *vocabTables) number(a *number.Automaton, q number.State) []int32 {
 	t.mu.Lock()
@@ -227,6 +265,9 @@ func (t *vocabTables) number(a *number.Automaton, q number.State) []int32 {
 		if at != number.Dead {
 			list = append(list, tok)
 		}
+	}
+	if len(t.digits) >= maxDigits {
+		clear(t.digits)
 	}
 	t.digits[digitKey{a, q}] = list
 	t.grow(64 + 4*len(list))
