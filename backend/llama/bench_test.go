@@ -54,15 +54,15 @@ func bareLoop(b *testing.B, path string, threads int) {
 	m := load(b, path, LoadOptions{})
 	params := backend.ContextParams{Size: size, Threads: threads}
 	c := newCtx(b, m, params)
-	newEngine := func(parallel int) *engine.Engine {
-		e, err := engine.New(m, engine.Config{Parallel: parallel, CacheSlots: parallel, Context: params})
+	newEngine := func(parallel, cached int) *engine.Engine {
+		e, err := engine.New(m, engine.Config{Parallel: parallel, CacheSlots: cached, Context: params})
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { e.Close() })
 		return e
 	}
-	one, four := newEngine(1), newEngine(4)
+	one, four := newEngine(1, -1), newEngine(4, 4)
 	prompt := m.Vocab().Encode("The quick brown fox")
 	contenders := []*contender{
 		{name: "bare", run: func(bool) ([]int32, reference.Time) {

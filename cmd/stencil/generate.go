@@ -103,7 +103,7 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	defer model.Close()
-	e, err := engine.New(model, engine.Config{Parallel: 1, CacheSlots: 1, Context: params, Log: log})
+	e, err := engine.New(model, engine.Config{Parallel: 1, CacheSlots: -1, Context: params, Log: log})
 	if err != nil {
 		return err
 	}
