@@ -66,7 +66,7 @@ func TestNeed(t *testing.T) {
 		{"no compiler elsewhere", map[string]string{"uname": "Linux"}, []string{"c++"}, []string{"your package manager (g++)"}},
 		{"the compiler that is set", with(debian, map[string]string{"go": "my-c++ -flag", "my-c++": ""}), []string{"c++"}, nil},
 		{"for back ends", debian, []string{"cmake", "ninja", "glslc", "vulkan", "nvcc"},
-			[]string{"apt-get install -y cmake", "apt-get install -y ninja-build", "apt-get install -y glslc", "apt-get install -y libvulkan-dev", "apt-get install -y cuda-toolkit"}},
+			[]string{"apt-get install -y cmake", "apt-get install -y ninja-build", "apt-get install -y glslc", "apt-get install -y libvulkan-dev", "apt-get install -y nvidia-cuda-toolkit"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := os.Stat("/usr/local/cuda/bin/nvcc"); err == nil && strings.Contains(strings.Join(test.ask, " "), "nvcc") {
