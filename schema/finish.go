@@ -350,7 +350,8 @@ func (s *source) finishKey(k frameKey) string {
 	}
 	if tried == 0 || size == noFinish {
 		allowed := func(matching uint64) bool { return s.allowedFree(k.a, matching) }
-		if text, matching, ok := s.freshKey(k.a, key, allowed); ok {
+		alive := func(key int32) bool { return s.freeFrom(k.a, key) }
+		if text, matching, ok := s.freshKey(key, key != s.firstKey(k.a), allowed, alive); ok {
 			rest := string(appendQuoted(nil, text))
 			for _, m := range s.enter(k.a, -1, matching) {
 				try(rest[1:len(rest)-1], m, true)

@@ -81,6 +81,15 @@ func (s *source) firstKey(state int32) int32 {
 	return k
 }
 
+// anyKey returns the key state before a key that wasn't read before, whether
+// or not such a key may come now.
+func (s *source) anyKey(state int32) int32 {
+	x := s.objects.states[state]
+	k := s.objects.keyStates[s.objects.families[x.fam].start]
+	k.taken = s.takenBy(&x)
+	return s.keyState(k)
+}
+
 func (s *source) beforeKey(state int32) keyState {
 	x := s.objects.states[state]
 	fam := s.objects.families[x.fam]
@@ -88,8 +97,14 @@ func (s *source) beforeKey(state int32) keyState {
 	if len(fam.pats) > 0 {
 		s.restrict(state, fam, &k)
 	}
+	k.taken = s.takenBy(&x)
+	return k
+}
+
+// takenBy returns the list of the keys that aren't names and have been read.
+func (s *source) takenBy(x *objState) int32 {
 	if x.free == 0 {
-		return k
+		return 0
 	}
 	id, ok := s.objects.takenOf[x.free]
 	if !ok {
@@ -100,8 +115,7 @@ func (s *source) beforeKey(state int32) keyState {
 		id = s.takenList(list)
 		s.objects.takenOf[x.free] = id
 	}
-	k.taken = id
-	return k
+	return id
 }
 
 // restrict gives a key state the machine of the keys that can come, if that

@@ -1,6 +1,9 @@
 package schema
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A witness is the rest of an object: members that fulfil what is still
 // demanded, and the length of the rest in the compact layout with the
@@ -83,7 +86,10 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 		if w.size >= best.size {
 			return
 		}
-		key, matching, ok := s.freshKey(state, s.firstKey(state), func(m uint64) bool { return p.fits(x, m) })
+		fits := func(m uint64) bool { return p.fits(x, m) }
+		key, matching, ok := s.freshKey(s.anyKey(state), false, fits, func(key int32) bool {
+			return slices.ContainsFunc(s.reachable(p.fam, s.objects.keyStates[key].vec), fits)
+		})
 		if !ok {
 			return
 		}
@@ -98,8 +104,10 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 }
 
 // freshKey returns a short end for a key that isn't a name, wasn't read
-// before and is of a class that fits, from a key state.
-func (s *source) freshKey(state, key int32, fits func(matching uint64) bool) (text string, matching uint64, ok bool) {
+// before and is of a class that fits, from a key state. begun says that
+// something of the key was read, alive whether such a key may go on from a
+// state.
+func (s *source) freshKey(key int32, begun bool, fits func(matching uint64) bool, alive func(key int32) bool) (text string, matching uint64, ok bool) {
 	type place struct {
 		key  int32
 		text string
@@ -109,7 +117,7 @@ func (s *source) freshKey(state, key int32, fits func(matching uint64) bool) (te
 	for steps := 0; len(queue) > 0 && steps < 20000; steps++ {
 		p := queue[0]
 		queue = queue[1:]
-		if name, m := s.keyEnd(p.key); name == -1 && fits(m) && (p.text != "" || p.key != s.firstKey(state)) {
+		if name, m := s.keyEnd(p.key); name == -1 && fits(m) && (p.text != "" || begun) {
 			return p.text, m, true
 		}
 		k := s.objects.keyStates[p.key]
@@ -120,7 +128,7 @@ func (s *source) freshKey(state, key int32, fits func(matching uint64) bool) (te
 				continue
 			}
 			next := s.keyStep(p.key, r)
-			if seen[next] || !s.freeFrom(state, next) {
+			if seen[next] || !alive(next) {
 				continue
 			}
 			seen[next] = true
