@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,6 +188,20 @@ func TestCompletion(t *testing.T) {
 		if err != nil || out != test.want {
 			t.Errorf("%q: %q, %v", test.line, out, err)
 		}
+	}
+}
+
+// The command that serve prints holds a scheme and a place for a key as needed.
+func TestWelcome(t *testing.T) {
+	addr := &net.TCPAddr{IP: net.IPv4zero, Port: 81}
+	f := new(serveFlags)
+	if text := f.welcome("m", backend.Info{}, urlOf(addr, false)); !strings.Contains(text, "curl -s http://127.0.0.1:81/generate_json -d '{") {
+		t.Errorf("%s", text)
+	}
+	f.server.APIKeys = []string{"secret"}
+	text := f.welcome("m", backend.Info{}, urlOf(addr, true))
+	if !strings.Contains(text, "curl -s https://127.0.0.1:81/generate_json -H \"Authorization: Bearer $STENCIL_API_KEY\" -d '{") || strings.Contains(text, "secret") {
+		t.Errorf("%s", text)
 	}
 }
 

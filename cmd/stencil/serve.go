@@ -112,7 +112,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return errors.Join(err, <-served, e.Close(), model.Close())
 	}
 	log.Info("ready", "model", name, "address", l.Addr().String(), "context", e.ContextLimit(), "parallel", f.engine.Parallel)
-	fmt.Fprint(stdout, welcome(name, model.Info(), urlOf(l.Addr())))
+	fmt.Fprint(stdout, f.welcome(name, model.Info(), urlOf(l.Addr(), f.server.TLSCert != "")))
 
 	err = <-served
 	return errors.Join(err, srv.CloseModels(), e.Close(), model.Close())
@@ -142,28 +142,37 @@ func (f *serveFlags) name(model backend.Model) string {
 }
 
 // urlOf returns an address as it is typed: a wildcard is reached by loopback.
-func urlOf(addr net.Addr) string {
+func urlOf(addr net.Addr, secure bool) string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
-		return "http://" + addr.String()
+		return scheme + addr.String()
 	}
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return scheme + net.JoinHostPort(host, port)
 }
 
-// welcome says what to do next.
-func welcome(name string, info backend.Info, url string) string {
+// welcome says what to do next. Where a key is needed, it is left to whoever
+// pastes the command.
+func (f *serveFlags) welcome(name string, info backend.Info, url string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nServing %s on %s\n", name, url)
 	if strings.HasPrefix(info.Description, models.RandomDescription) {
 		b.WriteString("Its weights are random: the text means nothing, but it fits the schema.\n")
 	}
+	header := ""
+	if len(f.server.APIKeys) > 0 {
+		header = ` -H "Authorization: Bearer $STENCIL_API_KEY"`
+	}
 	fmt.Fprintf(&b, `
 Try this:
 
-curl -s %s/generate_json -d '{
+curl -s %s/generate_json%s -d '{
   "prompt": "A customer: ",
   "max_tokens": 60,
   "schema": {
@@ -178,6 +187,6 @@ curl -s %s/generate_json -d '{
   }
 }'
 
-`, url)
+`, url, header)
 	return b.String()
 }
