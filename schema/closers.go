@@ -19,6 +19,7 @@ type closerTable struct {
 	rests    [][]byte    // what follows
 	before   *vocab.Trie // the decoded characters before the quote
 	first    []int32     // those where nothing precedes
+	all      vocab.Bitset
 	byPrefix map[string][]int32
 	longest  int // characters in the longest prefix
 }
@@ -61,6 +62,10 @@ func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
 		}
 	}
 	t.before, t.after = vocab.NewTrie(before), vocab.NewTrie(after)
+	t.all = vocab.NewBitset(len(tokens))
+	for i := range tokens {
+		t.all.Set(int32(i))
+	}
 	return t
 }
 
@@ -295,11 +300,7 @@ func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
 				return
 			}
 			if groups[0].only == nil {
-				all := vocab.NewBitset(n)
-				for j := range n {
-					all.Set(int32(j))
-				}
-				groups[0].only = all
+				groups[0].only = slices.Clone(t.all)
 			}
 			g := closerGroup{name: name}
 			if len(list) <= fewClosers {

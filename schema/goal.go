@@ -75,7 +75,7 @@ func (t *goalTable) node(n *node, scope int32) goal {
 
 func (t *goalTable) schema(kind goalKind, n *node, scope int32) goal {
 	t.key = append(t.key[:0], byte(kind))
-	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(n.id))
+	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(n.same))
 	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(scope))
 	return t.intern(goalInfo{kind: kind, node: n, scope: scope})
 }

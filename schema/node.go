@@ -35,6 +35,7 @@ const (
 // A node is one schema of the document, its keywords read and checked.
 type node struct {
 	id       int32
+	same     int32 // id of a schema that says the same
 	parent   *node
 	segment  string // where the parent holds it, as part of a JSON pointer
 	val      *value

@@ -58,6 +58,7 @@ func parseDocument(src string, opt Options) (*document, error) {
 	d.root = d.node(v, nil, "", d.res.root)
 	d.resolveAll()
 	d.checkLoops()
+	d.findSame()
 	return d, nil
 }
 
@@ -119,7 +120,8 @@ func short(v *value) string {
 
 // node reads the schema v.
 func (d *document) node(v *value, parent *node, segment string, res *resource) *node {
-	n := &node{id: int32(len(d.nodes)), parent: parent, segment: segment, val: v, resource: res, draft: d.draft}
+	id := int32(len(d.nodes))
+	n := &node{id: id, same: id, parent: parent, segment: segment, val: v, resource: res, draft: d.draft}
 	if parent != nil {
 		n.draft = parent.draft
 	}
