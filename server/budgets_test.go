@@ -121,7 +121,7 @@ func budgetRequest(t *testing.T, url string, one bench.Case, rng *rand.Rand, c *
 	if reply.Constraint.Closed {
 		c.add("closed by the budget")
 		if len(reply.Constraint.Shortened) == 0 {
-			c.add("closed without a pointer")
+			return fmt.Errorf("%s: closed by the budget, and no pointer says where: %s", one.ID, text)
 		}
 	}
 	return nil

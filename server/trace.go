@@ -107,18 +107,19 @@ func (t *trace) pressure() pressureReply {
 }
 
 // shortened returns the pointers of the values that were written with the
-// budget running out: leaves that were not complete at that place, or else the
-// innermost container that was open.
+// budget running out: leaves that were not complete at that place; if there are
+// none, the innermost value that was open there or ended there.
 func (t *trace) shortened(from int) []string {
 	out := []string{}
 	var open *field
 	for i, f := range t.fields {
 		switch {
-		case f.end <= from:
-		case f.leaf:
-			out = append(out, f.pointer)
-		case f.start < from && (open == nil || f.start > open.start):
+		case f.end < from || f.start > from:
+		case open == nil || f.start > open.start || f.start == open.start && f.end <= open.end:
 			open = &t.fields[i]
+		}
+		if f.leaf && f.end > from {
+			out = append(out, f.pointer)
 		}
 	}
 	if len(out) == 0 && open != nil {
