@@ -23,7 +23,7 @@ type leave struct {
 }
 
 type localKey struct {
-	trie  *vocab.Trie
+	trie  *vocab.Trie // nil: all tokens
 	node  int32
 	frame Frame
 }
@@ -44,15 +44,47 @@ func (w *maskBuilder) common(trie *vocab.Trie, node, c int32, from *origin) bool
 	if !t.frame(f).common {
 		return false
 	}
-	l := w.local(trie, node, f)
-	for _, v := range l.values {
-		w.keep(from, v, false)
+	w.replay(w.local(trie, node, f), trie, node, t.stackParent[c>>1], from)
+	return true
+}
+
+// commonStack adds the tokens that stack s allows if a common frame is on top
+// of it, about which nothing is prepared that a list can't hold.
+func (w *maskBuilder) commonStack(s int32) bool {
+	t := w.t
+	f := t.stackFrame[s]
+	if !t.frame(f).common {
+		return false
+	}
+	key := localKey{nil, 0, f}
+	l, ok := w.locals[key]
+	if !ok {
+		if p := t.src.Prepare(f, w.v); p == nil || p.Base == nil && !p.Parent {
+			l = w.workOut(key, func(c int32) { w.onStack(c >> 1) })
+		} else {
+			w.locals[key] = nil
+		}
+	}
+	if l == nil {
+		return false
+	}
+	w.replay(l, nil, 0, t.stackParent[s], nil)
+	return true
+}
+
+// replay adds what a local of a frame on parent holds.
+func (w *maskBuilder) replay(l *local, trie *vocab.Trie, node, parent int32, from *origin) {
+	if from == nil && w.into == nil {
+		w.extra = append(w.extra, l.values...)
+	} else {
+		for _, v := range l.values {
+			w.keep(from, v, false)
+		}
 	}
 	for _, v := range l.doubts {
 		w.keep(from, v, true)
 	}
 	w.twice = w.twice || l.twice
-	parent := t.stackParent[c>>1]
 	for _, x := range l.leaves {
 		from := x.from.under(from)
 		switch {
@@ -66,7 +98,6 @@ func (w *maskBuilder) common(trie *vocab.Trie, node, c int32, from *origin) bool
 			w.below(x.trie, x.node, parent, from)
 		}
 	}
-	return true
 }
 
 // under returns the origin with another one above it all.
@@ -84,12 +115,19 @@ func (w *maskBuilder) local(trie *vocab.Trie, node int32, f Frame) *local {
 	if l, ok := w.locals[key]; ok {
 		return l
 	}
+	return w.workOut(key, func(c int32) {
+		w.left(trie, node, c, nil)
+		w.walkBelow(trie, node, c, nil)
+	})
+}
+
+// workOut collects what walk finds from the configuration of the key's frame
+// on any stack.
+func (w *maskBuilder) workOut(key localKey, walk func(c int32)) *local {
 	l := &local{}
 	outer, twice := w.into, w.twice
 	w.into, w.twice = l, false
-	c := w.t.push(f, anyStack<<1) << 1
-	w.left(trie, node, c, nil)
-	w.walkBelow(trie, node, c, nil)
+	walk(w.t.push(key.frame, anyStack<<1) << 1)
 	l.twice = w.twice
 	w.into, w.twice = outer, twice
 	w.locals[key] = l

@@ -189,9 +189,12 @@ func (w *maskBuilder) addBase(b vocab.Bitset) {
 
 // stack adds the tokens that stack s allows.
 func (w *maskBuilder) stack(s int32) {
-	if s == 0 {
-		return
+	if s > anyStack && !w.commonStack(s) {
+		w.onStack(s)
 	}
+}
+
+func (w *maskBuilder) onStack(s int32) {
 	f := w.t.stackFrame[s]
 	p := w.t.src.Prepare(f, w.v)
 	if p == nil {
@@ -204,7 +207,11 @@ func (w *maskBuilder) stack(s int32) {
 	if p.Base != nil {
 		w.addBase(p.Base)
 	}
-	w.extra = append(w.extra, p.Extra...)
+	if w.into != nil {
+		w.into.values = append(w.into.values, p.Extra...)
+	} else {
+		w.extra = append(w.extra, p.Extra...)
+	}
 	w.exits(p, s, nil)
 	if p.Parent {
 		w.t.stacks(w.t.stackParent[s], func(s int32) bool {
