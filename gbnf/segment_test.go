@@ -43,6 +43,17 @@ func calls(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Grammar: constraint(t, v, `root ::= [0-9]+ ("," [0-9]+)*`), Next: 0})
 }
 
+// tools is a call of one of several tools, each with arguments of its own, and
+// free text after it.
+func tools(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
+	return sequence(t, v,
+		decoder.Segment{OneOf: []decoder.Stop{{Mark: text("f("), Next: 1}, {Mark: text("fg("), Next: 2}, {Mark: text("none"), Next: 4}, {Mark: text("none!"), Next: decoder.End}}},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= [0-9]+`), Next: 3},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= [a-z]{2}`), Next: 3},
+		decoder.Segment{Fixed: text(");"), Next: 0},
+		decoder.Segment{Free: &decoder.Free{MayEnd: true}})
+}
+
 // acceptAll feeds a text byte by byte, as tokens of one byte each.
 func acceptAll(m *decoder.SequenceMatcher, s string) error {
 	for i := range len(s) {
@@ -76,6 +87,12 @@ func TestSequenceTexts(t *testing.T) {
 			[]string{"", "a <cal b", "<call>f(1)</call>", "x<call>f(12)</call> y [[1,2 and so on", "[[1[[2", "a[[1,2,"[:6]},
 			[]string{"<call>", "<call>f(", "<call>f(1)", "a[[", "a[[1,[["},
 			[]string{"<call>g", "<call>f()", "<call>f(1)x", "[[a"},
+		},
+		{
+			tools(t, v),
+			[]string{"none", "none!", "none of these", "f(12);fg(ab);f(0);none"},
+			[]string{"", "f(", "f(1", "f(1)", "fg(a", "fg(ab", "no", "f(1);"},
+			[]string{"f()", "g", "fg(a)", "f(1);x", "noone"},
 		},
 	} {
 		for _, s := range append(slices.Clone(c.whole), c.partial...) {
@@ -235,7 +252,7 @@ func TestSequenceControls(t *testing.T) {
 func TestSequenceMasks(t *testing.T) {
 	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
 	rng := rand.New(rand.NewPCG(8, 8))
-	for name, s := range map[string]*decoder.Sequence{"reasoning": reasoning(t, v, 9), "calls": calls(t, v)} {
+	for name, s := range map[string]*decoder.Sequence{"reasoning": reasoning(t, v, 9), "calls": calls(t, v), "tools": tools(t, v)} {
 		m := s.NewMatcher()
 		for range 40 {
 			mask, err := m.Mask()
@@ -280,12 +297,13 @@ func TestSequenceErrors(t *testing.T) {
 		want     string
 	}{
 		{nil, "0 segments"},
-		{[]decoder.Segment{{}}, "want one of free text, fixed text and a grammar"},
+		{[]decoder.Segment{{}}, "want one of free text, fixed texts and a grammar"},
 		{[]decoder.Segment{{Free: &decoder.Free{}}}, "free text without a stop has to be allowed to end"},
 		{[]decoder.Segment{{Fixed: text("a"), Next: 1}}, "there is no segment 1"},
 		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Mark: text("a"), Next: 7}}}}}, "there is no segment 7"},
-		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Next: decoder.End}}}}}, "a mark of 0 bytes"},
+		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Next: decoder.End}}}}}, "a mark without text"},
 		{[]decoder.Segment{{Fixed: []decoder.Piece{{Token: 4000}}, Next: decoder.End}}, "token 4000 is not in the vocabulary"},
+		{[]decoder.Segment{{Fixed: text("a"), Next: 1}, {OneOf: []decoder.Stop{{Mark: text("b"), Next: 0}}}}, "the text never ends"},
 		{[]decoder.Segment{{Grammar: g(), Next: 1}, {Fixed: text("a"), Next: decoder.End}}, "has to be all of the text"},
 		{[]decoder.Segment{{Fixed: text("a"), Next: 1}, {Grammar: g(), Next: 2}, {Grammar: g(), Next: 3}, {Grammar: g(), Next: 4}, {Grammar: g(), Next: decoder.End}}, "more than two constraints"},
 	} {
