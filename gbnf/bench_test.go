@@ -1,6 +1,7 @@
 package gbnf
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -84,28 +85,40 @@ func BenchmarkWarm(b *testing.B) {
 }
 
 // BenchmarkCold is the first mask of each place: every document is read with a
-// grammar that has learnt nothing.
+// grammar that has learnt nothing. Masks that were met before in the document
+// don't count. Documents are read several times, and of each place the fastest
+// counts, so that what else runs on the machine does not.
 func BenchmarkCold(b *testing.B) {
 	v := realVocab(b, "llama3.gguf")
 	for _, s := range samples(b) {
 		b.Run(s.name+"/128k", func(b *testing.B) {
 			all := documents(b, bind(b, s.src, v), 40)
-			var times []time.Duration
+			type place struct{ document, token int }
+			best := map[place]time.Duration{}
 			for i := 0; b.Loop(); i++ {
-				m := bind(b, s.src, v).NewMatcher()
-				for _, tok := range all[i%len(all)] {
+				g := bind(b, s.src, v)
+				m := g.NewMatcher()
+				masks := 0
+				for k, tok := range all[i%len(all)] {
 					start := time.Now()
 					_, err := m.Mask()
-					times = append(times, time.Since(start))
+					took := time.Since(start)
 					if err != nil {
 						b.Fatal(err)
+					}
+					if n := g.Stats().Masks; n > masks {
+						masks = n
+						at := place{i % len(all), k}
+						if old, ok := best[at]; !ok || took < old {
+							best[at] = took
+						}
 					}
 					if err := m.Accept(tok); err != nil {
 						b.Fatal(err)
 					}
 				}
 			}
-			slices.Sort(times)
+			times := slices.Sorted(maps.Values(best))
 			for _, p := range []struct {
 				name string
 				at   float64
