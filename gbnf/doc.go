@@ -49,8 +49,10 @@
 // written out.
 //
 // bytes.go spells characters as UTF-8 and gives the decoder its frames;
-// prepare.go says which tokens need not be walked. regex.go, choice.go and
-// xml.go are other machines below the same frames.
+// prepare.go says which tokens need not be walked: those of which a sketch of
+// the state's surroundings (sketch.go), applied to the vocabulary once
+// (tables.go), tells enough. regex.go and xml.go are other machines below the
+// same frames.
 //
 // # Departures from llama.cpp
 //
@@ -62,5 +64,7 @@
 //     errors. So is a grammar that no text can satisfy; alternatives that no
 //     text can satisfy are never entered.
 //   - A token is referred to for the text that it adds: <text> admits the same
-//     text in other tokens too. See [Grammar.Bind] for control tokens.
+//     text in other tokens too. Tokens that add no text, and !<text>, are
+//     refused by [Grammar.Bind]; [decoder.Sequence] has control tokens between
+//     constraints.
 package gbnf
