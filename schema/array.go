@@ -59,16 +59,27 @@ func (s *source) arrayKeywords(n *node, scope int32, list []int32) []int32 {
 
 // isUnique reports whether f may depend on items being equal.
 func (s *source) isUnique(f form) bool {
-	if u, ok := s.arrays.unique[f]; ok {
-		return u
+	u, ok := s.arrays.unique[f]
+	if !ok {
+		u = s.mentions(f, litUnique) || s.mentions(f, litNotUnique)
+		s.arrays.unique[f] = u
 	}
-	info := s.forms.info[f]
-	u := info.op == opLit && (info.lit.kind == litUnique || info.lit.kind == litNotUnique)
-	for _, k := range info.kids {
-		u = u || s.isUnique(k)
-	}
-	s.arrays.unique[f] = u
 	return u
+}
+
+// mentions reports whether a literal of a kind is in f.
+func (s *source) mentions(f form, kind litKind) bool {
+	info := &s.forms.info[f]
+	return info.op == opLit && info.lit.kind == kind ||
+		slices.ContainsFunc(info.kids, func(k form) bool { return s.mentions(k, kind) })
+}
+
+// allDiffer reports whether f demands that all items are different.
+func (s *source) allDiffer(f form) bool {
+	return slices.ContainsFunc(s.forms.conjuncts(f), func(k form) bool {
+		info := &s.forms.info[k]
+		return info.op == opLit && info.lit.kind == litUnique
+	})
 }
 
 // arrayStart returns the state of an array that has to fulfil g, or -1.
@@ -94,7 +105,7 @@ func (s *source) internArray(x arrState) int32 {
 }
 
 // itemProgress returns what f becomes by one more item.
-func (s *source) itemProgress(f form) []progressed {
+func (s *source) itemProgress(f form, distinct goal) []progressed {
 	info := &s.forms.info[f]
 	switch info.op {
 	case opNo:
@@ -131,6 +142,10 @@ func (s *source) itemProgress(f form) []progressed {
 				return []progressed{{g, yes}}
 			}
 			return s.merge([]progressed{{g, yes}, {always, shift()}})
+		case litUnique:
+			return []progressed{{distinct, f}}
+		case litNotUnique:
+			return s.merge([]progressed{{s.goals.negate(distinct), yes}, {distinct, f}})
 		case litMinItems, litMaxItems:
 			l.a--
 			if next := s.forms.lit(l); next != no {
@@ -154,7 +169,7 @@ func (s *source) itemProgress(f form) []progressed {
 	case opAnd:
 		out := []progressed{{always, yes}}
 		for _, k := range info.kids {
-			if out = s.both(out, s.itemProgress(k)); len(out) == 0 {
+			if out = s.both(out, s.itemProgress(k, distinct)); len(out) == 0 {
 				return nil
 			}
 		}
@@ -162,7 +177,7 @@ func (s *source) itemProgress(f form) []progressed {
 	}
 	var out []progressed
 	for _, k := range info.kids {
-		out = append(out, s.itemProgress(k)...)
+		out = append(out, s.itemProgress(k, distinct)...)
 	}
 	return s.partition(s.merge(out))
 }
@@ -207,22 +222,26 @@ func (s *source) itemMoves(state int32) []move {
 		return m
 	}
 	x := s.arrays.states[state]
-	unique := s.isUnique(x.f)
 	distinct := always
-	if unique {
+	if s.isUnique(x.f) {
 		distinct = s.notSeen(x.seen)
 	}
 	var out []move
-	for _, p := range s.itemProgress(x.f) {
-		g := s.goals.and(p.g, distinct)
-		if !s.isProductive(g) || !s.arraySound(p.f, x.seen) {
+	for _, p := range s.itemProgress(x.f, distinct) {
+		if !s.isProductive(p.g) {
 			continue
 		}
+		if !s.arraySound(p.f, x.seen) {
+			// An item to come may have to equal this one.
+			if p.g = s.goals.and(p.g, s.repeatable(p.f, x.seen)); !s.isProductive(p.g) {
+				continue
+			}
+		}
 		y := arrState{f: p.f}
-		if unique {
+		if s.isUnique(p.f) {
 			y.seen, y.pending = x.seen, x.pending
 		}
-		out = append(out, move{g, s.internArray(y)})
+		out = append(out, move{p.g, s.internArray(y)})
 	}
 	s.arrays.moves[state] = out
 	return out
@@ -241,11 +260,11 @@ const (
 
 // plenty says what there is plenty of among the items that may come next.
 func (s *source) plenty(state int32) int32 {
-	if len(s.itemMoves(state)) == 0 {
+	if len(s.itemMoves(state)) == 0 || s.mentions(s.arrays.states[state].f, litNotUnique) {
 		return 0
 	}
 	var out int32
-	for _, p := range s.itemProgress(s.arrays.states[state].f) {
+	for _, p := range s.itemProgress(s.arrays.states[state].f, always) {
 		if s.view(p.g, jString) == int32(s.lang.any) {
 			out |= manyStrings
 		}
@@ -315,7 +334,7 @@ func (s *source) arraySound(f form, seen int32) bool {
 	steps := s.opt.Limits.Steps
 	ok := false
 	if !s.forms.branches(f, &steps, func(lits []lit) bool {
-		ok = s.itemsPossible(lits, seen)
+		ok = s.itemsPossible(lits, seen, nil)
 		return !ok && s.err == nil
 	}) && !ok {
 		s.limit("steps", s.opt.Limits.Steps)
@@ -327,11 +346,13 @@ func (s *source) arraySound(f form, seen int32) bool {
 }
 
 // itemsPossible reports whether an array can get items that fulfil all of
-// lits. It chooses a length and, for each demand for some item, a place.
-func (s *source) itemsPossible(lits []lit, seen int32) bool {
+// lits. It chooses a length and, for each demand for some item, a place. If into
+// isn't nil and two items have to be equal, it only adds there what an item read
+// before would have to equal.
+func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 	least, most := 0, maxCount
 	var every, some, atLeast, atMost []lit
-	unique := false
+	unique, repeated := false, false
 	last := 0 // items from here on are treated alike
 	for _, l := range lits {
 		switch l.kind {
@@ -354,10 +375,10 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 		case litUnique:
 			unique = true
 		case litNotUnique:
-			return false // refused when the schema is read
+			repeated = true
 		}
 	}
-	if least > most {
+	if least > most || unique && repeated {
 		return false
 	}
 	distinct := always
@@ -413,6 +434,7 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 		counts := make([]int, len(atMost))
 		check := min(n, max(last+len(wants)+1, filled))
 		used := map[goal]int{}
+		items := make([]goal, 0, check)
 		for i := range check {
 			g := demand(i)
 			if p, ok := placed[i]; ok {
@@ -434,6 +456,13 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 			if !s.isProductive(g) {
 				return false
 			}
+			items = append(items, g)
+		}
+		if repeated {
+			for i := check; i < check+2 && i < most; i++ {
+				items = append(items, demand(i))
+			}
+			return s.repeats(items, seen, into)
 		}
 		if unique && n > check {
 			g := demand(check)
@@ -479,4 +508,47 @@ func (s *source) itemsPossible(lits []lit, seen int32) bool {
 		return false
 	}
 	return place(0)
+}
+
+// repeats reports whether one of the items can equal another, or one that has
+// been read.
+func (s *source) repeats(items []goal, seen int32, into *goal) bool {
+	if into != nil {
+		for _, g := range items {
+			if !s.isProductive(g) {
+				break
+			}
+			*into = s.goals.or(*into, g)
+		}
+		return false
+	}
+	taken := s.goals.negate(s.notSeen(seen))
+	for j, g := range items {
+		if !s.isProductive(g) {
+			return false
+		}
+		if s.isProductive(s.goals.and(g, taken)) {
+			return true
+		}
+		for _, other := range items[:j] {
+			if s.isProductive(s.goals.and(g, other)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// repeatable returns what one of the items that fulfil f can equal, where f
+// demands that two are equal.
+func (s *source) repeatable(f form, seen int32) goal {
+	out := never
+	if s.mentions(f, litNotUnique) {
+		steps := s.opt.Limits.Steps
+		s.forms.branches(f, &steps, func(lits []lit) bool {
+			s.itemsPossible(lits, seen, &out)
+			return s.err == nil
+		})
+	}
+	return out
 }

@@ -90,7 +90,7 @@ func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
 // array counts the ends of an array of which n items have been read.
 func (c *counter) array(state, n int32, limit int) int {
 	s := c.s
-	unique := s.isUnique(s.arrays.states[state].f)
+	unique := s.allDiffer(s.arrays.states[state].f)
 	at := countKey{state: state}
 	if unique {
 		at.from = n
@@ -101,6 +101,9 @@ func (c *counter) array(state, n int32, limit int) int {
 	}
 	if s.itemFinal(s.arrays.states[state].f) {
 		total++
+	}
+	if s.mentions(s.arrays.states[state].f, litNotUnique) {
+		total = limit
 	}
 	for _, m := range s.itemMoves(state) {
 		values := s.countValues(m.g, limit)

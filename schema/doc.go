@@ -59,7 +59,7 @@
 //	minProperties          enforced
 //	minimum                enforced
 //	multipleOf             enforced
-//	not                    enforced, but for not uniqueItems
+//	not                    enforced
 //	oneOf                  enforced
 //	pattern                enforced; back-references are unsupported
 //	patternProperties      enforced
