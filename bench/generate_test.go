@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -495,4 +494,4 @@ func (d *dice) mutateString(at *value) {
 }
 
 // String writes the value as compact JSON.
-func (v *value) String() string { return fmt.Sprintf("%s", appendJSON(nil, v, compactJSON)) }
+func (v *value) String() string { return string(appendJSON(nil, v, compactJSON)) }

@@ -685,11 +685,18 @@ func (t *tables) cheapest(c int32) (best, cost int32) {
 	return best, cost
 }
 
+// endless is the cost of a stack that nothing is known to complete.
+const endless = 1 << 30
+
 // cost returns the length of a shortest text that completes stack s.
 func (t *tables) cost(s int32) int32 {
 	if t.stackCost[s] < 0 {
 		_, below := t.cheapest(t.stackParent[s])
-		t.stackCost[s] = below + int32(len(t.src.Finish(t.stackFrame[s])))
+		rest := t.src.Finish(t.stackFrame[s])
+		t.stackCost[s] = below + int32(len(rest))
+		if rest == nil && !t.frame(t.stackFrame[s]).mayPop || below >= endless {
+			t.stackCost[s] = endless
+		}
 	}
 	return t.stackCost[s]
 }

@@ -52,15 +52,14 @@ type Grammar struct {
 	vocab  *vocab.Vocab
 	limits Limits
 
-	mu      sync.Mutex
-	t       *tables
-	build   *maskBuilder
-	masks   map[int32]*computed
-	size    int // bytes held by masks
-	start   int32
-	epoch   int32 // number of times everything was thrown away
-	stale   func() bool
-	scratch Matcher
+	mu    sync.Mutex
+	t     *tables
+	build *maskBuilder
+	masks map[int32]*computed
+	size  int // bytes held by masks
+	start int32
+	epoch int32 // number of times everything was thrown away
+	stale func() bool
 }
 
 // New returns the grammar of src over v. The source must not be used by

@@ -35,7 +35,8 @@ type Source interface {
 	// the result are used, and name values of the trie. Nil means that the
 	// sub-tree has to be walked.
 	PrepareAt(f Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *Prepared
-	// Finish returns a shortest text that brings f to its end.
+	// Finish returns a shortest text that brings f to its end, nil if that is
+	// no text or the source knows none.
 	Finish(f Frame) []byte
 	// Describe says in words what may follow f.
 	Describe(f Frame) string

@@ -244,8 +244,17 @@ func (s *source) colon() string {
 }
 
 // Finish implements [decoder.Source].
-func (s *source) Finish(f decoder.Frame) []byte { return []byte(s.finish(s.frames.keys[f])) }
+func (s *source) Finish(f decoder.Frame) []byte {
+	k := s.frames.keys[f]
+	text := s.finish(k)
+	if text == "" && k.kind != frameEnd && k.kind != frameNumber {
+		return nil
+	}
+	return []byte(text)
+}
 
+// finish returns the text that ends a frame. It is empty where there is none,
+// and at the end of the document or of a number.
 func (s *source) finish(k frameKey) string {
 	switch k.kind {
 	case frameRoot, frameValue:
@@ -260,30 +269,42 @@ func (s *source) finish(k frameKey) string {
 		quoted := appendQuoted(nil, s.machines[k.a].Shortest(q))
 		return lead + string(quoted[1:])
 	case frameArrOpen:
-		items, _ := s.finishArray(k.a)
-		if len(items) == 0 {
+		items, size := s.finishArray(k.a)
+		switch {
+		case size == noFinish:
+			return ""
+		case len(items) == 0:
 			return "]"
 		}
 		return s.renderItems(items, k.depth, true)
 	case frameArrAfter, frameArrItem:
-		items, _ := s.finishArray(k.a)
-		if len(items) == 0 && !s.pretty() {
-			return "]"
+		items, size := s.finishArray(k.a)
+		if size == noFinish {
+			return ""
 		}
 		return s.renderItems(items, k.depth, false)
 	case frameObjOpen:
-		members, _ := s.finishObject(k.a, true)
-		if len(members) == 0 {
+		members, size := s.finishObject(k.a, true)
+		switch {
+		case size == noFinish:
+			return ""
+		case len(members) == 0:
 			return "}"
 		}
 		return s.renderMembers(members, k.depth, true)
 	case frameObjAfter:
-		members, _ := s.finishObject(k.a, false)
+		members, size := s.finishObject(k.a, false)
+		if size == noFinish {
+			return ""
+		}
 		return s.renderMembers(members, k.depth, false)
 	case frameColon:
 		return s.colon()
 	case frameObjComma:
-		return `"` + s.finishKey(frameKey{kind: frameObjKey, depth: k.depth, a: k.a, b: s.firstKey(k.a)})
+		if rest := s.finishKey(frameKey{kind: frameObjKey, depth: k.depth, a: k.a, b: s.firstKey(k.a)}); rest != "" {
+			return `"` + rest
+		}
+		return ""
 	case frameObjKey:
 		return s.finishKey(k)
 	}

@@ -29,6 +29,16 @@ func (s *source) keySet(others bool, names, patterns []int32) int32 {
 	slices.Sort(names)
 	slices.Sort(patterns)
 	names, patterns = slices.Compact(names), slices.Compact(patterns)
+	if others && len(names) == 0 && len(patterns) == 1 {
+		// All but the strings of a language may be few, as in "not this name".
+		if rest, ok := s.finite(s.patternID(s.lang.not(s.patterns[patterns[0]].expr))); ok {
+			others, patterns = false, nil
+			for _, text := range rest {
+				names = append(names, s.nameID(text))
+			}
+			slices.Sort(names)
+		}
+	}
 	flag := int32(0)
 	if others {
 		flag = 1

@@ -53,9 +53,6 @@ type node struct {
 	str   *stringKeywords
 	num   *numberKeywords
 	apply *applicators
-
-	// state of the analysis
-	visiting bool
 }
 
 type property struct {

@@ -347,3 +347,36 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// What is proposed after any beginning completes it.
+func TestShortestCompletion(t *testing.T) {
+	v := byteVocab(t)
+	for _, c := range []struct {
+		schema   string
+		prefixes []string
+	}{
+		{`{"type": "object", "not": {"propertyNames": {"not": {"const": "0"}}}, "patternProperties": {"\\d": {"type": "boolean"}}}`,
+			[]string{``, `{`, `{"`, `{"0`, `{"a":1`, `{"a":1,"`, `{"0":true,`, `{"0":true,"`, `{"0":true,"1`, `{"a":1,"00":true,"`}},
+		{`{"type": "object", "properties": {"a": true, "b": true}, "required": ["b"], "not": {"patternProperties": {"x": {"type": "array"}}}}`,
+			[]string{``, `{`, `{"a":1`, `{"a":1,`, `{"b":1`, `{"b":1,"c":2,"`}},
+		{`{"type": "array", "items": {"enum": ["a", "b"]}, "not": {"uniqueItems": true}}`, []string{``, `[`, `["a"`, `["a",`, `["a","b"`}},
+		{`{"type": "object", "minProperties": 3, "maxProperties": 3, "properties": {"a": {"type": "object", "required": ["x"]}}, "required": ["a"]}`,
+			[]string{``, `{"`, `{"a":{`, `{"a":{"x":1},"aa":[`}},
+		{`{"allOf": [{"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["one"]}}, {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["two"]}},
+			{"if": {"properties": {"k": {"const": 3}}}, "then": {"properties": {"v": {"type": "string", "minLength": 3}}}}], "required": ["k", "v"], "type": "object"}`,
+			[]string{``, `{`, `{"k":1`, `{"k":2,"v`, `{"k":3`, `{"v":"`, `{"v":1,`}},
+	} {
+		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}} {
+			for _, prefix := range c.prefixes {
+				m := grammar(t, v, c.schema, opt).NewMatcher()
+				if _, err := m.AcceptBytes([]byte(prefix)); err != nil {
+					continue // another order or layout
+				}
+				rest := m.ShortestCompletion()
+				if _, err := m.AcceptBytes(rest); err != nil || !m.Accepting() {
+					t.Errorf("%s: %q is completed by %q: %v", c.schema, prefix, rest, err)
+				}
+			}
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strconv"
 
-	"stencil/decoder"
 	"stencil/regular"
 	"stencil/schema/number"
 )
@@ -84,8 +83,7 @@ type source struct {
 	tables       *vocabTables // of the vocabulary that Prepare was called with
 	closerGroups map[groupKey][]closerGroup
 
-	start decoder.Frame
-	err   error
+	err error
 }
 
 type viewKey struct {

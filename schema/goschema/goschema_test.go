@@ -13,7 +13,8 @@ import (
 type base struct {
 	ID      int64 `json:"id"`
 	Comment string
-	hidden  int
+	//lint:ignore U1000 fields that are not exported are left out
+	hidden int
 }
 
 type shadow struct {
@@ -33,6 +34,7 @@ type level int
 
 func (level) MarshalText() ([]byte, error) { return []byte("low"), nil }
 
+//lint:ignore U1000 nothing of it is looked at
 type odd struct{ x int }
 
 func (odd) MarshalJSON() ([]byte, error) { return []byte("1"), nil }
@@ -91,8 +93,9 @@ func TestTypes(t *testing.T) {
 			*shadow
 			other
 			Comment string `json:"-"`
-			Dash    int    `json:"-,"`
-			Named   base   `json:"named"`
+			//lint:ignore SA5008 the name is a dash
+			Dash  int  `json:"-,"`
+			Named base `json:"named"`
 		}{}, `{"type":"object","properties":{"id":` + int64Schema + `,"Comment":{"type":"string"},"-":` + int64Schema + `,"named":{"$ref":"#/$defs/base"}},"required":["id","-","named"],"additionalProperties":false,"$defs":{"base":{"type":"object","properties":{"id":` + int64Schema + `,"Comment":{"type":"string"}},"required":["id","Comment"],"additionalProperties":false}}}`},
 		{struct {
 			A *int8   `json:"a"`
@@ -132,6 +135,7 @@ func TestErrors(t *testing.T) {
 			A string `json:",string"`
 		}{}, "quotes a string twice"},
 		{struct {
+			//lint:ignore SA5008 a wrong tag on purpose
 			A []int `json:",string"`
 		}{}, "is for numbers and booleans"},
 		{struct {
@@ -176,6 +180,7 @@ func TestFieldsAsJSON(t *testing.T) {
 		}{},
 		struct {
 			*node
+			//lint:ignore SA5008 a wrong tag on purpose
 			X int `json:"in valid\\"`
 		}{node: &node{}},
 		struct {
