@@ -28,7 +28,6 @@ type vocabTables struct {
 	longTrie  *vocab.Trie
 	longBelow []vocab.Subtree
 
-	common map[regular.Place]*textLocal
 	strict map[*uint64]vocab.Bitset // by the set they were made from
 
 	// The same where characters are spelt in one way only: in keys, and in
