@@ -360,6 +360,7 @@ func TestShortestCompletion(t *testing.T) {
 		{`{"type": "object", "properties": {"a": true, "b": true}, "required": ["b"], "not": {"patternProperties": {"x": {"type": "array"}}}}`,
 			[]string{``, `{`, `{"a":1`, `{"a":1,`, `{"b":1`, `{"b":1,"c":2,"`}},
 		{`{"type": "array", "items": {"enum": ["a", "b"]}, "not": {"uniqueItems": true}}`, []string{``, `[`, `["a"`, `["a",`, `["a","b"`}},
+		{`{"type": "object", "propertyNames": {"pattern": "\\n|\""}, "minProperties": 1}`, []string{``, `{`, `{"`, `{"a`, `{"\`}},
 		{`{"type": "object", "minProperties": 3, "maxProperties": 3, "properties": {"a": {"type": "object", "required": ["x"]}}, "required": ["a"]}`,
 			[]string{``, `{"`, `{"a":{`, `{"a":{"x":1},"aa":[`}},
 		{`{"allOf": [{"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["one"]}}, {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["two"]}},

@@ -124,9 +124,6 @@ func (s *source) freshKey(key int32, begun bool, fits func(matching uint64) bool
 		chars := []rune{'a', 'b', '_', '0', '-'}
 		chars = append(chars, s.keySamples(k)...)
 		for _, r := range chars {
-			if r < 0x20 || r == '"' || r == '\\' {
-				continue
-			}
 			next := s.keyStep(p.key, r)
 			if seen[next] || !alive(next) {
 				continue
