@@ -138,6 +138,9 @@ func (w *maskBuilder) workOut(key localKey, walk func(c int32)) *local {
 // leaves reports whether what a local's frame stands on may read on in
 // configuration c.
 func (w *maskBuilder) leaves(c int32) bool {
+	if s := c >> 1; c&1 == 0 && s != anyStack && (s == 0 || !w.t.frame(w.t.stackFrame[s]).mayPop) {
+		return false
+	}
 	return !w.t.reading(c, func(s int32) bool { return s != anyStack })
 }
 

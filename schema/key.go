@@ -73,11 +73,11 @@ func (s *source) keyState(k keyState) int32 {
 
 // firstKey returns the key state before a key in an object state.
 func (s *source) firstKey(state int32) int32 {
-	if k, ok := s.objects.firstKeys[state]; ok {
-		return k
+	if k := s.objects.firstKeys[state]; k != 0 {
+		return k - 1
 	}
 	k := s.keyState(s.beforeKey(state))
-	s.objects.firstKeys[state] = k
+	s.objects.firstKeys[state] = k + 1
 	return k
 }
 

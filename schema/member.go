@@ -198,8 +198,8 @@ type allowance struct{ known, allowed []uint64 }
 
 // allowedName reports whether a name may come next.
 func (s *source) allowedName(state, name int32) bool {
-	a, ok := s.objects.allowed[state]
-	if !ok {
+	a := s.objects.allowed[state]
+	if a.known == nil {
 		words := s.objects.families[s.objects.states[state].fam].words
 		both := make([]uint64, 2*words)
 		a = allowance{both[:words:words], both[words:]}

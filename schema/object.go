@@ -57,8 +57,8 @@ type objectTable struct {
 	freeIndex  map[freeKey]int32
 	moves      map[moveKey][]move
 	soundness  map[objState]bool
-	allowed    map[int32]allowance // by state
-	more       map[int32]int8      // by state: whether another member may follow, 1 or -1
+	allowed    []allowance // by state
+	more       []int8      // by state: whether another member may follow, 1 or -1
 	relevance  map[[2]int32]*relevance
 	freeOK     map[moveKey]bool
 	initial    map[goal]int32
@@ -67,7 +67,7 @@ type objectTable struct {
 	keyRows    []*[128]int32
 	vectors    [][]int32
 	vecIndex   map[string]int32
-	firstKeys  map[int32]int32
+	firstKeys  []int32        // by state: 1 + the key state, or 0
 	othersLeft map[int32]bool // by key state
 	settled    map[int32]bool // by vector
 
@@ -90,9 +90,9 @@ func (t *objectTable) init() {
 		famIndex: map[string]int32{}, famOf: map[goal]int32{}, staticOf: map[[2]int32]int32{},
 		stateOf: map[objState]int32{}, usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0},
 		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
-		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, allowed: map[int32]allowance{}, more: map[int32]int8{}, relevance: map[[2]int32]*relevance{},
+		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{},
 		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyIndex: map[keyState]int32{},
-		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, firstKeys: map[int32]int32{}, othersLeft: map[int32]bool{}, settled: map[int32]bool{},
+		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, othersLeft: map[int32]bool{}, settled: map[int32]bool{},
 		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
 	}
 }
@@ -296,6 +296,7 @@ func (s *source) intern(x objState) int32 {
 	}
 	i := int32(len(t.states))
 	t.states = append(t.states, x)
+	t.allowed, t.more, t.firstKeys = append(t.allowed, allowance{}), append(t.more, 0), append(t.firstKeys, 0)
 	t.stateOf[x] = i
 	return i
 }

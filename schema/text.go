@@ -479,6 +479,33 @@ func (s *source) keySamples(k keyState) []rune {
 	return list
 }
 
+// cuts returns the ASCII characters, a space among them, that needn't be treated
+// like the ones before them.
+func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
+	s := t.s
+	k := s.objects.keyStates[t.key]
+	fam := s.objects.families[k.fam]
+	out[' '] = true
+	for _, r := range s.keySamples(k) {
+		if r < utf8.RuneSelf {
+			out[r] = true
+		}
+	}
+	next := func(name string) {
+		if len(name) > int(k.depth) && name[k.depth] < utf8.RuneSelf {
+			c := name[k.depth]
+			out[c], out[c+1] = true, true
+		}
+	}
+	for i := k.lo; i < k.hi; i++ {
+		next(s.nameAt(fam, i))
+	}
+	for _, id := range s.objects.takenLists[k.taken] {
+		next(s.names[id])
+	}
+	return out
+}
+
 func (t *keyText) uniform() (int32, bool) {
 	s := t.s
 	k := s.objects.keyStates[t.key]
@@ -541,10 +568,17 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 			}
 		}
 	} else {
+		cuts := t.cuts()
+		alive := false
 		for c := 0x20; c < utf8.RuneSelf; c++ {
-			if c != '"' && c != '\\' {
-				_, live[c] = t.next(rune(c))
+			switch {
+			case c == '"' || c == '\\':
+				cuts[c+1] = cuts[c+1] || cuts[c]
+				continue
+			case cuts[c]:
+				_, alive = t.next(rune(c))
 			}
+			live[c] = alive
 		}
 		live['\\'] = t.escapable()
 		highLive(t, e)
