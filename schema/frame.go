@@ -321,7 +321,11 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 	case k.kind == frameArrItem:
 		plenty := s.plenty(k.a)
 		if plenty == 0 {
-			e.CaptureOnly(',', ',')
+			// To differ from the item just read never makes more possible; to be
+			// equal to it may.
+			if len(s.itemMoves(k.a)) > 0 || s.mentions(s.arrays.states[k.a].f, litNotUnique) {
+				e.CaptureOnly(',', ',')
+			}
 			break
 		}
 		for _, m := range s.itemMoves(k.a) {
