@@ -413,8 +413,9 @@ func (s *source) settled(key int32) bool {
 		fam := s.objects.families[k.fam]
 		for i, q := range s.objects.vectors[k.vec] {
 			if q != regular.Dead {
-				n, any := s.patterns[fam.pats[i]].machine.Room(q)
-				ok = ok && any && n < 0
+				m := s.patterns[fam.pats[i]].machine
+				n, any := m.Room(q)
+				ok = ok && any && n < 0 && m.Accepting(q)
 			}
 		}
 		s.objects.settled[k.vec] = ok
