@@ -375,9 +375,14 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 			s.fail(fmt.Errorf("schema: item of an array: %w", err))
 			return
 		}
-		state, ok := s.withItem(k.a, v)
-		if !ok {
-			return
+		state := k.a
+		// Numbers that no computer holds, which are never generated, aren't
+		// told from others.
+		if !v.holdsHuge() {
+			var ok bool
+			if state, ok = s.withItem(k.a, v); !ok {
+				return
+			}
 		}
 		after := k
 		after.kind, after.a = frameArrAfter, state

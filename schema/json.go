@@ -2,10 +2,13 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"stencil/schema/number"
 )
 
 // kind is the type of a JSON value.
@@ -449,4 +452,15 @@ func appendQuoted(dst []byte, s string) []byte {
 		}
 	}
 	return append(dst, '"')
+}
+
+// holdsHuge reports whether a number beyond the limits of package number is in
+// v.
+func (v *value) holdsHuge() bool {
+	if v.kind == kindNumber {
+		_, err := number.Parse(v.str)
+		return err != nil
+	}
+	return slices.ContainsFunc(v.items, (*value).holdsHuge) ||
+		slices.ContainsFunc(v.members, func(m member) bool { return m.val.holdsHuge() })
 }
