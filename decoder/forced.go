@@ -29,14 +29,24 @@ func (m *Matcher) forced() ([]byte, int32) {
 	}
 	n := len(m.text)
 	text := append(m.pending[:0], m.text...)
+	var looks [maxLooks]byte
 	for len(text)-n < maxForced && !t.accepting(c) {
 		var live [4]uint64
 		t.live(c, &live)
-		b, ok := single(&live)
-		if !ok {
-			break
+		// What the text doesn't allow may still look live.
+		next := int32(dead)
+		var b byte
+		for _, x := range few(&live, &looks) {
+			after := m.stepByte(c, x, text)
+			if after == dead {
+				continue
+			}
+			if next != dead {
+				next = dead
+				break
+			}
+			b, next = x, after
 		}
-		next := m.stepByte(c, b, text)
 		if next == dead || t.err != nil {
 			break
 		}
@@ -47,16 +57,21 @@ func (m *Matcher) forced() ([]byte, int32) {
 	return append([]byte(nil), text[n:]...), c
 }
 
-// single returns the only member of the set.
-func single(set *[4]uint64) (byte, bool) {
-	n, at := 0, 0
+// maxLooks is the number of bytes that are tried to find the only one.
+const maxLooks = 4
+
+// few returns the members of a small set, nothing of a larger one.
+func few(set *[4]uint64, buf *[maxLooks]byte) []byte {
+	out := buf[:0]
 	for i, w := range set {
-		if w != 0 {
-			n += bits.OnesCount64(w)
-			at = i<<6 + bits.TrailingZeros64(w)
+		for ; w != 0; w &= w - 1 {
+			if len(out) == maxLooks {
+				return nil
+			}
+			out = append(out, byte(i<<6+bits.TrailingZeros64(w)))
 		}
 	}
-	return byte(at), n == 1
+	return out
 }
 
 // ForcedTokens returns the forced text as the tokens that the model's own
