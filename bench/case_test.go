@@ -11,7 +11,7 @@ var caseFile = flag.String("case", "", "corpus to examine in TestCase: walks, in
 // do, and prints a small schema for every fault.
 func TestCase(t *testing.T) {
 	if *caseFile == "" {
-		t.Skip("no -case")
+		t.Skip("a tool for finding small cases: go test -run TestCase ./bench -case FILE")
 	}
 	cases, err := (&Corpus{Paths: []string{*caseFile}}).All()
 	if err != nil {

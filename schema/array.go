@@ -182,31 +182,6 @@ func (s *source) itemProgress(f form, distinct goal) []progressed {
 	return s.partition(s.merge(out))
 }
 
-// itemFinal reports whether f holds for an array that gets no more items.
-func (s *source) itemFinal(f form) bool {
-	info := &s.forms.info[f]
-	switch info.op {
-	case opNo:
-		return false
-	case opYes:
-		return true
-	case opLit:
-		switch info.lit.kind {
-		case litSomeItem, litMinItems, litAtLeast, litNotUnique:
-			return false
-		}
-		return true
-	case opAnd:
-		for _, k := range info.kids {
-			if !s.itemFinal(k) {
-				return false
-			}
-		}
-		return true
-	}
-	return slices.ContainsFunc(info.kids, s.itemFinal)
-}
-
 // notSeen returns the goal of differing from all items of a list.
 func (s *source) notSeen(seen int32) goal {
 	var list []goal
@@ -321,7 +296,7 @@ func (s *source) arraySound(f form, seen int32) bool {
 	if f == no {
 		return false
 	}
-	if s.itemFinal(f) {
+	if s.final(f) {
 		return true
 	}
 	unique := s.isUnique(f)

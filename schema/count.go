@@ -99,7 +99,7 @@ func (c *counter) array(state, n int32, limit int) int {
 	if !begin {
 		return total
 	}
-	if s.itemFinal(s.arrays.states[state].f) {
+	if s.final(s.arrays.states[state].f) {
 		total++
 	}
 	if s.mentions(s.arrays.states[state].f, litNotUnique) {

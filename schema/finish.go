@@ -118,7 +118,7 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 			continue
 		}
 		visited[p.state] = true
-		if s.itemFinal(s.arrays.states[p.state].f) {
+		if s.final(s.arrays.states[p.state].f) {
 			var items []goal
 			for ; p.up >= 0; p = paths[p.up] {
 				items = append(items, p.g)

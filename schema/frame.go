@@ -294,7 +294,7 @@ func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
 
 // itemEdges records what may follow [ or an item.
 func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
-	closing := s.itemFinal(s.arrays.states[k.a].f)
+	closing := s.final(s.arrays.states[k.a].f)
 	depth := s.inner(k.depth)
 	item := func(lead string, text bool, m move, plenty int32) []decoder.Frame {
 		after := frameArrAfter

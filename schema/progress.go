@@ -211,7 +211,8 @@ func (s *source) simple(g goal) bool {
 	return ok
 }
 
-// final reports whether f holds for an object that gets no more members.
+// final reports whether f holds for an object that gets no more members, or an
+// array that gets no more items.
 func (s *source) final(f form) bool {
 	info := &s.forms.info[f]
 	switch info.op {
@@ -221,7 +222,7 @@ func (s *source) final(f form) bool {
 		return true
 	case opLit:
 		switch info.lit.kind {
-		case litSomeKey, litMinProps:
+		case litSomeKey, litMinProps, litSomeItem, litMinItems, litAtLeast, litNotUnique:
 			return false
 		}
 		return true

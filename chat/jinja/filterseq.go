@@ -7,19 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-func filterBatch(r *run, x any, a *args) (any, error) {
-	v, err := a.bind("linecount", "fill_with")
-	if err != nil {
-		return nil, err
+// divide reads the arguments of a filter that divides a list by a number.
+func (r *run) divide(x any, a *args, filter, number string) (v []any, n int, items []any, err error) {
+	if v, err = a.bind(number, "fill_with"); err != nil {
+		return nil, 0, nil, err
 	}
-	n, err := a.int(v[0], 0)
-	if err != nil {
-		return nil, err
+	if n, err = a.int(v[0], 0); err != nil {
+		return nil, 0, nil, err
 	}
 	if n < 1 {
-		return nil, failf("batch wants a positive number")
+		return nil, 0, nil, failf("%s wants a positive number", filter)
 	}
-	items, err := r.iterate(x)
+	items, err = r.iterate(x)
+	return v, n, items, err
+}
+
+func filterBatch(r *run, x any, a *args) (any, error) {
+	v, n, items, err := r.divide(x, a, "batch", "linecount")
 	if err != nil {
 		return nil, err
 	}
@@ -38,18 +42,7 @@ func filterBatch(r *run, x any, a *args) (any, error) {
 }
 
 func filterSlice(r *run, x any, a *args) (any, error) {
-	v, err := a.bind("slices", "fill_with")
-	if err != nil {
-		return nil, err
-	}
-	n, err := a.int(v[0], 0)
-	if err != nil {
-		return nil, err
-	}
-	if n < 1 {
-		return nil, failf("slice wants a positive number")
-	}
-	items, err := r.iterate(x)
+	v, n, items, err := r.divide(x, a, "slice", "slices")
 	if err != nil {
 		return nil, err
 	}

@@ -59,27 +59,19 @@ func (p *parser) expression() (expr, error) {
 	return x, err
 }
 
-func (p *parser) or() (expr, error) {
-	x, err := p.and()
-	for n := 0; err == nil && p.isName("or"); {
-		if err := p.link(&n); err != nil {
-			return nil, err
-		}
-		b := &binaryExpr{place: p.next().place, op: "or", x: x}
-		b.y, err = p.and()
-		x = b
-	}
-	return x, err
-}
+func (p *parser) or() (expr, error) { return p.chain("or", p.and) }
 
-func (p *parser) and() (expr, error) {
-	x, err := p.not()
-	for n := 0; err == nil && p.isName("and"); {
+func (p *parser) and() (expr, error) { return p.chain("and", p.not) }
+
+// chain reads operands that a name joins.
+func (p *parser) chain(op string, operand func() (expr, error)) (expr, error) {
+	x, err := operand()
+	for n := 0; err == nil && p.isName(op); {
 		if err := p.link(&n); err != nil {
 			return nil, err
 		}
-		b := &binaryExpr{place: p.next().place, op: "and", x: x}
-		b.y, err = p.not()
+		b := &binaryExpr{place: p.next().place, op: op, x: x}
+		b.y, err = operand()
 		x = b
 	}
 	return x, err

@@ -210,9 +210,7 @@ func (c *grammarCheck) write(w io.Writer) error {
 		for _, s := range c.Samples {
 			fmt.Fprintf(&b, "sample     %q\n", s)
 		}
-		fmt.Fprintf(&b, "forced     %.0f%% of the samples' bytes\n", 100*c.ForcedShare)
-		fmt.Fprintf(&b, "cost       compile %.0f µs, mask %.1f µs; %d states, %d masks, %d bytes\n",
-			c.Cost.CompileMicros, c.Cost.MaskMicros, c.Cost.States, c.Cost.Masks, c.Cost.Bytes)
+		c.Cost.write(&b, c.ForcedShare)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

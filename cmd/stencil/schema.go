@@ -188,6 +188,13 @@ type schemaCost struct {
 	Bytes         int     `json:"bytes"`
 }
 
+// write adds the lines about forced text and cost.
+func (c *schemaCost) write(b *strings.Builder, forcedShare float64) {
+	fmt.Fprintf(b, "forced     %.0f%% of the samples' bytes\n", 100*forcedShare)
+	fmt.Fprintf(b, "cost       compile %.0f µs, mask %.1f µs; %d states, %d masks, %d bytes\n",
+		c.CompileMicros, c.MaskMicros, c.States, c.Masks, c.Bytes)
+}
+
 func checkSchema(src []byte, opt schema.Options, v *vocab.Vocab, samples int, seed uint64) *schemaCheck {
 	c := &schemaCheck{
 		Errors: []schema.Issue{}, Warnings: []schema.Issue{}, Enforced: []string{}, Checked: []schema.Issue{}, Ignored: []schema.Issue{}, Samples: []string{},
@@ -264,9 +271,7 @@ func (c *schemaCheck) write(w io.Writer) error {
 		for _, s := range c.Samples {
 			fmt.Fprintf(&b, "sample     %s\n", s)
 		}
-		fmt.Fprintf(&b, "forced     %.0f%% of the samples' bytes\n", 100*c.ForcedShare)
-		fmt.Fprintf(&b, "cost       compile %.0f µs, mask %.1f µs; %d states, %d masks, %d bytes\n",
-			c.Cost.CompileMicros, c.Cost.MaskMicros, c.Cost.States, c.Cost.Masks, c.Cost.Bytes)
+		c.Cost.write(&b, c.ForcedShare)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
