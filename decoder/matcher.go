@@ -240,8 +240,8 @@ func (m *Matcher) Accepting() bool {
 	return m.done || m.g.t.accepting(m.cfg)
 }
 
-// ShortestCompletion returns a shortest text that completes what has been
-// accepted; it is empty when Accepting.
+// ShortestCompletion returns a text that completes what has been accepted, the
+// shortest that the source knows; it is empty when Accepting.
 func (m *Matcher) ShortestCompletion() []byte {
 	g := m.g
 	g.mu.Lock()

@@ -18,12 +18,17 @@
 // An object or array in the middle of being written is a form too: reading a
 // member replaces the form by what is left of it, and yields the goal for the
 // member's value (object.go, array.go). Where that leaves a choice there are
-// several ways on, and the decoder follows all of them. A state is entered
-// only if it can be completed (empty.go), so no mask leads into a dead end.
+// several ways on, and the decoder follows all of them; many conditions on one
+// member are followed case by case (cases.go). A state is entered only if it can
+// be completed (empty.go), so no mask leads into a dead end. The same search
+// finds short completions (finish.go, witness.go); where a schema leaves many
+// choices it compares some and takes the shortest of those. Subschemas that say
+// the same are one (same.go).
 //
 // Keys are read by their own automaton, over all names and patterns at once
 // (key.go); text.go spells characters as UTF-8 and as escapes; frame.go makes
-// the decoder's frames; prepare.go says which tokens need not be walked.
+// the decoder's frames; prepare.go says which tokens need not be walked,
+// stay.go, odd.go and closers.go which tokens a language of strings allows.
 //
 // # Keywords
 //
@@ -82,4 +87,8 @@
 //     strings that are generated. Lone surrogates are never accepted.
 //   - A schema that applies itself to the same value without an end is
 //     invalid.
+//   - Demands for very much are unsupported (sizes.go), such as more than
+//     65,536 items, or 256 different ones.
+//   - Numbers with exponents beyond 100,000, which are never generated, aren't
+//     told from others where items have to be different.
 package schema

@@ -30,8 +30,9 @@ const noFinish = maxCount
 // unfinished stands for a goal while its shortest value is looked for.
 var unfinished = &finish{size: noFinish}
 
-// shortestValue returns a shortest value that fulfils g. Values that contain
-// a value for the same goal are never shorter, so recursion is cut there.
+// shortestValue returns a shortest value that fulfils g, or a short one where
+// an object leaves many choices. Values that contain a value for the same goal
+// are never shorter, so recursion is cut there.
 func (s *source) shortestValue(g goal) *finish {
 	if f, ok := s.shortest[g]; ok {
 		if f == unfinished {
