@@ -234,17 +234,16 @@ func (t *tables) expand(f Frame) {
 // expandLike gives f the edges of the frame that it is like, but for the
 // bytes that the collected edges are about.
 func (t *tables) expandLike(f Frame) {
-	like, mayPop := t.edges.like, t.edges.mayPop
-	except := t.edges.except
-	own := append([]edge(nil), t.edges.list...)
-	frames := append([]Frame(nil), t.edges.frames...)
+	e, like, mayPop, except := t.edges, t.edges.like, t.edges.mayPop, t.edges.except
+	if int(like) >= len(t.frames) || !t.frames[like].expanded {
+		e.list, e.frames = slices.Clone(e.list), slices.Clone(e.frames)
+	}
 	model := *t.frame(like)
 	fi := &t.frames[f]
 	fi.expanded, fi.mayPop, fi.common = true, mayPop || model.mayPop, model.common
 	fi.off = int32(len(t.ranges))
-	e := Edges{list: own, frames: frames}
-	for i := range own {
-		t.ranges = append(t.ranges, byteRange{own[i].lo, own[i].hi, t.code(&e, own[i:i+1])})
+	for i, x := range e.list {
+		t.ranges = append(t.ranges, byteRange{x.lo, x.hi, t.code(&e, e.list[i:i+1])})
 	}
 	for _, r := range t.ranges[model.off : model.off+int32(model.n)] {
 		if except[r.lo>>6]>>(r.lo&63)&1 == 0 {
@@ -296,12 +295,12 @@ func (t *tables) compile(e *Edges, fi *frameInfo) {
 	fi.n = uint16(len(t.ranges) - int(fi.off))
 }
 
-// index makes the table of a frame with many ranges, or with edges that are
-// still to be worked out.
+// index makes the table of a frame with many ranges, or with edges for several
+// bytes that are still to be worked out.
 func (t *tables) index(fi *frameInfo) {
 	many := fi.n >= denseFrom
 	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
-		many = many || r.code == codeLater
+		many = many || r.code == codeLater && r.lo != r.hi
 	}
 	if many {
 		id, row := t.dense.add()
@@ -346,34 +345,37 @@ func (t *tables) code(e *Edges, list []edge) int32 {
 
 func (t *tables) lookup(f Frame, fi *frameInfo, b byte) int32 {
 	if fi.dense != 0 {
-		row := t.dense.row(fi.dense - 1)
-		if code := row[b]; code != codeLater {
-			return code
+		code := &t.dense.row(fi.dense - 1)[b]
+		if *code == codeLater {
+			*code = t.later(f, b)
 		}
-		return t.later(f, row, b)
+		return *code
 	}
-	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
+	off := fi.off
+	for i, r := range t.ranges[off : off+int32(fi.n)] {
 		if b <= r.hi {
-			if b >= r.lo {
-				return r.code
+			if b < r.lo {
+				return codeNone
 			}
-			return codeNone
+			if r.code == codeLater {
+				r.code = t.later(f, b)
+				t.ranges[off+int32(i)].code = r.code
+			}
+			return r.code
 		}
 	}
 	return codeNone
 }
 
-// later works out an edge and puts its code into a table.
-func (t *tables) later(f Frame, row *[256]int32, b byte) int32 {
+// later works out the code of an edge.
+func (t *tables) later(f Frame, b byte) int32 {
 	e := &t.edges
 	e.reset()
 	t.src.ExpandByte(f, b, e)
-	code := int32(codeNone)
-	if len(e.list) > 0 {
-		code = t.code(e, e.list)
+	if len(e.list) == 0 {
+		return codeNone
 	}
-	row[b] = code
-	return code
+	return t.code(e, e.list)
 }
 
 // stepMode says what a step does at a capture.

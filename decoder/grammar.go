@@ -55,8 +55,7 @@ type Grammar struct {
 	mu    sync.Mutex
 	t     *tables
 	build *maskBuilder
-	masks map[int32]*computed
-	size  int // bytes held by masks
+	masks masks
 	start int32
 	epoch int32 // number of times everything was thrown away
 	stale func() bool
@@ -67,7 +66,7 @@ type Grammar struct {
 func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	limits = limits.withDefaults()
 	t := newTables(src, limits)
-	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v), masks: map[int32]*computed{}}
+	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v)}
 	if x, ok := src.(staler); ok {
 		g.stale = x.Stale
 	}
@@ -91,11 +90,11 @@ func (g *Grammar) Stats() Stats {
 	defer g.mu.Unlock()
 	return Stats{
 		Frames: len(g.t.frames), Stacks: len(g.t.stackFrame), Sets: len(g.t.setOff) - 1,
-		Masks: len(g.masks), Bytes: g.bytes(), Resets: int(g.epoch),
+		Masks: g.masks.n, Bytes: g.bytes(), Resets: int(g.epoch),
 	}
 }
 
-func (g *Grammar) bytes() int { return g.t.bytes() + g.size + g.build.size + g.t.src.Bytes() }
+func (g *Grammar) bytes() int { return g.t.bytes() + g.masks.bytes() + g.build.size + g.t.src.Bytes() }
 
 // trim throws away what has been learnt once it exceeds the limit.
 func (g *Grammar) trim() {
@@ -107,9 +106,8 @@ func (g *Grammar) trim() {
 func (g *Grammar) forget() {
 	g.t.src.Reset()
 	g.t.reset()
-	clear(g.masks)
+	g.masks = masks{}
 	g.build.forget()
-	g.size = 0
 	g.epoch++
 	g.start = g.t.push(g.t.src.Start(), 0) << 1
 }

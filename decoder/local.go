@@ -30,7 +30,7 @@ type localKey struct {
 
 func (w *maskBuilder) forget() {
 	clear(w.locals)
-	w.size = 0
+	w.size, w.slab, w.room = 0, nil, 0
 }
 
 // common adds the values below a node that was reached in configuration c, if
@@ -138,8 +138,15 @@ func (w *maskBuilder) workOut(key localKey, walk func(c int32)) *local {
 // leaves reports whether what a local's frame stands on may read on in
 // configuration c.
 func (w *maskBuilder) leaves(c int32) bool {
-	if s := c >> 1; c&1 == 0 && s != anyStack && (s == 0 || !w.t.frame(w.t.stackFrame[s]).mayPop) {
-		return false
+	for c >= 0 && c&1 == 0 {
+		s := c >> 1
+		if s == anyStack {
+			return true
+		}
+		if s == 0 || !w.t.frame(w.t.stackFrame[s]).mayPop {
+			return false
+		}
+		c = w.t.stackParent[s]
 	}
 	return !w.t.reading(c, func(s int32) bool { return s != anyStack })
 }

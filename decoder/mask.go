@@ -85,6 +85,9 @@ type maskBuilder struct {
 	locals map[localKey]*local
 	into   *local // that is being worked out, or nil
 	size   int    // bytes held by locals
+
+	slab []int32 // what is left of the room for lists of finished masks
+	room int     // its size when it was made
 }
 
 func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
@@ -95,11 +98,75 @@ func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
 // A computed mask belongs to a configuration. Whether the tokens in doubt are
 // allowed as well depends on the text.
 type computed struct {
-	mask   *Mask
+	mask   Mask
 	doubts []int32 // not in mask
 }
 
-func (c *computed) bytes() int { return 88 + 4*cap(c.mask.extra) + 4*cap(c.doubts) }
+// masks is the computed masks of a grammar, by configuration.
+type masks struct {
+	at    [2][]int32 // by c&1 and c>>1: 1 + the number of the mask, or 0
+	pages []*[masksPerPage]computed
+	n     int
+	size  int // bytes of lists
+}
+
+// masksPerPage is chosen for pages of about 2 KiB.
+const masksPerPage = 24
+
+// find returns the mask of configuration c, nil if it isn't known.
+func (m *masks) find(c int32) *computed {
+	at := m.at[c&1]
+	if int(c>>1) >= len(at) || at[c>>1] == 0 {
+		return nil
+	}
+	i := at[c>>1] - 1
+	return &m.pages[i/masksPerPage][i%masksPerPage]
+}
+
+// add returns the place for a mask of configuration c, which hasn't one.
+func (m *masks) add(c int32) *computed {
+	at := &m.at[c&1]
+	if n := int(c>>1) + 1; n > len(*at) {
+		longer := make([]int32, max(n, 2*len(*at), 256))
+		copy(longer, *at)
+		*at = longer
+	}
+	if m.n%masksPerPage == 0 {
+		m.pages = append(m.pages, new([masksPerPage]computed))
+	}
+	m.n++
+	(*at)[c>>1] = int32(m.n)
+	return m.find(c)
+}
+
+func (m *masks) bytes() int {
+	return m.size + 4*len(m.at[0]) + 4*len(m.at[1]) + len(m.pages)*masksPerPage*80
+}
+
+// keepList returns a copy of a list that will never change. Many share one
+// block of memory.
+func (w *maskBuilder) keepList(list []int32) []int32 {
+	n := len(list)
+	if n == 0 {
+		return nil
+	}
+	if n > len(w.slab) {
+		if n > largeList {
+			return slices.Clone(list)
+		}
+		w.room = max(smallSlab, min(2*w.room, 2*largeList))
+		w.slab = make([]int32, max(n, w.room))
+	}
+	out := w.slab[:n:n]
+	w.slab = w.slab[n:]
+	copy(out, list)
+	return out
+}
+
+const (
+	largeList = 2048 // the length from which a list has memory of its own
+	smallSlab = 512
+)
 
 // with returns the mask with further tokens.
 func (m *Mask) with(tokens []int32) *Mask {
@@ -109,8 +176,9 @@ func (m *Mask) with(tokens []int32) *Mask {
 	return &Mask{base: m.base, extra: append(slices.Clip(m.extra), tokens...), eog: m.eog}
 }
 
-// build computes the mask of configuration c.
-func (w *maskBuilder) build(c int32) *computed {
+// build computes the mask of configuration c and puts it into m. It is not
+// kept if a limit was exceeded.
+func (w *maskBuilder) build(c int32, m *masks) *computed {
 	w.extra, w.base, w.owned, w.twice, w.doubts, w.ended = w.extra[:0], nil, false, false, w.doubts[:0], w.ended[:0]
 	w.t.work = 0
 	parts := 0
@@ -119,9 +187,8 @@ func (w *maskBuilder) build(c int32) *computed {
 		w.stack(s)
 		return w.t.err == nil
 	})
-	m := &Mask{}
-	if w.t.accepting(c) {
-		m.eog = true
+	eog := w.t.accepting(c)
+	if eog {
 		w.extra = append(w.extra, w.v.EOG()...)
 	}
 	if parts > 1 || w.twice || len(w.doubts) > 0 {
@@ -134,10 +201,18 @@ func (w *maskBuilder) build(c int32) *computed {
 		}
 		w.extra = w.extra[:0]
 	}
-	m.base = w.base
-	m.extra = slices.Clone(w.extra)
+	if w.t.err != nil || w.t.src.Err() != nil {
+		return nil
+	}
+	out := m.add(c)
+	out.mask = Mask{base: w.base, extra: w.keepList(w.extra), eog: eog}
+	out.doubts = w.keepList(w.doubts)
+	m.size += 4 * (len(w.extra) + len(w.doubts))
+	if w.owned {
+		m.size += 8 * len(w.base)
+	}
 	w.base = nil
-	return &computed{mask: m, doubts: slices.Clone(w.doubts)}
+	return out
 }
 
 // dedupe removes from extra what is in base or there twice, and from the

@@ -93,17 +93,14 @@ func (m *Matcher) Mask() (*Mask, error) {
 	if m.done {
 		return &Mask{}, nil
 	}
-	c, ok := g.masks[m.cfg]
-	if !ok {
-		c = g.build.build(m.cfg)
-		if err := g.err(); err != nil {
-			return nil, err
+	c := g.masks.find(m.cfg)
+	if c == nil {
+		if c = g.build.build(m.cfg, &g.masks); c == nil {
+			return nil, g.err()
 		}
-		g.masks[m.cfg] = c
-		g.size += c.bytes()
 	}
 	if len(c.doubts) == 0 {
-		return c.mask, nil
+		return &c.mask, nil
 	}
 	if m.mask != nil && m.maskAt == len(m.past) {
 		return m.mask, nil

@@ -263,7 +263,7 @@ func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
 		groups = s.groupClosers(k.b, t)
 		s.closerGroups[at] = groups
 	}
-	pending := s.objects.states[k.a].pending
+	pending := s.objects.states.keys[k.a].pending
 	for _, g := range groups {
 		if g.name == taken || g.name >= 0 && !s.allowedName(k.a, g.name) {
 			continue
@@ -273,7 +273,7 @@ func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
 		for _, m := range moves {
 			next := m.next
 			if g.name < 0 {
-				x := s.objects.states[m.next]
+				x := s.objects.states.keys[m.next]
 				x.pending = true
 				next = s.intern(x)
 			}
@@ -287,7 +287,7 @@ func (s *source) keyExits(k frameKey, t *closerTable, p *decoder.Prepared) {
 }
 
 func (s *source) groupClosers(key int32, t *closerTable) []closerGroup {
-	ks := s.objects.keyStates[key]
+	ks := s.objects.keyStates.keys[key]
 	fam := s.objects.families[ks.fam]
 	n := len(t.rests)
 	if len(fam.pats) == 0 {
@@ -400,7 +400,7 @@ func (s *source) alongKeys(trie *vocab.Trie, key int32, yield func(key int32, va
 
 // settled reports whether a key is of the same class however it goes on.
 func (s *source) settled(key int32) bool {
-	k := s.objects.keyStates[key]
+	k := s.objects.keyStates.keys[key]
 	if k.lo < k.hi || k.taken != 0 {
 		return false
 	}

@@ -128,7 +128,7 @@ func (c *counter) object(state, from int32, limit int) int {
 	if !begin {
 		return total
 	}
-	x := s.objects.states[state]
+	x := s.objects.states.keys[state]
 	fam := s.objects.families[x.fam]
 	if s.canClose(&x) {
 		total++

@@ -389,5 +389,5 @@ func (s *source) addGoal(m map[int32]goal, i int32, g goal) {
 
 // freeClasses returns the classes of keys that the family doesn't name.
 func (s *source) freeClasses(fam *family) []uint64 {
-	return s.reachable(fam, s.objects.keyStates[fam.start].vec)
+	return s.reachable(fam, s.objects.keyStates.keys[fam.start].vec)
 }

@@ -343,7 +343,7 @@ func finishChar(t text, place, sub int32) (string, int32) {
 func (s *source) finishKey(k frameKey) string {
 	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
 	lead, key := finishChar(t, k.b, k.c)
-	ks := s.objects.keyStates[key]
+	ks := s.objects.keyStates.keys[key]
 	fam := s.objects.families[ks.fam]
 	best, size := "", noFinish
 	try := func(rest string, m move, free bool) {
@@ -354,7 +354,7 @@ func (s *source) finishKey(k frameKey) string {
 			best = lead + rest + `"` + s.colon() + s.render(m.g, s.inner(k.depth)) + s.finish(frameKey{kind: frameObjAfter, depth: k.depth, a: m.next})
 		}
 	}
-	missing := s.missing(&s.objects.states[k.a])
+	missing := s.missing(&s.objects.states.keys[k.a])
 	tried := 0
 	// Names that have to come first: one of them is never worse.
 	for pass := 0; pass < 2 && tried == 0; pass++ {

@@ -36,40 +36,17 @@ type frameKey struct {
 }
 
 type frameTable struct {
-	keys  []frameKey
-	index []decoder.Frame // open-addressing hash table of 1 + frame
+	interned[frameKey]
 	texts []string
 	texti map[string]int32
 }
 
 func (t *frameTable) init() {
-	*t = frameTable{keys: make([]frameKey, 0, 512), index: make([]decoder.Frame, 1024), texti: map[string]int32{}}
+	*t = frameTable{interned: newInterned[frameKey](512), texti: map[string]int32{}}
 }
 
 func (k *frameKey) hash() uint32 {
-	h := (uint64(k.kind)<<32 | uint64(uint16(k.blank))<<16 | uint64(uint16(k.depth))) * 0x9E3779B97F4A7C15
-	h ^= (uint64(uint32(k.a))<<32 | uint64(uint32(k.b))) * 0xC2B2AE3D27D4EB4F
-	h ^= uint64(uint32(k.c)) * 0x165667B19E3779F9
-	h ^= h >> 29
-	h *= 0xBF58476D1CE4E5B9
-	return uint32(h >> 32)
-}
-
-// find returns the slot of k in the index, which is empty if k is new.
-func (t *frameTable) find(k *frameKey) uint32 {
-	mask := uint32(len(t.index) - 1)
-	h := k.hash() & mask
-	for t.index[h] != 0 && t.keys[t.index[h]-1] != *k {
-		h = (h + 1) & mask
-	}
-	return h
-}
-
-func (t *frameTable) grow() {
-	t.index = make([]decoder.Frame, 4*len(t.index))
-	for i := range t.keys {
-		t.index[t.find(&t.keys[i])] = decoder.Frame(i + 1)
-	}
+	return mix(uint64(k.kind)<<32|uint64(uint16(k.blank))<<16|uint64(uint16(k.depth)), pair(k.a, k.b), uint64(uint32(k.c)))
 }
 
 func (t *frameTable) text(s string) int32 {
@@ -85,20 +62,15 @@ func (t *frameTable) text(s string) int32 {
 // frame returns the number of the frame k.
 func (s *source) frame(k frameKey) decoder.Frame {
 	t := &s.frames
-	at := t.find(&k)
-	if f := t.index[at]; f != 0 {
-		return f - 1
+	h := k.hash()
+	f, at := t.find(&k, h)
+	if f >= 0 {
+		return f
 	}
-	if len(s.frames.keys) >= s.opt.Limits.States {
+	if len(t.keys) >= s.opt.Limits.States {
 		s.limit("states", s.opt.Limits.States)
 	}
-	f := decoder.Frame(len(t.keys))
-	t.keys = append(t.keys, k)
-	t.index[at] = f + 1
-	if 2*len(t.keys) > len(t.index) {
-		t.grow()
-	}
-	return f
+	return t.add(&k, h, at)
 }
 
 // blanks returns how much whitespace may come in a new place.
@@ -196,7 +168,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 				e.Add('"', '"', s.keyFrame(k.a, k.depth))
 			}
 		}
-		if s.canClose(&s.objects.states[k.a]) {
+		if s.canClose(&s.objects.states.keys[k.a]) {
 			e.Add('}', '}')
 		}
 	case frameObjComma:
@@ -211,7 +183,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 			e.Add(':', ':')
 		}
 	case frameObjAfter:
-		closing := s.canClose(&s.objects.states[k.a])
+		closing := s.canClose(&s.objects.states.keys[k.a])
 		if closing && s.pretty() {
 			e.Add('\n', '\n', s.textFrame(newline(k.depth)[1:]+"}", 0))
 		}
@@ -479,7 +451,7 @@ func (s *source) Describe(f decoder.Frame) string {
 	case frameColon:
 		return ":"
 	}
-	x := &s.objects.states[k.a]
+	x := &s.objects.states.keys[k.a]
 	switch {
 	case !s.canClose(x):
 		return "a comma and " + s.describeKeys(k.a)
@@ -491,7 +463,7 @@ func (s *source) Describe(f decoder.Frame) string {
 
 // describeKeys lists some keys that may come in an object state.
 func (s *source) describeKeys(state int32) string {
-	x := &s.objects.states[state]
+	x := &s.objects.states.keys[state]
 	fam := s.objects.families[x.fam]
 	allowed := s.allowedNames(state)
 	var words []string

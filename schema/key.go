@@ -24,6 +24,18 @@ type keyState struct {
 	at   regular.State
 }
 
+func (k *keyState) hash() uint32 {
+	return mix(pair(k.fam, k.lo), pair(k.hi, k.depth), pair(k.vec, k.taken)*3^pair(k.free, k.at))
+}
+
+// A keyRow keeps where ASCII characters lead from a key state: from most of
+// them only one is ever followed.
+type keyRow struct {
+	char byte // 0: none
+	next int32
+	all  *[128]int32 // 1 + the state; nil while one is enough
+}
+
 // taken is the class of a key that was read before.
 const taken = -2
 
@@ -61,14 +73,13 @@ func (s *source) keyState(k keyState) int32 {
 		}
 	}
 	t := &s.objects
-	if i, ok := t.keyIndex[k]; ok {
+	h := k.hash()
+	i, at := t.keyStates.find(&k, h)
+	if i >= 0 {
 		return i
 	}
-	i := int32(len(t.keyStates))
-	t.keyStates = append(t.keyStates, k)
-	t.keyRows = append(t.keyRows, nil)
-	t.keyIndex[k] = i
-	return i
+	t.keyRows = append(t.keyRows, keyRow{})
+	return t.keyStates.add(&k, h, at)
 }
 
 // firstKey returns the key state before a key in an object state.
@@ -84,16 +95,16 @@ func (s *source) firstKey(state int32) int32 {
 // anyKey returns the key state before a key that wasn't read before, whether
 // or not such a key may come now.
 func (s *source) anyKey(state int32) int32 {
-	x := s.objects.states[state]
-	k := s.objects.keyStates[s.objects.families[x.fam].start]
+	x := s.objects.states.keys[state]
+	k := s.objects.keyStates.keys[s.objects.families[x.fam].start]
 	k.taken = s.takenBy(&x)
 	return s.keyState(k)
 }
 
 func (s *source) beforeKey(state int32) keyState {
-	x := s.objects.states[state]
+	x := s.objects.states.keys[state]
 	fam := s.objects.families[x.fam]
-	k := s.objects.keyStates[fam.start]
+	k := s.objects.keyStates.keys[fam.start]
 	if len(fam.pats) > 0 {
 		s.restrict(state, fam, &k)
 	}
@@ -196,24 +207,32 @@ func (s *source) narrow(fam *family, k keyState, b byte) keyState {
 
 // keyStep returns the key state after character r.
 func (s *source) keyStep(key int32, r rune) int32 {
-	if r < utf8.RuneSelf {
-		row := s.objects.keyRows[key]
-		if row == nil {
-			row = new([128]int32)
-			s.objects.keyRows[key] = row
-		}
-		if next := row[r]; next != 0 {
-			return next - 1
-		}
-		next := s.keyStepSlow(key, r)
-		row[r] = next + 1
-		return next
+	if r >= utf8.RuneSelf || r == 0 {
+		return s.keyStepSlow(key, r)
 	}
-	return s.keyStepSlow(key, r)
+	row := &s.objects.keyRows[key]
+	if row.char == byte(r) {
+		return row.next
+	}
+	if row.all != nil && row.all[r] != 0 {
+		return row.all[r] - 1
+	}
+	next := s.keyStepSlow(key, r)
+	row = &s.objects.keyRows[key]
+	switch {
+	case row.char == 0:
+		row.char, row.next = byte(r), next
+	case row.all == nil:
+		row.all = new([128]int32)
+		fallthrough
+	default:
+		row.all[r] = next + 1
+	}
+	return next
 }
 
 func (s *source) keyStepSlow(key int32, r rune) int32 {
-	k := s.objects.keyStates[key]
+	k := s.objects.keyStates.keys[key]
 	fam := s.objects.families[k.fam]
 	var buf [utf8.UTFMax]byte
 	bytes := buf[:utf8.EncodeRune(buf[:], r)]
@@ -248,7 +267,7 @@ func (s *source) keyStepSlow(key int32, r rune) int32 {
 // keyEnd returns the class of the key that ends in a state: the index of a
 // name, or -1 and the patterns that match, or taken.
 func (s *source) keyEnd(key int32) (name int32, matching uint64) {
-	k := s.objects.keyStates[key]
+	k := s.objects.keyStates.keys[key]
 	fam := s.objects.families[k.fam]
 	if k.lo < k.hi && len(s.nameAt(fam, k.lo)) == int(k.depth) {
 		return fam.sorted[k.lo], 0
@@ -341,10 +360,10 @@ func (s *source) samples(fam *family, states []int32) []rune {
 // keyAlive reports whether a key that is allowed in an object state can be
 // completed from a key state.
 func (s *source) keyAlive(state, key int32) bool {
-	k := s.objects.keyStates[key]
+	k := s.objects.keyStates.keys[key]
 	if k.lo < k.hi {
 		fam := s.objects.families[k.fam]
-		x := s.objects.states[state]
+		x := s.objects.states.keys[state]
 		if s.untouched(&x, -1) && s.freeFrom(state, key) {
 			return true
 		}
@@ -377,7 +396,7 @@ func (s *source) keyMoves(state, key int32) (moves []move, free bool) {
 // false when the key has been read before.
 func (s *source) withFree(state int32, key string) (next int32, ok bool) {
 	t := &s.objects
-	x := t.states[state]
+	x := t.states.keys[state]
 	id := s.nameID(key)
 	for l := x.free; l != 0; l = t.freeLists[l].parent {
 		if t.freeLists[l].name == id {

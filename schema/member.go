@@ -12,11 +12,15 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 	key := moveKey{state, int64(name)}
 	if name < 0 {
 		key.class = -1 - int64(matching)
+		if i := s.objects.freeMoves[state]; i != 0 && matching == 0 {
+			return s.objects.moves[i-1]
+		}
 	}
-	if m, ok := s.objects.moves[key]; ok {
-		return m
+	h := mix(uint64(state), uint64(key.class), 0)
+	if i, _ := s.objects.moveKeys.find(&key, h); i >= 0 {
+		return s.objects.moves[i]
 	}
-	x := s.objects.states[state]
+	x := s.objects.states.keys[state]
 	fam, st := s.objects.families[x.fam], s.objects.statics[x.static]
 	var out []move
 	base := s.memberGoal(st, name, matching)
@@ -60,7 +64,16 @@ func (s *source) enter(state, name int32, matching uint64) []move {
 			}
 		}
 	}
-	s.objects.moves[key] = out
+	// Not before: what was looked at meanwhile may have moved the index.
+	i, at := s.objects.moveKeys.find(&key, h)
+	if i < 0 {
+		i = s.objects.moveKeys.add(&key, h, at)
+		s.objects.moves = append(s.objects.moves, out)
+	}
+	s.objects.moves[i] = out
+	if key.class == -1 {
+		s.objects.freeMoves[state] = i + 1
+	}
 	return out
 }
 
@@ -200,7 +213,7 @@ type allowance struct{ known, allowed []uint64 }
 func (s *source) allowedName(state, name int32) bool {
 	a := s.objects.allowed[state]
 	if a.known == nil {
-		words := s.objects.families[s.objects.states[state].fam].words
+		words := s.objects.families[s.objects.states.keys[state].fam].words
 		both := make([]uint64, 2*words)
 		a = allowance{both[:words:words], both[words:]}
 		s.objects.allowed[state] = a
@@ -216,7 +229,7 @@ func (s *source) allowedName(state, name int32) bool {
 }
 
 func (s *source) decideName(state, name int32) bool {
-	x := s.objects.states[state]
+	x := s.objects.states.keys[state]
 	if s.isUsed(&x, name) || !s.inOrder(&x, name) {
 		return false
 	}
@@ -239,7 +252,7 @@ func (s *source) decideName(state, name int32) bool {
 
 // allowedNames returns the names that may come next, as a set.
 func (s *source) allowedNames(state int32) []uint64 {
-	n := len(s.objects.families[s.objects.states[state].fam].names)
+	n := len(s.objects.families[s.objects.states.keys[state].fam].names)
 	for i := range n {
 		s.allowedName(state, int32(i))
 	}
@@ -269,7 +282,7 @@ func (s *source) canContinue(state int32) bool {
 }
 
 func (s *source) someMember(state int32) bool {
-	x := s.objects.states[state]
+	x := s.objects.states.keys[state]
 	fam := s.objects.families[x.fam]
 	// What is cheap to decide first.
 	first := s.firstKey(state)
@@ -289,7 +302,7 @@ func (s *source) someMember(state int32) bool {
 // freeFrom reports whether a key that isn't a name can be completed from a
 // key state.
 func (s *source) freeFrom(state, key int32) bool {
-	k := s.objects.keyStates[key]
+	k := s.objects.keyStates.keys[key]
 	if k.free != 0 {
 		return k.at != regular.Dead && (k.taken == 0 || s.othersLeft(key))
 	}
@@ -301,7 +314,7 @@ func (s *source) othersLeft(key int32) bool {
 	if left, ok := s.objects.othersLeft[key]; ok {
 		return left
 	}
-	k := s.objects.keyStates[key]
+	k := s.objects.keyStates.keys[key]
 	m := s.machines[k.free-1]
 	n := 0
 	for _, id := range s.objects.takenLists[k.taken] {

@@ -30,6 +30,14 @@ type objState struct {
 	pending     bool  // a key was read that is not known; only while masks are computed
 }
 
+func (x *objState) hash() uint32 {
+	last := pair(x.free, x.last) << 1
+	if x.pending {
+		last++
+	}
+	return mix(pair(x.fam, x.static), pair(int32(x.dyn), x.used), last)
+}
+
 // move is one way to go on after a key: what the value has to fulfil, and
 // the state after it.
 type move struct {
@@ -48,23 +56,23 @@ type objectTable struct {
 	famOf      map[goal]int32
 	statics    []*static
 	staticOf   map[[2]int32]int32
-	states     []objState
-	stateOf    map[objState]int32
+	states     interned[objState]
 	usedSets   [][]uint64
 	usedIndex  map[string]int32
 	usedNext   map[usedStep]int32
 	freeLists  []freeKey
 	freeIndex  map[freeKey]int32
-	moves      map[moveKey][]move
+	moveKeys   interned[moveKey]
+	moves      [][]move // by number of the key
+	freeMoves  []int32  // by state: 1 + the moves after a key that isn't a name, or 0
 	soundness  map[objState]bool
 	allowed    []allowance // by state
 	more       []int8      // by state: whether another member may follow, 1 or -1
 	relevance  map[[2]int32]*relevance
 	freeOK     map[moveKey]bool
 	initial    map[goal]int32
-	keyStates  []keyState
-	keyIndex   map[keyState]int32
-	keyRows    []*[128]int32
+	keyStates  interned[keyState]
+	keyRows    []keyRow
 	vectors    [][]int32
 	vecIndex   map[string]int32
 	firstKeys  []int32        // by state: 1 + the key state, or 0
@@ -88,10 +96,10 @@ type freeKey struct{ parent, name int32 }
 func (t *objectTable) init() {
 	*t = objectTable{
 		famIndex: map[string]int32{}, famOf: map[goal]int32{}, staticOf: map[[2]int32]int32{},
-		stateOf: map[objState]int32{}, usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0},
+		states: newInterned[objState](64), usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0},
 		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
-		moves: map[moveKey][]move{}, soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{},
-		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyIndex: map[keyState]int32{},
+		moveKeys: newInterned[moveKey](128), soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{},
+		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyStates: newInterned[keyState](128),
 		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, othersLeft: map[int32]bool{}, settled: map[int32]bool{},
 		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
 	}
@@ -291,14 +299,14 @@ func (s *source) objectProductive(f form) bool {
 
 func (s *source) intern(x objState) int32 {
 	t := &s.objects
-	if i, ok := t.stateOf[x]; ok {
+	h := x.hash()
+	i, at := t.states.find(&x, h)
+	if i >= 0 {
 		return i
 	}
-	i := int32(len(t.states))
-	t.states = append(t.states, x)
+	t.freeMoves = append(t.freeMoves, 0)
 	t.allowed, t.more, t.firstKeys = append(t.allowed, allowance{}), append(t.more, 0), append(t.firstKeys, 0)
-	t.stateOf[x] = i
-	return i
+	return t.states.add(&x, h, at)
 }
 
 func (s *source) isUsed(x *objState, name int32) bool {

@@ -80,7 +80,7 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 		}
 		return &decoder.Prepared{Extra: b.stay, Exits: []decoder.Exit{b.closers.exit(t.acceptedBelow(b, m, k.b, false))}}
 	}
-	ks := s.objects.keyStates[k.b]
+	ks := s.objects.keyStates.keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
@@ -123,7 +123,7 @@ const manyKeys = 10000
 // prepareKey does the same for the inside of a key, whose end can mean
 // different things.
 func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
-	ks := s.objects.keyStates[k.b]
+	ks := s.objects.keyStates.keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
@@ -167,7 +167,7 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 // text is the beginning of what is left of a name that may come. ok is false
 // when a name can be spelt in more than one way.
 func (s *source) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
-	ks := s.objects.keyStates[k.b]
+	ks := s.objects.keyStates.keys[k.b]
 	fam := s.objects.families[ks.fam]
 	var along func(ks keyState, node int32)
 	ok = true

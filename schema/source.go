@@ -155,7 +155,7 @@ func (s *source) fail(err error) {
 // Bytes implements [decoder.Source].
 func (s *source) Bytes() int {
 	return 96*len(s.goals.info) + 96*len(s.forms.info) + 120*len(s.frames.keys) +
-		200*len(s.objects.states) + 64*len(s.arrays.states) + 160*len(s.objects.keyStates)
+		200*len(s.objects.states.keys) + 64*len(s.arrays.states) + 160*len(s.objects.keyStates.keys)
 }
 
 // rootGoal is what the whole document has to fulfil.

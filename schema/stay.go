@@ -446,11 +446,16 @@ type walkState struct {
 
 // walkInfo is what a walk wants to know about a state.
 type walkInfo struct {
+	q     regular.State
 	table *[128]regular.State
 	most  uint16 // how often the characters below may come
 	// As in vocab.Subtree.
 	low, high, wide uint64
 }
+
+// infoTable keeps what the walk under way has found out about states, by the
+// low bits of their numbers: states met together mostly differ there.
+type infoTable [64]*walkInfo
 
 // step returns the place after one more byte.
 func (w walkState) step(m *regular.Machine, b byte) walkState {
@@ -472,7 +477,7 @@ func (w walkState) step(m *regular.Machine, b byte) walkState {
 // walk finds the plain tokens after which the string is still open.
 func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 	l := &textLocal{irregular: true}
-	clear(t.infos)
+	t.infos = infoTable{}
 	if at := t.info(m, q); bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
 		l.base = slices.Clone(t.strings.Plain)
 		t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, l.base)
@@ -505,7 +510,7 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 		t.scratch = make([]walkState, t.strings.PlainTrie.Depth+1)
 		t.found = make([]int32, 0, t.v.Len())
 	}
-	clear(t.infos)
+	t.infos = infoTable{}
 	states := t.scratch
 	states[0] = walkState{q: q}
 	list := t.found[:0]
@@ -565,10 +570,11 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 
 // info returns what the walk under way knows about a state.
 func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
-	if i, ok := t.infos[q]; ok {
-		return i
+	kept := &t.infos[uint32(q)%uint32(len(t.infos))]
+	if *kept != nil && (*kept).q == q {
+		return *kept
 	}
-	i := &walkInfo{table: m.ASCII(q)}
+	i := &walkInfo{q: q, table: m.ASCII(q)}
 	if set, most := m.Head(q); set != nil {
 		key, _ := classKey(set)
 		i.low, i.high, i.wide, i.most = key.low, key.high, wide(set), 1<<16-1
@@ -576,6 +582,6 @@ func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
 			i.most = uint16(min(most, 1<<16-1))
 		}
 	}
-	t.infos[q] = i
+	*kept = i
 	return i
 }

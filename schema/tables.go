@@ -46,7 +46,7 @@ type vocabTables struct {
 	bytes   int
 	scratch []walkState
 	found   []int32
-	infos   map[regular.State]*walkInfo
+	infos   infoTable
 }
 
 type vocabTablesKey struct{}
@@ -136,7 +136,7 @@ var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs
 
 func newVocabTables(v *vocab.Vocab) *vocabTables {
 	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
-		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, infos: map[regular.State]*walkInfo{}, runs: map[int16]blankLocal{}}
+		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, runs: map[int16]blankLocal{}}
 	s := t.strings
 	texts := make([][]byte, len(s.Closers))
 	var keyTokens []int32

@@ -423,7 +423,7 @@ func (t *keyText) next(r rune) (int32, bool) {
 
 func (t *keyText) alive(lo, hi rune) bool {
 	s := t.s
-	k := s.objects.keyStates[t.key]
+	k := s.objects.keyStates.keys[t.key]
 	fam := s.objects.families[k.fam]
 	try := func(r rune) bool {
 		if r < lo || r > hi || 0xD800 <= r && r < 0xE000 {
@@ -483,7 +483,7 @@ func (s *source) keySamples(k keyState) []rune {
 // like the ones before them.
 func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 	s := t.s
-	k := s.objects.keyStates[t.key]
+	k := s.objects.keyStates.keys[t.key]
 	fam := s.objects.families[k.fam]
 	out[' '] = true
 	for _, r := range s.keySamples(k) {
@@ -508,7 +508,7 @@ func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 
 func (t *keyText) uniform() (int32, bool) {
 	s := t.s
-	k := s.objects.keyStates[t.key]
+	k := s.objects.keyStates.keys[t.key]
 	fam := s.objects.families[k.fam]
 	for i := k.lo; i < k.hi; i++ {
 		if n := s.nameAt(fam, i); len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
@@ -539,7 +539,7 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 		subEdges(t, k.b, k.c, e)
 		return
 	}
-	ks := s.objects.keyStates[k.b]
+	ks := s.objects.keyStates.keys[k.b]
 	fam := s.objects.families[ks.fam]
 	name, matching := s.keyEnd(k.b)
 	quote := name >= 0 && s.allowedName(k.a, name) || name == -1 && s.allowedFree(k.a, matching)
@@ -632,13 +632,13 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	if len(moves) == 0 {
 		return
 	}
-	if s.objects.states[k.a].pending {
+	if s.objects.states.keys[k.a].pending {
 		// A second such key while the first isn't known.
 		e.CaptureOnly('"', '"')
 		return
 	}
 	for _, m := range moves {
-		x := s.objects.states[m.next]
+		x := s.objects.states.keys[m.next]
 		x.pending = true
 		e.Capture('"', '"', s.memberFrames(k.depth, m.g, s.intern(x))...)
 	}

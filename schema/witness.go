@@ -38,7 +38,7 @@ func (s *source) finishObject(state int32, first bool) ([]finishMember, int) {
 // [source.completable] does, rather than member by member: the number of
 // states on the way doesn't matter.
 func (s *source) witness(state int32) *witness {
-	x := s.objects.states[state]
+	x := s.objects.states.keys[state]
 	best := &witness{size: noFinish}
 	if s.likely(&x, x.dyn, s.missing(&x)) {
 		s.tryWitness(state, &x, nil, best)
@@ -88,7 +88,7 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 		}
 		fits := func(m uint64) bool { return p.fits(x, m) }
 		key, matching, ok := s.freshKey(s.anyKey(state), false, fits, func(key int32) bool {
-			return slices.ContainsFunc(s.reachable(p.fam, s.objects.keyStates[key].vec), fits)
+			return slices.ContainsFunc(s.reachable(p.fam, s.objects.keyStates.keys[key].vec), fits)
 		})
 		if !ok {
 			return
@@ -120,7 +120,7 @@ func (s *source) freshKey(key int32, begun bool, fits func(matching uint64) bool
 		if name, m := s.keyEnd(p.key); name == -1 && fits(m) && (p.text != "" || begun) {
 			return p.text, m, true
 		}
-		k := s.objects.keyStates[p.key]
+		k := s.objects.keyStates.keys[p.key]
 		chars := []rune{'a', 'b', '_', '0', '-'}
 		chars = append(chars, s.keySamples(k)...)
 		for _, r := range chars {
