@@ -1,6 +1,9 @@
 package decoder
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // markFinder finds the first of several marks in a text that comes byte by
 // byte. It is the automaton of Aho and Corasick, Efficient string matching
@@ -13,11 +16,16 @@ type markFinder struct {
 	text [][]byte // what of the marks has been read, by state
 }
 
-func newMarkFinder(marks [][]byte) *markFinder {
+// newMarkFinder returns the finder of marks. Those of which atStart says so
+// count only at the beginning of the text.
+func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 	f := &markFinder{marks: marks, next: make([][256]int32, 1), text: [][]byte{nil}}
 	// First the tree of the marks; 0 is no child.
 	ends := []int32{none}
 	for i, mark := range marks {
+		if atStart[i] {
+			continue
+		}
 		at := int32(0)
 		for n, b := range mark {
 			if f.next[at][b] == 0 {
@@ -57,7 +65,55 @@ func newMarkFinder(marks [][]byte) *markFinder {
 			}
 		}
 	}
+	if slices.Contains(atStart, true) {
+		f.anchor(atStart)
+	}
 	return f
+}
+
+// anchor adds the marks that count only at the beginning: a tree of states from
+// a new beginning, which leads to the others where it is left.
+func (f *markFinder) anchor(atStart []bool) {
+	for i := range f.next { // the new state 0 moves all others
+		for b, to := range f.next[i] {
+			if to >= 0 {
+				f.next[i][b]++
+			}
+		}
+	}
+	f.next = append([][256]int32{f.next[0]}, f.next...)
+	f.text = append([][]byte{nil}, f.text...)
+	type edge struct {
+		from int32
+		b    byte
+	}
+	children := map[edge]int32{}
+	plain := map[int32]int32{0: 1} // where a state of the tree would be without it
+	for i, mark := range f.marks {
+		if !atStart[i] {
+			continue
+		}
+		at := int32(0)
+		for n, b := range mark {
+			if f.next[at][b] < 0 {
+				break // a shorter mark comes first
+			}
+			if n == len(mark)-1 {
+				f.next[at][b] = ^int32(i)
+				break
+			}
+			to, ok := children[edge{at, b}]
+			if !ok {
+				to = int32(len(f.next))
+				children[edge{at, b}] = to
+				plain[to] = f.next[plain[at]][b]
+				f.next = append(f.next, f.next[plain[to]])
+				f.text = append(f.text, mark[:n+1])
+				f.next[at][b] = to
+			}
+			at = to
+		}
+	}
 }
 
 // none is the mark of a state that ends none.

@@ -8,7 +8,7 @@ import (
 )
 
 // A Segment is a part of a text: free, fixed, or under a constraint. Exactly
-// one of Free, Fixed, OneOf and Grammar is set.
+// one of Free, Fixed, OneOf, Grammar and Fork is set.
 type Segment struct {
 	Free  *Free
 	Fixed []Piece // what has to be written, in this order
@@ -19,6 +19,11 @@ type Segment struct {
 	// Grammar is the constraint. The sequence takes it over: it must not be
 	// used by anything else, nor twice.
 	Grammar *Grammar
+	// Fork are several segments, no forks themselves, one of which comes in
+	// the place of this one. Which one it is the text shows.
+	Fork []int
+	// MayEnd allows the text to end before the fixed text.
+	MayEnd bool
 	// Next is the segment that follows, by its index, or [End]. Free text
 	// does not use it. A constraint goes on for as long as a text of it can
 	// be read, in all readings at once with what follows.
@@ -30,18 +35,22 @@ const End = -1
 
 // Free is text without a constraint. It ends with the first of its stops.
 type Free struct {
+	// Stops are looked for in the text; a shorter one hides those that it
+	// begins.
 	Stops []Stop
 	// MayEnd allows the generation to end here. Without stops it is needed.
 	MayEnd bool
 	// Budget is the number of tokens after which the first stop is written,
 	// or without stops the text ended; 0 is no limit.
-	Budget int
+	Budget int // not with a first stop that counts only at the start
 }
 
 // A Stop ends free text and says which segment, or [End], follows.
 type Stop struct {
 	Mark []Piece
 	Next int
+	// AtStart is for a stop of free text that counts only at its beginning.
+	AtStart bool
 }
 
 // A Piece is a text, or if Text is empty the token Token. A token that adds
@@ -53,8 +62,9 @@ type Piece struct {
 
 // Limits of sequences.
 const (
-	maxSegments  = 256
-	maxMarkBytes = 1 << 14 // of all marks of a segment
+	maxSegments   = 1 << 11
+	maxMarkBytes  = 1 << 14 // of all marks of free text: a kilobyte of tables for each
+	maxFixedBytes = 1 << 18 // of all marks of fixed text
 )
 
 // A Sequence is a text made of segments: thoughts before an answer, or calls
@@ -83,12 +93,9 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 	}
 	src.tokens = s.controls
 	src.Reset()
-	if src.parts[0].sub != nil && src.parts[0].next != End {
-		return nil, fmt.Errorf("decoder: segment 0: a constraint at the beginning has to be all of the text")
-	}
 	for i := range src.parts {
-		if n := len(src.entry(i)); n > maxEntry {
-			return nil, fmt.Errorf("decoder: segment %d: more than two constraints follow one another", i)
+		if err := src.checkWays(i); err != nil {
+			return nil, fmt.Errorf("decoder: segment %d: %w", i, err)
 		}
 	}
 	if i := src.findEnds(); i >= 0 {
@@ -102,6 +109,29 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 // maxEntry is the number of frames that one edge can lead to.
 const maxEntry = 3
 
+// checkWays says what is wrong with how a segment begins.
+func (s *sequenceSource) checkWays(i int) error {
+	for _, k := range s.parts[i].fork {
+		switch {
+		case k < 0 || k >= len(s.parts):
+			return fmt.Errorf("there is no segment %d to follow", k)
+		case s.parts[k].fork != nil:
+			return fmt.Errorf("a fork leads to the fork %d", k)
+		case i == 0 && s.parts[k].free != nil:
+			return fmt.Errorf("a fork at the beginning leads to free text")
+		}
+	}
+	for _, frames := range s.entries(i) {
+		switch {
+		case len(frames) > maxEntry:
+			return fmt.Errorf("more than two constraints follow one another")
+		case i == 0 && len(frames) > 1:
+			return fmt.Errorf("a constraint at the beginning has to be all of the text")
+		}
+	}
+	return nil
+}
+
 // part checks a segment and prepares it.
 func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error) {
 	p := &sequencePart{next: x.Next}
@@ -114,12 +144,20 @@ func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error)
 	}
 	if x.Fixed != nil {
 		kinds++
+		p.mayEnd = x.MayEnd
 		err = s.fixed(v, []Stop{{Mark: x.Fixed, Next: x.Next}}, p, n)
 	}
 	if x.OneOf != nil {
 		kinds++
-		p.next = End
+		p.next, p.mayEnd = End, x.MayEnd
 		err = s.fixed(v, x.OneOf, p, n)
+	}
+	if x.Fork != nil {
+		kinds++
+		p.next, p.fork = End, x.Fork
+		if len(x.Fork) == 0 {
+			err = fmt.Errorf("there is nothing to choose from")
+		}
 	}
 	if x.Grammar != nil {
 		kinds++
@@ -133,7 +171,7 @@ func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error)
 	}
 	switch {
 	case kinds != 1:
-		return nil, fmt.Errorf("want one of free text, fixed texts and a grammar")
+		return nil, fmt.Errorf("want one of free text, fixed texts, a grammar and a fork")
 	case p.next != End && (p.next < 0 || p.next >= n):
 		return nil, fmt.Errorf("there is no segment %d to follow", p.next)
 	}
@@ -148,14 +186,20 @@ type Followed interface {
 }
 
 func (s *Sequence) free(v *vocab.Vocab, f *Free, p *sequencePart, n int) error {
-	if len(f.Stops) == 0 && !f.MayEnd {
+	if !f.MayEnd && !slices.ContainsFunc(f.Stops, func(x Stop) bool { return !x.AtStart }) {
 		return fmt.Errorf("free text without a stop has to be allowed to end")
 	}
-	marks, err := s.marks(v, f.Stops, p, n)
+	if f.Budget > 0 && len(f.Stops) > 0 && f.Stops[0].AtStart {
+		return fmt.Errorf("the first stop, which ends the budget, counts only at the beginning")
+	}
+	marks, err := s.marks(v, f.Stops, p, n, maxMarkBytes)
 	if err != nil {
 		return err
 	}
-	p.free, p.mayEnd, p.budget = newMarkFinder(marks), f.MayEnd, f.Budget
+	for _, stop := range f.Stops {
+		p.atStart = append(p.atStart, stop.AtStart)
+	}
+	p.free, p.mayEnd, p.budget = newMarkFinder(marks, p.atStart), f.MayEnd, f.Budget
 	return nil
 }
 
@@ -163,13 +207,13 @@ func (s *Sequence) fixed(v *vocab.Vocab, stops []Stop, p *sequencePart, n int) e
 	if len(stops) == 0 {
 		return fmt.Errorf("there is nothing to choose from")
 	}
-	marks, err := s.marks(v, stops, p, n)
+	marks, err := s.marks(v, stops, p, n, maxFixedBytes)
 	p.fixed = newMarkTree(marks)
 	return err
 }
 
 // marks spells the marks of stops and notes what follows each.
-func (s *Sequence) marks(v *vocab.Vocab, stops []Stop, p *sequencePart, n int) (marks [][]byte, err error) {
+func (s *Sequence) marks(v *vocab.Vocab, stops []Stop, p *sequencePart, n, most int) (marks [][]byte, err error) {
 	total := 0
 	for _, stop := range stops {
 		mark, err := s.spell(v, stop.Mark)
@@ -181,8 +225,8 @@ func (s *Sequence) marks(v *vocab.Vocab, stops []Stop, p *sequencePart, n int) (
 		}
 		marks = append(marks, mark)
 		p.after = append(p.after, stop.Next)
-		if total += len(mark); total > maxMarkBytes {
-			return nil, fmt.Errorf("marks of more than %d bytes", maxMarkBytes)
+		if total += len(mark); total > most {
+			return nil, fmt.Errorf("marks of more than %d bytes", most)
 		}
 	}
 	return marks, nil
@@ -231,6 +275,7 @@ func spellToken(tok int32) []byte {
 // NewMatcher returns a matcher at the beginning of a text.
 func (s *Sequence) NewMatcher() *SequenceMatcher {
 	m := &SequenceMatcher{m: s.grammar.NewMatcher(), s: s}
+	m.begin()
 	m.settle()
 	return m
 }
@@ -241,16 +286,20 @@ func (s *Sequence) Stats() Stats { return s.grammar.Stats() }
 // A SequenceMatcher follows one text through a sequence, as a [Matcher] does
 // through a grammar. It may be used by one goroutine at a time.
 type SequenceMatcher struct {
-	m    *Matcher
-	s    *Sequence
-	past []visit // one for each accepted token
-	now  visit
+	m     *Matcher
+	s     *Sequence
+	past  []visit // one for each accepted token
+	now   visit
+	spans spanTrack
 }
 
-// A visit is a stay in a segment: how many tokens it has so far.
+// A visit is a stay in a segment: how many tokens it has so far. Before a token
+// it also says where the spans were.
 type visit struct {
 	segment int
 	tokens  int
+	spans   int // how many were complete
+	track   spanTrack
 }
 
 // settle notes where the text has got to, and ends free text that has used up
@@ -260,8 +309,8 @@ func (m *SequenceMatcher) settle() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.m.sync()
-	if at := m.segment(m.m.cfg); at != m.now.segment {
-		m.now = visit{segment: at}
+	if at, _ := m.segment(m.m.cfg, noSegment, noSegment); at != m.now.segment {
+		m.now.segment, m.now.tokens = at, 0
 	}
 	if m.m.done || m.now.segment == End || m.m.cfg&1 != 0 {
 		return
@@ -280,23 +329,6 @@ func (m *SequenceMatcher) settle() {
 	}
 }
 
-// segment returns the segment in which configuration c is; of several readings
-// one in which a constraint goes on.
-func (m *SequenceMatcher) segment(c int32) int {
-	at := End
-	m.s.grammar.t.stacks(c, func(s int32) bool {
-		if s <= anyStack {
-			return true
-		}
-		i, sub, _ := m.s.source.split(m.s.grammar.t.stackFrame[s])
-		if at == End || sub != nil {
-			at = i
-		}
-		return sub == nil
-	})
-	return at
-}
-
 // Segment returns the index of the segment that the text has got to, [End] if
 // nothing may follow.
 func (m *SequenceMatcher) Segment() int { return m.now.segment }
@@ -311,6 +343,7 @@ func (m *SequenceMatcher) Mask() (*Mask, error) {
 // Accept appends a token, as [Matcher.Accept] does.
 func (m *SequenceMatcher) Accept(tok int32) error {
 	m.settle()
+	from := m.here()
 	if spelt, ok := m.s.controls[tok]; ok {
 		mask, err := m.m.Mask()
 		if err != nil {
@@ -325,8 +358,10 @@ func (m *SequenceMatcher) Accept(tok int32) error {
 	} else if err := m.m.Accept(tok); err != nil {
 		return err
 	}
+	m.now.spans, m.now.track = len(m.spans.done), m.spans
 	m.past = append(m.past, m.now)
 	m.now.tokens++
+	m.track(from)
 	m.settle()
 	return nil
 }
@@ -338,13 +373,17 @@ func (m *SequenceMatcher) Rollback(n int) error {
 	}
 	m.now = m.past[len(m.past)-n]
 	m.past = m.past[:len(m.past)-n]
+	m.spans = m.now.track
+	m.spans.done = m.spans.done[:m.now.spans]
 	m.settle()
 	return nil
 }
 
 // Clone returns a matcher at the same place that goes its own way.
 func (m *SequenceMatcher) Clone() *SequenceMatcher {
-	return &SequenceMatcher{m: m.m.Clone(), s: m.s, past: slices.Clone(m.past), now: m.now}
+	c := &SequenceMatcher{m: m.m.Clone(), s: m.s, past: slices.Clone(m.past), now: m.now, spans: m.spans}
+	c.spans.done = slices.Clone(m.spans.done)
+	return c
 }
 
 // Accepting reports whether the text is complete as it is.
@@ -358,6 +397,15 @@ func (m *SequenceMatcher) Done() bool { return m.m.Done() }
 
 // Text returns what has been accepted. Tokens without text are left out.
 func (m *SequenceMatcher) Text() []byte { return withoutControls(m.m.text) }
+
+// Free reports whether the text is free at present and may end anywhere.
+func (m *SequenceMatcher) Free() bool {
+	if m.now.segment == End {
+		return false
+	}
+	p := m.s.source.parts[m.now.segment]
+	return p.free != nil && p.mayEnd
+}
 
 // withoutControls removes the stand-ins of tokens that add no text.
 func withoutControls(text []byte) []byte {
@@ -373,14 +421,38 @@ func withoutControls(text []byte) []byte {
 }
 
 // ForcedTokens returns tokens that have to follow, as [Matcher.ForcedTokens]
-// does, those without text among them.
-func (m *SequenceMatcher) ForcedTokens() []int32 {
+// does, those without text among them. What follows one without text may be left
+// to the next call.
+func (m *SequenceMatcher) ForcedTokens() (tokens []int32) {
 	m.settle()
 	forced := m.m.ForcedBytes()
-	if tok, ok := m.s.controlAt(forced); ok {
-		return []int32{tok}
+	for {
+		if tok, ok := m.s.controlAt(forced); ok {
+			tokens, forced = append(tokens, tok), forced[controlSize:]
+			continue
+		}
+		n := slices.Index(forced, controlByte)
+		if n < 0 {
+			break // no token can reach over the end of a text that one without text follows
+		}
+		spelt, ok := m.s.spelt(forced[:n])
+		if !ok {
+			return tokens
+		}
+		tokens, forced = append(tokens, spelt...), forced[n:]
 	}
-	return m.m.ForcedTokens()
+	if len(tokens) == 0 {
+		return m.m.ForcedTokens()
+	}
+	return tokens
+}
+
+// spelt returns the tokens of a text as the model's tokenizer makes them, if
+// they are exactly that text.
+func (s *Sequence) spelt(text []byte) ([]int32, bool) {
+	v := s.grammar.vocab
+	tokens := v.TokenizeText(nil, text)
+	return tokens, string(v.Decode(tokens)) == string(text)
 }
 
 // controlAt returns the token without text whose stand-in text begins with.
@@ -397,93 +469,27 @@ func (s *Sequence) controlAt(text []byte) (int32, bool) {
 }
 
 // ShortestCompletion returns a shortest text that completes what has been
-// accepted; tokens without text are left out. See [SequenceMatcher.Completion].
+// accepted; tokens without text are left out. See [SequenceMatcher.Remaining].
 func (m *SequenceMatcher) ShortestCompletion() []byte {
 	m.settle()
 	return withoutControls(m.m.ShortestCompletion())
 }
 
-// Completion returns tokens that spell a shortest completion, those without
-// text among them; ok is false if the vocabulary can't spell it.
-func (m *SequenceMatcher) Completion() (tokens []int32, ok bool) {
+// Remaining returns a shortest completion with the tokens without text that
+// belong to it.
+func (m *SequenceMatcher) Remaining() (pieces []Piece) {
 	m.settle()
-	v := m.s.grammar.vocab
 	text := m.m.ShortestCompletion()
 	for len(text) > 0 {
 		if tok, ok := m.s.controlAt(text); ok {
-			tokens = append(tokens, tok)
-			text = text[controlSize:]
+			pieces, text = append(pieces, Piece{Token: tok}), text[controlSize:]
 			continue
 		}
 		n := slices.Index(text, controlByte)
 		if n < 0 {
 			n = len(text)
 		}
-		spelt := v.TokenizeText(nil, text[:n])
-		if string(v.Decode(spelt)) != string(text[:n]) {
-			return nil, false
-		}
-		tokens = append(tokens, spelt...)
-		text = text[n:]
+		pieces, text = append(pieces, Piece{Text: string(text[:n])}), text[n:]
 	}
-	return tokens, true
-}
-
-// reads reports whether byte b, in configuration c, can belong to the segment
-// that the text has got to. It can't where it shows that a constraint is over.
-func (m *SequenceMatcher) reads(c int32, segment int, b byte) bool {
-	t := m.s.grammar.t
-	return !t.reading(c, func(s int32) bool {
-		if s <= anyStack {
-			return true
-		}
-		f := t.stackFrame[s]
-		i, _, _ := m.s.source.split(f)
-		return i != segment || t.lookup(f, t.frame(f), b) == codeNone
-	})
-}
-
-// A Span is the part of a text that belongs to a segment. Offsets are in the
-// text that Text returns.
-type Span struct {
-	Segment    int
-	Start, End int
-}
-
-// Spans says which bytes of the text belong to which segment. Stops belong to
-// the free text that they end.
-func (m *SequenceMatcher) Spans() (spans []Span) {
-	m.settle()
-	g := m.s.grammar
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c := g.start
-	at, offset, start := m.segment(c), 0, 0
-	text := m.m.text
-	for i := 0; i < len(text); i++ {
-		if text[i] == controlByte && i+controlSize <= len(text) {
-			for range controlSize - 1 {
-				c = m.m.stepByte(c, text[i], text[:i])
-				i++
-			}
-		} else {
-			offset++
-		}
-		own := m.reads(c, at, text[i])
-		if c = m.m.stepByte(c, text[i], text[:i]); c == dead {
-			break // a budget has ended the text before
-		}
-		if to := m.segment(c); to != at {
-			end := offset
-			if !own {
-				end-- // the byte belongs to what it begins
-			}
-			spans = append(spans, Span{at, start, end})
-			at, start = to, end
-		}
-	}
-	if at != End {
-		spans = append(spans, Span{at, start, offset})
-	}
-	return spans
+	return pieces
 }

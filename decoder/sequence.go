@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,10 +29,13 @@ type sequenceSource struct {
 type sequencePart struct {
 	free   *markFinder
 	mayEnd bool
-	budget int
+	budget int // of free text
 
-	fixed *markTree
-	after []int // of free and fixed text: what follows each mark
+	fixed   *markTree
+	after   []int  // of free and fixed text: what follows each mark
+	atStart []bool // of free text: the marks that count only at its beginning
+
+	fork []int
 
 	sub  Source
 	next int // of a constraint
@@ -47,6 +51,7 @@ type sequenceFrame struct {
 	part    int32
 	at      int32
 	closing bool
+	begin   bool // of the whole text, where a fork stands
 }
 
 // Reset implements [Source].
@@ -98,36 +103,93 @@ func (s *sequenceSource) split(f Frame) (i int, sub Source, at Frame) {
 // freeState returns the state of a frame of free text.
 func (s *sequenceSource) freeState(f Frame) (int32, bool) {
 	_, sub, at := s.split(f)
-	if sub != nil || s.frames[at].closing || s.parts[s.frames[at].part].free == nil {
+	if sub != nil || s.frames[at].closing || s.frames[at].begin || s.parts[s.frames[at].part].free == nil {
 		return 0, false
 	}
 	return s.frames[at].at, true
 }
 
-// entry returns the frames with which a segment begins.
-func (s *sequenceSource) entry(i int) []Frame {
-	var frames []Frame
-	for ; i != End; i = s.parts[i].next {
-		p := s.parts[i]
-		if p.sub == nil {
-			frames = append(frames, s.own(sequenceFrame{part: int32(i)}))
-			break
+// entries returns the frames with which a segment begins, the last one on top: one
+// list for each way to begin.
+func (s *sequenceSource) entries(i int) (all [][]Frame) {
+	if i == End {
+		return [][]Frame{nil}
+	}
+	p := s.parts[i]
+	switch {
+	case p.fork != nil:
+		for _, k := range p.fork {
+			all = append(all, s.entries(k)...)
 		}
-		frames = append(frames, s.lift(i, p.sub.Start()))
-		if len(frames) > maxEntry {
-			break
+	case p.sub == nil:
+		all = [][]Frame{{s.own(sequenceFrame{part: int32(i)})}}
+	default:
+		for _, below := range s.entries(p.next) {
+			if len(below) > maxEntry {
+				return [][]Frame{below}
+			}
+			all = append(all, append(slices.Clone(below), s.lift(i, p.sub.Start())))
 		}
 	}
-	for a, b := 0, len(frames)-1; a < b; a, b = a+1, b-1 {
-		frames[a], frames[b] = frames[b], frames[a]
+	return all
+}
+
+// enter adds the edges over bytes from lo to hi that lead into a segment.
+func (s *sequenceSource) enter(e *Edges, lo, hi byte, i int) {
+	for _, frames := range s.entries(i) {
+		e.Add(lo, hi, frames...)
 	}
-	return frames
 }
 
 // Start implements [Source].
 func (s *sequenceSource) Start() Frame {
-	frames := s.entry(0)
+	if s.parts[0].fork != nil {
+		return s.own(sequenceFrame{begin: true})
+	}
+	frames := s.entries(0)[0]
 	return frames[len(frames)-1]
+}
+
+// expandBegin gives the beginning of a text, where a fork stands, the edges of
+// every way to begin. No text has been read there, so that nothing can depend on
+// it, and nothing needs to wait.
+func (s *sequenceSource) expandBegin(e *Edges) {
+	for _, frames := range s.entries(0) {
+		from := frames[len(frames)-1]
+		one := Edges{like: -1}
+		s.Expand(from, &one)
+		if one.mayPop {
+			e.MayEnd()
+		}
+		for b := range 256 {
+			s.follow(e, from, byte(b), &one)
+		}
+	}
+}
+
+// follow adds the edges for one byte of a frame whose edges are given.
+func (s *sequenceSource) follow(e *Edges, from Frame, b byte, edges *Edges) {
+	if edges.like >= 0 && edges.except[b>>6]>>(b&63)&1 == 0 {
+		like := Edges{like: -1}
+		s.Expand(edges.like, &like)
+		s.follow(e, edges.like, b, &like)
+	}
+	for _, x := range edges.list {
+		if b < x.lo || x.hi < b {
+			continue
+		}
+		if x.n >= 0 && !x.capture {
+			e.Add(b, b, edges.frames[x.off:x.off+int32(x.n)]...)
+			continue
+		}
+		one := Edges{like: -1}
+		if x.capture {
+			s.Resolve(from, b, nil, &one)
+		} else {
+			s.ExpandByte(from, b, &one)
+		}
+		e.Include(&one, b)
+	}
 }
 
 // Expand implements [Source].
@@ -140,18 +202,23 @@ func (s *sequenceSource) Expand(f Frame, e *Edges) {
 	}
 	x, p := s.frames[at], s.parts[i]
 	switch {
+	case x.begin:
+		s.expandBegin(e)
 	case x.closing:
 		mark := p.free.marks[0]
 		b := mark[x.at]
 		if x.at++; int(x.at) == len(mark) {
-			e.Add(b, b, s.entry(p.after[0])...)
+			s.enter(e, b, b, p.after[0])
 		} else {
 			e.Add(b, b, s.own(x))
 		}
 	case p.fixed != nil:
+		if p.mayEnd && x.at == 0 {
+			e.MayEnd()
+		}
 		for _, m := range p.fixed.nodes[x.at].moves {
 			if m.to < 0 {
-				e.Add(m.b, m.b, s.entry(p.after[^m.to])...)
+				s.enter(e, m.b, m.b, p.after[^m.to])
 			} else {
 				e.Add(m.b, m.b, s.own(sequenceFrame{part: x.part, at: m.to}))
 			}
@@ -172,7 +239,7 @@ func (s *sequenceSource) expandFree(x sequenceFrame, p *sequencePart, e *Edges) 
 			hi++
 		}
 		if to := row[lo]; to < 0 {
-			e.Add(byte(lo), byte(hi), s.entry(p.after[^to])...)
+			s.enter(e, byte(lo), byte(hi), p.after[^to])
 		} else {
 			e.Add(byte(lo), byte(hi), s.own(sequenceFrame{part: x.part, at: to}))
 		}
@@ -217,10 +284,16 @@ func (s *sequenceSource) Prepare(f Frame, v *vocab.Vocab) *Prepared {
 	i, sub, at := s.split(f)
 	if sub != nil {
 		out = s.liftPrepared(i, sub.Prepare(at, v))
-	} else if x, p := s.frames[at], s.parts[i]; p.free != nil && !x.closing {
-		out = s.prepareFree(x, p)
 	} else {
-		out = s.prepareFixed(x, p)
+		x, p := s.frames[at], s.parts[i]
+		switch {
+		case x.begin:
+			out = s.prepareBegin()
+		case p.free != nil && !x.closing:
+			out = s.prepareFree(x, p)
+		default:
+			out = s.prepareFixed(x, p)
+		}
 	}
 	s.splits[f] = out
 	return out
@@ -248,18 +321,40 @@ func (s *sequenceSource) liftPrepared(i int, p *Prepared) *Prepared {
 // prepareFixed adds tokens without text to what a walk finds.
 func (s *sequenceSource) prepareFixed(x sequenceFrame, p *sequencePart) *Prepared {
 	var tokens []int32
-	add := func(rest []byte) {
+	if x.closing {
+		tokens = s.controlsAt(nil, p.free.marks[0][x.at:])
+	} else {
+		p.fixed.rests(x.at, func(_ int, rest []byte) { tokens = s.controlsAt(tokens, rest) })
+	}
+	return walkBeside(tokens)
+}
+
+// prepareBegin does the same where a fork begins the text.
+func (s *sequenceSource) prepareBegin() *Prepared {
+	var tokens []int32
+	for _, k := range s.parts[0].fork {
+		if p := s.parts[k]; p.fixed != nil {
+			p.fixed.rests(0, func(_ int, rest []byte) { tokens = s.controlsAt(tokens, rest) })
+		}
+	}
+	return walkBeside(tokens)
+}
+
+// controlsAt appends the token without text with which rest begins, if it is not
+// there yet.
+func (s *sequenceSource) controlsAt(tokens []int32, rest []byte) []int32 {
+	if len(rest) > 0 && rest[0] == controlByte {
 		for tok, spelt := range s.tokens {
 			if bytes.HasPrefix(rest, spelt) && !slices.Contains(tokens, tok) {
-				tokens = append(tokens, tok)
+				return append(tokens, tok)
 			}
 		}
 	}
-	if x.closing {
-		add(p.free.marks[0][x.at:])
-	} else {
-		p.fixed.rests(x.at, func(_ int, rest []byte) { add(rest) })
-	}
+	return tokens
+}
+
+// walkBeside is what a walk finds, and some tokens without text.
+func walkBeside(tokens []int32) *Prepared {
 	if len(tokens) == 0 {
 		return nil
 	}
@@ -300,7 +395,15 @@ func (s *sequenceSource) prepareFree(x sequenceFrame, p *sequencePart) *Prepared
 		if len(list) == 0 && len(bare[stop]) == 0 {
 			continue
 		}
-		out.Exits = append(out.Exits, Exit{Frames: s.entry(p.after[stop]), Trie: vocab.NewTrie(list), Bare: bare[stop]})
+		trie := vocab.NewTrie(list)
+		for k, frames := range s.entries(p.after[stop]) {
+			exit := Exit{Frames: frames, Trie: trie}
+			if k == 0 {
+				exit.Bare = bare[stop]
+			}
+			out.Overlap = out.Overlap || k > 0
+			out.Exits = append(out.Exits, exit)
+		}
 	}
 	for tok, spelt := range s.tokens {
 		if p.free.takes(x.at, spelt) {
@@ -341,9 +444,15 @@ func (s *sequenceSource) findEnds() (endless int) {
 				cost = 0
 			case p.sub != nil:
 				cost = s.costAfter(p.own, p.next)
+			case p.fork != nil:
+				for _, k := range p.fork {
+					cost = min(cost, s.parts[k].cost)
+				}
 			default:
 				for i, mark := range p.marks() {
-					cost = min(cost, s.costAfter(len(mark), p.after[i]))
+					if !p.onlyAtStart(i) {
+						cost = min(cost, s.costAfter(len(mark), p.after[i]))
+					}
 				}
 			}
 			if cost < p.cost {
@@ -375,6 +484,14 @@ func (p *sequencePart) marks() [][]byte {
 	return nil
 }
 
+// onlyAtStart reports whether mark i counts only at the beginning of the text.
+func (p *sequencePart) onlyAtStart(i int) bool { return p.atStart != nil && p.atStart[i] }
+
+// cheapest returns the way into a fork that costs least.
+func (s *sequenceSource) cheapest(fork []int) int {
+	return slices.MinFunc(fork, func(a, b int) int { return cmp.Compare(s.parts[a].cost, s.parts[b].cost) })
+}
+
 // Finish implements [Source]. What stands below the frame is not its business,
 // but for marks that is nothing.
 func (s *sequenceSource) Finish(f Frame) []byte {
@@ -384,9 +501,11 @@ func (s *sequenceSource) Finish(f Frame) []byte {
 	}
 	x, p := s.frames[at], s.parts[i]
 	switch {
+	case x.begin:
+		return s.onward(nil, s.cheapest(p.fork))
 	case x.closing:
 		return s.onward(p.free.marks[0][x.at:], p.after[0])
-	case p.mayEnd:
+	case p.mayEnd && (p.free != nil || x.at == 0):
 		return nil
 	}
 	return s.finishMarks(x, p)
@@ -405,7 +524,9 @@ func (s *sequenceSource) finishMarks(x sequenceFrame, p *sequencePart) []byte {
 		p.fixed.rests(x.at, try)
 	} else {
 		for i, mark := range p.free.marks {
-			try(i, mark[p.free.overlap(x.at, mark):])
+			if !p.onlyAtStart(i) {
+				try(i, mark[p.free.overlap(x.at, mark):])
+			}
 		}
 	}
 	return s.onward(best, next)
@@ -416,6 +537,10 @@ func (s *sequenceSource) onward(text []byte, next int) []byte {
 	out := bytes.Clone(text)
 	for next != End && !s.parts[next].mayEnd {
 		p := s.parts[next]
+		if p.fork != nil {
+			next = s.cheapest(p.fork)
+			continue
+		}
 		if p.sub != nil {
 			out = append(out, p.sub.Finish(p.sub.Start())...)
 			next = p.next
@@ -424,6 +549,9 @@ func (s *sequenceSource) onward(text []byte, next int) []byte {
 		least := never
 		var mark []byte
 		for i, m := range p.marks() {
+			if p.onlyAtStart(i) {
+				continue
+			}
 			if cost := s.costAfter(len(m), p.after[i]); cost < least {
 				mark, least, next = m, cost, p.after[i]
 			}
@@ -441,6 +569,12 @@ func (s *sequenceSource) Describe(f Frame) string {
 	}
 	x, p := s.frames[at], s.parts[i]
 	switch {
+	case x.begin:
+		var words []string
+		for _, frames := range s.entries(0) {
+			words = append(words, s.Describe(frames[len(frames)-1]))
+		}
+		return strings.Join(words, " or ")
 	case x.closing:
 		return fmt.Sprintf("%q", p.free.marks[0][x.at:])
 	case p.fixed != nil:

@@ -126,7 +126,7 @@ func TestSequenceSpans(t *testing.T) {
 	if err := acceptAll(m, "ab<call>f(1)</call>c[[1,2d"); err != nil {
 		t.Fatal(err)
 	}
-	want := "[{0 0 8} {1 8 12} {2 12 19} {0 19 22} {3 22 25} {0 25 26}]"
+	want := "[{0 0 8 6} {1 8 12 0} {2 12 19 0} {0 19 22 2} {3 22 25 0} {0 25 26 0}]"
 	if got := fmt.Sprint(m.Spans()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -212,7 +212,7 @@ func TestSequenceControls(t *testing.T) {
 			}
 		}
 	}
-	if got := m.ForcedTokens(); !slices.Equal(got, []int32{ids["<channel>"]}) {
+	if got := m.ForcedTokens(); !slices.Equal(got, []int32{ids["<channel>"], ids["analysis"], ids["<message>"]}) {
 		t.Errorf("%v is forced", got)
 	}
 	accept("<channel>", "analysis", "<message>", "a", "b")
@@ -220,7 +220,7 @@ func TestSequenceControls(t *testing.T) {
 		t.Error("a control token that ends nothing is accepted")
 	}
 	accept("<over>")
-	if got := m.ForcedTokens(); !slices.Equal(got, []int32{ids["<start>"]}) {
+	if got := m.ForcedTokens(); !slices.Equal(got, []int32{ids["<start>"], ids["assistant"], ids["<channel>"], ids["final"], ids["<message>"]}) {
 		t.Errorf("%v is forced", got)
 	}
 	if err := m.Rollback(1); err != nil {
@@ -231,19 +231,21 @@ func TestSequenceControls(t *testing.T) {
 	if mask, _ := m.Mask(); mask.Len() != 1 || !mask.Has(ids["<over>"]) {
 		t.Errorf("%v is allowed", mask.AppendTokens(nil))
 	}
-	completion, ok := m.Completion()
 	var words []string
-	for _, id := range completion {
-		words = append(words, v.Text(id))
+	for _, p := range m.Remaining() {
+		if p.Text == "" {
+			p.Text = v.Text(p.Token)
+		}
+		words = append(words, p.Text)
 	}
-	if got := strings.Join(words, " "); !ok || got != "<over> <start> assistant <channel> final <message> {}" {
+	if got := strings.Join(words, " "); got != "<over> <start> assistant <channel> final <message> {}" {
 		t.Errorf("completion %s", got)
 	}
 	accept("<over>", "<start>", "assistant", "<channel>", "final", "<message>", "{", "a", "}")
 	if !m.Accepting() || string(m.Text()) != "analysisababassistantfinal{a}" {
 		t.Errorf("accepting %t, %q", m.Accepting(), m.Text())
 	}
-	if got := fmt.Sprint(m.Spans()); got != "[{0 0 8} {1 8 12} {2 12 26} {3 26 29}]" {
+	if got := fmt.Sprint(m.Spans()); got != "[{0 0 8 0} {1 8 12 0} {2 12 26 0} {3 26 29 0}]" {
 		t.Errorf("spans %s", got)
 	}
 }
@@ -252,7 +254,9 @@ func TestSequenceControls(t *testing.T) {
 func TestSequenceMasks(t *testing.T) {
 	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
 	rng := rand.New(rand.NewPCG(8, 8))
-	for name, s := range map[string]*decoder.Sequence{"reasoning": reasoning(t, v, 9), "calls": calls(t, v), "tools": tools(t, v)} {
+	for name, s := range map[string]*decoder.Sequence{
+		"reasoning": reasoning(t, v, 9), "calls": calls(t, v), "tools": tools(t, v), "fork": fork(t, v), "later": laterFork(t, v), "unasked": unasked(t, v),
+	} {
 		m := s.NewMatcher()
 		for range 40 {
 			mask, err := m.Mask()
@@ -297,7 +301,7 @@ func TestSequenceErrors(t *testing.T) {
 		want     string
 	}{
 		{nil, "0 segments"},
-		{[]decoder.Segment{{}}, "want one of free text, fixed texts and a grammar"},
+		{[]decoder.Segment{{}}, "want one of free text, fixed texts, a grammar and a fork"},
 		{[]decoder.Segment{{Free: &decoder.Free{}}}, "free text without a stop has to be allowed to end"},
 		{[]decoder.Segment{{Fixed: text("a"), Next: 1}}, "there is no segment 1"},
 		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Mark: text("a"), Next: 7}}}}}, "there is no segment 7"},

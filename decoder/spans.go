@@ -1,0 +1,259 @@
+package decoder
+
+// A Span is the part of a text that belongs to a segment. Offsets are in the
+// text that Text returns. Tokens that add no text have no place in it, so a span
+// may be empty.
+type Span struct {
+	Segment    int
+	Start, End int
+	Mark       int // of free text: how many bytes at the end are the stop
+}
+
+// spanTrack follows a text and notes which segment each byte belongs to.
+type spanTrack struct {
+	done  []Span // complete
+	last  Span
+	entry place // where last begins
+	split bool  // it can't be said yet whether what comes last is in last
+}
+
+// A place is a byte of the text, tokens that add none included, and the
+// configuration before it.
+type place struct {
+	cfg, epoch int32
+	at         int
+}
+
+// noSegment is no segment, and not the end either.
+const noSegment = -2
+
+// Spans says which bytes of the text belong to which segment, up to the last
+// token. Where several constraints can still be meant, one that goes on is. The
+// slice is valid until the next call.
+func (m *SequenceMatcher) Spans() []Span {
+	if m.spans.last.Segment == End {
+		return m.spans.done
+	}
+	return append(m.spans.done, m.spans.last)
+}
+
+// Held returns how many bytes at the end may turn out to belong elsewhere: to a
+// stop, or to another way of a fork.
+func (m *SequenceMatcher) Held() int {
+	t := &m.spans
+	if t.split {
+		return t.last.End - t.last.Start
+	}
+	g := m.s.grammar
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.m.sync()
+	return len(withoutControls(m.readMark(m.m.cfg, t.last.Segment)))
+}
+
+// readMark returns what has been read of a mark of free text.
+func (m *SequenceMatcher) readMark(c int32, segment int) (read []byte) {
+	m.tops(c, segment, func(f Frame) {
+		src := m.s.source
+		if _, sub, at := src.split(f); sub == nil {
+			x := src.frames[at]
+			switch p := src.parts[segment]; {
+			case p.free == nil:
+			case x.closing:
+				read = p.free.marks[0][:x.at]
+			default:
+				read = p.free.text[x.at]
+			}
+		}
+	})
+	return read
+}
+
+// endedMark returns the length of the mark that byte b completes.
+func (m *SequenceMatcher) endedMark(c int32, segment int, b byte) (n int) {
+	src := m.s.source
+	if segment < 0 || src.parts[segment].free == nil {
+		return 0
+	}
+	finder := src.parts[segment].free
+	m.tops(c, segment, func(f Frame) {
+		_, _, at := src.split(f)
+		x := src.frames[at]
+		if x.closing {
+			n = len(withoutControls(finder.marks[0]))
+		} else if to := finder.next[x.at][b]; to < 0 {
+			n = len(withoutControls(finder.marks[^to]))
+		}
+	})
+	return n
+}
+
+// tops calls yield for the frames of a segment that are on top of c.
+func (m *SequenceMatcher) tops(c int32, segment int, yield func(f Frame)) {
+	t := m.s.grammar.t
+	t.stacks(c, func(s int32) bool {
+		if s > anyStack {
+			if i, _, _ := m.s.source.split(t.stackFrame[s]); i == segment {
+				yield(t.stackFrame[s])
+			}
+		}
+		return true
+	})
+}
+
+// segment returns the segment in which configuration c is. Of several readings
+// it is best the one that is prefer, else one that is not avoid, else one in which
+// a constraint goes on.
+func (m *SequenceMatcher) segment(c int32, prefer, avoid int) (at int, several bool) {
+	at = End
+	sure := false
+	m.s.grammar.t.stacks(c, func(s int32) bool {
+		if s <= anyStack {
+			return true
+		}
+		i, sub, _ := m.s.source.split(m.s.grammar.t.stackFrame[s])
+		switch {
+		case at == End:
+			at, sure = i, sub != nil
+		case at == i:
+		default:
+			several = true
+			if at != prefer && (i == prefer || at == avoid || i != avoid && sub != nil && !sure) {
+				at, sure = i, sub != nil
+			}
+		}
+		return true
+	})
+	return at, several
+}
+
+// reads reports whether byte b, in configuration c, can belong to a segment. It
+// can't where it shows that a constraint is over.
+func (m *SequenceMatcher) reads(c int32, segment int, b byte) bool {
+	t := m.s.grammar.t
+	return !t.reading(c, func(s int32) bool {
+		if s <= anyStack {
+			return true
+		}
+		f := t.stackFrame[s]
+		i, _, _ := m.s.source.split(f)
+		return i != segment || t.lookup(f, t.frame(f), b) == codeNone
+	})
+}
+
+// readsElsewhere reports whether byte b belongs to a reading of configuration c in
+// another segment, one that does not follow the given one.
+func (m *SequenceMatcher) readsElsewhere(c int32, segment int, b byte) (found bool) {
+	t := m.s.grammar.t
+	t.stacks(c, func(s int32) bool {
+		if s > anyStack {
+			f := t.stackFrame[s]
+			i, _, _ := m.s.source.split(f)
+			found = found || i != segment && !m.s.source.leads(segment, i) && t.lookup(f, t.frame(f), b) != codeNone
+		}
+		return !found
+	})
+	return found
+}
+
+// here returns the place that the text has got to.
+func (m *SequenceMatcher) here() place { return place{m.m.cfg, m.m.epoch, len(m.m.text)} }
+
+// begin notes where the text begins.
+func (m *SequenceMatcher) begin() {
+	g := m.s.grammar
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.m.sync()
+	m.spans.entry = m.here()
+	m.spans.last.Segment, _ = m.segment(m.m.cfg, noSegment, noSegment)
+}
+
+// track notes to which segments the text from a place on belongs.
+func (m *SequenceMatcher) track(from place) {
+	g := m.s.grammar
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.m.sync()
+	m.trackFrom(from, noSegment)
+}
+
+func (m *SequenceMatcher) trackFrom(from place, avoid int) {
+	t := &m.spans
+	c, text := from.cfg, m.m.text
+	if from.epoch != m.m.epoch {
+		// The grammar has thrown its tables away since.
+		c = m.s.grammar.start
+		for i, b := range text[:from.at] {
+			c = m.m.stepByte(c, b, text[:i])
+		}
+	}
+	for i := from.at; i < len(text) && c != dead; i++ {
+		first, n := i, 1 // of the token or byte, and how much it adds
+		before := c
+		if m.s.isControl(text[i:]) {
+			for n = 0; i < first+controlSize-1; i++ {
+				c = m.m.stepByte(c, text[i], text[:i])
+			}
+		}
+		own := n == 0 || m.reads(c, t.last.Segment, text[i])
+		otherWay := t.split && !own && m.readsElsewhere(c, t.last.Segment, text[i])
+		mark := m.endedMark(c, t.last.Segment, text[i])
+		if c = m.m.stepByte(c, text[i], text[:i]); c == dead {
+			break
+		}
+		to, several := m.segment(c, t.last.Segment, avoid)
+		entry := place{c, m.m.epoch, i + 1}
+		if !own {
+			entry = place{before, m.m.epoch, first}
+		}
+		switch {
+		case to == t.last.Segment:
+			t.last.End += n
+		case t.last.Segment != End && m.s.source.parts[t.last.Segment].fork != nil:
+			t.last.Segment = to // what has been read is what it begins
+			t.last.End += n
+		case otherWay && t.entry.epoch == m.m.epoch && avoid == noSegment:
+			// Another way of the fork was meant.
+			wrong := t.last.Segment
+			t.last.Segment, _ = m.segment(t.entry.cfg, noSegment, wrong)
+			t.last.End, t.split = t.last.Start, false
+			m.trackFrom(t.entry, wrong)
+			return
+		default:
+			end := t.last.End
+			if own {
+				end += n
+			}
+			t.done = append(t.done, Span{t.last.Segment, t.last.Start, end, mark})
+			t.last = Span{Segment: to, Start: end, End: t.last.End + n}
+			t.entry = entry
+		}
+		t.split = several
+	}
+}
+
+// leads reports whether one segment may follow another.
+func (s *sequenceSource) leads(from, to int) bool {
+	p := s.parts[from]
+	for _, next := range append(p.after[:len(p.after):len(p.after)], p.next) {
+		if next == to {
+			return true
+		}
+		if next != End {
+			for _, k := range s.parts[next].fork {
+				if k == to {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isControl reports whether text begins with what stands for a token without
+// text.
+func (s *Sequence) isControl(text []byte) bool {
+	_, ok := s.controlAt(text)
+	return ok
+}
