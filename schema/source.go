@@ -65,6 +65,9 @@ type source struct {
 	machineIndex map[*regular.Machine]int32
 	textOf       map[goal]int32 // machine of a goal's strings, -1: none
 
+	constants map[string]int32
+	listings  []listing // by goal, as far as looked at
+
 	productive  map[goal]bool
 	simpleGoals map[goal]bool
 	deciding    map[goal]bool
@@ -124,6 +127,7 @@ func (s *source) Reset() {
 		numberIndex:  map[*number.Automaton]int32{},
 		machineIndex: map[*regular.Machine]int32{},
 		textOf:       map[goal]int32{},
+		constants:    map[string]int32{},
 		productive:   map[goal]bool{never: false, always: true},
 		simpleGoals:  map[goal]bool{},
 		caseForms:    map[form]form{},
@@ -507,9 +511,17 @@ func (s *source) isProductive(g goal) bool {
 		s.assumed++
 		return false
 	}
-	if info := &s.goals.info[g]; info.kind == goalNode && quickProductive(info.node) {
-		s.productive[g] = true
-		return true
+	switch info := &s.goals.info[g]; info.kind {
+	case goalNode:
+		if quickProductive(info.node) {
+			s.productive[g] = true
+			return true
+		}
+	case goalAnd:
+		if ok, known := s.listedTogether(info.list); known {
+			s.productive[g] = ok
+			return ok
+		}
 	}
 	s.deciding[g] = true
 	before, reentries := s.assumed, s.reentries
