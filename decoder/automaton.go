@@ -67,6 +67,7 @@ const denseFrom = 8
 // still have equal numbers.
 type tables struct {
 	src    Source
+	tokens *tokenTable // nil if the source reads text only
 	limits Limits
 	err    error
 
@@ -148,6 +149,9 @@ func (t *tables) reset() {
 	t.setItems = t.setItems[:0]
 	t.setIndex = map[uint64][]int32{}
 	t.setRow = t.setRow[:0]
+	if t.tokens != nil {
+		t.tokens.reset()
+	}
 }
 
 // bytes returns the memory held, approximately.

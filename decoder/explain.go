@@ -44,7 +44,12 @@ func (m *Matcher) Explain(tok int32) string {
 		return "the text is not complete: expected " + m.expected(m.cfg)
 	}
 	b := g.vocab.Bytes(tok)
-	if len(b) == 0 {
+	switch {
+	case g.t.tokens != nil && g.t.stepToken(m.cfg, tok) != dead:
+		return "allowed"
+	case g.t.tokens != nil && len(b) == 0:
+		return fmt.Sprintf("%s is not allowed: expected %s", g.vocab.Text(tok), m.expected(m.cfg))
+	case len(b) == 0:
 		return "a token without text never matches"
 	}
 	c := m.cfg

@@ -15,22 +15,22 @@ const maxForced = 1 << 14
 func (m *Matcher) ForcedBytes() []byte {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
-	out, _ := m.forced()
+	m.sync()
+	out, _ := m.forced(m.cfg, m.text)
 	return out
 }
 
-// forced returns the forced text and the configuration after it.
-func (m *Matcher) forced() ([]byte, int32) {
-	m.sync()
+// forced returns the forced text after configuration c, to which text has led,
+// and the configuration after it.
+func (m *Matcher) forced(c int32, text []byte) ([]byte, int32) {
 	t := m.g.t
-	c := m.cfg
 	if m.done {
 		return nil, c
 	}
-	n := len(m.text)
-	text := append(m.pending[:0], m.text...)
+	n := len(text)
+	text = append(m.pending[:0], text...)
 	var looks [maxLooks]byte
-	for len(text)-n < maxForced && !t.accepting(c) {
+	for len(text)-n < maxForced && !t.accepting(c) && !t.readsTokens(c) {
 		var live [4]uint64
 		t.live(c, &live)
 		// What the text doesn't allow may still look live.
@@ -80,21 +80,48 @@ func few(set *[4]uint64, buf *[maxLooks]byte) []byte {
 // text cut there. The tokens are not accepted yet. The slice is valid until
 // the next call.
 func (m *Matcher) ForcedTokens() []int32 {
-	g := m.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	text, after := m.forced()
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	m.sync()
+	c, text := m.cfg, m.text
 	m.tokens = m.tokens[:0]
-	if len(text) == 0 {
+	for {
+		forced, after := m.forced(c, text)
+		if !m.spellForced(forced, after) {
+			break
+		}
+		tok, ok := m.g.t.onlyToken(after)
+		if !ok || m.done {
+			break
+		}
+		m.tokens = append(m.tokens, tok)
+		if len(m.tokens) >= maxForced {
+			break
+		}
+		c = m.g.t.stepToken(after, tok)
+		text = append(append(text[:len(text):len(text)], forced...), m.g.vocab.Bytes(tok)...)
+	}
+	if len(m.tokens) == 0 {
 		return nil
 	}
+	return m.tokens
+}
+
+// spellForced appends the tokens of forced text, after which configuration
+// after is reached, to m.tokens. It reports whether none was left out.
+func (m *Matcher) spellForced(text []byte, after int32) bool {
+	g := m.g
+	if len(text) == 0 {
+		return true
+	}
+	from := len(m.tokens)
 	m.tokens = g.vocab.TokenizeText(m.tokens, text)
 	end := 0
-	for i, tok := range m.tokens {
+	for i, tok := range m.tokens[from:] {
 		b := g.vocab.Bytes(tok)
 		if len(b) == 0 || end+len(b) > len(text) || string(text[end:end+len(b)]) != string(b) {
 			// Not a plain spelling of the text: a normalising tokenizer.
-			m.tokens = m.tokens[:i]
+			m.tokens = m.tokens[:from+i]
 			break
 		}
 		end += len(b)
@@ -108,12 +135,12 @@ func (m *Matcher) ForcedTokens() []int32 {
 			break
 		}
 	}
-	for len(m.tokens) > 0 && end > cut {
+	for len(m.tokens) > from && end > cut {
 		last := m.tokens[len(m.tokens)-1]
 		m.tokens = m.tokens[:len(m.tokens)-1]
 		end -= len(g.vocab.Bytes(last))
 	}
-	return m.tokens
+	return end == len(text)
 }
 
 // reaches reports whether some token begins with all of text and goes on

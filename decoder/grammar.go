@@ -59,6 +59,9 @@ type Grammar struct {
 	start int32
 	epoch int32 // number of times everything was thrown away
 	stale func() bool
+	// spelled means that texts hold the spellings of tokens that add none, for
+	// the sequence that has the grammar.
+	spelled bool
 }
 
 // New returns the grammar of src over v. The source must not be used by
@@ -66,6 +69,7 @@ type Grammar struct {
 func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	limits = limits.withDefaults()
 	t := newTables(src, limits)
+	t.tokens = newTokenTable(src, v)
 	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v)}
 	if x, ok := src.(staler); ok {
 		g.stale = x.Stale
@@ -94,7 +98,13 @@ func (g *Grammar) Stats() Stats {
 	}
 }
 
-func (g *Grammar) bytes() int { return g.t.bytes() + g.masks.bytes() + g.build.size + g.t.src.Bytes() }
+func (g *Grammar) bytes() int {
+	n := g.t.bytes() + g.masks.bytes() + g.build.size + g.t.src.Bytes()
+	if g.t.tokens != nil {
+		n += g.t.tokens.bytes()
+	}
+	return n
+}
 
 // trim throws away what has been learnt once it exceeds the limit.
 func (g *Grammar) trim() {

@@ -132,6 +132,16 @@ func (f *markFinder) takes(state int32, text []byte) bool {
 	return bytes.HasSuffix(f.text[state], text)
 }
 
+// follow returns the state after text, or as ^i that mark i is complete with it.
+func (f *markFinder) follow(state int32, text []byte) int32 {
+	for _, b := range text {
+		if state = f.next[state][b]; state < 0 {
+			break
+		}
+	}
+	return state
+}
+
 // overlap returns how much of a mark has been read in a state.
 func (f *markFinder) overlap(state int32, mark []byte) int {
 	read := f.text[state]
@@ -196,6 +206,20 @@ func (t *markTree) rests(node int32, yield func(i int, rest []byte)) {
 	for i, mark := range t.marks {
 		if rest, ok := bytes.CutPrefix(mark, read); ok && len(rest) > 0 {
 			yield(i, rest)
+		}
+	}
+}
+
+// follow calls yield for the node after text and, as ^i, for each mark i that
+// ends with it.
+func (t *markTree) follow(node int32, text []byte, yield func(to int32)) {
+	for _, m := range t.nodes[node].moves {
+		switch {
+		case m.b != text[0]:
+		case len(text) == 1:
+			yield(m.to)
+		case m.to >= 0:
+			t.follow(m.to, text[1:], yield)
 		}
 	}
 }

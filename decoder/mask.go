@@ -187,6 +187,9 @@ func (w *maskBuilder) build(c int32, m *masks) *computed {
 		w.stack(s)
 		return w.t.err == nil
 	})
+	if w.t.tokens != nil {
+		w.tokenEdges(c)
+	}
 	eog := w.t.accepting(c)
 	if eog {
 		w.extra = append(w.extra, w.v.EOG()...)

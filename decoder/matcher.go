@@ -28,6 +28,7 @@ type step struct {
 	epoch int32
 	text  int32
 	done  bool
+	token int32 // that was accepted; -1: bytes
 }
 
 // NewMatcher returns a matcher at the beginning of a text.
@@ -64,6 +65,10 @@ func (m *Matcher) sync() {
 		return
 	}
 	m.cfg, m.epoch, m.mask = m.g.start, m.g.epoch, nil
+	if m.g.t.tokens != nil {
+		m.cfg = m.replay(len(m.text))
+		return
+	}
 	for i, b := range m.text {
 		m.cfg = m.stepByte(m.cfg, b, m.text[:i])
 	}
@@ -154,9 +159,12 @@ func (m *Matcher) Accept(tok int32) error {
 		if !g.t.accepting(m.cfg) {
 			return &RefusedError{Token: tok, Offset: len(m.text), AtEnd: true, Expected: m.expected(m.cfg)}
 		}
-		m.past = append(m.past, step{m.cfg, m.epoch, int32(len(m.text)), false})
+		m.past = append(m.past, step{m.cfg, m.epoch, int32(len(m.text)), false, -1})
 		m.done = true
 		return nil
+	}
+	if g.t.tokens != nil {
+		return m.acceptToken(tok)
 	}
 	b := g.vocab.Bytes(tok)
 	if len(b) == 0 {
@@ -190,7 +198,7 @@ func (m *Matcher) AcceptBytes(b []byte) (n int, err error) {
 }
 
 func (m *Matcher) acceptBytes(b []byte) (int, error) {
-	m.past = append(m.past, step{m.cfg, m.epoch, int32(len(m.text)), false})
+	m.past = append(m.past, step{m.cfg, m.epoch, int32(len(m.text)), false, -1})
 	for i, x := range b {
 		next := m.stepByte(m.cfg, x, m.text)
 		if err := m.g.err(); err != nil {
@@ -238,33 +246,45 @@ func (m *Matcher) Accepting() bool {
 }
 
 // ShortestCompletion returns a text that completes what has been accepted, the
-// shortest that the source knows; it is empty when Accepting.
+// shortest that the source knows; it is empty when Accepting. Tokens that add
+// no text can't be in it, see [Matcher.Remaining].
 func (m *Matcher) ShortestCompletion() []byte {
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	text := m.completion()
+	if m.g.t.tokens != nil {
+		return plainText(m.g.vocab, text)
+	}
+	return text
+}
+
+// completion returns a shortest completion, with spelled tokens.
+func (m *Matcher) completion() []byte {
 	g := m.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	m.sync()
 	// What a source proposes for a frame may clash with text that the frame
 	// doesn't know, such as a key read before. Then the part that fits is
 	// kept, and the source is asked again with it known.
 	c, text := m.cfg, append([]byte(nil), m.text...)
+	var out []byte
 	for range maxProposals {
 		proposal := g.finish(c)
 		n := 0
 		for n < len(proposal) {
-			next := m.stepByte(c, proposal[n], text)
+			next, size, adds := m.readSpelled(c, proposal[n:], text)
 			if next == dead {
 				break
 			}
 			c = next
-			text = append(text, proposal[n])
-			n++
+			text = append(text, adds...)
+			n += size
 		}
+		out = append(out, proposal[:n]...)
 		if n == len(proposal) || n == 0 {
 			break
 		}
 	}
-	return text[len(m.text):]
+	return out
 }
 
 // maxProposals bounds how often a source is asked again.

@@ -71,9 +71,8 @@ const (
 // of tools within free text. Segments meet at any byte, also inside of a token.
 // It is safe for concurrent use.
 type Sequence struct {
-	grammar  *Grammar
-	source   *sequenceSource
-	controls map[int32][]byte // tokens without text that marks have, see spellToken
+	grammar *Grammar
+	source  *sequenceSource
 }
 
 // NewSequence returns the text that begins with the first of the segments. An
@@ -82,16 +81,15 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 	if len(segments) == 0 || len(segments) > maxSegments {
 		return nil, fmt.Errorf("decoder: %d segments: want 1 to %d", len(segments), maxSegments)
 	}
-	s := &Sequence{controls: map[int32][]byte{}}
+	s := &Sequence{}
 	src := &sequenceSource{vocab: v}
 	for i, x := range segments {
-		part, err := s.part(v, x, len(segments))
+		part, err := src.part(x, len(segments))
 		if err != nil {
 			return nil, fmt.Errorf("decoder: segment %d: %w", i, err)
 		}
 		src.parts = append(src.parts, part)
 	}
-	src.tokens = s.controls
 	src.Reset()
 	for i := range src.parts {
 		if err := src.checkWays(i); err != nil {
@@ -103,6 +101,7 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 	}
 	s.source = src
 	s.grammar = New(src, v, limits)
+	s.grammar.spelled = true
 	return s, nil
 }
 
@@ -133,24 +132,24 @@ func (s *sequenceSource) checkWays(i int) error {
 }
 
 // part checks a segment and prepares it.
-func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error) {
+func (s *sequenceSource) part(x Segment, n int) (*sequencePart, error) {
 	p := &sequencePart{next: x.Next}
 	kinds := 0
 	var err error
 	if x.Free != nil {
 		kinds++
 		p.next = End
-		err = s.free(v, x.Free, p, n)
+		err = s.free(x.Free, p, n)
 	}
 	if x.Fixed != nil {
 		kinds++
 		p.mayEnd = x.MayEnd
-		err = s.fixed(v, []Stop{{Mark: x.Fixed, Next: x.Next}}, p, n)
+		err = s.fixed([]Stop{{Mark: x.Fixed, Next: x.Next}}, p, n)
 	}
 	if x.OneOf != nil {
 		kinds++
 		p.next, p.mayEnd = End, x.MayEnd
-		err = s.fixed(v, x.OneOf, p, n)
+		err = s.fixed(x.OneOf, p, n)
 	}
 	if x.Fork != nil {
 		kinds++
@@ -161,7 +160,7 @@ func (s *Sequence) part(v *vocab.Vocab, x Segment, n int) (*sequencePart, error)
 	}
 	if x.Grammar != nil {
 		kinds++
-		if x.Grammar.vocab != v {
+		if x.Grammar.vocab != s.vocab {
 			return nil, fmt.Errorf("the grammar is of another vocabulary")
 		}
 		p.sub = x.Grammar.t.src
@@ -185,14 +184,14 @@ type Followed interface {
 	Follow()
 }
 
-func (s *Sequence) free(v *vocab.Vocab, f *Free, p *sequencePart, n int) error {
+func (s *sequenceSource) free(f *Free, p *sequencePart, n int) error {
 	if !f.MayEnd && !slices.ContainsFunc(f.Stops, func(x Stop) bool { return !x.AtStart }) {
 		return fmt.Errorf("free text without a stop has to be allowed to end")
 	}
 	if f.Budget > 0 && len(f.Stops) > 0 && f.Stops[0].AtStart {
 		return fmt.Errorf("the first stop, which ends the budget, counts only at the beginning")
 	}
-	marks, err := s.marks(v, f.Stops, p, n, maxMarkBytes)
+	marks, err := s.marks(f.Stops, p, n, maxMarkBytes)
 	if err != nil {
 		return err
 	}
@@ -203,20 +202,20 @@ func (s *Sequence) free(v *vocab.Vocab, f *Free, p *sequencePart, n int) error {
 	return nil
 }
 
-func (s *Sequence) fixed(v *vocab.Vocab, stops []Stop, p *sequencePart, n int) error {
+func (s *sequenceSource) fixed(stops []Stop, p *sequencePart, n int) error {
 	if len(stops) == 0 {
 		return fmt.Errorf("there is nothing to choose from")
 	}
-	marks, err := s.marks(v, stops, p, n, maxFixedBytes)
+	marks, err := s.marks(stops, p, n, maxFixedBytes)
 	p.fixed = newMarkTree(marks)
 	return err
 }
 
 // marks spells the marks of stops and notes what follows each.
-func (s *Sequence) marks(v *vocab.Vocab, stops []Stop, p *sequencePart, n, most int) (marks [][]byte, err error) {
+func (s *sequenceSource) marks(stops []Stop, p *sequencePart, n, most int) (marks [][]byte, err error) {
 	total := 0
 	for _, stop := range stops {
-		mark, err := s.spell(v, stop.Mark)
+		mark, err := s.spell(stop.Mark)
 		if err != nil {
 			return nil, err
 		}
@@ -232,44 +231,34 @@ func (s *Sequence) marks(v *vocab.Vocab, stops []Stop, p *sequencePart, n, most 
 	return marks, nil
 }
 
-// spell returns pieces as bytes.
-func (s *Sequence) spell(v *vocab.Vocab, pieces []Piece) (out []byte, err error) {
+// spell returns pieces as bytes, with spelled tokens.
+func (s *sequenceSource) spell(pieces []Piece) (out []byte, err error) {
 	for _, p := range pieces {
-		switch {
-		case p.Text != "":
-			out = append(out, p.Text...)
-		case p.Token < 0 || int(p.Token) >= v.Len():
-			return nil, fmt.Errorf("token %d is not in the vocabulary of %d", p.Token, v.Len())
-		case v.IsEOG(p.Token):
-			return nil, fmt.Errorf("token %d ends a generation", p.Token)
-		case len(v.Bytes(p.Token)) > 0:
-			out = append(out, v.Bytes(p.Token)...)
-		default:
-			s.controls[p.Token] = spellToken(p.Token)
-			out = append(out, s.controls[p.Token]...)
+		text := []byte(p.Text)
+		if p.Text == "" {
+			switch {
+			case p.Token < 0 || int(p.Token) >= s.vocab.Len():
+				return nil, fmt.Errorf("token %d is not in the vocabulary of %d", p.Token, s.vocab.Len())
+			case s.vocab.IsEOG(p.Token):
+				return nil, fmt.Errorf("token %d ends a generation", p.Token)
+			}
+			if text = s.vocab.Bytes(p.Token); len(text) == 0 {
+				out = append(out, SpellToken(p.Token)...)
+				if !slices.Contains(s.tokens, p.Token) {
+					s.tokens = append(s.tokens, p.Token)
+				}
+				continue
+			}
 		}
+		if slices.Contains(text, spelledByte) {
+			return nil, fmt.Errorf("a mark with the byte 0x%X, which no UTF-8 has", spelledByte)
+		}
+		out = append(out, text...)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("a mark without text")
 	}
 	return out, nil
-}
-
-// controlByte begins the stand-in of a token that adds no text. No UTF-8 holds
-// it.
-const controlByte = 0xFF
-
-// controlSize is the length of a stand-in.
-const controlSize = 5
-
-// spellToken returns the bytes that stand for a token that adds no text, so
-// that the automaton, which reads bytes, can have it in a mark.
-func spellToken(tok int32) []byte {
-	out := []byte{controlByte}
-	for shift := 21; shift >= 0; shift -= 7 {
-		out = append(out, 0x80|byte(tok>>shift&0x7F))
-	}
-	return out
 }
 
 // NewMatcher returns a matcher at the beginning of a text.
@@ -344,18 +333,7 @@ func (m *SequenceMatcher) Mask() (*Mask, error) {
 func (m *SequenceMatcher) Accept(tok int32) error {
 	m.settle()
 	from := m.here()
-	if spelt, ok := m.s.controls[tok]; ok {
-		mask, err := m.m.Mask()
-		if err != nil {
-			return err
-		}
-		if !mask.Has(tok) {
-			return &RefusedError{Token: tok, Offset: len(m.m.text), AtEnd: true, Expected: "another token"}
-		}
-		if _, err := m.m.AcceptBytes(spelt); err != nil {
-			return err
-		}
-	} else if err := m.m.Accept(tok); err != nil {
+	if err := m.m.Accept(tok); err != nil {
 		return err
 	}
 	m.now.spans, m.now.track = len(m.spans.done), m.spans
@@ -396,7 +374,7 @@ func (m *SequenceMatcher) Accepting() bool {
 func (m *SequenceMatcher) Done() bool { return m.m.Done() }
 
 // Text returns what has been accepted. Tokens without text are left out.
-func (m *SequenceMatcher) Text() []byte { return withoutControls(m.m.text) }
+func (m *SequenceMatcher) Text() []byte { return m.s.shown(m.m.text) }
 
 // Free reports whether the text is free at present and may end anywhere.
 func (m *SequenceMatcher) Free() bool {
@@ -407,12 +385,12 @@ func (m *SequenceMatcher) Free() bool {
 	return p.free != nil && p.mayEnd
 }
 
-// withoutControls removes the stand-ins of tokens that add no text.
-func withoutControls(text []byte) []byte {
+// shown removes the spellings of tokens that add no text.
+func (s *Sequence) shown(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); i++ {
-		if text[i] == controlByte {
-			i += controlSize - 1
+		if s.isControl(text[i:]) {
+			i += spelledSize - 1
 			continue
 		}
 		out = append(out, text[i])
@@ -420,76 +398,30 @@ func withoutControls(text []byte) []byte {
 	return out
 }
 
+// isControl reports whether text begins with the spelling of a token without
+// text.
+func (s *Sequence) isControl(text []byte) bool {
+	tok, ok := spelledToken(text)
+	return ok && int(tok) < s.grammar.vocab.Len() && len(s.grammar.vocab.Bytes(tok)) == 0
+}
+
 // ForcedTokens returns tokens that have to follow, as [Matcher.ForcedTokens]
-// does, those without text among them. What follows one without text may be left
-// to the next call.
-func (m *SequenceMatcher) ForcedTokens() (tokens []int32) {
+// does.
+func (m *SequenceMatcher) ForcedTokens() []int32 {
 	m.settle()
-	forced := m.m.ForcedBytes()
-	for {
-		if tok, ok := m.s.controlAt(forced); ok {
-			tokens, forced = append(tokens, tok), forced[controlSize:]
-			continue
-		}
-		n := slices.Index(forced, controlByte)
-		if n < 0 {
-			break // no token can reach over the end of a text that one without text follows
-		}
-		spelt, ok := m.s.spelt(forced[:n])
-		if !ok {
-			return tokens
-		}
-		tokens, forced = append(tokens, spelt...), forced[n:]
-	}
-	if len(tokens) == 0 {
-		return m.m.ForcedTokens()
-	}
-	return tokens
-}
-
-// spelt returns the tokens of a text as the model's tokenizer makes them, if
-// they are exactly that text.
-func (s *Sequence) spelt(text []byte) ([]int32, bool) {
-	v := s.grammar.vocab
-	tokens := v.TokenizeText(nil, text)
-	return tokens, string(v.Decode(tokens)) == string(text)
-}
-
-// controlAt returns the token without text whose stand-in text begins with.
-func (s *Sequence) controlAt(text []byte) (int32, bool) {
-	if len(text) < controlSize || text[0] != controlByte {
-		return 0, false
-	}
-	tok := int32(0)
-	for _, b := range text[1:controlSize] {
-		tok = tok<<7 | int32(b&0x7F)
-	}
-	_, ok := s.controls[tok]
-	return tok, ok
+	return m.m.ForcedTokens()
 }
 
 // ShortestCompletion returns a shortest text that completes what has been
 // accepted; tokens without text are left out. See [SequenceMatcher.Remaining].
 func (m *SequenceMatcher) ShortestCompletion() []byte {
 	m.settle()
-	return withoutControls(m.m.ShortestCompletion())
+	return m.m.ShortestCompletion()
 }
 
 // Remaining returns a shortest completion with the tokens without text that
 // belong to it.
-func (m *SequenceMatcher) Remaining() (pieces []Piece) {
+func (m *SequenceMatcher) Remaining() []Piece {
 	m.settle()
-	text := m.m.ShortestCompletion()
-	for len(text) > 0 {
-		if tok, ok := m.s.controlAt(text); ok {
-			pieces, text = append(pieces, Piece{Token: tok}), text[controlSize:]
-			continue
-		}
-		n := slices.Index(text, controlByte)
-		if n < 0 {
-			n = len(text)
-		}
-		pieces, text = append(pieces, Piece{Text: string(text[:n])}), text[n:]
-	}
-	return pieces
+	return m.m.Remaining()
 }

@@ -17,7 +17,7 @@ import (
 type sequenceSource struct {
 	vocab  *vocab.Vocab
 	parts  []*sequencePart
-	tokens map[int32][]byte // tokens without text
+	tokens []int32 // tokens without text that marks have
 
 	frames []sequenceFrame
 	index  map[sequenceFrame]Frame
@@ -134,9 +134,9 @@ func (s *sequenceSource) entries(i int) (all [][]Frame) {
 	return all
 }
 
-// enter adds the edges over bytes from lo to hi that lead into a segment.
-func (s *sequenceSource) enter(e *Edges, lo, hi byte, i int) {
-	for _, frames := range s.entries(i) {
+// add adds the edges over bytes from lo to hi for some ways on.
+func (s *sequenceSource) add(e *Edges, lo, hi byte, ways [][]Frame) {
+	for _, frames := range ways {
 		e.Add(lo, hi, frames...)
 	}
 }
@@ -205,22 +205,16 @@ func (s *sequenceSource) Expand(f Frame, e *Edges) {
 	case x.begin:
 		s.expandBegin(e)
 	case x.closing:
-		mark := p.free.marks[0]
-		b := mark[x.at]
-		if x.at++; int(x.at) == len(mark) {
-			s.enter(e, b, b, p.after[0])
-		} else {
-			e.Add(b, b, s.own(x))
+		if b := p.free.marks[0][x.at]; b != spelledByte {
+			s.add(e, b, b, s.closed(x, p, 1))
 		}
 	case p.fixed != nil:
 		if p.mayEnd && x.at == 0 {
 			e.MayEnd()
 		}
 		for _, m := range p.fixed.nodes[x.at].moves {
-			if m.to < 0 {
-				s.enter(e, m.b, m.b, p.after[^m.to])
-			} else {
-				e.Add(m.b, m.b, s.own(sequenceFrame{part: x.part, at: m.to}))
+			if m.b != spelledByte {
+				s.add(e, m.b, m.b, s.moved(x, p, m.to))
 			}
 		}
 	default:
@@ -232,18 +226,82 @@ func (s *sequenceSource) Expand(f Frame, e *Edges) {
 }
 
 func (s *sequenceSource) expandFree(x sequenceFrame, p *sequencePart, e *Edges) {
-	row := &p.free.next[x.at]
+	row := p.free.next[x.at]
+	row[spelledByte] = row[spelledByte-1] // no mark has either but in spelled tokens
 	for lo := 0; lo < 256; {
 		hi := lo
 		for hi < 255 && row[hi+1] == row[lo] {
 			hi++
 		}
-		if to := row[lo]; to < 0 {
-			s.enter(e, byte(lo), byte(hi), p.after[^to])
-		} else {
-			e.Add(byte(lo), byte(hi), s.own(sequenceFrame{part: x.part, at: to}))
-		}
+		s.add(e, byte(lo), byte(hi), s.moved(x, p, row[lo]))
 		lo = hi + 1
+	}
+}
+
+// closed returns the ways on after n more bytes of the first stop.
+func (s *sequenceSource) closed(x sequenceFrame, p *sequencePart, n int32) [][]Frame {
+	if x.at += n; int(x.at) == len(p.free.marks[0]) {
+		return s.entries(p.after[0])
+	}
+	return [][]Frame{{s.own(x)}}
+}
+
+// moved returns the ways on after a move to a state or node, or as ^i to the end
+// of mark i.
+func (s *sequenceSource) moved(x sequenceFrame, p *sequencePart, to int32) [][]Frame {
+	if to < 0 {
+		return s.entries(p.after[^to])
+	}
+	return [][]Frame{{s.own(sequenceFrame{part: x.part, at: to})}}
+}
+
+// ReadsTokens implements [TokenReader].
+func (s *sequenceSource) ReadsTokens() bool {
+	return len(s.tokens) > 0 || slices.ContainsFunc(s.parts, func(p *sequencePart) bool {
+		r, ok := p.sub.(TokenReader)
+		return ok && r.ReadsTokens()
+	})
+}
+
+// ExpandTokens implements [TokenReader].
+func (s *sequenceSource) ExpandTokens(f Frame, e *TokenEdges) {
+	i, sub, at := s.split(f)
+	if sub != nil {
+		if r, ok := sub.(TokenReader); ok {
+			from := len(e.list)
+			r.ExpandTokens(at, e)
+			for _, x := range e.list[from:] {
+				for n, f := range x.frames {
+					x.frames[n] = s.lift(i, f)
+				}
+			}
+		}
+		return
+	}
+	x, p := s.frames[at], s.parts[i]
+	if x.begin {
+		for _, frames := range s.entries(0) {
+			s.ExpandTokens(frames[len(frames)-1], e)
+		}
+		return
+	}
+	for _, tok := range s.tokens {
+		add := func(ways [][]Frame) {
+			for _, frames := range ways {
+				e.Add(tok, frames...)
+			}
+		}
+		spelt := SpellToken(tok)
+		switch {
+		case x.closing:
+			if bytes.HasPrefix(p.free.marks[0][x.at:], spelt) {
+				add(s.closed(x, p, spelledSize))
+			}
+		case p.fixed != nil:
+			p.fixed.follow(x.at, spelt, func(to int32) { add(s.moved(x, p, to)) })
+		case p.free.takes(x.at, spelt):
+			add(s.moved(x, p, p.free.follow(x.at, spelt)))
+		}
 	}
 }
 
@@ -284,16 +342,8 @@ func (s *sequenceSource) Prepare(f Frame, v *vocab.Vocab) *Prepared {
 	i, sub, at := s.split(f)
 	if sub != nil {
 		out = s.liftPrepared(i, sub.Prepare(at, v))
-	} else {
-		x, p := s.frames[at], s.parts[i]
-		switch {
-		case x.begin:
-			out = s.prepareBegin()
-		case p.free != nil && !x.closing:
-			out = s.prepareFree(x, p)
-		default:
-			out = s.prepareFixed(x, p)
-		}
+	} else if x, p := s.frames[at], s.parts[i]; p.free != nil && !x.closing && !x.begin {
+		out = s.prepareFree(x, p)
 	}
 	s.splits[f] = out
 	return out
@@ -318,51 +368,6 @@ func (s *sequenceSource) liftPrepared(i int, p *Prepared) *Prepared {
 	return &out
 }
 
-// prepareFixed adds tokens without text to what a walk finds.
-func (s *sequenceSource) prepareFixed(x sequenceFrame, p *sequencePart) *Prepared {
-	var tokens []int32
-	if x.closing {
-		tokens = s.controlsAt(nil, p.free.marks[0][x.at:])
-	} else {
-		p.fixed.rests(x.at, func(_ int, rest []byte) { tokens = s.controlsAt(tokens, rest) })
-	}
-	return walkBeside(tokens)
-}
-
-// prepareBegin does the same where a fork begins the text.
-func (s *sequenceSource) prepareBegin() *Prepared {
-	var tokens []int32
-	for _, k := range s.parts[0].fork {
-		if p := s.parts[k]; p.fixed != nil {
-			p.fixed.rests(0, func(_ int, rest []byte) { tokens = s.controlsAt(tokens, rest) })
-		}
-	}
-	return walkBeside(tokens)
-}
-
-// controlsAt appends the token without text with which rest begins, if it is not
-// there yet.
-func (s *sequenceSource) controlsAt(tokens []int32, rest []byte) []int32 {
-	if len(rest) > 0 && rest[0] == controlByte {
-		for tok, spelt := range s.tokens {
-			if bytes.HasPrefix(rest, spelt) && !slices.Contains(tokens, tok) {
-				return append(tokens, tok)
-			}
-		}
-	}
-	return tokens
-}
-
-// walkBeside is what a walk finds, and some tokens without text.
-func walkBeside(tokens []int32) *Prepared {
-	if len(tokens) == 0 {
-		return nil
-	}
-	var skip [4]uint64
-	skip[controlByte>>6] |= 1 << (controlByte & 63)
-	return &Prepared{Extra: tokens, WalkRest: true, Skip: &skip}
-}
-
 // prepareFree sorts the vocabulary by what tokens do in free text: most stay in
 // it, some complete a stop.
 func (s *sequenceSource) prepareFree(x sequenceFrame, p *sequencePart) *Prepared {
@@ -375,7 +380,7 @@ func (s *sequenceSource) prepareFree(x sequenceFrame, p *sequencePart) *Prepared
 	states[0] = x.at
 	for i := int32(0); i < int32(trie.Len()); {
 		n := &trie.Nodes[i]
-		to := p.free.next[states[n.Depth-1]][n.Byte]
+		to := p.free.next[states[n.Depth-1]][min(n.Byte, spelledByte-1)]
 		if to >= 0 {
 			states[n.Depth] = to
 			for _, tok := range trie.At(i) {
@@ -403,11 +408,6 @@ func (s *sequenceSource) prepareFree(x sequenceFrame, p *sequencePart) *Prepared
 			}
 			out.Overlap = out.Overlap || k > 0
 			out.Exits = append(out.Exits, exit)
-		}
-	}
-	for tok, spelt := range s.tokens {
-		if p.free.takes(x.at, spelt) {
-			out.Extra = append(out.Extra, tok)
 		}
 	}
 	s.size += 8 * len(out.Base)

@@ -1,5 +1,10 @@
 package decoder
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Span is the part of a text that belongs to a segment. Offsets are in the
 // text that Text returns. Tokens that add no text have no place in it, so a span
 // may be empty.
@@ -48,7 +53,7 @@ func (m *SequenceMatcher) Held() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.m.sync()
-	return len(withoutControls(m.readMark(m.m.cfg, t.last.Segment)))
+	return len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment)))
 }
 
 // readMark returns what has been read of a mark of free text.
@@ -69,8 +74,9 @@ func (m *SequenceMatcher) readMark(c int32, segment int) (read []byte) {
 	return read
 }
 
-// endedMark returns the length of the mark that byte b completes.
-func (m *SequenceMatcher) endedMark(c int32, segment int, b byte) (n int) {
+// endedMark returns the length of the mark that a byte, or a spelled token,
+// completes.
+func (m *SequenceMatcher) endedMark(c int32, segment int, read []byte) (n int) {
 	src := m.s.source
 	if segment < 0 || src.parts[segment].free == nil {
 		return 0
@@ -80,9 +86,9 @@ func (m *SequenceMatcher) endedMark(c int32, segment int, b byte) (n int) {
 		_, _, at := src.split(f)
 		x := src.frames[at]
 		if x.closing {
-			n = len(withoutControls(finder.marks[0]))
-		} else if to := finder.next[x.at][b]; to < 0 {
-			n = len(withoutControls(finder.marks[^to]))
+			n = len(m.s.shown(finder.marks[0]))
+		} else if to := finder.follow(x.at, read); to < 0 {
+			n = len(m.s.shown(finder.marks[^to]))
 		}
 	})
 	return n
@@ -127,9 +133,9 @@ func (m *SequenceMatcher) segment(c int32, prefer, avoid int) (at int, several b
 	return at, several
 }
 
-// reads reports whether byte b, in configuration c, can belong to a segment. It
-// can't where it shows that a constraint is over.
-func (m *SequenceMatcher) reads(c int32, segment int, b byte) bool {
+// reads reports whether what takes is about, read in configuration c, can belong
+// to a segment. It can't where it shows that a constraint is over.
+func (m *SequenceMatcher) reads(c int32, segment int, takes func(f Frame) bool) bool {
 	t := m.s.grammar.t
 	return !t.reading(c, func(s int32) bool {
 		if s <= anyStack {
@@ -137,19 +143,19 @@ func (m *SequenceMatcher) reads(c int32, segment int, b byte) bool {
 		}
 		f := t.stackFrame[s]
 		i, _, _ := m.s.source.split(f)
-		return i != segment || t.lookup(f, t.frame(f), b) == codeNone
+		return i != segment || !takes(f)
 	})
 }
 
-// readsElsewhere reports whether byte b belongs to a reading of configuration c in
+// readsElsewhere reports whether it belongs to a reading of configuration c in
 // another segment, one that does not follow the given one.
-func (m *SequenceMatcher) readsElsewhere(c int32, segment int, b byte) (found bool) {
+func (m *SequenceMatcher) readsElsewhere(c int32, segment int, takes func(f Frame) bool) (found bool) {
 	t := m.s.grammar.t
 	t.stacks(c, func(s int32) bool {
 		if s > anyStack {
 			f := t.stackFrame[s]
 			i, _, _ := m.s.source.split(f)
-			found = found || i != segment && !m.s.source.leads(segment, i) && t.lookup(f, t.frame(f), b) != codeNone
+			found = found || i != segment && !m.s.source.leads(segment, i) && takes(f)
 		}
 		return !found
 	})
@@ -183,23 +189,28 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 	c, text := from.cfg, m.m.text
 	if from.epoch != m.m.epoch {
 		// The grammar has thrown its tables away since.
-		c = m.s.grammar.start
-		for i, b := range text[:from.at] {
-			c = m.m.stepByte(c, b, text[:i])
-		}
+		c = m.m.replay(from.at)
 	}
+	tables := m.s.grammar.t
 	for i := from.at; i < len(text) && c != dead; i++ {
 		first, n := i, 1 // of the token or byte, and how much it adds
 		before := c
-		if m.s.isControl(text[i:]) {
-			for n = 0; i < first+controlSize-1; i++ {
-				c = m.m.stepByte(c, text[i], text[:i])
-			}
+		read := text[i : i+1]
+		takes := func(f Frame) bool { return tables.lookup(f, tables.frame(f), read[0]) != codeNone }
+		tok, end, whole := m.wholeAt(c, i)
+		if whole {
+			i, n, read = end-1, len(m.s.shown(text[i:end])), SpellToken(tok)
+			takes = func(f Frame) bool { return tables.tokens.leads(f, tok) }
 		}
-		own := n == 0 || m.reads(c, t.last.Segment, text[i])
-		otherWay := t.split && !own && m.readsElsewhere(c, t.last.Segment, text[i])
-		mark := m.endedMark(c, t.last.Segment, text[i])
-		if c = m.m.stepByte(c, text[i], text[:i]); c == dead {
+		own := n == 0 || m.reads(c, t.last.Segment, takes)
+		otherWay := t.split && !own && m.readsElsewhere(c, t.last.Segment, takes)
+		mark := m.endedMark(c, t.last.Segment, read)
+		if whole {
+			c = m.m.readToken(c, tok, text[:first:first])
+		} else {
+			c = m.m.stepByte(c, text[i], text[:i])
+		}
+		if c == dead {
 			break
 		}
 		to, several := m.segment(c, t.last.Segment, avoid)
@@ -233,6 +244,25 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 	}
 }
 
+// wholeAt returns the token that begins at an offset of the text and is read as a
+// whole in configuration c, and where it ends.
+func (m *SequenceMatcher) wholeAt(c int32, at int) (tok int32, end int, ok bool) {
+	t := m.s.grammar.t
+	if t.tokens == nil {
+		return 0, 0, false
+	}
+	past := m.m.past
+	i, ok := slices.BinarySearchFunc(past, int32(at), func(s step, at int32) int { return cmp.Compare(s.text, at) })
+	if !ok || past[i].token < 0 || t.stepToken(c, past[i].token) == dead {
+		return 0, 0, false
+	}
+	end = len(m.m.text)
+	if i+1 < len(past) {
+		end = int(past[i+1].text)
+	}
+	return past[i].token, end, true
+}
+
 // leads reports whether one segment may follow another.
 func (s *sequenceSource) leads(from, to int) bool {
 	p := s.parts[from]
@@ -249,11 +279,4 @@ func (s *sequenceSource) leads(from, to int) bool {
 		}
 	}
 	return false
-}
-
-// isControl reports whether text begins with what stands for a token without
-// text.
-func (s *Sequence) isControl(text []byte) bool {
-	_, ok := s.controlAt(text)
-	return ok
 }

@@ -29,6 +29,7 @@ type frame struct {
 type source struct {
 	auto    automaton
 	out     *outcomes
+	tokens  []boundToken // that the automaton's edges may read
 	frames  []frame
 	index   map[frame]decoder.Frame
 	ofState []decoder.Frame  // of states; -1 while there is none

@@ -19,7 +19,7 @@ func (c *charSet) addRange(lo, hi rune) {
 	for r := lo; r <= min(hi, utf8.RuneSelf-1); r++ {
 		c.ascii[r>>6] |= 1 << (r & 63)
 	}
-	c.high = c.high || hi >= utf8.RuneSelf
+	c.high = c.high || hi >= utf8.RuneSelf && !isToken(lo)
 }
 
 // add adds the characters of o and reports whether there were new ones.

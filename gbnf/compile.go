@@ -1,6 +1,7 @@
 package gbnf
 
 import (
+	"encoding/binary"
 	"unicode/utf8"
 
 	"stencil/regular"
@@ -14,16 +15,19 @@ type compiler struct {
 	p       *program
 	inline  []bool // of rules: to be copied where they are used
 	classes map[string]int32
+	tokens  map[string]int32 // number of a reference to a token
 	from    int32
 	host    int32
-	literal func(*expr) string // the text of a token
+	// asText returns what stands for a reference to a token; nil: the
+	// reference is a character of its own.
+	asText func(*expr) *expr
 }
 
-// compile makes the program of a grammar that has been checked. literal
-// returns what a reference to a token stands for.
-func compile(f *file, limits Limits, literal func(*expr) string) (p *program, err error) {
+// compile makes the program of a grammar that has been checked. With asText,
+// references to tokens are replaced by what it returns.
+func compile(f *file, limits Limits, asText func(*expr) *expr) (p *program, err error) {
 	c := &compiler{
-		file: f, limits: limits, inline: small(f), classes: map[string]int32{}, literal: literal,
+		file: f, limits: limits, inline: small(f), classes: map[string]int32{}, tokens: map[string]int32{}, asText: asText,
 		p: &program{names: make([]string, len(f.rules)), start: make([]int32, len(f.rules)), root: f.index[rootRule]},
 	}
 	defer func() {
@@ -105,7 +109,11 @@ func (c *compiler) emit(e *expr, next int32) int32 {
 	case opLiteral:
 		return c.text(e.text, next)
 	case opToken:
-		return c.text(c.literal(e), next)
+		if c.asText != nil {
+			return c.emit(c.asText(e), next)
+		}
+		r := c.token(e)
+		return c.char([]regular.Range{{Lo: r, Hi: r}}, next)
 	case opClass:
 		return c.char(normal(e.ranges, e.negated), next)
 	case opAny:
@@ -149,7 +157,7 @@ func (c *compiler) text(text string, next int32) int32 {
 func (c *compiler) char(ranges []regular.Range, next int32) int32 {
 	key := make([]byte, 0, 16)
 	for _, r := range ranges {
-		key = utf8.AppendRune(utf8.AppendRune(key, r.Lo), r.Hi)
+		key = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(key, uint32(r.Lo)), uint32(r.Hi))
 	}
 	id, ok := c.classes[string(key)]
 	if !ok {

@@ -3,6 +3,8 @@ package gbnf
 import (
 	"math"
 	"unicode/utf8"
+
+	"stencil/decoder"
 )
 
 // never is the cost of what no text completes.
@@ -63,7 +65,7 @@ func (p *program) costThrough(u, to int32, settled []bool) (cost int64, way int3
 	in := p.insts[u]
 	switch in.op {
 	case instChar:
-		return plus(need(in.next), int64(utf8.RuneLen(p.classes[in.arg][0].Lo))), 0
+		return plus(need(in.next), width(p.classes[in.arg][0].Lo)), 0
 	case instCall:
 		return plus(need(in.next), need(p.start[in.arg])), 0
 	case instAlt:
@@ -84,6 +86,14 @@ func (p *program) costThrough(u, to int32, settled []bool) (cost int64, way int3
 		return cost, 0
 	}
 	return never, 0
+}
+
+// width is the length of a character in a completion.
+func width(r rune) int64 {
+	if isToken(r) {
+		return int64(len(decoder.SpellToken(0)))
+	}
+	return int64(utf8.RuneLen(r))
 }
 
 func plus(a, b int64) int64 {

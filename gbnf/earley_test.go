@@ -17,9 +17,9 @@ type earley struct {
 	root     int
 }
 
-// earleySymbol is a character test or a nonterminal.
+// earleySymbol is a test of a character or token, or a nonterminal.
 type earleySymbol struct {
-	char *expr // opClass, opAny, or opLiteral of one character
+	char *expr // opClass, opAny, opToken, or opLiteral of one character
 	to   int
 }
 
@@ -71,7 +71,7 @@ func (g *earley) symbols(e *expr) []earleySymbol {
 			out = append(out, earleySymbol{char: &expr{op: opLiteral, text: string(r)}})
 		}
 		return out
-	case opClass, opAny:
+	case opClass, opAny, opToken:
 		return []earleySymbol{{char: e}}
 	case opRef:
 		return []earleySymbol{{to: g.names[e.text]}}
@@ -105,13 +105,15 @@ func (g *earley) symbols(e *expr) []earleySymbol {
 		}
 		return out
 	}
-	panic("token in a test grammar")
+	panic("unknown element")
 }
 
 func (s earleySymbol) matches(r rune) bool {
 	switch e := s.char; e.op {
 	case opAny:
 		return true
+	case opToken:
+		return false
 	case opLiteral:
 		return e.text == string(r)
 	default:
@@ -128,8 +130,38 @@ type earleyItem struct{ prod, dot, from int }
 // parse reports whether the text belongs to the grammar, and whether it is the
 // beginning of one that does, as far as an Earley set without items can tell.
 func (g *earley) parse(text string) (whole, beginning bool) {
-	sets := []map[earleyItem]bool{{}}
-	lists := [][]earleyItem{nil}
+	if !utf8.ValidString(text) {
+		return false, false
+	}
+	return g.parseTokens([]earleyToken{{"", text}})
+}
+
+// An earleyToken is a token as grammars refer to it, and its text.
+type earleyToken struct{ name, text string }
+
+// reads reports whether a reference to a token is to this one.
+func (t earleyToken) reads(e *expr) bool {
+	return e.op == opToken && (e.text == t.name) != e.negated
+}
+
+// parseTokens does so for a text that is made of tokens. One without a text
+// takes up the place of a character that nothing matches.
+func (g *earley) parseTokens(tokens []earleyToken) (whole, beginning bool) {
+	const nothing = -1
+	var text []rune
+	begins := map[int]earleyToken{}
+	for _, t := range tokens {
+		begins[len(text)] = t
+		if t.text == "" && t.name != "" {
+			text = append(text, nothing)
+		}
+		text = append(text, []rune(t.text)...)
+	}
+	sets := make([]map[earleyItem]bool, len(text)+1)
+	for k := range sets {
+		sets[k] = map[earleyItem]bool{}
+	}
+	lists := make([][]earleyItem, len(text)+1)
 	head := make([]int, len(g.prods))
 	for n, list := range g.of {
 		for _, p := range list {
@@ -167,24 +199,26 @@ func (g *earley) parse(text string) (whole, beginning bool) {
 				}
 			}
 		}
-		if text == "" {
+		if k == len(text) {
 			for _, it := range lists[k] {
 				whole = whole || it.from == 0 && head[it.prod] == g.root && it.dot == len(g.prods[it.prod])
 			}
 			return whole, len(lists[k]) > 0
 		}
-		r, n := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && n <= 1 {
-			return false, false
-		}
-		text = text[n:]
-		sets, lists = append(sets, map[earleyItem]bool{}), append(lists, nil)
+		token, atToken := begins[k]
 		for _, it := range lists[k] {
-			if prod := g.prods[it.prod]; it.dot < len(prod) && prod[it.dot].char != nil && prod[it.dot].matches(r) {
+			prod := g.prods[it.prod]
+			if it.dot == len(prod) || prod[it.dot].char == nil {
+				continue
+			}
+			if text[k] != nothing && prod[it.dot].matches(text[k]) {
 				add(k+1, earleyItem{it.prod, it.dot + 1, it.from})
 			}
+			if atToken && token.name != "" && token.reads(prod[it.dot].char) {
+				add(k+max(1, utf8.RuneCountInString(token.text)), earleyItem{it.prod, it.dot + 1, it.from})
+			}
 		}
-		if len(lists[k+1]) == 0 {
+		if !slices.ContainsFunc(lists[k+1:], func(l []earleyItem) bool { return len(l) > 0 }) {
 			return false, false
 		}
 	}

@@ -87,7 +87,11 @@ func (m *machine) appendShortest(out []byte, pc int32) []byte {
 		in := &m.p.insts[pc]
 		switch in.op {
 		case instChar:
-			out = utf8.AppendRune(out, pick(m.p.classes[in.arg]))
+			if r := pick(m.p.classes[in.arg]); isToken(r) {
+				out = append(out, m.tokens[r-firstToken].spelt...)
+			} else {
+				out = utf8.AppendRune(out, r)
+			}
 			pc = in.next
 		case instCall:
 			returns = append(returns, in.next)

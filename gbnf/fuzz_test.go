@@ -2,14 +2,16 @@ package gbnf
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"stencil/decoder"
+	"stencil/vocab"
 )
 
 func seeds(f *testing.F) {
-	for _, s := range append(samples(f), tricky...) {
+	for _, s := range slices.Concat(samples(f), tricky, withTokens) {
 		f.Add(s.src)
 	}
 	for _, src := range []string{
@@ -42,12 +44,32 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// fuzzVocab has a token for each byte, some longer ones, and control tokens.
+func fuzzVocab(t testing.TB) *vocab.Vocab {
+	t.Helper()
+	bytes := byteVocab(t)
+	var tokens []vocab.Token
+	for id := range int32(bytes.Len()) {
+		tokens = append(tokens, vocab.Token{Text: bytes.Text(id), Kind: bytes.Kind(id)})
+	}
+	for _, name := range []string{"<a>", "<think>", "</think>", "<|tool|>"} {
+		tokens = append(tokens, vocab.Token{Text: name, Kind: vocab.Control})
+	}
+	tokens = append(tokens, vocab.Token{Text: "<b>", Kind: vocab.UserDefined}, vocab.Token{Text: "ab"}, vocab.Token{Text: "é\""})
+	end := int32(0)
+	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.SPM, EOS: &end})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // FuzzCompile holds that what compiles can be generated: no dead end, masks
 // that agree with the matcher, and completions that complete.
 func FuzzCompile(f *testing.F) {
 	seeds(f)
 	limits := Limits{Nesting: 60, Elements: 600, Text: 2000, Items: 300, Threads: 40, Memory: 8 << 20}
-	v := byteVocab(f)
+	v := fuzzVocab(f)
 	f.Fuzz(func(t *testing.T, src string) {
 		g, err := Compile(src, Options{Limits: limits})
 		if err != nil {
@@ -70,21 +92,26 @@ func FuzzCompile(f *testing.F) {
 			if len(list) == 0 {
 				t.Fatalf("dead end after %q", m.Text())
 			}
-			for b := range 256 {
-				n, err := m.Clone().AcceptBytes([]byte{byte(b)})
+			for tok := range int32(v.Len()) {
+				err := m.Clone().Accept(tok)
 				if isLimit(err) {
 					return
 				}
-				if mask.Has(int32(b)+1) != (n == 1) {
-					t.Fatalf("after %q: byte %q: in mask %t, accepted %t", m.Text(), rune(b), mask.Has(int32(b)+1), n == 1)
+				if mask.Has(tok) != (err == nil) {
+					t.Fatalf("after %q: token %q: in mask %t, accepted: %v", m.Text(), v.Text(tok), mask.Has(tok), err)
 				}
 			}
 			end := m.Clone()
-			rest := end.ShortestCompletion()
-			if _, err := end.AcceptBytes(rest); isLimit(err) {
-				return
-			} else if err != nil || !end.Accepting() {
-				t.Fatalf("after %q: %q completes nothing: %v", m.Text(), rest, err)
+			rest := spellPieces(t, v, end.Remaining())
+			for _, tok := range rest {
+				if err := end.Accept(tok); isLimit(err) {
+					return
+				} else if err != nil {
+					t.Fatalf("after %q: %v completes nothing: %v", m.Text(), rest, err)
+				}
+			}
+			if !end.Accepting() {
+				t.Fatalf("after %q: %v completes nothing", m.Text(), rest)
 			}
 			if err := m.Accept(list[(i*7+len(src))%len(list)]); err != nil {
 				t.Fatal(err)
@@ -105,7 +132,7 @@ func isLimit(err error) bool {
 
 // TestCompileIsStable holds that the normal form compiles to the same program.
 func TestCompileIsStable(t *testing.T) {
-	for _, s := range append(samples(t), tricky...) {
+	for _, s := range slices.Concat(samples(t), tricky, withTokens) {
 		a, err := Compile(s.src, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -3,8 +3,6 @@ package gbnf
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"unicode/utf8"
 
 	"stencil/decoder"
 	"stencil/vocab"
@@ -51,9 +49,7 @@ func Compile(src string, opt Options) (*Grammar, error) {
 	}
 	g := &Grammar{text: f.String(), limits: limits, file: f, tokens: f.tokens()}
 	g.report = Report{Hash: hashOf(g.text), Rules: len(f.rules), Warnings: f.unused()}
-	// What a token stands for is open without a vocabulary. It doesn't
-	// matter for what can be completed.
-	p, err := g.program(func(*expr) string { return "?" })
+	p, err := g.program(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +60,21 @@ func Compile(src string, opt Options) (*Grammar, error) {
 		g.report.Shortest = int(p.cost[p.start[p.root]])
 	}
 	g.source = func(v *vocab.Vocab) (decoder.Source, error) {
-		p := p
-		if len(g.tokens) > 0 {
-			if p, err = g.withTokens(v); err != nil {
-				return nil, err
-			}
+		tokens, err := g.bindTokens(p.tokens, v)
+		if err != nil {
+			return nil, err
 		}
-		return newSource(func(out *outcomes) automaton { return newMachine(p, limits, out) }), nil
+		return programSource(p, limits, tokens), nil
 	}
 	return g, nil
+}
+
+// programSource returns the decoder's view of a program whose references to
+// tokens stand for the given ones.
+func programSource(p *program, limits Limits, tokens []boundToken) decoder.Source {
+	s := newSource(func(out *outcomes) automaton { return newMachine(p, limits, tokens, out) })
+	s.tokens = tokens
+	return s
 }
 
 // hashOf identifies a constraint by its text.
@@ -81,8 +83,9 @@ func hashOf(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func (g *Grammar) program(literal func(*expr) string) (*program, error) {
-	p, err := compile(g.file, g.limits, literal)
+// program compiles the rules; asText is what compile wants to know.
+func (g *Grammar) program(asText func(*expr) *expr) (*program, error) {
+	p, err := compile(g.file, g.limits, asText)
 	if err != nil {
 		return nil, err
 	}
@@ -109,57 +112,9 @@ func (g *Grammar) review(p *program) error {
 	return nil
 }
 
-// withTokens compiles the grammar for a vocabulary.
-func (g *Grammar) withTokens(v *vocab.Vocab) (*program, error) {
-	texts := map[*expr]string{}
-	var issues []Issue
-	for _, e := range g.tokens {
-		text, reason := tokenText(e, v)
-		if reason != "" {
-			issues = append(issues, issueAt(g.file.source, int(e.pos), "", reason))
-		}
-		texts[e] = text
-	}
-	if len(issues) > 0 {
-		return nil, &InvalidError{issues}
-	}
-	return g.program(func(e *expr) string { return texts[e] })
-}
-
-// tokenText returns what a reference to a token stands for, or what is wrong.
-func tokenText(e *expr, v *vocab.Vocab) (text, reason string) {
-	id := int32(-1)
-	name := e.text
-	switch {
-	case e.text == "":
-		name = fmt.Sprintf("<[%d]>", e.min)
-		if int(e.min) < v.Len() {
-			id = e.min
-		}
-	default:
-		for t := range int32(v.Len()) {
-			if v.Text(t) == e.text {
-				id = t
-				break
-			}
-		}
-	}
-	switch {
-	case id < 0:
-		return "", fmt.Sprintf("the vocabulary has no token %s", name)
-	case e.negated:
-		return "", fmt.Sprintf("!%s: all tokens but one can't be told apart in a text", name)
-	case len(v.Bytes(id)) == 0:
-		return "", fmt.Sprintf("token %s adds no text and is never generated inside of a constraint", name)
-	case !utf8.Valid(v.Bytes(id)):
-		return "", fmt.Sprintf("token %s is no whole character", name)
-	}
-	return string(v.Bytes(id)), ""
-}
-
 // Bind returns the constraint over a vocabulary. An error is an *InvalidError:
-// the grammar refers to tokens that the vocabulary doesn't have, or that can't
-// be part of a text.
+// the grammar refers to tokens that the vocabulary doesn't have, or that end a
+// generation.
 func (g *Grammar) Bind(v *vocab.Vocab) (*decoder.Grammar, error) {
 	s, err := g.source(v)
 	if err != nil {

@@ -23,6 +23,7 @@ type state struct {
 type machine struct {
 	p      *program
 	limits Limits
+	tokens []boundToken // the program's
 	out    *outcomes
 	endOf  []int32 // of rules: the instruction that ends them
 	// behind is what may come after the whole text.
@@ -48,8 +49,8 @@ type machine struct {
 	key          []byte
 }
 
-func newMachine(p *program, limits Limits, out *outcomes) *machine {
-	m := &machine{p: p, limits: limits, out: out, endOf: make([]int32, len(p.start)), seen: make([]int32, len(p.insts))}
+func newMachine(p *program, limits Limits, tokens []boundToken, out *outcomes) *machine {
+	m := &machine{p: p, limits: limits, tokens: tokens, out: out, endOf: make([]int32, len(p.start)), seen: make([]int32, len(p.insts))}
 	for i, in := range p.insts {
 		if in.op == instEnd {
 			m.endOf[in.arg] = int32(i)
@@ -420,12 +421,12 @@ func (m *machine) spell(pc int32) string {
 			return 0, false
 		}
 		c := m.p.classes[in.arg]
-		return c[0].Lo, len(c) == 1 && c[0].Lo == c[0].Hi
+		return c[0].Lo, len(c) == 1 && c[0].Lo == c[0].Hi && !isToken(c[0].Lo)
 	}
 	rule := m.p.names[m.p.insts[pc].from]
 	r, ok := single(pc)
 	if !ok {
-		return fmt.Sprintf("%s (%s)", classText(m.p.classes[m.p.insts[pc].arg]), rule)
+		return fmt.Sprintf("%s (%s)", m.p.classText(m.p.insts[pc].arg), rule)
 	}
 	var text []rune
 	for from := m.p.insts[pc].from; ok && len(text) < maxSpelt && m.p.insts[pc].from == from; r, ok = single(pc) {

@@ -209,35 +209,3 @@ item:
 		t.Errorf("got\n%s", p)
 	}
 }
-
-// TestTokens holds what references to tokens stand for, and which are refused.
-func TestTokens(t *testing.T) {
-	v := byteVocab(t)
-	g, err := Compile("root ::= <a> <[99]>{2} \"c\"\n", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Bind(v); err == nil || err.Error() != `gbnf: 1:10: the vocabulary has no token <a>` {
-		t.Errorf("got %v", err)
-	}
-	if g, err = Compile("root ::= <[99]>{2} \"c\"\n", Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if d := bound(t, g, v); !accepts(d, "bbc") || accepts(d, "bc") {
-		t.Error("token 99 is not b")
-	}
-	for src, want := range map[string]string{
-		"root ::= !<[99]>":   "gbnf: 1:10: !<[99]>: all tokens but one can't be told apart in a text",
-		"root ::= <[0]>":     "gbnf: 1:10: token <[0]> adds no text and is never generated inside of a constraint",
-		"root ::= <[256]>":   "gbnf: 1:10: token <[256]> is no whole character",
-		"root ::= <[90000]>": "gbnf: 1:10: the vocabulary has no token <[90000]>",
-	} {
-		g, err := Compile(src, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := g.Bind(v); err == nil || err.Error() != want {
-			t.Errorf("%s: got %v", src, err)
-		}
-	}
-}

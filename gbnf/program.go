@@ -43,6 +43,7 @@ type program struct {
 	alts    [][]int32
 	loops   []loop
 	classes [][]regular.Range
+	tokens  []*expr // that are referred to
 	root    int32
 
 	cost   []int64 // of instructions: bytes of the shortest text to the end of rule or round; or never
@@ -61,9 +62,7 @@ func (p *program) String() string {
 		fmt.Fprintf(&b, "%4d ", i)
 		switch in.op {
 		case instChar:
-			var set strings.Builder
-			printClass(&set, p.classes[in.arg], false)
-			fmt.Fprintf(&b, "char %s -> %d", set.String(), in.next)
+			fmt.Fprintf(&b, "char %s -> %d", p.classText(in.arg), in.next)
 		case instCall:
 			fmt.Fprintf(&b, "call %s -> %d", p.names[in.arg], in.next)
 		case instAlt:
@@ -82,6 +81,15 @@ func (p *program) String() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// classText spells a class as grammars write it.
+func (p *program) classText(class int32) string {
+	c := p.classes[class]
+	if isToken(c[0].Lo) {
+		return p.tokens[c[0].Lo-firstToken].reference()
+	}
+	return classText(c)
 }
 
 // nullable reports whether a rule describes the empty text.
