@@ -17,6 +17,8 @@ type automaton interface {
 	about(q int32) (final bool, l lengths)
 	// obligation is a bound on the shortest completions of all states.
 	obligation() int32
+	// letters is a set that holds all characters of the strings of any state.
+	letters() letters
 }
 
 // state returns the expression of the strings accepted from q on.
@@ -62,6 +64,16 @@ func (t *table) obligation() int32 {
 		worst = max(worst, (*t)[q].lengths.lo)
 	}
 	return worst
+}
+
+func (t *table) letters() letters {
+	var out letters
+	for q := range *t {
+		for _, d := range (*t)[q].edges {
+			out.add(d.lo, d.hi)
+		}
+	}
+	return out
 }
 
 // tabulate writes down the least automaton of an expression, which must have
@@ -326,3 +338,5 @@ func (x *recoded) about(q int32) (bool, lengths) {
 }
 
 func (x *recoded) obligation() int32 { return maxCount }
+
+func (x *recoded) letters() letters { return allLetters }

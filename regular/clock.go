@@ -149,3 +149,11 @@ func (clock) about(q int32) (final bool, l lengths) {
 }
 
 func (clock) obligation() int32 { return 9 }
+
+func (clock) letters() letters {
+	var out letters
+	for _, r := range "0123456789+-.:Zz" {
+		out.add(r, r)
+	}
+	return out
+}

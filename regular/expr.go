@@ -96,6 +96,9 @@ type Store struct {
 	edges    [][]edge
 	automata []automaton // shared with other Stores
 
+	letters     map[Expr]letters // where it takes a look at operands
+	autoLetters []letters        // by index in automata, as far as known
+
 	heads    map[Expr]head
 	patterns map[string]Expr
 	formats  map[string]Expr

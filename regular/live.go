@@ -26,6 +26,9 @@ func (s *Store) isLive(e Expr) bool {
 		if loop, core := s.splitLength(e); loop != exprAny {
 			return s.settle(e, s.lengthMeets(core, loop))
 		}
+		if s.clash(e) {
+			return s.settle(e, false)
+		}
 	}
 	found, _ := s.search(e, s.limits.Steps)
 	return found

@@ -446,16 +446,35 @@ type walkState struct {
 
 // walkInfo is what a walk wants to know about a state.
 type walkInfo struct {
-	q     regular.State
-	table *[128]regular.State
-	most  uint16 // how often the characters below may come
+	q      regular.State
+	table  *[128]regular.State
+	looked bool   // at what follows is known
+	most   uint16 // how often the characters below may come
 	// As in vocab.Subtree.
 	low, high, wide uint64
 }
 
-// infoTable keeps what the walk under way has found out about states, by the
-// low bits of their numbers: states met together mostly differ there.
-type infoTable [64]*walkInfo
+// look finds out which characters keep the language going.
+func (i *walkInfo) look(m *regular.Machine) {
+	if i.looked {
+		return
+	}
+	i.looked = true
+	if set, most := m.Head(i.q); set != nil {
+		key, _ := classKey(set)
+		i.low, i.high, i.wide, i.most = key.low, key.high, wide(set), 1<<16-1
+		if most >= 0 {
+			i.most = uint16(min(most, 1<<16-1))
+		}
+	}
+}
+
+// infoTable keeps what walks have found out about the states of one store, by
+// the low bits of their numbers: states met together mostly differ there.
+type infoTable struct {
+	of   *regular.Store
+	rows [1024]*walkInfo
+}
 
 // step returns the place after one more byte.
 func (w walkState) step(m *regular.Machine, b byte) walkState {
@@ -477,8 +496,9 @@ func (w walkState) step(m *regular.Machine, b byte) walkState {
 // walk finds the plain tokens after which the string is still open.
 func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
 	l := &textLocal{irregular: true}
-	t.infos = infoTable{}
-	if at := t.info(m, q); bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
+	at := t.info(m, q)
+	at.look(m)
+	if bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
 		l.base = slices.Clone(t.strings.Plain)
 		t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, l.base)
 		t.grow(8 * len(l.base))
@@ -510,7 +530,6 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 		t.scratch = make([]walkState, t.strings.PlainTrie.Depth+1)
 		t.found = make([]int32, 0, t.v.Len())
 	}
-	t.infos = infoTable{}
 	states := t.scratch
 	states[0] = walkState{q: q}
 	list := t.found[:0]
@@ -550,7 +569,10 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 			if at.at == nil {
 				at.at = t.info(m, at.q)
 			}
-			if s := &below[i]; s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Wide&^at.at.wide == 0 && s.Height <= at.at.most {
+			if !at.at.looked && n.End-int32(i) > smallTree {
+				at.at.look(m)
+			}
+			if s := &below[i]; at.at.looked && s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Wide&^at.at.wide == 0 && s.Height <= at.at.most {
 				if all == nil {
 					list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
 				}
@@ -568,20 +590,18 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 	return list
 }
 
-// info returns what the walk under way knows about a state.
+// smallTree is the number of nodes up to which going down costs less than
+// looking at a state.
+const smallTree = 8
+
+// info returns what is known about a state.
 func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
-	kept := &t.infos[uint32(q)%uint32(len(t.infos))]
-	if *kept != nil && (*kept).q == q {
-		return *kept
+	if store := m.Store(); t.infos.of != store {
+		t.infos = infoTable{of: store}
 	}
-	i := &walkInfo{q: q, table: m.ASCII(q)}
-	if set, most := m.Head(q); set != nil {
-		key, _ := classKey(set)
-		i.low, i.high, i.wide, i.most = key.low, key.high, wide(set), 1<<16-1
-		if most >= 0 {
-			i.most = uint16(min(most, 1<<16-1))
-		}
+	kept := &t.infos.rows[uint32(q)%uint32(len(t.infos.rows))]
+	if *kept == nil || (*kept).q != q {
+		*kept = &walkInfo{q: q, table: m.ASCII(q)}
 	}
-	*kept = i
-	return i
+	return *kept
 }
