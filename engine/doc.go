@@ -12,14 +12,19 @@
 //   - the loop appends events to a job's [Stream], which has its own lock and
 //     never makes the loop wait for a reader.
 //
-// Matchers and samplers are run by a small pool of workers, one worker to a
-// sequence at a time, in two phases that the loop waits for:
+// The loop has a thread of its own, and what it does between two batches is
+// kept short: nothing is allocated for a step, nobody is woken who need not be.
+// Masks, sampling and matchers of the sequences take their turns on the loop's
+// goroutine, or on a few workers when there is so much to do that waking them
+// pays: masks, if they have lately been slow to find, while the batch is
+// decoded, and sampling side by side.
 //
 //	loop      │ batch │        decode         │ sample │ batch │ decode …
 //	workers   │       │ masks of next step    │ sample │       │ masks …
 //
-// so that masks cost nothing while the model computes, and sequences sample in
-// parallel.
+// Readers are told of text at once when there are some milliseconds to the next
+// token, and of several tokens together when a model is faster than anyone
+// could read.
 //
 // # A sequence
 //

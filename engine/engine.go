@@ -24,6 +24,7 @@ type Config struct {
 
 	Context backend.ContextParams // MaxSeqs is set by the engine
 	Log     *slog.Logger          // default slog.Default()
+	Tracer  Tracer                // is told where the time goes; nil: nobody
 }
 
 func (c Config) withDefaults() Config {
@@ -49,6 +50,7 @@ type Engine struct {
 	context backend.Context
 	slots   *slots
 	workers *workers
+	tracing *tracing
 
 	mu       sync.Mutex
 	queue    queue
@@ -97,6 +99,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 		slots:   newSlots(ctx),
 		workers: newWorkers(min(cfg.Parallel, runtime.GOMAXPROCS(0))),
 		queue:   queue{limit: cfg.Queue},
+		tracing: newTracing(cfg.Tracer),
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 	}
@@ -175,7 +178,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	req.Choices = max(1, req.Choices)
 	j := &job{req: req, stream: newStream(), submitted: time.Now(), open: req.Choices}
 	for i := range req.Choices {
-		s := &sequence{job: j, choice: i, vocab: v, prompt: len(req.Prompt), row: -1}
+		s := &sequence{job: j, choice: i, vocab: v, prompt: len(req.Prompt), row: -1, tracing: e.tracing}
 		opt := req.Sampling
 		opt.Seed += uint64(i)
 		var err error

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
+	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"stencil/backend"
@@ -22,6 +23,13 @@ type loop struct {
 	inBatch []*sequence
 	leaving []leave
 	counts  Stats // since the last publish
+
+	running  context.Context // of decodes; a new one when it has ended
+	stop     context.CancelFunc
+	begun    time.Time     // when the last step began
+	sampling time.Duration // what a sequence's advance has taken lately
+
+	unmasked, sampled []*sequence // scratch of step
 }
 
 // inlinePending is the number of undecoded tokens up to which a sequence
@@ -29,7 +37,14 @@ type loop struct {
 // forced text.
 const inlinePending = 32
 
+// worthHelp is how much work has to be at hand before a worker is woken for a
+// part of it.
+const worthHelp = 30 * time.Microsecond
+
+// run is the loop. Its thread is its own: a goroutine that may change threads
+// does so after nearly every decode, and leaves the caches of its core behind.
 func (l *loop) run() {
+	runtime.LockOSThread()
 	defer close(l.stopped)
 	defer l.cancelBase()
 	defer l.context.Close()
@@ -78,9 +93,11 @@ func (l *loop) reap() {
 	l.mu.Lock()
 	dropped := l.queue.remove(gone)
 	l.mu.Unlock()
-	for _, s := range slices.Concat(l.active, l.waiting) {
-		if gone(s.job) && !slices.Contains(dropped, s.job) {
-			dropped = append(dropped, s.job)
+	for _, list := range [...][]*sequence{l.active, l.waiting} {
+		for _, s := range list {
+			if gone(s.job) && !slices.Contains(dropped, s.job) {
+				dropped = append(dropped, s.job)
+			}
 		}
 	}
 	if len(dropped) == 0 {
@@ -123,13 +140,14 @@ func (l *loop) admit() {
 			s.ready = true
 			s.cached = len(s.slot.tokens)
 			s.started = time.Now()
+			l.tracing.span(PartQueue, s.job.submitted, s, 0)
 			l.counts.ReusedTokens += uint64(s.cached)
 			fresh = append(fresh, s)
 		}
 		l.active = append(l.active, s)
 	}
 	if len(fresh) > 0 {
-		l.workers.run(fresh, (*sequence).begin)
+		l.workers.run(fresh, (*sequence).begin, true)
 		l.settle(fresh)
 	}
 }
@@ -201,29 +219,34 @@ func (l *loop) sharedWithBusy(s *sequence, own *slot) int {
 
 // step decodes one batch and lets the sequences that got logits go on.
 func (l *loop) step() {
-	l.fill()
-	ctx, cancel := context.WithCancel(l.base)
-	defer cancel()
-	if !l.announce(cancel) {
+	now := time.Now()
+	expected := now.Sub(l.begun) // about as long as the last one
+	l.begun = now
+	if prompts := l.fill(); prompts {
+		expected = math.MaxInt64
+	}
+	l.tell(now, expected)
+	if l.running == nil || l.running.Err() != nil {
+		l.running, l.stop = context.WithCancel(l.base)
+	}
+	if !l.announce(l.stop) {
 		return // nobody waits for this any more; reap sees to it
 	}
-	var masks sync.WaitGroup
-	var unmasked []*sequence
-	for _, s := range l.inBatch {
-		if s.matcher != nil && !s.masked {
-			unmasked = append(unmasked, s)
-		}
+	step := l.tracing.clock()
+	masks := l.startMasks()
+	start := l.tracing.clock()
+	err := l.context.Decode(l.running, &l.batch)
+	l.tracing.span(PartForward, start, nil, l.batch.Len())
+	if masks != nil {
+		masks.finish()
 	}
-	l.workers.start(unmasked, (*sequence).prepare, &masks)
-	err := l.context.Decode(ctx, &l.batch)
-	masks.Wait()
 	l.announce(nil)
 	l.counts.Decodes++
 	if err != nil {
 		l.decodeFailed(err)
 		return
 	}
-	var sampling []*sequence
+	l.sampled = l.sampled[:0]
 	for _, s := range l.inBatch {
 		pending := s.pending()[:s.taken]
 		if before := len(s.slot.tokens); before < s.prompt && !s.primed {
@@ -233,24 +256,64 @@ func (l *loop) step() {
 		s.primed = s.primed || len(s.slot.tokens) >= s.prompt
 		if s.row >= 0 {
 			s.logits = l.context.Logits(s.row)
-			sampling = append(sampling, s)
+			l.sampled = append(l.sampled, s)
 		}
 	}
-	l.workers.run(sampling, (*sequence).advance)
+	l.sample()
 	l.settle(l.inBatch)
+	l.tracing.span(PartStep, step, nil, l.batch.Len())
+}
+
+// startMasks has the masks after this batch computed while it is decoded. It
+// returns nil where they are found so quickly that nobody is woken for them;
+// then advance does it.
+func (l *loop) startMasks() *shift {
+	l.unmasked = l.unmasked[:0]
+	var expected time.Duration
+	for _, s := range l.inBatch {
+		if s.matcher != nil && !s.masked {
+			l.unmasked = append(l.unmasked, s)
+			expected += s.masking
+		}
+	}
+	if expected < worthHelp {
+		return nil
+	}
+	return l.workers.start(l.unmasked, (*sequence).prepare, len(l.unmasked))
+}
+
+// sample lets the sequences that got logits go on.
+func (l *loop) sample() {
+	n := len(l.sampled)
+	if n == 0 {
+		return
+	}
+	l.workers.run(l.sampled, (*sequence).advance, time.Duration(n-1)*l.sampling > worthHelp)
+	for _, s := range l.sampled {
+		l.sampling = recent(l.sampling, s.advancing)
+	}
+}
+
+// recent returns the mean of durations with a new one, in which the latest
+// eight or so count.
+func recent(mean, latest time.Duration) time.Duration {
+	if mean == 0 {
+		return latest
+	}
+	return mean + (latest-mean)/8
 }
 
 // fill makes the next batch: first what generating sequences have, then
-// prompts, which share the rest of the batch evenly.
-func (l *loop) fill() {
+// prompts, which share the rest of the batch evenly. It reports whether there
+// are prompts in it.
+func (l *loop) fill() bool {
 	l.batch.Reset()
 	l.inBatch = l.inBatch[:0]
 	room := l.context.MaxBatch()
 	first := l.active[l.turn%len(l.active)]
 	if first.job.req.Solo {
 		l.turn++
-		l.take(first, room)
-		return
+		return l.take(first, room) > inlinePending
 	}
 	var prefilling []*sequence
 	generating := false
@@ -275,6 +338,7 @@ func (l *loop) fill() {
 		share := max(1, rest/(len(prefilling)-i))
 		rest -= l.take(s, min(share, rest))
 	}
+	return len(prefilling) > 0
 }
 
 // take puts at most room tokens of s into the batch and returns how many.
@@ -333,6 +397,7 @@ func (l *loop) decodeFailed(err error) {
 func (l *loop) preempt(s *sequence) {
 	l.counts.Preempted++
 	l.full = true
+	l.emit(s, time.Now())
 	l.slots.clear(s.slot)
 	l.slots.release(s.slot)
 	s.slot = nil
@@ -360,9 +425,10 @@ func (l *loop) settle(list []*sequence) {
 	}
 	l.publish()
 	for _, s := range list {
-		l.emit(s, now)
-		if j := s.job; s.ended && j.open == 0 {
-			l.leaving = append(l.leaving, leave{j, io.EOF})
+		if j := s.job; s.ended {
+			if l.emit(s, now); j.open == 0 {
+				l.leaving = append(l.leaving, leave{j, io.EOF})
+			}
 		}
 	}
 	l.sayGoodbye()
@@ -376,7 +442,14 @@ type leave struct {
 
 // sayGoodbye ends the streams of jobs that have left.
 func (l *loop) sayGoodbye() {
+	if len(l.leaving) == 0 {
+		return
+	}
+	now := time.Now()
 	for _, x := range l.leaving {
+		for _, s := range x.job.sequences {
+			l.emit(s, now)
+		}
 		x.job.stream.finish(x.err)
 		x.job.forget()
 	}
@@ -384,19 +457,34 @@ func (l *loop) sayGoodbye() {
 	l.leaving = l.leaving[:0]
 }
 
-// emit sends the text that a sequence has to show.
-func (l *loop) emit(s *sequence, now time.Time) {
-	if s.err != nil {
-		return
+// patience is for how long text may lie before its reader is told. Waking a
+// reader for each token of a small model would cost more than the token.
+const patience = 8 * time.Millisecond
+
+// tell sends the text that would have lain for too long at the end of a step
+// that is expected to take so long. The first text of a sequence goes out at
+// once.
+func (l *loop) tell(now time.Time, expected time.Duration) {
+	for _, s := range l.active {
+		if expected > patience || now.Sub(s.told) > patience-expected {
+			l.emit(s, now)
+		}
 	}
-	done := s.ended
+}
+
+// emit sends the text that a sequence has to show, and its result when it has
+// ended.
+func (l *loop) emit(s *sequence, now time.Time) {
+	done := s.ended && s.err == nil && !s.done
 	if len(s.text) == s.sent && len(s.unsent) == 0 && !done {
 		return
 	}
+	start := l.tracing.clock()
 	ev := Event{Choice: s.choice, Text: string(s.text[s.sent:]), Tokens: s.unsent}
-	s.sent, s.unsent = len(s.text), nil
+	s.sent, s.unsent, s.told = len(s.text), nil, now
 	if done {
-		ev.Done = s.summary(now)
+		s.done, ev.Done = true, s.summary(now)
 	}
 	s.job.stream.send(ev)
+	l.tracing.span(PartDeliver, start, s, 0)
 }

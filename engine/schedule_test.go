@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -418,5 +419,47 @@ func TestManyClients(t *testing.T) {
 			t.Fatalf("%d goroutines before, %d after", goroutines, runtime.NumGoroutine())
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// A model that is faster than its reader wakes it now and then, not for every
+// token, and nothing of the text is lost, however it ends.
+func TestTextIsToldInTime(t *testing.T) {
+	v := testVocab(t)
+	reply := strings.Repeat("one two three ", 40)
+	const delay = time.Millisecond
+	e := newEngine(t, scripted.Say(v, reply), scripted.Options{Delay: delay}, Config{})
+	read := func(timeout time.Duration) (events, tokens int, text string, longest time.Duration, err error) {
+		stream, err := e.Submit(t.Context(), Request{Prompt: prompt(e, "x"), Logprobs: true, Timeout: timeout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := time.Now()
+		for {
+			ev, err := stream.Next(t.Context())
+			if err != nil {
+				return events, tokens, text, longest, err
+			}
+			if events++; events > 1 {
+				longest = max(longest, time.Since(last))
+			}
+			last = time.Now()
+			tokens += len(ev.Tokens)
+			text += ev.Text
+		}
+	}
+	events, tokens, text, longest, err := read(0)
+	if err != io.EOF || text != reply {
+		t.Fatalf("error %v, text %q", err, text)
+	}
+	if events < 3 || events > tokens/2 {
+		t.Errorf("%d events for %d tokens of %v", events, tokens, delay)
+	}
+	if longest > 20*patience { // generous: machines are busy
+		t.Errorf("nothing was told for %v", longest)
+	}
+	_, _, text, _, err = read(40 * time.Millisecond)
+	if !errors.Is(err, ErrTimeout) || text == "" || !strings.HasPrefix(reply, text) {
+		t.Errorf("with a time limit: error %v, text %q", err, text)
 	}
 }

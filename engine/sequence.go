@@ -49,9 +49,15 @@ type sequence struct {
 	one      [1]int32
 	few      []int32 // the tokens that the mask allows at the present position, if they are few
 
+	tracing   *tracing
+	masking   time.Duration // what masks have taken lately
+	advancing time.Duration // what the last advance took
+
 	tail      textTail
-	text      []byte // what can be shown
-	sent      int    // how much of it went into events
+	text      []byte    // what can be shown
+	sent      int       // how much of it went into events
+	told      time.Time // when the last one was sent
+	done      bool      // the result has been sent
 	unsent    []Token
 	result    Result
 	limits    ConstraintResult
@@ -83,7 +89,7 @@ func (s *sequence) begin() {
 }
 
 // prepare makes sure that mask is the one of the present position. It runs on
-// a worker while the model decodes.
+// a worker while the model decodes, if that is worth it.
 func (s *sequence) prepare() {
 	if s.matcher == nil || s.masked || s.ended {
 		return
@@ -99,6 +105,8 @@ func (s *sequence) prepare() {
 	s.limits.Masks++
 	s.limits.MaskTotal += took
 	s.limits.MaskMax = max(s.limits.MaskMax, took)
+	s.masking = recent(s.masking, took)
+	s.tracing.span(PartMask, start, s, 0)
 }
 
 func (s *sequence) constraintError(err error) error {
@@ -106,18 +114,26 @@ func (s *sequence) constraintError(err error) error {
 }
 
 // advance samples the next token from the logits, and appends it and the text
-// that is forced after it. It runs on a worker.
+// that is forced after it. Sequences advance on several goroutines at once if
+// that is worth it.
 func (s *sequence) advance() {
-	logits := s.logits
+	start := time.Now()
 	if s.prefilled.IsZero() {
-		s.prefilled = time.Now()
+		s.prefilled = start
 	}
+	s.goOn(s.logits)
+	s.advancing = time.Since(start)
+}
+
+func (s *sequence) goOn(logits []float32) {
 	if s.prepare(); s.ended {
 		return
 	}
 	var measured sampling.Measurement
 	if s.measurer != nil {
+		start := s.tracing.clock()
 		measured = s.measurer.Measure(logits, s.mask, s.job.req.Alternatives)
+		s.tracing.span(PartMeasure, start, s, 0)
 	}
 	s.few = s.fewOptions()
 	token, ok := s.choose(logits)
@@ -130,7 +146,9 @@ func (s *sequence) advance() {
 	}
 	s.append(token, false, &measured)
 	if s.matcher != nil && !s.ended {
+		start := s.tracing.clock()
 		s.force()
+		s.tracing.span(PartForce, start, s, 0)
 	}
 	if !s.ended {
 		s.settle()
@@ -206,7 +224,9 @@ func (s *sequence) choose(logits []float32) (int32, bool) {
 	}
 	s.exclude = s.exclude[:0]
 	for {
+		start := s.tracing.clock()
 		token, err := s.sampler.Sample(logits, s.mask, s.exclude)
+		start = s.tracing.span(PartSample, start, s, 1)
 		switch {
 		case err != nil && len(s.exclude) > 0:
 			return s.follow()
@@ -226,11 +246,13 @@ func (s *sequence) choose(logits []float32) (int32, bool) {
 		}
 		s.masked = false
 		if s.budget == nil {
+			s.tracing.span(PartAccept, start, s, 1)
 			return token, true
 		}
 		s.one[0] = token
 		if s.budget.fits(s.one[:], s.left()-1) {
 			s.budget.commit()
+			s.tracing.span(PartAccept, start, s, 1)
 			return token, true
 		}
 		if err := s.matcher.Rollback(1); err != nil {
@@ -316,6 +338,10 @@ func (s *sequence) force() {
 
 // append adds a token to the text.
 func (s *sequence) append(token int32, forced bool, measured *sampling.Measurement) {
+	if !forced { // else it is a part of PartForce
+		start := s.tracing.clock()
+		defer func() { s.tracing.span(PartText, start, s, 1) }()
+	}
 	s.tokens = append(s.tokens, token)
 	s.sampler.Accept(token)
 	b := s.vocab.Bytes(token)

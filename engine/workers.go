@@ -4,57 +4,83 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
-// workers runs the same step for several sequences at once.
+// workers are goroutines that help the loop when there is the same to do for
+// several sequences, or something to do while the model computes.
+//
+// Waking one costs some ten microseconds, on the loop's thread and on a core
+// that llama.cpp may be computing on. So they are called only for work that is
+// worth it: see worthHelp.
 type workers struct {
-	tasks chan task
-	done  sync.WaitGroup // of the goroutines
+	count  int
+	shifts chan *shift
+	done   sync.WaitGroup // of the goroutines
 }
 
-type task struct {
-	seq  *sequence
+// A shift is a list of sequences that whoever has time takes a step with.
+type shift struct {
+	list []*sequence
 	step func(*sequence)
-	wait *sync.WaitGroup
+	next atomic.Int32   // the first sequence that nobody has taken
+	left sync.WaitGroup // sequences whose step has not returned
 }
 
 func newWorkers(n int) *workers {
-	w := &workers{tasks: make(chan task)}
+	w := &workers{count: n, shifts: make(chan *shift, n)}
 	for range n {
 		w.done.Go(func() {
-			for t := range w.tasks {
-				guard(t.seq, t.step)
-				t.wait.Done()
+			for s := range w.shifts {
+				s.help()
 			}
 		})
 	}
 	return w
 }
 
-// start runs step for every sequence; wait is done when all have returned. It
-// does not wait for a free worker.
-func (w *workers) start(list []*sequence, step func(*sequence), wait *sync.WaitGroup) {
-	if len(list) == 0 {
-		return
-	}
-	wait.Add(len(list))
-	go func() {
-		for _, s := range list {
-			w.tasks <- task{s, step, wait}
+// start calls as many workers to take a step with every sequence, and does not
+// wait for them.
+func (w *workers) start(list []*sequence, step func(*sequence), helpers int) *shift {
+	s := &shift{list: list, step: step}
+	s.left.Add(len(list))
+	for range min(helpers, w.count) {
+		select {
+		case w.shifts <- s:
+		default: // all are busy and have been called already
 		}
-	}()
+	}
+	return s
 }
 
-// run runs step for every sequence and returns when all are done. The caller's
-// goroutine takes the first one, so that a lone sequence costs no switch.
-func (w *workers) run(list []*sequence, step func(*sequence)) {
-	if len(list) == 0 {
+// help takes steps until nobody is left to take one with.
+func (s *shift) help() {
+	for {
+		i := int(s.next.Add(1)) - 1
+		if i >= len(s.list) {
+			return
+		}
+		guard(s.list[i], s.step)
+		s.left.Done()
+	}
+}
+
+// finish does what no worker has begun, and waits for the rest.
+func (s *shift) finish() {
+	s.help()
+	s.left.Wait()
+}
+
+// run takes a step with every sequence and returns when all are done, with
+// help if it is wanted. The caller's goroutine does its share.
+func (w *workers) run(list []*sequence, step func(*sequence), help bool) {
+	if help && len(list) > 1 {
+		w.start(list, step, len(list)-1).finish()
 		return
 	}
-	var wait sync.WaitGroup
-	w.start(list[1:], step, &wait)
-	guard(list[0], step)
-	wait.Wait()
+	for _, s := range list {
+		guard(s, step)
+	}
 }
 
 // guard runs a step and makes a failure of the sequence of a panic, so that a
@@ -69,6 +95,6 @@ func guard(s *sequence, step func(*sequence)) {
 }
 
 func (w *workers) close() {
-	close(w.tasks)
+	close(w.shifts)
 	w.done.Wait()
 }

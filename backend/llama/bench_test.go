@@ -5,6 +5,7 @@ package llama
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -17,10 +18,11 @@ import (
 
 // BenchmarkBareLoop generates greedily through a loop written in C, through the
 // backend interface, and through the engine as "stencil generate" and "stencil
-// serve" do, in turn, on the same file with the same threads. It reports the
-// fastest run of each in tokens per second, and its ratio to the bare loop (1
-// is as fast, 0.95 is 5% slower): other programs can only slow a run down. On a
-// busy machine the ratio of CPU times is the steadier figure.
+// serve" do, in turn, on the same file with the same threads. It reports tokens
+// per second and, for each round, compares with the bare loop's run of the same
+// round: the median of these ratios (1 is as fast, 0.95 is 5% slower) and the
+// ends of its confidence interval of 95%. On a busy machine the ratio of CPU
+// times is the steadier figure.
 //
 //	go test -tags llama -run '^$' -bench BareLoop ./backend/llama
 func BenchmarkBareLoop(b *testing.B) {
@@ -42,10 +44,7 @@ func BenchmarkBareLoop(b *testing.B) {
 }
 
 func bareLoop(b *testing.B, path string, threads int) {
-	const (
-		size = 512
-		n    = 16 // tokens a run: 5 to 200 ms, short enough to find an undisturbed moment
-	)
+	const size = 512
 	bare, err := reference.OpenBare(path, size, threads, false)
 	if err != nil {
 		b.Fatal(err)
@@ -65,59 +64,90 @@ func bareLoop(b *testing.B, path string, threads int) {
 	one, four := newEngine(1, -1), newEngine(4, 4)
 	prompt := m.Vocab().Encode("The quick brown fox")
 	contenders := []*contender{
-		{name: "bare", run: func(bool) ([]int32, reference.Time) {
+		{name: "bare", run: func(n int, _ bool) ([]int32, reference.Time) {
 			out, t, err := bare.Greedy(prompt, n)
 			if err != nil {
 				b.Fatal(err)
 			}
 			return out, t
 		}},
-		{name: "backend", run: func(bool) ([]int32, reference.Time) { return greedy(b, c, prompt, n) }},
-		{name: "generate", run: func(report bool) ([]int32, reference.Time) { return generate(b, one, prompt, n, report) }},
-		{name: "serve", run: func(report bool) ([]int32, reference.Time) { return generate(b, four, prompt, n, report) }},
+		{name: "backend", run: func(n int, _ bool) ([]int32, reference.Time) { return greedy(b, c, prompt, n) }},
+		{name: "generate", run: func(n int, report bool) ([]int32, reference.Time) { return generate(b, one, prompt, n, report) }},
+		{name: "serve", run: func(n int, report bool) ([]int32, reference.Time) { return generate(b, four, prompt, n, report) }},
 	}
+	const few, most = 16, 128
 	var want []int32
-	for _, c := range contenders {
-		got, _ := c.run(true)
-		if want == nil {
-			want = got
+	var took time.Duration
+	for i, c := range contenders {
+		got, t := c.run(few, true)
+		if i == 0 {
+			want, took = got, t.Wall
 		} else if !slices.Equal(got, want) {
 			b.Fatalf("%s wrote %v, the loop in C %v", c.name, got, want)
 		}
 	}
-	for i := 0; b.Loop(); i++ {
+	// A run is some 60 ms: short enough that a disturbance spoils one or two
+	// rounds, long enough for what a request costs once to be as little as it
+	// is in a real text.
+	n := min(max(few, int(few*60*time.Millisecond/took)), most)
+	// The fewer rounds, the wider the interval: nine are the least for one.
+	for i := 0; b.Loop() || i < 9; i++ {
 		for j := range contenders {
 			c := contenders[(i+j)%len(contenders)] // each of them first in turn
-			_, t := c.run(false)
-			c.keep(t, n)
+			_, t := c.run(n, false)
+			c.times = append(c.times, reference.Time{Wall: t.Wall / time.Duration(n), CPU: t.CPU / time.Duration(n)})
 		}
 	}
-	theirs := contenders[0].fastest
+	theirs := contenders[0]
 	for _, c := range contenders {
-		b.ReportMetric(1/c.fastest.Wall.Seconds(), c.name+"-tok/s")
-		if c.name != "bare" {
-			b.ReportMetric(theirs.Wall.Seconds()/c.fastest.Wall.Seconds(), c.name+"-ratio")
+		median, _, _ := c.compare(func(i int) float64 { return 1 / c.times[i].Wall.Seconds() })
+		b.ReportMetric(median, c.name+"-tok/s")
+		if c == theirs {
+			continue
 		}
-		if c.name != "bare" && threads == 1 { // waiting threads spin
-			b.ReportMetric(theirs.CPU.Seconds()/c.fastest.CPU.Seconds(), c.name+"-cpu")
+		median, low, high := c.compare(func(i int) float64 { return theirs.times[i].Wall.Seconds() / c.times[i].Wall.Seconds() })
+		b.ReportMetric(median, c.name+"-ratio")
+		b.ReportMetric(low, c.name+"-low")
+		b.ReportMetric(high, c.name+"-high")
+		if threads == 1 { // waiting threads spin
+			median, _, _ = c.compare(func(i int) float64 { return theirs.times[i].CPU.Seconds() / c.times[i].CPU.Seconds() })
+			b.ReportMetric(median, c.name+"-cpu")
 		}
 	}
+	b.ReportMetric(float64(len(theirs.times)), "rounds")
 	b.ReportMetric(0, "ns/op") // the time of all together says nothing
 }
 
-// A contender is a way to generate, and the shortest times a token it has taken.
+// A contender is a way to generate n tokens, and the time a token that it took
+// in each round.
 type contender struct {
-	name    string
-	run     func(report bool) ([]int32, reference.Time)
-	fastest reference.Time
+	name  string
+	run   func(n int, report bool) ([]int32, reference.Time)
+	times []reference.Time
 }
 
-func (c *contender) keep(t reference.Time, tokens int) {
-	t.Wall, t.CPU = t.Wall/time.Duration(tokens), t.CPU/time.Duration(tokens)
-	if c.fastest.Wall == 0 {
-		c.fastest = t
+// compare returns the median of a figure of each round, and the bounds between
+// which the true median lies with 95%: those order statistics that a fair coin
+// says so of, whatever the figures' distribution.
+func (c *contender) compare(figure func(round int) float64) (median, low, high float64) {
+	n := len(c.times)
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = figure(i)
 	}
-	c.fastest.Wall, c.fastest.CPU = min(c.fastest.Wall, t.Wall), min(c.fastest.CPU, t.CPU)
+	slices.Sort(all)
+	// cut is the largest number of heads in n tosses that so many or fewer
+	// have a chance of 2.5% at most.
+	cut, chance, sum := -1, math.Pow(0.5, float64(n)), 0.0
+	for k := 0; k < n; k++ {
+		if sum += chance; sum > 0.025 {
+			break
+		}
+		cut = k
+		chance *= float64(n-k) / float64(k+1)
+	}
+	cut = max(cut, 0)
+	return (all[(n-1)/2] + all[n/2]) / 2, all[cut], all[n-1-cut]
 }
 
 // greedy is bare_greedy through the backend interface.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -24,6 +25,7 @@ type cContext struct {
 	size  int // cells, rounded up by llama.cpp
 	abort *abortFlag
 	pin   runtime.Pinner
+	watch *watch // of the context.Context of the last Decode
 
 	lens []int32 // tokens in each sequence
 	next []int32 // scratch of Batch.Check
@@ -50,6 +52,62 @@ func (a *abortFlag) stop(n uint64) {
 		if old >= n || a.aborted.CompareAndSwap(old, n) {
 			return
 		}
+	}
+}
+
+// A watch stops the decode that runs when a context.Context ends. It is kept
+// from one Decode to the next as long as that is the same, since to register
+// with a context takes a microsecond.
+type watch struct {
+	done   <-chan struct{} // the context's
+	forget func() bool
+
+	mu      sync.Mutex
+	running uint64 // number of the decode, 0 between decodes
+	stopped bool   // it has been told to stop
+}
+
+// begin says that decode number n of flag a runs, until end.
+func (c *cContext) begin(ctx context.Context, n uint64) *watch {
+	w := c.watch
+	if w == nil || w.done != ctx.Done() {
+		c.unwatch()
+		w = &watch{done: ctx.Done()}
+		flag := c.abort
+		w.forget = context.AfterFunc(ctx, func() { w.stop(flag) })
+		c.watch = w
+	}
+	w.mu.Lock()
+	w.running = n
+	w.mu.Unlock()
+	return w
+}
+
+func (w *watch) stop(flag *abortFlag) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running != 0 && !w.stopped {
+		w.stopped = true
+		aborting.Add(1)
+		flag.stop(w.running)
+	}
+}
+
+func (w *watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = 0
+	if w.stopped {
+		w.stopped = false
+		aborting.Add(-1)
+	}
+}
+
+// unwatch lets go of the last Decode's context.
+func (c *cContext) unwatch() {
+	if c.watch != nil {
+		c.watch.forget()
+		c.watch = nil
 	}
 }
 
@@ -114,24 +172,15 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 	if err := c.checkStart(b); err != nil {
 		return err
 	}
+	number := c.abort.running.Add(1)
+	if ctx.Done() != nil {
+		defer c.begin(ctx, number).end()
+	}
+	// Asked only now: a context that ends after this finds the decode begun.
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
 	c.rows = 0 // llama.cpp writes over the rows from here on
-
-	number := c.abort.running.Add(1)
-	if ctx.Done() != nil {
-		flag := c.abort
-		stop := context.AfterFunc(ctx, func() {
-			aborting.Add(1)
-			flag.stop(number)
-		})
-		defer func() {
-			if !stop() {
-				aborting.Add(-1)
-			}
-		}()
-	}
 
 	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
 		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)))
@@ -275,6 +324,7 @@ func (c *cContext) Close() error {
 	if c.ptr == nil {
 		return nil
 	}
+	c.unwatch()
 	C.stencil_ctx_free(c.ptr)
 	c.ptr, c.rows = nil, 0
 	c.pin.Unpin()

@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include "../src/llama-arch.h"
+#include "../src/llama-context.h"
 
 #include <algorithm>
 #ifndef _WIN32
@@ -88,6 +89,17 @@ void undo(stencil_ctx * c, int32_t n, const int32_t * pos, const int32_t * seqs)
     }
 }
 
+// With cells in one pool llama_decode checks 256² pairs of sequences, some
+// 50 µs a batch, and only the pairs that there are without. What else depends on
+// this parameter once the cells have been made is the number of streams of the
+// graph, and for the batch of a single sequence that is 1 either way.
+void set_unified(stencil_ctx * c, int32_t n, const int32_t * seqs) {
+    if (c->unified) {
+        const bool single = std::all_of(seqs, seqs + n, [&](int32_t s) { return s == seqs[0]; });
+        const_cast<llama_cparams &>(c->lctx->get_cparams()).kv_unified = !single;
+    }
+}
+
 } // namespace
 
 void stencil_init(void) {
@@ -158,9 +170,7 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
         cp.type_k          = (ggml_type) p->type_kv;
         cp.type_v          = (ggml_type) p->type_kv;
         cp.flash_attn_type = (llama_flash_attn_type) p->flash_attn;
-        // One pool of cells, so that sequences share prefixes. It makes
-        // llama_decode check 256² pairs of sequences, some 40 µs a batch.
-        cp.kv_unified      = p->n_seq_max > 1;
+        cp.kv_unified      = p->n_seq_max > 1; // one pool of cells, so that sequences share prefixes
         cp.swa_full        = true; // sliding-window layers keep all cells, so that tails can be removed
         cp.no_perf         = true;
         cp.abort_callback      = on_abort;
@@ -180,6 +190,7 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
             llama_attach_threadpool(c->lctx, c->pool, c->pool_batch);
         }
 
+        c->unified   = cp.kv_unified;
         c->max_batch = (int32_t) llama_n_batch(c->lctx);
         c->n_seq_id  = new int32_t[c->max_batch];
         c->seqs      = new llama_seq_id[c->max_batch];
@@ -217,6 +228,7 @@ int32_t stencil_decode(stencil_ctx * c, int32_t n,
                        const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want) {
     int32_t status = STENCIL_EXCEPTION;
     try {
+        set_unified(c, n, seqs);
         std::memcpy(c->seqs, seqs, n * sizeof *seqs);
         llama_batch b = {};
         b.n_tokens = n;

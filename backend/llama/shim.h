@@ -61,6 +61,7 @@ struct stencil_ctx {
     float              * logits; // of the last decode that worked
     struct stencil_error err;    // of the last one that threw
 
+    bool            unified;  // cells of all sequences are in one pool
     int32_t         max_batch;
     int32_t       * n_seq_id; // all 1
     llama_seq_id  * seqs;

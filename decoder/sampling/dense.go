@@ -15,41 +15,23 @@ import (
 // separately, so that a draw rescans 1,024 tokens and not the vocabulary.
 const blockWords = 16
 
-// A word with more members than crowded is passed over as a row of 64 logits,
-// of which nearly all are dismissed by one comparison before it matters
-// whether they are members; others member by member. Four comparisons to a
-// step of the loop keep it at a logit a cycle.
-const crowded = 24
-
 // argmax returns the member of set with the largest logit, the lowest id among
 // equals, and that logit; -1 when the set is empty. A NaN is never larger, so
 // that a set of NaNs yields its first member.
 func argmax(set vocab.Bitset, logits []float32) (int32, float32) {
 	id, best := int32(-1), float32(math.Inf(-1))
-	for i, w := range set {
-		if w == 0 {
-			continue
-		}
-		if id < 0 {
-			id = int32(i<<6 + bits.TrailingZeros64(w))
-		}
-		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
-			row := (*[64]float32)(logits[i<<6:])
-			for j := 0; j < 64; j += 4 {
-				if row[j] > best || row[j+1] > best || row[j+2] > best || row[j+3] > best {
-					for k := j; k < j+4; k++ {
-						if l := row[k&63]; l > best && w>>k&1 != 0 {
-							best, id = l, int32(i<<6+k)
-						}
-					}
-				}
-			}
-			continue
-		}
-		for ; w != 0; w &= w - 1 {
-			t := i<<6 + bits.TrailingZeros64(w)
+	for i, hits := large(set, logits, 0, above(best)); hits != 0; i, hits = large(set, logits, i+1, above(best)) {
+		for ; hits != 0; hits &= hits - 1 {
+			t := i<<6 + bits.TrailingZeros64(hits)
 			if l := logits[t]; l > best {
 				best, id = l, int32(t)
+			}
+		}
+	}
+	if id < 0 {
+		for i, w := range set {
+			if w != 0 {
+				return int32(i<<6 + bits.TrailingZeros64(w)), best
 			}
 		}
 	}
@@ -63,7 +45,7 @@ func weigh(set vocab.Bitset, logits []float32, top, scale float32, blocks []floa
 	for first := 0; first < len(set); first += blockWords {
 		var sum float64
 		for i := first; i < min(first+blockWords, len(set)); i++ {
-			sum += weighWord(set[i], logits, i<<6, top, scale)
+			sum += float64(weighWord(set[i], logits, i<<6, top, scale))
 		}
 		if blocks != nil {
 			blocks[first/blockWords] = sum
@@ -71,24 +53,6 @@ func weigh(set vocab.Bitset, logits []float32, top, scale float32, blocks []floa
 		total += sum
 	}
 	return total
-}
-
-// weighWord is weigh for the 64 tokens from base on of which w says which to
-// count. It adds in float32: 64 terms lose no more than 4e-6 of their sum.
-func weighWord(w uint64, logits []float32, base int, top, scale float32) float64 {
-	var sum float32
-	if bits.OnesCount64(w) > crowded && base+64 <= len(logits) {
-		for j, l := range logits[base : base+64] {
-			if d := (top - l) * scale; d < farAway && w>>j&1 != 0 {
-				sum += exp32(-d)
-			}
-		}
-		return float64(sum)
-	}
-	for ; w != 0; w &= w - 1 {
-		sum += weight((top - logits[base+bits.TrailingZeros64(w)]) * scale)
-	}
-	return float64(sum)
 }
 
 // pick returns the member of set at which the running sum of weights, as weigh
@@ -121,23 +85,10 @@ func pick(set vocab.Bitset, logits []float32, top, scale float32, blocks []float
 // gather appends the members of set whose logit is from low to high, in the
 // order of ids.
 func gather(dst []candidate, set vocab.Bitset, logits []float32, low, high float32) []candidate {
-	for i, w := range set {
-		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
-			row := (*[64]float32)(logits[i<<6:])
-			for j := 0; j < 64; j += 4 {
-				if row[j] >= low || row[j+1] >= low || row[j+2] >= low || row[j+3] >= low {
-					for k := j; k < j+4; k++ {
-						if l := row[k&63]; l >= low && l <= high && w>>k&1 != 0 {
-							dst = append(dst, candidate{l, int32(i<<6 + k)})
-						}
-					}
-				}
-			}
-			continue
-		}
-		for ; w != 0; w &= w - 1 {
-			t := i<<6 + bits.TrailingZeros64(w)
-			if l := logits[t]; l >= low && l <= high {
+	for i, hits := large(set, logits, 0, low); hits != 0; i, hits = large(set, logits, i+1, low) {
+		for ; hits != 0; hits &= hits - 1 {
+			t := i<<6 + bits.TrailingZeros64(hits)
+			if l := logits[t]; l <= high {
 				dst = append(dst, candidate{l, int32(t)})
 			}
 		}
@@ -148,23 +99,9 @@ func gather(dst []candidate, set vocab.Bitset, logits []float32, low, high float
 // offerAll offers every member of set to the heap.
 func offerAll(h *topHeap, set vocab.Bitset, logits []float32) {
 	floor := h.floor()
-	for i, w := range set {
-		if bits.OnesCount64(w) > crowded && i<<6+64 <= len(logits) {
-			row := (*[64]float32)(logits[i<<6:])
-			for j := 0; j < 64; j += 4 {
-				if row[j] >= floor || row[j+1] >= floor || row[j+2] >= floor || row[j+3] >= floor {
-					for k := j; k < j+4; k++ {
-						if l := row[k&63]; l >= floor && w>>k&1 != 0 {
-							h.offer(candidate{l, int32(i<<6 + k)})
-							floor = h.floor()
-						}
-					}
-				}
-			}
-			continue
-		}
-		for ; w != 0; w &= w - 1 {
-			t := i<<6 + bits.TrailingZeros64(w)
+	for i, hits := large(set, logits, 0, floor); hits != 0; i, hits = large(set, logits, i+1, floor) {
+		for ; hits != 0; hits &= hits - 1 {
+			t := i<<6 + bits.TrailingZeros64(hits)
 			if l := logits[t]; l >= floor {
 				h.offer(candidate{l, int32(t)})
 				floor = h.floor()

@@ -434,16 +434,23 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// crowd returns logits of the shape of a trained model's: a crowd and a few
+// likely ones.
+func crowd(n int) []float32 {
+	rng := rand.New(rand.NewPCG(10, 11))
+	logits := make([]float32, n)
+	for i := range logits {
+		logits[i] = float32(2.5 * rng.NormFloat64())
+	}
+	for range 30 {
+		logits[rng.IntN(n)] = 10 + 8*rng.Float32()
+	}
+	return logits
+}
+
 func BenchmarkSample(b *testing.B) {
 	for _, n := range []int{32_000, 128_256, 262_144} {
-		logits := make([]float32, n)
-		rng := rand.New(rand.NewPCG(10, 11))
-		for i := range logits { // the shape of a trained model's: a crowd and a few likely ones
-			logits[i] = float32(2.5 * rng.NormFloat64())
-		}
-		for range 30 {
-			logits[rng.IntN(n)] = 10 + 8*rng.Float32()
-		}
+		logits := crowd(n)
 		sizes := map[int]string{32_000: "32k", 128_256: "128k", 262_144: "256k"}
 		var mask Set = stringMask(n)
 		for _, o := range benchOptions {
