@@ -36,6 +36,7 @@ const architecture = `
 	github.com/klauspost/cpuid/v2 < decoder/sampling;
 	regular, decoder, schema/number < schema;
 	regular, decoder < gbnf;
+	schema < repair;
 
 	NONE < chat/jinja < chat;
 

@@ -1,0 +1,316 @@
+package repair
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// parses reports whether a text is a JSON document in UTF-8.
+func parses(text string) bool { return utf8.ValidString(text) && json.Valid([]byte(text)) }
+
+// Fits says whether a document that parses is of the kind that was asked for.
+// Where several readings of a text are possible, it tells which one was meant.
+type Fits func(document []byte) bool
+
+// A cleaner is a step of the clean-up: it returns what is left of a text and
+// the edits it took, none if it has nothing to do.
+type cleaner func(text string, fits Fits) (string, []Edit)
+
+var cleaners = []cleaner{dropMark, unfence, dropSurround, dropMarkers, plainQuotes}
+
+// Clean takes away what stands around a document, and replaces typographic
+// quotes around its strings. Steps are taken one after the other until the text
+// parses; a text that parses as it is comes back unchanged. The result need not
+// parse: what is inside of the document is not touched. fits may be nil.
+func Clean(text string, fits Fits) (string, []Edit) {
+	var all []Edit
+	for _, step := range cleaners {
+		if parses(text) {
+			break
+		}
+		next, edits := step(text, fits)
+		text, all = next, append(all, edits...)
+	}
+	return text, all
+}
+
+const byteOrderMark = "\ufeff"
+
+func dropMark(text string, _ Fits) (string, []Edit) {
+	rest := strings.TrimLeft(text, " \t\r\n")
+	if after, ok := strings.CutPrefix(rest, byteOrderMark); ok {
+		return after, []Edit{{Step: StepMark, Note: "dropped"}}
+	}
+	return text, nil
+}
+
+// only returns the single element that fits, or the single element there is.
+func only(list []string, fits Fits) (string, bool) {
+	var distinct []string
+	for _, one := range list {
+		if len(distinct) == 0 || distinct[0] != one {
+			distinct = append(distinct, one)
+		}
+	}
+	if len(distinct) > 1 && fits != nil {
+		var good []string
+		for _, one := range distinct {
+			if fits([]byte(one)) {
+				good = append(good, one)
+			}
+		}
+		distinct = good
+	}
+	if len(distinct) != 1 {
+		return "", false
+	}
+	return distinct[0], true
+}
+
+const fence = "```"
+
+// unfence takes a document out of the code fence around it. Of several fences
+// it takes the one whose content parses, if it is one, or fits.
+func unfence(text string, fits Fits) (string, []Edit) {
+	start := strings.Index(text, fence)
+	if start < 0 || strings.ContainsAny(text[:start], "{}") {
+		return text, nil
+	}
+	var blocks []string
+	rest := text
+	for {
+		_, after, ok := strings.Cut(rest, fence)
+		if !ok {
+			break
+		}
+		body := fenceBody(after)
+		end := fenceEnd(body)
+		if block := strings.TrimSpace(body[:end]); block != "" {
+			blocks = append(blocks, block)
+		}
+		if end == len(body) {
+			break
+		}
+		rest = body[end+len(fence):]
+	}
+	var good []string
+	for _, b := range blocks {
+		if parses(b) {
+			good = append(good, b)
+		}
+	}
+	one, ok := only(good, fits)
+	if len(good) == 0 && len(blocks) == 1 {
+		one, ok = blocks[0], strings.ContainsAny(blocks[0], "{[")
+	}
+	if !ok {
+		return text, nil
+	}
+	return one, []Edit{{Step: StepFence, Offset: start, Note: "dropped"}}
+}
+
+// fenceBody drops the name of a language after an opening fence.
+func fenceBody(text string) string {
+	name, rest := word(text)
+	switch {
+	case name == "":
+		return text
+	case rest == "", isSpace(rest[0]), rest[0] == '{', rest[0] == '[':
+		if literals[name] == "" {
+			return rest
+		}
+	}
+	return text
+}
+
+// fenceEnd returns where a fenced text ends: at the first fence up to which it
+// parses, else at the first one that begins a line, else at the first one or
+// the end.
+func fenceEnd(body string) int {
+	first := -1
+	for at := 0; ; {
+		i := strings.Index(body[at:], fence)
+		if i < 0 {
+			break
+		}
+		i += at
+		if parses(body[:i]) {
+			return i
+		}
+		if begins := strings.TrimRight(body[:i], " \t"); first < 0 || strings.HasSuffix(begins, "\n") && !strings.HasSuffix(strings.TrimRight(body[:first], " \t"), "\n") {
+			first = i
+		}
+		at = i + len(fence)
+	}
+	if first < 0 {
+		return len(body)
+	}
+	return first
+}
+
+// dropSurround takes a document out of the prose around it: the only one that
+// is there, or the only one that fits.
+func dropSurround(text string, fits Fits) (string, []Edit) {
+	found, ok := documents(text)
+	if !ok {
+		return text, nil
+	}
+	var objects, all []string
+	for _, f := range found {
+		one := text[f.start:f.end]
+		if all = append(all, one); one[0] == '{' {
+			objects = append(objects, one)
+		}
+	}
+	one, ok := only(all, fits)
+	if !ok && len(objects) == 1 && fits == nil {
+		// [1] in prose is a note, not a document.
+		one, ok = objects[0], true
+	}
+	if !ok {
+		return text, nil
+	}
+	at := strings.Index(text, one)
+	return one, []Edit{{Step: StepSurround, Offset: at, Note: "dropped"}}
+}
+
+// dropMarkers takes bold and italic markers and those of code away that stand
+// around keys and values, outside of strings.
+func dropMarkers(text string, _ Fits) (string, []Edit) {
+	var b strings.Builder
+	var edits []Edit
+	for i := 0; i < len(text); {
+		if n := stringEnd(text[i:]); n > 0 {
+			b.WriteString(text[i : i+n])
+			i += n
+			continue
+		}
+		m := marker(text[i:])
+		if m == "" || !markerPlace(text[:i]) {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		rest := text[i+len(m):]
+		end := stringEnd(rest)
+		if end == 0 {
+			end = strings.IndexAny(rest, "*_`,{}[]:\"\n")
+		}
+		if end <= 0 || !strings.HasPrefix(rest[end:], m) || !markable(rest[:end]) {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		edits = append(edits, Edit{Step: StepMarkers, Offset: i, Note: m + " dropped"})
+		b.WriteString(rest[:end])
+		i += 2*len(m) + end
+	}
+	if len(edits) == 0 {
+		return text, nil
+	}
+	return b.String(), edits
+}
+
+// stringEnd returns the length of the JSON string that a text begins with, 0 if
+// it begins with none.
+func stringEnd(s string) int {
+	if s == "" || s[0] != '"' {
+		return 0
+	}
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// marker returns the marker that a text begins with.
+func marker(s string) string {
+	for _, m := range []string{"***", "**", "__", "*", "_", "`"} {
+		if strings.HasPrefix(s, m) {
+			return m
+		}
+	}
+	return ""
+}
+
+// markerPlace reports whether a key or value may begin after a text.
+func markerPlace(before string) bool {
+	before = strings.TrimRight(before, " \t\r\n")
+	return before != "" && strings.IndexByte("{[,:", before[len(before)-1]) >= 0
+}
+
+// markable are what markers may stand around: a string, a number or a literal.
+func markable(s string) bool { return parses(s) && s[0] != '{' && s[0] != '[' }
+
+// plainQuotes replaces typographic quotes around keys and values.
+func plainQuotes(text string, _ Fits) (string, []Edit) {
+	if !strings.ContainsAny(text, "“”„‟") {
+		return text, nil
+	}
+	var b strings.Builder
+	at, replaced := -1, 0
+	for i := 0; i < len(text); {
+		if n := stringEnd(text[i:]); n > 0 {
+			b.WriteString(text[i : i+n])
+			i += n
+			continue
+		}
+		open := typographicOpening(text[i:])
+		if open == "" || !markerPlace(text[:i]) {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		body := text[i+len(open):]
+		end, size := typographicEnd(body)
+		if end < 0 {
+			return text, nil
+		}
+		inside, _, cost, ok := content(body[:end], i, "")
+		if !ok || cost > 0 {
+			return text, nil
+		}
+		b.WriteString(inside)
+		if at < 0 {
+			at = i
+		}
+		replaced++
+		i += len(open) + end + size
+	}
+	if replaced == 0 {
+		return text, nil
+	}
+	return b.String(), []Edit{{Step: StepTypographic, Offset: at, Note: "replaced"}}
+}
+
+func typographicOpening(s string) string {
+	for _, q := range []string{"“", "”", "„", "‟"} {
+		if strings.HasPrefix(s, q) {
+			return q
+		}
+	}
+	return ""
+}
+
+// typographicEnd returns where a string that a typographic quote began ends and
+// how long the quote is that ends it: the first one that a comma, a colon or a
+// bracket follows.
+func typographicEnd(body string) (at, size int) {
+	for i, r := range body {
+		if r != '”' && r != '“' && r != '‟' && r != '"' {
+			continue
+		}
+		n := utf8.RuneLen(r)
+		rest := strings.TrimLeft(body[i+n:], " \t\r\n")
+		if rest == "" || strings.IndexByte(",:}]", rest[0]) >= 0 {
+			return i, n
+		}
+	}
+	return -1, 0
+}

@@ -1,0 +1,48 @@
+package repair
+
+import "fmt"
+
+// An Edit is one thing that was changed in a text, for whoever wants to know
+// how far an answer is from what the model wrote.
+type Edit struct {
+	Step    string `json:"step"`              // one of the Step constants
+	Offset  int    `json:"offset,omitempty"`  // byte of the text that the step was given
+	Pointer string `json:"pointer,omitempty"` // of coerced values
+	Note    string `json:"note,omitempty"`    // what was done, in words
+}
+
+// String returns the edit as a line of text.
+func (e Edit) String() string {
+	switch {
+	case e.Pointer != "":
+		return fmt.Sprintf("%s: %s: %s", e.Step, e.Pointer, e.Note)
+	case e.Note != "":
+		return fmt.Sprintf("%s at byte %d: %s", e.Step, e.Offset, e.Note)
+	}
+	return fmt.Sprintf("%s at byte %d", e.Step, e.Offset)
+}
+
+// The steps, in the order in which they are taken.
+const (
+	StepMark        = "byte_order_mark"
+	StepFence       = "code_fence"
+	StepSurround    = "surrounding_text"
+	StepMarkers     = "emphasis"
+	StepTypographic = "typographic_quotes"
+
+	StepEscaped    = "escaped_document" // the whole document was escaped as if it stood in a string
+	StepComment    = "comment"
+	StepQuotes     = "quotes"          // missing, single or unescaped ones
+	StepEscapes    = "escapes"         // control characters and escapes that JSON does not have
+	StepLiteral    = "literal"         // True, None and the like
+	StepNumber     = "number"          // spellings that JSON does not have
+	StepComma      = "comma"           // missing or too many
+	StepColon      = "colon"           // missing or another character
+	StepBracket    = "bracket"         // missing, wrong or too many
+	StepTruncated  = "truncated"       // the text ended before its brackets were closed
+	StepTrailing   = "trailing_text"   // text after the document
+	StepLibrary    = "library"         // what the general-purpose repairer made of it
+	StepCoercion   = "coercion"        // a value of another type
+	StepUnwrapping = "json_in_string"  // a document written as a string
+	StepWrapping   = "value_for_array" // a value where an array of it was wanted
+)

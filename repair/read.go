@@ -1,0 +1,123 @@
+package repair
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"stencil/schema"
+)
+
+// Options say what may be done to a text and what it must fit.
+type Options struct {
+	Check  Check // nil: any JSON will do
+	Repair bool  // repair and coerce, not only clean up
+	Hints        // Fits is made of Check
+}
+
+// An Outcome is what has become of a text.
+type Outcome struct {
+	Text   string         // the document; the text as it was, if there is none
+	JSON   bool           // Text is a JSON document
+	Edits  []Edit         // what was changed, in order
+	Issues []schema.Issue // what is wrong with the document
+	// Err says why there is no document: a *SyntaxError, or ErrEmpty. Or why
+	// there is no verdict on it.
+	Err error
+}
+
+// Fine reports whether there is a document and nothing is wrong with it.
+func (o *Outcome) Fine() bool { return o.JSON && o.Err == nil && len(o.Issues) == 0 }
+
+// Edited reports whether a step changed something.
+func (o *Outcome) Edited(step string) bool {
+	for _, e := range o.Edits {
+		if e.Step == step {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrEmpty says that a text holds nothing at all.
+var ErrEmpty = errors.New("repair: the text is empty")
+
+// A SyntaxError says where a text stops being JSON.
+type SyntaxError struct {
+	Offset int
+	Line   int
+	Column int // in characters, from 1
+	Reason string
+	Repair error // why it was not repaired; nil if that was not asked for
+}
+
+// Error implements error.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("repair: %d:%d: %s", e.Line, e.Column, e.Reason)
+}
+
+// Unwrap returns why the text was not repaired.
+func (e *SyntaxError) Unwrap() error { return e.Repair }
+
+// Read takes a text through the steps of the package comment.
+func Read(text string, opt Options) Outcome {
+	if opt.Check != nil {
+		opt.Fits = func(document []byte) bool {
+			issues, err := opt.Check(document)
+			if err == nil && len(issues) > 0 && opt.Repair {
+				_, _, issues, err = Coerce(document, opt.Check)
+			}
+			return err == nil && len(issues) == 0
+		}
+	}
+	out := Outcome{Text: text}
+	if strings.TrimSpace(strings.ReplaceAll(text, byteOrderMark, "")) == "" {
+		out.Err = ErrEmpty
+		return out
+	}
+	cleaned, edits := Clean(text, opt.Fits)
+	if !parses(cleaned) {
+		bad := syntaxError(cleaned)
+		out.Err = bad
+		if !opt.Repair {
+			return out
+		}
+		document, more, err := Repair(cleaned, opt.Hints)
+		if err != nil {
+			bad.Repair = err
+			return out
+		}
+		cleaned, edits = string(document), append(edits, more...)
+	}
+	out = Outcome{Text: cleaned, JSON: true, Edits: edits}
+	switch {
+	case opt.Check == nil:
+	case opt.Repair:
+		document, more, issues, err := Coerce([]byte(cleaned), opt.Check)
+		out.Text, out.Edits, out.Issues, out.Err = string(document), append(edits, more...), issues, err
+	default:
+		out.Issues, out.Err = opt.Check([]byte(cleaned))
+	}
+	return out
+}
+
+// syntaxError says where a text stops being JSON.
+func syntaxError(text string) *SyntaxError {
+	var any json.RawMessage
+	d := json.NewDecoder(strings.NewReader(text))
+	err := d.Decode(&any)
+	at, reason := len(text), "it ends too early"
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		at, reason = int(d.InputOffset()), "there is something after the document"
+	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
+		at, reason = int(syntax.Offset)-1, syntax.Error()
+	}
+	at = max(0, min(at, len(text)))
+	before := text[:at]
+	line := strings.Count(before, "\n") + 1
+	return &SyntaxError{Offset: at, Line: line, Column: len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1, Reason: reason}
+}

@@ -1,0 +1,145 @@
+package repair
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Hints are what is known about a text beside the text itself.
+type Hints struct {
+	Fits Fits // nil: nothing is known
+	// Ended says that whoever wrote the text ended it, so that a number at its
+	// end is whole.
+	Ended bool
+	// Cut says that somebody else did: what is missing at its end is more than
+	// brackets.
+	Cut bool
+}
+
+// Repair returns the document that a broken text was meant to be, and what was
+// changed to read it. It returns an error where that can't be known. A text
+// that parses comes back unchanged. Without Hints.Fits, texts that can be read in
+// more than one way are refused, and so is text without quotes where a value is
+// expected.
+func Repair(text string, hints Hints) ([]byte, []Edit, error) {
+	if parses(text) {
+		return []byte(text), nil, nil
+	}
+	if len(text) > maxText {
+		return nil, nil, errTooLong
+	}
+	if inner, ok := unescaped(text); ok {
+		return []byte(inner), []Edit{{Step: StepEscaped, Note: "one level of escapes taken away"}}, nil
+	}
+	return read(text, hints)
+}
+
+// read returns the only reading of a text that costs least, or the only one
+// among them that fits.
+func read(text string, hints Hints) ([]byte, []Edit, error) {
+	begin := strings.IndexAny(text, "{[")
+	s, err := readings(text, hints)
+	if err == errNothing && begin > 0 && prose(text[:begin]) && !strings.ContainsAny(text[:begin], `"`) {
+		document, edits, err := read(text[begin:], hints)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range edits {
+			edits[i].Offset += begin
+		}
+		return document, append([]Edit{{Step: StepSurround, Note: "dropped"}}, edits...), nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.crowded {
+		return nil, nil, errTooMany
+	}
+	var good []reading
+	for _, r := range s.found {
+		document := s.document(r)
+		if !parses(string(document)) || repeated(document) {
+			continue
+		}
+		if hints.Fits == nil || len(s.found) == 1 && !r.guess || hints.Fits(document) {
+			good = append(good, r)
+		}
+	}
+	if len(good) > 1 {
+		good = alike(s, good)
+	}
+	switch {
+	case len(good) == 0:
+		return nil, nil, errNothing
+	case len(good) > 1:
+		return nil, nil, errUnclear
+	case good[0].guess && hints.Fits == nil:
+		return nil, nil, errUnquoted
+	}
+	return s.document(good[0]), s.changes(good[0]), nil
+}
+
+// unescaped returns the document in a text of which every quote is escaped.
+func unescaped(text string) (string, bool) {
+	t := strings.TrimSpace(text)
+	if !strings.Contains(t, `\"`) || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(t, `\\`, ``), `\"`, ``), `"`) {
+		return "", false
+	}
+	inner, ok := decodeString(`"` + t + `"`)
+	return inner, ok && parses(inner)
+}
+
+// alike returns the one reading in which the objects of every array have the
+// same keys, if it is the only one: where nothing but closing brackets is
+// missing, records that are alike are not cut in two.
+func alike(s *search, list []reading) []reading {
+	var good []reading
+	for _, r := range list {
+		for _, e := range s.changes(r) {
+			if e.Step == StepBracket && e.Note != "} added" && e.Note != "] added" {
+				return list
+			}
+		}
+		if uniform(s.document(r)) {
+			good = append(good, r)
+		}
+	}
+	if len(good) == 1 {
+		return good
+	}
+	return list
+}
+
+// uniform reports whether the objects within each array of a document have the
+// same keys.
+func uniform(document []byte) bool {
+	var v any
+	return json.Unmarshal(document, &v) == nil && uniformValue(v)
+}
+
+func uniformValue(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v {
+			if !uniformValue(x) {
+				return false
+			}
+		}
+	case []any:
+		var keys []string
+		for i, x := range v {
+			if !uniformValue(x) {
+				return false
+			}
+			object, _ := x.(map[string]any)
+			own := slices.Sorted(maps.Keys(object))
+			if i > 0 && !slices.Equal(own, keys) {
+				return false
+			}
+			keys = own
+		}
+	}
+	return true
+}
