@@ -131,3 +131,22 @@ func BenchmarkCold(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkHard is the time and the memory that grammars take which are made to
+// take much.
+func BenchmarkHard(b *testing.B) {
+	v := byteVocab(b)
+	for name, make := range hard() {
+		b.Run(name, func(b *testing.B) {
+			src := make()
+			var all cost
+			for b.Loop() {
+				c := measure(func() { tryHard(b, src, v.Len(), func(g *Grammar) *decoder.Grammar { return bound(b, g, v) }) })
+				all = cost{all.took + c.took, max(all.peak, c.peak)}
+			}
+			b.ReportMetric(all.ms()/float64(b.N), "ms")
+			b.ReportMetric(all.mb(), "peak-MB")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

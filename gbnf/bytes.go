@@ -262,10 +262,11 @@ func (s *source) Finish(f decoder.Frame) []byte {
 	var best []byte
 	hi := x.low + blockSize(x.left) - 1
 	for _, e := range s.auto.edges(x.at) {
-		if e.hi < x.low || e.lo > hi {
+		r := max(e.lo, x.low, leastAfter(x.left-1))
+		if r > min(e.hi, hi) {
 			continue
 		}
-		spelt := utf8.AppendRune(nil, max(e.lo, x.low, leastAfter(x.left-1)))
+		spelt := utf8.AppendRune(nil, r)
 		text := append(spelt[len(spelt)-int(x.left):], s.finishOutcome(e.out)...)
 		if best == nil || len(text) < len(best) {
 			best = text

@@ -168,7 +168,7 @@ func (m *machine) visit(x item) {
 }
 
 // visitsPerItem is how many places may be passed on the way to an item.
-const visitsPerItem = 4
+const visitsPerItem = 2
 
 func (m *machine) limit() {
 	if m.failed == nil {
