@@ -44,6 +44,7 @@ const architecture = `
 	vocab < backend;
 	backend < backend/scripted, backend/llama;
 	vocab < models;
+	NONE < models/lessons;
 	NONE < backend/llama/internal/reference;
 	github.com/ollama/ollama/llama/llama.cpp/src,
 	github.com/ollama/ollama/ml/backend/ggml/ggml/src
@@ -57,6 +58,8 @@ const architecture = `
 
 	engine, schema/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
+
+	engine, models, models/lessons, backend/llama < models/train;
 
 	server < bench;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,

@@ -7,8 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"stencil/vocab"
@@ -84,20 +82,7 @@ func Random(w io.Writer, opt RandomOptions) error {
 		return err
 	}
 	g := new(Writer)
-	g.String("general.architecture", "llama")
-	g.String("general.type", "model")
-	g.String("general.name", opt.Name)
-	g.Uint32("general.quantization_version", 2)
-	g.Uint32("general.file_type", types[opt.Type].file)
-	g.Uint32("llama.context_length", uint32(opt.Context))
-	g.Uint32("llama.embedding_length", uint32(opt.Width))
-	g.Uint32("llama.block_count", uint32(opt.Layers))
-	g.Uint32("llama.feed_forward_length", uint32(opt.FF))
-	g.Uint32("llama.attention.head_count", uint32(opt.Heads))
-	g.Uint32("llama.attention.head_count_kv", uint32(opt.KVHeads))
-	g.Float32("llama.attention.layer_norm_rms_epsilon", 1e-5)
-	g.Uint32("llama.rope.dimension_count", uint32(opt.Width/opt.Heads))
-	g.Float32("llama.rope.freq_base", 10000)
+	opt.llama().describe(g, opt.Name, opt.Type)
 	tokens, err := addVocab(g, opt.Vocab)
 	if err != nil {
 		return err
@@ -107,6 +92,10 @@ func Random(w io.Writer, opt RandomOptions) error {
 		return err
 	}
 	return g.Write(w, opt.Progress)
+}
+
+func (o RandomOptions) llama() llama {
+	return llama{layers: o.Layers, width: o.Width, heads: o.Heads, kvHeads: o.KVHeads, ff: o.FF, context: o.Context, eps: 1e-5, base: 10000}
 }
 
 // addVocab copies the tokenizer's keys from the file at path, or writes the
@@ -121,51 +110,27 @@ func addVocab(g *Writer, path string) (int, error) {
 		return 0, fmt.Errorf("models: %w", err)
 	}
 	g.String("general.description", RandomDescription+" Vocabulary: "+from.Str("general.name")+".")
-	for _, p := range from.Pairs {
-		if strings.HasPrefix(p.Key, "tokenizer.") {
-			if err := g.Value(p.Key, p.Value); err != nil {
-				return 0, err
-			}
-		}
-	}
-	list, _ := from.Get("tokenizer.ggml.tokens")
-	if list.Len() == 0 {
-		return 0, fmt.Errorf("models: %s holds no vocabulary", path)
-	}
-	return list.Len(), nil
+	return g.copyVocab(from, path)
 }
 
 func addTensors(g *Writer, opt RandomOptions, tokens int64) error {
-	width, ff := int64(opt.Width), int64(opt.FF)
-	kv := width / int64(opt.Heads) * int64(opt.KVHeads)
 	var failed error
-	matrix := func(name string, in, out int64, std float64) {
-		err := g.Tensor(name+".weight", opt.Type, []int64{in, out}, normal(opt.Seed, name, std))
-		failed = errors.Join(failed, err)
+	for _, t := range opt.llama().tensors(tokens, false) {
+		typ, fill := F32, ones
+		if len(t.shape) == 2 {
+			std := 1 / math.Sqrt(float64(t.shape[0]))
+			switch t.name {
+			case "token_embd.weight":
+				std = 0.5
+			case "output.weight":
+				// What enters has been brought to a mean square of 1, so the
+				// logits have this times √width, which is 4.
+				std *= 4
+			}
+			typ, fill = opt.Type, normal(opt.Seed, strings.TrimSuffix(t.name, ".weight"), std)
+		}
+		failed = errors.Join(failed, g.Tensor(t.name, typ, t.shape, fill))
 	}
-	norm := func(name string) {
-		err := g.Tensor(name+".weight", F32, []int64{width}, ones)
-		failed = errors.Join(failed, err)
-	}
-	from := func(inputs int64) float64 { return 1 / math.Sqrt(float64(inputs)) }
-
-	matrix("token_embd", width, tokens, 0.5)
-	for i := range opt.Layers {
-		at := func(name string) string { return fmt.Sprintf("blk.%d.%s", i, name) }
-		norm(at("attn_norm"))
-		matrix(at("attn_q"), width, width, from(width))
-		matrix(at("attn_k"), width, kv, from(width))
-		matrix(at("attn_v"), width, kv, from(width))
-		matrix(at("attn_output"), width, width, from(width))
-		norm(at("ffn_norm"))
-		matrix(at("ffn_gate"), width, ff, from(width))
-		matrix(at("ffn_up"), width, ff, from(width))
-		matrix(at("ffn_down"), ff, width, from(ff))
-	}
-	norm("output_norm")
-	// What enters has been brought to a mean square of 1, so the logits have
-	// this times √width, which is 4.
-	matrix("output", width, tokens, 4*from(width))
 	return failed
 }
 
@@ -190,23 +155,5 @@ func normal(seed uint64, name string, std float64) func([]float32) {
 // WriteRandom writes a random-weight model to the file at path, which appears
 // only when it is whole.
 func WriteRandom(path string, opt RandomOptions) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("models: %w", err)
-	}
-	defer os.Remove(f.Name()) // fails once it has been renamed
-	err = Random(f, opt)
-	if err == nil {
-		err = f.Chmod(0o644) // CreateTemp makes it unreadable for others
-	}
-	if e := f.Close(); err == nil && e != nil {
-		err = fmt.Errorf("models: %w", e)
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("models: %w", err)
-	}
-	return nil
+	return create(path, func(w io.Writer) error { return Random(w, opt) })
 }

@@ -36,14 +36,11 @@ type tinyTable struct {
 }
 
 var tiny = sync.OnceValue(func() tinyTable {
-	var t tinyTable
-	for b := range 256 {
-		t.tokens = append(t.tokens, string(byteRune(byte(b))))
+	counts := map[string]int{}
+	for _, w := range splitWords(tinyCorpus) {
+		counts[w]++
 	}
-	for _, m := range learnMerges(tinyCorpus, tinyMerges) {
-		t.tokens = append(t.tokens, m[0]+m[1])
-		t.merges = append(t.merges, m[0]+" "+m[1])
-	}
+	t := byteTable(LearnMerges(counts, tinyMerges, 1))
 	t.tokens = append(t.tokens, tinyControl...)
 	return t
 })
@@ -52,24 +49,56 @@ var tiny = sync.OnceValue(func() tinyTable {
 func addTinyVocab(g *Writer) int {
 	t := tiny()
 	n := len(t.tokens)
+	g.bytePairs(t, len(tinyControl), n-3, n-1, tinyTemplate)
+	return n
+}
+
+// bytePairs writes the keys of a byte-level BPE vocabulary whose last tokens
+// are control tokens, two of which end a text and a turn.
+func (w *Writer) bytePairs(t tinyTable, controls, end, turn int, template string) {
+	n := len(t.tokens)
 	kinds := make([]int32, n)
 	for i := range kinds {
 		kinds[i] = 1 // normal
-		if i >= n-len(tinyControl) {
+		if i >= n-controls {
 			kinds[i] = 3 // control
 		}
 	}
-	g.String("tokenizer.ggml.model", "gpt2")
-	g.String("tokenizer.ggml.pre", "gpt-2")
-	g.Strings("tokenizer.ggml.tokens", t.tokens)
-	g.Int32s("tokenizer.ggml.token_type", kinds)
-	g.Strings("tokenizer.ggml.merges", t.merges)
-	g.Uint32("tokenizer.ggml.bos_token_id", uint32(n-3))
-	g.Uint32("tokenizer.ggml.eos_token_id", uint32(n-3))
-	g.Uint32("tokenizer.ggml.eot_token_id", uint32(n-1))
-	g.Bool("tokenizer.ggml.add_bos_token", false)
-	g.String("tokenizer.chat_template", tinyTemplate)
-	return n
+	w.String("tokenizer.ggml.model", "gpt2")
+	w.String("tokenizer.ggml.pre", "gpt-2")
+	w.Strings("tokenizer.ggml.tokens", t.tokens)
+	w.Int32s("tokenizer.ggml.token_type", kinds)
+	w.Strings("tokenizer.ggml.merges", t.merges)
+	w.Uint32("tokenizer.ggml.bos_token_id", uint32(end))
+	w.Uint32("tokenizer.ggml.eos_token_id", uint32(end))
+	w.Uint32("tokenizer.ggml.eot_token_id", uint32(turn))
+	w.Bool("tokenizer.ggml.add_bos_token", false)
+	w.String("tokenizer.chat_template", template)
+}
+
+// AddVocab writes the keys of a byte-level BPE vocabulary: the 256 bytes, what
+// the merges make, in their order, and control tokens, the first of which ends
+// texts and turns. Pairs of merges are in file spelling. It returns the number
+// of tokens.
+func (w *Writer) AddVocab(merges [][2]string, controls []string, template string) int {
+	t := byteTable(merges)
+	end := len(t.tokens)
+	t.tokens = append(t.tokens, controls...)
+	w.bytePairs(t, len(controls), end, end, template)
+	return len(t.tokens)
+}
+
+// byteTable returns the tokens that merges make, after the bytes.
+func byteTable(merges [][2]string) tinyTable {
+	var t tinyTable
+	for b := range 256 {
+		t.tokens = append(t.tokens, string(byteRune(byte(b))))
+	}
+	for _, m := range merges {
+		t.tokens = append(t.tokens, m[0]+m[1])
+		t.merges = append(t.merges, m[0]+" "+m[1])
+	}
+	return t
 }
 
 // byteRune returns the letter that byte-level BPE spells a byte with: itself
@@ -88,59 +117,71 @@ func byteRune(b byte) rune {
 	return n
 }
 
-// learnMerges learns byte pair encoding from a text (Sennrich, Haddow and
-// Birch 2016): n times, the most frequent pair of neighbours becomes one; of
-// several, the first in order of bytes.
-func learnMerges(text string, n int) [][2]string {
+// LearnMerges learns byte pair encoding (Sennrich, Haddow and Birch 2016) from
+// words and how often they occur: up to n times, the most frequent pair of
+// neighbours becomes one; of several, the first in order of bytes. Pairs met
+// less often than least are left alone. Parts are in file spelling.
+func LearnMerges(counts map[string]int, n, least int) [][2]string {
 	type word struct {
 		parts []string
 		count int
 	}
-	counts := map[string]int{}
-	for _, w := range splitWords(text) {
-		counts[w]++
-	}
-	var words []word
-	for w, c := range counts {
-		var parts []string
-		for i := range len(w) {
-			parts = append(parts, string(byteRune(w[i])))
+	words := make([]word, 0, len(counts))
+	pairs := map[[2]string]int{}
+	where := map[[2]string][]int{} // words that have or had the pair
+	note := func(k int, sign int) {
+		w := &words[k]
+		for i := 1; i < len(w.parts); i++ {
+			p := [2]string{w.parts[i-1], w.parts[i]}
+			pairs[p] += sign * w.count
+			if sign > 0 {
+				where[p] = append(where[p], k)
+			}
 		}
-		words = append(words, word{parts, c})
+	}
+	for text, count := range counts {
+		var parts []string
+		for i := range len(text) {
+			parts = append(parts, string(byteRune(text[i])))
+		}
+		words = append(words, word{parts, count})
+		note(len(words)-1, 1)
 	}
 	var merges [][2]string
 	for len(merges) < n {
-		pairs := map[[2]string]int{}
-		for _, w := range words {
-			for i := 1; i < len(w.parts); i++ {
-				pairs[[2]string{w.parts[i-1], w.parts[i]}] += w.count
-			}
-		}
 		var best [2]string
 		for p, c := range pairs {
 			if b := pairs[best]; c > b || c == b && slices.Compare(p[:], best[:]) < 0 {
 				best = p
 			}
 		}
-		if pairs[best] == 0 {
+		if pairs[best] < max(least, 1) {
 			break
 		}
 		merges = append(merges, best)
-		for k := range words {
-			w := &words[k]
-			var parts []string
-			for i := 0; i < len(w.parts); i++ {
-				if i+1 < len(w.parts) && w.parts[i] == best[0] && w.parts[i+1] == best[1] {
-					parts = append(parts, best[0]+best[1])
-					i++
-				} else {
-					parts = append(parts, w.parts[i])
-				}
-			}
-			w.parts = parts
+		for _, k := range where[best] {
+			note(k, -1)
+			words[k].parts = joinPair(words[k].parts, best)
+			note(k, 1)
 		}
+		delete(pairs, best)
+		delete(where, best)
 	}
 	return merges
+}
+
+// joinPair joins every occurrence of a pair, from the left.
+func joinPair(parts []string, pair [2]string) []string {
+	var out []string
+	for i := 0; i < len(parts); i++ {
+		if i+1 < len(parts) && parts[i] == pair[0] && parts[i+1] == pair[1] {
+			out = append(out, pair[0]+pair[1])
+			i++
+		} else {
+			out = append(out, parts[i])
+		}
+	}
+	return out
 }
 
 // splitWords cuts a text where GPT-2's pre-tokenizer would: runs of letters,

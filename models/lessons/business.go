@@ -1,0 +1,460 @@
+package lessons
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+func slotOf(name, typ string, keys string, desc string, make func(g *gen, r record) value) slot {
+	return slot{name: name, typ: typ, keys: words(keys), desc: lines(desc), make: make}
+}
+
+func choice(name string, keys, choices []string, make func(g *gen, r record) value) slot {
+	return slot{name: name, typ: "string", keys: keys, choices: choices, make: make}
+}
+
+var meetings = domain{
+	subject:  "event",
+	prefixes: []string{"event", "meeting", "appointment"},
+	slots: []slot{
+		slotOf("event", "string", "title event event_name name event_title what subject meeting", "What takes place\nName of the event",
+			func(g *gen, r record) value { return text(g.pick(events)) }),
+		{name: "date", typ: "string", format: "date", keys: words("date day event_date on when start_date scheduled_date meeting_date"), desc: []string{"Day of the event", "The date"},
+			make: func(g *gen, r record) value { return g.date(2023, 2027) }},
+		slotOf("time", "string", "time start_time starts_at start begin begins_at time_of_day", "When it begins\nTime of day",
+			func(g *gen, r record) value { return text(g.clock()) }),
+		slotOf("end", "string", "end_time ends_at until end", "When it ends\nEnd time",
+			func(g *gen, r record) value { return text(g.clock()) }),
+		slotOf("venue", "string", "location venue place where room event_location meeting_place", "Where it takes place\nThe room or building",
+			func(g *gen, r record) value { return text(g.pick(venues)) }),
+		slotOf("city", "string", "city town event_city", "The city", func(g *gen, r record) value { return text(g.city()) }),
+		slotOf("host", "string", "organizer host organised_by contact speaker host_name", "Who organises it\nThe host",
+			func(g *gen, r record) value { return text(g.fullName(g.chance(0.5))) }),
+		slotOf("guests", "integer", "attendees participants guests seats capacity max_participants number_of_guests", "How many people",
+			func(g *gen, r record) value { return number(g.between(3, 400)) }),
+		slotOf("fee", "number", "price fee cost ticket_price entry_fee", "What it costs", func(g *gen, r record) value { return g.amount(80) }),
+	},
+	opens: lines(`
+		The {event} takes place on {date} at {time}.
+		You are invited to the {event} on {date}.
+		Join us for the {event} at {venue}!
+		Reminder: {event} on {date}, {time}, {venue}.
+		Save the date: {event}, {date}.
+		On {date} at {time} there will be a {event} at {venue}.
+		{host} invites you to the {event} in {city}.
+		The next {event} is on {date}.
+		Our {event} starts at {time} in {venue}.
+		{event} - {date} - {venue}
+		Come to {venue} on {date} for the {event}.
+		We are planning a {event} for {guests} people on {date}.
+		Hello all, the {event} has been moved to {date}.
+	`),
+	sentences: lines(`
+		It starts at {time}.
+		Doors open at {time}.
+		We begin at {time} and end at {end}.
+		It ends at {end}.
+		It lasts until {end}.
+		From {time} to {end}.
+		The venue is {venue}.
+		It takes place at {venue}.
+		We meet at {venue} in {city}.
+		Location: {venue}
+		Place: {venue}, {city}
+		The city is {city}.
+		It is organised by {host}.
+		{host} is the host.
+		Questions go to {host}.
+		{host} will speak.
+		There is room for {guests} people.
+		{guests} guests are expected.
+		At most {guests} people can take part.
+		Entry costs {fee} euros.
+		Tickets are {fee} each.
+		The fee is {fee}.
+		The date is {date}.
+		Date: {date}
+		It is on {date}.
+		Topic: {event}
+		It is about the {event}.
+	`),
+	noise: lines(`
+		Please bring a pen.
+		Coffee will be served.
+		Children are welcome.
+		Do not be late.
+		There is parking behind the house.
+		We look forward to seeing you.
+		Please confirm by email.
+		Last year it rained.
+		Bring a friend.
+		The bus stops nearby.
+	`),
+	requests: lines(`
+		Extract the event.
+		Add this to my calendar.
+		When and where is it?
+		Make a calendar entry.
+		What is planned?
+		Find the event's data.
+		Parse the invitation.
+		Event details as JSON.
+		Which event is announced?
+	`),
+	labels: true, least: 2, most: 6, missing: 0.05,
+	wholeNames: []string{"event", "meeting", "appointment", "entry"},
+}
+
+var addresses = domain{
+	subject:  "name",
+	prefixes: []string{"shipping", "billing", "home", "delivery"},
+	slots: []slot{
+		slotOf("name", "string", "name recipient addressee full_name company receiver", "Who lives there",
+			func(g *gen, r record) value {
+				if g.chance(0.4) {
+					return text(g.company())
+				}
+				return text(g.fullName(g.chance(0.5)))
+			}),
+		slotOf("street", "string", "street street_address address_line address line1 street_and_number", "Street and house number", func(g *gen, r record) value { return text(g.street()) }),
+		slotOf("zip", "string", "zip postal_code postcode zip_code post_code", "Postal code", func(g *gen, r record) value { return text(g.zip()) }),
+		slotOf("city", "string", "city town place city_name", "The city", func(g *gen, r record) value { return text(g.city()) }),
+		slotOf("country", "string", "country country_name nation", "The country", func(g *gen, r record) value { return text(g.pick(countries)) }),
+		slotOf("floor", "integer", "floor storey floor_number level", "The floor", func(g *gen, r record) value { return number(g.between(1, 30)) }),
+	},
+	opens: lines(`
+		{name}, {street}, {zip} {city}, {country}
+		Please send it to {name}, {street}, {zip} {city}.
+		The parcel goes to {street}, {city}, {country}.
+		{name} has moved to {street}, {zip} {city}.
+		Ship to: {name}, {street}, {city} {zip}
+		My new address is {street}, {zip} {city}.
+		You find us at {street} in {city}, {country}.
+		Deliver to {name} at {street}, {city}.
+		I live at {street} in {city}.
+		Address of {name}: {street}, {zip} {city}
+	`),
+	sentences: lines(`
+		The street is {street}.
+		The postal code is {zip}.
+		It is in {city}.
+		That is in {country}.
+		Country: {country}
+		{who} lives on floor {floor}.
+		Ring at the door on floor {floor}.
+		City: {city}
+		{who} lives in {city}, {country}.
+		It is for {who}.
+		Postcode {zip}
+		The town is called {city}.
+	`),
+	noise: lines(`
+		Please ring twice.
+		The door is green.
+		Leave it with the neighbours.
+		Thank you!
+		It is near the station.
+		The old address is no longer valid.
+	`),
+	requests: lines(`
+		Extract the address.
+		Where should it go?
+		Parse the address.
+		Split the address into its parts.
+		Give me the address.
+		Find the postal address.
+		Address as JSON
+	`),
+	labels: true, least: 2, most: 5, missing: 0.05,
+	wholeNames: []string{"address", "destination", "recipient"},
+}
+
+var stock = []string{"in_stock", "out_of_stock", "preorder"}
+var stockWords = map[string][]string{
+	"in_stock":     {"in stock", "available now", "ready to ship", "on the shelf"},
+	"out_of_stock": {"sold out", "out of stock", "not available at the moment", "gone"},
+	"preorder":     {"available for preorder", "coming next month", "to be released soon"},
+}
+
+var goods = domain{
+	subject:  "product",
+	prefixes: []string{"product", "item", "article"},
+	slots: []slot{
+		slotOf("product", "string", "product product_name name item title article item_name", "What is sold\nName of the product", func(g *gen, r record) value { return text(g.thing()) }),
+		slotOf("currency", "string", "currency currency_code", "Three letters, as EUR", func(g *gen, r record) value { return text(g.currency()) }),
+		slotOf("price", "number", "price unit_price cost amount price_per_unit retail_price", "What it costs\nPrice without currency", func(g *gen, r record) value { return g.amount(900) }),
+		slotOf("brand", "string", "brand manufacturer maker brand_name producer", "Who makes it", func(g *gen, r record) value { return text(g.pick(brands)) }),
+		slotOf("colour", "string", "color colour main_color shade", "The colour", func(g *gen, r record) value { return text(g.of(colours)) }),
+		slotOf("sku", "string", "sku article_number product_code item_number code product_id", "The product's number", func(g *gen, r record) value { return text(g.code()) }),
+		slotOf("weight", "number", "weight_kg weight kilograms weight_in_kg", "Weight in kilograms", func(g *gen, r record) value { return g.amount(40) }),
+		slotOf("rating", "number", "rating stars score average_rating", "Stars out of 5", func(g *gen, r record) value {
+			s := strconv.Itoa(g.between(1, 4)) + "." + g.digits(1)
+			return value{s, s}
+		}),
+		choice("stock", words("availability stock_status status stock"), stock, func(g *gen, r record) value {
+			c := g.of(stock)
+			return value{g.of(stockWords[c]), quote(c)}
+		}),
+	},
+	opens: lines(`
+		The {product} costs {price} {currency}.
+		{product} by {brand}, {price} {currency}
+		New: {product} from {brand}.
+		Buy the {product} for only {price} {currency}!
+		The {brand} {product} is {stock}.
+		We sell the {product} (no. {sku}) for {price} {currency}.
+		{sku}: {product}, {colour}
+		This {product} comes in {colour}.
+		For {price} {currency} you get a {product}.
+		The {product} is {stock} and costs {price} {currency}.
+	`),
+	sentences: lines(`
+		It costs {price} {currency}.
+		The price is {price} {currency}.
+		Price: {price} {currency}
+		Now {price} {currency}.
+		It is made by {brand}.
+		The brand is {brand}.
+		{brand} makes it.
+		The colour is {colour}.
+		It is {colour}.
+		Comes in {colour}.
+		Article number {sku}.
+		SKU {sku}
+		The order code is {sku}.
+		It weighs {weight} kg.
+		Weight: {weight} kg
+		Customers give it {rating} stars.
+		Rated {rating} out of 5.
+		It is {stock}.
+		This item is {stock}.
+		Currently {stock}.
+	`),
+	noise: lines(`
+		Free shipping on orders over 50.
+		You can return it within 30 days.
+		A good present.
+		Two years of warranty.
+		Our best seller this season.
+		Batteries are not included.
+	`),
+	requests: lines(`
+		Extract the product.
+		What is sold, and for how much?
+		Product data as JSON.
+		Read the product page.
+		Find product and price.
+		Make a catalogue entry.
+		Parse the offer.
+	`),
+	labels: true, least: 2, most: 6, missing: 0.05,
+	wholeNames: []string{"product", "item", "offer"},
+}
+
+// orders are texts with a list of items in them, and something around it.
+func orders(g *gen) Lesson {
+	n := g.between(1, 4)
+	currency := g.currency()
+	pattern := g.say(lines(`
+		{qty} x {product} at {money}
+		{qty} {product} ({money} each)
+		{qty} pcs {product}, {money}
+		{product}, quantity {qty}, {money}
+		{product} x{qty} - {money}
+		{qty}x {product}
+		{qty} of {product} for {money} each
+		{product}: {qty} at {money}
+		{product} ({qty} pieces, {money})
+		{sku} {product} {qty} {money}
+		{product} no. {sku}, {qty} pcs
+	`))
+	has := map[string]bool{}
+	for _, s := range slotsOf(pattern) {
+		has[s] = true
+	}
+	type line struct{ product, qty, price, sku value }
+	items := make([]line, n)
+	parts := make([]string, n)
+	for i := range items {
+		it := line{text(g.thing()), number(g.between(1, 24)), g.amount(300), text(g.code())}
+		items[i] = it
+		parts[i] = expand(pattern, record{"product": it.product, "qty": it.qty, "sku": it.sku, "money": {text: g.money(it.price.text, currency)}})
+	}
+	listed := ""
+	switch g.n(3) {
+	case 0:
+		listed = "\n- " + strings.Join(parts, "\n- ") + "\n"
+	case 1:
+		listed = "\n" + strings.Join(parts, "\n") + "\n"
+	default:
+		listed = " " + strings.Join(parts, ", ") + ". "
+		if n > 1 && g.chance(0.5) {
+			listed = " " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1] + ". "
+		}
+	}
+	r := record{
+		"id": text(g.code()), "customer": text(g.fullName(g.chance(0.5))), "date": g.date(2023, 2027),
+		"total": g.amount(2000), "city": text(g.city()),
+	}
+	r["sum"] = value{text: g.money(r["total"].text, currency)}
+	open := g.say(lines(`
+		Order {id} of {date} for {customer}:
+		{customer} ordered on {date}:
+		Order {id}
+		Hello, this is {customer}. I would like to order
+		Please send to {customer} in {city}:
+		Invoice {id}, {customer}, {city}
+		{customer} buys
+		New order from {customer}:
+		Your order {id} contains:
+		On {date} {customer} bought
+		{customer} from {city} has placed order {id}:
+		Delivery note {id} ({date}):
+	`))
+	tail := ""
+	if g.chance(0.6) {
+		tail = g.say(lines(`
+			Total: {sum}
+			The total is {sum}.
+			Sum {sum}
+			Altogether that is {sum}.
+			Please deliver to {city}.
+			Order number {id}.
+			Customer: {customer}
+			Ordered on {date}.
+			Thank you!
+			Amount due {sum}
+		`))
+	}
+	t := told{has: map[string]bool{}}
+	for _, s := range slotsOf(open + tail) {
+		t.has[s] = true
+	}
+	t.has["total"] = t.has["sum"]
+	t.has["currency"] = has["money"] || t.has["sum"]
+	content := expand(open, r) + listed + expand(tail, r)
+	r["currency"] = value{currency, quote(currency)}
+
+	g.style.prefix = ""
+	d := domain{missing: 0.04, slots: []slot{
+		slotOf("id", "string", "order_id id order_number number reference invoice_number order_no", "The order's number", nil),
+		slotOf("customer", "string", "customer customer_name buyer name client ordered_by", "Who ordered", nil),
+		{name: "date", typ: "string", format: "date", keys: words("date order_date ordered_on invoice_date")},
+		slotOf("city", "string", "city ship_to destination delivery_city", "Where it goes", nil),
+		slotOf("total", "number", "total total_amount sum grand_total amount_due", "Sum of the order", nil),
+		slotOf("currency", "string", "currency currency_code", "Three letters", nil),
+	}}
+	outer := fill(d.forms(g, d.ask(g, t, g.between(1, 4)), t), r, t)
+	goodsSlots := domain{missing: 0.03, slots: []slot{
+		slotOf("product", "string", "product name item description product_name article", "What was ordered", nil),
+		slotOf("qty", "integer", "quantity qty count amount pieces units", "How many", nil),
+		slotOf("price", "number", "price unit_price price_each cost_per_unit", "Price of one", nil),
+		slotOf("sku", "string", "sku article_number code product_code", "The product's number", nil),
+	}}
+	inner := told{has: map[string]bool{"product": true, "qty": true, "price": has["money"], "sku": has["sku"]}}
+	asked := goodsSlots.ask(g, inner, 4)
+	forms := goodsSlots.forms(g, asked, inner)
+	var objects []object
+	for _, it := range items {
+		objects = append(objects, g.object(fill(forms, record{"product": it.product, "qty": it.qty, "price": it.price, "sku": it.sku}, inner)))
+	}
+	a := array(objects[0].schema, objects)
+	requests := lines(`
+		Extract the order.
+		Read the order.
+		Order as JSON
+		What was ordered?
+		List the items.
+		Parse this invoice.
+		Find the line items.
+		Enter this order into the system.
+	`)
+	if g.chance(0.15) {
+		return g.put(content, requests, g.wrapped(a, []string{"items", "lines", "products", "positions"}, strconv.Itoa(n)))
+	}
+	g.style.prefix = ""
+	at := property{key: g.style.key(g.named(words("items lines line_items products positions articles order_lines"))), schema: a.schema, value: a.value, parts: a.keys}
+	if g.chance(0.7) {
+		outer = append(outer, at)
+	} else {
+		outer = append([]property{at}, outer...)
+	}
+	if distinct(outer) {
+		return g.put(content, requests, g.object(outer))
+	}
+	return g.put(content, requests, g.object([]property{at}))
+}
+
+// distinct reports whether no two properties have the same name.
+func distinct(list []property) bool {
+	seen := map[string]bool{}
+	for _, p := range list {
+		if seen[p.key] {
+			return false
+		}
+		seen[p.key] = true
+	}
+	return true
+}
+
+var levels = []string{"debug", "info", "warning", "error", "critical"}
+
+// logs are single log lines in several formats.
+func logs(g *gen) Lesson {
+	level := g.of(levels)
+	spelt := level
+	switch g.n(3) {
+	case 0:
+		spelt = strings.ToUpper(level)
+	case 1:
+		spelt = map[string]string{"debug": "DEBUG", "info": "INFO", "warning": "WARN", "error": "ERROR", "critical": "FATAL"}[level]
+	}
+	stamp := fmt.Sprintf("%04d-%02d-%02d", g.between(2022, 2027), g.between(1, 12), g.between(1, 28))
+	clock := fmt.Sprintf("%02d:%02d:%02d", g.n(24), g.n(60), g.n(60))
+	stamp += g.of([]string{"T", " "}) + clock
+	if g.chance(0.3) {
+		stamp += "Z"
+	}
+	r := record{
+		"time": text(stamp), "level": {spelt, quote(level)}, "service": text(g.pick(services)), "message": text(g.pick(logTexts)),
+		"user": text(g.madeUp(2) + g.digits(2)), "request": text(strings.ToLower(g.code())), "ms": number(g.between(1, 9000)),
+		"status": number(g.between(200, 599)), "ip": text(fmt.Sprintf("%d.%d.%d.%d", g.n(256), g.n(256), g.n(256), g.n(256))),
+	}
+	pattern := g.say(lines(`
+		{time} {level} {service}: {message}
+		[{time}] [{level}] {service} - {message}
+		{time} {service} {level} {message} user={user}
+		{level} {time} {service} {message} ({ms} ms)
+		{time} | {level} | {service} | {message}
+		ts={time} level={level} service={service} msg="{message}" request_id={request}
+		{time} {level} [{service}] {message} status={status} ip={ip}
+		{service}[{request}]: {level}: {message}
+		{time} {ip} {service} {status} {ms}ms {level} {message}
+		<{level}> {service} {message} user={user} request={request}
+	`))
+	t := told{has: map[string]bool{}}
+	for _, s := range slotsOf(pattern) {
+		t.has[s] = true
+	}
+	d := domain{missing: 0.06, slots: []slot{
+		slotOf("time", "string", "timestamp time ts logged_at datetime", "When it was logged", nil),
+		choice("level", words("level severity log_level"), levels, nil),
+		slotOf("service", "string", "service component source module logger", "Which service wrote it", nil),
+		slotOf("message", "string", "message msg text log_message event", "What happened", nil),
+		slotOf("user", "string", "user username user_id login", "Who", nil),
+		slotOf("request", "string", "request_id request trace_id", "The request's id", nil),
+		slotOf("ms", "integer", "duration_ms latency_ms ms took_ms", "Milliseconds", nil),
+		slotOf("status", "integer", "status status_code http_status code", "HTTP status", nil),
+		slotOf("ip", "string", "ip client_ip remote_addr ip_address", "Client's address", nil),
+	}}
+	props := fill(d.forms(g, d.ask(g, t, g.between(2, 6)), t), r, t)
+	return g.put(expand(pattern, r), lines(`
+		Parse the log line.
+		Parse this log entry.
+		What does the log say?
+		Log line to JSON.
+		Split this line into fields.
+		Structure this log.
+	`), g.object(props))
+}

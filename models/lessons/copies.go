@@ -1,0 +1,66 @@
+package lessons
+
+import "strings"
+
+// copies are short drills in finding a value by its label and copying it:
+// every word is made up, so that nothing but the text can be relied on.
+func copies(g *gen) Lesson {
+	n := g.between(2, 6)
+	g.style.prefix = ""
+	used := map[string]bool{}
+	var props []property
+	var said []string
+	pattern := g.of([]string{"{k}: {v}", "{k} = {v}", "The {k} is {v}.", "{k} {v}", "{v} ({k})", "{v} is the {k}."})
+	for range n {
+		k := g.of([]string{"", "", g.madeUp(1) + "_"}) + g.madeUp(g.between(1, 2))
+		if g.chance(0.5) {
+			k = strings.ReplaceAll(g.someWords(g.between(1, 2)), " ", "_")
+		}
+		if used[k] {
+			continue
+		}
+		used[k] = true
+		v := value{}
+		switch g.n(7) {
+		case 5:
+			v = text(g.someWords(g.between(1, 4)))
+		case 6:
+			v = text(title(g.someWords(g.between(1, 3))))
+		case 0:
+			v = number(g.n(100000))
+		case 1:
+			v = text(g.code())
+		case 2:
+			v = text(title(g.madeUp(2)) + " " + title(g.madeUp(2)))
+		case 3:
+			v = text(g.emailOf(g.fullName(true)))
+		default:
+			v = text(g.madeUp(g.between(1, 4)))
+		}
+		typ := "string"
+		if v.text == v.json {
+			typ = "integer"
+		}
+		p := property{key: g.style.key(k), schema: plain(typ), value: v.json}
+		label := p.key
+		if g.chance(0.3) {
+			label = strings.ReplaceAll(k, "_", " ")
+		}
+		said = append(said, strings.NewReplacer("{k}", label, "{v}", v.text).Replace(pattern))
+		if g.chance(0.75) || len(props) == 0 {
+			props = append(props, p)
+		}
+	}
+	if g.chance(0.5) {
+		g.mix(props)
+	}
+	if !distinct(props) {
+		props = props[:1]
+	}
+	return g.put(strings.Join(said, g.of([]string{"\n", " ", ", ", "; "})), lines(`
+		Copy the values.
+		Fill in the fields.
+		Extract the fields.
+		Read the values.
+	`), g.object(props))
+}

@@ -1,0 +1,184 @@
+package lessons
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+)
+
+// A Lesson is one document to learn from or to be examined with: what is
+// asked, and the only right answer.
+type Lesson struct {
+	Task   string    // people, orders, …
+	Prompt string    // a text to go on with, when there are no messages
+	Chat   []Message // what a client sends; the server adds the schema
+	Schema string    // JSON Schema of the answer, without whitespace
+	Answer string    // JSON without whitespace, keys in the schema's order
+	// Keys are the ranges of Answer that the schema alone decides, as byte
+	// offsets from, to. Without a schema in the prompt they can't be known.
+	Keys [][2]int
+}
+
+// A Message is one of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Unseen says what of a lesson is taken from what is held out. With the zero
+// value nothing is.
+type Unseen struct {
+	Words   bool // names, places, products and the like
+	Phrases bool // sentences and requests
+	Keys    bool // names of properties
+}
+
+// A Generator makes lessons. The same seed makes the same ones. It is for one
+// goroutine at a time.
+type Generator struct{ g gen }
+
+// New returns a generator.
+func New(seed uint64, unseen Unseen) *Generator {
+	return &Generator{gen{rng: rand.New(rand.NewPCG(seed, 0x5743)), unseen: unseen}}
+}
+
+// Next makes a lesson of a task chosen at random, some more often than others.
+func (g *Generator) Next() Lesson {
+	all := 0
+	for _, t := range tasks {
+		all += t.weight
+	}
+	n := g.g.n(all)
+	for _, t := range tasks {
+		if n -= t.weight; n < 0 {
+			return g.make(t)
+		}
+	}
+	panic("unreachable")
+}
+
+// Of makes a lesson of one task; false if there is no such task.
+func (g *Generator) Of(name string) (Lesson, bool) {
+	for _, t := range tasks {
+		if t.name == name {
+			return g.make(t), true
+		}
+	}
+	return Lesson{}, false
+}
+
+func (g *Generator) make(t task) Lesson {
+	g.g.style = g.g.newStyle()
+	l := t.make(&g.g)
+	l.Task = t.name
+	return l
+}
+
+// Tasks returns the names of all tasks.
+func Tasks() []string {
+	var out []string
+	for _, t := range tasks {
+		out = append(out, t.name)
+	}
+	return out
+}
+
+type task struct {
+	name   string
+	weight int
+	make   func(*gen) Lesson
+}
+
+// gen is a source of chance that knows what is held out.
+type gen struct {
+	rng    *rand.Rand
+	unseen Unseen
+	style  style
+}
+
+func (g *gen) n(n int) int                { return g.rng.IntN(n) }
+func (g *gen) between(from, to int) int   { return from + g.rng.IntN(to-from+1) }
+func (g *gen) chance(p float64) bool      { return g.rng.Float64() < p }
+func (g *gen) of(list []string) string    { return list[g.n(len(list))] }
+func (g *gen) pick(list []string) string  { return g.side(list, g.unseen.Words) }
+func (g *gen) say(list []string) string   { return g.side(list, g.unseen.Phrases) }
+func (g *gen) named(list []string) string { return g.side(list, g.unseen.Keys) }
+
+// side picks an entry of a list from among those that are held out, or from
+// the others. A list without any of a kind serves both.
+func (g *gen) side(list []string, unseen bool) string {
+	start := g.n(len(list))
+	for i := range list {
+		if s := list[(start+i)%len(list)]; heldOut(s) == unseen {
+			return s
+		}
+	}
+	return list[start]
+}
+
+// heldOut reports whether an entry of a list is kept from training: about one
+// in six. It depends on nothing but the text, so that lists can grow.
+func heldOut(s string) bool {
+	h := fnv.New32a()
+	h.Write([]byte(s))
+	return (h.Sum32()>>8)%6 == 0
+}
+
+// shuffled returns the numbers below n in any order.
+func (g *gen) shuffled(n int) []int { return g.rng.Perm(n) }
+
+// style is how the names of properties are written within one schema.
+type style struct {
+	spelling int
+	prefix   string
+}
+
+const (
+	snake = iota
+	camel
+	kebab
+	spaced
+	pascal
+	upper
+)
+
+func (g *gen) newStyle() style {
+	switch n := g.n(100); {
+	case n < 62:
+		return style{spelling: snake}
+	case n < 84:
+		return style{spelling: camel}
+	case n < 89:
+		return style{spelling: kebab}
+	case n < 94:
+		return style{spelling: spaced}
+	case n < 97:
+		return style{spelling: pascal}
+	}
+	return style{spelling: upper}
+}
+
+// key writes a name, which is given in lower case with underscores.
+func (s style) key(name string) string {
+	if s.prefix != "" {
+		name = s.prefix + "_" + name
+	}
+	parts := strings.Split(name, "_")
+	switch s.spelling {
+	case camel, pascal, spaced:
+		for i := range parts {
+			if i > 0 || s.spelling != camel {
+				parts[i] = title(parts[i])
+			}
+		}
+		if s.spelling == spaced {
+			return strings.Join(parts, " ")
+		}
+		return strings.Join(parts, "")
+	case kebab:
+		return strings.Join(parts, "-")
+	case upper:
+		return strings.ToUpper(name)
+	}
+	return name
+}

@@ -1,0 +1,234 @@
+package lessons
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// many makes lessons of every task.
+func many(t *testing.T, n int, seed uint64, unseen Unseen) []Lesson {
+	t.Helper()
+	g := New(seed, unseen)
+	var out []Lesson
+	for _, task := range Tasks() {
+		for range n {
+			l, ok := g.Of(task)
+			if !ok || l.Task != task {
+				t.Fatalf("no lesson of the task %s", task)
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// text is all that a lesson shows.
+func (l *Lesson) text() string {
+	s := l.Prompt
+	for _, m := range l.Chat {
+		s += m.Content
+	}
+	return s
+}
+
+func TestSameSeedSameLessons(t *testing.T) {
+	a, b := many(t, 20, 7, Unseen{}), many(t, 20, 7, Unseen{})
+	if !reflect.DeepEqual(a, b) {
+		t.Error("two generators of one seed differ")
+	}
+	if reflect.DeepEqual(a, many(t, 20, 8, Unseen{})) {
+		t.Error("two generators of different seeds do not differ")
+	}
+	g, h := New(3, Unseen{}), New(3, Unseen{})
+	for range 200 {
+		if !reflect.DeepEqual(g.Next(), h.Next()) {
+			t.Fatal("Next of two generators of one seed differs")
+		}
+	}
+	if _, ok := g.Of("juggling"); ok {
+		t.Error("there is a lesson in juggling")
+	}
+}
+
+// TestAnswers checks what holds for every lesson: the documents are JSON
+// without whitespace, Keys are where they are said to be, and what was asked
+// can be known from the text.
+func TestAnswers(t *testing.T) {
+	for _, unseen := range []Unseen{{}, {Words: true}, {true, true, true}} {
+		for _, l := range many(t, 150, 1, unseen) {
+			for _, doc := range []string{l.Schema, l.Answer} {
+				if !json.Valid([]byte(doc)) {
+					t.Fatalf("%s: no JSON: %s", l.Task, doc)
+				}
+			}
+			if (l.Chat == nil) == (l.Prompt == "") {
+				t.Fatalf("%s: both or neither of a prompt and messages", l.Task)
+			}
+			if strings.ContainsAny(l.text(), "{}") {
+				t.Errorf("%s: a slot was left open: %s", l.Task, l.text())
+			}
+			last := 0
+			for _, k := range l.Keys {
+				if k[0] < last || k[1] <= k[0] || l.Answer[k[0]] != '"' || l.Answer[k[1]-2:k[1]] != `":` {
+					t.Fatalf("%s: %q is no key of %s", l.Task, l.Answer[k[0]:k[1]], l.Answer)
+				}
+				last = k[1]
+			}
+			if len(l.Keys) == 0 {
+				t.Errorf("%s: an answer without keys: %s", l.Task, l.Answer)
+			}
+		}
+	}
+}
+
+// TestCopied checks that what a lesson about people answers stands in its text.
+func TestCopied(t *testing.T) {
+	g := New(5, Unseen{})
+	strings_, missing := 0, 0
+	for range 400 {
+		l, _ := g.Of("contacts")
+		var values map[string]any
+		if err := json.Unmarshal([]byte(l.Answer), &values); err != nil {
+			t.Fatal(err)
+		}
+		if len(values) == 1 { // one level down, perhaps
+			for _, v := range values {
+				if inner, ok := v.(map[string]any); ok {
+					values = inner
+				}
+			}
+		}
+		for key, v := range values {
+			switch v := v.(type) {
+			case string:
+				strings_++
+				if !strings.Contains(l.text(), v) {
+					t.Errorf("%s: %q is not in %q", key, v, l.text())
+				}
+			case nil:
+				missing++
+			}
+		}
+	}
+	if strings_ < 1000 || missing < 20 {
+		t.Errorf("only %d strings and %d missing values", strings_, missing)
+	}
+}
+
+// TestHeldOut checks that what is held out is not met in training, and is met
+// where it is asked for.
+func TestHeldOut(t *testing.T) {
+	training := many(t, 400, 1, Unseen{})
+	exam := many(t, 400, 2, Unseen{true, true, true})
+	var seen, examined strings.Builder
+	for _, l := range training {
+		seen.WriteString(l.text() + "\n" + l.Schema + "\n")
+	}
+	for _, l := range exam {
+		examined.WriteString(l.text() + "\n" + l.Schema + "\n")
+	}
+	check := func(kind string, all, held []string, least float64) {
+		found := 0
+		for _, h := range held {
+			if strings.Contains(seen.String(), h) {
+				t.Errorf("%s: %q is held out and was met in training", kind, h)
+			}
+			if strings.Contains(examined.String(), h) {
+				found++
+			}
+		}
+		if share := float64(len(held)) / float64(len(all)); share < 0.05 || share > 0.4 {
+			t.Errorf("%s: %.0f%% are held out", kind, 100*share)
+		}
+		if float64(found) < least*float64(len(held)) {
+			t.Errorf("%s: only %d of %d that are held out were met in the exam", kind, found, len(held))
+		}
+	}
+
+	// Names that are too long to be made up by accident.
+	_, names := Words()
+	var long, heldNames []string
+	for _, list := range [][]string{women, men, surnames} {
+		for _, n := range list {
+			if len(n) >= 9 {
+				long = append(long, n)
+			}
+		}
+	}
+	for _, n := range long {
+		unique := true
+		for _, other := range names {
+			unique = unique && (other == n || !strings.Contains(other, n))
+		}
+		if unique && heldOut(n) {
+			heldNames = append(heldNames, n)
+		}
+	}
+	check("names", long, heldNames, 0.9)
+
+	// The longest part of each sentence without slots, where no sentence that
+	// is not held out has it too.
+	longest := func(s string) string {
+		best := ""
+		for part := range strings.SplitSeq(s, "{") {
+			if _, after, ok := strings.Cut(part, "}"); ok {
+				part = after
+			}
+			if len(part) > len(best) {
+				best = part
+			}
+		}
+		return best
+	}
+	all := Sentences()
+	var held []string
+	for _, s := range all {
+		part := longest(s)
+		if !heldOut(s) || len(part) < 12 {
+			continue
+		}
+		shared := false
+		for _, o := range all {
+			shared = shared || !heldOut(o) && strings.Contains(o, part)
+		}
+		if !shared {
+			held = append(held, part)
+		}
+	}
+	check("sentences", all, held, 0.9)
+
+	var keys, heldKeys []string
+	for _, d := range allDomains {
+		for _, s := range d.slots {
+			for _, k := range s.keys {
+				keys = append(keys, k)
+				if heldOut(k) && strings.Contains(k, "_") {
+					heldKeys = append(heldKeys, quote(k))
+				}
+			}
+		}
+	}
+	check("keys", keys, heldKeys, 0.9)
+}
+
+func TestStyles(t *testing.T) {
+	for spelling, want := range map[int]string{
+		snake: "billing_zip_code", camel: "billingZipCode", kebab: "billing-zip-code",
+		spaced: "Billing Zip Code", pascal: "BillingZipCode", upper: "BILLING_ZIP_CODE",
+	} {
+		if got := (style{spelling, "billing"}).key("zip_code"); got != want {
+			t.Errorf("style %d: %s, want %s", spelling, got, want)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, s := range []string{`a "b" \c`, "line\nline", "\x01é漢🙂"} {
+		var got string
+		if err := json.Unmarshal([]byte(quote(s)), &got); err != nil || got != s {
+			t.Errorf("%q became %q, %v", s, got, err)
+		}
+	}
+}

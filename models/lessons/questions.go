@@ -1,0 +1,162 @@
+package lessons
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A fact is a sentence about one of several people, and the questions that it
+// answers. {name} is who, {value} what.
+type fact struct {
+	slot      string
+	sentences []string
+	open      []string // answered by the value
+	closed    []string // answered by yes or no
+}
+
+var facts = []fact{
+	{"city", lines("{name} lives in {value}.\n{name} moved to {value}.\nThe home of {name} is {value}.\n{name} has a house in {value}."),
+		lines("Where does {name} live?\nIn which city does {name} live?\nWhich city is the home of {name}?"),
+		lines("Does {name} live in {value}?\nIs {name} living in {value}?")},
+	{"job", lines("{name} is a {value}.\n{name} works as a {value}.\n{name} has become a {value}."),
+		lines("What is the job of {name}?\nWhat does {name} work as?\nWhat does {name} do for a living?"),
+		lines("Is {name} a {value}?\nDoes {name} work as a {value}?")},
+	{"hobby", lines("{name} likes {value}.\n{name} loves {value}.\n{name} spends the evenings on {value}."),
+		lines("What does {name} like?\nWhat is the hobby of {name}?\nWhat does {name} love?"),
+		lines("Does {name} like {value}?\nIs {value} the hobby of {name}?")},
+	{"language", lines("{name} speaks {value}.\n{name} has learnt {value}."),
+		lines("Which language does {name} speak?\nWhat language has {name} learnt?"),
+		lines("Does {name} speak {value}?")},
+	{"thing", lines("{name} bought a {value}.\n{name} ordered a {value}.\n{name} has sold a {value}."),
+		lines("What did {name} buy?\nWhat has {name} bought or sold?"),
+		lines("Is the {value} from {name}?\nDid {name} deal with a {value}?")},
+}
+
+func (g *gen) factValue(slot string) string {
+	switch slot {
+	case "city":
+		return g.city()
+	case "job":
+		return g.pick(jobs)
+	case "hobby":
+		return g.pick(hobbies)
+	case "language":
+		return g.pick(languages)
+	}
+	return g.thing()
+}
+
+func put2(s, name, value string) string {
+	return strings.NewReplacer("{name}", name, "{value}", value).Replace(s)
+}
+
+// quiz makes a text of facts about several people and picks one of them.
+func (g *gen) quiz() (content string, f fact, name, value string, others []string) {
+	f = facts[g.n(len(facts))]
+	n := g.between(2, 4)
+	var said []string
+	at := g.n(n)
+	for i := range n {
+		who, what := g.firstName(g.chance(0.5)), g.factValue(f.slot)
+		said = append(said, put2(g.say(f.sentences), who, what))
+		if i == at {
+			name, value = who, what
+		} else {
+			others = append(others, what)
+		}
+		if g.chance(0.3) {
+			o := facts[g.n(len(facts))]
+			if o.slot != f.slot {
+				said = append(said, put2(g.say(o.sentences), who, g.factValue(o.slot)))
+			}
+		}
+	}
+	return strings.Join(said, " "), f, name, value, others
+}
+
+func answerKey(g *gen) string {
+	return g.style.key(g.named(words("answer result response reply solution")))
+}
+
+// yesNo asks whether something is so.
+func yesNo(g *gen) Lesson {
+	content, f, name, value, others := g.quiz()
+	is := g.chance(0.5)
+	what := value
+	if !is {
+		what = others[g.n(len(others))]
+		is = what == value
+	}
+	question := put2(g.say(f.closed), name, what)
+	p := property{key: answerKey(g)}
+	if g.chance(0.5) {
+		p.schema, p.value = plain("boolean"), fmt.Sprint(is)
+	} else {
+		pair := []string{"yes", "no"}
+		switch g.n(3) {
+		case 0:
+			pair = []string{"Yes", "No"}
+		case 1:
+			pair = []string{"true", "false"}
+		}
+		p.value = quote(pair[1])
+		if is {
+			p.value = quote(pair[0])
+		}
+		if g.chance(0.3) {
+			pair[0], pair[1] = pair[1], pair[0]
+		}
+		p.schema = g.enum(pair)
+	}
+	return g.question(content, question, p)
+}
+
+// multiple asks for one of several answers, or for a free one.
+func multiple(g *gen) Lesson {
+	content, f, name, value, others := g.quiz()
+	question := put2(g.say(f.open), name, value)
+	p := property{key: answerKey(g), schema: plain("string"), value: quote(value)}
+	switch g.n(3) {
+	case 0:
+		options := []string{value}
+		for _, o := range append(others, g.factValue(f.slot)) {
+			fresh := true
+			for _, have := range options {
+				fresh = fresh && have != o
+			}
+			if fresh {
+				options = append(options, o)
+			}
+		}
+		g.rng.Shuffle(len(options), func(i, j int) { options[i], options[j] = options[j], options[i] })
+		if g.chance(0.5) {
+			p.schema = g.enum(options)
+			break
+		}
+		letters := []string{"A", "B", "C", "D", "E"}[:len(options)]
+		for i, o := range options {
+			question += fmt.Sprintf("\n%s) %s", letters[i], o)
+			if o == value {
+				p.value = quote(letters[i])
+			}
+		}
+		p.schema = g.enum(letters)
+	}
+	return g.question(content, question, p)
+}
+
+func (g *gen) question(content, question string, p property) Lesson {
+	o := g.object([]property{p})
+	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
+	switch {
+	case g.chance(0.1):
+		l.Prompt = content + "\n" + question + "\n"
+		return l
+	case g.chance(0.5):
+		content += g.of([]string{"\n", "\n\n", " ", "\nQuestion: "}) + question
+	default:
+		content = question + g.of([]string{"\n", "\n\n", "\nText: "}) + content
+	}
+	l.Chat = []Message{{"user", content}}
+	return l
+}

@@ -1,0 +1,328 @@
+package lessons
+
+import (
+	"sort"
+	"strings"
+)
+
+// A slot is something that a text can say of a thing or a person.
+type slot struct {
+	name string
+	keys []string // what a schema may call it
+	desc []string // how a schema may explain it
+	typ  string   // string, integer, number, boolean
+	make func(g *gen, r record) value
+	// format and formatted: a keyword under which the JSON form differs from
+	// the text's.
+	format string
+	// choices: an enumeration's values; the value's JSON is one of them.
+	choices []string
+}
+
+// A record holds the values of slots by name.
+type record map[string]value
+
+// A domain is a kind of record, and how people write about it. Sentences have
+// {slots}; {who} is the record's subject, by name the first time, later by
+// name or pronoun.
+type domain struct {
+	subject    string // the slot that {who} names; "" if there is none
+	prefixes   []string
+	slots      []slot
+	sentences  []string
+	opens      []string // sentences that begin a text
+	noise      []string // sentences that say nothing that is asked for
+	requests   []string
+	labels     bool // a text may be a list of label: value
+	least      int  // slots that a text holds, at least
+	most       int
+	missing    float64 // how often something is asked for that isn't there
+	wholeNames []string
+}
+
+// record makes the values of all slots.
+func (d *domain) record(g *gen) record {
+	r := record{}
+	for _, s := range d.slots {
+		r[s.name] = s.make(g, r)
+	}
+	return r
+}
+
+// slotsOf returns the slots that a sentence names.
+func slotsOf(sentence string) []string {
+	var out []string
+	for {
+		_, rest, ok := strings.Cut(sentence, "{")
+		if !ok {
+			return out
+		}
+		name, rest, _ := strings.Cut(rest, "}")
+		out = append(out, name)
+		sentence = rest
+	}
+}
+
+// told is a text about a record, and which of its slots it tells.
+type told struct {
+	text string
+	has  map[string]bool
+}
+
+// tell writes about a record.
+func (d *domain) tell(g *gen, r record) told {
+	want := g.between(d.least, d.most)
+	if d.labels && g.chance(0.15) {
+		return d.labelled(g, r, want)
+	}
+	has := map[string]bool{}
+	var parts []string
+	named := false
+	add := func(s string) {
+		var b strings.Builder
+		rest := s
+		for {
+			before, after, ok := strings.Cut(rest, "{")
+			b.WriteString(before)
+			if !ok {
+				break
+			}
+			name, after, _ := strings.Cut(after, "}")
+			switch name {
+			case "who":
+				b.WriteString(d.who(g, r, &named, b.Len() == 0))
+				has[d.subject] = true
+			default:
+				b.WriteString(r[name].text)
+				has[name] = true
+				named = named || name == d.subject
+			}
+			rest = after
+		}
+		parts = append(parts, title(b.String()))
+	}
+	if len(d.opens) > 0 && g.chance(0.5) {
+		add(g.say(d.opens))
+	}
+	tries := 0
+	for len(has) < want && tries < 40 {
+		tries++
+		s := g.say(d.sentences)
+		fresh := true
+		for _, name := range slotsOf(s) {
+			fresh = fresh && (name == "who" || !has[name])
+		}
+		if fresh {
+			add(s)
+		}
+	}
+	if len(d.noise) > 0 {
+		for g.chance(0.3) {
+			at := g.n(len(parts) + 1)
+			s := g.say(d.noise)
+			rest := append([]string{}, parts[at:]...)
+			parts = append(append(parts[:at], s), rest...)
+		}
+	}
+	sep := " "
+	if g.chance(0.1) {
+		sep = "\n"
+	}
+	return told{strings.Join(parts, sep), has}
+}
+
+// who names the subject of a sentence.
+func (d *domain) who(g *gen, r record, named *bool, first bool) string {
+	name := r[d.subject].text
+	if !*named {
+		*named = true
+		return name
+	}
+	pronoun, ok := r["pronoun"]
+	switch {
+	case !ok:
+		return name
+	case g.chance(0.6):
+		if first {
+			return pronoun.text
+		}
+		return strings.ToLower(pronoun.text)
+	case g.chance(0.6):
+		given, _, _ := strings.Cut(name, " ")
+		return given
+	}
+	return name
+}
+
+// labelled writes a record as labels with values.
+func (d *domain) labelled(g *gen, r record, want int) told {
+	has := map[string]bool{}
+	var parts []string
+	sep := g.of([]string{": ", ": ", ": ", " - ", " = "})
+	end := g.of([]string{"\n", "\n", "\n", "; ", ", ", " | "})
+	order := g.shuffled(len(d.slots))
+	if g.chance(0.7) {
+		sort.Ints(order)
+	}
+	for _, i := range order {
+		s := d.slots[i]
+		if s.name == "pronoun" || len(s.keys) == 0 || s.typ == "boolean" || len(has) >= want && g.chance(0.7) {
+			continue
+		}
+		has[s.name] = true
+		label := strings.ReplaceAll(g.named(s.keys), "_", " ")
+		if g.chance(0.8) {
+			label = title(label)
+		}
+		parts = append(parts, label+sep+r[s.name].text)
+	}
+	return told{strings.Join(parts, end), has}
+}
+
+// ask chooses what is asked for of a text, at most most properties.
+func (d *domain) ask(g *gen, t told, most int) []slot {
+	var out []slot
+	for _, i := range g.shuffled(len(d.slots)) {
+		s := d.slots[i]
+		if len(s.keys) == 0 || len(out) == most || !t.has[s.name] && !g.chance(d.missing) {
+			continue
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 { // a text that tells nothing: ask for what is missing
+		for _, s := range d.slots {
+			if len(s.keys) > 0 {
+				return []slot{s}
+			}
+		}
+	}
+	// Most schemas have a natural order.
+	if g.chance(0.6) {
+		at := map[string]int{}
+		for i, s := range d.slots {
+			at[s.name] = i
+		}
+		sort.SliceStable(out, func(i, j int) bool { return at[out[i].name] < at[out[j].name] })
+	}
+	return out
+}
+
+// names chooses what the properties are called. No two are called the same.
+func (d *domain) names(g *gen, slots []slot) []string {
+	g.style.prefix = ""
+	if len(d.prefixes) > 0 && g.chance(0.12) {
+		g.style.prefix = g.named(d.prefixes)
+	}
+	used := map[string]bool{}
+	out := make([]string, len(slots))
+	for i, s := range slots {
+		for range 20 {
+			name := g.named(s.keys)
+			out[i] = g.style.key(name)
+			// A prefix must not make of a name one that is held out.
+			if !used[out[i]] && (g.style.prefix == "" || heldOut(g.style.prefix+"_"+name) == g.unseen.Keys) {
+				break
+			}
+		}
+		for used[out[i]] {
+			out[i] += "_2"
+		}
+		used[out[i]] = true
+	}
+	return out
+}
+
+// form is how one property is asked for, the same for all records of a list.
+type form struct {
+	slot
+	key       string
+	schema    string
+	formatted bool
+	nullable  bool
+}
+
+// forms decides on the schema of each property.
+func (d *domain) forms(g *gen, slots []slot, t told) []form {
+	keys := d.names(g, slots)
+	explain := g.chance(0.2)
+	loose := g.chance(0.15)
+	out := make([]form, len(slots))
+	for i, s := range slots {
+		f := form{slot: s, key: keys[i], nullable: !t.has[s.name] || loose}
+		typ := quote(s.typ)
+		switch {
+		case s.choices != nil:
+			choices := s.choices
+			if f.nullable {
+				f.schema = `{"enum":` + list(choices)
+				f.schema = f.schema[:len(f.schema)-1] + `,null]}`
+			} else {
+				f.schema = g.enum(choices)
+			}
+		case f.nullable:
+			f.schema = `{"type":[` + typ + `,"null"]}`
+		default:
+			f.schema = `{"type":` + typ + `}`
+		}
+		if s.format != "" && g.chance(0.4) {
+			f.schema = within(f.schema, "format", quote(s.format))
+			f.formatted = true
+		}
+		if explain && len(s.desc) > 0 {
+			f.schema = within(f.schema, "description", quote(g.say(s.desc)))
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// fill answers for one record.
+func fill(forms []form, r record, t told) []property {
+	out := make([]property, len(forms))
+	for i, f := range forms {
+		v := r[f.name]
+		p := property{key: f.key, schema: f.schema, value: v.json}
+		if f.format == "date" && !f.formatted {
+			p.value = quote(v.text)
+		}
+		if !t.has[f.name] {
+			p.value = "null"
+		}
+		out[i] = p
+	}
+	return out
+}
+
+// lesson makes a whole lesson about one record.
+func (d *domain) lesson(g *gen) Lesson {
+	r := d.record(g)
+	t := d.tell(g, r)
+	props := fill(d.forms(g, d.ask(g, t, g.between(2, 7)), t), r, t)
+	o := g.object(props)
+	if len(d.wholeNames) > 0 && g.chance(0.08) { // one level down
+		g.style.prefix = ""
+		o = g.object([]property{{key: g.style.key(g.named(d.wholeNames)), schema: o.schema, value: o.value, parts: o.keys}})
+	}
+	return g.put(t.text, d.requests, o)
+}
+
+// put makes a lesson of a text, of ways to ask, and of the answer.
+func (g *gen) put(text string, requests []string, o object) Lesson {
+	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
+	if g.chance(0.12) {
+		l.Prompt = text + g.of([]string{"\n", "\n", "\n\n", " ", "\nJSON: "})
+		if g.chance(0.3) {
+			l.Prompt = g.say(requests) + "\n" + l.Prompt
+		}
+		return l
+	}
+	content := text
+	switch g.n(6) {
+	case 0, 1:
+		content = g.say(requests) + g.of([]string{"\n\n", "\n", " ", ": "}) + text
+	case 2:
+		content = text + "\n\n" + g.say(requests)
+	}
+	l.Chat = []Message{{"user", content}}
+	return l
+}

@@ -1,0 +1,311 @@
+package lessons
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A value is what a slot holds: how the text has it, and as JSON.
+type value struct {
+	text string
+	json string
+}
+
+func text(s string) value { return value{s, quote(s)} }
+
+func number(n int) value { s := strconv.Itoa(n); return value{s, s} }
+
+// quote returns s as a JSON string without escapes beyond those it needs.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r < ' ':
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// title returns s with its first letter in upper case.
+func title(s string) string {
+	for i, r := range s {
+		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
+	}
+	return s
+}
+
+// madeUp returns a word of no language, of n syllables.
+func (g *gen) madeUp(n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(g.of(onsets))
+		b.WriteString(g.of(nuclei))
+	}
+	b.WriteString(g.of(codas))
+	return b.String()
+}
+
+func (g *gen) firstName(female bool) string {
+	if g.chance(0.2) {
+		return title(g.madeUp(g.between(1, 2)))
+	}
+	if female {
+		return g.pick(women)
+	}
+	return g.pick(men)
+}
+
+func (g *gen) surname() string {
+	if g.chance(0.3) {
+		return title(g.madeUp(g.between(1, 3)))
+	}
+	s := g.pick(surnames)
+	if g.chance(0.06) {
+		s += "-" + g.pick(surnames)
+	}
+	return s
+}
+
+func (g *gen) fullName(female bool) string {
+	name := g.firstName(female)
+	switch {
+	case g.chance(0.08):
+		name += " " + g.firstName(female)
+	case g.chance(0.05):
+		name += " " + string(rune('A'+g.n(26))) + "."
+	}
+	if g.chance(0.05) {
+		name += " " + g.of([]string{"van", "de", "von", "al", "da"})
+	}
+	return name + " " + g.surname()
+}
+
+var ascii = strings.NewReplacer("ü", "ue", "ö", "oe", "ä", "ae", "å", "a", "é", "e", "í", "i", "á", "a", "ã", "a", "ó", "o", "'", "", " ", "")
+
+// emailOf returns an address that may or may not be made of the name.
+func (g *gen) emailOf(name string) string {
+	parts := strings.Fields(ascii.Replace(strings.ToLower(strings.ReplaceAll(name, " ", "\t"))))
+	first, last := parts[0], parts[len(parts)-1]
+	var local string
+	switch g.n(8) {
+	case 0:
+		local = first + "." + last
+	case 1:
+		local = first
+	case 2:
+		local = first[:1] + "." + last
+	case 3:
+		local = last + strconv.Itoa(g.n(100))
+	case 4:
+		local = first + "_" + last
+	case 5:
+		local = g.of([]string{"info", "sales", "office", "hello", "support", "contact", "booking", "team"})
+	case 6:
+		local = g.madeUp(2) + strconv.Itoa(g.n(1000))
+	default:
+		local = first + last
+	}
+	return local + "@" + g.host()
+}
+
+func (g *gen) host() string {
+	var name string
+	switch g.n(4) {
+	case 0:
+		name = "example"
+	case 1:
+		name = strings.ToLower(g.pick(brands))
+	case 2:
+		name = g.madeUp(2)
+	default:
+		name = g.of([]string{"mail", "post", "web", "inbox", "office"}) + g.of([]string{"", "box", "er", "hub"})
+	}
+	return name + "." + g.of(topDomains)
+}
+
+func (g *gen) digits(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte('0' + g.n(10))
+	}
+	return string(b)
+}
+
+func (g *gen) phone() string {
+	switch g.n(6) {
+	case 0:
+		return "+" + strconv.Itoa(g.between(1, 99)) + " " + g.digits(3) + " " + g.digits(4)
+	case 1:
+		return "+" + strconv.Itoa(g.between(20, 98)) + " " + g.digits(2) + " " + g.digits(2) + " " + g.digits(2) + " " + g.digits(2)
+	case 2:
+		return "(" + g.digits(3) + ") " + g.digits(3) + "-" + g.digits(4)
+	case 3:
+		return "0" + g.digits(3) + " " + g.digits(6)
+	case 4:
+		return "555-" + g.digits(4)
+	}
+	return g.digits(3) + "-" + g.digits(3) + "-" + g.digits(4)
+}
+
+func (g *gen) street() string {
+	n := g.between(1, 180)
+	switch g.n(6) {
+	case 0:
+		return fmt.Sprintf("%d %s", n, g.pick(streetNames))
+	case 1:
+		return fmt.Sprintf("%s%s %d", g.pick(streetStems), g.of([]string{"straße", "weg", "gasse", "platz"}), n)
+	case 2:
+		return fmt.Sprintf("%s %s %d", g.pick(streetFronts), g.surname(), n)
+	case 3:
+		return fmt.Sprintf("%s%s %d", title(g.madeUp(2)), g.of([]string{"gatan", "vegen", "gade", "katu", "laan"}), n)
+	case 4:
+		return fmt.Sprintf("%d %s %s", n, g.surname(), g.of([]string{"Street", "Road", "Lane", "Avenue", "Drive"}))
+	}
+	return fmt.Sprintf("%s %d", g.pick(streetNames), n)
+}
+
+func (g *gen) zip() string {
+	switch g.n(4) {
+	case 0:
+		return g.digits(4)
+	case 1:
+		return g.digits(2) + "-" + g.digits(3)
+	case 2:
+		return string(rune('A'+g.n(26))) + string(rune('A'+g.n(26))) + strconv.Itoa(g.n(20)) + " " + strconv.Itoa(g.n(10)) + string(rune('A'+g.n(26))) + string(rune('A'+g.n(26)))
+	}
+	return g.digits(5)
+}
+
+func (g *gen) city() string {
+	if g.chance(0.2) {
+		return title(g.madeUp(2)) + g.of([]string{"", "", "burg", "ton", "ville", "stad"})
+	}
+	return g.pick(cities)
+}
+
+func (g *gen) company() string {
+	var name string
+	switch g.n(4) {
+	case 0:
+		name = g.surname()
+	case 1:
+		name = title(g.madeUp(2))
+	default:
+		name = g.pick(brands)
+	}
+	if g.chance(0.8) {
+		name += " " + g.pick(companyEnds)
+	}
+	return name
+}
+
+// code returns an identifier such as an order's number.
+func (g *gen) code() string {
+	letters := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte('A' + g.n(26))
+		}
+		return string(b)
+	}
+	switch g.n(6) {
+	case 0:
+		return letters(1) + "-" + g.digits(4)
+	case 1:
+		return letters(2) + g.digits(5)
+	case 2:
+		return letters(3) + "-" + g.digits(3)
+	case 3:
+		return g.of([]string{"ORD", "INV", "SO", "PO", "REF", "T", "CASE"}) + "-" + g.digits(g.between(4, 6))
+	case 4:
+		return g.digits(g.between(5, 7))
+	}
+	return letters(2) + "-" + g.digits(2) + "-" + letters(2) + g.digits(1)
+}
+
+// date returns a day in one of the ways that people write it; as JSON it is
+// year-month-day, as "format": "date" wants it.
+func (g *gen) date(from, to int) value {
+	y, m, d := g.between(from, to), g.between(1, 12), g.between(1, 28)
+	iso := fmt.Sprintf("%04d-%02d-%02d", y, m, d)
+	var s string
+	switch g.n(7) {
+	case 0, 1:
+		s = iso
+	case 2:
+		s = fmt.Sprintf("%d %s %d", d, months[m-1], y)
+	case 3:
+		s = fmt.Sprintf("%s %d, %d", months[m-1], d, y)
+	case 4:
+		s = fmt.Sprintf("%02d.%02d.%04d", d, m, y)
+	case 5:
+		s = fmt.Sprintf("%s %d, %d", months[m-1][:3], d, y)
+	default:
+		s = fmt.Sprintf("%d %s %d", d, months[m-1][:3], y)
+	}
+	return value{s, quote(iso)}
+}
+
+// clock returns a time of day.
+func (g *gen) clock() string {
+	h, m := g.between(0, 23), g.between(0, 11)*5
+	if g.chance(0.3) && h >= 1 && h <= 12 {
+		half := g.of([]string{"am", "pm"})
+		if m == 0 {
+			return fmt.Sprintf("%d %s", h, half)
+		}
+		return fmt.Sprintf("%d:%02d %s", h, m, half)
+	}
+	return fmt.Sprintf("%02d:%02d", h, m)
+}
+
+// amount returns a price without its currency.
+func (g *gen) amount(most int) value {
+	whole := g.between(1, most)
+	if g.chance(0.35) {
+		return number(whole)
+	}
+	cents := g.between(1, 99)
+	s := fmt.Sprintf("%d.%02d", whole, cents)
+	return value{s, s}
+}
+
+var currencies = []struct{ code, sign string }{{"EUR", "€"}, {"USD", "$"}, {"GBP", "£"}, {"JPY", "¥"}, {"INR", "₹"}, {"NOK", ""}, {"CHF", ""}, {"SEK", ""}, {"PLN", ""}}
+
+// money writes an amount with its currency.
+func (g *gen) money(amount, code string) string {
+	for _, c := range currencies {
+		if c.code == code && c.sign != "" && g.chance(0.6) {
+			return c.sign + amount
+		}
+	}
+	return amount + " " + code
+}
+
+func (g *gen) currency() string { return currencies[g.n(len(currencies))].code }
+
+// thing returns a product as a text would name it.
+func (g *gen) thing() string {
+	p := g.pick(products)
+	switch g.n(8) {
+	case 0:
+		return g.of(colours) + " " + p
+	case 1:
+		return g.pick(brands) + " " + p
+	case 2:
+		return title(g.madeUp(2)) + " " + p
+	}
+	return p
+}

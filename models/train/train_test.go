@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"stencil/chat"
+	"stencil/engine"
+	"stencil/models/lessons"
+	"stencil/schema"
+	"stencil/vocab"
+)
+
+// learnOnce returns the vocabulary's file, which all tests share.
+var learnOnce = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "stencil-train-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "vocab.gguf")
+	if err := learn(path, 5120); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// learned writes the vocabulary to a file.
+func learned(t *testing.T) (string, *vocab.Vocab) {
+	t.Helper()
+	raw, err := learnOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "vocab.gguf")
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vocab.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, v
+}
+
+func TestVocabulary(t *testing.T) {
+	path, v := learned(t)
+	if v.Len() < 4000 || v.Len() > 8000 {
+		t.Errorf("%d tokens", v.Len())
+	}
+	again := filepath.Join(t.TempDir(), "again.gguf")
+	if err := learn(again, 5120); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := os.ReadFile(path)
+	b, _ := os.ReadFile(again)
+	if len(a) == 0 || !bytes.Equal(a, b) {
+		t.Error("learning twice gives two vocabularies")
+	}
+	end, ok := v.EOS()
+	if !ok || v.Text(end) != "<|end|>" || !v.IsEOG(end) {
+		t.Errorf("EOS is %d %q", end, v.Text(end))
+	}
+	for _, c := range controls {
+		if ids := v.Tokenize(nil, c, true); len(ids) != 1 || v.Kind(ids[0]) != vocab.Control {
+			t.Errorf("%s became %v", c, ids)
+		}
+	}
+	// What JSON consists of is single tokens, and so is every digit.
+	for text, want := range map[string]string{
+		`{"name":"Ann","age":42}`: `{"|name|":"|Ann|","|age|":|4|2|}`,
+		`[{"a":1},{"b":true}]`:    `[{"|a|":|1|},{"|b|":|true|}]`,
+		"+47 555":                 `+|4|7|Ġ|5|5|5`,
+	} {
+		var got []string
+		for _, id := range v.Tokenize(nil, text, false) {
+			got = append(got, v.Text(id))
+		}
+		if s := strings.Join(got, "|"); s != want {
+			t.Errorf("%s: %s, want %s", text, s, want)
+		}
+	}
+	// A value looks the same within a sentence and after a quote.
+	for _, word := range []string{"Katarzyna", "violin maker", "desk lamp", "maria.lopez@example.com", "Cape Town", "A-1042"} {
+		inText := v.Tokenize(nil, "It is "+word, false)
+		quoted := v.Tokenize(nil, `{"x":"`+word, false)
+		n := len(v.Tokenize(nil, word, false))
+		if string(v.Decode(inText[len(inText)-n:])) != string(v.Decode(quoted[len(quoted)-n:])) {
+			t.Errorf("%s: other tokens in a text than in JSON", word)
+		}
+	}
+}
+
+// TestAnswersFit checks every answer against its schema with an independent
+// validator, and that the engine enforces the schema.
+func TestAnswersFit(t *testing.T) {
+	for _, unseen := range []lessons.Unseen{{}, {Words: true, Phrases: true, Keys: true}} {
+		g := lessons.New(11, unseen)
+		for _, task := range lessons.Tasks() {
+			for range 25 {
+				l, _ := g.Of(task)
+				s, err := schema.Compile([]byte(l.Schema), schema.Options{})
+				if err != nil {
+					t.Fatalf("%s: %s: %v", task, l.Schema, err)
+				}
+				validator, unchecked := engine.NewValidator([]byte(l.Schema), s.Report().Draft)
+				if unchecked != nil {
+					t.Fatal(unchecked)
+				}
+				if err := validator.Validate([]byte(l.Answer)); err != nil {
+					t.Errorf("%s: %s does not fit %s: %v", task, l.Answer, l.Schema, err)
+				}
+			}
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	path, v := learned(t)
+	var a, b bytes.Buffer
+	for _, w := range []*bytes.Buffer{&a, &b} {
+		if err := tokens(w, path, 5, lessons.Unseen{}, 300); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("the same seed gives different tokens")
+	}
+	g := lessons.New(5, lessons.Unseen{})
+	raw := a.Bytes()
+	for i := range 300 {
+		l := g.Next()
+		n := int(binary.LittleEndian.Uint16(raw))
+		var asked, answer []int32
+		unlearnt := 0
+		for j := range n {
+			x := binary.LittleEndian.Uint16(raw[2+2*j:])
+			if x&learnt != 0 {
+				answer = append(answer, int32(x&^learnt))
+			} else if len(answer) > 0 {
+				unlearnt++
+				answer = append(answer, int32(x))
+			} else {
+				asked = append(asked, int32(x))
+			}
+		}
+		raw = raw[2+2*n:]
+		if end, _ := v.EOS(); len(answer) == 0 || answer[len(answer)-1] != end {
+			t.Fatalf("lesson %d does not end", i)
+		}
+		if got := string(v.Decode(answer)); got != l.Answer {
+			t.Errorf("lesson %d: answer %s, want %s", i, got, l.Answer)
+		}
+		if (unlearnt > 0) != (l.Chat == nil) {
+			t.Errorf("lesson %d: %d tokens of the answer are not learnt, prompt alone: %v", i, unlearnt, l.Chat == nil)
+		}
+		if l.Chat == nil && string(v.Decode(asked)) != l.Prompt {
+			t.Errorf("lesson %d: prompt %q, want %q", i, v.Decode(asked), l.Prompt)
+		}
+	}
+	if len(raw) != 0 {
+		t.Errorf("%d bytes too many", len(raw))
+	}
+}
+
+// TestTemplate checks what the chat template makes of what the server says.
+func TestTemplate(t *testing.T) {
+	_, v := learned(t)
+	p := engine.NewPrompts(v)
+	if !p.HasTemplate() {
+		t.Fatal("the template can't be read")
+	}
+	s := engine.CompiledSchema{Source: []byte(`{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]},
+		"tags": {"type": "array", "items": {"type": "string"}}}, "required": ["name"], "additionalProperties": false}`)}
+	ids, err := p.Chat(chat.Input{Messages: []chat.Message{
+		{Role: "system", Content: s.Instruction()}, {Role: "user", Content: "Ann is 3."}, {Role: "assistant", Content: "{}"}, {Role: "user", Content: `{"type":"string"}`}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(v.Text(id))
+	}
+	want := `<|system|><|schema|><|object|>{"name":<|string|>,"age":<|integer|><|null|>,"tags":{"type":"array","items":<|string|>}},"required":["name"]}` +
+		`<|user|>AnnĠisĠ3.<|assistant|>{}<|end|><|user|>{"type":"string"}<|assistant|>`
+	if b.String() != want {
+		t.Errorf("prompt\n%s, want\n%s", b.String(), want)
+	}
+}
+
+func TestExams(t *testing.T) {
+	var b bytes.Buffer
+	if err := exams(&b, "seen", 1, lessons.Unseen{Words: true}, 3); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if want := 3 * len(lessons.Tasks()); len(lines) != want {
+		t.Errorf("%d cases, want %d", len(lines), want)
+	}
+	for _, line := range lines {
+		var c examCase
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		if ids[c.ID] || !strings.HasSuffix(c.Task, "/seen") || len(c.Schema) == 0 || len(c.Expected) == 0 || (c.Prompt == "") == (c.Messages == nil) {
+			t.Errorf("case %s", line)
+		}
+		ids[c.ID] = true
+	}
+}

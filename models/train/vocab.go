@@ -1,0 +1,153 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"stencil/models"
+	"stencil/models/lessons"
+)
+
+// controls are the control tokens, which follow the bytes and what was
+// learnt. The first ends an answer.
+var controls = []string{
+	"<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|schema|>", "<|object|>",
+	"<|string|>", "<|integer|>", "<|number|>", "<|boolean|>", "<|null|>",
+}
+
+// template is the chat template. What the server says of a schema is
+// shortened by it: the sentence and the commonest parts of schemas become one
+// token each, which halves a prompt.
+const template = `{%- for message in messages -%}
+{%- set ns = namespace(text=message['content']) -%}
+{%- if message['role'] == 'system' -%}
+{%- set ns.text = ns.text | replace('Answer with JSON that fits this JSON Schema, and nothing else:\n', '<|schema|>') | replace('{"type":"object","properties":', '<|object|>') | replace(',"additionalProperties":false', '') -%}
+{%- for type in ['string', 'integer', 'number', 'boolean'] -%}
+{%- set ns.text = ns.text | replace('{"type":"' + type + '"}', '<|' + type + '|>') | replace('{"type":["' + type + '","null"]}', '<|' + type + '|><|null|>') -%}
+{%- endfor -%}
+{%- endif -%}
+{{- '<|' + message['role'] + '|>' + ns.text -}}
+{%- if message['role'] == 'assistant' -%}<|end|>{%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}<|assistant|>{%- endif -%}`
+
+// spaced are the words that have a token with the space before them too: those
+// of sentences that never begin a value. Any other word looks the same within
+// a text and after a quote, so that copying it is copying its tokens.
+func spaced() []string {
+	values := map[string]bool{}
+	for _, w := range lessons.Values() {
+		values[w] = true
+	}
+	counts := map[string]int{}
+	for _, s := range lessons.Sentences() {
+		for i, w := range strings.Fields(s) {
+			if i > 0 && strings.IndexFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 && !values[w] {
+				counts[w]++
+			}
+		}
+	}
+	out := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(out, func(a, b string) int { return counts[b] - counts[a] })
+	return out
+}
+
+// splitRuns cuts a text into runs of letters, and of JSON's punctuation.
+// All else takes no part in merges: digits stay single.
+func splitRuns(text string) []string {
+	class := func(r rune) int {
+		switch {
+		case unicode.IsLetter(r):
+			return 1
+		case strings.ContainsRune(`{}[]":,`, r):
+			return 2
+		}
+		return 0
+	}
+	var out []string
+	start, last := 0, 0
+	for i, r := range text {
+		if c := class(r); c != last {
+			if last != 0 {
+				out = append(out, text[start:i])
+			}
+			start, last = i, c
+		}
+	}
+	if last != 0 {
+		out = append(out, text[start:])
+	}
+	return out
+}
+
+// learn makes a vocabulary of the given size, as a GGUF file without tensors.
+func learn(path string, size int) error {
+	counts := map[string]int{}
+	count := func(text string, n int) {
+		for _, w := range splitRuns(text) {
+			counts[w] += n
+		}
+	}
+	for _, s := range lessons.Learn() {
+		count(strings.ReplaceAll(strings.NewReplacer("{", " ", "}", " ").Replace(s), "_", " "), 20)
+		for _, part := range strings.Split(s, "_") { // names of properties in other styles
+			count(strings.ToUpper(part[:1])+part[1:], 10)
+		}
+	}
+	everyday, names := lessons.Words()
+	for _, w := range everyday {
+		count(w, 12)
+		count(strings.ToUpper(w[:1])+w[1:], 2)
+	}
+	for _, w := range names {
+		count(w, 1)
+	}
+	g := lessons.New(0, lessons.Unseen{})
+	for range 4000 { // punctuation, and nothing else
+		l := g.Next()
+		for _, s := range []string{short(l.Schema), l.Answer} {
+			for _, w := range splitRuns(s) {
+				if strings.ContainsAny(w[:1], `{}[]":,`) {
+					counts[w]++
+				}
+			}
+		}
+	}
+	with := spaced()
+	room := size - 256 - len(controls)
+	merges := models.LearnMerges(counts, room-len(with), 3)
+	have := map[string]bool{"a": true}
+	for _, m := range merges {
+		have[m[0]+m[1]] = true
+	}
+	for _, w := range with {
+		if have[w] && len(merges) < room {
+			merges = append(merges, [2]string{"Ġ", w})
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	var out models.Writer
+	out.String("general.architecture", "llama")
+	out.AddVocab(merges, controls, template)
+	if err := out.Write(f, nil); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// short does to a schema what the template does.
+func short(schema string) string {
+	s := strings.ReplaceAll(schema, `{"type":"object","properties":`, " ")
+	s = strings.ReplaceAll(s, `,"additionalProperties":false`, "")
+	for _, t := range []string{"string", "integer", "number", "boolean"} {
+		s = strings.ReplaceAll(s, `{"type":"`+t+`"}`, " ")
+		s = strings.ReplaceAll(s, `{"type":["`+t+`","null"]}`, " ")
+	}
+	return s
+}
