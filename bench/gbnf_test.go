@@ -154,54 +154,62 @@ func repeatsName(text []byte) bool {
 }
 
 // TestSequenceOfSchema compares masks of a schema between thoughts and free
-// text with what can be found out by trying every token. The documents are
-// objects and arrays, which say themselves where they end.
+// text with what can be found out by trying every token. Objects and arrays say
+// themselves where they end; numbers and whitespace may go on as free text.
 func TestSequenceOfSchema(t *testing.T) {
 	v := vocabOf(t, append([]string{"<think>", "</think>", "</", "think", ">{", "}\n", "}}", "} a", "]x", "</think>{", `"}x`, "1x"}, nastyTokens...)...)
 	mark := func(s string) []decoder.Piece { return []decoder.Piece{{Text: s}} }
 	for i, src := range []string{
 		`{"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true, "items": {"type": "integer"}}, "b": {"type": "string"}}, "additionalProperties": {"type": "number"}}`,
 		`{"type": "array", "items": {"type": ["string", "number", "object"]}}`,
+		`{"type": "integer"}`,
+		`{"type": "number", "minimum": 10, "maximum": 120}`,
+		`{"type": ["boolean", "null", "string", "number"]}`,
+		`{"type": "array", "items": {"type": "number"}}`,
+		`{"enum": [12, 1, "a", true, [], {"b": 1}]}`,
+		`{}`,
 	} {
-		s, err := schema.Compile([]byte(src), schema.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		seq, err := decoder.NewSequence(v, []decoder.Segment{
-			{Free: &decoder.Free{Budget: 6, Stops: []decoder.Stop{{Mark: mark("</think>"), Next: 1}}}},
-			{Grammar: s.Grammar(v), Next: 2},
-			{Free: &decoder.Free{MayEnd: true}},
-		}, decoder.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rng := rand.New(rand.NewPCG(4, uint64(i)))
-		m := seq.NewMatcher()
-		for range 150 {
-			mask, err := m.Mask()
+		for j, opt := range []schema.Options{{}, {Whitespace: schema.Flexible(2)}, {Whitespace: schema.Pretty}} {
+			s, err := schema.Compile([]byte(src), opt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := mask.AppendTokens(nil)
-			for id := range int32(v.Len()) {
-				if accepted := m.Clone().Accept(id) == nil; accepted != mask.Has(id) {
-					t.Fatalf("%s: after %q: token %q: in mask %t, accepted %t", src, m.Text(), v.Bytes(id), mask.Has(id), accepted)
-				}
-			}
-			end := m.Clone()
-			for _, b := range end.ShortestCompletion() {
-				if err := end.Accept(int32(b) + 1); err != nil {
-					t.Fatalf("%s: after %q: completion: %v", src, m.Text(), err)
-				}
-			}
-			if !end.Accepting() {
-				t.Fatalf("%s: after %q: not completed by %q", src, m.Text(), m.ShortestCompletion())
-			}
-			next := got[rng.IntN(len(got))]
-			if v.IsEOG(next) || m.Segment() == 2 && rng.IntN(4) == 0 {
-				m = seq.NewMatcher()
-			} else if err := m.Accept(next); err != nil {
+			seq, err := decoder.NewSequence(v, []decoder.Segment{
+				{Free: &decoder.Free{Budget: 6, Stops: []decoder.Stop{{Mark: mark("</think>"), Next: 1}}}},
+				{Grammar: s.Grammar(v), Next: 2},
+				{Free: &decoder.Free{MayEnd: true}},
+			}, decoder.Limits{})
+			if err != nil {
 				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(4, uint64(10*i+j)))
+			m := seq.NewMatcher()
+			for range 80 {
+				mask, err := m.Mask()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := mask.AppendTokens(nil)
+				for id := range int32(v.Len()) {
+					if accepted := m.Clone().Accept(id) == nil; accepted != mask.Has(id) {
+						t.Fatalf("%s: after %q: token %q: in mask %t, accepted %t", src, m.Text(), v.Bytes(id), mask.Has(id), accepted)
+					}
+				}
+				end := m.Clone()
+				for _, b := range end.ShortestCompletion() {
+					if err := end.Accept(int32(b) + 1); err != nil {
+						t.Fatalf("%s: after %q: completion: %v", src, m.Text(), err)
+					}
+				}
+				if !end.Accepting() {
+					t.Fatalf("%s: after %q: not completed by %q", src, m.Text(), m.ShortestCompletion())
+				}
+				next := got[rng.IntN(len(got))]
+				if v.IsEOG(next) || m.Segment() == 2 && rng.IntN(4) == 0 {
+					m = seq.NewMatcher()
+				} else if err := m.Accept(next); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	}

@@ -19,6 +19,9 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		}
 		return s.prepareString(k, t)
 	case frameNumber:
+		if s.endsOpen() {
+			return nil
+		}
 		p := &decoder.Prepared{Extra: t.number(s.numberIDs[k.a], k.b), Parent: s.numberIDs[k.a].Accepting(k.b)}
 		if t.mixed.Len() > 0 {
 			p.Exits = []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.mixed}}
@@ -30,7 +33,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		}
 		return s.prepareKey(f, k, t)
 	}
-	if k.kind != frameValue && k.blank == 0 {
+	if k.kind != frameValue && k.blank == 0 || s.followed && k.kind == frameEnd {
 		return nil
 	}
 	p := &decoder.Prepared{WalkRest: true, Skip: &blankSet}
@@ -40,7 +43,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.blanks.After, Tokens: t.blanks.Token, Only: b.only})
 	}
 	if k.kind == frameValue {
-		if list := s.numbers(form(s.view(goal(k.a), jNumber))); len(list) > 0 {
+		if list := s.numbers(form(s.view(goal(k.a), jNumber))); len(list) > 0 && !s.endsOpen() {
 			p.Skip = &blankNumberSet
 			p.Overlap = len(list) > 1
 			p.Extra = slices.Clone(p.Extra)
@@ -53,6 +56,12 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		}
 	}
 	return p
+}
+
+// endsOpen reports whether other text may follow a number that is the whole
+// document: then more can come after its last digit than what is prepared.
+func (s *source) endsOpen() bool {
+	return s.followed && len(s.numbers(form(s.view(s.rootGoal(), jNumber)))) > 0
 }
 
 func (s *source) tablesOf(v *vocab.Vocab) *vocabTables {

@@ -35,6 +35,8 @@ type source struct {
 	lang *languages
 	own  bool // lang isn't shared
 
+	followed bool // by any other text
+
 	goals  goalTable
 	forms  formTable
 	scopes scopes
@@ -104,6 +106,9 @@ func newSource(doc *document, opt Options, lang *languages) *source {
 // for what they asked of it.
 func (s *source) Stale() bool { return !s.own && s.lang.failed() }
 
+// Follow implements [decoder.Followed].
+func (s *source) Follow() { s.followed = true }
+
 // Reset implements [decoder.Source].
 func (s *source) Reset() {
 	if s.Stale() {
@@ -114,7 +119,7 @@ func (s *source) Reset() {
 			s.lang = sharedLanguages()
 		}
 	}
-	*s = source{doc: s.doc, opt: s.opt, lang: s.lang, own: s.own,
+	*s = source{doc: s.doc, opt: s.opt, lang: s.lang, own: s.own, followed: s.followed,
 		goals:        newGoalTable(),
 		visiting:     map[viewKey]bool{},
 		nameIndex:    map[string]int32{},
