@@ -1,18 +1,24 @@
 package models
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"stencil/vocab"
 )
 
-// bundledName is the file of the bundled model. The number changes whenever
-// the content does, so that an old file in a cache is not taken for it.
-const bundledName = "stencil-random-1.gguf"
+// randomName is the file of the bundled model of random weights. The number
+// changes whenever the content does, so that an old file in a cache is not
+// taken for it.
+const randomName = "stencil-random-1.gguf"
 
-// BundledOptions is how the bundled model is made.
+// BundledOptions is how the bundled model of random weights is made.
 func BundledOptions() RandomOptions {
 	return RandomOptions{
 		Name:    "stencil-random",
@@ -30,8 +36,11 @@ func BundledOptions() RandomOptions {
 // Bundled returns the path of the bundled model in a folder, which is made if
 // it does not exist; "" means the folder stencil in the user's cache folder.
 // The file is written on first use and appears only when it is whole, so
-// processes may race for it. Its weights are random.
-func Bundled(dir string) (string, error) {
+// processes may race for it. It is the trained model that was built in, or
+// else one of random weights.
+func Bundled(dir string) (string, error) { return bundled(dir, weights) }
+
+func bundled(dir string, from fs.FS) (string, error) {
 	if dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
@@ -39,21 +48,57 @@ func Bundled(dir string) (string, error) {
 		}
 		dir = filepath.Join(cache, "stencil")
 	}
-	path := filepath.Join(dir, bundledName)
-	if whole(path) {
+	name, data, err := builtIn(from)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name)
+	if data == nil && whole(path) || data != nil && holds(path, data) {
 		return path, nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("models: %w", err)
 	}
-	if err := WriteRandom(path, BundledOptions()); err != nil {
-		return "", err
+	if data == nil {
+		return path, WriteRandom(path, BundledOptions())
 	}
-	return path, nil
+	return path, create(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// builtIn returns the trained model and its name in the cache, which changes
+// with the content. Without one the data is nil and the name that of the
+// random one.
+func builtIn(from fs.FS) (name string, data []byte, err error) {
+	found, err := fs.Glob(from, "weights/*.gguf")
+	if err != nil || len(found) == 0 {
+		return randomName, nil, err
+	}
+	if len(found) > 1 {
+		return "", nil, fmt.Errorf("models: several models are built in: %s", strings.Join(found, ", "))
+	}
+	if data, err = fs.ReadFile(from, found[0]); err != nil {
+		return "", nil, fmt.Errorf("models: %w", err)
+	}
+	base := strings.TrimSuffix(filepath.Base(found[0]), ".gguf")
+	sum := sha256.Sum256(data)
+	return fmt.Sprintf("%s-%x.gguf", base, sum[:4]), data, nil
 }
 
 // whole tells whether path is a GGUF file with all of its tensors.
 func whole(path string) bool {
 	g, err := vocab.OpenGGUF(path)
 	return err == nil && g.CheckTensors() == nil
+}
+
+// holds tells whether a file's content is data.
+func holds(path string, data []byte) bool {
+	st, err := os.Stat(path)
+	if err != nil || st.Size() != int64(len(data)) {
+		return false
+	}
+	got, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(got, data)
 }

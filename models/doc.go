@@ -1,6 +1,6 @@
 // Package models writes GGUF model files: random-weight models over any
-// vocabulary, for tests and benchmarks, and the small model that `make run`
-// serves.
+// vocabulary, for tests and benchmarks, and trained ones; and it holds the
+// small model that `make run` serves.
 //
 // # Random weights
 //
@@ -15,8 +15,13 @@
 //
 // # The bundled model
 //
-// [Bundled] writes a model of under 2 MB with a vocabulary of its own (bytes,
-// merges that suit JSON, a ChatML template). Its weights are random: it shows
-// that the server works and that constraints hold, and nothing else. Its
-// general.description says so; see [RandomDescription].
+// [Bundled] is the model that `make run` serves: the file in the folder
+// weights, which is built into the program unless the build tag nomodel says
+// otherwise. It is trained on documents that package lessons writes, by the
+// programs in the folder train; README.md says how and how well it does.
+//
+// Without such a file it is one of random weights of under 2 MB with a
+// vocabulary of its own (bytes, merges that suit JSON, a ChatML template),
+// which shows that the server works and that constraints hold, and nothing
+// else. Its general.description says so; see [RandomDescription].
 package models

@@ -3,11 +3,16 @@ package models
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"stencil/vocab"
 )
@@ -118,8 +123,8 @@ func TestRandomRefuses(t *testing.T) {
 }
 
 func TestTinyVocab(t *testing.T) {
-	path, err := Bundled(t.TempDir())
-	if err != nil {
+	path := filepath.Join(t.TempDir(), "tiny.gguf")
+	if err := WriteRandom(path, BundledOptions()); err != nil {
 		t.Fatal(err)
 	}
 	st, err := os.Stat(path)
@@ -165,28 +170,142 @@ func TestTinyVocab(t *testing.T) {
 }
 
 func TestBundledRewritesDamage(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "made", "on", "demand")
-	path, err := Bundled(dir)
+	var model bytes.Buffer
+	if err := Random(&model, RandomOptions{Layers: 1, Width: 32}); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for what, from := range map[string]fs.FS{
+		"none":    fstest.MapFS{"weights/README.md": {}},
+		"trained": fstest.MapFS{"weights/README.md": {}, "weights/small.gguf": {Data: model.Bytes()}},
+		"other":   fstest.MapFS{"weights/small.gguf": {Data: append(model.Bytes(), 0)}},
+		"own":     weights,
+	} {
+		dir := filepath.Join(t.TempDir(), "made", "on", "demand")
+		path, err := bundled(dir, from)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		good, err := os.ReadFile(path)
+		if err != nil || !whole(path) {
+			t.Fatalf("%s: not whole: %v", what, err)
+		}
+		if what != "own" {
+			names[filepath.Base(path)] = true
+		}
+		if err := os.WriteFile(path, good[:len(good)/2], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bundled(dir, from); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		again, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(again, good) {
+			t.Errorf("%s: a truncated file was not replaced", what)
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != 1 {
+			t.Errorf("%s: files left behind: %v, %v", what, left, err)
+		}
+	}
+	if len(names) != 3 || !names[randomName] {
+		t.Errorf("names in the cache: %v, want three, one of them %s", names, randomName)
+	}
+	two := fstest.MapFS{"weights/a.gguf": {Data: model.Bytes()}, "weights/b.gguf": {Data: model.Bytes()}}
+	if _, err := bundled(t.TempDir(), two); err == nil || !strings.Contains(err.Error(), "weights/a.gguf, weights/b.gguf") {
+		t.Errorf("two models: %v", err)
+	}
+}
+
+// TestTrained writes a model from a file of weights, and refuses damaged ones.
+func TestTrained(t *testing.T) {
+	dir := t.TempDir()
+	vocabulary, path := filepath.Join(dir, "vocab.gguf"), filepath.Join(dir, "trained.gguf")
+	if err := WriteRandom(vocabulary, RandomOptions{Layers: 1, Width: 32}); err != nil {
+		t.Fatal(err)
+	}
+	shape := llama{layers: 2, width: 32, heads: 4, kvHeads: 2, ff: 64}
+	header := map[string]any{"__metadata__": map[string]string{"heads": "4", "kv_heads": "2", "eps": "1e-05", "base": "10000000.0"}}
+	var data []byte
+	for _, n := range shape.tensors(640, true) {
+		from, size := len(data), int64(1)
+		dims := slices.Clone(n.shape)
+		slices.Reverse(dims)
+		for _, d := range dims {
+			size *= d
+		}
+		for i := range size {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(i%7)+float32(from%5)))
+		}
+		header[n.name] = tensorInfo{"F32", dims, [2]int64{int64(from), int64(len(data))}}
+	}
+	file := func(header map[string]any) string {
+		head, err := json.Marshal(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
+		name := filepath.Join(t.TempDir(), "weights.safetensors")
+		if err := os.WriteFile(name, append(append(raw, head...), data...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	opt := TrainedOptions{Vocab: vocabulary, Name: "small", Description: "what it is", License: "MIT", Context: 99}
+	if err := WriteTrained(path, file(header), opt); err != nil {
+		t.Fatal(err)
+	}
+	g, err := vocab.OpenGGUF(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := os.ReadFile(path)
+	if err := g.CheckTensors(); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]int64{"llama.block_count": 2, "llama.attention.head_count_kv": 2, "llama.context_length": 99, "llama.vocab_size": 640} {
+		if got, _ := g.Int(key); got != want {
+			t.Errorf("%s is %d, want %d", key, got, want)
+		}
+	}
+	if got := g.Str("general.license"); got != "MIT" {
+		t.Errorf("license %q", got)
+	}
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, good[:len(good)/2], 0o644); err != nil {
+	for _, info := range g.Tensors {
+		h := header[info.Name].(tensorInfo)
+		if !bytes.Equal(raw[g.DataOffset+info.Offset:][:info.Size], data[h.Offsets[0]:h.Offsets[1]]) {
+			t.Errorf("%s: other numbers than in the file of weights", info.Name)
+		}
+	}
+
+	name := "blk.1.ffn_down.weight"
+	for what, entry := range map[string]any{
+		"no tensor " + name: nil,
+		"[64 32]":           tensorInfo{"F32", []int64{64, 32}, header[name].(tensorInfo).Offsets},
+		"want 8192 bytes":   tensorInfo{"F32", []int64{32, 64}, [2]int64{0, 4}},
+		"F16":               tensorInfo{"F16", []int64{32, 64}, header[name].(tensorInfo).Offsets},
+	} {
+		bad := maps.Clone(header)
+		if bad[name] = entry; entry == nil {
+			delete(bad, name)
+		}
+		if err := WriteTrained(path, file(bad), opt); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("error %v, want one with %q", err, what)
+		}
+	}
+	delete(header, "__metadata__")
+	if err := WriteTrained(path, file(header), opt); err == nil || !strings.Contains(err.Error(), "metadata") {
+		t.Errorf("no metadata: error %v", err)
+	}
+	short := filepath.Join(dir, "short")
+	if err := os.WriteFile(short, []byte("\xff\x00\x00\x00\x00\x00\x00\x00{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Bundled(dir); err != nil {
-		t.Fatal(err)
-	}
-	again, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(again, good) {
-		t.Error("a truncated file was not replaced")
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 1 {
-		t.Errorf("files left behind: %v, %v", left, err)
+	if err := WriteTrained(path, short, opt); err == nil || !strings.Contains(err.Error(), "a header of 255 bytes in a file of 10") {
+		t.Errorf("short file: error %v", err)
 	}
 }
 

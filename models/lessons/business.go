@@ -19,7 +19,7 @@ var meetings = domain{
 	prefixes: []string{"event", "meeting", "appointment"},
 	slots: []slot{
 		slotOf("event", "string", "title event event_name name event_title what subject meeting", "What takes place\nName of the event",
-			func(g *gen, r record) value { return text(g.pick(events)) }),
+			func(g *gen, r record) value { return text(g.occasion()) }),
 		{name: "date", typ: "string", format: "date", keys: words("date day event_date on when start_date scheduled_date meeting_date"), desc: []string{"Day of the event", "The date"},
 			make: func(g *gen, r record) value { return g.date(2023, 2027) }},
 		slotOf("time", "string", "time start_time starts_at start begin begins_at time_of_day", "When it begins\nTime of day",
@@ -27,7 +27,7 @@ var meetings = domain{
 		slotOf("end", "string", "end_time ends_at until end", "When it ends\nEnd time",
 			func(g *gen, r record) value { return text(g.clock()) }),
 		slotOf("venue", "string", "location venue place where room event_location meeting_place", "Where it takes place\nThe room or building",
-			func(g *gen, r record) value { return text(g.pick(venues)) }),
+			func(g *gen, r record) value { return text(g.venue()) }),
 		slotOf("city", "string", "city town event_city", "The city", func(g *gen, r record) value { return text(g.city()) }),
 		slotOf("host", "string", "organizer host organised_by contact speaker host_name", "Who organises it\nThe host",
 			func(g *gen, r record) value { return text(g.fullName(g.chance(0.5))) }),
@@ -120,7 +120,7 @@ var addresses = domain{
 		slotOf("street", "string", "street street_address address_line address line1 street_and_number", "Street and house number", func(g *gen, r record) value { return text(g.street()) }),
 		slotOf("zip", "string", "zip postal_code postcode zip_code post_code", "Postal code", func(g *gen, r record) value { return text(g.zip()) }),
 		slotOf("city", "string", "city town place city_name", "The city", func(g *gen, r record) value { return text(g.city()) }),
-		slotOf("country", "string", "country country_name nation", "The country", func(g *gen, r record) value { return text(g.pick(countries)) }),
+		slotOf("country", "string", "country country_name nation", "The country", func(g *gen, r record) value { return text(g.country()) }),
 		slotOf("floor", "integer", "floor storey floor_number level", "The floor", func(g *gen, r record) value { return number(g.between(1, 30)) }),
 	},
 	opens: lines(`
@@ -184,7 +184,7 @@ var goods = domain{
 		slotOf("product", "string", "product product_name name item title article item_name", "What is sold\nName of the product", func(g *gen, r record) value { return text(g.thing()) }),
 		slotOf("currency", "string", "currency currency_code", "Three letters, as EUR", func(g *gen, r record) value { return text(g.currency()) }),
 		slotOf("price", "number", "price unit_price cost amount price_per_unit retail_price", "What it costs\nPrice without currency", func(g *gen, r record) value { return g.amount(900) }),
-		slotOf("brand", "string", "brand manufacturer maker brand_name producer", "Who makes it", func(g *gen, r record) value { return text(g.pick(brands)) }),
+		slotOf("brand", "string", "brand manufacturer maker brand_name producer", "Who makes it", func(g *gen, r record) value { return text(g.brand()) }),
 		slotOf("colour", "string", "color colour main_color shade", "The colour", func(g *gen, r record) value { return text(g.of(colours)) }),
 		slotOf("sku", "string", "sku article_number product_code item_number code product_id", "The product's number", func(g *gen, r record) value { return text(g.code()) }),
 		slotOf("weight", "number", "weight_kg weight kilograms weight_in_kg", "Weight in kilograms", func(g *gen, r record) value { return g.amount(40) }),
@@ -417,7 +417,7 @@ func logs(g *gen) Lesson {
 		stamp += "Z"
 	}
 	r := record{
-		"time": text(stamp), "level": {spelt, quote(level)}, "service": text(g.pick(services)), "message": text(g.pick(logTexts)),
+		"time": text(stamp), "level": {spelt, quote(level)}, "service": text(g.service()), "message": text(g.logText()),
 		"user": text(g.madeUp(2) + g.digits(2)), "request": text(strings.ToLower(g.code())), "ms": number(g.between(1, 9000)),
 		"status": number(g.between(200, 599)), "ip": text(fmt.Sprintf("%d.%d.%d.%d", g.n(256), g.n(256), g.n(256), g.n(256))),
 	}
@@ -457,4 +457,18 @@ func logs(g *gen) Lesson {
 		Split this line into fields.
 		Structure this log.
 	`), g.object(props))
+}
+
+func (g *gen) service() string {
+	if g.chance(0.4) {
+		return g.of([]string{"", "", "my-", "web-"}) + g.of(common)
+	}
+	return g.pick(services)
+}
+
+func (g *gen) logText() string {
+	if g.chance(0.4) {
+		return g.someWords(g.between(2, 4))
+	}
+	return g.pick(logTexts)
 }

@@ -144,15 +144,15 @@ const (
 
 func (g *gen) newStyle() style {
 	switch n := g.n(100); {
-	case n < 62:
+	case n < 70:
 		return style{spelling: snake}
-	case n < 84:
+	case n < 90:
 		return style{spelling: camel}
-	case n < 89:
+	case n < 93:
 		return style{spelling: kebab}
-	case n < 94:
-		return style{spelling: spaced}
 	case n < 97:
+		return style{spelling: spaced}
+	case n < 99:
 		return style{spelling: pascal}
 	}
 	return style{spelling: upper}

@@ -37,11 +37,11 @@ func (g *gen) factValue(slot string) string {
 	case "city":
 		return g.city()
 	case "job":
-		return g.pick(jobs)
+		return g.job()
 	case "hobby":
-		return g.pick(hobbies)
+		return g.hobby()
 	case "language":
-		return g.pick(languages)
+		return g.language()
 	}
 	return g.thing()
 }

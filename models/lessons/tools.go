@@ -22,7 +22,7 @@ var functions = []function{
 		lines("What is the weather in {city}?\nWill it rain in {city}?\nHow warm is it in {city}?\nDo I need a coat in {city}?\nForecast for {city} please.")},
 	{words("send_email send_mail write_email"), []param{
 		{words("to recipient address email"), "string", func(g *gen) value { return text(g.emailOf(g.fullName(true))) }, "to"},
-		{words("subject title topic"), "string", func(g *gen) value { return text(g.pick(events)) }, "subject"}},
+		{words("subject title topic"), "string", func(g *gen) value { return text(g.occasion()) }, "subject"}},
 		lines("Send an email to {to} about the {subject}.\nWrite to {to}, subject {subject}.\nMail {to} on the {subject}.\nPlease email {to} with the subject {subject}.")},
 	{words("set_alarm set_timer wake_me"), []param{
 		{words("time at when"), "string", func(g *gen) value { return text(g.clock()) }, "time"}},
@@ -36,7 +36,7 @@ var functions = []function{
 		{words("time at hour"), "string", func(g *gen) value { return text(g.clock()) }, "time"}},
 		lines("Book a table for {n} people at {time}.\nReserve a table at {time} for {n}.\nWe are {n} and want to eat at {time}.\nTable for {n} at {time} please.")},
 	{words("translate translate_text translation"), []param{
-		{words("language target_language to_language"), "string", func(g *gen) value { return text(g.pick(languages)) }, "lang"},
+		{words("language target_language to_language"), "string", func(g *gen) value { return text(g.language()) }, "lang"},
 		{words("text phrase sentence"), "string", func(g *gen) value { return text(g.thing()) }, "text"}},
 		lines("Translate {text} into {lang}.\nHow do you say {text} in {lang}?\nWhat is {text} in {lang}?\nPlease translate \"{text}\" to {lang}.")},
 	{words("get_order track_order order_status"), []param{

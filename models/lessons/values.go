@@ -58,7 +58,7 @@ func (g *gen) madeUp(n int) string {
 }
 
 func (g *gen) firstName(female bool) string {
-	if g.chance(0.2) {
+	if g.chance(0.4) {
 		return title(g.madeUp(g.between(1, 2)))
 	}
 	if female {
@@ -68,7 +68,7 @@ func (g *gen) firstName(female bool) string {
 }
 
 func (g *gen) surname() string {
-	if g.chance(0.3) {
+	if g.chance(0.45) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
 	s := g.pick(surnames)
@@ -189,8 +189,12 @@ func (g *gen) zip() string {
 }
 
 func (g *gen) city() string {
-	if g.chance(0.2) {
-		return title(g.madeUp(2)) + g.of([]string{"", "", "burg", "ton", "ville", "stad"})
+	if g.chance(0.45) {
+		name := title(g.madeUp(g.between(1, 2))) + g.of([]string{"", "", "burg", "ton", "ville", "stad"})
+		if g.chance(0.15) {
+			name = g.of([]string{"San", "New", "Port", "Saint", "Bad", "Upper"}) + " " + name
+		}
+		return name
 	}
 	return g.pick(cities)
 }
@@ -203,7 +207,7 @@ func (g *gen) company() string {
 	case 1:
 		name = title(g.madeUp(2))
 	default:
-		name = g.pick(brands)
+		name = g.brand()
 	}
 	if g.chance(0.8) {
 		name += " " + g.pick(companyEnds)
@@ -299,13 +303,68 @@ func (g *gen) currency() string { return currencies[g.n(len(currencies))].code }
 // thing returns a product as a text would name it.
 func (g *gen) thing() string {
 	p := g.pick(products)
+	if g.chance(0.35) {
+		p = g.someWords(g.between(1, 2))
+	}
 	switch g.n(8) {
 	case 0:
 		return g.of(colours) + " " + p
 	case 1:
-		return g.pick(brands) + " " + p
+		return g.brand() + " " + p
 	case 2:
 		return title(g.madeUp(2)) + " " + p
 	}
 	return p
+}
+
+// job returns an occupation, some of which nobody has.
+func (g *gen) job() string {
+	if g.chance(0.35) {
+		return g.of(common) + " " + g.of([]string{"maker", "driver", "teacher", "manager", "assistant", "engineer", "worker", "designer", "seller", "expert"})
+	}
+	return g.pick(jobs)
+}
+
+func (g *gen) hobby() string {
+	if g.chance(0.35) {
+		return g.of([]string{"", "", "making ", "old ", "collecting "}) + g.of(common)
+	}
+	return g.pick(hobbies)
+}
+
+// country returns a country, some of which are nowhere.
+func (g *gen) country() string {
+	if g.chance(0.3) {
+		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ia", "land", "stan", ""})
+	}
+	return g.pick(countries)
+}
+
+func (g *gen) language() string {
+	if g.chance(0.3) {
+		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ish", "ese", "ian", ""})
+	}
+	return g.pick(languages)
+}
+
+// occasion returns something that takes place.
+func (g *gen) occasion() string {
+	if g.chance(0.4) {
+		return g.someWords(g.between(1, 2)) + " " + g.of([]string{"meeting", "evening", "day", "workshop", "party", "course", "fair", "review", "show", "walk"})
+	}
+	return g.pick(events)
+}
+
+func (g *gen) venue() string {
+	if g.chance(0.4) {
+		return "the " + g.of(common) + " " + g.of([]string{"house", "room", "hall", "centre", "park", "garden", "school", "hotel"})
+	}
+	return g.pick(venues)
+}
+
+func (g *gen) brand() string {
+	if g.chance(0.45) {
+		return title(g.madeUp(g.between(1, 3)))
+	}
+	return g.pick(brands)
 }

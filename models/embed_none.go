@@ -1,0 +1,8 @@
+//go:build nomodel
+
+package models
+
+import "embed"
+
+// weights is empty: the program was built without a trained model.
+var weights embed.FS
