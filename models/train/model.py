@@ -13,8 +13,8 @@ class Shape:
     vocab: int
     width: int = 192
     layers: int = 6
-    heads: int = 6
-    kv_heads: int = 6
+    heads: int = 3
+    kv_heads: int = 3
     ff: int = 512
     base: float = 1e7  # of the rotary frequencies
     eps: float = 1e-5
@@ -118,7 +118,7 @@ def start(model, induction=True):
 
     Extraction is copying, and copying takes two layers that work together: a
     head that tells every token what stands before it, and later heads that
-    look for the place where the present token stood before and read what
+    look for the place where the present tokens stood before and read what
     followed there. Both take long to arise by chance and are simple to write
     down, so they are written down: the rest of the training starts with a
     model that continues whatever it has begun to repeat.
@@ -131,52 +131,60 @@ def start(model, induction=True):
         nn.init.zeros_(block.ffn_down.weight)
     nn.init.normal_(model.token_embd.weight, std=1)
     nn.init.constant_(model.output_norm.weight, 0.1)
-    if not induction:
+    if not induction or s.kv_heads != s.heads:
         return
     # Coordinates of the residual stream: 4 that are the same for all tokens,
-    # as many as a head has for what stood before, the rest for the token.
-    const, own = slice(0, 4), 4 + s.head
-    before = slice(4, own)
+    # twice a few for the tokens that stood one and two places before, the rest
+    # for the token itself.
+    few = 32
+    const, own = slice(0, 4), 4 + 2 * few
+    before = [slice(4, 4 + few), slice(4 + few, own)]
     emb = model.token_embd.weight
     emb[:, const] = 1
-    emb[:, before] = 0
-
-    # First layer, first head: attend to the place before. With the query
-    # turned by one place, the score at distance d is the sum of
-    # weight·cos(frequency·(d-1)), which is largest at d = 1.
-    first = model.blk[0]
+    emb[:, 4:own] = 0
     step = s.base ** (-torch.arange(0, s.head, 2).float() / s.head)
-    weight = torch.tensor([4.0, 3.0, 2.0, 1.0])
-    for name, turn in (("attn_q", 0.0), ("attn_k", 1.0)):
-        m = getattr(first, name).weight
-        m[: s.head] = 0
-        for f in range(len(weight)):
-            size = 4.8 * weight[f].sqrt() / 4
-            m[2 * f, const] = size * torch.cos(step[f] * turn)
-            m[2 * f + 1, const] = size * torch.sin(step[f] * turn)
-    mix = torch.randn(s.head, s.width - own) * (s.width - own) ** -0.5
-    first.attn_v.weight[: s.head] = 0
-    first.attn_v.weight[: s.head, own:] = mix
-    first.attn_output.weight[before, : s.head] = torch.eye(s.head)
+    mix = torch.randn(few, s.width - own) * (s.width - own) ** -0.5
+
+    # First layer: one head attends to the place before, one to that before it.
+    # With the key turned by n places, the score at distance d is the sum of
+    # weight·cos(frequency·(d-n)), which is largest at d = n. These weights,
+    # found by trial, leave a fifth of it between n and all other distances.
+    first = model.blk[0]
+    weight = torch.tensor([0.28, 0.27, 0.27, 0.08, 0.09])
+    for head in range(2):
+        rows = slice(head * s.head, (head + 1) * s.head)
+        for m, turn in ((first.attn_q.weight, 0), (first.attn_k.weight, head + 1)):
+            m[rows] = 0
+            for f in range(len(weight)):
+                size = (40 * s.head**0.5 * weight[f]).sqrt() / 4
+                m[rows.start + 2 * f, const] = size * torch.cos(step[f] * turn)
+                m[rows.start + 2 * f + 1, const] = size * torch.sin(step[f] * turn)
+        first.attn_v.weight[rows] = 0
+        first.attn_v.weight[rows.start : rows.start + few, own:] = mix
+        first.attn_output.weight[before[head], rows.start : rows.start + few] = torch.eye(few)
 
     # Second layer, as many heads as cover the token's coordinates: the query
-    # is the present token, the key what stood before a place, compared in the
-    # elements that hardly turn; the value is the token there.
+    # is the present token and the one before it, the key what stood before a
+    # place, compared in the elements that hardly turn; the value is the token
+    # at that place.
     second = model.blk[1]
     still = int((step > 1e-3).sum()) * 2
     n = s.head - still
-    for i in range(min(3, s.kv_heads)):
-        rows = slice(i * s.head + still, (i + 1) * s.head)
-        some = [(i * 7 + j) % s.head for j in range(n)]
+    size = (4.4 * (s.head / 64) ** 0.5) ** 0.5
+    for head in range(min(s.heads, -(-(s.width - own) // s.head))):
+        rows = slice(head * s.head, (head + 1) * s.head)
         q, k, v = second.attn_q.weight, second.attn_k.weight, second.attn_v.weight
         for m in (q, k, v):
-            m[i * s.head : (i + 1) * s.head] = 0
-        size = math.sqrt(18 * math.sqrt(s.head) / n)
-        q[rows, own:] = mix[some] * size
-        for j, c in enumerate(some):
-            k[i * s.head + still + j, 4 + c] = size
-        for j in range(s.head):
-            c = own + i * s.head + j
-            if c < s.width:
-                v[i * s.head + j, c] = 1
-                second.attn_output.weight[c, i * s.head + j] = 3
+            m[rows] = 0
+        for j in range(n):
+            at, c = rows.start + still + j, (head * few // 2 + j // 2) % few
+            if j % 2 == 0:
+                q[at, own:] = mix[c] * size
+                k[at, before[0].start + c] = size
+            else:
+                q[at, before[0].start + c] = size
+                k[at, before[1].start + c] = size
+        for j in range(min(s.head, s.width - own - head * s.head)):
+            c = own + head * s.head + j
+            v[rows.start + j, c] = 1
+            second.attn_output.weight[c, rows.start + j] = 3

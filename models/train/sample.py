@@ -12,7 +12,7 @@ from model import Model, Shape, start
 size, out, ids = int(sys.argv[1]), sys.argv[2], [int(a) for a in sys.argv[3:]]
 torch.manual_seed(0)
 torch.set_num_threads(1)
-model = Model(Shape(size, width=96, layers=3, heads=6, kv_heads=3, ff=128))
+model = Model(Shape(size, width=128, layers=3, heads=4, kv_heads=2, ff=160))
 start(model)
 for p in model.parameters():  # so that no part of it is zero
     p.data.add_(torch.randn_like(p), alpha=0.05)

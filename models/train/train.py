@@ -216,7 +216,7 @@ def main():
     p.add_argument("--cool-down", type=float, default=0, help="seconds at the end in which the learning rate falls to 0; the result is final.pt")
     p.add_argument("--width", type=int, default=192)
     p.add_argument("--layers", type=int, default=6)
-    p.add_argument("--heads", type=int, default=6)
+    p.add_argument("--heads", type=int, default=3)
     p.add_argument("--kv-heads", type=int, default=0)
     p.add_argument("--ff", type=int, default=512)
     p.add_argument("--lr", type=float, default=0.02)
