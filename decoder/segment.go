@@ -287,7 +287,6 @@ type SequenceMatcher struct {
 type visit struct {
 	segment int
 	tokens  int
-	spans   int // how many were complete
 	track   spanTrack
 }
 
@@ -336,7 +335,7 @@ func (m *SequenceMatcher) Accept(tok int32) error {
 	if err := m.m.Accept(tok); err != nil {
 		return err
 	}
-	m.now.spans, m.now.track = len(m.spans.done), m.spans
+	m.now.track = m.spans
 	m.past = append(m.past, m.now)
 	m.now.tokens++
 	m.track(from)
@@ -352,7 +351,6 @@ func (m *SequenceMatcher) Rollback(n int) error {
 	m.now = m.past[len(m.past)-n]
 	m.past = m.past[:len(m.past)-n]
 	m.spans = m.now.track
-	m.spans.done = m.spans.done[:m.now.spans]
 	m.settle()
 	return nil
 }
@@ -361,6 +359,9 @@ func (m *SequenceMatcher) Rollback(n int) error {
 func (m *SequenceMatcher) Clone() *SequenceMatcher {
 	c := &SequenceMatcher{m: m.m.Clone(), s: m.s, past: slices.Clone(m.past), now: m.now, spans: m.spans}
 	c.spans.done = slices.Clone(m.spans.done)
+	for i := range c.past { // each knew a beginning of it
+		c.past[i].track.done = c.spans.done[:len(c.past[i].track.done)]
+	}
 	return c
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 
+	"stencil/decoder"
 	"stencil/vocab"
 )
 
@@ -36,11 +37,11 @@ func (b *budget) fits(tokens []int32, left int) bool {
 	if left < 0 {
 		return false
 	}
-	text := b.matcher.ShortestCompletion()
-	if len(text) <= left {
+	rest := completion(b.matcher.Remaining())
+	if rest.size() <= left {
 		return true
 	}
-	if spelt := spell(b.vocab, text); spelt != nil && len(spelt) <= left {
+	if spelt := rest.spell(b.vocab); spelt != nil && len(spelt) <= left {
 		b.next, b.after = spelt, true
 		return true
 	}
@@ -60,9 +61,38 @@ func (b *budget) commit() { b.plan, b.known = b.next, b.after }
 // is complete. The matcher must stand where the last commit left it.
 func (b *budget) complete() []int32 {
 	if !b.known {
-		b.plan, b.known = spell(b.vocab, b.matcher.ShortestCompletion()), true
+		rest := completion(b.matcher.Remaining())
+		b.plan, b.known = rest.spell(b.vocab), true
 	}
 	return b.plan
+}
+
+// A completion is what a text lacks, in pieces: text, and tokens that add none.
+type completion []decoder.Piece
+
+// size is how many tokens it takes at most.
+func (c completion) size() (n int) {
+	for _, p := range c {
+		n += max(1, len(p.Text))
+	}
+	return n
+}
+
+// spell returns tokens for it, nil if there are none.
+func (c completion) spell(v *vocab.Vocab) []int32 {
+	out := []int32{}
+	for _, p := range c {
+		if p.Text == "" {
+			out = append(out, p.Token)
+			continue
+		}
+		spelt := spell(v, []byte(p.Text))
+		if spelt == nil {
+			return nil
+		}
+		out = append(out, spelt...)
+	}
+	return out
 }
 
 // spell returns tokens whose bytes, put together, are exactly text, and at

@@ -22,7 +22,8 @@ type Matcher interface {
 	Accepting() bool
 	// ForcedTokens is valid until the next call of any method.
 	ForcedTokens() []int32
-	ShortestCompletion() []byte
+	// Remaining is a shortest completion.
+	Remaining() []decoder.Piece
 }
 
 // Grammar makes a Constraint of a compiled grammar. Its vocabulary must be the

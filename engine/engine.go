@@ -214,7 +214,8 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 // complete, a budget that it fits.
 func (s *sequence) constrain(req Request) error {
 	s.matcher = req.Constraint.NewMatcher()
-	if len(s.matcher.ShortestCompletion()) == 0 && !s.matcher.Accepting() {
+	s.parts = newPartTracker(s.matcher)
+	if len(s.matcher.Remaining()) == 0 && !s.matcher.Accepting() {
 		return &ConstraintError{Cause: errors.New("even the shortest text is beyond its limits")}
 	}
 	if req.Truncate {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"stencil/decoder"
 	"stencil/decoder/sampling"
 	"stencil/vocab"
 )
@@ -122,11 +123,11 @@ func (m *fakeMatcher) ForcedTokens() []int32 {
 	return m.l.v.TokenizeText(nil, []byte(m.l.forced(m.text)))
 }
 
-func (m *fakeMatcher) ShortestCompletion() []byte {
+func (m *fakeMatcher) Remaining() []decoder.Piece {
 	if m.Accepting() {
 		return nil
 	}
-	return []byte(m.l.shortest(m.text))
+	return []decoder.Piece{{Text: m.l.shortest(m.text)}}
 }
 
 // quoted is the language prefix + any of letters, any number of times +

@@ -30,8 +30,12 @@ type CompiledGrammar struct {
 	Bound      *decoder.Grammar
 	Constraint Constraint
 
-	check func(text string) bool
+	check    func(text string) bool
+	document Document
 }
+
+// Document returns the grammar as a part of a sequence.
+func (g *CompiledGrammar) Document() Document { return g.document }
 
 // Validate checks a whole text: a regular expression with a library of its
 // own, a choice by looking it up, a grammar, for which there is nothing else, by
@@ -85,7 +89,8 @@ func (c *Grammars) compile(kind string, texts []string, build func() (*gbnf.Gram
 	for _, t := range append([]string{kind}, texts...) {
 		fmt.Fprintf(h, "%d:%s", len(t), t)
 	}
-	return c.cache.get([sha256.Size]byte(h.Sum(nil)), func() (*CompiledGrammar, error) {
+	key := [sha256.Size]byte(h.Sum(nil))
+	return c.cache.get(key, func() (*CompiledGrammar, error) {
 		g, check, err := build()
 		if err != nil {
 			return nil, err
@@ -95,6 +100,7 @@ func (c *Grammars) compile(kind string, texts []string, build func() (*gbnf.Gram
 			return nil, err
 		}
 		out := &CompiledGrammar{Report: g.Report(), Bound: bound, Constraint: Grammar(bound), check: check}
+		out.document = Document{fmt.Sprintf("%s %x", kind, key), func() (*decoder.Grammar, error) { return g.Bind(c.vocab) }}
 		if check == nil {
 			out.check = func(text string) bool {
 				m := bound.NewMatcher()

@@ -480,8 +480,8 @@ func (l *loop) emit(s *sequence, now time.Time) {
 		return
 	}
 	start := l.tracing.clock()
-	ev := Event{Choice: s.choice, Text: string(s.text[s.sent:]), Tokens: s.unsent}
-	s.sent, s.unsent, s.told = len(s.text), nil, now
+	ev := Event{Choice: s.choice, Text: string(s.text[s.sent:]), Passages: s.passages, Tokens: s.unsent}
+	s.sent, s.unsent, s.passages, s.told = len(s.text), nil, nil, now
 	if done {
 		s.done, ev.Done = true, s.summary(now)
 	}

@@ -72,6 +72,42 @@ func (p *Prompts) Chat(in chat.Input) ([]int32, error) {
 // read. Without one, conversations are written as ChatML.
 func (p *Prompts) HasTemplate() bool { return p.broken == nil && !p.template.Fallback() }
 
+// CallForm returns how the model writes calls of tools; known is false if neither
+// its template nor its vocabulary says so.
+func (p *Prompts) CallForm() (form chat.CallForm, known bool) {
+	if form, known = p.form().CallForm(); known {
+		return form, true
+	}
+	return chat.CallFormOf(func(token string) bool {
+		_, ok := p.vocab.Find(token)
+		return ok
+	})
+}
+
+// ThoughtForm returns how the model writes its thoughts; known is false if its
+// template doesn't say.
+func (p *Prompts) ThoughtForm() (form chat.ThoughtForm, known bool) { return p.form().ThoughtForm() }
+
+// Mentions reports whether a variable occurs in the model's template.
+func (p *Prompts) Mentions(variable string) bool { return p.form().Mentions(variable) }
+
+// form returns the template, the usual one in place of one that can't be read.
+func (p *Prompts) form() *chat.Template {
+	if p.broken != nil {
+		return usual
+	}
+	return p.template
+}
+
+// usual is the template for models without one.
+var usual = func() *chat.Template {
+	t, err := chat.New("", chat.Options{})
+	if err != nil {
+		panic(err) // a mistake in the text of chat.ChatML
+	}
+	return t
+}()
+
 // Caps returns what the chat template can write down; nothing, if it can't be
 // read.
 func (p *Prompts) Caps() chat.Caps {

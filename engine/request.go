@@ -32,10 +32,11 @@ type Request struct {
 
 // An Event is a piece of one choice's text. Its text is whole characters.
 type Event struct {
-	Choice int
-	Text   string
-	Tokens []Token // the tokens behind the text, with Request.Logprobs or Measure
-	Done   *Result // in the last event of a choice
+	Choice   int
+	Text     string
+	Passages []Passage // of a text in segments: whose the text is. Marks that end free text are in neither
+	Tokens   []Token   // the tokens behind the text, with Request.Logprobs or Measure
+	Done     *Result   // in the last event of a choice
 }
 
 // A Token is one token of the text. Its bytes may be part of a character, and
@@ -54,6 +55,9 @@ type Token struct {
 	// Options are those tokens, if they are few: what there was to choose
 	// from.
 	Options []sampling.Alternative
+
+	Segment int // of a text in segments: the one that its last byte belongs to
+	Before  int // and how many of its bytes come before that one
 }
 
 // FinishReason says why a text ended.
@@ -90,6 +94,7 @@ type Timings struct {
 // A ConstraintResult says what the constraint did to a text.
 type ConstraintResult struct {
 	ForcedTokens int // appended without asking the model
+	SavedSteps   int // of the model, which forced text and an end that had to come made needless
 	Masks        int // computed or looked up
 	MaskTotal    time.Duration
 	MaskMax      time.Duration

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"sync"
 
 	"stencil/decoder"
@@ -31,9 +32,18 @@ type CompiledSchema struct {
 	Bound      *decoder.Grammar
 	Constraint Constraint
 
+	compiled *schema.Schema
+	vocab    *vocab.Vocab
+	key      schemaKey
+
 	once      sync.Once
 	validator *Validator
 	unchecked error
+}
+
+// Document returns the schema as a part of a sequence.
+func (s *CompiledSchema) Document() Document {
+	return Document{fmt.Sprintf("schema %x %+v", s.key.text, s.key.opt), func() (*decoder.Grammar, error) { return s.compiled.Grammar(s.vocab), nil }}
 }
 
 // Validate checks a document with a validator that shares no code with the
@@ -84,7 +94,8 @@ func (c *Schemas) Warm() error {
 // that several requests ask for at once is compiled once. The errors are those
 // of schema.Compile.
 func (c *Schemas) Compile(src []byte, opt schema.Options) (*CompiledSchema, error) {
-	return c.cache.get(schemaKey{sha256.Sum256(src), opt}, func() (*CompiledSchema, error) {
+	key := schemaKey{sha256.Sum256(src), opt}
+	return c.cache.get(key, func() (*CompiledSchema, error) {
 		s, err := schema.Compile(src, opt)
 		if err != nil {
 			return nil, err
@@ -95,6 +106,7 @@ func (c *Schemas) Compile(src []byte, opt schema.Options) (*CompiledSchema, erro
 			Report:     s.Report(),
 			Bound:      bound,
 			Constraint: Grammar(bound),
+			compiled:   s, vocab: c.vocab, key: key,
 		}, nil
 	})
 }

@@ -54,11 +54,14 @@ type sequence struct {
 	advancing time.Duration // what the last advance took
 
 	tail      textTail
-	text      []byte    // what can be shown
-	sent      int       // how much of it went into events
-	told      time.Time // when the last one was sent
-	done      bool      // the result has been sent
+	size      int          // of the whole text in bytes
+	parts     *partTracker // nil unless the constraint is a sequence
+	text      []byte       // what can be shown
+	sent      int          // how much of it went into events
+	told      time.Time    // when the last one was sent
+	done      bool         // the result has been sent
 	unsent    []Token
+	passages  []Passage
 	result    Result
 	limits    ConstraintResult
 	ended     bool
@@ -110,7 +113,7 @@ func (s *sequence) prepare() {
 }
 
 func (s *sequence) constraintError(err error) error {
-	return &ConstraintError{Offset: len(s.text) + len(s.tail.held), Cause: err}
+	return &ConstraintError{Offset: s.size, Cause: err}
 }
 
 // advance samples the next token from the logits, and appends it and the text
@@ -177,13 +180,13 @@ func (s *sequence) isFree() bool {
 	if s.matcher == nil {
 		return true
 	}
-	segmented, ok := s.matcher.(interface{ Free() bool })
-	return ok && segmented.Free()
+	return s.parts != nil && s.parts.m.Free()
 }
 
 // settle ends the sequence where nothing more can or may follow.
 func (s *sequence) settle() {
 	if s.matcher != nil && s.onlyEndFollows() {
+		s.limits.SavedSteps++
 		s.end(FinishStop)
 		return
 	}
@@ -206,7 +209,7 @@ func (s *sequence) settle() {
 // closing notes that the budget has a say in the text from here on.
 func (s *sequence) closing() {
 	if !s.limits.BudgetClosed {
-		s.limits.BudgetClosed, s.limits.Closing = true, len(s.text)+len(s.tail.held)
+		s.limits.BudgetClosed, s.limits.Closing = true, s.size
 	}
 }
 
@@ -331,6 +334,7 @@ func (s *sequence) force() {
 	}
 	s.masked = false
 	s.limits.ForcedTokens += len(forced)
+	s.limits.SavedSteps += len(forced)
 	for _, token := range forced {
 		s.append(token, true, nil)
 	}
@@ -357,15 +361,52 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 		}
 		s.unsent = append(s.unsent, t)
 	}
+	s.size += len(b)
+	if s.parts != nil {
+		s.parts.raw = append(s.parts.raw, b...)
+		if s.measurer != nil && len(b) > 0 {
+			t := &s.unsent[len(s.unsent)-1]
+			segment, start := s.parts.segmentAt(s.size)
+			t.Segment, t.Before = segment, max(0, start-(s.size-len(b)))
+		}
+		s.tell(false)
+		return
+	}
 	s.tail.stops = nil
 	if s.isFree() {
 		s.tail.stops = s.job.req.Stop
 	}
 	text, stop := s.tail.add(b)
 	s.text = append(s.text, text...)
+	s.stop(stop)
+}
+
+// stop ends the text at a stop string, if there is one.
+func (s *sequence) stop(stop string) {
 	if stop != "" {
 		s.result.StopString = stop
 		s.end(FinishStop)
+	}
+}
+
+// tell adds what can be told of a text in parts; all of it once it is complete.
+func (s *sequence) tell(complete bool) {
+	parts, more := s.parts.next(complete)
+	for i, p := range parts {
+		s.tail.stops = nil
+		if s.parts.m.of.isFree(p.Segment) {
+			s.tail.stops = s.job.req.Stop
+		}
+		text, stop := s.tail.add([]byte(p.Text))
+		if stop == "" && (complete || !more[i]) {
+			text += s.tail.flush()
+		}
+		s.text = append(s.text, text...)
+		s.passages = appendPassage(s.passages, Passage{p.Segment, p.Visit, text})
+		if stop != "" {
+			s.stop(stop)
+			return
+		}
 	}
 }
 
@@ -393,6 +434,10 @@ func (s *sequence) onlyEndFollows() bool {
 func (s *sequence) end(reason FinishReason) {
 	s.ended = true
 	s.result.Finish = reason
+	if s.parts != nil && s.result.StopString == "" {
+		s.tell(true)
+		return
+	}
 	s.text = append(s.text, s.tail.flush()...)
 }
 

@@ -76,6 +76,9 @@ func (s *Stream) send(ev Event) {
 	if n := len(s.events); n > 0 && s.err == nil {
 		if last := &s.events[n-1]; last.Choice == ev.Choice && last.Done == nil {
 			last.Text += ev.Text
+			for _, p := range ev.Passages {
+				last.Passages = appendPassage(last.Passages, p)
+			}
 			last.Tokens = append(last.Tokens, ev.Tokens...)
 			last.Done = ev.Done
 			s.mu.Unlock()
@@ -87,6 +90,15 @@ func (s *Stream) send(ev Event) {
 	}
 	s.mu.Unlock()
 	s.wake()
+}
+
+// appendPassage appends a part, to the last one if it goes on with that.
+func appendPassage(list []Passage, p Passage) []Passage {
+	if n := len(list); n > 0 && list[n-1].Visit == p.Visit {
+		list[n-1].Text += p.Text
+		return list
+	}
+	return append(list, p)
 }
 
 // finish ends the stream; only the first call counts.

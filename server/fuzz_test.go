@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"testing"
 )
 
@@ -109,50 +108,6 @@ func foreignQuery(read func(*object) (*foreignRequest, error)) func(*object) (*q
 		}
 		return q.query, nil
 	}
-}
-
-// FuzzReader checks that a text is read the same however it is cut.
-func FuzzReader(f *testing.F) {
-	f.Add("hmm</think>\n\nso "+weatherCall+"\n"+weatherCall, uint8(3), uint8(2))
-	f.Add(weatherCall+"<tool_call", uint8(1), uint8(1))
-	f.Add(`{"a":"<tool_call>"}`, uint8(2), uint8(4))
-	f.Add("\n<think>\nhmm\n</think>\n\nso", uint8(6), uint8(2))
-	f.Fuzz(func(t *testing.T, text string, kind, size uint8) {
-		layouts := []layout{
-			{}, {trigger: callOpening}, {calls: true}, {think: "</think>\n\n", trigger: callOpening}, {trigger: callOpening, fork: true},
-			{opening: thinkOpening, think: "</think>", calls: true}, {mayThink: true}, {mayThink: true, trigger: callOpening},
-		}
-		l := layouts[int(kind)%len(layouts)]
-		whole := l.parse(text)
-		r := newReader(l)
-		var pieces []piece
-		for rest := text; rest != ""; {
-			n := min(len(rest), int(size)+1)
-			pieces = append(pieces, r.add(rest[:n])...)
-			rest = rest[n:]
-		}
-		var content, arguments, thought strings.Builder
-		calls := 0
-		for _, p := range append(pieces, r.flush()...) {
-			switch p.kind {
-			case pieceContent:
-				content.WriteString(p.text)
-			case pieceReasoning:
-				thought.WriteString(p.text)
-			case pieceCall:
-				calls++
-			case pieceArguments:
-				arguments.WriteString(p.text)
-			}
-		}
-		want := ""
-		for _, c := range whole.Calls {
-			want += c.Arguments
-		}
-		if content.String() != whole.Content || thought.String() != whole.Reasoning || calls != len(whole.Calls) || arguments.String() != want {
-			t.Errorf("cut into %d: %q %q %d %q, whole: %+v", size+1, content.String(), thought.String(), calls, arguments.String(), whole)
-		}
-	})
 }
 
 // FuzzScanner checks the places of values against a decoder.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stencil/backend"
+	"stencil/chat"
 	"stencil/decoder/walk"
 	"stencil/engine"
 )
@@ -47,6 +48,11 @@ type served struct {
 	prompts  *engine.Prompts
 	schemas  *engine.Schemas
 	grammars *engine.Grammars
+	parts    *engine.Sequences
+	callForm chat.CallForm // how the model writes calls, and whether its template says so
+	callsAs  bool
+	thoughts chat.ThoughtForm // how it writes thoughts
+	thinksAs bool
 	// tokens are the vocabulary by text, made when first asked for.
 	tokens func() *walk.Tokens
 }
@@ -57,8 +63,11 @@ func (h *host) newServed(e *engine.Engine) (*served, error) {
 	m := &served{
 		host: h, name: h.name, created: h.created, engine: e,
 		prompts: engine.NewPrompts(e.Vocab()), schemas: engine.NewSchemas(e.Vocab(), limit), grammars: engine.NewGrammars(e.Vocab(), limit),
+		parts:  engine.NewSequences(e.Vocab(), limit),
 		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(e.Vocab()) }),
 	}
+	m.callForm, m.callsAs = m.prompts.CallForm()
+	m.thoughts, m.thinksAs = m.prompts.ThoughtForm()
 	if err := m.schemas.Warm(); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}

@@ -31,6 +31,11 @@ type modelReply struct {
 	Parameters    uint64 `json:"parameters,omitempty"`
 	ContextLength int    `json:"context_length,omitempty"`
 	Loaded        bool   `json:"loaded"`
+
+	// How the model writes calls of tools and thoughts, by the name of the form;
+	// in brackets if its template doesn't say and the form is the usual one.
+	ToolCalls string `json:"tool_calls,omitempty"`
+	Thoughts  string `json:"thoughts,omitempty"`
 }
 
 // listModels is GET /v1/models.
@@ -66,6 +71,15 @@ func modelOf(h *host) modelReply {
 		out.Loaded, out.ContextLength = true, m.engine.ContextLimit()
 		out.Architecture, out.Description = info.Architecture, info.Description
 		out.Quantization, out.Parameters = info.Quantization, info.Parameters
+		out.ToolCalls, out.Thoughts = bracketed(m.callForm.Name, m.callsAs), bracketed(m.thoughts.Name, m.thinksAs)
 	}
 	return out
+}
+
+// bracketed returns a name, in brackets unless it is sure.
+func bracketed(name string, sure bool) string {
+	if sure {
+		return name
+	}
+	return "(" + name + ")"
 }

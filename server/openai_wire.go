@@ -145,6 +145,7 @@ func (q *query) effort(effort string) {
 	q.variable("reasoning_effort", effort)
 	if effort == "none" {
 		q.variable("enable_thinking", false)
+		q.NoThoughts = true
 	}
 }
 

@@ -1,22 +1,37 @@
 package server
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
-	"regexp"
 	"strings"
+
+	"stencil/engine"
 )
 
-// A layout says how the text of a model is to be read: what of it is the
-// answer, what is reasoning, what are calls of tools.
+// A layout says what the parts of a text mean; see outline. A nil layout is that of
+// a text which is all answer.
 type layout struct {
-	calls    bool   // the text is calls and nothing else
-	trigger  string // calls begin after this text; "" if there are none in free text
-	fork     bool   // the text begins with the trigger or is all answer
-	opening  string // reasoning begins after this text, which is dropped
-	think    string // reasoning ends after this text; "" without reasoning
-	mayThink bool   // the text may begin with reasoning in the usual marks
+	nodes []node
+	tools []compiledTool
+	ids   int // as chat.CallForm has it
+}
+
+// isDocument reports whether a part is the constrained answer.
+func (l *layout) isDocument(segment int) bool {
+	return segment >= 0 && l.nodes[segment].Role == roleContent && l.nodes[segment].Doc != ""
+}
+
+// hasFree reports whether some of the answer is free text.
+func (l *layout) hasFree() bool {
+	if l == nil {
+		return false
+	}
+	for _, n := range l.nodes {
+		if n.Free && n.Role == roleContent {
+			return true
+		}
+	}
+	return false
 }
 
 // A message is a text, read.
@@ -53,272 +68,108 @@ type piece struct {
 	name string
 }
 
-// parse reads a whole text.
-func (l layout) parse(text string) message {
+// add adds a piece.
+func (m *message) add(p piece) {
+	switch p.kind {
+	case pieceContent:
+		m.Content += p.text
+	case pieceReasoning:
+		m.Reasoning += p.text
+	case pieceCall:
+		m.Calls = append(m.Calls, call{ID: p.id, Name: p.name})
+	case pieceArguments:
+		m.Calls[len(m.Calls)-1].Arguments += p.text
+	}
+}
+
+// read reads a whole text.
+func (l *layout) read(text string, parts []engine.Passage) message {
 	var m message
 	r := newReader(l)
-	for _, p := range append(r.add(text), r.flush()...) {
-		switch p.kind {
-		case pieceContent:
-			m.Content += p.text
-		case pieceReasoning:
-			m.Reasoning += p.text
-		case pieceCall:
-			m.Calls = append(m.Calls, call{ID: p.id, Name: p.name})
-		case pieceArguments:
-			m.Calls[len(m.Calls)-1].Arguments += p.text
-		}
+	for _, p := range append(r.add(text, parts), r.end()...) {
+		m.add(p)
 	}
 	return m
 }
 
-// answer returns a text without the reasoning before the answer.
-func (l layout) answer(text string) string {
-	if _, after, ok := strings.Cut(text, l.think); ok && l.think != "" {
-		return after
-	}
-	return text
-}
-
-// A reader reads a text as it comes. What the constraint has put between the
-// parts (markers, the names around a call's arguments) is not part of any
-// piece.
+// A reader reads a text as it comes. What stands between the parts (marks, the names
+// around a call's arguments) is in no piece.
 type reader struct {
-	layout
-	state readerState
-	held  []byte // not decided yet
-	calls int
-	depth int // of the arguments' JSON
-	quote bool
-	skip  bool // the next byte of a string is escaped
+	layout *layout
+	visit  int // the part that was read last
+	role   role
+	calls  int
+	blank  bool // nothing but blanks has come since the thoughts began or ended
 }
 
-type readerState uint8
+func newReader(l *layout) *reader { return &reader{layout: l, visit: -1} }
 
-const (
-	readContent readerState = iota
-	readOpening             // before the reasoning
-	readReasoning
-	readMaybe     // not known yet whether there is reasoning
-	readGap       // between reasoning and answer
-	readFork      // not known yet whether there are calls
-	readBetween   // before a call, or after the last one
-	readHeader    // {"name": …, "arguments":
-	readArguments // the JSON of a call
-	readCallTail  // the bracket after it
-)
-
-func newReader(l layout) *reader {
-	r := &reader{layout: l}
-	switch {
-	case l.opening != "":
-		r.state = readOpening
-	case l.think != "":
-		r.state = readReasoning
-	case l.mayThink:
-		r.state = readMaybe
-	default:
-		r.answer()
-	}
-	return r
-}
-
-// answer begins to read the answer.
-func (r *reader) answer() {
-	switch {
-	case r.layout.calls:
-		r.state = readBetween
-	case r.layout.fork:
-		r.state = readFork
-	default:
-		r.state = readContent
-	}
-}
-
-// add reads on and returns what is certain.
-func (r *reader) add(text string) []piece {
-	var out []piece
-	for rest := []byte(text); len(rest) > 0; {
-		switch r.state {
-		case readOpening:
-			n := min(len(rest), len(r.opening)-len(r.held))
-			if r.held = append(r.held, rest[:n]...); len(r.held) == len(r.opening) {
-				r.held, r.state = r.held[:0], readReasoning
-			}
-			rest = rest[n:]
-		case readReasoning:
-			rest = r.until(rest, r.think, pieceReasoning, &out, r.reasoned)
-		case readMaybe:
-			rest = r.maybe(rest)
-		case readGap:
-			if rest = bytes.TrimLeft(rest, " \n"); len(rest) > 0 {
-				r.answer()
-			}
-		case readFork:
-			rest = r.forked(rest)
-		case readContent:
-			if r.trigger == "" {
-				out = append(out, piece{kind: pieceContent, text: string(rest)})
-				return out
-			}
-			rest = r.until(rest, r.trigger, pieceContent, &out, func() { r.state = readBetween })
-		case readBetween:
-			i := bytes.IndexByte(rest, '{')
-			if i < 0 {
-				return out
-			}
-			r.state, rest = readHeader, rest[i:]
-		case readHeader:
-			rest = r.header(rest, &out)
-		case readArguments:
-			rest = r.arguments(rest, &out)
-		case readCallTail:
-			if rest[0] == '}' {
-				r.state = readBetween
-			}
-			rest = rest[1:]
+// add reads on: what has come of a text in parts, or of one without.
+func (r *reader) add(text string, parts []engine.Passage) (out []piece) {
+	if r.layout == nil {
+		if text == "" {
+			return nil
 		}
+		return []piece{{kind: pieceContent, text: text}}
+	}
+	for _, p := range parts {
+		n := &r.layout.nodes[p.Segment]
+		if p.Visit != r.visit {
+			out = append(out, r.end()...)
+			r.visit = p.Visit
+			if n.Role == roleReasoning || r.role == roleReasoning {
+				r.blank = true
+			}
+			if n.Role != roleMark {
+				r.role = n.Role
+			}
+			if n.Role == roleArguments {
+				out = append(out, piece{kind: pieceCall, call: r.calls, id: r.layout.newCallID(), name: r.layout.tools[n.Tool].Name})
+			}
+		}
+		if r.blank && n.Doc == "" {
+			p.Text = strings.TrimLeft(p.Text, " \n")
+		}
+		if p.Text == "" {
+			continue
+		}
+		switch n.Role {
+		case roleContent:
+			out = append(out, piece{kind: pieceContent, text: p.Text})
+		case roleReasoning:
+			out = append(out, piece{kind: pieceReasoning, text: p.Text})
+		case roleArguments:
+			out = append(out, piece{kind: pieceArguments, call: r.calls, text: p.Text})
+		default:
+			continue
+		}
+		r.blank = false
 	}
 	return out
 }
 
-// until gives out text as pieces of a kind until the marker, which is dropped
-// together with what it ends.
-func (r *reader) until(rest []byte, marker string, kind pieceKind, out *[]piece, then func()) []byte {
-	r.held = append(r.held, rest...)
-	give := func(text []byte) {
-		if len(text) > 0 {
-			*out = append(*out, piece{kind: kind, text: string(text)})
-		}
-	}
-	if i := bytes.Index(r.held, []byte(marker)); i >= 0 {
-		give(r.held[:i])
-		after := bytes.Clone(r.held[i+len(marker):])
-		r.held = r.held[:0]
-		then()
-		return after
-	}
-	keep := 0
-	for n := min(len(marker)-1, len(r.held)); n > 0; n-- {
-		if strings.HasPrefix(marker, string(r.held[len(r.held)-n:])) {
-			keep = n
-			break
-		}
-	}
-	give(r.held[:len(r.held)-keep])
-	r.held = append(r.held[:0], r.held[len(r.held)-keep:]...)
-	return nil
-}
-
-// maybe finds out whether the text begins with reasoning. Models that reason
-// unasked do.
-func (r *reader) maybe(rest []byte) []byte {
-	r.held = append(r.held, rest...)
-	begin := bytes.TrimLeft(r.held, " \n")
-	opening := strings.TrimSpace(thinkOpening)
-	n := min(len(begin), len(opening))
-	switch {
-	case string(begin[:n]) != opening[:n]:
-		rest = bytes.Clone(r.held)
-		r.answer()
-	case n < len(opening):
-		return nil
-	default:
-		rest = bytes.TrimPrefix(bytes.Clone(begin[n:]), []byte("\n"))
-		r.state, r.think, r.mayThink = readReasoning, thinkMarker, true
-	}
-	r.held = r.held[:0]
-	return rest
-}
-
-// reasoned goes on after the reasoning.
-func (r *reader) reasoned() {
-	if r.mayThink {
-		r.state = readGap
-		return
-	}
-	r.answer()
-}
-
-// forked finds out whether the text begins with a call.
-func (r *reader) forked(rest []byte) []byte {
-	r.held = append(r.held, rest...)
-	n := min(len(r.held), len(r.trigger))
-	switch {
-	case string(r.held[:n]) != r.trigger[:n]:
-		r.state, r.trigger = readContent, ""
-	case n == len(r.trigger):
-		r.state = readBetween
-	default:
+// end says that the last part is over.
+func (r *reader) end() []piece {
+	if r.role != roleArguments {
 		return nil
 	}
-	rest = bytes.Clone(r.held)
-	r.held = r.held[:0]
-	return rest
+	r.role = roleMark
+	r.calls++
+	return []piece{{kind: pieceCallEnd, call: r.calls - 1}}
 }
 
-var callName = regexp.MustCompile(`"name"\s*:\s*"([^"]*)"`)
-
-// header reads up to the bracket that begins the arguments.
-func (r *reader) header(rest []byte, out *[]piece) []byte {
-	from := 0
-	if len(r.held) == 0 {
-		from = 1 // the call's own bracket
+// newCallID returns an identifier of a call, as long as the model wants it.
+func (l *layout) newCallID() string {
+	if l.ids == 0 {
+		return newID("call_")
 	}
-	i := bytes.IndexByte(rest[from:], '{')
-	if i < 0 {
-		r.held = append(r.held, rest...)
-		return nil
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	b := make([]byte, l.ids)
+	rand.Read(b) // never fails
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
 	}
-	r.held = append(r.held, rest[:from+i]...)
-	name := ""
-	if m := callName.FindSubmatch(r.held); m != nil {
-		name = string(m[1])
-	}
-	*out = append(*out, piece{kind: pieceCall, call: r.calls, id: newID("call_"), name: name})
-	r.state, r.held, r.depth = readArguments, r.held[:0], 0
-	return rest[from+i:]
-}
-
-// arguments gives out the JSON object that the arguments are.
-func (r *reader) arguments(rest []byte, out *[]piece) []byte {
-	for i, c := range rest {
-		switch {
-		case r.skip:
-			r.skip = false
-		case r.quote:
-			r.skip, r.quote = c == '\\', c != '"'
-		case c == '"':
-			r.quote = true
-		case c == '{' || c == '[':
-			r.depth++
-		case c == '}' || c == ']':
-			if r.depth--; r.depth == 0 {
-				*out = append(*out, piece{kind: pieceArguments, call: r.calls, text: string(rest[:i+1])}, piece{kind: pieceCallEnd, call: r.calls})
-				r.calls++
-				r.state = readCallTail
-				return rest[i+1:]
-			}
-		}
-	}
-	*out = append(*out, piece{kind: pieceArguments, call: r.calls, text: string(rest)})
-	return nil
-}
-
-// flush returns what was held back, at the end of the text.
-func (r *reader) flush() []piece {
-	if len(r.held) == 0 {
-		return nil
-	}
-	text := string(r.held)
-	r.held = r.held[:0]
-	switch r.state {
-	case readContent, readFork, readMaybe:
-		return []piece{{kind: pieceContent, text: text}}
-	case readReasoning:
-		return []piece{{kind: pieceReasoning, text: text}}
-	}
-	return nil
+	return string(b)
 }
 
 // newID returns an identifier that nobody has had before.

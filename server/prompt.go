@@ -54,7 +54,7 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 				return nil, err
 			}
 		} else {
-			instruction = join(toolInstruction(q.Tools.callable()), instruction)
+			instruction = join(toolInstruction(q.Tools.callable(), m.callForm), instruction)
 		}
 	}
 	in.Messages = withSystem(q.Messages, instruction)

@@ -38,6 +38,7 @@ type query struct {
 	TopLogprobs   int
 	PromptSchema  string // auto, always, never
 	Reasoning     bool   // the model thinks before it answers
+	NoThoughts    bool   // it does not, even if it is used to
 	ThinkTokens   int    // how long at most; 0: no bound of its own
 	Forced        bool
 	OnBudget      string // close, truncate
@@ -117,7 +118,11 @@ func (q *query) readReasoning(o *object) error {
 	if !o.given(name) {
 		return nil
 	}
-	if json.Unmarshal(o.members[name], &q.Reasoning) != nil {
+	if json.Unmarshal(o.members[name], &q.Reasoning) == nil {
+		if !q.Reasoning {
+			q.effort("none")
+		}
+	} else {
 		in, err := o.child(name)
 		if err != nil {
 			return o.wrongType(name, "true, false or an object")
@@ -174,8 +179,8 @@ type generation struct {
 	model   *served
 	query   *query
 	request engine.Request
-	rule    *rule // nil for free text
-	layout  layout
+	rule    *rule   // nil for free text
+	layout  *layout // nil: the text has no parts
 }
 
 // accept finds the model of a query and prepares it.
@@ -195,8 +200,11 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 		q.variable("enable_thinking", true)
 	}
 	var err error
-	if g.rule, g.layout, err = m.rule(q); err != nil {
+	if g.rule, err = m.rule(q); err != nil {
 		return nil, err
+	}
+	if !q.Reasoning && g.rule != nil && !g.rule.free && m.prompts.Mentions("enable_thinking") {
+		q.variable("enable_thinking", false) // the answer is constrained from its beginning on
 	}
 	prompt, err := m.prompt(q, g.rule)
 	if err != nil {
@@ -217,29 +225,24 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	if !q.Seeded {
 		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
-	switch {
-	case q.Reasoning, q.Messages != nil && begunToThink(m.engine.Vocab(), prompt):
-		g.reason()
-	case q.Messages != nil && (g.rule == nil || g.layout.trigger != "" && !g.layout.fork):
-		g.layout.mayThink = true
+	if err := g.compose(); err != nil {
+		return nil, err
+	}
+	free := g.rule == nil || g.rule.free || g.layout.hasFree()
+	if free {
+		g.request.Stop = q.Stop
+	} else if len(q.Stop) > 0 {
+		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
 	}
 	if g.rule == nil {
-		g.request.Stop = q.Stop
 		return g, nil
 	}
+	q.warnOf(g.rule)
 	if g.rule.free {
-		g.request.Stop = q.Stop
-		q.warnOf(g.rule)
 		return g, nil
 	}
 	if g.request.Measure = true; g.request.Constraint == nil {
 		g.request.Constraint = g.rule.constraint
-	}
-	q.warnOf(g.rule)
-	if g.rule.segments != nil && g.rule.format == nil && q.Tools.Mode == toolsAuto {
-		g.request.Stop = q.Stop // there is free text
-	} else if len(q.Stop) > 0 {
-		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
 	}
 	return g, nil
 }

@@ -1,56 +1,60 @@
 package server
 
 import (
+	"fmt"
 	"strings"
 
-	"stencil/engine"
+	"stencil/chat"
 	"stencil/vocab"
 )
 
-// How reasoning is marked in a text: as DeepSeek's and Qwen's models do it, and
-// most that came after them.
-const (
-	thinkOpening = "<think>\n"
-	thinkMarker  = "</think>"
-	thinkGap     = "\n\n" // between the marker and the answer
-)
-
-// reason puts reasoning before the answer of a generation: free text, of as many
-// tokens as it may have, and then whatever the rule says.
-func (g *generation) reason() {
-	v, q := g.model.engine.Vocab(), g.query
-	list := []engine.Segment{
-		{Kind: engine.SegmentFree, Text: thinkMarker, Tokens: q.ThinkTokens},
-		{Kind: engine.SegmentGiven, Text: thinkGap},
-	}
-	if !begunToThink(v, g.request.Prompt) {
-		list = append([]engine.Segment{{Kind: engine.SegmentGiven, Text: thinkOpening}}, list...)
-		g.layout.opening = thinkOpening
-	}
-	g.layout.think = thinkMarker + thinkGap
-	for i := range list {
-		list[i].Next = i + 1
-	}
-	shift := len(list)
+// compose lays out the text of a generation in parts, if it has any: thoughts
+// before the answer, calls of tools. A text without, or one that is a document as
+// a whole, has none.
+func (g *generation) compose() error {
+	m, q := g.model, g.query
+	p := plan{form: m.callForm, thought: m.thoughts, budget: q.ThinkTokens}
+	isChat := q.Messages != nil
+	p.begun = isChat && m.thoughts.Name != chat.Harmony && begunToThink(m.engine.Vocab(), g.request.Prompt, m.thoughts.Open)
 	switch {
-	case g.rule == nil || g.rule.free:
-		list = append(list, engine.Segment{Kind: engine.SegmentFree, MayEnd: true})
-	case g.rule.segments == nil:
-		list = append(list, engine.Segment{Kind: engine.SegmentDocument, Grammar: g.rule.bound, MayEnd: true})
-	default:
-		for _, s := range g.rule.segments {
-			s.Next += shift
-			s.Or += shift
-			list = append(list, s)
+	case q.Reasoning:
+		p.think = thinkCertainly
+	case isChat && !q.NoThoughts && (m.thinksAs || !m.prompts.HasTemplate()):
+		p.think = thinkPerhaps
+	}
+	if r := g.rule; r != nil && !r.free {
+		p.tools, p.must, p.parallel, p.format = r.tools, r.must, r.parallel, r.part
+		if r.format != nil {
+			p.format = r.format.part
 		}
 	}
-	g.request.Constraint = engine.Segments(v, list)
+	harmony := isChat && m.thoughts.Name == chat.Harmony
+	if !harmony && p.tools == nil && !p.begun && (p.think == thinkNot || p.think == thinkPerhaps && p.format != nil) {
+		return nil
+	}
+	if p.thought.Name == chat.Harmony && !isChat {
+		p.thought = chat.UsualThoughts // nothing but a conversation has channels
+	}
+	switch {
+	case p.tools != nil && !m.callsAs:
+		q.Warnings = append(q.Warnings, fmt.Sprintf("the model's template and vocabulary don't say how it writes calls of tools; they are written in the form %q", m.callForm.Name))
+	case q.Reasoning && !m.thinksAs:
+		q.Warnings = append(q.Warnings, fmt.Sprintf("the model's template doesn't say how it writes thoughts; they are written in the form %q", m.thoughts.Name))
+	}
+	o, first := p.outline()
+	var err error
+	g.request.Constraint, g.layout, err = o.compile(m.parts, m.engine.Vocab(), first)
+	if err != nil {
+		return err
+	}
+	g.layout.tools, g.layout.ids = p.tools, p.form.IDs
+	return nil
 }
 
-// begunToThink reports whether a prompt ends with the marker that begins
-// reasoning, as the templates of some models do.
-func begunToThink(v *vocab.Vocab, prompt []int32) bool {
-	const last = 8 // tokens that the marker and a line break may take
+// begunToThink reports whether a prompt ends with the mark that begins thoughts,
+// as the templates of some models do.
+func begunToThink(v *vocab.Vocab, prompt []int32, mark string) bool {
+	const last = 8 // tokens that the mark and a line break may take
 	var b strings.Builder
 	for _, t := range prompt[max(0, len(prompt)-last):] {
 		if text := v.Bytes(t); len(text) > 0 {
@@ -59,5 +63,5 @@ func begunToThink(v *vocab.Vocab, prompt []int32) bool {
 			b.WriteString(v.Text(t))
 		}
 	}
-	return strings.HasSuffix(strings.TrimSpace(b.String()), strings.TrimSpace(thinkOpening))
+	return strings.HasSuffix(strings.TrimSpace(b.String()), mark)
 }

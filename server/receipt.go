@@ -18,6 +18,7 @@ type receipt struct {
 	Validated    *bool         `json:"validated"` // null: the validator has no verdict, a warning says why
 	Errors       []errorDetail `json:"errors,omitempty"`
 	ForcedTokens int           `json:"forced_tokens"`
+	TokensSaved  int           `json:"tokens_saved"` // steps of the model that were not needed
 	Mask         maskReply     `json:"mask_us"`
 	Pressure     pressureReply `json:"pressure"`
 	BudgetClosed bool          `json:"budget_closed"`
@@ -52,10 +53,9 @@ func issues(list []schema.Issue) []issueReply {
 	return out
 }
 
-// receiptOf makes the receipt of a text, validating the part that is the
-// answer. The second result is
-// set when the text is complete and yet does not fit.
-func receiptOf(r *rule, text string, c *choice, tries int) (*receipt, *engine.InvalidDocumentError, string) {
+// receiptOf makes the receipt of a text, validating its message. The second result
+// is set when the text is complete and yet does not fit.
+func receiptOf(r *rule, c *choice, tries int) (*receipt, *engine.InvalidDocumentError, string) {
 	result := c.result
 	limits := result.Constraint
 	if limits == nil || r.free {
@@ -65,7 +65,7 @@ func receiptOf(r *rule, text string, c *choice, tries int) (*receipt, *engine.In
 		Type: r.kind, Hash: r.report.Hash,
 		Enforced: append([]string{}, r.report.Enforced...), // an empty list, not null
 		Checked:  issues(r.report.Checked), Ignored: issues(r.report.Ignored),
-		ForcedTokens: limits.ForcedTokens,
+		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
 		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries,
 	}
@@ -76,12 +76,12 @@ func receiptOf(r *rule, text string, c *choice, tries int) (*receipt, *engine.In
 		}
 	}
 	valid := false
-	free := r.segments != nil && len(c.message.Calls) == 0      // calls were possible, and there are none
-	if result.Finish != engine.FinishStop && !free && !r.free { // cut off by the budget, as was asked for
+	free := r.tools != nil && !r.must && len(c.message.Calls) == 0 // calls were possible, and there are none
+	if result.Finish != engine.FinishStop && !free && !r.free {    // cut off by the budget, as was asked for
 		out.Validated = &valid
 		return out, nil, ""
 	}
-	err := r.check(text)
+	err := r.check(&c.message)
 	var bad *engine.InvalidDocumentError
 	switch {
 	case err == nil:

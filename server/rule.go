@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"stencil/decoder"
 	"stencil/engine"
 	"stencil/schema"
 )
@@ -14,36 +13,39 @@ import (
 type rule struct {
 	kind        string // schema, json, grammar, regex, choice, tools
 	constraint  engine.Constraint
-	bound       *decoder.Grammar // of a constraint on the whole text
-	segments    []engine.Segment // of one on parts of it
-	format      *rule            // with tools: what a text without calls must fit; nil: anything
+	part        *engine.Document // a constraint on the whole text, as a part of a longer one
 	report      schema.Report
 	instruction string          // what the model is told of it
 	document    json.RawMessage // the schema, when the whole text is one document that fits it
 	// check tells whether a complete text fits, without the constraint's
 	// own code: nil, an *engine.InvalidDocumentError, or why there is no
 	// verdict.
-	check func(text string) error
+	check func(msg *message) error
+
+	tools    []compiledTool // that may be called
+	must     bool           // one has to be
+	parallel bool           // several may be
+	format   *rule          // what a text without calls must fit; nil: anything
 
 	free bool // not enforced, only checked
 
 	enums enumerations
 }
 
-// rule returns what a query's text must fit, and how the text is laid out.
-func (m *served) rule(q *query) (*rule, layout, error) {
+// rule returns what a query's text must fit.
+func (m *served) rule(q *query) (*rule, error) {
 	var format *rule
 	if q.Constraint.Kind != "" {
 		var err error
 		if format, err = m.formatRule(q.Constraint); err != nil {
-			return nil, layout{}, err
+			return nil, err
 		}
 		if q.Constraint.NoMasks {
 			format = format.afterwards()
 		}
 	}
 	if q.Tools == nil || q.Tools.Mode == toolsNone {
-		return format, layout{}, nil
+		return format, nil
 	}
 	return m.toolRule(q.Tools, format)
 }
@@ -58,10 +60,11 @@ func (m *served) formatRule(c constraintFields) (*rule, error) {
 	if err != nil {
 		return nil, inField(err, c.Param)
 	}
+	part := compiled.Document()
 	return &rule{
-		kind: c.Kind, constraint: compiled.Constraint, bound: compiled.Bound, report: compiled.Report,
+		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report,
 		instruction: compiled.Instruction(), document: compiled.Source,
-		check: func(text string) error { return compiled.Validate([]byte(text)) },
+		check: func(msg *message) error { return compiled.Validate([]byte(msg.Content)) },
 	}, nil
 }
 
@@ -84,7 +87,9 @@ func (m *served) grammarRule(c constraintFields) (*rule, error) {
 	if err != nil {
 		return nil, inField(err, c.Param)
 	}
-	r.constraint, r.bound, r.check = g.Constraint, g.Bound, g.Validate
+	part := g.Document()
+	r.constraint, r.part = g.Constraint, &part
+	r.check = func(msg *message) error { return g.Validate(msg.Content) }
 	r.report = schema.Report{Hash: g.Report.Hash, Enforced: []string{c.Kind}}
 	for _, w := range g.Report.Warnings {
 		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})

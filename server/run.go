@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,8 @@ import (
 type choice struct {
 	result   *engine.Result
 	tokens   []engine.Token
-	trace    *trace // nil for free text
+	parts    []engine.Passage // of a text that has them
+	trace    *trace           // nil for free text
 	message  message
 	receipt  *receipt
 	json     json.RawMessage // the text as JSON, when it is a whole document
@@ -63,6 +65,7 @@ func gather(ctx context.Context, e *engine.Engine, req engine.Request) ([]choice
 		}
 		c := &choices[ev.Choice]
 		c.tokens = append(c.tokens, ev.Tokens...)
+		c.parts = append(c.parts, ev.Passages...)
 		if ev.Done != nil {
 			c.result = ev.Done
 		}
@@ -73,12 +76,13 @@ func gather(ctx context.Context, e *engine.Engine, req engine.Request) ([]choice
 // tries again until it fits.
 func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
 	for try := 1; ; try++ {
+		c.message = g.layout.read(c.result.Text, c.parts)
 		bad := s.conclude(ctx, g, c, try)
 		if bad == nil {
 			return nil
 		}
 		if try > retryMax {
-			return &validationError{text: c.result.Text, details: c.receipt.Errors, tries: try}
+			return &validationError{text: c.text(), details: c.receipt.Errors, tries: try}
 		}
 		again := g.request
 		again.Choices = 1
@@ -88,14 +92,16 @@ func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
 			return err
 		}
 		c.wasted += c.result.CompletionTokens
-		c.result, c.tokens, c.trace = next[0].result, next[0].tokens, nil
+		c.result, c.tokens, c.parts, c.trace = next[0].result, next[0].tokens, next[0].parts, nil
 	}
 }
+
+// text is what a choice says: its answer, or if there is none all of its text.
+func (c *choice) text() string { return cmp.Or(c.message.Content, c.result.Text) }
 
 // conclude fills in what is known once a text is complete. It returns the
 // validator's objections if keywords were left to it.
 func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int) *engine.InvalidDocumentError {
-	c.message = g.layout.parse(c.result.Text)
 	if g.rule == nil {
 		return nil
 	}
@@ -113,7 +119,7 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 	if r.format != nil && len(c.message.Calls) == 0 {
 		r = r.format
 	}
-	c.receipt, bad, warning = receiptOf(r, g.layout.answer(c.result.Text), c, try)
+	c.receipt, bad, warning = receiptOf(r, c, try)
 	if warning != "" {
 		c.warnings = append(c.warnings, warning)
 	}
@@ -133,15 +139,18 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 // concludeFree is conclude for a text that was written without masks. The
 // objections are returned if the request is strict.
 func (s *Server) concludeFree(g *generation, c *choice, try int) *engine.InvalidDocumentError {
-	text := clean(c.message.Content)
+	written := c.message.Content
+	c.message.Content = clean(written)
 	var bad *engine.InvalidDocumentError
 	var warning string
-	c.receipt, bad, warning = receiptOf(g.rule, text, c, try)
+	c.receipt, bad, warning = receiptOf(g.rule, c, try)
 	if warning != "" {
 		c.warnings = append(c.warnings, warning)
 	}
-	if g.rule.document != nil && json.Valid([]byte(text)) {
-		c.message.Content, c.json = text, json.RawMessage(text)
+	if text := c.message.Content; g.rule.document != nil && json.Valid([]byte(text)) {
+		c.json = json.RawMessage(text)
+	} else {
+		c.message.Content = written
 	}
 	if g.query.Constraint.Strict {
 		return bad

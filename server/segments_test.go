@@ -9,7 +9,7 @@ import (
 	"stencil/backend/scripted"
 )
 
-const weatherCall = "<tool_call>\n" + `{"name":"weather","arguments":{"days":3,"unit":"C"}}` + "\n</tool_call>"
+const weatherCall = "<tool_call>\n" + `{"name": "weather", "arguments": {"days":3,"unit":"C"}}` + "\n</tool_call>"
 
 // With tool_choice auto the model is free until it begins a call, which then
 // fits its schema.
@@ -123,15 +123,15 @@ func TestReasoning(t *testing.T) {
 // A model that reasons unasked is understood: in free text by its marks, and
 // where its template has begun the reasoning, before a constrained answer too.
 func TestReasoningUnasked(t *testing.T) {
-	v := loadVocab(t)
-	_, url := start(t, setup{next: scripted.SayText(v, "<think>\nhmm\n</think>\n\nhello")})
+	v := familyVocab(t, "qwen3")
+	url := serve(t, v, scripted.SayText(v, "<think>\nhmm\n</think>\n\nhello"))
 	for _, more := range []string{"", ", " + weatherTools} {
 		_, _, got := post(t, url+"/v1/chat/completions", chatBody(`"temperature": 0`+more))
 		if message := at(got, "choices", 0, "message"); at(message, "content") != "hello" || at(message, "reasoning_content") != "hmm\n" {
 			t.Errorf("%v", got)
 		}
 	}
-	if prompt := v.Encode("what? <think>\n"); !begunToThink(v, prompt) || begunToThink(v, v.Encode("what?")) || begunToThink(v, v.Encode("<think> is a mark")) {
+	if prompt := v.Encode("what? <think>\n"); !begunToThink(v, prompt, "<think>") || begunToThink(v, v.Encode("what?"), "<think>") || begunToThink(v, v.Encode("<think> is a mark"), "<think>") {
 		t.Error("the beginning of reasoning in a prompt")
 	}
 }

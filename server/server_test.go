@@ -49,6 +49,15 @@ func loadVocab(t testing.TB) *vocab.Vocab {
 	return v
 }
 
+// endless is a field with which no model with the built-in vocabulary ends a text.
+func endless(t testing.TB) string {
+	var ends []string
+	for _, id := range loadVocab(t).EOG() {
+		ends = append(ends, fmt.Sprintf(`"%d": -100`, id))
+	}
+	return `"logit_bias": {` + strings.Join(ends, ", ") + `}`
+}
+
 type setup struct {
 	reply string        // what the model says; "": random text
 	next  scripted.Func // or how it computes logits
@@ -373,7 +382,7 @@ func TestStreamErrors(t *testing.T) {
 	if status != 400 || at(got, "error", "param") != "top_k" {
 		t.Errorf("%d %v", status, got)
 	}
-	resp, events := postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 30, "stream": true, "logit_bias": {"637": -100, "638": -100, "639": -100}}`)
+	resp, events := postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 30, "stream": true, `+endless(t)+`}`)
 	last := events[len(events)-1]
 	if resp.StatusCode != 200 || last.name != "error" || at(last.data, "error", "code") != "internal_error" {
 		t.Errorf("%d %v", resp.StatusCode, events)
@@ -391,7 +400,7 @@ func TestHangUp(t *testing.T) {
 	stats := func() engine.Stats { return srv.someServed().engine.Stats() }
 	for _, stream := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
-		body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3000, "stream": %t, "logit_bias": {"637": -100, "638": -100, "639": -100}}`, stream)
+		body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3000, "stream": %t, %s}`, stream, endless(t))
 		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -436,7 +445,7 @@ func TestQueueFull(t *testing.T) {
 	defer cancel()
 	var wg sync.WaitGroup
 	for range 2 {
-		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(`{"prompt": "x", "max_tokens": 3000, "logit_bias": {"637": -100, "638": -100, "639": -100}}`))
+		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(`{"prompt": "x", "max_tokens": 3000, `+endless(t)+`}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -541,7 +550,7 @@ func TestGracefulShutdown(t *testing.T) {
 	url := "http://" + l.Addr().String()
 	answered := make(chan map[string]any, 1)
 	go func() {
-		_, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 40, "logit_bias": {"637": -100, "638": -100, "639": -100}}`)
+		_, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 40, `+endless(t)+`}`)
 		answered <- got
 	}()
 	for e.Stats().Active == 0 {

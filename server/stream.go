@@ -107,13 +107,14 @@ func (a *streamed) run(ctx context.Context, out sink) error {
 // event passes on what has come of one choice.
 func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.Event) error {
 	l.tokens = append(l.tokens, ev.Tokens...)
-	pieces := l.reader.add(ev.Text)
+	pieces := l.reader.add(ev.Text, ev.Passages)
 	if ev.Done != nil {
-		if pieces = append(pieces, l.reader.flush()...); len(pieces) == 0 && len(l.tokens) > 0 {
+		if pieces = append(pieces, l.reader.end()...); len(pieces) == 0 && len(l.tokens) > 0 {
 			pieces = []piece{{}}
 		}
 	}
 	for _, p := range pieces {
+		l.choice.message.add(p)
 		if err := out.piece(ev.Choice, p, l.tokens); err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	c.result, c.trace = ev.Done, l.trace
 	bad := a.server.conclude(ctx, a.generation, c, 1)
 	if bad != nil {
-		return &validationError{text: c.result.Text, details: c.receipt.Errors, tries: 1}
+		return &validationError{text: c.text(), details: c.receipt.Errors, tries: 1}
 	}
 	if err := l.tell(out, engine.Event{Choice: ev.Choice}); err != nil {
 		return err

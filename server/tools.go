@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stencil/chat"
 	"stencil/engine"
 	"stencil/schema"
 )
@@ -109,15 +111,17 @@ func (s *toolSet) allow(param string, names []string) error {
 func (t *tool) openAI() (json.RawMessage, error) {
 	return marshal(map[string]any{"type": "function", "function": struct {
 		Name        string          `json:"name"`
-		Description string          `json:"description,omitempty"`
+		Description string          `json:"description"` // there are templates that want one
 		Parameters  json.RawMessage `json:"parameters"`
 	}{t.Name, t.Description, t.Parameters}})
 }
 
-// toolInstruction tells a model of the tools whose template can't.
-func toolInstruction(tools []tool) string {
+// toolInstruction tells a model of the tools whose template can't, and how to call
+// them.
+func toolInstruction(tools []tool, form chat.CallForm) string {
 	var b strings.Builder
-	b.WriteString("You can call functions. A call is written <tool_call>\n{\"name\": the function, \"arguments\": an object that fits its schema}\n</tool_call>. Functions:")
+	t := form.Triggers[0]
+	fmt.Fprintf(&b, "You can call functions. A call is written %s%sFUNCTION%s{…}%s%s with an object that fits its schema. Functions:", t.Mark, t.Then, form.Middle, form.After, form.Close)
 	for _, t := range tools {
 		fmt.Fprintf(&b, "\n%s", t.Name)
 		if t.Description != "" {
@@ -131,10 +135,12 @@ func toolInstruction(tools []tool) string {
 	return b.String()
 }
 
-// A compiledTool is a tool with the schema of its arguments.
+// A compiledTool is a tool with the schema of its arguments: as it was given, and
+// as one for objects only, which arguments are.
 type compiledTool struct {
 	tool
-	compiled *engine.CompiledSchema
+	compiled  *engine.CompiledSchema
+	arguments engine.Document
 }
 
 // compileTools compiles the arguments of every tool that may be called.
@@ -143,121 +149,80 @@ type compiledTool struct {
 func (m *served) compileTools(tools []tool) ([]compiledTool, error) {
 	out := make([]compiledTool, 0, len(tools))
 	for _, t := range tools {
-		compiled, err := m.schemas.Compile(t.Parameters, schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict})
+		opt := schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict}
+		compiled, err := m.schemas.Compile(t.Parameters, opt)
 		if err != nil {
 			return nil, inField(err, t.Param)
 		}
-		out = append(out, compiledTool{t, compiled})
+		object, err := objectOnly(t.Parameters)
+		if err != nil {
+			return nil, err
+		}
+		arguments := compiled
+		if object != nil {
+			opt.Strict = false // it has been said
+			if arguments, err = m.schemas.Compile(object, opt); err != nil {
+				return nil, &requestError{Param: t.Param, Code: "unsatisfiable_schema", Message: t.Param + " must allow objects, which the arguments of a call are: " + err.Error()}
+			}
+		}
+		out = append(out, compiledTool{t, compiled, arguments.Document()})
 	}
 	return out, nil
 }
 
-// How calls are marked in a text: as Hermes' and Qwen's models were trained to.
-// Others learn it from the instruction or their template.
-const (
-	callOpening = "<tool_call>"
-	callClosing = "</tool_call>"
-)
-
-// toolRule makes the rule of a text that holds calls, must or may. If it may
-// and there is a format, the text is either calls or in the format.
-func (m *served) toolRule(set *toolSet, format *rule) (*rule, layout, error) {
-	tools, err := m.compileTools(set.callable())
-	if err != nil {
-		return nil, layout{}, err
-	}
-	doc, err := callSchema(tools)
-	if err != nil {
-		return nil, layout{}, err
-	}
-	compiled, err := m.schemas.Compile(doc, schema.Options{OnUnsupported: schema.UnsupportedIsChecked})
-	if err != nil {
-		return nil, layout{}, inField(err, "tools")
-	}
-	r := &rule{kind: "tools", report: mergeReports(tools, compiled.Report.Hash)}
-	// The calls: segments 1 to 5. What begins the text is segment 0.
-	list := []engine.Segment{
-		{},
-		{Kind: engine.SegmentGiven, Text: callOpening + "\n", Next: 2},
-		{Kind: engine.SegmentDocument, Grammar: compiled.Bound, Next: 3},
-		{Kind: engine.SegmentGiven, Text: "\n" + callClosing, Next: 4},
-		{Kind: engine.SegmentGiven, Text: "\n" + callOpening + "\n", MayEnd: true, Next: 2},
-		{Kind: engine.SegmentEnd},
-	}
-	if !set.Parallel {
-		list[3].Next = 5
-	}
-	l := layout{calls: true}
-	switch {
-	case set.Mode == toolsRequired:
-		list[0] = list[1]
-	case format != nil && format.bound != nil:
-		r.format, r.instruction = format, format.instruction
-		l = layout{trigger: callOpening, fork: true}
-		list[0] = engine.Segment{Kind: engine.SegmentFork, Next: 1, Or: len(list)}
-		list = append(list, engine.Segment{Kind: engine.SegmentDocument, Grammar: format.bound, MayEnd: true})
-	default:
-		l = layout{trigger: callOpening}
-		list[0] = engine.Segment{Kind: engine.SegmentFree, Text: callOpening, MayEnd: true, Next: len(list)}
-		list = append(list, engine.Segment{Kind: engine.SegmentGiven, Text: "\n", Next: 2})
-	}
-	r.segments = list
-	r.constraint = engine.Segments(m.engine.Vocab(), list)
-	r.check = func(text string) error { return checkCalls(tools, l.parse(text)) }
-	return r, l, nil
-}
-
-// callSchema returns the schema of a call.
-func callSchema(tools []compiledTool) (json.RawMessage, error) {
-	var calls []json.RawMessage
-	for _, t := range tools {
-		arguments, err := embedded(t.Parameters, t.Name)
-		if err != nil {
-			return nil, err
-		}
-		name, err := marshal(t.Name)
-		if err != nil {
-			return nil, err
-		}
-		calls = append(calls, json.RawMessage(fmt.Sprintf(
-			`{"type":"object","properties":{"name":{"const":%s},"arguments":{"type":"object","allOf":[%s]}},"required":["name","arguments"],"additionalProperties":false}`, name, arguments)))
-	}
-	return marshal(map[string]any{"anyOf": calls})
-}
-
-// embedded returns a schema to be put into another one: with an identifier, so
-// that its references keep their meaning.
-func embedded(src json.RawMessage, name string) (json.RawMessage, error) {
+// objectOnly returns a schema as one for objects, nil if it is one.
+func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 	o, err := parseObject(src, "")
-	if err != nil || o.given("$id") || o.given("id") {
-		return src, nil // not an object, or at home already
+	if err != nil { // true or false
+		return json.RawMessage(fmt.Sprintf(`{"type":"object","allOf":[%s]}`, src)), nil
 	}
-	delete(o.members, "$schema")
-	var b bytes.Buffer
-	id, err := marshal("tool:///" + name)
-	if err != nil {
-		return nil, err
+	if string(o.members["type"]) == `"object"` {
+		return nil, nil
 	}
-	fmt.Fprintf(&b, `{"$id":%s`, id)
-	for _, key := range o.names {
-		if raw, ok := o.members[key]; ok {
+	inside := src
+	if !o.given("$id") && !o.given("id") {
+		// With an identifier its references keep their meaning.
+		var b bytes.Buffer
+		b.WriteString(`{"$id":"tool:///arguments"`)
+		for _, key := range o.names {
 			quoted, err := marshal(key)
 			if err != nil {
 				return nil, err
 			}
-			fmt.Fprintf(&b, ",%s:%s", quoted, raw)
+			fmt.Fprintf(&b, ",%s:%s", quoted, o.members[key])
 		}
+		b.WriteByte('}')
+		inside = b.Bytes()
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	draft := ""
+	if o.given("$schema") {
+		draft = fmt.Sprintf(`"$schema":%s,`, o.members["$schema"])
+	}
+	return json.RawMessage(fmt.Sprintf(`{%s"type":"object","allOf":[%s]}`, draft, inside)), nil
+}
+
+// toolRule makes the rule of a text that holds calls, must or may.
+func (m *served) toolRule(set *toolSet, format *rule) (*rule, error) {
+	tools, err := m.compileTools(set.callable())
+	if err != nil {
+		return nil, err
+	}
+	r := &rule{kind: "tools", report: mergeReports(tools), tools: tools, must: set.Mode == toolsRequired, parallel: set.Parallel}
+	if format != nil && format.part != nil && !r.must {
+		r.format, r.instruction = format, format.instruction
+	}
+	r.check = func(msg *message) error { return checkCalls(tools, msg) }
+	return r, nil
 }
 
 // mergeReports says of all tools together what is enforced. Pointers begin
-// with the tool's name.
-func mergeReports(tools []compiledTool, hash string) schema.Report {
-	out := schema.Report{Hash: hash}
+// with the tool's name; the hash is over all names and hashes.
+func mergeReports(tools []compiledTool) schema.Report {
+	h := sha256.New()
+	var out schema.Report
 	for _, t := range tools {
 		r := t.compiled.Report
+		fmt.Fprintf(h, "%s %s\n", t.Name, r.Hash)
 		for _, k := range r.Enforced {
 			if !slices.Contains(out.Enforced, k) {
 				out.Enforced = append(out.Enforced, k)
@@ -273,11 +238,12 @@ func mergeReports(tools []compiledTool, hash string) schema.Report {
 		add(&out.Ignored, r.Ignored)
 		add(&out.Warnings, r.Warnings)
 	}
+	out.Hash = fmt.Sprintf("sha256:%x", h.Sum(nil))
 	return out
 }
 
 // checkCalls validates the arguments of every call.
-func checkCalls(tools []compiledTool, msg message) error {
+func checkCalls(tools []compiledTool, msg *message) error {
 	var all engine.InvalidDocumentError
 	for _, c := range msg.Calls {
 		i := slices.IndexFunc(tools, func(t compiledTool) bool { return t.Name == c.Name })

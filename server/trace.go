@@ -29,7 +29,7 @@ import (
 type trace struct {
 	vocab  *vocab.Vocab
 	rule   *rule
-	marker string // the document begins after this text; "": at once
+	layout *layout
 	text   []byte
 	begin  int // where the document begins; -1: it has not yet
 	steps  []step
@@ -49,8 +49,8 @@ type step struct {
 }
 
 func newTrace(g *generation) *trace {
-	t := &trace{vocab: g.model.engine.Vocab(), rule: g.rule, marker: g.layout.think}
-	if t.marker != "" {
+	t := &trace{vocab: g.model.engine.Vocab(), rule: g.rule, layout: g.layout}
+	if t.layout != nil {
 		t.begin = -1
 	}
 	return t
@@ -60,15 +60,14 @@ func newTrace(g *generation) *trace {
 func (t *trace) add(tokens []engine.Token) []field {
 	for _, tok := range tokens {
 		t.steps = append(t.steps, step{len(t.text), tok})
+		if t.begin < 0 && t.layout.isDocument(tok.Segment) && len(tok.Bytes) > 0 {
+			t.begin = len(t.text) + tok.Before
+		}
 		for _, c := range tok.Bytes {
-			t.text = append(t.text, c)
-			switch {
-			case t.rule.document == nil:
-			case t.begin >= 0:
+			if t.rule.document != nil && t.begin >= 0 && len(t.text) >= t.begin {
 				t.scan.next(c, t.emit)
-			case strings.HasSuffix(string(t.text[max(0, len(t.text)-len(t.marker)):]), t.marker):
-				t.begin = len(t.text)
 			}
+			t.text = append(t.text, c)
 		}
 		if !tok.Forced {
 			taken := max(0, 1-tok.Allowed)

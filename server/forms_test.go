@@ -1,0 +1,262 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stencil/backend/scripted"
+	"stencil/engine"
+	"stencil/vocab"
+)
+
+// named returns the text of tokens, those that add none by their names.
+func named(v *vocab.Vocab, tokens []int32) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		if text := v.Bytes(t); len(text) > 0 {
+			b.Write(text)
+		} else {
+			b.WriteString(v.Text(t))
+		}
+	}
+	return b.String()
+}
+
+// sayAnyhow is a model that writes reply, in which tokens without text stand by
+// their names, cut into tokens at random, and then ends.
+func sayAnyhow(v *vocab.Vocab, reply string, seed uint64) scripted.Func {
+	random := scripted.Random(seed)
+	return func(history []int32, logits []float32) {
+		text := named(v, history)
+		n := len(reply)
+		for n > 0 && !strings.HasSuffix(text, reply[:n]) {
+			n--
+		}
+		if n == len(reply) {
+			logits[v.EOG()[0]] = scripted.Strong
+			return
+		}
+		random(history, logits)
+		for id := range int32(len(logits)) {
+			name := named(v, []int32{id})
+			switch {
+			case name == "" || !strings.HasPrefix(reply[n:], name) || v.IsEOG(id):
+			case len(v.Bytes(id)) == 0:
+				logits[id] += 20 * scripted.Strong
+			default:
+				logits[id] += 10 * scripted.Strong
+			}
+		}
+	}
+}
+
+// familyVocab returns a vocabulary of bytes, some words and the control tokens that are
+// asked for, with a chat template.
+func familyVocab(t testing.TB, template string, control ...string) *vocab.Vocab {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "chat", "testdata", template+".jinja"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return templated(t, string(source), control...)
+}
+
+func templated(t testing.TB, template string, control ...string) *vocab.Vocab {
+	t.Helper()
+	tiny := loadVocab(t)
+	var tokens []vocab.Token
+	for id := range int32(tiny.Len()) {
+		if tiny.Kind(id) == vocab.Normal {
+			tokens = append(tokens, vocab.Token{Text: tiny.Text(id), Kind: vocab.Normal})
+		}
+	}
+	for _, name := range append([]string{"<end>"}, control...) {
+		tokens = append(tokens, vocab.Token{Text: name, Kind: vocab.Control})
+	}
+	eos := int32(slices.IndexFunc(tokens, func(t vocab.Token) bool { return t.Text == "<end>" }))
+	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.BPE, Pre: "gpt-2", EOS: &eos, ChatTemplate: template})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// realVocab is the vocabulary of a model that is out in the world.
+func realVocab(t testing.TB, file string) *vocab.Vocab {
+	t.Helper()
+	path := filepath.Join("..", "..", "shared", "vocab", file)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no vocabularies of real models here: ", err)
+	}
+	v, err := vocab.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// serve runs a server with a scripted model of any vocabulary.
+func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
+	t.Helper()
+	e, err := engine.New(scripted.New(v, next, scripted.Options{}), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Config{Log: slog.New(slog.DiscardHandler)})
+	if err := s.SetModel("tiny", e); err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		h.Close()
+		e.Close()
+	})
+	return h.URL
+}
+
+// forms are the families of models, what they write, and how it is to be read.
+var forms = []struct {
+	name     string
+	vocab    func(t testing.TB) *vocab.Vocab
+	reply    string // with {} for the arguments of a call
+	content  string
+	thought  string
+	calls    int
+	call     string // what a call looks like where one has to come
+	parallel bool
+}{
+	{"hermes", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "qwen25") }, "Well. <tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", "Well. ", "", 2,
+		"<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", true},
+	{"hermes", func(t testing.TB) *vocab.Vocab {
+		return familyVocab(t, "qwen3", "<tool_call>", "</tool_call>", "<think>", "</think>")
+	},
+		"<think>\nhm, so?</think>\n\nWell.<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", "Well.", "hm, so?", 1,
+		"<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", true},
+	{"llama3", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "llama3", "<|python_tag|>") }, `{"name": "weather", "parameters": {}}`, "", "", 1, `{"name": "weather", "parameters": {}}`, false},
+	{"llama3", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "llama3", "<|python_tag|>") }, `say <|python_tag|>{"name": "weather", "parameters": {}}`, "say ", "", 1, `{"name": "weather", "parameters": {}}`, false},
+	{"llama3", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "llama3", "<|python_tag|>") }, `so {"name": "weather"} it is`, `so {"name": "weather"} it is`, "", 0, `{"name": "weather", "parameters": {}}`, false},
+	{"llama3", func(t testing.TB) *vocab.Vocab { return realVocab(t, "llama3.gguf") }, `{"name": "weather", "parameters": {}}`, "", "", 1, `{"name": "weather", "parameters": {}}`, false},
+	{"mistral", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "mistral", "[TOOL_CALLS]") }, `[TOOL_CALLS] [{"name": "weather", "arguments": {}}, {"name": "weather", "arguments": {}}]`, "", "", 2,
+		`[TOOL_CALLS] [{"name": "weather", "arguments": {}}]`, true},
+	{"mistral", func(t testing.TB) *vocab.Vocab { return realVocab(t, "mistral3.gguf") }, `Yes [TOOL_CALLS] [{"name": "weather", "arguments": {}}]`, "Yes ", "", 1, `[TOOL_CALLS] [{"name": "weather", "arguments": {}}]`, true},
+	{"mistral-args", func(t testing.TB) *vocab.Vocab {
+		return templated(t, newMistral, "[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]")
+	}, `[THINK]first[/THINK]Then.[TOOL_CALLS]weather[ARGS]{}[TOOL_CALLS]weather[ARGS]{}`, "Then.", "first", 2, `[TOOL_CALLS]weather[ARGS]{}`, true},
+	{"phi4", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "phi4", "<|tool_call|>", "<|/tool_call|>") }, `<|tool_call|>[{"name": "weather", "arguments": {}}]<|/tool_call|>`, "", "", 1,
+		`<|tool_call|>[{"name": "weather", "arguments": {}}]<|/tool_call|>`, true},
+	{"deepseek-v3", func(t testing.TB) *vocab.Vocab {
+		return templated(t, "{% if x %}<｜tool▁calls▁begin｜>```json<think>{% endif %}"+plain, "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
+	}, "<think>\nok\n</think>\n\nNow <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+		"Now ", "ok\n", 2, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>", true},
+	{"deepseek-v3.1", func(t testing.TB) *vocab.Vocab {
+		return templated(t, "{% if x %}<｜tool▁calls▁begin｜>{% endif %}"+plain, "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
+	}, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", "", "", 1,
+		"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", true},
+	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
+		"<|channel|>analysis<|message|>think hard<|end|><|start|>assistant<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{}", "", "think hard", 1,
+		"<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{}", false},
+	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
+		"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|><|start|>assistant to=functions.weather<|channel|>commentary json<|message|>{}", "I look.", "a", 1,
+		" to=functions.weather<|channel|>commentary json<|message|>{}", false},
+	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
+		"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>Hello, <end of it>", "Hello, <end of it>", "a", 0,
+		"<|channel|>commentary to=functions.weather<|message|>{}", false},
+}
+
+var harmonyTokens = []string{"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"}
+
+const plain = `{% for m in messages %}{{ m.content }}{% endfor %}`
+
+const newMistral = `{%- for m in messages -%}
+{%- if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% elif m.tool_calls %}{% for c in m.tool_calls %}[TOOL_CALLS]{{ c.function.name }}[ARGS]{{ c.function.arguments | tojson }}{% endfor %}{% else %}[THINK]{{ m.content }}{% endif -%}
+{%- endfor -%}`
+
+func getJSON(t *testing.T, url string) (out map[string]any) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Each family of models is constrained and read in the form that it was trained on,
+// however its text is cut into tokens.
+func TestForms(t *testing.T) {
+	const arguments = `{"days":3,"unit":"C"}`
+	for i, test := range forms {
+		t.Run(fmt.Sprintf("%d %s", i, test.name), func(t *testing.T) {
+			v := test.vocab(t)
+			for seed := range uint64(3) {
+				url := serve(t, v, sayAnyhow(v, strings.ReplaceAll(test.reply, "{}", arguments), seed))
+				body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, ` + weatherTools
+				_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+				message := at(got, "choices", 0, "message")
+				content, _ := at(message, "content").(string)
+				thought, _ := at(message, "reasoning_content").(string)
+				calls, _ := at(message, "tool_calls").([]any)
+				if content != test.content || thought != test.thought || len(calls) != test.calls || at(got, "x_constraint", "validated") != true {
+					t.Fatalf("seed %d: %v", seed, got)
+				}
+				for _, c := range callsOf(calls) {
+					if c != [2]string{"weather", arguments} {
+						t.Errorf("call %v", c)
+					}
+				}
+				text, reasoning, args, streamed := "", "", "", 0
+				for _, c := range chatChunks(t, url, body+`, "stream": true}`) {
+					delta := at(c, "choices", 0, "delta")
+					piece, _ := at(delta, "content").(string)
+					text += piece
+					piece, _ = at(delta, "reasoning_content").(string)
+					reasoning += piece
+					piece, _ = at(delta, "tool_calls", 0, "function", "arguments").(string)
+					args += piece
+					if at(delta, "tool_calls", 0, "id") != nil {
+						streamed++
+					}
+				}
+				if text != test.content || reasoning != test.thought || args != strings.Repeat(arguments, test.calls) || streamed != test.calls {
+					t.Errorf("seed %d: stream %q %q %q %d", seed, text, reasoning, args, streamed)
+				}
+			}
+			// One that has to call does, in its own form and no other.
+			url := serve(t, v, sayAnyhow(v, strings.ReplaceAll(test.call, "{}", arguments), 5))
+			_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 200, "reasoning_effort": "none", "tool_choice": "required", `+weatherTools+`}`)
+			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+			if list := callsOf(calls); len(list) != 1 || list[0] != [2]string{"weather", arguments} || at(got, "choices", 0, "message", "content") != nil {
+				t.Errorf("required: %v", got)
+			}
+			// And where it would rather not, too; and in several ways at random.
+			for seed := range 5 {
+				url := serve(t, v, scripted.Random(uint64(seed)))
+				_, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(`{"messages": [{"role": "user", "content": "x"}], "max_tokens": 300, "tool_choice": "required", "parallel_tool_calls": %t, `, seed%2 == 0)+weatherTools+`}`)
+				calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+				if len(calls) == 0 || len(calls) > 1 && (!test.parallel || seed%2 == 1) || at(got, "x_constraint", "validated") != true {
+					t.Fatalf("random %d: %v", seed, got)
+				}
+				for _, c := range callsOf(calls) {
+					if !checkWeather(c[0], c[1]) {
+						t.Errorf("random %d: call %v", seed, c)
+					}
+				}
+			}
+			models := getJSON(t, url+"/v1/models")
+			if at(models, "data", 0, "tool_calls") != test.name {
+				t.Errorf("models: %v", models)
+			}
+		})
+	}
+}
