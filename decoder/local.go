@@ -74,16 +74,8 @@ func (w *maskBuilder) commonStack(s int32) bool {
 
 // replay adds what a local of a frame on parent holds.
 func (w *maskBuilder) replay(l *local, trie *vocab.Trie, node, parent int32, from *origin) {
-	if from == nil && w.into == nil {
-		w.extra = append(w.extra, l.values...)
-	} else {
-		for _, v := range l.values {
-			w.keep(from, v, false)
-		}
-	}
-	for _, v := range l.doubts {
-		w.keep(from, v, true)
-	}
+	w.keepAll(from, l.values, false)
+	w.keepAll(from, l.doubts, true)
 	w.twice = w.twice || l.twice
 	for _, x := range l.leaves {
 		from := x.from.under(from)

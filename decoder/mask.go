@@ -154,7 +154,7 @@ func (w *maskBuilder) keepList(list []int32) []int32 {
 		if n > largeList {
 			return slices.Clone(list)
 		}
-		w.room = max(smallSlab, min(2*w.room, 2*largeList))
+		w.room = max(smallSlab, min(2*w.room, 8*largeList))
 		w.slab = make([]int32, max(n, w.room))
 	}
 	out := w.slab[:n:n]
@@ -164,7 +164,7 @@ func (w *maskBuilder) keepList(list []int32) []int32 {
 }
 
 const (
-	largeList = 2048 // the length from which a list has memory of its own
+	largeList = 512 // the length from which a list has memory of its own
 	smallSlab = 512
 )
 
@@ -285,11 +285,7 @@ func (w *maskBuilder) onStack(s int32) {
 	if p.Base != nil {
 		w.addBase(p.Base)
 	}
-	if w.into != nil {
-		w.into.values = append(w.into.values, p.Extra...)
-	} else {
-		w.extra = append(w.extra, p.Extra...)
-	}
+	w.keepAll(nil, p.Extra, false)
 	w.exits(p, s, nil)
 	if p.Parent {
 		w.t.stacks(w.t.stackParent[s], func(s int32) bool {
@@ -336,9 +332,7 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 			w.left(x.Trie, -1, next, from)
 			w.below(x.Trie, -1, next, from)
 		}
-		for _, v := range x.Bare {
-			w.keep(from, v, false)
-		}
+		w.keepAll(from, x.Bare, false)
 	}
 }
 
@@ -381,6 +375,45 @@ func (w *maskBuilder) keep(from *origin, v int32, doubt bool) {
 	default:
 		w.extra = append(w.extra, v)
 	}
+}
+
+// keepAll adds the tokens that values stand for.
+func (w *maskBuilder) keepAll(from *origin, values []int32, doubt bool) {
+	if from != nil && from.up != nil {
+		for _, v := range values {
+			w.keep(from, v, doubt)
+		}
+		return
+	}
+	var only vocab.Bitset
+	var tokens []int32
+	if from != nil {
+		only, tokens, doubt = from.x.Only, from.x.Tokens, doubt || from.x.Doubt
+	}
+	to := &w.extra
+	switch {
+	case doubt && w.into != nil:
+		to = &w.into.doubts
+	case doubt:
+		to = &w.doubts
+	case w.into != nil:
+		to = &w.into.values
+	}
+	if only == nil && tokens == nil {
+		*to = append(*to, values...)
+		return
+	}
+	list := *to
+	for _, v := range values {
+		if only != nil && !only.Has(v) {
+			continue
+		}
+		if tokens != nil {
+			v = tokens[v]
+		}
+		list = append(list, v)
+	}
+	*to = list
 }
 
 // roots walks the vocabulary from configuration c, below the first bytes
@@ -437,9 +470,7 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 		next := t.step(states[d-1], n.Byte, &mode)
 		if mode.doubt {
 			mode.doubt = false
-			for _, v := range trie.Tokens[n.First:nodes[n.End].First] {
-				w.keep(from, v, true)
-			}
+			w.keepAll(from, trie.Tokens[n.First:nodes[n.End].First], true)
 			i = n.End
 			continue
 		}
@@ -450,13 +481,7 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 		states[d] = next
 		w.left(trie, i, next, from)
 		if first, last := n.First, nodes[i+1].First; first != last {
-			if from == nil && w.into == nil {
-				w.extra = append(w.extra, trie.Tokens[first:last]...)
-			} else {
-				for _, v := range trie.Tokens[first:last] {
-					w.keep(from, v, false)
-				}
-			}
+			w.keepAll(from, trie.Tokens[first:last], false)
 		}
 		if n.End-i > largeTree && (w.common(trie, i, next, from) || w.prepared(trie, i, next, from)) {
 			i = n.End
@@ -487,9 +512,7 @@ func (w *maskBuilder) prepared(trie *vocab.Trie, node, c int32, from *origin) bo
 	}
 	for i, p := range list {
 		w.twice = w.twice || p.Overlap || n > 1
-		for _, v := range p.Extra {
-			w.keep(from, v, false)
-		}
+		w.keepAll(from, p.Extra, false)
 		w.exits(p, t.item(c, at+int32(i)), from)
 	}
 	return true

@@ -22,7 +22,11 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		if s.endsOpen() {
 			return nil
 		}
-		p := &decoder.Prepared{Extra: t.number(s.numberIDs[k.a], k.b), Parent: s.numberIDs[k.a].Accepting(k.b)}
+		d := t.number(s.numberIDs[k.a], k.b)
+		p := &decoder.Prepared{Parent: s.numberIDs[k.a].Accepting(k.b)}
+		if p.Base = d.base; p.Base == nil {
+			p.Extra = d.list
+		}
 		if t.mixed.Len() > 0 {
 			p.Exits = []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.mixed}}
 		}
@@ -48,7 +52,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 			p.Overlap = len(list) > 1
 			p.Extra = slices.Clone(p.Extra)
 			for _, a := range list {
-				p.Extra = append(p.Extra, t.number(a, a.Start())...)
+				p.Extra = append(p.Extra, t.number(a, a.Start()).list...)
 			}
 			if t.mixed.Len() > 0 {
 				p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.mixed})
@@ -117,7 +121,11 @@ func (s *source) prepareString(k frameKey, t *vocabTables) *decoder.Prepared {
 		closers = t.keyClosers
 	}
 	if !l.none {
-		p.Exits = append(p.Exits, closers.exit(l.only))
+		x := closers.exit(l.only)
+		if l.only == nil && l.base != nil {
+			p.Base, x.Bare = t.withBare(l.base, closers), nil
+		}
+		p.Exits = append(p.Exits, x)
 	}
 	return p
 }

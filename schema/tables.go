@@ -29,6 +29,7 @@ type vocabTables struct {
 	longBelow []vocab.Subtree
 
 	strict map[*uint64]vocab.Bitset // by the set they were made from
+	bare   map[bareKey]vocab.Bitset
 
 	// The same where characters are spelt in one way only: in keys, and in
 	// all that is generated.
@@ -41,7 +42,7 @@ type vocabTables struct {
 	mu      sync.Mutex
 	stores  []*storeTables // used last first
 	sets    map[setKey]vocab.Bitset
-	digits  map[digitKey][]int32
+	digits  map[digitKey]digitTokens
 	runs    map[int16]blankLocal
 	bytes   int
 	scratch []walkState
@@ -100,6 +101,40 @@ type setKey struct {
 	max       int
 }
 
+// bareKey is a set and closers that are put into it.
+type bareKey struct {
+	base    *uint64
+	closers *closerTable
+}
+
+// withBare returns a set with those of the closers that end with the quote.
+// The sets it is called with are few.
+func (t *vocabTables) withBare(base vocab.Bitset, closers *closerTable) vocab.Bitset {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := bareKey{&base[0], closers}
+	out, ok := t.bare[key]
+	if !ok {
+		out = slices.Clone(base)
+		for _, i := range closers.bare {
+			out.Set(closers.tokens[i])
+		}
+		t.bare[key] = out
+		t.grow(8 * len(out))
+	}
+	return out
+}
+
+// digitTokens is the tokens that stay inside a number. Where they are many
+// they are there as a set, too.
+type digitTokens struct {
+	list []int32
+	base vocab.Bitset
+}
+
+// manyDigits is the number of tokens from which a set is worth its memory.
+const manyDigits = 128
+
 type digitKey struct {
 	a *number.Automaton
 	q number.State
@@ -136,7 +171,7 @@ var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs
 
 func newVocabTables(v *vocab.Vocab) *vocabTables {
 	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
-		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey][]int32{}, runs: map[int16]blankLocal{}}
+		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey]digitTokens{}, runs: map[int16]blankLocal{}}
 	s := t.strings
 	texts := make([][]byte, len(s.Closers))
 	var keyTokens []int32
@@ -154,7 +189,7 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			t.keyStay.Clear(tok)
 		}
 	}
-	t.strict = map[*uint64]vocab.Bitset{}
+	t.strict, t.bare = map[*uint64]vocab.Bitset{}, map[bareKey]vocab.Bitset{}
 	t.longest = max(len(s.StayChars)-1, t.closers.longest, t.keyClosers.longest)
 	t.findLong()
 	var mixed []vocab.TrieEntry
@@ -211,6 +246,7 @@ func (t *vocabTables) grow(n int) {
 	if t.bytes += n; t.bytes > vocabTablesLimit {
 		t.stores = nil
 		clear(t.strict)
+		clear(t.bare)
 		clear(t.sets)
 		clear(t.digits)
 		clear(t.below)
@@ -247,13 +283,13 @@ func (t *vocabTables) blank(n int16) blankLocal {
 const maxDigits = 4096
 
 // number returns the tokens that stay inside a number.
-func (t *vocabTables) number(a *number.Automaton, q number.State) []int32 {
+func (t *vocabTables) number(a *number.Automaton, q number.State) digitTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if list, ok := t.digits[digitKey{a, q}]; ok {
-		return list
+	if d, ok := t.digits[digitKey{a, q}]; ok {
+		return d
 	}
-	var list []int32
+	var d digitTokens
 	for _, tok := range t.digitTokens {
 		at := q
 		for _, b := range t.v.Bytes(tok) {
@@ -262,13 +298,19 @@ func (t *vocabTables) number(a *number.Automaton, q number.State) []int32 {
 			}
 		}
 		if at != number.Dead {
-			list = append(list, tok)
+			d.list = append(d.list, tok)
+		}
+	}
+	if len(d.list) > manyDigits {
+		d.base = vocab.NewBitset(t.v.Len())
+		for _, tok := range d.list {
+			d.base.Set(tok)
 		}
 	}
 	if len(t.digits) >= maxDigits {
 		clear(t.digits)
 	}
-	t.digits[digitKey{a, q}] = list
-	t.grow(64 + 4*len(list))
-	return list
+	t.digits[digitKey{a, q}] = d
+	t.grow(64 + 4*len(d.list) + 8*len(d.base))
+	return d
 }
