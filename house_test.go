@@ -33,7 +33,7 @@ const architecture = `
 	< vocab, regular, schema/number, schema/typescript, schema/goschema;
 
 	vocab < decoder < decoder/sampling, decoder/walk;
-	github.com/klauspost/cpuid/v2 < decoder/sampling;
+	github.com/klauspost/cpuid/v2 < decoder/sampling, bench/overhead;
 	regular, decoder, schema/number < schema;
 	regular, decoder < gbnf;
 	schema < repair;
@@ -61,12 +61,15 @@ const architecture = `
 
 	engine, models, models/lessons, backend/llama < models/train;
 
+	NONE < bench/interval;
+	server, bench/interval < bench/overhead;
+	gonum.org/v1/plot < bench/overhead;
 	server < bench;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	github.com/ulikunitz/xz, golang.org/x/sys
 	< bench;
 
-	server, bench < cmd/stencil;
+	server, bench, bench/overhead < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
 	golang.org/x/term
 	< cmd/stencil;

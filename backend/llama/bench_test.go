@@ -5,13 +5,13 @@ package llama
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"stencil/backend"
 	"stencil/backend/llama/internal/reference"
+	"stencil/bench/interval"
 	"stencil/engine"
 	"stencil/models"
 )
@@ -126,28 +126,13 @@ type contender struct {
 	times []reference.Time
 }
 
-// compare returns the median of a figure of each round, and the bounds between
-// which the true median lies with 95%: those order statistics that a fair coin
-// says so of, whatever the figures' distribution.
+// compare returns the median of a figure of each round and its bounds.
 func (c *contender) compare(figure func(round int) float64) (median, low, high float64) {
-	n := len(c.times)
-	all := make([]float64, n)
+	all := make([]float64, len(c.times))
 	for i := range all {
 		all[i] = figure(i)
 	}
-	slices.Sort(all)
-	// cut is the largest number of heads in n tosses that so many or fewer
-	// have a chance of 2.5% at most.
-	cut, chance, sum := -1, math.Pow(0.5, float64(n)), 0.0
-	for k := 0; k < n; k++ {
-		if sum += chance; sum > 0.025 {
-			break
-		}
-		cut = k
-		chance *= float64(n-k) / float64(k+1)
-	}
-	cut = max(cut, 0)
-	return (all[(n-1)/2] + all[n/2]) / 2, all[cut], all[n-1-cut]
+	return interval.Median(all)
 }
 
 // greedy is bare_greedy through the backend interface.

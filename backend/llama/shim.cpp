@@ -309,3 +309,64 @@ void stencil_features(char * dst, size_t size) {
     }
     std::snprintf(dst, size, "%s", text.c_str());
 }
+
+stencil_grammar * stencil_grammar_new(const llama_model * model, const char * text) {
+    stencil_grammar * g = nullptr;
+    try {
+        const auto * vocab = llama_model_get_vocab(model);
+        g = new stencil_grammar();
+        g->n_vocab = llama_vocab_n_tokens(vocab);
+        g->tokens  = new llama_token_data[g->n_vocab];
+        g->sampler = llama_sampler_init_grammar(vocab, text, "root");
+        if (g->sampler) {
+            return g;
+        }
+    } catch (...) {
+    }
+    stencil_grammar_free(g);
+    return nullptr;
+}
+
+void stencil_grammar_free(stencil_grammar * g) {
+    if (!g) {
+        return;
+    }
+    if (g->sampler) {
+        llama_sampler_free(g->sampler);
+    }
+    delete[] g->tokens;
+    delete g;
+}
+
+bool stencil_grammar_mask(stencil_grammar * g, uint64_t * set) {
+    try {
+        for (int32_t i = 0; i < g->n_vocab; i++) {
+            g->tokens[i] = { i, 0.0f, 0.0f };
+        }
+        llama_token_data_array all = { g->tokens, (size_t) g->n_vocab, -1, false };
+        llama_sampler_apply(g->sampler, &all);
+        for (int32_t i = 0; i < g->n_vocab; i++) {
+            if (g->tokens[i].logit == 0.0f) {
+                set[i / 64] |= (uint64_t) 1 << (i % 64);
+            }
+        }
+        return true;
+    } catch (const std::exception & e) {
+        set_error(&g->err, e.what());
+    } catch (...) {
+        set_error(&g->err, "unknown exception");
+    }
+    return false;
+}
+
+bool stencil_grammar_accept(stencil_grammar * g, int32_t token) {
+    try {
+        llama_sampler_accept(g->sampler, token);
+        return true;
+    } catch (const std::exception & e) {
+        set_error(&g->err, e.what());
+    } catch (...) {
+        set_error(&g->err, "unknown exception");
+    }
+    return false;
+}

@@ -111,6 +111,22 @@ bool stencil_device_get(size_t i, struct stencil_device * out);
 // was compiled for, such as "AVX2 FMA F16C".
 void stencil_features(char * dst, size_t size);
 
+// stencil_grammar is llama.cpp's grammar sampler over a model's vocabulary.
+struct stencil_grammar {
+    struct llama_sampler    * sampler;
+    struct llama_token_data * tokens; // scratch, one for each token
+    int32_t                   n_vocab;
+    struct stencil_error      err;    // of the last call that failed
+};
+
+// stencil_grammar_new returns NULL when the grammar can't be read.
+struct stencil_grammar * stencil_grammar_new(const struct llama_model * model, const char * text);
+void                     stencil_grammar_free(struct stencil_grammar * g);
+
+// stencil_grammar_mask sets the bits of the tokens that may come next.
+bool stencil_grammar_mask(struct stencil_grammar * g, uint64_t * set);
+bool stencil_grammar_accept(struct stencil_grammar * g, int32_t token);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"stencil/backend"
+	"stencil/vocab"
 )
 
 // Built tells whether llama.cpp is part of this program.
@@ -36,3 +37,15 @@ func LoadBackends(dir string) ([]string, error) { return nil, errNotBuilt }
 
 // SetLogger does nothing: there is no log.
 func SetLogger(l *slog.Logger) {}
+
+// A Grammar is llama.cpp's own grammar sampler.
+type Grammar struct{}
+
+// NewGrammar returns an error that matches backend.ErrNotBuilt.
+func NewGrammar(m backend.Model, text string) (*Grammar, error) { return nil, errNotBuilt }
+
+// Mask returns an error that matches backend.ErrNotBuilt.
+func (g *Grammar) Mask(dst vocab.Bitset) error { return errNotBuilt }
+
+// Accept returns an error that matches backend.ErrNotBuilt.
+func (g *Grammar) Accept(token int32) error { return errNotBuilt }

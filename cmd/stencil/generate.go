@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stencil/bench/overhead"
 	"stencil/chat"
 	"stencil/decoder/sampling"
 	"stencil/engine"
@@ -31,6 +32,7 @@ type generateFlags struct {
 	seed       uint64
 	noForced   bool
 	truncate   bool
+	trace      string
 	sampling   sampling.Options
 	stop       []string
 }
@@ -76,6 +78,7 @@ figures to standard error. A prompt of - is read from standard input.`,
 	flags.StringArrayVar(&f.stop, "stop", nil, "end free text before this; may be repeated")
 	flags.BoolVar(&f.noForced, "no-forced", false, "sample forced text token by token")
 	flags.BoolVar(&f.truncate, "truncate", false, "let --max-tokens cut a document off instead of closing it in time")
+	flags.StringVar(&f.trace, "trace", "", "write where each microsecond went to this file, for Perfetto or about:tracing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	cmd.MarkFlagsMutuallyExclusive("schema", "json")
 	return cmd
@@ -103,7 +106,12 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	defer model.Close()
-	e, err := engine.New(model, engine.Config{Parallel: 1, CacheSlots: -1, Context: params, Log: log})
+	config := engine.Config{Parallel: 1, CacheSlots: -1, Context: params, Log: log}
+	var recorder overhead.Recorder
+	if f.trace != "" {
+		config.Tracer = &recorder
+	}
+	e, err := engine.New(model, config)
 	if err != nil {
 		return err
 	}
@@ -132,8 +140,12 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(stderr, figures(result))
-	return err
+	if f.trace != "" {
+		spans := [][]engine.Span{recorder.Take()}
+		err = writeTo(f.trace, func(w io.Writer) error { return overhead.WriteTrace(w, []string{"stencil generate"}, spans) })
+	}
+	_, printed := fmt.Fprint(stderr, figures(result))
+	return errors.Join(err, printed)
 }
 
 // tokens returns the prompt: the text as it is, or a conversation that tells

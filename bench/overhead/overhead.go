@@ -1,0 +1,366 @@
+package overhead
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"stencil/backend"
+	"stencil/backend/llama"
+	"stencil/bench/interval"
+	"stencil/decoder/sampling"
+	"stencil/engine"
+	"stencil/schema"
+)
+
+// A Mode is a way to generate.
+type Mode string
+
+// The modes. Each is compared with ModeFree.
+const (
+	ModeFree   Mode = "free"      // no constraint
+	ModeMask   Mode = "mask"      // the constraint, every token sampled
+	ModeForced Mode = "forced"    // the constraint, forced text appended without sampling
+	ModeLlama  Mode = "llama.cpp" // llama.cpp's own grammar sampler over the whole vocabulary, in the same loop
+)
+
+// A Bench measures on one model what a constraint costs: it generates without
+// one, with masks, with masks and forced text, and with llama.cpp's grammar
+// sampler, in turn, in the same process.
+//
+// In every round each mode has as many clients as Parallel says, each of which
+// asks for Documents documents one after another. A document without a
+// constraint is as long, in tokens, as the one with masks at its place. What
+// is compared is the time a token of the same round.
+type Bench struct {
+	Model        backend.Model
+	Context      backend.ContextParams // Size is what one sequence needs; default 512
+	Cases        []Case                // default Cases()
+	Modes        []Mode                // default all that there are
+	Parallel     []int                 // default 1, 4, 8
+	Temperatures []float32             // default 0 and 1
+	Rounds       int                   // default 9
+	Documents    int                   // a client and round; default 2
+	MaxTokens    int                   // of a document; default 160
+	Prompt       string                // default one of a few words
+	Log          *slog.Logger          // default slog.Default()
+
+	// LlamaTokens is how many tokens a client generates in a round with
+	// llama.cpp's grammar, which is slow; default 8.
+	LlamaTokens int
+
+	Progress func(done, of int) // called after every mode of every round
+	Trace    bool               // keep the spans of one round of each mode
+}
+
+// Result is what was measured of one mode of one case.
+type Result struct {
+	Case        string  `json:"case"`
+	SchemaBytes int     `json:"schema_bytes"`
+	Parallel    int     `json:"parallel"`
+	Temperature float32 `json:"temperature"`
+	Mode        Mode    `json:"mode"`
+
+	Rounds    int `json:"rounds"`
+	Tokens    int `json:"tokens"`    // in all rounds
+	Documents int `json:"documents"` // in all rounds
+
+	TokensPerSecond Estimate `json:"tokens_per_second"` // of all clients together
+	TimePerToken    Estimate `json:"us_per_token"`      // µs of the clock
+	TimePerDocument Estimate `json:"ms_per_document"`   // ms from the request to its end, for one client
+	Overhead        Estimate `json:"overhead"`          // time a token against ModeFree, 0.01 is 1% more
+	Forced          float64  `json:"forced_share"`      // of the tokens
+
+	// Parts is what one token took of each part, in µs, in one more round that
+	// was traced. Sequences that are computed together share "forward".
+	Parts map[string]float64 `json:"us_per_part"`
+
+	samples []float64 // time a token of each round, µs
+	spans   []engine.Span
+}
+
+// An Estimate is a median and the bounds between which it lies with 95%.
+type Estimate struct {
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+func estimate(figures []float64) Estimate {
+	m, l, h := interval.Median(figures)
+	return Estimate{m, l, h}
+}
+
+func (o Bench) withDefaults() Bench {
+	o.Context.Size = cmp.Or(o.Context.Size, 512)
+	o.Rounds = cmp.Or(o.Rounds, 9)
+	o.Documents = cmp.Or(o.Documents, 2)
+	o.MaxTokens = cmp.Or(o.MaxTokens, 160)
+	o.LlamaTokens = cmp.Or(o.LlamaTokens, 8)
+	o.Prompt = cmp.Or(o.Prompt, "Write down the record of the customer as JSON:")
+	if o.Cases == nil {
+		o.Cases = Cases()
+	}
+	if o.Modes == nil {
+		o.Modes = []Mode{ModeFree, ModeMask, ModeForced}
+		if llama.Built {
+			o.Modes = append(o.Modes, ModeLlama)
+		}
+	}
+	if o.Parallel == nil {
+		o.Parallel = []int{1, 4, 8}
+	}
+	if o.Temperatures == nil {
+		o.Temperatures = []float32{0, 1}
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	return o
+}
+
+// Run measures everything. On an error the results so far come with it.
+func (o Bench) Run(ctx context.Context) ([]*Result, error) {
+	o = o.withDefaults()
+	schemas := engine.NewSchemas(o.Model.Vocab(), len(o.Cases))
+	if err := schemas.Warm(); err != nil {
+		return nil, err
+	}
+	var out []*Result
+	done, of := 0, len(o.Cases)*len(o.Parallel)*len(o.Temperatures)*len(o.Modes)*(o.Rounds+2)
+	for _, parallel := range o.Parallel {
+		tracer := new(Recorder)
+		params := o.Context
+		params.Size *= parallel
+		config := engine.Config{Parallel: parallel, CacheSlots: -1, Queue: 2 * parallel, Context: params, Log: o.Log}
+		plain, err := engine.New(o.Model, config)
+		if err != nil {
+			return out, err
+		}
+		config.Tracer = tracer
+		traced, err := engine.New(o.Model, config)
+		if err != nil {
+			return out, errors.Join(err, plain.Close())
+		}
+		for _, c := range o.Cases {
+			for _, t := range o.Temperatures {
+				b := &run{Bench: &o, ctx: ctx, c: c, parallel: parallel, temperature: t, plain: plain, traced: traced, tracer: tracer}
+				b.step = func() { done++; o.Progress(done, of) }
+				var list []*Result
+				if list, err = b.all(schemas); err != nil {
+					return out, errors.Join(err, plain.Close(), traced.Close())
+				}
+				out = append(out, list...)
+			}
+		}
+		if err := errors.Join(plain.Close(), traced.Close()); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// run measures one case with so many clients at one temperature.
+type run struct {
+	*Bench
+	ctx           context.Context
+	c             Case
+	parallel      int
+	temperature   float32
+	plain, traced *engine.Engine
+	tracer        *Recorder
+	prompt        []int32
+	lengths       []int // of the last documents with masks, by client and document
+	step          func()
+}
+
+// A contender is a mode and what is kept of it.
+type contender struct {
+	mode       Mode
+	constraint engine.Constraint
+	rounds     []round
+	traced     round
+	spans      []engine.Span
+}
+
+// A round is what a contender did in one.
+type round struct {
+	wall              time.Duration
+	tokens, forced    int
+	documents         int
+	perDocument       time.Duration
+	perToken, against float64 // µs, and the same of ModeFree in this round
+}
+
+func (b *run) all(schemas *engine.Schemas) ([]*Result, error) {
+	compiled, err := schemas.Compile(b.c.Schema, schema.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)
+	}
+	b.prompt = b.Model.Vocab().Encode(b.Prompt)
+	var modes []*contender
+	for _, m := range b.Modes {
+		x := &contender{mode: m}
+		switch m {
+		case ModeFree:
+		case ModeMask, ModeForced:
+			x.constraint = compiled.Constraint
+		case ModeLlama:
+			if b.c.GBNF == "" {
+				continue
+			}
+			if x.constraint, err = newLlamaGrammar(b.Model, b.c.GBNF); err != nil {
+				return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)
+			}
+		}
+		modes = append(modes, x)
+	}
+	// One round to warm up, which also says how long documents are.
+	slices.SortStableFunc(modes, func(a, b *contender) int { return first(a.mode) - first(b.mode) })
+	for _, m := range modes {
+		if _, err := b.play(m, b.plain, 0); err != nil {
+			return nil, err
+		}
+	}
+	for r := range b.Rounds {
+		free := 0.0
+		for i := range modes {
+			m := modes[(i+r)%len(modes)] // each of them first in turn
+			got, err := b.play(m, b.plain, r+1)
+			if err != nil {
+				return nil, err
+			}
+			if m.mode == ModeFree {
+				free = got.perToken
+			}
+			m.rounds = append(m.rounds, got)
+		}
+		for _, m := range modes {
+			m.rounds[r].against = free
+		}
+	}
+	var out []*Result
+	for _, m := range modes {
+		b.tracer.Take()
+		if m.traced, err = b.play(m, b.traced, 0); err != nil {
+			return nil, err
+		}
+		m.spans = b.tracer.Take()
+		out = append(out, b.result(m))
+	}
+	return out, nil
+}
+
+// first orders the modes of the first round: ModeMask before ModeFree, which
+// takes its lengths.
+func first(m Mode) int { return slices.Index([]Mode{ModeMask, ModeFree, ModeForced, ModeLlama}, m) }
+
+// play has all clients write their documents.
+func (b *run) play(m *contender, e *engine.Engine, number int) (round, error) {
+	defer b.step()
+	var (
+		mu    sync.Mutex
+		total round
+		wait  sync.WaitGroup
+		fails []error
+	)
+	lengths := make([]int, b.parallel*b.Documents)
+	start := time.Now()
+	for client := range b.parallel {
+		wait.Go(func() {
+			for d := range b.Documents {
+				at := client*b.Documents + d
+				began := time.Now()
+				r, err := b.document(m, e, at, number)
+				took := time.Since(began)
+				mu.Lock()
+				if err != nil {
+					fails = append(fails, err)
+					mu.Unlock()
+					return
+				}
+				total.tokens += r.CompletionTokens
+				total.documents++
+				total.perDocument += took
+				if r.Constraint != nil {
+					total.forced += r.Constraint.ForcedTokens
+				}
+				lengths[at] = r.CompletionTokens
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	total.wall = time.Since(start)
+	if len(fails) > 0 {
+		return total, fmt.Errorf("overhead: %s, %s: %w", b.c.Name, m.mode, errors.Join(fails...))
+	}
+	if m.mode == ModeMask {
+		b.lengths = lengths
+	}
+	total.perToken = float64(total.wall.Nanoseconds()) / 1000 / float64(total.tokens)
+	total.perDocument /= time.Duration(total.documents)
+	return total, nil
+}
+
+// document generates one document.
+func (b *run) document(m *contender, e *engine.Engine, at, number int) (*engine.Result, error) {
+	req := engine.Request{
+		ID: fmt.Sprintf("document %d", at+1), Prompt: b.prompt, MaxTokens: b.MaxTokens, Constraint: m.constraint, NoForced: m.mode == ModeMask,
+		Sampling: sampling.Options{Temperature: b.temperature, Seed: uint64(number*1000 + at)},
+	}
+	switch m.mode {
+	case ModeFree:
+		if b.lengths != nil {
+			req.MaxTokens = b.lengths[at]
+		}
+	case ModeLlama:
+		req.MaxTokens, req.NoForced, req.Truncate = b.LlamaTokens, true, true
+	}
+	stream, err := e.Submit(b.ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	results, err := stream.Collect(b.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
+}
+
+// result adds up the rounds of a mode.
+func (b *run) result(m *contender) *Result {
+	r := &Result{
+		Case: b.c.Name, SchemaBytes: len(b.c.Schema), Parallel: b.parallel, Temperature: b.temperature,
+		Mode: m.mode, Rounds: len(m.rounds), Parts: map[string]float64{},
+	}
+	var rate, perDocument, overhead []float64
+	forced := 0
+	for _, x := range m.rounds {
+		r.Tokens += x.tokens
+		r.Documents += x.documents
+		forced += x.forced
+		r.samples = append(r.samples, x.perToken)
+		rate = append(rate, 1e6/x.perToken)
+		perDocument = append(perDocument, x.perDocument.Seconds()*1000)
+		if x.against > 0 {
+			overhead = append(overhead, x.perToken/x.against-1)
+		}
+	}
+	r.TokensPerSecond, r.TimePerToken = estimate(rate), estimate(r.samples)
+	r.TimePerDocument, r.Overhead = estimate(perDocument), estimate(overhead)
+	r.Forced = float64(forced) / float64(max(1, r.Tokens))
+	if b.Trace {
+		r.spans = m.spans
+	}
+	for _, s := range m.spans {
+		r.Parts[s.Part.String()] += float64(s.Took.Nanoseconds()) / 1000 / float64(m.traced.tokens)
+	}
+	return r
+}

@@ -1,0 +1,141 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"stencil/backend"
+	"stencil/backend/llama"
+	"stencil/backend/scripted"
+	"stencil/bench/overhead"
+	"stencil/models"
+)
+
+var overheadModel = flag.String("overhead.model", "", "model for BenchmarkOverhead (default: a tiny one with random weights, the worst case)")
+
+// BenchmarkOverhead is what constraints cost end to end: the time a token with
+// masks, with forced text too, and with llama.cpp's grammar sampler, against
+// none, in percent, each the median of rounds in which all take turns, and its
+// bounds. It is "stencil bench" with one document a round. Without llama.cpp a
+// script takes the model's place and a millisecond a batch.
+//
+//	go test -tags llama -run '^$' -bench Overhead ./bench
+func BenchmarkOverhead(b *testing.B) {
+	model := benchModel(b)
+	for _, c := range overhead.Cases() {
+		for _, parallel := range []int{1, 4, 8} {
+			for _, temperature := range []float32{0, 1} {
+				b.Run(fmt.Sprintf("%s/seqs-%d/temp-%g", c.Name, parallel, temperature), func(b *testing.B) {
+					rounds := 0
+					for b.Loop() {
+						rounds++
+					}
+					// Rounds of their own: each has to be compared within itself.
+					run := overhead.Bench{
+						Model: model, Context: backend.ContextParams{Threads: 1}, Cases: []overhead.Case{c},
+						Parallel: []int{parallel}, Temperatures: []float32{temperature},
+						Rounds: max(9, min(rounds, 99)), Documents: 1, LlamaTokens: 2,
+					}
+					results, err := run.Run(context.Background())
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, r := range results {
+						b.ReportMetric(r.TimePerToken.Median, string(r.Mode)+"-µs/token")
+						if r.Mode != overhead.ModeFree {
+							b.ReportMetric(100*r.Overhead.Median, string(r.Mode)+"-%")
+							b.ReportMetric(100*r.Overhead.Low, string(r.Mode)+"-low-%")
+							b.ReportMetric(100*r.Overhead.High, string(r.Mode)+"-high-%")
+						}
+					}
+					b.ReportMetric(0, "ns/op") // says nothing
+				})
+			}
+		}
+	}
+}
+
+// benchModel loads the model to measure with.
+func benchModel(b *testing.B) backend.Model {
+	v := sharedFile(b, "vocab", "llama3.gguf")
+	if !llama.Built {
+		return noise(b)
+	}
+	path := *overheadModel
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "tiny.gguf")
+		if err := models.WriteRandom(path, models.RandomOptions{Vocab: v, Type: models.F16}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	m, err := llama.Load(context.Background(), path, llama.LoadOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { m.Close() })
+	return m
+}
+
+// noise is a script that shows one of a few rows of random logits, as its
+// history has it, and takes a millisecond for it.
+func noise(t testing.TB) backend.Model {
+	v := realVocab(t, "llama3.gguf")
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := make([][]float32, 16)
+	for i := range rows {
+		rows[i] = make([]float32, v.Len())
+		for j := range rows[i] {
+			rows[i][j] = float32(rng.NormFloat64())
+		}
+	}
+	return scripted.New(v, func(history []int32, logits []float32) {
+		h := uint32(len(history))
+		for _, t := range history[max(0, len(history)-4):] {
+			h = h*16777619 ^ uint32(t)
+		}
+		copy(logits, rows[h%uint32(len(rows))])
+	}, scripted.Options{Delay: time.Millisecond})
+}
+
+// The harness runs all modes and counts what they wrote.
+func TestOverhead(t *testing.T) {
+	b := overhead.Bench{
+		Model: noise(t), Cases: overhead.Cases()[:2], Modes: []overhead.Mode{overhead.ModeFree, overhead.ModeMask, overhead.ModeForced},
+		Parallel: []int{1, 2}, Temperatures: []float32{1}, Rounds: 2, Documents: 1, MaxTokens: 60, Trace: true,
+	}
+	results, err := b.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 2 * 3; len(results) != want {
+		t.Fatalf("%d results, want %d", len(results), want)
+	}
+	tokens := map[string]int{}
+	for _, r := range results {
+		if r.Rounds != 2 || r.Documents != 2*r.Parallel || r.Tokens < 10 || r.TimePerToken.Median <= 0 || r.Parts["forward"] <= 0 || r.Parts["sample"] <= 0 {
+			t.Errorf("%+v", r)
+		}
+		if forced := r.Mode == overhead.ModeForced; (r.Forced > 0.2) != forced {
+			t.Errorf("%s of %s: a share of %g was forced", r.Mode, r.Case, r.Forced)
+		}
+		if constrained := r.Mode != overhead.ModeFree; (r.Parts["mask"] > 0) != constrained || (r.Parts["accept"] > 0) != constrained {
+			t.Errorf("%s of %s: parts %v", r.Mode, r.Case, r.Parts)
+		}
+		tokens[fmt.Sprint(r.Case, r.Parallel, r.Mode == overhead.ModeForced)] += r.Tokens
+	}
+	// All schemas of the bench compile, fit their documents into the budget and
+	// have the size that their names promise.
+	all := overhead.Cases()
+	if size := len(all[len(all)-1].Schema); size < 180_000 || size > 250_000 {
+		t.Errorf("the largest schema has %d bytes", size)
+	}
+	if !slices.ContainsFunc(all, func(c overhead.Case) bool { return c.Name == "calls" }) {
+		t.Error("no function calls")
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stencil/bench/overhead"
+)
+
+type benchFlags struct {
+	model        modelFlags
+	log          logFlags
+	schemas      string
+	cases        []string
+	modes        []string
+	temperatures []float64
+	bench        overhead.Bench
+
+	json, benchstat, plot, trace string
+}
+
+// newBenchCommand makes the command that measures what constraints cost on a
+// model.
+func newBenchCommand() *cobra.Command {
+	f := new(benchFlags)
+	cmd := &cobra.Command{
+		Use:   "bench --model M.gguf",
+		Short: "Measure what constraints cost a token on a model",
+		Long: `Measure what constraints cost a token on a model, in one run: without a
+constraint, with masks, with masks and forced text, and with llama.cpp's own
+grammar sampler, in turn, round after round, at several numbers of sequences.
+
+Figures are medians of the rounds; what stands beside them are the bounds between
+which the true median lies with 95%. An overhead is taken within a round.
+A folder of --schemas holds *.json, and *.gbnf of the same name for llama.cpp.`,
+		Example: `  stencil bench --model M.gguf
+  stencil bench --model M.gguf --cases calls --parallel 1,4 --plot overhead.svg --trace trace.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.model.register(flags)
+	f.log.register(flags, "error")
+	completeModelFlags(cmd)
+	flags.StringVar(&f.schemas, "schemas", "", "folder of schemas (default: a flat object, calls, enumerations, unions up to 200 KB)")
+	flags.StringSliceVar(&f.cases, "cases", nil, "schemas to measure, by name (default: all)")
+	flags.StringSliceVar(&f.modes, "modes", nil, "of free, mask, forced, llama.cpp (default: all)")
+	flags.IntSliceVar(&f.bench.Parallel, "parallel", []int{1, 4, 8}, "numbers of sequences at once")
+	flags.Float64SliceVar(&f.temperatures, "temperature", []float64{0, 1}, "temperatures")
+	flags.IntVar(&f.bench.Rounds, "rounds", 9, "rounds; below 6 there are no bounds")
+	flags.IntVar(&f.bench.Documents, "documents", 2, "documents of each sequence in a round")
+	flags.IntVar(&f.bench.MaxTokens, "max-tokens", 160, "tokens of a document at most")
+	flags.IntVar(&f.bench.LlamaTokens, "llama-tokens", 6, "tokens of a document with llama.cpp's grammar sampler, which is slow")
+	flags.StringVar(&f.json, "json", "", "also write the results to this file as JSON")
+	flags.StringVar(&f.benchstat, "benchstat", "", "also write every round to this file in Go's benchmark format")
+	flags.StringVar(&f.plot, "plot", "", "also draw the overhead to this file, .png or .svg")
+	flags.StringVar(&f.trace, "trace", "", "also write where each microsecond went to this file, for Perfetto or about:tracing")
+	return cmd
+}
+
+func (f *benchFlags) run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	b := &f.bench
+	params, err := f.model.params()
+	if err != nil {
+		return err
+	}
+	b.Context = params
+	b.Trace = f.trace != ""
+	if ext := filepath.Ext(f.plot); f.plot != "" && ext != ".png" && ext != ".svg" {
+		return fmt.Errorf("--plot must end in .png or .svg, not %q", f.plot)
+	}
+	for _, t := range f.temperatures {
+		b.Temperatures = append(b.Temperatures, float32(t))
+	}
+	for _, m := range f.modes {
+		b.Modes = append(b.Modes, overhead.Mode(m))
+	}
+	if b.Cases = overhead.Cases(); f.schemas != "" {
+		if b.Cases, err = overhead.ReadCases(f.schemas); err != nil {
+			return err
+		}
+	}
+	for _, name := range f.cases {
+		if !slices.ContainsFunc(b.Cases, func(c overhead.Case) bool { return c.Name == name }) {
+			return fmt.Errorf("--cases: there is no schema %q", name)
+		}
+	}
+	if f.cases != nil {
+		b.Cases = slices.DeleteFunc(b.Cases, func(c overhead.Case) bool { return !slices.Contains(f.cases, c.Name) })
+	}
+	if b.Log, err = f.log.logger(os.Stderr); err != nil {
+		return err
+	}
+	if b.Model, err = f.model.load(ctx, os.Stderr); err != nil {
+		return err
+	}
+	defer b.Model.Close()
+	bar := newProgress(os.Stderr, "measuring", 1000, false)
+	b.Progress = func(done, of int) { bar.set(int64(1000 * done / of)) }
+	results, err := b.Run(ctx)
+	bar.close()
+	threads := cmp.Or(params.Threads, max(1, runtime.GOMAXPROCS(0)-1))
+	setting := overhead.NewSetting(b.Model, threads, "stencil "+strings.Join(os.Args[1:], " "))
+	err = errors.Join(err, overhead.WriteTable(cmd.OutOrStdout(), setting, results))
+	for _, x := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.json, func(w io.Writer) error { return overhead.WriteJSON(w, setting, results) }},
+		{f.benchstat, func(w io.Writer) error { return overhead.WriteBenchstat(w, setting, results) }},
+		{f.plot, func(w io.Writer) error { return overhead.WritePlot(w, filepath.Ext(f.plot), results) }},
+		{f.trace, func(w io.Writer) error { return overhead.WriteResultTrace(w, results) }},
+	} {
+		if x.path != "" && len(results) > 0 {
+			err = errors.Join(err, writeTo(x.path, x.write))
+		}
+	}
+	return err
+}
+
+// writeTo makes a file of what write writes.
+func writeTo(path string, write func(io.Writer) error) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(out), out.Close())
+}
