@@ -23,7 +23,7 @@
 //	a* a+ a?        any number, at least one, at most one
 //	a{3} a{3,} a{3,5}   so many
 //	<text> <[1000]>     the token with that text, or that number
-//	!<text> !<[1000]>   any other token
+//	!<text> !<[1000]>   any other token but those that end a generation
 //
 // In texts and sets a backslash spells what can't be written plainly: \n \r
 // \t \\ \" \[ \], and by number \x41, \u0041, \U00000041. A name is made of
@@ -46,7 +46,9 @@
 // recursion and empty rules need nothing of their own. Other calls push the
 // state to return to, except where returning would change nothing. Counted
 // repetition is a counter beside the instruction (counter.go) and never
-// written out.
+// written out. A reference to a token is to the machine a character of its own
+// (token.go), which the decoder reads as an edge that is a token. The states
+// next to the beginning are made before the first text (warm.go).
 //
 // bytes.go spells characters as UTF-8 and gives the decoder its frames;
 // prepare.go says which tokens need not be walked: those of which a sketch of
@@ -63,8 +65,9 @@
 //   - A rule defined twice, an empty set and a range that holds nothing are
 //     errors. So is a grammar that no text can satisfy; alternatives that no
 //     text can satisfy are never entered.
-//   - A token is referred to for the text that it adds: <text> admits the same
-//     text in other tokens too. Tokens that add no text, and !<text>, are
-//     refused by [Grammar.Bind]; [decoder.Sequence] has control tokens between
-//     constraints.
+//   - Control tokens match nothing but references to tokens: . and [^a] read
+//     characters of the text, to which they add none.
+//   - !<text> reads tokens that are a part of a character too.
+//   - [Grammar.Bind] refuses references to tokens that end a generation, which
+//     could never match.
 package gbnf

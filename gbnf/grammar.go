@@ -72,8 +72,15 @@ func Compile(src string, opt Options) (*Grammar, error) {
 // programSource returns the decoder's view of a program whose references to
 // tokens stand for the given ones.
 func programSource(p *program, limits Limits, tokens []boundToken) decoder.Source {
-	s := newSource(func(out *outcomes) automaton { return newMachine(p, limits, tokens, out) })
+	var m *machine
+	s := newSource(func(out *outcomes) automaton {
+		m = newMachine(p, limits, tokens, out)
+		return m
+	})
 	s.tokens = tokens
+	if !m.warm() {
+		s.Reset()
+	}
 	return s
 }
 
