@@ -3,6 +3,7 @@ package lessons
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -35,21 +36,37 @@ type Unseen struct {
 
 // A Generator makes lessons. The same seed makes the same ones. It is for one
 // goroutine at a time.
-type Generator struct{ g gen }
+type Generator struct {
+	g     gen
+	tasks []task
+}
 
 // New returns a generator.
 func New(seed uint64, unseen Unseen) *Generator {
-	return &Generator{gen{rng: rand.New(rand.NewPCG(seed, 0x5743)), unseen: unseen}}
+	return &Generator{gen{rng: rand.New(rand.NewPCG(seed, 0x5743)), unseen: unseen}, tasks}
+}
+
+// Only restricts Next to some of the tasks; false if one of them is unknown.
+func (g *Generator) Only(names ...string) bool {
+	g.tasks = nil
+	for _, name := range names {
+		i := slices.IndexFunc(tasks, func(t task) bool { return t.name == name })
+		if i < 0 {
+			return false
+		}
+		g.tasks = append(g.tasks, tasks[i])
+	}
+	return true
 }
 
 // Next makes a lesson of a task chosen at random, some more often than others.
 func (g *Generator) Next() Lesson {
 	all := 0
-	for _, t := range tasks {
+	for _, t := range g.tasks {
 		all += t.weight
 	}
 	n := g.g.n(all)
-	for _, t := range tasks {
+	for _, t := range g.tasks {
 		if n -= t.weight; n < 0 {
 			return g.make(t)
 		}

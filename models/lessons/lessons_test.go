@@ -47,8 +47,18 @@ func TestSameSeedSameLessons(t *testing.T) {
 			t.Fatal("Next of two generators of one seed differs")
 		}
 	}
-	if _, ok := g.Of("juggling"); ok {
+	if _, ok := g.Of("juggling"); ok || g.Only("people", "juggling") {
 		t.Error("there is a lesson in juggling")
+	}
+	if !g.Only("orders", "logs") {
+		t.Fatal("no lessons about orders and logs")
+	}
+	count := map[string]int{}
+	for range 200 {
+		count[g.Next().Task]++
+	}
+	if len(count) != 2 || count["orders"] < 100 || count["logs"] < 20 {
+		t.Errorf("asked for orders and logs only, got %v", count)
 	}
 }
 

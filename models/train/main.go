@@ -36,11 +36,12 @@ func run(args []string) error {
 	n := f.Int("n", 1000, "number of lessons")
 	held := f.String("unseen", "", "what is taken from what is held out, of words,phrases,keys")
 	set := f.String("set", "seen", "name of the cases that exams writes")
+	only := f.String("only", "", "tasks that tokens are written of, with commas between them; default all")
 	weights := f.String("weights", "", "safetensors file of trained weights")
 	out := f.String("out", "", "GGUF file to be written")
 	kind := f.String("type", "q8_0", "of the weights in it")
 	name := f.String("name", "stencil-extract", "of the model")
-	context := f.Int("context", 1024, "length of the context that the file announces")
+	context := f.Int("context", 4096, "length of the context that the file announces")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func run(args []string) error {
 			Vocab: *path, Name: *name, Description: description, License: "MIT", Context: *context, Type: typ,
 		})
 	case "tokens":
-		return tokens(os.Stdout, *path, *seed, unseen, *n)
+		return tokens(os.Stdout, *path, *seed, unseen, *only, *n)
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }

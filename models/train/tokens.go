@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 
 	"stencil/chat"
 	"stencil/engine"
@@ -59,9 +60,9 @@ func promptOf(p *engine.Prompts, l lessons.Lesson) ([]int32, error) {
 	return p.Chat(in)
 }
 
-// tokens writes lessons as numbers of 16 bits: the length of each, then its
-// tokens.
-func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, n int) error {
+// tokens writes lessons, of some tasks or of all, as numbers of 16 bits: the
+// length of each, then its tokens.
+func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, only string, n int) error {
 	v, err := vocab.Load(path)
 	if err != nil {
 		return err
@@ -69,6 +70,9 @@ func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, n int)
 	p := engine.NewPrompts(v)
 	b := bufio.NewWriter(w)
 	g := lessons.New(seed, unseen)
+	if only != "" && !g.Only(strings.Split(only, ",")...) {
+		return fmt.Errorf("unknown task in %s, expected some of %s", only, strings.Join(lessons.Tasks(), ","))
+	}
 	for range n {
 		l := g.Next()
 		ids, err := encode(v, p, l)

@@ -29,9 +29,9 @@ def split(raw):
     return out
 
 
-def lessons(tool, vocab, seed, n, unseen=""):
+def lessons(tool, vocab, seed, n, unseen="", only=""):
     """Has the tool write n lessons."""
-    cmd = [tool, "tokens", "-vocab", vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen]
+    cmd = [tool, "tokens", "-vocab", vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only]
     return split(np.frombuffer(subprocess.run(cmd, check=True, stdout=subprocess.PIPE).stdout, dtype="<u2"))
 
 
@@ -151,16 +151,16 @@ class Trainer:
     def run(self):
         a = self.args
         exams = {
-            "seen": lessons(a.tool, a.vocab, 1 << 40, a.exam, "words"),
-            "unseen": lessons(a.tool, a.vocab, 1 << 40, a.exam, "words,phrases,keys"),
+            "seen": lessons(a.tool, a.vocab, 1 << 40, a.exam, "words", a.only),
+            "unseen": lessons(a.tool, a.vocab, 1 << 40, a.exam, "words,phrases,keys", a.only),
         }
         end = time.monotonic() + a.minutes * 60
         saved = noted = time.monotonic()
-        loss_sum = loss_count = tokens = 0
+        loss_sum = loss_count = tokens = share = 0
         stop = []
         signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
         while not stop and time.monotonic() < end:
-            docs = lessons(a.tool, a.vocab, a.seed + 1 + self.shard, a.lessons)
+            docs = lessons(a.tool, a.vocab, a.seed + 1 + self.shard, a.lessons, only=a.only)
             todo = batches(docs, a.batch, self.shard, a.longest)
             for batch in todo[self.at :]:
                 self.wait()
@@ -198,7 +198,10 @@ class Trainer:
             else:
                 self.shard, self.at = self.shard + 1, 0
         self.exam(exams)
-        self.save("final.pt" if a.cool_down else "last.pt")
+        if not a.cool_down or stop and share == 1:
+            self.save()
+        elif not stop:
+            self.save("final.pt")
         self.say(event="end", step=self.step)
 
     def exam(self, exams):
@@ -225,6 +228,7 @@ def main():
     p.add_argument("--batch", type=int, default=4096, help="tokens")
     p.add_argument("--longest", type=int, default=512, help="lesson, in tokens")
     p.add_argument("--lessons", type=int, default=4000, help="in a shard")
+    p.add_argument("--only", default="", help="tasks to train on, with commas; default all")
     p.add_argument("--exam", type=int, default=300, help="lessons")
     p.add_argument("--note", type=int, default=25, help="steps between notes of the loss")
     p.add_argument("--examine", type=int, default=200, help="steps between exams")

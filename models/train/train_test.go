@@ -127,7 +127,7 @@ func TestTokens(t *testing.T) {
 	path, v := learned(t)
 	var a, b bytes.Buffer
 	for _, w := range []*bytes.Buffer{&a, &b} {
-		if err := tokens(w, path, 5, lessons.Unseen{}, 300); err != nil {
+		if err := tokens(w, path, 5, lessons.Unseen{}, "", 300); err != nil {
 			t.Fatal(err)
 		}
 	}
