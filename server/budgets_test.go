@@ -38,7 +38,7 @@ func TestBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := tinyVocab(t)
-	site := listen(t, v, scripted.Random(31), scripted.Options{}, engine.Config{Parallel: 4, Queue: 100, Context: backend.ContextParams{Size: 1 << 18}})
+	site := listen(t, scripted.New(v, scripted.Random(31), scripted.Options{}), engine.Config{Parallel: 4, Queue: 100, Context: backend.ContextParams{Size: 1 << 18}})
 	c := &tally{counts: map[string]int{}}
 	work := make(chan int)
 	var wg sync.WaitGroup
