@@ -298,26 +298,43 @@ func TestLoad(t *testing.T) {
 	// is a leak.
 	load(last / 4)
 	goroutines, heap := settled(site)
+	memory := resident()
 	load(last * 3 / 4)
 	goroutinesAfter, heapAfter := settled(site)
+	memoryAfter := resident()
 	if goroutinesAfter > goroutines+10 {
 		t.Errorf("%d goroutines, %d before", goroutinesAfter, goroutines)
 	}
 	if limit := heap + heap/2 + 32<<20; heapAfter > limit {
 		t.Errorf("%d MB of heap, %d before", heapAfter>>20, heap>>20)
 	}
+	if limit := memory + memory/2 + 64<<20; memoryAfter > limit {
+		t.Errorf("%d MB of memory, %d before", memoryAfter>>20, memory>>20)
+	}
 	if s := site.engine.Stats(); s.Active+s.Waiting+s.Queued != 0 {
 		t.Errorf("left over: %+v", s)
 	}
 	slices.Sort(c.queued)
 	at := func(share float64) float64 { return c.queued[int(share*float64(len(c.queued)-1))] }
-	t.Logf("%v: %v; time in the queue: p50 %.1f ms, p99 %.1f ms, max %.1f ms; heap %d → %d MB, goroutines %d → %d",
-		last, c.counts, at(0.5), at(0.99), at(1), heap>>20, heapAfter>>20, goroutines, goroutinesAfter)
+	t.Logf("%v: %v; time in the queue: p50 %.1f ms, p99 %.1f ms, max %.1f ms; heap %d → %d MB, memory %d → %d MB, goroutines %d → %d",
+		last, c.counts, at(0.5), at(0.99), at(1), heap>>20, heapAfter>>20, memory>>20, memoryAfter>>20, goroutines, goroutinesAfter)
 	for _, kind := range []string{"free", "schema", "stream", "tools", "hung up", "429"} {
 		if c.counts[kind] == 0 {
 			t.Errorf("no request of kind %q: %v", kind, c.counts)
 		}
 	}
+}
+
+// resident returns the memory of the whole process in bytes, that of llama.cpp
+// included; 0 where there is no way to know.
+func resident() uint64 {
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages uint64
+	fmt.Sscan(string(raw), &size, &pages)
+	return pages * uint64(os.Getpagesize())
 }
 
 // settled waits until nothing runs and returns the goroutines and bytes of heap
