@@ -87,6 +87,7 @@ type Input struct {
 	// order.
 	Tools               []json.RawMessage
 	AddGenerationPrompt bool           // end with the beginning of the answer
+	Begun               string         // and with this text of it
 	Extra               map[string]any // further variables, such as enable_thinking
 }
 
@@ -122,7 +123,8 @@ func (t *Template) Render(in Input) (string, error) {
 	if in.Messages, err = t.adapt(in.Messages); err != nil {
 		return "", err
 	}
-	return t.render(in)
+	text, err := t.render(in)
+	return text + in.Begun, err
 }
 
 // render writes messages down as they are, in the first form that the template

@@ -137,8 +137,22 @@ func (q *query) readTurns(o *object) error {
 		}
 	}
 	if role == "assistant" {
-		return notOffered("messages", "a conversation that ends with the assistant's turn")
+		return q.continueLast("messages")
 	}
+	return nil
+}
+
+// continueLast makes of the last message, which is the assistant's, the beginning
+// of the answer.
+func (q *query) continueLast(param string) error {
+	if len(q.Messages) == 0 {
+		return invalid(param, "the last message is empty")
+	}
+	last := q.Messages[len(q.Messages)-1]
+	if last.Role != "assistant" || len(last.ToolCalls) > 0 || last.Reasoning != "" {
+		return invalid(param, "only a text of the assistant can be gone on with")
+	}
+	q.Begun, q.Messages = last.Content, q.Messages[:len(q.Messages)-1]
 	return nil
 }
 

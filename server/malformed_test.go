@@ -79,8 +79,8 @@ var malformedBodies = map[string][]string{
 		`,"user":"\u0000","stop":5`, `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 300) + `"}]}`,
 	},
 	"/v1/completions": {
-		`{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":[true]}`, `{"prompt":[99999]}`, `{"prompt":["a",5]}`, `{"prompt":""}`, `,"messages":[{}]`, `,"suffix":"x"`, `,"echo":true`, `,"best_of":3`, `,"logprobs":true`,
-		`,"logprobs":99`, `{"prompt":["a","b"],"stream":true}`, `,"max_tokens":null,"n":-1`, `,"tools":[{}]`,
+		`{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":[true]}`, `{"prompt":[99999]}`, `{"prompt":["a",5]}`, `{"prompt":""}`, `,"messages":[{}]`, `,"suffix":"x"`, `,"echo":true,"logprobs":1`, `,"best_of":3`, `,"logprobs":true`,
+		`,"logprobs":99`, `{"prompt":["a","b"],"stream":5}`, `,"max_tokens":null,"n":-1`, `,"tools":[{}]`,
 	},
 	"/v1/responses": {
 		`{}`, `{"input":5}`, `{"input":[]}`, `{"input":[{"type":"item_reference","id":"x"}]}`, `{"input":[{"role":"user"}]}`, `{"input":[{"type":"function_call_output","output":"x"}]}`,
@@ -93,7 +93,7 @@ var malformedBodies = map[string][]string{
 		``, `{}`, `{"model":"tiny","max_tokens":9}`, `{"model":"tiny","max_tokens":9,"messages":[]}`, `{"max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, `{"model":"tiny","messages":[{"role":"user","content":"x"}]}`,
 		`{"model":"tiny","max_tokens":9,"messages":[{"role":"robot","content":"x"}]}`, `{"model":"tiny","max_tokens":9,"messages":[{"role":"user"}]}`, `{"model":"tiny","max_tokens":9,"messages":[{"role":"user","content":5}]}`,
 		`{"model":"tiny","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image"}]}]}`, `{"model":"tiny","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}`,
-		`{"model":"tiny","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`, `,"model":"claude-9"`, `,"max_tokens":0`, `,"temperature":"x"`, `,"system":5`, `,"system":[{"type":"image"}]`,
+		`{"model":"tiny","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[]}]}`, `,"model":"claude-9"`, `,"max_tokens":0`, `,"temperature":"x"`, `,"system":5`, `,"system":[{"type":"image"}]`,
 		`,"stop_sequences":"a b","stream":5`, `,"stop_sequences":[5]`, `,"output_config":5`, `,"output_config":{"fromat":{}}`, `,"output_config":{"format":{}}`, `,"output_config":{"format":{"type":"json"}}`,
 		`,"output_config":{"format":{"type":"json_schema"}}`, `,"output_config":{"format":{"type":"json_schema","schema":{"type":"x"}}}`, `,"output_config":{"format":{"type":"json_schema","schema":{"$ref":"https://example.com/x"}}}`,
 		`,"output_cofnig":{}`, `,"tools":[{"name":"a"}]`, `,"tools":[{"name":"a","input_shema":{}}]`, `,"tools":[{"type":"bash_20250124","name":"bash"}]`, `,"tools":[{"name":"a","input_schema":{"type":"x"}}]`,

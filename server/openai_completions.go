@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -12,13 +13,13 @@ import (
 // completionNames are the fields of POST /v1/completions.
 var completionNames = names{
 	known: slices.Concat([]string{
-		"model", "prompt", "max_tokens", "stop", "n", "stream", "stream_options", "logprobs", "repetition_penalty", "n_predict",
+		"model", "prompt", "max_tokens", "stop", "n", "stream", "stream_options", "logprobs", "repetition_penalty", "n_predict", "echo",
 	}, samplingFields, ownFields),
 	constraint: constraintSpellings,
 	harmless:   chatNames.harmless,
 	refused: append([]string{
-		"messages", "tools", "tool_choice", "max_completion_tokens", "top_logprobs",
-	}, slices.DeleteFunc(slices.Clone(chatNames.refused), func(s string) bool { return s == "prompt" })...),
+		"messages", "tools", "tool_choice", "max_completion_tokens", "top_logprobs", "continue_final_message", "add_generation_prompt",
+	}, slices.DeleteFunc(slices.Clone(chatNames.refused), func(s string) bool { return s == "prompt" || s == "echo" })...),
 }
 
 // maxPrompts is how many prompts one request may have.
@@ -28,6 +29,7 @@ const maxPrompts = 32
 type completionRequest struct {
 	*query
 	prompts      []query // one for each prompt; the query's own prompt is the first
+	echo         bool    // the prompt is part of the text
 	includeUsage bool
 }
 
@@ -46,6 +48,7 @@ func readCompletion(o *object) (*completionRequest, error) {
 		func() error { return q.readOpenAISampling(o) },
 		func() error { return q.readMaxTokens(o, "n_predict", "max_tokens") },
 		func() error { return o.integer("logprobs", &top, 0, maxTopLogprobs) },
+		func() error { return o.boolean("echo", &q.echo) },
 		func() error { return q.readStreaming(o, &q.includeUsage) },
 		func() error { return q.readPrompts(o) },
 	} {
@@ -54,6 +57,9 @@ func readCompletion(o *object) (*completionRequest, error) {
 		}
 	}
 	if top >= 0 {
+		if q.echo {
+			return nil, notOffered("echo", "echo with logprobs")
+		}
 		q.Logprobs, q.TopLogprobs = true, top
 	}
 	for i := range q.prompts {
@@ -99,9 +105,6 @@ func (q *completionRequest) readPrompts(o *object) error {
 			return o.wrongType("prompt", want)
 		}
 	}
-	if q.Stream && len(q.prompts) > 1 {
-		return notOffered("prompt", "a stream of several prompts")
-	}
 	return nil
 }
 
@@ -116,19 +119,19 @@ func (s *Server) completions(r *http.Request) (answer, error) {
 		return nil, err
 	}
 	reply := completionReply{chatHead: chatHead{ID: newID("cmpl-"), Object: "text_completion", Created: unixNow()}}
-	var all []choice
+	list := make([]*generation, len(q.prompts))
 	for i := range q.prompts {
-		one := &q.prompts[i]
-		m, g, err := s.accept(r, one)
+		m, g, err := s.accept(r, &q.prompts[i])
 		if err != nil {
 			return nil, err
 		}
-		reply.Model = m.name
-		if q.Stream {
-			return s.begin(r.Context(), g, func(w http.ResponseWriter) sink {
-				return &completionSink{eventStream: newEventStream(w), generation: g, head: reply.chatHead, includeUsage: q.includeUsage}
-			})
-		}
+		reply.Model, list[i] = m.name, g
+	}
+	if q.Stream {
+		return s.completionStream(r, q, list, reply.chatHead)
+	}
+	var all []choice
+	for i, g := range list {
 		choices, err := s.whole(r.Context(), g)
 		if err != nil {
 			return nil, err
@@ -136,13 +139,67 @@ func (s *Server) completions(r *http.Request) (answer, error) {
 		u := usage(choices)
 		reply.Usage.add(u)
 		for j := range choices {
-			reply.Choices = append(reply.Choices, completionChoiceOf(m.engine.Vocab(), len(reply.Choices), &choices[j], one))
+			one := completionChoiceOf(g.model.engine.Vocab(), len(reply.Choices), &choices[j], &q.prompts[i])
+			one.Text = q.echoed(g) + one.Text
+			reply.Choices = append(reply.Choices, one)
 		}
-		reply.Warnings = append(reply.Warnings, warnings(one, choices)...)
+		reply.Warnings = append(reply.Warnings, warnings(&q.prompts[i], choices)...)
 		all = append(all, choices...)
 	}
 	reply.Constraint, reply.Timings = all[0].receipt, timings(all)
 	return jsonAnswer{reply}, nil
+}
+
+// echoed returns the prompt if it is to be part of the text.
+func (q *completionRequest) echoed(g *generation) string {
+	switch {
+	case !q.echo:
+		return ""
+	case g.query.Prompt != nil:
+		return *g.query.Prompt
+	}
+	return spelt(g.model.engine.Vocab().Decode(g.query.PromptTokens))
+}
+
+// completionStream answers with a stream of all prompts, one after the other.
+func (s *Server) completionStream(r *http.Request, q *completionRequest, list []*generation, head chatHead) (answer, error) {
+	out := &completionsAnswer{request: q, list: list}
+	first, err := s.begin(r.Context(), list[0], func(w http.ResponseWriter) sink {
+		out.sink = &completionSink{eventStream: newEventStream(w), generation: list[0], head: head, request: q, left: len(list)}
+		return out.sink
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.answer, out.server = first, s
+	return out, nil
+}
+
+// completionsAnswer is the stream of the first prompt, and then those of the others
+// into the same sink.
+type completionsAnswer struct {
+	answer
+	server  *Server
+	request *completionRequest
+	list    []*generation
+	sink    *completionSink
+}
+
+func (a *completionsAnswer) write(w http.ResponseWriter, r *http.Request) error {
+	err := a.answer.write(w, r)
+	for i := 1; i < len(a.list) && err == nil; i++ {
+		next := a.list[i]
+		var more answer
+		more, err = a.server.begin(r.Context(), next, func(http.ResponseWriter) sink {
+			a.sink.generation, a.sink.base, a.sink.offset = next, i*a.request.N, 0
+			return a.sink
+		})
+		if err != nil {
+			return errors.Join(err, a.sink.fail(describe(err)))
+		}
+		err = more.write(w, r)
+	}
+	return err
 }
 
 type completionReply struct {
@@ -186,7 +243,7 @@ func completionTokensOf(v *vocab.Vocab, tokens []engine.Token, from int) *comple
 
 func completionChoiceOf(v *vocab.Vocab, index int, c *choice, q *query) completionChoice {
 	reason := string(c.result.Finish)
-	out := completionChoice{Index: index, Text: c.result.Text, FinishReason: &reason}
+	out := completionChoice{Index: index, Text: c.message.Content, FinishReason: &reason}
 	if q.Logprobs {
 		out.Logprobs = completionTokensOf(v, c.tokens, 0)
 	}
@@ -196,10 +253,13 @@ func completionChoiceOf(v *vocab.Vocab, index int, c *choice, q *query) completi
 // completionSink writes text_completion events.
 type completionSink struct {
 	*eventStream
-	generation   *generation
-	head         chatHead
-	includeUsage bool
-	offset       int
+	generation *generation
+	head       chatHead
+	request    *completionRequest
+	offset     int
+	base       int // the number of the prompt's first choice
+	left       int // how many prompts have not ended
+	usage      usageReply
 }
 
 type completionChunk struct {
@@ -210,10 +270,24 @@ type completionChunk struct {
 	Warnings   []string           `json:"warnings,omitempty"`
 }
 
-func (s *completionSink) begin() error { return nil }
+func (s *completionSink) begin() error {
+	text := s.request.echoed(s.generation)
+	for i := 0; i < s.request.N && text != ""; i++ {
+		if err := s.piece(i, piece{text: text}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (s *completionSink) piece(index int, p piece, tokens []engine.Token) error {
-	one := completionChoice{Index: index, Text: p.text}
+	if p.kind != pieceContent && len(tokens) == 0 {
+		return nil
+	}
+	one := completionChoice{Index: s.base + index}
+	if p.kind == pieceContent {
+		one.Text = p.text
+	}
 	if s.generation.query.Logprobs {
 		one.Logprobs = completionTokensOf(s.generation.model.engine.Vocab(), tokens, s.offset)
 		s.offset += len(p.text)
@@ -224,15 +298,18 @@ func (s *completionSink) piece(index int, p piece, tokens []engine.Token) error 
 func (s *completionSink) done(index int, c *choice) error {
 	reason := string(c.result.Finish)
 	return s.data(completionChunk{
-		chatHead: s.head, Choices: []completionChoice{{Index: index, FinishReason: &reason}},
+		chatHead: s.head, Choices: []completionChoice{{Index: s.base + index, FinishReason: &reason}},
 		Constraint: c.receipt, Warnings: warnings(s.generation.query, []choice{*c}),
 	})
 }
 
 func (s *completionSink) end(choices []choice) error {
-	if s.includeUsage {
-		u := usage(choices)
-		if err := s.data(completionChunk{chatHead: s.head, Choices: []completionChoice{}, Usage: &u}); err != nil {
+	s.usage.add(usage(choices))
+	if s.left--; s.left > 0 {
+		return nil
+	}
+	if s.request.includeUsage {
+		if err := s.data(completionChunk{chatHead: s.head, Choices: []completionChoice{}, Usage: &s.usage}); err != nil {
 			return err
 		}
 	}

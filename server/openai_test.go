@@ -3,8 +3,11 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"stencil/backend/scripted"
 )
 
 // chatBody is a chat request with more fields.
@@ -175,7 +178,13 @@ func readCalls(t *testing.T, url, body string) (out [][2]string) {
 // chatChunks streams a request and returns its chunks.
 func chatChunks(t *testing.T, url, body string) (out []map[string]any) {
 	t.Helper()
-	lines := postLines(t, url+"/v1/chat/completions", body)
+	return chunksOf(t, url+"/v1/chat/completions", body)
+}
+
+// chunksOf returns the events of a stream that ends with [DONE].
+func chunksOf(t *testing.T, url, body string) (out []map[string]any) {
+	t.Helper()
+	lines := postLines(t, url, body)
 	if lines[len(lines)-1] != "data: [DONE]" {
 		t.Fatalf("the stream ends with %q", lines[len(lines)-1])
 	}
@@ -215,6 +224,82 @@ func TestChatStream(t *testing.T) {
 		}
 		if tokens, _ := at(whole, "choices", 0, "logprobs", "content").([]any); logprobs != len(tokens) {
 			t.Errorf("%d logprobs in the stream, %d at once", logprobs, len(tokens))
+		}
+	}
+}
+
+// An answer that has begun goes on, in the dialects that have a way to say so.
+func TestBegunAnswers(t *testing.T) {
+	v := familyVocab(t, "qwen3")
+	url := serve(t, v, scripted.SayText(v, "The answer is (B), so."))
+	for _, test := range []struct{ path, body string }{
+		{"/v1/messages", `{"model": "tiny", "max_tokens": 60, "temperature": 0, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "The answer is ("}]}`},
+		{"/v1/messages", `{"model": "tiny", "max_tokens": 60, "temperature": 0, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "text", "text": "The answer is ("}]}]}`},
+		{"/v1/chat/completions", `{"max_tokens": 60, "temperature": 0, "continue_final_message": true, "add_generation_prompt": false, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "The answer is ("}]}`},
+	} {
+		status, _, got := post(t, url+test.path, test.body)
+		if status != 200 || at(got, "content", 0, "text") != "B), so." && at(got, "choices", 0, "message", "content") != "B), so." {
+			t.Errorf("%s: %d %v", test.body, status, got)
+		}
+		status, _, got = post(t, url+test.path, test.body[:len(test.body)-1]+`, "prompt_schema": "never", "stop_sequences": ["so"], "stop": ["so"]}`)
+		if status == 200 && at(got, "content", 0, "text") != "B), " && at(got, "choices", 0, "message", "content") != "B), " {
+			t.Errorf("%s with a stop: %v", test.body, got)
+		}
+	}
+	for _, more := range []string{`"thinking": {"type": "enabled", "budget_tokens": 10}`, `"output_config": {"format": {"type": "json_schema", "schema": {}}}`} {
+		status, _, got := post(t, url+"/v1/messages", `{"model": "tiny", "max_tokens": 60, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "x"}], `+more+`}`)
+		if status != 400 {
+			t.Errorf("%s: %d %v", more, status, got)
+		}
+	}
+	harmony := familyVocab(t, "gptoss", harmonyTokens...)
+	url = serve(t, harmony, sayAnyhow(harmony, "<|channel|>final<|message|>The answer is (B).", 1))
+	_, _, got := post(t, url+"/v1/messages", `{"model": "tiny", "max_tokens": 60, "temperature": 0, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "The answer is ("}]}`)
+	if at(got, "content", 0, "text") != "B)." {
+		t.Errorf("%v", got)
+	}
+}
+
+// A request may have several prompts, which a stream answers one after the other,
+// and the prompts may be part of the texts.
+func TestSeveralPrompts(t *testing.T) {
+	v := loadVocab(t)
+	_, url := start(t, setup{next: scripted.SayText(v, "one two three")})
+	for _, n := range []int{1, 2} {
+		for _, echo := range []bool{false, true} {
+			body := fmt.Sprintf(`{"prompt": ["one", "so one two"], "temperature": 0, "max_tokens": 30, "n": %d, "echo": %t`, n, echo)
+			_, _, got := post(t, url+"/v1/completions", body+`}`)
+			var whole []string
+			choices, _ := got["choices"].([]any)
+			for _, c := range choices {
+				whole = append(whole, at(c, "text").(string))
+			}
+			streamed := make([]string, 2*n)
+			ends, usages := 0, []any{}
+			for _, c := range chunksOf(t, url+"/v1/completions", body+`, "stream": true, "stream_options": {"include_usage": true}}`) {
+				if u := c["usage"]; u != nil {
+					usages = append(usages, at(u, "total_tokens"))
+				}
+				if at(c, "choices", 0) == nil {
+					continue
+				}
+				text, _ := at(c, "choices", 0, "text").(string)
+				streamed[int(at(c, "choices", 0, "index").(float64))] += text
+				if at(c, "choices", 0, "finish_reason") == "stop" {
+					ends++
+				}
+			}
+			want := []string{" two three", " three"}
+			if echo {
+				want = []string{"one two three", "so one two three"}
+			}
+			var all []string
+			for _, w := range want {
+				all = append(all, slices.Repeat([]string{w}, n)...)
+			}
+			if !slices.Equal(whole, all) || !slices.Equal(streamed, all) || ends != 2*n || len(usages) != 1 || usages[0] != at(got, "usage", "total_tokens") {
+				t.Errorf("n %d, echo %t: %q, stream %q with %d ends and usage %v, %v", n, echo, whole, streamed, ends, usages, got["usage"])
+			}
 		}
 	}
 }

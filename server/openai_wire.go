@@ -14,7 +14,7 @@ var chatNames = names{
 	known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
-		"n_predict",
+		"n_predict", "continue_final_message", "add_generation_prompt",
 	}, samplingFields, ownFields),
 	constraint: constraintSpellings,
 	harmless:   slices.Concat(harmlessFields, []string{"cache_prompt", "timings_per_token", "return_progress", "id_slot", "include_stop_str_in_output"}),
@@ -22,7 +22,7 @@ var chatNames = names{
 		"functions", "function_call", "audio", "web_search_options", "verbosity", "moderation", "min_tokens", "ignore_eos", "best_of",
 		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",
 		"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "echo", "suffix", "mirostat", "dry_multiplier",
-		"xtc_probability", "documents", "chat_template", "continue_final_message", "add_generation_prompt", "grammar_lazy", "grammar_triggers",
+		"xtc_probability", "documents", "chat_template", "grammar_lazy", "grammar_triggers",
 		"custom_params", "thinking_budget_tokens",
 	},
 }
@@ -46,6 +46,7 @@ func readChat(o *object) (*chatRequest, error) {
 	for _, read := range []func() error{
 		func() error { return q.readModel(o) },
 		func() error { return q.readChatMessages(o) },
+		func() error { return q.readContinuation(o) },
 		func() error { return q.readOpenAISampling(o) },
 		func() error { return q.readMaxTokens(o, "n_predict", "max_tokens", "max_completion_tokens") },
 		func() error { return o.boolean("logprobs", &q.Logprobs) },
@@ -64,6 +65,30 @@ func readChat(o *object) (*chatRequest, error) {
 		return nil, invalid("top_logprobs", "top_logprobs needs logprobs: true")
 	}
 	return q, nil
+}
+
+// readContinuation reads whether the answer goes on with the last message, as
+// vLLM's clients say it.
+func (q *query) readContinuation(o *object) error {
+	goOn, fresh := false, true
+	if err := o.boolean("continue_final_message", &goOn); err != nil {
+		return err
+	}
+	if goOn {
+		fresh = false
+	}
+	if err := o.boolean("add_generation_prompt", &fresh); err != nil {
+		return err
+	}
+	switch {
+	case goOn == fresh && goOn:
+		return invalid("add_generation_prompt", "add_generation_prompt and continue_final_message exclude each other")
+	case goOn == fresh:
+		return notOffered("add_generation_prompt", "add_generation_prompt: false without continue_final_message")
+	case goOn:
+		return q.continueLast("messages")
+	}
+	return nil
 }
 
 // readModel reads which model is asked for; none is whichever there is.

@@ -46,7 +46,7 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 	if !m.prompts.HasTemplate() {
 		q.Warnings = append(q.Warnings, "this model has no chat template of its own; the conversation was written as ChatML")
 	}
-	in := chat.Input{Extra: q.Variables}
+	in := chat.Input{Extra: q.Variables, Begun: m.begun(q)}
 	if q.Tools != nil && q.Tools.Mode != toolsNone {
 		if m.prompts.Caps().Tools {
 			var err error
@@ -59,6 +59,14 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 	}
 	in.Messages = withSystem(q.Messages, instruction)
 	return m.prompts.Chat(in)
+}
+
+// begun returns the beginning of an answer as it stands in a prompt.
+func (m *served) begun(q *query) string {
+	if q.Begun != "" && m.thoughts.Name == chat.Harmony {
+		return harmonyFinal + q.Begun
+	}
+	return q.Begun
 }
 
 // forTemplate returns the tools that may be called as templates expect them.

@@ -25,6 +25,7 @@ type query struct {
 	Prompt       *string
 	PromptTokens []int32
 	Messages     []chat.Message
+	Begun        string         // how the answer to them begins
 	Tools        *toolSet       // nil without tools
 	Variables    map[string]any // for the model's chat template
 
@@ -203,8 +204,8 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	if g.rule, err = m.rule(q); err != nil {
 		return nil, err
 	}
-	if !q.Reasoning && g.rule != nil && !g.rule.free && m.prompts.Mentions("enable_thinking") {
-		q.variable("enable_thinking", false) // the answer is constrained from its beginning on
+	if !q.Reasoning && (q.Begun != "" || g.rule != nil && !g.rule.free) && m.prompts.Mentions("enable_thinking") {
+		q.variable("enable_thinking", false) // the answer is constrained from its beginning on, or has begun
 	}
 	prompt, err := m.prompt(q, g.rule)
 	if err != nil {

@@ -15,6 +15,12 @@ func (g *generation) compose() error {
 	m, q := g.model, g.query
 	p := plan{form: m.callForm, thought: m.thoughts, budget: q.ThinkTokens}
 	isChat := q.Messages != nil
+	if q.Begun != "" {
+		if g.rule != nil && !g.rule.free || q.Reasoning {
+			return invalid("messages", "an answer that has begun can't be constrained, nor come after thoughts")
+		}
+		return nil
+	}
 	p.begun = isChat && m.thoughts.Name != chat.Harmony && begunToThink(m.engine.Vocab(), g.request.Prompt, m.thoughts.Open)
 	switch {
 	case q.Reasoning:
