@@ -43,6 +43,10 @@ func (e *TokenEdges) AddOthers(token int32, frames ...Frame) {
 	e.list = append(e.list, tokenEdge{token: token, not: true, frames: slices.Clone(frames)})
 }
 
+// ReadsTokens reports whether the grammar refers to tokens that have to be read
+// as a whole, so that a text alone doesn't say whether it belongs.
+func (g *Grammar) ReadsTokens() bool { return g.t.tokens != nil }
+
 // tokenTable keeps the edges that read tokens.
 type tokenTable struct {
 	src    TokenReader
@@ -175,6 +179,9 @@ func (w *maskBuilder) tokenEdges(c int32) {
 		return true
 	})
 }
+
+// Vocab returns the vocabulary of the matcher's grammar.
+func (m *Matcher) Vocab() *vocab.Vocab { return m.g.vocab }
 
 // readToken returns the configuration after token tok: as its text, and as a
 // whole. text is what was accepted before; bytes behind it are overwritten.

@@ -19,7 +19,8 @@ var builtinFiles embed.FS
 type BuiltinOptions struct {
 	Columns int      // csv, markdown-table: number of columns; default that of Header, or 2
 	Header  []string // csv, markdown-table: the first line; default any
-	Pattern string   // regex: the regular expression, as ECMAScript has them
+	Pattern string   // regex: the regular expression
+	Syntax  Syntax   // regex: its dialect; default ECMAScript's
 	Choices []string // choice: the texts
 	Limits  Limits
 }
@@ -66,8 +67,10 @@ func Builtin(name string, opt BuiltinOptions) (*Grammar, error) {
 	}
 	src, ok := BuiltinSource(name)
 	switch {
+	case name == "regex" && opt.Pattern == "":
+		return nil, builtinError("regex: there is no pattern")
 	case name == "regex":
-		return Regex(opt.Pattern, ECMA, Options{opt.Limits})
+		return Regex(opt.Pattern, opt.Syntax, Options{opt.Limits})
 	case name == "choice":
 		return Choice(opt.Choices, Options{opt.Limits})
 	case name == "xml":

@@ -156,6 +156,10 @@ func (s *source) ExpandTokens(f decoder.Frame, e *decoder.TokenEdges) {
 	}
 }
 
+// ReadsTokens reports whether the grammar refers to tokens, so that it depends on
+// the vocabulary that it is bound to.
+func (g *Grammar) ReadsTokens() bool { return len(g.tokens) > 0 }
+
 // TokensAsText returns the grammar of the texts that are left of the grammar's
 // where references to tokens are replaced by the texts that the tokens add, and
 // !<…> by any text: for checking what was generated when only its text is

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"stencil/decoder"
+	"stencil/decoder/walk"
 	"stencil/vocab"
 )
 
@@ -67,7 +68,7 @@ func spellPieces(t testing.TB, v *vocab.Vocab, pieces []decoder.Piece) (ids []in
 }
 
 // judgeTokens returns tokens as the recogniser wants them.
-func judgeTokens(v *vocab.Vocab, ids []int32, g *earley) (list []earleyToken) {
+func judgeTokens(v *vocab.Vocab, ids []int32) (list []earleyToken) {
 	for _, id := range ids {
 		list = append(list, earleyToken{v.Text(id), string(v.Bytes(id))})
 	}
@@ -148,7 +149,7 @@ func TestTokenReferences(t *testing.T) {
 // recogniser.
 func checkTokens(t *testing.T, name string, m *decoder.Matcher, judge *earley, v *vocab.Vocab, ids, allowed []int32) {
 	t.Helper()
-	whole, _ := judge.parseTokens(judgeTokens(v, ids, judge))
+	whole, _ := judge.parseTokens(judgeTokens(v, ids))
 	if whole != m.Accepting() {
 		t.Fatalf("%s: %v: accepting %t, belongs %t", name, ids, m.Accepting(), whole)
 	}
@@ -156,7 +157,7 @@ func checkTokens(t *testing.T, name string, m *decoder.Matcher, judge *earley, v
 		if v.IsEOG(id) {
 			continue
 		}
-		_, beginning := judge.parseTokens(judgeTokens(v, append(slices.Clone(ids), id), judge))
+		_, beginning := judge.parseTokens(judgeTokens(v, append(slices.Clone(ids), id)))
 		if beginning && !slices.Contains(allowed, id) && (len(v.Bytes(id)) > 0 || v.Kind(id) == vocab.Control) {
 			t.Fatalf("%s after %v: token %q is not allowed", name, ids, v.Text(id))
 		}
@@ -165,7 +166,7 @@ func checkTokens(t *testing.T, name string, m *decoder.Matcher, judge *earley, v
 		}
 	}
 	rest := spellPieces(t, v, m.Remaining())
-	if whole, _ := judge.parseTokens(judgeTokens(v, append(slices.Clone(ids), rest...), judge)); !whole {
+	if whole, _ := judge.parseTokens(judgeTokens(v, append(slices.Clone(ids), rest...))); !whole {
 		t.Fatalf("%s: %v and %v do not belong", name, ids, rest)
 	} else if text := v.Decode(rest); string(text) != string(m.ShortestCompletion()) {
 		t.Fatalf("%s: completion %q of %v", name, m.ShortestCompletion(), rest)
@@ -295,4 +296,54 @@ func TestTokensInSequence(t *testing.T) {
 	if got := fmt.Sprint(m.Spans(), m.Segment()); got != "[{0 0 1 0} {1 1 3 0} {2 3 3 0}] 2" {
 		t.Errorf("spans %s", got)
 	}
+}
+
+// TestTokenWalks makes 200 random texts of grammars that refer to tokens, with
+// real vocabularies. The recogniser has to accept them.
+func TestTokenWalks(t *testing.T) {
+	for name, control := range map[string]string{"llama3.gguf": "<|python_tag|>", "llama2.gguf": "<s>"} {
+		v := realVocab(t, name)
+		tokens := walk.NewTokens(v)
+		for _, src := range []string{
+			`root ::= CONTROL [a-z ]{2,30} (":" !CONTROL{0,9} CONTROL "{" [0-9]* "}")?`,
+			`root ::= (!CONTROL)* CONTROL list` + "\n" + `list ::= list "," item | item` + "\n" + `item ::= [a-z]+ | "(" list CONTROL ")"`,
+		} {
+			src = strings.ReplaceAll(src, "CONTROL", control)
+			judge := numbered(t, v, src)
+			g := bind(t, src, v)
+			for i := range 200 {
+				w := &walk.Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(11, uint64(i))), Budget: 20}
+				m := &tokenRecorder{Matcher: g.NewMatcher()}
+				if _, err := w.Document(m); err != nil {
+					t.Errorf("%s: %s: %v after %v", name, src, err, m.tokens)
+					break
+				}
+				if whole, _ := judge.parseTokens(judgeTokens(v, m.tokens)); !whole {
+					t.Errorf("%s: %s: made %v, which does not belong", name, src, m.tokens)
+					break
+				}
+			}
+		}
+	}
+}
+
+// A tokenRecorder keeps the tokens of a walk.
+type tokenRecorder struct {
+	*decoder.Matcher
+	tokens []int32
+}
+
+// Mask implements walk.Matcher.
+func (r *tokenRecorder) Mask() (walk.Mask, error) {
+	mask, err := r.Matcher.Mask()
+	if err != nil {
+		return nil, err
+	}
+	return mask, nil
+}
+
+// Accept records the token.
+func (r *tokenRecorder) Accept(tok int32) error {
+	r.tokens = append(r.tokens, tok)
+	return r.Matcher.Accept(tok)
 }

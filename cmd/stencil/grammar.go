@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stencil/decoder"
 	"stencil/decoder/walk"
 	"stencil/gbnf"
 	"stencil/vocab"
@@ -35,6 +36,7 @@ type grammarFlags struct {
 	columns int
 	header  []string
 	pattern string
+	goRegex bool
 	choices []string
 }
 
@@ -42,7 +44,15 @@ func (f *grammarFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.columns, "columns", 0, "csv, markdown-table: number of columns (default 2)")
 	cmd.Flags().StringSliceVar(&f.header, "header", nil, "csv, markdown-table: the first line, separated by commas")
 	cmd.Flags().StringVar(&f.pattern, "pattern", "", "regex: the regular expression")
+	cmd.Flags().BoolVar(&f.goRegex, "go-regex", false, "regex: the expression is in the syntax of Go, not of ECMAScript")
 	cmd.Flags().StringArrayVar(&f.choices, "choice", nil, "choice: a text to choose from (repeat the flag)")
+}
+
+func (f *grammarFlags) syntax() gbnf.Syntax {
+	if f.goRegex {
+		return gbnf.Go
+	}
+	return gbnf.ECMA
 }
 
 // compile compiles the grammar in a file, - for standard input, or a built-in
@@ -54,7 +64,7 @@ func (f *grammarFlags) compile(cmd *cobra.Command, name string) (*gbnf.Grammar, 
 	case err == nil:
 		g, err = gbnf.Compile(string(src), gbnf.Options{})
 	case errors.Is(err, fs.ErrNotExist):
-		g, err = gbnf.Builtin(name, gbnf.BuiltinOptions{Columns: f.columns, Header: f.header, Pattern: f.pattern, Choices: f.choices})
+		g, err = gbnf.Builtin(name, gbnf.BuiltinOptions{Columns: f.columns, Header: f.header, Pattern: f.pattern, Syntax: f.syntax(), Choices: f.choices})
 	default:
 		return nil, err
 	}
@@ -94,6 +104,9 @@ time. The exit status is 0, or 2 when the grammar is wrong.`,
 				return err
 			}
 			c := checkGrammar(g, err, v, samples, seed, start)
+			if vocabFile == "" && g != nil && g.ReadsTokens() && !c.OK {
+				c.Errors = append(c.Errors, grammarIssue{Reason: needsVocab, detail: needsVocab})
+			}
 			write := c.write
 			if asJSON {
 				write = c.writeJSON
@@ -114,6 +127,9 @@ time. The exit status is 0, or 2 when the grammar is wrong.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
+
+// needsVocab is said of grammars that refer to tokens.
+const needsVocab = "the grammar refers to tokens: give the vocabulary of a model with --vocab"
 
 // grammarCheck is what checkGrammar found out. Its JSON form is that of the
 // answer of POST /grammar/check.
@@ -218,8 +234,9 @@ func (c *grammarCheck) write(w io.Writer) error {
 
 func newGrammarMatchCommand() *cobra.Command {
 	var (
-		flags    grammarFlags
-		textFile string
+		flags     grammarFlags
+		textFile  string
+		vocabFile string
 	)
 	cmd := &cobra.Command{
 		Use:   "match FILE|NAME --text-file T",
@@ -229,7 +246,8 @@ func newGrammarMatchCommand() *cobra.Command {
 The exit status is 0 when it does, 1 when it doesn't (the offset of the first
 wrong byte and what was expected there are printed), 3 when it is a beginning
 that can be completed, and 2 when the grammar is wrong. Every byte of the file
-counts, a newline at its end too.`,
+counts, a newline at its end too. For a grammar that refers to tokens the text
+is cut into the tokens of --vocab; control tokens are spelt in it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := flags.compile(cmd, args[0])
@@ -240,23 +258,82 @@ counts, a newline at its end too.`,
 			if err != nil {
 				return err
 			}
-			v, err := walk.ByteTokens()
+			v, err := loadVocab(vocabFile)
 			if err != nil {
 				return err
 			}
 			d, err := g.Bind(v)
+			if err != nil && vocabFile == "" {
+				err = errors.New(needsVocab)
+			}
 			if err != nil {
 				return &exitError{exitWrong, fmt.Errorf("%s: %w", args[0], err)}
+			}
+			if d.ReadsTokens() {
+				return matchTokens(cmd.OutOrStdout(), d, text)
 			}
 			return matchText(cmd.OutOrStdout(), d, text)
 		},
 	}
 	flags.register(cmd)
 	cmd.Flags().StringVar(&textFile, "text-file", "", "file with the text, - for standard input (required)")
+	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file with the vocabulary, for grammars that refer to tokens")
 	if err := cmd.MarkFlagRequired("text-file"); err != nil {
 		panic(err) // the flag is registered above
 	}
 	return cmd
+}
+
+// matchTokens is matchText for grammars that refer to tokens.
+func matchTokens(out io.Writer, g *decoder.Grammar, text []byte) error {
+	m := g.NewMatcher()
+	v := g.Vocab()
+	at := 0
+	for _, id := range spelledTokens(v, string(text)) {
+		size := len(v.Bytes(id))
+		if size == 0 {
+			size = len(v.Text(id))
+		}
+		if err := m.Accept(id); err != nil {
+			var refused *decoder.RefusedError
+			if errors.As(err, &refused) {
+				at += refused.Offset - len(m.Text())
+			}
+			line, column := lineColumn(text, at)
+			return &exitError{exitRefused, fmt.Errorf("refused at line %d, column %d: token %d %q: %w", line, column, id, v.Text(id), err)}
+		}
+		at += size
+	}
+	if !m.Accepting() {
+		return &exitError{exitIncomplete, fmt.Errorf("incomplete after %d bytes; it could end with %q", at, walk.Shortest(m))}
+	}
+	_, err := fmt.Fprintln(out, "accepted")
+	return err
+}
+
+// spelledTokens returns the tokens of a text in which control tokens are spelt.
+func spelledTokens(v *vocab.Vocab, text string) (ids []int32) {
+	controls := map[string]int32{}
+	firsts, longest := [256]bool{}, 0
+	for id := range int32(v.Len()) {
+		if name := v.Text(id); v.Kind(id) == vocab.Control && len(v.Bytes(id)) == 0 && name != "" {
+			controls[name] = id
+			firsts[name[0]] = true
+			longest = max(longest, len(name))
+		}
+	}
+	from := 0
+	for i := 0; i < len(text); i++ {
+		for n := min(longest, len(text)-i); n > 0 && firsts[text[i]]; n-- {
+			if id, ok := controls[text[i:i+n]]; ok {
+				ids = append(v.TokenizeText(ids, []byte(text[from:i])), id)
+				from = i + n
+				i = from - 1
+				break
+			}
+		}
+	}
+	return v.TokenizeText(ids, []byte(text[from:]))
 }
 
 func newGrammarShowCommand() *cobra.Command {

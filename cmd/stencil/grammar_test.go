@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,7 +28,10 @@ func TestGrammarMatch(t *testing.T) {
 		{"xml", "<a><b></c></a>", nil, exitRefused, "line 1, column 9"},
 		{"regex", "2026-11-21", []string{"--pattern", `\d{4}-\d\d-\d\d`}, 0, "accepted"},
 		{"choice", "maybe", []string{"--choice", "yes", "--choice", "maybe, or not"}, exitIncomplete, `", or not"`},
+		{"regex", "AB", []string{"--pattern", `(?i)ab`, "--go-regex"}, 0, "accepted"},
+		{"regex", "", nil, exitWrong, "there is no pattern"},
 		{"nothing", "", nil, exitWrong, "no built-in grammar"},
+		{writeTemp(t, "tokens.gbnf", "root ::= <think> !<think>*"), "a", nil, exitWrong, "--vocab"},
 		{writeTemp(t, "bad.gbnf", "root ::= (\"a\""), "a", nil, exitWrong, `1:10: rule "root": group is not closed`},
 	} {
 		args := append([]string{"grammar", "match", c.file, "--text-file", "-"}, c.flags...)
@@ -38,6 +42,37 @@ func TestGrammarMatch(t *testing.T) {
 		if status != c.status || !strings.Contains(out, c.says) {
 			t.Errorf("%s with %q %v: status %d, want %d; says %s", filepath.Base(c.file), c.text, c.flags, status, c.status, out)
 		}
+	}
+}
+
+// TestGrammarTokens holds what is said of grammars that refer to tokens.
+func TestGrammarTokens(t *testing.T) {
+	vocabFile := filepath.Join("..", "..", "..", "shared", "vocab", "llama3.gguf")
+	if _, err := os.Stat(vocabFile); err != nil {
+		t.Skipf("shared data are not there: %v", err)
+	}
+	file := writeTemp(t, "tokens.gbnf", "root ::= <|python_tag|> [a-z]+ (!<|python_tag|>)* <|python_tag|> \"!\"\n")
+	for _, c := range []struct {
+		text   string
+		status int
+		says   string
+	}{
+		{"<|python_tag|>abc, 1 é<|python_tag|>!", 0, "accepted"},
+		{"<|python_tag|>abc", exitIncomplete, `could end with "<|python_tag|>!"`},
+		{"<|python_tag|>a<|python_tag|>?", exitRefused, "line 1, column 30"},
+		{"<|eot_id|>", exitRefused, "line 1, column 1"},
+	} {
+		out, status, err := runCommand(t, c.text, "grammar", "match", file, "--vocab", vocabFile, "--text-file", "-")
+		if err != nil {
+			out += err.Error()
+		}
+		if status != c.status || !strings.Contains(out, c.says) {
+			t.Errorf("%q: status %d, want %d; says %s", c.text, status, c.status, out)
+		}
+	}
+	out, status, err := runCommand(t, "", "grammar", "check", file, "--vocab", vocabFile)
+	if status != 0 || !strings.Contains(out, `shortest   "<|python_tag|>a<|python_tag|>!"`) || !strings.Contains(out, "sample") {
+		t.Errorf("status %d, %v, says %s", status, err, out)
 	}
 }
 

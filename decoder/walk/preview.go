@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"stencil/decoder"
@@ -28,22 +29,24 @@ const previewBudget = 15
 // Look makes n samples of g, which must be bound to the vocabulary of tokens.
 // The same seed gives the same samples.
 func Look(g *decoder.Grammar, tokens *Tokens, n int, seed uint64) (*Preview, error) {
-	p := &Preview{Shortest: string(g.NewMatcher().ShortestCompletion())}
+	p := &Preview{Shortest: Shortest(g.NewMatcher())}
 	w := &Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(seed, 0)), Budget: previewBudget, Plain: true}
 	seen := map[string]bool{}
 	var forced, all, masks int
+	var walks [][]int32 // the tokens of the samples
 	start := time.Now()
 	for range 3 * n {
-		m := g.NewMatcher()
-		text, err := w.Document(Of(m))
-		if err != nil {
+		r := &recorder{matcher: matcher{g.NewMatcher()}}
+		if _, err := w.Document(r); err != nil {
 			return nil, err
 		}
-		if seen[string(text)] {
+		text := spelling(g.Vocab(), r.tokens)
+		if seen[text] {
 			continue
 		}
-		seen[string(text)] = true
-		p.Samples = append(p.Samples, string(text))
+		seen[text] = true
+		p.Samples = append(p.Samples, text)
+		walks = append(walks, r.tokens)
 		if len(p.Samples) == n {
 			break
 		}
@@ -51,8 +54,12 @@ func Look(g *decoder.Grammar, tokens *Tokens, n int, seed uint64) (*Preview, err
 	if masks = w.Count() + len(p.Samples); masks > 0 {
 		p.MaskTime = time.Since(start) / time.Duration(masks)
 	}
-	for _, s := range p.Samples {
-		k, err := countForced(g.NewMatcher(), []byte(s))
+	for i, s := range p.Samples {
+		count := func() (int, error) { return countForced(g.NewMatcher(), []byte(s)) }
+		if g.ReadsTokens() {
+			count = func() (int, error) { return countForcedTokens(g, walks[i]) }
+		}
+		k, err := count()
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +89,60 @@ func countForced(m *decoder.Matcher, text []byte) (int, error) {
 		text = text[n:]
 	}
 	return forced, nil
+}
+
+// countForcedTokens returns how many bytes of a document's spelling are of tokens
+// before which something was forced.
+func countForcedTokens(g *decoder.Grammar, tokens []int32) (int, error) {
+	forced := 0
+	m := g.NewMatcher()
+	for _, id := range tokens {
+		if len(m.ForcedTokens()) > 0 {
+			forced += len(spelling(g.Vocab(), []int32{id}))
+		}
+		if err := m.Accept(id); err != nil {
+			return 0, err
+		}
+	}
+	return forced, nil
+}
+
+// A recorder keeps the tokens of a walk.
+type recorder struct {
+	matcher
+	tokens []int32
+}
+
+// Accept records the token.
+func (r *recorder) Accept(token int32) error {
+	r.tokens = append(r.tokens, token)
+	return r.matcher.Accept(token)
+}
+
+// Shortest returns a shortest completion, with tokens that add no text as the
+// vocabulary spells them.
+func Shortest(m *decoder.Matcher) (text string) {
+	for _, x := range m.Remaining() {
+		if x.Text == "" {
+			x.Text = spelling(m.Vocab(), []int32{x.Token})
+		}
+		text += x.Text
+	}
+	return text
+}
+
+// spelling returns the text of tokens, with those that add none as the
+// vocabulary spells them.
+func spelling(v *vocab.Vocab, tokens []int32) string {
+	var b strings.Builder
+	for _, id := range tokens {
+		if text := v.Bytes(id); len(text) > 0 {
+			b.Write(text)
+		} else {
+			b.WriteString(v.Text(id))
+		}
+	}
+	return b.String()
 }
 
 // ByteTokens returns a vocabulary of the 256 single bytes and an

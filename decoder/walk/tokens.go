@@ -10,6 +10,7 @@ type Tokens struct {
 	byFirst [256][]int32
 	firsts  []byte // the bytes with which some token begins
 	longest int
+	silent  []int32 // that add no text and don't end a generation
 }
 
 // NewTokens prepares a vocabulary for walks.
@@ -18,6 +19,9 @@ func NewTokens(v *vocab.Vocab) *Tokens {
 	for id := range int32(v.Len()) {
 		text := v.Bytes(id)
 		if len(text) == 0 {
+			if !v.IsEOG(id) {
+				t.silent = append(t.silent, id)
+			}
 			continue
 		}
 		if _, known := t.byText[string(text)]; !known {

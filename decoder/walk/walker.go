@@ -74,7 +74,7 @@ var ErrStopped = &Fault{Kind: Unfinished, Reason: "stopped"}
 // than ErrStopped are *Fault too, and come with the text so far.
 func (w *Walker) Document(m Matcher) ([]byte, error) {
 	var text []byte
-	var closing []byte // what remains of the shortest completion, once it is followed
+	var closing []decoder.Piece // what remains of the shortest completion, once it is followed
 	eog := w.Tokens.vocab.EOG()
 	budget := 4 + int(w.Rand.ExpFloat64()*cmp.Or(w.Budget, 40))
 	alike := w.Rand.Float64() // how much this document likes long odd tokens
@@ -109,13 +109,17 @@ func (w *Walker) Document(m Matcher) ([]byte, error) {
 			token = w.Pick(mask, texts, alike)
 		} else {
 			if len(closing) == 0 {
-				closing = m.ShortestCompletion()
+				closing = remaining(m)
 			}
 			var ok bool
 			if token, ok = w.follow(mask, closing); !ok {
-				return text, &Fault{Kind: BadEnding, Reason: fmt.Sprintf("the mask has no token towards the shortest completion %q", closing)}
+				return text, &Fault{Kind: BadEnding, Reason: fmt.Sprintf("the mask has no token towards the shortest completion %v", closing)}
 			}
-			closing = closing[len(w.Tokens.vocab.Bytes(token)):]
+			if rest := &closing[0]; rest.Text == "" {
+				closing = closing[1:]
+			} else if rest.Text = rest.Text[len(w.Tokens.vocab.Bytes(token)):]; rest.Text == "" {
+				closing = closing[1:]
+			}
 		}
 		if err := m.Accept(token); err != nil {
 			kind := Broken
@@ -129,12 +133,28 @@ func (w *Walker) Document(m Matcher) ([]byte, error) {
 	}
 }
 
-// follow picks an allowed token that begins the given text, now and then not
-// the longest one.
-func (w *Walker) follow(mask Mask, text []byte) (int32, bool) {
+// remaining returns a shortest completion, with tokens that add no text if the
+// matcher knows of such.
+func remaining(m Matcher) []decoder.Piece {
+	if r, ok := m.(interface{ Remaining() []decoder.Piece }); ok {
+		return r.Remaining()
+	}
+	return []decoder.Piece{{Text: string(m.ShortestCompletion())}}
+}
+
+// follow picks an allowed token with which pieces begin, now and then not the
+// longest one.
+func (w *Walker) follow(mask Mask, pieces []decoder.Piece) (int32, bool) {
 	found := int32(-1)
+	if len(pieces) == 0 {
+		return found, false
+	}
+	text := pieces[0].Text
+	if text == "" {
+		return pieces[0].Token, mask.Has(pieces[0].Token)
+	}
 	for n := min(len(text), w.Tokens.longest); n > 0; n-- {
-		if id, ok := w.Tokens.byText[string(text[:n])]; ok && mask.Has(id) {
+		if id, ok := w.Tokens.byText[text[:n]]; ok && mask.Has(id) {
 			found = id
 			if w.Plain || w.Rand.IntN(8) > 0 {
 				break
@@ -149,17 +169,24 @@ func (w *Walker) follow(mask Mask, text []byte) (int32, bool) {
 const (
 	fewTokens = 2048
 	guesses   = 200
+	// oneSilent is of how many guesses one is a token that adds no text.
+	oneSilent = 16
 )
 
-// Pick draws an allowed token. The mask has texts tokens that add to the text,
-// at least one. With probability alike all tokens are alike; otherwise the
-// first byte is drawn first, so that quotes and brackets are met as often as
-// letters are.
+// Pick draws an allowed token. The mask has texts tokens that don't end a
+// generation, at least one. With probability alike all tokens are alike;
+// otherwise the first byte is drawn first, so that quotes and brackets are met
+// as often as letters are; tokens that add no text count as one more byte.
 func (w *Walker) Pick(mask Mask, texts int, alike float64) int32 {
 	v := w.Tokens.vocab
 	all := w.Rand.Float64() < alike
 	if texts > fewTokens {
 		for range guesses {
+			if n := len(w.Tokens.silent); n > 0 && w.Rand.IntN(oneSilent) == 0 {
+				if id := w.Tokens.silent[w.Rand.IntN(n)]; mask.Has(id) {
+					return id
+				}
+			}
 			id := int32(w.Rand.IntN(v.Len()))
 			if !all {
 				bucket := w.Tokens.byFirst[w.Tokens.firsts[w.Rand.IntN(len(w.Tokens.firsts))]]
@@ -171,19 +198,19 @@ func (w *Walker) Pick(mask Mask, texts int, alike float64) int32 {
 		}
 	}
 	w.allowed = mask.AppendTokens(w.allowed[:0])
-	w.allowed = slices.DeleteFunc(w.allowed, func(id int32) bool { return len(v.Bytes(id)) == 0 })
-	if w.Plain && slices.ContainsFunc(w.allowed, func(id int32) bool { return isPlain(v.Bytes(id)) }) {
-		w.allowed = slices.DeleteFunc(w.allowed, func(id int32) bool { return !isPlain(v.Bytes(id)) })
+	w.allowed = slices.DeleteFunc(w.allowed, v.IsEOG)
+	if w.Plain {
+		w.preferPlain()
 	}
 	if all {
 		return w.allowed[w.Rand.IntN(len(w.allowed))]
 	}
 	slices.SortFunc(w.allowed, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(v.Bytes(a)[0], v.Bytes(b)[0]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(firstByte(v.Bytes(a)), firstByte(v.Bytes(b))), cmp.Compare(a, b))
 	})
 	var starts []int // where a new first byte begins
 	for i, id := range w.allowed {
-		if i == 0 || v.Bytes(id)[0] != v.Bytes(w.allowed[i-1])[0] {
+		if i == 0 || firstByte(v.Bytes(id)) != firstByte(v.Bytes(w.allowed[i-1])) {
 			starts = append(starts, i)
 		}
 	}
@@ -193,6 +220,33 @@ func (w *Walker) Pick(mask Mask, texts int, alike float64) int32 {
 		to = starts[k+1]
 	}
 	return w.allowed[from+w.Rand.IntN(to-from)]
+}
+
+// firstByte returns the first byte of a text, -1 if it has none.
+func firstByte(text []byte) int {
+	if len(text) == 0 {
+		return -1
+	}
+	return int(text[0])
+}
+
+// preferPlain keeps of the allowed tokens those that people can read, if there
+// are any. Where that leaves no choice, line ends stay too.
+func (w *Walker) preferPlain() {
+	v := w.Tokens.vocab
+	plain := 0
+	for _, id := range w.allowed {
+		if isPlain(v.Bytes(id)) {
+			plain++
+		}
+	}
+	if plain == 0 {
+		return
+	}
+	w.allowed = slices.DeleteFunc(w.allowed, func(id int32) bool {
+		text := v.Bytes(id)
+		return !isPlain(text) && (plain > 1 || firstByte(text) != '\n' || !isPlain(text[1:]))
+	})
 }
 
 // isPlain reports whether people can read a token's text.
