@@ -253,6 +253,7 @@ func (b *run) all(schemas *engine.Schemas) ([]*Result, error) {
 		m.spans = b.tracer.Take()
 		out = append(out, b.result(m))
 	}
+	slices.SortStableFunc(out, func(x, y *Result) int { return slices.Index(b.Modes, x.Mode) - slices.Index(b.Modes, y.Mode) })
 	return out, nil
 }
 
@@ -349,7 +350,7 @@ func (b *run) result(m *contender) *Result {
 		r.samples = append(r.samples, x.perToken)
 		rate = append(rate, 1e6/x.perToken)
 		perDocument = append(perDocument, x.perDocument.Seconds()*1000)
-		if x.against > 0 {
+		if x.against > 0 && m.mode != ModeFree {
 			overhead = append(overhead, x.perToken/x.against-1)
 		}
 	}

@@ -73,7 +73,7 @@ func WriteTable(w io.Writer, s Setting, results []*Result) error {
 	for _, r := range results {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%g\t%s\t%.1f\t%.1f\t%s\t%s\t%.0f%%\t%.1f\n", r.Case, r.SchemaBytes, r.Parallel, r.Temperature, r.Mode,
 			r.TokensPerSecond.Median, r.TimePerToken.Median, percent(r.Overhead.Median),
-			percent(r.Overhead.Low)+" … "+percent(r.Overhead.High), 100*r.Forced, r.TimePerDocument.Median)
+			between(r.Overhead), 100*r.Forced, r.TimePerDocument.Median)
 	}
 	t.Flush()
 	b.WriteString("\nµs of each part for one token, in a round that was traced. Parts of several\nsequences can run side by side, and masks beside the model.\n\n")
@@ -98,9 +98,16 @@ func WriteTable(w io.Writer, s Setting, results []*Result) error {
 	return err
 }
 
+func between(e Estimate) string {
+	if math.IsNaN(e.Median) {
+		return ""
+	}
+	return percent(e.Low) + " … " + percent(e.High)
+}
+
 func percent(x float64) string {
 	if math.IsNaN(x) {
-		return "–"
+		return ""
 	}
 	return fmt.Sprintf("%+.1f%%", 100*x)
 }
