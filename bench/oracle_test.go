@@ -184,6 +184,8 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 			return nil
 		}
 		m := compiled.Grammar(tr.vocab).NewMatcher()
+		// What masks leave behind in a grammar must not change what it accepts.
+		plain := compiled.Grammar(tr.vocab).NewMatcher()
 		w := &walk.Walker{Tokens: tr.tokens, Rand: d.rng}
 		for step, left := 0, examined; left > 0 && step < 200; step++ {
 			at = slices.Clone(m.Text())
@@ -204,8 +206,12 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 			if texts == 0 {
 				return nil
 			}
-			if err := m.Accept(w.Pick(mask, texts, 0.5)); err != nil {
+			token := w.Pick(mask, texts, 0.5)
+			if err := m.Accept(token); err != nil {
 				return faultOf(fmt.Errorf("token of the mask: %w", err))
+			}
+			if err := plain.Accept(token); err != nil {
+				return faultOf(fmt.Errorf("refused where no mask was computed: %w", err))
 			}
 		}
 		return nil

@@ -387,6 +387,7 @@ type stepMode struct {
 	exact bool
 	text  []byte // with exact: what was accepted before the byte
 	doubt bool   // out: a capture was met that needs the text
+	asked bool   // out: a capture was met, so that the outcome may depend on the text
 }
 
 // step returns the configuration after byte b.
@@ -423,7 +424,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 			return next - 2
 		}
 	}
-	sub := *mode
+	sub := stepMode{exact: mode.exact, text: mode.text}
 	out := t.scratch[:0]
 	t.begin()
 	for _, s := range t.setItems[t.setOff[set]:t.setOff[set+1]] {
@@ -431,10 +432,9 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	}
 	t.scratch = out
 	next := t.config(out)
-	if sub.doubt {
-		mode.doubt = true
-	}
-	if !sub.doubt && !mode.exact {
+	mode.doubt = mode.doubt || sub.doubt
+	mode.asked = mode.asked || sub.asked
+	if !sub.doubt && !sub.asked {
 		if row == 0 {
 			id, _ := t.setNext.add()
 			row = id + 1
@@ -496,6 +496,7 @@ func (t *tables) apply(f Frame, code, parent int32, b byte, mode *stepMode, out 
 		return t.appendStacks(out, parent)
 	case codeGeneral:
 		o := &t.outcomes[code>>2]
+		mode.asked = mode.asked || o.capture
 		if o.capture && mode.exact {
 			return t.resolve(f, parent, b, mode, out)
 		}

@@ -56,6 +56,7 @@ type Grammar struct {
 	t     *tables
 	build *maskBuilder
 	masks masks
+	ends  ends
 	start int32
 	epoch int32 // number of times everything was thrown away
 	stale func() bool
@@ -99,7 +100,7 @@ func (g *Grammar) Stats() Stats {
 }
 
 func (g *Grammar) bytes() int {
-	n := g.t.bytes() + g.masks.bytes() + g.build.size + g.t.src.Bytes()
+	n := g.t.bytes() + g.masks.bytes() + g.ends.size + g.build.size + g.t.src.Bytes()
 	if g.t.tokens != nil {
 		n += g.t.tokens.bytes()
 	}
@@ -116,7 +117,7 @@ func (g *Grammar) trim() {
 func (g *Grammar) forget() {
 	g.t.src.Reset()
 	g.t.reset()
-	g.masks = masks{}
+	g.masks, g.ends = masks{}, ends{}
 	g.build.forget()
 	g.epoch++
 	g.start = g.t.push(g.t.src.Start(), 0) << 1

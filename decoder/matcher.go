@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -13,6 +14,7 @@ type Matcher struct {
 	cfg   int32
 	epoch int32
 	done  bool
+	asked bool // a step may have depended on the text since this was unset
 	text  []byte
 	past  []step // one for each accepted token or call of AcceptBytes
 
@@ -77,7 +79,9 @@ func (m *Matcher) sync() {
 func (m *Matcher) stepByte(c int32, b byte, text []byte) int32 {
 	mode := stepMode{exact: true, text: text}
 	m.g.t.work = 0
-	return m.g.t.step(c, b, &mode)
+	next := m.g.t.step(c, b, &mode)
+	m.asked = m.asked || mode.asked
+	return next
 }
 
 // Text returns what has been accepted, without end-of-generation tokens. The
@@ -258,10 +262,36 @@ func (m *Matcher) ShortestCompletion() []byte {
 	return text
 }
 
+// ends keeps shortest completions, by configuration, that don't depend on the
+// text.
+type ends struct {
+	of   map[int32][]byte
+	size int // bytes held
+}
+
+// maxEnd is the length of the longest completion that is kept: there may be one
+// for each byte of a long string.
+const maxEnd = 1 << 10
+
+func (e *ends) keep(c int32, end []byte) {
+	if len(end) > maxEnd {
+		return
+	}
+	if e.of == nil {
+		e.of = map[int32][]byte{}
+	}
+	e.of[c] = bytes.Clone(end)
+	e.size += 48 + len(end)
+}
+
 // completion returns a shortest completion, with spelled tokens.
 func (m *Matcher) completion() []byte {
 	g := m.g
 	m.sync()
+	if end, ok := g.ends.of[m.cfg]; ok {
+		return bytes.Clone(end)
+	}
+	m.asked = false
 	// What a source proposes for a frame may clash with text that the frame
 	// doesn't know, such as a key read before. Then the part that fits is
 	// kept, and the source is asked again with it known.
@@ -283,6 +313,9 @@ func (m *Matcher) completion() []byte {
 		if n == len(proposal) || n == 0 {
 			break
 		}
+	}
+	if !m.asked && g.err() == nil {
+		g.ends.keep(m.cfg, out)
 	}
 	return out
 }

@@ -382,3 +382,27 @@ func TestShortestCompletion(t *testing.T) {
 		}
 	}
 }
+
+// Two ways to read an array that both go on must not make its items forgotten,
+// whether or not masks were computed on the way there.
+func TestUniqueItemsReadTwoWays(t *testing.T) {
+	v := byteVocab(t)
+	g := grammar(t, v, `{"type": "array", "uniqueItems": true, "anyOf": [
+		{"items": {"properties": {"p": {"type": "string"}}}},
+		{"items": {"properties": {"q": {"type": "string"}}}}]}`, Options{})
+	for _, text := range []string{`[{"b":"1"},{"a":"1"},{"b":"3"}]`, `[{"a":"1"},{"a":"2"},{"a":"3"}]`} {
+		m := g.NewMatcher()
+		for _, b := range []byte(text) {
+			if _, err := m.Mask(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.AcceptBytes([]byte{b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const same = `[{"a":"1"},{"a":"1"}`
+	if n, err := g.NewMatcher().AcceptBytes([]byte(same)); err == nil || n != len(same)-1 {
+		t.Errorf("%s: %d bytes accepted, %v", same, n, err)
+	}
+}
