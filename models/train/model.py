@@ -47,7 +47,7 @@ def rotary(shape, length, device):
 def rotate(x, cos, sin):
     """Turns pairs of neighbouring elements, which is llama.cpp's layout NORM."""
     a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
+    return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2).type_as(x)
 
 
 class Block(nn.Module):

@@ -1,6 +1,7 @@
 """Trains the bundled model. See ../README.md, and --help."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import random
@@ -85,6 +86,28 @@ def examine(model, docs, device):
     return dict(loss=loss / total, tokens=right / total, answers=whole / count)
 
 
+class Shards:
+    """Shards of batches, made ahead by the tool while the model trains."""
+
+    def __init__(self, args, first):
+        self.args = args
+        self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
+        self.next = first
+        self.made = {}
+
+    def make(self, n):
+        a = self.args
+        docs = lessons(a.tool, a.vocab, a.seed + 1 + n, a.lessons, only=a.only)
+        return batches(docs, a.batch, n, a.longest)
+
+    def take(self):
+        for n in range(self.next, self.next + 1 + self.args.workers):
+            if n not in self.made:
+                self.made[n] = self.pool.submit(self.make, n)
+        self.next += 1
+        return self.made.pop(self.next - 1).result()
+
+
 class Trainer:
     def __init__(self, args):
         self.args = args
@@ -159,10 +182,9 @@ class Trainer:
         loss_sum = loss_count = tokens = share = 0
         stop = []
         signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+        shards = Shards(a, self.shard)
         while not stop and time.monotonic() < end:
-            docs = lessons(a.tool, a.vocab, a.seed + 1 + self.shard, a.lessons, only=a.only)
-            todo = batches(docs, a.batch, self.shard, a.longest)
-            for batch in todo[self.at :]:
+            for batch in shards.take()[self.at :]:
                 self.wait()
                 now = time.monotonic()
                 if stop or now >= end:
@@ -202,6 +224,7 @@ class Trainer:
             self.save()
         elif not stop:
             self.save("final.pt")
+        shards.pool.shutdown(cancel_futures=True)
         self.say(event="end", step=self.step)
 
     def exam(self, exams):
@@ -229,6 +252,7 @@ def main():
     p.add_argument("--longest", type=int, default=512, help="lesson, in tokens")
     p.add_argument("--lessons", type=int, default=4000, help="in a shard")
     p.add_argument("--only", default="", help="tasks to train on, with commas; default all")
+    p.add_argument("--workers", type=int, default=1, help="shards made ahead, at the same time")
     p.add_argument("--exam", type=int, default=300, help="lessons")
     p.add_argument("--note", type=int, default=25, help="steps between notes of the loss")
     p.add_argument("--examine", type=int, default=200, help="steps between exams")
