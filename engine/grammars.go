@@ -39,8 +39,8 @@ func (g *CompiledGrammar) Document() Document { return g.document }
 
 // Validate checks a whole text: a regular expression with a library of its
 // own, a choice by looking it up, a grammar, for which there is nothing else, by
-// reading the text once more from its beginning, byte by byte and without masks.
-// The error is an *InvalidDocumentError.
+// reading the text once more from its beginning, byte by byte and without masks;
+// of tokens that a grammar refers to only their text is known then. The error is an *InvalidDocumentError.
 func (g *CompiledGrammar) Validate(text string) error {
 	if g.check(text) {
 		return nil
@@ -102,8 +102,19 @@ func (c *Grammars) compile(kind string, texts []string, build func() (*gbnf.Gram
 		out := &CompiledGrammar{Report: g.Report(), Bound: bound, Constraint: Grammar(bound), check: check}
 		out.document = Document{fmt.Sprintf("%s %x", kind, key), func() (*decoder.Grammar, error) { return g.Bind(c.vocab) }}
 		if check == nil {
+			// Only the text is known, without tokens that added none.
+			plain := bound
+			if g.ReadsTokens() {
+				text, err := g.TokensAsText(c.vocab)
+				if err != nil {
+					return nil, err
+				}
+				if plain, err = text.Bind(c.vocab); err != nil {
+					return nil, err
+				}
+			}
 			out.check = func(text string) bool {
-				m := bound.NewMatcher()
+				m := plain.NewMatcher()
 				_, err := m.AcceptBytes([]byte(text))
 				return err == nil && m.Accepting()
 			}

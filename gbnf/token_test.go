@@ -101,7 +101,7 @@ func TestTokenReferences(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := bound(t, g, v)
-		for seed := range uint64(25) {
+		for seed := range uint64(25 / min(slowness, 5)) {
 			rng := rand.New(rand.NewPCG(5, seed))
 			m := d.NewMatcher()
 			var ids []int32
@@ -311,7 +311,7 @@ func TestTokenWalks(t *testing.T) {
 			src = strings.ReplaceAll(src, "CONTROL", control)
 			judge := numbered(t, v, src)
 			g := bind(t, src, v)
-			for i := range 200 {
+			for i := range 200 / slowness {
 				w := &walk.Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(11, uint64(i))), Budget: 20}
 				m := &tokenRecorder{Matcher: g.NewMatcher()}
 				if _, err := w.Document(m); err != nil {

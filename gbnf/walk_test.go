@@ -15,7 +15,7 @@ import (
 // independent recogniser has to accept them all.
 func TestWalks(t *testing.T) {
 	n := 200
-	if testing.Short() {
+	if testing.Short() || slowness > 1 {
 		n = 20
 	}
 	for _, name := range []string{"llama3.gguf", "llama2.gguf"} {
