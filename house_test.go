@@ -42,7 +42,8 @@ const architecture = `
 
 	# Models.
 	vocab < backend;
-	backend < backend/scripted, backend/llama;
+	backend < backend/scripted, backend/llama, backend/remote;
+	repair, backend/remote < asking;
 	vocab < models;
 	NONE < models/lessons;
 	NONE < backend/llama/internal/reference;
@@ -56,7 +57,7 @@ const architecture = `
 	golang.org/x/text
 	< engine;
 
-	engine, schema/typescript, models, backend/llama, backend/scripted < server;
+	engine, asking, schema/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons, backend/llama < models/train;

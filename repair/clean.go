@@ -17,7 +17,7 @@ type Fits func(document []byte) bool
 // the edits it took, none if it has nothing to do.
 type cleaner func(text string, fits Fits) (string, []Edit)
 
-var cleaners = []cleaner{dropMark, unfence, dropSurround, dropMarkers, plainQuotes}
+var cleaners = []cleaner{dropMark, dropThoughts, unfence, dropSurround, dropMarkers, plainQuotes}
 
 // Clean takes away what stands around a document, and replaces typographic
 // quotes around its strings. Steps are taken one after the other until the text
@@ -41,6 +41,21 @@ func dropMark(text string, _ Fits) (string, []Edit) {
 	rest := strings.TrimLeft(text, " \t\r\n")
 	if after, ok := strings.CutPrefix(rest, byteOrderMark); ok {
 		return after, []Edit{{Step: StepMark, Note: "dropped"}}
+	}
+	return text, nil
+}
+
+// thoughts are the marks around what a model thinks before it answers.
+var thoughts = [][2]string{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"[THINK]", "[/THINK]"}}
+
+// dropThoughts drops what a model thought at the beginning of its answer.
+func dropThoughts(text string, _ Fits) (string, []Edit) {
+	for _, marks := range thoughts {
+		if inside, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), marks[0]); ok {
+			if _, answer, ok := strings.Cut(inside, marks[1]); ok {
+				return answer, []Edit{{Step: StepThoughts, Note: "dropped"}}
+			}
+		}
 	}
 	return text, nil
 }
@@ -70,6 +85,10 @@ func only(list []string, fits Fits) (string, bool) {
 
 const fence = "```"
 
+// maxFences is how many fences of a text are looked at: each costs a look at the
+// text before it.
+const maxFences = 32
+
 // unfence takes a document out of the code fence around it. Of several fences
 // it takes the one whose content parses, if it is one, or fits.
 func unfence(text string, fits Fits) (string, []Edit) {
@@ -79,7 +98,7 @@ func unfence(text string, fits Fits) (string, []Edit) {
 	}
 	var blocks []string
 	rest := text
-	for {
+	for range maxFences {
 		_, after, ok := strings.Cut(rest, fence)
 		if !ok {
 			break
@@ -129,7 +148,8 @@ func fenceBody(text string) string {
 // the end.
 func fenceEnd(body string) int {
 	first := -1
-	for at := 0; ; {
+	at := 0
+	for range maxFences {
 		i := strings.Index(body[at:], fence)
 		if i < 0 {
 			break
@@ -180,9 +200,9 @@ func dropSurround(text string, fits Fits) (string, []Edit) {
 func dropMarkers(text string, _ Fits) (string, []Edit) {
 	var b strings.Builder
 	var edits []Edit
+	open := false
 	for i := 0; i < len(text); {
-		if n := stringEnd(text[i:]); n > 0 {
-			b.WriteString(text[i : i+n])
+		if n := copyString(&b, text[i:], &open); n > 0 {
 			i += n
 			continue
 		}
@@ -210,6 +230,19 @@ func dropMarkers(text string, _ Fits) (string, []Edit) {
 		return text, nil
 	}
 	return b.String(), edits
+}
+
+// copyString copies the JSON string that a text begins with and returns its
+// length. A quote whose string does not end is an ordinary character, and so
+// are all after it.
+func copyString(b *strings.Builder, text string, open *bool) int {
+	if *open || text[0] != '"' {
+		return 0
+	}
+	n := stringEnd(text)
+	*open = n == 0
+	b.WriteString(text[:n])
+	return n
 }
 
 // stringEnd returns the length of the JSON string that a text begins with, 0 if
@@ -254,20 +287,19 @@ func plainQuotes(text string, _ Fits) (string, []Edit) {
 		return text, nil
 	}
 	var b strings.Builder
-	at, replaced := -1, 0
+	at, replaced, open := -1, 0, false
 	for i := 0; i < len(text); {
-		if n := stringEnd(text[i:]); n > 0 {
-			b.WriteString(text[i : i+n])
+		if n := copyString(&b, text[i:], &open); n > 0 {
 			i += n
 			continue
 		}
-		open := typographicOpening(text[i:])
-		if open == "" || !markerPlace(text[:i]) {
+		mark := typographicOpening(text[i:])
+		if mark == "" || !markerPlace(text[:i]) {
 			b.WriteByte(text[i])
 			i++
 			continue
 		}
-		body := text[i+len(open):]
+		body := text[i+len(mark):]
 		end, size := typographicEnd(body)
 		if end < 0 {
 			return text, nil
@@ -281,7 +313,7 @@ func plainQuotes(text string, _ Fits) (string, []Edit) {
 			at = i
 		}
 		replaced++
-		i += len(open) + end + size
+		i += len(mark) + end + size
 	}
 	if replaced == 0 {
 		return text, nil

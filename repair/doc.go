@@ -4,7 +4,7 @@
 // outcome if it changed anything, and none of which touches text that already
 // parses:
 //
-//	clean    byte-order mark, code fence, text around the document, bold and
+//	clean    byte-order mark, reasoning, code fence, text around the document, bold and
 //	         italic markers around values, typographic quotes
 //	repair   quotes, commas, colons, brackets, escapes, comments, literals of
 //	         other languages (only on request)

@@ -25,6 +25,7 @@ func (e Edit) String() string {
 // The steps, in the order in which they are taken.
 const (
 	StepMark        = "byte_order_mark"
+	StepThoughts    = "reasoning"
 	StepFence       = "code_fence"
 	StepSurround    = "surrounding_text"
 	StepMarkers     = "emphasis"

@@ -48,7 +48,8 @@ var ErrEmpty = errors.New("repair: the text is empty")
 type SyntaxError struct {
 	Offset int
 	Line   int
-	Column int // in characters, from 1
+	Column int    // in characters, from 1
+	Near   string // the line
 	Reason string
 	Repair error // why it was not repaired; nil if that was not asked for
 }
@@ -119,5 +120,7 @@ func syntaxError(text string) *SyntaxError {
 	at = max(0, min(at, len(text)))
 	before := text[:at]
 	line := strings.Count(before, "\n") + 1
-	return &SyntaxError{Offset: at, Line: line, Column: len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1, Reason: reason}
+	start := strings.LastIndexByte(before, '\n') + 1
+	near, _, _ := strings.Cut(text[start:], "\n")
+	return &SyntaxError{Offset: at, Line: line, Column: len([]rune(before[start:])) + 1, Near: near, Reason: reason}
 }

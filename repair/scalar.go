@@ -20,8 +20,24 @@ type scalar struct {
 	key   bool // it may be a key
 }
 
-// scalars returns the ways of reading what begins at a place.
+// scalars returns the ways of reading what begins at a place. Many states ask
+// the same.
 func (s *search) scalars(pos int, key bool) []scalar {
+	at := scalarPlace{pos, key}
+	list, ok := s.known[at]
+	if !ok {
+		list = s.scalarsAt(pos, key)
+		s.known[at] = list
+	}
+	return list
+}
+
+type scalarPlace struct {
+	pos int
+	key bool
+}
+
+func (s *search) scalarsAt(pos int, key bool) []scalar {
 	rest := s.src[pos:]
 	if rest == "" {
 		return nil

@@ -34,6 +34,7 @@ import (
 const (
 	maxText      = 256 << 10 // bytes
 	maxStates    = 200_000   // visited
+	maxDepth     = 200       // of brackets
 	maxCost      = 12        // of a reading
 	maxQuoteCost = 2         // of a reading with quotes added to strings
 	maxSame      = 4         // readings kept at one state
@@ -65,6 +66,7 @@ type place struct {
 type state struct {
 	place
 	cost  int32
+	depth int32 // of open brackets
 	text  int32 // the document so far, see texts
 	edits int32
 	// shaky says that the value just read ends where the text does, so that
@@ -103,6 +105,7 @@ type search struct {
 	queue   [maxCost + 1][]state
 	best    map[place]int32
 	texts   map[place][]int32
+	known   map[scalarPlace][]scalar
 	visited int
 	found   []reading
 	crowded bool // more readings than were kept
@@ -128,7 +131,7 @@ func readings(src string, hints Hints) (*search, error) {
 	if len(src) > maxText {
 		return nil, errTooLong
 	}
-	s := &search{src: src, hints: hints, ids: map[link]int32{}, best: map[place]int32{}, texts: map[place][]int32{}, links: make([]link, 1), edits: make([]editLink, 1)}
+	s := &search{src: src, hints: hints, ids: map[link]int32{}, known: map[scalarPlace][]scalar{}, best: map[place]int32{}, texts: map[place][]int32{}, links: make([]link, 1), edits: make([]editLink, 1)}
 	for i := range len(src) {
 		s.surplus[src[i]]++
 	}
@@ -226,6 +229,9 @@ func (s *search) opened(st state, bracket string, pos int) state {
 	}
 	st = s.write(st, bracket[:1]).then(pos, w)
 	st.stack = s.link(st.stack, bracket)
+	if st.depth++; st.depth > maxDepth {
+		st.cost = maxCost + 1
+	}
 	return st
 }
 
@@ -250,6 +256,7 @@ func (s *search) closed(st state, pos int) state {
 		closer = "}"
 	}
 	st = s.write(st, closer).then(pos, wantAfter)
+	st.depth--
 	if st.stack = s.links[st.stack].before; st.stack == 0 {
 		st.want = wantEnd
 	}

@@ -59,11 +59,15 @@ func region(src string) int {
 // A span is a part of a text.
 type span struct{ start, end int }
 
+// maxStray is how many brackets without their other half prose may have: each
+// costs a look at the whole text.
+const maxStray = 16
+
 // documents returns the JSON documents, objects and arrays, that stand in a
 // text, and whether the rest of it could be what is said about them.
 func documents(text string) (found []span, clean bool) {
 	outside := strings.Builder{}
-	last := 0
+	last, failed := 0, 0
 	for i := 0; i < len(text); i++ {
 		if text[i] != '{' && text[i] != '[' {
 			continue
@@ -71,6 +75,9 @@ func documents(text string) (found []span, clean bool) {
 		n := region(text[i:])
 		if n == 0 {
 			if text[i] == '{' || len(found) == 0 && strings.TrimSpace(text[:i]) == "" {
+				return nil, false
+			}
+			if failed++; failed > maxStray {
 				return nil, false
 			}
 			continue // a bracket in the prose

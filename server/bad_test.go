@@ -104,7 +104,6 @@ func TestBadRequests(t *testing.T) {
 		{`"whitespace": {}`, "invalid_value", "whitespace", ""},
 		{`"property_order": "random"`, "invalid_value", "property_order", `property_order must be one of "schema", "any", not "random"`},
 		{`"on_unsupported": "shrug"`, "invalid_value", "on_unsupported", `on_unsupported must be one of "error", "validate", "ignore", not "shrug"`},
-		{`"repair": true`, "not_offered", "repair", "repair: true" + notOffered},
 		{`"constrained_decoding": "no"`, "invalid_value", "constrained_decoding", `constrained_decoding must be true or false, not "no"`},
 		{`"strict": "yes"`, "invalid_value", "strict", `strict must be true or false, not "yes"`},
 

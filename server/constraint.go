@@ -22,6 +22,7 @@ type constraintFields struct {
 	OnUnsupported schema.OnUnsupported
 
 	NoMasks bool // write freely and check afterwards
+	Repair  bool // and repair what can be repaired
 
 	onUnsupportedGiven bool
 }
@@ -78,10 +79,10 @@ func (o *object) constraint() (constraintFields, error) {
 			return c, err
 		}
 	}
-	masks, repair := true, false
+	masks := true
 	for _, err := range []error{
 		o.boolean("strict", &c.Strict),
-		o.boolean("repair", &repair),
+		o.boolean("repair", &c.Repair),
 		o.boolean("constrained_decoding", &masks),
 		c.readOptions(o),
 	} {
@@ -90,9 +91,6 @@ func (o *object) constraint() (constraintFields, error) {
 		}
 	}
 	c.NoMasks = !masks
-	if repair {
-		return c, notOffered(o.path+"repair", o.path+"repair: true")
-	}
 	return c, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"stencil/asking"
 	"stencil/backend"
 	"stencil/decoder/sampling"
 	"stencil/engine"
@@ -138,6 +139,8 @@ type errorObject struct {
 	Details []errorDetail `json:"details,omitempty"`
 	Minimum int           `json:"minimum,omitempty"` // of budget_too_small: the max_tokens that would do
 	Text    *string       `json:"text,omitempty"`    // of validation_failed: the document
+
+	Failure *asking.FailureReason `json:"failure,omitempty"` // of a model that gave no answer
 }
 
 // errorDetail is one of several things that are wrong.
@@ -209,6 +212,7 @@ func describe(err error) failure {
 		grammar       *gbnf.InvalidError
 		grammarLimit  *gbnf.LimitError
 		patternLimit  *regular.LimitError
+		reason        *asking.FailureReason
 	)
 	schemaParam := "schema"
 	if errors.As(err, &place) && place.param != "" {
@@ -243,6 +247,8 @@ func describe(err error) failure {
 		return fail(http.StatusUnprocessableEntity, typeInvalid, "model", "model_not_loadable")
 	case errors.Is(err, errNoKey):
 		return fail(http.StatusUnauthorized, typeAuth, "", "invalid_api_key")
+	case errors.As(err, &reason):
+		return describeReason(reason)
 	case errors.As(err, &validation):
 		f := with(fail(http.StatusUnprocessableEntity, typeInvalid, "schema", "validation_failed"), "", validation.details)
 		f.body.Text = &validation.text
@@ -304,6 +310,39 @@ func describe(err error) failure {
 		return fail(statusClientGone, typeServer, "", "cancelled")
 	}
 	return with(fail(http.StatusInternalServerError, typeServer, "", "internal_error"), "internal error; the log has it under this request's id", nil)
+}
+
+// reasons map what package asking calls failures to status, kind and code.
+var reasons = map[asking.Category]struct {
+	status     int
+	kind, code string
+	retryAfter time.Duration
+}{
+	asking.EmptyAnswer:    {http.StatusUnprocessableEntity, typeInvalid, "empty_answer", 0},
+	asking.InvalidJSON:    {http.StatusUnprocessableEntity, typeInvalid, "validation_failed", 0},
+	asking.WrongDocument:  {http.StatusUnprocessableEntity, typeInvalid, "validation_failed", 0},
+	asking.RefusedAnswer:  {http.StatusUnprocessableEntity, typeInvalid, "refused_by_model", 0},
+	asking.RateLimited:    {http.StatusTooManyRequests, typeLimited, "upstream_rate_limited", time.Second},
+	asking.Unavailable:    {http.StatusServiceUnavailable, typeServer, "upstream_unavailable", 2 * time.Second},
+	asking.TookTooLong:    {http.StatusGatewayTimeout, typeServer, "timeout", 0},
+	asking.NotAuthorized:  {http.StatusBadGateway, typeServer, "upstream_denied", 0},
+	asking.RequestRefused: {http.StatusBadRequest, typeInvalid, "upstream_refused", 0},
+	asking.Protocol:       {http.StatusBadGateway, typeServer, "upstream_malformed", 0},
+	asking.Cancelled:      {statusClientGone, typeServer, "cancelled", 0},
+}
+
+// describeReason is describe for a model that gave no answer.
+func describeReason(r *asking.FailureReason) failure {
+	as := reasons[r.Category]
+	f := failure{status: as.status, body: errorObject{Message: r.Description, Type: as.kind, Code: &as.code, Failure: r, Details: details(r.Issues)}}
+	if as.retryAfter > 0 {
+		f.retryAfter = max(as.retryAfter, r.RetryAfter.Round(time.Second))
+	}
+	if as.status == http.StatusUnprocessableEntity {
+		param := "schema"
+		f.body.Param, f.body.Text = &param, &r.Text
+	}
+	return f
 }
 
 // header sets what goes beside the body. Clients of OpenAI's make retry a

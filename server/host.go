@@ -44,7 +44,8 @@ type served struct {
 	host     *host
 	name     string
 	created  time.Time
-	engine   *engine.Engine
+	engine   generator
+	upstream *upstream // nil for a model that runs here
 	prompts  *engine.Prompts
 	schemas  *engine.Schemas
 	grammars *engine.Grammars

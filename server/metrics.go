@@ -22,6 +22,7 @@ type metrics struct {
 	maskTime time.Duration
 	refusals map[string]uint64 // of schemas, by keyword
 	codes    map[string]uint64 // of failures, by code
+	asked    askCounts
 }
 
 type requestLabels struct {
@@ -148,6 +149,7 @@ func (m *metrics) print(b *strings.Builder) {
 	m.masks.print(b, "mask_seconds", "The longest mask of each constrained text.")
 	family(b, "mask_seconds_total", "counter", "Time spent on masks.")
 	fmt.Fprintf(b, "stencil_mask_seconds_total %g\n", m.maskTime.Seconds())
+	m.asked.print(b)
 	printCounts(b, "failures_total", "Requests that failed, by code.", "code", m.codes)
 	printCounts(b, "schema_refusals_total", "Keywords of schemas that could not be enforced and were refused.", "keyword", m.refusals)
 }

@@ -149,6 +149,7 @@ type usageReply struct {
 	PromptDetails    struct {
 		CachedTokens int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
+	Cost float64 `json:"cost,omitempty"` // of an upstream that has a price
 }
 
 // timingsReply is in milliseconds.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"stencil/asking"
 	"stencil/chat"
 	"stencil/decoder/sampling"
 	"stencil/engine"
@@ -45,6 +46,7 @@ type query struct {
 	OnBudget      string // close, truncate
 	Deterministic bool
 	Timeout       time.Duration  // 0: the server's
+	RetryMax      *int           // further tries for an answer that won't do; nil: as the server has it
 	KeepAlive     *time.Duration // nil: as configured
 
 	Constraint constraintFields
@@ -66,6 +68,7 @@ const (
 	maxTokensLimit = 1 << 24
 	maxBiases      = 4096
 	maxTimeout     = 24 * 60 * 60 // seconds
+	maxRetries     = 16
 )
 
 // harmlessFields are known to some client's specification and don't change the
@@ -82,11 +85,11 @@ var samplingFields = []string{
 }
 
 // ownFields are fields of this server that every dialect takes.
-var ownFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning"}
+var ownFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max"}
 
 // readOwn reads ownFields.
 func (q *query) readOwn(o *object) error {
-	seconds := float32(0)
+	seconds, retries := float32(0), 0
 	if o.given("timeout") {
 		seconds = -1
 	}
@@ -96,12 +99,16 @@ func (q *query) readOwn(o *object) error {
 		o.oneOf("on_budget", &q.OnBudget, "close", "truncate"),
 		o.boolean("deterministic", &q.Deterministic),
 		o.number("timeout", &seconds),
+		o.integer("retry_max", &retries, 0, maxRetries),
 		o.keepAlive("keep_alive", &q.KeepAlive),
 		q.readReasoning(o),
 	} {
 		if err != nil {
 			return err
 		}
+	}
+	if o.given("retry_max") {
+		q.RetryMax = &retries
 	}
 	if o.given("timeout") {
 		if !(seconds > 0 && seconds <= maxTimeout) {
@@ -182,6 +189,10 @@ type generation struct {
 	request engine.Request
 	rule    *rule   // nil for free text
 	layout  *layout // nil: the text has no parts
+
+	// Of texts of an upstream: how they are asked for.
+	strategy asking.Strategy
+	extra    map[string]any
 }
 
 // accept finds the model of a query and prepares it.
@@ -207,9 +218,11 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	if !q.Reasoning && (q.Begun != "" || g.rule != nil && !g.rule.free) && m.prompts.Mentions("enable_thinking") {
 		q.variable("enable_thinking", false) // the answer is constrained from its beginning on, or has begun
 	}
-	prompt, err := m.prompt(q, g.rule)
-	if err != nil {
-		return nil, err
+	var prompt []int32
+	if m.upstream == nil {
+		if prompt, err = m.prompt(q, g.rule); err != nil {
+			return nil, err
+		}
 	}
 	g.request = engine.Request{
 		ID: noteOf(r.Context()).id, Client: clientOf(r),
@@ -225,6 +238,9 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	}
 	if !q.Seeded {
 		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
+	}
+	if m.upstream != nil {
+		return g, g.prepareThere(g.request.ID)
 	}
 	if err := g.compose(); err != nil {
 		return nil, err

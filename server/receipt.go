@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"stencil/engine"
+	"stencil/repair"
 	"stencil/schema"
 )
 
@@ -24,6 +25,11 @@ type receipt struct {
 	BudgetClosed bool          `json:"budget_closed"`
 	Shortened    []string      `json:"shortened"` // pointers of what the budget made shorter
 	Tries        int           `json:"tries"`
+
+	// Of texts that no mask was laid over: how they were asked for, and what
+	// was changed in them.
+	Strategy string        `json:"strategy,omitempty"`
+	Edits    []repair.Edit `json:"edits,omitempty"`
 }
 
 type issueReply struct {

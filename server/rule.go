@@ -40,8 +40,11 @@ func (m *served) rule(q *query) (*rule, error) {
 		if format, err = m.formatRule(q.Constraint); err != nil {
 			return nil, err
 		}
-		if q.Constraint.NoMasks {
-			format = format.afterwards()
+		switch {
+		case m.upstream != nil:
+			format = format.afterwards(m.upstream.why())
+		case q.Constraint.NoMasks:
+			format = format.afterwards("constrained_decoding is false")
 		}
 	}
 	if q.Tools == nil || q.Tools.Mode == toolsNone {

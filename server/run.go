@@ -22,18 +22,18 @@ type choice struct {
 	receipt  *receipt
 	json     json.RawMessage // the text as JSON, when it is a whole document
 	wasted   int             // tokens of tries that failed
+	cost     float64         // of an upstream that has a price
 	warnings []string
 }
-
-// retryMax is how many more tries a document gets that does not fit the
-// keywords that masks can't enforce.
-const retryMax = 2
 
 // retrySeed is added to the seed for each further try.
 const retrySeed = 0x9e3779b97f4a7c15
 
 // whole runs a generation to its end and returns the choices.
 func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
+	if g.asked() {
+		return s.askAll(ctx, g)
+	}
 	choices, err := gather(ctx, g.model.engine, g.request)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
 }
 
 // gather runs a request and returns its texts with their tokens.
-func gather(ctx context.Context, e *engine.Engine, req engine.Request) ([]choice, error) {
+func gather(ctx context.Context, e generator, req engine.Request) ([]choice, error) {
 	stream, err := e.Submit(ctx, req)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
 		if bad == nil {
 			return nil
 		}
-		if try > retryMax {
+		if try > s.retries(g.query) {
 			return &validationError{text: c.text(), details: c.receipt.Errors, tries: try}
 		}
 		again := g.request
@@ -104,9 +104,6 @@ func (c *choice) text() string { return cmp.Or(c.message.Content, c.result.Text)
 func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int) *engine.InvalidDocumentError {
 	if g.rule == nil {
 		return nil
-	}
-	if g.rule.free {
-		return s.concludeFree(g, c, try)
 	}
 	if c.trace == nil {
 		c.trace = newTrace(g)
@@ -136,28 +133,6 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 	return nil
 }
 
-// concludeFree is conclude for a text that was written without masks. The
-// objections are returned if the request is strict.
-func (s *Server) concludeFree(g *generation, c *choice, try int) *engine.InvalidDocumentError {
-	written := c.message.Content
-	c.message.Content = clean(written)
-	var bad *engine.InvalidDocumentError
-	var warning string
-	c.receipt, bad, warning = receiptOf(g.rule, c, try)
-	if warning != "" {
-		c.warnings = append(c.warnings, warning)
-	}
-	if text := c.message.Content; g.rule.document != nil && json.Valid([]byte(text)) {
-		c.json = json.RawMessage(text)
-	} else {
-		c.message.Content = written
-	}
-	if g.query.Constraint.Strict {
-		return bad
-	}
-	return nil
-}
-
 // noteResults puts counts into the request's log line.
 func (s *Server) noteResults(ctx context.Context, choices []choice) {
 	s.metrics.choices(choices)
@@ -179,6 +154,7 @@ func usage(choices []choice) usageReply {
 	for _, c := range choices {
 		u.PromptTokens = c.result.PromptTokens
 		u.CompletionTokens += c.result.CompletionTokens + c.wasted
+		u.Cost += c.cost
 	}
 	u.PromptDetails.CachedTokens = choices[0].result.CachedTokens
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens

@@ -19,6 +19,7 @@ type Config struct {
 	RequestTimeout time.Duration // of one generation, its time in the queue included; default 10 minutes
 	SchemaCache    int           // compiled schemas kept; default 256
 	DefaultTokens  int           // max_tokens of requests that give none; default 1024
+	RetryMax       int           // further tries for an answer that won't do; default 2, negative: none
 	Log            *slog.Logger  // default slog.Default()
 	LogBodies      bool          // put the bodies of requests, prompts and all, into the log
 
@@ -33,6 +34,7 @@ func (c Config) withDefaults() Config {
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 10*time.Minute)
 	c.SchemaCache = cmp.Or(c.SchemaCache, 256)
 	c.DefaultTokens = cmp.Or(c.DefaultTokens, 1024)
+	c.RetryMax = max(0, cmp.Or(c.RetryMax, 2))
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}

@@ -37,14 +37,14 @@ type fieldSink interface {
 type streamed struct {
 	server     *Server
 	generation *generation
-	stream     *engine.Stream
+	stream     events
 	open       func(w http.ResponseWriter) sink
 }
 
 // begin submits a generation and returns its answer. What is wrong with the
 // request itself is an error here, before anything is sent.
 func (s *Server) begin(ctx context.Context, g *generation, open func(w http.ResponseWriter) sink) (answer, error) {
-	stream, err := g.model.engine.Submit(ctx, g.request)
+	stream, err := g.submit(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +125,12 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	}
 	c := &l.choice
 	c.result, c.trace = ev.Done, l.trace
+	if g := a.generation; g.rule != nil && g.rule.free {
+		if err := a.server.concludeFree(ctx, g, c); err != nil {
+			return err
+		}
+		return out.done(ev.Choice, c)
+	}
 	bad := a.server.conclude(ctx, a.generation, c, 1)
 	if bad != nil {
 		return &validationError{text: c.text(), details: c.receipt.Errors, tries: 1}
@@ -151,7 +157,7 @@ var errPing = errors.New("time for a ping")
 
 // next returns the next event of a generation and keeps the connection open
 // while there is none.
-func next(ctx context.Context, from *engine.Stream, out sink) (engine.Event, error) {
+func next(ctx context.Context, from events, out sink) (engine.Event, error) {
 	for {
 		wait, cancel := context.WithTimeoutCause(ctx, pingEvery, errPing)
 		ev, err := from.Next(wait)

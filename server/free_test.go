@@ -2,17 +2,6 @@ package server
 
 import "testing"
 
-func TestClean(t *testing.T) {
-	for text, want := range map[string]string{
-		` {"a":1} `: `{"a":1}`, "5": "5", "so: {\"a\":[1]}, see?": `{"a":[1]}`, "```json\n{\"a\": 1}\n```": `{"a": 1}`, "```\n[1]\n``` done": "[1]",
-		"Here:\n```json\n{\"a\":\n```": "Here:\n```json\n{\"a\":\n```", "[x] {\"a\":1}": `{"a":1}`, "nothing": "nothing", "": "", "{": "{", `{"a":1} {"b":2}`: `{"a":1}`,
-	} {
-		if got := clean(text); got != want {
-			t.Errorf("clean(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 // Without masks a text is what the model wants to write, and what is said about
 // it is true.
 func TestWithoutMasks(t *testing.T) {

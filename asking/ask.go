@@ -1,0 +1,260 @@
+package asking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"stencil/backend/remote"
+	"stencil/repair"
+	"stencil/schema"
+)
+
+// A Task is an answer to be got.
+type Task struct {
+	Model    string // for logs and failures
+	Strategy Strategy
+	Format   *Format // nil: any text will do
+	// Check says what is wrong with a document, for formats of JSON.
+	Check repair.Check
+	// Match says whether a text fits a format that is not JSON.
+	Match func(text string) error
+
+	Strict  bool // an answer that won't do is an error
+	Repair  bool // and is repaired first, if it can be
+	Retries int  // further tries for an answer that won't do
+
+	// Write gets one answer to a conversation; number counts the tries from 0.
+	Write func(ctx context.Context, turns []Turn, number int) (*Written, error)
+
+	Log     *slog.Logger
+	Observe func(Try) // told of every try; may be nil
+}
+
+// A Turn is a message of a conversation.
+type Turn struct{ Role, Content string }
+
+// Written is what a model wrote.
+type Written struct {
+	Text    string
+	Data    json.RawMessage // the document, if the upstream had it as data
+	Refusal string          // why it did not answer
+	Cut     bool            // the budget ended it, not the model
+	Usage   remote.Usage
+}
+
+// A Try is what became of one answer.
+type Try struct {
+	Strategy Strategy
+	Model    string
+	Number   int   // from 0
+	Failed   Stage // "": it will do
+	Last     bool  // no further one follows
+	Edited   bool  // something was changed in the answer
+}
+
+// An Answer is an answer that will do, or was asked for whatever it is.
+type Answer struct {
+	Text     string
+	JSON     bool           // Text is a JSON document
+	Valid    *bool          // nil: there is no verdict, a warning says why
+	Issues   []schema.Issue // what is wrong with it
+	Edits    []repair.Edit  // what was changed
+	Tries    int
+	Usage    remote.Usage // over all tries
+	Last     *Written     // as the model wrote it
+	Warnings []string
+}
+
+// Ask gets an answer. The error is a *FailureReason.
+func Ask(ctx context.Context, t Task) (*Answer, error) {
+	if t.Log == nil {
+		t.Log = slog.Default()
+	}
+	a, err := t.ask(ctx)
+	if err != nil {
+		reason := Translate(ctx, t.Log, err, t.Strategy, t.Model)
+		if a != nil && a.Last != nil {
+			reason.Text = a.Last.Text
+		}
+		return nil, reason
+	}
+	return a, nil
+}
+
+func (t *Task) ask(ctx context.Context) (*Answer, error) {
+	var turns []Turn
+	var usage remote.Usage
+	for number := 0; ; number++ {
+		w, err := t.Write(ctx, turns, number)
+		if err != nil {
+			t.observe(Try{Number: number, Failed: StageUpstream, Last: true})
+			return nil, &Failure{Parser: t.Strategy, Model: t.Model, Stage: StageUpstream, Cause: err, tries: number + 1}
+		}
+		usage.Add(w.Usage)
+		a, bad := t.judge(w)
+		a.Tries, a.Usage = number+1, usage
+		try := Try{Number: number, Edited: len(a.Edits) > 0}
+		if bad == nil {
+			try.Last = true
+			t.observe(try)
+			return a, nil
+		}
+		bad.tries = number + 1
+		try.Failed, try.Last = bad.Stage, number >= t.Retries || errors.Is(bad.Cause, errRefusal)
+		t.observe(try)
+		if try.Last && (t.Strict || !t.lenient(bad)) {
+			return a, bad
+		}
+		if try.Last {
+			a.Warnings = append(a.Warnings, "the answer does not fit what was asked for and is returned as it is: "+bad.Cause.Error())
+			return a, nil
+		}
+		t.Log.LogAttrs(ctx, slog.LevelInfo, "an answer won't do and is asked for again", slog.Any("failure", bad))
+		turns = []Turn{{"assistant", cut(w.Text, maxShown)}, {"user", t.feedback(bad)}}
+		if strings.TrimSpace(w.Text) == "" {
+			turns = turns[1:]
+		}
+	}
+}
+
+// lenient reports whether an answer can be returned as it is: one that is not
+// there can't.
+func (t *Task) lenient(f *Failure) bool { return f.Stage == StageParse || f.Stage == StageValidation }
+
+func (t *Task) observe(try Try) {
+	if t.Observe != nil {
+		try.Strategy, try.Model = t.Strategy, t.Model
+		t.Observe(try)
+	}
+}
+
+// judge reads what was written and says what is wrong with it.
+func (t *Task) judge(w *Written) (*Answer, *Failure) {
+	a := &Answer{Text: w.Text, Last: w}
+	fail := func(stage Stage, issues []schema.Issue, cause error) (*Answer, *Failure) {
+		no := false
+		a.Valid, a.Issues = &no, issues
+		return a, &Failure{Parser: t.Strategy, Model: t.Model, Stage: stage, Content: cut(w.Text, maxContent), Cause: cause, issues: issues}
+	}
+	yes := true
+	switch {
+	case w.Refusal != "":
+		return fail(StageEmpty, nil, fmt.Errorf("%w: %s", errRefusal, cut(w.Refusal, maxContent)))
+	case t.Format == nil:
+		return a, nil
+	case !t.Format.JSON:
+		return t.judgeText(a, fail)
+	}
+	text := w.Text
+	if len(w.Data) > 0 {
+		text = string(w.Data)
+	}
+	out := repair.Read(text, repair.Options{Check: t.Check, Repair: t.Repair, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
+	a.Text, a.JSON, a.Edits = out.Text, out.JSON, out.Edits
+	var syntax *repair.SyntaxError
+	switch {
+	case out.Fine():
+		a.Valid = &yes
+		if out.Edited(repair.StepTruncated) {
+			a.Warnings = append(a.Warnings, "the model left brackets open at the end of its answer; they were closed")
+		}
+		return a, nil
+	case errors.Is(out.Err, repair.ErrEmpty):
+		return fail(StageEmpty, nil, out.Err)
+	case errors.As(out.Err, &syntax):
+		return fail(StageParse, []schema.Issue{{Keyword: "json", Reason: syntax.Reason, Line: syntax.Line, Column: syntax.Column}}, parseCause(syntax, w.Cut))
+	case out.Err != nil:
+		a.Warnings = append(a.Warnings, "the independent validator has no verdict: "+out.Err.Error())
+		return a, nil
+	}
+	return fail(StageValidation, out.Issues, errors.New(listed(out.Issues)))
+}
+
+// judgeText is judge for formats that are not JSON.
+func (t *Task) judgeText(a *Answer, fail func(Stage, []schema.Issue, error) (*Answer, *Failure)) (*Answer, *Failure) {
+	if t.Match == nil {
+		return a, nil
+	}
+	err := t.Match(a.Text)
+	if trimmed := strings.TrimSpace(a.Text); err != nil && trimmed != a.Text && t.Match(trimmed) == nil {
+		a.Text, err = trimmed, nil
+		a.Edits = []repair.Edit{{Step: repair.StepSurround, Note: "white space dropped"}}
+	}
+	if err != nil {
+		if strings.TrimSpace(a.Text) == "" {
+			return fail(StageEmpty, nil, err)
+		}
+		return fail(StageValidation, []schema.Issue{{Reason: err.Error()}}, err)
+	}
+	yes := true
+	a.Valid = &yes
+	return a, nil
+}
+
+// parseCause says where a text is not JSON, and that the budget cut it if it
+// did.
+func parseCause(e *repair.SyntaxError, cut bool) error {
+	switch {
+	case cut:
+		return fmt.Errorf("max_tokens cut the answer off: %w", e)
+	case e.Repair != nil:
+		return fmt.Errorf("%w; %w", e, e.Repair)
+	}
+	return e
+}
+
+// listed writes issues into one line.
+func listed(issues []schema.Issue) string {
+	parts := make([]string, 0, len(issues))
+	for _, i := range issues {
+		parts = append(parts, i.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Limits of what a model is shown of its own mistake.
+const (
+	maxShown  = 8 << 10
+	maxIssues = 12
+	maxNear   = 200
+)
+
+// feedback tells a model what is wrong with its answer: the error, where it is,
+// and the rules that it breaks.
+func (t *Task) feedback(f *Failure) string {
+	var b strings.Builder
+	b.WriteString("That answer can't be used. ")
+	var syntax *repair.SyntaxError
+	switch {
+	case f.Stage == StageEmpty:
+		b.WriteString("It is empty.")
+	case errors.As(f.Cause, &syntax):
+		fmt.Fprintf(&b, "It is not JSON. Line %d, column %d: %s.", syntax.Line, syntax.Column, syntax.Reason)
+		if near := strings.TrimSpace(syntax.Near); near != "" {
+			fmt.Fprintf(&b, " That line is:\n%s\n", cut(near, maxNear))
+		}
+	default:
+		b.WriteString("It does not fit:")
+		for i, issue := range f.issues {
+			if i == maxIssues {
+				fmt.Fprintf(&b, "\n- and %d more", len(f.issues)-i)
+				break
+			}
+			b.WriteString("\n- ")
+			if issue.Pointer != "" || t.Format.JSON {
+				fmt.Fprintf(&b, "at %q: ", issue.Pointer)
+			}
+			if issue.Keyword != "" {
+				fmt.Fprintf(&b, "%s: ", issue.Keyword)
+			}
+			b.WriteString(issue.Reason)
+		}
+	}
+	b.WriteString("\nCorrect it and write the whole answer again. ")
+	b.WriteString(t.Format.Rules())
+	return b.String()
+}

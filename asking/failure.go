@@ -1,0 +1,180 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"stencil/backend/remote"
+	"stencil/schema"
+)
+
+// A Stage is where on the way to an answer something failed.
+type Stage string
+
+// The stages.
+const (
+	StageUpstream   Stage = "upstream"
+	StageEmpty      Stage = "response_empty"
+	StageParse      Stage = "json_parse"
+	StageValidation Stage = "schema_validation"
+)
+
+// A Failure is what is known about an answer that failed. It does not leave
+// this package but for the log.
+type Failure struct {
+	Parser  Strategy
+	Model   string
+	Stage   Stage
+	Content string // what the model wrote, cut to maxContent
+	Cause   error
+
+	issues []schema.Issue
+	tries  int
+}
+
+// maxContent is how much of an answer a failure keeps.
+const maxContent = 2 << 10
+
+// Error implements error.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("asking: %s at stage %s with strategy %s: %v", f.Model, f.Stage, f.Parser, f.Cause)
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// LogValue implements slog.LogValuer.
+func (f *Failure) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("parser", string(f.Parser)), slog.String("model", f.Model), slog.String("stage", string(f.Stage)),
+		slog.String("content", f.Content), slog.Any("cause", f.Cause), slog.Int("tries", f.tries))
+}
+
+// cut shortens a text at a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// A Category is what a failure means to whoever asked.
+type Category string
+
+// The categories.
+const (
+	EmptyAnswer    Category = "empty_answer"
+	InvalidJSON    Category = "invalid_json"
+	WrongDocument  Category = "schema_violation"
+	RefusedAnswer  Category = "refused_by_model"
+	RateLimited    Category = "rate_limited"
+	Unavailable    Category = "unavailable"
+	TookTooLong    Category = "timeout"
+	NotAuthorized  Category = "not_authorized"
+	RequestRefused Category = "request_refused"
+	Protocol       Category = "protocol_error"
+	Cancelled      Category = "cancelled"
+)
+
+// Categories lists all there are.
+var Categories = []Category{
+	EmptyAnswer, InvalidJSON, WrongDocument, RefusedAnswer, RateLimited, Unavailable, TookTooLong, NotAuthorized, RequestRefused, Protocol, Cancelled,
+}
+
+// A FailureReason says why there is no answer.
+type FailureReason struct {
+	Category         Category  `json:"category"`
+	Description      string    `json:"description"`       // for people
+	TechnicalDetails string    `json:"technical_details"` // for those who look into it
+	OccurredAt       time.Time `json:"occurred_at"`
+	Recoverable      bool      `json:"recoverable"` // the same request may succeed later
+
+	Stage      Stage          `json:"-"`
+	Text       string         `json:"-"` // what the model wrote last
+	Issues     []schema.Issue `json:"-"` // what is wrong with it
+	Tries      int            `json:"-"`
+	RetryAfter time.Duration  `json:"-"` // 0: nobody knows
+}
+
+// Error implements error.
+func (r *FailureReason) Error() string { return r.Description }
+
+// LogValue implements slog.LogValuer.
+func (r *FailureReason) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("category", string(r.Category)), slog.String("description", r.Description),
+		slog.String("technical_details", r.TechnicalDetails), slog.Time("occurred_at", r.OccurredAt), slog.Bool("recoverable", r.Recoverable))
+}
+
+// now is the clock, replaced in tests.
+var now = time.Now
+
+// errRefusal is the cause when a model says that it won't answer.
+var errRefusal = errors.New("the model refused to answer")
+
+// Translate makes of what went wrong with a model what its caller is told, and
+// puts both into the log. It is the edge of the package: an error that is a
+// FailureReason already stays as it is.
+func Translate(ctx context.Context, log *slog.Logger, err error, parser Strategy, model string) *FailureReason {
+	var known *FailureReason
+	if errors.As(err, &known) {
+		return known
+	}
+	var f *Failure
+	if !errors.As(err, &f) {
+		f = &Failure{Parser: parser, Model: model, Stage: StageUpstream, Cause: err, tries: 1}
+	}
+	r := f.reason()
+	log.LogAttrs(ctx, slog.LevelWarn, "a model gave no answer that will do", slog.Any("failure", f), slog.Any("reason", r))
+	return r
+}
+
+// reason is the translation itself.
+func (f *Failure) reason() *FailureReason {
+	r := &FailureReason{OccurredAt: now().UTC(), Stage: f.Stage, Issues: f.issues, Tries: max(1, f.tries), TechnicalDetails: fmt.Sprintf("stage %s, strategy %s, model %s: %v", f.Stage, f.Parser, f.Model, f.Cause)}
+	after := ""
+	if r.Tries > 1 {
+		after = fmt.Sprintf(" after %d tries", r.Tries)
+	}
+	var e *remote.Error
+	switch {
+	case errors.Is(f.Cause, errRefusal):
+		r.Category, r.Description = RefusedAnswer, "the model refused to answer"
+	case f.Stage == StageEmpty:
+		r.Category, r.Description, r.Recoverable = EmptyAnswer, "the model answered with nothing"+after, true
+	case f.Stage == StageParse:
+		r.Category, r.Description, r.Recoverable = InvalidJSON, "the model's answer is not JSON"+after, true
+	case f.Stage == StageValidation:
+		r.Category, r.Description, r.Recoverable = WrongDocument, "the model's answer does not fit what was asked for"+after, true
+	case errors.As(f.Cause, &e):
+		r.RetryAfter, r.Recoverable = e.RetryAfter, e.Passes()
+		r.Category, r.Description = upstreamReason(e.Kind)
+	case errors.Is(f.Cause, context.Canceled):
+		r.Category, r.Description, r.Recoverable = Cancelled, "the request was cancelled", true
+	case errors.Is(f.Cause, context.DeadlineExceeded):
+		r.Category, r.Description, r.Recoverable = TookTooLong, "the time limit of the request was exceeded", true
+	default:
+		r.Category, r.Description = Protocol, "the model could not be asked"
+	}
+	return r
+}
+
+func upstreamReason(k remote.Kind) (Category, string) {
+	switch k {
+	case remote.Limited:
+		return RateLimited, "the upstream takes no more requests for now"
+	case remote.TimedOut:
+		return TookTooLong, "the upstream took too long"
+	case remote.Denied:
+		return NotAuthorized, "the upstream does not accept this server's key"
+	case remote.Refused:
+		return RequestRefused, "the upstream refused the request"
+	case remote.Malformed:
+		return Protocol, "the upstream's answer could not be read"
+	case remote.Cut:
+		return Unavailable, "the upstream broke off in the middle of its answer"
+	}
+	return Unavailable, "the upstream can't be reached"
+}

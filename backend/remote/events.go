@@ -1,0 +1,83 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// maxEvent bounds the data of one event of a stream.
+const maxEvent = 4 << 20
+
+var errLongEvent = errors.New("remote: an event of the stream is too long")
+
+// events reads the data of server-sent events, as the HTML standard has them:
+// lines end in LF, CR or CRLF, an event ends at an empty line, the lines of
+// its data are joined, comments and other fields are passed over, and an event
+// that the stream ends in the middle of is none.
+type events struct {
+	lines *bufio.Reader
+	begun bool // past the byte-order mark that a stream may begin with
+	cr    bool // the last line ended in CR: an LF now belongs to it
+}
+
+func newEvents(r io.Reader) *events { return &events{lines: bufio.NewReader(r)} }
+
+// next returns the data of the next event that has any; io.EOF at the end.
+func (e *events) next() ([]byte, error) {
+	var data []byte
+	some := false
+	for {
+		line, err := e.line()
+		if err != nil {
+			return nil, err
+		}
+		if len(line) == 0 {
+			if some {
+				return data, nil
+			}
+			continue
+		}
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if string(name) != "data" {
+			continue
+		}
+		value = bytes.TrimPrefix(value, []byte(" "))
+		if some {
+			data = append(data, '\n')
+		}
+		if data, some = append(data, value...), true; len(data) > maxEvent {
+			return nil, errLongEvent
+		}
+	}
+}
+
+// line returns the next line without its end. What is left at the end of the
+// stream without one is dropped.
+func (e *events) line() ([]byte, error) {
+	var line []byte
+	for {
+		c, err := e.lines.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		if e.cr {
+			if e.cr = false; c == '\n' {
+				continue
+			}
+		}
+		if c == '\n' || c == '\r' {
+			e.cr = c == '\r'
+			break
+		}
+		if line = append(line, c); len(line) > maxEvent {
+			return nil, errLongEvent
+		}
+	}
+	if !e.begun {
+		e.begun = true
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	return line, nil
+}

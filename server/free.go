@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"stencil/asking"
+	"stencil/chat"
+	"stencil/engine"
+	"stencil/schema"
+)
+
+// This file is about texts that no mask was laid over: those of an upstream,
+// and those that the local model was asked to write freely. They are cleaned,
+// repaired if that was asked for, checked, and asked for again.
+
+// afterwards makes of a rule one that is not enforced but only checked, on what
+// is left of the text when it has been cleaned.
+func (r *rule) afterwards(why string) *rule {
+	out := &rule{kind: r.kind, report: r.report, instruction: r.instruction, document: r.document, check: r.check, free: true}
+	out.report.Enforced, out.report.Checked = nil, slices.Clone(r.report.Checked)
+	for _, keyword := range r.report.Enforced {
+		out.report.Checked = append(out.report.Checked, schema.Issue{Keyword: keyword, Reason: why})
+	}
+	return out
+}
+
+// noConstraint stands for the part of a result that only constrained texts have.
+var noConstraint engine.ConstraintResult
+
+// asked reports whether the texts of a generation are got by asking.
+func (g *generation) asked() bool { return g.model.upstream != nil || g.rule != nil && g.rule.free }
+
+// retries is how many more tries an answer gets that won't do.
+func (s *Server) retries(q *query) int {
+	if q.RetryMax != nil {
+		return *q.RetryMax
+	}
+	return s.cfg.RetryMax
+}
+
+// task describes a generation to package asking.
+func (s *Server) task(ctx context.Context, g *generation) asking.Task {
+	c := &g.query.Constraint
+	t := asking.Task{
+		Model: g.model.name, Strategy: asking.Free, Strict: c.Strict, Repair: c.Repair, Retries: s.retries(g.query),
+		Log: s.cfg.Log.With(slog.String("id", noteOf(ctx).id)), Observe: s.metrics.asked.observe,
+	}
+	if g.model.upstream != nil {
+		t.Strategy = g.strategy
+	}
+	if t.Format = g.format(); t.Format == nil {
+		return t
+	}
+	if !t.Format.JSON {
+		t.Match = func(text string) error { return g.rule.check(&message{Content: text}) }
+		return t
+	}
+	t.Check = func(document []byte) ([]schema.Issue, error) {
+		err := g.rule.check(&message{Content: string(document)})
+		var bad *engine.InvalidDocumentError
+		if errors.As(err, &bad) {
+			return bad.Issues, nil
+		}
+		return nil, err
+	}
+	return t
+}
+
+// format is what the texts must look like; nil: like anything.
+func (g *generation) format() *asking.Format {
+	if g.rule == nil {
+		return nil
+	}
+	c := &g.query.Constraint
+	switch g.rule.kind {
+	case "regex":
+		return &asking.Format{Regex: c.Text}
+	case "grammar":
+		return &asking.Format{Grammar: c.Text}
+	case "choice":
+		return &asking.Format{Choices: c.Choices}
+	}
+	return &asking.Format{JSON: true, Schema: g.rule.document}
+}
+
+// askAll gets all texts of a generation, side by side.
+func (s *Server) askAll(ctx context.Context, g *generation) ([]choice, error) {
+	choices := make([]choice, max(1, g.request.Choices))
+	failed := make([]error, len(choices))
+	done := make(chan struct{})
+	for i := range choices {
+		go func() {
+			failed[i] = s.ask(ctx, g, i, &choices[i])
+			done <- struct{}{}
+		}()
+	}
+	for range choices {
+		<-done
+	}
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.noteResults(ctx, choices)
+	return choices, nil
+}
+
+// ask gets one text.
+func (s *Server) ask(ctx context.Context, g *generation, index int, c *choice) error {
+	ctx, cancel := context.WithTimeout(ctx, g.request.Timeout)
+	defer cancel()
+	t := s.task(ctx, g)
+	var refused error // a mistake in the request itself, which nothing is to be made of
+	var prompt, written int
+	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
+		write := g.writeHere
+		if g.model.upstream != nil {
+			write = g.writeThere
+		}
+		next, w, err := write(ctx, turns, index, number)
+		if err != nil {
+			if describe(err).status != 500 {
+				refused = err
+			}
+			return nil, err
+		}
+		prompt += next.result.PromptTokens
+		written += next.result.CompletionTokens
+		*c = *next
+		return w, nil
+	}
+	a, err := asking.Ask(ctx, t)
+	if refused != nil {
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	c.result.PromptTokens, c.result.CompletionTokens, c.cost = prompt, written, a.Usage.Cost
+	return s.settle(g, c, a)
+}
+
+// writeHere has the local model write a text.
+func (g *generation) writeHere(ctx context.Context, turns []asking.Turn, index, number int) (*choice, *asking.Written, error) {
+	again := g.request
+	again.Choices = 1
+	again.Sampling.Seed += uint64(index) + uint64(number)*retrySeed
+	if len(turns) > 0 && g.query.PromptTokens == nil {
+		prompt, err := g.model.prompt(g.query.with(turns), g.rule)
+		if err != nil {
+			return nil, nil, err
+		}
+		again.Prompt = prompt
+	}
+	list, err := gather(ctx, g.model.engine, again)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &list[0]
+	c.message = g.layout.read(c.result.Text, c.parts)
+	return c, &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}, nil
+}
+
+// with returns a query with further turns of its conversation.
+func (q *query) with(turns []asking.Turn) *query {
+	next := *q
+	next.Warnings = nil
+	if q.Messages != nil {
+		next.Messages = slices.Clone(q.Messages)
+		for _, t := range turns {
+			next.Messages = append(next.Messages, chat.Message{Role: t.Role, Content: t.Content})
+		}
+		return &next
+	}
+	text := *q.Prompt
+	for _, t := range turns {
+		text = join(text, t.Content)
+	}
+	text += "\n\n"
+	next.Prompt = &text
+	return &next
+}
+
+// settle puts an answer into a choice.
+func (s *Server) settle(g *generation, c *choice, a *asking.Answer) error {
+	c.warnings = append(c.warnings, a.Warnings...)
+	if g.rule == nil {
+		return nil
+	}
+	raw := c.message.Content
+	c.message.Content = a.Text
+	if a.JSON && g.rule.document != nil {
+		c.json = json.RawMessage(a.Text)
+	}
+	c.receipt, _, _ = receiptOf(g.rule, c, a.Tries)
+	if !a.JSON && a.Valid != nil && !*a.Valid && len(a.Issues) > 0 {
+		c.receipt.Errors = details(a.Issues)
+	}
+	c.receipt.Strategy, c.receipt.Edits = string(g.strategy), a.Edits
+	if g.model.upstream == nil {
+		c.receipt.Strategy = string(asking.Free)
+	}
+	if a.JSON && a.Text == raw && len(c.tokens) > 0 && g.model.upstream != nil {
+		c.trace = g.upstreamTrace(c.tokens, raw)
+	}
+	return nil
+}
+
+// concludeFree judges a text that was streamed, which can't be asked for
+// again.
+func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice) error {
+	t := s.task(ctx, g)
+	t.Retries = 0
+	t.Write = func(context.Context, []asking.Turn, int) (*asking.Written, error) {
+		return &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}, nil
+	}
+	a, err := asking.Ask(ctx, t)
+	if err != nil {
+		return err
+	}
+	return s.settle(g, c, a)
+}
