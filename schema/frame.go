@@ -439,6 +439,9 @@ func (s *source) Describe(f decoder.Frame) string {
 		if m.Accepting(k.b) {
 			return "a character or the end of the string"
 		}
+		if n := m.Least(k.b); n > maxExample {
+			return fmt.Sprintf("the string to go on for at least %d characters", n)
+		}
 		return fmt.Sprintf("the string to go on, for instance with %q", m.Shortest(k.b))
 	case frameNumber:
 		return "a digit"
@@ -460,6 +463,9 @@ func (s *source) Describe(f decoder.Frame) string {
 	}
 	return ", or }"
 }
+
+// maxExample is the length up to which the rest of a string is shown.
+const maxExample = 40
 
 // describeKeys lists some keys that may come in an object state.
 func (s *source) describeKeys(state int32) string {
