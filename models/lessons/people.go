@@ -368,3 +368,48 @@ func expand(pattern string, r record) string {
 	}
 	return pattern
 }
+
+// among asks for one of several people that a text is about.
+func among(g *gen) Lesson {
+	d := people
+	d.least, d.most, d.labels = 2, 4, false
+	n := g.between(2, 3)
+	at := g.n(n)
+	var texts []string
+	var r record
+	var t told
+	for i := range n {
+		one := d.record(g)
+		about := d.tell(g, one)
+		if !about.has["name"] {
+			about.text = one["name"].text + ": " + about.text
+			about.has["name"] = true
+		}
+		texts = append(texts, about.text)
+		if i == at {
+			r, t = one, about
+		}
+	}
+	name := r["name"].text
+	if g.chance(0.3) {
+		name = r["first"].text
+	}
+	request := strings.ReplaceAll(g.say(lines(`
+		Extract the data of {name}.
+		What does the text say about {name}?
+		Only {name}, please.
+		Find everything about {name}.
+		Who is {name}?
+		Fill in the form for {name}.
+		The profile of {name}
+	`)), "{name}", name)
+	props := fill(d.forms(g, d.ask(g, t, g.between(2, 5)), t), r, t)
+	o := g.object(props)
+	content := strings.Join(texts, g.of([]string{"\n", " ", "\n\n"}))
+	if g.chance(0.5) {
+		content += "\n" + request
+	} else {
+		content = request + "\n" + content
+	}
+	return Lesson{Chat: []Message{{"user", content}}, Schema: o.schema, Answer: o.value, Keys: o.keys}
+}

@@ -160,3 +160,42 @@ func (g *gen) question(content, question string, p property) Lesson {
 	l.Chat = []Message{{"user", content}}
 	return l
 }
+
+// envelopes answer a question in the form that agents use: a conclusion, how
+// sure it is, and what is to be done next. Some questions are about somebody
+// of whom the text says nothing.
+func envelopes(g *gen) Lesson {
+	content, f, name, value, _ := g.quiz()
+	known := g.chance(0.65)
+	if !known {
+		name, value = title(g.madeUp(3)), "unknown"
+	}
+	question := put2(g.say(f.open), name, value)
+	g.style = style{}
+	confidence, next := "0.9", "finalize"
+	if !known {
+		confidence, next = "0.2", "ask_user"
+	}
+	all := []property{
+		{key: "reasoning", schema: plain("string"), value: quote("The text says so.")},
+		{key: "conclusion", schema: plain("string"), value: quote(value)},
+		{key: "confidence", schema: `{"type":"number","minimum":0,"maximum":1}`, value: confidence},
+		{key: "files", schema: `{"type":"array","items":{"type":"string"}}`, value: "[]"},
+		{key: "sub_tasks", schema: `{"type":"array","items":{"type":"object","properties":{"query":{"type":"string"},"priority":{"type":"integer"}},"required":["query","priority"]}}`, value: "[]"},
+		{key: "needs_more_info", schema: plain("boolean"), value: fmt.Sprint(!known)},
+		{key: "next_action", schema: `{"type":"string","enum":["continue","finalize","ask_user"]}`, value: quote(next)},
+	}
+	if !known {
+		all[0].value = quote("The text does not say it.")
+	}
+	var chosen []property
+	for _, p := range all {
+		if p.key == "conclusion" || g.chance(0.7) {
+			chosen = append(chosen, p)
+		}
+	}
+	o := g.object(chosen)
+	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
+	l.Chat = []Message{{"user", content + g.of([]string{"\n", "\n\n", " "}) + question}}
+	return l
+}

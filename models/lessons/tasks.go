@@ -5,6 +5,7 @@ var tasks = []task{
 	{"people", 26, people.lesson},
 	{"contacts", 22, contacts.lesson},
 	{"groups", 6, group},
+	{"one-of-many", 5, among},
 	{"orders", 12, orders},
 	{"events", 14, meetings.lesson},
 	{"addresses", 6, addresses.lesson},
@@ -15,5 +16,6 @@ var tasks = []task{
 	{"yes-no", 3, yesNo},
 	{"multiple-choice", 4, multiple},
 	{"calls", 3, calls},
+	{"envelopes", 3, envelopes},
 	{"copies", 10, copies},
 }
