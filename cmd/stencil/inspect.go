@@ -13,6 +13,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama"
+	"stencil/engine"
 	"stencil/vocab"
 )
 
@@ -150,6 +151,7 @@ func inspectVocab(out io.Writer, g *vocab.GGUF) {
 		}
 		fmt.Fprintln(out)
 	}
+	inspectForms(out, v)
 	var ends []string
 	for _, id := range v.EOG() {
 		ends = append(ends, fmt.Sprintf("%s (%d)", v.Text(id), id))
@@ -186,4 +188,21 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// inspectForms says how the model writes calls of tools and thoughts.
+func inspectForms(out io.Writer, v *vocab.Vocab) {
+	p := engine.NewPrompts(v)
+	calls, callsKnown := p.CallForm()
+	thoughts, thoughtsKnown := p.ThoughtForm()
+	for _, f := range []struct {
+		what, name string
+		known      bool
+	}{{"calls of tools", calls.Name, callsKnown}, {"thoughts", thoughts.Name, thoughtsKnown}} {
+		fmt.Fprintf(out, "  %s: in the form %q", f.what, f.name)
+		if !f.known {
+			fmt.Fprint(out, ", for want of any in the template")
+		}
+		fmt.Fprintln(out)
+	}
 }

@@ -29,7 +29,7 @@ func TestJavaScript(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	const call = "I will. <tool_call>\n" + `{"name":"save","arguments":{"name":"ann","age":5,"plan":"pro"}}` + "\n</tool_call>"
+	const call = "I will. <tool_call>\n" + `{"name": "save", "arguments": {"name":"ann","age":5,"plan":"pro"}}` + "\n</tool_call>"
 	servers := []string{
 		"STENCIL_RANDOM=" + start(t, ""),
 		"STENCIL_HELLO=" + start(t, "hello wörld"),
