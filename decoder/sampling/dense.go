@@ -45,7 +45,9 @@ func weigh(set vocab.Bitset, logits []float32, top, scale float32, blocks []floa
 	for first := 0; first < len(set); first += blockWords {
 		var sum float64
 		for i := first; i < min(first+blockWords, len(set)); i++ {
-			sum += float64(weighWord(set[i], logits, i<<6, top, scale))
+			if set[i] != 0 {
+				sum += float64(weighWord(set[i], logits, i<<6, top, scale))
+			}
 		}
 		if blocks != nil {
 			blocks[first/blockWords] = sum

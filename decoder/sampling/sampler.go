@@ -95,11 +95,15 @@ func (s *Sampler) Sample(logits []float32, allowed Set, exclude []int32) (int32,
 	} else {
 		base, extra = allowed.Parts()
 	}
-	if base == nil {
+	if base == nil && len(extra) <= fewTokens {
 		return s.sampleFew(logits, extra, exclude)
 	}
 	return s.sampleMany(logits, base, extra, exclude)
 }
+
+// fewTokens is how many tokens at most are drawn from as a list, which has to be
+// sorted; more are written into a set first.
+const fewTokens = 128
 
 // sampleFew draws from an explicit list of tokens.
 func (s *Sampler) sampleFew(logits []float32, tokens, exclude []int32) (int32, error) {
@@ -118,10 +122,10 @@ func (s *Sampler) sampleFew(logits []float32, tokens, exclude []int32) (int32, e
 	if len(s.list) == 1 {
 		return s.list[0].token, nil
 	}
-	sortByToken(s.list)
 	if s.opt.Temperature == 0 || math.IsInf(float64(maxLogit(s.list)), 0) {
 		return likeliest(s.list), nil
 	}
+	sortByToken(s.list)
 	if k := s.opt.TopK; k > 0 && k < len(s.list) {
 		s.heap.reset(k)
 		for _, c := range s.list {
@@ -165,7 +169,7 @@ func (s *Sampler) sampleMany(logits []float32, base vocab.Bitset, extra, exclude
 	s.changed = s.changed[:0]
 	if len(extra) > 0 || len(exclude) > 0 || len(s.opt.LogitBias) > 0 || s.history != nil {
 		set = s.set
-		copy(set, base)
+		clear(set[copy(set, base):])
 		for _, t := range extra {
 			set.Set(t)
 		}
@@ -244,10 +248,12 @@ func (s *Sampler) sortChanged() {
 	}
 }
 
+// likeliest returns the likeliest of a list in any order, the lowest id among
+// equals.
 func likeliest(list []candidate) int32 {
 	best := list[0]
 	for _, c := range list[1:] {
-		if c.logit > best.logit {
+		if c.before(best) {
 			best = c
 		}
 	}

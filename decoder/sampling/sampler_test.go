@@ -2,6 +2,7 @@ package sampling
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -466,18 +467,23 @@ func BenchmarkSample(b *testing.B) {
 				}
 			})
 		}
-		few := Set(set{extra: []int32{1, 17, 99, 1234, 20_000}})
-		s, err := New(Options{Temperature: 0.8, TopP: 0.95}, n)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run("few/"+sizes[n]+"/top-p", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.Sample(logits, few, nil); err != nil {
-					b.Fatal(err)
-				}
+		for _, count := range []int{5, 50, 150, 400, 1000} {
+			var some set
+			for i := range count {
+				some.extra = append(some.extra, int32((i*7919+1)%n))
 			}
-		})
+			s, err := New(Options{Temperature: 0.8, TopP: 0.95}, n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("few-%d/%s/top-p", count, sizes[n]), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.Sample(logits, some, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 		m := NewMeasurer(n)
 		b.Run("measure/"+sizes[n], func(b *testing.B) {
 			for b.Loop() {

@@ -95,7 +95,7 @@ const lanes = 16
 // base on that are in w. It adds in float32: so few terms lose no more than
 // 1e-6 of their sum.
 func weighWord(w uint64, logits []float32, base int, top, scale float32) float32 {
-	if path == pathAVX2 && base+word <= len(logits) && w != 0 {
+	if path == pathAVX2 && base+word <= len(logits) {
 		return weighAVX2(w, &logits[base], top, scale)
 	}
 	return weighGo(w, logits, base, top, scale)
