@@ -89,6 +89,8 @@ type tables struct {
 	setRow   []int32 // 1 + index of the row in setNext, or 0
 	setNext  rows    // 0 unknown, else configuration + 2
 
+	stepped steps
+
 	edges   Edges
 	scratch []int32
 	work    int // since the mask or the byte was begun
@@ -149,6 +151,7 @@ func (t *tables) reset() {
 	t.setItems = t.setItems[:0]
 	t.setIndex = map[uint64][]int32{}
 	t.setRow = t.setRow[:0]
+	clear(t.stepped.list)
 	if t.tokens != nil {
 		t.tokens.reset()
 	}
@@ -412,10 +415,19 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 				return t.stackParent[s]
 			}
 		}
+		if next, ok := t.stepped.find(c, b); ok {
+			return next
+		}
+		sub := stepMode{exact: mode.exact, text: mode.text}
 		t.begin()
-		out := t.stepStack(s, b, mode, t.scratch[:0])
+		out := t.stepStack(s, b, &sub, t.scratch[:0])
 		t.scratch = out
-		return t.config(out)
+		next := t.config(out)
+		mode.doubt, mode.asked = mode.doubt || sub.doubt, mode.asked || sub.asked
+		if !sub.doubt && !sub.asked && t.err == nil {
+			t.stepped.keep(c, b, next)
+		}
+		return next
 	}
 	set := c >> 1
 	row := t.setRow[set]
@@ -432,8 +444,7 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	}
 	t.scratch = out
 	next := t.config(out)
-	mode.doubt = mode.doubt || sub.doubt
-	mode.asked = mode.asked || sub.asked
+	mode.doubt, mode.asked = mode.doubt || sub.doubt, mode.asked || sub.asked
 	if !sub.doubt && !sub.asked {
 		if row == 0 {
 			id, _ := t.setNext.add()
