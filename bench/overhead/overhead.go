@@ -217,6 +217,8 @@ func (b *run) all(schemas *engine.Schemas) ([]*Result, error) {
 			if x.constraint, err = newLlamaGrammar(b.Model, b.c.GBNF); err != nil {
 				return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)
 			}
+		default:
+			return nil, fmt.Errorf("overhead: there is no mode %q", m)
 		}
 		modes = append(modes, x)
 	}
