@@ -68,7 +68,8 @@ func TestBatchedEqualsAlone(t *testing.T) {
 		"no cache":      {Parallel: 3, CacheSlots: 1, Queue: n},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEngine(t, scripted.Random(4), scripted.Options{}, cfg)
+			// Steps take a while, so that requests meet on one processor too.
+			e := newEngine(t, scripted.Random(4), scripted.Options{Delay: 200 * time.Microsecond}, cfg)
 			var wg sync.WaitGroup
 			for i := range n {
 				wg.Go(func() {
