@@ -3,9 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"testing"
 
 	"stencil/backend/scripted"
-	"stencil/engine"
 	"stencil/vocab"
 )
 
@@ -106,20 +103,8 @@ func realVocab(t testing.TB, file string) *vocab.Vocab {
 // serve runs a server with a scripted model of any vocabulary.
 func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
 	t.Helper()
-	e, err := engine.New(scripted.New(v, next, scripted.Options{}), engine.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := New(Config{Log: slog.New(slog.DiscardHandler)})
-	if err := s.SetModel("tiny", e); err != nil {
-		t.Fatal(err)
-	}
-	h := httptest.NewServer(s.Handler())
-	t.Cleanup(func() {
-		h.Close()
-		e.Close()
-	})
-	return h.URL
+	_, url := start(t, setup{vocab: v, next: next})
+	return url
 }
 
 // forms are the families of models, what they write, and how it is to be read.

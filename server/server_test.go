@@ -59,6 +59,7 @@ func endless(t testing.TB) string {
 }
 
 type setup struct {
+	vocab *vocab.Vocab  // nil: the built-in one
 	reply string        // what the model says; "": random text
 	next  scripted.Func // or how it computes logits
 	opt   scripted.Options
@@ -69,7 +70,10 @@ type setup struct {
 // start runs a server with a scripted model behind a real listener.
 func start(t testing.TB, s setup) (*Server, string) {
 	t.Helper()
-	v := loadVocab(t)
+	v := s.vocab
+	if v == nil {
+		v = loadVocab(t)
+	}
 	next := scripted.Random(11)
 	if s.reply != "" {
 		next = scripted.Say(v, s.reply)
