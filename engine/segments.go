@@ -22,23 +22,29 @@ func NewSequences(v *vocab.Vocab, limit int) *Sequences {
 	return &Sequences{v, newCache[[sha256.Size]byte, *sequenceOf](limit)}
 }
 
+// A Segment is a segment of a sequence.
+type Segment struct {
+	decoder.Segment
+	Keep bool // of free text: the mark that ends it belongs to it
+}
+
 // Get returns the constraint of a sequence. All that its segments depend on must
 // be in key; segments are only asked for when there is none of that key.
-func (c *Sequences) Get(key []byte, segments func() ([]decoder.Segment, error)) (Constraint, error) {
+func (c *Sequences) Get(key []byte, segments func() ([]Segment, error)) (Constraint, error) {
 	return c.cache.get(sha256.Sum256(key), func() (*sequenceOf, error) {
 		list, err := segments()
 		if err != nil {
 			return nil, err
 		}
-		s, err := decoder.NewSequence(c.vocab, list, decoder.Limits{})
-		if err != nil {
-			return nil, err
-		}
-		out := &sequenceOf{Sequence: s}
+		out := new(sequenceOf)
+		var parts []decoder.Segment
 		for _, x := range list {
+			parts = append(parts, x.Segment)
 			out.free = append(out.free, x.Free != nil && x.Free.MayEnd)
+			out.keep = append(out.keep, x.Keep)
 		}
-		return out, nil
+		out.Sequence, err = decoder.NewSequence(c.vocab, parts, decoder.Limits{})
+		return out, err
 	})
 }
 
@@ -52,6 +58,7 @@ type Document struct {
 type sequenceOf struct {
 	*decoder.Sequence
 	free []bool // the segments that are free text which may end anywhere
+	keep []bool // and those whose marks belong to them
 }
 
 // NewMatcher implements Constraint.
@@ -157,6 +164,9 @@ func (t *partTracker) next(complete bool) (parts []Passage, more []bool) {
 		span := spans[t.visit]
 		last := t.visit == len(spans)-1
 		end := span.End - span.Mark
+		if t.m.of.keep[span.Segment] {
+			end = span.End
+		}
 		if last {
 			end = known
 		}

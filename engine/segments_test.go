@@ -56,12 +56,12 @@ func thoughtful(t testing.TB, v *vocab.Vocab, all *Sequences, schemas *Schemas, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := all.Get(fmt.Append(nil, s.Document().Key, thoughts), func() ([]decoder.Segment, error) {
+	c, err := all.Get(fmt.Append(nil, s.Document().Key, thoughts), func() ([]Segment, error) {
 		g, err := s.Document().Fresh()
-		return []decoder.Segment{
-			{Free: &decoder.Free{Budget: thoughts, Stops: []decoder.Stop{{Mark: Pieces(v, "<|over|>so<|tool|>"), Next: 1}}}},
-			{Grammar: g, Next: 2},
-			{Free: &decoder.Free{MayEnd: true, Stops: []decoder.Stop{{Mark: Pieces(v, "<|tool|>"), Next: 1}}}},
+		return []Segment{
+			{Segment: decoder.Segment{Free: &decoder.Free{Budget: thoughts, Stops: []decoder.Stop{{Mark: Pieces(v, "<|over|>so<|tool|>"), Next: 1}}}}},
+			{Segment: decoder.Segment{Grammar: g, Next: 2}},
+			{Segment: decoder.Segment{Free: &decoder.Free{MayEnd: true, Stops: []decoder.Stop{{Mark: Pieces(v, "<|tool|>"), Next: 1}}}}},
 		}, err
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ type plan struct {
 	must     bool           // one is called
 	parallel bool
 	format   *engine.Document // what the answer fits, if not nothing else
+	tags     *tagSet          // or what it may hold
 	begun    bool             // the prompt ends with the beginning of thoughts
 	think    thinking
 	budget   int // tokens of the thoughts at most; 0: no bound of its own
@@ -43,7 +44,7 @@ func (p *plan) outline() (*outline, int) {
 		if !p.begun {
 			answer = o.fixed(p.thought.Open+p.thought.Lead, false, answer)
 		}
-	case p.think == thinkPerhaps && p.format == nil && !p.must:
+	case p.think == thinkPerhaps && p.format == nil && p.tags == nil && !p.must:
 		thoughts := o.free(roleReasoning, true, stopMark{Mark: p.thought.Close, Next: answer})
 		answer = p.answer(o, []stopMark{{Mark: p.thought.Open, Next: thoughts, AtStart: true}})
 	}
@@ -73,6 +74,8 @@ func (p *plan) answer(o *outline, stops []stopMark) int {
 		return o.add(node{Fork: []int{calls, o.document(roleContent, *p.format, end)}})
 	case p.format != nil:
 		return o.document(roleContent, *p.format, end)
+	case p.tags != nil:
+		return p.tags.outline(o)
 	}
 	if len(p.tools) > 0 {
 		names := p.calls(o, "")
@@ -141,9 +144,12 @@ func (p *plan) channels(o *outline) int {
 	}
 	if !p.must {
 		var final int
-		if p.format != nil {
+		switch {
+		case p.format != nil:
 			final = o.document(roleContent, *p.format, end)
-		} else {
+		case p.tags != nil:
+			final = p.tags.outline(o)
+		default:
 			final = o.free(roleContent, true)
 		}
 		last = append([]stopMark{{Mark: harmonyFinal, Next: final}}, last...)

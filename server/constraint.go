@@ -11,11 +11,13 @@ import (
 
 // constraintFields say what a text must look like.
 type constraintFields struct {
-	Kind          string // "schema", "json" for any JSON, "grammar", "regex", "choice", "" for none
+	Kind          string // "schema", "json" for any JSON, "grammar", "regex", "choice", kindTags, "" for none
 	Param         string // the field that it came from
 	Schema        json.RawMessage
 	Text          string   // of a grammar or regex
 	Choices       []string // of a choice
+	Tags          []tagField
+	Triggers      []string // of tags
 	Strict        bool
 	Order         schema.Order
 	Whitespace    schema.Whitespace

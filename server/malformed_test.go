@@ -62,7 +62,7 @@ var malformedBodies = map[string][]string{
 		`,"response_format":{"type":"json_schema","json_schema":{"schema":{"allOf":[{"type":"string"},{"type":"number"}]}}}`, `,"response_format":{"type":"json_schema","json_schema":{"schema":false}}`,
 		`,"response_format":{"type":"json_schema","json_schema":{"schema":{"minLength":-1}}}`, `,"response_format":{"type":"json_schema","json_schema":{"schema":{"pattern":"["}}}`,
 		`,"response_format":{"type":"json_object"},"grammar":"root ::= \"x\""`, `,"response_format":{"type":"json_object"},"json_schema":{}`, `,"guided_json":{},"guided_regex":"x"`, `,"guided_json":"{"`, `,"guided_choice":[]`,
-		`,"structured_outputs":{}`, `,"structured_outputs":5`, `,"structured_outputs":{"jsn":{}}`, `,"structured_outputs":{"json":{},"regex":"x"}`, `,"structured_outputs":{"structural_tag":"x"}`,
+		`,"structured_outputs":{}`, `,"structured_outputs":5`, `,"structured_outputs":{"jsn":{}}`, `,"structured_outputs":{"json":{},"regex":"x"}`, `,"structured_outputs":{"structural_tag":"x"}`, `,"response_format":{"type":"structural_tag","structures":[{"begin":"<a>","schema":{},"end":""}],"triggers":["<b"]}`,
 		`,"structured_outputs":{"json":{},"whitespace_pattern":" "}`, `,"json_mode":{"schema":{},"regex":"x"}`, `,"json_mode":{"schemas":{}}`, `,"repair":"yes"`, `,"constrained_decoding":5`,
 		`,"tools":5`, `,"tools":[5]`, `,"tools":[{}]`, `,"tools":[{"type":"web_search"}]`, `,"tools":[{"type":"function"}]`, `,"tools":[{"type":"function","function":{}}]`,
 		`,"tools":[{"type":"function","function":{"name":"a b"}}]`, `,"tools":[{"type":"function","function":{"name":"a","paramaters":{}}}]`,

@@ -24,6 +24,7 @@ type node struct {
 	Fork   []int
 	Doc    string // the key of document
 	MayEnd bool
+	Keep   bool // of free text: what ends it belongs to it
 	Budget int
 	Next   int
 
@@ -84,7 +85,7 @@ func (o *outline) compile(all *engine.Sequences, v *vocab.Vocab, first int) (eng
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := all.Get(key, func() ([]decoder.Segment, error) { return segments(v, nodes) })
+	c, err := all.Get(key, func() ([]engine.Segment, error) { return segments(v, nodes) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,8 +120,8 @@ func moved(nodes []node, first int) []node {
 }
 
 // segments returns nodes as the decoder wants them.
-func segments(v *vocab.Vocab, nodes []node) ([]decoder.Segment, error) {
-	out := make([]decoder.Segment, len(nodes))
+func segments(v *vocab.Vocab, nodes []node) ([]engine.Segment, error) {
+	out := make([]engine.Segment, len(nodes))
 	for i, n := range nodes {
 		var stops []decoder.Stop
 		for _, s := range n.Stops {
@@ -140,7 +141,7 @@ func segments(v *vocab.Vocab, nodes []node) ([]decoder.Segment, error) {
 		default:
 			x.OneOf = stops
 		}
-		out[i] = x
+		out[i] = engine.Segment{Segment: x, Keep: n.Keep}
 	}
 	return out, nil
 }

@@ -29,13 +29,13 @@ func (g *generation) compose() error {
 		p.think = thinkPerhaps
 	}
 	if r := g.rule; r != nil && !r.free {
-		p.tools, p.must, p.parallel, p.format = r.tools, r.must, r.parallel, r.part
+		p.tools, p.must, p.parallel, p.format, p.tags = r.tools, r.must, r.parallel, r.part, r.tags
 		if r.format != nil {
 			p.format = r.format.part
 		}
 	}
 	harmony := isChat && m.thoughts.Name == chat.Harmony
-	if !harmony && p.tools == nil && !p.begun && (p.think == thinkNot || p.think == thinkPerhaps && p.format != nil) {
+	if !harmony && p.tools == nil && p.tags == nil && !p.begun && (p.think == thinkNot || p.think == thinkPerhaps && p.format != nil) {
 		return nil
 	}
 	if p.thought.Name == chat.Harmony && !isChat {

@@ -82,8 +82,8 @@ func receiptOf(r *rule, c *choice, tries int) (*receipt, *engine.InvalidDocument
 		}
 	}
 	valid := false
-	free := r.tools != nil && !r.must && len(c.message.Calls) == 0 // calls were possible, and there are none
-	if result.Finish != engine.FinishStop && !free && !r.free {    // cut off by the budget, as was asked for
+	free := r.tags != nil || r.tools != nil && !r.must && len(c.message.Calls) == 0 // what was possible did not have to come
+	if result.Finish != engine.FinishStop && !free && !r.free {                     // cut off by the budget, as was asked for
 		out.Validated = &valid
 		return out, nil, ""
 	}

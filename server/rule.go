@@ -25,6 +25,7 @@ type rule struct {
 	tools    []compiledTool // that may be called
 	must     bool           // one has to be
 	parallel bool           // several may be
+	tags     *tagSet        // what it may hold
 	format   *rule          // what a text without calls must fit; nil: anything
 
 	free bool // not enforced, only checked
@@ -58,6 +59,8 @@ func (m *served) formatRule(c constraintFields) (*rule, error) {
 	switch c.Kind {
 	case "grammar", "regex", "choice":
 		return m.grammarRule(c)
+	case kindTags:
+		return m.tagRule(c)
 	}
 	compiled, err := m.schemas.Compile(c.Schema, c.options())
 	if err != nil {

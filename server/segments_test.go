@@ -135,3 +135,39 @@ func TestReasoningUnasked(t *testing.T) {
 		t.Error("the beginning of reasoning in a prompt")
 	}
 }
+
+// Structural tags: free text with documents between tags, which all of it is shown.
+func TestStructuralTags(t *testing.T) {
+	v := loadVocab(t)
+	const tags = `{"type": "structural_tag", "triggers": ["<f=", "<p>"], "structures": [
+		{"begin": "<f=a>", "schema": {"type": "object", "properties": {"x": {"type": "integer", "maximum": 9, "minimum": 0}}, "required": ["x"], "additionalProperties": false}, "end": "</f>"},
+		{"begin": "<f=b>", "schema": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2}, "end": "</f>"}, {"begin": "<p>", "schema": {"enum": [[1], [2]]}, "end": "."}]}`
+	quoted, _ := json.Marshal(tags)
+	for _, spelling := range []string{`"response_format": ` + tags, `"structured_outputs": {"structural_tag": ` + tags + `}`, `"structured_outputs": {"structural_tag": ` + string(quoted) + `}`} {
+		for _, reply := range []string{"no tags, 1 <f or <p", `so <f=a>{"x":5}</f> and <f=b>[true]</f>, <p>[2].`, `<p>[1].<f=a>{"x":1}</f>`} {
+			_, url := start(t, setup{next: sayAnyhow(v, reply, 2)})
+			status, _, got := post(t, url+"/v1/chat/completions", strings.Replace(chatBody(spelling+`, "temperature": 0`), `"max_tokens": 60`, `"max_tokens": 200`, 1))
+			if status != 200 || at(got, "choices", 0, "message", "content") != reply || at(got, "x_constraint", "validated") != true || at(got, "x_constraint", "type") != "structural_tag" {
+				t.Errorf("%q: %d %v", reply, status, got)
+			}
+		}
+	}
+	random := scripted.Random(8)
+	_, url := start(t, setup{next: func(history []int32, logits []float32) {
+		text := string(v.Decode(history))
+		if i := strings.LastIndex(text, "assistant\n"); len(text)-i < 20 || !strings.Contains(text[i:], "<f=") {
+			sayAnyhow(v, "some words first <f=", 1)(history, logits)
+			return
+		}
+		random(history, logits)
+	}})
+	for budget := 30; budget < 60; budget++ {
+		status, _, got := post(t, url+"/v1/chat/completions", strings.Replace(chatBody(`"response_format": `+tags), `"max_tokens": 60`, fmt.Sprintf(`"max_tokens": %d`, budget), 1))
+		if content, _ := at(got, "choices", 0, "message", "content").(string); status != 200 || at(got, "x_constraint", "validated") != true || !strings.Contains(content, "</f>") {
+			t.Errorf("budget %d: %d %v", budget, status, got)
+		}
+	}
+	if status, _, got := post(t, url+"/v1/chat/completions", chatBody(weatherTools+`, "response_format": `+tags)); status != 400 {
+		t.Errorf("with tools: %d %v", status, got)
+	}
+}

@@ -448,7 +448,9 @@ func TestQueueFull(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
-	for range 2 {
+	// The second one must not come before the first one runs: it would be one
+	// too many.
+	for waiting := range 2 {
 		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(`{"prompt": "x", "max_tokens": 3000, `+endless(t)+`}`))
 		if err != nil {
 			t.Fatal(err)
@@ -458,22 +460,17 @@ func TestQueueFull(t *testing.T) {
 				resp.Body.Close()
 			}
 		})
-	}
-	for {
-		resp, err := http.Get(url + "/readyz")
-		if err != nil {
-			t.Fatal(err)
+		for ready := (readyReply{}); ready.Active != 1 || ready.Queued != waiting; time.Sleep(time.Millisecond) {
+			resp, err := http.Get(url + "/readyz")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = json.NewDecoder(resp.Body).Decode(&ready)
+			resp.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-		var ready readyReply
-		err = json.NewDecoder(resp.Body).Decode(&ready)
-		resp.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ready.Active == 1 && ready.Queued == 1 {
-			break
-		}
-		time.Sleep(time.Millisecond)
 	}
 	status, header, got := post(t, url+"/generate", `{"prompt": "x"}`)
 	if status != 429 || header.Get("Retry-After") == "" || at(got, "error", "type") != "rate_limit_error" {

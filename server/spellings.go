@@ -52,9 +52,6 @@ func (c *constraintFields) readStructuredOutputs(o *object) error {
 	if in == nil || err != nil {
 		return err
 	}
-	if in.given("structural_tag") {
-		return notOffered("structured_outputs.structural_tag", "structured_outputs.structural_tag")
-	}
 	if err := in.only("json", "regex", "choice", "grammar", "json_object", "disable_fallback", "disable_any_whitespace",
 		"disable_additional_properties", "whitespace_pattern", "structural_tag"); err != nil {
 		return err
@@ -71,6 +68,7 @@ func (c *constraintFields) readStructuredOutputs(o *object) error {
 		c.set(in, "choice", "choice"),
 		c.set(in, "grammar", "grammar"),
 		in.boolean("json_object", &object),
+		c.setTags(in, "structural_tag"),
 	} {
 		if err != nil {
 			return err
@@ -80,14 +78,14 @@ func (c *constraintFields) readStructuredOutputs(o *object) error {
 		return c.setObject("structured_outputs.json_object")
 	}
 	if c.Kind == "" {
-		return invalid("structured_outputs", `structured_outputs needs one of "json", "regex", "choice", "grammar", "json_object"`)
+		return invalid("structured_outputs", `structured_outputs needs one of "json", "regex", "choice", "grammar", "json_object", "structural_tag"`)
 	}
 	return nil
 }
 
 // formatTypes are the types of a response_format: OpenAI's three, and those of
 // servers that took its field over.
-var formatTypes = []string{"text", "json_object", "json_schema", "json", "regex", "grammar", "gbnf"}
+var formatTypes = []string{"text", "json_object", "json_schema", "json", "regex", "grammar", "gbnf", kindTags}
 
 // readResponseFormat reads OpenAI's response_format and what others made of it.
 func (c *constraintFields) readResponseFormat(o *object) error {
@@ -110,6 +108,8 @@ func (c *constraintFields) readFormat(f *object) error {
 	switch kind {
 	case "text":
 		return f.only("type")
+	case kindTags:
+		return c.readTags(f)
 	case "regex":
 		if err := f.only("type", "value", "pattern", "regex"); err != nil {
 			return err

@@ -208,6 +208,9 @@ func (m *served) toolRule(set *toolSet, format *rule) (*rule, error) {
 		return nil, err
 	}
 	r := &rule{kind: "tools", report: mergeReports(tools), tools: tools, must: set.Mode == toolsRequired, parallel: set.Parallel}
+	if format != nil && format.tags != nil {
+		return nil, &requestError{Param: "tools", Code: "two_constraints", Message: "tools and structural tags exclude each other"}
+	}
 	if format != nil && format.part != nil && !r.must {
 		r.format, r.instruction = format, format.instruction
 	}
