@@ -446,3 +446,52 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// Every part of a request is told to the tracer, and those of one sequence
+// don't overlap.
+func TestTracer(t *testing.T) {
+	v := testVocab(t)
+	var rec spanList
+	e := newEngine(t, scripted.Random(1), scripted.Options{}, Config{Tracer: &rec})
+	lang := quoted(v, `{"name":"`, "ab", `"}`)
+	r := collect(t, e, Request{ID: "one", Prompt: prompt(e, "x"), MaxTokens: 40, Constraint: lang, Logprobs: true, Sampling: sampling.Options{Temperature: 1}})[0]
+	e.Close()
+	counts := map[Part]int{}
+	var end time.Time
+	for _, s := range rec.spans {
+		counts[s.Part]++
+		if s.Part == PartStep || s.Part == PartForward {
+			if s.Request != "" || s.Tokens == 0 {
+				t.Errorf("%v: %+v", s.Part, s)
+			}
+			continue
+		}
+		if s.Request != "one" {
+			t.Errorf("%v: %+v", s.Part, s)
+		}
+		if s.Start.Before(end) {
+			t.Errorf("%v begins %v before the span before it ends", s.Part, end.Sub(s.Start))
+		}
+		end = s.Start.Add(s.Took)
+	}
+	sampled := r.CompletionTokens - r.Constraint.ForcedTokens
+	for part := PartQueue; part <= PartDeliver; part++ {
+		if counts[part] == 0 {
+			t.Errorf("no span of %v", part)
+		}
+	}
+	if counts[PartMask] != r.Constraint.Masks || counts[PartText] != sampled {
+		t.Errorf("%v; %d masks, %d tokens sampled", counts, r.Constraint.Masks, sampled)
+	}
+}
+
+type spanList struct {
+	mu    sync.Mutex
+	spans []Span
+}
+
+func (r *spanList) Span(s Span) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spans = append(r.spans, s)
+}

@@ -20,7 +20,7 @@ const (
 	PartDeliver             // text is handed to its reader
 )
 
-var partNames = [...]string{"queue", "step", "forward", "mask", "measure", "sample", "accept", "force", "text", "deliver"}
+var partNames = [...]string{"queue", "step", "forward", "mask", "measure", "sample", "accept", "force", "detokenize", "deliver"}
 
 // String returns the name of a part in one word.
 func (p Part) String() string { return partNames[p] }
