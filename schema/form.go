@@ -68,7 +68,7 @@ type formTable struct {
 	info  []formInfo
 	lits  map[lit]form
 	index map[string]form
-	not   map[form]form
+	not   []form // by formula: 1 + its negation, 0 while it isn't known
 	key   []byte
 }
 
@@ -78,7 +78,7 @@ func newFormTable(goals *goalTable) formTable {
 		info:  []formInfo{{op: opNo}, {op: opYes}},
 		lits:  map[lit]form{},
 		index: map[string]form{},
-		not:   map[form]form{no: yes, yes: no},
+		not:   []form{no: 1 + yes, yes: 1 + no},
 	}
 }
 
@@ -126,7 +126,7 @@ func (t *formTable) lit(l lit) form {
 		return f
 	}
 	f := form(len(t.info))
-	t.info = append(t.info, formInfo{op: opLit, lit: l})
+	t.info, t.not = append(t.info, formInfo{op: opLit, lit: l}), append(t.not, 0)
 	t.lits[l] = f
 	return f
 }
@@ -186,8 +186,8 @@ func (t *formTable) negateLit(l lit) form {
 }
 
 func (t *formTable) negate(f form) form {
-	if n, ok := t.not[f]; ok {
-		return n
+	if n := t.not[f]; n != 0 {
+		return n - 1
 	}
 	var n form
 	switch info := &t.info[f]; info.op {
@@ -205,7 +205,7 @@ func (t *formTable) negate(f form) form {
 			n = t.and(kids...)
 		}
 	}
-	t.not[f], t.not[n] = n, f
+	t.not[f], t.not[n] = 1+n, 1+f
 	return n
 }
 
@@ -214,8 +214,8 @@ func (t *formTable) cheapNegation(f form) (form, bool) {
 	if t.info[f].op == opLit {
 		return t.negate(f), true
 	}
-	n, ok := t.not[f]
-	return n, ok
+	n := t.not[f]
+	return n - 1, n != 0
 }
 
 func (t *formTable) and(list ...form) form { return t.combine(opAnd, list) }
@@ -254,8 +254,8 @@ func (t *formTable) combine(op formOp, list []form) form {
 	for _, f := range flat {
 		if t.info[f].op == dual {
 			duals = true
-		} else if n, ok := t.not[f]; ok {
-			if _, both := slices.BinarySearch(flat, n); both {
+		} else if n := t.not[f]; n != 0 {
+			if _, both := slices.BinarySearch(flat, n-1); both {
 				return absorbing
 			}
 		}
@@ -312,7 +312,7 @@ func (t *formTable) combine(op formOp, list []form) form {
 		return f
 	}
 	f := form(len(t.info))
-	t.info = append(t.info, formInfo{op: op, kids: flat})
+	t.info, t.not = append(t.info, formInfo{op: op, kids: flat}), append(t.not, 0)
 	t.index[string(t.key)] = f
 	return f
 }

@@ -39,7 +39,7 @@ type goalInfo struct {
 type goalTable struct {
 	info  []goalInfo
 	index map[string]goal
-	not   map[goal]goal
+	not   []goal // by goal: 1 + its negation, 0 while it isn't known
 	key   []byte
 }
 
@@ -47,7 +47,7 @@ func newGoalTable() goalTable {
 	return goalTable{
 		info:  []goalInfo{{kind: goalNever}, {kind: goalAlways}},
 		index: map[string]goal{},
-		not:   map[goal]goal{never: always, always: never},
+		not:   []goal{never: 1 + always, always: 1 + never},
 	}
 }
 
@@ -56,7 +56,7 @@ func (t *goalTable) intern(info goalInfo) goal {
 		return g
 	}
 	g := goal(len(t.info))
-	t.info = append(t.info, info)
+	t.info, t.not = append(t.info, info), append(t.not, 0)
 	t.index[string(t.key)] = g
 	return g
 }
@@ -113,8 +113,8 @@ func (t *goalTable) combine(kind goalKind, list []goal) goal {
 		return flat[0]
 	}
 	for _, g := range flat {
-		if n, ok := t.not[g]; ok {
-			if _, both := slices.BinarySearch(flat, n); both {
+		if n := t.not[g]; n != 0 {
+			if _, both := slices.BinarySearch(flat, n-1); both {
 				return absorbing
 			}
 		}
@@ -145,8 +145,8 @@ func (t *goalTable) or(list ...goal) goal { return t.combine(goalOr, list) }
 
 // negate returns the goal of not fulfilling g.
 func (t *goalTable) negate(g goal) goal {
-	if n, ok := t.not[g]; ok {
-		return n
+	if n := t.not[g]; n != 0 {
+		return n - 1
 	}
 	var n goal
 	switch info := t.info[g]; info.kind {
@@ -169,6 +169,6 @@ func (t *goalTable) negate(g goal) goal {
 		}
 		n = t.combine(kind, list)
 	}
-	t.not[g], t.not[n] = n, g
+	t.not[g], t.not[n] = 1+n, 1+g
 	return n
 }

@@ -193,8 +193,11 @@ func (s *source) partition(list []progressed) []progressed {
 // simple reports whether a goal and its negation say nothing about the
 // members of objects or the items of arrays, but for constants.
 func (s *source) simple(g goal) bool {
-	if ok, known := s.simpleGoals[g]; known {
-		return ok
+	if int(g) >= len(s.simpleGoals) {
+		s.simpleGoals = append(s.simpleGoals, make([]int8, len(s.goals.info)-len(s.simpleGoals))...)
+	}
+	if known := s.simpleGoals[g]; known != 0 {
+		return known > 0
 	}
 	info := &s.goals.info[g]
 	ok := true
@@ -207,7 +210,10 @@ func (s *source) simple(g goal) bool {
 			ok = ok && s.simple(x)
 		}
 	}
-	s.simpleGoals[g] = ok
+	s.simpleGoals[g] = -1
+	if ok {
+		s.simpleGoals[g] = 1
+	}
 	return ok
 }
 

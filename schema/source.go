@@ -71,7 +71,7 @@ type source struct {
 	listings  []listing // by goal, as far as looked at
 
 	productive  map[goal]bool
-	simpleGoals map[goal]bool
+	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
 	deciding    map[goal]bool
 	assumed     int // decisions that rest on an assumption about a goal being decided
 	caseForms   map[form]form
@@ -134,7 +134,6 @@ func (s *source) Reset() {
 		textOf:       map[goal]int32{},
 		constants:    map[string]int32{},
 		productive:   map[goal]bool{never: false, always: true},
-		simpleGoals:  map[goal]bool{},
 		caseForms:    map[form]form{},
 		counts:       map[goal]valueCount{},
 		counting:     map[goal]bool{},
