@@ -70,7 +70,8 @@ const architecture = `
 	github.com/ulikunitz/xz, golang.org/x/sys
 	< bench;
 
-	server, bench, bench/overhead < cmd/stencil;
+	NONE < eval;
+	server, bench, bench/overhead, eval < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
 	golang.org/x/term
 	< cmd/stencil;

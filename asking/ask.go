@@ -248,7 +248,7 @@ func (t *Task) feedback(f *Failure) string {
 			if issue.Pointer != "" || t.Format.JSON {
 				fmt.Fprintf(&b, "at %q: ", issue.Pointer)
 			}
-			if issue.Keyword != "" {
+			if issue.Keyword != "" && !strings.HasPrefix(issue.Reason, issue.Keyword) {
 				fmt.Fprintf(&b, "%s: ", issue.Keyword)
 			}
 			b.WriteString(issue.Reason)

@@ -92,10 +92,10 @@ type FailureReason struct {
 	OccurredAt       time.Time `json:"occurred_at"`
 	Recoverable      bool      `json:"recoverable"` // the same request may succeed later
 
-	Stage      Stage          `json:"-"`
+	Stage      Stage          `json:"stage"`
 	Text       string         `json:"-"` // what the model wrote last
 	Issues     []schema.Issue `json:"-"` // what is wrong with it
-	Tries      int            `json:"-"`
+	Tries      int            `json:"tries"`
 	RetryAfter time.Duration  `json:"-"` // 0: nobody knows
 }
 

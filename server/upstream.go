@@ -207,7 +207,7 @@ func (g *generation) upstreamTrace(tokens []engine.Token, text string) *trace {
 	r := g.rule.afterwards("")
 	r.enums.once.Do(func() {})
 	t := newTrace(g)
-	t.rule = r
+	t.rule, t.layout, t.begin = r, nil, 0 // the text is all document
 	t.add(tokens)
 	t.end()
 	t.fresh()

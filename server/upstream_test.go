@@ -401,3 +401,11 @@ func TestUpstream(t *testing.T) {
 		})
 	}
 }
+
+// listen puts a server behind a real listener.
+func listen(t testing.TB, srv *Server) string {
+	t.Helper()
+	h := httptest.NewServer(srv.Handler())
+	t.Cleanup(h.Close)
+	return h.URL
+}

@@ -3,7 +3,7 @@ package main
 import "github.com/spf13/cobra"
 
 // measuringCommands are the commands that measure the constraint engine and
-// try schemas and grammars without a model.
+// models, and try schemas and grammars without a model.
 func measuringCommands() []*cobra.Command {
-	return []*cobra.Command{newBenchCommand(), newMaskbenchCommand(), newWalkCommand(), newSchemaCommand(), newGrammarCommand()}
+	return []*cobra.Command{newBenchCommand(), newEvalCommand(), newMaskbenchCommand(), newWalkCommand(), newSchemaCommand(), newGrammarCommand()}
 }

@@ -33,6 +33,8 @@ type serveFlags struct {
 	server server.Config
 
 	operations operations
+	upstream   upstreamFlags
+	retry      bool
 }
 
 func newServeCommand() *cobra.Command {
@@ -64,6 +66,9 @@ fits its schema.`,
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "bytes of a request's body")
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
 	f.registerOperations(flags)
+	f.upstream.register(flags)
+	flags.BoolVar(&f.retry, "retry-enabled", true, "ask again for an answer that does not fit, where masks don't see to it")
+	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "how often; a request's retry_max overrides it")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at a shutdown")
 	return cmd
 }
@@ -85,6 +90,9 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	}
 	defer l.Close()
 	f.server.Version, f.server.Log, f.engine.Log = version(), log, log
+	if !f.retry || f.server.RetryMax == 0 {
+		f.server.RetryMax = -1
+	}
 	srv := server.New(f.server)
 
 	// Listening comes before loading, so that whatever watches the server can
@@ -94,6 +102,16 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(serving, l, f.grace) }()
 
+	if f.upstream.given() && f.model.path == "" {
+		name, err := f.upstream.add(serving, srv, log)
+		if err != nil {
+			stop()
+			return errors.Join(err, <-served)
+		}
+		log.Info("ready", "model", name, "address", l.Addr().String())
+		fmt.Fprint(stdout, f.welcome(name, backend.Info{}, urlOf(l.Addr(), f.server.TLSCert != "")))
+		return <-served
+	}
 	e, model, err := f.start(serving, log)
 	if err != nil {
 		stop()
@@ -110,6 +128,12 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if err := f.addModels(srv, name, log); err != nil {
 		stop()
 		return errors.Join(err, <-served, e.Close(), model.Close())
+	}
+	if f.upstream.given() {
+		if _, err := f.upstream.add(serving, srv, log); err != nil {
+			stop()
+			return errors.Join(err, <-served, srv.CloseModels(), e.Close(), model.Close())
+		}
 	}
 	log.Info("ready", "model", name, "address", l.Addr().String(), "context", e.ContextLimit(), "parallel", f.engine.Parallel)
 	fmt.Fprint(stdout, f.welcome(name, model.Info(), urlOf(l.Addr(), f.server.TLSCert != "")))

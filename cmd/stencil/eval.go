@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stencil/eval"
+	"stencil/server"
+)
+
+type evalFlags struct {
+	serve  serveFlags // the model, if it is not served already
+	config eval.Config
+	out    string
+	json   string
+	html   string
+}
+
+func newEvalCommand() *cobra.Command {
+	f := new(evalFlags)
+	cmd := &cobra.Command{
+		Use:   "eval CASES.jsonl",
+		Short: "Measure how well a model fills in documents",
+		Long: `Measure how well a model fills in documents. Each line of CASES.jsonl is a
+prompt with its schema and, if it is known, the document that is expected:
+
+  {"id": "1", "task": "dates", "prompt": "…", "schema": {…}, "expected": {…}}
+
+Beside "prompt" there may be "system", or "messages" in its place, and
+"max_tokens". Cases run with masks and without, and with --modes also repaired.
+Results go to --out as they come; a run that was interrupted goes on there.`,
+		Example: `  stencil eval --model m.gguf --out results.jsonl --html report.html cases.jsonl
+  stencil eval --server http://127.0.0.1:8080 cases.jsonl
+  stencil eval --upstream https://api.example.com/v1 --upstream-model x --modes constrained cases.jsonl`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	f.serve.model.register(flags)
+	f.serve.log.register(flags, "warn")
+	f.serve.upstream.register(flags)
+	completeModelFlags(cmd)
+	flags.StringVar(&f.config.URL, "server", "", "a stencil server that runs already, such as http://127.0.0.1:8080")
+	flags.StringVar(&f.config.Key, "server-key", "", "key for it")
+	flags.StringVar(&f.config.Model, "server-model", "", "the model's name there (default: the first)")
+	flags.StringSliceVar(&f.config.Modes, "modes", []string{eval.Constrained, eval.Unconstrained}, "of "+strings.Join(eval.Modes, ", "))
+	flags.IntVar(&f.config.Parallel, "parallel", 1, "cases at the same time")
+	flags.Float32Var(&f.config.Temperature, "temperature", 0, "randomness")
+	flags.Uint64Var(&f.config.Seed, "seed", 1, "for the same randomness every time")
+	flags.IntVar(&f.config.Retries, "retries", 0, "further tries for an answer that won't do")
+	flags.IntVar(&f.config.MaxTokens, "max-tokens", 512, "of cases that don't say")
+	flags.StringVar(&f.out, "out", "", "file for the results, one a line; what it has already is not run again")
+	flags.StringVar(&f.json, "json", "", "file for the report as JSON")
+	flags.StringVar(&f.html, "html", "", "file for the report as a page with a chart")
+	return cmd
+}
+
+func (f *evalFlags) run(ctx context.Context, path string, stdout, stderr io.Writer) (err error) {
+	for _, mode := range f.config.Modes {
+		if !slices.Contains(eval.Modes, mode) {
+			return fmt.Errorf("--modes: %q is not one of %s", mode, strings.Join(eval.Modes, ", "))
+		}
+	}
+	cases, err := readCases(path)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		file, done, err := resume(f.out)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		f.config.Write, f.config.Done = file, done
+	}
+	if f.config.URL == "" {
+		stop, err := f.start(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	total := int64(len(cases) * len(f.config.Modes))
+	bar := newProgress(stderr, "eval", total, false)
+	f.config.Progress = func(done int) { bar.set(int64(done)) }
+	results, runErr := eval.Run(ctx, f.config, cases)
+	bar.close()
+	if runErr != nil && len(results) == 0 {
+		return runErr
+	}
+	return errors.Join(f.report(eval.Summarize(results), stdout), runErr)
+}
+
+func readCases(path string) ([]eval.Case, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	cases, err := eval.ReadCases(file)
+	if err == nil && len(cases) == 0 {
+		err = fmt.Errorf("%s has no cases", path)
+	}
+	return cases, err
+}
+
+// resume opens the file of results for more, and reads what it has. A line that
+// was not written to its end is cut off.
+func resume(path string) (*os.File, []eval.Result, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	whole := text[:strings.LastIndexByte(string(text), '\n')+1]
+	done, err := eval.ReadResults(strings.NewReader(string(whole)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = file.Truncate(int64(len(whole))); err == nil {
+		_, err = file.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, done, nil
+}
+
+// start serves the model on a port of this machine's own until stop is called.
+func (f *evalFlags) start(ctx context.Context) (stop func() error, err error) {
+	s := &f.serve
+	log, err := s.log.logger(os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	s.server.Version, s.server.Log, s.engine.Log = version(), log, log
+	s.engine.Parallel = f.config.Parallel
+	srv := server.New(s.server)
+	free := func() error { return nil }
+	if s.upstream.given() {
+		if f.config.Model, err = s.upstream.add(ctx, srv, log); err != nil {
+			return nil, err
+		}
+	} else {
+		if s.engine.Context, err = s.model.params(); err != nil {
+			return nil, err
+		}
+		e, model, err := s.start(ctx, log)
+		if err != nil {
+			return nil, err
+		}
+		free = func() error { return errors.Join(e.Close(), model.Close()) }
+		if err := srv.SetModel(s.name(model), e); err != nil {
+			return nil, errors.Join(err, free())
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, free())
+	}
+	f.config.URL = urlOf(l.Addr(), false)
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(serving, l, 0) }()
+	return func() error {
+		cancel()
+		err := <-served
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil // requests that were cancelled with the run
+		}
+		return errors.Join(err, free())
+	}, nil
+}
+
+// report writes the report wherever it is wanted.
+func (f *evalFlags) report(r *eval.Report, stdout io.Writer) error {
+	err := r.Table(stdout)
+	if f.json != "" {
+		text, jsonErr := json.MarshalIndent(r, "", "  ")
+		err = errors.Join(err, jsonErr, os.WriteFile(f.json, append(text, '\n'), 0o666))
+	}
+	if f.html != "" {
+		var page strings.Builder
+		err = errors.Join(err, r.HTML(&page), os.WriteFile(f.html, []byte(page.String()), 0o666))
+	}
+	return err
+}
