@@ -47,9 +47,7 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 			m.Role = "system"
 		}
 		if len(m.ToolCalls) > 0 && !t.caps.ToolCalls {
-			if err := m.spellCalls(); err != nil {
-				return nil, err
-			}
+			m.spellCalls()
 		}
 		if m.Role == "tool" && !t.caps.ToolResults {
 			if err := m.spellResult(); err != nil {
@@ -77,28 +75,22 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 	return out, nil
 }
 
-// spellCalls turns a message's tool calls into text: a line of JSON for each.
-func (m *Message) spellCalls() error {
+// spellCalls turns a message's tool calls into text, in the form in which models
+// whose template knows no calls are asked to write them.
+func (m *Message) spellCalls() {
 	lines := []string{}
 	if text := m.text(); text != "" {
 		lines = append(lines, text)
 	}
+	mark := hermes.Triggers[0]
 	for _, c := range m.ToolCalls {
-		call := c
-		if len(call.Arguments) == 0 {
-			call.Arguments = json.RawMessage("{}")
+		arguments := c.Arguments
+		if len(arguments) == 0 {
+			arguments = json.RawMessage("{}")
 		}
-		line, err := json.Marshal(struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		}{call.Name, call.Arguments})
-		if err != nil {
-			return err
-		}
-		lines = append(lines, `{"tool_call":`+string(line)+"}")
+		lines = append(lines, mark.Mark+mark.Then+c.Name+hermes.Middle+string(arguments)+hermes.After)
 	}
 	m.Content, m.Parts, m.ToolCalls = strings.Join(lines, "\n"), nil, nil
-	return nil
 }
 
 // spellResult turns a tool's message into one of the user.

@@ -235,7 +235,7 @@ func TestToolsSpeltOut(t *testing.T) {
 		{Role: "tool", ToolCallID: "2", Content: "two"},
 		{Role: "assistant", Content: "done"},
 	}
-	want := `[user:u][assistant:Let me see.` + "\n" + `{"tool_call":{"name":"f","arguments":{"x":[1,2]}}}` + "\n" + `{"tool_call":{"name":"g","arguments":{}}}]`
+	want := `[user:u][assistant:Let me see.` + "\n" + "<tool_call>\n" + `{"name": "f", "arguments": {"x": [1, 2]}}` + "\n</tool_call>\n<tool_call>\n" + `{"name": "g", "arguments": {}}` + "\n</tool_call>]"
 	if got := render(t, alternating, Input{Messages: messages}); got != want+`[user:{"tool_result":{"name":"f","id":"1","content":"one"}}`+"\n"+`{"tool_result":{"id":"2","content":"two"}}][assistant:done]` {
 		t.Errorf("got %s", got)
 	}

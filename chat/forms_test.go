@@ -1,0 +1,95 @@
+package chat
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func formsOf(t *testing.T, source string) *Template {
+	t.Helper()
+	tmpl, err := New(source, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tmpl
+}
+
+// Templates show how their models write calls and thoughts.
+func TestForms(t *testing.T) {
+	for name, want := range map[string]struct {
+		calls       string
+		callsKnown  bool
+		then        string // after the trigger
+		thoughts    string
+		thinksKnown bool
+	}{
+		"gemma":   {"hermes", false, "\n{\"name\": \"", "think", false},
+		"gptoss":  {"harmony", true, "", "harmony", true},
+		"hermes":  {"hermes", false, "\n{\"name\": \"", "think", false}, // it lists tools and has no calls
+		"llama3":  {"llama3", true, ` "`, "think", false},
+		"mistral": {"mistral", true, ` [{"name": "`, "think", false},
+		"phi3":    {"hermes", false, "\n{\"name\": \"", "think", false},
+		"phi4":    {"phi4", true, `[{"name": "`, "think", false},
+		"qwen25":  {"hermes", true, "\n{\"name\": \"", "think", false},
+		"qwen3":   {"hermes", true, "\n{\"name\": \"", "think", true},
+	} {
+		source, err := os.ReadFile(filepath.Join("testdata", name+".jinja"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tmpl := formsOf(t, string(source))
+		calls, known := tmpl.CallForm()
+		then := ""
+		if len(calls.Triggers) > 0 {
+			then = calls.Triggers[0].Then
+		}
+		if calls.Name != want.calls || known != want.callsKnown || then != want.then {
+			t.Errorf("%s: calls %q, %t, %q", name, calls.Name, known, then)
+		}
+		if thoughts, known := tmpl.ThoughtForm(); thoughts.Name != want.thoughts || known != want.thinksKnown {
+			t.Errorf("%s: thoughts %q, %t", name, thoughts.Name, known)
+		}
+	}
+	if form, known := formsOf(t, "").CallForm(); form.Name != "hermes" || known {
+		t.Errorf("without a template: %q, %t", form.Name, known)
+	}
+}
+
+// What stands around a call is spelt as the template spells it.
+func TestFormsAreSpeltAsInTemplates(t *testing.T) {
+	const calls = `{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}{{ 'BEFORE' + c.function.name + 'MIDDLE' }}{{ c.function.arguments | tojson }}{{ 'AFTER' }}{% endfor %}{% endfor %}`
+	for _, c := range []struct{ before, middle, then, want string }{
+		{`[TOOL_CALLS][{"name":"`, `","arguments":`, `[{"name":"`, `","arguments":`},
+		{`[TOOL_CALLS] [{"name": "`, `", "arguments": `, ` [{"name": "`, `", "arguments": `},
+		{`[TOOL_CALLS] [{"function": "`, `", "with": `, ` [{"name": "`, `", "arguments": `}, // something else: not taken over
+	} {
+		source := strings.NewReplacer("BEFORE", c.before, "MIDDLE", c.middle, "AFTER", "}]").Replace(calls)
+		form, known := formsOf(t, source).CallForm()
+		if !known || form.Triggers[0].Then != c.then || form.Middle != c.want {
+			t.Errorf("%s: %+v", source, form)
+		}
+	}
+	has := func(list ...string) func(string) bool {
+		return func(token string) bool {
+			for _, x := range list {
+				if x == token {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	for _, c := range []struct {
+		has   func(string) bool
+		name  string
+		known bool
+	}{
+		{has("[TOOL_CALLS]"), "mistral", true}, {has("[TOOL_CALLS]", "[ARGS]"), "mistral-args", true}, {has("<|python_tag|>"), "llama3", true}, {has(), "hermes", false},
+	} {
+		if form, known := CallFormOf(c.has); form.Name != c.name || known != c.known {
+			t.Errorf("vocabulary: %q, %t, want %q", form.Name, known, c.name)
+		}
+	}
+}
