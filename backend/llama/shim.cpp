@@ -30,6 +30,19 @@ void set_error(stencil_error * err, const char * text) {
     std::snprintf(err->text, sizeof err->text, "%s", text);
 }
 
+// guarded runs f and makes an error of what it throws.
+template <typename F> bool guarded(stencil_error * err, F f) {
+    try {
+        f();
+        return true;
+    } catch (const std::exception & e) {
+        set_error(err, e.what());
+    } catch (...) {
+        set_error(err, "unknown exception");
+    }
+    return false;
+}
+
 void on_log(ggml_log_level level, const char * text, void *) {
     stencilLog((int32_t) level, const_cast<char *>(text));
 }
@@ -120,13 +133,14 @@ bool stencil_arch_known(const char * name) {
 }
 
 llama_model * stencil_load(const char * path, const stencil_load_params * p, stencil_error * err) {
-    try {
+    llama_model * model = nullptr;
+    guarded(err, [&] {
         std::vector<ggml_backend_dev_t> devices;
         for (int32_t i = 0; i < p->n_devices; i++) {
             auto * dev = ggml_backend_dev_by_name(p->devices[i]);
             if (!dev) {
                 std::snprintf(err->text, sizeof err->text, "there is no device named %s", p->devices[i]);
-                return nullptr;
+                return;
             }
             // The CPU is always there and not part of llama.cpp's list.
             if (ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
@@ -146,13 +160,9 @@ llama_model * stencil_load(const char * path, const stencil_load_params * p, ste
         }
         mp.progress_callback           = on_progress;
         mp.progress_callback_user_data = (void *) p->handle;
-        return llama_model_load_from_file(path, mp);
-    } catch (const std::exception & e) {
-        set_error(err, e.what());
-    } catch (...) {
-        set_error(err, "unknown exception");
-    }
-    return nullptr;
+        model = llama_model_load_from_file(path, mp);
+    });
+    return model;
 }
 
 stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p, stencil_error * err) {
@@ -227,7 +237,7 @@ void stencil_ctx_free(stencil_ctx * c) {
 int32_t stencil_decode(stencil_ctx * c, int32_t n,
                        const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want) {
     int32_t status = STENCIL_EXCEPTION;
-    try {
+    guarded(&c->err, [&] {
         set_unified(c, n, seqs);
         std::memcpy(c->seqs, seqs, n * sizeof *seqs);
         llama_batch b = {};
@@ -237,15 +247,14 @@ int32_t stencil_decode(stencil_ctx * c, int32_t n,
         b.n_seq_id = c->n_seq_id;
         b.seq_id   = c->seq_id;
         b.logits   = const_cast<int8_t *>(want);
-        status = llama_decode(c->lctx, b);
-        if (status == STENCIL_OK) {
+        const int32_t got = llama_decode(c->lctx, b);
+        if (got == STENCIL_OK) {
             c->logits = llama_get_logits(c->lctx); // also waits for the device
-            return status;
         }
-    } catch (const std::exception & e) {
-        set_error(&c->err, e.what());
-    } catch (...) {
-        set_error(&c->err, "unknown exception");
+        status = got;
+    });
+    if (status == STENCIL_OK) {
+        return status;
     }
     undo(c, n, pos, seqs);
     return status;
@@ -339,7 +348,7 @@ void stencil_grammar_free(stencil_grammar * g) {
 }
 
 bool stencil_grammar_mask(stencil_grammar * g, uint64_t * set) {
-    try {
+    return guarded(&g->err, [&] {
         for (int32_t i = 0; i < g->n_vocab; i++) {
             g->tokens[i] = { i, 0.0f, 0.0f };
         }
@@ -350,23 +359,9 @@ bool stencil_grammar_mask(stencil_grammar * g, uint64_t * set) {
                 set[i / 64] |= (uint64_t) 1 << (i % 64);
             }
         }
-        return true;
-    } catch (const std::exception & e) {
-        set_error(&g->err, e.what());
-    } catch (...) {
-        set_error(&g->err, "unknown exception");
-    }
-    return false;
+    });
 }
 
 bool stencil_grammar_accept(stencil_grammar * g, int32_t token) {
-    try {
-        llama_sampler_accept(g->sampler, token);
-        return true;
-    } catch (const std::exception & e) {
-        set_error(&g->err, e.what());
-    } catch (...) {
-        set_error(&g->err, "unknown exception");
-    }
-    return false;
+    return guarded(&g->err, [&] { llama_sampler_accept(g->sampler, token); });
 }
