@@ -60,8 +60,8 @@ func TestUpstreamStream(t *testing.T) {
 			if strings.HasPrefix(c.line, "!think") && (thought != "Ann, I think." || at(last.data, "reasoning") != thought) {
 				t.Errorf("thought %q: %v", thought, last.data)
 			}
-			if u.asked[0]["stream"] != true {
-				t.Errorf("asked %v", u.asked[0])
+			if u.requests()[0]["stream"] != true {
+				t.Errorf("asked %v", u.requests()[0])
 			}
 		})
 	}
@@ -122,8 +122,8 @@ func TestStrategies(t *testing.T) {
 				t.Errorf("%+v %s: %d %v", c.caps, c.with, status, got)
 			}
 		}
-		if !c.judged(u.asked[0]) || !c.judged(u.asked[1]) {
-			t.Errorf("%+v %s: asked %v", c.caps, c.with, u.asked[0])
+		if !c.judged(u.requests()[0]) || !c.judged(u.requests()[1]) {
+			t.Errorf("%+v %s: asked %v", c.caps, c.with, u.requests()[0])
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestFeedback(t *testing.T) {
 		t.Errorf("cost %v", cost)
 	}
 	for i, want := range [][]string{{"not JSON", "Line 2", "column 8", `"age" 5}`, "no arithmetic"}, {`"/age"`, "maximum", "150", "Start with {"}} {
-		list := u.asked[i+1]["messages"].([]any)
+		list := u.requests()[i+1]["messages"].([]any)
 		last := at(list[len(list)-1], "content").(string)
 		for _, w := range want {
 			if !strings.Contains(last, w) {

@@ -24,6 +24,13 @@ type scriptedUpstream struct {
 	models string           // answer of /models
 }
 
+// requests returns the bodies that have come.
+func (u *scriptedUpstream) requests() []map[string]any {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.asked
+}
+
 // The words that a line of a script may begin with; any other line is a text
 // that the model writes.
 //
@@ -349,8 +356,8 @@ func TestUpstream(t *testing.T) {
 			t.Parallel()
 			u, url := startUpstream(t, remote.Capabilities{}, Config{}, c.script...)
 			status, header, got := post(t, url+"/generate_json", `{"prompt": "Who?", "schema": `+personSchema+c.with+`}`)
-			if c.tries > 0 && len(u.asked) != c.tries {
-				t.Errorf("%d requests, want %d", len(u.asked), c.tries)
+			if c.tries > 0 && len(u.requests()) != c.tries {
+				t.Errorf("%d requests, want %d", len(u.requests()), c.tries)
 			}
 			if status != c.status {
 				t.Fatalf("status %d: %v", status, got)

@@ -159,7 +159,7 @@ func (c *Client) Probe(ctx context.Context) (Capabilities, error) {
 	c.mu.Lock()
 	c.caps = caps
 	c.mu.Unlock()
-	c.cfg.Log.Info("an upstream was probed", slog.String("url", c.cfg.URL), slog.String("model", c.cfg.Model), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()))
+	c.cfg.Log.Info("an upstream was probed", slog.String("url", c.cfg.URL), slog.String("model", c.Model()), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()))
 	return caps, nil
 }
 
@@ -196,11 +196,13 @@ func (c *Client) engine(ctx context.Context) (string, error) {
 		return OpenAI, nil
 	}
 	for _, m := range list.Data {
-		if c.cfg.Model == "" {
+		if c.Model() == "" {
 			c.cfg.Log.Info("the upstream's first model is used", slog.String("model", m.ID))
-			c.cfg.Model = m.ID
+			c.mu.Lock()
+			c.model = m.ID
+			c.mu.Unlock()
 		}
-		if m.ID == c.cfg.Model && owners[m.Owner] != "" {
+		if m.ID == c.Model() && owners[m.Owner] != "" {
 			return owners[m.Owner], nil
 		}
 	}

@@ -46,9 +46,10 @@ type Client struct {
 	http *http.Client
 	wait func(context.Context, time.Duration) error // replaced in tests
 
-	mu   sync.Mutex
-	caps Capabilities
-	sum  Usage
+	mu    sync.Mutex
+	model string
+	caps  Capabilities
+	sum   Usage
 }
 
 // New returns a client. It asks nothing yet.
@@ -65,7 +66,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	c := &Client{cfg: cfg, wait: sleep, http: &http.Client{
+	c := &Client{cfg: cfg, model: cfg.Model, wait: sleep, http: &http.Client{
 		// A key must not follow a redirect to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -76,7 +77,11 @@ func New(cfg Config) (*Client, error) {
 }
 
 // Model is the model's name at the upstream.
-func (c *Client) Model() string { return c.cfg.Model }
+func (c *Client) Model() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.model
+}
 
 // URL is where the upstream is.
 func (c *Client) URL() string { return c.cfg.URL }

@@ -33,7 +33,7 @@ type Request struct {
 
 // body writes a request as JSON.
 func (c *Client) body(r *Request, stream bool) ([]byte, error) {
-	m := map[string]any{"model": c.cfg.Model, "messages": r.Messages}
+	m := map[string]any{"model": c.Model(), "messages": r.Messages}
 	put := func(name string, value any, given bool) {
 		if given {
 			m[name] = value
