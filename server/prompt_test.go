@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"stencil/backend/scripted"
 )
 
 // What the model reads, for every way to give a prompt.
@@ -50,5 +52,35 @@ func TestPrompts(t *testing.T) {
 		if status != 200 || !found || !strings.HasPrefix("[1,2]", prompt) || got["warnings"] != nil {
 			t.Errorf("%s: the model read %q, want %q; %v", test.body, read, test.want, got)
 		}
+	}
+}
+
+// A model that would think is told not to where an answer is constrained from its
+// beginning on, and only there.
+func TestThoughtsHaveNoPlace(t *testing.T) {
+	v := familyVocab(t, "qwen3")
+	var mu sync.Mutex
+	var prompt string
+	url := serve(t, v, func(history []int32, logits []float32) {
+		mu.Lock()
+		if prompt == "" {
+			prompt = string(v.Decode(history))
+		}
+		mu.Unlock()
+		scripted.Random(1)(history, logits)
+	})
+	for more, want := range map[string]bool{
+		``: false, `, ` + weatherTools: false, `, "tool_choice": "required", ` + weatherTools: true, `, "response_format": {"type": "json_object"}`: true,
+		`, "reasoning": true, "response_format": {"type": "json_object"}`: false, `, "reasoning": false`: true,
+	} {
+		mu.Lock()
+		prompt = ""
+		mu.Unlock()
+		status, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "max_tokens": 60`+more+`}`)
+		mu.Lock()
+		if found := strings.Contains(prompt, "<think>\n\n</think>"); status != 200 || found != want {
+			t.Errorf("%s: %d, no thoughts %t, want %t: %v", more, status, found, want, got["error"])
+		}
+		mu.Unlock()
 	}
 }

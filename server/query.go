@@ -215,8 +215,8 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	if g.rule, err = m.rule(q); err != nil {
 		return nil, err
 	}
-	if !q.Reasoning && (q.Begun != "" || g.rule != nil && !g.rule.free) && m.prompts.Mentions("enable_thinking") {
-		q.variable("enable_thinking", false) // the answer is constrained from its beginning on, or has begun
+	if !q.Reasoning && (q.Begun != "" || g.rule.fromBeginning()) && m.prompts.Mentions("enable_thinking") {
+		q.variable("enable_thinking", false) // there is no place for thoughts
 	}
 	var prompt []int32
 	if m.upstream == nil {

@@ -54,6 +54,11 @@ func (m *served) rule(q *query) (*rule, error) {
 	return m.toolRule(q.Tools, format)
 }
 
+// fromBeginning reports whether a text has to fit from its first character on.
+func (r *rule) fromBeginning() bool {
+	return r != nil && !r.free && (r.part != nil || r.must || r.format != nil)
+}
+
 // formatRule compiles a constraint on the whole text.
 func (m *served) formatRule(c constraintFields) (*rule, error) {
 	switch c.Kind {
