@@ -371,46 +371,21 @@ func (s *sequenceSource) liftPrepared(i int, p *Prepared) *Prepared {
 // prepareFree sorts the vocabulary by what tokens do in free text: most stay in
 // it, some complete a stop.
 func (s *sequenceSource) prepareFree(x sequenceFrame, p *sequencePart) *Prepared {
-	v := s.vocab
-	out := &Prepared{Base: vocab.NewBitset(v.Len())}
-	rests := make([][]vocab.TrieEntry, len(p.after))
-	bare := make([][]int32, len(p.after))
-	trie := v.Trie()
-	states := make([]int32, trie.Depth+1)
-	states[0] = x.at
-	for i := int32(0); i < int32(trie.Len()); {
-		n := &trie.Nodes[i]
-		to := p.free.next[states[n.Depth-1]][min(n.Byte, spelledByte-1)]
-		if to >= 0 {
-			states[n.Depth] = to
-			for _, tok := range trie.At(i) {
-				out.Base.Set(tok)
-			}
-			i++
+	tokens := p.free.freeTokens(s.vocab, x.at, p.atStart)
+	out := &Prepared{Base: tokens.base}
+	for stop, trie := range tokens.after {
+		if trie == nil {
 			continue
 		}
-		stop := ^to
-		bare[stop] = append(bare[stop], trie.At(i)...)
-		for _, tok := range trie.Tokens[trie.Nodes[i+1].First:trie.Nodes[n.End].First] {
-			rests[stop] = append(rests[stop], vocab.TrieEntry{Text: v.Bytes(tok)[n.Depth:], Value: tok})
-		}
-		i = n.End
-	}
-	for stop, list := range rests {
-		if len(list) == 0 && len(bare[stop]) == 0 {
-			continue
-		}
-		trie := vocab.NewTrie(list)
 		for k, frames := range s.entries(p.after[stop]) {
 			exit := Exit{Frames: frames, Trie: trie}
 			if k == 0 {
-				exit.Bare = bare[stop]
+				exit.Bare = tokens.bare[stop]
 			}
 			out.Overlap = out.Overlap || k > 0
 			out.Exits = append(out.Exits, exit)
 		}
 	}
-	s.size += 8 * len(out.Base)
 	return out
 }
 
