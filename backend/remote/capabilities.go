@@ -75,9 +75,9 @@ func (c Capabilities) Format(f Format) (map[string]any, bool) {
 			return map[string]any{"structured_outputs": map[string]any{"json": f.Schema}}, true
 		case c.Engine == Llama:
 			return map[string]any{"json_schema": f.Schema}, true
-		case c.Engine == SGLang || c.JSONSchema:
+		case c.Engine == SGLang || c.JSONSchema && saysSomething(f.Schema):
 			return map[string]any{"response_format": map[string]any{
-				"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": f.Schema, "strict": true},
+				"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": f.Schema, "strict": c.Engine == SGLang || strictly(f.Schema)},
 			}}, true
 		}
 	case f.Object:
@@ -104,6 +104,49 @@ func (c Capabilities) Format(f Format) (map[string]any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// saysSomething reports whether a schema says anything: upstreams refuse one
+// that does not.
+func saysSomething(schema json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(schema, &members) == nil && len(members) > 0
+}
+
+// strictly reports whether a schema is of the kind that OpenAI's strict mode
+// takes: an object, and every object in it names all its properties as required
+// and allows no others. It refuses requests with any other.
+func strictly(schema json.RawMessage) bool {
+	var root any
+	if json.Unmarshal(schema, &root) != nil {
+		return false
+	}
+	top, _ := root.(map[string]any)
+	return top["type"] == "object" && closedObjects(root)
+}
+
+func closedObjects(node any) bool {
+	switch n := node.(type) {
+	case map[string]any:
+		if properties, ok := n["properties"].(map[string]any); ok || n["type"] == "object" {
+			required, _ := n["required"].([]any)
+			if n["additionalProperties"] != false || len(required) != len(properties) {
+				return false
+			}
+		}
+		for _, child := range n {
+			if !closedObjects(child) {
+				return false
+			}
+		}
+	case []any:
+		for _, child := range n {
+			if !closedObjects(child) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // probeSchema is what the probe for json_schema asks for. The conversation asks

@@ -261,6 +261,29 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// TestStrict: strict mode is asked for only where it is not refused.
+func TestStrict(t *testing.T) {
+	caps := Capabilities{Engine: OpenAI, JSONSchema: true}
+	for schema, want := range map[string]string{
+		`{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false}`:                                                  "true",
+		`{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}`:                                                                                 "false",
+		`{"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"], "additionalProperties": false}`:                                         "false",
+		`{"type": "array", "items": {"type": "integer"}}`:                                                                                                                 "false",
+		`{"type": "object", "properties": {"a": {"items": {"type": "object", "properties": {"x": {}}}}}, "required": ["a"], "additionalProperties": false}`:               "false",
+		`{"type": "object", "properties": {"a": {"$ref": "#/$defs/s"}}, "required": ["a"], "additionalProperties": false, "$defs": {"s": {"anyOf": [{"type": "null"}]}}}`: "true",
+		`{}`: "none", `true`: "none",
+	} {
+		extra, ok := caps.Format(Format{Schema: []byte(schema)})
+		got := "none"
+		if ok {
+			got = fmt.Sprint(extra["response_format"].(map[string]any)["json_schema"].(map[string]any)["strict"])
+		}
+		if got != want {
+			t.Errorf("%s: strict %s, want %s", schema, got, want)
+		}
+	}
+}
+
 func TestModel(t *testing.T) {
 	m := NewModel(client(t, Config{Model: "m"}, nil))
 	for i := range 256 {
