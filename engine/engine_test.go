@@ -280,15 +280,19 @@ func TestMasksBesideDecode(t *testing.T) {
 	lang.delay = 10 * time.Millisecond
 	a := v.TokenizeText(nil, []byte("a"))[0]
 	e := newEngine(t, func(_ []int32, logits []float32) { logits[a] = scripted.Strong }, scripted.Options{Delay: 15 * time.Millisecond}, Config{})
-	start := time.Now()
-	r := collect(t, e, Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: lang, Truncate: true})[0]
-	took := time.Since(start)
-	if r.Constraint.Masks < 30 || r.Constraint.MaskTotal < 300*time.Millisecond || r.Constraint.MaskMax < 10*time.Millisecond {
-		t.Errorf("%+v", r.Constraint)
+	// 30 decodes of 15 ms; one after another it would be 750 ms. A busy machine
+	// may take longer once, but not every time.
+	best := time.Hour
+	for tries := 0; tries < 5 && best > 650*time.Millisecond; tries++ {
+		start := time.Now()
+		r := collect(t, e, Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: lang, Truncate: true})[0]
+		best = min(best, time.Since(start))
+		if r.Constraint.Masks < 30 || r.Constraint.MaskTotal < 300*time.Millisecond || r.Constraint.MaskMax < 10*time.Millisecond {
+			t.Errorf("%+v", r.Constraint)
+		}
 	}
-	// 30 decodes of 15 ms; one after another it would be 750 ms.
-	if took > 650*time.Millisecond {
-		t.Errorf("30 steps took %v", took)
+	if best > 650*time.Millisecond {
+		t.Errorf("30 steps took %v", best)
 	}
 }
 
