@@ -48,7 +48,7 @@ func CompareText(answer string, expected []byte) Score {
 	return Score{Total: 1}
 }
 
-// leaves returns the scalars of a document by pointer, in a spelling that is
+// leaves returns the scalars of a document by where they are, in a spelling that is
 // the same for equal ones.
 func leaves(document []byte) (map[string]string, error) {
 	d := json.NewDecoder(bytes.NewReader(document))
@@ -62,13 +62,11 @@ func leaves(document []byte) (map[string]string, error) {
 	return out, nil
 }
 
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
-
 func collect(out map[string]string, pointer string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, x := range v {
-			collect(out, pointer+"/"+escapePointer.Replace(key), x)
+			collect(out, pointer+"/"+strconv.Quote(key), x)
 		}
 		if len(v) == 0 {
 			out[pointer] = "{}"

@@ -279,7 +279,14 @@ func markerPlace(before string) bool {
 }
 
 // markable are what markers may stand around: a string, a number or a literal.
-func markable(s string) bool { return parses(s) && s[0] != '{' && s[0] != '[' }
+// Typographic quotes have their own step after this one.
+func markable(s string) bool {
+	if open := typographicOpening(s); open != "" {
+		at, size := typographicEnd(s[len(open):])
+		return at >= 0 && len(open)+at+size == len(s)
+	}
+	return parses(s) && s[0] != '{' && s[0] != '['
+}
 
 // plainQuotes replaces typographic quotes around keys and values.
 func plainQuotes(text string, _ Fits) (string, []Edit) {
