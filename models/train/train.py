@@ -159,9 +159,11 @@ class Trainer:
         self.step, self.shard, self.at, self.seen = state["step"], state["shard"], state["at"], state["seen"]
 
     def wait(self):
-        """Stands still while the pause file is there."""
+        """Stands still while the pause file is there, and says how long."""
+        since = time.monotonic()
         while self.args.pause_file and os.path.exists(self.args.pause_file):
             time.sleep(1)
+        return time.monotonic() - since
 
     def rate(self, left):
         """The share of the learning rate: a short rise, a level, and with
@@ -185,7 +187,7 @@ class Trainer:
         shards = Shards(a, self.shard)
         while not stop and time.monotonic() < end:
             for batch in shards.take()[self.at :]:
-                self.wait()
+                end += self.wait()
                 now = time.monotonic()
                 if stop or now >= end:
                     break
