@@ -183,10 +183,15 @@ type run struct {
 type contender struct {
 	mode       Mode
 	constraint engine.Constraint
+	most       int // rounds, if not 0
 	rounds     []round
 	traced     round
 	spans      []engine.Span
 }
+
+// maxRound is how long a round may take that is repeated: on large schemas
+// llama.cpp's grammar sampler takes seconds a token.
+const maxRound = 4 * time.Second
 
 // A round is what a contender did in one.
 type round struct {
@@ -225,14 +230,22 @@ func (b *run) all(schemas *engine.Schemas) ([]*Result, error) {
 	// One round to warm up, which also says how long documents are.
 	slices.SortStableFunc(modes, func(a, b *contender) int { return first(a.mode) - first(b.mode) })
 	for _, m := range modes {
-		if _, err := b.play(m, b.plain, 0); err != nil {
+		got, err := b.play(m, b.plain, 0)
+		if err != nil {
 			return nil, err
+		}
+		if got.wall > maxRound {
+			m.most = 1
 		}
 	}
 	for r := range b.Rounds {
 		free := 0.0
 		for i := range modes {
 			m := modes[(i+r)%len(modes)] // each of them first in turn
+			if m.most > 0 && r >= m.most {
+				b.step()
+				continue
+			}
 			got, err := b.play(m, b.plain, r+1)
 			if err != nil {
 				return nil, err
@@ -243,7 +256,9 @@ func (b *run) all(schemas *engine.Schemas) ([]*Result, error) {
 			m.rounds = append(m.rounds, got)
 		}
 		for _, m := range modes {
-			m.rounds[r].against = free
+			if r < len(m.rounds) {
+				m.rounds[r].against = free
+			}
 		}
 	}
 	var out []*Result

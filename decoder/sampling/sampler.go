@@ -102,8 +102,9 @@ func (s *Sampler) Sample(logits []float32, allowed Set, exclude []int32) (int32,
 }
 
 // fewTokens is how many tokens at most are drawn from as a list, which has to be
-// sorted; more are written into a set first.
-const fewTokens = 128
+// sorted; more are written into a set first. With top-p a list of 400 takes 19 µs
+// and a set 36, at 1,000 it is 51 and 66.
+const fewTokens = 1024
 
 // sampleFew draws from an explicit list of tokens.
 func (s *Sampler) sampleFew(logits []float32, tokens, exclude []int32) (int32, error) {

@@ -467,7 +467,7 @@ func BenchmarkSample(b *testing.B) {
 				}
 			})
 		}
-		for _, count := range []int{5, 50, 150, 400, 1000} {
+		for _, count := range []int{5, 50, 400, fewTokens, 2 * fewTokens} {
 			var some set
 			for i := range count {
 				some.extra = append(some.extra, int32((i*7919+1)%n))
