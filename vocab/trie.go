@@ -2,7 +2,8 @@ package vocab
 
 import (
 	"bytes"
-	"sort"
+	"cmp"
+	"slices"
 )
 
 // A TrieNode is one byte on the way from the root to one or more tokens.
@@ -51,11 +52,11 @@ type TrieEntry struct {
 // NewTrie builds a trie; entries with an empty text are left out. It sorts
 // entries in place.
 func NewTrie(entries []TrieEntry) *Trie {
-	sort.SliceStable(entries, func(i, j int) bool {
-		if c := bytes.Compare(entries[i].Text, entries[j].Text); c != 0 {
-			return c < 0
+	slices.SortFunc(entries, func(a, b TrieEntry) int {
+		if c := bytes.Compare(a.Text, b.Text); c != 0 {
+			return c
 		}
-		return entries[i].Value < entries[j].Value
+		return cmp.Compare(a.Value, b.Value)
 	})
 	for len(entries) > 0 && len(entries[0].Text) == 0 {
 		entries = entries[1:]
