@@ -123,7 +123,11 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	req.Sampling.Seed = f.seed
 	instruction := ""
 	if src != nil {
-		s, err := engine.NewSchemas(e.Vocab(), 1).Compile(src, schema.Options{})
+		schemas := engine.NewSchemas(e.Vocab(), 1)
+		if err := schemas.Warm(); err != nil {
+			return err
+		}
+		s, err := schemas.Compile(src, schema.Options{})
 		if err != nil {
 			return err
 		}
