@@ -22,6 +22,7 @@ type Task struct {
 	Check repair.Check
 	// Match says whether a text fits a format that is not JSON.
 	Match func(text string) error
+	Tools *Tools // nil: calls mean nothing
 
 	Strict  bool // an answer that won't do is an error
 	Repair  bool // and is repaired first, if it can be
@@ -35,13 +36,18 @@ type Task struct {
 }
 
 // A Turn is a message of a conversation.
-type Turn struct{ Role, Content string }
+type Turn struct {
+	Role, Content string
+	Calls         []remote.Call // of an assistant's turn
+	CallID        string        // of the call that a tool's turn answers
+}
 
 // Written is what a model wrote.
 type Written struct {
 	Text    string
 	Data    json.RawMessage // the document, if the upstream had it as data
 	Refusal string          // why it did not answer
+	Calls   []remote.Call   // with an ID each
 	Cut     bool            // the budget ended it, not the model
 	Usage   remote.Usage
 }
@@ -61,6 +67,7 @@ type Answer struct {
 	Text     string
 	JSON     bool           // Text is a JSON document
 	Valid    *bool          // nil: there is no verdict, a warning says why
+	Calls    []remote.Call  // that the model made; then Text is what it said beside
 	Issues   []schema.Issue // what is wrong with it
 	Edits    []repair.Edit  // what was changed
 	Tries    int
@@ -78,7 +85,7 @@ func Ask(ctx context.Context, t Task) (*Answer, error) {
 	if err != nil {
 		reason := Translate(ctx, t.Log, err, t.Strategy, t.Model)
 		if a != nil && a.Last != nil {
-			reason.Text = a.Last.Text
+			reason.Text = a.Last.shown()
 		}
 		return nil, reason
 	}
@@ -114,16 +121,15 @@ func (t *Task) ask(ctx context.Context) (*Answer, error) {
 			return a, nil
 		}
 		t.Log.LogAttrs(ctx, slog.LevelInfo, "an answer won't do and is asked for again", slog.Any("failure", bad))
-		turns = []Turn{{"assistant", cut(w.Text, maxShown)}, {"user", t.feedback(bad)}}
-		if strings.TrimSpace(w.Text) == "" {
-			turns = turns[1:]
-		}
+		turns = t.again(w, bad)
 	}
 }
 
 // lenient reports whether an answer can be returned as it is: one that is not
-// there can't.
-func (t *Task) lenient(f *Failure) bool { return f.Stage == StageParse || f.Stage == StageValidation }
+// there can't, nor can some calls.
+func (t *Task) lenient(f *Failure) bool {
+	return (f.Stage == StageParse || f.Stage == StageValidation) && !f.hard
+}
 
 func (t *Task) observe(try Try) {
 	if t.Observe != nil {
@@ -138,12 +144,14 @@ func (t *Task) judge(w *Written) (*Answer, *Failure) {
 	fail := func(stage Stage, issues []schema.Issue, cause error) (*Answer, *Failure) {
 		no := false
 		a.Valid, a.Issues = &no, issues
-		return a, &Failure{Parser: t.Strategy, Model: t.Model, Stage: stage, Content: cut(w.Text, maxContent), Cause: cause, issues: issues}
+		return a, &Failure{Parser: t.Strategy, Model: t.Model, Stage: stage, Content: cut(w.shown(), maxContent), Cause: cause, issues: issues}
 	}
 	yes := true
 	switch {
 	case w.Refusal != "":
 		return fail(StageEmpty, nil, fmt.Errorf("%w: %s", errRefusal, cut(w.Refusal, maxContent)))
+	case t.Tools != nil && (len(w.Calls) > 0 || t.Tools.Must):
+		return t.judgeCalls(w, a, fail)
 	case t.Format == nil:
 		return a, nil
 	case !t.Format.JSON:
@@ -175,7 +183,7 @@ func (t *Task) judge(w *Written) (*Answer, *Failure) {
 }
 
 // judgeText is judge for formats that are not JSON.
-func (t *Task) judgeText(a *Answer, fail func(Stage, []schema.Issue, error) (*Answer, *Failure)) (*Answer, *Failure) {
+func (t *Task) judgeText(a *Answer, fail verdict) (*Answer, *Failure) {
 	if t.Match == nil {
 		return a, nil
 	}
@@ -245,7 +253,7 @@ func (t *Task) feedback(f *Failure) string {
 				break
 			}
 			b.WriteString("\n- ")
-			if issue.Pointer != "" || t.Format.JSON {
+			if issue.Pointer != "" || t.Format != nil && t.Format.JSON {
 				fmt.Fprintf(&b, "at %q: ", issue.Pointer)
 			}
 			if issue.Keyword != "" && !strings.HasPrefix(issue.Reason, issue.Keyword) {
@@ -254,7 +262,7 @@ func (t *Task) feedback(f *Failure) string {
 			b.WriteString(issue.Reason)
 		}
 	}
-	b.WriteString("\nCorrect it and write the whole answer again. ")
-	b.WriteString(t.Format.Rules())
+	b.WriteString("\n")
+	b.WriteString(t.rules(f))
 	return b.String()
 }

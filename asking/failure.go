@@ -34,6 +34,8 @@ type Failure struct {
 
 	issues []schema.Issue
 	tries  int
+	calls  bool // it is about calls of tools
+	hard   bool // the answer is of no use to anybody
 }
 
 // maxContent is how much of an answer a failure keeps.

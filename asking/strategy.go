@@ -25,6 +25,8 @@ const (
 	StructuredLogprobs Strategy = "structured_with_logprobs"
 	// Instructed: the schema and the rules are written into the prompt.
 	Instructed Strategy = "instructed"
+	// ByTools: the upstream takes tools and gives calls apart from the text.
+	ByTools Strategy = "tools"
 	// Plain: nothing is wanted of the text.
 	Plain Strategy = "plain"
 )

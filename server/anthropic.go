@@ -37,7 +37,7 @@ func (s *Server) messages(r *http.Request) (answer, error) {
 	c := &choices[0]
 	reply.Content = append(reply.Content, blocksOf(&c.message)...)
 	reply.StopReason, reply.StopSequence = stopReason(c)
-	reply.Usage.OutputTokens = c.result.CompletionTokens + c.wasted
+	reply.Usage = finalUsage(reply.Usage, c)
 	reply.Constraint, reply.Warnings = c.receipt, warnings(q, choices)
 	return jsonAnswer{reply}, nil
 }
@@ -56,11 +56,21 @@ func (s *Server) countTokens(r *http.Request) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, g, err := s.accept(r, q)
+	m, g, err := s.accept(r, q)
 	if err != nil {
 		return nil, err
 	}
+	if m.upstream != nil {
+		return nil, notOffered("model", "counting the tokens of a model behind an upstream")
+	}
 	return jsonAnswer{countReply{len(g.request.Prompt)}}, nil
+}
+
+// finalUsage completes what a text has taken. How long a prompt is for a model
+// behind an upstream is known only now.
+func finalUsage(u anthropicUsage, c *choice) anthropicUsage {
+	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.result.PromptTokens), c.result.CompletionTokens+c.wasted
+	return u
 }
 
 // stopReason is why a text ended in Anthropic's words.
@@ -199,7 +209,7 @@ func (s *anthropicSink) done(_ int, c *choice) error {
 	}
 	last := messageDelta{Type: "message_delta", Usage: s.message.Usage, Constraint: c.receipt, Warnings: warnings(s.generation.query, []choice{*c})}
 	last.Delta.StopReason, last.Delta.StopSequence = stopReason(c)
-	last.Usage.OutputTokens = c.result.CompletionTokens + c.wasted
+	last.Usage = finalUsage(last.Usage, c)
 	return s.event("message_delta", last)
 }
 

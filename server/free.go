@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"stencil/asking"
+	"stencil/backend/remote"
 	"stencil/chat"
 	"stencil/engine"
 	"stencil/schema"
@@ -20,7 +21,8 @@ import (
 // afterwards makes of a rule one that is not enforced but only checked, on what
 // is left of the text when it has been cleaned.
 func (r *rule) afterwards(why string) *rule {
-	out := &rule{kind: r.kind, report: r.report, instruction: r.instruction, document: r.document, check: r.check, free: true}
+	out := &rule{kind: r.kind, report: r.report, instruction: r.instruction, document: r.document, check: r.check, free: true,
+		tools: r.tools, must: r.must, parallel: r.parallel, format: r.format}
 	out.report.Enforced, out.report.Checked = nil, slices.Clone(r.report.Checked)
 	for _, keyword := range r.report.Enforced {
 		out.report.Checked = append(out.report.Checked, schema.Issue{Keyword: keyword, Reason: why})
@@ -52,15 +54,19 @@ func (s *Server) task(ctx context.Context, g *generation) asking.Task {
 	if g.model.upstream != nil {
 		t.Strategy = g.strategy
 	}
+	if g.callsThere() {
+		t.Tools = g.tools()
+	}
 	if t.Format = g.format(); t.Format == nil {
 		return t
 	}
+	r := g.rule.answers()
 	if !t.Format.JSON {
-		t.Match = func(text string) error { return g.rule.check(&message{Content: text}) }
+		t.Match = func(text string) error { return r.check(&message{Content: text}) }
 		return t
 	}
 	t.Check = func(document []byte) ([]schema.Issue, error) {
-		err := g.rule.check(&message{Content: string(document)})
+		err := r.check(&message{Content: string(document)})
 		var bad *engine.InvalidDocumentError
 		if errors.As(err, &bad) {
 			return bad.Issues, nil
@@ -72,11 +78,12 @@ func (s *Server) task(ctx context.Context, g *generation) asking.Task {
 
 // format is what the texts must look like; nil: like anything.
 func (g *generation) format() *asking.Format {
-	if g.rule == nil {
+	r := g.rule.answers()
+	if r == nil {
 		return nil
 	}
 	c := &g.query.Constraint
-	switch g.rule.kind {
+	switch r.kind {
 	case "regex":
 		return &asking.Format{Regex: c.Text}
 	case "grammar":
@@ -84,7 +91,7 @@ func (g *generation) format() *asking.Format {
 	case "choice":
 		return &asking.Format{Choices: c.Choices}
 	}
-	return &asking.Format{JSON: true, Schema: g.rule.document}
+	return &asking.Format{JSON: true, Schema: r.document}
 }
 
 // askAll gets all texts of a generation, side by side.
@@ -173,7 +180,11 @@ func (q *query) with(turns []asking.Turn) *query {
 	if q.Messages != nil {
 		next.Messages = slices.Clone(q.Messages)
 		for _, t := range turns {
-			next.Messages = append(next.Messages, chat.Message{Role: t.Role, Content: t.Content})
+			m := chat.Message{Role: t.Role, Content: t.Content, ToolCallID: t.CallID}
+			for _, c := range t.Calls {
+				addCall(&m, chat.ToolCall{ID: c.ID, Name: c.Name}, c.Arguments)
+			}
+			next.Messages = append(next.Messages, m)
 		}
 		return &next
 	}
@@ -192,18 +203,24 @@ func (s *Server) settle(g *generation, c *choice, a *asking.Answer) error {
 	if g.rule == nil {
 		return nil
 	}
-	raw := c.message.Content
-	c.message.Content = a.Text
-	if a.JSON && g.rule.document != nil {
+	raw, r := c.message.Content, g.rule
+	c.message.Content, c.message.Calls = a.Text, ownCalls(a.Calls)
+	if r.format != nil && len(a.Calls) == 0 {
+		r = r.format
+	}
+	if a.JSON && r.document != nil {
 		c.json = json.RawMessage(a.Text)
 	}
-	c.receipt, _, _ = receiptOf(g.rule, c, a.Tries)
+	c.receipt, _, _ = receiptOf(r, c, a.Tries)
 	if !a.JSON && a.Valid != nil && !*a.Valid && len(a.Issues) > 0 {
 		c.receipt.Errors = details(a.Issues)
 	}
 	c.receipt.Strategy, c.receipt.Edits = string(g.strategy), a.Edits
-	if g.model.upstream == nil {
+	switch {
+	case g.model.upstream == nil:
 		c.receipt.Strategy = string(asking.Free)
+	case len(a.Calls) > 0:
+		c.receipt.Strategy = string(asking.ByTools)
 	}
 	if a.JSON && a.Text == raw && len(c.tokens) > 0 && g.model.upstream != nil {
 		c.trace = g.upstreamTrace(c.tokens, raw)
@@ -212,12 +229,12 @@ func (s *Server) settle(g *generation, c *choice, a *asking.Answer) error {
 }
 
 // concludeFree judges a text that was streamed, which can't be asked for
-// again.
-func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice) error {
+// again, and the calls that came with it.
+func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, calls []remote.Call) error {
 	t := s.task(ctx, g)
 	t.Retries = 0
 	t.Write = func(context.Context, []asking.Turn, int) (*asking.Written, error) {
-		return &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}, nil
+		return &asking.Written{Text: c.message.Content, Calls: identified(calls), Cut: c.result.Finish == engine.FinishLength}, nil
 	}
 	a, err := asking.Ask(ctx, t)
 	if err != nil {

@@ -51,7 +51,19 @@ func (m *served) rule(q *query) (*rule, error) {
 	if q.Tools == nil || q.Tools.Mode == toolsNone {
 		return format, nil
 	}
-	return m.toolRule(q.Tools, format)
+	r, err := m.toolRule(q.Tools, format)
+	if err == nil && m.upstream != nil {
+		r = r.afterwards(m.upstream.why())
+	}
+	return r, err
+}
+
+// answers returns what a text without calls must fit; nil: anything.
+func (r *rule) answers() *rule {
+	if r != nil && r.tools != nil {
+		return r.format
+	}
+	return r
 }
 
 // fromBeginning reports whether a text has to fit from its first character on.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"stencil/backend/remote"
 	"stencil/engine"
 )
 
@@ -126,8 +127,13 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	c := &l.choice
 	c.result, c.trace = ev.Done, l.trace
 	if g := a.generation; g.rule != nil && g.rule.free {
-		if err := a.server.concludeFree(ctx, g, c); err != nil {
+		if err := a.server.concludeFree(ctx, g, c, a.calls(ev.Choice)); err != nil {
 			return err
+		}
+		for _, p := range c.message.pieces() {
+			if err := out.piece(ev.Choice, p, nil); err != nil {
+				return err
+			}
 		}
 		return out.done(ev.Choice, c)
 	}
@@ -139,6 +145,14 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 		return err
 	}
 	return out.done(ev.Choice, c)
+}
+
+// calls returns the calls of a choice that come apart from its text.
+func (a *streamed) calls(index int) []remote.Call {
+	if from, ok := a.stream.(*upstreamEvents); ok {
+		return from.calls[index]
+	}
+	return nil
 }
 
 // tell passes on which values are complete.

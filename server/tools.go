@@ -211,7 +211,7 @@ func (m *served) toolRule(set *toolSet, format *rule) (*rule, error) {
 	if format != nil && format.tags != nil {
 		return nil, &requestError{Param: "tools", Code: "two_constraints", Message: "tools and structural tags exclude each other"}
 	}
-	if format != nil && format.part != nil && !r.must {
+	if format != nil && (format.part != nil || m.upstream != nil) && !r.must {
 		r.format, r.instruction = format, format.instruction
 	}
 	r.check = func(msg *message) error { return checkCalls(tools, msg) }

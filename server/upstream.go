@@ -83,8 +83,10 @@ func (g *generation) prepareThere(id string) error {
 	switch {
 	case q.PromptTokens != nil:
 		return notOffered("prompt", "a prompt of tokens for a model behind an upstream")
-	case q.Tools != nil && q.Tools.Mode != toolsNone:
-		return notOffered("tools", "calling tools with a model behind an upstream")
+	case q.Begun != "":
+		return notOffered("messages", "going on with an answer of a model behind an upstream")
+	case g.callsThere() && !g.model.upstream.client.Capabilities().Tools:
+		return notOffered("tools", "calling tools with a model behind an upstream that takes none")
 	case q.Stream && q.N > 1:
 		return notOffered("n", "a stream of more than one text from an upstream")
 	case q.TopLogprobs > 0 && !g.model.upstream.client.Capabilities().Logprobs, q.Logprobs && !g.model.upstream.client.Capabilities().Logprobs:
@@ -97,7 +99,7 @@ func (g *generation) prepareThere(id string) error {
 		q.warnOf(g.rule)
 	}
 	g.layout = upstreamLayout
-	g.strategy, g.extra = asking.Choose(g.model.upstream.client.Capabilities(), g.format())
+	g.chooseThere()
 	g.request = engine.Request{ID: id, MaxTokens: g.request.MaxTokens, Choices: q.N, Timeout: g.request.Timeout, Sampling: q.Sampling}
 	return nil
 }
@@ -106,6 +108,9 @@ func (g *generation) prepareThere(id string) error {
 func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Request {
 	q := g.query
 	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs, Extra: g.extra}
+	if g.callsThere() {
+		g.addTools(r)
+	}
 	instruction := ""
 	switch {
 	case g.rule == nil || q.PromptSchema == "never":
@@ -125,8 +130,11 @@ func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Re
 			r.Messages = append(r.Messages, remote.Message{Role: t.Role, Content: t.Content})
 		}
 	} else {
-		for _, m := range withSystem(next.Messages, instruction) {
-			one := remote.Message{Role: m.Role, Content: m.Content}
+		for _, m := range withIDs(withSystem(next.Messages, instruction)) {
+			one := remote.Message{Role: m.Role, Content: m.Content, CallID: m.ToolCallID}
+			for _, c := range m.ToolCalls {
+				one.Calls = append(one.Calls, remote.Call{ID: c.ID, Name: c.Name, Arguments: string(c.Arguments)})
+			}
 			for _, p := range m.Parts {
 				one.Content += p.Text
 			}
@@ -173,6 +181,7 @@ func (g *generation) writeThere(ctx context.Context, turns []asking.Turn, index,
 	c.message = message{Reasoning: answer.Reasoning, Content: answer.Text}
 	return c, &asking.Written{
 		Text: c.message.Content, Data: answer.Data, Refusal: answer.Refusal, Cut: c.result.Finish == engine.FinishLength, Usage: answer.Usage,
+		Calls: identified(answer.Calls),
 	}, nil
 }
 
@@ -204,7 +213,7 @@ func tokensOf(list []remote.Token) []engine.Token {
 func (g *generation) upstreamTrace(tokens []engine.Token, text string) *trace {
 	// Nothing is known of alternatives, so that an enumeration is a value like
 	// any other.
-	r := g.rule.afterwards("")
+	r := g.rule.answers().afterwards("")
 	r.enums.once.Do(func() {})
 	t := newTrace(g)
 	t.rule, t.layout, t.begin = r, nil, 0 // the text is all document
@@ -230,26 +239,52 @@ func (g *generation) submit(ctx context.Context, s *Server) (events, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.request.Timeout)
 	translate := func(err error) error { return asking.Translate(ctx, s.cfg.Log, err, g.strategy, g.model.name) }
-	stream, err := g.model.upstream.client.Stream(ctx, g.askThere(nil, 0, 0))
+	u := &upstreamEvents{
+		generation: g, cancel: cancel, translate: translate, list: make(chan upstreamEvent), closed: make(chan struct{}), began: time.Now(),
+		calls: make([][]remote.Call, max(1, g.request.Choices)),
+	}
+	streams, err := g.openThere(ctx, len(u.calls))
 	if err != nil {
 		defer cancel()
 		return nil, translate(err)
 	}
-	u := &upstreamEvents{stream: stream, generation: g, cancel: cancel, translate: translate, list: make(chan upstreamEvent), began: time.Now()}
-	go u.run(ctx)
+	go u.run(ctx, streams)
 	return u, nil
 }
 
-// upstreamEvents turns an upstream's stream into events. A goroutine of its own
-// reads the stream, so that waiting for the next event can end without ending
-// the stream.
+// openThere begins the streams of all texts, side by side.
+func (g *generation) openThere(ctx context.Context, n int) ([]*remote.Stream, error) {
+	streams, failed := make([]*remote.Stream, n), make([]error, n)
+	var all sync.WaitGroup
+	for i := range streams {
+		all.Go(func() { streams[i], failed[i] = g.model.upstream.client.Stream(ctx, g.askThere(nil, i, 0)) })
+	}
+	all.Wait()
+	for _, err := range failed {
+		if err == nil {
+			continue
+		}
+		for _, s := range streams {
+			if s != nil {
+				_ = s.Close() // the first error says it all
+			}
+		}
+		return nil, err
+	}
+	return streams, nil
+}
+
+// upstreamEvents turns an upstream's streams into events. Goroutines of its own
+// read the streams, so that waiting for the next event can end without ending
+// them.
 type upstreamEvents struct {
-	stream     *remote.Stream
 	generation *generation
 	cancel     context.CancelFunc
 	translate  func(error) error
 	list       chan upstreamEvent
+	closed     chan struct{}
 	began      time.Time
+	calls      [][]remote.Call // of each text, there when the event is that ends it
 }
 
 type upstreamEvent struct {
@@ -267,43 +302,59 @@ func (u *upstreamEvents) Next(ctx context.Context) (engine.Event, error) {
 	}
 }
 
-// Close ends the request.
-func (u *upstreamEvents) Close() { u.cancel() }
+// Close ends the request. It is called once.
+func (u *upstreamEvents) Close() {
+	close(u.closed)
+	u.cancel()
+}
 
-func (u *upstreamEvents) run(ctx context.Context) {
+// run reads all streams and says when they have ended.
+func (u *upstreamEvents) run(ctx context.Context, streams []*remote.Stream) {
 	defer u.cancel()
-	defer u.stream.Close()
-	send := func(e upstreamEvent) bool {
-		select {
-		case u.list <- e:
-			return true
-		case <-ctx.Done():
-			return false
-		}
+	var all sync.WaitGroup
+	for i, s := range streams {
+		all.Go(func() { u.read(ctx, i, s) })
 	}
+	all.Wait()
+	u.send(ctx, upstreamEvent{err: io.EOF})
+}
+
+func (u *upstreamEvents) send(ctx context.Context, e upstreamEvent) bool {
+	select {
+	case u.list <- e:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// read reads one stream.
+func (u *upstreamEvents) read(ctx context.Context, index int, s *remote.Stream) {
+	defer s.Close()
 	for {
-		p, err := u.stream.Next()
+		p, err := s.Next()
 		if errors.Is(err, io.EOF) {
-			done := u.stream.Completion()
-			result := u.generation.resultOf(done, time.Since(u.began))
-			_ = send(upstreamEvent{event: engine.Event{Done: result}}) && send(upstreamEvent{err: io.EOF})
+			done := s.Completion()
+			u.calls[index] = done.Calls
+			u.send(ctx, upstreamEvent{event: engine.Event{Choice: index, Done: u.generation.resultOf(done, time.Since(u.began))}})
 			return
 		}
 		if err != nil {
 			// The reader must learn of it even when it was the time limit.
 			select {
 			case u.list <- upstreamEvent{err: u.translate(err)}:
+			case <-u.closed:
 			case <-time.After(writeTimeout):
 			}
 			return
 		}
-		e := engine.Event{Text: p.Text, Tokens: tokensOf(p.Tokens)}
+		e := engine.Event{Choice: index, Text: p.Text, Tokens: tokensOf(p.Tokens)}
 		for segment, text := range []string{p.Reasoning, p.Text} {
 			if text != "" {
 				e.Passages = append(e.Passages, engine.Passage{Segment: segment, Visit: segment, Text: text})
 			}
 		}
-		if !send(upstreamEvent{event: e}) {
+		if !u.send(ctx, upstreamEvent{event: e}) {
 			return
 		}
 	}

@@ -278,6 +278,17 @@ func TestChain(t *testing.T) {
 		if status != 200 || at(got, "fields", "/age", "confidence") == nil {
 			t.Errorf("%d %v", status, got)
 		}
+		for _, choice := range []string{`"required", "parallel_tool_calls": false`, `{"type": "function", "function": {"name": "weather"}}`} {
+			calling := strings.Replace(chatBody(weatherTools+`, "seed": 3, "tool_choice": `+choice), "tiny", "near", 1)
+			status, _, got = post(t, near+"/v1/chat/completions", calling)
+			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+			if status != 200 || len(calls) != 1 || !checkWeather(callsOf(calls)[0][0], callsOf(calls)[0][1]) || at(got, "x_constraint", "validated") != true || at(got, "x_constraint", "strategy") != "tools" {
+				t.Fatalf("%s: %d %v", choice, status, got)
+			}
+			if streamed := readCalls(t, near, calling); len(streamed) != 1 || !checkWeather(streamed[0][0], streamed[0][1]) {
+				t.Errorf("%s: streamed %v", choice, streamed)
+			}
+		}
 		status, _, got = post(t, near+"/generate", `{"prompt": "Say", "max_tokens": 10, "choice": ["yes", "no"]}`)
 		if status != 200 || at(got, "text") != "yes" && at(got, "text") != "no" {
 			t.Errorf("%d %v", status, got)

@@ -43,6 +43,7 @@ func (u *scriptedUpstream) requests() []map[string]any {
 //	!cut TEXT     a stream that ends after TEXT; for whole answers a body that does
 //	!hang         nothing at all
 //	!think A|B    reasoning A, then text B
+//	!calls A|B|C  text A, then calls B and C, each a name and arguments
 func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/models") {
 		io.WriteString(w, u.models)
@@ -83,6 +84,9 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case word == "!think":
 		thought, text, _ := strings.Cut(rest, "|")
 		message["content"], message["reasoning_content"] = text, thought
+	case word == "!calls":
+		parts := strings.Split(rest, "|")
+		message["content"], message["tool_calls"], finish = parts[0], scriptedCalls(parts[1:]), "tool_calls"
 	case word == "!cut":
 		message["content"] = rest
 	case word == "!hang":
@@ -116,6 +120,9 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for i := 0; i < len(text); i += 7 {
 		piece := text[i:min(i+7, len(text))]
 		send(map[string]any{"model": "far-1", "choices": []any{map[string]any{"delta": map[string]any{"content": piece}}}})
+	}
+	if calls, ok := message["tool_calls"].([]any); ok {
+		sendCalls(send, calls)
 	}
 	if word == "!cut" {
 		return
@@ -341,6 +348,7 @@ var askedCases = []askedCase{
 	{"reasoning with a draft", []string{"<think>" + wrong + "</think>" + good}, strict, 200, good, 1, "reasoning"},
 
 	// What is not offered with an upstream.
+	{"two that are wrong", []string{wrong}, `, "n": 2, "retry_max": 0`, 422, "validation_failed", 2, ""},
 	{"a stream of two", []string{good}, `, "stream": true, "n": 2`, 400, "not_offered", 0, ""},
 	{"logprobs that there are not", []string{good}, `, "logprobs": true`, 400, "not_offered", 0, ""},
 	{"a bad schema", []string{good}, `, "whitespace": 5`, 400, "invalid_value", 0, ""},

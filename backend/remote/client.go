@@ -166,7 +166,7 @@ func (c *Client) read(resp *http.Response) (*Completion, Usage, error) {
 	first := a.Choices[0]
 	out := &Completion{
 		Text: string(first.Message.Content), Reasoning: first.Message.reasoning(), Refusal: first.Message.Refusal,
-		Finish: cmp.Or(first.Finish, "stop"), Tokens: first.Logprobs.tokens(), Model: a.Model,
+		Finish: cmp.Or(first.Finish, "stop"), Tokens: first.Logprobs.tokens(), Model: a.Model, Calls: first.Message.calls(),
 	}
 	if len(first.Message.Parsed) > 0 && string(first.Message.Parsed) != "null" {
 		out.Data = first.Message.Parsed

@@ -93,7 +93,7 @@ func TestComplete(t *testing.T) {
 		}
 		io.WriteString(w, answerBody)
 	})
-	got, err := c.Complete(t.Context(), &Request{Messages: []Message{{"user", "x"}}})
+	got, err := c.Complete(t.Context(), &Request{Messages: []Message{{Role: "user", Content: "x"}}})
 	if err != nil || got.Text != "hi" || got.Tries != 2 || got.Usage.Prompt != 4 || got.Usage.Completion != 4 || got.Usage.Cached != 1 {
 		t.Fatalf("%+v %v", got, err)
 	}
@@ -210,6 +210,47 @@ func TestStreamEnds(t *testing.T) {
 	var e *Error
 	if _, err = s.Next(); !errors.As(err, &e) || e.Kind != TimedOut {
 		t.Error(err)
+	}
+}
+
+// TestCalls: calls are put together however an upstream cuts them up.
+func TestCalls(t *testing.T) {
+	for _, c := range []struct{ name, deltas, want string }{
+		{"OpenAI's way", `[{"index":0,"id":"a","function":{"name":"f","arguments":""}}] [{"index":0,"function":{"arguments":"{\"x\":"}}] [{"index":0,"function":{"arguments":"1}"}}] [{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}]`, `[{a f {"x":1}} {b g {}}]`},
+		{"mixed", `[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"g","arguments":"["}}] [{"index":1,"function":{"arguments":"]"}},{"index":0,"function":{"arguments":"}"}}]`, `[{a f {}} {b g []}]`},
+		{"one index for all", `[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}] [{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}]`, `[{a f {}} {b g {}}]`},
+		{"no index", `[{"id":"a","function":{"name":"f","arguments":"{"}}] [{"function":{"arguments":"}"}}] [{"id":"b","function":{"name":"g","arguments":"{}"}}]`, `[{a f {}} {b g {}}]`},
+		{"neither index nor ID", `[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"f","arguments":"{}"}}]`, `[{ f {}} { f {}}]`},
+		{"one index, no ID", `[{"index":0,"function":{"name":"f","arguments":"{}"}}] [{"index":0,"function":{"name":"g","arguments":"{}"}}]`, `[{ f {}} { g {}}]`},
+		{"the ID every time", `[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}] [{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}]`, `[{a f {}}]`},
+		{"an object", `[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]`, `[{a f {"x": 1}}]`},
+		{"none", `[]`, `[]`},
+	} {
+		cl := client(t, Config{Model: "m"}, func(w http.ResponseWriter, r *http.Request) {
+			for _, d := range strings.Split(c.deltas, "] [") {
+				d = "[" + strings.TrimSuffix(strings.TrimPrefix(d, "["), "]") + "]"
+				fmt.Fprintf(w, "data: {\"choices\": [{\"delta\": {\"tool_calls\": %s}}]}\n\n", d)
+			}
+			io.WriteString(w, `data: {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
+		})
+		s, err := cl.Stream(t.Context(), &Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Next(); err != io.EOF {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got := fmt.Sprint(s.Completion().Calls); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		s.Close()
+	}
+	cl := client(t, Config{Model: "m"}, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"choices": [{"message": {"content": null, "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}, {"id": "b", "function": {"name": "g", "arguments": {"x": 1}}}]}, "finish_reason": "tool_calls"}]}`)
+	})
+	got, err := cl.Complete(t.Context(), &Request{})
+	if err != nil || fmt.Sprint(got.Calls) != `[{a f {}} {b g {"x": 1}}]` {
+		t.Errorf("%+v %v", got, err)
 	}
 }
 

@@ -17,6 +17,7 @@ type Stream struct {
 	events *events
 	sum    Completion // what has come so far
 	text   strings.Builder
+	calls  callSum
 	ended  bool
 }
 
@@ -89,6 +90,7 @@ func (s *Stream) Next() (Piece, error) {
 		if d := first.Delta; d != nil {
 			p.Text, p.Reasoning = string(d.Content), d.reasoning()
 			s.sum.Refusal += d.Refusal
+			s.calls.add(d.Calls)
 		}
 		s.text.WriteString(p.Text)
 		s.sum.Reasoning += p.Reasoning
@@ -127,6 +129,7 @@ func (s *Stream) fail(e *Error) error {
 // Completion returns what has come, complete after Next has returned io.EOF.
 func (s *Stream) Completion() *Completion {
 	out := s.sum
+	out.Calls = s.calls.calls()
 	if out.Text = s.text.String(); out.Finish == "" {
 		out.Finish = "stop"
 	}

@@ -7,8 +7,25 @@ import (
 
 // A Message is one turn of a conversation.
 type Message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role    string
+	Content string
+	Calls   []Call // that the assistant made
+	CallID  string // of the call that a message of the role "tool" answers
+}
+
+// A Call is a call of a tool.
+type Call struct {
+	ID        string
+	Name      string
+	Arguments string // JSON, if the model keeps to it
+}
+
+// A Tool is a function that the model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // a JSON Schema for an object
+	Strict      bool            // the upstream is to keep to the schema, if it does that with this one
 }
 
 // A Request is what is asked of the upstream.
@@ -26,6 +43,10 @@ type Request struct {
 	Logprobs    bool
 	TopLogprobs int
 
+	Tools      []Tool
+	MustCall   bool // a tool has to be called; if there is only one, that one
+	SingleCall bool // no more than one at a time
+
 	// Extra are further members of the body: how the upstream is asked to keep
 	// to a format. See Capabilities.Format.
 	Extra map[string]any
@@ -33,7 +54,7 @@ type Request struct {
 
 // body writes a request as JSON.
 func (c *Client) body(r *Request, stream bool) ([]byte, error) {
-	m := map[string]any{"model": c.Model(), "messages": r.Messages}
+	m := map[string]any{"model": c.Model(), "messages": messages(r.Messages)}
 	put := func(name string, value any, given bool) {
 		if given {
 			m[name] = value
@@ -52,6 +73,11 @@ func (c *Client) body(r *Request, stream bool) ([]byte, error) {
 	if c.Capabilities().Engine != OpenAI { // whose API knows neither
 		put("top_k", r.TopK, r.TopK != nil)
 		put("min_p", r.MinP, r.MinP != nil)
+	}
+	if len(r.Tools) > 0 {
+		m["tools"] = c.tools(r.Tools)
+		put("tool_choice", toolChoice(r), true)
+		put("parallel_tool_calls", false, r.SingleCall)
 	}
 	put("stream", true, stream)
 	put("stream_options", map[string]bool{"include_usage": true}, stream)
@@ -79,6 +105,7 @@ type Completion struct {
 	Reasoning string
 	Data      json.RawMessage // the document, from upstreams that return it as data
 	Refusal   string          // why the model did not answer, if it says so
+	Calls     []Call          // of tools
 	Finish    string          // stop, length, …
 	Tokens    []Token         // with Request.Logprobs, if the upstream gives them
 	Usage     Usage
@@ -123,6 +150,7 @@ type wireMessage struct {
 	Reasoning        string          `json:"reasoning"`
 	Refusal          string          `json:"refusal"`
 	Parsed           json.RawMessage `json:"parsed"`
+	Calls            []wireCall      `json:"tool_calls"`
 }
 
 func (m *wireMessage) reasoning() string { return m.ReasoningContent + m.Reasoning }

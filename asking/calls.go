@@ -1,0 +1,135 @@
+package asking
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"stencil/repair"
+	"stencil/schema"
+)
+
+// Tools are what a model may call.
+type Tools struct {
+	Names  []string
+	Must   bool // one of them has to be called
+	Single bool // no more than one at a time
+	// Check returns what judges the arguments of a tool, and whether those that
+	// don't fit are an error in any case; nil if there is no such tool.
+	Check func(name string) (check repair.Check, strict bool)
+}
+
+// judgeCalls is judge for answers that call tools, or should. Whoever asked runs
+// what is called, so a call is passed on only if it names a tool and has an
+// object for it, however lenient the task is.
+func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failure) {
+	if len(w.Calls) == 0 {
+		a, bad := fail(StageValidation, []schema.Issue{{Reason: "no tool was called, and one has to be"}}, errors.New("no tool was called"))
+		bad.calls, bad.hard = true, true
+		return a, bad
+	}
+	calls := w.Calls
+	if t.Tools.Single && len(calls) > 1 {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("the model made %d calls at once; parallel calls are off, so only the first was passed on", len(calls)))
+		calls = calls[:1]
+	}
+	var issues []schema.Issue
+	stage, hard := StageValidation, false
+	for _, c := range calls {
+		place := "/" + c.Name
+		check, strict := t.Tools.Check(c.Name)
+		if check == nil {
+			issues, hard = append(issues, schema.Issue{Pointer: place, Reason: "there is no tool of that name; there are " + strings.Join(t.Tools.Names, ", ")}), true
+			a.Calls = append(a.Calls, c)
+			continue
+		}
+		if strings.TrimSpace(c.Arguments) == "" {
+			c.Arguments = "{}" // how some write that there are none
+		}
+		out := repair.Read(c.Arguments, repair.Options{Check: check, Repair: t.Repair, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
+		c.Arguments = out.Text
+		a.Calls = append(a.Calls, c)
+		for _, e := range out.Edits {
+			e.Pointer = place + e.Pointer
+			a.Edits = append(a.Edits, e)
+		}
+		var syntax *repair.SyntaxError
+		switch {
+		case errors.As(out.Err, &syntax):
+			stage, hard = StageParse, true
+			reason := syntax.Reason
+			if w.Cut {
+				reason = "max_tokens cut the answer off: " + reason
+			}
+			issues = append(issues, schema.Issue{Pointer: place, Keyword: "json", Reason: reason, Line: syntax.Line, Column: syntax.Column})
+		case out.Err != nil:
+			a.Warnings = append(a.Warnings, "the independent validator has no verdict: "+out.Err.Error())
+		}
+		if len(out.Issues) > 0 && (strict || !isObject(c.Arguments)) {
+			hard = true
+		}
+		for _, i := range out.Issues {
+			i.Pointer = place + i.Pointer
+			issues = append(issues, i)
+		}
+	}
+	if len(issues) > 0 {
+		a, bad := fail(stage, issues, errors.New(listed(issues)))
+		bad.calls, bad.hard = true, hard
+		return a, bad
+	}
+	yes := true
+	a.Valid = &yes
+	return a, nil
+}
+
+func isObject(text string) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal([]byte(text), &members) == nil && members != nil
+}
+
+// shown is an answer as text, calls included.
+func (w *Written) shown() string {
+	out := w.Text
+	for _, c := range w.Calls {
+		if out != "" {
+			out += "\n"
+		}
+		out += c.Name + "(" + c.Arguments + ")"
+	}
+	return out
+}
+
+// again continues the conversation after an answer that won't do. Calls get
+// their results as calls do, if every server can read them back.
+func (t *Task) again(w *Written, bad *Failure) []Turn {
+	feedback := t.feedback(bad)
+	asCalls := len(w.Calls) > 0
+	for _, c := range w.Calls {
+		asCalls = asCalls && isObject(c.Arguments) && c.ID != "" && len(c.Arguments) <= maxShown
+	}
+	if asCalls {
+		turns := []Turn{{Role: "assistant", Content: cut(w.Text, maxShown), Calls: w.Calls}}
+		for _, c := range w.Calls {
+			turns = append(turns, Turn{Role: "tool", CallID: c.ID, Content: feedback})
+		}
+		return turns
+	}
+	turns := []Turn{{Role: "assistant", Content: cut(w.shown(), maxShown)}, {Role: "user", Content: feedback}}
+	if strings.TrimSpace(turns[0].Content) == "" {
+		return turns[1:]
+	}
+	return turns
+}
+
+// rules are what the model is told of an answer to be, once more.
+func (t *Task) rules(f *Failure) string {
+	if f.calls {
+		return "Correct it and call again. The arguments of a call are one JSON object that fits the schema of its tool. The tools are " + strings.Join(t.Tools.Names, ", ") + "."
+	}
+	return "Correct it and write the whole answer again. " + t.Format.Rules()
+}
+
+// A verdict makes what judge returns for an answer that won't do.
+type verdict func(stage Stage, issues []schema.Issue, cause error) (*Answer, *Failure)

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"stencil/asking"
+	"stencil/backend/remote"
+	"stencil/chat"
+	"stencil/engine"
+	"stencil/repair"
+	"stencil/schema"
+)
+
+// This file is about tools that a model behind an upstream may call: it is told
+// of them in OpenAI's form, and its calls are checked before anybody is told of
+// them, those of streams too.
+
+// callsThere reports whether an upstream's model may call tools.
+func (g *generation) callsThere() bool {
+	return g.model.upstream != nil && g.rule != nil && g.rule.tools != nil
+}
+
+// chooseThere chooses how an upstream is asked. Masks that the upstream's engine
+// lays over the whole text would keep the model from calling anything, unless
+// the engine is ours, so that the format is only told beside tools.
+func (g *generation) chooseThere() {
+	caps, format := g.model.upstream.client.Capabilities(), g.format()
+	if g.callsThere() {
+		if format == nil {
+			g.strategy = asking.ByTools
+			return
+		}
+		if caps.Engine != remote.Stencil && !(caps.Engine == remote.OpenAI && caps.JSONSchema) {
+			caps = remote.Capabilities{Engine: remote.OpenAI}
+		}
+	}
+	g.strategy, g.extra = asking.Choose(caps, format)
+}
+
+// addTools puts the tools that may be called into a request.
+func (g *generation) addTools(r *remote.Request) {
+	for _, t := range g.rule.tools {
+		r.Tools = append(r.Tools, remote.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: t.Strict})
+	}
+	r.MustCall, r.SingleCall = g.rule.must, !g.rule.parallel
+}
+
+// tools are the tools of a generation as package asking wants them.
+func (g *generation) tools() *asking.Tools {
+	out := &asking.Tools{Must: g.rule.must, Single: !g.rule.parallel}
+	for _, t := range g.rule.tools {
+		out.Names = append(out.Names, t.Name)
+	}
+	out.Check = func(name string) (repair.Check, bool) {
+		i := slices.IndexFunc(g.rule.tools, func(t compiledTool) bool { return t.Name == name })
+		if i < 0 {
+			return nil, false
+		}
+		return g.rule.tools[i].check, g.rule.tools[i].Strict
+	}
+	return out
+}
+
+// check says what is wrong with arguments.
+func (t *compiledTool) check(arguments []byte) ([]schema.Issue, error) {
+	var bad *engine.InvalidDocumentError
+	switch err := t.compiled.Validate(arguments); {
+	case errors.As(err, &bad):
+		return bad.Issues, nil
+	case err != nil:
+		return nil, err
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(arguments), []byte("{")) {
+		return []schema.Issue{{Keyword: "type", Reason: "arguments must be an object"}}, nil
+	}
+	return nil, nil
+}
+
+// identified gives every call an ID of its own, where the upstream did not.
+func identified(list []remote.Call) []remote.Call {
+	for i, c := range list {
+		if c.ID == "" || slices.ContainsFunc(list[:i], func(other remote.Call) bool { return other.ID == c.ID }) {
+			list[i].ID = newID("call_")
+		}
+	}
+	return list
+}
+
+// withIDs returns a conversation in which every call and every result has an
+// ID, which some dialects don't know: a result without one is that of the first
+// call of its tool that has none yet.
+func withIDs(list []chat.Message) []chat.Message {
+	out := slices.Clone(list)
+	var open []chat.ToolCall // without a result
+	made := 0
+	for i := range out {
+		m := &out[i]
+		m.ToolCalls = slices.Clone(m.ToolCalls)
+		for k := range m.ToolCalls {
+			if m.ToolCalls[k].ID == "" {
+				made++
+				m.ToolCalls[k].ID = fmt.Sprintf("call_%d", made)
+			}
+		}
+		open = append(open, m.ToolCalls...)
+		if m.Role != "tool" {
+			continue
+		}
+		at := slices.IndexFunc(open, func(c chat.ToolCall) bool {
+			if m.ToolCallID != "" {
+				return c.ID == m.ToolCallID
+			}
+			return m.Name == "" || c.Name == m.Name
+		})
+		if at >= 0 {
+			m.ToolCallID = open[at].ID
+			open = slices.Delete(open, at, at+1)
+		}
+	}
+	return out
+}
+
+// ownCalls are an upstream's calls as answers have them.
+func ownCalls(list []remote.Call) (out []call) {
+	for _, c := range list {
+		out = append(out, call(c))
+	}
+	return out
+}
+
+// pieces are a message's calls as a stream has them.
+func (m *message) pieces() (out []piece) {
+	for i, c := range m.Calls {
+		out = append(out, piece{kind: pieceCall, call: i, id: c.ID, name: c.Name}, piece{kind: pieceArguments, call: i, text: c.Arguments}, piece{kind: pieceCallEnd, call: i})
+	}
+	return out
+}
