@@ -48,6 +48,8 @@ type Token struct {
 	Forced  bool   // appended without asking the model; it has no probability
 	Logprob float32
 	Top     []sampling.Alternative
+	// TopBytes are the bytes of Top's tokens, where these are no vocabulary's.
+	TopBytes [][]byte
 
 	// Allowed is the probability, before the constraint, of all tokens that
 	// the constraint allowed at this place; 1 in free text.

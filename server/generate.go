@@ -89,13 +89,21 @@ func tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
 		if !t.Forced {
 			one.Logprob = &t.Logprob
 		}
-		for _, a := range t.Top {
-			b := v.Bytes(a.Token)
+		for i, a := range t.Top {
+			b := topBytes(v, &t, i)
 			one.Top = append(one.Top, topReply{Token: string(b), ID: a.Token, Bytes: byteList(b), Logprob: a.Logprob})
 		}
 		out = append(out, one)
 	}
 	return out
+}
+
+// topBytes returns the bytes of an alternative.
+func topBytes(v *vocab.Vocab, t *engine.Token, i int) []byte {
+	if i < len(t.TopBytes) {
+		return t.TopBytes[i]
+	}
+	return v.Bytes(t.Top[i].Token)
 }
 
 // byteList is b as an array of numbers: in JSON a []byte would be base64.

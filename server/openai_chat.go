@@ -103,8 +103,8 @@ func chatTokensOf(v *vocab.Vocab, tokens []engine.Token) *chatTokens {
 	out := &chatTokens{Content: make([]chatToken, 0, len(tokens))}
 	for _, t := range tokens {
 		one := chatToken{Token: spelt(t.Bytes), Logprob: t.Logprob, Bytes: byteList(t.Bytes), Top: []chatToken{}}
-		for _, a := range t.Top {
-			b := v.Bytes(a.Token)
+		for i, a := range t.Top {
+			b := topBytes(v, &t, i)
 			one.Top = append(one.Top, chatToken{Token: spelt(b), Logprob: max(a.Logprob, leastLogprob), Bytes: byteList(b)})
 		}
 		out.Content = append(out.Content, one)

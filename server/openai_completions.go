@@ -231,8 +231,8 @@ func completionTokensOf(v *vocab.Vocab, tokens []engine.Token, from int) *comple
 		out.Tokens = append(out.Tokens, spelt(t.Bytes))
 		out.Logprobs = append(out.Logprobs, max(t.Logprob, leastLogprob))
 		top := map[string]float32{}
-		for _, a := range t.Top {
-			top[spelt(v.Bytes(a.Token))] = max(a.Logprob, leastLogprob)
+		for i, a := range t.Top {
+			top[spelt(topBytes(v, &t, i))] = max(a.Logprob, leastLogprob)
 		}
 		out.Top = append(out.Top, top)
 		out.Offsets = append(out.Offsets, from)

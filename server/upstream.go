@@ -12,6 +12,7 @@ import (
 	"stencil/asking"
 	"stencil/backend"
 	"stencil/backend/remote"
+	"stencil/decoder/sampling"
 	"stencil/decoder/walk"
 	"stencil/engine"
 	"stencil/vocab"
@@ -87,13 +88,8 @@ func (g *generation) prepareThere(id string) error {
 		return notOffered("messages", "going on with an answer of a model behind an upstream")
 	case g.callsThere() && !g.model.upstream.client.Capabilities().Tools:
 		return notOffered("tools", "calling tools with a model behind an upstream that takes none")
-	case q.Stream && q.N > 1:
-		return notOffered("n", "a stream of more than one text from an upstream")
 	case q.TopLogprobs > 0 && !g.model.upstream.client.Capabilities().Logprobs, q.Logprobs && !g.model.upstream.client.Capabilities().Logprobs:
 		return notOffered("logprobs", "logprobs, which the upstream does not give,")
-	}
-	if q.TopLogprobs > 0 {
-		q.Warnings = append(q.Warnings, "top_logprobs: an upstream's alternatives are not passed on")
 	}
 	if g.rule != nil {
 		q.warnOf(g.rule)
@@ -107,7 +103,7 @@ func (g *generation) prepareThere(id string) error {
 // ask is the request for an upstream.
 func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Request {
 	q := g.query
-	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs, Extra: g.extra}
+	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
 	if g.callsThere() {
 		g.addTools(r)
 	}
@@ -203,7 +199,12 @@ const noToken = -1
 func tokensOf(list []remote.Token) []engine.Token {
 	out := make([]engine.Token, 0, len(list))
 	for _, t := range list {
-		out = append(out, engine.Token{ID: noToken, Bytes: t.Bytes, Logprob: t.Logprob, Allowed: 1})
+		one := engine.Token{ID: noToken, Bytes: t.Bytes, Logprob: t.Logprob, Allowed: 1}
+		for _, a := range t.Top {
+			one.Top = append(one.Top, sampling.Alternative{Token: noToken, Logprob: a.Logprob})
+			one.TopBytes = append(one.TopBytes, a.Bytes)
+		}
+		out = append(out, one)
 	}
 	return out
 }

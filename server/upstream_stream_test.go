@@ -73,6 +73,79 @@ func TestUpstreamStream(t *testing.T) {
 	}
 }
 
+// TestUpstreamStreams streams several texts at once: each is a request of its
+// own at the upstream, and each is judged.
+func TestUpstreamStreams(t *testing.T) {
+	other := strings.Replace(good, "Ann", "Bob", 1)
+	u, url := startUpstream(t, remote.Capabilities{}, Config{}, good, other, good)
+	_, events := postStream(t, url+"/generate_json", `{"prompt": "Who?", "stream": true, "n": 3, "seed": 7, "schema": `+personSchema+`}`)
+	texts, done := [3]string{}, [3]string{}
+	for _, e := range events {
+		index, _ := at(e.data, "index").(float64)
+		switch e.name {
+		case "token":
+			texts[int(index)] += at(e.data, "text").(string)
+		case "done":
+			done[int(index)] = at(e.data, "text").(string)
+			if at(e.data, "constraint", "validated") != true || at(e.data, "usage", "completion_tokens") != 5.0 {
+				t.Errorf("%v", e.data)
+			}
+		default:
+			t.Errorf("%v", e)
+		}
+	}
+	seeds, names := map[any]bool{}, 0
+	for _, b := range u.requests() {
+		seeds[b["seed"]] = true
+	}
+	for i := range texts {
+		if texts[i] == other {
+			names++
+		}
+		if texts[i] != done[i] || texts[i] != good && texts[i] != other {
+			t.Errorf("%q %q", texts, done)
+		}
+	}
+	if len(u.requests()) != 3 || len(seeds) != 3 || names != 1 {
+		t.Errorf("%d requests, seeds %v, %d of the second", len(u.requests()), seeds, names)
+	}
+	// One that fails ends all of them; one that can't begin is an answer.
+	_, url = startUpstream(t, remote.Capabilities{}, Config{}, good, wrong)
+	_, events = postStream(t, url+"/generate_json", `{"prompt": "Who?", "stream": true, "n": 2, "schema": `+personSchema+`}`)
+	if last := events[len(events)-1]; last.name != "error" || at(last.data, "error", "code") != "validation_failed" {
+		t.Errorf("%v", last)
+	}
+	_, url = startUpstream(t, remote.Capabilities{}, Config{}, good, "!401")
+	status, _, got := post(t, url+"/generate_json", `{"prompt": "Who?", "stream": true, "n": 2}`)
+	if status != 502 || at(got, "error", "failure", "category") != "not_authorized" {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
+// TestUpstreamAlternatives passes on what else the model might have written.
+func TestUpstreamAlternatives(t *testing.T) {
+	u, url := startUpstream(t, remote.Capabilities{Logprobs: true}, Config{}, "Hi")
+	const chat = `{"messages": [{"role": "user", "content": "x"}], "logprobs": true, "top_logprobs": 2`
+	status, _, got := post(t, url+"/v1/chat/completions", chat+`}`)
+	top := at(got, "choices", 0, "logprobs", "content", 0, "top_logprobs")
+	if status != 200 || at(top, 0, "token") != "t0" || at(top, 1, "logprob") != -1.5 || at(top, 1, "bytes", 1) != float64('1') || got["warnings"] != nil || u.requests()[0]["top_logprobs"] != 2.0 {
+		t.Errorf("%d %v", status, got)
+	}
+	found := false
+	for _, chunk := range chatChunks(t, url, chat+`, "stream": true}`) {
+		found = found || at(chunk, "choices", 0, "logprobs", "content", 0, "top_logprobs", 1, "token") == "t1"
+	}
+	if !found {
+		t.Error("none in the stream")
+	}
+	if _, _, got = post(t, url+"/generate", `{"prompt": "x", "logprobs": true, "top_logprobs": 1}`); at(got, "logprobs", 0, "top_logprobs", 0, "token") != "t0" {
+		t.Errorf("%v", got)
+	}
+	if _, _, got = post(t, url+"/v1/completions", `{"prompt": "x", "logprobs": 2}`); at(got, "choices", 0, "logprobs", "top_logprobs", 0, "t1") != -1.5 {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestStrategies: a model is asked as well as it can be, and always in the same
 // way.
 func TestStrategies(t *testing.T) {

@@ -96,7 +96,7 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, _ := message["content"].(string)
 	var logprobs any
 	if body["logprobs"] == true {
-		logprobs = map[string]any{"content": []any{map[string]any{"token": text, "logprob": -0.5, "top_logprobs": []any{}}}}
+		logprobs = map[string]any{"content": []any{map[string]any{"token": text, "logprob": -0.5, "top_logprobs": scriptedTop(body["top_logprobs"])}}}
 	}
 	usage := map[string]any{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 	if body["stream"] != true {
@@ -127,9 +127,23 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if word == "!cut" {
 		return
 	}
-	send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": finish}}})
+	send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": finish, "logprobs": logprobs}}})
 	send(map[string]any{"choices": []any{}, "usage": usage})
 	io.WriteString(w, "data: [DONE]\n\n")
+}
+
+// scriptedTop are as many alternatives as were asked for.
+func scriptedTop(n any) []any {
+	out := []any{}
+	for i := range int(max(0, number(n))) {
+		out = append(out, map[string]any{"token": fmt.Sprintf("t%d", i), "logprob": -0.5 - float64(i), "bytes": []int{'t', '0' + i}})
+	}
+	return out
+}
+
+func number(v any) float64 {
+	f, _ := v.(float64)
+	return f
 }
 
 // startUpstream runs a scripted upstream and a server in front of it.
@@ -349,7 +363,6 @@ var askedCases = []askedCase{
 
 	// What is not offered with an upstream.
 	{"two that are wrong", []string{wrong}, `, "n": 2, "retry_max": 0`, 422, "validation_failed", 2, ""},
-	{"a stream of two", []string{good}, `, "stream": true, "n": 2`, 400, "not_offered", 0, ""},
 	{"logprobs that there are not", []string{good}, `, "logprobs": true`, 400, "not_offered", 0, ""},
 	{"a bad schema", []string{good}, `, "whitespace": 5`, 400, "invalid_value", 0, ""},
 }
