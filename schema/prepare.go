@@ -75,6 +75,21 @@ func (s *source) tablesOf(v *vocab.Vocab) *vocabTables {
 	return s.tables
 }
 
+// takenIsAll reports whether a beginning of a key that is taken, past the
+// present place, has no other completion.
+func (s *source) takenIsAll(k frameKey) bool {
+	ks := s.objects.keyStates.keys[k.b]
+	for _, id := range s.objects.takenLists[ks.taken] {
+		key := k.b
+		for _, r := range s.names[id][ks.depth:] {
+			if key = s.keyStep(key, r); !s.keyAlive(k.a, key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // PrepareAt implements [decoder.Source].
 func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *decoder.Prepared {
 	k := s.frames.keys[f]
@@ -155,8 +170,8 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 		// The tokens inside the language of the keys that aren't names, and
 		// those that go on with a name which isn't in it.
 		m := s.machines[ks.free-1]
-		if ks.taken != 0 && m.Count(ks.at, manyKeys) < manyKeys {
-			return nil // keys that are taken may be all that is left of some beginnings
+		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || s.takenIsAll(k)) {
+			return nil // keys that are taken are all that is left of some beginnings
 		}
 		l := t.keyText(m, ks.at)
 		p.Base, p.Extra = l.base, l.extra
