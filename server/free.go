@@ -228,17 +228,39 @@ func (s *Server) settle(g *generation, c *choice, a *asking.Answer) error {
 	return nil
 }
 
-// concludeFree judges a text that was streamed, which can't be asked for
-// again, and the calls that came with it.
-func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, calls []remote.Call) error {
+// concludeFree judges a text that was streamed, with the calls that came beside
+// it. It can be asked for again only as long as nothing of the answer was sent,
+// as when there were but calls.
+func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, index int, there *remote.Completion) error {
 	t := s.task(ctx, g)
-	t.Retries = 0
-	t.Write = func(context.Context, []asking.Turn, int) (*asking.Written, error) {
-		return &asking.Written{Text: c.message.Content, Calls: identified(calls), Cut: c.result.Finish == engine.FinishLength}, nil
+	first := &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}
+	if there != nil {
+		first.Calls, first.Refusal, first.Usage = identified(there.Calls), there.Refusal, there.Usage
+	}
+	if !g.callsThere() || c.message.Content != "" {
+		t.Retries = 0
+	}
+	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
+		if number == 0 {
+			return first, nil
+		}
+		before := c.result
+		ctx, cancel := context.WithTimeout(ctx, g.request.Timeout-before.Timings.Generate)
+		defer cancel()
+		next, w, err := g.writeThere(ctx, turns, index, number)
+		if err != nil {
+			return nil, err
+		}
+		c.result = next.result
+		c.result.PromptTokens += before.PromptTokens
+		c.result.CompletionTokens += before.CompletionTokens
+		c.result.Timings.Generate += before.Timings.Generate
+		return w, nil
 	}
 	a, err := asking.Ask(ctx, t)
 	if err != nil {
 		return err
 	}
+	c.cost = a.Usage.Cost
 	return s.settle(g, c, a)
 }

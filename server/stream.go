@@ -126,11 +126,20 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	}
 	c := &l.choice
 	c.result, c.trace = ev.Done, l.trace
+	there := a.there(ev.Choice)
+	if there != nil {
+		c.cost = there.Usage.Cost
+	}
 	if g := a.generation; g.rule != nil && g.rule.free {
-		if err := a.server.concludeFree(ctx, g, c, a.calls(ev.Choice)); err != nil {
+		sent := c.message.Content
+		if err := pinging(out, func() error { return a.server.concludeFree(ctx, g, c, ev.Choice, there) }); err != nil {
 			return err
 		}
-		for _, p := range c.message.pieces() {
+		late := c.message.pieces()
+		if sent == "" && c.message.Content != "" { // of a further try
+			late = append([]piece{{text: c.message.Content}}, late...)
+		}
+		for _, p := range late {
 			if err := out.piece(ev.Choice, p, nil); err != nil {
 				return err
 			}
@@ -147,12 +156,31 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	return out.done(ev.Choice, c)
 }
 
-// calls returns the calls of a choice that come apart from its text.
-func (a *streamed) calls(index int) []remote.Call {
+// there returns what an upstream has said of a choice that has ended; nil for
+// texts that are written here.
+func (a *streamed) there(index int) *remote.Completion {
 	if from, ok := a.stream.(*upstreamEvents); ok {
-		return from.calls[index]
+		return from.done[index]
 	}
 	return nil
+}
+
+// pinging calls f and keeps the connection open until it has returned.
+func pinging(out sink, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ping.C:
+			if err := out.ping(); err != nil {
+				return errors.Join(err, <-done) // nobody is there, and so the context ends
+			}
+		}
+	}
 }
 
 // tell passes on which values are complete.

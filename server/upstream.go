@@ -242,9 +242,9 @@ func (g *generation) submit(ctx context.Context, s *Server) (events, error) {
 	translate := func(err error) error { return asking.Translate(ctx, s.cfg.Log, err, g.strategy, g.model.name) }
 	u := &upstreamEvents{
 		generation: g, cancel: cancel, translate: translate, list: make(chan upstreamEvent), closed: make(chan struct{}), began: time.Now(),
-		calls: make([][]remote.Call, max(1, g.request.Choices)),
+		done: make([]*remote.Completion, max(1, g.request.Choices)),
 	}
-	streams, err := g.openThere(ctx, len(u.calls))
+	streams, err := g.openThere(ctx, len(u.done))
 	if err != nil {
 		defer cancel()
 		return nil, translate(err)
@@ -285,7 +285,7 @@ type upstreamEvents struct {
 	list       chan upstreamEvent
 	closed     chan struct{}
 	began      time.Time
-	calls      [][]remote.Call // of each text, there when the event is that ends it
+	done       []*remote.Completion // of each text, there when the event is that ends it
 }
 
 type upstreamEvent struct {
@@ -336,7 +336,7 @@ func (u *upstreamEvents) read(ctx context.Context, index int, s *remote.Stream) 
 		p, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			done := s.Completion()
-			u.calls[index] = done.Calls
+			u.done[index] = done
 			u.send(ctx, upstreamEvent{event: engine.Event{Choice: index, Done: u.generation.resultOf(done, time.Since(u.began))}})
 			return
 		}

@@ -31,6 +31,7 @@ func TestUpstreamStream(t *testing.T) {
 		{"empty", "", ``, "", "error", "empty_answer"},
 		{"cut in the middle", "!cut " + good, ``, good, "error", "upstream_unavailable"},
 		{"cut by the budget", `!length {"name": "Ann"`, ``, `{"name": "Ann"`, "error", "validation_failed"},
+		{"refused", "!refusal I won't.", ``, "", "error", "refused_by_model"},
 		{"reasoning", "!think Ann, I think.|" + good, ``, good, "done", ""},
 		{"not JSON lines", "häßlich " + good, ``, "häßlich " + good, "done", ""},
 	} {
@@ -54,7 +55,7 @@ func TestUpstreamStream(t *testing.T) {
 			if c.last == "error" && at(last.data, "error", "code") != c.code {
 				t.Errorf("%v", last.data)
 			}
-			if c.last == "done" && !strings.Contains(c.with, "strict") && (at(last.data, "json", "age") != 5.0 || at(last.data, "constraint", "validated") != true || at(last.data, "usage", "completion_tokens") != 5.0) {
+			if c.last == "done" && !strings.Contains(c.with, "strict") && (at(last.data, "json", "age") != 5.0 || at(last.data, "constraint", "validated") != true || at(last.data, "usage", "completion_tokens") != 5.0 || at(last.data, "usage", "cost") == nil) {
 				t.Errorf("%v", last.data)
 			}
 			if strings.HasPrefix(c.line, "!think") && (thought != "Ann, I think." || at(last.data, "reasoning") != thought) {

@@ -114,6 +114,9 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, ": ping\r\n\r\ndata: %s\r\n\r\n", out)
 		w.(http.Flusher).Flush()
 	}
+	if refusal, ok := message["refusal"]; ok {
+		send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"refusal": refusal}}}})
+	}
 	if thought, ok := message["reasoning_content"]; ok {
 		send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"reasoning_content": thought}}}})
 	}
