@@ -49,7 +49,7 @@ Results go to --out as they come; a run that was interrupted goes on there.`,
 	}
 	flags := cmd.Flags()
 	f.serve.model.register(flags)
-	f.serve.log.register(flags, "warn")
+	f.serve.log.register(flags, "error") // failures are counted, not told one by one
 	f.serve.upstream.register(flags)
 	completeModelFlags(cmd)
 	flags.StringVar(&f.config.URL, "server", "", "a stencil server that runs already, such as http://127.0.0.1:8080")
