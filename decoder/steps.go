@@ -1,5 +1,163 @@
 package decoder
 
+import "slices"
+
+// stepMode says what a step does at a capture.
+type stepMode struct {
+	exact bool
+	text  []byte // with exact: what was accepted before the byte
+	doubt bool   // out: a capture was met that needs the text
+	asked bool   // out: a capture was met, so that the outcome may depend on the text
+}
+
+// step returns the configuration after byte b.
+func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
+	if c&1 == 0 {
+		s := c >> 1
+		if s <= anyStack {
+			return dead
+		}
+		f := t.stackFrame[s]
+		fi := t.frame(f)
+		if !fi.mayPop {
+			switch code := t.lookup(f, fi, b); code & 3 {
+			case codeNone:
+				return dead
+			case codeReplace:
+				if g := code >> 2; g != f {
+					s = t.push(g, t.stackParent[s])
+				}
+				return s << 1
+			case codePop:
+				return t.stackParent[s]
+			}
+		}
+		if next, ok := t.stepped.find(c, b); ok {
+			return next
+		}
+		sub := stepMode{exact: mode.exact, text: mode.text}
+		t.begin()
+		out := t.stepStack(s, b, &sub, t.scratch[:0])
+		t.scratch = out
+		next := t.config(out)
+		mode.doubt, mode.asked = mode.doubt || sub.doubt, mode.asked || sub.asked
+		if !sub.doubt && !sub.asked && t.err == nil {
+			t.stepped.keep(c, b, next)
+		}
+		return next
+	}
+	set := c >> 1
+	row := t.setRow[set]
+	if row != 0 {
+		if next := t.setNext.row(row - 1)[b]; next != 0 {
+			return next - 2
+		}
+	}
+	sub := stepMode{exact: mode.exact, text: mode.text}
+	out := t.scratch[:0]
+	t.begin()
+	for _, s := range t.setItems[t.setOff[set]:t.setOff[set+1]] {
+		out = t.stepStack(s, b, &sub, out)
+	}
+	t.scratch = out
+	next := t.config(out)
+	mode.doubt, mode.asked = mode.doubt || sub.doubt, mode.asked || sub.asked
+	if !sub.doubt && !sub.asked {
+		if row == 0 {
+			id, _ := t.setNext.add()
+			row = id + 1
+			t.setRow[set] = row
+		}
+		t.setNext.row(row - 1)[b] = next + 2
+	}
+	return next
+}
+
+// begin begins a turn of meeting every stack once: parents are shared, and the
+// ways to one may be many.
+func (t *tables) begin() {
+	if t.turn++; t.turn < 0 {
+		clear(t.stackMark)
+		t.turn = 1
+	}
+}
+
+// meet reports whether s is met for the first time in this turn.
+func (t *tables) meet(s int32) bool {
+	if n := len(t.stackFrame); len(t.stackMark) < n {
+		marks := slices.Grow(t.stackMark, n-len(t.stackMark))
+		t.stackMark = marks[:cap(marks)]
+	}
+	if t.stackMark[s] == t.turn {
+		return false
+	}
+	t.stackMark[s] = t.turn
+	return true
+}
+
+// stepStack appends the stacks that stack s leads to with byte b.
+func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32 {
+	if s <= anyStack || !t.meet(s) {
+		return out
+	}
+	if t.work++; t.work > t.limits.Stacks {
+		t.fail(&LimitError{Limit: "stacks", Max: t.limits.Stacks})
+		return out
+	}
+	f, parent := t.stackFrame[s], t.stackParent[s]
+	fi := t.frame(f)
+	mayPop := fi.mayPop
+	out = t.apply(f, t.lookup(f, fi, b), parent, b, mode, out)
+	if mayPop {
+		for i, n := t.items(parent); n > 0; i, n = i+1, n-1 {
+			out = t.stepStack(t.item(parent, i), b, mode, out)
+		}
+	}
+	return out
+}
+
+func (t *tables) apply(f Frame, code, parent int32, b byte, mode *stepMode, out []int32) []int32 {
+	switch code & 3 {
+	case codeReplace:
+		return append(out, t.push(code>>2, parent))
+	case codePop:
+		return t.appendStacks(out, parent)
+	case codeGeneral:
+		o := &t.outcomes[code>>2]
+		mode.asked = mode.asked || o.capture
+		if o.capture && mode.exact {
+			return t.resolve(f, parent, b, mode, out)
+		}
+		if o.unknown {
+			mode.doubt = true
+		}
+		for i := range o.alts {
+			out = t.appendStacks(out, t.pushAll(o.alts[i].frames[:o.alts[i].n], parent))
+		}
+	}
+	return out
+}
+
+// pushAll returns the configuration with frames on parent.
+func (t *tables) pushAll(frames []Frame, parent int32) int32 {
+	for _, f := range frames {
+		parent = t.push(f, parent) << 1
+	}
+	return parent
+}
+
+// resolve steps over a capture, for which the source wants the text.
+func (t *tables) resolve(f Frame, parent int32, b byte, mode *stepMode, out []int32) []int32 {
+	var e Edges
+	t.src.Resolve(f, b, mode.text, &e)
+	for _, x := range e.list {
+		if x.lo <= b && b <= x.hi && x.n >= 0 {
+			out = t.appendStacks(out, t.pushAll(e.frames[x.off:x.off+int32(x.n)], parent))
+		}
+	}
+	return out
+}
+
 // steps remembers some of the last steps of stacks whose top may end, which are
 // longer than a look-up. A newer one takes the place of an older one.
 type steps struct{ list []steppedTo }
