@@ -1,0 +1,180 @@
+package schema
+
+import (
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+
+	"stencil/regular"
+	"stencil/vocab"
+)
+
+// walkState is a place on the way through the trie of plain tokens.
+type walkState struct {
+	q    regular.State
+	rune rune
+	more int8      // bytes missing to a whole character
+	at   *walkInfo // about q; nil until needed
+}
+
+// walkInfo is what a walk wants to know about a state.
+type walkInfo struct {
+	q      regular.State
+	table  *[128]regular.State
+	looked bool   // at what follows is known
+	most   uint16 // how often the characters below may come
+	// As in vocab.Subtree.
+	low, high, wide uint64
+}
+
+// look finds out which characters keep the language going.
+func (i *walkInfo) look(m *regular.Machine) {
+	if i.looked {
+		return
+	}
+	i.looked = true
+	if set, most := m.Head(i.q); set != nil {
+		key, _ := classKey(set)
+		i.low, i.high, i.wide, i.most = key.low, key.high, wide(set), 1<<16-1
+		if most >= 0 {
+			i.most = uint16(min(most, 1<<16-1))
+		}
+	}
+}
+
+// infoTable keeps what walks have found out about the states of one store, by
+// the low bits of their numbers: states met together mostly differ there.
+type infoTable struct {
+	of   *regular.Store
+	rows [1024]*walkInfo
+}
+
+// step returns the place after one more byte.
+func (w walkState) step(m *regular.Machine, b byte) walkState {
+	switch {
+	case w.more > 0:
+		w.rune = w.rune<<6 | rune(b&0x3F)
+		if w.more--; w.more == 0 {
+			w.q = m.Step(w.q, w.rune)
+		}
+	case b < utf8.RuneSelf:
+		w.q = m.Step(w.q, rune(b))
+	default:
+		n, bits := leadByte(b)
+		w.rune, w.more = rune(bits), int8(n)
+	}
+	return w
+}
+
+// walk finds the plain tokens after which the string is still open.
+func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
+	l := &textLocal{irregular: true}
+	at := t.info(m, q)
+	at.look(m)
+	if bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
+		l.base = slices.Clone(t.strings.Plain)
+		t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, l.base)
+		t.grow(8 * len(l.base))
+		return l
+	}
+	list := t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, nil)
+	if len(list) > t.v.Len()/64 {
+		l.base = vocab.NewBitset(t.v.Len())
+		for _, tok := range list {
+			l.base.Set(tok)
+		}
+		t.grow(8 * len(l.base))
+	} else {
+		l.extra = slices.Clone(list)
+	}
+	return l
+}
+
+// mostCharacters is the number of ASCII characters that may come again and
+// again from which there are fewer tokens to leave out than to list.
+const mostCharacters = 48
+
+// walkTrie returns the plain tokens of a trie that may follow q or, given a
+// set that holds all of them, clears the others there. It doesn't go down where
+// everything below a node is made of characters that keep the language going.
+// The slice is used again by the next call.
+func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
+	if t.scratch == nil {
+		t.scratch = make([]walkState, t.strings.PlainTrie.Depth+1)
+		t.found = make([]int32, 0, t.v.Len())
+	}
+	states := t.scratch
+	states[0] = walkState{q: q}
+	list := t.found[:0]
+	nodes := trie.Nodes
+	for i := 0; i < trie.Len(); {
+		n := &nodes[i]
+		above := &states[n.Depth-1]
+		at := *above
+		switch b := n.Byte; {
+		case at.more > 0:
+			at.rune = at.rune<<6 | rune(b&0x3F)
+			if at.more--; at.more == 0 {
+				at.q, at.at = m.Step(at.q, at.rune), nil
+			}
+		case b < utf8.RuneSelf:
+			if at.at == nil {
+				above.at = t.info(m, at.q)
+				at.at = above.at
+			}
+			if next := at.at.table[b]; next != at.q {
+				at.q, at.at = next, nil
+			}
+		default:
+			n, bits := leadByte(b)
+			at.rune, at.more = rune(bits), int8(n)
+		}
+		if at.q == regular.Dead {
+			if all != nil {
+				for _, tok := range trie.Tokens[n.First:nodes[n.End].First] {
+					all.Clear(tok)
+				}
+			}
+			i = int(n.End)
+			continue
+		}
+		if n.End > int32(i)+1 && at.more == 0 {
+			if at.at == nil {
+				at.at = t.info(m, at.q)
+			}
+			if !at.at.looked && n.End-int32(i) > smallTree {
+				at.at.look(m)
+			}
+			if s := &below[i]; at.at.looked && s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Wide&^at.at.wide == 0 && s.Height <= at.at.most {
+				if all == nil {
+					list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
+				}
+				i = int(n.End)
+				continue
+			}
+		}
+		states[n.Depth] = at
+		if first, last := n.First, nodes[i+1].First; first != last && all == nil {
+			list = append(list, trie.Tokens[first:last]...)
+		}
+		i++
+	}
+	t.found = list
+	return list
+}
+
+// smallTree is the number of nodes up to which going down costs less than
+// looking at a state.
+const smallTree = 8
+
+// info returns what is known about a state.
+func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
+	if store := m.Store(); t.infos.of != store {
+		t.infos = infoTable{of: store}
+	}
+	kept := &t.infos.rows[uint32(q)%uint32(len(t.infos.rows))]
+	if *kept == nil || (*kept).q != q {
+		*kept = &walkInfo{q: q, table: m.ASCII(q)}
+	}
+	return *kept
+}
