@@ -40,6 +40,9 @@ const architecture = `
 
 	NONE < chat/jinja < chat;
 
+	# Data for tests; nothing but tests imports it.
+	github.com/ulikunitz/xz < internal/shared;
+
 	# Models.
 	vocab < backend;
 	backend < backend/scripted, backend/llama, backend/remote;

@@ -5,14 +5,11 @@ import (
 	"testing"
 )
 
-var caseFile = flag.String("case", "", "corpus to examine in TestCase: walks, instances and masks, every fault minimised")
+var caseFile = flag.String("case", "testdata/own", "corpus to examine in TestCase: walks, instances and masks, every fault minimised")
 
 // TestCase examines the schemas of a corpus as the tests with random schemas
 // do, and prints a small schema for every fault.
 func TestCase(t *testing.T) {
-	if *caseFile == "" {
-		t.Skip("a tool for finding small cases: go test -run TestCase ./bench -case FILE")
-	}
 	cases, err := (&Corpus{Paths: []string{*caseFile}}).All()
 	if err != nil {
 		t.Fatal(err)

@@ -1,51 +1,19 @@
 package bench
 
 import (
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
+	"stencil/internal/shared"
 	"stencil/vocab"
 )
-
-// sharedPath returns the path of a file in the folder of shared data beside
-// the repository.
-func sharedPath(t testing.TB, elem ...string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test's folder")
-		}
-		dir = parent
-	}
-}
-
-// sharedFile is sharedPath for a file that is there; where it is not, the test
-// is skipped.
-func sharedFile(t testing.TB, elem ...string) string {
-	t.Helper()
-	name := sharedPath(t, elem...)
-	if _, err := os.Stat(name); err != nil {
-		t.Skipf("shared data are not there: %v", err)
-	}
-	return name
-}
 
 var loaded sync.Map // path → *vocab.Vocab
 
 // realVocab loads one of the shared vocabularies, once for all tests.
 func realVocab(t testing.TB, name string) *vocab.Vocab {
 	t.Helper()
-	path := sharedFile(t, "vocab", name)
+	path := shared.File(t, "vocab", name)
 	if v, ok := loaded.Load(path); ok {
 		return v.(*vocab.Vocab)
 	}

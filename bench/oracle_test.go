@@ -13,6 +13,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/decoder/walk"
+	"stencil/internal/shared"
 	"stencil/schema"
 	"stencil/vocab"
 )
@@ -307,7 +308,7 @@ var (
 // TestMaskOracleCorpus examines masks on the way through instances of real
 // schemas.
 func TestMaskOracleCorpus(t *testing.T) {
-	corpus := &Corpus{Paths: []string{sharedFile(t, "maskbench", "maskbench-dev.tar.xz")}, Every: *oracleEvery}
+	corpus := &Corpus{Paths: []string{shared.File(t, "maskbench", "maskbench-dev.tar.xz")}, Every: *oracleEvery}
 	var v *vocab.Vocab
 	if *oracleVocab != "" {
 		v = realVocab(t, *oracleVocab)
@@ -360,7 +361,7 @@ func FuzzMaskOracle(f *testing.F) {
 		f.Add(append(seedBytes(seed), seedBytes(seed+1000)...))
 	}
 	trials := maskTrials(f, vocabOf(f, nastyTokens...))
-	if _, err := os.Stat(sharedPath(f, "vocab", "llama3.gguf")); err == nil {
+	if _, err := os.Stat(shared.Path(f, "vocab", "llama3.gguf")); err == nil {
 		trials = append(trials, maskTrials(f, sliceOf(f, realVocab(f, "llama3.gguf"), 211))...)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

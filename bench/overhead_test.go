@@ -14,6 +14,7 @@ import (
 	"stencil/backend/llama"
 	"stencil/backend/scripted"
 	"stencil/bench/overhead"
+	"stencil/internal/shared"
 	"stencil/models"
 )
 
@@ -63,7 +64,7 @@ func BenchmarkOverhead(b *testing.B) {
 
 // benchModel loads the model to measure with.
 func benchModel(b *testing.B) backend.Model {
-	v := sharedFile(b, "vocab", "llama3.gguf")
+	v := shared.File(b, "vocab", "llama3.gguf")
 	if !llama.Built {
 		return noise(b)
 	}

@@ -1,12 +1,10 @@
 package bench
 
 import (
-	"archive/tar"
 	"bytes"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"slices"
@@ -14,8 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ulikunitz/xz"
-
+	"stencil/internal/shared"
 	"stencil/schema"
 )
 
@@ -25,35 +22,11 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // every valid document.
 var lenient = schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true}
 
-// readArchive returns the regular files of a .tar.xz, in order.
-func readArchive(t testing.TB, name string) (files []archiveFile) {
+// readArchive returns the files of a shared .tar.xz, in order.
+func readArchive(t testing.TB, archive string) (files []archiveFile) {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	packed, err := xz.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	members := tar.NewReader(packed)
-	for {
-		h, err := members.Next()
-		if err == io.EOF {
-			return files
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		data, err := io.ReadAll(members)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, archiveFile{h.Name, data})
-	}
+	shared.Members(t, archive, func(name string, data []byte) { files = append(files, archiveFile{name, data}) })
+	return files
 }
 
 type archiveFile struct {
@@ -182,7 +155,7 @@ func accepts(c Constraint, document []byte) (bool, error) {
 // TestSchemaSuite runs the official JSON Schema test suite, all drafts,
 // required and optional tests.
 func TestSchemaSuite(t *testing.T) {
-	files := readArchive(t, sharedFile(t, "json-schema-test-suite", "json-schema-test-suite.tar.xz"))
+	files := readArchive(t, "json-schema-test-suite/json-schema-test-suite.tar.xz")
 	engine := NewEngine(vocabOf(t, nastyTokens...), lenient)
 	var run suiteRun
 	for _, draft := range suiteDrafts {
@@ -245,7 +218,7 @@ func compareGolden(t *testing.T, name, got string) {
 
 // TestParsingSuite runs the JSON parsing suite under the schema true.
 func TestParsingSuite(t *testing.T) {
-	files := readArchive(t, sharedFile(t, "json-parsing", "json-test-suite.tar.xz"))
+	files := readArchive(t, "json-parsing/json-test-suite.tar.xz")
 	constraint, err := NewEngine(vocabOf(t, nastyTokens...), lenient).Compile([]byte("true"))
 	if err != nil {
 		t.Fatal(err)

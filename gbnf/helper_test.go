@@ -1,13 +1,12 @@
 package gbnf
 
 import (
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"stencil/decoder"
 	"stencil/decoder/walk"
+	"stencil/internal/shared"
 	"stencil/vocab"
 )
 
@@ -20,17 +19,23 @@ func realVocab(t testing.TB, name string) *vocab.Vocab {
 	if v, ok := loaded.Load(name); ok {
 		return v.(*vocab.Vocab)
 	}
-	path := filepath.Join("..", "..", "shared", "vocab", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("shared data are not there: %v", err)
-	}
-	v, err := vocab.Load(path)
+	v, err := vocab.Load(shared.File(t, "vocab", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	Prepare(v)
 	loaded.Store(name, v)
 	return v
+}
+
+// taken returns the tokens that accept takes, each tried on its own.
+func taken(v *vocab.Vocab, accept func(id int32) error) (list []int32) {
+	for id := range int32(v.Len()) {
+		if accept(id) == nil {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // byteVocab has a token for each byte.

@@ -263,12 +263,7 @@ func TestSequenceMasks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want []int32
-			for id := range int32(v.Len()) {
-				if m.Clone().Accept(id) == nil {
-					want = append(want, id)
-				}
-			}
+			want := taken(v, func(id int32) error { return m.Clone().Accept(id) })
 			got := mask.AppendTokens(nil)
 			if reason := difference(got, want, v); reason != "" {
 				t.Fatalf("%s after %q: %s", name, m.Text(), reason)

@@ -110,12 +110,7 @@ func TestTokenReferences(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var want []int32
-				for id := range int32(v.Len()) {
-					if m.Clone().Accept(id) == nil {
-						want = append(want, id)
-					}
-				}
+				want := taken(v, func(id int32) error { return m.Clone().Accept(id) })
 				got := mask.AppendTokens(nil)
 				if !slices.Equal(got, want) || mask.Len() != len(got) {
 					t.Fatalf("%s after %v: the mask has %v, accepted are %v", s.name, ids, got, want)

@@ -1,60 +1,15 @@
 package regular
 
 import (
-	"archive/tar"
 	"encoding/json"
-	"errors"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
+	"stencil/internal/shared"
 )
-
-// archive calls visit with the JSON files of a packed set of shared test data.
-func archive(t *testing.T, name string, visit func(path string, data []byte)) {
-	t.Helper()
-	dir, err := os.Getwd()
-	for err == nil {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	f, err := os.Open(filepath.Join(dir, "..", "shared", filepath.FromSlash(name)))
-	if err != nil {
-		t.Skip("test data is not here: ", err)
-	}
-	defer f.Close()
-	unpacked, err := xz.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for files := tar.NewReader(unpacked); ; {
-		h, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(h.Name, ".json") {
-			data, err := io.ReadAll(files)
-			if err != nil {
-				t.Fatal(err)
-			}
-			visit(h.Name, data)
-		}
-	}
-}
 
 // suiteDepartures are the cases of the JSON Schema Test Suite that the formats
 // decide otherwise, by format; see Format.
@@ -74,8 +29,8 @@ var suiteDepartures = map[string][]string{
 func TestFormatsOfSuite(t *testing.T) {
 	s := NewStore(Limits{})
 	cases := 0
-	archive(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(path string, data []byte) {
-		if !strings.Contains(path, "/optional/format/") || strings.Contains(path, "draft3") {
+	shared.Members(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(path string, data []byte) {
+		if !strings.HasSuffix(path, ".json") || !strings.Contains(path, "/optional/format/") || strings.Contains(path, "draft3") {
 			return
 		}
 		var groups []struct {
@@ -134,7 +89,10 @@ func TestPatternsOfMaskBench(t *testing.T) {
 	}
 	texts := map[string][]string{} // pattern: strings of the instances it came with
 	var all []string
-	archive(t, "maskbench/maskbench-dev.tar.xz", func(path string, data []byte) {
+	shared.Members(t, "maskbench/maskbench-dev.tar.xz", func(path string, data []byte) {
+		if !strings.HasSuffix(path, ".json") {
+			return
+		}
 		var file struct {
 			Schema any
 			Tests  []struct{ Data any }

@@ -1,64 +1,28 @@
 package repair
 
 import (
-	"archive/tar"
 	"errors"
-	"io"
 	"math/rand/v2"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
-
 	"stencil/engine"
+	"stencil/internal/shared"
 	"stencil/schema"
 )
 
 // suite returns the files of the JSON parsing suite by name.
 func suite(t *testing.T) map[string][]byte {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	name := filepath.Join(dir, "..", "shared", "json-parsing", "json-test-suite.tar.xz")
-	f, err := os.Open(name)
-	if err != nil {
-		t.Skipf("the JSON parsing suite is not there: %v", err)
-	}
-	defer f.Close()
-	unpacked, err := xz.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string][]byte{}
-	for members := tar.NewReader(unpacked); ; {
-		h, err := members.Next()
-		if err == io.EOF {
-			return out
+	shared.Members(t, "json-parsing/json-test-suite.tar.xz", func(name string, data []byte) {
+		if strings.Contains(name, "test_parsing/") {
+			out[path.Base(name)] = data
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag == tar.TypeReg && strings.Contains(h.Name, "test_parsing/") {
-			if out[path.Base(h.Name)], err = io.ReadAll(members); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	})
+	return out
 }
 
 // TestSuite: what parses comes through unchanged, in every mode; what must not

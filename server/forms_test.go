@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"stencil/backend/scripted"
+	"stencil/internal/shared"
 	"stencil/vocab"
 )
 
@@ -89,11 +90,7 @@ func templated(t testing.TB, template string, control ...string) *vocab.Vocab {
 // realVocab is the vocabulary of a model that is out in the world.
 func realVocab(t testing.TB, file string) *vocab.Vocab {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "vocab", file)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no vocabularies of real models here: ", err)
-	}
-	v, err := vocab.Load(path)
+	v, err := vocab.Load(shared.File(t, "vocab", file))
 	if err != nil {
 		t.Fatal(err)
 	}

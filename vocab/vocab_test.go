@@ -2,25 +2,15 @@ package vocab
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-)
 
-// sharedVocab returns the path of a vocabulary in the data folder beside the repository, and skips
-// the test where there is none.
-func sharedVocab(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "shared", "vocab", name+".gguf")
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("vocabulary %s is not there (%v)", name, err)
-	}
-	return path
-}
+	"stencil/internal/shared"
+)
 
 func loadShared(t testing.TB, name string) *Vocab {
 	t.Helper()
-	v, err := Load(sharedVocab(t, name))
+	v, err := Load(shared.File(t, "vocab", name+".gguf"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +58,7 @@ func TestKnownTokens(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	for _, name := range []string{"llama2", "llama3", "llama4"} {
-		path := sharedVocab(b, name)
+		path := shared.File(b, "vocab", name+".gguf")
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Load(path); err != nil {

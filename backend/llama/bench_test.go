@@ -13,6 +13,7 @@ import (
 	"stencil/backend/llama/internal/reference"
 	"stencil/bench/interval"
 	"stencil/engine"
+	"stencil/internal/shared"
 	"stencil/models"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkBareLoop(b *testing.B) {
 		{"12x576/llama2", models.RandomOptions{Vocab: "vocab/llama2.gguf", Layers: 12, Width: 576, Heads: 9, KVHeads: 3, FF: 1536, Type: models.Q8_0}},
 		{"6x1024/llama3", models.RandomOptions{Vocab: "vocab/llama3.gguf", Layers: 6, Width: 1024, Heads: 16, KVHeads: 4, FF: 2816, Type: models.Q4_0}},
 	} {
-		c.opt.Vocab = shared(b, c.opt.Vocab)
+		c.opt.Vocab = shared.File(b, c.opt.Vocab)
 		path := randomModel(b, c.opt)
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads-%d", c.name, threads), func(b *testing.B) { bareLoop(b, path, threads) })

@@ -17,6 +17,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama/internal/reference"
+	"stencil/internal/shared"
 	"stencil/models"
 )
 
@@ -27,29 +28,6 @@ func TestMain(m *testing.M) {
 		SetLogger(slog.New(slog.DiscardHandler))
 	}
 	os.Exit(m.Run())
-}
-
-// shared returns the path of a file of the shared test data, and skips the
-// test if there is none.
-func shared(t testing.TB, elem ...string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-	}
-	path := filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("test data %s is not there", filepath.Join(elem...))
-	}
-	return path
 }
 
 // randomModel writes a random-weight model for the test.
@@ -174,7 +152,7 @@ func TestDecode(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			if c.opt.Vocab != "" {
-				c.opt.Vocab = shared(t, c.opt.Vocab)
+				c.opt.Vocab = shared.File(t, c.opt.Vocab)
 			}
 			path := randomModel(t, c.opt)
 			m := load(t, path, LoadOptions{})

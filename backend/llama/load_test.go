@@ -22,6 +22,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama/internal/reference"
+	"stencil/internal/shared"
 	"stencil/models"
 )
 
@@ -176,7 +177,7 @@ func TestEstimate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.opt.Vocab != "" {
-				c.opt.Vocab = shared(t, c.opt.Vocab)
+				c.opt.Vocab = shared.File(t, c.opt.Vocab)
 			}
 			path := randomModel(t, c.opt)
 			e, err := EstimateMemory(path, c.p)

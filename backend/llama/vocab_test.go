@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"stencil/backend/llama/internal/reference"
+	"stencil/internal/shared"
 	"stencil/models"
 	"stencil/vocab"
 )
@@ -25,7 +26,7 @@ func TestVocab(t *testing.T) {
 	}
 	for _, name := range []string{"llama2", "mistral3", "llama3", "llama4"} {
 		t.Run(name, func(t *testing.T) {
-			compareVocab(t, shared(t, "vocab", name+".gguf"), texts)
+			compareVocab(t, shared.File(t, "vocab", name+".gguf"), texts)
 		})
 	}
 }
@@ -220,7 +221,7 @@ func TestTokenizerModels(t *testing.T) {
 // WordPiece only the ordinary ones, with a WordPiece model's control tokens
 // in their usual places.
 func sharedTokens(t *testing.T, wordPiece bool, more []vocab.Token) (out []vocab.Token) {
-	v, err := vocab.Load(shared(t, "vocab", "llama2.gguf"))
+	v, err := vocab.Load(shared.File(t, "vocab", "llama2.gguf"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"stencil/engine"
+	"stencil/internal/shared"
 	"stencil/vocab"
 )
 
@@ -67,7 +68,7 @@ func TestGenerateOnVocabularies(t *testing.T) {
 	for _, name := range []string{"llama2", "mistral3", "llama3", "llama4"} {
 		t.Run(name, func(t *testing.T) {
 			model := filepath.Join(dir, name+".gguf")
-			if _, _, err := run(t, "mkmodel", model, "--vocab", shared(t, "vocab/"+name+".gguf"), "--type", "q8_0"); err != nil {
+			if _, _, err := run(t, "mkmodel", model, "--vocab", shared.File(t, "vocab", name+".gguf"), "--type", "q8_0"); err != nil {
 				t.Fatal(err)
 			}
 			defer os.Remove(model)

@@ -30,17 +30,6 @@ func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errOut.String(), err
 }
 
-// shared returns the path of a file of the shared test data, which lies beside
-// the repository, and skips the test where there is none.
-func shared(t *testing.T, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("test data %s is not there", name)
-	}
-	return path
-}
-
 func TestMkmodelAndInspect(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	out, _, err := run(t, "mkmodel", path, "--layers", "3", "--width", "32", "--type", "q8_0", "--seed", "5")

@@ -2,10 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stencil/internal/shared"
 )
 
 const listGrammar = "root ::= item+\nitem ::= \"- \" [a-zé]+ \"\\n\"\nspare ::= \"x\"\n"
@@ -47,10 +48,7 @@ func TestGrammarMatch(t *testing.T) {
 
 // TestGrammarTokens holds what is said of grammars that refer to tokens.
 func TestGrammarTokens(t *testing.T) {
-	vocabFile := filepath.Join("..", "..", "..", "shared", "vocab", "llama3.gguf")
-	if _, err := os.Stat(vocabFile); err != nil {
-		t.Skipf("shared data are not there: %v", err)
-	}
+	vocabFile := shared.File(t, "vocab", "llama3.gguf")
 	file := writeTemp(t, "tokens.gbnf", "root ::= <|python_tag|> [a-z]+ (!<|python_tag|>)* <|python_tag|> \"!\"\n")
 	for _, c := range []struct {
 		text   string

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stencil/internal/shared"
 )
 
 // runCommand executes the command line and returns what it prints and its status.
@@ -120,7 +122,7 @@ func TestSchemaConvert(t *testing.T) {
 // TestMeasuring runs the measuring commands on the small corpus with a real
 // vocabulary.
 func TestMeasuring(t *testing.T) {
-	vocabFile := shared(t, "vocab/llama2.gguf")
+	vocabFile := shared.File(t, "vocab", "llama2.gguf")
 	corpus := filepath.Join("..", "..", "bench", "testdata", "own")
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	out, status, err := runCommand(t, "", "maskbench", "--vocab", vocabFile, "--out", results, "--slowest", "3", corpus)

@@ -1,18 +1,13 @@
 package number
 
 import (
-	"archive/tar"
 	"encoding/json"
 	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
+	testdata "stencil/internal/shared"
 )
 
 // suiteFiles are the files of the official JSON Schema test suite that have
@@ -156,50 +151,12 @@ func specOf(schema json.RawMessage) (s Spec, ok bool) {
 // readSuite returns the files of interest by name.
 func readSuite(t *testing.T) map[string][]byte {
 	t.Helper()
-	path := filepath.Join(repositoryRoot(t), "..", "shared", "json-schema-test-suite", "json-schema-test-suite.tar.xz")
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s: not present", path)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := xz.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string][]byte{}
-	for tr := tar.NewReader(r); ; {
-		h, err := tr.Next()
-		if err == io.EOF {
-			return files
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		_, rest, _ := strings.Cut(h.Name, "tests/draft")
+	testdata.Members(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(name string, data []byte) {
+		_, rest, _ := strings.Cut(name, "tests/draft")
 		if _, rest, _ = strings.Cut(rest, "/"); slices.Contains(suiteFiles, rest) {
-			if files[h.Name], err = io.ReadAll(tr); err != nil {
-				t.Fatal(err)
-			}
+			files[name] = data
 		}
-	}
-}
-
-// repositoryRoot returns the directory of go.mod.
-func repositoryRoot(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = parent
-	}
+	})
+	return files
 }

@@ -1,0 +1,78 @@
+// Package shared finds the test data that lie beside the repository: real
+// vocabularies, and the suites and corpora of others. Only tests import it. Where
+// the data are absent the test is skipped, with what is missing.
+package shared
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+)
+
+// Path returns the path of a file in the folder of shared data, whether or not
+// it is there.
+func Path(t testing.TB, elem ...string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test's folder")
+		}
+		dir = parent
+	}
+}
+
+// File is [Path] for a file that is there; where it is not, the test is
+// skipped.
+func File(t testing.TB, elem ...string) string {
+	t.Helper()
+	name := Path(t, elem...)
+	if _, err := os.Stat(name); err != nil {
+		t.Skipf("shared data are not there: %v", err)
+	}
+	return name
+}
+
+// Members calls visit for each file in a .tar.xz of the shared data, whose name
+// has slashes. The data are the visitor's to keep.
+func Members(t testing.TB, archive string, visit func(name string, data []byte)) {
+	t.Helper()
+	f, err := os.Open(File(t, filepath.FromSlash(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unpacked, err := xz.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for members := tar.NewReader(unpacked); ; {
+		h, err := members.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(h.Name, data)
+	}
+}
