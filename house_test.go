@@ -54,13 +54,16 @@ const architecture = `
 	github.com/ollama/ollama/ml/backend/ggml/ggml/src
 	< backend/llama, backend/llama/internal/reference;
 
+	# What callers build on answers.
+	repair < agent;
+
 	# What puts them together.
 	backend, decoder/sampling, decoder/walk, schema, gbnf, chat < engine;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	golang.org/x/text
 	< engine;
 
-	engine, asking, schema/typescript, models, backend/llama, backend/scripted < server;
+	engine, asking, agent, schema/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons, backend/llama < models/train;

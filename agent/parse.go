@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"stencil/repair"
+	"stencil/schema"
+)
+
+// Parse reads an envelope out of text that was written without a constraint. It
+// takes whatever comes:
+//
+//   - a byte-order mark, thoughts, a code fence and words around the object are
+//     left out, and JSON that is broken in a way that can be told is repaired;
+//   - a next action that is missing or not known is finalize;
+//   - a confidence that is missing or no number is DefaultConfidence; one out of
+//     bounds is clamped; "85%" and "0.85" are numbers;
+//   - a member of another type than it should have is read as far as it can be,
+//     otherwise left out; members that are not known are left out;
+//   - text without an object is the conclusion, with RawConfidence and the
+//     error invalid_json; so is an object without a conclusion, with the error
+//     no_conclusion, unless it has an error of its own or asks for sub-tasks.
+func Parse(text string) Envelope {
+	raw := Envelope{Conclusion: strings.TrimSpace(text), Confidence: RawConfidence, NextAction: Finalize, Error: ErrorInvalidJSON}
+	read := repair.Read(text, repair.Options{Check: isObject, Repair: true})
+	if !read.Fine() {
+		return raw
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(read.Text), &members) != nil {
+		return raw
+	}
+	e := Envelope{
+		Reasoning: asText(members["reasoning"]), Conclusion: asText(members["conclusion"]), Confidence: asConfidence(members["confidence"]),
+		Files: asTexts(members["files"]), SubTasks: asSubTasks(members["sub_tasks"]), NeedsMoreInfo: asTruth(members["needs_more_info"]),
+		NextAction: Action(strings.ToLower(strings.TrimSpace(asText(members["next_action"])))), Error: asText(members["error"]),
+	}
+	if !known(e.NextAction) {
+		e.NextAction = Finalize
+	}
+	if strings.TrimSpace(e.Conclusion) == "" && e.Error == "" && !e.ShouldContinue() {
+		raw.Error = ErrorNoConclusion
+		return raw
+	}
+	return e
+}
+
+var errNoObject = errors.New("agent: not an object")
+
+func isObject(document []byte) ([]schema.Issue, error) {
+	if d := strings.TrimSpace(string(document)); !strings.HasPrefix(d, "{") {
+		return []schema.Issue{{Keyword: "type", Reason: errNoObject.Error()}}, nil
+	}
+	return nil, nil
+}
+
+// asText returns a string, or another value as it is written; "" for null.
+func asText(raw json.RawMessage) string {
+	var s string
+	if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// asTexts returns a list of strings; one that stands alone is a list of one.
+func asTexts(raw json.RawMessage) []string {
+	list := []json.RawMessage{raw}
+	if many := []json.RawMessage(nil); json.Unmarshal(raw, &many) == nil {
+		list = many
+	}
+	var out []string
+	for _, one := range list {
+		if s := strings.TrimSpace(asText(one)); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// asNumber returns a number, spelt as one or in a string, with or without a
+// percent sign.
+func asNumber(raw json.RawMessage) (float64, bool) {
+	var n float64
+	if json.Unmarshal(raw, &n) == nil && string(raw) != "null" {
+		return n, true
+	}
+	s, percent := strings.CutSuffix(strings.TrimSpace(asText(raw)), "%")
+	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, false
+	}
+	if percent {
+		n /= 100
+	}
+	return n, true
+}
+
+func asConfidence(raw json.RawMessage) float64 {
+	n, ok := asNumber(raw)
+	if !ok {
+		return DefaultConfidence
+	}
+	return min(max(n, 0), 1)
+}
+
+// asSubTasks returns the sub-tasks of a list of objects or of queries alone.
+// What has no priority is as urgent as its place says.
+func asSubTasks(raw json.RawMessage) []SubTask {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	var out []SubTask
+	for i, one := range list {
+		t := SubTask{Priority: i + 1}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(one, &members) == nil {
+			t.Query = asText(members["query"])
+			if n, ok := asNumber(members["priority"]); ok {
+				t.Priority = int(min(max(n, math.MinInt32), math.MaxInt32))
+			}
+		} else {
+			t.Query = asText(one)
+		}
+		if t.Query = strings.TrimSpace(t.Query); t.Query != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func asTruth(raw json.RawMessage) bool {
+	switch strings.ToLower(asText(raw)) {
+	case "true", "yes", "1":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,478 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config is what a run is made with.
+type Config struct {
+	Asker       Asker
+	Toolbox     Toolbox  // nil: no tools
+	Prompts     *Prompts // nil: DefaultPrompts
+	Bounds      Bounds
+	Parallel    int  // frames asked at the same time; default 1
+	Interactive bool // frames may ask the user
+	NoReasoning bool // answers without a chain of thought
+	Seed        uint64
+	Log         *slog.Logger // default slog.Default()
+	Emit        func(Event)  // is told what happens, by the goroutine that called Go; nil: nobody
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Asker == nil {
+		return c, errors.New("agent: nobody to ask")
+	}
+	var err error
+	if c.Bounds, err = c.Bounds.withDefaults(); err != nil {
+		return c, err
+	}
+	if c.Prompts == nil {
+		c.Prompts = DefaultPrompts()
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Emit == nil {
+		c.Emit = func(Event) {}
+	}
+	c.Parallel = max(1, c.Parallel)
+	return c, nil
+}
+
+// A Run works on one query. It is used by one goroutine at a time.
+type Run struct {
+	c       Config
+	frames  []*Frame       // by ID - 1
+	asked   map[string]int // key of a query: its frame
+	purse   *purse
+	spent   time.Duration
+	bound   string // the first that kept anything from being done
+	closing string // the bound that has ended the run but for its synthesis
+	failed  error  // why the root has no answer
+
+	notes chan func() // while Go runs: what the goroutines of frames have to say
+}
+
+// New begins a run. Nothing is asked before Go.
+func New(query string, c Config) (*Run, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(query) == "" {
+		return nil, errors.New("agent: the query is empty")
+	}
+	r := &Run{c: c, asked: map[string]int{}, purse: &purse{left: c.Bounds.Tokens}}
+	_, err = r.add(nil, SubTask{Query: query}, 0)
+	return r, err
+}
+
+// add appends a frame. place counts it among its siblings.
+func (r *Run) add(parent *Frame, t SubTask, place int) (*Frame, error) {
+	f := &Frame{ID: len(r.frames) + 1, Depth: 1, Query: t.Query, Priority: t.Priority, Status: StatusReady}
+	if parent != nil {
+		f.Parent, f.Depth, f.Place = parent.ID, parent.Depth+1, append(slices.Clone(parent.Place), place)
+	}
+	r.frames = append(r.frames, f)
+	r.asked[key(f.Query)] = f.ID
+	text, err := r.c.Prompts.text(promptQuestion, r.situation(f))
+	if err != nil {
+		return nil, err
+	}
+	f.Messages = []Message{{Role: "user", Content: text}}
+	return f, nil
+}
+
+func (r *Run) frame(id int) *Frame { return r.frames[id-1] }
+
+func (r *Run) root() *Frame { return r.frames[0] }
+
+// situation is what the templates are told of a frame.
+func (r *Run) situation(f *Frame) *Situation {
+	s := &Situation{
+		Query: f.Query, Task: r.root().Query, Depth: f.Depth, CanContinue: f.Depth < r.c.Bounds.Depth,
+		CanAskUser: r.c.Interactive, MaxSubTasks: r.c.Bounds.SubTasks,
+	}
+	for id := f.Parent; id != 0; id = r.frame(id).Parent {
+		s.Path = append(s.Path, r.frame(id).Query)
+	}
+	slices.Reverse(s.Path)
+	if r.c.Toolbox != nil {
+		s.Tools = r.c.Toolbox.Tools()
+	}
+	return s
+}
+
+// ErrTime says that a run's time was over before there was an answer.
+var ErrTime = errors.New("agent: cut off for lack of time")
+
+// Go runs until there is an answer, or until nothing can go on without the
+// user: then Answer and call it again. If ctx ends first, its cause is returned,
+// and Go may be called again too: frames that were being asked will be asked
+// anew. Other errors are the root's, ErrTime, ErrNoRoom and the Asker's among
+// them, and final.
+func (r *Run) Go(ctx context.Context) (*Outcome, error) {
+	began := time.Now()
+	defer func() { r.spent += time.Since(began) }()
+	left := r.c.Bounds.Time - r.spent
+	work, endWork := context.WithTimeoutCause(ctx, left-r.c.Bounds.timeReserve(), ErrTime)
+	defer endWork()
+	last, endLast := context.WithTimeoutCause(ctx, left, ErrTime)
+	defer endLast()
+
+	r.notes = make(chan func())
+	running := 0
+	for {
+		for running < r.c.Parallel && ctx.Err() == nil {
+			if work.Err() != nil {
+				r.close(BoundTime)
+			}
+			f := r.next(r.root())
+			if f == nil {
+				break
+			}
+			tokens, ok := r.grant(f)
+			if !ok {
+				if running > 0 {
+					break // some of what the others hold will come back
+				}
+				r.close(BoundTokens)
+				if f.ID == 1 && f.Status == StatusSplit {
+					r.joined(f)
+					r.finish(f)
+				} else if f.ID == 1 {
+					_ = r.fail(f, ErrNoRoom)
+				}
+				continue
+			}
+			running++
+			r.begin(pick(f.ID == 1 && f.Status == StatusSplit, last, work), f, tokens, func() { running-- })
+		}
+		if running == 0 {
+			break
+		}
+		(<-r.notes)()
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	return r.outcome(), nil
+}
+
+func pick[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// close ends the run but for what runs and for its last synthesis.
+func (r *Run) close(bound string) {
+	if r.closing == "" {
+		r.closing = bound
+		r.reached(nil, bound)
+	}
+}
+
+// reached notes that a bound kept a frame, or the run, from something.
+func (r *Run) reached(f *Frame, bound string) {
+	if r.bound == "" {
+		r.bound = bound
+	}
+	if f != nil && f.Bound == "" {
+		f.Bound = bound
+	}
+}
+
+// next returns the first frame at f or below that can be asked, depth first and
+// in order of priority. On the way it ends those that a closing run leaves
+// behind.
+func (r *Run) next(f *Frame) *Frame {
+	closing := r.closing != "" && (f.ID != 1 || f.Status != StatusSplit)
+	switch f.Status {
+	case StatusReady:
+		if !closing {
+			return f
+		}
+		r.reached(f, r.closing)
+		_ = r.fail(f, fmt.Errorf("not begun for lack of %s", r.closing))
+	case StatusWaiting:
+		if closing {
+			r.reached(f, r.closing)
+			r.finish(f)
+		}
+	case StatusSplit:
+		for _, id := range f.Children {
+			if g := r.next(r.frame(id)); g != nil {
+				return g
+			}
+		}
+		for _, id := range f.Children {
+			if !r.frame(id).ended() {
+				return nil
+			}
+		}
+		if !closing {
+			return f
+		}
+		r.reached(f, r.closing)
+		r.finish(f)
+	}
+	return nil
+}
+
+// fewTokens is the least worth asking with.
+const fewTokens = 64
+
+// grant takes the tokens for the next answer of a frame.
+func (r *Run) grant(f *Frame) (int, bool) {
+	keep := r.c.Bounds.tokenReserve()
+	if f.ID == 1 && f.Status == StatusSplit {
+		keep = 0
+	}
+	n := r.purse.take(r.c.Bounds.FrameTokens, keep)
+	if n == 0 || n < min(fewTokens, r.c.Bounds.FrameTokens) && len(r.frames) > 1 {
+		r.purse.giveBack(n)
+		return 0, false
+	}
+	return n, true
+}
+
+// finish ends a frame with the conclusion that it has.
+func (r *Run) finish(f *Frame) {
+	f.Status = StatusDone
+	r.emit(Event{Type: EventFinished}, f)
+}
+
+// fail ends a frame without a conclusion.
+func (r *Run) fail(f *Frame, err error) error {
+	f.Status, f.Error = StatusFailed, strings.TrimPrefix(err.Error(), "agent: ")
+	if f.ID == 1 {
+		r.failed = err
+	}
+	r.emit(Event{Type: EventFinished}, f)
+	return err
+}
+
+// emit tells of a frame as it is now.
+func (r *Run) emit(e Event, f *Frame) {
+	now := f.told()
+	e.Frame = &now
+	r.c.Emit(e)
+}
+
+// told is a frame as others are told of it, without what only the run needs.
+func (f *Frame) told() Frame {
+	out := *f
+	out.Messages, out.Place = nil, nil
+	return out
+}
+
+// answered does what the answer of a frame says.
+func (r *Run) answered(f *Frame, e *Envelope) {
+	f.Envelope, f.Conclusion, f.Confidence = e, e.Conclusion, e.Confidence
+	switch {
+	case f.Synthesized:
+		r.finish(f)
+	case e.ShouldContinue():
+		r.split(f)
+		r.emit(Event{Type: EventAnswer}, f)
+	case e.ShouldAskUser() && r.c.Interactive:
+		f.Status = StatusWaiting
+		r.emit(Event{Type: EventAnswer}, f)
+	default:
+		r.finish(f)
+	}
+}
+
+// split makes frames of sub-tasks.
+func (r *Run) split(f *Frame) {
+	f.Status = StatusSplit
+	list := slices.Clone(f.Envelope.SubTasks)
+	slices.SortStableFunc(list, func(a, b SubTask) int { return a.Priority - b.Priority })
+	for i, t := range list {
+		s := Skipped{SubTask: t}
+		switch first := r.asked[key(t.Query)]; {
+		case first != 0:
+			s.Reason, s.Frame = reasonRepeated, first
+		case f.Depth >= r.c.Bounds.Depth:
+			s.Reason = BoundDepth
+		case i >= r.c.Bounds.SubTasks:
+			s.Reason = BoundSubTasks
+		case len(r.frames) >= r.c.Bounds.Frames:
+			s.Reason = BoundFrames
+		}
+		if s.Reason == "" {
+			child, err := r.add(f, t, i)
+			f.Children = append(f.Children, child.ID)
+			if err != nil {
+				_ = r.fail(child, err)
+			}
+			continue
+		}
+		if s.Reason != reasonRepeated {
+			r.reached(f, s.Reason)
+		}
+		f.Skipped = append(f.Skipped, s)
+		r.emit(Event{Type: EventSkipped, Skipped: &s}, f)
+	}
+}
+
+// Answer gives a frame that waits what the user says.
+func (r *Run) Answer(frame int, text string) error {
+	if frame < 1 || frame > len(r.frames) {
+		return fmt.Errorf("agent: there is no frame %d", frame)
+	}
+	f := r.frame(frame)
+	if f.Status != StatusWaiting {
+		return fmt.Errorf("agent: frame %d does not wait for an answer, it is %s", frame, f.Status)
+	}
+	f.Messages = append(f.Messages, Message{Role: "assistant", Content: string(mustJSON(f.Envelope))}, Message{Role: "user", Content: text})
+	f.Status = StatusReady
+	return nil
+}
+
+// An Outcome is what has become of a run.
+type Outcome struct {
+	Status    Status    `json:"status"` // done, or waiting for its user
+	Bound     string    `json:"bound,omitempty"`
+	Answer    *Envelope `json:"answer,omitempty"`    // of a run that is done
+	Questions []Asked   `json:"questions,omitempty"` // of one that waits
+	Frames    []Frame   `json:"frames"`              // by ID
+	Totals    RunTotals `json:"totals"`
+	Surprise  *float64  `json:"surprise,omitempty"` // of the answer
+}
+
+// Asked is a question to the user.
+type Asked struct {
+	Frame    int    `json:"frame"`
+	Question string `json:"question"`
+}
+
+// RunTotals are sums over the frames of a run.
+type RunTotals struct {
+	Frames           int     `json:"frames"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	TokensSaved      *int    `json:"tokens_saved,omitempty"` // nil: there is no tokenizer
+	TimeMS           float64 `json:"time_ms"`                // of asking, which is more than the run took where frames ran side by side
+}
+
+func (r *Run) outcome() *Outcome {
+	out := &Outcome{Status: StatusDone, Bound: r.bound}
+	for _, f := range r.frames {
+		out.Frames = append(out.Frames, f.told())
+		if f.Status == StatusWaiting {
+			out.Questions = append(out.Questions, Asked{f.ID, f.Conclusion})
+		}
+		t := &out.Totals
+		t.Frames++
+		t.PromptTokens += f.PromptTokens
+		t.CompletionTokens += f.CompletionTokens
+		t.TimeMS += f.TimeMS
+		if f.TokensSaved != nil {
+			if t.TokensSaved == nil {
+				t.TokensSaved = new(int)
+			}
+			*t.TokensSaved += *f.TokensSaved
+		}
+	}
+	if len(out.Questions) > 0 {
+		out.Status = StatusWaiting
+		return out
+	}
+	out.Answer, out.Surprise = r.root().Envelope, r.root().Surprise
+	attrs := []any{
+		slog.Int("frames", out.Totals.Frames), slog.Int("prompt_tokens", out.Totals.PromptTokens),
+		slog.Int("completion_tokens", out.Totals.CompletionTokens), slog.String("bound", out.Bound),
+	}
+	if saved := out.Totals.TokensSaved; saved != nil {
+		attrs = append(attrs, slog.Int("tokens_saved", *saved))
+	}
+	r.c.Log.Info("an agent's run", attrs...)
+	return out
+}
+
+// state is a run as it is written down.
+type state struct {
+	Version     int           `json:"version"`
+	Bounds      Bounds        `json:"bounds"`
+	Interactive bool          `json:"interactive"`
+	NoReasoning bool          `json:"no_reasoning"`
+	Seed        uint64        `json:"seed"`
+	Tokens      int           `json:"tokens"` // left
+	Spent       time.Duration `json:"spent"`
+	Bound       string        `json:"bound,omitempty"`
+	Closing     string        `json:"closing,omitempty"`
+	Frames      []*Frame      `json:"frames"`
+}
+
+// stateVersion changes with the meaning of state.
+const stateVersion = 1
+
+// MarshalJSON writes a run down while Go does not run.
+func (r *Run) MarshalJSON() ([]byte, error) {
+	return json.Marshal(state{
+		stateVersion, r.c.Bounds, r.c.Interactive, r.c.NoReasoning, r.c.Seed, r.purse.rest(), r.spent, r.bound, r.closing, r.frames,
+	})
+}
+
+// Restore returns a run that was written down. Of the config, what the run keeps
+// to comes from there: bounds, seed, whether it may ask.
+func Restore(data []byte, c Config) (*Run, error) {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("agent: a run: %w", err)
+	}
+	if s.Version != stateVersion {
+		return nil, fmt.Errorf("agent: a run of version %d, not %d", s.Version, stateVersion)
+	}
+	c.Bounds, c.Interactive, c.NoReasoning, c.Seed = s.Bounds, s.Interactive, s.NoReasoning, s.Seed
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{c: c, asked: map[string]int{}, purse: &purse{left: s.Tokens}, spent: s.Spent, bound: s.Bound, closing: s.Closing, frames: s.Frames}
+	if len(r.frames) == 0 {
+		return nil, errors.New("agent: a run without frames")
+	}
+	for i, f := range r.frames {
+		if err := r.check(i, f); err != nil {
+			return nil, err
+		}
+		r.asked[key(f.Query)] = f.ID
+	}
+	return r, nil
+}
+
+// check sees to it that a frame that was read is one that a run can have.
+func (r *Run) check(i int, f *Frame) error {
+	bad := f == nil || f.ID != i+1 || f.Parent < 0 || f.Parent >= f.ID || (f.Parent == 0) != (i == 0) || len(f.Messages) == 0
+	if bad {
+		return fmt.Errorf("agent: a run whose frame %d is broken", i+1)
+	}
+	for _, id := range f.Children {
+		if id <= f.ID || id > len(r.frames) {
+			return fmt.Errorf("agent: a run whose frame %d has the sub-task %d", f.ID, id)
+		}
+	}
+	switch f.Status {
+	case StatusReady, StatusDone, StatusFailed:
+		return nil
+	case StatusWaiting, StatusSplit:
+		if f.Envelope != nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("agent: a run whose frame %d is %q", f.ID, f.Status)
+}
