@@ -56,6 +56,7 @@ const architecture = `
 
 	# What callers build on answers.
 	repair < agent;
+	agent, github.com/bmatcuk/doublestar/v4 < agent/files;
 
 	# What puts them together.
 	backend, decoder/sampling, decoder/walk, schema, gbnf, chat < engine;

@@ -1,0 +1,156 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"stencil/agent"
+)
+
+// Options bound what one call may do. A zero field means its default.
+type Options struct {
+	Hidden      bool          // also what begins with a dot
+	ResultBytes int           // of the text of a result, apart from the remarks at its end; default 16 KiB, about 4,000 tokens; at least 256
+	Results     int           // names or lines in a result; default 200
+	LineBytes   int           // of a line that grep_files shows; default 300; at least 32
+	Entries     int           // names that a search may come by; default 200,000
+	ReadBytes   int64         // read from files; default 64 MiB
+	Depth       int           // folders below one another that a search goes into; default 64
+	Time        time.Duration // default 10 s
+}
+
+func (o Options) withDefaults() Options {
+	set := func(p *int, n int) {
+		if *p <= 0 {
+			*p = n
+		}
+	}
+	set(&o.ResultBytes, 16<<10)
+	set(&o.Results, 200)
+	set(&o.LineBytes, 300)
+	set(&o.Entries, 200_000)
+	set(&o.Depth, 64)
+	o.ResultBytes, o.LineBytes = max(o.ResultBytes, 256), max(o.LineBytes, 32)
+	if o.ReadBytes <= 0 {
+		o.ReadBytes = 64 << 20
+	}
+	if o.Time <= 0 {
+		o.Time = 10 * time.Second
+	}
+	return o
+}
+
+// A Box holds the tools for one folder. It is an [agent.Toolbox] and may be used
+// by several goroutines at once.
+type Box struct {
+	root  *os.Root
+	opt   Options
+	tools []tool
+}
+
+var _ agent.Toolbox = (*Box)(nil)
+
+// Open returns the tools for a folder, which may itself be a link. The folder
+// stays open until Close, also where it is moved.
+func Open(dir string, o Options) (*Box, error) {
+	// Opening something else than a folder could block.
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("files: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("files: %s: not a folder", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("files: %w", err)
+	}
+	b := &Box{root: root, opt: o.withDefaults()}
+	b.tools = b.makeTools()
+	return b, nil
+}
+
+// Close closes the folder. Calls that come later fail.
+func (b *Box) Close() error {
+	if err := b.root.Close(); err != nil {
+		return fmt.Errorf("files: %w", err)
+	}
+	return nil
+}
+
+// Tools returns the tools, always in the same order.
+func (b *Box) Tools() []agent.Tool {
+	var out []agent.Tool
+	for _, t := range b.tools {
+		out = append(out, agent.Tool{Name: t.name, Description: t.description, Parameters: t.schema()})
+	}
+	return out
+}
+
+// Call runs a tool. It ends soon after ctx or the time for a call does.
+func (b *Box) Call(ctx context.Context, name string, arguments json.RawMessage) string {
+	i := slices.IndexFunc(b.tools, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		var names []string
+		for _, t := range b.tools {
+			names = append(names, t.name)
+		}
+		return failed(fmt.Errorf("there is no tool %s; the tools are %s", quote(name), strings.Join(names, ", ")))
+	}
+	t := b.tools[i]
+	args, err := t.read(arguments)
+	if err != nil {
+		return failed(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.opt.Time)
+	defer cancel()
+	text, err := t.run(&work{Box: b, ctx: ctx, entries: b.opt.Entries, bytes: b.opt.ReadBytes}, args)
+	if err != nil {
+		return failed(err)
+	}
+	return text
+}
+
+func failed(err error) string { return "error: " + err.Error() }
+
+// work is what one call has left to spend, and why its result is not whole.
+type work struct {
+	*Box
+	ctx     context.Context
+	entries int   // names to come by
+	bytes   int64 // to read from files
+
+	stop       string // why the search ended early; "" if it didn't
+	hidden     bool   // something hidden was left out
+	deep       bool   // so were folders that are too far down
+	unreadable int    // so were files and folders that can't be read
+}
+
+// goOn reports whether there is time left.
+func (w *work) goOn() bool {
+	if w.stop == "" && w.ctx.Err() != nil {
+		w.stop = "time is up"
+	}
+	return w.stop == ""
+}
+
+// remarks says what a search left out.
+func (w *work) remarks(r *result) {
+	if w.stop != "" {
+		r.remark("not everything was looked at: %s; narrow the search to a folder or to fewer files", w.stop)
+	}
+	if w.deep {
+		r.remark("folders more than %d levels down were left out; start the pattern with such a folder's path to look into it", w.opt.Depth)
+	}
+	if w.unreadable > 0 {
+		r.remark("%d files or folders can't be read and were left out", w.unreadable)
+	}
+	if w.hidden {
+		r.remark("hidden names, which begin with a dot, are left out")
+	}
+}

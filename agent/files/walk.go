@@ -1,0 +1,90 @@
+package files
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// An entry is a name that a search comes by.
+type entry struct {
+	at, shown string // where it is; what to call it, which differs below a link
+	mode      fs.FileMode
+}
+
+// label returns what results call it.
+func (e *entry) label() string {
+	if e.mode.IsDir() {
+		return show(e.shown) + "/"
+	}
+	return show(e.shown)
+}
+
+// walk visits what is in a folder and below, sorted by path, a folder before
+// what is in it, until visit returns false. Levels more than depth below are
+// left out. It returns false if it ended early; why is in w.stop, if it was not
+// visit. Folders that are links are visited but not gone into.
+func (w *work) walk(at, shown string, depth int, visit func(*entry) bool) bool {
+	entries, err := w.entriesOf(at, shown)
+	if err != nil {
+		w.unreadable++
+	}
+	for _, e := range entries {
+		if !w.goOn() || !visit(&e) {
+			return false
+		}
+		if !e.mode.IsDir() {
+			continue
+		}
+		if depth == 0 {
+			w.deep = true
+		} else if !w.walk(e.at, e.shown, depth-1, visit) {
+			return false
+		}
+	}
+	return w.stop == ""
+}
+
+// entriesOf returns what is in a folder, sorted as paths are: a folder's name
+// has a slash at its end.
+func (w *work) entriesOf(at, shown string) ([]entry, error) {
+	f, err := w.open(at, shown, fs.ModeDir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []entry
+	for w.goOn() {
+		// In pieces: a folder can have more entries than there is memory.
+		some, err := f.ReadDir(512)
+		for _, d := range some {
+			if hidden(d.Name()) && !w.opt.Hidden {
+				w.hidden = true
+				continue
+			}
+			if w.entries--; w.entries < 0 {
+				w.stop = "there are too many files"
+				break
+			}
+			out = append(out, entry{path.Join(at, d.Name()), path.Join(shown, d.Name()), d.Type()})
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				w.unreadable++
+			}
+			break
+		}
+	}
+	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(sortKey(&a), sortKey(&b)) })
+	return out, nil
+}
+
+func sortKey(e *entry) string {
+	if e.mode.IsDir() {
+		return e.shown + "/"
+	}
+	return e.shown
+}
