@@ -7,11 +7,14 @@ import (
 	"slices"
 )
 
+// Fewest is the number of figures below which there are no bounds.
+const Fewest = 6
+
 // Median returns the median of figures, and bounds between which the true
 // median lies with a probability of 95% or more: order statistics, chosen by
 // what a fair coin would do, whatever the distribution of the figures. Below
-// six figures there are no such bounds; then they are the extremes. The median
-// of no figures is NaN.
+// Fewest there are no such bounds; then they are the extremes. The median of no
+// figures is NaN.
 func Median(figures []float64) (median, low, high float64) {
 	n := len(figures)
 	if n == 0 {

@@ -84,8 +84,10 @@ type Result struct {
 	spans   []engine.Span
 }
 
-// An Estimate is a median and the bounds between which it lies with 95%.
+// An Estimate is a median and the bounds between which it lies with 95%; of
+// fewer than interval.Fewest rounds the extremes.
 type Estimate struct {
+	Rounds int     `json:"rounds"`
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
@@ -93,7 +95,7 @@ type Estimate struct {
 
 func estimate(figures []float64) Estimate {
 	m, l, h := interval.Median(figures)
-	return Estimate{m, l, h}
+	return Estimate{len(figures), m, l, h}
 }
 
 func (o Bench) withDefaults() Bench {

@@ -87,16 +87,16 @@ func TestReadCases(t *testing.T) {
 func made() []*Result {
 	at := time.Unix(1, 0)
 	return []*Result{
-		{Case: "flat", Parallel: 1, Mode: ModeFree, Rounds: 2, Tokens: 80, TimePerToken: Estimate{100, 90, 110},
-			Overhead: Estimate{math.NaN(), math.NaN(), math.NaN()}, Parts: map[string]float64{"forward": 90}, samples: []float64{90, 110}},
-		{Case: "flat", Parallel: 1, Mode: ModeMask, Rounds: 2, Tokens: 80, TimePerToken: Estimate{101, 95, 111},
-			Overhead: Estimate{0.01, -0.02, 0.03}, Parts: map[string]float64{"forward": 90, "mask": 1.25}, samples: []float64{95, 111},
+		{Case: "flat", Parallel: 1, Mode: ModeFree, Rounds: 2, Tokens: 80, TimePerToken: Estimate{9, 100, 90, 110},
+			Overhead: Estimate{9, math.NaN(), math.NaN(), math.NaN()}, Parts: map[string]float64{"forward": 90}, samples: []float64{90, 110}},
+		{Case: "flat", Parallel: 1, Mode: ModeMask, Rounds: 2, Tokens: 80, TimePerToken: Estimate{9, 101, 95, 111},
+			Overhead: Estimate{9, 0.01, -0.02, 0.03}, Parts: map[string]float64{"forward": 90, "mask": 1.25}, samples: []float64{95, 111},
 			spans: []engine.Span{
 				{Part: engine.PartMask, Start: at.Add(2 * time.Microsecond), Took: time.Microsecond, Request: "document 1"},
 				{Part: engine.PartForward, Start: at, Took: 5 * time.Microsecond, Tokens: 3},
 				{Part: engine.PartSample, Start: at.Add(6 * time.Microsecond), Took: time.Microsecond, Request: "document 2", Choice: 1, Tokens: 1},
 			}},
-		{Case: "flat", Parallel: 4, Mode: ModeForced, Overhead: Estimate{-0.3, -0.4, -0.2}, Forced: 0.5},
+		{Case: "flat", Parallel: 4, Mode: ModeForced, Overhead: Estimate{2, -0.3, -0.4, -0.2}, Forced: 0.5},
 	}
 }
 
@@ -106,7 +106,7 @@ func TestReports(t *testing.T) {
 	if err := WriteTable(&b, setting, made()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"+1.0%", "-2.0% … +3.0%", "-30.0%", "50%", "1.25", "stencil bench", "commit abc"} {
+	for _, want := range []string{"+1.0%", "-2.0% … +3.0%", "-30.0%", "too few rounds (2)", "50%", "1.25", "stencil bench", "commit abc"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -17,6 +17,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama"
+	"stencil/bench/interval"
 	"stencil/decoder/sampling"
 )
 
@@ -101,6 +102,9 @@ func WriteTable(w io.Writer, s Setting, results []*Result) error {
 func between(e Estimate) string {
 	if math.IsNaN(e.Median) {
 		return ""
+	}
+	if e.Rounds < interval.Fewest {
+		return fmt.Sprintf("too few rounds (%d)", e.Rounds)
 	}
 	return percent(e.Low) + " … " + percent(e.High)
 }
