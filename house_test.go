@@ -55,7 +55,8 @@ const architecture = `
 	< backend/llama, backend/llama/internal/reference;
 
 	# What callers build on answers.
-	repair < agent;
+	repair < agent, agent/signals;
+	go.etcd.io/bbolt < agent/outcomes;
 	agent, github.com/bmatcuk/doublestar/v4 < agent/files;
 
 	# What puts them together.
@@ -64,7 +65,7 @@ const architecture = `
 	golang.org/x/text
 	< engine;
 
-	engine, asking, agent, schema/typescript, models, backend/llama, backend/scripted < server;
+	engine, asking, agent, agent/signals, agent/outcomes, schema/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons, backend/llama < models/train;

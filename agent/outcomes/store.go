@@ -1,0 +1,334 @@
+package outcomes
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// Errors of a Store.
+var (
+	// ErrUnknown says that there is no assessment of that id, or none any more.
+	ErrUnknown = errors.New("outcomes: there is no assessment with this id")
+	// ErrLocked says that another process has the file open.
+	ErrLocked = errors.New("outcomes: another process has the file open")
+	// ErrDamaged says that a file is no database of this package, or was
+	// damaged.
+	ErrDamaged = errors.New("outcomes: the file is damaged, or is something else")
+)
+
+// Options are the limits of a store. Zero fields mean the default.
+type Options struct {
+	Keep int // assessments kept; default 100,000, some 20 MiB
+}
+
+// A Store is an open file. It is safe for concurrent use.
+type Store struct {
+	db   *bbolt.DB
+	keep int
+}
+
+// An Assessment is a judgement of an answer whose outcome may become known.
+type Assessment struct {
+	ID        string
+	Model     string
+	Composite float64  // confidence in the answer
+	Own       *float64 // what the model itself said; nil: nothing
+	Time      time.Time
+}
+
+// confidence is what is calibrated: the model's own word if it gave one.
+func (a *record) confidence() float64 {
+	if a.Own != nil {
+		return *a.Own
+	}
+	return a.Composite
+}
+
+// record is an assessment in the file.
+type record struct {
+	Model     string    `json:"model"`
+	Composite float64   `json:"composite"`
+	Own       *float64  `json:"own,omitempty"`
+	Time      time.Time `json:"time"`
+	Success   *bool     `json:"success,omitempty"` // nil: not known
+}
+
+// The buckets, and the version of their layout.
+var (
+	assessments = []byte("assessments")
+	order       = []byte("order")
+	models      = []byte("models")
+	meta        = []byte("meta")
+	versionKey  = []byte("version")
+)
+
+const layout = "1"
+
+// batchDelay is how long a write waits for others to share its transaction.
+const batchDelay = 2 * time.Millisecond
+
+// Open opens a file, which it makes if there is none, and the folders above it.
+// The error matches [ErrLocked] or [ErrDamaged] where it is that.
+func Open(path string, o Options) (*Store, error) {
+	if o.Keep == 0 {
+		o.Keep = 100_000
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("outcomes: %w", err)
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		// Reading what a file lacks at its end would end the process.
+		if err := check(path); err != nil {
+			return nil, err
+		}
+	}
+	db, err := open(path, false)
+	if err != nil {
+		return nil, err
+	}
+	db.MaxBatchDelay = batchDelay
+	s := &Store{db, o.Keep}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		fresh := tx.Bucket(meta) == nil
+		for _, name := range [][]byte{assessments, order, models, meta} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		if fresh {
+			return tx.Bucket(meta).Put(versionKey, []byte(layout))
+		}
+		if v := string(tx.Bucket(meta).Get(versionKey)); v != layout {
+			return fmt.Errorf("its layout is of version %q, not %s", v, layout)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("outcomes: %s: %w", path, err), db.Close())
+	}
+	return s, nil
+}
+
+// open opens a database, or says at once that another process has it.
+func open(path string, readOnly bool) (*bbolt.DB, error) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Nanosecond, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType})
+	switch {
+	case err == nil:
+		return db, nil
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return nil, damaged(path, err)
+	}
+	return nil, fmt.Errorf("outcomes: %w", err)
+}
+
+func damaged(path string, cause error) error {
+	return fmt.Errorf("%w: %s: %w (move it away to begin anew)", ErrDamaged, path, cause)
+}
+
+// check reads a whole file and says whether it is in order.
+func check(path string) (err error) {
+	// A page that the file has lost is then a panic, not the end of the process.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = damaged(path, fmt.Errorf("it can't be read: %v", p))
+		}
+	}()
+	db, err := open(path, true)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.View(func(tx *bbolt.Tx) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("outcomes: %w", err)
+		}
+		if tx.Size() > info.Size() {
+			return damaged(path, fmt.Errorf("it has %d bytes of %d", info.Size(), tx.Size()))
+		}
+		for _, name := range [][]byte{assessments, order, models} {
+			b := tx.Bucket(name)
+			if b == nil {
+				return damaged(path, fmt.Errorf("it has no %s", name))
+			}
+			if err := b.ForEach(func(_, _ []byte) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Close closes the file.
+func (s *Store) Close() error { return s.db.Close() }
+
+// update runs a change in a transaction that others may share. A change may be
+// run again, and must then begin anew.
+func (s *Store) update(change func(tx *bbolt.Tx) error) error {
+	return s.db.Batch(change)
+}
+
+// Add keeps an assessment. An id may be added once.
+func (s *Store) Add(a Assessment) error {
+	if a.ID == "" || a.Model == "" {
+		return errors.New("outcomes: an assessment needs an id and a model")
+	}
+	value, err := json.Marshal(record{Model: a.Model, Composite: a.Composite, Own: a.Own, Time: a.Time})
+	if err != nil {
+		return fmt.Errorf("outcomes: %w", err)
+	}
+	return s.update(func(tx *bbolt.Tx) error {
+		list, numbers := tx.Bucket(assessments), tx.Bucket(order)
+		if list.Get([]byte(a.ID)) != nil {
+			return fmt.Errorf("outcomes: there is an assessment %q already", a.ID)
+		}
+		n, err := numbers.NextSequence()
+		if err != nil {
+			return err
+		}
+		if err := numbers.Put(binary.BigEndian.AppendUint64(nil, n), []byte(a.ID)); err != nil {
+			return err
+		}
+		if err := list.Put([]byte(a.ID), value); err != nil {
+			return err
+		}
+		return s.drop(list, numbers, n)
+	})
+}
+
+// drop drops what is too old when assessment n is the newest: numbers are given
+// without gaps.
+func (s *Store) drop(list, numbers *bbolt.Bucket, n uint64) error {
+	c := numbers.Cursor()
+	for key, id := c.First(); key != nil && binary.BigEndian.Uint64(key)+uint64(s.keep) <= n; key, id = c.First() {
+		if err := list.Delete(id); err != nil {
+			return err
+		}
+		if err := numbers.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Report says what became of an answer and returns the calibration of its model
+// with it. A later report on the same one replaces an earlier one. The error
+// matches [ErrUnknown] if there is no such assessment.
+func (s *Store) Report(id string, success bool) (model string, c Calibration, err error) {
+	err = s.update(func(tx *bbolt.Tx) error {
+		list := tx.Bucket(assessments)
+		var r record
+		value := list.Get([]byte(id))
+		if value == nil {
+			return ErrUnknown
+		}
+		if err := json.Unmarshal(value, &r); err != nil {
+			return fmt.Errorf("outcomes: assessment %q: %w", id, err)
+		}
+		model = r.Model
+		before := r.Success
+		r.Success = &success
+		value, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("outcomes: %w", err)
+		}
+		if err := list.Put([]byte(id), value); err != nil {
+			return err
+		}
+		c, err = change(tx, model, func(t *Totals) {
+			if before != nil {
+				t.add(r.confidence(), *before, -1)
+			}
+			t.add(r.confidence(), success, 1)
+		})
+		return err
+	})
+	return model, c, err
+}
+
+// Record counts an outcome that belongs to no assessment, and returns the
+// calibration of the model with it.
+func (s *Store) Record(model string, confidence float64, success bool) (c Calibration, err error) {
+	if model == "" || !(confidence >= 0 && confidence <= 1) {
+		return c, fmt.Errorf("outcomes: an outcome needs a model and a confidence from 0 to 1, not %q and %g", model, confidence)
+	}
+	err = s.update(func(tx *bbolt.Tx) (err error) {
+		c, err = change(tx, model, func(t *Totals) { t.add(confidence, success, 1) })
+		return err
+	})
+	return c, err
+}
+
+// change changes a model's totals.
+func change(tx *bbolt.Tx, model string, by func(*Totals)) (Calibration, error) {
+	t, err := totals(tx, model)
+	if err != nil {
+		return Calibration{}, err
+	}
+	by(&t)
+	value, err := json.Marshal(t)
+	if err != nil {
+		return Calibration{}, fmt.Errorf("outcomes: %w", err)
+	}
+	return t.Calibration(), tx.Bucket(models).Put([]byte(model), value)
+}
+
+func totals(tx *bbolt.Tx, model string) (t Totals, err error) {
+	if value := tx.Bucket(models).Get([]byte(model)); value != nil {
+		if err := json.Unmarshal(value, &t); err != nil {
+			return t, fmt.Errorf("outcomes: totals of %q: %w", model, err)
+		}
+	}
+	return t, nil
+}
+
+// Calibration returns how well a model is calibrated; with a count of 0 if
+// nothing is known of it.
+func (s *Store) Calibration(model string) (c Calibration, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		t, err := totals(tx, model)
+		c = t.Calibration()
+		return err
+	})
+	return c, err
+}
+
+// Models returns the models of which outcomes are known, in the order of their
+// names.
+func (s *Store) Models() (names []string, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(models).ForEach(func(name, _ []byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+	})
+	return names, err
+}
+
+// Outcome returns what became of the answer of an assessment; nil: it is not
+// known.
+func (s *Store) Outcome(id string) (success *bool, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		value := tx.Bucket(assessments).Get([]byte(id))
+		if value == nil {
+			return ErrUnknown
+		}
+		var r record
+		err := json.Unmarshal(value, &r)
+		success = r.Success
+		return err
+	})
+	return success, err
+}

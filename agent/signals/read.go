@@ -1,0 +1,345 @@
+package signals
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stencil/repair"
+)
+
+// Read reads the signals in a text that an instruction asked for, and returns the
+// text without them: see the package comment for where they are looked for. If
+// nothing is taken out, rest is text, else text without the block or object, and
+// without the white space at its end if that is where it stood.
+func Read(text string) (s Signals, rest string, from Source) {
+	s, rest, from = readBlock(text)
+	if from == FromBlock {
+		return s, rest, from
+	}
+	if s, rest, ok := readObject(rest); ok {
+		return s, rest, FromObject
+	}
+	if s, ok := readPhrases(rest); ok {
+		return s, rest, FromKeywords
+	}
+	return Default(), rest, FromDefaults
+}
+
+// ReadDocument is Read for a text that is to be a document, JSON or another. What
+// belongs to the document is never taken for signals: they are only looked for in
+// a block, and in an object with no members but those of signals in lines of its
+// own after a JSON document that is complete without it.
+func ReadDocument(text string) (s Signals, rest string, from Source) {
+	s, rest, from = readBlock(text)
+	if from == FromBlock {
+		return s, rest, from
+	}
+	if s, before, ok := trailing(rest); ok && json.Valid([]byte(before)) {
+		return s, before, FromObject
+	}
+	return Default(), rest, FromDefaults
+}
+
+// Document reads signals that a mask has made fit [Schema].
+func Document(text string) (Signals, bool) {
+	var s Signals
+	if json.Unmarshal([]byte(text), &s) != nil {
+		return s, false
+	}
+	return s.clamped(), true
+}
+
+// readBlock takes every block out of a text and reads the last one that says
+// something. Without one, from is not FromBlock; blocks that can't be read are
+// taken out all the same.
+func readBlock(text string) (s Signals, rest string, from Source) {
+	var kept strings.Builder
+	for {
+		start, body, end := findBlock(text)
+		if start < 0 {
+			kept.WriteString(text)
+			return s, kept.String(), from
+		}
+		if one, ok := readBody(body); ok {
+			s, from = one, FromBlock
+		}
+		kept.WriteString(text[:start])
+		if text = text[end:]; strings.TrimSpace(text) == "" {
+			return s, trimEnd(kept.String()), from
+		}
+	}
+}
+
+// trimEnd drops the white space that stood between an answer and its signals.
+func trimEnd(text string) string { return strings.TrimRight(text, " \t\r\n") }
+
+// findBlock returns where the first block begins, what stands in it, and where it
+// ends. start is -1 if there is none.
+func findBlock(text string) (start int, body string, end int) {
+	for at := 0; at < len(text); {
+		line, next := lineAt(text, at)
+		fence, ok := opens(line)
+		if !ok {
+			at = next
+			continue
+		}
+		for from := next; from < len(text); {
+			line, after := lineAt(text, from)
+			if closes(line, fence) {
+				return at, text[next:from], after
+			}
+			from = after
+		}
+		end = next + unclosed(text[next:])
+		return at, text[next:end], end
+	}
+	return -1, "", 0
+}
+
+// unclosed returns how much of a text belongs to a block whose fence is missing:
+// the JSON that it begins with, or else what comes before an empty line.
+func unclosed(text string) int {
+	d := json.NewDecoder(strings.NewReader(text))
+	var document json.RawMessage
+	if d.Decode(&document) == nil {
+		return int(d.InputOffset())
+	}
+	if at := emptyLine.FindStringIndex(text); at != nil {
+		return at[1]
+	}
+	return len(text)
+}
+
+var emptyLine = regexp.MustCompile(`\n[ \t]*\r?\n`)
+
+// lineAt returns the line that begins at an offset, without its end, and where
+// the next one begins.
+func lineAt(text string, at int) (line string, next int) {
+	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+		return strings.TrimSuffix(text[at:at+n], "\r"), at + n + 1
+	}
+	return text[at:], len(text)
+}
+
+// opens reports whether a line opens a block, and with which fence.
+func opens(line string) (fence string, ok bool) {
+	line = strings.TrimLeft(line, " \t")
+	for _, c := range "`~" {
+		rest := strings.TrimLeft(line, string(c))
+		if n := len(line) - len(rest); n >= 3 {
+			return line[:n], strings.EqualFold(strings.TrimSpace(rest), Info)
+		}
+	}
+	return "", false
+}
+
+func closes(line, fence string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
+}
+
+// readBody reads what stands in a block: JSON, JSON that can be repaired in one
+// way only, or lines such as "confidence: 0.8".
+func readBody(body string) (Signals, bool) {
+	body = strings.TrimSpace(body)
+	if s, _, ok := readMembers([]byte(body)); ok {
+		return s, true
+	}
+	if fixed, _, err := repair.Repair(body, repair.Hints{}); err == nil {
+		if s, _, ok := readMembers(fixed); ok {
+			return s, true
+		}
+	}
+	return readLines(body)
+}
+
+// readLines reads signals line by line: a name, a colon or equals sign, a value.
+func readLines(body string) (Signals, bool) {
+	members := map[string]json.RawMessage{}
+	for line := range strings.Lines(body) {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			name, value, ok = strings.Cut(line, "=")
+		}
+		name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'*-{ `))
+		value = strings.Trim(strings.TrimSpace(value), `"'*,} `)
+		if !ok || !slices.Contains(memberNames, name) {
+			continue
+		}
+		if raw, err := json.Marshal(value); err == nil {
+			members[name] = raw
+		}
+	}
+	return fromMembers(members)
+}
+
+// memberNames are the members of signals.
+var memberNames = []string{"confidence", "difficulty", "escalation", "reason", "tools"}
+
+// readMembers reads a JSON object that says something, and whether it has no
+// members but those of signals.
+func readMembers(document []byte) (s Signals, only, ok bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(document, &members) != nil {
+		return s, false, false
+	}
+	only = true
+	for name := range members {
+		only = only && slices.Contains(memberNames, name)
+	}
+	s, ok = fromMembers(members)
+	return s, only, ok
+}
+
+// fromMembers reads signals out of the members of an object. It reports false if
+// none of them could be read. Members of a wrong kind count as not said.
+func fromMembers(members map[string]json.RawMessage) (s Signals, ok bool) {
+	if c, ok := share(members["confidence"]); ok {
+		s.Confidence = &c
+	}
+	s.Difficulty = Difficulty(word(members["difficulty"]))
+	s.Escalation = Escalation(word(members["escalation"]))
+	_ = json.Unmarshal(members["reason"], &s.Reason) // a reason of another kind says nothing
+	var tools map[string]json.RawMessage
+	if json.Unmarshal(members["tools"], &tools) == nil {
+		for _, name := range slices.Sorted(maps.Keys(tools)) {
+			if c, ok := share(tools[name]); ok {
+				if s.Tools == nil {
+					s.Tools = map[string]float64{}
+				}
+				s.Tools[name] = c
+			}
+		}
+	}
+	s = s.clamped()
+	return s, s.Confidence != nil || s.Difficulty != "" || s.Escalation != "" || s.Tools != nil
+}
+
+// word returns a string as a word of an enumeration: "Stronger model" is
+// stronger_model.
+func word(raw json.RawMessage) string {
+	var w string
+	if json.Unmarshal(raw, &w) != nil {
+		return ""
+	}
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(w)))
+}
+
+// levels are words that models write in the place of a confidence.
+var levels = map[string]float64{"very_low": 0.1, "low": 0.3, "medium": 0.5, "moderate": 0.5, "high": 0.8, "very_high": 0.95}
+
+// share reads a confidence: a number; a string with one, or with per cent; or one
+// of levels.
+func share(raw json.RawMessage) (float64, bool) {
+	var n float64
+	if len(raw) == 0 || string(raw) == "null" {
+		return 0, false
+	}
+	if json.Unmarshal(raw, &n) == nil {
+		return clamp(n), true
+	}
+	text := word(raw)
+	if level, ok := levels[text]; ok {
+		return level, true
+	}
+	digits, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.ParseFloat(strings.Trim(digits, "_"), 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, false
+	}
+	if percent {
+		n /= 100
+	}
+	return clamp(n), true
+}
+
+// readObject reads the last object with a confidence in a text, and takes it out
+// if that is right: see the package comment.
+func readObject(text string) (s Signals, rest string, ok bool) {
+	if s, before, ok := trailing(text); ok {
+		if strings.TrimSpace(before) != "" {
+			return s, before, true
+		}
+		return s, text, true
+	}
+	for _, o := range objects(text) {
+		if confident(o.text(text)) {
+			s, _, ok = readMembers([]byte(o.text(text)))
+		}
+	}
+	return s, text, ok
+}
+
+// confident reports whether an object has a number as its member confidence.
+func confident(object string) bool {
+	var members struct {
+		Confidence *float64 `json:"confidence"`
+	}
+	return json.Unmarshal([]byte(object), &members) == nil && members.Confidence != nil
+}
+
+// trailing reads the object that a text ends with, alone or in a code fence of
+// its own, if it has a confidence and no members but those of signals, and begins
+// a line. before is the text before it.
+func trailing(text string) (s Signals, before string, ok bool) {
+	end := trimEnd(text)
+	fenced := strings.HasSuffix(end, "```")
+	body := trimEnd(strings.TrimSuffix(end, "```"))
+	at := strings.LastIndexByte(body, '\n')
+	for at >= 0 && !strings.HasPrefix(strings.TrimLeft(body[at+1:], " \t"), "{") {
+		at = strings.LastIndexByte(body[:at], '\n')
+	}
+	if at < 0 && !strings.HasPrefix(body, "{") {
+		return s, "", false
+	}
+	object := body[at+1:]
+	s, only, ok := readMembers([]byte(object))
+	if !ok || !only || !confident(object) {
+		return s, "", false
+	}
+	before = body[:at+1]
+	if fenced {
+		opening := trimEnd(before)
+		line := opening[strings.LastIndexByte(opening, '\n')+1:]
+		if info := strings.TrimPrefix(strings.TrimSpace(line), "```"); info == strings.TrimSpace(line) || info != "" && !strings.EqualFold(info, "json") {
+			return s, "", false
+		}
+		before = opening[:len(opening)-len(line)]
+	}
+	return s, trimEnd(before), true
+}
+
+// A part is a part of a text.
+type part struct{ start, end int }
+
+func (p part) text(of string) string { return of[p.start:p.end] }
+
+// maxStray is how many brackets without their other half are looked at: each
+// costs a look at all of the text.
+const maxStray = 32
+
+// objects returns the JSON objects that stand in a text, but not those within
+// others.
+func objects(text string) (out []part) {
+	stray := 0
+	for i := 0; i < len(text) && stray < maxStray; i++ {
+		if text[i] != '{' {
+			continue
+		}
+		d := json.NewDecoder(strings.NewReader(text[i:]))
+		var object json.RawMessage
+		if d.Decode(&object) != nil {
+			stray++
+			continue
+		}
+		end := i + int(d.InputOffset())
+		out = append(out, part{i, end})
+		i = end - 1
+	}
+	return out
+}

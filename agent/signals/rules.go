@@ -1,0 +1,154 @@
+package signals
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Recommendation says what should be done with an answer.
+type Recommendation string
+
+// The recommendations, from the lightest.
+const (
+	ProceedConfident Recommendation = "proceed_confident"
+	Proceed          Recommendation = "proceed"
+	VerifyOutput     Recommendation = "verify_output"             // check it before it is used
+	RetryStronger    Recommendation = "retry_with_stronger_model" // it is likely to be wrong, and a better model may not be
+	System2          Recommendation = "escalate_to_system2"       // it needs slow thought: more steps, more samples, tools
+	ToHuman          Recommendation = "escalate_to_human"
+)
+
+// Recommendations lists them, from the lightest.
+func Recommendations() []Recommendation {
+	return []Recommendation{ProceedConfident, Proceed, VerifyOutput, RetryStronger, System2, ToHuman}
+}
+
+// A Rule recommends something where all of its conditions hold. A zero field is
+// no condition.
+type Rule struct {
+	Recommendation Recommendation
+	Escalation     Escalation // the model asks for it
+	Composite      float64    // the composite confidence is below it
+	Agreement      float64    // samples were taken, and their agreement is below it
+	Surprise       float64    // it was measured, and is above it
+	Difficulty     Difficulty // the model says that the task is as hard as that, or harder
+	NoEvidence     bool       // neither own word, nor samples, nor surprise
+}
+
+// Rules is the table that decides: the first rule that applies recommends. The
+// last one always does. Rules stand in the order of how grave what they recommend
+// is, the gravest first, so that a higher composite confidence never makes the
+// recommendation graver.
+//
+// The thresholds are a choice: below 0.20 an answer is wrong four times in five,
+// where another try is not worth it; below 0.40 it is more likely wrong than not
+// even if the confidence is too low by a tenth; below 0.60 it is not far from a
+// coin's toss; from 0.85 on a mistake is one in seven or rarer.
+var Rules = []Rule{
+	{Recommendation: ToHuman, Escalation: Human},
+	{Recommendation: ToHuman, Composite: 0.20},
+	{Recommendation: System2, Agreement: 0.40, Composite: 0.60},
+	{Recommendation: System2, Difficulty: Hard, Composite: 0.60},
+	{Recommendation: RetryStronger, Escalation: StrongerModel},
+	{Recommendation: RetryStronger, Composite: 0.40},
+	{Recommendation: VerifyOutput, NoEvidence: true},
+	{Recommendation: VerifyOutput, Escalation: Verify},
+	{Recommendation: VerifyOutput, Composite: 0.60},
+	{Recommendation: VerifyOutput, Agreement: 0.50},
+	{Recommendation: VerifyOutput, Surprise: 0.70},
+	{Recommendation: Proceed, Composite: 0.85},
+	{Recommendation: ProceedConfident},
+}
+
+// facts are what rules ask about.
+type facts struct {
+	composite  float64
+	agreement  *float64
+	surprise   *float64
+	difficulty Difficulty
+	escalation Escalation
+	evidence   bool
+}
+
+// decide returns the first rule that applies.
+func (f *facts) decide() *Rule {
+	return &Rules[slices.IndexFunc(Rules, f.applies)]
+}
+
+func (f *facts) applies(r Rule) bool {
+	difficulty := func(d Difficulty) int { return slices.Index(Difficulties(), d) }
+	return (r.Escalation == "" || f.escalation == r.Escalation) &&
+		(r.Composite == 0 || f.composite < r.Composite) &&
+		(r.Agreement == 0 || f.agreement != nil && *f.agreement < r.Agreement) &&
+		(r.Surprise == 0 || f.surprise != nil && *f.surprise > r.Surprise) &&
+		(r.Difficulty == "" || difficulty(f.difficulty) >= difficulty(r.Difficulty)) &&
+		(!r.NoEvidence || !f.evidence)
+}
+
+// askedFor are the words for escalations that models ask for.
+var askedFor = map[Escalation]string{Verify: "verification", StrongerModel: "a stronger model", Human: "a human"}
+
+// Words says when a rule applies.
+func (r Rule) Words() string {
+	var all []string
+	add := func(given bool, format string, args ...any) {
+		if given {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	add(r.NoEvidence, "nothing was said or measured")
+	add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
+	add(r.Difficulty != "", "the model calls the task %s or harder", r.Difficulty)
+	add(r.Agreement > 0, "agreement below %.2f", r.Agreement)
+	add(r.Surprise > 0, "surprise above %.2f", r.Surprise)
+	add(r.Composite > 0, "composite confidence below %.2f", r.Composite)
+	if len(all) == 0 {
+		return "otherwise"
+	}
+	return strings.Join(all, " and ")
+}
+
+// words says why a rule applied, with the numbers.
+func (f *facts) words(r *Rule) string {
+	var all []string
+	add := func(given bool, format string, args ...any) {
+		if given {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	add(r.NoEvidence, "nothing was said or measured about this answer")
+	add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
+	add(r.Difficulty != "", "the model calls the task %s", f.difficulty)
+	if r.Agreement > 0 {
+		add(true, "the samples' agreement of %.2f is below %.2f", *f.agreement, r.Agreement)
+	}
+	if r.Surprise > 0 {
+		add(true, "the surprise of %.2f is above %.2f", *f.surprise, r.Surprise)
+	}
+	add(r.Composite > 0, "the composite confidence of %.4g is below %.2f", f.composite, r.Composite)
+	if len(all) == 0 {
+		return fmt.Sprintf("the composite confidence of %.4g is at least %.2f and nothing speaks against the answer", f.composite, surely())
+	}
+	return strings.Join(all, " and ")
+}
+
+// surely is the composite confidence from which on the last rule applies.
+func surely() (c float64) {
+	for _, r := range Rules {
+		if r.Words() == (Rule{Composite: r.Composite}).Words() {
+			c = max(c, r.Composite)
+		}
+	}
+	return c
+}
+
+// Table returns the rules as a table in Markdown.
+func Table() string {
+	var b strings.Builder
+	b.WriteString("| recommendation | where |\n| --- | --- |\n")
+	for _, r := range Rules {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Recommendation, r.Words())
+	}
+	return b.String()
+}

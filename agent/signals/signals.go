@@ -1,0 +1,163 @@
+package signals
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// Signals are what a model says about its own answer.
+type Signals struct {
+	Confidence *float64           `json:"confidence,omitempty"` // that the answer is right, 0 to 1; nil: not said
+	Difficulty Difficulty         `json:"difficulty,omitempty"`
+	Escalation Escalation         `json:"escalation,omitempty"`
+	Reason     string             `json:"reason,omitempty"` // for the escalation, in a few words
+	Tools      map[string]float64 `json:"tools,omitempty"`  // for each tool, that its call is right
+}
+
+// Difficulty says how hard a model found a task. The empty one was not said.
+type Difficulty string
+
+// The difficulties, from the least.
+const (
+	Trivial  Difficulty = "trivial"
+	Easy     Difficulty = "easy"
+	Moderate Difficulty = "moderate"
+	Hard     Difficulty = "hard"
+	Expert   Difficulty = "expert"
+)
+
+// Difficulties lists them, from the least.
+func Difficulties() []Difficulty { return []Difficulty{Trivial, Easy, Moderate, Hard, Expert} }
+
+// Escalation says what a model thinks should be done about its answer. The empty
+// one was not said.
+type Escalation string
+
+// The escalations, from the least.
+const (
+	NoEscalation  Escalation = "none"           // it can be used
+	Verify        Escalation = "verify"         // it should be checked
+	StrongerModel Escalation = "stronger_model" // a stronger model should answer
+	Human         Escalation = "human"          // a human should
+)
+
+// Escalations lists them, from the least.
+func Escalations() []Escalation {
+	return []Escalation{NoEscalation, Verify, StrongerModel, Human}
+}
+
+// Source says where signals were read.
+type Source string
+
+// The sources.
+const (
+	FromConstrained Source = "constrained" // a document that was constrained to fit [Schema]
+	FromBlock       Source = "block"
+	FromObject      Source = "object"
+	FromKeywords    Source = "keywords"
+	FromDefaults    Source = "defaults" // nothing was said
+)
+
+// DefaultConfidence is what is assumed of an answer of which nothing is known.
+const DefaultConfidence = 0.5
+
+// Default returns what is assumed where a model says nothing. It is no evidence:
+// [Aggregate] is not to be given it as the model's own word.
+func Default() Signals {
+	c := DefaultConfidence
+	return Signals{Confidence: &c, Difficulty: Moderate, Escalation: NoEscalation}
+}
+
+// clamped returns the signals with every number between 0 and 1, without what
+// is not known here.
+func (s Signals) clamped() Signals {
+	if s.Confidence != nil {
+		c := clamp(*s.Confidence)
+		s.Confidence = &c
+	}
+	if !slices.Contains(Difficulties(), s.Difficulty) {
+		s.Difficulty = ""
+	}
+	if !slices.Contains(Escalations(), s.Escalation) {
+		s.Escalation = ""
+	}
+	var tools map[string]float64
+	for name, c := range s.Tools {
+		if tools == nil {
+			tools = map[string]float64{}
+		}
+		tools[name] = clamp(c)
+	}
+	s.Tools = tools
+	return s
+}
+
+// clamp returns p within 0 and 1; what is no number is 0.
+func clamp(p float64) float64 {
+	if math.IsNaN(p) {
+		return 0
+	}
+	return max(0, min(1, p))
+}
+
+// maxReason is the longest reason in characters, for the schema.
+const maxReason = 120
+
+// Schema returns the JSON Schema of signals, with a confidence for each of the
+// tools. Numbers have at most two decimals: more would be noise, and tokens.
+// Documents of it, written compactly, have no line break.
+func Schema(tools []string) json.RawMessage {
+	type m = map[string]any
+	share := m{"type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.01}
+	properties := []member{
+		{"confidence", share},
+		{"difficulty", m{"enum": Difficulties()}},
+		{"escalation", m{"enum": Escalations()}},
+	}
+	required := []string{"confidence", "difficulty", "escalation"}
+	if len(tools) > 0 {
+		var each []member
+		for _, name := range tools {
+			each = append(each, member{name, share})
+		}
+		properties = append(properties, member{"tools", m{
+			"type": "object", "properties": ordered(each), "required": tools, "additionalProperties": false,
+		}})
+		required = append(required, "tools")
+	}
+	properties = append(properties, member{"reason", m{"type": "string", "maxLength": maxReason}})
+	out, err := json.Marshal(m{"type": "object", "properties": ordered(properties), "required": required, "additionalProperties": false})
+	if err != nil {
+		panic(err) // nothing of it can fail
+	}
+	return out
+}
+
+// ordered are the members of an object in this order, which is that in which a
+// model writes them.
+type ordered []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func (o ordered) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}

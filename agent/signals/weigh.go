@@ -1,0 +1,200 @@
+package signals
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Weights say how much each component counts in the composite confidence. Those
+// that are there are scaled so that they add up to 1.
+type Weights struct {
+	Own         float64 `json:"own"`
+	Population  float64 `json:"population"`
+	Calibration float64 `json:"calibration"`
+	Surprise    float64 `json:"surprise"`
+}
+
+// DefaultWeights returns the weights that are used where none are given.
+func DefaultWeights() Weights {
+	return Weights{Own: 0.30, Population: 0.30, Calibration: 0.25, Surprise: 0.15}
+}
+
+// Check says what is wrong with weights: each must be a number that is not
+// negative, and one of them positive.
+func (w Weights) Check() error {
+	total := 0.0
+	for _, one := range []struct {
+		name   string
+		weight float64
+	}{{"own", w.Own}, {"population", w.Population}, {"calibration", w.Calibration}, {"surprise", w.Surprise}} {
+		if !(one.weight >= 0) || math.IsInf(one.weight, 0) {
+			return fmt.Errorf("signals: the weight %s must be a number that is not negative, not %g", one.name, one.weight)
+		}
+		total += one.weight
+	}
+	if total == 0 || math.IsInf(total, 0) {
+		return fmt.Errorf("signals: the weights must add up to more than 0, not to %g", total)
+	}
+	return nil
+}
+
+// Inputs are what is known of an answer. What is nil is not known.
+type Inputs struct {
+	Own         *Signals // what the model said, not what was assumed for want of it
+	Called      []string // the tools that the answer calls
+	Surprise    *float64 // as Surprise returns it
+	Calibration *float64 // 1 - the expected calibration error of the model so far
+	Agreement   *float64 // among samples, as Agreement returns it
+}
+
+// An Assessment is how far an answer can be trusted, and what should be done with
+// it.
+type Assessment struct {
+	Confidence     float64        `json:"confidence"`          // the composite
+	Agreement      *float64       `json:"agreement,omitempty"` // among samples
+	Surprise       *float64       `json:"surprise,omitempty"`
+	Urgency        float64        `json:"urgency"` // of an escalation, 0 to 1; see Aggregate
+	Recommendation Recommendation `json:"recommendation"`
+	Reason         string         `json:"reason"`
+	Components     []Component    `json:"components"` // those that were there
+}
+
+// A Component is one of the numbers that the composite confidence is the weighed
+// mean of.
+type Component struct {
+	Name   string  `json:"name"`   // own, population, calibration, surprise
+	Value  float64 `json:"value"`  // the more the better: of surprise, what is left of 1
+	Weight float64 `json:"weight"` // scaled: they add up to 1
+}
+
+// How a model's own confidence is adjusted: it is multiplied by the factor of the
+// difficulty and by that of the escalation that the model gave. Models are known
+// to be the surer of themselves the less they should be, which the factors make up
+// for a little: they are a choice, not a measurement.
+var (
+	difficultyFactors = map[Difficulty]float64{"": 1, Trivial: 1, Easy: 1, Moderate: 0.95, Hard: 0.85, Expert: 0.75}
+	escalationFactors = map[Escalation]float64{"": 1, NoEscalation: 1, Verify: 0.9, StrongerModel: 0.75, Human: 0.6}
+	// escalationUrgency is how urgent an escalation is at least that the model
+	// asks for.
+	escalationUrgency = map[Escalation]float64{Verify: 0.4, StrongerModel: 0.7, Human: 0.9}
+)
+
+// Adjusted returns the confidence that a model's own word amounts to: its
+// confidence times the factors of its difficulty and its escalation; if it called
+// tools, at most the least confidence that it gave to one of them. It is nil if
+// the model said neither.
+func (s Signals) Adjusted(called []string) *float64 {
+	s = s.clamped()
+	var out *float64
+	if s.Confidence != nil {
+		c := *s.Confidence * difficultyFactors[s.Difficulty] * escalationFactors[s.Escalation]
+		out = &c
+	}
+	for _, name := range called {
+		if c, ok := s.Tools[name]; ok && (out == nil || c < *out) {
+			out = &c
+		}
+	}
+	return out
+}
+
+// Surprise returns 1 - the geometric mean of probabilities, given by their
+// logarithms: those of the tokens that were sampled. It is nil without any.
+func Surprise(logprobs []float64) *float64 {
+	if len(logprobs) == 0 {
+		return nil
+	}
+	const least = -9999 // stands for impossible
+	sum := 0.0
+	for _, p := range logprobs {
+		if math.IsNaN(p) {
+			p = least
+		}
+		sum += max(least, min(0, p))
+	}
+	s := clamp(1 - math.Exp(sum/float64(len(logprobs))))
+	return &s
+}
+
+// Aggregate weighs what is known of an answer. The weights must pass
+// [Weights.Check].
+//
+// The composite confidence is the mean of the components that are there, weighed
+// by their weights: the model's own adjusted confidence, the agreement of
+// samples, the model's calibration, and 1 - surprise. Without any it is
+// [DefaultConfidence]. The urgency of an escalation is what the composite lacks
+// of 1; it is at least 0.4, 0.7 or 0.9 if the model asks for verification, a
+// stronger model or a human. The first of [Rules] that applies recommends.
+func Aggregate(in Inputs, w Weights) Assessment {
+	out := Assessment{Confidence: DefaultConfidence, Components: []Component{}}
+	var own *float64
+	var said Signals
+	if in.Own != nil {
+		said = in.Own.clamped()
+		own = said.Adjusted(in.Called)
+	}
+	var calm *float64
+	if in.Surprise != nil {
+		s := clamp(*in.Surprise)
+		rest := 1 - s
+		out.Surprise, calm = &s, &rest
+	}
+	if in.Agreement != nil {
+		a := clamp(*in.Agreement)
+		out.Agreement = &a
+	}
+	total, sum := 0.0, 0.0
+	add := func(name string, value *float64, weight float64) {
+		if value == nil || weight == 0 {
+			return
+		}
+		out.Components = append(out.Components, Component{name, clamp(*value), weight})
+		total += weight
+	}
+	add("own", own, w.Own)
+	add("population", out.Agreement, w.Population)
+	add("calibration", in.Calibration, w.Calibration)
+	add("surprise", calm, w.Surprise)
+	if total > 0 {
+		least, most := 1.0, 0.0
+		for i := range out.Components {
+			c := &out.Components[i]
+			c.Weight /= total
+			sum += c.Value * c.Weight
+			least, most = min(least, c.Value), max(most, c.Value)
+		}
+		out.Confidence = max(least, min(most, math.Round(sum*1e4)/1e4)) // what is shown is what decides
+	}
+	out.Urgency = max(1-out.Confidence, escalationUrgency[said.Escalation])
+	f := facts{
+		composite: out.Confidence, agreement: out.Agreement, surprise: out.Surprise, difficulty: said.Difficulty, escalation: said.Escalation,
+		evidence: own != nil || out.Agreement != nil || out.Surprise != nil,
+	}
+	rule := f.decide()
+	out.Recommendation = rule.Recommendation
+	out.Reason = f.reason(rule, said.Reason, out.Components)
+	return out
+}
+
+// reason says in words why a rule recommends what it does, with the numbers.
+func (f *facts) reason(r *Rule, said string, components []Component) string {
+	var b strings.Builder
+	b.WriteString(f.words(r))
+	if said = strings.TrimSpace(said); said != "" && r.Escalation != "" {
+		fmt.Fprintf(&b, " (%q)", said)
+	}
+	for i, c := range components {
+		if i == 0 {
+			fmt.Fprintf(&b, "; composite confidence %.2f from", f.composite)
+		} else {
+			b.WriteByte(',')
+		}
+		name := c.Name
+		if name == "surprise" {
+			name = "1 - surprise"
+		}
+		fmt.Fprintf(&b, " %s %.2f (weight %.2f)", name, c.Value, c.Weight)
+	}
+	return b.String()
+}
