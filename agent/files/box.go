@@ -148,7 +148,7 @@ func (w *work) remarks(r *result) {
 		r.remark("folders more than %d levels down were left out; start the pattern with such a folder's path to look into it", w.opt.Depth)
 	}
 	if w.unreadable > 0 {
-		r.remark("%d files or folders can't be read and were left out", w.unreadable)
+		r.remark("files or folders that can't be read were left out: %d", w.unreadable)
 	}
 	if w.hidden {
 		r.remark("hidden names, which begin with a dot, are left out")

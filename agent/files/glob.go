@@ -28,22 +28,23 @@ func parseGlob(pattern string, depth int) (*glob, error) {
 	if len(pattern) > maxGlob {
 		return nil, fmt.Errorf("the pattern is longer than %d bytes; give a shorter one", maxGlob)
 	}
+	given := quote(pattern)
 	for strings.HasPrefix(pattern, "./") {
 		pattern = strings.TrimLeft(pattern[2:], "/")
 	}
 	if absolute(pattern) {
-		return nil, fmt.Errorf("the pattern %s is for absolute paths; give one for paths within the folder, without a slash at the beginning", quote(pattern))
+		return nil, fmt.Errorf("the pattern %s is for absolute paths; give one for paths within the folder, without a slash at the beginning", given)
 	}
 	if slices.Contains(parts(pattern), "..") {
-		return nil, fmt.Errorf("the pattern %s leads upwards; give one that stays within the folder, without \"..\"", quote(pattern))
+		return nil, fmt.Errorf("the pattern %s leads upwards; give one that stays within the folder, without \"..\"", given)
 	}
 	if pattern == "" || !doublestar.ValidatePattern(pattern) {
-		return nil, fmt.Errorf("%s is not a pattern: a bracket or brace is not closed, or a backslash stands at the end; write \\[ or \\{ for the characters themselves", quote(pattern))
+		return nil, fmt.Errorf("%s is not a pattern: a bracket or brace is not closed, or a backslash stands at the end; write \\[ or \\{ for the characters themselves", given)
 	}
 	base, rest := doublestar.SplitPattern(strings.TrimRight(pattern, "/"))
 	patterns, ok := alternatives(rest, maxAlternatives)
 	if !ok {
-		return nil, fmt.Errorf("the pattern %s has too many alternatives; use several calls", quote(pattern))
+		return nil, fmt.Errorf("the pattern %s has too many alternatives; use several calls", given)
 	}
 	g := &glob{base: base, patterns: patterns}
 	for _, p := range patterns {

@@ -29,8 +29,7 @@ func compile(expression string, ignoreCase bool) (*regexp.Regexp, error) {
 	}
 	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("%s; RE2 syntax is expected, without look-around and back-references, and \\ before a character that stands for itself",
-			strings.TrimPrefix(err.Error(), "error "))
+		return nil, invalid(err)
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil || len(program.Inst) > maxProgram {
@@ -38,12 +37,26 @@ func compile(expression string, ignoreCase bool) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(expression)
 	if err != nil {
-		return nil, errors.New("the expression can't be used; give a simpler one")
+		return nil, invalid(err)
 	}
 	return re, nil
 }
 
-// A search for lines.
+// invalid says what is wrong with an expression and what to do.
+func invalid(err error) error {
+	var e *syntax.Error
+	if !errors.As(err, &e) {
+		return errors.New("the expression can't be used; give a simpler one")
+	}
+	switch e.Code {
+	case syntax.ErrInvalidRepeatSize, syntax.ErrLarge, syntax.ErrNestingDepth:
+		return fmt.Errorf("the expression is too large at %s; make its counts of repetitions smaller", quote(e.Expr))
+	}
+	return fmt.Errorf("the expression is not valid at %s: %s; RE2 syntax is expected, which has no look-around and no back-references, with \\ before a character that stands for itself",
+		quote(e.Expr), e.Code)
+}
+
+// A grep is a search for lines.
 type grep struct {
 	*work
 	re *regexp.Regexp
@@ -147,10 +160,10 @@ func (s *grep) finish(glob string) {
 		}
 		s.r.remark("there is no text file %s", where)
 	case s.found == 0:
-		s.r.remark("no line matches in %d text files", s.files)
+		s.r.remark("no line matches; text files searched: %d", s.files)
 	}
 	if s.binary > 0 && s.found == 0 {
-		s.r.remark("%d files are not text and were left out", s.binary)
+		s.r.remark("files that are not text were left out: %d", s.binary)
 	}
 	if s.long {
 		s.r.remark("lines longer than %d bytes were searched only so far", maxLine)

@@ -74,7 +74,7 @@ func quote(s string) string {
 const sample = 8 << 10
 
 // binary tells whether a file that begins with start is not text: it has a zero
-// byte, or much of it is not UTF-8.
+// byte, or more than a quarter of it is not UTF-8.
 func binary(start []byte) bool {
 	if bytes.IndexByte(start, 0) >= 0 {
 		return true
@@ -87,7 +87,7 @@ func binary(start []byte) bool {
 		}
 		rest = rest[n:]
 	}
-	return bad > len(start)/10
+	return bad > len(start)/4
 }
 
 // legible makes text of a piece of a file: what is not UTF-8 becomes a question

@@ -73,6 +73,9 @@ func (w *work) entriesOf(at, shown string) ([]entry, error) {
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
+				if len(out) == 0 {
+					return nil, explain(shown, err)
+				}
 				w.unreadable++
 			}
 			break
