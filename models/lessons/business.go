@@ -18,22 +18,22 @@ var meetings = domain{
 	subject:  "event",
 	prefixes: []string{"event", "meeting", "appointment"},
 	slots: []slot{
-		slotOf("event", "string", "title event event_name name event_title what subject meeting", "What takes place\nName of the event",
+		slotOf("event", "string", "title event event_name name event_title what subject meeting activity happening occasion name_of_event what_happens the_event event_type headline topic meeting_title programme", "What takes place\nName of the event",
 			func(g *gen, r record) value { return text(g.occasion()) }),
-		{name: "date", typ: "string", format: "date", keys: words("date day event_date on when start_date scheduled_date meeting_date"), desc: []string{"Day of the event", "The date"},
+		{name: "date", typ: "string", format: "date", keys: words("date day event_date on when start_date scheduled_date meeting_date the_date date_of_event on_which_day takes_place_on day_of_event calendar_date starts_on"), desc: []string{"Day of the event", "The date"},
 			make: func(g *gen, r record) value { return g.date(2023, 2027) }},
-		slotOf("time", "string", "time start_time starts_at start begin begins_at time_of_day", "When it begins\nTime of day",
+		slotOf("time", "string", "time start_time starts_at start begin begins_at time_of_day clock hour the_time begin_time starting_time time_start when_it_starts opening_time event_time", "When it begins\nTime of day",
 			func(g *gen, r record) value { return text(g.clock()) }),
-		slotOf("end", "string", "end_time ends_at until end", "When it ends\nEnd time",
+		slotOf("end", "string", "end_time ends_at until end finish finish_time ends end_of_event time_end finishes_at the_end closing_time over_at", "When it ends\nEnd time",
 			func(g *gen, r record) value { return text(g.clock()) }),
-		slotOf("venue", "string", "location venue place where room event_location meeting_place", "Where it takes place\nThe room or building",
+		slotOf("venue", "string", "location venue place where room event_location meeting_place building the_place venue_name site hall meeting_room where_it_is place_of_event event_venue", "Where it takes place\nThe room or building",
 			func(g *gen, r record) value { return text(g.venue()) }),
-		slotOf("city", "string", "city town event_city", "The city", func(g *gen, r record) value { return text(g.city()) }),
-		slotOf("host", "string", "organizer host organised_by contact speaker host_name", "Who organises it\nThe host",
+		slotOf("city", "string", "city town event_city the_city city_name in_city host_city venue_city municipality", "The city", func(g *gen, r record) value { return text(g.city()) }),
+		slotOf("host", "string", "organizer host organised_by contact speaker host_name organiser organised_by_whom invited_by presenter responsible leader person_in_charge contact_person the_host event_host lecturer", "Who organises it\nThe host",
 			func(g *gen, r record) value { return text(g.fullName(g.chance(0.5))) }),
-		slotOf("guests", "integer", "attendees participants guests seats capacity max_participants number_of_guests", "How many people",
+		slotOf("guests", "integer", "attendees participants guests seats capacity max_participants number_of_guests people guest_count head_count places number_of_people max_guests attendee_count expected_guests how_many participant_count size", "How many people",
 			func(g *gen, r record) value { return number(g.between(3, 400)) }),
-		slotOf("fee", "number", "price fee cost ticket_price entry_fee", "What it costs", func(g *gen, r record) value { return g.amount(80) }),
+		slotOf("fee", "number", "price fee cost ticket_price entry_fee admission costs entrance_fee price_of_ticket ticket_cost amount the_fee charge entry ticket", "What it costs", func(g *gen, r record) value { return g.amount(80) }),
 	},
 	opens: lines(`
 		The {event} takes place on {date} at {time}.
@@ -49,6 +49,22 @@ var meetings = domain{
 		Come to {venue} on {date} for the {event}.
 		We are planning a {event} for {guests} people on {date}.
 		Hello all, the {event} has been moved to {date}.
+		{event} on {date} from {time} to {end} in {venue}.
+		{event}: {date}, {time}, {city}
+		The {event} with {host} starts at {time} on {date}.
+		Don't forget the {event} at {time}!
+		We meet for the {event} on {date} at {venue}.
+		Team, the {event} will be held at {venue} at {time}.
+		The {event} in {city} begins on {date} at {time}.
+		There will be a {event} on {date}.
+		Please note the new date of the {event}: {date}.
+		The {event} has {guests} participants so far.
+		Invitation: {event}, {venue}, {date}, {time}
+		{host} organises a {event} at {venue}.
+		See you at the {event} on {date}, {time}.
+		At {time} on {date} we open the {event}.
+		Tickets for the {event} cost {fee} euros.
+		This is about the {event} at {venue}.
 	`),
 	sentences: lines(`
 		It starts at {time}.
@@ -78,6 +94,38 @@ var meetings = domain{
 		It is on {date}.
 		Topic: {event}
 		It is about the {event}.
+		Be there at {time}.
+		Please come at {time}.
+		Start: {time}
+		Time: {time}
+		End: {end}
+		It should be over by {end}.
+		We close at {end}.
+		It runs until {end}.
+		We come together in {venue}.
+		Come to {venue}.
+		Where: {venue}
+		When: {date}, {time}
+		It will be held in {city}.
+		All of it happens in {city}.
+		Host: {host}
+		Speaker: {host}
+		The talk is given by {host}.
+		{host} is in charge.
+		Ask {host} if you have questions.
+		{host} leads it.
+		We expect {guests} people.
+		Seats: {guests}
+		The room holds {guests}.
+		{guests} people have signed up.
+		There are {guests} places.
+		Price: {fee}
+		Admission is {fee} euros.
+		You pay {fee} at the door.
+		A ticket costs {fee}.
+		It happens on {date}.
+		The day is {date}.
+		Write {date} into your calendar.
 	`),
 	noise: lines(`
 		Please bring a pen.
@@ -110,17 +158,17 @@ var addresses = domain{
 	subject:  "name",
 	prefixes: []string{"shipping", "billing", "home", "delivery"},
 	slots: []slot{
-		slotOf("name", "string", "name recipient addressee full_name company receiver", "Who lives there",
+		slotOf("name", "string", "name recipient addressee full_name company receiver who to deliver_to ship_to_name name_of_recipient resident addressee_name recipient_name", "Who lives there",
 			func(g *gen, r record) value {
 				if g.chance(0.4) {
 					return text(g.company())
 				}
 				return text(g.fullName(g.chance(0.5)))
 			}),
-		slotOf("street", "string", "street street_address address_line address line1 street_and_number", "Street and house number", func(g *gen, r record) value { return text(g.street()) }),
-		slotOf("zip", "string", "zip postal_code postcode zip_code post_code", "Postal code", func(g *gen, r record) value { return text(g.zip()) }),
-		slotOf("city", "string", "city town place city_name", "The city", func(g *gen, r record) value { return text(g.city()) }),
-		slotOf("country", "string", "country country_name nation", "The country", func(g *gen, r record) value { return text(g.country()) }),
+		slotOf("street", "string", "street street_address address_line address line1 street_and_number road street_name address_line_1 the_street street_line street_with_number", "Street and house number", func(g *gen, r record) value { return text(g.street()) }),
+		slotOf("zip", "string", "zip postal_code postcode zip_code post_code zipcode postal the_zip code_of_city zip_or_postcode postal_number", "Postal code", func(g *gen, r record) value { return text(g.zip()) }),
+		slotOf("city", "string", "city town place city_name the_city municipality city_or_town village locality town_name", "The city", func(g *gen, r record) value { return text(g.city()) }),
+		slotOf("country", "string", "country country_name nation land the_country state destination_country country_of_delivery", "The country", func(g *gen, r record) value { return text(g.country()) }),
 		slotOf("floor", "integer", "floor storey floor_number level", "The floor", func(g *gen, r record) value { return number(g.between(1, 30)) }),
 	},
 	opens: lines(`
@@ -181,12 +229,12 @@ var goods = domain{
 	subject:  "product",
 	prefixes: []string{"product", "item", "article"},
 	slots: []slot{
-		slotOf("product", "string", "product product_name name item title article item_name", "What is sold\nName of the product", func(g *gen, r record) value { return text(g.thing()) }),
+		slotOf("product", "string", "product product_name name item title article item_name goods name_of_product article_name the_product what thing product_title", "What is sold\nName of the product", func(g *gen, r record) value { return text(g.thing()) }),
 		slotOf("currency", "string", "currency currency_code", "Three letters, as EUR", func(g *gen, r record) value { return text(g.currency()) }),
-		slotOf("price", "number", "price unit_price cost amount price_per_unit retail_price", "What it costs\nPrice without currency", func(g *gen, r record) value { return g.amount(900) }),
-		slotOf("brand", "string", "brand manufacturer maker brand_name producer", "Who makes it", func(g *gen, r record) value { return text(g.brand()) }),
-		slotOf("colour", "string", "color colour main_color shade", "The colour", func(g *gen, r record) value { return text(g.of(colours)) }),
-		slotOf("sku", "string", "sku article_number product_code item_number code product_id", "The product's number", func(g *gen, r record) value { return text(g.code()) }),
+		slotOf("price", "number", "price unit_price cost amount price_per_unit retail_price costs the_price sale_price price_value product_price price_amount list_price", "What it costs\nPrice without currency", func(g *gen, r record) value { return g.amount(900) }),
+		slotOf("brand", "string", "brand manufacturer maker brand_name producer made_by vendor company the_brand label produced_by manufacturer_name", "Who makes it", func(g *gen, r record) value { return text(g.brand()) }),
+		slotOf("colour", "string", "color colour main_color shade the_colour product_color paint color_name", "The colour", func(g *gen, r record) value { return text(g.of(colours)) }),
+		slotOf("sku", "string", "sku article_number product_code item_number code product_id id article_no order_code part_number number catalogue_number", "The product's number", func(g *gen, r record) value { return text(g.code()) }),
 		slotOf("weight", "number", "weight_kg weight kilograms weight_in_kg", "Weight in kilograms", func(g *gen, r record) value { return g.amount(40) }),
 		slotOf("rating", "number", "rating stars score average_rating", "Stars out of 5", func(g *gen, r record) value {
 			s := strconv.Itoa(g.between(1, 4)) + "." + g.digits(1)
@@ -268,6 +316,12 @@ func orders(g *gen) Lesson {
 		{product} ({qty} pieces, {money})
 		{sku} {product} {qty} {money}
 		{product} no. {sku}, {qty} pcs
+		{qty} {product} for {money} each
+		{qty} {product}
+		{qty} pieces of {product} at {money}
+		{qty} * {product} = {money} each
+		{product} ({qty})
+		{money} {product} x {qty}
 	`))
 	has := map[string]bool{}
 	for _, s := range slotsOf(pattern) {
@@ -311,6 +365,17 @@ func orders(g *gen) Lesson {
 		On {date} {customer} bought
 		{customer} from {city} has placed order {id}:
 		Delivery note {id} ({date}):
+		Order {id} from {customer}, {date}:
+		{customer} has ordered the following:
+		{customer} wants
+		Hi, {customer} here. Please send me
+		Purchase order {id} of {date}
+		For {customer}, order {id}:
+		{customer} ({city}) orders:
+		Receipt {id}, {date}
+		Thank you for your order {id} of {date}, {customer}!
+		We confirm the order of {customer}:
+		{customer} ordered
 	`))
 	tail := ""
 	if g.chance(0.6) {
@@ -325,6 +390,12 @@ func orders(g *gen) Lesson {
 			Ordered on {date}.
 			Thank you!
 			Amount due {sum}
+			To pay: {sum}
+			In total {sum}.
+			Sum total {sum}, ordered on {date}.
+			Send it to {customer} in {city}.
+			Delivery to {city}.
+			The order has the number {id}.
 		`))
 	}
 	t := told{has: map[string]bool{}}
@@ -338,18 +409,18 @@ func orders(g *gen) Lesson {
 
 	g.style.prefix = ""
 	d := domain{missing: 0.04, slots: []slot{
-		slotOf("id", "string", "order_id id order_number number reference invoice_number order_no", "The order's number", nil),
-		slotOf("customer", "string", "customer customer_name buyer name client ordered_by", "Who ordered", nil),
-		{name: "date", typ: "string", format: "date", keys: words("date order_date ordered_on invoice_date")},
-		slotOf("city", "string", "city ship_to destination delivery_city", "Where it goes", nil),
-		slotOf("total", "number", "total total_amount sum grand_total amount_due", "Sum of the order", nil),
+		slotOf("id", "string", "order_id id order_number number reference invoice_number order_no order_reference document_number invoice_id no purchase_id order_code order", "The order's number", nil),
+		slotOf("customer", "string", "customer customer_name buyer name client ordered_by purchaser buyer_name client_name who_ordered name_of_customer ordering_customer sold_to", "Who ordered", nil),
+		{name: "date", typ: "string", format: "date", keys: words("date order_date ordered_on invoice_date day date_of_order purchase_date bought_on placed_on")},
+		slotOf("city", "string", "city ship_to destination delivery_city town customer_city deliver_to place", "Where it goes", nil),
+		slotOf("total", "number", "total total_amount sum grand_total amount_due total_price amount total_sum price_total order_total to_pay value total_cost", "Sum of the order", nil),
 		slotOf("currency", "string", "currency currency_code", "Three letters", nil),
 	}}
 	outer := fill(d.forms(g, d.ask(g, t, g.between(1, 4)), t), r, t)
 	goodsSlots := domain{missing: 0.03, slots: []slot{
-		slotOf("product", "string", "product name item description product_name article", "What was ordered", nil),
-		slotOf("qty", "integer", "quantity qty count amount pieces units", "How many", nil),
-		slotOf("price", "number", "price unit_price price_each cost_per_unit", "Price of one", nil),
+		slotOf("product", "string", "product name item description product_name article title goods item_name what article_name product_title", "What was ordered", nil),
+		slotOf("qty", "integer", "quantity qty count amount pieces units number how_many ordered_quantity number_of_pieces unit_count", "How many", nil),
+		slotOf("price", "number", "price unit_price price_each cost_per_unit each cost price_per_item single_price item_price price_of_one", "Price of one", nil),
 		slotOf("sku", "string", "sku article_number code product_code", "The product's number", nil),
 	}}
 	inner := told{has: map[string]bool{"product": true, "qty": true, "price": has["money"], "sku": has["sku"]}}

@@ -9,10 +9,20 @@ import (
 type class struct {
 	names []string // what schemas call it
 	texts []string
+	// frames are sentences about one of things, {x}, which say the same of all.
+	frames, things []string
+}
+
+// sentence says something that means the class.
+func (c *class) sentence(g *gen) string {
+	if len(c.frames) > 0 && g.chance(0.6) {
+		return title(strings.ReplaceAll(g.say(c.frames), "{x}", g.pick(c.things)))
+	}
+	return g.say(c.texts)
 }
 
 var categories = []class{
-	{words("billing payment invoicing finance"), lines(`
+	{words("billing payment invoicing finance accounting invoices payments money"), lines(`
 		I was charged twice this month.
 		My invoice shows the wrong amount.
 		The payment with my card did not go through.
@@ -25,8 +35,42 @@ var categories = []class{
 		Can I pay by bank transfer?
 		The tax on the receipt is wrong.
 		You took the money but I got no receipt.
+	`), lines(`
+		There is something wrong with {x}.
+		I have a question about {x}.
+		{x} is too high.
+		{x} is not correct.
+		Please check {x}.
+		I do not understand {x}.
+		I did not agree to {x}.
+		Why was {x} changed?
+		{x} was booked twice.
+		I need a copy of {x}.
+		Please correct {x}.
+		I can't find {x} in my bank statement.
+		Who can explain {x} to me?
+		I have paid {x} already.
+		{x} was taken from my card.
+		Please cancel {x} and refund me.
+	`), lines(`
+		my invoice
+		the bill
+		the last payment
+		the refund
+		the fee
+		the amount
+		the tax on the bill
+		the monthly price
+		the charge on my card
+		the receipt
+		the discount
+		the bank transfer
+		the instalment
+		the subscription fee
+		the price of my plan
+		the direct debit
 	`)},
-	{words("technical bug software_issue malfunction"), lines(`
+	{words("technical bug software_issue malfunction technical_problem defect error"), lines(`
 		The app crashes when I open it.
 		I see an error message on the screen.
 		The page does not load.
@@ -39,8 +83,42 @@ var categories = []class{
 		It says internal server error.
 		The printer is not recognised.
 		The synchronisation stops half way.
+	`), lines(`
+		{x} crashes.
+		{x} does not work.
+		{x} is broken.
+		{x} freezes after a minute.
+		{x} shows an error.
+		{x} stopped working after the update.
+		{x} does not respond.
+		{x} is terribly slow.
+		I get an error message from {x}.
+		{x} hangs when I start it.
+		{x} does not load.
+		There is a bug in {x}.
+		{x} fails with code 500.
+		{x} keeps restarting.
+		Nothing happens when I open {x}.
+		{x} shows a blank screen.
+	`), lines(`
+		the app
+		the program
+		the start page
+		the search
+		the export
+		the website
+		the upload
+		the printer driver
+		the video player
+		the save button
+		the mobile app
+		the import of files
+		the screen
+		the calendar page
+		the server
+		the new version
 	`)},
-	{words("account login access sign_in"), lines(`
+	{words("account login access sign_in user_account profile authentication"), lines(`
 		I can't log in.
 		I forgot my password.
 		My account is locked.
@@ -52,8 +130,38 @@ var categories = []class{
 		How do I change my user name?
 		I no longer have access to my profile.
 		Two-factor sign-in asks for a phone that I lost.
+	`), lines(`
+		I forgot {x}.
+		I want to change {x}.
+		Please reset {x}.
+		I can't find {x} any more.
+		{x} is not accepted.
+		{x} is locked.
+		How do I change {x}?
+		I want you to delete {x}.
+		Somebody has stolen {x}.
+		{x} was blocked after three attempts.
+		I can't sign in with {x}.
+		Please unlock {x}.
+		I need to update {x}.
+		{x} has expired and I am locked out.
+		You have the wrong data in {x}.
+	`), lines(`
+		my password
+		my account
+		my user name
+		my login
+		my profile
+		the access code
+		my PIN
+		my sign-in link
+		my email address in the profile
+		my security question
+		my second account
+		my log-in data
+		my user profile
 	`)},
-	{words("shipping delivery logistics parcel"), lines(`
+	{words("shipping delivery logistics parcel shipment transport package"), lines(`
 		My parcel has not arrived.
 		The package was delivered to the wrong address.
 		Where is my order?
@@ -65,8 +173,41 @@ var categories = []class{
 		Can you deliver on Saturday?
 		The shipment is stuck at customs.
 		I got somebody else's parcel.
+	`), lines(`
+		{x} has not arrived.
+		{x} is late.
+		{x} is lost.
+		Where is {x}?
+		When will {x} arrive?
+		{x} was damaged on the way.
+		{x} was left in the rain.
+		{x} went to my neighbour.
+		{x} has been on the way for three weeks.
+		{x} came to the wrong house.
+		The driver did not bring {x}.
+		{x} is still at the depot.
+		{x} was sent to my old address.
+		I am waiting for {x}.
+		I can't track {x}.
+		{x} came without its contents.
+	`), lines(`
+		my parcel
+		the package
+		my order
+		the delivery
+		the box
+		the shipment
+		the second parcel
+		the letter
+		my new chair
+		the shoes I ordered
+		the book I ordered
+		the goods
+		the crate
+		our pallet
+		the replacement
 	`)},
-	{words("feature_request suggestion idea wish"), lines(`
+	{words("feature_request suggestion idea wish feature improvement proposal enhancement"), lines(`
 		It would be great to have a dark mode.
 		Please add support for more languages.
 		I wish I could sort the list by date.
@@ -77,8 +218,42 @@ var categories = []class{
 		I would love to see a mobile version.
 		An undo button would be useful.
 		Have you thought of adding tags?
+	`), lines(`
+		Please add {x}.
+		It would be nice to have {x}.
+		I would like to have {x}.
+		Could you offer {x}?
+		I miss {x}.
+		Have you considered {x}?
+		Other programs have {x}.
+		Are you planning {x}?
+		{x} would be a great addition.
+		My idea: {x}.
+		I propose {x}.
+		What about {x} in the next version?
+		We would use {x} every day.
+		{x} would make my work easier.
+		It would help us to have {x}.
+		I suggest {x}.
+	`), lines(`
+		a dark mode
+		a calendar view
+		an undo button
+		more languages
+		larger fonts
+		tags for notes
+		a mobile version
+		shortcuts for the keyboard
+		an offline mode
+		a search by date
+		a filter for lists
+		more colours
+		templates for letters
+		voice input
+		a night theme
+		an export to PDF
 	`)},
-	{words("question general other inquiry"), lines(`
+	{words("question general other inquiry information general_question misc"), lines(`
 		What are your opening hours?
 		Do you have a shop in the city?
 		How long does the guarantee last?
@@ -89,11 +264,42 @@ var categories = []class{
 		Where are your products made?
 		Do you have job openings?
 		Can I visit your office?
+	`), lines(`
+		Do you have {x}?
+		Where can I find {x}?
+		Can you tell me about {x}?
+		I would like to know more about {x}.
+		What can you tell me about {x}?
+		Is there any information on {x}?
+		Who can I ask about {x}?
+		I am looking for {x}.
+		I am interested in {x}.
+		Please send me information about {x}.
+		What are {x}?
+		How do I find out about {x}?
+		A short question about {x}.
+	`), lines(`
+		your opening hours
+		a shop in my town
+		your office
+		a catalogue
+		your products
+		a manual
+		the guarantee
+		job openings
+		guided tours
+		your team
+		a brochure
+		your partners
+		the size chart
+		your holidays
+		training courses
+		the history of your company
 	`)},
 }
 
 var urgencies = []class{
-	{words("high urgent critical"), lines(`
+	{words("high urgent critical top very_high immediate"), lines(`
 		This is urgent!
 		We can't work until this is solved.
 		Please help immediately.
@@ -103,16 +309,36 @@ var urgencies = []class{
 		Please treat this with top priority.
 		This can't wait.
 		Everything stands still here.
-	`)},
-	{words("medium normal moderate"), lines(`
+		I need help right now.
+		This is an emergency.
+		We lose money every minute.
+		It must be fixed today.
+		Please answer at once.
+		The whole company is waiting.
+		Time is running out.
+		As soon as possible, please!
+		We have a deadline in an hour.
+		Please hurry.
+		Production is down.
+		It is of the highest importance.
+	`), nil, nil},
+	{words("medium normal moderate standard average regular"), lines(`
 		Please look into it this week.
 		An answer in the next days would be good.
 		It is annoying, but we can work.
 		I would like to have this solved soon.
 		Please get back to me when you can this week.
 		It disturbs our work a little.
-	`)},
-	{words("low minor trivial"), lines(`
+		Please fix it in the next few days.
+		Some time this week would be fine.
+		It is not dramatic, but it should be solved.
+		We found a way around it for now.
+		It would be good to have it by Friday.
+		A reply within two days is enough.
+		It bothers us now and then.
+		It matters, but it is no emergency.
+	`), nil, nil},
+	{words("low minor trivial lowest not_urgent small"), lines(`
 		There is no hurry.
 		It is not urgent.
 		Take your time.
@@ -121,11 +347,22 @@ var urgencies = []class{
 		It is only a small thing.
 		No need to hurry.
 		Just for your information.
-	`)},
+		There is plenty of time.
+		It can wait until next month.
+		No rush.
+		It is not important.
+		Just a small remark.
+		Any time is fine.
+		Only if you have time.
+		It does not bother me much.
+		You can leave it for later.
+		It is just a detail.
+		Answer when it suits you.
+	`), nil, nil},
 }
 
 var feelings = []class{
-	{words("positive good happy"), lines(`
+	{words("positive good happy satisfied pleased favourable"), lines(`
 		I love it.
 		The best I ever bought.
 		Great quality and fast service.
@@ -142,8 +379,38 @@ var feelings = []class{
 		My children adore it.
 		A pleasure from start to finish.
 		Thanks for the superb support.
-	`)},
-	{words("negative bad unhappy"), lines(`
+		I am so glad I bought it.
+		Five stars!
+		Great!
+		Fantastic, thank you!
+		We will come back.
+		It makes me smile every day.
+		Super fast and friendly.
+		My favourite shop.
+		Simply brilliant.
+		It exceeded all my hopes.
+		I enjoy it every day.
+		Well done!
+	`), lines(`
+		{x} was excellent.
+		{x} is great.
+		I love {x}.
+		{x} is wonderful.
+		We enjoyed {x} a lot.
+		{x} was perfect.
+		{x} made me happy.
+		I am delighted with {x}.
+		{x} was better than expected.
+		{x} could not be better.
+		What fantastic quality, {x}!
+		I am very pleased with {x}.
+		{x} deserves praise.
+		I can recommend {x}.
+		{x} was a nice surprise.
+		{x} was lovely.
+		Thanks for {x}, it is amazing.
+	`), aspects},
+	{words("negative bad unhappy dissatisfied angry unfavourable"), lines(`
 		I hate it.
 		It broke after two days.
 		A waste of money.
@@ -160,8 +427,38 @@ var feelings = []class{
 		We waited for two hours and left.
 		Do not buy this.
 		The room was dirty and loud.
-	`)},
-	{words("neutral mixed indifferent"), lines(`
+		I regret buying it.
+		One star is too many.
+		What a mess.
+		We will not come back.
+		I am furious.
+		It stopped working on the first day.
+		Slow and unfriendly.
+		I feel cheated.
+		Simply dreadful.
+		It is far too expensive for what it is.
+		I had to complain three times.
+		Avoid this place.
+	`), lines(`
+		{x} was terrible.
+		{x} is awful.
+		I hate {x}.
+		{x} was a disappointment.
+		We were unhappy with {x}.
+		{x} was bad.
+		{x} made me angry.
+		I am annoyed by {x}.
+		{x} was worse than expected.
+		{x} could hardly be worse.
+		What poor quality, {x}!
+		I am not happy with {x}.
+		{x} ruined my day.
+		I can't recommend {x}.
+		{x} was horrible.
+		{x} was a nasty surprise.
+		{x} is useless, I want my money back.
+	`), aspects},
+	{words("neutral mixed indifferent average so_so undecided"), lines(`
 		It is okay.
 		Nothing special.
 		It does what it should.
@@ -173,20 +470,77 @@ var feelings = []class{
 		It comes in a brown box.
 		Some things are fine, others less so.
 		It is as described.
-	`)},
+		It is what it is.
+		Good in parts, bad in parts.
+		Neither here nor there.
+		I use it now and then.
+		Could be better, could be worse.
+		It arrived on Tuesday.
+		I have seen better and worse.
+		The manual has 20 pages.
+		Fair enough.
+		No complaints, no praise.
+	`), lines(`
+		{x} was okay.
+		{x} is average.
+		I have no strong opinion on {x}.
+		{x} was as expected.
+		{x} is neither good nor bad.
+		{x} was acceptable.
+		{x} is all right, nothing more.
+		There is nothing special about {x}.
+		{x} was so-so.
+		{x} has its strong and weak sides.
+		{x} does the job.
+		{x} is fine, but not great.
+		I do not mind {x}.
+	`), aspects},
 }
+
+var aspects = lines(`
+	the food
+	the service
+	the room
+	the staff
+	the hotel
+	the view
+	the breakfast
+	the quality
+	the battery
+	the sound
+	the film
+	the book
+	the trip
+	the course
+	the delivery
+	the packaging
+	the taste
+	the screen
+	the design
+	the support
+	this product
+	this purchase
+	the price
+	the place
+	the music
+	the colour
+	the keyboard
+	the customer service
+	the atmosphere
+	my stay
+`)
 
 // classes chooses classes and one name for each. The first n of them, or all.
 func (g *gen) classes(all []class, least int) (names []string, chosen []class) {
 	order := g.shuffled(len(all))
 	n := g.between(least, len(all))
-	style := g.n(4)
+	style := g.n(10)
 	for _, i := range order[:n] {
 		name := g.named(all[i].names)
 		switch {
-		case style == 0 && len(name) > 0:
+		case style < 3 && len(name) > 0:
 			name = title(strings.ReplaceAll(name, "_", " "))
-		case style == 1:
+		case style == 3:
 			name = strings.ToUpper(name)
 		}
 		names = append(names, name)
@@ -200,16 +554,16 @@ func tickets(g *gen) Lesson {
 	levels, grades := g.classes(urgencies, 3)
 	c, u := g.n(len(chosen)), g.n(len(grades))
 	customer, order, email := g.fullName(g.chance(0.5)), g.code(), g.emailOf("a b")
-	said := []string{g.say(chosen[c].texts)}
+	said := []string{chosen[c].sentence(g)}
 	if g.chance(0.3) {
-		if s := g.say(chosen[c].texts); s != said[0] {
+		if s := chosen[c].sentence(g); s != said[0] {
 			said = append(said, s)
 		}
 	}
-	asked := []property{{key: g.style.key(g.named(words("category topic type department kind class"))), schema: g.enum(names), value: quote(names[c])}}
+	asked := []property{{key: g.style.key(g.named(words("category topic type department kind class ticket_type area subject label request_type issue_type ticket_category group"))), schema: g.enum(names), value: quote(names[c])}}
 	if g.chance(0.6) {
-		said = append(said, g.say(grades[u].texts))
-		asked = append(asked, property{key: g.style.key(g.named(words("urgency priority severity importance"))), schema: g.enum(levels), value: quote(levels[u])})
+		said = append(said, grades[u].sentence(g))
+		asked = append(asked, property{key: g.style.key(g.named(words("urgency priority severity importance urgency_level how_urgent priority_level level"))), schema: g.enum(levels), value: quote(levels[u])})
 	}
 	if g.chance(0.4) {
 		said = append([]string{strings.ReplaceAll(g.say(lines(`
@@ -269,11 +623,11 @@ func (g *gen) mix(list []property) {
 func sentiment(g *gen) Lesson {
 	names, chosen := g.classes(feelings, 2)
 	c := g.n(len(chosen))
-	said := []string{g.say(chosen[c].texts)}
+	said := []string{chosen[c].sentence(g)}
 	for g.chance(0.4) && len(said) < 3 {
-		said = append(said, g.say(chosen[c].texts))
+		said = append(said, chosen[c].sentence(g))
 	}
-	asked := []property{{key: g.style.key(g.named(words("sentiment label mood polarity feeling tone"))), schema: g.enum(names), value: quote(names[c])}}
+	asked := []property{{key: g.style.key(g.named(words("sentiment label mood polarity feeling tone opinion attitude verdict review_sentiment class emotion rating_class overall_sentiment"))), schema: g.enum(names), value: quote(names[c])}}
 	if g.chance(0.4) {
 		p := g.thing()
 		said = append([]string{strings.ReplaceAll(g.say(lines(`

@@ -108,7 +108,7 @@ func Sentences() []string {
 	}
 	for _, classes := range allClasses {
 		for _, c := range classes {
-			out = append(out, c.texts...)
+			out = append(append(out, c.texts...), c.frames...)
 		}
 	}
 	for _, f := range facts {
@@ -123,7 +123,7 @@ func Sentences() []string {
 // Values returns the lower-case words that values are made of.
 func Values() []string {
 	var out []string
-	for _, list := range [][]string{jobs, hobbies, products, colours, venues, events, services, logTexts, common} {
+	for _, list := range [][]string{jobs, hobbies, departments, plans, products, colours, venues, events, services, logTexts, common} {
 		for _, l := range list {
 			out = append(out, words(l)...)
 		}
@@ -155,7 +155,7 @@ func Learn() []string {
 	}
 	for _, classes := range allClasses {
 		for _, c := range classes {
-			out = append(out, c.names...)
+			out = append(append(out, c.names...), c.things...)
 		}
 	}
 	for _, f := range functions {
@@ -164,7 +164,7 @@ func Learn() []string {
 			out = append(out, p.keys...)
 		}
 	}
-	for _, l := range [][]string{jobs, hobbies, languages, products, colours, venues, events, months, weekdays, services, logTexts, levels, topDomains} {
+	for _, l := range [][]string{jobs, hobbies, departments, languages, products, colours, venues, events, months, weekdays, services, logTexts, levels, topDomains} {
 		out = append(out, l...)
 	}
 	return append(out, "type", "properties", "required", "enum", "anyOf", "const", "items", "array", "object", "description", "format",

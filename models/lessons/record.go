@@ -128,7 +128,20 @@ func (d *domain) tell(g *gen, r record) told {
 	if g.chance(0.1) {
 		sep = "\n"
 	}
-	return told{strings.Join(parts, sep), has}
+	for i, p := range parts {
+		if sep == " " && i < len(parts)-1 && !strings.ContainsAny(p[len(p)-1:], ".!?:,") && g.chance(0.85) {
+			parts[i] += g.of([]string{".", ".", ".", ",", ";"})
+		}
+	}
+	return told{strings.Join(parts, sep), has}.derived()
+}
+
+// derived adds what follows from what is told: a name holds its parts.
+func (t told) derived() told {
+	if t.has["name"] {
+		t.has["first"], t.has["last"] = true, true
+	}
+	return t
 }
 
 // who names the subject of a sentence.
@@ -176,7 +189,7 @@ func (d *domain) labelled(g *gen, r record, want int) told {
 		}
 		parts = append(parts, label+sep+r[s.name].text)
 	}
-	return told{strings.Join(parts, end), has}
+	return told{strings.Join(parts, end), has}.derived()
 }
 
 // ask chooses what is asked for of a text, at most most properties.
@@ -207,11 +220,17 @@ func (d *domain) ask(g *gen, t told, most int) []slot {
 	return out
 }
 
+// modifiers are words that names of properties begin with and that say little.
+var modifiers = words("the main primary current my your new given exact known their actual real stated found")
+
 // names chooses what the properties are called. No two are called the same.
 func (d *domain) names(g *gen, slots []slot) []string {
 	g.style.prefix = ""
-	if len(d.prefixes) > 0 && g.chance(0.12) {
+	switch {
+	case len(d.prefixes) > 0 && g.chance(0.12):
 		g.style.prefix = g.named(d.prefixes)
+	case g.chance(0.08):
+		g.style.prefix = g.named(modifiers)
 	}
 	used := map[string]bool{}
 	out := make([]string, len(slots))
@@ -244,7 +263,7 @@ type form struct {
 // forms decides on the schema of each property.
 func (d *domain) forms(g *gen, slots []slot, t told) []form {
 	keys := d.names(g, slots)
-	explain := g.chance(0.2)
+	explain := g.chance(0.15)
 	loose := g.chance(0.15)
 	out := make([]form, len(slots))
 	for i, s := range slots {
@@ -297,7 +316,7 @@ func fill(forms []form, r record, t told) []property {
 func (d *domain) lesson(g *gen) Lesson {
 	r := d.record(g)
 	t := d.tell(g, r)
-	props := fill(d.forms(g, d.ask(g, t, g.between(2, 7)), t), r, t)
+	props := fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t)
 	o := g.object(props)
 	if len(d.wholeNames) > 0 && g.chance(0.08) { // one level down
 		g.style.prefix = ""
@@ -309,7 +328,7 @@ func (d *domain) lesson(g *gen) Lesson {
 // put makes a lesson of a text, of ways to ask, and of the answer.
 func (g *gen) put(text string, requests []string, o object) Lesson {
 	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
-	if g.chance(0.12) {
+	if g.chance(0.06) {
 		l.Prompt = text + g.of([]string{"\n", "\n", "\n\n", " ", "\nJSON: "})
 		if g.chance(0.3) {
 			l.Prompt = g.say(requests) + "\n" + l.Prompt

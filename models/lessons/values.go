@@ -58,7 +58,7 @@ func (g *gen) madeUp(n int) string {
 }
 
 func (g *gen) firstName(female bool) string {
-	if g.chance(0.4) {
+	if g.chance(0.25) {
 		return title(g.madeUp(g.between(1, 2)))
 	}
 	if female {
@@ -68,7 +68,7 @@ func (g *gen) firstName(female bool) string {
 }
 
 func (g *gen) surname() string {
-	if g.chance(0.45) {
+	if g.chance(0.3) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
 	s := g.pick(surnames)
@@ -189,7 +189,7 @@ func (g *gen) zip() string {
 }
 
 func (g *gen) city() string {
-	if g.chance(0.45) {
+	if g.chance(0.3) {
 		name := title(g.madeUp(g.between(1, 2))) + g.of([]string{"", "", "burg", "ton", "ville", "stad"})
 		if g.chance(0.15) {
 			name = g.of([]string{"San", "New", "Port", "Saint", "Bad", "Upper"}) + " " + name
@@ -325,6 +325,15 @@ func (g *gen) job() string {
 	return g.pick(jobs)
 }
 
+func (g *gen) department() string {
+	if g.chance(0.3) {
+		return g.of(common)
+	}
+	return g.pick(departments)
+}
+
+func (g *gen) of3(a, b, c int) int { return []int{a, b, c}[g.n(3)] }
+
 func (g *gen) hobby() string {
 	if g.chance(0.35) {
 		return g.of([]string{"", "", "making ", "old ", "collecting "}) + g.of(common)
@@ -363,7 +372,7 @@ func (g *gen) venue() string {
 }
 
 func (g *gen) brand() string {
-	if g.chance(0.45) {
+	if g.chance(0.3) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
 	return g.pick(brands)

@@ -274,6 +274,23 @@ var jobs = lines(`
 	network administrator
 	mechanic`)
 
+var departments = lines(`
+	sales
+	marketing
+	finance
+	support
+	logistics
+	purchasing
+	legal
+	research
+	engineering
+	quality control
+	customer service
+	human resources
+	production
+	design
+`)
+
 var hobbies = lines(`
 	chess
 	hiking

@@ -88,8 +88,9 @@ func TestSameLogits(t *testing.T) {
 			most = max(most, math.Abs(want))
 		}
 	}
+	// Keys and values are kept in 16 bits there.
 	t.Logf("logits up to %.2f, differing by up to %.5f", most, worst)
-	if worst > 0.002*most {
+	if worst > 0.005*most {
 		t.Errorf("logits differ by up to %.5f, the largest is %.2f", worst, most)
 	}
 }

@@ -31,7 +31,7 @@ func run(args []string) error {
 	}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	path := f.String("vocab", "", "GGUF file of the vocabulary")
-	size := f.Int("size", 5120, "tokens of the vocabulary")
+	size := f.Int("size", 6144, "tokens of the vocabulary")
 	seed := f.Uint64("seed", 1, "of the lessons")
 	n := f.Int("n", 1000, "number of lessons")
 	held := f.String("unseen", "", "what is taken from what is held out, of words,phrases,keys")

@@ -1,4 +1,11 @@
-"""The model: the llama architecture as llama.cpp computes it."""
+"""The model: the llama architecture as llama.cpp computes it.
+
+Written for speed on a processor without a library of fused kernels. Norms are
+layer norms without weights: the same as llama's root mean square norm as long
+as what they read has a mean of zero, which export.py sees to by taking the
+mean from everything that is written into the residual stream. Weights of
+norms would add nothing, for the matrices behind them can hold them.
+"""
 
 import math
 from dataclasses import dataclass
@@ -14,106 +21,122 @@ class Shape:
     width: int = 192
     layers: int = 6
     heads: int = 3
-    kv_heads: int = 3
     ff: int = 512
     base: float = 1e7  # of the rotary frequencies
     eps: float = 1e-5
+    gain: float = 0.1  # weight of the last norm
 
     @property
     def head(self):
         return self.width // self.heads
 
 
-class Norm(nn.Module):
-    """Root mean square norm."""
-
-    def __init__(self, width, eps):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-        self.eps = eps
-
-    def forward(self, x):
-        x = x.float()
-        return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + self.eps) * self.weight
-
-
 def rotary(shape, length, device):
-    """Cosines and sines for each place and pair of neighbours."""
+    """For each place and pair of neighbours, the complex number that turns it."""
     step = shape.base ** (-torch.arange(0, shape.head, 2, device=device).float() / shape.head)
     angle = torch.outer(torch.arange(length, device=device).float(), step)
-    return angle.cos(), angle.sin()
+    return torch.polar(torch.ones_like(angle), angle)
 
 
-def rotate(x, cos, sin):
-    """Turns pairs of neighbouring elements, which is llama.cpp's layout NORM."""
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2).type_as(x)
+def pairs(x):
+    return torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+
+
+class Heads(torch.autograd.Function):
+    """Takes queries, keys and values apart and turns the first two, pairs of
+    neighbouring elements, which is llama.cpp's layout NORM. In: n, t, 3, heads,
+    head. Out: 3, n, heads, t, head. Nothing is read or written twice."""
+
+    @staticmethod
+    def forward(ctx, x, turn):
+        ctx.turn = turn
+        n, t, _, heads, size = x.shape
+        out = x.new_empty(3, n, heads, t, size)
+        x = x.permute(2, 0, 3, 1, 4)
+        torch.mul(pairs(x[:2]), turn, out=pairs(out[:2]))
+        out[2].copy_(x[2])
+        return out
+
+    @staticmethod
+    def backward(ctx, g):
+        _, n, heads, t, size = g.shape
+        out = g.new_empty(n, t, 3, heads, size)
+        to = out.permute(2, 0, 3, 1, 4)
+        torch.mul(pairs(g[:2]), ctx.turn.conj().resolve_conj(), out=pairs(to[:2]))
+        to[2].copy_(g[2])
+        return out, None
+
+
+class Gated(torch.autograd.Function):
+    """silu(gate)·up, of a row that holds first the one and then the other."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        gate, up = x.chunk(2, -1)
+        return F.silu(gate).mul_(up)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        gate, up = x.chunk(2, -1)
+        out = torch.empty_like(x)
+        to_gate, to_up = out.chunk(2, -1)
+        torch.mul(g, F.silu(gate), out=to_up)
+        torch.ops.aten.silu_backward.grad_input(g * up, gate, grad_input=to_gate)
+        return out
 
 
 class Block(nn.Module):
     def __init__(self, s):
         super().__init__()
         self.s = s
-        kv = s.kv_heads * s.head
-        self.attn_norm = Norm(s.width, s.eps)
-        self.attn_q = nn.Linear(s.width, s.width, bias=False)
-        self.attn_k = nn.Linear(s.width, kv, bias=False)
-        self.attn_v = nn.Linear(s.width, kv, bias=False)
-        self.attn_output = nn.Linear(s.width, s.width, bias=False)
-        self.ffn_norm = Norm(s.width, s.eps)
-        self.ffn_gate = nn.Linear(s.width, s.ff, bias=False)
-        self.ffn_up = nn.Linear(s.width, s.ff, bias=False)
-        self.ffn_down = nn.Linear(s.ff, s.width, bias=False)
+        self.qkv = nn.Parameter(torch.empty(3 * s.width, s.width))
+        self.output = nn.Parameter(torch.empty(s.width, s.width))
+        self.gate_up = nn.Parameter(torch.empty(2 * s.ff, s.width))
+        self.down = nn.Parameter(torch.empty(s.width, s.ff))
 
-    def forward(self, x, cos, sin, mask):
-        s, (n, t, _) = self.s, x.shape
-        h = self.attn_norm(x)
-        split = lambda y, heads: y.view(n, t, heads, s.head).transpose(1, 2)
-        q = rotate(split(self.attn_q(h), s.heads), cos, sin)
-        k = rotate(split(self.attn_k(h), s.kv_heads), cos, sin)
-        v = split(self.attn_v(h), s.kv_heads)
-        if s.kv_heads != s.heads:
-            k = k.repeat_interleave(s.heads // s.kv_heads, 1)
-            v = v.repeat_interleave(s.heads // s.kv_heads, 1)
-        if mask is None:
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        else:
-            score = torch.baddbmm(
-                mask.expand(n * s.heads, t, t),
-                q.reshape(-1, t, s.head),
-                k.reshape(-1, t, s.head).transpose(1, 2),
-                alpha=1 / math.sqrt(s.head),
-            )
-            y = torch.bmm(score.softmax(-1), v.reshape(-1, t, s.head)).view(n, s.heads, t, s.head)
-        x = x + self.attn_output(y.transpose(1, 2).reshape(n, t, s.width))
-        h = self.ffn_norm(x)
-        return x + self.ffn_down(F.silu(self.ffn_gate(h)) * self.ffn_up(h))
+    def norm(self, x):
+        return F.layer_norm(x, (self.s.width,), eps=self.s.eps)
+
+    def forward(self, x, n, turn, mask, where=None):
+        """x has a row for each token of n texts. With where, only those rows
+        of the result are computed."""
+        s, t = self.s, x.shape[0] // n
+        h = F.linear(self.norm(x), self.qkv)
+        q, k, v = Heads.apply(h.view(n, t, 3, s.heads, s.head), turn).view(3, n * s.heads, t, s.head).unbind(0)
+        score = torch.baddbmm(mask, q, k.transpose(1, 2), alpha=1 / math.sqrt(s.head))
+        y = torch.bmm(score.softmax(-1), v)
+        y = y.view(n, s.heads, t, s.head).transpose(1, 2).reshape(n * t, s.width)
+        if where is not None:
+            x, y = x[where], y[where]
+        x = torch.addmm(x, y, self.output.t())
+        h = F.linear(self.norm(x), self.gate_up)
+        return torch.addmm(x, Gated.apply(h), self.down.t())
 
 
 class Model(nn.Module):
     def __init__(self, shape):
         super().__init__()
         self.shape = shape
-        self.token_embd = nn.Embedding(shape.vocab, shape.width)
-        self.blk = nn.ModuleList(Block(shape) for _ in range(shape.layers))
-        self.output_norm = Norm(shape.width, shape.eps)
+        self.embedding = nn.Parameter(torch.empty(shape.vocab, shape.width))
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
 
     def forward(self, ids, where):
         """Logits at the places where, which index the flattened ids."""
-        t, device = ids.shape[1], ids.device
-        cos, sin = rotary(self.shape, t, device)
-        mask = None
-        if device.type == "cpu":
-            mask = torch.full((1, t, t), float("-inf")).triu(1)
-        x = self.token_embd(ids)
-        for block in self.blk:
-            x = block(x, cos, sin, mask)
-        x = self.output_norm(x.flatten(0, 1)[where])
-        return F.linear(x, self.token_embd.weight)
+        s, (n, t) = self.shape, ids.shape
+        turn = rotary(s, t, ids.device)
+        mask = torch.full((1, t, t), float("-inf"), device=ids.device).triu(1)
+        x = F.embedding(ids.flatten(), self.embedding)
+        for block in self.blocks[:-1]:
+            x = block(x, n, turn, mask)
+        x = self.blocks[-1](x, n, turn, mask, where)
+        x = F.layer_norm(x, (s.width,), eps=s.eps) * s.gain
+        return F.linear(x, self.embedding)
 
 
 @torch.no_grad()
-def start(model, induction=True):
+def start(model):
     """Sets the weights to begin with.
 
     Extraction is copying, and copying takes two layers that work together: a
@@ -124,23 +147,20 @@ def start(model, induction=True):
     model that continues whatever it has begun to repeat.
     """
     s = model.shape
-    for block in model.blk:
-        for m in (block.attn_q, block.attn_k, block.attn_v, block.ffn_gate, block.ffn_up):
-            nn.init.normal_(m.weight, std=s.width**-0.5)
-        nn.init.zeros_(block.attn_output.weight)
-        nn.init.zeros_(block.ffn_down.weight)
-    nn.init.normal_(model.token_embd.weight, std=1)
-    nn.init.constant_(model.output_norm.weight, 0.1)
-    if not induction or s.kv_heads != s.heads:
-        return
+    for block in model.blocks:
+        for m in (block.qkv, block.gate_up):
+            nn.init.normal_(m, std=s.width**-0.5)
+        nn.init.zeros_(block.output)
+        nn.init.zeros_(block.down)
+    nn.init.normal_(model.embedding, std=1)
     # Coordinates of the residual stream: 4 that are the same for all tokens,
     # twice a few for the tokens that stood one and two places before, the rest
     # for the token itself.
     few = 32
     const, own = slice(0, 4), 4 + 2 * few
     before = [slice(4, 4 + few), slice(4 + few, own)]
-    emb = model.token_embd.weight
-    emb[:, const] = 1
+    emb = model.embedding
+    emb[:, const] = torch.tensor([1.0, -1.0, 1.0, -1.0])
     emb[:, 4:own] = 0
     step = s.base ** (-torch.arange(0, s.head, 2).float() / s.head)
     mix = torch.randn(few, s.width - own) * (s.width - own) ** -0.5
@@ -149,42 +169,44 @@ def start(model, induction=True):
     # With the key turned by n places, the score at distance d is the sum of
     # weight·cos(frequency·(d-n)), which is largest at d = n. These weights,
     # found by trial, leave a fifth of it between n and all other distances.
-    first = model.blk[0]
+    first = model.blocks[0]
+    query, key, value = first.qkv.chunk(3)
     weight = torch.tensor([0.28, 0.27, 0.27, 0.08, 0.09])
+    sign = emb[0, const]
     for head in range(2):
         rows = slice(head * s.head, (head + 1) * s.head)
-        for m, turn in ((first.attn_q.weight, 0), (first.attn_k.weight, head + 1)):
+        for m, turn in ((query, 0), (key, head + 1)):
             m[rows] = 0
             for f in range(len(weight)):
                 size = (40 * s.head**0.5 * weight[f]).sqrt() / 4
-                m[rows.start + 2 * f, const] = size * torch.cos(step[f] * turn)
-                m[rows.start + 2 * f + 1, const] = size * torch.sin(step[f] * turn)
-        first.attn_v.weight[rows] = 0
-        first.attn_v.weight[rows.start : rows.start + few, own:] = mix
-        first.attn_output.weight[before[head], rows.start : rows.start + few] = torch.eye(few)
+                m[rows.start + 2 * f, const] = sign * size * torch.cos(step[f] * turn)
+                m[rows.start + 2 * f + 1, const] = sign * size * torch.sin(step[f] * turn)
+        value[rows] = 0
+        value[rows.start : rows.start + few, own:] = mix
+        first.output[before[head], rows.start : rows.start + few] = torch.eye(few)
 
     # Second layer, as many heads as cover the token's coordinates: the query
     # is the present token and the one before it, the key what stood before a
     # place, compared in the elements that hardly turn; the value is the token
     # at that place.
-    second = model.blk[1]
+    second = model.blocks[1]
+    query, key, value = second.qkv.chunk(3)
     still = int((step > 1e-3).sum()) * 2
     n = s.head - still
     size = (4.4 * (s.head / 64) ** 0.5) ** 0.5
     for head in range(min(s.heads, -(-(s.width - own) // s.head))):
         rows = slice(head * s.head, (head + 1) * s.head)
-        q, k, v = second.attn_q.weight, second.attn_k.weight, second.attn_v.weight
-        for m in (q, k, v):
+        for m in (query, key, value):
             m[rows] = 0
         for j in range(n):
             at, c = rows.start + still + j, (head * few // 2 + j // 2) % few
             if j % 2 == 0:
-                q[at, own:] = mix[c] * size
-                k[at, before[0].start + c] = size
+                query[at, own:] = mix[c] * size
+                key[at, before[0].start + c] = size
             else:
-                q[at, before[0].start + c] = size
-                k[at, before[1].start + c] = size
+                query[at, before[0].start + c] = size
+                key[at, before[1].start + c] = size
         for j in range(min(s.head, s.width - own - head * s.head)):
             c = own + head * s.head + j
-            v[rows.start + j, c] = 1
-            second.attn_output.weight[c, rows.start + j] = 3
+            value[rows.start + j, c] = 1
+            second.output[c, rows.start + j] = 3

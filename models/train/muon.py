@@ -2,40 +2,32 @@
 
 import torch
 
+# For each step of Newton and Schulz, a polynomial that brings singular values
+# closer to 1 (Amsel et al. 2025, "The Polar Express").
+STEPS = [
+    (8.28721201814563, -23.595886519098837, 17.300387312530933),
+    (4.107059111542203, -2.9478499167379106, 0.5448431082926601),
+    (3.9486908534822946, -2.908902115962949, 0.5518191394370137),
+    (3.3184196573706015, -2.488488024314874, 0.51004894012372),
+]
 
-def orthogonal(g, steps=5):
-    """The nearest matrix with singular values near 1, by Newton and Schulz."""
-    a, b, c = 3.4445, -4.7750, 2.0315
-    x = g / (g.norm(dim=(-2, -1), keepdim=True) + 1e-7)
-    turned = x.size(-2) > x.size(-1)
+
+def orthogonal(g, steps=4):
+    """About the nearest matrix whose singular values are all the same."""
+    x = g / (g.norm() * 1.01 + 1e-7)
+    turned = x.size(0) > x.size(1)
     if turned:
-        x = x.transpose(-2, -1)
-    for _ in range(steps):
-        s = x @ x.transpose(-2, -1)
-        x = a * x + (b * s + c * s @ s) @ x
-    return x.transpose(-2, -1) if turned else x
+        x = x.t()
+    for a, b, c in STEPS[:steps]:
+        s = x @ x.t()
+        s = torch.addmm(s, s, s, beta=b, alpha=c)
+        x = torch.addmm(x, s, x, beta=a)
+    return x.t() if turned else x
 
 
-class Muon(torch.optim.Optimizer):
-    """For matrices. All of one shape are handled together."""
-
-    def __init__(self, params, lr=0.02, momentum=0.95):
-        super().__init__(params, dict(lr=lr, momentum=momentum))
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            shapes = {}
-            for p in group["params"]:
-                if p.grad is not None:
-                    shapes.setdefault(p.shape, []).append(p)
-            for shape, params in shapes.items():
-                moved = []
-                for p in params:
-                    m = self.state[p].setdefault("momentum", torch.zeros_like(p))
-                    m.lerp_(p.grad, 1 - group["momentum"])
-                    moved.append(p.grad.lerp(m, group["momentum"]))
-                turn = orthogonal(torch.stack(moved))
-                size = group["lr"] * max(1, shape[0] / shape[1]) ** 0.5
-                for p, t in zip(params, turn):
-                    p.add_(t, alpha=-size)
+@torch.no_grad()
+def step(weight, grad, momentum, rate, keep=0.95):
+    """Moves one matrix."""
+    momentum.lerp_(grad, 1 - keep)
+    turn = orthogonal(grad.lerp(momentum, keep))
+    weight.add_(turn, alpha=-rate * max(1, weight.shape[0] / weight.shape[1]) ** 0.5)

@@ -13,8 +13,13 @@ import (
 	"stencil/vocab"
 )
 
-// learnt marks, in the tokens' stream, one that is to be predicted.
-const learnt = 1 << 15
+// Marks of tokens in the stream.
+const (
+	learnt = 1 << 15 // it is to be predicted
+	first  = 1 << 14 // a value begins with it
+	key    = 1 << 13 // it is of the name of a property, which the schema gives
+	token  = key - 1 // what remains is the token
+)
 
 // encode returns the tokens of a lesson as the server would send them, those
 // that are to be learnt marked.
@@ -28,17 +33,27 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) ([]uint16, erro
 		out = append(out, uint16(t))
 	}
 	at := 0
+	begins := false
 	for _, t := range v.Tokenize(nil, l.Answer, false) {
-		mark := uint16(learnt)
-		if l.Chat == nil { // without a schema nobody can know the keys
-			for _, k := range l.Keys {
-				if at >= k[0] && at < k[1] {
-					mark = 0
-				}
+		mark, next := learnt, false
+		size := len(v.Bytes(t))
+		for _, k := range l.Keys {
+			if at < k[0] || at >= k[1] {
+				continue
+			}
+			switch next = at+size >= k[1]; {
+			case l.Chat == nil: // without a schema nobody can know the names
+				mark = 0
+			case !next: // the last token says too whether null comes
+				mark |= key
 			}
 		}
-		out = append(out, uint16(t)|mark)
-		at += len(v.Bytes(t))
+		if begins && !next && mark == learnt {
+			mark |= first
+		}
+		begins = next
+		out = append(out, uint16(t)|uint16(mark))
+		at += size
 	}
 	if at != len(l.Answer) {
 		return nil, fmt.Errorf("the tokens of %q are not its text", l.Answer)

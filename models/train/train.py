@@ -13,11 +13,18 @@ import time
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import multiprocessing
 
+import muon
 from model import Model, Shape, start
-from muon import Muon
 
-LEARNT = 1 << 15  # marks a token that is to be predicted
+# What the tool says of a token, see tokens.go.
+LEARNT, FIRST, KEY = 1 << 15, 1 << 14, 1 << 13
+TOKEN = KEY - 1
+
+# How much a token counts: what begins a value is what there is to learn, and
+# names of properties are all but given.
+WEIGHTS = {FIRST: 2.0, KEY: 0.1, 0: 1.0}
 
 
 def split(raw):
@@ -30,9 +37,9 @@ def split(raw):
     return out
 
 
-def lessons(tool, vocab, seed, n, unseen="", only=""):
+def lessons(args, seed, n, unseen="", only=""):
     """Has the tool write n lessons."""
-    cmd = [tool, "tokens", "-vocab", vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only]
+    cmd = [args.tool, "tokens", "-vocab", args.vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only]
     return split(np.frombuffer(subprocess.run(cmd, check=True, stdout=subprocess.PIPE).stdout, dtype="<u2"))
 
 
@@ -51,7 +58,8 @@ def batches(docs, size, seed, longest):
 
 
 def tensors(batch, device):
-    """Tokens, the places to predict at, and what is to be predicted there.
+    """Tokens, the places to predict at, and what is to be predicted there,
+    with what the tool says of it.
 
     Lessons are filled up on the right; what comes after a lesson's end can't
     be seen from within it.
@@ -60,80 +68,92 @@ def tensors(batch, device):
     ids = np.zeros((len(batch), width), dtype=np.int64)
     where, targets = [], []
     for i, d in enumerate(batch):
-        ids[i, : len(d) - 1] = d[:-1] & (LEARNT - 1)
+        ids[i, : len(d) - 1] = d[:-1] & TOKEN
         at = np.nonzero(d[1:] & LEARNT)[0]
         where.append(at + i * width)
-        targets.append(d[1:][at].astype(np.int64) & (LEARNT - 1))
+        targets.append(d[1:][at].astype(np.int64))
+    where, targets = np.concatenate(where), np.concatenate(targets)
     to = lambda a: torch.from_numpy(a).to(device)
-    return to(ids), to(np.concatenate(where)), to(np.concatenate(targets))
+    return to(ids), to(where), to(targets & TOKEN), to(targets & (FIRST | KEY))
 
 
-@torch.no_grad()
 def examine(model, docs, device):
-    """Loss, share of tokens, and share of whole answers that greedy decoding gets right."""
-    model.eval()
-    loss = right = total = whole = count = 0
-    for batch in batches(docs, 4096, 0, 1024):
-        ids, where, targets = tensors(batch, device)
-        logits = model(ids, where)
-        loss += F.cross_entropy(logits, targets, reduction="sum").item()
-        ok = (logits.argmax(-1) == targets).cpu()
-        right, total = right + int(ok.sum()), total + len(ok)
-        row = (where // ids.shape[1]).cpu()
-        bad = set(row[~ok].tolist())
-        whole, count = whole + len(batch) - len(bad), count + len(batch)
-    model.train()
-    return dict(loss=loss / total, tokens=right / total, answers=whole / count)
+    """How much greedy decoding gets right: first tokens of values, and whole
+    values. Each is asked for after the right answers to those before it."""
+    first = firsts = right = values = 0
+    for batch in batches(docs, 2048, 0, 1024):
+        ids, where, targets, kinds = tensors(batch, device)
+        with torch.no_grad():
+            ok = (model(ids, where).argmax(-1) == targets).cpu().numpy()
+        kinds, rows = kinds.cpu().numpy(), (where // ids.shape[1]).cpu().numpy()
+        begins = kinds == FIRST
+        first, firsts = first + int(ok[begins].sum()), firsts + int(begins.sum())
+        # A value lasts until the next, its end included; names don't count.
+        number = np.cumsum(begins) + np.cumsum(np.diff(rows, prepend=rows[0]) != 0)
+        bad = {int(n) for n, good, kind in zip(number, ok, kinds) if not good and kind != KEY}
+        all = {int(n) for n in number[begins]}
+        right, values = right + len(all - bad), values + len(all)
+    return dict(first=round(first / max(1, firsts), 4), values=round(right / max(1, values), 4))
 
 
 class Shards:
-    """Shards of batches, made ahead by the tool while the model trains."""
+    """Batches without end, made ahead by the tool while the model trains. Each
+    process has shards of its own."""
 
-    def __init__(self, args, first):
-        self.args = args
-        self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
-        self.next = first
+    def __init__(self, args, rank, counts):
+        self.args, self.rank, self.counts = args, rank, counts
+        self.pool = concurrent.futures.ThreadPoolExecutor(args.ahead)
         self.made = {}
+        self.now = []
 
     def make(self, n):
         a = self.args
-        docs = lessons(a.tool, a.vocab, a.seed + 1 + n, a.lessons, only=a.only)
-        return batches(docs, a.batch, n, a.longest)
+        docs = lessons(a, a.seed + 1 + n * a.processes + self.rank, a.lessons, only=a.only)
+        return batches(docs, a.piece, n, a.longest)
 
-    def take(self):
-        for n in range(self.next, self.next + 1 + self.args.workers):
-            if n not in self.made:
-                self.made[n] = self.pool.submit(self.make, n)
-        self.next += 1
-        return self.made.pop(self.next - 1).result()
+    def next(self):
+        while not self.now:
+            n = int(self.counts[self.rank])
+            for k in range(n, n + 1 + self.args.ahead):
+                if k not in self.made:
+                    self.made[k] = self.pool.submit(self.make, k)
+            self.now = self.made.pop(n).result()
+            self.counts[self.rank] += 1
+        return self.now.pop()
 
 
 class Trainer:
+    """What all processes share: weights, gradients of each, states of the
+    optimizers, and what the first tells the others. A step's batch is cut into
+    pieces, and who has time takes the next, so that a busy core holds up the
+    others little."""
+
     def __init__(self, args):
         self.args = args
         self.device = torch.device(args.device)
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
         size = int(subprocess.run([args.tool, "size", "-vocab", args.vocab], check=True, stdout=subprocess.PIPE).stdout)
-        shape = Shape(size, args.width, args.layers, args.heads, args.kv_heads or args.heads, args.ff)
+        shape = Shape(size, args.width, args.layers, args.heads, args.ff)
         self.model = Model(shape)
-        start(self.model, not args.plain_start)
+        start(self.model)
         self.model.to(self.device)
-        blocks = [p for p in self.model.blk.parameters() if p.ndim == 2]
-        others = [p for p in self.model.parameters() if not any(p is b for b in blocks)]
-        self.opts = [
-            Muon(blocks, lr=args.lr),
-            torch.optim.Adam(others, lr=args.embedding_lr, betas=(0.9, 0.98), eps=1e-10),
-        ]
-        self.rates = [args.lr, args.embedding_lr]
-        self.step, self.shard, self.at, self.seen = 0, 0, 0, 0
+        self.weights = dict(self.model.named_parameters())
+        like = lambda: {k: torch.zeros_like(p) for k, p in self.weights.items()}
+        self.grads = [like() for _ in range(args.processes)]
+        self.momentum = like()
+        self.square = torch.zeros_like(self.model.embedding)
+        self.counts = torch.zeros(args.processes, dtype=torch.int64)  # shards begun
+        self.sums = torch.zeros(args.processes, 5, dtype=torch.float64)  # weight, loss, of first tokens, their number, tokens
+        self.rates = torch.zeros(2, dtype=torch.float64)
+        self.flags = torch.zeros(3, dtype=torch.int64)  # pieces left, stop, examine
+        self.step, self.seen = 0, 0
         self.folder = args.checkpoints
         os.makedirs(self.folder, exist_ok=True)
         last = os.path.join(self.folder, "last.pt")
         if os.path.exists(last):
             self.load(last)
-        n = sum(p.numel() for p in self.model.parameters())
-        self.say(event="start", parameters=n, shape=shape.__dict__, step=self.step)
+        self.say(event="start", parameters=sum(p.numel() for p in self.weights.values()), shape=shape.__dict__, step=self.step, args=vars(args))
 
     def say(self, **what):
         what["time"] = time.strftime("%H:%M:%S")
@@ -142,11 +162,11 @@ class Trainer:
         with open(os.path.join(self.folder, "log.jsonl"), "a") as f:
             f.write(line + "\n")
 
-    def save(self, name="last.pt"):
+    def save(self, name):
         path = os.path.join(self.folder, name)
         state = dict(
-            model=self.model.state_dict(), opts=[o.state_dict() for o in self.opts], shape=self.model.shape.__dict__,
-            step=self.step, shard=self.shard, at=self.at, seen=self.seen,
+            model=self.model.state_dict(), momentum=self.momentum, square=self.square, shape=self.model.shape.__dict__,
+            step=self.step, seen=self.seen, shard=int(self.counts.max()),
         )  # fmt: skip
         torch.save(state, path + ".part")
         os.replace(path + ".part", path)
@@ -154,9 +174,11 @@ class Trainer:
     def load(self, path):
         state = torch.load(path, map_location=self.device)
         self.model.load_state_dict(state["model"])
-        for o, s in zip(self.opts, state["opts"]):
-            o.load_state_dict(s)
-        self.step, self.shard, self.at, self.seen = state["step"], state["shard"], state["at"], state["seen"]
+        for k, m in self.momentum.items():
+            m.copy_(state["momentum"][k])
+        self.square.copy_(state["square"])
+        self.counts.fill_(state["shard"])
+        self.step, self.seen = state["step"], state["seen"]
 
     def wait(self):
         """Stands still while the pause file is there, and says how long."""
@@ -175,64 +197,154 @@ class Trainer:
 
     def run(self):
         a = self.args
-        exams = {
-            "seen": lessons(a.tool, a.vocab, 1 << 40, a.exam, "words", a.only),
-            "unseen": lessons(a.tool, a.vocab, 1 << 40, a.exam, "words,phrases,keys", a.only),
-        }
-        end = time.monotonic() + a.minutes * 60
-        saved = noted = time.monotonic()
-        loss_sum = loss_count = tokens = share = 0
-        stop = []
-        signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
-        shards = Shards(a, self.shard)
-        while not stop and time.monotonic() < end:
-            for batch in shards.take()[self.at :]:
-                end += self.wait()
-                now = time.monotonic()
-                if stop or now >= end:
-                    break
-                share = self.rate(end - now)
-                for o, r in zip(self.opts, self.rates):
-                    for group in o.param_groups:
-                        group["lr"] = r * share
-                ids, where, targets = tensors(batch, self.device)
-                with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-                    loss = F.cross_entropy(self.model(ids, where).float(), targets)
-                loss.backward()
-                for o in self.opts:
-                    o.step()
-                    o.zero_grad(set_to_none=True)
-                self.step, self.at = self.step + 1, self.at + 1
-                loss_sum, loss_count = loss_sum + loss.item(), loss_count + 1
-                n = sum(len(d) for d in batch)
-                tokens, self.seen = tokens + n, self.seen + n
-                if self.step % a.note == 0:
-                    now = time.monotonic()
-                    self.say(step=self.step, loss=round(loss_sum / loss_count, 4), seen=self.seen, per_second=round(tokens / (now - noted)), rate=round(share, 3))
-                    loss_sum = loss_count = tokens = 0
-                    noted = now
-                if self.step % a.examine == 0:
-                    self.exam(exams)
-                    noted = time.monotonic()
-                now = time.monotonic()
-                # Training goes on from before the rate fell, so that is kept.
-                if share == 1 and (now - saved > a.save * 60 or 0 < a.cool_down > end - now):
-                    self.save()
-                    saved = now
+        if a.processes > 1:
+            for t in [*self.weights.values(), *self.momentum.values(), self.square, self.counts, self.sums, self.rates, self.flags]:
+                t.share_memory_()
+            for g in self.grads:
+                for t in g.values():
+                    t.share_memory_()
+        fork = multiprocessing.get_context("fork")
+        self.barrier, self.lock = fork.Barrier(a.processes), fork.Lock()
+        others = [fork.Process(target=self.work, args=(rank,), daemon=True) for rank in range(1, a.processes)]
+        for p in others:
+            p.start()
+        self.lead()
+        for p in others:
+            p.join()
+
+    def meet(self):
+        if self.args.processes > 1:
+            self.barrier.wait(3600)
+
+    def work(self, rank):
+        """What every process does, as the first says."""
+        if rank:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        shards = Shards(self.args, rank, self.counts)
+        exams = self.exams()[rank :: self.args.processes]
+        for k, p in self.weights.items():
+            p.grad = self.grads[rank][k]
+        while True:
+            self.meet()
+            if self.flags[1]:
+                shards.pool.shutdown(cancel_futures=True)
+                return
+            if self.flags[2]:
+                self.exam(exams)
             else:
-                self.shard, self.at = self.shard + 1, 0
-        self.exam(exams)
-        if not a.cool_down or stop and share == 1:
-            self.save()
-        elif not stop:
-            self.save("final.pt")
-        shards.pool.shutdown(cancel_futures=True)
-        self.say(event="end", step=self.step)
+                self.learn(rank, shards)
+                self.meet()
+                self.move(rank)
+            self.meet()
+            if rank == 0:
+                self.after()
+
+    def learn(self, rank, shards):
+        """Adds up gradients."""
+        for g in self.grads[rank].values():
+            g.zero_()
+        sums = self.sums[rank]
+        sums.zero_()
+        while True:
+            with self.lock:
+                left = int(self.flags[0])
+                self.flags[0] = left - 1
+            if left <= 0:
+                return
+            ids, where, targets, kinds = tensors(shards.next(), self.device)
+            weight = torch.full_like(kinds, 1, dtype=torch.float32)
+            for kind, w in WEIGHTS.items():
+                weight[kinds == kind] = w
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+                logits = self.model(ids, where)
+            loss = F.cross_entropy(logits.float(), targets, reduction="none")
+            # What the sum is divided by is the same for all pieces, about.
+            (loss @ weight / (self.args.batch / 4)).backward()
+            loss, first = loss.detach(), kinds == FIRST
+            sums += torch.tensor([weight.sum(), loss @ weight, loss[first].sum(), first.sum(), ids.numel()], dtype=torch.float64)
+
+    @torch.no_grad()
+    def move(self, rank):
+        """Moves this process' part of the weights: matrices by Muon, tokens by Adam."""
+        for i, (k, p) in enumerate(self.weights.items()):
+            if i % self.args.processes != rank:
+                continue
+            g = self.grads[0][k]
+            for other in self.grads[1:]:
+                g += other[k]
+            m = self.momentum[k]
+            if k == "embedding":
+                m.lerp_(g, 0.1)
+                self.square.mul_(0.98).addcmul_(g, g, value=0.02)
+                n = self.step + 1
+                size = self.rates[1].item() / (1 - 0.9**n) * (1 - 0.98**n) ** 0.5
+                p.addcdiv_(m, self.square.sqrt().add_(1e-10), value=-size)
+                continue
+            parts = {"qkv": 3, "gate_up": 2}.get(k.rsplit(".", 1)[-1], 1)
+            for w, h, n in zip(p.chunk(parts), g.chunk(parts), m.chunk(parts)):
+                muon.step(w, h, n, self.rates[0].item())
+
+    def exams(self):
+        """Lessons never trained on, by task and by what is held out of them."""
+        a = self.args
+        out = []
+        for task in (a.examine_tasks or a.only).split(","):
+            for name, unseen in (("seen", "words"), ("unseen", "words,phrases,keys")):
+                out.append((f"{task}/{name}", lessons(a, 1 << 40, a.exam, unseen, task)))
+        return out
 
     def exam(self, exams):
-        for name, docs in exams.items():
-            found = examine(self.model, docs, self.device)
-            self.say(step=self.step, exam=name, **{k: round(v, 4) for k, v in found.items()})
+        for name, docs in exams:
+            self.say(step=self.step, exam=name, **examine(self.model, docs, self.device))
+
+    def lead(self):
+        """The first process: sets rates, notes, saves, ends."""
+        a = self.args
+        stop = []
+        signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+        end = time.monotonic() + a.minutes * 60
+        begun = saved = noted = time.monotonic()
+        noted_sums = torch.zeros(5, dtype=torch.float64)
+
+        def plan(examine=False):
+            """Says what the next round is."""
+            nonlocal end
+            end += self.wait()
+            left = end - time.monotonic()
+            self.flags[2] = examine
+            self.flags[1] = int(not examine and (bool(stop) or left <= 0))
+            self.flags[0] = a.batch // a.piece
+            share = self.rate(left)
+            self.rates[0], self.rates[1] = a.lr * share, a.embedding_lr * share
+            return share, left
+
+        share, left = plan()
+
+        def after():
+            nonlocal share, left, saved, noted, noted_sums
+            if self.flags[2]:
+                share, left = plan()
+                noted = time.monotonic()
+                return
+            self.step += 1
+            noted_sums += self.sums.sum(0)
+            self.seen += int(self.sums[:, 4].sum())
+            now = time.monotonic()
+            if self.step % a.note == 0:
+                weight, loss, first, firsts, tokens = noted_sums.tolist()
+                self.say(step=self.step, loss=round(loss / weight, 4), first=round(first / firsts, 4), seen=self.seen, per_second=round(tokens / (now - noted)), rate=round(share, 3))
+                noted_sums, noted = torch.zeros(5, dtype=torch.float64), now
+            # Training goes on from before the rate fell, so that is kept.
+            if share == 1 and (now - saved > a.save * 60 or 0 < a.cool_down > left):
+                self.save("last.pt")
+                saved = now
+            over = stop or end - now <= 0
+            share, left = plan(examine=self.step % a.examine == 0 or bool(over))
+
+        self.after = after
+        self.work(0)
+        self.save("last.pt" if not a.cool_down or stop and share == 1 else "final.pt")
+        self.say(event="end", step=self.step, seconds=round(time.monotonic() - begun))
 
 
 def main():
@@ -245,25 +357,26 @@ def main():
     p.add_argument("--width", type=int, default=192)
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--heads", type=int, default=3)
-    p.add_argument("--kv-heads", type=int, default=0)
-    p.add_argument("--ff", type=int, default=512)
+    p.add_argument("--ff", type=int, default=384)
     p.add_argument("--lr", type=float, default=0.02)
-    p.add_argument("--embedding-lr", type=float, default=0.01)
+    p.add_argument("--embedding-lr", type=float, default=0.005)
     p.add_argument("--warm-up", type=int, default=50, help="steps")
-    p.add_argument("--batch", type=int, default=4096, help="tokens")
+    p.add_argument("--batch", type=int, default=6144, help="tokens of a step")
+    p.add_argument("--piece", type=int, default=1024, help="tokens computed at a time")
     p.add_argument("--longest", type=int, default=512, help="lesson, in tokens")
-    p.add_argument("--lessons", type=int, default=4000, help="in a shard")
+    p.add_argument("--lessons", type=int, default=3000, help="in a shard")
     p.add_argument("--only", default="", help="tasks to train on, with commas; default all")
-    p.add_argument("--workers", type=int, default=1, help="shards made ahead, at the same time")
-    p.add_argument("--exam", type=int, default=300, help="lessons")
-    p.add_argument("--note", type=int, default=25, help="steps between notes of the loss")
-    p.add_argument("--examine", type=int, default=200, help="steps between exams")
-    p.add_argument("--save", type=float, default=10, help="minutes between checkpoints")
+    p.add_argument("--examine-tasks", default="people,contacts,events,orders,tickets,sentiment")
+    p.add_argument("--ahead", type=int, default=1, help="shards made ahead, at the same time")
+    p.add_argument("--exam", type=int, default=60, help="lessons of each task")
+    p.add_argument("--note", type=int, default=50, help="steps between notes of the loss")
+    p.add_argument("--examine", type=int, default=500, help="steps between exams")
+    p.add_argument("--save", type=float, default=5, help="minutes between checkpoints")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--processes", type=int, default=1, help="that share the work; for processors")
+    p.add_argument("--threads", type=int, default=1, help="of each process")
     p.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     p.add_argument("--pause-file", default="", help="training waits while this file is there")
-    p.add_argument("--plain-start", action="store_true", help="begin with random weights alone")
     Trainer(p.parse_args()).run()
 
 

@@ -144,7 +144,7 @@ func TestTokens(t *testing.T) {
 		for j := range n {
 			x := binary.LittleEndian.Uint16(raw[2+2*j:])
 			if x&learnt != 0 {
-				answer = append(answer, int32(x&^learnt))
+				answer = append(answer, int32(x&token))
 			} else if len(answer) > 0 {
 				unlearnt++
 				answer = append(answer, int32(x))
@@ -171,6 +171,51 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestMarks checks what is said of an answer's tokens.
+func TestMarks(t *testing.T) {
+	_, v := learned(t)
+	p := engine.NewPrompts(v)
+	answer := `{"full_name":"Ann","age":null,"kids":2}`
+	var keys [][2]int
+	for _, k := range []string{`"full_name":`, `"age":`, `"kids":`} {
+		at := strings.Index(answer, k)
+		keys = append(keys, [2]int{at, at + len(k)})
+	}
+	for name, c := range map[string]struct {
+		lesson lessons.Lesson
+		want   string
+	}{
+		"with a schema":    {lessons.Lesson{Chat: []lessons.Message{{Role: "user", Content: "Ann"}}}, `{"=learnt full=key _=key name=key ":"=learnt Ann=first ","=learnt age=key ":=learnt null=first ,"=learnt kids=key ":=learnt 2=first }=learnt <|end|>=learnt`},
+		"without a schema": {lessons.Lesson{Prompt: "Ann"}, `{"=learnt full _ name ":" Ann=first ","=learnt age ": null=first ,"=learnt kids ": 2=first }=learnt <|end|>=learnt`},
+	} {
+		c.lesson.Schema, c.lesson.Answer, c.lesson.Keys = `{}`, answer, keys
+		ids, err := encode(v, p, c.lesson)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompt, err := promptOf(p, c.lesson)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, id := range ids[len(prompt):] {
+			text := v.Text(int32(id & token))
+			switch {
+			case id&first != 0:
+				text += "=first"
+			case id&key != 0:
+				text += "=key"
+			case id&learnt != 0:
+				text += "=learnt"
+			}
+			got = append(got, text)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s:\n%s, want\n%s", name, s, c.want)
+		}
+	}
+}
+
 // TestTemplate checks what the chat template makes of what the server says.
 func TestTemplate(t *testing.T) {
 	_, v := learned(t)
@@ -179,7 +224,7 @@ func TestTemplate(t *testing.T) {
 		t.Fatal("the template can't be read")
 	}
 	s := engine.CompiledSchema{Source: []byte(`{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]},
-		"tags": {"type": "array", "items": {"type": "string"}}}, "required": ["name"], "additionalProperties": false}`)}
+		"tags": {"type": "array", "items": {"type": "string"}}}, "required": ["name", "age"], "additionalProperties": false}`)}
 	ids, err := p.Chat(chat.Input{Messages: []chat.Message{
 		{Role: "system", Content: s.Instruction()}, {Role: "user", Content: "Ann is 3."}, {Role: "assistant", Content: "{}"}, {Role: "user", Content: `{"type":"string"}`}}})
 	if err != nil {
@@ -189,7 +234,7 @@ func TestTemplate(t *testing.T) {
 	for _, id := range ids {
 		b.WriteString(v.Text(id))
 	}
-	want := `<|system|><|schema|><|object|>{"name":<|string|>,"age":<|integer|><|null|>,"tags":{"type":"array","items":<|string|>}},"required":["name"]}` +
+	want := `<|system|><|schema|><|object|>{"name":<|string|>,"age":<|integer|><|null|>,"tags":{"type":"array","items":<|string|>}}}` +
 		`<|user|>AnnĠisĠ3.<|assistant|>{}<|end|><|user|>{"type":"string"}<|assistant|>`
 	if b.String() != want {
 		t.Errorf("prompt\n%s, want\n%s", b.String(), want)

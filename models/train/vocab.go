@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,6 +26,9 @@ const template = `{%- for message in messages -%}
 {%- set ns = namespace(text=message['content']) -%}
 {%- if message['role'] == 'system' -%}
 {%- set ns.text = ns.text | replace('Answer with JSON that fits this JSON Schema, and nothing else:\n', '<|schema|>') | replace('{"type":"object","properties":', '<|object|>') | replace(',"additionalProperties":false', '') -%}
+{%- set parts = ns.text.split(',"required":[') -%}
+{%- set ns.text = parts[0] -%}
+{%- for part in parts[1:] -%}{%- set ns.text = ns.text + part[part.find(']')+1:] -%}{%- endfor -%}
 {%- for type in ['string', 'integer', 'number', 'boolean'] -%}
 {%- set ns.text = ns.text | replace('{"type":"' + type + '"}', '<|' + type + '|>') | replace('{"type":["' + type + '","null"]}', '<|' + type + '|><|null|>') -%}
 {%- endfor -%}
@@ -83,6 +87,9 @@ func splitRuns(text string) []string {
 	return out
 }
 
+// propertyName is what names a property in a schema.
+var propertyName = regexp.MustCompile(`"[a-z_-]+":`)
+
 // learn makes a vocabulary of the given size, as a GGUF file without tensors.
 func learn(path string, size int) error {
 	counts := map[string]int{}
@@ -103,14 +110,24 @@ func learn(path string, size int) error {
 		count(strings.ToUpper(w[:1])+w[1:], 2)
 	}
 	for _, w := range names {
-		count(w, 1)
+		count(w, 2)
 	}
 	g := lessons.New(0, lessons.Unseen{})
-	for range 4000 { // punctuation, and nothing else
+	for range 4000 {
 		l := g.Next()
-		for _, s := range []string{short(l.Schema), l.Answer} {
+		for _, s := range []string{short(l.Schema), l.Answer} { // of these the punctuation
 			for _, w := range splitRuns(s) {
 				if strings.ContainsAny(w[:1], `{}[]":,`) {
+					counts[w]++
+				}
+			}
+		}
+		if l.Task == "copies" { // whose names are made up
+			continue
+		}
+		for _, name := range propertyName.FindAllString(l.Schema, -1) {
+			for _, w := range splitRuns(name) {
+				if w == strings.ToLower(w) && !strings.ContainsAny(w[:1], `":`) {
 					counts[w]++
 				}
 			}
