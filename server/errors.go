@@ -213,6 +213,8 @@ func describe(err error) failure {
 		grammarLimit  *gbnf.LimitError
 		patternLimit  *regular.LimitError
 		reason        *asking.FailureReason
+		assessment    *unknownAssessmentError
+		noFeedback    *feedbackError
 	)
 	schemaParam := "schema"
 	if errors.As(err, &place) && place.param != "" {
@@ -288,6 +290,12 @@ func describe(err error) failure {
 		return fail(bad, typeInvalid, schemaParam, "grammar_limit")
 	case errors.As(err, &constraint):
 		return fail(http.StatusUnprocessableEntity, typeInvalid, schemaParam, "constraint_limit")
+	case errors.As(err, &assessment):
+		return fail(http.StatusNotFound, typeNotFound, "id", "assessment_not_found")
+	case errors.Is(err, errFeedbackOff):
+		return fail(http.StatusNotFound, typeNotFound, "", "feedback_off")
+	case errors.As(err, &noFeedback):
+		return fail(http.StatusServiceUnavailable, typeServer, "", "feedback_unavailable")
 	case errors.Is(err, errNoRoute):
 		return fail(http.StatusNotFound, typeNotFound, "", "not_found")
 	case errors.Is(err, errNoMethod):

@@ -23,6 +23,7 @@ type metrics struct {
 	refusals map[string]uint64 // of schemas, by keyword
 	codes    map[string]uint64 // of failures, by code
 	asked    askCounts
+	signals  signalCounts
 }
 
 type requestLabels struct {
@@ -150,6 +151,7 @@ func (m *metrics) print(b *strings.Builder) {
 	family(b, "mask_seconds_total", "counter", "Time spent on masks.")
 	fmt.Fprintf(b, "stencil_mask_seconds_total %g\n", m.maskTime.Seconds())
 	m.asked.print(b)
+	m.signals.print(b)
 	printCounts(b, "failures_total", "Requests that failed, by code.", "code", m.codes)
 	printCounts(b, "schema_refusals_total", "Keywords of schemas that could not be enforced and were refused.", "keyword", m.refusals)
 }

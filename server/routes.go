@@ -39,6 +39,9 @@ func (s *Server) routes() http.Handler {
 	r.GET("/api/version", s.adapt(s.ollamaVersion))
 	r.HEAD("/", s.adapt(s.ollamaHello))
 
+	r.POST("/feedback", s.adapt(s.report))
+	r.GET("/feedback", s.adapt(s.calibrations))
+
 	r.GET("/metrics", s.adapt(s.writeMetrics))
 	r.GET("/healthz", s.adapt(s.healthz))
 	r.GET("/readyz", s.adapt(s.readyz))

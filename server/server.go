@@ -20,6 +20,7 @@ type Config struct {
 	SchemaCache    int           // compiled schemas kept; default 256
 	DefaultTokens  int           // max_tokens of requests that give none; default 1024
 	RetryMax       int           // further tries for an answer that won't do; default 2, negative: none
+	Feedback       string        // file of assessments and their outcomes, for OpenFeedback; "": none are kept
 	Log            *slog.Logger  // default slog.Default()
 	LogBodies      bool          // put the bodies of requests, prompts and all, into the log
 
@@ -49,6 +50,8 @@ type Server struct {
 	handler http.Handler
 	closing atomic.Bool
 	metrics *metrics
+
+	feedback feedback
 
 	hostsMu sync.Mutex
 	hosts   []*host // replaced, never changed

@@ -34,6 +34,7 @@ type serveFlags struct {
 
 	operations operations
 	upstream   upstreamFlags
+	feedback   feedbackFlags
 	retry      bool
 }
 
@@ -67,6 +68,7 @@ fits its schema.`,
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
 	f.registerOperations(flags)
 	f.upstream.register(flags)
+	f.feedback.register(flags)
 	flags.BoolVar(&f.retry, "retry-enabled", true, "ask again for an answer that does not fit, where masks don't see to it")
 	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "how often; a request's retry_max overrides it")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at a shutdown")
@@ -93,7 +95,11 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if !f.retry || f.server.RetryMax == 0 {
 		f.server.RetryMax = -1
 	}
-	srv := server.New(f.server)
+	srv, closeFeedback, err := f.feedback.open(f.server, log)
+	if err != nil {
+		return err
+	}
+	defer closeFeedback()
 
 	// Listening comes before loading, so that whatever watches the server can
 	// tell "loading" from "gone".
