@@ -28,7 +28,7 @@ var meetings = domain{
 			func(g *gen, r record) value { return text(g.clock()) }),
 		slotOf("venue", "string", "location venue place where room event_location meeting_place building the_place venue_name site hall meeting_room where_it_is place_of_event event_venue", "Where it takes place\nThe room or building",
 			func(g *gen, r record) value { return text(g.venue()) }),
-		slotOf("city", "string", "city town event_city the_city city_name in_city host_city venue_city municipality", "The city", func(g *gen, r record) value { return text(g.city()) }),
+		slotOf("city", "string", "city town event_city the_city city_name in_city host_city venue_city municipality town_of_event", "The city", func(g *gen, r record) value { return text(g.city()) }),
 		slotOf("host", "string", "organizer host organised_by contact speaker host_name organiser organised_by_whom invited_by presenter responsible leader person_in_charge contact_person the_host event_host lecturer", "Who organises it\nThe host",
 			func(g *gen, r record) value { return text(g.fullName(g.chance(0.5))) }),
 		slotOf("guests", "integer", "attendees participants guests seats capacity max_participants number_of_guests people guest_count head_count places number_of_people max_guests attendee_count expected_guests how_many participant_count size", "How many people",
@@ -234,9 +234,9 @@ var goods = domain{
 		slotOf("price", "number", "price unit_price cost amount price_per_unit retail_price costs the_price sale_price price_value product_price price_amount list_price", "What it costs\nPrice without currency", func(g *gen, r record) value { return g.amount(900) }),
 		slotOf("brand", "string", "brand manufacturer maker brand_name producer made_by vendor company the_brand label produced_by manufacturer_name", "Who makes it", func(g *gen, r record) value { return text(g.brand()) }),
 		slotOf("colour", "string", "color colour main_color shade the_colour product_color paint color_name", "The colour", func(g *gen, r record) value { return text(g.of(colours)) }),
-		slotOf("sku", "string", "sku article_number product_code item_number code product_id id article_no order_code part_number number catalogue_number", "The product's number", func(g *gen, r record) value { return text(g.code()) }),
+		slotOf("sku", "string", "sku article_number product_code item_number code product_id id article_no order_code part_number number catalogue_number reference_code stock_code", "The product's number", func(g *gen, r record) value { return text(g.code()) }),
 		slotOf("weight", "number", "weight_kg weight kilograms weight_in_kg", "Weight in kilograms", func(g *gen, r record) value { return g.amount(40) }),
-		slotOf("rating", "number", "rating stars score average_rating", "Stars out of 5", func(g *gen, r record) value {
+		slotOf("rating", "number", "rating stars score average_rating review_score user_rating", "Stars out of 5", func(g *gen, r record) value {
 			s := strconv.Itoa(g.between(1, 4)) + "." + g.digits(1)
 			return value{s, s}
 		}),

@@ -138,8 +138,20 @@ func (g *gen) side(list []string, unseen bool) string {
 func heldOut(s string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(s))
-	return (h.Sum32()>>8)%6 == 0
+	return (h.Sum32()>>8)%6 == 0 && !usual[s]
 }
+
+// usual are names of properties that are learnt in any case, because they are
+// what nearly everybody would call it.
+var usual = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words(`full_name person first last_name employer email_address contact_email phone_number language
+		born birthday subscription postal_code zip_code date start_date start_time event meeting venue attendees fee
+		currency color colour stars weight_kg floor_number billing delivery feature_request question normal bad site web`) {
+		out[w] = true
+	}
+	return out
+}()
 
 // shuffled returns the numbers below n in any order.
 func (g *gen) shuffled(n int) []int { return g.rng.Perm(n) }

@@ -13,7 +13,7 @@ var personSlots = []slot{
 	{name: "first", typ: "string", keys: []string{"first_name", "given_name", "firstname", "forename", "first", "name_first", "firstName_only", "persons_first_name", "the_first_name", "christian_name"},
 		desc: []string{"First name only", "The given name"},
 		make: func(g *gen, r record) value { f, _, _ := strings.Cut(r["name"].text, " "); return text(f) }},
-	{name: "age", typ: "integer", keys: []string{"age", "age_years", "age_in_years", "years_old", "current_age", "person_age", "years", "age_of_person", "years_of_age", "how_old", "the_age", "age_number", "patient_age", "age_now", "age_in_full_years"},
+	{name: "age", typ: "integer", keys: []string{"age", "age_years", "age_in_years", "years_old", "current_age", "person_age", "years", "age_of_person", "years_of_age", "how_old", "the_age", "age_number", "patient_age", "age_now", "age_in_full_years", "age_value", "years_lived"},
 		desc: []string{"Age in years", "How old the person is", "The age"},
 		make: func(g *gen, r record) value { return number(g.between(1, 99)) }},
 	{name: "job", typ: "string", keys: []string{"job", "occupation", "profession", "job_title", "position", "role", "work", "job_name", "current_job", "trade", "job_role", "career", "employment", "job_description", "works_as", "what_they_do", "the_job", "job_position", "professional_title", "main_job", "job_or_role"},
@@ -37,7 +37,7 @@ var personSlots = []slot{
 	{name: "hobby", typ: "string", keys: []string{"hobby", "interest", "pastime", "favourite_hobby", "likes", "main_interest", "hobbies_text", "leisure", "free_time", "favorite_hobby", "spare_time", "main_hobby", "the_hobby", "leisure_activity", "enjoys", "interested_in"},
 		desc: []string{"What the person likes to do", "A hobby"},
 		make: func(g *gen, r record) value { return text(g.hobby()) }},
-	{name: "language", typ: "string", keys: []string{"language", "native_language", "mother_tongue", "speaks", "first_language", "spoken_language", "main_language", "home_language", "the_language", "language_spoken", "tongue"},
+	{name: "language", typ: "string", keys: []string{"language", "native_language", "mother_tongue", "speaks", "first_language", "spoken_language", "main_language", "home_language", "the_language", "language_spoken", "tongue", "which_language"},
 		desc: []string{"Language the person speaks", "The mother tongue"},
 		make: func(g *gen, r record) value { return text(g.language()) }},
 	{name: "born", typ: "string", format: "date", keys: []string{"birth_date", "date_of_birth", "born", "birthday", "birthdate", "dob", "day_of_birth", "born_on", "date_born", "birth_day", "birth", "the_birthday", "when_born"},
@@ -51,7 +51,7 @@ var personSlots = []slot{
 			}
 			return value{g.of([]string{"is single", "is not married", "has never married"}), "false"}
 		}},
-	{name: "last", typ: "string", keys: []string{"last_name", "surname", "family_name", "lastname", "name_last", "persons_last_name", "family", "second_name"},
+	{name: "last", typ: "string", keys: []string{"last_name", "surname", "family_name", "lastname", "name_last", "persons_last_name", "family", "second_name", "name_of_family"},
 		desc: []string{"Last name only", "The family name"},
 		make: func(g *gen, r record) value {
 			name := r["name"].text
@@ -60,16 +60,16 @@ var personSlots = []slot{
 	{name: "salary", typ: "number", keys: []string{"salary", "income", "wage", "yearly_salary", "annual_income", "pay", "salary_amount", "earnings", "yearly_income", "earns"},
 		desc: []string{"What the person earns", "Salary without currency"},
 		make: func(g *gen, r record) value { return number(g.between(12, 180) * g.of3(100, 500, 1000)) }},
-	{name: "department", typ: "string", keys: []string{"department", "team", "division", "unit", "dept", "department_name", "team_name", "works_in", "business_unit"},
+	{name: "department", typ: "string", keys: []string{"department", "team", "division", "unit", "dept", "department_name", "team_name", "works_in", "business_unit", "office", "faculty"},
 		desc: []string{"Department the person works in", "The team"},
 		make: func(g *gen, r record) value { return text(g.department()) }},
 	{name: "plan", typ: "string", keys: []string{"plan", "subscription", "tier", "membership", "plan_name", "subscription_plan", "membership_level", "package"},
 		desc: []string{"What the person pays for", "The plan"}, choices: plans,
 		make: func(g *gen, r record) value { return text(g.of(plans)) }},
-	{name: "id", typ: "string", keys: []string{"id", "employee_id", "customer_id", "member_number", "user_id", "customer_number", "personnel_number", "id_number", "identifier"},
+	{name: "id", typ: "string", keys: []string{"id", "employee_id", "customer_id", "member_number", "user_id", "customer_number", "personnel_number", "id_number", "identifier", "reference_number", "record_id", "person_id"},
 		desc: []string{"Number of the person in our files", "The id"},
 		make: func(g *gen, r record) value { return text(g.code()) }},
-	{name: "children", typ: "integer", keys: []string{"children", "number_of_children", "child_count", "kids", "children_count", "num_children", "kids_count", "how_many_children", "children_number", "total_children", "how_many_kids"},
+	{name: "children", typ: "integer", keys: []string{"children", "number_of_children", "child_count", "kids", "children_count", "num_children", "kids_count", "how_many_children", "children_number", "total_children", "how_many_kids", "sons_and_daughters"},
 		desc: []string{"How many children the person has"},
 		make: func(g *gen, r record) value { return number(g.between(2, 9)) }},
 }

@@ -328,7 +328,7 @@ func (d *domain) lesson(g *gen) Lesson {
 // put makes a lesson of a text, of ways to ask, and of the answer.
 func (g *gen) put(text string, requests []string, o object) Lesson {
 	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
-	if g.chance(0.06) {
+	if g.chance(0.12) {
 		l.Prompt = text + g.of([]string{"\n", "\n", "\n\n", " ", "\nJSON: "})
 		if g.chance(0.3) {
 			l.Prompt = g.say(requests) + "\n" + l.Prompt
