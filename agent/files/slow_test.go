@@ -1,0 +1,31 @@
+package files
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSlowPatterns: patterns that are made to take long don't.
+func TestSlowPatterns(t *testing.T) {
+	line := strings.Repeat("a", maxLine)
+	deep := strings.Repeat("aaaaaaaaaaaaaaaaaaaa/", 30)
+	b := open(t, tree(t, map[string]string{"f": line + "\n" + line + "\n", deep + "aaaaaaaaaaaaaaaaaaaab": ""}), Options{Time: 2 * time.Second})
+	for _, c := range [][]any{
+		{"grep_files", "pattern", "(.{1,450}x|.{1,450}y)z"},
+		{"grep_files", "pattern", "(a*)*b|(a+a+)+c|" + strings.Repeat("a?", 300) + "d"},
+		{"grep_files", "pattern", strings.Repeat("(a|aa)+", 100) + "$b"},
+		{"glob_files", "pattern", strings.Repeat("**/*a*a*a*", 60) + "x"},
+		{"glob_files", "pattern", strings.Repeat("**/", 300) + "x"},
+		{"glob_files", "pattern", strings.Repeat("*a", 500)},
+		{"glob_files", "pattern", strings.Repeat("{*a,*}", 6) + strings.Repeat("*", 100) + "x"},
+	} {
+		start := time.Now()
+		got := call(b, c[0].(string), c[1:]...)
+		took := time.Since(start)
+		t.Logf("%v: %.40q: %.60q", took.Round(time.Millisecond), c[2], got)
+		if took > 15*time.Second {
+			t.Errorf("%.40q took %v", c[2], took)
+		}
+	}
+}
