@@ -132,8 +132,6 @@ const DefaultSubTasks = 8
 // conclusion, what follows from it afterwards. A continuing envelope has
 // sub-tasks, always.
 func Schema(o SchemaOptions) json.RawMessage {
-	type object = map[string]any
-	said := object{"type": "string", "minLength": 1, "pattern": `\S`}
 	list := o.MaxSubTasks
 	if list == 0 {
 		list = DefaultSubTasks
@@ -146,40 +144,24 @@ func Schema(o SchemaOptions) json.RawMessage {
 	if !o.NoAskUser {
 		actions = append(actions, AskUser)
 	}
-	type property struct {
-		name   string
-		schema object
-		there  bool
-	}
-	properties := []property{
-		{"reasoning", object{"type": "string"}, !o.NoReasoning},
-		{"conclusion", said, true},
-		{"confidence", object{"type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.01}, true},
-		{"files", object{"type": "array", "items": object{"type": "string", "minLength": 1}}, true},
-		{"sub_tasks", object{"type": "array", "maxItems": list, "items": object{
-			"type":                 "object",
-			"properties":           object{"query": said, "priority": object{"type": "integer", "minimum": 1, "maximum": 9}},
-			"required":             []string{"query", "priority"},
-			"additionalProperties": false,
-		}}, !o.NoContinue},
-		{"needs_more_info", object{"type": "boolean"}, true},
-		{"next_action", object{"enum": actions}, true},
-		{"error", object{"type": "string"}, true},
-	}
 	// The order of properties is part of the schema, and a map has none.
+	const said = `{"type":"string","minLength":1,"pattern":"\\S"}`
 	var b strings.Builder
-	b.WriteString(`{"type":"object","properties":{`)
-	first := true
-	for _, p := range properties {
-		if !p.there {
-			continue
+	property := func(there bool, name, schema string) {
+		if there {
+			fmt.Fprintf(&b, "%s%q:%s", comma(&b), name, schema)
 		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-		fmt.Fprintf(&b, "%q:%s", p.name, mustJSON(p.schema))
 	}
+	b.WriteString(`{"type":"object","properties":{`)
+	property(!o.NoReasoning, "reasoning", `{"type":"string"}`)
+	property(true, "conclusion", said)
+	property(true, "confidence", `{"type":"number","minimum":0,"maximum":1,"multipleOf":0.01}`)
+	property(true, "files", `{"type":"array","items":{"type":"string","minLength":1}}`)
+	property(!o.NoContinue, "sub_tasks", fmt.Sprintf(`{"type":"array","maxItems":%d,"items":{"type":"object","properties":{`+
+		`"query":%s,"priority":{"type":"integer","minimum":1,"maximum":9}},"required":["query","priority"],"additionalProperties":false}}`, list, said))
+	property(true, "needs_more_info", `{"type":"boolean"}`)
+	property(true, "next_action", fmt.Sprintf(`{"enum":%s}`, mustJSON(actions)))
+	property(true, "error", `{"type":"string"}`)
 	b.WriteString(`},"required":["conclusion","confidence","next_action"],"additionalProperties":false`)
 	if !o.NoContinue {
 		b.WriteString(`,"if":{"properties":{"next_action":{"const":"continue"}},"required":["next_action"]},` +
@@ -187,6 +169,15 @@ func Schema(o SchemaOptions) json.RawMessage {
 	}
 	b.WriteByte('}')
 	return json.RawMessage(b.String())
+}
+
+// comma returns what goes before the next member of the object that a text ends
+// with.
+func comma(b *strings.Builder) string {
+	if strings.HasSuffix(b.String(), "{") {
+		return ""
+	}
+	return ","
 }
 
 // mustJSON is for values that always have JSON.
