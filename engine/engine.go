@@ -118,6 +118,9 @@ func (e *Engine) Vocab() *vocab.Vocab { return e.model.Vocab() }
 // can have.
 func (e *Engine) ContextLimit() int { return e.limit }
 
+// Parallel returns how many sequences generate at the same time.
+func (e *Engine) Parallel() int { return e.cfg.Parallel }
+
 // Stats returns the present counts.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()

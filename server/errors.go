@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"stencil/agent"
 	"stencil/asking"
 	"stencil/backend"
 	"stencil/decoder/sampling"
@@ -215,6 +216,7 @@ func describe(err error) failure {
 		reason        *asking.FailureReason
 		assessment    *unknownAssessmentError
 		noFeedback    *feedbackError
+		paused        *pausedError
 	)
 	schemaParam := "schema"
 	if errors.As(err, &place) && place.param != "" {
@@ -258,6 +260,14 @@ func describe(err error) failure {
 	case errors.As(err, &tooLarge):
 		return with(fail(http.StatusRequestEntityTooLarge, typeInvalid, "", "body_too_large"),
 			fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit), nil)
+	case errors.Is(err, agent.ErrNoRoom):
+		return describeNoRoom(err)
+	case errors.Is(err, agent.ErrTime):
+		return with(fail(http.StatusGatewayTimeout, typeServer, "bounds.seconds", "timeout"), "the run's time was over before there was an answer", nil)
+	case errors.As(err, &paused) && paused.busy:
+		return fail(http.StatusConflict, typeInvalid, "resume", "run_in_use")
+	case errors.As(err, &paused):
+		return fail(http.StatusNotFound, typeNotFound, "resume", "run_not_found")
 	case errors.As(err, &budget):
 		f := fail(bad, typeInvalid, "max_tokens", "budget_too_small")
 		f.body.Message = fmt.Sprintf("the shortest document that fits the constraint needs %d tokens; max_tokens and the context leave %d", budget.Minimum, budget.Budget)
@@ -349,6 +359,26 @@ func describeReason(r *asking.FailureReason) failure {
 	if as.status == http.StatusUnprocessableEntity {
 		param := "schema"
 		f.body.Param, f.body.Text = &param, &r.Text
+	}
+	return f
+}
+
+// describeNoRoom is describe for a run without an answer because its tokens were
+// too few.
+func describeNoRoom(err error) failure {
+	var budget *engine.BudgetError
+	var prompt *engine.ContextError
+	param, code := "bounds", "budget_too_small"
+	f := failure{status: http.StatusBadRequest, body: errorObject{Type: typeInvalid, Param: &param, Code: &code}}
+	switch {
+	case errors.As(err, &budget):
+		f.body.Message = fmt.Sprintf("the shortest answer needs %d tokens; the bounds and the context leave %d", budget.Minimum, budget.Budget)
+		f.body.Minimum = budget.Minimum
+	case errors.As(err, &prompt):
+		param, code = "query", "context_length_exceeded"
+		f.body.Message = fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate", prompt.Prompt, prompt.Limit)
+	default:
+		f.body.Message = "bounds.tokens were used up before there was an answer"
 	}
 	return f
 }

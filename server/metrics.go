@@ -24,6 +24,7 @@ type metrics struct {
 	codes    map[string]uint64 // of failures, by code
 	asked    askCounts
 	signals  signalCounts
+	agent    agentCounts
 }
 
 type requestLabels struct {
@@ -123,6 +124,8 @@ func (s *Server) writeMetrics(*http.Request) (answer, error) {
 	s.hostsMu.Lock()
 	hosts := s.hosts
 	s.hostsMu.Unlock()
+	s.metrics.agent.print(&b)
+	s.paused.print(&b)
 	printModels(&b, hosts)
 	return exposition{b.String()}, nil
 }

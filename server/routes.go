@@ -18,6 +18,8 @@ func (s *Server) routes() http.Handler {
 	r.POST("/generate", s.adapt(s.generate))
 	r.POST("/generate_json", s.adapt(s.generateJSON))
 
+	r.POST("/agent/run", s.adapt(s.agentRun))
+
 	r.POST("/schema/check", s.adapt(s.schemaCheck))
 	r.POST("/grammar/check", s.adapt(s.grammarCheck))
 

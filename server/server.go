@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"stencil/agent"
 )
 
 // Config is what a server is made with. Zero fields mean the default.
@@ -28,6 +30,13 @@ type Config struct {
 	CORSOrigins []string // web pages from there may ask; "*": from anywhere
 	TLSCert     string   // files with the certificate and its key; "": plain HTTP
 	TLSKey      string
+
+	AgentTools       agent.Toolbox  // what runs of agents may use; nil: nothing
+	AgentPrompts     *agent.Prompts // nil: the default ones
+	AgentBounds      agent.Bounds   // the most that a run may ask for; zero fields: MaxAgentBounds
+	AgentPaused      int            // runs kept that wait for their users; default 64
+	AgentPausedBytes int64          // what they may occupy together; default 64 MiB
+	AgentPausedTime  time.Duration  // how long they wait; default an hour
 }
 
 func (c Config) withDefaults() Config {
@@ -39,6 +48,10 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	c.AgentBounds = bounded(c.AgentBounds)
+	c.AgentPaused = cmp.Or(c.AgentPaused, 64)
+	c.AgentPausedBytes = cmp.Or(c.AgentPausedBytes, 64<<20)
+	c.AgentPausedTime = cmp.Or(c.AgentPausedTime, time.Hour)
 	return c
 }
 
@@ -50,6 +63,7 @@ type Server struct {
 	handler http.Handler
 	closing atomic.Bool
 	metrics *metrics
+	paused  *pausedRuns
 
 	feedback feedback
 
@@ -60,6 +74,7 @@ type Server struct {
 // New returns a server without a model.
 func New(cfg Config) *Server {
 	s := &Server{cfg: cfg.withDefaults(), metrics: newMetrics()}
+	s.paused = &pausedRuns{number: s.cfg.AgentPaused, bytes: s.cfg.AgentPausedBytes, time: s.cfg.AgentPausedTime, runs: map[string]*pausedRun{}}
 	s.handler = s.routes()
 	return s
 }

@@ -25,8 +25,7 @@ type sink interface {
 	end(choices []choice) error
 	// fail is called in place of whatever would come next.
 	fail(f failure) error
-	// ping keeps a quiet connection open.
-	ping() error
+	pinger
 }
 
 // A fieldSink also wants to know which values of a document are complete.
@@ -165,8 +164,11 @@ func (a *streamed) there(index int) *remote.Completion {
 	return nil
 }
 
+// A pinger keeps a quiet connection open.
+type pinger interface{ ping() error }
+
 // pinging calls f and keeps the connection open until it has returned.
-func pinging(out sink, f func() error) error {
+func pinging(out pinger, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
 	ping := time.NewTicker(pingEvery)

@@ -24,6 +24,7 @@ type generator interface {
 	Vocab() *vocab.Vocab
 	Model() backend.Model
 	ContextLimit() int
+	Parallel() int
 	Stats() engine.Stats
 }
 
@@ -33,6 +34,10 @@ type upstream struct {
 	model  *remote.Model
 }
 
+// upstreamParallel is how many texts an upstream is taken to write at the same
+// time, where nobody says.
+const upstreamParallel = 4
+
 var errUpstream = errors.New("server: a text of an upstream is not submitted to an engine")
 
 func (u *upstream) Submit(context.Context, engine.Request) (*engine.Stream, error) {
@@ -41,6 +46,7 @@ func (u *upstream) Submit(context.Context, engine.Request) (*engine.Stream, erro
 func (u *upstream) Vocab() *vocab.Vocab  { return u.model.Vocab() }
 func (u *upstream) Model() backend.Model { return u.model }
 func (u *upstream) ContextLimit() int    { return 0 } // nobody says
+func (u *upstream) Parallel() int        { return upstreamParallel }
 func (u *upstream) Stats() engine.Stats {
 	total := u.client.Total()
 	return engine.Stats{PromptTokens: uint64(total.Prompt), ReusedTokens: uint64(total.Cached), GeneratedTokens: uint64(total.Completion)}

@@ -12,20 +12,21 @@ const maxEvent = 4 << 20
 
 var errLongEvent = errors.New("remote: an event of the stream is too long")
 
-// events reads the data of server-sent events, as the HTML standard has them:
+// Events reads the data of server-sent events, as the HTML standard has them:
 // lines end in LF, CR or CRLF, an event ends at an empty line, the lines of
 // its data are joined, comments and other fields are passed over, and an event
 // that the stream ends in the middle of is none.
-type events struct {
+type Events struct {
 	lines *bufio.Reader
 	begun bool // past the byte-order mark that a stream may begin with
 	cr    bool // the last line ended in CR: an LF now belongs to it
 }
 
-func newEvents(r io.Reader) *events { return &events{lines: bufio.NewReader(r)} }
+// NewEvents returns the events of a stream.
+func NewEvents(r io.Reader) *Events { return &Events{lines: bufio.NewReader(r)} }
 
-// next returns the data of the next event that has any; io.EOF at the end.
-func (e *events) next() ([]byte, error) {
+// Next returns the data of the next event that has any; io.EOF at the end.
+func (e *Events) Next() ([]byte, error) {
 	var data []byte
 	some := false
 	for {
@@ -55,7 +56,7 @@ func (e *events) next() ([]byte, error) {
 
 // line returns the next line without its end. What is left at the end of the
 // stream without one is dropped.
-func (e *events) line() ([]byte, error) {
+func (e *Events) line() ([]byte, error) {
 	var line []byte
 	for {
 		c, err := e.lines.ReadByte()

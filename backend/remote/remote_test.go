@@ -344,9 +344,9 @@ func FuzzEvents(f *testing.F) {
 		f.Add(s)
 	}
 	read := func(r io.Reader) (list []string, err error) {
-		e := newEvents(r)
+		e := NewEvents(r)
 		for {
-			data, err := e.next()
+			data, err := e.Next()
 			if err != nil {
 				return list, err
 			}

@@ -14,7 +14,7 @@ type Stream struct {
 	client *Client
 	ctx    context.Context
 	body   io.ReadCloser
-	events *events
+	events *Events
 	sum    Completion // what has come so far
 	text   strings.Builder
 	calls  callSum
@@ -44,7 +44,7 @@ func (c *Client) Stream(ctx context.Context, r *Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{client: c, ctx: ctx, body: resp.Body, events: newEvents(resp.Body)}
+	s := &Stream{client: c, ctx: ctx, body: resp.Body, events: NewEvents(resp.Body)}
 	s.sum.Tries = tries
 	return s, nil
 }
@@ -56,7 +56,7 @@ func (s *Stream) Close() error { return s.body.Close() }
 // stream broke off, or the context's cause.
 func (s *Stream) Next() (Piece, error) {
 	for {
-		data, err := s.events.next()
+		data, err := s.events.Next()
 		if err != nil {
 			return Piece{}, s.broken(err)
 		}
