@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"stencil/agent"
+	"stencil/agent/signals"
 	"stencil/asking"
 	"stencil/engine"
 )
@@ -202,20 +202,14 @@ func enforced(r *receipt) bool {
 	return r != nil && len(r.Enforced) > 0 && (r.Validated == nil || *r.Validated)
 }
 
-// surprise is 1 - the geometric mean of the probabilities of the tokens that were
-// sampled, as the model saw them before the constraint; nil if none was, or
-// nobody says.
+// surprise says how surprised the model was by the tokens that were sampled, as it
+// saw them before the constraint; nil if none was, or nobody says.
 func surprise(tokens []engine.Token) *float64 {
-	sum, n := 0.0, 0
+	var list []float64
 	for _, t := range tokens {
 		if !t.Forced {
-			sum += min(0, float64(t.Logprob))
-			n++
+			list = append(list, float64(t.Logprob))
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	out := round(1 - math.Exp(sum/float64(n)))
-	return &out
+	return signals.Surprise(list)
 }
