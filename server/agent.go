@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stencil/agent"
+	"stencil/agent/signals"
 )
 
 // agentRun is POST /agent/run: a query that is worked on as a tree of frames, or
@@ -156,7 +157,31 @@ func (j *agentJob) work(ctx context.Context) (*agentReply, error) {
 	if j.paused != nil {
 		s.paused.drop(j.paused)
 	}
+	assessed := s.assess(reply.Model, judged(out))
+	reply.Assessment = &assessed
 	return reply, nil
+}
+
+// judged is what is known of a run's answer: what the model said of it, if it said
+// anything, and how surprised it was.
+func judged(out *agent.Outcome) (in signals.Inputs) {
+	root := &out.Frames[0]
+	patched := len(root.Children) > 0 && !root.Synthesized // put together without the model
+	if e := out.Answer; e.IsValid() && !patched {
+		confidence := e.Confidence
+		in.Own = &signals.Signals{Confidence: &confidence}
+		switch {
+		case e.ShouldAskUser():
+			in.Own.Escalation, in.Own.Reason = signals.Human, "only the user knows"
+		case e.NeedsMoreInfo:
+			in.Own.Escalation, in.Own.Reason = signals.Verify, "something is missing"
+		}
+	}
+	if s := out.Surprise; s != nil {
+		surprise := *s
+		in.Surprise = &surprise
+	}
+	return in
 }
 
 // reply says what has become of the run.

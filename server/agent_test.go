@@ -131,6 +131,9 @@ func TestAgentRun(t *testing.T) {
 	if at(got, "answer", "conclusion") != "all of root" || at(got, "answer", "confidence") != 0.9 || !strings.HasPrefix(got["id"].(string), "run_") {
 		t.Errorf("answer %v, id %v", got["answer"], got["id"])
 	}
+	if a := got["assessment"]; at(a, "recommendation") == nil || at(a, "components", 0, "value") != 0.9 || len(at(a, "components").([]any)) != 2 {
+		t.Errorf("assessment %v", a)
+	}
 	if skipped := at(got, "frames", 0, "skipped", 0); at(skipped, "reason") != "repeated" || at(skipped, "frame") != 3.0 {
 		t.Errorf("skipped %v", skipped)
 	}

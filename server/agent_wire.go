@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -293,11 +292,11 @@ type agentReply struct {
 	ID    string `json:"id"`
 	Model string `json:"model"`
 	*agent.Outcome
-	Usage      usageReply      `json:"usage"`
-	Timings    agentTimings    `json:"timings"`
-	Seed       uint64          `json:"seed"`
-	Assessment json.RawMessage `json:"assessment,omitempty"`
-	Warnings   []string        `json:"warnings,omitempty"`
+	Usage      usageReply       `json:"usage"`
+	Timings    agentTimings     `json:"timings"`
+	Seed       uint64           `json:"seed"`
+	Assessment *assessmentReply `json:"assessment,omitempty"` // of the answer
+	Warnings   []string         `json:"warnings,omitempty"`
 }
 
 // agentTimings are in milliseconds. All but Run are sums over questions, which
