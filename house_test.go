@@ -65,7 +65,7 @@ const architecture = `
 	golang.org/x/text
 	< engine;
 
-	engine, asking, agent, agent/signals, agent/outcomes, schema/typescript, models, backend/llama, backend/scripted < server;
+	engine, asking, agent, agent/files, agent/signals, agent/outcomes, schema/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons, backend/llama < models/train;
