@@ -75,8 +75,33 @@ func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	if x, ok := src.(staler); ok {
 		g.stale = x.Stale
 	}
-	g.start = t.push(src.Start(), 0) << 1
+	g.start = g.begin()
 	return g
+}
+
+// A starter is a source whose text begins with several frames, or in several
+// ways.
+type starter interface {
+	// Starts returns the frames of each way to begin, the one to go on with
+	// last.
+	Starts() [][]Frame
+}
+
+// begin returns the configuration at the beginning of a text.
+func (g *Grammar) begin() int32 {
+	src, ok := g.t.src.(starter)
+	if !ok {
+		return g.t.push(g.t.src.Start(), 0) << 1
+	}
+	var stacks []int32
+	for _, frames := range src.Starts() {
+		var s int32
+		for _, f := range frames {
+			s = g.t.push(f, s<<1) // the empty stack has the number 0
+		}
+		stacks = append(stacks, s)
+	}
+	return g.t.config(stacks)
 }
 
 // Vocab returns the vocabulary that the grammar is bound to.
@@ -120,7 +145,7 @@ func (g *Grammar) forget() {
 	g.masks, g.ends = masks{}, ends{}
 	g.build.forget()
 	g.epoch++
-	g.start = g.t.push(g.t.src.Start(), 0) << 1
+	g.start = g.begin()
 }
 
 func (g *Grammar) err() error {

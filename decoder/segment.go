@@ -121,11 +121,8 @@ func (s *sequenceSource) checkWays(i int) error {
 		}
 	}
 	for _, frames := range s.entries(i) {
-		switch {
-		case len(frames) > maxEntry:
+		if len(frames) > maxEntry {
 			return fmt.Errorf("more than two constraints follow one another")
-		case i == 0 && len(frames) > 1:
-			return fmt.Errorf("a constraint at the beginning has to be all of the text")
 		}
 	}
 	return nil

@@ -150,6 +150,16 @@ func (s *sequenceSource) Start() Frame {
 	return frames[len(frames)-1]
 }
 
+// Starts implements starter. Where every way to begin is a single frame, one frame
+// that has the edges of all of them keeps readings apart for shorter.
+func (s *sequenceSource) Starts() [][]Frame {
+	all := s.entries(0)
+	if s.parts[0].fork != nil && !slices.ContainsFunc(all, func(frames []Frame) bool { return len(frames) > 1 }) {
+		return [][]Frame{{s.Start()}}
+	}
+	return all
+}
+
 // expandBegin gives the beginning of a text, where a fork stands, the edges of
 // every way to begin. No text has been read there, so that nothing can depend on
 // it, and nothing needs to wait.

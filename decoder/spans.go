@@ -162,6 +162,28 @@ func (m *SequenceMatcher) readsElsewhere(c int32, segment int, takes func(f Fram
 	return found
 }
 
+// reader returns the segment after a given one to which what takes is about, read
+// in configuration c, belongs; noSegment if that is none or several.
+func (m *SequenceMatcher) reader(c int32, after int, takes func(f Frame) bool) int {
+	found := noSegment
+	t := m.s.grammar.t
+	t.reading(c, func(s int32) bool {
+		if s <= anyStack {
+			return true
+		}
+		f := t.stackFrame[s]
+		if i, _, _ := m.s.source.split(f); i != after && i != found && m.s.source.leads(after, i) && takes(f) {
+			if found != noSegment {
+				found = noSegment
+				return false
+			}
+			found = i
+		}
+		return true
+	})
+	return found
+}
+
 // here returns the place that the text has got to.
 func (m *SequenceMatcher) here() place { return place{m.m.cfg, m.m.epoch, len(m.m.text)} }
 
@@ -172,7 +194,7 @@ func (m *SequenceMatcher) begin() {
 	defer g.mu.Unlock()
 	m.m.sync()
 	m.spans.entry = m.here()
-	m.spans.last.Segment, _ = m.segment(m.m.cfg, noSegment, noSegment)
+	m.spans.last.Segment, m.spans.split = m.segment(m.m.cfg, noSegment, noSegment)
 }
 
 // track notes to which segments the text from a place on belongs.
@@ -237,7 +259,16 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 				end += n
 			}
 			t.done = append(t.done, Span{t.last.Segment, t.last.Start, end, mark})
-			t.last = Span{Segment: to, Start: end, End: t.last.End + n}
+			via := noSegment
+			if !own {
+				via = m.reader(before, t.last.Segment, takes)
+			}
+			if via >= 0 && via != to { // all of it has been read
+				t.done = append(t.done, Span{Segment: via, Start: end, End: end + n})
+				end += n
+				entry = place{c, m.m.epoch, i + 1}
+			}
+			t.last = Span{Segment: to, Start: end, End: max(end, t.last.End+n)}
 			t.entry = entry
 		}
 		t.split = several

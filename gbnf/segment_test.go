@@ -54,6 +54,26 @@ func tools(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Free: &decoder.Free{MayEnd: true}})
 }
 
+// noted is an answer and a note on it, each under a constraint, and nothing before.
+func noted(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
+	return sequence(t, v,
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [a-z]* "}" | [0-9]*`), Next: 1},
+		decoder.Segment{Fixed: text("\n"), Next: 2},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [0-9] "}"`), Next: decoder.End})
+}
+
+// notedFork is the same with a call in the place of the answer.
+func notedFork(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
+	return sequence(t, v,
+		decoder.Segment{Fork: []int{1, 3}},
+		decoder.Segment{Fixed: text("{call}("), Next: 2},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= [a-z]+`), Next: 4},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [a-z]* "}" | [0-9]+`), Next: 5},
+		decoder.Segment{Fixed: text(")\n"), Next: 6},
+		decoder.Segment{Fixed: text("\n"), Next: 6},
+		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [0-9] "}"`), Next: decoder.End})
+}
+
 // acceptAll feeds a text byte by byte, as tokens of one byte each.
 func acceptAll(m *decoder.SequenceMatcher, s string) error {
 	for i := range len(s) {
@@ -94,6 +114,18 @@ func TestSequenceTexts(t *testing.T) {
 			[]string{"", "f(", "f(1", "f(1)", "fg(a", "fg(ab", "no", "f(1);"},
 			[]string{"f()", "g", "fg(a)", "f(1);x", "noone"},
 		},
+		{
+			noted(t, v),
+			[]string{"{}\n{1}", "{abc}\n{1}", "12\n{3}", "\n{4}"},
+			[]string{"", "{", "{}", "{a}\n", "7", "{}\n{1"},
+			[]string{"{a}{1}", "{}\n{a}", "{}\n\n", "{}\n{1}x", "x"},
+		},
+		{
+			notedFork(t, v),
+			[]string{"{call}\n{1}", "{call}(a)\n{1}", "{}\n{1}", "12\n{3}"},
+			[]string{"", "{", "{call", "{call}", "{call}(", "{call}(a)", "{call}\n"},
+			[]string{"{call}(a)\n{a}", "{called}(a", "\n", "{call}()"},
+		},
 	} {
 		for _, s := range append(slices.Clone(c.whole), c.partial...) {
 			m := c.s.NewMatcher()
@@ -122,6 +154,25 @@ func TestSequenceTexts(t *testing.T) {
 
 func TestSequenceSpans(t *testing.T) {
 	v := byteVocab(t)
+	for _, c := range []struct {
+		s    *decoder.Sequence
+		text string
+		want string
+	}{
+		{noted(t, v), "{abc}\n{1}", "[{0 0 5 0} {1 5 6 0} {2 6 9 0}]"},
+		{noted(t, v), "12\n{1}", "[{0 0 2 0} {1 2 3 0} {2 3 6 0}]"},
+		{noted(t, v), "\n{1}", "[{0 0 0 0} {1 0 1 0} {2 1 4 0}]"},
+		{notedFork(t, v), "{call}\n{1}", "[{3 0 6 0} {5 6 7 0} {6 7 10 0}]"},
+		{notedFork(t, v), "{cab}\n{1}", "[{3 0 5 0} {5 5 6 0} {6 6 9 0}]"},
+	} {
+		m := c.s.NewMatcher()
+		if err := acceptAll(m, c.text); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(m.Spans()); got != c.want {
+			t.Errorf("%q: spans %s, want %s", c.text, got, c.want)
+		}
+	}
 	m := calls(t, v).NewMatcher()
 	if err := acceptAll(m, "ab<call>f(1)</call>c[[1,2d"); err != nil {
 		t.Fatal(err)
@@ -255,7 +306,7 @@ func TestSequenceMasks(t *testing.T) {
 	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
 	rng := rand.New(rand.NewPCG(8, 8))
 	for name, s := range map[string]*decoder.Sequence{
-		"reasoning": reasoning(t, v, 9), "calls": calls(t, v), "tools": tools(t, v), "fork": fork(t, v), "later": laterFork(t, v), "unasked": unasked(t, v),
+		"reasoning": reasoning(t, v, 9), "calls": calls(t, v), "tools": tools(t, v), "fork": fork(t, v), "later": laterFork(t, v), "unasked": unasked(t, v), "noted": noted(t, v), "noted fork": notedFork(t, v),
 	} {
 		m := s.NewMatcher()
 		for range 40 {
@@ -303,7 +354,6 @@ func TestSequenceErrors(t *testing.T) {
 		{[]decoder.Segment{{Free: &decoder.Free{Stops: []decoder.Stop{{Next: decoder.End}}}}}, "a mark without text"},
 		{[]decoder.Segment{{Fixed: []decoder.Piece{{Token: 4000}}, Next: decoder.End}}, "token 4000 is not in the vocabulary"},
 		{[]decoder.Segment{{Fixed: text("a"), Next: 1}, {OneOf: []decoder.Stop{{Mark: text("b"), Next: 0}}}}, "the text never ends"},
-		{[]decoder.Segment{{Grammar: g(), Next: 1}, {Fixed: text("a"), Next: decoder.End}}, "has to be all of the text"},
 		{[]decoder.Segment{{Fixed: text("a"), Next: 1}, {Grammar: g(), Next: 2}, {Grammar: g(), Next: 3}, {Grammar: g(), Next: 4}, {Grammar: g(), Next: decoder.End}}, "more than two constraints"},
 	} {
 		_, err := decoder.NewSequence(v, c.segments, decoder.Limits{})
