@@ -37,6 +37,7 @@ func run(args []string) error {
 	held := f.String("unseen", "", "what is taken from what is held out, of words,phrases,keys")
 	set := f.String("set", "seen", "name of the cases that exams writes")
 	only := f.String("only", "", "tasks that tokens are written of, with commas between them; default all")
+	swap := f.Float64("swap", 0, "share of lessons in whose tokens parts of words are exchanged")
 	weights := f.String("weights", "", "safetensors file of trained weights")
 	out := f.String("out", "", "GGUF file to be written")
 	kind := f.String("type", "q8_0", "of the weights in it")
@@ -67,7 +68,7 @@ func run(args []string) error {
 			Vocab: *path, Name: *name, Description: description, License: "MIT", Context: *context, Type: typ,
 		})
 	case "tokens":
-		return tokens(os.Stdout, *path, *seed, unseen, *only, *n)
+		return tokens(os.Stdout, *path, *seed, unseen, *only, *n, *swap)
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }

@@ -22,13 +22,12 @@ const (
 )
 
 // encode returns the tokens of a lesson as the server would send them, those
-// that are to be learnt marked.
-func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) ([]uint16, error) {
+// that are to be learnt marked. The first asked of them are the prompt.
+func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, asked int, err error) {
 	prompt, err := promptOf(p, l)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var out []uint16
 	for _, t := range prompt {
 		out = append(out, uint16(t))
 	}
@@ -56,10 +55,10 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) ([]uint16, erro
 		at += size
 	}
 	if at != len(l.Answer) {
-		return nil, fmt.Errorf("the tokens of %q are not its text", l.Answer)
+		return nil, 0, fmt.Errorf("the tokens of %q are not its text", l.Answer)
 	}
 	end, _ := v.EOS()
-	return append(out, uint16(end)|learnt), nil
+	return append(out, uint16(end)|learnt), len(prompt), nil
 }
 
 // promptOf returns the tokens of a lesson's prompt as the server makes them.
@@ -77,7 +76,8 @@ func promptOf(p *engine.Prompts, l lessons.Lesson) ([]int32, error) {
 
 // tokens writes lessons, of some tasks or of all, as numbers of 16 bits: the
 // length of each, then its tokens.
-func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, only string, n int) error {
+// share of them have parts of words exchanged.
+func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, only string, n int, share float64) error {
 	v, err := vocab.Load(path)
 	if err != nil {
 		return err
@@ -88,11 +88,15 @@ func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, only s
 	if only != "" && !g.Only(strings.Split(only, ",")...) {
 		return fmt.Errorf("unknown task in %s, expected some of %s", only, strings.Join(lessons.Tasks(), ","))
 	}
+	s := newSwapper(v, seed)
 	for range n {
 		l := g.Next()
-		ids, err := encode(v, p, l)
+		ids, asked, err := encode(v, p, l)
 		if err != nil {
 			return err
+		}
+		if s.rng.Float64() < share {
+			s.swap(ids, asked)
 		}
 		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(ids)))) // errors stay with b
 		for _, id := range ids {

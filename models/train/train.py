@@ -37,9 +37,9 @@ def split(raw):
     return out
 
 
-def lessons(args, seed, n, unseen="", only=""):
+def lessons(args, seed, n, unseen="", only="", swap=0):
     """Has the tool write n lessons."""
-    cmd = [args.tool, "tokens", "-vocab", args.vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only]
+    cmd = [args.tool, "tokens", "-vocab", args.vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only, "-swap", str(swap)]
     return split(np.frombuffer(subprocess.run(cmd, check=True, stdout=subprocess.PIPE).stdout, dtype="<u2"))
 
 
@@ -108,7 +108,7 @@ class Shards:
 
     def make(self, n):
         a = self.args
-        docs = lessons(a, a.seed + 1 + n * a.processes + self.rank, a.lessons, only=a.only)
+        docs = lessons(a, a.seed + 1 + n * a.processes + self.rank, a.lessons, only=a.only, swap=a.swap)
         return batches(docs, a.piece, n, a.longest)
 
     def next(self):
@@ -366,6 +366,7 @@ def main():
     p.add_argument("--longest", type=int, default=512, help="lesson, in tokens")
     p.add_argument("--lessons", type=int, default=3000, help="in a shard")
     p.add_argument("--only", default="", help="tasks to train on, with commas; default all")
+    p.add_argument("--swap", type=float, default=0.4, help="share of lessons in which parts of words are exchanged for any others")
     p.add_argument("--examine-tasks", default="people,contacts,events,orders,tickets,sentiment")
     p.add_argument("--ahead", type=int, default=1, help="shards made ahead, at the same time")
     p.add_argument("--exam", type=int, default=60, help="lessons of each task")

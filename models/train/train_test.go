@@ -127,7 +127,7 @@ func TestTokens(t *testing.T) {
 	path, v := learned(t)
 	var a, b bytes.Buffer
 	for _, w := range []*bytes.Buffer{&a, &b} {
-		if err := tokens(w, path, 5, lessons.Unseen{}, "", 300); err != nil {
+		if err := tokens(w, path, 5, lessons.Unseen{}, "", 300, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestMarks(t *testing.T) {
 		"without a schema": {lessons.Lesson{Prompt: "Ann"}, `{"=learnt full _ name ":" Ann=first ","=learnt age ": null=first ,"=learnt kids ": 2=first }=learnt <|end|>=learnt`},
 	} {
 		c.lesson.Schema, c.lesson.Answer, c.lesson.Keys = `{}`, answer, keys
-		ids, err := encode(v, p, c.lesson)
+		ids, _, err := encode(v, p, c.lesson)
 		if err != nil {
 			t.Fatal(err)
 		}
