@@ -11,12 +11,12 @@ import (
 )
 
 // Limits on regular expressions. A line is searched in one go, which takes time
-// in proportion to its length times the program's: with these, a second or two
-// at worst.
+// in proportion to its length times the program's: with these, half a second at
+// worst.
 const (
 	maxExpression = 1024     // bytes
-	maxProgram    = 2000     // instructions
-	maxLine       = 64 << 10 // bytes of a line that are searched
+	maxProgram    = 1000     // instructions
+	maxLine       = 32 << 10 // bytes of a line that are searched
 )
 
 // compile compiles a regular expression.
