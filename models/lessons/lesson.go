@@ -18,6 +18,15 @@ type Lesson struct {
 	// Keys are the ranges of Answer that the schema alone decides, as byte
 	// offsets from, to. Without a schema in the prompt they can't be known.
 	Keys [][2]int
+	// More are answers to other schemas, of which the model is told nothing,
+	// about the same text. Only training has a use for them.
+	More []Answer
+}
+
+// An Answer is one of several about one text.
+type Answer struct {
+	Answer string
+	Keys   [][2]int
 }
 
 // A Message is one of a conversation.

@@ -79,15 +79,20 @@ func TestAnswers(t *testing.T) {
 			if strings.ContainsAny(l.text(), "{}") {
 				t.Errorf("%s: a slot was left open: %s", l.Task, l.text())
 			}
-			last := 0
-			for _, k := range l.Keys {
-				if k[0] < last || k[1] <= k[0] || l.Answer[k[0]] != '"' || l.Answer[k[1]-2:k[1]] != `":` {
-					t.Fatalf("%s: %q is no key of %s", l.Task, l.Answer[k[0]:k[1]], l.Answer)
+			for _, a := range append(l.More, Answer{l.Answer, l.Keys}) {
+				if !json.Valid([]byte(a.Answer)) {
+					t.Fatalf("%s: no JSON: %s", l.Task, a.Answer)
 				}
-				last = k[1]
-			}
-			if len(l.Keys) == 0 {
-				t.Errorf("%s: an answer without keys: %s", l.Task, l.Answer)
+				last := 0
+				for _, k := range a.Keys {
+					if k[0] < last || k[1] <= k[0] || a.Answer[k[0]] != '"' || a.Answer[k[1]-2:k[1]] != `":` {
+						t.Fatalf("%s: %q is no key of %s", l.Task, a.Answer[k[0]:k[1]], a.Answer)
+					}
+					last = k[1]
+				}
+				if len(a.Keys) == 0 {
+					t.Errorf("%s: an answer without keys: %s", l.Task, a.Answer)
+				}
 			}
 		}
 	}

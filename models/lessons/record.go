@@ -318,11 +318,21 @@ func (d *domain) lesson(g *gen) Lesson {
 	t := d.tell(g, r)
 	props := fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t)
 	o := g.object(props)
+	var more []Answer
+	for range g.n(6) {
+		style := g.style
+		g.style = g.newStyle()
+		other := g.object(fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t))
+		more = append(more, Answer{other.value, other.keys})
+		g.style = style
+	}
 	if len(d.wholeNames) > 0 && g.chance(0.08) { // one level down
 		g.style.prefix = ""
 		o = g.object([]property{{key: g.style.key(g.named(d.wholeNames)), schema: o.schema, value: o.value, parts: o.keys}})
 	}
-	return g.put(t.text, d.requests, o)
+	l := g.put(t.text, d.requests, o)
+	l.More = more
+	return l
 }
 
 // put makes a lesson of a text, of ways to ask, and of the answer.

@@ -58,7 +58,7 @@ func (g *gen) madeUp(n int) string {
 }
 
 func (g *gen) firstName(female bool) string {
-	if g.chance(0.25) {
+	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2)))
 	}
 	if female {
@@ -68,7 +68,7 @@ func (g *gen) firstName(female bool) string {
 }
 
 func (g *gen) surname() string {
-	if g.chance(0.3) {
+	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
 	s := g.pick(surnames)
@@ -113,7 +113,7 @@ func (g *gen) emailOf(name string) string {
 	case 5:
 		local = g.of([]string{"info", "sales", "office", "hello", "support", "contact", "booking", "team"})
 	case 6:
-		local = g.madeUp(2) + strconv.Itoa(g.n(1000))
+		local = g.of(common) + strconv.Itoa(g.n(100))
 	default:
 		local = first + last
 	}
@@ -128,7 +128,7 @@ func (g *gen) host() string {
 	case 1:
 		name = strings.ToLower(g.pick(brands))
 	case 2:
-		name = g.madeUp(2)
+		name = g.of(common)
 	default:
 		name = g.of([]string{"mail", "post", "web", "inbox", "office"}) + g.of([]string{"", "box", "er", "hub"})
 	}
@@ -144,7 +144,7 @@ func (g *gen) digits(n int) string {
 }
 
 func (g *gen) phone() string {
-	switch g.n(6) {
+	switch g.n(8) {
 	case 0:
 		return "+" + strconv.Itoa(g.between(1, 99)) + " " + g.digits(3) + " " + g.digits(4)
 	case 1:
@@ -153,8 +153,8 @@ func (g *gen) phone() string {
 		return "(" + g.digits(3) + ") " + g.digits(3) + "-" + g.digits(4)
 	case 3:
 		return "0" + g.digits(3) + " " + g.digits(6)
-	case 4:
-		return "555-" + g.digits(4)
+	case 4, 5, 6:
+		return g.digits(3) + g.of([]string{"-", " "}) + g.digits(4)
 	}
 	return g.digits(3) + "-" + g.digits(3) + "-" + g.digits(4)
 }
@@ -189,7 +189,7 @@ func (g *gen) zip() string {
 }
 
 func (g *gen) city() string {
-	if g.chance(0.3) {
+	if g.chance(0.1) {
 		name := title(g.madeUp(g.between(1, 2))) + g.of([]string{"", "", "burg", "ton", "ville", "stad"})
 		if g.chance(0.15) {
 			name = g.of([]string{"San", "New", "Port", "Saint", "Bad", "Upper"}) + " " + name
@@ -343,14 +343,14 @@ func (g *gen) hobby() string {
 
 // country returns a country, some of which are nowhere.
 func (g *gen) country() string {
-	if g.chance(0.3) {
+	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ia", "land", "stan", ""})
 	}
 	return g.pick(countries)
 }
 
 func (g *gen) language() string {
-	if g.chance(0.3) {
+	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ish", "ese", "ian", ""})
 	}
 	return g.pick(languages)
@@ -372,7 +372,7 @@ func (g *gen) venue() string {
 }
 
 func (g *gen) brand() string {
-	if g.chance(0.3) {
+	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
 	return g.pick(brands)

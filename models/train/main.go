@@ -38,6 +38,7 @@ func run(args []string) error {
 	set := f.String("set", "seen", "name of the cases that exams writes")
 	only := f.String("only", "", "tasks that tokens are written of, with commas between them; default all")
 	swap := f.Float64("swap", 0, "share of lessons in whose tokens parts of words are exchanged")
+	more := f.Bool("more", false, "write the further answers about a text too")
 	weights := f.String("weights", "", "safetensors file of trained weights")
 	out := f.String("out", "", "GGUF file to be written")
 	kind := f.String("type", "q8_0", "of the weights in it")
@@ -68,7 +69,7 @@ func run(args []string) error {
 			Vocab: *path, Name: *name, Description: description, License: "MIT", Context: *context, Type: typ,
 		})
 	case "tokens":
-		return tokens(os.Stdout, *path, *seed, unseen, *only, *n, *swap)
+		return tokens(os.Stdout, *path, tokenOptions{*seed, unseen, *only, *n, *swap, *more})
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }

@@ -122,11 +122,17 @@ class Model(nn.Module):
         self.embedding = nn.Parameter(torch.empty(shape.vocab, shape.width))
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
 
-    def forward(self, ids, where):
-        """Logits at the places where, which index the flattened ids."""
+    def forward(self, ids, where, part=None, place=None):
+        """Logits at the places where, which index the flattened ids. Tokens
+        see those before them that are of part 0 or of their own part, and take
+        themselves to be at their place; without these, all, and in a row."""
         s, (n, t) = self.shape, ids.shape
         turn = rotary(s, t, ids.device)
         mask = torch.full((1, t, t), float("-inf"), device=ids.device).triu(1)
+        if part is not None:
+            turn = turn[place].unsqueeze(1)
+            seen = (part.unsqueeze(1) == 0) | (part.unsqueeze(1) == part.unsqueeze(2))
+            mask = mask.masked_fill(~seen, float("-inf")).repeat_interleave(s.heads, 0)
         x = F.embedding(ids.flatten(), self.embedding)
         for block in self.blocks[:-1]:
             x = block(x, n, turn, mask)

@@ -61,6 +61,7 @@ func (s *swapper) swap(ids []uint16, asked int) {
 	fixed, inText := map[uint16]bool{}, map[uint16]bool{}
 	for i, id := range ids {
 		switch t := id & token; {
+		case t == another:
 		case i < from || i >= asked && (id&learnt == 0 || id&key != 0):
 			fixed[t] = true
 		case i < asked:

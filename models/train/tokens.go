@@ -19,6 +19,8 @@ const (
 	first  = 1 << 14 // a value begins with it
 	key    = 1 << 13 // it is of the name of a property, which the schema gives
 	token  = key - 1 // what remains is the token
+	// Here begins another answer to the same prompt.
+	another = token
 )
 
 // encode returns the tokens of a lesson as the server would send them, those
@@ -31,20 +33,33 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, 
 	for _, t := range prompt {
 		out = append(out, uint16(t))
 	}
+	out, err = answer(v, out, l.Answer, l.Keys, l.Chat != nil)
+	for _, m := range l.More {
+		if err == nil {
+			out, err = answer(v, append(out, another), m.Answer, m.Keys, false)
+		}
+	}
+	return out, len(prompt), err
+}
+
+// answer appends the tokens of an answer. Without a schema nobody can know the
+// names of properties.
+func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema bool) ([]uint16, error) {
 	at := 0
 	begins := false
-	for _, t := range v.Tokenize(nil, l.Answer, false) {
+	for _, t := range v.Tokenize(nil, text, false) {
 		mark, next := learnt, false
 		size := len(v.Bytes(t))
-		for _, k := range l.Keys {
+		for _, k := range keys {
 			if at < k[0] || at >= k[1] {
 				continue
 			}
 			switch next = at+size >= k[1]; {
-			case l.Chat == nil: // without a schema nobody can know the names
-				mark = 0
-			case !next: // the last token says too whether null comes
+			case next: // the last token says too whether null comes
+			case schema:
 				mark |= key
+			default:
+				mark = 0
 			}
 		}
 		if begins && !next && mark == learnt {
@@ -54,11 +69,11 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, 
 		out = append(out, uint16(t)|uint16(mark))
 		at += size
 	}
-	if at != len(l.Answer) {
-		return nil, 0, fmt.Errorf("the tokens of %q are not its text", l.Answer)
+	if at != len(text) {
+		return nil, fmt.Errorf("the tokens of %q are not its text", text)
 	}
 	end, _ := v.EOS()
-	return append(out, uint16(end)|learnt), len(prompt), nil
+	return append(out, uint16(end)|learnt), nil
 }
 
 // promptOf returns the tokens of a lesson's prompt as the server makes them.
@@ -74,28 +89,40 @@ func promptOf(p *engine.Prompts, l lessons.Lesson) ([]int32, error) {
 	return p.Chat(in)
 }
 
+// tokenOptions says which lessons tokens writes.
+type tokenOptions struct {
+	seed   uint64
+	unseen lessons.Unseen
+	only   string // tasks, with commas between them; all, if it is empty
+	n      int
+	swap   float64 // share of the lessons in which parts of words are exchanged
+	more   bool    // with the further answers about the same text
+}
+
 // tokens writes lessons, of some tasks or of all, as numbers of 16 bits: the
 // length of each, then its tokens.
-// share of them have parts of words exchanged.
-func tokens(w io.Writer, path string, seed uint64, unseen lessons.Unseen, only string, n int, share float64) error {
+func tokens(w io.Writer, path string, opt tokenOptions) error {
 	v, err := vocab.Load(path)
 	if err != nil {
 		return err
 	}
 	p := engine.NewPrompts(v)
 	b := bufio.NewWriter(w)
-	g := lessons.New(seed, unseen)
-	if only != "" && !g.Only(strings.Split(only, ",")...) {
-		return fmt.Errorf("unknown task in %s, expected some of %s", only, strings.Join(lessons.Tasks(), ","))
+	g := lessons.New(opt.seed, opt.unseen)
+	if opt.only != "" && !g.Only(strings.Split(opt.only, ",")...) {
+		return fmt.Errorf("unknown task in %s, expected some of %s", opt.only, strings.Join(lessons.Tasks(), ","))
 	}
-	s := newSwapper(v, seed)
-	for range n {
+	s := newSwapper(v, opt.seed)
+	for range opt.n {
 		l := g.Next()
+		if !opt.more {
+			l.More = nil
+		}
 		ids, asked, err := encode(v, p, l)
 		if err != nil {
 			return err
 		}
-		if s.rng.Float64() < share {
+		if s.rng.Float64() < opt.swap {
 			s.swap(ids, asked)
 		}
 		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(ids)))) // errors stay with b

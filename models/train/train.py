@@ -20,7 +20,7 @@ from model import Model, Shape, start
 
 # What the tool says of a token, see tokens.go.
 LEARNT, FIRST, KEY = 1 << 15, 1 << 14, 1 << 13
-TOKEN = KEY - 1
+TOKEN = ANOTHER = KEY - 1
 
 # How much a token counts: what begins a value is what there is to learn, and
 # names of properties are all but given.
@@ -37,9 +37,9 @@ def split(raw):
     return out
 
 
-def lessons(args, seed, n, unseen="", only="", swap=0):
+def lessons(args, seed, n, unseen="", only="", more=()):
     """Has the tool write n lessons."""
-    cmd = [args.tool, "tokens", "-vocab", args.vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only, "-swap", str(swap)]
+    cmd = [args.tool, "tokens", "-vocab", args.vocab, "-seed", str(seed), "-n", str(n), "-unseen", unseen, "-only", only, *more]
     return split(np.frombuffer(subprocess.run(cmd, check=True, stdout=subprocess.PIPE).stdout, dtype="<u2"))
 
 
@@ -58,23 +58,34 @@ def batches(docs, size, seed, longest):
 
 
 def tensors(batch, device):
-    """Tokens, the places to predict at, and what is to be predicted there,
-    with what the tool says of it.
+    """What the model reads: tokens, the places to predict at, parts and
+    places. And what is to be predicted, with what the tool says of it.
 
-    Lessons are filled up on the right; what comes after a lesson's end can't
-    be seen from within it.
+    The prompt is part 0, and each answer to it a part of its own. Lessons are
+    filled up on the right; what comes after a lesson's end can't be seen from
+    within it.
     """
     width = max(len(d) for d in batch) - 1
-    ids = np.zeros((len(batch), width), dtype=np.int64)
+    ids, part, place = np.zeros((3, len(batch), width), dtype=np.int64)
     where, targets = [], []
     for i, d in enumerate(batch):
+        asked = int(np.argmax(d & LEARNT > 0))
+        cuts = [asked - 1, *np.nonzero(d & TOKEN == ANOTHER)[0], len(d)]
         ids[i, : len(d) - 1] = d[:-1] & TOKEN
+        place[i, :asked] = np.arange(asked)
         at = np.nonzero(d[1:] & LEARNT)[0]
+        for n, (a, b) in enumerate(zip(cuts, cuts[1:])):
+            part[i, a + 1 : b] = n + 1
+            place[i, a + 1 : b] = np.arange(asked, asked + min(b, width) - a - 1)
+            if n:  # nobody can know that there is another
+                at = at[at != a]
+                part[i, a] = -1
         where.append(at + i * width)
         targets.append(d[1:][at].astype(np.int64))
+    ids[ids == ANOTHER] = 0
     where, targets = np.concatenate(where), np.concatenate(targets)
     to = lambda a: torch.from_numpy(a).to(device)
-    return to(ids), to(where), to(targets & TOKEN), to(targets & (FIRST | KEY))
+    return (to(ids), to(where), to(part), to(place)), to(targets & TOKEN), to(targets & (FIRST | KEY))
 
 
 def examine(model, docs, device):
@@ -82,10 +93,10 @@ def examine(model, docs, device):
     values. Each is asked for after the right answers to those before it."""
     first = firsts = right = values = 0
     for batch in batches(docs, 2048, 0, 1024):
-        ids, where, targets, kinds = tensors(batch, device)
+        read, targets, kinds = tensors(batch, device)
         with torch.no_grad():
-            ok = (model(ids, where).argmax(-1) == targets).cpu().numpy()
-        kinds, rows = kinds.cpu().numpy(), (where // ids.shape[1]).cpu().numpy()
+            ok = (model(*read).argmax(-1) == targets).cpu().numpy()
+        kinds, rows = kinds.cpu().numpy(), (read[1] // read[0].shape[1]).cpu().numpy()
         begins = kinds == FIRST
         first, firsts = first + int(ok[begins].sum()), firsts + int(begins.sum())
         # A value lasts until the next, its end included; names don't count.
@@ -108,7 +119,7 @@ class Shards:
 
     def make(self, n):
         a = self.args
-        docs = lessons(a, a.seed + 1 + n * a.processes + self.rank, a.lessons, only=a.only, swap=a.swap)
+        docs = lessons(a, a.seed + 1 + n * a.processes + self.rank, a.lessons, only=a.only, more=("-more", "-swap", str(a.swap)))
         return batches(docs, a.piece, n, a.longest)
 
     def next(self):
@@ -251,17 +262,17 @@ class Trainer:
                 self.flags[0] = left - 1
             if left <= 0:
                 return
-            ids, where, targets, kinds = tensors(shards.next(), self.device)
+            read, targets, kinds = tensors(shards.next(), self.device)
             weight = torch.full_like(kinds, 1, dtype=torch.float32)
             for kind, w in WEIGHTS.items():
                 weight[kinds == kind] = w
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-                logits = self.model(ids, where)
+                logits = self.model(*read)
             loss = F.cross_entropy(logits.float(), targets, reduction="none")
             # What the sum is divided by is the same for all pieces, about.
             (loss @ weight / (self.args.batch / 4)).backward()
             loss, first = loss.detach(), kinds == FIRST
-            sums += torch.tensor([weight.sum(), loss @ weight, loss[first].sum(), first.sum(), ids.numel()], dtype=torch.float64)
+            sums += torch.tensor([weight.sum(), loss @ weight, loss[first].sum(), first.sum(), read[0].numel()], dtype=torch.float64)
 
     @torch.no_grad()
     def move(self, rank):

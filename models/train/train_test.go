@@ -127,7 +127,7 @@ func TestTokens(t *testing.T) {
 	path, v := learned(t)
 	var a, b bytes.Buffer
 	for _, w := range []*bytes.Buffer{&a, &b} {
-		if err := tokens(w, path, 5, lessons.Unseen{}, "", 300, 0); err != nil {
+		if err := tokens(w, path, tokenOptions{seed: 5, n: 300}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,6 +171,46 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestMore checks that further answers follow the first.
+func TestMore(t *testing.T) {
+	path, v := learned(t)
+	var b bytes.Buffer
+	if err := tokens(&b, path, tokenOptions{seed: 5, only: "people", n: 100, more: true}); err != nil {
+		t.Fatal(err)
+	}
+	end, _ := v.EOS()
+	g := lessons.New(5, lessons.Unseen{})
+	g.Only("people")
+	raw, found := b.Bytes(), 0
+	for range 100 {
+		l := g.Next()
+		n := int(binary.LittleEndian.Uint16(raw))
+		answers := [][]int32{nil}
+		for j := range n {
+			switch id := binary.LittleEndian.Uint16(raw[2+2*j:]); {
+			case id == another:
+				answers = append(answers, nil)
+			default:
+				answers[len(answers)-1] = append(answers[len(answers)-1], int32(id&token))
+			}
+		}
+		raw = raw[2+2*n:]
+		if len(answers) != 1+len(l.More) {
+			t.Fatalf("%d answers, want %d", len(answers), 1+len(l.More))
+		}
+		for i, m := range l.More {
+			ids := answers[i+1]
+			if got := string(v.Decode(ids[:len(ids)-1])); got != m.Answer || ids[len(ids)-1] != end {
+				t.Errorf("answer %s, want %s", got, m.Answer)
+			}
+			found++
+		}
+	}
+	if found < 100 {
+		t.Errorf("%d further answers to 100 texts", found)
+	}
+}
+
 // TestMarks checks what is said of an answer's tokens.
 func TestMarks(t *testing.T) {
 	_, v := learned(t)
@@ -186,7 +226,7 @@ func TestMarks(t *testing.T) {
 		want   string
 	}{
 		"with a schema":    {lessons.Lesson{Chat: []lessons.Message{{Role: "user", Content: "Ann"}}}, `{"=learnt full=key _=key name=key ":"=learnt Ann=first ","=learnt age=key ":=learnt null=first ,"=learnt kids=key ":=learnt 2=first }=learnt <|end|>=learnt`},
-		"without a schema": {lessons.Lesson{Prompt: "Ann"}, `{"=learnt full _ name ":" Ann=first ","=learnt age ": null=first ,"=learnt kids ": 2=first }=learnt <|end|>=learnt`},
+		"without a schema": {lessons.Lesson{Prompt: "Ann"}, `{"=learnt full _ name ":"=learnt Ann=first ","=learnt age ":=learnt null=first ,"=learnt kids ":=learnt 2=first }=learnt <|end|>=learnt`},
 	} {
 		c.lesson.Schema, c.lesson.Answer, c.lesson.Keys = `{}`, answer, keys
 		ids, _, err := encode(v, p, c.lesson)
