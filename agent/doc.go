@@ -31,5 +31,6 @@
 //
 // A run ends within its [Bounds]. Reaching one ends in a synthesis of what
 // there is, marked with the bound's name: its tokens and its time are set aside
-// from the beginning.
+// from the beginning. Of a root without sub-tasks that its user has answered, it
+// is one last answer.
 package agent

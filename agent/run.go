@@ -54,7 +54,7 @@ type Run struct {
 	purse   *purse
 	spent   time.Duration
 	bound   string // the first that kept anything from being done
-	closing string // the bound that has ended the run but for its synthesis
+	closing string // the bound that has ended the run but for the root's last word
 	failed  error  // why the root has no answer
 
 	notes chan func() // while Go runs: what the goroutines of frames have to say
@@ -143,17 +143,20 @@ func (r *Run) Go(ctx context.Context) (*Outcome, error) {
 				if running > 0 {
 					break // some of what the others hold will come back
 				}
+				before := r.closing
 				r.close(BoundTokens)
-				if f.ID == 1 && f.Status == StatusSplit {
+				switch {
+				case before == "" || f.ID != 1: // the root may have what is set aside
+				case f.Status == StatusSplit:
 					r.joined(f)
 					r.finish(f)
-				} else if f.ID == 1 {
+				default:
 					_ = r.fail(f, ErrNoRoom)
 				}
 				continue
 			}
 			running++
-			r.begin(pick(f.ID == 1 && f.Status == StatusSplit, last, work), f, tokens, func() { running-- })
+			r.begin(pick(f.ID == 1, last, work), f, tokens, func() { running-- })
 		}
 		if running == 0 {
 			break
@@ -176,7 +179,8 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// close ends the run but for what runs and for its last synthesis.
+// close ends the run but for what runs and for the root's last word: a synthesis,
+// or an answer to what its user has said.
 func (r *Run) close(bound string) {
 	if r.closing == "" {
 		r.closing = bound
@@ -198,7 +202,7 @@ func (r *Run) reached(f *Frame, bound string) {
 // in order of priority. On the way it ends those that a closing run leaves
 // behind.
 func (r *Run) next(f *Frame) *Frame {
-	closing := r.closing != "" && (f.ID != 1 || f.Status != StatusSplit)
+	closing := r.closing != "" && f.ID != 1
 	switch f.Status {
 	case StatusReady:
 		if !closing {
@@ -237,7 +241,7 @@ const fewTokens = 64
 // grant takes the tokens for the next answer of a frame.
 func (r *Run) grant(f *Frame) (int, bool) {
 	keep := r.c.Bounds.tokenReserve()
-	if f.ID == 1 && f.Status == StatusSplit {
+	if f.ID == 1 && (f.Status == StatusSplit || r.closing != "") {
 		keep = 0
 	}
 	n := r.purse.take(r.c.Bounds.FrameTokens, keep)
@@ -278,11 +282,11 @@ func (f *Frame) told() Frame {
 	return out
 }
 
-// answered does what the answer of a frame says.
-func (r *Run) answered(f *Frame, e *Envelope) {
+// answered does what the answer of a frame says. Nothing comes after a final one.
+func (r *Run) answered(f *Frame, e *Envelope, final bool) {
 	f.Envelope, f.Conclusion, f.Confidence = e, e.Conclusion, e.Confidence
 	switch {
-	case f.Synthesized:
+	case final:
 		r.finish(f)
 	case e.ShouldContinue():
 		r.split(f)

@@ -804,3 +804,35 @@ func TestRandomRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestLastWord: a root whose user has answered is asked once more from what is
+// set aside, though a bound has been reached, and that is its last word.
+func TestLastWord(t *testing.T) {
+	s := &script{}
+	s.answer = func(_ context.Context, q *Question) (*Reply, error) {
+		spend := func(r *Reply, err error) (*Reply, error) { r.CompletionTokens = q.MaxTokens; return r, err }
+		if len(s.asked) < 3 {
+			return spend(ask("which?"))
+		}
+		return spend(split("as far as I know", "a"))
+	}
+	r := begin(t, "root", Config{Asker: s, Interactive: true, Bounds: Bounds{Tokens: 300, FrameTokens: 100}})
+	o := run(t, r)
+	for range 2 {
+		if o.Status != StatusWaiting {
+			t.Fatalf("%+v", o)
+		}
+		if err := r.Answer(1, "that one"); err != nil {
+			t.Fatal(err)
+		}
+		o = run(t, r)
+	}
+	if o.Status != StatusDone || o.Bound != BoundTokens || o.Frames[0].Bound != BoundTokens || o.Answer.Conclusion != "as far as I know" || len(o.Frames) != 1 {
+		t.Errorf("%+v\n%s", o, drawn(o.Frames))
+	}
+	last := s.asked[2]
+	if last.MaxTokens != 100 || strings.Contains(string(last.Schema), "continue") || strings.Contains(string(last.Schema), "ask_user") ||
+		strings.Contains(last.Messages[0].Content, "sub_tasks") {
+		t.Errorf("the last question was for %d tokens, %s", last.MaxTokens, last.Schema)
+	}
+}

@@ -18,6 +18,7 @@ type step struct {
 	run       *Run
 	frame     Frame
 	synthesis bool
+	final     bool // nothing can come after it
 	system    string
 	messages  []Message // of the synthesis
 	tokens    int       // for the first question
@@ -29,9 +30,15 @@ func (r *Run) begin(ctx context.Context, f *Frame, tokens int, ended func()) {
 	s := &step{run: r, frame: *f, synthesis: f.Status == StatusSplit, tokens: tokens}
 	before := f.Status
 	var err error
+	if s.final = s.synthesis || r.closing != ""; r.closing != "" {
+		r.reached(f, r.closing)
+		s.frame.Bound = f.Bound
+	}
 	situation := r.situation(f)
-	if s.synthesis {
+	if s.final {
 		situation.CanContinue, situation.CanAskUser, situation.Tools = false, false, nil
+	}
+	if s.synthesis {
 		err = s.bringTogether(situation)
 	}
 	if err == nil {
@@ -50,18 +57,18 @@ func (r *Run) begin(ctx context.Context, f *Frame, tokens int, ended func()) {
 			ended()
 			s.frame.Status = before
 			*f = s.frame
-			r.concluded(ctx, f, s.synthesis, e, err)
+			r.concluded(ctx, f, s, e, err)
 		}
 	}()
 }
 
 // concluded takes in what a step has come to.
-func (r *Run) concluded(ctx context.Context, f *Frame, synthesis bool, e *Envelope, err error) {
+func (r *Run) concluded(ctx context.Context, f *Frame, s *step, e *Envelope, err error) {
 	late := errors.Is(context.Cause(ctx), ErrTime)
 	switch {
 	case err == nil:
-		f.Synthesized = synthesis
-		r.answered(f, e)
+		f.Synthesized = s.synthesis
+		r.answered(f, e, s.final)
 		return
 	case late:
 		r.close(BoundTime)
@@ -72,7 +79,7 @@ func (r *Run) concluded(ctx context.Context, f *Frame, synthesis bool, e *Envelo
 	case errors.Is(err, ErrNoRoom):
 		r.reached(f, BoundTokens)
 	}
-	if !synthesis {
+	if !s.synthesis {
 		_ = r.fail(f, err)
 		return
 	}
@@ -89,11 +96,11 @@ func (s *step) ask(ctx context.Context) (*Envelope, error) {
 	r, f, began := s.run, &s.frame, time.Now()
 	defer func() { f.TimeMS += millis(time.Since(began)) }()
 	schema := Schema(SchemaOptions{
-		NoContinue: s.synthesis || f.Depth >= r.c.Bounds.Depth, NoAskUser: s.synthesis || !r.c.Interactive,
+		NoContinue: s.final || f.Depth >= r.c.Bounds.Depth, NoAskUser: s.final || !r.c.Interactive,
 		NoReasoning: r.c.NoReasoning, MaxSubTasks: r.c.Bounds.SubTasks,
 	})
 	var tools []Tool
-	if r.c.Toolbox != nil && !s.synthesis {
+	if r.c.Toolbox != nil && !s.final {
 		tools = r.c.Toolbox.Tools()
 	}
 	grant := s.tokens
