@@ -147,7 +147,7 @@ func Schema(o SchemaOptions) json.RawMessage {
 	// The order of properties is part of the schema, and a map has none.
 	// What is not blank: ECMA-262's \s lacks U+0085, which is white space to
 	// Unicode.
-	const said = `{"type":"string","minLength":1,"pattern":"[^\\s\\u0085]"}`
+	const said = `{"type":"string","minLength":1,"pattern":"[^\\s\u0085]"}`
 	var b strings.Builder
 	property := func(there bool, name, schema string) {
 		if there {

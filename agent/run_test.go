@@ -380,7 +380,7 @@ func TestTimeBound(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 	same(t, drawn(o.Frames), `
-1 root: done "sum"
+1 root: done "sum" [time]
   2 a: done "did a"
   3 b: failed [time] (cut off for lack of time)
   4 c: failed [time] (not begun for lack of time)
