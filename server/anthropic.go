@@ -38,7 +38,7 @@ func (s *Server) messages(r *http.Request) (answer, error) {
 	reply.Content = append(reply.Content, blocksOf(&c.message)...)
 	reply.StopReason, reply.StopSequence = stopReason(c)
 	reply.Usage = finalUsage(reply.Usage, c)
-	reply.Constraint, reply.Warnings = c.receipt, warnings(q, choices)
+	reply.Constraint, reply.appraisal, reply.Warnings = c.receipt, c.appraisal(), warnings(q, choices)
 	return jsonAnswer{reply}, nil
 }
 
@@ -138,7 +138,8 @@ type messageDelta struct {
 	} `json:"delta"`
 	Usage      anthropicUsage `json:"usage"`
 	Constraint *receipt       `json:"x_constraint,omitempty"`
-	Warnings   []string       `json:"warnings,omitempty"`
+	appraisal
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type bareEvent struct {
@@ -207,7 +208,7 @@ func (s *anthropicSink) done(_ int, c *choice) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	last := messageDelta{Type: "message_delta", Usage: s.message.Usage, Constraint: c.receipt, Warnings: warnings(s.generation.query, []choice{*c})}
+	last := messageDelta{Type: "message_delta", Usage: s.message.Usage, Constraint: c.receipt, appraisal: c.appraisal(), Warnings: warnings(s.generation.query, []choice{*c})}
 	last.Delta.StopReason, last.Delta.StopSequence = stopReason(c)
 	last.Usage = finalUsage(last.Usage, c)
 	return s.event("message_delta", last)

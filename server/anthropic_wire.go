@@ -396,7 +396,8 @@ type anthropicMessage struct {
 	StopSequence *string          `json:"stop_sequence"`
 	Usage        anthropicUsage   `json:"usage"`
 	Constraint   *receipt         `json:"x_constraint,omitempty"`
-	Warnings     []string         `json:"warnings,omitempty"`
+	appraisal
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // anthropicBlock is a block of content, as its type wants.

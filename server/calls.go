@@ -20,6 +20,9 @@ type plan struct {
 	begun    bool             // the prompt ends with the beginning of thoughts
 	think    thinking
 	budget   int // tokens of the thoughts at most; 0: no bound of its own
+
+	signals     *engine.Document // come after the answer; nil: nothing does
+	callSignals *engine.Document // and after calls
 }
 
 // thinking says whether the model thinks before it answers.
@@ -71,12 +74,13 @@ func (p *plan) answer(o *outline, stops []stopMark) int {
 	case p.format != nil && len(p.tools) > 0:
 		t := p.form.Triggers[0]
 		calls := p.calls(o, t.Mark+t.Then)
-		return o.add(node{Fork: []int{calls, o.document(roleContent, *p.format, end)}})
+		return o.add(node{Fork: []int{calls, o.document(roleContent, *p.format, p.after(o, p.signals))}})
 	case p.format != nil:
-		return o.document(roleContent, *p.format, end)
+		return o.document(roleContent, *p.format, p.after(o, p.signals))
 	case p.tags != nil:
-		return p.tags.outline(o)
+		return p.tags.outline(o, p.fences(o))
 	}
+	stops = append(stops, p.fences(o)...)
 	if len(p.tools) > 0 {
 		names := p.calls(o, "")
 		for _, t := range p.form.Triggers {
@@ -90,14 +94,17 @@ func (p *plan) answer(o *outline, stops []stopMark) int {
 func (p *plan) calls(o *outline, before string) int {
 	f := p.form
 	names := o.add(node{})
-	after := end
+	last := p.after(o, p.callSignals)
+	after := last
 	switch {
 	case f.Next == "" || !p.parallel:
-		after = o.fixed(f.After+f.Close, false, end)
-	case f.Close == "":
+		after = o.fixed(f.After+f.Close, false, last)
+	case f.Close == "" && last == end:
 		after = o.fixed(f.After, false, o.fixed(f.Next, true, names))
+	case f.Close == "":
+		after = o.fixed(f.After, false, o.add(node{Fork: []int{o.fixed(f.Next, false, names), last}}))
 	default:
-		after = o.add(node{Stops: []stopMark{{Mark: f.After + f.Next, Next: names}, {Mark: f.After + f.Close, Next: end}}})
+		after = o.add(node{Stops: []stopMark{{Mark: f.After + f.Next, Next: names}, {Mark: f.After + f.Close, Next: last}}})
 	}
 	var list []stopMark
 	for i, at := range p.arguments(o, after) {
@@ -134,7 +141,7 @@ func (p *plan) channels(o *outline) int {
 	if len(p.tools) > 0 {
 		plain, before := o.add(node{}), o.add(node{})
 		var after, first []stopMark
-		for i, at := range p.arguments(o, end) {
+		for i, at := range p.arguments(o, p.after(o, p.callSignals)) {
 			name := p.tools[i].Name
 			after = append(after, stopMark{Mark: name + " <|constrain|>json<|message|>", Next: at}, stopMark{Mark: name + "<|message|>", Next: at})
 			first = append(first, stopMark{Mark: name + "<|channel|>commentary <|constrain|>json<|message|>", Next: at}, stopMark{Mark: name + "<|channel|>commentary json<|message|>", Next: at})
@@ -146,11 +153,11 @@ func (p *plan) channels(o *outline) int {
 		var final int
 		switch {
 		case p.format != nil:
-			final = o.document(roleContent, *p.format, end)
+			final = o.document(roleContent, *p.format, p.after(o, p.signals))
 		case p.tags != nil:
-			final = p.tags.outline(o)
+			final = p.tags.outline(o, p.fences(o))
 		default:
-			final = o.free(roleContent, true)
+			final = o.free(roleContent, true, p.fences(o)...)
 		}
 		last = append([]stopMark{{Mark: harmonyFinal, Next: final}}, last...)
 	}

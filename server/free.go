@@ -108,13 +108,12 @@ func (s *Server) askAll(ctx context.Context, g *generation) ([]choice, error) {
 	for range choices {
 		<-done
 	}
-	for _, err := range failed {
-		if err != nil {
+	for i, err := range failed {
+		if err != nil && !g.isSample(i) {
 			return nil, err
 		}
 	}
-	s.noteResults(ctx, choices)
-	return choices, nil
+	return s.gathered(ctx, g, choices, failed)
 }
 
 // ask gets one text.
@@ -164,12 +163,13 @@ func (g *generation) writeHere(ctx context.Context, turns []asking.Turn, index, 
 		}
 		again.Prompt = prompt
 	}
-	list, err := gather(ctx, g.model.engine, again)
+	list, err := gather(ctx, g, again)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &list[0]
 	c.message = g.layout.read(c.result.Text, c.parts)
+	g.unveil(c, c.result.Finish == engine.FinishLength)
 	return c, &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}, nil
 }
 
@@ -250,6 +250,9 @@ func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, ind
 		next, w, err := g.writeThere(ctx, turns, index, number)
 		if err != nil {
 			return nil, err
+		}
+		if next.said != nil {
+			c.said, c.tokens = next.said, next.tokens
 		}
 		c.result = next.result
 		c.result.PromptTokens += before.PromptTokens

@@ -68,7 +68,7 @@ func warnings(q *query, choices []choice) []string {
 func choiceOf(v *vocab.Vocab, index int, c *choice, logprobs, wantJSON bool) choiceReply {
 	out := choiceReply{
 		Index: index, Text: c.message.Content, Reasoning: c.message.Reasoning, FinishReason: string(c.result.Finish), StopString: c.result.StopString,
-		Seed: c.result.Seed, Constraint: c.receipt,
+		Seed: c.result.Seed, Constraint: c.receipt, Signals: c.said.reply(), Assessment: c.assessment,
 	}
 	if wantJSON {
 		out.JSON = c.json

@@ -137,6 +137,9 @@ type choiceReply struct {
 	Constraint   *receipt        `json:"constraint,omitempty"`
 	Logprobs     []tokenReply    `json:"logprobs,omitempty"`
 
+	Signals    *signalsReply    `json:"signals,omitempty"`
+	Assessment *assessmentReply `json:"assessment,omitempty"`
+
 	Fields map[string]fieldReply `json:"fields,omitempty"`
 }
 

@@ -122,7 +122,7 @@ func (d *ollamaDialect) last(c *choice) ollamaReply {
 		PromptEvalCount: r.PromptTokens, PromptEvalDuration: r.Timings.Prompt,
 		EvalCount: r.CompletionTokens + c.wasted, EvalDuration: r.Timings.Generate,
 	}
-	out.Constraint, out.Warnings = c.receipt, warnings(d.generation.query, []choice{*c})
+	out.Constraint, out.appraisal, out.Warnings = c.receipt, c.appraisal(), warnings(d.generation.query, []choice{*c})
 	return out
 }
 

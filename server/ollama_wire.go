@@ -251,7 +251,8 @@ type ollamaReply struct {
 	Logprobs   []chatToken    `json:"logprobs,omitempty"`
 	*ollamaMetrics
 	Constraint *receipt `json:"x_constraint,omitempty"`
-	Warnings   []string `json:"warnings,omitempty"`
+	appraisal
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type ollamaMessage struct {

@@ -33,7 +33,7 @@ func (s *Server) chatCompletions(r *http.Request) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply := chatReply{chatHead: head, Usage: usage(choices), Constraint: choices[0].receipt, Timings: timings(choices), Warnings: warnings(q.query, choices)}
+	reply := chatReply{chatHead: head, Usage: usage(choices), Constraint: choices[0].receipt, appraisal: choices[0].appraisal(), Timings: timings(choices), Warnings: warnings(q.query, choices)}
 	for i := range choices {
 		reply.Choices = append(reply.Choices, chatChoiceOf(m.engine.Vocab(), i, &choices[i], q.query))
 	}
@@ -53,8 +53,9 @@ type chatReply struct {
 	Choices    []chatChoice `json:"choices"`
 	Usage      usageReply   `json:"usage"`
 	Constraint *receipt     `json:"x_constraint,omitempty"` // of the first choice
-	Timings    timingsReply `json:"timings"`
-	Warnings   []string     `json:"warnings,omitempty"`
+	appraisal
+	Timings  timingsReply `json:"timings"`
+	Warnings []string     `json:"warnings,omitempty"`
 }
 
 type chatChoice struct {
@@ -63,6 +64,7 @@ type chatChoice struct {
 	Logprobs     *chatTokens `json:"logprobs"`
 	FinishReason string      `json:"finish_reason"`
 	Constraint   *receipt    `json:"x_constraint,omitempty"` // of further choices
+	appraisal
 }
 
 type chatMessage struct {
@@ -142,7 +144,7 @@ func chatChoiceOf(v *vocab.Vocab, index int, c *choice, q *query) chatChoice {
 		out.Logprobs = chatTokensOf(v, c.tokens)
 	}
 	if index > 0 {
-		out.Constraint = c.receipt
+		out.Constraint, out.appraisal = c.receipt, c.appraisal()
 	}
 	return out
 }
@@ -160,8 +162,9 @@ type chatChunk struct {
 	Choices    []chunkChoice `json:"choices"`
 	Usage      *usageReply   `json:"usage,omitempty"`
 	Constraint *receipt      `json:"x_constraint,omitempty"`
-	Timings    *timingsReply `json:"timings,omitempty"`
-	Warnings   []string      `json:"warnings,omitempty"`
+	appraisal
+	Timings  *timingsReply `json:"timings,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
 }
 
 type chunkChoice struct {
@@ -219,7 +222,7 @@ func (s *chatSink) done(index int, c *choice) error {
 	last := s.chunk(chunkChoice{Index: index, FinishReason: &reason})
 	one := []choice{*c}
 	t := timings(one)
-	last.Constraint, last.Timings, last.Warnings = c.receipt, &t, warnings(s.generation.query, one)
+	last.Constraint, last.appraisal, last.Timings, last.Warnings = c.receipt, c.appraisal(), &t, warnings(s.generation.query, one)
 	return s.data(last)
 }
 

@@ -146,7 +146,7 @@ func (s *Server) completions(r *http.Request) (answer, error) {
 		reply.Warnings = append(reply.Warnings, warnings(&q.prompts[i], choices)...)
 		all = append(all, choices...)
 	}
-	reply.Constraint, reply.Timings = all[0].receipt, timings(all)
+	reply.Constraint, reply.appraisal, reply.Timings = all[0].receipt, all[0].appraisal(), timings(all)
 	return jsonAnswer{reply}, nil
 }
 
@@ -207,8 +207,9 @@ type completionReply struct {
 	Choices    []completionChoice `json:"choices"`
 	Usage      usageReply         `json:"usage"`
 	Constraint *receipt           `json:"x_constraint,omitempty"`
-	Timings    timingsReply       `json:"timings"`
-	Warnings   []string           `json:"warnings,omitempty"`
+	appraisal
+	Timings  timingsReply `json:"timings"`
+	Warnings []string     `json:"warnings,omitempty"`
 }
 
 type completionChoice struct {
@@ -267,7 +268,8 @@ type completionChunk struct {
 	Choices    []completionChoice `json:"choices"`
 	Usage      *usageReply        `json:"usage,omitempty"`
 	Constraint *receipt           `json:"x_constraint,omitempty"`
-	Warnings   []string           `json:"warnings,omitempty"`
+	appraisal
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func (s *completionSink) begin() error {
@@ -299,7 +301,7 @@ func (s *completionSink) done(index int, c *choice) error {
 	reason := string(c.result.Finish)
 	return s.data(completionChunk{
 		chatHead: s.head, Choices: []completionChoice{{Index: s.base + index, FinishReason: &reason}},
-		Constraint: c.receipt, Warnings: warnings(s.generation.query, []choice{*c}),
+		Constraint: c.receipt, appraisal: c.appraisal(), Warnings: warnings(s.generation.query, []choice{*c}),
 	})
 }
 

@@ -25,6 +25,7 @@ type node struct {
 	Doc    string // the key of document
 	MayEnd bool
 	Keep   bool // of free text: what ends it belongs to it
+	Fenced bool // of signals: free text stands before them, and a fence
 	Budget int
 	Next   int
 
@@ -46,6 +47,7 @@ const (
 	roleContent               // the answer
 	roleReasoning             // what was thought before it
 	roleArguments             // the arguments of a call
+	roleSignals               // what the model thinks of its answer, which is not shown
 )
 
 // end is the number of what follows the last part.

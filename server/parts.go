@@ -39,6 +39,7 @@ type message struct {
 	Reasoning string
 	Content   string
 	Calls     []call
+	Signals   string // what stood in their place, a line break before it
 }
 
 // A call is a call of a tool.
@@ -57,6 +58,7 @@ const (
 	pieceCall                // a call begins: id and name
 	pieceArguments           // a part of the JSON of the last call's arguments
 	pieceCallEnd             // the last call's arguments are complete
+	pieceSignals             // what the model thinks of its answer; no sink sees it
 )
 
 // A piece is a part of a text that has been read.
@@ -79,6 +81,8 @@ func (m *message) add(p piece) {
 		m.Calls = append(m.Calls, call{ID: p.id, Name: p.name})
 	case pieceArguments:
 		m.Calls[len(m.Calls)-1].Arguments += p.text
+	case pieceSignals:
+		m.Signals += p.text
 	}
 }
 
@@ -127,7 +131,7 @@ func (r *reader) add(text string, parts []engine.Passage) (out []piece) {
 				out = append(out, piece{kind: pieceCall, call: r.calls, id: r.layout.newCallID(), name: r.layout.tools[n.Tool].Name})
 			}
 		}
-		if r.blank && n.Doc == "" {
+		if r.blank && n.Doc == "" && n.Role != roleSignals {
 			p.Text = strings.TrimLeft(p.Text, " \n")
 		}
 		if p.Text == "" {
@@ -140,6 +144,8 @@ func (r *reader) add(text string, parts []engine.Passage) (out []piece) {
 			out = append(out, piece{kind: pieceReasoning, text: p.Text})
 		case roleArguments:
 			out = append(out, piece{kind: pieceArguments, call: r.calls, text: p.Text})
+		case roleSignals:
+			out = append(out, piece{kind: pieceSignals, text: p.Text})
 		default:
 			continue
 		}

@@ -24,6 +24,7 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 		instruction = r.instruction
 	}
 	if q.PromptTokens != nil {
+		q.instructed("", r)
 		size := m.engine.Vocab().Len()
 		for _, t := range q.PromptTokens {
 			if t < 0 || int(t) >= size {
@@ -34,7 +35,10 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 	}
 	if q.Prompt != nil {
 		text := *q.Prompt
-		if instruction != "" && q.PromptSchema == "always" {
+		if q.PromptSchema != "always" {
+			instruction = ""
+		}
+		if instruction = q.instructed(instruction, r); instruction != "" {
 			text = instruction + "\n\n" + text
 		}
 		return m.prompts.Text(text), nil
@@ -43,6 +47,7 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 		q.Warnings = append(q.Warnings, fmt.Sprintf("the schema is too long to be written into the prompt (%d bytes); prompt_schema: \"always\" does it nevertheless", len(instruction)))
 		instruction = ""
 	}
+	instruction = q.instructed(instruction, r)
 	if !m.prompts.HasTemplate() {
 		q.Warnings = append(q.Warnings, "this model has no chat template of its own; the conversation was written as ChatML")
 	}

@@ -48,6 +48,7 @@ type query struct {
 	Timeout       time.Duration  // 0: the server's
 	RetryMax      *int           // further tries for an answer that won't do; nil: as the server has it
 	KeepAlive     *time.Duration // nil: as configured
+	Signals       *signalFields  // nil: the model does not assess its answer
 
 	Constraint constraintFields
 	Warnings   []string
@@ -85,7 +86,7 @@ var samplingFields = []string{
 }
 
 // ownFields are fields of this server that every dialect takes.
-var ownFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max"}
+var ownFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals"}
 
 // readOwn reads ownFields.
 func (q *query) readOwn(o *object) error {
@@ -102,6 +103,7 @@ func (q *query) readOwn(o *object) error {
 		o.integer("retry_max", &retries, 0, maxRetries),
 		o.keepAlive("keep_alive", &q.KeepAlive),
 		q.readReasoning(o),
+		q.readSignals(o),
 	} {
 		if err != nil {
 			return err
@@ -190,6 +192,8 @@ type generation struct {
 	rule    *rule   // nil for free text
 	layout  *layout // nil: the text has no parts
 
+	noted *noted // nil: no signals are wanted
+
 	// Of texts of an upstream: how they are asked for.
 	strategy asking.Strategy
 	extra    map[string]any
@@ -208,6 +212,9 @@ func (s *Server) accept(r *http.Request, q *query) (*served, *generation, error)
 // prepare compiles a query's constraint and writes its prompt.
 func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, error) {
 	g := &generation{model: m, query: q}
+	if err := q.checkSignals(); err != nil {
+		return nil, err
+	}
 	if q.Reasoning {
 		q.variable("enable_thinking", true)
 	}
@@ -226,9 +233,9 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	}
 	g.request = engine.Request{
 		ID: noteOf(r.Context()).id, Client: clientOf(r),
-		Prompt: prompt, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.N,
+		Prompt: prompt, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.texts(),
 		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic,
-		Logprobs: q.Logprobs, Alternatives: q.TopLogprobs, Timeout: s.cfg.RequestTimeout,
+		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Timeout: s.cfg.RequestTimeout,
 	}
 	if q.Timeout > 0 {
 		g.request.Timeout = min(q.Timeout, s.cfg.RequestTimeout)
@@ -238,6 +245,9 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	}
 	if !q.Seeded {
 		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
+	}
+	if q.Signals != nil {
+		g.noted = new(noted)
 	}
 	if m.upstream != nil {
 		return g, g.prepareThere(g.request.ID)

@@ -34,8 +34,11 @@ func (g *generation) compose() error {
 			p.format = r.format.part
 		}
 	}
+	if err := g.planSignals(&p); err != nil {
+		return err
+	}
 	harmony := isChat && m.thoughts.Name == chat.Harmony
-	if !harmony && p.tools == nil && p.tags == nil && !p.begun && (p.think == thinkNot || p.think == thinkPerhaps && p.format != nil) {
+	if !harmony && p.signals == nil && p.tools == nil && p.tags == nil && !p.begun && (p.think == thinkNot || p.think == thinkPerhaps && p.format != nil) {
 		return nil
 	}
 	if p.thought.Name == chat.Harmony && !isChat {

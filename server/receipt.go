@@ -75,6 +75,12 @@ func receiptOf(r *rule, c *choice, tries int) (*receipt, *engine.InvalidDocument
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
 		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries,
 	}
+	if c.said != nil && c.visible > 0 {
+		// What was done to the signals is not what was done to the answer.
+		out.ForcedTokens -= c.veiledForced
+		out.TokensSaved = max(0, out.TokensSaved-c.veiledForced)
+		out.BudgetClosed = out.BudgetClosed && limits.Closing < c.visible
+	}
 	if c.trace != nil {
 		out.Pressure = c.trace.pressure()
 		if out.BudgetClosed {

@@ -67,7 +67,7 @@ func (out *response) conclude(g *generation, c *choice) {
 	u := usage([]choice{*c})
 	out.Usage = &responsesUsage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens, TotalTokens: u.TotalTokens}
 	out.Usage.InputDetails.CachedTokens = u.PromptDetails.CachedTokens
-	out.Constraint, out.Warnings = c.receipt, warnings(g.query, []choice{*c})
+	out.Constraint, out.appraisal, out.Warnings = c.receipt, c.appraisal(), warnings(g.query, []choice{*c})
 }
 
 func textPart(text string, logprobs []chatToken) responsePart {

@@ -232,7 +232,8 @@ type response struct {
 	Usage           *responsesUsage  `json:"usage"`
 	User            *json.RawMessage `json:"user"`
 	Constraint      *receipt         `json:"x_constraint,omitempty"`
-	Warnings        []string         `json:"warnings,omitempty"`
+	appraisal
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type responseError struct {

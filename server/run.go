@@ -21,9 +21,14 @@ type choice struct {
 	message  message
 	receipt  *receipt
 	json     json.RawMessage // the text as JSON, when it is a whole document
-	wasted   int             // tokens of tries that failed
+	wasted   int             // tokens of tries that failed, and of samples
 	cost     float64         // of an upstream that has a price
 	warnings []string
+
+	said         *said // nil: no signals are wanted
+	assessment   *assessmentReply
+	visible      int // bytes of the text without the signals that a mask put after it
+	veiledForced int // tokens of signals that were forced
 }
 
 // retrySeed is added to the seed for each further try.
@@ -34,22 +39,22 @@ func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
 	if g.asked() {
 		return s.askAll(ctx, g)
 	}
-	choices, err := gather(ctx, g.model.engine, g.request)
+	choices, err := gather(ctx, g, g.request)
 	if err != nil {
 		return nil, err
 	}
+	failed := make([]error, len(choices))
 	for i := range choices {
-		if err := s.finish(ctx, g, &choices[i]); err != nil {
-			return nil, err
+		if failed[i] = s.finish(ctx, g, &choices[i]); failed[i] != nil && !g.isSample(i) {
+			return nil, failed[i]
 		}
 	}
-	s.noteResults(ctx, choices)
-	return choices, nil
+	return s.gathered(ctx, g, choices, failed)
 }
 
 // gather runs a request and returns its texts with their tokens.
-func gather(ctx context.Context, e generator, req engine.Request) ([]choice, error) {
-	stream, err := e.Submit(ctx, req)
+func gather(ctx context.Context, g *generation, req engine.Request) ([]choice, error) {
+	stream, err := g.submitHere(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +82,7 @@ func gather(ctx context.Context, e generator, req engine.Request) ([]choice, err
 func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
 	for try := 1; ; try++ {
 		c.message = g.layout.read(c.result.Text, c.parts)
+		g.unveil(c, c.result.Finish == engine.FinishLength)
 		bad := s.conclude(ctx, g, c, try)
 		if bad == nil {
 			return nil
@@ -87,7 +93,7 @@ func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
 		again := g.request
 		again.Choices = 1
 		again.Sampling.Seed = c.result.Seed + retrySeed
-		next, err := gather(ctx, g.model.engine, again)
+		next, err := gather(ctx, g, again)
 		if err != nil {
 			return err
 		}

@@ -1,11 +1,16 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"stencil/agent/outcomes"
 	"stencil/agent/signals"
+	"stencil/engine"
 )
 
 // assessmentReply is how far an answer can be trusted, with the id by which its
@@ -63,4 +68,160 @@ func shortened(a signals.Assessment) signals.Assessment {
 		c.Value, c.Weight = round4(c.Value), round4(c.Weight)
 	}
 	return a
+}
+
+// isSample reports whether text i of a generation was written only to see whether
+// it agrees with the first one.
+func (g *generation) isSample(i int) bool {
+	return i > 0 && g.query.Signals != nil && g.query.Signals.Samples > 1
+}
+
+// gathered assesses the texts of a generation and returns those that are the
+// answer: of samples the first. The others count in its usage.
+func (s *Server) gathered(ctx context.Context, g *generation, choices []choice, failed []error) ([]choice, error) {
+	written := choices
+	if slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
+		written = slices.DeleteFunc(slices.Clone(choices), func(c choice) bool { return c.result == nil })
+	}
+	s.noteResults(ctx, written)
+	if g.noted == nil {
+		return choices, nil
+	}
+	list := choices
+	if g.isSample(1) {
+		first := &choices[0]
+		list = choices[:1:1]
+		for i := 1; i < len(choices); i++ {
+			c := &choices[i]
+			if c.result != nil {
+				first.wasted += c.result.CompletionTokens + c.wasted
+				first.cost += c.cost
+			}
+			if failed[i] != nil {
+				first.warnings = append(first.warnings, fmt.Sprintf("sample %d of %d is left out: %s", i+1, len(choices), describe(failed[i]).body.Message))
+				continue
+			}
+			list = append(list, *c)
+		}
+	}
+	agreement := g.agreement(list)
+	if !g.isSample(1) {
+		for i := range choices {
+			s.appraise(g, &choices[i], agreement)
+		}
+		return choices, nil
+	}
+	choices = choices[:1]
+	s.appraise(g, &choices[0], agreement)
+	return choices, nil
+}
+
+// agreement returns how far texts agree; nil for one, and at temperature 0, at
+// which all are alike.
+func (g *generation) agreement(choices []choice) *float64 {
+	if g.query.Sampling.Temperature <= 0 {
+		return nil
+	}
+	texts := make([]string, 0, len(choices))
+	for i := range choices {
+		texts = append(texts, choices[i].message.compared())
+	}
+	return signals.Agreement(texts)
+}
+
+// compared is what of a message is compared with others: its text, or with calls
+// an object of both.
+func (m *message) compared() string {
+	if len(m.Calls) == 0 {
+		return m.Content
+	}
+	type call struct {
+		Name      string `json:"name"`
+		Arguments any    `json:"arguments"`
+	}
+	list := make([]call, len(m.Calls))
+	for i, c := range m.Calls {
+		list[i] = call{c.Name, c.Arguments}
+		if json.Valid([]byte(c.Arguments)) {
+			list[i].Arguments = json.RawMessage(c.Arguments)
+		}
+	}
+	out, err := marshal(map[string]any{"content": m.Content, "calls": list})
+	if err != nil {
+		return m.Content
+	}
+	return string(out)
+}
+
+// appraise makes the assessment of an answer.
+func (s *Server) appraise(g *generation, c *choice, agreement *float64) {
+	in := signals.Inputs{Own: c.said.own(), Agreement: agreement, Surprise: surprise(g.answered(c.tokens))}
+	for _, one := range c.message.Calls {
+		in.Called = append(in.Called, one.Name)
+	}
+	s.metrics.signals.read(c.said.from)
+	a := s.weigh(g.model.name, in, g.query.Signals.Weights)
+	c.assessment = &a
+}
+
+// appraiseOne is appraise for a text of a stream, of which the others are not known.
+func (s *Server) appraiseOne(g *generation, c *choice) {
+	if g.noted != nil {
+		s.appraise(g, c, nil)
+	}
+}
+
+// answered returns the tokens that are the answer, not what was thought before it.
+func (g *generation) answered(tokens []engine.Token) []engine.Token {
+	if g.layout == nil || g.model.upstream != nil {
+		return tokens
+	}
+	var out []engine.Token
+	for _, t := range tokens {
+		if t.Segment < 0 || g.layout.nodes[t.Segment].Role != roleReasoning {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// signalsReply is what a model said about its answer, and where it was read.
+type signalsReply struct {
+	signals.Signals
+	Source signals.Source `json:"source"`
+}
+
+// reply returns it as answers have it.
+func (s *said) reply() *signalsReply {
+	if s == nil {
+		return nil
+	}
+	return &signalsReply{s.signals, s.from}
+}
+
+// appraisal is what dialects that are not our own carry beside the receipt.
+type appraisal struct {
+	Signals    *signalsReply    `json:"x_signals,omitempty"`
+	Assessment *assessmentReply `json:"x_assessment,omitempty"`
+}
+
+func (c *choice) appraisal() appraisal { return appraisal{c.said.reply(), c.assessment} }
+
+// leavesRoom reports whether an upstream's text may have a block of signals after
+// the answer: not where the upstream keeps it to a format.
+func (g *generation) leavesRoom() bool { return len(g.extra) == 0 }
+
+// warnOfSignals says what can't be had of an upstream.
+func (g *generation) warnOfSignals() {
+	q := g.query
+	switch {
+	case g.noted == nil:
+	case !g.leavesRoom():
+		q.Warnings = append(q.Warnings, "the upstream keeps its text to the format by itself, which leaves no room for signals")
+	case q.PromptSchema == "never":
+		q.instructed("", nil)
+	}
+	if g.noted != nil && !g.model.upstream.client.Capabilities().Logprobs {
+		q.Warnings = append(q.Warnings, "the upstream gives no probabilities, so that surprise is not measured")
+	}
 }

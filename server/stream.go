@@ -70,6 +70,11 @@ type listener struct {
 	trace  *trace
 	tokens []engine.Token // not given to the sink yet
 	choice choice
+
+	// Where signals are wanted.
+	gate    *tokenGate // has the tokens that were not given to the sink yet
+	veil    *veil      // nil: nothing is to be held back
+	signals string     // as the model wrote them where a mask had them written
 }
 
 func (a *streamed) run(ctx context.Context, out sink) error {
@@ -80,6 +85,9 @@ func (a *streamed) run(ctx context.Context, out sink) error {
 	listeners := make([]listener, max(1, g.request.Choices))
 	for i := range listeners {
 		listeners[i].reader = newReader(g.layout)
+		if g.noted != nil {
+			listeners[i].gate, listeners[i].veil = &tokenGate{layout: g.layout}, g.newVeil()
+		}
 		if g.rule != nil && !g.rule.free {
 			listeners[i].trace = newTrace(g)
 		}
@@ -106,19 +114,25 @@ func (a *streamed) run(ctx context.Context, out sink) error {
 
 // event passes on what has come of one choice.
 func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.Event) error {
-	l.tokens = append(l.tokens, ev.Tokens...)
 	pieces := l.reader.add(ev.Text, ev.Passages)
 	if ev.Done != nil {
-		if pieces = append(pieces, l.reader.end()...); len(pieces) == 0 && len(l.tokens) > 0 {
-			pieces = []piece{{}}
-		}
+		pieces = append(pieces, l.reader.end()...)
 	}
-	for _, p := range pieces {
+	ev.Tokens = l.take(ev.Tokens)
+	for _, p := range l.unveiled(pieces) {
 		l.choice.message.add(p)
-		if err := out.piece(ev.Choice, p, l.tokens); err != nil {
+		if err := out.piece(ev.Choice, p, l.ready()); err != nil {
 			return err
 		}
-		l.tokens = nil
+	}
+	if ev.Done != nil {
+		rest, tokens := l.rest(a.generation, ev.Done)
+		if rest != "" || len(tokens) > 0 {
+			l.choice.message.add(piece{text: rest})
+			if err := out.piece(ev.Choice, piece{text: rest}, tokens); err != nil {
+				return err
+			}
+		}
 	}
 	if err := l.tell(out, ev); err != nil || ev.Done == nil {
 		return err
@@ -143,6 +157,7 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 				return err
 			}
 		}
+		a.server.appraiseOne(g, c)
 		return out.done(ev.Choice, c)
 	}
 	bad := a.server.conclude(ctx, a.generation, c, 1)
@@ -152,6 +167,7 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	if err := l.tell(out, engine.Event{Choice: ev.Choice}); err != nil {
 		return err
 	}
+	a.server.appraiseOne(a.generation, c)
 	return out.done(ev.Choice, c)
 }
 

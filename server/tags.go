@@ -126,9 +126,9 @@ func (m *served) tagRule(c constraintFields) (*rule, error) {
 }
 
 // outline appends the text: free until a trigger, which one of the tags goes on.
-func (s *tagSet) outline(o *outline) int {
+// It also ends with the given stops.
+func (s *tagSet) outline(o *outline, stops []stopMark) int {
 	free := o.free(roleContent, true)
-	var stops []stopMark
 	for _, trigger := range s.triggers {
 		var rest []stopMark
 		next := end

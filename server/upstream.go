@@ -102,14 +102,15 @@ func (g *generation) prepareThere(id string) error {
 	}
 	g.layout = upstreamLayout
 	g.chooseThere()
-	g.request = engine.Request{ID: id, MaxTokens: g.request.MaxTokens, Choices: q.N, Timeout: g.request.Timeout, Sampling: q.Sampling}
+	g.warnOfSignals()
+	g.request = engine.Request{ID: id, MaxTokens: g.request.MaxTokens, Choices: g.request.Choices, Timeout: g.request.Timeout, Sampling: q.Sampling}
 	return nil
 }
 
 // ask is the request for an upstream.
 func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Request {
 	q := g.query
-	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
+	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs || q.Signals != nil && g.model.upstream.client.Capabilities().Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
 	if g.callsThere() {
 		g.addTools(r)
 	}
@@ -120,6 +121,9 @@ func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Re
 		instruction = join(g.rule.instruction, g.format().Rules())
 	case q.PromptSchema == "always":
 		instruction = g.rule.instruction
+	}
+	if g.noted != nil && g.leavesRoom() && q.PromptSchema != "never" {
+		instruction = join(instruction, q.signalInstruction(g.rule))
 	}
 	next := q.with(turns)
 	if q.Messages == nil {
@@ -181,6 +185,7 @@ func (g *generation) writeThere(ctx context.Context, turns []asking.Turn, index,
 	}
 	c := &choice{result: g.resultOf(answer, time.Since(began)), tokens: tokensOf(answer.Tokens)}
 	c.message = message{Reasoning: answer.Reasoning, Content: answer.Text}
+	g.unveil(c, c.result.Finish == engine.FinishLength)
 	return c, &asking.Written{
 		Text: c.message.Content, Data: answer.Data, Refusal: answer.Refusal, Cut: c.result.Finish == engine.FinishLength, Usage: answer.Usage,
 		Calls: identified(answer.Calls),
@@ -242,7 +247,7 @@ type events interface {
 // submit starts a generation whose text is streamed.
 func (g *generation) submit(ctx context.Context, s *Server) (events, error) {
 	if g.model.upstream == nil {
-		return g.model.engine.Submit(ctx, g.request)
+		return g.submitHere(ctx, g.request)
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.request.Timeout)
 	translate := func(err error) error { return asking.Translate(ctx, s.cfg.Log, err, g.strategy, g.model.name) }
