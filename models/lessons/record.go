@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"regexp"
 	"sort"
 	"strings"
 )
@@ -90,7 +91,7 @@ func (d *domain) tell(g *gen, r record) told {
 			name, after, _ := strings.Cut(after, "}")
 			switch name {
 			case "who":
-				b.WriteString(d.who(g, r, &named, b.Len() == 0))
+				b.WriteString(d.who(g, r, &named, b.Len() == 0, !objects.MatchString(before) && !strings.HasPrefix(after, "'s")))
 				has[d.subject] = true
 			default:
 				b.WriteString(r[name].text)
@@ -144,8 +145,11 @@ func (t told) derived() told {
 	return t
 }
 
-// who names the subject of a sentence.
-func (d *domain) who(g *gen, r record, named *bool, first bool) string {
+// objects are words after which "he" and "she" would be wrong.
+var objects = regexp.MustCompile(`(?i)(^| )(to|with|for|find|call|text|reach|introduce|by|ask)( email| mail)? $`)
+
+// who names the subject of a sentence, by a pronoun too if that may be.
+func (d *domain) who(g *gen, r record, named *bool, first, pronouns bool) string {
 	name := r[d.subject].text
 	if !*named {
 		*named = true
@@ -155,6 +159,11 @@ func (d *domain) who(g *gen, r record, named *bool, first bool) string {
 	switch {
 	case !ok:
 		return name
+	case !pronouns && g.chance(0.5):
+		return name
+	case !pronouns:
+		given, _, _ := strings.Cut(name, " ")
+		return given
 	case g.chance(0.6):
 		if first {
 			return pronoun.text
