@@ -1,0 +1,358 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"stencil/agent"
+	"stencil/agent/files"
+	"stencil/backend"
+	"stencil/backend/scripted"
+	"stencil/engine"
+)
+
+// A stream tells of the tree as it grows, and ends with what an answer without
+// one would be.
+func TestAgentStream(t *testing.T) {
+	_, url := startAgent(t, setup{}, deepPlay...)
+	resp, events := postStream(t, url+"/agent/run", `{"query": "root", "seed": 3, "stream": true, "parallel": 1}`)
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || !strings.HasPrefix(got, "text/event-stream") {
+		t.Fatalf("%d %s", resp.StatusCode, got)
+	}
+	var told []string
+	for _, e := range events[:len(events)-1] {
+		if e.data["type"] != e.name || at(e.data, "frame", "id") == nil {
+			t.Errorf("event %s %v", e.name, e.data)
+		}
+		told = append(told, fmt.Sprintf("%s %v", e.name, at(e.data, "frame", "id")))
+	}
+	want := "frame 1, skipped 1, answer 1, frame 2, answer 2, frame 4, answer 4, frame 6, finished 6, synthesis 4, finished 4, frame 5, finished 5, " +
+		"synthesis 2, finished 2, frame 3, finished 3, synthesis 1, finished 1"
+	if got := strings.Join(told, ", "); got != want {
+		t.Errorf("events %s, want %s", got, want)
+	}
+	last := events[len(events)-1]
+	if last.name != "done" || drawTree(last.data) != deepTree || at(last.data, "assessment", "recommendation") == nil {
+		t.Errorf("%s %v", last.name, last.data)
+	}
+}
+
+func TestAgentStreamPauses(t *testing.T) {
+	_, url := startAgent(t, setup{}, part{"that way", final("done")}, part{"root", wonder("which way?")})
+	_, events := postStream(t, url+"/agent/run", `{"query": "root", "interactive": true, "stream": true}`)
+	last := events[len(events)-1]
+	if last.name != "paused" || at(last.data, "status") != "waiting" || questions(last.data)[1] != "which way?" {
+		t.Fatalf("%v", events)
+	}
+	_, events = postStream(t, url+"/agent/run", fmt.Sprintf(`{"resume": %q, "answer": "that way", "stream": true}`, last.data["id"]))
+	if last = events[len(events)-1]; last.name != "done" || at(last.data, "answer", "conclusion") != "done" {
+		t.Errorf("%v", events)
+	}
+}
+
+// What goes wrong before the first byte is an ordinary error; after it, the last
+// event. Nothing is said of the server's own failures.
+func TestAgentErrors(t *testing.T) {
+	broken := scripted.Options{Fault: func(n int, _ *backend.Batch) error {
+		if n == 4 {
+			return fmt.Errorf("the device is gone")
+		}
+		return nil
+	}}
+	_, url := startAgent(t, setup{opt: broken}, deepPlay...)
+	resp, events := postStream(t, url+"/agent/run", `{"query": "root", "stream": true}`)
+	last := events[len(events)-1]
+	if resp.StatusCode != 200 || last.name != "error" || at(last.data, "error", "code") != "internal_error" || strings.Contains(fmt.Sprint(events), "device") {
+		t.Errorf("%d %v", resp.StatusCode, events)
+	}
+	status, _, got := post(t, url+"/agent/run", `{"query": "root", "stream": true, "bounds": {"depth": 99}}`)
+	if status != 400 || at(got, "error", "param") != "bounds.depth" {
+		t.Errorf("%d %v", status, got)
+	}
+	// The time of the run is over before there is an answer.
+	_, url = startAgent(t, setup{opt: scripted.Options{Delay: 20 * time.Millisecond}}, deepPlay...)
+	status, _, got = post(t, url+"/agent/run", `{"query": "root", "bounds": {"seconds": 0.1}}`)
+	if status != 504 || at(got, "error", "code") != "timeout" || at(got, "error", "param") != "bounds.seconds" {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
+// A run whose time runs out later ends in a synthesis of what there is.
+func TestAgentTime(t *testing.T) {
+	_, url := startAgent(t, setup{opt: scripted.Options{Delay: 2 * time.Millisecond}}, part{"The task: root", final("what there is")},
+		part{"part of it: quick", final("did quick")}, part{"part of it: slow", final(strings.Repeat("zq", 1200))}, part{"root", split("first", "quick", "slow")})
+	began := time.Now()
+	status, _, got := post(t, url+"/agent/run", `{"query": "root", "parallel": 1, "bounds": {"seconds": 2, "frame_tokens": 3000}}`)
+	if status != 200 || at(got, "bound") != "time" || at(got, "answer", "conclusion") != "what there is" || at(got, "frames", 2, "status") != "failed" {
+		t.Errorf("%d %v", status, got)
+	}
+	if took := time.Since(began); took > 2500*time.Millisecond {
+		t.Errorf("2 seconds took %v", took)
+	}
+}
+
+// When the client hangs up, whatever it waits for, every frame ends within a
+// step, and nothing is left behind.
+func TestAgentHangUp(t *testing.T) {
+	const step = 20 * time.Millisecond
+	long := strings.Repeat("zq", 2000)
+	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: step}, eng: engine.Config{Parallel: 3}},
+		part{"part of it: a", final(long)}, part{"part of it: b", final(long)}, part{"part of it: c", final(long)}, part{"root", split("first", "a", "b", "c")})
+	stats := func() engine.Stats { return srv.someServed().engine.Stats() }
+	http.DefaultClient.CloseIdleConnections()
+	goroutines := runtime.NumGoroutine()
+	for _, stream := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		body := fmt.Sprintf(`{"query": "root", "stream": %t, "bounds": {"frame_tokens": 4000}}`, stream)
+		req, err := http.NewRequestWithContext(ctx, "POST", url+"/agent/run", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		}()
+		for stats().Active < 3 {
+			time.Sleep(time.Millisecond)
+		}
+		hungUp, decodes, cancelled := time.Now(), stats().Decodes, stats().Cancelled
+		cancel()
+		<-gone
+		for stats().Active != 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(hungUp); took > 10*step {
+			t.Errorf("stream %t: freed after %v", stream, took)
+		}
+		if s := stats(); s.Decodes-decodes > 2 || s.Cancelled != cancelled+3 {
+			t.Errorf("stream %t: %d more decodes, %d cancelled", stream, s.Decodes-decodes, s.Cancelled-cancelled)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		stacks := make([]byte, 1<<20)
+		t.Errorf("%d goroutines more than before:\n%s", n-goroutines, stacks[:runtime.Stack(stacks, true)])
+	}
+	if text := metricsOf(t, url); !strings.Contains(text, "stencil_agent_runs_active 0\n") || !strings.Contains(text, `stencil_agent_runs_total{status="cancelled",bound="none"} 2`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// While the queue is full a run waits, instead of going without.
+func TestAgentQueueFull(t *testing.T) {
+	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: time.Millisecond}, eng: engine.Config{Parallel: 1, Queue: 1}}, deepPlay...)
+	for range 2 {
+		go func() {
+			resp, err := http.Post(url+"/generate", "application/json", strings.NewReader(`{"prompt": "x", "max_tokens": 400, `+endless(t)+`}`))
+			if err == nil {
+				resp.Body.Close()
+			}
+		}()
+		time.Sleep(50 * time.Millisecond)
+	}
+	refused := srv.someServed().engine.Stats().Refused
+	status, _, got := post(t, url+"/agent/run", `{"query": "root", "parallel": 4}`)
+	if tree := drawTree(got); status != 200 || tree != deepTree {
+		t.Errorf("%d %s", status, tree)
+	}
+	if srv.someServed().engine.Stats().Refused == refused {
+		t.Error("the queue was never full")
+	}
+}
+
+// A call of a tool as the model writes it.
+func calling(name, arguments string) string {
+	return fmt.Sprintf("<tool_call>\n{\"name\": %q, \"arguments\": %s}\n</tool_call>", name, arguments)
+}
+
+// startFolder is startAgent with a folder of one file.
+func startFolder(t testing.TB, parts ...part) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "town.txt"), []byte("The mayor is Ann.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	box, err := files.Open(dir, files.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	_, url := startAgent(t, setup{cfg: Config{AgentTools: box}}, parts...)
+	return url
+}
+
+func TestAgentTools(t *testing.T) {
+	url := startFolder(t,
+		part{"The mayor is Ann", final("It is Ann")}, part{"not found", final("There is none")}, part{"error:", final("It can't be read")},
+		part{"mayor", calling("read_file", `{"path":"town.txt"}`)}, part{"escape", calling("read_file", `{"path":"../../../etc/hostname"}`)})
+	status, _, got := post(t, url+"/agent/run", `{"query": "Who is mayor?"}`)
+	if status != 200 || at(got, "answer", "conclusion") != "It is Ann" || at(got, "frames", 0, "constrained") != true {
+		t.Fatalf("%d %v", status, got)
+	}
+	if use := at(got, "frames", 0, "tools", 0); at(use, "name") != "read_file" || at(use, "arguments", "path") != "town.txt" || at(use, "bytes") != 17.0 {
+		t.Errorf("tools %v", use)
+	}
+	status, _, got = post(t, url+"/agent/run", `{"query": "escape"}`)
+	if status != 200 || at(got, "answer", "conclusion") != "It can't be read" {
+		t.Errorf("%d %v", status, got)
+	}
+	// Without tools the model can only answer.
+	status, _, got = post(t, url+"/agent/run", `{"query": "Who is mayor?", "tools": false, "bounds": {"frame_tokens": 100}}`)
+	if status != 200 || at(got, "frames", 0, "tools") != nil || at(got, "frames", 0, "constrained") != true {
+		t.Errorf("%d %v", status, got)
+	}
+	// One that calls for ever has to answer at last.
+	status, _, got = post(t, startFolder(t, part{"for ever", calling("list_dir", `{}`)})+"/agent/run", `{"query": "for ever", "bounds": {"tool_steps": 3, "frame_tokens": 100}}`)
+	if status != 200 || len(at(got, "frames", 0, "tools").([]any)) < 1 || at(got, "status") != "done" {
+		t.Errorf("%d %v", status, got)
+	}
+	text := metricsOf(t, url)
+	for _, want := range []string{
+		`stencil_agent_runs_total{status="done",bound="none"} 3`, `stencil_agent_frames_total{status="done"} 3`,
+		`stencil_agent_tool_calls_total{tool="read_file"} 2`, "stencil_agent_runs_active 0", "stencil_agent_paused_runs 0",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no line %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "stencil_agent_tokens_saved_total 0\n") && strings.Contains(text, "stencil_agent_tokens_lost_total 0\n") {
+		t.Error("no tokens were counted")
+	}
+}
+
+// A paused run outlives what goes wrong while it is resumed, and only one
+// request at a time resumes it.
+func TestAgentResumeFails(t *testing.T) {
+	var fail atomic.Bool
+	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 5 * time.Millisecond, Fault: func(int, *backend.Batch) error {
+		if fail.Load() {
+			return fmt.Errorf("the device is gone")
+		}
+		return nil
+	}}}, part{"that way", final(strings.Repeat("zq", 60))}, part{"root", wonder("which way?")})
+	_, _, got := post(t, url+"/agent/run", `{"query": "root", "interactive": true}`)
+	body := fmt.Sprintf(`{"resume": %q, "answer": "that way"}`, got["id"])
+
+	fail.Store(true)
+	if status, _, got := post(t, url+"/agent/run", body); status != 500 {
+		t.Errorf("%d %v", status, got)
+	}
+	fail.Store(false)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", url+"/agent/run", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+			t.Error("the client did not hang up")
+		}
+	}()
+	time.Sleep(30 * time.Millisecond)
+	status, header, got := post(t, url+"/agent/run", body)
+	if status != 409 || at(got, "error", "code") != "run_in_use" || header.Get("X-Should-Retry") != "false" {
+		t.Errorf("%d %v", status, got)
+	}
+	<-gone
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if status, _, got = post(t, url+"/agent/run", body); status != 409 {
+			break
+		}
+	}
+	if status != 200 || at(got, "status") != "done" {
+		t.Errorf("%d %v", status, got)
+	}
+	if n := len(srv.paused.runs); n != 0 {
+		t.Errorf("%d runs are kept", n)
+	}
+}
+
+// Paused runs are bounded in number, bytes and time.
+func TestAgentPausedBounds(t *testing.T) {
+	parts := []part{{"go on", final("done")}, {"root", wonder("which way?")}}
+	begin := func(url, query string) map[string]any {
+		status, _, got := post(t, url+"/agent/run", fmt.Sprintf(`{"query": %q, "interactive": true}`, query))
+		if status != 200 || at(got, "status") != "waiting" {
+			t.Fatalf("%d %v", status, got)
+		}
+		return got
+	}
+	resume := func(url string, run map[string]any) int {
+		status, _, _ := post(t, url+"/agent/run", fmt.Sprintf(`{"resume": %q, "answer": "go on"}`, run["id"]))
+		return status
+	}
+	_, url := startAgent(t, setup{cfg: Config{AgentPaused: 2}}, parts...)
+	first, second, third := begin(url, "root"), begin(url, "root"), begin(url, "root")
+	if a, b, c := resume(url, first), resume(url, second), resume(url, third); a != 404 || b != 200 || c != 200 {
+		t.Errorf("room for two of three: %d %d %d", a, b, c)
+	}
+	srv, url := startAgent(t, setup{}, parts...)
+	begin(url, "root")
+	one := srv.paused.used
+	srv, url = startAgent(t, setup{cfg: Config{AgentPausedBytes: one * 3 / 2}}, parts...)
+	first, second = begin(url, "root"), begin(url, "root")
+	if a, b := resume(url, first), resume(url, second); a != 404 || b != 200 {
+		t.Errorf("room for the bytes of one: %d %d", a, b)
+	}
+	big := begin(url, "root "+strings.Repeat("zq", 4000))
+	if w := fmt.Sprint(big["warnings"]); !strings.Contains(w, "can't be resumed") || resume(url, big) != 404 {
+		t.Errorf("a run of more bytes than there are: %v", big)
+	}
+	if srv.paused.used != 0 || len(srv.paused.runs) != 0 {
+		t.Errorf("%d bytes are left", srv.paused.used)
+	}
+	_, url = startAgent(t, setup{cfg: Config{AgentPausedTime: 50 * time.Millisecond}}, parts...)
+	first = begin(url, "root")
+	time.Sleep(150 * time.Millisecond)
+	if status := resume(url, first); status != 404 {
+		t.Errorf("after its time: %d", status)
+	}
+	if text := metricsOf(t, url); !strings.Contains(text, "stencil_agent_paused_runs 0\n") || !strings.Contains(text, "stencil_agent_paused_lost_total 1\n") {
+		t.Errorf("%s", text)
+	}
+}
+
+// When the engine closes, runs end at once and say why.
+func TestAgentShutdown(t *testing.T) {
+	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 10 * time.Millisecond}}, deepPlay...)
+	e := srv.someServed().engine.(*engine.Engine)
+	go func() {
+		for e.Stats().Decodes < 30 {
+			time.Sleep(time.Millisecond)
+		}
+		e.Close()
+	}()
+	status, header, got := post(t, url+"/agent/run", `{"query": "root"}`)
+	if status != 503 || at(got, "error", "code") != "shutting_down" || header.Get("Retry-After") == "" {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
+// bounded leaves no bound at zero.
+func TestAgentMaxima(t *testing.T) {
+	b := bounded(agent.Bounds{Depth: 3, Time: time.Minute})
+	if want := MaxAgentBounds; b.Depth != 3 || b.Time != time.Minute || b.Frames != want.Frames || b.Tokens != want.Tokens ||
+		b.FrameTokens != want.FrameTokens || b.ToolSteps != want.ToolSteps || b.SubTasks != want.SubTasks {
+		t.Errorf("%+v", b)
+	}
+}
