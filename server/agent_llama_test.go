@@ -1,0 +1,91 @@
+//go:build llama && cgo
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stencil/agent"
+	"stencil/backend"
+	"stencil/backend/llama"
+	"stencil/engine"
+	"stencil/models"
+)
+
+func init() {
+	agentModel = func(t testing.TB) backend.Model {
+		path := filepath.Join(t.TempDir(), "random.gguf")
+		if err := models.WriteRandom(path, models.RandomOptions{Layers: 1, Width: 64, Context: 1 << 15}); err != nil {
+			t.Fatal(err)
+		}
+		model, err := llama.Load(t.Context(), path, llama.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return model
+	}
+}
+
+// Through HTTP, the agent, the engine and llama.cpp: a tree whose frames are
+// envelopes, the same with the same seed, and nothing left when the client hangs
+// up in the middle.
+func TestLlamaAgent(t *testing.T) {
+	e, url := startLlama(t, models.RandomOptions{Context: 1 << 14}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 1 << 14}})
+	const tree = `{"query": "Plan a town.", "seed": %d, "temperature": 1.5, "parallel": 1, "bounds": {"frames": 8, "frame_tokens": 200, "tokens": 2000}%s}`
+	b := &limits{Depth: 4, Frames: 8, Tokens: 2000, FrameTokens: 200, SubTasks: agent.DefaultSubTasks}
+	c := &agentTally{counts: map[string]int{}}
+	grown := 0
+	for seed := range 6 {
+		body := fmt.Sprintf(tree, seed, branching(t, 3))
+		got, code, err := agentReplyOf(t, url, body)
+		if err != nil || code != "" {
+			t.Fatal(code, err)
+		}
+		if err := withinBounds(got, b, false, true, c); err != nil {
+			t.Error(err)
+		}
+		if grown = max(grown, len(got.Frames)); len(got.Frames) == 1 {
+			continue
+		}
+		again, _, err := agentReplyOf(t, url, body)
+		if err != nil || again.Answer.Conclusion != got.Answer.Conclusion || len(again.Frames) != len(got.Frames) {
+			t.Errorf("seed %d: the same request has another answer: %v", seed, err)
+		}
+	}
+	if grown < 2 {
+		t.Error("no tree has grown")
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "POST", url+"/agent/run", strings.NewReader(`{"query": "Plan a town.", "stream": true, "bounds": {"frame_tokens": 8000, "tokens": 9000}, `+endless(t)+`}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	before := e.Stats()
+	go func() {
+		defer close(gone)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}()
+	for e.Stats().Decodes < before.Decodes+5 {
+		time.Sleep(100 * time.Microsecond)
+	}
+	cancel()
+	for e.Stats().Active != 0 {
+		time.Sleep(100 * time.Microsecond)
+	}
+	<-gone
+	if after := e.Stats(); after.Cancelled != before.Cancelled+1 {
+		t.Errorf("it ended before the client hung up: %+v", after)
+	}
+}
