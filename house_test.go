@@ -79,9 +79,9 @@ const architecture = `
 	< bench;
 
 	NONE < eval;
-	server, bench, bench/overhead, eval < cmd/stencil;
+	server, bench, bench/overhead, eval, agent/files < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
-	golang.org/x/term
+	github.com/rivo/uniseg, golang.org/x/term
 	< cmd/stencil;
 `
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/eval"
-	"stencil/server"
 )
 
 type evalFlags struct {
@@ -86,10 +84,12 @@ func (f *evalFlags) run(ctx context.Context, path string, stdout, stderr io.Writ
 		f.config.Write, f.config.Done = file, done
 	}
 	if f.config.URL == "" {
-		stop, err := f.start(ctx)
+		f.serve.engine.Parallel = f.config.Parallel
+		url, model, stop, err := f.serve.serveHere(ctx)
 		if err != nil {
 			return err
 		}
+		f.config.URL, f.config.Model = url, model
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	total := int64(len(cases) * len(f.config.Modes))
@@ -139,52 +139,6 @@ func resume(path string) (*os.File, []eval.Result, error) {
 		return nil, nil, errors.Join(err, file.Close())
 	}
 	return file, done, nil
-}
-
-// start serves the model on a port of this machine's own until stop is called.
-func (f *evalFlags) start(ctx context.Context) (stop func() error, err error) {
-	s := &f.serve
-	log, err := s.log.logger(os.Stderr)
-	if err != nil {
-		return nil, err
-	}
-	s.server.Version, s.server.Log, s.engine.Log = version(), log, log
-	s.engine.Parallel = f.config.Parallel
-	srv := server.New(s.server)
-	free := func() error { return nil }
-	if s.upstream.given() {
-		if f.config.Model, err = s.upstream.add(ctx, srv, log); err != nil {
-			return nil, err
-		}
-	} else {
-		if s.engine.Context, err = s.model.params(); err != nil {
-			return nil, err
-		}
-		e, model, err := s.start(ctx, log)
-		if err != nil {
-			return nil, err
-		}
-		free = func() error { return errors.Join(e.Close(), model.Close()) }
-		if err := srv.SetModel(s.name(model), e); err != nil {
-			return nil, errors.Join(err, free())
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, free())
-	}
-	f.config.URL = urlOf(l.Addr(), false)
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(serving, l, 0) }()
-	return func() error {
-		cancel()
-		err := <-served
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = nil // requests that were cancelled with the run
-		}
-		return errors.Join(err, free())
-	}, nil
 }
 
 // report writes the report wherever it is wanted.

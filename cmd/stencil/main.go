@@ -59,6 +59,7 @@ STENCIL_MAX_TOKENS. A flag given on the command line wins.`,
 	root.AddCommand(
 		newServeCommand(),
 		newGenerateCommand(),
+		newAgentCommand(),
 		newPullCommand(),
 		newInspectCommand(),
 		newDevicesCommand(),

@@ -35,6 +35,7 @@ type serveFlags struct {
 	operations operations
 	upstream   upstreamFlags
 	feedback   feedbackFlags
+	agent      agentServeFlags
 	retry      bool
 }
 
@@ -69,6 +70,7 @@ fits its schema.`,
 	f.registerOperations(flags)
 	f.upstream.register(flags)
 	f.feedback.register(flags)
+	f.agent.register(flags, &f.server)
 	flags.BoolVar(&f.retry, "retry-enabled", true, "ask again for an answer that does not fit, where masks don't see to it")
 	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "how often; a request's retry_max overrides it")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at a shutdown")
@@ -95,6 +97,11 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if !f.retry || f.server.RetryMax == 0 {
 		f.server.RetryMax = -1
 	}
+	closeAgent, err := f.agent.open(&f.server)
+	if err != nil {
+		return err
+	}
+	defer closeAgent()
 	srv, closeFeedback, err := f.feedback.open(f.server, log)
 	if err != nil {
 		return err

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"stencil/agent"
+	"stencil/agent/files"
+	"stencil/server"
+)
+
+// agentServeFlags say what runs of agents may use, and how much.
+type agentServeFlags struct {
+	folder  string
+	prompts string
+}
+
+func (f *agentServeFlags) register(flags *pflag.FlagSet, c *server.Config) {
+	most := &server.MaxAgentBounds
+	flags.StringVar(&f.folder, "agent-folder", "", "folder that agents may read: POST /agent/run has tools for it (default: no tools)")
+	flags.StringVar(&f.prompts, "agent-prompts", "", "file with the texts that agents are asked with; `stencil agent --print-prompts` prints the usual ones")
+	flags.IntVar(&c.AgentBounds.Depth, "agent-max-depth", most.Depth, "the largest bounds.depth of a run")
+	flags.IntVar(&c.AgentBounds.Frames, "agent-max-frames", most.Frames, "the largest bounds.frames")
+	flags.IntVar(&c.AgentBounds.Tokens, "agent-max-tokens", most.Tokens, "the largest bounds.tokens")
+	flags.DurationVar(&c.AgentBounds.Time, "agent-max-time", most.Time, "the largest bounds.seconds")
+	flags.IntVar(&c.AgentPaused, "agent-paused", 64, "runs kept that wait for their users")
+	flags.Int64Var(&c.AgentPausedBytes, "agent-paused-bytes", 64<<20, "bytes that they may occupy together")
+	flags.DurationVar(&c.AgentPausedTime, "agent-paused-time", time.Hour, "time that they wait")
+}
+
+// open reads what the flags name into a server's configuration. What it returns
+// closes the folder.
+func (f *agentServeFlags) open(c *server.Config) (func(), error) {
+	if f.prompts != "" {
+		text, err := os.ReadFile(f.prompts)
+		if err != nil {
+			return nil, err
+		}
+		if c.AgentPrompts, err = agent.ParsePrompts(string(text)); err != nil {
+			return nil, err
+		}
+	}
+	if f.folder == "" {
+		return func() {}, nil
+	}
+	box, err := files.Open(f.folder, files.Options{})
+	if err != nil {
+		return nil, err
+	}
+	c.AgentTools = box
+	return func() { _ = box.Close() }, nil // it was only read
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/term"
+
+	"stencil/agent"
+)
+
+// A tree shows the frames of a run as they come. On a terminal it is drawn anew
+// whenever something happens; elsewhere each frame gets a line when it has its
+// first answer, or none. One goroutine uses it.
+type tree struct {
+	out      io.Writer
+	terminal bool
+	size     func() (width, height int)
+	now      func() time.Time
+
+	frames map[int]*leaf
+	drawn  int // lines that stand on the terminal
+}
+
+// A leaf is a frame as the tree knows it.
+type leaf struct {
+	agent.Frame
+	began     time.Time // zero unless it is being asked
+	synthesis bool      // it is asked to bring its sub-tasks together
+	told      bool      // it has its line
+}
+
+func newTree(out io.Writer) *tree {
+	t := &tree{out: out, terminal: isTerminal(out), frames: map[int]*leaf{}, now: time.Now}
+	t.size = func() (int, int) {
+		if f, ok := out.(*os.File); ok {
+			if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
+				return width, height
+			}
+		}
+		return 100, 40
+	}
+	return t
+}
+
+// event takes in what has happened.
+func (t *tree) event(e agent.Event) {
+	l := t.frames[e.Frame.ID]
+	if l == nil {
+		l = new(leaf)
+		t.frames[e.Frame.ID] = l
+	}
+	l.Frame = *e.Frame
+	switch e.Type {
+	case agent.EventStarted, agent.EventSynthesis:
+		l.began, l.synthesis = t.now(), e.Type == agent.EventSynthesis
+	case agent.EventAnswer, agent.EventFinished:
+		l.began = time.Time{}
+	}
+	switch {
+	case t.terminal:
+		t.draw(false)
+	case !l.told && (e.Type == agent.EventAnswer || e.Type == agent.EventFinished):
+		l.told = true
+		width, _ := t.size()
+		t.write(t.line(l, strings.Repeat("  ", max(0, l.Depth-1)), width) + "\n")
+	}
+}
+
+// draw draws the tree in place of what stands there. While it grows it takes no
+// more lines than the terminal has: the last ones.
+func (t *tree) draw(whole bool) {
+	if !t.terminal {
+		return
+	}
+	width, height := t.size()
+	lines := t.lines(width - 1)
+	if room := max(2, height-2); !whole && len(lines) > room {
+		above := len(lines) - room + 1
+		lines = append([]string{fmt.Sprintf("… %d more", above)}, lines[above:]...)
+	}
+	var b strings.Builder
+	if t.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", t.drawn)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, l := range lines {
+		b.WriteString(l + "\n")
+	}
+	t.drawn = len(lines)
+	t.write(b.String())
+}
+
+// finish draws the whole tree for the last time: what is written next stands below
+// it.
+func (t *tree) finish() {
+	t.draw(true)
+	t.drawn = 0
+}
+
+func (t *tree) write(text string) { _, _ = io.WriteString(t.out, text) } // the answer matters, not its tree
+
+// lines are the whole tree.
+func (t *tree) lines(width int) (out []string) {
+	children := map[int][]int{}
+	for id, l := range t.frames {
+		if id != 1 {
+			children[l.Parent] = append(children[l.Parent], id)
+		}
+	}
+	var walk func(id int, first, rest string)
+	walk = func(id int, first, rest string) {
+		l := t.frames[id]
+		if l == nil {
+			return
+		}
+		out = append(out, t.line(l, first, width))
+		list := children[id]
+		delete(children, id) // each once, whatever a server says
+		slices.Sort(list)
+		for i, c := range list {
+			if i == len(list)-1 && len(l.Skipped) == 0 {
+				walk(c, rest+"└─ ", rest+"   ")
+			} else {
+				walk(c, rest+"├─ ", rest+"│  ")
+			}
+		}
+		for i, s := range l.Skipped {
+			branch := "├─ "
+			if i == len(l.Skipped)-1 {
+				branch = "└─ "
+			}
+			out = append(out, columns(rest+branch, s.Query, "left out: "+s.Reason, width))
+		}
+	}
+	walk(1, "", "")
+	return out
+}
+
+// line is a frame's.
+func (t *tree) line(l *leaf, prefix string, width int) string {
+	took := time.Duration(l.TimeMS * float64(time.Millisecond))
+	word := string(l.Status)
+	switch {
+	case !l.began.IsZero():
+		word, took = "asked", took+t.now().Sub(l.began)
+		if l.synthesis {
+			word = "summing up"
+		}
+	case l.Status == agent.StatusFailed && l.Bound != "":
+		word = "no " + l.Bound
+	case l.Bound != "":
+		word += "*" // not all of it
+	}
+	confidence := ""
+	if l.Status == agent.StatusDone {
+		confidence = fmt.Sprintf("%.2f", l.Confidence)
+	}
+	return columns(prefix, l.Query, fmt.Sprintf("%-10s %4s %6d tok %6.1f s", word, confidence, l.CompletionTokens, took.Seconds()), width)
+}
+
+// columns puts a text and what is said of it into one line, the text cut to what
+// is left.
+func columns(prefix, text, right string, width int) string {
+	const gap, least = 2, 10
+	room := width - uniseg.StringWidth(prefix) - uniseg.StringWidth(right) - gap
+	if room < least { // a narrow terminal or a deep tree: the text matters most
+		right = cutTo(right, max(0, width-uniseg.StringWidth(prefix)-gap-least))
+		room = max(0, width-uniseg.StringWidth(prefix)-uniseg.StringWidth(right)-gap)
+	}
+	text = cutTo(flat(text), room)
+	pad := strings.Repeat(" ", max(0, room-uniseg.StringWidth(text)))
+	return strings.TrimRight(cutTo(prefix+text+pad+strings.Repeat(" ", gap)+right, width), " ")
+}
+
+// cutTo shortens a text to so many columns of a terminal, and shows that it did.
+func cutTo(text string, width int) string {
+	if uniseg.StringWidth(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	for state, used := -1, 0; text != ""; {
+		var piece string
+		var w int
+		piece, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
+		if used += w; used > width-1 {
+			break
+		}
+		b.WriteString(piece)
+	}
+	if width > 0 {
+		b.WriteString("…")
+	}
+	return b.String()
+}
+
+// flat makes a line of any text, without what would move a cursor.
+func flat(text string) string {
+	return strings.Join(strings.Fields(printable(text)), " ")
+}
+
+// printable replaces what could steer a terminal; lines and tabs stay.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+
+	"stencil/server"
+)
+
+// serveHere serves the model, or the upstream's, on a port of this machine's own
+// until stop is called, for commands that ask a server. It returns the address
+// and the model's name there.
+func (f *serveFlags) serveHere(ctx context.Context) (url, model string, stop func() error, err error) {
+	log, err := f.log.logger(os.Stderr)
+	if err != nil {
+		return "", "", nil, err
+	}
+	f.server.Version, f.server.Log, f.engine.Log = version(), log, log
+	srv := server.New(f.server)
+	free := func() error { return nil }
+	if f.upstream.given() {
+		if model, err = f.upstream.add(ctx, srv, log); err != nil {
+			return "", "", nil, err
+		}
+	} else {
+		if f.engine.Context, err = f.model.params(); err != nil {
+			return "", "", nil, err
+		}
+		e, loaded, err := f.start(ctx, log)
+		if err != nil {
+			return "", "", nil, err
+		}
+		free = func() error { return errors.Join(e.Close(), loaded.Close()) }
+		model = f.name(loaded)
+		if err := srv.SetModel(model, e); err != nil {
+			return "", "", nil, errors.Join(err, free())
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", nil, errors.Join(err, free())
+	}
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(serving, l, 0) }()
+	return urlOf(l.Addr(), false), model, func() error {
+		cancel()
+		err := <-served
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil // requests that were cancelled with the run
+		}
+		return errors.Join(err, free())
+	}, nil
+}
