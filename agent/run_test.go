@@ -836,3 +836,30 @@ func TestLastWord(t *testing.T) {
 		t.Errorf("the last question was for %d tokens, %s", last.MaxTokens, last.Schema)
 	}
 }
+
+// A root whose answer does not fit into what is left is asked once more, with what
+// was set aside; then it can only finalize.
+func TestRunNoRoomForRoot(t *testing.T) {
+	for _, never := range []bool{false, true} {
+		asked := 0
+		s := &script{answer: func(_ context.Context, q *Question) (*Reply, error) {
+			if asked++; asked == 1 || never {
+				return nil, fmt.Errorf("%w: too short", ErrNoRoom)
+			}
+			if strings.Contains(string(q.Schema), "ask_user") || q.Tools != nil {
+				t.Errorf("the last word may be more than an answer: %s", q.Schema)
+			}
+			return finalize("short")
+		}}
+		o, err := begin(t, "q", Config{Asker: s, Interactive: true}).Go(t.Context())
+		if never {
+			if !errors.Is(err, ErrNoRoom) || asked != 2 {
+				t.Errorf("asked %d times: %v", asked, err)
+			}
+			continue
+		}
+		if err != nil || o.Answer.Conclusion != "short" || o.Bound != BoundTokens || o.Frames[0].Bound != BoundTokens {
+			t.Errorf("%+v, %v", o, err)
+		}
+	}
+}

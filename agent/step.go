@@ -78,6 +78,10 @@ func (r *Run) concluded(ctx context.Context, f *Frame, s *step, e *Envelope, err
 		return // the caller gave up; the frame can be asked again
 	case errors.Is(err, ErrNoRoom):
 		r.reached(f, BoundTokens)
+		if f.ID == 1 && !s.final {
+			r.close(BoundTokens) // it is asked again, with what is set aside
+			return
+		}
 	}
 	if !s.synthesis {
 		_ = r.fail(f, err)
