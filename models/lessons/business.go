@@ -407,7 +407,6 @@ func orders(g *gen) Lesson {
 	content := expand(open, r) + listed + expand(tail, r)
 	r["currency"] = value{currency, quote(currency)}
 
-	g.style.prefix = ""
 	d := domain{missing: 0.04, slots: []slot{
 		slotOf("id", "string", "order_id id order_number number reference invoice_number order_no order_reference document_number invoice_id no purchase_id order_code order", "The order's number", nil),
 		slotOf("customer", "string", "customer customer_name buyer name client ordered_by purchaser buyer_name client_name who_ordered name_of_customer ordering_customer sold_to", "Who ordered", nil),
@@ -416,7 +415,6 @@ func orders(g *gen) Lesson {
 		slotOf("total", "number", "total total_amount sum grand_total amount_due total_price amount total_sum price_total order_total to_pay value total_cost", "Sum of the order", nil),
 		slotOf("currency", "string", "currency currency_code", "Three letters", nil),
 	}}
-	outer := fill(d.forms(g, d.ask(g, t, g.between(1, 4)), t), r, t)
 	goodsSlots := domain{missing: 0.03, slots: []slot{
 		slotOf("product", "string", "product name item description product_name article title goods item_name what article_name product_title", "What was ordered", nil),
 		slotOf("qty", "integer", "quantity qty count amount pieces units number how_many ordered_quantity number_of_pieces unit_count", "How many", nil),
@@ -424,13 +422,33 @@ func orders(g *gen) Lesson {
 		slotOf("sku", "string", "sku article_number code product_code", "The product's number", nil),
 	}}
 	inner := told{has: map[string]bool{"product": true, "qty": true, "price": has["money"], "sku": has["sku"]}}
-	asked := goodsSlots.ask(g, inner, 4)
-	forms := goodsSlots.forms(g, asked, inner)
-	var objects []object
-	for _, it := range items {
-		objects = append(objects, g.object(fill(forms, record{"product": it.product, "qty": it.qty, "price": it.price, "sku": it.sku}, inner)))
+	build := func() object {
+		g.style.prefix = ""
+		outer := fill(d.forms(g, d.ask(g, t, g.between(1, 4)), t), r, t)
+		asked := goodsSlots.ask(g, inner, 4)
+		forms := goodsSlots.forms(g, asked, inner)
+		var objects []object
+		for _, it := range items {
+			objects = append(objects, g.object(fill(forms, record{"product": it.product, "qty": it.qty, "price": it.price, "sku": it.sku}, inner)))
+		}
+		a := array(objects[0].schema, objects)
+		if g.chance(0.15) {
+			return g.wrapped(a, []string{"items", "lines", "products", "positions"}, strconv.Itoa(n))
+		}
+		g.style.prefix = ""
+		at := property{key: g.style.key(g.named(words("items lines line_items products positions articles order_lines"))), schema: a.schema, value: a.value, parts: a.keys}
+		if g.chance(0.7) {
+			outer = append(outer, at)
+		} else {
+			outer = append([]property{at}, outer...)
+		}
+		if distinct(outer) {
+			return g.object(outer)
+		}
+		return g.object([]property{at})
 	}
-	a := array(objects[0].schema, objects)
+	o := build()
+	more := g.more(3, build)
 	requests := lines(`
 		Extract the order.
 		Read the order.
@@ -441,20 +459,9 @@ func orders(g *gen) Lesson {
 		Find the line items.
 		Enter this order into the system.
 	`)
-	if g.chance(0.15) {
-		return g.put(content, requests, g.wrapped(a, []string{"items", "lines", "products", "positions"}, strconv.Itoa(n)))
-	}
-	g.style.prefix = ""
-	at := property{key: g.style.key(g.named(words("items lines line_items products positions articles order_lines"))), schema: a.schema, value: a.value, parts: a.keys}
-	if g.chance(0.7) {
-		outer = append(outer, at)
-	} else {
-		outer = append([]property{at}, outer...)
-	}
-	if distinct(outer) {
-		return g.put(content, requests, g.object(outer))
-	}
-	return g.put(content, requests, g.object([]property{at}))
+	l := g.put(content, requests, o)
+	l.More = more
+	return l
 }
 
 // distinct reports whether no two properties have the same name.

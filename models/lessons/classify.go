@@ -534,13 +534,13 @@ var aspects = lines(`
 func (g *gen) classes(all []class, least int) (names []string, chosen []class) {
 	order := g.shuffled(len(all))
 	n := g.between(least, len(all))
-	style := g.n(10)
+	style := g.n(20)
 	for _, i := range order[:n] {
 		name := g.named(all[i].names)
 		switch {
-		case style < 3 && len(name) > 0:
+		case style < 6 && len(name) > 0:
 			name = title(strings.ReplaceAll(name, "_", " "))
-		case style == 3:
+		case style == 6:
 			name = strings.ToUpper(name)
 		}
 		names = append(names, name)
@@ -555,15 +555,23 @@ func tickets(g *gen) Lesson {
 	c, u := g.n(len(chosen)), g.n(len(grades))
 	customer, order, email := g.fullName(g.chance(0.5)), g.code(), g.emailOf("a b")
 	said := []string{chosen[c].sentence(g)}
+	asked := []property{{key: g.style.key(g.named(words("category topic type department kind class ticket_type area subject label request_type issue_type ticket_category group"))), schema: g.enum(names), value: quote(names[c])}}
+	switch {
+	case g.chance(0.25): // nothing but the category
+		return g.put(said[0], ticketRequests, g.object(asked))
+	case g.chance(0.15): // nothing but the urgency
+		said = append(said, grades[u].sentence(g))
+		g.rng.Shuffle(2, func(i, j int) { said[i], said[j] = said[j], said[i] })
+		return g.put(strings.Join(said, " "), ticketRequests, g.object([]property{g.urgency(levels, u)}))
+	}
 	if g.chance(0.3) {
 		if s := chosen[c].sentence(g); s != said[0] {
 			said = append(said, s)
 		}
 	}
-	asked := []property{{key: g.style.key(g.named(words("category topic type department kind class ticket_type area subject label request_type issue_type ticket_category group"))), schema: g.enum(names), value: quote(names[c])}}
 	if g.chance(0.6) {
 		said = append(said, grades[u].sentence(g))
-		asked = append(asked, property{key: g.style.key(g.named(words("urgency priority severity importance urgency_level how_urgent priority_level level"))), schema: g.enum(levels), value: quote(levels[u])})
+		asked = append(asked, g.urgency(levels, u))
 	}
 	if g.chance(0.4) {
 		said = append([]string{strings.ReplaceAll(g.say(lines(`
@@ -603,7 +611,15 @@ func tickets(g *gen) Lesson {
 		`)))
 	}
 	g.mix(asked)
-	return g.put(strings.Join(said, " "), lines(`
+	return g.put(strings.Join(said, " "), ticketRequests, g.object(asked))
+}
+
+// urgency asks for one of levels.
+func (g *gen) urgency(levels []string, u int) property {
+	return property{key: g.style.key(g.named(words("urgency priority severity importance urgency_level how_urgent priority_level level"))), schema: g.enum(levels), value: quote(levels[u])}
+}
+
+var ticketRequests = lines(`
 		Classify the ticket.
 		Sort this support request.
 		What kind of request is it?
@@ -612,8 +628,7 @@ func tickets(g *gen) Lesson {
 		Support ticket:
 		Categorise the message.
 		Triage this.
-	`), g.object(asked))
-}
+	`)
 
 // mix puts properties into another order.
 func (g *gen) mix(list []property) {

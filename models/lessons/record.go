@@ -327,14 +327,9 @@ func (d *domain) lesson(g *gen) Lesson {
 	t := d.tell(g, r)
 	props := fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t)
 	o := g.object(props)
-	var more []Answer
-	for range g.n(6) {
-		style := g.style
-		g.style = g.newStyle()
-		other := g.object(fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t))
-		more = append(more, Answer{other.value, other.keys})
-		g.style = style
-	}
+	more := g.more(5, func() object {
+		return g.object(fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t))
+	})
 	if len(d.wholeNames) > 0 && g.chance(0.08) { // one level down
 		g.style.prefix = ""
 		o = g.object([]property{{key: g.style.key(g.named(d.wholeNames)), schema: o.schema, value: o.value, parts: o.keys}})
@@ -342,6 +337,18 @@ func (d *domain) lesson(g *gen) Lesson {
 	l := g.put(t.text, d.requests, o)
 	l.More = more
 	return l
+}
+
+// more makes up to most further answers, in styles of their own.
+func (g *gen) more(most int, make func() object) []Answer {
+	var out []Answer
+	defer func(s style) { g.style = s }(g.style)
+	for range g.n(most + 1) {
+		g.style = g.newStyle()
+		o := make()
+		out = append(out, Answer{o.value, o.keys})
+	}
+	return out
 }
 
 // put makes a lesson of a text, of ways to ask, and of the answer.

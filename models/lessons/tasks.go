@@ -2,17 +2,17 @@ package lessons
 
 // tasks lists what there is to learn. The weights say how often each is met.
 var tasks = []task{
-	{"people", 20, people.lesson},
-	{"contacts", 14, contacts.lesson},
+	{"people", 18, people.lesson},
+	{"contacts", 12, contacts.lesson},
 	{"groups", 5, group},
 	{"one-of-many", 3, among},
-	{"orders", 13, orders},
+	{"orders", 16, orders},
 	{"events", 14, meetings.lesson},
 	{"addresses", 5, addresses.lesson},
 	{"products", 6, goods.lesson},
 	{"logs", 2, logs},
-	{"tickets", 12, tickets},
-	{"sentiment", 10, sentiment},
+	{"tickets", 24, tickets},
+	{"sentiment", 22, sentiment},
 	{"yes-no", 1, yesNo},
 	{"multiple-choice", 2, multiple},
 	{"calls", 2, calls},
