@@ -110,16 +110,12 @@ func beginsObject(text string) (may, sure bool) {
 	return strings.HasPrefix(name, s), strings.HasPrefix(s, name)
 }
 
-// newVeil returns the veil of a stream's choice; nil where nothing is to be held
-// back.
+// newVeil returns the veil of a stream's choice; nil where no signals are wanted.
 func (g *generation) newVeil() *veil {
 	if g.noted == nil {
 		return nil
 	}
 	r := g.rule
-	if r.masked() && r.answers() != nil && r.answers().document != nil {
-		return nil // JSON shows where it ends
-	}
 	return &veil{exact: r.masked(), asked: r.answers() != nil && r.tags == nil}
 }
 
@@ -162,9 +158,6 @@ func (l *listener) ready() []engine.Token {
 		l.tokens = nil
 		return out
 	}
-	if l.veil == nil {
-		return l.gate.held(0)
-	}
 	return l.gate.held(l.veil.text.Len() - l.veil.shown)
 }
 
@@ -176,11 +169,8 @@ func (l *listener) rest(g *generation, done *engine.Result) (string, []engine.To
 	}
 	c := &l.choice
 	shown := c.message.Content
-	whole := message{Content: shown, Calls: c.message.Calls, Signals: l.signals}
-	if l.veil != nil {
-		whole.Content = l.veil.text.String()
-	}
-	raw := whole.Content
+	raw := l.veil.text.String()
+	whole := message{Content: raw, Calls: c.message.Calls, Signals: l.signals}
 	c.said = g.read(&whole, done.Finish == engine.FinishLength)
 	if !strings.HasPrefix(whole.Content, shown) {
 		whole.Content = raw // what was shown can't be taken back

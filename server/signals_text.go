@@ -62,6 +62,10 @@ func (g *generation) read(m *message, cut bool) *said {
 		splitLast(m)
 	}
 	if m.Signals != "" {
+		if masked && !strings.HasPrefix(m.Signals, signalsBreak) {
+			// The answer could have gone on with the line break.
+			m.Content = strings.TrimSuffix(m.Content, signalsBreak)
+		}
 		if !masked && len(m.Calls) == 0 {
 			// A text that holds tags keeps the marks that end its free parts.
 			m.Content = strings.TrimRight(strings.TrimSuffix(m.Content, signalsFence), " \t\r\n")

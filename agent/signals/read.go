@@ -158,10 +158,11 @@ func readBody(body string) (Signals, bool) {
 	return readLines(body)
 }
 
-// readLines reads signals line by line: a name, a colon or equals sign, a value.
+// readLines reads signals line by line, or between commas: a name, a colon or equals
+// sign, a value.
 func readLines(body string) (Signals, bool) {
 	members := map[string]json.RawMessage{}
-	for line := range strings.Lines(body) {
+	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == ',' }) {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			name, value, ok = strings.Cut(line, "=")

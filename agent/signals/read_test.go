@@ -49,6 +49,7 @@ func TestReadBlock(t *testing.T) {
 		{"a number as text", "A\n" + block(`{"confidence":"0.25"}`), `{"confidence":0.25}`, "A"},
 		{"damaged: quotes", "A\n" + block(`{'confidence': 0.4, 'difficulty': 'hard'}`), `{"confidence":0.4,"difficulty":"hard"}`, "A"},
 		{"damaged: comma", "A\n" + block(`{"confidence": 0.4, "difficulty": "hard",}`), `{"confidence":0.4,"difficulty":"hard"}`, "A"},
+		{"damaged: no quotes", "A\n" + block(`{confidence: 0.4, difficulty: hard, reason: so,}`), `{"confidence":0.4,"difficulty":"hard","reason":"so"}`, "A"},
 		{"lines", "A\n" + block("confidence: 0.4\n- difficulty: hard\nfoo: bar"), `{"confidence":0.4,"difficulty":"hard"}`, "A"},
 		{"white space that is the answer's", "  A \n\n\tB  \n" + block(all), all, "  A \n\n\tB"},
 	} {
@@ -150,8 +151,8 @@ func TestReadDocument(t *testing.T) {
 func TestReadPhrases(t *testing.T) {
 	for text, want := range map[string]Signals{
 		"I think it is Paris.":                          {Confidence: number(0.6)},
-		"I\u2019m  not\nsure, it may be Paris.":          {Confidence: number(0.3), Escalation: Verify},
-		"I am certain. But I don't know why.":            {Confidence: number(0.1), Escalation: StrongerModel},
+		"I\u2019m  not\nsure, it may be Paris.":         {Confidence: number(0.3), Escalation: Verify},
+		"I am certain. But I don't know why.":           {Confidence: number(0.1), Escalation: StrongerModel},
 		"It is definitely Paris.":                       {Confidence: number(0.9)},
 		"It is so. You should consult a doctor.":        {Confidence: number(0.4), Escalation: Human},
 		"Please verify this; I am confident otherwise.": {Confidence: number(0.5), Escalation: Verify},
