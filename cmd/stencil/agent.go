@@ -148,12 +148,14 @@ func (f *agentFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if f.quiet {
 		shown = io.Discard
 	}
-	lines := newLines(stdin)
+	lines, t, took := newLines(stdin), newTree(shown), 0.0
 	for {
-		reply, err := f.watch(cmd.Context(), body, shown)
+		reply, err := f.watch(cmd.Context(), body, t)
 		if err != nil {
 			return err
 		}
+		took += reply.Timings.Run
+		reply.Timings.Run = took // without what the user took
 		if reply.Status != agent.StatusWaiting {
 			return errors.Join(f.answered(reply, cmd.OutOrStdout()), f.figures(reply, shown))
 		}
@@ -253,8 +255,7 @@ func (f *agentFlags) resumption() (map[string]any, error) {
 const redrawEvery = time.Second
 
 // watch has a server run something and shows the tree.
-func (f *agentFlags) watch(ctx context.Context, body map[string]any, shown io.Writer) (*agentReply, error) {
-	t := newTree(shown)
+func (f *agentFlags) watch(ctx context.Context, body map[string]any, t *tree) (*agentReply, error) {
 	events := make(chan agent.Event)
 	var reply *agentReply
 	var err error
@@ -268,6 +269,9 @@ func (f *agentFlags) watch(ctx context.Context, body map[string]any, shown io.Wr
 		select {
 		case e, more := <-events:
 			if !more {
+				if reply != nil {
+					t.take(reply.Frames)
+				}
 				t.finish()
 				if err != nil && ctx.Err() != nil {
 					err = context.Cause(ctx)
@@ -329,6 +333,9 @@ func (f *agentFlags) answered(r *agentReply, out io.Writer) error {
 	text := r.Answer.Conclusion
 	if isTerminal(out) {
 		text = printable(text)
+		if !f.quiet {
+			text = "\n" + text + "\n"
+		}
 	}
 	_, err := fmt.Fprintln(out, text)
 	return err

@@ -51,12 +51,7 @@ func newTree(out io.Writer) *tree {
 
 // event takes in what has happened.
 func (t *tree) event(e agent.Event) {
-	l := t.frames[e.Frame.ID]
-	if l == nil {
-		l = new(leaf)
-		t.frames[e.Frame.ID] = l
-	}
-	l.Frame = *e.Frame
+	l := t.leaf(e.Frame)
 	switch e.Type {
 	case agent.EventStarted, agent.EventSynthesis:
 		l.began, l.synthesis = t.now(), e.Type == agent.EventSynthesis
@@ -70,6 +65,25 @@ func (t *tree) event(e agent.Event) {
 		l.told = true
 		width, _ := t.size()
 		t.write(t.line(l, strings.Repeat("  ", max(0, l.Depth-1)), width) + "\n")
+	}
+}
+
+// leaf is what the tree knows of a frame, which is now like this.
+func (t *tree) leaf(f *agent.Frame) *leaf {
+	l := t.frames[f.ID]
+	if l == nil {
+		l = new(leaf)
+		t.frames[f.ID] = l
+	}
+	l.Frame = *f
+	return l
+}
+
+// take takes in the frames of a run as they are at its end, or when it waits: of
+// one that was resumed, not all have been told of.
+func (t *tree) take(frames []agent.Frame) {
+	for i := range frames {
+		t.leaf(&frames[i]).began = time.Time{}
 	}
 }
 
@@ -110,19 +124,16 @@ func (t *tree) write(text string) { _, _ = io.WriteString(t.out, text) } // the 
 func (t *tree) lines(width int) (out []string) {
 	children := map[int][]int{}
 	for id, l := range t.frames {
-		if id != 1 {
-			children[l.Parent] = append(children[l.Parent], id)
+		parent := l.Parent
+		if t.frames[parent] == nil || parent >= id {
+			parent = 0 // the root, or a part of a tree that was begun elsewhere
 		}
+		children[parent] = append(children[parent], id)
 	}
 	var walk func(id int, first, rest string)
 	walk = func(id int, first, rest string) {
-		l := t.frames[id]
-		if l == nil {
-			return
-		}
+		l, list := t.frames[id], children[id]
 		out = append(out, t.line(l, first, width))
-		list := children[id]
-		delete(children, id) // each once, whatever a server says
 		slices.Sort(list)
 		for i, c := range list {
 			if i == len(list)-1 && len(l.Skipped) == 0 {
@@ -139,7 +150,10 @@ func (t *tree) lines(width int) (out []string) {
 			out = append(out, columns(rest+branch, s.Query, "left out: "+s.Reason, width))
 		}
 	}
-	walk(1, "", "")
+	slices.Sort(children[0])
+	for _, id := range children[0] {
+		walk(id, "", "")
+	}
 	return out
 }
 

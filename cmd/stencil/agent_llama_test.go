@@ -1,0 +1,33 @@
+//go:build llama && cgo
+
+package main
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// The command with a model of its own, of random weights: what it says means
+// nothing, and is an envelope.
+func TestAgentOnLlama(t *testing.T) {
+	t.Setenv("STENCIL_THREADS", "1")
+	out, errOut, err := run(t, "agent", "--context", "8192", "--depth", "2", "--frames", "4", "--tokens", "600", "--frame-tokens", "120", "--seed", "3", "--folder", t.TempDir(), "--json", "Plan a town.")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	var got struct {
+		Status string
+		Answer struct {
+			Conclusion string
+			Action     string `json:"next_action"`
+		}
+		Frames []struct{ Constrained bool }
+		Totals struct {
+			Tokens int `json:"completion_tokens"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status != "done" || got.Answer.Conclusion == "" || got.Answer.Action == "" ||
+		len(got.Frames) == 0 || !got.Frames[0].Constrained || got.Totals.Tokens > 600 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
