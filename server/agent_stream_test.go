@@ -213,7 +213,7 @@ func TestAgentTools(t *testing.T) {
 		t.Errorf("%d %v", status, got)
 	}
 	// Without tools the model can only answer.
-	status, _, got = post(t, url+"/agent/run", `{"query": "Who is mayor?", "tools": false, "bounds": {"frame_tokens": 100}}`)
+	status, _, got = post(t, url+"/agent/run", `{"query": "Who is mayor?", "tools": false, "seed": 3, "bounds": {"frame_tokens": 100, "depth": 1}}`)
 	if status != 200 || at(got, "frames", 0, "tools") != nil || at(got, "frames", 0, "constrained") != true {
 		t.Errorf("%d %v", status, got)
 	}
