@@ -211,5 +211,9 @@ func surprise(tokens []engine.Token) *float64 {
 			list = append(list, float64(t.Logprob))
 		}
 	}
-	return signals.Surprise(list)
+	out := signals.Surprise(list)
+	if out != nil {
+		*out = round(*out)
+	}
+	return out
 }

@@ -21,6 +21,9 @@
 //
 // and a file for each endpoint that writes the answer, whole or through a sink.
 //
+// agent.go runs trees of questions: agent_ask.go puts each of them as any other
+// request, agent_paused.go keeps the runs that wait for their users.
+//
 // Handlers return an answer or an error and write nothing themselves, except
 // that a streaming answer, once its first byte is out, reports an error as its
 // last event.
