@@ -302,7 +302,7 @@ var goods = domain{
 
 // orders are texts with a list of items in them, and something around it.
 func orders(g *gen) Lesson {
-	n := g.between(1, 4)
+	n := g.between(1, 3)
 	currency := g.currency()
 	pattern := g.say(lines(`
 		{qty} x {product} at {money}

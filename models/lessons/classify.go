@@ -177,7 +177,7 @@ var categories = []class{
 		{x} has not arrived.
 		{x} is late.
 		{x} is lost.
-		Where is {x}?
+		Where has {x} gone?
 		When will {x} arrive?
 		{x} was damaged on the way.
 		{x} was left in the rain.
@@ -536,7 +536,10 @@ func (g *gen) classes(all []class, least int) (names []string, chosen []class) {
 	n := g.between(least, len(all))
 	style := g.n(20)
 	for _, i := range order[:n] {
-		name := g.named(all[i].names)
+		name := all[i].names[0]
+		if g.unseen.Keys || g.chance(0.35) {
+			name = g.named(all[i].names)
+		}
 		switch {
 		case style < 6 && len(name) > 0:
 			name = title(strings.ReplaceAll(name, "_", " "))
@@ -555,7 +558,7 @@ func tickets(g *gen) Lesson {
 	c, u := g.n(len(chosen)), g.n(len(grades))
 	customer, order, email := g.fullName(g.chance(0.5)), g.code(), g.emailOf("a b")
 	said := []string{chosen[c].sentence(g)}
-	asked := []property{{key: g.style.key(g.named(words("category topic type department kind class ticket_type area subject label request_type issue_type ticket_category group"))), schema: g.enum(names), value: quote(names[c])}}
+	asked := []property{{key: g.categoryKey(), schema: g.enum(names), value: quote(names[c])}}
 	switch {
 	case g.chance(0.25): // nothing but the category
 		return g.put(said[0], ticketRequests, g.object(asked))
@@ -616,7 +619,7 @@ func tickets(g *gen) Lesson {
 
 // urgency asks for one of levels.
 func (g *gen) urgency(levels []string, u int) property {
-	return property{key: g.style.key(g.named(words("urgency priority severity importance urgency_level how_urgent priority_level level"))), schema: g.enum(levels), value: quote(levels[u])}
+	return property{key: g.levelKey(), schema: g.enum(levels), value: quote(levels[u])}
 }
 
 var ticketRequests = lines(`
@@ -630,6 +633,58 @@ var ticketRequests = lines(`
 		Triage this.
 	`)
 
+// classed are short texts, one after the other, that are to be put into the
+// same classes.
+func classed(g *gen) Lesson {
+	key, all, requests := g.categoryKey(), categories, ticketRequests
+	if g.chance(0.4) {
+		key, all, requests = g.feelingKey(), feelings, reviewRequests
+	}
+	names, chosen := g.classes(all, 2)
+	levels, grades := g.classes(urgencies, 2)
+	schemas := []string{g.enum(names), g.enum(levels)}
+	levelKey := g.levelKey()
+	kind := g.n(10) // both, the urgency alone, or the class alone
+	var out []Lesson
+	for range g.between(4, 9) {
+		c, u := g.n(len(chosen)), g.n(len(grades))
+		class := property{key: key, schema: schemas[0], value: quote(names[c])}
+		level := property{key: levelKey, schema: schemas[1], value: quote(levels[u])}
+		said := []string{chosen[c].sentence(g)}
+		asked := []property{class}
+		switch {
+		case kind < 2:
+			said, asked = append(said, grades[u].sentence(g)), append(asked, level)
+		case kind < 4:
+			said, asked = []string{grades[u].sentence(g)}, []property{level}
+		case g.chance(0.3):
+			said = append(said, chosen[c].sentence(g))
+		}
+		content := strings.Join(said, " ")
+		if g.chance(0.2) {
+			content = g.say(requests) + "\n" + content
+		}
+		o := g.object(asked)
+		out = append(out, Lesson{Chat: []Message{{"user", content}}, Schema: o.schema, Answer: o.value, Keys: o.keys})
+		out[len(out)-1].Schema = out[0].Schema
+	}
+	l := out[0]
+	l.Others = out[1:]
+	return l
+}
+
+func (g *gen) categoryKey() string {
+	return g.style.key(g.named(words("category topic type department kind class ticket_type area subject label request_type issue_type ticket_category group")))
+}
+
+func (g *gen) feelingKey() string {
+	return g.style.key(g.named(words("sentiment label mood polarity feeling tone opinion attitude verdict review_sentiment class emotion rating_class overall_sentiment")))
+}
+
+func (g *gen) levelKey() string {
+	return g.style.key(g.named(words("urgency priority severity importance urgency_level how_urgent priority_level level")))
+}
+
 // mix puts properties into another order.
 func (g *gen) mix(list []property) {
 	g.rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
@@ -642,7 +697,7 @@ func sentiment(g *gen) Lesson {
 	for g.chance(0.4) && len(said) < 3 {
 		said = append(said, chosen[c].sentence(g))
 	}
-	asked := []property{{key: g.style.key(g.named(words("sentiment label mood polarity feeling tone opinion attitude verdict review_sentiment class emotion rating_class overall_sentiment"))), schema: g.enum(names), value: quote(names[c])}}
+	asked := []property{{key: g.feelingKey(), schema: g.enum(names), value: quote(names[c])}}
 	if g.chance(0.4) {
 		p := g.thing()
 		said = append([]string{strings.ReplaceAll(g.say(lines(`
@@ -665,7 +720,10 @@ func sentiment(g *gen) Lesson {
 		asked = append(asked, property{key: g.style.key(g.named(words("stars rating points"))), schema: plain("integer"), value: strconv.Itoa(n)})
 	}
 	g.mix(asked)
-	return g.put(strings.Join(said, " "), lines(`
+	return g.put(strings.Join(said, " "), reviewRequests, g.object(asked))
+}
+
+var reviewRequests = lines(`
 		What is the sentiment?
 		Classify the review.
 		Is this positive or negative?
@@ -673,5 +731,4 @@ func sentiment(g *gen) Lesson {
 		Sentiment of this text:
 		Rate the mood of the text.
 		Review:
-	`), g.object(asked))
-}
+	`)

@@ -21,6 +21,8 @@ type Lesson struct {
 	// More are answers to other schemas, of which the model is told nothing,
 	// about the same text. Only training has a use for them.
 	More []Answer
+	// Others are lessons with the same schema, for training too.
+	Others []Lesson
 }
 
 // An Answer is one of several about one text.

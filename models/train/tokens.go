@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stencil/chat"
@@ -33,6 +34,9 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, 
 	for _, t := range prompt {
 		out = append(out, uint16(t))
 	}
+	if len(l.Others) > 0 {
+		return together(v, p, l, out)
+	}
 	out, err = answer(v, out, l.Answer, l.Keys, l.Chat != nil)
 	for _, m := range l.More {
 		if err == nil {
@@ -40,6 +44,31 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, 
 		}
 	}
 	return out, len(prompt), err
+}
+
+// together puts lessons with the same schema behind it, each as if it were the
+// only one.
+func together(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson, prompt []uint16) (out []uint16, asked int, err error) {
+	user := v.Tokenize(nil, "<|user|>", true)[0]
+	asked = slices.Index(prompt, uint16(user))
+	if asked < 0 {
+		return nil, 0, fmt.Errorf("a prompt without %s", v.Text(user))
+	}
+	out = prompt[:asked:asked]
+	for _, o := range append([]lessons.Lesson{l}, l.Others...) {
+		ids, err := promptOf(p, o)
+		if err != nil {
+			return nil, 0, err
+		}
+		out = append(out, another)
+		for _, t := range ids[slices.Index(ids, user):] {
+			out = append(out, uint16(t))
+		}
+		if out, err = answer(v, out, o.Answer, o.Keys, true); err != nil {
+			return nil, 0, err
+		}
+	}
+	return out, asked, nil
 }
 
 // answer appends the tokens of an answer. Without a schema nobody can know the
@@ -116,13 +145,13 @@ func tokens(w io.Writer, path string, opt tokenOptions) error {
 	for range opt.n {
 		l := g.Next()
 		if !opt.more {
-			l.More = nil
+			l.More, l.Others = nil, nil
 		}
 		ids, asked, err := encode(v, p, l)
 		if err != nil {
 			return err
 		}
-		if s.rng.Float64() < opt.swap {
+		if s.rng.Float64() < opt.swap && l.Others == nil {
 			s.swap(ids, asked)
 		}
 		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(ids)))) // errors stay with b

@@ -69,8 +69,9 @@ def tensors(batch, device):
     ids, part, place = np.zeros((3, len(batch), width), dtype=np.int64)
     where, targets = [], []
     for i, d in enumerate(batch):
-        asked = int(np.argmax(d & LEARNT > 0))
-        cuts = [asked - 1, *np.nonzero(d & TOKEN == ANOTHER)[0], len(d)]
+        other = d & TOKEN == ANOTHER
+        asked = int(np.argmax((d & LEARNT > 0) | other))
+        cuts = [asked - 1, *np.nonzero(other)[0], len(d)]
         ids[i, : len(d) - 1] = d[:-1] & TOKEN
         place[i, :asked] = np.arange(asked)
         at = np.nonzero(d[1:] & LEARNT)[0]
