@@ -141,6 +141,9 @@ func (s *Server) completions(r *http.Request) (answer, error) {
 		for j := range choices {
 			one := completionChoiceOf(g.model.engine.Vocab(), len(reply.Choices), &choices[j], &q.prompts[i])
 			one.Text = q.echoed(g) + one.Text
+			if one.Index > 0 {
+				one.appraisal = choices[j].appraisal()
+			}
 			reply.Choices = append(reply.Choices, one)
 		}
 		reply.Warnings = append(reply.Warnings, warnings(&q.prompts[i], choices)...)
@@ -217,6 +220,7 @@ type completionChoice struct {
 	Text         string            `json:"text"`
 	Logprobs     *completionTokens `json:"logprobs"`
 	FinishReason *string           `json:"finish_reason"`
+	appraisal                      // of further choices
 }
 
 type completionTokens struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"stencil/agent/outcomes"
@@ -105,14 +106,15 @@ func (s *Server) gathered(ctx context.Context, g *generation, choices []choice, 
 		}
 	}
 	agreement := g.agreement(list)
-	if !g.isSample(1) {
-		for i := range choices {
-			s.appraise(g, &choices[i], agreement)
-		}
-		return choices, nil
+	if g.isSample(1) {
+		choices = choices[:1]
 	}
-	choices = choices[:1]
-	s.appraise(g, &choices[0], agreement)
+	// Side by side, so that they share a write to the disk.
+	var all sync.WaitGroup
+	for i := range choices {
+		all.Go(func() { s.appraise(g, &choices[i], agreement) })
+	}
+	all.Wait()
 	return choices, nil
 }
 
@@ -162,6 +164,9 @@ func (s *Server) appraise(g *generation, c *choice, agreement *float64) {
 	s.metrics.signals.read(c.said.from)
 	a := s.weigh(g.model.name, in, g.query.Signals.Weights)
 	c.assessment = &a
+	if a.ID == "" && s.feedback.store != nil {
+		c.warnings = append(c.warnings, "the assessment could not be kept, so that its outcome can't be reported; the log has the reason")
+	}
 }
 
 // appraiseOne is appraise for a text of a stream, of which the others are not known.

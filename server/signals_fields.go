@@ -83,6 +83,9 @@ func (q *query) checkSignals() error {
 	if f != nil && q.Stream && q.N > 1 {
 		q.Warnings = append(q.Warnings, "in a stream it is not known how far the texts agree")
 	}
+	if f != nil && !q.Stream && q.N > 1 && q.Sampling.Temperature <= 0 {
+		q.Warnings = append(q.Warnings, "at temperature 0 all texts are alike, so that their agreement says nothing and is left out")
+	}
 	switch {
 	case f == nil || f.Samples == 1:
 	case q.N > 1:
@@ -139,7 +142,15 @@ func (q *query) instructed(instruction string, r *rule) string {
 		q.Warnings = append(q.Warnings, "the prompt is gone on with as it is and says nothing about signals; prompt_schema: \"always\" writes an instruction before it, and messages have a place for one")
 		return instruction
 	}
-	return join(instruction, q.signalInstruction(r))
+	return q.withSignals(instruction, r)
+}
+
+// withSignals returns an instruction with that about signals.
+func (q *query) withSignals(instruction string, r *rule) string {
+	if instruction == "" {
+		return q.signalInstruction(r)
+	}
+	return instruction + "\n\nAll of that is about the answer alone. " + q.signalInstruction(r)
 }
 
 // noRoom is a warning.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stencil/agent/signals"
 	"stencil/engine"
 )
 
@@ -73,5 +74,62 @@ func TestVeilShowsEarly(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.pieces, got, c.want)
 		}
+	}
+}
+
+// Texts of every other kind: whole and streamed, they are what they are without
+// signals.
+func TestSignalsElsewhere(t *testing.T) {
+	const person = `{"name":"Ann","age":12}`
+	const ask = `"model": "tiny", "messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 200, "signals": true`
+	tags := `, "response_format": {"type": "structural_tag", "structures": [{"begin": "<p>", "schema": ` + personSchema + `, "end": "</p>"}], "triggers": ["<p>"]}`
+	for _, c := range []struct {
+		name, reply, fields, text, thought string
+		from                               signals.Source
+	}{
+		{"without masks", person + "\n" + noteBlock, `, "response_format": {"type": "json_schema", "json_schema": {"schema": ` + personSchema + `}}`, person, "", signals.FromConstrained},
+		{"tags", "Look: <p>" + person + "</p>.\n\n" + noteBlock, tags, "Look: <p>" + person + "</p>.", "", signals.FromConstrained},
+		{"tags alone", "Look: <p>" + person + "</p>", tags, "Look: <p>" + person + "</p>", "", signals.FromDefaults},
+		{"thoughts", "<think>\nhm, cortex-signals</think>\n\nIt is so.\n" + noteBlock, `, "reasoning": true`, "It is so.", "hm, cortex-signals", signals.FromConstrained},
+		{"thoughts and a document", "<think>\nhm</think>\n\n" + person + "\n" + noteText, `, "reasoning": true, "response_format": {"type": "json_schema", "json_schema": {"schema": ` + personSchema + `}}`, person, "hm", signals.FromConstrained},
+		{"an answer that has begun", "It is so.\n" + noteBlock, `, "continue_final_message": true, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "Well. "}]`, "It is so.", "", signals.FromBlock},
+		{"a stop string", "It is so. Stop.\n" + noteBlock, `, "stop": ["Stop"]`, "It is so. ", "", signals.FromDefaults},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, url := start(t, setup{reply: c.reply})
+			body := "{" + ask + c.fields + "}"
+			if strings.Contains(c.fields, `"messages"`) {
+				body = strings.Replace(body, `"messages": [{"role": "user", "content": "x"}], `, "", 1)
+			}
+			_, _, got := post(t, url+"/v1/chat/completions", body)
+			content, _ := at(got, "choices", 0, "message", "content").(string)
+			thought, _ := at(got, "choices", 0, "message", "reasoning_content").(string)
+			if content != c.text || thought != c.thought || at(got, "x_signals", "source") != string(c.from) || at(got, "x_assessment") == nil {
+				t.Errorf("%q %q: %v", content, thought, got)
+			}
+			text, reasoning := "", ""
+			var last map[string]any
+			for _, one := range chatChunks(t, url, strings.TrimSuffix(body, "}")+`, "stream": true}`) {
+				piece, _ := at(one, "choices", 0, "delta", "content").(string)
+				text += piece
+				piece, _ = at(one, "choices", 0, "delta", "reasoning_content").(string)
+				reasoning += piece
+				last = one
+			}
+			if text != c.text || reasoning != c.thought || at(last, "x_signals", "source") != string(c.from) {
+				t.Errorf("stream %q %q: %v", text, reasoning, last)
+			}
+		})
+	}
+	// Written freely and checked afterwards.
+	_, url := start(t, setup{reply: person + "\n" + noteBlock})
+	_, _, got := post(t, url+"/generate_json", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 200, "signals": true, "constrained_decoding": false, "schema": `+personSchema+`}`)
+	if got["text"] != person || at(got, "json", "age") != 12.0 || at(got, "constraint", "validated") != true || at(got, "signals", "source") != "constrained" {
+		t.Errorf("without masks: %v", got)
+	}
+	// Each of several prompts has its own.
+	_, _, got = post(t, url+"/v1/completions", `{"model": "tiny", "prompt": ["x", "y"], "temperature": 0, "max_tokens": 200, "signals": true, "guided_json": `+personSchema+`}`)
+	if at(got, "x_signals", "source") != "constrained" || at(got, "choices", 1, "x_signals", "source") != "constrained" || at(got, "choices", 0, "x_signals") != nil {
+		t.Errorf("two prompts: %v", got)
 	}
 }

@@ -123,7 +123,7 @@ func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Re
 		instruction = g.rule.instruction
 	}
 	if g.noted != nil && g.leavesRoom() && q.PromptSchema != "never" {
-		instruction = join(instruction, q.signalInstruction(g.rule))
+		instruction = q.withSignals(instruction, g.rule)
 	}
 	next := q.with(turns)
 	if q.Messages == nil {

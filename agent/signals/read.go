@@ -93,6 +93,9 @@ func findBlock(text string) (start int, body string, end int) {
 			if closes(line, fence) {
 				return at, text[next:from], after
 			}
+			if _, another := opens(line); another {
+				break
+			}
 			from = after
 		}
 		end = next + unclosed(text[next:])

@@ -269,3 +269,21 @@ func TestSchema(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRead: no text makes reading fail, or adds to itself.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"", "a", block(`{"confidence":1}`), "a\n{\"confidence\": 0.2}", "```cortex-signals\n{", "I am not sure", "{{{{", "~~~~ cortex-signals\n}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, read := range []func(string) (Signals, string, Source){Read, ReadDocument} {
+			s, rest, from := read(text)
+			if from == "" || s.Confidence != nil && !(*s.Confidence >= 0 && *s.Confidence <= 1) || !subsequence(rest, text) {
+				t.Errorf("%s %q %s", shown(s), rest, from)
+			}
+			if again, _, _ := read(rest); from == FromDefaults && shown(again) != shown(s) && rest == text {
+				t.Errorf("read again: %s", shown(again))
+			}
+		}
+	})
+}
