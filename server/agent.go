@@ -129,7 +129,7 @@ func (j *agentJob) config(r *http.Request, keep *time.Duration) (agent.Config, e
 
 // event counts what happens and passes it on.
 func (j *agentJob) event(e agent.Event) {
-	j.server.metrics.agent.event(e, j.server.agentTools())
+	j.server.metrics.agent.event(e, j.server.agentTools)
 	if j.tell != nil {
 		j.tell(e)
 	}

@@ -59,13 +59,13 @@ func (c *agentCounts) end(out *agent.Outcome, err error) {
 }
 
 // event counts what happens in a run with these tools.
-func (c *agentCounts) event(e agent.Event, tools []agent.Tool) {
+func (c *agentCounts) event(e agent.Event, tools func() []agent.Tool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e.Type {
 	case agent.EventTool:
 		name := e.Tool.Name
-		if !slices.ContainsFunc(tools, func(t agent.Tool) bool { return t.Name == name }) {
+		if !slices.ContainsFunc(tools(), func(t agent.Tool) bool { return t.Name == name }) {
 			name = "other" // what a model makes up is no label
 		}
 		countOf(&c.tools, name)

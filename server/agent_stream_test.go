@@ -2,15 +2,20 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"stencil/agent"
@@ -152,6 +157,105 @@ func TestAgentHangUp(t *testing.T) {
 	if text := metricsOf(t, url); !strings.Contains(text, "stencil_agent_runs_active 0\n") || !strings.Contains(text, `stencil_agent_runs_total{status="cancelled",bound="none"} 2`) {
 		t.Errorf("%s", text)
 	}
+}
+
+// A stuckWriter takes some bytes and then no more, as a connection does whose
+// reader is gone without a word.
+type stuckWriter struct {
+	http.ResponseWriter
+	room int
+}
+
+func (w *stuckWriter) Write(b []byte) (int, error) {
+	if w.room -= len(b); w.room < 0 {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return len(b), nil
+}
+
+func (w *stuckWriter) Flush() {}
+
+// A client that doesn't read counts as gone, though its connection stands.
+func TestAgentStuck(t *testing.T) {
+	srv, _ := startAgent(t, setup{opt: scripted.Options{Delay: time.Millisecond}}, deepPlay...)
+	r := httptest.NewRequest("POST", "/agent/run", strings.NewReader(`{"query": "root", "stream": true, "parallel": 1}`))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		srv.Handler().ServeHTTP(&stuckWriter{httptest.NewRecorder(), 3000}, r)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for a client that is gone")
+	}
+	s := srv.someServed().engine.Stats()
+	for end := time.Now().Add(time.Second); s.Active > 0 && time.Now().Before(end); s = srv.someServed().engine.Stats() {
+		time.Sleep(time.Millisecond)
+	}
+	if s.Active > 0 || s.Requests > 5 {
+		t.Errorf("%d sequences are left, %d questions were asked", s.Active, s.Requests)
+	}
+}
+
+// A quiet stream is kept open, and ends when that can't be done.
+func TestPinging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := httptest.NewRecorder()
+		out := &agentStream{eventStream: newEventStream(rec), gone: func(error) { t.Error("gone") }}
+		err := pinging(out, func() error {
+			time.Sleep(2*pingEvery + time.Second)
+			return out.event("x", 5)
+		})
+		if got, want := rec.Body.String(), ": ping\n\n: ping\n\nevent: x\ndata: 5\n\n"; err != nil || got != want {
+			t.Errorf("%q, %v", got, err)
+		}
+		ctx, gone := context.WithCancelCause(t.Context())
+		out = &agentStream{eventStream: newEventStream(&stuckWriter{httptest.NewRecorder(), 0}), gone: gone}
+		if err := pinging(out, func() error { <-ctx.Done(); return ctx.Err() }); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzReadAgent: whatever comes in, it is a run within the server's bounds, or an
+// error that says something.
+func FuzzReadAgent(f *testing.F) {
+	for _, body := range []string{
+		`{"query": "x", "bounds": {"depth": 2, "seconds": 1.5e0}, "temperature": 0, "system": "s", "stream": true, "keep_alive": "5m"}`,
+		`{"query": "x", "bounds": {"seconds": 1e-300}, "parallel": 64, "seed": -1}`, `{"query": "x", "bounds": null, "tools": false, "user": "u"}`,
+		`{"resume": "run_1", "answers": [{"frame": 1, "answer": "y"}]}`, `{"resume": "run_1", "answer": "y", "stream": false}`,
+	} {
+		f.Add([]byte(body))
+	}
+	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		o, err := parseObject(body, "")
+		if err == nil && o.given("resume") {
+			var r *resumption
+			if r, err = readResumption(o); err == nil {
+				if len(r.Answers) == 0 || len(r.Answers) > 1 && slices.ContainsFunc(r.Answers, func(a userAnswer) bool { return a.Frame < 1 }) {
+					t.Errorf("%+v", r)
+				}
+				err = r.check([]agent.Asked{{Frame: 1}, {Frame: 3}})
+			}
+		} else if err == nil {
+			var a *agentOrder
+			if a, err = srv.readAgent(o); err == nil {
+				b, most := a.Bounds, MaxAgentBounds
+				if strings.TrimSpace(a.Query) == "" || b.Depth < 1 || b.Depth > most.Depth || b.Tokens < 1 || b.Tokens > most.Tokens || b.Frames < 1 || b.Frames > most.Frames ||
+					b.Time < 1 || b.Time > most.Time || b.FrameTokens < 1 || b.FrameTokens > most.FrameTokens || a.Parallel > maxAgentParallel || !a.NoTools {
+					t.Errorf("%+v", a)
+				}
+			}
+		}
+		if err == nil {
+			return
+		}
+		if d := describe(err); err.Error() == "" || d.status < 400 || d.status >= 500 || d.body.Code == nil {
+			t.Errorf("%v: %+v", err, d)
+		}
+	})
 }
 
 // While the queue is full a run waits, instead of going without.
