@@ -109,7 +109,7 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	if err != nil {
 		return nil, err
 	}
-	a.note(query, c)
+	a.note(q.Frame, query, c)
 	reply := &agent.Reply{
 		Text: cmp.Or(c.message.Content, c.result.Text), PromptTokens: c.result.PromptTokens, CompletionTokens: c.result.CompletionTokens + c.wasted,
 		Surprise: surprise(c.tokens), Constrained: enforced(c.receipt),
@@ -169,8 +169,8 @@ func (a *asker) query(q *agent.Question) *query {
 	return out
 }
 
-// note adds up what an answer took.
-func (a *asker) note(q *query, c *choice) {
+// note adds up what an answer took, and keeps what is to be said about it.
+func (a *asker) note(frame int, q *query, c *choice) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, t := &a.spent, c.result.Timings
@@ -179,10 +179,16 @@ func (a *asker) note(q *query, c *choice) {
 	s.Timings.Queued += t.Queued
 	s.Timings.Prompt += t.Prompt
 	s.Timings.Generate += t.Generate
-	for _, w := range q.Warnings { // those of answers are in the frames
+	warn := func(w string) {
 		if !slices.Contains(a.warnings, w) && len(a.warnings) < maxAgentWarnings {
 			a.warnings = append(a.warnings, w)
 		}
+	}
+	for _, w := range q.Warnings {
+		warn(w)
+	}
+	for _, w := range c.warnings {
+		warn(fmt.Sprintf("frame %d: %s", frame, w))
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,9 @@ func TestAgentUpstream(t *testing.T) {
 			}
 			if at(got, "frames", 0, "constrained") != false || at(got, "frames", 0, "tokens_saved") != nil {
 				t.Errorf("frame %v", at(got, "frames", 0))
+			}
+			if warned := strings.Contains(fmt.Sprint(got["warnings"]), "frame 1: the answer does not fit"); warned != slices.Contains([]string{"broken", "not an envelope", "something else", "cut off"}, c.name) {
+				t.Errorf("warnings %v", got["warnings"])
 			}
 			list := up.requests()
 			if len(list) != c.asked {
