@@ -1,12 +1,17 @@
 package server
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"maps"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"stencil/agent"
+	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
 	"stencil/vocab"
@@ -350,4 +355,37 @@ func questions(got map[string]any) map[float64]any {
 		out[at(q, "frame").(float64)] = at(q, "question")
 	}
 	return out
+}
+
+// The model is in memory from the first frame to the last, and a run that is
+// resumed finds it again.
+func TestAgentHoldsModel(t *testing.T) {
+	loads := 0
+	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	srv.AddModel("other", nil, 0) // would be the first
+	srv.AddModel("tiny", func(context.Context) (*engine.Engine, func() error, error) {
+		v := loadVocab(t)
+		says := play(v, append([]part{{"that way", final("done")}, {"which", wonder("which way?")}}, deepPlay...)...)
+		e, err := engine.New(scripted.New(v, says, scripted.Options{ContextLength: 1 << 16}), engine.Config{Context: backend.ContextParams{Size: 1 << 16}})
+		if err != nil {
+			return nil, nil, err
+		}
+		loads++
+		return e, e.Close, nil
+	}, 0)
+	h := httptest.NewServer(srv.Handler())
+	defer h.Close()
+	status, _, got := post(t, h.URL+"/agent/run", `{"query": "root", "model": "tiny"}`)
+	if tree := drawTree(got); status != 200 || tree != deepTree || loads != 1 {
+		t.Errorf("%d, loaded %d times\n%s", status, loads, tree)
+	}
+	_, _, got = post(t, h.URL+"/agent/run", `{"query": "which", "model": "tiny", "interactive": true}`)
+	for srv.hosts[1].inMemory() != nil {
+		time.Sleep(time.Millisecond)
+	}
+	before := loads
+	status, _, got = post(t, h.URL+"/agent/run", fmt.Sprintf(`{"resume": %q, "answer": "that way"}`, got["id"]))
+	if status != 200 || at(got, "answer", "conclusion") != "done" || at(got, "model") != "tiny" || loads != before+1 {
+		t.Errorf("%d %v, loaded %d times", status, got, loads)
+	}
 }
