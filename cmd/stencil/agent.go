@@ -131,7 +131,7 @@ func (f *agentFlags) run(cmd *cobra.Command, args []string) (err error) {
 		if f.interactive && !person {
 			return errors.New("--interactive needs a terminal to ask on, or a --server where the run can wait")
 		}
-		closeAgent, err := f.serve.agent.open(&f.serve.server)
+		closeAgent, err := f.serve.agent.open(&f.serve.server, f.serve.contextTokens())
 		if err != nil {
 			return err
 		}

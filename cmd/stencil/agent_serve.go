@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -30,9 +31,19 @@ func (f *agentServeFlags) register(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.AgentPausedTime, "agent-paused-time", time.Hour, "time that they wait")
 }
 
+// resultBytes is how long the result of a tool may be: as many bytes as the
+// context has tokens, which is about a quarter of it.
+func resultBytes(context int) int { return min(usualResult, max(leastResult, context)) }
+
+// usualResult is package files' default.
+const (
+	usualResult = 16 << 10
+	leastResult = 1 << 10
+)
+
 // open reads what the flags name into a server's configuration. What it returns
-// closes the folder.
-func (f *agentServeFlags) open(c *server.Config) (func(), error) {
+// closes the folder. The model's context has so many tokens; 0: nobody knows.
+func (f *agentServeFlags) open(c *server.Config, context int) (func(), error) {
 	if f.prompts != "" {
 		text, err := os.ReadFile(f.prompts)
 		if err != nil {
@@ -45,10 +56,26 @@ func (f *agentServeFlags) open(c *server.Config) (func(), error) {
 	if f.folder == "" {
 		return func() {}, nil
 	}
-	box, err := files.Open(f.folder, files.Options{})
+	var opt files.Options
+	if context > 0 {
+		opt.ResultBytes = resultBytes(context)
+	}
+	box, err := files.Open(f.folder, opt)
 	if err != nil {
 		return nil, err
 	}
 	c.AgentTools = box
 	return func() { _ = box.Close() }, nil // it was only read
 }
+
+// contextTokens is how many tokens the served model's context holds; 0 where nobody
+// knows, as behind an API.
+func (f *serveFlags) contextTokens() int {
+	if f.upstream.given() && f.model.path == "" {
+		return 0
+	}
+	return cmp.Or(f.model.context.Size, usualContext)
+}
+
+// usualContext is package backend's default.
+const usualContext = 4096

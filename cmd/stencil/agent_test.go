@@ -265,3 +265,20 @@ func TestAsk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a tool brings back leaves room for an answer.
+func TestResultBytes(t *testing.T) {
+	for context, want := range map[int]int{512: 1024, 4096: 4096, 131072: 16384} {
+		if got := resultBytes(context); got != want {
+			t.Errorf("%d: %d", context, got)
+		}
+	}
+	f := new(serveFlags)
+	if f.contextTokens() != usualContext {
+		t.Error(f.contextTokens())
+	}
+	f.upstream.config.URL = "x"
+	if f.contextTokens() != 0 {
+		t.Error(f.contextTokens())
+	}
+}

@@ -97,7 +97,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if !f.retry || f.server.RetryMax == 0 {
 		f.server.RetryMax = -1
 	}
-	closeAgent, err := f.agent.open(&f.server)
+	closeAgent, err := f.agent.open(&f.server, f.contextTokens())
 	if err != nil {
 		return err
 	}
