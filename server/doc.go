@@ -24,6 +24,11 @@
 // agent.go runs trees of questions: agent_ask.go puts each of them as any other
 // request, agent_paused.go keeps the runs that wait for their users.
 //
+// signals_fields.go reads that a model is to assess its answer, signals_outline.go
+// and signals_text.go put what it says beside the answer and take it out again,
+// signals_stream.go keeps it out of streams, signals.go weighs it. feedback.go is
+// told what became of answers.
+//
 // Handlers return an answer or an error and write nothing themselves, except
 // that a streaming answer, once its first byte is out, reports an error as its
 // last event.

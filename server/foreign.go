@@ -33,7 +33,7 @@ func dialectOf(o *object) (string, error) {
 }
 
 var (
-	tgiNames      = names{known: []string{"inputs", "parameters", "stream", "model"}, constraint: []string{"grammar"}, harmless: harmlessFields, refused: []string{"sampling_params"}}
+	tgiNames      = names{known: []string{"inputs", "parameters", "stream", "model", "signals"}, constraint: []string{"grammar"}, harmless: harmlessFields, refused: []string{"sampling_params"}}
 	tgiParameters = names{
 		known: slices.Concat([]string{
 			"max_new_tokens", "stop", "repetition_penalty", "do_sample", "details", "return_full_text", "top_n_tokens",
@@ -42,7 +42,7 @@ var (
 		harmless:   []string{"watermark", "decoder_input_details", "adapter_id"},
 		refused:    []string{"best_of", "truncate"},
 	}
-	sglangNames      = names{known: []string{"text", "sampling_params", "stream", "model", "rid"}, harmless: append([]string{"return_text_in_logprobs"}, harmlessFields...), refused: []string{"input_ids", "input_embeds", "image_data", "audio_data", "return_logprob", "lora_path", "parameters", "return_hidden_states"}}
+	sglangNames      = names{known: []string{"text", "sampling_params", "stream", "model", "rid", "signals"}, harmless: append([]string{"return_text_in_logprobs"}, harmlessFields...), refused: []string{"input_ids", "input_embeds", "image_data", "audio_data", "return_logprob", "lora_path", "parameters", "return_hidden_states"}}
 	sglangParameters = names{
 		known:      slices.Concat([]string{"max_new_tokens", "stop", "repetition_penalty", "n"}, samplingFields),
 		constraint: []string{"json_schema", "regex", "ebnf"},
@@ -83,6 +83,7 @@ func readForeign(o *object, prompt, parameters string, top, inner *names) (*fore
 		func() error { return q.readModel(o) },
 		func() error { return o.decode(prompt, &q.Prompt, "a string") },
 		func() error { return o.boolean("stream", &q.Stream) },
+		func() error { return q.readSignals(o) },
 		func() error { return q.readSampling(p, plainSampling) },
 		func() error { return p.number("repetition_penalty", &q.Sampling.RepeatPenalty) },
 		func() error { return q.readStop(p, "stop") },
@@ -188,9 +189,9 @@ func (s *Server) foreign(r *http.Request, o *object, dialect string) (answer, er
 	}
 	c := &choices[0]
 	if dialect == "sglang" {
-		return jsonAnswer{sglangReplyOf(c.result.Text, c, newID(""), start)}, nil
+		return jsonAnswer{sglangReplyOf(c.message.Content, c, newID(""), start)}, nil
 	}
-	reply := tgiReply{Text: q.full(c.result.Text), Constraint: c.receipt, Warnings: warnings(q.query, choices)}
+	reply := tgiReply{Text: q.full(c.message.Content), Constraint: c.receipt, appraisal: c.appraisal(), Warnings: warnings(q.query, choices)}
 	if q.details {
 		reply.Details = tgiDetailsOf(c)
 		for _, t := range c.tokens {
@@ -212,7 +213,8 @@ type tgiReply struct {
 	Text       string      `json:"generated_text"`
 	Details    *tgiDetails `json:"details,omitempty"`
 	Constraint *receipt    `json:"x_constraint,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"`
+	appraisal
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type tgiDetails struct {
@@ -255,6 +257,7 @@ type tgiEvent struct {
 	Text       *string     `json:"generated_text"`
 	Details    *tgiDetails `json:"details"`
 	Constraint *receipt    `json:"x_constraint,omitempty"`
+	appraisal
 }
 
 func (s *tgiSink) begin() error { return nil }
@@ -277,8 +280,8 @@ func (s *tgiSink) done(_ int, c *choice) error {
 	if s.last == nil {
 		s.last = &tgiEvent{Index: 1, Token: tgiToken{Special: true}}
 	}
-	text := s.request.full(c.result.Text)
-	s.last.Text, s.last.Details, s.last.Constraint = &text, tgiDetailsOf(c), c.receipt
+	text := s.request.full(c.message.Content)
+	s.last.Text, s.last.Details, s.last.Constraint, s.last.appraisal = &text, tgiDetailsOf(c), c.receipt, c.appraisal()
 	return s.data(s.last)
 }
 
@@ -290,6 +293,7 @@ type sglangReply struct {
 	Text       string     `json:"text"`
 	Meta       sglangMeta `json:"meta_info"`
 	Constraint *receipt   `json:"x_constraint,omitempty"`
+	appraisal
 }
 
 type sglangMeta struct {
@@ -311,7 +315,7 @@ func sglangReplyOf(text string, c *choice, id string, start time.Time) sglangRep
 	if c != nil {
 		out.Meta.FinishReason = &sglangFinish{string(c.result.Finish), c.result.StopString}
 		out.Meta.PromptTokens, out.Meta.CompletionTokens, out.Meta.CachedTokens = c.result.PromptTokens, c.result.CompletionTokens, c.result.CachedTokens
-		out.Constraint = c.receipt
+		out.Constraint, out.appraisal = c.receipt, c.appraisal()
 	}
 	return out
 }
@@ -332,7 +336,7 @@ func (s *sglangSink) piece(_ int, p piece, _ []engine.Token) error {
 }
 
 func (s *sglangSink) done(_ int, c *choice) error {
-	return s.data(sglangReplyOf(c.result.Text, c, s.id, s.start))
+	return s.data(sglangReplyOf(c.message.Content, c, s.id, s.start))
 }
 
 func (s *sglangSink) end([]choice) error { return s.flush("data: [DONE]\n\n") }

@@ -63,7 +63,7 @@ func shortened(a signals.Assessment) signals.Assessment {
 			*p = round4(*p)
 		}
 	}
-	a.Urgency = round4(a.Urgency)
+	a.Confidence, a.Urgency = round4(a.Confidence), round4(a.Urgency)
 	for i := range a.Components {
 		c := &a.Components[i]
 		c.Value, c.Weight = round4(c.Value), round4(c.Weight)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -131,5 +132,44 @@ func TestSignalsElsewhere(t *testing.T) {
 	_, _, got = post(t, url+"/v1/completions", `{"model": "tiny", "prompt": ["x", "y"], "temperature": 0, "max_tokens": 200, "signals": true, "guided_json": `+personSchema+`}`)
 	if at(got, "x_signals", "source") != "constrained" || at(got, "choices", 1, "x_signals", "source") != "constrained" || at(got, "choices", 0, "x_signals") != nil {
 		t.Errorf("two prompts: %v", got)
+	}
+}
+
+// Whatever a model writes and the budget is: what was constrained fits, its signals
+// do, and a stream says the same as the whole answer.
+func TestSignalsAtRandom(t *testing.T) {
+	kinds := []string{
+		`"schema": ` + personSchema, `"schema": {"type": "number"}`, `"schema": {}`, `"schema": {}, "whitespace": "flexible"`, `"schema": {}, "whitespace": "pretty"`,
+		`"schema": {"type": "object", "properties": {"confidence": {"type": "number"}, "difficulty": {"type": "string"}}}, "property_order": "any"`,
+		`"regex": "[a-z ]*"`, `"regex": "[^x]{0,9}"`, `"choice": ["a", "ab", "a\n", "a\n{"]`, `"grammar": "root ::= (\"- \" [^\\n]* \"\\n\")+"`,
+	}
+	r := rand.New(rand.NewPCG(11, 12))
+	_, url := start(t, setup{})
+	for i := range 150 {
+		kind := kinds[i%len(kinds)]
+		budget := 1 + r.IntN(60)
+		body := fmt.Sprintf(`{"prompt": "x", "seed": %d, "temperature": 1.2, "max_tokens": %d, "signals": true, %s`, i, budget, kind)
+		status, _, got := post(t, url+"/generate", body+"}")
+		if status == 400 && at(got, "error", "code") == "budget_too_small" {
+			_, _, plain := post(t, url+"/generate", strings.Replace(body, `"signals": true, `, "", 1)+"}")
+			if fmt.Sprint(plain["error"]) != fmt.Sprint(got["error"]) {
+				t.Errorf("%s: %v, without signals %v", body, got["error"], plain)
+			}
+			continue
+		}
+		if status != 200 || at(got, "constraint", "validated") != true || at(got, "signals", "source") != "constrained" || at(got, "finish_reason") != "stop" {
+			t.Fatalf("%s: %d %v", body, status, got)
+		}
+		_, events := postStream(t, url+"/generate", body+`, "stream": true}`)
+		text := ""
+		for _, e := range events {
+			if e.name == "token" {
+				text += at(e.data, "text").(string)
+			}
+		}
+		last := events[len(events)-1]
+		if last.name != "done" || text != got["text"] || last.data["text"] != got["text"] || fmt.Sprint(last.data["signals"]) != fmt.Sprint(got["signals"]) {
+			t.Errorf("%s: stream %q, %v, whole %v", body, text, last, got)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +39,8 @@ var askedDialects = map[string]asked{
 		`"text": {"format": {"type": "json_schema", "name": "p", "schema": ` + personSchema + `}}`, []any{"output", 0, "content", 0, "text"}, false},
 	"messages": {"/v1/messages", `"model": "M", "messages": [{"role": "user", "content": "x"}]`,
 		`"output_config": {"format": {"type": "json_schema", "schema": ` + personSchema + `}}`, []any{"content", 0, "text"}, false},
+	"tgi":    {"/generate", `"inputs": "x"`, "SCHEMA", []any{"generated_text"}, false},
+	"sglang": {"/generate", `"text": "x"`, "SCHEMA", []any{"text"}, false},
 	"ollama": {"/api/chat", `"model": "M", "stream": false, "messages": [{"role": "user", "content": "x"}]`, `"format": ` + personSchema, []any{"message", "content"}, false},
 }
 
@@ -67,6 +70,15 @@ func (d asked) ask(t *testing.T, url, model, more string) told {
 
 // budget adds a budget under the name that a dialect has for it.
 func (d asked) budget(more string) string {
+	switch {
+	case strings.Contains(d.fields, `"inputs"`), strings.Contains(d.fields, `"text"`):
+		name := map[bool]string{true: "parameters", false: "sampling_params"}[strings.Contains(d.fields, `"inputs"`)]
+		schema := ""
+		if strings.Contains(more, "SCHEMA") {
+			schema = map[bool]string{true: `, "grammar": {"type": "json", "value": ` + personSchema + `}`, false: `, "json_schema": ` + strconv.Quote(personSchema)}[name == "parameters"]
+		}
+		return `"` + name + `": {"max_new_tokens": 200, "temperature": 0` + schema + `}` + strings.Replace(more, ", SCHEMA", "", 1)
+	}
 	switch d.path {
 	case "/v1/responses":
 		return `"max_output_tokens": 200, "temperature": 0` + more
@@ -112,7 +124,11 @@ func (d asked) stream(t *testing.T, url, model, more string) (out told) {
 		piece := ""
 		switch d.path {
 		case "/generate", "/generate_json":
-			if e["finish_reason"] == nil && e["pointer"] == nil {
+			if token, ok := at(e, "token", "text").(string); ok { // TGI
+				piece = token
+			} else if e["meta_info"] != nil { // SGLang: all of it so far
+				out.text, piece = "", e["text"].(string)
+			} else if e["finish_reason"] == nil && e["pointer"] == nil {
 				piece, _ = e["text"].(string)
 			}
 		case "/v1/chat/completions":

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -58,14 +57,10 @@ func (c *choice) counted(g *generation, gate *tokenGate) {
 func (g *generation) read(m *message, cut bool) *said {
 	r := g.rule
 	masked := r.masked()
-	if masked && m.Signals == "" && !cut && g.noted.constrained {
+	if masked && !cut && g.noted.constrained && len(m.Calls) == 0 {
 		splitLast(m)
 	}
 	if m.Signals != "" {
-		if masked && !strings.HasPrefix(m.Signals, signalsBreak) {
-			// The answer could have gone on with the line break.
-			m.Content = strings.TrimSuffix(m.Content, signalsBreak)
-		}
 		if !masked && len(m.Calls) == 0 {
 			// A text that holds tags keeps the marks that end its free parts.
 			m.Content = strings.TrimRight(strings.TrimSuffix(m.Content, signalsFence), " \t\r\n")
@@ -86,15 +81,14 @@ func (g *generation) read(m *message, cut bool) *said {
 	return out
 }
 
-// splitLast finds signals that were read as a part of the answer: of a grammar that
-// goes on to read whatever comes, a mask can't tell where a text of it ends. Since
-// the text is complete, its last line are the signals.
+// splitLast finds where the signals of a complete text begin. Of a grammar that
+// could go on to read them, a mask can't tell where a text of it ends; but the last
+// line of a complete text is signals.
 func splitLast(m *message) {
-	at := strings.LastIndex(m.Content, signalsBreak)
-	if at < 0 || !strings.HasPrefix(m.Content[at+1:], `{"confidence":`) || !json.Valid([]byte(m.Content[at+1:])) {
-		return
+	all := m.Content + m.Signals
+	if at := strings.LastIndex(all, signalsBreak); at >= 0 {
+		m.Content, m.Signals = all[:at], all[at:]
 	}
-	m.Content, m.Signals = m.Content[:at], m.Content[at:]
 }
 
 // A tokenGate lets the tokens of a text through but for those of its signals.
