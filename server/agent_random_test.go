@@ -263,14 +263,14 @@ func withinBounds(got *agentReply, b *limits, interactive, reasoning bool, c *ag
 		if f.Status != agent.StatusDone && f.Status != agent.StatusWaiting && f.Status != agent.StatusSplit && got.Status == agent.StatusDone {
 			return fmt.Errorf("frame %d is %s after the end", f.ID, f.Status)
 		}
-		if f.Envelope == nil {
+		switch {
+		case f.Envelope == nil && got.Status == agent.StatusDone:
+			return fmt.Errorf("frame %d is %s without an envelope", f.ID, f.Status)
+		case f.Envelope == nil:
 			continue // not asked yet: another one waits
-		}
-		patched := f.ID == 1 && len(f.Children) > 0 && !f.Synthesized && got.Status == agent.StatusDone
-		if patched {
-			if !f.Envelope.IsValid() {
-				return fmt.Errorf("the root was patched to %+v", f.Envelope)
-			}
+		case patched(got, f) && !f.Envelope.IsValid():
+			return fmt.Errorf("the root was put together as %+v", f.Envelope)
+		case patched(got, f):
 			continue
 		}
 		if err := validEnvelope(f, b, interactive, reasoning); err != nil {
@@ -281,6 +281,12 @@ func withinBounds(got *agentReply, b *limits, interactive, reasoning bool, c *ag
 		return fmt.Errorf("frames have %d tokens, usage says %d", sum, got.Usage.CompletionTokens)
 	}
 	return nil
+}
+
+// patched reports whether a frame's envelope was put together of its parts without
+// the model, which had no room for a synthesis.
+func patched(got *agentReply, f *agent.Frame) bool {
+	return f.ID == 1 && len(f.Children) > 0 && !f.Synthesized && got.Status == agent.StatusDone
 }
 
 // validEnvelope judges a frame's envelope by its own method, by the schema that
@@ -341,6 +347,10 @@ func tallyRun(c *agentTally, got *agentReply) {
 		c.add("calls", len(f.Tools))
 		if f.Status == agent.StatusFailed {
 			c.add("frames cut off", 1)
+			continue
+		}
+		if patched(got, f) {
+			c.add("roots put together", 1)
 			continue
 		}
 		c.add("valid envelopes", 1)
