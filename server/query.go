@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -248,6 +249,9 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 	}
 	if q.Signals != nil {
 		g.noted = new(noted)
+		if n := g.rule.callable(); n > maxRatedTools {
+			q.Warnings = append(q.Warnings, fmt.Sprintf("there are %d tools, more than the %d of which a confidence each is asked for; none is", n, maxRatedTools))
+		}
 	}
 	if m.upstream != nil {
 		return g, g.prepareThere(g.request.ID)

@@ -162,6 +162,9 @@ func (s *Server) appraise(g *generation, c *choice, agreement *float64) {
 		in.Called = append(in.Called, one.Name)
 	}
 	s.metrics.signals.read(c.said.from)
+	if c.said.from == signals.FromDefaults {
+		c.warnings = append(c.warnings, "the model said nothing about its answer: what signals has are defaults, which don't count in the assessment")
+	}
 	a := s.weigh(g.model.name, in, g.query.Signals.Weights)
 	c.assessment = &a
 	if a.ID == "" && s.feedback.store != nil {

@@ -101,10 +101,18 @@ func (q *query) checkSignals() error {
 // maxRatedTools is how many tools a model is asked to rate.
 const maxRatedTools = 16
 
+// callable returns how many tools may be called.
+func (r *rule) callable() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.tools)
+}
+
 // rated returns the tools that a model rates: those that it may call, if they are
 // not too many.
 func (r *rule) rated() (names []string) {
-	if r == nil || len(r.tools) > maxRatedTools {
+	if n := r.callable(); n == 0 || n > maxRatedTools {
 		return nil
 	}
 	for _, t := range r.tools {

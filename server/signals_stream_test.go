@@ -128,6 +128,16 @@ func TestSignalsElsewhere(t *testing.T) {
 	if got["text"] != person || at(got, "json", "age") != 12.0 || at(got, "constraint", "validated") != true || at(got, "signals", "source") != "constrained" {
 		t.Errorf("without masks: %v", got)
 	}
+	// Too many tools to rate each.
+	var tools []string
+	for i := range maxRatedTools + 1 {
+		tools = append(tools, fmt.Sprintf(`{"type": "function", "function": {"name": "f%d", "parameters": {"type": "object"}}}`, i))
+	}
+	_, other := start(t, setup{})
+	_, _, got = post(t, other+"/v1/chat/completions", chatBody(`"signals": true, "tool_choice": "required", "tools": [`+strings.Join(tools, ",")+`]`))
+	if at(got, "x_signals", "source") != "constrained" || at(got, "x_signals", "tools") != nil || !strings.Contains(fmt.Sprint(got["warnings"]), "17 tools") {
+		t.Errorf("many tools: %v", got)
+	}
 	// Each of several prompts has its own.
 	_, _, got = post(t, url+"/v1/completions", `{"model": "tiny", "prompt": ["x", "y"], "temperature": 0, "max_tokens": 200, "signals": true, "guided_json": `+personSchema+`}`)
 	if at(got, "x_signals", "source") != "constrained" || at(got, "choices", 1, "x_signals", "source") != "constrained" || at(got, "choices", 0, "x_signals") != nil {

@@ -52,6 +52,7 @@ type told struct {
 	receipt    map[string]any
 	raw        string // all of it
 	last       int    // of a stream: how many events carry signals
+	foreign    bool   // a dialect without warnings
 }
 
 // ask asks for a whole answer.
@@ -62,7 +63,7 @@ func (d asked) ask(t *testing.T, url, model, more string) told {
 		t.Fatalf("%s: %d %v", d.path, status, got)
 	}
 	raw, _ := json.Marshal(got)
-	out := told{raw: string(raw)}
+	out := told{raw: string(raw), foreign: d.path == "/generate" && !d.bare}
 	out.text, _ = at(got, d.text...).(string)
 	out.take(d, got)
 	return out
@@ -110,6 +111,7 @@ func (o *told) take(d asked, from map[string]any) {
 // stream asks for a stream and puts it together.
 func (d asked) stream(t *testing.T, url, model, more string) (out told) {
 	t.Helper()
+	out.foreign = d.path == "/generate" && !d.bare
 	fields := strings.ReplaceAll(strings.Replace(d.fields, `"stream": false, `, "", 1), `"M"`, `"`+model+`"`)
 	for _, line := range postLines(t, url+d.path, "{"+fields+", "+d.budget(more)+`, "stream": true}`) {
 		line = strings.TrimPrefix(line, "data: ")
@@ -167,6 +169,9 @@ func (o told) check(t *testing.T, text string, from signals.Source) {
 	}
 	if from != signals.FromDefaults && from != signals.FromKeywords && (o.signals["confidence"] != 0.9 || o.signals["difficulty"] != "hard" || o.signals["escalation"] != "verify") {
 		t.Errorf("signals %v", o.signals)
+	}
+	if strings.Contains(o.raw, "what signals has are defaults") != (from == signals.FromDefaults) && o.raw != "" && !o.foreign {
+		t.Errorf("warned of defaults where there are none, or not: %s", o.raw)
 	}
 	if o.assessment["recommendation"] == nil || o.assessment["reason"] == "" || o.assessment["components"] == nil {
 		t.Errorf("assessment %v", o.assessment)
