@@ -89,20 +89,25 @@ func (f *facts) applies(r Rule) bool {
 // askedFor are the words for escalations that models ask for.
 var askedFor = map[Escalation]string{Verify: "verification", StrongerModel: "a stronger model", Human: "a human"}
 
+// conditions are the words for what holds.
+type conditions []string
+
+// add adds a condition that a rule has.
+func (c *conditions) add(given bool, format string, args ...any) {
+	if given {
+		*c = append(*c, fmt.Sprintf(format, args...))
+	}
+}
+
 // Words says when a rule applies.
 func (r Rule) Words() string {
-	var all []string
-	add := func(given bool, format string, args ...any) {
-		if given {
-			all = append(all, fmt.Sprintf(format, args...))
-		}
-	}
-	add(r.NoEvidence, "nothing was said or measured")
-	add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
-	add(r.Difficulty != "", "the model calls the task %s or harder", r.Difficulty)
-	add(r.Agreement > 0, "agreement below %.2f", r.Agreement)
-	add(r.Surprise > 0, "surprise above %.2f", r.Surprise)
-	add(r.Composite > 0, "composite confidence below %.2f", r.Composite)
+	var all conditions
+	all.add(r.NoEvidence, "nothing was said or measured")
+	all.add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
+	all.add(r.Difficulty != "", "the model calls the task %s or harder", r.Difficulty)
+	all.add(r.Agreement > 0, "agreement below %.2f", r.Agreement)
+	all.add(r.Surprise > 0, "surprise above %.2f", r.Surprise)
+	all.add(r.Composite > 0, "composite confidence below %.2f", r.Composite)
 	if len(all) == 0 {
 		return "otherwise"
 	}
@@ -111,22 +116,17 @@ func (r Rule) Words() string {
 
 // words says why a rule applied, with the numbers.
 func (f *facts) words(r *Rule) string {
-	var all []string
-	add := func(given bool, format string, args ...any) {
-		if given {
-			all = append(all, fmt.Sprintf(format, args...))
-		}
-	}
-	add(r.NoEvidence, "nothing was said or measured about this answer")
-	add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
-	add(r.Difficulty != "", "the model calls the task %s", f.difficulty)
+	var all conditions
+	all.add(r.NoEvidence, "nothing was said or measured about this answer")
+	all.add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
+	all.add(r.Difficulty != "", "the model calls the task %s", f.difficulty)
 	if r.Agreement > 0 {
-		add(true, "the samples' agreement of %.2f is below %.2f", *f.agreement, r.Agreement)
+		all.add(true, "the samples' agreement of %.2f is below %.2f", *f.agreement, r.Agreement)
 	}
 	if r.Surprise > 0 {
-		add(true, "the surprise of %.2f is above %.2f", *f.surprise, r.Surprise)
+		all.add(true, "the surprise of %.2f is above %.2f", *f.surprise, r.Surprise)
 	}
-	add(r.Composite > 0, "the composite confidence of %.4g is below %.2f", f.composite, r.Composite)
+	all.add(r.Composite > 0, "the composite confidence of %.4g is below %.2f", f.composite, r.Composite)
 	if len(all) == 0 {
 		return fmt.Sprintf("the composite confidence of %.4g is at least %.2f and nothing speaks against the answer", f.composite, surely())
 	}
