@@ -121,10 +121,10 @@ func (f *facts) words(r *Rule) string {
 	all.add(r.Escalation != "", "the model asks for %s", askedFor[r.Escalation])
 	all.add(r.Difficulty != "", "the model calls the task %s", f.difficulty)
 	if r.Agreement > 0 {
-		all.add(true, "the samples' agreement of %.2f is below %.2f", *f.agreement, r.Agreement)
+		all.add(true, "the samples' agreement of %.4g is below %.2f", *f.agreement, r.Agreement)
 	}
 	if r.Surprise > 0 {
-		all.add(true, "the surprise of %.2f is above %.2f", *f.surprise, r.Surprise)
+		all.add(true, "the surprise of %.4g is above %.2f", *f.surprise, r.Surprise)
 	}
 	all.add(r.Composite > 0, "the composite confidence of %.4g is below %.2f", f.composite, r.Composite)
 	if len(all) == 0 {
