@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,7 +92,7 @@ func (s *Server) resumeAgent(r *http.Request, o *object) (*agentJob, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.asker.spent, j.asker.warnings = p.Spent, append(j.asker.warnings, p.Noted...)
+	j.asker.spent, j.asker.warnings = p.Spent, slices.Clone(p.Noted)
 	if j.run, err = agent.Restore(p.State, c); err != nil {
 		return nil, err
 	}
@@ -121,7 +122,11 @@ func (j *agentJob) config(r *http.Request, keep *time.Duration) (agent.Config, e
 	if c.Parallel == 0 {
 		c.Parallel = m.engine.Parallel()
 	}
-	if !j.spec.NoTools {
+	switch up := m.upstream; {
+	case j.spec.NoTools || s.cfg.AgentTools == nil:
+	case up != nil && !up.client.Capabilities().Tools && !j.spec.WantTools:
+		j.asker.warnings = append(j.asker.warnings, "the folder's tools are not used: the upstream behind this model takes none")
+	default:
 		c.Toolbox = s.cfg.AgentTools
 	}
 	return c, nil

@@ -102,13 +102,17 @@ func TestAgentUpstreamTools(t *testing.T) {
 	if status != 200 || at(got, "answer", "error") != agent.ErrorInvalidJSON && at(got, "answer", "error") != agent.ErrorNoConclusion {
 		t.Errorf("%d %v", status, got)
 	}
-	// One that can't call tools is not given any, by name.
+	// One that can't call tools is not given any, which is said, and refused where
+	// they were asked for.
 	_, url = startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{AgentTools: box}, final("x"))
-	status, _, got = post(t, url+"/agent/run", `{"query": "what is there?"}`)
+	status, _, got = post(t, url+"/agent/run", `{"query": "what is there?", "tools": true}`)
 	if status != 400 || at(got, "error", "param") != "tools" {
 		t.Errorf("%d %v", status, got)
 	}
-	if status, _, got = post(t, url+"/agent/run", `{"query": "what is there?", "tools": false}`); status != 200 {
-		t.Errorf("%d %v", status, got)
+	for request, warned := range map[string]bool{`{"query": "what is there?"}`: true, `{"query": "what is there?", "tools": false}`: false} {
+		status, _, got = post(t, url+"/agent/run", request)
+		if _, there := got["warnings"]; status != 200 || there != warned {
+			t.Errorf("%s: %d %v", request, status, got)
+		}
 	}
 }

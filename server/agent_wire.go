@@ -67,6 +67,7 @@ type agentSpec struct {
 	System    string // stands before the system text of every question
 	Sampling  sampling.Options
 	NoTools   bool
+	WantTools bool // said so; else tools are used where they can be
 	Parallel  int // 0: what the model has room for
 	KeepAlive *time.Duration
 }
@@ -106,7 +107,7 @@ func (s *Server) readAgent(o *object) (*agentOrder, error) {
 	case tools && len(s.agentTools()) == 0:
 		return nil, invalid("tools", "tools are not to be had: this server was given no folder for agents")
 	}
-	a.Sampling, a.NoTools, a.NoReasoning = q.Sampling, !tools, !reasoning
+	a.Sampling, a.NoTools, a.WantTools, a.NoReasoning = q.Sampling, !tools, tools && o.given("tools"), !reasoning
 	if a.Seed = q.Sampling.Seed; !q.Seeded {
 		a.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
