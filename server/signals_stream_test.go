@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"stencil/agent/signals"
+	"stencil/backend/scripted"
 	"stencil/engine"
 )
 
@@ -181,5 +182,49 @@ func TestSignalsAtRandom(t *testing.T) {
 		if last.name != "done" || text != got["text"] || last.data["text"] != got["text"] || fmt.Sprint(last.data["signals"]) != fmt.Sprint(got["signals"]) {
 			t.Errorf("%s: stream %q, %v, whole %v", body, text, last, got)
 		}
+	}
+}
+
+// An answer that is either a document or calls has its signals after whichever it
+// is.
+func TestSignalsOfEither(t *testing.T) {
+	const note = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","tools":{"weather":0.4,"now":1},"reason":"new"}`
+	const person = `{"name":"Ann","age":12}`
+	format := `, "response_format": {"type": "json_schema", "json_schema": {"name": "p", "schema": ` + personSchema + `}}, ` + weatherTools
+	for i, test := range forms {
+		t.Run(fmt.Sprintf("%d %s", i, test.name), func(t *testing.T) {
+			v := test.vocab(t)
+			call := strings.ReplaceAll(test.call, "{}", `{"days":3,"unit":"C"}`)
+			document := person
+			if test.name == "harmony" {
+				document = harmonyFinal + person
+			}
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "reasoning_effort": "none", "signals": true` + format
+			for reply, want := range map[string]string{document + "\n" + noteText: person, call + "\n" + note: ""} {
+				url := serve(t, v, sayAnyhow(v, reply, 2))
+				_, _, got := post(t, url+"/v1/chat/completions", body+"}")
+				content, _ := at(got, "choices", 0, "message", "content").(string)
+				calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+				if content != want || (len(calls) == 1) == (want != "") || at(got, "x_signals", "source") != "constrained" || at(got, "x_signals", "confidence") != 0.9 ||
+					(at(got, "x_signals", "tools", "weather") == 0.4) == (want != "") || at(got, "x_constraint", "validated") != true {
+					t.Errorf("%q: %v", reply, got)
+				}
+				text := ""
+				for _, c := range chatChunks(t, url, body+`, "stream": true}`) {
+					piece, _ := at(c, "choices", 0, "delta", "content").(string)
+					text += piece
+				}
+				if text != want {
+					t.Errorf("%q: stream %q", reply, text)
+				}
+			}
+			for seed := range 3 {
+				url := serve(t, v, scripted.Random(uint64(seed)))
+				_, _, got := post(t, url+"/v1/chat/completions", strings.Replace(body, `"temperature": 0`, fmt.Sprintf(`"seed": %d`, seed), 1)+"}")
+				if at(got, "x_constraint", "validated") != true || at(got, "x_signals", "source") != "constrained" {
+					t.Errorf("random %d: %v", seed, got)
+				}
+			}
+		})
 	}
 }
