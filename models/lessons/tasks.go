@@ -13,7 +13,7 @@ var tasks = []task{
 	{"logs", 2, logs},
 	{"tickets", 10, tickets},
 	{"sentiment", 7, sentiment},
-	{"classes", 12, classed},
+	{"classes", 24, classed},
 	{"yes-no", 1, yesNo},
 	{"multiple-choice", 2, multiple},
 	{"calls", 2, calls},

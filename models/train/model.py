@@ -104,7 +104,7 @@ class Block(nn.Module):
         of the result are computed."""
         s, t = self.s, x.shape[0] // n
         h = F.linear(self.norm(x), self.qkv)
-        q, k, v = Heads.apply(h.view(n, t, 3, s.heads, s.head), turn).view(3, n * s.heads, t, s.head).unbind(0)
+        q, k, v = Heads.apply(h.float().view(n, t, 3, s.heads, s.head), turn).view(3, n * s.heads, t, s.head).unbind(0)
         score = torch.baddbmm(mask, q, k.transpose(1, 2), alpha=1 / math.sqrt(s.head))
         y = torch.bmm(score.softmax(-1), v)
         y = y.view(n, s.heads, t, s.head).transpose(1, 2).reshape(n * t, s.width)

@@ -143,6 +143,8 @@ class Trainer:
     def __init__(self, args):
         self.args = args
         self.device = torch.device(args.device)
+        if self.device.type != "cpu":
+            args.processes = 1
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
         size = int(subprocess.run([args.tool, "size", "-vocab", args.vocab], check=True, stdout=subprocess.PIPE).stdout)
