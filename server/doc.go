@@ -25,9 +25,10 @@
 // request, agent_paused.go keeps the runs that wait for their users.
 //
 // signals_fields.go reads that a model is to assess its answer, signals_outline.go
-// and signals_text.go put what it says beside the answer and take it out again,
-// signals_stream.go keeps it out of streams, signals.go weighs it. feedback.go is
-// told what became of answers.
+// and signals_text.go put what it says beside the answer and take it out again
+// (signals_wrap.go: where an upstream keeps to a schema), signals_stream.go keeps
+// it out of streams, signals.go weighs it. feedback.go is told what became of
+// answers.
 //
 // Handlers return an answer or an error and write nothing themselves, except
 // that a streaming answer, once its first byte is out, reports an error as its

@@ -217,7 +217,7 @@ func (c *choice) appraisal() appraisal { return appraisal{c.said.reply(), c.asse
 
 // leavesRoom reports whether an upstream's text may have a block of signals after
 // the answer: not where the upstream keeps it to a format.
-func (g *generation) leavesRoom() bool { return len(g.extra) == 0 }
+func (g *generation) leavesRoom() bool { return len(g.extra) == 0 || g.noted.wrapped }
 
 // warnOfSignals says what can't be had of an upstream.
 func (g *generation) warnOfSignals() {

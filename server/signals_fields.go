@@ -155,10 +155,15 @@ func (q *query) instructed(instruction string, r *rule) string {
 
 // withSignals returns an instruction with that about signals.
 func (q *query) withSignals(instruction string, r *rule) string {
+	return q.withNote(instruction, q.signalInstruction(r))
+}
+
+// withNote returns an instruction with one about signals.
+func (q *query) withNote(instruction, note string) string {
 	if instruction == "" {
-		return q.signalInstruction(r)
+		return note
 	}
-	return instruction + "\n\nAll of that is about the answer alone. " + q.signalInstruction(r)
+	return instruction + "\n\nAll of that is about the answer alone. " + note
 }
 
 // noRoom is a warning.

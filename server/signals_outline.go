@@ -18,6 +18,7 @@ import (
 // noted is how the signals of a generation are got.
 type noted struct {
 	constrained bool // the text has a place for them that a mask sees to
+	wrapped     bool // an upstream keeps it beside the answer, in an object of both
 	room        int  // tokens of the shortest signals, which max_tokens was raised by
 }
 

@@ -18,6 +18,7 @@ type veil struct {
 	held  bool            // all that follows is held, up to the end
 	exact bool            // the answer is a document of a mask: only a last line of signals is looked for
 	asked bool            // a document was asked for, which is no object of signals itself
+	inner *wrapped        // the answer is a member of an object; nil: it is all of the text
 }
 
 // add takes more text and returns what can be shown now.
@@ -27,6 +28,12 @@ func (v *veil) add(text string) string {
 		return ""
 	}
 	all := v.text.String()
+	if v.inner != nil {
+		v.inner.read(all)
+		out := v.inner.shown(all)[v.shown:]
+		v.shown += len(out)
+		return out
+	}
 	pending := all[v.shown:]
 	end := len(strings.TrimRight(pending, " \t\r\n"))
 	for at := 0; at >= 0 && at < len(pending); {
@@ -51,7 +58,7 @@ func (v *veil) add(text string) string {
 // flush returns what was held only because of what might follow, when something
 // else does.
 func (v *veil) flush() string {
-	if v.held {
+	if v.held || v.inner != nil {
 		return ""
 	}
 	out := v.text.String()[v.shown:]
@@ -116,7 +123,11 @@ func (g *generation) newVeil() *veil {
 		return nil
 	}
 	r := g.rule
-	return &veil{exact: r.masked(), asked: r.answers() != nil && r.tags == nil}
+	v := &veil{exact: r.masked(), asked: r.answers() != nil && r.tags == nil}
+	if g.noted.wrapped {
+		v.inner = newWrapped()
+	}
+	return v
 }
 
 // unveiled passes pieces on as they can be shown. What a sink must not see is kept
@@ -181,6 +192,9 @@ func (l *listener) rest(g *generation, done *engine.Result) (string, []engine.To
 	}
 	tokens := l.gate.rest(hidden)
 	c.tokens = l.gate.all
+	if g.noted.wrapped {
+		c.tokens = unwrapTokens(raw, c.tokens)
+	}
 	c.counted(g, l.gate)
 	return whole.Content[len(shown):], tokens
 }

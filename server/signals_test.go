@@ -44,6 +44,10 @@ var askedDialects = map[string]asked{
 	"ollama": {"/api/chat", `"model": "M", "stream": false, "messages": [{"role": "user", "content": "x"}]`, `"format": ` + personSchema, []any{"message", "content"}, false},
 }
 
+// foreign reports whether a dialect has no warnings, nor refusals of all that it does
+// not know.
+func (d asked) foreign() bool { return d.path == "/generate" && !d.bare }
+
 // told is what an answer tells, however it came.
 type told struct {
 	text       string
@@ -63,7 +67,7 @@ func (d asked) ask(t *testing.T, url, model, more string) told {
 		t.Fatalf("%s: %d %v", d.path, status, got)
 	}
 	raw, _ := json.Marshal(got)
-	out := told{raw: string(raw), foreign: d.path == "/generate" && !d.bare}
+	out := told{raw: string(raw), foreign: d.foreign()}
 	out.text, _ = at(got, d.text...).(string)
 	out.take(d, got)
 	return out
@@ -111,7 +115,7 @@ func (o *told) take(d asked, from map[string]any) {
 // stream asks for a stream and puts it together.
 func (d asked) stream(t *testing.T, url, model, more string) (out told) {
 	t.Helper()
-	out.foreign = d.path == "/generate" && !d.bare
+	out.foreign = d.foreign()
 	fields := strings.ReplaceAll(strings.Replace(d.fields, `"stream": false, `, "", 1), `"M"`, `"`+model+`"`)
 	for _, line := range postLines(t, url+d.path, "{"+fields+", "+d.budget(more)+`, "stream": true}`) {
 		line = strings.TrimPrefix(line, "data: ")
@@ -287,17 +291,81 @@ func TestSignalsOfUpstreams(t *testing.T) {
 	}
 }
 
-// Where an upstream keeps its text to a format, nothing can follow it, and that is
+// Where an upstream keeps its text to a grammar, nothing can follow it, and that is
 // said.
 func TestSignalsWithoutRoom(t *testing.T) {
-	u, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true}, Config{}, `{"name":"Ann","age":12}`)
-	_, _, got := post(t, url+"/generate_json", `{"prompt": "x", "signals": true, "schema": `+personSchema+`}`)
-	if at(got, "signals", "source") != "defaults" || at(got, "assessment", "recommendation") != "verify_output" || !strings.Contains(fmt.Sprint(got["warnings"]), "leaves no room for signals") ||
-		!strings.Contains(fmt.Sprint(got["warnings"]), "surprise is not measured") {
+	u, url := startUpstream(t, remote.Capabilities{Engine: remote.VLLM}, Config{}, "42")
+	_, _, got := post(t, url+"/generate", `{"prompt": "x", "signals": true, "regex": "[0-9]+"}`)
+	if got["text"] != "42" || at(got, "signals", "source") != "defaults" || at(got, "assessment", "recommendation") != "verify_output" ||
+		!strings.Contains(fmt.Sprint(got["warnings"]), "leaves no room for signals") || !strings.Contains(fmt.Sprint(got["warnings"]), "surprise is not measured") {
 		t.Errorf("%v", got)
 	}
 	if text := fmt.Sprint(u.requests()); strings.Contains(text, signals.Info) {
 		t.Errorf("it was asked for them all the same: %s", text)
+	}
+}
+
+// Where an upstream keeps its text to a schema, the document becomes a member of an
+// object, beside the signals.
+func TestSignalsBeside(t *testing.T) {
+	const person = `{"name":"Ann","age":12}`
+	for _, c := range []struct {
+		name, line, text string
+		from             signals.Source
+	}{
+		{"kept", `{"answer":` + person + `,"signals":` + noteText + `}`, person, signals.FromConstrained},
+		{"with white space", " {\n \"answer\" : " + person + " ,\n \"signals\": " + noteText + "}\n", person, signals.FromConstrained},
+		{"not kept", person, person, signals.FromDefaults},
+		{"not kept, with a block", person + "\n" + noteBlock, person, signals.FromBlock},
+		{"without signals", `{"answer":` + person + `}`, person, signals.FromDefaults},
+		{"parsed", `!parsed {"answer":` + person + `,"signals":` + noteText + `}`, person, signals.FromConstrained},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			u, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true, Logprobs: true}, Config{}, c.line)
+			for name, d := range askedDialects {
+				if name == "tgi" {
+					continue // its streams have the tokens of the text
+				}
+				t.Run(name, func(t *testing.T) {
+					got := d.ask(t, url, "far", `, "signals": true, `+d.schema)
+					got.check(t, c.text, c.from)
+					if got.receipt["validated"] != true || got.receipt["strategy"] != "structured_with_logprobs" {
+						t.Errorf("receipt %v", got.receipt)
+					}
+					if c.name == "parsed" {
+						return // a stream has no data
+					}
+					got = d.stream(t, url, "far", `, "signals": true, `+d.schema)
+					got.check(t, c.text, c.from)
+				})
+			}
+			for _, r := range u.requests() {
+				if got := at(r, "response_format", "json_schema", "schema", "properties", "answer", "properties", "age", "maximum"); got != 150.0 || !strings.Contains(fmt.Sprint(at(r, "messages", 0, "content")), "member signals") {
+					t.Errorf("the upstream was asked %v", r)
+				}
+			}
+		})
+	}
+	// An answer that is no object, shown as it comes.
+	_, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true}, Config{}, `{"answer":"answer, \"signals\"","signals":`+noteText+`}`)
+	_, events := postStream(t, url+"/generate_json", `{"prompt": "x", "schema": {"type": "string"}, "signals": true, "stream": true}`)
+	text, pieces := "", 0
+	for _, e := range events {
+		if e.name == "token" {
+			text += at(e.data, "text").(string)
+			pieces++
+		}
+	}
+	if last := events[len(events)-1]; text != `"answer, \"signals\""` || pieces < 3 || last.data["json"] != `answer, "signals"` || at(last.data, "signals", "confidence") != 0.9 {
+		t.Errorf("%q in %d pieces, %v", text, pieces, last)
+	}
+	// With references, or tokens, the document stays what it is.
+	for _, more := range []string{`, "schema": {"$ref": "#/$defs/x", "$defs": {"x": {"type": "integer"}}}`, `, "schema": {"type": "integer"}, "logprobs": true`} {
+		u, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true, Logprobs: true}, Config{}, "12")
+		_, _, got := post(t, url+"/generate_json", `{"prompt": "x", "signals": true`+more+`}`)
+		if got["json"] != 12.0 || !strings.Contains(fmt.Sprint(got["warnings"]), "leaves no room for signals") || at(u.requests()[0], "response_format", "json_schema", "schema", "properties") != nil {
+			t.Errorf("%s: %v", more, got)
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ func (g *generation) unveil(c *choice, cut bool) {
 	if rest := c.message.Content; strings.HasPrefix(raw, rest) {
 		hidden = len(raw) - len(rest)
 	}
+	if g.noted.wrapped {
+		c.tokens, hidden = unwrapTokens(raw, c.tokens), 0
+	}
 	gate := &tokenGate{layout: g.layout}
 	gate.add(c.tokens)
 	c.tokens = gate.rest(hidden)
@@ -71,6 +74,8 @@ func (g *generation) read(m *message, cut bool) *said {
 	}
 	out := new(said)
 	switch {
+	case g.noted.wrapped && unwrap(m):
+		return g.told(m)
 	case masked:
 		out.signals, out.from = signals.Default(), signals.FromDefaults
 	case r.answers() != nil && r.tags == nil:
@@ -79,6 +84,14 @@ func (g *generation) read(m *message, cut bool) *said {
 		out.signals, m.Content, out.from = signals.Read(m.Content)
 	}
 	return out
+}
+
+// told reads the signals that an upstream has kept to their schema.
+func (g *generation) told(m *message) *said {
+	if s, ok := signals.Document(m.Signals); ok {
+		return &said{s, signals.FromConstrained}
+	}
+	return &said{signals.Default(), signals.FromDefaults}
 }
 
 // splitLast finds where the signals of a complete text begin. Of a grammar that

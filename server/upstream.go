@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"stencil/agent/signals"
 	"stencil/asking"
 	"stencil/backend"
 	"stencil/backend/remote"
@@ -123,7 +125,11 @@ func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Re
 		instruction = g.rule.instruction
 	}
 	if g.noted != nil && g.leavesRoom() && q.PromptSchema != "never" {
-		instruction = q.withSignals(instruction, g.rule)
+		if g.noted.wrapped {
+			instruction = q.withNote(instruction, signals.Instruction(q.Signals.Mode, signals.Beside, nil))
+		} else {
+			instruction = q.withSignals(instruction, g.rule)
+		}
 	}
 	next := q.with(turns)
 	if q.Messages == nil {
@@ -186,6 +192,10 @@ func (g *generation) writeThere(ctx context.Context, turns []asking.Turn, index,
 	c := &choice{result: g.resultOf(answer, time.Since(began)), tokens: tokensOf(answer.Tokens)}
 	c.message = message{Reasoning: answer.Reasoning, Content: answer.Text}
 	g.unveil(c, c.result.Finish == engine.FinishLength)
+	if data := (message{Content: string(answer.Data)}); g.noted != nil && g.noted.wrapped && unwrap(&data) {
+		answer.Data = json.RawMessage(data.Content)
+		c.said = g.told(&data)
+	}
 	return c, &asking.Written{
 		Text: c.message.Content, Data: answer.Data, Refusal: answer.Refusal, Cut: c.result.Finish == engine.FinishLength, Usage: answer.Usage,
 		Calls: identified(answer.Calls),

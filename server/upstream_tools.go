@@ -38,6 +38,7 @@ func (g *generation) chooseThere() {
 		}
 	}
 	g.strategy, g.extra = asking.Choose(caps, format)
+	g.wrap(caps, format)
 }
 
 // addTools puts the tools that may be called into a request.

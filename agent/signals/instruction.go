@@ -24,13 +24,17 @@ type Form uint8
 const (
 	Fenced   Form = iota // in a fenced block after the answer
 	LastLine             // as JSON in a last line after the answer, which a mask enforces
+	Beside               // as a member beside the answer, which is another
 )
 
 // Instruction returns what a model is told so that it gives its signals.
 func Instruction(mode Mode, form Form, tools []string) string {
 	where := "end with a code block with the info string " + Info + ", written exactly like this"
-	if form == LastLine {
+	switch form {
+	case LastLine:
 		where = "write in a line of its own"
+	case Beside:
+		where = "which is the member answer of an object, write as its member signals"
 	}
 	example := `{"confidence": 0.7, "difficulty": "moderate", "escalation": "none"`
 	if len(tools) > 0 {

@@ -134,6 +134,21 @@ func Schema(tools []string) json.RawMessage {
 	return out
 }
 
+// Plain returns a JSON Schema of signals with nothing in it that engines elsewhere
+// are known not to keep to.
+func Plain() json.RawMessage {
+	type m = map[string]any
+	names := []string{"confidence", "difficulty", "escalation", "reason"}
+	out, err := json.Marshal(m{"type": "object", "properties": ordered{
+		{names[0], m{"type": "number"}}, {names[1], m{"type": "string", "enum": Difficulties()}},
+		{names[2], m{"type": "string", "enum": Escalations()}}, {names[3], m{"type": "string"}},
+	}, "required": names, "additionalProperties": false})
+	if err != nil {
+		panic(err) // nothing of it can fail
+	}
+	return out
+}
+
 // ordered are the members of an object in this order, which is that in which a
 // model writes them.
 type ordered []member
