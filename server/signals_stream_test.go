@@ -176,6 +176,9 @@ func TestSignalsAtRandom(t *testing.T) {
 		for _, e := range events {
 			if e.name == "token" {
 				text += at(e.data, "text").(string)
+				if e.data["text"] == "" {
+					t.Errorf("%s: an event without text", body)
+				}
 			}
 		}
 		last := events[len(events)-1]

@@ -127,7 +127,7 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	}
 	if ev.Done != nil {
 		rest, tokens := l.rest(a.generation, ev.Done)
-		if rest != "" || len(tokens) > 0 {
+		if rest != "" || len(tokens) > 0 && (l.gate == nil || a.generation.query.Logprobs) {
 			l.choice.message.add(piece{text: rest})
 			if err := out.piece(ev.Choice, piece{text: rest}, tokens); err != nil {
 				return err

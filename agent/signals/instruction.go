@@ -44,7 +44,10 @@ func Instruction(mode Mode, form Form, tools []string) string {
 		}
 		example += `, "tools": {` + strings.Join(each, ", ") + "}"
 	}
-	example += `, "reason": "a few words"}`
+	if form != Beside {
+		example += `, "reason": "a few words"`
+	}
+	example += "}"
 	if form == Fenced {
 		example = "```" + Info + "\n" + example + "\n```"
 	}
@@ -61,8 +64,10 @@ func Instruction(mode Mode, form Form, tools []string) string {
 	if len(tools) > 0 {
 		b.WriteString("tools: for each function, how probable it is that you were right to call it as you did, or not to call it.\n")
 	}
-	b.WriteString("reason: why, in a few words; may be left out.")
-	return b.String()
+	if form != Beside {
+		b.WriteString("reason: why, in a few words; may be left out.\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func words[T ~string](list []T) string {

@@ -224,6 +224,9 @@ func TestInstruction(t *testing.T) {
 					t.Errorf("%s: %s is not in\n%s", mode, word, text)
 				}
 			}
+			if text := Instruction(mode, Beside, tools); strings.Contains(text, "reason") || strings.HasSuffix(text, "\n") {
+				t.Errorf("%s: a reason where its schema has none: %s", mode, text)
+			}
 			if text := Instruction(mode, LastLine, tools); strings.Contains(text, Info) || strings.Contains(text, fence) {
 				t.Errorf("%s: a fence where there is none: %s", mode, text)
 			}
@@ -238,6 +241,9 @@ func TestDocument(t *testing.T) {
 	s, ok := Document(`{"confidence":0.25,"difficulty":"hard","escalation":"verify","tools":{"a":0.5},"reason":"x"}`)
 	if !ok || shown(s) != `{"confidence":0.25,"difficulty":"hard","escalation":"verify","reason":"x","tools":{"a":0.5}}` {
 		t.Errorf("%s %v", shown(s), ok)
+	}
+	if s, ok := Document(`{"reason":"` + strings.Repeat("ä", 1000) + `"}`); !ok || s.Reason != strings.Repeat("ä", longestReason)+"…" {
+		t.Errorf("a long reason: %q %v", s.Reason, ok)
 	}
 	if _, ok := Document(`{"confidence":`); ok {
 		t.Error("half a document was read")

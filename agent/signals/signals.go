@@ -82,6 +82,9 @@ func (s Signals) clamped() Signals {
 	if !slices.Contains(Escalations(), s.Escalation) {
 		s.Escalation = ""
 	}
+	if r := []rune(s.Reason); len(r) > longestReason {
+		s.Reason = string(r[:longestReason]) + "…"
+	}
 	var tools map[string]float64
 	for name, c := range s.Tools {
 		if tools == nil {
@@ -101,8 +104,12 @@ func clamp(p float64) float64 {
 	return max(0, min(1, p))
 }
 
-// maxReason is the longest reason in characters, for the schema.
-const maxReason = 120
+// Bounds of reasons in characters: what the schema allows, and what is kept of one
+// that no mask kept short.
+const (
+	maxReason     = 120
+	longestReason = 400
+)
 
 // Schema returns the JSON Schema of signals, with a confidence for each of the
 // tools. Numbers have at most two decimals: more would be noise, and tokens.
@@ -135,13 +142,13 @@ func Schema(tools []string) json.RawMessage {
 }
 
 // Plain returns a JSON Schema of signals with nothing in it that engines elsewhere
-// are known not to keep to.
+// are known not to keep to, which leaves no bound for a reason: it has none.
 func Plain() json.RawMessage {
 	type m = map[string]any
-	names := []string{"confidence", "difficulty", "escalation", "reason"}
+	names := []string{"confidence", "difficulty", "escalation"}
 	out, err := json.Marshal(m{"type": "object", "properties": ordered{
 		{names[0], m{"type": "number"}}, {names[1], m{"type": "string", "enum": Difficulties()}},
-		{names[2], m{"type": "string", "enum": Escalations()}}, {names[3], m{"type": "string"}},
+		{names[2], m{"type": "string", "enum": Escalations()}},
 	}, "required": names, "additionalProperties": false})
 	if err != nil {
 		panic(err) // nothing of it can fail
