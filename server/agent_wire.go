@@ -68,7 +68,7 @@ type agentSpec struct {
 	Sampling  sampling.Options
 	NoTools   bool
 	WantTools bool // said so; else tools are used where they can be
-	Parallel  int // 0: what the model has room for
+	Parallel  int  // 0: what the model has room for
 	KeepAlive *time.Duration
 }
 
