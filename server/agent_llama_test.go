@@ -5,10 +5,7 @@ package server
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -64,19 +61,8 @@ func TestLlamaAgent(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "POST", url+"/agent/run", strings.NewReader(`{"query": "Plan a town.", "stream": true, "bounds": {"frame_tokens": 8000, "tokens": 9000}, `+endless(t)+`}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone := make(chan struct{})
 	before := e.Stats()
-	go func() {
-		defer close(gone)
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
-		}
-	}()
+	gone := hangingUp(ctx, t, url+"/agent/run", `{"query": "Plan a town.", "stream": true, "bounds": {"frame_tokens": 8000, "tokens": 9000}, `+endless(t)+`}`)
 	for e.Stats().Decodes < before.Decodes+5 {
 		time.Sleep(100 * time.Microsecond)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -118,18 +117,7 @@ func TestAgentHangUp(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		body := fmt.Sprintf(`{"query": "root", "stream": %t, "bounds": {"frame_tokens": 4000}}`, stream)
-		req, err := http.NewRequestWithContext(ctx, "POST", url+"/agent/run", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone := make(chan struct{})
-		go func() {
-			defer close(gone)
-			if resp, err := http.DefaultClient.Do(req); err == nil {
-				io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-		}()
+		gone := hangingUp(ctx, t, url+"/agent/run", body)
 		for stats().Active < 3 {
 			time.Sleep(time.Millisecond)
 		}

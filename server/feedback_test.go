@@ -1,9 +1,7 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,16 +30,7 @@ func fetch(t testing.TB, url string) (int, map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out map[string]any
-	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatalf("%s: %v in %q", url, err, raw)
-	}
-	return resp.StatusCode, out
+	return resp.StatusCode, decoded(t, resp)
 }
 
 func TestOutcomes(t *testing.T) {

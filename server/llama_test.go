@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -118,19 +117,8 @@ func TestLlamaHangUp(t *testing.T) {
 		"prefilling": fmt.Sprintf(`{"prompt": %q, "max_tokens": 5}`, strings.Repeat("zq", 2500)),
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone := make(chan struct{})
 		before := e.Stats()
-		go func() {
-			defer close(gone)
-			if resp, err := http.DefaultClient.Do(req); err == nil {
-				io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-		}()
+		gone := hangingUp(ctx, t, url+"/generate", body)
 		for e.Stats().Decodes < before.Decodes+2 {
 			time.Sleep(time.Millisecond)
 		}

@@ -106,16 +106,40 @@ func post(t testing.TB, url, body string) (int, http.Header, map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return resp.StatusCode, resp.Header, decoded(t, resp)
+}
+
+// decoded reads the JSON of an answer.
+func decoded(t testing.TB, resp *http.Response) (out map[string]any) {
+	t.Helper()
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out map[string]any
 	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatalf("%s %s: %v in %q", url, body, err, raw)
+		t.Fatalf("%s: %v in %q", resp.Request.URL, err, raw)
 	}
-	return resp.StatusCode, resp.Header, out
+	return out
+}
+
+// hangingUp posts a request that is given up when ctx ends. The channel is closed
+// when nothing of it is left.
+func hangingUp(ctx context.Context, t testing.TB, url, body string) <-chan struct{} {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}()
+	return gone
 }
 
 // at walks into decoded JSON by keys and indices.
@@ -405,19 +429,7 @@ func TestHangUp(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3000, "stream": %t, %s}`, stream, endless(t))
-		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone := make(chan struct{})
-		go func() {
-			defer close(gone)
-			resp, err := http.DefaultClient.Do(req)
-			if err == nil {
-				io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-		}()
+		gone := hangingUp(ctx, t, url+"/generate", body)
 		before := stats().Decodes
 		for stats().Decodes < before+5 {
 			time.Sleep(time.Millisecond)
