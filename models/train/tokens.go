@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -19,7 +20,9 @@ const (
 	learnt = 1 << 15 // it is to be predicted
 	first  = 1 << 14 // a value begins with it
 	key    = 1 << 13 // it is of the name of a property, which the schema gives
-	token  = key - 1 // what remains is the token
+	// What lies between a name and its value: it says too whether null comes.
+	opening = first | key
+	token   = key - 1 // what remains is the token
 	// Here begins another answer to the same prompt.
 	another = token
 )
@@ -71,6 +74,26 @@ func together(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson, prompt []uint
 	return out, asked, nil
 }
 
+// loosen writes some of the tokens that open a string as two. Under a mask, a
+// model that was about to write null or a number may find itself behind the
+// first of them, and has to know how to go on.
+func loosen(v *vocab.Vocab, rng *rand.Rand, ids []uint16) []uint16 {
+	opens := v.Tokenize(nil, `":"`, false)
+	parts := append(v.Tokenize(nil, `":`, false), v.Tokenize(nil, `"`, false)...)
+	if len(opens) != 1 || len(parts) != 2 {
+		return ids
+	}
+	var out []uint16
+	for _, id := range ids {
+		if id&learnt != 0 && int32(id&token) == opens[0] && rng.IntN(5) == 0 {
+			out = append(out, uint16(parts[0])|id&^token, uint16(parts[1])|learnt)
+			continue
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
 // answer appends the tokens of an answer. Without a schema nobody can know the
 // names of properties.
 func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema bool) ([]uint16, error) {
@@ -84,14 +107,15 @@ func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema boo
 				continue
 			}
 			switch next = at+size >= k[1]; {
-			case next: // the last token says too whether null comes
+			case next:
+				mark |= opening
 			case schema:
 				mark |= key
 			default:
 				mark = 0
 			}
 		}
-		if begins && !next && mark == learnt {
+		if begins && mark == learnt {
 			mark |= first
 		}
 		begins = next
@@ -150,6 +174,9 @@ func tokens(w io.Writer, path string, opt tokenOptions) error {
 		ids, asked, err := encode(v, p, l)
 		if err != nil {
 			return err
+		}
+		if opt.more {
+			ids = loosen(v, s.rng, ids)
 		}
 		if s.rng.Float64() < opt.swap && l.Others == nil {
 			s.swap(ids, asked)

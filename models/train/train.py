@@ -20,11 +20,13 @@ from model import Model, Shape, start
 
 # What the tool says of a token, see tokens.go.
 LEARNT, FIRST, KEY = 1 << 15, 1 << 14, 1 << 13
+OPENING = FIRST | KEY
 TOKEN = ANOTHER = KEY - 1
 
-# What begins a value is what there is to learn, so it counts more. Names of
-# properties are all but given; of these a share is learnt.
-FIRST_WEIGHT, KEYS = 2.0, 0.15
+# What begins a value is what there is to learn, so it counts more, and so does
+# what lies between a name and its value, after which a mask bears no mistake.
+# Names of properties are all but given; of these a share is learnt.
+FIRST_WEIGHT, OPENING_WEIGHT, KEYS = 2.0, 3.0, 0.15
 
 
 def split(raw):
@@ -269,7 +271,7 @@ class Trainer:
             # Logits are a good part of the work, so most of what hardly counts is left out.
             kept = (kinds != KEY) | (torch.rand(len(kinds), device=self.device) < KEYS)
             read, targets, kinds = (read[0], read[1][kept], *read[2:]), targets[kept], kinds[kept]
-            weight = torch.where(kinds == FIRST, FIRST_WEIGHT, 1.0)
+            weight = 1 + (FIRST_WEIGHT - 1) * (kinds == FIRST) + (OPENING_WEIGHT - 1) * (kinds == OPENING)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
                 logits = self.model(*read)
             loss = F.cross_entropy(logits.float(), targets, reduction="none")

@@ -225,8 +225,8 @@ func TestMarks(t *testing.T) {
 		lesson lessons.Lesson
 		want   string
 	}{
-		"with a schema":    {lessons.Lesson{Chat: []lessons.Message{{Role: "user", Content: "Ann"}}}, `{"=learnt full=key _=key name=key ":"=learnt Ann=first ","=learnt age=key ":=learnt null=first ,"=learnt kids=key ":=learnt 2=first }=learnt <|end|>=learnt`},
-		"without a schema": {lessons.Lesson{Prompt: "Ann"}, `{"=learnt full _ name ":"=learnt Ann=first ","=learnt age ":=learnt null=first ,"=learnt kids ":=learnt 2=first }=learnt <|end|>=learnt`},
+		"with a schema":    {lessons.Lesson{Chat: []lessons.Message{{Role: "user", Content: "Ann"}}}, `{"=learnt full=key _=key name=key ":"=opening Ann=first ","=learnt age=key ":=opening null=first ,"=learnt kids=key ":=opening 2=first }=learnt <|end|>=learnt`},
+		"without a schema": {lessons.Lesson{Prompt: "Ann"}, `{"=learnt full _ name ":"=opening Ann=first ","=learnt age ":=opening null=first ,"=learnt kids ":=opening 2=first }=learnt <|end|>=learnt`},
 	} {
 		c.lesson.Schema, c.lesson.Answer, c.lesson.Keys = `{}`, answer, keys
 		ids, _, err := encode(v, p, c.lesson)
@@ -241,6 +241,8 @@ func TestMarks(t *testing.T) {
 		for _, id := range ids[len(prompt):] {
 			text := v.Text(int32(id & token))
 			switch {
+			case id&opening == opening:
+				text += "=opening"
 			case id&first != 0:
 				text += "=first"
 			case id&key != 0:
