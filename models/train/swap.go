@@ -78,7 +78,7 @@ func (s *swapper) swap(ids []uint16, asked int) {
 		}
 		to[t] = t
 		other := s.of[s.class[t]]
-		if new := other[s.rng.IntN(len(other))]; s.rng.IntN(2) == 0 && !fixed[new] && !inText[new] {
+		if new := other[s.rng.IntN(len(other))]; s.rng.IntN(3) > 0 && !fixed[new] && !inText[new] {
 			to[t], inText[new] = new, true
 		}
 	}

@@ -26,7 +26,7 @@ TOKEN = ANOTHER = KEY - 1
 # What begins a value is what there is to learn, so it counts more, and so does
 # what lies between a name and its value, after which a mask bears no mistake.
 # Names of properties are all but given; of these a share is learnt.
-FIRST_WEIGHT, OPENING_WEIGHT, KEYS = 2.0, 3.0, 0.15
+FIRST_WEIGHT, OPENING_WEIGHT, KEYS = 2.0, 3.0, 0.4
 
 
 def split(raw):
@@ -383,7 +383,7 @@ def main():
     p.add_argument("--longest", type=int, default=512, help="lesson, in tokens")
     p.add_argument("--lessons", type=int, default=3000, help="in a shard")
     p.add_argument("--only", default="", help="tasks to train on, with commas; default all")
-    p.add_argument("--swap", type=float, default=0.4, help="share of lessons in which parts of words are exchanged for any others")
+    p.add_argument("--swap", type=float, default=0.5, help="share of lessons in which parts of words are exchanged for any others")
     p.add_argument("--examine-tasks", default="people,contacts,events,orders,tickets,sentiment")
     p.add_argument("--ahead", type=int, default=1, help="shards made ahead, at the same time")
     p.add_argument("--exam", type=int, default=60, help="lessons of each task")
