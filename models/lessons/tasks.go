@@ -2,18 +2,18 @@ package lessons
 
 // tasks lists what there is to learn. The weights say how often each is met.
 var tasks = []task{
-	{"people", 18, people.lesson},
-	{"contacts", 12, contacts.lesson},
+	{"people", 24, people.lesson},
+	{"contacts", 16, contacts.lesson},
 	{"groups", 3, group},
 	{"one-of-many", 3, among},
-	{"orders", 16, orders},
-	{"events", 14, meetings.lesson},
+	{"orders", 24, orders},
+	{"events", 16, meetings.lesson},
 	{"addresses", 5, addresses.lesson},
 	{"products", 6, goods.lesson},
 	{"logs", 2, logs},
 	{"tickets", 10, tickets},
 	{"sentiment", 7, sentiment},
-	{"classes", 24, classed},
+	{"classes", 10, classed},
 	{"yes-no", 1, yesNo},
 	{"multiple-choice", 2, multiple},
 	{"calls", 2, calls},
