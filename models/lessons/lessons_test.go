@@ -3,6 +3,7 @@ package lessons
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,7 +58,7 @@ func TestSameSeedSameLessons(t *testing.T) {
 	for range 200 {
 		count[g.Next().Task]++
 	}
-	if len(count) != 2 || count["orders"] < 100 || count["logs"] < 20 {
+	if len(count) != 2 || count["orders"] < 100 || count["logs"] < 5 {
 		t.Errorf("asked for orders and logs only, got %v", count)
 	}
 }
@@ -245,5 +246,39 @@ func TestQuote(t *testing.T) {
 		if err := json.Unmarshal([]byte(quote(s)), &got); err != nil || got != s {
 			t.Errorf("%q became %q, %v", s, got, err)
 		}
+	}
+}
+
+// TestClasses checks lessons that stand behind one schema: each is answered
+// with values of its enumerations.
+func TestClasses(t *testing.T) {
+	g := New(9, Unseen{})
+	others := 0
+	for range 100 {
+		l, _ := g.Of("classes")
+		var schema struct {
+			Properties map[string]struct{ Enum []string }
+		}
+		if err := json.Unmarshal([]byte(l.Schema), &schema); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range append(l.Others, l) {
+			var values map[string]string
+			if err := json.Unmarshal([]byte(o.Answer), &values); err != nil {
+				t.Fatal(err)
+			}
+			if o.Schema != l.Schema || len(values) != len(schema.Properties) || len(o.Chat) == 0 {
+				t.Errorf("%s among lessons of %s", o.Answer, l.Schema)
+			}
+			for k, v := range values {
+				if !slices.Contains(schema.Properties[k].Enum, v) {
+					t.Errorf("%s is none of %v", v, schema.Properties[k].Enum)
+				}
+			}
+		}
+		others += len(l.Others)
+	}
+	if others < 300 {
+		t.Errorf("%d further lessons with 100", others)
 	}
 }

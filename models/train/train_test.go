@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -208,6 +210,75 @@ func TestMore(t *testing.T) {
 	}
 	if found < 100 {
 		t.Errorf("%d further answers to 100 texts", found)
+	}
+}
+
+// TestTogether checks that lessons with one schema follow it as if each were
+// the only one.
+func TestTogether(t *testing.T) {
+	_, v := learned(t)
+	p := engine.NewPrompts(v)
+	g := lessons.New(4, lessons.Unseen{})
+	for range 50 {
+		l, _ := g.Of("classes")
+		ids, asked, err := encode(v, p, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts [][]uint16
+		for _, id := range ids[asked:] {
+			if id == another {
+				parts = append(parts, slices.Clone(ids[:asked]))
+				continue
+			}
+			parts[len(parts)-1] = append(parts[len(parts)-1], id)
+		}
+		if len(parts) != 1+len(l.Others) {
+			t.Fatalf("%d parts, want %d", len(parts), 1+len(l.Others))
+		}
+		for i, o := range append([]lessons.Lesson{{Chat: l.Chat, Schema: l.Schema, Answer: l.Answer, Keys: l.Keys}}, l.Others...) {
+			want, _, err := encode(v, p, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(parts[i], want) {
+				t.Errorf("part %d of %s is not %s", i, l.Schema, o.Answer)
+			}
+		}
+	}
+}
+
+// TestLoosen checks that what opens a string is written as two tokens too, and
+// that nothing else changes.
+func TestLoosen(t *testing.T) {
+	_, v := learned(t)
+	p := engine.NewPrompts(v)
+	g := lessons.New(4, lessons.Unseen{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	longer := 0
+	for range 100 {
+		l, _ := g.Of("contacts")
+		ids, asked, err := encode(v, p, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := func(ids []uint16) string {
+			var b []byte
+			for _, id := range ids {
+				if id != another {
+					b = append(b, v.Bytes(int32(id&token))...)
+				}
+			}
+			return string(b)
+		}
+		loose := loosen(v, rng, ids)
+		if text(loose) != text(ids) || !slices.Equal(loose[:asked], ids[:asked]) {
+			t.Fatalf("%s became %s", text(ids), text(loose))
+		}
+		longer += len(loose) - len(ids)
+	}
+	if longer < 50 {
+		t.Errorf("%d tokens were split in 100 lessons", longer)
 	}
 }
 
