@@ -162,7 +162,7 @@ class Trainer:
         self.counts = torch.zeros(args.processes, dtype=torch.int64)  # shards begun
         self.sums = torch.zeros(args.processes, 5, dtype=torch.float64)  # weight, loss, of first tokens, their number, tokens
         self.rates = torch.zeros(2, dtype=torch.float64)
-        self.flags = torch.zeros(3, dtype=torch.int64)  # pieces left, stop, examine
+        self.flags = torch.zeros(4, dtype=torch.int64)  # pieces left, stop, examine, step
         self.step, self.seen = 0, 0
         self.folder = args.checkpoints
         os.makedirs(self.folder, exist_ok=True)
@@ -312,7 +312,7 @@ class Trainer:
 
     def exam(self, exams):
         for name, docs in exams:
-            self.say(step=self.step, exam=name, **examine(self.model, docs, self.device))
+            self.say(step=int(self.flags[3]), exam=name, **examine(self.model, docs, self.device))
 
     def lead(self):
         """The first process: sets rates, notes, saves, ends."""
@@ -328,7 +328,7 @@ class Trainer:
             nonlocal end
             end += self.wait()
             left = end - time.monotonic()
-            self.flags[2] = examine
+            self.flags[2], self.flags[3] = examine, self.step
             self.flags[1] = int(not examine and (bool(stop) or left <= 0))
             self.flags[0] = a.batch // a.piece
             share = self.rate(left)
