@@ -210,16 +210,18 @@ func (f *serveFlags) welcome(name string, info backend.Info, url string) string 
 Try this:
 
 curl -s %s/generate_json%s -d '{
-  "prompt": "A customer: ",
-  "max_tokens": 60,
+  "prompt": "Maria Lopez, 34, from Bergen has chosen the team plan. Write to maria.lopez@example.com.\n",
+  "max_tokens": 80,
+  "temperature": 0,
   "schema": {
     "type": "object",
     "properties": {
-      "name": {"type": "string", "minLength": 1, "maxLength": 20},
+      "name": {"type": "string", "minLength": 1, "maxLength": 40},
       "age": {"type": "integer", "minimum": 0, "maximum": 120},
+      "email": {"type": "string"},
       "plan": {"enum": ["free", "pro", "team"]}
     },
-    "required": ["name", "age", "plan"],
+    "required": ["name", "age", "email", "plan"],
     "additionalProperties": false
   }
 }'
