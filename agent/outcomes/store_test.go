@@ -269,13 +269,9 @@ func TestConcurrent(t *testing.T) {
 func TestLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	first := open1(t, path, Options{})
-	start := time.Now()
 	_, err := Open(path, Options{})
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v", err)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %s to say so", took)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
