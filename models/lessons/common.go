@@ -98,8 +98,18 @@ var allDomains = []*domain{&people, &contacts, &meetings, &addresses, &goods}
 
 var allClasses = [][]class{categories, urgencies, feelings}
 
-// Sentences returns all sentences and requests, with their {slots}.
+// Sentences returns all sentences and requests, with their {slots}, those with
+// alternatives more than once.
 func Sentences() []string {
+	var out []string
+	for _, s := range sentences() {
+		out = append(out, spellings(s)...)
+	}
+	return out
+}
+
+// sentences returns them as they are listed.
+func sentences() []string {
 	var out []string
 	for _, d := range allDomains {
 		for _, l := range [][]string{d.opens, d.sentences, d.noise, d.requests} {

@@ -20,26 +20,30 @@ func copies(g *gen) Lesson {
 			continue
 		}
 		used[k] = true
-		v := value{}
-		switch g.n(7) {
+		v, typ := value{}, "string"
+		switch g.n(12) {
+		case 0:
+			v, typ = number(g.n(100000)), "integer"
+		case 1:
+			v, typ = g.amount(3000), "number"
+		case 2:
+			v = text(g.code())
+		case 3:
+			v = text(title(g.madeUp(2)) + " " + title(g.madeUp(2)))
+		case 4:
+			v = text(g.emailOf(g.fullName(true)))
 		case 5:
 			v = text(g.someWords(g.between(1, 4)))
 		case 6:
 			v = text(title(g.someWords(g.between(1, 3))))
-		case 0:
-			v = number(g.n(100000))
-		case 1:
-			v = text(g.code())
-		case 2:
-			v = text(title(g.madeUp(2)) + " " + title(g.madeUp(2)))
-		case 3:
-			v = text(g.emailOf(g.fullName(true)))
+		case 7, 8:
+			v = text(g.phone())
+		case 9:
+			v = text(g.date(1950, 2030).text)
+		case 10:
+			v = text(g.street())
 		default:
 			v = text(g.madeUp(g.between(1, 4)))
-		}
-		typ := "string"
-		if v.text == v.json {
-			typ = "integer"
 		}
 		p := property{key: g.style.key(k), schema: plain(typ), value: v.json}
 		label := p.key

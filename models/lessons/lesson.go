@@ -3,6 +3,7 @@ package lessons
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -129,19 +130,53 @@ func (g *gen) between(from, to int) int   { return from + g.rng.IntN(to-from+1) 
 func (g *gen) chance(p float64) bool      { return g.rng.Float64() < p }
 func (g *gen) of(list []string) string    { return list[g.n(len(list))] }
 func (g *gen) pick(list []string) string  { return g.side(list, g.unseen.Words) }
-func (g *gen) say(list []string) string   { return g.side(list, g.unseen.Phrases) }
+func (g *gen) say(list []string) string   { return g.settle(g.side(list, g.unseen.Phrases)) }
 func (g *gen) named(list []string) string { return g.side(list, g.unseen.Keys) }
+
+// training reports whether nothing is asked of what is held out.
+func (g *gen) training() bool { return g.unseen == Unseen{} }
+
+// settle takes one of the alternatives of every <a|b|c> in a sentence. A
+// sentence is held out with all of its alternatives.
+func (g *gen) settle(s string) string {
+	return alternatives.ReplaceAllStringFunc(s, func(group string) string {
+		return g.of(strings.Split(group[1:len(group)-1], "|"))
+	})
+}
+
+var alternatives = regexp.MustCompile(`<[^<>|]*\|[^<>]*>`)
+
+// spellings returns a sentence in as many ways that each alternative of each
+// group is in one of them.
+func spellings(s string) []string {
+	n := 1
+	for _, group := range alternatives.FindAllString(s, -1) {
+		n = max(n, strings.Count(group, "|")+1)
+	}
+	out := make([]string, n)
+	for i := range out {
+		out[i] = alternatives.ReplaceAllStringFunc(s, func(group string) string {
+			all := strings.Split(group[1:len(group)-1], "|")
+			return all[i%len(all)]
+		})
+	}
+	return out
+}
 
 // side picks an entry of a list from among those that are held out, or from
 // the others. A list without any of a kind serves both.
 func (g *gen) side(list []string, unseen bool) string {
-	start := g.n(len(list))
-	for i := range list {
-		if s := list[(start+i)%len(list)]; heldOut(s) == unseen {
+	for range 100 { // most lists have both, so this ends soon
+		if s := g.of(list); heldOut(s) == unseen {
 			return s
 		}
 	}
-	return list[start]
+	for _, s := range list {
+		if heldOut(s) == unseen {
+			return s
+		}
+	}
+	return g.of(list)
 }
 
 // heldOut reports whether an entry of a list is kept from training: about one

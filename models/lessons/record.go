@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -146,7 +147,7 @@ func (t told) derived() told {
 }
 
 // objects are words after which "he" and "she" would be wrong.
-var objects = regexp.MustCompile(`(?i)(^| )(to|with|for|find|call|text|reach|introduce|by|ask)( email| mail)? $`)
+var objects = regexp.MustCompile(`(?i)(^| )(to|with|for|find|call|text|reach|introduce|by|ask|give|tell|about|of|from|meet|contact|email|phone)( email| mail)? $`)
 
 // who names the subject of a sentence, by a pronoun too if that may be.
 func (d *domain) who(g *gen, r record, named *bool, first, pronouns bool) string {
@@ -192,7 +193,7 @@ func (d *domain) labelled(g *gen, r record, want int) told {
 			continue
 		}
 		has[s.name] = true
-		label := strings.ReplaceAll(g.named(s.keys), "_", " ")
+		label := strings.ReplaceAll(d.call(g, s), "_", " ")
 		if g.chance(0.8) {
 			label = title(label)
 		}
@@ -232,6 +233,62 @@ func (d *domain) ask(g *gen, t told, most int) []slot {
 // modifiers are words that names of properties begin with and that say little.
 var modifiers = words("the main primary current my your new given exact known their actual real stated found")
 
+// endings are words that names of properties end with and that say as little.
+var endings = words("value text field info data string given found mentioned stated here if_any in_text as_written as_text raw entry detail")
+
+// compose makes a new name of a property from any that is listed, held out or
+// not: what is never met in training as a name is met as a part of names.
+// Only training does; exams ask for what the lists hold.
+func (g *gen) compose(names, prefixes []string) string {
+	before := modifiers
+	if len(prefixes) > 0 && g.chance(0.5) {
+		before = prefixes
+	}
+	for {
+		name := g.of(names)
+		if vague[name] {
+			continue
+		}
+		switch n := g.n(10); {
+		case n < 6:
+			name = g.of(before) + "_" + name
+		case n < 7 && len(prefixes) > 0:
+			name += g.of([]string{"_of_", "_of_the_", "_for_", "_from_"}) + g.of(prefixes)
+		case n < 9:
+			name += "_" + g.of(endings)
+		default:
+			name = g.of(before) + "_" + name + "_" + g.of(endings)
+		}
+		if !heldOut(name) {
+			return name
+		}
+	}
+}
+
+// vague are names that mean something else with a word more.
+var vague = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words(`number name no code id item title amount value what who where when place first last family on
+		until each count call size`) {
+		out[w] = true
+	}
+	return out
+}()
+
+// call chooses a name of a slot.
+func (d *domain) call(g *gen, s slot) string {
+	if !g.training() || g.chance(0.75) {
+		return g.named(s.keys)
+	}
+	for range 10 {
+		name := g.compose(s.keys, d.prefixes)
+		if !slices.ContainsFunc(d.slots, func(o slot) bool { return o.name != s.name && slices.Contains(o.keys, name) }) {
+			return name
+		}
+	}
+	return g.named(s.keys)
+}
+
 // names chooses what the properties are called. No two are called the same.
 func (d *domain) names(g *gen, slots []slot) []string {
 	g.style.prefix = ""
@@ -245,7 +302,7 @@ func (d *domain) names(g *gen, slots []slot) []string {
 	out := make([]string, len(slots))
 	for i, s := range slots {
 		for range 20 {
-			name := g.named(s.keys)
+			name := d.call(g, s)
 			out[i] = g.style.key(name)
 			// A prefix must not make of a name one that is held out.
 			if !used[out[i]] && (g.style.prefix == "" || heldOut(g.style.prefix+"_"+name) == g.unseen.Keys) {
@@ -297,11 +354,20 @@ func (d *domain) forms(g *gen, slots []slot, t told) []form {
 			f.formatted = true
 		}
 		if explain && len(s.desc) > 0 {
-			f.schema = within(f.schema, "description", quote(g.say(s.desc)))
+			f.schema = within(f.schema, "description", quote(s.explain(g)))
 		}
 		out[i] = f
 	}
 	return out
+}
+
+// explain describes a slot, in training also by any of its other names.
+func (s *slot) explain(g *gen) string {
+	if !g.training() || g.chance(0.5) {
+		return g.say(s.desc)
+	}
+	name := strings.TrimPrefix(strings.ReplaceAll(g.of(s.keys), "_", " "), "the ")
+	return title(g.of([]string{"", "", "the ", "what is the ", "any ", "what the text says about "}) + name)
 }
 
 // fill answers for one record.
