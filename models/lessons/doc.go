@@ -9,5 +9,7 @@
 //
 // About one entry in six of every list, of words, sentences and names of
 // properties, is held out: never used in training, and alone used where
-// [Unseen] says so. Which ones follows from the text of the entry.
+// [Unseen] says so. Which ones follows from the text of the entry. Names of
+// properties and of classes that are held out are met in training as parts of
+// longer names: nobody can guess what a word means that he never met.
 package lessons

@@ -19,5 +19,5 @@ var tasks = []task{
 	{"multiple-choice", 2, multiple},
 	{"calls", 3, calls},
 	{"envelopes", 2, envelopes},
-	{"copies", 4, copies},
+	{"copies", 12, copies},
 }
