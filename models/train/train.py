@@ -28,6 +28,11 @@ TOKEN = ANOTHER = KEY - 1
 # Names of properties are all but given; of these a share is learnt.
 FIRST_WEIGHT, OPENING_WEIGHT, KEYS = 2.0, 3.0, 0.4
 
+# Of Adam, for tokens: about what gradients of rare ones amount to. With less,
+# the little that says "not this one" at every place adds up for tokens that
+# are hardly met, until they are not even copied.
+EMBEDDING_EPS = 5e-5
+
 
 def split(raw):
     """Cuts a stream of lessons, each its length and then its tokens."""
@@ -295,7 +300,7 @@ class Trainer:
                 self.square.mul_(0.98).addcmul_(g, g, value=0.02)
                 n = self.step + 1
                 size = self.rates[1].item() / (1 - 0.9**n) * (1 - 0.98**n) ** 0.5
-                p.addcdiv_(m, self.square.sqrt().add_(1e-10), value=-size)
+                p.addcdiv_(m, self.square.sqrt().add_(EMBEDDING_EPS), value=-size)
                 continue
             parts = {"qkv": 3, "gate_up": 2}.get(k.rsplit(".", 1)[-1], 1)
             for w, h, n in zip(p.chunk(parts), g.chunk(parts), m.chunk(parts)):
