@@ -21,7 +21,7 @@ func copies(g *gen) Lesson {
 		}
 		used[k] = true
 		v, typ := value{}, "string"
-		switch g.n(12) {
+		switch g.n(14) {
 		case 0:
 			v, typ = number(g.n(100000)), "integer"
 		case 1:
@@ -42,6 +42,8 @@ func copies(g *gen) Lesson {
 			v = text(g.date(1950, 2030).text)
 		case 10:
 			v = text(g.street())
+		case 11, 12:
+			v = text(g.clock())
 		default:
 			v = text(g.madeUp(g.between(1, 4)))
 		}
