@@ -282,3 +282,78 @@ func TestClasses(t *testing.T) {
 		t.Errorf("%d further lessons with 100", others)
 	}
 }
+
+func TestAlternatives(t *testing.T) {
+	const s = `<{level}> {who} <is <odd|was|>{job} <a|b>.`
+	got := spellings(s)
+	want := []string{`<{level}> {who} <is odd{job} a.`, `<{level}> {who} <is was{job} b.`, `<{level}> {who} <is {job} a.`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q is spelt %q", s, got)
+	}
+	g := New(1, Unseen{}).g
+	seen := map[string]bool{}
+	for range 200 {
+		seen[g.settle(s)] = true
+	}
+	if len(seen) != 6 || !seen[want[1]] {
+		t.Errorf("%q is settled as %v", s, seen)
+	}
+	if s := "{name} <{email}> | <{level}>"; g.settle(s) != s || len(spellings(s)) != 1 {
+		t.Errorf("%q has alternatives", s)
+	}
+}
+
+// TestSlotsOfAlternatives checks that a sentence names the same slots however
+// its alternatives are taken, each once.
+func TestSlotsOfAlternatives(t *testing.T) {
+	for _, s := range sentences() {
+		var first []string
+		for i, spelt := range spellings(s) {
+			slots := slotsOf(spelt)
+			slices.Sort(slots)
+			if i == 0 {
+				first = slots
+			}
+			if !slices.Equal(slots, first) {
+				t.Errorf("%q has slots that depend on the alternative", s)
+			}
+		}
+		first = slices.DeleteFunc(first, func(s string) bool { return s == "who" })
+		if len(slices.Compact(slices.Clone(first))) != len(first) && strings.Contains(s, "<") {
+			t.Errorf("%q names a slot twice", s)
+		}
+	}
+}
+
+// TestCompose checks that training meets words of names that are held out, as
+// parts of names, and that exams ask for listed names alone.
+func TestCompose(t *testing.T) {
+	s := people.slots[slices.IndexFunc(people.slots, func(s slot) bool { return s.name == "salary" })]
+	if !slices.ContainsFunc(s.keys, heldOut) {
+		t.Fatal("no name of a salary is held out")
+	}
+	g := New(3, Unseen{}).g
+	parts := map[string]bool{}
+	for range 3000 {
+		name := people.call(&g, s)
+		if heldOut(name) {
+			t.Fatalf("%s is held out", name)
+		}
+		for _, k := range s.keys {
+			parts[k] = parts[k] || name != k && strings.Contains(name, k)
+		}
+	}
+	for _, k := range s.keys {
+		if !parts[k] && !vague[k] {
+			t.Errorf("%s is not met within a name", k)
+		}
+	}
+	for _, unseen := range []Unseen{{Words: true}, {true, true, true}} {
+		g := New(4, unseen).g
+		for range 300 {
+			if name := people.call(&g, s); !slices.Contains(s.keys, name) || heldOut(name) != unseen.Keys {
+				t.Errorf("%+v asks for %s", unseen, name)
+			}
+		}
+	}
+}
