@@ -22,11 +22,13 @@ from model import Model, Shape, start
 LEARNT, FIRST, KEY = 1 << 15, 1 << 14, 1 << 13
 OPENING = FIRST | KEY
 TOKEN = ANOTHER = KEY - 1
+DIGITS = ord("0"), ord("9")  # the first tokens are the bytes
 
 # What begins a value is what there is to learn, so it counts more, and so does
 # what lies between a name and its value, after which a mask bears no mistake.
 # Names of properties are all but given; of these a share is learnt.
-FIRST_WEIGHT, OPENING_WEIGHT, KEYS = 2.0, 3.0, 0.4
+# What precedes a number's second digit says nothing of which number it is.
+FIRST_WEIGHT, OPENING_WEIGHT, DIGIT_WEIGHT, KEYS = 2.0, 3.0, 2.5, 0.4
 
 # Of Adam, for tokens: about what gradients of rare ones amount to. With less,
 # the little that says "not this one" at every place adds up for tokens that
@@ -277,6 +279,7 @@ class Trainer:
             kept = (kinds != KEY) | (torch.rand(len(kinds), device=self.device) < KEYS)
             read, targets, kinds = (read[0], read[1][kept], *read[2:]), targets[kept], kinds[kept]
             weight = 1 + (FIRST_WEIGHT - 1) * (kinds == FIRST) + (OPENING_WEIGHT - 1) * (kinds == OPENING)
+            weight[(kinds == 0) & (targets >= DIGITS[0]) & (targets <= DIGITS[1])] = DIGIT_WEIGHT
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
                 logits = self.model(*read)
             loss = F.cross_entropy(logits.float(), targets, reduction="none")
