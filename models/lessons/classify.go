@@ -1677,8 +1677,7 @@ func (g *gen) classes(all []class, least int, nouns []string) (names []string, c
 		name := all[i].names[0]
 		switch {
 		case g.training() && g.chance(0.3):
-			for name = g.compound(all[i].names, nouns); heldOut(name); {
-				name = g.compound(all[i].names, nouns)
+			for name = g.compound(all[i].names, nouns); heldOut(name); name = g.compound(all[i].names, nouns) {
 			}
 		case g.unseen.Keys || g.chance(0.4):
 			name = g.named(all[i].names)
