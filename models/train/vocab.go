@@ -115,10 +115,11 @@ func learn(path string, size int) error {
 	g := lessons.New(0, lessons.Unseen{})
 	for range 4000 {
 		l := g.Next()
-		for _, s := range []string{short(l.Schema), l.Answer} { // of these the punctuation
+		// Of these the punctuation, which must not lose against the many words.
+		for _, s := range []string{short(l.Schema), l.Answer} {
 			for _, w := range splitRuns(s) {
 				if strings.ContainsAny(w[:1], `{}[]":,`) {
-					counts[w]++
+					counts[w] += 10
 				}
 			}
 		}
