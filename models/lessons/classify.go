@@ -1943,6 +1943,9 @@ func sentiment(g *gen) Lesson {
 			<Regarding|Concerning|As for> the {p}:
 			<Verified purchase|Purchased|Reviewed item>: {p}
 		`)), "{p}", p)}, said...)
+		if strings.HasSuffix(said[0], p) { // else nobody could say where its name ends
+			said[0] += g.of([]string{".", "\n", ";", " -"})
+		}
 		asked = append(asked, property{key: g.style.key(g.named(words("product item subject about product_name reviewed_product article item_name reviewed_item bought purchased_product"))), schema: plain("string"), value: quote(p)})
 	}
 	if g.chance(0.25) {

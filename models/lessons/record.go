@@ -349,7 +349,7 @@ func (d *domain) forms(g *gen, slots []slot, t told) []form {
 		default:
 			f.schema = `{"type":` + typ + `}`
 		}
-		if s.format != "" && g.chance(0.4) {
+		if s.format != "" && g.harder(0.4) {
 			f.schema = within(f.schema, "format", quote(s.format))
 			f.formatted = true
 		}
@@ -417,10 +417,11 @@ func (g *gen) more(most int, make func() object) []Answer {
 	return out
 }
 
-// put makes a lesson of a text, of ways to ask, and of the answer.
+// put makes a lesson of a text, of ways to ask, and of the answer. A prompt
+// does not show the schema, so that alone has to name the properties.
 func (g *gen) put(text string, requests []string, o object) Lesson {
 	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
-	if g.chance(0.12) {
+	if g.chance(0.12) && o.complete() {
 		l.Prompt = text + g.of([]string{"\n", "\n", "\n\n", " ", "\nJSON: "})
 		if g.chance(0.3) {
 			l.Prompt = g.say(requests) + "\n" + l.Prompt

@@ -17,8 +17,13 @@ type object struct {
 	keys          [][2]int
 }
 
-// object builds an object. loose leaves out what says that nothing else may
-// be there.
+// complete reports whether all properties are required.
+func (o object) complete() bool {
+	return strings.Count(o.schema, `{"type":"object"`) == strings.Count(o.schema, `"required":[`)
+}
+
+// object builds an object. Some schemas do not say that all is required, and
+// some not that nothing else may be there.
 func (g *gen) object(list []property) object {
 	var s, required, v strings.Builder
 	var keys [][2]int

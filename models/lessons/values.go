@@ -300,10 +300,19 @@ func (g *gen) money(amount, code string) string {
 
 func (g *gen) currency() string { return currencies[g.n(len(currencies))].code }
 
+// harder reports whether to take what is harder, as a value of words that are
+// in no list. Training does so more often.
+func (g *gen) harder(p float64) bool {
+	if g.training() {
+		p += 0.25
+	}
+	return g.chance(p)
+}
+
 // thing returns a product as a text would name it.
 func (g *gen) thing() string {
 	p := g.pick(products)
-	if g.chance(0.35) {
+	if g.harder(0.35) {
 		p = g.someWords(g.between(1, 2))
 	}
 	switch g.n(8) {
@@ -358,14 +367,14 @@ func (g *gen) language() string {
 
 // occasion returns something that takes place.
 func (g *gen) occasion() string {
-	if g.chance(0.4) {
+	if g.harder(0.4) {
 		return g.someWords(g.between(1, 2)) + " " + g.of([]string{"meeting", "evening", "day", "workshop", "party", "course", "fair", "review", "show", "walk"})
 	}
 	return g.pick(events)
 }
 
 func (g *gen) venue() string {
-	if g.chance(0.4) {
+	if g.harder(0.4) {
 		return "the " + g.of(common) + " " + g.of([]string{"house", "room", "hall", "centre", "park", "garden", "school", "hotel"})
 	}
 	return g.pick(venues)

@@ -27,11 +27,11 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("expected one of vocab, size, tokens, exams, gguf")
+		return fmt.Errorf("expected one of vocab, size, edges, tokens, exams, gguf")
 	}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	path := f.String("vocab", "", "GGUF file of the vocabulary")
-	size := f.Int("size", 6144, "tokens of the vocabulary")
+	size := f.Int("size", 7168, "tokens of the vocabulary")
 	seed := f.Uint64("seed", 1, "of the lessons")
 	n := f.Int("n", 1000, "number of lessons")
 	held := f.String("unseen", "", "what is taken from what is held out, of words,phrases,keys")
@@ -59,6 +59,13 @@ func run(args []string) error {
 			return err
 		}
 		fmt.Println(v.Len())
+		return nil
+	case "edges":
+		v, err := vocab.Load(*path)
+		if err != nil {
+			return err
+		}
+		fmt.Println(strings.Trim(fmt.Sprint(edges(v)), "[]"))
 		return nil
 	case "gguf":
 		typ, err := models.ParseType(*kind)

@@ -22,13 +22,12 @@ from model import Model, Shape, start
 LEARNT, FIRST, KEY = 1 << 15, 1 << 14, 1 << 13
 OPENING = FIRST | KEY
 TOKEN = ANOTHER = KEY - 1
-DIGITS = ord("0"), ord("9")  # the first tokens are the bytes
 
 # What begins a value is what there is to learn, so it counts more, and so does
 # what lies between a name and its value, after which a mask bears no mistake.
-# Names of properties are all but given; of these a share is learnt.
-# What precedes a number's second digit says nothing of which number it is.
-FIRST_WEIGHT, OPENING_WEIGHT, DIGIT_WEIGHT, KEYS = 2.0, 3.0, 2.5, 0.4
+# Names of properties are all but given; of these a share is learnt. Within a
+# value, what is hard is where it ends.
+WEIGHTS, EDGE_WEIGHT, KEYS = {FIRST: 2.0, OPENING: 2.5, KEY: 1.5}, 3.0, 0.5
 
 # Of Adam, for tokens: about what gradients of rare ones amount to. With less,
 # the little that says "not this one" at every place adds up for tokens that
@@ -156,7 +155,10 @@ class Trainer:
             args.processes = 1
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
-        size = int(subprocess.run([args.tool, "size", "-vocab", args.vocab], check=True, stdout=subprocess.PIPE).stdout)
+        ask = lambda what: [int(n) for n in subprocess.run([args.tool, what, "-vocab", args.vocab], check=True, stdout=subprocess.PIPE).stdout.split()]
+        (size,) = ask("size")
+        self.edges = torch.zeros(size, device=self.device)
+        self.edges[ask("edges")] = 1
         shape = Shape(size, args.width, args.layers, args.heads, args.ff)
         self.model = Model(shape)
         start(self.model)
@@ -278,8 +280,9 @@ class Trainer:
             # Logits are a good part of the work, so most of what hardly counts is left out.
             kept = (kinds != KEY) | (torch.rand(len(kinds), device=self.device) < KEYS)
             read, targets, kinds = (read[0], read[1][kept], *read[2:]), targets[kept], kinds[kept]
-            weight = 1 + (FIRST_WEIGHT - 1) * (kinds == FIRST) + (OPENING_WEIGHT - 1) * (kinds == OPENING)
-            weight[(kinds == 0) & (targets >= DIGITS[0]) & (targets <= DIGITS[1])] = DIGIT_WEIGHT
+            weight = 1 + (EDGE_WEIGHT - 1) * self.edges[targets]
+            for kind, w in WEIGHTS.items():
+                weight[kinds == kind] = w
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
                 logits = self.model(*read)
             loss = F.cross_entropy(logits.float(), targets, reduction="none")

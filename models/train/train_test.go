@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -76,11 +77,13 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("%s became %v", c, ids)
 		}
 	}
-	// What JSON consists of is single tokens, and so is every digit.
+	// What JSON consists of is single tokens; a digit is one, and so is every
+	// group of two and three.
 	for text, want := range map[string]string{
-		`{"name":"Ann","age":42}`: `{"|name|":"|Ann|","|age|":|4|2|}`,
+		`{"name":"Ann","age":42}`: `{"|name|":"|Ann|","|age|":|42|}`,
 		`[{"a":1},{"b":true}]`:    `[{"|a|":|1|},{"|b|":|true|}]`,
-		"+47 555":                 `+|4|7|Ġ|5|5|5`,
+		"+47 555 7":               `+|47|Ġ|555|Ġ|7`,
+		"04:05 on 2025-01-09":     `04|:|05|Ġon|Ġ|20|25|-|01|-|09`,
 	} {
 		var got []string
 		for _, id := range v.Tokenize(nil, text, false) {
@@ -88,6 +91,15 @@ func TestVocabulary(t *testing.T) {
 		}
 		if s := strings.Join(got, "|"); s != want {
 			t.Errorf("%s: %s, want %s", text, s, want)
+		}
+	}
+	for n := range 1100 {
+		text := fmt.Sprintf("%02d", n)
+		if n >= 100 {
+			text = fmt.Sprintf("%03d", n-100)
+		}
+		if ids := v.Tokenize(nil, text, false); len(ids) != 1 {
+			t.Errorf("%s is %d tokens", text, len(ids))
 		}
 	}
 	// A value looks the same within a sentence and after a quote.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -59,8 +61,30 @@ func spaced() []string {
 	return out
 }
 
+// numbers returns merges that make a token of every two and three digits. Of
+// longer runs the parts are seldom the same in two numbers of one text, so that
+// copying a number is copying tokens that stand there once. What begins with a
+// zero comes last: 2025 becomes 20 and 25.
+func numbers() (merges [][2]string) {
+	early := func(n, zeros int) int { return (n + zeros) % (10 * zeros) }
+	for n := range 100 {
+		n = early(n, 10)
+		merges = append(merges, [2]string{strconv.Itoa(n / 10), strconv.Itoa(n % 10)})
+	}
+	for n := range 1000 {
+		n = early(n, 100)
+		s := fmt.Sprintf("%03d", n)
+		// The pair that is merged first.
+		if (n/10+90)%100 <= (n%100+90)%100 {
+			merges = append(merges, [2]string{s[:2], s[2:]})
+		} else {
+			merges = append(merges, [2]string{s[:1], s[1:]})
+		}
+	}
+	return merges
+}
+
 // splitRuns cuts a text into runs of letters, and of JSON's punctuation.
-// All else takes no part in merges: digits stay single.
 func splitRuns(text string) []string {
 	class := func(r rune) int {
 		switch {
@@ -135,7 +159,8 @@ func learn(path string, size int) error {
 		}
 	}
 	with := spaced()
-	room := size - 256 - len(controls)
+	digits := numbers()
+	room := size - 256 - len(controls) - len(digits)
 	merges := models.LearnMerges(counts, room-len(with), 3)
 	have := map[string]bool{"a": true}
 	for _, m := range merges {
@@ -152,7 +177,7 @@ func learn(path string, size int) error {
 	}
 	var out models.Writer
 	out.String("general.architecture", "llama")
-	out.AddVocab(merges, controls, template)
+	out.AddVocab(append(merges, digits...), controls, template)
 	if err := out.Write(f, nil); err != nil {
 		return err
 	}
