@@ -13,10 +13,15 @@ type class struct {
 	frames, things []string
 }
 
-// sentence says something that means the class.
+// sentence says something that means the class. In training some of it is said
+// of anything, so that the frame counts too.
 func (c *class) sentence(g *gen) string {
 	if len(c.frames) > 0 && g.chance(0.6) {
-		return title(strings.ReplaceAll(g.say(c.frames), "{x}", g.pick(c.things)))
+		x := g.pick(c.things)
+		if g.training() && g.chance(0.3) {
+			x = g.of([]string{"the ", "the ", "my ", "our ", "a "}) + g.someWords(g.between(1, 2))
+		}
+		return title(strings.ReplaceAll(g.say(c.frames), "{x}", x))
 	}
 	return g.say(c.texts)
 }

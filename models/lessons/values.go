@@ -81,7 +81,7 @@ func (g *gen) surname() string {
 func (g *gen) fullName(female bool) string {
 	name := g.firstName(female)
 	switch {
-	case g.chance(0.08):
+	case g.harder(0.08):
 		name += " " + g.firstName(female)
 	case g.chance(0.05):
 		name += " " + string(rune('A'+g.n(26))) + "."
@@ -304,7 +304,7 @@ func (g *gen) currency() string { return currencies[g.n(len(currencies))].code }
 // in no list. Training does so more often.
 func (g *gen) harder(p float64) bool {
 	if g.training() {
-		p += 0.25
+		p += (1 - p) / 4
 	}
 	return g.chance(p)
 }

@@ -27,7 +27,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("expected one of vocab, size, edges, tokens, exams, gguf")
+		return fmt.Errorf("expected one of vocab, size, tokens, exams, gguf")
 	}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	path := f.String("vocab", "", "GGUF file of the vocabulary")
@@ -59,13 +59,6 @@ func run(args []string) error {
 			return err
 		}
 		fmt.Println(v.Len())
-		return nil
-	case "edges":
-		v, err := vocab.Load(*path)
-		if err != nil {
-			return err
-		}
-		fmt.Println(strings.Trim(fmt.Sprint(edges(v)), "[]"))
 		return nil
 	case "gguf":
 		typ, err := models.ParseType(*kind)

@@ -74,17 +74,6 @@ func together(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson, prompt []uint
 	return out, asked, nil
 }
 
-// edges returns the tokens that say whether a value goes on: the space between
-// words, and those that close something.
-func edges(v *vocab.Vocab) (ids []int32) {
-	for id := range int32(v.Len()) {
-		if b := string(v.Bytes(id)); b != "" && v.Kind(id) == vocab.Normal && (b == " " || strings.ContainsAny(b[:1], `"}]`)) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // loosen writes some of the tokens that open a string as two. Under a mask, a
 // model that was about to write null or a number may find itself behind the
 // first of them, and has to know how to go on.

@@ -25,9 +25,8 @@ TOKEN = ANOTHER = KEY - 1
 
 # What begins a value is what there is to learn, so it counts more, and so does
 # what lies between a name and its value, after which a mask bears no mistake.
-# Names of properties are all but given; of these a share is learnt. Within a
-# value, what is hard is where it ends.
-WEIGHTS, EDGE_WEIGHT, KEYS = {FIRST: 2.0, OPENING: 2.5, KEY: 1.5}, 3.0, 0.5
+# Of the names of properties, most of which a schema forces, a share is learnt.
+WEIGHTS, KEYS = {FIRST: 1.5, OPENING: 1.5, KEY: 1.25, 0: 1.0}, 0.5
 
 # Of Adam, for tokens: about what gradients of rare ones amount to. With less,
 # the little that says "not this one" at every place adds up for tokens that
@@ -155,10 +154,7 @@ class Trainer:
             args.processes = 1
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
-        ask = lambda what: [int(n) for n in subprocess.run([args.tool, what, "-vocab", args.vocab], check=True, stdout=subprocess.PIPE).stdout.split()]
-        (size,) = ask("size")
-        self.edges = torch.zeros(size, device=self.device)
-        self.edges[ask("edges")] = 1
+        size = int(subprocess.run([args.tool, "size", "-vocab", args.vocab], check=True, stdout=subprocess.PIPE).stdout)
         shape = Shape(size, args.width, args.layers, args.heads, args.ff)
         self.model = Model(shape)
         start(self.model)
@@ -280,7 +276,7 @@ class Trainer:
             # Logits are a good part of the work, so most of what hardly counts is left out.
             kept = (kinds != KEY) | (torch.rand(len(kinds), device=self.device) < KEYS)
             read, targets, kinds = (read[0], read[1][kept], *read[2:]), targets[kept], kinds[kept]
-            weight = 1 + (EDGE_WEIGHT - 1) * self.edges[targets]
+            weight = torch.empty(len(kinds), device=self.device)
             for kind, w in WEIGHTS.items():
                 weight[kinds == kind] = w
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
