@@ -314,6 +314,9 @@ func (g *gen) thing() string {
 	p := g.pick(products)
 	if g.harder(0.35) {
 		p = g.someWords(g.between(1, 2))
+		if g.harder(0) {
+			p += " " + g.of(common)
+		}
 	}
 	switch g.n(8) {
 	case 0:
