@@ -23,6 +23,7 @@ import (
 
 	"stencil/engine"
 	"stencil/internal/shared"
+	"stencil/models"
 	"stencil/vocab"
 )
 
@@ -169,9 +170,8 @@ func TestServeCommand(t *testing.T) {
 	var got struct {
 		Model string
 		JSON  struct {
-			Name string
-			Age  *int
-			Plan string
+			Name, Email, Plan string
+			Age               *int
 		}
 		Constraint struct{ Validated bool }
 	}
@@ -180,6 +180,14 @@ func TestServeCommand(t *testing.T) {
 	}
 	if got.Model != "bundled" || got.JSON.Name == "" || got.JSON.Age == nil || !got.Constraint.Validated || !strings.Contains("free pro team", got.JSON.Plan) {
 		t.Errorf("%+v", got)
+	}
+	// The trained model also says what the text does.
+	path, err := models.Bundled("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(path, "stencil-extract") && (got.JSON.Name != "Maria Lopez" || got.JSON.Age == nil || *got.JSON.Age != 34 || got.JSON.Email != "maria.lopez@example.com" || got.JSON.Plan != "team") {
+		t.Errorf("the text says otherwise: %+v", got.JSON)
 	}
 	stop()
 	select {

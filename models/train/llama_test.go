@@ -34,7 +34,7 @@ func TestSameLogits(t *testing.T) {
 	py := python(t)
 	dir := t.TempDir()
 	vocabulary, weights, path := filepath.Join(dir, "vocab.gguf"), filepath.Join(dir, "weights"), filepath.Join(dir, "model.gguf")
-	if err := learn(vocabulary, 1000); err != nil {
+	if err := learn(vocabulary, 2100); err != nil {
 		t.Fatal(err)
 	}
 	ids := []int32{3, 700, 41, 5, 700, 41, 990, 12, 500, 700, 41, 256, 3, 700}

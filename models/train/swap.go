@@ -67,7 +67,7 @@ func (s *swapper) swap(ids []uint16, asked int) {
 		case i < asked:
 			inText[t] = true
 		default:
-			fixed[t] = fixed[t] || s.class[t] == 0
+			fixed[t] = fixed[t] || s.class[t] == 0 || !inText[t]
 		}
 	}
 	to := map[uint16]uint16{}

@@ -161,6 +161,9 @@ func learn(path string, size int) error {
 	with := spaced()
 	digits := numbers()
 	room := size - 256 - len(controls) - len(digits)
+	if room < 0 {
+		return fmt.Errorf("a vocabulary has at least %d tokens", size-room)
+	}
 	merges := models.LearnMerges(counts, room-len(with), 3)
 	have := map[string]bool{"a": true}
 	for _, m := range merges {
