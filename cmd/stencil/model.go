@@ -34,7 +34,7 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load (default: the small bundled model, whose weights are random)")
+	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load (default: the small bundled model)")
 	flags.StringArrayVar(&f.lora, "lora", nil, "LoRA adapter to apply, as FILE or FILE=SCALE; may be repeated")
 	flags.IntVar(&f.layers, "gpu-layers", -1, "layers to put on GPUs; -1: all, if there is a GPU")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to use, as `stencil devices` names them (default: all GPUs)")

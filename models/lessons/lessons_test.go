@@ -63,6 +63,24 @@ func TestSameSeedSameLessons(t *testing.T) {
 	}
 }
 
+// requires tells whether all objects of a schema require all their properties.
+func requires(schema []byte) bool {
+	var s struct {
+		Properties map[string]json.RawMessage
+		Required   []string
+		Items      json.RawMessage
+	}
+	if json.Unmarshal(schema, &s) != nil || len(s.Required) != len(s.Properties) {
+		return false
+	}
+	for _, p := range s.Properties {
+		if !requires(p) {
+			return false
+		}
+	}
+	return s.Items == nil || requires(s.Items)
+}
+
 // TestAnswers checks what holds for every lesson: the documents are JSON
 // without whitespace, Keys are where they are said to be, and what was asked
 // can be known from the text.
@@ -76,6 +94,9 @@ func TestAnswers(t *testing.T) {
 			}
 			if (l.Chat == nil) == (l.Prompt == "") {
 				t.Fatalf("%s: both or neither of a prompt and messages", l.Task)
+			}
+			if l.Prompt != "" && !requires([]byte(l.Schema)) {
+				t.Errorf("%s: nobody can know what a prompt asks for: %s", l.Task, l.Schema)
 			}
 			if strings.ContainsAny(l.text(), "{}") {
 				t.Errorf("%s: a slot was left open: %s", l.Task, l.text())

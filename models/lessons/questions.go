@@ -149,7 +149,7 @@ func (g *gen) question(content, question string, p property) Lesson {
 	o := g.object([]property{p})
 	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
 	switch {
-	case g.chance(0.1):
+	case o.complete() && g.chance(0.1):
 		l.Prompt = content + "\n" + question + "\n"
 		return l
 	case g.chance(0.5):
