@@ -1,24 +1,22 @@
 # `make` prints what can be made. Works with GNU Make 3.81, which macOS has.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench race fuzz lint cuda metal vulkan portable clean env need
+.PHONY: help run build test bench race fuzz lint amx cuda vulkan dist clean env need
 
 GO       ?= go
 HOST     := 127.0.0.1
 PORT     := 8080
 FUZZTIME ?= 20s
 
-# Everything that needs llama.cpp is built with these, and only these, flags:
-# any other set compiles all of llama.cpp again (minutes). `make env` prints
-# them for a shell; backend/llama/doc.go explains them.
-OLLAMA_MODULE := github.com/ollama/ollama
-OLLAMA         = $(eval OLLAMA := $$(shell $(GO) mod download $(OLLAMA_MODULE) && $(GO) list -m -f '{{.Dir}}' $(OLLAMA_MODULE)))$(OLLAMA)
-OLLAMA_FOUND   = $(or $(OLLAMA),$(error cannot fetch $(OLLAMA_MODULE), which carries llama.cpp: is the network there?))
-NATIVE        := $(if $(filter arm64 aarch64,$(shell uname -m)),-mcpu=native,-march=native)
-CPPFLAGS_LLAMA = -I$(OLLAMA_FOUND)/llama/llama.cpp/include -I$(OLLAMA)/ml/backend/ggml/ggml/include
-CFLAGS_LLAMA  ?= -O3 $(NATIVE) -w
-CGO            = CGO_ENABLED=1 CGO_CPPFLAGS="$(CPPFLAGS_LLAMA)" CGO_CFLAGS="$(CFLAGS_LLAMA)" CGO_CXXFLAGS="$(CFLAGS_LLAMA)"
-LLAMA          = -tags llama
+# Which llama.cpp: prebuilt (fetched through npm), source (compiled from the
+# same sources, or older ones where npm or cmake is missing), system (what
+# pkg-config finds). `go doc ./internal/llamacpp` has the details.
+LLAMA ?= prebuilt
+TOOL   = $(GO) run ./internal/llamacpp -llama $(LLAMA)
+WITH   = $(TOOL) run
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+RELEASE  = -X main.release=$(VERSION)
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
@@ -26,24 +24,24 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 need:
-	@scripts/need go git c++
+	@scripts/need go git c++ $(if $(filter prebuilt,$(LLAMA)),npm)
 
 run: build ## build everything and serve the bundled model on 127.0.0.1
 	bin/stencil serve --host $(HOST) --port $(PORT)
 
-build: need ## build bin/stencil with llama.cpp for this machine's CPU
-	@echo "building bin/stencil (the first time compiles llama.cpp: a few minutes)"
-	@$(CGO) $(GO) build $(LLAMA) -o bin/stencil ./cmd/stencil
+build: need ## build bin/stencil (LLAMA=prebuilt, source or system)
+	@$(WITH) $(GO) build -ldflags "$(RELEASE)" -o bin/stencil ./cmd/stencil
 
 test: need ## run every test that needs no GPU
 	$(GO) vet ./...
 	$(GO) test -timeout 20m ./...
-	@echo 'go test -tags llama ./...   (the first time compiles llama.cpp: a few minutes)'
-	@$(CGO) $(GO) test $(LLAMA) -timeout 20m ./...
+	@echo 'go test -tags llama ./...'
+	@$(WITH) $(GO) test -timeout 20m ./...
 	@scripts/nodetests
+	@$(MAKE) --no-print-directory amx
 
 bench: need ## run the benchmarks, the comparison with a bare llama.cpp loop among them
-	@$(CGO) $(GO) test $(LLAMA) -run '^$$' -bench . -timeout 60m ./...
+	@$(WITH) $(GO) test -run '^$$' -bench . -timeout 60m ./...
 
 race: need ## run the tests under the race detector, llama.cpp replaced by the scripted backend
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
@@ -55,41 +53,31 @@ lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
 	@echo 'go vet -tags llama ./...'
-	@$(CGO) $(GO) vet $(LLAMA) ./...
+	@$(WITH) $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	@echo 'staticcheck -tags llama ./backend/...'
-	@$(CGO) $(GO) run $(STATICCHECK) $(LLAMA) ./backend/...
+	@$(WITH) $(GO) run $(STATICCHECK) ./backend/...
 
-# The GPU back ends are shared libraries in lib/ beside bin/, which bin/stencil
-# loads at its start. They are built from the sources of the same module.
-CMAKE = cmake -S . -B build/$@ -G Ninja -DCMAKE_BUILD_TYPE=Release -DOLLAMA="$(OLLAMA_FOUND)"
+# The kernels for AMX are compiled only where the compiler may use it, so a
+# machine without it checks them here: that they compile and link, no more.
+amx:
+	@scripts/amx "$(GO)"
 
-cuda: build ## also build lib/ with CUDA (NVIDIA; needs the CUDA toolkit)
-	@scripts/need cmake ninja nvcc
-	$(CMAKE) -DSTENCIL_CUDA=ON $(CMAKE_FLAGS)
-	cmake --build build/$@
+# GPU back ends are shared libraries in lib/ beside bin/, which bin/stencil loads
+# at its start.
+cuda: build ## also put CUDA's back end into lib/ (NVIDIA)
+	@if [ $(LLAMA) = source ]; then scripts/need cmake nvcc; fi
+	@$(TOOL) gpu cuda lib
 
-vulkan: build ## also build lib/ with Vulkan (any GPU)
-	@scripts/need cmake ninja glslc vulkan
-	$(CMAKE) -DSTENCIL_VULKAN=ON $(CMAKE_FLAGS)
-	cmake --build build/$@
+vulkan: build ## also put Vulkan's back end into lib/ (any GPU)
+	@if [ $(LLAMA) = source ]; then scripts/need cmake glslc vulkan; fi
+	@$(TOOL) gpu vulkan lib
 
-metal: build ## also build lib/ with Metal (Intel Macs; on Apple silicon it is built in)
-	@scripts/need cmake ninja
-	$(CMAKE) -DSTENCIL_METAL=ON $(CMAKE_FLAGS)
-	cmake --build build/$@
-
-portable: CFLAGS_LLAMA = -O3 -w
-portable: build ## build bin/stencil and lib/ to run on any CPU of this family
-	@scripts/need cmake ninja
-	$(CMAKE) -DSTENCIL_CPU_VARIANTS=ON $(CMAKE_FLAGS)
-	cmake --build build/$@
+dist: need ## make a .tar.gz that runs without anything else
+	@LDFLAGS_GO="$(RELEASE)" $(TOOL) dist build/stencil-$(VERSION)-$$($(GO) env GOOS)-$$($(GO) env GOARCH).tar.gz
 
 env: ## print the build's environment, for: eval "$(make env)"
-	@echo 'export CGO_ENABLED=1'
-	@echo 'export CGO_CPPFLAGS="$(CPPFLAGS_LLAMA)"'
-	@echo 'export CGO_CFLAGS="$(CFLAGS_LLAMA)"'
-	@echo 'export CGO_CXXFLAGS="$(CFLAGS_LLAMA)"'
+	@$(TOOL) env
 
-clean: ## remove what was built (not the Go build cache)
+clean: ## remove what was built (not what was fetched, nor the Go build cache)
 	rm -rf bin lib build

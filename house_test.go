@@ -49,10 +49,13 @@ const architecture = `
 	repair, backend/remote < asking;
 	vocab < models;
 	NONE < models/lessons;
-	NONE < backend/llama/internal/reference;
 	github.com/ollama/ollama/llama/llama.cpp/src,
 	github.com/ollama/ollama/ml/backend/ggml/ggml/src
-	< backend/llama, backend/llama/internal/reference;
+	< backend/llama/internal/capi;
+	backend/llama/internal/capi < backend/llama, backend/llama/internal/reference;
+
+	# Fetches and builds llama.cpp for the Makefile.
+	NONE < internal/llamacpp;
 
 	# What callers build on answers.
 	repair < agent, agent/signals;

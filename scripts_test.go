@@ -65,8 +65,8 @@ func TestNeed(t *testing.T) {
 		{"no compiler on a Mac", mac, []string{"c++"}, []string{"xcode-select --install"}},
 		{"no compiler elsewhere", map[string]string{"uname": "Linux"}, []string{"c++"}, []string{"your package manager (g++)"}},
 		{"the compiler that is set", with(debian, map[string]string{"go": "my-c++ -flag", "my-c++": ""}), []string{"c++"}, nil},
-		{"for back ends", debian, []string{"cmake", "ninja", "glslc", "vulkan", "nvcc"},
-			[]string{"apt-get install -y cmake", "apt-get install -y ninja-build", "apt-get install -y glslc", "apt-get install -y libvulkan-dev", "apt-get install -y nvidia-cuda-toolkit"}},
+		{"for back ends", debian, []string{"npm", "cmake", "glslc", "vulkan", "nvcc"},
+			[]string{"apt-get install -y npm", "apt-get install -y cmake", "apt-get install -y glslc", "apt-get install -y libvulkan-dev", "apt-get install -y nvidia-cuda-toolkit"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := os.Stat("/usr/local/cuda/bin/nvcc"); err == nil && strings.Contains(strings.Join(test.ask, " "), "nvcc") {

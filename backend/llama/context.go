@@ -143,10 +143,14 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 		c.pin.Unpin()
 		return nil, fmt.Errorf("llama: context: %w: %q does not write one token after another", backend.ErrArchitecture, m.info.Architecture)
 	}
-	c.size = int(C.llama_n_ctx(c.ptr.lctx))
+	c.size = int(C.stencil_n_ctx(c.ptr))
 	c.p.MaxBatch = int(c.ptr.max_batch)
-	for _, l := range m.loras {
-		if C.llama_set_adapter_lora(c.ptr.lctx, l.ptr, l.scale) != 0 {
+	if n := len(m.loras); n > 0 {
+		adapters, scales := make([]*C.struct_llama_adapter_lora, n), make([]C.float, n)
+		for i, l := range m.loras {
+			adapters[i], scales[i] = l.ptr, l.scale
+		}
+		if !C.stencil_set_lora(c.ptr, &adapters[0], &scales[0], C.size_t(n)) {
 			C.stencil_ctx_free(c.ptr)
 			c.pin.Unpin()
 			return nil, errors.New("llama: context: a LoRA adapter cannot be applied")
@@ -238,7 +242,7 @@ func (c *cContext) unmark(seqs []int32) {
 // resync asks llama.cpp how long the sequences are.
 func (c *cContext) resync() {
 	for s := range c.lens {
-		c.lens[s] = int32(C.llama_memory_seq_pos_max(c.ptr.mem, C.llama_seq_id(s))) + 1
+		c.lens[s] = int32(C.stencil_seq_end(c.ptr, C.int32_t(s)))
 	}
 }
 
@@ -271,7 +275,7 @@ func (c *cContext) SeqRemove(seq, p0, p1 int32) bool {
 	case p1 < n:
 		return false
 	}
-	if !C.llama_memory_seq_rm(c.ptr.mem, C.llama_seq_id(seq), C.llama_pos(p0), -1) {
+	if !C.stencil_seq_rm(c.ptr, C.int32_t(seq), C.int32_t(p0), -1) {
 		return false
 	}
 	c.lens[seq] = p0
@@ -292,8 +296,8 @@ func (c *cContext) SeqCopy(src, dst, p0, p1 int32) {
 		return
 	}
 	_ = c.lens[dst] // a sequence outside the range must not reach C
-	C.llama_memory_seq_cp(c.ptr.mem, C.llama_seq_id(src), C.llama_seq_id(dst), C.llama_pos(p0), C.llama_pos(p1))
-	c.lens[dst] = int32(C.llama_memory_seq_pos_max(c.ptr.mem, C.llama_seq_id(dst))) + 1
+	C.stencil_seq_cp(c.ptr, C.int32_t(src), C.int32_t(dst), C.int32_t(p0), C.int32_t(p1))
+	c.lens[dst] = int32(C.stencil_seq_end(c.ptr, C.int32_t(dst)))
 }
 
 // SeqKeep implements backend.Context.
@@ -302,7 +306,7 @@ func (c *cContext) SeqKeep(seq int32) {
 		return
 	}
 	_ = c.lens[seq]
-	C.llama_memory_seq_keep(c.ptr.mem, C.llama_seq_id(seq))
+	C.stencil_seq_keep(c.ptr, C.int32_t(seq))
 	for s := range c.lens {
 		if int32(s) != seq {
 			c.lens[s] = 0

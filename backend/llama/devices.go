@@ -2,18 +2,12 @@
 
 package llama
 
-// #include <stdlib.h>
 // #include "shim.h"
 import "C"
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"stencil/backend"
 )
@@ -28,7 +22,9 @@ var kinds = map[C.int32_t]string{
 // Devices lists what layers can be put on, the CPU included. Sizes of memory
 // are those of the moment.
 func Devices() ([]backend.Device, error) {
-	start()
+	if err := start(); err != nil {
+		return nil, err
+	}
 	return devices(), nil
 }
 
@@ -75,37 +71,12 @@ func gpus(names []string) []backend.Device {
 }
 
 // CPUFeatures returns the instruction sets that the CPU kernels in force use,
-// such as "SSE3 AVX AVX2 FMA".
+// such as "SSE3 AVX AVX2 FMA", "" where there are none.
 func CPUFeatures() string {
-	start()
+	if start() != nil {
+		return ""
+	}
 	var buf [1024]C.char
 	C.stencil_features(&buf[0], C.size_t(len(buf)))
 	return C.GoString(&buf[0])
-}
-
-// LoadBackends loads the dynamic back ends of ggml that are in the folder dir
-// and work on this machine. A folder that does not exist is no error: nothing
-// was built. Call it once, before the first model is loaded. It returns the
-// libraries that were found, such as "CUDA".
-func LoadBackends(dir string) ([]string, error) {
-	start()
-	st, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("llama: back ends: %w", err)
-	case !st.IsDir():
-		return nil, fmt.Errorf("llama: back ends: %s is not a folder", dir)
-	}
-	before := int(C.ggml_backend_reg_count())
-	cdir := C.CString(dir)
-	defer C.free(unsafe.Pointer(cdir))
-	C.stencil_load_backends(cdir)
-	var found []string
-	for i := before; i < int(C.ggml_backend_reg_count()); i++ {
-		name := C.GoString(C.ggml_backend_reg_name(C.ggml_backend_reg_get(C.size_t(i))))
-		found = append(found, strings.TrimSpace(name))
-	}
-	return found, nil
 }

@@ -3,7 +3,7 @@
 package llama
 
 // #cgo CXXFLAGS: -std=c++17
-// #cgo linux LDFLAGS: -lstdc++ -lm -ldl -lpthread -lrt
+// #cgo linux LDFLAGS: -lstdc++ -lm -lpthread
 // #include <stdlib.h>
 // #include "shim.h"
 import "C"
@@ -13,14 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/cgo"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
-
-	// For their object files: libllama and ggml.
-	_ "github.com/ollama/ollama/llama/llama.cpp/src"
-	_ "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
 
 	"stencil/backend"
 	"stencil/vocab"
@@ -28,10 +25,6 @@ import (
 
 // Built tells whether llama.cpp is part of this program.
 const Built = true
-
-// start prepares llama.cpp for the whole process; it takes microseconds and is
-// done on first use so that programs that load no model do not pay for it.
-var start = sync.OnceFunc(func() { C.stencil_init() })
 
 // model implements backend.Model.
 type model struct {
@@ -59,7 +52,9 @@ type lora struct {
 // ErrTruncated, ErrArchitecture or ErrMemory where one of those is the cause;
 // what llama.cpp had to say is part of the text.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
-	start()
+	if err := start(); err != nil {
+		return nil, err
+	}
 	if len(gpus(opt.Devices)) == 0 {
 		opt.GPULayers = 0 // all layers are on the CPU, whatever was asked for
 	}
@@ -67,11 +62,8 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	if err != nil {
 		return nil, err
 	}
-	arch := C.CString(f.arch)
-	known := bool(C.stencil_arch_known(arch))
-	C.free(unsafe.Pointer(arch))
-	if !known {
-		return nil, fmt.Errorf("llama: %s: %w: %q", path, backend.ErrArchitecture, f.arch)
+	if !knownArch(f.arch) {
+		return nil, fmt.Errorf("llama: %s: %w: %q is not known to llama.cpp %s", path, backend.ErrArchitecture, f.arch, Version())
 	}
 	v, err := vocab.FromGGUF(f.header)
 	if err != nil {
@@ -87,15 +79,15 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	if err := m.load(ctx, path); err != nil {
 		return nil, err
 	}
-	if n := int(C.llama_vocab_n_tokens(C.llama_model_get_vocab(m.ptr))); n != v.Len() {
+	if n := int(C.stencil_n_tokens(m.ptr)); n != v.Len() {
 		m.Close()
 		return nil, fmt.Errorf("llama: %s: llama.cpp counts %d tokens, the file lists %d", path, n, v.Len())
 	}
-	if C.llama_model_has_encoder(m.ptr) || C.llama_model_is_diffusion(m.ptr) {
+	if C.stencil_has_encoder(m.ptr) || C.stencil_is_diffusion(m.ptr) {
 		m.Close()
 		return nil, fmt.Errorf("llama: %s: %w: %q does not write one token after another", path, backend.ErrArchitecture, f.arch)
 	}
-	m.recurrent = bool(C.llama_model_is_recurrent(m.ptr) || C.llama_model_is_hybrid(m.ptr))
+	m.recurrent = bool(C.stencil_is_recurrent(m.ptr))
 	for _, l := range opt.LoRA {
 		if err := m.addLoRA(l); err != nil {
 			m.Close()
@@ -104,6 +96,26 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	}
 	m.describe()
 	return m, nil
+}
+
+// knownArchs holds what llama.cpp said about architectures so far.
+var knownArchs sync.Map // of string to bool
+
+// knownArch reports whether llama.cpp has an architecture of that name. Its API
+// has no list of them, so it is asked about a model that is only a name; a test
+// holds the wording of its answer.
+func knownArch(name string) bool {
+	if known, ok := knownArchs.Load(name); ok {
+		return known.(bool)
+	}
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	said := collectErrors(func() { C.stencil_probe_arch(cname) })
+	known := !slices.ContainsFunc(said, func(line string) bool {
+		return strings.Contains(line, "unknown model architecture")
+	})
+	knownArchs.Store(name, known)
+	return known
 }
 
 // loading is what the progress callback needs to know.
@@ -201,7 +213,7 @@ func (m *model) addLoRA(l LoRA) error {
 	cpath := C.CString(l.Path)
 	defer C.free(unsafe.Pointer(cpath))
 	var ptr *C.struct_llama_adapter_lora
-	said := collectErrors(func() { ptr = C.llama_adapter_lora_init(m.ptr, cpath) })
+	said := collectErrors(func() { ptr = C.stencil_lora_load(m.ptr, cpath) })
 	if ptr == nil {
 		return failure(l.Path, "is no adapter for this model", &C.struct_stencil_error{}, said)
 	}
@@ -211,8 +223,8 @@ func (m *model) addLoRA(l LoRA) error {
 
 func (m *model) describe() {
 	m.info = m.file.info()
-	m.info.Parameters = uint64(C.llama_model_n_params(m.ptr))
-	m.info.Bytes = uint64(C.llama_model_size(m.ptr))
+	m.info.Parameters = uint64(C.stencil_n_params(m.ptr))
+	m.info.Bytes = uint64(C.stencil_model_size(m.ptr))
 	m.info.Devices = []string{"CPU"}
 	if m.opt.GPULayers != 0 {
 		for _, d := range gpus(m.opt.Devices) {
@@ -239,9 +251,9 @@ func (m *model) Close() error {
 	}
 	m.closed = true
 	for _, l := range m.loras {
-		C.llama_adapter_lora_free(l.ptr)
+		C.stencil_lora_free(l.ptr)
 	}
-	C.llama_model_free(m.ptr)
+	C.stencil_model_free(m.ptr)
 	return nil
 }
 
@@ -272,10 +284,8 @@ func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
 	return c, nil
 }
 
-// maxSeqs is LLAMA_MAX_SEQ, beyond which llama.cpp refuses.
-var maxSeqs = int(C.llama_max_parallel_sequences())
-
 func checkParams(p backend.ContextParams) error {
+	maxSeqs := int(C.stencil_max_seqs()) // LLAMA_MAX_SEQ, beyond which llama.cpp refuses
 	switch {
 	case p.Size < 1 || p.MaxSeqs < 1 || p.MaxBatch < 1 || p.Threads < 1 || p.BatchThreads < 1:
 		return errors.New("llama: context: size, sequences, batch and threads must be positive")

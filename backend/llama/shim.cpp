@@ -2,19 +2,15 @@
 
 #include "shim.h"
 
-#include "../src/llama-arch.h"
-#include "../src/llama-context.h"
-
 #include <algorithm>
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
-
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -59,8 +55,8 @@ bool on_abort(void * data) {
 // The CPU back end in force may be one loaded from lib/, whose threads must be
 // made by its own functions.
 template <typename F> F cpu_function(const char * name) {
-    auto * dev = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-    return dev ? (F) ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(dev), name) : nullptr;
+    auto * dev = capi.ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return dev ? (F) capi.ggml_backend_reg_get_proc_address(capi.ggml_backend_dev_backend_reg(dev), name) : nullptr;
 }
 
 // Between two batches workers sleep. Within one they wait for one another by
@@ -75,7 +71,7 @@ ggml_threadpool * pool_new(int n_threads) {
     if (!make || n_threads < 2) {
         return nullptr;
     }
-    ggml_threadpool_params p = ggml_threadpool_params_default(n_threads);
+    ggml_threadpool_params p = capi.ggml_threadpool_params_default(n_threads);
     p.poll = pool_poll;
     return make(&p);
 }
@@ -94,25 +90,58 @@ void undo(stencil_ctx * c, int32_t n, const int32_t * pos, const int32_t * seqs)
     for (int32_t i = 0; i < n; i++) {
         // Positions rise within a sequence, so its first entry cuts deepest;
         // for the others there is nothing left to remove.
-        if (llama_memory_seq_pos_max(c->mem, seqs[i]) < pos[i]) {
+        if (capi.llama_memory_seq_pos_max(c->mem, seqs[i]) < pos[i]) {
             continue;
         }
-        if (!llama_memory_seq_rm(c->mem, seqs[i], pos[i], -1)) {
-            llama_memory_seq_rm(c->mem, seqs[i], -1, -1);
+        if (!capi.llama_memory_seq_rm(c->mem, seqs[i], pos[i], -1)) {
+            capi.llama_memory_seq_rm(c->mem, seqs[i], -1, -1);
         }
     }
 }
 
-// With cells in one pool llama_decode checks 256² pairs of sequences, some
-// 50 µs a batch, and only the pairs that there are without. What else depends on
-// this parameter once the cells have been made is the number of streams of the
-// graph, and for the batch of a single sequence that is 1 either way.
-void set_unified(stencil_ctx * c, int32_t n, const int32_t * seqs) {
-    if (c->unified) {
-        const bool single = std::all_of(seqs, seqs + n, [&](int32_t s) { return s == seqs[0]; });
-        const_cast<llama_cparams &>(c->lctx->get_cparams()).kv_unified = !single;
-    }
+#if STENCIL_API_CURRENT
+
+void set_load_mode(llama_model_params * mp, bool mmap, bool lock) {
+    mp->load_mode = mmap ? (lock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_MMAP)
+                         : (lock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE);
 }
+
+bool probe(gguf_context * meta) {
+    llama_model_params mp = capi.llama_model_default_params();
+    mp.no_alloc     = true;
+    mp.n_gpu_layers = 0;
+    if (auto * model = capi.llama_model_init_from_user(meta, [](ggml_tensor *, void *) {}, nullptr, mp)) {
+        capi.llama_model_free(model);
+    }
+    return true;
+}
+
+#else
+
+void set_load_mode(llama_model_params * mp, bool mmap, bool lock) {
+    mp->use_mmap  = mmap;
+    mp->use_mlock = lock;
+}
+
+bool probe(gguf_context * meta) {
+    char path[] = "/tmp/stencil-probe-XXXXXX";
+    const int fd = mkstemp(path);
+    if (fd < 0) {
+        return false;
+    }
+    close(fd);
+    if (capi.gguf_write_to_file(meta, path, true)) {
+        llama_model_params mp = capi.llama_model_default_params();
+        mp.vocab_only = true;
+        if (auto * model = capi.llama_model_load_from_file(path, mp)) {
+            capi.llama_model_free(model);
+        }
+    }
+    unlink(path);
+    return true;
+}
+
+#endif
 
 } // namespace
 
@@ -124,13 +153,23 @@ void stencil_init(void) {
     // hundreds of kilobytes lost with every model that is loaded and unloaded.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
 #endif
-    ggml_log_set(on_log, nullptr);
-    llama_log_set(on_log, nullptr);
-    llama_backend_init();
+    capi.ggml_log_set(on_log, nullptr);
+    capi.llama_log_set(on_log, nullptr);
+    capi.llama_backend_init();
 }
 
-bool stencil_arch_known(const char * name) {
-    return llm_arch_from_string(name) != LLM_ARCH_UNKNOWN;
+bool stencil_probe_arch(const char * name) {
+    // A model of nothing but its architecture. It can't be loaded; what
+    // llama.cpp says about it tells whether it got as far as asking for more.
+    bool done = false;
+    stencil_error err;
+    guarded(&err, [&] {
+        auto * meta = capi.gguf_init_empty();
+        capi.gguf_set_val_str(meta, "general.architecture", name);
+        done = probe(meta);
+        capi.gguf_free(meta);
+    });
+    return done;
 }
 
 llama_model * stencil_load(const char * path, const stencil_load_params * p, stencil_error * err) {
@@ -138,30 +177,29 @@ llama_model * stencil_load(const char * path, const stencil_load_params * p, ste
     guarded(err, [&] {
         std::vector<ggml_backend_dev_t> devices;
         for (int32_t i = 0; i < p->n_devices; i++) {
-            auto * dev = ggml_backend_dev_by_name(p->devices[i]);
+            auto * dev = capi.ggml_backend_dev_by_name(p->devices[i]);
             if (!dev) {
                 std::snprintf(err->text, sizeof err->text, "there is no device named %s", p->devices[i]);
                 return;
             }
             // The CPU is always there and not part of llama.cpp's list.
-            if (ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
+            if (capi.ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
                 devices.push_back(dev);
             }
         }
         devices.push_back(nullptr);
 
-        llama_model_params mp = llama_model_default_params();
+        llama_model_params mp = capi.llama_model_default_params();
         mp.n_gpu_layers  = p->n_gpu_layers;
-        mp.use_mmap      = p->use_mmap;
-        mp.use_mlock     = p->use_mlock;
         mp.check_tensors = p->check_tensors;
+        set_load_mode(&mp, p->use_mmap, p->use_mlock);
         // Without layers on a GPU, none is to be touched at all.
         if (p->devices || p->n_gpu_layers == 0) {
             mp.devices = devices.data();
         }
         mp.progress_callback           = on_progress;
         mp.progress_callback_user_data = (void *) p->handle;
-        model = llama_model_load_from_file(path, mp);
+        model = capi.llama_model_load_from_file(path, mp);
     });
     return model;
 }
@@ -171,7 +209,7 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
     try {
         c = new stencil_ctx();
 
-        llama_context_params cp = llama_context_default_params();
+        llama_context_params cp = capi.llama_context_default_params();
         cp.n_ctx           = p->n_ctx;
         cp.n_batch         = p->n_batch;
         cp.n_ubatch        = std::min(p->n_batch, 512);
@@ -186,23 +224,22 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
         cp.no_perf         = true;
         cp.abort_callback      = on_abort;
         cp.abort_callback_data = p->abort;
-        c->lctx = llama_init_from_model(model, cp);
+        c->lctx = capi.llama_init_from_model(model, cp);
         if (!c->lctx) {
             stencil_ctx_free(c);
             return nullptr;
         }
-        c->mem = llama_get_memory(c->lctx);
+        c->mem = capi.llama_get_memory(c->lctx);
 
         c->pool = pool_new(p->n_threads);
         if (p->n_threads_batch != p->n_threads) {
             c->pool_batch = pool_new(p->n_threads_batch);
         }
         if (c->pool || c->pool_batch) {
-            llama_attach_threadpool(c->lctx, c->pool, c->pool_batch);
+            capi.llama_attach_threadpool(c->lctx, c->pool, c->pool_batch);
         }
 
-        c->unified   = cp.kv_unified;
-        c->max_batch = (int32_t) llama_n_batch(c->lctx);
+        c->max_batch = (int32_t) capi.llama_n_batch(c->lctx);
         c->n_seq_id  = new int32_t[c->max_batch];
         c->seqs      = new llama_seq_id[c->max_batch];
         c->seq_id    = new llama_seq_id *[c->max_batch];
@@ -225,7 +262,7 @@ void stencil_ctx_free(stencil_ctx * c) {
         return;
     }
     if (c->lctx) {
-        llama_free(c->lctx);
+        capi.llama_free(c->lctx);
     }
     pool_free(c->pool);
     pool_free(c->pool_batch);
@@ -239,7 +276,6 @@ int32_t stencil_decode(stencil_ctx * c, int32_t n,
                        const int32_t * tokens, const int32_t * pos, const int32_t * seqs, const int8_t * want) {
     int32_t status = STENCIL_EXCEPTION;
     guarded(&c->err, [&] {
-        set_unified(c, n, seqs);
         std::memcpy(c->seqs, seqs, n * sizeof *seqs);
         llama_batch b = {};
         b.n_tokens = n;
@@ -248,9 +284,9 @@ int32_t stencil_decode(stencil_ctx * c, int32_t n,
         b.n_seq_id = c->n_seq_id;
         b.seq_id   = c->seq_id;
         b.logits   = const_cast<int8_t *>(want);
-        const int32_t got = llama_decode(c->lctx, b);
+        const int32_t got = capi.llama_decode(c->lctx, b);
         if (got == STENCIL_OK) {
-            c->logits = llama_get_logits(c->lctx); // also waits for the device
+            c->logits = capi.llama_get_logits(c->lctx); // also waits for the device
         }
         status = got;
     });
@@ -262,45 +298,29 @@ int32_t stencil_decode(stencil_ctx * c, int32_t n,
 }
 
 size_t stencil_state_set(stencil_ctx * c, int32_t seq, const uint8_t * data, size_t size) {
-    llama_memory_seq_rm(c->mem, seq, -1, -1);
+    capi.llama_memory_seq_rm(c->mem, seq, -1, -1);
     size_t got = 0;
     try {
-        got = llama_state_seq_set_data(c->lctx, data, size, seq);
+        got = capi.llama_state_seq_set_data(c->lctx, data, size, seq);
     } catch (...) {
     }
     if (got != size) {
-        llama_memory_seq_rm(c->mem, seq, -1, -1);
+        capi.llama_memory_seq_rm(c->mem, seq, -1, -1);
         got = 0;
     }
     return got;
 }
 
-void stencil_load_backends(const char * dir) {
-#ifndef _WIN32
-    // The libraries share a base library of their own, with its own log. It
-    // has to be sent to us before they say their first words.
-    for (const char * name : {"/libggml-base.so.0", "/libggml-base.0.dylib"}) {
-        if (void * base = dlopen((std::string(dir) + name).c_str(), RTLD_NOW | RTLD_LOCAL)) {
-            using set_fn = void (*)(ggml_log_callback, void *);
-            if (auto set = (set_fn) dlsym(base, "ggml_log_set")) {
-                set(on_log, nullptr);
-            }
-        }
-    }
-#endif
-    ggml_backend_load_all_from_path(dir);
-}
-
 bool stencil_device_get(size_t i, stencil_device * out) {
-    if (i >= ggml_backend_dev_count()) {
+    if (i >= capi.ggml_backend_dev_count()) {
         return false;
     }
-    auto * dev = ggml_backend_dev_get(i);
-    out->name        = ggml_backend_dev_name(dev);
-    out->description = ggml_backend_dev_description(dev);
-    out->library     = ggml_backend_reg_name(ggml_backend_dev_backend_reg(dev));
-    out->type        = ggml_backend_dev_type(dev);
-    ggml_backend_dev_memory(dev, &out->free, &out->total);
+    auto * dev = capi.ggml_backend_dev_get(i);
+    out->name        = capi.ggml_backend_dev_name(dev);
+    out->description = capi.ggml_backend_dev_description(dev);
+    out->library     = capi.ggml_backend_reg_name(capi.ggml_backend_dev_backend_reg(dev));
+    out->type        = capi.ggml_backend_dev_type(dev);
+    capi.ggml_backend_dev_memory(dev, &out->free, &out->total);
     return true;
 }
 
@@ -308,7 +328,7 @@ void stencil_features(char * dst, size_t size) {
     std::string text;
     auto features = cpu_function<ggml_backend_get_features_t>("ggml_backend_get_features");
     if (features) {
-        auto * reg = ggml_backend_dev_backend_reg(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+        auto * reg = capi.ggml_backend_dev_backend_reg(capi.ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
         for (auto * f = features(reg); f->name; f++) {
             // The value is "1" for an instruction set and text for anything else.
             if (!std::strcmp(f->value, "1")) {
@@ -323,11 +343,11 @@ void stencil_features(char * dst, size_t size) {
 stencil_grammar * stencil_grammar_new(const llama_model * model, const char * text) {
     stencil_grammar * g = nullptr;
     try {
-        const auto * vocab = llama_model_get_vocab(model);
+        const auto * vocab = capi.llama_model_get_vocab(model);
         g = new stencil_grammar();
-        g->n_vocab = llama_vocab_n_tokens(vocab);
+        g->n_vocab = capi.llama_vocab_n_tokens(vocab);
         g->tokens  = new llama_token_data[g->n_vocab];
-        g->sampler = llama_sampler_init_grammar(vocab, text, "root");
+        g->sampler = capi.llama_sampler_init_grammar(vocab, text, "root");
         if (g->sampler) {
             return g;
         }
@@ -342,7 +362,7 @@ void stencil_grammar_free(stencil_grammar * g) {
         return;
     }
     if (g->sampler) {
-        llama_sampler_free(g->sampler);
+        capi.llama_sampler_free(g->sampler);
     }
     delete[] g->tokens;
     delete g;
@@ -354,7 +374,7 @@ bool stencil_grammar_mask(stencil_grammar * g, uint64_t * set) {
             g->tokens[i] = { i, 0.0f, 0.0f };
         }
         llama_token_data_array all = { g->tokens, (size_t) g->n_vocab, -1, false };
-        llama_sampler_apply(g->sampler, &all);
+        capi.llama_sampler_apply(g->sampler, &all);
         for (int32_t i = 0; i < g->n_vocab; i++) {
             if (g->tokens[i].logit == 0.0f) {
                 set[i / 64] |= (uint64_t) 1 << (i % 64);
@@ -364,5 +384,18 @@ bool stencil_grammar_mask(stencil_grammar * g, uint64_t * set) {
 }
 
 bool stencil_grammar_accept(stencil_grammar * g, int32_t token) {
-    return guarded(&g->err, [&] { llama_sampler_accept(g->sampler, token); });
+    return guarded(&g->err, [&] { capi.llama_sampler_accept(g->sampler, token); });
+}
+
+bool stencil_set_lora(stencil_ctx * c, llama_adapter_lora ** adapters, float * scales, size_t n) {
+#if STENCIL_API_CURRENT
+    return capi.llama_set_adapters_lora(c->lctx, adapters, n, scales) == 0;
+#else
+    for (size_t i = 0; i < n; i++) {
+        if (capi.llama_set_adapter_lora(c->lctx, adapters[i], scales[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+#endif
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "llama.h"
+#include "internal/capi/capi.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,8 +30,10 @@ struct stencil_error {
 
 void stencil_init(void);
 
-// stencil_arch_known tells whether llama.cpp has an architecture of that name.
-bool stencil_arch_known(const char * name);
+// stencil_probe_arch has llama.cpp look at a model that consists of the name of
+// its architecture; what it logs as an error tells whether it knows that. It
+// returns false if that could not be done.
+bool stencil_probe_arch(const char * name);
 
 struct stencil_load_params {
     uintptr_t            handle;        // passed to stencilProgress
@@ -61,7 +63,6 @@ struct stencil_ctx {
     float              * logits; // of the last decode that worked
     struct stencil_error err;    // of the last one that threw
 
-    bool            unified;  // cells of all sequences are in one pool
     int32_t         max_batch;
     int32_t       * n_seq_id; // all 1
     llama_seq_id  * seqs;
@@ -92,8 +93,8 @@ int32_t stencil_decode(struct stencil_ctx * c, int32_t n,
 // case the sequence is empty.
 size_t stencil_state_set(struct stencil_ctx * c, int32_t seq, const uint8_t * data, size_t size);
 
-// stencil_load_backends loads the back ends in a folder.
-void stencil_load_backends(const char * dir);
+// stencil_set_lora puts n adapters in force.
+bool stencil_set_lora(struct stencil_ctx * c, struct llama_adapter_lora ** adapters, float * scales, size_t n);
 
 // stencil_device is one entry of ggml's list of devices.
 struct stencil_device {
@@ -126,6 +127,33 @@ void                     stencil_grammar_free(struct stencil_grammar * g);
 // stencil_grammar_mask sets the bits of the tokens that may come next.
 bool stencil_grammar_mask(struct stencil_grammar * g, uint64_t * set);
 bool stencil_grammar_accept(struct stencil_grammar * g, int32_t token);
+
+// What Go calls as it is. cgo can't call through the pointers of a table.
+
+static inline void   stencil_load_backends(const char * dir) { capi.ggml_backend_load_all_from_path(dir); }
+static inline size_t stencil_reg_count(void)                 { return capi.ggml_backend_reg_count(); }
+static inline const char * stencil_reg_name(size_t i)        { return capi.ggml_backend_reg_name(capi.ggml_backend_reg_get(i)); }
+static inline size_t stencil_max_seqs(void)                  { return capi.llama_max_parallel_sequences(); }
+
+static inline struct llama_adapter_lora * stencil_lora_load(struct llama_model * m, const char * path) { return capi.llama_adapter_lora_init(m, path); }
+static inline void stencil_lora_free(struct llama_adapter_lora * l) { capi.llama_adapter_lora_free(l); }
+
+static inline int32_t  stencil_n_tokens(const struct llama_model * m)     { return capi.llama_vocab_n_tokens(capi.llama_model_get_vocab(m)); }
+static inline uint64_t stencil_n_params(const struct llama_model * m)     { return capi.llama_model_n_params(m); }
+static inline uint64_t stencil_model_size(const struct llama_model * m)   { return capi.llama_model_size(m); }
+static inline bool     stencil_has_encoder(const struct llama_model * m)  { return capi.llama_model_has_encoder(m); }
+static inline bool     stencil_is_diffusion(const struct llama_model * m) { return capi.llama_model_is_diffusion(m); }
+static inline bool     stencil_is_recurrent(const struct llama_model * m) { return capi.llama_model_is_recurrent(m) || capi.llama_model_is_hybrid(m); }
+static inline void     stencil_model_free(struct llama_model * m)         { capi.llama_model_free(m); }
+
+static inline uint32_t  stencil_n_ctx(const struct stencil_ctx * c)               { return capi.llama_n_ctx(c->lctx); }
+static inline llama_pos stencil_seq_end(const struct stencil_ctx * c, int32_t seq) { return capi.llama_memory_seq_pos_max(c->mem, seq) + 1; }
+static inline bool stencil_seq_rm(struct stencil_ctx * c, int32_t seq, int32_t p0, int32_t p1) { return capi.llama_memory_seq_rm(c->mem, seq, p0, p1); }
+static inline void stencil_seq_cp(struct stencil_ctx * c, int32_t src, int32_t dst, int32_t p0, int32_t p1) { capi.llama_memory_seq_cp(c->mem, src, dst, p0, p1); }
+static inline void stencil_seq_keep(struct stencil_ctx * c, int32_t seq) { capi.llama_memory_seq_keep(c->mem, seq); }
+
+static inline size_t stencil_state_size(struct stencil_ctx * c, int32_t seq) { return capi.llama_state_seq_get_size(c->lctx, seq); }
+static inline size_t stencil_state_get(struct stencil_ctx * c, int32_t seq, uint8_t * dst, size_t size) { return capi.llama_state_seq_get_data(c->lctx, dst, size, seq); }
 
 #ifdef __cplusplus
 }

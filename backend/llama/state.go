@@ -43,10 +43,10 @@ func (c *cContext) SeqState(seq int32) ([]byte, error) {
 		return nil, backend.ErrClosed
 	}
 	tokens := c.lens[seq]
-	n := int(C.llama_state_seq_get_size(c.ptr.lctx, C.llama_seq_id(seq)))
+	n := int(C.stencil_state_size(c.ptr, C.int32_t(seq)))
 	out := make([]byte, stateHeader+n)
 	if n > 0 {
-		got := C.llama_state_seq_get_data(c.ptr.lctx, (*C.uint8_t)(&out[stateHeader]), C.size_t(n), C.llama_seq_id(seq))
+		got := C.stencil_state_get(c.ptr, C.int32_t(seq), (*C.uint8_t)(&out[stateHeader]), C.size_t(n))
 		if int(got) != n {
 			return nil, fmt.Errorf("llama: state of sequence %d: %d bytes written, %d announced", seq, int(got), n)
 		}

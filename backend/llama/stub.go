@@ -17,6 +17,9 @@ const Built = false
 // errNotBuilt says how to get the real thing.
 var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: run `make build`, or build with -tags llama, cgo and the flags that `make env` prints", backend.ErrNotBuilt)
 
+// Version returns "": no version of llama.cpp is part of this program.
+func Version() string { return "" }
+
 // Load checks that the file at path is a whole GGUF file and then returns an
 // error that matches backend.ErrNotBuilt.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {

@@ -35,9 +35,6 @@ func version() string {
 	return release
 }
 
-// llamaModule carries the sources of llama.cpp.
-const llamaModule = "github.com/ollama/ollama"
-
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -56,14 +53,10 @@ func printVersion(out io.Writer) error {
 		_, err := fmt.Fprintln(out, "llama.cpp not built in: run `make build`")
 		return err
 	}
-	source := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == llamaModule {
-				source = "from " + d.Path + " " + d.Version
-			}
-		}
+	kernels := llama.CPUFeatures()
+	if kernels == "" {
+		kernels = "none; the libraries are missing"
 	}
-	_, err := fmt.Fprintf(out, "llama.cpp %s; CPU kernels: %s\n", source, llama.CPUFeatures())
+	_, err := fmt.Fprintf(out, "llama.cpp %s; CPU kernels: %s\n", llama.Version(), kernels)
 	return err
 }

@@ -2,7 +2,6 @@
 
 package reference
 
-// #cgo linux LDFLAGS: -lstdc++ -lm -ldl -lpthread -lrt
 // #include <stdlib.h>
 // #include "bare.h"
 import "C"
@@ -13,13 +12,22 @@ import (
 	"time"
 	"unsafe"
 
-	// For their object files: libllama and ggml.
-	_ "github.com/ollama/ollama/llama/llama.cpp/src"
-	_ "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
+	"stencil/backend/llama/internal/capi"
 )
 
+// open opens llama.cpp, unless package llama has done so. Without the library no
+// test that asks llama.cpp can go on.
+func open() {
+	if _, err := capi.Open(nil); err != nil {
+		panic(err)
+	}
+}
+
 // Quiet silences llama.cpp's log for the whole process.
-func Quiet() { C.bare_quiet() }
+func Quiet() {
+	open()
+	C.bare_quiet()
+}
 
 // Bare is a model in a generation loop written in C.
 type Bare struct{ b *C.struct_bare }
@@ -27,6 +35,7 @@ type Bare struct{ b *C.struct_bare }
 // OpenBare loads a model on the CPU with a context of that many tokens, with
 // flash attention or without.
 func OpenBare(path string, context, threads int, flash bool) (*Bare, error) {
+	open()
 	b := (*C.struct_bare)(C.calloc(1, C.sizeof_struct_bare))
 	cpath := C.CString(path)
 	defer C.free(unsafe.Pointer(cpath))
@@ -65,40 +74,44 @@ func ints(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(s)) }
 
 // Quantise returns row in one of ggml's formats, by its number.
 func Quantise(ggmlType uint32, row []float32) []byte {
-	t := C.enum_ggml_type(ggmlType)
-	out := make([]byte, int(C.ggml_row_size(t, C.int64_t(len(row)))))
-	C.ggml_quantize_chunk(t, (*C.float)(&row[0]), unsafe.Pointer(&out[0]), 0, 1, C.int64_t(len(row)), nil)
+	open()
+	t := C.int(ggmlType)
+	out := make([]byte, int(C.ref_row_size(t, C.int64_t(len(row)))))
+	C.ref_quantise(t, (*C.float)(&row[0]), unsafe.Pointer(&out[0]), C.int64_t(len(row)))
 	return out
 }
 
 // Half returns x in half precision.
-func Half(x float32) uint16 { return uint16(C.ggml_fp32_to_fp16(C.float(x))) }
+func Half(x float32) uint16 {
+	open()
+	return uint16(C.ref_half(C.float(x)))
+}
 
 // Vocab is a vocabulary as llama.cpp reads it.
-type Vocab struct {
-	model *C.struct_llama_model
-	vocab *C.struct_llama_vocab
-}
+type Vocab struct{ v *C.struct_ref_vocab }
 
 // OpenVocab reads the vocabulary of a GGUF file.
 func OpenVocab(path string) (*Vocab, error) {
-	C.llama_backend_init()
+	open()
+	C.ref_init()
+	v := (*C.struct_ref_vocab)(C.calloc(1, C.sizeof_struct_ref_vocab))
 	cpath := C.CString(path)
 	defer C.free(unsafe.Pointer(cpath))
-	p := C.llama_model_default_params()
-	p.vocab_only = true
-	m := C.llama_model_load_from_file(cpath, p)
-	if m == nil {
+	if !C.ref_open(v, cpath) {
+		C.free(unsafe.Pointer(v))
 		return nil, fmt.Errorf("reference: %s cannot be loaded", path)
 	}
-	return &Vocab{m, C.llama_model_get_vocab(m)}, nil
+	return &Vocab{v}, nil
 }
 
 // Close frees the vocabulary.
-func (v *Vocab) Close() { C.llama_model_free(v.model) }
+func (v *Vocab) Close() {
+	C.ref_free(v.v)
+	C.free(unsafe.Pointer(v.v))
+}
 
 // Len returns the number of tokens.
-func (v *Vocab) Len() int { return int(C.llama_vocab_n_tokens(v.vocab)) }
+func (v *Vocab) Len() int { return int(C.ref_n_tokens(v.v)) }
 
 // Tokenize is llama_tokenize: addSpecial adds BOS and EOS as the file says,
 // parseSpecial reads control tokens that are spelt out in the text.
@@ -106,7 +119,7 @@ func (v *Vocab) Tokenize(text string, addSpecial, parseSpecial bool) []int32 {
 	data := append([]byte(text), 0) // room for a pointer to an empty text
 	dst := make([]int32, len(text)+8)
 	for {
-		n := C.llama_tokenize(v.vocab, (*C.char)(unsafe.Pointer(&data[0])), C.int32_t(len(text)),
+		n := C.ref_tokenize(v.v, (*C.char)(unsafe.Pointer(&data[0])), C.int32_t(len(text)),
 			ints(dst), C.int32_t(len(dst)), C.bool(addSpecial), C.bool(parseSpecial))
 		if n >= 0 {
 			return dst[:n]
@@ -120,7 +133,7 @@ func (v *Vocab) Tokenize(text string, addSpecial, parseSpecial bool) []int32 {
 func (v *Vocab) Piece(id int32, special bool) []byte {
 	dst := make([]byte, 64)
 	for {
-		n := C.llama_token_to_piece(v.vocab, C.llama_token(id), (*C.char)(unsafe.Pointer(&dst[0])), C.int32_t(len(dst)), 0, C.bool(special))
+		n := C.ref_piece(v.v, C.int32_t(id), (*C.char)(unsafe.Pointer(&dst[0])), C.int32_t(len(dst)), C.bool(special))
 		if n >= 0 {
 			return dst[:n]
 		}
@@ -135,7 +148,7 @@ func (v *Vocab) Detokenize(ids []int32, removeSpecial, unparseSpecial bool) []by
 	}
 	dst := make([]byte, 16*len(ids)+16)
 	for {
-		n := C.llama_detokenize(v.vocab, ints(ids), C.int32_t(len(ids)), (*C.char)(unsafe.Pointer(&dst[0])), C.int32_t(len(dst)),
+		n := C.ref_detokenize(v.v, ints(ids), C.int32_t(len(ids)), (*C.char)(unsafe.Pointer(&dst[0])), C.int32_t(len(dst)),
 			C.bool(removeSpecial), C.bool(unparseSpecial))
 		if n >= 0 {
 			return dst[:n]
@@ -146,24 +159,24 @@ func (v *Vocab) Detokenize(ids []int32, removeSpecial, unparseSpecial bool) []by
 
 // Text returns the spelling of a token in the file.
 func (v *Vocab) Text(id int32) string {
-	return C.GoString(C.llama_vocab_get_text(v.vocab, C.llama_token(id)))
+	return C.GoString(C.ref_text(v.v, C.int32_t(id)))
 }
 
 // Attr returns the token's attributes, an or of LLAMA_TOKEN_ATTR_ constants.
 func (v *Vocab) Attr(id int32) int {
-	return int(C.llama_vocab_get_attr(v.vocab, C.llama_token(id)))
+	return int(C.ref_attr(v.v, C.int32_t(id)))
 }
 
 // IsEOG tells whether a token ends the generation.
-func (v *Vocab) IsEOG(id int32) bool { return bool(C.llama_vocab_is_eog(v.vocab, C.llama_token(id))) }
+func (v *Vocab) IsEOG(id int32) bool { return bool(C.ref_is_eog(v.v, C.int32_t(id))) }
 
 // Special returns the ids of the tokens with a role, -1 where there is none.
 func (v *Vocab) Special() (bos, eos, eot int32) {
-	return int32(C.llama_vocab_bos(v.vocab)), int32(C.llama_vocab_eos(v.vocab)), int32(C.llama_vocab_eot(v.vocab))
+	return int32(C.ref_bos(v.v)), int32(C.ref_eos(v.v)), int32(C.ref_eot(v.v))
 }
 
 // AddBOS tells whether texts begin with the BOS token.
-func (v *Vocab) AddBOS() bool { return bool(C.llama_vocab_get_add_bos(v.vocab)) }
+func (v *Vocab) AddBOS() bool { return bool(C.ref_add_bos(v.v)) }
 
 // AddEOS tells whether texts end with the EOS token.
-func (v *Vocab) AddEOS() bool { return bool(C.llama_vocab_get_add_eos(v.vocab)) }
+func (v *Vocab) AddEOS() bool { return bool(C.ref_add_eos(v.v)) }

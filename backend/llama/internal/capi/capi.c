@@ -1,0 +1,5 @@
+//go:build llama && cgo
+
+#include "capi.h"
+
+struct stencil_capi capi;

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// cmakeFlags returns what is asked for in CMAKE_FLAGS, such as
+// -DCMAKE_CUDA_ARCHITECTURES=native.
+func cmakeFlags() []string { return strings.Fields(os.Getenv("CMAKE_FLAGS")) }
+
+// lacking names a tool that compiling the sources needs and that is not there.
+func lacking(tools ...string) string {
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			return tool
+		}
+	}
+	return ""
+}
+
+// source compiles the pinned version for this machine's CPU. Where it can't be
+// fetched or cmake is missing, the Go module's sources take its place.
+func (t *tree) source() (build, error) {
+	dir := t.at("source")
+	if _, err := os.Stat(dir); err != nil {
+		if tool := lacking("npm", "cmake"); tool != "" {
+			say("%s is missing: compiling the older llama.cpp of the Go module instead", tool)
+			return t.module()
+		}
+	}
+	err := once(dir, func(tmp string) error {
+		src := filepath.Join(tmp, "src")
+		if err := os.MkdirAll(src, 0o755); err != nil {
+			return err
+		}
+		if err := t.checkout(src); err != nil {
+			return err
+		}
+		say("compiling llama.cpp %s (some minutes)", t.lock.LlamaCPP)
+		flags := append([]string{
+			"-DGGML_NATIVE=ON", "-DLLAMA_BUILD_COMMON=OFF", "-DLLAMA_BUILD_TOOLS=OFF",
+		}, cmakeFlags()...)
+		out := filepath.Join(tmp, "out")
+		if err := cmake(src, out, "llama", flags...); err != nil {
+			return err
+		}
+		libs, err := libraries(filepath.Join(out, "bin"))
+		if err != nil {
+			return err
+		}
+		for _, lib := range libs {
+			if err := copyTo(lib, filepath.Join(tmp, "lib", filepath.Base(lib))); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(os.RemoveAll(out), os.RemoveAll(src)); err != nil {
+			return err
+		}
+		return t.headers(tmp, filepath.Join(dir, "lib"))
+	})
+	if err != nil {
+		return build{}, err
+	}
+	return t.shared(dir), writeBuildHeader(dir, t.lock.LlamaCPP, filepath.Join(dir, "lib"))
+}
+
+// cmake configures the sources in src and builds one target in out.
+func cmake(src, out, target string, flags ...string) error {
+	args := append([]string{
+		"-S", src, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON",
+		"-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", "-DCMAKE_INSTALL_RPATH=" + origin(),
+		"-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", "-DLLAMA_BUILD_SERVER=OFF",
+		"-DGGML_OPENMP=OFF", // ggml's own threads, which the shim makes and owns
+	}, flags...)
+	if lacking("ninja") == "" {
+		args = append(args, "-G", "Ninja")
+	}
+	for _, step := range [][]string{args, {"--build", out, "--target", target, "--parallel", fmt.Sprint(runtime.NumCPU())}} {
+		cmd := exec.Command("cmake", step...)
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("cmake: %w", err)
+		}
+	}
+	return nil
+}
+
+// origin is how a library says "beside me".
+func origin() string {
+	if runtime.GOOS == "darwin" {
+		return "@loader_path"
+	}
+	return "$ORIGIN"
+}
+
+// gpuFromSource compiles a GPU back end of the pinned version. It finds the
+// base library that it shares with the CPU's by name, in whichever folder that
+// one was loaded from.
+func (t *tree) gpuFromSource(kind, lib string) error {
+	if tool := lacking("npm", "cmake"); tool != "" {
+		return fmt.Errorf("%s is missing, which compiling a GPU back end needs", tool)
+	}
+	src, err := os.MkdirTemp("", "llamacpp-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(src)
+	if err := t.checkout(src); err != nil {
+		return err
+	}
+	flags := append([]string{
+		"-DGGML_BACKEND_DL=ON", "-DGGML_NATIVE=OFF", "-DGGML_CPU=OFF", "-DLLAMA_BUILD_COMMON=OFF", "-DLLAMA_BUILD_TOOLS=OFF",
+		"-DGGML_" + strings.ToUpper(kind) + "=ON",
+	}, cmakeFlags()...)
+	out := filepath.Join(src, "out")
+	if err := cmake(src, out, "ggml-"+kind, flags...); err != nil {
+		return err
+	}
+	found, _ := filepath.Glob(filepath.Join(out, "bin", "libggml-"+kind+".*"))
+	if len(found) == 0 {
+		return fmt.Errorf("cmake made no back end for %s", kind)
+	}
+	for _, f := range found {
+		if err := copyTo(f, filepath.Join(lib, filepath.Base(f))); err != nil {
+			return err
+		}
+		say("%s", filepath.Join(lib, filepath.Base(f)))
+	}
+	return nil
+}
+
+// oldModule is the Go module that carries an older llama.cpp in packages that
+// cgo compiles, and oldVersion what its version of llama.cpp is called here.
+const oldModule = "github.com/ollama/ollama"
+
+// module compiles llama.cpp into the program, from a Go module's sources: it
+// takes nothing but a C++ compiler.
+func (t *tree) module() (build, error) {
+	get := exec.Command("go", "mod", "download", oldModule)
+	get.Dir = t.root
+	if out, err := get.CombinedOutput(); err != nil {
+		return build{}, fmt.Errorf("cannot fetch %s, which carries llama.cpp: %w: %s", oldModule, err, strings.TrimSpace(string(out)))
+	}
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", oldModule)
+	list.Dir = t.root
+	out, err := list.Output()
+	if err != nil {
+		return build{}, fmt.Errorf("cannot find %s: %w", oldModule, err)
+	}
+	dir := strings.TrimSpace(string(out))
+	ggml := filepath.Join(dir, "ml", "backend", "ggml", "ggml")
+	say("compiling the llama.cpp of %s into the program (the first time takes some minutes)", oldModule)
+	return build{
+		tags: "llama,llama_module",
+		// Without GGML_USE_CPU_REPACK the kernels for interleaved weights are
+		// left out. The sources are on the path for the folder amx, which the
+		// module's packages leave out.
+		cppflags: fmt.Sprintf("-I%s -I%s -I%s -I%s -DGGML_USE_CPU_REPACK", filepath.Join(dir, "llama", "llama.cpp", "include"),
+			filepath.Join(ggml, "include"), filepath.Join(ggml, "src"), filepath.Join(ggml, "src", "ggml-cpu")),
+		cflags:   join(moduleFlags(), "-w"),
+		licences: licences(dir),
+		version:  "of " + oldModule,
+	}, nil
+}
+
+// moduleFlags are the optimisations of LLAMA=module: for this machine, unless
+// CFLAGS_LLAMA says otherwise.
+func moduleFlags() string {
+	if flags := os.Getenv("CFLAGS_LLAMA"); flags != "" {
+		return flags
+	}
+	if runtime.GOARCH == "arm64" {
+		return "-O3 -mcpu=native"
+	}
+	return "-O3 -march=native"
+}
+
+// system uses the llama.cpp that pkg-config finds.
+func (t *tree) system() (build, error) {
+	if lacking("pkg-config") != "" {
+		return build{}, errors.New("LLAMA=system needs pkg-config, which is missing")
+	}
+	ask := func(args ...string) (string, error) {
+		cmd := exec.Command("pkg-config", append(args, "llama")...)
+		var said strings.Builder
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if err != nil {
+			return "", fmt.Errorf("pkg-config does not find llama.cpp: %w: %s", err, strings.TrimSpace(said.String()))
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	version, err := ask("--modversion")
+	if err != nil {
+		return build{}, err
+	}
+	cflags, err := ask("--cflags", "--keep-system-cflags")
+	if err != nil {
+		return build{}, err
+	}
+	lib, err := ask("--variable=libdir")
+	if err != nil {
+		return build{}, err
+	}
+	dir := filepath.Join(t.root, ".llama.cpp", "system")
+	if err := writeBuildHeader(dir, version, lib); err != nil {
+		return build{}, err
+	}
+	b := t.shared(dir)
+	b.cppflags = join(b.cppflags, cflags)
+	b.lib, b.version = lib, version
+	return b, nil
+}
