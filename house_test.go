@@ -42,6 +42,7 @@ const architecture = `
 
 	# Data for tests; nothing but tests imports it.
 	github.com/ulikunitz/xz < internal/shared;
+	NONE < internal/realmodels;
 
 	# Models.
 	vocab < backend;

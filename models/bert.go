@@ -1,0 +1,307 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// BERTOptions says how [WriteBERT] converts a model.
+type BERTOptions struct {
+	Name string // general.name; default the folder's name
+	Type Type   // of the matrices of the layers and of the tokens' embeddings
+
+	Progress func(done float64) // called while writing, with 0 to 1
+}
+
+// WriteBERT converts a model of the BERT family as the sentence-transformers
+// library keeps it, a folder, to a GGUF file of the architecture bert. It reads
+//
+//	model.safetensors        weights as F32, F16 or BF16
+//	config.json              the shape
+//	tokenizer.json           a WordPiece vocabulary
+//	modules.json             which parts there are: Transformer, Pooling, Normalize
+//	1_Pooling/config.json    mean, cls or last token; the folder is named in modules.json
+//
+// What llama.cpp's architecture cannot compute (relative positions, another
+// activation, a dense part after pooling, a classifier) is refused by name.
+// Whether vectors are brought to length 1 is not written down: GGUF has no key
+// for it. The keys and the names of tensors are those that llama.cpp v0.5.0
+// reads (src/llama-arch.cpp, src/models/bert.cpp).
+//
+// The file appears only when it is whole. Same folder and options, same file.
+func WriteBERT(path, folder string, opt BERTOptions) error {
+	if int(opt.Type) >= len(types) {
+		return errors.New("models: unknown type of weights")
+	}
+	var cfg bertConfig
+	if err := readJSON(folder, "config.json", &cfg); err != nil {
+		return err
+	}
+	if err := cfg.check(); err != nil {
+		return fmt.Errorf("models: %s: %w", filepath.Join(folder, "config.json"), err)
+	}
+	pooling, err := readPooling(folder)
+	if err != nil {
+		return err
+	}
+	g := new(Writer)
+	if opt.Name == "" {
+		abs, err := filepath.Abs(folder)
+		if err != nil {
+			return fmt.Errorf("models: %w", err)
+		}
+		opt.Name = filepath.Base(abs)
+	}
+	cfg.describe(g, opt, pooling)
+	if err := g.addWordPiece(folder, cfg.Tokens); err != nil {
+		return err
+	}
+	weights := filepath.Join(folder, "model.safetensors")
+	stored, err := readTensors(weights)
+	if err != nil {
+		return fmt.Errorf("models: %s: %w", weights, err)
+	}
+	if err := cfg.addTensors(g, stored, opt.Type); err != nil {
+		return fmt.Errorf("models: %s: %w", weights, err)
+	}
+	return create(path, func(w io.Writer) error { return g.Write(w, opt.Progress) })
+}
+
+// readJSON reads a file of a folder. Errors name it.
+func readJSON(folder, name string, to any) error {
+	path := filepath.Join(folder, name)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	if err := json.Unmarshal(raw, to); err != nil {
+		return fmt.Errorf("models: %s: %w", path, err)
+	}
+	return nil
+}
+
+// bertConfig is what config.json says about the shape.
+type bertConfig struct {
+	Kind          string   `json:"model_type"`
+	Architectures []string `json:"architectures"`
+	Tokens        int      `json:"vocab_size"`
+	Width         int      `json:"hidden_size"`
+	Layers        int      `json:"num_hidden_layers"`
+	Heads         int      `json:"num_attention_heads"`
+	FF            int      `json:"intermediate_size"`
+	Positions     int      `json:"max_position_embeddings"`
+	Types         int      `json:"type_vocab_size"`
+	Eps           float32  `json:"layer_norm_eps"`
+	Activation    string   `json:"hidden_act"`
+	PositionKind  string   `json:"position_embedding_type"`
+}
+
+func (c *bertConfig) check() error {
+	if c.Kind != "bert" {
+		return fmt.Errorf("model_type is %q; only bert can be converted", c.Kind)
+	}
+	for _, a := range c.Architectures {
+		if a != "BertModel" && a != "BertForMaskedLM" && a != "BertForPreTraining" {
+			return fmt.Errorf("architecture %s; only BertModel, BertForMaskedLM and BertForPreTraining can be converted", a)
+		}
+	}
+	const most = 1 << 20 // as in RandomOptions: far above any model
+	for _, x := range []struct {
+		key string
+		n   int
+	}{
+		{"vocab_size", c.Tokens}, {"hidden_size", c.Width}, {"num_hidden_layers", c.Layers}, {"num_attention_heads", c.Heads},
+		{"intermediate_size", c.FF}, {"max_position_embeddings", c.Positions}, {"type_vocab_size", c.Types},
+	} {
+		if x.n < 1 || x.n > most {
+			return fmt.Errorf("%s must be between 1 and %d, not %d", x.key, most, x.n)
+		}
+	}
+	switch {
+	case c.Layers > 512: // llama.cpp's LLAMA_MAX_LAYERS
+		return fmt.Errorf("num_hidden_layers is %d, llama.cpp reads at most 512", c.Layers)
+	case c.Width%c.Heads != 0:
+		return fmt.Errorf("hidden_size %d is no multiple of the %d num_attention_heads", c.Width, c.Heads)
+	case c.Eps <= 0:
+		return fmt.Errorf("layer_norm_eps must be above 0, not %g", c.Eps)
+	case c.Activation != "gelu" && c.Activation != "gelu_new":
+		return fmt.Errorf("hidden_act is %q, llama.cpp computes gelu", c.Activation)
+	case c.PositionKind != "" && c.PositionKind != "absolute":
+		return fmt.Errorf("position_embedding_type is %q, llama.cpp computes absolute", c.PositionKind)
+	}
+	return nil
+}
+
+// describe writes the keys that say what the model is.
+func (c *bertConfig) describe(g *Writer, opt BERTOptions, pooling uint32) {
+	g.String("general.architecture", "bert")
+	g.String("general.type", "model")
+	g.String("general.name", opt.Name)
+	g.Uint32("general.quantization_version", 2)
+	g.Uint32("general.file_type", types[opt.Type].file)
+	g.Uint32("bert.context_length", uint32(c.Positions))
+	g.Uint32("bert.embedding_length", uint32(c.Width))
+	g.Uint32("bert.block_count", uint32(c.Layers))
+	g.Uint32("bert.feed_forward_length", uint32(c.FF))
+	g.Uint32("bert.attention.head_count", uint32(c.Heads))
+	g.Float32("bert.attention.layer_norm_epsilon", c.Eps)
+	g.Bool("bert.attention.causal", false)
+	g.Uint32("bert.pooling_type", pooling)
+	g.Uint32("tokenizer.ggml.token_type_count", uint32(c.Types))
+}
+
+// poolings are llama.cpp's numbers (enum llama_pooling_type) of the modes that
+// a file of sentence-transformers can turn on.
+var poolings = map[string]uint32{
+	"pooling_mode_mean_tokens": 1,
+	"pooling_mode_cls_token":   2,
+	"pooling_mode_lasttoken":   3,
+}
+
+// readPooling returns how the vectors of a text's tokens become one.
+func readPooling(folder string) (uint32, error) {
+	var modules []struct {
+		Type string `json:"type"`
+		Path string `json:"path"`
+	}
+	if err := readJSON(folder, "modules.json", &modules); err != nil {
+		return 0, err
+	}
+	at := filepath.Join(folder, "modules.json")
+	where := ""
+	for _, m := range modules {
+		switch kind := m.Type[strings.LastIndexByte(m.Type, '.')+1:]; kind {
+		case "Transformer", "Normalize":
+		case "Pooling":
+			if where != "" || !filepath.IsLocal(m.Path) {
+				return 0, fmt.Errorf("models: %s: %q is no folder of the only part that pools", at, m.Path)
+			}
+			where = m.Path
+		default:
+			return 0, fmt.Errorf("models: %s: a part of type %s, which the architecture bert does not have", at, m.Type)
+		}
+	}
+	if where == "" {
+		return 0, fmt.Errorf("models: %s: no part of type Pooling", at)
+	}
+	var modes map[string]any
+	name := filepath.Join(where, "config.json")
+	if err := readJSON(folder, name, &modes); err != nil {
+		return 0, err
+	}
+	var on []string
+	for _, key := range slices.Sorted(maps.Keys(modes)) {
+		if strings.HasPrefix(key, "pooling_mode_") && modes[key] == true {
+			on = append(on, key)
+		}
+	}
+	if mode, ok := modes["pooling_mode"].(string); ok && len(on) == 0 { // newer files name it
+		on = map[string][]string{"mean": {"pooling_mode_mean_tokens"}, "cls": {"pooling_mode_cls_token"}, "lasttoken": {"pooling_mode_lasttoken"}}[mode]
+	}
+	if len(on) != 1 || poolings[on[0]] == 0 {
+		return 0, fmt.Errorf("models: %s: pools by %v, want one of mean, cls and last token", filepath.Join(folder, name), on)
+	}
+	return poolings[on[0]], nil
+}
+
+// bertTensors names the tensors outside of the layers, and those of a layer,
+// in a folder and in GGUF.
+var (
+	bertOuter = [][2]string{
+		{"embeddings.word_embeddings", "token_embd"},
+		{"embeddings.position_embeddings", "position_embd"},
+		{"embeddings.token_type_embeddings", "token_types"},
+		{"embeddings.LayerNorm", "token_embd_norm"},
+	}
+	bertLayer = [][2]string{
+		{"attention.self.query", "attn_q"},
+		{"attention.self.key", "attn_k"},
+		{"attention.self.value", "attn_v"},
+		{"attention.output.dense", "attn_output"},
+		{"attention.output.LayerNorm", "attn_output_norm"},
+		{"intermediate.dense", "ffn_up"},
+		{"output.dense", "ffn_down"},
+		{"output.LayerNorm", "layer_output_norm"},
+	}
+)
+
+// shape returns the shape of the weights of that name in GGUF, without the
+// layer, and the length of their bias, 0 if they have none.
+func (c *bertConfig) shape(name string) (weight []int64, bias int64) {
+	width, ff := int64(c.Width), int64(c.FF)
+	switch name {
+	case "token_embd":
+		return []int64{width, int64(c.Tokens)}, 0
+	case "position_embd":
+		return []int64{width, int64(c.Positions)}, 0
+	case "token_types":
+		return []int64{width, int64(c.Types)}, 0
+	case "attn_q", "attn_k", "attn_v", "attn_output":
+		return []int64{width, width}, width
+	case "ffn_up":
+		return []int64{width, ff}, ff
+	case "ffn_down":
+		return []int64{ff, width}, width
+	}
+	return []int64{width}, width // a norm
+}
+
+// addTensors adds all tensors. One that is left over and is not known to be
+// of no use here is an error: it would be missing from what is computed.
+func (c *bertConfig) addTensors(g *Writer, stored *tensorFile, typ Type) error {
+	prefix := ""
+	if _, ok := stored.header["bert.embeddings.word_embeddings.weight"]; ok {
+		prefix = "bert." // models that were trained with a head
+	}
+	used := map[string]bool{}
+	add := func(from, to string) error {
+		weight, bias := c.shape(to[strings.LastIndexByte(to, '.')+1:])
+		one := func(suffix string, shape []int64) error {
+			rows, err := stored.rows(from+suffix, shape)
+			if err != nil {
+				return err
+			}
+			used[from+suffix] = true
+			t := F32
+			if len(shape) == 2 && to != "position_embd" && to != "token_types" { // those are added to others as they are
+				t = typ
+			}
+			return g.Tensor(to+suffix, t, shape, rows)
+		}
+		if err := one(".weight", weight); err != nil || bias == 0 {
+			return err
+		}
+		return one(".bias", []int64{bias})
+	}
+	for _, n := range bertOuter {
+		if err := add(prefix+n[0], n[1]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Layers {
+		for _, n := range bertLayer {
+			if err := add(fmt.Sprintf("%sencoder.layer.%d.%s", prefix, i, n[0]), fmt.Sprintf("blk.%d.%s", i, n[1])); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stored.header)) {
+		if !used[name] && !needless(strings.TrimPrefix(name, prefix)) {
+			return fmt.Errorf("tensor %s has no place in the architecture bert", name)
+		}
+	}
+	return nil
+}
+
+// needless reports tensors that vectors of texts do not depend on: a table of
+// numbers from 0 on, and the heads of the two tasks that BERT is trained with.
+func needless(name string) bool {
+	return name == "embeddings.position_ids" || strings.HasPrefix(name, "pooler.") || strings.HasPrefix(name, "cls.")
+}
