@@ -43,6 +43,7 @@ const architecture = `
 	# Data for tests; nothing but tests imports it.
 	github.com/ulikunitz/xz < internal/shared;
 	NONE < internal/realmodels;
+	internal/realmodels, models < internal/fetchmodels;
 
 	# Models.
 	vocab < backend;
