@@ -21,9 +21,17 @@ import (
 	"stencil/models"
 )
 
+// libraryKey names the folder whose library of llama.cpp a test process opens.
+const libraryKey = "STENCIL_TEST_LIBRARY"
+
 func TestMain(m *testing.M) {
 	flag.Parse()
-	start() // before any test measures memory or time
+	if os.Getenv(libraryKey) == "" { // else this process is to find its own
+		if err := start(); err != nil { // before any test measures memory or time
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	if !testing.Verbose() {
 		SetLogger(slog.New(slog.DiscardHandler))
 	}

@@ -391,14 +391,14 @@ func TestQuantise(t *testing.T) {
 	}
 }
 
-// TestLoadBackends loads what `make portable` or a GPU target has built into
-// lib/, in a process of its own: back ends cannot be unloaded.
+// TestLoadBackends loads what `make cuda` or `make vulkan` has put into lib/, in a
+// process of its own: back ends cannot be unloaded.
 func TestLoadBackends(t *testing.T) {
 	const key = "STENCIL_TEST_BACKENDS"
 	if os.Getenv(key) == "" {
 		lib := filepath.Join(filepath.Dir(filepath.Dir(mustGetwd(t))), "lib")
 		if _, err := os.Stat(lib); err != nil {
-			t.Skip("there is no lib/: run make portable, cuda, vulkan or metal")
+			t.Skip("there is no lib/: run make cuda or make vulkan")
 		}
 		exe, err := os.Executable()
 		if err != nil {
@@ -413,7 +413,7 @@ func TestLoadBackends(t *testing.T) {
 		}
 		return
 	}
-	// Logits of the built-in kernels first, then of what was loaded: those of
+	// Logits of the CPU's kernels first, then of what was loaded: those of
 	// another device differ by its rounding.
 	path := randomModel(t, models.RandomOptions{Type: models.Q8_0})
 	logits := func(opt LoadOptions) []float32 {
@@ -436,9 +436,9 @@ func TestLoadBackends(t *testing.T) {
 	}
 	for _, opt := range []LoadOptions{{}, {GPULayers: AllLayers}} {
 		if r := correlation(logits(opt), want); !(r > 0.995) {
-			t.Errorf("%d layers on GPUs: correlation %g with the logits of the built-in kernels", opt.GPULayers, r)
+			t.Errorf("%d layers on GPUs: correlation %g with the logits of the CPU's kernels", opt.GPULayers, r)
 		} else {
-			t.Logf("%d layers on GPUs: correlation %g with the logits of the built-in kernels", opt.GPULayers, r)
+			t.Logf("%d layers on GPUs: correlation %g with the logits of the CPU's kernels", opt.GPULayers, r)
 		}
 	}
 	for _, line := range l.lines {

@@ -14,8 +14,9 @@ import (
 // Built tells whether llama.cpp is part of this program.
 const Built = false
 
-// errNotBuilt says how to get the real thing.
-var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: run `make build`, or build with -tags llama, cgo and the flags that `make env` prints", backend.ErrNotBuilt)
+// errNotBuilt says how to get the real thing, also to somebody who has only run
+// `go install`.
+var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: clone the repository and run `make build`, which fetches it, or unpack an archive that `make dist` has made", backend.ErrNotBuilt)
 
 // Version returns "": no version of llama.cpp is part of this program.
 func Version() string { return "" }

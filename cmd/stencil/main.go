@@ -65,6 +65,7 @@ STENCIL_MAX_TOKENS. A flag given on the command line wins.`,
 		newDevicesCommand(),
 		newMkmodelCommand(),
 		newVersionCommand(),
+		newManCommand(),
 	)
 	root.AddCommand(measuringCommands()...)
 	return root

@@ -1,0 +1,95 @@
+//go:build llama && cgo && !llama_module
+
+package llama
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"stencil/models"
+)
+
+// TestLibrary holds that a library of llama.cpp that the program was not built
+// for is an error that says so, whatever it is, and never a crash. Each case
+// has a process of its own: a library is opened once.
+func TestLibrary(t *testing.T) {
+	if dir := os.Getenv(libraryKey); dir != "" {
+		_, err := LoadBackends(dir)
+		fmt.Printf("first: %v\n", err)
+		_, err = Load(context.Background(), os.Getenv(libraryKey+"_MODEL"), LoadOptions{})
+		fmt.Printf("then: %v\n", err)
+		return
+	}
+	name := "libllama.so"
+	if runtime.GOOS == "darwin" {
+		name = "libllama.dylib"
+	}
+	model := randomModel(t, models.RandomOptions{})
+	for _, test := range []struct {
+		name, source string // C, or what the file holds if it does not compile
+		want         string
+	}{
+		{"another version", `const char * llama_version(void) { return "0.4.9"; }`, "it is llama.cpp 0.4.9, this program was built for " + Version()},
+		{"a newer one", `const char * llama_version(void) { return "10.0.0-dev"; }`, "it is llama.cpp 10.0.0-dev"},
+		{"no version", `int llama_decode(void) { return 0; }`, "does not say its version"},
+		{"not all of it", `const char * llama_version(void) { return "` + Version() + `"; }`, "lacks the function"},
+		{"no library", "this is text", name},
+		{"an empty file", "", name},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			lib := filepath.Join(dir, name)
+			if strings.Contains(test.source, "(void)") {
+				source := filepath.Join(dir, "x.c")
+				if err := os.WriteFile(source, []byte(test.source), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			} else if err := os.WriteFile(lib, []byte(test.source), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(exe, "-test.run=^TestLibrary$")
+			cmd.Env = append(os.Environ(), libraryKey+"="+dir, libraryKey+"_MODEL="+model)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			first, then, _ := strings.Cut(string(out), "then: ")
+			for _, said := range []string{first, then} {
+				if !strings.Contains(said, test.want) || !strings.Contains(said, lib) {
+					t.Errorf("%q does not say %q about %s", said, test.want, lib)
+				}
+			}
+		})
+	}
+}
+
+// TestUnknownArchitecture holds the wording by which llama.cpp's answer is
+// known: an architecture that it has, and one that nobody has.
+func TestUnknownArchitecture(t *testing.T) {
+	if err := start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"llama", "qwen2", "qwen35", "gemma3", "gemma4", "mamba", "deepseek2", "bert", "lfm2", "gpt-oss"} {
+		if !knownArch(name) {
+			t.Errorf("%s is not known", name)
+		}
+	}
+	for _, name := range []string{"", "no-such-thing", "llama\xff", strings.Repeat("x", 1000)} {
+		if knownArch(name) {
+			t.Errorf("%.20q is known", name)
+		}
+	}
+}

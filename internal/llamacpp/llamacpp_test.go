@@ -1,0 +1,196 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// npmWith puts a program in place of npm that "fetches" an archive with these
+// entries, and returns the archive's hash.
+func npmWith(t *testing.T, entries map[string]string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for npm is a shell script")
+	}
+	dir := t.TempDir()
+	var data bytes.Buffer
+	z := gzip.NewWriter(&data)
+	w := tar.NewWriter(z)
+	for name, text := range entries {
+		if err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	z.Close()
+	archive := filepath.Join(dir, "archive")
+	if err := os.WriteFile(archive, data.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\nfor a; do [ \"$last\" = --pack-destination ] && to=$a; last=$a; done\ncp '" + archive + "' \"$to/p.tgz\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	sum, err := integrity(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func pinned(name, sum string) *tree {
+	return &tree{lock: lock{LlamaCPP: "1.2.3", Packages: "4.5.6", SHA512: map[string]string{name: sum}}}
+}
+
+func TestUnpack(t *testing.T) {
+	sum := npmWith(t, map[string]string{"package/bins/x/liba.so": "code", "package/LICENSE": "free"})
+	dir := t.TempDir()
+	if err := pinned("pkg", sum).unpack("pkg", dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"bins/x/liba.so": "code", "LICENSE": "free"} {
+		if got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+// TestUnpackRefuses holds that nothing is unpacked that is not what was pinned
+// or that leads out of the folder.
+func TestUnpackRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		entries map[string]string
+		sum     string // "": that of the archive
+		pkg     string
+		want    string
+	}{
+		{"another archive", map[string]string{"package/a": "x"}, "sha512-AAAA", "pkg", "not what was pinned"},
+		{"an unpinned package", map[string]string{"package/a": "x"}, "", "other", "is not in"},
+		{"a way out", map[string]string{"package/../../evil": "x"}, "", "pkg", "leads out"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			sum := npmWith(t, test.entries)
+			if test.sum != "" {
+				sum = test.sum
+			}
+			dir := filepath.Join(t.TempDir(), "in")
+			err := pinned("pkg", sum).unpack(test.pkg, dir)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+			if list, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "*")); len(list) > 0 {
+				t.Errorf("it left %v", list)
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "evil")); err == nil {
+				t.Error("it wrote outside of its folder")
+			}
+		})
+	}
+}
+
+// TestOnce holds that a folder is complete or not there.
+func TestOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := once(dir, func(tmp string) error {
+		if err := write(filepath.Join(tmp, "half"), strings.NewReader("x")); err != nil {
+			t.Fatal(err)
+		}
+		return os.ErrPermission
+	}); err != os.ErrPermission {
+		t.Errorf("error %v", err)
+	}
+	if list, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*")); len(list) > 0 {
+		t.Errorf("a failure left %v", list)
+	}
+	for range 2 {
+		made := 0
+		if err := once(dir, func(tmp string) error { made++; return write(filepath.Join(tmp, "f"), strings.NewReader("x")) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "f")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTarball holds that the same files make the same archive, and that
+// programs stay programs.
+func TestTarball(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(filepath.Join(dir, "bin", "p"), strings.NewReader("#!/bin/sh\necho hello\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "bin", "p"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	var sums []string
+	for _, name := range []string{"1.tar.gz", "2.tar.gz"} {
+		if err := tarball(filepath.Join(out, name), dir, "top"); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := integrity(filepath.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, sum)
+	}
+	if sums[0] != sums[1] {
+		t.Error("two archives of the same files differ")
+	}
+	cmd := exec.Command("tar", "-xzf", "1.tar.gz")
+	cmd.Dir = out
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if said, err := exec.Command(filepath.Join(out, "top", "bin", "p")).Output(); err != nil || string(said) != "hello\n" {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
+// TestLock holds that everything that a build fetches is pinned, and that no
+// address is in the lock.
+func TestLock(t *testing.T) {
+	tree, err := openTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, sum := range tree.lock.SHA512 {
+		if !strings.HasPrefix(sum, "sha512-") || len(sum) != len("sha512-")+88 {
+			t.Errorf("%s: %q is no SHA-512", name, sum)
+		}
+	}
+	for _, name := range []string{sourcePackage, "@node-llama-cpp/linux-x64", "@node-llama-cpp/linux-arm64"} {
+		if tree.lock.SHA512[name] == "" {
+			t.Errorf("%s is not pinned", name)
+		}
+	}
+	text, err := os.ReadFile(tree.lockPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "://") {
+		t.Error("the lock has an address")
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, s := range []string{"", "a b", "it's $HOME `x` \\ \"y\""} {
+		out, err := exec.Command("sh", "-c", "printf %s "+quote(s)).Output()
+		if err != nil || string(out) != s {
+			t.Errorf("%q is read back as %q, %v", s, out, err)
+		}
+	}
+}
