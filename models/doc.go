@@ -13,6 +13,12 @@
 // Each matrix has standard deviation 1/√(inputs), so that signals keep their
 // size from layer to layer.
 //
+// There is an architecture for each way of keeping what was read: keys and
+// values in all layers, in some, within a window, or shared by several; a
+// latent vector; a recurrent state; nothing. [Architectures] lists them. What
+// else they have in common with the models of that name is the order of
+// things in a layer: sizes are the caller's.
+//
 // # The bundled model
 //
 // [Bundled] is the model that `make run` serves: the file in the folder

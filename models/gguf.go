@@ -74,6 +74,18 @@ func (w *Writer) Int32s(key string, values []int32) {
 	}
 }
 
+// Bools adds a key with an array of truth values.
+func (w *Writer) Bools(key string, values []bool) {
+	w.array(key, vocab.TypeBool, len(values))
+	for _, v := range values {
+		b := byte(0)
+		if v {
+			b = 1
+		}
+		w.keys = append(w.keys, b)
+	}
+}
+
 // Value adds a key with a value as it was read from another file.
 func (w *Writer) Value(key string, v vocab.Value) error {
 	switch v.Type {

@@ -17,22 +17,17 @@ type llama struct {
 	eps, base float32 // of the norms and of the rotary frequencies
 }
 
-// describe writes the keys that say what a model is.
-func (l llama) describe(g *Writer, name string, typ Type) {
-	g.String("general.architecture", "llama")
-	g.String("general.type", "model")
-	g.String("general.name", name)
-	g.Uint32("general.quantization_version", 2)
-	g.Uint32("general.file_type", types[typ].file)
-	g.Uint32("llama.context_length", uint32(l.context))
-	g.Uint32("llama.embedding_length", uint32(l.width))
-	g.Uint32("llama.block_count", uint32(l.layers))
-	g.Uint32("llama.feed_forward_length", uint32(l.ff))
-	g.Uint32("llama.attention.head_count", uint32(l.heads))
-	g.Uint32("llama.attention.head_count_kv", uint32(l.kvHeads))
-	g.Float32("llama.attention.layer_norm_rms_epsilon", l.eps)
-	g.Uint32("llama.rope.dimension_count", uint32(l.width/l.heads))
-	g.Float32("llama.rope.freq_base", l.base)
+// keys writes the keys that say what a model is.
+func (l llama) keys(k keys) {
+	k.num("context_length", l.context)
+	k.num("embedding_length", l.width)
+	k.num("block_count", l.layers)
+	k.num("feed_forward_length", l.ff)
+	k.num("attention.head_count", l.heads)
+	k.num("attention.head_count_kv", l.kvHeads)
+	k.float("attention.layer_norm_rms_epsilon", l.eps)
+	k.num("rope.dimension_count", l.width/l.heads)
+	k.float("rope.freq_base", l.base)
 }
 
 // A namedShape is a tensor of a model; the fastest running dimension, the

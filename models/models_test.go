@@ -49,15 +49,15 @@ func TestRandomIsReproducible(t *testing.T) {
 
 func TestRandomHeader(t *testing.T) {
 	for typ := range types {
-		opt := RandomOptions{Layers: 3, Width: 64, Heads: 4, KVHeads: 2, FF: 96, Context: 777, Type: Type(typ)}
+		opt := RandomOptions{Layers: 3, Width: 256, Heads: 4, KVHeads: 2, FF: 512, Context: 777, Type: Type(typ)}
 		data, g := random(t, opt)
 		if got := g.Str("general.description"); !strings.HasPrefix(got, RandomDescription) {
 			t.Errorf("description %q does not say that the weights are random", got)
 		}
 		for key, want := range map[string]int64{
-			"llama.block_count": 3, "llama.embedding_length": 64, "llama.attention.head_count": 4,
-			"llama.attention.head_count_kv": 2, "llama.feed_forward_length": 96, "llama.context_length": 777,
-			"llama.rope.dimension_count": 16, "llama.vocab_size": 640,
+			"llama.block_count": 3, "llama.embedding_length": 256, "llama.attention.head_count": 4,
+			"llama.attention.head_count_kv": 2, "llama.feed_forward_length": 512, "llama.context_length": 777,
+			"llama.rope.dimension_count": 64, "llama.vocab_size": 640,
 		} {
 			if got, _ := g.Int(key); got != want {
 				t.Errorf("%s: %s is %d, want %d", Type(typ), key, got, want)
@@ -114,6 +114,22 @@ func TestRandomRefuses(t *testing.T) {
 		{RandomOptions{Heads: 4, KVHeads: 3}, "3 KV heads do not divide 4"},
 		{RandomOptions{Width: 48, Type: Q4_0}, "no multiple of the 32"},
 		{RandomOptions{Vocab: "does/not/exist.gguf"}, "no such file"},
+		{RandomOptions{HeadSize: 32}, "the architecture llama takes no option for a head size"},
+		{RandomOptions{Arch: "lama"}, `unknown architecture "lama", expected one of llama, qwen3`},
+		{RandomOptions{Arch: "qwen3", HeadSize: 7}, "head size must be even"},
+		{RandomOptions{Arch: "qwen3moe", Experts: 2, ExpertUsed: 3}, "3 experts are used of 2"},
+		{RandomOptions{Arch: "qwen3moe", Experts: 2000}, "at most 1024"},
+		{RandomOptions{Arch: "gemma3", Window: -1}, "window must be between"},
+		{RandomOptions{Arch: "gemma4", Layers: 2}, "gemma4 takes at least 3 layers"},
+		{RandomOptions{Arch: "deepseek2", HeadSize: 6}, "4 divides, not 6"},
+		{RandomOptions{Arch: "deepseek2", Layers: 27}, "27 layers"},
+		{RandomOptions{Arch: "mamba", Heads: 2}, "the architecture mamba takes no option for heads"},
+		{RandomOptions{Arch: "rwkv7", State: 48}, "heads of 48"},
+		{RandomOptions{Arch: "qwen35", State: 48}, "heads of 48"},
+		{RandomOptions{Arch: "falcon-h1", Width: 96}, "heads of 64"},
+		{RandomOptions{Arch: "bert", Pooling: PoolingLast}, `pooling "last" with the architecture bert, expected one of mean, none, cls, rank`},
+		{RandomOptions{Width: 128, Type: Q4_K_M}, "Q4_K_M needs a width that is a multiple of the 256"},
+		{RandomOptions{Width: 256, FF: 700, Type: Q4_K_M}, "a ff that is a multiple"},
 	} {
 		err := Random(new(bytes.Buffer), c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -386,6 +402,24 @@ func TestQuantise(t *testing.T) {
 	}
 	if zero := Q4_0.Append(nil, make([]float32, 32)); zero[2] != 0x88 {
 		t.Errorf("Q4_0: zeros became %#x", zero[2])
+	}
+}
+
+func TestBrainHalf(t *testing.T) {
+	for _, c := range []struct {
+		x    float32
+		want uint16
+	}{
+		{0, 0}, {1, 0x3f80}, {-2, 0xc000}, {float32(math.Inf(1)), 0x7f80}, {math.MaxFloat32, 0x7f80},
+		{1 + 1.0/256, 0x3f80}, {1 + 3.0/256, 0x3f82}, // ties, to even
+		{1 + 1.1/256, 0x3f81},
+	} {
+		if got := brainHalf(c.x); got != c.want {
+			t.Errorf("brainHalf(%g) = %#04x, want %#04x", c.x, got, c.want)
+		}
+	}
+	if got := brainHalf(math.Float32frombits(0x7f800001)); got&0x7f80 != 0x7f80 || got&0x7f == 0 {
+		t.Errorf("not a number became %#04x", got)
 	}
 }
 

@@ -7,41 +7,61 @@ import (
 	"strings"
 )
 
-// Type is a number format of weights.
+// Type is a number format of weights, or a mixture of formats.
 type Type uint8
 
-// The formats that can be written. The quantised ones keep blocks of 32
-// numbers with a common scale.
+// The types that can be written. Q8_0 and Q4_0 keep blocks of 32 numbers with
+// a common scale, the K-quants blocks of 256 with scales of parts.
+//
+// Q4_K_M is llama.cpp's mixture of that name: Q4_K, and Q6_K for the output
+// and, in half of the layers, for the values and the way down of the
+// feed-forward part. Matrices whose rows are no multiple of 256 are kept in
+// Q8_0, or F16 if they are none of 32 either.
 const (
 	F32 Type = iota
 	F16
 	Q8_0
 	Q4_0
+	BF16
+	Q4_K
+	Q6_K
+	Q4_K_M
 )
 
-// types gives ggml's number of the type, that of a file which mostly holds it,
-// and the size of a block.
+// types gives ggml's number of the type, that of a file which mostly holds it
+// (enum llama_ftype), and the size of a block, 0 for a mixture.
 var types = [...]struct {
 	name         string
 	ggml, file   uint32
 	block, bytes int64
 }{
-	F32:  {"F32", 0, 0, 1, 4},
-	F16:  {"F16", 1, 1, 1, 2},
-	Q8_0: {"Q8_0", 8, 7, 32, 34},
-	Q4_0: {"Q4_0", 2, 2, 32, 18},
+	F32:    {"F32", 0, 0, 1, 4},
+	F16:    {"F16", 1, 1, 1, 2},
+	Q8_0:   {"Q8_0", 8, 7, 32, 34},
+	Q4_0:   {"Q4_0", 2, 2, 32, 18},
+	BF16:   {"BF16", 30, 32, 1, 2},
+	Q4_K:   {"Q4_K", 12, 14, 256, 144},
+	Q6_K:   {"Q6_K", 14, 18, 256, 210},
+	Q4_K_M: {"Q4_K_M", 0, 15, 0, 0},
+}
+
+// TypeNames returns the names of all types.
+func TypeNames() []string {
+	var all []string
+	for _, x := range types {
+		all = append(all, x.name)
+	}
+	return all
 }
 
 // ParseType returns the type of that name, in any case.
 func ParseType(name string) (Type, error) {
-	var all []string
 	for t, x := range types {
 		if strings.EqualFold(x.name, name) {
 			return Type(t), nil
 		}
-		all = append(all, x.name)
 	}
-	return 0, fmt.Errorf("models: unknown type %q, expected one of %s", name, strings.Join(all, ", "))
+	return 0, fmt.Errorf("models: unknown type %q, expected one of %s", name, strings.Join(TypeNames(), ", "))
 }
 
 // String returns ggml's name of the type.
@@ -52,14 +72,18 @@ func (t Type) ggml() uint32 { return types[t].ggml }
 // rowBytes returns the size of a row of n elements.
 func (t Type) rowBytes(n int64) (int64, error) {
 	x := types[t]
+	if x.block == 0 {
+		return 0, fmt.Errorf("%s is a mixture of types, not one for a tensor", x.name)
+	}
 	if n%x.block != 0 {
 		return 0, fmt.Errorf("a row of %d elements is no multiple of the %d in a block of %s", n, x.block, x.name)
 	}
 	return n / x.block * x.bytes, nil
 }
 
-// Append appends row in format t to dst, rounded as ggml's reference does. The
-// length of row must be a multiple of the block (32 for the quantised types).
+// Append appends row in format t to dst; F16, BF16, Q8_0 and Q4_0 are rounded as
+// ggml's reference does. The length of row must be a multiple of the block. It
+// panics for a mixture.
 func (t Type) Append(dst []byte, row []float32) []byte {
 	switch t {
 	case F32:
@@ -78,6 +102,20 @@ func (t Type) Append(dst []byte, row []float32) []byte {
 		for ; len(row) >= 32; row = row[32:] {
 			dst = appendQ4(dst, (*[32]float32)(row))
 		}
+	case BF16:
+		for _, x := range row {
+			dst = binary.LittleEndian.AppendUint16(dst, brainHalf(x))
+		}
+	case Q4_K:
+		for ; len(row) >= 256; row = row[256:] {
+			dst = appendQ4K(dst, (*[256]float32)(row))
+		}
+	case Q6_K:
+		for ; len(row) >= 256; row = row[256:] {
+			dst = appendQ6K(dst, (*[256]float32)(row))
+		}
+	default:
+		panic("models: " + t.String() + " is no type of a tensor")
 	}
 	return dst
 }
@@ -146,6 +184,15 @@ func half(x float32) uint16 {
 		return sign + uint16(roundShift(frac|1<<23, uint(-1-exp)))
 	}
 	return sign
+}
+
+// brainHalf returns the upper half of x, rounded to nearest, ties to even.
+func brainHalf(x float32) uint16 {
+	b := math.Float32bits(x)
+	if x != x {
+		return uint16(b>>16) | 0x40 // rounding must not make it an infinity
+	}
+	return uint16(roundShift(b, 16))
 }
 
 // roundShift shifts right, rounding to nearest, ties to even. A carry into the

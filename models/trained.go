@@ -38,7 +38,8 @@ func WriteTrained(path, weights string, opt TrainedOptions) error {
 		return fmt.Errorf("models: %s: %w", weights, err)
 	}
 	g := new(Writer)
-	shape.describe(g, opt.Name, opt.Type)
+	describeModel(g, "llama", opt.Name, opt.Type)
+	shape.keys(keys{g, "llama"})
 	g.String("general.description", opt.Description)
 	g.String("general.license", opt.License)
 	tokens, err := g.copyVocab(from, opt.Vocab)
@@ -46,14 +47,20 @@ func WriteTrained(path, weights string, opt TrainedOptions) error {
 		return err
 	}
 	g.Uint32("llama.vocab_size", uint32(tokens))
-	for _, n := range shape.tensors(int64(tokens), true) {
+	list := shape.tensors(int64(tokens), true)
+	var names []string
+	for _, n := range list {
+		names = append(names, n.name)
+	}
+	pick := typePicker(opt.Type, names)
+	for _, n := range list {
 		data, err := t.data(n)
 		if err != nil {
 			return fmt.Errorf("models: %s: %w", weights, err)
 		}
-		typ := opt.Type
-		if len(n.shape) == 1 {
-			typ = F32
+		typ := F32
+		if len(n.shape) > 1 {
+			typ = pick(n.name, n.shape[0])
 		}
 		next := func(row []float32) {
 			for i := range row {

@@ -171,7 +171,7 @@ func TestCompletion(t *testing.T) {
 		{"generate --flash-attention ", "auto\non\noff\n:4\n"},
 		{"serve --model ", "gguf\n:8\n"},
 		{"inspect ", "gguf\n:8\n"},
-		{"mkmodel --type ", "F32\nF16\nQ8_0\nQ4_0\n:4\n"},
+		{"mkmodel --type ", "F32\nF16\nQ8_0\nQ4_0\nBF16\nQ4_K\nQ6_K\nQ4_K_M\n:4\n"},
 	} {
 		out, _, err := run(t, append([]string{"__complete"}, strings.Split(test.line, " ")...)...)
 		if err != nil || out != test.want {
