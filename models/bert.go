@@ -140,39 +140,35 @@ func (c *bertConfig) check() error {
 }
 
 // describe writes the keys that say what the model is.
-func (c *bertConfig) describe(g *Writer, opt BERTOptions, pooling uint32) {
-	g.String("general.architecture", "bert")
-	g.String("general.type", "model")
-	g.String("general.name", opt.Name)
-	g.Uint32("general.quantization_version", 2)
-	g.Uint32("general.file_type", types[opt.Type].file)
-	g.Uint32("bert.context_length", uint32(c.Positions))
-	g.Uint32("bert.embedding_length", uint32(c.Width))
-	g.Uint32("bert.block_count", uint32(c.Layers))
-	g.Uint32("bert.feed_forward_length", uint32(c.FF))
-	g.Uint32("bert.attention.head_count", uint32(c.Heads))
-	g.Float32("bert.attention.layer_norm_epsilon", c.Eps)
-	g.Bool("bert.attention.causal", false)
-	g.Uint32("bert.pooling_type", pooling)
+func (c *bertConfig) describe(g *Writer, opt BERTOptions, pooling Pooling) {
+	describeModel(g, "bert", opt.Name, opt.Type)
+	k := keys{g, "bert"}
+	k.num("context_length", c.Positions)
+	k.num("embedding_length", c.Width)
+	k.num("block_count", c.Layers)
+	k.num("feed_forward_length", c.FF)
+	k.num("attention.head_count", c.Heads)
+	k.float("attention.layer_norm_epsilon", c.Eps)
+	k.flag("attention.causal", false)
+	k.num("pooling_type", poolingTypes[pooling])
 	g.Uint32("tokenizer.ggml.token_type_count", uint32(c.Types))
 }
 
-// poolings are llama.cpp's numbers (enum llama_pooling_type) of the modes that
-// a file of sentence-transformers can turn on.
-var poolings = map[string]uint32{
-	"pooling_mode_mean_tokens": 1,
-	"pooling_mode_cls_token":   2,
-	"pooling_mode_lasttoken":   3,
+// bertPoolings are the modes that a file of sentence-transformers can turn on.
+var bertPoolings = map[string]Pooling{
+	"pooling_mode_mean_tokens": PoolingMean,
+	"pooling_mode_cls_token":   PoolingCLS,
+	"pooling_mode_lasttoken":   PoolingLast,
 }
 
 // readPooling returns how the vectors of a text's tokens become one.
-func readPooling(folder string) (uint32, error) {
+func readPooling(folder string) (Pooling, error) {
 	var modules []struct {
 		Type string `json:"type"`
 		Path string `json:"path"`
 	}
 	if err := readJSON(folder, "modules.json", &modules); err != nil {
-		return 0, err
+		return "", err
 	}
 	at := filepath.Join(folder, "modules.json")
 	where := ""
@@ -181,20 +177,20 @@ func readPooling(folder string) (uint32, error) {
 		case "Transformer", "Normalize":
 		case "Pooling":
 			if where != "" || !filepath.IsLocal(m.Path) {
-				return 0, fmt.Errorf("models: %s: %q is no folder of the only part that pools", at, m.Path)
+				return "", fmt.Errorf("models: %s: %q is no folder of the only part that pools", at, m.Path)
 			}
 			where = m.Path
 		default:
-			return 0, fmt.Errorf("models: %s: a part of type %s, which the architecture bert does not have", at, m.Type)
+			return "", fmt.Errorf("models: %s: a part of type %s, which the architecture bert does not have", at, m.Type)
 		}
 	}
 	if where == "" {
-		return 0, fmt.Errorf("models: %s: no part of type Pooling", at)
+		return "", fmt.Errorf("models: %s: no part of type Pooling", at)
 	}
 	var modes map[string]any
 	name := filepath.Join(where, "config.json")
 	if err := readJSON(folder, name, &modes); err != nil {
-		return 0, err
+		return "", err
 	}
 	var on []string
 	for _, key := range slices.Sorted(maps.Keys(modes)) {
@@ -205,14 +201,14 @@ func readPooling(folder string) (uint32, error) {
 	if mode, ok := modes["pooling_mode"].(string); ok && len(on) == 0 { // newer files name it
 		on = map[string][]string{"mean": {"pooling_mode_mean_tokens"}, "cls": {"pooling_mode_cls_token"}, "lasttoken": {"pooling_mode_lasttoken"}}[mode]
 	}
-	if len(on) != 1 || poolings[on[0]] == 0 {
-		return 0, fmt.Errorf("models: %s: pools by %v, want one of mean, cls and last token", filepath.Join(folder, name), on)
+	if len(on) != 1 || bertPoolings[on[0]] == "" {
+		return "", fmt.Errorf("models: %s: pools by %v, want one of mean, cls and last token", filepath.Join(folder, name), on)
 	}
-	return poolings[on[0]], nil
+	return bertPoolings[on[0]], nil
 }
 
-// bertTensors names the tensors outside of the layers, and those of a layer,
-// in a folder and in GGUF.
+// The names of the tensors outside of the layers, and of those of a layer, in a
+// folder and in GGUF.
 var (
 	bertOuter = [][2]string{
 		{"embeddings.word_embeddings", "token_embd"},
@@ -253,6 +249,20 @@ func (c *bertConfig) shape(name string) (weight []int64, bias int64) {
 	return []int64{width}, width // a norm
 }
 
+// names returns the names of all tensors in a folder and in GGUF, without the
+// endings .weight and .bias.
+func (c *bertConfig) names(prefix string) (out [][2]string) {
+	for _, n := range bertOuter {
+		out = append(out, [2]string{prefix + n[0], n[1]})
+	}
+	for i := range c.Layers {
+		for _, n := range bertLayer {
+			out = append(out, [2]string{fmt.Sprintf("%sencoder.layer.%d.%s", prefix, i, n[0]), fmt.Sprintf("blk.%d.%s", i, n[1])})
+		}
+	}
+	return out
+}
+
 // addTensors adds all tensors. One that is left over and is not known to be
 // of no use here is an error: it would be missing from what is computed.
 func (c *bertConfig) addTensors(g *Writer, stored *tensorFile, typ Type) error {
@@ -260,36 +270,35 @@ func (c *bertConfig) addTensors(g *Writer, stored *tensorFile, typ Type) error {
 	if _, ok := stored.header["bert.embeddings.word_embeddings.weight"]; ok {
 		prefix = "bert." // models that were trained with a head
 	}
+	names := c.names(prefix)
+	var weights []string
+	for _, n := range names {
+		weights = append(weights, n[1]+".weight")
+	}
+	pick := typePicker(typ, weights)
 	used := map[string]bool{}
-	add := func(from, to string) error {
-		weight, bias := c.shape(to[strings.LastIndexByte(to, '.')+1:])
-		one := func(suffix string, shape []int64) error {
-			rows, err := stored.rows(from+suffix, shape)
-			if err != nil {
-				return err
-			}
-			used[from+suffix] = true
-			t := F32
-			if len(shape) == 2 && to != "position_embd" && to != "token_types" { // those are added to others as they are
-				t = typ
-			}
-			return g.Tensor(to+suffix, t, shape, rows)
-		}
-		if err := one(".weight", weight); err != nil || bias == 0 {
+	add := func(from, to string, shape []int64) error {
+		rows, err := stored.rows(from, shape)
+		if err != nil {
 			return err
 		}
-		return one(".bias", []int64{bias})
+		used[from] = true
+		t := F32
+		if len(shape) == 2 && to != "position_embd.weight" && to != "token_types.weight" { // those are added to others as they are
+			t = pick(to, shape[0])
+		}
+		return g.Tensor(to, t, shape, rows)
 	}
-	for _, n := range bertOuter {
-		if err := add(prefix+n[0], n[1]); err != nil {
+	for _, n := range names {
+		weight, bias := c.shape(n[1][strings.LastIndexByte(n[1], '.')+1:])
+		if err := add(n[0]+".weight", n[1]+".weight", weight); err != nil {
 			return err
 		}
-	}
-	for i := range c.Layers {
-		for _, n := range bertLayer {
-			if err := add(fmt.Sprintf("%sencoder.layer.%d.%s", prefix, i, n[0]), fmt.Sprintf("blk.%d.%s", i, n[1])); err != nil {
-				return err
-			}
+		if bias == 0 {
+			continue
+		}
+		if err := add(n[0]+".bias", n[1]+".bias", []int64{bias}); err != nil {
+			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(stored.header)) {

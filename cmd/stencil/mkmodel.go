@@ -81,6 +81,7 @@ Q4_K_M is a mixture of Q4_K and Q6_K; width and ff must be multiples of 256.`,
 	completeFlag(cmd, "type", words(models.TypeNames()...))
 	completeFlag(cmd, "pooling", poolings)
 	completeFlag(cmd, "vocab", modelFiles)
+	convertFrom(cmd)
 	return cmd
 }
 
