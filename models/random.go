@@ -242,7 +242,6 @@ type tensorList struct {
 	opt    RandomOptions
 	tokens int64
 	list   []randomTensor
-	failed error
 }
 
 type randomTensor struct {

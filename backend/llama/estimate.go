@@ -2,16 +2,17 @@ package llama
 
 import (
 	"fmt"
+	"slices"
 
 	"stencil/backend"
 )
 
 // Estimate is the memory that a model and one context over it will take, in
-// bytes. Weights is exact; Compute is an upper estimate for the families of
-// transformers, too small for others only by what their state takes.
+// bytes. Weights and Cache are what llama.cpp allocates; Compute is an upper
+// estimate, within twice of what it is where that is much.
 type Estimate struct {
 	Weights int64 // all tensors
-	Cache   int64 // keys and values of all cells
+	Cache   int64 // keys and values of all cells, recurrent states of all sequences
 	Compute int64 // intermediate results of the largest micro-batch
 	Output  int64 // rows of logits, one a sequence
 }
@@ -73,6 +74,15 @@ const (
 	microBatch = 512 // largest that the shim asks for
 )
 
+// microBatch returns the most tokens that go through the model at a time. A
+// model that reads texts as a whole takes each in one piece.
+func (f *file) microBatch(p backend.ContextParams) int64 {
+	if f.readsWhole() {
+		return int64(p.MaxBatch)
+	}
+	return int64(min(p.MaxBatch, microBatch))
+}
+
 // roundedCells returns the cells that a context asked for as p gets.
 func roundedCells(p backend.ContextParams) int64 {
 	return (int64(p.Size) + cellBlock - 1) / cellBlock * cellBlock
@@ -81,8 +91,12 @@ func roundedCells(p backend.ContextParams) int64 {
 // scoreBytes returns what the attention scores of the largest micro-batch take
 // where they are written out, without flash attention.
 func (f *file) scoreBytes(p backend.ContextParams) int64 {
-	heads := max(f.number("attention.head_count"), 1)
-	return int64(min(p.MaxBatch, microBatch)) * roundedCells(p) * heads * 4
+	n := f.microBatch(p)
+	seen := roundedCells(p)
+	if f.readsWhole() {
+		seen = n
+	}
+	return n * seen * f.number("attention.head_count") * 4
 }
 
 // maxScores is the most that the automatic choice spends on attention scores,
@@ -104,49 +118,126 @@ func (f *file) withFlash(p backend.ContextParams) backend.ContextParams {
 }
 
 func (f *file) estimate(p backend.ContextParams) Estimate {
-	layers, width := f.number("block_count"), f.number("embedding_length")
-	heads := max(f.number("attention.head_count"), 1)
-	keyLen, valueLen := f.number("attention.key_length"), f.number("attention.value_length")
-	if keyLen == 0 {
-		keyLen = width / heads
-	}
-	if valueLen == 0 {
-		valueLen = width / heads
-	}
-	kvHeads := f.perLayer("attention.head_count_kv", layers)
-	if _, ok := f.header.Get(f.arch + ".attention.head_count_kv"); !ok {
-		kvHeads = f.perLayer("attention.head_count", layers)
-	}
 	var tokens int64
 	if v, ok := f.header.Get("tokenizer.ggml.tokens"); ok {
 		tokens = int64(v.Len())
 	}
-	cells := roundedCells(p)
 	ct := cacheTypes[p.CacheType]
 	if ct.block == 0 { // unknown; NewContext refuses it
 		ct.block, ct.bytes = 1, 2
 	}
-
-	e := Estimate{Weights: f.weights}
-	e.Cache = cells * kvHeads * (keyLen + valueLen) / ct.block * ct.bytes
-	e.Output = int64(p.MaxSeqs) * tokens * 4
-
-	// ggml's allocator reuses memory, so what counts is the largest set of
-	// tensors alive at one time: the logits of a whole micro-batch at the end,
-	// or a layer's attention or feed-forward part beside the residual stream.
-	n := int64(min(p.MaxBatch, microBatch))
-	ff := f.number("feed_forward_length")
-	if used := f.number("expert_used_count"); used > 0 {
-		ff = max(ff, used*max(f.number("expert_feed_forward_length"), ff))
+	cells := cellParams{
+		cells: roundedCells(p), seqs: int64(p.MaxSeqs), batch: f.microBatch(p),
+		block: ct.block, bytes: ct.bytes, flash: p.FlashAttention != backend.FlashOff, swaFull: swaFull,
 	}
-	mask := n * cells * (4 + 2) // F32, and F16 for flash attention
-	logits := n * (tokens + 2*width) * 4
-	feed := n * (3*ff + 3*width) * 4
-	attention := n * (4*width + 3*heads*keyLen) * 4
-	if p.FlashAttention == backend.FlashOff {
-		attention += f.scoreBytes(p)
+	return Estimate{
+		Weights: f.weights,
+		Cache:   f.cacheBytes(cells),
+		Compute: f.computeBytes(p, cells, tokens),
+		Output:  int64(p.MaxSeqs) * tokens * 4,
 	}
-	books := cells * 64 // positions and the set of sequences of each cell
-	e.Compute = max(logits, feed, attention) + mask + books + 8<<20
-	return e
+}
+
+// computeBytes returns what the intermediate results of the largest micro-batch
+// take. ggml's allocator reuses memory, so what counts is the largest set of
+// tensors alive at one time: the logits of the whole micro-batch at the end, or
+// one part of a layer beside the residual stream. The numbers of vectors in
+// each part were read off llama.cpp's log, on models made so that the part is
+// the largest (recorded in TestRecorded); fragments between tensors are why some
+// are higher than the graph says.
+func (f *file) computeBytes(p backend.ContextParams, c cellParams, tokens int64) int64 {
+	n := (c.batch + c.seqs - 1) / c.seqs * c.seqs // as many of each sequence
+	width, ff := f.number("embedding_length"), f.number("feed_forward_length")
+	heads := f.number("attention.head_count")
+	keyLen, valueLen := f.headSizes()
+	layers := f.kept(c)
+
+	// Masks stand before everything else, so what is freed of them is rarely
+	// of use. There is one for each kind of layers with cells.
+	var masks, columns int64
+	attends, slides := false, false
+	for _, l := range layers {
+		attends = attends || l.keys > 0 && !l.sliding
+		slides = slides || l.keys > 0 && l.sliding
+		if !c.flash {
+			columns = max(columns, l.values*8) // where each value of a token goes
+		}
+	}
+	seen, maskBytes := c.cells, int64(2)
+	if f.readsWhole() {
+		seen, attends = n, true
+	}
+	if !c.flash {
+		maskBytes = 4
+	}
+	for _, kind := range []bool{attends, slides} {
+		if kind {
+			masks += n * (seen*maskBytes + columns)
+		}
+	}
+
+	query := heads * max(keyLen, valueLen, f.number("attention.key_length_swa"))
+	attention := 4*width + 3*query
+	if f.readsWhole() {
+		attention += 2 * width // keys and values, which no cells take
+	}
+	feed := f.feedNumbers(ff) + 5*width
+	perLayer := f.number("embedding_length_per_layer_input") * int64(len(layers)) * 2
+	sizes := []int64{
+		(tokens + 6*width) * 4 * n,
+		(feed + perLayer) * 4 * n,
+		(attention + perLayer) * 4 * n,
+		f.stateWork()*4*n + 2*c.seqs*f.stateNumbers()*4,
+	}
+	if f.readsWhole() {
+		sizes[0] = 0 // an embedding, no logits
+	}
+	if !c.flash {
+		sizes[2] += f.scoreBytes(p)
+	}
+	books := c.cells * 64 // positions and the set of sequences of each cell
+	return slices.Max(sizes) + masks + books + 1<<20
+}
+
+// feedNumbers returns how many numbers a token's feed-forward part of inner
+// size ff has alive at a time, beside the residual stream.
+func (f *file) feedNumbers(ff int64) int64 {
+	// A gate, what it gates, and their product; without a gate one less.
+	parts := int64(3)
+	for _, t := range f.header.Tensors {
+		if t.Name == "blk.0.ffn_up.weight" && len(t.Shape) == 2 && t.Shape[1] == ff {
+			parts = 2
+		}
+	}
+	for _, t := range f.header.Tensors {
+		if t.Name == "blk.0.ffn_gate.weight" {
+			parts = 3
+		}
+	}
+	dense := parts * ff
+	used := f.number("expert_used_count")
+	if used == 0 {
+		return dense
+	}
+	inner := f.numberOr("expert_feed_forward_length", ff)
+	shared := max(f.number("expert_shared_count")*inner, f.number("expert_shared_feed_forward_length"))
+	experts := used*(3*inner+f.number("embedding_length")) + 3*shared + 4*f.number("expert_count")
+	return max(dense, experts)
+}
+
+// stateWork returns how many numbers a token has alive in a layer with a
+// recurrent state.
+func (f *file) stateWork() int64 {
+	width, inner := f.number("embedding_length"), f.number("ssm.inner_size")
+	switch {
+	case f.has("wkv.head_size"):
+		return 20 * width // the residual stream mixed with its last token, in six ways, twice
+	case f.has("shortconv.l_cache"):
+		return 12 * width
+	case f.has("kda.head_dim"):
+		inner = f.number("attention.head_count") * f.number("kda.head_dim")
+		return 4*3*inner + 2*inner + 3*width
+	}
+	conv := inner + 2*f.number("ssm.group_count")*f.number("ssm.state_size")
+	return 4*conv + 2*inner + 3*width
 }

@@ -5,90 +5,23 @@ package llama
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"stencil/backend"
 	"stencil/models"
-	"stencil/vocab"
 )
-
-// mamba writes a random-weight model with recurrent state in place of a cache.
-func mamba(t *testing.T, layers int, width int64) string {
-	t.Helper()
-	const conv, state, rank = 4, 16, 8
-	inner := 2 * width
-	tiny := randomModel(t, models.RandomOptions{Layers: 1, Width: 32}) // for its vocabulary
-	g, err := vocab.OpenGGUF(tiny)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens, _ := g.Get("tokenizer.ggml.tokens")
-	w := new(models.Writer)
-	w.String("general.architecture", "mamba")
-	for key, n := range map[string]int64{
-		"context_length": 4096, "embedding_length": width, "block_count": int64(layers), "feed_forward_length": 0,
-		"attention.head_count": 0, "ssm.conv_kernel": conv, "ssm.inner_size": inner, "ssm.state_size": state, "ssm.time_step_rank": rank,
-	} {
-		w.Uint32("mamba."+key, uint32(n))
-	}
-	w.Float32("mamba.attention.layer_norm_rms_epsilon", 1e-5)
-	for _, p := range g.Pairs {
-		if strings.HasPrefix(p.Key, "tokenizer.") {
-			if err := w.Value(p.Key, p.Value); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	rng := rand.New(rand.NewPCG(1, 1))
-	add := func(name string, mean, std float64, shape ...int64) {
-		err := w.Tensor(name, models.F32, shape, func(row []float32) {
-			for i := range row {
-				row[i] = float32(mean + rng.NormFloat64()*std)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	from := func(n int64) float64 { return 1 / math.Sqrt(float64(n)) }
-	add("token_embd.weight", 0, 0.5, width, int64(tokens.Len()))
-	for i := range layers {
-		at := fmt.Sprintf("blk.%d.", i)
-		add(at+"attn_norm.weight", 1, 0, width)
-		add(at+"ssm_in.weight", 0, from(width), width, 2*inner)
-		add(at+"ssm_conv1d.weight", 0, 0.5, conv, inner)
-		add(at+"ssm_conv1d.bias", 0, 0, inner)
-		add(at+"ssm_x.weight", 0, from(inner), inner, rank+2*state)
-		add(at+"ssm_dt.weight", 0, from(rank), rank, inner)
-		add(at+"ssm_dt.bias", -2, 0.1, inner)
-		add(at+"ssm_a", -1, 0.1, state, inner)
-		add(at+"ssm_d", 1, 0, inner)
-		add(at+"ssm_out.weight", 0, from(inner), inner, width)
-	}
-	add("output_norm.weight", 1, 0, width)
-	path := filepath.Join(t.TempDir(), "mamba.gguf")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := w.Write(f, nil); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // TestRecurrent holds what the interface says about models that forget all or
 // nothing.
 func TestRecurrent(t *testing.T) {
-	m := load(t, mamba(t, 2, 64), LoadOptions{})
+	for _, arch := range []string{"mamba", "rwkv7", "qwen35", "lfm2", "granitehybrid", "falcon-h1"} {
+		t.Run(arch, func(t *testing.T) { testRecurrent(t, arch) })
+	}
+}
+
+func testRecurrent(t *testing.T, arch string) {
+	m := load(t, randomModel(t, models.RandomOptions{Arch: arch}), LoadOptions{})
 	c := newCtx(t, m, backend.ContextParams{MaxSeqs: 4})
 	fresh := newCtx(t, m, backend.ContextParams{})
 	direct := func(tokens ...int32) []float32 {
@@ -125,7 +58,7 @@ func TestRecurrent(t *testing.T) {
 // TestRecurrentAbort holds that a stopped decode leaves a sequence that is
 // either as it was or empty, and that SeqLen says which.
 func TestRecurrentAbort(t *testing.T) {
-	m := load(t, mamba(t, 8, 128), LoadOptions{})
+	m := load(t, randomModel(t, models.RandomOptions{Arch: "mamba", Layers: 8, Width: 128}), LoadOptions{})
 	c := newCtx(t, m, backend.ContextParams{MaxSeqs: 2, MaxBatch: 2048, Size: 4096})
 	start := someTokens(m, 10, 1)
 	feed(t, c, 0, start...)
