@@ -139,24 +139,6 @@ func (f *file) number(key string) int64 {
 	return most
 }
 
-// perLayer returns the sum over the layers of a key that is either one number
-// for all or an array.
-func (f *file) perLayer(key string, layers int64) int64 {
-	v, ok := f.header.Get(f.arch + "." + key)
-	if !ok {
-		return 0
-	}
-	if n, ok := v.Int(); ok {
-		return n * layers
-	}
-	var sum int64
-	for i := range v.Len() {
-		n, _ := v.At(i).Int()
-		sum += n
-	}
-	return sum
-}
-
 // info describes the model as far as the header goes.
 func (f *file) info() backend.Info {
 	g := f.header
