@@ -135,10 +135,10 @@ const (
 
 // ContextParams sizes a context. Zero fields mean the default.
 type ContextParams struct {
-	Size           int            // cells of the KV cache, shared by all sequences; default min(trained length, 4096)
+	Size           int            // cells of the KV cache, shared by all sequences; default the trained length, as far as memory allows
 	MaxSeqs        int            // default 1
 	MaxBatch       int            // entries of one batch; default 512, at most Size
-	Threads        int            // threads of a one-token decode; default one less than the cores, at least 1
+	Threads        int            // threads of a one-token decode, at most; default the cores, fewer while other programs use them
 	BatchThreads   int            // threads of a larger batch; default Threads
 	CacheType      CacheType      // default CacheF16
 	FlashAttention FlashAttention // default FlashAuto

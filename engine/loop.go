@@ -379,7 +379,7 @@ func (l *loop) decodeFailed(err error) {
 	}
 	switch {
 	case errors.Is(err, backend.ErrAborted):
-	case errors.Is(err, backend.ErrNoSlot) && l.slots.evict():
+	case errors.Is(err, backend.ErrNoSlot) && l.makeRoom():
 	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
 		l.preempt(l.active[len(l.active)-1])
 	default:
@@ -389,6 +389,13 @@ func (l *loop) decodeFailed(err error) {
 		}
 		l.settle(l.inBatch)
 	}
+}
+
+// makeRoom finds cells for a batch that did not fit: new ones as long as those
+// are cheap, else those of prompts that are only kept for reuse, else new ones.
+func (l *loop) makeRoom() bool {
+	grower, _ := l.context.(backend.Grower)
+	return grower != nil && grower.Grow(false) || l.slots.evict() || grower != nil && grower.Grow(true)
 }
 
 // preempt takes the slot of the sequence that has run for the shortest time

@@ -38,7 +38,7 @@ func TestBadRequests(t *testing.T) {
 		{`{"prompt": ["x"]}`, "invalid_value", "prompt", "prompt must be a string, not an array"},
 		{`{"prompt": "a", "prompt": "b"}`, "duplicate_field", "prompt", "the field prompt is given twice"},
 		{`{"prompt": "x", "messages": [{"role": "user", "content": "x"}]}`, "invalid_value", "prompt", "prompt and messages exclude each other"},
-		{`{"prompt": "` + strings.Repeat("x1", 40) + `"}`, "context_length_exceeded", "prompt", "the prompt has 80 tokens, the context holds 64 with at least one to generate"},
+		{`{"prompt": "` + strings.Repeat("x1", 40) + `"}`, "context_length_exceeded", "prompt", "the prompt has 80 tokens, the context holds 64 with at least one to generate; the server's flag --context sets it"},
 		{`{"messages": []}`, "invalid_value", "messages", "messages must not be empty"},
 		{`{"messages": 5}`, "invalid_value", "messages", "messages must be an array, not 5"},
 		{`{"messages": [5]}`, "invalid_json", "messages[0]", "messages[0] must be a JSON object"},

@@ -275,11 +275,14 @@ func describe(err error) failure {
 		return f
 	case errors.As(err, &prompt):
 		return with(fail(bad, typeInvalid, "prompt", "context_length_exceeded"),
-			fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate", prompt.Prompt, prompt.Limit), nil)
+			tooLong(prompt), nil)
 	case errors.As(err, &conversation) && conversation.Refused:
 		return with(fail(bad, typeInvalid, "messages", "refused_by_template"), "the model's chat template refuses this conversation: "+conversation.Message, nil)
 	case errors.As(err, &conversation):
 		return with(fail(bad, typeInvalid, "messages", "chat_template_failed"), "the model's chat template can't write this conversation: "+conversation.Message, nil)
+	case errors.Is(err, backend.ErrNoSlot):
+		return with(fail(http.StatusServiceUnavailable, typeServer, "", "out_of_memory"),
+			"the machine has no memory left for a longer context; the server's flags --context and --parallel limit what is asked of it", nil)
 	case errors.Is(err, engine.ErrEmptyPrompt):
 		return with(fail(bad, typeInvalid, "prompt", "empty_prompt"), "the prompt is empty, and this model needs at least one token to start from", nil)
 	case errors.As(err, &option):
@@ -363,6 +366,11 @@ func describeReason(r *asking.FailureReason) failure {
 	return f
 }
 
+// tooLong says that a prompt does not fit, and what would change that.
+func tooLong(e *engine.ContextError) string {
+	return fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate; the server's flag --context sets it", e.Prompt, e.Limit)
+}
+
 // describeNoRoom is describe for a run without an answer because its tokens were
 // too few.
 func describeNoRoom(err error) failure {
@@ -376,7 +384,7 @@ func describeNoRoom(err error) failure {
 		f.body.Minimum = budget.Minimum
 	case errors.As(err, &prompt):
 		param, code = "query", "context_length_exceeded"
-		f.body.Message = fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate", prompt.Prompt, prompt.Limit)
+		f.body.Message = tooLong(prompt)
 	default:
 		f.body.Message = "bounds.tokens were used up before there was an answer"
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"stencil/backend"
@@ -22,16 +23,20 @@ type cContext struct {
 	model *model
 	ptr   *C.struct_stencil_ctx
 	p     backend.ContextParams
-	size  int // cells, rounded up by llama.cpp
+	size  int // most cells that it may have
+	cells int // those that it has, rounded up by llama.cpp
 	abort *abortFlag
 	pin   runtime.Pinner
+	load  *loadMeter
+	using int    // threads of one-token decodes at present
 	watch *watch // of the context.Context of the last Decode
 
-	lens []int32 // tokens in each sequence
-	next []int32 // scratch of Batch.Check
-	row  *float32
-	rows int
-	n    int // vocabulary
+	lens   []int32   // tokens in each sequence
+	tokens [][]int32 // which they are; -1 where that is not known
+	next   []int32   // scratch of Batch.Check
+	row    *float32
+	rows   int
+	n      int // vocabulary
 }
 
 var _ backend.Context = (*cContext)(nil)
@@ -114,15 +119,16 @@ func (c *cContext) unwatch() {
 func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 	c := &cContext{
 		model: m, p: p, n: m.vocab.Len(),
-		abort: new(abortFlag),
-		lens:  make([]int32, p.MaxSeqs),
-		next:  make([]int32, p.MaxSeqs),
+		abort:  new(abortFlag),
+		lens:   make([]int32, p.MaxSeqs),
+		tokens: make([][]int32, p.MaxSeqs),
+		next:   make([]int32, p.MaxSeqs),
 	}
 	c.abort.running.Store(1) // above aborted, for graphs that run outside Decode
 	c.pin.Pin(c.abort)
 	var cerr C.struct_stencil_error
 	cp := &C.struct_stencil_ctx_params{
-		n_ctx:           C.int32_t(p.Size),
+		n_ctx:           C.int32_t(m.file.firstCells(p)),
 		n_batch:         C.int32_t(p.MaxBatch),
 		n_seq_max:       C.int32_t(p.MaxSeqs),
 		n_threads:       C.int32_t(p.Threads),
@@ -143,20 +149,32 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 		c.pin.Unpin()
 		return nil, fmt.Errorf("llama: context: %w: %q does not write one token after another", backend.ErrArchitecture, m.info.Architecture)
 	}
-	c.size = int(C.stencil_n_ctx(c.ptr))
+	c.cells = int(C.stencil_n_ctx(c.ptr))
+	c.size = max(c.cells, int(roundedCells(p)))
 	c.p.MaxBatch = int(c.ptr.max_batch)
-	if n := len(m.loras); n > 0 {
-		adapters, scales := make([]*C.struct_llama_adapter_lora, n), make([]C.float, n)
-		for i, l := range m.loras {
-			adapters[i], scales[i] = l.ptr, l.scale
-		}
-		if !C.stencil_set_lora(c.ptr, &adapters[0], &scales[0], C.size_t(n)) {
-			C.stencil_ctx_free(c.ptr)
-			c.pin.Unpin()
-			return nil, errors.New("llama: context: a LoRA adapter cannot be applied")
-		}
+	if err := c.applyLoRA(); err != nil {
+		C.stencil_ctx_free(c.ptr)
+		c.pin.Unpin()
+		return nil, err
 	}
+	c.load = newLoadMeter()
 	return c, nil
+}
+
+// applyLoRA puts the model's adapters in force.
+func (c *cContext) applyLoRA() error {
+	n := len(c.model.loras)
+	if n == 0 {
+		return nil
+	}
+	adapters, scales := make([]*C.struct_llama_adapter_lora, n), make([]C.float, n)
+	for i, l := range c.model.loras {
+		adapters[i], scales[i] = l.ptr, l.scale
+	}
+	if !C.stencil_set_lora(c.ptr, &adapters[0], &scales[0], C.size_t(n)) {
+		return errors.New("llama: context: a LoRA adapter cannot be applied")
+	}
+	return nil
 }
 
 var flashTypes = map[backend.FlashAttention]C.int32_t{
@@ -185,6 +203,7 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
 	c.rows = 0 // llama.cpp writes over the rows from here on
+	c.chooseThreads()
 
 	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
 		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)))
@@ -194,6 +213,9 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 				c.lens[s] = end
 			}
 		}
+		for i, s := range b.Seqs {
+			c.tokens[s] = append(c.tokens[s], b.Tokens[i])
+		}
 		c.row, c.rows = (*float32)(c.ptr.logits), b.Rows()
 		return nil
 	}
@@ -202,7 +224,7 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 	case status == C.STENCIL_ABORTED:
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	case status == C.STENCIL_NO_SLOT:
-		return fmt.Errorf("%w: %d entries, %d cells in all", backend.ErrNoSlot, b.Len(), c.size)
+		return fmt.Errorf("%w: %d entries, %d cells in all", backend.ErrNoSlot, b.Len(), c.cells)
 	case status == C.STENCIL_EXCEPTION:
 		return fmt.Errorf("llama: decode: %s", C.GoString(&c.ptr.err.text[0]))
 	case status == -1:
@@ -242,8 +264,18 @@ func (c *cContext) unmark(seqs []int32) {
 // resync asks llama.cpp how long the sequences are.
 func (c *cContext) resync() {
 	for s := range c.lens {
-		c.lens[s] = int32(C.stencil_seq_end(c.ptr, C.int32_t(s)))
+		c.setLen(int32(s), int32(C.stencil_seq_end(c.ptr, C.int32_t(s))))
 	}
+}
+
+// setLen notes how long a sequence is after something else than a decode.
+func (c *cContext) setLen(seq, n int32) {
+	c.lens[seq] = n
+	t := c.tokens[seq]
+	for int32(len(t)) < n {
+		t = append(t, -1)
+	}
+	c.tokens[seq] = t[:n]
 }
 
 // Logits implements backend.Context.
@@ -278,7 +310,7 @@ func (c *cContext) SeqRemove(seq, p0, p1 int32) bool {
 	if !C.stencil_seq_rm(c.ptr, C.int32_t(seq), C.int32_t(p0), -1) {
 		return false
 	}
-	c.lens[seq] = p0
+	c.setLen(seq, p0)
 	return true
 }
 
@@ -297,7 +329,11 @@ func (c *cContext) SeqCopy(src, dst, p0, p1 int32) {
 	}
 	_ = c.lens[dst] // a sequence outside the range must not reach C
 	C.stencil_seq_cp(c.ptr, C.int32_t(src), C.int32_t(dst), C.int32_t(p0), C.int32_t(p1))
-	c.lens[dst] = int32(C.stencil_seq_end(c.ptr, C.int32_t(dst)))
+	end := int32(C.stencil_seq_end(c.ptr, C.int32_t(dst)))
+	if p0 <= int32(len(c.tokens[dst])) && end == p1 {
+		c.tokens[dst] = append(c.tokens[dst][:p0], c.tokens[src][p0:p1]...)
+	}
+	c.setLen(dst, end)
 }
 
 // SeqKeep implements backend.Context.
@@ -309,12 +345,13 @@ func (c *cContext) SeqKeep(seq int32) {
 	C.stencil_seq_keep(c.ptr, C.int32_t(seq))
 	for s := range c.lens {
 		if int32(s) != seq {
-			c.lens[s] = 0
+			c.setLen(int32(s), 0)
 		}
 	}
 }
 
-// Size implements backend.Context. It may be a little more than was asked for.
+// Size implements backend.Context. It may be a little more than was asked for,
+// and more than is allotted yet: see Grow.
 func (c *cContext) Size() int { return c.size }
 
 // MaxSeqs implements backend.Context.
@@ -329,9 +366,25 @@ func (c *cContext) Close() error {
 		return nil
 	}
 	c.unwatch()
+	c.load.close()
 	C.stencil_ctx_free(c.ptr)
 	c.ptr, c.rows = nil, 0
 	c.pin.Unpin()
 	c.model.open.Add(-1)
 	return nil
+}
+
+// chooseThreads has as many threads compute as other programs leave cores for,
+// at most those that were asked for.
+func (c *cContext) chooseThreads() {
+	free, fresh := c.load.free(time.Now())
+	if !fresh && c.using != 0 {
+		return
+	}
+	n := threadsFor(c.p.Threads, free)
+	if n == c.using {
+		return
+	}
+	c.using = n
+	C.stencil_threads(c.ptr, C.int32_t(n), C.int32_t(threadsFor(c.p.BatchThreads, free)))
 }

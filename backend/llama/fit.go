@@ -47,6 +47,27 @@ func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
 	return nil
 }
 
+// fitContext chooses the size of a context that nobody has chosen: what the model
+// was trained for, as far as it fits into the memory beside the weights. Cells
+// are allotted as they are used, so a large context costs nothing at first.
+func fitContext(f *file, opt LoadOptions, p backend.ContextParams) backend.ContextParams {
+	trained := p.Size
+	if m, ok := systemMemory(); ok && opt.GPULayers == 0 && !opt.NoMemoryCheck {
+		// A quarter is left for the copy while a context grows, and for others.
+		for room := m.available / 4 * 3; p.Size > firstCells; p.Size = max(p.Size/2, firstCells) {
+			if e := f.estimate(f.withFlash(p)); e.Cache+e.Compute+e.Output <= room {
+				break
+			}
+		}
+	}
+	if p.Size < trained {
+		log().Warn("the memory does not allow the context that the model was trained for", "tokens", p.Size, "trained", trained)
+	} else {
+		log().Info("context", "tokens", p.Size, "trained", trained, "allotted", f.firstCells(p))
+	}
+	return p
+}
+
 // shortage adds to a failure that devices have less memory free than was
 // needed, if that is so: llama.cpp only says that an allocation failed.
 func shortage(failed error, need int64, opt LoadOptions) error {

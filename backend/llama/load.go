@@ -264,9 +264,13 @@ func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
 	if m.closed {
 		return nil, backend.ErrClosed
 	}
+	chosen := p.Size != 0
 	p = withDefaults(p, m.info.ContextLength)
 	if err := checkParams(p); err != nil {
 		return nil, err
+	}
+	if !chosen {
+		p = fitContext(m.file, m.opt, p)
 	}
 	if m.opt.GPULayers == 0 {
 		p = m.file.withFlash(p)

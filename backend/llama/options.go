@@ -1,7 +1,8 @@
 package llama
 
 import (
-	"runtime"
+	"cmp"
+	"strings"
 
 	"stencil/backend"
 )
@@ -33,14 +34,27 @@ type LoRA struct {
 	Scale float32
 }
 
+// firstCells is how many cells a context begins with: enough for most requests,
+// and few enough not to be noticed.
+const firstCells = 4096
+
+// firstCells returns how many cells a context of the parameters p begins with.
+func (f *file) firstCells(p backend.ContextParams) int {
+	for _, t := range f.header.Tensors {
+		// With LongRoPE the rotation of keys depends on the size of the context:
+		// what was computed in a small one means nothing in a large one.
+		if strings.HasPrefix(t.Name, "rope_factors_long") || strings.Contains(t.Name, ".rope_factors_long") {
+			return p.Size
+		}
+	}
+	return min(p.Size, firstCells)
+}
+
 // withDefaults fills in the zero fields of p. trained is the context length
 // that the model was trained for, 0 if unknown.
 func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 	if p.Size == 0 {
-		p.Size = 4096
-		if trained > 0 {
-			p.Size = min(p.Size, trained)
-		}
+		p.Size = cmp.Or(trained, firstCells)
 	}
 	if p.MaxSeqs == 0 {
 		p.MaxSeqs = 1
@@ -49,9 +63,7 @@ func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 		p.MaxBatch = min(512, p.Size)
 	}
 	if p.Threads == 0 {
-		// One core stays free for masks, sampling and HTTP: ggml's threads
-		// wait for one another by spinning, so one that is held up holds all.
-		p.Threads = max(1, runtime.GOMAXPROCS(0)-1)
+		p.Threads = defaultThreads()
 	}
 	if p.BatchThreads == 0 {
 		p.BatchThreads = p.Threads

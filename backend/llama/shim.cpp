@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -81,6 +82,12 @@ void pool_free(ggml_threadpool * pool) {
     auto release = cpu_function<free_fn>("ggml_threadpool_free");
     if (pool && release) {
         release(pool);
+    }
+}
+
+void attach(stencil_ctx * c, llama_context * lctx) {
+    if (c->pool || c->pool_batch) {
+        capi.llama_attach_threadpool(lctx, c->pool, c->pool_batch);
     }
 }
 
@@ -208,6 +215,7 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
     stencil_ctx * c = nullptr;
     try {
         c = new stencil_ctx();
+        c->model = model;
 
         llama_context_params cp = capi.llama_context_default_params();
         cp.n_ctx           = p->n_ctx;
@@ -224,7 +232,8 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
         cp.no_perf         = true;
         cp.abort_callback      = on_abort;
         cp.abort_callback_data = p->abort;
-        c->lctx = capi.llama_init_from_model(model, cp);
+        c->params = cp;
+        c->lctx   = capi.llama_init_from_model(model, cp);
         if (!c->lctx) {
             stencil_ctx_free(c);
             return nullptr;
@@ -235,9 +244,7 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
         if (p->n_threads_batch != p->n_threads) {
             c->pool_batch = pool_new(p->n_threads_batch);
         }
-        if (c->pool || c->pool_batch) {
-            capi.llama_attach_threadpool(c->lctx, c->pool, c->pool_batch);
-        }
+        attach(c, c->lctx);
 
         c->max_batch = (int32_t) capi.llama_n_batch(c->lctx);
         c->n_seq_id  = new int32_t[c->max_batch];
@@ -261,8 +268,10 @@ void stencil_ctx_free(stencil_ctx * c) {
     if (!c) {
         return;
     }
-    if (c->lctx) {
-        capi.llama_free(c->lctx);
+    for (auto * lctx : {c->lctx, c->next}) {
+        if (lctx) {
+            capi.llama_free(lctx);
+        }
     }
     pool_free(c->pool);
     pool_free(c->pool_batch);
@@ -270,6 +279,56 @@ void stencil_ctx_free(stencil_ctx * c) {
     delete[] c->seqs;
     delete[] c->seq_id;
     delete c;
+}
+
+void stencil_threads(stencil_ctx * c, int32_t n, int32_t n_batch) {
+    c->params.n_threads       = n;
+    c->params.n_threads_batch = n_batch;
+    capi.llama_set_n_threads(c->lctx, n, n_batch);
+}
+
+bool stencil_grow_begin(stencil_ctx * c, int32_t n_ctx, stencil_error * err) {
+    guarded(err, [&] {
+        llama_context_params cp = c->params;
+        cp.n_ctx = n_ctx;
+        c->next  = capi.llama_init_from_model(c->model, cp);
+        if (c->next) {
+            attach(c, c->next);
+        }
+    });
+    return c->next != nullptr;
+}
+
+bool stencil_move(stencil_ctx * c, int32_t seq, int32_t like, int32_t common, stencil_error * err) {
+    bool moved = false;
+    guarded(err, [&] {
+        std::vector<uint8_t> state(capi.llama_state_seq_get_size(c->lctx, seq));
+        if (capi.llama_state_seq_get_data(c->lctx, state.data(), state.size(), seq) != state.size() ||
+            capi.llama_state_seq_set_data(c->next, state.data(), state.size(), seq) != state.size()) {
+            return;
+        }
+        if (common > 0) {
+            auto * mem = capi.llama_get_memory(c->next);
+            if (!capi.llama_memory_seq_rm(mem, seq, 0, common)) {
+                return;
+            }
+            capi.llama_memory_seq_cp(mem, like, seq, 0, common);
+        }
+        moved = true;
+    });
+    return moved;
+}
+
+void stencil_grow_end(stencil_ctx * c, bool commit) {
+    if (commit) {
+        std::swap(c->lctx, c->next);
+        c->mem          = capi.llama_get_memory(c->lctx);
+        c->params.n_ctx = capi.llama_n_ctx(c->lctx);
+    }
+    if (c->next) {
+        capi.llama_free(c->next);
+        c->next = nullptr;
+    }
 }
 
 int32_t stencil_decode(stencil_ctx * c, int32_t n,
@@ -388,11 +447,12 @@ bool stencil_grammar_accept(stencil_grammar * g, int32_t token) {
 }
 
 bool stencil_set_lora(stencil_ctx * c, llama_adapter_lora ** adapters, float * scales, size_t n) {
+    auto * lctx = c->next ? c->next : c->lctx;
 #if STENCIL_API_CURRENT
-    return capi.llama_set_adapters_lora(c->lctx, adapters, n, scales) == 0;
+    return capi.llama_set_adapters_lora(lctx, adapters, n, scales) == 0;
 #else
     for (size_t i = 0; i < n; i++) {
-        if (capi.llama_set_adapter_lora(c->lctx, adapters[i], scales[i]) != 0) {
+        if (capi.llama_set_adapter_lora(lctx, adapters[i], scales[i]) != 0) {
             return false;
         }
     }

@@ -57,6 +57,10 @@ struct stencil_abort {
 struct stencil_ctx {
     struct llama_context * lctx;
     llama_memory_t         mem;
+    struct llama_context * next; // the larger one that takes its place, while sequences move
+
+    struct llama_model        * model;
+    struct llama_context_params params;
     struct ggml_threadpool * pool;
     struct ggml_threadpool * pool_batch;
 
@@ -83,6 +87,18 @@ struct stencil_ctx_params {
 struct stencil_ctx * stencil_ctx_new(struct llama_model * model, const struct stencil_ctx_params * p, struct stencil_error * err);
 void                 stencil_ctx_free(struct stencil_ctx * c);
 
+// stencil_threads changes how many threads decode, up to those it was made with.
+void stencil_threads(struct stencil_ctx * c, int32_t n, int32_t n_batch);
+
+// A context grows in steps: a larger one is made, each sequence moves over, and
+// then the old one goes; or, if something fails on the way, the new one does.
+bool stencil_grow_begin(struct stencil_ctx * c, int32_t n_ctx, struct stencil_error * err);
+void stencil_grow_end(struct stencil_ctx * c, bool commit);
+
+// stencil_move copies a sequence to the larger context. The first `common` of its
+// tokens share the cells that those of the sequence `like` have there.
+bool stencil_move(struct stencil_ctx * c, int32_t seq, int32_t like, int32_t common, struct stencil_error * err);
+
 // stencil_decode decodes n entries and waits for the result. On success
 // c->logits is the first row asked for (rows follow one another); on failure
 // the sequences of the batch are cut back to the positions where it began.
@@ -93,7 +109,7 @@ int32_t stencil_decode(struct stencil_ctx * c, int32_t n,
 // case the sequence is empty.
 size_t stencil_state_set(struct stencil_ctx * c, int32_t seq, const uint8_t * data, size_t size);
 
-// stencil_set_lora puts n adapters in force.
+// stencil_set_lora puts n adapters in force, in the larger context while there is one.
 bool stencil_set_lora(struct stencil_ctx * c, struct llama_adapter_lora ** adapters, float * scales, size_t n);
 
 // stencil_device is one entry of ggml's list of devices.

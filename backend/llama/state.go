@@ -80,8 +80,11 @@ func (c *cContext) SetSeqState(seq int32, state []byte) error {
 	if tokens == 0 {
 		return nil
 	}
-	if C.stencil_state_set(c.ptr, C.int32_t(seq), (*C.uint8_t)(&data[0]), C.size_t(len(data))) == 0 {
+	for C.stencil_state_set(c.ptr, C.int32_t(seq), (*C.uint8_t)(&data[0]), C.size_t(len(data))) == 0 {
 		c.resync()
+		if c.Grow(false) {
+			continue
+		}
 		// The bytes are as they were saved, so it can only be the room.
 		return fmt.Errorf("%w: a saved sequence has %d tokens", backend.ErrNoSlot, tokens)
 	}

@@ -26,6 +26,7 @@ type Func func(history []int32, logits []float32)
 type Options struct {
 	Name          string        // default "scripted"
 	ContextLength int           // what Info says; default 4096
+	Cells         int           // allotted at first, of each context; default all that it can have
 	Delay         time.Duration // every Decode takes at least this long, or until it is aborted
 	TokenDelay    time.Duration // and this much more for each entry
 
@@ -101,9 +102,14 @@ func (m *Model) NewContext(p backend.ContextParams) (backend.Context, error) {
 		return nil, fmt.Errorf("scripted: context of %d cells, %d sequences, %d batch entries: all must be positive", p.Size, p.MaxSeqs, p.MaxBatch)
 	}
 	m.open.Add(1)
+	cells := p.Size
+	if m.opt.Cells > 0 {
+		cells = min(cells, m.opt.Cells)
+	}
 	return &Context{
 		model: m,
 		p:     p,
+		cells: cells,
 		seqs:  make([][]*cell, p.MaxSeqs),
 		next:  make([]int32, p.MaxSeqs),
 	}, nil
@@ -120,7 +126,8 @@ type Context struct {
 	model   *Model
 	p       backend.ContextParams
 	seqs    [][]*cell
-	used    int // cells with a reference
+	cells   int // that are allotted
+	used    int // those with a reference
 	decodes int
 	closed  bool
 
@@ -155,8 +162,8 @@ func (c *Context) Decode(ctx context.Context, b *backend.Batch) error {
 		}
 		seen[seq] = true
 	}
-	if c.used+b.Len() > c.p.Size {
-		return fmt.Errorf("%w: %d of %d cells in use, %d needed", backend.ErrNoSlot, c.used, c.p.Size, b.Len())
+	if c.used+b.Len() > c.cells {
+		return fmt.Errorf("%w: %d of %d cells in use, %d needed", backend.ErrNoSlot, c.used, c.cells, b.Len())
 	}
 	if err := c.wait(ctx, b.Len()); err != nil {
 		return err
@@ -293,7 +300,7 @@ func (c *Context) SetSeqState(seq int32, state []byte) error {
 		return backend.ErrState
 	}
 	state = state[len(stateMagic):]
-	if c.used+len(state)/4 > c.p.Size {
+	if c.used+len(state)/4 > c.cells {
 		return backend.ErrNoSlot
 	}
 	for ; len(state) > 0; state = state[4:] {

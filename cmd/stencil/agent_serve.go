@@ -77,5 +77,5 @@ func (f *serveFlags) contextTokens() int {
 	return cmp.Or(f.model.context.Size, usualContext)
 }
 
-// usualContext is package backend's default.
+// usualContext is what any model holds; how much more is known once it is loaded.
 const usualContext = 4096

@@ -43,7 +43,7 @@ func newInspectCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
 	cmd.Flags().BoolVar(&template, "template", false, "print the chat template and nothing else")
-	cmd.Flags().IntVarP(&p.Size, "context", "c", 0, "size of the context for the estimate (default: at most 4096)")
+	cmd.Flags().IntVarP(&p.Size, "context", "c", 0, "size of the context for the estimate (default: what the model was trained for, as far as memory allows)")
 	cmd.Flags().IntVar(&p.MaxSeqs, "parallel", 0, "sequences of the context (default 1)")
 	return cmd
 }

@@ -1,0 +1,118 @@
+//go:build llama && cgo
+
+package llama
+
+// #include "shim.h"
+import "C"
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+
+	"stencil/backend"
+)
+
+var _ backend.Grower = (*cContext)(nil)
+
+// modest is the share of the available memory that the cache may take without
+// urgency.
+const modest = 16
+
+// Cells implements backend.Grower.
+func (c *cContext) Cells() int { return c.cells }
+
+// Grow implements backend.Grower. llama.cpp's caches have a fixed size, so a
+// context of twice the size is made beside this one and the sequences move over
+// as saved states, those that share a prefix as one.
+func (c *cContext) Grow(urgent bool) bool {
+	if c.ptr == nil || c.cells >= c.size {
+		return false
+	}
+	plan, need := c.movingPlan()
+	cells := c.cells
+	for cells = min(2*cells, c.size); cells < need+c.p.MaxBatch; cells = min(2*cells, c.size) {
+		if cells == c.size {
+			return false
+		}
+	}
+	p := c.p
+	p.Size = cells
+	e := c.model.file.estimate(p)
+	if m, ok := systemMemory(); ok && c.model.opt.GPULayers == 0 {
+		if !urgent && e.Cache > m.available/modest {
+			return false
+		}
+		if !c.model.opt.NoMemoryCheck && e.Cache+e.Compute > m.available {
+			log().Warn("the context cannot grow", "cells", c.cells, "to", cells, "needs", Size(e.Cache+e.Compute).String(), "available", Size(m.available).String())
+			return false
+		}
+	}
+	var cerr C.struct_stencil_error
+	said := collectErrors(func() {
+		if !C.stencil_grow_begin(c.ptr, C.int32_t(cells), &cerr) {
+			return
+		}
+		moved := c.applyLoRA() == nil
+		for _, move := range plan {
+			moved = moved && bool(C.stencil_move(c.ptr, C.int32_t(move.seq), C.int32_t(move.like), C.int32_t(move.common), &cerr))
+		}
+		C.stencil_grow_end(c.ptr, C.bool(moved))
+	})
+	now := int(C.stencil_n_ctx(c.ptr))
+	if now == c.cells {
+		log().Warn("the context cannot grow", "cells", c.cells, "to", cells, "error", failure("context", "cannot be made", &cerr, said))
+		return false
+	}
+	log().Info("the context has grown", "cells", now, "from", c.cells, "at_most", c.size)
+	c.cells, c.rows = now, 0
+	return true
+}
+
+func log() *slog.Logger {
+	if l := logger.Load(); l != nil {
+		return l
+	}
+	return slog.Default()
+}
+
+// A move takes a sequence to a larger context. Its first tokens are those of
+// another sequence, which has moved before, as far as common goes.
+type move struct{ seq, like, common int32 }
+
+// movingPlan returns the moves of all sequences, and how many cells they take at
+// most on the way: a sequence is copied whole before its shared cells are let go.
+func (c *cContext) movingPlan() (plan []move, need int) {
+	for seq, n := range c.lens {
+		if n > 0 {
+			plan = append(plan, move{seq: int32(seq), like: -1})
+		}
+	}
+	slices.SortStableFunc(plan, func(a, b move) int { return cmp.Compare(c.lens[b.seq], c.lens[a.seq]) })
+	held := 0
+	for i := range plan {
+		m := &plan[i]
+		n := int(c.lens[m.seq])
+		if !c.model.recurrent { // whose state can't be shared in part
+			for _, before := range plan[:i] {
+				if common := c.common(m.seq, before.seq); common > m.common {
+					m.like, m.common = before.seq, common
+				}
+			}
+		}
+		need = max(need, held+n)
+		held += n - int(m.common)
+	}
+	return plan, need
+}
+
+// common returns how many tokens at the beginning of two sequences are the same.
+func (c *cContext) common(a, b int32) int32 {
+	x, y := c.tokens[a], c.tokens[b]
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] || x[i] < 0 {
+			return int32(i)
+		}
+	}
+	return int32(min(len(x), len(y)))
+}

@@ -1,0 +1,63 @@
+package llama
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestThreadsFor(t *testing.T) {
+	for _, test := range []struct {
+		n    int
+		free float64
+		want int
+	}{
+		{2, 2, 2}, {2, 1.8, 2}, // somebody's shell
+		{2, 1.5, 1}, // one busy program, whose core is shared with a thread of ours
+		{2, 1, 1}, {2, 0.66, 1}, {2, 0, 1},
+		{1, 0.1, 1}, {8, 8, 8}, {8, 7.7, 8}, {8, 6.9, 7}, {8, 4, 4}, {64, 61, 64}, {64, 32, 35}, {4, 16, 4},
+	} {
+		if got := threadsFor(test.n, test.free); got != test.want {
+			t.Errorf("%d threads, %g cores free: %d, want %d", test.n, test.free, got, test.want)
+		}
+	}
+}
+
+func TestParseCPUList(t *testing.T) {
+	for list, want := range map[string][]int{
+		"0": {0}, "0-3": {0, 1, 2, 3}, "0-1,8,10-11": {0, 1, 8, 10, 11}, "": nil, "x": nil, "3-1": nil, "0-99999999": nil,
+	} {
+		if got := parseCPUList(list); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", list, got, want)
+		}
+	}
+}
+
+// TestBusyTime reads what proc(5) describes: user nice system idle iowait irq
+// softirq steal guest guest_nice, of which idle and iowait are not work and the
+// guests are counted in user.
+func TestBusyTime(t *testing.T) {
+	const stat = `cpu  1 1 1 1 1 1 1 1 1 1
+cpu0 100 20 3 5000 600 7 8 9 50 5
+cpu1 1000 0 0 7 7 0 0 0 0 0
+cpu2 55 0 0 7 7 0 0 0 0 0
+intr 12345 6 7
+cpu0 9 9 9 9 9 9 9 9 9 9
+`
+	for _, test := range []struct {
+		cpus map[int]bool
+		want time.Duration
+	}{
+		{map[int]bool{0: true}, 1470 * time.Millisecond},
+		{map[int]bool{0: true, 1: true}, 11470 * time.Millisecond},
+		{map[int]bool{2: true}, 550 * time.Millisecond},
+		{nil, 0},
+	} {
+		if got := busyTime([]byte(stat), test.cpus); got != test.want {
+			t.Errorf("CPUs %v: %v, want %v", test.cpus, got, test.want)
+		}
+	}
+	if got := busyTime(nil, map[int]bool{0: true}); got != 0 {
+		t.Errorf("nothing: %v", got)
+	}
+}

@@ -1,0 +1,19 @@
+package scripted
+
+import "stencil/backend"
+
+var _ backend.Grower = (*Context)(nil)
+
+// Cells implements backend.Grower.
+func (c *Context) Cells() int { return c.cells }
+
+// Grow implements backend.Grower: the cells double. Without urgency it declines
+// to go beyond half of what the context can have.
+func (c *Context) Grow(urgent bool) bool {
+	next := min(2*c.cells, c.p.Size)
+	if c.closed || next == c.cells || !urgent && next > c.p.Size/2 {
+		return false
+	}
+	c.cells, c.rows = next, 0
+	return true
+}
