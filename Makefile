@@ -1,7 +1,7 @@
 # `make` prints what can be made. Works with GNU Make 3.81, which macOS has.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench race fuzz lint amx cuda vulkan dist clean env need
+.PHONY: help run build test models bench race fuzz lint amx cuda vulkan dist clean env need
 
 GO       ?= go
 HOST     := 127.0.0.1
@@ -33,12 +33,16 @@ build: need ## build bin/stencil (LLAMA=prebuilt, source or system)
 	@$(WITH) $(GO) build -ldflags "$(RELEASE)" -o bin/stencil ./cmd/stencil
 
 test: need ## run every test that needs no GPU
+	@if [ "$$CI" = true ]; then $(GO) run ./internal/fetchmodels SmolLM2 Qwen; fi
 	$(GO) vet ./...
 	$(GO) test -timeout 20m ./...
 	@echo 'go test -tags llama ./...'
 	@$(WITH) $(GO) test -timeout 20m ./...
 	@scripts/nodetests
 	@$(MAKE) --no-print-directory amx
+
+models: ## fetch the real models that tests use, into a cache outside of the repository
+	@$(GO) run ./internal/fetchmodels all
 
 bench: need ## run the benchmarks, the comparison with a bare llama.cpp loop among them
 	@$(WITH) $(GO) test -run '^$$' -bench . -timeout 60m ./...
