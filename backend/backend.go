@@ -47,28 +47,41 @@ type Context interface {
 	// that its next token takes.
 	SeqLen(seq int32) int32
 
+	// Rewinds reports whether SeqRemove can drop any tail of a sequence and
+	// SeqCopy copy any beginning. Where they can't (recurrent state, sliding
+	// windows that forget what has left them), a sequence gets back to an
+	// earlier position only by SetSeqState.
+	Rewinds() bool
+
 	// SeqRemove drops the positions [p0, p1) of a sequence; a negative p1
 	// means to the end. It reports false, and changes nothing, when the model
-	// cannot do that (recurrent state forgets all or nothing).
+	// cannot do that; see Rewinds.
 	SeqRemove(seq, p0, p1 int32) bool
 
 	// SeqCopy makes dst hold the positions [p0, p1) of src as well, sharing
 	// the cells; a negative p1 means to the end. dst should end at p0 before.
-	// A model that cannot copy part of a sequence (recurrent state) copies
-	// nothing unless it is the whole; SeqLen tells.
+	// A model that does not rewind copies nothing unless it is the whole;
+	// SeqLen tells.
 	SeqCopy(src, dst, p0, p1 int32)
 
 	// SeqKeep empties every other sequence.
 	SeqKeep(seq int32)
 
+	// StateKey names what states depend on: the weights, adapters, the cache
+	// type, the form of attention and the way states are written. A state fits
+	// every context with an equal key, in this process or another one. It may
+	// read from the model's file, so it is to be asked once. An empty key
+	// means that states are of no use beyond this process.
+	StateKey() (string, error)
+
 	// SeqState returns what a sequence holds as bytes that SetSeqState of a
-	// context over the same model, cache type and form of attention restores.
-	// The bytes belong to the caller.
+	// context with the same StateKey restores. The bytes belong to the caller.
 	SeqState(seq int32) ([]byte, error)
 
-	// SetSeqState replaces a sequence by one that was saved. A state that is
-	// damaged or belongs to another model is refused with ErrState, a full
-	// cache with ErrNoSlot; the sequence is empty then.
+	// SetSeqState replaces a sequence by one that was saved; it does not
+	// change the bytes. A state that is damaged or belongs to another model is
+	// refused with ErrState, a full cache with ErrNoSlot; the sequence is
+	// empty then.
 	SetSeqState(seq int32, state []byte) error
 
 	// Size returns the number of tokens that all sequences together can hold.

@@ -29,6 +29,12 @@ type Options struct {
 	Cells         int           // allotted at first, of each context; default all that it can have
 	Delay         time.Duration // every Decode takes at least this long, or until it is aborted
 	TokenDelay    time.Duration // and this much more for each entry
+	StateKey      string        // of all contexts; default the name
+
+	// Recurrent imitates a model with recurrent state: sequences are dropped
+	// and copied as a whole, and a Decode that is aborted empties those that
+	// were in its batch.
+	Recurrent bool
 
 	// Fault, if set, is asked before each Decode of a context, counted from 0;
 	// an error is returned in place of decoding.
@@ -42,6 +48,9 @@ func New(v *vocab.Vocab, next Func, opt Options) *Model {
 	}
 	if opt.ContextLength == 0 {
 		opt.ContextLength = 4096
+	}
+	if opt.StateKey == "" {
+		opt.StateKey = opt.Name
 	}
 	return &Model{vocab: v, next: next, opt: opt}
 }
@@ -166,6 +175,11 @@ func (c *Context) Decode(ctx context.Context, b *backend.Batch) error {
 		return fmt.Errorf("%w: %d of %d cells in use, %d needed", backend.ErrNoSlot, c.used, c.cells, b.Len())
 	}
 	if err := c.wait(ctx, b.Len()); err != nil {
+		if c.model.opt.Recurrent {
+			for _, seq := range b.Seqs {
+				c.SeqRemove(seq, 0, -1)
+			}
+		}
 		return err
 	}
 
@@ -227,6 +241,9 @@ func (c *Context) Logits(i int) []float32 {
 // SeqLen implements backend.Context.
 func (c *Context) SeqLen(seq int32) int32 { return int32(len(c.seqs[seq])) }
 
+// Rewinds implements backend.Context.
+func (c *Context) Rewinds() bool { return !c.model.opt.Recurrent }
+
 // SeqRemove implements backend.Context. Like a backend with attention it can
 // drop any tail, but not a stretch from the middle: positions have no gaps.
 func (c *Context) SeqRemove(seq, p0, p1 int32) bool {
@@ -238,7 +255,7 @@ func (c *Context) SeqRemove(seq, p0, p1 int32) bool {
 	if p0 >= p1 {
 		return true
 	}
-	if p1 < n {
+	if p1 < n || p0 > 0 && !c.Rewinds() {
 		return false
 	}
 	for _, x := range c.seqs[seq][p0:] {
@@ -257,7 +274,7 @@ func (c *Context) SeqCopy(src, dst, p0, p1 int32) {
 		p1 = n
 	}
 	p0 = max(p0, 0)
-	if src == dst || p0 >= p1 {
+	if src == dst || p0 >= p1 || p1-p0 < n && !c.Rewinds() {
 		return
 	}
 	for _, x := range c.seqs[src][p0:p1] {
@@ -277,6 +294,9 @@ func (c *Context) SeqKeep(seq int32) {
 
 // stateMagic begins a saved sequence; the tokens follow, four bytes each.
 const stateMagic = "scripted"
+
+// StateKey implements backend.Context.
+func (c *Context) StateKey() (string, error) { return c.model.opt.StateKey, nil }
 
 // SeqState implements backend.Context.
 func (c *Context) SeqState(seq int32) ([]byte, error) {

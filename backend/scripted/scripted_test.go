@@ -165,6 +165,47 @@ func TestSequences(t *testing.T) {
 	}
 }
 
+// TestRecurrent holds what a model with recurrent state can't do, and that states
+// bring it back to earlier positions.
+func TestRecurrent(t *testing.T) {
+	m := New(letters(t), Random(1), Options{Recurrent: true})
+	c := open(t, m, backend.ContextParams{Size: 12, MaxSeqs: 2})
+	if c.Rewinds() || !open(t, New(letters(t), Random(1), Options{}), backend.ContextParams{}).Rewinds() {
+		t.Error("only models without recurrent state rewind")
+	}
+	feed(t, c, 0, 1, 2, 3)
+	state, err := c.SeqState(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := feed(t, c, 0, 4)
+	if c.SeqRemove(0, 3, -1) || c.SeqLen(0) != 4 {
+		t.Error("a part was removed")
+	}
+	if c.SeqCopy(0, 1, 0, 3); c.SeqLen(1) != 0 {
+		t.Error("a part was copied")
+	}
+	if c.SeqCopy(0, 1, 0, -1); c.SeqLen(1) != 4 {
+		t.Error("the whole was not copied")
+	}
+	if err := c.SetSeqState(1, state); err != nil || !slices.Equal(feed(t, c, 1, 4), want) {
+		t.Errorf("from an earlier state it goes on in another way: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var b backend.Batch
+	b.Add(0, 4, 5, true)
+	if err := c.Decode(ctx, &b); !errors.Is(err, backend.ErrAborted) || c.SeqLen(0) != 0 || c.SeqLen(1) != 4 {
+		t.Errorf("after an abort: %v, %d and %d tokens", err, c.SeqLen(0), c.SeqLen(1))
+	}
+	if !c.SeqRemove(1, 0, -1) || c.SeqLen(1) != 0 || c.Used() != 0 {
+		t.Error("the whole was not removed")
+	}
+	if key, err := c.StateKey(); err != nil || key == "" {
+		t.Errorf("key %q, %v", key, err)
+	}
+}
+
 func TestStopping(t *testing.T) {
 	m := New(letters(t), Random(1), Options{Delay: time.Hour})
 	c := open(t, m, backend.ContextParams{})

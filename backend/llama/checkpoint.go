@@ -1,0 +1,20 @@
+//go:build llama && cgo
+
+package llama
+
+// #include "shim.h"
+import "C"
+
+import "stencil/backend"
+
+// Rewinds implements backend.Context. Sliding windows keep all their cells, see
+// stencil_ctx_new.
+func (c *cContext) Rewinds() bool { return !c.model.recurrent }
+
+// StateKey implements backend.Context.
+func (c *cContext) StateKey() (string, error) {
+	// llama.cpp says nothing about whether other versions read its states, so
+	// every version has its own.
+	return stateKey(c.model.file.path, c.model.opt.LoRA,
+		stateMagic, Version(), int(C.LLAMA_STATE_SEQ_VERSION), c.p.CacheType, c.p.FlashAttention == backend.FlashOff)
+}
