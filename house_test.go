@@ -65,7 +65,8 @@ const architecture = `
 	agent, github.com/bmatcuk/doublestar/v4 < agent/files;
 
 	# What puts them together.
-	backend, decoder/sampling, decoder/walk, schema, gbnf, chat < engine;
+	NONE < engine/promptcache;
+	backend, decoder/sampling, decoder/walk, schema, gbnf, chat, engine/promptcache < engine;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	golang.org/x/text
 	< engine;
