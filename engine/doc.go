@@ -41,6 +41,23 @@
 // that any slot has, busy or idle. The least recently used idle slot is given
 // up first.
 //
+// # Checkpoints and the prompt cache
+//
+// Some models can't go back: recurrent and hybrid ones hold a state that stands
+// where their last token left it. For them a slot is of use only to a prompt that
+// begins with all of its tokens, so the engine keeps checkpoints: states as they
+// were at certain positions, in memory, the least recently used given up first. A
+// prompt starts from the longest of them that it begins with. The positions are
+// the marks of a request (see [Engine.Marks]) and the end of its prompt, as long
+// as they are some way apart; batches end there. When a slot is given up, what it
+// held becomes a checkpoint too, so that a conversation can go on.
+//
+// With a prompt cache, see package promptcache, the states of long beginnings
+// also go to disk, of every model, and come back after a restart. Reading is done
+// in the background: a sequence whose beginning is being read waits, and others
+// go first. The loop's part is to take a state out of the backend and to put it
+// back, which takes about as long as to copy it.
+//
 // # The budget
 //
 // A constrained document is always completed within MaxTokens: a token is

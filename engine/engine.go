@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"stencil/backend"
 	"stencil/decoder/sampling"
+	"stencil/engine/promptcache"
 	"stencil/vocab"
 )
 
@@ -21,6 +23,14 @@ type Config struct {
 	CacheSlots   int // more sequences that only keep prompts for reuse; default Parallel, negative: none
 	Queue        int // requests that may wait; default 64
 	PrefillChunk int // tokens of prompts in a step in which others generate; default 128
+
+	// CheckpointBytes bounds the memory for states of prompts, which are kept
+	// for models that can't go back to an earlier position; default 256 MiB,
+	// negative: none are kept.
+	CheckpointBytes int64
+	// PromptCache keeps states of prompts on disk; nil: nothing is kept there.
+	// It stays the caller's to close, after the engine.
+	PromptCache *promptcache.Store
 
 	Context backend.ContextParams // MaxSeqs is set by the engine
 	Log     *slog.Logger          // default slog.Default()
@@ -35,6 +45,7 @@ func (c Config) withDefaults() Config {
 	c.CacheSlots = max(c.CacheSlots, 0)
 	c.Queue = cmp.Or(c.Queue, 64)
 	c.PrefillChunk = cmp.Or(c.PrefillChunk, 128)
+	c.CheckpointBytes = cmp.Or(c.CheckpointBytes, 256<<20)
 	c.Context.MaxSeqs = c.Parallel + c.CacheSlots
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -49,6 +60,7 @@ type Engine struct {
 	limit   int // tokens of the longest sequence
 	context backend.Context
 	slots   *slots
+	shelf   *promptcache.Shelf // nil: nothing is kept on disk
 	workers *workers
 	tracing *tracing
 
@@ -73,15 +85,20 @@ type Stats struct {
 	Waiting      int // sequences admitted that wait for a slot
 	CachedTokens int // tokens kept in idle slots
 
+	CheckpointBytes int64 // memory of checkpoints
+
 	Decodes         uint64 // batches
 	PromptTokens    uint64 // of prompts, computed
-	ReusedTokens    uint64 // of prompts, found in the cache
+	ReusedTokens    uint64 // of prompts, found in slots, in checkpoints or on disk
 	GeneratedTokens uint64
 	ForcedTokens    uint64 // of those
 	Requests        uint64
 	Refused         uint64 // queue full
 	Cancelled       uint64
 	Preempted       uint64 // sequences that gave up their cells for others
+
+	CheckpointTokens uint64 // of the reused tokens, from checkpoints
+	StoredTokens     uint64 // of the reused tokens, from disk
 }
 
 // New makes an engine over a model, which must stay open until Close.
@@ -94,9 +111,18 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	shelf, err := cfg.shelf(ctx)
+	if err != nil {
+		return nil, errors.Join(err, ctx.Close())
+	}
+	var kept *checkpoints
+	if !ctx.Rewinds() && cfg.CheckpointBytes > 0 {
+		kept = newCheckpoints(cfg.CheckpointBytes)
+		cfg.Log.Info("this model can't go back in a prompt: checkpoints are kept", "bytes", cfg.CheckpointBytes)
+	}
 	e := &Engine{
-		cfg: cfg, model: model, context: ctx, limit: ctx.Size(),
-		slots:   newSlots(ctx),
+		cfg: cfg, model: model, context: ctx, limit: ctx.Size(), shelf: shelf,
+		slots:   newSlots(ctx, kept, cfg.Log),
 		workers: newWorkers(min(cfg.Parallel, runtime.GOMAXPROCS(0))),
 		queue:   queue{limit: cfg.Queue},
 		tracing: newTracing(cfg.Tracer),
@@ -106,6 +132,23 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 	e.base, e.cancelBase = context.WithCancel(context.Background())
 	go (&loop{Engine: e}).run()
 	return e, nil
+}
+
+// shelf returns the part of the prompt cache that is for a context, nil if there
+// is none.
+func (c *Config) shelf(ctx backend.Context) (*promptcache.Shelf, error) {
+	if c.PromptCache == nil {
+		return nil, nil
+	}
+	key, err := ctx.StateKey()
+	if err != nil {
+		return nil, fmt.Errorf("engine: prompt cache: %w", err)
+	}
+	if key == "" {
+		c.Log.Warn("the prompt cache is not used: this model's states can't be kept")
+		return nil, nil
+	}
+	return c.PromptCache.Shelf(key), nil
 }
 
 // Model returns the model that is served.
@@ -141,6 +184,7 @@ func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.find(e.shelf)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -179,6 +223,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 		req.MaxTokens = room
 	}
 	req.Choices = max(1, req.Choices)
+	req.Marks = slices.Compact(slices.Sorted(slices.Values(req.Marks)))
 	j := &job{req: req, stream: newStream(), submitted: time.Now(), open: req.Choices}
 	for i := range req.Choices {
 		s := &sequence{job: j, choice: i, vocab: v, prompt: len(req.Prompt), row: -1, tracing: e.tracing}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"stencil/backend"
@@ -22,7 +23,9 @@ type loop struct {
 	batch   backend.Batch
 	inBatch []*sequence
 	leaving []leave
-	counts  Stats // since the last publish
+	counts  Stats          // since the last publish
+	reads   sync.WaitGroup // of goroutines that are busy with the disk
+	tooLong int            // tokens whose state is more than goes to disk; 0 while none is known
 
 	running  context.Context // of decodes; a new one when it has ended
 	stop     context.CancelFunc
@@ -46,6 +49,7 @@ const worthHelp = 30 * time.Microsecond
 func (l *loop) run() {
 	runtime.LockOSThread()
 	defer close(l.stopped)
+	defer l.reads.Wait()
 	defer l.cancelBase()
 	defer l.context.Close()
 	defer l.workers.close()
@@ -79,11 +83,14 @@ func (l *loop) publish() {
 	s.Decodes += c.Decodes
 	s.PromptTokens += c.PromptTokens
 	s.ReusedTokens += c.ReusedTokens
+	s.CheckpointTokens += c.CheckpointTokens
+	s.StoredTokens += c.StoredTokens
 	s.GeneratedTokens += c.GeneratedTokens
 	s.ForcedTokens += c.ForcedTokens
 	s.Cancelled += c.Cancelled
 	s.Preempted += c.Preempted
 	s.Active, s.Waiting, s.CachedTokens = len(l.active), len(l.waiting), l.slots.cached()
+	s.CheckpointBytes = l.slots.kept.bytes()
 	*c = Stats{}
 }
 
@@ -139,9 +146,10 @@ func (l *loop) admit() {
 		if !s.ready {
 			s.ready = true
 			s.cached = len(s.slot.tokens)
-			s.started = time.Now()
+			if s.started.IsZero() {
+				s.started = time.Now()
+			}
 			l.tracing.span(PartQueue, s.job.submitted, s, 0)
-			l.counts.ReusedTokens += uint64(s.cached)
 			fresh = append(fresh, s)
 		}
 		l.active = append(l.active, s)
@@ -160,21 +168,48 @@ func (l *loop) next() *sequence {
 		if first := s.job.sequences[0]; s != first && !s.ready && !first.primed && !first.ended {
 			continue
 		}
+		if l.reading(s) {
+			continue
+		}
 		if !l.place(s) {
 			return nil
 		}
 		l.waiting = slices.Delete(l.waiting, i, i+1)
 		return s
 	}
+	for len(l.active)+l.readsRunning() < l.cfg.Parallel {
+		j := l.head()
+		if j == nil {
+			return nil
+		}
+		first := j.sequences[0]
+		if l.reading(first) { // others may go first
+			l.dequeue()
+			l.waiting = append(l.waiting, j.sequences...)
+			continue
+		}
+		if !l.place(first) {
+			return nil
+		}
+		l.dequeue()
+		l.waiting = append(l.waiting, j.sequences[1:]...)
+		return first
+	}
+	return nil
+}
+
+// head returns the job whose turn it is, nil when there is none. It stays the
+// head of the queue until dequeue or reap, whatever is submitted.
+func (l *loop) head() *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	j := l.queue.peek()
-	if j == nil || !l.place(j.sequences[0]) {
-		return nil
-	}
+	return l.queue.peek()
+}
+
+func (l *loop) dequeue() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.queue.pop()
-	l.waiting = append(l.waiting, j.sequences[1:]...)
-	return j.sequences[0]
 }
 
 // headroom is how many cells beyond its prompt a sequence should find free
@@ -194,15 +229,36 @@ func (l *loop) place(s *sequence) bool {
 			return false
 		}
 	}
-	slot := l.slots.acquire(s.tokens)
-	if slot != nil && s.job.req.Solo {
-		l.slots.clear(slot)
+	if s.job.req.Solo {
+		s.slot = l.slots.acquireEmpty()
+		return s.slot != nil
 	}
+	slot, from := l.slots.acquire(s.tokens, s.arrived())
 	if slot == nil {
 		return false
 	}
-	s.slot, s.shared = slot, min(len(slot.tokens), l.sharedWithBusy(s, slot))
+	s.slot, s.shared = slot, 0
+	if from == fromSlot {
+		s.shared = min(len(slot.tokens), l.sharedWithBusy(s, slot))
+	}
+	if !s.ready {
+		l.countOrigin(from, len(slot.tokens))
+	}
+	l.placed(s)
+	l.plan(s)
 	return true
+}
+
+// countOrigin counts what a prompt did not have to be read of.
+func (l *loop) countOrigin(from origin, tokens int) {
+	n := uint64(tokens)
+	l.counts.ReusedTokens += n
+	switch from {
+	case fromCheckpoint:
+		l.counts.CheckpointTokens += n
+	case fromStore:
+		l.counts.StoredTokens += n
+	}
 }
 
 // sharedWithBusy returns how many of the tokens of s the cells of some busy
@@ -254,6 +310,9 @@ func (l *loop) step() {
 		}
 		s.slot.tokens = append(s.slot.tokens, pending...)
 		s.primed = s.primed || len(s.slot.tokens) >= s.prompt
+		if len(s.stops) > 0 && len(s.slot.tokens) == s.stops[0].at {
+			l.keep(s)
+		}
 		if s.row >= 0 {
 			s.logits = l.context.Logits(s.row)
 			l.sampled = append(l.sampled, s)
@@ -273,7 +332,9 @@ func (l *loop) startMasks() *shift {
 	for _, s := range l.inBatch {
 		if s.matcher != nil && !s.masked {
 			l.unmasked = append(l.unmasked, s)
-			expected += s.masking
+			if expected += s.masking; s.limits.Masks == 0 {
+				expected += worthHelp // the first may be of a grammar that nobody has used
+			}
 		}
 	}
 	if expected < worthHelp {
@@ -345,6 +406,9 @@ func (l *loop) fill() bool {
 func (l *loop) take(s *sequence, room int) int {
 	pending := s.pending()
 	n := min(len(pending), room)
+	if len(s.stops) > 0 {
+		n = min(n, s.stops[0].at-len(s.slot.tokens))
+	}
 	if n <= 0 {
 		return 0
 	}
@@ -375,7 +439,11 @@ func (l *loop) announce(abort context.CancelFunc) bool {
 // decodeFailed makes the best of a batch that was not decoded.
 func (l *loop) decodeFailed(err error) {
 	for _, s := range l.active {
+		before := len(s.slot.tokens)
 		l.slots.resync(s.slot)
+		if len(s.slot.tokens) < before && s.job.ctx.Err() == nil {
+			l.slots.recall(s.slot, s.tokens)
+		}
 	}
 	switch {
 	case errors.Is(err, backend.ErrAborted):

@@ -20,9 +20,12 @@ type Prompts struct {
 }
 
 // NewPrompts returns the prompts of a model. A chat template that can't be read
-// is an error only once a conversation is to be written with it.
+// is an error only once a conversation is to be written with it. The tokenizer of
+// a large vocabulary takes a tenth of a second to be made, which is done here, so
+// that no request waits for it.
 func NewPrompts(v *vocab.Vocab) *Prompts {
 	p := &Prompts{vocab: v}
+	v.Encode("a")
 	opt := chat.Options{}
 	if id, ok := v.BOS(); ok {
 		p.bos = v.Text(id)
@@ -50,10 +53,15 @@ func (p *Prompts) Text(text string) []int32 { return p.vocab.Encode(text) }
 // Chat returns the tokens of a conversation up to the beginning of the
 // assistant's answer. The error is a *PromptError.
 func (p *Prompts) Chat(in chat.Input) ([]int32, error) {
+	in.AddGenerationPrompt = true
+	return p.write(in)
+}
+
+// write returns the tokens of a conversation. The error is a *PromptError.
+func (p *Prompts) write(in chat.Input) ([]int32, error) {
 	if p.broken != nil {
 		return nil, &PromptError{Message: p.broken.Error()}
 	}
-	in.AddGenerationPrompt = true
 	text, err := p.template.Render(in)
 	if err != nil {
 		if reason, ok := chat.Refusal(err); ok {

@@ -18,7 +18,9 @@ func chatVocab(t *testing.T, template string, addBOS bool) *vocab.Vocab {
 	for c := 'a'; c <= 'z'; c++ {
 		tokens = append(tokens, vocab.Token{Text: string(c)})
 	}
-	tokens = append(tokens, vocab.Token{Text: "Ċ"}, vocab.Token{Text: ":"}, vocab.Token{Text: "Ġ"})
+	for _, c := range "ĊĠ:01<>[]" {
+		tokens = append(tokens, vocab.Token{Text: string(c)})
+	}
 	bos, eos := int32(0), int32(1)
 	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.BPE, Pre: "gpt-2", BOS: &bos, EOS: &eos, AddBOS: &addBOS, ChatTemplate: template})
 	if err != nil {

@@ -12,6 +12,7 @@ type Request struct {
 	Client string // requests of one client wait behind one another, not before other clients'
 
 	Prompt    []int32 // at least one token
+	Marks     []int   // how many tokens of it other prompts may begin with: where the system's part ends, where turns begin. See Engine.Marks
 	Sampling  sampling.Options
 	MaxTokens int      // tokens to generate at most; 0: what the context has left
 	Stop      []string // end free text before any of these; not looked for in constrained text

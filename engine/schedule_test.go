@@ -285,6 +285,9 @@ func TestQueuedRequestIsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for e.Stats().Active == 0 {
+		time.Sleep(100 * time.Microsecond)
+	}
 	queued, err := e.Submit(t.Context(), Request{Prompt: []int32{1}, MaxTokens: 2000, Sampling: noEnd})
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,8 @@ type job struct {
 	sequences []*sequence
 	open      int // sequences that have not ended
 	submitted time.Time
+
+	readable, known int // how much of the prompt can be read from disk, and is there or about to be
 }
 
 // A sequence is one choice of a job.
@@ -35,9 +37,11 @@ type sequence struct {
 	taken  int // how many of its tokens are in the running batch
 	row    int // which logits of the running batch are its, -1 if none
 	logits []float32
-	shared int  // how many of its tokens were in other slots' cells when it got its own
-	ready  bool // begin has run
-	primed bool // the whole prompt has been decoded once
+	shared int     // how many of its tokens were in other slots' cells when it got its own
+	ready  bool    // begin has run
+	primed bool    // the whole prompt has been decoded once
+	stored *stored // what is read from disk for it, until it has its slot
+	stops  []stop  // where its state is to be kept, in order
 
 	sampler  *sampling.Sampler
 	measurer *sampling.Measurer // nil unless probabilities are wanted
@@ -87,7 +91,6 @@ func (s *sequence) begin() {
 	}
 	if s.force(); !s.ended {
 		s.settle()
-		s.prepare()
 	}
 }
 

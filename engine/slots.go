@@ -1,6 +1,13 @@
 package engine
 
-import "stencil/backend"
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"stencil/backend"
+)
 
 // A slot is one of the backend's sequences and what is known to be in it.
 type slot struct {
@@ -12,36 +19,60 @@ type slot struct {
 
 // slots is the KV cache as the scheduler sees it. Only the loop uses it.
 type slots struct {
-	ctx   backend.Context
-	all   []*slot
-	clock uint64
+	ctx     backend.Context
+	rewinds bool // the context's Rewinds
+	all     []*slot
+	clock   uint64
+	kept    *checkpoints // nil where the model rewinds, or none are to be kept
+	log     *slog.Logger
 }
 
-func newSlots(ctx backend.Context) *slots {
-	s := &slots{ctx: ctx}
+func newSlots(ctx backend.Context, kept *checkpoints, log *slog.Logger) *slots {
+	s := &slots{ctx: ctx, rewinds: ctx.Rewinds(), kept: kept, log: log}
 	for id := range int32(ctx.MaxSeqs()) {
 		s.all = append(s.all, &slot{id: id})
 	}
 	return s
 }
 
+// An origin is where the beginning of a prompt comes from.
+type origin uint8
+
+const (
+	fromSlot       origin = iota // shared with another slot, or left in this one; nothing at all is from here too
+	fromCheckpoint               // a state in memory
+	fromStore                    // a state on disk
+)
+
 // acquire makes a slot ready for a prompt and returns it with as much of the
-// prompt in its cells as some slot already has; at least the last token is
-// left over, since the logits come from decoding it. It returns nil when no
-// slot is idle.
-func (s *slots) acquire(prompt []int32) *slot {
+// prompt in its cells as some slot already has, a checkpoint, or what was read
+// from disk; at least the last token is left over, since the logits come from
+// decoding it. It returns nil when no slot is idle.
+func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
 	best, common := s.longest(prompt)
+	from, at, state := fromSlot, common, []byte(nil)
+	if x := s.kept.longest(prompt[:len(prompt)-1]); x != nil && len(x.tokens) > at {
+		from, at, state = fromCheckpoint, len(x.tokens), x.state
+	}
+	if read != nil && read.tokens > at {
+		from, at, state = fromStore, read.tokens, read.state
+	}
+	if state != nil {
+		best, common = nil, 0
+	}
 	target := s.choose(best, common)
 	if target == nil {
-		return nil
+		return nil, from
 	}
+	target.busy = true // so that no one takes it when room is made
+	s.touch(target)
 	switch {
-	case best == nil:
-		s.clear(target)
 	case target == best:
 		s.cut(target, common)
+	case best == nil:
+		s.giveUp(target)
 	default:
-		s.clear(target)
+		s.giveUp(target)
 		s.ctx.SeqCopy(best.id, target.id, 0, int32(common))
 		if s.ctx.SeqLen(target.id) == int32(common) {
 			target.tokens = append(target.tokens, prompt[:common]...)
@@ -49,16 +80,74 @@ func (s *slots) acquire(prompt []int32) *slot {
 			s.clear(target) // a state that can't be copied in part
 		}
 	}
-	target.busy = true
-	s.touch(target)
+	if state != nil {
+		if err := s.restore(target, prompt[:at], state); err != nil && from == fromStore {
+			read.refused = err
+		}
+	}
+	return target, from
+}
+
+// acquireEmpty returns an empty slot, nil when none is idle.
+func (s *slots) acquireEmpty() *slot {
+	target := s.choose(nil, 0)
+	if target != nil {
+		target.busy = true
+		s.touch(target)
+		s.giveUp(target)
+	}
 	return target
 }
 
+// restore puts a state into a slot, which is empty and busy. If that fails the
+// slot stays empty, and a state that is itself at fault is not tried again; the
+// error is nil unless it is.
+func (s *slots) restore(x *slot, tokens []int32, state []byte) error {
+	err := s.ctx.SetSeqState(x.id, state)
+	for errors.Is(err, backend.ErrNoSlot) && s.evict() {
+		err = s.ctx.SetSeqState(x.id, state)
+	}
+	if n := s.ctx.SeqLen(x.id); err == nil && int(n) != len(tokens) {
+		err = fmt.Errorf("%w: it holds %d tokens, not %d", backend.ErrState, n, len(tokens))
+	}
+	if err == nil {
+		x.tokens = append(x.tokens[:0], tokens...)
+		if s.kept.wants(tokens) { // it is from disk
+			s.kept.put(tokens, state)
+		}
+		return nil
+	}
+	s.clear(x)
+	s.log.Warn("a saved prompt cannot be restored; it is read again", "tokens", len(tokens), "bytes", len(state), "error", err)
+	if errors.Is(err, backend.ErrNoSlot) && s.others(x) {
+		return nil // it is they who take the room
+	}
+	if c := s.kept.longest(tokens); c != nil && len(c.tokens) == len(tokens) {
+		s.kept.forget(c)
+	}
+	return err
+}
+
+// others reports whether there is anything in the slots beside x.
+func (s *slots) others(x *slot) bool {
+	return slices.ContainsFunc(s.all, func(y *slot) bool { return y != x && len(y.tokens) > 0 })
+}
+
+// reach returns how many tokens of a prompt need not be read, as things are.
+func (s *slots) reach(prompt []int32) int {
+	_, common := s.longest(prompt)
+	return max(common, s.kept.reach(prompt[:len(prompt)-1]))
+}
+
 // longest returns the slot that holds the longest beginning of the prompt, an
-// idle one among equals, and that length; nil when none holds any.
+// idle one among equals, and that length; nil when none holds any. If the model
+// can't go back, only slots count that hold nothing else.
 func (s *slots) longest(prompt []int32) (best *slot, common int) {
 	for _, x := range s.all {
 		n := commonPrefix(x.tokens, prompt[:len(prompt)-1])
+		if n < len(x.tokens) && !s.rewinds {
+			continue
+		}
 		if n > common || n == common && n > 0 && best.busy && !x.busy {
 			best, common = x, n
 		}
@@ -113,13 +202,42 @@ func (s *slots) evict() bool {
 	if oldest == nil {
 		return false
 	}
-	s.clear(oldest)
+	s.giveUp(oldest)
 	return true
 }
 
 func (s *slots) touch(x *slot) {
 	s.clock++
 	x.used = s.clock
+}
+
+// giveUp empties a slot whose tokens may be wanted again: if only a checkpoint
+// could bring them back, there is one afterwards.
+func (s *slots) giveUp(x *slot) {
+	if s.kept.wants(x.tokens) {
+		s.keep(x)
+	}
+	s.clear(x)
+}
+
+// keep makes a checkpoint of what a slot holds and returns the state; nil if
+// that is not possible.
+func (s *slots) keep(x *slot) []byte {
+	state := s.state(x)
+	if state != nil && !s.kept.put(x.tokens, state) {
+		s.log.Warn("a prompt is larger than all checkpoints may be", "tokens", len(x.tokens), "bytes", len(state), "checkpoint_bytes", s.kept.limit)
+	}
+	return state
+}
+
+// state returns what a slot holds, nil if the backend can't say.
+func (s *slots) state(x *slot) []byte {
+	state, err := s.ctx.SeqState(x.id)
+	if err != nil {
+		s.log.Warn("a prompt cannot be saved", "tokens", len(x.tokens), "error", err)
+		return nil
+	}
+	return state
 }
 
 func (s *slots) clear(x *slot) {
@@ -148,6 +266,15 @@ func (s *slots) resync(x *slot) {
 		return
 	}
 	x.tokens = x.tokens[:n]
+}
+
+// recall brings back what a slot has lost of a sequence's tokens, as far as there
+// is a checkpoint.
+func (s *slots) recall(x *slot, tokens []int32) {
+	if c := s.kept.longest(tokens[:len(tokens)-1]); c != nil && len(c.tokens) > len(x.tokens) {
+		s.clear(x)
+		s.restore(x, c.tokens, c.state)
+	}
 }
 
 // cached returns the number of tokens in idle slots.

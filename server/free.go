@@ -157,11 +157,11 @@ func (g *generation) writeHere(ctx context.Context, turns []asking.Turn, index, 
 	again.Choices = 1
 	again.Sampling.Seed += uint64(index) + uint64(number)*retrySeed
 	if len(turns) > 0 && g.query.PromptTokens == nil {
-		prompt, err := g.model.prompt(g.query.with(turns), g.rule)
+		prompt, marks, err := g.model.prompt(g.query.with(turns), g.rule)
 		if err != nil {
 			return nil, nil, err
 		}
-		again.Prompt = prompt
+		again.Prompt, again.Marks = prompt, marks
 	}
 	list, err := gather(ctx, g, again)
 	if err != nil {

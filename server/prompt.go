@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stencil/chat"
+	"stencil/engine"
 )
 
 // autoSchema is the size in bytes up to which prompt_schema: auto writes the
@@ -12,13 +13,14 @@ import (
 // that was meant for the conversation.
 const autoSchema = 16 << 10
 
-// prompt returns the tokens of a query's prompt. A prompt alone is text that
+// prompt returns the tokens of a query's prompt, and the places in it up to which
+// other prompts are likely to be the same. A prompt alone is text that
 // the model goes on with, as it is; a conversation goes through the model's
 // chat template.
 //
 // With prompt_schema always, the schema is written into the system text of a
 // conversation, or before a prompt; with auto, into conversations only.
-func (m *served) prompt(q *query, r *rule) ([]int32, error) {
+func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	if r != nil && q.PromptSchema != "never" {
 		instruction = r.instruction
@@ -28,10 +30,10 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 		size := m.engine.Vocab().Len()
 		for _, t := range q.PromptTokens {
 			if t < 0 || int(t) >= size {
-				return nil, invalid("prompt", "prompt has the token %d, the vocabulary ends at %d", t, size-1)
+				return nil, nil, invalid("prompt", "prompt has the token %d, the vocabulary ends at %d", t, size-1)
 			}
 		}
-		return q.PromptTokens, nil
+		return q.PromptTokens, nil, nil
 	}
 	if q.Prompt != nil {
 		text := *q.Prompt
@@ -41,7 +43,7 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 		if instruction = q.instructed(instruction, r); instruction != "" {
 			text = instruction + "\n\n" + text
 		}
-		return m.prompts.Text(text), nil
+		return m.prompts.Text(text), nil, nil
 	}
 	if q.PromptSchema == "auto" && len(instruction) > autoSchema {
 		q.Warnings = append(q.Warnings, fmt.Sprintf("the schema is too long to be written into the prompt (%d bytes); prompt_schema: \"always\" does it nevertheless", len(instruction)))
@@ -54,16 +56,21 @@ func (m *served) prompt(q *query, r *rule) ([]int32, error) {
 	in := chat.Input{Extra: q.Variables, Begun: m.begun(q)}
 	if q.Tools != nil && q.Tools.Mode != toolsNone {
 		if m.prompts.Caps().Tools {
-			var err error
 			if in.Tools, err = q.Tools.forTemplate(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		} else {
 			instruction = join(toolInstruction(q.Tools.callable(), m.callForm), instruction)
 		}
 	}
 	in.Messages = withSystem(q.Messages, instruction)
-	return m.prompts.Chat(in)
+	if tokens, err = m.prompts.Chat(in); err != nil {
+		return nil, nil, err
+	}
+	if e, here := m.engine.(*engine.Engine); here {
+		marks = e.Marks(m.prompts, in, tokens)
+	}
+	return tokens, marks, nil
 }
 
 // begun returns the beginning of an answer as it stands in a prompt.

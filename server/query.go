@@ -227,14 +227,15 @@ func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, err
 		q.variable("enable_thinking", false) // there is no place for thoughts
 	}
 	var prompt []int32
+	var marks []int
 	if m.upstream == nil {
-		if prompt, err = m.prompt(q, g.rule); err != nil {
+		if prompt, marks, err = m.prompt(q, g.rule); err != nil {
 			return nil, err
 		}
 	}
 	g.request = engine.Request{
 		ID: noteOf(r.Context()).id, Client: clientOf(r),
-		Prompt: prompt, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.texts(),
+		Prompt: prompt, Marks: marks, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.texts(),
 		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic,
 		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Timeout: s.cfg.RequestTimeout,
 	}

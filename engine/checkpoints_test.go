@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func tokensFrom(from int32, n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = from + int32(i)
+	}
+	return out
+}
+
+func TestCheckpoints(t *testing.T) {
+	c := newCheckpoints(3 * (100 + 4*100))
+	tokens := tokensFrom(0, 1000)
+	state := make([]byte, 100)
+	if c.longest(tokens) != nil || c.reach(tokens) != 0 || !c.wants(tokens[:spacing]) || c.wants(tokens[:spacing-1]) {
+		t.Error("an empty store is wrong")
+	}
+	if !c.put(tokens[:100], state) || !c.put(tokens[:100], state) || c.size != 500 {
+		t.Errorf("%d bytes", c.size)
+	}
+	for n, want := range map[int]int{99: 0, 100: 100, 101: 100, 1000: 100} {
+		if got := c.reach(tokens[:n]); got != want {
+			t.Errorf("%d tokens: reach %d, want %d", n, got, want)
+		}
+	}
+	if c.reach(tokens[1:]) != 0 || c.wants(tokens[:100+spacing-1]) || !c.wants(tokens[:100+spacing]) {
+		t.Error("prefixes are mistaken for others")
+	}
+	// The least recently used goes.
+	a, b, d := tokensFrom(2000, 100), tokensFrom(3000, 100), tokensFrom(4000, 100)
+	c.put(a, state)
+	c.put(b, state)
+	c.reach(tokens)
+	c.put(d, state)
+	if c.reach(tokens) == 0 || c.reach(a) != 0 || c.reach(b) == 0 || c.reach(d) == 0 || c.bytes() != c.limit {
+		t.Errorf("after eviction %d bytes of %d", c.bytes(), c.limit)
+	}
+	// What does not fit alone is refused, and everything longer not wanted.
+	if c.put(tokens[:500], state) || c.reach(tokens) != 100 || c.wants(tokens[:500]) || !c.wants(tokens[:499]) {
+		t.Error("a state that is too large")
+	}
+	x := c.longest(tokens)
+	c.forget(x)
+	c.forget(x)
+	if c.reach(tokens) != 0 || c.bytes() != 2*500 {
+		t.Errorf("after forgetting %d bytes", c.bytes())
+	}
+	var none *checkpoints
+	if none.longest(tokens) != nil || none.wants(tokens) || none.bytes() != 0 {
+		t.Error("nil keeps something")
+	}
+}
+
+// Against a plain list: what is found is the longest prefix that is kept.
+func TestCheckpointsAgainstList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	c := newCheckpoints(5000)
+	random := func() []int32 {
+		out := make([]int32, 1+rng.IntN(30))
+		for i := range out {
+			out[i] = rng.Int32N(2)
+		}
+		return out
+	}
+	for range 5000 {
+		tokens := random()
+		want := 0
+		for el := c.recent.Front(); el != nil; el = el.Next() {
+			if x := el.Value.(*checkpoint); len(x.tokens) <= len(tokens) && slices.Equal(x.tokens, tokens[:len(x.tokens)]) {
+				want = max(want, len(x.tokens))
+			}
+		}
+		if got := c.reach(tokens); got != want {
+			t.Fatalf("%v: %d, want %d", tokens, got, want)
+		}
+		c.put(tokens, make([]byte, rng.IntN(300)))
+		if c.size > c.limit || c.recent.Len() != len(c.index) {
+			t.Fatalf("%d bytes of %d, %d and %d entries", c.size, c.limit, c.recent.Len(), len(c.index))
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"stencil/backend/scripted"
+	"stencil/engine"
+	"stencil/engine/promptcache"
+)
+
+// Conversations over HTTP have marks where their parts end, so that after a restart
+// what the system and the tools say is not read again, nor is it by models that
+// can't go back.
+func TestPromptCacheOverHTTP(t *testing.T) {
+	dir := t.TempDir()
+	run := func(opt scripted.Options, cached bool) (ask func(system, question string) (prompt, reused float64), end func() string) {
+		t.Helper()
+		var cfg engine.Config
+		stop := func() {}
+		if cached {
+			store, err := promptcache.Open(dir, 1<<30, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.PromptCache = store
+			stop = func() { store.Close() }
+		}
+		_, url := start(t, setup{opt: opt, eng: cfg})
+		ask = func(system, question string) (float64, float64) {
+			t.Helper()
+			status, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(
+				`{"messages": [{"role": "system", "content": %q}, {"role": "user", "content": %q}], "max_tokens": 5,
+				"tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}], "tool_choice": "none"}`, system, question))
+			if status != 200 {
+				t.Fatalf("%d %v", status, got)
+			}
+			return at(got, "usage", "prompt_tokens").(float64), at(got, "usage", "prompt_tokens_details", "cached_tokens").(float64)
+		}
+		return ask, func() string {
+			stop()
+			_, _, metrics := send(t, "GET", url+"/metrics", "")
+			return metrics
+		}
+	}
+	system, question := strings.Repeat("Be as brief as you can. ", 60), strings.Repeat("Is that so? ", 10)
+	ask, end := run(scripted.Options{}, true)
+	if all, n := ask(system, question); n != 0 || all < 300 {
+		t.Fatalf("%v of %v tokens cached at first", n, all)
+	}
+	end()
+	for _, recurrent := range []bool{false, true} {
+		ask, end := run(scripted.Options{Recurrent: recurrent}, true)
+		all, n := ask(system, strings.Repeat("What then? ", 10))
+		if n < all-100 || n > all-20 {
+			t.Errorf("after a restart %v of %v tokens cached", n, all)
+		}
+		if metrics := end(); !strings.Contains(metrics, fmt.Sprintf("stencil_stored_tokens_total{model=\"tiny\"} %v\n", n)) {
+			t.Errorf("%v tokens are not in the metrics:\n%s", n, metrics)
+		}
+	}
+	ask, end = run(scripted.Options{Recurrent: true}, false)
+	ask(system, question)
+	all, n := ask(system, strings.Repeat("What then? ", 10))
+	if n < all-100 || n > all-20 {
+		t.Errorf("by a checkpoint %v of %v tokens cached", n, all)
+	}
+	if metrics := end(); !strings.Contains(metrics, fmt.Sprintf("stencil_checkpoint_tokens_total{model=\"tiny\"} %v\n", n)) {
+		t.Errorf("%v tokens are not in the metrics:\n%s", n, metrics)
+	}
+}
