@@ -209,6 +209,8 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"generate", "--prompt", "x", "--lora", "a=b"}, `"b" is not a scale`},
 		{[]string{"serve", "--log-format", "xml"}, "--log-format must be"},
 		{[]string{"serve", "--port", "70000"}, "port"},
+		{[]string{"serve", "--port", "0", "--prompt-cache", t.TempDir(), "--prompt-cache-bytes", "-1"}, "--prompt-cache-bytes must be positive"},
+		{[]string{"serve", "--port", "0", "--prompt-cache", "/dev/null/x"}, "promptcache: "},
 		{[]string{"pull", "model.gguf"}, "neither a URL"},
 		{[]string{"pull", "https://example.com/m.gguf", "--sha256", "abc"}, "64 hexadecimal digits"},
 		{[]string{"pull", "https://example.com/m.gguf", "--out", filepath.Join(t.TempDir(), "none") + string(filepath.Separator)}, "does not exist"},

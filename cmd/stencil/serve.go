@@ -36,6 +36,7 @@ type serveFlags struct {
 	upstream   upstreamFlags
 	feedback   feedbackFlags
 	agent      agentServeFlags
+	prompts    promptFlags
 	retry      bool
 }
 
@@ -67,6 +68,7 @@ fits its schema.`,
 	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of one request, waiting included")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "bytes of a request's body")
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
+	f.prompts.register(flags, &f.engine)
 	f.registerOperations(flags)
 	f.upstream.register(flags)
 	f.feedback.register(flags)
@@ -107,6 +109,11 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer closeFeedback()
+	closePrompts, err := f.prompts.open(&f.engine, log)
+	if err != nil {
+		return err
+	}
+	defer closePrompts()
 
 	// Listening comes before loading, so that whatever watches the server can
 	// tell "loading" from "gone".
@@ -162,7 +169,7 @@ func (f *serveFlags) start(ctx context.Context, log *slog.Logger) (*engine.Engin
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := engine.New(model, f.engine)
+	e, err := engine.New(model, f.prompts.bounded(f.engine))
 	if err != nil {
 		return nil, nil, errors.Join(err, model.Close())
 	}
