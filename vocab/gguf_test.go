@@ -83,6 +83,27 @@ func TestReadGGUF(t *testing.T) {
 	}
 }
 
+// TestTensorTypes checks sizes against those of ggml_type_size and ggml_blck_size in llama.cpp 0.5.0.
+func TestTensorTypes(t *testing.T) {
+	for _, c := range []struct {
+		typ   TensorType
+		name  string
+		row   int64 // elements
+		bytes int64
+	}{
+		{0, "F32", 3, 12}, {12, "Q4_K", 512, 288}, {39, "MXFP4", 64, 34}, {40, "NVFP4", 128, 72}, {41, "Q1_0", 256, 36}, {42, "Q2_0", 128, 36},
+		{4, "type 4", 7, -1}, {38, "type 38", 7, -1}, {43, "type 43", 7, -1},
+	} {
+		size, err := c.typ.size([]int64{c.row, 5})
+		if want := max(5*c.bytes, -1); c.typ.String() != c.name || size != want || err != nil {
+			t.Errorf("type %d is %s, 5 rows of %d elements take %d (%v), want %s, %d", uint32(c.typ), c.typ, c.row, size, err, c.name, want)
+		}
+		if _, err := c.typ.size([]int64{c.row + 1}); (err == nil) != (c.bytes < 0 || c.name == "F32") {
+			t.Errorf("%s: %d elements in a row: %v", c.typ, c.row+1, err)
+		}
+	}
+}
+
 func TestReadGGUFTruncated(t *testing.T) {
 	file := withTensor(sampleGGUF(), "w", 8, 128, 64, 3)
 	for n := range file {
