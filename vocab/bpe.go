@@ -60,14 +60,17 @@ func appendByteLevel(dst []byte, text string, limit int) ([]byte, error) {
 
 // bpe tokenizes by merging the pair of neighbours with the best rank, again and again.
 //
-// Symbols are numbered: a token's id where the symbol's text is a token, and numbers from
-// vocab.Len() on for the few texts that occur only in merges.
+// A word begins as bytes in their byte-level spelling, or as characters if token texts are plain.
+// Symbols are numbered: a token's id where the symbol's text is a token, numbers from vocab.Len() on
+// for the few texts that occur only in merges, and -1 for other characters.
 type bpe struct {
 	v     *Vocab
 	start [256]int32 // symbol of each byte
 	pairs pairTable
-	extra [][]int32 // for symbols that are no token: the tokens they are given out as
-	pool  sync.Pool // of *bpeState
+	extra map[string]int32 // symbols that are no token
+	parts [][]int32        // the tokens that they are given out as
+	bytes [256]int32       // plain texts: the token for each byte, -1: none
+	pool  sync.Pool        // of *bpeState
 }
 
 type pair struct{ left, right int32 }
@@ -125,31 +128,33 @@ func (t *pairTable) add(p pair, m merged) {
 }
 
 func newBPE(v *Vocab) *bpe {
-	b := &bpe{v: v, pairs: newPairTable(v.merges.Len())}
+	b := &bpe{v: v, pairs: newPairTable(v.merges.Len()), extra: map[string]int32{}}
 	b.pool.New = func() any { return new(bpeState) }
-	extra := map[string]int32{}
 	symbol := func(text []byte) int32 {
 		if id := v.index.findBytes(v.texts, text); id >= 0 {
 			return id
 		}
-		s, ok := extra[string(text)]
+		s, ok := b.extra[string(text)]
 		if !ok {
-			s = int32(v.Len() + len(b.extra))
-			extra[string(text)] = s
+			s = int32(v.Len() + len(b.parts))
+			b.extra[string(text)] = s
 			var tokens []int32
 			for i := range text {
 				if id := v.index.findBytes(v.texts, text[i:i+1]); id >= 0 {
 					tokens = append(tokens, id)
 				}
 			}
-			b.extra = append(b.extra, tokens)
+			b.parts = append(b.parts, tokens)
 		}
 		return s
 	}
 	var buf []byte
 	for c := range b.start {
-		buf = append(buf[:0], byteText[c]...)
-		b.start[c] = symbol(buf)
+		b.bytes[c] = v.index.find(v.texts, fmt.Sprintf("<0x%02X>", c))
+		if !v.spec.plainText {
+			buf = append(buf[:0], byteText[c]...)
+			b.start[c] = symbol(buf)
+		}
 	}
 	for rank := range v.merges.Len() {
 		line := v.merges.At(rank)
@@ -181,6 +186,9 @@ type bpeState struct {
 func (b *bpe) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	s := b.pool.Get().(*bpeState)
 	defer b.pool.Put(s)
+	if b.v.spec.markSpaces {
+		text = strings.ReplaceAll(text, " ", spaceMark)
+	}
 	s.text.set(text, mode.exact)
 	s.ends = append(s.ends[:0], int32(s.text.len()))
 	for _, split := range b.v.spec.stages {
@@ -195,7 +203,7 @@ func (b *bpe) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	from := 0
 	for _, end := range s.ends {
 		if int(end) > from {
-			dst = b.word(dst, s, s.text.bytes(from, int(end)))
+			dst = b.word(dst, s, s.text.bytes(from, int(end)), mode)
 		}
 		from = int(end)
 	}
@@ -203,33 +211,71 @@ func (b *bpe) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 }
 
 // word appends the tokens of one pre-tokenized word.
-func (b *bpe) word(dst []int32, s *bpeState, word string) []int32 {
-	if b.v.ignoreMerges {
-		s.word = s.word[:0]
-		for i := range len(word) {
-			s.word = append(s.word, byteText[word[i]]...)
-		}
-		if id := b.v.index.findBytes(b.v.texts, s.word); id >= 0 {
+func (b *bpe) word(dst []int32, s *bpeState, word string, mode tokenizeMode) []int32 {
+	if b.v.ignoreMerges || b.v.spec.wholeLines && strings.Trim(word, "\n") == "" {
+		if id := b.whole(s, word); id >= 0 {
 			return append(dst, id)
 		}
 	}
 	s.begin()
-	for i := range len(word) {
-		s.append(b.start[word[i]], 1)
-	}
+	b.spell(s, word, mode)
 	s.merge(func(left, right *mergeSymbol) (uint32, int32, bool) {
 		m := b.pairs.find(pair{left.id, right.id})
 		return uint32(m.rank), m.symbol, m.rank >= 0
 	})
 	for at := int32(0); at >= 0; at = s.symbols[at].next {
-		id := s.symbols[at].id
-		if int(id) < b.v.Len() {
-			dst = append(dst, id)
-		} else {
-			dst = append(dst, b.extra[int(id)-b.v.Len()]...)
+		sym := &s.symbols[at]
+		switch {
+		case sym.id >= 0 && int(sym.id) < b.v.Len():
+			dst = append(dst, sym.id)
+		case b.v.spec.plainText:
+			for i := sym.start; i < sym.start+sym.width; i++ {
+				if id := b.bytes[word[i]]; id >= 0 {
+					dst = append(dst, id)
+				}
+			}
+		default:
+			dst = append(dst, b.parts[int(sym.id)-b.v.Len()]...)
 		}
 	}
 	return dst
+}
+
+// whole returns the token that spells a word, -1 if there is none.
+func (b *bpe) whole(s *bpeState, word string) int32 {
+	if b.v.spec.plainText {
+		return b.v.index.find(b.v.texts, word)
+	}
+	s.word = s.word[:0]
+	for i := range len(word) {
+		s.word = append(s.word, byteText[word[i]]...)
+	}
+	return b.v.index.findBytes(b.v.texts, s.word)
+}
+
+// spell appends the symbols that a word begins as.
+func (b *bpe) spell(s *bpeState, word string, mode tokenizeMode) {
+	if !b.v.spec.plainText {
+		for i := range len(word) {
+			s.append(b.start[word[i]], 1)
+		}
+		return
+	}
+	for at := 0; at < len(word); {
+		width := min(utf8Width(word[at]), len(word)-at)
+		if mode.exact { // a byte that is no UTF-8 stands alone
+			_, width = utf8.DecodeRuneInString(word[at:])
+		}
+		char := word[at : at+width]
+		id := b.v.index.find(b.v.texts, char)
+		if id < 0 {
+			if extra, ok := b.extra[char]; ok {
+				id = extra
+			}
+		}
+		s.append(id, int32(width))
+		at += width
+	}
 }
 
 // appendRune appends r as UTF-8; unlike utf8.AppendRune it spells surrogates as well.

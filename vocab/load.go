@@ -36,17 +36,22 @@ func FromGGUF(g *GGUF) (*Vocab, error) {
 		pre: g.Str("tokenizer.ggml.pre"), template: g.Str("tokenizer.chat_template"),
 		name: g.Str("general.name"), arch: g.Str("general.architecture"), special: noSpecials(),
 	}
+	if v, ok := g.Get("tokenizer.ggml.pre"); ok && v.Type != TypeString {
+		return nil, fmt.Errorf("vocab: tokenizer.ggml.pre is %s, not a string", v.Type)
+	}
 	sp := &s.special
 	switch name {
 	case "llama":
 		s.model = SPM
 		sp.bos, sp.eos, sp.unk = 1, 2, 0
-	case "gpt2":
-		s.model = BPE
+	case "gpt2", "hybriddna", "whitespace":
+		s.model = map[string]Model{"gpt2": BPE, "hybriddna": HybridDNA, "whitespace": WordBPE}[name]
 		sp.bos, sp.eos = defaultBPEToken, defaultBPEToken
-		if lookupPre(s.pre).noBOS {
+		if spec, _ := lookupPre(s.pre); spec.noBOS {
 			sp.bos = -1
 		}
+	case "gemma4":
+		s.model, s.pre = BPE, name
 	case "bert":
 		s.model = WPM
 		sp.bos, sp.unk, sp.sep, sp.pad, sp.mask = 101, 100, 102, 0, 103
@@ -60,13 +65,18 @@ func FromGGUF(g *GGUF) (*Vocab, error) {
 		sp.bos, sp.eos, sp.unk, sp.pad = 1, 2, 0, 3
 	case "no_vocab", "none", "":
 		return nil, ErrNoVocab
+	case "test":
+		return nil, errors.New(`vocab: tokenizer "test" is for tests of llama.cpp: its tokens spell no text`)
 	default:
-		return nil, fmt.Errorf("vocab: unknown tokenizer %q, expected one of llama, gpt2, bert, t5, rwkv, plamo2", name)
+		return nil, fmt.Errorf("vocab: unknown tokenizer %q, expected one of llama, gpt2, gemma4, bert, t5, rwkv, plamo2, hybriddna, whitespace", name)
 	}
 	if err := s.readTables(g); err != nil {
 		return nil, err
 	}
 	s.readSpecials(g)
+	if err := s.readSuppressed(g); err != nil {
+		return nil, err
+	}
 	return newVocab(s)
 }
 
@@ -80,21 +90,25 @@ func (s *source) readTables(g *GGUF) error {
 	if s.texts, ok = list.Strings(); !ok {
 		return errors.New("vocab: tokenizer.ggml.tokens is no array of strings")
 	}
+	s.texts = cutAtNUL(s.texts)
 	n := s.texts.Len()
 	if scores, ok := g.Get("tokenizer.ggml.scores"); ok {
 		raw, ok := scores.Raw()
-		if !ok || scores.Elem != TypeFloat32 || scores.Len() != n {
-			return fmt.Errorf("vocab: tokenizer.ggml.scores is no array of %d float32", n)
+		if !ok || (scores.Elem != TypeFloat32 && scores.Elem != TypeInt32) || scores.Len() < n {
+			return fmt.Errorf("vocab: tokenizer.ggml.scores is no array of %d float32 or int32", n)
 		}
 		s.scores = make([]float32, n)
 		for i := range s.scores {
-			s.scores[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[i*4:]))
+			bits := binary.LittleEndian.Uint32(raw[i*4:])
+			if s.scores[i] = math.Float32frombits(bits); scores.Elem == TypeInt32 {
+				s.scores[i] = float32(int32(bits))
+			}
 		}
 	}
 	s.kinds = make([]Kind, n)
 	if kinds, ok := g.Get("tokenizer.ggml.token_type"); ok {
 		raw, ok := kinds.Raw()
-		if !ok || (kinds.Elem != TypeInt32 && kinds.Elem != TypeUint32) || kinds.Len() != n {
+		if !ok || kinds.Elem != TypeInt32 || kinds.Len() < n {
 			return fmt.Errorf("vocab: tokenizer.ggml.token_type is no array of %d int32", n)
 		}
 		fileKinds := [...]Kind{Undefined, Normal, Unknown, Control, UserDefined, Unused, Byte}
@@ -106,14 +120,15 @@ func (s *source) readTables(g *GGUF) error {
 			}
 		}
 	}
-	if s.model == BPE {
+	if s.model.bpe() {
 		merges, found := g.Get("tokenizer.ggml.merges")
-		if !found {
+		if !found && s.pre != "kimi-k2" { // whose files need none
 			return errors.New("vocab: the file has no key tokenizer.ggml.merges")
 		}
-		if s.merges, ok = merges.Strings(); !ok {
+		if s.merges, ok = merges.Strings(); found && !ok {
 			return errors.New("vocab: tokenizer.ggml.merges is no array of strings")
 		}
+		s.merges = cutAtNUL(s.merges)
 	}
 	if m, ok := g.Get("tokenizer.ggml.precompiled_charsmap"); ok && s.model == UGM {
 		if s.charsMap, ok = m.Raw(); !ok || (m.Elem != TypeUint8 && m.Elem != TypeInt8) {
@@ -121,6 +136,18 @@ func (s *source) readTables(g *GGUF) error {
 		}
 	}
 	return nil
+}
+
+// cutAtNUL ends strings at their first zero byte, as llama.cpp does.
+func cutAtNUL(s Strings) Strings {
+	if strings.IndexByte(s.data, 0) < 0 {
+		return s
+	}
+	list := make([]string, s.Len())
+	for i := range list {
+		list[i], _, _ = strings.Cut(s.At(i), "\x00")
+	}
+	return makeStrings(list)
 }
 
 // readSpecials reads the ids and switches of a file. Ids outside of the vocabulary are ignored, as
@@ -152,9 +179,29 @@ func (s *source) readSpecials(g *GGUF) {
 	}
 	s.addBOS, s.addEOS, s.addSEP = flag("add_bos_token"), flag("add_eos_token"), flag("add_sep_token")
 	s.addSpacePrefix = flag("add_space_prefix")
+	s.lowercase, s.stripAccents = flag("normalizer.lowercase"), flag("normalizer.strip_accents")
 	if b := flag("remove_extra_whitespaces"); b != nil {
 		s.removeExtraWhitespace = *b
 	}
+}
+
+// readSuppressed reads which tokens are never to be sampled. Ids outside of the vocabulary are ignored,
+// as llama.cpp does.
+func (s *source) readSuppressed(g *GGUF) error {
+	list, found := g.Get("tokenizer.ggml.suppress_tokens")
+	if !found {
+		return nil
+	}
+	raw, ok := list.Raw()
+	if !ok || list.Elem != TypeInt32 {
+		return errors.New("vocab: tokenizer.ggml.suppress_tokens is no array of int32")
+	}
+	for ; len(raw) > 0; raw = raw[4:] {
+		if id := int32(binary.LittleEndian.Uint32(raw)); id >= 0 && int(id) < s.texts.Len() {
+			s.suppressed = append(s.suppressed, id)
+		}
+	}
+	return nil
 }
 
 // decodeTexts fills the table of token bytes from the token texts.
@@ -163,7 +210,7 @@ func (v *Vocab) decodeTexts() error {
 	v.ends = make([]uint32, v.Len())
 	for i := range v.kinds {
 		var err error
-		if v.bytes, err = v.appendBytes(v.bytes, v.texts.At(i), v.kinds[i]); err != nil {
+		if v.bytes, err = v.appendBytes(v.bytes, v.spelling(int32(i)), v.kinds[i]); err != nil {
 			return fmt.Errorf("vocab: token %d: %w", i, err)
 		}
 		if len(v.bytes) > math.MaxUint32 {
@@ -174,33 +221,25 @@ func (v *Vocab) decodeTexts() error {
 	return nil
 }
 
-// appendBytes appends what a token adds to the text.
+// appendBytes appends what a token adds to the text. It departs from llama.cpp for the pre-tokenizer
+// "whitespace", whose token texts are plain and which llama.cpp decodes as if they were byte-level.
 func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) {
 	if kind == Control || kind == Unknown {
 		return dst, nil
 	}
 	switch v.model {
-	case BPE:
+	case BPE, HybridDNA, WordBPE, SPM, WPM, UGM:
 		switch kind {
 		case UserDefined:
 			return append(dst, text...), nil
 		case Normal:
-			return appendByteLevel(dst, text, 4*len(v.texts.data)+1<<20)
-		}
-	case SPM, WPM, UGM:
-		switch kind {
-		case UserDefined:
-			return append(dst, text...), nil
-		case Normal:
-			for {
-				before, after, found := strings.Cut(text, spaceMark)
-				dst = append(dst, before...)
-				if !found {
-					return dst, nil
-				}
-				dst = append(dst, ' ')
-				text = after
+			switch {
+			case !v.model.bpe() || v.spec.markSpaces:
+				return appendUnmarked(dst, text), nil
+			case v.spec.plainText:
+				return append(dst, text...), nil
 			}
+			return appendByteLevel(dst, text, 4*len(v.texts.data)+1<<20)
 		case Byte:
 			if len(text) < 3 || v.model == WPM {
 				return dst, fmt.Errorf("byte token %q is not spelled as <0x00>", text)
@@ -210,8 +249,8 @@ func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) 
 	case RWKV:
 		return unescapeRWKV(dst, text), nil
 	case PLaMo2:
-		if kind == Byte && len(text) == 6 && strings.HasPrefix(text, "<0x") && text[5] == '>' {
-			return append(dst, leadingHex(text[3:5])), nil
+		if b, ok := plamoByte(text); ok && kind == Byte {
+			return append(dst, b), nil
 		}
 		return append(dst, text...), nil
 	}
@@ -220,6 +259,19 @@ func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) 
 
 // spaceMark is how SentencePiece spells a space: U+2581.
 const spaceMark = "▁"
+
+// appendUnmarked appends text with its marks turned back to spaces.
+func appendUnmarked(dst []byte, text string) []byte {
+	for {
+		before, after, found := strings.Cut(text, spaceMark)
+		dst = append(dst, before...)
+		if !found {
+			return dst
+		}
+		dst = append(dst, ' ')
+		text = after
+	}
+}
 
 // leadingHex reads hexadecimal digits up to the first character that is none, as strtol does.
 func leadingHex(s string) byte {

@@ -2,6 +2,7 @@ package vocab
 
 import (
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -48,12 +49,23 @@ func checkPLaMo2(v *Vocab) error {
 
 func plamoBytes(v *Vocab) (out [256]int32) {
 	for id := range int32(v.Len()) {
-		text := v.Text(id)
-		if v.kinds[id] == Byte && len(text) == 6 && text[:3] == "<0x" && text[5] == '>' {
-			out[leadingHex(text[3:5])] = id
+		if b, ok := plamoByte(v.Text(id)); ok && v.kinds[id] == Byte {
+			out[b] = id
 		}
 	}
 	return out
+}
+
+// plamoByte returns the byte that a text such as "<0x0A>" stands for.
+func plamoByte(text string) (byte, bool) {
+	if len(text) != 6 || text[:3] != "<0x" || text[5] != '>' {
+		return 0, false
+	}
+	b, err := hex.DecodeString(text[3:5])
+	if err != nil {
+		return 0, false
+	}
+	return b[0], true
 }
 
 func newPLaMo2(v *Vocab) *plamo2 {

@@ -106,38 +106,92 @@ func (t *runeText) blankLines(pos, from, to int) int {
 
 func lineEnd(r rune) bool { return r == '\r' || r == '\n' }
 
-// splitLlama3 cuts contractions, words with one character before them, numbers of up to three
-// digits, runs of anything else with the line ends after them, and whitespace.
-func splitLlama3(t *runeText, from, to int, ends []int32) []int32 {
-	for pos := from; pos < to; {
-		if n := t.contraction(pos, to, true); n > 0 {
-			pos += n
-			ends = append(ends, int32(pos))
-			continue
-		}
-		r, class := t.runes[pos], t.class[pos]
-		if !lineEnd(r) && !class.number() && (class.letter() || t.classAt(pos+1, from, to).letter()) {
-			for pos++; t.classAt(pos, from, to).letter(); pos++ {
+// wordRules is what a family of pre-tokenizers differs in.
+type wordRules struct {
+	short  bool // contractions are words of their own
+	marks  bool // combining marks belong to words
+	digits int  // in a group
+	halves bool // whitespace is cut into powers of two
+}
+
+// splitWords cuts contractions, words with one character before them, groups of digits, runs of
+// anything else with the line ends after them, and whitespace.
+func splitWords(w wordRules) splitter {
+	return func(t *runeText, from, to int, ends []int32) []int32 {
+		for pos := from; pos < to; {
+			if w.short {
+				if n := t.contraction(pos, to, true); n > 0 {
+					pos += n
+					ends = append(ends, int32(pos))
+					continue
+				}
+			}
+			r, class := t.runes[pos], t.class[pos]
+			switch {
+			case class.number():
+				ends = t.numbers(&pos, from, to, w.digits, ends)
+				continue
+			case !lineEnd(r) && (w.word(class) || w.word(t.classAt(pos+1, from, to))):
+				for pos++; w.word(t.classAt(pos, from, to)); pos++ {
+				}
+			default:
+				begin := pos
+				pos = w.othersOrBlanks(t, pos, from, to)
+				if last := pos - 1; w.halves && t.class[last].space() && !lineEnd(t.runes[last]) {
+					ends = halves(begin, pos, ends)
+					continue
+				}
 			}
 			ends = append(ends, int32(pos))
+		}
+		return ends
+	}
+}
+
+// halves cuts a run into 512 characters as often as possible, then 256, 128 … 2, 1.
+func halves(from, to int, ends []int32) []int32 {
+	for n := 512; from < to; {
+		if n > to-from {
+			n /= 2
 			continue
 		}
-		if class.number() {
-			ends = t.numbers(&pos, from, to, ends)
-			continue
-		}
-		pos = t.othersOrBlanks(pos, from, to)
-		ends = append(ends, int32(pos))
+		from += n
+		ends = append(ends, int32(from))
 	}
 	return ends
 }
 
-// numbers cuts a run of digits at pos into groups of three, beginning from the left.
-func (t *runeText) numbers(pos *int, from, to int, ends []int32) []int32 {
+// word reports a character that words are made of.
+func (w *wordRules) word(c rclass) bool { return c.letter() || w.marks && c.mark() }
+
+// othersOrBlanks returns the end of a run of characters that are neither words nor numbers, with a
+// space before and line ends after it, or else of a run of whitespace.
+func (w *wordRules) othersOrBlanks(t *runeText, pos, from, to int) int {
+	other := func(i int) bool {
+		c := t.classAt(i, from, to)
+		return c.other() && !w.word(c)
+	}
+	body := pos
+	if t.runes[pos] == ' ' {
+		body++
+	}
+	if other(body) {
+		for pos = body; other(pos); pos++ {
+		}
+		for lineEnd(t.at(pos, from, to)) {
+			pos++
+		}
+		return pos
+	}
+	return t.blankLines(pos, from, to)
+}
+
+// numbers cuts a run of digits at pos into groups, beginning from the left.
+func (t *runeText) numbers(pos *int, from, to, group int, ends []int32) []int32 {
 	start := *pos
 	for t.classAt(*pos, from, to).number() {
 		*pos++
-		if *pos-start == 3 {
+		if *pos-start == group {
 			ends = append(ends, int32(*pos))
 			start = *pos
 		}
@@ -148,22 +202,73 @@ func (t *runeText) numbers(pos *int, from, to int, ends []int32) []int32 {
 	return ends
 }
 
-// othersOrBlanks returns the end of a run of characters that are neither letters nor numbers, with
-// a space before and line ends after it, or else of a run of whitespace.
-func (t *runeText) othersOrBlanks(pos, from, to int) int {
+// splitPhrases cuts phrases (letters with their combining marks, single spaces between them, one
+// character before them), contractions, digits, runs of anything else with one line end after them,
+// and whitespace.
+func splitPhrases(t *runeText, from, to int, ends []int32) []int32 {
+	letter := func(i int) bool { return t.classAt(i, from, to).letter() }
+	for pos := from; pos < to; {
+		body := pos
+		if !letter(pos) {
+			body++
+		}
+		switch n := t.contraction(pos, to, true); {
+		case n > 0:
+			pos += n
+		case t.class[pos].number():
+			pos++
+		case !lineEnd(t.runes[pos]) && letter(body):
+			pos = t.phrase(body, from, to)
+		default:
+			pos = t.othersOrLine(pos, from, to)
+		}
+		ends = append(ends, int32(pos))
+	}
+	return ends
+}
+
+// phrase returns the end of the phrase whose first letter is at pos.
+func (t *runeText) phrase(pos, from, to int) int {
+	for {
+		switch c := t.classAt(pos, from, to); {
+		case c.letter(), c.mark():
+			pos++
+		case t.at(pos, from, to) == ' ' && t.classAt(pos+1, from, to).letter():
+			pos += 2
+		default:
+			return pos
+		}
+	}
+}
+
+// othersOrLine returns the end of a run of characters that are neither letters nor numbers, with a
+// space before and one line end after it, or else of a run of whitespace.
+func (t *runeText) othersOrLine(pos, from, to int) int {
 	body := pos
 	if t.runes[pos] == ' ' {
 		body++
 	}
-	if t.classAt(body, from, to).other() {
-		for pos = body; t.classAt(pos, from, to).other(); pos++ {
-		}
-		for lineEnd(t.at(pos, from, to)) {
+	if !t.classAt(body, from, to).other() {
+		return t.blankLines(pos, from, to)
+	}
+	for pos = body; t.classAt(pos, from, to).other(); pos++ {
+	}
+	if lineEnd(t.at(pos, from, to)) {
+		pos++
+	}
+	return pos
+}
+
+// splitNewlines cuts runs of line feeds from what lies between them.
+func splitNewlines(t *runeText, from, to int, ends []int32) []int32 {
+	for pos := from; pos < to; {
+		feed := t.runes[pos] == '\n'
+		for pos < to && (t.runes[pos] == '\n') == feed {
 			pos++
 		}
-		return pos
+		ends = append(ends, int32(pos))
 	}
-	return t.blankLines(pos, from, to)
+	return ends
 }
 
 // splitTrailingSpace cuts off the whitespace at the end.
@@ -233,8 +338,11 @@ func han(r rune) bool {
 	return true
 }
 
+// kimiRules say what splitKimi makes of everything but words.
+var kimiRules wordRules
+
 // splitKimi cuts runs of Chinese characters, words of other letters with one character before and
-// a contraction after them, and the rest as splitLlama3 does.
+// a contraction after them, and the rest as splitWords does.
 func splitKimi(t *runeText, from, to int, ends []int32) []int32 {
 	letter := func(i int) bool { return t.classAt(i, from, to).letter() && !han(t.runes[i]) }
 	for pos := from; pos < to; {
@@ -249,10 +357,10 @@ func splitKimi(t *runeText, from, to int, ends []int32) []int32 {
 			}
 			pos += t.contraction(pos, to, true)
 		case class.number():
-			ends = t.numbers(&pos, from, to, ends)
+			ends = t.numbers(&pos, from, to, 3, ends)
 			continue
 		default:
-			pos = t.othersOrBlanks(pos, from, to)
+			pos = kimiRules.othersOrBlanks(t, pos, from, to)
 		}
 		ends = append(ends, int32(pos))
 	}

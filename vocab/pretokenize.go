@@ -7,28 +7,33 @@ import (
 
 // preSpec is what follows from the name of a pre-tokenizer.
 type preSpec struct {
-	known  bool
 	stages []splitter
 
 	ignoreMerges bool // a word that is a token is taken whole
 	addBOS       bool
+	alwaysBOS    bool // whatever the file says
 	addSEP       bool
 	keepSpaces   bool // Detokenize leaves spaces before punctuation alone
 	noBOS        bool // no default BOS token
+	keepCase     bool // WordBPE does not make letters small unless the file says so
+
+	plainText  bool // token texts are UTF-8, not byte-level, and bytes of their own are "<0x0A>"
+	markSpaces bool // spaces are spelled as SentencePiece spells them
+	wholeLines bool // a run of line ends that is a token is taken whole
 }
 
 // splitter cuts the code points from to to of a text into words: it appends where each ends. The
 // words must cover everything, so the last number appended is to.
 type splitter func(t *runeText, from, to int, ends []int32) []int32
 
-// lookupPre returns the pre-tokenizer of that name, or llama.cpp's default for unknown names.
-func lookupPre(name string) preSpec {
-	if s, ok := preSpecs()[name]; ok {
-		return s
+// lookupPre returns the pre-tokenizer of that name. For files that name none it is "default"; a name
+// that llama.cpp does not know is an error there and here.
+func lookupPre(name string) (preSpec, bool) {
+	if name == "" {
+		name = "default"
 	}
-	s := preSpecs()["default"]
-	s.known = false
-	return s
+	s, ok := preSpecs()[name]
+	return s, ok
 }
 
 // preSpecs lists the pre-tokenizers by the names that GGUF files give them. Each is a sequence of
@@ -37,7 +42,6 @@ func lookupPre(name string) preSpec {
 var preSpecs = sync.OnceValue(func() map[string]preSpec {
 	specs := map[string]preSpec{}
 	add := func(s preSpec, names ...string) {
-		s.known = true
 		for _, n := range names {
 			specs[n] = s
 		}
@@ -50,6 +54,8 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 		notLN      = setLetter.with(setNumber).with(setLineEnd).inverse()
 		others     = setSpace.with(setLetter).with(setNumber).inverse()
 		word       = seq(opt(notLN), many(setLetter))
+		marked     = setLetter.with(setMark)
+		markedWord = seq(opt(notLN), many(marked)).withShort()
 		symbols    = seq(opt(setBlank), many(others), star(setLineEnd))
 		symbolsDir = seq(opt(setBlank), many(others), star(setLineEnd.with(chars("/"))))
 		upper      = setLetter.without(ranges("a-z"))
@@ -57,28 +63,30 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 		mixedWord  = seq(opt(notLN), star(upper), many(lower))
 		capsWord   = seq(opt(notLN), many(upper), star(lower))
 		digit      = search(seq(one(setNumber)))
-		qwen       = search(shortWord, word, seq(one(setNumber)), symbols, lines, blanks, anyBlanks)
+		digits3    = search(seq(upTo(3, setNumber)))
+		llama3     = splitWords(wordRules{short: true, digits: 3})
+		qwen2      = splitWords(wordRules{short: true, digits: 1})
 		gpt4o      = search(mixedWord.withShort(), capsWord.withShort(), seq(upTo(3, setNumber)), symbolsDir, lines, blanks, anyBlanks)
 		notPS      = setLineEnd.with(setLetter).with(setPunctuation).with(setSymbol).inverse()
 		marks      = setPunctuation.with(setSymbol)
-		deepseek3  = search(
-			seq(one(asciiPunctuation), many(ranges("A-Za-z"))),
-			seq(opt(notPS), many(setLetter.with(setMark))),
-			seq(opt(setBlank), many(marks), star(setLineEnd)),
-			lines, blanks, anyBlanks)
-		sentence = search(seq(opt(setBlank), many(wide("\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c").with(setSpace).with(chars("(|.,!?)")).inverse())))
-		han      = search(seq(many(wide("\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff"))))
-		kana     = search(seq(many(wide("\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff"))))
-		lineEnds = search(seq(one(setLineEnd)))
-		triple   = search(seq(one(ranges("0-9")), one(ranges("0-9")), one(ranges("0-9"))))
-		numbers  = search(seq(many(setNumber)))
+		codeWord   = seq(one(asciiPunctuation), many(ranges("A-Za-z")))
+		textWord   = seq(opt(notPS), many(marked))
+		deepseek3  = search(codeWord, textWord, seq(opt(setBlank), many(marks), star(setLineEnd)), lines, blanks, anyBlanks)
+		sentence   = search(seq(opt(setBlank), many(wide("\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c").with(setSpace).with(chars("(|.,!?)")).inverse())))
+		han        = search(seq(many(wide("\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff"))))
+		kana       = search(seq(many(wide("\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff"))))
+		lineEnds   = search(seq(one(setLineEnd)))
+		triple     = search(seq(one(ranges("0-9")), one(ranges("0-9")), one(ranges("0-9"))))
+		numbers    = search(seq(many(setNumber)))
 	)
 
 	add(preSpec{stages: []splitter{
 		search(seq(many(setPunctuation.with(chars("$+<=>^~|"))))), splitGPT2, numbers, triple,
 	}}, "default")
-	add(preSpec{stages: []splitter{splitLlama3}, ignoreMerges: true, addBOS: true},
-		"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2")
+	add(preSpec{stages: []splitter{llama3}, ignoreMerges: true, addBOS: true},
+		"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano")
+	add(preSpec{stages: []splitter{digits3, llama3}, ignoreMerges: true}, "minicpm5")
+	add(preSpec{stages: []splitter{splitWords(wordRules{short: true, digits: 3, halves: true})}}, "jais-2")
 	add(preSpec{stages: []splitter{
 		lineEnds, search(seq(opt(setSpace), many(wide(casedLetters).with(ranges("A-Za-z"))))),
 		search(seq(opt(setSpace), many(wide("\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002").with(ranges("!-/:-~"))))),
@@ -87,22 +95,32 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 	add(preSpec{stages: []splitter{
 		lineEnds, search(seq(opt(setSpace), many(setLetter))), search(seq(opt(setSpace), many(setPunctuation))), han, digit,
 	}, keepSpaces: true}, "deepseek-coder")
-	add(preSpec{stages: []splitter{search(seq(upTo(3, setNumber))), kana, deepseek3}, keepSpaces: true},
-		"deepseek-v3", "hunyuan-dense")
+	add(preSpec{stages: []splitter{digits3, kana, deepseek3}, keepSpaces: true},
+		"deepseek-v3", "hunyuan-dense", "hy_v4", "joyai-llm")
+	add(preSpec{stages: []splitter{
+		digits3, kana,
+		search(codeWord, textWord, seq(opt(setBlank), many(marks)), seq(one(setLineEnd)), blanks, anyBlanks),
+		digit,
+	}, keepSpaces: true}, "spark2_5")
 	add(preSpec{stages: []splitter{search(seq(many(setPunctuation.with(chars("$+<=>^~|`"))))), splitGPT2, triple}}, "falcon")
 
 	digitsFirst := []splitter{digit, splitGPT2}
-	add(preSpec{stages: digitsFirst}, "starcoder", "refact", "codeshell", "exaone", "minerva-7b")
+	add(preSpec{stages: digitsFirst}, "starcoder", "refact", "codeshell", "exaone", "minerva-7b", "mellum2")
 	add(preSpec{stages: digitsFirst, keepSpaces: true}, "command-r", "smollm")
 	plain := []splitter{splitGPT2}
 	add(preSpec{stages: plain}, "gpt-2", "phi-2", "jina-es", "jina-de", "gigachat", "jina-v2-es", "jina-v2-de", "a.x-4.0",
-		"mellum", "mpt", "olmo", "jais", "exaone4")
+		"mellum", "mpt", "olmo", "jais", "exaone4", "modern-bert")
 	add(preSpec{stages: plain, addSEP: true}, "jina-v1-en", "jina-v2-code", "roberta-bpe")
 	add(preSpec{stages: plain, keepSpaces: true}, "trillion", "granite-docling")
-	add(preSpec{stages: []splitter{qwen}}, "stablelm2", "megrez")
-	add(preSpec{stages: []splitter{qwen}, keepSpaces: true}, "qwen2", "deepseek-r1-qwen", "kormo", "hunyuan", "grok-2")
-	add(preSpec{stages: []splitter{splitLlama3}}, "dbrx", "smaug-bpe")
-	add(preSpec{stages: []splitter{splitLlama3}, noBOS: true}, "glm4", "chatglm-bpe")
+	add(preSpec{stages: []splitter{qwen2}}, "stablelm2", "megrez")
+	add(preSpec{stages: []splitter{qwen2}, keepSpaces: true},
+		"qwen2", "deepseek-r1-qwen", "kormo", "hunyuan", "grok-2", "f2llmv2", "solar-open")
+	add(preSpec{stages: []splitter{splitWords(wordRules{short: true, marks: true, digits: 1})}, keepSpaces: true}, "qwen35")
+	add(preSpec{stages: []splitter{splitWords(wordRules{digits: 1})}, keepSpaces: true}, "ufakzeka")
+	add(preSpec{stages: []splitter{splitNewlines, qwen2}, keepSpaces: true}, "laguna")
+	add(preSpec{stages: []splitter{llama3}}, "dbrx", "smaug-bpe")
+	add(preSpec{stages: []splitter{llama3}, noBOS: true}, "glm4", "chatglm-bpe")
+	add(preSpec{stages: []splitter{splitPhrases}}, "exaone-moe")
 	add(preSpec{stages: []splitter{sentence}, keepSpaces: true}, "poro-chat")
 	add(preSpec{stages: []splitter{sentence}}, "bloom", "gpt3-finnish")
 	add(preSpec{stages: []splitter{sentence, digit}, keepSpaces: true}, "viking")
@@ -115,7 +133,24 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 		search(seq(one(chars("\t\n"))), text("    "), text("  ")),
 		digit, search(seq(one(setPunctuation.with(asciiPunctuation)))), splitGPT2,
 	}, addBOS: true, keepSpaces: true}, "chameleon")
-	add(preSpec{stages: []splitter{gpt4o}, keepSpaces: true}, "gpt-4o", "llama4", "minimax-m2")
+	add(preSpec{stages: []splitter{gpt4o}, keepSpaces: true}, "gpt-4o", "llama4", "minimax-m2", "kanana2", "talkie")
+	upperMarked, lowerMarked := marked.without(ranges("a-z")), marked.without(ranges("A-Z"))
+	add(preSpec{stages: []splitter{search(
+		seq(opt(notLN), star(upperMarked), many(lowerMarked)).withShort(),
+		seq(opt(notLN), many(upperMarked), star(lowerMarked)).withShort(),
+		seq(upTo(3, setNumber)), symbolsDir, lines, blanks, anyBlanks,
+	)}, ignoreMerges: true, keepSpaces: true}, "granite-embed-multi-97m")
+	add(preSpec{stages: []splitter{
+		splitDigitGroups, search(markedWord, seq(upTo(3, setNumber)), symbolsDir, lines, blanks, anyBlanks),
+	}, keepSpaces: true}, "tiny_aya", "cohere2moe")
+	add(preSpec{stages: []splitter{
+		search(
+			seq(many(wide("\uac00-\ud7a3\u3131-\u318e"))),
+			seq(many(wide("\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f"))),
+			seq(many(wide("\u3105-\u312f"))),
+			seq(many(wide("\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff")))),
+		search(markedWord, seq(one(setNumber)), symbolsDir, lines, blanks, anyBlanks),
+	}, ignoreMerges: true, keepSpaces: true}, "youtu")
 	add(preSpec{stages: []splitter{numbers, splitThousands}, keepSpaces: true}, "superbpe")
 	add(preSpec{stages: []splitter{
 		search(shortWord, word, seq(one(setNumber)), symbols, seq(star(setSpace), one(setLineEnd)), blanks, anyBlanks),
@@ -131,6 +166,12 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 			"\u0e40-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff")))),
 		deepseek3,
 	}, keepSpaces: true}, "afmoe")
+
+	lineByLine := []splitter{splitNewlines}
+	add(preSpec{stages: lineByLine, plainText: true, markSpaces: true, wholeLines: true, alwaysBOS: true},
+		"gemma4", "granite-embed-multi-311m")
+	add(preSpec{stages: lineByLine, plainText: true, markSpaces: true, keepSpaces: true}, "sarvam-moe")
+	add(preSpec{stages: []splitter{search(seq(many(setSpace.inverse())))}, plainText: true, keepCase: true}, "whitespace")
 	return specs
 })
 
@@ -190,7 +231,7 @@ var (
 	setLetter        = ranges("A-Za-z").withCode(codeLetter)
 	setNumber        = ranges("0-9").withCode(codeNumber)
 	setPunctuation   = chars("!\"#%&'()*,-./:;?@[\\]_{}").withCode(codePunctuation)
-	setSymbol        = chars("$+<=>^`|").withCode(codeSymbol) // llama.cpp leaves out "~"
+	setSymbol        = chars("$+<=>^`|~").withCode(codeSymbol)
 	setMark          = charSet{}.withCode(codeMark)
 	asciiPunctuation = ranges("!-/:-@[-`{-~")
 )

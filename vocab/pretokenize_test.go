@@ -13,7 +13,7 @@ func preWords(name, text string) []string {
 	var t runeText
 	t.set(text, false)
 	ends := []int32{int32(t.len())}
-	for _, split := range lookupPre(name).stages {
+	for _, split := range preSpecs()[name].stages {
 		var next []int32
 		from := 0
 		for _, end := range ends {
@@ -45,7 +45,7 @@ func TestPreTokenizers(t *testing.T) {
 		{"starcoder", "x12 y", "x|1|2| y"},
 		{"deepseek-llm", "The Жук, 12 文字！x  ", "The| Жук|,| |12| |文字|！|x|  "},
 		{"deepseek-coder", "the cat, 12 文字x", "the| cat|,| |1|2| |文字|x"},
-		{"deepseek-v3", "1234 .text  ひら文 ~x", "123|4| .|text|  |ひら文| |~x"},
+		{"deepseek-v3", "1234 .text  ひら文 ~x", "123|4| .|text|  |ひら文| ~|x"},
 		{"bloom", "Hello, (big) world…x", "Hello|, (|big|)| world|…|x"},
 		{"viking", "Hello, 12 x", "Hello|,| |1|2| x"},
 		{"chameleon", "IMGIMGABZ\t    12 a!", "IMGIMGABZ|\t|    |1|2| a|!"},
@@ -60,7 +60,22 @@ func TestPreTokenizers(t *testing.T) {
 		{"llama-bpe", "e\u0301te", "e|\u0301te"},
 		{"superbpe", "12 1234", "12| |1|234"},
 		{"afmoe", "1 123 1234", "1| |123| |1|234"},
-		{"unheard-of", "a,b 1234", "a|,|b| |123|4"},
+		{"qwen35", "It's कि\u0301 12 ?!\r\n\u0301x", "It|'s| कि\u0301| |1|2| ?!\r\n|\u0301x"},
+		{"ufakzeka", "Ankara'da 12", "Ankara|'da| |1|2"},
+		{"laguna", "a\n\n \n b 1", "a|\n\n| |\n| b| |1"},
+		{"minicpm5", "a  1234x'S", "a|  |123|4|x|'S"},
+		{"jais-2", "a" + strings.Repeat(" ", 600) + "b", "a|" + strings.Repeat(" ", 512) + "|" + strings.Repeat(" ", 64) +
+			"|" + strings.Repeat(" ", 16) + "|" + strings.Repeat(" ", 4) + "|  |" + " | b"},
+		{"jais-2", "a" + strings.Repeat(" ", 11) + "b", "a|" + strings.Repeat(" ", 8) + "|  | b"},
+		{"jais-2", "a       \n   ", "a|       \n|  | "},
+		{"exaone-moe", "so it is, don't 12 a/\n\nb\u0301 c  d", "so it is|,| don|'t| |1|2| a|/\n|\n|b\u0301 c| | d"},
+		{"spark2_5", "a \n\n b!\n12345 .c", "a| \n\n| b|!|\n|1|2|3|4|5| .|c"},
+		{"youtu", "한국어ㄱkana「文！」12 don't A/\n", "한국어ㄱ|kana|「|文|！」|1|2| don't| A|/\n"},
+		{"youtu", "aㄱㆎ\u3130b︰﹏\ufe50c〿ㄅㄯ\u3104d", "a|ㄱㆎ|\u3130b|︰﹏|\ufe50c|〿|ㄅㄯ|\u3104d"},
+		{"granite-embed-multi-97m", "camelCase किताब 1234 X's//\n", "camel|Case| किताब| |123|4| X's|//\n"},
+		{"tiny_aya", "camelCase किताब 12345 X's", "camelCase| किताब| |12|345| X's"},
+		{"gemma4", "a  b\n\n c\r\n", "a  b|\n\n| c\r|\n"},
+		{"whitespace", "a  b\u00a0文", "a|  |b|\u00a0|文"},
 	} {
 		if got := preWords(c.name, c.text); strings.Join(got, "|") != c.want {
 			t.Errorf("%s cuts %q into %q, want %q", c.name, c.text, got, strings.Split(c.want, "|"))
@@ -88,7 +103,8 @@ func TestPreTokenizersAreLinear(t *testing.T) {
 	}
 	const size = 60_000
 	for _, name := range []string{"default", "llama-bpe", "deepseek-llm", "deepseek-coder", "deepseek-v3", "qwen2", "gpt-4o", "tekken",
-		"bloom", "chameleon", "superbpe", "bailingmoe", "kimi-k2", "afmoe"} {
+		"bloom", "chameleon", "superbpe", "bailingmoe", "kimi-k2", "afmoe", "qwen35", "jais-2", "exaone-moe", "spark2_5", "youtu",
+		"granite-embed-multi-97m", "tiny_aya", "laguna", "gemma4", "whitespace"} {
 		for _, part := range []string{"a", "A", " ", "\n", "1", "!", "文", "ǅ", " \n", "a ", "IMGIMG"} {
 			begin := time.Now()
 			words := preWords(name, strings.Repeat(part, size/len(part))+"x")

@@ -34,6 +34,7 @@ const (
 
 func (c rclass) letter() bool { return c&clsCategory == clsLetter }
 func (c rclass) number() bool { return c&clsCategory == clsNumber }
+func (c rclass) mark() bool   { return c&clsCategory == clsMark }
 func (c rclass) space() bool  { return c&clsSpace != 0 }
 
 // other reports a character that is neither letter nor number nor whitespace.

@@ -11,18 +11,19 @@ import (
 // first of the list.
 var (
 	eotTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
-		"<EOT>", "_<EOT>", "<｜end▁of▁sentence｜>", "<end_of_utterance>"}
+		"<EOT>", "_<EOT>", "[EOT]", "<｜end▁of▁sentence｜>", "<end_of_utterance>"}
 	eomTexts    = []string{"<|eom_id|>"}
-	fimPreTexts = []string{"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>"}
-	fimSufTexts = []string{"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>", "<|code_suffix|>"}
-	fimMidTexts = []string{"<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>", "<|code_middle|>"}
-	fimPadTexts = []string{"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>"}
+	fimPreTexts = []string{"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>", "<|prefix|>"}
+	fimSufTexts = []string{"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>", "<|code_suffix|>", "<|suffix|>"}
+	fimMidTexts = []string{"<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>", "<|code_middle|>", "<|middle|>"}
+	fimPadTexts = []string{"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"}
 	fimRepTexts = []string{"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"}
 	fimSepTexts = []string{"<|file_sep|>"}
 
 	// eogTexts end the generation wherever they are in a vocabulary.
-	eogTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<|endoftext|>",
-		"<|eom_id|>", "<EOT>", "_<EOT>", "<|end_of_text|>", "<end_of_utterance>"}
+	eogTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
+		"<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
+		"<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~["}
 	// harmonyTexts structure a message of gpt-oss and are shown as text.
 	harmonyTexts = []string{"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}
 )
@@ -73,16 +74,22 @@ func (v *Vocab) findSpecials() {
 	add(sp.eot)
 	add(sp.eom)
 
-	// In gpt-oss "<|end|>" ends a message, not the answer.
-	ends := func(text string) (int32, bool) {
+	// In gpt-oss and solar-open "<|end|>" ends a message, not the answer, and in gemma4 "</s>" is text.
+	ends := func(text string) bool {
 		id, ok := v.Find(text)
-		return id, ok && eog[id]
+		return ok && eog[id]
 	}
-	_, hasReturn := ends("<|return|>")
-	_, hasCall := ends("<|call|>")
-	if end, ok := ends("<|end|>"); ok && hasReturn && hasCall {
-		delete(eog, end)
-		v.kinds[end] = UserDefined
+	except := func(text string, kind Kind) {
+		if id, ok := v.Find(text); ok && eog[id] {
+			delete(eog, id)
+			v.kinds[id] = kind
+		}
+	}
+	if (ends("<|call|>") || ends("<|calls|>")) && (ends("<|return|>") || ends("<|flush|>")) {
+		except("<|end|>", UserDefined)
+	}
+	if ends("<|tool_response>") {
+		except("</s>", Normal)
 	}
 	for id := range eog {
 		v.eog = append(v.eog, id)
@@ -98,9 +105,9 @@ func (v *Vocab) findAdded() {
 			v.added = append(v.added, int32(id))
 		}
 	}
-	slices.SortStableFunc(v.added, func(a, b int32) int { return cmp.Compare(len(v.Text(b)), len(v.Text(a))) })
+	slices.SortStableFunc(v.added, func(a, b int32) int { return cmp.Compare(len(v.spelling(b)), len(v.spelling(a))) })
 	for i, id := range v.added {
-		v.addedTrie.insert(v.Text(id), int32(i))
+		v.addedTrie.insert(v.spelling(id), int32(i))
 	}
 
 	contains := func(s string, parts ...string) bool {
@@ -123,6 +130,10 @@ func (v *Vocab) findAdded() {
 			if id, ok := v.Find(text); ok {
 				delete(v.rstrip, id)
 			}
+		}
+	case contains(strings.ToLower(v.name), "modern-bert"):
+		if id, ok := v.Find("[MASK]"); ok {
+			v.lstrip = map[int32]bool{id: true}
 		}
 	}
 }
@@ -158,7 +169,7 @@ func (v *Vocab) partition(text string, special bool) []fragment {
 // cut appends the fragments of text around the token id.
 func (v *Vocab) cut(dst []fragment, text string, id int32) []fragment {
 	for text != "" {
-		left, right, found := strings.Cut(text, v.Text(id))
+		left, right, found := strings.Cut(text, v.spelling(id))
 		if !found {
 			return append(dst, fragment{text, -1})
 		}

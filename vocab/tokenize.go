@@ -18,6 +18,10 @@ func (v *Vocab) tokenizer() tokenizer {
 		switch v.model {
 		case BPE:
 			v.engine = newBPE(v)
+		case HybridDNA:
+			v.engine = newHybridDNA(v)
+		case WordBPE:
+			v.engine = &wordBPE{newBPE(v)}
 		case SPM:
 			v.engine = newSPM(v)
 		case WPM:
@@ -58,7 +62,7 @@ func (v *Vocab) Encode(text string) []int32 {
 		}
 	}
 	switch v.model {
-	case BPE, SPM, UGM:
+	case BPE, HybridDNA, WordBPE, SPM, UGM:
 		add(v.addBOS, v.special.bos)
 		out = v.Tokenize(out, text, true)
 		add(v.addEOS, v.special.eos)

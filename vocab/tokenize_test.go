@@ -49,6 +49,16 @@ func smallBPE(t testing.TB, pre string) *Vocab {
 		Merges: []string{"h e", "l l", "ll o", "l o", "he llo", "Ġ h", "Ġh e", "Ġhe llo", "1 2", "12 3", "Ġ Ġ", "h e"}})
 }
 
+func byteLevelTokens() []Token { return plain(byteText[:]...) }
+
+// plainBPE is a vocabulary of plain texts with all bytes and a few merges.
+func plainBPE(t testing.TB, pre string, model Model) *Vocab {
+	tokens := append(byteTokenList(), plain("h", "e", "s", "a", "i", "d", "▁", "é", "he", "▁▁", "xyz", "\n\n\n")...)
+	return mustTokens(t, tokens, Options{Model: model, Pre: pre,
+		// "x", "y", "z" and "x y" are no tokens.
+		Merges: []string{"h e", "▁ ▁", "x y", "xy z"}})
+}
+
 func texts(v *Vocab, ids []int32) string {
 	list := make([]string, len(ids))
 	for i, id := range ids {
@@ -69,6 +79,16 @@ func TestTokenize(t *testing.T) {
 		{Text: "bc", Score: -9}, {Text: "c", Score: -8}, {Text: "▁", Score: -3}, {Text: "U!", Kind: UserDefined}},
 		Options{Model: UGM, UNK: &unk, AddSpacePrefix: new(true)})
 	rwkv := mustTokens(t, plain(`\x00`, "a", "ab", "abcd", `\n`, `\\`, `\xe6\x96`, "b", "c"), Options{Model: RWKV})
+	cased := mustTokens(t, append([]Token{{Text: "[UNK]", Kind: Unknown}}, plain("▁A", "▁a", "▁Ü", "▁ü", "▁A\u0301")...),
+		Options{Model: WPM, UNK: &unk, Lowercase: new(false)})
+	accents := mustTokens(t, plain("▁a", "▁ü", "▁a\u0301"), Options{Model: WPM, StripAccents: new(false)})
+	gemma := plainBPE(t, "gemma4", BPE)
+	words := plainBPE(t, "whitespace", WordBPE)
+	smallWords := mustTokens(t, append(byteTokenList(), plain("h", "e", "he")...),
+		Options{Model: WordBPE, Pre: "whitespace", Lowercase: new(true), Merges: []string{"h e"}})
+	dna := mustTokens(t, append(byteLevelTokens(), plain("<dna>", "</dna>", "<oov>", "CC", "ACGTAC\ue000", "GGAAAA\ue000")...),
+		Options{Model: HybridDNA, Pre: "gpt-2", Merges: []string{"C C"}})
+	noDNA := mustTokens(t, append(byteLevelTokens(), plain("<dna>", "</dna>", "ACGTAC\ue000")...), Options{Model: HybridDNA, Pre: "gpt-2"})
 
 	for _, c := range []struct {
 		name    string
@@ -105,6 +125,24 @@ func TestTokenize(t *testing.T) {
 		{"control characters", wpm, false, "a\x00\u200bb", "▁a|b"},
 		{"no words", wpm, false, " \u00a0", ""},
 
+		{"capitals", cased, false, "A a Ü A\u0301", "▁A|▁a|▁Ü|▁A\u0301"},
+		{"small letters with accents", accents, false, "A Ü A\u0301", "▁a|▁ü|▁a\u0301"},
+		{"combining marks", wpm, false, "a\u0301 u\u0308b", "▁a|▁u|b"},
+
+		{"plain text", gemma, false, "he  said", "he|▁▁|s|a|i|d"},
+		{"line ends that are a token", gemma, false, "\n\n\n", "\n\n\n"},
+		{"line ends that are none", gemma, false, "\n\n\n\n", "<0x0A>|<0x0A>|<0x0A>|<0x0A>"},
+		{"bytes of a character", gemma, false, "文é", "<0xE6>|<0x96>|<0x87>|é"},
+		{"symbol that is no token", gemma, false, "xyxyz", "<0x78>|<0x79>|xyz"},
+		{"invalid UTF-8", gemma, false, "\xff", "<0xEF>|<0xBF>|<0xBD>"},
+		{"between whitespace", words, false, " He\u00a0said\n\nhe ", "<0x48>|e|s|a|i|d|he"},
+
+		{"small letters", smallWords, false, "HE hE", "he|he"},
+
+		{"bases", dna, false, "CC<dna>acgtacGGCC</dna>CC<dna>gg", "CC|<dna>|ACGTAC\ue000|<oov>|</dna>|CC|<dna>|GGAAAA\ue000"},
+		{"no bases", dna, false, "<dna></dna>", "<dna>|</dna>"},
+		{"a token missing", noDNA, false, "<dna>A", "<|d|n|a|>|A"},
+
 		{"best sum", ugm, false, "ab", "▁a|b"},
 		{"unknown run", ugm, false, "axyc", "▁a|<unk>|c"},
 		{"user-defined wins", ugm, false, "aU!", "▁a|U!"},
@@ -128,6 +166,7 @@ func TestTokenize(t *testing.T) {
 		}{
 			{spm, "the", "t|he"}, {spm, "T!the", "T!|t|he"}, {spm, "[INST]", "<0x5B>|<0x49>|<0x4E>|<0x53>|<0x54>|<0x5D>"},
 			{bpe, "\xffa", "ÿ|a"}, {bpe, "<s>", "<|s|>"}, {bpe, "\xc3", "Ã"}, {ugm, "ab", "<unk>|b"},
+			{gemma, "\xffhe ", "<0xFF>|he|▁"}, {words, "He ", "<0x48>|e|<0x20>"}, {dna, "<dna>C", "<|d|n|a|>|C"},
 		} {
 			if got := texts(c.v, c.v.TokenizeText(nil, []byte(c.text))); got != c.want {
 				t.Errorf("%q is %s, want %s", c.text, got, c.want)
@@ -144,6 +183,41 @@ func TestTokenize(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPreTokenizerSwitches checks which pre-tokenizers take a word whole that is a token, and which
+// add a BOS token.
+func TestPreTokenizerSwitches(t *testing.T) {
+	llama3 := []string{"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"}
+	whole := append([]string{"tekken", "minicpm5", "youtu", "granite-embed-multi-97m"}, llama3...)
+	bos := append([]string{"tekken", "chameleon", "gemma4", "granite-embed-multi-311m"}, llama3...)
+	for name, spec := range preSpecs() {
+		v := smallBPE(t, name)
+		if v.AddBOS() != slices.Contains(bos, name) {
+			t.Errorf("%s adds a BOS token: %v", name, v.AddBOS())
+		}
+		want := "Ġ|hello"
+		switch {
+		case spec.plainText:
+			want = "hello"
+		case slices.Contains(whole, name):
+			want = "Ġhello"
+		}
+		if got := texts(v, v.Tokenize(nil, " hello", false)); got != want {
+			t.Errorf("%s tokenizes %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestUnigramKinds checks that what the file says of a token's kind counts, even where the token's
+// text makes it a control token.
+func TestUnigramKinds(t *testing.T) {
+	v := mustTokens(t, []Token{{Text: "<unk>", Kind: Unknown}, {Text: "a", Score: -1}, {Text: "<eos>", Score: -2},
+		{Text: "[EOS]", Kind: UserDefined, Score: -90}, {Text: "[", Score: -1}, {Text: "EOS]", Score: -1}},
+		Options{Model: UGM, UNK: new(int32(0))})
+	if got := texts(v, v.Tokenize(nil, "a<eos>[EOS]", false)); got != "a|<eos>|[EOS]" || v.Kind(2) != Control || v.Kind(3) != Control {
+		t.Errorf("got %s, kinds %s and %s", got, v.Kind(2), v.Kind(3))
+	}
 }
 
 // TestTokenizePLaMo2 spells with the cheapest tokens, and with bytes where there are none.
@@ -271,7 +345,8 @@ func FuzzTokenize(f *testing.F) {
 		f.Add(s)
 	}
 	var bpes []*Vocab
-	for _, pre := range []string{"gpt-2", "llama-bpe", "llama4", "qwen2", "deepseek-llm", "kimi-k2", "afmoe", "chameleon", "superbpe", "bloom"} {
+	for _, pre := range []string{"gpt-2", "llama-bpe", "llama4", "qwen2", "deepseek-llm", "kimi-k2", "afmoe", "chameleon", "superbpe", "bloom",
+		"qwen35", "jais-2", "exaone-moe", "spark2_5", "youtu", "tiny_aya", "laguna"} {
 		bpes = append(bpes, smallBPE(f, pre))
 	}
 	more := append(byteTokenList(), plain("▁", "he", "▁he", "llo", "  ", "é")...)
@@ -283,17 +358,19 @@ func FuzzTokenize(f *testing.F) {
 	}
 	rwkv := mustTokens(f, rwkvTokens, Options{Model: RWKV})
 	plamo := mustTokens(f, append([]Token{{Text: "<unk>", Kind: Unknown}}, more...), Options{Model: PLaMo2})
+	dna := mustTokens(f, append(byteLevelTokens(), plain("<dna>", "</dna>", "<oov>", "AAAAAA\ue000")...), Options{Model: HybridDNA})
+	gemma, words := plainBPE(f, "gemma4", BPE), plainBPE(f, "whitespace", WordBPE)
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, v := range append(slices.Clone(bpes), spm, rwkv, plamo) {
+		for _, v := range append(slices.Clone(bpes), spm, rwkv, plamo, dna, gemma, words) {
 			want := s
-			if v.model == SPM {
+			if v.model == SPM || v == gemma {
 				want = strings.ReplaceAll(s, spaceMark, " ") // the two are one in SentencePiece
 			}
 			if got := v.Decode(v.TokenizeText(nil, []byte(s))); string(got) != want {
 				t.Errorf("%s %s: %q comes back as %q", v.model, v.pre, s, got)
 			}
 			if v.model == BPE && utf8.ValidString(s) {
-				if got := v.Decode(v.Tokenize(nil, s, false)); string(got) != s {
+				if got := v.Decode(v.Tokenize(nil, s, false)); string(got) != want {
 					t.Errorf("%s %s: %q comes back as %q", v.model, v.pre, s, got)
 				}
 			}

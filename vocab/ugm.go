@@ -14,7 +14,7 @@ import (
 // unigram model.
 type ugm struct {
 	v       *Vocab
-	trie    byteTrie // normal, user-defined and unused tokens
+	trie    byteTrie // tokens that are normal, user-defined or unused in the file, whatever they are here
 	user    byteTrie // user-defined tokens, which are not normalised
 	unknown float64  // score of a character that no token spells
 	chars   charsMap
@@ -39,7 +39,7 @@ func newUGM(v *Vocab) *ugm {
 	u.chars, _ = parseCharsMap(v.charsMap) // checked when the vocabulary was made
 	lowest := float32(math.MaxFloat32)
 	for id := range int32(v.Len()) {
-		switch v.kinds[id] {
+		switch v.fileKinds[id] {
 		case Normal:
 			lowest = min(lowest, v.Score(id))
 		case UserDefined:
@@ -105,7 +105,7 @@ func (u *ugm) extend(s *ugmState, at, width int) {
 		if id := u.trie.nodes[node].value; id >= 0 {
 			whole = whole || end-at == width
 			score := 0.0 // user-defined tokens come before others, whose scores are negative
-			if u.v.kinds[id] != UserDefined {
+			if !u.userDefined(id) {
 				score = float64(u.v.Score(id))
 			}
 			offer(end, id, base+score)
@@ -118,6 +118,12 @@ func (u *ugm) extend(s *ugmState, at, width int) {
 	if !whole {
 		offer(at+width, u.v.special.unk, base+u.unknown)
 	}
+}
+
+// userDefined reports a token that is user-defined, or was in the file before its text made it a
+// control token.
+func (u *ugm) userDefined(id int32) bool {
+	return u.v.kinds[id] == UserDefined || u.v.kinds[id] == Control && u.v.fileKinds[id] == UserDefined
 }
 
 // normalise writes the text as tokens spell it to s.text: characters replaced as the model's map
@@ -201,6 +207,9 @@ func parseCharsMap(data []byte) (charsMap, error) {
 	n := uint64(binary.LittleEndian.Uint32(data))
 	if n+4 >= uint64(len(data)) {
 		return charsMap{}, errors.New("vocab: precompiled_charsmap is truncated")
+	}
+	if data[len(data)-1] != 0 {
+		return charsMap{}, errors.New("vocab: precompiled_charsmap: the last replacement has no end")
 	}
 	return charsMap{data[4 : 4+n/4*4], string(data[4+n:])}, nil
 }

@@ -3,10 +3,10 @@
 // and how the model's own tokenizer would spell a text.
 //
 // A vocabulary comes from the metadata of a GGUF file ([Load]), without reading tensor data, or
-// from a table ([FromTokens]). All kinds that llama.cpp knows are read: byte-level BPE with its
-// pre-tokenizers, SentencePiece with byte fallback, WordPiece, Unigram, RWKV and PLaMo-2. Token
-// bytes, kinds, the end-of-generation set and the output of [Vocab.Tokenize] equal llama.cpp's;
-// the few deliberate departures are listed at the functions concerned.
+// from a table ([FromTokens]). All kinds that llama.cpp 0.5.0 knows are read: byte-level BPE with its
+// pre-tokenizers, BPE over plain text, SentencePiece with byte fallback, WordPiece, Unigram, RWKV and
+// PLaMo-2. Token bytes, kinds, the end-of-generation set and the output of [Vocab.Tokenize] equal
+// llama.cpp's; the few deliberate departures are listed at the functions concerned.
 //
 // Token texts and token bytes lie in one block each, with an array of end offsets:
 //
@@ -53,15 +53,20 @@ type Model uint8
 
 // The tokenizer algorithms; in parentheses their names in GGUF files.
 const (
-	SPM    Model = iota // SentencePiece's BPE with scores and byte fallback ("llama")
-	BPE                 // byte-level BPE with merges ("gpt2")
-	WPM                 // WordPiece ("bert")
-	UGM                 // SentencePiece's unigram model ("t5")
-	RWKV                // longest match ("rwkv")
-	PLaMo2              // PLaMo-2's unigram model ("plamo2")
+	SPM       Model = iota // SentencePiece's BPE with scores and byte fallback ("llama")
+	BPE                    // BPE with merges, byte-level ("gpt2") or of plain text ("gemma4")
+	WPM                    // WordPiece ("bert")
+	UGM                    // SentencePiece's unigram model ("t5")
+	RWKV                   // longest match ("rwkv")
+	PLaMo2                 // PLaMo-2's unigram model ("plamo2")
+	HybridDNA              // BPE, and runs of six bases between <dna> and </dna> ("hybriddna")
+	WordBPE                // BPE of the words between whitespace ("whitespace")
 )
 
-var modelNames = [...]string{"SentencePiece", "BPE", "WordPiece", "Unigram", "RWKV", "PLaMo-2"}
+var modelNames = [...]string{"SentencePiece", "BPE", "WordPiece", "Unigram", "RWKV", "PLaMo-2", "hybrid DNA", "word BPE"}
+
+// bpe reports the algorithms that are BPE with merges and a pre-tokenizer.
+func (m Model) bpe() bool { return m == BPE || m == HybridDNA || m == WordBPE }
 
 // String returns the algorithm's usual name.
 func (m Model) String() string {
@@ -83,11 +88,12 @@ type Token struct {
 // model" for a switch.
 type Options struct {
 	Model  Model
-	Pre    string   // BPE: name of the pre-tokenizer as in GGUF files, such as "llama-bpe"
+	Pre    string   // BPE: name of the pre-tokenizer as in GGUF files, such as "llama-bpe"; "" is "default"
 	Merges []string // BPE: "left right", best first
 
 	BOS, EOS, EOT, EOM, UNK, SEP, PAD          *int32
 	AddBOS, AddEOS, AddSEP, AddSpacePrefix     *bool
+	Lowercase, StripAccents                    *bool  // WPM; Lowercase also WordBPE
 	RemoveExtraWhitespace                      bool   // UGM
 	CharsMap                                   []byte // UGM: SentencePiece's compiled normalisation
 	ChatTemplate, ModelName, ModelArchitecture string
@@ -117,11 +123,15 @@ type Vocab struct {
 	addSpacePrefix         bool
 	cleanSpaces            bool
 	ignoreMerges           bool
+	lowercase, stripMarks  bool
 	removeExtraWhitespace  bool
 	maxText                int // bytes of the longest token text
 	template               string
 	name, arch             string
 
+	suppressed []int32
+	fileKinds  []Kind // UGM: as the file has them
+	kmers      int32  // the first token that may stand for bases; -1: none
 	merges     Strings
 	charsMap   []byte
 	engineOnce sync.Once
@@ -146,8 +156,10 @@ type source struct {
 	merges                                 Strings
 	special                                specials
 	addBOS, addEOS, addSEP, addSpacePrefix *bool
+	lowercase, stripAccents                *bool
 	removeExtraWhitespace                  bool
 	charsMap                               []byte
+	suppressed                             []int32
 	template, name, arch                   string
 }
 
@@ -157,6 +169,7 @@ func FromTokens(tokens []Token, opt Options) (*Vocab, error) {
 	s := source{
 		model: opt.Model, pre: opt.Pre, special: noSpecials(),
 		addBOS: opt.AddBOS, addEOS: opt.AddEOS, addSEP: opt.AddSEP, addSpacePrefix: opt.AddSpacePrefix,
+		lowercase: opt.Lowercase, stripAccents: opt.StripAccents,
 		removeExtraWhitespace: opt.RemoveExtraWhitespace, charsMap: slices.Clone(opt.CharsMap),
 		template: opt.ChatTemplate, name: opt.ModelName, arch: opt.ModelArchitecture,
 		scores: make([]float32, len(tokens)), kinds: make([]Kind, len(tokens)),
@@ -214,7 +227,10 @@ func newVocab(s source) (*Vocab, error) {
 	v := &Vocab{
 		model: s.model, pre: s.pre, scores: s.scores, kinds: s.kinds, special: s.special,
 		template: s.template, name: s.name, arch: s.arch, merges: s.merges, charsMap: s.charsMap,
-		removeExtraWhitespace: s.removeExtraWhitespace,
+		removeExtraWhitespace: s.removeExtraWhitespace, suppressed: s.suppressed,
+	}
+	if v.model == UGM {
+		v.fileKinds = slices.Clone(s.kinds)
 	}
 	v.texts = nameEmpty(s.texts)
 	for i := range v.texts.Len() {
@@ -224,15 +240,11 @@ func newVocab(s source) (*Vocab, error) {
 	if v.index, err = newTextIndex(v.texts); err != nil {
 		return nil, err
 	}
-	v.setDefaults()
-	for _, f := range []struct {
-		from *bool
-		to   *bool
-	}{{s.addBOS, &v.addBOS}, {s.addEOS, &v.addEOS}, {s.addSEP, &v.addSEP}, {s.addSpacePrefix, &v.addSpacePrefix}} {
-		if f.from != nil {
-			*f.to = *f.from
-		}
+	v.kmers = findKmers(v)
+	if err := v.setDefaults(); err != nil {
+		return nil, err
 	}
+	v.setSwitches(s)
 	v.findSpecials()
 	v.findAdded()
 	if err := v.decodeTexts(); err != nil {
@@ -251,11 +263,15 @@ func newVocab(s source) (*Vocab, error) {
 }
 
 // setDefaults sets the switches that follow from the model and the pre-tokenizer's name.
-func (v *Vocab) setDefaults() {
+func (v *Vocab) setDefaults() error {
+	v.lowercase = true
 	switch v.model {
-	case BPE:
-		v.spec = lookupPre(v.pre)
-		v.cleanSpaces = !v.spec.keepSpaces
+	case BPE, HybridDNA, WordBPE:
+		var known bool
+		if v.spec, known = lookupPre(v.pre); !known {
+			return fmt.Errorf("vocab: tokenizer.ggml.pre: unknown pre-tokenizer %q", v.pre)
+		}
+		v.cleanSpaces, v.lowercase = !v.spec.keepSpaces, !v.spec.keepCase
 		v.ignoreMerges, v.addBOS, v.addSEP = v.spec.ignoreMerges, v.spec.addBOS, v.spec.addSEP
 	case SPM:
 		v.addSpacePrefix, v.addBOS = true, true
@@ -264,6 +280,24 @@ func (v *Vocab) setDefaults() {
 	case UGM:
 		v.addEOS = true
 	}
+	return nil
+}
+
+// setSwitches sets what the source says itself.
+func (v *Vocab) setSwitches(s source) {
+	set := func(to, from *bool) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	set(&v.addBOS, s.addBOS)
+	set(&v.addEOS, s.addEOS)
+	set(&v.addSEP, s.addSEP)
+	set(&v.addSpacePrefix, s.addSpacePrefix)
+	v.addBOS = v.addBOS || v.spec.alwaysBOS
+	set(&v.lowercase, s.lowercase)
+	v.stripMarks = v.lowercase
+	set(&v.stripMarks, s.stripAccents)
 }
 
 // nameEmpty gives tokens without a text the name that llama.cpp gives them, "[EMPTY_5]".
@@ -322,7 +356,7 @@ func (v *Vocab) Piece(id int32) string {
 	switch v.Kind(id) {
 	case Control, Unknown:
 		if v.model != RWKV {
-			return v.Text(id)
+			return v.spelling(id)
 		}
 		return string(unescapeRWKV(nil, v.Text(id)))
 	}
@@ -354,9 +388,9 @@ func (v *Vocab) Find(text string) (int32, bool) {
 // Model returns the algorithm of the vocabulary's tokenizer.
 func (v *Vocab) Model() Model { return v.model }
 
-// Pre returns the name that the file gives to the pre-tokenizer, and whether it is one that this
-// package knows. Like llama.cpp, it tokenizes as "default" when it does not know the name.
-func (v *Vocab) Pre() (name string, known bool) { return v.pre, v.model != BPE || v.spec.known }
+// Pre returns the name that the file gives to the pre-tokenizer, and whether it gives one if it
+// should: without a name BPE cuts as "default" does, which spoils what most models write.
+func (v *Vocab) Pre() (name string, named bool) { return v.pre, !v.model.bpe() || v.pre != "" }
 
 // IsEOG reports whether the token ends the generation.
 func (v *Vocab) IsEOG(id int32) bool {
@@ -366,6 +400,10 @@ func (v *Vocab) IsEOG(id int32) bool {
 
 // EOG returns the tokens that end the generation, ascending. Do not write to the slice.
 func (v *Vocab) EOG() []int32 { return v.eog }
+
+// Suppressed returns the tokens that the file wants never to be sampled, such as those that the model
+// was not trained on. Do not write to the slice.
+func (v *Vocab) Suppressed() []int32 { return v.suppressed }
 
 // BOS returns the token that begins a text.
 func (v *Vocab) BOS() (int32, bool) { return v.special.bos, v.special.bos >= 0 }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// wpm tokenizes words, in small letters and without accents, by the longest token that a word's
-// rest begins with. A word that can't be spelled so is one unknown token.
+// wpm tokenizes words, as the file wants in small letters and without accents, by the longest token
+// that a word's rest begins with. A word that can't be spelled so is one unknown token.
 type wpm struct {
 	v    *Vocab
 	trie byteTrie // all tokens
@@ -21,7 +21,7 @@ func newWPM(v *Vocab) *wpm {
 }
 
 func (w *wpm) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
-	for _, word := range wpmWords(text) {
+	for _, word := range w.words(text) {
 		dst = w.word(dst, spaceMark+word)
 	}
 	return dst
@@ -44,9 +44,9 @@ func (w *wpm) word(dst []int32, word string) []int32 {
 	return dst
 }
 
-// wpmWords cuts a text at whitespace and takes punctuation and Chinese characters for words of
-// their own. Control characters and U+FFFD are dropped.
-func wpmWords(text string) []string {
+// words cuts a text at whitespace and takes punctuation and Chinese characters for words of their
+// own. Control characters and U+FFFD are dropped.
+func (w *wpm) words(text string) []string {
 	var words []string
 	var word strings.Builder
 	finish := func() {
@@ -59,21 +59,26 @@ func wpmWords(text string) []string {
 	for i := 0; i < len(text); {
 		r, n := decodeLoose(text[i:])
 		i += n
-		r = baseRune(r)
+		if w.v.stripMarks {
+			r = baseRune(r)
+		}
 		class := classes[r]
 		kind := class & clsCategory
 		if class.space() {
 			finish()
 			continue
 		}
-		if r == 0 || r == unicode.ReplacementChar || kind == clsControl {
+		if r == 0 || r == unicode.ReplacementChar || kind == clsControl || w.v.stripMarks && kind == clsMark {
 			continue
 		}
 		alone := kind == clsPunctuation || r < 0x7f && kind == clsSymbol || wpmChinese(r)
 		if alone {
 			finish()
 		}
-		word.Write(appendRune(nil, toLower(r)))
+		if w.v.lowercase {
+			r = toLower(r)
+		}
+		word.Write(appendRune(nil, r))
 		if alone {
 			finish()
 		}
