@@ -209,6 +209,19 @@ func TestForcedTextIsOneBatch(t *testing.T) {
 	}
 }
 
+// The time that forced text takes is not the prompt's, though both are one batch.
+func TestForcedTextIsNotPromptTime(t *testing.T) {
+	v := testVocab(t)
+	lang := quoted(v, strings.Repeat("o", 40), "", "x")
+	const delay = 2 * time.Millisecond // for each token
+	e := newEngine(t, scripted.Random(1), scripted.Options{TokenDelay: delay}, Config{})
+	r := collect(t, e, Request{Prompt: prompt(e, "x"), MaxTokens: 50, Constraint: lang})[0]
+	forced := len(v.TokenizeText(nil, []byte(strings.Repeat("o", 40))))
+	if forced < 20 || r.Timings.Generate < time.Duration(forced)*delay {
+		t.Errorf("%d forced tokens, timings %+v", forced, r.Timings)
+	}
+}
+
 // For every budget from the minimum on, the document is complete; below it the
 // request is refused with the minimum.
 func TestBudget(t *testing.T) {

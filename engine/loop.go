@@ -290,8 +290,9 @@ func (l *loop) step() {
 	}
 	step := l.tracing.clock()
 	masks := l.startMasks()
-	start := l.tracing.clock()
+	start, began := l.tracing.clock(), time.Now()
 	err := l.context.Decode(l.running, &l.batch)
+	decoded := time.Now()
 	l.tracing.span(PartForward, start, nil, l.batch.Len())
 	if masks != nil {
 		masks.finish()
@@ -309,7 +310,12 @@ func (l *loop) step() {
 			l.counts.PromptTokens += uint64(min(len(pending), s.prompt-before))
 		}
 		s.slot.tokens = append(s.slot.tokens, pending...)
-		s.primed = s.primed || len(s.slot.tokens) >= s.prompt
+		if !s.primed && len(s.slot.tokens) >= s.prompt {
+			s.primed = true
+			// Forced text behind the prompt is in the batch, but not the prompt's.
+			forced := len(s.slot.tokens) - s.prompt
+			s.prefilled = decoded.Add(-decoded.Sub(began) * time.Duration(forced) / time.Duration(l.batch.Len()))
+		}
 		if len(s.stops) > 0 && len(s.slot.tokens) == s.stops[0].at {
 			l.keep(s)
 		}

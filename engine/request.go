@@ -90,7 +90,7 @@ type Result struct {
 // Timings say where the time of a choice went.
 type Timings struct {
 	Queued   time.Duration // until a slot was free
-	Prompt   time.Duration // from then until the first token could be sampled
+	Prompt   time.Duration // from then until the prompt was computed; not its forced continuation, which is computed with it
 	Generate time.Duration // from then to the end
 }
 

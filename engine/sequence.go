@@ -124,9 +124,6 @@ func (s *sequence) constraintError(err error) error {
 // that is worth it.
 func (s *sequence) advance() {
 	start := time.Now()
-	if s.prefilled.IsZero() {
-		s.prefilled = start
-	}
 	s.goOn(s.logits)
 	s.advancing = time.Since(start)
 }
