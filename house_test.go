@@ -77,6 +77,7 @@ const architecture = `
 	engine, models, models/lessons, backend/llama < models/train;
 
 	NONE < bench/interval;
+	NONE < bench/servers;
 	server, bench/interval < bench/overhead;
 	gonum.org/v1/plot < bench/overhead;
 	server < bench;
