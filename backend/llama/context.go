@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -217,6 +218,11 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 			c.tokens[s] = append(c.tokens[s], b.Tokens[i])
 		}
 		c.row, c.rows = (*float32)(c.ptr.logits), b.Rows()
+		if tokens := c.model.vocab.Suppressed(); len(tokens) > 0 {
+			for i := range c.rows {
+				suppress(c.Logits(i), tokens)
+			}
+		}
 		return nil
 	}
 	c.resync()
@@ -231,6 +237,14 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 		return fmt.Errorf("%w: refused by llama.cpp", backend.ErrBatch)
 	}
 	return fmt.Errorf("llama: decode: failed with status %d", int(status))
+}
+
+// suppress makes tokens impossible. llama.cpp leaves to its programs what the
+// file says about them.
+func suppress(row []float32, tokens []int32) {
+	for _, t := range tokens {
+		row[t] = float32(math.Inf(-1))
+	}
 }
 
 // ints returns the elements of s as C sees them.

@@ -93,7 +93,9 @@ func TestFamiliesEstimate(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := captureLog(t)
-				if err := newCtx(t, m, p).Close(); err != nil {
+				c := newCtx(t, m, p)
+				grown(t, c, l)
+				if err := c.Close(); err != nil {
 					t.Fatal(err)
 				}
 				kv, cells := size(l.lines, "KV")

@@ -158,6 +158,18 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// grown grows a context to its size and leaves in l what llama.cpp said when it
+// made the last one.
+func grown(t *testing.T, c backend.Context, l *logLines) {
+	t.Helper()
+	for g := c.(*cContext); g.Cells() < g.Size(); {
+		l.lines = nil
+		if !g.Grow(true) {
+			t.Fatalf("%d cells do not become %d", g.Cells(), g.Size())
+		}
+	}
+}
+
 // TestEstimate compares the estimate with what llama.cpp reports.
 func TestEstimate(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -186,7 +198,7 @@ func TestEstimate(t *testing.T) {
 			}
 			m := load(t, path, LoadOptions{})
 			l := captureLog(t)
-			newCtx(t, m, c.p)
+			grown(t, newCtx(t, m, c.p), l)
 			sum := func(what string) (n float64) {
 				re := regexp.MustCompile(what + `.*size = +([0-9.]+) MiB`)
 				for _, line := range l.lines {

@@ -5,11 +5,16 @@ package llama
 import (
 	"context"
 	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"stencil/backend"
 	"stencil/models"
+	"stencil/vocab"
 )
 
 // TestSequenceOperations compares each way to arrive at a sequence with
@@ -217,5 +222,41 @@ func TestAbortRace(t *testing.T) {
 			t.Fatalf("round %d: a decode nobody stopped: %v", i, err)
 		}
 		c.SeqRemove(0, 0, -1)
+	}
+}
+
+// TestSuppressedTokens holds that tokens which the file forbids are never the
+// likeliest: here the one that the model would have chosen.
+func TestSuppressedTokens(t *testing.T) {
+	plain := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
+	ids := someTokens(plain, 9, 1)
+	best := int32(argmax(feed(t, newCtx(t, plain, backend.ContextParams{Threads: 1}), 0, ids...)))
+
+	g, err := vocab.OpenGGUF(plain.Info().Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := new(models.Writer)
+	w.String("general.architecture", "llama")
+	for _, p := range g.Pairs {
+		if strings.HasPrefix(p.Key, "tokenizer.") {
+			if err := w.Value(p.Key, p.Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.Int32s("tokenizer.ggml.suppress_tokens", []int32{best})
+	words := filepath.Join(t.TempDir(), "vocab.gguf")
+	f, err := os.Create(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(f, nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m := load(t, randomModel(t, models.RandomOptions{Vocab: words}), LoadOptions{})
+	row := feed(t, newCtx(t, m, backend.ContextParams{Threads: 1}), 0, ids...)
+	if next := int32(argmax(row)); next == best || !math.IsInf(float64(row[best]), -1) {
+		t.Errorf("token %d is chosen, the forbidden %d has the logit %g", next, best, row[best])
 	}
 }

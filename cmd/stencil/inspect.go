@@ -137,11 +137,8 @@ func inspectVocab(out io.Writer, g *vocab.GGUF) {
 		counts = append(counts, fmt.Sprintf("%s %s", thousands(int64(kinds[k])), k))
 	}
 	fmt.Fprintf(out, "  %s tokens (%s), %s", thousands(int64(v.Len())), strings.Join(counts, ", "), v.Model())
-	if pre, known := v.Pre(); pre != "" {
+	if pre, _ := v.Pre(); pre != "" {
 		fmt.Fprintf(out, ", pre-tokenizer %s", pre)
-		if !known {
-			fmt.Fprint(out, " (not known: treated as default)")
-		}
 	}
 	fmt.Fprintf(out, "\n  longest token: %d bytes (%d)\n", len(v.Bytes(longest)), longest)
 	if bos, ok := v.BOS(); ok {
