@@ -9,31 +9,32 @@
 //
 // # Building
 //
-// The sources of llama.cpp and ggml are those that the Go module
-// github.com/ollama/ollama carries. Two of its packages are imported for their
-// object files only; everything else of that module stays out. The headers are
-// found through the environment, and the CPU kernels need to be told which
-// instructions they may use:
+// With the tag llama the package is compiled against the headers of llama.cpp
+// and opens its library when the first model is loaded. Which build of llama.cpp
+// that is, the Makefile's variable LLAMA says; internal/llamacpp fetches or
+// compiles it and knows the flags:
 //
-//	OLLAMA=$(go list -m -f '{{.Dir}}' github.com/ollama/ollama)
-//	export CGO_CPPFLAGS="-I$OLLAMA/llama/llama.cpp/include -I$OLLAMA/ml/backend/ggml/ggml/include"
-//	export CGO_CFLAGS="-O3 -march=native -w" CGO_CXXFLAGS="-O3 -march=native -w"
-//	go build -tags llama ./...
+//	go run ./internal/llamacpp run go build ./...
+//	eval "$(go run ./internal/llamacpp env)"
 //
-// On 64-bit Arm -mcpu=native takes the place of -march=native. The Makefile
-// sets exactly these and `make env` prints them; any other flags mean another
-// build of all of llama.cpp, some three minutes on two cores. Without
-// -march=native the kernels are limited to the oldest processor of the family
-// and many times slower: right for a program that is to run elsewhere, if it
-// finds faster kernels in lib/ (see below).
+// Package capi holds the functions of the library and checks its version before
+// it calls any of them. Nothing but the public C API is used.
 //
 // # Devices
 //
-// The CPU is built in, and so is Metal on Apple silicon. Everything else comes
-// from ggml's dynamic back ends, shared libraries that CMakeLists.txt builds
-// into lib/; [LoadBackends] loads those that fit the machine. A CPU back end
-// found there takes the place of the built-in one if its instruction set is
-// better.
+// Kernels are ggml's dynamic back ends, shared libraries: those for the CPU lie
+// beside libllama, one for each generation of processors, of which the best one
+// for the machine is loaded. [LoadBackends] loads those for GPUs too.
+//
+// # Threads
+//
+// ggml's threads wait for one another by spinning. While other programs use
+// cores, as many threads fewer compute; see threads.go.
+//
+// # Cells
+//
+// A context has room for what the model was trained for, as far as memory
+// allows. Cells are allotted as they are used: see [backend.Grower].
 //
 // # Stopping
 //

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -208,7 +209,9 @@ func (t *tree) system() (build, error) {
 	if err != nil {
 		return build{}, err
 	}
-	dir := filepath.Join(t.root, ".llama.cpp", "system")
+	// Go does not look into headers to see whether its cache is fresh, only at
+	// flags: another version or folder is another flag.
+	dir := filepath.Join(t.root, ".llama.cpp", fmt.Sprintf("system-%s-%08x", version, crc32.ChecksumIEEE([]byte(lib))))
 	if err := writeBuildHeader(dir, version, lib); err != nil {
 		return build{}, err
 	}
