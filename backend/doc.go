@@ -26,8 +26,16 @@
 // next Decode or Close, may be changed in place until then (a mask may be laid
 // over it), and is never copied.
 //
+// # Embeddings
+//
+// An [EmbeddingModel] turns a text into a vector, or a query and a document into
+// a score. Its [Embedder] keeps nothing from one call to the next: several texts
+// go in, a row of float32 for each comes out, of [EmbeddingInfo].Width elements
+// and of whatever length the model gives it.
+//
 // # Implementations
 //
 // backend/llama runs GGUF files through llama.cpp. backend/scripted computes
-// logits with a Go function of the token history, for tests without C.
+// logits with a Go function of the token history, and vectors with a hash of the
+// tokens, for tests without C.
 package backend

@@ -5,7 +5,7 @@ package llama
 // #cgo CXXFLAGS: -std=c++17
 // #cgo linux LDFLAGS: -lstdc++ -lm -lpthread
 // #include <stdlib.h>
-// #include "shim.h"
+// #include "shim_embed.h"
 import "C"
 
 import (
@@ -36,6 +36,7 @@ type model struct {
 	loras []lora
 
 	recurrent bool // has state that cannot be cut back, in some layers at least
+	embedding backend.EmbeddingInfo
 
 	mu     sync.Mutex // guards closed against NewContext
 	open   atomic.Int32
@@ -65,6 +66,10 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	if !knownArch(f.arch) {
 		return nil, fmt.Errorf("llama: %s: %w: %q is not known to llama.cpp %s", path, backend.ErrArchitecture, f.arch, Version())
 	}
+	embedding, err := f.embeds()
+	if err != nil {
+		return nil, err
+	}
 	v, err := vocab.FromGGUF(f.header)
 	if err != nil {
 		return nil, fmt.Errorf("llama: %s: %w", path, err)
@@ -83,10 +88,11 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 		m.Close()
 		return nil, fmt.Errorf("llama: %s: llama.cpp counts %d tokens, the file lists %d", path, n, v.Len())
 	}
-	if C.stencil_has_encoder(m.ptr) || C.stencil_is_diffusion(m.ptr) {
+	if C.stencil_has_encoder(m.ptr) && C.stencil_has_decoder(m.ptr) || C.stencil_is_diffusion(m.ptr) {
 		m.Close()
 		return nil, fmt.Errorf("llama: %s: %w: %q does not write one token after another", path, backend.ErrArchitecture, f.arch)
 	}
+	m.describeEmbedding(embedding)
 	m.recurrent = bool(C.stencil_is_recurrent(m.ptr))
 	for _, l := range opt.LoRA {
 		if err := m.addLoRA(l); err != nil {
@@ -263,6 +269,9 @@ func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
 	defer m.mu.Unlock()
 	if m.closed {
 		return nil, backend.ErrClosed
+	}
+	if !m.embedding.Generates {
+		return nil, fmt.Errorf("llama: %s: %w: the model gives embeddings and writes no text", m.file.path, backend.ErrArchitecture)
 	}
 	chosen := p.Size != 0
 	p = withDefaults(p, m.info.ContextLength)

@@ -206,20 +206,7 @@ func (c *Context) Decode(ctx context.Context, b *backend.Batch) error {
 
 // wait spends the time that the options ask for, unless ctx ends first.
 func (c *Context) wait(ctx context.Context, entries int) error {
-	if ctx.Err() == nil {
-		d := c.model.opt.Delay + time.Duration(entries)*c.model.opt.TokenDelay
-		if d <= 0 {
-			return nil
-		}
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			return nil
-		case <-ctx.Done():
-		}
-	}
-	return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
+	return pause(ctx, c.model.opt.Delay+time.Duration(entries)*c.model.opt.TokenDelay)
 }
 
 func (c *Context) appendTokens(dst []int32, seq int32) []int32 {

@@ -17,8 +17,9 @@
 
 #if STENCIL_API_CURRENT
 #define STENCIL_VERSIONED(X)       \
-    X(llama_set_adapters_lora)     \
-    X(llama_model_init_from_user)
+    X(llama_model_init_from_user)  \
+    X(llama_model_n_embd_out)      \
+    X(llama_set_adapters_lora)
 #else
 #define STENCIL_VERSIONED(X)       \
     X(llama_set_adapter_lora)
@@ -109,10 +110,12 @@
     X(llama_vocab_eot)                 \
     X(llama_vocab_get_add_bos)         \
     X(llama_vocab_get_add_eos)         \
+    X(llama_vocab_get_add_sep)         \
     X(llama_vocab_get_attr)            \
     X(llama_vocab_get_text)            \
     X(llama_vocab_is_eog)              \
-    X(llama_vocab_n_tokens)
+    X(llama_vocab_n_tokens)            \
+    X(llama_vocab_sep)
 
 #ifdef __cplusplus
 extern "C" {
