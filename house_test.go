@@ -48,6 +48,7 @@ const architecture = `
 	# Models.
 	vocab < backend;
 	backend < backend/scripted, backend/llama, backend/remote;
+	backend < embedding;
 	repair, backend/remote < asking;
 	vocab < models;
 	NONE < models/lessons;
@@ -71,7 +72,7 @@ const architecture = `
 	golang.org/x/text
 	< engine;
 
-	engine, asking, agent, agent/files, agent/signals, agent/outcomes, schema/typescript, models, backend/llama, backend/scripted < server;
+	engine, embedding, asking, agent, agent/files, agent/signals, agent/outcomes, schema/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons, backend/llama < models/train;

@@ -1,0 +1,239 @@
+package embedding
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"stencil/backend"
+)
+
+// Limits of one request.
+const (
+	MaxInputs = 2048    // as OpenAI's
+	MaxTokens = 1 << 20 // of all inputs together: MaxInputs of a length that common models read
+)
+
+// Config sizes an engine. Zero fields mean the default.
+type Config struct {
+	Queue    int // requests that may wait; default 64
+	Embedder backend.EmbedderParams
+}
+
+// An Engine serves one model. It is safe for concurrent use.
+type Engine struct {
+	model    backend.EmbeddingModel
+	info     backend.EmbeddingInfo
+	embedder backend.Embedder
+	prompts  *Prompts
+
+	mu      sync.Mutex
+	queue   queue
+	closing bool
+	running []*job // those with inputs in the running batch
+	abort   context.CancelFunc
+	stats   Stats
+
+	base       context.Context // ends with Close
+	cancelBase context.CancelFunc
+
+	wake    chan struct{} // the queue, a job's context or closing has changed
+	stopped chan struct{} // the loop has returned
+}
+
+// Stats are counts since the engine was made, and its present load.
+type Stats struct {
+	Queued int // requests of which some input waits
+	Active int // inputs that are computed
+
+	Requests  uint64 // that were accepted
+	Inputs    uint64 // computed
+	Tokens    uint64 // of those
+	Batches   uint64
+	Refused   uint64 // queue full
+	Cancelled uint64 // ended before their time
+}
+
+// A Request asks for a row for each of its inputs.
+type Request struct {
+	Client  string    // who asks, for the queue's turns
+	Inputs  [][]int32 // tokens, as Prompts writes them
+	Timeout time.Duration
+}
+
+// A Result is what a request was for.
+type Result struct {
+	Rows    [][]float32 // one for each input, as the model gives them
+	Tokens  int         // of all inputs
+	Queued  time.Duration
+	Compute time.Duration // from the first batch to the last
+}
+
+// New makes an engine over a model, which must stay open until Close.
+func New(model backend.EmbeddingModel, cfg Config) (*Engine, error) {
+	cfg.Queue = cmp.Or(cfg.Queue, 64)
+	if cfg.Queue < 1 {
+		return nil, fmt.Errorf("embedding: queue %d must be positive", cfg.Queue)
+	}
+	embedder, err := model.NewEmbedder(cfg.Embedder)
+	if err != nil {
+		return nil, err
+	}
+	info := model.Embedding()
+	e := &Engine{
+		model: model, info: info, embedder: embedder,
+		prompts: newPrompts(model.Vocab(), info.Pair, embedder.MaxTokens()),
+		queue:   queue{limit: cfg.Queue},
+		wake:    make(chan struct{}, 1),
+		stopped: make(chan struct{}),
+	}
+	e.base, e.cancelBase = context.WithCancel(context.Background())
+	go e.loop()
+	return e, nil
+}
+
+// Model returns the model that is served.
+func (e *Engine) Model() backend.EmbeddingModel { return e.model }
+
+// Info describes the rows.
+func (e *Engine) Info() backend.EmbeddingInfo { return e.info }
+
+// Limit returns how many tokens an input can have.
+func (e *Engine) Limit() int { return e.embedder.MaxTokens() }
+
+// Prompts returns what writes the model's inputs.
+func (e *Engine) Prompts() *Prompts { return e.prompts }
+
+// Stats returns the present counts.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.stats
+	s.Queued = e.queue.size
+	return s
+}
+
+// Embed computes the rows of a request. When ctx ends first, the request is
+// dropped.
+//
+// Errors: ErrQueueFull, ErrClosed, ErrTimeout, ErrNotFinite, *InputError,
+// *SizeError, the cause of ctx; any other is a failure of the backend.
+func (e *Engine) Embed(ctx context.Context, r Request) (*Result, error) {
+	j, err := e.newJob(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, r.Timeout, ErrTimeout)
+		defer stop()
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	j.ctx = inner
+	e.mu.Lock()
+	switch {
+	case e.closing:
+		err = ErrClosed
+	case !e.queue.push(j):
+		e.stats.Refused++
+		err = ErrQueueFull
+	default:
+		e.stats.Requests++
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(inner, e.jobEnded)()
+	defer context.AfterFunc(e.base, func() { cancel(ErrClosed) })()
+	e.signal()
+	select {
+	case <-j.done:
+	case <-inner.Done(): // the loop drops it when it comes round
+		return nil, context.Cause(inner)
+	}
+	if j.err != nil {
+		return nil, j.err
+	}
+	return &j.result, nil
+}
+
+// newJob checks a request.
+func (e *Engine) newJob(r Request) (*job, error) {
+	if n := len(r.Inputs); n == 0 || n > MaxInputs {
+		return nil, &SizeError{What: "inputs", Count: n, Limit: MaxInputs}
+	}
+	j := &job{client: r.Client, inputs: r.Inputs, submitted: time.Now(), left: len(r.Inputs), done: make(chan struct{})}
+	limit, size := e.Limit(), e.model.Vocab().Len()
+	for i, tokens := range r.Inputs {
+		if len(tokens) == 0 || len(tokens) > limit {
+			return nil, &InputError{Index: i, Tokens: len(tokens), Limit: limit}
+		}
+		for _, t := range tokens {
+			if t < 0 || int(t) >= size {
+				return nil, &InputError{Index: i, Token: t, Vocab: size}
+			}
+		}
+		j.result.Tokens += len(tokens)
+	}
+	if j.result.Tokens > MaxTokens {
+		return nil, &SizeError{What: "tokens", Count: j.result.Tokens, Limit: MaxTokens}
+	}
+	j.result.Rows = make([][]float32, len(r.Inputs))
+	return j, nil
+}
+
+// signal wakes the loop. It never blocks.
+func (e *Engine) signal() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// jobEnded runs when the context of some job has ended. If nobody waits for
+// anything in the running batch any more, the batch is stopped.
+func (e *Engine) jobEnded() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	alive := false
+	for _, j := range e.running {
+		alive = alive || j.ctx.Err() == nil
+	}
+	if e.abort != nil && !alive {
+		e.abort()
+	}
+	e.signal()
+}
+
+// Shutdown lets the requests that run or wait finish and then closes the
+// engine. New requests are refused with ErrClosed from now on. When ctx ends
+// first, what still runs is cancelled. It does not close the model.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	e.mu.Lock()
+	e.closing = true
+	e.mu.Unlock()
+	e.signal()
+	select {
+	case <-e.stopped:
+		return nil
+	case <-ctx.Done():
+	}
+	return errors.Join(context.Cause(ctx), e.Close())
+}
+
+// Close cancels every request and closes the engine. It does not close the
+// model. Closing twice does nothing.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closing = true
+	e.mu.Unlock()
+	e.cancelBase()
+	e.signal()
+	<-e.stopped
+	return nil
+}

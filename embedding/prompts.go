@@ -1,0 +1,139 @@
+package embedding
+
+import (
+	"slices"
+	"strings"
+
+	"stencil/backend"
+	"stencil/vocab"
+)
+
+// Prompts writes texts as the tokens that one model reads. It is immutable and
+// safe for concurrent use.
+type Prompts struct {
+	vocab *vocab.Vocab
+	form  backend.PairForm
+	limit int
+	tail  int         // tokens that the model wants after a text
+	parts []pairPiece // of form.Template
+}
+
+// pairPiece is a part of a template: its own text, or a place.
+type pairPiece struct {
+	text            string
+	query, document bool
+}
+
+func newPrompts(v *vocab.Vocab, form backend.PairForm, limit int) *Prompts {
+	p := &Prompts{vocab: v, form: form, limit: limit}
+	// What is after every text is after none as well.
+	none, some := v.Encode(""), v.Encode("a")
+	for p.tail < min(len(none), len(some)) && none[len(none)-1-p.tail] == some[len(some)-1-p.tail] {
+		p.tail++
+	}
+	rest := form.Template
+	for rest != "" {
+		at, place := len(rest), ""
+		for _, name := range []string{"{query}", "{document}"} {
+			if i := strings.Index(rest, name); i >= 0 && i < at {
+				at, place = i, name
+			}
+		}
+		if at > 0 {
+			p.parts = append(p.parts, pairPiece{text: rest[:at]})
+		}
+		if place != "" {
+			p.parts = append(p.parts, pairPiece{query: place == "{query}", document: place == "{document}"})
+		}
+		rest = rest[at+len(place):]
+	}
+	return p
+}
+
+// Text returns the tokens of a text, those that the model wants at its ends
+// included.
+func (p *Prompts) Text(text string) []int32 { return p.vocab.Encode(text) }
+
+// Shorten returns the tokens of a text, its end left out where it is longer than
+// limit or than the model reads; limit 0 is no limit of its own. The tokens that
+// the model wants after a text are kept.
+func (p *Prompts) Shorten(tokens []int32, limit int) []int32 {
+	if limit <= 0 || limit > p.limit {
+		limit = p.limit
+	}
+	n := len(tokens)
+	if n <= limit {
+		return tokens
+	}
+	tail := min(p.tail, limit)
+	return append(slices.Clone(tokens[:limit-tail]), tokens[n-tail:]...)
+}
+
+// Pair returns the tokens of a query and a document for a reranker. Spellings of
+// control tokens in either are text.
+func (p *Prompts) Pair(query, document string) []int32 {
+	v := p.vocab
+	if len(p.parts) == 0 {
+		return p.join(v.Tokenize(nil, query, false), v.Tokenize(nil, document, false))
+	}
+	// As one text, since tokens may cross the places' edges; unless a control
+	// token is spelt out in what is put there.
+	if p.plain(query) && p.plain(document) {
+		var b strings.Builder
+		for _, part := range p.parts {
+			b.WriteString(part.in(query, document))
+		}
+		return v.Tokenize(nil, b.String(), true)
+	}
+	var out []int32
+	for _, part := range p.parts {
+		if text := part.in(query, document); part.text != "" {
+			out = v.Tokenize(out, text, true)
+		} else {
+			out = v.TokenizeText(out, []byte(text))
+		}
+	}
+	return out
+}
+
+func (p pairPiece) in(query, document string) string {
+	switch {
+	case p.query:
+		return query
+	case p.document:
+		return document
+	}
+	return p.text
+}
+
+// plain reports whether no control token is spelt out in a text.
+func (p *Prompts) plain(text string) bool {
+	return slices.Equal(p.vocab.Tokenize(nil, text, true), p.vocab.Tokenize(nil, text, false))
+}
+
+func (p *Prompts) join(query, document []int32) []int32 {
+	f := p.form
+	return slices.Concat(f.Before, query, f.Between, document, f.After)
+}
+
+// ShortPair is Pair, with the end of the document left out where the two are
+// longer than the model reads. A query that leaves no room is not shortened.
+func (p *Prompts) ShortPair(query, document string) []int32 {
+	out := p.Pair(query, document)
+	over := len(out) - p.limit
+	if over <= 0 {
+		return out
+	}
+	tokens := p.vocab.Tokenize(nil, document, false)
+	for keep := len(tokens) - over; keep >= 0; keep -= over {
+		if len(p.parts) == 0 {
+			return p.join(p.vocab.Tokenize(nil, query, false), tokens[:keep])
+		}
+		// A text's end may be in the middle of a character now.
+		short := p.Pair(query, strings.ToValidUTF8(string(p.vocab.Decode(tokens[:keep])), ""))
+		if over = len(short) - p.limit; over <= 0 {
+			return short
+		}
+	}
+	return out
+}
