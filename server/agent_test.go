@@ -363,15 +363,15 @@ func TestAgentHoldsModel(t *testing.T) {
 	loads := 0
 	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
 	srv.AddModel("other", nil, 0) // would be the first
-	srv.AddModel("tiny", func(context.Context) (*engine.Engine, func() error, error) {
+	srv.AddModel("tiny", func(context.Context) (Engines, func() error, error) {
 		v := loadVocab(t)
 		says := play(v, append([]part{{"that way", final("done")}, {"which", wonder("which way?")}}, deepPlay...)...)
 		e, err := engine.New(scripted.New(v, says, scripted.Options{ContextLength: 1 << 16}), engine.Config{Context: backend.ContextParams{Size: 1 << 16}})
 		if err != nil {
-			return nil, nil, err
+			return Engines{}, nil, err
 		}
 		loads++
-		return e, e.Close, nil
+		return Engines{Text: e}, e.Close, nil
 	}, 0)
 	h := httptest.NewServer(srv.Handler())
 	defer h.Close()

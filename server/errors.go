@@ -14,6 +14,7 @@ import (
 	"stencil/asking"
 	"stencil/backend"
 	"stencil/decoder/sampling"
+	"stencil/embedding"
 	"stencil/engine"
 	"stencil/gbnf"
 	"stencil/regular"
@@ -197,6 +198,7 @@ func describe(err error) failure {
 		request       *requestError
 		model         *modelError
 		load          *loadError
+		incapable     *purposeError
 		validation    *validationError
 		tooLarge      *http.MaxBytesError
 		budget        *engine.BudgetError
@@ -245,6 +247,8 @@ func describe(err error) failure {
 		return with(fail(bad, typeInvalid, request.Param, request.Code), "", request.Details)
 	case errors.As(err, &model):
 		return fail(http.StatusNotFound, typeNotFound, "model", "model_not_found")
+	case errors.As(err, &incapable):
+		return fail(bad, typeInvalid, "model", "model_not_capable")
 	case errors.As(err, &load) && errors.Is(err, backend.ErrMemory):
 		return with(fail(http.StatusUnprocessableEntity, typeInvalid, "model", "not_enough_memory"), load.Error()+": there is not enough memory for it", nil)
 	case errors.As(err, &load):
@@ -313,7 +317,7 @@ func describe(err error) failure {
 		return fail(http.StatusNotFound, typeNotFound, "", "not_found")
 	case errors.Is(err, errNoMethod):
 		return fail(http.StatusMethodNotAllowed, typeInvalid, "", "method_not_allowed")
-	case errors.Is(err, engine.ErrQueueFull):
+	case errors.Is(err, engine.ErrQueueFull), errors.Is(err, embedding.ErrQueueFull):
 		f := with(fail(http.StatusTooManyRequests, typeLimited, "", "queue_full"), "too many requests wait already", nil)
 		f.retryAfter = time.Second
 		return f
@@ -321,11 +325,11 @@ func describe(err error) failure {
 		f := fail(http.StatusServiceUnavailable, typeServer, "", "loading")
 		f.retryAfter = 2 * time.Second
 		return f
-	case errors.Is(err, engine.ErrClosed):
+	case errors.Is(err, engine.ErrClosed), errors.Is(err, embedding.ErrClosed):
 		f := with(fail(http.StatusServiceUnavailable, typeServer, "", "shutting_down"), "the server is shutting down", nil)
 		f.retryAfter = 5 * time.Second
 		return f
-	case errors.Is(err, engine.ErrTimeout):
+	case errors.Is(err, engine.ErrTimeout), errors.Is(err, embedding.ErrTimeout):
 		return with(fail(http.StatusGatewayTimeout, typeServer, "", "timeout"), "the time limit of the request was exceeded", nil)
 	case errors.Is(err, context.Canceled):
 		return fail(statusClientGone, typeServer, "", "cancelled")

@@ -13,12 +13,20 @@ import (
 	"stencil/backend"
 	"stencil/chat"
 	"stencil/decoder/walk"
+	"stencil/embedding"
 	"stencil/engine"
 )
 
-// A Loader loads a model and makes an engine over it. It returns what closes
-// both. When memory is short, the error matches backend.ErrMemory.
-type Loader func(ctx context.Context) (e *engine.Engine, close func() error, err error)
+// Engines are what serves a model: one that generates text, one for embeddings
+// or reranking, or both. Either may be nil.
+type Engines struct {
+	Text       *engine.Engine
+	Embeddings *embedding.Engine
+}
+
+// A Loader loads a model and makes its engines. It returns what closes all of
+// them. When memory is short, the error matches backend.ErrMemory.
+type Loader func(ctx context.Context) (e Engines, close func() error, err error)
 
 // A host is a model that can be asked for, in memory or not.
 type host struct {
@@ -44,7 +52,7 @@ type served struct {
 	host     *host
 	name     string
 	created  time.Time
-	engine   generator
+	engine   generator // that of a model that only embeds refuses
 	upstream *upstream // nil for a model that runs here
 	prompts  *engine.Prompts
 	schemas  *engine.Schemas
@@ -56,16 +64,32 @@ type served struct {
 	thinksAs bool
 	// tokens are the vocabulary by text, made when first asked for.
 	tokens func() *walk.Tokens
+
+	embeddings *embedding.Engine // nil: the model neither embeds nor reranks
 }
 
 // newServed prepares what is prepared once for a model's vocabulary.
-func (h *host) newServed(e *engine.Engine) (*served, error) {
+func (h *host) newServed(engines Engines) (*served, error) {
+	var e generator
+	switch {
+	case engines.Text != nil:
+		e = engines.Text
+	case engines.Embeddings != nil:
+		e = embedsOnly{engines.Embeddings}
+	default:
+		return nil, errors.New("server: a model without an engine")
+	}
 	limit := h.server.cfg.SchemaCache
 	m := &served{
 		host: h, name: h.name, created: h.created, engine: e,
 		prompts: engine.NewPrompts(e.Vocab()), schemas: engine.NewSchemas(e.Vocab(), limit), grammars: engine.NewGrammars(e.Vocab(), limit),
 		parts:  engine.NewSequences(e.Vocab(), limit),
 		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(e.Vocab()) }),
+
+		embeddings: engines.Embeddings,
+	}
+	if engines.Text == nil {
+		return m, nil
 	}
 	m.callForm, m.callsAs = m.prompts.CallForm()
 	m.thoughts, m.thinksAs = m.prompts.ThoughtForm()
@@ -79,6 +103,12 @@ func (h *host) newServed(e *engine.Engine) (*served, error) {
 // prepared only once for its vocabulary is. The engine stays the caller's to
 // close, after Serve has returned.
 func (s *Server) SetModel(name string, e *engine.Engine) error {
+	return s.SetEngines(name, Engines{Text: e})
+}
+
+// SetEngines is SetModel for a model that may embed or rerank as well, or do
+// nothing else.
+func (s *Server) SetEngines(name string, e Engines) error {
 	h := &host{name: name, created: time.Now(), server: s, keep: -1}
 	m, err := h.newServed(e)
 	if err != nil {
@@ -299,9 +329,24 @@ func (s *Server) find(name string) (*host, error) {
 	return nil, &modelError{asked: name, served: names}
 }
 
-// named returns the model that a request asks for, in memory until the request
-// has ended. After it, the model stays there for keep, if that is given.
+// named returns the model that a request for text asks for, in memory until the
+// request has ended. After it, the model stays there for keep, if that is given.
 func (s *Server) named(ctx context.Context, name string, keep *time.Duration) (*served, error) {
+	return s.namedFor(ctx, name, keep, toGenerate)
+}
+
+// namedFor is named for any purpose. A model that can't be asked for that is
+// refused.
+func (s *Server) namedFor(ctx context.Context, name string, keep *time.Duration, p purpose) (*served, error) {
+	m, err := s.anyNamed(ctx, name, keep)
+	if err == nil && !m.serves(p) {
+		return nil, &purposeError{model: m.name, wanted: p, served: m.purposes(), upstream: m.upstream != nil}
+	}
+	return m, err
+}
+
+// anyNamed is named for whatever the model can do.
+func (s *Server) anyNamed(ctx context.Context, name string, keep *time.Duration) (*served, error) {
 	h, err := s.find(name)
 	if err != nil {
 		return nil, err
@@ -314,13 +359,13 @@ func (s *Server) named(ctx context.Context, name string, keep *time.Duration) (*
 	return m, nil
 }
 
-// someServed returns a model in memory, nil if there is none.
+// someServed returns a model in memory that generates text, nil if there is none.
 func (s *Server) someServed() *served {
 	s.hostsMu.Lock()
 	hosts := s.hosts
 	s.hostsMu.Unlock()
 	for _, h := range hosts {
-		if m := h.inMemory(); m != nil {
+		if m := h.inMemory(); m != nil && m.serves(toGenerate) {
 			return m
 		}
 	}

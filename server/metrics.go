@@ -127,6 +127,7 @@ func (s *Server) writeMetrics(*http.Request) (answer, error) {
 	s.metrics.agent.print(&b)
 	s.paused.print(&b)
 	printModels(&b, hosts)
+	printEmbeddings(&b, hosts)
 	return exposition{b.String()}, nil
 }
 

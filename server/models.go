@@ -32,6 +32,10 @@ type modelReply struct {
 	ContextLength int    `json:"context_length,omitempty"`
 	Loaded        bool   `json:"loaded"`
 
+	// What it can be asked for, and how many numbers an embedding has.
+	Capabilities    []purpose `json:"capabilities,omitempty"`
+	EmbeddingLength int       `json:"embedding_length,omitempty"`
+
 	// How the model writes calls of tools and thoughts, by the name of the form;
 	// in brackets if its template doesn't say and the form is the usual one.
 	ToolCalls string `json:"tool_calls,omitempty"`
@@ -71,7 +75,13 @@ func modelOf(h *host) modelReply {
 		out.Loaded, out.ContextLength = true, m.engine.ContextLimit()
 		out.Architecture, out.Description = info.Architecture, info.Description
 		out.Quantization, out.Parameters = info.Quantization, info.Parameters
-		out.ToolCalls, out.Thoughts = bracketed(m.callForm.Name, m.callsAs), bracketed(m.thoughts.Name, m.thinksAs)
+		out.Capabilities = m.purposes()
+		if m.serves(toEmbed) {
+			out.EmbeddingLength = m.embeddings.Info().Width
+		}
+		if m.serves(toGenerate) {
+			out.ToolCalls, out.Thoughts = bracketed(m.callForm.Name, m.callsAs), bracketed(m.thoughts.Name, m.thinksAs)
+		}
 	}
 	return out
 }

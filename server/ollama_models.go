@@ -146,12 +146,18 @@ func (s *Server) ollamaShow(r *http.Request) (answer, error) {
 	if name == "" {
 		return nil, invalid("model", "model is required")
 	}
-	m, err := s.named(r.Context(), name, nil)
+	m, err := s.anyNamed(r.Context(), name, nil)
 	if err != nil {
 		return nil, err
 	}
 	info, one := m.engine.Model().Info(), ollamaModelOf(m.host)
 	arch := info.Architecture
+	var capabilities []string
+	for _, p := range m.purposes() {
+		if capabilities = append(capabilities, string(p)); p == toGenerate {
+			capabilities = append(capabilities, "tools")
+		}
+	}
 	return jsonAnswer{ollamaShowReply{
 		Modelfile: "FROM " + info.Path, Template: m.engine.Vocab().ChatTemplate(), Details: one.Details, ModifiedAt: one.ModifiedAt,
 		ModelInfo: map[string]any{
@@ -163,7 +169,7 @@ func (s *Server) ollamaShow(r *http.Request) (answer, error) {
 			arch + ".block_count":          info.Layers,
 			arch + ".attention.head_count": info.Heads,
 		},
-		Capabilities: []string{"completion", "tools"},
+		Capabilities: capabilities,
 	}}, nil
 }
 

@@ -197,16 +197,16 @@ func TestLoadAndUnload(t *testing.T) {
 	var memory atomic.Int32 // models that fit
 	memory.Store(1)
 	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
-	load := func(context.Context) (*engine.Engine, func() error, error) {
+	load := func(context.Context) (Engines, func() error, error) {
 		if loads.Load()-closes.Load() >= memory.Load() {
-			return nil, nil, fmt.Errorf("model: %w", backend.ErrMemory)
+			return Engines{}, nil, fmt.Errorf("model: %w", backend.ErrMemory)
 		}
 		e, err := engine.New(scripted.New(loadVocab(t), scripted.Random(1), scripted.Options{}), engine.Config{})
 		if err != nil {
-			return nil, nil, err
+			return Engines{}, nil, err
 		}
 		loads.Add(1)
-		return e, func() error { closes.Add(1); return e.Close() }, nil
+		return Engines{Text: e}, func() error { closes.Add(1); return e.Close() }, nil
 	}
 	srv.AddModel("a", load, time.Hour)
 	srv.AddModel("b", load, time.Hour)

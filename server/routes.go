@@ -26,6 +26,9 @@ func (s *Server) routes() http.Handler {
 	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions))
 	r.POST("/v1/responses", s.adapt(s.responses))
 	r.POST("/v1/completions", s.adapt(s.completions))
+	r.POST("/v1/embeddings", s.adapt(s.openAIEmbeddings))
+	r.POST("/v1/rerank", s.adapt(s.rerank))
+	r.POST("/rerank", s.adapt(s.rerank))
 
 	r.GET("/v1/models", s.adapt(s.listModels))
 	r.GET("/v1/models/*name", s.adapt(s.getModel))
@@ -35,6 +38,8 @@ func (s *Server) routes() http.Handler {
 
 	r.POST("/api/chat", s.adapt(s.ollamaChat))
 	r.POST("/api/generate", s.adapt(s.ollamaGenerate))
+	r.POST("/api/embed", s.adapt(s.ollamaEmbed))
+	r.POST("/api/embeddings", s.adapt(s.ollamaEmbeddings))
 	r.GET("/api/tags", s.adapt(s.ollamaTags))
 	r.GET("/api/ps", s.adapt(s.ollamaPs))
 	r.POST("/api/show", s.adapt(s.ollamaShow))

@@ -184,11 +184,11 @@ func TestCompletion(t *testing.T) {
 func TestWelcome(t *testing.T) {
 	addr := &net.TCPAddr{IP: net.IPv4zero, Port: 81}
 	f := new(serveFlags)
-	if text := f.welcome("m", backend.Info{}, urlOf(addr, false)); !strings.Contains(text, "curl -s http://127.0.0.1:81/generate_json -d '{") {
+	if text := f.welcome("m", nil, urlOf(addr, false)); !strings.Contains(text, "curl -s http://127.0.0.1:81/generate_json -d '{") {
 		t.Errorf("%s", text)
 	}
 	f.server.APIKeys = []string{"secret"}
-	text := f.welcome("m", backend.Info{}, urlOf(addr, true))
+	text := f.welcome("m", nil, urlOf(addr, true))
 	if !strings.Contains(text, "curl -s https://127.0.0.1:81/generate_json -H \"Authorization: Bearer $STENCIL_API_KEY\" -d '{") || strings.Contains(text, "secret") {
 		t.Errorf("%s", text)
 	}

@@ -28,13 +28,12 @@ func (f *serveFlags) serveHere(ctx context.Context) (url, model string, stop fun
 		if f.engine.Context, err = f.model.params(); err != nil {
 			return "", "", nil, err
 		}
-		e, loaded, err := f.start(ctx, log)
+		m, err := f.start(ctx, log)
 		if err != nil {
 			return "", "", nil, err
 		}
-		free = func() error { return errors.Join(e.Close(), loaded.Close()) }
-		model = f.name(loaded)
-		if err := srv.SetModel(model, e); err != nil {
+		free, model = m.close, f.name(m.model)
+		if err := srv.SetEngines(model, m.Engines); err != nil {
 			return "", "", nil, errors.Join(err, free())
 		}
 	}

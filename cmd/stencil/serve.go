@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -38,6 +37,7 @@ type serveFlags struct {
 	agent      agentServeFlags
 	prompts    promptFlags
 	retry      bool
+	embeddings bool
 }
 
 func newServeCommand() *cobra.Command {
@@ -66,6 +66,7 @@ fits its schema.`,
 	flags.IntVar(&f.engine.PrefillChunk, "prefill-chunk", 0, "tokens of prompts in a step while others generate (default 128)")
 	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "tokens generated for requests that give no max_tokens")
 	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of one request, waiting included")
+	flags.BoolVar(&f.embeddings, "embeddings", false, "have models that write text give embeddings too; models made for embeddings or reranking always do")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "bytes of a request's body")
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
 	f.prompts.register(flags, &f.engine)
@@ -129,10 +130,10 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 			return errors.Join(err, <-served)
 		}
 		log.Info("ready", "model", name, "address", l.Addr().String())
-		fmt.Fprint(stdout, f.welcome(name, backend.Info{}, urlOf(l.Addr(), f.server.TLSCert != "")))
+		fmt.Fprint(stdout, f.welcome(name, nil, urlOf(l.Addr(), f.server.TLSCert != "")))
 		return <-served
 	}
-	e, model, err := f.start(serving, log)
+	m, err := f.start(serving, log)
 	if err != nil {
 		stop()
 		if ctx.Err() != nil { // told to stop while loading
@@ -140,43 +141,26 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		}
 		return errors.Join(err, <-served)
 	}
-	name := f.name(model)
-	if err := srv.SetModel(name, e); err != nil {
+	name := f.name(m.model)
+	if err := srv.SetEngines(name, m.Engines); err != nil {
 		stop()
-		return errors.Join(err, <-served, e.Close(), model.Close())
+		return errors.Join(err, <-served, m.close())
 	}
 	if err := f.addModels(srv, name, log); err != nil {
 		stop()
-		return errors.Join(err, <-served, e.Close(), model.Close())
+		return errors.Join(err, <-served, m.close())
 	}
 	if f.upstream.given() {
 		if _, err := f.upstream.add(serving, srv, log); err != nil {
 			stop()
-			return errors.Join(err, <-served, srv.CloseModels(), e.Close(), model.Close())
+			return errors.Join(err, <-served, srv.CloseModels(), m.close())
 		}
 	}
-	log.Info("ready", "model", name, "address", l.Addr().String(), "context", e.ContextLimit(), "parallel", f.engine.Parallel)
-	fmt.Fprint(stdout, f.welcome(name, model.Info(), urlOf(l.Addr(), f.server.TLSCert != "")))
+	log.Info("ready", "model", name, "address", l.Addr().String(), "context", m.context(), "parallel", f.engine.Parallel)
+	fmt.Fprint(stdout, f.welcome(name, m, urlOf(l.Addr(), f.server.TLSCert != "")))
 
 	err = <-served
-	return errors.Join(err, srv.CloseModels(), e.Close(), model.Close())
-}
-
-// start loads the model and makes an engine over it.
-func (f *serveFlags) start(ctx context.Context, log *slog.Logger) (*engine.Engine, backend.Model, error) {
-	began := time.Now()
-	model, err := f.model.load(ctx, os.Stderr)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, err := engine.New(model, f.prompts.bounded(f.engine))
-	if err != nil {
-		return nil, nil, errors.Join(err, model.Close())
-	}
-	info := model.Info()
-	log.Info("loaded", "path", info.Path, "architecture", info.Architecture, "parameters", info.Parameters,
-		"type", info.Quantization, "devices", strings.Join(info.Devices, ","), "took", time.Since(began).Round(time.Millisecond))
-	return e, model, nil
+	return errors.Join(err, srv.CloseModels(), m.close())
 }
 
 // name is how clients call the model.
@@ -201,22 +185,24 @@ func urlOf(addr net.Addr, secure bool) string {
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// welcome says what to do next. Where a key is needed, it is left to whoever
-// pastes the command.
-func (f *serveFlags) welcome(name string, info backend.Info, url string) string {
+// welcome says what to do next with a model, nil for one of an upstream. Where a
+// key is needed, it is left to whoever pastes the command.
+func (f *serveFlags) welcome(name string, m *loaded, url string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nServing %s on %s\n", name, url)
-	if strings.HasPrefix(info.Description, models.RandomDescription) {
+	if m != nil && m.Text != nil && strings.HasPrefix(m.model.Info().Description, models.RandomDescription) {
 		b.WriteString("Its weights are random: the text means nothing, but it fits the schema.\n")
 	}
 	header := ""
 	if len(f.server.APIKeys) > 0 {
 		header = ` -H "Authorization: Bearer $STENCIL_API_KEY"`
 	}
-	fmt.Fprintf(&b, `
-Try this:
-
-curl -s %s/generate_json%s -d '{
+	b.WriteString("\nTry this:\n\n")
+	if m != nil && m.Text == nil {
+		b.WriteString(tryEmbedding(m.Embeddings, name, url, header) + "\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, `curl -s %s/generate_json%s -d '{
   "prompt": "Maria Lopez, 34, from Bergen has chosen the team plan. Write to maria.lopez@example.com.\n",
   "max_tokens": 80,
   "temperature": 0,

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/engine"
 	"stencil/server"
 )
 
@@ -84,12 +83,12 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		}
 		one := *f
 		one.model.path = path
-		srv.AddModel(name, func(ctx context.Context) (*engine.Engine, func() error, error) {
-			e, model, err := one.start(ctx, log)
+		srv.AddModel(name, func(ctx context.Context) (server.Engines, func() error, error) {
+			m, err := one.start(ctx, log)
 			if err != nil {
-				return nil, nil, err
+				return server.Engines{}, nil, err
 			}
-			return e, func() error { return errors.Join(e.Close(), model.Close()) }, nil
+			return m.Engines, m.close, nil
 		}, f.operations.keepAlive)
 	}
 	return nil

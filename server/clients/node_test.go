@@ -34,6 +34,7 @@ func TestJavaScript(t *testing.T) {
 		"STENCIL_RANDOM=" + start(t, ""),
 		"STENCIL_HELLO=" + start(t, "hello wörld"),
 		"STENCIL_CALLER=" + startSaying(t, call),
+		"STENCIL_EMBEDDER=" + startEmbedding(t),
 		"STENCIL_THINKER=" + startSaying(t, "<think>\nhmm</think>\n\nhello wörld"),
 	}
 	for _, file := range files {

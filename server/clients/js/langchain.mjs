@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
-import { ChatOpenAI } from '@langchain/openai'
-import { Person, caller, greeting, hello, random } from './shared.mjs'
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
+import { Person, animals, caller, embedder, greeting, hello, isUnit, random } from './shared.mjs'
 
 const llm = (url, more) =>
   new ChatOpenAI({ model: 'tiny', apiKey: 'none', maxRetries: 0, maxTokens: 200, configuration: { baseURL: `${url}/v1` }, ...more })
@@ -37,4 +37,12 @@ test('tools', async () => {
   const answer = await save.invoke(got.tool_calls[0])
   assert.ok(answer instanceof ToolMessage)
   await model.invoke([question, got, answer])
+})
+
+test('embeddings', async () => {
+  const c = new OpenAIEmbeddings({ model: 'tiny', apiKey: 'none', maxRetries: 0, configuration: { baseURL: `${embedder}/v1` } })
+  const rows = await c.embedDocuments(animals)
+  assert.ok(isUnit(rows[1], 8))
+  assert.deepEqual(rows[0], rows[2])
+  assert.deepEqual(await c.embedQuery('the cat'), rows[0])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Ollama } from 'ollama'
-import { Person, caller, greeting, hello, jsonSchema, messages, random, thinker } from './shared.mjs'
+import { Person, animals, caller, embedder, greeting, hello, isUnit, jsonSchema, messages, random, thinker } from './shared.mjs'
 
 const client = (host) => new Ollama({ host })
 const model = 'tiny'
@@ -54,6 +54,18 @@ test('models', async () => {
   assert.deepEqual((await c.ps()).models.map((m) => m.name), [model])
   assert.equal((await c.show({ model })).details.format, 'gguf')
   assert.equal((await c.version()).version, '0.0.1')
+})
+
+test('embeddings', async () => {
+  const c = client(embedder)
+  const got = await c.embed({ model, input: animals })
+  assert.ok(isUnit(got.embeddings[1], 8))
+  assert.deepEqual(got.embeddings[0], got.embeddings[2])
+  const short = await c.embed({ model, input: 'the cat', dimensions: 3, truncate: false })
+  assert.ok(isUnit(short.embeddings[0], 3))
+  assert.equal((await c.embeddings({ model, prompt: 'the cat' })).embedding.length, 8)
+  assert.deepEqual((await c.show({ model })).capabilities, ['embedding'])
+  await assert.rejects(c.chat({ model, messages }), { status_code: 400 })
 })
 
 test('mistakes', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import OpenAI from 'openai'
 import { zodFunction, zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
-import { Person, caller, greeting, hello, messages, random } from './shared.mjs'
+import { Person, animals, caller, embedder, greeting, hello, isUnit, messages, random } from './shared.mjs'
 
 const client = (url) => new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none' })
 const model = 'tiny'
@@ -81,6 +81,20 @@ test('responses', async () => {
   const final = await stream.finalResponse()
   Person.parse(final.output_parsed)
   assert.equal(final.output_text, text)
+})
+
+// The client asks for base64 unless it is told otherwise, and decodes it.
+test('embeddings', async () => {
+  const c = client(embedder)
+  const got = await c.embeddings.create({ model, input: animals })
+  assert.ok(isUnit(got.data[1].embedding, 8))
+  assert.deepEqual(got.data[0].embedding, got.data[2].embedding)
+  const plain = await c.embeddings.create({ model, input: animals, encoding_format: 'float' })
+  assert.deepEqual(Array.from(got.data[0].embedding), Array.from(Float32Array.from(plain.data[0].embedding)))
+  const short = await c.embeddings.create({ model, input: 'the cat', dimensions: 3 })
+  assert.ok(isUnit(short.data[0].embedding, 3))
+  await assert.rejects(c.embeddings.create({ model, input: '' }), { status: 400, param: 'input' })
+  await assert.rejects(c.chat.completions.create({ model, messages }), { status: 400, code: 'model_not_capable' })
 })
 
 test('mistakes are not tried again', async () => {

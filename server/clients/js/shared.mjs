@@ -1,6 +1,7 @@
 // What the tests of all clients share. The servers' addresses come from the Go
 // test that starts them: one whose model writes at random, one that says hello,
-// one that calls the tool save, one that thinks first.
+// one that calls the tool save, one that thinks first, one that gives embeddings
+// of 8 numbers.
 import { z } from 'zod'
 
 const address = (name) => {
@@ -13,6 +14,7 @@ export const random = address('STENCIL_RANDOM')
 export const hello = address('STENCIL_HELLO')
 export const caller = address('STENCIL_CALLER')
 export const thinker = address('STENCIL_THINKER')
+export const embedder = address('STENCIL_EMBEDDER')
 
 export const greeting = 'hello wörld'
 
@@ -34,6 +36,11 @@ export const jsonSchema = {
   required: ['name', 'age', 'plan'],
   additionalProperties: false,
 }
+
+export const animals = ['the cat', 'the dog', 'the cat']
+
+// isUnit reports whether a vector has n numbers and length 1.
+export const isUnit = (row, n) => row.length === n && Math.abs(row.reduce((sum, x) => sum + x * x, 0) - 1) < 1e-5
 
 export const messages = [
   { role: 'system', content: 'Be brief.' },
