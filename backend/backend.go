@@ -141,7 +141,7 @@ type FlashAttention string
 
 // The settings of flash attention.
 const (
-	FlashAuto FlashAttention = "auto" // the default: where it is faster or saves much memory
+	FlashAuto FlashAttention = "auto" // the default: wherever the device can
 	FlashOn   FlashAttention = "on"
 	FlashOff  FlashAttention = "off"
 )

@@ -50,7 +50,7 @@ func EstimateMemory(path string, p backend.ContextParams) (Estimate, error) {
 		return Estimate{}, err
 	}
 	p = withDefaults(p, int(f.number("context_length")))
-	return f.estimate(f.withFlash(p)), nil
+	return f.estimate(p), nil
 }
 
 // cacheTypes gives, for each type, ggml's number and the size of a block.
@@ -99,23 +99,8 @@ func (f *file) scoreBytes(p backend.ContextParams) int64 {
 	return n * seen * f.number("attention.head_count") * 4
 }
 
-// maxScores is the most that the automatic choice spends on attention scores,
-// in bytes: 16,384 cells with 32 heads. Beyond it a long context that is never
-// filled would cost more than the weights of many a model.
-const maxScores = 1 << 30
-
-// withFlash decides FlashAuto for a model whose layers are all on the CPU; on
-// other devices llama.cpp decides. ggml's flash attention for CPUs goes through
-// the cells one query at a time. With two matrix products and the scores between
-// them a prompt of 1,536 tokens is read 1.5 times as fast with heads of 128
-// numbers, 2.4 times with 64 and 10 times with 16, and single tokens after it
-// are no slower (BenchmarkAttention, AVX2).
-func (f *file) withFlash(p backend.ContextParams) backend.ContextParams {
-	if p.FlashAttention == backend.FlashAuto && !cacheTypes[p.CacheType].quantised && f.scoreBytes(p) <= maxScores {
-		p.FlashAttention = backend.FlashOff
-	}
-	return p
-}
+// withFlash returns p: llama.cpp decides FlashAuto.
+func (f *file) withFlash(p backend.ContextParams) backend.ContextParams { return p }
 
 func (f *file) estimate(p backend.ContextParams) Estimate {
 	var tokens int64

@@ -55,7 +55,7 @@ func fitContext(f *file, opt LoadOptions, p backend.ContextParams) backend.Conte
 	if m, ok := systemMemory(); ok && opt.GPULayers == 0 && !opt.NoMemoryCheck {
 		// A quarter is left for the copy while a context grows, and for others.
 		for room := m.available / 4 * 3; p.Size > firstCells; p.Size = max(p.Size/2, firstCells) {
-			if e := f.estimate(f.withFlash(p)); e.Cache+e.Compute+e.Output <= room {
+			if e := f.estimate(p); e.Cache+e.Compute+e.Output <= room {
 				break
 			}
 		}

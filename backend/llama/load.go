@@ -281,9 +281,6 @@ func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
 	if !chosen {
 		p = fitContext(m.file, m.opt, p)
 	}
-	if m.opt.GPULayers == 0 {
-		p = m.file.withFlash(p)
-	}
 	if !m.opt.NoMemoryCheck {
 		if err := checkContext(m.file, m.opt, p); err != nil {
 			return nil, err
