@@ -183,7 +183,7 @@ func TestDecode(t *testing.T) {
 				got = append(got, argmax(row))
 				row = feed(t, ctx, 0, got[len(got)-1])
 			}
-			bare, err := reference.OpenBare(path, 512, 1, false)
+			bare, err := reference.OpenBare(path, 512, 1, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -135,7 +135,7 @@ func TestState(t *testing.T) {
 	damaged[len(damaged)/2] ^= 1
 	refused("damaged", c, damaged, backend.ErrState)
 	refused("other cache type", newCtx(t, m, backend.ContextParams{CacheType: backend.CacheF32}), state, backend.ErrState)
-	refused("other form of attention", newCtx(t, m, backend.ContextParams{FlashAttention: backend.FlashOn}), state, backend.ErrState)
+	refused("other form of attention", newCtx(t, m, backend.ContextParams{FlashAttention: backend.FlashOff}), state, backend.ErrState)
 	second := load(t, randomModel(t, models.RandomOptions{Name: "two"}), LoadOptions{})
 	refused("other model", newCtx(t, second, backend.ContextParams{}), state, backend.ErrState)
 	full := newCtx(t, m, backend.ContextParams{Size: 256, MaxSeqs: 2})
