@@ -21,8 +21,10 @@ func TestCheckpoints(t *testing.T) {
 	if c.longest(tokens) != nil || c.reach(tokens) != 0 || !c.wants(tokens[:spacing]) || c.wants(tokens[:spacing-1]) {
 		t.Error("an empty store is wrong")
 	}
-	if !c.put(tokens[:100], state) || !c.put(tokens[:100], state) || c.size != 500 {
-		t.Errorf("%d bytes", c.size)
+	for range 2 { // the second time it is there already
+		if !c.put(tokens[:100], state) || c.size != 500 {
+			t.Errorf("%d bytes", c.size)
+		}
 	}
 	for n, want := range map[int]int{99: 0, 100: 100, 101: 100, 1000: 100} {
 		if got := c.reach(tokens[:n]); got != want {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -149,7 +148,7 @@ func TestMarksOfAConversation(t *testing.T) {
 				if all, cached := ask(edited); all-cached > 50+20 {
 					t.Errorf("turn %d in other words: %d of %d tokens cached", i, cached, all)
 				}
-				list = append(list, chat.Message{Role: "assistant", Content: text(2*i+2, 90), Reasoning: fmt.Sprint("thoughts")})
+				list = append(list, chat.Message{Role: "assistant", Content: text(2*i+2, 90), Reasoning: "thoughts"})
 			}
 			// Another conversation with the same system text.
 			if _, cached := ask([]chat.Message{list[0], {Role: "user", Content: text(9, 300)}}); cached < 200 {

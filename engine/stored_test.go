@@ -179,7 +179,7 @@ func TestDamagedPromptCache(t *testing.T) {
 		dir := t.TempDir()
 		p := words(1, 257)
 		l := begin(t, dir, opt, Config{})
-		r, want := answer(t, l.Engine, Request{Prompt: p, MaxTokens: 3})
+		_, want := answer(t, l.Engine, Request{Prompt: p, MaxTokens: 3})
 		l.end(t)
 		names := fileNames(t, dir)
 		if len(names) != 1 {
@@ -198,8 +198,8 @@ func TestDamagedPromptCache(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := begin(t, dir, opt, Config{})
-			var got []int32
-			if r, got = answer(t, l.Engine, Request{Prompt: p, MaxTokens: 3}); r.CachedTokens != 0 || !slices.Equal(got, want) {
+			r, got := answer(t, l.Engine, Request{Prompt: p, MaxTokens: 3})
+			if r.CachedTokens != 0 || !slices.Equal(got, want) {
 				t.Errorf("byte %d: %d tokens cached, %v, want %v", i, r.CachedTokens, got, want)
 			}
 			if n := l.store.Stats().Damaged; n != 1 {

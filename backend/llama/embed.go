@@ -121,7 +121,6 @@ func (m *model) fitEmbedder(p backend.EmbedderParams) (embedShape, backend.Flash
 		if m.opt.GPULayers != 0 {
 			return s, flash, nil // elsewhere; the device refuses by itself
 		}
-		flash = m.file.withFlash(s.params(flash)).FlashAttention
 		e := m.file.estimateEmbedder(s, flash)
 		room, known := systemMemory()
 		if m.opt.NoMemoryCheck || !known || e.Total() <= room.available {

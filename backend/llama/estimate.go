@@ -99,9 +99,6 @@ func (f *file) scoreBytes(p backend.ContextParams) int64 {
 	return n * seen * f.number("attention.head_count") * 4
 }
 
-// withFlash returns p: llama.cpp decides FlashAuto.
-func (f *file) withFlash(p backend.ContextParams) backend.ContextParams { return p }
-
 func (f *file) estimate(p backend.ContextParams) Estimate {
 	var tokens int64
 	if v, ok := f.header.Get("tokenizer.ggml.tokens"); ok {

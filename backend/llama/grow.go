@@ -9,11 +9,24 @@ import (
 	"cmp"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"stencil/backend"
 )
 
 var _ backend.Grower = (*cContext)(nil)
+
+// firstCells returns how many cells a context of the parameters p begins with.
+func (f *file) firstCells(p backend.ContextParams) int {
+	for _, t := range f.header.Tensors {
+		// With LongRoPE the rotation of keys depends on the size of the context:
+		// what was computed in a small one means nothing in a large one.
+		if strings.HasPrefix(t.Name, "rope_factors_long") || strings.Contains(t.Name, ".rope_factors_long") {
+			return p.Size
+		}
+	}
+	return min(p.Size, firstCells)
+}
 
 // modest is the share of the available memory that the cache may take without
 // urgency.

@@ -2,7 +2,6 @@ package llama
 
 import (
 	"cmp"
-	"strings"
 
 	"stencil/backend"
 )
@@ -37,18 +36,6 @@ type LoRA struct {
 // firstCells is how many cells a context begins with: enough for most requests,
 // and few enough not to be noticed.
 const firstCells = 4096
-
-// firstCells returns how many cells a context of the parameters p begins with.
-func (f *file) firstCells(p backend.ContextParams) int {
-	for _, t := range f.header.Tensors {
-		// With LongRoPE the rotation of keys depends on the size of the context:
-		// what was computed in a small one means nothing in a large one.
-		if strings.HasPrefix(t.Name, "rope_factors_long") || strings.Contains(t.Name, ".rope_factors_long") {
-			return p.Size
-		}
-	}
-	return min(p.Size, firstCells)
-}
 
 // withDefaults fills in the zero fields of p. trained is the context length
 // that the model was trained for, 0 if unknown.
