@@ -32,9 +32,10 @@ func init() {
 
 // Through HTTP, the agent, the engine and llama.cpp: a tree whose frames are
 // envelopes, the same with the same seed, and nothing left when the client hangs
-// up in the middle.
+// up in the middle. Flash attention rounds a token differently when it is computed
+// alone, behind a cached prompt, than in a batch, so it is off here.
 func TestLlamaAgent(t *testing.T) {
-	e, url := startLlama(t, models.RandomOptions{Context: 1 << 14}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 1 << 14}})
+	e, url := startLlama(t, models.RandomOptions{Context: 1 << 14}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 1 << 14, FlashAttention: backend.FlashOff}})
 	const tree = `{"query": "Plan a town.", "seed": %d, "temperature": 1.5, "parallel": 1, "bounds": {"frames": 8, "frame_tokens": 200, "tokens": 2000}%s}`
 	b := &limits{Depth: 4, Frames: 8, Tokens: 2000, FrameTokens: 200, SubTasks: agent.DefaultSubTasks}
 	c := &agentTally{counts: map[string]int{}}
