@@ -1,0 +1,128 @@
+package sets
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// bfclSums are the SHA-256 of the questions and of the possible answers.
+var bfclSums = map[string][2]string{
+	"simple_python": {"82dd63ba502eb2520c6b5d1d9a5c4b590e03ff261565175561f6228a367d1991", "90cd5bc653690ee8e459b5b3f3fc9458606f7f3fcbf795bb51b7dc581f8c86dc"},
+	"multiple":      {"aef168155ebd74b7ac2401198b201343bc7d16d7a3d7e0d4e6d8ee82c6969b2a", "244e00ce9395df948bcafc7bee64e8f9c87ef70887587d83cae45b13699f3047"},
+	"parallel":      {"19f51a82eff42e5d62541aa500115a056eb78f437c2ba1f10415fd7c8e5dda84", "8a6aa19c1adddc6a5a2f7e40f9dbf30cc7e95815e7b830c90589ab318229e0f0"},
+}
+
+// bfcl is one of the leaderboard's categories.
+func bfcl(name, category string, count int) *Set {
+	file := "BFCL_v4_" + category + ".json"
+	const there = "ShishirPatil/gorilla, berkeley-function-call-leaderboard/bfcl_eval/data/"
+	return &Set{
+		Name: "bfcl-" + name, About: fmt.Sprintf("calls of functions, category %s of BFCL v4 (%d questions)", category, count),
+		Files: []File{
+			{Name: "bfcl/" + file, SHA256: bfclSums[category][0], Source: there + file},
+			{Name: "bfcl/possible_answer/" + file, SHA256: bfclSums[category][1], Source: there + "possible_answer/" + file},
+		},
+		build: buildBFCL,
+	}
+}
+
+// function is one as the leaderboard's questions describe it.
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+func buildBFCL(_ *Set, texts [][]byte) (out []Case, err error) {
+	type answer struct {
+		ID    string                      `json:"id"`
+		Truth []map[string]map[string]any `json:"ground_truth"`
+	}
+	answers := map[string]answer{}
+	if err = eachLine(texts[1], func(a answer) error { answers[a.ID] = a; return nil }); err != nil {
+		return nil, fmt.Errorf("possible answers: %w", err)
+	}
+	type question struct {
+		ID        string      `json:"id"`
+		Question  [][]Message `json:"question"`
+		Functions []function  `json:"function"`
+	}
+	err = eachLine(texts[0], func(q question) error {
+		if len(q.Question) != 1 || len(q.Functions) == 0 {
+			return fmt.Errorf("%s: one turn and some functions are needed", q.ID)
+		}
+		check := calls{tools: map[string]signature{}}
+		c := Case{ID: q.ID, Messages: q.Question[0], MaxTokens: 400}
+		for _, f := range q.Functions {
+			tool, s, err := f.tool()
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", q.ID, f.Name, err)
+			}
+			c.Tools = append(c.Tools, tool)
+			check.tools[tool.Name] = s
+		}
+		for _, call := range answers[q.ID].Truth {
+			for name, values := range call {
+				w := wantedCall{toolName(name), map[string][]any{}}
+				if _, ok := check.tools[w.name]; !ok {
+					return fmt.Errorf("%s: the answer calls %s, which is not among the functions", q.ID, name)
+				}
+				for argument, list := range values {
+					possible, ok := list.([]any)
+					if !ok {
+						return fmt.Errorf("%s: %s: %s has no list of possible values", q.ID, name, argument)
+					}
+					w.values[argument] = possible
+				}
+				check.want = append(check.want, w)
+			}
+		}
+		if len(check.want) == 0 {
+			return fmt.Errorf("%s has no possible answers", q.ID)
+		}
+		c.judge = check
+		out = append(out, c)
+		return nil
+	})
+	return out, err
+}
+
+// toolName is a function's name without the dots that OpenAI's form has no place
+// for.
+func toolName(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// tool is the function in OpenAI's form.
+func (f function) tool() (Tool, signature, error) {
+	var s signature
+	if err := json.Unmarshal(f.Parameters, &s); err != nil {
+		return Tool{}, s, err
+	}
+	for name, p := range s.Properties {
+		if pythonTypes[p.Type] == "" {
+			return Tool{}, s, fmt.Errorf("%s has the type %q, which is not known", name, p.Type)
+		}
+	}
+	return Tool{toolName(f.Name), f.Description, standardSchema(f.Parameters)}, s, nil
+}
+
+// schemaTypes are the leaderboard's types in JSON Schema, as it translates them
+// itself.
+var schemaTypes = map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}
+
+// In a text of JSON these are members and nothing else: within strings their
+// quotes would be escaped.
+var (
+	typeMember     = regexp.MustCompile(`"type"\s*:\s*"(dict|float|tuple|any)"`)
+	optionalMember = regexp.MustCompile(`,\s*"optional"\s*:\s*(?:true|false)|"optional"\s*:\s*(?:true|false)\s*,`)
+)
+
+// standardSchema turns a description of arguments into JSON Schema. The text is
+// edited in place of decoding it, which keeps the order of properties.
+func standardSchema(s json.RawMessage) json.RawMessage {
+	s = optionalMember.ReplaceAll(s, nil) // "required" says it
+	return typeMember.ReplaceAllFunc(s, func(member []byte) []byte {
+		return []byte(`"type":"` + schemaTypes[string(typeMember.FindSubmatch(member)[1])] + `"`)
+	})
+}

@@ -1,0 +1,360 @@
+package sets
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+)
+
+// calls judges calls as the Berkeley Function Calling Leaderboard's check of
+// syntax trees does (bfcl_eval/eval_checker/ast_eval/ast_checker.py, Python's
+// rules), quirks included, so that what is right here is right there: all the
+// calls and no others, in any order; names equal; every argument among the
+// possible answers; "" among those: it may be left out.
+type calls struct {
+	tools map[string]signature
+	want  []wantedCall
+}
+
+// A signature is what the check looks at of a tool.
+type signature struct {
+	Properties map[string]struct {
+		Type  string `json:"type"`
+		Items struct {
+			Type string `json:"type"`
+		} `json:"items"`
+	} `json:"properties"`
+	Required []string `json:"required"`
+}
+
+// A wantedCall is a call with the values that each argument may have.
+type wantedCall struct {
+	name   string
+	values map[string][]any
+}
+
+func (c calls) judge(a Answer) Score {
+	s := Score{Fields: 1, Wanted: 1, Given: min(1, len(a.Calls))}
+	if len(a.Calls) != len(c.want) {
+		return s
+	}
+	used := make([]bool, len(a.Calls))
+	for _, want := range c.want {
+		found := false
+		for i, call := range a.Calls {
+			if !used[i] && c.matches(call, want) {
+				used[i], found = true, true
+				break
+			}
+		}
+		if !found {
+			return s
+		}
+	}
+	s.Right, s.Hits = 1, 1
+	return s
+}
+
+// matches tells whether a call is one that was wanted.
+func (c calls) matches(call Call, want wantedCall) bool {
+	if call.Name != want.name || plain([]byte(call.Arguments)) != nil {
+		return false
+	}
+	arguments, ok := decode([]byte(call.Arguments)).(map[string]any)
+	if !ok {
+		return false
+	}
+	tool := c.tools[want.name]
+	for _, name := range tool.Required {
+		if _, ok := arguments[name]; !ok {
+			return false
+		}
+	}
+	for name, value := range arguments {
+		p, known := tool.Properties[name]
+		possible, listed := want.values[name]
+		if !known || !listed || !argument(value, possible, p.Type, p.Items.Type) {
+			return false
+		}
+	}
+	for name, possible := range want.values {
+		if _, ok := arguments[name]; !ok && !among("", possible) {
+			return false
+		}
+	}
+	return true
+}
+
+// decode reads JSON with numbers as they are spelt.
+func decode(text []byte) any {
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// pythonTypes are those of the tools' types in Python.
+var pythonTypes = map[string]string{
+	"string": "str", "any": "str", "integer": "int", "float": "float", "boolean": "bool", "array": "list", "tuple": "list", "dict": "dict",
+}
+
+// typeOf is a value's type in Python.
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "str"
+	case bool:
+		return "bool"
+	case json.Number:
+		if strings.ContainsAny(string(v), ".eE") {
+			return "float"
+		}
+		return "int"
+	case []any:
+		return "list"
+	case map[string]any:
+		return "dict"
+	}
+	return "None"
+}
+
+// typeAmong is the type of the first possible answer that isn't "", or "".
+func typeAmong(possible []any) string {
+	for _, p := range possible {
+		if p != "" {
+			return typeOf(p)
+		}
+	}
+	return ""
+}
+
+// argument checks one argument.
+func argument(value any, possible []any, declared, items string) bool {
+	want := pythonTypes[declared]
+	have := typeOf(value)
+	if declared == "float" && have == "int" {
+		have = "float" // Python would convert it
+	}
+	nested := ""
+	if declared == "array" || declared == "tuple" {
+		nested = pythonTypes[items]
+	}
+	variable, ok := typed(value, have, possible, want, nested)
+	switch {
+	case !ok:
+		return false
+	case variable:
+		return among(value, possible)
+	case want == "dict":
+		return objectAmong(value, possible)
+	case want == "list" && nested == "dict":
+		return objectsAmong(value, possible)
+	case want == "str":
+		text, _ := value.(string)
+		for _, p := range possible {
+			if p, ok := p.(string); ok && standard(p) == standard(text) {
+				return true
+			}
+		}
+		return false
+	case want == "list":
+		return among(standardItems(value), standardLists(possible))
+	}
+	return among(value, possible)
+}
+
+// typed tells whether a value's type is the declared one, or else that of the
+// possible answers, which is then compared as it is ("variable").
+func typed(value any, have string, possible []any, want, nested string) (variable, ok bool) {
+	other := typeAmong(possible)
+	if have == want {
+		variable = other != "" && other != want
+		if nested == "" {
+			return variable, true
+		}
+		list, _ := value.([]any)
+		for _, p := range possible {
+			if itemsTyped(list, p, nested) {
+				return variable, true
+			}
+		}
+		return false, false
+	}
+	return true, other != "" && have == other
+}
+
+// itemsTyped tells whether the items have their type, or that of the items of a
+// possible answer. A possible answer that is no list asks for nothing.
+func itemsTyped(list []any, possible any, nested string) bool {
+	p, ok := possible.([]any)
+	if !ok {
+		return true
+	}
+	for _, v := range list {
+		if _, ok := typed(v, typeOf(v), p, nested, ""); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// standard drops what may differ between spellings of the same text.
+func standard(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" ,./-_*^", r) {
+			return -1
+		}
+		return r
+	}, text)
+	return strings.ReplaceAll(strings.ToLower(text), "'", `"`)
+}
+
+// standardised is a text in its standard form, anything else as it is.
+func standardised(v any) any {
+	if s, ok := v.(string); ok {
+		return standard(s)
+	}
+	return v
+}
+
+func standardItems(v any) any {
+	list, ok := v.([]any)
+	if !ok {
+		return v
+	}
+	out := make([]any, len(list))
+	for i, x := range list {
+		out[i] = standardised(x)
+	}
+	return out
+}
+
+// standardLists are lists in their standard form; "" is the empty list, as its
+// letters are walked over.
+func standardLists(possible []any) []any {
+	out := make([]any, len(possible))
+	for i, p := range possible {
+		if p == "" {
+			p = []any{}
+		}
+		out[i] = standardItems(p)
+	}
+	return out
+}
+
+// objectAmong compares an object with possible ones, of which each member has a
+// list of possible values.
+func objectAmong(value any, possible []any) bool {
+	got, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+next:
+	for _, p := range possible {
+		want, ok := p.(map[string]any)
+		if !ok {
+			continue
+		}
+		for name, v := range got {
+			list, _ := want[name].([]any)
+			if !among(standardised(v), standardItems(list).([]any)) {
+				continue next
+			}
+		}
+		for name, list := range want {
+			list, _ := list.([]any)
+			if _, ok := got[name]; !ok && !among("", list) {
+				continue next
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// objectsAmong compares a list of objects with possible ones.
+func objectsAmong(value any, possible []any) bool {
+	got, _ := value.([]any)
+	for _, p := range possible {
+		want, ok := p.([]any)
+		if !ok && p != "" || len(want) != len(got) {
+			continue
+		}
+		all := true
+		for i := range got {
+			all = all && objectAmong(got[i], want[i:i+1])
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// among tells whether a value is equal to one of a list, as Python's "in" does.
+func among(v any, list []any) bool {
+	for _, x := range list {
+		if equal(v, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// equal compares as Python does: numbers by value, True as 1.
+func equal(a, b any) bool {
+	if x, y := rational(a), rational(b); x != nil && y != nil {
+		return x.Cmp(y) == 0
+	}
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for name, v := range a {
+			w, ok := b[name]
+			if !ok || !equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case string:
+		b, ok := b.(string)
+		return ok && a == b
+	case nil:
+		return b == nil
+	}
+	return false
+}
+
+// rational is a number or a truth value as a number, nil of anything else.
+func rational(v any) *big.Rat {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return big.NewRat(1, 1)
+		}
+		return new(big.Rat)
+	case json.Number:
+		if moderate(string(v)) {
+			r, _ := new(big.Rat).SetString(string(v))
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package sets
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stencil/eval"
+)
+
+// folder writes files for a test.
+func folder(t *testing.T, files map[string]string) Folders {
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Folders{t.TempDir(), dir}
+}
+
+func answer(text string) Answer { return Answer{Document: json.RawMessage(text)} }
+
+func TestOwnData(t *testing.T) {
+	in := folder(t, map[string]string{
+		"receipts.jsonl": `{"id": "a", "text": "ACME 9.00 1 Road 5/5/2020", "want": {"company": "ACME", "date": "5/5/2020", "address": "1 Road", "total": "9.00"}}` + "\n\n",
+		"requests.jsonl": `{"id": "r", "intent": "Play", "text": "play jazz", "slots": ["genre", "artist"], "want": {"artist": null, "genre": "jazz"}}`,
+	})
+	list, err := receipts.Cases(in)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	if got := list[0].Judge(answer(`{"company": "Acme", "date": "5/5/2020", "address": "Road 1", "total": "9.00"}`)); got != (Score{true, 4, 3, 4, 4, 3, 4, 3}) || got.Exact() {
+		t.Errorf("%+v", got)
+	}
+	if got := list[0].Judge(answer(`{"company": "Acme"}`)); got.Valid || got.Right != 1 {
+		t.Errorf("%+v", got)
+	}
+	list, err = requests.Cases(in)
+	if err != nil || len(list) != 1 || !strings.Contains(string(list[0].Schema), `{"genre":{"type":["string","null"]},"artist"`) {
+		t.Fatalf("%s %v", list[0].Schema, err) // in the order of the slots
+	}
+	if got := list[0].Judge(answer(`{"genre": "jazz", "artist": null}`)); got != (Score{true, 2, 2, 1, 1, 1, 1, 1}) || !got.Exact() {
+		t.Errorf("%+v", got)
+	}
+	for name, text := range map[string]string{
+		"line 1: want has no total":   `{"id": "a", "text": "x", "want": {"company": "", "date": "", "address": ""}}`,
+		"line 2: unexpected EOF":      "\n{",
+		"line 1: more than one value": `{} {}`,
+		"the files have no cases":     "",
+	} {
+		if _, err := receipts.Cases(folder(t, map[string]string{"receipts.jsonl": text})); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	twice := `{"id": "r", "text": "x", "slots": ["a"], "want": {"a": null}}` + "\n"
+	if _, err := requests.Cases(folder(t, map[string]string{"requests.jsonl": twice + twice})); err == nil || !strings.Contains(err.Error(), `"r"`) {
+		t.Error(err)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	if _, err := news.Cases(folder(t, nil)); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "mhjabreel/CharCnn_Keras") {
+		t.Error(err)
+	}
+	if _, err := news.Cases(folder(t, map[string]string{"ag_news/test.csv": "1,a,b"})); err == nil || !strings.Contains(err.Error(), "another version") {
+		t.Error(err)
+	}
+	file := File{Name: "f", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("x")))}
+	if text, err := folder(t, map[string]string{"f": "x"}).Read(file); err != nil || string(text) != "x" {
+		t.Error(err)
+	}
+	if _, err := Named("recipes"); err == nil || !strings.Contains(err.Error(), "receipts") {
+		t.Error(err)
+	}
+}
+
+func TestBuilders(t *testing.T) {
+	var rows strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&rows, "\"%d\",\"Title %d\",\"One\\two\"\n", i%2*3+1, i)
+	}
+	list, err := buildNews(news, [][]byte{[]byte(rows.String())})
+	if err != nil || len(list) != 60 || list[1].ID != "scitech-1" || !strings.Contains(list[1].Messages[1].Content, "One two") {
+		t.Fatal(len(list), err)
+	}
+	if got := list[1].judge.judge(answer(`{"section": "sci/tech"}`)); got.Right != 1 || got.Checked != 0 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := buildNews(news, [][]byte{[]byte(`"5","a","b"`)}); err == nil {
+		t.Error("a fifth section")
+	}
+	list, err = buildSums(sums, [][]byte{[]byte(`{"question": "How many?", "answer": "6 * 200 = <<6*200=1200>>1200\n#### 1,200"}`)})
+	if err != nil || list[0].judge.judge(answer(`{"reasoning": "6 times 200", "answer": 1200}`)).Right != 1 {
+		t.Error(err)
+	}
+	if _, err := buildSums(sums, [][]byte{[]byte(`{"question": "How many?", "answer": "many"}`)}); err == nil {
+		t.Error("an answer without a number")
+	}
+
+	question := `{"id": "q", "question": [[{"role": "user", "content": "Is it \"type\": \"dict\"?"}]], "function": [{"name": "a.b", "description": "d", "parameters": {"type": "dict", "properties": {"z": {"type": "float", "optional": true}, "type": {"type": "tuple", "items": {"type": "any"}}}, "required": ["z"]}}]}`
+	list, err = buildBFCL(nil, [][]byte{[]byte(question), []byte(`{"id": "q", "ground_truth": [{"a.b": {"z": [1.50], "type": ["", ["x"]]}}]}`)})
+	if err != nil || len(list) != 1 {
+		t.Fatal(err)
+	}
+	if got, want := string(list[0].Tools[0].Parameters), `{"type":"object", "properties": {"z": {"type":"number"}, "type": {"type":"array", "items": {"type":"string"}}}, "required": ["z"]}`; got != want || list[0].Tools[0].Name != "a_b" {
+		t.Errorf("%s\n%s", got, want)
+	}
+	if got := list[0].judge.judge(Answer{Calls: []Call{{"a_b", `{"z": 1.5}`}}}); got.Right != 1 {
+		t.Errorf("%+v", got)
+	}
+	for _, truth := range []string{`[{"c": {}}]`, `[]`, `[{"a.b": {"z": 5}}]`} {
+		if _, err := buildBFCL(nil, [][]byte{[]byte(question), []byte(`{"id": "q", "ground_truth": ` + truth + `}`)}); err == nil {
+			t.Error(truth)
+		}
+	}
+}
+
+// TestFreeSets checks the questions of JSON mode: how many, and that each can be
+// answered right.
+func TestFreeSets(t *testing.T) {
+	for set, n := range map[*Set]int{jsonMode: 40, libraries: 7} {
+		list, err := set.Cases(nil)
+		if err != nil || len(list) != n {
+			t.Fatal(len(list), err)
+		}
+		for _, c := range list {
+			document := []map[string]any{}
+			for _, f := range c.judge.(facts) {
+				if len(f.Items) > 0 {
+					document = append(document, map[string]any{f.Keys[0]: f.Items})
+				} else {
+					document = append(document, map[string]any{f.Keys[0]: f.Values[0]})
+				}
+			}
+			text, err := json.Marshal(map[string]any{"all": document})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Judge(Answer{Document: text}); !got.Valid || !got.Exact() {
+				t.Errorf("%s: %s: %+v", c.ID, text, got)
+			}
+			if got := c.Judge(answer(`{"type": "object"}`)); !got.Valid || got.Right != 0 {
+				t.Errorf("%s: %+v", c.ID, got)
+			}
+			if got := c.Judge(answer(`[]`)); got.Valid {
+				t.Errorf("%s: a list is valid", c.ID)
+			}
+		}
+	}
+}
+
+func TestValid(t *testing.T) {
+	f, err := callsOf([]Tool{{Name: "f", Parameters: json.RawMessage(`{"type": "object", "required": ["n"]}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		calls []Call
+		want  bool
+	}{
+		{[]Call{{"f", `{"n": 1}`}}, true}, {[]Call{{"f", `{}`}}, false}, {[]Call{{"g", `{"n": 1}`}}, false}, {[]Call{{"f", `{"n": 1}`}, {"f", ``}}, false},
+		{nil, false}, {[]Call{{"f", `{"n": 1} x`}}, false}, {[]Call{{"f", `{"n": 1e999999999}`}}, false},
+	} {
+		if got := f(Answer{Calls: c.calls}); got != c.want {
+			t.Errorf("%v: %v", c.calls, got)
+		}
+	}
+	if _, err := documentOf(json.RawMessage(`{"$ref": "file:///etc/passwd"}`)); err == nil {
+		t.Error("a schema out of a file")
+	}
+}
+
+func TestSpread(t *testing.T) {
+	list := make([]Case, 10)
+	for i := range list {
+		list[i].ID = fmt.Sprint(i)
+	}
+	var got []string
+	for _, c := range Spread(list, 4) {
+		got = append(got, c.ID)
+	}
+	if !slices.Equal(got, []string{"0", "2", "5", "7"}) || len(Spread(list, 0)) != 10 || len(Spread(list, 11)) != 10 {
+		t.Error(got)
+	}
+}
+
+func TestOwn(t *testing.T) {
+	in, err := eval.ReadCases(strings.NewReader(`{"id": "1", "task": "t", "system": "s", "prompt": "p", "schema": {"type": "object"}, "expected": {"a": 5, "b": [1, 2]}}
+{"id": "2", "messages": [{"role": "user", "content": "x"}], "schema": {}, "expected": 5}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := Own(in)
+	if err != nil || len(list) != 2 || list[0].Set != "t" || list[1].Set != "-" || len(list[0].Messages) != 2 || list[1].Messages[0].Content != "x" {
+		t.Fatalf("%+v %v", list, err)
+	}
+	if got := list[0].Judge(answer(`{"a": 5.0, "b": [1, 3], "c": 1}`)); got != (Score{Valid: true, Fields: 3, Right: 2, Wanted: 3, Given: 4, Hits: 2}) {
+		t.Errorf("%+v", got)
+	}
+	in[0].Schema = nil
+	if _, err := Own(in); err == nil {
+		t.Error("a case without a schema")
+	}
+}
