@@ -86,8 +86,9 @@ const architecture = `
 	github.com/ulikunitz/xz, golang.org/x/sys
 	< bench;
 
-	NONE < eval;
-	server, bench, bench/overhead, eval, agent/files < cmd/stencil;
+	NONE < eval < eval/sets < eval/arms;
+	github.com/santhosh-tekuri/jsonschema/v6 < eval/sets;
+	server, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
 	github.com/rivo/uniseg, golang.org/x/term
 	< cmd/stencil;

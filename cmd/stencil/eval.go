@@ -19,6 +19,7 @@ import (
 type evalFlags struct {
 	serve  serveFlags // the model, if it is not served already
 	config eval.Config
+	arms   armFlags
 	out    string
 	json   string
 	html   string
@@ -27,8 +28,8 @@ type evalFlags struct {
 func newEvalCommand() *cobra.Command {
 	f := new(evalFlags)
 	cmd := &cobra.Command{
-		Use:   "eval CASES.jsonl",
-		Short: "Measure how well a model fills in documents",
+		Use:   "eval [CASES.jsonl]",
+		Short: "Measure how well models fill in documents and call functions",
 		Long: `Measure how well a model fills in documents. Each line of CASES.jsonl is a
 prompt with its schema and, if it is known, the document that is expected:
 
@@ -36,16 +37,53 @@ prompt with its schema and, if it is known, the document that is expected:
 
 Beside "prompt" there may be "system", or "messages" in its place, and
 "max_tokens". Cases run with masks and without, and with --modes also repaired.
-Results go to --out as they come; a run that was interrupted goes on there.`,
+Results go to --out as they come; a run that was interrupted goes on there.
+
+With --arm, several servers that speak OpenAI's /v1/chat/completions, or one in
+several ways, are asked the same cases in turn at temperature 0, out of
+CASES.jsonl or of --sets of texts that people labelled ("stencil eval sets" lists
+them). The members of an arm's object are fields of its requests, except for
+"mode", how a document or calls are asked for, and "ask", how the prompt does:
+
+  constrained  response_format json_schema (json_object in sets that have no
+               schema), tool_choice required; the mode of arms that don't say
+  free         nothing but the prompt asks; JSON is looked for in the text: a
+               block of code, then the first object
+  json         response_format json_object, the schema in the prompt
+  tools        tool_choice required, documents as the arguments of a tool
+  tools-auto   the same with tool_choice auto
+
+  "ask": "nothing", "schema" (default in modes free and json) or "template"
+
+The report has the shares of fields that are right, F1 over the fields that hold
+something, given values that stand in the text, answers that are right and valid,
+and means of tokens and seconds, all with intervals of 95%, and each arm's
+difference to --base on the same cases, by resampling cases.`,
 		Example: `  stencil eval --model m.gguf --out results.jsonl --html report.html cases.jsonl
   stencil eval --server http://127.0.0.1:8080 cases.jsonl
-  stencil eval --upstream https://api.example.com/v1 --upstream-model x --modes constrained cases.jsonl`,
-		Args: cobra.ExactArgs(1),
+  stencil eval --upstream https://api.example.com/v1 --upstream-model x --modes constrained cases.jsonl
+  stencil eval --sets receipts,json-mode --out results.jsonl --html report.html \
+    --arm 'default=http://127.0.0.1:8080' --arm 'never=http://127.0.0.1:8080,{"prompt_schema": "never"}' \
+    --arm 'free=http://127.0.0.1:8080,{"mode": "free"}' --arm 'other=http://127.0.0.1:8081'`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(f.arms.arms) > 0 {
+				return f.compare(cmd.Context(), cmd.Flags(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			for _, name := range []string{"base", "sets", "data", "limit"} {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s needs --arm", name)
+				}
+			}
+			if len(args) == 0 {
+				return errors.New("CASES.jsonl is missing; with --arm, --sets can take its place")
+			}
 			return f.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	cmd.AddCommand(newEvalSetsCommand())
 	flags := cmd.Flags()
+	f.arms.register(flags)
 	f.serve.model.register(flags)
 	f.serve.log.register(flags, "error") // failures are counted, not told one by one
 	f.serve.upstream.register(flags)
@@ -76,7 +114,7 @@ func (f *evalFlags) run(ctx context.Context, path string, stdout, stderr io.Writ
 		return err
 	}
 	if f.out != "" {
-		file, done, err := resume(f.out)
+		file, done, err := resumeWith(f.out, eval.ReadResults)
 		if err != nil {
 			return err
 		}
@@ -116,15 +154,15 @@ func readCases(path string) ([]eval.Case, error) {
 	return cases, err
 }
 
-// resume opens the file of results for more, and reads what it has. A line that
-// was not written to its end is cut off.
-func resume(path string) (*os.File, []eval.Result, error) {
+// resumeWith opens the file of results for more, and reads what it has. A line
+// that was not written to its end is cut off.
+func resumeWith[T any](path string, read func(io.Reader) ([]T, error)) (*os.File, []T, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
 	whole := text[:strings.LastIndexByte(string(text), '\n')+1]
-	done, err := eval.ReadResults(strings.NewReader(string(whole)))
+	done, err := read(strings.NewReader(string(whole)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -142,7 +180,7 @@ func resume(path string) (*os.File, []eval.Result, error) {
 }
 
 // report writes the report wherever it is wanted.
-func (f *evalFlags) report(r *eval.Report, stdout io.Writer) error {
+func (f *evalFlags) report(r reporter, stdout io.Writer) error {
 	err := r.Table(stdout)
 	if f.json != "" {
 		text, jsonErr := json.MarshalIndent(r, "", "  ")

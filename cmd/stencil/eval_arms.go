@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stencil/eval"
+	"stencil/eval/arms"
+	"stencil/eval/sets"
+)
+
+// armFlags are those of eval that compare several servers, or ways of asking.
+type armFlags struct {
+	arms  []string
+	base  string
+	sets  []string
+	data  []string
+	limit int
+}
+
+func (f *armFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.arms, "arm", nil, `compare: NAME=URL of an OpenAI-compatible server, or NAME=URL,{…} with further fields of the request; again for each arm`)
+	flags.StringVar(&f.base, "base", "", "the arm that others are compared with (default: the first)")
+	flags.StringSliceVar(&f.sets, "sets", nil, `sets of questions, see "stencil eval sets"; the tasks of CASES.jsonl if one is given`)
+	flags.StringSliceVar(&f.data, "data", nil, "folders with files of sets, looked through before the user's cache")
+	flags.IntVar(&f.limit, "limit", 0, "cases of each set, at even distances (0: all)")
+}
+
+// folders are where files of sets are looked for.
+func (f *armFlags) folders() (sets.Folders, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return append(slices.Clone(f.data), filepath.Join(cache, "stencil", "eval")), nil
+}
+
+func newEvalSetsCommand() *cobra.Command {
+	f := new(armFlags)
+	cmd := &cobra.Command{
+		Use:   "sets",
+		Short: "List the sets of questions, their files, and where those come from",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			folders, err := f.folders()
+			if err != nil {
+				return err
+			}
+			return listSets(cmd.OutOrStdout(), folders)
+		},
+	}
+	cmd.Flags().StringSliceVar(&f.data, "data", nil, "folders with files of sets, looked through before the user's cache")
+	return cmd
+}
+
+func listSets(w io.Writer, folders sets.Folders) error {
+	for _, s := range sets.All() {
+		state := ""
+		cases, err := s.Cases(folders)
+		switch {
+		case errors.Is(err, sets.ErrMissing):
+			state = "missing"
+		case err != nil:
+			state = err.Error()
+		default:
+			state = fmt.Sprintf("%d cases", len(cases))
+		}
+		fmt.Fprintf(w, "%s: %s\n  %s\n", s.Name, s.About, state)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, file := range s.Files {
+			state := "here"
+			if _, err := folders.Read(file); errors.Is(err, sets.ErrMissing) {
+				state = "missing"
+			} else if err != nil {
+				state = "another version"
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", file.Name, state, file.Source)
+			if file.SHA256 != "" {
+				fmt.Fprintf(t, "  \t\tSHA-256 %s\n", file.SHA256)
+			}
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "Files are looked for in %s.\n", strings.Join(folders, " and "))
+	return err
+}
+
+// cases reads the sets, or the file if there is one.
+func (f *armFlags) cases(path string) (out []sets.Case, names []string, err error) {
+	if path != "" {
+		list, err := readCases(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, err := sets.Own(list)
+		if err != nil {
+			return nil, nil, err
+		}
+		by := map[string][]sets.Case{}
+		for _, c := range all {
+			if by[c.Set] == nil {
+				names = append(names, c.Set)
+			}
+			by[c.Set] = append(by[c.Set], c)
+		}
+		for _, name := range names {
+			out = append(out, sets.Spread(by[name], f.limit)...)
+		}
+		return out, names, nil
+	}
+	folders, err := f.folders()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range f.sets {
+		s, err := sets.Named(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if slices.Contains(names, name) {
+			return nil, nil, fmt.Errorf("--sets: %s stands there twice", name)
+		}
+		list, err := s.Cases(folders)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, names = append(out, sets.Spread(list, f.limit)...), append(names, name)
+	}
+	return out, names, nil
+}
+
+// parse reads the arms and the name of the base.
+func (f *armFlags) parse() (list []arms.Arm, base string, err error) {
+	for _, text := range f.arms {
+		a, err := arms.Parse(text)
+		if err != nil {
+			return nil, "", err
+		}
+		if slices.ContainsFunc(list, func(b arms.Arm) bool { return a.Name == b.Name }) {
+			return nil, "", fmt.Errorf("--arm: there are two named %s", a.Name)
+		}
+		list = append(list, a)
+	}
+	if f.base == "" {
+		return list, list[0].Name, nil
+	}
+	if !slices.ContainsFunc(list, func(a arms.Arm) bool { return a.Name == f.base }) {
+		return nil, "", fmt.Errorf("--base: there is no arm %s", f.base)
+	}
+	return list, f.base, nil
+}
+
+// unused are the flags of eval that say how a stencil server is asked, which arms
+// say themselves.
+var unused = []string{"model", "upstream", "server", "server-model", "modes", "temperature", "retries", "max-tokens"}
+
+// compare runs the arms and reports.
+func (f *evalFlags) compare(ctx context.Context, flags *pflag.FlagSet, args []string, stdout, stderr io.Writer) (err error) {
+	for _, name := range unused {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s does not go with --arm: an arm has an address and fields of its own", name)
+		}
+	}
+	path := ""
+	if len(args) > 0 {
+		path = args[0]
+	}
+	if (path == "") == (len(f.arms.sets) == 0) {
+		return errors.New("--arm needs either CASES.jsonl or --sets")
+	}
+	if f.arms.limit < 0 {
+		return fmt.Errorf("--limit: %d is below 0", f.arms.limit)
+	}
+	list, base, err := f.arms.parse()
+	if err != nil {
+		return err
+	}
+	cases, names, err := f.arms.cases(path)
+	if err != nil {
+		return err
+	}
+	cfg := arms.Config{Arms: list, Key: f.config.Key, Parallel: f.config.Parallel}
+	if f.out != "" {
+		file, done, err := resumeWith(f.out, arms.ReadResults)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		cfg.Write, cfg.Done = file, done
+	}
+	bar := newProgress(stderr, "eval", int64(len(cases)*len(list)), false)
+	cfg.Progress = func(done int) { bar.set(int64(done)) }
+	results, runErr := arms.Run(ctx, cfg, cases)
+	bar.close()
+	if runErr != nil && len(results) == 0 {
+		return runErr
+	}
+	return errors.Join(f.report(arms.Summarize(results, names, list, base, f.config.Seed), stdout), runErr)
+}
+
+// reporter is a report of either kind.
+type reporter interface {
+	Table(io.Writer) error
+	HTML(io.Writer) error
+}
+
+var _, _ reporter = (*eval.Report)(nil), (*arms.Report)(nil)

@@ -1,0 +1,182 @@
+package arms
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"stencil/eval/sets"
+)
+
+// message is what a server answered.
+type message struct {
+	Content string      `json:"content,omitempty"`
+	Calls   []sets.Call `json:"calls,omitempty"`
+}
+
+// reply is a body of /v1/chat/completions as far as it is looked at, whole or an
+// error.
+type reply struct {
+	Choices []struct {
+		Message struct {
+			Content *string `json:"content"`
+			Calls   []struct {
+				Function struct {
+					Name      string          `json:"name"`
+					Arguments json.RawMessage `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"message"`
+		Finish string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+// message returns the first choice.
+func (r *reply) message() (m message, finish string, err error) {
+	if len(r.Choices) == 0 {
+		return m, "", fmt.Errorf("the answer has no choices")
+	}
+	first := r.Choices[0]
+	if first.Message.Content != nil {
+		m.Content = *first.Message.Content
+	}
+	for _, c := range first.Message.Calls {
+		arguments := string(c.Function.Arguments)
+		var text string
+		if json.Unmarshal(c.Function.Arguments, &text) == nil {
+			arguments = text // a string that holds JSON, as OpenAI has it
+		}
+		m.Calls = append(m.Calls, sets.Call{Name: c.Function.Name, Arguments: arguments})
+	}
+	return m, first.Finish, nil
+}
+
+// errorText is an error's message, whatever its shape.
+func (r *reply) errorText() string {
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(r.Error, &e) == nil && e.Message != "" {
+		return e.Message
+	}
+	return string(r.Error)
+}
+
+// read finds the document or the calls in what was answered. Only of a free arm
+// they are looked for: what a constraint or JSON mode gives has to be JSON as it
+// is.
+func read(a *Arm, c *sets.Case, m message) sets.Answer {
+	switch {
+	case a.Mode == Free && len(c.Tools) > 0:
+		return sets.Answer{Calls: callsIn(m.Content)}
+	case a.Mode == Free:
+		return sets.Answer{Document: documentIn(m.Content)}
+	case len(c.Tools) > 0:
+		return sets.Answer{Calls: m.Calls}
+	case a.Mode == Tools || a.Mode == ToolsAuto:
+		if len(m.Calls) != 1 || m.Calls[0].Name != answerTool {
+			return sets.Answer{}
+		}
+		return sets.Answer{Document: whole(m.Calls[0].Arguments)}
+	}
+	return sets.Answer{Document: whole(m.Content)}
+}
+
+// whole is a text that is JSON and nothing else, or nil.
+func whole(text string) json.RawMessage {
+	if text := strings.TrimSpace(text); json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return nil
+}
+
+// fence finds what stands in a block of code.
+var fence = regexp.MustCompile("(?s)```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:```|$)")
+
+// documentIn finds the document in a free text: the text itself, or the first
+// object or array in a block of code, or the first object anywhere.
+func documentIn(text string) json.RawMessage {
+	text = withoutThoughts(text)
+	if all := whole(text); all != nil {
+		return all
+	}
+	for _, block := range fence.FindAllStringSubmatch(text, -1) {
+		if found := values(block[1], "{[", 1); len(found) > 0 {
+			return found[0]
+		}
+	}
+	if found := values(text, "{", 1); len(found) > 0 {
+		return found[0]
+	}
+	return nil
+}
+
+// maxCalls bounds the calls that are looked for in a text.
+const maxCalls = 64
+
+// callsIn finds calls in a free text: objects with a name and arguments, alone or
+// in arrays, whatever is around them.
+func callsIn(text string) (out []sets.Call) {
+	for _, v := range values(withoutThoughts(text), "{[", maxCalls) {
+		list := []json.RawMessage{v}
+		if v[0] == '[' {
+			list = nil
+			if json.Unmarshal(v, &list) != nil {
+				continue
+			}
+		}
+		for _, one := range list {
+			var c struct {
+				Name       string          `json:"name"`
+				Arguments  json.RawMessage `json:"arguments"`
+				Parameters json.RawMessage `json:"parameters"`
+			}
+			if json.Unmarshal(one, &c) != nil || c.Name == "" || len(out) == maxCalls {
+				continue
+			}
+			if c.Arguments == nil {
+				c.Arguments = c.Parameters
+			}
+			out = append(out, sets.Call{Name: c.Name, Arguments: string(c.Arguments)})
+		}
+	}
+	return out
+}
+
+// withoutThoughts drops what a reasoning model wrote before its answer.
+func withoutThoughts(text string) string {
+	if _, after, ok := strings.Cut(text, "</think>"); ok {
+		return after
+	}
+	return text
+}
+
+// maxStarts bounds the places at which a value is looked for: each may be read
+// to the end of the text.
+const maxStarts = 1000
+
+// values returns up to n values of JSON in a text, one after another, that begin
+// with one of some characters.
+func values(text, begin string, n int) (out []json.RawMessage) {
+	for range maxStarts {
+		at := strings.IndexAny(text, begin)
+		if at < 0 || len(out) == n {
+			break
+		}
+		d := json.NewDecoder(strings.NewReader(text[at:]))
+		var v json.RawMessage
+		if d.Decode(&v) != nil {
+			text = text[at+1:]
+			continue
+		}
+		out = append(out, v)
+		text = text[at+int(d.InputOffset()):]
+	}
+	return out
+}

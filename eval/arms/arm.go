@@ -1,0 +1,254 @@
+package arms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"stencil/eval/sets"
+)
+
+// A Mode is how an arm is asked for a document or for calls.
+type Mode string
+
+// The modes.
+const (
+	Constrained Mode = "constrained" // response_format json_schema; json_object without a schema; tool_choice required
+	Free        Mode = "free"        // nothing but the prompt asks for it; it is looked for in the text
+	JSON        Mode = "json"        // response_format json_object; the prompt has the schema
+	Tools       Mode = "tools"       // tool_choice required; a document is the arguments of a tool
+	ToolsAuto   Mode = "tools-auto"  // the same with tool_choice auto
+)
+
+// Modes lists them.
+var Modes = []Mode{Constrained, Free, JSON, Tools, ToolsAuto}
+
+// An Ask is how the prompt says which document is wanted.
+type Ask string
+
+// The ways of asking.
+const (
+	AskNothing  Ask = "nothing"  // the case's own words must do
+	AskSchema   Ask = "schema"   // the JSON Schema, in the words that stencil's prompt_schema uses
+	AskTemplate Ask = "template" // an object with blanks
+)
+
+var asks = []Ask{AskNothing, AskSchema, AskTemplate}
+
+// An Arm is a server, and a way of asking it.
+type Arm struct {
+	Name string
+	URL  string // without /v1
+	Mode Mode
+	Ask  Ask // "": nothing where the request has the schema, else the schema
+	// Body are further fields of the request, which go before those that it has
+	// otherwise. A model stands there too.
+	Body map[string]json.RawMessage
+}
+
+// Parse reads NAME=URL or NAME=URL,{…}. Of the object's members "mode" and "ask" are
+// those of the arm, the others are fields of the request.
+func Parse(text string) (Arm, error) {
+	name, rest, ok := strings.Cut(text, "=")
+	if !ok || name == "" || strings.ContainsAny(name, "\t\n") {
+		return Arm{}, fmt.Errorf("arms: %q is not NAME=URL or NAME=URL,{…}", text)
+	}
+	address, fields, more := strings.Cut(rest, ",")
+	a := Arm{Name: name, URL: strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1"), Mode: Constrained}
+	if u, err := url.Parse(a.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Arm{}, fmt.Errorf("arms: %s: %q is not the address of a server, such as http://127.0.0.1:8080", name, address)
+	}
+	if !more {
+		return a, nil
+	}
+	d := json.NewDecoder(strings.NewReader(fields))
+	if err := d.Decode(&a.Body); err != nil {
+		return Arm{}, fmt.Errorf("arms: %s: fields of the request: %w", name, err)
+	}
+	if _, err := d.Token(); err != io.EOF || a.Body == nil {
+		return Arm{}, fmt.Errorf("arms: %s: the fields of the request must be one object", name)
+	}
+	err := errors.Join(take(a.Body, "mode", &a.Mode, Modes), take(a.Body, "ask", &a.Ask, asks))
+	for _, own := range []string{"messages", "stream", "n"} {
+		if a.Body[own] != nil {
+			err = errors.Join(err, fmt.Errorf("%q can't be set", own))
+		}
+	}
+	if err != nil {
+		return Arm{}, fmt.Errorf("arms: %s: %w", name, err)
+	}
+	return a, nil
+}
+
+// take moves a member out of the fields.
+func take[T ~string](fields map[string]json.RawMessage, name string, to *T, among []T) error {
+	raw, ok := fields[name]
+	if !ok {
+		return nil
+	}
+	delete(fields, name)
+	var v T
+	if json.Unmarshal(raw, &v) != nil || !slices.Contains(among, v) {
+		return fmt.Errorf("%s: %s is not one of %q", name, raw, among)
+	}
+	*to = v
+	return nil
+}
+
+// Check says whether a case can be asked in the arm's mode.
+func (a *Arm) Check(c *sets.Case) error {
+	switch {
+	case len(c.Tools) > 0 && a.Mode == JSON:
+		return fmt.Errorf("arms: %s: mode json can't ask for the calls of %s; constrained, free, tools and tools-auto can", a.Name, c.Set)
+	case len(c.Tools) > 0 && a.Ask == AskTemplate:
+		return fmt.Errorf("arms: %s: calls of %s have no template", a.Name, c.Set)
+	case len(c.Tools) == 0 && c.Schema == nil && (a.Mode == Tools || a.Mode == ToolsAuto):
+		return fmt.Errorf("arms: %s: mode %s needs a schema, which %s has not; constrained, free and json don't", a.Name, a.Mode, c.Set)
+	}
+	return nil
+}
+
+// answerTool is the tool whose arguments are the document, in the modes of tools.
+const answerTool = "answer"
+
+// body returns the request for a case, without the model where the arm names
+// none.
+func (a *Arm) body(c *sets.Case) (map[string]any, error) {
+	m := map[string]any{"temperature": 0}
+	if c.MaxTokens > 0 {
+		m["max_tokens"] = c.MaxTokens
+	}
+	tools := func(list []sets.Tool, choice string) {
+		var out []any
+		for _, t := range list {
+			out = append(out, map[string]any{"type": "function", "function": t})
+		}
+		m["tools"], m["tool_choice"] = out, choice
+	}
+	calls, ask := len(c.Tools) > 0, a.Ask
+	list := c.Tools
+	if !calls {
+		list = []sets.Tool{{Name: answerTool, Description: "Gives the answer.", Parameters: c.Schema}}
+	}
+	switch {
+	case a.Mode == Constrained && calls, a.Mode == Tools:
+		tools(list, "required")
+	case a.Mode == ToolsAuto:
+		tools(list, "auto")
+	case a.Mode == Free:
+		ask = or(ask, AskSchema)
+	case a.Mode == JSON || c.Schema == nil:
+		m["response_format"] = map[string]any{"type": "json_object"}
+		ask = or(ask, AskSchema)
+	default:
+		m["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": c.Schema}}
+	}
+	instruction, err := instruct(c, ask)
+	if err != nil {
+		return nil, err
+	}
+	m["messages"] = withSystem(c.Messages, instruction)
+	for name, v := range a.Body {
+		m[name] = v
+	}
+	return m, nil
+}
+
+func or(a, b Ask) Ask {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// instruct says in words what is wanted.
+func instruct(c *sets.Case, ask Ask) (string, error) {
+	switch {
+	case ask == "" || ask == AskNothing || c.Schema == nil && len(c.Tools) == 0:
+		return "", nil // questions without a schema ask for JSON themselves
+	case len(c.Tools) > 0:
+		text, err := json.Marshal(c.Tools)
+		if err != nil {
+			return "", err
+		}
+		return "These functions can be called:\n" + string(text) +
+			"\nAnswer with a JSON array of the calls that the request needs, each {\"name\": …, \"arguments\": {…}}, and nothing else.", nil
+	case ask == AskTemplate:
+		text, err := blanks(c.Schema)
+		if err != nil {
+			return "", fmt.Errorf("arms: %s %s: %w", c.Set, c.ID, err)
+		}
+		return "Answer with JSON of this form, and nothing else:\n" + text, nil
+	}
+	var schema bytes.Buffer
+	if err := json.Compact(&schema, c.Schema); err != nil {
+		return "", err
+	}
+	return "Answer with JSON that fits this JSON Schema, and nothing else:\n" + schema.String(), nil
+}
+
+// blanks is an object with a blank for each property of the schema, in its
+// order.
+func blanks(schema json.RawMessage) (string, error) {
+	var s struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil || len(s.Properties) == 0 {
+		return "", errors.New("a template needs a schema with properties")
+	}
+	d := json.NewDecoder(bytes.NewReader(s.Properties))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", errors.New("a template needs a schema with properties")
+	}
+	var b strings.Builder
+	b.WriteString("{")
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return "", err
+		}
+		var p struct {
+			Type any   `json:"type"`
+			Enum []any `json:"enum"`
+		}
+		if err := d.Decode(&p); err != nil {
+			return "", err
+		}
+		blank := `"…"`
+		if list, ok := p.Type.([]any); ok && slices.Contains(list, any("null")) {
+			blank = `"… or null"`
+		}
+		switch p.Type {
+		case "number", "integer":
+			blank = "0"
+		case "boolean":
+			blank = "false"
+		case "array":
+			blank = "[]"
+		case "object":
+			blank = "{}"
+		}
+		if b.Len() > 1 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q: %s", name, blank)
+	}
+	return b.String() + "}", nil
+}
+
+// withSystem appends an instruction to the system text of a conversation.
+func withSystem(list []sets.Message, instruction string) []sets.Message {
+	if instruction == "" {
+		return list
+	}
+	if len(list) > 0 && list[0].Role == "system" {
+		first := sets.Message{Role: "system", Content: list[0].Content + "\n\n" + instruction}
+		return append([]sets.Message{first}, list[1:]...)
+	}
+	return append([]sets.Message{{Role: "system", Content: instruction}}, list...)
+}

@@ -1,0 +1,353 @@
+package arms
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stencil/eval"
+	"stencil/eval/sets"
+)
+
+func TestParse(t *testing.T) {
+	a, err := Parse(`never=http://127.0.0.1:8080/v1/,{"mode": "json", "ask": "template", "prompt_schema": "never", "model": "m"}`)
+	if err != nil || a.Name != "never" || a.URL != "http://127.0.0.1:8080" || a.Mode != JSON || a.Ask != AskTemplate || len(a.Body) != 2 || string(a.Body["prompt_schema"]) != `"never"` {
+		t.Errorf("%+v %v", a, err)
+	}
+	if a, err := Parse("x=https://h"); err != nil || a.Mode != Constrained || a.Body != nil {
+		t.Errorf("%+v %v", a, err)
+	}
+	for text, want := range map[string]string{
+		"http://h": "NAME=URL", "=http://h": "NAME=URL", "a=h": "not the address", "a=ftp://h": "not the address", "a=http://h,": "fields of the request", "a=http://h,[]": "fields of the request",
+		`a=http://h,{} {}`: "one object", "a=http://h,null": "one object", `a=http://h,{"mode": "best"}`: "mode: ", `a=http://h,{"ask": 5}`: "ask: ", `a=http://h,{"stream": true}`: `"stream" can't`, `a=http://h,{"messages": []}`: `"messages" can't`,
+	} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// caseOf makes a case out of a line of an own file.
+func caseOf(t *testing.T, line string) sets.Case {
+	in, err := eval.ReadCases(strings.NewReader(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := sets.Own(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+func TestBody(t *testing.T) {
+	document := caseOf(t, `{"id": "1", "system": "S", "prompt": "P", "schema": {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": ["string", "null"]}, "n": {"type": "integer"}}}, "expected": {"a": 5}, "max_tokens": 9}`)
+	calling := sets.Case{Messages: []sets.Message{{Role: "user", Content: "P"}}, Tools: []sets.Tool{{Name: "f", Parameters: json.RawMessage(`{}`)}}}
+	open := sets.Case{Messages: []sets.Message{{Role: "user", Content: "P"}}}
+	for _, c := range []struct {
+		mode Mode
+		ask  Ask
+		of   *sets.Case
+		has  []string
+		not  []string
+	}{
+		{Constrained, "", &document, []string{`"content":"S"`, `"json_schema":{"name":"answer","schema":{"type"`, `"strict":true`, `"max_tokens":9`, `"temperature":0`}, []string{"fits this", "tools"}},
+		{Constrained, AskTemplate, &document, []string{`S\n\nAnswer with JSON of this form, and nothing else:\n{\"b\": \"…\", \"a\": \"… or null\", \"n\": 0}`, "json_schema"}, nil},
+		{Free, "", &document, []string{`S\n\nAnswer with JSON that fits this JSON Schema, and nothing else:\n{\"type\":\"object\"`}, []string{"response_format", "tools"}},
+		{Free, AskNothing, &document, []string{`"content":"S"`}, []string{"fits this", "response_format"}},
+		{JSON, "", &document, []string{"fits this", `"response_format":{"type":"json_object"}`}, nil},
+		{Tools, "", &document, []string{`"tool_choice":"required"`, `"name":"answer"`, `"parameters":{"type"`}, []string{"response_format", "fits this"}},
+		{ToolsAuto, "", &document, []string{`"tool_choice":"auto"`}, nil},
+		{Constrained, "", &open, []string{`"response_format":{"type":"json_object"}`, `[{"content":"P","role":"user"}]`}, []string{"max_tokens"}},
+		{Free, "", &open, []string{`"messages":[{`}, []string{"response_format", "fits this"}},
+		{Constrained, "", &calling, []string{`"tool_choice":"required"`, `"name":"f"`}, []string{"response_format", "These functions"}},
+		{ToolsAuto, "", &calling, []string{`"tool_choice":"auto"`}, nil},
+		{Free, "", &calling, []string{`These functions can be called:\n[{\"name\":\"f\"`}, []string{`"tools"`}},
+	} {
+		a := Arm{Mode: c.mode, Ask: c.ask}
+		if err := a.Check(c.of); err != nil {
+			t.Error(err)
+		}
+		body, err := a.body(c.of)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(body); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(b.String(), `"role":"user","content":"P"`, `"content":"P","role":"user"`)
+		for _, want := range c.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s %s: %s is not in %s", c.mode, c.ask, want, text)
+			}
+		}
+		for _, bad := range c.not {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s %s: %s is in %s", c.mode, c.ask, bad, text)
+			}
+		}
+	}
+	// Fields of the arm go before those of the case; the case is left as it is.
+	a := Arm{Mode: Free, Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")}}
+	if body, err := a.body(&document); err != nil || string(body["temperature"].(json.RawMessage)) != "0.5" || document.Messages[0].Content != "S" {
+		t.Errorf("%v %v", body, err)
+	}
+	for _, c := range []struct {
+		arm Arm
+		of  *sets.Case
+	}{{Arm{Mode: JSON}, &calling}, {Arm{Mode: Tools}, &open}, {Arm{Mode: ToolsAuto}, &open}, {Arm{Mode: Free, Ask: AskTemplate}, &calling}} {
+		if c.arm.Check(c.of) == nil {
+			t.Errorf("%+v can be asked", c.arm)
+		}
+	}
+}
+
+func TestDocumentIn(t *testing.T) {
+	for text, want := range map[string]string{
+		` {"a": 1} `: `{"a": 1}`,
+		"Here:\n```json\n{\"a\": \"}\"}\n```\nYes":    `{"a": "}"}`,
+		"{not} it\n```\n[1, 2]\n```":                  `[1, 2]`,
+		"```json\n{\"a\": 1}":                         `{"a": 1}`,
+		"```\nnothing\n```\nbut {\"a\": {\"b\": 2}}!": `{"a": {"b": 2}}`,
+		`it is {a} or {"a": 1} or {"b": 2}`:           `{"a": 1}`,
+		`<think>{"a": 0}</think>{"a": 1}`:             `{"a": 1}`,
+		`see [1] and {"a": 1}`:                        `{"a": 1}`,
+		`{"a": 1`:                                     ``,
+		`none`:                                        ``,
+		strings.Repeat("{", 100_000):                  ``,
+	} {
+		if got := string(documentIn(text)); got != want {
+			t.Errorf("%.60q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestCallsIn(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{"name": "f", "arguments": {"n": 1}}, {"name": "g", "arguments": {}}]`:                                                 `[{f {"n": 1}} {g {}}]`,
+		"<tool_call>\n{\"name\": \"f\", \"parameters\": {\"n\": 1}}\n</tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 2}}": `[{f {"n": 1}} {f {"n": 2}}]`,
+		`I would call f([1]) {"n": 1}`:                               `[]`,
+		strings.Repeat(`{"name": "f", "arguments": {}}`, maxCalls+5): fmt.Sprint(strings.Fields(strings.Repeat(`{f§{}} `, maxCalls))),
+	} {
+		if got := fmt.Sprint(callsIn(text)); got != strings.ReplaceAll(want, "§", " ") {
+			t.Errorf("%.80s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// scripted is a server that answers by prompt and response format.
+type scripted struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string // model and prompt
+	model string
+}
+
+func newScripted(t *testing.T) *scripted {
+	s := &scripted{model: "m1"}
+	loading := map[string]bool{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if r.URL.Path == "/v1/models" {
+			fmt.Fprintf(w, `{"data": [{"id": %q}]}`, s.model)
+			return
+		}
+		var body struct {
+			Model    string          `json:"model"`
+			Messages []sets.Message  `json:"messages"`
+			Format   json.RawMessage `json:"response_format"`
+			Tools    json.RawMessage `json:"tools"`
+			Flavour  string          `json:"flavour"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer key" {
+			t.Errorf("%s %s %v", r.URL, r.Header, err)
+		}
+		prompt := body.Messages[len(body.Messages)-1].Content
+		s.asked = append(s.asked, body.Flavour+" "+prompt)
+		content := `{"a": 5}`
+		switch {
+		case prompt == "loading" && !loading[body.Flavour]:
+			loading[body.Flavour] = true
+			w.WriteHeader(503)
+			return
+		case prompt == "refused" && body.Format != nil:
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"error": {"message": "no such keyword"}}`)
+			return
+		case prompt == "empty":
+			fmt.Fprint(w, `{"choices": []}`)
+			return
+		case body.Tools != nil:
+			fmt.Fprint(w, `{"choices": [{"message": {"content": null, "tool_calls": [{"function": {"name": "answer", "arguments": "{\"a\": 5}"}}]}, "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}`)
+			return
+		case body.Format == nil && prompt == "hard":
+			content = "I can't."
+		case body.Format == nil:
+			content = "```json\n{\"a\": 6}\n```"
+		}
+		text, _ := json.Marshal(content)
+		fmt.Fprintf(w, `{"choices": [{"message": {"content": %s}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 10, "completion_tokens": 4}}`, text)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func someCases(t *testing.T) (out []sets.Case) {
+	for i, prompt := range []string{"easy", "hard", "refused", "loading", "empty", "x", "y"} {
+		out = append(out, caseOf(t, fmt.Sprintf(`{"id": "%d", "task": "t", "prompt": %q, "schema": {"type": "object", "properties": {"a": {"const": 5}}}, "expected": {"a": 5}}`, i, prompt)))
+	}
+	return out
+}
+
+func someArms(url string) []Arm {
+	flavour := func(name string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"flavour": json.RawMessage(`"` + name + `"`)}
+	}
+	return []Arm{
+		{Name: "schema", URL: url, Mode: Constrained, Body: flavour("schema")}, {Name: "free", URL: url, Mode: Free, Body: flavour("free")}, {Name: "tools", URL: url, Mode: Tools, Body: flavour("tools")},
+	}
+}
+
+func TestRun(t *testing.T) {
+	tryAgain = 0
+	s, cases := newScripted(t), someCases(t)
+	list := someArms(s.URL)
+	var lines bytes.Buffer
+	results, err := Run(t.Context(), Config{Arms: list, Key: "key", Write: &lines}, cases)
+	if err != nil || len(results) != 21 || len(s.asked) != 24 {
+		t.Fatalf("%d results, %d asked, %v", len(results), len(s.asked), err)
+	}
+	// The arms take turns at each case, and at being first.
+	for i, want := range []string{"schema easy", "free easy", "tools easy", "free hard", "tools hard", "schema hard", "tools refused"} {
+		if s.asked[i] != want {
+			t.Errorf("%d: %s, want %s", i, s.asked[i], want)
+		}
+	}
+	report := Summarize(results, []string{"t"}, list, "schema", 1)
+	by := map[string]Row{}
+	for _, row := range report.Rows {
+		by[row.Arm] = row
+	}
+	check := func(arm, name string, want float64) {
+		t.Helper()
+		if got := by[arm].Figures[name]; got == nil || got.Value < want-1e-9 || got.Value > want+1e-9 {
+			t.Errorf("%s %s: %+v, want %g", arm, name, got, want)
+		}
+	}
+	check("schema", "fields", 5.0/7)
+	check("schema", "f1", 10.0/12)
+	check("schema", "valid", 5.0/7)
+	check("schema", "prompt_tokens", 10)
+	check("free", "fields", 0)
+	check("free", "valid", 0)
+	check("free", "f1", 0)
+	check("tools", "fields", 6.0/7)
+	check("tools", "completion_tokens", 3)
+	if r := by["schema"]; r.Failures["400"] != 1 || r.Failures["protocol"] != 1 || r.Model != "m1" || r.Differences != nil {
+		t.Errorf("%+v", r)
+	}
+	if d := by["free"].Differences["fields"]; by["free"].Paired != 7 || d == nil || d.Value > -0.7 || d.Bounds == nil || d.Bounds[1] >= 0 {
+		t.Errorf("%+v", d)
+	}
+	if by["tools"].Figures["standing"] != nil {
+		t.Error("there is no text for values to stand in")
+	}
+	var table, page strings.Builder
+	if err := errors.Join(report.Table(&table), report.HTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(table.String(), "400: 1, protocol: 1") || !strings.Contains(table.String(), "Differences to schema") || strings.Count(page.String(), "<rect x") != 3 {
+		t.Errorf("%s\n%s", table.String(), page.String())
+	}
+	if text, err := json.Marshal(report); err != nil || !strings.Contains(string(text), `"bounds":[`) {
+		t.Errorf("%s %v", text, err)
+	}
+
+	// Half of the results: the rest is asked, nothing twice, and the report is
+	// the same but for times.
+	half := strings.Join(strings.SplitAfter(lines.String(), "\n")[:10], "")
+	done, err := ReadResults(strings.NewReader(half))
+	if err != nil || len(done) != 10 {
+		t.Fatal(len(done), err)
+	}
+	s.asked = nil
+	again, err := Run(t.Context(), Config{Arms: list, Key: "key", Done: done}, cases)
+	if err != nil || len(again) != 21 || len(s.asked) != 11 {
+		t.Fatalf("%d results, %d asked, %v", len(again), len(s.asked), err)
+	}
+	for i, row := range Summarize(again, []string{"t"}, list, "schema", 1).Rows {
+		if got, want := row.Figures["fields"], report.Rows[i].Figures["fields"]; got.Value != want.Value || *got.Bounds != *want.Bounds {
+			t.Errorf("%s: %+v, want %+v", row.Arm, got, want)
+		}
+	}
+	// What all arms have needs no server.
+	s.asked = nil
+	done, err = ReadResults(&lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err = Run(t.Context(), Config{Arms: list, Done: done}, cases); err != nil || len(again) != 21 || len(s.asked) != 0 {
+		t.Errorf("%d results, %d asked, %v", len(again), len(s.asked), err)
+	}
+	// Results of another request or model are not taken for these.
+	list[1].Mode = JSON
+	if _, err := Run(t.Context(), Config{Arms: list, Done: done}, cases); err == nil || !strings.Contains(err.Error(), "another request") {
+		t.Error(err)
+	}
+	list[1].Mode = Free
+	s.model = "m2"
+	if _, err := Run(t.Context(), Config{Arms: list, Key: "key", Done: done[:4]}, cases); err == nil || !strings.Contains(err.Error(), "m2") {
+		t.Error(err)
+	}
+	if _, err := ReadResults(strings.NewReader("{}\n{\"mode\": 5}\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Error(err)
+	}
+}
+
+func TestRunStops(t *testing.T) {
+	cases := someCases(t)
+	if out, err := Run(t.Context(), Config{Arms: someArms("http://127.0.0.1:1")}, cases); err == nil || len(out) != 0 {
+		t.Errorf("%d %v", len(out), err)
+	}
+	s := newScripted(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	out, err := Run(ctx, Config{Arms: someArms(s.URL), Key: "key", Parallel: 2, Progress: func(int) { cancel() }}, cases)
+	if !errors.Is(err, context.Canceled) || len(out) == 0 || len(out) == 21 {
+		t.Errorf("%d %v", len(out), err)
+	}
+	open := sets.Case{Set: "s", ID: "1"}
+	if _, err := Run(t.Context(), Config{Arms: []Arm{{Name: "a", Mode: Tools}}}, []sets.Case{open}); err == nil || !strings.Contains(err.Error(), "needs a schema") {
+		t.Error(err)
+	}
+	// A server that takes too long fails the case, one without models the run.
+	release := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(404)
+			return
+		}
+		<-release
+	}))
+	defer slow.Close()
+	defer close(release)
+	if _, err := Run(t.Context(), Config{Arms: someArms(slow.URL)}, cases[:1]); err == nil || !strings.Contains(err.Error(), "names no model") {
+		t.Error(err)
+	}
+	one := Arm{Name: "a", URL: slow.URL, Mode: Free, Body: map[string]json.RawMessage{"model": json.RawMessage(`"m"`)}}
+	if out, err := Run(t.Context(), Config{Arms: []Arm{one}, Timeout: 20 * time.Millisecond}, cases[:1]); err != nil || out[0].Failure != "timeout" || out[0].Fields != 1 || out[0].Right != 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+}

@@ -1,0 +1,208 @@
+package arms
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Report sums results up.
+type Report struct {
+	Base string `json:"base"` // the arm that the others are compared with
+	Rows []Row  `json:"rows"` // by set and arm
+}
+
+// A Row sums up a set in an arm.
+type Row struct {
+	Set      string         `json:"set"`
+	Arm      string         `json:"arm"`
+	Model    string         `json:"model"`
+	Cases    int            `json:"cases"`
+	Failures map[string]int `json:"failures,omitempty"` // requests that failed, by kind
+	// Figures are by name: fields, f1, standing, exact and valid are shares,
+	// prompt_tokens, completion_tokens and seconds are means of the cases that
+	// were answered. One that a set has not is left out.
+	Figures map[string]*Interval `json:"figures"`
+	// Differences are those of the figures to the base arm, over the cases that
+	// both have. The base arm has none.
+	Differences map[string]*Interval `json:"differences,omitempty"`
+	// Paired is how many cases those are.
+	Paired int `json:"paired,omitempty"`
+}
+
+// Summarize sums results up, in the order in which sets and arms are named. The
+// same results and seed give the same report.
+func Summarize(results []Result, setNames []string, list []Arm, base string, seed uint64) *Report {
+	by := map[[2]string]map[string]*Result{}
+	for i := range results {
+		r := &results[i]
+		at := [2]string{r.Set, r.Arm}
+		if by[at] == nil {
+			by[at] = map[string]*Result{}
+		}
+		by[at][r.ID] = r
+	}
+	out := &Report{Base: base}
+	for _, set := range setNames {
+		for _, arm := range list {
+			if mine := by[[2]string{set, arm.Name}]; mine != nil {
+				out.Rows = append(out.Rows, newRow(set, arm.Name, mine, by[[2]string{set, base}], base, seed))
+			}
+		}
+	}
+	return out
+}
+
+func newRow(set, arm string, mine, basis map[string]*Result, base string, seed uint64) Row {
+	row := Row{Set: set, Arm: arm, Cases: len(mine), Failures: map[string]int{}, Figures: map[string]*Interval{}}
+	var all, ours, theirs []*Result
+	ids := make([]string, 0, len(mine))
+	for id := range mine {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		r := mine[id]
+		row.Model = r.Model
+		if r.Failure != "" {
+			row.Failures[r.Failure]++
+		}
+		all = append(all, r)
+		if basis[id] != nil && arm != base {
+			ours, theirs = append(ours, r), append(theirs, basis[id])
+		}
+	}
+	for _, f := range figures {
+		v := ratios(f, all)
+		if f.once {
+			row.Figures[f.name] = wilson(v)
+		} else if i := bootstrap(v, nil, Resamples, seed); i != nil {
+			row.Figures[f.name] = i
+		}
+	}
+	if row.Paired = len(ours); row.Paired == 0 {
+		return row
+	}
+	row.Differences = map[string]*Interval{}
+	for _, f := range figures {
+		if i := bootstrap(ratios(f, ours), ratios(f, theirs), Resamples, seed); i != nil {
+			row.Differences[f.name] = i
+		}
+	}
+	return row
+}
+
+func ratios(f figure, list []*Result) []ratio {
+	out := make([]ratio, len(list))
+	for i, r := range list {
+		out[i].part, out[i].of = f.parts(r)
+	}
+	return out
+}
+
+// number writes a figure's number.
+func (f figure) number(v float64) string {
+	switch {
+	case f.share:
+		return fmt.Sprintf("%.1f", 100*v)
+	case f.name == "seconds":
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// interval writes a figure with its bounds, "-" if there is none.
+func (f figure) interval(i *Interval) string {
+	if i == nil {
+		return "-"
+	}
+	if i.Bounds == nil {
+		return f.number(i.Value)
+	}
+	return fmt.Sprintf("%s (%s–%s)", f.number(i.Value), f.number(i.Bounds[0]), f.number(i.Bounds[1]))
+}
+
+// difference writes a difference with its bounds, with a star where they are on
+// one side of nothing.
+func (f figure) difference(i *Interval) string {
+	if i == nil {
+		return "-"
+	}
+	signed := func(v float64) string {
+		text := f.number(v)
+		if v > 0 {
+			return "+" + text
+		}
+		return text
+	}
+	if i.Bounds == nil {
+		return signed(i.Value)
+	}
+	star := ""
+	if i.Bounds[0] > 0 || i.Bounds[1] < 0 {
+		star = "*"
+	}
+	return fmt.Sprintf("%s (%s … %s)%s", signed(i.Value), signed(i.Bounds[0]), signed(i.Bounds[1]), star)
+}
+
+// counts writes counts by name, the largest first.
+func counts(m map[string]int) string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(m[b]-m[a], strings.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s: %d", name, m[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// Table writes the report for a terminal: figures, then differences.
+func (r *Report) Table(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	head := "set\tarm\tcases\t"
+	for _, f := range figures {
+		head += f.title() + "\t"
+	}
+	fmt.Fprintln(t, head+"failed")
+	for _, row := range r.Rows {
+		fmt.Fprintf(t, "%s\t%s\t%d\t", row.Set, row.Arm, row.Cases)
+		for _, f := range figures {
+			fmt.Fprintf(t, "%s\t", f.interval(row.Figures[f.name]))
+		}
+		fmt.Fprintln(t, counts(row.Failures))
+	}
+	if err := t.Flush(); err != nil || !r.compared() {
+		return err
+	}
+	fmt.Fprintf(w, "\nDifferences to %s on the same cases; a star where the interval of 95%% is without 0:\n\n", r.Base)
+	fmt.Fprintln(t, strings.TrimSuffix(head, "\t"))
+	for _, row := range r.Rows {
+		if row.Differences == nil {
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d", row.Set, row.Arm, row.Paired)
+		for _, f := range figures {
+			fmt.Fprintf(t, "\t%s", f.difference(row.Differences[f.name]))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// title is a figure's label with its unit.
+func (f figure) title() string {
+	if f.share {
+		return f.label + " %"
+	}
+	return f.label
+}
+
+// compared tells whether there are differences to show.
+func (r *Report) compared() bool {
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Differences != nil })
+}
