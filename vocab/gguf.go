@@ -391,7 +391,7 @@ func (d *ggufReader) file() (*GGUF, error) {
 	if v, ok := g.Get("general.alignment"); ok {
 		n, ok := v.Int()
 		if !ok || v.Type != TypeUint32 || n <= 0 || n > ggufMaxAlign || n&(n-1) != 0 {
-			return nil, fmt.Errorf("general.alignment is %s, not a power of two as uint32", v)
+			return nil, fmt.Errorf("general.alignment is %.80s, not a power of two as uint32", v)
 		}
 		g.Alignment = n
 	}
@@ -411,16 +411,16 @@ func (d *ggufReader) pair(g *GGUF) error {
 		return err
 	}
 	if _, ok := g.byKey[key]; ok {
-		return &GGUFError{at, fmt.Errorf("key %q is there twice", key)}
+		return &GGUFError{at, fmt.Errorf("key %.80q is there twice", key)}
 	}
 	v, err := d.value()
 	if err != nil {
 		var ge *GGUFError
 		if errors.As(err, &ge) {
-			ge.Cause = fmt.Errorf("key %q: %w", key, ge.Cause)
+			ge.Cause = fmt.Errorf("key %.80q: %w", key, ge.Cause)
 			return ge
 		}
-		return fmt.Errorf("key %q: %w", key, err)
+		return fmt.Errorf("key %.80q: %w", key, err)
 	}
 	g.byKey[key] = int32(len(g.Pairs))
 	g.Pairs = append(g.Pairs, Pair{key, v})

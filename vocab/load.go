@@ -68,7 +68,7 @@ func FromGGUF(g *GGUF) (*Vocab, error) {
 	case "test":
 		return nil, errors.New(`vocab: tokenizer "test" is for tests of llama.cpp: its tokens spell no text`)
 	default:
-		return nil, fmt.Errorf("vocab: unknown tokenizer %q, expected one of llama, gpt2, gemma4, bert, t5, rwkv, plamo2, hybriddna, whitespace", name)
+		return nil, fmt.Errorf("vocab: unknown tokenizer %.80q, expected one of llama, gpt2, gemma4, bert, t5, rwkv, plamo2, hybriddna, whitespace", name)
 	}
 	if err := s.readTables(g); err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) 
 			return appendByteLevel(dst, text, 4*len(v.texts.data)+1<<20)
 		case Byte:
 			if len(text) < 3 || v.model == WPM {
-				return dst, fmt.Errorf("byte token %q is not spelled as <0x00>", text)
+				return dst, fmt.Errorf("byte token %.80q is not spelled as <0x00>", text)
 			}
 			return append(dst, leadingHex(text[3:min(5, len(text))])), nil
 		}

@@ -77,7 +77,7 @@ func (d *ggufReader) tensor(g *GGUF) error {
 	if err != nil {
 		return err
 	}
-	fail := func(cause error) error { return &GGUFError{at, fmt.Errorf("tensor %q: %w", name, cause)} }
+	fail := func(cause error) error { return &GGUFError{at, fmt.Errorf("tensor %.80q: %w", name, cause)} }
 	dims, err := d.u32()
 	if err != nil {
 		return fail(err)
@@ -127,7 +127,7 @@ func (g *GGUF) CheckTensors() error {
 		}
 		room := g.Size - g.DataOffset - t.Offset
 		if t.Offset > g.Size || room < t.Size {
-			return &GGUFError{g.Size, fmt.Errorf("tensor %q needs %d bytes at %d, but the file ends before: %w",
+			return &GGUFError{g.Size, fmt.Errorf("tensor %.80q needs %d bytes at %d, but the file ends before: %w",
 				t.Name, t.Size, g.DataOffset+t.Offset, ErrTruncated)}
 		}
 	}

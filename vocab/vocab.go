@@ -269,7 +269,7 @@ func (v *Vocab) setDefaults() error {
 	case BPE, HybridDNA, WordBPE:
 		var known bool
 		if v.spec, known = lookupPre(v.pre); !known {
-			return fmt.Errorf("vocab: tokenizer.ggml.pre: unknown pre-tokenizer %q", v.pre)
+			return fmt.Errorf("vocab: tokenizer.ggml.pre: unknown pre-tokenizer %.80q", v.pre)
 		}
 		v.cleanSpaces, v.lowercase = !v.spec.keepSpaces, !v.spec.keepCase
 		v.ignoreMerges, v.addBOS, v.addSEP = v.spec.ignoreMerges, v.spec.addBOS, v.spec.addSEP
