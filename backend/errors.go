@@ -33,6 +33,10 @@ var (
 	// ErrTruncated: the file ends before what its header announces.
 	ErrTruncated = errors.New("backend: the model file is truncated")
 
+	// ErrDamaged: the file is well-formed, but what it says contradicts itself
+	// or ends the process that computes with it.
+	ErrDamaged = errors.New("backend: the model file is damaged")
+
 	// ErrArchitecture: the file is well-formed but of an architecture that
 	// the backend does not know.
 	ErrArchitecture = errors.New("backend: unknown model architecture")

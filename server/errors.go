@@ -252,7 +252,7 @@ func describe(err error) failure {
 	case errors.As(err, &load) && errors.Is(err, backend.ErrMemory):
 		return with(fail(http.StatusUnprocessableEntity, typeInvalid, "model", "not_enough_memory"), load.Error()+": there is not enough memory for it", nil)
 	case errors.As(err, &load):
-		return fail(http.StatusUnprocessableEntity, typeInvalid, "model", "model_not_loadable")
+		return with(fail(http.StatusUnprocessableEntity, typeInvalid, "model", "model_not_loadable"), load.Error()+load.why(), nil)
 	case errors.Is(err, errNoKey):
 		return fail(http.StatusUnauthorized, typeAuth, "", "invalid_api_key")
 	case errors.As(err, &reason):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
@@ -306,6 +307,26 @@ type loadError struct {
 
 // Error implements error.
 func (e *loadError) Error() string { return fmt.Sprintf("the model %q can't be loaded", e.name) }
+
+// why returns what kind of fault the file has, to be added to the text. The cause
+// itself is for the log: it tells where files lie.
+func (e *loadError) why() string {
+	for _, kind := range []struct {
+		is  error
+		why string
+	}{
+		{fs.ErrNotExist, "its file is gone"},
+		{backend.ErrTruncated, "its file is truncated"},
+		{backend.ErrDamaged, "its file is damaged"},
+		{backend.ErrArchitecture, "its architecture is not supported"},
+		{backend.ErrNotModel, "its file is no model"},
+	} {
+		if errors.Is(e.cause, kind.is) {
+			return ": " + kind.why
+		}
+	}
+	return ""
+}
 
 // Unwrap returns the cause.
 func (e *loadError) Unwrap() error { return e.cause }

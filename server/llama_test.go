@@ -24,6 +24,12 @@ import (
 // startLlama serves a small random model through llama.cpp itself.
 func startLlama(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*engine.Engine, string) {
 	t.Helper()
+	e, url, _ := startLlamaServer(t, opt, cfg)
+	return e, url
+}
+
+func startLlamaServer(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*engine.Engine, string, *Server) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "random.gguf")
 	if err := models.WriteRandom(path, opt); err != nil {
 		t.Fatal(err)
@@ -51,7 +57,7 @@ func startLlama(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*eng
 			t.Error(err)
 		}
 	})
-	return e, h.URL
+	return e, h.URL, srv
 }
 
 // Clients at once, through HTTP, the engine and llama.cpp: every document fits

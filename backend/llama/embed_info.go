@@ -17,7 +17,7 @@ func (f *file) embeds() (backend.EmbeddingInfo, error) {
 		Pair:      backend.PairForm{Template: f.header.Str("tokenizer.chat_template.rerank")},
 	}
 	if f.arch == "wavtokenizer-dec" {
-		return info, fmt.Errorf("llama: %s: %w: %q makes sound", f.path, backend.ErrArchitecture, f.arch)
+		return info, fmt.Errorf("llama: %s: %w: %.80q makes sound", f.path, backend.ErrArchitecture, f.arch)
 	}
 	n, given := f.header.Int(f.arch + ".pooling_type")
 	if given && (n < 0 || int(n) >= len(poolings)) {

@@ -59,12 +59,15 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	if len(gpus(opt.Devices)) == 0 {
 		opt.GPULayers = 0 // all layers are on the CPU, whatever was asked for
 	}
-	f, err := openFile(path)
+	f, stamp, err := openStamped(path, opt)
 	if err != nil {
 		return nil, err
 	}
 	if !knownArch(f.arch) {
-		return nil, fmt.Errorf("llama: %s: %w: %q is not known to llama.cpp %s", path, backend.ErrArchitecture, f.arch, Version())
+		return nil, fmt.Errorf("llama: %s: %w: %.80q is not known to llama.cpp %s", path, backend.ErrArchitecture, f.arch, Version())
+	}
+	if err := f.check(); err != nil {
+		return nil, err
 	}
 	embedding, err := f.embeds()
 	if err != nil {
@@ -80,6 +83,12 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 		}
 	}
 
+	if opt.Trial != nil {
+		if err := f.try(ctx, opt, stamp); err != nil {
+			return nil, err
+		}
+	}
+
 	m := &model{vocab: v, file: f, opt: opt}
 	if err := m.load(ctx, path); err != nil {
 		return nil, err
@@ -90,12 +99,19 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	}
 	if C.stencil_has_encoder(m.ptr) && C.stencil_has_decoder(m.ptr) || C.stencil_is_diffusion(m.ptr) {
 		m.Close()
-		return nil, fmt.Errorf("llama: %s: %w: %q does not write one token after another", path, backend.ErrArchitecture, f.arch)
+		return nil, fmt.Errorf("llama: %s: %w: %.80q does not write one token after another", path, backend.ErrArchitecture, f.arch)
 	}
 	m.describeEmbedding(embedding)
 	m.recurrent = bool(C.stencil_is_recurrent(m.ptr))
 	for _, l := range opt.LoRA {
 		if err := m.addLoRA(l); err != nil {
+			m.Close()
+			return nil, err
+		}
+	}
+	if opt.Trial != nil {
+		// A file that others write to must not pass for the one that was tried.
+		if err := f.unchanged(opt, stamp); err != nil {
 			m.Close()
 			return nil, err
 		}
@@ -156,6 +172,7 @@ func (m *model) load(ctx context.Context, path string) error {
 	p.use_mmap = C.bool(!m.opt.NoMMap)
 	p.use_mlock = C.bool(m.opt.Lock)
 	p.check_tensors = C.bool(m.opt.CheckTensors)
+	p.no_extra = C.bool(m.opt.noCopies)
 	if n := len(m.opt.Devices); n > 0 {
 		names := cStrings(m.opt.Devices)
 		defer names.free()
@@ -183,6 +200,9 @@ func failure(what, did string, cerr *C.struct_stencil_error, said []string) erro
 	}
 	if len(said) == 0 {
 		return fmt.Errorf("llama: %s: %s", what, did)
+	}
+	for i, line := range said {
+		said[i] = clean(line)
 	}
 	return fmt.Errorf("llama: %s: %s: %s", what, did, strings.Join(said, "; "))
 }
@@ -301,8 +321,8 @@ func checkParams(p backend.ContextParams) error {
 		return errors.New("llama: context: size, sequences, batch and threads must be positive")
 	case p.MaxSeqs > maxSeqs:
 		return fmt.Errorf("llama: context: %d sequences, at most %d are possible", p.MaxSeqs, maxSeqs)
-	case p.Size > 1<<30:
-		return fmt.Errorf("llama: context: %d cells, at most %d are possible", p.Size, 1<<30)
+	case p.Size > mostCells:
+		return fmt.Errorf("llama: context: %d cells, at most %d are possible", p.Size, mostCells)
 	case p.Threads > C.GGML_MAX_N_THREADS || p.BatchThreads > C.GGML_MAX_N_THREADS:
 		return fmt.Errorf("llama: context: more than %d threads", C.GGML_MAX_N_THREADS)
 	}

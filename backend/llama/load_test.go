@@ -255,41 +255,48 @@ func TestMemoryRefused(t *testing.T) {
 	}
 }
 
+// writeAdapter writes an adapter of random numbers for a model with two layers of
+// 64.
+func writeAdapter(t *testing.T, path, arch string, width int64) {
+	t.Helper()
+	w := new(models.Writer)
+	w.String("general.architecture", arch)
+	w.String("general.type", "adapter")
+	w.String("adapter.type", "lora")
+	w.Float32("adapter.lora.alpha", 4)
+	rng := rand.New(rand.NewPCG(1, 2))
+	fill := func(row []float32) {
+		for i := range row {
+			row[i] = float32(rng.NormFloat64()) / 8
+		}
+	}
+	const rank = 4
+	for _, e := range []error{
+		w.Tensor("blk.0.attn_q.weight.lora_a", models.F32, []int64{width, rank}, fill),
+		w.Tensor("blk.0.attn_q.weight.lora_b", models.F32, []int64{rank, width}, fill),
+		w.Tensor("blk.1.ffn_up.weight.lora_a", models.F32, []int64{width, rank}, fill),
+		w.Tensor("blk.1.ffn_up.weight.lora_b", models.F32, []int64{rank, 192}, fill),
+	} {
+		if e != nil {
+			t.Fatal(e)
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := w.Write(f, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLoRA applies an adapter of random numbers.
 func TestLoRA(t *testing.T) {
 	dir := t.TempDir()
 	adapter := func(name, arch string, width int64) string {
-		w := new(models.Writer)
-		w.String("general.architecture", arch)
-		w.String("general.type", "adapter")
-		w.String("adapter.type", "lora")
-		w.Float32("adapter.lora.alpha", 4)
-		rng := rand.New(rand.NewPCG(1, 2))
-		fill := func(row []float32) {
-			for i := range row {
-				row[i] = float32(rng.NormFloat64()) / 8
-			}
-		}
-		const rank = 4
-		for _, e := range []error{
-			w.Tensor("blk.0.attn_q.weight.lora_a", models.F32, []int64{width, rank}, fill),
-			w.Tensor("blk.0.attn_q.weight.lora_b", models.F32, []int64{rank, width}, fill),
-			w.Tensor("blk.1.ffn_up.weight.lora_a", models.F32, []int64{width, rank}, fill),
-			w.Tensor("blk.1.ffn_up.weight.lora_b", models.F32, []int64{rank, 192}, fill),
-		} {
-			if e != nil {
-				t.Fatal(e)
-			}
-		}
 		path := filepath.Join(dir, name)
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if err := w.Write(f, nil); err != nil {
-			t.Fatal(err)
-		}
+		writeAdapter(t, path, arch, width)
 		return path
 	}
 	good := adapter("good.gguf", "llama", 64)

@@ -2,6 +2,7 @@ package llama
 
 import (
 	"cmp"
+	"time"
 
 	"stencil/backend"
 )
@@ -22,9 +23,16 @@ type LoadOptions struct {
 	// NoMemoryCheck loads and makes contexts even when they don't seem to fit.
 	NoMemoryCheck bool
 
+	// Trial, if set, has another process load the files first. What ends that
+	// process (llama.cpp answers some damaged files with abort or a bad access)
+	// becomes an error here that matches backend.ErrDamaged.
+	Trial *Trial
+
 	// Progress, if set, is called with the share that is loaded, from 0 to 1,
 	// on the goroutine that loads.
 	Progress func(done float64)
+
+	noCopies bool // of weights, in the forms that some kernels like
 }
 
 // LoRA is an adapter file and how strongly it is applied; a scale of 0 means 1.
@@ -37,11 +45,14 @@ type LoRA struct {
 // and few enough not to be noticed.
 const firstCells = 4096
 
+// mostCells is more than any model was trained for.
+const mostCells = 1 << 30
+
 // withDefaults fills in the zero fields of p. trained is the context length
 // that the model was trained for, 0 if unknown.
 func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 	if p.Size == 0 {
-		p.Size = cmp.Or(trained, firstCells)
+		p.Size = cmp.Or(min(max(trained, 0), mostCells), firstCells)
 	}
 	if p.MaxSeqs == 0 {
 		p.MaxSeqs = 1
@@ -63,3 +74,27 @@ func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 	}
 	return p
 }
+
+// A Trial says how files are tried out in a process of their own: that loads
+// them, makes what is wanted over the model with few cells, computes some tokens
+// and ends, on the CPU alone and without copies of the weights.
+type Trial struct {
+	// Command is a program with arguments that calls RunTrial; nil: this
+	// program with the argument TrialCommand.
+	Command []string
+
+	// Context is what contexts will be made with.
+	Context backend.ContextParams
+
+	// Embeds asks for an embedder too where the model also writes text.
+	Embeds bool
+
+	// CPU is the time that the process may compute; it may take ten times as
+	// long by the clock. 0: a minute, and more for large files.
+	CPU time.Duration
+
+	ran *int // counts processes, for tests
+}
+
+// TrialCommand is the argument with which a program runs itself for a trial.
+const TrialCommand = "trial"

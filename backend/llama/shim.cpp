@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -199,6 +200,7 @@ llama_model * stencil_load(const char * path, const stencil_load_params * p, ste
         llama_model_params mp = capi.llama_model_default_params();
         mp.n_gpu_layers  = p->n_gpu_layers;
         mp.check_tensors = p->check_tensors;
+        mp.use_extra_bufts = !p->no_extra;
         set_load_mode(&mp, p->use_mmap, p->use_mlock);
         // Without layers on a GPU, none is to be touched at all.
         if (p->devices || p->n_gpu_layers == 0) {
@@ -458,4 +460,10 @@ bool stencil_set_lora(stencil_ctx * c, llama_adapter_lora ** adapters, float * s
     }
     return true;
 #endif
+}
+
+void stencil_default_signals(void) {
+    for (int s : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGXCPU}) {
+        std::signal(s, SIG_DFL);
+    }
 }

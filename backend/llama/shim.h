@@ -41,6 +41,7 @@ struct stencil_load_params {
     bool                 use_mmap;
     bool                 use_mlock;
     bool                 check_tensors;
+    bool                 no_extra;      // don't copy weights into the forms that some kernels like
     const char * const * devices;       // names, or NULL for llama.cpp's choice
     int32_t              n_devices;
 };
@@ -143,6 +144,10 @@ void                     stencil_grammar_free(struct stencil_grammar * g);
 // stencil_grammar_mask sets the bits of the tokens that may come next.
 bool stencil_grammar_mask(struct stencil_grammar * g, uint64_t * set);
 bool stencil_grammar_accept(struct stencil_grammar * g, int32_t token);
+
+// stencil_default_signals has signals of faults and of limits end the process as
+// they do in C, without Go's report.
+void stencil_default_signals(void);
 
 // What Go calls as it is. cgo can't call through the pointers of a table.
 

@@ -24,6 +24,7 @@ var library struct {
 	mu      sync.Mutex
 	started bool
 	err     error           // why it can't be used
+	dir     string          // where it was looked for first
 	loaded  map[string]bool // folders whose back ends are loaded
 }
 
@@ -44,7 +45,7 @@ func startFrom(dir string) error {
 	if library.started {
 		return library.err
 	}
-	library.started, library.loaded = true, map[string]bool{}
+	library.started, library.loaded, library.dir = true, map[string]bool{}, dir
 	from, err := capi.Open(libraryFolders(dir))
 	if err != nil {
 		library.err = fmt.Errorf("llama: %w; `make build` fetches it", err)
@@ -59,6 +60,13 @@ func startFrom(dir string) error {
 		library.err = fmt.Errorf("llama: %s has no kernels for this CPU: build llama.cpp for it with `make build LLAMA=source`", from)
 	}
 	return library.err
+}
+
+// firstFolder returns where the library is looked for before anywhere else.
+func firstFolder() string {
+	library.mu.Lock()
+	defer library.mu.Unlock()
+	return library.dir
 }
 
 // libraryFolders lists where the library is looked for: in dir if there is one,

@@ -5,7 +5,9 @@ package llama
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 
 	"stencil/backend"
 	"stencil/vocab"
@@ -21,13 +23,24 @@ var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: clone the repository and r
 // Version returns "": no version of llama.cpp is part of this program.
 func Version() string { return "" }
 
-// Load checks that the file at path is a whole GGUF file and then returns an
+// Load checks that the file at path is a whole GGUF file without
+// contradictions and then returns an
 // error that matches backend.ErrNotBuilt.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
-	if _, err := openFile(path); err != nil {
+	f, err := openFile(path)
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return nil, errNotBuilt
+}
+
+// RunTrial says that there is nothing to try files with.
+func RunTrial(in io.Reader, out io.Writer) int {
+	fmt.Fprintln(os.Stderr, errNotBuilt)
+	return 2
 }
 
 // Devices returns an error that matches backend.ErrNotBuilt.

@@ -66,6 +66,7 @@ STENCIL_MAX_TOKENS. A flag given on the command line wins.`,
 		newMkmodelCommand(),
 		newVersionCommand(),
 		newManCommand(),
+		newTrialCommand(),
 	)
 	root.AddCommand(measuringCommands()...)
 	return root

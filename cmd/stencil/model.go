@@ -31,6 +31,8 @@ type modelFlags struct {
 	context backend.ContextParams
 	cache   string
 	flash   string
+
+	trial *llama.Trial // nil: load at once
 }
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
@@ -116,7 +118,7 @@ func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, err
 	}
 	opt := llama.LoadOptions{
 		Devices: f.devices, NoMMap: f.noMMap, Lock: f.lock, LoRA: adapters, NoMemoryCheck: f.force,
-		GPULayers: f.layers,
+		GPULayers: f.layers, Trial: f.trial,
 	}
 	const steps = 1000
 	bar := newProgress(out, "loading "+filepath.Base(path), steps, false)

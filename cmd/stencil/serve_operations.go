@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stencil/backend/llama"
 	"stencil/server"
 )
 
@@ -83,6 +84,9 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		}
 		one := *f
 		one.model.path = path
+		// Others are being served by then.
+		one.model.trial = &llama.Trial{Context: f.engine.Context, Embeds: f.embeddings}
+		one.model.trial.Context.MaxSeqs = f.engine.Parallel
 		srv.AddModel(name, func(ctx context.Context) (server.Engines, func() error, error) {
 			m, err := one.start(ctx, log)
 			if err != nil {

@@ -1,0 +1,221 @@
+//go:build llama && cgo
+
+package llama
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stencil/backend"
+	"stencil/models"
+)
+
+// mutate damages a copy of a model file, at one place or a few, and says how.
+func mutate(rng *rand.Rand, seed []byte, parts []part) (data []byte, how string) {
+	data = slices.Clone(seed)
+	header := parts[len(parts)-1].at
+	parts = parts[:len(parts)-1]
+	p := parts[rng.IntN(len(parts))]
+	field := data[p.at : p.at+p.size]
+	flip := func(at int) { data[at] ^= 1 << rng.IntN(8) }
+	switch k := rng.IntN(20); {
+	case k < 4:
+		how = "bits flipped at"
+		for range 1 + rng.IntN(3) {
+			at := rng.IntN(header)
+			how += fmt.Sprint(" ", at)
+			flip(at)
+		}
+	case k < 8:
+		how = "a bit flipped in " + p.what
+		flip(p.at + rng.IntN(p.size))
+	case k < 13: // numbers that are likely to hurt
+		var b [8]byte
+		copy(b[:], field)
+		v := binary.LittleEndian.Uint64(b[:])
+		choices := []uint64{0, 1, 2, 3, 7, v + 1, v - 1, v * 2, v / 2, v * 3, 1000, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1,
+			0x7fc00000, 0x7f800000} // as float32, not a number and infinity
+		n := choices[rng.IntN(len(choices))]
+		binary.LittleEndian.PutUint64(b[:], n)
+		copy(field, b[:])
+		how = fmt.Sprintf("%s set from %d to %d", p.what, v, n)
+	case k < 14:
+		how = p.what + " overwritten"
+		for i := range field {
+			field[i] = byte(rng.Uint32())
+		}
+	case k < 15:
+		q := parts[rng.IntN(len(parts))]
+		how = p.what + " copied over " + q.what
+		copy(data[q.at:q.at+q.size], bytes.Clone(field))
+	case k < 16:
+		n := 1 + rng.IntN(min(header-p.at, 64))
+		how = fmt.Sprintf("%d bytes taken out at %s", n, p.what)
+		data = slices.Delete(data, p.at, p.at+n)
+	case k < 17:
+		more := make([]byte, 1+rng.IntN(64))
+		how = fmt.Sprintf("%d bytes put in at %s", len(more), p.what)
+		for i := range more {
+			more[i] = byte(rng.Uint32() >> rng.IntN(8))
+		}
+		data = slices.Insert(data, p.at, more...)
+	case k < 18:
+		n := rng.IntN(len(data))
+		how = fmt.Sprintf("cut off at %d of %d", n, len(data))
+		data = data[:n]
+	default:
+		how = "weights flipped"
+		for range 1 << rng.IntN(12) {
+			flip(header + rng.IntN(len(data)-header))
+		}
+	}
+	return data, how
+}
+
+// hostileTrial is how the tests try files.
+func hostileTrial() *Trial {
+	return &Trial{Context: backend.ContextParams{MaxSeqs: 2, MaxBatch: 64, Threads: 1}, CPU: 10 * time.Second, ran: new(int)}
+}
+
+// loadHostile loads a file and computes with it, as after a request for it. what
+// is how far it came.
+func loadHostile(path string, adapters ...LoRA) (what string, err error) {
+	trial := hostileTrial()
+	m, err := Load(context.Background(), path, LoadOptions{Trial: trial, LoRA: adapters})
+	if err == nil {
+		defer m.Close()
+		own := m.(*model)
+		if own.embedding.Generates {
+			err = own.tryText(trial.Context, true)
+		} else {
+			err = own.tryEmbedding(trial.Context, true)
+		}
+		if err != nil {
+			return "failed after a trial that did not", err
+		}
+		return "loaded", nil
+	}
+	switch {
+	case *trial.ran == 0:
+		return "refused in Go", err
+	case strings.Contains(err.Error(), "when the file was tried out"):
+		return "crashed", err
+	}
+	return "refused by llama.cpp", err
+}
+
+// setting returns a number from the environment.
+func setting(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestHostile loads damaged files of every family, as a server does that must live
+// on: checks, a trial in another process, and in this one what has passed.
+func TestHostile(t *testing.T) {
+	count, first := setting(t, "STENCIL_HOSTILE", 300), setting(t, "STENCIL_HOSTILE_SEED", 1)
+	type seed struct {
+		name  string
+		data  []byte
+		parts []part
+	}
+	var seeds []seed
+	for _, a := range models.Architectures() {
+		var b bytes.Buffer
+		if err := models.Random(&b, models.RandomOptions{Arch: a.Name}); err != nil {
+			t.Fatal(err)
+		}
+		seeds = append(seeds, seed{a.Name, b.Bytes(), headerParts(b.Bytes())})
+	}
+	dir := t.TempDir()
+	adapter, model := filepath.Join(dir, "adapter.gguf"), randomModel(t, models.RandomOptions{})
+	writeAdapter(t, adapter, "llama", 64)
+	data, err := os.ReadFile(adapter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds = append(seeds, seed{"an adapter", data, headerParts(data)})
+	var mu sync.Mutex
+	counts, crashes := map[string]int{}, map[string]int{}
+	one := func(i int) {
+		s := seeds[i%len(seeds)]
+		data, how := mutate(rand.New(rand.NewPCG(uint64(first), uint64(i))), s.data, s.parts)
+		name := fmt.Sprintf("hostile-%d.gguf", i)
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Error(err)
+			return
+		}
+		var what string
+		var err error
+		if s.name == "an adapter" {
+			what, err = loadHostile(model, LoRA{Path: path})
+		} else {
+			what, err = loadHostile(path)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		counts[what]++
+		if err == nil {
+			os.Remove(path)
+			return
+		}
+		text := err.Error()
+		if !strings.Contains(text, name) || strings.Contains(text, "goroutine ") || strings.Contains(text, "panic") || strings.ContainsAny(text, "\n\r") || len(text) > 2000 {
+			t.Errorf("%s, %d, %s: no clear error that names the file: %q", s.name, i, how, text)
+		}
+		if what == "crashed" {
+			t.Logf("%s, %d, %s: %s", s.name, i, how, text)
+			_, kind, _ := strings.Cut(text, "llama.cpp ")
+			crashes[s.name+" "+strings.Replace(kind, " when the file was tried out", "", 1)]++
+		}
+		os.Remove(path)
+	}
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range runtime.NumCPU() {
+		wg.Go(func() {
+			for i := range work {
+				one(i)
+			}
+		})
+	}
+	for i := range count {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	t.Logf("%d files: %v", count, counts)
+	for _, c := range slices.Sorted(maps.Keys(crashes)) {
+		t.Logf("%4d × %s", crashes[c], c)
+	}
+	for _, what := range []string{"refused in Go", "loaded"} {
+		if counts[what] == 0 {
+			t.Errorf("%s: none of %d files; the damage is not of all kinds", what, count)
+		}
+	}
+	if n := counts["failed after a trial that did not"]; n > 0 {
+		t.Errorf("%d files failed only after their trial", n)
+	}
+}
