@@ -120,15 +120,16 @@ func TestLoadCycles(t *testing.T) {
 
 // logLines is a slog handler that keeps the messages.
 type logLines struct {
-	mu    sync.Mutex
-	lines []string
+	mu     sync.Mutex
+	lines  []string
+	levels []slog.Level
 }
 
 func (l *logLines) Enabled(context.Context, slog.Level) bool { return true }
 func (l *logLines) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, r.Message)
+	l.lines, l.levels = append(l.lines, r.Message), append(l.levels, r.Level)
 	return nil
 }
 func (l *logLines) WithAttrs([]slog.Attr) slog.Handler { return l }
@@ -155,6 +156,36 @@ func TestLog(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("%d lines, none with the model's name", len(l.lines))
+	}
+}
+
+// TestLogFull fills the cells of models with each kind of memory: that is told in
+// an error, and nobody need read of it in the log.
+func TestLogFull(t *testing.T) {
+	for _, name := range []string{"llama", "gemma3", "lfm2", "granitehybrid"} {
+		m := load(t, writeFamily(t, name), LoadOptions{})
+		c := newCtx(t, m, backend.ContextParams{Size: 256})
+		l := captureLog(t)
+		var b backend.Batch
+		b.AddTokens(0, 0, someTokens(m, 256, 1), false)
+		if err := c.Decode(context.Background(), &b); err != nil {
+			t.Fatal(err)
+		}
+		b.Reset()
+		b.Add(0, 256, 1, true)
+		if err := c.Decode(context.Background(), &b); !errors.Is(err, backend.ErrNoSlot) {
+			t.Errorf("%s: %v, want %v", name, err, backend.ErrNoSlot)
+		}
+		found := false
+		for i, line := range l.lines {
+			found = found || isHandled(line)
+			if l.levels[i] > slog.LevelDebug {
+				t.Errorf("%s: at level %v: %s", name, l.levels[i], line)
+			}
+		}
+		if !found {
+			t.Errorf("%s: llama.cpp says it in other words: %q", name, l.lines)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func flush() {
 			level = slog.LevelDebug // it is told in the error that is returned
 		}
 	}
-	if level > slog.LevelDebug && aborting.Load() > 0 {
+	if level > slog.LevelDebug && (aborting.Load() > 0 || isHandled(line)) {
 		level = slog.LevelDebug
 	}
 	l := logger.Load()
@@ -83,6 +84,14 @@ func flush() {
 		l = slog.Default()
 	}
 	l.Log(context.Background(), level, line, "from", "llama.cpp")
+}
+
+// handled are parts of lines about what Decode returns as backend.ErrNoSlot, which
+// its callers expect: they make room and try again.
+var handled = []string{"failed to find a memory slot", "failed to prepare attention", "failed to prepare recurrent"}
+
+func isHandled(line string) bool {
+	return slices.ContainsFunc(handled, func(part string) bool { return strings.Contains(line, part) })
 }
 
 // collectErrors runs f and returns the error lines that llama.cpp logged in

@@ -4,10 +4,13 @@ package llama
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +143,10 @@ func TestState(t *testing.T) {
 	refused("other model", newCtx(t, second, backend.ContextParams{}), state, backend.ErrState)
 	full := newCtx(t, m, backend.ContextParams{Size: 256, MaxSeqs: 2})
 	feed(t, full, 1, someTokens(m, 200, 3)...)
+	forged := slices.Clone(state)
+	forged[stateHeader] ^= 1 // and a checksum to match
+	binary.LittleEndian.PutUint32(forged[28:], crc32.Checksum(forged[stateHeader:], castagnoli))
+	refused("what llama.cpp does not take", newCtx(t, m, backend.ContextParams{Size: 512}), forged, backend.ErrState)
 	refused("no room", full, state, backend.ErrNoSlot)
 }
 

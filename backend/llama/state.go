@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/fnv"
+	"strings"
 
 	"stencil/backend"
 )
@@ -80,14 +81,29 @@ func (c *cContext) SetSeqState(seq int32, state []byte) error {
 	if tokens == 0 {
 		return nil
 	}
-	for C.stencil_state_set(c.ptr, C.int32_t(seq), (*C.uint8_t)(&data[0]), C.size_t(len(data))) == 0 {
+	for {
+		var got C.size_t
+		said := collectErrors(func() {
+			got = C.stencil_state_set(c.ptr, C.int32_t(seq), (*C.uint8_t)(&data[0]), C.size_t(len(data)))
+		})
 		c.resync()
-		if c.Grow(false) {
-			continue
+		switch {
+		case got != 0:
+			return nil
+		case c.hasRoom(int64(tokens)):
+			return fmt.Errorf("%w: llama.cpp does not take it: %s", backend.ErrState, clean(strings.Join(said, "; ")))
+		case !c.Grow(false):
+			return fmt.Errorf("%w: a saved sequence has %d tokens", backend.ErrNoSlot, tokens)
 		}
-		// The bytes are as they were saved, so it can only be the room.
-		return fmt.Errorf("%w: a saved sequence has %d tokens", backend.ErrNoSlot, tokens)
 	}
-	c.resync()
-	return nil
+}
+
+// hasRoom reports whether n tokens fit into the cells for certain. Where sequences
+// share cells there may be more room than it knows; as they are removed, it gets
+// to know.
+func (c *cContext) hasRoom(n int64) bool {
+	for _, used := range c.lens {
+		n += int64(used)
+	}
+	return n <= int64(c.cells)
 }
