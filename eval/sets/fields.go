@@ -118,26 +118,33 @@ func numeric(text string) *big.Rat {
 // A fact is something that a document with keys of the model's own choice has to
 // say.
 type fact struct {
-	Keys   []string `json:"keys"`             // under any of these, at any depth
+	Keys   []string `json:"keys"`             // under any of these
 	Values []string `json:"values,omitempty"` // one of these
 	Items  []string `json:"items,omitempty"`  // all of these, in a list or a text
 }
 
 // facts judges an object whose keys are the model's choice. What else it holds does
 // not count: nobody said what else it may hold.
-type facts []fact
+type facts struct {
+	want []fact
+	flat bool // only the document's own members count: the client looks nowhere else
+}
 
 // A leaf is a value with the key under which it stands, that in its normal form:
 // with a list's items that of the list. Lists and objects are leaves too.
 type leaf struct{ key, value string }
 
 func (f facts) judge(a Answer) Score {
-	s := Score{Fields: len(f), Wanted: len(f)}
+	s := Score{Fields: len(f.want), Wanted: len(f.want)}
 	if a.Document == nil {
 		return s
 	}
-	all := leaves(nil, "", a.Document, 0)
-	for _, want := range f {
+	depth := 0
+	if f.flat {
+		depth = maxDepth - 1
+	}
+	all := leaves(nil, "", a.Document, depth)
+	for _, want := range f.want {
 		given, right := false, false
 		for _, l := range all {
 			if l.value != "" && names(want.Keys, l.key) {

@@ -26,6 +26,7 @@ func buildFree(text []byte) (out []Case, err error) {
 		ID       string    `json:"id"`
 		Prompt   string    `json:"prompt"`
 		Messages []Message `json:"messages"` // in place of prompt
+		Flat     bool      `json:"flat"`     // facts stand in the document itself
 		Want     []fact    `json:"want"`
 	}
 	err = eachLine(text, func(l line) error {
@@ -37,7 +38,7 @@ func buildFree(text []byte) (out []Case, err error) {
 				return errors.New("a fact needs keys, and one of values and items")
 			}
 		}
-		c := Case{ID: l.ID, Messages: l.Messages, MaxTokens: 300, judge: facts(l.Want)}
+		c := Case{ID: l.ID, Messages: l.Messages, MaxTokens: 300, judge: facts{l.Want, l.Flat}}
 		if l.Prompt != "" {
 			c.Messages = []Message{{"user", l.Prompt}}
 		}

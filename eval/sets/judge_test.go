@@ -52,7 +52,7 @@ func TestNumber(t *testing.T) {
 }
 
 func TestFacts(t *testing.T) {
-	f := facts{{Keys: []string{"name", "full_name"}, Values: []string{"Bob"}}, {Keys: []string{"age"}, Values: []string{"5", "five"}}, {Keys: []string{"likes"}, Items: []string{"milk", "eggs"}}}
+	f := facts{want: []fact{{Keys: []string{"name", "full_name"}, Values: []string{"Bob"}}, {Keys: []string{"age"}, Values: []string{"5", "five"}}, {Keys: []string{"likes"}, Items: []string{"milk", "eggs"}}}}
 	for document, want := range map[string][2]int{ // given, right
 		`{"name": "bob", "age": 5, "likes": ["2 eggs", "milk"]}`:                     {3, 3},
 		`{"person": {"Full Name": "Bob", "AGE": "five"}, "likes": "eggs and milk"}`:  {3, 3},
@@ -64,6 +64,17 @@ func TestFacts(t *testing.T) {
 		``:      {0, 0},
 	} {
 		if s := f.judge(Answer{Document: json.RawMessage(document)}); s.Fields != 3 || s.Given != want[0] || s.Right != want[1] || s.Hits != want[1] {
+			t.Errorf("%s: %+v", document, s)
+		}
+	}
+}
+
+func TestFlatFacts(t *testing.T) {
+	f := facts{[]fact{{Keys: []string{"name"}, Values: []string{"Bob"}}}, true}
+	for document, want := range map[string]int{
+		`{"name": "Bob"}`: 1, `{"name": ["Bob"]}`: 1, `{"type": "object", "properties": {"name": "Bob"}}`: 0, `[{"name": "Bob"}]`: 0,
+	} {
+		if s := f.judge(Answer{Document: json.RawMessage(document)}); s.Right != want {
 			t.Errorf("%s: %+v", document, s)
 		}
 	}

@@ -132,15 +132,21 @@ func TestFreeSets(t *testing.T) {
 			t.Fatal(len(list), err)
 		}
 		for _, c := range list {
-			document := []map[string]any{}
-			for _, f := range c.judge.(facts) {
-				if len(f.Items) > 0 {
-					document = append(document, map[string]any{f.Keys[0]: f.Items})
-				} else {
-					document = append(document, map[string]any{f.Keys[0]: f.Values[0]})
+			list := []map[string]any{} // several facts may have the same keys
+			flat := map[string]any{}
+			for _, f := range c.judge.(facts).want {
+				value := any(f.Items)
+				if len(f.Items) == 0 {
+					value = f.Values[0]
 				}
+				list = append(list, map[string]any{f.Keys[0]: value})
+				flat[f.Keys[0]] = value
 			}
-			text, err := json.Marshal(map[string]any{"all": document})
+			document := any(flat)
+			if !c.judge.(facts).flat {
+				document = map[string]any{"all": list}
+			}
+			text, err := json.Marshal(document)
 			if err != nil {
 				t.Fatal(err)
 			}
