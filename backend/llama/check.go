@@ -48,6 +48,11 @@ func (f *file) checkLayers() error {
 	if drafting := f.number("nextn_predict_layers"); drafting < 0 || drafting > n {
 		return f.wrong("nextn_predict_layers", "%d, the model has %d layers", drafting, n)
 	}
+	for _, key := range []string{"rope.dimension_count", "rope.dimension_count_swa"} {
+		if n := f.number(key); n%2 != 0 {
+			return f.wrong(key, "%d: what is turned comes in pairs", n)
+		}
+	}
 	heads := f.layerNumbers("attention.head_count", n)
 	for i, kv := range f.layerNumbers("attention.head_count_kv", n) {
 		if kv != 0 && heads[i]%kv != 0 {

@@ -102,6 +102,7 @@ func TestCheck(t *testing.T) {
 		{"llama", "llama.rope.freq_base", fraction(math.Inf(1)), "llama.rope.freq_base is +Inf"},
 		{"llama", "dimension 1 of token_embd.weight", number(639), "token_embd.weight has rows for 639 tokens, tokenizer.ggml.tokens lists 640"},
 		{"llama", "dimension 0 of output_norm.weight", number(0), `tensor "output_norm.weight" has a dimension of 0`},
+		{"gemma4", "gemma4.rope.dimension_count", number(7), "gemma4.rope.dimension_count is 7: "},
 		{"qwen3moe", "qwen3moe.expert_count", number(1025), "qwen3moe.expert_count is 1025, not from 0 to 1024"},
 		{"qwen3moe", "qwen3moe.expert_used_count", number(0), "qwen3moe.expert_used_count is 0, of 8 experts"},
 		{"qwen3moe", "qwen3moe.expert_used_count", number(9), "qwen3moe.expert_used_count is 9, of 8 experts"},
