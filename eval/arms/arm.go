@@ -132,7 +132,8 @@ func (a *Arm) body(c *sets.Case) (map[string]any, error) {
 	}
 	calls, ask := len(c.Tools) > 0, a.Ask
 	list := c.Tools
-	if !calls {
+	if !calls && (a.Mode == Tools || a.Mode == ToolsAuto) {
+		m["parallel_tool_calls"] = false // one document, as client libraries ask for it
 		list = []sets.Tool{{Name: answerTool, Description: "Gives the answer.", Parameters: c.Schema}}
 	}
 	switch {

@@ -64,11 +64,11 @@ func TestBody(t *testing.T) {
 		{Free, "", &document, []string{`S\n\nAnswer with JSON that fits this JSON Schema, and nothing else:\n{\"type\":\"object\"`}, []string{"response_format", "tools"}},
 		{Free, AskNothing, &document, []string{`"content":"S"`}, []string{"fits this", "response_format"}},
 		{JSON, "", &document, []string{"fits this", `"response_format":{"type":"json_object"}`}, nil},
-		{Tools, "", &document, []string{`"tool_choice":"required"`, `"name":"answer"`, `"parameters":{"type"`}, []string{"response_format", "fits this"}},
+		{Tools, "", &document, []string{`"tool_choice":"required"`, `"name":"answer"`, `"parallel_tool_calls":false`, `"parameters":{"type"`}, []string{"response_format", "fits this"}},
 		{ToolsAuto, "", &document, []string{`"tool_choice":"auto"`}, nil},
 		{Constrained, "", &open, []string{`"response_format":{"type":"json_object"}`, `[{"content":"P","role":"user"}]`}, []string{"max_tokens"}},
 		{Free, "", &open, []string{`"messages":[{`}, []string{"response_format", "fits this"}},
-		{Constrained, "", &calling, []string{`"tool_choice":"required"`, `"name":"f"`}, []string{"response_format", "These functions"}},
+		{Constrained, "", &calling, []string{`"tool_choice":"required"`, `"name":"f"`}, []string{"response_format", "These functions", "parallel_tool_calls"}},
 		{ToolsAuto, "", &calling, []string{`"tool_choice":"auto"`}, nil},
 		{Free, "", &calling, []string{`These functions can be called:\n[{\"name\":\"f\"`}, []string{`"tools"`}},
 	} {
