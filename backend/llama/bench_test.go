@@ -13,6 +13,7 @@ import (
 	"stencil/backend/llama/internal/reference"
 	"stencil/bench/interval"
 	"stencil/engine"
+	"stencil/internal/realmodels"
 	"stencil/internal/shared"
 	"stencil/models"
 )
@@ -42,11 +43,16 @@ func BenchmarkBareLoop(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/threads-%d", c.name, threads), func(b *testing.B) { bareLoop(b, path, threads) })
 		}
 	}
+	for _, m := range []realmodels.Model{realmodels.SmolLM2, realmodels.Qwen} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/threads-%d", m.Name, threads), func(b *testing.B) { bareLoop(b, realmodels.Path(b, m), threads) })
+		}
+	}
 }
 
 func bareLoop(b *testing.B, path string, threads int) {
 	const size = 512
-	bare, err := reference.OpenBare(path, size, threads, false)
+	bare, err := reference.OpenBare(path, size, threads, true)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,7 +98,10 @@ func bareLoop(b *testing.B, path string, threads int) {
 	// is in a real text.
 	n := min(max(few, int(few*60*time.Millisecond/took)), most)
 	// The fewer rounds, the wider the interval: nine are the least for one.
-	for i := 0; b.Loop() || i < 9; i++ {
+	for i, more := 0, true; ; i++ {
+		if more = more && b.Loop(); !more && i >= 9 {
+			break
+		}
 		for j := range contenders {
 			c := contenders[(i+j)%len(contenders)] // each of them first in turn
 			_, t := c.run(n, false)
