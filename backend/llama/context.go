@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"stencil/backend"
@@ -204,10 +203,11 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
 	c.rows = 0 // llama.cpp writes over the rows from here on
-	c.chooseThreads()
+	c.chooseThreads(b.Len())
 
 	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
 		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)))
+	c.load.end()
 	if status == C.STENCIL_OK {
 		for s, end := range c.next {
 			if end >= 0 {
@@ -390,8 +390,8 @@ func (c *cContext) Close() error {
 
 // chooseThreads has as many threads compute as other programs leave cores for,
 // at most those that were asked for.
-func (c *cContext) chooseThreads() {
-	free, fresh := c.load.free(time.Now())
+func (c *cContext) chooseThreads(tokens int) {
+	free, fresh := c.load.free(tokens)
 	if !fresh && c.using != 0 {
 		return
 	}
@@ -400,5 +400,6 @@ func (c *cContext) chooseThreads() {
 		return
 	}
 	c.using = n
+	log().Debug("threads", "computing", n, "cores_free", math.Round(free*100)/100)
 	C.stencil_threads(c.ptr, C.int32_t(n), C.int32_t(threadsFor(c.p.BatchThreads, free)))
 }

@@ -213,10 +213,11 @@ func (e *embedder) compute(ctx context.Context, from, to int) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
-	e.c.chooseThreads()
+	e.c.chooseThreads(to - from)
 	b := &e.batch
 	status := C.stencil_embed(e.c.ptr, C.bool(e.encoder), C.int32_t(to-from),
 		ints(b.Tokens[from:to]), ints(b.Pos[from:to]), ints(b.Seqs[from:to]), (*C.int8_t)(unsafe.SliceData(b.Want[from:to])))
+	e.c.load.end()
 	switch status {
 	case C.STENCIL_OK:
 		return nil

@@ -2,10 +2,7 @@
 
 package llama
 
-import (
-	"runtime"
-	"time"
-)
+import "runtime"
 
 // A loadMeter would say how many cores other programs leave.
 type loadMeter struct{}
@@ -14,7 +11,9 @@ func newLoadMeter() *loadMeter { return &loadMeter{} }
 
 func (m *loadMeter) close() {}
 
+func (m *loadMeter) end() {}
+
 // free says that nobody else uses a core.
-func (m *loadMeter) free(time.Time) (cores float64, fresh bool) {
+func (m *loadMeter) free(tokens int) (cores float64, fresh bool) {
 	return float64(runtime.NumCPU()), false
 }

@@ -39,29 +39,42 @@ func parseCPUList(list string) []int {
 // Go runs on.
 const tick = time.Second / 100
 
-// busyTime sums up, from the text of /proc/stat, how long some CPUs were not
-// idle: "cpu0 user nice system idle iowait irq softirq steal …". Steal is time
-// that a virtual machine's host gave to others: it is not ours either.
-func busyTime(stat []byte, cpus map[int]bool) time.Duration {
-	var sum int64
+// A cpuLoad is what the kernel says about the CPUs of a machine.
+type cpuLoad struct {
+	busy    time.Duration // of the CPUs asked for, since the machine started
+	running int           // threads that run or could, on all CPUs; -1: not known
+}
+
+// parseStat reads /proc/stat (proc(5)): "cpu0 user nice system idle iowait irq
+// softirq steal guest guest_nice", …, "procs_running 2". What programs of a
+// lower priority took counts only where niced is set: they give way. Steal is
+// what a virtual machine's host gave to others; fewer threads bring none of it
+// back, and guests are in user already.
+func parseStat(stat []byte, cpus map[int]bool, niced bool) cpuLoad {
+	out := cpuLoad{running: -1}
+	var ticks int64
 	for s := bufio.NewScanner(bytes.NewReader(stat)); s.Scan(); {
 		name, rest, _ := strings.Cut(s.Text(), " ")
-		id, ok := strings.CutPrefix(name, "cpu")
-		if !ok {
-			break // CPUs stand first
+		if name == "procs_running" {
+			if n, err := strconv.Atoi(rest); err == nil {
+				out.running = n
+			}
+			break
 		}
-		if n, err := strconv.Atoi(id); err != nil || !cpus[n] {
+		id, ok := strings.CutPrefix(name, "cpu")
+		if n, err := strconv.Atoi(id); !ok || err != nil || !cpus[n] {
 			continue
 		}
 		for i, field := range strings.Fields(rest) {
-			if i == 3 || i == 4 || i > 7 { // idle, waiting for a disk; guests are in user already
+			if i == 1 && !niced || i == 3 || i == 4 || i > 6 {
 				continue
 			}
 			n, _ := strconv.ParseInt(field, 10, 64)
-			sum += n
+			ticks += n
 		}
 	}
-	return time.Duration(sum) * tick
+	out.busy = time.Duration(ticks) * tick
+	return out
 }
 
 // threadsFor returns how many of at most n threads should compute while other

@@ -33,31 +33,33 @@ func TestParseCPUList(t *testing.T) {
 	}
 }
 
-// TestBusyTime reads what proc(5) describes: user nice system idle iowait irq
-// softirq steal guest guest_nice, of which idle and iowait are not work and the
-// guests are counted in user.
-func TestBusyTime(t *testing.T) {
+func TestParseStat(t *testing.T) {
 	const stat = `cpu  1 1 1 1 1 1 1 1 1 1
 cpu0 100 20 3 5000 600 7 8 9 50 5
 cpu1 1000 0 0 7 7 0 0 0 0 0
 cpu2 55 0 0 7 7 0 0 0 0 0
 intr 12345 6 7
-cpu0 9 9 9 9 9 9 9 9 9 9
+procs_running 3
+procs_blocked 0
 `
 	for _, test := range []struct {
-		cpus map[int]bool
-		want time.Duration
+		cpus  map[int]bool
+		niced bool
+		want  time.Duration
 	}{
-		{map[int]bool{0: true}, 1470 * time.Millisecond},
-		{map[int]bool{0: true, 1: true}, 11470 * time.Millisecond},
-		{map[int]bool{2: true}, 550 * time.Millisecond},
-		{nil, 0},
+		{map[int]bool{0: true}, true, 1380 * time.Millisecond},
+		{map[int]bool{0: true}, false, 1180 * time.Millisecond},
+		{map[int]bool{0: true, 1: true}, true, 11380 * time.Millisecond},
+		{map[int]bool{2: true}, false, 550 * time.Millisecond},
+		{nil, true, 0},
 	} {
-		if got := busyTime([]byte(stat), test.cpus); got != test.want {
+		if got := parseStat([]byte(stat), test.cpus, test.niced); got != (cpuLoad{test.want, 3}) {
 			t.Errorf("CPUs %v: %v, want %v", test.cpus, got, test.want)
 		}
 	}
-	if got := busyTime(nil, map[int]bool{0: true}); got != 0 {
-		t.Errorf("nothing: %v", got)
+	for _, text := range []string{"", "cpu\n", "procs_running x\n", "cpu0 x"} {
+		if got := parseStat([]byte(text), map[int]bool{0: true}, true); got != (cpuLoad{0, -1}) {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }
