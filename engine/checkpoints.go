@@ -7,11 +7,14 @@ import (
 	"stencil/engine/promptcache"
 )
 
-// checkpoints are states of sequences in memory, for models that can't go back
-// to an earlier position: without one, a prompt of which a slot holds all but
-// the last message would be read from its first token. The least recently used
-// is given up first. Only the loop uses them; nil keeps nothing.
+// checkpoints are states of sequences in memory. For models that can't go back
+// to an earlier position they are made at marks: without one, a prompt of which
+// a slot holds all but the last message would be read from its first token. For
+// the others they are what idle slots held that had to be emptied, and any
+// beginning of one can be used. The least recently used is given up first. Only
+// the loop uses them; nil keeps nothing.
 type checkpoints struct {
+	rewinds     bool  // the context's Rewinds
 	limit, size int64 // bytes
 	index       map[uint64]*list.Element
 	recent      *list.List // of *checkpoint, the last used first
@@ -30,47 +33,69 @@ type checkpoint struct {
 
 func (c *checkpoint) size() int64 { return int64(len(c.state)) + 4*int64(len(c.tokens)) }
 
-func newCheckpoints(limit int64) *checkpoints {
-	return &checkpoints{limit: limit, index: map[uint64]*list.Element{}, recent: list.New()}
+func newCheckpoints(limit int64, rewinds bool) *checkpoints {
+	return &checkpoints{rewinds: rewinds, limit: limit, index: map[uint64]*list.Element{}, recent: list.New()}
 }
 
 // spacing is how many tokens a checkpoint must save, compared with the one
 // before it. To read fewer takes about as long as to copy a state twice.
 const spacing = 64
 
-// longest returns the checkpoint of the longest prefix of the tokens, nil if
-// there is none, and makes it the last used.
-func (c *checkpoints) longest(tokens []int32) *checkpoint {
+// longest returns the checkpoint with the longest usable beginning of the tokens
+// and that length; nil and 0 if there is none. It is then the last used.
+func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
 	if c == nil {
-		return nil
+		return nil, 0
 	}
-	var best *list.Element
+	find := c.longestWhole
+	if c.rewinds {
+		find = c.longestPart
+	}
+	best, common := find(tokens)
+	if best == nil {
+		return nil, 0
+	}
+	c.recent.MoveToFront(best)
+	return best.Value.(*checkpoint), common
+}
+
+// longestWhole looks for checkpoints that hold nothing else.
+func (c *checkpoints) longestWhole(tokens []int32) (best *list.Element, common int) {
 	hash := uint64(0)
 	for i, t := range tokens {
 		hash = promptcache.Extend(hash, t)
 		if el := c.index[hash]; el != nil && slices.Equal(el.Value.(*checkpoint).tokens, tokens[:i+1]) {
-			best = el
+			best, common = el, i+1
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	c.recent.MoveToFront(best)
-	return best.Value.(*checkpoint)
+	return best, common
 }
 
-// reach returns how many of the tokens the longest checkpoint holds.
-func (c *checkpoints) reach(tokens []int32) int {
-	if x := c.longest(tokens); x != nil {
-		return len(x.tokens)
+// longestPart looks for any that begin in the same way. There are few: each
+// saves tokens that are worth a copy.
+func (c *checkpoints) longestPart(tokens []int32) (best *list.Element, common int) {
+	for el := c.recent.Front(); el != nil; el = el.Next() {
+		if n := commonPrefix(el.Value.(*checkpoint).tokens, tokens); n > common {
+			best, common = el, n
+		}
 	}
-	return 0
+	return best, common
+}
+
+// reach returns how many of the tokens the checkpoints save.
+func (c *checkpoints) reach(tokens []int32) int {
+	_, common := c.longest(tokens)
+	return common
 }
 
 // wants reports whether a state after these tokens would be worth its bytes.
 func (c *checkpoints) wants(tokens []int32) bool {
-	return c != nil && (c.tooLong == 0 || len(tokens) < c.tooLong) && len(tokens)-c.reach(tokens) >= spacing
+	return c != nil && c.mayFit(len(tokens)) && len(tokens)-c.reach(tokens) >= spacing
 }
+
+// mayFit reports whether a state after so many tokens is not known to be larger
+// than all that may be kept.
+func (c *checkpoints) mayFit(tokens int) bool { return c.tooLong == 0 || tokens < c.tooLong }
 
 // put keeps a state; the bytes must not change any more. It reports false if it
 // is larger than all that may be kept.
@@ -88,6 +113,9 @@ func (c *checkpoints) put(tokens []int32, state []byte) bool {
 	if old := c.index[x.hash]; old != nil {
 		c.forget(old.Value.(*checkpoint))
 	}
+	if c.rewinds {
+		c.forgetWithin(tokens)
+	}
 	c.index[x.hash] = c.recent.PushFront(x)
 	for c.size += x.size(); c.size > c.limit; {
 		c.forget(c.recent.Back().Value.(*checkpoint))
@@ -104,6 +132,17 @@ func (c *checkpoints) forget(x *checkpoint) {
 	c.recent.Remove(el)
 	delete(c.index, x.hash)
 	c.size -= x.size()
+}
+
+// forgetWithin gives up what a state after these tokens holds too.
+func (c *checkpoints) forgetWithin(tokens []int32) {
+	for el := c.recent.Front(); el != nil; {
+		x := el.Value.(*checkpoint)
+		el = el.Next()
+		if commonPrefix(x.tokens, tokens) == len(x.tokens) {
+			c.forget(x)
+		}
+	}
 }
 
 // bytes returns how much is kept.

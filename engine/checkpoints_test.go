@@ -15,10 +15,10 @@ func tokensFrom(from int32, n int) []int32 {
 }
 
 func TestCheckpoints(t *testing.T) {
-	c := newCheckpoints(3 * (100 + 4*100))
+	c := newCheckpoints(3*(100+4*100), false)
 	tokens := tokensFrom(0, 1000)
 	state := make([]byte, 100)
-	if c.longest(tokens) != nil || c.reach(tokens) != 0 || !c.wants(tokens[:spacing]) || c.wants(tokens[:spacing-1]) {
+	if c.reach(tokens) != 0 || !c.wants(tokens[:spacing]) || c.wants(tokens[:spacing-1]) {
 		t.Error("an empty store is wrong")
 	}
 	for range 2 { // the second time it is there already
@@ -47,14 +47,14 @@ func TestCheckpoints(t *testing.T) {
 	if c.put(tokens[:500], state) || c.reach(tokens) != 100 || c.wants(tokens[:500]) || !c.wants(tokens[:499]) {
 		t.Error("a state that is too large")
 	}
-	x := c.longest(tokens)
+	x, _ := c.longest(tokens)
 	c.forget(x)
 	c.forget(x)
 	if c.reach(tokens) != 0 || c.bytes() != 2*500 {
 		t.Errorf("after forgetting %d bytes", c.bytes())
 	}
 	var none *checkpoints
-	if none.longest(tokens) != nil || none.wants(tokens) || none.bytes() != 0 {
+	if none.reach(tokens) != 0 || none.wants(tokens) || none.bytes() != 0 {
 		t.Error("nil keeps something")
 	}
 }
@@ -62,7 +62,7 @@ func TestCheckpoints(t *testing.T) {
 // Against a plain list: what is found is the longest prefix that is kept.
 func TestCheckpointsAgainstList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	c := newCheckpoints(5000)
+	c := newCheckpoints(5000, false)
 	random := func() []int32 {
 		out := make([]int32, 1+rng.IntN(30))
 		for i := range out {
@@ -85,5 +85,30 @@ func TestCheckpointsAgainstList(t *testing.T) {
 		if c.size > c.limit || c.recent.Len() != len(c.index) {
 			t.Fatalf("%d bytes of %d, %d and %d entries", c.size, c.limit, c.recent.Len(), len(c.index))
 		}
+	}
+}
+
+// For models that go back, any beginning of a checkpoint counts, and one that
+// holds another takes its place.
+func TestCheckpointsInPart(t *testing.T) {
+	c := newCheckpoints(10_000, true)
+	tokens, state := tokensFrom(0, 1000), make([]byte, 100)
+	c.put(tokens[:300], state)
+	for n, want := range map[int]int{1: 1, 299: 299, 300: 300, 1000: 300} {
+		if got := c.reach(tokens[:n]); got != want {
+			t.Errorf("%d tokens: reach %d, want %d", n, got, want)
+		}
+	}
+	other := append(slices.Clone(tokens[:200]), tokensFrom(5000, 50)...)
+	if x, n := c.longest(other); n != 200 || len(x.tokens) != 300 {
+		t.Errorf("%d tokens in common", n)
+	}
+	c.put(tokens[:400], state)
+	if c.recent.Len() != 1 || len(c.index) != 1 || c.reach(tokens) != 400 || c.bytes() != 100+4*400 {
+		t.Errorf("%d checkpoints of %d bytes", c.recent.Len(), c.bytes())
+	}
+	c.put(other, state)
+	if c.recent.Len() != 2 || c.reach(other) != len(other) || c.reach(tokens) != 400 {
+		t.Error("a text that only begins alike has taken the place of another")
 	}
 }

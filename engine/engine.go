@@ -24,9 +24,9 @@ type Config struct {
 	Queue        int // requests that may wait; default 64
 	PrefillChunk int // tokens of prompts in a step in which others generate; default 128
 
-	// CheckpointBytes bounds the memory for states of prompts, which are kept
-	// for models that can't go back to an earlier position; default 256 MiB,
-	// negative: none are kept.
+	// CheckpointBytes bounds the memory for states of prompts: those that had to
+	// leave their cells and, for models that can't go back to an earlier
+	// position, those at marks; default 256 MiB, negative: none are kept.
 	CheckpointBytes int64
 	// PromptCache keeps states of prompts on disk; nil: nothing is kept there.
 	// It stays the caller's to close, after the engine.
@@ -116,8 +116,10 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 		return nil, errors.Join(err, ctx.Close())
 	}
 	var kept *checkpoints
-	if !ctx.Rewinds() && cfg.CheckpointBytes > 0 {
-		kept = newCheckpoints(cfg.CheckpointBytes)
+	if cfg.CheckpointBytes > 0 {
+		kept = newCheckpoints(cfg.CheckpointBytes, ctx.Rewinds())
+	}
+	if kept != nil && !ctx.Rewinds() {
 		cfg.Log.Info("this model can't go back in a prompt: checkpoints are kept", "bytes", cfg.CheckpointBytes)
 	}
 	e := &Engine{

@@ -12,7 +12,7 @@ import (
 // engine has no use for them: a model that can go back shares prefixes of any
 // length, and needs marks only for what is kept on disk.
 func (e *Engine) Marks(p *Prompts, in chat.Input, prompt []int32) []int {
-	if e.slots.kept == nil && e.shelf == nil || len(prompt) < spacing {
+	if e.slots.atMarks() == nil && e.shelf == nil || len(prompt) < spacing {
 		return nil
 	}
 	return p.marks(in, prompt)

@@ -81,6 +81,7 @@ func (m hooked) NewContext(p backend.ContextParams) (backend.Context, error) {
 type hookedContext struct {
 	backend.Context
 	decode func(ctx context.Context)
+	batch  func(ctx backend.Context, b *backend.Batch)
 	saved  func(tokens int32) error
 	key    func() (string, error)
 }
@@ -88,6 +89,9 @@ type hookedContext struct {
 func (c *hookedContext) Decode(ctx context.Context, b *backend.Batch) error {
 	if c.decode != nil {
 		c.decode(ctx)
+	}
+	if c.batch != nil {
+		c.batch(c.Context, b)
 	}
 	return c.Context.Decode(ctx, b)
 }

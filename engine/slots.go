@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,14 @@ func newSlots(ctx backend.Context, kept *checkpoints, log *slog.Logger) *slots {
 	return s
 }
 
+// atMarks returns the checkpoints if they are made at marks, else nil.
+func (s *slots) atMarks() *checkpoints {
+	if s.rewinds {
+		return nil // any beginning can be had from what comes after it
+	}
+	return s.kept
+}
+
 // An origin is where the beginning of a prompt comes from.
 type origin uint8
 
@@ -50,12 +59,14 @@ const (
 // decoding it. It returns nil when no slot is idle.
 func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
 	best, common := s.longest(prompt)
-	from, at, state := fromSlot, common, []byte(nil)
-	if x := s.kept.longest(prompt[:len(prompt)-1]); x != nil && len(x.tokens) > at {
-		from, at, state = fromCheckpoint, len(x.tokens), x.state
+	from, at := fromSlot, common
+	var state []byte
+	var held []int32 // by the state: all of prompt[:at], and perhaps more
+	if x, n := s.kept.longest(prompt[:len(prompt)-1]); n > at {
+		from, at, state, held = fromCheckpoint, n, x.state, x.tokens
 	}
 	if read != nil && read.tokens > at {
-		from, at, state = fromStore, read.tokens, read.state
+		from, at, state, held = fromStore, read.tokens, read.state, prompt[:read.tokens]
 	}
 	if state != nil {
 		best, common = nil, 0
@@ -81,10 +92,13 @@ func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
 		}
 	}
 	if state != nil {
-		if err := s.restore(target, prompt[:at], state); err != nil && from == fromStore {
+		err := s.restore(target, held, state)
+		if err != nil && from == fromStore {
 			read.refused = err
 		}
+		s.cut(target, at)
 	}
+	s.park(target, len(prompt))
 	return target, from
 }
 
@@ -112,8 +126,11 @@ func (s *slots) restore(x *slot, tokens []int32, state []byte) error {
 	}
 	if err == nil {
 		x.tokens = append(x.tokens[:0], tokens...)
-		if s.kept.wants(tokens) { // it is from disk
+		switch c, n := s.kept.longest(tokens); {
+		case !s.rewinds && s.kept.wants(tokens): // it is from disk
 			s.kept.put(tokens, state)
+		case s.rewinds && c != nil && n == len(c.tokens): // it is in the cells again
+			s.kept.forget(c)
 		}
 		return nil
 	}
@@ -122,7 +139,7 @@ func (s *slots) restore(x *slot, tokens []int32, state []byte) error {
 	if errors.Is(err, backend.ErrNoSlot) && s.others(x) {
 		return nil // it is they who take the room
 	}
-	if c := s.kept.longest(tokens); c != nil && len(c.tokens) == len(tokens) {
+	if c, n := s.kept.longest(tokens); c != nil && n == len(c.tokens) && n == len(tokens) {
 		s.kept.forget(c)
 	}
 	return err
@@ -211,23 +228,93 @@ func (s *slots) touch(x *slot) {
 	x.used = s.clock
 }
 
-// giveUp empties a slot whose tokens may be wanted again: if only a checkpoint
+// giveUp empties a slot. If its tokens may be wanted again and only a checkpoint
 // could bring them back, there is one afterwards.
 func (s *slots) giveUp(x *slot) {
-	if s.kept.wants(x.tokens) {
+	if s.kept.wants(x.tokens) && (!s.rewinds || s.saves(x, s.all)) {
 		s.keep(x)
 	}
 	s.clear(x)
 }
 
-// keep makes a checkpoint of what a slot holds and returns the state; nil if
-// that is not possible.
-func (s *slots) keep(x *slot) []byte {
-	state := s.state(x)
-	if state != nil && !s.kept.put(x.tokens, state) {
+// park empties idle slots, so that attention does not have to look at their
+// cells: it looks at all up to the last that is used, and llama.cpp's kernel for
+// one token deals them out evenly among its threads, whosever they are. A thread
+// that gets those of idle prompts alone leaves the work to the others. What is
+// worth it is kept in memory; a few cells, the latest, may stay.
+func (s *slots) park(target *slot, prompt int) {
+	if s.kept == nil || !s.rewinds {
+		return
+	}
+	live := prompt
+	var staying, idle []*slot
+	for _, x := range s.all {
+		switch {
+		case x.busy:
+			staying = append(staying, x)
+			if x != target {
+				live += len(x.tokens)
+			}
+		case len(x.tokens) > 0:
+			idle = append(idle, x)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *slot) int { return cmp.Compare(b.used, a.used) })
+	room := live/4 + spacing
+	for _, x := range idle {
+		own := len(x.tokens) - sharedWith(x, staying)
+		switch {
+		case own <= room:
+			room -= own
+			staying = append(staying, x)
+		case s.saves(x, staying) && !s.keep(x):
+			staying = append(staying, x) // it is too large to be kept
+		default:
+			s.clear(x)
+		}
+	}
+}
+
+// sharedWith returns how many of a slot's first tokens others hold too.
+func sharedWith(x *slot, others []*slot) (most int) {
+	for _, y := range others {
+		if y != x {
+			most = max(most, commonPrefix(x.tokens, y.tokens))
+		}
+	}
+	return most
+}
+
+// keptPart is the part of its tokens that a state must save to be kept. To save
+// and restore a token takes a thousandth of the time in which it is read.
+const keptPart = 16
+
+// saves reports whether a checkpoint of a slot would save enough, compared with
+// what some other slots and the checkpoints have.
+func (s *slots) saves(x *slot, others []*slot) bool {
+	n := len(x.tokens)
+	return n-max(sharedWith(x, others), s.kept.reach(x.tokens)) >= max(spacing, n/keptPart)
+}
+
+// keep makes a checkpoint of what a slot holds. It reports false if it is larger
+// than all checkpoints may be.
+func (s *slots) keep(x *slot) bool {
+	if !s.kept.mayFit(len(x.tokens)) {
+		return false
+	}
+	_, ok := s.keepState(x)
+	return ok
+}
+
+// keepState is keep, and returns the state; nil if the backend can't say.
+func (s *slots) keepState(x *slot) (state []byte, ok bool) {
+	if state = s.state(x); state == nil {
+		return nil, true
+	}
+	if ok = s.kept.put(x.tokens, state); !ok {
 		s.log.Warn("a prompt is larger than all checkpoints may be", "tokens", len(x.tokens), "bytes", len(state), "checkpoint_bytes", s.kept.limit)
 	}
-	return state
+	return state, ok
 }
 
 // state returns what a slot holds, nil if the backend can't say.
@@ -271,9 +358,10 @@ func (s *slots) resync(x *slot) {
 // recall brings back what a slot has lost of a sequence's tokens, as far as there
 // is a checkpoint.
 func (s *slots) recall(x *slot, tokens []int32) {
-	if c := s.kept.longest(tokens[:len(tokens)-1]); c != nil && len(c.tokens) > len(x.tokens) {
+	if c, n := s.kept.longest(tokens[:len(tokens)-1]); n > len(x.tokens) {
 		s.clear(x)
 		s.restore(x, c.tokens, c.state)
+		s.cut(x, n)
 	}
 }
 

@@ -126,7 +126,8 @@ type stop struct {
 // plan says where a sequence, which has just got its slot, has to stop.
 func (l *loop) plan(s *sequence) {
 	s.stops = s.stops[:0]
-	if s.job.req.Solo || l.slots.kept == nil && l.shelf == nil {
+	kept := l.slots.atMarks()
+	if s.job.req.Solo || kept == nil && l.shelf == nil {
 		return
 	}
 	inMemory, onDisk := 0, s.job.known
@@ -135,7 +136,7 @@ func (l *loop) plan(s *sequence) {
 			return
 		}
 		x := stop{at: at}
-		if k := l.slots.kept; k.wants(s.tokens[:at]) && at-inMemory >= spacing {
+		if kept.wants(s.tokens[:at]) && at-inMemory >= spacing {
 			x.memory, inMemory = true, at
 		}
 		if l.shelf != nil && worthWriting(at, onDisk) && (l.tooLong == 0 || at < l.tooLong) {
@@ -162,7 +163,7 @@ func (l *loop) keep(s *sequence) {
 	var state []byte
 	switch {
 	case x.memory:
-		state = l.slots.keep(s.slot)
+		state, _ = l.slots.keepState(s.slot)
 	case x.disk:
 		state = l.slots.state(s.slot)
 	}

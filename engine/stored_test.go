@@ -314,7 +314,7 @@ func TestPromptTooLongForCache(t *testing.T) {
 	}
 	defer store.Close()
 	saved := 0
-	e := newHooked(t, scripted.Options{}, Config{PromptCache: store, Log: slog.New(slog.NewTextHandler(&log, nil))},
+	e := newHooked(t, scripted.Options{}, Config{PromptCache: store, CheckpointBytes: -1, Log: slog.New(slog.NewTextHandler(&log, nil))},
 		hookedContext{saved: func(int32) error { saved++; return nil }})
 	for i := range uint64(4) {
 		answer(t, e, Request{Prompt: words(i, 1000), MaxTokens: 3})

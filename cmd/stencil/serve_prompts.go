@@ -19,7 +19,7 @@ type promptFlags struct {
 }
 
 func (f *promptFlags) register(flags *pflag.FlagSet, cfg *engine.Config) {
-	flags.Int64Var(&cfg.CheckpointBytes, "checkpoint-bytes", 0, "memory for the beginnings of prompts, with models that can't go back in them: recurrent and hybrid ones (default: an eighth of what is free, at most 1 GiB; negative: none)")
+	flags.Int64Var(&cfg.CheckpointBytes, "checkpoint-bytes", 0, "memory for the states of prompts that may come again but had to leave the KV cache; with recurrent and hybrid models, of their beginnings too (default: an eighth of what is free, at most 1 GiB; negative: none)")
 	flags.StringVar(&f.dir, "prompt-cache", "", "folder in which the beginnings of prompts are kept, so that they are not read again after a restart; its files hold what people wrote, readable for this user alone")
 	flags.Int64Var(&f.bytes, "prompt-cache-bytes", 4<<30, "bytes that this folder may take; what was not used for longest is deleted")
 }
