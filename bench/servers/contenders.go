@@ -67,12 +67,12 @@ func startStencil(ctx context.Context, c settings, model string, threads int) (c
 }
 
 func startLlama(ctx context.Context, c settings, model string, threads int) (contender, error) {
-	slots := "1"
+	slots := 1
 	if c.together {
-		slots = "4"
+		slots = 4
 	}
 	return startServer(ctx, "llama-server", func(port string) []string {
-		return []string{c.llama, "--model", model, "--port", port, "--threads", strconv.Itoa(threads), "--ctx-size", strconv.Itoa(c.context), "--parallel", slots, "--jinja"}
+		return []string{c.llama, "--model", model, "--port", port, "--threads", strconv.Itoa(threads), "--ctx-size", strconv.Itoa(c.context * slots), "--parallel", strconv.Itoa(slots), "--jinja"}
 	})
 }
 

@@ -121,7 +121,7 @@ func measureModel(ctx context.Context, s settings, model string, threads int) er
 	for _, length := range s.prompts {
 		read, write := make([][]float64, len(all)), make([][]float64, len(all))
 		for round := range s.rounds + 1 {
-			for i, c := range all {
+			for i, c := range inTurn(all, round) {
 				m, err := c.run(ctx, words(length, round, i), s.generate)
 				if err != nil {
 					return fmt.Errorf("%s: %w", c.name(), err)

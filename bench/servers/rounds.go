@@ -4,12 +4,34 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
+
+// settle is how long a contender that has just answered may go on working: ggml's
+// threads spin for a tenth of a second in case there is more to do.
+const settle = 700 * time.Millisecond
+
+// inTurn returns the contenders with their numbers, each round beginning with
+// another one and every second round backwards, and waits before each.
+func inTurn(all []contender, round int) iter.Seq2[int, contender] {
+	return func(yield func(int, contender) bool) {
+		for k := range all {
+			i := (k + round/2) % len(all)
+			if round%2 == 1 {
+				i = len(all) - 1 - i
+			}
+			time.Sleep(settle)
+			if !yield(i, all[i]) {
+				return
+			}
+		}
+	}
+}
 
 // words returns a text of about n tokens that no server has seen: what a cache
 // holds of another round or contender must not help.
@@ -49,7 +71,7 @@ func documents(ctx context.Context, s settings, all []contender) ([][]float64, e
 	got := make([][]float64, len(all))
 	for round := range s.rounds + 1 {
 		for _, t := range tasks {
-			for i, c := range all {
+			for i, c := range inTurn(all, round) {
 				srv, ok := c.(*server)
 				if !ok {
 					continue
@@ -77,7 +99,7 @@ func documents(ctx context.Context, s settings, all []contender) ([][]float64, e
 func together(ctx context.Context, s settings, all []contender) ([][]float64, error) {
 	got := make([][]float64, len(all))
 	for round := range s.rounds + 1 {
-		for i, c := range all {
+		for i, c := range inTurn(all, round) {
 			if _, ok := c.(*server); !ok {
 				continue
 			}
