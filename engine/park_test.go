@@ -18,7 +18,7 @@ func TestIdlePromptsArePutAside(t *testing.T) {
 		cells  int // cells of idle slots while the third prompt runs, at most
 		cached int // of the first prompt, when it comes again
 	}{
-		"kept":      {0, 100/4 + spacing, 299},
+		"kept":      {0, 100/idlePart + spacing, 299},
 		"too large": {1000, 1 << 30, 299}, // stays where it is
 		"not asked": {-1, 1 << 30, 299},
 	} {

@@ -260,7 +260,7 @@ func (s *slots) park(target *slot, prompt int) {
 		}
 	}
 	slices.SortFunc(idle, func(a, b *slot) int { return cmp.Compare(b.used, a.used) })
-	room := live/4 + spacing
+	room := live/idlePart + spacing
 	for _, x := range idle {
 		own := len(x.tokens) - sharedWith(x, staying)
 		switch {
@@ -274,6 +274,11 @@ func (s *slots) park(target *slot, prompt int) {
 		}
 	}
 }
+
+// idlePart is the part of the cells in use that those of idle slots may have
+// beyond spacing: so much that few states are saved in vain, so little that
+// attention is hardly slower.
+const idlePart = 16
 
 // sharedWith returns how many of a slot's first tokens others hold too.
 func sharedWith(x *slot, others []*slot) (most int) {
