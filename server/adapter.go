@@ -157,8 +157,8 @@ func (s *Server) logRequest(r *http.Request, w *statusWriter, n *note, err error
 			attrs = append(attrs, slog.Any("error", err))
 		}
 	}
-	if quietPaths[r.URL.Path] && err == nil {
-		level = slog.LevelDebug
+	if quietPaths[r.URL.Path] && (err == nil || w.status == http.StatusServiceUnavailable) {
+		level = slog.LevelDebug // "not ready" is an answer too
 	}
 	s.cfg.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }

@@ -27,6 +27,7 @@ type constraintFields struct {
 	Repair  bool // and repair what can be repaired
 
 	onUnsupportedGiven bool
+	whitespaceGiven    bool
 }
 
 func defaultConstraint() constraintFields {
@@ -119,6 +120,7 @@ func (c *constraintFields) readOptions(o *object) error {
 		c.Order = schema.OrderSchema
 	}
 	c.onUnsupportedGiven = c.onUnsupportedGiven || unsupported != ""
+	c.whitespaceGiven = c.whitespaceGiven || o.given("whitespace")
 	switch unsupported {
 	case "error":
 		c.OnUnsupported = schema.UnsupportedIsError

@@ -72,7 +72,7 @@ func TestConstraintSpellings(t *testing.T) {
 	for _, body := range []string{`"response_format": {"type": "json_object"}`, `"structured_outputs": {"json_object": true}`} {
 		status, _, got := post(t, url+"/v1/chat/completions", chatBody(body))
 		content, _ := at(got, "choices", 0, "message", "content").(string)
-		if !strings.HasPrefix(content, "{") || !json.Valid([]byte(content)) || status != 200 || at(got, "x_constraint", "type") != "json" {
+		if !strings.HasPrefix(strings.TrimSpace(content), "{") || !json.Valid([]byte(content)) || status != 200 || at(got, "x_constraint", "type") != "json" {
 			t.Errorf("%s: %d %v", body, status, got)
 		}
 	}

@@ -19,10 +19,15 @@ const autoSchema = 16 << 10
 // chat template.
 //
 // With prompt_schema always, the schema is written into the system text of a
-// conversation, or before a prompt; with auto, into conversations only.
+// conversation, or before a prompt; with auto, into conversations only, and
+// nothing for JSON without a schema: whoever asks for that has told the model
+// what they want, and masks see to the rest.
 func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err error) {
 	instruction := ""
-	if r != nil && q.PromptSchema != "never" {
+	switch {
+	case r == nil || q.PromptSchema == "never":
+	case q.PromptSchema == "auto" && r.kind == "json" && !r.free:
+	default:
 		instruction = r.instruction
 	}
 	if q.PromptTokens != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"testing"
@@ -80,6 +81,53 @@ func TestThoughtsHaveNoPlace(t *testing.T) {
 		mu.Lock()
 		if found := strings.Contains(prompt, "<think>\n\n</think>"); status != 200 || found != want {
 			t.Errorf("%s: %d, no thoughts %t, want %t: %v", more, status, found, want, got["error"])
+		}
+		mu.Unlock()
+	}
+}
+
+// JSON mode without a schema tells the model nothing that the client has not, and
+// leaves it its white space.
+func TestJSONModeLeavesTheModelAlone(t *testing.T) {
+	v := loadVocab(t)
+	var mu sync.Mutex
+	var read string
+	const answer = "{\n  \"a\": [1, 2]}"
+	spelt := v.Encode(answer)
+	_, url := start(t, setup{next: func(history []int32, logits []float32) {
+		var b strings.Builder
+		for _, id := range history {
+			b.WriteString(v.Piece(id))
+		}
+		prompt, written, _ := strings.Cut(b.String(), "assistant\n")
+		mu.Lock()
+		read = prompt + "assistant\n"
+		mu.Unlock()
+		if n := len(v.Encode(written)); n < len(spelt) && strings.HasPrefix(answer, written) {
+			logits[spelt[n]] = 50
+		} else {
+			logits[v.EOG()[0]] = 50
+		}
+	}})
+	const free = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+	const always = "<|im_start|>system\nAnswer with JSON"
+	for _, test := range []struct{ path, body, prompt, text string }{
+		{"/v1/chat/completions", `"response_format": {"type": "json_object"}`, free, answer},
+		{"/v1/chat/completions", `"structured_outputs": {"json_object": true}`, free, answer},
+		{"/v1/chat/completions", `"response_format": {"type": "json_object"}, "prompt_schema": "always"`, always, answer},
+		{"/api/chat", `"stream": false, "format": "json"`, free, answer},
+		{"/generate_json", `"stream": false`, free, answer},
+		{"/generate_json", `"constrained_decoding": false`, always, answer},
+	} {
+		limits := `"temperature": 0, "max_tokens": 40`
+		if test.path == "/api/chat" {
+			limits = `"model": "tiny", "options": {"temperature": 0}`
+		}
+		status, _, got := post(t, url+test.path, `{`+limits+`, "messages": [{"role": "user", "content": "Hi"}], `+test.body+`}`)
+		text, _ := cmp.Or(got["text"], at(got, "message", "content"), at(got, "choices", 0, "message", "content")).(string)
+		mu.Lock()
+		if status != 200 || !strings.HasPrefix(read, test.prompt) || text != test.text {
+			t.Errorf("%s %s: %d, the model read %q and wrote %q: %v", test.path, test.body, status, read, text, got["error"])
 		}
 		mu.Unlock()
 	}

@@ -121,7 +121,13 @@ func (m *served) grammarRule(c constraintFields) (*rule, error) {
 }
 
 func (c *constraintFields) options() schema.Options {
-	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
+	space := c.Whitespace
+	if c.Kind == "json" && !c.whitespaceGiven {
+		// Where the keys are the model's own as well, a small one loses its
+		// thread without the spaces that it is used to.
+		space = schema.Flexible(0)
+	}
+	return schema.Options{Order: c.Order, Whitespace: space, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
 }
 
 // A fieldError says in which field of the request the schema stands that an

@@ -212,7 +212,10 @@ func (m *served) toolRule(set *toolSet, format *rule) (*rule, error) {
 		return nil, &requestError{Param: "tools", Code: "two_constraints", Message: "tools and structural tags exclude each other"}
 	}
 	if format != nil && (format.part != nil || m.upstream != nil) && !r.must {
-		r.format, r.instruction = format, format.instruction
+		r.format = format
+		if format.kind != "json" || m.upstream != nil {
+			r.instruction = format.instruction
+		}
 	}
 	r.check = func(msg *message) error { return checkCalls(tools, msg) }
 	return r, nil
