@@ -24,8 +24,7 @@ func TestIdlePromptsArePutAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			idle, third := 0, false
-			var e *Engine
-			e = newHooked(t, scripted.Options{}, Config{Parallel: 2, CheckpointBytes: c.bytes},
+			e := newHooked(t, scripted.Options{}, Config{Parallel: 2, CheckpointBytes: c.bytes},
 				hookedContext{batch: func(ctx backend.Context, b *backend.Batch) {
 					if !third {
 						return

@@ -32,6 +32,7 @@ type LoadOptions struct {
 	// on the goroutine that loads.
 	Progress func(done float64)
 
+	//lint:ignore U1000 without the tag llama nothing is loaded
 	noCopies bool // of weights, in the forms that some kernels like
 }
 
@@ -93,6 +94,7 @@ type Trial struct {
 	// long by the clock. 0: a minute, and more for large files.
 	CPU time.Duration
 
+	//lint:ignore U1000 without the tag llama nothing is tried
 	ran *int // counts processes, for tests
 }
 
