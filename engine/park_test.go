@@ -59,6 +59,22 @@ func TestIdlePromptsArePutAside(t *testing.T) {
 	}
 }
 
+// Who begins like somebody else, and then says something different, does not take
+// from them what was put aside.
+func TestPutAsideForOthers(t *testing.T) {
+	e := newEngine(t, scripted.Random(1), scripted.Options{}, Config{Parallel: 2})
+	first := words(1, 400)
+	answer(t, e, Request{Prompt: first, MaxTokens: 5})
+	answer(t, e, Request{Prompt: words(2, 100), MaxTokens: 5})
+	r, _ := answer(t, e, Request{Prompt: joined(first[:100], words(3, 50)), MaxTokens: 5})
+	if r.CachedTokens != 100 {
+		t.Errorf("%d tokens of what both have are cached", r.CachedTokens)
+	}
+	if r, _ = answer(t, e, Request{Prompt: first, MaxTokens: 5}); r.CachedTokens != 399 {
+		t.Errorf("%d tokens of the first are left", r.CachedTokens)
+	}
+}
+
 // A conversation that is put aside and taken up again many times takes no more
 // memory than once.
 func TestPutAsideOnce(t *testing.T) {

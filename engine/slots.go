@@ -62,7 +62,8 @@ func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
 	from, at := fromSlot, common
 	var state []byte
 	var held []int32 // by the state: all of prompt[:at], and perhaps more
-	if x, n := s.kept.longest(prompt[:len(prompt)-1]); n > at {
+	x, n := s.kept.longest(prompt[:len(prompt)-1])
+	if n > at {
 		from, at, state, held = fromCheckpoint, n, x.state, x.tokens
 	}
 	if read != nil && read.tokens > at {
@@ -97,6 +98,9 @@ func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
 			read.refused = err
 		}
 		s.cut(target, at)
+		if s.rewinds && from == fromCheckpoint && err == nil && goesOn(len(held), at) {
+			s.kept.forget(x) // it is in the cells again
+		}
 	}
 	s.park(target, len(prompt))
 	return target, from
@@ -126,11 +130,8 @@ func (s *slots) restore(x *slot, tokens []int32, state []byte) error {
 	}
 	if err == nil {
 		x.tokens = append(x.tokens[:0], tokens...)
-		switch c, n := s.kept.longest(tokens); {
-		case !s.rewinds && s.kept.wants(tokens): // it is from disk
+		if !s.rewinds && s.kept.wants(tokens) { // it is from disk
 			s.kept.put(tokens, state)
-		case s.rewinds && c != nil && n == len(c.tokens): // it is in the cells again
-			s.kept.forget(c)
 		}
 		return nil
 	}
@@ -176,7 +177,7 @@ func (s *slots) longest(prompt []int32) (best *slot, common int) {
 // when hardly anything else is in it, as when a conversation goes on; else an
 // empty one, or the one that was not used for longest.
 func (s *slots) choose(best *slot, common int) *slot {
-	if best != nil && !best.busy && len(best.tokens)-common <= common/2 {
+	if best != nil && !best.busy && goesOn(len(best.tokens), common) {
 		return best
 	}
 	var target *slot
@@ -187,6 +188,10 @@ func (s *slots) choose(best *slot, common int) *slot {
 	}
 	return target
 }
+
+// goesOn reports whether a prompt with so many of the tokens in common is likely
+// to be the same conversation, so that nobody will want the others again.
+func goesOn(tokens, common int) bool { return tokens-common <= common/2 }
 
 // givesUpBefore reports whether a is to be given up rather than b: an empty
 // slot first, the one with the prefix last, the one unused for longest
