@@ -30,7 +30,7 @@ import (
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
-	< vocab, regular, schema/number, schema/typescript, schema/goschema;
+	< vocab, regular, schema/number, convert/typescript, convert/goschema;
 
 	vocab < decoder < decoder/sampling, decoder/walk;
 	github.com/klauspost/cpuid/v2 < decoder/sampling, bench/overhead;
@@ -72,7 +72,7 @@ const architecture = `
 	golang.org/x/text
 	< engine;
 
-	engine, embedding, asking, agent, agent/files, agent/signals, agent/outcomes, schema/typescript, models, backend/llama, backend/scripted < server;
+	engine, embedding, asking, agent, agent/files, agent/signals, agent/outcomes, convert/typescript, models, backend/llama, backend/scripted < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons, backend/llama < models/train;

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"stencil/convert/goschema"
+	"stencil/convert/typescript"
 	"stencil/schema"
-	"stencil/schema/goschema"
-	"stencil/schema/typescript"
 )
 
 // ownCorpus is a small corpus that is always there.
@@ -113,7 +113,7 @@ func TestPydantic(t *testing.T) {
 
 // TestTypeScriptSchemas compiles what the converter makes of its own test data.
 func TestTypeScriptSchemas(t *testing.T) {
-	files, err := filepath.Glob("../schema/typescript/testdata/*.ts")
+	files, err := filepath.Glob("../convert/typescript/testdata/*.ts")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no declarations", err)
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/bench"
+	"stencil/convert/typescript"
 	"stencil/decoder"
 	"stencil/decoder/walk"
 	"stencil/schema"
-	"stencil/schema/typescript"
 	"stencil/vocab"
 )
 
