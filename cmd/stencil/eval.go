@@ -43,7 +43,8 @@ With --arm, several servers that speak OpenAI's /v1/chat/completions, or one in
 several ways, are asked the same cases in turn at temperature 0, out of
 CASES.jsonl or of --sets of texts that people labelled ("stencil eval sets" lists
 them). The members of an arm's object are fields of its requests, except for
-"mode", how a document or calls are asked for, and "ask", how the prompt does:
+"mode", how a document or calls are asked for, "ask", how the prompt describes
+the document, and "place", where in the prompt:
 
   constrained  response_format json_schema (json_object in sets that have no
                schema), tool_choice required; the mode of arms that don't say
@@ -53,7 +54,9 @@ them). The members of an arm's object are fields of its requests, except for
   tools        tool_choice required, documents as the arguments of a tool
   tools-auto   the same with tool_choice auto
 
-  "ask": "nothing", "schema" (default in modes free and json) or "template"
+  "ask": "nothing", "schema" (default in modes free and json), "template",
+  "typescript" or "keys"; "place": "system" (after the system text, the default),
+  "before" (that), "user" (after the last message) or "before-user"
 
 The report has the shares of fields that are right, F1 over the fields that hold
 something, given values that stand in the text, answers that are right and valid,

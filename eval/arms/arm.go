@@ -33,19 +33,35 @@ type Ask string
 
 // The ways of asking.
 const (
-	AskNothing  Ask = "nothing"  // the case's own words must do
-	AskSchema   Ask = "schema"   // the JSON Schema, in the words that stencil's prompt_schema uses
-	AskTemplate Ask = "template" // an object with blanks
+	AskNothing  Ask = "nothing"    // the case's own words must do
+	AskSchema   Ask = "schema"     // the JSON Schema, in the words that stencil's prompt_schema uses
+	AskTemplate Ask = "template"   // an object with blanks
+	AskType     Ask = "typescript" // a type of TypeScript
+	AskKeys     Ask = "keys"       // the names of the properties
 )
 
-var asks = []Ask{AskNothing, AskSchema, AskTemplate}
+var asks = []Ask{AskNothing, AskSchema, AskTemplate, AskType, AskKeys}
+
+// A Place is where the prompt says it.
+type Place string
+
+// The places.
+const (
+	PlaceAfter      Place = "system"      // after the system text
+	PlaceBefore     Place = "before"      // before it
+	PlaceUser       Place = "user"        // after the last message
+	PlaceBeforeUser Place = "before-user" // before it
+)
+
+var places = []Place{PlaceAfter, PlaceBefore, PlaceUser, PlaceBeforeUser}
 
 // An Arm is a server, and a way of asking it.
 type Arm struct {
-	Name string
-	URL  string // without /v1
-	Mode Mode
-	Ask  Ask // "": nothing where the request has the schema, else the schema
+	Name  string
+	URL   string // without /v1
+	Mode  Mode
+	Ask   Ask   // "": nothing where the request has the schema, else the schema
+	Place Place // "": after the system text
 	// Body are further fields of the request, which go before those that it has
 	// otherwise. A model stands there too.
 	Body map[string]json.RawMessage
@@ -73,7 +89,7 @@ func Parse(text string) (Arm, error) {
 	if _, err := d.Token(); err != io.EOF || a.Body == nil {
 		return Arm{}, fmt.Errorf("arms: %s: the fields of the request must be one object", name)
 	}
-	err := errors.Join(take(a.Body, "mode", &a.Mode, Modes), take(a.Body, "ask", &a.Ask, asks))
+	err := errors.Join(take(a.Body, "mode", &a.Mode, Modes), take(a.Body, "ask", &a.Ask, asks), take(a.Body, "place", &a.Place, places))
 	for _, own := range []string{"messages", "stream", "n"} {
 		if a.Body[own] != nil {
 			err = errors.Join(err, fmt.Errorf("%q can't be set", own))
@@ -105,8 +121,8 @@ func (a *Arm) Check(c *sets.Case) error {
 	switch {
 	case len(c.Tools) > 0 && a.Mode == JSON:
 		return fmt.Errorf("arms: %s: mode json can't ask for the calls of %s; constrained, free, tools and tools-auto can", a.Name, c.Set)
-	case len(c.Tools) > 0 && a.Ask == AskTemplate:
-		return fmt.Errorf("arms: %s: calls of %s have no template", a.Name, c.Set)
+	case len(c.Tools) > 0 && slices.Contains([]Ask{AskTemplate, AskType, AskKeys}, a.Ask):
+		return fmt.Errorf("arms: %s: calls of %s can't be asked for by %s", a.Name, c.Set, a.Ask)
 	case len(c.Tools) == 0 && c.Schema == nil && (a.Mode == Tools || a.Mode == ToolsAuto):
 		return fmt.Errorf("arms: %s: mode %s needs a schema, which %s has not; constrained, free and json don't", a.Name, a.Mode, c.Set)
 	}
@@ -153,7 +169,7 @@ func (a *Arm) body(c *sets.Case) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m["messages"] = withSystem(c.Messages, instruction)
+	m["messages"] = a.Place.put(c.Messages, instruction)
 	for name, v := range a.Body {
 		m[name] = v
 	}
@@ -179,12 +195,18 @@ func instruct(c *sets.Case, ask Ask) (string, error) {
 		}
 		return "These functions can be called:\n" + string(text) +
 			"\nAnswer with a JSON array of the calls that the request needs, each {\"name\": …, \"arguments\": {…}}, and nothing else.", nil
-	case ask == AskTemplate:
-		text, err := blanks(c.Schema)
+	case ask != AskSchema:
+		list, err := properties(c.Schema)
 		if err != nil {
 			return "", fmt.Errorf("arms: %s %s: %w", c.Set, c.ID, err)
 		}
-		return "Answer with JSON of this form, and nothing else:\n" + text, nil
+		switch ask {
+		case AskType:
+			return "Answer with JSON of this TypeScript type, and nothing else:\n" + written(list, "; ", property.typeScript), nil
+		case AskKeys:
+			return "Answer with a JSON object, and nothing else. Its keys: " + named(list) + ".", nil
+		}
+		return "Answer with JSON of this form, and nothing else:\n" + written(list, ", ", property.blank), nil
 	}
 	var schema bytes.Buffer
 	if err := json.Compact(&schema, c.Schema); err != nil {
@@ -193,63 +215,124 @@ func instruct(c *sets.Case, ask Ask) (string, error) {
 	return "Answer with JSON that fits this JSON Schema, and nothing else:\n" + schema.String(), nil
 }
 
-// blanks is an object with a blank for each property of the schema, in its
-// order.
-func blanks(schema json.RawMessage) (string, error) {
+// A property is one of the schemas that sets have.
+type property struct {
+	Name string
+	Type any   `json:"type"`
+	Enum []any `json:"enum"`
+}
+
+func (p property) nullable() bool {
+	list, ok := p.Type.([]any)
+	return ok && slices.Contains(list, any("null"))
+}
+
+func (p property) blank() string {
+	value := `"…"`
+	switch {
+	case p.nullable():
+		value = `"… or null"`
+	case p.Type == "number", p.Type == "integer":
+		value = "0"
+	case p.Type == "boolean":
+		value = "false"
+	case p.Type == "array":
+		value = "[]"
+	case p.Type == "object":
+		value = "{}"
+	}
+	return fmt.Sprintf("%q: %s", p.Name, value)
+}
+
+func (p property) typeScript() string {
+	value := "string"
+	switch {
+	case p.Enum != nil:
+		var all []string
+		for _, v := range p.Enum {
+			text, _ := json.Marshal(v) // was read from JSON
+			all = append(all, string(text))
+		}
+		value = strings.Join(all, " | ")
+	case p.Type == "number", p.Type == "integer":
+		value = "number"
+	case p.Type == "boolean":
+		value = "boolean"
+	case p.Type == "array":
+		value = "unknown[]"
+	case p.Type == "object":
+		value = "object"
+	}
+	if p.nullable() {
+		value += " | null"
+	}
+	return p.Name + ": " + value
+}
+
+func written(list []property, between string, each func(property) string) string {
+	var all []string
+	for _, p := range list {
+		all = append(all, each(p))
+	}
+	return "{" + strings.Join(all, between) + "}"
+}
+
+func named(list []property) string {
+	var all []string
+	for _, p := range list {
+		name := fmt.Sprintf("%q", p.Name)
+		if p.nullable() {
+			name += " (or null)"
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// properties are those of a schema, in its order.
+func properties(schema json.RawMessage) (out []property, err error) {
 	var s struct {
 		Properties json.RawMessage `json:"properties"`
 	}
+	none := errors.New("a schema without properties can only be asked for as it is")
 	if err := json.Unmarshal(schema, &s); err != nil || len(s.Properties) == 0 {
-		return "", errors.New("a template needs a schema with properties")
+		return nil, none
 	}
 	d := json.NewDecoder(bytes.NewReader(s.Properties))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return "", errors.New("a template needs a schema with properties")
+		return nil, none
 	}
-	var b strings.Builder
-	b.WriteString("{")
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		var p struct {
-			Type any   `json:"type"`
-			Enum []any `json:"enum"`
-		}
+		p := property{Name: name.(string)}
 		if err := d.Decode(&p); err != nil {
-			return "", err
+			return nil, err
 		}
-		blank := `"…"`
-		if list, ok := p.Type.([]any); ok && slices.Contains(list, any("null")) {
-			blank = `"… or null"`
-		}
-		switch p.Type {
-		case "number", "integer":
-			blank = "0"
-		case "boolean":
-			blank = "false"
-		case "array":
-			blank = "[]"
-		case "object":
-			blank = "{}"
-		}
-		if b.Len() > 1 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q: %s", name, blank)
+		out = append(out, p)
 	}
-	return b.String() + "}", nil
+	return out, nil
 }
 
-// withSystem appends an instruction to the system text of a conversation.
-func withSystem(list []sets.Message, instruction string) []sets.Message {
-	if instruction == "" {
+// put adds an instruction to a conversation.
+func (p Place) put(list []sets.Message, instruction string) []sets.Message {
+	if instruction == "" || len(list) == 0 {
 		return list
 	}
-	if len(list) > 0 && list[0].Role == "system" {
-		first := sets.Message{Role: "system", Content: list[0].Content + "\n\n" + instruction}
-		return append([]sets.Message{first}, list[1:]...)
+	list = slices.Clone(list)
+	at := &list[len(list)-1].Content
+	if p == PlaceAfter || p == PlaceBefore || p == "" {
+		if list[0].Role != "system" {
+			return append([]sets.Message{{Role: "system", Content: instruction}}, list...)
+		}
+		at = &list[0].Content
 	}
-	return append([]sets.Message{{Role: "system", Content: instruction}}, list...)
+	if p == PlaceBefore || p == PlaceBeforeUser {
+		*at = instruction + "\n\n" + *at
+	} else {
+		*at += "\n\n" + instruction
+	}
+	return list
 }

@@ -61,6 +61,8 @@ func TestBody(t *testing.T) {
 	}{
 		{Constrained, "", &document, []string{`"content":"S"`, `"json_schema":{"name":"answer","schema":{"type"`, `"strict":true`, `"max_tokens":9`, `"temperature":0`}, []string{"fits this", "tools"}},
 		{Constrained, AskTemplate, &document, []string{`S\n\nAnswer with JSON of this form, and nothing else:\n{\"b\": \"…\", \"a\": \"… or null\", \"n\": 0}`, "json_schema"}, nil},
+		{Constrained, AskType, &document, []string{`nothing else:\n{b: string; a: string | null; n: number}`}, nil},
+		{Constrained, AskKeys, &document, []string{`Its keys: \"b\", \"a\" (or null), \"n\".`}, nil},
 		{Free, "", &document, []string{`S\n\nAnswer with JSON that fits this JSON Schema, and nothing else:\n{\"type\":\"object\"`}, []string{"response_format", "tools"}},
 		{Free, AskNothing, &document, []string{`"content":"S"`}, []string{"fits this", "response_format"}},
 		{JSON, "", &document, []string{"fits this", `"response_format":{"type":"json_object"}`}, nil},
@@ -97,6 +99,22 @@ func TestBody(t *testing.T) {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s %s: %s is in %s", c.mode, c.ask, bad, text)
 			}
+		}
+	}
+	for place, want := range map[Place]string{
+		PlaceAfter: `{"content":"S\n\nI","role":"system"},{"content":"P"`, PlaceBefore: `{"content":"I\n\nS","role":"system"},{"content":"P"`,
+		PlaceUser: `{"content":"S","role":"system"},{"content":"P\n\nI"`, PlaceBeforeUser: `{"content":"S","role":"system"},{"content":"I\n\nP"`,
+	} {
+		text, err := json.Marshal(place.put(document.Messages, "I"))
+		var list []map[string]string
+		if err == nil {
+			err = json.Unmarshal(text, &list)
+		}
+		if text, _ = json.Marshal(list); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s %v", place, text, err)
+		}
+		if alone := place.put(open.Messages, "I"); place == PlaceBefore && (len(alone) != 2 || alone[0].Role != "system") {
+			t.Errorf("%v", alone)
 		}
 	}
 	// Fields of the arm go before those of the case; the case is left as it is.

@@ -97,6 +97,21 @@ func TestBuilders(t *testing.T) {
 	if _, err := buildNews(news, [][]byte{[]byte(`"5","a","b"`)}); err == nil {
 		t.Error("a fifth section")
 	}
+	csv := `mr,ref
+"name[Sun], area[city centre], familyFriendly[no], eatType[pub]","A pub in the city."
+"name[Sun], area[city centre], familyFriendly[no], eatType[pub]","The Sun, in the city-centre, is not for children."
+"name[Sun], area[city centre], familyFriendly[no], eatType[pub]","Sun: city centre."
+`
+	list, err = buildRestaurants(restaurants, [][]byte{[]byte(csv)})
+	if err != nil || len(list) != 1 || list[0].ID != "3" {
+		t.Fatal(list, err) // the second, which has all words
+	}
+	if got := list[0].judge.judge(answer(`{"name": "Sun", "area": "City centre", "familyFriendly": "no", "near": "X"}`)); got != (Score{Fields: 7, Right: 6, Wanted: 3, Given: 4, Hits: 3}) {
+		t.Errorf("%+v", got)
+	}
+	if _, err := buildRestaurants(restaurants, [][]byte{[]byte("mr,ref\nname,x\n")}); err == nil {
+		t.Error("a fact without a value")
+	}
 	list, err = buildSums(sums, [][]byte{[]byte(`{"question": "How many?", "answer": "6 * 200 = <<6*200=1200>>1200\n#### 1,200"}`)})
 	if err != nil || list[0].judge.judge(answer(`{"reasoning": "6 times 200", "answer": 1200}`)).Right != 1 {
 		t.Error(err)
