@@ -22,12 +22,12 @@ func TestFields(t *testing.T) {
 		{`{"company": "Acme", "total": "RM 9.00", "date": "12 eggs"}`, Score{Fields: 3, Wanted: 2, Given: 3, Checked: 3, Standing: 2}},
 		// What is left out, null or made of blanks is nothing.
 		{`{"company": null, "total": " - "}`, Score{Fields: 3, Right: 1, Wanted: 2}},
-		{`{"Company": "book ta k sdn bhd"}`, Score{Fields: 3, Right: 1, Wanted: 2}},
-		// Without an object nothing is right, not even what should be nothing.
+		// Without an object that has one of the keys nothing is right, not even what should be nothing.
 		{``, Score{Fields: 3, Wanted: 2}},
 		{`[]`, Score{Fields: 3, Wanted: 2}},
 		{`null`, Score{Fields: 3, Wanted: 2}},
-		{`{}`, Score{Fields: 3, Right: 1, Wanted: 2}},
+		{`{}`, Score{Fields: 3, Wanted: 2}},
+		{`{"Company": "book ta k sdn bhd"}`, Score{Fields: 3, Wanted: 2}},
 	} {
 		if got := f.judge(Answer{Document: json.RawMessage(c.document)}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.document, got, c.want)

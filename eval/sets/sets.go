@@ -30,7 +30,7 @@ type Set struct {
 
 // All lists the sets.
 func All() []*Set {
-	return []*Set{receipts, requests, restaurants, news, sums, bfcl("simple", "simple_python", 400), bfcl("multiple", "multiple", 200), bfcl("parallel", "parallel", 200), jsonMode, libraries}
+	return []*Set{receipts, requests, receiptsUnnamed, requestsUnnamed, restaurants, news, sums, bfcl("simple", "simple_python", 400), bfcl("multiple", "multiple", 200), bfcl("parallel", "parallel", 200), jsonMode, libraries}
 }
 
 // Named returns the set of a name.

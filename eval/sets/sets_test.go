@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,13 @@ func TestOwnData(t *testing.T) {
 	}
 	if got := list[0].Judge(answer(`{"genre": "jazz", "artist": null}`)); got != (Score{true, 2, 2, 1, 1, 1, 1, 1}) || !got.Exact() {
 		t.Errorf("%+v", got)
+	}
+	if got := list[0].Judge(answer(`{"type": "object", "properties": {"genre": "jazz"}}`)); got.Right != 0 || got.Valid {
+		t.Errorf("a copy of the schema: %+v", got)
+	}
+	bare, err := requestsUnnamed.Cases(in)
+	if err != nil || len(bare) != 1 || strings.Contains(bare[0].Messages[0].Content, "genre") || !bytes.Equal(bare[0].Schema, list[0].Schema) {
+		t.Errorf("%v %v", bare, err)
 	}
 	for name, text := range map[string]string{
 		"line 1: want has no total":   `{"id": "a", "text": "x", "want": {"company": "", "date": "", "address": ""}}`,

@@ -13,10 +13,36 @@ import (
 
 const ownData = "a file of yours: a JSON object a line, "
 
+const (
+	receiptData = ownData + `{"id", "text", "want": {"company", "date", "address", "total"}}, out of zzzDavid/ICDAR-2019-SROIE`
+	requestData = ownData + `{"id", "intent", "text", "slots": […], "want": {slot: text or null}}, out of sonos/nlu-benchmark`
+)
+
 var receipts = &Set{
 	Name: "receipts", About: "company, date, address and total of scanned receipts (ICDAR 2019, SROIE)",
-	Files: []File{{Name: "receipts.jsonl", Source: ownData + `{"id", "text", "want": {"company", "date", "address", "total"}}, out of zzzDavid/ICDAR-2019-SROIE`}},
-	build: buildReceipts,
+	Files: []File{{Name: "receipts.jsonl", Source: receiptData}}, build: buildReceipts,
+}
+
+// unnamed asks for the same without naming the fields: what they are stands in
+// the schema alone, as when a program derives it from a type.
+var receiptsUnnamed = &Set{
+	Name: "receipts-unnamed", About: "the receipts, the fields named by the schema alone",
+	Files: receipts.Files, build: unnamed(buildReceipts, "You read shop receipts. Extract the data, as it is written on the receipt."),
+}
+
+var requestsUnnamed = &Set{
+	Name: "requests-unnamed", About: "the requests, the slots named by the schema alone",
+	Files: requests.Files, build: unnamed(buildRequests, "You read what people say to a voice assistant. Extract the data of the next request, as it is worded there."),
+}
+
+func unnamed(build func(*Set, [][]byte) ([]Case, error), system string) func(*Set, [][]byte) ([]Case, error) {
+	return func(set *Set, texts [][]byte) ([]Case, error) {
+		list, err := build(set, texts)
+		for i := range list {
+			list[i].Messages[0].Content = system
+		}
+		return list, err
+	}
 }
 
 func buildReceipts(_ *Set, texts [][]byte) (out []Case, err error) {
@@ -52,8 +78,7 @@ type labelled struct {
 
 var requests = &Set{
 	Name: "requests", About: "slots of spoken requests, most of them null (7 intents of the 2017 NLU benchmark)",
-	Files: []File{{Name: "requests.jsonl", Source: ownData + `{"id", "intent", "text", "slots": […], "want": {slot: text or null}}, out of sonos/nlu-benchmark`}},
-	build: buildRequests,
+	Files: []File{{Name: "requests.jsonl", Source: requestData}}, build: buildRequests,
 }
 
 func buildRequests(_ *Set, texts [][]byte) (out []Case, err error) {
