@@ -15,6 +15,10 @@ LLAMA ?= prebuilt
 TOOL   = $(GO) run ./internal/llamacpp -llama $(LLAMA)
 WITH   = $(TOOL) run
 
+# Runs go test -json and reports what was skipped. Where CI=true, most reasons for
+# skipping are failures.
+SKIPS  = $(GO) run ./internal/skips
+
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 RELEASE  = -X main.release=$(VERSION)
 
@@ -35,9 +39,9 @@ build: need ## build bin/stencil (LLAMA=prebuilt, source or system)
 test: need ## run every test that needs no GPU
 	@if [ "$$CI" = true ]; then $(GO) run ./internal/fetchmodels SmolLM2 Qwen; fi
 	$(GO) vet ./...
-	$(GO) test -timeout 20m ./...
+	$(SKIPS) $(GO) test -json -timeout 20m ./...
 	@echo 'go test -tags llama ./...'
-	@$(WITH) $(GO) test -timeout 20m ./...
+	@$(WITH) $(SKIPS) $(GO) test -json -timeout 20m ./...
 	@scripts/nodetests
 	@$(MAKE) --no-print-directory amx
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -26,24 +27,21 @@ import (
 // A chain a < b < c is a < b; b < c. NONE stands for nothing. Paths are
 // relative to the module. The standard library is always allowed. Packages of
 // other modules are named with their path, which covers what is below it, and
-// are allowed only where they are named: not in turn.
+// are allowed only where they are named: not in turn. What is written here and
+// not imported is an error too, so that nothing is allowed in advance.
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
 	< vocab, regular, schema/number, convert/typescript, convert/goschema;
 
-	vocab < decoder < decoder/sampling, decoder/walk;
+	vocab < decoder < decoder/walk;
+	vocab < decoder/sampling;
 	github.com/klauspost/cpuid/v2 < decoder/sampling, bench/overhead;
 	regular, decoder, schema/number < schema;
 	regular, decoder < gbnf;
 	schema < repair;
 
 	NONE < chat/jinja < chat;
-
-	# Data for tests; nothing but tests imports it.
-	github.com/ulikunitz/xz < internal/shared;
-	NONE < internal/realmodels;
-	internal/realmodels, models < internal/fetchmodels;
 
 	# Models.
 	vocab < backend;
@@ -57,8 +55,8 @@ const architecture = `
 	< backend/llama/internal/capi;
 	backend/llama/internal/capi < backend/llama, backend/llama/internal/reference;
 
-	# Fetches and builds llama.cpp for the Makefile.
-	NONE < internal/llamacpp;
+	# Fetches and builds llama.cpp for the Makefile; counts what tests skip.
+	NONE < internal/llamacpp, internal/skips;
 
 	# What callers build on answers.
 	repair < agent, agent/signals;
@@ -67,31 +65,67 @@ const architecture = `
 
 	# What puts them together.
 	NONE < engine/promptcache;
-	backend, decoder/sampling, decoder/walk, schema, gbnf, chat, engine/promptcache < engine;
+	backend, decoder/sampling, schema, gbnf, chat, engine/promptcache < engine;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	golang.org/x/text
 	< engine;
 
-	engine, embedding, asking, agent, agent/files, agent/signals, agent/outcomes, convert/typescript, models, backend/llama, backend/scripted < server;
+	decoder/walk, engine, embedding, asking, agent, agent/signals, agent/outcomes < server;
 	github.com/gin-gonic/gin < server;
 
-	engine, models, models/lessons, backend/llama < models/train;
+	engine, models, models/lessons < models/train;
 
-	NONE < bench/interval;
-	NONE < bench/servers;
-	server, bench/interval < bench/overhead;
-	gonum.org/v1/plot < bench/overhead;
-	server < bench;
+	decoder/walk, schema < bench;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
 	github.com/ulikunitz/xz, golang.org/x/sys
 	< bench;
+	NONE < bench/interval;
+	NONE < bench/servers;
+	engine, backend/llama, bench/interval < bench/overhead;
+	gonum.org/v1/plot < bench/overhead;
 
 	NONE < eval < eval/sets < eval/arms;
 	github.com/santhosh-tekuri/jsonschema/v6 < eval/sets;
-	server, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
+	server, convert/typescript, models, backend/llama, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
 	github.com/rivo/uniseg, golang.org/x/term
 	< cmd/stencil;
+
+	# Data for tests; no package but internal/fetchmodels imports it.
+	github.com/ulikunitz/xz < internal/shared;
+	NONE < internal/realmodels;
+	internal/realmodels, models < internal/fetchmodels;
+`
+
+// testImports says, in the same notation, what the test files of a package may
+// import beside what the package itself may. Nothing follows in turn.
+const testImports = `
+	internal/shared
+	< vocab, regular, schema/number, gbnf, repair, agent, backend/llama, bench, server, cmd/stencil;
+	internal/realmodels < models, backend/llama, server;
+
+	# Judges that share no code with what they judge.
+	github.com/santhosh-tekuri/jsonschema/v6 < agent, server;
+	github.com/kaptinlin/jsonrepair, engine < repair;
+
+	# Models, where the packages know only the interface.
+	backend < bench;
+	backend/scripted < embedding, engine, bench, server, server/clients;
+	models < backend/llama, embedding, engine, bench, server, server/clients;
+	backend/llama < bench, server, models/train;
+
+	decoder/walk < gbnf;
+	bench < engine;
+	backend/llama/internal/reference, bench/interval, engine < backend/llama;
+	convert/typescript, convert/goschema, gbnf, bench/overhead < bench;
+	bench, agent/files < server;
+	golang.org/x/sys < cmd/stencil;
+
+	# The clients of others against the server.
+	vocab, engine, embedding, server,
+	github.com/anthropics/anthropic-sdk-go, github.com/openai/openai-go/v3,
+	github.com/ollama/ollama/api, github.com/tmc/langchaingo
+	< server/clients;
 `
 
 // cgoHome is the only place for C.
@@ -100,7 +134,7 @@ const cgoHome = "backend/llama"
 // rules holds, for each package, what it may import.
 type rules map[string]map[string]bool
 
-// parseRules reads the notation described at architecture.
+// parseRules reads the notation described at architecture, and adds nothing.
 func parseRules(text string) (rules, error) {
 	var clean strings.Builder
 	for line := range strings.Lines(text) {
@@ -140,11 +174,21 @@ func parseRules(text string) (rules, error) {
 			}
 		}
 	}
-	return r, r.close()
+	return r, nil
 }
 
-// close adds what follows in turn, and reports cycles and unknown names.
-func (r rules) close() error {
+// close returns r with what follows in turn, and reports cycles and unknown
+// names.
+func (r rules) close() (rules, error) {
+	closed := rules{}
+	for name, from := range r {
+		closed[name] = maps.Clone(from)
+	}
+	return closed, closed.follow()
+}
+
+// follow adds what follows in turn.
+func (r rules) follow() error {
 	state := map[string]int{} // 1: being visited, 2: done
 	var visit func(string) error
 	visit = func(name string) error {
@@ -188,13 +232,18 @@ func external(name string) bool {
 	return strings.Contains(first, ".")
 }
 
+// standard tells whether an import is the standard library's.
+func standard(imported string) bool {
+	return !strings.HasPrefix(imported, "stencil/") && !external(imported)
+}
+
 // allows tells whether package pkg may import the path.
 func (r rules) allows(pkg, imported string) bool {
 	if own, ok := strings.CutPrefix(imported, "stencil/"); ok {
 		return r[pkg][own]
 	}
-	if !external(imported) {
-		return true // standard library
+	if standard(imported) {
+		return true
 	}
 	for p := imported; p != "."; p = path.Dir(p) {
 		if r[pkg][p] {
@@ -212,11 +261,25 @@ type source struct {
 	test bool
 }
 
-// sources parses every Go file of the module, whatever its build tags, and
-// lists the C files.
-func sources(t *testing.T) (all []source, c []string, set *token.FileSet) {
+// A module is what its folder holds.
+type module struct {
+	all []source // every Go file, whatever its build tags
+	c   []string // the paths of C files
+	set *token.FileSet
+}
+
+// sources reads the module, once for all tests.
+func sources(t *testing.T) module {
 	t.Helper()
-	set = token.NewFileSet()
+	m, err := readModule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var readModule = sync.OnceValues(func() (module, error) {
+	m := module{set: token.NewFileSet()}
 	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -231,60 +294,127 @@ func sources(t *testing.T) (all []source, c []string, set *token.FileSet) {
 		}
 		switch path.Ext(name) {
 		case ".c", ".cc", ".cpp", ".h", ".hpp", ".m", ".S": // .s is Go's own assembly where cgo is not used
-			c = append(c, slash)
+			m.c = append(m.c, slash)
 		case ".go":
-			f, err := parser.ParseFile(set, p, nil, parser.ParseComments|parser.SkipObjectResolution)
+			f, err := parser.ParseFile(m.set, p, nil, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				return err
 			}
-			all = append(all, source{path.Dir(slash), slash, f, strings.HasSuffix(name, "_test.go")})
+			m.all = append(m.all, source{path.Dir(slash), slash, f, strings.HasSuffix(name, "_test.go")})
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	return m, err
+})
+
+// unused returns the permissions of r, as they were written, that no import
+// makes use of.
+func (r rules) unused(imports rules) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		for _, from := range slices.Sorted(maps.Keys(r[name])) {
+			one := rules{name: {from: true}}
+			used := false
+			for imported := range imports[name] {
+				used = used || !standard(imported) && one.allows(name, imported)
+			}
+			if !used {
+				out = append(out, fmt.Sprintf("%s < %s", from, name))
+			}
+		}
 	}
-	return all, c, set
+	return out
+}
+
+// imports lists what the packages import: their own files, or their tests.
+func imports(all []source, tests bool) rules {
+	r := rules{}
+	for _, s := range all {
+		if s.test != tests {
+			continue
+		}
+		if r[s.dir] == nil {
+			r[s.dir] = map[string]bool{}
+		}
+		for _, i := range s.file.Imports {
+			if imported, _ := strconv.Unquote(i.Path.Value); imported != "C" {
+				r[s.dir][imported] = true
+			}
+		}
+	}
+	return r
 }
 
 func TestImports(t *testing.T) {
-	r, err := parseRules(architecture)
+	written, err := parseRules(architecture)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _, _ := sources(t)
-	seen := map[string]bool{}
-	for _, s := range all {
-		if s.test {
+	r, err := written.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sources(t).all
+	seen := imports(all, false)
+	for _, dir := range slices.Sorted(maps.Keys(seen)) {
+		if r[dir] == nil {
+			t.Errorf("package %s is not in the architecture", dir)
 			continue
 		}
-		if !seen[s.dir] && r[s.dir] == nil {
-			t.Errorf("package %s is not in the architecture", s.dir)
-		}
-		seen[s.dir] = true
-		for _, i := range s.file.Imports {
-			imported, _ := strconv.Unquote(i.Path.Value)
-			if r[s.dir] != nil && imported != "C" && !r.allows(s.dir, imported) {
-				t.Errorf("%s: %s may not import %s", s.path, s.dir, imported)
+		for _, imported := range slices.Sorted(maps.Keys(seen[dir])) {
+			if !r.allows(dir, imported) {
+				t.Errorf("%s may not import %s", dir, imported)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r)) {
-		if !seen[name] {
+		if seen[name] == nil {
 			t.Errorf("package %s of the architecture does not exist", name)
 		}
+	}
+	for _, permission := range written.unused(seen) {
+		t.Errorf("the architecture allows what is not imported: %s", permission)
+	}
+}
+
+func TestTestImports(t *testing.T) {
+	written, err := parseRules(architecture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := written.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra, err := parseRules(testImports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sources(t).all
+	seen := imports(all, true)
+	for _, dir := range slices.Sorted(maps.Keys(seen)) {
+		for _, imported := range slices.Sorted(maps.Keys(seen[dir])) {
+			itself := imported == "stencil/"+dir
+			if itself || r.allows(dir, imported) {
+				delete(seen[dir], imported) // needs no permission of its own
+			} else if !extra.allows(dir, imported) {
+				t.Errorf("tests of %s may not import %s", dir, imported)
+			}
+		}
+	}
+	for _, permission := range extra.unused(seen) {
+		t.Errorf("testImports allows what is not imported, or allowed anyway: %s", permission)
 	}
 }
 
 func TestCgoIsConfined(t *testing.T) {
-	all, c, _ := sources(t)
+	m := sources(t)
 	within := func(p string) bool { return p == cgoHome || strings.HasPrefix(p, cgoHome+"/") }
-	for _, p := range c {
+	for _, p := range m.c {
 		if !within(path.Dir(p)) {
 			t.Errorf("%s: C outside %s", p, cgoHome)
 		}
 	}
-	for _, s := range all {
+	for _, s := range m.all {
 		for _, i := range s.file.Imports {
 			if i.Path.Value == `"C"` && !within(s.dir) {
 				t.Errorf("%s: cgo outside %s", s.path, cgoHome)
@@ -294,7 +424,7 @@ func TestCgoIsConfined(t *testing.T) {
 }
 
 func TestPackageComments(t *testing.T) {
-	all, _, _ := sources(t)
+	all := sources(t).all
 	has := map[string]bool{}
 	for _, s := range all {
 		if s.dir == "." || !s.test {
@@ -309,13 +439,13 @@ func TestPackageComments(t *testing.T) {
 }
 
 func TestDocComments(t *testing.T) {
-	all, _, set := sources(t)
-	for _, s := range all {
+	m := sources(t)
+	for _, s := range m.all {
 		if s.test || s.file.Name.Name == "main" {
 			continue
 		}
 		for _, name := range undocumented(s.file) {
-			t.Errorf("%s: %s has no doc comment", set.Position(name.Pos()), name.Name)
+			t.Errorf("%s: %s has no doc comment", m.set.Position(name.Pos()), name.Name)
 		}
 	}
 }
@@ -381,11 +511,15 @@ func receiver(d *ast.FuncDecl) *ast.Ident {
 
 // TestRules checks the checker.
 func TestRules(t *testing.T) {
-	r, err := parseRules(`
+	written, err := parseRules(`
 		NONE < a, b; # two leaves
 		a < c < d;
 		b, example.com/x/v2 < c;
 	`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := written.close()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,9 +537,24 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s importing %s: %v", c.pkg, c.imported, got)
 		}
 	}
+	for _, c := range []struct {
+		imports rules
+		want    []string
+	}{
+		{rules{"c": {"stencil/a": true, "stencil/b": true, "example.com/x/v2/sub": true}, "d": {"stencil/c": true}}, nil},
+		// That c imports b, which it may by way of nothing else, leaves a < c unused.
+		{rules{"c": {"stencil/b": true, "example.com/x/v2": true, "fmt": true}, "d": {"stencil/a": true}}, []string{"a < c", "c < d"}},
+		{rules{}, []string{"a < c", "b < c", "example.com/x/v2 < c", "c < d"}},
+	} {
+		if got := written.unused(c.imports); !slices.Equal(got, c.want) {
+			t.Errorf("unused with %v: %v, want %v", c.imports, got, c.want)
+		}
+	}
 	for _, bad := range []string{"a;", "a < b", "NONE < a; a < b < a;", "a b < c;", "< c;"} {
-		if _, err := parseRules(bad); err == nil {
-			t.Errorf("%q was accepted", bad)
+		if r, err := parseRules(bad); err == nil {
+			if _, err = r.close(); err == nil {
+				t.Errorf("%q was accepted", bad)
+			}
 		}
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", `package p
