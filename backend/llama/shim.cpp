@@ -151,6 +151,14 @@ bool probe(gguf_context * meta) {
 
 #endif
 
+// on_abort comes before ggml ends the process over a condition that doesn't
+// hold. Go would print the stacks of all goroutines, none of which is to blame.
+void on_abort(const char * message) {
+    fprintf(stderr, "stencil: llama.cpp ends the process: %s\n", message);
+    fflush(stderr);
+    std::signal(SIGABRT, SIG_DFL);
+}
+
 } // namespace
 
 void stencil_init(void) {
@@ -163,6 +171,7 @@ void stencil_init(void) {
 #endif
     capi.ggml_log_set(on_log, nullptr);
     capi.llama_log_set(on_log, nullptr);
+    capi.ggml_set_abort_callback(on_abort);
     capi.llama_backend_init();
 }
 

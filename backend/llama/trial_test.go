@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,15 +40,7 @@ func TestTrial(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const key = "granitehybrid.ssm.inner_size"
-	data[bytes.Index(data, []byte(key))+len(key)+4] = 7
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	spoilInnerSize(t, path)
 	for _, ran := range []int{1, 0} {
 		err := try(ran)
 		if !errors.Is(err, backend.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "signal") || !strings.Contains(err.Error(), "GGML_ASSERT") {
@@ -66,11 +59,51 @@ func TestTrial(t *testing.T) {
 	}
 }
 
+// TestEndedProcess has llama.cpp end a process that loads a file without a trial, as
+// the model of the command line is loaded: one line says why.
+func TestEndedProcess(t *testing.T) {
+	if path := os.Getenv("STENCIL_TEST_ABORT"); path != "" {
+		if _, err := Load(context.Background(), path, LoadOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	path := randomModel(t, models.RandomOptions{Arch: "granitehybrid"})
+	spoilInnerSize(t, path)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestEndedProcess$")
+	cmd.Env = append(os.Environ(), "STENCIL_TEST_ABORT="+path)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGABRT {
+		t.Errorf("%v, not the signal that ggml sends", err)
+	}
+	if !bytes.Contains(out, []byte("stencil: llama.cpp ends the process: ")) || !bytes.Contains(out, []byte("GGML_ASSERT")) || bytes.Contains(out, []byte("goroutine ")) {
+		t.Errorf("%s", out)
+	}
+}
+
+// spoilInnerSize gives a granitehybrid model a size that llama.cpp ends the process
+// over.
+func spoilInnerSize(t *testing.T, path string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = "granitehybrid.ssm.inner_size"
+	data[bytes.Index(data, []byte(key))+len(key)+4] = 7
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTrialProcess has processes in the place of the one that tries the file.
 func TestTrialProcess(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("no sh")
+		t.Fatal(err)
 	}
 	path := randomModel(t, models.RandomOptions{})
 	load := func(ctx context.Context, script string) error {

@@ -45,6 +45,7 @@
     X(ggml_log_set)                    \
     X(ggml_quantize_chunk)             \
     X(ggml_row_size)                   \
+    X(ggml_set_abort_callback)         \
     X(ggml_threadpool_params_default)  \
     X(gguf_free)                       \
     X(gguf_init_empty)                 \
