@@ -11,11 +11,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"stencil/agent"
 	"stencil/backend/remote"
 )
 
-// An agentReply is what a server says has become of a run.
+// An agentReply is a server's report of a run that has ended or is paused.
 type agentReply struct {
 	ID    string `json:"id"`
 	Model string `json:"model"`
@@ -33,13 +35,21 @@ type agentReply struct {
 	raw json.RawMessage
 }
 
-// An agentClient asks a server for runs.
+// registerClient defines the flags that name a running server.
+func registerClient(flags *pflag.FlagSet, url, key, model *string) {
+	flags.StringVar(url, "server", "", "URL of a running stencil server, such as http://127.0.0.1:8080")
+	flags.StringVar(key, "server-key", "", "API key for --server")
+	flags.StringVar(model, "server-model", "", "name of the model at --server (default: the first)")
+	group(flags, "Running server")
+}
+
+// An agentClient starts and resumes runs at a server.
 type agentClient struct {
 	url, key string
 }
 
-// run sends a request and passes on the events of its stream until the run has
-// ended or waits for its user.
+// run sends a request and passes the events of its stream to tell, until the run
+// ends or is paused.
 func (c *agentClient) run(ctx context.Context, body map[string]any, tell func(agent.Event)) (*agentReply, error) {
 	body["stream"] = true
 	text, err := json.Marshal(body)
@@ -94,10 +104,10 @@ func (c *agentClient) run(ctx context.Context, body map[string]any, tell func(ag
 	}
 }
 
-// maxFailure bounds what is read of an answer that is an error.
+// maxFailure is how many bytes of an error response are read.
 const maxFailure = 1 << 20
 
-// serverError is an error of the server in its own words.
+// serverError returns the error message of a response.
 func serverError(body []byte, otherwise string) error {
 	var e struct {
 		Error struct {

@@ -12,7 +12,7 @@ import (
 	"stencil/server"
 )
 
-// agentServeFlags say what runs of agents may use, and how much.
+// agentServeFlags configure and limit agent runs.
 type agentServeFlags struct {
 	folder  string
 	prompts string
@@ -20,29 +20,30 @@ type agentServeFlags struct {
 
 func (f *agentServeFlags) register(flags *pflag.FlagSet, c *server.Config) {
 	most := &server.MaxAgentBounds
-	flags.StringVar(&f.folder, "agent-folder", "", "folder that agents may read: POST /agent/run has tools for it (default: no tools)")
-	flags.StringVar(&f.prompts, "agent-prompts", "", "file with the texts that agents are asked with; `stencil agent --print-prompts` prints the usual ones")
-	flags.IntVar(&c.AgentBounds.Depth, "agent-max-depth", most.Depth, "the largest bounds.depth of a run")
-	flags.IntVar(&c.AgentBounds.Frames, "agent-max-frames", most.Frames, "the largest bounds.frames")
-	flags.IntVar(&c.AgentBounds.Tokens, "agent-max-tokens", most.Tokens, "the largest bounds.tokens")
-	flags.DurationVar(&c.AgentBounds.Time, "agent-max-time", most.Time, "the largest bounds.seconds")
-	flags.IntVar(&c.AgentPaused, "agent-paused", 64, "runs kept that wait for their users")
-	flags.Int64Var(&c.AgentPausedBytes, "agent-paused-bytes", 64<<20, "bytes that they may occupy together")
-	flags.DurationVar(&c.AgentPausedTime, "agent-paused-time", time.Hour, "time that they wait")
+	flags.StringVar(&f.folder, "agent-folder", "", "folder that agents may read through file tools (default: no tools)")
+	flags.StringVar(&f.prompts, "agent-prompts", "", "file of agent prompts; 'stencil agent --print-prompts' prints the default")
+	flags.IntVar(&c.AgentBounds.Depth, "agent-max-depth", most.Depth, "upper limit for bounds.depth of a run")
+	flags.IntVar(&c.AgentBounds.Frames, "agent-max-frames", most.Frames, "upper limit for bounds.frames of a run")
+	flags.IntVar(&c.AgentBounds.Tokens, "agent-max-tokens", most.Tokens, "upper limit for bounds.tokens of a run")
+	flags.DurationVar(&c.AgentBounds.Time, "agent-max-time", most.Time, "upper limit for bounds.seconds of a run")
+	flags.IntVar(&c.AgentPaused, "agent-paused", 64, "maximum number of paused runs to keep")
+	flags.Int64Var(&c.AgentPausedBytes, "agent-paused-bytes", 64<<20, "maximum memory for paused runs in bytes")
+	flags.DurationVar(&c.AgentPausedTime, "agent-paused-time", time.Hour, "time after which a paused run is discarded")
+	group(flags, "Agents")
 }
 
-// resultBytes is how long the result of a tool may be: as many bytes as the
-// context has tokens, which is about a quarter of it.
+// resultBytes returns the maximum length of a tool result: as many bytes as the
+// context has tokens, which takes about a quarter of the context.
 func resultBytes(context int) int { return min(usualResult, max(leastResult, context)) }
 
-// usualResult is package files' default.
+// usualResult is the default of package files.
 const (
 	usualResult = 16 << 10
 	leastResult = 1 << 10
 )
 
-// open reads what the flags name into a server's configuration. What it returns
-// closes the folder. The model's context has so many tokens; 0: nobody knows.
+// open reads the files that the flags name into a server configuration. context is
+// the context size in tokens, 0 if unknown. The returned function closes the folder.
 func (f *agentServeFlags) open(c *server.Config, context int) (func(), error) {
 	if f.prompts != "" {
 		text, err := os.ReadFile(f.prompts)
@@ -68,8 +69,8 @@ func (f *agentServeFlags) open(c *server.Config, context int) (func(), error) {
 	return func() { _ = box.Close() }, nil // it was only read
 }
 
-// contextTokens is how many tokens the served model's context holds; 0 where nobody
-// knows, as behind an API.
+// contextTokens returns the context size of the served model in tokens; 0 if it is
+// unknown, as for an upstream.
 func (f *serveFlags) contextTokens() int {
 	if f.upstream.given() && f.model.path == "" {
 		return 0
@@ -77,5 +78,5 @@ func (f *serveFlags) contextTokens() int {
 	return cmp.Or(f.model.context.Size, usualContext)
 }
 
-// usualContext is what any model holds; how much more is known once it is loaded.
+// usualContext is assumed before the model is loaded.
 const usualContext = 4096

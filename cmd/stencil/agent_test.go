@@ -87,7 +87,7 @@ func TestAgentCommand(t *testing.T) {
   the left [31mpart                                              done       0.75     20 tok    0.3 s
   the right part                                                 no tokens            0 tok    0.0 s
 files: a.go
-not all could be done, for lack of tokens (marked *)
+incomplete: the limit on tokens was reached (marked *)
 proceed: why not
 3 frames, 1,234 tokens read and 100 written in 2.5 s; 7 more than prose
 warning: take care
@@ -119,7 +119,7 @@ func TestAgentCommandWaits(t *testing.T) {
 	if !errors.As(err, &coded) || coded.code != exitWaiting || s.last()["interactive"] != true {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"frame 2 asks: left or right?", "frame 3 asks: when?", "go on with: stencil agent --server " + h.URL + ` --resume run_1 --answer "2=…" --answer "3=…"`} {
+	for _, want := range []string{"frame 2 asks: left or right?", "frame 3 asks: when?", "resume with: stencil agent --server " + h.URL + ` --resume run_1 --answer "2=…" --answer "3=…"`} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("%s lacks %s", errOut, want)
 		}
@@ -144,13 +144,13 @@ func TestAgentCommandRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "a query is needed"},
+		{nil, "the query is missing"},
 		{[]string{"--resume", "x", "--answer", "y"}, "needs --server"},
 		{[]string{"--resume", "x"}, "missing [answer]"},
-		{[]string{"--server", "http://127.0.0.1:1", "--resume", "x", "--answer", "a", "--answer", "b"}, "begins with its frame"},
-		{[]string{"--server", "http://127.0.0.1:1", "--resume", "x", "--answer", "y", "query"}, "beside it"},
+		{[]string{"--server", "http://127.0.0.1:1", "--resume", "x", "--answer", "a", "--answer", "b"}, "begin with the number of its frame"},
+		{[]string{"--server", "http://127.0.0.1:1", "--resume", "x", "--answer", "y", "query"}, "takes no query"},
 		{[]string{"--interactive", "query"}, "needs a terminal"},
-		{[]string{"--interactive", "-"}, "exclude each other"},
+		{[]string{"--interactive", "-"}, "cannot be combined"},
 		{[]string{"--server", "http://127.0.0.1:1", "--folder", ".", "query"}, "none of the others can be"},
 		{[]string{"--server", "http://127.0.0.1:1", "query"}, "refused"},
 		{[]string{"--folder", "/does/not/exist", "query"}, "no such file"},

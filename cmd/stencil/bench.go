@@ -28,42 +28,44 @@ type benchFlags struct {
 	json, benchstat, plot, trace string
 }
 
-// newBenchCommand makes the command that measures what constraints cost on a
+// newBenchCommand returns the command that measures the cost of constraints on a
 // model.
 func newBenchCommand() *cobra.Command {
 	f := new(benchFlags)
 	cmd := &cobra.Command{
 		Use:   "bench --model M.gguf",
-		Short: "Measure what constraints cost a token on a model",
-		Long: `Measure what constraints cost a token on a model, in one run: without a
-constraint, with masks, with masks and forced text, and with llama.cpp's own
+		Short: "Measure the cost of constraints per token on a model",
+		Long: `Measure the cost of constraints per token on a model, in one run: without a
+constraint, with masks, with masks and forced tokens, and with llama.cpp's own
 grammar sampler, in turn, round after round, at several numbers of sequences.
 
-Figures are medians of the rounds; what stands beside them are the bounds between
-which the true median lies with 95%. An overhead is taken within a round.
-A folder of --schemas holds *.json, and *.gbnf of the same name for llama.cpp.`,
+Figures are medians over the rounds with 95% confidence intervals. An overhead is
+computed within a round. The folder of --schemas holds *.json files and, for
+llama.cpp, *.gbnf files of the same names.`,
 		Example: `  stencil bench --model M.gguf
   stencil bench --model M.gguf --cases calls --parallel 1,4 --plot overhead.svg --trace trace.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&f.schemas, "schemas", "", "folder of schemas (default: built-in ones, from a flat object to unions of 200 KB)")
+	flags.StringSliceVar(&f.cases, "cases", nil, "names of the schemas to measure (default: all)")
+	flags.StringSliceVar(&f.modes, "modes", nil, "modes to measure: free, mask, forced, llama.cpp (default: all)")
+	flags.IntSliceVar(&f.bench.Parallel, "parallel", []int{1, 4, 8}, "numbers of parallel sequences to measure")
+	flags.Float64SliceVar(&f.temperatures, "temperature", []float64{0, 1}, "temperatures to measure")
+	flags.IntVar(&f.bench.Rounds, "rounds", 9, "number of rounds; confidence intervals need 6")
+	flags.IntVar(&f.bench.Documents, "documents", 2, "number of documents per sequence and round")
+	flags.IntVar(&f.bench.MaxTokens, "max-tokens", 160, "maximum number of tokens per document")
+	flags.IntVar(&f.bench.LlamaTokens, "llama-tokens", 6, "maximum number of tokens per document with llama.cpp's (slow) grammar sampler")
+	group(flags, "Measurement")
 	f.model.register(flags)
+	flags.StringVar(&f.json, "json", "", "write the results as JSON to this file")
+	flags.StringVar(&f.benchstat, "benchstat", "", "write every round in Go's benchmark format to this file")
+	flags.StringVar(&f.plot, "plot", "", "plot the overhead to this file, .png or .svg")
+	flags.StringVar(&f.trace, "trace", "", "write a timeline to this file, for Perfetto or about:tracing")
+	group(flags, "Output")
 	f.log.register(flags, "error")
 	completeModelFlags(cmd)
-	flags.StringVar(&f.schemas, "schemas", "", "folder of schemas (default: a flat object, calls, enumerations, unions up to 200 KB)")
-	flags.StringSliceVar(&f.cases, "cases", nil, "schemas to measure, by name (default: all)")
-	flags.StringSliceVar(&f.modes, "modes", nil, "of free, mask, forced, llama.cpp (default: all)")
-	flags.IntSliceVar(&f.bench.Parallel, "parallel", []int{1, 4, 8}, "numbers of sequences at once")
-	flags.Float64SliceVar(&f.temperatures, "temperature", []float64{0, 1}, "temperatures")
-	flags.IntVar(&f.bench.Rounds, "rounds", 9, "rounds; below 6 there are no bounds")
-	flags.IntVar(&f.bench.Documents, "documents", 2, "documents of each sequence in a round")
-	flags.IntVar(&f.bench.MaxTokens, "max-tokens", 160, "tokens of a document at most")
-	flags.IntVar(&f.bench.LlamaTokens, "llama-tokens", 6, "tokens of a document with llama.cpp's grammar sampler, which is slow")
-	flags.StringVar(&f.json, "json", "", "also write the results to this file as JSON")
-	flags.StringVar(&f.benchstat, "benchstat", "", "also write every round to this file in Go's benchmark format")
-	flags.StringVar(&f.plot, "plot", "", "also draw the overhead to this file, .png or .svg")
-	flags.StringVar(&f.trace, "trace", "", "also write where each microsecond went to this file, for Perfetto or about:tracing")
 	return cmd
 }
 
@@ -92,7 +94,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	}
 	for _, name := range f.cases {
 		if !slices.ContainsFunc(b.Cases, func(c overhead.Case) bool { return c.Name == name }) {
-			return fmt.Errorf("--cases: there is no schema %q", name)
+			return fmt.Errorf("--cases: no schema is named %q", name)
 		}
 	}
 	if f.cases != nil {
@@ -128,7 +130,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
-// writeTo makes a file of what write writes.
+// writeTo creates a file and fills it with write.
 func writeTo(path string, write func(io.Writer) error) error {
 	out, err := os.Create(path)
 	if err != nil {

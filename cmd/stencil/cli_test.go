@@ -49,7 +49,7 @@ func TestMkmodelAndInspect(t *testing.T) {
 			t.Errorf("inspect lacks %q:\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, "not whole") {
+	if strings.Contains(out, "incomplete") {
 		t.Errorf("inspect: %s", out)
 	}
 	out, _, err = run(t, "inspect", path, "--template")
@@ -69,7 +69,7 @@ func TestMkmodelAndInspect(t *testing.T) {
 	if err := os.WriteFile(path, raw[:len(raw)-100], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, err = run(t, "inspect", path); err == nil && !strings.Contains(out, "not whole") {
+	if out, _, err = run(t, "inspect", path); err == nil && !strings.Contains(out, "incomplete") {
 		t.Errorf("inspect of a cut file: %s", out)
 	}
 	if err := checkModel(path); err == nil {
@@ -166,7 +166,7 @@ func TestCompletion(t *testing.T) {
 	for _, test := range []struct {
 		line, want string
 	}{
-		{"gen", "generate\tGenerate one text and print it as it comes\n:4\n"},
+		{"gen", "generate\tGenerate one text and stream it to standard output\n:4\n"},
 		{"serve --cache-type ", "f32\nf16\nbf16\nq8_0\nq5_1\nq5_0\nq4_1\nq4_0\n:4\n"},
 		{"generate --flash-attention ", "auto\non\noff\n:4\n"},
 		{"serve --model ", "gguf\n:8\n"},
@@ -242,7 +242,7 @@ func TestPullCommand(t *testing.T) {
 		t.Fatalf("%q, %v", out, err)
 	}
 	whole(t, target, content)
-	if out, _, err = run(t, "pull", url, "--out", dir); err != nil || !strings.Contains(out, "is there already") {
+	if out, _, err = run(t, "pull", url, "--out", dir); err != nil || !strings.Contains(out, "already exists") {
 		t.Errorf("again: %q, %v", out, err)
 	}
 

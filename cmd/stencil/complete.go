@@ -6,17 +6,16 @@ import (
 	"stencil/backend"
 )
 
-// What the shell offers where it could not guess: the words of flags that know
-// only a few, and files of the right kind. "stencil completion" writes the
-// script that asks for it.
+// Shell completion of flags that take one of a few words, and of files by
+// extension. "stencil completion" writes the script that uses it.
 
-// cacheTypeNames are the words of --cache-type.
+// cacheTypeNames are the values of --cache-type.
 var cacheTypeNames = []string{
 	string(backend.CacheF32), string(backend.CacheF16), string(backend.CacheBF16), string(backend.CacheQ8_0),
 	string(backend.CacheQ5_1), string(backend.CacheQ5_0), string(backend.CacheQ4_1), string(backend.CacheQ4_0),
 }
 
-// flashNames are the words of --flash-attention.
+// flashNames are the values of --flash-attention.
 var flashNames = []string{string(backend.FlashAuto), string(backend.FlashOn), string(backend.FlashOff)}
 
 // modelFiles completes an argument with names of model files.

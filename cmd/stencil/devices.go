@@ -14,7 +14,7 @@ func newDevicesCommand() *cobra.Command {
 	var f modelFlags
 	cmd := &cobra.Command{
 		Use:   "devices",
-		Short: "List what models can run on",
+		Short: "List the devices that models can run on",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := llama.LoadBackends(f.libFolder())
@@ -38,12 +38,13 @@ func newDevicesCommand() *cobra.Command {
 			if len(found) > 0 {
 				fmt.Fprintf(out, "back ends found in %s: %s\n", f.libFolder(), strings.Join(found, ", "))
 			} else {
-				fmt.Fprintf(out, "no further back ends in %s\n", f.libFolder())
+				fmt.Fprintf(out, "no back ends found in %s\n", f.libFolder())
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&f.lib, "lib", "", "folder with ggml's dynamic back ends (default: lib beside the program's folder)")
+	cmd.Flags().StringVar(&f.lib, "lib", "", libHelp)
+	group(cmd.Flags(), "Model")
 	return cmd
 }
 

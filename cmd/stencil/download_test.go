@@ -542,7 +542,7 @@ func TestPullPermanentErrors(t *testing.T) {
 	// Leaving for plain http on another machine is refused before it is asked.
 	h := httptest.NewServer(http.RedirectHandler("http://192.0.2.1/model.gguf", http.StatusFound))
 	defer h.Close()
-	if _, _, err := fetch(t, h.URL+"/model.gguf", t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "plain http is for this machine only") {
+	if _, _, err := fetch(t, h.URL+"/model.gguf", t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "plain http is allowed for this machine only") {
 		t.Errorf("a redirection to http: %v", err)
 	}
 }

@@ -14,8 +14,8 @@ func environmentName(flag string) string {
 	return "STENCIL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// bindEnvironment sets the flags of a command that were not given from the
-// environment, and returns the first value that does not fit its flag.
+// bindEnvironment sets the flags that were not given on the command line from the
+// environment. It returns an error for the first value that its flag refuses.
 func bindEnvironment(cmd *cobra.Command) error {
 	var failed error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -17,7 +17,7 @@ import (
 )
 
 type evalFlags struct {
-	serve  serveFlags // the model, if it is not served already
+	serve  serveFlags // for the server that is started without --server
 	config eval.Config
 	arms   armFlags
 	out    string
@@ -29,39 +29,41 @@ func newEvalCommand() *cobra.Command {
 	f := new(evalFlags)
 	cmd := &cobra.Command{
 		Use:   "eval [CASES.jsonl]",
-		Short: "Measure how well models fill in documents and call functions",
-		Long: `Measure how well a model fills in documents. Each line of CASES.jsonl is a
-prompt with its schema and, if it is known, the document that is expected:
+		Short: "Measure the accuracy of structured output and tool calls",
+		Long: `Measure how often a model's structured output is right. Each line of CASES.jsonl
+is a prompt with a schema and, optionally, the expected document:
 
   {"id": "1", "task": "dates", "prompt": "…", "schema": {…}, "expected": {…}}
 
-Beside "prompt" there may be "system", or "messages" in its place, and
-"max_tokens". Cases run with masks and without, and with --modes also repaired.
-Results go to --out as they come; a run that was interrupted goes on there.
+A case may also have "system" and "max_tokens", and "messages" instead of
+"prompt". Each case runs with and without masks; --modes also offers repair.
+Results are appended to --out as they come in, and a second run with the same
+--out continues an interrupted one.
 
-With --arm, several servers that speak OpenAI's /v1/chat/completions, or one in
-several ways, are asked the same cases in turn at temperature 0, out of
-CASES.jsonl or of --sets of texts that people labelled ("stencil eval sets" lists
-them). The members of an arm's object are fields of its requests, except for
-"mode", how a document or calls are asked for, "ask", how the prompt describes
-the document, and "place", where in the prompt:
+With --arm, the same cases go in turn, at temperature 0, to several servers with
+OpenAI's /v1/chat/completions, or to one server in several ways. The cases are
+those of CASES.jsonl, or of the labelled data sets in --sets ("stencil eval sets"
+lists them). The members of an arm's object are fields of its requests, except
+"mode", how structured output is requested; "ask", how the prompt describes the
+document; and "place", where in the prompt it does so:
 
-  constrained  response_format json_schema (json_object in sets that have no
-               schema), tool_choice required; the mode of arms that don't say
-  free         nothing but the prompt asks; JSON is looked for in the text: a
-               block of code, then the first object
-  json         response_format json_object, the schema in the prompt
-  tools        tool_choice required, documents as the arguments of a tool
+  constrained  response_format json_schema (json_object for sets without a
+               schema), tool_choice required; the default mode
+  free         only the prompt asks for JSON, which is then extracted from the
+               text: the first code block, else the first object
+  json         response_format json_object, with the schema in the prompt
+  tools        tool_choice required, the document as the arguments of a tool
   tools-auto   the same with tool_choice auto
 
   "ask": "nothing", "schema" (default in modes free and json), "template",
   "typescript" or "keys"; "place": "system" (after the system text, the default),
-  "before" (that), "user" (after the last message) or "before-user"
+  "before" (before the system text), "user" (after the last message) or
+  "before-user"
 
-The report has the shares of fields that are right, F1 over the fields that hold
-something, given values that stand in the text, answers that are right and valid,
-and means of tokens and seconds, all with intervals of 95%, and each arm's
-difference to --base on the same cases, by resampling cases.`,
+The report gives the share of correct fields, F1 over non-empty fields, the share
+of values that occur in the text, the shares of correct and of valid answers, and
+mean tokens and seconds, all with 95% intervals; and for each arm the difference
+to --base on the same cases, by bootstrap over cases.`,
 		Example: `  stencil eval --model m.gguf --out results.jsonl --html report.html cases.jsonl
   stencil eval --server http://127.0.0.1:8080 cases.jsonl
   stencil eval --upstream https://api.example.com/v1 --upstream-model x --modes constrained cases.jsonl
@@ -86,23 +88,24 @@ difference to --base on the same cases, by resampling cases.`,
 	}
 	cmd.AddCommand(newEvalSetsCommand())
 	flags := cmd.Flags()
+	flags.StringSliceVar(&f.config.Modes, "modes", []string{eval.Constrained, eval.Unconstrained}, "modes to run: "+strings.Join(eval.Modes, ", "))
+	flags.IntVar(&f.config.Retries, "retries", 0, "number of retries after an invalid answer")
+	flags.IntVar(&f.config.Parallel, "parallel", 1, "number of cases to run at the same time")
+	group(flags, "Cases")
 	f.arms.register(flags)
+	flags.Float32Var(&f.config.Temperature, "temperature", 0, temperatureHelp)
+	flags.Uint64Var(&f.config.Seed, "seed", 1, "random seed")
+	flags.IntVar(&f.config.MaxTokens, "max-tokens", 512, "max_tokens for cases that don't set one")
+	group(flags, "Sampling")
 	f.serve.model.register(flags)
-	f.serve.log.register(flags, "error") // failures are counted, not told one by one
+	registerClient(flags, &f.config.URL, &f.config.Key, &f.config.Model)
 	f.serve.upstream.register(flags)
+	flags.StringVar(&f.out, "out", "", "results file, one JSON line per case; cases already in the file are skipped")
+	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file")
+	flags.StringVar(&f.html, "html", "", "write the report as an HTML page with charts to this file")
+	group(flags, "Output")
+	f.serve.log.register(flags, "error") // failures are counted, not logged one by one
 	completeModelFlags(cmd)
-	flags.StringVar(&f.config.URL, "server", "", "a stencil server that runs already, such as http://127.0.0.1:8080")
-	flags.StringVar(&f.config.Key, "server-key", "", "key for it")
-	flags.StringVar(&f.config.Model, "server-model", "", "the model's name there (default: the first)")
-	flags.StringSliceVar(&f.config.Modes, "modes", []string{eval.Constrained, eval.Unconstrained}, "of "+strings.Join(eval.Modes, ", "))
-	flags.IntVar(&f.config.Parallel, "parallel", 1, "cases at the same time")
-	flags.Float32Var(&f.config.Temperature, "temperature", 0, "randomness")
-	flags.Uint64Var(&f.config.Seed, "seed", 1, "for the same randomness every time")
-	flags.IntVar(&f.config.Retries, "retries", 0, "further tries for an answer that won't do")
-	flags.IntVar(&f.config.MaxTokens, "max-tokens", 512, "of cases that don't say")
-	flags.StringVar(&f.out, "out", "", "file for the results, one a line; what it has already is not run again")
-	flags.StringVar(&f.json, "json", "", "file for the report as JSON")
-	flags.StringVar(&f.html, "html", "", "file for the report as a page with a chart")
 	return cmd
 }
 
@@ -152,13 +155,13 @@ func readCases(path string) ([]eval.Case, error) {
 	defer file.Close()
 	cases, err := eval.ReadCases(file)
 	if err == nil && len(cases) == 0 {
-		err = fmt.Errorf("%s has no cases", path)
+		err = fmt.Errorf("%s contains no cases", path)
 	}
 	return cases, err
 }
 
-// resumeWith opens the file of results for more, and reads what it has. A line
-// that was not written to its end is cut off.
+// resumeWith reads the results in a file and opens it for appending. It removes an
+// incomplete last line.
 func resumeWith[T any](path string, read func(io.Reader) ([]T, error)) (*os.File, []T, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +185,7 @@ func resumeWith[T any](path string, read func(io.Reader) ([]T, error)) (*os.File
 	return file, done, nil
 }
 
-// report writes the report wherever it is wanted.
+// report prints the report and writes the files that the flags ask for.
 func (f *evalFlags) report(r reporter, stdout io.Writer) error {
 	err := r.Table(stdout)
 	if f.json != "" {

@@ -19,7 +19,7 @@ import (
 	"stencil/eval/sets"
 )
 
-// armFlags are those of eval that compare several servers, or ways of asking.
+// armFlags are the flags of eval that compare servers, or ways of asking one.
 type armFlags struct {
 	arms  []string
 	base  string
@@ -29,14 +29,15 @@ type armFlags struct {
 }
 
 func (f *armFlags) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.arms, "arm", nil, `compare: NAME=URL of an OpenAI-compatible server, or NAME=URL,{…} with further fields of the request; again for each arm`)
-	flags.StringVar(&f.base, "base", "", "the arm that others are compared with (default: the first)")
-	flags.StringSliceVar(&f.sets, "sets", nil, `sets of questions, see "stencil eval sets"; the tasks of CASES.jsonl if one is given`)
-	flags.StringSliceVar(&f.data, "data", nil, "folders with files of sets, looked through before the user's cache")
-	flags.IntVar(&f.limit, "limit", 0, "cases of each set, at even distances (0: all)")
+	flags.StringArrayVar(&f.arms, "arm", nil, "arm to compare, `NAME=URL[,{…}]`; the object holds further request fields; may be repeated")
+	flags.StringVar(&f.base, "base", "", "name of the arm to compare the others with (default: the first)")
+	flags.StringSliceVar(&f.sets, "sets", nil, "data sets to run instead of CASES.jsonl, named as in 'stencil eval sets'")
+	flags.StringSliceVar(&f.data, "data", nil, "folders to search for data sets, before ~/.cache/stencil/eval")
+	flags.IntVar(&f.limit, "limit", 0, "number of cases per set, evenly spaced; 0: all")
+	group(flags, "Comparison of servers")
 }
 
-// folders are where files of sets are looked for.
+// folders returns the folders in which to look for data sets.
 func (f *armFlags) folders() (sets.Folders, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -49,7 +50,7 @@ func newEvalSetsCommand() *cobra.Command {
 	f := new(armFlags)
 	cmd := &cobra.Command{
 		Use:   "sets",
-		Short: "List the sets of questions, their files, and where those come from",
+		Short: "List the data sets, their files and sources",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folders, err := f.folders()
@@ -59,7 +60,8 @@ func newEvalSetsCommand() *cobra.Command {
 			return listSets(cmd.OutOrStdout(), folders)
 		},
 	}
-	cmd.Flags().StringSliceVar(&f.data, "data", nil, "folders with files of sets, looked through before the user's cache")
+	cmd.Flags().StringSliceVar(&f.data, "data", nil, "folders to search for data sets, before ~/.cache/stencil/eval")
+	group(cmd.Flags(), "Cases")
 	return cmd
 }
 
@@ -78,11 +80,11 @@ func listSets(w io.Writer, folders sets.Folders) error {
 		fmt.Fprintf(w, "%s: %s\n  %s\n", s.Name, s.About, state)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, file := range s.Files {
-			state := "here"
+			state := "present"
 			if _, err := folders.Read(file); errors.Is(err, sets.ErrMissing) {
 				state = "missing"
 			} else if err != nil {
-				state = "another version"
+				state = "other version"
 			}
 			fmt.Fprintf(t, "  %s\t%s\t%s\n", file.Name, state, file.Source)
 			if file.SHA256 != "" {
@@ -130,7 +132,7 @@ func (f *armFlags) cases(path string) (out []sets.Case, names []string, err erro
 			return nil, nil, err
 		}
 		if slices.Contains(names, name) {
-			return nil, nil, fmt.Errorf("--sets: %s stands there twice", name)
+			return nil, nil, fmt.Errorf("--sets: %s is given twice", name)
 		}
 		list, err := s.Cases(folders)
 		if err != nil {
@@ -149,7 +151,7 @@ func (f *armFlags) parse() (list []arms.Arm, base string, err error) {
 			return nil, "", err
 		}
 		if slices.ContainsFunc(list, func(b arms.Arm) bool { return a.Name == b.Name }) {
-			return nil, "", fmt.Errorf("--arm: there are two named %s", a.Name)
+			return nil, "", fmt.Errorf("--arm: two arms are named %s", a.Name)
 		}
 		list = append(list, a)
 	}
@@ -157,20 +159,20 @@ func (f *armFlags) parse() (list []arms.Arm, base string, err error) {
 		return list, list[0].Name, nil
 	}
 	if !slices.ContainsFunc(list, func(a arms.Arm) bool { return a.Name == f.base }) {
-		return nil, "", fmt.Errorf("--base: there is no arm %s", f.base)
+		return nil, "", fmt.Errorf("--base: no arm is named %s", f.base)
 	}
 	return list, f.base, nil
 }
 
-// unused are the flags of eval that say how a stencil server is asked, which arms
-// say themselves.
+// unused are the flags of eval that have no meaning with --arm: each arm names its
+// server and request fields itself.
 var unused = []string{"model", "upstream", "server", "server-model", "modes", "temperature", "retries", "max-tokens"}
 
 // compare runs the arms and reports.
 func (f *evalFlags) compare(ctx context.Context, flags *pflag.FlagSet, args []string, stdout, stderr io.Writer) (err error) {
 	for _, name := range unused {
 		if flags.Changed(name) {
-			return fmt.Errorf("--%s does not go with --arm: an arm has an address and fields of its own", name)
+			return fmt.Errorf("--%s cannot be combined with --arm: each arm has its own URL and request fields", name)
 		}
 	}
 	path := ""
@@ -181,7 +183,7 @@ func (f *evalFlags) compare(ctx context.Context, flags *pflag.FlagSet, args []st
 		return errors.New("--arm needs either CASES.jsonl or --sets")
 	}
 	if f.arms.limit < 0 {
-		return fmt.Errorf("--limit: %d is below 0", f.arms.limit)
+		return fmt.Errorf("--limit: %d is negative", f.arms.limit)
 	}
 	list, base, err := f.arms.parse()
 	if err != nil {

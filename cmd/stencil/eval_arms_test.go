@@ -59,15 +59,15 @@ func TestEvalArms(t *testing.T) {
 	}
 
 	out, _, err = run(t, "eval", "sets", "--data", dir)
-	if err != nil || !strings.Contains(out, "2 cases\n  receipts.jsonl  here") || !strings.Contains(out, "openai/grade-school-math") || !strings.Contains(out, "missing") || !strings.Contains(out, "SHA-256 5214") {
+	if err != nil || !strings.Contains(out, "2 cases\n  receipts.jsonl  present") || !strings.Contains(out, "openai/grade-school-math") || !strings.Contains(out, "missing") || !strings.Contains(out, "SHA-256 5214") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	one := "one=" + far.URL
 	for want, args := range map[string][]string{
-		"either CASES.jsonl or --sets": {"--arm", one}, "CASES.jsonl is missing": {}, "--sets needs --arm": {"--sets", "news"}, "--modes does not go": {"--arm", one, "--modes", "repaired", "--sets", "news"},
-		"two named one": {"--arm", one, "--arm", one, "--sets", "news"}, "no arm x": {"--arm", one, "--base", "x", "--sets", "news"}, "no set \"x\"": {"--arm", one, "--sets", "x"},
-		"mhjabreel/CharCnn_Keras": {"--arm", one, "--sets", "news"}, "NAME=URL": {"--arm", "x", "--sets", "news"}, "below 0": {"--arm", one, "--sets", "news", "--limit", "-1"},
-		"stands there twice": {"--arm", one, "--sets", "json-mode,json-mode"}, "schema, which json-mode": {"--arm", one + `,{"mode": "tools"}`, "--sets", "json-mode"},
+		"either CASES.jsonl or --sets": {"--arm", one}, "CASES.jsonl is missing": {}, "--sets needs --arm": {"--sets", "news"}, "--modes cannot be combined": {"--arm", one, "--modes", "repaired", "--sets", "news"},
+		"two arms are named one": {"--arm", one, "--arm", one, "--sets", "news"}, "no arm is named x": {"--arm", one, "--base", "x", "--sets", "news"}, "no set \"x\"": {"--arm", one, "--sets", "x"},
+		"mhjabreel/CharCnn_Keras": {"--arm", one, "--sets", "news"}, "NAME=URL": {"--arm", "x", "--sets", "news"}, "-1 is negative": {"--arm", one, "--sets", "news", "--limit", "-1"},
+		"is given twice": {"--arm", one, "--sets", "json-mode,json-mode"}, "schema, which json-mode": {"--arm", one + `,{"mode": "tools"}`, "--sets", "json-mode"},
 	} {
 		if out, _, err := run(t, append([]string{"eval"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v\n%s", args, err, out)

@@ -10,7 +10,7 @@ import (
 	"stencil/server"
 )
 
-// feedbackFlags say where assessments and their outcomes are kept.
+// feedbackFlags name the file for assessments and their outcomes.
 type feedbackFlags struct {
 	path  string
 	given bool
@@ -20,7 +20,8 @@ type feedbackFlags struct {
 const feedbackOff = "off"
 
 func (f *feedbackFlags) register(flags *pflag.FlagSet) {
-	flags.Var((*feedbackPath)(f), "feedback", `file for assessments of answers and what became of them, for POST /feedback; "off": none (default: feedback.db in the user's cache folder)`)
+	flags.Var((*feedbackPath)(f), "feedback", `file for assessments and reported outcomes; "off": none (default: ~/.cache/stencil/feedback.db)`)
+	group(flags, "Signals")
 }
 
 // feedbackPath remembers that a path was given.
@@ -35,16 +36,16 @@ func (f *feedbackPath) Set(path string) error {
 
 func (f *feedbackPath) Type() string { return "file" }
 
-// open returns a server that keeps outcomes where the flags say, and what closes
-// the file. A file that was asked for must open. The one that is used without
-// being asked for may belong to another server on this machine: then the log says
-// so, and so does /feedback.
+// open returns a server that stores outcomes in the file of the flags, and a
+// function that closes the file. A file that was named must open. The default file
+// may be in use by another server on this machine: that is logged, and /feedback
+// reports it.
 func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Server, func(), error) {
 	cfg.Feedback = f.path
 	if !f.given {
 		folder, err := os.UserCacheDir()
 		if err != nil {
-			log.Warn("outcomes are not kept: there is no folder for them", "error", err)
+			log.Warn("outcomes are not stored: the user has no cache folder", "error", err)
 		} else {
 			cfg.Feedback = filepath.Join(folder, "stencil", "feedback.db")
 		}
@@ -57,11 +58,11 @@ func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Serve
 		if f.given {
 			return nil, nil, err
 		}
-		log.Warn("outcomes are not kept (another file: --feedback)", "error", err)
+		log.Warn("outcomes are not stored; choose another file with --feedback", "error", err)
 	}
 	return srv, func() {
 		if err := srv.CloseFeedback(); err != nil {
-			log.Error("the file of outcomes can't be closed", "error", err)
+			log.Error("closing the outcomes file failed", "error", err)
 		}
 	}, nil
 }

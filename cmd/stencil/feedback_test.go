@@ -69,7 +69,7 @@ func TestFeedbackFlag(t *testing.T) {
 		t.Errorf("a file that is in use: %v", err)
 	}
 	// That of another server on this machine, which nobody asked for.
-	if log, err := open(); err != nil || !strings.Contains(log, "outcomes are not kept") || !strings.Contains(log, "another process") {
+	if log, err := open(); err != nil || !strings.Contains(log, "outcomes are not stored") || !strings.Contains(log, "another process") {
 		t.Errorf("the usual file in use: %q %v", log, err)
 	}
 }

@@ -37,13 +37,19 @@ type generateFlags struct {
 	stop       []string
 }
 
+// Help of flags that several commands have.
+const (
+	temperatureHelp = "sampling temperature; 0: greedy"
+	seedHelp        = "random seed (default: a new one each time)"
+)
+
 func newGenerateCommand() *cobra.Command {
 	f := new(generateFlags)
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "Generate one text and print it as it comes",
-		Long: `Generate one text and print it as it comes. The text goes to standard output,
-figures to standard error. A prompt of - is read from standard input.`,
+		Short: "Generate one text and stream it to standard output",
+		Long: `Generate one text. The text is streamed to standard output; token counts and
+timings go to standard error.`,
 		Example: `  stencil generate --model M.gguf --prompt "The capital of France is" --max-tokens 20
   stencil generate --model M.gguf --prompt "A customer: " --schema customer.json
   echo "Dear" | stencil generate --model M.gguf --prompt -`,
@@ -56,29 +62,33 @@ figures to standard error. A prompt of - is read from standard input.`,
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&f.prompt, "prompt", "", "prompt; -: read the prompt from standard input")
+	flags.StringVar(&f.promptFile, "prompt-file", "", "file with the prompt")
+	flags.BoolVar(&f.chat, "chat", false, "send the prompt as a user message, through the model's chat template")
+	flags.StringVar(&f.system, "system", "", "system message; implies --chat")
+	group(flags, "Prompt")
+	flags.IntVarP(&f.maxTokens, "max-tokens", "n", 256, "maximum number of tokens to generate; 0: what the context has left")
+	flags.Float32Var(&f.sampling.Temperature, "temperature", 0.8, temperatureHelp)
+	flags.IntVar(&f.sampling.TopK, "top-k", 40, "sample from the k most likely tokens; 0: off")
+	flags.Float32Var(&f.sampling.TopP, "top-p", 0.95, "sample from the most likely tokens whose probabilities sum to p; 1: off")
+	flags.Float32Var(&f.sampling.MinP, "min-p", 0.05, "drop tokens less likely than p times the most likely one; 0: off")
+	flags.Float32Var(&f.sampling.TypicalP, "typical-p", 1, "locally typical sampling with this probability mass; 1: off")
+	flags.Float32Var(&f.sampling.RepeatPenalty, "repeat-penalty", 1, "penalty factor for tokens that occurred before; 1: off")
+	flags.Float32Var(&f.sampling.PresencePenalty, "presence-penalty", 0, "penalty subtracted from the logit of each token that occurred before")
+	flags.Float32Var(&f.sampling.FrequencyPenalty, "frequency-penalty", 0, "penalty subtracted from a token's logit once per earlier occurrence")
+	flags.StringArrayVar(&f.stop, "stop", nil, "stop string for unconstrained text; may be repeated")
+	flags.Uint64Var(&f.seed, "seed", 0, seedHelp)
+	group(flags, "Sampling")
+	flags.StringVar(&f.schema, "schema", "", "file with a JSON Schema that the output must fit")
+	flags.BoolVar(&f.json, "json", false, "generate any JSON value")
+	flags.BoolVar(&f.noForced, "no-forced", false, "sample forced tokens like all others")
+	flags.BoolVar(&f.truncate, "truncate", false, "let --max-tokens cut a document off instead of closing the document in time")
+	group(flags, "Constraint")
 	f.model.register(flags)
+	flags.StringVar(&f.trace, "trace", "", "write a timeline to this file, for Perfetto or about:tracing")
+	group(flags, "Output")
 	f.log.register(flags, "error")
 	completeModelFlags(cmd)
-	flags.StringVar(&f.prompt, "prompt", "", "text to go on with; - reads it from standard input")
-	flags.StringVar(&f.promptFile, "prompt-file", "", "file with the text to go on with")
-	flags.BoolVar(&f.chat, "chat", false, "take the prompt for what a user says, and write it with the model's chat template")
-	flags.StringVar(&f.system, "system", "", "system text of the conversation; implies --chat")
-	flags.StringVar(&f.schema, "schema", "", "file with a JSON Schema that the text must fit")
-	flags.BoolVar(&f.json, "json", false, "write any one JSON value")
-	flags.IntVarP(&f.maxTokens, "max-tokens", "n", 256, "tokens to generate at most; 0: what the context has left")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the sampler (default: another one each time)")
-	flags.Float32Var(&f.sampling.Temperature, "temperature", 0.8, "0: always the likeliest token")
-	flags.IntVar(&f.sampling.TopK, "top-k", 40, "sample from the k likeliest tokens; 0: all")
-	flags.Float32Var(&f.sampling.TopP, "top-p", 0.95, "sample from the likeliest tokens that hold this share; 1: all")
-	flags.Float32Var(&f.sampling.MinP, "min-p", 0.05, "drop tokens less likely than this times the likeliest; 0: none")
-	flags.Float32Var(&f.sampling.TypicalP, "typical-p", 1, "sample from the most typical tokens that hold this share; 1: all")
-	flags.Float32Var(&f.sampling.RepeatPenalty, "repeat-penalty", 1, "make repeated tokens less likely; 1: no")
-	flags.Float32Var(&f.sampling.PresencePenalty, "presence-penalty", 0, "taken from the logit of every token used before")
-	flags.Float32Var(&f.sampling.FrequencyPenalty, "frequency-penalty", 0, "taken from it for each time it was used")
-	flags.StringArrayVar(&f.stop, "stop", nil, "end free text before this; may be repeated")
-	flags.BoolVar(&f.noForced, "no-forced", false, "sample forced text token by token")
-	flags.BoolVar(&f.truncate, "truncate", false, "let --max-tokens cut a document off instead of closing it in time")
-	flags.StringVar(&f.trace, "trace", "", "write where each microsecond went to this file, for Perfetto or about:tracing")
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	cmd.MarkFlagsMutuallyExclusive("schema", "json")
 	return cmd
@@ -152,8 +162,8 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	return errors.Join(err, printed)
 }
 
-// tokens returns the prompt: the text as it is, or a conversation that tells
-// the model of the schema as well.
+// tokens returns the tokens of the prompt: the text as it is, or a conversation
+// whose system message includes the instruction about the schema.
 func (f *generateFlags) tokens(p *engine.Prompts, text, instruction string) ([]int32, error) {
 	if !f.chat && f.system == "" {
 		return p.Text(text), nil
@@ -180,7 +190,7 @@ func (f *generateFlags) readPrompt(stdin io.Reader) (string, error) {
 	return f.prompt, nil
 }
 
-// readSchema returns nil when the text is free.
+// readSchema returns the schema, nil for unconstrained text.
 func (f *generateFlags) readSchema() ([]byte, error) {
 	switch {
 	case f.json:
@@ -191,7 +201,7 @@ func (f *generateFlags) readSchema() ([]byte, error) {
 	return nil, nil
 }
 
-// show prints a text as it comes and returns what is known at its end.
+// show prints a text while it is generated and returns the result.
 func show(ctx context.Context, stream *engine.Stream, out io.Writer) (*engine.Result, error) {
 	w := bufio.NewWriter(out)
 	for {
@@ -211,7 +221,7 @@ func show(ctx context.Context, stream *engine.Stream, out io.Writer) (*engine.Re
 	}
 }
 
-// figures says in two lines how long a text took.
+// figures returns two lines with token counts and timings.
 func figures(r *engine.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "prompt:   %d tokens in %.2f s\n", r.PromptTokens, r.Timings.Prompt.Seconds())

@@ -21,17 +21,17 @@ import (
 func newGrammarCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grammar",
-		Short: "Check and try grammars",
-		Long: `Check and try grammars.
+		Short: "Check grammars and match texts against them",
+		Long: `Check grammars and match texts against them.
 
-A grammar is a file in GBNF, the notation of llama.cpp, or the name of a built-in
-one: ` + strings.Join(gbnf.Builtins(), ", ") + `.`,
+A grammar is a file in GBNF, llama.cpp's notation, or the name of a built-in
+grammar: ` + strings.Join(gbnf.Builtins(), ", ") + `.`,
 	}
 	cmd.AddCommand(newGrammarCheckCommand(), newGrammarMatchCommand(), newGrammarShowCommand())
 	return cmd
 }
 
-// grammarFlags are the flags that complete built-in grammars.
+// grammarFlags are the parameters of built-in grammars.
 type grammarFlags struct {
 	columns int
 	header  []string
@@ -42,10 +42,10 @@ type grammarFlags struct {
 
 func (f *grammarFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.columns, "columns", 0, "csv, markdown-table: number of columns (default 2)")
-	cmd.Flags().StringSliceVar(&f.header, "header", nil, "csv, markdown-table: the first line, separated by commas")
+	cmd.Flags().StringSliceVar(&f.header, "header", nil, "csv, markdown-table: names of the columns, separated by commas")
 	cmd.Flags().StringVar(&f.pattern, "pattern", "", "regex: the regular expression")
-	cmd.Flags().BoolVar(&f.goRegex, "go-regex", false, "regex: the expression is in the syntax of Go, not of ECMAScript")
-	cmd.Flags().StringArrayVar(&f.choices, "choice", nil, "choice: a text to choose from (repeat the flag)")
+	cmd.Flags().BoolVar(&f.goRegex, "go-regex", false, "regex: --pattern has Go's syntax, not ECMAScript's")
+	cmd.Flags().StringArrayVar(&f.choices, "choice", nil, "choice: one of the texts to choose from; may be repeated")
 }
 
 func (f *grammarFlags) syntax() gbnf.Syntax {
@@ -56,7 +56,7 @@ func (f *grammarFlags) syntax() gbnf.Syntax {
 }
 
 // compile compiles the grammar in a file, - for standard input, or a built-in
-// one. An error of the grammar itself has the exit status for that.
+// one. An error in the grammar is an exitError.
 func (f *grammarFlags) compile(cmd *cobra.Command, name string) (*gbnf.Grammar, error) {
 	src, err := readInput(cmd, name)
 	var g *gbnf.Grammar
@@ -84,13 +84,13 @@ func newGrammarCheckCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "check FILE|NAME",
-		Short: "Say what is wrong with a grammar, or what it admits and costs",
-		Long: `Say what is wrong with a grammar, or what it admits and costs.
+		Short: "Report errors in a grammar, or its shortest text, samples and cost",
+		Long: `Report errors in a grammar, or its shortest text, samples and cost.
 
-Errors and warnings come with line, column, rule and the line itself. For a
-grammar that some text satisfies it prints the shortest text, a few random
-ones, which share of their bytes is forced, and the cost in states, bytes and
-time. The exit status is 0, or 2 when the grammar is wrong.`,
+Errors and warnings name line, column and rule, and quote the line. For a valid
+grammar the command prints the shortest text, random samples, the share of forced
+bytes in these, and the cost in states, bytes and time. The exit status is 0, or
+2 if the grammar has an error.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := loadVocab(vocabFile)
@@ -115,24 +115,26 @@ time. The exit status is 0, or 2 when the grammar is wrong.`,
 				return err
 			}
 			if !c.OK {
-				return &exitError{exitWrong, fmt.Errorf("%s: the grammar is wrong", args[0])}
+				return &exitError{exitWrong, fmt.Errorf("%s: the grammar has errors", args[0])}
 			}
 			return nil
 		},
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file with the vocabulary for samples (default: single bytes)")
+	group(cmd.Flags(), "Grammar")
+	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file whose vocabulary to sample with (default: single bytes)")
 	cmd.Flags().IntVar(&samples, "samples", 4, "number of sample texts")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the samples")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed of the samples")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	group(cmd.Flags(), "Output")
 	return cmd
 }
 
-// needsVocab is said of grammars that refer to tokens.
-const needsVocab = "the grammar refers to tokens: give the vocabulary of a model with --vocab"
+// needsVocab is the error for grammars that refer to tokens.
+const needsVocab = "the grammar refers to tokens: name a model file with --vocab"
 
-// grammarCheck is what checkGrammar found out. Its JSON form is that of the
-// answer of POST /grammar/check.
+// grammarCheck is the report of checkGrammar. Its JSON form is the answer of POST
+// /grammar/check.
 type grammarCheck struct {
 	OK          bool           `json:"ok"`
 	Errors      []grammarIssue `json:"errors"`
@@ -154,7 +156,7 @@ type grammarIssue struct {
 	detail string
 }
 
-// grammarIssues lists what a compile error says, one issue a problem.
+// grammarIssues returns the issues in a compile error.
 func grammarIssues(err error) []grammarIssue {
 	var (
 		invalid *gbnf.InvalidError
@@ -178,7 +180,8 @@ func issuesOf(list []gbnf.Issue) []grammarIssue {
 	return out
 }
 
-// checkGrammar looks at what compiling a grammar led to, since start.
+// checkGrammar reports on a grammar whose compilation began at start and returned
+// g and err.
 func checkGrammar(g *gbnf.Grammar, err error, v *vocab.Vocab, samples int, seed uint64, start time.Time) *grammarCheck {
 	c := &grammarCheck{Errors: []grammarIssue{}, Warnings: []grammarIssue{}, Samples: []string{}}
 	if err != nil {
@@ -240,14 +243,15 @@ func newGrammarMatchCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "match FILE|NAME --text-file T",
-		Short: "Does a whole text belong to a grammar?",
-		Long: `Does a whole text belong to a grammar?
+		Short: "Match a text against a grammar",
+		Long: `Match a text against a grammar.
 
-The exit status is 0 when it does, 1 when it doesn't (the offset of the first
-wrong byte and what was expected there are printed), 3 when it is a beginning
-that can be completed, and 2 when the grammar is wrong. Every byte of the file
-counts, a newline at its end too. For a grammar that refers to tokens the text
-is cut into the tokens of --vocab; control tokens are spelt in it.`,
+The exit status is 0 if the grammar accepts the text, 1 if it refuses it (the
+position of the first wrong byte and what was expected there are printed), 3 if
+the text is incomplete but can be completed, and 2 if the grammar has an error.
+Every byte of the file counts, including a final newline. For a grammar that
+refers to tokens, the text is tokenized with --vocab; control tokens are written
+by name.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := flags.compile(cmd, args[0])
@@ -276,8 +280,9 @@ is cut into the tokens of --vocab; control tokens are spelt in it.`,
 		},
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&textFile, "text-file", "", "file with the text, - for standard input (required)")
-	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file with the vocabulary, for grammars that refer to tokens")
+	cmd.Flags().StringVar(&textFile, "text-file", "", "file with the text to match; -: standard input (required)")
+	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file whose vocabulary a grammar with tokens refers to")
+	group(cmd.Flags(), "Grammar")
 	if err := cmd.MarkFlagRequired("text-file"); err != nil {
 		panic(err) // the flag is registered above
 	}
@@ -311,7 +316,7 @@ func matchTokens(out io.Writer, g *decoder.Grammar, text []byte) error {
 	return err
 }
 
-// spelledTokens returns the tokens of a text in which control tokens are spelt.
+// spelledTokens tokenizes a text in which control tokens are written by name.
 func spelledTokens(v *vocab.Vocab, text string) (ids []int32) {
 	controls := map[string]int32{}
 	firsts, longest := [256]bool{}, 0
@@ -344,7 +349,7 @@ func newGrammarShowCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			src, ok := gbnf.BuiltinSource(args[0])
 			if !ok {
-				return &exitError{exitWrong, fmt.Errorf("%s is not written as a grammar; there are %s", args[0], strings.Join(gbnf.Builtins(), ", "))}
+				return &exitError{exitWrong, fmt.Errorf("%s has no GBNF text; the built-in grammars are %s", args[0], strings.Join(gbnf.Builtins(), ", "))}
 			}
 			_, err := io.WriteString(cmd.OutOrStdout(), src)
 			return err

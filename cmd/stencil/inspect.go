@@ -22,7 +22,7 @@ func newInspectCommand() *cobra.Command {
 	var p backend.ContextParams
 	cmd := &cobra.Command{
 		Use:               "inspect FILE.gguf",
-		Short:             "Show what is in a model file and how much memory it takes",
+		Short:             "Show the metadata, tensors, vocabulary and memory use of a model file",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: modelFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,13 +42,15 @@ func newInspectCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
-	cmd.Flags().BoolVar(&template, "template", false, "print the chat template and nothing else")
-	cmd.Flags().IntVarP(&p.Size, "context", "c", 0, "size of the context for the estimate (default: what the model was trained for, as far as memory allows)")
-	cmd.Flags().IntVar(&p.MaxSeqs, "parallel", 0, "sequences of the context (default 1)")
+	cmd.Flags().BoolVar(&template, "template", false, "print only the chat template")
+	group(cmd.Flags(), "Output")
+	cmd.Flags().IntVarP(&p.Size, "context", "c", 0, "context size in tokens for the memory estimate (default: trained length, if memory allows)")
+	cmd.Flags().IntVar(&p.MaxSeqs, "parallel", 0, "number of sequences for the memory estimate (default 1)")
+	group(cmd.Flags(), "Context and memory")
 	return cmd
 }
 
-// longestValue is how much of a value is printed, in characters.
+// longestValue is how many characters of a value are printed.
 const longestValue = 96
 
 func inspectMetadata(out io.Writer, path string, g *vocab.GGUF) {
@@ -60,7 +62,7 @@ func inspectMetadata(out io.Writer, path string, g *vocab.GGUF) {
 	w.Flush()
 }
 
-// oneLine makes a value fit into a table.
+// oneLine quotes and shortens a value for a table.
 func oneLine(s string) string {
 	q := strconv.Quote(s)
 	if q = q[1 : len(q)-1]; len(q) <= longestValue {
@@ -101,7 +103,7 @@ func inspectTensors(out io.Writer, g *vocab.GGUF, all bool) {
 	}
 	w.Flush()
 	if err := g.CheckTensors(); err != nil {
-		fmt.Fprintf(out, "  not whole: %v\n", err)
+		fmt.Fprintf(out, "  incomplete: %v\n", err)
 	}
 	if !all {
 		return
@@ -144,7 +146,7 @@ func inspectVocab(out io.Writer, g *vocab.GGUF) {
 	if bos, ok := v.BOS(); ok {
 		fmt.Fprintf(out, "  beginning of text: %s (%d)", v.Text(bos), bos)
 		if !v.AddBOS() {
-			fmt.Fprint(out, ", not added by itself")
+			fmt.Fprint(out, ", not added automatically")
 		}
 		fmt.Fprintln(out)
 	}
@@ -163,7 +165,7 @@ func inspectVocab(out io.Writer, g *vocab.GGUF) {
 
 func inspectMemory(out io.Writer, path string, g *vocab.GGUF, p backend.ContextParams) error {
 	if len(g.Tensors) == 0 {
-		_, err := fmt.Fprintln(out, "\nmemory\n  no weights: this file is a vocabulary only")
+		_, err := fmt.Fprintln(out, "\nmemory\n  no weights: the file holds only a vocabulary")
 		return err
 	}
 	e, err := llama.EstimateMemory(path, p)
@@ -187,7 +189,8 @@ func thousands(n int64) string {
 	return s
 }
 
-// inspectForms says how the model writes calls of tools and thoughts.
+// inspectForms prints the formats in which the model writes tool calls and
+// reasoning.
 func inspectForms(out io.Writer, v *vocab.Vocab) {
 	p := engine.NewPrompts(v)
 	calls, callsKnown := p.CallForm()
@@ -195,10 +198,10 @@ func inspectForms(out io.Writer, v *vocab.Vocab) {
 	for _, f := range []struct {
 		what, name string
 		known      bool
-	}{{"calls of tools", calls.Name, callsKnown}, {"thoughts", thoughts.Name, thoughtsKnown}} {
-		fmt.Fprintf(out, "  %s: in the form %q", f.what, f.name)
+	}{{"tool calls", calls.Name, callsKnown}, {"reasoning", thoughts.Name, thoughtsKnown}} {
+		fmt.Fprintf(out, "  %s: format %q", f.what, f.name)
 		if !f.known {
-			fmt.Fprint(out, ", for want of any in the template")
+			fmt.Fprint(out, " (assumed: the chat template shows none)")
 		}
 		fmt.Fprintln(out)
 	}

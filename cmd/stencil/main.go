@@ -1,5 +1,5 @@
-// Command stencil is a local inference server whose answers always fit the
-// constraint they were asked for with.
+// Command stencil is a local inference server whose answers always satisfy the
+// constraint in the request.
 //
 // Each subcommand has a file of its own. Every flag can also be set by an
 // environment variable: --max-tokens is STENCIL_MAX_TOKENS.
@@ -18,8 +18,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks commands to finish; from then on the next one
-	// kills, as it does any program.
+	// The first signal asks commands to finish; the second one kills the
+	// program, as usual.
 	context.AfterFunc(ctx, stop)
 	err := newRootCommand().ExecuteContext(ctx)
 	stop()
@@ -52,22 +52,27 @@ allows, and the document is complete even when the token budget runs out.
 
 Every flag can also be set by an environment variable: --max-tokens is
 STENCIL_MAX_TOKENS. A flag given on the command line wins.`,
+		Example: `  stencil serve --model model.gguf
+  stencil generate --model model.gguf --prompt "Invent a customer: " --schema customer.json`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return bindEnvironment(cmd) },
 	}
-	root.AddCommand(
-		newServeCommand(),
-		newGenerateCommand(),
-		newAgentCommand(),
-		newPullCommand(),
-		newInspectCommand(),
-		newDevicesCommand(),
-		newMkmodelCommand(),
-		newVersionCommand(),
-		newManCommand(),
-		newTrialCommand(),
-	)
-	root.AddCommand(measuringCommands()...)
+	root.SetUsageFunc(usage)
+	root.AddGroup(commandGroups...)
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	for id, list := range map[string][]*cobra.Command{
+		"run":         {newServeCommand(), newGenerateCommand(), newAgentCommand()},
+		"models":      {newPullCommand(), newInspectCommand(), newDevicesCommand(), newMkmodelCommand()},
+		"constraints": {newSchemaCommand(), newGrammarCommand()},
+		"measure":     {newBenchCommand(), newEvalCommand(), newMaskbenchCommand(), newWalkCommand()},
+		"other":       {newVersionCommand(), newManCommand(), newTrialCommand()},
+	} {
+		for _, cmd := range list {
+			cmd.GroupID = id
+		}
+		root.AddCommand(list...)
+	}
 	return root
 }

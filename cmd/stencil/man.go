@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// newManCommand is what packages are made with; people have --help.
+// newManCommand returns the command that packaging uses; users have --help.
 func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man FOLDER",

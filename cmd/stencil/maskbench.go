@@ -17,7 +17,7 @@ import (
 	"stencil/vocab"
 )
 
-// corpusFlags are the flags of commands that work through many schemas.
+// corpusFlags are the flags of commands that process many schemas.
 type corpusFlags struct {
 	vocab   string
 	jobs    int
@@ -29,20 +29,21 @@ type corpusFlags struct {
 }
 
 func (f *corpusFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.vocab, "vocab", "", "GGUF file with the vocabulary (required)")
-	cmd.Flags().IntVar(&f.jobs, "jobs", 1, "schemas worked on at once")
-	cmd.Flags().IntVar(&f.every, "every", 1, "take every n-th schema")
-	cmd.Flags().IntVar(&f.limit, "limit-schemas", 0, "stop after so many schemas (0: all)")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Second, "give a schema up after this time")
-	cmd.Flags().Int64Var(&f.memory, "memory-limit", 4096, "give schemas up above this resident memory, in MiB")
+	cmd.Flags().StringVar(&f.vocab, "vocab", "", "GGUF file whose vocabulary to use (required)")
+	cmd.Flags().IntVar(&f.jobs, "jobs", 1, "number of schemas to process at the same time")
+	cmd.Flags().IntVar(&f.every, "every", 1, "process every n-th schema only")
+	cmd.Flags().IntVar(&f.limit, "limit-schemas", 0, "number of schemas after which to stop; 0: all")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Second, "time after which to give up on a schema")
+	cmd.Flags().Int64Var(&f.memory, "memory-limit", 4096, "resident memory in MiB above which to give up on a schema")
 	cmd.Flags().StringVar(&f.profile, "profile", "", "write a CPU profile to this file")
+	group(cmd.Flags(), "Corpus")
 	if err := cmd.MarkFlagRequired("vocab"); err != nil {
 		panic(err) // the flag is registered above
 	}
 }
 
-// startProfile begins the CPU profile, if one is asked for; the returned
-// function ends it.
+// startProfile starts a CPU profile if --profile is set; the returned function
+// ends it.
 func (f *corpusFlags) startProfile() (stop func() error, err error) {
 	if f.profile == "" {
 		return func() error { return nil }, nil
@@ -65,8 +66,8 @@ func (f *corpusFlags) open(paths []string, bar *corpusBar) *bench.Corpus {
 	return &bench.Corpus{Paths: paths, Every: f.every, Limit: f.limit, Progress: bar.read}
 }
 
-// corpusBar shows how far the work on a corpus has come: as much as has been
-// read, when the work on what was read is finished.
+// corpusBar shows progress through a corpus: the share that has been read, updated
+// whenever a schema is finished.
 type corpusBar struct {
 	*progress
 	share atomic.Int64
@@ -85,16 +86,17 @@ func (b *corpusBar) read(share float64) { b.share.Store(int64(share * corpusStep
 // finished is called by the one that collects results.
 func (b *corpusBar) finished(int) { b.set(b.share.Load()) }
 
-// layoutFlags are the flags that say how documents are laid out.
+// layoutFlags are the flags for the layout of documents.
 type layoutFlags struct{ order, whitespace, numbers string }
 
 func (f *layoutFlags) register(cmd *cobra.Command, order, whitespace, numbers string) {
-	cmd.Flags().StringVar(&f.order, "order", order, "property order: any or schema")
-	cmd.Flags().StringVar(&f.whitespace, "whitespace", whitespace, "whitespace: flexible, compact or pretty")
-	cmd.Flags().StringVar(&f.numbers, "numbers", numbers, "number spelling: any, or as generated")
+	cmd.Flags().StringVar(&f.order, "order", order, "order of properties: any or schema")
+	cmd.Flags().StringVar(&f.whitespace, "whitespace", whitespace, "whitespace in documents: flexible, compact or pretty")
+	cmd.Flags().StringVar(&f.numbers, "numbers", numbers, "spelling of numbers: any, or generated (the one that stencil generates)")
+	group(cmd.Flags(), "Schema")
 }
 
-// apply sets the options that the flags ask for.
+// apply sets the options of the flags.
 func (f *layoutFlags) apply(opt *schema.Options) error {
 	switch f.order {
 	case "any":
@@ -125,7 +127,7 @@ func (f *layoutFlags) apply(opt *schema.Options) error {
 	return nil
 }
 
-// newMaskbenchCommand makes the command that times masks over a corpus.
+// newMaskbenchCommand returns the command that times masks over a corpus.
 func newMaskbenchCommand() *cobra.Command {
 	var (
 		corpus  corpusFlags
@@ -136,18 +138,19 @@ func newMaskbenchCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "maskbench --vocab V.gguf PATH…",
-		Short: "Time compilation and masks over schemas with instances",
-		Long: `Time compilation and masks over schemas with instances.
+		Short: "Time compilation and masks over a corpus of schemas",
+		Long: `Time compilation and masks over a corpus of schemas with test documents.
 
 PATH is a folder, a file or a .tar.xz of files {"schema": …, "tests": [{"data": …, "valid": …}]}.
-Each schema is compiled; each instance is written as Python's json.dumps(data,
-ensure_ascii=False) does, tokenized, and fed token by token: at every position
-the mask is computed, the token must be in it (or not, for one that is not
-valid), and is accepted.
+Each schema is compiled. Each test document is written like Python's
+json.dumps(data, ensure_ascii=False), tokenized, and fed token by token: at every
+position the mask is computed and must contain the next token, which is then
+accepted. An invalid document must be refused at some token.
 
-The table gives microseconds: TBM is mask and accept, TTFM is compile and first
-mask. With --order schema or --whitespace compact, instances that only differ
-in order or spacing are counted apart, as "reordered".`,
+Times are in microseconds: TBM (time between masks) is mask and accept, TTFM (time
+to first mask) is compilation and the first mask. With --order schema or
+--whitespace compact, documents that differ only in order or spacing are counted
+separately, as "reordered".`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			var opt schema.Options
@@ -209,9 +212,10 @@ in order or spacing are counted apart, as "reordered".`,
 	}
 	corpus.register(cmd)
 	layout.register(cmd, "any", "flexible", "any")
-	cmd.Flags().StringVar(&out, "out", "", "write one JSON line a schema to this file")
-	cmd.Flags().StringVar(&spacing, "instances", "python", "spacing of instances: python (a space after commas and colons) or compact")
-	cmd.Flags().IntVar(&slowest, "slowest", 0, "list so many of the slowest compiles and masks")
+	cmd.Flags().StringVar(&out, "out", "", "write one JSON line per schema to this file")
+	cmd.Flags().StringVar(&spacing, "instances", "python", "spacing of test documents: python (a space after commas and colons) or compact")
+	cmd.Flags().IntVar(&slowest, "slowest", 0, "number of the slowest compilations and masks to list")
+	group(cmd.Flags(), "Output")
 	return cmd
 }
 

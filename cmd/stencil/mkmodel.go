@@ -17,13 +17,13 @@ func newMkmodelCommand() *cobra.Command {
 	var kind, pooling string
 	cmd := &cobra.Command{
 		Use:   "mkmodel OUT.gguf",
-		Short: "Write a model with random weights, for tests and measurements",
-		Long: `Write a model with random weights. It computes as fast as a trained one of
-its size and writes nonsense. With the same flags and seed the file is the
-same, byte by byte.
+		Short: "Write a model with random weights, for tests and benchmarks",
+		Long: `Write a model with random weights. It runs as fast as a trained model of the same
+size and generates nonsense. The same flags and seed give the same file, byte by
+byte.
 
-Architectures, what their layers keep of a text, and the flags beside
---layers, --width, --context, --type, --seed and --vocab that they take:
+Architectures, the state that their layers keep, and their flags besides --layers,
+--width, --context, --type, --seed and --vocab:
 
 ` + architectureTable() + `
 Q4_K_M is a mixture of Q4_K and Q6_K; width and ff must be multiples of 256.`,
@@ -60,23 +60,24 @@ Q4_K_M is a mixture of Q4_K and Q6_K; width and ff must be multiples of 256.`,
 	}
 	poolings := words(string(models.PoolingNone), string(models.PoolingMean), string(models.PoolingCLS), string(models.PoolingLast), string(models.PoolingRank))
 	flags := cmd.Flags()
-	flags.StringVar(&opt.Arch, "arch", "llama", "architecture, one of those above")
-	flags.StringVar(&opt.Vocab, "vocab", "", "GGUF file whose vocabulary to use (default: a built-in one of 640 tokens, for bert one of words)")
-	flags.StringVar(&opt.Name, "name", "", "name in the file (default: random and the sizes)")
-	flags.IntVar(&opt.Layers, "layers", 0, "layers (default: 2, or as many as show every kind of layer)")
-	flags.IntVar(&opt.Width, "width", 64, "size of the embedding")
-	flags.IntVar(&opt.Heads, "heads", 0, "attention heads (default: width/16, at most 32)")
-	flags.IntVar(&opt.KVHeads, "kv-heads", 0, "heads of keys and values (default: as --heads)")
-	flags.IntVar(&opt.HeadSize, "head-size", 0, "size of a head (default: width divided by heads)")
-	flags.IntVar(&opt.FF, "ff", 0, "inner size of the feed-forward part, or of each expert (default: 3 times the width)")
-	flags.IntVar(&opt.Experts, "experts", 0, "experts of a layer (default: 8)")
-	flags.IntVar(&opt.ExpertUsed, "experts-used", 0, "experts that a token goes through (default: 2)")
-	flags.IntVar(&opt.Window, "window", 0, "tokens that layers with a sliding window see (default: as the models of that name)")
-	flags.IntVar(&opt.State, "state", 0, "size of a head of the recurrent state (default: by architecture, 16 to 64)")
-	flags.StringVar(&pooling, "pooling", "", "how an embedding is made of those of the tokens: none, mean, cls or last; rank makes a reranker (default: mean for bert)")
-	flags.IntVar(&opt.Context, "context", 4096, "context length that the file announces")
-	flags.StringVar(&kind, "type", "F32", "number format of the matrices: "+strings.Join(models.TypeNames(), ", "))
-	flags.Uint64Var(&opt.Seed, "seed", 0, "seed of the weights")
+	flags.StringVar(&opt.Arch, "arch", "llama", "model architecture, one of those listed above")
+	flags.StringVar(&opt.Vocab, "vocab", "", "GGUF file whose vocabulary to use (default: built-in, 640 tokens; for bert, of words)")
+	flags.StringVar(&opt.Name, "name", "", "model name in the metadata (default: random and the sizes)")
+	flags.IntVar(&opt.Layers, "layers", 0, "number of layers (default: 2, or enough for every kind of layer)")
+	flags.IntVar(&opt.Width, "width", 64, "embedding size")
+	flags.IntVar(&opt.Heads, "heads", 0, "number of attention heads (default: width/16, at most 32)")
+	flags.IntVar(&opt.KVHeads, "kv-heads", 0, "number of key-value heads (default: as --heads)")
+	flags.IntVar(&opt.HeadSize, "head-size", 0, "head size (default: width divided by heads)")
+	flags.IntVar(&opt.FF, "ff", 0, "feed-forward size, or that of each expert (default: 3 times the width)")
+	flags.IntVar(&opt.Experts, "experts", 0, "number of experts per layer (default: 8)")
+	flags.IntVar(&opt.ExpertUsed, "experts-used", 0, "number of experts used per token (default: 2)")
+	flags.IntVar(&opt.Window, "window", 0, "sliding window in tokens (default: as in the models of that architecture)")
+	flags.IntVar(&opt.State, "state", 0, "head size of the recurrent state (default: by architecture, 16 to 64)")
+	flags.StringVar(&pooling, "pooling", "", "pooling of embeddings: none, mean, cls, last, or rank for a reranker (default: mean for bert)")
+	flags.IntVar(&opt.Context, "context", 4096, "trained context length in the metadata")
+	flags.StringVar(&kind, "type", "F32", "data type of the matrices: "+strings.Join(models.TypeNames(), ", "))
+	flags.Uint64Var(&opt.Seed, "seed", 0, "random seed of the weights")
+	group(flags, "Weights")
 	completeFlag(cmd, "arch", words(archs...))
 	completeFlag(cmd, "type", words(models.TypeNames()...))
 	completeFlag(cmd, "pooling", poolings)

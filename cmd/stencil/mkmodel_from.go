@@ -13,12 +13,13 @@ import (
 	"stencil/models"
 )
 
-// convertFrom gives mkmodel the flag --from, which converts a trained model in
-// place of making one of random weights.
+// convertFrom gives mkmodel the flag --from, which converts a trained model instead
+// of writing one with random weights.
 func convertFrom(cmd *cobra.Command) {
 	random := cmd.RunE
 	var from string
-	cmd.Flags().StringVar(&from, "from", "", "folder of a BERT model of sentence-transformers (model.safetensors, tokenizer.json …) to convert; beside it only --type and --name")
+	cmd.Flags().StringVar(&from, "from", "", "folder of a sentence-transformers BERT model to convert; combines only with --type and --name")
+	group(cmd.Flags(), "Weights")
 	completeFlag(cmd, "from", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
@@ -36,7 +37,7 @@ func convertFrom(cmd *cobra.Command) {
 			}
 		})
 		if len(needless) > 0 {
-			return fmt.Errorf("mkmodel: --from takes a model as it is, without %s", strings.Join(needless, ", "))
+			return fmt.Errorf("mkmodel: --from cannot be combined with %s", strings.Join(needless, ", "))
 		}
 		return convert(cmd, args[0], from)
 	}

@@ -87,7 +87,7 @@ func TestMkmodelFrom(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--from", folder, "--width", "8", "--arch", "bert"}, "without --arch, --width"},
+		{[]string{"--from", folder, "--width", "8", "--arch", "bert"}, "cannot be combined with --width, --arch"},
 		{[]string{"--from", folder, "--type", "F8"}, `unknown type "F8"`},
 		{[]string{"--from", filepath.Dir(folder)}, "config.json: no such file"},
 	} {

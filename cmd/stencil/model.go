@@ -37,22 +37,27 @@ type modelFlags struct {
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load (default: the small bundled model)")
-	flags.StringArrayVar(&f.lora, "lora", nil, "LoRA adapter to apply, as FILE or FILE=SCALE; may be repeated")
-	flags.IntVar(&f.layers, "gpu-layers", -1, "layers to put on GPUs; -1: all, if there is a GPU")
-	flags.StringSliceVar(&f.devices, "device", nil, "devices to use, as `stencil devices` names them (default: all GPUs)")
+	flags.StringArrayVar(&f.lora, "lora", nil, "LoRA adapter to apply, `FILE[=SCALE]`; may be repeated")
+	flags.IntVar(&f.layers, "gpu-layers", -1, "number of layers to offload to GPUs; -1: all")
+	flags.StringSliceVar(&f.devices, "device", nil, "devices to use, named as in 'stencil devices' (default: all GPUs)")
 	flags.BoolVar(&f.noMMap, "no-mmap", false, "read the weights into memory instead of mapping the file")
-	flags.BoolVar(&f.lock, "mlock", false, "keep the weights from being paged out")
-	flags.BoolVar(&f.force, "no-memory-check", false, "load even what does not seem to fit into memory")
-	flags.StringVar(&f.lib, "lib", "", "folder with ggml's dynamic back ends (default: lib beside the program's folder)")
-	flags.IntVarP(&f.context.Size, "context", "c", 0, "tokens that all sequences together can hold (default: what the model was trained for, as far as memory allows)")
-	flags.IntVar(&f.context.MaxBatch, "batch", 0, "tokens decoded in one step at most (default 512)")
-	flags.IntVarP(&f.context.Threads, "threads", "t", 0, "threads of a decode step at most; fewer compute while other programs use the cores (default: the cores)")
-	flags.IntVar(&f.context.BatchThreads, "batch-threads", 0, "threads of a step with many tokens (default: as --threads)")
-	flags.StringVar(&f.cache, "cache-type", "f16", "number format of the KV cache: "+strings.Join(cacheTypeNames, ", "))
-	flags.StringVar(&f.flash, "flash-attention", "auto", "auto, on or off")
+	flags.BoolVar(&f.lock, "mlock", false, "lock the weights in RAM")
+	flags.BoolVar(&f.force, "no-memory-check", false, "load the model even if the estimate exceeds free memory")
+	flags.StringVar(&f.lib, "lib", "", libHelp)
+	group(flags, "Model")
+	flags.IntVarP(&f.context.Size, "context", "c", 0, "KV cache size in tokens, shared by all sequences (default: trained length, if memory allows)")
+	flags.IntVar(&f.context.MaxBatch, "batch", 0, "maximum number of tokens decoded in one step (default 512)")
+	flags.IntVarP(&f.context.Threads, "threads", "t", 0, "maximum number of threads; fewer are used while other programs are busy (default: all cores)")
+	flags.IntVar(&f.context.BatchThreads, "batch-threads", 0, "maximum number of threads for prompt processing (default: as --threads)")
+	flags.StringVar(&f.cache, "cache-type", "f16", "data type of the KV cache: "+strings.Join(cacheTypeNames, ", "))
+	flags.StringVar(&f.flash, "flash-attention", "auto", "flash attention: auto, on or off")
+	group(flags, "Context and memory")
 }
 
-// params returns the context parameters, the words checked.
+// libHelp is the help of --lib.
+const libHelp = "folder of ggml back ends, such as CUDA or Vulkan (default: lib next to the program's folder)"
+
+// params checks the flags and returns them as context parameters.
 func (f *modelFlags) params() (backend.ContextParams, error) {
 	p := f.context
 	p.CacheType, p.FlashAttention = backend.CacheType(f.cache), backend.FlashAttention(f.flash)
@@ -86,7 +91,7 @@ func (f *modelFlags) adapters() ([]llama.LoRA, error) {
 	return out, nil
 }
 
-// libFolder is where dynamic back ends are looked for.
+// libFolder returns the folder in which to look for ggml back ends.
 func (f *modelFlags) libFolder() string {
 	if f.lib != "" {
 		return f.lib
@@ -101,7 +106,7 @@ func (f *modelFlags) libFolder() string {
 	return filepath.Join(filepath.Dir(self), "..", "lib")
 }
 
-// load loads the model, the bundled one if none was named, with a bar on out.
+// load loads the model of --model, or the bundled one, and shows progress on out.
 func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, error) {
 	adapters, err := f.adapters()
 	if err != nil {
@@ -134,11 +139,12 @@ type logFlags struct {
 }
 
 func (f *logFlags) register(flags *pflag.FlagSet, level string) {
-	flags.StringVar(&f.format, "log-format", "text", "text or json")
-	flags.StringVar(&f.level, "log-level", level, "debug, info, warn or error")
+	flags.StringVar(&f.format, "log-format", "text", "log format: text or json")
+	flags.StringVar(&f.level, "log-level", level, "minimum log level: debug, info, warn or error")
+	group(flags, "Logging")
 }
 
-// logger returns the logger that was asked for, and makes llama.cpp use it.
+// logger returns the configured logger and makes llama.cpp log to it too.
 func (f *logFlags) logger(out *os.File) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {

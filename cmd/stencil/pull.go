@@ -17,7 +17,7 @@ import (
 	"stencil/vocab"
 )
 
-// defaultHub is where hf: addresses point.
+// defaultHub is the base URL for hf: addresses.
 const defaultHub = "https://huggingface.co"
 
 func newPullCommand() *cobra.Command {
@@ -26,10 +26,10 @@ func newPullCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull URL|hf:OWNER/REPO/FILE.gguf",
 		Short: "Download a model file",
-		Long: `Download a model file. A download that was cut off goes on where it stopped
-when the command is given again. The file gets its name only when it is whole
-and, where its SHA-256 is known, right: from --sha256, or from the hub's
-answer. Plain http is for this machine only.
+		Long: `Download a model file. Run the command again to resume an interrupted download.
+The file gets its final name only once it is complete and its SHA-256 is verified,
+if known from --sha256 or from the hub. Plain http is allowed for this machine
+only.
 
 hf:OWNER/REPO@REVISION/FILE.gguf names a branch, tag or commit.`,
 		Example: `  stencil pull hf:bartowski/Llama-3.2-1B-Instruct-GGUF/Llama-3.2-1B-Instruct-Q4_K_M.gguf
@@ -57,7 +57,7 @@ hf:OWNER/REPO@REVISION/FILE.gguf names a branch, tag or commit.`,
 			}
 			w := cmd.OutOrStdout()
 			if done.already {
-				fmt.Fprintf(w, "%s is there already\n", target)
+				fmt.Fprintf(w, "%s already exists\n", target)
 			} else {
 				fmt.Fprintf(w, "%s: %s, sha256 %s (%s)\n", target, llama.Size(done.size), done.sum, done.verified)
 			}
@@ -67,10 +67,11 @@ hf:OWNER/REPO@REVISION/FILE.gguf names a branch, tag or commit.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&out, "out", "o", ".", "file or folder to write to")
-	flags.StringVar(&sum, "sha256", "", "what the file's SHA-256 must be")
-	flags.StringVar(&hub, "hub", defaultHub, "where hf: addresses point")
-	flags.StringVar(&token, "token", "", "access token for the hub; better given as STENCIL_TOKEN")
-	flags.BoolVar(&force, "force", false, "download again even if the file is there")
+	flags.StringVar(&sum, "sha256", "", "expected SHA-256 of the file")
+	flags.StringVar(&hub, "hub", defaultHub, "base URL for hf: addresses")
+	flags.StringVar(&token, "token", "", "access token for the hub; prefer the variable STENCIL_TOKEN")
+	flags.BoolVar(&force, "force", false, "download again even if the file exists")
+	group(flags, "Download")
 	return cmd
 }
 
@@ -81,7 +82,7 @@ type pullSource struct {
 	hub  bool   // an hf: address
 }
 
-// resolve reads the address that a user gave.
+// resolve parses the address that the user gave.
 func resolve(arg, hub string) (pullSource, error) {
 	rest, isHub := strings.CutPrefix(arg, "hf:")
 	if !isHub {
@@ -124,12 +125,12 @@ func checkScheme(u *url.URL) error {
 		if u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
 			return nil
 		}
-		return fmt.Errorf("pull: %s: plain http is for this machine only; use https", u.Redacted())
+		return fmt.Errorf("pull: %s: plain http is allowed for this machine only; use https", u.Redacted())
 	}
-	return fmt.Errorf("pull: %s: %q is not a scheme this command knows; use https", u.Redacted(), u.Scheme)
+	return fmt.Errorf("pull: %s: unsupported scheme %q; use https", u.Redacted(), u.Scheme)
 }
 
-// targetPath is where the file goes: out itself, or the file's own name in the
+// targetPath returns the path to write: out itself, or the name of the file in the
 // folder out.
 func targetPath(src pullSource, out string) (string, error) {
 	info, err := os.Stat(out)
@@ -156,11 +157,11 @@ func isSHA256(s string) bool {
 	return true
 }
 
-// checkModel says what is wrong with a file that is meant to be a model.
+// checkModel checks that a file is a complete GGUF model.
 func checkModel(path string) error {
 	g, err := vocab.OpenGGUF(path)
 	if err != nil {
-		return fmt.Errorf("this is not a whole model file: %w", err)
+		return fmt.Errorf("not a complete model file: %w", err)
 	}
 	return g.CheckTensors()
 }

@@ -26,17 +26,17 @@ import (
 func newSchemaCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
-		Short: "Check, try and convert JSON Schemas",
+		Short: "Check JSON Schemas, match texts against them, convert TypeScript",
 	}
 	cmd.AddCommand(newSchemaCheckCommand(), newSchemaMatchCommand(), newSchemaConvertCommand())
 	return cmd
 }
 
-// Exit statuses of commands that try a text.
+// Exit statuses of commands that match a text.
 const (
-	exitRefused    = 1 // the text does not belong
-	exitWrong      = 2 // the schema or grammar is wrong
-	exitIncomplete = 3 // the text is the beginning of one that belongs
+	exitRefused    = 1 // the text is refused
+	exitWrong      = 2 // the schema or grammar has an error
+	exitIncomplete = 3 // the text is a prefix of an accepted one
 )
 
 // readSchema reads a schema from a file, - for standard input. A .ts file is
@@ -67,8 +67,9 @@ func readInput(cmd *cobra.Command, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// loadVocab reads the vocabulary of a model file, or makes one of single bytes
-// when there is none, and prepares it, so that its tables don't count as cost.
+// loadVocab reads the vocabulary of a model file, or returns one of single bytes if
+// name is "". It prepares the tables of the vocabulary, so that they don't count as
+// cost of a schema.
 func loadVocab(name string) (v *vocab.Vocab, err error) {
 	if name == "" {
 		v, err = walk.ByteTokens()
@@ -91,9 +92,10 @@ type schemaFlags struct {
 
 func (f *schemaFlags) register(cmd *cobra.Command, order, whitespace, numbers string) {
 	f.layout.register(cmd, order, whitespace, numbers)
-	cmd.Flags().StringVar(&f.root, "type", "", "type to take from a TypeScript file (default: the last exported one)")
-	cmd.Flags().StringVar(&f.unsupported, "on-unsupported", "error", "keywords that can't be enforced: error, validate or ignore")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "make errors of warnings")
+	cmd.Flags().StringVar(&f.root, "type", "", "name of the type in a TypeScript file (default: the last exported one)")
+	cmd.Flags().StringVar(&f.unsupported, "on-unsupported", "error", "treatment of keywords that masks can't enforce: error, validate or ignore")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
+	group(cmd.Flags(), "Schema")
 }
 
 func (f *schemaFlags) options() (opt schema.Options, err error) {
@@ -120,14 +122,14 @@ func newSchemaCheckCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Say what is wrong with a schema, or what it admits and costs",
-		Long: `Say what is wrong with a schema, or what it admits and costs.
+		Short: "Report errors in a schema, or its shortest document, samples and cost",
+		Long: `Report errors in a schema, or its shortest document, samples and cost.
 
 FILE is a JSON Schema, or TypeScript declarations (.ts); - is standard input.
-Errors and warnings come with a JSON pointer, line and column. For a schema that
-can be enforced it prints the keywords, the shortest document, a few random
-documents, which share of their bytes is forced, and the cost in states, bytes
-and time. The exit status is 0, or 2 when the schema can't be enforced.`,
+Errors and warnings name a JSON pointer, line and column. For a schema that can be
+enforced the command prints its keywords, the shortest document, random samples,
+the share of forced bytes in these, and the cost in states, bytes and time. The
+exit status is 0, or 2 if the schema can't be enforced.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt, err := flags.options()
@@ -155,15 +157,16 @@ and time. The exit status is 0, or 2 when the schema can't be enforced.`,
 		},
 	}
 	flags.register(cmd, "schema", "compact", "generated")
-	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file with the vocabulary for samples (default: single bytes)")
+	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file whose vocabulary to sample with (default: single bytes)")
 	cmd.Flags().IntVar(&samples, "samples", 4, "number of sample documents")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the samples")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed of the samples")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	group(cmd.Flags(), "Output")
 	return cmd
 }
 
-// schemaCheck is what checkSchema found out. Its JSON form is that of the
-// answer of POST /schema/check.
+// schemaCheck is the report of checkSchema. Its JSON form is the answer of POST
+// /schema/check.
 type schemaCheck struct {
 	OK          bool           `json:"ok"`
 	Errors      []schema.Issue `json:"errors"`
@@ -179,16 +182,16 @@ type schemaCheck struct {
 	Cost        schemaCost     `json:"cost"`
 }
 
-// schemaCost is what a schema takes.
+// schemaCost is the cost of a schema.
 type schemaCost struct {
 	CompileMicros float64 `json:"compile_us"`
-	MaskMicros    float64 `json:"mask_us"` // mean over the samples, first masks among them
+	MaskMicros    float64 `json:"mask_us"` // mean over the samples, including first masks
 	States        int     `json:"states"`
 	Masks         int     `json:"masks"`
 	Bytes         int     `json:"bytes"`
 }
 
-// write adds the lines about forced text and cost.
+// write writes the lines about forced bytes and cost.
 func (c *schemaCost) write(b *strings.Builder, forcedShare float64) {
 	fmt.Fprintf(b, "forced     %.0f%% of the samples' bytes\n", 100*forcedShare)
 	fmt.Fprintf(b, "cost       compile %.0f µs, mask %.1f µs; %d states, %d masks, %d bytes\n",
@@ -226,7 +229,7 @@ func checkSchema(src []byte, opt schema.Options, v *vocab.Vocab, samples int, se
 	return c
 }
 
-// schemaIssues lists what a compile error says, one issue a problem.
+// schemaIssues returns the issues in a compile error.
 func schemaIssues(err error) []schema.Issue {
 	var (
 		invalid       *schema.InvalidError
@@ -284,16 +287,15 @@ func newSchemaMatchCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "match FILE --text-file T",
-		Short: "Does a whole text belong to a schema?",
-		Long: `Does a whole text belong to a schema?
+		Short: "Match a text against a schema",
+		Long: `Match a text against a schema.
 
-The exit status is 0 when it does, 1 when it doesn't (the offset of the first
-wrong byte and what was expected there are printed), 3 when it is a beginning
-that can be completed, and 2 when the schema is wrong.
+The exit status is 0 if the text fits the schema, 1 if it does not (the position
+of the first wrong byte and what was expected there are printed), 3 if the text is
+incomplete but can be completed, and 2 if the schema has an error.
 
-Without further flags every layout is accepted: any order of properties, any
-whitespace and any spelling of numbers. A newline at the end of the file is
-whitespace like any other.`,
+By default every layout is accepted: any order of properties, any whitespace and
+any spelling of numbers. A final newline counts as whitespace.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt, err := flags.options()
@@ -320,14 +322,15 @@ whitespace like any other.`,
 		},
 	}
 	flags.register(cmd, "any", "flexible", "any")
-	cmd.Flags().StringVar(&textFile, "text-file", "", "file with the text, - for standard input (required)")
+	cmd.Flags().StringVar(&textFile, "text-file", "", "file with the text to match; -: standard input (required)")
+	group(cmd.Flags(), "Schema")
 	if err := cmd.MarkFlagRequired("text-file"); err != nil {
 		panic(err) // the flag is registered above
 	}
 	return cmd
 }
 
-// matchText feeds a text to a grammar and says how far it gets.
+// matchText matches a text against a grammar.
 func matchText(out io.Writer, g *decoder.Grammar, text []byte) error {
 	m := g.NewMatcher()
 	n, err := m.AcceptBytes(text)
@@ -342,7 +345,8 @@ func matchText(out io.Writer, g *decoder.Grammar, text []byte) error {
 	return err
 }
 
-// lineColumn returns the place of a byte, both from 1, columns in characters.
+// lineColumn returns the line and column of a byte, both from 1; columns count
+// characters.
 func lineColumn(text []byte, at int) (line, column int) {
 	before := text[:at]
 	line = bytes.Count(before, []byte{'\n'}) + 1
@@ -372,6 +376,7 @@ func newSchemaConvertCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&root, "type", "", "type to convert (default: the last exported one)")
+	cmd.Flags().StringVar(&root, "type", "", "name of the type to convert (default: the last exported one)")
+	group(cmd.Flags(), "Schema")
 	return cmd
 }

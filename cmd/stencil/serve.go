@@ -45,38 +45,49 @@ func newServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a model over HTTP",
-		Long: `Serve a model over HTTP. Without --model it is the small bundled one: its
-weights are random, so the text means nothing, but every document it writes
-fits its schema.`,
+		Long: `Serve a model over HTTP, with stencil's own API and those of OpenAI, Anthropic
+and Ollama.
+
+Without --model, the small bundled model is served: it extracts fields from
+short texts and does nothing else. With --upstream, a model behind an
+OpenAI-compatible API is served, together with that of --model if both are given.`,
 		Example: `  stencil serve
   stencil serve --model llama-3.2-3b-q4_k_m.gguf --parallel 8 --context 32768`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: the file's name)")
+	flags.BoolVar(&f.embeddings, "embeddings", false, "compute embeddings with models that generate text, too")
+	f.registerModels(flags)
 	f.model.register(flags)
-	f.log.register(flags, "info")
-	completeModelFlags(cmd)
-	flags.StringVar(&f.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0 for all of the machine's")
-	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free one")
-	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: its file's name)")
-	flags.IntVar(&f.engine.Parallel, "parallel", 4, "requests that generate at the same time")
-	flags.IntVar(&f.engine.CacheSlots, "cache-slots", 0, "earlier prompts kept for reuse, beside the running ones (default: as --parallel)")
-	flags.IntVar(&f.engine.Queue, "queue", 64, "requests that may wait; more are answered with 429")
-	flags.IntVar(&f.engine.PrefillChunk, "prefill-chunk", 0, "tokens of prompts in a step while others generate (default 128)")
-	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "tokens generated for requests that give no max_tokens")
-	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of one request, waiting included")
-	flags.BoolVar(&f.embeddings, "embeddings", false, "have models that write text give embeddings too; models made for embeddings or reranking always do")
-	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "bytes of a request's body")
-	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "compiled schemas kept")
 	f.prompts.register(flags, &f.engine)
+	group(flags, "Context and memory")
+	flags.IntVar(&f.engine.Parallel, "parallel", 4, "number of requests that generate at the same time")
+	flags.IntVar(&f.engine.CacheSlots, "cache-slots", 0, "idle slots, which keep earlier prompts for reuse (default: as --parallel)")
+	flags.IntVar(&f.engine.PrefillChunk, "prefill-chunk", 0, "maximum number of prompt tokens per step while other requests generate (default 128)")
+	flags.IntVar(&f.engine.Queue, "queue", 64, "maximum number of waiting requests; further ones get status 429")
+	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of a request, including time in the queue")
+	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at shutdown")
+	group(flags, "Scheduling")
+	flags.StringVar(&f.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0: all interfaces")
+	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free port")
+	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "maximum size of a request body in bytes")
 	f.registerOperations(flags)
+	group(flags, "HTTP")
+	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "max_tokens for requests that don't set one")
+	group(flags, "Sampling")
+	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "number of compiled schemas to keep")
+	flags.BoolVar(&f.retry, "retry-enabled", true, "without masks, ask again after an invalid answer")
+	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "number of retries after an invalid answer, unless the request sets retry_max")
+	group(flags, "Constraint")
 	f.upstream.register(flags)
-	f.feedback.register(flags)
 	f.agent.register(flags, &f.server)
-	flags.BoolVar(&f.retry, "retry-enabled", true, "ask again for an answer that does not fit, where masks don't see to it")
-	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "how often; a request's retry_max overrides it")
-	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at a shutdown")
+	f.feedback.register(flags)
+	f.log.register(flags, "info")
+	flags.BoolVar(&f.server.LogBodies, "log-bodies", false, "log request bodies, prompts included")
+	group(flags, "Logging")
+	completeModelFlags(cmd)
 	return cmd
 }
 
@@ -93,7 +104,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(f.host, strconv.Itoa(f.port)))
 	if err != nil {
-		return fmt.Errorf("%w (another port: --port)", err)
+		return fmt.Errorf("%w (choose another port with --port)", err)
 	}
 	defer l.Close()
 	f.server.Version, f.server.Log, f.engine.Log = version(), log, log
@@ -116,8 +127,8 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	}
 	defer closePrompts()
 
-	// Listening comes before loading, so that whatever watches the server can
-	// tell "loading" from "gone".
+	// The server listens before it loads the model, so that a health check can
+	// tell "loading" from "down".
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
@@ -136,7 +147,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	m, err := f.start(serving, log)
 	if err != nil {
 		stop()
-		if ctx.Err() != nil { // told to stop while loading
+		if ctx.Err() != nil { // stopped while loading
 			return <-served
 		}
 		return errors.Join(err, <-served)
@@ -163,13 +174,13 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	return errors.Join(err, srv.CloseModels(), m.close())
 }
 
-// name is how clients call the model.
+// name returns the name under which clients request the model.
 func (f *serveFlags) name(model backend.Model) string {
 	base := filepath.Base(model.Info().Path)
 	return cmp.Or(f.alias, strings.TrimSuffix(base, filepath.Ext(base)), "model")
 }
 
-// urlOf returns an address as it is typed: a wildcard is reached by loopback.
+// urlOf returns the URL of an address; for a wildcard address, that of loopback.
 func urlOf(addr net.Addr, secure bool) string {
 	scheme := "http://"
 	if secure {
@@ -185,13 +196,13 @@ func urlOf(addr net.Addr, secure bool) string {
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// welcome says what to do next with a model, nil for one of an upstream. Where a
-// key is needed, it is left to whoever pastes the command.
+// welcome returns a message with a command to try. m is nil for an upstream
+// model. The command names the variable that holds the API key, never the key.
 func (f *serveFlags) welcome(name string, m *loaded, url string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nServing %s on %s\n", name, url)
 	if m != nil && m.Text != nil && strings.HasPrefix(m.model.Info().Description, models.RandomDescription) {
-		b.WriteString("Its weights are random: the text means nothing, but it fits the schema.\n")
+		b.WriteString("The model's weights are random: the text is meaningless, but fits the schema.\n")
 	}
 	header := ""
 	if len(f.server.APIKeys) > 0 {

@@ -21,9 +21,8 @@ type loaded struct {
 	model backend.Model
 }
 
-// start loads the model and makes the engines over it that it is for: one that
-// writes text, one for embeddings or reranking, and both for a model that writes
-// text if embeddings are wanted of it too.
+// start loads the model and starts the engines that fit it: one that generates
+// text, one for embeddings or reranking, or, with --embeddings, both.
 func (f *serveFlags) start(ctx context.Context, log *slog.Logger) (*loaded, error) {
 	began := time.Now()
 	model, err := f.model.load(ctx, os.Stderr)
@@ -57,7 +56,7 @@ func (f *serveFlags) start(ctx context.Context, log *slog.Logger) (*loaded, erro
 	return l, nil
 }
 
-// context is how many tokens a request can have.
+// context returns the maximum number of tokens of a request.
 func (l *loaded) context() int {
 	if l.Text == nil {
 		return l.Embeddings.Limit()
@@ -76,7 +75,7 @@ func (l *loaded) close() error {
 	return errors.Join(all, l.model.Close())
 }
 
-// tryEmbedding is the command to try a model that writes no text with.
+// tryEmbedding returns a command to try a model that generates no text.
 func tryEmbedding(e *embedding.Engine, name, url, header string) string {
 	if e.Info().Reranks() {
 		return fmt.Sprintf(`curl -s %s/v1/rerank%s -d '{

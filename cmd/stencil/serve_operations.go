@@ -16,8 +16,7 @@ import (
 	"stencil/server"
 )
 
-// operations are the flags of serve that are about running it: who may ask,
-// over what, and which models.
+// operations are the flags of serve about access, TLS and the set of models.
 type operations struct {
 	keys      []string
 	keyFile   string
@@ -26,20 +25,22 @@ type operations struct {
 }
 
 func (f *serveFlags) registerOperations(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.operations.keys, "api-key", nil, "key that requests must bear; may be repeated")
-	flags.StringVar(&f.operations.keyFile, "api-key-file", "", "file with such keys, one a line")
-	flags.StringSliceVar(&f.server.CORSOrigins, "cors-origin", nil, `origins whose web pages may ask, such as https://example.com; "*": all`)
-	flags.StringVar(&f.server.TLSCert, "tls-cert", "", "file with the certificate, for HTTPS")
-	flags.StringVar(&f.server.TLSKey, "tls-key", "", "file with the certificate's key")
-	flags.BoolVar(&f.server.LogBodies, "log-bodies", false, "put the bodies of requests, prompts and all, into the log")
-	flags.StringVar(&f.operations.models, "models", "", "folder whose GGUF files are loaded when they are asked for by name")
-	flags.DurationVar(&f.operations.keepAlive, "keep-alive", 5*time.Minute, "time after which an unused model of --models is unloaded; negative: never")
+	flags.StringArrayVar(&f.operations.keys, "api-key", nil, "API key that requests must carry; may be repeated")
+	flags.StringVar(&f.operations.keyFile, "api-key-file", "", "file with API keys, one per line")
+	flags.StringSliceVar(&f.server.CORSOrigins, "cors-origin", nil, `origins allowed to call the server from a browser, such as https://example.com; "*": all`)
+	flags.StringVar(&f.server.TLSCert, "tls-cert", "", "certificate file, for HTTPS")
+	flags.StringVar(&f.server.TLSKey, "tls-key", "", "private key file of --tls-cert")
 }
 
-// checkOperations reads what flags refer to.
+func (f *serveFlags) registerModels(flags *pflag.FlagSet) {
+	flags.StringVar(&f.operations.models, "models", "", "folder of GGUF files to load on demand, when a request names one")
+	flags.DurationVar(&f.operations.keepAlive, "keep-alive", 5*time.Minute, "idle time after which a model from --models is unloaded; negative: never")
+}
+
+// checkOperations checks these flags and reads the file of API keys.
 func (f *serveFlags) checkOperations() error {
 	if (f.server.TLSCert == "") != (f.server.TLSKey == "") {
-		return errors.New("--tls-cert and --tls-key belong together")
+		return errors.New("--tls-cert and --tls-key must be given together")
 	}
 	f.server.APIKeys = f.operations.keys
 	if f.operations.keyFile != "" {
@@ -53,7 +54,7 @@ func (f *serveFlags) checkOperations() error {
 			}
 		}
 		if len(f.server.APIKeys) == 0 {
-			return fmt.Errorf("%s has no key", f.operations.keyFile)
+			return fmt.Errorf("%s contains no API key", f.operations.keyFile)
 		}
 	}
 	for _, key := range f.server.APIKeys {
@@ -64,8 +65,8 @@ func (f *serveFlags) checkOperations() error {
 	return nil
 }
 
-// addModels makes the models of a folder available, but for the one that is
-// served already.
+// addModels makes the models of a folder available, except the one that is
+// already being served.
 func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logger) error {
 	if f.operations.models == "" {
 		return nil
@@ -75,7 +76,7 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		return err
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("%s has no .gguf files", f.operations.models)
+		return fmt.Errorf("%s contains no .gguf files", f.operations.models)
 	}
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".gguf")
@@ -84,7 +85,7 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		}
 		one := *f
 		one.model.path = path
-		// Others are being served by then.
+		// A crash would take down the models already being served.
 		one.model.trial = &llama.Trial{Context: f.engine.Context, Embeds: f.embeddings}
 		one.model.trial.Context.MaxSeqs = f.engine.Parallel
 		srv.AddModel(name, func(ctx context.Context) (server.Engines, func() error, error) {

@@ -11,21 +11,20 @@ import (
 	"stencil/engine/promptcache"
 )
 
-// promptFlags are the flags of serve that say what is kept of prompts, beside the
-// slots.
+// promptFlags are the flags of serve for the prompt caches beyond the slots.
 type promptFlags struct {
 	dir   string
 	bytes int64
 }
 
 func (f *promptFlags) register(flags *pflag.FlagSet, cfg *engine.Config) {
-	flags.Int64Var(&cfg.CheckpointBytes, "checkpoint-bytes", 0, "memory for the states of prompts that may come again but had to leave the KV cache; with recurrent and hybrid models, of their beginnings too (default: an eighth of what is free, at most 1 GiB; negative: none)")
-	flags.StringVar(&f.dir, "prompt-cache", "", "folder in which the beginnings of prompts are kept, so that they are not read again after a restart; its files hold what people wrote, readable for this user alone")
-	flags.Int64Var(&f.bytes, "prompt-cache-bytes", 4<<30, "bytes that this folder may take; what was not used for longest is deleted")
+	flags.Int64Var(&cfg.CheckpointBytes, "checkpoint-bytes", 0, "memory for states evicted from the KV cache; negative: none (default: 1/8 of free RAM, up to 1 GiB)")
+	flags.StringVar(&f.dir, "prompt-cache", "", "folder for prompt states that survive a restart; holds prompt text, readable by this user only")
+	flags.Int64Var(&f.bytes, "prompt-cache-bytes", 4<<30, "maximum size of the --prompt-cache folder in bytes; least recently used files are deleted")
 }
 
-// open opens the prompt cache, if one is wanted, for all models. What it returns
-// waits until everything is written.
+// open opens the prompt cache on disk, which all models share, if --prompt-cache
+// is set. The returned function waits until everything is written.
 func (f *promptFlags) open(cfg *engine.Config, log *slog.Logger) (done func(), err error) {
 	if f.dir == "" {
 		return func() {}, nil
@@ -47,8 +46,8 @@ func (f *promptFlags) open(cfg *engine.Config, log *slog.Logger) (done func(), e
 	}, nil
 }
 
-// bounded returns the configuration with a bound for checkpoints, which depends
-// on how much memory the model has left.
+// bounded returns cfg with the default limit of checkpoint memory, which depends
+// on how much memory is free after the model was loaded.
 func (f *promptFlags) bounded(cfg engine.Config) engine.Config {
 	if available, _, ok := llama.SystemMemory(); ok && cfg.CheckpointBytes == 0 {
 		cfg.CheckpointBytes = min(1<<30, max(1, available/8))

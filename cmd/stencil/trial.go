@@ -9,17 +9,17 @@ import (
 	"stencil/backend/llama"
 )
 
-// newTrialCommand is what the program runs itself with, so that a file that ends
-// the process it is loaded in ends one that serves nobody.
+// newTrialCommand returns the command with which the server loads a model file in a
+// process of its own first, so that a damaged file cannot crash the server.
 func newTrialCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    llama.TrialCommand,
-		Short:  "Load a model file that may be damaged, for the program itself",
+		Short:  "Load a model file that may be damaged (used internally)",
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if status := llama.RunTrial(os.Stdin, cmd.OutOrStdout()); status != 0 {
-				return &exitError{status, errors.New("the trial could not be made")}
+				return &exitError{status, errors.New("the trial failed")}
 			}
 			return nil
 		},

@@ -14,7 +14,7 @@ import (
 	"stencil/server"
 )
 
-// upstreamFlags say where a model is that is behind someone else's API.
+// upstreamFlags name a model behind an OpenAI-compatible API.
 type upstreamFlags struct {
 	config       remote.Config
 	alias        string
@@ -23,24 +23,25 @@ type upstreamFlags struct {
 }
 
 func (f *upstreamFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.config.URL, "upstream", "", "serve a model of this OpenAI-compatible API, such as https://api.example.com/v1; without --model, no other")
-	flags.StringVar(&f.config.Key, "upstream-key", "", "key for it (better given as STENCIL_UPSTREAM_KEY)")
-	flags.StringVar(&f.config.Model, "upstream-model", "", "the model's name there (default: the first that it lists)")
-	flags.StringVar(&f.alias, "upstream-alias", "", "the model's name here (default: as there)")
-	flags.DurationVar(&f.config.Timeout, "upstream-timeout", 2*time.Minute, "time until it begins to answer, and between the parts of a stream")
-	flags.IntVar(&f.config.Retries, "upstream-retries", 3, "further tries after 429, 5xx or a broken connection; negative: none")
-	flags.DurationVar(&f.config.MaxWait, "upstream-max-wait", 30*time.Second, "longest wait between two tries, whatever Retry-After says")
-	flags.StringVar(&f.engine, "upstream-engine", "", "what it is: "+strings.Join(remote.Engines, ", ")+" (default: found out)")
-	flags.StringSliceVar(&f.capabilities, "upstream-capabilities", nil, "what it offers: json_schema, json_object, logprobs, tools, or none (default: found out with a few small requests)")
-	flags.Float64Var(&f.config.PricePrompt, "upstream-price-prompt", 0, "price of a million tokens of prompts")
-	flags.Float64Var(&f.config.PriceCompletion, "upstream-price-completion", 0, "price of a million tokens of answers")
+	flags.StringVar(&f.config.URL, "upstream", "", "base URL of an OpenAI-compatible API whose model to use, such as https://api.example.com/v1")
+	flags.StringVar(&f.config.Key, "upstream-key", "", "API key for --upstream; prefer the variable STENCIL_UPSTREAM_KEY")
+	flags.StringVar(&f.config.Model, "upstream-model", "", "name of the model at the upstream (default: the first in /v1/models)")
+	flags.StringVar(&f.alias, "upstream-alias", "", "name under which to serve the upstream model (default: as --upstream-model)")
+	flags.DurationVar(&f.config.Timeout, "upstream-timeout", 2*time.Minute, "maximum time until the upstream answers, and between two events of a stream")
+	flags.IntVar(&f.config.Retries, "upstream-retries", 3, "retries after status 429, 5xx or a broken connection; negative: none")
+	flags.DurationVar(&f.config.MaxWait, "upstream-max-wait", 30*time.Second, "longest wait before a retry, even if Retry-After asks for more")
+	flags.StringVar(&f.engine, "upstream-engine", "", "server software of the upstream: "+strings.Join(remote.Engines, ", ")+" (default: detect)")
+	flags.StringSliceVar(&f.capabilities, "upstream-capabilities", nil, "upstream features: json_schema, json_object, logprobs, tools, or none (default: probe)")
+	flags.Float64Var(&f.config.PricePrompt, "upstream-price-prompt", 0, "price of a million prompt tokens")
+	flags.Float64Var(&f.config.PriceCompletion, "upstream-price-completion", 0, "price of a million completion tokens")
+	group(flags, "Upstream")
 }
 
-// given reports whether there is an upstream.
+// given reports whether --upstream is set.
 func (f *upstreamFlags) given() bool { return f.config.URL != "" }
 
-// configured returns the capabilities that the flags name, nil if they are to
-// be found out.
+// configured returns the capabilities that the flags name, nil if they are to be
+// probed.
 func (f *upstreamFlags) configured() (*remote.Capabilities, error) {
 	if f.engine != "" && !slices.Contains(remote.Engines, f.engine) {
 		return nil, fmt.Errorf("--upstream-engine must be one of %s, not %s", strings.Join(remote.Engines, ", "), f.engine)
@@ -67,8 +68,8 @@ func (f *upstreamFlags) configured() (*remote.Capabilities, error) {
 	return caps, nil
 }
 
-// add makes the upstream's model available, after a look at what it offers. It
-// returns the name under which it is.
+// add probes the upstream, unless its capabilities are configured, and serves its
+// model. It returns the name under which it serves it.
 func (f *upstreamFlags) add(ctx context.Context, srv *server.Server, log *slog.Logger) (string, error) {
 	var err error
 	if f.config.Capabilities, err = f.configured(); err != nil {
@@ -81,7 +82,7 @@ func (f *upstreamFlags) add(ctx context.Context, srv *server.Server, log *slog.L
 	}
 	if f.config.Capabilities == nil {
 		if _, err := c.Probe(ctx); err != nil {
-			return "", fmt.Errorf("%w (what it offers could not be found out; --upstream-capabilities says it)", err)
+			return "", fmt.Errorf("%w (probing the upstream failed; set --upstream-capabilities to skip it)", err)
 		}
 	}
 	name := f.alias
@@ -89,7 +90,7 @@ func (f *upstreamFlags) add(ctx context.Context, srv *server.Server, log *slog.L
 		name = c.Model()
 	}
 	if name == "" {
-		return "", fmt.Errorf("the upstream %s lists no models: --upstream-model names one", f.config.URL)
+		return "", fmt.Errorf("the upstream %s lists no models; name one with --upstream-model", f.config.URL)
 	}
 	srv.AddUpstream(name, c)
 	return name, nil

@@ -10,7 +10,7 @@ import (
 	"stencil/vocab"
 )
 
-// newWalkCommand makes the command that samples documents from masks.
+// newWalkCommand returns the command that samples documents from masks.
 func newWalkCommand() *cobra.Command {
 	var (
 		corpus  corpusFlags
@@ -21,15 +21,14 @@ func newWalkCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "walk --vocab V.gguf --n N PATH…",
-		Short: "Sample documents from masks and have another validator judge them",
-		Long: `Sample documents from masks and have another validator judge them.
+		Short: "Sample documents from masks and check them with another validator",
+		Long: `Sample documents from masks and check them with another validator.
 
-For each schema in PATH (folders, files, .tar.xz), N documents are drawn at
-random from the masks, one token at a time, so that every walk ends. Each is
-parsed, and validated with santhosh-tekuri/jsonschema, formats asserted. A
-violation is a document that is not valid, a dead end a place where no token is
-allowed though the document is not complete; each is printed with the schema's
-name. The exit status is 1 if there was any.`,
+For each schema in PATH (folders, files, .tar.xz), N documents are drawn at random
+from the masks, token by token. Each document is parsed and validated with
+santhosh-tekuri/jsonschema, with formats asserted. A violation is an invalid
+document; a dead end is an incomplete document after which no token is allowed.
+Each is printed with the name of its schema, and makes the exit status 1.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var opt schema.Options
@@ -64,8 +63,9 @@ name. The exit status is 1 if there was any.`,
 	}
 	corpus.register(cmd)
 	layout.register(cmd, "any", "flexible", "generated")
-	cmd.Flags().IntVar(&n, "n", 20, "documents of each schema")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the walks")
-	cmd.Flags().BoolVar(&verbose, "verbose", false, "print refused and unjudged schemas too")
+	cmd.Flags().IntVar(&n, "n", 20, "number of documents per schema")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "print schemas that were refused or could not be judged, too")
+	group(cmd.Flags(), "Output")
 	return cmd
 }
