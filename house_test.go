@@ -93,7 +93,7 @@ const architecture = `
 
 	# Data for tests; no package but internal/fetchmodels imports it.
 	github.com/ulikunitz/xz < internal/shared;
-	NONE < internal/realmodels;
+	NONE < internal/realmodels, internal/poll;
 	internal/realmodels, models < internal/fetchmodels;
 `
 
@@ -103,6 +103,7 @@ const testImports = `
 	internal/shared
 	< vocab, regular, schema/number, gbnf, repair, agent, backend/llama, bench, server, cmd/stencil;
 	internal/realmodels < models, backend/llama, server;
+	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, cmd/stencil;
 
 	# Judges that share no code with what they judge.
 	github.com/santhosh-tekuri/jsonschema/v6 < agent, server;

@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -221,29 +221,31 @@ func TestPriority(t *testing.T) {
 // TestParallel: frames run side by side, up to as many as are allowed, and come
 // to the same.
 func TestParallel(t *testing.T) {
-	var now, most atomic.Int32
-	s := plan(deep)
-	answer := s.answer
-	s.answer = func(ctx context.Context, q *Question) (*Reply, error) {
-		n := now.Add(1)
-		defer now.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int32
+		s := plan(deep)
+		answer := s.answer
+		s.answer = func(ctx context.Context, q *Question) (*Reply, error) {
+			n := now.Add(1)
+			defer now.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			time.Sleep(time.Millisecond) // once all that may run wait here
+			return answer(ctx, q)
 		}
-		time.Sleep(5 * time.Millisecond)
-		return answer(ctx, q)
-	}
-	o := run(t, begin(t, "root", Config{Asker: s, Parallel: 3}))
-	if most.Load() < 2 || most.Load() > 3 {
-		t.Errorf("%d at the same time", most.Load())
-	}
-	var conclusions []string
-	for _, f := range o.Frames {
-		conclusions = append(conclusions, f.Conclusion)
-	}
-	slices.Sort(conclusions)
-	if want := []string{"all of a", "all of a1", "all of b", "all of root", "did a1x", "did a1y", "did a2", "did b1"}; !slices.Equal(conclusions, want) {
-		t.Errorf("conclusions %q", conclusions)
-	}
+		o := run(t, begin(t, "root", Config{Asker: s, Parallel: 3}))
+		if most.Load() != 3 {
+			t.Errorf("%d at the same time", most.Load())
+		}
+		var conclusions []string
+		for _, f := range o.Frames {
+			conclusions = append(conclusions, f.Conclusion)
+		}
+		slices.Sort(conclusions)
+		if want := []string{"all of a", "all of a1", "all of b", "all of root", "did a1x", "did a1y", "did a2", "did b1"}; !slices.Equal(conclusions, want) {
+			t.Errorf("conclusions %q", conclusions)
+		}
+	})
 }
 
 // TestRepeated: the same task is run once, and a loop ends.
@@ -536,35 +538,29 @@ func TestRestoreRefuses(t *testing.T) {
 // TestCancel: a run that was given up stops at once, leaves nothing behind, and
 // can go on.
 func TestCancel(t *testing.T) {
-	before := runtime.NumGoroutine()
-	for parallel := 1; parallel <= 3; parallel++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		s := plan(deep)
-		answer := s.answer
-		s.answer = func(c context.Context, q *Question) (*Reply, error) {
-			if query(q) == "a1x" && ctx.Err() == nil {
-				cancel()
-				<-c.Done()
-				return nil, context.Cause(c)
+	synctest.Test(t, func(t *testing.T) { // which fails if goroutines are left
+		for parallel := 1; parallel <= 3; parallel++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			s := plan(deep)
+			answer := s.answer
+			s.answer = func(c context.Context, q *Question) (*Reply, error) {
+				if query(q) == "a1x" && ctx.Err() == nil {
+					cancel()
+					<-c.Done()
+					return nil, context.Cause(c)
+				}
+				return answer(c, q)
 			}
-			return answer(c, q)
+			r := begin(t, "root", Config{Asker: s, Parallel: parallel})
+			if _, err := r.Go(ctx); !errors.Is(err, context.Canceled) {
+				t.Fatalf("error %v", err)
+			}
+			o := run(t, r)
+			if o.Answer.Conclusion != "all of root" || o.Totals.Frames != 8 {
+				t.Errorf("afterwards\n%s", drawn(o.Frames))
+			}
 		}
-		r := begin(t, "root", Config{Asker: s, Parallel: parallel})
-		if _, err := r.Go(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatalf("error %v", err)
-		}
-		o := run(t, r)
-		if o.Answer.Conclusion != "all of root" || o.Totals.Frames != 8 {
-			t.Errorf("afterwards\n%s", drawn(o.Frames))
-		}
-	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	})
 }
 
 // A box is a toolbox that says what it was called with.

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+
+	"stencil/internal/poll"
 )
 
 // runPool runs work on the cases of the harness' test data.
@@ -31,9 +32,7 @@ func TestPoolCancel(t *testing.T) {
 	}()
 	_, err := runPool(ctx, &pool[string]{}, func(_ *Case, abandoned *atomic.Bool) string {
 		begun <- true
-		for !abandoned.Load() {
-			time.Sleep(time.Millisecond)
-		}
+		poll.Until(abandoned.Load)
 		return "ended"
 	})
 	if !errors.Is(err, context.Canceled) {

@@ -1,21 +1,18 @@
 package bench
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
-// shrinkTime bounds the search for a smaller failing case.
-const shrinkTime = 20 * time.Second
+// maxShrinks bounds the search for a smaller failing case: the values tried.
+const maxShrinks = 20_000
 
 // shrink looks for a smaller value for which fails still holds.
 func shrink(v *value, fails func(*value) bool) *value {
-	deadline := time.Now().Add(shrinkTime)
+	tried := 0
 	for progress := true; progress; {
 		progress = false
 		for n := len(v.nodes(nil)) - 1; n >= 0; n-- {
 			for step := 0; ; step++ {
-				if time.Now().After(deadline) {
+				if tried++; tried > maxShrinks {
 					return v
 				}
 				c := v.clone()

@@ -287,7 +287,6 @@ func TestErrors(t *testing.T) {
 // TestLimits checks that a template that never ends is stopped, when it is
 // loaded as well as when it is used.
 func TestLimits(t *testing.T) {
-	begin := time.Now()
 	template, err := New("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", Options{Limits: jinja.Limits{Steps: 100_000}})
 	if err != nil {
 		t.Fatal(err)
@@ -296,9 +295,6 @@ func TestLimits(t *testing.T) {
 	var e *jinja.Error
 	if !errors.As(err, &e) || e.Kind != jinja.Limit {
 		t.Errorf("got %v", err)
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
 

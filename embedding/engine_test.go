@@ -14,6 +14,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/scripted"
+	"stencil/internal/poll"
 	"stencil/models"
 	"stencil/vocab"
 )
@@ -152,15 +153,11 @@ func embedAll(ctx context.Context, e *Engine, client string, inputs ...[]int32) 
 }
 
 func waitQueued(e *Engine, n int) {
-	for e.Stats().Queued != n {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return e.Stats().Queued == n })
 }
 
 func waitActive(e *Engine) {
-	for e.Stats().Active == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return e.Stats().Active > 0 })
 }
 
 // Clients take turns, input by input.
@@ -232,9 +229,10 @@ func TestCancel(t *testing.T) {
 	if err := <-running; !errors.Is(err, context.Canceled) {
 		t.Errorf("running: %v", err)
 	}
-	for s := e.Stats(); s.Active != 0 || s.Queued != 0 || s.Cancelled != 2; s = e.Stats() {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool {
+		s := e.Stats()
+		return s.Active == 0 && s.Queued == 0 && s.Cancelled == 2
+	})
 	if _, err := e.Embed(t.Context(), Request{Inputs: [][]int32{{1}}, Timeout: time.Millisecond}); !errors.Is(err, ErrTimeout) {
 		t.Errorf("a time limit: %v", err)
 	}

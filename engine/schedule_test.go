@@ -11,11 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/decoder/sampling"
+	"stencil/internal/poll"
 )
 
 // noEnd keeps free text going until its budget is used up.
@@ -259,9 +261,7 @@ func TestQueueBoundAndTurns(t *testing.T) {
 	if err := submit("first"); err != nil {
 		t.Fatal(err)
 	}
-	for e.Stats().Active == 0 {
-		time.Sleep(100 * time.Microsecond)
-	}
+	poll.Until(func() bool { return e.Stats().Active > 0 })
 	for _, c := range []string{"a", "a", "a", "a", "b"} {
 		if err := submit(c); err != nil {
 			t.Fatal(err)
@@ -285,9 +285,7 @@ func TestQueuedRequestIsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e.Stats().Active == 0 {
-		time.Sleep(100 * time.Microsecond)
-	}
+	poll.Until(func() bool { return e.Stats().Active > 0 })
 	queued, err := e.Submit(t.Context(), Request{Prompt: []int32{1}, MaxTokens: 2000, Sampling: noEnd})
 	if err != nil {
 		t.Fatal(err)
@@ -391,7 +389,9 @@ func TestManyClients(t *testing.T) {
 					return
 				}
 				if rng.IntN(4) == 0 {
-					time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond)
+					for range rng.IntN(4) {
+						stream.Next(context.Background())
+					}
 					stream.Close()
 					continue
 				}
@@ -409,64 +409,59 @@ func TestManyClients(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for s := e.Stats(); s.Active+s.Waiting+s.Queued > 0; s = e.Stats() {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool {
+		s := e.Stats()
+		return s.Active+s.Waiting+s.Queued == 0
+	})
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := model.Close(); err != nil {
 		t.Error(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines before, %d after", goroutines, runtime.NumGoroutine())
-		}
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
 // A model that is faster than its reader wakes it now and then, not for every
 // token, and nothing of the text is lost, however it ends.
 func TestTextIsToldInTime(t *testing.T) {
-	v := testVocab(t)
-	reply := strings.Repeat("one two three ", 40)
-	const delay = time.Millisecond
-	e := newEngine(t, scripted.Say(v, reply), scripted.Options{Delay: delay}, Config{})
-	read := func(timeout time.Duration) (events, tokens int, text string, longest time.Duration, err error) {
-		stream, err := e.Submit(t.Context(), Request{Prompt: prompt(e, "x"), Logprobs: true, Timeout: timeout})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := time.Now()
-		for {
-			ev, err := stream.Next(t.Context())
+	synctest.Test(t, func(t *testing.T) {
+		v := testVocab(t)
+		reply := strings.Repeat("one two three ", 40)
+		const delay = time.Millisecond
+		e := newEngine(t, scripted.Say(v, reply), scripted.Options{Delay: delay}, Config{})
+		read := func(timeout time.Duration) (events, tokens int, text string, longest time.Duration, err error) {
+			stream, err := e.Submit(t.Context(), Request{Prompt: prompt(e, "x"), Logprobs: true, Timeout: timeout})
 			if err != nil {
-				return events, tokens, text, longest, err
+				t.Fatal(err)
 			}
-			if events++; events > 1 {
-				longest = max(longest, time.Since(last))
+			last := time.Now()
+			for {
+				ev, err := stream.Next(t.Context())
+				if err != nil {
+					return events, tokens, text, longest, err
+				}
+				if events++; events > 1 {
+					longest = max(longest, time.Since(last))
+				}
+				last = time.Now()
+				tokens += len(ev.Tokens)
+				text += ev.Text
 			}
-			last = time.Now()
-			tokens += len(ev.Tokens)
-			text += ev.Text
 		}
-	}
-	events, tokens, text, longest, err := read(0)
-	if err != io.EOF || text != reply {
-		t.Fatalf("error %v, text %q", err, text)
-	}
-	if events < 3 || events > tokens/2 {
-		t.Errorf("%d events for %d tokens of %v", events, tokens, delay)
-	}
-	for tries := 0; longest > 20*patience && tries < 4; tries++ { // machines are busy, but not every time
-		_, _, _, longest, _ = read(0)
-	}
-	if longest > 20*patience {
-		t.Errorf("nothing was told for %v", longest)
-	}
-	_, _, text, _, err = read(40 * time.Millisecond)
-	if !errors.Is(err, ErrTimeout) || text == "" || !strings.HasPrefix(reply, text) {
-		t.Errorf("with a time limit: error %v, text %q", err, text)
-	}
+		events, tokens, text, longest, err := read(0)
+		if err != io.EOF || text != reply {
+			t.Fatalf("error %v, text %q", err, text)
+		}
+		if events < 3 || events > tokens/2 {
+			t.Errorf("%d events for %d tokens of %v", events, tokens, delay)
+		}
+		if longest > patience+delay {
+			t.Errorf("nothing was told for %v", longest)
+		}
+		_, _, text, _, err = read(40 * time.Millisecond)
+		if !errors.Is(err, ErrTimeout) || text == "" || !strings.HasPrefix(reply, text) {
+			t.Errorf("with a time limit: error %v, text %q", err, text)
+		}
+	})
 }

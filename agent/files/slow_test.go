@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestSlowPatterns: patterns that are made to take long don't.
+// TestSlowPatterns: patterns that are made to take long, which would be longer
+// than a test may run, don't.
 func TestSlowPatterns(t *testing.T) {
 	line := strings.Repeat("a", maxLine)
 	deep := strings.Repeat("aaaaaaaaaaaaaaaaaaaa/", 30)
@@ -20,12 +21,9 @@ func TestSlowPatterns(t *testing.T) {
 		{"glob_files", "pattern", strings.Repeat("*a", 500)},
 		{"glob_files", "pattern", strings.Repeat("{*a,*}", 6) + strings.Repeat("*", 100) + "x"},
 	} {
-		start := time.Now()
 		got := call(b, c[0].(string), c[1:]...)
-		took := time.Since(start)
-		t.Logf("%v: %.40q: %.60q", took.Round(time.Millisecond), c[2], got)
-		if took > 15*time.Second {
-			t.Errorf("%.40q took %v", c[2], took)
+		if !strings.HasPrefix(got, "[no line matches") && !strings.HasPrefix(got, "[nothing matches") {
+			t.Errorf("%.40q: %.60q", c[2], got)
 		}
 	}
 }

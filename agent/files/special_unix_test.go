@@ -25,8 +25,7 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	b := open(t, dir, Options{Time: time.Minute})
-	start := time.Now()
+	b := open(t, dir, Options{Time: time.Hour}) // whoever waits for it, waits longer than the test may run
 	for _, c := range []struct{ path, read, list string }{
 		{"pipe", "is a pipe; only regular files", "is a pipe; only regular files"},
 		{"link", "is a pipe; only regular files", "is a pipe; only regular files"},
@@ -41,15 +40,12 @@ func TestSpecialFiles(t *testing.T) {
 	check(t, "grep", call(b, "grep_files", "pattern", ".", "glob", "pipe"), "...there is no text file that fits")
 	check(t, "glob", call(b, "glob_files", "pattern", "{pipe,sock}"), "pipe\nsock")
 	check(t, "glob", call(b, "glob_files", "pattern", "pipe/*"), "...is a pipe; only regular files")
-	devices := open(t, "/dev", Options{Time: time.Minute})
+	devices := open(t, "/dev", Options{Time: time.Hour})
 	for _, name := range []string{"zero", "null", "random", "tty"} {
 		if _, err := os.Lstat("/dev/" + name); err == nil {
 			check(t, "/dev/"+name, call(devices, "read_file", "path", name), "...is a device; only regular files")
 			check(t, "/dev/"+name, call(devices, "grep_files", "pattern", ".", "glob", name), "...there is no text file that fits")
 		}
-	}
-	if took := time.Since(start); took > 30*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

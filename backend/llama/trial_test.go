@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"stencil/backend"
+	"stencil/internal/poll"
 	"stencil/models"
 )
 
@@ -141,13 +142,11 @@ func TestTrialProcess(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	marker := filepath.Join(t.TempDir(), "marker")
 	go func() {
-		for {
-			if _, err := os.Stat(marker); err == nil {
-				cancel()
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
+		poll.Until(func() bool {
+			_, err := os.Stat(marker)
+			return err == nil
+		})
+		cancel()
 	}()
 	if err := load(ctx, `touch `+marker+`; exec sleep 600`); !errors.Is(err, backend.ErrAborted) {
 		t.Errorf("cancelled: %v", err)

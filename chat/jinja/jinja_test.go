@@ -148,7 +148,6 @@ func TestLimits(t *testing.T) {
 		"length":           strings.Repeat("x", maxSource+1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			begin := time.Now()
 			template, err := Parse(source)
 			var text string
 			if err == nil {
@@ -157,9 +156,6 @@ func TestLimits(t *testing.T) {
 			var e *Error
 			if !errors.As(err, &e) || e.Kind != Limit {
 				t.Errorf("got %v and %d bytes", err, len(text))
-			}
-			if took := time.Since(begin); took > 10*time.Second {
-				t.Errorf("took %v", took)
 			}
 		})
 	}
@@ -170,10 +166,9 @@ func TestTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
 	_, err = template.Render(nil, Options{Limits: Limits{Steps: 1 << 40, Time: 50 * time.Millisecond}})
-	if err == nil || !strings.Contains(err.Error(), "took longer than 50ms") || time.Since(begin) > 5*time.Second {
-		t.Errorf("after %v: %v", time.Since(begin), err)
+	if err == nil || !strings.Contains(err.Error(), "took longer than 50ms") {
+		t.Errorf("got %v", err)
 	}
 }
 

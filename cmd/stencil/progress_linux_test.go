@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,12 +57,14 @@ func TestProgress(t *testing.T) {
 	}
 	defer file.Close()
 	slow := func(out *os.File) {
-		p := newProgress(out, "reading", 1000, false)
-		for n := int64(0); n <= 1000; n += 250 {
-			p.set(n)
-			time.Sleep(progressAfter / 2)
-		}
-		p.close()
+		synctest.Test(t, func(*testing.T) {
+			p := newProgress(out, "reading", 1000, false)
+			for n := int64(0); n <= 1000; n += 250 {
+				p.set(n)
+				time.Sleep(progressAfter / 2)
+			}
+			p.close()
+		})
 	}
 	slow(file)
 	if info, err := file.Stat(); err != nil || info.Size() != 0 {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"stencil/internal/poll"
 )
 
 func open(t testing.TB, dir string, limit int64) *Store {
@@ -32,17 +34,11 @@ func open(t testing.TB, dir string, limit int64) *Store {
 // written waits until nothing is left to be written.
 func written(t testing.TB, s *Store) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	poll.Until(func() bool {
 		s.mu.Lock()
-		left := len(s.queue)
-		s.mu.Unlock()
-		if left == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d states are still to be written", left)
-		}
-	}
+		defer s.mu.Unlock()
+		return len(s.queue) == 0
+	})
 }
 
 func run(from, n int32) []int32 {
