@@ -37,7 +37,10 @@ const architecture = `
 	vocab < decoder < decoder/walk;
 	vocab < decoder/sampling;
 	github.com/klauspost/cpuid/v2 < decoder/sampling, bench/overhead;
-	regular, decoder, schema/number < schema;
+	regular < schema/language;
+	schema/number < schema/jsondoc, schema/language;
+	schema/jsondoc, schema/language < schema/syntax;
+	decoder, schema/syntax < schema;
 	regular, decoder < gbnf;
 	schema < repair;
 

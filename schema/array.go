@@ -1,6 +1,11 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"stencil/schema/jsondoc"
+	"stencil/schema/syntax"
+)
 
 // arrState is where an array stands between two items.
 type arrState struct {
@@ -31,27 +36,27 @@ func (t *arrayTable) init() {
 }
 
 // arrayKeywords adds the demands of the array keywords of n.
-func (s *source) arrayKeywords(n *node, scope int32, list []int32) []int32 {
-	k := n.arr
+func (s *source) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
+	k := n.Array
 	add := func(l lit) { list = append(list, int32(s.forms.lit(l))) }
-	for i, x := range k.prefix {
+	for i, x := range k.Prefix {
 		add(lit{kind: litAllItems, a: int32(i), b: int32(i), g: s.sub(x, scope)})
 	}
-	if k.items != nil {
-		add(lit{kind: litAllItems, a: int32(len(k.prefix)), b: -1, g: s.sub(k.items, scope)})
+	if k.Items != nil {
+		add(lit{kind: litAllItems, a: int32(len(k.Prefix)), b: -1, g: s.sub(k.Items, scope)})
 	}
-	add(lit{kind: litMinItems, a: int32(k.min)})
-	if k.max != noMax {
-		add(lit{kind: litMaxItems, a: int32(k.max)})
+	add(lit{kind: litMinItems, a: int32(k.Min)})
+	if k.Max != syntax.NoMax {
+		add(lit{kind: litMaxItems, a: int32(k.Max)})
 	}
-	if k.contains != nil {
-		g := s.sub(k.contains, scope)
-		add(lit{kind: litAtLeast, a: int32(k.minContains), g: g})
-		if k.maxContains != noMax {
-			add(lit{kind: litAtMost, a: int32(k.maxContains), g: g})
+	if k.Contains != nil {
+		g := s.sub(k.Contains, scope)
+		add(lit{kind: litAtLeast, a: int32(k.MinContains), g: g})
+		if k.MaxContains != syntax.NoMax {
+			add(lit{kind: litAtMost, a: int32(k.MaxContains), g: g})
 		}
 	}
-	if k.unique {
+	if k.Unique {
 		add(lit{kind: litUnique})
 	}
 	return list
@@ -240,7 +245,7 @@ func (s *source) plenty(state int32) int32 {
 	}
 	var out int32
 	for _, p := range s.itemProgress(s.arrays.states[state].f, always) {
-		if s.view(p.g, jString) == int32(s.lang.any) {
+		if s.view(p.g, jString) == int32(s.lang.Any) {
 			out |= manyStrings
 		}
 		if st := s.arrayStart(p.g); st >= 0 && s.countArray(st, manyItems) == manyItems {
@@ -269,7 +274,7 @@ func doubtful(b byte, plenty int32) bool {
 
 // withItem returns the state with a further value read; ok is false when
 // the rest can't be fulfilled any more.
-func (s *source) withItem(state int32, v *value) (next int32, ok bool) {
+func (s *source) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) {
 	t := &s.arrays
 	x := t.states[state]
 	item := seenItem{x.seen, s.goals.constant(v)}
@@ -325,7 +330,7 @@ func (s *source) arraySound(f form, seen int32) bool {
 // isn't nil and two items have to be equal, it only adds there what an item read
 // before would have to equal.
 func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
-	least, most := 0, maxCount
+	least, most := 0, syntax.MaxCount
 	var every, some, atLeast, atMost []lit
 	unique, repeated := false, false
 	last := 0 // items from here on are treated alike
@@ -379,7 +384,7 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 	for _, l := range some {
 		hi := int(l.b)
 		if hi < 0 {
-			hi = maxCount
+			hi = syntax.MaxCount
 		}
 		if w := (want{int(l.a), hi, l.g, false}); !slices.Contains(wants, w) {
 			wants = append(wants, w)
@@ -391,7 +396,7 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 			n = 1 // they are all alike: one decides
 		}
 		for range n {
-			wants = append(wants, want{0, maxCount, l.g, true})
+			wants = append(wants, want{0, syntax.MaxCount, l.g, true})
 		}
 	}
 	placed := map[int]goal{}

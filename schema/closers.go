@@ -7,6 +7,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/regular"
+	"stencil/schema/jsondoc"
 	"stencil/vocab"
 )
 
@@ -42,8 +43,7 @@ func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
 	t := &closerTable{tokens: tokens, rests: make([][]byte, len(tokens)), byPrefix: map[string][]int32{}}
 	var before, after []vocab.TrieEntry
 	for i, b := range texts {
-		p := jsonParser{src: `"` + string(b)}
-		str, err := p.string()
+		str, end, err := jsondoc.ReadString(`"` + string(b))
 		if err != nil {
 			continue
 		}
@@ -54,7 +54,7 @@ func newCloserTable(tokens []int32, texts [][]byte) *closerTable {
 		} else {
 			before = append(before, vocab.TrieEntry{Text: []byte(str), Value: int32(i)})
 		}
-		if rest := b[p.pos-1:]; len(rest) > 0 {
+		if rest := b[end-1:]; len(rest) > 0 {
 			t.rests[i] = rest
 			after = append(after, vocab.TrieEntry{Text: rest, Value: int32(i)})
 		} else {

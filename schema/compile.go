@@ -4,18 +4,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"sync"
 
 	"stencil/decoder"
 	"stencil/regular"
+	"stencil/schema/jsondoc"
+	"stencil/schema/language"
+	"stencil/schema/syntax"
 	"stencil/vocab"
 )
 
 // A Schema is a compiled JSON Schema. It is immutable and safe for
 // concurrent use.
 type Schema struct {
-	doc    *document
+	doc    *syntax.Document
 	opt    Options
 	report Report
 
@@ -31,36 +33,36 @@ func Compile(src []byte, opt Options) (*Schema, error) {
 	if len(src) > opt.Limits.Bytes {
 		return nil, &LimitError{Limit: "bytes", Max: opt.Limits.Bytes}
 	}
-	doc, err := parseDocument(string(src), opt)
+	doc, err := syntax.ParseDocument(string(src), opt.Limits.Depth, opt.Strict)
 	if err != nil {
 		return nil, err
 	}
-	lang := sharedLanguages()
+	lang := language.Shared()
 	c, err := analyse(doc, opt, lang)
 	var limit *regular.LimitError
 	if errors.As(err, &limit) {
 		// The shared store may have been nearly full.
-		c, err = analyse(doc, opt, freshLanguages())
+		c, err = analyse(doc, opt, language.Renew())
 	}
 	return c, err
 }
 
-func analyse(doc *document, opt Options, lang *languages) (*Schema, error) {
-	doc.checkTexts(lang)
-	doc.checkSizes()
-	if len(doc.invalid) > 0 {
-		return nil, &InvalidError{doc.invalid}
+func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, error) {
+	doc.CheckTexts(lang)
+	doc.CheckSizes()
+	if len(doc.Invalid) > 0 {
+		return nil, &InvalidError{Issues: doc.Invalid}
 	}
 	c := &Schema{doc: doc, opt: opt}
-	c.report = Report{Hash: hash(doc.src), Draft: doc.draft.String(), Enforced: doc.enforced, Warnings: doc.warnings}
-	if len(doc.unsupported) > 0 {
+	c.report = Report{Hash: hash(doc.Source), Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: doc.Warnings}
+	if len(doc.Unsupported) > 0 {
 		switch opt.OnUnsupported {
 		case UnsupportedIsError:
-			return nil, &UnsupportedError{doc.unsupported}
+			return nil, &UnsupportedError{Issues: doc.Unsupported}
 		case UnsupportedIsChecked:
-			c.report.Checked = doc.unsupported
+			c.report.Checked = doc.Unsupported
 		default:
-			c.report.Ignored = doc.unsupported
+			c.report.Ignored = doc.Unsupported
 		}
 	}
 	s := newSource(doc, opt, lang)
@@ -70,7 +72,7 @@ func analyse(doc *document, opt Options, lang *languages) (*Schema, error) {
 		return nil, s.err
 	}
 	if !ok {
-		return nil, &UnsatisfiableError{s.contradictions(root)}
+		return nil, &UnsatisfiableError{Issues: s.contradictions()}
 	}
 	c.first = s
 	return c, nil
@@ -97,35 +99,6 @@ func hash(src string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// checkTexts reads all patterns and formats, so that everything that can't
-// be enforced is known at once.
-func (d *document) checkTexts(lang *languages) {
-	check := func(n *node, keyword, text string, v *value) {
-		e, err := lang.pattern(text)
-		switch {
-		case err != nil:
-			d.patternError(n, keyword, v, err)
-		case lang.store.Least(e) > mostLeastLength:
-			d.cannot(n, keyword, v, fmt.Sprintf("strings of more than %d characters can't be made sure of", mostLeastLength), "")
-		}
-	}
-	for _, n := range d.nodes {
-		if k := n.str; k != nil {
-			if k.hasPattern {
-				check(n, "pattern", k.pattern, n.val.get("pattern"))
-			}
-			if k.format != "" {
-				d.checkFormat(n, k.format, lang)
-			}
-		}
-		if n.obj != nil {
-			for _, p := range n.obj.patterns {
-				check(n, "patternProperties", p.name, n.val.get("patternProperties"))
-			}
-		}
-	}
-}
-
 // Report returns what the schema asks for and how much of it is enforced.
 func (c *Schema) Report() Report { return c.report }
 
@@ -137,72 +110,71 @@ func (c *Schema) Grammar(v *vocab.Vocab) *decoder.Grammar {
 	c.first = nil
 	c.mu.Unlock()
 	if s == nil {
-		s = newSource(c.doc, c.opt, sharedLanguages())
+		s = newSource(c.doc, c.opt, language.Shared())
 	}
 	return decoder.New(s, v, decoder.Limits{})
 }
 
 // contradictions names the smallest parts of the schema that already exclude
 // each other.
-func (s *source) contradictions(root goal) []Issue {
-	n := s.doc.root
+func (s *source) contradictions() []Issue {
+	n := s.doc.Root
 	var list []Issue
-	seen := map[*node]bool{}
-	var look func(n *node)
-	look = func(n *node) {
+	seen := map[*syntax.Node]bool{}
+	var look func(n *syntax.Node)
+	look = func(n *syntax.Node) {
 		if seen[n] || len(list) > 16 {
 			return
 		}
 		seen[n] = true
-		if n.boolean < 0 {
-			list = append(list, s.doc.issue(Issue{Pointer: n.pointer(), Reason: "the schema false fits no value"}, n.val))
+		if n.Boolean < 0 {
+			list = append(list, s.doc.Locate(Issue{Pointer: n.Pointer(), Reason: "the schema false fits no value"}, n.Value))
 			return
 		}
 		if s.isProductive(s.sub(n, 0)) {
 			return
 		}
 		before := len(list)
-		for _, sub := range n.mandatory() {
+		for _, sub := range mandatory(n) {
 			look(sub)
 		}
 		if len(list) == before {
 			for _, pointer := range s.conflict(n) {
-				list = append(list, s.doc.issue(Issue{Pointer: n.pointer() + "/" + pointer, Keyword: pointer, Reason: "contradicts the others listed"}, n.val.get(pointer)))
+				list = append(list, s.doc.Locate(Issue{Pointer: n.Pointer() + "/" + pointer, Keyword: pointer, Reason: "contradicts the others listed"}, n.Value.Get(pointer)))
 			}
 		}
 	}
 	look(n)
 	if len(list) == 0 {
-		list = append(list, s.doc.issue(Issue{Pointer: "", Reason: "no value fits"}, n.val))
+		list = append(list, s.doc.Locate(Issue{Pointer: "", Reason: "no value fits"}, n.Value))
 	}
-	_ = root
 	return list
 }
 
 // mandatory returns the schemas that a value of n can't avoid.
-func (n *node) mandatory() []*node {
-	var list []*node
-	if a := n.apply; a != nil {
-		list = append(list, a.allOf...)
-		list = append(list, a.anyOf...)
-		list = append(list, a.oneOf...)
-		if a.ref != nil && a.ref.target != nil {
-			list = append(list, a.ref.target)
+func mandatory(n *syntax.Node) []*syntax.Node {
+	var list []*syntax.Node
+	if a := n.Apply; a != nil {
+		list = append(list, a.AllOf...)
+		list = append(list, a.AnyOf...)
+		list = append(list, a.OneOf...)
+		if a.Ref != nil && a.Ref.Target != nil {
+			list = append(list, a.Ref.Target)
 		}
 	}
-	if n.obj != nil {
-		for _, p := range n.obj.properties {
-			for _, r := range n.obj.required {
-				if r == p.name {
-					list = append(list, p.node)
+	if n.Object != nil {
+		for _, p := range n.Object.Properties {
+			for _, r := range n.Object.Required {
+				if r == p.Name {
+					list = append(list, p.Node)
 				}
 			}
 		}
 	}
-	if n.arr != nil && n.arr.min > 0 {
-		list = append(list, n.arr.prefix...)
-		if n.arr.items != nil {
-			list = append(list, n.arr.items)
+	if n.Array != nil && n.Array.Min > 0 {
+		list = append(list, n.Array.Prefix...)
+		if n.Array.Items != nil {
+			list = append(list, n.Array.Items)
 		}
 	}
 	return list
@@ -210,24 +182,16 @@ func (n *node) mandatory() []*node {
 
 // conflict returns a smallest set of n's keywords that together fit no
 // value.
-func (s *source) conflict(n *node) []string {
-	if n.val.kind != kindObject {
+func (s *source) conflict(n *syntax.Node) []string {
+	if n.Value.Kind != jsondoc.Object {
 		return nil
 	}
-	keep := make([]bool, len(n.val.members))
+	keep := make([]bool, len(n.Value.Members))
 	for i := range keep {
 		keep[i] = true
 	}
 	satisfiable := func() bool {
-		v := &value{kind: kindObject, pos: n.val.pos}
-		for i, m := range n.val.members {
-			if keep[i] {
-				v.members = append(v.members, m)
-			}
-		}
-		sub := s.doc.node(v, n.parent, n.segment, n.resource)
-		s.doc.resolveAll()
-		return s.isProductive(s.sub(sub, 0))
+		return s.isProductive(s.sub(s.doc.Reduced(n, keep), 0))
 	}
 	if satisfiable() {
 		return nil
@@ -237,7 +201,7 @@ func (s *source) conflict(n *node) []string {
 		keep[i] = false
 		if satisfiable() {
 			keep[i] = true
-			out = append(out, n.val.members[i].key)
+			out = append(out, n.Value.Members[i].Key)
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package schema
 import (
 	"math/bits"
 	"slices"
+
+	"stencil/schema/syntax"
 )
 
 // completable reports whether some members complete an object in state x
@@ -185,7 +187,7 @@ func (s *source) branchPossible(x *objState, lits []lit) bool {
 func (s *source) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, bool) {
 	fam := s.objects.families[x.fam]
 	p := &placer{s: s, x: x, fam: fam, st: s.objects.statics[x.static], can: can, must: s.missing(x), some: map[int32]goal{}}
-	least, most := 0, maxCount
+	least, most := 0, syntax.MaxCount
 	for _, l := range lits {
 		switch l.kind {
 		case litMinProps:

@@ -3,6 +3,9 @@ package schema
 import (
 	"slices"
 	"sort"
+
+	"stencil/schema/jsondoc"
+	"stencil/schema/syntax"
 )
 
 // A family is what all states of one object have in common: the property
@@ -40,55 +43,55 @@ func (s *source) propertyOrder(g goal) []int32 {
 			add(s.propertyOrder(x)...)
 		}
 	case goalConst, goalNotConst:
-		for _, m := range info.val.members {
-			add(s.nameID(m.key))
+		for _, m := range info.val.Members {
+			add(s.nameID(m.Key))
 		}
 	case goalNotNode:
 		add(s.propertyOrder(s.goals.negate(g))...)
 	case goalNode:
 		n := info.node
 		own := func() {
-			if n.obj != nil {
-				for _, p := range n.obj.properties {
-					add(s.nameID(p.name))
+			if n.Object != nil {
+				for _, p := range n.Object.Properties {
+					add(s.nameID(p.Name))
 				}
 			}
 		}
-		if n.obj == nil || n.obj.orderedBefore {
+		if n.Object == nil || n.Object.PropertiesFirst {
 			own()
 		}
-		sub := func(x *node) {
+		sub := func(x *syntax.Node) {
 			if x != nil {
 				add(s.propertyOrder(s.sub(x, info.scope))...)
 			}
 		}
-		if a := n.apply; a != nil {
-			if a.ref != nil {
-				sub(a.ref.target)
+		if a := n.Apply; a != nil {
+			if a.Ref != nil {
+				sub(a.Ref.Target)
 			}
-			if a.dynamic != nil {
-				sub(a.dynamic.target)
+			if a.DynamicRef != nil {
+				sub(a.DynamicRef.Target)
 			}
-			for _, list := range [][]*node{a.allOf, a.anyOf, a.oneOf} {
+			for _, list := range [][]*syntax.Node{a.AllOf, a.AnyOf, a.OneOf} {
 				for _, x := range list {
 					sub(x)
 				}
 			}
-			sub(a.when)
-			sub(a.then)
-			sub(a.otherwise)
+			sub(a.If)
+			sub(a.Then)
+			sub(a.Else)
 		}
 		own()
-		for _, v := range append([]*value{n.constant}, n.enum...) {
+		for _, v := range append([]*jsondoc.Value{n.Const}, n.Enum...) {
 			if v != nil {
-				for _, m := range v.members {
-					add(s.nameID(m.key))
+				for _, m := range v.Members {
+					add(s.nameID(m.Key))
 				}
 			}
 		}
-		if n.obj != nil {
-			for _, d := range n.obj.depSchemas {
-				sub(d.node)
+		if n.Object != nil {
+			for _, d := range n.Object.DependentSchemas {
+				sub(d.Node)
 			}
 		}
 	}

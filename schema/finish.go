@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"stencil/decoder"
+	"stencil/schema/jsondoc"
+	"stencil/schema/syntax"
 )
 
 // finish is a short value that fulfils a goal. Lengths are those of the
@@ -24,8 +26,11 @@ type finishMember struct {
 	g   goal
 }
 
+// maxShortest bounds the shortest document.
+const maxShortest = 16 << 20
+
 // noFinish is the size of what can't be finished.
-const noFinish = maxCount
+const noFinish = syntax.MaxCount
 
 // unfinished stands for a goal while its shortest value is looked for.
 var unfinished = &finish{size: noFinish}
@@ -67,10 +72,10 @@ func (s *source) shortestValue(g goal) *finish {
 	}
 	if m := s.text(g); m >= 0 {
 		x := s.machines[m]
-		if x.Least(x.Start()) > mostLeastBytes/8 {
-			s.limit("characters in the shortest string", mostLeastBytes/8)
+		if x.Least(x.Start()) > maxShortest/8 {
+			s.limit("characters in the shortest string", maxShortest/8)
 		} else {
-			scalar(string(appendQuoted(nil, x.Shortest(x.Start()))))
+			scalar(string(jsondoc.AppendQuoted(nil, x.Shortest(x.Start()))))
 		}
 	}
 	if best.size > 2 {
@@ -87,8 +92,8 @@ func (s *source) shortestValue(g goal) *finish {
 			}
 		}
 	}
-	if best.size != noFinish && best.size > mostLeastBytes {
-		s.limit("bytes in the shortest document", mostLeastBytes)
+	if best.size != noFinish && best.size > maxShortest {
+		s.limit("bytes in the shortest document", maxShortest)
 		best = &finish{size: noFinish}
 	}
 	if best.size == noFinish {
@@ -112,7 +117,7 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 	paths := []path{{state: state, size: 1, up: -1}}
 	queue := finishQueue{{size: 1}}
 	visited := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < mostLeastItems+maxLookahead && s.err == nil; steps++ {
+	for steps := 0; len(queue) > 0 && steps < syntax.MaxMinItems+maxLookahead && s.err == nil; steps++ {
 		at := heap.Pop(&queue).(finishPath)
 		p := paths[at.path]
 		if visited[p.state] {
@@ -137,7 +142,7 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 			}
 			next := m.next
 			if s.isUnique(s.arrays.states[next].f) {
-				v, err := parseJSON(s.render(m.g, 0), s.opt.Limits.Depth)
+				v, err := syntax.ReadJSON(s.render(m.g, 0), s.opt.Limits.Depth)
 				if err != nil {
 					continue
 				}
@@ -147,8 +152,8 @@ func (s *source) finishArray(state int32) ([]goal, int) {
 				}
 			}
 			size := p.size + n + 1
-			if size > mostLeastBytes {
-				s.limit("bytes in the shortest document", mostLeastBytes)
+			if size > maxShortest {
+				s.limit("bytes in the shortest document", maxShortest)
 				return nil, noFinish
 			}
 			heap.Push(&queue, finishPath{size, int32(len(paths))})
@@ -226,7 +231,7 @@ func (s *source) renderMembers(members []finishMember, depth int16, open bool) s
 		if s.pretty() {
 			b.WriteString(newline(depth + 1))
 		}
-		b.Write(appendQuoted(nil, m.key))
+		b.Write(jsondoc.AppendQuoted(nil, m.key))
 		b.WriteString(s.colon())
 		b.WriteString(s.render(m.g, s.inner(depth)))
 	}
@@ -267,7 +272,7 @@ func (s *source) finish(k frameKey) string {
 	case frameString:
 		t := s.stringText(k.a, k.b)
 		lead, q := finishChar(t, k.b, k.c)
-		quoted := appendQuoted(nil, s.machines[k.a].Shortest(q))
+		quoted := jsondoc.AppendQuoted(nil, s.machines[k.a].Shortest(q))
 		return lead + string(quoted[1:])
 	case frameArrOpen:
 		items, size := s.finishArray(k.a)
@@ -364,7 +369,7 @@ func (s *source) finishKey(k frameKey) string {
 				continue
 			}
 			tried++
-			rest := string(appendQuoted(nil, s.nameAt(fam, i)[ks.depth:]))
+			rest := string(jsondoc.AppendQuoted(nil, s.nameAt(fam, i)[ks.depth:]))
 			for _, m := range s.enter(k.a, n, 0) {
 				try(rest[1:len(rest)-1], m, false)
 			}
@@ -374,7 +379,7 @@ func (s *source) finishKey(k frameKey) string {
 		allowed := func(matching uint64) bool { return s.allowedFree(k.a, matching) }
 		alive := func(key int32) bool { return s.freeFrom(k.a, key) }
 		if text, matching, ok := s.freshKey(key, key != s.firstKey(k.a), allowed, alive); ok {
-			rest := string(appendQuoted(nil, text))
+			rest := string(jsondoc.AppendQuoted(nil, text))
 			for _, m := range s.enter(k.a, -1, matching) {
 				try(rest[1:len(rest)-1], m, true)
 			}

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"stencil/decoder"
+	"stencil/schema/jsondoc"
 	"stencil/schema/number"
+	"stencil/schema/syntax"
 )
 
 // frameKind says where in a document a frame stands.
@@ -342,7 +344,7 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 			}
 		}
 	case frameArrItem:
-		v, err := parseJSON(string(lastValue(text)), s.opt.Limits.Depth)
+		v, err := syntax.ReadJSON(string(lastValue(text)), s.opt.Limits.Depth)
 		if err != nil {
 			s.fail(fmt.Errorf("schema: item of an array: %w", err))
 			return
@@ -350,7 +352,7 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 		state := k.a
 		// Numbers that no computer holds, which are never generated, aren't
 		// told from others.
-		if !v.holdsHuge() {
+		if !v.HoldsHugeNumber() {
 			var ok bool
 			if state, ok = s.withItem(k.a, v); !ok {
 				return
@@ -370,8 +372,7 @@ func lastString(text []byte) (string, bool) {
 	if i < 0 {
 		return "", false
 	}
-	p := jsonParser{src: string(text[i:]) + `"`}
-	str, err := p.string()
+	str, _, err := jsondoc.ReadString(string(text[i:]) + `"`)
 	return str, err == nil
 }
 

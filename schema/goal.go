@@ -3,6 +3,9 @@ package schema
 import (
 	"encoding/binary"
 	"slices"
+
+	"stencil/schema/jsondoc"
+	"stencil/schema/syntax"
 )
 
 // A goal is what a value has to fulfil: a schema, its negation, a constant,
@@ -30,10 +33,10 @@ const (
 
 type goalInfo struct {
 	kind  goalKind
-	node  *node
+	node  *syntax.Node
 	scope int32
 	list  []goal
-	val   *value
+	val   *jsondoc.Value
 }
 
 type goalTable struct {
@@ -63,27 +66,27 @@ func (t *goalTable) intern(info goalInfo) goal {
 
 // node returns the goal of fulfilling schema n, entered with a dynamic
 // scope.
-func (t *goalTable) node(n *node, scope int32) goal {
+func (t *goalTable) node(n *syntax.Node, scope int32) goal {
 	switch {
-	case n.boolean > 0:
+	case n.Boolean > 0:
 		return always
-	case n.boolean < 0:
+	case n.Boolean < 0:
 		return never
 	}
 	return t.schema(goalNode, n, scope)
 }
 
-func (t *goalTable) schema(kind goalKind, n *node, scope int32) goal {
+func (t *goalTable) schema(kind goalKind, n *syntax.Node, scope int32) goal {
 	t.key = append(t.key[:0], byte(kind))
-	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(n.same))
+	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(n.EqualID))
 	t.key = binary.LittleEndian.AppendUint32(t.key, uint32(scope))
 	return t.intern(goalInfo{kind: kind, node: n, scope: scope})
 }
 
-func (t *goalTable) constant(v *value) goal { return t.literal(goalConst, v) }
+func (t *goalTable) constant(v *jsondoc.Value) goal { return t.literal(goalConst, v) }
 
-func (t *goalTable) literal(kind goalKind, v *value) goal {
-	t.key = v.canonical(append(t.key[:0], byte(kind)))
+func (t *goalTable) literal(kind goalKind, v *jsondoc.Value) goal {
+	t.key = v.AppendCanonical(append(t.key[:0], byte(kind)))
 	return t.intern(goalInfo{kind: kind, val: v})
 }
 

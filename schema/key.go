@@ -142,22 +142,22 @@ func (s *source) restrict(state int32, fam *family, k *keyState) {
 		for i, p := range fam.pats {
 			e := s.patterns[p].expr
 			if matching>>i&1 == 0 {
-				e = s.lang.not(e)
+				e = s.lang.Not(e)
 			}
 			parts = append(parts, e)
 		}
-		allowed = append(allowed, s.lang.and(parts...))
+		allowed = append(allowed, s.lang.And(parts...))
 	}
 	if len(allowed) == len(classes) {
 		return
 	}
-	e := s.lang.or(allowed...)
+	e := s.lang.Or(allowed...)
 	if len(allowed) > 0 && len(fam.names) > 0 && len(fam.names) <= maxSubtracted {
 		names := make([]string, len(fam.names))
 		for i, id := range fam.names {
 			names[i] = s.names[id]
 		}
-		e = s.lang.and(e, s.lang.not(s.lang.strings(names)))
+		e = s.lang.And(e, s.lang.Not(s.lang.Strings(names)))
 	}
 	m := s.machine(e)
 	k.free, k.at = 1+s.machineID(m), m.Start()

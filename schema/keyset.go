@@ -31,7 +31,7 @@ func (s *source) keySet(others bool, names, patterns []int32) int32 {
 	names, patterns = slices.Compact(names), slices.Compact(patterns)
 	if others && len(names) == 0 && len(patterns) == 1 {
 		// All but the strings of a language may be few, as in "not this name".
-		if rest, ok := s.finite(s.patternID(s.lang.not(s.patterns[patterns[0]].expr))); ok {
+		if rest, ok := s.finite(s.patternID(s.lang.Not(s.patterns[patterns[0]].expr))); ok {
 			others, patterns = false, nil
 			for _, text := range rest {
 				names = append(names, s.nameID(text))

@@ -1,6 +1,11 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"stencil/schema/jsondoc"
+	"stencil/schema/syntax"
+)
 
 // A listing is what a goal says that lists the values it allows, or those it
 // forbids, all of them strings, booleans or null: it is decided without
@@ -21,24 +26,24 @@ func (s *source) listing(g goal) *listing {
 		return l
 	}
 	l.state = -1
-	var values []*value
+	var values []*jsondoc.Value
 	info := &s.goals.info[g]
 	switch info.kind {
 	case goalConst, goalNotConst:
-		values = []*value{info.val}
+		values = []*jsondoc.Value{info.val}
 	case goalNode, goalNotNode:
 		n := info.node
-		if n.apply != nil || n.hasEnum == (n.constant != nil) {
+		if n.Apply != nil || n.HasEnum == (n.Const != nil) {
 			return l
 		}
-		if values = n.enum; n.constant != nil {
-			values = []*value{n.constant}
+		if values = n.Enum; n.Const != nil {
+			values = []*jsondoc.Value{n.Const}
 		}
-		values = slices.DeleteFunc(slices.Clone(values), func(v *value) bool {
-			return n.types != 0 && n.types&mayBe[v.kind] == 0
+		values = slices.DeleteFunc(slices.Clone(values), func(v *jsondoc.Value) bool {
+			return n.Types != 0 && n.Types&mayBe[v.Kind] == 0
 		})
 		// What is said about strings alone is said about the listed ones.
-		if n.str != nil && slices.ContainsFunc(values, func(v *value) bool { return v.kind == kindString }) {
+		if n.String != nil && slices.ContainsFunc(values, func(v *jsondoc.Value) bool { return v.Kind == jsondoc.String }) {
 			return l
 		}
 	default:
@@ -46,8 +51,8 @@ func (s *source) listing(g goal) *listing {
 	}
 	ids := make([]int32, len(values))
 	for i, v := range values {
-		switch v.kind {
-		case kindNull, kindFalse, kindTrue, kindString:
+		switch v.Kind {
+		case jsondoc.Null, jsondoc.False, jsondoc.True, jsondoc.String:
 			ids[i] = s.constantID(v)
 		default:
 			return l
@@ -58,14 +63,14 @@ func (s *source) listing(g goal) *listing {
 }
 
 // mayBe is the types that values of a kind may have.
-var mayBe = [...]typeSet{
-	kindNull: typeNull, kindFalse: typeBoolean, kindTrue: typeBoolean, kindString: typeString,
-	kindNumber: typeNumber | typeInteger, kindArray: typeArray, kindObject: typeObject,
+var mayBe = [...]syntax.TypeSet{
+	jsondoc.Null: syntax.TypeNull, jsondoc.False: syntax.TypeBoolean, jsondoc.True: syntax.TypeBoolean, jsondoc.String: syntax.TypeString,
+	jsondoc.Number: syntax.TypeNumber | syntax.TypeInteger, jsondoc.Array: syntax.TypeArray, jsondoc.Object: syntax.TypeObject,
 }
 
 // constantID numbers strings, booleans and null.
-func (s *source) constantID(v *value) int32 {
-	key := string(rune('0'+v.kind)) + v.str
+func (s *source) constantID(v *jsondoc.Value) int32 {
+	key := string(rune('0'+v.Kind)) + v.Text
 	id, ok := s.constants[key]
 	if !ok {
 		id = int32(len(s.constants))

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"stencil/regular"
+	"stencil/schema/syntax"
 )
 
 // enter returns the ways to go on after a key of the given class, which must
@@ -131,7 +132,7 @@ func (s *source) relevant(fam int32, dyn form) *relevance {
 		return r
 	}
 	fm := s.objects.families[fam]
-	r := &relevance{names: make([]uint64, fm.words), counts: true, most: maxCount}
+	r := &relevance{names: make([]uint64, fm.words), counts: true, most: syntax.MaxCount}
 	seen := map[form]bool{}
 	var visit func(f form)
 	visit = func(f form) {

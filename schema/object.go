@@ -3,6 +3,8 @@ package schema
 import (
 	"math/bits"
 	"slices"
+
+	"stencil/schema/syntax"
 )
 
 // A static is the part of an object's demands that no member discharges or
@@ -106,52 +108,52 @@ func (t *objectTable) init() {
 }
 
 // objectKeywords adds the demands of the object keywords of n.
-func (s *source) objectKeywords(n *node, scope int32, list []int32) []int32 {
-	k := n.obj
+func (s *source) objectKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
+	k := n.Object
 	add := func(f form) { list = append(list, int32(f)) }
 	all := func(set int32, g goal) { add(s.forms.lit(lit{kind: litAllKeys, a: set, g: g})) }
 	var names, pats []int32
-	for _, p := range k.properties {
-		id := s.nameID(p.name)
+	for _, p := range k.Properties {
+		id := s.nameID(p.Name)
 		names = append(names, id)
-		all(s.oneName(id), s.sub(p.node, scope))
+		all(s.oneName(id), s.sub(p.Node, scope))
 	}
-	for _, p := range k.patterns {
-		e, err := s.lang.pattern(p.name)
+	for _, p := range k.Patterns {
+		e, err := s.lang.Pattern(p.Name)
 		if err != nil {
 			continue
 		}
 		id := s.patternID(e)
 		pats = append(pats, id)
-		all(s.keySet(false, nil, []int32{id}), s.sub(p.node, scope))
+		all(s.keySet(false, nil, []int32{id}), s.sub(p.Node, scope))
 	}
-	if k.additional != nil {
-		all(s.keySet(true, names, pats), s.sub(k.additional, scope))
+	if k.Additional != nil {
+		all(s.keySet(true, names, pats), s.sub(k.Additional, scope))
 	}
-	if k.names != nil {
-		e := s.view(s.sub(k.names, scope), jString)
-		if e == int32(s.lang.empty) {
+	if k.Names != nil {
+		e := s.view(s.sub(k.Names, scope), jString)
+		if e == int32(s.lang.Empty) {
 			add(s.forms.lit(lit{kind: litMaxProps}))
-		} else if e != int32(s.lang.any) {
+		} else if e != int32(s.lang.Any) {
 			all(s.keySet(true, nil, []int32{s.patternID(exprOf(e))}), never)
 		}
 	}
-	for _, r := range k.required {
+	for _, r := range k.Required {
 		add(s.hasKey(r))
 	}
-	add(s.forms.lit(lit{kind: litMinProps, a: int32(k.min)}))
-	if k.max != noMax {
-		add(s.forms.lit(lit{kind: litMaxProps, a: int32(k.max)}))
+	add(s.forms.lit(lit{kind: litMinProps, a: int32(k.Min)}))
+	if k.Max != syntax.NoMax {
+		add(s.forms.lit(lit{kind: litMaxProps, a: int32(k.Max)}))
 	}
-	for _, d := range k.depRequired {
+	for _, d := range k.DependentRequired {
 		parts := []form{}
-		for _, r := range d.required {
+		for _, r := range d.Required {
 			parts = append(parts, s.hasKey(r))
 		}
-		add(s.forms.or(s.lacksKey(d.name), s.forms.and(parts...)))
+		add(s.forms.or(s.lacksKey(d.Name), s.forms.and(parts...)))
 	}
-	for _, d := range k.depSchemas {
-		add(s.forms.or(s.lacksKey(d.name), form(s.view(s.sub(d.node, scope), jObject))))
+	for _, d := range k.DependentSchemas {
+		add(s.forms.or(s.lacksKey(d.Name), form(s.view(s.sub(d.Node, scope), jObject))))
 	}
 	return list
 }

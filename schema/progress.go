@@ -204,7 +204,7 @@ func (s *source) simple(g goal) bool {
 	switch info.kind {
 	case goalNode, goalNotNode:
 		n := info.node
-		ok = n.obj == nil && n.arr == nil && n.apply == nil
+		ok = n.Object == nil && n.Array == nil && n.Apply == nil
 	case goalAnd, goalOr:
 		for _, x := range info.list {
 			ok = ok && s.simple(x)

@@ -2,55 +2,57 @@ package schema
 
 import (
 	"slices"
-	"sync"
 
 	"stencil/regular"
+	"stencil/schema/jsondoc"
+	"stencil/schema/language"
 	"stencil/schema/number"
+	"stencil/schema/syntax"
 )
 
 // stringKeywords returns the strings that the string keywords of n allow.
-func (s *source) stringKeywords(n *node) regular.Expr {
-	k := n.str
-	e := s.lang.any
-	if k.hasPattern {
-		if p, err := s.lang.pattern(k.pattern); err == nil {
-			e = s.lang.and(e, p)
+func (s *source) stringKeywords(n *syntax.Node) regular.Expr {
+	k := n.String
+	e := s.lang.Any
+	if k.HasPattern {
+		if p, err := s.lang.Pattern(k.Pattern); err == nil {
+			e = s.lang.And(e, p)
 		}
 	}
-	if k.format != "" {
-		if f, ok := s.lang.format(k.format); ok {
-			e = s.lang.and(e, f)
+	if k.Format != "" {
+		if f, ok := s.lang.Format(k.Format); ok {
+			e = s.lang.And(e, f)
 		}
 	}
-	if k.min > 0 || k.max != noMax {
-		e = s.lang.and(e, s.lang.length(k.min, k.max))
+	if k.Min > 0 || k.Max != syntax.NoMax {
+		e = s.lang.And(e, s.lang.Length(k.Min, k.Max))
 	}
 	return e
 }
 
 // numberKeywords adds the literals of the number keywords of n.
-func (s *source) numberKeywords(n *node, list []int32) []int32 {
+func (s *source) numberKeywords(n *syntax.Node, list []int32) []int32 {
 	add := func(l lit) { list = append(list, int32(s.forms.lit(l))) }
-	if n.types&typeInteger != 0 && n.types&typeNumber == 0 {
+	if n.Types&syntax.TypeInteger != 0 && n.Types&syntax.TypeNumber == 0 {
 		add(lit{kind: litInteger})
 	}
-	k := n.num
+	k := n.Number
 	if k == nil {
 		return list
 	}
-	if k.min != nil {
-		add(lit{kind: litMin, a: s.decimal(*k.min)})
+	if k.Min != nil {
+		add(lit{kind: litMin, a: s.decimal(*k.Min)})
 	}
-	if k.minExclusive != nil {
-		add(lit{kind: litMin, a: s.decimal(*k.minExclusive), b: 1})
+	if k.ExclusiveMin != nil {
+		add(lit{kind: litMin, a: s.decimal(*k.ExclusiveMin), b: 1})
 	}
-	if k.max != nil {
-		add(lit{kind: litMax, a: s.decimal(*k.max)})
+	if k.Max != nil {
+		add(lit{kind: litMax, a: s.decimal(*k.Max)})
 	}
-	if k.maxExclusive != nil {
-		add(lit{kind: litMax, a: s.decimal(*k.maxExclusive), b: 1})
+	if k.ExclusiveMax != nil {
+		add(lit{kind: litMax, a: s.decimal(*k.ExclusiveMax), b: 1})
 	}
-	for _, m := range k.multiple {
+	for _, m := range k.MultipleOf {
 		add(lit{kind: litMultiple, a: s.decimal(m)})
 	}
 	return list
@@ -95,7 +97,7 @@ func (s *source) numbers(f form) []*number.Automaton {
 			}
 			return true
 		}
-		if a = sharedAutomaton(a); !slices.Contains(list, a) {
+		if a = language.SharedAutomaton(a); !slices.Contains(list, a) {
 			list = append(list, a)
 		}
 		return true
@@ -105,31 +107,6 @@ func (s *source) numbers(f form) []*number.Automaton {
 	}
 	s.automata[f] = list
 	return list
-}
-
-// automata are shared by all schemas, with what has been learnt about them.
-var (
-	automataMu sync.Mutex
-	automata   = map[string]*number.Automaton{}
-)
-
-// maxAutomata is the number of automata at which the shared ones are
-// forgotten.
-const maxAutomata = 4096
-
-// sharedAutomaton returns the automaton that stands for all equal to a.
-func sharedAutomaton(a *number.Automaton) *number.Automaton {
-	automataMu.Lock()
-	defer automataMu.Unlock()
-	key := a.Key()
-	if b, ok := automata[key]; ok {
-		return b
-	}
-	if len(automata) >= maxAutomata {
-		clear(automata)
-	}
-	automata[key] = a
-	return a
 }
 
 func (s *source) spelling() number.Spelling {
@@ -189,22 +166,22 @@ func (s *source) setDecimals(set int32) []number.Decimal {
 }
 
 // constView returns the view of being equal to v.
-func (s *source) constView(v *value, t jtype) int32 {
-	return s.enumView([]*value{v}, t)
+func (s *source) constView(v *jsondoc.Value, t jtype) int32 {
+	return s.enumView([]*jsondoc.Value{v}, t)
 }
 
 // enumView returns the view of being equal to one of list.
-func (s *source) enumView(list []*value, t jtype) int32 {
+func (s *source) enumView(list []*jsondoc.Value, t jtype) int32 {
 	switch t {
 	case jScalar:
 		var set int32
 		for _, v := range list {
-			switch v.kind {
-			case kindNull:
+			switch v.Kind {
+			case jsondoc.Null:
 				set |= scalarNull
-			case kindFalse:
+			case jsondoc.False:
 				set |= scalarFalse
-			case kindTrue:
+			case jsondoc.True:
 				set |= scalarTrue
 			}
 		}
@@ -212,8 +189,8 @@ func (s *source) enumView(list []*value, t jtype) int32 {
 	case jNumber:
 		var set []int32
 		for _, v := range list {
-			if v.kind == kindNumber {
-				if x, err := number.Parse(v.str); err == nil {
+			if v.Kind == jsondoc.Number {
+				if x, err := number.Parse(v.Text); err == nil {
 					set = append(set, s.decimal(x))
 				} else {
 					s.fail(err)
@@ -227,32 +204,32 @@ func (s *source) enumView(list []*value, t jtype) int32 {
 	case jString:
 		var set []string
 		for _, v := range list {
-			if v.kind == kindString {
-				set = append(set, v.str)
+			if v.Kind == jsondoc.String {
+				set = append(set, v.Text)
 			}
 		}
 		if len(set) == 0 {
-			return int32(s.lang.empty)
+			return int32(s.lang.Empty)
 		}
-		return int32(s.lang.strings(set))
+		return int32(s.lang.Strings(set))
 	}
 	var alts []form
 	for _, v := range list {
 		switch {
-		case t == jArray && v.kind == kindArray:
-			n := int32(len(v.items))
+		case t == jArray && v.Kind == jsondoc.Array:
+			n := int32(len(v.Items))
 			parts := []form{s.forms.lit(lit{kind: litMinItems, a: n}), s.forms.lit(lit{kind: litMaxItems, a: n})}
-			for i, x := range v.items {
+			for i, x := range v.Items {
 				parts = append(parts, s.forms.lit(lit{kind: litAllItems, a: int32(i), b: int32(i), g: s.goals.constant(x)}))
 			}
 			alts = append(alts, s.forms.and(parts...))
-		case t == jObject && v.kind == kindObject:
+		case t == jObject && v.Kind == jsondoc.Object:
 			var parts []form
 			var names []int32
-			for _, m := range v.members {
-				id := s.nameID(m.key)
+			for _, m := range v.Members {
+				id := s.nameID(m.Key)
 				names = append(names, id)
-				parts = append(parts, s.forms.lit(lit{kind: litSomeKey, a: s.oneName(id), g: s.goals.constant(m.val)}))
+				parts = append(parts, s.forms.lit(lit{kind: litSomeKey, a: s.oneName(id), g: s.goals.constant(m.Value)}))
 			}
 			parts = append(parts, s.forms.lit(lit{kind: litAllKeys, a: s.keySet(true, names, nil), g: never}))
 			alts = append(alts, s.forms.and(parts...))
@@ -277,7 +254,7 @@ func (s *source) text(g goal) int32 {
 		return i
 	}
 	i := int32(-1)
-	if e := regular.Expr(s.view(g, jString)); e != s.lang.empty {
+	if e := regular.Expr(s.view(g, jString)); e != s.lang.Empty {
 		m := s.machine(e)
 		if m.Start() != regular.Dead {
 			i = s.machineID(m)

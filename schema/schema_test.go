@@ -10,6 +10,8 @@ import (
 
 	"stencil/decoder"
 	"stencil/regular"
+	"stencil/schema/language"
+	"stencil/schema/syntax"
 	"stencil/vocab"
 )
 
@@ -223,11 +225,11 @@ func TestErrors(t *testing.T) {
 // A limit that one schema exceeds in what schemas share doesn't end the others.
 func TestSpoiltLanguages(t *testing.T) {
 	v := byteVocab(t)
-	small := languagesWithin(regular.Limits{States: 60})
+	small := language.NewWithin(regular.Limits{States: 60})
 	compile := func(src string) *decoder.Matcher {
 		opt := lenient
 		opt.Limits = opt.Limits.withDefaults()
-		doc, err := parseDocument(src, opt)
+		doc, err := syntax.ParseDocument(src, opt.Limits.Depth, opt.Strict)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +297,7 @@ func TestKeywordTable(t *testing.T) {
 			listed[strings.Fields(rest)[0]] = true
 		}
 	}
-	for _, k := range assertions {
+	for _, k := range syntax.Assertions {
 		if !listed[k] {
 			t.Errorf("doc.go doesn't list %s", k)
 		}

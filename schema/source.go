@@ -5,7 +5,9 @@ import (
 	"strconv"
 
 	"stencil/regular"
+	"stencil/schema/language"
 	"stencil/schema/number"
+	"stencil/schema/syntax"
 )
 
 // jtype is a type that a goal is looked at for.
@@ -30,16 +32,16 @@ const (
 // source is the decoder's view of a schema: it makes frames as they are
 // reached. It is used under its grammar's lock.
 type source struct {
-	doc  *document
+	doc  *syntax.Document
 	opt  Options
-	lang *languages
+	lang *language.Pool
 	own  bool // lang isn't shared
 
 	followed bool // by any other text
 
 	goals  goalTable
 	forms  formTable
-	scopes scopes
+	scopes syntax.Scopes
 
 	views    [jtypes]map[goal]int32
 	visiting map[viewKey]bool
@@ -96,7 +98,7 @@ type viewKey struct {
 	g goal
 }
 
-func newSource(doc *document, opt Options, lang *languages) *source {
+func newSource(doc *syntax.Document, opt Options, lang *language.Pool) *source {
 	s := &source{doc: doc, opt: opt, lang: lang}
 	s.Reset()
 	return s
@@ -104,7 +106,7 @@ func newSource(doc *document, opt Options, lang *languages) *source {
 
 // Stale implements [decoder.Source]: a store that others use as well may fail
 // for what they asked of it.
-func (s *source) Stale() bool { return !s.own && s.lang.failed() }
+func (s *source) Stale() bool { return !s.own && s.lang.Failed() }
 
 // Follow implements [decoder.Followed].
 func (s *source) Follow() { s.followed = true }
@@ -114,9 +116,9 @@ func (s *source) Reset() {
 	if s.Stale() {
 		var limit *regular.LimitError
 		if s.own = errors.As(s.err, &limit); s.own {
-			s.lang = newLanguages()
+			s.lang = language.New()
 		} else {
-			s.lang = sharedLanguages()
+			s.lang = language.Shared()
 		}
 	}
 	*s = source{doc: s.doc, opt: s.opt, lang: s.lang, own: s.own, followed: s.followed,
@@ -168,19 +170,19 @@ func (s *source) Bytes() int {
 
 // rootGoal is what the whole document has to fulfil.
 func (s *source) rootGoal() goal {
-	return s.goals.node(s.doc.root, s.scope(s.doc.root, 0))
+	return s.goals.node(s.doc.Root, s.scope(s.doc.Root, 0))
 }
 
 // scope returns the dynamic scope inside n when it is entered from scope.
-func (s *source) scope(n *node, scope int32) int32 {
-	if !s.doc.dynamic {
+func (s *source) scope(n *syntax.Node, scope int32) int32 {
+	if !s.doc.Dynamic {
 		return 0
 	}
-	return s.scopes.enter(scope, n.resource)
+	return s.scopes.Enter(scope, n.Resource)
 }
 
 // sub returns the goal of a subschema of a schema entered in scope.
-func (s *source) sub(n *node, scope int32) goal {
+func (s *source) sub(n *syntax.Node, scope int32) goal {
 	return s.goals.node(n, s.scope(n, scope))
 }
 
@@ -190,7 +192,7 @@ func (s *source) algebraAnd(t jtype, a, b int32) int32 {
 	case jScalar:
 		return a & b
 	case jString:
-		return int32(s.lang.and(regular.Expr(a), regular.Expr(b)))
+		return int32(s.lang.And(regular.Expr(a), regular.Expr(b)))
 	}
 	return int32(s.forms.and(form(a), form(b)))
 }
@@ -200,7 +202,7 @@ func (s *source) algebraOr(t jtype, a, b int32) int32 {
 	case jScalar:
 		return a | b
 	case jString:
-		return int32(s.lang.or(regular.Expr(a), regular.Expr(b)))
+		return int32(s.lang.Or(regular.Expr(a), regular.Expr(b)))
 	}
 	return int32(s.forms.or(form(a), form(b)))
 }
@@ -210,7 +212,7 @@ func (s *source) algebraNot(t jtype, a int32) int32 {
 	case jScalar:
 		return scalarAll &^ a
 	case jString:
-		return int32(s.lang.not(regular.Expr(a)))
+		return int32(s.lang.Not(regular.Expr(a)))
 	}
 	return int32(s.forms.negate(form(a)))
 }
@@ -221,7 +223,7 @@ func (s *source) all(t jtype) int32 {
 	case jScalar:
 		return scalarAll
 	case jString:
-		return int32(s.lang.any)
+		return int32(s.lang.Any)
 	}
 	return int32(yes)
 }
@@ -231,7 +233,7 @@ func (s *source) none(t jtype) int32 {
 	case jScalar:
 		return 0
 	case jString:
-		return int32(s.lang.empty)
+		return int32(s.lang.Empty)
 	}
 	return int32(no)
 }
@@ -265,7 +267,7 @@ func (s *source) orAll(t jtype, list []int32) int32 {
 		for i, x := range list {
 			exprs[i] = regular.Expr(x)
 		}
-		return int32(s.lang.or(exprs...))
+		return int32(s.lang.Or(exprs...))
 	}
 	out := s.none(t)
 	for _, x := range list {
@@ -323,49 +325,49 @@ func (s *source) view(g goal, t jtype) int32 {
 }
 
 // nodeView returns what schema n demands of values of type t.
-func (s *source) nodeView(n *node, scope int32, t jtype) int32 {
+func (s *source) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
 	none := s.none(t)
-	if n.types != 0 {
-		has := n.types
+	if n.Types != 0 {
+		has := n.Types
 		switch t {
 		case jScalar:
-			if has&(typeNull|typeBoolean) == 0 {
+			if has&(syntax.TypeNull|syntax.TypeBoolean) == 0 {
 				return none
 			}
 		case jNumber:
-			if has&(typeNumber|typeInteger) == 0 {
+			if has&(syntax.TypeNumber|syntax.TypeInteger) == 0 {
 				return none
 			}
 		case jString:
-			if has&typeString == 0 {
+			if has&syntax.TypeString == 0 {
 				return none
 			}
 		case jArray:
-			if has&typeArray == 0 {
+			if has&syntax.TypeArray == 0 {
 				return none
 			}
 		case jObject:
-			if has&typeObject == 0 {
+			if has&syntax.TypeObject == 0 {
 				return none
 			}
 		}
 	}
 	var list []int32
 	add := func(v int32) { list = append(list, v) }
-	if n.constant != nil {
-		add(s.constView(n.constant, t))
+	if n.Const != nil {
+		add(s.constView(n.Const, t))
 	}
-	if n.hasEnum {
-		add(s.enumView(n.enum, t))
+	if n.HasEnum {
+		add(s.enumView(n.Enum, t))
 	}
 	switch t {
 	case jScalar:
-		if n.types != 0 {
+		if n.Types != 0 {
 			var v int32
-			if n.types&typeNull != 0 {
+			if n.Types&syntax.TypeNull != 0 {
 				v |= scalarNull
 			}
-			if n.types&typeBoolean != 0 {
+			if n.Types&syntax.TypeBoolean != 0 {
 				v |= scalarFalse | scalarTrue
 			}
 			add(v)
@@ -373,15 +375,15 @@ func (s *source) nodeView(n *node, scope int32, t jtype) int32 {
 	case jNumber:
 		list = s.numberKeywords(n, list)
 	case jString:
-		if n.str != nil {
+		if n.String != nil {
 			add(int32(s.stringKeywords(n)))
 		}
 	case jArray:
-		if n.arr != nil {
+		if n.Array != nil {
 			list = s.arrayKeywords(n, scope, list)
 		}
 	case jObject:
-		if n.obj != nil {
+		if n.Object != nil {
 			list = s.objectKeywords(n, scope, list)
 		}
 	}
@@ -390,51 +392,51 @@ func (s *source) nodeView(n *node, scope int32, t jtype) int32 {
 			return none
 		}
 	}
-	if a := n.apply; a != nil {
+	if a := n.Apply; a != nil {
 		list = s.applicators(n, a, scope, t, list)
 	}
-	if t == jObject && n.obj != nil && n.obj.unevaluated != nil {
+	if t == jObject && n.Object != nil && n.Object.Unevaluated != nil {
 		list = append(list, int32(s.unevaluatedProperties(n, scope)))
 	}
-	if t == jArray && n.arr != nil && n.arr.unevaluated != nil {
+	if t == jArray && n.Array != nil && n.Array.Unevaluated != nil {
 		list = append(list, int32(s.unevaluatedItems(n, scope)))
 	}
 	return s.andAll(t, list)
 }
 
-func (s *source) applicators(n *node, a *applicators, scope int32, t jtype, list []int32) []int32 {
-	for _, x := range a.allOf {
+func (s *source) applicators(n *syntax.Node, a *syntax.Applicators, scope int32, t jtype, list []int32) []int32 {
+	for _, x := range a.AllOf {
 		list = append(list, s.view(s.sub(x, scope), t))
 	}
-	if len(a.anyOf) > 0 {
-		alts := make([]int32, len(a.anyOf))
-		for i, x := range a.anyOf {
+	if len(a.AnyOf) > 0 {
+		alts := make([]int32, len(a.AnyOf))
+		for i, x := range a.AnyOf {
 			alts[i] = s.view(s.sub(x, scope), t)
 		}
 		list = append(list, s.orAll(t, alts))
 	}
-	if len(a.oneOf) > 0 {
-		list = append(list, s.oneOf(a.oneOf, scope, t, s.andAll(t, list)))
+	if len(a.OneOf) > 0 {
+		list = append(list, s.oneOf(a.OneOf, scope, t, s.andAll(t, list)))
 	}
-	if a.not != nil {
-		list = append(list, s.algebraNot(t, s.view(s.sub(a.not, scope), t)))
+	if a.Not != nil {
+		list = append(list, s.algebraNot(t, s.view(s.sub(a.Not, scope), t)))
 	}
-	if a.when != nil && (a.then != nil || a.otherwise != nil) {
-		when := s.view(s.sub(a.when, scope), t)
-		if a.then != nil {
-			list = append(list, s.algebraOr(t, s.algebraNot(t, when), s.view(s.sub(a.then, scope), t)))
+	if a.If != nil && (a.Then != nil || a.Else != nil) {
+		when := s.view(s.sub(a.If, scope), t)
+		if a.Then != nil {
+			list = append(list, s.algebraOr(t, s.algebraNot(t, when), s.view(s.sub(a.Then, scope), t)))
 		}
-		if a.otherwise != nil {
-			list = append(list, s.algebraOr(t, when, s.view(s.sub(a.otherwise, scope), t)))
+		if a.Else != nil {
+			list = append(list, s.algebraOr(t, when, s.view(s.sub(a.Else, scope), t)))
 		}
 	}
-	if a.ref != nil && a.ref.target != nil {
-		list = append(list, s.view(s.sub(a.ref.target, scope), t))
+	if a.Ref != nil && a.Ref.Target != nil {
+		list = append(list, s.view(s.sub(a.Ref.Target, scope), t))
 	}
-	if r := a.dynamic; r != nil && r.target != nil {
-		target := r.target
-		if r.anchor != "" {
-			target = s.scopes.dynamicTarget(r, s.scope(n, scope))
+	if r := a.DynamicRef; r != nil && r.Target != nil {
+		target := r.Target
+		if r.Anchor != "" {
+			target = s.scopes.Target(r, s.scope(n, scope))
 		}
 		list = append(list, s.view(s.sub(target, scope), t))
 	}
@@ -443,7 +445,7 @@ func (s *source) applicators(n *node, a *applicators, scope int32, t jtype, list
 
 // oneOf is "this one and none of the others". Alternatives that exclude each
 // other, given what else is demanded, need not be negated.
-func (s *source) oneOf(nodes []*node, scope int32, t jtype, given int32) int32 {
+func (s *source) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) int32 {
 	none := s.none(t)
 	var alts []int32
 	count := map[int32]int{}
@@ -550,27 +552,27 @@ func (s *source) isProductive(g goal) bool {
 
 // quickProductive recognises schemas that obviously have values, so that
 // large objects can be entered without analysing all that they may contain.
-func quickProductive(n *node) bool {
-	if n.apply != nil || n.constant != nil || n.hasEnum {
+func quickProductive(n *syntax.Node) bool {
+	if n.Apply != nil || n.Const != nil || n.HasEnum {
 		return false
 	}
-	if n.types == 0 || n.types&(typeNull|typeBoolean) != 0 {
+	if n.Types == 0 || n.Types&(syntax.TypeNull|syntax.TypeBoolean) != 0 {
 		return true
 	}
-	if n.types&typeString != 0 && (n.str == nil || !n.str.hasPattern && n.str.format == "" && (n.str.max == noMax || n.str.min <= n.str.max)) {
+	if n.Types&syntax.TypeString != 0 && (n.String == nil || !n.String.HasPattern && n.String.Format == "" && (n.String.Max == syntax.NoMax || n.String.Min <= n.String.Max)) {
 		return true
 	}
-	if n.types&(typeNumber|typeInteger) != 0 && n.num == nil {
+	if n.Types&(syntax.TypeNumber|syntax.TypeInteger) != 0 && n.Number == nil {
 		return true
 	}
-	if n.types&typeObject != 0 && (n.obj == nil || len(n.obj.required) == 0 && n.obj.min == 0 && len(n.obj.depRequired) == 0 && len(n.obj.depSchemas) == 0 && n.obj.unevaluated == nil) {
+	if n.Types&syntax.TypeObject != 0 && (n.Object == nil || len(n.Object.Required) == 0 && n.Object.Min == 0 && len(n.Object.DependentRequired) == 0 && len(n.Object.DependentSchemas) == 0 && n.Object.Unevaluated == nil) {
 		return true
 	}
-	return n.types&typeArray != 0 && (n.arr == nil || n.arr.min == 0 && n.arr.contains == nil && n.arr.unevaluated == nil)
+	return n.Types&syntax.TypeArray != 0 && (n.Array == nil || n.Array.Min == 0 && n.Array.Contains == nil && n.Array.Unevaluated == nil)
 }
 
 func (s *source) machine(e regular.Expr) *regular.Machine {
-	m, err := s.lang.machine(e)
+	m, err := s.lang.Machine(e)
 	if err == nil {
 		err = m.Err()
 	}

@@ -1,10 +1,12 @@
 package schema
 
+import "stencil/schema/syntax"
+
 // unevaluatedProperties returns the demand of n's unevaluatedProperties: it
 // holds for members that no other keyword of the schema, or of the schemas
 // applied in place that hold for the object, has looked at.
-func (s *source) unevaluatedProperties(n *node, scope int32) form {
-	g := s.sub(n.obj.unevaluated, scope)
+func (s *source) unevaluatedProperties(n *syntax.Node, scope int32) form {
+	g := s.sub(n.Object.Unevaluated, scope)
 	var alts []form
 	for _, e := range s.evaluate(n, scope, jObject, true) {
 		if e.all {
@@ -18,8 +20,8 @@ func (s *source) unevaluatedProperties(n *node, scope int32) form {
 }
 
 // unevaluatedItems is the same for items.
-func (s *source) unevaluatedItems(n *node, scope int32) form {
-	g := s.sub(n.arr.unevaluated, scope)
+func (s *source) unevaluatedItems(n *syntax.Node, scope int32) form {
+	g := s.sub(n.Array.Unevaluated, scope)
 	var alts []form
 	for _, e := range s.evaluate(n, scope, jArray, true) {
 		if e.all {
@@ -56,27 +58,27 @@ func (e evaluated) with(o evaluated) evaluated {
 // evaluate lists what n looks at. Where that depends on which of its
 // subschemas hold there is one entry for each case; own is set for the
 // schema that holds the unevaluated keyword, whose demand it isn't part of.
-func (s *source) evaluate(n *node, scope int32, t jtype, own bool) []evaluated {
-	if n.boolean != 0 {
+func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []evaluated {
+	if n.Boolean != 0 {
 		return []evaluated{{f: yes}}
 	}
 	self := evaluated{f: yes}
-	if t == jObject && n.obj != nil {
-		for _, p := range n.obj.properties {
-			self.names = append(self.names, s.nameID(p.name))
+	if t == jObject && n.Object != nil {
+		for _, p := range n.Object.Properties {
+			self.names = append(self.names, s.nameID(p.Name))
 		}
-		for _, p := range n.obj.patterns {
-			if e, err := s.lang.pattern(p.name); err == nil {
+		for _, p := range n.Object.Patterns {
+			if e, err := s.lang.Pattern(p.Name); err == nil {
 				self.pats = append(self.pats, s.patternID(e))
 			}
 		}
-		self.all = n.obj.additional != nil || !own && n.obj.unevaluated != nil
+		self.all = n.Object.Additional != nil || !own && n.Object.Unevaluated != nil
 	}
-	if t == jArray && n.arr != nil {
-		self.prefix = len(n.arr.prefix)
-		self.all = n.arr.items != nil || !own && n.arr.unevaluated != nil
-		if n.arr.contains != nil && n.draft >= draft2020 {
-			self.some = append(self.some, s.sub(n.arr.contains, scope))
+	if t == jArray && n.Array != nil {
+		self.prefix = len(n.Array.Prefix)
+		self.all = n.Array.Items != nil || !own && n.Array.Unevaluated != nil
+		if n.Array.Contains != nil && n.Draft >= syntax.Draft2020 {
+			self.some = append(self.some, s.sub(n.Array.Contains, scope))
 		}
 	}
 	out := []evaluated{self}
@@ -99,10 +101,10 @@ func (s *source) evaluate(n *node, scope int32, t jtype, own bool) []evaluated {
 			out = out[:1]
 		}
 	}
-	must := func(x *node) {
+	must := func(x *syntax.Node) {
 		cross(s.evaluate(x, s.scope(x, scope), t, false))
 	}
-	may := func(x *node) {
+	may := func(x *syntax.Node) {
 		v := form(s.view(s.sub(x, scope), t))
 		var list []evaluated
 		for _, e := range s.evaluate(x, s.scope(x, scope), t, false) {
@@ -114,63 +116,63 @@ func (s *source) evaluate(n *node, scope int32, t jtype, own bool) []evaluated {
 		}
 		cross(list)
 	}
-	a := n.apply
+	a := n.Apply
 	if a != nil {
-		for _, x := range a.allOf {
+		for _, x := range a.AllOf {
 			must(x)
 		}
-		for _, x := range a.anyOf {
+		for _, x := range a.AnyOf {
 			may(x)
 		}
-		for _, x := range a.oneOf {
+		for _, x := range a.OneOf {
 			may(x)
 		}
-		if a.when != nil {
-			when := form(s.view(s.sub(a.when, scope), t))
+		if a.If != nil {
+			when := form(s.view(s.sub(a.If, scope), t))
 			var list []evaluated
-			for _, e := range s.evaluate(a.when, s.scope(a.when, scope), t, false) {
+			for _, e := range s.evaluate(a.If, s.scope(a.If, scope), t, false) {
 				e.f = s.forms.and(e.f, when)
-				if a.then == nil {
+				if a.Then == nil {
 					list = append(list, e)
 					continue
 				}
-				for _, th := range s.evaluate(a.then, s.scope(a.then, scope), t, false) {
+				for _, th := range s.evaluate(a.Then, s.scope(a.Then, scope), t, false) {
 					both := e.with(th)
 					both.f = s.forms.and(e.f, th.f)
 					list = append(list, both)
 				}
 			}
 			not := s.forms.negate(when)
-			if a.otherwise == nil {
+			if a.Else == nil {
 				list = append(list, evaluated{f: not})
 			} else {
-				for _, e := range s.evaluate(a.otherwise, s.scope(a.otherwise, scope), t, false) {
+				for _, e := range s.evaluate(a.Else, s.scope(a.Else, scope), t, false) {
 					e.f = s.forms.and(e.f, not)
 					list = append(list, e)
 				}
 			}
 			cross(list)
 		}
-		if a.ref != nil && a.ref.target != nil {
-			must(a.ref.target)
+		if a.Ref != nil && a.Ref.Target != nil {
+			must(a.Ref.Target)
 		}
-		if r := a.dynamic; r != nil && r.target != nil {
-			target := r.target
-			if r.anchor != "" {
-				target = s.scopes.dynamicTarget(r, s.scope(n, scope))
+		if r := a.DynamicRef; r != nil && r.Target != nil {
+			target := r.Target
+			if r.Anchor != "" {
+				target = s.scopes.Target(r, s.scope(n, scope))
 			}
 			must(target)
 		}
 	}
-	if t == jObject && n.obj != nil {
-		for _, d := range n.obj.depSchemas {
+	if t == jObject && n.Object != nil {
+		for _, d := range n.Object.DependentSchemas {
 			var list []evaluated
-			has := s.hasKey(d.name)
-			for _, e := range s.evaluate(d.node, s.scope(d.node, scope), t, false) {
+			has := s.hasKey(d.Name)
+			for _, e := range s.evaluate(d.Node, s.scope(d.Node, scope), t, false) {
 				e.f = s.forms.and(e.f, has)
 				list = append(list, e)
 			}
-			list = append(list, evaluated{f: s.lacksKey(d.name)})
+			list = append(list, evaluated{f: s.lacksKey(d.Name)})
 			cross(list)
 		}
 	}

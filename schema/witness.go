@@ -3,6 +3,8 @@ package schema
 import (
 	"math/bits"
 	"slices"
+
+	"stencil/schema/jsondoc"
 )
 
 // A witness is the rest of an object: members that fulfil what is still
@@ -67,9 +69,9 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 	add := func(key string, g goal) {
 		w.members = append(w.members, finishMember{key, g})
 		n := s.shortestValue(g).size
-		w.size = min(w.size+len(appendQuoted(nil, key))+2+n, noFinish)
-		if w.size > mostLeastBytes {
-			s.limit("bytes in the shortest document", mostLeastBytes)
+		w.size = min(w.size+len(jsondoc.AppendQuoted(nil, key))+2+n, noFinish)
+		if w.size > maxShortest {
+			s.limit("bytes in the shortest document", maxShortest)
 		}
 	}
 	for i, word := range p.must {

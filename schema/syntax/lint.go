@@ -1,8 +1,10 @@
-package schema
+package syntax
 
 import (
 	"slices"
 	"strings"
+
+	"stencil/schema/jsondoc"
 )
 
 // annotations are keywords that say nothing about which values are valid.
@@ -12,8 +14,8 @@ var annotations = []string{
 	"contentEncoding", "contentMediaType", "contentSchema",
 }
 
-// assertions are the keywords that a schema can be misspelling.
-var assertions = []string{
+// Assertions are the keywords that a schema can be misspelling.
+var Assertions = []string{
 	"type", "enum", "const", "properties", "patternProperties", "additionalProperties", "propertyNames",
 	"required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies",
 	"unevaluatedProperties", "prefixItems", "items", "additionalItems", "contains", "minContains",
@@ -25,22 +27,22 @@ var assertions = []string{
 
 // unknown deals with a keyword that the draft doesn't know: an annotation,
 // unless it looks like a misspelling.
-func (d *document) unknown(n *node, key string, v *value) {
-	if slices.Contains(annotations, key) || strings.HasPrefix(key, "x-") || slices.Contains(assertions, key) {
+func (d *Document) unknown(n *Node, key string, v *jsondoc.Value) {
+	if slices.Contains(annotations, key) || strings.HasPrefix(key, "x-") || slices.Contains(Assertions, key) {
 		return
 	}
-	hint := nearest(key, assertions)
+	hint := nearest(key, Assertions)
 	if hint == "" {
 		return
 	}
-	issue := d.issue(Issue{
-		Pointer: n.pointer() + "/" + escapePointer(key), Keyword: key, Value: short(v),
-		Reason: "unknown keyword", Hint: "did you mean " + strings.TrimPrefix(hint, "did you mean ") + "?",
+	issue := d.Locate(Issue{
+		Pointer: n.Pointer() + "/" + escapePointer(key), Keyword: key, Value: short(v),
+		Reason: "unknown keyword", Hint: "did you mean " + hint + "?",
 	}, v)
-	if d.opt.Strict {
-		d.invalid = append(d.invalid, issue)
+	if d.strict {
+		d.Invalid = append(d.Invalid, issue)
 	} else {
-		d.warnings = append(d.warnings, issue)
+		d.Warnings = append(d.Warnings, issue)
 	}
 }
 

@@ -1,4 +1,4 @@
-package schema
+package jsondoc
 
 import (
 	"fmt"
@@ -11,39 +11,42 @@ import (
 	"stencil/schema/number"
 )
 
-// kind is the type of a JSON value.
-type kind uint8
+// Kind is the type of a JSON value.
+type Kind uint8
 
+// The types of values. A number keeps its spelling, so integers are no type of
+// their own.
 const (
-	kindNull kind = iota
-	kindFalse
-	kindTrue
-	kindNumber
-	kindString
-	kindArray
-	kindObject
+	Null Kind = iota
+	False
+	True
+	Number
+	String
+	Array
+	Object
 )
 
-// A value is a JSON value as it was written: object members keep their
+// A Value is a JSON value as it was written: object members keep their
 // order, numbers their spelling, and everything its place.
-type value struct {
-	kind    kind
-	str     string // string content, or a number's spelling
-	items   []*value
-	members []member
-	pos     int // byte offset in the document
+type Value struct {
+	Kind    Kind
+	Text    string // string content, or a number's spelling
+	Items   []*Value
+	Members []Member
+	Pos     int // byte offset in the document
 }
 
-type member struct {
-	key string
-	val *value
+// A Member is a member of an object.
+type Member struct {
+	Key   string
+	Value *Value
 }
 
-// get returns the value of the member named key, or nil.
-func (v *value) get(key string) *value {
-	for i := range v.members {
-		if v.members[i].key == key {
-			return v.members[i].val
+// Get returns the value of the member named key, or nil.
+func (v *Value) Get(key string) *Value {
+	for i := range v.Members {
+		if v.Members[i].Key == key {
+			return v.Members[i].Value
 		}
 	}
 	return nil
@@ -61,18 +64,27 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("schema: %d:%d: %s", e.Line, e.Column, e.Reason)
 }
 
-// jsonParser reads one JSON document. Duplicate keys are an error: which of
+// A DepthError says that a document is nested deeper than was allowed.
+type DepthError struct{ Max int }
+
+// Error implements error.
+func (e *DepthError) Error() string { return fmt.Sprintf("schema: nested deeper than %d", e.Max) }
+
+// parser reads one JSON document. Duplicate keys are an error: which of
 // the two would hold depends on the reader.
-type jsonParser struct {
+type parser struct {
 	src   string
 	pos   int
 	depth int
 	max   int // nesting allowed
-	arena []value
+	arena []Value
 }
 
-func parseJSON(src string, maxDepth int) (*value, error) {
-	p := &jsonParser{src: src, max: maxDepth}
+// Parse reads one JSON document, nested at most maxDepth deep; a byte order mark
+// before it is skipped. Strings of the result share memory with src. The error
+// is a [*SyntaxError] or a [*DepthError].
+func Parse(src string, maxDepth int) (*Value, error) {
+	p := &parser{src: src, max: maxDepth}
 	if strings.HasPrefix(src, "\ufeff") {
 		p.pos = len("\ufeff")
 	}
@@ -87,18 +99,20 @@ func parseJSON(src string, maxDepth int) (*value, error) {
 	return v, nil
 }
 
-func lineColumn(src string, pos int) (line, column int) {
+// LineColumn returns the place of a byte offset, both from 1; columns count
+// bytes.
+func LineColumn(src string, pos int) (line, column int) {
 	pos = min(pos, len(src))
 	line = 1 + strings.Count(src[:pos], "\n")
 	return line, pos - strings.LastIndexByte(src[:pos], '\n')
 }
 
-func (p *jsonParser) fail(format string, args ...any) error {
-	line, column := lineColumn(p.src, p.pos)
+func (p *parser) fail(format string, args ...any) error {
+	line, column := LineColumn(p.src, p.pos)
 	return &SyntaxError{Line: line, Column: column, Offset: p.pos, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (p *jsonParser) what() string {
+func (p *parser) what() string {
 	if p.pos >= len(p.src) {
 		return "end of document"
 	}
@@ -106,7 +120,7 @@ func (p *jsonParser) what() string {
 	return strconv.QuoteRune(r)
 }
 
-func (p *jsonParser) space() {
+func (p *parser) space() {
 	for p.pos < len(p.src) {
 		switch p.src[p.pos] {
 		case ' ', '\t', '\n', '\r':
@@ -117,17 +131,17 @@ func (p *jsonParser) space() {
 	}
 }
 
-func (p *jsonParser) new(k kind) *value {
+func (p *parser) new(k Kind) *Value {
 	if len(p.arena) == 0 {
-		p.arena = make([]value, 32)
+		p.arena = make([]Value, 32)
 	}
 	v := &p.arena[0]
 	p.arena = p.arena[1:]
-	v.kind, v.pos = k, p.pos
+	v.Kind, v.Pos = k, p.pos
 	return v
 }
 
-func (p *jsonParser) value() (*value, error) {
+func (p *parser) value() (*Value, error) {
 	p.space()
 	if p.pos >= len(p.src) {
 		return nil, p.fail("unexpected end of document")
@@ -138,23 +152,23 @@ func (p *jsonParser) value() (*value, error) {
 	case c == '[':
 		return p.array()
 	case c == '"':
-		v := p.new(kindString)
+		v := p.new(String)
 		var err error
-		v.str, err = p.string()
+		v.Text, err = p.string()
 		return v, err
 	case c == '-' || '0' <= c && c <= '9':
 		return p.number()
 	case c == 'n':
-		return p.literal("null", kindNull)
+		return p.literal("null", Null)
 	case c == 't':
-		return p.literal("true", kindTrue)
+		return p.literal("true", True)
 	case c == 'f':
-		return p.literal("false", kindFalse)
+		return p.literal("false", False)
 	}
 	return nil, p.fail("unexpected %s, a value expected", p.what())
 }
 
-func (p *jsonParser) literal(text string, k kind) (*value, error) {
+func (p *parser) literal(text string, k Kind) (*Value, error) {
 	if !strings.HasPrefix(p.src[p.pos:], text) {
 		return nil, p.fail("unexpected %s, a value expected", p.what())
 	}
@@ -163,7 +177,7 @@ func (p *jsonParser) literal(text string, k kind) (*value, error) {
 	return v, nil
 }
 
-func (p *jsonParser) digits() bool {
+func (p *parser) digits() bool {
 	start := p.pos
 	for p.pos < len(p.src) && p.src[p.pos]-'0' <= 9 {
 		p.pos++
@@ -171,8 +185,8 @@ func (p *jsonParser) digits() bool {
 	return p.pos > start
 }
 
-func (p *jsonParser) number() (*value, error) {
-	v := p.new(kindNumber)
+func (p *parser) number() (*Value, error) {
+	v := p.new(Number)
 	start := p.pos
 	if p.src[p.pos] == '-' {
 		p.pos++
@@ -197,13 +211,13 @@ func (p *jsonParser) number() (*value, error) {
 			return nil, p.fail("unexpected %s in a number", p.what())
 		}
 	}
-	v.str = p.src[start:p.pos]
+	v.Text = p.src[start:p.pos]
 	return v, nil
 }
 
 // string reads a string literal; the result shares memory with the source
 // where there are no escapes.
-func (p *jsonParser) string() (string, error) {
+func (p *parser) string() (string, error) {
 	p.pos++
 	start := p.pos
 	for p.pos < len(p.src) {
@@ -246,7 +260,7 @@ func (p *jsonParser) string() (string, error) {
 	return "", p.fail("unexpected end of document in a string")
 }
 
-func (p *jsonParser) escape(buf []byte) ([]byte, error) {
+func (p *parser) escape(buf []byte) ([]byte, error) {
 	if p.pos+1 >= len(p.src) {
 		return nil, p.fail("unexpected end of document in a string")
 	}
@@ -278,7 +292,7 @@ func (p *jsonParser) escape(buf []byte) ([]byte, error) {
 	return nil, p.fail("lone surrogate \\u%04x", r)
 }
 
-func (p *jsonParser) hex4(at int) (rune, bool) {
+func (p *parser) hex4(at int) (rune, bool) {
 	if at+4 > len(p.src) {
 		return 0, false
 	}
@@ -286,16 +300,16 @@ func (p *jsonParser) hex4(at int) (rune, bool) {
 	return rune(n), err == nil && p.src[at] != '+' && p.src[at] != '-'
 }
 
-func (p *jsonParser) enter() error {
+func (p *parser) enter() error {
 	p.depth++
 	if p.depth > p.max {
-		return &LimitError{Limit: "depth", Max: p.max}
+		return &DepthError{p.max}
 	}
 	return nil
 }
 
-func (p *jsonParser) array() (*value, error) {
-	v := p.new(kindArray)
+func (p *parser) array() (*Value, error) {
+	v := p.new(Array)
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -311,7 +325,7 @@ func (p *jsonParser) array() (*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.items = append(v.items, item)
+		v.Items = append(v.Items, item)
 		p.space()
 		switch {
 		case p.pos < len(p.src) && p.src[p.pos] == ',':
@@ -330,8 +344,8 @@ func (p *jsonParser) array() (*value, error) {
 // by a map and not by comparing.
 const manyMembers = 16
 
-func (p *jsonParser) object() (*value, error) {
-	v := p.new(kindObject)
+func (p *parser) object() (*Value, error) {
+	v := p.new(Object)
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -339,7 +353,7 @@ func (p *jsonParser) object() (*value, error) {
 	var seen map[string]bool
 	for {
 		p.space()
-		if p.pos < len(p.src) && p.src[p.pos] == '}' && len(v.members) == 0 {
+		if p.pos < len(p.src) && p.src[p.pos] == '}' && len(v.Members) == 0 {
 			break
 		}
 		if p.pos >= len(p.src) || p.src[p.pos] != '"' {
@@ -352,7 +366,7 @@ func (p *jsonParser) object() (*value, error) {
 		}
 		duplicate := seen[key]
 		if seen == nil {
-			duplicate = v.get(key) != nil
+			duplicate = v.Get(key) != nil
 		}
 		if duplicate {
 			p.pos = at
@@ -367,13 +381,13 @@ func (p *jsonParser) object() (*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.members = append(v.members, member{key, val})
+		v.Members = append(v.Members, Member{key, val})
 		if seen != nil {
 			seen[key] = true
-		} else if len(v.members) == manyMembers {
+		} else if len(v.Members) == manyMembers {
 			seen = make(map[string]bool, 2*manyMembers)
-			for _, m := range v.members {
-				seen[m.key] = true
+			for _, m := range v.Members {
+				seen[m.Key] = true
 			}
 		}
 		p.space()
@@ -391,44 +405,44 @@ func (p *jsonParser) object() (*value, error) {
 	return v, nil
 }
 
-// canonical appends a spelling of v that is equal for equal values: members
+// AppendCanonical appends a spelling of v that is equal for equal values: members
 // sorted, numbers in canonical form.
-func (v *value) canonical(dst []byte) []byte {
-	switch v.kind {
-	case kindNull:
+func (v *Value) AppendCanonical(dst []byte) []byte {
+	switch v.Kind {
+	case Null:
 		return append(dst, "null"...)
-	case kindFalse:
+	case False:
 		return append(dst, "false"...)
-	case kindTrue:
+	case True:
 		return append(dst, "true"...)
-	case kindNumber:
-		return append(dst, canonicalNumber(v.str)...)
-	case kindString:
-		return appendQuoted(dst, v.str)
-	case kindArray:
+	case Number:
+		return append(dst, canonicalNumber(v.Text)...)
+	case String:
+		return AppendQuoted(dst, v.Text)
+	case Array:
 		dst = append(dst, '[')
-		for i, x := range v.items {
+		for i, x := range v.Items {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = x.canonical(dst)
+			dst = x.AppendCanonical(dst)
 		}
 		return append(dst, ']')
 	}
 	dst = append(dst, '{')
-	for i, m := range sortedMembers(v.members) {
+	for i, m := range sortedMembers(v.Members) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendQuoted(dst, m.key), ':')
-		dst = m.val.canonical(dst)
+		dst = append(AppendQuoted(dst, m.Key), ':')
+		dst = m.Value.AppendCanonical(dst)
 	}
 	return append(dst, '}')
 }
 
-// appendQuoted appends s as a JSON string with the escapes that JSON needs
+// AppendQuoted appends s as a JSON string with the escapes that JSON needs
 // and no others.
-func appendQuoted(dst []byte, s string) []byte {
+func AppendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(s); i++ {
@@ -454,13 +468,35 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// holdsHuge reports whether a number beyond the limits of package number is in
+// HoldsHugeNumber reports whether a number beyond the limits of package number is in
 // v.
-func (v *value) holdsHuge() bool {
-	if v.kind == kindNumber {
-		_, err := number.Parse(v.str)
+func (v *Value) HoldsHugeNumber() bool {
+	if v.Kind == Number {
+		_, err := number.Parse(v.Text)
 		return err != nil
 	}
-	return slices.ContainsFunc(v.items, (*value).holdsHuge) ||
-		slices.ContainsFunc(v.members, func(m member) bool { return m.val.holdsHuge() })
+	return slices.ContainsFunc(v.Items, (*Value).HoldsHugeNumber) ||
+		slices.ContainsFunc(v.Members, func(m Member) bool { return m.Value.HoldsHugeNumber() })
+}
+
+// ReadString reads the string literal that src begins with; n is its length in
+// src, quotes included.
+func ReadString(src string) (text string, n int, err error) {
+	p := parser{src: src}
+	text, err = p.string()
+	return text, p.pos, err
+}
+
+func canonicalNumber(text string) string {
+	x, err := number.Parse(text)
+	if err != nil {
+		return text
+	}
+	return x.String()
+}
+
+func sortedMembers(list []Member) []Member {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+	return list
 }

@@ -1,0 +1,32 @@
+package language
+
+import (
+	"sync"
+
+	"stencil/schema/number"
+)
+
+// automata are shared by all schemas, with what has been learnt about them.
+var (
+	automataMu sync.Mutex
+	automata   = map[string]*number.Automaton{}
+)
+
+// maxAutomata is the number of automata at which the shared ones are
+// forgotten.
+const maxAutomata = 4096
+
+// SharedAutomaton returns the automaton that stands for all equal to a.
+func SharedAutomaton(a *number.Automaton) *number.Automaton {
+	automataMu.Lock()
+	defer automataMu.Unlock()
+	key := a.Key()
+	if b, ok := automata[key]; ok {
+		return b
+	}
+	if len(automata) >= maxAutomata {
+		clear(automata)
+	}
+	automata[key] = a
+	return a
+}

@@ -1,0 +1,77 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Issue is one thing to say about a schema document, with its place.
+type Issue struct {
+	Pointer string `json:"pointer"` // JSON pointer to the keyword or schema
+	Keyword string `json:"keyword,omitempty"`
+	Value   string `json:"value,omitempty"` // the keyword's value, shortened
+	Reason  string `json:"reason"`
+	Hint    string `json:"hint,omitempty"`
+	Line    int    `json:"line,omitempty"` // from 1
+	Column  int    `json:"column,omitempty"`
+}
+
+// String returns the issue on one line.
+func (i Issue) String() string {
+	var b strings.Builder
+	if i.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", i.Line, i.Column)
+	}
+	fmt.Fprintf(&b, "%q", i.Pointer)
+	if i.Keyword != "" {
+		fmt.Fprintf(&b, ": %s", i.Keyword)
+	}
+	fmt.Fprintf(&b, ": %s", i.Reason)
+	if i.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", i.Hint)
+	}
+	return b.String()
+}
+
+func joinIssues(list []Issue) string {
+	s := make([]string, len(list))
+	for i := range list {
+		s[i] = list[i].String()
+	}
+	return strings.Join(s, "; ")
+}
+
+// An InvalidError lists what makes a document no schema: keywords with
+// values they can't have, references to nothing.
+type InvalidError struct{ Issues []Issue }
+
+// Error implements error.
+func (e *InvalidError) Error() string { return "schema: invalid: " + joinIssues(e.Issues) }
+
+// An UnsupportedError lists every keyword that can't be enforced.
+type UnsupportedError struct{ Issues []Issue }
+
+// Error implements error.
+func (e *UnsupportedError) Error() string { return "schema: unsupported: " + joinIssues(e.Issues) }
+
+// An UnsatisfiableError says that no JSON value fits the schema, and which
+// parts contradict each other as far as that can be told.
+type UnsatisfiableError struct{ Issues []Issue }
+
+// Error implements error.
+func (e *UnsatisfiableError) Error() string { return "schema: unsatisfiable: " + joinIssues(e.Issues) }
+
+// A LimitError says which limit a schema exceeds.
+type LimitError struct {
+	Limit   string // the name of the field in Limits, in lower case
+	Max     int
+	Pointer string // where, if one place can be named
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	if e.Pointer != "" {
+		return fmt.Sprintf("schema: %q: more than %d %s", e.Pointer, e.Max, e.Limit)
+	}
+	return fmt.Sprintf("schema: more than %d %s", e.Max, e.Limit)
+}

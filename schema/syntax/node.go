@@ -1,0 +1,159 @@
+package syntax
+
+import (
+	"stencil/schema/jsondoc"
+	"stencil/schema/number"
+)
+
+// Draft is a version of the JSON Schema specification.
+type Draft uint8
+
+// The drafts, oldest first.
+const (
+	Draft4 Draft = iota
+	Draft6
+	Draft7
+	Draft2019
+	Draft2020
+)
+
+// String returns the draft's usual name.
+func (d Draft) String() string {
+	return [...]string{"draft-04", "draft-06", "draft-07", "2019-09", "2020-12"}[d]
+}
+
+// TypeSet is a set of JSON types.
+type TypeSet uint8
+
+// The values of the keyword type.
+const (
+	TypeNull TypeSet = 1 << iota
+	TypeBoolean
+	TypeNumber
+	TypeString
+	TypeArray
+	TypeObject
+	TypeInteger // numbers without a fraction; implied by typeNumber
+	allTypes    = TypeNull | TypeBoolean | TypeNumber | TypeString | TypeArray | TypeObject
+)
+
+// A Node is one schema of the document, its keywords read and checked. Keywords
+// that are absent are zero, or NoMax for upper bounds.
+type Node struct {
+	id       int32
+	EqualID  int32 // id of a schema that says the same
+	parent   *Node
+	segment  string // where the parent holds it, as part of a JSON pointer
+	Value    *jsondoc.Value
+	Draft    Draft
+	Resource *Resource
+	Boolean  int8 // 1: the schema true, -1: false
+
+	Types   TypeSet // zero: no type keyword
+	Enum    []*jsondoc.Value
+	HasEnum bool
+	Const   *jsondoc.Value
+
+	Object *ObjectKeywords
+	Array  *ArrayKeywords
+	String *StringKeywords
+	Number *NumberKeywords
+	Apply  *Applicators
+}
+
+// A Property is a schema with the name or pattern that it applies to.
+type Property struct {
+	Name string
+	Node *Node
+}
+
+// ObjectKeywords are the keywords about objects.
+type ObjectKeywords struct {
+	Properties        []Property
+	Patterns          []Property // name is the pattern
+	Additional        *Node
+	Names             *Node
+	Required          []string
+	Min, Max          int // max -1: none
+	DependentRequired []Dependency
+	DependentSchemas  []Property
+	Unevaluated       *Node
+	PropertiesFirst   bool // `properties` precedes the applicators in the document
+}
+
+// A Dependency lists the properties that one needs beside it.
+type Dependency struct {
+	Name     string
+	Required []string
+}
+
+// ArrayKeywords are the keywords about arrays.
+type ArrayKeywords struct {
+	Prefix      []*Node
+	hasPrefix   bool
+	Items       *Node // what follows the prefix
+	Contains    *Node
+	MinContains int
+	MaxContains int // -1: none
+	Min, Max    int // max -1: none
+	Unique      bool
+	Unevaluated *Node
+}
+
+// StringKeywords are the keywords about strings.
+type StringKeywords struct {
+	Min, Max   int // max -1: none
+	Pattern    string
+	HasPattern bool
+	Format     string
+}
+
+// NumberKeywords are the keywords about numbers. Bounds that are absent are nil.
+type NumberKeywords struct {
+	Min, Max                   *number.Decimal
+	ExclusiveMin, ExclusiveMax *number.Decimal
+	MultipleOf                 []number.Decimal
+}
+
+// Applicators are the keywords that apply other schemas to the same value.
+type Applicators struct {
+	AllOf, AnyOf, OneOf []*Node
+	Not, If             *Node // when is `if`
+	Then, Else          *Node
+	Ref                 *Reference
+	DynamicRef          *Reference // $dynamicRef or $recursiveRef
+}
+
+// A Reference is a $ref, $dynamicRef or $recursiveRef and what it refers to.
+type Reference struct {
+	Keyword string
+	text    string
+	Target  *Node
+	// anchor is the name looked for in the dynamic scope, "" when the
+	// reference turned out to be an ordinary one.
+	Anchor string
+}
+
+// Pointer returns the node's JSON pointer.
+func (n *Node) Pointer() string {
+	if n.parent == nil {
+		return n.segment
+	}
+	return n.parent.Pointer() + "/" + n.segment
+}
+
+// escapePointer escapes a key for use in a JSON pointer.
+func escapePointer(key string) string {
+	out := make([]byte, 0, len(key))
+	for i := 0; i < len(key); i++ {
+		switch key[i] {
+		case '~':
+			out = append(out, "~0"...)
+		case '/':
+			out = append(out, "~1"...)
+		default:
+			out = append(out, key[i])
+		}
+	}
+	return string(out)
+}

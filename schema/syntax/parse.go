@@ -1,0 +1,602 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stencil/schema/jsondoc"
+	"stencil/schema/number"
+)
+
+// A Document is a parsed schema document: all its schemas, with references
+// resolved.
+type Document struct {
+	Source   string
+	Root     *Node
+	Nodes    []*Node
+	byValue  map[*jsondoc.Value]*Node
+	Draft    Draft
+	strict   bool
+	res      resources
+	refs     []*Node // nodes with references to be resolved
+	Dynamic  bool    // $dynamicRef or $recursiveRef is used
+	Enforced []string
+	seen     map[string]bool
+
+	Invalid     []Issue
+	Unsupported []Issue
+	Warnings    []Issue
+}
+
+// NoMax stands for an absent upper bound.
+const NoMax = -1
+
+// MaxCount is where counts are cut off: no document reaches it.
+const MaxCount = 1 << 30
+
+// ParseDocument reads a schema document, nested at most depth deep. strict makes
+// errors of keywords that look misspelt. The error is a [*SyntaxError] or a
+// [*LimitError]; what else is wrong is listed in the document.
+func ParseDocument(src string, depth int, strict bool) (*Document, error) {
+	v, err := ReadJSON(src, depth)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Source: src, strict: strict, Draft: Draft2020, byValue: map[*jsondoc.Value]*Node{}, seen: map[string]bool{}}
+	d.res.init()
+	if v.Kind == jsondoc.Object {
+		if s := v.Get("$schema"); s != nil && s.Kind == jsondoc.String {
+			if dr, ok := draftByURI(s.Text); ok {
+				d.Draft = dr
+			} else {
+				d.warn(Issue{Pointer: "/$schema", Keyword: "$schema", Value: short(s), Reason: "unknown dialect, read as 2020-12"}, s)
+			}
+		}
+	}
+	d.Root = d.node(v, nil, "", d.res.root)
+	d.resolveAll()
+	d.checkLoops()
+	d.dedupe()
+	return d, nil
+}
+
+func draftByURI(uri string) (Draft, bool) {
+	uri = strings.TrimSuffix(strings.TrimSuffix(uri, "#"), "/")
+	uri = strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://")
+	switch uri {
+	case "json-schema.org/draft-04/schema":
+		return Draft4, true
+	case "json-schema.org/draft-06/schema":
+		return Draft6, true
+	case "json-schema.org/draft-07/schema", "json-schema.org/schema":
+		return Draft7, true
+	case "json-schema.org/draft/2019-09/schema":
+		return Draft2019, true
+	case "json-schema.org/draft/2020-12/schema":
+		return Draft2020, true
+	}
+	return 0, false
+}
+
+// Locate adds the line and column of a value to an issue.
+func (d *Document) Locate(i Issue, at *jsondoc.Value) Issue {
+	if at != nil {
+		i.Line, i.Column = jsondoc.LineColumn(d.Source, at.Pos)
+	}
+	return i
+}
+
+func (d *Document) warn(i Issue, at *jsondoc.Value) { d.Warnings = append(d.Warnings, d.Locate(i, at)) }
+
+func (d *Document) bad(n *Node, keyword string, v *jsondoc.Value, format string, args ...any) {
+	d.Invalid = append(d.Invalid, d.Locate(Issue{
+		Pointer: n.Pointer() + "/" + escapePointer(keyword), Keyword: keyword, Value: short(v),
+		Reason: fmt.Sprintf(format, args...),
+	}, v))
+}
+
+func (d *Document) cannot(n *Node, keyword string, v *jsondoc.Value, reason, hint string) {
+	d.Unsupported = append(d.Unsupported, d.Locate(Issue{
+		Pointer: n.Pointer() + "/" + escapePointer(keyword), Keyword: keyword, Value: short(v), Reason: reason, Hint: hint,
+	}, v))
+}
+
+// short returns the beginning of a value's text.
+func short(v *jsondoc.Value) string {
+	if v == nil {
+		return ""
+	}
+	s := string(v.AppendCanonical(nil))
+	if len(s) > 60 {
+		s = strings.ToValidUTF8(s[:57], "") + "..."
+	}
+	return s
+}
+
+// node reads the schema v.
+func (d *Document) node(v *jsondoc.Value, parent *Node, segment string, res *Resource) *Node {
+	id := int32(len(d.Nodes))
+	n := &Node{id: id, EqualID: id, parent: parent, segment: segment, Value: v, Resource: res, Draft: d.Draft}
+	if parent != nil {
+		n.Draft = parent.Draft
+	}
+	d.Nodes = append(d.Nodes, n)
+	d.byValue[v] = n
+	switch v.Kind {
+	case jsondoc.True:
+		n.Boolean = 1
+		return n
+	case jsondoc.False:
+		n.Boolean = -1
+		return n
+	case jsondoc.Object:
+	default:
+		pointer := n.Pointer()
+		d.Invalid = append(d.Invalid, d.Locate(Issue{Pointer: pointer, Value: short(v), Reason: "a schema is an object or a boolean"}, v))
+		n.Boolean = 1
+		return n
+	}
+	if parent != nil {
+		if s := v.Get("$schema"); s != nil && s.Kind == jsondoc.String && (v.Get("$id") != nil || v.Get("id") != nil) {
+			if dr, ok := draftByURI(s.Text); ok {
+				n.Draft = dr
+			}
+		}
+	}
+	d.identify(n)
+	if n.Draft <= Draft7 {
+		if ref := v.Get("$ref"); ref != nil {
+			// Up to draft 7 a reference stands alone.
+			d.refKeyword(n, "$ref", ref)
+			for _, m := range v.Members {
+				switch m.Key {
+				case "definitions", "$defs":
+					d.definitions(n, m.Key, m.Value)
+				}
+			}
+			return n
+		}
+	}
+	p := keywordReader{d: d, n: n}
+	for i := range v.Members {
+		m := &v.Members[i]
+		p.keyword(m.Key, m.Value)
+	}
+	p.finish()
+	return n
+}
+
+// Reduced reads a copy of schema n that has only the keywords which keep says,
+// by their place in the document.
+func (d *Document) Reduced(n *Node, keep []bool) *Node {
+	v := &jsondoc.Value{Kind: jsondoc.Object, Pos: n.Value.Pos}
+	for i, m := range n.Value.Members {
+		if keep[i] {
+			v.Members = append(v.Members, m)
+		}
+	}
+	sub := d.node(v, n.parent, n.segment, n.Resource)
+	d.resolveAll()
+	return sub
+}
+
+// ReadJSON reads a JSON document, nested at most depth deep. The error is a
+// [*SyntaxError] or a [*LimitError].
+func ReadJSON(src string, depth int) (*jsondoc.Value, error) {
+	v, err := jsondoc.Parse(src, depth)
+	if _, deep := err.(*jsondoc.DepthError); deep {
+		return nil, &LimitError{Limit: "depth", Max: depth}
+	}
+	return v, err
+}
+
+// used notes a keyword as one that is enforced.
+func (d *Document) used(keyword string) {
+	if !d.seen[keyword] {
+		d.seen[keyword] = true
+		d.Enforced = append(d.Enforced, keyword)
+	}
+}
+
+// sub reads a schema that is the value of a keyword.
+func (d *Document) sub(n *Node, segment string, v *jsondoc.Value) *Node {
+	return d.node(v, n, segment, n.Resource)
+}
+
+func (d *Document) definitions(n *Node, keyword string, v *jsondoc.Value) {
+	if v.Kind != jsondoc.Object {
+		d.bad(n, keyword, v, "must be an object")
+		return
+	}
+	for _, m := range v.Members {
+		d.sub(n, keyword+"/"+escapePointer(m.Key), m.Value)
+	}
+}
+
+// keywordReader reads the keywords of one schema.
+type keywordReader struct {
+	d *Document
+	n *Node
+
+	exclusiveMin, exclusiveMax *jsondoc.Value // booleans of draft 4
+	itemsList, additionalItems *jsondoc.Value
+	minContains, maxContains   *jsondoc.Value
+}
+
+func (p *keywordReader) obj() *ObjectKeywords {
+	if p.n.Object == nil {
+		p.n.Object = &ObjectKeywords{Max: NoMax}
+	}
+	return p.n.Object
+}
+
+func (p *keywordReader) arr() *ArrayKeywords {
+	if p.n.Array == nil {
+		p.n.Array = &ArrayKeywords{Max: NoMax, MinContains: 1, MaxContains: NoMax}
+	}
+	return p.n.Array
+}
+
+func (p *keywordReader) str() *StringKeywords {
+	if p.n.String == nil {
+		p.n.String = &StringKeywords{Max: NoMax}
+	}
+	return p.n.String
+}
+
+func (p *keywordReader) num() *NumberKeywords {
+	if p.n.Number == nil {
+		p.n.Number = &NumberKeywords{}
+	}
+	return p.n.Number
+}
+
+func (p *keywordReader) app() *Applicators {
+	if p.n.Apply == nil {
+		p.n.Apply = &Applicators{}
+	}
+	return p.n.Apply
+}
+
+func (p *keywordReader) keyword(key string, v *jsondoc.Value) {
+	d, n := p.d, p.n
+	since := func(dr Draft) bool { return n.Draft >= dr }
+	known := true
+	switch key {
+	case "type":
+		n.Types = p.types(v)
+	case "enum":
+		if v.Kind != jsondoc.Array {
+			d.bad(n, key, v, "must be an array")
+			return
+		}
+		n.Enum, n.HasEnum = v.Items, true
+	case "const":
+		if known = since(Draft6); known {
+			n.Const = v
+		}
+
+	case "properties":
+		o := p.obj()
+		o.PropertiesFirst = n.Apply == nil
+		p.members(key, v, func(name string, sub *Node) { o.Properties = append(o.Properties, Property{name, sub}) })
+	case "patternProperties":
+		o := p.obj()
+		p.members(key, v, func(name string, sub *Node) { o.Patterns = append(o.Patterns, Property{name, sub}) })
+	case "additionalProperties":
+		p.obj().Additional = d.sub(n, key, v)
+	case "propertyNames":
+		if known = since(Draft6); known {
+			p.obj().Names = d.sub(n, key, v)
+		}
+	case "required":
+		p.obj().Required = append(p.obj().Required, p.strings(key, v)...)
+	case "minProperties":
+		p.obj().Min = p.count(key, v)
+	case "maxProperties":
+		p.obj().Max = p.count(key, v)
+	case "dependentRequired":
+		if known = since(Draft2019); known {
+			p.dependencies(key, v, true, false)
+		}
+	case "dependentSchemas":
+		if known = since(Draft2019); known {
+			p.dependencies(key, v, false, true)
+		}
+	case "dependencies":
+		// Kept by 2019-09 and later validators for compatibility.
+		p.dependencies(key, v, true, true)
+	case "unevaluatedProperties":
+		if known = since(Draft2019); known {
+			p.obj().Unevaluated = d.sub(n, key, v)
+		}
+
+	case "prefixItems":
+		if known = since(Draft2020); known {
+			if list := p.schemas(key, v); list != nil {
+				p.arr().Prefix, p.arr().hasPrefix = list, true
+			}
+		}
+	case "items":
+		if v.Kind == jsondoc.Array {
+			p.itemsList = v
+		} else {
+			p.arr().Items = d.sub(n, key, v)
+		}
+	case "additionalItems":
+		p.additionalItems = v
+	case "contains":
+		if known = since(Draft6); known {
+			p.arr().Contains = d.sub(n, key, v)
+		}
+	case "minContains":
+		if known = since(Draft2019); known {
+			p.minContains = v
+		}
+	case "maxContains":
+		if known = since(Draft2019); known {
+			p.maxContains = v
+		}
+	case "minItems":
+		p.arr().Min = p.count(key, v)
+	case "maxItems":
+		p.arr().Max = p.count(key, v)
+	case "uniqueItems":
+		switch v.Kind {
+		case jsondoc.True:
+			p.arr().Unique = true
+		case jsondoc.False:
+		default:
+			d.bad(n, key, v, "must be a boolean")
+		}
+	case "unevaluatedItems":
+		if known = since(Draft2019); known {
+			p.arr().Unevaluated = d.sub(n, key, v)
+		}
+
+	case "minLength":
+		p.str().Min = p.count(key, v)
+	case "maxLength":
+		p.str().Max = p.count(key, v)
+	case "pattern":
+		if v.Kind != jsondoc.String {
+			d.bad(n, key, v, "must be a string")
+			return
+		}
+		p.str().Pattern, p.str().HasPattern = v.Text, true
+	case "format":
+		if v.Kind != jsondoc.String {
+			d.bad(n, key, v, "must be a string")
+			return
+		}
+		p.str().Format = v.Text
+
+	case "minimum":
+		p.num().Min = p.decimal(key, v)
+	case "maximum":
+		p.num().Max = p.decimal(key, v)
+	case "exclusiveMinimum":
+		if v.Kind == jsondoc.True || v.Kind == jsondoc.False {
+			p.exclusiveMin = v
+		} else {
+			p.num().ExclusiveMin = p.decimal(key, v)
+		}
+	case "exclusiveMaximum":
+		if v.Kind == jsondoc.True || v.Kind == jsondoc.False {
+			p.exclusiveMax = v
+		} else {
+			p.num().ExclusiveMax = p.decimal(key, v)
+		}
+	case "multipleOf":
+		if x := p.decimal(key, v); x != nil {
+			if x.Cmp(number.Decimal{}) <= 0 {
+				d.bad(n, key, v, "must be greater than 0")
+				return
+			}
+			p.num().MultipleOf = append(p.num().MultipleOf, *x)
+		}
+
+	case "allOf":
+		p.app().AllOf = p.schemas(key, v)
+	case "anyOf":
+		p.app().AnyOf = p.schemas(key, v)
+	case "oneOf":
+		p.app().OneOf = p.schemas(key, v)
+	case "not":
+		p.app().Not = d.sub(n, key, v)
+	case "if":
+		if known = since(Draft7); known {
+			p.app().If = d.sub(n, key, v)
+		}
+	case "then":
+		if known = since(Draft7); known {
+			p.app().Then = d.sub(n, key, v)
+		}
+	case "else":
+		if known = since(Draft7); known {
+			p.app().Else = d.sub(n, key, v)
+		}
+	case "$ref":
+		d.refKeyword(n, key, v)
+	case "$dynamicRef":
+		if known = since(Draft2020); known {
+			d.refKeyword(n, key, v)
+		}
+	case "$recursiveRef":
+		if known = n.Draft == Draft2019; known {
+			d.refKeyword(n, key, v)
+		}
+	case "$defs", "definitions":
+		d.definitions(n, key, v)
+		return
+	default:
+		known = false
+	}
+	if known {
+		d.used(key)
+	} else {
+		d.unknown(n, key, v)
+	}
+}
+
+// finish combines keywords that only mean something together.
+func (p *keywordReader) finish() {
+	d, n := p.d, p.n
+	if v := p.itemsList; v != nil {
+		if n.Draft == Draft2020 {
+			d.warn(Issue{Pointer: n.Pointer() + "/items", Keyword: "items",
+				Reason: "a list of schemas is read as prefixItems, as draft 7 meant it"}, v)
+		}
+		a := p.arr()
+		a.Prefix = append(a.Prefix, p.schemas("items", v)...)
+		a.hasPrefix = true
+		if p.additionalItems != nil {
+			a.Items = d.sub(n, "additionalItems", p.additionalItems)
+			d.used("additionalItems")
+		}
+	}
+	if p.minContains != nil && n.Array != nil && n.Array.Contains != nil {
+		n.Array.MinContains = p.count("minContains", p.minContains)
+	}
+	if p.maxContains != nil && n.Array != nil && n.Array.Contains != nil {
+		n.Array.MaxContains = p.count("maxContains", p.maxContains)
+	}
+	p.exclusive("exclusiveMinimum", p.exclusiveMin, func(x *NumberKeywords) { x.ExclusiveMin, x.Min = x.Min, nil })
+	p.exclusive("exclusiveMaximum", p.exclusiveMax, func(x *NumberKeywords) { x.ExclusiveMax, x.Max = x.Max, nil })
+}
+
+func (p *keywordReader) exclusive(key string, v *jsondoc.Value, apply func(*NumberKeywords)) {
+	if v == nil {
+		return
+	}
+	if p.n.Draft > Draft4 {
+		p.d.warn(Issue{Pointer: p.n.Pointer() + "/" + key, Keyword: key, Value: short(v),
+			Reason: "a boolean is read as draft 4 meant it"}, v)
+	}
+	if v.Kind == jsondoc.True && p.n.Number != nil {
+		apply(p.n.Number)
+	}
+}
+
+func (p *keywordReader) types(v *jsondoc.Value) TypeSet {
+	names := []*jsondoc.Value{v}
+	if v.Kind == jsondoc.Array {
+		names = v.Items
+	}
+	var set TypeSet
+	for _, x := range names {
+		t, ok := map[string]TypeSet{
+			"null": TypeNull, "boolean": TypeBoolean, "number": TypeNumber, "integer": TypeInteger,
+			"string": TypeString, "array": TypeArray, "object": TypeObject,
+		}[x.Text]
+		if x.Kind != jsondoc.String || !ok {
+			p.d.Invalid = append(p.d.Invalid, p.d.Locate(Issue{
+				Pointer: p.n.Pointer() + "/type", Keyword: "type", Value: short(x),
+				Reason: "must be one of null, boolean, number, integer, string, array, object",
+				Hint:   nearest(x.Text, []string{"null", "boolean", "number", "integer", "string", "array", "object"}),
+			}, x))
+			continue
+		}
+		set |= t
+	}
+	if set == 0 {
+		set = allTypes
+	}
+	return set
+}
+
+func (p *keywordReader) members(key string, v *jsondoc.Value, add func(name string, sub *Node)) {
+	if v.Kind != jsondoc.Object {
+		p.d.bad(p.n, key, v, "must be an object")
+		return
+	}
+	for _, m := range v.Members {
+		add(m.Key, p.d.sub(p.n, key+"/"+escapePointer(m.Key), m.Value))
+	}
+}
+
+func (p *keywordReader) schemas(key string, v *jsondoc.Value) []*Node {
+	if v.Kind != jsondoc.Array {
+		p.d.bad(p.n, key, v, "must be an array of schemas")
+		return nil
+	}
+	if len(v.Items) == 0 && key != "items" {
+		p.d.bad(p.n, key, v, "must not be empty")
+		return nil
+	}
+	list := make([]*Node, len(v.Items))
+	for i, x := range v.Items {
+		list[i] = p.d.sub(p.n, key+"/"+strconv.Itoa(i), x)
+	}
+	return list
+}
+
+func (p *keywordReader) strings(key string, v *jsondoc.Value) []string {
+	if v.Kind != jsondoc.Array {
+		p.d.bad(p.n, key, v, "must be an array of strings")
+		return nil
+	}
+	var list []string
+	for _, x := range v.Items {
+		if x.Kind != jsondoc.String {
+			p.d.bad(p.n, key, x, "must be an array of strings")
+			return nil
+		}
+		if !slices.Contains(list, x.Text) {
+			list = append(list, x.Text)
+		}
+	}
+	return list
+}
+
+func (p *keywordReader) dependencies(key string, v *jsondoc.Value, required, schemas bool) {
+	if v.Kind != jsondoc.Object {
+		p.d.bad(p.n, key, v, "must be an object")
+		return
+	}
+	o := p.obj()
+	for _, m := range v.Members {
+		switch {
+		case m.Value.Kind == jsondoc.Array && required:
+			o.DependentRequired = append(o.DependentRequired, Dependency{m.Key, p.strings(key, m.Value)})
+		case m.Value.Kind == jsondoc.String && required && key == "dependencies":
+			o.DependentRequired = append(o.DependentRequired, Dependency{m.Key, []string{m.Value.Text}})
+		case schemas:
+			o.DependentSchemas = append(o.DependentSchemas, Property{m.Key, p.d.sub(p.n, key+"/"+escapePointer(m.Key), m.Value)})
+		default:
+			p.d.bad(p.n, key, m.Value, "must hold arrays of strings")
+		}
+	}
+}
+
+// count reads a non-negative integer, in any spelling.
+func (p *keywordReader) count(key string, v *jsondoc.Value) int {
+	x := p.decimal(key, v)
+	if x == nil {
+		return 0
+	}
+	if !x.IsInteger() || x.Cmp(number.Decimal{}) < 0 {
+		p.d.bad(p.n, key, v, "must be a non-negative integer")
+		return 0
+	}
+	n, err := strconv.ParseFloat(v.Text, 64)
+	if err != nil || n > MaxCount {
+		return MaxCount
+	}
+	return int(n)
+}
+
+func (p *keywordReader) decimal(key string, v *jsondoc.Value) *number.Decimal {
+	if v.Kind != jsondoc.Number {
+		p.d.bad(p.n, key, v, "must be a number")
+		return nil
+	}
+	x, err := number.Parse(v.Text)
+	if err != nil {
+		p.d.bad(p.n, key, v, "%v", err)
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,309 @@
+package syntax
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"stencil/schema/jsondoc"
+)
+
+// A Resource is a schema with an identifier of its own, or the document.
+type Resource struct {
+	id       int32
+	uri      string // absolute, without fragment; "" for a document without $id
+	root     *Node
+	anchors  map[string]*Node
+	dynamics map[string]*Node // $dynamicAnchor
+	recurses bool             // $recursiveAnchor: true
+}
+
+type resources struct {
+	root  *Resource
+	list  []*Resource
+	byURI map[string]*Resource
+}
+
+func (r *resources) init() {
+	r.root = &Resource{}
+	r.list = []*Resource{r.root}
+	r.byURI = map[string]*Resource{"": r.root}
+}
+
+// identify reads the keywords that give a schema a name.
+func (d *Document) identify(n *Node) {
+	v := n.Value
+	key := "$id"
+	if n.Draft == Draft4 {
+		key = "id"
+	}
+	id := v.Get(key)
+	if n.Draft <= Draft7 && v.Get("$ref") != nil {
+		id = nil // ignored beside $ref
+	}
+	if n.parent == nil {
+		n.Resource.root = n
+	}
+	if id != nil && id.Kind == jsondoc.String {
+		base, fragment, _ := strings.Cut(id.Text, "#")
+		if base != "" {
+			uri := resolveURI(n.Resource.uri, base)
+			if n.parent == nil {
+				n.Resource.uri = uri
+			} else {
+				n.Resource = &Resource{id: int32(len(d.res.list)), uri: uri, root: n}
+				d.res.list = append(d.res.list, n.Resource)
+			}
+			if _, taken := d.res.byURI[uri]; !taken {
+				d.res.byURI[uri] = n.Resource
+			}
+		}
+		if fragment != "" && n.Draft <= Draft7 {
+			n.Resource.anchor(fragment, n)
+		}
+	}
+	if n.Draft >= Draft2019 {
+		if a := v.Get("$anchor"); a != nil && a.Kind == jsondoc.String {
+			n.Resource.anchor(a.Text, n)
+		}
+	}
+	if n.Draft == Draft2019 {
+		if a := v.Get("$recursiveAnchor"); a != nil && a.Kind == jsondoc.True {
+			n.Resource.recurses = true
+		}
+	}
+	if n.Draft == Draft2020 {
+		if a := v.Get("$dynamicAnchor"); a != nil && a.Kind == jsondoc.String {
+			n.Resource.anchor(a.Text, n)
+			if n.Resource.dynamics == nil {
+				n.Resource.dynamics = map[string]*Node{}
+			}
+			n.Resource.dynamics[a.Text] = n
+		}
+	}
+}
+
+func (r *Resource) anchor(name string, n *Node) {
+	if r.anchors == nil {
+		r.anchors = map[string]*Node{}
+	}
+	r.anchors[name] = n
+}
+
+func resolveURI(base, ref string) string {
+	if base == "" {
+		return ref
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return ref
+	}
+	u, err := b.Parse(ref)
+	if err != nil {
+		return ref
+	}
+	return u.String()
+}
+
+func (d *Document) refKeyword(n *Node, keyword string, v *jsondoc.Value) {
+	if v.Kind != jsondoc.String {
+		d.bad(n, keyword, v, "must be a string")
+		return
+	}
+	d.used(keyword)
+	r := &Reference{Keyword: keyword, text: v.Text}
+	if n.Apply == nil {
+		n.Apply = &Applicators{}
+	}
+	if keyword == "$ref" {
+		n.Apply.Ref = r
+	} else {
+		n.Apply.DynamicRef = r
+	}
+	d.refs = append(d.refs, n)
+}
+
+// resolveAll finds the targets of all references. A target that no keyword
+// had made a schema becomes one, and may bring further references.
+func (d *Document) resolveAll() {
+	for i := 0; i < len(d.refs); i++ {
+		n := d.refs[i]
+		if r := n.Apply.Ref; r != nil && r.Target == nil {
+			r.Target = d.resolve(n, r)
+		}
+		if r := n.Apply.DynamicRef; r != nil && r.Target == nil {
+			r.Target = d.resolve(n, r)
+			if r.Target == nil {
+				continue
+			}
+			switch r.Keyword {
+			case "$recursiveRef":
+				if r.Target.Resource.recurses && r.Target == r.Target.Resource.root {
+					r.Anchor, d.Dynamic = "#", true
+				}
+			case "$dynamicRef":
+				_, fragment, _ := strings.Cut(r.text, "#")
+				if t := r.Target.Resource.dynamics[fragment]; t != nil && t == r.Target {
+					r.Anchor, d.Dynamic = fragment, true
+				}
+			}
+		}
+	}
+}
+
+// checkLoops refuses schemas that apply themselves to the value that they are
+// applied to: they would have no meaning.
+func (d *Document) checkLoops() {
+	const (
+		open = 1 + iota
+		done
+	)
+	state := make([]uint8, len(d.Nodes))
+	var visit func(n *Node)
+	visit = func(n *Node) {
+		if n == nil || state[n.id] == done {
+			return
+		}
+		if state[n.id] == open {
+			d.Invalid = append(d.Invalid, d.Locate(Issue{Pointer: n.Pointer(), Keyword: "$ref", Reason: "the schema refers to itself without an end"}, n.Value))
+			return
+		}
+		state[n.id] = open
+		if a := n.Apply; a != nil {
+			for _, list := range [][]*Node{a.AllOf, a.AnyOf, a.OneOf, {a.Not, a.If, a.Then, a.Else}} {
+				for _, x := range list {
+					visit(x)
+				}
+			}
+			if a.Ref != nil {
+				visit(a.Ref.Target)
+			}
+			if a.DynamicRef != nil {
+				visit(a.DynamicRef.Target)
+			}
+		}
+		if n.Object != nil {
+			for _, p := range n.Object.DependentSchemas {
+				visit(p.Node)
+			}
+		}
+		state[n.id] = done
+	}
+	for _, n := range d.Nodes {
+		visit(n)
+	}
+}
+
+func (d *Document) resolve(n *Node, r *Reference) *Node {
+	base, fragment, _ := strings.Cut(r.text, "#")
+	if f, err := url.PathUnescape(fragment); err == nil {
+		fragment = f
+	}
+	res := n.Resource
+	if base != "" {
+		uri := resolveURI(n.Resource.uri, base)
+		if res = d.res.byURI[uri]; res == nil {
+			res = d.res.byURI[strings.TrimSuffix(uri, "/")]
+		}
+		if res == nil {
+			d.cannot(n, r.Keyword, n.Value.Get(r.Keyword), "references outside of the document are not followed",
+				"copy the schema into $defs")
+			return nil
+		}
+	}
+	missing := func(reason string) *Node {
+		d.Invalid = append(d.Invalid, d.Locate(Issue{
+			Pointer: n.Pointer() + "/" + r.Keyword, Keyword: r.Keyword, Value: strconv.Quote(r.text), Reason: reason,
+		}, n.Value.Get(r.Keyword)))
+		return nil
+	}
+	if fragment == "" {
+		return res.root
+	}
+	if fragment[0] != '/' {
+		if t := res.anchors[fragment]; t != nil {
+			return t
+		}
+		return missing("no schema has this anchor")
+	}
+	// Walk the document, noting the innermost schema on the way.
+	at, owner, from := res.root.Value, res.root, 0
+	tokens := strings.Split(fragment[1:], "/")
+	for i, tok := range tokens {
+		tok = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
+		var next *jsondoc.Value
+		switch at.Kind {
+		case jsondoc.Object:
+			next = at.Get(tok)
+		case jsondoc.Array:
+			if j, err := strconv.Atoi(tok); err == nil && j >= 0 && j < len(at.Items) && (tok == "0" || tok[0] != '0') {
+				next = at.Items[j]
+			}
+		}
+		if next == nil {
+			return missing("nothing is there")
+		}
+		at = next
+		if t := d.byValue[at]; t != nil {
+			owner, from = t, i+1
+		}
+	}
+	if t := d.byValue[at]; t != nil {
+		return t
+	}
+	return d.node(at, owner, strings.Join(tokens[from:], "/"), owner.Resource)
+}
+
+// Scopes interns dynamic scopes: the resources entered on the way to a
+// schema, outermost first. Only documents with dynamic references have more
+// than one.
+type Scopes struct {
+	list  [][]*Resource
+	index map[string]int32
+}
+
+// Enter returns the scope inside a resource that is entered from a scope.
+func (s *Scopes) Enter(scope int32, r *Resource) int32 {
+	if len(s.list) == 0 {
+		s.list, s.index = [][]*Resource{nil}, map[string]int32{}
+	}
+	for _, x := range s.list[scope] {
+		if x == r {
+			return scope // the outermost entry is what counts
+		}
+	}
+	next := append(append([]*Resource(nil), s.list[scope]...), r)
+	var key strings.Builder
+	for _, x := range next {
+		key.WriteString(strconv.Itoa(int(x.id)))
+		key.WriteByte(',')
+	}
+	if i, ok := s.index[key.String()]; ok {
+		return i
+	}
+	i := int32(len(s.list))
+	s.list = append(s.list, next)
+	s.index[key.String()] = i
+	return i
+}
+
+// Target returns what a dynamic reference means in a scope.
+func (s *Scopes) Target(r *Reference, scope int32) *Node {
+	if len(s.list) == 0 {
+		return r.Target
+	}
+	for _, x := range s.list[scope] {
+		if r.Keyword == "$recursiveRef" {
+			if x.recurses {
+				return x.root
+			}
+			// The outermost resource counts only as far as the chain of
+			// recursive anchors reaches.
+			continue
+		}
+		if t := x.dynamics[r.Anchor]; t != nil {
+			return t
+		}
+	}
+	return r.Target
+}
