@@ -40,7 +40,9 @@ const architecture = `
 	regular < schema/language;
 	schema/number < schema/jsondoc, schema/language;
 	schema/jsondoc, schema/language < schema/syntax;
-	decoder, schema/syntax < schema;
+	decoder, regular < schema/spelling;
+	schema/spelling, schema/jsondoc < schema/tokens;
+	schema/syntax, schema/tokens < schema;
 	regular, decoder < gbnf;
 	schema < repair;
 

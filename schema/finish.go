@@ -7,6 +7,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/schema/jsondoc"
+	"stencil/schema/spelling"
 	"stencil/schema/syntax"
 )
 
@@ -271,7 +272,7 @@ func (s *source) finish(k frameKey) string {
 		return string(s.numberIDs[k.a].Shortest(k.b))
 	case frameString:
 		t := s.stringText(k.a, k.b)
-		lead, q := finishChar(t, k.b, k.c)
+		lead, q := spelling.FinishCharacter(t, k.b, k.c)
 		quoted := jsondoc.AppendQuoted(nil, s.machines[k.a].Shortest(q))
 		return lead + string(quoted[1:])
 	case frameArrOpen:
@@ -317,37 +318,10 @@ func (s *source) finish(k frameKey) string {
 	return ""
 }
 
-// finishChar completes the spelling of a character that has been begun and
-// returns the place after it.
-func finishChar(t text, place, sub int32) (string, int32) {
-	var lead []byte
-	for sub != 0 {
-		r := &placeRecorder{text: t}
-		subEdges(r, place, sub, &r.edges)
-		b, i, ok := r.edges.First()
-		if !ok {
-			return string(lead), place
-		}
-		lead = append(lead, b)
-		place, sub = r.places[i].q, r.places[i].sub
-		if st, ok := t.(*stringText); ok {
-			c := *st
-			c.q = place
-			t = &c
-		}
-		if kt, ok := t.(*keyText); ok {
-			c := *kt
-			c.key = place
-			t = &c
-		}
-	}
-	return string(lead), place
-}
-
 // finishKey completes a key, its value and the object.
 func (s *source) finishKey(k frameKey) string {
 	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
-	lead, key := finishChar(t, k.b, k.c)
+	lead, key := spelling.FinishCharacter(t, k.b, k.c)
 	ks := s.objects.keyStates.keys[key]
 	fam := s.objects.families[ks.fam]
 	best, size := "", noFinish

@@ -8,6 +8,7 @@ import (
 	"stencil/schema/jsondoc"
 	"stencil/schema/number"
 	"stencil/schema/syntax"
+	"stencil/schema/tokens"
 )
 
 // frameKind says where in a document a frame stands.
@@ -122,7 +123,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	}
 	if full := s.blanks(); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
 		k.blank = full
-		e.Like(s.frame(k), blankSet)
+		e.Like(s.frame(k), tokens.BlankSet)
 		return
 	}
 	switch k.kind {

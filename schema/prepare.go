@@ -5,6 +5,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/regular"
+	"stencil/schema/tokens"
 	"stencil/vocab"
 )
 
@@ -22,13 +23,13 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		if s.endsOpen() {
 			return nil
 		}
-		d := t.number(s.numberIDs[k.a], k.b)
+		d := t.InNumber(s.numberIDs[k.a], k.b)
 		p := &decoder.Prepared{Parent: s.numberIDs[k.a].Accepting(k.b)}
-		if p.Base = d.base; p.Base == nil {
-			p.Extra = d.list
+		if p.Base = d.Base; p.Base == nil {
+			p.Extra = d.List
 		}
-		if t.mixed.Len() > 0 {
-			p.Exits = []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.mixed}}
+		if t.Mixed.Len() > 0 {
+			p.Exits = []decoder.Exit{{Frames: []decoder.Frame{f}, Trie: t.Mixed}}
 		}
 		return p
 	case frameObjKey:
@@ -40,22 +41,22 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 	if k.kind != frameValue && k.blank == 0 || s.followed && k.kind == frameEnd {
 		return nil
 	}
-	p := &decoder.Prepared{WalkRest: true, Skip: &blankSet}
+	p := &decoder.Prepared{WalkRest: true, Skip: &tokens.BlankSet}
 	if k.blank > 0 {
-		b := t.blank(k.blank)
-		p.Extra = b.tokens
-		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.blanks.After, Tokens: t.blanks.Token, Only: b.only})
+		b := t.InBlanks(k.blank)
+		p.Extra = b.Tokens
+		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Blanks.After, Tokens: t.Blanks.Token, Only: b.Only})
 	}
 	if k.kind == frameValue {
 		if list := s.numbers(form(s.view(goal(k.a), jNumber))); len(list) > 0 && !s.endsOpen() {
-			p.Skip = &blankNumberSet
+			p.Skip = &tokens.BlankNumberSet
 			p.Overlap = len(list) > 1
 			p.Extra = slices.Clone(p.Extra)
 			for _, a := range list {
-				p.Extra = append(p.Extra, t.number(a, a.Start()).list...)
+				p.Extra = append(p.Extra, t.InNumber(a, a.Start()).List...)
 			}
-			if t.mixed.Len() > 0 {
-				p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.mixed})
+			if t.Mixed.Len() > 0 {
+				p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Mixed})
 			}
 		}
 	}
@@ -68,9 +69,9 @@ func (s *source) endsOpen() bool {
 	return s.followed && len(s.numbers(form(s.view(s.rootGoal(), jNumber)))) > 0
 }
 
-func (s *source) tablesOf(v *vocab.Vocab) *vocabTables {
-	if s.tables == nil || s.tables.v != v {
-		s.tables = tablesFor(v)
+func (s *source) tablesOf(v *vocab.Vocab) *tokens.Tables {
+	if s.tables == nil || s.tables.Vocab != v {
+		s.tables = tokens.For(v)
 	}
 	return s.tables
 }
@@ -99,46 +100,46 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	t := s.tablesOf(v)
 	if k.kind == frameString {
 		m := s.machines[k.a]
-		if !t.anything(m, k.b) {
+		if !t.AnyText(m, k.b) {
 			return nil
 		}
-		b := t.textBelow(trie, node)
+		b := t.Below(trie, node)
 		if s.strictEscapes() {
-			return &decoder.Prepared{Extra: b.keyStay, Exits: []decoder.Exit{b.keyClose.exit(t.acceptedBelow(b, m, k.b, true))}}
+			return &decoder.Prepared{Extra: b.StrictStay, Exits: []decoder.Exit{b.StrictClosers.Exit(t.ClosersBelow(b, m, k.b, true))}}
 		}
-		return &decoder.Prepared{Extra: b.stay, Exits: []decoder.Exit{b.closers.exit(t.acceptedBelow(b, m, k.b, false))}}
+		return &decoder.Prepared{Extra: b.Stay, Exits: []decoder.Exit{b.Closers.Exit(t.ClosersBelow(b, m, k.b, false))}}
 	}
 	ks := s.objects.keyStates.keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
-		b := t.textBelow(trie, node)
-		p.Extra = b.keyStay
-		s.keyExits(k, b.keyClose, p)
+		b := t.Below(trie, node)
+		p.Extra = b.StrictStay
+		s.keyExits(k, b.StrictClosers, p)
 	case ks.free == 0:
 		list, ok := s.namesAlong(k, trie, node, nil)
 		if !ok {
 			return nil
 		}
 		p.Extra = list
-		s.keyExits(k, t.textBelow(trie, node).keyClose, p)
+		s.keyExits(k, t.Below(trie, node).StrictClosers, p)
 	default:
 		return nil
 	}
 	return p
 }
 
-func (s *source) prepareString(k frameKey, t *vocabTables) *decoder.Prepared {
-	l := t.text(s.machines[k.a], k.b, s.strictEscapes())
-	p := &decoder.Prepared{Base: l.base, Extra: l.all}
-	closers := t.closers
+func (s *source) prepareString(k frameKey, t *tokens.Tables) *decoder.Prepared {
+	l := t.InString(s.machines[k.a], k.b, s.strictEscapes())
+	p := &decoder.Prepared{Base: l.Base, Extra: l.All}
+	closers := t.Closers
 	if s.strictEscapes() {
-		closers = t.keyClosers
+		closers = t.StrictClosers
 	}
-	if !l.none {
-		x := closers.exit(l.only)
-		if l.only == nil && l.base != nil {
-			p.Base, x.Bare = t.withBare(l.base, closers), nil
+	if !l.NoCloser {
+		x := closers.Exit(l.Closers)
+		if l.Closers == nil && l.Base != nil {
+			p.Base, x.Bare = t.WithBare(l.Base, closers), nil
 		}
 		p.Exits = append(p.Exits, x)
 	}
@@ -154,14 +155,14 @@ const manyKeys = 10000
 
 // prepareKey does the same for the inside of a key, whose end can mean
 // different things.
-func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decoder.Prepared {
+func (s *source) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
 	ks := s.objects.keyStates.keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && s.freeFrom(k.a, k.b):
-		p.Base = t.keyStay
+		p.Base = t.StrictStay
 	case ks.free == 0 || ks.at == regular.Dead:
-		list, ok := s.namesAlong(k, t.v.Trie(), -1, nil)
+		list, ok := s.namesAlong(k, t.Vocab.Trie(), -1, nil)
 		if !ok {
 			return nil
 		}
@@ -173,25 +174,25 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *vocabTables) *decode
 		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || s.takenIsAll(k)) {
 			return nil // keys that are taken are all that is left of some beginnings
 		}
-		l := t.keyText(m, ks.at)
-		p.Base, p.Extra = l.base, l.extra
-		if l.irregular {
-			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.strings.Irregular})
+		l := t.InKey(m, ks.at)
+		p.Base, p.Extra = l.Base, l.Extra
+		if l.Irregular {
+			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Strings.Irregular})
 		}
 		if ks.lo < ks.hi {
-			list, ok := s.namesAlong(k, t.strings.PlainTrie, -1, nil)
+			list, ok := s.namesAlong(k, t.Strings.PlainTrie, -1, nil)
 			if !ok {
 				return nil
 			}
 			p.Extra = slices.Clone(p.Extra)
 			for _, tok := range list {
-				if !(l.base != nil && l.base.Has(tok)) && !contains(l.extra, tok) {
+				if !(l.Base != nil && l.Base.Has(tok)) && !contains(l.Extra, tok) {
 					p.Extra = append(p.Extra, tok)
 				}
 			}
 		}
 	}
-	s.keyExits(k, t.keyClosers, p)
+	s.keyExits(k, t.StrictClosers, p)
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"stencil/schema/language"
 	"stencil/schema/number"
 	"stencil/schema/syntax"
+	"stencil/schema/tokens"
 )
 
 // jtype is a type that a goal is looked at for.
@@ -87,7 +88,7 @@ type source struct {
 	witnesses map[int32]*witness // by object state
 	cuts      int                // how often a shortest value was needed while it was looked for
 
-	tables       *vocabTables // of the vocabulary that Prepare was called with
+	tables       *tokens.Tables // of the vocabulary that Prepare was called with
 	closerGroups map[groupKey][]closerGroup
 
 	err error

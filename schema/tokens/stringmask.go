@@ -1,4 +1,4 @@
-package schema
+package tokens
 
 import (
 	"math/bits"
@@ -6,53 +6,55 @@ import (
 	"unicode/utf8"
 
 	"stencil/regular"
+	"stencil/schema/spelling"
 	"stencil/vocab"
 )
 
-// textLocal is what is known about the tokens inside a language of strings.
-type textLocal struct {
-	base      vocab.Bitset
-	extra     []int32
-	irregular bool         // base and extra are without the irregular tokens
-	all       []int32      // extra and the irregular tokens; nil until needed
-	only      vocab.Bitset // closers after which the string is in the language; nil: all
-	none      bool         // no closer
+// StringTokens is what is known about the tokens inside a language of strings.
+type StringTokens struct {
+	Base      vocab.Bitset // tokens after which the string is still open
+	Extra     []int32      // more of them
+	Irregular bool         // the tokens with escapes or parts of characters are in neither
+	All       []int32      // Extra and those; nil until needed
+	Closers   vocab.Bitset // closing tokens after which the string is in the language; nil: all
+	NoCloser  bool         // there are none
 
 	m *regular.Machine // a state after which it is all the same
 	q regular.State
 }
 
-// text returns the tokens after state q of machine m: those of base and all.
-// strict leaves out those with needless escapes.
-func (t *vocabTables) text(m *regular.Machine, q regular.State, strict bool) *textLocal {
+// InString returns the tokens that may follow state q of a language: those of
+// Base and All, and the closing ones. strict leaves out those with needless
+// escapes.
+func (t *Tables) InString(m *regular.Machine, q regular.State, strict bool) *StringTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.plainText(m, q, strict)
-	if l.all == nil {
-		l.all = l.extra
-		if l.irregular {
-			odd := t.odd(l.m, l.q, strict)
-			l.all = slices.Concat(l.extra, odd)
-			t.grow(4 * len(l.all))
+	if l.All == nil {
+		l.All = l.Extra
+		if l.Irregular {
+			odd := t.escapedTokens(l.m, l.q, strict)
+			l.All = slices.Concat(l.Extra, odd)
+			t.grow(4 * len(l.All))
 		}
-		if l.all == nil {
-			l.all = []int32{}
+		if l.All == nil {
+			l.All = []int32{}
 		}
 	}
 	return l
 }
 
-// keyText returns the tokens after state q of a machine of keys, without the
+// InKey returns the tokens after state q of a machine of keys, without the
 // irregular ones if irregular is set.
-func (t *vocabTables) keyText(m *regular.Machine, q regular.State) *textLocal {
+func (t *Tables) InKey(m *regular.Machine, q regular.State) *StringTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.plainText(m, q, true)
 }
 
-func (t *vocabTables) plainText(m *regular.Machine, q regular.State, strict bool) *textLocal {
+func (t *Tables) plainText(m *regular.Machine, q regular.State, strict bool) *StringTokens {
 	key := textKey{m.Place(q), strict}
-	texts := t.of(m).texts
+	texts := t.storeTables(m).texts
 	if l, ok := texts[key]; ok {
 		return l
 	}
@@ -61,19 +63,19 @@ func (t *vocabTables) plainText(m *regular.Machine, q regular.State, strict bool
 	loose := textKey{to.Place(at), strict}
 	l, ok := texts[loose]
 	if !ok {
-		l = t.open(to, at)
-		closers := t.closers
+		l = t.openTokens(to, at)
+		closers := t.Closers
 		if strict {
-			closers = t.keyClosers
-			if !l.irregular {
+			closers = t.StrictClosers
+			if !l.Irregular {
 				// All of Stay, or those of it with few characters.
-				l = &textLocal{base: t.withoutEscapes(l.base), extra: l.extra}
+				l = &StringTokens{Base: t.withoutEscapes(l.Base), Extra: l.Extra}
 			}
 		}
-		l.only, l.none = closers.accepted(to, at)
+		l.Closers, l.NoCloser = closers.accepted(to, at)
 		l.m, l.q = to, at
 		texts[loose] = l
-		t.grow(96 + 4*len(l.extra) + 8*len(l.only))
+		t.grow(96 + 4*len(l.Extra) + 8*len(l.Closers))
 	}
 	if loose != key {
 		texts[key] = l
@@ -82,59 +84,59 @@ func (t *vocabTables) plainText(m *regular.Machine, q regular.State, strict bool
 	return l
 }
 
-// open finds the tokens after which the string is still open, for all states
+// openTokens finds the tokens after which the string is still open, for all states
 // together that differ only in counts beyond the reach of most tokens. The few
 // longer tokens are looked at apart.
-func (t *vocabTables) open(m *regular.Machine, q regular.State) *textLocal {
+func (t *Tables) openTokens(m *regular.Machine, q regular.State) *StringTokens {
 	if n, ok := m.Room(q); ok {
-		longest := len(t.strings.StayChars) - 1
+		longest := len(t.Strings.StayChars) - 1
 		if n < 0 || n > longest {
 			n = longest
 		}
-		return &textLocal{base: t.strings.StayChars[n]}
+		return &StringTokens{Base: t.Strings.StayChars[n]}
 	}
 	if t.reach == 0 {
-		return t.stay(m, q)
+		return t.openFrom(m, q)
 	}
 	to, at := m.Loosen(q, t.reach)
 	key := to.Place(at)
 	if key == m.Place(q) {
-		return t.stay(m, q)
+		return t.openFrom(m, q)
 	}
-	common, ok := t.of(m).common[key]
+	common, ok := t.storeTables(m).common[key]
 	if !ok {
-		common = t.stay(to, at)
-		if common.base != nil {
-			base := slices.Clone(common.base)
+		common = t.openFrom(to, at)
+		if common.Base != nil {
+			base := slices.Clone(common.Base)
 			for _, tok := range t.long {
 				base.Clear(tok)
 			}
-			common.base = base
+			common.Base = base
 		}
-		common.extra = slices.DeleteFunc(slices.Clone(common.extra), func(tok int32) bool {
+		common.Extra = slices.DeleteFunc(slices.Clone(common.Extra), func(tok int32) bool {
 			_, long := slices.BinarySearch(t.long, tok)
 			return long
 		})
-		t.of(m).common[key] = common
-		t.grow(96 + 8*len(common.base) + 4*len(common.extra))
+		t.storeTables(m).common[key] = common
+		t.grow(96 + 8*len(common.Base) + 4*len(common.Extra))
 	}
 	long := t.walkTrie(t.longTrie, t.longBelow, m, q, nil)
-	return &textLocal{base: common.base, extra: slices.Concat(common.extra, long), irregular: common.irregular}
+	return &StringTokens{Base: common.Base, Extra: slices.Concat(common.Extra, long), Irregular: common.Irregular}
 }
 
-// anything reports whether any token's text may follow state q.
-func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
+// AnyText reports whether any token's text may follow state q.
+func (t *Tables) AnyText(m *regular.Machine, q regular.State) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := m.Place(q)
-	yes, ok := t.of(m).whole[key]
+	yes, ok := t.storeTables(m).whole[key]
 	if !ok {
-		if wholeEdgeSet(m.Ranges(q)) {
-			if _, most := t.head(m, q); most == len(t.strings.StayChars)-1 {
+		if spelling.EveryRune(m.Ranges(q)) {
+			if _, most := t.head(m, q); most == len(t.Strings.StayChars)-1 {
 				yes = true
 			}
 		}
-		t.of(m).whole[key] = yes
+		t.storeTables(m).whole[key] = yes
 		t.grow(32)
 	}
 	return yes
@@ -142,15 +144,15 @@ func (t *vocabTables) anything(m *regular.Machine, q regular.State) bool {
 
 // withoutEscapes returns a set of tokens less those with needless escapes.
 // The sets it is called with are few.
-func (t *vocabTables) withoutEscapes(base vocab.Bitset) vocab.Bitset {
-	if &base[0] == &t.strings.Stay[0] {
-		return t.keyStay
+func (t *Tables) withoutEscapes(base vocab.Bitset) vocab.Bitset {
+	if &base[0] == &t.Strings.Stay[0] {
+		return t.StrictStay
 	}
 	if out, ok := t.strict[&base[0]]; ok {
 		return out
 	}
 	out := slices.Clone(base)
-	out.And(t.keyStay)
+	out.And(t.StrictStay)
 	t.strict[&base[0]] = out
 	t.grow(8 * len(out))
 	return out
@@ -160,9 +162,9 @@ func (t *vocabTables) withoutEscapes(base vocab.Bitset) vocab.Bitset {
 // trie is cheaper than combining sets of tokens.
 const fewCharacters = 16
 
-// stay finds the tokens after which the string is still open.
-func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
-	s := t.strings
+// openFrom finds the tokens after which the string is still open.
+func (t *Tables) openFrom(m *regular.Machine, q regular.State) *StringTokens {
+	s := t.Strings
 	longest := len(s.StayChars) - 1
 	set, most := t.head(m, q)
 	key, whole := classKey(set)
@@ -170,13 +172,13 @@ func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 		return t.walk(m, q)
 	}
 	if whole && (most == longest || !t.goesOn(m, q, set, most)) {
-		return &textLocal{base: s.StayChars[most]}
+		return &StringTokens{Base: s.StayChars[most]}
 	}
 	leavers, ok := t.leavers(m, q, &key, set, most, longest)
 	if !ok {
 		return t.walk(m, q)
 	}
-	l := &textLocal{irregular: true}
+	l := &StringTokens{Irregular: true}
 	key.max = most
 	base, known := t.sets[key]
 	if !known {
@@ -184,10 +186,10 @@ func (t *vocabTables) stay(m *regular.Machine, q regular.State) *textLocal {
 		t.sets[key] = base
 		t.grow(8 * len(base))
 	}
-	l.base = base
+	l.Base = base
 	for _, tok := range leavers {
-		if !base.Has(tok) && m.Alive(q, t.v.Bytes(tok)) {
-			l.extra = append(l.extra, tok)
+		if !base.Has(tok) && m.Alive(q, t.Vocab.Bytes(tok)) {
+			l.Extra = append(l.Extra, tok)
 		}
 	}
 	return l
@@ -201,8 +203,8 @@ const maxTogether = 24
 
 // head returns a set of characters such that every text of at most so many
 // characters of it may follow state q.
-func (t *vocabTables) head(m *regular.Machine, q regular.State) (set []regular.Range, most int) {
-	longest := len(t.strings.StayChars) - 1
+func (t *Tables) head(m *regular.Machine, q regular.State) (set []regular.Range, most int) {
+	longest := len(t.Strings.StayChars) - 1
 	// All that may come first, for as long as all of it may come again.
 	var first []regular.Range
 	for _, e := range m.Ranges(q) {
@@ -282,8 +284,8 @@ func classKey(set []regular.Range) (key setKey, whole bool) {
 			}
 		}
 		if r.Lo <= at && r.Hi >= at {
-			if at = r.Hi + 1; at == lowestHigh {
-				at = endOfLow
+			if at = r.Hi + 1; at == spelling.FirstSurrogate {
+				at = spelling.AfterSurrogates
 			}
 		}
 	}
@@ -296,10 +298,10 @@ func classKey(set []regular.Range) (key setKey, whole bool) {
 func wide(set []regular.Range) (out uint64) {
 	i := 0
 	for b := 0xC2; b <= 0xF4; b++ {
-		n, bits := leadByte(byte(b))
-		lo, hi := utf8Range(n, bits, n)
+		n, bits := spelling.LeadByte(byte(b))
+		lo, hi := spelling.UTF8Range(n, bits, n)
 		if b == 0xED {
-			hi = lowestHigh - 1
+			hi = spelling.FirstSurrogate - 1
 		}
 		for i < len(set) && set[i].Hi < lo {
 			i++
@@ -327,9 +329,9 @@ func (k *setKey) has(c rune) bool {
 }
 
 // loop returns the plain tokens made of characters of a set.
-func (t *vocabTables) loop(key setKey, longest int) vocab.Bitset {
-	s := t.strings
-	out := vocab.NewBitset(t.v.Len())
+func (t *Tables) loop(key setKey, longest int) vocab.Bitset {
+	s := t.Strings
+	out := vocab.NewBitset(t.Vocab.Len())
 	copy(out, s.Plain)
 	for c := rune(0x20); c < utf8.RuneSelf; c++ {
 		if s.With[c] != nil && !key.has(c) {
@@ -346,7 +348,7 @@ func (t *vocabTables) loop(key setKey, longest int) vocab.Bitset {
 }
 
 // goesOn reports whether a string may go on after n characters of set.
-func (t *vocabTables) goesOn(m *regular.Machine, q regular.State, set []regular.Range, n int) bool {
+func (t *Tables) goesOn(m *regular.Machine, q regular.State, set []regular.Range, n int) bool {
 	states := []regular.State{q}
 	for range n {
 		var next []regular.State
@@ -386,7 +388,7 @@ const maxLeavers = 6000
 
 // leavers lists plain tokens that may stay in the language without being
 // made of the characters of set alone. ok is false when they are too many.
-func (t *vocabTables) leavers(m *regular.Machine, q regular.State, key *setKey, set []regular.Range, most, longest int) (list []int32, ok bool) {
+func (t *Tables) leavers(m *regular.Machine, q regular.State, key *setKey, set []regular.Range, most, longest int) (list []int32, ok bool) {
 	// The states that characters of the set lead to, and what else may
 	// come there.
 	states := []regular.State{q}
@@ -424,10 +426,10 @@ func (t *vocabTables) leavers(m *regular.Machine, q regular.State, key *setKey, 
 	if out == [2]uint64{} {
 		return nil, true
 	}
-	union := vocab.NewBitset(t.v.Len())
+	union := vocab.NewBitset(t.Vocab.Len())
 	for c := range rune(utf8.RuneSelf) {
-		if out[c>>6]>>(c&63)&1 != 0 && t.strings.With[c] != nil {
-			union.Or(t.strings.With[c])
+		if out[c>>6]>>(c&63)&1 != 0 && t.Strings.With[c] != nil {
+			union.Or(t.Strings.With[c])
 		}
 	}
 	if union.Count() > maxLeavers {

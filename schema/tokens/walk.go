@@ -1,4 +1,4 @@
-package schema
+package tokens
 
 import (
 	"math/bits"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"stencil/regular"
+	"stencil/schema/spelling"
 	"stencil/vocab"
 )
 
@@ -60,32 +61,32 @@ func (w walkState) step(m *regular.Machine, b byte) walkState {
 	case b < utf8.RuneSelf:
 		w.q = m.Step(w.q, rune(b))
 	default:
-		n, bits := leadByte(b)
+		n, bits := spelling.LeadByte(b)
 		w.rune, w.more = rune(bits), int8(n)
 	}
 	return w
 }
 
 // walk finds the plain tokens after which the string is still open.
-func (t *vocabTables) walk(m *regular.Machine, q regular.State) *textLocal {
-	l := &textLocal{irregular: true}
+func (t *Tables) walk(m *regular.Machine, q regular.State) *StringTokens {
+	l := &StringTokens{Irregular: true}
 	at := t.info(m, q)
 	at.look(m)
 	if bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
-		l.base = slices.Clone(t.strings.Plain)
-		t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, l.base)
-		t.grow(8 * len(l.base))
+		l.Base = slices.Clone(t.Strings.Plain)
+		t.walkTrie(t.Strings.PlainTrie, t.Strings.Below, m, q, l.Base)
+		t.grow(8 * len(l.Base))
 		return l
 	}
-	list := t.walkTrie(t.strings.PlainTrie, t.strings.Below, m, q, nil)
-	if len(list) > t.v.Len()/64 {
-		l.base = vocab.NewBitset(t.v.Len())
+	list := t.walkTrie(t.Strings.PlainTrie, t.Strings.Below, m, q, nil)
+	if len(list) > t.Vocab.Len()/64 {
+		l.Base = vocab.NewBitset(t.Vocab.Len())
 		for _, tok := range list {
-			l.base.Set(tok)
+			l.Base.Set(tok)
 		}
-		t.grow(8 * len(l.base))
+		t.grow(8 * len(l.Base))
 	} else {
-		l.extra = slices.Clone(list)
+		l.Extra = slices.Clone(list)
 	}
 	return l
 }
@@ -98,10 +99,10 @@ const mostCharacters = 48
 // set that holds all of them, clears the others there. It doesn't go down where
 // everything below a node is made of characters that keep the language going.
 // The slice is used again by the next call.
-func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
+func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
 	if t.scratch == nil {
-		t.scratch = make([]walkState, t.strings.PlainTrie.Depth+1)
-		t.found = make([]int32, 0, t.v.Len())
+		t.scratch = make([]walkState, t.Strings.PlainTrie.Depth+1)
+		t.found = make([]int32, 0, t.Vocab.Len())
 	}
 	states := t.scratch
 	states[0] = walkState{q: q}
@@ -126,7 +127,7 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 				at.q, at.at = next, nil
 			}
 		default:
-			n, bits := leadByte(b)
+			n, bits := spelling.LeadByte(b)
 			at.rune, at.more = rune(bits), int8(n)
 		}
 		if at.q == regular.Dead {
@@ -168,7 +169,7 @@ func (t *vocabTables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regul
 const smallTree = 8
 
 // info returns what is known about a state.
-func (t *vocabTables) info(m *regular.Machine, q regular.State) *walkInfo {
+func (t *Tables) info(m *regular.Machine, q regular.State) *walkInfo {
 	if store := m.Store(); t.infos.of != store {
 		t.infos = infoTable{of: store}
 	}

@@ -1,4 +1,4 @@
-package schema
+package tokens
 
 import (
 	"slices"
@@ -9,16 +9,16 @@ import (
 	"stencil/vocab"
 )
 
-// vocabTables is what the schema engine derives from a vocabulary and keeps
-// for all schemas: which tokens stay inside a language, stay inside a
-// number, and so on. Safe for concurrent use.
-type vocabTables struct {
-	v       *vocab.Vocab
-	strings *vocab.StringSlices
-	blanks  *vocab.BlankSlices
+// Tables is what is known about the tokens of one vocabulary, for all schemas. A
+// Tables is safe for concurrent use; the sets and lists that its methods return
+// are shared and must not be changed.
+type Tables struct {
+	Vocab   *vocab.Vocab
+	Strings *vocab.StringSlices
+	Blanks  *vocab.BlankSlices
 
-	closers *closerTable
-	below   map[belowKey]*belowText
+	Closers *Closers
+	below   map[belowKey]*BelowTokens
 
 	// Tokens of more than reach characters are few, and in long. Zero: they
 	// are not few.
@@ -33,37 +33,37 @@ type vocabTables struct {
 
 	// The same where characters are spelt in one way only: in keys, and in
 	// all that is generated.
-	keyStay    vocab.Bitset
-	keyClosers *closerTable
+	StrictStay    vocab.Bitset
+	StrictClosers *Closers
 
-	digitTokens []int32 // tokens made of characters of numbers
-	mixed       *vocab.Trie
+	digitTokens []int32     // tokens made of characters of numbers
+	Mixed       *vocab.Trie // tokens that begin so and go on with what may follow a number
 
 	mu      sync.Mutex
 	stores  []*storeTables // used last first
 	sets    map[setKey]vocab.Bitset
-	digits  map[digitKey]digitTokens
-	runs    map[int16]blankLocal
+	digits  map[digitKey]NumberTokens
+	runs    map[int16]BlankTokens
 	bytes   int
 	scratch []walkState
 	found   []int32
 	infos   infoTable
 }
 
-type vocabTablesKey struct{}
+type attachKey struct{}
 
 // storeTables is what is known about the states of one store of languages.
 type storeTables struct {
 	store    *regular.Store
-	texts    map[textKey]*textLocal
-	common   map[regular.Place]*textLocal
+	texts    map[textKey]*StringTokens
+	common   map[regular.Place]*StringTokens
 	whole    map[regular.Place]bool
 	accepted map[acceptedKey]vocab.Bitset
 }
 
 // acceptedKey is a state and closers of strings that began within a token.
 type acceptedKey struct {
-	closers *closerTable
+	closers *Closers
 	at      regular.Place
 }
 
@@ -71,8 +71,8 @@ type acceptedKey struct {
 // and some that schemas made earlier still use.
 const maxStores = 4
 
-// of returns the tables of the store of m. Called with the lock held.
-func (t *vocabTables) of(m *regular.Machine) *storeTables {
+// storeTables returns the tables of the store of m. Called with the lock held.
+func (t *Tables) storeTables(m *regular.Machine) *storeTables {
 	store := m.Store()
 	for i, x := range t.stores {
 		if x.store == store {
@@ -81,7 +81,7 @@ func (t *vocabTables) of(m *regular.Machine) *storeTables {
 			return x
 		}
 	}
-	x := &storeTables{store, map[textKey]*textLocal{}, map[regular.Place]*textLocal{}, map[regular.Place]bool{}, map[acceptedKey]vocab.Bitset{}}
+	x := &storeTables{store, map[textKey]*StringTokens{}, map[regular.Place]*StringTokens{}, map[regular.Place]bool{}, map[acceptedKey]vocab.Bitset{}}
 	t.stores = slices.Insert(t.stores, 0, x)
 	if len(t.stores) > maxStores {
 		clear(t.stores[maxStores:])
@@ -104,12 +104,12 @@ type setKey struct {
 // bareKey is a set and closers that are put into it.
 type bareKey struct {
 	base    *uint64
-	closers *closerTable
+	closers *Closers
 }
 
-// withBare returns a set with those of the closers that end with the quote.
+// WithBare returns a set with those of the closers that end with the quote.
 // The sets it is called with are few.
-func (t *vocabTables) withBare(base vocab.Bitset, closers *closerTable) vocab.Bitset {
+func (t *Tables) WithBare(base vocab.Bitset, closers *Closers) vocab.Bitset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := bareKey{&base[0], closers}
@@ -125,11 +125,11 @@ func (t *vocabTables) withBare(base vocab.Bitset, closers *closerTable) vocab.Bi
 	return out
 }
 
-// digitTokens is the tokens that stay inside a number. Where they are many
+// NumberTokens is the tokens that stay inside a number. Where they are many
 // they are there as a set, too.
-type digitTokens struct {
-	list []int32
-	base vocab.Bitset
+type NumberTokens struct {
+	List []int32
+	Base vocab.Bitset
 }
 
 // manyDigits is the number of tokens from which a set is worth its memory.
@@ -140,22 +140,26 @@ type digitKey struct {
 	q number.State
 }
 
-type blankLocal struct {
-	tokens []int32
-	only   vocab.Bitset
+// BlankTokens is what is known about tokens in runs of whitespace.
+type BlankTokens struct {
+	Tokens []int32
+	Only   vocab.Bitset
 }
 
-// vocabTablesLimit is the size in bytes at which the shared tables are
+// maxBytes is the size in bytes at which the shared tables are
 // emptied.
-const vocabTablesLimit = 256 << 20
+const maxBytes = 256 << 20
 
-func tablesFor(v *vocab.Vocab) *vocabTables {
-	return v.Attach(vocabTablesKey{}, func() any { return newVocabTables(v) }).(*vocabTables)
+// For returns the tables of a vocabulary, which are made once.
+func For(v *vocab.Vocab) *Tables {
+	return v.Attach(attachKey{}, func() any { return newTables(v) }).(*Tables)
 }
 
 const numberBytes = "+-.0123456789Ee"
 
-var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs, bns [4]uint64) {
+// BlankSet is the bytes of whitespace, BlankNumberSet those and the bytes of
+// numbers.
+var numberByte, blankByte, BlankSet, BlankNumberSet = func() (n, b [256]bool, bs, bns [4]uint64) {
 	for i := range numberBytes {
 		c := numberBytes[i]
 		n[c] = true
@@ -169,10 +173,10 @@ var numberByte, blankByte, blankSet, blankNumberSet = func() (n, b [256]bool, bs
 	return
 }()
 
-func newVocabTables(v *vocab.Vocab) *vocabTables {
-	t := &vocabTables{v: v, strings: v.StringSlices(), blanks: v.BlankSlices(), below: map[belowKey]*belowText{},
-		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey]digitTokens{}, runs: map[int16]blankLocal{}}
-	s := t.strings
+func newTables(v *vocab.Vocab) *Tables {
+	t := &Tables{Vocab: v, Strings: v.StringSlices(), Blanks: v.BlankSlices(), below: map[belowKey]*BelowTokens{},
+		sets: map[setKey]vocab.Bitset{}, digits: map[digitKey]NumberTokens{}, runs: map[int16]BlankTokens{}}
+	s := t.Strings
 	texts := make([][]byte, len(s.Closers))
 	var keyTokens []int32
 	var keyTexts [][]byte
@@ -182,15 +186,15 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			keyTokens, keyTexts = append(keyTokens, tok), append(keyTexts, texts[i])
 		}
 	}
-	t.closers, t.keyClosers = newCloserTable(s.Closers, texts), newCloserTable(keyTokens, keyTexts)
-	t.keyStay = slices.Clone(s.Stay)
+	t.Closers, t.StrictClosers = newClosers(s.Closers, texts), newClosers(keyTokens, keyTexts)
+	t.StrictStay = slices.Clone(s.Stay)
 	for _, tok := range s.Irregular.Tokens {
 		if needlessEscape(v.Bytes(tok)) {
-			t.keyStay.Clear(tok)
+			t.StrictStay.Clear(tok)
 		}
 	}
 	t.strict, t.bare = map[*uint64]vocab.Bitset{}, map[bareKey]vocab.Bitset{}
-	t.longest = max(len(s.StayChars)-1, t.closers.longest, t.keyClosers.longest)
+	t.longest = max(len(s.StayChars)-1, t.Closers.Longest, t.StrictClosers.Longest)
 	t.findLong()
 	var mixed []vocab.TrieEntry
 	for id := int32(0); id < int32(v.Len()); id++ {
@@ -207,15 +211,15 @@ func newVocabTables(v *vocab.Vocab) *vocabTables {
 			mixed = append(mixed, vocab.TrieEntry{Text: b, Value: id})
 		}
 	}
-	t.mixed = vocab.NewTrie(mixed)
+	t.Mixed = vocab.NewTrie(mixed)
 	return t
 }
 
 // findLong chooses reach: low, but so that few tokens are longer and all of
 // those are plain.
-func (t *vocabTables) findLong() {
+func (t *Tables) findLong() {
 	const fewest, most, tokens = 16, 64, 1500
-	s := t.strings
+	s := t.Strings
 	for k := fewest; k < most && k < len(s.StayChars); k++ {
 		rest := slices.Clone(s.Stay)
 		rest.AndNot(s.StayChars[k])
@@ -234,7 +238,7 @@ func (t *vocabTables) findLong() {
 	}
 	var entries []vocab.TrieEntry
 	for _, tok := range t.long {
-		entries = append(entries, vocab.TrieEntry{Text: t.v.Bytes(tok), Value: tok})
+		entries = append(entries, vocab.TrieEntry{Text: t.Vocab.Bytes(tok), Value: tok})
 	}
 	t.longTrie = vocab.NewTrie(entries)
 	t.longBelow = t.longTrie.Subtrees()
@@ -242,8 +246,8 @@ func (t *vocabTables) findLong() {
 
 // grow notes that the tables have become larger, and empties them when they
 // are too large. Called with the lock held.
-func (t *vocabTables) grow(n int) {
-	if t.bytes += n; t.bytes > vocabTablesLimit {
+func (t *Tables) grow(n int) {
+	if t.bytes += n; t.bytes > maxBytes {
 		t.stores = nil
 		clear(t.strict)
 		clear(t.bare)
@@ -254,24 +258,24 @@ func (t *vocabTables) grow(n int) {
 	}
 }
 
-// blank returns the tokens that are runs of at most n bytes of whitespace,
+// InBlanks returns the tokens that are runs of at most n bytes of whitespace,
 // and the set of values in BlankSlices.After with such a run before them,
 // nil if that is all of them.
-func (t *vocabTables) blank(n int16) blankLocal {
+func (t *Tables) InBlanks(n int16) BlankTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r, ok := t.runs[n]; ok {
 		return r
 	}
-	var r blankLocal
-	for k := 1; k <= int(n) && k < len(t.blanks.Runs); k++ {
-		r.tokens = append(r.tokens, t.blanks.Runs[k]...)
+	var r BlankTokens
+	for k := 1; k <= int(n) && k < len(t.Blanks.Runs); k++ {
+		r.Tokens = append(r.Tokens, t.Blanks.Runs[k]...)
 	}
-	if int32(n) < t.blanks.MaxRun {
-		r.only = vocab.NewBitset(len(t.blanks.Run))
-		for i, run := range t.blanks.Run {
+	if int32(n) < t.Blanks.MaxRun {
+		r.Only = vocab.NewBitset(len(t.Blanks.Run))
+		for i, run := range t.Blanks.Run {
 			if run <= int32(n) {
-				r.only.Set(int32(i))
+				r.Only.Set(int32(i))
 			}
 		}
 	}
@@ -282,35 +286,35 @@ func (t *vocabTables) blank(n int16) blankLocal {
 // maxDigits bounds what is kept about numbers.
 const maxDigits = 4096
 
-// number returns the tokens that stay inside a number.
-func (t *vocabTables) number(a *number.Automaton, q number.State) digitTokens {
+// InNumber returns the tokens that stay inside a number.
+func (t *Tables) InNumber(a *number.Automaton, q number.State) NumberTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if d, ok := t.digits[digitKey{a, q}]; ok {
 		return d
 	}
-	var d digitTokens
+	var d NumberTokens
 	for _, tok := range t.digitTokens {
 		at := q
-		for _, b := range t.v.Bytes(tok) {
+		for _, b := range t.Vocab.Bytes(tok) {
 			if at = a.Step(at, b); at == number.Dead {
 				break
 			}
 		}
 		if at != number.Dead {
-			d.list = append(d.list, tok)
+			d.List = append(d.List, tok)
 		}
 	}
-	if len(d.list) > manyDigits {
-		d.base = vocab.NewBitset(t.v.Len())
-		for _, tok := range d.list {
-			d.base.Set(tok)
+	if len(d.List) > manyDigits {
+		d.Base = vocab.NewBitset(t.Vocab.Len())
+		for _, tok := range d.List {
+			d.Base.Set(tok)
 		}
 	}
 	if len(t.digits) >= maxDigits {
 		clear(t.digits)
 	}
 	t.digits[digitKey{a, q}] = d
-	t.grow(64 + 4*len(d.list) + 8*len(d.base))
+	t.grow(64 + 4*len(d.List) + 8*len(d.Base))
 	return d
 }

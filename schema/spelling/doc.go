@@ -1,0 +1,14 @@
+// Package spelling spells the characters of JSON strings byte by byte, as UTF-8
+// and as escapes: which bytes may follow in the middle of a character, and
+// which character they lead to.
+//
+// A [Text] says which characters may come, a place at a time; [String] is the
+// text of a regular language. Between characters the byte that comes next is
+// one of ASCII, a backslash, or one that [HighEdge] deals with. In the middle of
+// a character a number, sub, says what has been read of it, and [Edges] what may
+// follow:
+//
+//	é   0xC3 → sub UTF-8, 1 byte to come, bits 00011 → 0xA9 → é
+//	é   \ → AfterBackslash → u → 4 digits to come → 0 → 0 → e → 9 → é
+//	😀  \ud83d → after a high surrogate, which → \ → u → d → e → 0 → 0 → 😀
+package spelling
