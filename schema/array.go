@@ -20,37 +20,46 @@ type seenItem struct {
 	g      goal // the value as a goal
 }
 
-type arrayTable struct {
-	states    []arrState
-	index     map[arrState]int32
-	seen      []seenItem
-	seenIndex map[seenItem]int32
-	moves     map[int32][]move
-	sound     map[form]bool
-	unique    map[form]bool
+// arrays follows arrays from item to item.
+type arrays struct {
+	*base
+	views   *views
+	derive  *deriver
+	sat     *solver
+	objects *objects
+	count   *counts
+
+	states     []arrState
+	index      map[arrState]int32
+	seen       []seenItem
+	seenIndex  map[seenItem]int32
+	moves      map[int32][]move
+	soundness  map[form]bool
+	uniqueness map[form]bool
 }
 
-func (t *arrayTable) init() {
-	*t = arrayTable{index: map[arrState]int32{}, seen: []seenItem{{-1, never}}, seenIndex: map[seenItem]int32{},
-		moves: map[int32][]move{}, sound: map[form]bool{}, unique: map[form]bool{}}
+func newArrays(b *base, vs *views, dv *deriver, sv *solver, obj *objects) *arrays {
+	return &arrays{base: b, views: vs, derive: dv, sat: sv, objects: obj,
+		index: map[arrState]int32{}, seen: []seenItem{{-1, never}}, seenIndex: map[seenItem]int32{},
+		moves: map[int32][]move{}, soundness: map[form]bool{}, uniqueness: map[form]bool{}}
 }
 
 // arrayKeywords adds the demands of the array keywords of n.
-func (s *source) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
+func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
 	k := n.Array
-	add := func(l lit) { list = append(list, int32(s.forms.lit(l))) }
+	add := func(l lit) { list = append(list, int32(vs.forms.lit(l))) }
 	for i, x := range k.Prefix {
-		add(lit{kind: litAllItems, a: int32(i), b: int32(i), g: s.sub(x, scope)})
+		add(lit{kind: litAllItems, a: int32(i), b: int32(i), g: vs.sub(x, scope)})
 	}
 	if k.Items != nil {
-		add(lit{kind: litAllItems, a: int32(len(k.Prefix)), b: -1, g: s.sub(k.Items, scope)})
+		add(lit{kind: litAllItems, a: int32(len(k.Prefix)), b: -1, g: vs.sub(k.Items, scope)})
 	}
 	add(lit{kind: litMinItems, a: int32(k.Min)})
 	if k.Max != syntax.NoMax {
 		add(lit{kind: litMaxItems, a: int32(k.Max)})
 	}
 	if k.Contains != nil {
-		g := s.sub(k.Contains, scope)
+		g := vs.sub(k.Contains, scope)
 		add(lit{kind: litAtLeast, a: int32(k.MinContains), g: g})
 		if k.MaxContains != syntax.NoMax {
 			add(lit{kind: litAtMost, a: int32(k.MaxContains), g: g})
@@ -63,55 +72,40 @@ func (s *source) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int3
 }
 
 // isUnique reports whether f may depend on items being equal.
-func (s *source) isUnique(f form) bool {
-	u, ok := s.arrays.unique[f]
+func (ar *arrays) isUnique(f form) bool {
+	u, ok := ar.uniqueness[f]
 	if !ok {
-		u = s.mentions(f, litUnique) || s.mentions(f, litNotUnique)
-		s.arrays.unique[f] = u
+		u = ar.forms.mentions(f, litUnique) || ar.forms.mentions(f, litNotUnique)
+		ar.uniqueness[f] = u
 	}
 	return u
 }
 
-// mentions reports whether a literal of a kind is in f.
-func (s *source) mentions(f form, kind litKind) bool {
-	info := &s.forms.info[f]
-	return info.op == opLit && info.lit.kind == kind ||
-		slices.ContainsFunc(info.kids, func(k form) bool { return s.mentions(k, kind) })
-}
-
-// allDiffer reports whether f demands that all items are different.
-func (s *source) allDiffer(f form) bool {
-	return slices.ContainsFunc(s.forms.conjuncts(f), func(k form) bool {
-		info := &s.forms.info[k]
-		return info.op == opLit && info.lit.kind == litUnique
-	})
-}
-
-// arrayStart returns the state of an array that has to fulfil g, or -1.
-func (s *source) arrayStart(g goal) int32 {
-	f := form(s.view(g, jArray))
-	if !s.arraySound(f, 0) {
+// start returns the state of an array that has to fulfil g, or -1.
+func (ar *arrays) start(g goal) int32 {
+	f := form(ar.views.of(g, jArray))
+	if !ar.sound(f, 0) {
 		return -1
 	}
-	return s.internArray(arrState{f: f})
+	return ar.intern(arrState{f: f})
 }
 
-func (s *source) arrayProductive(f form) bool { return s.arraySound(f, 0) }
+func (ar *arrays) satisfiable(f form) bool { return ar.sound(f, 0) }
 
-func (s *source) internArray(x arrState) int32 {
-	t := &s.arrays
-	if i, ok := t.index[x]; ok {
+func (ar *arrays) intern(x arrState) int32 {
+
+	if i, ok := ar.index[x]; ok {
 		return i
 	}
-	i := int32(len(t.states))
-	t.states = append(t.states, x)
-	t.index[x] = i
+	i := int32(len(ar.states))
+	ar.states = append(ar.states, x)
+	ar.index[x] = i
 	return i
 }
 
-// itemProgress returns what f becomes by one more item.
-func (s *source) itemProgress(f form, distinct goal) []progressed {
-	info := &s.forms.info[f]
+// byItem returns what f becomes by one more item.
+func (dv *deriver) byItem(f form, distinct goal) []progressed {
+	info := &dv.forms.info[f]
 	switch info.op {
 	case opNo:
 		return nil
@@ -126,7 +120,7 @@ func (s *source) itemProgress(f form, distinct goal) []progressed {
 			if l.b > 0 {
 				l.b--
 			}
-			return s.forms.lit(l)
+			return dv.forms.lit(l)
 		}
 		switch l.kind {
 		case litAllItems:
@@ -146,35 +140,35 @@ func (s *source) itemProgress(f form, distinct goal) []progressed {
 			if l.b == 0 {
 				return []progressed{{g, yes}}
 			}
-			return s.merge([]progressed{{g, yes}, {always, shift()}})
+			return dv.merge([]progressed{{g, yes}, {always, shift()}})
 		case litUnique:
 			return []progressed{{distinct, f}}
 		case litNotUnique:
-			return s.merge([]progressed{{s.goals.negate(distinct), yes}, {distinct, f}})
+			return dv.merge([]progressed{{dv.goals.negate(distinct), yes}, {distinct, f}})
 		case litMinItems, litMaxItems:
 			l.a--
-			if next := s.forms.lit(l); next != no {
+			if next := dv.forms.lit(l); next != no {
 				return []progressed{{always, next}}
 			}
 			return nil
 		case litAtLeast:
 			one := l
 			one.a--
-			return s.merge([]progressed{{l.g, s.forms.lit(one)}, {always, f}})
+			return dv.merge([]progressed{{l.g, dv.forms.lit(one)}, {always, f}})
 		case litAtMost:
 			one := l
 			one.a--
-			out := []progressed{{s.goals.negate(l.g), f}}
-			if next := s.forms.lit(one); next != no {
+			out := []progressed{{dv.goals.negate(l.g), f}}
+			if next := dv.forms.lit(one); next != no {
 				out = append(out, progressed{l.g, next})
 			}
-			return s.merge(out)
+			return dv.merge(out)
 		}
 		return []progressed{{always, f}}
 	case opAnd:
 		out := []progressed{{always, yes}}
 		for _, k := range info.kids {
-			if out = s.both(out, s.itemProgress(k, distinct)); len(out) == 0 {
+			if out = dv.both(out, dv.byItem(k, distinct)); len(out) == 0 {
 				return nil
 			}
 		}
@@ -182,48 +176,48 @@ func (s *source) itemProgress(f form, distinct goal) []progressed {
 	}
 	var out []progressed
 	for _, k := range info.kids {
-		out = append(out, s.itemProgress(k, distinct)...)
+		out = append(out, dv.byItem(k, distinct)...)
 	}
-	return s.partition(s.merge(out))
+	return dv.partition(dv.merge(out))
 }
 
 // notSeen returns the goal of differing from all items of a list.
-func (s *source) notSeen(seen int32) goal {
+func (ar *arrays) notSeen(seen int32) goal {
 	var list []goal
-	for ; seen != 0; seen = s.arrays.seen[seen].parent {
-		list = append(list, s.goals.negate(s.arrays.seen[seen].g))
+	for ; seen != 0; seen = ar.seen[seen].parent {
+		list = append(list, ar.goals.negate(ar.seen[seen].g))
 	}
-	return s.goals.and(list...)
+	return ar.goals.and(list...)
 }
 
 // itemMoves returns the ways to go on with one more item.
-func (s *source) itemMoves(state int32) []move {
-	if m, ok := s.arrays.moves[state]; ok {
+func (ar *arrays) itemMoves(state int32) []move {
+	if m, ok := ar.moves[state]; ok {
 		return m
 	}
-	x := s.arrays.states[state]
+	x := ar.states[state]
 	distinct := always
-	if s.isUnique(x.f) {
-		distinct = s.notSeen(x.seen)
+	if ar.isUnique(x.f) {
+		distinct = ar.notSeen(x.seen)
 	}
 	var out []move
-	for _, p := range s.itemProgress(x.f, distinct) {
-		if !s.isProductive(p.g) {
+	for _, p := range ar.derive.byItem(x.f, distinct) {
+		if !ar.sat.satisfiable(p.g) {
 			continue
 		}
-		if !s.arraySound(p.f, x.seen) {
+		if !ar.sound(p.f, x.seen) {
 			// An item to come may have to equal this one.
-			if p.g = s.goals.and(p.g, s.repeatable(p.f, x.seen)); !s.isProductive(p.g) {
+			if p.g = ar.goals.and(p.g, ar.repeatable(p.f, x.seen)); !ar.sat.satisfiable(p.g) {
 				continue
 			}
 		}
 		y := arrState{f: p.f}
-		if s.isUnique(p.f) {
+		if ar.isUnique(p.f) {
 			y.seen, y.pending = x.seen, x.pending
 		}
-		out = append(out, move{p.g, s.internArray(y)})
+		out = append(out, move{p.g, ar.intern(y)})
 	}
-	s.arrays.moves[state] = out
+	ar.moves[state] = out
 	return out
 }
 
@@ -239,19 +233,19 @@ const (
 )
 
 // plenty says what there is plenty of among the items that may come next.
-func (s *source) plenty(state int32) int32 {
-	if len(s.itemMoves(state)) == 0 || s.mentions(s.arrays.states[state].f, litNotUnique) {
+func (ar *arrays) plenty(state int32) int32 {
+	if len(ar.itemMoves(state)) == 0 || ar.forms.mentions(ar.states[state].f, litNotUnique) {
 		return 0
 	}
 	var out int32
-	for _, p := range s.itemProgress(s.arrays.states[state].f, always) {
-		if s.view(p.g, jString) == int32(s.lang.Any) {
+	for _, p := range ar.derive.byItem(ar.states[state].f, always) {
+		if ar.views.of(p.g, jString) == int32(ar.lang.Any) {
 			out |= manyStrings
 		}
-		if st := s.arrayStart(p.g); st >= 0 && s.countArray(st, manyItems) == manyItems {
+		if st := ar.start(p.g); st >= 0 && ar.count.array(st, manyItems) == manyItems {
 			out |= manyArrays
 		}
-		if st := s.objectStart(p.g); st >= 0 && s.countObject(st, manyItems) == manyItems {
+		if st := ar.objects.start(p.g); st >= 0 && ar.count.object(st, manyItems) == manyItems {
 			out |= manyObjects
 		}
 	}
@@ -274,53 +268,53 @@ func doubtful(b byte, plenty int32) bool {
 
 // withItem returns the state with a further value read; ok is false when
 // the rest can't be fulfilled any more.
-func (s *source) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) {
-	t := &s.arrays
-	x := t.states[state]
-	item := seenItem{x.seen, s.goals.constant(v)}
-	i, known := t.seenIndex[item]
+func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) {
+
+	x := ar.states[state]
+	item := seenItem{x.seen, ar.goals.constant(v)}
+	i, known := ar.seenIndex[item]
 	if !known {
-		i = int32(len(t.seen))
-		t.seen = append(t.seen, item)
-		t.seenIndex[item] = i
+		i = int32(len(ar.seen))
+		ar.seen = append(ar.seen, item)
+		ar.seenIndex[item] = i
 	}
 	x.seen = i
-	if !s.arraySound(x.f, x.seen) {
+	if !ar.sound(x.f, x.seen) {
 		return 0, false
 	}
-	return s.internArray(x), true
+	return ar.intern(x), true
 }
 
 // maxLookahead bounds how far an array is played through to see whether it
 // can be completed. Beyond it demands don't differ from item to item.
 const maxLookahead = 4096
 
-// arraySound reports whether items can complete an array that has to fulfil
+// sound reports whether items can complete an array that has to fulfil
 // f, given the items read when they have to be different.
-func (s *source) arraySound(f form, seen int32) bool {
+func (ar *arrays) sound(f form, seen int32) bool {
 	if f == no {
 		return false
 	}
-	if s.final(f) {
+	if ar.forms.final(f) {
 		return true
 	}
-	unique := s.isUnique(f)
+	unique := ar.isUnique(f)
 	if !unique {
-		if ok, known := s.arrays.sound[f]; known {
+		if ok, known := ar.soundness[f]; known {
 			return ok
 		}
 	}
-	before, reentries := s.assumed, s.reentries
-	steps := s.opt.Limits.Steps
+	before, reentries := ar.assumed, ar.reentries
+	steps := ar.opt.Limits.Steps
 	ok := false
-	if !s.forms.branches(f, &steps, func(lits []lit) bool {
-		ok = s.itemsPossible(lits, seen, nil)
-		return !ok && s.err == nil
+	if !ar.forms.branches(f, &steps, func(lits []lit) bool {
+		ok = ar.itemsPossible(lits, seen, nil)
+		return !ok && ar.err == nil
 	}) && !ok {
-		s.limit("steps", s.opt.Limits.Steps)
+		ar.limit("steps", ar.opt.Limits.Steps)
 	}
-	if !unique && s.reentries == reentries && (ok || s.assumed == before) {
-		s.arrays.sound[f] = ok
+	if !unique && ar.reentries == reentries && (ok || ar.assumed == before) {
+		ar.soundness[f] = ok
 	}
 	return ok
 }
@@ -329,7 +323,7 @@ func (s *source) arraySound(f form, seen int32) bool {
 // lits. It chooses a length and, for each demand for some item, a place. If into
 // isn't nil and two items have to be equal, it only adds there what an item read
 // before would have to equal.
-func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
+func (ar *arrays) itemsPossible(lits []lit, seen int32, into *goal) bool {
 	least, most := 0, syntax.MaxCount
 	var every, some, atLeast, atMost []lit
 	unique, repeated := false, false
@@ -363,7 +357,7 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 	}
 	distinct := always
 	if unique {
-		distinct = s.notSeen(seen)
+		distinct = ar.notSeen(seen)
 	}
 	demand := func(i int) goal {
 		list := []goal{distinct}
@@ -372,7 +366,7 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 				list = append(list, l.g)
 			}
 		}
-		return s.goals.and(list...)
+		return ar.goals.and(list...)
 	}
 	// Demands for some items: place each, trying positions in turn.
 	type want struct {
@@ -418,10 +412,10 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 		for i := range check {
 			g := demand(i)
 			if p, ok := placed[i]; ok {
-				g = s.goals.and(g, p)
+				g = ar.goals.and(g, p)
 			}
 			for j, l := range atMost {
-				if avoid := s.goals.and(g, s.goals.negate(l.g)); s.isProductive(avoid) {
+				if avoid := ar.goals.and(g, ar.goals.negate(l.g)); ar.sat.satisfiable(avoid) {
 					g = avoid
 				} else if counts[j]++; counts[j] > int(l.a) {
 					return false
@@ -429,11 +423,11 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 			}
 			if unique {
 				used[g]++
-				if used[g] > 1 && s.countValues(g, used[g]) < used[g] {
+				if used[g] > 1 && ar.count.values(g, used[g]) < used[g] {
 					return false
 				}
 			}
-			if !s.isProductive(g) {
+			if !ar.sat.satisfiable(g) {
 				return false
 			}
 			items = append(items, g)
@@ -442,11 +436,11 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 			for i := check; i < check+2 && i < most; i++ {
 				items = append(items, demand(i))
 			}
-			return s.repeats(items, seen, into)
+			return ar.repeats(items, seen, into)
 		}
 		if unique && n > check {
 			g := demand(check)
-			if need := n - check + used[g]; s.countValues(g, need) < need {
+			if need := n - check + used[g]; ar.count.values(g, need) < need {
 				return false
 			}
 		}
@@ -454,7 +448,7 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 	}
 	var place func(k int) bool
 	place = func(k int) bool {
-		if tries++; tries > 10000 || s.err != nil {
+		if tries++; tries > 10000 || ar.err != nil {
 			return false
 		}
 		if k == len(wants) {
@@ -469,9 +463,9 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 				if w.counted && taken[[2]int{i, int(w.g)}] {
 					continue
 				}
-				g = s.goals.and(old, w.g)
+				g = ar.goals.and(old, w.g)
 			}
-			if !s.isProductive(s.goals.and(g, demand(i))) {
+			if !ar.sat.satisfiable(ar.goals.and(g, demand(i))) {
 				continue
 			}
 			placed[i], taken[[2]int{i, int(w.g)}] = g, true
@@ -492,26 +486,26 @@ func (s *source) itemsPossible(lits []lit, seen int32, into *goal) bool {
 
 // repeats reports whether one of the items can equal another, or one that has
 // been read.
-func (s *source) repeats(items []goal, seen int32, into *goal) bool {
+func (ar *arrays) repeats(items []goal, seen int32, into *goal) bool {
 	if into != nil {
 		for _, g := range items {
-			if !s.isProductive(g) {
+			if !ar.sat.satisfiable(g) {
 				break
 			}
-			*into = s.goals.or(*into, g)
+			*into = ar.goals.or(*into, g)
 		}
 		return false
 	}
-	taken := s.goals.negate(s.notSeen(seen))
+	taken := ar.goals.negate(ar.notSeen(seen))
 	for j, g := range items {
-		if !s.isProductive(g) {
+		if !ar.sat.satisfiable(g) {
 			return false
 		}
-		if s.isProductive(s.goals.and(g, taken)) {
+		if ar.sat.satisfiable(ar.goals.and(g, taken)) {
 			return true
 		}
 		for _, other := range items[:j] {
-			if s.isProductive(s.goals.and(g, other)) {
+			if ar.sat.satisfiable(ar.goals.and(g, other)) {
 				return true
 			}
 		}
@@ -521,13 +515,13 @@ func (s *source) repeats(items []goal, seen int32, into *goal) bool {
 
 // repeatable returns what one of the items that fulfil f can equal, where f
 // demands that two are equal.
-func (s *source) repeatable(f form, seen int32) goal {
+func (ar *arrays) repeatable(f form, seen int32) goal {
 	out := never
-	if s.mentions(f, litNotUnique) {
-		steps := s.opt.Limits.Steps
-		s.forms.branches(f, &steps, func(lits []lit) bool {
-			s.itemsPossible(lits, seen, &out)
-			return s.err == nil
+	if ar.forms.mentions(f, litNotUnique) {
+		steps := ar.opt.Limits.Steps
+		ar.forms.branches(f, &steps, func(lits []lit) bool {
+			ar.itemsPossible(lits, seen, &out)
+			return ar.err == nil
 		})
 	}
 	return out

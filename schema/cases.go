@@ -17,15 +17,15 @@ type conditional struct {
 // disjunction of cases. Conditions that exclude each other make n+1 cases,
 // where trying each of them on its own would make 2ⁿ. It returns f when there
 // is nothing to rewrite.
-func (s *source) cases(f form) form {
-	if out, ok := s.caseForms[f]; ok {
+func (dv *deriver) cases(f form) form {
+	if out, ok := dv.caseForms[f]; ok {
 		return out
 	}
-	kids := s.forms.info[f].kids
+	kids := dv.forms.info[f].kids
 	byName := map[int32][]int{} // clauses that look at the name
 	var best int32 = -1
 	for i, k := range kids {
-		for _, name := range s.conditionNames(k) {
+		for _, name := range dv.conditionNames(k) {
 			byName[name] = append(byName[name], i)
 			if n := len(byName[name]); best < 0 || n > len(byName[best]) || n == len(byName[best]) && name < best {
 				best = name
@@ -34,21 +34,21 @@ func (s *source) cases(f form) form {
 	}
 	out := f
 	if best >= 0 && len(byName[best]) >= minCases {
-		out = s.splitCases(f, best, byName[best])
+		out = dv.splitCases(f, best, byName[best])
 	}
-	s.caseForms[f] = out
+	dv.caseForms[f] = out
 	return out
 }
 
 // conditionNames returns the names that a clause has a condition on.
-func (s *source) conditionNames(f form) []int32 {
-	info := &s.forms.info[f]
+func (dv *deriver) conditionNames(f form) []int32 {
+	info := &dv.forms.info[f]
 	if info.op != opOr {
 		return nil
 	}
 	var out []int32
 	for _, k := range info.kids {
-		if name, _, ok := s.ownLit(k); ok && (len(out) == 0 || out[len(out)-1] != name) {
+		if name, _, ok := dv.ownLit(k); ok && (len(out) == 0 || out[len(out)-1] != name) {
 			out = append(out, name)
 		}
 	}
@@ -56,18 +56,18 @@ func (s *source) conditionNames(f form) []int32 {
 }
 
 // ownLit returns a literal about the member of one name.
-func (s *source) ownLit(f form) (name int32, l lit, ok bool) {
-	info := &s.forms.info[f]
+func (dv *deriver) ownLit(f form) (name int32, l lit, ok bool) {
+	info := &dv.forms.info[f]
 	if info.op != opLit || info.lit.kind != litAllKeys && info.lit.kind != litSomeKey {
 		return 0, lit{}, false
 	}
-	name, ok = s.sets[info.lit.a].single()
-	return name, info.lit, ok && s.simple(info.lit.g)
+	name, ok = dv.sets.list[info.lit.a].single()
+	return name, info.lit, ok && dv.simple(info.lit.g)
 }
 
 // splitCases rewrites the listed clauses of f by cases of the value of name.
-func (s *source) splitCases(f form, name int32, clauses []int) form {
-	kids := s.forms.info[f].kids
+func (dv *deriver) splitCases(f form, name int32, clauses []int) form {
+	kids := dv.forms.info[f].kids
 	var rest []form
 	var list []conditional
 	next := 0
@@ -77,15 +77,15 @@ func (s *source) splitCases(f form, name int32, clauses []int) form {
 			continue
 		}
 		next++
-		c, ok := s.conditional(k, name)
+		c, ok := dv.conditional(k, name)
 		if ok {
 			for j := range list {
 				if list[j].g == c.g && list[j].absent == c.absent {
-					list[j].then = s.forms.and(list[j].then, c.then)
+					list[j].then = dv.forms.and(list[j].then, c.then)
 					c.g = never
 					break
 				}
-				if s.isProductive(s.goals.and(list[j].g, c.g)) {
+				if dv.sat.satisfiable(dv.goals.and(list[j].g, c.g)) {
 					ok = false
 					break
 				}
@@ -101,33 +101,33 @@ func (s *source) splitCases(f form, name int32, clauses []int) form {
 	if len(list) < minCases {
 		return f
 	}
-	set := s.oneName(name)
+	set := dv.sets.oneName(name)
 	none := always
 	absent := yes
 	var alts []form
 	for _, c := range list {
-		alts = append(alts, s.forms.and(s.forms.lit(lit{kind: litSomeKey, a: set, g: c.g}), c.then))
-		none = s.goals.and(none, s.goals.negate(c.g))
+		alts = append(alts, dv.forms.and(dv.forms.lit(lit{kind: litSomeKey, a: set, g: c.g}), c.then))
+		none = dv.goals.and(none, dv.goals.negate(c.g))
 		if c.absent {
-			absent = s.forms.and(absent, c.then)
+			absent = dv.forms.and(absent, c.then)
 		}
 	}
 	if absent == yes {
-		alts = append(alts, s.forms.lit(lit{kind: litAllKeys, a: set, g: none}))
+		alts = append(alts, dv.forms.lit(lit{kind: litAllKeys, a: set, g: none}))
 	} else {
-		alts = append(alts, s.forms.lit(lit{kind: litSomeKey, a: set, g: none}),
-			s.forms.and(s.forms.lit(lit{kind: litAllKeys, a: set, g: never}), absent))
+		alts = append(alts, dv.forms.lit(lit{kind: litSomeKey, a: set, g: none}),
+			dv.forms.and(dv.forms.lit(lit{kind: litAllKeys, a: set, g: never}), absent))
 	}
-	return s.forms.and(append(rest, s.forms.or(alts...))...)
+	return dv.forms.and(append(rest, dv.forms.or(alts...))...)
 }
 
 // conditional reads a clause as a condition on the member of one name.
-func (s *source) conditional(f form, name int32) (conditional, bool) {
+func (dv *deriver) conditional(f form, name int32) (conditional, bool) {
 	unless := never // values of the member that fulfil the clause
 	missing, value := false, false
 	var then []form
-	for _, k := range s.forms.info[f].kids {
-		n, l, ok := s.ownLit(k)
+	for _, k := range dv.forms.info[f].kids {
+		n, l, ok := dv.ownLit(k)
 		if !ok || n != name {
 			then = append(then, k)
 			continue
@@ -135,10 +135,10 @@ func (s *source) conditional(f form, name int32) (conditional, bool) {
 		// All members of that name fulfil it when there is none.
 		missing = missing || l.kind == litAllKeys
 		value = true
-		unless = s.goals.or(unless, l.g)
+		unless = dv.goals.or(unless, l.g)
 	}
 	if !value {
 		return conditional{}, false
 	}
-	return conditional{g: s.goals.negate(unless), then: s.forms.or(then...), absent: !missing}, true
+	return conditional{g: dv.goals.negate(unless), then: dv.forms.or(then...), absent: !missing}, true
 }

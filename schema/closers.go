@@ -29,39 +29,39 @@ type groupKey struct {
 }
 
 // keyExits adds an exit for each thing that the end of a key can mean.
-func (s *source) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared) {
+func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared) {
 	at := groupKey{k.b, t}
-	groups, ok := s.closerGroups[at]
+	groups, ok := pr.closerGroups[at]
 	if !ok {
-		groups = s.groupClosers(k.b, t)
-		s.closerGroups[at] = groups
+		groups = pr.groupClosers(k.b, t)
+		pr.closerGroups[at] = groups
 	}
-	pending := s.objects.states.keys[k.a].pending
+	pending := pr.objects.states.keys[k.a].pending
 	for _, g := range groups {
-		if g.name == taken || g.name >= 0 && !s.allowedName(k.a, g.name) {
+		if g.name == taken || g.name >= 0 && !pr.objects.allowedName(k.a, g.name) {
 			continue
 		}
-		moves := s.enter(k.a, g.name, g.matching)
+		moves := pr.objects.enter(k.a, g.name, g.matching)
 		p.Overlap = p.Overlap || len(moves) > 1
 		for _, m := range moves {
 			next := m.next
 			if g.name < 0 {
-				x := s.objects.states.keys[m.next]
+				x := pr.objects.states.keys[m.next]
 				x.pending = true
-				next = s.intern(x)
+				next = pr.objects.intern(x)
 			}
 			exit := t.Exit(g.only)
 			exit.Few, exit.Rests = g.few, t.Rests
 			exit.Doubt = g.name < 0 && pending
-			exit.Frames = s.memberFrames(k.depth, m.g, next)
+			exit.Frames = pr.frames.memberFrames(k.depth, m.g, next)
 			p.Exits = append(p.Exits, exit)
 		}
 	}
 }
 
-func (s *source) groupClosers(key int32, t *tokens.Closers) []closerGroup {
-	ks := s.objects.keyStates.keys[key]
-	fam := s.objects.families[ks.fam]
+func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
+	ks := pr.keys.states.keys[key]
+	fam := pr.keys.families[ks.fam]
 	n := len(t.Rests)
 	if len(fam.pats) == 0 {
 		// All closers end a key that isn't a name, but for those that spell
@@ -90,12 +90,12 @@ func (s *source) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 			groups = append(groups, g)
 		}
 		for i := ks.lo; i < ks.hi; i++ {
-			if rest := s.nameAt(fam, i)[ks.depth:]; len(rest) <= 4*t.Longest {
+			if rest := pr.keys.nameAt(fam, i)[ks.depth:]; len(rest) <= 4*t.Longest {
 				add(fam.sorted[i], rest)
 			}
 		}
-		for _, id := range s.objects.takenLists[ks.taken] {
-			if rest := s.names[id]; len(rest) >= int(ks.depth) {
+		for _, id := range pr.keys.takenLists[ks.taken] {
+			if rest := pr.sets.names[id]; len(rest) >= int(ks.depth) {
 				add(taken, rest[ks.depth:])
 			}
 		}
@@ -112,7 +112,7 @@ func (s *source) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 			return
 		}
 		var c class
-		c.name, c.matching = s.keyEnd(key)
+		c.name, c.matching = pr.keys.end(key)
 		j, ok := index[c]
 		if !ok {
 			j = len(groups)
@@ -124,7 +124,7 @@ func (s *source) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 		}
 	}
 	add(key, t.First)
-	s.alongKeys(t.Before, key, add)
+	pr.keys.along(t.Before, key, add)
 	for i := range groups {
 		if g := &groups[i]; g.only.Count() <= fewClosers {
 			g.few = g.only.AppendTo(nil)
@@ -133,9 +133,9 @@ func (s *source) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 	return groups
 }
 
-// alongKeys calls yield with the values of a trie and the key state that
+// along calls yield with the values of a trie and the key state that
 // their text leads to.
-func (s *source) alongKeys(trie *vocab.Trie, key int32, yield func(key int32, values []int32)) {
+func (ka *keyAutomaton) along(trie *vocab.Trie, key int32, yield func(key int32, values []int32)) {
 	type place struct {
 		key  int32
 		rune rune
@@ -150,15 +150,15 @@ func (s *source) alongKeys(trie *vocab.Trie, key int32, yield func(key int32, va
 		case at.more > 0:
 			at.rune = at.rune<<6 | rune(b&0x3F)
 			if at.more--; at.more == 0 {
-				at.key = s.keyStep(at.key, at.rune)
+				at.key = ka.step(at.key, at.rune)
 			}
 		case b < utf8.RuneSelf:
-			at.key = s.keyStep(at.key, rune(b))
+			at.key = ka.step(at.key, rune(b))
 		default:
 			more, bits := spelling.LeadByte(b)
 			at.rune, at.more = rune(bits), int8(more)
 		}
-		if at.more == 0 && s.settled(at.key) {
+		if at.more == 0 && ka.settled(at.key) {
 			yield(at.key, trie.Tokens[n.First:trie.Nodes[n.End].First])
 			i = n.End
 			continue
@@ -172,26 +172,26 @@ func (s *source) alongKeys(trie *vocab.Trie, key int32, yield func(key int32, va
 }
 
 // settled reports whether a key is of the same class however it goes on.
-func (s *source) settled(key int32) bool {
-	k := s.objects.keyStates.keys[key]
+func (ka *keyAutomaton) settled(key int32) bool {
+	k := ka.states.keys[key]
 	if k.lo < k.hi || k.taken != 0 {
 		return false
 	}
 	if k.free != 0 && k.at == regular.Dead {
 		return true
 	}
-	ok, known := s.objects.settled[k.vec]
+	ok, known := ka.settledVectors[k.vec]
 	if !known {
 		ok = true
-		fam := s.objects.families[k.fam]
-		for i, q := range s.objects.vectors[k.vec] {
+		fam := ka.families[k.fam]
+		for i, q := range ka.vectors[k.vec] {
 			if q != regular.Dead {
-				m := s.patterns[fam.pats[i]].machine
+				m := ka.sets.patterns[fam.pats[i]].machine
 				n, any := m.Room(q)
 				ok = ok && any && n < 0 && m.Accepting(q)
 			}
 		}
-		s.objects.settled[k.vec] = ok
+		ka.settledVectors[k.vec] = ok
 	}
 	return ok
 }

@@ -66,8 +66,8 @@ func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, e
 		}
 	}
 	s := newSource(doc, opt, lang)
-	root := s.rootGoal()
-	ok := s.isProductive(root)
+	root := s.views.root()
+	ok := s.sat.satisfiable(root)
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -131,7 +131,7 @@ func (s *source) contradictions() []Issue {
 			list = append(list, s.doc.Locate(Issue{Pointer: n.Pointer(), Reason: "the schema false fits no value"}, n.Value))
 			return
 		}
-		if s.isProductive(s.sub(n, 0)) {
+		if s.sat.satisfiable(s.views.sub(n, 0)) {
 			return
 		}
 		before := len(list)
@@ -191,7 +191,7 @@ func (s *source) conflict(n *syntax.Node) []string {
 		keep[i] = true
 	}
 	satisfiable := func() bool {
-		return s.isProductive(s.sub(s.doc.Reduced(n, keep), 0))
+		return s.sat.satisfiable(s.views.sub(s.doc.Reduced(n, keep), 0))
 	}
 	if satisfiable() {
 		return nil

@@ -1,26 +1,45 @@
 package schema
 
-// countValues returns the number of different values that fulfil g, cut off
+// counts counts the values of goals.
+type counts struct {
+	*base
+	views   *views
+	numbers *numbers
+	texts   *texts
+	keys    *keyAutomaton
+	objects *objects
+	arrays  *arrays
+
+	known    map[goal]valueCount
+	counting map[goal]bool
+}
+
+func newCounts(b *base, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, arr *arrays) *counts {
+	return &counts{base: b, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, arrays: arr,
+		known: map[goal]valueCount{}, counting: map[goal]bool{}}
+}
+
+// values returns the number of different values that fulfil g, cut off
 // at limit. What takes long to count counts as many.
-func (s *source) countValues(g goal, limit int) int {
-	if g == always || s.counting[g] {
+func (cn *counts) values(g goal, limit int) int {
+	if g == always || cn.counting[g] {
 		// A value that can hold another one for the same goal: there is no
 		// end of them.
 		return limit
 	}
-	if n, ok := s.counts[g]; ok && (n.n < n.limit || n.limit >= limit) {
+	if n, ok := cn.known[g]; ok && (n.n < n.limit || n.limit >= limit) {
 		return min(n.n, limit)
 	}
-	s.counting[g] = true
+	cn.counting[g] = true
 	n := 0
-	for sc := s.view(g, jScalar); sc != 0; sc &= sc - 1 {
+	for sc := cn.views.of(g, jScalar); sc != 0; sc &= sc - 1 {
 		n++
 	}
-	if m := s.text(g); m >= 0 && n < limit {
-		n += s.machines[m].Count(s.machines[m].Start(), limit-n)
+	if m := cn.texts.of(g); m >= 0 && n < limit {
+		n += cn.texts.machines[m].Count(cn.texts.machines[m].Start(), limit-n)
 	}
 	if n < limit {
-		for _, a := range s.numbers(form(s.view(g, jNumber))) {
+		for _, a := range cn.numbers.automataOf(form(cn.views.of(g, jNumber))) {
 			n += a.Count(limit - n)
 			if n >= limit {
 				break
@@ -28,18 +47,18 @@ func (s *source) countValues(g goal, limit int) int {
 		}
 	}
 	if n < limit {
-		if st := s.arrayStart(g); st >= 0 {
-			n += s.countArray(st, limit-n)
+		if st := cn.arrays.start(g); st >= 0 {
+			n += cn.array(st, limit-n)
 		}
 	}
 	if n < limit {
-		if st := s.objectStart(g); st >= 0 {
-			n += s.countObject(st, limit-n)
+		if st := cn.objects.start(g); st >= 0 {
+			n += cn.object(st, limit-n)
 		}
 	}
-	delete(s.counting, g)
+	delete(cn.counting, g)
 	n = min(n, limit)
-	s.counts[g] = valueCount{n, limit}
+	cn.known[g] = valueCount{n, limit}
 	return n
 }
 
@@ -52,22 +71,22 @@ const maxCounted = 500
 
 // counter counts the ways to complete an array or an object.
 type counter struct {
-	s     *source
-	steps int
-	known map[countKey]int
+	counts *counts
+	steps  int
+	known  map[countKey]int
 }
 
 // countKey is a state, and the index of the next item or of the first name
 // that may still come.
 type countKey struct{ state, from int32 }
 
-func (s *source) countArray(state int32, limit int) int {
-	c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
+func (cn *counts) array(state int32, limit int) int {
+	c := &counter{counts: cn, steps: maxCounted, known: map[countKey]int{}}
 	return c.array(state, 0, limit)
 }
 
-func (s *source) countObject(state int32, limit int) int {
-	c := &counter{s: s, steps: maxCounted, known: map[countKey]int{}}
+func (cn *counts) object(state int32, limit int) int {
+	c := &counter{counts: cn, steps: maxCounted, known: map[countKey]int{}}
 	return c.object(state, 0, limit)
 }
 
@@ -89,8 +108,8 @@ func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
 
 // array counts the ends of an array of which n items have been read.
 func (c *counter) array(state, n int32, limit int) int {
-	s := c.s
-	unique := s.allDiffer(s.arrays.states[state].f)
+	s := c.counts
+	unique := s.forms.allDiffer(s.arrays.states[state].f)
 	at := countKey{state: state}
 	if unique {
 		at.from = n
@@ -99,14 +118,14 @@ func (c *counter) array(state, n int32, limit int) int {
 	if !begin {
 		return total
 	}
-	if s.final(s.arrays.states[state].f) {
+	if s.forms.final(s.arrays.states[state].f) {
 		total++
 	}
-	if s.mentions(s.arrays.states[state].f, litNotUnique) {
+	if s.forms.mentions(s.arrays.states[state].f, litNotUnique) {
 		total = limit
 	}
-	for _, m := range s.itemMoves(state) {
-		values := s.countValues(m.g, limit)
+	for _, m := range s.arrays.itemMoves(state) {
+		values := s.values(m.g, limit)
 		if unique && values < limit {
 			values = max(0, values-int(n))
 		}
@@ -122,28 +141,28 @@ func (c *counter) array(state, n int32, limit int) int {
 // object counts the sets of members that complete an object, with names from
 // an index on.
 func (c *counter) object(state, from int32, limit int) int {
-	s := c.s
+	s := c.counts
 	at := countKey{state, from}
 	total, begin := c.visit(at, limit)
 	if !begin {
 		return total
 	}
 	x := s.objects.states.keys[state]
-	fam := s.objects.families[x.fam]
-	if s.canClose(&x) {
+	fam := s.keys.families[x.fam]
+	if s.objects.canClose(&x) {
 		total++
 	}
-	for _, matching := range s.freeClasses(fam) {
-		if s.allowedFree(state, matching) {
+	for _, matching := range s.keys.freeClasses(fam) {
+		if s.objects.allowedFree(state, matching) {
 			total = limit
 		}
 	}
 	for i := from; int(i) < len(fam.names) && total < limit; i++ {
-		if !s.allowedName(state, i) {
+		if !s.objects.allowedName(state, i) {
 			continue
 		}
-		for _, m := range s.enter(state, i, 0) {
-			if values := s.countValues(m.g, limit); values > 0 && total < limit {
+		for _, m := range s.objects.enter(state, i, 0) {
+			if values := s.values(m.g, limit); values > 0 && total < limit {
 				total += product(values, c.object(m.next, i+1, limit), limit)
 			}
 		}

@@ -9,23 +9,23 @@ import (
 
 // completable reports whether some members complete an object in state x
 // whose demands leave a choice.
-func (s *source) completable(x *objState) bool {
-	if s.likely(x, x.dyn, s.missing(x)) {
+func (ob *objects) completable(x *objState) bool {
+	if ob.likely(x, x.dyn, ob.missing(x)) {
 		return true
 	}
-	c := &chooser{s: s, x: x, steps: s.opt.Limits.Steps >> 6}
+	c := &chooser{objects: ob, x: x, steps: ob.opt.Limits.Steps >> 6}
 	ok := c.solve(nil, []form{x.dyn})
 	if c.steps < 0 && !ok {
-		s.limit("steps", s.opt.Limits.Steps)
+		ob.limit("steps", ob.opt.Limits.Steps)
 	}
 	return ok
 }
 
 // likely reports whether f surely holds for the object that gets the members
 // it has to have and no others. It may say no where the answer is yes.
-func (s *source) likely(x *objState, f form, must []uint64) bool {
-	info := &s.forms.info[f]
-	fam := s.objects.families[x.fam]
+func (ob *objects) likely(x *objState, f form, must []uint64) bool {
+	info := &ob.forms.info[f]
+	fam := ob.keys.families[x.fam]
 	switch info.op {
 	case opNo:
 		return false
@@ -33,14 +33,14 @@ func (s *source) likely(x *objState, f form, must []uint64) bool {
 		return true
 	case opAnd:
 		for _, k := range info.kids {
-			if !s.likely(x, k, must) {
+			if !ob.likely(x, k, must) {
 				return false
 			}
 		}
 		return true
 	case opOr:
 		for _, k := range info.kids {
-			if s.likely(x, k, must) {
+			if ob.likely(x, k, must) {
 				return true
 			}
 		}
@@ -48,11 +48,11 @@ func (s *source) likely(x *objState, f form, must []uint64) bool {
 	}
 	switch l := info.lit; l.kind {
 	case litAllKeys:
-		set := &s.sets[l.a]
+		set := &ob.sets.list[l.a]
 		for i, w := range must {
 			for ; w != 0; w &= w - 1 {
 				n := int32(i<<6 + bits.TrailingZeros64(w))
-				if s.member(set, fam, n, s.nameBits(fam, n)) {
+				if ob.keys.member(set, fam, n, ob.keys.nameBits(fam, n)) {
 					return false
 				}
 			}
@@ -68,7 +68,7 @@ func (s *source) likely(x *objState, f form, must []uint64) bool {
 		return false
 	}
 	// Some member: one that has to be there, fulfilling nothing special.
-	name, one := s.sets[info.lit.a].single()
+	name, one := ob.sets.list[info.lit.a].single()
 	if !one || info.lit.g != always {
 		return false
 	}
@@ -80,9 +80,9 @@ func (s *source) likely(x *objState, f form, must []uint64) bool {
 // be fulfilled by an object: a search with propagation, in which a
 // disjunction is decided only when nothing follows without deciding it.
 type chooser struct {
-	s     *source
-	x     *objState
-	steps int
+	objects *objects
+	x       *objState
+	steps   int
 	// accept, if it isn't nil, is given the literals of each choice that
 	// was found and says whether to stop there.
 	accept func(lits []lit) bool
@@ -90,7 +90,7 @@ type chooser struct {
 
 // solve reports whether all of todo can be made true together with lits.
 func (c *chooser) solve(lits []lit, todo []form) bool {
-	s := c.s
+	s := c.objects
 	var choices []form
 	for len(todo) > 0 {
 		if c.steps--; c.steps < 0 || s.err != nil {
@@ -111,7 +111,7 @@ func (c *chooser) solve(lits []lit, todo []form) bool {
 			choices = append(choices, f)
 		}
 	}
-	if !s.branchPossible(c.x, lits) {
+	if !s.possible(c.x, lits) {
 		return false
 	}
 	// Drop what is true already and alternatives that can't be; take the
@@ -131,7 +131,7 @@ func (c *chooser) solve(lits []lit, todo []form) bool {
 					satisfied = true
 					break
 				}
-				if !s.branchPossible(c.x, append(lits[:len(lits):len(lits)], l.lit)) {
+				if !s.possible(c.x, append(lits[:len(lits):len(lits)], l.lit)) {
 					continue
 				}
 			}
@@ -175,18 +175,18 @@ func containsLit(list []lit, l lit) bool {
 	return false
 }
 
-// branchPossible reports whether an object in state x can get members that
+// possible reports whether an object in state x can get members that
 // fulfil all of lits.
-func (s *source) branchPossible(x *objState, lits []lit) bool {
-	_, ok := s.fulfil(x, lits, s.isProductive)
+func (ob *objects) possible(x *objState, lits []lit) bool {
+	_, ok := ob.fulfil(x, lits, ob.sat.satisfiable)
 	return ok
 }
 
 // fulfil finds members for an object in state x that fulfil all of lits. can
 // says which goals have values.
-func (s *source) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, bool) {
-	fam := s.objects.families[x.fam]
-	p := &placer{s: s, x: x, fam: fam, st: s.objects.statics[x.static], can: can, must: s.missing(x), some: map[int32]goal{}}
+func (ob *objects) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, bool) {
+	fam := ob.keys.families[x.fam]
+	p := &placer{objects: ob, x: x, fam: fam, st: ob.statics[x.static], can: can, must: ob.missing(x), some: map[int32]goal{}}
 	least, most := 0, syntax.MaxCount
 	for _, l := range lits {
 		switch l.kind {
@@ -197,17 +197,17 @@ func (s *source) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, 
 		case litAllKeys:
 			p.every = append(p.every, l)
 		case litSomeKey:
-			name, one := s.sets[l.a].single()
+			name, one := ob.sets.list[l.a].single()
 			if !one {
 				p.other = append(p.other, l)
 				continue
 			}
 			i := fam.index[name]
-			if s.isUsed(x, i) {
+			if ob.isUsed(x, i) {
 				return nil, false
 			}
 			p.must[i>>6] |= 1 << (i & 63)
-			s.addGoal(p.some, i, l.g)
+			ob.goals.addTo(p.some, i, l.g)
 		}
 	}
 	count := 0
@@ -233,34 +233,34 @@ func (s *source) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, 
 // placer finds members for demands that some key of a set has a value for a
 // goal: one member can fulfil several of them.
 type placer struct {
-	s     *source
-	x     *objState
-	fam   *family
-	st    *static
-	can   func(goal) bool // whether a goal has values
-	every []lit
-	must  []uint64 // names that there will be
-	some  map[int32]goal
-	other []lit
-	room  int // members that may still be added
-	added int // names added
-	slots []slot
-	extra int // members with any keys that aren't names, to have enough
-	tries int
+	objects *objects
+	x       *objState
+	fam     *family
+	st      *static
+	can     func(goal) bool // whether a goal has values
+	every   []lit
+	must    []uint64 // names that there will be
+	some    map[int32]goal
+	other   []lit
+	room    int // members that may still be added
+	added   int // names added
+	slots   []slot
+	extra   int // members with any keys that aren't names, to have enough
+	tries   int
 }
 
 // demand returns what a member has to fulfil.
 func (p *placer) demand(name int32, matching uint64) goal {
-	s := p.s
+	s := p.objects
 	g := s.memberGoal(p.st, name, matching)
 	if name >= 0 {
-		matching = s.nameBits(p.fam, name)
+		matching = s.keys.nameBits(p.fam, name)
 		if more, ok := p.some[name]; ok {
 			g = s.goals.and(g, more)
 		}
 	}
 	for _, l := range p.every {
-		if s.member(&s.sets[l.a], p.fam, name, matching) {
+		if s.keys.member(&s.sets.list[l.a], p.fam, name, matching) {
 			g = s.goals.and(g, l.g)
 		}
 	}
@@ -278,7 +278,7 @@ func (p *placer) fill(n int) bool {
 	}
 	for i := int32(0); int(i) < len(p.fam.names) && n > 0; i++ {
 		bit := uint64(1) << (i & 63)
-		if p.must[i>>6]&bit == 0 && !p.s.isUsed(p.x, i) && p.can(p.demand(i, 0)) {
+		if p.must[i>>6]&bit == 0 && !p.objects.isUsed(p.x, i) && p.can(p.demand(i, 0)) {
 			p.must[i>>6] |= bit
 			n--
 		}
@@ -298,17 +298,17 @@ const maxPlacements = 4000
 // possible reports whether there is a key in all the sets of a slot whose
 // value can fulfil its goal.
 func (p *placer) possible(x slot) bool {
-	return slices.ContainsFunc(p.s.freeClasses(p.fam), func(matching uint64) bool { return p.fits(x, matching) })
+	return slices.ContainsFunc(p.objects.keys.freeClasses(p.fam), func(matching uint64) bool { return p.fits(x, matching) })
 }
 
 // fits reports whether a key of a class may take a slot.
 func (p *placer) fits(x slot, matching uint64) bool {
 	for _, set := range x.sets {
-		if !p.s.member(&p.s.sets[set], p.fam, -1, matching) {
+		if !p.objects.keys.member(&p.objects.sets.list[set], p.fam, -1, matching) {
 			return false
 		}
 	}
-	return p.can(p.s.goals.and(p.demand(-1, matching), x.g))
+	return p.can(p.objects.goals.and(p.demand(-1, matching), x.g))
 }
 
 // place finds a member for each demand from the i-th on.
@@ -320,7 +320,7 @@ func (p *placer) place(i int) bool {
 		return false
 	}
 	l := p.other[i]
-	set := &p.s.sets[l.a]
+	set := &p.objects.sets.list[l.a]
 	fresh := func() bool {
 		x := slot{l.g, []int32{l.a}}
 		if p.added+len(p.slots) >= p.room || !p.possible(x) {
@@ -339,7 +339,7 @@ func (p *placer) place(i int) bool {
 	}
 	for j := range p.slots {
 		old := p.slots[j]
-		x := slot{p.s.goals.and(old.g, l.g), append(old.sets[:len(old.sets):len(old.sets)], l.a)}
+		x := slot{p.objects.goals.and(old.g, l.g), append(old.sets[:len(old.sets):len(old.sets)], l.a)}
 		if p.possible(x) {
 			p.slots[j] = x
 			if p.place(i + 1) {
@@ -353,14 +353,14 @@ func (p *placer) place(i int) bool {
 		for n := range int32(len(p.fam.names)) {
 			bit := uint64(1) << (n & 63)
 			has := p.must[n>>6]&bit != 0
-			if has != (pass == 0) || !has && (p.s.isUsed(p.x, n) || p.added+len(p.slots) >= p.room) {
+			if has != (pass == 0) || !has && (p.objects.isUsed(p.x, n) || p.added+len(p.slots) >= p.room) {
 				continue
 			}
-			if !p.s.member(set, p.fam, n, p.s.nameBits(p.fam, n)) || !p.can(p.s.goals.and(p.demand(n, 0), l.g)) {
+			if !p.objects.keys.member(set, p.fam, n, p.objects.keys.nameBits(p.fam, n)) || !p.can(p.objects.goals.and(p.demand(n, 0), l.g)) {
 				continue
 			}
 			old, had := p.some[n]
-			p.s.addGoal(p.some, n, l.g)
+			p.objects.goals.addTo(p.some, n, l.g)
 			if !has {
 				p.must[n>>6] |= bit
 				p.added++
@@ -382,14 +382,7 @@ func (p *placer) place(i int) bool {
 	return !roomy && fresh()
 }
 
-func (s *source) addGoal(m map[int32]goal, i int32, g goal) {
-	if old, ok := m[i]; ok {
-		g = s.goals.and(old, g)
-	}
-	m[i] = g
-}
-
 // freeClasses returns the classes of keys that the family doesn't name.
-func (s *source) freeClasses(fam *family) []uint64 {
-	return s.reachable(fam, s.objects.keyStates.keys[fam.start].vec)
+func (ka *keyAutomaton) freeClasses(fam *family) []uint64 {
+	return ka.reachable(fam, ka.states.keys[fam.start].vec)
 }

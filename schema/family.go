@@ -24,11 +24,11 @@ type family struct {
 
 // propertyOrder lists the names that g mentions in the order in which the
 // document does.
-func (s *source) propertyOrder(g goal) []int32 {
-	if o, ok := s.orders[g]; ok {
+func (ka *keyAutomaton) propertyOrder(g goal) []int32 {
+	if o, ok := ka.orders[g]; ok {
 		return o
 	}
-	s.orders[g] = nil // ends recursion
+	ka.orders[g] = nil // ends recursion
 	var list []int32
 	add := func(ids ...int32) {
 		for _, id := range ids {
@@ -37,23 +37,23 @@ func (s *source) propertyOrder(g goal) []int32 {
 			}
 		}
 	}
-	switch info := s.goals.info[g]; info.kind {
+	switch info := ka.goals.info[g]; info.kind {
 	case goalAnd, goalOr:
 		for _, x := range info.list {
-			add(s.propertyOrder(x)...)
+			add(ka.propertyOrder(x)...)
 		}
 	case goalConst, goalNotConst:
 		for _, m := range info.val.Members {
-			add(s.nameID(m.Key))
+			add(ka.sets.name(m.Key))
 		}
 	case goalNotNode:
-		add(s.propertyOrder(s.goals.negate(g))...)
+		add(ka.propertyOrder(ka.goals.negate(g))...)
 	case goalNode:
 		n := info.node
 		own := func() {
 			if n.Object != nil {
 				for _, p := range n.Object.Properties {
-					add(s.nameID(p.Name))
+					add(ka.sets.name(p.Name))
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func (s *source) propertyOrder(g goal) []int32 {
 		}
 		sub := func(x *syntax.Node) {
 			if x != nil {
-				add(s.propertyOrder(s.sub(x, info.scope))...)
+				add(ka.propertyOrder(ka.views.sub(x, info.scope))...)
 			}
 		}
 		if a := n.Apply; a != nil {
@@ -85,7 +85,7 @@ func (s *source) propertyOrder(g goal) []int32 {
 		for _, v := range append([]*jsondoc.Value{n.Const}, n.Enum...) {
 			if v != nil {
 				for _, m := range v.Members {
-					add(s.nameID(m.Key))
+					add(ka.sets.name(m.Key))
 				}
 			}
 		}
@@ -95,21 +95,21 @@ func (s *source) propertyOrder(g goal) []int32 {
 			}
 		}
 	}
-	s.orders[g] = list
+	ka.orders[g] = list
 	return list
 }
 
 // mentioned collects the names and patterns in f.
-func (s *source) mentioned(f form, seen map[form]bool, names map[int32]bool, pats map[int32]bool) {
+func (ka *keyAutomaton) mentioned(f form, seen map[form]bool, names map[int32]bool, pats map[int32]bool) {
 	if seen[f] {
 		return
 	}
 	seen[f] = true
-	info := &s.forms.info[f]
+	info := &ka.forms.info[f]
 	switch info.op {
 	case opLit:
 		if k := info.lit.kind; k == litAllKeys || k == litSomeKey {
-			set := &s.sets[info.lit.a]
+			set := &ka.sets.list[info.lit.a]
 			for _, x := range set.names {
 				names[x] = true
 			}
@@ -119,7 +119,7 @@ func (s *source) mentioned(f form, seen map[form]bool, names map[int32]bool, pat
 		}
 	case opAnd, opOr:
 		for _, k := range info.kids {
-			s.mentioned(k, seen, names, pats)
+			ka.mentioned(k, seen, names, pats)
 		}
 	}
 }
@@ -128,20 +128,20 @@ func (s *source) mentioned(f form, seen map[form]bool, names map[int32]bool, pat
 // keys is a word of 64 bits.
 const maxPatterns = 64
 
-func (s *source) family(g goal, f form) int32 {
-	t := &s.objects
+func (ka *keyAutomaton) family(g goal, f form) int32 {
+
 	nameSet, patSet := map[int32]bool{}, map[int32]bool{}
-	s.mentioned(f, map[form]bool{}, nameSet, patSet)
+	ka.mentioned(f, map[form]bool{}, nameSet, patSet)
 	fam := &family{index: map[int32]int32{}}
 	for p := range patSet {
 		fam.pats = append(fam.pats, p)
 	}
 	slices.Sort(fam.pats)
 	if len(fam.pats) > maxPatterns {
-		s.limit("patterns for keys in one object", maxPatterns)
+		ka.limit("patterns for keys in one object", maxPatterns)
 		fam.pats = fam.pats[:maxPatterns]
 	}
-	for _, id := range s.propertyOrder(g) {
+	for _, id := range ka.propertyOrder(g) {
 		if nameSet[id] {
 			fam.names = append(fam.names, id)
 			delete(nameSet, id)
@@ -157,10 +157,10 @@ func (s *source) family(g goal, f form) int32 {
 		fam.index[id] = int32(i)
 	}
 	for i, p := range fam.pats {
-		if list, ok := s.finite(p); ok {
+		if list, ok := ka.sets.finite(p); ok {
 			fam.finite |= 1 << i
 			for _, text := range list {
-				id := s.nameID(text)
+				id := ka.sets.name(text)
 				if _, ok := fam.index[id]; !ok {
 					fam.index[id] = int32(len(fam.names))
 					fam.names = append(fam.names, id)
@@ -169,7 +169,7 @@ func (s *source) family(g goal, f form) int32 {
 		}
 	}
 	key := keyOf(append(append([]int32{int32(len(fam.names))}, fam.names...), fam.pats...)...)
-	if i, ok := t.famIndex[key]; ok {
+	if i, ok := ka.familyIndex[key]; ok {
 		return i
 	}
 	fam.words = (len(fam.names) + 63) / 64
@@ -178,18 +178,18 @@ func (s *source) family(g goal, f form) int32 {
 		fam.sorted[i] = int32(i)
 	}
 	sort.Slice(fam.sorted, func(i, j int) bool {
-		return s.names[fam.names[fam.sorted[i]]] < s.names[fam.names[fam.sorted[j]]]
+		return ka.sets.names[fam.names[fam.sorted[i]]] < ka.sets.names[fam.names[fam.sorted[j]]]
 	})
 	fam.reach = map[int32][]uint64{}
-	id := int32(len(t.families))
-	t.families = append(t.families, fam)
-	t.famIndex[key] = id
-	fam.start = s.keyStart(id)
+	id := int32(len(ka.families))
+	ka.families = append(ka.families, fam)
+	ka.familyIndex[key] = id
+	fam.start = ka.start(id)
 	return id
 }
 
 // nameBits returns the patterns of the family that match name i.
-func (s *source) nameBits(fam *family, i int32) uint64 {
+func (ka *keyAutomaton) nameBits(fam *family, i int32) uint64 {
 	if len(fam.pats) == 0 {
 		return 0
 	}
@@ -197,7 +197,7 @@ func (s *source) nameBits(fam *family, i int32) uint64 {
 		fam.bits = make([]uint64, len(fam.names))
 		for j, id := range fam.names {
 			for k, p := range fam.pats {
-				if s.matches(p, s.names[id]) {
+				if ka.sets.matches(p, ka.sets.names[id]) {
 					fam.bits[j] |= 1 << k
 				}
 			}
@@ -208,7 +208,7 @@ func (s *source) nameBits(fam *family, i int32) uint64 {
 
 // member reports whether the key of a class is in set. A class is a name's
 // index, or -1 and the patterns that match.
-func (s *source) member(set *keySet, fam *family, name int32, matching uint64) bool {
+func (ka *keyAutomaton) member(set *keySet, fam *family, name int32, matching uint64) bool {
 	in := false
 	if name >= 0 {
 		_, in = slices.BinarySearch(set.names, fam.names[name])

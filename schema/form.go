@@ -366,3 +366,44 @@ func (t *formTable) branches(f form, steps *int, yield func(lits []lit) bool) bo
 	rec([]form{f})
 	return *steps >= 0
 }
+
+// mentions reports whether a literal of a kind is in f.
+func (t *formTable) mentions(f form, kind litKind) bool {
+	info := &t.info[f]
+	return info.op == opLit && info.lit.kind == kind ||
+		slices.ContainsFunc(info.kids, func(k form) bool { return t.mentions(k, kind) })
+}
+
+// allDiffer reports whether f demands that all items are different.
+func (t *formTable) allDiffer(f form) bool {
+	return slices.ContainsFunc(t.conjuncts(f), func(k form) bool {
+		info := &t.info[k]
+		return info.op == opLit && info.lit.kind == litUnique
+	})
+}
+
+// final reports whether f holds for an object that gets no more members, or an
+// array that gets no more items.
+func (t *formTable) final(f form) bool {
+	info := &t.info[f]
+	switch info.op {
+	case opNo:
+		return false
+	case opYes:
+		return true
+	case opLit:
+		switch info.lit.kind {
+		case litSomeKey, litMinProps, litSomeItem, litMinItems, litAtLeast, litNotUnique:
+			return false
+		}
+		return true
+	case opAnd:
+		for _, k := range info.kids {
+			if !t.final(k) {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.ContainsFunc(info.kids, t.final)
+}

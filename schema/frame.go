@@ -38,14 +38,16 @@ type frameKey struct {
 	a, b, c int32
 }
 
+// frameTable numbers frames.
 type frameTable struct {
+	*base
 	interned[frameKey]
 	texts []string
 	texti map[string]int32
 }
 
-func (t *frameTable) init() {
-	*t = frameTable{interned: newInterned[frameKey](512), texti: map[string]int32{}}
+func newFrameTable(b *base) *frameTable {
+	return &frameTable{base: b, interned: newInterned[frameKey](512), texti: map[string]int32{}}
 }
 
 func (k *frameKey) hash() uint32 {
@@ -63,31 +65,31 @@ func (t *frameTable) text(s string) int32 {
 }
 
 // frame returns the number of the frame k.
-func (s *source) frame(k frameKey) decoder.Frame {
-	t := &s.frames
+func (ft *frameTable) frame(k frameKey) decoder.Frame {
+
 	h := k.hash()
-	f, at := t.find(&k, h)
+	f, at := ft.find(&k, h)
 	if f >= 0 {
 		return f
 	}
-	if len(t.keys) >= s.opt.Limits.States {
-		s.limit("states", s.opt.Limits.States)
+	if len(ft.keys) >= ft.opt.Limits.States {
+		ft.limit("states", ft.opt.Limits.States)
 	}
-	return t.add(&k, h, at)
+	return ft.add(&k, h, at)
 }
 
 // blanks returns how much whitespace may come in a new place.
-func (s *source) blanks() int16 {
-	if s.opt.Whitespace.kind == wsFlexible {
-		return int16(s.opt.Whitespace.max)
+func (b *base) blanks() int16 {
+	if b.opt.Whitespace.kind == wsFlexible {
+		return int16(b.opt.Whitespace.max)
 	}
 	return 0
 }
 
-func (s *source) pretty() bool { return s.opt.Whitespace.kind == wsPretty }
+func (b *base) pretty() bool { return b.opt.Whitespace.kind == wsPretty }
 
-func (s *source) inner(depth int16) int16 {
-	if s.pretty() {
+func (b *base) inner(depth int16) int16 {
+	if b.pretty() {
 		return depth + 1
 	}
 	return 0
@@ -95,16 +97,16 @@ func (s *source) inner(depth int16) int16 {
 
 // Start implements [decoder.Source].
 func (s *source) Start() decoder.Frame {
-	return s.frame(frameKey{kind: frameRoot, blank: s.blanks(), a: int32(s.rootGoal())})
+	return s.frames.frame(frameKey{kind: frameRoot, blank: s.blanks(), a: int32(s.views.root())})
 }
 
 // at returns a frame of the given kind in a new place.
-func (s *source) at(kind frameKind, depth int16, a, b int32) decoder.Frame {
-	return s.frame(frameKey{kind: kind, blank: s.blanks(), depth: depth, a: a, b: b})
+func (ft *frameTable) at(kind frameKind, depth int16, a, b int32) decoder.Frame {
+	return ft.frame(frameKey{kind: kind, blank: ft.blanks(), depth: depth, a: a, b: b})
 }
 
-func (s *source) textFrame(text string, from int) decoder.Frame {
-	return s.frame(frameKey{kind: frameText, a: s.frames.text(text), b: int32(from)})
+func (ft *frameTable) textFrame(text string, from int) decoder.Frame {
+	return ft.frame(frameKey{kind: frameText, a: ft.text(text), b: int32(from)})
 }
 
 // newline returns the line break and indentation of the pretty layout.
@@ -116,19 +118,19 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	if k.blank > 0 {
 		less := k
 		less.blank--
-		g := s.frame(less)
+		g := s.frames.frame(less)
 		e.Add('\t', '\n', g)
 		e.Add('\r', '\r', g)
 		e.Add(' ', ' ', g)
 	}
 	if full := s.blanks(); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
 		k.blank = full
-		e.Like(s.frame(k), tokens.BlankSet)
+		e.Like(s.frames.frame(k), tokens.BlankSet)
 		return
 	}
 	switch k.kind {
 	case frameRoot:
-		end := s.at(frameEnd, 0, 0, 0)
+		end := s.frames.at(frameEnd, 0, 0, 0)
 		s.valueEdges(goal(k.a), 0, func(lo, hi byte, g decoder.Frame) {
 			if s.blanks() > 0 {
 				e.Add(lo, hi, end, g)
@@ -153,7 +155,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		if int(k.b)+1 == len(text) {
 			e.Add(b, b)
 		} else {
-			e.Add(b, b, s.textFrame(text, int(k.b)+1))
+			e.Add(b, b, s.frames.textFrame(text, int(k.b)+1))
 		}
 	case frameString:
 		s.stringEdges(k, e)
@@ -164,14 +166,14 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	case frameArrAfter, frameArrItem:
 		s.itemEdges(k, e, false)
 	case frameObjOpen:
-		if s.canContinue(k.a) {
+		if s.next.canContinue(k.a) {
 			if s.pretty() {
-				e.Add('\n', '\n', s.at(frameObjComma, k.depth, k.a, 0), s.textFrame(newline(k.depth + 1)[1:], 0))
+				e.Add('\n', '\n', s.frames.at(frameObjComma, k.depth, k.a, 0), s.frames.textFrame(newline(k.depth + 1)[1:], 0))
 			} else {
 				e.Add('"', '"', s.keyFrame(k.a, k.depth))
 			}
 		}
-		if s.canClose(&s.objects.states.keys[k.a]) {
+		if s.objects.canClose(&s.objects.states.keys[k.a]) {
 			e.Add('}', '}')
 		}
 	case frameObjComma:
@@ -181,20 +183,20 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	case frameColon:
 		e.Common()
 		if s.pretty() {
-			e.Add(':', ':', s.textFrame(" ", 0))
+			e.Add(':', ':', s.frames.textFrame(" ", 0))
 		} else {
 			e.Add(':', ':')
 		}
 	case frameObjAfter:
-		closing := s.canClose(&s.objects.states.keys[k.a])
+		closing := s.objects.canClose(&s.objects.states.keys[k.a])
 		if closing && s.pretty() {
-			e.Add('\n', '\n', s.textFrame(newline(k.depth)[1:]+"}", 0))
+			e.Add('\n', '\n', s.frames.textFrame(newline(k.depth)[1:]+"}", 0))
 		}
-		if s.canContinue(k.a) {
+		if s.next.canContinue(k.a) {
 			if s.pretty() {
-				e.Add(',', ',', s.at(frameObjComma, k.depth, k.a, 0), s.textFrame(newline(k.depth+1), 0))
+				e.Add(',', ',', s.frames.at(frameObjComma, k.depth, k.a, 0), s.frames.textFrame(newline(k.depth+1), 0))
 			} else {
-				e.Add(',', ',', s.at(frameObjComma, k.depth, k.a, 0))
+				e.Add(',', ',', s.frames.at(frameObjComma, k.depth, k.a, 0))
 			}
 		}
 		if closing && !s.pretty() {
@@ -205,43 +207,43 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 
 // memberFrames returns the frames after a key: of the object after the member,
 // of its value and of the colon.
-func (s *source) memberFrames(depth int16, g goal, next int32) []decoder.Frame {
-	return []decoder.Frame{s.at(frameObjAfter, depth, next, 0), s.at(frameValue, s.inner(depth), int32(g), 0), s.at(frameColon, 0, 0, 0)}
+func (ft *frameTable) memberFrames(depth int16, g goal, next int32) []decoder.Frame {
+	return []decoder.Frame{ft.at(frameObjAfter, depth, next, 0), ft.at(frameValue, ft.inner(depth), int32(g), 0), ft.at(frameColon, 0, 0, 0)}
 }
 
 func (s *source) keyFrame(state int32, depth int16) decoder.Frame {
-	return s.frame(frameKey{kind: frameObjKey, depth: depth, a: state, b: s.firstKey(state)})
+	return s.frames.frame(frameKey{kind: frameObjKey, depth: depth, a: state, b: s.next.before(state)})
 }
 
 // valueEdges calls add for the first byte of each kind of value that
 // fulfils g.
 func (s *source) valueEdges(g goal, depth int16, add func(lo, hi byte, f decoder.Frame)) {
-	if m := s.text(g); m >= 0 {
-		add('"', '"', s.frame(frameKey{kind: frameString, a: m, b: s.machines[m].Start()}))
+	if m := s.texts.of(g); m >= 0 {
+		add('"', '"', s.frames.frame(frameKey{kind: frameString, a: m, b: s.texts.machines[m].Start()}))
 	}
-	for _, a := range s.numbers(form(s.view(g, jNumber))) {
+	for _, a := range s.numbers.automataOf(form(s.views.of(g, jNumber))) {
 		s.numberSteps(a, a.Start(), add)
 	}
-	if st := s.arrayStart(g); st >= 0 {
-		add('[', '[', s.at(frameArrOpen, depth, st, 0))
+	if st := s.arrays.start(g); st >= 0 {
+		add('[', '[', s.frames.at(frameArrOpen, depth, st, 0))
 	}
-	scalars := s.view(g, jScalar)
+	scalars := s.views.of(g, jScalar)
 	if scalars&scalarFalse != 0 {
-		add('f', 'f', s.textFrame("false", 1))
+		add('f', 'f', s.frames.textFrame("false", 1))
 	}
 	if scalars&scalarNull != 0 {
-		add('n', 'n', s.textFrame("null", 1))
+		add('n', 'n', s.frames.textFrame("null", 1))
 	}
 	if scalars&scalarTrue != 0 {
-		add('t', 't', s.textFrame("true", 1))
+		add('t', 't', s.frames.textFrame("true", 1))
 	}
-	if st := s.objectStart(g); st >= 0 {
-		add('{', '{', s.at(frameObjOpen, depth, st, 0))
+	if st := s.objects.start(g); st >= 0 {
+		add('{', '{', s.frames.at(frameObjOpen, depth, st, 0))
 	}
 }
 
 func (s *source) numberSteps(a *number.Automaton, q number.State, add func(lo, hi byte, f decoder.Frame)) {
-	id := s.numberID(a)
+	id := s.numbers.id(a)
 	const bytes = "+-.0123456789Ee"
 	for i := 0; i < len(bytes); {
 		b := bytes[i]
@@ -255,12 +257,12 @@ func (s *source) numberSteps(a *number.Automaton, q number.State, add func(lo, h
 			hi++
 			i++
 		}
-		add(b, hi, s.frame(frameKey{kind: frameNumber, a: id, b: next}))
+		add(b, hi, s.frames.frame(frameKey{kind: frameNumber, a: id, b: next}))
 	}
 }
 
 func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
-	a := s.numberIDs[k.a]
+	a := s.numbers.list[k.a]
 	if a.Accepting(k.b) {
 		e.MayEnd()
 	}
@@ -269,21 +271,21 @@ func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
 
 // itemEdges records what may follow [ or an item.
 func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
-	closing := s.final(s.arrays.states[k.a].f)
+	closing := s.forms.final(s.arrays.states[k.a].f)
 	depth := s.inner(k.depth)
 	item := func(lead string, text bool, m move, plenty int32) []decoder.Frame {
 		after := frameArrAfter
-		if s.isUnique(s.arrays.states[m.next].f) {
+		if s.arrays.isUnique(s.arrays.states[m.next].f) {
 			after = frameArrItem
 		}
-		frames := []decoder.Frame{s.at(after, k.depth, m.next, 0), s.at(frameValue, depth, int32(m.g), plenty)}
+		frames := []decoder.Frame{s.frames.at(after, k.depth, m.next, 0), s.frames.at(frameValue, depth, int32(m.g), plenty)}
 		if text {
-			frames = append(frames, s.textFrame(lead, 0))
+			frames = append(frames, s.frames.textFrame(lead, 0))
 		}
 		return frames
 	}
 	if s.pretty() && !open && closing {
-		e.Add('\n', '\n', s.textFrame(newline(k.depth)[1:]+"]", 0))
+		e.Add('\n', '\n', s.frames.textFrame(newline(k.depth)[1:]+"]", 0))
 	}
 	switch {
 	case k.kind == frameArrItem && s.arrays.states[k.a].pending:
@@ -294,32 +296,32 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 		}
 		return
 	case k.kind == frameArrItem:
-		plenty := s.plenty(k.a)
+		plenty := s.arrays.plenty(k.a)
 		if plenty == 0 {
 			// To differ from the item just read never makes more possible; to be
 			// equal to it may.
-			if len(s.itemMoves(k.a)) > 0 || s.mentions(s.arrays.states[k.a].f, litNotUnique) {
+			if len(s.arrays.itemMoves(k.a)) > 0 || s.forms.mentions(s.arrays.states[k.a].f, litNotUnique) {
 				e.CaptureOnly(',', ',')
 			}
 			break
 		}
-		for _, m := range s.itemMoves(k.a) {
+		for _, m := range s.arrays.itemMoves(k.a) {
 			x := s.arrays.states[m.next]
 			x.pending = true
-			m.next = s.internArray(x)
+			m.next = s.arrays.intern(x)
 			e.Capture(',', ',', item(newline(k.depth+1), s.pretty(), m, plenty)...)
 		}
 	case !open:
-		for _, m := range s.itemMoves(k.a) {
+		for _, m := range s.arrays.itemMoves(k.a) {
 			e.Add(',', ',', item(newline(k.depth+1), s.pretty(), m, 0)...)
 		}
 	case s.pretty():
-		for _, m := range s.itemMoves(k.a) {
+		for _, m := range s.arrays.itemMoves(k.a) {
 			e.Add('\n', '\n', item(newline(k.depth + 1)[1:], true, m, 0)...)
 		}
 	default:
 		// The item begins here; its frame has not consumed anything yet.
-		for _, m := range s.itemMoves(k.a) {
+		for _, m := range s.arrays.itemMoves(k.a) {
 			frames := item("", false, m, 0)
 			s.valueEdges(m.g, depth, func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, frames[0], f) })
 		}
@@ -338,10 +340,10 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 		if !ok {
 			return
 		}
-		moves, _ := s.keyMoves(k.a, k.b)
+		moves, _ := s.next.moves(k.a, k.b)
 		for _, m := range moves {
-			if next, ok := s.withFree(m.next, key); ok {
-				e.Add(b, b, s.memberFrames(k.depth, m.g, next)...)
+			if next, ok := s.objects.withFree(m.next, key); ok {
+				e.Add(b, b, s.frames.memberFrames(k.depth, m.g, next)...)
 			}
 		}
 	case frameArrItem:
@@ -355,7 +357,7 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 		// told from others.
 		if !v.HoldsHugeNumber() {
 			var ok bool
-			if state, ok = s.withItem(k.a, v); !ok {
+			if state, ok = s.arrays.withItem(k.a, v); !ok {
 				return
 			}
 		}
@@ -437,7 +439,7 @@ func (s *source) Describe(f decoder.Frame) string {
 	case frameText:
 		return fmt.Sprintf("%q", s.frames.texts[k.a][k.b:])
 	case frameString:
-		m := s.machines[k.a]
+		m := s.texts.machines[k.a]
 		if m.Accepting(k.b) {
 			return "a character or the end of the string"
 		}
@@ -458,9 +460,9 @@ func (s *source) Describe(f decoder.Frame) string {
 	}
 	x := &s.objects.states.keys[k.a]
 	switch {
-	case !s.canClose(x):
+	case !s.objects.canClose(x):
 		return "a comma and " + s.describeKeys(k.a)
-	case !s.canContinue(k.a):
+	case !s.next.canContinue(k.a):
 		return "}"
 	}
 	return ", or }"
@@ -472,12 +474,12 @@ const maxExample = 40
 // describeKeys lists some keys that may come in an object state.
 func (s *source) describeKeys(state int32) string {
 	x := &s.objects.states.keys[state]
-	fam := s.objects.families[x.fam]
-	allowed := s.allowedNames(state)
+	fam := s.keys.families[x.fam]
+	allowed := s.objects.allowedNames(state)
 	var words []string
 	for i, id := range fam.names {
 		if allowed[i>>6]>>(i&63)&1 != 0 {
-			if words = append(words, fmt.Sprintf("%q", s.names[id])); len(words) == 5 {
+			if words = append(words, fmt.Sprintf("%q", s.sets.names[id])); len(words) == 5 {
 				words = append(words, "…")
 				break
 			}

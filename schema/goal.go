@@ -175,3 +175,11 @@ func (t *goalTable) negate(g goal) goal {
 	t.not[g], t.not[n] = 1+n, 1+g
 	return n
 }
+
+// addTo makes g part of what m demands of i.
+func (t *goalTable) addTo(m map[int32]goal, i int32, g goal) {
+	if old, ok := m[i]; ok {
+		g = t.and(old, g)
+	}
+	m[i] = g
+}

@@ -39,186 +39,248 @@ type keyRow struct {
 // taken is the class of a key that was read before.
 const taken = -2
 
-func exprOf(v int32) regular.Expr { return regular.Expr(v) }
+// keyAutomaton reads property names: over the names and patterns of a family at
+// once, whatever the state of the object.
+type keyAutomaton struct {
+	*base
+	sets  *keySets
+	views *views
+	texts *texts
 
-func (s *source) keyStart(fam int32) int32 {
-	fm := s.objects.families[fam]
-	vec := make([]int32, len(fm.pats))
-	for i, p := range fm.pats {
-		vec[i] = s.patterns[p].machine.Start()
-	}
-	return s.keyState(keyState{fam: fam, hi: int32(len(fm.names)), vec: s.vector(vec)})
+	orders      map[goal][]int32 // names in the order of the document
+	families    []*family
+	familyIndex map[string]int32
+
+	states         interned[keyState]
+	rows           []keyRow // by state
+	vectors        [][]int32
+	vectorIndex    map[string]int32
+	settledVectors map[int32]bool
+
+	takenLists [][]int32
+	takenIndex map[string]int32
 }
 
-func (s *source) vector(vec []int32) int32 {
+func newKeyAutomaton(b *base, sets *keySets, vs *views, ts *texts) *keyAutomaton {
+	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, orders: map[goal][]int32{}, familyIndex: map[string]int32{},
+		states: newInterned[keyState](128), vectors: [][]int32{nil}, vectorIndex: map[string]int32{"": 0},
+		settledVectors: map[int32]bool{}, takenLists: [][]int32{nil}, takenIndex: map[string]int32{}}
+}
+
+// nextRow is what is known about the keys after an object state.
+type nextRow struct {
+	first int32 // 1 + the key state before a key, or 0
+	more  int8  // whether another member may follow, 1 or -1, or 0
+}
+
+// nextKeys says which keys may come next in an object's state, where the key
+// automaton and the state have to agree.
+type nextKeys struct {
+	*base
+	sets    *keySets
+	texts   *texts
+	keys    *keyAutomaton
+	objects *objects
+
+	rows    []nextRow       // by object state, as far as asked about
+	others  map[int32]bool  // by key state
+	takenOf map[int32]int32 // by list of free keys
+}
+
+func newNextKeys(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects) *nextKeys {
+	return &nextKeys{base: b, sets: sets, texts: ts, keys: keys, objects: obj, others: map[int32]bool{}, takenOf: map[int32]int32{}}
+}
+
+func exprOf(v int32) regular.Expr { return regular.Expr(v) }
+
+func (ka *keyAutomaton) start(fam int32) int32 {
+	fm := ka.families[fam]
+	vec := make([]int32, len(fm.pats))
+	for i, p := range fm.pats {
+		vec[i] = ka.sets.patterns[p].machine.Start()
+	}
+	return ka.state(keyState{fam: fam, hi: int32(len(fm.names)), vec: ka.vector(vec)})
+}
+
+func (ka *keyAutomaton) vector(vec []int32) int32 {
 	if len(vec) == 0 {
 		return 0
 	}
-	t := &s.objects
+
 	key := keyOf(vec...)
-	if i, ok := t.vecIndex[key]; ok {
+	if i, ok := ka.vectorIndex[key]; ok {
 		return i
 	}
-	i := int32(len(t.vectors))
-	t.vectors = append(t.vectors, slices.Clone(vec))
-	t.vecIndex[key] = i
+	i := int32(len(ka.vectors))
+	ka.vectors = append(ka.vectors, slices.Clone(vec))
+	ka.vectorIndex[key] = i
 	return i
 }
 
-func (s *source) keyState(k keyState) int32 {
+func (ka *keyAutomaton) state(k keyState) int32 {
 	if k.lo == k.hi {
 		k.lo, k.hi = 0, 0
 		if k.taken == 0 {
 			k.depth = 0
 		}
 	}
-	t := &s.objects
+
 	h := k.hash()
-	i, at := t.keyStates.find(&k, h)
+	i, at := ka.states.find(&k, h)
 	if i >= 0 {
 		return i
 	}
-	t.keyRows = append(t.keyRows, keyRow{})
-	return t.keyStates.add(&k, h, at)
+	ka.rows = append(ka.rows, keyRow{})
+	return ka.states.add(&k, h, at)
 }
 
-// firstKey returns the key state before a key in an object state.
-func (s *source) firstKey(state int32) int32 {
-	if k := s.objects.firstKeys[state]; k != 0 {
+// before returns the key state before a key in an object state.
+func (nk *nextKeys) before(state int32) int32 {
+	if k := nk.row(state).first; k != 0 {
 		return k - 1
 	}
-	k := s.keyState(s.beforeKey(state))
-	s.objects.firstKeys[state] = k + 1
+	k := nk.keys.state(nk.keyState(state))
+	nk.row(state).first = k + 1
 	return k
 }
 
-// anyKey returns the key state before a key that wasn't read before, whether
-// or not such a key may come now.
-func (s *source) anyKey(state int32) int32 {
-	x := s.objects.states.keys[state]
-	k := s.objects.keyStates.keys[s.objects.families[x.fam].start]
-	k.taken = s.takenBy(&x)
-	return s.keyState(k)
+// row returns what is known after a state; it is valid until the next call.
+func (nk *nextKeys) row(state int32) *nextRow {
+	if n := int(state) + 1 - len(nk.rows); n > 0 {
+		nk.rows = append(nk.rows, make([]nextRow, n)...)
+	}
+	return &nk.rows[state]
 }
 
-func (s *source) beforeKey(state int32) keyState {
-	x := s.objects.states.keys[state]
-	fam := s.objects.families[x.fam]
-	k := s.objects.keyStates.keys[fam.start]
+// beforeAny returns the key state before a key that wasn't read before, whether
+// or not such a key may come now.
+func (nk *nextKeys) beforeAny(state int32) int32 {
+	x := nk.objects.states.keys[state]
+	k := nk.keys.states.keys[nk.keys.families[x.fam].start]
+	k.taken = nk.takenBy(&x)
+	return nk.keys.state(k)
+}
+
+func (nk *nextKeys) keyState(state int32) keyState {
+	x := nk.objects.states.keys[state]
+	fam := nk.keys.families[x.fam]
+	k := nk.keys.states.keys[fam.start]
 	if len(fam.pats) > 0 {
-		s.restrict(state, fam, &k)
+		nk.restrict(state, fam, &k)
 	}
-	k.taken = s.takenBy(&x)
+	k.taken = nk.takenBy(&x)
 	return k
 }
 
 // takenBy returns the list of the keys that aren't names and have been read.
-func (s *source) takenBy(x *objState) int32 {
+func (nk *nextKeys) takenBy(x *objState) int32 {
 	if x.free == 0 {
 		return 0
 	}
-	id, ok := s.objects.takenOf[x.free]
+	id, ok := nk.takenOf[x.free]
 	if !ok {
 		var list []int32
-		for l := x.free; l != 0; l = s.objects.freeLists[l].parent {
-			list = append(list, s.objects.freeLists[l].name)
+		for l := x.free; l != 0; l = nk.objects.freeLists[l].parent {
+			list = append(list, nk.objects.freeLists[l].name)
 		}
-		id = s.takenList(list)
-		s.objects.takenOf[x.free] = id
+		id = nk.keys.takenList(list)
+		nk.takenOf[x.free] = id
 	}
 	return id
 }
 
 // restrict gives a key state the machine of the keys that can come, if that
 // isn't all of them.
-func (s *source) restrict(state int32, fam *family, k *keyState) {
-	classes := s.reachable(fam, k.vec)
+func (nk *nextKeys) restrict(state int32, fam *family, k *keyState) {
+	classes := nk.keys.reachable(fam, k.vec)
 	var allowed []regular.Expr
 	for _, matching := range classes {
-		if !s.allowedFree(state, matching) {
+		if !nk.objects.allowedFree(state, matching) {
 			continue
 		}
 		var parts []regular.Expr
 		for i, p := range fam.pats {
-			e := s.patterns[p].expr
+			e := nk.sets.patterns[p].expr
 			if matching>>i&1 == 0 {
-				e = s.lang.Not(e)
+				e = nk.lang.Not(e)
 			}
 			parts = append(parts, e)
 		}
-		allowed = append(allowed, s.lang.And(parts...))
+		allowed = append(allowed, nk.lang.And(parts...))
 	}
 	if len(allowed) == len(classes) {
 		return
 	}
-	e := s.lang.Or(allowed...)
+	e := nk.lang.Or(allowed...)
 	if len(allowed) > 0 && len(fam.names) > 0 && len(fam.names) <= maxSubtracted {
 		names := make([]string, len(fam.names))
 		for i, id := range fam.names {
-			names[i] = s.names[id]
+			names[i] = nk.sets.names[id]
 		}
-		e = s.lang.And(e, s.lang.Not(s.lang.Strings(names)))
+		e = nk.lang.And(e, nk.lang.Not(nk.lang.Strings(names)))
 	}
-	m := s.machine(e)
-	k.free, k.at = 1+s.machineID(m), m.Start()
+	m := nk.machine(e)
+	k.free, k.at = 1+nk.texts.id(m), m.Start()
 }
 
 // maxSubtracted is the number of names up to which they are taken out of the
 // language of other keys. It matters only where few other keys are left.
 const maxSubtracted = 64
 
-func (s *source) takenList(list []int32) int32 {
+func (ka *keyAutomaton) takenList(list []int32) int32 {
 	if len(list) == 0 {
 		return 0
 	}
 	slices.Sort(list)
-	t := &s.objects
+
 	key := keyOf(list...)
-	if i, ok := t.takenIndex[key]; ok {
+	if i, ok := ka.takenIndex[key]; ok {
 		return i
 	}
-	i := int32(len(t.takenLists))
-	t.takenLists = append(t.takenLists, list)
-	t.takenIndex[key] = i
+	i := int32(len(ka.takenLists))
+	ka.takenLists = append(ka.takenLists, list)
+	ka.takenIndex[key] = i
 	return i
 }
 
 // nameAt returns the bytes of the i-th name in sorted order.
-func (s *source) nameAt(fam *family, i int32) string { return s.names[fam.names[fam.sorted[i]]] }
+func (ka *keyAutomaton) nameAt(fam *family, i int32) string {
+	return ka.sets.names[fam.names[fam.sorted[i]]]
+}
 
 // narrow returns the names of a key state that go on with byte b.
-func (s *source) narrow(fam *family, k keyState, b byte) keyState {
+func (ka *keyAutomaton) narrow(fam *family, k keyState, b byte) keyState {
 	lo, hi, d := k.lo, k.hi, int(k.depth)
 	// The range is sorted, and names that end here come first.
 	for lo < hi {
-		n := s.nameAt(fam, lo)
+		n := ka.nameAt(fam, lo)
 		if len(n) > d && n[d] >= b {
 			break
 		}
 		lo++
 	}
 	end := lo
-	for end < hi && s.nameAt(fam, end)[d] == b {
+	for end < hi && ka.nameAt(fam, end)[d] == b {
 		end++
 	}
 	k.lo, k.hi, k.depth = lo, end, k.depth+1
 	return k
 }
 
-// keyStep returns the key state after character r.
-func (s *source) keyStep(key int32, r rune) int32 {
+// step returns the key state after character r.
+func (ka *keyAutomaton) step(key int32, r rune) int32 {
 	if r >= utf8.RuneSelf || r == 0 {
-		return s.keyStepSlow(key, r)
+		return ka.stepSlow(key, r)
 	}
-	row := &s.objects.keyRows[key]
+	row := &ka.rows[key]
 	if row.char == byte(r) {
 		return row.next
 	}
 	if row.all != nil && row.all[r] != 0 {
 		return row.all[r] - 1
 	}
-	next := s.keyStepSlow(key, r)
-	row = &s.objects.keyRows[key]
+	next := ka.stepSlow(key, r)
+	row = &ka.rows[key]
 	switch {
 	case row.char == 0:
 		row.char, row.next = byte(r), next
@@ -231,61 +293,61 @@ func (s *source) keyStep(key int32, r rune) int32 {
 	return next
 }
 
-func (s *source) keyStepSlow(key int32, r rune) int32 {
-	k := s.objects.keyStates.keys[key]
-	fam := s.objects.families[k.fam]
+func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
+	k := ka.states.keys[key]
+	fam := ka.families[k.fam]
 	var buf [utf8.UTFMax]byte
 	bytes := buf[:utf8.EncodeRune(buf[:], r)]
 	if k.taken != 0 {
 		var list []int32
-		for _, id := range s.objects.takenLists[k.taken] {
-			if n := s.names[id]; len(n) > int(k.depth) && strings.HasPrefix(n[k.depth:], string(bytes)) {
+		for _, id := range ka.takenLists[k.taken] {
+			if n := ka.sets.names[id]; len(n) > int(k.depth) && strings.HasPrefix(n[k.depth:], string(bytes)) {
 				list = append(list, id)
 			}
 		}
-		k.taken = s.takenList(list)
+		k.taken = ka.takenList(list)
 	}
 	for _, b := range bytes {
-		k = s.narrow(fam, k, b)
+		k = ka.narrow(fam, k, b)
 	}
 	if k.free != 0 && k.at != regular.Dead {
-		k.at = s.machines[k.free-1].Step(k.at, r)
+		k.at = ka.texts.machines[k.free-1].Step(k.at, r)
 	}
 	if len(fam.pats) > 0 {
 		vec := make([]int32, len(fam.pats))
-		for i, q := range s.objects.vectors[k.vec] {
+		for i, q := range ka.vectors[k.vec] {
 			vec[i] = regular.Dead
 			if q != regular.Dead {
-				vec[i] = s.patterns[fam.pats[i]].machine.Step(q, r)
+				vec[i] = ka.sets.patterns[fam.pats[i]].machine.Step(q, r)
 			}
 		}
-		k.vec = s.vector(vec)
+		k.vec = ka.vector(vec)
 	}
-	return s.keyState(k)
+	return ka.state(k)
 }
 
-// keyEnd returns the class of the key that ends in a state: the index of a
+// end returns the class of the key that ends in a state: the index of a
 // name, or -1 and the patterns that match, or taken.
-func (s *source) keyEnd(key int32) (name int32, matching uint64) {
-	k := s.objects.keyStates.keys[key]
-	fam := s.objects.families[k.fam]
-	if k.lo < k.hi && len(s.nameAt(fam, k.lo)) == int(k.depth) {
+func (ka *keyAutomaton) end(key int32) (name int32, matching uint64) {
+	k := ka.states.keys[key]
+	fam := ka.families[k.fam]
+	if k.lo < k.hi && len(ka.nameAt(fam, k.lo)) == int(k.depth) {
 		return fam.sorted[k.lo], 0
 	}
 	if k.taken != 0 {
-		for _, id := range s.objects.takenLists[k.taken] {
-			if len(s.names[id]) == int(k.depth) {
+		for _, id := range ka.takenLists[k.taken] {
+			if len(ka.sets.names[id]) == int(k.depth) {
 				return taken, 0
 			}
 		}
 	}
-	return -1, s.vectorBits(fam, k.vec)
+	return -1, ka.vectorBits(fam, k.vec)
 }
 
-func (s *source) vectorBits(fam *family, vec int32) uint64 {
+func (ka *keyAutomaton) vectorBits(fam *family, vec int32) uint64 {
 	var matching uint64
-	for i, q := range s.objects.vectors[vec] {
-		if q != regular.Dead && s.patterns[fam.pats[i]].machine.Accepting(q) {
+	for i, q := range ka.vectors[vec] {
+		if q != regular.Dead && ka.sets.patterns[fam.pats[i]].machine.Accepting(q) {
 			matching |= 1 << i
 		}
 	}
@@ -298,7 +360,7 @@ const maxKeyWalk = 20000
 
 // reachable returns the sets of patterns that a key which isn't a name can
 // match from a vector of pattern states.
-func (s *source) reachable(fam *family, vec int32) []uint64 {
+func (ka *keyAutomaton) reachable(fam *family, vec int32) []uint64 {
 	if len(fam.pats) == 0 {
 		return []uint64{0}
 	}
@@ -311,23 +373,23 @@ func (s *source) reachable(fam *family, vec int32) []uint64 {
 	for steps := 0; len(queue) > 0; {
 		v := queue[0]
 		queue = queue[1:]
-		if m := s.vectorBits(fam, v); m&fam.finite == 0 && !slices.Contains(out, m) {
+		if m := ka.vectorBits(fam, v); m&fam.finite == 0 && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
-		states := s.objects.vectors[v]
-		for _, r := range s.samples(fam, states) {
+		states := ka.vectors[v]
+		for _, r := range ka.samples(fam, states) {
 			if steps++; steps > maxKeyWalk {
-				s.limit("states of patterns for keys", maxKeyWalk)
+				ka.limit("states of patterns for keys", maxKeyWalk)
 				return out
 			}
 			next := make([]int32, len(states))
 			for i, q := range states {
 				next[i] = regular.Dead
 				if q != regular.Dead {
-					next[i] = s.patterns[fam.pats[i]].machine.Step(q, r)
+					next[i] = ka.sets.patterns[fam.pats[i]].machine.Step(q, r)
 				}
 			}
-			if n := s.vector(next); !seen[n] {
+			if n := ka.vector(next); !seen[n] {
 				seen[n] = true
 				queue = append(queue, n)
 			}
@@ -339,13 +401,13 @@ func (s *source) reachable(fam *family, vec int32) []uint64 {
 
 // samples returns characters that stand for all: patterns in the given
 // states treat every character like one of them.
-func (s *source) samples(fam *family, states []int32) []rune {
+func (ka *keyAutomaton) samples(fam *family, states []int32) []rune {
 	out := []rune{0}
 	for i, q := range states {
 		if q == regular.Dead {
 			continue
 		}
-		for _, e := range s.patterns[fam.pats[i]].machine.Ranges(q) {
+		for _, e := range ka.sets.patterns[fam.pats[i]].machine.Ranges(q) {
 			out = append(out, e.Lo)
 			if e.Hi < utf8.MaxRune {
 				out = append(out, e.Hi+1)
@@ -357,59 +419,59 @@ func (s *source) samples(fam *family, states []int32) []rune {
 	return slices.DeleteFunc(out, func(r rune) bool { return 0xD800 <= r && r < 0xE000 })
 }
 
-// keyAlive reports whether a key that is allowed in an object state can be
+// alive reports whether a key that is allowed in an object state can be
 // completed from a key state.
-func (s *source) keyAlive(state, key int32) bool {
-	k := s.objects.keyStates.keys[key]
+func (nk *nextKeys) alive(state, key int32) bool {
+	k := nk.keys.states.keys[key]
 	if k.lo < k.hi {
-		fam := s.objects.families[k.fam]
-		x := s.objects.states.keys[state]
-		if s.untouched(&x, -1) && s.freeFrom(state, key) {
+		fam := nk.keys.families[k.fam]
+		x := nk.objects.states.keys[state]
+		if nk.objects.untouched(&x, -1) && nk.free(state, key) {
 			return true
 		}
 		for i := k.lo; i < k.hi; i++ {
-			if s.allowedName(state, fam.sorted[i]) {
+			if nk.objects.allowedName(state, fam.sorted[i]) {
 				return true
 			}
 		}
 	}
-	return s.freeFrom(state, key)
+	return nk.free(state, key)
 }
 
 // moves returns the ways to go on when the key ends here, leaving out
 // whether the key was read before.
-func (s *source) keyMoves(state, key int32) (moves []move, free bool) {
-	name, matching := s.keyEnd(key)
+func (nk *nextKeys) moves(state, key int32) (moves []move, free bool) {
+	name, matching := nk.keys.end(key)
 	if name == taken {
 		return nil, true
 	}
 	if name >= 0 {
-		if !s.allowedName(state, name) {
+		if !nk.objects.allowedName(state, name) {
 			return nil, false
 		}
-		return s.enter(state, name, 0), false
+		return nk.objects.enter(state, name, 0), false
 	}
-	return s.enter(state, -1, matching), true
+	return nk.objects.enter(state, -1, matching), true
 }
 
 // withFree returns the state with a further key that isn't a name; ok is
 // false when the key has been read before.
-func (s *source) withFree(state int32, key string) (next int32, ok bool) {
-	t := &s.objects
-	x := t.states.keys[state]
-	id := s.nameID(key)
-	for l := x.free; l != 0; l = t.freeLists[l].parent {
-		if t.freeLists[l].name == id {
+func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
+
+	x := ob.states.keys[state]
+	id := ob.sets.name(key)
+	for l := x.free; l != 0; l = ob.freeLists[l].parent {
+		if ob.freeLists[l].name == id {
 			return 0, false
 		}
 	}
 	fk := freeKey{x.free, id}
-	i, known := t.freeIndex[fk]
+	i, known := ob.freeIndex[fk]
 	if !known {
-		i = int32(len(t.freeLists))
-		t.freeLists = append(t.freeLists, fk)
-		t.freeIndex[fk] = i
+		i = int32(len(ob.freeLists))
+		ob.freeLists = append(ob.freeLists, fk)
+		ob.freeIndex[fk] = i
 	}
 	x.free = i
-	return s.intern(x), true
+	return ob.intern(x), true
 }

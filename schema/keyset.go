@@ -24,17 +24,32 @@ type pattern struct {
 	counted  bool
 }
 
-func (s *source) keySet(others bool, names, patterns []int32) int32 {
+// keySets numbers property names, patterns for them, and sets of them.
+type keySets struct {
+	*base
+	names        []string
+	nameIndex    map[string]int32
+	list         []keySet
+	index        map[string]int32
+	patterns     []pattern
+	patternIndex map[regular.Expr]int32
+}
+
+func newKeySets(b *base) *keySets {
+	return &keySets{base: b, nameIndex: map[string]int32{}, index: map[string]int32{}, patternIndex: map[regular.Expr]int32{}}
+}
+
+func (ks *keySets) set(others bool, names, patterns []int32) int32 {
 	names, patterns = slices.Clone(names), slices.Clone(patterns)
 	slices.Sort(names)
 	slices.Sort(patterns)
 	names, patterns = slices.Compact(names), slices.Compact(patterns)
 	if others && len(names) == 0 && len(patterns) == 1 {
 		// All but the strings of a language may be few, as in "not this name".
-		if rest, ok := s.finite(s.patternID(s.lang.Not(s.patterns[patterns[0]].expr))); ok {
+		if rest, ok := ks.finite(ks.pattern(ks.lang.Not(ks.patterns[patterns[0]].expr))); ok {
 			others, patterns = false, nil
 			for _, text := range rest {
-				names = append(names, s.nameID(text))
+				names = append(names, ks.name(text))
 			}
 			slices.Sort(names)
 		}
@@ -44,17 +59,17 @@ func (s *source) keySet(others bool, names, patterns []int32) int32 {
 		flag = 1
 	}
 	key := keyOf(append(append([]int32{flag, int32(len(names))}, names...), patterns...)...)
-	if i, ok := s.setIndex[key]; ok {
+	if i, ok := ks.index[key]; ok {
 		return i
 	}
-	i := int32(len(s.sets))
-	s.sets = append(s.sets, keySet{others, names, patterns})
-	s.setIndex[key] = i
+	i := int32(len(ks.list))
+	ks.list = append(ks.list, keySet{others, names, patterns})
+	ks.index[key] = i
 	return i
 }
 
 // oneName returns the set that holds one name.
-func (s *source) oneName(name int32) int32 { return s.keySet(false, []int32{name}, nil) }
+func (ks *keySets) oneName(name int32) int32 { return ks.set(false, []int32{name}, nil) }
 
 // single returns the only name of a set that lists one.
 func (k *keySet) single() (int32, bool) {
@@ -64,13 +79,13 @@ func (k *keySet) single() (int32, bool) {
 	return 0, false
 }
 
-func (s *source) patternID(e regular.Expr) int32 {
-	if i, ok := s.patIndex[e]; ok {
+func (ks *keySets) pattern(e regular.Expr) int32 {
+	if i, ok := ks.patternIndex[e]; ok {
 		return i
 	}
-	i := int32(len(s.patterns))
-	s.patterns = append(s.patterns, pattern{expr: e, machine: s.machine(e)})
-	s.patIndex[e] = i
+	i := int32(len(ks.patterns))
+	ks.patterns = append(ks.patterns, pattern{expr: e, machine: ks.machine(e)})
+	ks.patternIndex[e] = i
 	return i
 }
 
@@ -79,8 +94,8 @@ func (s *source) patternID(e regular.Expr) int32 {
 const maxFinite = 256
 
 // finite returns the strings of pattern p if they are few.
-func (s *source) finite(p int32) ([]string, bool) {
-	x := &s.patterns[p]
+func (ks *keySets) finite(p int32) ([]string, bool) {
+	x := &ks.patterns[p]
 	if x.counted {
 		return x.finite, x.isFinite
 	}
@@ -113,8 +128,8 @@ func (s *source) finite(p int32) ([]string, bool) {
 }
 
 // matches reports whether a text is in the language of pattern p.
-func (s *source) matches(p int32, text string) bool {
-	m := s.patterns[p].machine
+func (ks *keySets) matches(p int32, text string) bool {
+	m := ks.patterns[p].machine
 	q := m.Start()
 	for _, r := range text {
 		if q == regular.Dead {

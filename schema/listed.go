@@ -16,18 +16,18 @@ type listing struct {
 	values []int32 // by number, in s.constants
 }
 
-// listing returns what goal g lists.
-func (s *source) listing(g goal) *listing {
-	if int(g) >= len(s.listings) {
-		s.listings = append(s.listings, make([]listing, len(s.goals.info)-len(s.listings))...)
+// listed returns what goal g lists.
+func (sv *solver) listed(g goal) *listing {
+	if int(g) >= len(sv.listings) {
+		sv.listings = append(sv.listings, make([]listing, len(sv.goals.info)-len(sv.listings))...)
 	}
-	l := &s.listings[g]
+	l := &sv.listings[g]
 	if l.state != 0 {
 		return l
 	}
 	l.state = -1
 	var values []*jsondoc.Value
-	info := &s.goals.info[g]
+	info := &sv.goals.info[g]
 	switch info.kind {
 	case goalConst, goalNotConst:
 		values = []*jsondoc.Value{info.val}
@@ -53,7 +53,7 @@ func (s *source) listing(g goal) *listing {
 	for i, v := range values {
 		switch v.Kind {
 		case jsondoc.Null, jsondoc.False, jsondoc.True, jsondoc.String:
-			ids[i] = s.constantID(v)
+			ids[i] = sv.constantID(v)
 		default:
 			return l
 		}
@@ -69,23 +69,23 @@ var mayBe = [...]syntax.TypeSet{
 }
 
 // constantID numbers strings, booleans and null.
-func (s *source) constantID(v *jsondoc.Value) int32 {
+func (sv *solver) constantID(v *jsondoc.Value) int32 {
 	key := string(rune('0'+v.Kind)) + v.Text
-	id, ok := s.constants[key]
+	id, ok := sv.constants[key]
 	if !ok {
-		id = int32(len(s.constants))
-		s.constants[key] = id
+		id = int32(len(sv.constants))
+		sv.constants[key] = id
 	}
 	return id
 }
 
 // listedTogether reports whether goals that all list values can be fulfilled
 // together. known is false if one of them doesn't list any.
-func (s *source) listedTogether(goals []goal) (possible, known bool) {
+func (sv *solver) listedTogether(goals []goal) (possible, known bool) {
 	var shortest []int32
 	some := false
 	for _, g := range goals {
-		l := s.listing(g)
+		l := sv.listed(g)
 		if l.state < 0 {
 			return false, false
 		}
@@ -99,7 +99,7 @@ func (s *source) listedTogether(goals []goal) (possible, known bool) {
 	for _, v := range shortest {
 		ok := true
 		for _, g := range goals {
-			l := &s.listings[g]
+			l := &sv.listings[g]
 			if ok = slices.Contains(l.values, v) != l.not; !ok {
 				break
 			}

@@ -9,85 +9,85 @@ import (
 
 // enter returns the ways to go on after a key of the given class, which must
 // not have been read before.
-func (s *source) enter(state, name int32, matching uint64) []move {
+func (ob *objects) enter(state, name int32, matching uint64) []move {
 	key := moveKey{state, int64(name)}
 	if name < 0 {
 		key.class = -1 - int64(matching)
-		if i := s.objects.freeMoves[state]; i != 0 && matching == 0 {
-			return s.objects.moves[i-1]
+		if i := ob.freeMoves[state]; i != 0 && matching == 0 {
+			return ob.moves[i-1]
 		}
 	}
 	h := mix(uint64(state), uint64(key.class), 0)
-	if i, _ := s.objects.moveKeys.find(&key, h); i >= 0 {
-		return s.objects.moves[i]
+	if i, _ := ob.moveKeys.find(&key, h); i >= 0 {
+		return ob.moves[i]
 	}
-	x := s.objects.states.keys[state]
-	fam, st := s.objects.families[x.fam], s.objects.statics[x.static]
+	x := ob.states.keys[state]
+	fam, st := ob.keys.families[x.fam], ob.statics[x.static]
 	var out []move
-	base := s.memberGoal(st, name, matching)
-	if base != never && s.inOrder(&x, name) {
+	base := ob.memberGoal(st, name, matching)
+	if base != never && ob.inOrder(&x, name) {
 		if name >= 0 {
-			matching = s.nameBits(fam, name)
+			matching = ob.keys.nameBits(fam, name)
 		}
 		ways := []progressed{{always, x.dyn}}
-		untouched := s.untouched(&x, name)
+		untouched := ob.untouched(&x, name)
 		if !untouched {
-			ways = s.progress(x.dyn, fam, name, matching)
+			ways = ob.derive.byMember(x.dyn, fam, name, matching)
 		}
 		for _, p := range ways {
-			g := s.goals.and(base, p.g)
-			if !s.isProductive(g) {
+			g := ob.goals.and(base, p.g)
+			if !ob.sat.satisfiable(g) {
 				continue
 			}
 			y := x
 			if name >= 0 {
-				s.use(&y, name)
-			} else if s.opt.Order == OrderSchema {
+				ob.use(&y, name)
+			} else if ob.opt.Order == OrderSchema {
 				y.last = int32(len(fam.names))
 			}
 			y.dyn = p.f
 			if p.f != x.dyn {
-				plain, dyn := s.split(p.f)
+				plain, dyn := ob.split(p.f)
 				y.dyn = dyn
-				if s.passedOver(&y, plain) {
+				if ob.passedOver(&y, plain) {
 					continue
 				}
 				if len(plain) > 0 {
-					all := s.forms.and(append(plain, st.f)...)
+					all := ob.forms.and(append(plain, st.f)...)
 					if all == no {
 						continue
 					}
-					y.static = s.static(x.fam, all)
+					y.static = ob.static(x.fam, all)
 				}
 			}
-			if untouched || s.sound(&y) {
-				out = append(out, move{g, s.intern(y)})
+			if untouched || ob.sound(&y) {
+				out = append(out, move{g, ob.intern(y)})
 			}
 		}
 	}
 	// Not before: what was looked at meanwhile may have moved the index.
-	i, at := s.objects.moveKeys.find(&key, h)
+	i, at := ob.moveKeys.find(&key, h)
 	if i < 0 {
-		i = s.objects.moveKeys.add(&key, h, at)
-		s.objects.moves = append(s.objects.moves, out)
+		i = ob.moveKeys.add(&key, h, at)
+		ob.moves = append(ob.moves, out)
 	}
-	s.objects.moves[i] = out
+	ob.moves[i] = out
 	if key.class == -1 {
-		s.objects.freeMoves[state] = i + 1
+		ob.freeMoves[state] = i + 1
 	}
 	return out
 }
 
 // passedOver reports whether one of the demands is for a name that a fixed
 // order doesn't let come any more.
-func (s *source) passedOver(x *objState, demands []form) bool {
-	if s.opt.Order == OrderAny {
+func (ob *objects) passedOver(x *objState, demands []form) bool {
+	if ob.opt.Order == OrderAny {
 		return false
 	}
-	fam := s.objects.families[x.fam]
+	fam := ob.keys.families[x.fam]
 	for _, f := range demands {
-		l := s.forms.info[f].lit
-		if name, _ := s.sets[l.a].single(); l.kind == litSomeKey && fam.index[name] <= x.last {
+		l := ob.forms.info[f].lit
+		if name, _ := ob.sets.list[l.a].single(); l.kind == litSomeKey && fam.index[name] <= x.last {
 			return true
 		}
 	}
@@ -96,18 +96,18 @@ func (s *source) passedOver(x *objState, demands []form) bool {
 
 // inOrder reports whether a name may come now as far as order goes: with a
 // fixed order no required name may be passed over.
-func (s *source) inOrder(x *objState, name int32) bool {
-	if s.opt.Order == OrderAny {
+func (ob *objects) inOrder(x *objState, name int32) bool {
+	if ob.opt.Order == OrderAny {
 		return true
 	}
-	n := int32(len(s.objects.families[x.fam].names))
+	n := int32(len(ob.keys.families[x.fam].names))
 	to := name
 	if name < 0 {
 		to = n
 	} else if name <= x.last {
 		return false
 	}
-	req := s.objects.statics[x.static].required
+	req := ob.statics[x.static].required
 	for i := x.last + 1; i < to; i++ {
 		if req[i>>6]>>(i&63)&1 != 0 {
 			return false
@@ -126,12 +126,12 @@ type relevance struct {
 }
 
 // relevant returns the relevance of dyn for the names of a family.
-func (s *source) relevant(fam int32, dyn form) *relevance {
+func (ob *objects) relevant(fam int32, dyn form) *relevance {
 	key := [2]int32{fam, int32(dyn)}
-	if r, ok := s.objects.relevance[key]; ok {
+	if r, ok := ob.relevance[key]; ok {
 		return r
 	}
-	fm := s.objects.families[fam]
+	fm := ob.keys.families[fam]
 	r := &relevance{names: make([]uint64, fm.words), counts: true, most: syntax.MaxCount}
 	seen := map[form]bool{}
 	var visit func(f form)
@@ -140,7 +140,7 @@ func (s *source) relevant(fam int32, dyn form) *relevance {
 			return
 		}
 		seen[f] = true
-		info := &s.forms.info[f]
+		info := &ob.forms.info[f]
 		for _, k := range info.kids {
 			visit(k)
 		}
@@ -152,14 +152,14 @@ func (s *source) relevant(fam int32, dyn form) *relevance {
 			r.other = true
 		case litAllKeys, litSomeKey:
 			r.counts = false
-			set := &s.sets[l.a]
+			set := &ob.sets.list[l.a]
 			if name, one := set.single(); one {
 				i := fm.index[name]
 				r.names[i>>6] |= 1 << (i & 63)
 				return
 			}
 			for i := range fm.names {
-				if s.member(set, fm, int32(i), s.nameBits(fm, int32(i))) {
+				if ob.keys.member(set, fm, int32(i), ob.keys.nameBits(fm, int32(i))) {
 					r.names[i>>6] |= 1 << (i & 63)
 				}
 			}
@@ -167,24 +167,24 @@ func (s *source) relevant(fam int32, dyn form) *relevance {
 		}
 	}
 	visit(dyn)
-	for _, k := range s.forms.conjuncts(dyn) {
-		if info := &s.forms.info[k]; info.op != opLit {
+	for _, k := range ob.forms.conjuncts(dyn) {
+		if info := &ob.forms.info[k]; info.op != opLit {
 			r.counts = false
 		} else if info.lit.kind == litMaxProps {
 			r.most = min(r.most, int(info.lit.a))
 		}
 	}
-	s.objects.relevance[key] = r
+	ob.relevance[key] = r
 	return r
 }
 
 // untouched reports whether dyn says nothing about a member, so that what
 // the static part says decides.
-func (s *source) untouched(x *objState, name int32) bool {
+func (ob *objects) untouched(x *objState, name int32) bool {
 	if x.dyn == yes {
 		return true
 	}
-	r := s.relevant(x.fam, x.dyn)
+	r := ob.relevant(x.fam, x.dyn)
 	if r.other {
 		return false
 	}
@@ -192,11 +192,11 @@ func (s *source) untouched(x *objState, name int32) bool {
 		if r.free {
 			return false
 		}
-		name = int32(len(s.objects.families[x.fam].names))
+		name = int32(len(ob.keys.families[x.fam].names))
 	} else if r.names[name>>6]>>(name&63)&1 != 0 {
 		return false
 	}
-	if s.opt.Order == OrderSchema {
+	if ob.opt.Order == OrderSchema {
 		// Names that are passed over can't come any more.
 		for i := x.last + 1; i < name; i++ {
 			if r.names[i>>6]>>(i&63)&1 != 0 {
@@ -211,116 +211,117 @@ func (s *source) untouched(x *objState, name int32) bool {
 type allowance struct{ known, allowed []uint64 }
 
 // allowedName reports whether a name may come next.
-func (s *source) allowedName(state, name int32) bool {
-	a := s.objects.allowed[state]
+func (ob *objects) allowedName(state, name int32) bool {
+	a := ob.allowed[state]
 	if a.known == nil {
-		words := s.objects.families[s.objects.states.keys[state].fam].words
+		words := ob.keys.families[ob.states.keys[state].fam].words
 		both := make([]uint64, 2*words)
 		a = allowance{both[:words:words], both[words:]}
-		s.objects.allowed[state] = a
+		ob.allowed[state] = a
 	}
 	w, bit := name>>6, uint64(1)<<(name&63)
 	if a.known[w]&bit == 0 {
 		a.known[w] |= bit
-		if s.decideName(state, name) {
+		if ob.decideName(state, name) {
 			a.allowed[w] |= bit
 		}
 	}
 	return a.allowed[w]&bit != 0
 }
 
-func (s *source) decideName(state, name int32) bool {
-	x := s.objects.states.keys[state]
-	if s.isUsed(&x, name) || !s.inOrder(&x, name) {
+func (ob *objects) decideName(state, name int32) bool {
+	x := ob.states.keys[state]
+	if ob.isUsed(&x, name) || !ob.inOrder(&x, name) {
 		return false
 	}
-	if s.untouched(&x, name) {
-		return s.isProductive(s.memberGoal(s.objects.statics[x.static], name, 0))
+	if ob.untouched(&x, name) {
+		return ob.sat.satisfiable(ob.memberGoal(ob.statics[x.static], name, 0))
 	}
-	if r := s.relevant(x.fam, x.dyn); r.counts && s.opt.Order == OrderAny {
+	if r := ob.relevant(x.fam, x.dyn); r.counts && ob.opt.Order == OrderAny {
 		left := r.most
 		own := 1
-		for i, w := range s.missing(&x) {
+		for i, w := range ob.missing(&x) {
 			left -= bits.OnesCount64(w)
 			if int(name>>6) == i && w>>(name&63)&1 != 0 {
 				own = 0
 			}
 		}
-		return left >= own && s.isProductive(s.memberGoal(s.objects.statics[x.static], name, 0))
+		return left >= own && ob.sat.satisfiable(ob.memberGoal(ob.statics[x.static], name, 0))
 	}
-	return len(s.enter(state, name, 0)) > 0
+	return len(ob.enter(state, name, 0)) > 0
 }
 
 // allowedNames returns the names that may come next, as a set.
-func (s *source) allowedNames(state int32) []uint64 {
-	n := len(s.objects.families[s.objects.states.keys[state].fam].names)
+func (ob *objects) allowedNames(state int32) []uint64 {
+	n := len(ob.keys.families[ob.states.keys[state].fam].names)
 	for i := range n {
-		s.allowedName(state, int32(i))
+		ob.allowedName(state, int32(i))
 	}
 	if n == 0 {
 		return nil
 	}
-	return s.objects.allowed[state].allowed
+	return ob.allowed[state].allowed
 }
 
 // allowedFree reports whether a key that isn't a name and matches the given
 // patterns may come next.
-func (s *source) allowedFree(state int32, matching uint64) bool {
-	return len(s.enter(state, -1, matching)) > 0
+func (ob *objects) allowedFree(state int32, matching uint64) bool {
+	return len(ob.enter(state, -1, matching)) > 0
 }
 
 // canContinue reports whether another member may follow.
-func (s *source) canContinue(state int32) bool {
-	if c := s.objects.more[state]; c != 0 {
+func (nk *nextKeys) canContinue(state int32) bool {
+	if c := nk.row(state).more; c != 0 {
 		return c > 0
 	}
-	ok := s.someMember(state)
-	s.objects.more[state] = -1
+	ok := nk.someMember(state)
+	more := int8(-1)
 	if ok {
-		s.objects.more[state] = 1
+		more = 1
 	}
+	nk.row(state).more = more
 	return ok
 }
 
-func (s *source) someMember(state int32) bool {
-	x := s.objects.states.keys[state]
-	fam := s.objects.families[x.fam]
+func (nk *nextKeys) someMember(state int32) bool {
+	x := nk.objects.states.keys[state]
+	fam := nk.keys.families[x.fam]
 	// What is cheap to decide first.
-	first := s.firstKey(state)
-	if s.untouched(&x, -1) && s.freeFrom(state, first) {
+	first := nk.before(state)
+	if nk.objects.untouched(&x, -1) && nk.free(state, first) {
 		return true
 	}
 	for pass := range 2 {
 		for i := range int32(len(fam.names)) {
-			if s.untouched(&x, i) == (pass == 0) && s.allowedName(state, i) {
+			if nk.objects.untouched(&x, i) == (pass == 0) && nk.objects.allowedName(state, i) {
 				return true
 			}
 		}
 	}
-	return s.freeFrom(state, first)
+	return nk.free(state, first)
 }
 
-// freeFrom reports whether a key that isn't a name can be completed from a
+// free reports whether a key that isn't a name can be completed from a
 // key state.
-func (s *source) freeFrom(state, key int32) bool {
-	k := s.objects.keyStates.keys[key]
+func (nk *nextKeys) free(state, key int32) bool {
+	k := nk.keys.states.keys[key]
 	if k.free != 0 {
-		return k.at != regular.Dead && (k.taken == 0 || s.othersLeft(key))
+		return k.at != regular.Dead && (k.taken == 0 || nk.othersLeft(key))
 	}
-	return len(s.objects.families[k.fam].pats) > 0 || s.allowedFree(state, 0)
+	return len(nk.keys.families[k.fam].pats) > 0 || nk.objects.allowedFree(state, 0)
 }
 
 // othersLeft reports whether a key can be completed to one that isn't taken.
-func (s *source) othersLeft(key int32) bool {
-	if left, ok := s.objects.othersLeft[key]; ok {
+func (nk *nextKeys) othersLeft(key int32) bool {
+	if left, ok := nk.others[key]; ok {
 		return left
 	}
-	k := s.objects.keyStates.keys[key]
-	m := s.machines[k.free-1]
+	k := nk.keys.states.keys[key]
+	m := nk.texts.machines[k.free-1]
 	n := 0
-	for _, id := range s.objects.takenLists[k.taken] {
+	for _, id := range nk.keys.takenLists[k.taken] {
 		q := k.at
-		for _, r := range s.names[id][k.depth:] {
+		for _, r := range nk.sets.names[id][k.depth:] {
 			if q = m.Step(q, r); q == regular.Dead {
 				break
 			}
@@ -330,6 +331,6 @@ func (s *source) othersLeft(key int32) bool {
 		}
 	}
 	left := m.Count(k.at, n+1) > n
-	s.objects.othersLeft[key] = left
+	nk.others[key] = left
 	return left
 }

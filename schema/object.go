@@ -52,40 +52,6 @@ type moveKey struct {
 	class int64 // name index, or -1-bits of matching patterns
 }
 
-type objectTable struct {
-	families   []*family
-	famIndex   map[string]int32
-	famOf      map[goal]int32
-	statics    []*static
-	staticOf   map[[2]int32]int32
-	states     interned[objState]
-	usedSets   [][]uint64
-	usedIndex  map[string]int32
-	usedNext   map[usedStep]int32
-	freeLists  []freeKey
-	freeIndex  map[freeKey]int32
-	moveKeys   interned[moveKey]
-	moves      [][]move // by number of the key
-	freeMoves  []int32  // by state: 1 + the moves after a key that isn't a name, or 0
-	soundness  map[objState]bool
-	allowed    []allowance // by state
-	more       []int8      // by state: whether another member may follow, 1 or -1
-	relevance  map[[2]int32]*relevance
-	freeOK     map[moveKey]bool
-	initial    map[goal]int32
-	keyStates  interned[keyState]
-	keyRows    []keyRow
-	vectors    [][]int32
-	vecIndex   map[string]int32
-	firstKeys  []int32        // by state: 1 + the key state, or 0
-	othersLeft map[int32]bool // by key state
-	settled    map[int32]bool // by vector
-
-	takenLists [][]int32
-	takenIndex map[string]int32
-	takenOf    map[int32]int32 // by list of free keys
-}
-
 // usedStep is a name added to a set of names that is words long.
 type usedStep struct {
 	used, name int32
@@ -95,80 +61,102 @@ type usedStep struct {
 // freeKey is a list of keys that the schema doesn't name.
 type freeKey struct{ parent, name int32 }
 
-func (t *objectTable) init() {
-	*t = objectTable{
-		famIndex: map[string]int32{}, famOf: map[goal]int32{}, staticOf: map[[2]int32]int32{},
-		states: newInterned[objState](64), usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0},
-		usedNext: map[usedStep]int32{}, freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{},
-		moveKeys: newInterned[moveKey](128), soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{},
-		freeOK: map[moveKey]bool{}, initial: map[goal]int32{}, keyStates: newInterned[keyState](128),
-		vectors: [][]int32{nil}, vecIndex: map[string]int32{"": 0}, othersLeft: map[int32]bool{}, settled: map[int32]bool{},
-		takenLists: [][]int32{nil}, takenIndex: map[string]int32{}, takenOf: map[int32]int32{},
-	}
+// objects follows objects from member to member.
+type objects struct {
+	*base
+	sets   *keySets
+	views  *views
+	keys   *keyAutomaton
+	derive *deriver
+	sat    *solver
+
+	statics     []*static
+	staticIndex map[[2]int32]int32
+	states      interned[objState]
+	initial     map[goal]int32
+	usedSets    [][]uint64
+	usedIndex   map[string]int32
+	usedNext    map[usedStep]int32
+	freeLists   []freeKey
+	freeIndex   map[freeKey]int32
+	moveKeys    interned[moveKey]
+	moves       [][]move // by number of the key
+	freeMoves   []int32  // by state: 1 + the moves after a key that isn't a name, or 0
+	soundness   map[objState]bool
+	allowed     []allowance // by state
+	relevance   map[[2]int32]*relevance
+}
+
+func newObjects(b *base, sets *keySets, vs *views, keys *keyAutomaton, dv *deriver, sv *solver) *objects {
+	return &objects{base: b, sets: sets, views: vs, keys: keys, derive: dv, sat: sv,
+		staticIndex: map[[2]int32]int32{}, states: newInterned[objState](64), initial: map[goal]int32{},
+		usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0}, usedNext: map[usedStep]int32{},
+		freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{}, moveKeys: newInterned[moveKey](128),
+		soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{}}
 }
 
 // objectKeywords adds the demands of the object keywords of n.
-func (s *source) objectKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
+func (vs *views) objectKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
 	k := n.Object
 	add := func(f form) { list = append(list, int32(f)) }
-	all := func(set int32, g goal) { add(s.forms.lit(lit{kind: litAllKeys, a: set, g: g})) }
+	all := func(set int32, g goal) { add(vs.forms.lit(lit{kind: litAllKeys, a: set, g: g})) }
 	var names, pats []int32
 	for _, p := range k.Properties {
-		id := s.nameID(p.Name)
+		id := vs.sets.name(p.Name)
 		names = append(names, id)
-		all(s.oneName(id), s.sub(p.Node, scope))
+		all(vs.sets.oneName(id), vs.sub(p.Node, scope))
 	}
 	for _, p := range k.Patterns {
-		e, err := s.lang.Pattern(p.Name)
+		e, err := vs.lang.Pattern(p.Name)
 		if err != nil {
 			continue
 		}
-		id := s.patternID(e)
+		id := vs.sets.pattern(e)
 		pats = append(pats, id)
-		all(s.keySet(false, nil, []int32{id}), s.sub(p.Node, scope))
+		all(vs.sets.set(false, nil, []int32{id}), vs.sub(p.Node, scope))
 	}
 	if k.Additional != nil {
-		all(s.keySet(true, names, pats), s.sub(k.Additional, scope))
+		all(vs.sets.set(true, names, pats), vs.sub(k.Additional, scope))
 	}
 	if k.Names != nil {
-		e := s.view(s.sub(k.Names, scope), jString)
-		if e == int32(s.lang.Empty) {
-			add(s.forms.lit(lit{kind: litMaxProps}))
-		} else if e != int32(s.lang.Any) {
-			all(s.keySet(true, nil, []int32{s.patternID(exprOf(e))}), never)
+		e := vs.of(vs.sub(k.Names, scope), jString)
+		if e == int32(vs.lang.Empty) {
+			add(vs.forms.lit(lit{kind: litMaxProps}))
+		} else if e != int32(vs.lang.Any) {
+			all(vs.sets.set(true, nil, []int32{vs.sets.pattern(exprOf(e))}), never)
 		}
 	}
 	for _, r := range k.Required {
-		add(s.hasKey(r))
+		add(vs.hasKey(r))
 	}
-	add(s.forms.lit(lit{kind: litMinProps, a: int32(k.Min)}))
+	add(vs.forms.lit(lit{kind: litMinProps, a: int32(k.Min)}))
 	if k.Max != syntax.NoMax {
-		add(s.forms.lit(lit{kind: litMaxProps, a: int32(k.Max)}))
+		add(vs.forms.lit(lit{kind: litMaxProps, a: int32(k.Max)}))
 	}
 	for _, d := range k.DependentRequired {
 		parts := []form{}
 		for _, r := range d.Required {
-			parts = append(parts, s.hasKey(r))
+			parts = append(parts, vs.hasKey(r))
 		}
-		add(s.forms.or(s.lacksKey(d.Name), s.forms.and(parts...)))
+		add(vs.forms.or(vs.lacksKey(d.Name), vs.forms.and(parts...)))
 	}
 	for _, d := range k.DependentSchemas {
-		add(s.forms.or(s.lacksKey(d.Name), form(s.view(s.sub(d.Node, scope), jObject))))
+		add(vs.forms.or(vs.lacksKey(d.Name), form(vs.of(vs.sub(d.Node, scope), jObject))))
 	}
 	return list
 }
 
-func (s *source) hasKey(name string) form {
-	return s.forms.lit(lit{kind: litSomeKey, a: s.oneName(s.nameID(name)), g: always})
+func (vs *views) hasKey(name string) form {
+	return vs.forms.lit(lit{kind: litSomeKey, a: vs.sets.oneName(vs.sets.name(name)), g: always})
 }
 
-func (s *source) lacksKey(name string) form {
-	return s.forms.lit(lit{kind: litAllKeys, a: s.oneName(s.nameID(name)), g: never})
+func (vs *views) lacksKey(name string) form {
+	return vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.oneName(vs.sets.name(name)), g: never})
 }
 
 // plain reports whether a demand can be part of a static.
-func (s *source) plain(f form) bool {
-	info := &s.forms.info[f]
+func (ob *objects) plain(f form) bool {
+	info := &ob.forms.info[f]
 	if info.op != opLit {
 		return false
 	}
@@ -176,40 +164,40 @@ func (s *source) plain(f form) bool {
 		return true
 	}
 	if info.lit.kind == litSomeKey {
-		_, ok := s.sets[info.lit.a].single()
+		_, ok := ob.sets.list[info.lit.a].single()
 		return ok
 	}
 	return false
 }
 
 // split divides a formula into what is static and the rest.
-func (s *source) split(f form) (plain []form, dyn form) {
+func (ob *objects) split(f form) (plain []form, dyn form) {
 	var rest []form
-	for _, x := range s.forms.conjuncts(f) {
-		if s.plain(x) {
+	for _, x := range ob.forms.conjuncts(f) {
+		if ob.plain(x) {
 			plain = append(plain, x)
 		} else {
 			rest = append(rest, x)
 		}
 	}
-	return plain, s.forms.and(rest...)
+	return plain, ob.forms.and(rest...)
 }
 
-func (s *source) static(fam int32, f form) int32 {
-	t := &s.objects
+func (ob *objects) static(fam int32, f form) int32 {
+
 	key := [2]int32{fam, int32(f)}
-	if i, ok := t.staticOf[key]; ok {
+	if i, ok := ob.staticIndex[key]; ok {
 		return i
 	}
-	fm := t.families[fam]
+	fm := ob.keys.families[fam]
 	n := len(fm.names)
 	st := &static{
 		fam: fam, f: f, every: make([][]goal, n), some: make([][]goal, n),
 		required: make([]uint64, fm.words), goals: make([]goal, n), known: make([]bool, n), free: map[uint64]goal{},
 	}
-	for _, x := range s.forms.conjuncts(f) {
-		l := s.forms.info[x].lit
-		name, one := s.sets[l.a].single()
+	for _, x := range ob.forms.conjuncts(f) {
+		l := ob.forms.info[x].lit
+		name, one := ob.sets.list[l.a].single()
 		switch {
 		case !one:
 			st.general = append(st.general, l)
@@ -222,14 +210,14 @@ func (s *source) static(fam int32, f form) int32 {
 			st.required[i>>6] |= 1 << (i & 63)
 		}
 	}
-	i := int32(len(t.statics))
-	t.statics = append(t.statics, st)
-	t.staticOf[key] = i
+	i := int32(len(ob.statics))
+	ob.statics = append(ob.statics, st)
+	ob.staticIndex[key] = i
 	return i
 }
 
 // memberGoal returns what the static part demands of a member.
-func (s *source) memberGoal(st *static, name int32, matching uint64) goal {
+func (ob *objects) memberGoal(st *static, name int32, matching uint64) goal {
 	if name >= 0 {
 		if st.known[name] {
 			return st.goals[name]
@@ -237,18 +225,18 @@ func (s *source) memberGoal(st *static, name int32, matching uint64) goal {
 	} else if g, ok := st.free[matching]; ok {
 		return g
 	}
-	fam := s.objects.families[st.fam]
+	fam := ob.keys.families[st.fam]
 	var list []goal
 	if name >= 0 {
-		matching = s.nameBits(fam, name)
+		matching = ob.keys.nameBits(fam, name)
 		list = append(append(list, st.every[name]...), st.some[name]...)
 	}
 	for _, l := range st.general {
-		if s.member(&s.sets[l.a], fam, name, matching) {
+		if ob.keys.member(&ob.sets.list[l.a], fam, name, matching) {
 			list = append(list, l.g)
 		}
 	}
-	g := s.goals.and(list...)
+	g := ob.goals.and(list...)
 	if name >= 0 {
 		st.goals[name], st.known[name] = g, true
 	} else {
@@ -257,82 +245,82 @@ func (s *source) memberGoal(st *static, name int32, matching uint64) goal {
 	return g
 }
 
-// objectStart returns the state of an object that has to fulfil g, or -1.
-func (s *source) objectStart(g goal) int32 {
-	if st, ok := s.objects.initial[g]; ok {
+// start returns the state of an object that has to fulfil g, or -1.
+func (ob *objects) start(g goal) int32 {
+	if st, ok := ob.initial[g]; ok {
 		return st
 	}
-	f := form(s.view(g, jObject))
+	f := form(ob.views.of(g, jObject))
 	st := int32(-1)
-	before := s.reentries
+	before := ob.reentries
 	if f != no {
-		fam := s.family(g, f)
-		st = s.objectState(fam, f)
+		fam := ob.keys.family(g, f)
+		st = ob.state(fam, f)
 	}
-	if s.reentries == before {
-		s.objects.initial[g] = st
+	if ob.reentries == before {
+		ob.initial[g] = st
 	}
 	return st
 }
 
-func (s *source) objectState(fam int32, f form) int32 {
-	plain, dyn := s.split(f)
-	all := s.forms.and(plain...)
+func (ob *objects) state(fam int32, f form) int32 {
+	plain, dyn := ob.split(f)
+	all := ob.forms.and(plain...)
 	if dyn == no || all == no {
 		return -1
 	}
-	x := objState{fam: fam, static: s.static(fam, all), dyn: dyn, last: -1}
-	if !s.sound(&x) {
+	x := objState{fam: fam, static: ob.static(fam, all), dyn: dyn, last: -1}
+	if !ob.sound(&x) {
 		return -1
 	}
-	return s.intern(x)
+	return ob.intern(x)
 }
 
-// objectProductive reports whether an object can fulfil f.
-func (s *source) objectProductive(f form) bool {
+// satisfiable reports whether an object can fulfil f.
+func (ob *objects) satisfiable(f form) bool {
 	if f == no {
 		return false
 	}
 	if f == yes {
 		return true
 	}
-	return s.objectState(s.family(never, f), f) >= 0
+	return ob.state(ob.keys.family(never, f), f) >= 0
 }
 
-func (s *source) intern(x objState) int32 {
-	t := &s.objects
+func (ob *objects) intern(x objState) int32 {
+
 	h := x.hash()
-	i, at := t.states.find(&x, h)
+	i, at := ob.states.find(&x, h)
 	if i >= 0 {
 		return i
 	}
-	t.freeMoves = append(t.freeMoves, 0)
-	t.allowed, t.more, t.firstKeys = append(t.allowed, allowance{}), append(t.more, 0), append(t.firstKeys, 0)
-	return t.states.add(&x, h, at)
+	ob.freeMoves = append(ob.freeMoves, 0)
+	ob.allowed = append(ob.allowed, allowance{})
+	return ob.states.add(&x, h, at)
 }
 
-func (s *source) isUsed(x *objState, name int32) bool {
-	if s.opt.Order == OrderSchema {
+func (ob *objects) isUsed(x *objState, name int32) bool {
+	if ob.opt.Order == OrderSchema {
 		return name <= x.last
 	}
-	set := s.objects.usedSets[x.used]
+	set := ob.usedSets[x.used]
 	return set != nil && set[name>>6]>>(name&63)&1 != 0
 }
 
-func (s *source) use(x *objState, name int32) {
-	if s.opt.Order == OrderSchema {
+func (ob *objects) use(x *objState, name int32) {
+	if ob.opt.Order == OrderSchema {
 		x.last = name
 		return
 	}
-	t := &s.objects
-	words := t.families[x.fam].words
+
+	words := ob.keys.families[x.fam].words
 	step := usedStep{x.used, name, words}
-	if i, ok := t.usedNext[step]; ok {
+	if i, ok := ob.usedNext[step]; ok {
 		x.used = i
 		return
 	}
 	set := make([]uint64, words)
-	copy(set, t.usedSets[x.used])
+	copy(set, ob.usedSets[x.used])
 	set[name>>6] |= 1 << (name & 63)
 	b := make([]byte, 0, 8*words)
 	for _, w := range set {
@@ -340,44 +328,44 @@ func (s *source) use(x *objState, name int32) {
 			b = append(b, byte(w>>k))
 		}
 	}
-	i, ok := t.usedIndex[string(b)]
+	i, ok := ob.usedIndex[string(b)]
 	if !ok {
-		i = int32(len(t.usedSets))
-		t.usedSets = append(t.usedSets, set)
-		t.usedIndex[string(b)] = i
+		i = int32(len(ob.usedSets))
+		ob.usedSets = append(ob.usedSets, set)
+		ob.usedIndex[string(b)] = i
 	}
-	t.usedNext[step] = i
+	ob.usedNext[step] = i
 	x.used = i
 }
 
 // missing returns the required names that have not been read.
-func (s *source) missing(x *objState) []uint64 {
-	st := s.objects.statics[x.static]
+func (ob *objects) missing(x *objState) []uint64 {
+	st := ob.statics[x.static]
 	out := slices.Clone(st.required)
-	if s.opt.Order == OrderSchema {
+	if ob.opt.Order == OrderSchema {
 		for i := int32(0); i <= x.last && int(i) < len(st.every); i++ {
 			out[i>>6] &^= 1 << (i & 63)
 		}
 		return out
 	}
-	for i, w := range s.objects.usedSets[x.used] {
+	for i, w := range ob.usedSets[x.used] {
 		out[i] &^= w
 	}
 	return out
 }
 
 // lacking reports whether a required name has not been read.
-func (s *source) lacking(x *objState) bool {
-	st := s.objects.statics[x.static]
-	if s.opt.Order == OrderSchema {
-		for _, w := range s.missing(x) {
+func (ob *objects) lacking(x *objState) bool {
+	st := ob.statics[x.static]
+	if ob.opt.Order == OrderSchema {
+		for _, w := range ob.missing(x) {
 			if w != 0 {
 				return true
 			}
 		}
 		return false
 	}
-	used := s.objects.usedSets[x.used]
+	used := ob.usedSets[x.used]
 	for i, w := range st.required {
 		if used != nil {
 			w &^= used[i]
@@ -390,15 +378,15 @@ func (s *source) lacking(x *objState) bool {
 }
 
 // sound reports whether an object in state x can be completed.
-func (s *source) sound(x *objState) bool {
-	st := s.objects.statics[x.static]
+func (ob *objects) sound(x *objState) bool {
+	st := ob.statics[x.static]
 	if x.dyn == no {
 		return false
 	}
 	if st.sound == 0 {
-		assumed, reentries := s.assumed, s.reentries
-		possible := s.requiredPossible(st)
-		if s.reentries == reentries && (possible || s.assumed == assumed) {
+		assumed, reentries := ob.assumed, ob.reentries
+		possible := ob.requiredPossible(st)
+		if ob.reentries == reentries && (possible || ob.assumed == assumed) {
 			st.sound = -1
 			if possible {
 				st.sound = 1
@@ -416,21 +404,21 @@ func (s *source) sound(x *objState) bool {
 	}
 	key := *x
 	key.free, key.pending = 0, false
-	if ok, known := s.objects.soundness[key]; known {
+	if ok, known := ob.soundness[key]; known {
 		return ok
 	}
-	before, reentries := s.assumed, s.reentries
-	ok := s.completable(x)
-	if s.reentries == reentries && (ok || s.assumed == before) {
-		s.objects.soundness[key] = ok
+	before, reentries := ob.assumed, ob.reentries
+	ok := ob.completable(x)
+	if ob.reentries == reentries && (ok || ob.assumed == before) {
+		ob.soundness[key] = ok
 	}
 	return ok
 }
 
-func (s *source) requiredPossible(st *static) bool {
+func (ob *objects) requiredPossible(st *static) bool {
 	for i, w := range st.required {
 		for ; w != 0; w &= w - 1 {
-			if !s.isProductive(s.memberGoal(st, int32(i<<6+bits.TrailingZeros64(w)), 0)) {
+			if !ob.sat.satisfiable(ob.memberGoal(st, int32(i<<6+bits.TrailingZeros64(w)), 0)) {
 				return false
 			}
 		}

@@ -9,22 +9,41 @@ import (
 	"stencil/vocab"
 )
 
+// preparer finds out in advance which tokens may follow a frame.
+type preparer struct {
+	*base
+	sets    *keySets
+	texts   *texts
+	keys    *keyAutomaton
+	objects *objects
+	next    *nextKeys
+	frames  *frameTable
+
+	tables       *tokens.Tables // of the vocabulary that Prepare was called with
+	closerGroups map[groupKey][]closerGroup
+}
+
+func newPreparer(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, frames *frameTable) *preparer {
+	return &preparer{base: b, sets: sets, texts: ts, keys: keys, objects: obj, next: next, frames: frames,
+		closerGroups: map[groupKey][]closerGroup{}}
+}
+
 // Prepare implements [decoder.Source].
 func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 	k := s.frames.keys[f]
-	t := s.tablesOf(v)
+	t := s.prep.tablesOf(v)
 	switch k.kind {
 	case frameString:
 		if k.c != 0 {
 			return nil
 		}
-		return s.prepareString(k, t)
+		return s.prep.prepareString(k, t)
 	case frameNumber:
 		if s.endsOpen() {
 			return nil
 		}
-		d := t.InNumber(s.numberIDs[k.a], k.b)
-		p := &decoder.Prepared{Parent: s.numberIDs[k.a].Accepting(k.b)}
+		d := t.InNumber(s.numbers.list[k.a], k.b)
+		p := &decoder.Prepared{Parent: s.numbers.list[k.a].Accepting(k.b)}
 		if p.Base = d.Base; p.Base == nil {
 			p.Extra = d.List
 		}
@@ -36,7 +55,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		if k.c != 0 {
 			return nil
 		}
-		return s.prepareKey(f, k, t)
+		return s.prep.prepareKey(f, k, t)
 	}
 	if k.kind != frameValue && k.blank == 0 || s.followed && k.kind == frameEnd {
 		return nil
@@ -48,7 +67,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Blanks.After, Tokens: t.Blanks.Token, Only: b.Only})
 	}
 	if k.kind == frameValue {
-		if list := s.numbers(form(s.view(goal(k.a), jNumber))); len(list) > 0 && !s.endsOpen() {
+		if list := s.numbers.automataOf(form(s.views.of(goal(k.a), jNumber))); len(list) > 0 && !s.endsOpen() {
 			p.Skip = &tokens.BlankNumberSet
 			p.Overlap = len(list) > 1
 			p.Extra = slices.Clone(p.Extra)
@@ -66,24 +85,24 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 // endsOpen reports whether other text may follow a number that is the whole
 // document: then more can come after its last digit than what is prepared.
 func (s *source) endsOpen() bool {
-	return s.followed && len(s.numbers(form(s.view(s.rootGoal(), jNumber)))) > 0
+	return s.followed && len(s.numbers.automataOf(form(s.views.of(s.views.root(), jNumber)))) > 0
 }
 
-func (s *source) tablesOf(v *vocab.Vocab) *tokens.Tables {
-	if s.tables == nil || s.tables.Vocab != v {
-		s.tables = tokens.For(v)
+func (pr *preparer) tablesOf(v *vocab.Vocab) *tokens.Tables {
+	if pr.tables == nil || pr.tables.Vocab != v {
+		pr.tables = tokens.For(v)
 	}
-	return s.tables
+	return pr.tables
 }
 
 // takenIsAll reports whether a beginning of a key that is taken, past the
 // present place, has no other completion.
-func (s *source) takenIsAll(k frameKey) bool {
-	ks := s.objects.keyStates.keys[k.b]
-	for _, id := range s.objects.takenLists[ks.taken] {
+func (pr *preparer) takenIsAll(k frameKey) bool {
+	ks := pr.keys.states.keys[k.b]
+	for _, id := range pr.keys.takenLists[ks.taken] {
 		key := k.b
-		for _, r := range s.names[id][ks.depth:] {
-			if key = s.keyStep(key, r); !s.keyAlive(k.a, key) {
+		for _, r := range pr.sets.names[id][ks.depth:] {
+			if key = pr.keys.step(key, r); !pr.next.alive(k.a, key) {
 				return true
 			}
 		}
@@ -97,9 +116,9 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	if k.c != 0 || k.kind != frameString && k.kind != frameObjKey {
 		return nil
 	}
-	t := s.tablesOf(v)
+	t := s.prep.tablesOf(v)
 	if k.kind == frameString {
-		m := s.machines[k.a]
+		m := s.texts.machines[k.a]
 		if !t.AnyText(m, k.b) {
 			return nil
 		}
@@ -109,31 +128,31 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 		}
 		return &decoder.Prepared{Extra: b.Stay, Exits: []decoder.Exit{b.Closers.Exit(t.ClosersBelow(b, m, k.b, false))}}
 	}
-	ks := s.objects.keyStates.keys[k.b]
+	ks := s.keys.states.keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
-	case ks.free == 0 && s.freeFrom(k.a, k.b):
+	case ks.free == 0 && s.next.free(k.a, k.b):
 		b := t.Below(trie, node)
 		p.Extra = b.StrictStay
-		s.keyExits(k, b.StrictClosers, p)
+		s.prep.keyExits(k, b.StrictClosers, p)
 	case ks.free == 0:
-		list, ok := s.namesAlong(k, trie, node, nil)
+		list, ok := s.prep.namesAlong(k, trie, node, nil)
 		if !ok {
 			return nil
 		}
 		p.Extra = list
-		s.keyExits(k, t.Below(trie, node).StrictClosers, p)
+		s.prep.keyExits(k, t.Below(trie, node).StrictClosers, p)
 	default:
 		return nil
 	}
 	return p
 }
 
-func (s *source) prepareString(k frameKey, t *tokens.Tables) *decoder.Prepared {
-	l := t.InString(s.machines[k.a], k.b, s.strictEscapes())
+func (pr *preparer) prepareString(k frameKey, t *tokens.Tables) *decoder.Prepared {
+	l := t.InString(pr.texts.machines[k.a], k.b, pr.strictEscapes())
 	p := &decoder.Prepared{Base: l.Base, Extra: l.All}
 	closers := t.Closers
-	if s.strictEscapes() {
+	if pr.strictEscapes() {
 		closers = t.StrictClosers
 	}
 	if !l.NoCloser {
@@ -148,21 +167,21 @@ func (s *source) prepareString(k frameKey, t *tokens.Tables) *decoder.Prepared {
 
 // strictEscapes reports whether strings may not have escapes that JSON
 // doesn't need.
-func (s *source) strictEscapes() bool { return !s.opt.AnyNumberSpelling }
+func (b *base) strictEscapes() bool { return !b.opt.AnyNumberSpelling }
 
 // manyKeys is a number of keys that no document uses up.
 const manyKeys = 10000
 
 // prepareKey does the same for the inside of a key, whose end can mean
 // different things.
-func (s *source) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
-	ks := s.objects.keyStates.keys[k.b]
+func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
+	ks := pr.keys.states.keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
-	case ks.free == 0 && s.freeFrom(k.a, k.b):
+	case ks.free == 0 && pr.next.free(k.a, k.b):
 		p.Base = t.StrictStay
 	case ks.free == 0 || ks.at == regular.Dead:
-		list, ok := s.namesAlong(k, t.Vocab.Trie(), -1, nil)
+		list, ok := pr.namesAlong(k, t.Vocab.Trie(), -1, nil)
 		if !ok {
 			return nil
 		}
@@ -170,8 +189,8 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *deco
 	default:
 		// The tokens inside the language of the keys that aren't names, and
 		// those that go on with a name which isn't in it.
-		m := s.machines[ks.free-1]
-		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || s.takenIsAll(k)) {
+		m := pr.texts.machines[ks.free-1]
+		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || pr.takenIsAll(k)) {
 			return nil // keys that are taken are all that is left of some beginnings
 		}
 		l := t.InKey(m, ks.at)
@@ -180,7 +199,7 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *deco
 			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Strings.Irregular})
 		}
 		if ks.lo < ks.hi {
-			list, ok := s.namesAlong(k, t.Strings.PlainTrie, -1, nil)
+			list, ok := pr.namesAlong(k, t.Strings.PlainTrie, -1, nil)
 			if !ok {
 				return nil
 			}
@@ -192,22 +211,22 @@ func (s *source) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *deco
 			}
 		}
 	}
-	s.keyExits(k, t.StrictClosers, p)
+	pr.keyExits(k, t.StrictClosers, p)
 	return p
 }
 
 // namesAlong appends the values below a node of a trie (-1: the root) whose
 // text is the beginning of what is left of a name that may come. ok is false
 // when a name can be spelt in more than one way.
-func (s *source) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
-	ks := s.objects.keyStates.keys[k.b]
-	fam := s.objects.families[ks.fam]
+func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
+	ks := pr.keys.states.keys[k.b]
+	fam := pr.keys.families[ks.fam]
 	var along func(ks keyState, node int32)
 	ok = true
 	along = func(ks keyState, node int32) {
 		for i := ks.lo; i < ks.hi && ok; {
-			name := s.nameAt(fam, i)
-			if len(name) == int(ks.depth) || !s.allowedName(k.a, fam.sorted[i]) {
+			name := pr.keys.nameAt(fam, i)
+			if len(name) == int(ks.depth) || !pr.objects.allowedName(k.a, fam.sorted[i]) {
 				i++
 				continue
 			}
@@ -219,7 +238,7 @@ func (s *source) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int
 			// All names that go on with b are neighbours.
 			next := ks
 			next.lo, next.depth = i, ks.depth+1
-			for i++; i < ks.hi && s.nameAt(fam, i)[ks.depth] == b; i++ {
+			for i++; i < ks.hi && pr.keys.nameAt(fam, i)[ks.depth] == b; i++ {
 			}
 			next.hi = i
 			child := int32(-1)

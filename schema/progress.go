@@ -1,14 +1,27 @@
 package schema
 
-import (
-	"slices"
-	"sort"
-)
+import "sort"
 
-// progress returns what f becomes by a member of the given class: ways to
+// deriver takes derivatives of forms: what is left to fulfil after one more
+// member or item.
+type deriver struct {
+	*base
+	sets *keySets
+	keys *keyAutomaton
+	sat  *solver
+
+	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
+	caseForms   map[form]form
+}
+
+func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver {
+	return &deriver{base: b, sets: sets, keys: keys, sat: sv, caseForms: map[form]form{}}
+}
+
+// byMember returns what f becomes by a member of the given class: ways to
 // choose what the value has to fulfil, and what is then left.
-func (s *source) progress(f form, fam *family, name int32, matching uint64) []progressed {
-	info := &s.forms.info[f]
+func (dv *deriver) byMember(f form, fam *family, name int32, matching uint64) []progressed {
+	info := &dv.forms.info[f]
 	switch info.op {
 	case opNo:
 		return nil
@@ -18,8 +31,8 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 		l := info.lit
 		switch l.kind {
 		case litAllKeys, litSomeKey:
-			set := &s.sets[l.a]
-			in := s.member(set, fam, name, matching)
+			set := &dv.sets.list[l.a]
+			in := dv.keys.member(set, fam, name, matching)
 			id, one := set.single()
 			if one = one && name >= 0 && fam.names[name] == id; one {
 				// The name can't come again.
@@ -34,10 +47,10 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 			return []progressed{{l.g, yes}, {always, f}}
 		case litMinProps:
 			l.a--
-			return []progressed{{always, s.forms.lit(l)}}
+			return []progressed{{always, dv.forms.lit(l)}}
 		case litMaxProps:
 			l.a--
-			if next := s.forms.lit(l); next != no {
+			if next := dv.forms.lit(l); next != no {
 				return []progressed{{always, next}}
 			}
 			return nil
@@ -46,17 +59,17 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 	case opAnd:
 		out := []progressed{{always, yes}}
 		for _, k := range info.kids {
-			next := s.progress(k, fam, name, matching)
+			next := dv.byMember(k, fam, name, matching)
 			if len(out)*len(next) > manyWays {
-				if g := s.cases(f); g != f {
-					return s.progress(g, fam, name, matching)
+				if g := dv.cases(f); g != f {
+					return dv.byMember(g, fam, name, matching)
 				}
 			}
 			if len(out)*len(next) > maxWays {
-				s.limit("ways to go on after a property", maxWays)
+				dv.limit("ways to go on after a property", maxWays)
 				return nil
 			}
-			out = s.both(out, next)
+			out = dv.both(out, next)
 			if len(out) == 0 {
 				return nil
 			}
@@ -65,9 +78,9 @@ func (s *source) progress(f form, fam *family, name int32, matching uint64) []pr
 	}
 	var out []progressed
 	for _, k := range info.kids {
-		out = append(out, s.progress(k, fam, name, matching)...)
+		out = append(out, dv.byMember(k, fam, name, matching)...)
 	}
-	return s.partition(s.merge(out))
+	return dv.partition(dv.merge(out))
 }
 
 // manyWays is the number of ways from which conditions are looked at as
@@ -83,9 +96,9 @@ type progressed struct {
 }
 
 // both returns all pairs of ways.
-func (s *source) both(a, b []progressed) []progressed {
+func (dv *deriver) both(a, b []progressed) []progressed {
 	if len(a) == 1 && len(b) == 1 {
-		g, f := s.goals.and(a[0].g, b[0].g), s.forms.and(a[0].f, b[0].f)
+		g, f := dv.goals.and(a[0].g, b[0].g), dv.forms.and(a[0].f, b[0].f)
 		if g == never || f == no {
 			return nil
 		}
@@ -95,20 +108,20 @@ func (s *source) both(a, b []progressed) []progressed {
 	out := make([]progressed, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			g := s.goals.and(x.g, y.g)
-			if g == never || x.g != g && y.g != g && s.simple(g) && !s.isProductive(g) {
+			g := dv.goals.and(x.g, y.g)
+			if g == never || x.g != g && y.g != g && dv.simple(g) && !dv.sat.satisfiable(g) {
 				continue
 			}
-			if f := s.forms.and(x.f, y.f); f != no {
+			if f := dv.forms.and(x.f, y.f); f != no {
 				out = append(out, progressed{g, f})
 			}
 		}
 	}
-	return s.merge(out)
+	return dv.merge(out)
 }
 
 // merge joins ways with the same goal and drops those that another covers.
-func (s *source) merge(list []progressed) []progressed {
+func (dv *deriver) merge(list []progressed) []progressed {
 	if len(list) < 2 {
 		return list
 	}
@@ -116,7 +129,7 @@ func (s *source) merge(list []progressed) []progressed {
 	out := list[:0]
 	for _, x := range list {
 		if n := len(out); n > 0 && out[n-1].g == x.g {
-			out[n-1].f = s.forms.or(out[n-1].f, x.f)
+			out[n-1].f = dv.forms.or(out[n-1].f, x.f)
 			continue
 		}
 		out = append(out, x)
@@ -144,7 +157,7 @@ const maxParts = 256
 // partition makes ways exclude each other as far as their goals are simple:
 // otherwise conditions on one member, such as a list of if and then about the
 // same property, would multiply.
-func (s *source) partition(list []progressed) []progressed {
+func (dv *deriver) partition(list []progressed) []progressed {
 	if len(list) < 2 {
 		return list
 	}
@@ -153,25 +166,25 @@ func (s *source) partition(list []progressed) []progressed {
 	for _, x := range list {
 		switch {
 		case x.g == always:
-			base = s.forms.or(base, x.f)
-		case !s.simple(x.g) || len(parts) > maxParts:
+			base = dv.forms.or(base, x.f)
+		case !dv.simple(x.g) || len(parts) > maxParts:
 			others = append(others, x)
 		default:
 			rest := x.g
 			next := parts[:0:0]
 			for _, p := range parts {
-				both := s.goals.and(p.g, x.g)
-				if !s.isProductive(both) {
+				both := dv.goals.and(p.g, x.g)
+				if !dv.sat.satisfiable(both) {
 					next = append(next, p)
 					continue
 				}
-				next = append(next, progressed{both, s.forms.or(p.f, x.f)})
-				if g := s.goals.and(p.g, s.goals.negate(x.g)); s.isProductive(g) {
+				next = append(next, progressed{both, dv.forms.or(p.f, x.f)})
+				if g := dv.goals.and(p.g, dv.goals.negate(x.g)); dv.sat.satisfiable(g) {
 					next = append(next, progressed{g, p.f})
 				}
-				rest = s.goals.and(rest, s.goals.negate(p.g))
+				rest = dv.goals.and(rest, dv.goals.negate(p.g))
 			}
-			if s.isProductive(rest) {
+			if dv.sat.satisfiable(rest) {
 				next = append(next, progressed{rest, x.f})
 			}
 			parts = next
@@ -180,26 +193,26 @@ func (s *source) partition(list []progressed) []progressed {
 	if base != no {
 		rest := always
 		for i := range parts {
-			rest = s.goals.and(rest, s.goals.negate(parts[i].g))
-			parts[i].f = s.forms.or(parts[i].f, base)
+			rest = dv.goals.and(rest, dv.goals.negate(parts[i].g))
+			parts[i].f = dv.forms.or(parts[i].f, base)
 		}
-		if s.isProductive(rest) {
+		if dv.sat.satisfiable(rest) {
 			parts = append(parts, progressed{rest, base})
 		}
 	}
-	return s.merge(append(parts, others...))
+	return dv.merge(append(parts, others...))
 }
 
 // simple reports whether a goal and its negation say nothing about the
 // members of objects or the items of arrays, but for constants.
-func (s *source) simple(g goal) bool {
-	if int(g) >= len(s.simpleGoals) {
-		s.simpleGoals = append(s.simpleGoals, make([]int8, len(s.goals.info)-len(s.simpleGoals))...)
+func (dv *deriver) simple(g goal) bool {
+	if int(g) >= len(dv.simpleGoals) {
+		dv.simpleGoals = append(dv.simpleGoals, make([]int8, len(dv.goals.info)-len(dv.simpleGoals))...)
 	}
-	if known := s.simpleGoals[g]; known != 0 {
+	if known := dv.simpleGoals[g]; known != 0 {
 		return known > 0
 	}
-	info := &s.goals.info[g]
+	info := &dv.goals.info[g]
 	ok := true
 	switch info.kind {
 	case goalNode, goalNotNode:
@@ -207,41 +220,15 @@ func (s *source) simple(g goal) bool {
 		ok = n.Object == nil && n.Array == nil && n.Apply == nil
 	case goalAnd, goalOr:
 		for _, x := range info.list {
-			ok = ok && s.simple(x)
+			ok = ok && dv.simple(x)
 		}
 	}
-	s.simpleGoals[g] = -1
+	dv.simpleGoals[g] = -1
 	if ok {
-		s.simpleGoals[g] = 1
+		dv.simpleGoals[g] = 1
 	}
 	return ok
 }
 
-// final reports whether f holds for an object that gets no more members, or an
-// array that gets no more items.
-func (s *source) final(f form) bool {
-	info := &s.forms.info[f]
-	switch info.op {
-	case opNo:
-		return false
-	case opYes:
-		return true
-	case opLit:
-		switch info.lit.kind {
-		case litSomeKey, litMinProps, litSomeItem, litMinItems, litAtLeast, litNotUnique:
-			return false
-		}
-		return true
-	case opAnd:
-		for _, k := range info.kids {
-			if !s.final(k) {
-				return false
-			}
-		}
-		return true
-	}
-	return slices.ContainsFunc(info.kids, s.final)
-}
-
 // canClose reports whether the object may end here.
-func (s *source) canClose(x *objState) bool { return !s.lacking(x) && s.final(x.dyn) }
+func (ob *objects) canClose(x *objState) bool { return !ob.lacking(x) && ob.forms.final(x.dyn) }

@@ -11,28 +11,28 @@ import (
 )
 
 // stringKeywords returns the strings that the string keywords of n allow.
-func (s *source) stringKeywords(n *syntax.Node) regular.Expr {
+func (vs *views) stringKeywords(n *syntax.Node) regular.Expr {
 	k := n.String
-	e := s.lang.Any
+	e := vs.lang.Any
 	if k.HasPattern {
-		if p, err := s.lang.Pattern(k.Pattern); err == nil {
-			e = s.lang.And(e, p)
+		if p, err := vs.lang.Pattern(k.Pattern); err == nil {
+			e = vs.lang.And(e, p)
 		}
 	}
 	if k.Format != "" {
-		if f, ok := s.lang.Format(k.Format); ok {
-			e = s.lang.And(e, f)
+		if f, ok := vs.lang.Format(k.Format); ok {
+			e = vs.lang.And(e, f)
 		}
 	}
 	if k.Min > 0 || k.Max != syntax.NoMax {
-		e = s.lang.And(e, s.lang.Length(k.Min, k.Max))
+		e = vs.lang.And(e, vs.lang.Length(k.Min, k.Max))
 	}
 	return e
 }
 
 // numberKeywords adds the literals of the number keywords of n.
-func (s *source) numberKeywords(n *syntax.Node, list []int32) []int32 {
-	add := func(l lit) { list = append(list, int32(s.forms.lit(l))) }
+func (vs *views) numberKeywords(n *syntax.Node, list []int32) []int32 {
+	add := func(l lit) { list = append(list, int32(vs.forms.lit(l))) }
 	if n.Types&syntax.TypeInteger != 0 && n.Types&syntax.TypeNumber == 0 {
 		add(lit{kind: litInteger})
 	}
@@ -41,59 +41,89 @@ func (s *source) numberKeywords(n *syntax.Node, list []int32) []int32 {
 		return list
 	}
 	if k.Min != nil {
-		add(lit{kind: litMin, a: s.decimal(*k.Min)})
+		add(lit{kind: litMin, a: vs.numbers.decimal(*k.Min)})
 	}
 	if k.ExclusiveMin != nil {
-		add(lit{kind: litMin, a: s.decimal(*k.ExclusiveMin), b: 1})
+		add(lit{kind: litMin, a: vs.numbers.decimal(*k.ExclusiveMin), b: 1})
 	}
 	if k.Max != nil {
-		add(lit{kind: litMax, a: s.decimal(*k.Max)})
+		add(lit{kind: litMax, a: vs.numbers.decimal(*k.Max)})
 	}
 	if k.ExclusiveMax != nil {
-		add(lit{kind: litMax, a: s.decimal(*k.ExclusiveMax), b: 1})
+		add(lit{kind: litMax, a: vs.numbers.decimal(*k.ExclusiveMax), b: 1})
 	}
 	for _, m := range k.MultipleOf {
-		add(lit{kind: litMultiple, a: s.decimal(m)})
+		add(lit{kind: litMultiple, a: vs.numbers.decimal(m)})
 	}
 	return list
 }
 
-func (s *source) decimal(x number.Decimal) int32 {
+// numbers numbers decimals, sets of them, and the automata of forms about numbers.
+type numbers struct {
+	*base
+	decimals     []number.Decimal
+	decimalIndex map[string]int32
+	sets         [][]int32
+	setIndex     map[string]int32
+	automata     map[form][]*number.Automaton
+	list         []*number.Automaton
+	index        map[*number.Automaton]int32
+}
+
+func newNumbers(b *base) *numbers {
+	return &numbers{base: b, decimalIndex: map[string]int32{}, setIndex: map[string]int32{},
+		automata: map[form][]*number.Automaton{}, index: map[*number.Automaton]int32{}}
+}
+
+// texts numbers the automata of languages of strings.
+type texts struct {
+	*base
+	views    *views
+	machines []*regular.Machine
+	index    map[*regular.Machine]int32
+	byGoal   map[goal]int32 // machine of a goal's strings, -1: none
+}
+
+func newTexts(b *base, vs *views) *texts {
+	return &texts{base: b, views: vs, index: map[*regular.Machine]int32{}, byGoal: map[goal]int32{}}
+}
+
+func (ns *numbers) decimal(x number.Decimal) int32 {
 	key := x.Key()
-	if i, ok := s.decimalIndex[key]; ok {
+	if i, ok := ns.decimalIndex[key]; ok {
 		return i
 	}
-	i := int32(len(s.decimals))
-	s.decimals = append(s.decimals, x)
-	s.decimalIndex[key] = i
+	i := int32(len(ns.decimals))
+	ns.decimals = append(ns.decimals, x)
+	ns.decimalIndex[key] = i
 	return i
 }
 
-func (s *source) numberSet(list []int32) int32 {
+func (ns *numbers) set(list []int32) int32 {
 	slices.Sort(list)
 	list = slices.Compact(list)
 	key := keyOf(list...)
-	if i, ok := s.numSetIndex[key]; ok {
+	if i, ok := ns.setIndex[key]; ok {
 		return i
 	}
-	i := int32(len(s.numberSets))
-	s.numberSets = append(s.numberSets, list)
-	s.numSetIndex[key] = i
+	i := int32(len(ns.sets))
+	ns.sets = append(ns.sets, list)
+	ns.setIndex[key] = i
 	return i
 }
 
-// numbers returns automata that together accept the numbers of a form.
-func (s *source) numbers(f form) []*number.Automaton {
-	if list, ok := s.automata[f]; ok {
+// automataOf returns automata that together accept the numbers of a form.
+func (ns *numbers) automataOf(f form) []*number.Automaton {
+	if list, ok := ns.automata[f]; ok {
 		return list
 	}
 	var list []*number.Automaton
-	steps := s.opt.Limits.Steps
-	ok := s.forms.branches(f, &steps, func(lits []lit) bool {
-		a, err := number.Compile(s.numberSpec(lits), s.spelling(), number.Limits{})
+	steps := ns.opt.Limits.Steps
+	ok := ns.forms.branches(f, &steps, func(lits []lit) bool {
+		a, err := number.Compile(ns.spec(lits), ns.spelling(), number.Limits{})
 		if err != nil {
 			if _, empty := err.(*number.EmptyError); !empty {
-				s.fail(err)
+				ns.fail(err)
 			}
 			return true
 		}
@@ -103,20 +133,20 @@ func (s *source) numbers(f form) []*number.Automaton {
 		return true
 	})
 	if !ok {
-		s.limit("steps", s.opt.Limits.Steps)
+		ns.limit("steps", ns.opt.Limits.Steps)
 	}
-	s.automata[f] = list
+	ns.automata[f] = list
 	return list
 }
 
-func (s *source) spelling() number.Spelling {
-	if s.opt.AnyNumberSpelling {
+func (ns *numbers) spelling() number.Spelling {
+	if ns.opt.AnyNumberSpelling {
 		return number.AnySpelling
 	}
 	return number.Canonical
 }
 
-func (s *source) numberSpec(lits []lit) number.Spec {
+func (ns *numbers) spec(lits []lit) number.Spec {
 	var spec number.Spec
 	for _, l := range lits {
 		switch l.kind {
@@ -125,25 +155,25 @@ func (s *source) numberSpec(lits []lit) number.Spec {
 		case litNotInteger:
 			spec.NotInteger = true
 		case litMin:
-			x := &s.decimals[l.a]
+			x := &ns.decimals[l.a]
 			if c := -1; spec.Min == nil || func() bool { c = x.Cmp(*spec.Min); return c > 0 }() {
 				spec.Min, spec.MinExclusive = x, l.b == 1
 			} else if c == 0 && l.b == 1 {
 				spec.MinExclusive = true
 			}
 		case litMax:
-			x := &s.decimals[l.a]
+			x := &ns.decimals[l.a]
 			if c := 1; spec.Max == nil || func() bool { c = x.Cmp(*spec.Max); return c < 0 }() {
 				spec.Max, spec.MaxExclusive = x, l.b == 1
 			} else if c == 0 && l.b == 1 {
 				spec.MaxExclusive = true
 			}
 		case litMultiple:
-			spec.MultipleOf = append(spec.MultipleOf, s.decimals[l.a])
+			spec.MultipleOf = append(spec.MultipleOf, ns.decimals[l.a])
 		case litNotMultiple:
-			spec.NotMultipleOf = append(spec.NotMultipleOf, s.decimals[l.a])
+			spec.NotMultipleOf = append(spec.NotMultipleOf, ns.decimals[l.a])
 		case litIn:
-			set := s.setDecimals(l.a)
+			set := ns.setDecimals(l.a)
 			if spec.HasIn {
 				set = slices.DeleteFunc(set, func(x number.Decimal) bool {
 					return !slices.ContainsFunc(spec.In, func(y number.Decimal) bool { return x.Cmp(y) == 0 })
@@ -151,27 +181,27 @@ func (s *source) numberSpec(lits []lit) number.Spec {
 			}
 			spec.In, spec.HasIn = set, true
 		case litNotIn:
-			spec.NotIn = append(spec.NotIn, s.setDecimals(l.a)...)
+			spec.NotIn = append(spec.NotIn, ns.setDecimals(l.a)...)
 		}
 	}
 	return spec
 }
 
-func (s *source) setDecimals(set int32) []number.Decimal {
-	out := make([]number.Decimal, len(s.numberSets[set]))
-	for i, x := range s.numberSets[set] {
-		out[i] = s.decimals[x]
+func (ns *numbers) setDecimals(set int32) []number.Decimal {
+	out := make([]number.Decimal, len(ns.sets[set]))
+	for i, x := range ns.sets[set] {
+		out[i] = ns.decimals[x]
 	}
 	return out
 }
 
 // constView returns the view of being equal to v.
-func (s *source) constView(v *jsondoc.Value, t jtype) int32 {
-	return s.enumView([]*jsondoc.Value{v}, t)
+func (vs *views) constView(v *jsondoc.Value, t jtype) int32 {
+	return vs.enumView([]*jsondoc.Value{v}, t)
 }
 
 // enumView returns the view of being equal to one of list.
-func (s *source) enumView(list []*jsondoc.Value, t jtype) int32 {
+func (vs *views) enumView(list []*jsondoc.Value, t jtype) int32 {
 	switch t {
 	case jScalar:
 		var set int32
@@ -191,16 +221,16 @@ func (s *source) enumView(list []*jsondoc.Value, t jtype) int32 {
 		for _, v := range list {
 			if v.Kind == jsondoc.Number {
 				if x, err := number.Parse(v.Text); err == nil {
-					set = append(set, s.decimal(x))
+					set = append(set, vs.numbers.decimal(x))
 				} else {
-					s.fail(err)
+					vs.fail(err)
 				}
 			}
 		}
 		if len(set) == 0 {
 			return int32(no)
 		}
-		return int32(s.forms.lit(lit{kind: litIn, a: s.numberSet(set)}))
+		return int32(vs.forms.lit(lit{kind: litIn, a: vs.numbers.set(set)}))
 	case jString:
 		var set []string
 		for _, v := range list {
@@ -209,67 +239,67 @@ func (s *source) enumView(list []*jsondoc.Value, t jtype) int32 {
 			}
 		}
 		if len(set) == 0 {
-			return int32(s.lang.Empty)
+			return int32(vs.lang.Empty)
 		}
-		return int32(s.lang.Strings(set))
+		return int32(vs.lang.Strings(set))
 	}
 	var alts []form
 	for _, v := range list {
 		switch {
 		case t == jArray && v.Kind == jsondoc.Array:
 			n := int32(len(v.Items))
-			parts := []form{s.forms.lit(lit{kind: litMinItems, a: n}), s.forms.lit(lit{kind: litMaxItems, a: n})}
+			parts := []form{vs.forms.lit(lit{kind: litMinItems, a: n}), vs.forms.lit(lit{kind: litMaxItems, a: n})}
 			for i, x := range v.Items {
-				parts = append(parts, s.forms.lit(lit{kind: litAllItems, a: int32(i), b: int32(i), g: s.goals.constant(x)}))
+				parts = append(parts, vs.forms.lit(lit{kind: litAllItems, a: int32(i), b: int32(i), g: vs.goals.constant(x)}))
 			}
-			alts = append(alts, s.forms.and(parts...))
+			alts = append(alts, vs.forms.and(parts...))
 		case t == jObject && v.Kind == jsondoc.Object:
 			var parts []form
 			var names []int32
 			for _, m := range v.Members {
-				id := s.nameID(m.Key)
+				id := vs.sets.name(m.Key)
 				names = append(names, id)
-				parts = append(parts, s.forms.lit(lit{kind: litSomeKey, a: s.oneName(id), g: s.goals.constant(m.Value)}))
+				parts = append(parts, vs.forms.lit(lit{kind: litSomeKey, a: vs.sets.oneName(id), g: vs.goals.constant(m.Value)}))
 			}
-			parts = append(parts, s.forms.lit(lit{kind: litAllKeys, a: s.keySet(true, names, nil), g: never}))
-			alts = append(alts, s.forms.and(parts...))
+			parts = append(parts, vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.set(true, names, nil), g: never}))
+			alts = append(alts, vs.forms.and(parts...))
 		}
 	}
-	return int32(s.forms.or(alts...))
+	return int32(vs.forms.or(alts...))
 }
 
-func (s *source) numberID(a *number.Automaton) int32 {
-	if i, ok := s.numberIndex[a]; ok {
+func (ns *numbers) id(a *number.Automaton) int32 {
+	if i, ok := ns.index[a]; ok {
 		return i
 	}
-	i := int32(len(s.numberIDs))
-	s.numberIDs = append(s.numberIDs, a)
-	s.numberIndex[a] = i
+	i := int32(len(ns.list))
+	ns.list = append(ns.list, a)
+	ns.index[a] = i
 	return i
 }
 
-// text returns the machine of the strings that fulfil g, or -1.
-func (s *source) text(g goal) int32 {
-	if i, ok := s.textOf[g]; ok {
+// of returns the machine of the strings that fulfil g, or -1.
+func (ts *texts) of(g goal) int32 {
+	if i, ok := ts.byGoal[g]; ok {
 		return i
 	}
 	i := int32(-1)
-	if e := regular.Expr(s.view(g, jString)); e != s.lang.Empty {
-		m := s.machine(e)
+	if e := regular.Expr(ts.views.of(g, jString)); e != ts.lang.Empty {
+		m := ts.machine(e)
 		if m.Start() != regular.Dead {
-			i = s.machineID(m)
+			i = ts.id(m)
 		}
 	}
-	s.textOf[g] = i
+	ts.byGoal[g] = i
 	return i
 }
 
-func (s *source) machineID(m *regular.Machine) int32 {
-	if i, ok := s.machineIndex[m]; ok {
+func (ts *texts) id(m *regular.Machine) int32 {
+	if i, ok := ts.index[m]; ok {
 		return i
 	}
-	i := int32(len(s.machines))
-	s.machines = append(s.machines, m)
-	s.machineIndex[m] = i
+	i := int32(len(ts.machines))
+	ts.machines = append(ts.machines, m)
+	ts.index[m] = i
 	return i
 }

@@ -6,9 +6,7 @@ import (
 
 	"stencil/regular"
 	"stencil/schema/language"
-	"stencil/schema/number"
 	"stencil/schema/syntax"
-	"stencil/schema/tokens"
 )
 
 // jtype is a type that a goal is looked at for.
@@ -30,68 +28,66 @@ const (
 	scalarAll   = 7
 )
 
-// source is the decoder's view of a schema: it makes frames as they are
-// reached. It is used under its grammar's lock.
-type source struct {
-	doc  *syntax.Document
-	opt  Options
-	lang *language.Pool
-	own  bool // lang isn't shared
+// base is what all parts of a source share: the document, options, goals and
+// forms, and the first error.
+type base struct {
+	doc   *syntax.Document
+	opt   Options
+	lang  *language.Pool
+	goals goalTable
+	forms formTable
+	err   error
 
-	followed bool // by any other text
+	// What rests on an assumption is not remembered. reentries counts how often
+	// a view was needed while it was made, assumed the decisions that rest on a
+	// guess about a goal being decided.
+	reentries, assumed int
+}
 
-	goals  goalTable
-	forms  formTable
-	scopes syntax.Scopes
+func newBase(doc *syntax.Document, opt Options, lang *language.Pool) *base {
+	b := &base{doc: doc, opt: opt, lang: lang, goals: newGoalTable()}
+	b.forms = newFormTable(&b.goals)
+	return b
+}
 
-	views    [jtypes]map[goal]int32
+// views says what goals mean, for each JSON type.
+type views struct {
+	*base
+	sets        *keySets
+	numbers     *numbers
+	satisfiable func(t jtype, view int32) bool // asked by oneOf alone
+
+	known    [jtypes]map[goal]int32
 	visiting map[viewKey]bool
-	// reentries counts how often a view was needed while it was made; what
-	// was found out meanwhile is not kept.
-	reentries int
+	scopes   syntax.Scopes
+}
 
-	names     []string
-	nameIndex map[string]int32
-	sets      []keySet
-	setIndex  map[string]int32
-	patterns  []pattern
-	patIndex  map[regular.Expr]int32
-	orders    map[goal][]int32
+func newViews(b *base, sets *keySets, nums *numbers) *views {
+	vs := &views{base: b, sets: sets, numbers: nums, visiting: map[viewKey]bool{}}
+	for i := range vs.known {
+		vs.known[i] = map[goal]int32{}
+	}
+	return vs
+}
 
-	decimals     []number.Decimal
-	decimalIndex map[string]int32
-	numberSets   [][]int32
-	numSetIndex  map[string]int32
-	automata     map[form][]*number.Automaton
-	numberIDs    []*number.Automaton
-	numberIndex  map[*number.Automaton]int32
+// solver decides whether goals have values.
+type solver struct {
+	*base
+	views   *views
+	numbers *numbers
+	objects *objects
+	arrays  *arrays
 
-	machines     []*regular.Machine
-	machineIndex map[*regular.Machine]int32
-	textOf       map[goal]int32 // machine of a goal's strings, -1: none
+	known    map[goal]bool
+	deciding map[goal]bool
 
-	constants map[string]int32
-	listings  []listing // by goal, as far as looked at
+	constants map[string]int32 // strings, booleans and null, by kind and text
+	listings  []listing        // by goal, as far as looked at
+}
 
-	productive  map[goal]bool
-	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
-	deciding    map[goal]bool
-	assumed     int // decisions that rest on an assumption about a goal being decided
-	caseForms   map[form]form
-	counts      map[goal]valueCount
-	counting    map[goal]bool
-
-	objects   objectTable
-	arrays    arrayTable
-	frames    frameTable
-	shortest  map[goal]*finish
-	witnesses map[int32]*witness // by object state
-	cuts      int                // how often a shortest value was needed while it was looked for
-
-	tables       *tokens.Tables // of the vocabulary that Prepare was called with
-	closerGroups map[groupKey][]closerGroup
-
-	err error
+func newSolver(b *base, vs *views, nums *numbers) *solver {
+	return &solver{base: b, views: vs, numbers: nums, known: map[goal]bool{never: false, always: true},
+		deciding: map[goal]bool{}, constants: map[string]int32{}}
 }
 
 type viewKey struct {
@@ -99,14 +95,36 @@ type viewKey struct {
 	g goal
 }
 
+// source is the decoder's view of a schema: it makes frames as they are reached.
+// What a schema means is worked out by the parts below it, each with its own
+// tables; the source only dispatches. It is used under its grammar's lock.
+type source struct {
+	*base
+	sets     *keySets
+	numbers  *numbers
+	views    *views
+	texts    *texts
+	keys     *keyAutomaton
+	objects  *objects
+	next     *nextKeys
+	arrays   *arrays
+	sat      *solver
+	shortest *shortest
+	frames   *frameTable
+	prep     *preparer
+
+	own      bool // lang isn't shared
+	followed bool // by any other text
+}
+
 func newSource(doc *syntax.Document, opt Options, lang *language.Pool) *source {
-	s := &source{doc: doc, opt: opt, lang: lang}
+	s := &source{base: &base{doc: doc, opt: opt, lang: lang}}
 	s.Reset()
 	return s
 }
 
-// Stale implements [decoder.Source]: a store that others use as well may fail
-// for what they asked of it.
+// Stale implements the decoder's optional interface of that name: another schema
+// may exceed a limit of the pool of languages that all share.
 func (s *source) Stale() bool { return !s.own && s.lang.Failed() }
 
 // Follow implements [decoder.Followed].
@@ -122,212 +140,199 @@ func (s *source) Reset() {
 			s.lang = language.Shared()
 		}
 	}
-	*s = source{doc: s.doc, opt: s.opt, lang: s.lang, own: s.own, followed: s.followed,
-		goals:        newGoalTable(),
-		visiting:     map[viewKey]bool{},
-		nameIndex:    map[string]int32{},
-		setIndex:     map[string]int32{},
-		patIndex:     map[regular.Expr]int32{},
-		orders:       map[goal][]int32{},
-		decimalIndex: map[string]int32{},
-		numSetIndex:  map[string]int32{},
-		automata:     map[form][]*number.Automaton{},
-		numberIndex:  map[*number.Automaton]int32{},
-		machineIndex: map[*regular.Machine]int32{},
-		textOf:       map[goal]int32{},
-		constants:    map[string]int32{},
-		productive:   map[goal]bool{never: false, always: true},
-		caseForms:    map[form]form{},
-		counts:       map[goal]valueCount{},
-		counting:     map[goal]bool{},
-		deciding:     map[goal]bool{},
-		shortest:     map[goal]*finish{},
-		witnesses:    map[int32]*witness{},
-		closerGroups: map[groupKey][]closerGroup{},
-	}
-	s.forms = newFormTable(&s.goals)
-	for i := range s.views {
-		s.views[i] = map[goal]int32{}
-	}
-	s.objects.init()
-	s.arrays.init()
-	s.frames.init()
+	b := newBase(s.doc, s.opt, s.lang)
+	sets, nums := newKeySets(b), newNumbers(b)
+	vs := newViews(b, sets, nums)
+	ts := newTexts(b, vs)
+	keys := newKeyAutomaton(b, sets, vs, ts)
+	sv := newSolver(b, vs, nums)
+	dv := newDeriver(b, sets, keys, sv)
+	obj := newObjects(b, sets, vs, keys, dv, sv)
+	next := newNextKeys(b, sets, ts, keys, obj)
+	arr := newArrays(b, vs, dv, sv, obj)
+	arr.count = newCounts(b, vs, nums, ts, keys, obj, arr)
+	vs.satisfiable, sv.objects, sv.arrays = sv.viewSatisfiable, obj, arr
+	frames := newFrameTable(b)
+	*s = source{base: b, own: s.own, followed: s.followed, sets: sets, numbers: nums, views: vs, texts: ts, keys: keys,
+		objects: obj, next: next, arrays: arr, sat: sv, frames: frames,
+		shortest: newShortest(b, sets, vs, nums, ts, keys, obj, next, arr),
+		prep:     newPreparer(b, sets, ts, keys, obj, next, frames)}
 }
 
 // Err implements [decoder.Source].
 func (s *source) Err() error { return s.err }
 
-func (s *source) fail(err error) {
-	if s.err == nil {
-		s.err = err
+func (b *base) fail(err error) {
+	if b.err == nil {
+		b.err = err
 	}
 }
 
 // Bytes implements [decoder.Source].
 func (s *source) Bytes() int {
 	return 96*len(s.goals.info) + 96*len(s.forms.info) + 120*len(s.frames.keys) +
-		200*len(s.objects.states.keys) + 64*len(s.arrays.states) + 160*len(s.objects.keyStates.keys)
+		200*len(s.objects.states.keys) + 64*len(s.arrays.states) + 160*len(s.keys.states.keys)
 }
 
-// rootGoal is what the whole document has to fulfil.
-func (s *source) rootGoal() goal {
-	return s.goals.node(s.doc.Root, s.scope(s.doc.Root, 0))
+// root is what the whole document has to fulfil.
+func (vs *views) root() goal {
+	return vs.goals.node(vs.doc.Root, vs.scope(vs.doc.Root, 0))
 }
 
 // scope returns the dynamic scope inside n when it is entered from scope.
-func (s *source) scope(n *syntax.Node, scope int32) int32 {
-	if !s.doc.Dynamic {
+func (vs *views) scope(n *syntax.Node, scope int32) int32 {
+	if !vs.doc.Dynamic {
 		return 0
 	}
-	return s.scopes.Enter(scope, n.Resource)
+	return vs.scopes.Enter(scope, n.Resource)
 }
 
 // sub returns the goal of a subschema of a schema entered in scope.
-func (s *source) sub(n *syntax.Node, scope int32) goal {
-	return s.goals.node(n, s.scope(n, scope))
+func (vs *views) sub(n *syntax.Node, scope int32) goal {
+	return vs.goals.node(n, vs.scope(n, scope))
 }
 
 // algebra is how views of one type are combined.
-func (s *source) algebraAnd(t jtype, a, b int32) int32 {
+func (vs *views) and(t jtype, a, b int32) int32 {
 	switch t {
 	case jScalar:
 		return a & b
 	case jString:
-		return int32(s.lang.And(regular.Expr(a), regular.Expr(b)))
+		return int32(vs.lang.And(regular.Expr(a), regular.Expr(b)))
 	}
-	return int32(s.forms.and(form(a), form(b)))
+	return int32(vs.forms.and(form(a), form(b)))
 }
 
-func (s *source) algebraOr(t jtype, a, b int32) int32 {
+func (vs *views) or(t jtype, a, b int32) int32 {
 	switch t {
 	case jScalar:
 		return a | b
 	case jString:
-		return int32(s.lang.Or(regular.Expr(a), regular.Expr(b)))
+		return int32(vs.lang.Or(regular.Expr(a), regular.Expr(b)))
 	}
-	return int32(s.forms.or(form(a), form(b)))
+	return int32(vs.forms.or(form(a), form(b)))
 }
 
-func (s *source) algebraNot(t jtype, a int32) int32 {
+func (vs *views) not(t jtype, a int32) int32 {
 	switch t {
 	case jScalar:
 		return scalarAll &^ a
 	case jString:
-		return int32(s.lang.Not(regular.Expr(a)))
+		return int32(vs.lang.Not(regular.Expr(a)))
 	}
-	return int32(s.forms.negate(form(a)))
+	return int32(vs.forms.negate(form(a)))
 }
 
 // all and none are the views of always and never.
-func (s *source) all(t jtype) int32 {
+func (vs *views) all(t jtype) int32 {
 	switch t {
 	case jScalar:
 		return scalarAll
 	case jString:
-		return int32(s.lang.Any)
+		return int32(vs.lang.Any)
 	}
 	return int32(yes)
 }
 
-func (s *source) none(t jtype) int32 {
+func (vs *views) none(t jtype) int32 {
 	switch t {
 	case jScalar:
 		return 0
 	case jString:
-		return int32(s.lang.Empty)
+		return int32(vs.lang.Empty)
 	}
 	return int32(no)
 }
 
 // andAll combines many views at once.
-func (s *source) andAll(t jtype, list []int32) int32 {
+func (vs *views) andAll(t jtype, list []int32) int32 {
 	if t == jNumber || t == jArray || t == jObject {
 		kids := make([]form, len(list))
 		for i, x := range list {
 			kids[i] = form(x)
 		}
-		return int32(s.forms.and(kids...))
+		return int32(vs.forms.and(kids...))
 	}
-	out := s.all(t)
+	out := vs.all(t)
 	for _, x := range list {
-		out = s.algebraAnd(t, out, x)
+		out = vs.and(t, out, x)
 	}
 	return out
 }
 
-func (s *source) orAll(t jtype, list []int32) int32 {
+func (vs *views) orAll(t jtype, list []int32) int32 {
 	if t == jNumber || t == jArray || t == jObject {
 		kids := make([]form, len(list))
 		for i, x := range list {
 			kids[i] = form(x)
 		}
-		return int32(s.forms.or(kids...))
+		return int32(vs.forms.or(kids...))
 	}
 	if t == jString {
 		exprs := make([]regular.Expr, len(list))
 		for i, x := range list {
 			exprs[i] = regular.Expr(x)
 		}
-		return int32(s.lang.Or(exprs...))
+		return int32(vs.lang.Or(exprs...))
 	}
-	out := s.none(t)
+	out := vs.none(t)
 	for _, x := range list {
-		out = s.algebraOr(t, out, x)
+		out = vs.or(t, out, x)
 	}
 	return out
 }
 
-// view returns what g demands of values of type t.
-func (s *source) view(g goal, t jtype) int32 {
+// of returns what g demands of values of type t.
+func (vs *views) of(g goal, t jtype) int32 {
 	switch g {
 	case always:
-		return s.all(t)
+		return vs.all(t)
 	case never:
-		return s.none(t)
+		return vs.none(t)
 	}
-	if v, ok := s.views[t][g]; ok {
+	if v, ok := vs.known[t][g]; ok {
 		return v
 	}
 	key := viewKey{t, g}
-	info := s.goals.info[g]
-	if s.visiting[key] {
+	info := vs.goals.info[g]
+	if vs.visiting[key] {
 		// Only the question whether alternatives exclude each other looks
 		// at values inside of values before the view is known. It is
 		// answered with no when it comes back here.
-		s.reentries++
-		return s.all(t)
+		vs.reentries++
+		return vs.all(t)
 	}
-	s.visiting[key] = true
-	before := s.reentries
+	vs.visiting[key] = true
+	before := vs.reentries
 	var v int32
 	switch info.kind {
 	case goalNode:
-		v = s.nodeView(info.node, info.scope, t)
+		v = vs.nodeView(info.node, info.scope, t)
 	case goalNotNode, goalNotConst:
-		v = s.algebraNot(t, s.view(s.goals.negate(g), t))
+		v = vs.not(t, vs.of(vs.goals.negate(g), t))
 	case goalConst:
-		v = s.constView(info.val, t)
+		v = vs.constView(info.val, t)
 	default:
 		list := make([]int32, len(info.list))
 		for i, x := range info.list {
-			list[i] = s.view(x, t)
+			list[i] = vs.of(x, t)
 		}
 		if info.kind == goalAnd {
-			v = s.andAll(t, list)
+			v = vs.andAll(t, list)
 		} else {
-			v = s.orAll(t, list)
+			v = vs.orAll(t, list)
 		}
 	}
-	delete(s.visiting, key)
-	if s.reentries == before {
-		s.views[t][g] = v
+	delete(vs.visiting, key)
+	if vs.reentries == before {
+		vs.known[t][g] = v
 	}
 	return v
 }
 
 // nodeView returns what schema n demands of values of type t.
-func (s *source) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
-	none := s.none(t)
+func (vs *views) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
+	none := vs.none(t)
 	if n.Types != 0 {
 		has := n.Types
 		switch t {
@@ -356,10 +361,10 @@ func (s *source) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
 	var list []int32
 	add := func(v int32) { list = append(list, v) }
 	if n.Const != nil {
-		add(s.constView(n.Const, t))
+		add(vs.constView(n.Const, t))
 	}
 	if n.HasEnum {
-		add(s.enumView(n.Enum, t))
+		add(vs.enumView(n.Enum, t))
 	}
 	switch t {
 	case jScalar:
@@ -374,18 +379,18 @@ func (s *source) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
 			add(v)
 		}
 	case jNumber:
-		list = s.numberKeywords(n, list)
+		list = vs.numberKeywords(n, list)
 	case jString:
 		if n.String != nil {
-			add(int32(s.stringKeywords(n)))
+			add(int32(vs.stringKeywords(n)))
 		}
 	case jArray:
 		if n.Array != nil {
-			list = s.arrayKeywords(n, scope, list)
+			list = vs.arrayKeywords(n, scope, list)
 		}
 	case jObject:
 		if n.Object != nil {
-			list = s.objectKeywords(n, scope, list)
+			list = vs.objectKeywords(n, scope, list)
 		}
 	}
 	for _, v := range list {
@@ -394,64 +399,64 @@ func (s *source) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
 		}
 	}
 	if a := n.Apply; a != nil {
-		list = s.applicators(n, a, scope, t, list)
+		list = vs.applicators(n, a, scope, t, list)
 	}
 	if t == jObject && n.Object != nil && n.Object.Unevaluated != nil {
-		list = append(list, int32(s.unevaluatedProperties(n, scope)))
+		list = append(list, int32(vs.unevaluatedProperties(n, scope)))
 	}
 	if t == jArray && n.Array != nil && n.Array.Unevaluated != nil {
-		list = append(list, int32(s.unevaluatedItems(n, scope)))
+		list = append(list, int32(vs.unevaluatedItems(n, scope)))
 	}
-	return s.andAll(t, list)
+	return vs.andAll(t, list)
 }
 
-func (s *source) applicators(n *syntax.Node, a *syntax.Applicators, scope int32, t jtype, list []int32) []int32 {
+func (vs *views) applicators(n *syntax.Node, a *syntax.Applicators, scope int32, t jtype, list []int32) []int32 {
 	for _, x := range a.AllOf {
-		list = append(list, s.view(s.sub(x, scope), t))
+		list = append(list, vs.of(vs.sub(x, scope), t))
 	}
 	if len(a.AnyOf) > 0 {
 		alts := make([]int32, len(a.AnyOf))
 		for i, x := range a.AnyOf {
-			alts[i] = s.view(s.sub(x, scope), t)
+			alts[i] = vs.of(vs.sub(x, scope), t)
 		}
-		list = append(list, s.orAll(t, alts))
+		list = append(list, vs.orAll(t, alts))
 	}
 	if len(a.OneOf) > 0 {
-		list = append(list, s.oneOf(a.OneOf, scope, t, s.andAll(t, list)))
+		list = append(list, vs.oneOf(a.OneOf, scope, t, vs.andAll(t, list)))
 	}
 	if a.Not != nil {
-		list = append(list, s.algebraNot(t, s.view(s.sub(a.Not, scope), t)))
+		list = append(list, vs.not(t, vs.of(vs.sub(a.Not, scope), t)))
 	}
 	if a.If != nil && (a.Then != nil || a.Else != nil) {
-		when := s.view(s.sub(a.If, scope), t)
+		when := vs.of(vs.sub(a.If, scope), t)
 		if a.Then != nil {
-			list = append(list, s.algebraOr(t, s.algebraNot(t, when), s.view(s.sub(a.Then, scope), t)))
+			list = append(list, vs.or(t, vs.not(t, when), vs.of(vs.sub(a.Then, scope), t)))
 		}
 		if a.Else != nil {
-			list = append(list, s.algebraOr(t, when, s.view(s.sub(a.Else, scope), t)))
+			list = append(list, vs.or(t, when, vs.of(vs.sub(a.Else, scope), t)))
 		}
 	}
 	if a.Ref != nil && a.Ref.Target != nil {
-		list = append(list, s.view(s.sub(a.Ref.Target, scope), t))
+		list = append(list, vs.of(vs.sub(a.Ref.Target, scope), t))
 	}
 	if r := a.DynamicRef; r != nil && r.Target != nil {
 		target := r.Target
 		if r.Anchor != "" {
-			target = s.scopes.Target(r, s.scope(n, scope))
+			target = vs.scopes.Target(r, vs.scope(n, scope))
 		}
-		list = append(list, s.view(s.sub(target, scope), t))
+		list = append(list, vs.of(vs.sub(target, scope), t))
 	}
 	return list
 }
 
 // oneOf is "this one and none of the others". Alternatives that exclude each
 // other, given what else is demanded, need not be negated.
-func (s *source) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) int32 {
-	none := s.none(t)
+func (vs *views) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) int32 {
+	none := vs.none(t)
 	var alts []int32
 	count := map[int32]int{}
 	for _, n := range nodes {
-		v := s.view(s.sub(n, scope), t)
+		v := vs.of(vs.sub(n, scope), t)
 		if v != none {
 			if count[v]++; count[v] == 1 {
 				alts = append(alts, v)
@@ -465,88 +470,88 @@ func (s *source) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) 
 		}
 		parts := []int32{v}
 		for j, w := range alts {
-			if i != j && !s.disjoint(t, given, v, w) {
-				parts = append(parts, s.algebraNot(t, w))
+			if i != j && !vs.disjoint(t, given, v, w) {
+				parts = append(parts, vs.not(t, w))
 			}
 		}
-		out = append(out, s.andAll(t, parts))
+		out = append(out, vs.andAll(t, parts))
 	}
-	return s.orAll(t, out)
+	return vs.orAll(t, out)
 }
 
-func (s *source) disjoint(t jtype, given, a, b int32) bool {
-	both := s.algebraAnd(t, a, b)
-	if both == s.none(t) {
+func (vs *views) disjoint(t jtype, given, a, b int32) bool {
+	both := vs.and(t, a, b)
+	if both == vs.none(t) {
 		return true
 	}
 	// The given part can only help when it is small; with it or without,
 	// the answer true is right.
-	before := s.reentries
-	apart := !s.viewProductive(t, both)
-	if s.reentries != before {
-		s.reentries = before
+	before := vs.reentries
+	apart := !vs.satisfiable(t, both)
+	if vs.reentries != before {
+		vs.reentries = before
 		return false
 	}
 	return apart
 }
 
-// viewProductive reports whether some value of type t fulfils a view.
-func (s *source) viewProductive(t jtype, v int32) bool {
-	if v == s.none(t) {
+// viewSatisfiable reports whether some value of type t fulfils a view.
+func (sv *solver) viewSatisfiable(t jtype, v int32) bool {
+	if v == sv.views.none(t) {
 		return false
 	}
 	switch t {
 	case jScalar:
 		return v != 0
 	case jNumber:
-		return len(s.numbers(form(v))) > 0
+		return len(sv.numbers.automataOf(form(v))) > 0
 	case jString:
-		return s.machine(regular.Expr(v)).Start() != regular.Dead
+		return sv.machine(regular.Expr(v)).Start() != regular.Dead
 	case jArray:
-		return s.arrayProductive(form(v))
+		return sv.arrays.satisfiable(form(v))
 	}
-	return s.objectProductive(form(v))
+	return sv.objects.satisfiable(form(v))
 }
 
-// isProductive reports whether some value fulfils g. A schema that needs
+// satisfiable reports whether some value fulfils g. A schema that needs
 // itself to be fulfilled is not: values are finite.
-func (s *source) isProductive(g goal) bool {
-	if p, ok := s.productive[g]; ok {
+func (sv *solver) satisfiable(g goal) bool {
+	if p, ok := sv.known[g]; ok {
 		return p
 	}
-	if s.deciding[g] {
-		s.assumed++
+	if sv.deciding[g] {
+		sv.assumed++
 		return false
 	}
-	switch info := &s.goals.info[g]; info.kind {
+	switch info := &sv.goals.info[g]; info.kind {
 	case goalNode:
 		if quickProductive(info.node) {
-			s.productive[g] = true
+			sv.known[g] = true
 			return true
 		}
 	case goalAnd:
-		if ok, known := s.listedTogether(info.list); known {
-			s.productive[g] = ok
+		if ok, known := sv.listedTogether(info.list); known {
+			sv.known[g] = ok
 			return ok
 		}
 	}
-	s.deciding[g] = true
-	before, reentries := s.assumed, s.reentries
+	sv.deciding[g] = true
+	before, reentries := sv.assumed, sv.reentries
 	ok := false
 	for _, t := range [...]jtype{jScalar, jString, jNumber, jArray, jObject} {
-		if s.viewProductive(t, s.view(g, t)) {
+		if sv.viewSatisfiable(t, sv.views.of(g, t)) {
 			ok = true
 			break
 		}
 	}
-	delete(s.deciding, g)
+	delete(sv.deciding, g)
 	// "No" may rest on the assumption about a goal further up; then it
 	// holds only below that goal.
-	if s.reentries == reentries && (ok || s.assumed == before || len(s.deciding) == 0) {
-		s.productive[g] = ok
+	if sv.reentries == reentries && (ok || sv.assumed == before || len(sv.deciding) == 0) {
+		sv.known[g] = ok
 	}
-	if len(s.deciding) == 0 {
-		s.assumed = 0
+	if len(sv.deciding) == 0 {
+		sv.assumed = 0
 	}
 	return ok
 }
@@ -572,29 +577,29 @@ func quickProductive(n *syntax.Node) bool {
 	return n.Types&syntax.TypeArray != 0 && (n.Array == nil || n.Array.Min == 0 && n.Array.Contains == nil && n.Array.Unevaluated == nil)
 }
 
-func (s *source) machine(e regular.Expr) *regular.Machine {
-	m, err := s.lang.Machine(e)
+func (b *base) machine(e regular.Expr) *regular.Machine {
+	m, err := b.lang.Machine(e)
 	if err == nil {
 		err = m.Err()
 	}
 	if err != nil {
-		s.fail(err)
+		b.fail(err)
 	}
 	return m
 }
 
-func (s *source) nameID(name string) int32 {
-	if id, ok := s.nameIndex[name]; ok {
+func (ks *keySets) name(name string) int32 {
+	if id, ok := ks.nameIndex[name]; ok {
 		return id
 	}
-	id := int32(len(s.names))
-	s.names = append(s.names, name)
-	s.nameIndex[name] = id
+	id := int32(len(ks.names))
+	ks.names = append(ks.names, name)
+	ks.nameIndex[name] = id
 	return id
 }
 
-func (s *source) limit(name string, n int) {
-	s.fail(&LimitError{Limit: name, Max: n})
+func (b *base) limit(name string, n int) {
+	b.fail(&LimitError{Limit: name, Max: n})
 }
 
 func keyOf(parts ...int32) string {

@@ -16,13 +16,13 @@ type stringText struct {
 }
 
 func (s *source) stringText(machine int32, q regular.State) *stringText {
-	return &stringText{spelling.String{Machine: s.machines[machine], State: q, Free: s.opt.AnyNumberSpelling}, s, machine}
+	return &stringText{spelling.String{Machine: s.texts.machines[machine], State: q, Free: s.opt.AnyNumberSpelling}, s, machine}
 }
 
 func (t *stringText) At(q int32) spelling.Text { return t.s.stringText(t.machine, q) }
 
 func (t *stringText) Frame(place, sub int32) decoder.Frame {
-	return t.s.frame(frameKey{kind: frameString, a: t.machine, b: place, c: sub})
+	return t.s.frames.frame(frameKey{kind: frameString, a: t.machine, b: place, c: sub})
 }
 
 func (s *source) stringEdges(k frameKey, e *decoder.Edges) {
@@ -82,14 +82,14 @@ type keyText struct {
 }
 
 func (t *keyText) Next(r rune) (int32, bool) {
-	key := t.s.keyStep(t.key, r)
-	return key, t.s.keyAlive(t.state, key)
+	key := t.s.keys.step(t.key, r)
+	return key, t.s.next.alive(t.state, key)
 }
 
 func (t *keyText) Alive(lo, hi rune) bool {
 	s := t.s
-	k := s.objects.keyStates.keys[t.key]
-	fam := s.objects.families[k.fam]
+	k := s.keys.states.keys[t.key]
+	fam := s.keys.families[k.fam]
 	try := func(r rune) bool {
 		if r < lo || r > hi || 0xD800 <= r && r < 0xE000 {
 			return false
@@ -98,7 +98,7 @@ func (t *keyText) Alive(lo, hi rune) bool {
 		return ok
 	}
 	for i := k.lo; i < k.hi; i++ {
-		if n := s.nameAt(fam, i); len(n) > int(k.depth) {
+		if n := s.keys.nameAt(fam, i); len(n) > int(k.depth) {
 			r, _ := utf8.DecodeRuneInString(n[k.depth:])
 			if try(r) {
 				return true
@@ -108,7 +108,7 @@ func (t *keyText) Alive(lo, hi rune) bool {
 	if try(lo) {
 		return true
 	}
-	for _, r := range s.keySamples(k) {
+	for _, r := range s.keys.stateSamples(k) {
 		if try(r) {
 			return true
 		}
@@ -125,16 +125,16 @@ func (t *keyText) escapable() bool {
 	return t.Alive(0, 0x1F) || t.Alive('"', '"') || t.Alive('\\', '\\')
 }
 
-// keySamples returns characters such that all others are treated like one of
+// stateSamples returns characters such that all others are treated like one of
 // them, but for those that names go on with.
-func (s *source) keySamples(k keyState) []rune {
-	fam := s.objects.families[k.fam]
+func (ka *keyAutomaton) stateSamples(k keyState) []rune {
+	fam := ka.families[k.fam]
 	if len(fam.pats) == 0 {
 		return nil
 	}
-	list := s.samples(fam, s.objects.vectors[k.vec])
+	list := ka.samples(fam, ka.vectors[k.vec])
 	if k.free != 0 && k.at != regular.Dead {
-		for _, e := range s.machines[k.free-1].Ranges(k.at) {
+		for _, e := range ka.texts.machines[k.free-1].Ranges(k.at) {
 			list = append(list, e.Lo)
 			if e.Hi < utf8.MaxRune && (e.Hi < spelling.FirstSurrogate-1 || e.Hi >= spelling.AfterSurrogates-1) {
 				list = append(list, e.Hi+1)
@@ -148,10 +148,10 @@ func (s *source) keySamples(k keyState) []rune {
 // like the ones before them.
 func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 	s := t.s
-	k := s.objects.keyStates.keys[t.key]
-	fam := s.objects.families[k.fam]
+	k := s.keys.states.keys[t.key]
+	fam := s.keys.families[k.fam]
 	out[' '] = true
-	for _, r := range s.keySamples(k) {
+	for _, r := range s.keys.stateSamples(k) {
 		if r < utf8.RuneSelf {
 			out[r] = true
 		}
@@ -163,29 +163,29 @@ func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 		}
 	}
 	for i := k.lo; i < k.hi; i++ {
-		next(s.nameAt(fam, i))
+		next(s.keys.nameAt(fam, i))
 	}
-	for _, id := range s.objects.takenLists[k.taken] {
-		next(s.names[id])
+	for _, id := range s.keys.takenLists[k.taken] {
+		next(s.sets.names[id])
 	}
 	return out
 }
 
 func (t *keyText) Uniform() (int32, bool) {
 	s := t.s
-	k := s.objects.keyStates.keys[t.key]
-	fam := s.objects.families[k.fam]
+	k := s.keys.states.keys[t.key]
+	fam := s.keys.families[k.fam]
 	for i := k.lo; i < k.hi; i++ {
-		if n := s.nameAt(fam, i); len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
+		if n := s.keys.nameAt(fam, i); len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
 			return 0, false
 		}
 	}
-	for _, id := range s.objects.takenLists[k.taken] {
-		if n := s.names[id]; len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
+	for _, id := range s.keys.takenLists[k.taken] {
+		if n := s.sets.names[id]; len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
 			return 0, false
 		}
 	}
-	for _, r := range s.keySamples(k) {
+	for _, r := range s.keys.stateSamples(k) {
 		if r > utf8.RuneSelf {
 			return 0, false
 		}
@@ -199,7 +199,7 @@ func (t *keyText) At(key int32) spelling.Text {
 }
 
 func (t *keyText) Frame(place, sub int32) decoder.Frame {
-	return t.s.frame(frameKey{kind: frameObjKey, depth: t.depth, a: t.state, b: place, c: sub})
+	return t.s.frames.frame(frameKey{kind: frameObjKey, depth: t.depth, a: t.state, b: place, c: sub})
 }
 
 func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
@@ -208,11 +208,11 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 		spelling.Edges(t, k.b, k.c, e)
 		return
 	}
-	ks := s.objects.keyStates.keys[k.b]
-	fam := s.objects.families[ks.fam]
-	name, matching := s.keyEnd(k.b)
-	quote := name >= 0 && s.allowedName(k.a, name) || name == -1 && s.allowedFree(k.a, matching)
-	if ks.free == 0 && s.freeFrom(k.a, k.b) {
+	ks := s.keys.states.keys[k.b]
+	fam := s.keys.families[ks.fam]
+	name, matching := s.keys.end(k.b)
+	quote := name >= 0 && s.objects.allowedName(k.a, name) || name == -1 && s.objects.allowedFree(k.a, matching)
+	if ks.free == 0 && s.next.free(k.a, k.b) {
 		// Any key may come, and any of them can be gone on with.
 		if quote {
 			e.Later(0x20, utf8.RuneSelf-1)
@@ -226,8 +226,8 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 	var live [256]bool
 	if len(fam.pats) == 0 {
 		for i := ks.lo; i < ks.hi; i++ {
-			n := s.nameAt(fam, i)
-			if len(n) == int(ks.depth) || !s.allowedName(k.a, fam.sorted[i]) {
+			n := s.keys.nameAt(fam, i)
+			if len(n) == int(ks.depth) || !s.objects.allowedName(k.a, fam.sorted[i]) {
 				continue
 			}
 			if c := n[ks.depth]; c < 0x20 || c == '"' || c == '\\' {
@@ -273,7 +273,7 @@ func (s *source) keyByte(k frameKey, b byte, e *decoder.Edges) {
 	case b == '\\':
 		e.Add('\\', '\\', t.Frame(k.b, spelling.AfterBackslash))
 	case b < utf8.RuneSelf:
-		e.Add(b, b, t.Frame(s.keyStep(k.b, rune(b)), 0))
+		e.Add(b, b, t.Frame(s.keys.step(k.b, rune(b)), 0))
 	default:
 		spelling.HighEdge(t, k.b, b, e)
 	}
@@ -291,10 +291,10 @@ func (s *source) ExpandByte(f decoder.Frame, b byte, e *decoder.Edges) {
 
 // keyClose records the quote that ends a key.
 func (s *source) keyClose(k frameKey, e *decoder.Edges) {
-	moves, free := s.keyMoves(k.a, k.b)
+	moves, free := s.next.moves(k.a, k.b)
 	if !free {
 		for _, m := range moves {
-			e.Add('"', '"', s.memberFrames(k.depth, m.g, m.next)...)
+			e.Add('"', '"', s.frames.memberFrames(k.depth, m.g, m.next)...)
 		}
 		return
 	}
@@ -309,6 +309,6 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	for _, m := range moves {
 		x := s.objects.states.keys[m.next]
 		x.pending = true
-		e.Capture('"', '"', s.memberFrames(k.depth, m.g, s.intern(x))...)
+		e.Capture('"', '"', s.frames.memberFrames(k.depth, m.g, s.objects.intern(x))...)
 	}
 }

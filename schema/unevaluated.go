@@ -5,34 +5,34 @@ import "stencil/schema/syntax"
 // unevaluatedProperties returns the demand of n's unevaluatedProperties: it
 // holds for members that no other keyword of the schema, or of the schemas
 // applied in place that hold for the object, has looked at.
-func (s *source) unevaluatedProperties(n *syntax.Node, scope int32) form {
-	g := s.sub(n.Object.Unevaluated, scope)
+func (vs *views) unevaluatedProperties(n *syntax.Node, scope int32) form {
+	g := vs.sub(n.Object.Unevaluated, scope)
 	var alts []form
-	for _, e := range s.evaluate(n, scope, jObject, true) {
+	for _, e := range vs.evaluate(n, scope, jObject, true) {
 		if e.all {
 			alts = append(alts, e.f)
 			continue
 		}
-		rest := s.forms.lit(lit{kind: litAllKeys, a: s.keySet(true, e.names, e.pats), g: g})
-		alts = append(alts, s.forms.and(e.f, rest))
+		rest := vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.set(true, e.names, e.pats), g: g})
+		alts = append(alts, vs.forms.and(e.f, rest))
 	}
-	return s.forms.or(alts...)
+	return vs.forms.or(alts...)
 }
 
 // unevaluatedItems is the same for items.
-func (s *source) unevaluatedItems(n *syntax.Node, scope int32) form {
-	g := s.sub(n.Array.Unevaluated, scope)
+func (vs *views) unevaluatedItems(n *syntax.Node, scope int32) form {
+	g := vs.sub(n.Array.Unevaluated, scope)
 	var alts []form
-	for _, e := range s.evaluate(n, scope, jArray, true) {
+	for _, e := range vs.evaluate(n, scope, jArray, true) {
 		if e.all {
 			alts = append(alts, e.f)
 			continue
 		}
-		want := s.goals.or(append([]goal{g}, e.some...)...)
-		rest := s.forms.lit(lit{kind: litAllItems, a: int32(e.prefix), b: -1, g: want})
-		alts = append(alts, s.forms.and(e.f, rest))
+		want := vs.goals.or(append([]goal{g}, e.some...)...)
+		rest := vs.forms.lit(lit{kind: litAllItems, a: int32(e.prefix), b: -1, g: want})
+		alts = append(alts, vs.forms.and(e.f, rest))
 	}
-	return s.forms.or(alts...)
+	return vs.forms.or(alts...)
 }
 
 // evaluated says under which condition a schema has looked at which members
@@ -58,18 +58,18 @@ func (e evaluated) with(o evaluated) evaluated {
 // evaluate lists what n looks at. Where that depends on which of its
 // subschemas hold there is one entry for each case; own is set for the
 // schema that holds the unevaluated keyword, whose demand it isn't part of.
-func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []evaluated {
+func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []evaluated {
 	if n.Boolean != 0 {
 		return []evaluated{{f: yes}}
 	}
 	self := evaluated{f: yes}
 	if t == jObject && n.Object != nil {
 		for _, p := range n.Object.Properties {
-			self.names = append(self.names, s.nameID(p.Name))
+			self.names = append(self.names, vs.sets.name(p.Name))
 		}
 		for _, p := range n.Object.Patterns {
-			if e, err := s.lang.Pattern(p.Name); err == nil {
-				self.pats = append(self.pats, s.patternID(e))
+			if e, err := vs.lang.Pattern(p.Name); err == nil {
+				self.pats = append(self.pats, vs.sets.pattern(e))
 			}
 		}
 		self.all = n.Object.Additional != nil || !own && n.Object.Unevaluated != nil
@@ -78,7 +78,7 @@ func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		self.prefix = len(n.Array.Prefix)
 		self.all = n.Array.Items != nil || !own && n.Array.Unevaluated != nil
 		if n.Array.Contains != nil && n.Draft >= syntax.Draft2020 {
-			self.some = append(self.some, s.sub(n.Array.Contains, scope))
+			self.some = append(self.some, vs.sub(n.Array.Contains, scope))
 		}
 	}
 	out := []evaluated{self}
@@ -88,7 +88,7 @@ func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		var next []evaluated
 		for _, a := range out {
 			for _, b := range list {
-				if f := s.forms.and(a.f, b.f); f != no {
+				if f := vs.forms.and(a.f, b.f); f != no {
 					c := a.with(b)
 					c.f = f
 					next = append(next, c)
@@ -97,21 +97,21 @@ func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		}
 		out = next
 		if len(out) > maxEvaluated {
-			s.limit("cases for unevaluated members", maxEvaluated)
+			vs.limit("cases for unevaluated members", maxEvaluated)
 			out = out[:1]
 		}
 	}
 	must := func(x *syntax.Node) {
-		cross(s.evaluate(x, s.scope(x, scope), t, false))
+		cross(vs.evaluate(x, vs.scope(x, scope), t, false))
 	}
 	may := func(x *syntax.Node) {
-		v := form(s.view(s.sub(x, scope), t))
+		v := form(vs.of(vs.sub(x, scope), t))
 		var list []evaluated
-		for _, e := range s.evaluate(x, s.scope(x, scope), t, false) {
-			e.f = s.forms.and(e.f, v)
+		for _, e := range vs.evaluate(x, vs.scope(x, scope), t, false) {
+			e.f = vs.forms.and(e.f, v)
 			list = append(list, e)
 		}
-		if not := s.forms.negate(v); not != no {
+		if not := vs.forms.negate(v); not != no {
 			list = append(list, evaluated{f: not})
 		}
 		cross(list)
@@ -128,26 +128,26 @@ func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 			may(x)
 		}
 		if a.If != nil {
-			when := form(s.view(s.sub(a.If, scope), t))
+			when := form(vs.of(vs.sub(a.If, scope), t))
 			var list []evaluated
-			for _, e := range s.evaluate(a.If, s.scope(a.If, scope), t, false) {
-				e.f = s.forms.and(e.f, when)
+			for _, e := range vs.evaluate(a.If, vs.scope(a.If, scope), t, false) {
+				e.f = vs.forms.and(e.f, when)
 				if a.Then == nil {
 					list = append(list, e)
 					continue
 				}
-				for _, th := range s.evaluate(a.Then, s.scope(a.Then, scope), t, false) {
+				for _, th := range vs.evaluate(a.Then, vs.scope(a.Then, scope), t, false) {
 					both := e.with(th)
-					both.f = s.forms.and(e.f, th.f)
+					both.f = vs.forms.and(e.f, th.f)
 					list = append(list, both)
 				}
 			}
-			not := s.forms.negate(when)
+			not := vs.forms.negate(when)
 			if a.Else == nil {
 				list = append(list, evaluated{f: not})
 			} else {
-				for _, e := range s.evaluate(a.Else, s.scope(a.Else, scope), t, false) {
-					e.f = s.forms.and(e.f, not)
+				for _, e := range vs.evaluate(a.Else, vs.scope(a.Else, scope), t, false) {
+					e.f = vs.forms.and(e.f, not)
 					list = append(list, e)
 				}
 			}
@@ -159,7 +159,7 @@ func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		if r := a.DynamicRef; r != nil && r.Target != nil {
 			target := r.Target
 			if r.Anchor != "" {
-				target = s.scopes.Target(r, s.scope(n, scope))
+				target = vs.scopes.Target(r, vs.scope(n, scope))
 			}
 			must(target)
 		}
@@ -167,12 +167,12 @@ func (s *source) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 	if t == jObject && n.Object != nil {
 		for _, d := range n.Object.DependentSchemas {
 			var list []evaluated
-			has := s.hasKey(d.Name)
-			for _, e := range s.evaluate(d.Node, s.scope(d.Node, scope), t, false) {
-				e.f = s.forms.and(e.f, has)
+			has := vs.hasKey(d.Name)
+			for _, e := range vs.evaluate(d.Node, vs.scope(d.Node, scope), t, false) {
+				e.f = vs.forms.and(e.f, has)
 				list = append(list, e)
 			}
-			list = append(list, evaluated{f: s.lacksKey(d.Name)})
+			list = append(list, evaluated{f: vs.lacksKey(d.Name)})
 			cross(list)
 		}
 	}

@@ -18,16 +18,16 @@ type witness struct {
 // maxWitnesses is how many ways to complete an object are compared.
 const maxWitnesses = 32
 
-// finishObject returns members that complete an object in a state, and the
+// object returns members that complete an object in a state, and the
 // size of the rest with the closing brace. first says that no comma is
 // needed before the first of them.
-func (s *source) finishObject(state int32, first bool) ([]finishMember, int) {
-	w, ok := s.witnesses[state]
+func (sh *shortest) object(state int32, first bool) ([]finishMember, int) {
+	w, ok := sh.witnesses[state]
 	if !ok {
-		cuts := s.cuts
-		w = s.witness(state)
-		if s.cuts == cuts {
-			s.witnesses[state] = w
+		cuts := sh.cuts
+		w = sh.witness(state)
+		if sh.cuts == cuts {
+			sh.witnesses[state] = w
 		}
 	}
 	if first && len(w.members) > 0 && w.size != noFinish {
@@ -39,45 +39,45 @@ func (s *source) finishObject(state int32, first bool) ([]finishMember, int) {
 // witness completes an object by choosing what is to be true of it, as
 // [source.completable] does, rather than member by member: the number of
 // states on the way doesn't matter.
-func (s *source) witness(state int32) *witness {
-	x := s.objects.states.keys[state]
+func (sh *shortest) witness(state int32) *witness {
+	x := sh.objects.states.keys[state]
 	best := &witness{size: noFinish}
-	if s.likely(&x, x.dyn, s.missing(&x)) {
-		s.tryWitness(state, &x, nil, best)
+	if sh.objects.likely(&x, x.dyn, sh.objects.missing(&x)) {
+		sh.tryWitness(state, &x, nil, best)
 		return best
 	}
 	found := 0
-	c := &chooser{s: s, x: &x, steps: s.opt.Limits.Steps >> 6, accept: func(lits []lit) bool {
-		s.tryWitness(state, &x, lits, best)
+	c := &chooser{objects: sh.objects, x: &x, steps: sh.opt.Limits.Steps >> 6, accept: func(lits []lit) bool {
+		sh.tryWitness(state, &x, lits, best)
 		found++
 		return found == maxWitnesses
 	}}
 	c.solve(nil, []form{x.dyn})
 	if best.size == noFinish && c.steps < 0 {
-		s.limit("steps", s.opt.Limits.Steps)
+		sh.limit("steps", sh.opt.Limits.Steps)
 	}
 	return best
 }
 
 // tryWitness puts members that fulfil lits into best if they are shorter.
-func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness) {
-	p, ok := s.fulfil(x, lits, func(g goal) bool { return s.shortestValue(g).size != noFinish })
+func (sh *shortest) tryWitness(state int32, x *objState, lits []lit, best *witness) {
+	p, ok := sh.objects.fulfil(x, lits, func(g goal) bool { return sh.value(g).size != noFinish })
 	if !ok {
 		return
 	}
 	w := witness{size: 1}
 	add := func(key string, g goal) {
 		w.members = append(w.members, finishMember{key, g})
-		n := s.shortestValue(g).size
+		n := sh.value(g).size
 		w.size = min(w.size+len(jsondoc.AppendQuoted(nil, key))+2+n, noFinish)
 		if w.size > maxShortest {
-			s.limit("bytes in the shortest document", maxShortest)
+			sh.limit("bytes in the shortest document", maxShortest)
 		}
 	}
 	for i, word := range p.must {
 		for ; word != 0; word &= word - 1 {
 			n := int32(i<<6 + bits.TrailingZeros64(word))
-			add(s.names[p.fam.names[n]], p.demand(n, 0))
+			add(sh.sets.names[p.fam.names[n]], p.demand(n, 0))
 		}
 	}
 	slots := p.slots
@@ -89,16 +89,16 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 			return
 		}
 		fits := func(m uint64) bool { return p.fits(x, m) }
-		key, matching, ok := s.freshKey(s.anyKey(state), false, fits, func(key int32) bool {
-			return slices.ContainsFunc(s.reachable(p.fam, s.objects.keyStates.keys[key].vec), fits)
+		key, matching, ok := sh.freshKey(sh.next.beforeAny(state), false, fits, func(key int32) bool {
+			return slices.ContainsFunc(sh.keys.reachable(p.fam, sh.keys.states.keys[key].vec), fits)
 		})
 		if !ok {
 			return
 		}
-		if state, ok = s.withFree(state, key); !ok {
+		if state, ok = sh.objects.withFree(state, key); !ok {
 			return
 		}
-		add(key, s.goals.and(p.demand(-1, matching), x.g))
+		add(key, sh.goals.and(p.demand(-1, matching), x.g))
 	}
 	if w.size < best.size {
 		*best = w
@@ -109,7 +109,7 @@ func (s *source) tryWitness(state int32, x *objState, lits []lit, best *witness)
 // before and is of a class that fits, from a key state. begun says that
 // something of the key was read, alive whether such a key may go on from a
 // state.
-func (s *source) freshKey(key int32, begun bool, fits func(matching uint64) bool, alive func(key int32) bool) (text string, matching uint64, ok bool) {
+func (sh *shortest) freshKey(key int32, begun bool, fits func(matching uint64) bool, alive func(key int32) bool) (text string, matching uint64, ok bool) {
 	type place struct {
 		key  int32
 		text string
@@ -119,14 +119,14 @@ func (s *source) freshKey(key int32, begun bool, fits func(matching uint64) bool
 	for steps := 0; len(queue) > 0 && steps < 20000; steps++ {
 		p := queue[0]
 		queue = queue[1:]
-		if name, m := s.keyEnd(p.key); name == -1 && fits(m) && (p.text != "" || begun) {
+		if name, m := sh.keys.end(p.key); name == -1 && fits(m) && (p.text != "" || begun) {
 			return p.text, m, true
 		}
-		k := s.objects.keyStates.keys[p.key]
+		k := sh.keys.states.keys[p.key]
 		chars := []rune{'a', 'b', '_', '0', '-'}
-		chars = append(chars, s.keySamples(k)...)
+		chars = append(chars, sh.keys.stateSamples(k)...)
 		for _, r := range chars {
-			next := s.keyStep(p.key, r)
+			next := sh.keys.step(p.key, r)
 			if seen[next] || !alive(next) {
 				continue
 			}
@@ -135,7 +135,7 @@ func (s *source) freshKey(key int32, begun bool, fits func(matching uint64) bool
 		}
 	}
 	// Nothing but the empty key may be left.
-	if name, m := s.keyEnd(key); name == -1 && fits(m) {
+	if name, m := sh.keys.end(key); name == -1 && fits(m) {
 		return "", m, true
 	}
 	return "", 0, false
