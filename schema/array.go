@@ -44,33 +44,6 @@ func newArrays(b *base, vs *views, dv *deriver, sv *solver, obj *objects) *array
 		moves: map[int32][]move{}, soundness: map[form]bool{}, uniqueness: map[form]bool{}}
 }
 
-// arrayKeywords adds the demands of the array keywords of n.
-func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
-	k := n.Array
-	add := func(l lit) { list = append(list, int32(vs.forms.lit(l))) }
-	for i, x := range k.Prefix {
-		add(lit{kind: litAllItems, a: int32(i), b: int32(i), g: vs.sub(x, scope)})
-	}
-	if k.Items != nil {
-		add(lit{kind: litAllItems, a: int32(len(k.Prefix)), b: -1, g: vs.sub(k.Items, scope)})
-	}
-	add(lit{kind: litMinItems, a: int32(k.Min)})
-	if k.Max != syntax.NoMax {
-		add(lit{kind: litMaxItems, a: int32(k.Max)})
-	}
-	if k.Contains != nil {
-		g := vs.sub(k.Contains, scope)
-		add(lit{kind: litAtLeast, a: int32(k.MinContains), g: g})
-		if k.MaxContains != syntax.NoMax {
-			add(lit{kind: litAtMost, a: int32(k.MaxContains), g: g})
-		}
-	}
-	if k.Unique {
-		add(lit{kind: litUnique})
-	}
-	return list
-}
-
 // isUnique reports whether f may depend on items being equal.
 func (ar *arrays) isUnique(f form) bool {
 	u, ok := ar.uniqueness[f]
@@ -101,84 +74,6 @@ func (ar *arrays) intern(x arrState) int32 {
 	ar.states = append(ar.states, x)
 	ar.index[x] = i
 	return i
-}
-
-// byItem returns what f becomes by one more item.
-func (dv *deriver) byItem(f form, distinct goal) []progressed {
-	info := &dv.forms.info[f]
-	switch info.op {
-	case opNo:
-		return nil
-	case opYes:
-		return []progressed{{always, yes}}
-	case opLit:
-		l := info.lit
-		shift := func() form {
-			if l.a > 0 {
-				l.a--
-			}
-			if l.b > 0 {
-				l.b--
-			}
-			return dv.forms.lit(l)
-		}
-		switch l.kind {
-		case litAllItems:
-			if l.a > 0 {
-				return []progressed{{always, shift()}}
-			}
-			g := l.g
-			if l.b == 0 {
-				return []progressed{{g, yes}}
-			}
-			return []progressed{{g, shift()}}
-		case litSomeItem:
-			if l.a > 0 {
-				return []progressed{{always, shift()}}
-			}
-			g := l.g
-			if l.b == 0 {
-				return []progressed{{g, yes}}
-			}
-			return dv.merge([]progressed{{g, yes}, {always, shift()}})
-		case litUnique:
-			return []progressed{{distinct, f}}
-		case litNotUnique:
-			return dv.merge([]progressed{{dv.goals.negate(distinct), yes}, {distinct, f}})
-		case litMinItems, litMaxItems:
-			l.a--
-			if next := dv.forms.lit(l); next != no {
-				return []progressed{{always, next}}
-			}
-			return nil
-		case litAtLeast:
-			one := l
-			one.a--
-			return dv.merge([]progressed{{l.g, dv.forms.lit(one)}, {always, f}})
-		case litAtMost:
-			one := l
-			one.a--
-			out := []progressed{{dv.goals.negate(l.g), f}}
-			if next := dv.forms.lit(one); next != no {
-				out = append(out, progressed{l.g, next})
-			}
-			return dv.merge(out)
-		}
-		return []progressed{{always, f}}
-	case opAnd:
-		out := []progressed{{always, yes}}
-		for _, k := range info.kids {
-			if out = dv.both(out, dv.byItem(k, distinct)); len(out) == 0 {
-				return nil
-			}
-		}
-		return out
-	}
-	var out []progressed
-	for _, k := range info.kids {
-		out = append(out, dv.byItem(k, distinct)...)
-	}
-	return dv.partition(dv.merge(out))
 }
 
 // notSeen returns the goal of differing from all items of a list.

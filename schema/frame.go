@@ -78,23 +78,6 @@ func (ft *frameTable) frame(k frameKey) decoder.Frame {
 	return ft.add(&k, h, at)
 }
 
-// blanks returns how much whitespace may come in a new place.
-func (b *base) blanks() int16 {
-	if b.opt.Whitespace.kind == wsFlexible {
-		return int16(b.opt.Whitespace.max)
-	}
-	return 0
-}
-
-func (b *base) pretty() bool { return b.opt.Whitespace.kind == wsPretty }
-
-func (b *base) inner(depth int16) int16 {
-	if b.pretty() {
-		return depth + 1
-	}
-	return 0
-}
-
 // Start implements [decoder.Source].
 func (s *source) Start() decoder.Frame {
 	return s.frames.frame(frameKey{kind: frameRoot, blank: s.blanks(), a: int32(s.views.root())})

@@ -139,3 +139,13 @@ func (ks *keySets) matches(p int32, text string) bool {
 	}
 	return q != regular.Dead && m.Accepting(q)
 }
+
+func (ks *keySets) name(name string) int32 {
+	if id, ok := ks.nameIndex[name]; ok {
+		return id
+	}
+	id := int32(len(ks.names))
+	ks.names = append(ks.names, name)
+	ks.nameIndex[name] = id
+	return id
+}

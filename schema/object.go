@@ -3,8 +3,6 @@ package schema
 import (
 	"math/bits"
 	"slices"
-
-	"stencil/schema/syntax"
 )
 
 // A static is the part of an object's demands that no member discharges or
@@ -93,65 +91,6 @@ func newObjects(b *base, sets *keySets, vs *views, keys *keyAutomaton, dv *deriv
 		usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0}, usedNext: map[usedStep]int32{},
 		freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{}, moveKeys: newInterned[moveKey](128),
 		soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{}}
-}
-
-// objectKeywords adds the demands of the object keywords of n.
-func (vs *views) objectKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
-	k := n.Object
-	add := func(f form) { list = append(list, int32(f)) }
-	all := func(set int32, g goal) { add(vs.forms.lit(lit{kind: litAllKeys, a: set, g: g})) }
-	var names, pats []int32
-	for _, p := range k.Properties {
-		id := vs.sets.name(p.Name)
-		names = append(names, id)
-		all(vs.sets.oneName(id), vs.sub(p.Node, scope))
-	}
-	for _, p := range k.Patterns {
-		e, err := vs.lang.Pattern(p.Name)
-		if err != nil {
-			continue
-		}
-		id := vs.sets.pattern(e)
-		pats = append(pats, id)
-		all(vs.sets.set(false, nil, []int32{id}), vs.sub(p.Node, scope))
-	}
-	if k.Additional != nil {
-		all(vs.sets.set(true, names, pats), vs.sub(k.Additional, scope))
-	}
-	if k.Names != nil {
-		e := vs.of(vs.sub(k.Names, scope), jString)
-		if e == int32(vs.lang.Empty) {
-			add(vs.forms.lit(lit{kind: litMaxProps}))
-		} else if e != int32(vs.lang.Any) {
-			all(vs.sets.set(true, nil, []int32{vs.sets.pattern(exprOf(e))}), never)
-		}
-	}
-	for _, r := range k.Required {
-		add(vs.hasKey(r))
-	}
-	add(vs.forms.lit(lit{kind: litMinProps, a: int32(k.Min)}))
-	if k.Max != syntax.NoMax {
-		add(vs.forms.lit(lit{kind: litMaxProps, a: int32(k.Max)}))
-	}
-	for _, d := range k.DependentRequired {
-		parts := []form{}
-		for _, r := range d.Required {
-			parts = append(parts, vs.hasKey(r))
-		}
-		add(vs.forms.or(vs.lacksKey(d.Name), vs.forms.and(parts...)))
-	}
-	for _, d := range k.DependentSchemas {
-		add(vs.forms.or(vs.lacksKey(d.Name), form(vs.of(vs.sub(d.Node, scope), jObject))))
-	}
-	return list
-}
-
-func (vs *views) hasKey(name string) form {
-	return vs.forms.lit(lit{kind: litSomeKey, a: vs.sets.oneName(vs.sets.name(name)), g: always})
-}
-
-func (vs *views) lacksKey(name string) form {
-	return vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.oneName(vs.sets.name(name)), g: never})
 }
 
 // plain reports whether a demand can be part of a static.
@@ -425,3 +364,28 @@ func (ob *objects) requiredPossible(st *static) bool {
 	}
 	return true
 }
+
+// withFree returns the state with a further key that isn't a name; ok is
+// false when the key has been read before.
+func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
+
+	x := ob.states.keys[state]
+	id := ob.sets.name(key)
+	for l := x.free; l != 0; l = ob.freeLists[l].parent {
+		if ob.freeLists[l].name == id {
+			return 0, false
+		}
+	}
+	fk := freeKey{x.free, id}
+	i, known := ob.freeIndex[fk]
+	if !known {
+		i = int32(len(ob.freeLists))
+		ob.freeLists = append(ob.freeLists, fk)
+		ob.freeIndex[fk] = i
+	}
+	x.free = i
+	return ob.intern(x), true
+}
+
+// canClose reports whether the object may end here.
+func (ob *objects) canClose(x *objState) bool { return !ob.lacking(x) && ob.forms.final(x.dyn) }

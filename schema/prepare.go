@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"stencil/decoder"
-	"stencil/regular"
 	"stencil/schema/tokens"
 	"stencil/vocab"
 )
@@ -95,21 +94,6 @@ func (pr *preparer) tablesOf(v *vocab.Vocab) *tokens.Tables {
 	return pr.tables
 }
 
-// takenIsAll reports whether a beginning of a key that is taken, past the
-// present place, has no other completion.
-func (pr *preparer) takenIsAll(k frameKey) bool {
-	ks := pr.keys.states.keys[k.b]
-	for _, id := range pr.keys.takenLists[ks.taken] {
-		key := k.b
-		for _, r := range pr.sets.names[id][ks.depth:] {
-			if key = pr.keys.step(key, r); !pr.next.alive(k.a, key) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // PrepareAt implements [decoder.Source].
 func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *decoder.Prepared {
 	k := s.frames.keys[f]
@@ -163,113 +147,4 @@ func (pr *preparer) prepareString(k frameKey, t *tokens.Tables) *decoder.Prepare
 		p.Exits = append(p.Exits, x)
 	}
 	return p
-}
-
-// strictEscapes reports whether strings may not have escapes that JSON
-// doesn't need.
-func (b *base) strictEscapes() bool { return !b.opt.AnyNumberSpelling }
-
-// manyKeys is a number of keys that no document uses up.
-const manyKeys = 10000
-
-// prepareKey does the same for the inside of a key, whose end can mean
-// different things.
-func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
-	ks := pr.keys.states.keys[k.b]
-	p := &decoder.Prepared{}
-	switch {
-	case ks.free == 0 && pr.next.free(k.a, k.b):
-		p.Base = t.StrictStay
-	case ks.free == 0 || ks.at == regular.Dead:
-		list, ok := pr.namesAlong(k, t.Vocab.Trie(), -1, nil)
-		if !ok {
-			return nil
-		}
-		p.Extra = list
-	default:
-		// The tokens inside the language of the keys that aren't names, and
-		// those that go on with a name which isn't in it.
-		m := pr.texts.machines[ks.free-1]
-		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || pr.takenIsAll(k)) {
-			return nil // keys that are taken are all that is left of some beginnings
-		}
-		l := t.InKey(m, ks.at)
-		p.Base, p.Extra = l.Base, l.Extra
-		if l.Irregular {
-			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Strings.Irregular})
-		}
-		if ks.lo < ks.hi {
-			list, ok := pr.namesAlong(k, t.Strings.PlainTrie, -1, nil)
-			if !ok {
-				return nil
-			}
-			p.Extra = slices.Clone(p.Extra)
-			for _, tok := range list {
-				if !(l.Base != nil && l.Base.Has(tok)) && !contains(l.Extra, tok) {
-					p.Extra = append(p.Extra, tok)
-				}
-			}
-		}
-	}
-	pr.keyExits(k, t.StrictClosers, p)
-	return p
-}
-
-// namesAlong appends the values below a node of a trie (-1: the root) whose
-// text is the beginning of what is left of a name that may come. ok is false
-// when a name can be spelt in more than one way.
-func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
-	ks := pr.keys.states.keys[k.b]
-	fam := pr.keys.families[ks.fam]
-	var along func(ks keyState, node int32)
-	ok = true
-	along = func(ks keyState, node int32) {
-		for i := ks.lo; i < ks.hi && ok; {
-			name := pr.keys.nameAt(fam, i)
-			if len(name) == int(ks.depth) || !pr.objects.allowedName(k.a, fam.sorted[i]) {
-				i++
-				continue
-			}
-			b := name[ks.depth]
-			if b < 0x20 || b == '"' || b == '\\' {
-				ok = false
-				return
-			}
-			// All names that go on with b are neighbours.
-			next := ks
-			next.lo, next.depth = i, ks.depth+1
-			for i++; i < ks.hi && pr.keys.nameAt(fam, i)[ks.depth] == b; i++ {
-			}
-			next.hi = i
-			child := int32(-1)
-			if node < 0 {
-				child = trie.Child[b]
-			} else {
-				end := trie.Nodes[node].End
-				for c := node + 1; c < end; c = trie.Nodes[c].End {
-					if trie.Nodes[c].Byte >= b {
-						if trie.Nodes[c].Byte == b {
-							child = c
-						}
-						break
-					}
-				}
-			}
-			if child >= 0 {
-				list = append(list, trie.At(child)...)
-				along(next, child)
-			}
-		}
-	}
-	along(ks, node)
-	return list, ok
-}
-
-func contains(list []int32, x int32) bool {
-	for _, y := range list {
-		if y == x {
-			return true
-		}
-	}
-	return false
 }

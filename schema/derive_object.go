@@ -3,7 +3,6 @@ package schema
 import (
 	"math/bits"
 
-	"stencil/regular"
 	"stencil/schema/syntax"
 )
 
@@ -267,70 +266,4 @@ func (ob *objects) allowedNames(state int32) []uint64 {
 // patterns may come next.
 func (ob *objects) allowedFree(state int32, matching uint64) bool {
 	return len(ob.enter(state, -1, matching)) > 0
-}
-
-// canContinue reports whether another member may follow.
-func (nk *nextKeys) canContinue(state int32) bool {
-	if c := nk.row(state).more; c != 0 {
-		return c > 0
-	}
-	ok := nk.someMember(state)
-	more := int8(-1)
-	if ok {
-		more = 1
-	}
-	nk.row(state).more = more
-	return ok
-}
-
-func (nk *nextKeys) someMember(state int32) bool {
-	x := nk.objects.states.keys[state]
-	fam := nk.keys.families[x.fam]
-	// What is cheap to decide first.
-	first := nk.before(state)
-	if nk.objects.untouched(&x, -1) && nk.free(state, first) {
-		return true
-	}
-	for pass := range 2 {
-		for i := range int32(len(fam.names)) {
-			if nk.objects.untouched(&x, i) == (pass == 0) && nk.objects.allowedName(state, i) {
-				return true
-			}
-		}
-	}
-	return nk.free(state, first)
-}
-
-// free reports whether a key that isn't a name can be completed from a
-// key state.
-func (nk *nextKeys) free(state, key int32) bool {
-	k := nk.keys.states.keys[key]
-	if k.free != 0 {
-		return k.at != regular.Dead && (k.taken == 0 || nk.othersLeft(key))
-	}
-	return len(nk.keys.families[k.fam].pats) > 0 || nk.objects.allowedFree(state, 0)
-}
-
-// othersLeft reports whether a key can be completed to one that isn't taken.
-func (nk *nextKeys) othersLeft(key int32) bool {
-	if left, ok := nk.others[key]; ok {
-		return left
-	}
-	k := nk.keys.states.keys[key]
-	m := nk.texts.machines[k.free-1]
-	n := 0
-	for _, id := range nk.keys.takenLists[k.taken] {
-		q := k.at
-		for _, r := range nk.sets.names[id][k.depth:] {
-			if q = m.Step(q, r); q == regular.Dead {
-				break
-			}
-		}
-		if q != regular.Dead && m.Accepting(q) {
-			n++
-		}
-	}
-	left := m.Count(k.at, n+1) > n
-	nk.others[key] = left
-	return left
 }

@@ -230,5 +230,80 @@ func (dv *deriver) simple(g goal) bool {
 	return ok
 }
 
-// canClose reports whether the object may end here.
-func (ob *objects) canClose(x *objState) bool { return !ob.lacking(x) && ob.forms.final(x.dyn) }
+// byItem returns what f becomes by one more item.
+func (dv *deriver) byItem(f form, distinct goal) []progressed {
+	info := &dv.forms.info[f]
+	switch info.op {
+	case opNo:
+		return nil
+	case opYes:
+		return []progressed{{always, yes}}
+	case opLit:
+		l := info.lit
+		shift := func() form {
+			if l.a > 0 {
+				l.a--
+			}
+			if l.b > 0 {
+				l.b--
+			}
+			return dv.forms.lit(l)
+		}
+		switch l.kind {
+		case litAllItems:
+			if l.a > 0 {
+				return []progressed{{always, shift()}}
+			}
+			g := l.g
+			if l.b == 0 {
+				return []progressed{{g, yes}}
+			}
+			return []progressed{{g, shift()}}
+		case litSomeItem:
+			if l.a > 0 {
+				return []progressed{{always, shift()}}
+			}
+			g := l.g
+			if l.b == 0 {
+				return []progressed{{g, yes}}
+			}
+			return dv.merge([]progressed{{g, yes}, {always, shift()}})
+		case litUnique:
+			return []progressed{{distinct, f}}
+		case litNotUnique:
+			return dv.merge([]progressed{{dv.goals.negate(distinct), yes}, {distinct, f}})
+		case litMinItems, litMaxItems:
+			l.a--
+			if next := dv.forms.lit(l); next != no {
+				return []progressed{{always, next}}
+			}
+			return nil
+		case litAtLeast:
+			one := l
+			one.a--
+			return dv.merge([]progressed{{l.g, dv.forms.lit(one)}, {always, f}})
+		case litAtMost:
+			one := l
+			one.a--
+			out := []progressed{{dv.goals.negate(l.g), f}}
+			if next := dv.forms.lit(one); next != no {
+				out = append(out, progressed{l.g, next})
+			}
+			return dv.merge(out)
+		}
+		return []progressed{{always, f}}
+	case opAnd:
+		out := []progressed{{always, yes}}
+		for _, k := range info.kids {
+			if out = dv.both(out, dv.byItem(k, distinct)); len(out) == 0 {
+				return nil
+			}
+		}
+		return out
+	}
+	var out []progressed
+	for _, k := range info.kids {
+		out = append(out, dv.byItem(k, distinct)...)
+	}
+	return dv.partition(dv.merge(out))
+}

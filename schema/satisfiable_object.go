@@ -381,8 +381,3 @@ func (p *placer) place(i int) bool {
 	}
 	return !roomy && fresh()
 }
-
-// freeClasses returns the classes of keys that the family doesn't name.
-func (ka *keyAutomaton) freeClasses(fam *family) []uint64 {
-	return ka.reachable(fam, ka.states.keys[fam.start].vec)
-}

@@ -125,25 +125,6 @@ func (t *keyText) escapable() bool {
 	return t.Alive(0, 0x1F) || t.Alive('"', '"') || t.Alive('\\', '\\')
 }
 
-// stateSamples returns characters such that all others are treated like one of
-// them, but for those that names go on with.
-func (ka *keyAutomaton) stateSamples(k keyState) []rune {
-	fam := ka.families[k.fam]
-	if len(fam.pats) == 0 {
-		return nil
-	}
-	list := ka.samples(fam, ka.vectors[k.vec])
-	if k.free != 0 && k.at != regular.Dead {
-		for _, e := range ka.texts.machines[k.free-1].Ranges(k.at) {
-			list = append(list, e.Lo)
-			if e.Hi < utf8.MaxRune && (e.Hi < spelling.FirstSurrogate-1 || e.Hi >= spelling.AfterSurrogates-1) {
-				list = append(list, e.Hi+1)
-			}
-		}
-	}
-	return list
-}
-
 // cuts returns the ASCII characters, a space among them, that needn't be treated
 // like the ones before them.
 func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
@@ -311,4 +292,43 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 		x.pending = true
 		e.Capture('"', '"', s.frames.memberFrames(k.depth, m.g, s.objects.intern(x))...)
 	}
+}
+
+// texts numbers the automata of languages of strings.
+type texts struct {
+	*base
+	views    *views
+	machines []*regular.Machine
+	index    map[*regular.Machine]int32
+	byGoal   map[goal]int32 // machine of a goal's strings, -1: none
+}
+
+func newTexts(b *base, vs *views) *texts {
+	return &texts{base: b, views: vs, index: map[*regular.Machine]int32{}, byGoal: map[goal]int32{}}
+}
+
+// of returns the machine of the strings that fulfil g, or -1.
+func (ts *texts) of(g goal) int32 {
+	if i, ok := ts.byGoal[g]; ok {
+		return i
+	}
+	i := int32(-1)
+	if e := regular.Expr(ts.views.of(g, jString)); e != ts.lang.Empty {
+		m := ts.machine(e)
+		if m.Start() != regular.Dead {
+			i = ts.id(m)
+		}
+	}
+	ts.byGoal[g] = i
+	return i
+}
+
+func (ts *texts) id(m *regular.Machine) int32 {
+	if i, ok := ts.index[m]; ok {
+		return i
+	}
+	i := int32(len(ts.machines))
+	ts.machines = append(ts.machines, m)
+	ts.index[m] = i
+	return i
 }

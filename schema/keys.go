@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"stencil/regular"
+	"stencil/schema/spelling"
+	"stencil/vocab"
 )
 
 // A keyState is a place inside a property name: which of the family's names
@@ -67,32 +69,6 @@ func newKeyAutomaton(b *base, sets *keySets, vs *views, ts *texts) *keyAutomaton
 		settledVectors: map[int32]bool{}, takenLists: [][]int32{nil}, takenIndex: map[string]int32{}}
 }
 
-// nextRow is what is known about the keys after an object state.
-type nextRow struct {
-	first int32 // 1 + the key state before a key, or 0
-	more  int8  // whether another member may follow, 1 or -1, or 0
-}
-
-// nextKeys says which keys may come next in an object's state, where the key
-// automaton and the state have to agree.
-type nextKeys struct {
-	*base
-	sets    *keySets
-	texts   *texts
-	keys    *keyAutomaton
-	objects *objects
-
-	rows    []nextRow       // by object state, as far as asked about
-	others  map[int32]bool  // by key state
-	takenOf map[int32]int32 // by list of free keys
-}
-
-func newNextKeys(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects) *nextKeys {
-	return &nextKeys{base: b, sets: sets, texts: ts, keys: keys, objects: obj, others: map[int32]bool{}, takenOf: map[int32]int32{}}
-}
-
-func exprOf(v int32) regular.Expr { return regular.Expr(v) }
-
 func (ka *keyAutomaton) start(fam int32) int32 {
 	fm := ka.families[fam]
 	vec := make([]int32, len(fm.pats))
@@ -133,99 +109,6 @@ func (ka *keyAutomaton) state(k keyState) int32 {
 	ka.rows = append(ka.rows, keyRow{})
 	return ka.states.add(&k, h, at)
 }
-
-// before returns the key state before a key in an object state.
-func (nk *nextKeys) before(state int32) int32 {
-	if k := nk.row(state).first; k != 0 {
-		return k - 1
-	}
-	k := nk.keys.state(nk.keyState(state))
-	nk.row(state).first = k + 1
-	return k
-}
-
-// row returns what is known after a state; it is valid until the next call.
-func (nk *nextKeys) row(state int32) *nextRow {
-	if n := int(state) + 1 - len(nk.rows); n > 0 {
-		nk.rows = append(nk.rows, make([]nextRow, n)...)
-	}
-	return &nk.rows[state]
-}
-
-// beforeAny returns the key state before a key that wasn't read before, whether
-// or not such a key may come now.
-func (nk *nextKeys) beforeAny(state int32) int32 {
-	x := nk.objects.states.keys[state]
-	k := nk.keys.states.keys[nk.keys.families[x.fam].start]
-	k.taken = nk.takenBy(&x)
-	return nk.keys.state(k)
-}
-
-func (nk *nextKeys) keyState(state int32) keyState {
-	x := nk.objects.states.keys[state]
-	fam := nk.keys.families[x.fam]
-	k := nk.keys.states.keys[fam.start]
-	if len(fam.pats) > 0 {
-		nk.restrict(state, fam, &k)
-	}
-	k.taken = nk.takenBy(&x)
-	return k
-}
-
-// takenBy returns the list of the keys that aren't names and have been read.
-func (nk *nextKeys) takenBy(x *objState) int32 {
-	if x.free == 0 {
-		return 0
-	}
-	id, ok := nk.takenOf[x.free]
-	if !ok {
-		var list []int32
-		for l := x.free; l != 0; l = nk.objects.freeLists[l].parent {
-			list = append(list, nk.objects.freeLists[l].name)
-		}
-		id = nk.keys.takenList(list)
-		nk.takenOf[x.free] = id
-	}
-	return id
-}
-
-// restrict gives a key state the machine of the keys that can come, if that
-// isn't all of them.
-func (nk *nextKeys) restrict(state int32, fam *family, k *keyState) {
-	classes := nk.keys.reachable(fam, k.vec)
-	var allowed []regular.Expr
-	for _, matching := range classes {
-		if !nk.objects.allowedFree(state, matching) {
-			continue
-		}
-		var parts []regular.Expr
-		for i, p := range fam.pats {
-			e := nk.sets.patterns[p].expr
-			if matching>>i&1 == 0 {
-				e = nk.lang.Not(e)
-			}
-			parts = append(parts, e)
-		}
-		allowed = append(allowed, nk.lang.And(parts...))
-	}
-	if len(allowed) == len(classes) {
-		return
-	}
-	e := nk.lang.Or(allowed...)
-	if len(allowed) > 0 && len(fam.names) > 0 && len(fam.names) <= maxSubtracted {
-		names := make([]string, len(fam.names))
-		for i, id := range fam.names {
-			names[i] = nk.sets.names[id]
-		}
-		e = nk.lang.And(e, nk.lang.Not(nk.lang.Strings(names)))
-	}
-	m := nk.machine(e)
-	k.free, k.at = 1+nk.texts.id(m), m.Start()
-}
-
-// maxSubtracted is the number of names up to which they are taken out of the
-// language of other keys. It matters only where few other keys are left.
-const maxSubtracted = 64
 
 func (ka *keyAutomaton) takenList(list []int32) int32 {
 	if len(list) == 0 {
@@ -419,59 +302,89 @@ func (ka *keyAutomaton) samples(fam *family, states []int32) []rune {
 	return slices.DeleteFunc(out, func(r rune) bool { return 0xD800 <= r && r < 0xE000 })
 }
 
-// alive reports whether a key that is allowed in an object state can be
-// completed from a key state.
-func (nk *nextKeys) alive(state, key int32) bool {
-	k := nk.keys.states.keys[key]
-	if k.lo < k.hi {
-		fam := nk.keys.families[k.fam]
-		x := nk.objects.states.keys[state]
-		if nk.objects.untouched(&x, -1) && nk.free(state, key) {
-			return true
+// along calls yield with the values of a trie and the key state that
+// their text leads to.
+func (ka *keyAutomaton) along(trie *vocab.Trie, key int32, yield func(key int32, values []int32)) {
+	type place struct {
+		key  int32
+		rune rune
+		more int8 // bytes missing to a whole character
+	}
+	states := make([]place, trie.Depth+1)
+	states[0].key = key
+	for i := int32(0); int(i) < trie.Len(); {
+		n := &trie.Nodes[i]
+		at := states[n.Depth-1]
+		switch b := n.Byte; {
+		case at.more > 0:
+			at.rune = at.rune<<6 | rune(b&0x3F)
+			if at.more--; at.more == 0 {
+				at.key = ka.step(at.key, at.rune)
+			}
+		case b < utf8.RuneSelf:
+			at.key = ka.step(at.key, rune(b))
+		default:
+			more, bits := spelling.LeadByte(b)
+			at.rune, at.more = rune(bits), int8(more)
 		}
-		for i := k.lo; i < k.hi; i++ {
-			if nk.objects.allowedName(state, fam.sorted[i]) {
-				return true
+		if at.more == 0 && ka.settled(at.key) {
+			yield(at.key, trie.Tokens[n.First:trie.Nodes[n.End].First])
+			i = n.End
+			continue
+		}
+		states[n.Depth] = at
+		if at.more == 0 {
+			yield(at.key, trie.At(i))
+		}
+		i++
+	}
+}
+
+// settled reports whether a key is of the same class however it goes on.
+func (ka *keyAutomaton) settled(key int32) bool {
+	k := ka.states.keys[key]
+	if k.lo < k.hi || k.taken != 0 {
+		return false
+	}
+	if k.free != 0 && k.at == regular.Dead {
+		return true
+	}
+	ok, known := ka.settledVectors[k.vec]
+	if !known {
+		ok = true
+		fam := ka.families[k.fam]
+		for i, q := range ka.vectors[k.vec] {
+			if q != regular.Dead {
+				m := ka.sets.patterns[fam.pats[i]].machine
+				n, any := m.Room(q)
+				ok = ok && any && n < 0 && m.Accepting(q)
+			}
+		}
+		ka.settledVectors[k.vec] = ok
+	}
+	return ok
+}
+
+// freeClasses returns the classes of keys that the family doesn't name.
+func (ka *keyAutomaton) freeClasses(fam *family) []uint64 {
+	return ka.reachable(fam, ka.states.keys[fam.start].vec)
+}
+
+// stateSamples returns characters such that all others are treated like one of
+// them, but for those that names go on with.
+func (ka *keyAutomaton) stateSamples(k keyState) []rune {
+	fam := ka.families[k.fam]
+	if len(fam.pats) == 0 {
+		return nil
+	}
+	list := ka.samples(fam, ka.vectors[k.vec])
+	if k.free != 0 && k.at != regular.Dead {
+		for _, e := range ka.texts.machines[k.free-1].Ranges(k.at) {
+			list = append(list, e.Lo)
+			if e.Hi < utf8.MaxRune && (e.Hi < spelling.FirstSurrogate-1 || e.Hi >= spelling.AfterSurrogates-1) {
+				list = append(list, e.Hi+1)
 			}
 		}
 	}
-	return nk.free(state, key)
-}
-
-// moves returns the ways to go on when the key ends here, leaving out
-// whether the key was read before.
-func (nk *nextKeys) moves(state, key int32) (moves []move, free bool) {
-	name, matching := nk.keys.end(key)
-	if name == taken {
-		return nil, true
-	}
-	if name >= 0 {
-		if !nk.objects.allowedName(state, name) {
-			return nil, false
-		}
-		return nk.objects.enter(state, name, 0), false
-	}
-	return nk.objects.enter(state, -1, matching), true
-}
-
-// withFree returns the state with a further key that isn't a name; ok is
-// false when the key has been read before.
-func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
-
-	x := ob.states.keys[state]
-	id := ob.sets.name(key)
-	for l := x.free; l != 0; l = ob.freeLists[l].parent {
-		if ob.freeLists[l].name == id {
-			return 0, false
-		}
-	}
-	fk := freeKey{x.free, id}
-	i, known := ob.freeIndex[fk]
-	if !known {
-		i = int32(len(ob.freeLists))
-		ob.freeLists = append(ob.freeLists, fk)
-		ob.freeIndex[fk] = i
-	}
-	x.free = i
-	return ob.intern(x), true
+	return list
 }

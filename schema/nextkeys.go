@@ -1,0 +1,221 @@
+package schema
+
+import "stencil/regular"
+
+// nextRow is what is known about the keys after an object state.
+type nextRow struct {
+	first int32 // 1 + the key state before a key, or 0
+	more  int8  // whether another member may follow, 1 or -1, or 0
+}
+
+// nextKeys says which keys may come next in an object's state, where the key
+// automaton and the state have to agree.
+type nextKeys struct {
+	*base
+	sets    *keySets
+	texts   *texts
+	keys    *keyAutomaton
+	objects *objects
+
+	rows    []nextRow       // by object state, as far as asked about
+	others  map[int32]bool  // by key state
+	takenOf map[int32]int32 // by list of free keys
+}
+
+func newNextKeys(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects) *nextKeys {
+	return &nextKeys{base: b, sets: sets, texts: ts, keys: keys, objects: obj, others: map[int32]bool{}, takenOf: map[int32]int32{}}
+}
+
+// before returns the key state before a key in an object state.
+func (nk *nextKeys) before(state int32) int32 {
+	if k := nk.row(state).first; k != 0 {
+		return k - 1
+	}
+	k := nk.keys.state(nk.keyState(state))
+	nk.row(state).first = k + 1
+	return k
+}
+
+// row returns what is known after a state; it is valid until the next call.
+func (nk *nextKeys) row(state int32) *nextRow {
+	if n := int(state) + 1 - len(nk.rows); n > 0 {
+		nk.rows = append(nk.rows, make([]nextRow, n)...)
+	}
+	return &nk.rows[state]
+}
+
+// beforeAny returns the key state before a key that wasn't read before, whether
+// or not such a key may come now.
+func (nk *nextKeys) beforeAny(state int32) int32 {
+	x := nk.objects.states.keys[state]
+	k := nk.keys.states.keys[nk.keys.families[x.fam].start]
+	k.taken = nk.takenBy(&x)
+	return nk.keys.state(k)
+}
+
+func (nk *nextKeys) keyState(state int32) keyState {
+	x := nk.objects.states.keys[state]
+	fam := nk.keys.families[x.fam]
+	k := nk.keys.states.keys[fam.start]
+	if len(fam.pats) > 0 {
+		nk.restrict(state, fam, &k)
+	}
+	k.taken = nk.takenBy(&x)
+	return k
+}
+
+// takenBy returns the list of the keys that aren't names and have been read.
+func (nk *nextKeys) takenBy(x *objState) int32 {
+	if x.free == 0 {
+		return 0
+	}
+	id, ok := nk.takenOf[x.free]
+	if !ok {
+		var list []int32
+		for l := x.free; l != 0; l = nk.objects.freeLists[l].parent {
+			list = append(list, nk.objects.freeLists[l].name)
+		}
+		id = nk.keys.takenList(list)
+		nk.takenOf[x.free] = id
+	}
+	return id
+}
+
+// restrict gives a key state the machine of the keys that can come, if that
+// isn't all of them.
+func (nk *nextKeys) restrict(state int32, fam *family, k *keyState) {
+	classes := nk.keys.reachable(fam, k.vec)
+	var allowed []regular.Expr
+	for _, matching := range classes {
+		if !nk.objects.allowedFree(state, matching) {
+			continue
+		}
+		var parts []regular.Expr
+		for i, p := range fam.pats {
+			e := nk.sets.patterns[p].expr
+			if matching>>i&1 == 0 {
+				e = nk.lang.Not(e)
+			}
+			parts = append(parts, e)
+		}
+		allowed = append(allowed, nk.lang.And(parts...))
+	}
+	if len(allowed) == len(classes) {
+		return
+	}
+	e := nk.lang.Or(allowed...)
+	if len(allowed) > 0 && len(fam.names) > 0 && len(fam.names) <= maxSubtracted {
+		names := make([]string, len(fam.names))
+		for i, id := range fam.names {
+			names[i] = nk.sets.names[id]
+		}
+		e = nk.lang.And(e, nk.lang.Not(nk.lang.Strings(names)))
+	}
+	m := nk.machine(e)
+	k.free, k.at = 1+nk.texts.id(m), m.Start()
+}
+
+// maxSubtracted is the number of names up to which they are taken out of the
+// language of other keys. It matters only where few other keys are left.
+const maxSubtracted = 64
+
+// alive reports whether a key that is allowed in an object state can be
+// completed from a key state.
+func (nk *nextKeys) alive(state, key int32) bool {
+	k := nk.keys.states.keys[key]
+	if k.lo < k.hi {
+		fam := nk.keys.families[k.fam]
+		x := nk.objects.states.keys[state]
+		if nk.objects.untouched(&x, -1) && nk.free(state, key) {
+			return true
+		}
+		for i := k.lo; i < k.hi; i++ {
+			if nk.objects.allowedName(state, fam.sorted[i]) {
+				return true
+			}
+		}
+	}
+	return nk.free(state, key)
+}
+
+// moves returns the ways to go on when the key ends here, leaving out
+// whether the key was read before.
+func (nk *nextKeys) moves(state, key int32) (moves []move, free bool) {
+	name, matching := nk.keys.end(key)
+	if name == taken {
+		return nil, true
+	}
+	if name >= 0 {
+		if !nk.objects.allowedName(state, name) {
+			return nil, false
+		}
+		return nk.objects.enter(state, name, 0), false
+	}
+	return nk.objects.enter(state, -1, matching), true
+}
+
+// canContinue reports whether another member may follow.
+func (nk *nextKeys) canContinue(state int32) bool {
+	if c := nk.row(state).more; c != 0 {
+		return c > 0
+	}
+	ok := nk.someMember(state)
+	more := int8(-1)
+	if ok {
+		more = 1
+	}
+	nk.row(state).more = more
+	return ok
+}
+
+func (nk *nextKeys) someMember(state int32) bool {
+	x := nk.objects.states.keys[state]
+	fam := nk.keys.families[x.fam]
+	// What is cheap to decide first.
+	first := nk.before(state)
+	if nk.objects.untouched(&x, -1) && nk.free(state, first) {
+		return true
+	}
+	for pass := range 2 {
+		for i := range int32(len(fam.names)) {
+			if nk.objects.untouched(&x, i) == (pass == 0) && nk.objects.allowedName(state, i) {
+				return true
+			}
+		}
+	}
+	return nk.free(state, first)
+}
+
+// free reports whether a key that isn't a name can be completed from a
+// key state.
+func (nk *nextKeys) free(state, key int32) bool {
+	k := nk.keys.states.keys[key]
+	if k.free != 0 {
+		return k.at != regular.Dead && (k.taken == 0 || nk.othersLeft(key))
+	}
+	return len(nk.keys.families[k.fam].pats) > 0 || nk.objects.allowedFree(state, 0)
+}
+
+// othersLeft reports whether a key can be completed to one that isn't taken.
+func (nk *nextKeys) othersLeft(key int32) bool {
+	if left, ok := nk.others[key]; ok {
+		return left
+	}
+	k := nk.keys.states.keys[key]
+	m := nk.texts.machines[k.free-1]
+	n := 0
+	for _, id := range nk.keys.takenLists[k.taken] {
+		q := k.at
+		for _, r := range nk.sets.names[id][k.depth:] {
+			if q = m.Step(q, r); q == regular.Dead {
+				break
+			}
+		}
+		if q != regular.Dead && m.Accepting(q) {
+			n++
+		}
+	}
+	left := m.Count(k.at, n+1) > n
+	nk.others[key] = left
+	return left
+}

@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"slices"
+
+	"stencil/schema/language"
+	"stencil/schema/number"
+)
+
+// numbers numbers decimals, sets of them, and the automata of forms about numbers.
+type numbers struct {
+	*base
+	decimals     []number.Decimal
+	decimalIndex map[string]int32
+	sets         [][]int32
+	setIndex     map[string]int32
+	automata     map[form][]*number.Automaton
+	list         []*number.Automaton
+	index        map[*number.Automaton]int32
+}
+
+func newNumbers(b *base) *numbers {
+	return &numbers{base: b, decimalIndex: map[string]int32{}, setIndex: map[string]int32{},
+		automata: map[form][]*number.Automaton{}, index: map[*number.Automaton]int32{}}
+}
+
+func (ns *numbers) decimal(x number.Decimal) int32 {
+	key := x.Key()
+	if i, ok := ns.decimalIndex[key]; ok {
+		return i
+	}
+	i := int32(len(ns.decimals))
+	ns.decimals = append(ns.decimals, x)
+	ns.decimalIndex[key] = i
+	return i
+}
+
+func (ns *numbers) set(list []int32) int32 {
+	slices.Sort(list)
+	list = slices.Compact(list)
+	key := keyOf(list...)
+	if i, ok := ns.setIndex[key]; ok {
+		return i
+	}
+	i := int32(len(ns.sets))
+	ns.sets = append(ns.sets, list)
+	ns.setIndex[key] = i
+	return i
+}
+
+// automataOf returns automata that together accept the numbers of a form.
+func (ns *numbers) automataOf(f form) []*number.Automaton {
+	if list, ok := ns.automata[f]; ok {
+		return list
+	}
+	var list []*number.Automaton
+	steps := ns.opt.Limits.Steps
+	ok := ns.forms.branches(f, &steps, func(lits []lit) bool {
+		a, err := number.Compile(ns.spec(lits), ns.spelling(), number.Limits{})
+		if err != nil {
+			if _, empty := err.(*number.EmptyError); !empty {
+				ns.fail(err)
+			}
+			return true
+		}
+		if a = language.SharedAutomaton(a); !slices.Contains(list, a) {
+			list = append(list, a)
+		}
+		return true
+	})
+	if !ok {
+		ns.limit("steps", ns.opt.Limits.Steps)
+	}
+	ns.automata[f] = list
+	return list
+}
+
+func (ns *numbers) spelling() number.Spelling {
+	if ns.opt.AnyNumberSpelling {
+		return number.AnySpelling
+	}
+	return number.Canonical
+}
+
+func (ns *numbers) spec(lits []lit) number.Spec {
+	var spec number.Spec
+	for _, l := range lits {
+		switch l.kind {
+		case litInteger:
+			spec.Integer = true
+		case litNotInteger:
+			spec.NotInteger = true
+		case litMin:
+			x := &ns.decimals[l.a]
+			if c := -1; spec.Min == nil || func() bool { c = x.Cmp(*spec.Min); return c > 0 }() {
+				spec.Min, spec.MinExclusive = x, l.b == 1
+			} else if c == 0 && l.b == 1 {
+				spec.MinExclusive = true
+			}
+		case litMax:
+			x := &ns.decimals[l.a]
+			if c := 1; spec.Max == nil || func() bool { c = x.Cmp(*spec.Max); return c < 0 }() {
+				spec.Max, spec.MaxExclusive = x, l.b == 1
+			} else if c == 0 && l.b == 1 {
+				spec.MaxExclusive = true
+			}
+		case litMultiple:
+			spec.MultipleOf = append(spec.MultipleOf, ns.decimals[l.a])
+		case litNotMultiple:
+			spec.NotMultipleOf = append(spec.NotMultipleOf, ns.decimals[l.a])
+		case litIn:
+			set := ns.setDecimals(l.a)
+			if spec.HasIn {
+				set = slices.DeleteFunc(set, func(x number.Decimal) bool {
+					return !slices.ContainsFunc(spec.In, func(y number.Decimal) bool { return x.Cmp(y) == 0 })
+				})
+			}
+			spec.In, spec.HasIn = set, true
+		case litNotIn:
+			spec.NotIn = append(spec.NotIn, ns.setDecimals(l.a)...)
+		}
+	}
+	return spec
+}
+
+func (ns *numbers) setDecimals(set int32) []number.Decimal {
+	out := make([]number.Decimal, len(ns.sets[set]))
+	for i, x := range ns.sets[set] {
+		out[i] = ns.decimals[x]
+	}
+	return out
+}
+
+func (ns *numbers) id(a *number.Automaton) int32 {
+	if i, ok := ns.index[a]; ok {
+		return i
+	}
+	i := int32(len(ns.list))
+	ns.list = append(ns.list, a)
+	ns.index[a] = i
+	return i
+}

@@ -1,0 +1,252 @@
+package schema
+
+import (
+	"slices"
+
+	"stencil/decoder"
+	"stencil/regular"
+	"stencil/schema/tokens"
+	"stencil/vocab"
+)
+
+// closerGroup is the closers that end a key in the same way.
+type closerGroup struct {
+	name     int32
+	matching uint64
+	only     vocab.Bitset // nil: all closers
+	few      []int32      // if not nil: the closers, instead of only
+}
+
+// fewClosers is the number of closers up to which a group is a list.
+const fewClosers = 6
+
+// groupKey is a place in a key and a table of closers.
+type groupKey struct {
+	key   int32
+	table *tokens.Closers
+}
+
+// keyExits adds an exit for each thing that the end of a key can mean.
+func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared) {
+	at := groupKey{k.b, t}
+	groups, ok := pr.closerGroups[at]
+	if !ok {
+		groups = pr.groupClosers(k.b, t)
+		pr.closerGroups[at] = groups
+	}
+	pending := pr.objects.states.keys[k.a].pending
+	for _, g := range groups {
+		if g.name == taken || g.name >= 0 && !pr.objects.allowedName(k.a, g.name) {
+			continue
+		}
+		moves := pr.objects.enter(k.a, g.name, g.matching)
+		p.Overlap = p.Overlap || len(moves) > 1
+		for _, m := range moves {
+			next := m.next
+			if g.name < 0 {
+				x := pr.objects.states.keys[m.next]
+				x.pending = true
+				next = pr.objects.intern(x)
+			}
+			exit := t.Exit(g.only)
+			exit.Few, exit.Rests = g.few, t.Rests
+			exit.Doubt = g.name < 0 && pending
+			exit.Frames = pr.frames.memberFrames(k.depth, m.g, next)
+			p.Exits = append(p.Exits, exit)
+		}
+	}
+}
+
+func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
+	ks := pr.keys.states.keys[key]
+	fam := pr.keys.families[ks.fam]
+	n := len(t.Rests)
+	if len(fam.pats) == 0 {
+		// All closers end a key that isn't a name, but for those that spell
+		// the rest of one.
+		groups := []closerGroup{{name: -1}}
+		add := func(name int32, rest string) {
+			list := t.ByPrefix[rest]
+			if len(list) == 0 {
+				return
+			}
+			if groups[0].only == nil {
+				groups[0].only = slices.Clone(t.All)
+			}
+			g := closerGroup{name: name}
+			if len(list) <= fewClosers {
+				g.few = list
+			} else {
+				g.only = vocab.NewBitset(n)
+			}
+			for _, c := range list {
+				groups[0].only.Clear(c)
+				if g.only != nil {
+					g.only.Set(c)
+				}
+			}
+			groups = append(groups, g)
+		}
+		for i := ks.lo; i < ks.hi; i++ {
+			if rest := pr.keys.nameAt(fam, i)[ks.depth:]; len(rest) <= 4*t.Longest {
+				add(fam.sorted[i], rest)
+			}
+		}
+		for _, id := range pr.keys.takenLists[ks.taken] {
+			if rest := pr.sets.names[id]; len(rest) >= int(ks.depth) {
+				add(taken, rest[ks.depth:])
+			}
+		}
+		return groups
+	}
+	type class struct {
+		name     int32
+		matching uint64
+	}
+	index := map[class]int{}
+	var groups []closerGroup
+	add := func(key int32, list []int32) {
+		if len(list) == 0 {
+			return
+		}
+		var c class
+		c.name, c.matching = pr.keys.end(key)
+		j, ok := index[c]
+		if !ok {
+			j = len(groups)
+			index[c] = j
+			groups = append(groups, closerGroup{name: c.name, matching: c.matching, only: vocab.NewBitset(n)})
+		}
+		for _, i := range list {
+			groups[j].only.Set(i)
+		}
+	}
+	add(key, t.First)
+	pr.keys.along(t.Before, key, add)
+	for i := range groups {
+		if g := &groups[i]; g.only.Count() <= fewClosers {
+			g.few = g.only.AppendTo(nil)
+		}
+	}
+	return groups
+}
+
+// takenIsAll reports whether a beginning of a key that is taken, past the
+// present place, has no other completion.
+func (pr *preparer) takenIsAll(k frameKey) bool {
+	ks := pr.keys.states.keys[k.b]
+	for _, id := range pr.keys.takenLists[ks.taken] {
+		key := k.b
+		for _, r := range pr.sets.names[id][ks.depth:] {
+			if key = pr.keys.step(key, r); !pr.next.alive(k.a, key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// manyKeys is a number of keys that no document uses up.
+const manyKeys = 10000
+
+// prepareKey does the same for the inside of a key, whose end can mean
+// different things.
+func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
+	ks := pr.keys.states.keys[k.b]
+	p := &decoder.Prepared{}
+	switch {
+	case ks.free == 0 && pr.next.free(k.a, k.b):
+		p.Base = t.StrictStay
+	case ks.free == 0 || ks.at == regular.Dead:
+		list, ok := pr.namesAlong(k, t.Vocab.Trie(), -1, nil)
+		if !ok {
+			return nil
+		}
+		p.Extra = list
+	default:
+		// The tokens inside the language of the keys that aren't names, and
+		// those that go on with a name which isn't in it.
+		m := pr.texts.machines[ks.free-1]
+		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || pr.takenIsAll(k)) {
+			return nil // keys that are taken are all that is left of some beginnings
+		}
+		l := t.InKey(m, ks.at)
+		p.Base, p.Extra = l.Base, l.Extra
+		if l.Irregular {
+			p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Strings.Irregular})
+		}
+		if ks.lo < ks.hi {
+			list, ok := pr.namesAlong(k, t.Strings.PlainTrie, -1, nil)
+			if !ok {
+				return nil
+			}
+			p.Extra = slices.Clone(p.Extra)
+			for _, tok := range list {
+				if !(l.Base != nil && l.Base.Has(tok)) && !contains(l.Extra, tok) {
+					p.Extra = append(p.Extra, tok)
+				}
+			}
+		}
+	}
+	pr.keyExits(k, t.StrictClosers, p)
+	return p
+}
+
+// namesAlong appends the values below a node of a trie (-1: the root) whose
+// text is the beginning of what is left of a name that may come. ok is false
+// when a name can be spelt in more than one way.
+func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
+	ks := pr.keys.states.keys[k.b]
+	fam := pr.keys.families[ks.fam]
+	var along func(ks keyState, node int32)
+	ok = true
+	along = func(ks keyState, node int32) {
+		for i := ks.lo; i < ks.hi && ok; {
+			name := pr.keys.nameAt(fam, i)
+			if len(name) == int(ks.depth) || !pr.objects.allowedName(k.a, fam.sorted[i]) {
+				i++
+				continue
+			}
+			b := name[ks.depth]
+			if b < 0x20 || b == '"' || b == '\\' {
+				ok = false
+				return
+			}
+			// All names that go on with b are neighbours.
+			next := ks
+			next.lo, next.depth = i, ks.depth+1
+			for i++; i < ks.hi && pr.keys.nameAt(fam, i)[ks.depth] == b; i++ {
+			}
+			next.hi = i
+			child := int32(-1)
+			if node < 0 {
+				child = trie.Child[b]
+			} else {
+				end := trie.Nodes[node].End
+				for c := node + 1; c < end; c = trie.Nodes[c].End {
+					if trie.Nodes[c].Byte >= b {
+						if trie.Nodes[c].Byte == b {
+							child = c
+						}
+						break
+					}
+				}
+			}
+			if child >= 0 {
+				list = append(list, trie.At(child)...)
+				along(next, child)
+			}
+		}
+	}
+	along(ks, node)
+	return list, ok
+}
+
+func contains(list []int32, x int32) bool {
+	for _, y := range list {
+		if y == x {
+			return true
+		}
+	}
+	return false
+}

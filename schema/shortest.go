@@ -1,0 +1,268 @@
+package schema
+
+import (
+	"container/heap"
+	"slices"
+	"strings"
+
+	"stencil/schema/jsondoc"
+	"stencil/schema/syntax"
+)
+
+// finish is a short value that fulfils a goal. Lengths are those of the
+// compact layout.
+type finish struct {
+	size    int
+	scalar  string
+	array   bool
+	object  bool
+	items   []goal
+	members []finishMember
+}
+
+type finishMember struct {
+	key string
+	g   goal
+}
+
+// maxShortest bounds the shortest document.
+const maxShortest = 16 << 20
+
+// noFinish is the size of what can't be finished.
+const noFinish = syntax.MaxCount
+
+// unfinished stands for a goal while its shortest value is looked for.
+var unfinished = &finish{size: noFinish}
+
+// shortest finds short values for goals, and short ends for objects and arrays.
+type shortest struct {
+	*base
+	sets    *keySets
+	views   *views
+	numbers *numbers
+	texts   *texts
+	keys    *keyAutomaton
+	objects *objects
+	next    *nextKeys
+	arrays  *arrays
+
+	known     map[goal]*finish
+	witnesses map[int32]*witness // by object state
+	cuts      int                // how often a shortest value was needed while it was looked for
+}
+
+func newShortest(b *base, sets *keySets, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, arr *arrays) *shortest {
+	return &shortest{base: b, sets: sets, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, next: next, arrays: arr,
+		known: map[goal]*finish{}, witnesses: map[int32]*witness{}}
+}
+
+// value returns a shortest value that fulfils g, or a short one where
+// an object leaves many choices. Values that contain a value for the same goal
+// are never shorter, so recursion is cut there.
+func (sh *shortest) value(g goal) *finish {
+	if f, ok := sh.known[g]; ok {
+		if f == unfinished {
+			sh.cuts++
+		}
+		return f
+	}
+	if g == always {
+		f := &finish{size: 1, scalar: "0"}
+		sh.known[g] = f
+		return f
+	}
+	sh.known[g] = unfinished
+	best := &finish{size: noFinish}
+	scalar := func(text string) {
+		if len(text) < best.size {
+			best = &finish{size: len(text), scalar: text}
+		}
+	}
+	sc := sh.views.of(g, jScalar)
+	if sc&scalarNull != 0 {
+		scalar("null")
+	}
+	if sc&scalarTrue != 0 {
+		scalar("true")
+	}
+	if sc&scalarFalse != 0 {
+		scalar("false")
+	}
+	for _, a := range sh.numbers.automataOf(form(sh.views.of(g, jNumber))) {
+		scalar(string(a.Shortest(a.Start())))
+	}
+	if m := sh.texts.of(g); m >= 0 {
+		x := sh.texts.machines[m]
+		if x.Least(x.Start()) > maxShortest/8 {
+			sh.limit("characters in the shortest string", maxShortest/8)
+		} else {
+			scalar(string(jsondoc.AppendQuoted(nil, x.Shortest(x.Start()))))
+		}
+	}
+	if best.size > 2 {
+		if st := sh.arrays.start(g); st >= 0 {
+			if items, size := sh.array(st); size+1 < best.size {
+				best = &finish{size: size + 1, array: true, items: items}
+			}
+		}
+	}
+	if best.size > 2 {
+		if st := sh.objects.start(g); st >= 0 {
+			if members, size := sh.object(st, true); size+1 < best.size {
+				best = &finish{size: size + 1, object: true, members: members}
+			}
+		}
+	}
+	if best.size != noFinish && best.size > maxShortest {
+		sh.limit("bytes in the shortest document", maxShortest)
+		best = &finish{size: noFinish}
+	}
+	if best.size == noFinish {
+		delete(sh.known, g)
+	} else {
+		sh.known[g] = best
+	}
+	return best
+}
+
+// array returns goals of items that complete an array in a state, and
+// the size of the rest with the closing bracket.
+func (sh *shortest) array(state int32) ([]goal, int) {
+	type path struct {
+		state int32
+		size  int
+		g     goal  // the last item
+		up    int32 // the path before it
+	}
+	// The queue is a heap of paths by size.
+	paths := []path{{state: state, size: 1, up: -1}}
+	queue := finishQueue{{size: 1}}
+	visited := map[int32]bool{}
+	for steps := 0; len(queue) > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
+		at := heap.Pop(&queue).(finishPath)
+		p := paths[at.path]
+		if visited[p.state] {
+			continue
+		}
+		visited[p.state] = true
+		if sh.forms.final(sh.arrays.states[p.state].f) {
+			var items []goal
+			for ; p.up >= 0; p = paths[p.up] {
+				items = append(items, p.g)
+			}
+			slices.Reverse(items)
+			if len(items) > 0 {
+				at.size--
+			}
+			return items, at.size
+		}
+		for _, m := range sh.arrays.itemMoves(p.state) {
+			n := sh.value(m.g).size
+			if n == noFinish {
+				continue
+			}
+			next := m.next
+			if sh.arrays.isUnique(sh.arrays.states[next].f) {
+				v, err := syntax.ReadJSON(sh.render(m.g, 0), sh.opt.Limits.Depth)
+				if err != nil {
+					continue
+				}
+				var ok bool
+				if next, ok = sh.arrays.withItem(next, v); !ok {
+					continue
+				}
+			}
+			size := p.size + n + 1
+			if size > maxShortest {
+				sh.limit("bytes in the shortest document", maxShortest)
+				return nil, noFinish
+			}
+			heap.Push(&queue, finishPath{size, int32(len(paths))})
+			paths = append(paths, path{next, size, m.g, int32(at.path)})
+		}
+	}
+	return nil, noFinish
+}
+
+type finishPath struct {
+	size int
+	path int32
+}
+
+// finishQueue implements [heap.Interface]. Of paths of the same size the last
+// comes first: it is the longest.
+type finishQueue []finishPath
+
+func (q finishQueue) Len() int { return len(q) }
+
+func (q finishQueue) Less(i, j int) bool {
+	return q[i].size < q[j].size || q[i].size == q[j].size && q[i].path > q[j].path
+}
+
+func (q finishQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+func (q *finishQueue) Push(x any) { *q = append(*q, x.(finishPath)) }
+
+func (q *finishQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// render writes a shortest value for g in the layout asked for.
+func (sh *shortest) render(g goal, depth int16) string {
+	f := sh.value(g)
+	switch {
+	case f.array:
+		if len(f.items) == 0 {
+			return "[]"
+		}
+		return "[" + sh.renderItems(f.items, depth, true)
+	case f.object:
+		if len(f.members) == 0 {
+			return "{}"
+		}
+		return "{" + sh.renderMembers(f.members, depth, true)
+	}
+	return f.scalar
+}
+
+// renderItems writes items and the closing bracket.
+func (sh *shortest) renderItems(items []goal, depth int16, open bool) string {
+	var b strings.Builder
+	for i, g := range items {
+		if i > 0 || !open {
+			b.WriteByte(',')
+		}
+		if sh.pretty() {
+			b.WriteString(newline(depth + 1))
+		}
+		b.WriteString(sh.render(g, sh.inner(depth)))
+	}
+	if sh.pretty() {
+		b.WriteString(newline(depth))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// renderMembers writes members and the closing brace.
+func (sh *shortest) renderMembers(members []finishMember, depth int16, open bool) string {
+	var b strings.Builder
+	for i, m := range members {
+		if i > 0 || !open {
+			b.WriteByte(',')
+		}
+		if sh.pretty() {
+			b.WriteString(newline(depth + 1))
+		}
+		b.Write(jsondoc.AppendQuoted(nil, m.key))
+		b.WriteString(sh.colon())
+		b.WriteString(sh.render(m.g, sh.inner(depth)))
+	}
+	if sh.pretty() {
+		b.WriteString(newline(depth))
+	}
+	b.WriteByte('}')
+	return b.String()
+}

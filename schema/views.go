@@ -1,0 +1,371 @@
+package schema
+
+import (
+	"stencil/regular"
+	"stencil/schema/syntax"
+)
+
+// jtype is a type that a goal is looked at for.
+type jtype uint8
+
+const (
+	jScalar jtype = iota // null, false, true: the view is a set of them
+	jNumber              // the view is a form over number literals
+	jString              // the view is a regular.Expr
+	jArray               // the view is a form
+	jObject              // the view is a form
+	jtypes
+)
+
+const (
+	scalarNull  = 1
+	scalarFalse = 2
+	scalarTrue  = 4
+	scalarAll   = 7
+)
+
+// views says what goals mean, for each JSON type.
+type views struct {
+	*base
+	sets        *keySets
+	numbers     *numbers
+	satisfiable func(t jtype, view int32) bool // asked by oneOf alone
+
+	known    [jtypes]map[goal]int32
+	visiting map[viewKey]bool
+	scopes   syntax.Scopes
+}
+
+func newViews(b *base, sets *keySets, nums *numbers) *views {
+	vs := &views{base: b, sets: sets, numbers: nums, visiting: map[viewKey]bool{}}
+	for i := range vs.known {
+		vs.known[i] = map[goal]int32{}
+	}
+	return vs
+}
+
+type viewKey struct {
+	t jtype
+	g goal
+}
+
+// root is what the whole document has to fulfil.
+func (vs *views) root() goal {
+	return vs.goals.node(vs.doc.Root, vs.scope(vs.doc.Root, 0))
+}
+
+// scope returns the dynamic scope inside n when it is entered from scope.
+func (vs *views) scope(n *syntax.Node, scope int32) int32 {
+	if !vs.doc.Dynamic {
+		return 0
+	}
+	return vs.scopes.Enter(scope, n.Resource)
+}
+
+// sub returns the goal of a subschema of a schema entered in scope.
+func (vs *views) sub(n *syntax.Node, scope int32) goal {
+	return vs.goals.node(n, vs.scope(n, scope))
+}
+
+// algebra is how views of one type are combined.
+func (vs *views) and(t jtype, a, b int32) int32 {
+	switch t {
+	case jScalar:
+		return a & b
+	case jString:
+		return int32(vs.lang.And(regular.Expr(a), regular.Expr(b)))
+	}
+	return int32(vs.forms.and(form(a), form(b)))
+}
+
+func (vs *views) or(t jtype, a, b int32) int32 {
+	switch t {
+	case jScalar:
+		return a | b
+	case jString:
+		return int32(vs.lang.Or(regular.Expr(a), regular.Expr(b)))
+	}
+	return int32(vs.forms.or(form(a), form(b)))
+}
+
+func (vs *views) not(t jtype, a int32) int32 {
+	switch t {
+	case jScalar:
+		return scalarAll &^ a
+	case jString:
+		return int32(vs.lang.Not(regular.Expr(a)))
+	}
+	return int32(vs.forms.negate(form(a)))
+}
+
+// all and none are the views of always and never.
+func (vs *views) all(t jtype) int32 {
+	switch t {
+	case jScalar:
+		return scalarAll
+	case jString:
+		return int32(vs.lang.Any)
+	}
+	return int32(yes)
+}
+
+func (vs *views) none(t jtype) int32 {
+	switch t {
+	case jScalar:
+		return 0
+	case jString:
+		return int32(vs.lang.Empty)
+	}
+	return int32(no)
+}
+
+// andAll combines many views at once.
+func (vs *views) andAll(t jtype, list []int32) int32 {
+	if t == jNumber || t == jArray || t == jObject {
+		kids := make([]form, len(list))
+		for i, x := range list {
+			kids[i] = form(x)
+		}
+		return int32(vs.forms.and(kids...))
+	}
+	out := vs.all(t)
+	for _, x := range list {
+		out = vs.and(t, out, x)
+	}
+	return out
+}
+
+func (vs *views) orAll(t jtype, list []int32) int32 {
+	if t == jNumber || t == jArray || t == jObject {
+		kids := make([]form, len(list))
+		for i, x := range list {
+			kids[i] = form(x)
+		}
+		return int32(vs.forms.or(kids...))
+	}
+	if t == jString {
+		exprs := make([]regular.Expr, len(list))
+		for i, x := range list {
+			exprs[i] = regular.Expr(x)
+		}
+		return int32(vs.lang.Or(exprs...))
+	}
+	out := vs.none(t)
+	for _, x := range list {
+		out = vs.or(t, out, x)
+	}
+	return out
+}
+
+// of returns what g demands of values of type t.
+func (vs *views) of(g goal, t jtype) int32 {
+	switch g {
+	case always:
+		return vs.all(t)
+	case never:
+		return vs.none(t)
+	}
+	if v, ok := vs.known[t][g]; ok {
+		return v
+	}
+	key := viewKey{t, g}
+	info := vs.goals.info[g]
+	if vs.visiting[key] {
+		// Only the question whether alternatives exclude each other looks
+		// at values inside of values before the view is known. It is
+		// answered with no when it comes back here.
+		vs.reentries++
+		return vs.all(t)
+	}
+	vs.visiting[key] = true
+	before := vs.reentries
+	var v int32
+	switch info.kind {
+	case goalNode:
+		v = vs.nodeView(info.node, info.scope, t)
+	case goalNotNode, goalNotConst:
+		v = vs.not(t, vs.of(vs.goals.negate(g), t))
+	case goalConst:
+		v = vs.constView(info.val, t)
+	default:
+		list := make([]int32, len(info.list))
+		for i, x := range info.list {
+			list[i] = vs.of(x, t)
+		}
+		if info.kind == goalAnd {
+			v = vs.andAll(t, list)
+		} else {
+			v = vs.orAll(t, list)
+		}
+	}
+	delete(vs.visiting, key)
+	if vs.reentries == before {
+		vs.known[t][g] = v
+	}
+	return v
+}
+
+// nodeView returns what schema n demands of values of type t.
+func (vs *views) nodeView(n *syntax.Node, scope int32, t jtype) int32 {
+	none := vs.none(t)
+	if n.Types != 0 {
+		has := n.Types
+		switch t {
+		case jScalar:
+			if has&(syntax.TypeNull|syntax.TypeBoolean) == 0 {
+				return none
+			}
+		case jNumber:
+			if has&(syntax.TypeNumber|syntax.TypeInteger) == 0 {
+				return none
+			}
+		case jString:
+			if has&syntax.TypeString == 0 {
+				return none
+			}
+		case jArray:
+			if has&syntax.TypeArray == 0 {
+				return none
+			}
+		case jObject:
+			if has&syntax.TypeObject == 0 {
+				return none
+			}
+		}
+	}
+	var list []int32
+	add := func(v int32) { list = append(list, v) }
+	if n.Const != nil {
+		add(vs.constView(n.Const, t))
+	}
+	if n.HasEnum {
+		add(vs.enumView(n.Enum, t))
+	}
+	switch t {
+	case jScalar:
+		if n.Types != 0 {
+			var v int32
+			if n.Types&syntax.TypeNull != 0 {
+				v |= scalarNull
+			}
+			if n.Types&syntax.TypeBoolean != 0 {
+				v |= scalarFalse | scalarTrue
+			}
+			add(v)
+		}
+	case jNumber:
+		list = vs.numberKeywords(n, list)
+	case jString:
+		if n.String != nil {
+			add(int32(vs.stringKeywords(n)))
+		}
+	case jArray:
+		if n.Array != nil {
+			list = vs.arrayKeywords(n, scope, list)
+		}
+	case jObject:
+		if n.Object != nil {
+			list = vs.objectKeywords(n, scope, list)
+		}
+	}
+	for _, v := range list {
+		if v == none {
+			return none
+		}
+	}
+	if a := n.Apply; a != nil {
+		list = vs.applicators(n, a, scope, t, list)
+	}
+	if t == jObject && n.Object != nil && n.Object.Unevaluated != nil {
+		list = append(list, int32(vs.unevaluatedProperties(n, scope)))
+	}
+	if t == jArray && n.Array != nil && n.Array.Unevaluated != nil {
+		list = append(list, int32(vs.unevaluatedItems(n, scope)))
+	}
+	return vs.andAll(t, list)
+}
+
+func (vs *views) applicators(n *syntax.Node, a *syntax.Applicators, scope int32, t jtype, list []int32) []int32 {
+	for _, x := range a.AllOf {
+		list = append(list, vs.of(vs.sub(x, scope), t))
+	}
+	if len(a.AnyOf) > 0 {
+		alts := make([]int32, len(a.AnyOf))
+		for i, x := range a.AnyOf {
+			alts[i] = vs.of(vs.sub(x, scope), t)
+		}
+		list = append(list, vs.orAll(t, alts))
+	}
+	if len(a.OneOf) > 0 {
+		list = append(list, vs.oneOf(a.OneOf, scope, t, vs.andAll(t, list)))
+	}
+	if a.Not != nil {
+		list = append(list, vs.not(t, vs.of(vs.sub(a.Not, scope), t)))
+	}
+	if a.If != nil && (a.Then != nil || a.Else != nil) {
+		when := vs.of(vs.sub(a.If, scope), t)
+		if a.Then != nil {
+			list = append(list, vs.or(t, vs.not(t, when), vs.of(vs.sub(a.Then, scope), t)))
+		}
+		if a.Else != nil {
+			list = append(list, vs.or(t, when, vs.of(vs.sub(a.Else, scope), t)))
+		}
+	}
+	if a.Ref != nil && a.Ref.Target != nil {
+		list = append(list, vs.of(vs.sub(a.Ref.Target, scope), t))
+	}
+	if r := a.DynamicRef; r != nil && r.Target != nil {
+		target := r.Target
+		if r.Anchor != "" {
+			target = vs.scopes.Target(r, vs.scope(n, scope))
+		}
+		list = append(list, vs.of(vs.sub(target, scope), t))
+	}
+	return list
+}
+
+// oneOf is "this one and none of the others". Alternatives that exclude each
+// other, given what else is demanded, need not be negated.
+func (vs *views) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) int32 {
+	none := vs.none(t)
+	var alts []int32
+	count := map[int32]int{}
+	for _, n := range nodes {
+		v := vs.of(vs.sub(n, scope), t)
+		if v != none {
+			if count[v]++; count[v] == 1 {
+				alts = append(alts, v)
+			}
+		}
+	}
+	out := make([]int32, 0, len(alts))
+	for i, v := range alts {
+		if count[v] > 1 {
+			continue // two equal alternatives are never exactly one
+		}
+		parts := []int32{v}
+		for j, w := range alts {
+			if i != j && !vs.disjoint(t, given, v, w) {
+				parts = append(parts, vs.not(t, w))
+			}
+		}
+		out = append(out, vs.andAll(t, parts))
+	}
+	return vs.orAll(t, out)
+}
+
+func (vs *views) disjoint(t jtype, given, a, b int32) bool {
+	both := vs.and(t, a, b)
+	if both == vs.none(t) {
+		return true
+	}
+	// The given part can only help when it is small; with it or without,
+	// the answer true is right.
+	before := vs.reentries
+	apart := !vs.satisfiable(t, both)
+	if vs.reentries != before {
+		vs.reentries = before
+		return false
+	}
+	return apart
+}
