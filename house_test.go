@@ -42,7 +42,8 @@ const architecture = `
 	schema/jsondoc, schema/language < schema/syntax;
 	decoder, regular < schema/spelling;
 	schema/spelling, schema/jsondoc < schema/tokens;
-	schema/syntax, schema/tokens < schema;
+	schema/syntax < schema/logic;
+	schema/logic, schema/tokens < schema;
 	regular, decoder < gbnf;
 	schema < repair;
 

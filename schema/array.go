@@ -4,20 +4,21 @@ import (
 	"slices"
 
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
 // arrState is where an array stands between two items.
 type arrState struct {
-	f       form  // demands on the items to come, counted from here
-	seen    int32 // with unique items: list of the items read
-	pending bool  // an item was read that is not in seen; only while masks are computed
+	f       logic.Form // demands on the items to come, counted from here
+	seen    int32      // with unique items: list of the items read
+	pending bool       // an item was read that is not in seen; only while masks are computed
 }
 
 // seenItem is a list of values.
 type seenItem struct {
 	parent int32
-	g      goal // the value as a goal
+	g      logic.Goal // the value as a goal
 }
 
 // arrays follows arrays from item to item.
@@ -34,39 +35,38 @@ type arrays struct {
 	seen       []seenItem
 	seenIndex  map[seenItem]int32
 	moves      map[int32][]move
-	soundness  map[form]bool
-	uniqueness map[form]bool
+	soundness  map[logic.Form]bool
+	uniqueness map[logic.Form]bool
 }
 
 func newArrays(b *base, vs *views, dv *deriver, sv *solver, obj *objects) *arrays {
 	return &arrays{base: b, views: vs, derive: dv, sat: sv, objects: obj,
-		index: map[arrState]int32{}, seen: []seenItem{{-1, never}}, seenIndex: map[seenItem]int32{},
-		moves: map[int32][]move{}, soundness: map[form]bool{}, uniqueness: map[form]bool{}}
+		index: map[arrState]int32{}, seen: []seenItem{{-1, logic.Never}}, seenIndex: map[seenItem]int32{},
+		moves: map[int32][]move{}, soundness: map[logic.Form]bool{}, uniqueness: map[logic.Form]bool{}}
 }
 
 // isUnique reports whether f may depend on items being equal.
-func (ar *arrays) isUnique(f form) bool {
+func (ar *arrays) isUnique(f logic.Form) bool {
 	u, ok := ar.uniqueness[f]
 	if !ok {
-		u = ar.forms.mentions(f, litUnique) || ar.forms.mentions(f, litNotUnique)
+		u = ar.forms.Mentions(f, logic.Unique) || ar.forms.Mentions(f, logic.NotUnique)
 		ar.uniqueness[f] = u
 	}
 	return u
 }
 
 // start returns the state of an array that has to fulfil g, or -1.
-func (ar *arrays) start(g goal) int32 {
-	f := form(ar.views.of(g, jArray))
+func (ar *arrays) start(g logic.Goal) int32 {
+	f := logic.Form(ar.views.of(g, jArray))
 	if !ar.sound(f, 0) {
 		return -1
 	}
 	return ar.intern(arrState{f: f})
 }
 
-func (ar *arrays) satisfiable(f form) bool { return ar.sound(f, 0) }
+func (ar *arrays) satisfiable(f logic.Form) bool { return ar.sound(f, 0) }
 
 func (ar *arrays) intern(x arrState) int32 {
-
 	if i, ok := ar.index[x]; ok {
 		return i
 	}
@@ -77,12 +77,12 @@ func (ar *arrays) intern(x arrState) int32 {
 }
 
 // notSeen returns the goal of differing from all items of a list.
-func (ar *arrays) notSeen(seen int32) goal {
-	var list []goal
+func (ar *arrays) notSeen(seen int32) logic.Goal {
+	var list []logic.Goal
 	for ; seen != 0; seen = ar.seen[seen].parent {
-		list = append(list, ar.goals.negate(ar.seen[seen].g))
+		list = append(list, ar.goals.Not(ar.seen[seen].g))
 	}
-	return ar.goals.and(list...)
+	return ar.goals.And(list...)
 }
 
 // itemMoves returns the ways to go on with one more item.
@@ -91,7 +91,7 @@ func (ar *arrays) itemMoves(state int32) []move {
 		return m
 	}
 	x := ar.states[state]
-	distinct := always
+	distinct := logic.Always
 	if ar.isUnique(x.f) {
 		distinct = ar.notSeen(x.seen)
 	}
@@ -102,7 +102,7 @@ func (ar *arrays) itemMoves(state int32) []move {
 		}
 		if !ar.sound(p.f, x.seen) {
 			// An item to come may have to equal this one.
-			if p.g = ar.goals.and(p.g, ar.repeatable(p.f, x.seen)); !ar.sat.satisfiable(p.g) {
+			if p.g = ar.goals.And(p.g, ar.repeatable(p.f, x.seen)); !ar.sat.satisfiable(p.g) {
 				continue
 			}
 		}
@@ -129,11 +129,11 @@ const (
 
 // plenty says what there is plenty of among the items that may come next.
 func (ar *arrays) plenty(state int32) int32 {
-	if len(ar.itemMoves(state)) == 0 || ar.forms.mentions(ar.states[state].f, litNotUnique) {
+	if len(ar.itemMoves(state)) == 0 || ar.forms.Mentions(ar.states[state].f, logic.NotUnique) {
 		return 0
 	}
 	var out int32
-	for _, p := range ar.derive.byItem(ar.states[state].f, always) {
+	for _, p := range ar.derive.byItem(ar.states[state].f, logic.Always) {
 		if ar.views.of(p.g, jString) == int32(ar.lang.Any) {
 			out |= manyStrings
 		}
@@ -164,9 +164,8 @@ func doubtful(b byte, plenty int32) bool {
 // withItem returns the state with a further value read; ok is false when
 // the rest can't be fulfilled any more.
 func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) {
-
 	x := ar.states[state]
-	item := seenItem{x.seen, ar.goals.constant(v)}
+	item := seenItem{x.seen, ar.goals.Constant(v)}
 	i, known := ar.seenIndex[item]
 	if !known {
 		i = int32(len(ar.seen))
@@ -186,11 +185,11 @@ const maxLookahead = 4096
 
 // sound reports whether items can complete an array that has to fulfil
 // f, given the items read when they have to be different.
-func (ar *arrays) sound(f form, seen int32) bool {
-	if f == no {
+func (ar *arrays) sound(f logic.Form, seen int32) bool {
+	if f == logic.No {
 		return false
 	}
-	if ar.forms.final(f) {
+	if ar.forms.Final(f) {
 		return true
 	}
 	unique := ar.isUnique(f)
@@ -199,16 +198,16 @@ func (ar *arrays) sound(f form, seen int32) bool {
 			return ok
 		}
 	}
-	before, reentries := ar.assumed, ar.reentries
+	since := ar.guesses
 	steps := ar.opt.Limits.Steps
 	ok := false
-	if !ar.forms.branches(f, &steps, func(lits []lit) bool {
+	if !ar.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
 		ok = ar.itemsPossible(lits, seen, nil)
 		return !ok && ar.err == nil
 	}) && !ok {
 		ar.limit("steps", ar.opt.Limits.Steps)
 	}
-	if !unique && ar.reentries == reentries && (ok || ar.assumed == before) {
+	if !unique && ar.firm(since, ok) {
 		ar.soundness[f] = ok
 	}
 	return ok
@@ -218,77 +217,77 @@ func (ar *arrays) sound(f form, seen int32) bool {
 // lits. It chooses a length and, for each demand for some item, a place. If into
 // isn't nil and two items have to be equal, it only adds there what an item read
 // before would have to equal.
-func (ar *arrays) itemsPossible(lits []lit, seen int32, into *goal) bool {
+func (ar *arrays) itemsPossible(lits []logic.Lit, seen int32, into *logic.Goal) bool {
 	least, most := 0, syntax.MaxCount
-	var every, some, atLeast, atMost []lit
+	var every, some, atLeast, atMost []logic.Lit
 	unique, repeated := false, false
 	last := 0 // items from here on are treated alike
 	for _, l := range lits {
-		switch l.kind {
-		case litMinItems:
-			least = max(least, int(l.a))
-		case litMaxItems:
-			most = min(most, int(l.a))
-		case litAllItems:
+		switch l.Kind {
+		case logic.MinItems:
+			least = max(least, int(l.A))
+		case logic.MaxItems:
+			most = min(most, int(l.A))
+		case logic.AllItems:
 			every = append(every, l)
-			last = max(last, int(l.a), int(l.b)+1)
-		case litSomeItem:
+			last = max(last, int(l.A), int(l.B)+1)
+		case logic.SomeItem:
 			some = append(some, l)
-			least = max(least, int(l.a)+1)
-			last = max(last, int(l.a), int(l.b)+1)
-		case litAtLeast:
+			least = max(least, int(l.A)+1)
+			last = max(last, int(l.A), int(l.B)+1)
+		case logic.AtLeast:
 			atLeast = append(atLeast, l)
-			least = max(least, int(l.a))
-		case litAtMost:
+			least = max(least, int(l.A))
+		case logic.AtMost:
 			atMost = append(atMost, l)
-		case litUnique:
+		case logic.Unique:
 			unique = true
-		case litNotUnique:
+		case logic.NotUnique:
 			repeated = true
 		}
 	}
 	if least > most || unique && repeated {
 		return false
 	}
-	distinct := always
+	distinct := logic.Always
 	if unique {
 		distinct = ar.notSeen(seen)
 	}
-	demand := func(i int) goal {
-		list := []goal{distinct}
+	demand := func(i int) logic.Goal {
+		list := []logic.Goal{distinct}
 		for _, l := range every {
-			if int(l.a) <= i && (l.b < 0 || i <= int(l.b)) {
-				list = append(list, l.g)
+			if int(l.A) <= i && (l.B < 0 || i <= int(l.B)) {
+				list = append(list, l.Goal)
 			}
 		}
-		return ar.goals.and(list...)
+		return ar.goals.And(list...)
 	}
 	// Demands for some items: place each, trying positions in turn.
 	type want struct {
 		lo, hi  int // positions
-		g       goal
+		g       logic.Goal
 		counted bool // one item counts once
 	}
 	var wants []want
 	for _, l := range some {
-		hi := int(l.b)
+		hi := int(l.B)
 		if hi < 0 {
 			hi = syntax.MaxCount
 		}
-		if w := (want{int(l.a), hi, l.g, false}); !slices.Contains(wants, w) {
+		if w := (want{int(l.A), hi, l.Goal, false}); !slices.Contains(wants, w) {
 			wants = append(wants, w)
 		}
 	}
 	for _, l := range atLeast {
-		n := int(l.a)
+		n := int(l.A)
 		if n > maxLookahead {
 			n = 1 // they are all alike: one decides
 		}
 		for range n {
-			wants = append(wants, want{0, syntax.MaxCount, l.g, true})
+			wants = append(wants, want{0, syntax.MaxCount, l.Goal, true})
 		}
 	}
-	placed := map[int]goal{}
+	placed := map[int]logic.Goal{}
 	taken := map[[2]int]bool{} // position and goal of counted demands
 	tries := 0
 	possible := func() bool {
@@ -302,17 +301,17 @@ func (ar *arrays) itemsPossible(lits []lit, seen int32, into *goal) bool {
 		}
 		counts := make([]int, len(atMost))
 		check := min(n, max(last+len(wants)+1, filled))
-		used := map[goal]int{}
-		items := make([]goal, 0, check)
+		used := map[logic.Goal]int{}
+		items := make([]logic.Goal, 0, check)
 		for i := range check {
 			g := demand(i)
 			if p, ok := placed[i]; ok {
-				g = ar.goals.and(g, p)
+				g = ar.goals.And(g, p)
 			}
 			for j, l := range atMost {
-				if avoid := ar.goals.and(g, ar.goals.negate(l.g)); ar.sat.satisfiable(avoid) {
+				if avoid := ar.goals.And(g, ar.goals.Not(l.Goal)); ar.sat.satisfiable(avoid) {
 					g = avoid
-				} else if counts[j]++; counts[j] > int(l.a) {
+				} else if counts[j]++; counts[j] > int(l.A) {
 					return false
 				}
 			}
@@ -358,9 +357,9 @@ func (ar *arrays) itemsPossible(lits []lit, seen int32, into *goal) bool {
 				if w.counted && taken[[2]int{i, int(w.g)}] {
 					continue
 				}
-				g = ar.goals.and(old, w.g)
+				g = ar.goals.And(old, w.g)
 			}
-			if !ar.sat.satisfiable(ar.goals.and(g, demand(i))) {
+			if !ar.sat.satisfiable(ar.goals.And(g, demand(i))) {
 				continue
 			}
 			placed[i], taken[[2]int{i, int(w.g)}] = g, true
@@ -381,26 +380,26 @@ func (ar *arrays) itemsPossible(lits []lit, seen int32, into *goal) bool {
 
 // repeats reports whether one of the items can equal another, or one that has
 // been read.
-func (ar *arrays) repeats(items []goal, seen int32, into *goal) bool {
+func (ar *arrays) repeats(items []logic.Goal, seen int32, into *logic.Goal) bool {
 	if into != nil {
 		for _, g := range items {
 			if !ar.sat.satisfiable(g) {
 				break
 			}
-			*into = ar.goals.or(*into, g)
+			*into = ar.goals.Or(*into, g)
 		}
 		return false
 	}
-	taken := ar.goals.negate(ar.notSeen(seen))
+	taken := ar.goals.Not(ar.notSeen(seen))
 	for j, g := range items {
 		if !ar.sat.satisfiable(g) {
 			return false
 		}
-		if ar.sat.satisfiable(ar.goals.and(g, taken)) {
+		if ar.sat.satisfiable(ar.goals.And(g, taken)) {
 			return true
 		}
 		for _, other := range items[:j] {
-			if ar.sat.satisfiable(ar.goals.and(g, other)) {
+			if ar.sat.satisfiable(ar.goals.And(g, other)) {
 				return true
 			}
 		}
@@ -410,11 +409,11 @@ func (ar *arrays) repeats(items []goal, seen int32, into *goal) bool {
 
 // repeatable returns what one of the items that fulfil f can equal, where f
 // demands that two are equal.
-func (ar *arrays) repeatable(f form, seen int32) goal {
-	out := never
-	if ar.forms.mentions(f, litNotUnique) {
+func (ar *arrays) repeatable(f logic.Form, seen int32) logic.Goal {
+	out := logic.Never
+	if ar.forms.Mentions(f, logic.NotUnique) {
 		steps := ar.opt.Limits.Steps
-		ar.forms.branches(f, &steps, func(lits []lit) bool {
+		ar.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
 			ar.itemsPossible(lits, seen, &out)
 			return ar.err == nil
 		})

@@ -5,6 +5,7 @@ import (
 
 	"stencil/regular"
 	"stencil/schema/language"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
@@ -42,19 +43,31 @@ type base struct {
 	doc   *syntax.Document
 	opt   Options
 	lang  *language.Pool
-	goals goalTable
-	forms formTable
+	goals logic.Goals
+	forms logic.Forms
 	err   error
 
-	// What rests on an assumption is not remembered. reentries counts how often
-	// a view was needed while it was made, assumed the decisions that rest on a
-	// guess about a goal being decided.
-	reentries, assumed int
+	guesses guesses
+}
+
+// guesses counts answers that were given on an assumption because a question came
+// up again while it was being answered. What was found out with one of them isn't
+// remembered: elsewhere it may be wrong.
+type guesses struct {
+	views int // a view was needed while it was made
+	goals int // a goal was taken to have no value while that was being decided
+}
+
+// firm reports whether an answer for which the guesses at its beginning are given
+// may be remembered. Yes is firm whatever was guessed about goals: more values
+// don't make it no.
+func (b *base) firm(since guesses, answer bool) bool {
+	return b.guesses.views == since.views && (answer || b.guesses.goals == since.goals)
 }
 
 func newBase(doc *syntax.Document, opt Options, lang *language.Pool) *base {
-	b := &base{doc: doc, opt: opt, lang: lang, goals: newGoalTable()}
-	b.forms = newFormTable(&b.goals)
+	b := &base{doc: doc, opt: opt, lang: lang, goals: logic.NewGoals()}
+	b.forms = logic.NewForms(&b.goals)
 	return b
 }
 

@@ -1,13 +1,15 @@
 package schema
 
+import "stencil/schema/logic"
+
 // minCases is the number of conditions on one member from which it pays to
 // look at them as cases.
 const minCases = 3
 
 // conditional is a clause "if the member fulfils g, then that".
 type conditional struct {
-	g    goal
-	then form
+	g    logic.Goal
+	then logic.Form
 	// absent says that the condition holds too when there is no such member.
 	absent bool
 }
@@ -17,11 +19,11 @@ type conditional struct {
 // disjunction of cases. Conditions that exclude each other make n+1 cases,
 // where trying each of them on its own would make 2ⁿ. It returns f when there
 // is nothing to rewrite.
-func (dv *deriver) cases(f form) form {
+func (dv *deriver) cases(f logic.Form) logic.Form {
 	if out, ok := dv.caseForms[f]; ok {
 		return out
 	}
-	kids := dv.forms.info[f].kids
+	kids := dv.forms.Info[f].Kids
 	byName := map[int32][]int{} // clauses that look at the name
 	var best int32 = -1
 	for i, k := range kids {
@@ -41,13 +43,13 @@ func (dv *deriver) cases(f form) form {
 }
 
 // conditionNames returns the names that a clause has a condition on.
-func (dv *deriver) conditionNames(f form) []int32 {
-	info := &dv.forms.info[f]
-	if info.op != opOr {
+func (dv *deriver) conditionNames(f logic.Form) []int32 {
+	info := &dv.forms.Info[f]
+	if info.Op != logic.OpOr {
 		return nil
 	}
 	var out []int32
-	for _, k := range info.kids {
+	for _, k := range info.Kids {
 		if name, _, ok := dv.ownLit(k); ok && (len(out) == 0 || out[len(out)-1] != name) {
 			out = append(out, name)
 		}
@@ -56,19 +58,19 @@ func (dv *deriver) conditionNames(f form) []int32 {
 }
 
 // ownLit returns a literal about the member of one name.
-func (dv *deriver) ownLit(f form) (name int32, l lit, ok bool) {
-	info := &dv.forms.info[f]
-	if info.op != opLit || info.lit.kind != litAllKeys && info.lit.kind != litSomeKey {
-		return 0, lit{}, false
+func (dv *deriver) ownLit(f logic.Form) (name int32, l logic.Lit, ok bool) {
+	info := &dv.forms.Info[f]
+	if info.Op != logic.OpLit || info.Lit.Kind != logic.AllKeys && info.Lit.Kind != logic.SomeKey {
+		return 0, logic.Lit{}, false
 	}
-	name, ok = dv.sets.list[info.lit.a].single()
-	return name, info.lit, ok && dv.simple(info.lit.g)
+	name, ok = dv.sets.list[info.Lit.A].single()
+	return name, info.Lit, ok && dv.simple(info.Lit.Goal)
 }
 
 // splitCases rewrites the listed clauses of f by cases of the value of name.
-func (dv *deriver) splitCases(f form, name int32, clauses []int) form {
-	kids := dv.forms.info[f].kids
-	var rest []form
+func (dv *deriver) splitCases(f logic.Form, name int32, clauses []int) logic.Form {
+	kids := dv.forms.Info[f].Kids
+	var rest []logic.Form
 	var list []conditional
 	next := 0
 	for i, k := range kids {
@@ -81,11 +83,11 @@ func (dv *deriver) splitCases(f form, name int32, clauses []int) form {
 		if ok {
 			for j := range list {
 				if list[j].g == c.g && list[j].absent == c.absent {
-					list[j].then = dv.forms.and(list[j].then, c.then)
-					c.g = never
+					list[j].then = dv.forms.And(list[j].then, c.then)
+					c.g = logic.Never
 					break
 				}
-				if dv.sat.satisfiable(dv.goals.and(list[j].g, c.g)) {
+				if dv.sat.satisfiable(dv.goals.And(list[j].g, c.g)) {
 					ok = false
 					break
 				}
@@ -94,7 +96,7 @@ func (dv *deriver) splitCases(f form, name int32, clauses []int) form {
 		switch {
 		case !ok:
 			rest = append(rest, k)
-		case c.g != never:
+		case c.g != logic.Never:
 			list = append(list, c)
 		}
 	}
@@ -102,43 +104,43 @@ func (dv *deriver) splitCases(f form, name int32, clauses []int) form {
 		return f
 	}
 	set := dv.sets.oneName(name)
-	none := always
-	absent := yes
-	var alts []form
+	none := logic.Always
+	absent := logic.Yes
+	var alts []logic.Form
 	for _, c := range list {
-		alts = append(alts, dv.forms.and(dv.forms.lit(lit{kind: litSomeKey, a: set, g: c.g}), c.then))
-		none = dv.goals.and(none, dv.goals.negate(c.g))
+		alts = append(alts, dv.forms.And(dv.forms.Lit(logic.Lit{Kind: logic.SomeKey, A: set, Goal: c.g}), c.then))
+		none = dv.goals.And(none, dv.goals.Not(c.g))
 		if c.absent {
-			absent = dv.forms.and(absent, c.then)
+			absent = dv.forms.And(absent, c.then)
 		}
 	}
-	if absent == yes {
-		alts = append(alts, dv.forms.lit(lit{kind: litAllKeys, a: set, g: none}))
+	if absent == logic.Yes {
+		alts = append(alts, dv.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: set, Goal: none}))
 	} else {
-		alts = append(alts, dv.forms.lit(lit{kind: litSomeKey, a: set, g: none}),
-			dv.forms.and(dv.forms.lit(lit{kind: litAllKeys, a: set, g: never}), absent))
+		alts = append(alts, dv.forms.Lit(logic.Lit{Kind: logic.SomeKey, A: set, Goal: none}),
+			dv.forms.And(dv.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: set, Goal: logic.Never}), absent))
 	}
-	return dv.forms.and(append(rest, dv.forms.or(alts...))...)
+	return dv.forms.And(append(rest, dv.forms.Or(alts...))...)
 }
 
 // conditional reads a clause as a condition on the member of one name.
-func (dv *deriver) conditional(f form, name int32) (conditional, bool) {
-	unless := never // values of the member that fulfil the clause
+func (dv *deriver) conditional(f logic.Form, name int32) (conditional, bool) {
+	unless := logic.Never // values of the member that fulfil the clause
 	missing, value := false, false
-	var then []form
-	for _, k := range dv.forms.info[f].kids {
+	var then []logic.Form
+	for _, k := range dv.forms.Info[f].Kids {
 		n, l, ok := dv.ownLit(k)
 		if !ok || n != name {
 			then = append(then, k)
 			continue
 		}
 		// All members of that name fulfil it when there is none.
-		missing = missing || l.kind == litAllKeys
+		missing = missing || l.Kind == logic.AllKeys
 		value = true
-		unless = dv.goals.or(unless, l.g)
+		unless = dv.goals.Or(unless, l.Goal)
 	}
 	if !value {
 		return conditional{}, false
 	}
-	return conditional{g: dv.goals.negate(unless), then: dv.forms.or(then...), absent: !missing}, true
+	return conditional{g: dv.goals.Not(unless), then: dv.forms.Or(then...), absent: !missing}, true
 }

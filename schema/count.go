@@ -1,5 +1,7 @@
 package schema
 
+import "stencil/schema/logic"
+
 // counts counts the values of goals.
 type counts struct {
 	*base
@@ -10,19 +12,19 @@ type counts struct {
 	objects *objects
 	arrays  *arrays
 
-	known    map[goal]valueCount
-	counting map[goal]bool
+	known    map[logic.Goal]valueCount
+	counting map[logic.Goal]bool
 }
 
 func newCounts(b *base, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, arr *arrays) *counts {
 	return &counts{base: b, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, arrays: arr,
-		known: map[goal]valueCount{}, counting: map[goal]bool{}}
+		known: map[logic.Goal]valueCount{}, counting: map[logic.Goal]bool{}}
 }
 
 // values returns the number of different values that fulfil g, cut off
 // at limit. What takes long to count counts as many.
-func (cn *counts) values(g goal, limit int) int {
-	if g == always || cn.counting[g] {
+func (cn *counts) values(g logic.Goal, limit int) int {
+	if g == logic.Always || cn.counting[g] {
 		// A value that can hold another one for the same goal: there is no
 		// end of them.
 		return limit
@@ -39,7 +41,7 @@ func (cn *counts) values(g goal, limit int) int {
 		n += cn.texts.machines[m].Count(cn.texts.machines[m].Start(), limit-n)
 	}
 	if n < limit {
-		for _, a := range cn.numbers.automataOf(form(cn.views.of(g, jNumber))) {
+		for _, a := range cn.numbers.automataOf(logic.Form(cn.views.of(g, jNumber))) {
 			n += a.Count(limit - n)
 			if n >= limit {
 				break
@@ -109,7 +111,7 @@ func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
 // array counts the ends of an array of which n items have been read.
 func (c *counter) array(state, n int32, limit int) int {
 	s := c.counts
-	unique := s.forms.allDiffer(s.arrays.states[state].f)
+	unique := s.forms.AllDiffer(s.arrays.states[state].f)
 	at := countKey{state: state}
 	if unique {
 		at.from = n
@@ -118,10 +120,10 @@ func (c *counter) array(state, n int32, limit int) int {
 	if !begin {
 		return total
 	}
-	if s.forms.final(s.arrays.states[state].f) {
+	if s.forms.Final(s.arrays.states[state].f) {
 		total++
 	}
-	if s.forms.mentions(s.arrays.states[state].f, litNotUnique) {
+	if s.forms.Mentions(s.arrays.states[state].f, logic.NotUnique) {
 		total = limit
 	}
 	for _, m := range s.arrays.itemMoves(state) {
@@ -147,17 +149,17 @@ func (c *counter) object(state, from int32, limit int) int {
 	if !begin {
 		return total
 	}
-	x := s.objects.states.keys[state]
-	fam := s.keys.families[x.fam]
+	x := s.objects.states.Keys[state]
+	uni := s.keys.universes[x.uni]
 	if s.objects.canClose(&x) {
 		total++
 	}
-	for _, matching := range s.keys.freeClasses(fam) {
+	for _, matching := range s.keys.freeClasses(uni) {
 		if s.objects.allowedFree(state, matching) {
 			total = limit
 		}
 	}
-	for i := from; int(i) < len(fam.names) && total < limit; i++ {
+	for i := from; int(i) < len(uni.names) && total < limit; i++ {
 		if !s.objects.allowedName(state, i) {
 			continue
 		}

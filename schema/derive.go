@@ -1,6 +1,10 @@
 package schema
 
-import "sort"
+import (
+	"sort"
+
+	"stencil/schema/logic"
+)
 
 // deriver takes derivatives of forms: what is left to fulfil after one more
 // member or item.
@@ -11,58 +15,58 @@ type deriver struct {
 	sat  *solver
 
 	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
-	caseForms   map[form]form
+	caseForms   map[logic.Form]logic.Form
 }
 
 func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver {
-	return &deriver{base: b, sets: sets, keys: keys, sat: sv, caseForms: map[form]form{}}
+	return &deriver{base: b, sets: sets, keys: keys, sat: sv, caseForms: map[logic.Form]logic.Form{}}
 }
 
 // byMember returns what f becomes by a member of the given class: ways to
 // choose what the value has to fulfil, and what is then left.
-func (dv *deriver) byMember(f form, fam *family, name int32, matching uint64) []progressed {
-	info := &dv.forms.info[f]
-	switch info.op {
-	case opNo:
+func (dv *deriver) byMember(f logic.Form, uni *universe, name int32, matching uint64) []term {
+	info := &dv.forms.Info[f]
+	switch info.Op {
+	case logic.OpNo:
 		return nil
-	case opYes:
-		return []progressed{{always, yes}}
-	case opLit:
-		l := info.lit
-		switch l.kind {
-		case litAllKeys, litSomeKey:
-			set := &dv.sets.list[l.a]
-			in := dv.keys.member(set, fam, name, matching)
+	case logic.OpYes:
+		return []term{{logic.Always, logic.Yes}}
+	case logic.OpLit:
+		l := info.Lit
+		switch l.Kind {
+		case logic.AllKeys, logic.SomeKey:
+			set := &dv.sets.list[l.A]
+			in := dv.keys.member(set, uni, name, matching)
 			id, one := set.single()
-			if one = one && name >= 0 && fam.names[name] == id; one {
+			if one = one && name >= 0 && uni.names[name] == id; one {
 				// The name can't come again.
-				return []progressed{{l.g, yes}}
+				return []term{{l.Goal, logic.Yes}}
 			}
 			switch {
 			case !in:
-				return []progressed{{always, f}}
-			case l.kind == litAllKeys:
-				return []progressed{{l.g, f}}
+				return []term{{logic.Always, f}}
+			case l.Kind == logic.AllKeys:
+				return []term{{l.Goal, f}}
 			}
-			return []progressed{{l.g, yes}, {always, f}}
-		case litMinProps:
-			l.a--
-			return []progressed{{always, dv.forms.lit(l)}}
-		case litMaxProps:
-			l.a--
-			if next := dv.forms.lit(l); next != no {
-				return []progressed{{always, next}}
+			return []term{{l.Goal, logic.Yes}, {logic.Always, f}}
+		case logic.MinProps:
+			l.A--
+			return []term{{logic.Always, dv.forms.Lit(l)}}
+		case logic.MaxProps:
+			l.A--
+			if next := dv.forms.Lit(l); next != logic.No {
+				return []term{{logic.Always, next}}
 			}
 			return nil
 		}
-		return []progressed{{always, f}}
-	case opAnd:
-		out := []progressed{{always, yes}}
-		for _, k := range info.kids {
-			next := dv.byMember(k, fam, name, matching)
+		return []term{{logic.Always, f}}
+	case logic.OpAnd:
+		out := []term{{logic.Always, logic.Yes}}
+		for _, k := range info.Kids {
+			next := dv.byMember(k, uni, name, matching)
 			if len(out)*len(next) > manyWays {
 				if g := dv.cases(f); g != f {
-					return dv.byMember(g, fam, name, matching)
+					return dv.byMember(g, uni, name, matching)
 				}
 			}
 			if len(out)*len(next) > maxWays {
@@ -76,9 +80,9 @@ func (dv *deriver) byMember(f form, fam *family, name int32, matching uint64) []
 		}
 		return out
 	}
-	var out []progressed
-	for _, k := range info.kids {
-		out = append(out, dv.byMember(k, fam, name, matching)...)
+	var out []term
+	for _, k := range info.Kids {
+		out = append(out, dv.byMember(k, uni, name, matching)...)
 	}
 	return dv.partition(dv.merge(out))
 }
@@ -90,30 +94,30 @@ const (
 	maxWays  = 1 << 15
 )
 
-type progressed struct {
-	g goal
-	f form
+type term struct {
+	g logic.Goal
+	f logic.Form
 }
 
 // both returns all pairs of ways.
-func (dv *deriver) both(a, b []progressed) []progressed {
+func (dv *deriver) both(a, b []term) []term {
 	if len(a) == 1 && len(b) == 1 {
-		g, f := dv.goals.and(a[0].g, b[0].g), dv.forms.and(a[0].f, b[0].f)
-		if g == never || f == no {
+		g, f := dv.goals.And(a[0].g, b[0].g), dv.forms.And(a[0].f, b[0].f)
+		if g == logic.Never || f == logic.No {
 			return nil
 		}
-		a[0] = progressed{g, f}
+		a[0] = term{g, f}
 		return a
 	}
-	out := make([]progressed, 0, len(a)*len(b))
+	out := make([]term, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			g := dv.goals.and(x.g, y.g)
-			if g == never || x.g != g && y.g != g && dv.simple(g) && !dv.sat.satisfiable(g) {
+			g := dv.goals.And(x.g, y.g)
+			if g == logic.Never || x.g != g && y.g != g && dv.simple(g) && !dv.sat.satisfiable(g) {
 				continue
 			}
-			if f := dv.forms.and(x.f, y.f); f != no {
-				out = append(out, progressed{g, f})
+			if f := dv.forms.And(x.f, y.f); f != logic.No {
+				out = append(out, term{g, f})
 			}
 		}
 	}
@@ -121,7 +125,7 @@ func (dv *deriver) both(a, b []progressed) []progressed {
 }
 
 // merge joins ways with the same goal and drops those that another covers.
-func (dv *deriver) merge(list []progressed) []progressed {
+func (dv *deriver) merge(list []term) []term {
 	if len(list) < 2 {
 		return list
 	}
@@ -129,7 +133,7 @@ func (dv *deriver) merge(list []progressed) []progressed {
 	out := list[:0]
 	for _, x := range list {
 		if n := len(out); n > 0 && out[n-1].g == x.g {
-			out[n-1].f = dv.forms.or(out[n-1].f, x.f)
+			out[n-1].f = dv.forms.Or(out[n-1].f, x.f)
 			continue
 		}
 		out = append(out, x)
@@ -137,12 +141,12 @@ func (dv *deriver) merge(list []progressed) []progressed {
 	// always is the widest goal: what leads to the same under a narrower
 	// one adds nothing.
 	for _, x := range out {
-		if x.g != always {
+		if x.g != logic.Always {
 			continue
 		}
 		keep := out[:0]
 		for _, y := range out {
-			if y.g == always || y.f != x.f {
+			if y.g == logic.Always || y.f != x.f {
 				keep = append(keep, y)
 			}
 		}
@@ -157,47 +161,47 @@ const maxParts = 256
 // partition makes ways exclude each other as far as their goals are simple:
 // otherwise conditions on one member, such as a list of if and then about the
 // same property, would multiply.
-func (dv *deriver) partition(list []progressed) []progressed {
+func (dv *deriver) partition(list []term) []term {
 	if len(list) < 2 {
 		return list
 	}
-	base := no
-	var parts, others []progressed
+	base := logic.No
+	var parts, others []term
 	for _, x := range list {
 		switch {
-		case x.g == always:
-			base = dv.forms.or(base, x.f)
+		case x.g == logic.Always:
+			base = dv.forms.Or(base, x.f)
 		case !dv.simple(x.g) || len(parts) > maxParts:
 			others = append(others, x)
 		default:
 			rest := x.g
 			next := parts[:0:0]
 			for _, p := range parts {
-				both := dv.goals.and(p.g, x.g)
+				both := dv.goals.And(p.g, x.g)
 				if !dv.sat.satisfiable(both) {
 					next = append(next, p)
 					continue
 				}
-				next = append(next, progressed{both, dv.forms.or(p.f, x.f)})
-				if g := dv.goals.and(p.g, dv.goals.negate(x.g)); dv.sat.satisfiable(g) {
-					next = append(next, progressed{g, p.f})
+				next = append(next, term{both, dv.forms.Or(p.f, x.f)})
+				if g := dv.goals.And(p.g, dv.goals.Not(x.g)); dv.sat.satisfiable(g) {
+					next = append(next, term{g, p.f})
 				}
-				rest = dv.goals.and(rest, dv.goals.negate(p.g))
+				rest = dv.goals.And(rest, dv.goals.Not(p.g))
 			}
 			if dv.sat.satisfiable(rest) {
-				next = append(next, progressed{rest, x.f})
+				next = append(next, term{rest, x.f})
 			}
 			parts = next
 		}
 	}
-	if base != no {
-		rest := always
+	if base != logic.No {
+		rest := logic.Always
 		for i := range parts {
-			rest = dv.goals.and(rest, dv.goals.negate(parts[i].g))
-			parts[i].f = dv.forms.or(parts[i].f, base)
+			rest = dv.goals.And(rest, dv.goals.Not(parts[i].g))
+			parts[i].f = dv.forms.Or(parts[i].f, base)
 		}
 		if dv.sat.satisfiable(rest) {
-			parts = append(parts, progressed{rest, base})
+			parts = append(parts, term{rest, base})
 		}
 	}
 	return dv.merge(append(parts, others...))
@@ -205,21 +209,21 @@ func (dv *deriver) partition(list []progressed) []progressed {
 
 // simple reports whether a goal and its negation say nothing about the
 // members of objects or the items of arrays, but for constants.
-func (dv *deriver) simple(g goal) bool {
+func (dv *deriver) simple(g logic.Goal) bool {
 	if int(g) >= len(dv.simpleGoals) {
-		dv.simpleGoals = append(dv.simpleGoals, make([]int8, len(dv.goals.info)-len(dv.simpleGoals))...)
+		dv.simpleGoals = append(dv.simpleGoals, make([]int8, len(dv.goals.Info)-len(dv.simpleGoals))...)
 	}
 	if known := dv.simpleGoals[g]; known != 0 {
 		return known > 0
 	}
-	info := &dv.goals.info[g]
+	info := &dv.goals.Info[g]
 	ok := true
-	switch info.kind {
-	case goalNode, goalNotNode:
-		n := info.node
+	switch info.Kind {
+	case logic.OfNode, logic.NotNode:
+		n := info.Node
 		ok = n.Object == nil && n.Array == nil && n.Apply == nil
-	case goalAnd, goalOr:
-		for _, x := range info.list {
+	case logic.AllOf, logic.AnyOf:
+		for _, x := range info.List {
 			ok = ok && dv.simple(x)
 		}
 	}
@@ -231,78 +235,78 @@ func (dv *deriver) simple(g goal) bool {
 }
 
 // byItem returns what f becomes by one more item.
-func (dv *deriver) byItem(f form, distinct goal) []progressed {
-	info := &dv.forms.info[f]
-	switch info.op {
-	case opNo:
+func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
+	info := &dv.forms.Info[f]
+	switch info.Op {
+	case logic.OpNo:
 		return nil
-	case opYes:
-		return []progressed{{always, yes}}
-	case opLit:
-		l := info.lit
-		shift := func() form {
-			if l.a > 0 {
-				l.a--
+	case logic.OpYes:
+		return []term{{logic.Always, logic.Yes}}
+	case logic.OpLit:
+		l := info.Lit
+		shift := func() logic.Form {
+			if l.A > 0 {
+				l.A--
 			}
-			if l.b > 0 {
-				l.b--
+			if l.B > 0 {
+				l.B--
 			}
-			return dv.forms.lit(l)
+			return dv.forms.Lit(l)
 		}
-		switch l.kind {
-		case litAllItems:
-			if l.a > 0 {
-				return []progressed{{always, shift()}}
+		switch l.Kind {
+		case logic.AllItems:
+			if l.A > 0 {
+				return []term{{logic.Always, shift()}}
 			}
-			g := l.g
-			if l.b == 0 {
-				return []progressed{{g, yes}}
+			g := l.Goal
+			if l.B == 0 {
+				return []term{{g, logic.Yes}}
 			}
-			return []progressed{{g, shift()}}
-		case litSomeItem:
-			if l.a > 0 {
-				return []progressed{{always, shift()}}
+			return []term{{g, shift()}}
+		case logic.SomeItem:
+			if l.A > 0 {
+				return []term{{logic.Always, shift()}}
 			}
-			g := l.g
-			if l.b == 0 {
-				return []progressed{{g, yes}}
+			g := l.Goal
+			if l.B == 0 {
+				return []term{{g, logic.Yes}}
 			}
-			return dv.merge([]progressed{{g, yes}, {always, shift()}})
-		case litUnique:
-			return []progressed{{distinct, f}}
-		case litNotUnique:
-			return dv.merge([]progressed{{dv.goals.negate(distinct), yes}, {distinct, f}})
-		case litMinItems, litMaxItems:
-			l.a--
-			if next := dv.forms.lit(l); next != no {
-				return []progressed{{always, next}}
+			return dv.merge([]term{{g, logic.Yes}, {logic.Always, shift()}})
+		case logic.Unique:
+			return []term{{distinct, f}}
+		case logic.NotUnique:
+			return dv.merge([]term{{dv.goals.Not(distinct), logic.Yes}, {distinct, f}})
+		case logic.MinItems, logic.MaxItems:
+			l.A--
+			if next := dv.forms.Lit(l); next != logic.No {
+				return []term{{logic.Always, next}}
 			}
 			return nil
-		case litAtLeast:
+		case logic.AtLeast:
 			one := l
-			one.a--
-			return dv.merge([]progressed{{l.g, dv.forms.lit(one)}, {always, f}})
-		case litAtMost:
+			one.A--
+			return dv.merge([]term{{l.Goal, dv.forms.Lit(one)}, {logic.Always, f}})
+		case logic.AtMost:
 			one := l
-			one.a--
-			out := []progressed{{dv.goals.negate(l.g), f}}
-			if next := dv.forms.lit(one); next != no {
-				out = append(out, progressed{l.g, next})
+			one.A--
+			out := []term{{dv.goals.Not(l.Goal), f}}
+			if next := dv.forms.Lit(one); next != logic.No {
+				out = append(out, term{l.Goal, next})
 			}
 			return dv.merge(out)
 		}
-		return []progressed{{always, f}}
-	case opAnd:
-		out := []progressed{{always, yes}}
-		for _, k := range info.kids {
+		return []term{{logic.Always, f}}
+	case logic.OpAnd:
+		out := []term{{logic.Always, logic.Yes}}
+		for _, k := range info.Kids {
 			if out = dv.both(out, dv.byItem(k, distinct)); len(out) == 0 {
 				return nil
 			}
 		}
 		return out
 	}
-	var out []progressed
-	for _, k := range info.kids {
+	var out []term
+	for _, k := range info.Kids {
 		out = append(out, dv.byItem(k, distinct)...)
 	}
 	return dv.partition(dv.merge(out))

@@ -3,6 +3,7 @@ package schema
 import (
 	"math/bits"
 
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
@@ -16,25 +17,25 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 			return ob.moves[i-1]
 		}
 	}
-	h := mix(uint64(state), uint64(key.class), 0)
-	if i, _ := ob.moveKeys.find(&key, h); i >= 0 {
+	h := logic.Mix(uint64(state), uint64(key.class), 0)
+	if i, _ := ob.moveKeys.Find(&key, h); i >= 0 {
 		return ob.moves[i]
 	}
-	x := ob.states.keys[state]
-	fam, st := ob.keys.families[x.fam], ob.statics[x.static]
+	x := ob.states.Keys[state]
+	uni, st := ob.keys.universes[x.uni], ob.statics[x.static]
 	var out []move
 	base := ob.memberGoal(st, name, matching)
-	if base != never && ob.inOrder(&x, name) {
+	if base != logic.Never && ob.inOrder(&x, name) {
 		if name >= 0 {
-			matching = ob.keys.nameBits(fam, name)
+			matching = ob.keys.nameBits(uni, name)
 		}
-		ways := []progressed{{always, x.dyn}}
+		ways := []term{{logic.Always, x.dyn}}
 		untouched := ob.untouched(&x, name)
 		if !untouched {
-			ways = ob.derive.byMember(x.dyn, fam, name, matching)
+			ways = ob.derive.byMember(x.dyn, uni, name, matching)
 		}
 		for _, p := range ways {
-			g := ob.goals.and(base, p.g)
+			g := ob.goals.And(base, p.g)
 			if !ob.sat.satisfiable(g) {
 				continue
 			}
@@ -42,7 +43,7 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 			if name >= 0 {
 				ob.use(&y, name)
 			} else if ob.opt.Order == OrderSchema {
-				y.last = int32(len(fam.names))
+				y.last = int32(len(uni.names))
 			}
 			y.dyn = p.f
 			if p.f != x.dyn {
@@ -52,11 +53,11 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 					continue
 				}
 				if len(plain) > 0 {
-					all := ob.forms.and(append(plain, st.f)...)
-					if all == no {
+					all := ob.forms.And(append(plain, st.f)...)
+					if all == logic.No {
 						continue
 					}
-					y.static = ob.static(x.fam, all)
+					y.static = ob.static(x.uni, all)
 				}
 			}
 			if untouched || ob.sound(&y) {
@@ -65,9 +66,9 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 		}
 	}
 	// Not before: what was looked at meanwhile may have moved the index.
-	i, at := ob.moveKeys.find(&key, h)
+	i, at := ob.moveKeys.Find(&key, h)
 	if i < 0 {
-		i = ob.moveKeys.add(&key, h, at)
+		i = ob.moveKeys.Add(&key, h, at)
 		ob.moves = append(ob.moves, out)
 	}
 	ob.moves[i] = out
@@ -79,14 +80,14 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 
 // passedOver reports whether one of the demands is for a name that a fixed
 // order doesn't let come any more.
-func (ob *objects) passedOver(x *objState, demands []form) bool {
+func (ob *objects) passedOver(x *objState, demands []logic.Form) bool {
 	if ob.opt.Order == OrderAny {
 		return false
 	}
-	fam := ob.keys.families[x.fam]
+	uni := ob.keys.universes[x.uni]
 	for _, f := range demands {
-		l := ob.forms.info[f].lit
-		if name, _ := ob.sets.list[l.a].single(); l.kind == litSomeKey && fam.index[name] <= x.last {
+		l := ob.forms.Info[f].Lit
+		if name, _ := ob.sets.list[l.A].single(); l.Kind == logic.SomeKey && uni.index[name] <= x.last {
 			return true
 		}
 	}
@@ -99,7 +100,7 @@ func (ob *objects) inOrder(x *objState, name int32) bool {
 	if ob.opt.Order == OrderAny {
 		return true
 	}
-	n := int32(len(ob.keys.families[x.fam].names))
+	n := int32(len(ob.keys.universes[x.uni].names))
 	to := name
 	if name < 0 {
 		to = n
@@ -125,40 +126,40 @@ type relevance struct {
 }
 
 // relevant returns the relevance of dyn for the names of a family.
-func (ob *objects) relevant(fam int32, dyn form) *relevance {
-	key := [2]int32{fam, int32(dyn)}
+func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
+	key := [2]int32{in, int32(dyn)}
 	if r, ok := ob.relevance[key]; ok {
 		return r
 	}
-	fm := ob.keys.families[fam]
-	r := &relevance{names: make([]uint64, fm.words), counts: true, most: syntax.MaxCount}
-	seen := map[form]bool{}
-	var visit func(f form)
-	visit = func(f form) {
+	uni := ob.keys.universes[in]
+	r := &relevance{names: make([]uint64, uni.words), counts: true, most: syntax.MaxCount}
+	seen := map[logic.Form]bool{}
+	var visit func(f logic.Form)
+	visit = func(f logic.Form) {
 		if seen[f] {
 			return
 		}
 		seen[f] = true
-		info := &ob.forms.info[f]
-		for _, k := range info.kids {
+		info := &ob.forms.Info[f]
+		for _, k := range info.Kids {
 			visit(k)
 		}
-		if info.op != opLit {
+		if info.Op != logic.OpLit {
 			return
 		}
-		switch l := info.lit; l.kind {
-		case litMinProps, litMaxProps:
+		switch l := info.Lit; l.Kind {
+		case logic.MinProps, logic.MaxProps:
 			r.other = true
-		case litAllKeys, litSomeKey:
+		case logic.AllKeys, logic.SomeKey:
 			r.counts = false
-			set := &ob.sets.list[l.a]
+			set := &ob.sets.list[l.A]
 			if name, one := set.single(); one {
-				i := fm.index[name]
+				i := uni.index[name]
 				r.names[i>>6] |= 1 << (i & 63)
 				return
 			}
-			for i := range fm.names {
-				if ob.keys.member(set, fm, int32(i), ob.keys.nameBits(fm, int32(i))) {
+			for i := range uni.names {
+				if ob.keys.member(set, uni, int32(i), ob.keys.nameBits(uni, int32(i))) {
 					r.names[i>>6] |= 1 << (i & 63)
 				}
 			}
@@ -166,11 +167,11 @@ func (ob *objects) relevant(fam int32, dyn form) *relevance {
 		}
 	}
 	visit(dyn)
-	for _, k := range ob.forms.conjuncts(dyn) {
-		if info := &ob.forms.info[k]; info.op != opLit {
+	for _, k := range ob.forms.Conjuncts(dyn) {
+		if info := &ob.forms.Info[k]; info.Op != logic.OpLit {
 			r.counts = false
-		} else if info.lit.kind == litMaxProps {
-			r.most = min(r.most, int(info.lit.a))
+		} else if info.Lit.Kind == logic.MaxProps {
+			r.most = min(r.most, int(info.Lit.A))
 		}
 	}
 	ob.relevance[key] = r
@@ -180,10 +181,10 @@ func (ob *objects) relevant(fam int32, dyn form) *relevance {
 // untouched reports whether dyn says nothing about a member, so that what
 // the static part says decides.
 func (ob *objects) untouched(x *objState, name int32) bool {
-	if x.dyn == yes {
+	if x.dyn == logic.Yes {
 		return true
 	}
-	r := ob.relevant(x.fam, x.dyn)
+	r := ob.relevant(x.uni, x.dyn)
 	if r.other {
 		return false
 	}
@@ -191,7 +192,7 @@ func (ob *objects) untouched(x *objState, name int32) bool {
 		if r.free {
 			return false
 		}
-		name = int32(len(ob.keys.families[x.fam].names))
+		name = int32(len(ob.keys.universes[x.uni].names))
 	} else if r.names[name>>6]>>(name&63)&1 != 0 {
 		return false
 	}
@@ -213,7 +214,7 @@ type allowance struct{ known, allowed []uint64 }
 func (ob *objects) allowedName(state, name int32) bool {
 	a := ob.allowed[state]
 	if a.known == nil {
-		words := ob.keys.families[ob.states.keys[state].fam].words
+		words := ob.keys.universes[ob.states.Keys[state].uni].words
 		both := make([]uint64, 2*words)
 		a = allowance{both[:words:words], both[words:]}
 		ob.allowed[state] = a
@@ -229,14 +230,14 @@ func (ob *objects) allowedName(state, name int32) bool {
 }
 
 func (ob *objects) decideName(state, name int32) bool {
-	x := ob.states.keys[state]
+	x := ob.states.Keys[state]
 	if ob.isUsed(&x, name) || !ob.inOrder(&x, name) {
 		return false
 	}
 	if ob.untouched(&x, name) {
 		return ob.sat.satisfiable(ob.memberGoal(ob.statics[x.static], name, 0))
 	}
-	if r := ob.relevant(x.fam, x.dyn); r.counts && ob.opt.Order == OrderAny {
+	if r := ob.relevant(x.uni, x.dyn); r.counts && ob.opt.Order == OrderAny {
 		left := r.most
 		own := 1
 		for i, w := range ob.missing(&x) {
@@ -252,7 +253,7 @@ func (ob *objects) decideName(state, name int32) bool {
 
 // allowedNames returns the names that may come next, as a set.
 func (ob *objects) allowedNames(state int32) []uint64 {
-	n := len(ob.keys.families[ob.states.keys[state].fam].names)
+	n := len(ob.keys.universes[ob.states.Keys[state].uni].names)
 	for i := range n {
 		ob.allowedName(state, int32(i))
 	}

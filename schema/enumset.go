@@ -4,35 +4,36 @@ import (
 	"slices"
 
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
-// A listing is what a goal says that lists the values it allows, or those it
+// A enumSet is what a goal says that lists the values it allows, or those it
 // forbids, all of them strings, booleans or null: it is decided without
 // languages whether such goals can be fulfilled together.
-type listing struct {
+type enumSet struct {
 	state  int8 // 0: not looked at, 1: lists values, -1: says something else
 	not    bool
 	values []int32 // by number, in s.constants
 }
 
-// listed returns what goal g lists.
-func (sv *solver) listed(g goal) *listing {
-	if int(g) >= len(sv.listings) {
-		sv.listings = append(sv.listings, make([]listing, len(sv.goals.info)-len(sv.listings))...)
+// enumSet returns what goal g lists.
+func (sv *solver) enumSet(g logic.Goal) *enumSet {
+	if int(g) >= len(sv.enumSets) {
+		sv.enumSets = append(sv.enumSets, make([]enumSet, len(sv.goals.Info)-len(sv.enumSets))...)
 	}
-	l := &sv.listings[g]
+	l := &sv.enumSets[g]
 	if l.state != 0 {
 		return l
 	}
 	l.state = -1
 	var values []*jsondoc.Value
-	info := &sv.goals.info[g]
-	switch info.kind {
-	case goalConst, goalNotConst:
-		values = []*jsondoc.Value{info.val}
-	case goalNode, goalNotNode:
-		n := info.node
+	info := &sv.goals.Info[g]
+	switch info.Kind {
+	case logic.Equals, logic.Differs:
+		values = []*jsondoc.Value{info.Value}
+	case logic.OfNode, logic.NotNode:
+		n := info.Node
 		if n.Apply != nil || n.HasEnum == (n.Const != nil) {
 			return l
 		}
@@ -58,7 +59,7 @@ func (sv *solver) listed(g goal) *listing {
 			return l
 		}
 	}
-	*l = listing{state: 1, not: info.kind == goalNotNode || info.kind == goalNotConst, values: ids}
+	*l = enumSet{state: 1, not: info.Kind == logic.NotNode || info.Kind == logic.Differs, values: ids}
 	return l
 }
 
@@ -79,13 +80,13 @@ func (sv *solver) constantID(v *jsondoc.Value) int32 {
 	return id
 }
 
-// listedTogether reports whether goals that all list values can be fulfilled
+// enumsTogether reports whether goals that all list values can be fulfilled
 // together. known is false if one of them doesn't list any.
-func (sv *solver) listedTogether(goals []goal) (possible, known bool) {
+func (sv *solver) enumsTogether(goals []logic.Goal) (possible, known bool) {
 	var shortest []int32
 	some := false
 	for _, g := range goals {
-		l := sv.listed(g)
+		l := sv.enumSet(g)
 		if l.state < 0 {
 			return false, false
 		}
@@ -99,7 +100,7 @@ func (sv *solver) listedTogether(goals []goal) (possible, known bool) {
 	for _, v := range shortest {
 		ok := true
 		for _, g := range goals {
-			l := &sv.listings[g]
+			l := &sv.enumSets[g]
 			if ok = slices.Contains(l.values, v) != l.not; !ok {
 				break
 			}

@@ -3,12 +3,13 @@ package schema
 import (
 	"stencil/decoder"
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/spelling"
 )
 
 // Finish implements [decoder.Source].
 func (s *source) Finish(f decoder.Frame) []byte {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	text := s.finish(k)
 	if text == "" && k.kind != frameEnd && k.kind != frameNumber {
 		return nil
@@ -21,7 +22,7 @@ func (s *source) Finish(f decoder.Frame) []byte {
 func (s *source) finish(k frameKey) string {
 	switch k.kind {
 	case frameRoot, frameValue:
-		return s.shortest.render(goal(k.a), k.depth)
+		return s.shortest.render(logic.Goal(k.a), k.depth)
 	case frameText:
 		return s.frames.texts[k.a][k.b:]
 	case frameNumber:
@@ -34,7 +35,7 @@ func (s *source) finish(k frameKey) string {
 	case frameArrOpen:
 		items, size := s.shortest.array(k.a)
 		switch {
-		case size == noFinish:
+		case size == noValue:
 			return ""
 		case len(items) == 0:
 			return "]"
@@ -42,14 +43,14 @@ func (s *source) finish(k frameKey) string {
 		return s.shortest.renderItems(items, k.depth, true)
 	case frameArrAfter, frameArrItem:
 		items, size := s.shortest.array(k.a)
-		if size == noFinish {
+		if size == noValue {
 			return ""
 		}
 		return s.shortest.renderItems(items, k.depth, false)
 	case frameObjOpen:
 		members, size := s.shortest.object(k.a, true)
 		switch {
-		case size == noFinish:
+		case size == noValue:
 			return ""
 		case len(members) == 0:
 			return "}"
@@ -57,7 +58,7 @@ func (s *source) finish(k frameKey) string {
 		return s.shortest.renderMembers(members, k.depth, true)
 	case frameObjAfter:
 		members, size := s.shortest.object(k.a, false)
-		if size == noFinish {
+		if size == noValue {
 			return ""
 		}
 		return s.shortest.renderMembers(members, k.depth, false)
@@ -78,34 +79,34 @@ func (s *source) finish(k frameKey) string {
 func (s *source) finishKey(k frameKey) string {
 	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
 	lead, key := spelling.FinishCharacter(t, k.b, k.c)
-	ks := s.keys.states.keys[key]
-	fam := s.keys.families[ks.fam]
-	best, size := "", noFinish
+	ks := s.keys.states.Keys[key]
+	uni := s.keys.universes[ks.uni]
+	best, size := "", noValue
 	try := func(rest string, m move, free bool) {
 		n := s.shortest.value(m.g).size
 		_, tail := s.shortest.object(m.next, false)
-		if total := len(rest) + n + tail; n != noFinish && tail != noFinish && total < size {
+		if total := len(rest) + n + tail; n != noValue && tail != noValue && total < size {
 			size = total
 			best = lead + rest + `"` + s.colon() + s.shortest.render(m.g, s.inner(k.depth)) + s.finish(frameKey{kind: frameObjAfter, depth: k.depth, a: m.next})
 		}
 	}
-	missing := s.objects.missing(&s.objects.states.keys[k.a])
+	missing := s.objects.missing(&s.objects.states.Keys[k.a])
 	tried := 0
 	// Names that have to come first: one of them is never worse.
 	for pass := 0; pass < 2 && tried == 0; pass++ {
 		for i := ks.lo; i < ks.hi && tried < 8; i++ {
-			n := fam.sorted[i]
+			n := uni.sorted[i]
 			if !s.objects.allowedName(k.a, n) || pass == 0 && missing[n>>6]>>(n&63)&1 == 0 {
 				continue
 			}
 			tried++
-			rest := string(jsondoc.AppendQuoted(nil, s.keys.nameAt(fam, i)[ks.depth:]))
+			rest := string(jsondoc.AppendQuoted(nil, s.keys.nameAt(uni, i)[ks.depth:]))
 			for _, m := range s.objects.enter(k.a, n, 0) {
 				try(rest[1:len(rest)-1], m, false)
 			}
 		}
 	}
-	if tried == 0 || size == noFinish {
+	if tried == 0 || size == noValue {
 		allowed := func(matching uint64) bool { return s.objects.allowedFree(k.a, matching) }
 		alive := func(key int32) bool { return s.next.free(k.a, key) }
 		if text, matching, ok := s.shortest.freshKey(key, key != s.next.before(k.a), allowed, alive); ok {

@@ -6,6 +6,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/number"
 	"stencil/schema/syntax"
 	"stencil/schema/tokens"
@@ -41,17 +42,17 @@ type frameKey struct {
 // frameTable numbers frames.
 type frameTable struct {
 	*base
-	interned[frameKey]
+	logic.Interned[frameKey]
 	texts []string
 	texti map[string]int32
 }
 
 func newFrameTable(b *base) *frameTable {
-	return &frameTable{base: b, interned: newInterned[frameKey](512), texti: map[string]int32{}}
+	return &frameTable{base: b, Interned: logic.NewInterned[frameKey](512), texti: map[string]int32{}}
 }
 
 func (k *frameKey) hash() uint32 {
-	return mix(uint64(k.kind)<<32|uint64(uint16(k.blank))<<16|uint64(uint16(k.depth)), pair(k.a, k.b), uint64(uint32(k.c)))
+	return logic.Mix(uint64(k.kind)<<32|uint64(uint16(k.blank))<<16|uint64(uint16(k.depth)), logic.Pair(k.a, k.b), uint64(uint32(k.c)))
 }
 
 func (t *frameTable) text(s string) int32 {
@@ -66,16 +67,15 @@ func (t *frameTable) text(s string) int32 {
 
 // frame returns the number of the frame k.
 func (ft *frameTable) frame(k frameKey) decoder.Frame {
-
 	h := k.hash()
-	f, at := ft.find(&k, h)
+	f, at := ft.Find(&k, h)
 	if f >= 0 {
 		return f
 	}
-	if len(ft.keys) >= ft.opt.Limits.States {
+	if len(ft.Keys) >= ft.opt.Limits.States {
 		ft.limit("states", ft.opt.Limits.States)
 	}
-	return ft.add(&k, h, at)
+	return ft.Add(&k, h, at)
 }
 
 // Start implements [decoder.Source].
@@ -97,7 +97,7 @@ func newline(depth int16) string { return "\n" + strings.Repeat("  ", int(depth)
 
 // Expand implements [decoder.Source].
 func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	if k.blank > 0 {
 		less := k
 		less.blank--
@@ -114,7 +114,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	switch k.kind {
 	case frameRoot:
 		end := s.frames.at(frameEnd, 0, 0, 0)
-		s.valueEdges(goal(k.a), 0, func(lo, hi byte, g decoder.Frame) {
+		s.valueEdges(logic.Goal(k.a), 0, func(lo, hi byte, g decoder.Frame) {
 			if s.blanks() > 0 {
 				e.Add(lo, hi, end, g)
 			} else {
@@ -125,7 +125,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		e.MayEnd()
 	case frameValue:
 		e.Common()
-		s.valueEdges(goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) {
+		s.valueEdges(logic.Goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) {
 			if k.b != 0 && doubtful(lo, k.b) {
 				e.CaptureOnly(lo, hi)
 			} else {
@@ -156,7 +156,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 				e.Add('"', '"', s.keyFrame(k.a, k.depth))
 			}
 		}
-		if s.objects.canClose(&s.objects.states.keys[k.a]) {
+		if s.objects.canClose(&s.objects.states.Keys[k.a]) {
 			e.Add('}', '}')
 		}
 	case frameObjComma:
@@ -171,7 +171,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 			e.Add(':', ':')
 		}
 	case frameObjAfter:
-		closing := s.objects.canClose(&s.objects.states.keys[k.a])
+		closing := s.objects.canClose(&s.objects.states.Keys[k.a])
 		if closing && s.pretty() {
 			e.Add('\n', '\n', s.frames.textFrame(newline(k.depth)[1:]+"}", 0))
 		}
@@ -190,7 +190,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 
 // memberFrames returns the frames after a key: of the object after the member,
 // of its value and of the colon.
-func (ft *frameTable) memberFrames(depth int16, g goal, next int32) []decoder.Frame {
+func (ft *frameTable) memberFrames(depth int16, g logic.Goal, next int32) []decoder.Frame {
 	return []decoder.Frame{ft.at(frameObjAfter, depth, next, 0), ft.at(frameValue, ft.inner(depth), int32(g), 0), ft.at(frameColon, 0, 0, 0)}
 }
 
@@ -200,11 +200,11 @@ func (s *source) keyFrame(state int32, depth int16) decoder.Frame {
 
 // valueEdges calls add for the first byte of each kind of value that
 // fulfils g.
-func (s *source) valueEdges(g goal, depth int16, add func(lo, hi byte, f decoder.Frame)) {
+func (s *source) valueEdges(g logic.Goal, depth int16, add func(lo, hi byte, f decoder.Frame)) {
 	if m := s.texts.of(g); m >= 0 {
 		add('"', '"', s.frames.frame(frameKey{kind: frameString, a: m, b: s.texts.machines[m].Start()}))
 	}
-	for _, a := range s.numbers.automataOf(form(s.views.of(g, jNumber))) {
+	for _, a := range s.numbers.automataOf(logic.Form(s.views.of(g, jNumber))) {
 		s.numberSteps(a, a.Start(), add)
 	}
 	if st := s.arrays.start(g); st >= 0 {
@@ -254,7 +254,7 @@ func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
 
 // itemEdges records what may follow [ or an item.
 func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
-	closing := s.forms.final(s.arrays.states[k.a].f)
+	closing := s.forms.Final(s.arrays.states[k.a].f)
 	depth := s.inner(k.depth)
 	item := func(lead string, text bool, m move, plenty int32) []decoder.Frame {
 		after := frameArrAfter
@@ -283,7 +283,7 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 		if plenty == 0 {
 			// To differ from the item just read never makes more possible; to be
 			// equal to it may.
-			if len(s.arrays.itemMoves(k.a)) > 0 || s.forms.mentions(s.arrays.states[k.a].f, litNotUnique) {
+			if len(s.arrays.itemMoves(k.a)) > 0 || s.forms.Mentions(s.arrays.states[k.a].f, logic.NotUnique) {
 				e.CaptureOnly(',', ',')
 			}
 			break
@@ -316,7 +316,7 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 
 // Resolve implements [decoder.Source].
 func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges) {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	switch k.kind {
 	case frameObjKey:
 		key, ok := lastString(text)
@@ -413,7 +413,7 @@ func lastValue(text []byte) []byte {
 
 // Describe implements [decoder.Source].
 func (s *source) Describe(f decoder.Frame) string {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	switch k.kind {
 	case frameRoot, frameValue:
 		return "a value"
@@ -441,7 +441,7 @@ func (s *source) Describe(f decoder.Frame) string {
 	case frameColon:
 		return ":"
 	}
-	x := &s.objects.states.keys[k.a]
+	x := &s.objects.states.Keys[k.a]
 	switch {
 	case !s.objects.canClose(x):
 		return "a comma and " + s.describeKeys(k.a)
@@ -456,11 +456,11 @@ const maxExample = 40
 
 // describeKeys lists some keys that may come in an object state.
 func (s *source) describeKeys(state int32) string {
-	x := &s.objects.states.keys[state]
-	fam := s.keys.families[x.fam]
+	x := &s.objects.states.Keys[state]
+	uni := s.keys.universes[x.uni]
 	allowed := s.objects.allowedNames(state)
 	var words []string
-	for i, id := range fam.names {
+	for i, id := range uni.names {
 		if allowed[i>>6]>>(i&63)&1 != 0 {
 			if words = append(words, fmt.Sprintf("%q", s.sets.names[id])); len(words) == 5 {
 				words = append(words, "…")

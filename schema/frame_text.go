@@ -5,6 +5,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/regular"
+	"stencil/schema/logic"
 	"stencil/schema/spelling"
 )
 
@@ -88,8 +89,8 @@ func (t *keyText) Next(r rune) (int32, bool) {
 
 func (t *keyText) Alive(lo, hi rune) bool {
 	s := t.s
-	k := s.keys.states.keys[t.key]
-	fam := s.keys.families[k.fam]
+	k := s.keys.states.Keys[t.key]
+	uni := s.keys.universes[k.uni]
 	try := func(r rune) bool {
 		if r < lo || r > hi || 0xD800 <= r && r < 0xE000 {
 			return false
@@ -98,7 +99,7 @@ func (t *keyText) Alive(lo, hi rune) bool {
 		return ok
 	}
 	for i := k.lo; i < k.hi; i++ {
-		if n := s.keys.nameAt(fam, i); len(n) > int(k.depth) {
+		if n := s.keys.nameAt(uni, i); len(n) > int(k.depth) {
 			r, _ := utf8.DecodeRuneInString(n[k.depth:])
 			if try(r) {
 				return true
@@ -129,8 +130,8 @@ func (t *keyText) escapable() bool {
 // like the ones before them.
 func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 	s := t.s
-	k := s.keys.states.keys[t.key]
-	fam := s.keys.families[k.fam]
+	k := s.keys.states.Keys[t.key]
+	uni := s.keys.universes[k.uni]
 	out[' '] = true
 	for _, r := range s.keys.stateSamples(k) {
 		if r < utf8.RuneSelf {
@@ -144,7 +145,7 @@ func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 		}
 	}
 	for i := k.lo; i < k.hi; i++ {
-		next(s.keys.nameAt(fam, i))
+		next(s.keys.nameAt(uni, i))
 	}
 	for _, id := range s.keys.takenLists[k.taken] {
 		next(s.sets.names[id])
@@ -154,10 +155,10 @@ func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 
 func (t *keyText) Uniform() (int32, bool) {
 	s := t.s
-	k := s.keys.states.keys[t.key]
-	fam := s.keys.families[k.fam]
+	k := s.keys.states.Keys[t.key]
+	uni := s.keys.universes[k.uni]
 	for i := k.lo; i < k.hi; i++ {
-		if n := s.keys.nameAt(fam, i); len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
+		if n := s.keys.nameAt(uni, i); len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
 			return 0, false
 		}
 	}
@@ -189,8 +190,8 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 		spelling.Edges(t, k.b, k.c, e)
 		return
 	}
-	ks := s.keys.states.keys[k.b]
-	fam := s.keys.families[ks.fam]
+	ks := s.keys.states.Keys[k.b]
+	uni := s.keys.universes[ks.uni]
 	name, matching := s.keys.end(k.b)
 	quote := name >= 0 && s.objects.allowedName(k.a, name) || name == -1 && s.objects.allowedFree(k.a, matching)
 	if ks.free == 0 && s.next.free(k.a, k.b) {
@@ -205,10 +206,10 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 		return
 	}
 	var live [256]bool
-	if len(fam.pats) == 0 {
+	if len(uni.pats) == 0 {
 		for i := ks.lo; i < ks.hi; i++ {
-			n := s.keys.nameAt(fam, i)
-			if len(n) == int(ks.depth) || !s.objects.allowedName(k.a, fam.sorted[i]) {
+			n := s.keys.nameAt(uni, i)
+			if len(n) == int(ks.depth) || !s.objects.allowedName(k.a, uni.sorted[i]) {
 				continue
 			}
 			if c := n[ks.depth]; c < 0x20 || c == '"' || c == '\\' {
@@ -262,7 +263,7 @@ func (s *source) keyByte(k frameKey, b byte, e *decoder.Edges) {
 
 // ExpandByte implements [decoder.Source].
 func (s *source) ExpandByte(f decoder.Frame, b byte, e *decoder.Edges) {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	if k.kind == frameString {
 		s.stringByte(k, b, e)
 	} else {
@@ -282,13 +283,13 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	if len(moves) == 0 {
 		return
 	}
-	if s.objects.states.keys[k.a].pending {
+	if s.objects.states.Keys[k.a].pending {
 		// A second such key while the first isn't known.
 		e.CaptureOnly('"', '"')
 		return
 	}
 	for _, m := range moves {
-		x := s.objects.states.keys[m.next]
+		x := s.objects.states.Keys[m.next]
 		x.pending = true
 		e.Capture('"', '"', s.frames.memberFrames(k.depth, m.g, s.objects.intern(x))...)
 	}
@@ -300,15 +301,15 @@ type texts struct {
 	views    *views
 	machines []*regular.Machine
 	index    map[*regular.Machine]int32
-	byGoal   map[goal]int32 // machine of a goal's strings, -1: none
+	byGoal   map[logic.Goal]int32 // machine of a goal's strings, -1: none
 }
 
 func newTexts(b *base, vs *views) *texts {
-	return &texts{base: b, views: vs, index: map[*regular.Machine]int32{}, byGoal: map[goal]int32{}}
+	return &texts{base: b, views: vs, index: map[*regular.Machine]int32{}, byGoal: map[logic.Goal]int32{}}
 }
 
 // of returns the machine of the strings that fulfil g, or -1.
-func (ts *texts) of(g goal) int32 {
+func (ts *texts) of(g logic.Goal) int32 {
 	if i, ok := ts.byGoal[g]; ok {
 		return i
 	}

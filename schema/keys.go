@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"stencil/regular"
+	"stencil/schema/logic"
 	"stencil/schema/spelling"
 	"stencil/vocab"
 )
@@ -14,7 +15,7 @@ import (
 // can still come, and where the patterns stand. It doesn't know which names
 // are allowed; that is the object state's part.
 type keyState struct {
-	fam    int32
+	uni    int32
 	lo, hi int32 // range of family.sorted; empty when no name fits
 	depth  int32 // bytes of those names that have been read
 	vec    int32 // states of the family's patterns
@@ -27,7 +28,7 @@ type keyState struct {
 }
 
 func (k *keyState) hash() uint32 {
-	return mix(pair(k.fam, k.lo), pair(k.hi, k.depth), pair(k.vec, k.taken)*3^pair(k.free, k.at))
+	return logic.Mix(logic.Pair(k.uni, k.lo), logic.Pair(k.hi, k.depth), logic.Pair(k.vec, k.taken)*3^logic.Pair(k.free, k.at))
 }
 
 // A keyRow keeps where ASCII characters lead from a key state: from most of
@@ -38,8 +39,8 @@ type keyRow struct {
 	all  *[128]int32 // 1 + the state; nil while one is enough
 }
 
-// taken is the class of a key that was read before.
-const taken = -2
+// takenKey is the class of a key that was read before.
+const takenKey = -2
 
 // keyAutomaton reads property names: over the names and patterns of a family at
 // once, whatever the state of the object.
@@ -49,11 +50,11 @@ type keyAutomaton struct {
 	views *views
 	texts *texts
 
-	orders      map[goal][]int32 // names in the order of the document
-	families    []*family
-	familyIndex map[string]int32
+	orders        map[logic.Goal][]int32 // names in the order of the document
+	universes     []*universe
+	universeIndex map[string]int32
 
-	states         interned[keyState]
+	states         logic.Interned[keyState]
 	rows           []keyRow // by state
 	vectors        [][]int32
 	vectorIndex    map[string]int32
@@ -64,18 +65,18 @@ type keyAutomaton struct {
 }
 
 func newKeyAutomaton(b *base, sets *keySets, vs *views, ts *texts) *keyAutomaton {
-	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, orders: map[goal][]int32{}, familyIndex: map[string]int32{},
-		states: newInterned[keyState](128), vectors: [][]int32{nil}, vectorIndex: map[string]int32{"": 0},
+	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, orders: map[logic.Goal][]int32{}, universeIndex: map[string]int32{},
+		states: logic.NewInterned[keyState](128), vectors: [][]int32{nil}, vectorIndex: map[string]int32{"": 0},
 		settledVectors: map[int32]bool{}, takenLists: [][]int32{nil}, takenIndex: map[string]int32{}}
 }
 
-func (ka *keyAutomaton) start(fam int32) int32 {
-	fm := ka.families[fam]
-	vec := make([]int32, len(fm.pats))
-	for i, p := range fm.pats {
+func (ka *keyAutomaton) start(in int32) int32 {
+	uni := ka.universes[in]
+	vec := make([]int32, len(uni.pats))
+	for i, p := range uni.pats {
 		vec[i] = ka.sets.patterns[p].machine.Start()
 	}
-	return ka.state(keyState{fam: fam, hi: int32(len(fm.names)), vec: ka.vector(vec)})
+	return ka.state(keyState{uni: in, hi: int32(len(uni.names)), vec: ka.vector(vec)})
 }
 
 func (ka *keyAutomaton) vector(vec []int32) int32 {
@@ -102,12 +103,12 @@ func (ka *keyAutomaton) state(k keyState) int32 {
 	}
 
 	h := k.hash()
-	i, at := ka.states.find(&k, h)
+	i, at := ka.states.Find(&k, h)
 	if i >= 0 {
 		return i
 	}
 	ka.rows = append(ka.rows, keyRow{})
-	return ka.states.add(&k, h, at)
+	return ka.states.Add(&k, h, at)
 }
 
 func (ka *keyAutomaton) takenList(list []int32) int32 {
@@ -127,23 +128,23 @@ func (ka *keyAutomaton) takenList(list []int32) int32 {
 }
 
 // nameAt returns the bytes of the i-th name in sorted order.
-func (ka *keyAutomaton) nameAt(fam *family, i int32) string {
-	return ka.sets.names[fam.names[fam.sorted[i]]]
+func (ka *keyAutomaton) nameAt(uni *universe, i int32) string {
+	return ka.sets.names[uni.names[uni.sorted[i]]]
 }
 
 // narrow returns the names of a key state that go on with byte b.
-func (ka *keyAutomaton) narrow(fam *family, k keyState, b byte) keyState {
+func (ka *keyAutomaton) narrow(uni *universe, k keyState, b byte) keyState {
 	lo, hi, d := k.lo, k.hi, int(k.depth)
 	// The range is sorted, and names that end here come first.
 	for lo < hi {
-		n := ka.nameAt(fam, lo)
+		n := ka.nameAt(uni, lo)
 		if len(n) > d && n[d] >= b {
 			break
 		}
 		lo++
 	}
 	end := lo
-	for end < hi && ka.nameAt(fam, end)[d] == b {
+	for end < hi && ka.nameAt(uni, end)[d] == b {
 		end++
 	}
 	k.lo, k.hi, k.depth = lo, end, k.depth+1
@@ -177,8 +178,8 @@ func (ka *keyAutomaton) step(key int32, r rune) int32 {
 }
 
 func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
-	k := ka.states.keys[key]
-	fam := ka.families[k.fam]
+	k := ka.states.Keys[key]
+	uni := ka.universes[k.uni]
 	var buf [utf8.UTFMax]byte
 	bytes := buf[:utf8.EncodeRune(buf[:], r)]
 	if k.taken != 0 {
@@ -191,17 +192,17 @@ func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
 		k.taken = ka.takenList(list)
 	}
 	for _, b := range bytes {
-		k = ka.narrow(fam, k, b)
+		k = ka.narrow(uni, k, b)
 	}
 	if k.free != 0 && k.at != regular.Dead {
 		k.at = ka.texts.machines[k.free-1].Step(k.at, r)
 	}
-	if len(fam.pats) > 0 {
-		vec := make([]int32, len(fam.pats))
+	if len(uni.pats) > 0 {
+		vec := make([]int32, len(uni.pats))
 		for i, q := range ka.vectors[k.vec] {
 			vec[i] = regular.Dead
 			if q != regular.Dead {
-				vec[i] = ka.sets.patterns[fam.pats[i]].machine.Step(q, r)
+				vec[i] = ka.sets.patterns[uni.pats[i]].machine.Step(q, r)
 			}
 		}
 		k.vec = ka.vector(vec)
@@ -212,25 +213,25 @@ func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
 // end returns the class of the key that ends in a state: the index of a
 // name, or -1 and the patterns that match, or taken.
 func (ka *keyAutomaton) end(key int32) (name int32, matching uint64) {
-	k := ka.states.keys[key]
-	fam := ka.families[k.fam]
-	if k.lo < k.hi && len(ka.nameAt(fam, k.lo)) == int(k.depth) {
-		return fam.sorted[k.lo], 0
+	k := ka.states.Keys[key]
+	uni := ka.universes[k.uni]
+	if k.lo < k.hi && len(ka.nameAt(uni, k.lo)) == int(k.depth) {
+		return uni.sorted[k.lo], 0
 	}
 	if k.taken != 0 {
 		for _, id := range ka.takenLists[k.taken] {
 			if len(ka.sets.names[id]) == int(k.depth) {
-				return taken, 0
+				return takenKey, 0
 			}
 		}
 	}
-	return -1, ka.vectorBits(fam, k.vec)
+	return -1, ka.vectorBits(uni, k.vec)
 }
 
-func (ka *keyAutomaton) vectorBits(fam *family, vec int32) uint64 {
+func (ka *keyAutomaton) vectorBits(uni *universe, vec int32) uint64 {
 	var matching uint64
 	for i, q := range ka.vectors[vec] {
-		if q != regular.Dead && ka.sets.patterns[fam.pats[i]].machine.Accepting(q) {
+		if q != regular.Dead && ka.sets.patterns[uni.pats[i]].machine.Accepting(q) {
 			matching |= 1 << i
 		}
 	}
@@ -243,11 +244,11 @@ const maxKeyWalk = 20000
 
 // reachable returns the sets of patterns that a key which isn't a name can
 // match from a vector of pattern states.
-func (ka *keyAutomaton) reachable(fam *family, vec int32) []uint64 {
-	if len(fam.pats) == 0 {
+func (ka *keyAutomaton) reachable(uni *universe, vec int32) []uint64 {
+	if len(uni.pats) == 0 {
 		return []uint64{0}
 	}
-	if r, ok := fam.reach[vec]; ok {
+	if r, ok := uni.reach[vec]; ok {
 		return r
 	}
 	var out []uint64
@@ -256,11 +257,11 @@ func (ka *keyAutomaton) reachable(fam *family, vec int32) []uint64 {
 	for steps := 0; len(queue) > 0; {
 		v := queue[0]
 		queue = queue[1:]
-		if m := ka.vectorBits(fam, v); m&fam.finite == 0 && !slices.Contains(out, m) {
+		if m := ka.vectorBits(uni, v); m&uni.finite == 0 && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
 		states := ka.vectors[v]
-		for _, r := range ka.samples(fam, states) {
+		for _, r := range ka.samples(uni, states) {
 			if steps++; steps > maxKeyWalk {
 				ka.limit("states of patterns for keys", maxKeyWalk)
 				return out
@@ -269,7 +270,7 @@ func (ka *keyAutomaton) reachable(fam *family, vec int32) []uint64 {
 			for i, q := range states {
 				next[i] = regular.Dead
 				if q != regular.Dead {
-					next[i] = ka.sets.patterns[fam.pats[i]].machine.Step(q, r)
+					next[i] = ka.sets.patterns[uni.pats[i]].machine.Step(q, r)
 				}
 			}
 			if n := ka.vector(next); !seen[n] {
@@ -278,19 +279,19 @@ func (ka *keyAutomaton) reachable(fam *family, vec int32) []uint64 {
 			}
 		}
 	}
-	fam.reach[vec] = out
+	uni.reach[vec] = out
 	return out
 }
 
 // samples returns characters that stand for all: patterns in the given
 // states treat every character like one of them.
-func (ka *keyAutomaton) samples(fam *family, states []int32) []rune {
+func (ka *keyAutomaton) samples(uni *universe, states []int32) []rune {
 	out := []rune{0}
 	for i, q := range states {
 		if q == regular.Dead {
 			continue
 		}
-		for _, e := range ka.sets.patterns[fam.pats[i]].machine.Ranges(q) {
+		for _, e := range ka.sets.patterns[uni.pats[i]].machine.Ranges(q) {
 			out = append(out, e.Lo)
 			if e.Hi < utf8.MaxRune {
 				out = append(out, e.Hi+1)
@@ -342,7 +343,7 @@ func (ka *keyAutomaton) along(trie *vocab.Trie, key int32, yield func(key int32,
 
 // settled reports whether a key is of the same class however it goes on.
 func (ka *keyAutomaton) settled(key int32) bool {
-	k := ka.states.keys[key]
+	k := ka.states.Keys[key]
 	if k.lo < k.hi || k.taken != 0 {
 		return false
 	}
@@ -352,10 +353,10 @@ func (ka *keyAutomaton) settled(key int32) bool {
 	ok, known := ka.settledVectors[k.vec]
 	if !known {
 		ok = true
-		fam := ka.families[k.fam]
+		uni := ka.universes[k.uni]
 		for i, q := range ka.vectors[k.vec] {
 			if q != regular.Dead {
-				m := ka.sets.patterns[fam.pats[i]].machine
+				m := ka.sets.patterns[uni.pats[i]].machine
 				n, any := m.Room(q)
 				ok = ok && any && n < 0 && m.Accepting(q)
 			}
@@ -366,18 +367,18 @@ func (ka *keyAutomaton) settled(key int32) bool {
 }
 
 // freeClasses returns the classes of keys that the family doesn't name.
-func (ka *keyAutomaton) freeClasses(fam *family) []uint64 {
-	return ka.reachable(fam, ka.states.keys[fam.start].vec)
+func (ka *keyAutomaton) freeClasses(uni *universe) []uint64 {
+	return ka.reachable(uni, ka.states.Keys[uni.start].vec)
 }
 
 // stateSamples returns characters such that all others are treated like one of
 // them, but for those that names go on with.
 func (ka *keyAutomaton) stateSamples(k keyState) []rune {
-	fam := ka.families[k.fam]
-	if len(fam.pats) == 0 {
+	uni := ka.universes[k.uni]
+	if len(uni.pats) == 0 {
 		return nil
 	}
-	list := ka.samples(fam, ka.vectors[k.vec])
+	list := ka.samples(uni, ka.vectors[k.vec])
 	if k.free != 0 && k.at != regular.Dead {
 		for _, e := range ka.texts.machines[k.free-1].Ranges(k.at) {
 			list = append(list, e.Lo)

@@ -3,6 +3,7 @@ package schema
 import (
 	"stencil/regular"
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/number"
 	"stencil/schema/syntax"
 )
@@ -10,26 +11,26 @@ import (
 // arrayKeywords adds the demands of the array keywords of n.
 func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
 	k := n.Array
-	add := func(l lit) { list = append(list, int32(vs.forms.lit(l))) }
+	add := func(l logic.Lit) { list = append(list, int32(vs.forms.Lit(l))) }
 	for i, x := range k.Prefix {
-		add(lit{kind: litAllItems, a: int32(i), b: int32(i), g: vs.sub(x, scope)})
+		add(logic.Lit{Kind: logic.AllItems, A: int32(i), B: int32(i), Goal: vs.sub(x, scope)})
 	}
 	if k.Items != nil {
-		add(lit{kind: litAllItems, a: int32(len(k.Prefix)), b: -1, g: vs.sub(k.Items, scope)})
+		add(logic.Lit{Kind: logic.AllItems, A: int32(len(k.Prefix)), B: -1, Goal: vs.sub(k.Items, scope)})
 	}
-	add(lit{kind: litMinItems, a: int32(k.Min)})
+	add(logic.Lit{Kind: logic.MinItems, A: int32(k.Min)})
 	if k.Max != syntax.NoMax {
-		add(lit{kind: litMaxItems, a: int32(k.Max)})
+		add(logic.Lit{Kind: logic.MaxItems, A: int32(k.Max)})
 	}
 	if k.Contains != nil {
 		g := vs.sub(k.Contains, scope)
-		add(lit{kind: litAtLeast, a: int32(k.MinContains), g: g})
+		add(logic.Lit{Kind: logic.AtLeast, A: int32(k.MinContains), Goal: g})
 		if k.MaxContains != syntax.NoMax {
-			add(lit{kind: litAtMost, a: int32(k.MaxContains), g: g})
+			add(logic.Lit{Kind: logic.AtMost, A: int32(k.MaxContains), Goal: g})
 		}
 	}
 	if k.Unique {
-		add(lit{kind: litUnique})
+		add(logic.Lit{Kind: logic.Unique})
 	}
 	return list
 }
@@ -37,8 +38,8 @@ func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int3
 // objectKeywords adds the demands of the object keywords of n.
 func (vs *views) objectKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
 	k := n.Object
-	add := func(f form) { list = append(list, int32(f)) }
-	all := func(set int32, g goal) { add(vs.forms.lit(lit{kind: litAllKeys, a: set, g: g})) }
+	add := func(f logic.Form) { list = append(list, int32(f)) }
+	all := func(set int32, g logic.Goal) { add(vs.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: set, Goal: g})) }
 	var names, pats []int32
 	for _, p := range k.Properties {
 		id := vs.sets.name(p.Name)
@@ -60,37 +61,37 @@ func (vs *views) objectKeywords(n *syntax.Node, scope int32, list []int32) []int
 	if k.Names != nil {
 		e := vs.of(vs.sub(k.Names, scope), jString)
 		if e == int32(vs.lang.Empty) {
-			add(vs.forms.lit(lit{kind: litMaxProps}))
+			add(vs.forms.Lit(logic.Lit{Kind: logic.MaxProps}))
 		} else if e != int32(vs.lang.Any) {
-			all(vs.sets.set(true, nil, []int32{vs.sets.pattern(regular.Expr(e))}), never)
+			all(vs.sets.set(true, nil, []int32{vs.sets.pattern(regular.Expr(e))}), logic.Never)
 		}
 	}
 	for _, r := range k.Required {
 		add(vs.hasKey(r))
 	}
-	add(vs.forms.lit(lit{kind: litMinProps, a: int32(k.Min)}))
+	add(vs.forms.Lit(logic.Lit{Kind: logic.MinProps, A: int32(k.Min)}))
 	if k.Max != syntax.NoMax {
-		add(vs.forms.lit(lit{kind: litMaxProps, a: int32(k.Max)}))
+		add(vs.forms.Lit(logic.Lit{Kind: logic.MaxProps, A: int32(k.Max)}))
 	}
 	for _, d := range k.DependentRequired {
-		parts := []form{}
+		parts := []logic.Form{}
 		for _, r := range d.Required {
 			parts = append(parts, vs.hasKey(r))
 		}
-		add(vs.forms.or(vs.lacksKey(d.Name), vs.forms.and(parts...)))
+		add(vs.forms.Or(vs.lacksKey(d.Name), vs.forms.And(parts...)))
 	}
 	for _, d := range k.DependentSchemas {
-		add(vs.forms.or(vs.lacksKey(d.Name), form(vs.of(vs.sub(d.Node, scope), jObject))))
+		add(vs.forms.Or(vs.lacksKey(d.Name), logic.Form(vs.of(vs.sub(d.Node, scope), jObject))))
 	}
 	return list
 }
 
-func (vs *views) hasKey(name string) form {
-	return vs.forms.lit(lit{kind: litSomeKey, a: vs.sets.oneName(vs.sets.name(name)), g: always})
+func (vs *views) hasKey(name string) logic.Form {
+	return vs.forms.Lit(logic.Lit{Kind: logic.SomeKey, A: vs.sets.oneName(vs.sets.name(name)), Goal: logic.Always})
 }
 
-func (vs *views) lacksKey(name string) form {
-	return vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.oneName(vs.sets.name(name)), g: never})
+func (vs *views) lacksKey(name string) logic.Form {
+	return vs.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: vs.sets.oneName(vs.sets.name(name)), Goal: logic.Never})
 }
 
 // stringKeywords returns the strings that the string keywords of n allow.
@@ -115,28 +116,28 @@ func (vs *views) stringKeywords(n *syntax.Node) regular.Expr {
 
 // numberKeywords adds the literals of the number keywords of n.
 func (vs *views) numberKeywords(n *syntax.Node, list []int32) []int32 {
-	add := func(l lit) { list = append(list, int32(vs.forms.lit(l))) }
+	add := func(l logic.Lit) { list = append(list, int32(vs.forms.Lit(l))) }
 	if n.Types&syntax.TypeInteger != 0 && n.Types&syntax.TypeNumber == 0 {
-		add(lit{kind: litInteger})
+		add(logic.Lit{Kind: logic.Integer})
 	}
 	k := n.Number
 	if k == nil {
 		return list
 	}
 	if k.Min != nil {
-		add(lit{kind: litMin, a: vs.numbers.decimal(*k.Min)})
+		add(logic.Lit{Kind: logic.Min, A: vs.numbers.decimal(*k.Min)})
 	}
 	if k.ExclusiveMin != nil {
-		add(lit{kind: litMin, a: vs.numbers.decimal(*k.ExclusiveMin), b: 1})
+		add(logic.Lit{Kind: logic.Min, A: vs.numbers.decimal(*k.ExclusiveMin), B: 1})
 	}
 	if k.Max != nil {
-		add(lit{kind: litMax, a: vs.numbers.decimal(*k.Max)})
+		add(logic.Lit{Kind: logic.Max, A: vs.numbers.decimal(*k.Max)})
 	}
 	if k.ExclusiveMax != nil {
-		add(lit{kind: litMax, a: vs.numbers.decimal(*k.ExclusiveMax), b: 1})
+		add(logic.Lit{Kind: logic.Max, A: vs.numbers.decimal(*k.ExclusiveMax), B: 1})
 	}
 	for _, m := range k.MultipleOf {
-		add(lit{kind: litMultiple, a: vs.numbers.decimal(m)})
+		add(logic.Lit{Kind: logic.Multiple, A: vs.numbers.decimal(m)})
 	}
 	return list
 }
@@ -174,9 +175,9 @@ func (vs *views) enumView(list []*jsondoc.Value, t jtype) int32 {
 			}
 		}
 		if len(set) == 0 {
-			return int32(no)
+			return int32(logic.No)
 		}
-		return int32(vs.forms.lit(lit{kind: litIn, a: vs.numbers.set(set)}))
+		return int32(vs.forms.Lit(logic.Lit{Kind: logic.In, A: vs.numbers.set(set)}))
 	case jString:
 		var set []string
 		for _, v := range list {
@@ -189,27 +190,27 @@ func (vs *views) enumView(list []*jsondoc.Value, t jtype) int32 {
 		}
 		return int32(vs.lang.Strings(set))
 	}
-	var alts []form
+	var alts []logic.Form
 	for _, v := range list {
 		switch {
 		case t == jArray && v.Kind == jsondoc.Array:
 			n := int32(len(v.Items))
-			parts := []form{vs.forms.lit(lit{kind: litMinItems, a: n}), vs.forms.lit(lit{kind: litMaxItems, a: n})}
+			parts := []logic.Form{vs.forms.Lit(logic.Lit{Kind: logic.MinItems, A: n}), vs.forms.Lit(logic.Lit{Kind: logic.MaxItems, A: n})}
 			for i, x := range v.Items {
-				parts = append(parts, vs.forms.lit(lit{kind: litAllItems, a: int32(i), b: int32(i), g: vs.goals.constant(x)}))
+				parts = append(parts, vs.forms.Lit(logic.Lit{Kind: logic.AllItems, A: int32(i), B: int32(i), Goal: vs.goals.Constant(x)}))
 			}
-			alts = append(alts, vs.forms.and(parts...))
+			alts = append(alts, vs.forms.And(parts...))
 		case t == jObject && v.Kind == jsondoc.Object:
-			var parts []form
+			var parts []logic.Form
 			var names []int32
 			for _, m := range v.Members {
 				id := vs.sets.name(m.Key)
 				names = append(names, id)
-				parts = append(parts, vs.forms.lit(lit{kind: litSomeKey, a: vs.sets.oneName(id), g: vs.goals.constant(m.Value)}))
+				parts = append(parts, vs.forms.Lit(logic.Lit{Kind: logic.SomeKey, A: vs.sets.oneName(id), Goal: vs.goals.Constant(m.Value)}))
 			}
-			parts = append(parts, vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.set(true, names, nil), g: never}))
-			alts = append(alts, vs.forms.and(parts...))
+			parts = append(parts, vs.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: vs.sets.set(true, names, nil), Goal: logic.Never}))
+			alts = append(alts, vs.forms.And(parts...))
 		}
 	}
-	return int32(vs.forms.or(alts...))
+	return int32(vs.forms.Or(alts...))
 }

@@ -47,18 +47,18 @@ func (nk *nextKeys) row(state int32) *nextRow {
 // beforeAny returns the key state before a key that wasn't read before, whether
 // or not such a key may come now.
 func (nk *nextKeys) beforeAny(state int32) int32 {
-	x := nk.objects.states.keys[state]
-	k := nk.keys.states.keys[nk.keys.families[x.fam].start]
+	x := nk.objects.states.Keys[state]
+	k := nk.keys.states.Keys[nk.keys.universes[x.uni].start]
 	k.taken = nk.takenBy(&x)
 	return nk.keys.state(k)
 }
 
 func (nk *nextKeys) keyState(state int32) keyState {
-	x := nk.objects.states.keys[state]
-	fam := nk.keys.families[x.fam]
-	k := nk.keys.states.keys[fam.start]
-	if len(fam.pats) > 0 {
-		nk.restrict(state, fam, &k)
+	x := nk.objects.states.Keys[state]
+	uni := nk.keys.universes[x.uni]
+	k := nk.keys.states.Keys[uni.start]
+	if len(uni.pats) > 0 {
+		nk.restrict(state, uni, &k)
 	}
 	k.taken = nk.takenBy(&x)
 	return k
@@ -83,15 +83,15 @@ func (nk *nextKeys) takenBy(x *objState) int32 {
 
 // restrict gives a key state the machine of the keys that can come, if that
 // isn't all of them.
-func (nk *nextKeys) restrict(state int32, fam *family, k *keyState) {
-	classes := nk.keys.reachable(fam, k.vec)
+func (nk *nextKeys) restrict(state int32, uni *universe, k *keyState) {
+	classes := nk.keys.reachable(uni, k.vec)
 	var allowed []regular.Expr
 	for _, matching := range classes {
 		if !nk.objects.allowedFree(state, matching) {
 			continue
 		}
 		var parts []regular.Expr
-		for i, p := range fam.pats {
+		for i, p := range uni.pats {
 			e := nk.sets.patterns[p].expr
 			if matching>>i&1 == 0 {
 				e = nk.lang.Not(e)
@@ -104,9 +104,9 @@ func (nk *nextKeys) restrict(state int32, fam *family, k *keyState) {
 		return
 	}
 	e := nk.lang.Or(allowed...)
-	if len(allowed) > 0 && len(fam.names) > 0 && len(fam.names) <= maxSubtracted {
-		names := make([]string, len(fam.names))
-		for i, id := range fam.names {
+	if len(allowed) > 0 && len(uni.names) > 0 && len(uni.names) <= maxSubtracted {
+		names := make([]string, len(uni.names))
+		for i, id := range uni.names {
 			names[i] = nk.sets.names[id]
 		}
 		e = nk.lang.And(e, nk.lang.Not(nk.lang.Strings(names)))
@@ -122,15 +122,15 @@ const maxSubtracted = 64
 // alive reports whether a key that is allowed in an object state can be
 // completed from a key state.
 func (nk *nextKeys) alive(state, key int32) bool {
-	k := nk.keys.states.keys[key]
+	k := nk.keys.states.Keys[key]
 	if k.lo < k.hi {
-		fam := nk.keys.families[k.fam]
-		x := nk.objects.states.keys[state]
+		uni := nk.keys.universes[k.uni]
+		x := nk.objects.states.Keys[state]
 		if nk.objects.untouched(&x, -1) && nk.free(state, key) {
 			return true
 		}
 		for i := k.lo; i < k.hi; i++ {
-			if nk.objects.allowedName(state, fam.sorted[i]) {
+			if nk.objects.allowedName(state, uni.sorted[i]) {
 				return true
 			}
 		}
@@ -142,7 +142,7 @@ func (nk *nextKeys) alive(state, key int32) bool {
 // whether the key was read before.
 func (nk *nextKeys) moves(state, key int32) (moves []move, free bool) {
 	name, matching := nk.keys.end(key)
-	if name == taken {
+	if name == takenKey {
 		return nil, true
 	}
 	if name >= 0 {
@@ -169,15 +169,15 @@ func (nk *nextKeys) canContinue(state int32) bool {
 }
 
 func (nk *nextKeys) someMember(state int32) bool {
-	x := nk.objects.states.keys[state]
-	fam := nk.keys.families[x.fam]
+	x := nk.objects.states.Keys[state]
+	uni := nk.keys.universes[x.uni]
 	// What is cheap to decide first.
 	first := nk.before(state)
 	if nk.objects.untouched(&x, -1) && nk.free(state, first) {
 		return true
 	}
 	for pass := range 2 {
-		for i := range int32(len(fam.names)) {
+		for i := range int32(len(uni.names)) {
 			if nk.objects.untouched(&x, i) == (pass == 0) && nk.objects.allowedName(state, i) {
 				return true
 			}
@@ -189,11 +189,11 @@ func (nk *nextKeys) someMember(state int32) bool {
 // free reports whether a key that isn't a name can be completed from a
 // key state.
 func (nk *nextKeys) free(state, key int32) bool {
-	k := nk.keys.states.keys[key]
+	k := nk.keys.states.Keys[key]
 	if k.free != 0 {
 		return k.at != regular.Dead && (k.taken == 0 || nk.othersLeft(key))
 	}
-	return len(nk.keys.families[k.fam].pats) > 0 || nk.objects.allowedFree(state, 0)
+	return len(nk.keys.universes[k.uni].pats) > 0 || nk.objects.allowedFree(state, 0)
 }
 
 // othersLeft reports whether a key can be completed to one that isn't taken.
@@ -201,7 +201,7 @@ func (nk *nextKeys) othersLeft(key int32) bool {
 	if left, ok := nk.others[key]; ok {
 		return left
 	}
-	k := nk.keys.states.keys[key]
+	k := nk.keys.states.Keys[key]
 	m := nk.texts.machines[k.free-1]
 	n := 0
 	for _, id := range nk.keys.takenLists[k.taken] {

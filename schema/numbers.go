@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stencil/schema/language"
+	"stencil/schema/logic"
 	"stencil/schema/number"
 )
 
@@ -14,14 +15,14 @@ type numbers struct {
 	decimalIndex map[string]int32
 	sets         [][]int32
 	setIndex     map[string]int32
-	automata     map[form][]*number.Automaton
+	automata     map[logic.Form][]*number.Automaton
 	list         []*number.Automaton
 	index        map[*number.Automaton]int32
 }
 
 func newNumbers(b *base) *numbers {
 	return &numbers{base: b, decimalIndex: map[string]int32{}, setIndex: map[string]int32{},
-		automata: map[form][]*number.Automaton{}, index: map[*number.Automaton]int32{}}
+		automata: map[logic.Form][]*number.Automaton{}, index: map[*number.Automaton]int32{}}
 }
 
 func (ns *numbers) decimal(x number.Decimal) int32 {
@@ -49,13 +50,13 @@ func (ns *numbers) set(list []int32) int32 {
 }
 
 // automataOf returns automata that together accept the numbers of a form.
-func (ns *numbers) automataOf(f form) []*number.Automaton {
+func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	if list, ok := ns.automata[f]; ok {
 		return list
 	}
 	var list []*number.Automaton
 	steps := ns.opt.Limits.Steps
-	ok := ns.forms.branches(f, &steps, func(lits []lit) bool {
+	ok := ns.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
 		a, err := number.Compile(ns.spec(lits), ns.spelling(), number.Limits{})
 		if err != nil {
 			if _, empty := err.(*number.EmptyError); !empty {
@@ -82,42 +83,42 @@ func (ns *numbers) spelling() number.Spelling {
 	return number.Canonical
 }
 
-func (ns *numbers) spec(lits []lit) number.Spec {
+func (ns *numbers) spec(lits []logic.Lit) number.Spec {
 	var spec number.Spec
 	for _, l := range lits {
-		switch l.kind {
-		case litInteger:
+		switch l.Kind {
+		case logic.Integer:
 			spec.Integer = true
-		case litNotInteger:
+		case logic.NotInteger:
 			spec.NotInteger = true
-		case litMin:
-			x := &ns.decimals[l.a]
+		case logic.Min:
+			x := &ns.decimals[l.A]
 			if c := -1; spec.Min == nil || func() bool { c = x.Cmp(*spec.Min); return c > 0 }() {
-				spec.Min, spec.MinExclusive = x, l.b == 1
-			} else if c == 0 && l.b == 1 {
+				spec.Min, spec.MinExclusive = x, l.B == 1
+			} else if c == 0 && l.B == 1 {
 				spec.MinExclusive = true
 			}
-		case litMax:
-			x := &ns.decimals[l.a]
+		case logic.Max:
+			x := &ns.decimals[l.A]
 			if c := 1; spec.Max == nil || func() bool { c = x.Cmp(*spec.Max); return c < 0 }() {
-				spec.Max, spec.MaxExclusive = x, l.b == 1
-			} else if c == 0 && l.b == 1 {
+				spec.Max, spec.MaxExclusive = x, l.B == 1
+			} else if c == 0 && l.B == 1 {
 				spec.MaxExclusive = true
 			}
-		case litMultiple:
-			spec.MultipleOf = append(spec.MultipleOf, ns.decimals[l.a])
-		case litNotMultiple:
-			spec.NotMultipleOf = append(spec.NotMultipleOf, ns.decimals[l.a])
-		case litIn:
-			set := ns.setDecimals(l.a)
+		case logic.Multiple:
+			spec.MultipleOf = append(spec.MultipleOf, ns.decimals[l.A])
+		case logic.NotMultiple:
+			spec.NotMultipleOf = append(spec.NotMultipleOf, ns.decimals[l.A])
+		case logic.In:
+			set := ns.setDecimals(l.A)
 			if spec.HasIn {
 				set = slices.DeleteFunc(set, func(x number.Decimal) bool {
 					return !slices.ContainsFunc(spec.In, func(y number.Decimal) bool { return x.Cmp(y) == 0 })
 				})
 			}
 			spec.In, spec.HasIn = set, true
-		case litNotIn:
-			spec.NotIn = append(spec.NotIn, ns.setDecimals(l.a)...)
+		case logic.NotIn:
+			spec.NotIn = append(spec.NotIn, ns.setDecimals(l.A)...)
 		}
 	}
 	return spec

@@ -3,45 +3,47 @@ package schema
 import (
 	"math/bits"
 	"slices"
+
+	"stencil/schema/logic"
 )
 
 // A static is the part of an object's demands that no member discharges or
 // changes, compiled for look-up by name.
 type static struct {
-	fam      int32
-	f        form
-	every    [][]goal // by name: goals for the member, if there is one
-	some     [][]goal // by name: goals for the member, which there has to be
+	uni      int32
+	f        logic.Form
+	every    [][]logic.Goal // by name: goals for the member, if there is one
+	some     [][]logic.Goal // by name: goals for the member, which there has to be
 	required []uint64
-	general  []lit // litAllKeys over other sets than one name
-	goals    []goal
+	general  []logic.Lit // litAllKeys over other sets than one name
+	goals    []logic.Goal
 	known    []bool // goals[i] is valid
-	free     map[uint64]goal
+	free     map[uint64]logic.Goal
 	sound    int8 // whether all required members can exist: 0 unknown, 1, -1
 }
 
 // objState is where an object stands between two members.
 type objState struct {
-	fam, static int32
-	dyn         form  // demands that members discharge or change
-	used        int32 // set of names read; unused when the order is fixed
-	free        int32 // list of other keys read
-	last        int32 // with a fixed order: names up to here are past
-	pending     bool  // a key was read that is not known; only while masks are computed
+	uni, static int32
+	dyn         logic.Form // demands that members discharge or change
+	used        int32      // set of names read; unused when the order is fixed
+	free        int32      // list of other keys read
+	last        int32      // with a fixed order: names up to here are past
+	pending     bool       // a key was read that is not known; only while masks are computed
 }
 
 func (x *objState) hash() uint32 {
-	last := pair(x.free, x.last) << 1
+	last := logic.Pair(x.free, x.last) << 1
 	if x.pending {
 		last++
 	}
-	return mix(pair(x.fam, x.static), pair(int32(x.dyn), x.used), last)
+	return logic.Mix(logic.Pair(x.uni, x.static), logic.Pair(int32(x.dyn), x.used), last)
 }
 
 // move is one way to go on after a key: what the value has to fulfil, and
 // the state after it.
 type move struct {
-	g    goal
+	g    logic.Goal
 	next int32
 }
 
@@ -70,14 +72,14 @@ type objects struct {
 
 	statics     []*static
 	staticIndex map[[2]int32]int32
-	states      interned[objState]
-	initial     map[goal]int32
+	states      logic.Interned[objState]
+	initial     map[logic.Goal]int32
 	usedSets    [][]uint64
 	usedIndex   map[string]int32
 	usedNext    map[usedStep]int32
 	freeLists   []freeKey
 	freeIndex   map[freeKey]int32
-	moveKeys    interned[moveKey]
+	moveKeys    logic.Interned[moveKey]
 	moves       [][]move // by number of the key
 	freeMoves   []int32  // by state: 1 + the moves after a key that isn't a name, or 0
 	soundness   map[objState]bool
@@ -87,65 +89,64 @@ type objects struct {
 
 func newObjects(b *base, sets *keySets, vs *views, keys *keyAutomaton, dv *deriver, sv *solver) *objects {
 	return &objects{base: b, sets: sets, views: vs, keys: keys, derive: dv, sat: sv,
-		staticIndex: map[[2]int32]int32{}, states: newInterned[objState](64), initial: map[goal]int32{},
+		staticIndex: map[[2]int32]int32{}, states: logic.NewInterned[objState](64), initial: map[logic.Goal]int32{},
 		usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0}, usedNext: map[usedStep]int32{},
-		freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{}, moveKeys: newInterned[moveKey](128),
+		freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{}, moveKeys: logic.NewInterned[moveKey](128),
 		soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{}}
 }
 
 // plain reports whether a demand can be part of a static.
-func (ob *objects) plain(f form) bool {
-	info := &ob.forms.info[f]
-	if info.op != opLit {
+func (ob *objects) plain(f logic.Form) bool {
+	info := &ob.forms.Info[f]
+	if info.Op != logic.OpLit {
 		return false
 	}
-	if info.lit.kind == litAllKeys {
+	if info.Lit.Kind == logic.AllKeys {
 		return true
 	}
-	if info.lit.kind == litSomeKey {
-		_, ok := ob.sets.list[info.lit.a].single()
+	if info.Lit.Kind == logic.SomeKey {
+		_, ok := ob.sets.list[info.Lit.A].single()
 		return ok
 	}
 	return false
 }
 
 // split divides a formula into what is static and the rest.
-func (ob *objects) split(f form) (plain []form, dyn form) {
-	var rest []form
-	for _, x := range ob.forms.conjuncts(f) {
+func (ob *objects) split(f logic.Form) (plain []logic.Form, dyn logic.Form) {
+	var rest []logic.Form
+	for _, x := range ob.forms.Conjuncts(f) {
 		if ob.plain(x) {
 			plain = append(plain, x)
 		} else {
 			rest = append(rest, x)
 		}
 	}
-	return plain, ob.forms.and(rest...)
+	return plain, ob.forms.And(rest...)
 }
 
-func (ob *objects) static(fam int32, f form) int32 {
-
-	key := [2]int32{fam, int32(f)}
+func (ob *objects) static(in int32, f logic.Form) int32 {
+	key := [2]int32{in, int32(f)}
 	if i, ok := ob.staticIndex[key]; ok {
 		return i
 	}
-	fm := ob.keys.families[fam]
-	n := len(fm.names)
+	uni := ob.keys.universes[in]
+	n := len(uni.names)
 	st := &static{
-		fam: fam, f: f, every: make([][]goal, n), some: make([][]goal, n),
-		required: make([]uint64, fm.words), goals: make([]goal, n), known: make([]bool, n), free: map[uint64]goal{},
+		uni: in, f: f, every: make([][]logic.Goal, n), some: make([][]logic.Goal, n),
+		required: make([]uint64, uni.words), goals: make([]logic.Goal, n), known: make([]bool, n), free: map[uint64]logic.Goal{},
 	}
-	for _, x := range ob.forms.conjuncts(f) {
-		l := ob.forms.info[x].lit
-		name, one := ob.sets.list[l.a].single()
+	for _, x := range ob.forms.Conjuncts(f) {
+		l := ob.forms.Info[x].Lit
+		name, one := ob.sets.list[l.A].single()
 		switch {
 		case !one:
 			st.general = append(st.general, l)
-		case l.kind == litAllKeys:
-			i := fm.index[name]
-			st.every[i] = append(st.every[i], l.g)
+		case l.Kind == logic.AllKeys:
+			i := uni.index[name]
+			st.every[i] = append(st.every[i], l.Goal)
 		default:
-			i := fm.index[name]
-			st.some[i] = append(st.some[i], l.g)
+			i := uni.index[name]
+			st.some[i] = append(st.some[i], l.Goal)
 			st.required[i>>6] |= 1 << (i & 63)
 		}
 	}
@@ -156,7 +157,7 @@ func (ob *objects) static(fam int32, f form) int32 {
 }
 
 // memberGoal returns what the static part demands of a member.
-func (ob *objects) memberGoal(st *static, name int32, matching uint64) goal {
+func (ob *objects) memberGoal(st *static, name int32, matching uint64) logic.Goal {
 	if name >= 0 {
 		if st.known[name] {
 			return st.goals[name]
@@ -164,18 +165,18 @@ func (ob *objects) memberGoal(st *static, name int32, matching uint64) goal {
 	} else if g, ok := st.free[matching]; ok {
 		return g
 	}
-	fam := ob.keys.families[st.fam]
-	var list []goal
+	uni := ob.keys.universes[st.uni]
+	var list []logic.Goal
 	if name >= 0 {
-		matching = ob.keys.nameBits(fam, name)
+		matching = ob.keys.nameBits(uni, name)
 		list = append(append(list, st.every[name]...), st.some[name]...)
 	}
 	for _, l := range st.general {
-		if ob.keys.member(&ob.sets.list[l.a], fam, name, matching) {
-			list = append(list, l.g)
+		if ob.keys.member(&ob.sets.list[l.A], uni, name, matching) {
+			list = append(list, l.Goal)
 		}
 	}
-	g := ob.goals.and(list...)
+	g := ob.goals.And(list...)
 	if name >= 0 {
 		st.goals[name], st.known[name] = g, true
 	} else {
@@ -185,30 +186,30 @@ func (ob *objects) memberGoal(st *static, name int32, matching uint64) goal {
 }
 
 // start returns the state of an object that has to fulfil g, or -1.
-func (ob *objects) start(g goal) int32 {
+func (ob *objects) start(g logic.Goal) int32 {
 	if st, ok := ob.initial[g]; ok {
 		return st
 	}
-	f := form(ob.views.of(g, jObject))
+	f := logic.Form(ob.views.of(g, jObject))
 	st := int32(-1)
-	before := ob.reentries
-	if f != no {
-		fam := ob.keys.family(g, f)
-		st = ob.state(fam, f)
+	since := ob.guesses
+	if f != logic.No {
+		uni := ob.keys.universe(g, f)
+		st = ob.state(uni, f)
 	}
-	if ob.reentries == before {
+	if ob.guesses.views == since.views {
 		ob.initial[g] = st
 	}
 	return st
 }
 
-func (ob *objects) state(fam int32, f form) int32 {
+func (ob *objects) state(uni int32, f logic.Form) int32 {
 	plain, dyn := ob.split(f)
-	all := ob.forms.and(plain...)
-	if dyn == no || all == no {
+	all := ob.forms.And(plain...)
+	if dyn == logic.No || all == logic.No {
 		return -1
 	}
-	x := objState{fam: fam, static: ob.static(fam, all), dyn: dyn, last: -1}
+	x := objState{uni: uni, static: ob.static(uni, all), dyn: dyn, last: -1}
 	if !ob.sound(&x) {
 		return -1
 	}
@@ -216,26 +217,25 @@ func (ob *objects) state(fam int32, f form) int32 {
 }
 
 // satisfiable reports whether an object can fulfil f.
-func (ob *objects) satisfiable(f form) bool {
-	if f == no {
+func (ob *objects) satisfiable(f logic.Form) bool {
+	if f == logic.No {
 		return false
 	}
-	if f == yes {
+	if f == logic.Yes {
 		return true
 	}
-	return ob.state(ob.keys.family(never, f), f) >= 0
+	return ob.state(ob.keys.universe(logic.Never, f), f) >= 0
 }
 
 func (ob *objects) intern(x objState) int32 {
-
 	h := x.hash()
-	i, at := ob.states.find(&x, h)
+	i, at := ob.states.Find(&x, h)
 	if i >= 0 {
 		return i
 	}
 	ob.freeMoves = append(ob.freeMoves, 0)
 	ob.allowed = append(ob.allowed, allowance{})
-	return ob.states.add(&x, h, at)
+	return ob.states.Add(&x, h, at)
 }
 
 func (ob *objects) isUsed(x *objState, name int32) bool {
@@ -252,7 +252,7 @@ func (ob *objects) use(x *objState, name int32) {
 		return
 	}
 
-	words := ob.keys.families[x.fam].words
+	words := ob.keys.universes[x.uni].words
 	step := usedStep{x.used, name, words}
 	if i, ok := ob.usedNext[step]; ok {
 		x.used = i
@@ -319,13 +319,13 @@ func (ob *objects) lacking(x *objState) bool {
 // sound reports whether an object in state x can be completed.
 func (ob *objects) sound(x *objState) bool {
 	st := ob.statics[x.static]
-	if x.dyn == no {
+	if x.dyn == logic.No {
 		return false
 	}
 	if st.sound == 0 {
-		assumed, reentries := ob.assumed, ob.reentries
+		since := ob.guesses
 		possible := ob.requiredPossible(st)
-		if ob.reentries == reentries && (possible || ob.assumed == assumed) {
+		if ob.firm(since, possible) {
 			st.sound = -1
 			if possible {
 				st.sound = 1
@@ -338,7 +338,7 @@ func (ob *objects) sound(x *objState) bool {
 	if st.sound < 0 {
 		return false
 	}
-	if x.dyn == yes {
+	if x.dyn == logic.Yes {
 		return true
 	}
 	key := *x
@@ -346,9 +346,9 @@ func (ob *objects) sound(x *objState) bool {
 	if ok, known := ob.soundness[key]; known {
 		return ok
 	}
-	before, reentries := ob.assumed, ob.reentries
+	since := ob.guesses
 	ok := ob.completable(x)
-	if ob.reentries == reentries && (ok || ob.assumed == before) {
+	if ob.firm(since, ok) {
 		ob.soundness[key] = ok
 	}
 	return ok
@@ -368,8 +368,7 @@ func (ob *objects) requiredPossible(st *static) bool {
 // withFree returns the state with a further key that isn't a name; ok is
 // false when the key has been read before.
 func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
-
-	x := ob.states.keys[state]
+	x := ob.states.Keys[state]
 	id := ob.sets.name(key)
 	for l := x.free; l != 0; l = ob.freeLists[l].parent {
 		if ob.freeLists[l].name == id {
@@ -388,4 +387,4 @@ func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
 }
 
 // canClose reports whether the object may end here.
-func (ob *objects) canClose(x *objState) bool { return !ob.lacking(x) && ob.forms.final(x.dyn) }
+func (ob *objects) canClose(x *objState) bool { return !ob.lacking(x) && ob.forms.Final(x.dyn) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stencil/decoder"
+	"stencil/schema/logic"
 	"stencil/schema/tokens"
 	"stencil/vocab"
 )
@@ -29,7 +30,7 @@ func newPreparer(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *obj
 
 // Prepare implements [decoder.Source].
 func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	t := s.prep.tablesOf(v)
 	switch k.kind {
 	case frameString:
@@ -66,7 +67,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 		p.Exits = append(p.Exits, decoder.Exit{Frames: []decoder.Frame{f}, Trie: t.Blanks.After, Tokens: t.Blanks.Token, Only: b.Only})
 	}
 	if k.kind == frameValue {
-		if list := s.numbers.automataOf(form(s.views.of(goal(k.a), jNumber))); len(list) > 0 && !s.endsOpen() {
+		if list := s.numbers.automataOf(logic.Form(s.views.of(logic.Goal(k.a), jNumber))); len(list) > 0 && !s.endsOpen() {
 			p.Skip = &tokens.BlankNumberSet
 			p.Overlap = len(list) > 1
 			p.Extra = slices.Clone(p.Extra)
@@ -84,7 +85,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 // endsOpen reports whether other text may follow a number that is the whole
 // document: then more can come after its last digit than what is prepared.
 func (s *source) endsOpen() bool {
-	return s.followed && len(s.numbers.automataOf(form(s.views.of(s.views.root(), jNumber)))) > 0
+	return s.followed && len(s.numbers.automataOf(logic.Form(s.views.of(s.views.root(), jNumber)))) > 0
 }
 
 func (pr *preparer) tablesOf(v *vocab.Vocab) *tokens.Tables {
@@ -96,7 +97,7 @@ func (pr *preparer) tablesOf(v *vocab.Vocab) *tokens.Tables {
 
 // PrepareAt implements [decoder.Source].
 func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *decoder.Prepared {
-	k := s.frames.keys[f]
+	k := s.frames.Keys[f]
 	if k.c != 0 || k.kind != frameString && k.kind != frameObjKey {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, no
 		}
 		return &decoder.Prepared{Extra: b.Stay, Exits: []decoder.Exit{b.Closers.Exit(t.ClosersBelow(b, m, k.b, false))}}
 	}
-	ks := s.keys.states.keys[k.b]
+	ks := s.keys.states.Keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && s.next.free(k.a, k.b):

@@ -34,9 +34,9 @@ func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared)
 		groups = pr.groupClosers(k.b, t)
 		pr.closerGroups[at] = groups
 	}
-	pending := pr.objects.states.keys[k.a].pending
+	pending := pr.objects.states.Keys[k.a].pending
 	for _, g := range groups {
-		if g.name == taken || g.name >= 0 && !pr.objects.allowedName(k.a, g.name) {
+		if g.name == takenKey || g.name >= 0 && !pr.objects.allowedName(k.a, g.name) {
 			continue
 		}
 		moves := pr.objects.enter(k.a, g.name, g.matching)
@@ -44,7 +44,7 @@ func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared)
 		for _, m := range moves {
 			next := m.next
 			if g.name < 0 {
-				x := pr.objects.states.keys[m.next]
+				x := pr.objects.states.Keys[m.next]
 				x.pending = true
 				next = pr.objects.intern(x)
 			}
@@ -58,10 +58,10 @@ func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared)
 }
 
 func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
-	ks := pr.keys.states.keys[key]
-	fam := pr.keys.families[ks.fam]
+	ks := pr.keys.states.Keys[key]
+	uni := pr.keys.universes[ks.uni]
 	n := len(t.Rests)
-	if len(fam.pats) == 0 {
+	if len(uni.pats) == 0 {
 		// All closers end a key that isn't a name, but for those that spell
 		// the rest of one.
 		groups := []closerGroup{{name: -1}}
@@ -88,13 +88,13 @@ func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 			groups = append(groups, g)
 		}
 		for i := ks.lo; i < ks.hi; i++ {
-			if rest := pr.keys.nameAt(fam, i)[ks.depth:]; len(rest) <= 4*t.Longest {
-				add(fam.sorted[i], rest)
+			if rest := pr.keys.nameAt(uni, i)[ks.depth:]; len(rest) <= 4*t.Longest {
+				add(uni.sorted[i], rest)
 			}
 		}
 		for _, id := range pr.keys.takenLists[ks.taken] {
 			if rest := pr.sets.names[id]; len(rest) >= int(ks.depth) {
-				add(taken, rest[ks.depth:])
+				add(takenKey, rest[ks.depth:])
 			}
 		}
 		return groups
@@ -134,7 +134,7 @@ func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 // takenIsAll reports whether a beginning of a key that is taken, past the
 // present place, has no other completion.
 func (pr *preparer) takenIsAll(k frameKey) bool {
-	ks := pr.keys.states.keys[k.b]
+	ks := pr.keys.states.Keys[k.b]
 	for _, id := range pr.keys.takenLists[ks.taken] {
 		key := k.b
 		for _, r := range pr.sets.names[id][ks.depth:] {
@@ -152,7 +152,7 @@ const manyKeys = 10000
 // prepareKey does the same for the inside of a key, whose end can mean
 // different things.
 func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
-	ks := pr.keys.states.keys[k.b]
+	ks := pr.keys.states.Keys[k.b]
 	p := &decoder.Prepared{}
 	switch {
 	case ks.free == 0 && pr.next.free(k.a, k.b):
@@ -196,14 +196,14 @@ func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *d
 // text is the beginning of what is left of a name that may come. ok is false
 // when a name can be spelt in more than one way.
 func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
-	ks := pr.keys.states.keys[k.b]
-	fam := pr.keys.families[ks.fam]
+	ks := pr.keys.states.Keys[k.b]
+	uni := pr.keys.universes[ks.uni]
 	var along func(ks keyState, node int32)
 	ok = true
 	along = func(ks keyState, node int32) {
 		for i := ks.lo; i < ks.hi && ok; {
-			name := pr.keys.nameAt(fam, i)
-			if len(name) == int(ks.depth) || !pr.objects.allowedName(k.a, fam.sorted[i]) {
+			name := pr.keys.nameAt(uni, i)
+			if len(name) == int(ks.depth) || !pr.objects.allowedName(k.a, uni.sorted[i]) {
 				i++
 				continue
 			}
@@ -215,7 +215,7 @@ func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []
 			// All names that go on with b are neighbours.
 			next := ks
 			next.lo, next.depth = i, ks.depth+1
-			for i++; i < ks.hi && pr.keys.nameAt(fam, i)[ks.depth] == b; i++ {
+			for i++; i < ks.hi && pr.keys.nameAt(uni, i)[ks.depth] == b; i++ {
 			}
 			next.hi = i
 			child := int32(-1)

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"stencil/regular"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
@@ -13,16 +14,16 @@ type solver struct {
 	objects *objects
 	arrays  *arrays
 
-	known    map[goal]bool
-	deciding map[goal]bool
+	known    map[logic.Goal]bool
+	deciding map[logic.Goal]bool
 
 	constants map[string]int32 // strings, booleans and null, by kind and text
-	listings  []listing        // by goal, as far as looked at
+	enumSets  []enumSet        // by goal, as far as looked at
 }
 
 func newSolver(b *base, vs *views, nums *numbers) *solver {
-	return &solver{base: b, views: vs, numbers: nums, known: map[goal]bool{never: false, always: true},
-		deciding: map[goal]bool{}, constants: map[string]int32{}}
+	return &solver{base: b, views: vs, numbers: nums, known: map[logic.Goal]bool{logic.Never: false, logic.Always: true},
+		deciding: map[logic.Goal]bool{}, constants: map[string]int32{}}
 }
 
 // viewSatisfiable reports whether some value of type t fulfils a view.
@@ -34,39 +35,39 @@ func (sv *solver) viewSatisfiable(t jtype, v int32) bool {
 	case jScalar:
 		return v != 0
 	case jNumber:
-		return len(sv.numbers.automataOf(form(v))) > 0
+		return len(sv.numbers.automataOf(logic.Form(v))) > 0
 	case jString:
 		return sv.machine(regular.Expr(v)).Start() != regular.Dead
 	case jArray:
-		return sv.arrays.satisfiable(form(v))
+		return sv.arrays.satisfiable(logic.Form(v))
 	}
-	return sv.objects.satisfiable(form(v))
+	return sv.objects.satisfiable(logic.Form(v))
 }
 
 // satisfiable reports whether some value fulfils g. A schema that needs
 // itself to be fulfilled is not: values are finite.
-func (sv *solver) satisfiable(g goal) bool {
+func (sv *solver) satisfiable(g logic.Goal) bool {
 	if p, ok := sv.known[g]; ok {
 		return p
 	}
 	if sv.deciding[g] {
-		sv.assumed++
+		sv.guesses.goals++
 		return false
 	}
-	switch info := &sv.goals.info[g]; info.kind {
-	case goalNode:
-		if quickProductive(info.node) {
+	switch info := &sv.goals.Info[g]; info.Kind {
+	case logic.OfNode:
+		if quickProductive(info.Node) {
 			sv.known[g] = true
 			return true
 		}
-	case goalAnd:
-		if ok, known := sv.listedTogether(info.list); known {
+	case logic.AllOf:
+		if ok, known := sv.enumsTogether(info.List); known {
 			sv.known[g] = ok
 			return ok
 		}
 	}
 	sv.deciding[g] = true
-	before, reentries := sv.assumed, sv.reentries
+	since := sv.guesses
 	ok := false
 	for _, t := range [...]jtype{jScalar, jString, jNumber, jArray, jObject} {
 		if sv.viewSatisfiable(t, sv.views.of(g, t)) {
@@ -77,11 +78,11 @@ func (sv *solver) satisfiable(g goal) bool {
 	delete(sv.deciding, g)
 	// "No" may rest on the assumption about a goal further up; then it
 	// holds only below that goal.
-	if sv.reentries == reentries && (ok || sv.assumed == before || len(sv.deciding) == 0) {
+	if sv.firm(since, ok || len(sv.deciding) == 0) {
 		sv.known[g] = ok
 	}
 	if len(sv.deciding) == 0 {
-		sv.assumed = 0
+		sv.guesses.goals = 0
 	}
 	return ok
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
@@ -14,7 +15,7 @@ func (ob *objects) completable(x *objState) bool {
 		return true
 	}
 	c := &chooser{objects: ob, x: x, steps: ob.opt.Limits.Steps >> 6}
-	ok := c.solve(nil, []form{x.dyn})
+	ok := c.solve(nil, []logic.Form{x.dyn})
 	if c.steps < 0 && !ok {
 		ob.limit("steps", ob.opt.Limits.Steps)
 	}
@@ -23,56 +24,56 @@ func (ob *objects) completable(x *objState) bool {
 
 // likely reports whether f surely holds for the object that gets the members
 // it has to have and no others. It may say no where the answer is yes.
-func (ob *objects) likely(x *objState, f form, must []uint64) bool {
-	info := &ob.forms.info[f]
-	fam := ob.keys.families[x.fam]
-	switch info.op {
-	case opNo:
+func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
+	info := &ob.forms.Info[f]
+	uni := ob.keys.universes[x.uni]
+	switch info.Op {
+	case logic.OpNo:
 		return false
-	case opYes:
+	case logic.OpYes:
 		return true
-	case opAnd:
-		for _, k := range info.kids {
+	case logic.OpAnd:
+		for _, k := range info.Kids {
 			if !ob.likely(x, k, must) {
 				return false
 			}
 		}
 		return true
-	case opOr:
-		for _, k := range info.kids {
+	case logic.OpOr:
+		for _, k := range info.Kids {
 			if ob.likely(x, k, must) {
 				return true
 			}
 		}
 		return false
 	}
-	switch l := info.lit; l.kind {
-	case litAllKeys:
-		set := &ob.sets.list[l.a]
+	switch l := info.Lit; l.Kind {
+	case logic.AllKeys:
+		set := &ob.sets.list[l.A]
 		for i, w := range must {
 			for ; w != 0; w &= w - 1 {
 				n := int32(i<<6 + bits.TrailingZeros64(w))
-				if ob.keys.member(set, fam, n, ob.keys.nameBits(fam, n)) {
+				if ob.keys.member(set, uni, n, ob.keys.nameBits(uni, n)) {
 					return false
 				}
 			}
 		}
 		return true
-	case litMaxProps:
+	case logic.MaxProps:
 		n := int32(0)
 		for _, w := range must {
 			n += int32(bits.OnesCount64(w))
 		}
-		return n <= l.a
-	case litMinProps:
+		return n <= l.A
+	case logic.MinProps:
 		return false
 	}
 	// Some member: one that has to be there, fulfilling nothing special.
-	name, one := ob.sets.list[info.lit.a].single()
-	if !one || info.lit.g != always {
+	name, one := ob.sets.list[info.Lit.A].single()
+	if !one || info.Lit.Goal != logic.Always {
 		return false
 	}
-	i, known := fam.index[name]
+	i, known := uni.index[name]
 	return known && must[i>>6]>>(i&63)&1 != 0
 }
 
@@ -85,29 +86,29 @@ type chooser struct {
 	steps   int
 	// accept, if it isn't nil, is given the literals of each choice that
 	// was found and says whether to stop there.
-	accept func(lits []lit) bool
+	accept func(lits []logic.Lit) bool
 }
 
 // solve reports whether all of todo can be made true together with lits.
-func (c *chooser) solve(lits []lit, todo []form) bool {
+func (c *chooser) solve(lits []logic.Lit, todo []logic.Form) bool {
 	s := c.objects
-	var choices []form
+	var choices []logic.Form
 	for len(todo) > 0 {
 		if c.steps--; c.steps < 0 || s.err != nil {
 			return false
 		}
 		f := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		switch info := &s.forms.info[f]; info.op {
-		case opNo:
+		switch info := &s.forms.Info[f]; info.Op {
+		case logic.OpNo:
 			return false
-		case opLit:
-			if !containsLit(lits, info.lit) {
-				lits = append(lits[:len(lits):len(lits)], info.lit)
+		case logic.OpLit:
+			if !containsLit(lits, info.Lit) {
+				lits = append(lits[:len(lits):len(lits)], info.Lit)
 			}
-		case opAnd:
-			todo = append(todo[:len(todo):len(todo)], info.kids...)
-		case opOr:
+		case logic.OpAnd:
+			todo = append(todo[:len(todo):len(todo)], info.Kids...)
+		case logic.OpOr:
 			choices = append(choices, f)
 		}
 	}
@@ -116,22 +117,22 @@ func (c *chooser) solve(lits []lit, todo []form) bool {
 	}
 	// Drop what is true already and alternatives that can't be; take the
 	// disjunction with the fewest left.
-	var best []form
-	var rest []form
+	var best []logic.Form
+	var rest []logic.Form
 	for _, f := range choices {
-		var left []form
+		var left []logic.Form
 		satisfied := false
-		for _, k := range s.forms.info[f].kids {
+		for _, k := range s.forms.Info[f].Kids {
 			if c.steps--; c.steps < 0 {
 				return false
 			}
-			l := s.forms.info[k]
-			if l.op == opLit {
-				if containsLit(lits, l.lit) {
+			l := s.forms.Info[k]
+			if l.Op == logic.OpLit {
+				if containsLit(lits, l.Lit) {
 					satisfied = true
 					break
 				}
-				if !s.possible(c.x, append(lits[:len(lits):len(lits)], l.lit)) {
+				if !s.possible(c.x, append(lits[:len(lits):len(lits)], l.Lit)) {
 					continue
 				}
 			}
@@ -145,11 +146,11 @@ func (c *chooser) solve(lits []lit, todo []form) bool {
 		}
 		if best == nil || len(left) < len(best) {
 			if best != nil {
-				rest = append(rest, s.forms.or(best...))
+				rest = append(rest, s.forms.Or(best...))
 			}
 			best = left
 		} else {
-			rest = append(rest, s.forms.or(left...))
+			rest = append(rest, s.forms.Or(left...))
 		}
 	}
 	if best == nil {
@@ -166,7 +167,7 @@ func (c *chooser) solve(lits []lit, todo []form) bool {
 	return false
 }
 
-func containsLit(list []lit, l lit) bool {
+func containsLit(list []logic.Lit, l logic.Lit) bool {
 	for _, x := range list {
 		if x == l {
 			return true
@@ -177,37 +178,37 @@ func containsLit(list []lit, l lit) bool {
 
 // possible reports whether an object in state x can get members that
 // fulfil all of lits.
-func (ob *objects) possible(x *objState, lits []lit) bool {
+func (ob *objects) possible(x *objState, lits []logic.Lit) bool {
 	_, ok := ob.fulfil(x, lits, ob.sat.satisfiable)
 	return ok
 }
 
 // fulfil finds members for an object in state x that fulfil all of lits. can
 // says which goals have values.
-func (ob *objects) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer, bool) {
-	fam := ob.keys.families[x.fam]
-	p := &placer{objects: ob, x: x, fam: fam, st: ob.statics[x.static], can: can, must: ob.missing(x), some: map[int32]goal{}}
+func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bool) (*placer, bool) {
+	uni := ob.keys.universes[x.uni]
+	p := &placer{objects: ob, x: x, uni: uni, st: ob.statics[x.static], can: can, must: ob.missing(x), some: map[int32]logic.Goal{}}
 	least, most := 0, syntax.MaxCount
 	for _, l := range lits {
-		switch l.kind {
-		case litMinProps:
-			least = max(least, int(l.a))
-		case litMaxProps:
-			most = min(most, int(l.a))
-		case litAllKeys:
+		switch l.Kind {
+		case logic.MinProps:
+			least = max(least, int(l.A))
+		case logic.MaxProps:
+			most = min(most, int(l.A))
+		case logic.AllKeys:
 			p.every = append(p.every, l)
-		case litSomeKey:
-			name, one := ob.sets.list[l.a].single()
+		case logic.SomeKey:
+			name, one := ob.sets.list[l.A].single()
 			if !one {
 				p.other = append(p.other, l)
 				continue
 			}
-			i := fam.index[name]
+			i := uni.index[name]
 			if ob.isUsed(x, i) {
 				return nil, false
 			}
 			p.must[i>>6] |= 1 << (i & 63)
-			ob.goals.addTo(p.some, i, l.g)
+			ob.goals.AddTo(p.some, i, l.Goal)
 		}
 	}
 	count := 0
@@ -235,13 +236,13 @@ func (ob *objects) fulfil(x *objState, lits []lit, can func(goal) bool) (*placer
 type placer struct {
 	objects *objects
 	x       *objState
-	fam     *family
+	uni     *universe
 	st      *static
-	can     func(goal) bool // whether a goal has values
-	every   []lit
+	can     func(logic.Goal) bool // whether a goal has values
+	every   []logic.Lit
 	must    []uint64 // names that there will be
-	some    map[int32]goal
-	other   []lit
+	some    map[int32]logic.Goal
+	other   []logic.Lit
 	room    int // members that may still be added
 	added   int // names added
 	slots   []slot
@@ -250,18 +251,18 @@ type placer struct {
 }
 
 // demand returns what a member has to fulfil.
-func (p *placer) demand(name int32, matching uint64) goal {
+func (p *placer) demand(name int32, matching uint64) logic.Goal {
 	s := p.objects
 	g := s.memberGoal(p.st, name, matching)
 	if name >= 0 {
-		matching = s.keys.nameBits(p.fam, name)
+		matching = s.keys.nameBits(p.uni, name)
 		if more, ok := p.some[name]; ok {
-			g = s.goals.and(g, more)
+			g = s.goals.And(g, more)
 		}
 	}
 	for _, l := range p.every {
-		if s.keys.member(&s.sets.list[l.a], p.fam, name, matching) {
-			g = s.goals.and(g, l.g)
+		if s.keys.member(&s.sets.list[l.A], p.uni, name, matching) {
+			g = s.goals.And(g, l.Goal)
 		}
 	}
 	return g
@@ -272,11 +273,11 @@ func (p *placer) fill(n int) bool {
 	if n <= 0 {
 		return true
 	}
-	if p.possible(slot{g: always}) {
+	if p.possible(slot{g: logic.Always}) {
 		p.extra = n
 		return true
 	}
-	for i := int32(0); int(i) < len(p.fam.names) && n > 0; i++ {
+	for i := int32(0); int(i) < len(p.uni.names) && n > 0; i++ {
 		bit := uint64(1) << (i & 63)
 		if p.must[i>>6]&bit == 0 && !p.objects.isUsed(p.x, i) && p.can(p.demand(i, 0)) {
 			p.must[i>>6] |= bit
@@ -288,7 +289,7 @@ func (p *placer) fill(n int) bool {
 
 // slot is a member whose key is none of the family's names.
 type slot struct {
-	g    goal
+	g    logic.Goal
 	sets []int32
 }
 
@@ -298,17 +299,17 @@ const maxPlacements = 4000
 // possible reports whether there is a key in all the sets of a slot whose
 // value can fulfil its goal.
 func (p *placer) possible(x slot) bool {
-	return slices.ContainsFunc(p.objects.keys.freeClasses(p.fam), func(matching uint64) bool { return p.fits(x, matching) })
+	return slices.ContainsFunc(p.objects.keys.freeClasses(p.uni), func(matching uint64) bool { return p.fits(x, matching) })
 }
 
 // fits reports whether a key of a class may take a slot.
 func (p *placer) fits(x slot, matching uint64) bool {
 	for _, set := range x.sets {
-		if !p.objects.keys.member(&p.objects.sets.list[set], p.fam, -1, matching) {
+		if !p.objects.keys.member(&p.objects.sets.list[set], p.uni, -1, matching) {
 			return false
 		}
 	}
-	return p.can(p.objects.goals.and(p.demand(-1, matching), x.g))
+	return p.can(p.objects.goals.And(p.demand(-1, matching), x.g))
 }
 
 // place finds a member for each demand from the i-th on.
@@ -320,9 +321,9 @@ func (p *placer) place(i int) bool {
 		return false
 	}
 	l := p.other[i]
-	set := &p.objects.sets.list[l.a]
+	set := &p.objects.sets.list[l.A]
 	fresh := func() bool {
-		x := slot{l.g, []int32{l.a}}
+		x := slot{l.Goal, []int32{l.A}}
 		if p.added+len(p.slots) >= p.room || !p.possible(x) {
 			return false
 		}
@@ -339,7 +340,7 @@ func (p *placer) place(i int) bool {
 	}
 	for j := range p.slots {
 		old := p.slots[j]
-		x := slot{p.objects.goals.and(old.g, l.g), append(old.sets[:len(old.sets):len(old.sets)], l.a)}
+		x := slot{p.objects.goals.And(old.g, l.Goal), append(old.sets[:len(old.sets):len(old.sets)], l.A)}
 		if p.possible(x) {
 			p.slots[j] = x
 			if p.place(i + 1) {
@@ -350,17 +351,17 @@ func (p *placer) place(i int) bool {
 	}
 	// First members that there have to be anyway, then others.
 	for pass := range 2 {
-		for n := range int32(len(p.fam.names)) {
+		for n := range int32(len(p.uni.names)) {
 			bit := uint64(1) << (n & 63)
 			has := p.must[n>>6]&bit != 0
 			if has != (pass == 0) || !has && (p.objects.isUsed(p.x, n) || p.added+len(p.slots) >= p.room) {
 				continue
 			}
-			if !p.objects.keys.member(set, p.fam, n, p.objects.keys.nameBits(p.fam, n)) || !p.can(p.objects.goals.and(p.demand(n, 0), l.g)) {
+			if !p.objects.keys.member(set, p.uni, n, p.objects.keys.nameBits(p.uni, n)) || !p.can(p.objects.goals.And(p.demand(n, 0), l.Goal)) {
 				continue
 			}
 			old, had := p.some[n]
-			p.objects.goals.addTo(p.some, n, l.g)
+			p.objects.goals.AddTo(p.some, n, l.Goal)
 			if !has {
 				p.must[n>>6] |= bit
 				p.added++

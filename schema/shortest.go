@@ -6,33 +6,34 @@ import (
 	"strings"
 
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
-// finish is a short value that fulfils a goal. Lengths are those of the
+// shortValue is a short value that fulfils a goal. Lengths are those of the
 // compact layout.
-type finish struct {
+type shortValue struct {
 	size    int
 	scalar  string
 	array   bool
 	object  bool
-	items   []goal
-	members []finishMember
+	items   []logic.Goal
+	members []shortMember
 }
 
-type finishMember struct {
+type shortMember struct {
 	key string
-	g   goal
+	g   logic.Goal
 }
 
 // maxShortest bounds the shortest document.
 const maxShortest = 16 << 20
 
-// noFinish is the size of what can't be finished.
-const noFinish = syntax.MaxCount
+// noValue is the size of what can't be finished.
+const noValue = syntax.MaxCount
 
 // unfinished stands for a goal while its shortest value is looked for.
-var unfinished = &finish{size: noFinish}
+var unfinished = &shortValue{size: noValue}
 
 // shortest finds short values for goals, and short ends for objects and arrays.
 type shortest struct {
@@ -46,36 +47,36 @@ type shortest struct {
 	next    *nextKeys
 	arrays  *arrays
 
-	known     map[goal]*finish
-	witnesses map[int32]*witness // by object state
-	cuts      int                // how often a shortest value was needed while it was looked for
+	known map[logic.Goal]*shortValue
+	ends  map[int32]*objectEnd // by object state
+	cuts  int                  // how often a shortest value was needed while it was looked for
 }
 
 func newShortest(b *base, sets *keySets, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, arr *arrays) *shortest {
 	return &shortest{base: b, sets: sets, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, next: next, arrays: arr,
-		known: map[goal]*finish{}, witnesses: map[int32]*witness{}}
+		known: map[logic.Goal]*shortValue{}, ends: map[int32]*objectEnd{}}
 }
 
 // value returns a shortest value that fulfils g, or a short one where
 // an object leaves many choices. Values that contain a value for the same goal
 // are never shorter, so recursion is cut there.
-func (sh *shortest) value(g goal) *finish {
+func (sh *shortest) value(g logic.Goal) *shortValue {
 	if f, ok := sh.known[g]; ok {
 		if f == unfinished {
 			sh.cuts++
 		}
 		return f
 	}
-	if g == always {
-		f := &finish{size: 1, scalar: "0"}
+	if g == logic.Always {
+		f := &shortValue{size: 1, scalar: "0"}
 		sh.known[g] = f
 		return f
 	}
 	sh.known[g] = unfinished
-	best := &finish{size: noFinish}
+	best := &shortValue{size: noValue}
 	scalar := func(text string) {
 		if len(text) < best.size {
-			best = &finish{size: len(text), scalar: text}
+			best = &shortValue{size: len(text), scalar: text}
 		}
 	}
 	sc := sh.views.of(g, jScalar)
@@ -88,7 +89,7 @@ func (sh *shortest) value(g goal) *finish {
 	if sc&scalarFalse != 0 {
 		scalar("false")
 	}
-	for _, a := range sh.numbers.automataOf(form(sh.views.of(g, jNumber))) {
+	for _, a := range sh.numbers.automataOf(logic.Form(sh.views.of(g, jNumber))) {
 		scalar(string(a.Shortest(a.Start())))
 	}
 	if m := sh.texts.of(g); m >= 0 {
@@ -102,22 +103,22 @@ func (sh *shortest) value(g goal) *finish {
 	if best.size > 2 {
 		if st := sh.arrays.start(g); st >= 0 {
 			if items, size := sh.array(st); size+1 < best.size {
-				best = &finish{size: size + 1, array: true, items: items}
+				best = &shortValue{size: size + 1, array: true, items: items}
 			}
 		}
 	}
 	if best.size > 2 {
 		if st := sh.objects.start(g); st >= 0 {
 			if members, size := sh.object(st, true); size+1 < best.size {
-				best = &finish{size: size + 1, object: true, members: members}
+				best = &shortValue{size: size + 1, object: true, members: members}
 			}
 		}
 	}
-	if best.size != noFinish && best.size > maxShortest {
+	if best.size != noValue && best.size > maxShortest {
 		sh.limit("bytes in the shortest document", maxShortest)
-		best = &finish{size: noFinish}
+		best = &shortValue{size: noValue}
 	}
-	if best.size == noFinish {
+	if best.size == noValue {
 		delete(sh.known, g)
 	} else {
 		sh.known[g] = best
@@ -127,26 +128,26 @@ func (sh *shortest) value(g goal) *finish {
 
 // array returns goals of items that complete an array in a state, and
 // the size of the rest with the closing bracket.
-func (sh *shortest) array(state int32) ([]goal, int) {
+func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 	type path struct {
 		state int32
 		size  int
-		g     goal  // the last item
-		up    int32 // the path before it
+		g     logic.Goal // the last item
+		up    int32      // the path before it
 	}
 	// The queue is a heap of paths by size.
 	paths := []path{{state: state, size: 1, up: -1}}
-	queue := finishQueue{{size: 1}}
+	queue := shortQueue{{size: 1}}
 	visited := map[int32]bool{}
 	for steps := 0; len(queue) > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
-		at := heap.Pop(&queue).(finishPath)
+		at := heap.Pop(&queue).(shortPath)
 		p := paths[at.path]
 		if visited[p.state] {
 			continue
 		}
 		visited[p.state] = true
-		if sh.forms.final(sh.arrays.states[p.state].f) {
-			var items []goal
+		if sh.forms.Final(sh.arrays.states[p.state].f) {
+			var items []logic.Goal
 			for ; p.up >= 0; p = paths[p.up] {
 				items = append(items, p.g)
 			}
@@ -158,7 +159,7 @@ func (sh *shortest) array(state int32) ([]goal, int) {
 		}
 		for _, m := range sh.arrays.itemMoves(p.state) {
 			n := sh.value(m.g).size
-			if n == noFinish {
+			if n == noValue {
 				continue
 			}
 			next := m.next
@@ -175,42 +176,42 @@ func (sh *shortest) array(state int32) ([]goal, int) {
 			size := p.size + n + 1
 			if size > maxShortest {
 				sh.limit("bytes in the shortest document", maxShortest)
-				return nil, noFinish
+				return nil, noValue
 			}
-			heap.Push(&queue, finishPath{size, int32(len(paths))})
+			heap.Push(&queue, shortPath{size, int32(len(paths))})
 			paths = append(paths, path{next, size, m.g, int32(at.path)})
 		}
 	}
-	return nil, noFinish
+	return nil, noValue
 }
 
-type finishPath struct {
+type shortPath struct {
 	size int
 	path int32
 }
 
-// finishQueue implements [heap.Interface]. Of paths of the same size the last
+// shortQueue implements [heap.Interface]. Of paths of the same size the last
 // comes first: it is the longest.
-type finishQueue []finishPath
+type shortQueue []shortPath
 
-func (q finishQueue) Len() int { return len(q) }
+func (q shortQueue) Len() int { return len(q) }
 
-func (q finishQueue) Less(i, j int) bool {
+func (q shortQueue) Less(i, j int) bool {
 	return q[i].size < q[j].size || q[i].size == q[j].size && q[i].path > q[j].path
 }
 
-func (q finishQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q shortQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 
-func (q *finishQueue) Push(x any) { *q = append(*q, x.(finishPath)) }
+func (q *shortQueue) Push(x any) { *q = append(*q, x.(shortPath)) }
 
-func (q *finishQueue) Pop() any {
+func (q *shortQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
 }
 
 // render writes a shortest value for g in the layout asked for.
-func (sh *shortest) render(g goal, depth int16) string {
+func (sh *shortest) render(g logic.Goal, depth int16) string {
 	f := sh.value(g)
 	switch {
 	case f.array:
@@ -228,7 +229,7 @@ func (sh *shortest) render(g goal, depth int16) string {
 }
 
 // renderItems writes items and the closing bracket.
-func (sh *shortest) renderItems(items []goal, depth int16, open bool) string {
+func (sh *shortest) renderItems(items []logic.Goal, depth int16, open bool) string {
 	var b strings.Builder
 	for i, g := range items {
 		if i > 0 || !open {
@@ -247,7 +248,7 @@ func (sh *shortest) renderItems(items []goal, depth int16, open bool) string {
 }
 
 // renderMembers writes members and the closing brace.
-func (sh *shortest) renderMembers(members []finishMember, depth int16, open bool) string {
+func (sh *shortest) renderMembers(members []shortMember, depth int16, open bool) string {
 	var b strings.Builder
 	for i, m := range members {
 		if i > 0 || !open {

@@ -5,71 +5,72 @@ import (
 	"slices"
 
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 )
 
-// A witness is the rest of an object: members that fulfil what is still
+// A objectEnd is the rest of an object: members that fulfil what is still
 // demanded, and the length of the rest in the compact layout with the
 // closing brace, each member with a comma.
-type witness struct {
-	members []finishMember
+type objectEnd struct {
+	members []shortMember
 	size    int
 }
 
-// maxWitnesses is how many ways to complete an object are compared.
-const maxWitnesses = 32
+// maxEnds is how many ways to complete an object are compared.
+const maxEnds = 32
 
 // object returns members that complete an object in a state, and the
 // size of the rest with the closing brace. first says that no comma is
 // needed before the first of them.
-func (sh *shortest) object(state int32, first bool) ([]finishMember, int) {
-	w, ok := sh.witnesses[state]
+func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
+	w, ok := sh.ends[state]
 	if !ok {
 		cuts := sh.cuts
-		w = sh.witness(state)
+		w = sh.objectEnd(state)
 		if sh.cuts == cuts {
-			sh.witnesses[state] = w
+			sh.ends[state] = w
 		}
 	}
-	if first && len(w.members) > 0 && w.size != noFinish {
+	if first && len(w.members) > 0 && w.size != noValue {
 		return w.members, w.size - 1
 	}
 	return w.members, w.size
 }
 
-// witness completes an object by choosing what is to be true of it, as
+// objectEnd completes an object by choosing what is to be true of it, as
 // [source.completable] does, rather than member by member: the number of
 // states on the way doesn't matter.
-func (sh *shortest) witness(state int32) *witness {
-	x := sh.objects.states.keys[state]
-	best := &witness{size: noFinish}
+func (sh *shortest) objectEnd(state int32) *objectEnd {
+	x := sh.objects.states.Keys[state]
+	best := &objectEnd{size: noValue}
 	if sh.objects.likely(&x, x.dyn, sh.objects.missing(&x)) {
-		sh.tryWitness(state, &x, nil, best)
+		sh.tryEnd(state, &x, nil, best)
 		return best
 	}
 	found := 0
-	c := &chooser{objects: sh.objects, x: &x, steps: sh.opt.Limits.Steps >> 6, accept: func(lits []lit) bool {
-		sh.tryWitness(state, &x, lits, best)
+	c := &chooser{objects: sh.objects, x: &x, steps: sh.opt.Limits.Steps >> 6, accept: func(lits []logic.Lit) bool {
+		sh.tryEnd(state, &x, lits, best)
 		found++
-		return found == maxWitnesses
+		return found == maxEnds
 	}}
-	c.solve(nil, []form{x.dyn})
-	if best.size == noFinish && c.steps < 0 {
+	c.solve(nil, []logic.Form{x.dyn})
+	if best.size == noValue && c.steps < 0 {
 		sh.limit("steps", sh.opt.Limits.Steps)
 	}
 	return best
 }
 
-// tryWitness puts members that fulfil lits into best if they are shorter.
-func (sh *shortest) tryWitness(state int32, x *objState, lits []lit, best *witness) {
-	p, ok := sh.objects.fulfil(x, lits, func(g goal) bool { return sh.value(g).size != noFinish })
+// tryEnd puts members that fulfil lits into best if they are shorter.
+func (sh *shortest) tryEnd(state int32, x *objState, lits []logic.Lit, best *objectEnd) {
+	p, ok := sh.objects.fulfil(x, lits, func(g logic.Goal) bool { return sh.value(g).size != noValue })
 	if !ok {
 		return
 	}
-	w := witness{size: 1}
-	add := func(key string, g goal) {
-		w.members = append(w.members, finishMember{key, g})
+	w := objectEnd{size: 1}
+	add := func(key string, g logic.Goal) {
+		w.members = append(w.members, shortMember{key, g})
 		n := sh.value(g).size
-		w.size = min(w.size+len(jsondoc.AppendQuoted(nil, key))+2+n, noFinish)
+		w.size = min(w.size+len(jsondoc.AppendQuoted(nil, key))+2+n, noValue)
 		if w.size > maxShortest {
 			sh.limit("bytes in the shortest document", maxShortest)
 		}
@@ -77,12 +78,12 @@ func (sh *shortest) tryWitness(state int32, x *objState, lits []lit, best *witne
 	for i, word := range p.must {
 		for ; word != 0; word &= word - 1 {
 			n := int32(i<<6 + bits.TrailingZeros64(word))
-			add(sh.sets.names[p.fam.names[n]], p.demand(n, 0))
+			add(sh.sets.names[p.uni.names[n]], p.demand(n, 0))
 		}
 	}
 	slots := p.slots
 	for range p.extra {
-		slots = append(slots, slot{g: always})
+		slots = append(slots, slot{g: logic.Always})
 	}
 	for _, x := range slots {
 		if w.size >= best.size {
@@ -90,7 +91,7 @@ func (sh *shortest) tryWitness(state int32, x *objState, lits []lit, best *witne
 		}
 		fits := func(m uint64) bool { return p.fits(x, m) }
 		key, matching, ok := sh.freshKey(sh.next.beforeAny(state), false, fits, func(key int32) bool {
-			return slices.ContainsFunc(sh.keys.reachable(p.fam, sh.keys.states.keys[key].vec), fits)
+			return slices.ContainsFunc(sh.keys.reachable(p.uni, sh.keys.states.Keys[key].vec), fits)
 		})
 		if !ok {
 			return
@@ -98,7 +99,7 @@ func (sh *shortest) tryWitness(state int32, x *objState, lits []lit, best *witne
 		if state, ok = sh.objects.withFree(state, key); !ok {
 			return
 		}
-		add(key, sh.goals.and(p.demand(-1, matching), x.g))
+		add(key, sh.goals.And(p.demand(-1, matching), x.g))
 	}
 	if w.size < best.size {
 		*best = w
@@ -122,7 +123,7 @@ func (sh *shortest) freshKey(key int32, begun bool, fits func(matching uint64) b
 		if name, m := sh.keys.end(p.key); name == -1 && fits(m) && (p.text != "" || begun) {
 			return p.text, m, true
 		}
-		k := sh.keys.states.keys[p.key]
+		k := sh.keys.states.Keys[p.key]
 		chars := []rune{'a', 'b', '_', '0', '-'}
 		chars = append(chars, sh.keys.stateSamples(k)...)
 		for _, r := range chars {

@@ -77,6 +77,6 @@ func (s *source) Err() error { return s.err }
 
 // Bytes implements [decoder.Source].
 func (s *source) Bytes() int {
-	return 96*len(s.goals.info) + 96*len(s.forms.info) + 120*len(s.frames.keys) +
-		200*len(s.objects.states.keys) + 64*len(s.arrays.states) + 160*len(s.keys.states.keys)
+	return 96*len(s.goals.Info) + 96*len(s.forms.Info) + 120*len(s.frames.Keys) +
+		200*len(s.objects.states.Keys) + 64*len(s.arrays.states) + 160*len(s.keys.states.Keys)
 }

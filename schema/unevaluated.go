@@ -1,49 +1,52 @@
 package schema
 
-import "stencil/schema/syntax"
+import (
+	"stencil/schema/logic"
+	"stencil/schema/syntax"
+)
 
 // unevaluatedProperties returns the demand of n's unevaluatedProperties: it
 // holds for members that no other keyword of the schema, or of the schemas
 // applied in place that hold for the object, has looked at.
-func (vs *views) unevaluatedProperties(n *syntax.Node, scope int32) form {
+func (vs *views) unevaluatedProperties(n *syntax.Node, scope int32) logic.Form {
 	g := vs.sub(n.Object.Unevaluated, scope)
-	var alts []form
+	var alts []logic.Form
 	for _, e := range vs.evaluate(n, scope, jObject, true) {
 		if e.all {
 			alts = append(alts, e.f)
 			continue
 		}
-		rest := vs.forms.lit(lit{kind: litAllKeys, a: vs.sets.set(true, e.names, e.pats), g: g})
-		alts = append(alts, vs.forms.and(e.f, rest))
+		rest := vs.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: vs.sets.set(true, e.names, e.pats), Goal: g})
+		alts = append(alts, vs.forms.And(e.f, rest))
 	}
-	return vs.forms.or(alts...)
+	return vs.forms.Or(alts...)
 }
 
 // unevaluatedItems is the same for items.
-func (vs *views) unevaluatedItems(n *syntax.Node, scope int32) form {
+func (vs *views) unevaluatedItems(n *syntax.Node, scope int32) logic.Form {
 	g := vs.sub(n.Array.Unevaluated, scope)
-	var alts []form
+	var alts []logic.Form
 	for _, e := range vs.evaluate(n, scope, jArray, true) {
 		if e.all {
 			alts = append(alts, e.f)
 			continue
 		}
-		want := vs.goals.or(append([]goal{g}, e.some...)...)
-		rest := vs.forms.lit(lit{kind: litAllItems, a: int32(e.prefix), b: -1, g: want})
-		alts = append(alts, vs.forms.and(e.f, rest))
+		want := vs.goals.Or(append([]logic.Goal{g}, e.some...)...)
+		rest := vs.forms.Lit(logic.Lit{Kind: logic.AllItems, A: int32(e.prefix), B: -1, Goal: want})
+		alts = append(alts, vs.forms.And(e.f, rest))
 	}
-	return vs.forms.or(alts...)
+	return vs.forms.Or(alts...)
 }
 
 // evaluated says under which condition a schema has looked at which members
 // or items.
 type evaluated struct {
-	f      form // the condition
+	f      logic.Form // the condition
 	all    bool
 	names  []int32
 	pats   []int32
-	prefix int    // items before this index
-	some   []goal // items that fulfil one of these
+	prefix int          // items before this index
+	some   []logic.Goal // items that fulfil one of these
 }
 
 func (e evaluated) with(o evaluated) evaluated {
@@ -51,7 +54,7 @@ func (e evaluated) with(o evaluated) evaluated {
 	e.names = append(append([]int32(nil), e.names...), o.names...)
 	e.pats = append(append([]int32(nil), e.pats...), o.pats...)
 	e.prefix = max(e.prefix, o.prefix)
-	e.some = append(append([]goal(nil), e.some...), o.some...)
+	e.some = append(append([]logic.Goal(nil), e.some...), o.some...)
 	return e
 }
 
@@ -60,9 +63,9 @@ func (e evaluated) with(o evaluated) evaluated {
 // schema that holds the unevaluated keyword, whose demand it isn't part of.
 func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []evaluated {
 	if n.Boolean != 0 {
-		return []evaluated{{f: yes}}
+		return []evaluated{{f: logic.Yes}}
 	}
-	self := evaluated{f: yes}
+	self := evaluated{f: logic.Yes}
 	if t == jObject && n.Object != nil {
 		for _, p := range n.Object.Properties {
 			self.names = append(self.names, vs.sets.name(p.Name))
@@ -88,7 +91,7 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		var next []evaluated
 		for _, a := range out {
 			for _, b := range list {
-				if f := vs.forms.and(a.f, b.f); f != no {
+				if f := vs.forms.And(a.f, b.f); f != logic.No {
 					c := a.with(b)
 					c.f = f
 					next = append(next, c)
@@ -105,13 +108,13 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		cross(vs.evaluate(x, vs.scope(x, scope), t, false))
 	}
 	may := func(x *syntax.Node) {
-		v := form(vs.of(vs.sub(x, scope), t))
+		v := logic.Form(vs.of(vs.sub(x, scope), t))
 		var list []evaluated
 		for _, e := range vs.evaluate(x, vs.scope(x, scope), t, false) {
-			e.f = vs.forms.and(e.f, v)
+			e.f = vs.forms.And(e.f, v)
 			list = append(list, e)
 		}
-		if not := vs.forms.negate(v); not != no {
+		if not := vs.forms.Not(v); not != logic.No {
 			list = append(list, evaluated{f: not})
 		}
 		cross(list)
@@ -128,26 +131,26 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 			may(x)
 		}
 		if a.If != nil {
-			when := form(vs.of(vs.sub(a.If, scope), t))
+			when := logic.Form(vs.of(vs.sub(a.If, scope), t))
 			var list []evaluated
 			for _, e := range vs.evaluate(a.If, vs.scope(a.If, scope), t, false) {
-				e.f = vs.forms.and(e.f, when)
+				e.f = vs.forms.And(e.f, when)
 				if a.Then == nil {
 					list = append(list, e)
 					continue
 				}
 				for _, th := range vs.evaluate(a.Then, vs.scope(a.Then, scope), t, false) {
 					both := e.with(th)
-					both.f = vs.forms.and(e.f, th.f)
+					both.f = vs.forms.And(e.f, th.f)
 					list = append(list, both)
 				}
 			}
-			not := vs.forms.negate(when)
+			not := vs.forms.Not(when)
 			if a.Else == nil {
 				list = append(list, evaluated{f: not})
 			} else {
 				for _, e := range vs.evaluate(a.Else, vs.scope(a.Else, scope), t, false) {
-					e.f = vs.forms.and(e.f, not)
+					e.f = vs.forms.And(e.f, not)
 					list = append(list, e)
 				}
 			}
@@ -169,7 +172,7 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 			var list []evaluated
 			has := vs.hasKey(d.Name)
 			for _, e := range vs.evaluate(d.Node, vs.scope(d.Node, scope), t, false) {
-				e.f = vs.forms.and(e.f, has)
+				e.f = vs.forms.And(e.f, has)
 				list = append(list, e)
 			}
 			list = append(list, evaluated{f: vs.lacksKey(d.Name)})

@@ -5,12 +5,13 @@ import (
 	"sort"
 
 	"stencil/schema/jsondoc"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
-// A family is what all states of one object have in common: the property
+// A universe is what all states of one object have in common: the property
 // names and patterns that any of them can ask about.
-type family struct {
+type universe struct {
 	names  []int32 // name ids, in the order in which they are to be written
 	index  map[int32]int32
 	sorted []int32 // indices into names, by the bytes of the name
@@ -24,7 +25,7 @@ type family struct {
 
 // propertyOrder lists the names that g mentions in the order in which the
 // document does.
-func (ka *keyAutomaton) propertyOrder(g goal) []int32 {
+func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 	if o, ok := ka.orders[g]; ok {
 		return o
 	}
@@ -37,19 +38,19 @@ func (ka *keyAutomaton) propertyOrder(g goal) []int32 {
 			}
 		}
 	}
-	switch info := ka.goals.info[g]; info.kind {
-	case goalAnd, goalOr:
-		for _, x := range info.list {
+	switch info := ka.goals.Info[g]; info.Kind {
+	case logic.AllOf, logic.AnyOf:
+		for _, x := range info.List {
 			add(ka.propertyOrder(x)...)
 		}
-	case goalConst, goalNotConst:
-		for _, m := range info.val.Members {
+	case logic.Equals, logic.Differs:
+		for _, m := range info.Value.Members {
 			add(ka.sets.name(m.Key))
 		}
-	case goalNotNode:
-		add(ka.propertyOrder(ka.goals.negate(g))...)
-	case goalNode:
-		n := info.node
+	case logic.NotNode:
+		add(ka.propertyOrder(ka.goals.Not(g))...)
+	case logic.OfNode:
+		n := info.Node
 		own := func() {
 			if n.Object != nil {
 				for _, p := range n.Object.Properties {
@@ -62,7 +63,7 @@ func (ka *keyAutomaton) propertyOrder(g goal) []int32 {
 		}
 		sub := func(x *syntax.Node) {
 			if x != nil {
-				add(ka.propertyOrder(ka.views.sub(x, info.scope))...)
+				add(ka.propertyOrder(ka.views.sub(x, info.Scope))...)
 			}
 		}
 		if a := n.Apply; a != nil {
@@ -100,16 +101,16 @@ func (ka *keyAutomaton) propertyOrder(g goal) []int32 {
 }
 
 // mentioned collects the names and patterns in f.
-func (ka *keyAutomaton) mentioned(f form, seen map[form]bool, names map[int32]bool, pats map[int32]bool) {
+func (ka *keyAutomaton) mentioned(f logic.Form, seen map[logic.Form]bool, names map[int32]bool, pats map[int32]bool) {
 	if seen[f] {
 		return
 	}
 	seen[f] = true
-	info := &ka.forms.info[f]
-	switch info.op {
-	case opLit:
-		if k := info.lit.kind; k == litAllKeys || k == litSomeKey {
-			set := &ka.sets.list[info.lit.a]
+	info := &ka.forms.Info[f]
+	switch info.Op {
+	case logic.OpLit:
+		if k := info.Lit.Kind; k == logic.AllKeys || k == logic.SomeKey {
+			set := &ka.sets.list[info.Lit.A]
 			for _, x := range set.names {
 				names[x] = true
 			}
@@ -117,8 +118,8 @@ func (ka *keyAutomaton) mentioned(f form, seen map[form]bool, names map[int32]bo
 				pats[p] = true
 			}
 		}
-	case opAnd, opOr:
-		for _, k := range info.kids {
+	case logic.OpAnd, logic.OpOr:
+		for _, k := range info.Kids {
 			ka.mentioned(k, seen, names, pats)
 		}
 	}
@@ -128,22 +129,21 @@ func (ka *keyAutomaton) mentioned(f form, seen map[form]bool, names map[int32]bo
 // keys is a word of 64 bits.
 const maxPatterns = 64
 
-func (ka *keyAutomaton) family(g goal, f form) int32 {
-
+func (ka *keyAutomaton) universe(g logic.Goal, f logic.Form) int32 {
 	nameSet, patSet := map[int32]bool{}, map[int32]bool{}
-	ka.mentioned(f, map[form]bool{}, nameSet, patSet)
-	fam := &family{index: map[int32]int32{}}
+	ka.mentioned(f, map[logic.Form]bool{}, nameSet, patSet)
+	uni := &universe{index: map[int32]int32{}}
 	for p := range patSet {
-		fam.pats = append(fam.pats, p)
+		uni.pats = append(uni.pats, p)
 	}
-	slices.Sort(fam.pats)
-	if len(fam.pats) > maxPatterns {
+	slices.Sort(uni.pats)
+	if len(uni.pats) > maxPatterns {
 		ka.limit("patterns for keys in one object", maxPatterns)
-		fam.pats = fam.pats[:maxPatterns]
+		uni.pats = uni.pats[:maxPatterns]
 	}
 	for _, id := range ka.propertyOrder(g) {
 		if nameSet[id] {
-			fam.names = append(fam.names, id)
+			uni.names = append(uni.names, id)
 			delete(nameSet, id)
 		}
 	}
@@ -152,72 +152,72 @@ func (ka *keyAutomaton) family(g goal, f form) int32 {
 		rest = append(rest, id)
 	}
 	slices.Sort(rest)
-	fam.names = append(fam.names, rest...)
-	for i, id := range fam.names {
-		fam.index[id] = int32(i)
+	uni.names = append(uni.names, rest...)
+	for i, id := range uni.names {
+		uni.index[id] = int32(i)
 	}
-	for i, p := range fam.pats {
+	for i, p := range uni.pats {
 		if list, ok := ka.sets.finite(p); ok {
-			fam.finite |= 1 << i
+			uni.finite |= 1 << i
 			for _, text := range list {
 				id := ka.sets.name(text)
-				if _, ok := fam.index[id]; !ok {
-					fam.index[id] = int32(len(fam.names))
-					fam.names = append(fam.names, id)
+				if _, ok := uni.index[id]; !ok {
+					uni.index[id] = int32(len(uni.names))
+					uni.names = append(uni.names, id)
 				}
 			}
 		}
 	}
-	key := keyOf(append(append([]int32{int32(len(fam.names))}, fam.names...), fam.pats...)...)
-	if i, ok := ka.familyIndex[key]; ok {
+	key := keyOf(append(append([]int32{int32(len(uni.names))}, uni.names...), uni.pats...)...)
+	if i, ok := ka.universeIndex[key]; ok {
 		return i
 	}
-	fam.words = (len(fam.names) + 63) / 64
-	fam.sorted = make([]int32, len(fam.names))
-	for i := range fam.sorted {
-		fam.sorted[i] = int32(i)
+	uni.words = (len(uni.names) + 63) / 64
+	uni.sorted = make([]int32, len(uni.names))
+	for i := range uni.sorted {
+		uni.sorted[i] = int32(i)
 	}
-	sort.Slice(fam.sorted, func(i, j int) bool {
-		return ka.sets.names[fam.names[fam.sorted[i]]] < ka.sets.names[fam.names[fam.sorted[j]]]
+	sort.Slice(uni.sorted, func(i, j int) bool {
+		return ka.sets.names[uni.names[uni.sorted[i]]] < ka.sets.names[uni.names[uni.sorted[j]]]
 	})
-	fam.reach = map[int32][]uint64{}
-	id := int32(len(ka.families))
-	ka.families = append(ka.families, fam)
-	ka.familyIndex[key] = id
-	fam.start = ka.start(id)
+	uni.reach = map[int32][]uint64{}
+	id := int32(len(ka.universes))
+	ka.universes = append(ka.universes, uni)
+	ka.universeIndex[key] = id
+	uni.start = ka.start(id)
 	return id
 }
 
 // nameBits returns the patterns of the family that match name i.
-func (ka *keyAutomaton) nameBits(fam *family, i int32) uint64 {
-	if len(fam.pats) == 0 {
+func (ka *keyAutomaton) nameBits(uni *universe, i int32) uint64 {
+	if len(uni.pats) == 0 {
 		return 0
 	}
-	if fam.bits == nil {
-		fam.bits = make([]uint64, len(fam.names))
-		for j, id := range fam.names {
-			for k, p := range fam.pats {
+	if uni.bits == nil {
+		uni.bits = make([]uint64, len(uni.names))
+		for j, id := range uni.names {
+			for k, p := range uni.pats {
 				if ka.sets.matches(p, ka.sets.names[id]) {
-					fam.bits[j] |= 1 << k
+					uni.bits[j] |= 1 << k
 				}
 			}
 		}
 	}
-	return fam.bits[i]
+	return uni.bits[i]
 }
 
 // member reports whether the key of a class is in set. A class is a name's
 // index, or -1 and the patterns that match.
-func (ka *keyAutomaton) member(set *keySet, fam *family, name int32, matching uint64) bool {
+func (ka *keyAutomaton) member(set *keySet, uni *universe, name int32, matching uint64) bool {
 	in := false
 	if name >= 0 {
-		_, in = slices.BinarySearch(set.names, fam.names[name])
+		_, in = slices.BinarySearch(set.names, uni.names[name])
 	}
 	for _, p := range set.patterns {
 		if in {
 			break
 		}
-		if i, ok := slices.BinarySearch(fam.pats, p); ok && matching>>i&1 != 0 {
+		if i, ok := slices.BinarySearch(uni.pats, p); ok && matching>>i&1 != 0 {
 			in = true
 		}
 	}

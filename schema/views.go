@@ -2,6 +2,7 @@ package schema
 
 import (
 	"stencil/regular"
+	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
 
@@ -31,7 +32,7 @@ type views struct {
 	numbers     *numbers
 	satisfiable func(t jtype, view int32) bool // asked by oneOf alone
 
-	known    [jtypes]map[goal]int32
+	known    [jtypes]map[logic.Goal]int32
 	visiting map[viewKey]bool
 	scopes   syntax.Scopes
 }
@@ -39,19 +40,19 @@ type views struct {
 func newViews(b *base, sets *keySets, nums *numbers) *views {
 	vs := &views{base: b, sets: sets, numbers: nums, visiting: map[viewKey]bool{}}
 	for i := range vs.known {
-		vs.known[i] = map[goal]int32{}
+		vs.known[i] = map[logic.Goal]int32{}
 	}
 	return vs
 }
 
 type viewKey struct {
 	t jtype
-	g goal
+	g logic.Goal
 }
 
 // root is what the whole document has to fulfil.
-func (vs *views) root() goal {
-	return vs.goals.node(vs.doc.Root, vs.scope(vs.doc.Root, 0))
+func (vs *views) root() logic.Goal {
+	return vs.goals.Node(vs.doc.Root, vs.scope(vs.doc.Root, 0))
 }
 
 // scope returns the dynamic scope inside n when it is entered from scope.
@@ -63,8 +64,8 @@ func (vs *views) scope(n *syntax.Node, scope int32) int32 {
 }
 
 // sub returns the goal of a subschema of a schema entered in scope.
-func (vs *views) sub(n *syntax.Node, scope int32) goal {
-	return vs.goals.node(n, vs.scope(n, scope))
+func (vs *views) sub(n *syntax.Node, scope int32) logic.Goal {
+	return vs.goals.Node(n, vs.scope(n, scope))
 }
 
 // algebra is how views of one type are combined.
@@ -75,7 +76,7 @@ func (vs *views) and(t jtype, a, b int32) int32 {
 	case jString:
 		return int32(vs.lang.And(regular.Expr(a), regular.Expr(b)))
 	}
-	return int32(vs.forms.and(form(a), form(b)))
+	return int32(vs.forms.And(logic.Form(a), logic.Form(b)))
 }
 
 func (vs *views) or(t jtype, a, b int32) int32 {
@@ -85,7 +86,7 @@ func (vs *views) or(t jtype, a, b int32) int32 {
 	case jString:
 		return int32(vs.lang.Or(regular.Expr(a), regular.Expr(b)))
 	}
-	return int32(vs.forms.or(form(a), form(b)))
+	return int32(vs.forms.Or(logic.Form(a), logic.Form(b)))
 }
 
 func (vs *views) not(t jtype, a int32) int32 {
@@ -95,7 +96,7 @@ func (vs *views) not(t jtype, a int32) int32 {
 	case jString:
 		return int32(vs.lang.Not(regular.Expr(a)))
 	}
-	return int32(vs.forms.negate(form(a)))
+	return int32(vs.forms.Not(logic.Form(a)))
 }
 
 // all and none are the views of always and never.
@@ -106,7 +107,7 @@ func (vs *views) all(t jtype) int32 {
 	case jString:
 		return int32(vs.lang.Any)
 	}
-	return int32(yes)
+	return int32(logic.Yes)
 }
 
 func (vs *views) none(t jtype) int32 {
@@ -116,17 +117,17 @@ func (vs *views) none(t jtype) int32 {
 	case jString:
 		return int32(vs.lang.Empty)
 	}
-	return int32(no)
+	return int32(logic.No)
 }
 
 // andAll combines many views at once.
 func (vs *views) andAll(t jtype, list []int32) int32 {
 	if t == jNumber || t == jArray || t == jObject {
-		kids := make([]form, len(list))
+		kids := make([]logic.Form, len(list))
 		for i, x := range list {
-			kids[i] = form(x)
+			kids[i] = logic.Form(x)
 		}
-		return int32(vs.forms.and(kids...))
+		return int32(vs.forms.And(kids...))
 	}
 	out := vs.all(t)
 	for _, x := range list {
@@ -137,11 +138,11 @@ func (vs *views) andAll(t jtype, list []int32) int32 {
 
 func (vs *views) orAll(t jtype, list []int32) int32 {
 	if t == jNumber || t == jArray || t == jObject {
-		kids := make([]form, len(list))
+		kids := make([]logic.Form, len(list))
 		for i, x := range list {
-			kids[i] = form(x)
+			kids[i] = logic.Form(x)
 		}
-		return int32(vs.forms.or(kids...))
+		return int32(vs.forms.Or(kids...))
 	}
 	if t == jString {
 		exprs := make([]regular.Expr, len(list))
@@ -158,48 +159,48 @@ func (vs *views) orAll(t jtype, list []int32) int32 {
 }
 
 // of returns what g demands of values of type t.
-func (vs *views) of(g goal, t jtype) int32 {
+func (vs *views) of(g logic.Goal, t jtype) int32 {
 	switch g {
-	case always:
+	case logic.Always:
 		return vs.all(t)
-	case never:
+	case logic.Never:
 		return vs.none(t)
 	}
 	if v, ok := vs.known[t][g]; ok {
 		return v
 	}
 	key := viewKey{t, g}
-	info := vs.goals.info[g]
+	info := vs.goals.Info[g]
 	if vs.visiting[key] {
 		// Only the question whether alternatives exclude each other looks
 		// at values inside of values before the view is known. It is
 		// answered with no when it comes back here.
-		vs.reentries++
+		vs.guesses.views++
 		return vs.all(t)
 	}
 	vs.visiting[key] = true
-	before := vs.reentries
+	before := vs.guesses.views
 	var v int32
-	switch info.kind {
-	case goalNode:
-		v = vs.nodeView(info.node, info.scope, t)
-	case goalNotNode, goalNotConst:
-		v = vs.not(t, vs.of(vs.goals.negate(g), t))
-	case goalConst:
-		v = vs.constView(info.val, t)
+	switch info.Kind {
+	case logic.OfNode:
+		v = vs.nodeView(info.Node, info.Scope, t)
+	case logic.NotNode, logic.Differs:
+		v = vs.not(t, vs.of(vs.goals.Not(g), t))
+	case logic.Equals:
+		v = vs.constView(info.Value, t)
 	default:
-		list := make([]int32, len(info.list))
-		for i, x := range info.list {
+		list := make([]int32, len(info.List))
+		for i, x := range info.List {
 			list[i] = vs.of(x, t)
 		}
-		if info.kind == goalAnd {
+		if info.Kind == logic.AllOf {
 			v = vs.andAll(t, list)
 		} else {
 			v = vs.orAll(t, list)
 		}
 	}
 	delete(vs.visiting, key)
-	if vs.reentries == before {
+	if vs.guesses.views == before {
 		vs.known[t][g] = v
 	}
 	return v
@@ -361,10 +362,10 @@ func (vs *views) disjoint(t jtype, given, a, b int32) bool {
 	}
 	// The given part can only help when it is small; with it or without,
 	// the answer true is right.
-	before := vs.reentries
+	before := vs.guesses.views
 	apart := !vs.satisfiable(t, both)
-	if vs.reentries != before {
-		vs.reentries = before
+	if vs.guesses.views != before {
+		vs.guesses.views = before
 		return false
 	}
 	return apart

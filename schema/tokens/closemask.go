@@ -24,7 +24,7 @@ type Closers struct {
 	First    []int32     // those where nothing precedes
 	All      vocab.Bitset
 	ByPrefix map[string][]int32 // entries by the decoded characters before the quote
-	Longest  int // characters in the longest prefix
+	Longest  int                // characters in the longest prefix
 }
 
 // belowKey is a node of a trie after which a string begins.

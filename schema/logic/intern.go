@@ -1,0 +1,61 @@
+package logic
+
+// Interned numbers different keys from 0, in the order in which they come. It
+// is what a map from K to int32 and a list of its keys would be, at half the
+// cost: the hash is made for the type, and nothing is ever removed.
+type Interned[K comparable] struct {
+	Keys   []K
+	hashes []uint32
+	index  []int32 // open-addressing hash table of 1 + number
+}
+
+// NewInterned returns a table with room for n keys.
+func NewInterned[K comparable](n int) Interned[K] {
+	size := 16
+	for size < 2*n {
+		size *= 2
+	}
+	return Interned[K]{Keys: make([]K, 0, n), hashes: make([]uint32, 0, n), index: make([]int32, size)}
+}
+
+// Find returns the number of k, whose hash is h; without one, -1 and the place
+// in the index where it would be.
+func (t *Interned[K]) Find(k *K, h uint32) (id int32, at uint32) {
+	mask := uint32(len(t.index) - 1)
+	at = h & mask
+	for {
+		id = t.index[at] - 1
+		if id < 0 || t.hashes[id] == h && t.Keys[id] == *k {
+			return id, at
+		}
+		at = (at + 1) & mask
+	}
+}
+
+// Add numbers a new key, for which find has returned at.
+func (t *Interned[K]) Add(k *K, h, at uint32) int32 {
+	id := int32(len(t.Keys))
+	t.Keys, t.hashes = append(t.Keys, *k), append(t.hashes, h)
+	t.index[at] = id + 1
+	if 2*len(t.Keys) > len(t.index) {
+		t.index = make([]int32, 4*len(t.index))
+		mask := uint32(len(t.index) - 1)
+		for i, h := range t.hashes {
+			for h &= mask; t.index[h] != 0; h = (h + 1) & mask {
+			}
+			t.index[h] = int32(i + 1)
+		}
+	}
+	return id
+}
+
+// Mix returns a hash of three words.
+func Mix(a, b, c uint64) uint32 {
+	h := a*0x9E3779B97F4A7C15 ^ b*0xC2B2AE3D27D4EB4F ^ c*0x165667B19E3779F9
+	h ^= h >> 29
+	h *= 0xBF58476D1CE4E5B9
+	return uint32(h >> 32)
+}
+
+// Pair packs two numbers into a word.
+func Pair(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) }
