@@ -7,28 +7,67 @@
 //
 // # How it works
 //
-// What a value has to fulfil is a goal: a schema, its negation, a constant or
-// a combination (goal.go). What a goal means for one JSON type is a view
-// (source.go): a set for null and booleans, a regular language for strings
-// (package regular), and for numbers, arrays and objects a form, a formula
-// in negation normal form over literals such as "some member with this key
-// fulfils that goal" (form.go). Because negation is available everywhere,
-// oneOf, not, if and the dependencies need nothing of their own.
+// Package syntax reads the document. What a value has to fulfil is a goal
+// (package logic): a schema, its negation, a constant, or a combination. What a
+// goal demands of one JSON type is its view (views.go, keywords.go): a set for
+// null and booleans, a regular language for strings (package regular), and for
+// numbers, arrays and objects a form, a formula in negation normal form over
+// literals such as "some member with this key fulfils that goal". Negation is
+// available everywhere, so oneOf, not, if and the dependencies are only
+// combinations.
 //
-// An object or array in the middle of being written is a form too: reading a
-// member replaces the form by what is left of it, and yields the goal for the
-// member's value (object.go, array.go). Where that leaves a choice there are
-// several ways on, and the decoder follows all of them; many conditions on one
-// member are followed case by case (cases.go). A state is entered only if it can
-// be completed (empty.go), so no mask leads into a dead end. The same search
-// finds short completions (finish.go, witness.go); where a schema leaves many
-// choices it compares some and takes the shortest of those. Subschemas that say
-// the same are one (same.go).
+// Objects and arrays are followed by derivatives (derive.go). Where the
+// derivative of a regular expression by a character (Brzozowski) is one
+// expression, the derivative of a form by a member or item depends on the value,
+// which is still to come. It is therefore a sum of terms, as in Antimirov's
+// linear forms: each a goal for the value, and the form that is left if the value
+// fulfils it. The decoder follows all terms at once. Many conditions on one
+// member are rewritten as cases that exclude each other (cases.go), where the
+// product of their derivatives would grow exponentially.
 //
-// Keys are read by their own automaton, over all names and patterns at once
-// (key.go); text.go spells characters as UTF-8 and as escapes; frame.go makes
-// the decoder's frames; prepare.go says which tokens need not be walked,
-// stay.go, odd.go and closers.go which tokens a language of strings allows.
+// A state is entered only if it can be completed, so no mask leads into a dead
+// end. Whether members can make a form true is decided by a search in the manner
+// of DPLL (satisfiable_object.go): literals that must hold are propagated,
+// alternatives that have become impossible are dropped, and only then is the
+// disjunction with the fewest alternatives left decided by trying them. What the
+// chosen literals demand is then given to members, which recurs to goals
+// (satisfiable.go). A goal that needs itself to be fulfilled has no value, since
+// values are finite: that is a least fixed point, and what was found on a guess on
+// the way to it is not kept (base.firm). Arrays choose a length and a place for
+// each demand (array.go). Goals that only list values, as enum does, are decided
+// by their lists (enumset.go).
+//
+// The same search yields short completions (shortest.go, shortest_object.go):
+// the shortest end of an array is found as Dijkstra finds a path, that of an
+// object among several choices of literals.
+//
+// Keys are read by an automaton of their own, over all names and patterns that
+// the states of one object can ask about, its universe (keyset.go, keys.go);
+// which of them may come depends on the state (nextkeys.go, derive_object.go).
+// Package spelling reads the characters of strings and keys byte by byte.
+//
+// frame.go and frame_text.go make the decoder's frames from all this, finish.go
+// the text that ends one, and prepare.go, prepare_key.go say which tokens need no
+// walk over the vocabulary, with the help of package tokens. The test file
+// example_test.go follows one object from its schema to the frames after a key.
+//
+// All parts belong to one source, which dispatches (source.go); each has a type
+// with its own tables:
+//
+//	views         what goals demand of values of each type
+//	solver        whether goals have values
+//	keySets       property names, patterns and sets of them
+//	numbers       decimals and automata of numbers
+//	texts         automata of strings
+//	keyAutomaton  places inside keys
+//	deriver       derivatives of forms
+//	objects       states of objects between members
+//	nextKeys      keys that may come next in those states
+//	arrays        states of arrays between items
+//	counts        how many different values there are, for uniqueItems
+//	shortest      short values and ends
+//	frameTable    the decoder's frames
+//	preparer      tokens that may follow a frame
 //
 // # Keywords
 //
@@ -87,7 +126,7 @@
 //     strings that are generated. Lone surrogates are never accepted.
 //   - A schema that applies itself to the same value without an end is
 //     invalid.
-//   - Demands for very much are unsupported (sizes.go), such as more than
+//   - Demands for very much are unsupported (syntax/check.go), such as more than
 //     65,536 items, or 256 different ones.
 //   - Numbers with exponents beyond 100,000, which are never generated, aren't
 //     told from others where items have to be different.

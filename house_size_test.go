@@ -1,0 +1,81 @@
+package stencil
+
+import (
+	"go/ast"
+	"testing"
+)
+
+// A size is what a package may grow to: beyond it a reader can't keep its subject
+// in mind, and it is time to look for the second subject in it. Tests don't count.
+type size struct {
+	files   int
+	lines   int
+	methods int // of one type
+}
+
+var (
+	largest = size{files: 30, lines: 6000, methods: 40}
+
+	// oversize is what is larger all the same. The numbers may only shrink.
+	oversize = map[string]size{
+		"schema":         {30, 8000, 40},
+		"server":         {75, 14000, 90}, // being divided by dialect
+		"cmd/stencil":    {36, 6000, 40},  // a file for each command
+		"regular":        {30, 6300, 121}, // Store makes every kind of expression
+		"models/lessons": {30, 7200, 60},  // sentences, mostly
+		"chat/jinja":     {30, 6000, 49},  // a method for each production
+		"schema/number":  {30, 6000, 45},
+		"decoder":        {30, 6000, 42},
+		"vocab":          {30, 6000, 44},
+		"backend/llama":  {30, 6000, 41},
+	}
+)
+
+func TestSizes(t *testing.T) {
+	m := sources(t)
+	sizes := map[string]*size{}
+	methods := map[string]map[string]map[string]bool{}
+	for _, s := range m.all {
+		if s.test {
+			continue
+		}
+		if sizes[s.dir] == nil {
+			sizes[s.dir], methods[s.dir] = &size{}, map[string]map[string]bool{}
+		}
+		sizes[s.dir].files++
+		sizes[s.dir].lines += m.set.File(s.file.Pos()).LineCount()
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil {
+				continue
+			}
+			of := receiver(f).Name
+			if methods[s.dir][of] == nil {
+				methods[s.dir][of] = map[string]bool{}
+			}
+			methods[s.dir][of][f.Name.Name] = true // once, though another build may have its own
+		}
+	}
+	for dir, is := range sizes {
+		most := largest
+		if x, ok := oversize[dir]; ok {
+			most = x
+		}
+		if is.files > most.files {
+			t.Errorf("package %s has %d files, more than %d", dir, is.files, most.files)
+		}
+		if is.lines > most.lines {
+			t.Errorf("package %s has %d lines, more than %d", dir, is.lines, most.lines)
+		}
+		for of, names := range methods[dir] {
+			if len(names) > most.methods {
+				t.Errorf("package %s: %s has %d methods, more than %d", dir, of, len(names), most.methods)
+			}
+		}
+	}
+	for dir := range oversize {
+		if sizes[dir] == nil {
+			t.Errorf("package %s of the exceptions does not exist", dir)
+		}
+	}
+}
