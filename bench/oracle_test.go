@@ -14,7 +14,9 @@ import (
 	"stencil/decoder"
 	"stencil/decoder/walk"
 	"stencil/internal/shared"
+	"stencil/regular"
 	"stencil/schema"
+	"stencil/schema/number"
 	"stencil/vocab"
 )
 
@@ -223,10 +225,21 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 	return found
 }
 
+// reachedLimit reports whether an error says that a limit was reached, which is
+// no fault of a mask.
+func reachedLimit(err error) bool {
+	var (
+		walking   *decoder.LimitError
+		solving   *schema.LimitError
+		languages *regular.LimitError
+		numbers   *number.LimitError
+	)
+	return errors.As(err, &walking) || errors.As(err, &solving) || errors.As(err, &languages) || errors.As(err, &numbers)
+}
+
 // faultOf makes a fault of an error, but for limits that were reached.
 func faultOf(err error) *fault {
-	var limit *decoder.LimitError
-	if errors.As(err, &limit) || strings.Contains(err.Error(), "more than") {
+	if reachedLimit(err) {
 		return nil
 	}
 	kind := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '"' || r == ':' })[0]
