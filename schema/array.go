@@ -15,7 +15,7 @@ type arrState struct {
 	pending bool       // an item was read that is not in seen; only while masks are computed
 }
 
-// seenItem is a list of values.
+// seenItem is a list of values, linked from the last one.
 type seenItem struct {
 	parent int32
 	g      logic.Goal // the value as a goal
@@ -76,7 +76,7 @@ func (ar *arrays) intern(x arrState) int32 {
 	return i
 }
 
-// notSeen returns the goal of differing from all items of a list.
+// notSeen returns the goal of differing from every item of a list.
 func (ar *arrays) notSeen(seen int32) logic.Goal {
 	var list []logic.Goal
 	for ; seen != 0; seen = ar.seen[seen].parent {
@@ -85,7 +85,8 @@ func (ar *arrays) notSeen(seen int32) logic.Goal {
 	return ar.goals.And(list...)
 }
 
-// itemMoves returns the ways to go on with one more item.
+// itemMoves returns the possible transitions over one more item: those of the
+// derivative whose goal has values and whose state can be completed.
 func (ar *arrays) itemMoves(state int32) []move {
 	if m, ok := ar.moves[state]; ok {
 		return m
@@ -119,15 +120,15 @@ func (ar *arrays) itemMoves(state int32) []move {
 // manyItems is a number of items that no document uses up.
 const manyItems = 1000
 
-// What there are so many of, whatever they begin with, that one of them being
-// taken makes no beginning impossible. Zero: of nothing.
+// Kinds of values of which there are so many, whatever byte they begin with, that
+// excluding some never removes a possible first byte.
 const (
 	manyStrings = 1 << iota
 	manyArrays
 	manyObjects
 )
 
-// plenty says what there is plenty of among the items that may come next.
+// plenty returns the kinds that the next item has so many values of; 0 if none.
 func (ar *arrays) plenty(state int32) int32 {
 	if len(ar.itemMoves(state)) == 0 || ar.forms.Mentions(ar.states[state].f, logic.NotUnique) {
 		return 0
@@ -147,8 +148,8 @@ func (ar *arrays) plenty(state int32) int32 {
 	return out
 }
 
-// doubtful reports whether values that begin with byte b, of an item that may
-// come where there is plenty, may all be taken.
+// doubtful reports whether the items read may have used up all values that begin
+// with byte b. Then tokens across such a value are checked one by one.
 func doubtful(b byte, plenty int32) bool {
 	switch b {
 	case '"':
@@ -178,6 +179,9 @@ func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) 
 	}
 	return ar.intern(x), true
 }
+
+// maxItemPlacements bounds the positions tried for demands on some item.
+const maxItemPlacements = 10000
 
 // maxLookahead bounds how far an array is played through to see whether it
 // can be completed. Beyond it demands don't differ from item to item.
@@ -213,10 +217,10 @@ func (ar *arrays) sound(f logic.Form, seen int32) bool {
 	return ok
 }
 
-// itemsPossible reports whether an array can get items that fulfil all of
-// lits. It chooses a length and, for each demand for some item, a place. If into
-// isn't nil and two items have to be equal, it only adds there what an item read
-// before would have to equal.
+// itemsPossible reports whether some items fulfil all of lits. It searches, with
+// backtracking, for a position for each demand that some item fulfils a goal, and
+// then fills up to the least length. If into isn't nil and two items have to be
+// equal, it only adds to into what an item that was read would have to equal.
 func (ar *arrays) itemsPossible(lits []logic.Lit, seen int32, into *logic.Goal) bool {
 	least, most := 0, syntax.MaxCount
 	var every, some, atLeast, atMost []logic.Lit
@@ -342,7 +346,7 @@ func (ar *arrays) itemsPossible(lits []logic.Lit, seen int32, into *logic.Goal) 
 	}
 	var place func(k int) bool
 	place = func(k int) bool {
-		if tries++; tries > 10000 || ar.err != nil {
+		if tries++; tries > maxItemPlacements || ar.err != nil {
 			return false
 		}
 		if k == len(wants) {

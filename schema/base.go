@@ -9,34 +9,6 @@ import (
 	"stencil/schema/syntax"
 )
 
-func (b *base) colon() string {
-	if b.pretty() {
-		return ": "
-	}
-	return ":"
-}
-
-// blanks returns how much whitespace may come in a new place.
-func (b *base) blanks() int16 {
-	if b.opt.Whitespace.kind == wsFlexible {
-		return int16(b.opt.Whitespace.max)
-	}
-	return 0
-}
-
-func (b *base) pretty() bool { return b.opt.Whitespace.kind == wsPretty }
-
-func (b *base) inner(depth int16) int16 {
-	if b.pretty() {
-		return depth + 1
-	}
-	return 0
-}
-
-// strictEscapes reports whether strings may not have escapes that JSON
-// doesn't need.
-func (b *base) strictEscapes() bool { return !b.opt.AnyNumberSpelling }
-
 // base is what all parts of a source share: the document, options, goals and
 // forms, and the first error.
 type base struct {
@@ -71,12 +43,15 @@ func newBase(doc *syntax.Document, opt Options, lang *language.Pool) *base {
 	return b
 }
 
+// fail keeps the first error.
 func (b *base) fail(err error) {
 	if b.err == nil {
 		b.err = err
 	}
 }
 
+// machine returns the automaton of a language, one without strings if it can't be
+// made.
 func (b *base) machine(e regular.Expr) *regular.Machine {
 	m, err := b.lang.Machine(e)
 	if err == nil {
@@ -88,10 +63,42 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 	return m
 }
 
+// limit fails with a limit that was exceeded.
 func (b *base) limit(name string, n int) {
 	b.fail(&LimitError{Limit: name, Max: n})
 }
 
+// colon, pretty and inner know the layout: what stands after a key, whether lines
+// are broken, and the depth inside a value.
+func (b *base) colon() string {
+	if b.pretty() {
+		return ": "
+	}
+	return ":"
+}
+
+// blanks returns how much whitespace may come in a new place.
+func (b *base) blanks() int16 {
+	if b.opt.Whitespace.kind == wsFlexible {
+		return int16(b.opt.Whitespace.max)
+	}
+	return 0
+}
+
+func (b *base) pretty() bool { return b.opt.Whitespace.kind == wsPretty }
+
+func (b *base) inner(depth int16) int16 {
+	if b.pretty() {
+		return depth + 1
+	}
+	return 0
+}
+
+// strictEscapes reports whether strings may not have escapes that JSON
+// doesn't need.
+func (b *base) strictEscapes() bool { return !b.opt.AnyNumberSpelling }
+
+// keyOf packs numbers into the key of a map.
 func keyOf(parts ...int32) string {
 	b := make([]byte, 0, 8*len(parts))
 	for _, p := range parts {

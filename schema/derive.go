@@ -22,8 +22,8 @@ func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver
 	return &deriver{base: b, sets: sets, keys: keys, sat: sv, caseForms: map[logic.Form]logic.Form{}}
 }
 
-// byMember returns what f becomes by a member of the given class: ways to
-// choose what the value has to fulfil, and what is then left.
+// byMember returns the derivative of f by a member whose key is of the given
+// class, as a sum of terms.
 func (dv *deriver) byMember(f logic.Form, uni *universe, name int32, matching uint64) []term {
 	info := &dv.forms.Info[f]
 	switch info.Op {
@@ -87,19 +87,22 @@ func (dv *deriver) byMember(f logic.Form, uni *universe, name int32, matching ui
 	return dv.partition(dv.merge(out))
 }
 
-// manyWays is the number of ways from which conditions are looked at as
-// cases, maxWays that at which entering a member is given up.
+// manyWays is the number of terms from which conditions are rewritten as cases,
+// maxWays that at which a derivative is given up.
 const (
 	manyWays = 32
 	maxWays  = 1 << 15
 )
 
+// A term of a derivative: if the value fulfils g, f is left to fulfil. The terms of
+// a derivative are alternatives and may overlap. Antimirov's name for their sum
+// is a linear form.
 type term struct {
 	g logic.Goal
 	f logic.Form
 }
 
-// both returns all pairs of ways.
+// both returns the product of two sums: the terms of a conjunction.
 func (dv *deriver) both(a, b []term) []term {
 	if len(a) == 1 && len(b) == 1 {
 		g, f := dv.goals.And(a[0].g, b[0].g), dv.forms.And(a[0].f, b[0].f)
@@ -124,7 +127,7 @@ func (dv *deriver) both(a, b []term) []term {
 	return dv.merge(out)
 }
 
-// merge joins ways with the same goal and drops those that another covers.
+// merge joins terms with the same goal and drops those that another covers.
 func (dv *deriver) merge(list []term) []term {
 	if len(list) < 2 {
 		return list
@@ -155,10 +158,10 @@ func (dv *deriver) merge(list []term) []term {
 	return out
 }
 
-// maxParts bounds how many disjoint ways a choice is divided into.
+// maxParts bounds how many disjoint terms a sum is divided into.
 const maxParts = 256
 
-// partition makes ways exclude each other as far as their goals are simple:
+// partition makes terms exclude each other as far as their goals are simple:
 // otherwise conditions on one member, such as a list of if and then about the
 // same property, would multiply.
 func (dv *deriver) partition(list []term) []term {
@@ -234,7 +237,8 @@ func (dv *deriver) simple(g logic.Goal) bool {
 	return ok
 }
 
-// byItem returns what f becomes by one more item.
+// byItem returns the derivative of f by one more item. distinct is the goal of
+// differing from the items read before.
 func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 	info := &dv.forms.Info[f]
 	switch info.Op {

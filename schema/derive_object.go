@@ -7,8 +7,9 @@ import (
 	"stencil/schema/syntax"
 )
 
-// enter returns the ways to go on after a key of the given class, which must
-// not have been read before.
+// enter returns the possible transitions over a member whose key is of the given
+// class and hasn't been read before: those of the derivative whose goal has
+// values and whose state can be completed.
 func (ob *objects) enter(state, name int32, matching uint64) []move {
 	key := moveKey{state, int64(name)}
 	if name < 0 {
@@ -116,7 +117,7 @@ func (ob *objects) inOrder(x *objState, name int32) bool {
 	return true
 }
 
-// relevance says which members a formula can change.
+// relevance says which members can change a formula.
 type relevance struct {
 	names  []uint64
 	free   bool
@@ -125,7 +126,7 @@ type relevance struct {
 	most   int
 }
 
-// relevant returns the relevance of dyn for the names of a family.
+// relevant returns which members can change dyn.
 func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
 	key := [2]int32{in, int32(dyn)}
 	if r, ok := ob.relevance[key]; ok {
@@ -178,8 +179,8 @@ func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
 	return r
 }
 
-// untouched reports whether dyn says nothing about a member, so that what
-// the static part says decides.
+// untouched reports whether a member leaves dyn as it is, so that the static part
+// alone decides.
 func (ob *objects) untouched(x *objState, name int32) bool {
 	if x.dyn == logic.Yes {
 		return true

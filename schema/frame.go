@@ -32,6 +32,7 @@ const (
 	frameObjComma                  // after a comma; a: state
 )
 
+// A frameKey is a frame; frameKind says what a, b and c are.
 type frameKey struct {
 	kind    frameKind
 	blank   int16 // whitespace that may still come

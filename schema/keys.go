@@ -11,14 +11,14 @@ import (
 	"stencil/vocab"
 )
 
-// A keyState is a place inside a property name: which of the family's names
+// A keyState is a place inside a property name: which of the universe's names
 // can still come, and where the patterns stand. It doesn't know which names
 // are allowed; that is the object state's part.
 type keyState struct {
 	uni    int32
-	lo, hi int32 // range of family.sorted; empty when no name fits
+	lo, hi int32 // range of universe.sorted; empty when no name fits
 	depth  int32 // bytes of those names that have been read
-	vec    int32 // states of the family's patterns
+	vec    int32 // states of the universe's patterns
 	taken  int32 // list of other keys, read before, that can still come
 
 	// Where patterns make some keys impossible, free is 1 + the machine of
@@ -42,8 +42,8 @@ type keyRow struct {
 // takenKey is the class of a key that was read before.
 const takenKey = -2
 
-// keyAutomaton reads property names: over the names and patterns of a family at
-// once, whatever the state of the object.
+// keyAutomaton reads property names, over all names and patterns of a universe at
+// once. It knows nothing of the state of an object.
 type keyAutomaton struct {
 	*base
 	sets  *keySets
@@ -366,7 +366,8 @@ func (ka *keyAutomaton) settled(key int32) bool {
 	return ok
 }
 
-// freeClasses returns the classes of keys that the family doesn't name.
+// freeClasses returns the classes of keys that the universe doesn't name: the sets
+// of patterns that such a key can match.
 func (ka *keyAutomaton) freeClasses(uni *universe) []uint64 {
 	return ka.reachable(uni, ka.states.Keys[uni.start].vec)
 }

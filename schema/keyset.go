@@ -154,8 +154,9 @@ func (ks *keySets) name(name string) int32 {
 	return id
 }
 
-// A universe is what all states of one object have in common: the property
-// names and patterns that any of them can ask about.
+// A universe is the property names and patterns that any state of one object can
+// ask about. A key belongs to a class: one of the names, or the set of patterns
+// that it matches.
 type universe struct {
 	names  []int32 // name ids, in the order in which they are to be written
 	index  map[int32]int32
@@ -333,7 +334,7 @@ func (ka *keyAutomaton) universe(g logic.Goal, f logic.Form) int32 {
 	return id
 }
 
-// nameBits returns the patterns of the family that match name i.
+// nameBits returns the patterns of the universe that match name i.
 func (ka *keyAutomaton) nameBits(uni *universe, i int32) uint64 {
 	if len(uni.pats) == 0 {
 		return 0

@@ -7,15 +7,15 @@ import (
 	"stencil/schema/logic"
 )
 
-// A static is the part of an object's demands that no member discharges or
-// changes, compiled for look-up by name.
+// A static is the part of an object's form that derivatives leave as it is,
+// compiled for look-up by name.
 type static struct {
 	uni      int32
 	f        logic.Form
 	every    [][]logic.Goal // by name: goals for the member, if there is one
 	some     [][]logic.Goal // by name: goals for the member, which there has to be
 	required []uint64
-	general  []logic.Lit // litAllKeys over other sets than one name
+	general  []logic.Lit // AllKeys over other sets than one name
 	goals    []logic.Goal
 	known    []bool // goals[i] is valid
 	free     map[uint64]logic.Goal
@@ -25,7 +25,7 @@ type static struct {
 // objState is where an object stands between two members.
 type objState struct {
 	uni, static int32
-	dyn         logic.Form // demands that members discharge or change
+	dyn         logic.Form // the part that members change
 	used        int32      // set of names read; unused when the order is fixed
 	free        int32      // list of other keys read
 	last        int32      // with a fixed order: names up to here are past
@@ -40,7 +40,7 @@ func (x *objState) hash() uint32 {
 	return logic.Mix(logic.Pair(x.uni, x.static), logic.Pair(int32(x.dyn), x.used), last)
 }
 
-// move is one way to go on after a key: what the value has to fulfil, and
+// A move is a transition over a member or item: what its value has to fulfil, and
 // the state after it.
 type move struct {
 	g    logic.Goal

@@ -77,9 +77,11 @@ func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
 	return known && must[i>>6]>>(i&63)&1 != 0
 }
 
-// chooser looks for a choice of literals that makes a formula true and can
-// be fulfilled by an object: a search with propagation, in which a
-// disjunction is decided only when nothing follows without deciding it.
+// chooser looks for a choice of literals that makes a formula true and that the
+// members of an object can fulfil. It is a small DPLL: literals that must hold are
+// propagated through the disjunctions, and only when nothing follows any more is
+// one of them decided, the one with the fewest alternatives left. Instead of
+// clauses learnt it relies on the memory of what goals have values.
 type chooser struct {
 	objects *objects
 	x       *objState
@@ -231,8 +233,9 @@ func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bo
 	return p, p.fill(least - count)
 }
 
-// placer finds members for demands that some key of a set has a value for a
-// goal: one member can fulfil several of them.
+// placer finds members for literals that demand some member: with a key in a set
+// and a value for a goal. One member can fulfil several. It backtracks over the
+// members that have to be there anyway, other names, and keys that aren't names.
 type placer struct {
 	objects *objects
 	x       *objState
@@ -287,7 +290,7 @@ func (p *placer) fill(n int) bool {
 	return n == 0
 }
 
-// slot is a member whose key is none of the family's names.
+// A slot is a member whose key is none of the universe's names.
 type slot struct {
 	g    logic.Goal
 	sets []int32

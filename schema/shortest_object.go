@@ -8,7 +8,7 @@ import (
 	"stencil/schema/logic"
 )
 
-// A objectEnd is the rest of an object: members that fulfil what is still
+// An objectEnd is the rest of an object: members that fulfil what is still
 // demanded, and the length of the rest in the compact layout with the
 // closing brace, each member with a comma.
 type objectEnd struct {
@@ -38,7 +38,7 @@ func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 }
 
 // objectEnd completes an object by choosing what is to be true of it, as
-// [source.completable] does, rather than member by member: the number of
+// [objects.completable] does, rather than member by member: the number of
 // states on the way doesn't matter.
 func (sh *shortest) objectEnd(state int32) *objectEnd {
 	x := sh.objects.states.Keys[state]

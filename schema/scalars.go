@@ -3,6 +3,7 @@ package schema
 import (
 	"slices"
 
+	"stencil/regular"
 	"stencil/schema/language"
 	"stencil/schema/logic"
 	"stencil/schema/number"
@@ -139,5 +140,44 @@ func (ns *numbers) id(a *number.Automaton) int32 {
 	i := int32(len(ns.list))
 	ns.list = append(ns.list, a)
 	ns.index[a] = i
+	return i
+}
+
+// texts numbers the automata of languages of strings.
+type texts struct {
+	*base
+	views    *views
+	machines []*regular.Machine
+	index    map[*regular.Machine]int32
+	byGoal   map[logic.Goal]int32 // machine of a goal's strings, -1: none
+}
+
+func newTexts(b *base, vs *views) *texts {
+	return &texts{base: b, views: vs, index: map[*regular.Machine]int32{}, byGoal: map[logic.Goal]int32{}}
+}
+
+// of returns the machine of the strings that fulfil g, or -1.
+func (ts *texts) of(g logic.Goal) int32 {
+	if i, ok := ts.byGoal[g]; ok {
+		return i
+	}
+	i := int32(-1)
+	if e := regular.Expr(ts.views.of(g, jString)); e != ts.lang.Empty {
+		m := ts.machine(e)
+		if m.Start() != regular.Dead {
+			i = ts.id(m)
+		}
+	}
+	ts.byGoal[g] = i
+	return i
+}
+
+func (ts *texts) id(m *regular.Machine) int32 {
+	if i, ok := ts.index[m]; ok {
+		return i
+	}
+	i := int32(len(ts.machines))
+	ts.machines = append(ts.machines, m)
+	ts.index[m] = i
 	return i
 }
