@@ -7,22 +7,22 @@ import (
 // dead is the configuration that no text continues.
 const dead = -1
 
-// anyStack stands for any stack; no frame is on top of it.
+// anyStack is the stack that stands for any other; it has no frame on top.
 const anyStack = 1
 
-// What a byte does to a frame is packed into one code: zero for no edge,
+// The effect of a byte on a frame is packed into one code: zero for no edge,
 // else a kind in the low two bits and an argument above them.
 const (
 	codeNone    = 0
-	codeReplace = 1 // argument: the frame that takes its place
+	codeReplace = 1 // argument: the frame that replaces this one
 	codePop     = 2 // the frame ends with this byte
 	codeGeneral = 3 // argument: index into outcomes
 
-	codeLater = -1 // not worked out yet; a replacement for the code
+	codeLater = -1 // not computed yet, see Edges.Later
 )
 
-// An outcome is an edge that is more than one frame: several frames,
-// several alternatives, or a capture.
+// An outcome is the effect of a byte that does not fit into a code: several
+// frames, several alternatives, or a capture.
 type outcome struct {
 	alts    []alternative
 	capture bool
@@ -53,18 +53,17 @@ type frameInfo struct {
 // cache miss.
 const denseFrom = 8
 
-// tables is the lazily built automaton. Stacks are hash-consed: equal stacks
-// have equal numbers, so a configuration is a number too and what has been
-// computed for it is found by index. Everything lies in flat arrays of
-// int32 without pointers.
+// tables is the automaton, built lazily. The package comment draws it. Stacks are
+// hash-consed: equal stacks have equal numbers. A configuration is therefore a
+// number too, and results for it are found by index. Everything is kept in flat
+// arrays of int32 without pointers.
 //
-// A configuration is a set of stacks. One stack s alone is s<<1; a set i of
-// several is i<<1|1. Stack 0 is the empty stack: the text is complete. Stack 1
-// stands for any other, where only what is above it matters. Stacks
-// with the same frame on top are one stack whose parent is a configuration, so
-// that the work on top doesn't grow with the ways that led there: a
-// graph-structured stack (Tomita 1985) that is canonical, so that equal sets
-// still have equal numbers.
+// A configuration is a set of stacks. The single stack s is s<<1; set i of several
+// is i<<1|1. Stack 0 is the empty stack: the text is complete. Stack 1 stands for
+// any other, where only the frames above it matter. Stacks with the same frame on
+// top are merged into one whose parent is a configuration, so that a step costs
+// the same however many readings led there: a graph-structured stack (Tomita
+// 1985). It is canonical: equal sets of stacks have equal numbers.
 type tables struct {
 	src    Source
 	tokens *tokenTable // nil if the source reads text only
@@ -78,9 +77,9 @@ type tables struct {
 
 	stackFrame  []Frame
 	stackParent []int32 // configurations
-	stackCost   []int32 // bytes to the end of the text, -1 while unknown
+	stackCost   []int32 // length of the shortest completion in bytes, -1 while unknown
 	stackIndex  []int32 // open-addressing hash table over the stacks
-	stackMark   []int32 // the turn at which a stack was met last
+	stackMark   []int32 // the turn in which a stack was last visited
 	turn        int32
 
 	setOff   []int32 // set i is setItems[setOff[i]:setOff[i+1]]
@@ -93,14 +92,14 @@ type tables struct {
 
 	edges   Edges
 	scratch []int32
-	work    int // since the mask or the byte was begun
+	work    int // stacks looked at for the present mask or byte
 }
 
 // rowsPerPage is chosen so that a page is made in some microseconds.
 const rowsPerPage = 16
 
-// rows is a growing list of rows of 256 values. It grows by pages, so that
-// nothing is copied and no single step takes long.
+// rows is a growing list of rows of 256 values. It grows by pages, so that no row
+// is ever copied and no single step takes long.
 type rows struct {
 	pages []*[rowsPerPage][256]int32
 	n     int32
@@ -238,8 +237,8 @@ func (t *tables) expand(f Frame) {
 	t.index(fi)
 }
 
-// expandLike gives f the edges of the frame that it is like, but for the
-// bytes that the collected edges are about.
+// expandLike gives f the edges of the frame passed to [Edges.Like], except over
+// the excepted bytes, and the edges collected for f itself.
 func (t *tables) expandLike(f Frame) {
 	e, like, mayPop, except := t.edges, t.edges.like, t.edges.mayPop, t.edges.except
 	if int(like) >= len(t.frames) || !t.frames[like].expanded {
@@ -302,8 +301,8 @@ func (t *tables) compile(e *Edges, fi *frameInfo) {
 	fi.n = uint16(len(t.ranges) - int(fi.off))
 }
 
-// index makes the table of a frame with many ranges, or with edges for several
-// bytes that are still to be worked out.
+// index gives a row of codes to a frame with many ranges, or with ranges of several
+// bytes whose codes are not computed yet.
 func (t *tables) index(fi *frameInfo) {
 	many := fi.n >= denseFrom
 	for _, r := range t.ranges[fi.off : fi.off+int32(fi.n)] {
@@ -374,7 +373,7 @@ func (t *tables) lookup(f Frame, fi *frameInfo, b byte) int32 {
 	return codeNone
 }
 
-// later works out the code of an edge.
+// later computes the code of an edge that [Edges.Later] recorded.
 func (t *tables) later(f Frame, b byte) int32 {
 	e := &t.edges
 	e.reset()
@@ -421,7 +420,7 @@ func (t *tables) config(stacks []int32) int32 {
 	return i<<1 | 1
 }
 
-// join makes one stack of those that have the same frame on top.
+// join merges stacks with the same frame on top.
 func (t *tables) join(stacks []int32) []int32 {
 	twice := len(stacks) > 8 // then sorting is cheaper than comparing all
 	for i, s := range stacks {
@@ -455,8 +454,8 @@ func (t *tables) join(stacks []int32) []int32 {
 	return out
 }
 
-// items returns where the stacks of configuration c begin, for item, and how
-// many there are. Unlike a slice of them that stays right while sets are made.
+// items returns the index of the first stack of configuration c, for item, and the
+// number of stacks. Unlike a slice, an index stays valid while sets are added.
 func (t *tables) items(c int32) (from, n int32) {
 	switch {
 	case c < 0:
@@ -493,8 +492,8 @@ func (t *tables) stacks(c int32, yield func(s int32) bool) bool {
 	return true
 }
 
-// reading calls yield for each stack whose top may read the next byte: those
-// of c, and those below a top that may end.
+// reading calls yield for each stack whose top frame may read the next byte: the
+// stacks of c, and those below a top frame that may end.
 func (t *tables) reading(c int32, yield func(s int32) bool) bool {
 	t.begin()
 	return t.readingOn(c, yield)
@@ -534,8 +533,8 @@ func (t *tables) live(c int32, set *[4]uint64) {
 	})
 }
 
-// cheapest returns the stack of c that the shortest text completes, and the
-// length of that text. It is -1 if there is none.
+// cheapest returns the stack of c with the shortest completion, and the length of
+// that completion; -1 and -1 if c has no stacks.
 func (t *tables) cheapest(c int32) (best, cost int32) {
 	best, cost = -1, -1
 	t.stacks(c, func(s int32) bool {
@@ -547,7 +546,7 @@ func (t *tables) cheapest(c int32) (best, cost int32) {
 	return best, cost
 }
 
-// endless is the cost of a stack that nothing is known to complete.
+// endless is the cost of a stack without a known completion.
 const endless = 1 << 30
 
 // cost returns the length of a shortest text that completes stack s.

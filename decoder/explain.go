@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expected says in words what may follow configuration c.
+// expected describes what may follow configuration c, for error messages.
 func (m *Matcher) expected(c int32) string {
 	t := m.g.t
 	var words []string
@@ -26,7 +26,7 @@ func (m *Matcher) expected(c int32) string {
 	return strings.Join(words, " or ")
 }
 
-// Explain says in words why token tok may not come next, or that it may.
+// Explain describes why token tok may not come next, or says that it may.
 func (m *Matcher) Explain(tok int32) string {
 	g := m.g
 	g.mu.Lock()

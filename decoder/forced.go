@@ -6,12 +6,11 @@ import (
 	"stencil/vocab"
 )
 
-// maxForced bounds one run of forced text, in bytes.
+// maxForced is the maximum length of one run of forced text in bytes.
 const maxForced = 1 << 14
 
-// ForcedBytes returns the text that must follow, as far as there is only one
-// possibility: it ends where the text may end or two different bytes may
-// follow. The result is the caller's.
+// ForcedBytes returns the longest text that must follow: it ends where the text may
+// end or where two different bytes may follow. The caller owns the result.
 func (m *Matcher) ForcedBytes() []byte {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
@@ -20,8 +19,8 @@ func (m *Matcher) ForcedBytes() []byte {
 	return out
 }
 
-// forced returns the forced text after configuration c, to which text has led,
-// and the configuration after it.
+// forced returns the forced text after configuration c and the configuration that
+// it leads to. text is the text that led to c.
 func (m *Matcher) forced(c int32, text []byte) ([]byte, int32) {
 	t := m.g.t
 	if m.done {
@@ -33,7 +32,7 @@ func (m *Matcher) forced(c int32, text []byte) ([]byte, int32) {
 	for len(text)-n < maxForced && !t.accepting(c) && !t.readsTokens(c) {
 		var live [4]uint64
 		t.live(c, &live)
-		// What the text doesn't allow may still look live.
+		// live ignores captures, so a byte of the set may still be refused.
 		next := int32(dead)
 		var b byte
 		for _, x := range few(&live, &looks) {
@@ -57,10 +56,10 @@ func (m *Matcher) forced(c int32, text []byte) ([]byte, int32) {
 	return append([]byte(nil), text[n:]...), c
 }
 
-// maxLooks is the number of bytes that are tried to find the only one.
+// maxLooks is the maximum number of possible bytes of which each is tried.
 const maxLooks = 4
 
-// few returns the members of a small set, nothing of a larger one.
+// few returns the members of a set with up to maxLooks members, else nil.
 func few(set *[4]uint64, buf *[maxLooks]byte) []byte {
 	out := buf[:0]
 	for i, w := range set {
@@ -74,11 +73,10 @@ func few(set *[4]uint64, buf *[maxLooks]byte) []byte {
 	return out
 }
 
-// ForcedTokens returns the forced text as the tokens that the model's own
-// tokenizer would make of it. The last tokens are left out where a longer
-// token could reach beyond the forced text: the model has never seen such a
-// text cut there. The tokens are not accepted yet. The slice is valid until
-// the next call.
+// ForcedTokens returns the forced text, tokenized as the model's tokenizer does it.
+// The last tokens are omitted if a longer token could begin in the forced text and
+// extend beyond it: the model has never seen a text split there. The tokens are not
+// accepted yet. The slice is valid until the next call.
 func (m *Matcher) ForcedTokens() []int32 {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
@@ -107,8 +105,8 @@ func (m *Matcher) ForcedTokens() []int32 {
 	return m.tokens
 }
 
-// spellForced appends the tokens of forced text, after which configuration
-// after is reached, to m.tokens. It reports whether none was left out.
+// spellForced appends the tokens of forced text to m.tokens; after is the
+// configuration after the text. It reports whether all of the text was tokenized.
 func (m *Matcher) spellForced(text []byte, after int32) bool {
 	g := m.g
 	if len(text) == 0 {
@@ -143,8 +141,8 @@ func (m *Matcher) spellForced(text []byte, after int32) bool {
 	return end == len(text)
 }
 
-// reaches reports whether some token begins with all of text and goes on
-// with a byte that configuration c allows.
+// reaches reports whether some token is text and then at least one byte that
+// configuration c allows.
 func (g *Grammar) reaches(trie *vocab.Trie, text []byte, c int32) bool {
 	if c < 0 {
 		return false

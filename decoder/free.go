@@ -8,16 +8,17 @@ import (
 	"stencil/vocab"
 )
 
-// freeTokens is the vocabulary sorted by what tokens do in free text in one state of
-// its finder: most stay in it, some complete a mark. It is immutable.
+// freeTokens partitions the vocabulary by the effect of each token in one state of
+// the mark finder of free text: most leave the text free, some complete a mark. It
+// is immutable.
 type freeTokens struct {
-	base  vocab.Bitset  // tokens that stay
-	after []*vocab.Trie // by mark: what is left of the tokens that complete it
-	bare  [][]int32     // and those of which nothing is left
+	base  vocab.Bitset  // tokens that complete no mark
+	after []*vocab.Trie // by mark: the rests of the tokens that complete it
+	bare  [][]int32     // by mark: the tokens that end with it
 }
 
-// freeStore keeps freeTokens with a vocabulary: sequences with the same marks are
-// many, and sorting a large vocabulary takes milliseconds.
+// freeStore caches freeTokens for a vocabulary: many sequences have the same marks,
+// and partitioning a large vocabulary takes milliseconds.
 type freeStore struct {
 	mu    sync.Mutex
 	kept  map[freeKey]*freeTokens
@@ -29,7 +30,7 @@ type freeKey struct {
 	state int32
 }
 
-// maxFreeBytes is the size at which a store is begun anew: some hundred states of a
+// maxFreeBytes is the size at which a store is emptied: some hundred states of a
 // vocabulary of 128k.
 const maxFreeBytes = 8 << 20
 
@@ -57,7 +58,7 @@ func (f *markFinder) freeTokens(v *vocab.Vocab, state int32, atStart []bool) *fr
 	return x
 }
 
-// sortFree sorts the vocabulary.
+// sortFree computes the freeTokens of a state.
 func (f *markFinder) sortFree(v *vocab.Vocab, state int32) *freeTokens {
 	out := &freeTokens{base: vocab.NewBitset(v.Len()), after: make([]*vocab.Trie, len(f.marks)), bare: make([][]int32, len(f.marks))}
 	rests := make([][]vocab.TrieEntry, len(f.marks))

@@ -9,14 +9,14 @@ import (
 
 // Limits bound what one grammar may use. A zero field means its default.
 type Limits struct {
-	// Threads is the largest number of ways in which one text may be read
-	// at the same time. Default 4096.
+	// Threads is the maximum number of stacks in a configuration, that is, of
+	// readings of one text that differ in the top frame. Default 4096.
 	Threads int
-	// Bytes is the size at which what a grammar has learnt is thrown away
-	// and built again as needed. Default 256 MiB.
+	// Bytes is the size at which the tables of a grammar are discarded, to be
+	// rebuilt as needed. Default 256 MiB.
 	Bytes int
-	// Stacks is the number of stacks looked at for one mask, or one byte, from
-	// which it is given up. Default 2 million.
+	// Stacks is the maximum number of stacks visited for one mask or one byte.
+	// Default 2 million.
 	Stacks int
 }
 
@@ -44,10 +44,9 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("decoder: more than %d %s", e.Max, e.Limit)
 }
 
-// A Grammar is a constraint bound to a vocabulary, together with everything
-// that has been learnt about it: transitions and masks, which all matchers
-// share. It is safe for concurrent use; one lock guards it, held for the
-// microseconds that a call takes.
+// A Grammar is a constraint bound to a vocabulary, together with the transitions
+// and masks computed so far, which all its matchers share. It is safe for
+// concurrent use; one lock guards it, held for the microseconds that a call takes.
 type Grammar struct {
 	vocab  *vocab.Vocab
 	limits Limits
@@ -58,15 +57,14 @@ type Grammar struct {
 	masks masks
 	ends  ends
 	start int32
-	epoch int32 // number of times everything was thrown away
+	epoch int32 // number of times that the tables were discarded
 	stale func() bool
-	// spelled means that texts hold the spellings of tokens that add none, for
-	// the sequence that has the grammar.
+	// spelled means that texts contain the spellings ([SpellToken]) of tokens
+	// without text, for the sequence that owns the grammar.
 	spelled bool
 }
 
-// New returns the grammar of src over v. The source must not be used by
-// anything else from then on.
+// New returns the grammar of src over v. The grammar owns the source from then on.
 func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	limits = limits.withDefaults()
 	t := newTables(src, limits)
@@ -79,11 +77,9 @@ func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	return g
 }
 
-// A starter is a source whose text begins with several frames, or in several
-// ways.
+// A starter is a Source with several initial frames or alternatives.
 type starter interface {
-	// Starts returns the frames of each way to begin, the one to go on with
-	// last.
+	// Starts returns the initial frames of each alternative, top frame last.
 	Starts() [][]Frame
 }
 
@@ -107,14 +103,14 @@ func (g *Grammar) begin() int32 {
 // Vocab returns the vocabulary that the grammar is bound to.
 func (g *Grammar) Vocab() *vocab.Vocab { return g.vocab }
 
-// Stats says how much a grammar has learnt.
+// Stats are the sizes of the tables of a grammar.
 type Stats struct {
 	Frames, Stacks, Sets, Masks int
 	Bytes                       int // memory held, approximately
-	Resets                      int // how often the memory limit emptied it
+	Resets                      int // number of times that the tables were discarded
 }
 
-// Stats returns the present sizes.
+// Stats returns the current sizes.
 func (g *Grammar) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,7 +128,7 @@ func (g *Grammar) bytes() int {
 	return n
 }
 
-// trim throws away what has been learnt once it exceeds the limit.
+// trim discards the tables once they exceed the limit.
 func (g *Grammar) trim() {
 	if g.bytes() > g.limits.Bytes {
 		g.forget()

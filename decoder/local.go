@@ -2,18 +2,19 @@ package decoder
 
 import "stencil/vocab"
 
-// A local is what the values below a node of a trie do to a frame, whatever
-// the frame stands on. Between values of the same kind, or the colons of an
-// object, masks differ in little else than what the frame stands on.
+// A local is the part of a mask that depends on the top frame only, not on the stack
+// below it: the effect of a subtree of a trie on that frame. Masks after values of
+// the same kind, or before the colons of an object, differ in little but the stack
+// below, so they share their local.
 type local struct {
-	values []int32 // that end inside the frame or where it ends
-	doubts []int32 // to be checked one by one
-	twice  bool    // values may be there twice
+	values []int32 // values that end within the frame or at its end
+	doubts []int32 // values to check one by one
+	twice  bool    // values may contain duplicates
 	leaves []leave
 }
 
-// leave is a place from which what the frame stands on reads on: the children
-// of a node, or the rest of a value's text.
+// leave is a place where the frame has ended and the stack below reads on: the
+// children of a node, or the rest of the text of a value.
 type leave struct {
 	trie  *vocab.Trie
 	node  int32 // -1: before the roots
@@ -33,8 +34,8 @@ func (w *maskBuilder) forget() {
 	w.size, w.slab, w.room = 0, nil, 0
 }
 
-// common adds the values below a node that was reached in configuration c, if
-// a common frame is on top.
+// common adds the values below a node that was reached in configuration c, if c is a
+// single stack with a common frame on top. Otherwise it returns false.
 func (w *maskBuilder) common(trie *vocab.Trie, node, c int32, from *origin) bool {
 	t := w.t
 	if c&1 != 0 || c>>1 <= anyStack {
@@ -48,8 +49,8 @@ func (w *maskBuilder) common(trie *vocab.Trie, node, c int32, from *origin) bool
 	return true
 }
 
-// commonStack adds the tokens that stack s allows if a common frame is on top
-// of it, about which nothing is prepared that a list can't hold.
+// commonStack adds the tokens that stack s allows if the frame on top is common and
+// its local is not better described by a prepared set. Otherwise it returns false.
 func (w *maskBuilder) commonStack(s int32) bool {
 	t := w.t
 	f := t.stackFrame[s]
@@ -72,7 +73,7 @@ func (w *maskBuilder) commonStack(s int32) bool {
 	return true
 }
 
-// replay adds what a local of a frame on parent holds.
+// replay adds the values of a local, for a frame on parent.
 func (w *maskBuilder) replay(l *local, trie *vocab.Trie, node, parent int32, from *origin) {
 	w.keepAll(from, l.values, false)
 	w.keepAll(from, l.doubts, true)
@@ -83,7 +84,7 @@ func (w *maskBuilder) replay(l *local, trie *vocab.Trie, node, parent int32, fro
 		case x.trie == nil:
 			w.rest(x.text, parent, from, x.value)
 		case x.trie == trie && x.node == node && x.from == nil:
-			// Whoever reached the node has noted what it leaves.
+			// The caller has already recorded an exit at this node.
 			w.below(trie, node, parent, from)
 		default:
 			w.left(x.trie, x.node, parent, from)
@@ -92,7 +93,7 @@ func (w *maskBuilder) replay(l *local, trie *vocab.Trie, node, parent int32, fro
 	}
 }
 
-// under returns the origin with another one above it all.
+// under returns the origin o with up appended to its chain.
 func (o *origin) under(up *origin) *origin {
 	if o == nil {
 		return up
@@ -100,8 +101,8 @@ func (o *origin) under(up *origin) *origin {
 	return &origin{o.x, o.up.under(up)}
 }
 
-// local returns what the values below a node (-1: all of the trie) do to frame
-// f.
+// local returns the local of frame f for the subtree below a node; -1: the whole
+// trie.
 func (w *maskBuilder) local(trie *vocab.Trie, node int32, f Frame) *local {
 	key := localKey{trie, node, f}
 	if l, ok := w.locals[key]; ok {
@@ -113,8 +114,7 @@ func (w *maskBuilder) local(trie *vocab.Trie, node int32, f Frame) *local {
 	})
 }
 
-// workOut collects what walk finds from the configuration of the key's frame
-// on any stack.
+// workOut computes a local: walk runs with the key's frame on anyStack.
 func (w *maskBuilder) workOut(key localKey, walk func(c int32)) *local {
 	l := &local{}
 	outer, twice := w.into, w.twice
@@ -127,8 +127,8 @@ func (w *maskBuilder) workOut(key localKey, walk func(c int32)) *local {
 	return l
 }
 
-// leaves reports whether what a local's frame stands on may read on in
-// configuration c.
+// leaves reports whether, in configuration c, the frame of the local being computed
+// may have ended, so that the stack below reads on.
 func (w *maskBuilder) leaves(c int32) bool {
 	for c >= 0 && c&1 == 0 {
 		s := c >> 1
@@ -143,7 +143,7 @@ func (w *maskBuilder) leaves(c int32) bool {
 	return !w.t.reading(c, func(s int32) bool { return s != anyStack })
 }
 
-// left notes, while a local is worked out, that its frame has ended at a node
+// left records, while a local is being computed, that its frame has ended at a node
 // reached in configuration c, if it has.
 func (w *maskBuilder) left(trie *vocab.Trie, node, c int32, from *origin) {
 	if w.into != nil && w.leaves(c) {
@@ -158,7 +158,7 @@ func (w *maskBuilder) below(trie *vocab.Trie, node, c int32, from *origin) {
 	}
 }
 
-// walkBelow does so by stepping through the trie.
+// walkBelow is below without the shortcut for common frames.
 func (w *maskBuilder) walkBelow(trie *vocab.Trie, node, c int32, from *origin) {
 	var first [4]uint64
 	w.t.live(c, &first)

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// markFinder finds the first of several marks in a text that comes byte by
-// byte. It is the automaton of Aho and Corasick, Efficient string matching
-// (1975), that ends with the first mark.
+// markFinder finds the first of several marks in a stream of bytes. It is the
+// automaton of Aho and Corasick, Efficient string matching (1975), which stops at the
+// first mark.
 type markFinder struct {
 	marks [][]byte
-	// next holds for each state the next one by byte, or ^i when mark i is
-	// complete with that byte. State 0 is the beginning.
+	// next holds, by state and byte, the next state, or ^i if the byte completes
+	// mark i. State 0 is the initial one.
 	next [][256]int32
-	text [][]byte // what of the marks has been read, by state
+	text [][]byte // by state: the part of the marks that has been read
 }
 
-// newMarkFinder returns the finder of marks. Those of which atStart says so
-// count only at the beginning of the text.
+// newMarkFinder returns the finder of marks. Those with atStart count only at the
+// beginning of the text.
 func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 	f := &markFinder{marks: marks, next: make([][256]int32, 1), text: [][]byte{nil}}
 	// First the tree of the marks; 0 is no child.
@@ -40,8 +40,8 @@ func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 			ends[at] = int32(i)
 		}
 	}
-	// Then, the shorter texts first, where to go on when there is no child:
-	// from fall, the state of the longest end that begins a mark.
+	// Then, in order of length, the next states where there is no child: those
+	// of fall, the state of the longest suffix that is a prefix of a mark.
 	fall := make([]int32, len(f.next))
 	queue := []int32{0}
 	for len(queue) > 0 {
@@ -71,10 +71,10 @@ func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 	return f
 }
 
-// anchor adds the marks that count only at the beginning: a tree of states from
-// a new beginning, which leads to the others where it is left.
+// anchor adds the marks that count only at the beginning: a tree of states from a new
+// initial state, which continues in the other states where no child matches.
 func (f *markFinder) anchor(atStart []bool) {
-	for i := range f.next { // the new state 0 moves all others
+	for i := range f.next { // the new state 0 shifts all others
 		for b, to := range f.next[i] {
 			if to >= 0 {
 				f.next[i][b]++
@@ -88,7 +88,7 @@ func (f *markFinder) anchor(atStart []bool) {
 		b    byte
 	}
 	children := map[edge]int32{}
-	plain := map[int32]int32{0: 1} // where a state of the tree would be without it
+	plain := map[int32]int32{0: 1} // by state of the tree: the state without the tree
 	for i, mark := range f.marks {
 		if !atStart[i] {
 			continue
@@ -116,11 +116,11 @@ func (f *markFinder) anchor(atStart []bool) {
 	}
 }
 
-// none is the mark of a state that ends none.
+// none is the mark of a state that completes no mark.
 const none = -1
 
-// takes reports whether text completes a mark, exactly with its last byte, or
-// is the beginning of what is left of one.
+// takes reports whether text completes a mark with its last byte, or is a prefix of
+// the rest of one.
 func (f *markFinder) takes(state int32, text []byte) bool {
 	for i, b := range text {
 		to := f.next[state][b]
@@ -132,7 +132,7 @@ func (f *markFinder) takes(state int32, text []byte) bool {
 	return bytes.HasSuffix(f.text[state], text)
 }
 
-// follow returns the state after text, or as ^i that mark i is complete with it.
+// follow returns the state after text, or ^i if mark i is completed within it.
 func (f *markFinder) follow(state int32, text []byte) int32 {
 	for _, b := range text {
 		if state = f.next[state][b]; state < 0 {
@@ -142,7 +142,7 @@ func (f *markFinder) follow(state int32, text []byte) int32 {
 	return state
 }
 
-// overlap returns how much of a mark has been read in a state.
+// overlap returns how many bytes of a mark have been read in a state.
 func (f *markFinder) overlap(state int32, mark []byte) int {
 	read := f.text[state]
 	for n := min(len(read), len(mark)-1); n > 0; n-- {
@@ -153,22 +153,22 @@ func (f *markFinder) overlap(state int32, mark []byte) int {
 	return 0
 }
 
-// prefix returns how much of the first mark has been read in a state.
+// prefix returns how many bytes of the first mark have been read in a state.
 func (f *markFinder) prefix(state int32) int32 { return int32(f.overlap(state, f.marks[0])) }
 
-// A markTree reads one of several marks and nothing else.
+// A markTree reads one of several marks, with nothing before it.
 type markTree struct {
 	marks [][]byte
-	nodes []markNode // the first is the beginning
+	nodes []markNode // the first is the root
 }
 
-// markNode is a place in the tree, after text has been read.
+// markNode is a node of the tree; text is the bytes on the path to it.
 type markNode struct {
 	text  []byte
 	moves []markMove
 }
 
-// markMove leads over a byte to a node, or as ^i to the end of mark i.
+// markMove leads over a byte to a node or, if to is ^i, to the end of mark i.
 type markMove struct {
 	b  byte
 	to int32
@@ -200,7 +200,7 @@ func newMarkTree(marks [][]byte) *markTree {
 	return t
 }
 
-// rests calls yield for each mark that goes on from a node, with what is left.
+// rests calls yield for each mark below a node, with the rest of the mark.
 func (t *markTree) rests(node int32, yield func(i int, rest []byte)) {
 	read := t.nodes[node].text
 	for i, mark := range t.marks {
@@ -210,8 +210,8 @@ func (t *markTree) rests(node int32, yield func(i int, rest []byte)) {
 	}
 }
 
-// follow calls yield for the node after text and, as ^i, for each mark i that
-// ends with it.
+// follow calls yield for the node after text and, as ^i, for each mark i that ends
+// there.
 func (t *markTree) follow(node int32, text []byte, yield func(to int32)) {
 	for _, m := range t.nodes[node].moves {
 		switch {

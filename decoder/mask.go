@@ -7,11 +7,10 @@ import (
 	"stencil/vocab"
 )
 
-// A Mask is the set of tokens that may come next: a base set, shared between
-// many masks, and a few more. Most masks are either nearly everything (the
-// inside of a string) or nearly nothing (between values), so that neither
-// kind is ever written out over the whole vocabulary. A Mask is immutable
-// and safe for concurrent use.
+// A Mask is the set of tokens that may come next: a base set, shared by many masks,
+// and a list of further tokens. Most masks contain either nearly all tokens (inside
+// a string) or very few (between values); neither kind needs a set of its own over
+// the whole vocabulary. A Mask is immutable and safe for concurrent use.
 type Mask struct {
 	base  vocab.Bitset
 	extra []int32 // not in base, no duplicates
@@ -29,15 +28,15 @@ func (m *Mask) Has(tok int32) bool {
 	return slices.Contains(m.extra, tok)
 }
 
-// Len returns the number of allowed tokens. With a base it counts bits.
+// Len returns the number of allowed tokens. If there is a base set, it counts bits.
 func (m *Mask) Len() int { return m.base.Count() + len(m.extra) }
 
 // EOG reports whether the end-of-generation tokens are allowed.
 func (m *Mask) EOG() bool { return m.eog }
 
-// Parts returns the mask as it is kept: the allowed tokens are those of
-// base, which may be nil, and those of extra; none is in both. The caller
-// must not change either.
+// Parts returns the two parts of the mask: the allowed tokens are those of base,
+// which may be nil, and those of extra; no token is in both. The caller must not
+// modify either.
 func (m *Mask) Parts() (base vocab.Bitset, extra []int32) { return m.base, m.extra }
 
 // Fill overwrites dst, a set over the whole vocabulary, with the mask.
@@ -63,8 +62,8 @@ func (m *Mask) AppendTokens(dst []int32) []int32 {
 	return dst
 }
 
-// sparseLimit is the number of extra tokens from which a set of its own is
-// written: then the set is smaller than the list for 128k tokens.
+// sparseLimit is the number of extra tokens above which a mask gets a set of its
+// own: for 128k tokens, the set is then smaller than the list.
 const sparseLimit = 4096
 
 // maskBuilder computes masks over one automaton. It is scratch space, used
@@ -73,21 +72,21 @@ type maskBuilder struct {
 	t      *tables
 	v      *vocab.Vocab
 	trie   *vocab.Trie
-	levels [][]int32 // states of the walks under way, which can nest
+	levels [][]int32 // states of the current walks, which can nest
 	extra  []int32
 	base   vocab.Bitset // union of the bases so far; shared while owned is false
 	owned  bool
 	twice  bool    // extra may hold a token twice
-	ended  []int32 // stacks whose top has ended above
-	doubts []int32 // tokens to be checked one by one
+	ended  []int32 // stacks already visited because the frame above may end
+	doubts []int32 // tokens to check one by one
 	seen   vocab.Bitset
 
 	locals map[localKey]*local
-	into   *local // that is being worked out, or nil
+	into   *local // the one being computed, or nil
 	size   int    // bytes held by locals
 
-	slab []int32 // what is left of the room for lists of finished masks
-	room int     // its size when it was made
+	slab []int32 // the rest of a block of memory for lists of finished masks
+	room int     // the initial length of slab
 }
 
 func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
@@ -95,8 +94,8 @@ func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
 	return &maskBuilder{t: t, v: v, trie: trie, locals: map[localKey]*local{}}
 }
 
-// A computed mask belongs to a configuration. Whether the tokens in doubt are
-// allowed as well depends on the text.
+// computed is the mask of a configuration, except for tokens in doubt: whether these
+// are allowed depends on the text.
 type computed struct {
 	mask   Mask
 	doubts []int32 // not in mask
@@ -113,7 +112,7 @@ type masks struct {
 // masksPerPage is chosen for pages of about 2 KiB.
 const masksPerPage = 24
 
-// find returns the mask of configuration c, nil if it isn't known.
+// find returns the mask of configuration c, nil if it has not been computed.
 func (m *masks) find(c int32) *computed {
 	at := m.at[c&1]
 	if int(c>>1) >= len(at) || at[c>>1] == 0 {
@@ -123,7 +122,7 @@ func (m *masks) find(c int32) *computed {
 	return &m.pages[i/masksPerPage][i%masksPerPage]
 }
 
-// add returns the place for a mask of configuration c, which hasn't one.
+// add adds an empty mask for configuration c, which must not have one.
 func (m *masks) add(c int32) *computed {
 	at := &m.at[c&1]
 	if n := int(c>>1) + 1; n > len(*at) {
@@ -143,8 +142,7 @@ func (m *masks) bytes() int {
 	return m.size + 4*len(m.at[0]) + 4*len(m.at[1]) + len(m.pages)*masksPerPage*80
 }
 
-// keepList returns a copy of a list that will never change. Many share one
-// block of memory.
+// keepList returns an immutable copy of a list. Short lists share blocks of memory.
 func (w *maskBuilder) keepList(list []int32) []int32 {
 	n := len(list)
 	if n == 0 {
@@ -164,7 +162,7 @@ func (w *maskBuilder) keepList(list []int32) []int32 {
 }
 
 const (
-	largeList = 512 // the length from which a list has memory of its own
+	largeList = 512 // lists longer than this get memory of their own
 	smallSlab = 512
 )
 
@@ -176,8 +174,8 @@ func (m *Mask) with(tokens []int32) *Mask {
 	return &Mask{base: m.base, extra: append(slices.Clip(m.extra), tokens...), eog: m.eog}
 }
 
-// build computes the mask of configuration c and puts it into m. It is not
-// kept if a limit was exceeded.
+// build computes the mask of configuration c and adds it to m. It returns nil if a
+// limit was exceeded.
 func (w *maskBuilder) build(c int32, m *masks) *computed {
 	w.extra, w.base, w.owned, w.twice, w.doubts, w.ended = w.extra[:0], nil, false, false, w.doubts[:0], w.ended[:0]
 	w.t.work = 0
@@ -218,8 +216,8 @@ func (w *maskBuilder) build(c int32, m *masks) *computed {
 	return out
 }
 
-// dedupe removes from extra what is in base or there twice, and from the
-// tokens in doubt those that there is no doubt about.
+// dedupe removes duplicates and the tokens of base from extra, and from doubts the
+// tokens that are allowed anyway.
 func (w *maskBuilder) dedupe() {
 	if w.seen == nil {
 		w.seen = vocab.NewBitset(w.v.Len())
@@ -309,14 +307,14 @@ func (w *maskBuilder) onStack(s int32) {
 	}
 }
 
-// origin says what the values of a trie stand for: nil for tokens, else
-// values of an exit, whose own values may be those of another trie.
+// origin maps the values of a trie to tokens: nil if the values are tokens, else
+// the exit that the trie belongs to, whose tokens are in turn mapped by up.
 type origin struct {
 	x  *Exit
 	up *origin
 }
 
-// exits adds the tokens that leave the top of stack s in prepared ways.
+// exits adds the tokens of the exits of p from stack s.
 func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 	for i := range p.Exits {
 		x := &p.Exits[i]
@@ -336,8 +334,7 @@ func (w *maskBuilder) exits(p *Prepared, s int32, up *origin) {
 	}
 }
 
-// rest adds the token that value v stands for if text may follow
-// configuration c.
+// rest adds the token of value v if text may follow configuration c.
 func (w *maskBuilder) rest(text []byte, c int32, from *origin, v int32) {
 	mode := stepMode{}
 	for i, b := range text {
@@ -353,7 +350,7 @@ func (w *maskBuilder) rest(text []byte, c int32, from *origin, v int32) {
 	}
 }
 
-// keep adds the token that value v stands for.
+// keep adds the token of value v.
 func (w *maskBuilder) keep(from *origin, v int32, doubt bool) {
 	for ; from != nil; from = from.up {
 		x := from.x
@@ -377,7 +374,7 @@ func (w *maskBuilder) keep(from *origin, v int32, doubt bool) {
 	}
 }
 
-// keepAll adds the tokens that values stand for.
+// keepAll adds the tokens of values.
 func (w *maskBuilder) keepAll(from *origin, values []int32, doubt bool) {
 	if from != nil && from.up != nil {
 		for _, v := range values {
@@ -416,8 +413,8 @@ func (w *maskBuilder) keepAll(from *origin, values []int32, doubt bool) {
 	*to = list
 }
 
-// roots walks the vocabulary from configuration c, below the first bytes
-// given.
+// roots walks the subtrees of the vocabulary trie that begin with the given bytes,
+// from configuration c.
 func (w *maskBuilder) roots(c int32, first *[4]uint64) {
 	w.walkRoots(w.trie, c, first, nil)
 }
@@ -436,7 +433,7 @@ func (w *maskBuilder) walkRoots(trie *vocab.Trie, c int32, first *[4]uint64, fro
 	w.levels = w.levels[:len(w.levels)-1]
 }
 
-// level returns room for the states of one more walk.
+// level returns memory for the states of one more nested walk.
 func (w *maskBuilder) level(trie *vocab.Trie) []int32 {
 	n := len(w.levels)
 	if cap(w.levels) > n {
@@ -450,13 +447,13 @@ func (w *maskBuilder) level(trie *vocab.Trie) []int32 {
 	return w.levels[n]
 }
 
-// largeTree is the number of nodes from which a sub-tree is worth asking the
-// source about.
+// largeTree is the number of nodes above which walk tries shortcuts for a subtree:
+// a local, or PrepareAt of the source.
 const largeTree = 24
 
-// walk visits the sub-tree at node, whose parent was reached in
-// configuration c, and adds the tokens of every node that is alive. It is
-// the hot loop: about one table look-up a node when the steps are known.
+// walk visits the subtree at node, whose parent was reached in configuration c, and
+// adds the tokens of every node that can be reached. It is the hot loop: about one
+// table look-up per node once the steps are cached.
 func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states []int32) {
 	t := w.t
 	nodes := trie.Nodes
@@ -491,9 +488,9 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 	}
 }
 
-// prepared adds what the source says about the values below a node that was
-// reached in configuration c. It does nothing if that doesn't cover all of
-// its stacks.
+// prepared adds the values below a node that was reached in configuration c, as the
+// source has prepared them. It returns false, having added nothing, unless the
+// source covers all stacks of c.
 func (w *maskBuilder) prepared(trie *vocab.Trie, node, c int32, from *origin) bool {
 	t := w.t
 	at, n := t.items(c)

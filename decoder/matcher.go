@@ -6,47 +6,47 @@ import (
 	"fmt"
 )
 
-// A Matcher follows one text through a grammar. It is cheap to make and to
-// clone, and may be used by one goroutine at a time; matchers of the same
-// grammar may be used at the same time.
+// A Matcher is the state of one text within a grammar. It is cheap to create and to
+// clone. It must be used by one goroutine at a time; several matchers of a grammar
+// may be used concurrently.
 type Matcher struct {
 	g     *Grammar
 	cfg   int32
 	epoch int32
 	done  bool
-	asked bool // a step may have depended on the text since this was unset
+	asked bool // since it was last reset, a step may have depended on the text
 	text  []byte
-	past  []step // one for each accepted token or call of AcceptBytes
+	past  []step // one per accepted token or call of AcceptBytes
 
-	mask    *Mask // of the present position, if computed
+	mask    *Mask // at the current position, if its tokens in doubt were checked
 	maskAt  int   // length of past when mask was computed
 	tokens  []int32
 	pending []byte
 }
 
-// step is where the matcher was before a token.
+// step is the state of the matcher before a token.
 type step struct {
 	cfg   int32
 	epoch int32
 	text  int32
 	done  bool
-	token int32 // that was accepted; -1: bytes
+	token int32 // the accepted token; -1: bytes
 }
 
-// NewMatcher returns a matcher at the beginning of a text.
+// NewMatcher returns a matcher for a new text.
 func (g *Grammar) NewMatcher() *Matcher {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return &Matcher{g: g, cfg: g.start, epoch: g.epoch, maskAt: -1}
 }
 
-// A RefusedError says that a token or text is not allowed, and where.
+// A RefusedError reports a token or text that is not allowed.
 type RefusedError struct {
 	Token    int32  // -1 if bytes were refused
-	Offset   int    // length of the text that was accepted
-	Byte     byte   // the byte refused, unless AtEnd
-	AtEnd    bool   // the text is complete, or not complete enough to end
-	Expected string // what may come instead
+	Offset   int    // length of the accepted text
+	Byte     byte   // the refused byte, unless AtEnd
+	AtEnd    bool   // the text may not end here, or nothing may follow
+	Expected string // description of what may follow
 }
 
 // Error implements error.
@@ -57,8 +57,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("decoder: byte %d: unexpected %q: expected %s", e.Offset, e.Byte, e.Expected)
 }
 
-// sync brings the matcher's configuration up to date after the grammar has
-// thrown its tables away.
+// sync recomputes the matcher's configuration if the grammar has discarded its
+// tables.
 func (m *Matcher) sync() {
 	if m.g.stale != nil && m.g.stale() {
 		m.g.forget()
@@ -84,15 +84,15 @@ func (m *Matcher) stepByte(c int32, b byte, text []byte) int32 {
 	return next
 }
 
-// Text returns what has been accepted, without end-of-generation tokens. The
-// slice is valid until the next call.
+// Text returns the accepted text, without end-of-generation tokens. The slice is
+// valid until the next call.
 func (m *Matcher) Text() []byte { return m.text }
 
 // Done reports whether an end-of-generation token was accepted.
 func (m *Matcher) Done() bool { return m.done }
 
-// Mask returns the tokens that may come next. The error is a limit that was
-// exceeded; the matcher is of no further use then.
+// Mask returns the tokens that may come next. An error is a limit that was exceeded;
+// the matcher is unusable then.
 func (m *Matcher) Mask() (*Mask, error) {
 	g := m.g
 	g.mu.Lock()
@@ -128,8 +128,8 @@ func (m *Matcher) Mask() (*Mask, error) {
 	return m.mask, nil
 }
 
-// checkToken reports whether tok may come next, byte by byte. It is used by
-// Mask only, which has put the text into pending.
+// checkToken reports whether tok may come next. It is used by Mask only, which has
+// copied the text to pending.
 func (m *Matcher) checkToken(tok int32) bool {
 	b := m.g.vocab.Bytes(tok)
 	if len(b) == 0 {
@@ -146,7 +146,7 @@ func (m *Matcher) checkToken(tok int32) bool {
 	return true
 }
 
-// Accept appends a token. A token that the mask doesn't allow is a
+// Accept appends a token. If the mask does not allow it, Accept returns a
 // [*RefusedError] and changes nothing.
 func (m *Matcher) Accept(tok int32) error {
 	g := m.g
@@ -188,9 +188,9 @@ func (m *Matcher) Accept(tok int32) error {
 	return nil
 }
 
-// AcceptBytes appends text that need not end where a token ends. It stops at
-// the first byte that is refused, with a [*RefusedError], and returns the
-// number of bytes accepted. One call counts as one token for Rollback.
+// AcceptBytes appends text, which need not end at a token boundary. It stops with a
+// [*RefusedError] at the first refused byte, and returns the number of accepted
+// bytes. One call counts as one token for Rollback.
 func (m *Matcher) AcceptBytes(b []byte) (n int, err error) {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
@@ -217,7 +217,7 @@ func (m *Matcher) acceptBytes(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Rollback takes back the last n tokens.
+// Rollback removes the last n tokens.
 func (m *Matcher) Rollback(n int) error {
 	if n < 0 || n > len(m.past) {
 		return fmt.Errorf("decoder: rollback of %d tokens, %d were accepted", n, len(m.past))
@@ -232,7 +232,7 @@ func (m *Matcher) Rollback(n int) error {
 	return nil
 }
 
-// Clone returns a matcher at the same place that goes its own way.
+// Clone returns an independent copy of the matcher.
 func (m *Matcher) Clone() *Matcher {
 	c := *m
 	c.text = append([]byte(nil), m.text...)
@@ -249,9 +249,8 @@ func (m *Matcher) Accepting() bool {
 	return m.done || m.g.t.accepting(m.cfg)
 }
 
-// ShortestCompletion returns a text that completes what has been accepted, the
-// shortest that the source knows; it is empty when Accepting. Tokens that add
-// no text can't be in it, see [Matcher.Remaining].
+// ShortestCompletion returns the shortest text known to complete the accepted text;
+// it is empty if Accepting. It omits tokens without text, see [Matcher.Remaining].
 func (m *Matcher) ShortestCompletion() []byte {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
@@ -262,15 +261,15 @@ func (m *Matcher) ShortestCompletion() []byte {
 	return text
 }
 
-// ends keeps shortest completions, by configuration, that don't depend on the
-// text.
+// ends caches the shortest completions that don't depend on the text, by
+// configuration.
 type ends struct {
 	of   map[int32][]byte
 	size int // bytes held
 }
 
-// maxEnd is the length of the longest completion that is kept: there may be one
-// for each byte of a long string.
+// maxEnd is the maximum length of a cached completion: there may be one for each
+// byte of a long string.
 const maxEnd = 1 << 10
 
 func (e *ends) keep(c int32, end []byte) {
@@ -284,7 +283,7 @@ func (e *ends) keep(c int32, end []byte) {
 	e.size += 48 + len(end)
 }
 
-// completion returns a shortest completion, with spelled tokens.
+// completion returns a shortest completion, with tokens spelled by SpellToken.
 func (m *Matcher) completion() []byte {
 	g := m.g
 	m.sync()
@@ -292,9 +291,9 @@ func (m *Matcher) completion() []byte {
 		return bytes.Clone(end)
 	}
 	m.asked = false
-	// What a source proposes for a frame may clash with text that the frame
-	// doesn't know, such as a key read before. Then the part that fits is
-	// kept, and the source is asked again with it known.
+	// The proposal of a source for a frame may conflict with text that the frame
+	// does not record, such as an earlier key. Then the part that fits is
+	// kept, and the source is asked again after it.
 	c, text := m.cfg, append([]byte(nil), m.text...)
 	var out []byte
 	for range maxProposals {
@@ -320,10 +319,10 @@ func (m *Matcher) completion() []byte {
 	return out
 }
 
-// maxProposals bounds how often a source is asked again.
+// maxProposals is how often a source is asked for one completion.
 const maxProposals = 64
 
-// finish returns what the source proposes for the cheapest stack of c.
+// finish returns the proposal of the source for the cheapest stack of c.
 func (g *Grammar) finish(c int32) []byte {
 	var out []byte
 	for {

@@ -7,54 +7,52 @@ import (
 	"stencil/vocab"
 )
 
-// A Segment is a part of a text: free, fixed, or under a constraint. Exactly
-// one of Free, Fixed, OneOf, Grammar and Fork is set.
+// A Segment is a part of a text: free, fixed, or constrained. Exactly one of Free,
+// Fixed, OneOf, Grammar and Fork is set.
 type Segment struct {
 	Free  *Free
-	Fixed []Piece // what has to be written, in this order
-	// OneOf are several fixed texts, one of which has to be written. Each
-	// says itself what follows, and Next is not used. Where one begins with
-	// another, both readings go on.
+	Fixed []Piece // the text that must follow
+	// OneOf are several fixed texts, one of which must follow. Each names its
+	// own next segment; Next is ignored. If one is a prefix of another, both
+	// readings continue.
 	OneOf []Stop
-	// Grammar is the constraint. The sequence takes it over: it must not be
-	// used by anything else, nor twice.
+	// Grammar is the constraint. The sequence owns it from then on: it must not
+	// be used elsewhere, nor in two segments.
 	Grammar *Grammar
-	// Fork are several segments, no forks themselves, one of which comes in
-	// the place of this one. Which one it is the text shows.
+	// Fork lists alternatives for this segment, which must not be forks. The
+	// text determines which one it is.
 	Fork []int
 	// MayEnd allows the text to end before the fixed text.
 	MayEnd bool
-	// Next is the segment that follows, by its index, or [End]. Free text
-	// does not use it. A constraint goes on for as long as a text of it can
-	// be read, in all readings at once with what follows.
+	// Next is the index of the segment that follows, or [End]. Free text ignores
+	// it. Where a constraint may end or go on, both readings continue.
 	Next int
 }
 
-// End stands for the end of the text where the number of a segment is expected.
+// End is the end of the text, in place of the index of a segment.
 const End = -1
 
-// Free is text without a constraint. It ends with the first of its stops.
+// Free is text without a constraint. It ends at the first stop.
 type Free struct {
-	// Stops are looked for in the text; a shorter one hides those that it
-	// begins.
+	// Stops end the text. A stop hides the longer ones of which it is a prefix.
 	Stops []Stop
-	// MayEnd allows the generation to end here. Without stops it is needed.
+	// MayEnd allows the generation to end here. It is required without stops.
 	MayEnd bool
-	// Budget is the number of tokens after which the first stop is written,
-	// or without stops the text ended; 0 is no limit.
-	Budget int // not with a first stop that counts only at the start
+	// Budget is the number of tokens after which the first stop is forced or,
+	// without stops, the text ends; 0 means no limit.
+	Budget int // not allowed if the first stop is AtStart
 }
 
-// A Stop ends free text and says which segment, or [End], follows.
+// A Stop ends free text and names the segment, or [End], that follows.
 type Stop struct {
 	Mark []Piece
 	Next int
-	// AtStart is for a stop of free text that counts only at its beginning.
+	// AtStart limits the stop to the beginning of the free text.
 	AtStart bool
 }
 
-// A Piece is a text, or if Text is empty the token Token. A token that adds
-// text is the same as its text.
+// A Piece is a text or, if Text is empty, the token Token. A token with text is
+// equivalent to its text.
 type Piece struct {
 	Text  string
 	Token int32
@@ -67,16 +65,16 @@ const (
 	maxFixedBytes = 1 << 18 // of all marks of fixed text
 )
 
-// A Sequence is a text made of segments: thoughts before an answer, or calls
-// of tools within free text. Segments meet at any byte, also inside of a token.
-// It is safe for concurrent use.
+// A Sequence is a text made of segments, such as reasoning before an answer, or tool
+// calls within free text. Segments may meet at any byte, even within a token. A
+// Sequence is safe for concurrent use.
 type Sequence struct {
 	grammar *Grammar
 	source  *sequenceSource
 }
 
-// NewSequence returns the text that begins with the first of the segments. An
-// error says what is wrong with the segments.
+// NewSequence returns a sequence that begins with the first segment. An error
+// describes an invalid segment.
 func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, error) {
 	if len(segments) == 0 || len(segments) > maxSegments {
 		return nil, fmt.Errorf("decoder: %d segments: want 1 to %d", len(segments), maxSegments)
@@ -105,10 +103,10 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 	return s, nil
 }
 
-// maxEntry is the number of frames that one edge can lead to.
+// maxEntry is the maximum number of frames that one edge can lead to.
 const maxEntry = 3
 
-// checkWays says what is wrong with how a segment begins.
+// checkWays checks the alternatives with which a segment begins.
 func (s *sequenceSource) checkWays(i int) error {
 	for _, k := range s.parts[i].fork {
 		switch {
@@ -174,10 +172,10 @@ func (s *sequenceSource) part(x Segment, n int) (*sequencePart, error) {
 	return p, err
 }
 
-// Followed is a source that wants to know, before it is used, that other text
-// may follow its own.
+// Followed is a Source that must be told, before it is used, that other text may
+// follow its own.
 type Followed interface {
-	// Follow says that any text may follow.
+	// Follow announces that any text may follow.
 	Follow()
 }
 
@@ -208,7 +206,7 @@ func (s *sequenceSource) fixed(stops []Stop, p *sequencePart, n int) error {
 	return err
 }
 
-// marks spells the marks of stops and notes what follows each.
+// marks spells the marks of stops and records the segment after each.
 func (s *sequenceSource) marks(stops []Stop, p *sequencePart, n, most int) (marks [][]byte, err error) {
 	total := 0
 	for _, stop := range stops {
@@ -258,7 +256,7 @@ func (s *sequenceSource) spell(pieces []Piece) (out []byte, err error) {
 	return out, nil
 }
 
-// NewMatcher returns a matcher at the beginning of a text.
+// NewMatcher returns a matcher for a new text.
 func (s *Sequence) NewMatcher() *SequenceMatcher {
 	m := &SequenceMatcher{m: s.grammar.NewMatcher(), s: s}
 	m.begin()
@@ -266,29 +264,29 @@ func (s *Sequence) NewMatcher() *SequenceMatcher {
 	return m
 }
 
-// Stats returns what the sequence has learnt.
+// Stats returns the sizes of the tables of the sequence.
 func (s *Sequence) Stats() Stats { return s.grammar.Stats() }
 
-// A SequenceMatcher follows one text through a sequence, as a [Matcher] does
-// through a grammar. It may be used by one goroutine at a time.
+// A SequenceMatcher is the state of one text within a sequence, as a [Matcher] is
+// within a grammar. It must be used by one goroutine at a time.
 type SequenceMatcher struct {
 	m     *Matcher
 	s     *Sequence
-	past  []visit // one for each accepted token
+	past  []visit // one per accepted token
 	now   visit
 	spans spanTrack
 }
 
-// A visit is a stay in a segment: how many tokens it has so far. Before a token
-// it also says where the spans were.
+// A visit is the current segment and the number of its tokens so far. In the
+// history it also holds the state of the spans before a token.
 type visit struct {
 	segment int
 	tokens  int
 	track   spanTrack
 }
 
-// settle notes where the text has got to, and ends free text that has used up
-// its budget.
+// settle updates the current segment, and ends free text that has used up its
+// budget.
 func (m *SequenceMatcher) settle() {
 	g := m.s.grammar
 	g.mu.Lock()
@@ -314,12 +312,10 @@ func (m *SequenceMatcher) settle() {
 	}
 }
 
-// Segment returns the index of the segment that the text has got to, [End] if
-// nothing may follow.
+// Segment returns the index of the current segment, [End] if nothing may follow.
 func (m *SequenceMatcher) Segment() int { return m.now.segment }
 
-// Mask returns the tokens that may come next. The error is a limit that was
-// exceeded.
+// Mask returns the tokens that may come next. An error is a limit that was exceeded.
 func (m *SequenceMatcher) Mask() (*Mask, error) {
 	m.settle()
 	return m.m.Mask()
@@ -340,7 +336,7 @@ func (m *SequenceMatcher) Accept(tok int32) error {
 	return nil
 }
 
-// Rollback takes back the last n tokens.
+// Rollback removes the last n tokens.
 func (m *SequenceMatcher) Rollback(n int) error {
 	if err := m.m.Rollback(n); err != nil || n == 0 {
 		return err
@@ -352,11 +348,11 @@ func (m *SequenceMatcher) Rollback(n int) error {
 	return nil
 }
 
-// Clone returns a matcher at the same place that goes its own way.
+// Clone returns an independent copy of the matcher.
 func (m *SequenceMatcher) Clone() *SequenceMatcher {
 	c := &SequenceMatcher{m: m.m.Clone(), s: m.s, past: slices.Clone(m.past), now: m.now, spans: m.spans}
 	c.spans.done = slices.Clone(m.spans.done)
-	for i := range c.past { // each knew a beginning of it
+	for i := range c.past { // their slices are prefixes of the shared one
 		c.past[i].track.done = c.spans.done[:len(c.past[i].track.done)]
 	}
 	return c
@@ -371,10 +367,10 @@ func (m *SequenceMatcher) Accepting() bool {
 // Done reports whether an end-of-generation token was accepted.
 func (m *SequenceMatcher) Done() bool { return m.m.Done() }
 
-// Text returns what has been accepted. Tokens without text are left out.
+// Text returns the accepted text. Tokens without text are omitted.
 func (m *SequenceMatcher) Text() []byte { return m.s.shown(m.m.text) }
 
-// Free reports whether the text is free at present and may end anywhere.
+// Free reports whether the current segment is free text that may end anywhere.
 func (m *SequenceMatcher) Free() bool {
 	if m.now.segment == End {
 		return false
@@ -403,22 +399,20 @@ func (s *Sequence) isControl(text []byte) bool {
 	return ok && int(tok) < s.grammar.vocab.Len() && len(s.grammar.vocab.Bytes(tok)) == 0
 }
 
-// ForcedTokens returns tokens that have to follow, as [Matcher.ForcedTokens]
-// does.
+// ForcedTokens returns the tokens that must follow, as [Matcher.ForcedTokens] does.
 func (m *SequenceMatcher) ForcedTokens() []int32 {
 	m.settle()
 	return m.m.ForcedTokens()
 }
 
-// ShortestCompletion returns a shortest text that completes what has been
-// accepted; tokens without text are left out. See [SequenceMatcher.Remaining].
+// ShortestCompletion returns a shortest text that completes the accepted text. It
+// omits tokens without text, see [SequenceMatcher.Remaining].
 func (m *SequenceMatcher) ShortestCompletion() []byte {
 	m.settle()
 	return m.m.ShortestCompletion()
 }
 
-// Remaining returns a shortest completion with the tokens without text that
-// belong to it.
+// Remaining returns a shortest completion, including tokens without text.
 func (m *SequenceMatcher) Remaining() []Piece {
 	m.settle()
 	return m.m.Remaining()

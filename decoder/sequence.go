@@ -11,13 +11,14 @@ import (
 	"stencil/vocab"
 )
 
-// sequenceSource is the source of a sequence: that of its constraints put
-// together, with frames of its own for free and fixed text. A frame of the
-// constraint of part i-1 has the number f*n+i, one of its own the number f*n.
+// sequenceSource is the Source of a sequence: it combines the sources of the
+// constraints, and has frames of its own for free and fixed text. With n-1 parts,
+// frame f of the constraint of part i-1 has the number f*n+i, its own frame f the
+// number f*n.
 type sequenceSource struct {
 	vocab  *vocab.Vocab
 	parts  []*sequencePart
-	tokens []int32 // tokens without text that marks have
+	tokens []int32 // the tokens without text in marks
 
 	frames []sequenceFrame
 	index  map[sequenceFrame]Frame
@@ -25,36 +26,36 @@ type sequenceSource struct {
 	size   int
 }
 
-// sequencePart is a segment. free, fixed or sub says which kind.
+// sequencePart is a segment; exactly one of free, fixed and sub is set.
 type sequencePart struct {
 	free   *markFinder
 	mayEnd bool
-	budget int // of free text
+	budget int // for free text
 
 	fixed   *markTree
-	after   []int  // of free and fixed text: what follows each mark
-	atStart []bool // of free text: the marks that count only at its beginning
+	after   []int  // for free and fixed text: the segment after each mark
+	atStart []bool // for free text: whether each mark counts only at the beginning
 
 	fork []int
 
 	sub  Source
-	next int // of a constraint
+	next int // for a constraint
 	own  int // length of the shortest text of the constraint
 
 	cost int // length of the shortest text from here to the end
 }
 
-// sequenceFrame is a frame of free text in a state of its finder, or of fixed
-// text at a node of its tree, or after so many bytes of the first stop of free
-// text that has to close.
+// sequenceFrame is a frame of free text in a state of its mark finder; of fixed text
+// at a node of its tree; or of free text that must close, after some bytes of its
+// first stop.
 type sequenceFrame struct {
 	part    int32
 	at      int32
 	closing bool
-	begin   bool // of the whole text, where a fork stands
+	begin   bool // the beginning of a text that begins with a fork
 }
 
-// Reset implements [Source].
+// Stale implements staler.
 func (s *sequenceSource) Stale() bool {
 	for i := range s.parts {
 		if x, ok := s.parts[i].sub.(staler); ok && x.Stale() {
@@ -64,6 +65,7 @@ func (s *sequenceSource) Stale() bool {
 	return false
 }
 
+// Reset implements [Source].
 func (s *sequenceSource) Reset() {
 	s.frames, s.index = nil, map[sequenceFrame]Frame{}
 	s.splits, s.size = map[Frame]*Prepared{}, 0
@@ -74,7 +76,7 @@ func (s *sequenceSource) Reset() {
 	}
 }
 
-// width is the number of sources that share the numbers of frames.
+// width is the number of sources that share the numbering of frames.
 func (s *sequenceSource) width() Frame { return Frame(len(s.parts) + 1) }
 
 func (s *sequenceSource) own(f sequenceFrame) Frame {
@@ -87,11 +89,11 @@ func (s *sequenceSource) own(f sequenceFrame) Frame {
 	return id * s.width()
 }
 
-// lift returns the number here of a frame of part i.
+// lift returns the number in the sequence of a frame of part i.
 func (s *sequenceSource) lift(i int, f Frame) Frame { return f*s.width() + Frame(i) + 1 }
 
-// split returns the part that a frame belongs to and its number there; sub is
-// nil for frames of free and fixed text.
+// split returns the part of a frame and the number of the frame in that part; sub
+// is nil for frames of free and fixed text.
 func (s *sequenceSource) split(f Frame) (i int, sub Source, at Frame) {
 	w := s.width()
 	if i := int(f % w); i > 0 {
@@ -109,8 +111,7 @@ func (s *sequenceSource) freeState(f Frame) (int32, bool) {
 	return s.frames[at].at, true
 }
 
-// entries returns the frames with which a segment begins, the last one on top: one
-// list for each way to begin.
+// entries returns the initial frames of each alternative of a segment, top last.
 func (s *sequenceSource) entries(i int) (all [][]Frame) {
 	if i == End {
 		return [][]Frame{nil}
@@ -134,7 +135,7 @@ func (s *sequenceSource) entries(i int) (all [][]Frame) {
 	return all
 }
 
-// add adds the edges over bytes from lo to hi for some ways on.
+// add adds an edge over bytes from lo to hi for each of ways.
 func (s *sequenceSource) add(e *Edges, lo, hi byte, ways [][]Frame) {
 	for _, frames := range ways {
 		e.Add(lo, hi, frames...)
@@ -150,8 +151,8 @@ func (s *sequenceSource) Start() Frame {
 	return frames[len(frames)-1]
 }
 
-// Starts implements starter. Where every way to begin is a single frame, one frame
-// that has the edges of all of them keeps readings apart for shorter.
+// Starts implements starter. If every alternative is a single frame, one frame with
+// the edges of all of them merges the readings sooner.
 func (s *sequenceSource) Starts() [][]Frame {
 	all := s.entries(0)
 	if s.parts[0].fork != nil && !slices.ContainsFunc(all, func(frames []Frame) bool { return len(frames) > 1 }) {
@@ -160,9 +161,8 @@ func (s *sequenceSource) Starts() [][]Frame {
 	return all
 }
 
-// expandBegin gives the beginning of a text, where a fork stands, the edges of
-// every way to begin. No text has been read there, so that nothing can depend on
-// it, and nothing needs to wait.
+// expandBegin adds the edges of every alternative at the beginning of a text that
+// begins with a fork. No edge there can depend on earlier text.
 func (s *sequenceSource) expandBegin(e *Edges) {
 	for _, frames := range s.entries(0) {
 		from := frames[len(frames)-1]
@@ -177,7 +177,7 @@ func (s *sequenceSource) expandBegin(e *Edges) {
 	}
 }
 
-// follow adds the edges for one byte of a frame whose edges are given.
+// follow adds the given edges of a frame for one byte.
 func (s *sequenceSource) follow(e *Edges, from Frame, b byte, edges *Edges) {
 	if edges.like >= 0 && edges.except[b>>6]>>(b&63)&1 == 0 {
 		like := Edges{like: -1}
@@ -237,7 +237,7 @@ func (s *sequenceSource) Expand(f Frame, e *Edges) {
 
 func (s *sequenceSource) expandFree(x sequenceFrame, p *sequencePart, e *Edges) {
 	row := p.free.next[x.at]
-	row[spelledByte] = row[spelledByte-1] // no mark has either but in spelled tokens
+	row[spelledByte] = row[spelledByte-1] // outside of spelled tokens, no mark has either byte
 	for lo := 0; lo < 256; {
 		hi := lo
 		for hi < 255 && row[hi+1] == row[lo] {
@@ -248,7 +248,7 @@ func (s *sequenceSource) expandFree(x sequenceFrame, p *sequencePart, e *Edges) 
 	}
 }
 
-// closed returns the ways on after n more bytes of the first stop.
+// closed returns the next frames after n more bytes of the first stop.
 func (s *sequenceSource) closed(x sequenceFrame, p *sequencePart, n int32) [][]Frame {
 	if x.at += n; int(x.at) == len(p.free.marks[0]) {
 		return s.entries(p.after[0])
@@ -256,8 +256,8 @@ func (s *sequenceSource) closed(x sequenceFrame, p *sequencePart, n int32) [][]F
 	return [][]Frame{{s.own(x)}}
 }
 
-// moved returns the ways on after a move to a state or node, or as ^i to the end
-// of mark i.
+// moved returns the next frames after a move to a state or node or, if to is ^i, to
+// the end of mark i.
 func (s *sequenceSource) moved(x sequenceFrame, p *sequencePart, to int32) [][]Frame {
 	if to < 0 {
 		return s.entries(p.after[^to])
@@ -315,7 +315,7 @@ func (s *sequenceSource) ExpandTokens(f Frame, e *TokenEdges) {
 	}
 }
 
-// liftEdges gives the frames of a part's edges their numbers here.
+// liftEdges renumbers the frames in the edges of a part.
 func (s *sequenceSource) liftEdges(i int, e *Edges) {
 	for k, f := range e.frames {
 		e.frames[k] = s.lift(i, f)
@@ -333,8 +333,8 @@ func (s *sequenceSource) ExpandByte(f Frame, b byte, e *Edges) {
 	}
 }
 
-// Resolve implements [Source]. Sources look for what they need from the end of
-// the text backwards, so that they may see the text of other segments too.
+// Resolve implements [Source]. Sources search the text backwards from its end, so
+// they can be given the text of earlier segments too.
 func (s *sequenceSource) Resolve(f Frame, b byte, text []byte, e *Edges) {
 	if i, sub, at := s.split(f); sub != nil {
 		e.like = -1
@@ -359,7 +359,7 @@ func (s *sequenceSource) Prepare(f Frame, v *vocab.Vocab) *Prepared {
 	return out
 }
 
-// liftPrepared gives frames their numbers here.
+// liftPrepared renumbers the frames in a Prepared.
 func (s *sequenceSource) liftPrepared(i int, p *Prepared) *Prepared {
 	if p == nil || len(p.Exits) == 0 {
 		return p
@@ -378,8 +378,8 @@ func (s *sequenceSource) liftPrepared(i int, p *Prepared) *Prepared {
 	return &out
 }
 
-// prepareFree sorts the vocabulary by what tokens do in free text: most stay in
-// it, some complete a stop.
+// prepareFree prepares the mask of free text: most tokens leave it free, some
+// complete a stop.
 func (s *sequenceSource) prepareFree(x sequenceFrame, p *sequencePart) *Prepared {
 	tokens := p.free.freeTokens(s.vocab, x.at, p.atStart)
 	out := &Prepared{Base: tokens.base}
@@ -408,11 +408,11 @@ func (s *sequenceSource) PrepareAt(f Frame, v *vocab.Vocab, trie *vocab.Trie, no
 	return s.liftPrepared(i, sub.PrepareAt(at, v, trie, node))
 }
 
-// never is the cost of what has no end.
+// never is the cost of a part that cannot end.
 const never = math.MaxInt
 
-// findEnds computes for each part the length of the shortest text from its
-// beginning to the end, and returns a part that has none, or -1.
+// findEnds computes for each part the length of the shortest text from its beginning
+// to the end of the sequence. It returns the index of a part without one, or -1.
 func (s *sequenceSource) findEnds() (endless int) {
 	for _, p := range s.parts {
 		p.cost = never
@@ -448,7 +448,7 @@ func (s *sequenceSource) findEnds() (endless int) {
 	return slices.IndexFunc(s.parts, func(p *sequencePart) bool { return p.cost == never })
 }
 
-// costAfter returns the cost of n bytes and what follows them.
+// costAfter returns the cost of n bytes and the segment after them.
 func (s *sequenceSource) costAfter(n, next int) int {
 	if next == End {
 		return n
@@ -469,16 +469,16 @@ func (p *sequencePart) marks() [][]byte {
 	return nil
 }
 
-// onlyAtStart reports whether mark i counts only at the beginning of the text.
+// onlyAtStart reports whether mark i counts only at the beginning of free text.
 func (p *sequencePart) onlyAtStart(i int) bool { return p.atStart != nil && p.atStart[i] }
 
-// cheapest returns the way into a fork that costs least.
+// cheapest returns the alternative of a fork with the least cost.
 func (s *sequenceSource) cheapest(fork []int) int {
 	return slices.MinFunc(fork, func(a, b int) int { return cmp.Compare(s.parts[a].cost, s.parts[b].cost) })
 }
 
-// Finish implements [Source]. What stands below the frame is not its business,
-// but for marks that is nothing.
+// Finish implements [Source]. The stack below the frame is ignored; below free and
+// fixed text it is empty.
 func (s *sequenceSource) Finish(f Frame) []byte {
 	i, sub, at := s.split(f)
 	if sub != nil {
@@ -496,7 +496,7 @@ func (s *sequenceSource) Finish(f Frame) []byte {
 	return s.finishMarks(x, p)
 }
 
-// finishMarks returns the shortest way to the end over one of the marks.
+// finishMarks returns the shortest text to the end through one of the marks.
 func (s *sequenceSource) finishMarks(x sequenceFrame, p *sequencePart) []byte {
 	var best []byte
 	least, next := never, End
@@ -517,7 +517,7 @@ func (s *sequenceSource) finishMarks(x sequenceFrame, p *sequencePart) []byte {
 	return s.onward(best, next)
 }
 
-// onward returns text and the shortest way to the end from a segment.
+// onward returns text followed by the shortest text from a segment to the end.
 func (s *sequenceSource) onward(text []byte, next int) []byte {
 	out := bytes.Clone(text)
 	for next != End && !s.parts[next].mayEnd {
@@ -574,7 +574,7 @@ func (s *sequenceSource) Describe(f Frame) string {
 	return "any text"
 }
 
-// maxDescribed is how many fixed texts are named.
+// maxDescribed is the maximum number of fixed texts that Describe names.
 const maxDescribed = 8
 
 // Err implements [Source].

@@ -3,22 +3,22 @@ package decoder
 import "stencil/vocab"
 
 // A Frame is one element of the automaton's stacks, numbered from 0 by the
-// [Source] that made it. What it stands for is the source's business: a
-// position in a grammar rule, or an object of which two keys have been read.
+// [Source] that created it. Its meaning is up to the source: a position in a
+// grammar rule, or an object of which two keys have been read.
 type Frame = int32
 
-// A Source is a front end: it says which bytes may follow a frame. Frames
-// are made as they are reached, so a source can be far larger than what a
-// document visits.
+// A Source is a front end: it defines which bytes may follow a frame. It creates
+// frames when they are reached, so the automaton can be far larger than the part
+// that a document visits.
 //
-// A source never makes a frame that has no completion. That is what keeps
-// masks free of dead ends; the decoder doesn't look ahead itself.
+// A source never creates a frame without a completion. This keeps masks free of
+// dead ends; the decoder does not look ahead itself.
 //
 // A source is used under its grammar's lock and needs none of its own.
 type Source interface {
 	// Start returns the frame of the whole text.
 	Start() Frame
-	// Expand records the edges that leave f. It is called once a frame,
+	// Expand records the edges that leave f. It is called once per frame,
 	// until Reset.
 	Expand(f Frame, e *Edges)
 	// ExpandByte records the edges for byte b of a frame for which
@@ -27,21 +27,21 @@ type Source interface {
 	// Resolve records the edges for byte b of a frame whose edge was
 	// recorded with [Edges.Capture]; text is all that was accepted before b.
 	Resolve(f Frame, b byte, text []byte, e *Edges)
-	// Prepare returns what is known in advance about the tokens that may
-	// follow f, or nil when the vocabulary has to be walked.
+	// Prepare returns the prepared part of the mask after f, or nil if the
+	// vocabulary has to be walked.
 	Prepare(f Frame, v *vocab.Vocab) *Prepared
-	// PrepareAt does the same for the tokens below a node of a trie, with f
-	// reached by the bytes up to that node. Only Extra, Exits and Overlap of
-	// the result are used, and name values of the trie. Nil means that the
-	// sub-tree has to be walked.
+	// PrepareAt does the same for the values below a node of a trie, where f is
+	// the frame after the bytes up to that node. Only Extra, Exits and Overlap
+	// of the result are used, and refer to values of the trie. Nil means that
+	// the subtree has to be walked.
 	PrepareAt(f Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *Prepared
-	// Finish returns a shortest text that brings f to its end, nil if that is
-	// no text or the source knows none.
+	// Finish returns a shortest text that ends f. It is nil if f ends without
+	// text, or if the source knows no such text.
 	Finish(f Frame) []byte
-	// Describe says in words what may follow f.
+	// Describe returns a description, for error messages, of what may follow f.
 	Describe(f Frame) string
-	// Err returns the first limit that was exceeded, if any. From then on
-	// the source's answers are incomplete.
+	// Err returns the first limit that was exceeded, if any. After that, the
+	// results of the source are incomplete.
 	Err() error
 	// Bytes returns the memory held, approximately.
 	Bytes() int
@@ -49,12 +49,12 @@ type Source interface {
 	Reset()
 }
 
-// A staler is a Source that may come to stand on ground that others have spoilt,
-// such as a store shared with other sources that has exceeded a limit. Then it
-// asks to be reset, after which it may go on.
+// A staler is a Source whose shared state other sources may invalidate, such as a
+// common cache that exceeded a limit. If Stale returns true, the source must be
+// reset, after which it can be used again.
 type staler interface{ Stale() bool }
 
-// Edges collects what may follow a frame.
+// Edges collects the edges that leave a frame.
 type Edges struct {
 	list   []edge
 	frames []Frame
@@ -67,52 +67,49 @@ type Edges struct {
 type edge struct {
 	lo, hi  byte
 	capture bool
-	n       int8 // frames that replace the source frame, or one of the values below
+	n       int8 // number of frames that replace the frame, or one of the constants below
 	off     int32
 }
 
 const (
-	edgeUnknown = -1 // only Resolve knows
-	edgeLater   = -2 // ExpandByte will say
+	edgeUnknown = -1 // see CaptureOnly
+	edgeLater   = -2 // see Later
 )
 
-// Add records that a byte from lo to hi replaces the frame by the given
-// frames, the one to go on with last. Without frames the frame ends with
-// that byte. Edges may overlap: then the text is read in several ways at
-// once.
+// Add records that a byte from lo to hi replaces the frame by the given frames,
+// top frame last. Without frames, the frame ends with that byte. If edges overlap,
+// the text is read in several ways at once.
 func (e *Edges) Add(lo, hi byte, frames ...Frame) {
 	e.list = append(e.list, edge{lo: lo, hi: hi, n: int8(len(frames)), off: int32(len(e.frames))})
 	e.frames = append(e.frames, frames...)
 }
 
-// Capture records an edge whose outcome depends on the text before it. A
-// mask is computed with the frames given here, which must lead to the same
-// tokens wherever they are not themselves waiting for a capture; an accepted
-// byte goes through [Source.Resolve].
+// Capture records an edge whose target depends on the text before it. When a byte
+// is accepted, [Source.Resolve] returns the target. Masks are computed with the
+// pending frames instead, which must allow the same tokens up to the next capture.
 func (e *Edges) Capture(lo, hi byte, pending ...Frame) {
 	e.Add(lo, hi, pending...)
 	e.list[len(e.list)-1].capture = true
 }
 
-// CaptureOnly records an edge of which nothing can be said without the text.
-// Tokens that cross it are checked one by one.
+// CaptureOnly records an edge whose target is unknown without the text. Tokens that
+// cross it are checked one by one.
 func (e *Edges) CaptureOnly(lo, hi byte) {
 	e.list = append(e.list, edge{lo: lo, hi: hi, capture: true, n: edgeUnknown})
 }
 
-// Later records that bytes from lo to hi may follow, without saying what
-// they lead to: [Source.ExpandByte] is asked when one of them does.
+// Later records that bytes from lo to hi may follow. [Source.ExpandByte] gives the
+// edge of such a byte when it is needed.
 func (e *Edges) Later(lo, hi byte) {
 	e.list = append(e.list, edge{lo: lo, hi: hi, n: edgeLater})
 }
 
-// Common records that the frame stands on many stacks, so that it is worth
-// keeping what tokens do inside of it.
+// Common records that the frame occurs on many stacks, so that the part of its mask
+// that does not depend on the stack is worth keeping.
 func (e *Edges) Common() { e.common = true }
 
-// Like records that, but for the bytes in except, the frame is like f, so
-// that nothing has to be worked out again. Edges of its own may be added for
-// those bytes.
+// Like copies the edges of f, except those over the bytes in except, for which
+// other edges may be added.
 func (e *Edges) Like(f Frame, except [4]uint64) { e.like, e.except = f, except }
 
 // Include adds the edges of from that leave over byte b.
@@ -124,8 +121,7 @@ func (e *Edges) Include(from *Edges, b byte) {
 	}
 }
 
-// First returns the first byte of the first edge to a single frame, and that
-// frame.
+// First returns the first byte and the target of the first edge to a single frame.
 func (e *Edges) First() (b byte, f Frame, ok bool) {
 	for _, x := range e.list {
 		if x.n == 1 {
@@ -135,7 +131,7 @@ func (e *Edges) First() (b byte, f Frame, ok bool) {
 	return 0, 0, false
 }
 
-// To returns the frame that byte b leads to, if an edge leads to a single one.
+// To returns the target of byte b, if an edge over b leads to a single frame.
 func (e *Edges) To(b byte) (f Frame, ok bool) {
 	for _, x := range e.list {
 		if x.n == 1 && x.lo <= b && b <= x.hi {
@@ -152,12 +148,12 @@ func (e *Edges) reset() {
 	e.list, e.frames, e.mayPop, e.common, e.like = e.list[:0], e.frames[:0], false, false, -1
 }
 
-// Prepared is what can be said about the tokens after a frame without
-// walking the vocabulary. The allowed tokens are Base, Extra, those of the
-// exits; with Parent, those that may follow once the frame has ended; and with
-// WalkRest, those found by walking the vocabulary from the frame's live bytes
-// that are not in Skip. No token may be named twice, unless
-// Overlap is set. A Prepared is immutable once returned.
+// Prepared describes the mask after a frame without a walk of the vocabulary. The
+// allowed tokens are Base, Extra and those of the exits; with Parent, also those
+// that the stack below allows, for a frame that may end; and with WalkRest, also
+// those found by walking the vocabulary from the possible first bytes that are not
+// in Skip. No token may be listed twice unless Overlap is set. A Prepared is
+// immutable once returned.
 type Prepared struct {
 	Base     vocab.Bitset // tokens that end inside the frame; may be nil
 	Extra    []int32      // more tokens that end inside the frame
@@ -168,19 +164,20 @@ type Prepared struct {
 	Overlap  bool       // exits may name the same tokens
 }
 
-// An Exit stands for a group of tokens which leave the frame in the same
-// way, with the rest of each token in a trie. Its walk starts from the
-// stack that an edge with Frames leads to.
+// An Exit is a group of tokens that leave the frame by the same edge. The trie holds
+// the rest of each token after that edge, to be walked from the stack that the edge
+// leads to.
 type Exit struct {
-	Frames []Frame // what replaces the frame, as in [Edges.Add]
+	Frames []Frame // the frames that replace the frame, as in [Edges.Add]
 	Trie   *vocab.Trie
 	Tokens []int32      // the token for each value in Trie; nil: values are tokens
-	Bare   []int32      // values whose token has no rest
-	Only   vocab.Bitset // if not nil: the values that belong to the group
+	Bare   []int32      // values whose token ends with the edge
+	Only   vocab.Bitset // if not nil: the values that are allowed
 	Doubt  bool         // check the group's tokens one by one
 
-	// A small group is cheaper listed: then Few is its values, Rests what
-	// follows by value, and Trie, Bare and Only aren't looked at.
+	// A small group is cheaper as a list: if Few is not nil, it holds the
+	// values, Rests holds the rest of the token by value, and Trie, Bare and
+	// Only are ignored.
 	Few   []int32
 	Rests [][]byte
 }

@@ -5,35 +5,34 @@ import (
 	"slices"
 )
 
-// A Span is the part of a text that belongs to a segment. Offsets are in the
-// text that Text returns. Tokens that add no text have no place in it, so a span
-// may be empty.
+// A Span is the part of a text that belongs to a segment. Offsets are in bytes of
+// the text that Text returns, which omits tokens without text, so a span may be
+// empty.
 type Span struct {
 	Segment    int
 	Start, End int
-	Mark       int // of free text: how many bytes at the end are the stop
+	Mark       int // for free text: length in bytes of the stop at its end
 }
 
-// spanTrack follows a text and notes which segment each byte belongs to.
+// spanTrack assigns the bytes of a text to segments.
 type spanTrack struct {
-	done  []Span // complete
+	done  []Span // the complete spans
 	last  Span
-	entry place // where last begins
-	split bool  // it can't be said yet whether what comes last is in last
+	entry place // the beginning of last
+	split bool  // the last bytes may still turn out not to belong to last
 }
 
-// A place is a byte of the text, tokens that add none included, and the
-// configuration before it.
+// A place is an offset in the text, with spelled tokens, and the configuration there.
 type place struct {
 	cfg, epoch int32
 	at         int
 }
 
-// noSegment is no segment, and not the end either.
+// noSegment is neither a segment nor the end.
 const noSegment = -2
 
-// Spans says which bytes of the text belong to which segment, up to the last
-// token. Where several constraints can still be meant, one that goes on is. The
+// Spans returns the assignment of the text to segments, up to the last token. If
+// several segments are still possible, it chooses one whose constraint goes on. The
 // slice is valid until the next call.
 func (m *SequenceMatcher) Spans() []Span {
 	if m.spans.last.Segment == End {
@@ -42,8 +41,8 @@ func (m *SequenceMatcher) Spans() []Span {
 	return append(m.spans.done, m.spans.last)
 }
 
-// Held returns how many bytes at the end may turn out to belong elsewhere: to a
-// stop, or to another way of a fork.
+// Held returns the number of bytes at the end whose segment may still change: they
+// may belong to a stop, or to another alternative of a fork.
 func (m *SequenceMatcher) Held() int {
 	t := &m.spans
 	if t.split {
@@ -56,7 +55,7 @@ func (m *SequenceMatcher) Held() int {
 	return len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment)))
 }
 
-// readMark returns what has been read of a mark of free text.
+// readMark returns the part of a mark that has been read in free text.
 func (m *SequenceMatcher) readMark(c int32, segment int) (read []byte) {
 	m.tops(c, segment, func(f Frame) {
 		src := m.s.source
@@ -74,8 +73,7 @@ func (m *SequenceMatcher) readMark(c int32, segment int) (read []byte) {
 	return read
 }
 
-// endedMark returns the length of the mark that a byte, or a spelled token,
-// completes.
+// endedMark returns the length of the mark that a byte or spelled token completes.
 func (m *SequenceMatcher) endedMark(c int32, segment int, read []byte) (n int) {
 	src := m.s.source
 	if segment < 0 || src.parts[segment].free == nil {
@@ -94,7 +92,7 @@ func (m *SequenceMatcher) endedMark(c int32, segment int, read []byte) (n int) {
 	return n
 }
 
-// tops calls yield for the frames of a segment that are on top of c.
+// tops calls yield for the top frames of c that belong to a segment.
 func (m *SequenceMatcher) tops(c int32, segment int, yield func(f Frame)) {
 	t := m.s.grammar.t
 	t.stacks(c, func(s int32) bool {
@@ -107,9 +105,8 @@ func (m *SequenceMatcher) tops(c int32, segment int, yield func(f Frame)) {
 	})
 }
 
-// segment returns the segment in which configuration c is. Of several readings
-// it is best the one that is prefer, else one that is not avoid, else one in which
-// a constraint goes on.
+// segment returns the segment of configuration c. If several are possible, it is
+// prefer, else one other than avoid, else one whose constraint goes on.
 func (m *SequenceMatcher) segment(c int32, prefer, avoid int) (at int, several bool) {
 	at = End
 	sure := false
@@ -133,8 +130,8 @@ func (m *SequenceMatcher) segment(c int32, prefer, avoid int) (at int, several b
 	return at, several
 }
 
-// reads reports whether what takes is about, read in configuration c, can belong
-// to a segment. It can't where it shows that a constraint is over.
+// reads reports whether the input that takes accepts, read in configuration c, can
+// extend a segment. It cannot if it shows that the constraint has ended.
 func (m *SequenceMatcher) reads(c int32, segment int, takes func(f Frame) bool) bool {
 	t := m.s.grammar.t
 	return !t.reading(c, func(s int32) bool {
@@ -147,8 +144,8 @@ func (m *SequenceMatcher) reads(c int32, segment int, takes func(f Frame) bool) 
 	})
 }
 
-// readsElsewhere reports whether it belongs to a reading of configuration c in
-// another segment, one that does not follow the given one.
+// readsElsewhere reports whether that input can belong to a segment that does not
+// follow the given one, in another reading of configuration c.
 func (m *SequenceMatcher) readsElsewhere(c int32, segment int, takes func(f Frame) bool) (found bool) {
 	t := m.s.grammar.t
 	t.stacks(c, func(s int32) bool {
@@ -162,8 +159,8 @@ func (m *SequenceMatcher) readsElsewhere(c int32, segment int, takes func(f Fram
 	return found
 }
 
-// reader returns the segment after a given one to which what takes is about, read
-// in configuration c, belongs; noSegment if that is none or several.
+// reader returns the segment after a given one to which the input that takes accepts
+// belongs, read in configuration c; noSegment if there is none or more than one.
 func (m *SequenceMatcher) reader(c int32, after int, takes func(f Frame) bool) int {
 	found := noSegment
 	t := m.s.grammar.t
@@ -184,10 +181,10 @@ func (m *SequenceMatcher) reader(c int32, after int, takes func(f Frame) bool) i
 	return found
 }
 
-// here returns the place that the text has got to.
+// here returns the current end of the text.
 func (m *SequenceMatcher) here() place { return place{m.m.cfg, m.m.epoch, len(m.m.text)} }
 
-// begin notes where the text begins.
+// begin records the beginning of the text.
 func (m *SequenceMatcher) begin() {
 	g := m.s.grammar
 	g.mu.Lock()
@@ -197,7 +194,7 @@ func (m *SequenceMatcher) begin() {
 	m.spans.last.Segment, m.spans.split = m.segment(m.m.cfg, noSegment, noSegment)
 }
 
-// track notes to which segments the text from a place on belongs.
+// track assigns the text after a place to segments.
 func (m *SequenceMatcher) track(from place) {
 	g := m.s.grammar
 	g.mu.Lock()
@@ -210,12 +207,12 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 	t := &m.spans
 	c, text := from.cfg, m.m.text
 	if from.epoch != m.m.epoch {
-		// The grammar has thrown its tables away since.
+		// The grammar has discarded its tables since.
 		c = m.m.replay(from.at)
 	}
 	tables := m.s.grammar.t
 	for i := from.at; i < len(text) && c != dead; i++ {
-		first, n := i, 1 // of the token or byte, and how much it adds
+		first, n := i, 1 // offset and length of the token or byte
 		before := c
 		read := text[i : i+1]
 		takes := func(f Frame) bool { return tables.lookup(f, tables.frame(f), read[0]) != codeNone }
@@ -244,10 +241,10 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 		case to == t.last.Segment:
 			t.last.End += n
 		case t.last.Segment != End && m.s.source.parts[t.last.Segment].fork != nil:
-			t.last.Segment = to // what has been read is what it begins
+			t.last.Segment = to // the bytes so far are a prefix of it
 			t.last.End += n
 		case otherWay && t.entry.epoch == m.m.epoch && avoid == noSegment:
-			// Another way of the fork was meant.
+			// It was another alternative of the fork.
 			wrong := t.last.Segment
 			t.last.Segment, _ = m.segment(t.entry.cfg, noSegment, wrong)
 			t.last.End, t.split = t.last.Start, false
@@ -263,7 +260,7 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 			if !own {
 				via = m.reader(before, t.last.Segment, takes)
 			}
-			if via >= 0 && via != to { // all of it has been read
+			if via >= 0 && via != to { // a segment that begins and ends within the token
 				t.done = append(t.done, Span{Segment: via, Start: end, End: end + n})
 				end += n
 				entry = place{c, m.m.epoch, i + 1}
@@ -275,8 +272,8 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 	}
 }
 
-// wholeAt returns the token that begins at an offset of the text and is read as a
-// whole in configuration c, and where it ends.
+// wholeAt returns the token at an offset of the text that was read as a whole in
+// configuration c, and its end.
 func (m *SequenceMatcher) wholeAt(c int32, at int) (tok int32, end int, ok bool) {
 	t := m.s.grammar.t
 	if t.tokens == nil {

@@ -2,15 +2,18 @@ package decoder
 
 import "slices"
 
-// stepMode says what a step does at a capture.
+// stepMode controls what a step does at a capture.
 type stepMode struct {
 	exact bool
-	text  []byte // with exact: what was accepted before the byte
-	doubt bool   // out: a capture was met that needs the text
-	asked bool   // out: a capture was met, so that the outcome may depend on the text
+	text  []byte // with exact: the text before the byte
+	doubt bool   // out: the result is incomplete because a capture needs the text
+	asked bool   // out: the result may depend on the text, so it must not be remembered
 }
 
-// step returns the configuration after byte b.
+// step returns the configuration after byte b. A single stack whose top frame
+// neither may end nor branches is a table look-up. Other results are remembered:
+// for sets of stacks by row (setNext), because masks step them over many bytes; for
+// single stacks in a small cache (stepped), because there are far more of them.
 func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	if c&1 == 0 {
 		s := c >> 1
@@ -73,8 +76,8 @@ func (t *tables) step(c int32, b byte, mode *stepMode) int32 {
 	return next
 }
 
-// begin begins a turn of meeting every stack once: parents are shared, and the
-// ways to one may be many.
+// begin starts a turn in which each stack is visited once: stacks share parents, so
+// there may be exponentially many paths to one.
 func (t *tables) begin() {
 	if t.turn++; t.turn < 0 {
 		clear(t.stackMark)
@@ -82,7 +85,7 @@ func (t *tables) begin() {
 	}
 }
 
-// meet reports whether s is met for the first time in this turn.
+// meet reports whether s is visited for the first time in this turn.
 func (t *tables) meet(s int32) bool {
 	if n := len(t.stackFrame); len(t.stackMark) < n {
 		marks := slices.Grow(t.stackMark, n-len(t.stackMark))
@@ -95,7 +98,7 @@ func (t *tables) meet(s int32) bool {
 	return true
 }
 
-// stepStack appends the stacks that stack s leads to with byte b.
+// stepStack appends the stacks that byte b leads to from stack s.
 func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32 {
 	if s <= anyStack || !t.meet(s) {
 		return out
@@ -146,7 +149,7 @@ func (t *tables) pushAll(frames []Frame, parent int32) int32 {
 	return parent
 }
 
-// resolve steps over a capture, for which the source wants the text.
+// resolve steps over a capture, whose target the source derives from the text.
 func (t *tables) resolve(f Frame, parent int32, b byte, mode *stepMode, out []int32) []int32 {
 	var e Edges
 	t.src.Resolve(f, b, mode.text, &e)
@@ -158,8 +161,8 @@ func (t *tables) resolve(f Frame, parent int32, b byte, mode *stepMode, out []in
 	return out
 }
 
-// steps remembers some of the last steps of stacks whose top may end, which are
-// longer than a look-up. A newer one takes the place of an older one.
+// steps is a direct-mapped cache of steps from single stacks that are more than a
+// look-up.
 type steps struct{ list []steppedTo }
 
 type steppedTo struct {
@@ -174,7 +177,7 @@ func stepKey(c int32, b byte) (key int64, at uint32) {
 	return int64(c)<<8 | int64(b), (uint32(c)*0x9E3779B1 ^ uint32(b)*0x85EBCA77) >> (32 - stepsBits)
 }
 
-// find returns the configuration after byte b, if it is remembered.
+// find returns the cached configuration after byte b.
 func (s *steps) find(c int32, b byte) (next int32, ok bool) {
 	if len(s.list) == 0 {
 		return 0, false
@@ -184,7 +187,7 @@ func (s *steps) find(c int32, b byte) (next int32, ok bool) {
 	return x.next, x.key == key
 }
 
-// keep remembers it.
+// keep caches the configuration after byte b.
 func (s *steps) keep(c int32, b byte, next int32) {
 	if len(s.list) == 0 {
 		s.list = make([]steppedTo, 1<<stepsBits)

@@ -6,23 +6,23 @@ import (
 	"stencil/vocab"
 )
 
-// A TokenReader is a Source with edges that read one token as a whole, whatever
-// its text: a control token, which adds none, or a certain one of those that
-// add the same. Such an edge leaves from where a token begins. It stands beside
-// the edges that read the token's text, if there are any.
+// A TokenReader is a Source with edges that read one whole token, whatever its text:
+// a control token, which has none, or one particular token of several with the same
+// text. Such an edge applies where a token begins, in addition to the edges that
+// read the token's text, if any.
 //
-// In what Finish returns, [SpellToken] spells the tokens that have to be read
-// as such.
+// In the result of Finish, tokens that must be read as a whole are spelled by
+// [SpellToken].
 type TokenReader interface {
 	Source
 	// ReadsTokens reports whether there are such edges.
 	ReadsTokens() bool
-	// ExpandTokens records those that leave f. It is called once a frame,
-	// until Reset.
+	// ExpandTokens records the token edges that leave f. It is called once per
+	// frame, until Reset.
 	ExpandTokens(f Frame, e *TokenEdges)
 }
 
-// TokenEdges collects the edges of a frame that read a token as a whole.
+// TokenEdges collects the edges of a frame that read a whole token.
 type TokenEdges struct{ list []tokenEdge }
 
 type tokenEdge struct {
@@ -37,25 +37,25 @@ func (e *TokenEdges) Add(token int32, frames ...Frame) {
 	e.list = append(e.list, tokenEdge{token: token, frames: slices.Clone(frames)})
 }
 
-// AddOthers records the same of every other token, except those that end a
-// generation and those that are not in use.
+// AddOthers records such an edge for every token but the given one, except
+// end-of-generation and unused tokens.
 func (e *TokenEdges) AddOthers(token int32, frames ...Frame) {
 	e.list = append(e.list, tokenEdge{token: token, not: true, frames: slices.Clone(frames)})
 }
 
-// ReadsTokens reports whether the grammar refers to tokens that have to be read
-// as a whole, so that a text alone doesn't say whether it belongs.
+// ReadsTokens reports whether the grammar refers to whole tokens, so that a match
+// depends on the tokens of a text and not only on its bytes.
 func (g *Grammar) ReadsTokens() bool { return g.t.tokens != nil }
 
-// tokenTable keeps the edges that read tokens.
+// tokenTable caches the edges that read whole tokens.
 type tokenTable struct {
 	src    TokenReader
 	vocab  *vocab.Vocab
 	edges  map[Frame][]tokenEdge
-	others map[int32]vocab.Bitset // by the token that is left out
+	others map[int32]vocab.Bitset // by the excluded token
 }
 
-// newTokenTable returns nil if a source reads text only.
+// newTokenTable returns nil if the source reads text only.
 func newTokenTable(src Source, v *vocab.Vocab) *tokenTable {
 	r, ok := src.(TokenReader)
 	if !ok || !r.ReadsTokens() {
@@ -79,7 +79,7 @@ func (k *tokenTable) of(f Frame) []tokenEdge {
 	return list
 }
 
-// readable reports whether a token can be one of the others.
+// readable reports whether AddOthers may include a token.
 func (k *tokenTable) readable(tok int32) bool {
 	kind := k.vocab.Kind(tok)
 	return !k.vocab.IsEOG(tok) && (len(k.vocab.Bytes(tok)) > 0 || kind == vocab.Control || kind == vocab.UserDefined)
@@ -97,7 +97,7 @@ func (k *tokenTable) leads(f Frame, tok int32) bool {
 	return slices.ContainsFunc(k.of(f), func(e tokenEdge) bool { return k.reads(&e, tok) })
 }
 
-// allBut returns all tokens that an edge without one of them reads.
+// allBut returns the tokens that an edge of AddOthers reads.
 func (k *tokenTable) allBut(token int32) vocab.Bitset {
 	set, ok := k.others[token]
 	if !ok {
@@ -112,8 +112,8 @@ func (k *tokenTable) allBut(token int32) vocab.Bitset {
 	return set
 }
 
-// tokenEdges calls yield for each edge that reads a token in configuration c,
-// until it returns false; parent is what the edge's frames stand on.
+// tokenEdges calls yield for each edge that reads a whole token in configuration c,
+// until it returns false; parent is the configuration below the edge's frames.
 func (t *tables) tokenEdges(c int32, yield func(e *tokenEdge, parent int32) bool) bool {
 	return t.reading(c, func(s int32) bool {
 		if s <= anyStack {
@@ -129,7 +129,7 @@ func (t *tables) tokenEdges(c int32, yield func(e *tokenEdge, parent int32) bool
 	})
 }
 
-// readsTokens reports whether a token may be read as a whole in c.
+// readsTokens reports whether a whole token may be read in c.
 func (t *tables) readsTokens(c int32) bool {
 	return t.tokens != nil && !t.tokenEdges(c, func(*tokenEdge, int32) bool { return false })
 }
@@ -146,8 +146,7 @@ func (t *tables) stepToken(c, tok int32) int32 {
 	return t.config(out)
 }
 
-// onlyToken returns the token that has to be read as a whole in c, if nothing
-// else may follow.
+// onlyToken returns the whole token that must follow c, if nothing else may.
 func (t *tables) onlyToken(c int32) (tok int32, ok bool) {
 	var live [4]uint64
 	if t.tokens == nil || t.accepting(c) {
@@ -167,7 +166,7 @@ func (t *tables) onlyToken(c int32) (tok int32, ok bool) {
 	return tok, one && tok >= 0
 }
 
-// tokenEdges adds the tokens that may be read as a whole.
+// tokenEdges adds the tokens that may be read as a whole in c.
 func (w *maskBuilder) tokenEdges(c int32) {
 	w.t.tokenEdges(c, func(e *tokenEdge, _ int32) bool {
 		w.twice = true
@@ -183,8 +182,8 @@ func (w *maskBuilder) tokenEdges(c int32) {
 // Vocab returns the vocabulary of the matcher's grammar.
 func (m *Matcher) Vocab() *vocab.Vocab { return m.g.vocab }
 
-// readToken returns the configuration after token tok: as its text, and as a
-// whole. text is what was accepted before; bytes behind it are overwritten.
+// readToken returns the configuration after token tok, read both as text and as a
+// whole. text is the text before it; bytes beyond its length are overwritten.
 func (m *Matcher) readToken(c, tok int32, text []byte) int32 {
 	t := m.g.t
 	whole := t.stepToken(c, tok)
@@ -233,8 +232,8 @@ func (m *Matcher) acceptToken(tok int32) error {
 	return nil
 }
 
-// replay returns the configuration that the accepted tokens up to an offset of
-// the text lead to, which may be inside of one that is read as its text.
+// replay returns the configuration after the accepted tokens up to an offset of the
+// text, which may be within a token that was read as text.
 func (m *Matcher) replay(to int) int32 {
 	c := m.g.start
 	for i, s := range m.past {
@@ -256,14 +255,13 @@ func (m *Matcher) replay(to int) int32 {
 	return c
 }
 
-// spelledByte begins a spelled token. No UTF-8 holds it.
+// spelledByte begins a spelled token. It does not occur in UTF-8.
 const spelledByte = 0xFF
 
 // spelledSize is the length of a spelled token.
 const spelledSize = 5
 
-// SpellToken returns bytes that stand for a token within a completion, where it
-// is to be read as a whole.
+// SpellToken returns the bytes that represent a whole token within a completion.
 func SpellToken(tok int32) []byte {
 	out := []byte{spelledByte}
 	for shift := 21; shift >= 0; shift -= 7 {
@@ -272,7 +270,7 @@ func SpellToken(tok int32) []byte {
 	return out
 }
 
-// spelledToken returns the token whose spelling text begins with.
+// spelledToken returns the token whose spelling is a prefix of text.
 func spelledToken(text []byte) (tok int32, ok bool) {
 	if len(text) < spelledSize || text[0] != spelledByte {
 		return 0, false
@@ -283,7 +281,7 @@ func spelledToken(text []byte) (tok int32, ok bool) {
 	return tok, true
 }
 
-// plainText returns a text with the texts of spelled tokens in their place.
+// plainText replaces the spelled tokens in a text by their texts.
 func plainText(v *vocab.Vocab, text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); i++ {
@@ -297,8 +295,8 @@ func plainText(v *vocab.Vocab, text []byte) []byte {
 	return out
 }
 
-// Remaining returns a shortest completion as [Matcher.ShortestCompletion] does,
-// with the tokens that have to be read as such.
+// Remaining returns a shortest completion, as [Matcher.ShortestCompletion] does,
+// including the tokens that must be read as a whole.
 func (m *Matcher) Remaining() (pieces []Piece) {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
@@ -318,9 +316,9 @@ func (m *Matcher) Remaining() (pieces []Piece) {
 	return pieces
 }
 
-// readSpelled returns the configuration after the first byte of spelt, or the
-// token that it spells; how much of spelt that is; and what it adds to text,
-// which is what was accepted before.
+// readSpelled reads the first byte of spelt, or the token spelled there, in
+// configuration c after text. It returns the next configuration, the number of bytes
+// of spelt that it read, and the bytes that these add to the text.
 func (m *Matcher) readSpelled(c int32, spelt, text []byte) (next int32, size int, adds []byte) {
 	if m.g.t.tokens != nil {
 		if tok, ok := spelledToken(spelt); ok {
