@@ -5,25 +5,25 @@ import (
 	"encoding/json"
 )
 
-// An Asker asks a model. It is used by several goroutines at once.
+// An Asker sends questions to a model. It must be safe for concurrent use.
 type Asker interface {
-	// Ask has the model go on with a conversation. It returns soon after ctx
-	// ends, with its error. An error that wraps ErrNoRoom says that the tokens
-	// are too few for an answer.
+	// Ask returns the model's reply to a conversation. It returns soon after ctx
+	// ends, with the error of ctx. An error that wraps ErrNoRoom means that
+	// MaxTokens is too small for any answer.
 	Ask(ctx context.Context, q *Question) (*Reply, error)
-	// CountTokens counts with the model's tokenizer; known is false where there
-	// is none to count with.
+	// CountTokens counts tokens with the model's tokenizer; known is false if
+	// there is no tokenizer.
 	CountTokens(text string) (n int, known bool)
 }
 
-// A Question is what a model is asked.
+// A Question is one request to the model.
 type Question struct {
 	Frame     int  // for logs
-	Synthesis bool // of the conclusions of sub-tasks
+	Synthesis bool // asks for a synthesis of the conclusions of sub-tasks
 	Messages  []Message
-	Schema    json.RawMessage // what the answer is to fit, where that can be had
-	Tools     []Tool          // may be called instead of answering
-	MaxTokens int             // to generate
+	Schema    json.RawMessage // the schema of the answer, enforced if possible
+	Tools     []Tool          // tools that the model may call instead of answering
+	MaxTokens int             // maximum number of tokens to generate
 	Seed      uint64
 }
 
@@ -31,8 +31,8 @@ type Question struct {
 type Message struct {
 	Role    string `json:"role"` // system, user, assistant, tool
 	Content string `json:"content"`
-	Calls   []Call `json:"calls,omitempty"`   // of an assistant
-	CallID  string `json:"call_id,omitempty"` // of a tool: which call it answers
+	Calls   []Call `json:"calls,omitempty"`   // with role assistant
+	CallID  string `json:"call_id,omitempty"` // with role tool: the call that it answers
 }
 
 // A Tool is a function that the model may call.
@@ -42,28 +42,28 @@ type Tool struct {
 	Parameters  json.RawMessage // JSON Schema
 }
 
-// A Call is a call of a tool.
+// A Call is a tool call.
 type Call struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// A Reply is what a model says: a text, or calls.
+// A Reply is the output of the model: a text, or tool calls.
 type Reply struct {
 	Text  string
 	Calls []Call
 
 	PromptTokens     int
 	CompletionTokens int
-	Surprise         *float64 // 1 - the geometric mean of the probabilities of what was sampled; nil: not known
-	Constrained      bool     // a mask made the text fit the schema
+	Surprise         *float64 // 1 - the geometric mean probability of the sampled tokens; nil: unknown
+	Constrained      bool     // masks enforced the schema
 }
 
-// A Toolbox holds tools. It is used by several goroutines at once.
+// A Toolbox is a set of tools. It must be safe for concurrent use.
 type Toolbox interface {
 	Tools() []Tool
-	// Call returns the result as the model is to read it; so does what went
-	// wrong come back.
+	// Call runs a tool and returns the text for the model, which describes the
+	// error if the call failed.
 	Call(ctx context.Context, name string, arguments json.RawMessage) string
 }

@@ -1,36 +1,33 @@
-// Package agent builds on constrained JSON: answers with reasoning, confidence
-// and a next step, and work that is split into sub-tasks, run as a tree and
-// brought together.
+// Package agent works on a query as a tree of sub-tasks, whose nodes are answered in
+// constrained JSON: with reasoning, a confidence and a next action.
 //
-// It knows neither HTTP nor engines: it asks through an [Asker].
+// It knows neither HTTP nor engines: it calls the model through an [Asker].
 //
 // # The envelope
 //
-// Every answer is an [Envelope]. Where masks can be laid over the model's text,
-// [Schema] makes it one; what comes from elsewhere is read by [Parse], which
-// takes whatever comes.
+// Every answer is an [Envelope]. For a local model, masks enforce its [Schema]; the
+// text of other models is read by [Parse], which accepts any text.
 //
 // # A run
 //
-// A [Run] is a tree of frames. A frame asks for an answer to its query. If the
-// answer is to continue, each of its sub-tasks becomes a frame below it, in
-// order of priority, and when all of them have ended the frame asks once more,
-// for a synthesis that sees their conclusions:
+// A [Run] is a tree of frames. A frame asks the model for an answer to its query. If
+// the next action of the answer is continue, each sub-task becomes a child frame, in
+// order of priority. When all children have ended, the frame asks again, for a
+// synthesis of their conclusions:
 //
 //	ready ──answer──► finalize ──────────────────────────────► done
 //	  ▲                 │ continue                              ▲
 //	  │ Answer          ▼                                       │
 //	waiting ◄─ask_user─ split ─── all sub-tasks ended ──synthesis
 //
-// The tree is plain data, and which frame is next follows from it alone: the
-// first one that can go on, depth first. So a run that waits for its user can
-// be written down and go on elsewhere, and several frames at once are the first
-// several.
+// The tree is plain data and determines the next frame: the first one that can
+// proceed, depth first; with parallelism, the first several. A run that waits for its
+// user can therefore be saved and resumed elsewhere.
 //
 // # Bounds
 //
-// A run ends within its [Bounds]. Reaching one ends in a synthesis of what
-// there is, marked with the bound's name: its tokens and its time are set aside
-// from the beginning. Of a root without sub-tasks that its user has answered, it
-// is one last answer.
+// A run stays within its [Bounds]. When it reaches one, it ends with a synthesis of
+// the results so far, marked with the name of the bound; tokens and time for this are
+// reserved from the start. If the root has no sub-tasks but an answer of its user, it
+// gets one last answer instead.
 package agent

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// An Envelope is a structured answer.
+// An Envelope is the structured answer of a frame.
 type Envelope struct {
 	Reasoning     string    `json:"reasoning,omitempty"`
-	Conclusion    string    `json:"conclusion"` // the answer; with AskUser the question
+	Conclusion    string    `json:"conclusion"` // the answer or, with AskUser, the question
 	Confidence    float64   `json:"confidence"` // from 0 to 1
 	Files         []string  `json:"files,omitempty"`
 	SubTasks      []SubTask `json:"sub_tasks,omitempty"`
@@ -18,37 +18,37 @@ type Envelope struct {
 	Error         string    `json:"error,omitempty"`
 }
 
-// A SubTask is a part of the work that can be done on its own.
+// A SubTask is a part of the work that can be done independently.
 type SubTask struct {
 	Query    string `json:"query"`
 	Priority int    `json:"priority"` // 1 comes first
 }
 
-// An Action is what is to happen after an answer.
+// An Action is the next action after an answer.
 type Action string
 
 // The actions.
 const (
-	Continue Action = "continue" // the sub-tasks are to be done
-	Finalize Action = "finalize" // this is the answer
-	AskUser  Action = "ask_user" // only the user knows
+	Continue Action = "continue" // work on the sub-tasks
+	Finalize Action = "finalize" // the conclusion is the answer
+	AskUser  Action = "ask_user" // ask the user the question in the conclusion
 )
 
-// Values of an envelope's Error that Parse gives. A model may write others.
+// Values of Envelope.Error that Parse sets. A model may write others.
 const (
-	ErrorInvalidJSON  = "invalid_json"  // there was no JSON object; Conclusion is the raw text
-	ErrorNoConclusion = "no_conclusion" // the object had none; Conclusion is the raw text
+	ErrorInvalidJSON  = "invalid_json"  // the text has no JSON object; Conclusion is the raw text
+	ErrorNoConclusion = "no_conclusion" // the object has no conclusion; Conclusion is the raw text
 )
 
-// Confidence of an answer that names none, and of one that is no envelope.
+// Confidence of an envelope without one, and of text that is no envelope.
 const (
 	DefaultConfidence = 0.8
 	RawConfidence     = 0.5
 )
 
-// IsValid reports whether the envelope is whole: it has a conclusion and a known
-// next action, its confidence is a probability, every sub-task says what is to
-// be done, and it was not made of a text that is no envelope.
+// IsValid reports whether the envelope has a conclusion, a known next action, a
+// confidence from 0 to 1 and a query in every sub-task, and was not made from text
+// that is no envelope.
 func (e *Envelope) IsValid() bool {
 	for _, t := range e.SubTasks {
 		if strings.TrimSpace(t.Query) == "" {
@@ -61,15 +61,15 @@ func (e *Envelope) IsValid() bool {
 
 func known(a Action) bool { return a == Continue || a == Finalize || a == AskUser }
 
-// ShouldContinue reports whether there is more to do: the next action says so
-// and there are sub-tasks.
+// ShouldContinue reports whether the next action is to continue and there are
+// sub-tasks.
 func (e *Envelope) ShouldContinue() bool { return e.NextAction == Continue && len(e.SubTasks) > 0 }
 
 // ShouldAskUser reports whether the conclusion is a question to the user.
 func (e *Envelope) ShouldAskUser() bool { return e.NextAction == AskUser }
 
-// Prose returns the same content as text with headings, which is what the
-// envelope's tokens are compared with.
+// Prose returns the content as text with headings, with which the length of the
+// envelope in tokens is compared.
 func (e *Envelope) Prose() string {
 	var b strings.Builder
 	section := func(heading string) {
@@ -116,7 +116,7 @@ func (e *Envelope) Prose() string {
 	return b.String()
 }
 
-// SchemaOptions say what an envelope may hold. The zero value allows everything.
+// SchemaOptions restrict an envelope. The zero value allows everything.
 type SchemaOptions struct {
 	NoContinue  bool // no sub-tasks
 	NoAskUser   bool
@@ -124,13 +124,12 @@ type SchemaOptions struct {
 	MaxSubTasks int // 0: DefaultSubTasks
 }
 
-// DefaultSubTasks is how many sub-tasks an envelope has at most.
+// DefaultSubTasks is the default maximum number of sub-tasks in an envelope.
 const DefaultSubTasks = 8
 
-// Schema returns the JSON Schema of an envelope. Its properties stand in the
-// order in which a model does best to write them: thoughts before the
-// conclusion, what follows from it afterwards. A continuing envelope has
-// sub-tasks, always.
+// Schema returns the JSON Schema of an envelope. Its properties are in the order in
+// which a model should write them: reasoning before the conclusion, what depends on
+// the conclusion after it. An envelope that continues must have sub-tasks.
 func Schema(o SchemaOptions) json.RawMessage {
 	list := o.MaxSubTasks
 	if list == 0 {
@@ -173,8 +172,8 @@ func Schema(o SchemaOptions) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// comma returns what goes before the next member of the object that a text ends
-// with.
+// comma returns the separator before the next member of the object at the end of a
+// text.
 func comma(b *strings.Builder) string {
 	if strings.HasSuffix(b.String(), "{") {
 		return ""

@@ -7,20 +7,20 @@ import (
 	"unicode"
 )
 
-// A Status is how far a frame or a run has come.
+// A Status is the state of a frame or a run.
 type Status string
 
 // The statuses.
 const (
-	StatusReady   Status = "ready"   // to be asked
-	StatusRunning Status = "running" // is being asked
-	StatusWaiting Status = "waiting" // for its user
-	StatusSplit   Status = "split"   // for its sub-tasks
+	StatusReady   Status = "ready"   // waits for its turn
+	StatusRunning Status = "running" // waits for the model
+	StatusWaiting Status = "waiting" // waits for the user
+	StatusSplit   Status = "split"   // waits for its sub-tasks
 	StatusDone    Status = "done"
 	StatusFailed  Status = "failed" // Error says why
 )
 
-// A Frame is a query and what came of it.
+// A Frame is a node of the tree: a query and its result.
 type Frame struct {
 	ID       int    `json:"id"` // from 1, the root
 	Parent   int    `json:"parent,omitempty"`
@@ -32,9 +32,9 @@ type Frame struct {
 	Conclusion  string    `json:"conclusion,omitempty"`
 	Confidence  float64   `json:"confidence"`
 	Envelope    *Envelope `json:"envelope,omitempty"`    // the last one
-	Constrained bool      `json:"constrained"`           // masks made it one
-	Synthesized bool      `json:"synthesized,omitempty"` // it brings sub-tasks together
-	Bound       string    `json:"bound,omitempty"`       // what kept it from doing all it wanted
+	Constrained bool      `json:"constrained"`           // masks enforced the envelope
+	Synthesized bool      `json:"synthesized,omitempty"` // the envelope is a synthesis
+	Bound       string    `json:"bound,omitempty"`       // the bound that limited it, if any
 	Error       string    `json:"error,omitempty"`       // why there is no conclusion
 
 	Children []int     `json:"children,omitempty"` // in order of priority
@@ -43,40 +43,40 @@ type Frame struct {
 
 	PromptTokens     int      `json:"prompt_tokens"`
 	CompletionTokens int      `json:"completion_tokens"`
-	TokensSaved      *int     `json:"tokens_saved,omitempty"` // against the same content in prose, where there is a tokenizer
+	TokensSaved      *int     `json:"tokens_saved,omitempty"` // compared with Prose; nil without a tokenizer
 	Surprise         *float64 `json:"surprise,omitempty"`
-	TimeMS           float64  `json:"time_ms"` // of asking, tools included
+	TimeMS           float64  `json:"time_ms"` // time spent on its questions, tools included
 
 	// The conversation, without the system text.
 	Messages []Message `json:"messages,omitempty"`
-	// Place is the way from the root, which seeds are made of.
+	// Place is the path from the root, from which seeds are derived.
 	Place []int `json:"place,omitempty"`
 	Asked int   `json:"asked,omitempty"` // questions put to the model
 }
 
-// ended reports whether nothing more will come of a frame.
+// ended reports whether a frame is done or has failed.
 func (f *Frame) ended() bool { return f.Status == StatusDone || f.Status == StatusFailed }
 
 // A Skipped sub-task is one that was not run.
 type Skipped struct {
 	SubTask
 	Reason string `json:"reason"`          // a bound, or "repeated"
-	Frame  int    `json:"frame,omitempty"` // of a repeated one: where it was asked first
+	Frame  int    `json:"frame,omitempty"` // for a repeated sub-task: the frame of its first occurrence
 }
 
-// reasonRepeated is the reason to skip what was asked before.
+// reasonRepeated is the reason for skipping a query that another frame has.
 const reasonRepeated = "repeated"
 
 // A ToolUse is a call that a frame has made.
 type ToolUse struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
-	Bytes     int             `json:"bytes"` // of the result
+	Bytes     int             `json:"bytes"` // size of the result
 	TimeMS    float64         `json:"time_ms"`
 }
 
-// key is equal for queries that ask for the same: case, spaces and what stands at
-// the end of a sentence make no difference.
+// key normalises a query, to recognise repeated ones: case, white space and final
+// punctuation are ignored.
 func key(query string) string {
 	words := strings.Join(strings.Fields(strings.ToLower(query)), " ")
 	bare := strings.TrimRightFunc(words, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })

@@ -11,16 +11,15 @@ import (
 	"stencil/schema"
 )
 
-// Parse reads an envelope out of text that was written without a constraint. It
-// takes whatever comes:
+// Parse reads an envelope from unconstrained text. It accepts any text:
 //
-//   - a byte-order mark, thoughts, a code fence and words around the object are
-//     left out, and JSON that is broken in a way that can be told is repaired;
-//   - a next action that is missing or not known is finalize;
-//   - a confidence that is missing or no number is DefaultConfidence; one out of
-//     bounds is clamped; "85%" and "0.85" are numbers;
-//   - a member of another type than it should have is read as far as it can be,
-//     otherwise left out; members that are not known are left out;
+//   - a byte-order mark, reasoning, a code fence and text around the object are
+//     removed, and broken JSON is repaired if it is unambiguous;
+//   - a missing or unknown next action is finalize;
+//   - a missing or non-numeric confidence is DefaultConfidence; one out of range is
+//     clamped; "85%" and "0.85" are numbers;
+//   - a member of the wrong type is converted if possible, otherwise omitted, and so
+//     are unknown members;
 //   - text without an object is the conclusion, with RawConfidence and the
 //     error invalid_json; so is an object without a conclusion, with the error
 //     no_conclusion, unless it has an error of its own or asks for sub-tasks.
@@ -58,7 +57,7 @@ func isObject(document []byte) ([]schema.Issue, error) {
 	return nil, nil
 }
 
-// asText returns a string, or another value as it is written; "" for null.
+// asText returns a string, or the JSON text of another value; "" for null.
 func asText(raw json.RawMessage) string {
 	var s string
 	if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &s) == nil {
@@ -67,7 +66,7 @@ func asText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// asTexts returns a list of strings; one that stands alone is a list of one.
+// asTexts returns a list of strings; a single string is a list of one.
 func asTexts(raw json.RawMessage) []string {
 	list := []json.RawMessage{raw}
 	if many := []json.RawMessage(nil); json.Unmarshal(raw, &many) == nil {
@@ -108,8 +107,8 @@ func asConfidence(raw json.RawMessage) float64 {
 	return min(max(n, 0), 1)
 }
 
-// asSubTasks returns the sub-tasks of a list of objects or of queries alone.
-// What has no priority is as urgent as its place says.
+// asSubTasks returns the sub-tasks of a list of objects or of query strings. The
+// default priority is the position in the list.
 func asSubTasks(raw json.RawMessage) []SubTask {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {

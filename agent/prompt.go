@@ -20,10 +20,10 @@ const (
 	promptSynthesis = "synthesis"
 )
 
-// A Situation is what a template knows.
+// A Situation is the data of a template.
 type Situation struct {
-	Query       string   // of this frame
-	Task        string   // of the root
+	Query       string   // the query of this frame
+	Task        string   // the query of the root
 	Path        []string // queries from the root to this frame's parent; none for the root
 	Depth       int      // 1 for the root
 	CanContinue bool     // sub-tasks are possible
@@ -31,22 +31,22 @@ type Situation struct {
 	MaxSubTasks int
 	Tools       []Tool
 
-	// Of a synthesis.
-	Own     string   // the frame's conclusion before its sub-tasks
-	Results []Result // what the sub-tasks came to
-	Bound   string   // what kept more from being done; "": nothing
+	// For a synthesis.
+	Own     string   // the conclusion of the frame before its sub-tasks
+	Results []Result // results of the sub-tasks
+	Bound   string   // the bound that limited the frame, if any
 }
 
-// A Result is what a sub-task came to.
+// A Result is the result of a sub-task.
 type Result struct {
-	Level      int // 0 for the frame's own sub-tasks, 1 for those of one of them that was not brought together
+	Level      int // 0 for the frame's own sub-tasks, 1 for those of one of them without a synthesis
 	Query      string
 	Conclusion string
 	Confidence float64
 	Missing    string // why there is no conclusion
 }
 
-// DefaultPromptText is what DefaultPrompts are made of, to begin one's own with.
+// DefaultPromptText is the source of DefaultPrompts, as a starting point for others.
 const DefaultPromptText = `{{define "system" -}}
 You answer with one JSON object and nothing else. Its members, in this order:
 - "reasoning": a short chain of thought; leave it out if the answer is plain
@@ -99,14 +99,14 @@ Bring this together in one answer to the task.
 
 var promptFunctions = template.FuncMap{"indent": func(n int) string { return strings.Repeat("  ", n) }}
 
-// DefaultPrompts returns the prompts used where nothing else is said.
+// DefaultPrompts returns the default prompts.
 func DefaultPrompts() *Prompts {
 	return &Prompts{template.Must(template.New("").Funcs(promptFunctions).Option("missingkey=error").Parse(DefaultPromptText))}
 }
 
-// ParsePrompts reads prompts: any of the templates "system", "question" and
-// "synthesis", each in a {{define}}. Those that are not there are the default
-// ones. Every template is tried out once, so that a mistake is found here.
+// ParsePrompts parses prompts: any of the templates "system", "question" and
+// "synthesis", each in a {{define}}. The defaults are used for missing ones. Every
+// template is executed once, so that errors are found here.
 func ParsePrompts(text string) (*Prompts, error) {
 	p := DefaultPrompts()
 	if _, err := p.all.Parse(text); err != nil {

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Config is what a run is made with.
+// Config configures a run. Asker is required.
 type Config struct {
 	Asker       Asker
 	Toolbox     Toolbox  // nil: no tools
 	Prompts     *Prompts // nil: DefaultPrompts
 	Bounds      Bounds
-	Parallel    int  // frames asked at the same time; default 1
+	Parallel    int  // maximum number of frames that ask the model at the same time; default 1
 	Interactive bool // frames may ask the user
 	NoReasoning bool // answers without a chain of thought
 	Seed        uint64
 	Log         *slog.Logger // default slog.Default()
-	Emit        func(Event)  // is told what happens, by the goroutine that called Go; nil: nobody
+	Emit        func(Event)  // receives events, on the goroutine that called Go; may be nil
 }
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Asker == nil {
-		return c, errors.New("agent: nobody to ask")
+		return c, errors.New("agent: Config.Asker is nil")
 	}
 	var err error
 	if c.Bounds, err = c.Bounds.withDefaults(); err != nil {
@@ -53,14 +53,14 @@ type Run struct {
 	asked   map[string]int // key of a query: its frame
 	purse   *purse
 	spent   time.Duration
-	bound   string // the first that kept anything from being done
-	closing string // the bound that has ended the run but for the root's last word
+	bound   string // the first bound that was reached
+	closing string // the bound that ends the run; only the root may ask once more
 	failed  error  // why the root has no answer
 
-	notes chan func() // while Go runs: what the goroutines of frames have to say
+	notes chan func() // while Go runs: results of the goroutines of frames
 }
 
-// New begins a run. Nothing is asked before Go.
+// New returns a run. It asks nothing until Go is called.
 func New(query string, c Config) (*Run, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -74,7 +74,7 @@ func New(query string, c Config) (*Run, error) {
 	return r, err
 }
 
-// add appends a frame. place counts it among its siblings.
+// add appends a frame. place is its index among its siblings.
 func (r *Run) add(parent *Frame, t SubTask, place int) (*Frame, error) {
 	f := &Frame{ID: len(r.frames) + 1, Depth: 1, Query: t.Query, Priority: t.Priority, Status: StatusReady}
 	if parent != nil {
@@ -94,7 +94,7 @@ func (r *Run) frame(id int) *Frame { return r.frames[id-1] }
 
 func (r *Run) root() *Frame { return r.frames[0] }
 
-// situation is what the templates are told of a frame.
+// situation returns the data of the templates for a frame.
 func (r *Run) situation(f *Frame) *Situation {
 	s := &Situation{
 		Query: f.Query, Task: r.root().Query, Depth: f.Depth, CanContinue: f.Depth < r.c.Bounds.Depth,
@@ -110,14 +110,14 @@ func (r *Run) situation(f *Frame) *Situation {
 	return s
 }
 
-// ErrTime says that a run's time was over before there was an answer.
-var ErrTime = errors.New("agent: cut off for lack of time")
+// ErrTime means that a run reached its time limit before it had an answer.
+var ErrTime = errors.New("agent: time limit reached")
 
-// Go runs until there is an answer, or until nothing can go on without the
-// user: then Answer and call it again. If ctx ends first, its cause is returned,
-// and Go may be called again too: frames that were being asked will be asked
-// anew. Other errors are the root's, ErrTime, ErrNoRoom and the Asker's among
-// them, and final.
+// Go runs until there is an answer, or until every frame that is left waits for the
+// user: then call Answer, and Go again. If ctx ends first, Go returns its cause, and
+// may be called again; it then repeats the questions that were interrupted. Other
+// errors are those of the root, among them ErrTime, ErrNoRoom and errors of the Asker,
+// and are final.
 func (r *Run) Go(ctx context.Context) (*Outcome, error) {
 	began := time.Now()
 	defer func() { r.spent += time.Since(began) }()
@@ -141,12 +141,12 @@ func (r *Run) Go(ctx context.Context) (*Outcome, error) {
 			tokens, ok := r.grant(f)
 			if !ok {
 				if running > 0 {
-					break // some of what the others hold will come back
+					break // running frames will return some of their tokens
 				}
 				before := r.closing
 				r.close(BoundTokens)
 				switch {
-				case before == "" || f.ID != 1: // the root may have what is set aside
+				case before == "" || f.ID != 1: // the root may use the reserve
 				case f.Status == StatusSplit:
 					r.joined(f)
 					r.finish(f)
@@ -179,8 +179,8 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// close ends the run but for what runs and for the root's last word: a synthesis,
-// or an answer to what its user has said.
+// close ends the run, except for running frames and a last question of the root: its
+// synthesis, or its answer to what the user has said.
 func (r *Run) close(bound string) {
 	if r.closing == "" {
 		r.closing = bound
@@ -188,7 +188,7 @@ func (r *Run) close(bound string) {
 	}
 }
 
-// reached notes that a bound kept a frame, or the run, from something.
+// reached records that a bound limited a frame, or the run.
 func (r *Run) reached(f *Frame, bound string) {
 	if r.bound == "" {
 		r.bound = bound
@@ -198,9 +198,8 @@ func (r *Run) reached(f *Frame, bound string) {
 	}
 }
 
-// next returns the first frame at f or below that can be asked, depth first and
-// in order of priority. On the way it ends those that a closing run leaves
-// behind.
+// next returns the first frame in the subtree of f that can ask, depth first and in
+// order of priority. In a closing run it ends the frames that it passes.
 func (r *Run) next(f *Frame) *Frame {
 	closing := r.closing != "" && f.ID != 1
 	switch f.Status {
@@ -209,7 +208,7 @@ func (r *Run) next(f *Frame) *Frame {
 			return f
 		}
 		r.reached(f, r.closing)
-		_ = r.fail(f, fmt.Errorf("not begun for lack of %s", r.closing))
+		_ = r.fail(f, fmt.Errorf("not started: the limit on %s was reached", r.closing))
 	case StatusWaiting:
 		if closing {
 			r.reached(f, r.closing)
@@ -235,10 +234,10 @@ func (r *Run) next(f *Frame) *Frame {
 	return nil
 }
 
-// fewTokens is the least worth asking with.
+// fewTokens is the minimum number of tokens for a question.
 const fewTokens = 64
 
-// grant takes the tokens for the next answer of a frame.
+// grant takes the tokens for the next answer of a frame from the budget.
 func (r *Run) grant(f *Frame) (int, bool) {
 	keep := r.c.Bounds.tokenReserve()
 	if f.ID == 1 && (f.Status == StatusSplit || r.closing != "") {
@@ -252,7 +251,7 @@ func (r *Run) grant(f *Frame) (int, bool) {
 	return n, true
 }
 
-// finish ends a frame with the conclusion that it has.
+// finish ends a frame with its present conclusion.
 func (r *Run) finish(f *Frame) {
 	f.Status = StatusDone
 	r.emit(Event{Type: EventFinished}, f)
@@ -268,21 +267,21 @@ func (r *Run) fail(f *Frame, err error) error {
 	return err
 }
 
-// emit tells of a frame as it is now.
+// emit reports an event with the current state of a frame.
 func (r *Run) emit(e Event, f *Frame) {
 	now := f.told()
 	e.Frame = &now
 	r.c.Emit(e)
 }
 
-// told is a frame as others are told of it, without what only the run needs.
+// told returns a copy of a frame without the internal state.
 func (f *Frame) told() Frame {
 	out := *f
 	out.Messages, out.Place = nil, nil
 	return out
 }
 
-// answered does what the answer of a frame says. Nothing comes after a final one.
+// answered acts on the answer of a frame. A final answer ends the frame.
 func (r *Run) answered(f *Frame, e *Envelope, final bool) {
 	f.Envelope, f.Conclusion, f.Confidence = e, e.Conclusion, e.Confidence
 	switch {
@@ -299,7 +298,7 @@ func (r *Run) answered(f *Frame, e *Envelope, final bool) {
 	}
 }
 
-// split makes frames of sub-tasks.
+// split creates a frame for each sub-task.
 func (r *Run) split(f *Frame) {
 	f.Status = StatusSplit
 	list := slices.Clone(f.Envelope.SubTasks)
@@ -332,29 +331,29 @@ func (r *Run) split(f *Frame) {
 	}
 }
 
-// Answer gives a frame that waits what the user says.
+// Answer passes the answer of the user to a waiting frame.
 func (r *Run) Answer(frame int, text string) error {
 	if frame < 1 || frame > len(r.frames) {
 		return fmt.Errorf("agent: there is no frame %d", frame)
 	}
 	f := r.frame(frame)
 	if f.Status != StatusWaiting {
-		return fmt.Errorf("agent: frame %d does not wait for an answer, it is %s", frame, f.Status)
+		return fmt.Errorf("agent: frame %d is not waiting for an answer, its status is %s", frame, f.Status)
 	}
 	f.Messages = append(f.Messages, Message{Role: "assistant", Content: string(mustJSON(f.Envelope))}, Message{Role: "user", Content: text})
 	f.Status = StatusReady
 	return nil
 }
 
-// An Outcome is what has become of a run.
+// An Outcome is the result of a run that is done or paused.
 type Outcome struct {
-	Status    Status    `json:"status"` // done, or waiting for its user
+	Status    Status    `json:"status"` // done or waiting
 	Bound     string    `json:"bound,omitempty"`
-	Answer    *Envelope `json:"answer,omitempty"`    // of a run that is done
-	Questions []Asked   `json:"questions,omitempty"` // of one that waits
+	Answer    *Envelope `json:"answer,omitempty"`    // if the run is done
+	Questions []Asked   `json:"questions,omitempty"` // if the run is waiting
 	Frames    []Frame   `json:"frames"`              // by ID
 	Totals    RunTotals `json:"totals"`
-	Surprise  *float64  `json:"surprise,omitempty"` // of the answer
+	Surprise  *float64  `json:"surprise,omitempty"` // surprise of the answer
 }
 
 // Asked is a question to the user.
@@ -369,7 +368,7 @@ type RunTotals struct {
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
 	TokensSaved      *int    `json:"tokens_saved,omitempty"` // nil: there is no tokenizer
-	TimeMS           float64 `json:"time_ms"`                // of asking, which is more than the run took where frames ran side by side
+	TimeMS           float64 `json:"time_ms"`                // sum over the frames, more than the duration of the run if frames ran in parallel
 }
 
 func (r *Run) outcome() *Outcome {
@@ -403,18 +402,18 @@ func (r *Run) outcome() *Outcome {
 	if saved := out.Totals.TokensSaved; saved != nil {
 		attrs = append(attrs, slog.Int("tokens_saved", *saved))
 	}
-	r.c.Log.Info("an agent's run", attrs...)
+	r.c.Log.Info("agent run ended", attrs...)
 	return out
 }
 
-// state is a run as it is written down.
+// state is a saved run.
 type state struct {
 	Version     int           `json:"version"`
 	Bounds      Bounds        `json:"bounds"`
 	Interactive bool          `json:"interactive"`
 	NoReasoning bool          `json:"no_reasoning"`
 	Seed        uint64        `json:"seed"`
-	Tokens      int           `json:"tokens"` // left
+	Tokens      int           `json:"tokens"` // remaining
 	Spent       time.Duration `json:"spent"`
 	Bound       string        `json:"bound,omitempty"`
 	Closing     string        `json:"closing,omitempty"`
@@ -424,22 +423,22 @@ type state struct {
 // stateVersion changes with the meaning of state.
 const stateVersion = 1
 
-// MarshalJSON writes a run down while Go does not run.
+// MarshalJSON saves a run. It must not be called while Go runs.
 func (r *Run) MarshalJSON() ([]byte, error) {
 	return json.Marshal(state{
 		stateVersion, r.c.Bounds, r.c.Interactive, r.c.NoReasoning, r.c.Seed, r.purse.rest(), r.spent, r.bound, r.closing, r.frames,
 	})
 }
 
-// Restore returns a run that was written down. Of the config, what the run keeps
-// to comes from there: bounds, seed, whether it may ask.
+// Restore returns a run saved by MarshalJSON. The saved bounds, seed and Interactive
+// replace those of the config.
 func Restore(data []byte, c Config) (*Run, error) {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("agent: a run: %w", err)
+		return nil, fmt.Errorf("agent: saved run: %w", err)
 	}
 	if s.Version != stateVersion {
-		return nil, fmt.Errorf("agent: a run of version %d, not %d", s.Version, stateVersion)
+		return nil, fmt.Errorf("agent: saved run has version %d, want %d", s.Version, stateVersion)
 	}
 	c.Bounds, c.Interactive, c.NoReasoning, c.Seed = s.Bounds, s.Interactive, s.NoReasoning, s.Seed
 	c, err := c.withDefaults()
@@ -448,7 +447,7 @@ func Restore(data []byte, c Config) (*Run, error) {
 	}
 	r := &Run{c: c, asked: map[string]int{}, purse: &purse{left: s.Tokens}, spent: s.Spent, bound: s.Bound, closing: s.Closing, frames: s.Frames}
 	if len(r.frames) == 0 {
-		return nil, errors.New("agent: a run without frames")
+		return nil, errors.New("agent: saved run has no frames")
 	}
 	for i, f := range r.frames {
 		if err := r.check(i, f); err != nil {
@@ -459,15 +458,15 @@ func Restore(data []byte, c Config) (*Run, error) {
 	return r, nil
 }
 
-// check sees to it that a frame that was read is one that a run can have.
+// check validates a saved frame.
 func (r *Run) check(i int, f *Frame) error {
 	bad := f == nil || f.ID != i+1 || f.Parent < 0 || f.Parent >= f.ID || (f.Parent == 0) != (i == 0) || len(f.Messages) == 0
 	if bad {
-		return fmt.Errorf("agent: a run whose frame %d is broken", i+1)
+		return fmt.Errorf("agent: saved run: frame %d is invalid", i+1)
 	}
 	for _, id := range f.Children {
 		if id <= f.ID || id > len(r.frames) {
-			return fmt.Errorf("agent: a run whose frame %d has the sub-task %d", f.ID, id)
+			return fmt.Errorf("agent: saved run: frame %d has the invalid sub-task %d", f.ID, id)
 		}
 	}
 	switch f.Status {
@@ -478,5 +477,5 @@ func (r *Run) check(i int, f *Frame) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("agent: a run whose frame %d is %q", f.ID, f.Status)
+	return fmt.Errorf("agent: saved run: frame %d has the invalid status %q", f.ID, f.Status)
 }

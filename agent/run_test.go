@@ -380,8 +380,8 @@ func TestTimeBound(t *testing.T) {
 	same(t, drawn(o.Frames), `
 1 root: done "sum" [time]
   2 a: done "did a"
-  3 b: failed [time] (cut off for lack of time)
-  4 c: failed [time] (not begun for lack of time)
+  3 b: failed [time] (time limit reached)
+  4 c: failed [time] (not started: the limit on time was reached)
 `)
 	if o.Bound != BoundTime {
 		t.Errorf("bound %q", o.Bound)
@@ -478,7 +478,7 @@ func TestAskUser(t *testing.T) {
 	if want := []Asked{{2, "which a?"}, {3, "which b?"}}; o.Status != StatusWaiting || !slices.Equal(o.Questions, want) || o.Answer != nil {
 		t.Fatalf("%+v", o)
 	}
-	for frame, bad := range map[int]string{0: "no frame 0", 4: "no frame 4", 1: "does not wait"} {
+	for frame, bad := range map[int]string{0: "no frame 0", 4: "no frame 4", 1: "is not waiting"} {
 		if err := r.Answer(frame, "x"); err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("an answer to frame %d: %v", frame, err)
 		}

@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// A step is the work on a frame that goes on beside the rest of the run. It has
-// a copy of the frame, which takes the frame's place when the step has ended.
+// A step is the work on one question of a frame, concurrent with the rest of the run.
+// It works on a copy of the frame, which replaces the frame when the step has ended.
 type step struct {
 	run       *Run
 	frame     Frame
 	synthesis bool
-	final     bool // nothing can come after it
+	final     bool // the answer must be the last one
 	system    string
-	messages  []Message // of the synthesis
-	tokens    int       // for the first question
+	messages  []Message // conversation of the synthesis
+	tokens    int       // granted for the first question
 }
 
-// begin asks a frame, in a goroutine of its own. ended is called first of all
-// once that is over.
+// begin starts the step of a frame in a goroutine. ended is called first when the
+// step has ended.
 func (r *Run) begin(ctx context.Context, f *Frame, tokens int, ended func()) {
 	s := &step{run: r, frame: *f, synthesis: f.Status == StatusSplit, tokens: tokens}
 	before := f.Status
@@ -62,7 +62,7 @@ func (r *Run) begin(ctx context.Context, f *Frame, tokens int, ended func()) {
 	}()
 }
 
-// concluded takes in what a step has come to.
+// concluded applies the result of a step.
 func (r *Run) concluded(ctx context.Context, f *Frame, s *step, e *Envelope, err error) {
 	late := errors.Is(context.Cause(ctx), ErrTime)
 	switch {
@@ -75,11 +75,11 @@ func (r *Run) concluded(ctx context.Context, f *Frame, s *step, e *Envelope, err
 		r.reached(f, BoundTime)
 		err = ErrTime
 	case ctx.Err() != nil:
-		return // the caller gave up; the frame can be asked again
+		return // the caller cancelled; the frame can ask again
 	case errors.Is(err, ErrNoRoom):
 		r.reached(f, BoundTokens)
 		if f.ID == 1 && !s.final {
-			r.close(BoundTokens) // it is asked again, with what is set aside
+			r.close(BoundTokens) // the root asks again, with the reserve
 			return
 		}
 	}
@@ -87,7 +87,7 @@ func (r *Run) concluded(ctx context.Context, f *Frame, s *step, e *Envelope, err
 		_ = r.fail(f, err)
 		return
 	}
-	// What was known before stands; the root says what its parts came to.
+	// The earlier conclusion stands; the root joins the results of its sub-tasks.
 	f.Error = "synthesis: " + strings.TrimPrefix(err.Error(), "agent: ")
 	if f.ID == 1 {
 		r.joined(f)
@@ -95,7 +95,7 @@ func (r *Run) concluded(ctx context.Context, f *Frame, s *step, e *Envelope, err
 	r.finish(f)
 }
 
-// ask puts the question, runs the tools that are called, and reads the answer.
+// ask sends the question, runs the tools that the model calls, and reads the answer.
 func (s *step) ask(ctx context.Context) (*Envelope, error) {
 	r, f, began := s.run, &s.frame, time.Now()
 	defer func() { f.TimeMS += millis(time.Since(began)) }()
@@ -110,7 +110,7 @@ func (s *step) ask(ctx context.Context) (*Envelope, error) {
 	grant := s.tokens
 	for round := 0; ; round++ {
 		if round == r.c.Bounds.ToolSteps {
-			tools = nil // now it has to answer
+			tools = nil // the model must answer now
 		}
 		messages := f.Messages
 		if s.synthesis {
@@ -157,7 +157,7 @@ func (s *step) call(ctx context.Context, c Call) Message {
 	return Message{Role: "tool", Content: result, CallID: c.ID}
 }
 
-// read makes an envelope of a reply, and counts what it saved.
+// read returns the envelope of a reply, and records the tokens that it saved.
 func (s *step) read(reply *Reply) *Envelope {
 	f, e := &s.frame, Parse(reply.Text)
 	f.Surprise, f.Constrained = reply.Surprise, reply.Constrained
@@ -173,17 +173,17 @@ func (s *step) read(reply *Reply) *Envelope {
 		f.TokensSaved = new(int)
 	} else {
 		before := *f.TokensSaved
-		f.TokensSaved = &before // events have the other one
+		f.TokensSaved = &before // events hold the other pointer
 	}
 	*f.TokensSaved += prose - spent
-	s.run.c.Log.Debug("an envelope", slog.Int("frame", f.ID), slog.Int("tokens", spent), slog.Int("prose_tokens", prose))
+	s.run.c.Log.Debug("envelope", slog.Int("frame", f.ID), slog.Int("tokens", spent), slog.Int("prose_tokens", prose))
 	return &e
 }
 
-// maxDigest is how many bytes of conclusions a synthesis is shown.
+// maxDigest is the maximum size of the conclusions in a synthesis, in bytes.
 const maxDigest = 16 << 10
 
-// bringTogether writes the conversation of a synthesis.
+// bringTogether builds the conversation of a synthesis.
 func (s *step) bringTogether(situation *Situation) error {
 	r, f := s.run, &s.frame
 	situation.Own = f.Conclusion
@@ -203,8 +203,8 @@ func (s *step) bringTogether(situation *Situation) error {
 	return err
 }
 
-// results lists what the sub-tasks of a frame came to, and theirs where they
-// were not brought together.
+// results lists the results of the sub-tasks of a frame and, for those without a
+// synthesis, of their own sub-tasks.
 func (r *Run) results(f *Frame, level int) (out []Result) {
 	for _, id := range f.Children {
 		c := r.frame(id)
@@ -227,7 +227,7 @@ func (r *Run) results(f *Frame, level int) (out []Result) {
 	return out
 }
 
-// missing says why a frame has no conclusion; "" if it has one.
+// missing returns why a frame has no conclusion; "" if it has one.
 func (f *Frame) missing() string {
 	if f.Conclusion != "" {
 		return ""
@@ -235,12 +235,11 @@ func (f *Frame) missing() string {
 	return cmp.Or(f.Error, "no conclusion")
 }
 
-// errorSynthesis is the error of an answer that was put together without the
-// model.
+// errorSynthesis is the error of an answer that was joined without the model.
 const errorSynthesis = "synthesis_failed"
 
-// joined makes the root's answer of what its parts came to, where the model
-// could not be asked for it.
+// joined builds the answer of the root from the results of its sub-tasks, if the
+// model could not synthesise it.
 func (r *Run) joined(f *Frame) {
 	var b strings.Builder
 	b.WriteString(f.Conclusion)
@@ -259,7 +258,7 @@ func (r *Run) joined(f *Frame) {
 	f.Envelope, f.Conclusion, f.Confidence = e, e.Conclusion, e.Confidence
 }
 
-// cut shortens a text to at most n bytes and shows that it did.
+// cut shortens a text to at most n bytes, with a mark where it was cut.
 func cut(text string, n int) string {
 	const mark = " […]"
 	if len(text) <= n {
@@ -272,12 +271,12 @@ func cut(text string, n int) string {
 	return text[:n] + mark
 }
 
-// seed makes the seed of a question from the run's and from where the question
-// stands, so that it doesn't depend on which frames ran at the same time.
+// seed derives the seed of a question from the seed of the run and the position of
+// the question, so that it doesn't depend on which frames ran at the same time.
 func seed(run uint64, place []int, asked int) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, run, place, asked)
-	return h.Sum64() >> 11 // JavaScript reads it
+	return h.Sum64() >> 11 // fits into a JavaScript number
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

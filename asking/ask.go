@@ -13,70 +13,70 @@ import (
 	"stencil/schema"
 )
 
-// A Task is an answer to be got.
+// A Task is a request for one answer.
 type Task struct {
-	Model    string // for logs and failures
+	Model    string // for logs and errors
 	Strategy Strategy
-	Format   *Format // nil: any text will do
-	// Check says what is wrong with a document, for formats of JSON.
+	Format   *Format // nil: any text is valid
+	// Check validates a document, for JSON formats.
 	Check repair.Check
-	// Match says whether a text fits a format that is not JSON.
+	// Match reports whether a text fits a format that is not JSON.
 	Match func(text string) error
-	Tools *Tools // nil: calls mean nothing
+	Tools *Tools // nil: tool calls are ignored
 
-	Strict  bool // an answer that won't do is an error
-	Repair  bool // and is repaired first, if it can be
-	Retries int  // further tries for an answer that won't do
+	Strict  bool // an invalid answer is an error
+	Repair  bool // an invalid answer is repaired, if possible
+	Retries int  // number of retries after an invalid answer
 
-	// Write gets one answer to a conversation; number counts the tries from 0.
+	// Write generates one answer to a conversation; number counts the tries from 0.
 	Write func(ctx context.Context, turns []Turn, number int) (*Written, error)
 
 	Log     *slog.Logger
-	Observe func(Try) // told of every try; may be nil
+	Observe func(Try) // receives every try; may be nil
 }
 
 // A Turn is a message of a conversation.
 type Turn struct {
 	Role, Content string
-	Calls         []remote.Call // of an assistant's turn
-	CallID        string        // of the call that a tool's turn answers
+	Calls         []remote.Call // with role assistant
+	CallID        string        // with role tool: the call that it answers
 }
 
-// Written is what a model wrote.
+// Written is the output of a model.
 type Written struct {
 	Text    string
-	Data    json.RawMessage // the document, if the upstream had it as data
-	Refusal string          // why it did not answer
-	Calls   []remote.Call   // with an ID each
+	Data    json.RawMessage // the document, if the upstream returned it as JSON rather than text
+	Refusal string          // the reason that the model gives for not answering
+	Calls   []remote.Call   // tool calls, each with an ID
 	Cut     bool            // the budget ended it, not the model
 	Usage   remote.Usage
 }
 
-// A Try is what became of one answer.
+// A Try is the result of one try.
 type Try struct {
 	Strategy Strategy
 	Model    string
 	Number   int   // from 0
-	Failed   Stage // "": it will do
-	Last     bool  // no further one follows
-	Edited   bool  // something was changed in the answer
+	Failed   Stage // "": the answer is valid
+	Last     bool  // no further try follows
+	Edited   bool  // the answer was edited
 }
 
-// An Answer is an answer that will do, or was asked for whatever it is.
+// An Answer is a valid answer or, if the task is not strict, the last invalid one.
 type Answer struct {
 	Text     string
 	JSON     bool           // Text is a JSON document
-	Valid    *bool          // nil: there is no verdict, a warning says why
-	Calls    []remote.Call  // that the model made; then Text is what it said beside
-	Issues   []schema.Issue // what is wrong with it
-	Edits    []repair.Edit  // what was changed
+	Valid    *bool          // nil: unknown, for the reason in a warning
+	Calls    []remote.Call  // tool calls; then Text is the text beside them
+	Issues   []schema.Issue // validation errors
+	Edits    []repair.Edit  // changes to the text
 	Tries    int
-	Usage    remote.Usage // over all tries
-	Last     *Written     // as the model wrote it
+	Usage    remote.Usage // sum over all tries
+	Last     *Written     // the unedited output
 	Warnings []string
 }
 
-// Ask gets an answer. The error is a *FailureReason.
+// Ask runs a task. The error is a *FailureReason.
 func Ask(ctx context.Context, t Task) (*Answer, error) {
 	if t.Log == nil {
 		t.Log = slog.Default()
@@ -120,13 +120,13 @@ func (t *Task) ask(ctx context.Context) (*Answer, error) {
 			a.Warnings = append(a.Warnings, "the answer does not fit what was asked for and is returned as it is: "+bad.Cause.Error())
 			return a, nil
 		}
-		t.Log.LogAttrs(ctx, slog.LevelInfo, "an answer won't do and is asked for again", slog.Any("failure", bad))
+		t.Log.LogAttrs(ctx, slog.LevelInfo, "answer rejected, retrying", slog.Any("failure", bad))
 		turns = t.again(w, bad)
 	}
 }
 
-// lenient reports whether an answer can be returned as it is: one that is not
-// there can't, nor can some calls.
+// lenient reports whether an invalid answer can be returned. An empty answer cannot,
+// nor can some tool calls.
 func (t *Task) lenient(f *Failure) bool {
 	return (f.Stage == StageParse || f.Stage == StageValidation) && !f.hard
 }
@@ -138,7 +138,7 @@ func (t *Task) observe(try Try) {
 	}
 }
 
-// judge reads what was written and says what is wrong with it.
+// judge parses and validates an output.
 func (t *Task) judge(w *Written) (*Answer, *Failure) {
 	a := &Answer{Text: w.Text, Last: w}
 	fail := func(stage Stage, issues []schema.Issue, cause error) (*Answer, *Failure) {
@@ -203,8 +203,7 @@ func (t *Task) judgeText(a *Answer, fail verdict) (*Answer, *Failure) {
 	return a, nil
 }
 
-// parseCause says where a text is not JSON, and that the budget cut it if it
-// did.
+// parseCause returns the syntax error of a text, and whether max_tokens caused it.
 func parseCause(e *repair.SyntaxError, cut bool) error {
 	switch {
 	case cut:
@@ -215,7 +214,7 @@ func parseCause(e *repair.SyntaxError, cut bool) error {
 	return e
 }
 
-// listed writes issues into one line.
+// listed joins issues in one line.
 func listed(issues []schema.Issue) string {
 	parts := make([]string, 0, len(issues))
 	for _, i := range issues {
@@ -224,15 +223,15 @@ func listed(issues []schema.Issue) string {
 	return strings.Join(parts, "; ")
 }
 
-// Limits of what a model is shown of its own mistake.
+// Limits of the feedback to the model.
 const (
 	maxShown  = 8 << 10
 	maxIssues = 12
 	maxNear   = 200
 )
 
-// feedback tells a model what is wrong with its answer: the error, where it is,
-// and the rules that it breaks.
+// feedback returns the message to the model about an invalid answer: the errors,
+// their places, and the rules.
 func (t *Task) feedback(f *Failure) string {
 	var b strings.Builder
 	b.WriteString("That answer can't be used. ")

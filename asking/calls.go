@@ -10,19 +10,19 @@ import (
 	"stencil/schema"
 )
 
-// Tools are what a model may call.
+// Tools are the tools that a model may call.
 type Tools struct {
 	Names  []string
-	Must   bool // one of them has to be called
-	Single bool // no more than one at a time
-	// Check returns what judges the arguments of a tool, and whether those that
-	// don't fit are an error in any case; nil if there is no such tool.
+	Must   bool // the model must call a tool
+	Single bool // at most one call at a time
+	// Check returns the validator for the arguments of a tool, nil if there is no
+	// such tool, and whether invalid arguments are always an error.
 	Check func(name string) (check repair.Check, strict bool)
 }
 
-// judgeCalls is judge for answers that call tools, or should. Whoever asked runs
-// what is called, so a call is passed on only if it names a tool and has an
-// object for it, however lenient the task is.
+// judgeCalls is judge for answers that call tools, or should. The client will run the
+// calls, so even in a lenient task a call is passed on only if it names a tool and
+// its arguments are an object.
 func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failure) {
 	if len(w.Calls) == 0 {
 		a, bad := fail(StageValidation, []schema.Issue{{Reason: "no tool was called, and one has to be"}}, errors.New("no tool was called"))
@@ -45,7 +45,7 @@ func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failur
 			continue
 		}
 		if strings.TrimSpace(c.Arguments) == "" {
-			c.Arguments = "{}" // how some write that there are none
+			c.Arguments = "{}" // some models write no arguments like this
 		}
 		out := repair.Read(c.Arguments, repair.Options{Check: check, Repair: t.Repair, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
 		c.Arguments = out.Text
@@ -89,7 +89,7 @@ func isObject(text string) bool {
 	return json.Unmarshal([]byte(text), &members) == nil && members != nil
 }
 
-// shown is an answer as text, calls included.
+// shown returns an output as text, including tool calls.
 func (w *Written) shown() string {
 	out := w.Text
 	for _, c := range w.Calls {
@@ -101,8 +101,8 @@ func (w *Written) shown() string {
 	return out
 }
 
-// again continues the conversation after an answer that won't do. Calls get
-// their results as calls do, if every server can read them back.
+// again continues the conversation after an invalid answer. The feedback on tool
+// calls is sent as their results, if every server can read these.
 func (t *Task) again(w *Written, bad *Failure) []Turn {
 	feedback := t.feedback(bad)
 	asCalls := len(w.Calls) > 0
@@ -123,7 +123,7 @@ func (t *Task) again(w *Written, bad *Failure) []Turn {
 	return turns
 }
 
-// rules are what the model is told of an answer to be, once more.
+// rules returns the rules for the answer, to repeat in the feedback.
 func (t *Task) rules(f *Failure) string {
 	if f.calls {
 		return "Correct it and call again. The arguments of a call are one JSON object that fits the schema of its tool. The tools are " + strings.Join(t.Tools.Names, ", ") + "."
@@ -131,5 +131,5 @@ func (t *Task) rules(f *Failure) string {
 	return "Correct it and write the whole answer again. " + t.Format.Rules()
 }
 
-// A verdict makes what judge returns for an answer that won't do.
+// A verdict returns the results of judge for an invalid answer.
 type verdict func(stage Stage, issues []schema.Issue, cause error) (*Answer, *Failure)

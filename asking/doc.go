@@ -1,12 +1,12 @@
-// Package asking gets documents from models that no mask can be laid over:
-// those behind an upstream, and the local one where a request wants it to write
-// freely.
+// Package asking obtains structured output from models without masks: models behind
+// an upstream, whose logits are unavailable, and the local model if a request
+// disables constrained decoding. It validates each answer and re-asks.
 //
-// The model is asked in the best way that it offers (a [Strategy]), what it
-// writes is read with package repair and checked, and if it will not do the
-// model is told what is wrong and asked again. [Ask] does all of it.
+// The model is asked by the strongest mechanism that it offers (a [Strategy]). Its
+// answer is read with package repair and validated. If it is invalid, the errors are
+// sent to the model, which is asked again. [Ask] does all of this.
 //
-// What goes wrong on the way is kept as a [Failure], with everything that helps
-// to find out why, and put into the log. Callers get a [FailureReason]: what
-// happened in terms of what they asked for, with nothing of how it was done.
+// Internally, an error is a [Failure], which holds everything that helps to diagnose
+// it and is logged. Callers get a [FailureReason], which describes the error in terms
+// of their request, without internal details except in TechnicalDetails.
 package asking

@@ -12,7 +12,7 @@ import (
 	"stencil/schema"
 )
 
-// A Stage is where on the way to an answer something failed.
+// A Stage is the stage at which an answer failed.
 type Stage string
 
 // The stages.
@@ -23,22 +23,22 @@ const (
 	StageValidation Stage = "schema_validation"
 )
 
-// A Failure is what is known about an answer that failed. It does not leave
-// this package but for the log.
+// A Failure is the internal error about an answer. It leaves this package only in the
+// log.
 type Failure struct {
 	Parser  Strategy
 	Model   string
 	Stage   Stage
-	Content string // what the model wrote, cut to maxContent
+	Content string // output of the model, cut to maxContent
 	Cause   error
 
 	issues []schema.Issue
 	tries  int
-	calls  bool // it is about calls of tools
-	hard   bool // the answer is of no use to anybody
+	calls  bool // the failure is about tool calls
+	hard   bool // the answer must not be returned, even in a lenient task
 }
 
-// maxContent is how much of an answer a failure keeps.
+// maxContent is how many bytes of an answer a failure keeps.
 const maxContent = 2 << 10
 
 // Error implements error.
@@ -55,7 +55,7 @@ func (f *Failure) LogValue() slog.Value {
 		slog.String("content", f.Content), slog.Any("cause", f.Cause), slog.Int("tries", f.tries))
 }
 
-// cut shortens a text at a character.
+// cut shortens a text at a character boundary.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -63,7 +63,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// A Category is what a failure means to whoever asked.
+// A Category classifies a failure for the client.
 type Category string
 
 // The categories.
@@ -81,24 +81,24 @@ const (
 	Cancelled      Category = "cancelled"
 )
 
-// Categories lists all there are.
+// Categories lists all categories.
 var Categories = []Category{
 	EmptyAnswer, InvalidJSON, WrongDocument, RefusedAnswer, RateLimited, Unavailable, TookTooLong, NotAuthorized, RequestRefused, Protocol, Cancelled,
 }
 
-// A FailureReason says why there is no answer.
+// A FailureReason is the error that clients see.
 type FailureReason struct {
 	Category         Category  `json:"category"`
-	Description      string    `json:"description"`       // for people
-	TechnicalDetails string    `json:"technical_details"` // for those who look into it
+	Description      string    `json:"description"`       // for users
+	TechnicalDetails string    `json:"technical_details"` // for debugging
 	OccurredAt       time.Time `json:"occurred_at"`
 	Recoverable      bool      `json:"recoverable"` // the same request may succeed later
 
 	Stage      Stage          `json:"stage"`
-	Text       string         `json:"-"` // what the model wrote last
-	Issues     []schema.Issue `json:"-"` // what is wrong with it
+	Text       string         `json:"-"` // the last output of the model
+	Issues     []schema.Issue `json:"-"` // validation errors
 	Tries      int            `json:"tries"`
-	RetryAfter time.Duration  `json:"-"` // 0: nobody knows
+	RetryAfter time.Duration  `json:"-"` // 0: unknown
 }
 
 // Error implements error.
@@ -113,12 +113,11 @@ func (r *FailureReason) LogValue() slog.Value {
 // now is the clock, replaced in tests.
 var now = time.Now
 
-// errRefusal is the cause when a model says that it won't answer.
+// errRefusal is the cause if the model refused to answer.
 var errRefusal = errors.New("the model refused to answer")
 
-// Translate makes of what went wrong with a model what its caller is told, and
-// puts both into the log. It is the edge of the package: an error that is a
-// FailureReason already stays as it is.
+// Translate converts an error into the FailureReason for the client, and logs both.
+// An error that already is a FailureReason is returned unchanged.
 func Translate(ctx context.Context, log *slog.Logger, err error, parser Strategy, model string) *FailureReason {
 	var known *FailureReason
 	if errors.As(err, &known) {
@@ -129,11 +128,11 @@ func Translate(ctx context.Context, log *slog.Logger, err error, parser Strategy
 		f = &Failure{Parser: parser, Model: model, Stage: StageUpstream, Cause: err, tries: 1}
 	}
 	r := f.reason()
-	log.LogAttrs(ctx, slog.LevelWarn, "a model gave no answer that will do", slog.Any("failure", f), slog.Any("reason", r))
+	log.LogAttrs(ctx, slog.LevelWarn, "answer rejected", slog.Any("failure", f), slog.Any("reason", r))
 	return r
 }
 
-// reason is the translation itself.
+// reason converts the failure.
 func (f *Failure) reason() *FailureReason {
 	r := &FailureReason{OccurredAt: now().UTC(), Stage: f.Stage, Issues: f.issues, Tries: max(1, f.tries), TechnicalDetails: fmt.Sprintf("stage %s, strategy %s, model %s: %v", f.Stage, f.Parser, f.Model, f.Cause)}
 	after := ""

@@ -11,37 +11,37 @@ import (
 // A Strategy is a way of asking for a document.
 type Strategy string
 
-// The strategies. Masks over local logits are not among them: a text that they
-// constrain needs no asking.
+// The strategies. Constrained decoding of the local model is not among them: it needs
+// no validation and retry.
 const (
-	// Free: the local model writes what it wants to.
+	// Free: the local model generates without masks.
 	Free Strategy = "free"
-	// Native: the upstream's engine lays masks of its own, told in its own
-	// spelling.
+	// Native: the upstream's engine enforces the constraint, passed in the
+	// fields of that engine.
 	Native Strategy = "native"
-	// Structured: the upstream promises to keep to a response_format.
+	// Structured: the upstream enforces a response_format.
 	Structured Strategy = "structured"
-	// StructuredLogprobs: the same, and it reports probabilities.
+	// StructuredLogprobs: like Structured, with log probabilities.
 	StructuredLogprobs Strategy = "structured_with_logprobs"
-	// Instructed: the schema and the rules are written into the prompt.
+	// Instructed: the prompt contains the schema and the rules.
 	Instructed Strategy = "instructed"
-	// ByTools: the upstream takes tools and gives calls apart from the text.
+	// ByTools: the upstream supports tools and returns tool calls.
 	ByTools Strategy = "tools"
-	// Plain: nothing is wanted of the text.
+	// Plain: the text is unconstrained.
 	Plain Strategy = "plain"
 )
 
-// A Format is what a text must look like. At most one of Schema, Regex,
-// Grammar and Choices is given; none means any JSON, if JSON is set.
+// A Format is the required format of a text. At most one of Schema, Regex, Grammar and
+// Choices is set; none means any JSON, if JSON is set.
 type Format struct {
 	JSON    bool            // the text is a JSON document
-	Schema  json.RawMessage // that fits this
+	Schema  json.RawMessage // schema of the document
 	Regex   string
 	Grammar string // GBNF
 	Choices []string
 }
 
-// wire returns the format in an upstream's terms.
+// wire returns the format as request fields of an upstream.
 func (f *Format) wire() remote.Format {
 	w := remote.Format{Regex: f.Regex, Grammar: f.Grammar, Choices: f.Choices}
 	if f.JSON {
@@ -50,9 +50,8 @@ func (f *Format) wire() remote.Format {
 	return w
 }
 
-// Choose returns the strategy for a format at an upstream, and the members of
-// the request that go with it. The choice depends on nothing but the two, so
-// that a model is asked in the same way every time.
+// Choose returns the strategy for a format at an upstream, and the request fields for
+// it. The choice is deterministic.
 func Choose(caps remote.Capabilities, f *Format) (Strategy, map[string]any) {
 	if f == nil {
 		return Plain, nil
@@ -69,14 +68,14 @@ func Choose(caps remote.Capabilities, f *Format) (Strategy, map[string]any) {
 		return Structured, extra
 	}
 	if f.JSON && objectOnly(f.Schema) {
-		// Not the format, but better than nothing.
+		// This does not enforce the format, but makes JSON likely.
 		extra, _ := caps.Format(remote.Format{Object: true})
 		return Instructed, extra
 	}
 	return Instructed, nil
 }
 
-// objectOnly reports whether a schema says at its top that it is for objects.
+// objectOnly reports whether the top level of a schema allows objects only.
 func objectOnly(schema json.RawMessage) bool {
 	var top struct {
 		Type string `json:"type"`
@@ -84,7 +83,7 @@ func objectOnly(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &top) == nil && top.Type == "object"
 }
 
-// Rules are what an instructed model is told beside the schema.
+// Rules returns the rules in the prompt of strategy Instructed, beside the schema.
 func (f *Format) Rules() string {
 	var b strings.Builder
 	if !f.JSON {

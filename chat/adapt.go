@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// probe finds out what the template can write down, by rendering small
-// conversations and looking for what was in them. Where even the plainest
-// fails, nothing is known and all is assumed.
+// probe determines the capabilities of the template by rendering small conversations
+// and searching the result for their parts. If even the simplest conversation fails,
+// it assumes all capabilities.
 func (t *Template) probe() {
 	const mark, other = "stencil7c1e", "stencil93ab"
 	user := Message{Role: "user", Content: mark}
@@ -27,7 +27,7 @@ func (t *Template) probe() {
 	t.caps.System = find(other, false, Message{Role: "system", Content: other}, user)
 	t.caps.Tools = find(other, true, user)
 
-	// Nine letters are what Mistral's templates want of an id.
+	// Mistral's templates require an ID of nine letters.
 	call := Message{Role: "assistant", ToolCalls: []ToolCall{{ID: "abcdefghi", Name: mark + "f"}}}
 	result := Message{Role: "tool", ToolCallID: "abcdefghi", Name: mark + "f", Content: mark + "r"}
 	for _, tools := range []bool{true, false} {
@@ -37,7 +37,7 @@ func (t *Template) probe() {
 	t.noNone = find("None", false, user, call)
 }
 
-// adapt gives messages a form that the template knows.
+// adapt converts messages to a form that the template supports.
 func (t *Template) adapt(messages []Message) ([]Message, error) {
 	developer := strings.Contains(t.source, "developer")
 	var out []Message
@@ -53,7 +53,7 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 			if err := m.spellResult(); err != nil {
 				return nil, err
 			}
-			// Templates that know no tools often want turns to alternate.
+			// Templates without tools often require alternating roles.
 			if n := len(out); n > 0 && out[n-1].Role == "user" {
 				out[n-1].Content, out[n-1].Parts = out[n-1].text()+"\n"+m.Content, nil
 				continue
@@ -75,8 +75,8 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 	return out, nil
 }
 
-// spellCalls turns a message's tool calls into text, in the form in which models
-// whose template knows no calls are asked to write them.
+// spellCalls converts the tool calls of a message to text, in the format in which
+// models whose template has no tool calls are asked to write them.
 func (m *Message) spellCalls() {
 	lines := []string{}
 	if text := m.text(); text != "" {
@@ -93,7 +93,7 @@ func (m *Message) spellCalls() {
 	m.Content, m.Parts, m.ToolCalls = strings.Join(lines, "\n"), nil, nil
 }
 
-// spellResult turns a tool's message into one of the user.
+// spellResult converts a tool result to a user message.
 func (m *Message) spellResult() error {
 	line, err := json.Marshal(struct {
 		Name    string `json:"name,omitempty"`
@@ -104,7 +104,7 @@ func (m *Message) spellResult() error {
 	return err
 }
 
-// text returns the text of a message, of its parts one a line.
+// text returns the text of a message; parts are joined by line breaks.
 func (m *Message) text() string {
 	if m.Parts == nil {
 		return m.Content
@@ -118,13 +118,13 @@ func (m *Message) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// variant is a form in which messages with tool calls are given to a template.
+// variant is one form of messages with tool calls for a template.
 type variant struct {
 	emptyContent  bool // no content is "" rather than none
 	textArguments bool // arguments as JSON text
 }
 
-// variants returns the forms to be tried, one after the other.
+// variants returns the forms to try, in order.
 func (t *Template) variants(messages []Message) []variant {
 	for _, m := range messages {
 		switch {

@@ -9,9 +9,8 @@ import (
 	"stencil/chat/jinja"
 )
 
-// ChatML is the template for models that bring none: each message between
-// <|im_start|> with the role and <|im_end|>. Tools are listed in the system
-// message.
+// ChatML is the template for models without one: each message is between <|im_start|>
+// with the role and <|im_end|>. Tools are listed in the system message.
 const ChatML = `{%- if tools %}
     {{- '<|im_start|>system\n' }}
     {%- if messages[0].role == 'system' %}{{- messages[0].content + '\n\n' }}{% endif %}
@@ -30,7 +29,7 @@ const ChatML = `{%- if tools %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{% endif %}`
 
-// Options say what a template is used with.
+// Options are the environment of a template.
 type Options struct {
 	BOS, EOS string           // texts of these tokens, as bos_token and eos_token
 	Now      func() time.Time // what strftime_now shows; default time.Now
@@ -47,7 +46,7 @@ type Template struct {
 	noNone   bool // content none would be written as "None"
 }
 
-// Caps are what a template can write down.
+// Caps are the capabilities of a template.
 type Caps struct {
 	System      bool // system messages; otherwise they go into the first user message
 	Tools       bool // the list of tools; otherwise the caller must tell the model of them
@@ -73,16 +72,16 @@ type Part struct {
 	Text string
 }
 
-// ToolCall is a call that the assistant made.
+// ToolCall is a tool call of the assistant.
 type ToolCall struct {
 	ID, Name  string
 	Arguments json.RawMessage // a JSON object
 }
 
-// Input is what a template writes down.
+// Input is the conversation to render.
 type Input struct {
 	Messages []Message
-	// Tools are as OpenAI's API has them: {"type": "function", "function":
+	// Tools are in the format of OpenAI's API: {"type": "function", "function":
 	// {"name": …, "description": …, "parameters": …}}. Their keys keep their
 	// order.
 	Tools               []json.RawMessage
@@ -91,7 +90,7 @@ type Input struct {
 	Extra               map[string]any // further variables, such as enable_thinking
 }
 
-// New parses a model's template; with an empty one it takes [ChatML], see
+// New parses the template of a model. If it is empty, New uses [ChatML], see
 // [Template.Fallback]. Errors wrap *jinja.Error, which has line and column.
 func New(template string, opt Options) (*Template, error) {
 	t := &Template{source: template, fallback: template == "", opt: opt}
@@ -112,12 +111,12 @@ func (t *Template) Fallback() bool { return t.fallback }
 // Source returns the template's text.
 func (t *Template) Source() string { return t.source }
 
-// Caps returns what the template can write down.
+// Caps returns the capabilities of the template.
 func (t *Template) Caps() Caps { return t.caps }
 
-// Render writes a conversation down. When the template itself refuses it, with
-// raise_exception, [Refusal] returns why. The text holds whatever the template
-// puts first, so a BOS token must not be added if it begins with one.
+// Render renders a conversation. If the template refuses it with raise_exception,
+// [Refusal] returns the reason from the error. The text includes a BOS token if the
+// template writes one; then none must be added.
 func (t *Template) Render(in Input) (string, error) {
 	var err error
 	if in.Messages, err = t.adapt(in.Messages); err != nil {
@@ -127,8 +126,7 @@ func (t *Template) Render(in Input) (string, error) {
 	return text + in.Begun, err
 }
 
-// render writes messages down as they are, in the first form that the template
-// takes.
+// render renders messages in the first form that the template accepts.
 func (t *Template) render(in Input) (string, error) {
 	var first error
 	for _, v := range t.variants(in.Messages) {

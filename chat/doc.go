@@ -1,24 +1,24 @@
-// Package chat writes conversations down the way a model was trained to read
-// them: by the Jinja template in the model's file.
+// Package chat renders conversations with the chat template in a model's file, a
+// Jinja template that produces the format that the model was trained on.
 //
-// A template that no model file brings is never replaced in silence. Only when
-// a file has none at all does [New] take [ChatML], and [Template.Fallback]
-// says so; a template that can't be parsed is an error with line and column.
+// If a file has no template, [New] uses [ChatML], and [Template.Fallback] reports
+// this. A template that can't be parsed is an error with line and column; it is never
+// replaced.
 //
-// Templates differ in what they can take. What a template can't do is found
-// out once, by rendering small conversations when it is loaded ([Caps]), and
-// evened out where that loses nothing:
+// Templates differ in what they support. When a template is loaded, its capabilities
+// ([Caps]) are probed by rendering small conversations, and messages are then adapted
+// if that loses nothing:
 //
-//   - a template without system messages gets them at the beginning of the
+//   - for a template without system messages, these are put at the beginning of the
 //     first user message;
-//   - "developer" becomes "system" where a template does not know it;
-//   - where a template knows no tool calls, or no results of tools, these
-//     become lines of JSON in the assistant's or the user's text;
+//   - "developer" becomes "system" if the template does not know it;
+//   - if the template does not support tool calls or tool results, these become lines
+//     of JSON in the text of the assistant or the user;
 //   - a message of text parts becomes one text;
-//   - the arguments of tool calls are objects, or their JSON texts where a
-//     template fails on objects; the content of a message that only calls
-//     tools is none, or empty where a template fails on none.
+//   - the arguments of tool calls are objects, or JSON texts if the template fails on
+//     objects; the content of a message with tool calls only is none, or empty if the
+//     template fails on none.
 //
-// Templates run in package jinja, whose limits bound what a template from an
-// unknown source can take in time and memory.
+// Templates run in package jinja, which limits the time and memory of templates from
+// unknown sources.
 package chat

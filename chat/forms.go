@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A CallForm is how a family of models writes calls of tools: in free text one of
-// the triggers, then the name of a tool, Middle, the arguments as a JSON object,
-// and After. Tokens that add no text stand in it by their names.
+// A CallForm is the format in which a family of models writes tool calls: in free text
+// one of the triggers, then the name of a tool, Middle, the arguments as a JSON object,
+// and After. Tokens without text are written as their names.
 type CallForm struct {
 	Name     string
 	Triggers []Trigger
@@ -18,33 +18,34 @@ type CallForm struct {
 	IDs      int    // how many letters and digits the id of a call has; 0: any text
 }
 
-// A Trigger begins calls in free text.
+// A Trigger is the text before a tool call in free text.
 type Trigger struct {
 	Mark    string
 	AtStart bool   // only at the beginning of the text
 	Then    string // between the mark and the name
 }
 
-// A ThoughtForm is how a family of models writes what it thinks before it answers.
+// A ThoughtForm is the format in which a family of models writes reasoning before its
+// answer.
 type ThoughtForm struct {
 	Name        string
 	Open, Close string
 	Lead, Gap   string // after Open, and between Close and the answer
 }
 
-// Harmony is the name of the forms in which texts go into channels, each with its
-// own message; see [CallForm] and [ThoughtForm], whose other fields it does not
-// use.
+// Harmony is the name of the formats of gpt-oss, in which each channel is a message of
+// its own; they do not use the other fields of [CallForm] and [ThoughtForm].
 const Harmony = "harmony"
 
-// hermes is what most models know that know none of the others: Hermes, Qwen.
+// hermes is the format of Hermes and Qwen, and the default, since most models know it.
 var hermes = CallForm{
 	Name:     "hermes",
 	Triggers: []Trigger{{Mark: "<tool_call>", Then: "\n{\"name\": \""}},
 	Middle:   `", "arguments": `, After: "}\n</tool_call>", Next: "\n<tool_call>\n{\"name\": \"",
 }
 
-// callForms are the others, with what tells the templates that use them.
+// callForms are the other formats, with the texts by which their templates are
+// recognised.
 var callForms = []struct {
 	all  []string // in the template
 	none []string // not in it
@@ -84,8 +85,8 @@ var callForms = []struct {
 	{[]string{"<tool_call>"}, []string{"<function="}, hermes},
 }
 
-// CallForm returns how the model that the template belongs to writes calls. If
-// the template doesn't say, known is false and the form is that of Hermes.
+// CallForm returns the tool call format of the model, detected from its template. If
+// the template shows none, known is false and the format is hermes.
 func (t *Template) CallForm() (form CallForm, known bool) {
 	if t.fallback {
 		return hermes, false
@@ -98,8 +99,8 @@ func (t *Template) CallForm() (form CallForm, known bool) {
 	return hermes, false
 }
 
-// CallFormOf returns the form that a vocabulary has tokens for; has says whether
-// there is a token of that text.
+// CallFormOf returns the tool call format that a vocabulary has tokens for; has reports
+// whether there is a token with a text.
 func CallFormOf(has func(token string) bool) (form CallForm, known bool) {
 	for _, f := range callForms {
 		for _, t := range f.Triggers {
@@ -111,9 +112,8 @@ func CallFormOf(has func(token string) bool) (form CallForm, known bool) {
 	return hermes, false
 }
 
-// spelling corrects what stands around the name of a call where the template
-// writes it a little differently, as with a blank more or less. What it writes is
-// what the model was trained on.
+// spelling adjusts the text around the name in a call if the template writes it with
+// different white space, because the model was trained on what the template writes.
 func (t *Template) spelling(f CallForm) CallForm {
 	const name, arguments = "stencil7c1e", `"stencil93ab"`
 	if len(f.Triggers) != 1 {
@@ -141,7 +141,7 @@ func (t *Template) spelling(f CallForm) CallForm {
 	return f
 }
 
-// sameButBlanks reports whether two texts differ in blanks and line breaks only.
+// sameButBlanks reports whether two texts differ only in spaces and line breaks.
 func sameButBlanks(a, b string) bool {
 	blanks := strings.NewReplacer(" ", "", "\n", "")
 	return blanks.Replace(a) == blanks.Replace(b)
@@ -156,10 +156,10 @@ func containsAll(s string, list []string) bool {
 	return true
 }
 
-// UsualThoughts is the commonest form, that of DeepSeek's and Qwen's models.
+// UsualThoughts is the most common reasoning format, that of DeepSeek and Qwen.
 var UsualThoughts = ThoughtForm{Name: "think", Open: "<think>", Close: "</think>", Lead: "\n", Gap: "\n\n"}
 
-// thoughtForms are known by Open.
+// thoughtForms are the reasoning formats, recognised by Open.
 var thoughtForms = []ThoughtForm{
 	{Name: Harmony, Open: "<|channel|>", Close: "<|end|>"},
 	UsualThoughts,
@@ -168,9 +168,8 @@ var thoughtForms = []ThoughtForm{
 	{Name: "seed", Open: "<seed:think>", Close: "</seed:think>"},
 }
 
-// ThoughtForm returns how the model that the template belongs to writes its
-// thoughts. If the template doesn't say, known is false and the form is the
-// commonest.
+// ThoughtForm returns the reasoning format of the model, detected from its template.
+// If the template shows none, known is false and the format is UsualThoughts.
 func (t *Template) ThoughtForm() (form ThoughtForm, known bool) {
 	for _, f := range thoughtForms {
 		if !t.fallback && strings.Contains(t.source, f.Open) {

@@ -46,8 +46,8 @@ func (t *Template) vars(in Input, v variant) (map[string]any, error) {
 	return vars, nil
 }
 
-// dict returns a message as templates see it. Keys without a value are left
-// out: templates ask whether they are there.
+// dict returns a message as a template value. Keys without a value are omitted, because
+// templates test whether they are defined.
 func (m *Message) dict(v variant) (*jinja.Dict, error) {
 	d := jinja.NewDict()
 	d.Set("role", m.Role)
@@ -83,8 +83,8 @@ func (m *Message) dict(v variant) (*jinja.Dict, error) {
 	return d, nil
 }
 
-// content returns the content as templates see it: a text, a list of parts if
-// one of them is no text, or none.
+// content returns the content as a template value: a text, a list of parts if one of
+// them is not text, or none.
 func (m *Message) content(v variant) any {
 	list := jinja.NewList()
 	textOnly := true

@@ -1,12 +1,12 @@
-// Package embedding serves a model that turns texts into vectors, or queries and
-// documents into scores: what package engine is for text, this is for embeddings.
+// Package embedding is the engine for embedding models and rerankers, which compute a
+// vector for a text, or a score for a query and a document.
 //
-// One goroutine owns the model's embedder. It fills each batch with inputs of
-// the requests that wait: clients take turns, one input each, so that a request
-// of a thousand texts does not hold up one of a single text. Requests wait in a
-// bounded queue; one whose context ends is dropped, and a batch of which nobody
-// wants anything any more is stopped.
+// One goroutine owns the model's embedder. It fills each batch with inputs of the
+// waiting requests, one input per client in turn, so that a request of a thousand
+// texts does not delay one of a single text. Requests wait in a bounded queue. A
+// request whose context ends is dropped, and a batch whose requests have all been
+// cancelled is stopped.
 //
-// [Prompts] writes texts, and queries with documents, as the tokens that the
-// model wants, and shortens what is too long.
+// [Prompts] tokenizes texts, and queries with documents, as the model expects them,
+// and truncates inputs that are too long.
 package embedding

@@ -17,7 +17,7 @@ const (
 	MaxTokens = 1 << 20 // of all inputs together: MaxInputs of a length that common models read
 )
 
-// Config sizes an engine. Zero fields mean the default.
+// Config configures an engine. Zero fields mean the default.
 type Config struct {
 	Queue    int // requests that may wait; default 64
 	Embedder backend.EmbedderParams
@@ -44,7 +44,7 @@ type Engine struct {
 	stopped chan struct{} // the loop has returned
 }
 
-// Stats are counts since the engine was made, and its present load.
+// Stats are counts since the engine was created, and its current load.
 type Stats struct {
 	Queued int // requests of which some input waits
 	Active int // inputs that are computed
@@ -57,14 +57,14 @@ type Stats struct {
 	Cancelled uint64 // ended before their time
 }
 
-// A Request asks for a row for each of its inputs.
+// A Request asks for one row (a vector or a score) per input.
 type Request struct {
 	Client  string    // who asks, for the queue's turns
 	Inputs  [][]int32 // tokens, as Prompts writes them
 	Timeout time.Duration
 }
 
-// A Result is what a request was for.
+// A Result is the result of a request.
 type Result struct {
 	Rows    [][]float32 // one for each input, as the model gives them
 	Tokens  int         // of all inputs
@@ -72,7 +72,7 @@ type Result struct {
 	Compute time.Duration // from the first batch to the last
 }
 
-// New makes an engine over a model, which must stay open until Close.
+// New returns an engine for a model, which must stay open until Close.
 func New(model backend.EmbeddingModel, cfg Config) (*Engine, error) {
 	cfg.Queue = cmp.Or(cfg.Queue, 64)
 	if cfg.Queue < 1 {
@@ -95,19 +95,19 @@ func New(model backend.EmbeddingModel, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Model returns the model that is served.
+// Model returns the model.
 func (e *Engine) Model() backend.EmbeddingModel { return e.model }
 
 // Info describes the rows.
 func (e *Engine) Info() backend.EmbeddingInfo { return e.info }
 
-// Limit returns how many tokens an input can have.
+// Limit returns the maximum number of tokens of an input.
 func (e *Engine) Limit() int { return e.embedder.MaxTokens() }
 
-// Prompts returns what writes the model's inputs.
+// Prompts returns the tokenizer of the model's inputs.
 func (e *Engine) Prompts() *Prompts { return e.prompts }
 
-// Stats returns the present counts.
+// Stats returns the current counts.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -116,8 +116,7 @@ func (e *Engine) Stats() Stats {
 	return s
 }
 
-// Embed computes the rows of a request. When ctx ends first, the request is
-// dropped.
+// Embed computes the rows of a request. If ctx ends first, the request is dropped.
 //
 // Errors: ErrQueueFull, ErrClosed, ErrTimeout, ErrNotFinite, *InputError,
 // *SizeError, the cause of ctx; any other is a failure of the backend.
@@ -195,8 +194,8 @@ func (e *Engine) signal() {
 	}
 }
 
-// jobEnded runs when the context of some job has ended. If nobody waits for
-// anything in the running batch any more, the batch is stopped.
+// jobEnded runs when the context of a job has ended. If all jobs of the running batch
+// have ended, the batch is stopped.
 func (e *Engine) jobEnded() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -210,9 +209,9 @@ func (e *Engine) jobEnded() {
 	e.signal()
 }
 
-// Shutdown lets the requests that run or wait finish and then closes the
-// engine. New requests are refused with ErrClosed from now on. When ctx ends
-// first, what still runs is cancelled. It does not close the model.
+// Shutdown lets running and waiting requests finish and then closes the engine. New
+// requests are refused with ErrClosed. If ctx ends first, the remaining requests are
+// cancelled. It does not close the model.
 func (e *Engine) Shutdown(ctx context.Context) error {
 	e.mu.Lock()
 	e.closing = true

@@ -7,21 +7,21 @@ import (
 
 // Errors of Embed, matched with errors.Is.
 var (
-	// ErrQueueFull: as many requests wait as Config.Queue allows.
+	// ErrQueueFull: Config.Queue requests are waiting already.
 	ErrQueueFull = errors.New("embedding: the queue is full")
 
-	// ErrClosed: the engine is shutting down or has.
+	// ErrClosed: the engine is shutting down or closed.
 	ErrClosed = errors.New("embedding: shutting down")
 
-	// ErrTimeout: the request's own time limit ended it.
+	// ErrTimeout: the time limit of the request was exceeded.
 	ErrTimeout = errors.New("embedding: time limit exceeded")
 
-	// ErrNotFinite: the model computed a number that is none. It is the model's
-	// failure: of its weights, or of a number format that is too narrow.
+	// ErrNotFinite: the model computed infinity or NaN, because of its weights or
+	// of a data type with too small a range.
 	ErrNotFinite = errors.New("embedding: the model computed infinity or NaN")
 )
 
-// An InputError says what is wrong with one input.
+// An InputError reports an invalid input.
 type InputError struct {
 	Index  int // of the input in its request
 	Tokens int // its length; 0: it is empty
@@ -41,7 +41,7 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("embedding: input %d has %d tokens, the model reads at most %d", e.Index, e.Tokens, e.Limit)
 }
 
-// A SizeError says that a request is too large as a whole.
+// A SizeError means that a request is too large as a whole.
 type SizeError struct {
 	What  string // "inputs", "tokens"
 	Count int

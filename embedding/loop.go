@@ -10,10 +10,10 @@ import (
 	"stencil/backend"
 )
 
-// packTokens is how many tokens are put into one batch, unless a single input is
-// longer: enough to read the weights once for many texts. Attention is computed
-// between all tokens of a batch, those of other inputs included, so that more
-// would cost more than it saves.
+// packTokens is the maximum number of tokens in a batch, unless a single input is
+// longer: enough to read the weights once for many texts. Attention is computed between
+// all tokens of a batch, including those of other inputs, so larger batches would cost
+// more than they save.
 const packTokens = 512
 
 // item is an input in a batch.
@@ -22,7 +22,7 @@ type item struct {
 	index int
 }
 
-// loop computes batch after batch until the engine is closed.
+// loop computes batches until the engine is closed.
 func (e *Engine) loop() {
 	defer close(e.stopped)
 	defer e.embedder.Close()
@@ -44,15 +44,15 @@ func (e *Engine) loop() {
 	}
 }
 
-// finished reports whether the engine is closing and nobody waits.
+// finished reports whether the engine is closing and no request waits.
 func (e *Engine) finished() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.closing && e.queue.size == 0
 }
 
-// next fills a batch with the inputs whose turn it is; nil when there are none.
-// The context ends when nobody wants the batch any more.
+// next fills a batch with the next inputs; nil if there are none. The context ends when
+// all jobs of the batch have ended.
 func (e *Engine) next() ([]item, context.Context) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +93,7 @@ func (e *Engine) reap() {
 	}
 }
 
-// end makes a job's result final. The lock is held.
+// end sets the final result of a job. The lock is held.
 func (e *Engine) end(j *job, err error) {
 	if j.ended {
 		return
@@ -105,7 +105,7 @@ func (e *Engine) end(j *job, err error) {
 	close(j.done)
 }
 
-// settle hands out the rows of a batch, or its failure.
+// settle delivers the rows of a batch, or its error, to the jobs.
 func (e *Engine) settle(batch []item, rows [][]float32, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

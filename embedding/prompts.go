@@ -8,8 +8,8 @@ import (
 	"stencil/vocab"
 )
 
-// Prompts writes texts as the tokens that one model reads. It is immutable and
-// safe for concurrent use.
+// Prompts tokenizes the inputs of one model. It is immutable and safe for concurrent
+// use.
 type Prompts struct {
 	vocab *vocab.Vocab
 	form  backend.PairForm
@@ -18,7 +18,7 @@ type Prompts struct {
 	parts []pairPiece // of form.Template
 }
 
-// pairPiece is a part of a template: its own text, or a place.
+// pairPiece is a part of a template: text, or a placeholder.
 type pairPiece struct {
 	text            string
 	query, document bool
@@ -50,13 +50,11 @@ func newPrompts(v *vocab.Vocab, form backend.PairForm, limit int) *Prompts {
 	return p
 }
 
-// Text returns the tokens of a text, those that the model wants at its ends
-// included.
+// Text returns the tokens of a text, including the special tokens at its ends.
 func (p *Prompts) Text(text string) []int32 { return p.vocab.Encode(text) }
 
-// Shorten returns the tokens of a text, its end left out where it is longer than
-// limit or than the model reads; limit 0 is no limit of its own. The tokens that
-// the model wants after a text are kept.
+// Shorten returns the tokens of a text, truncated to limit and to the model's maximum;
+// limit 0 means only the latter. The special tokens after the text are kept.
 func (p *Prompts) Shorten(tokens []int32, limit int) []int32 {
 	if limit <= 0 || limit > p.limit {
 		limit = p.limit
@@ -69,15 +67,15 @@ func (p *Prompts) Shorten(tokens []int32, limit int) []int32 {
 	return append(slices.Clone(tokens[:limit-tail]), tokens[n-tail:]...)
 }
 
-// Pair returns the tokens of a query and a document for a reranker. Spellings of
-// control tokens in either are text.
+// Pair returns the tokens of a query and a document for a reranker. Names of control
+// tokens in either are treated as text.
 func (p *Prompts) Pair(query, document string) []int32 {
 	v := p.vocab
 	if len(p.parts) == 0 {
 		return p.join(v.Tokenize(nil, query, false), v.Tokenize(nil, document, false))
 	}
-	// As one text, since tokens may cross the places' edges; unless a control
-	// token is spelt out in what is put there.
+	// As one text, since tokens may extend across the edges of placeholders,
+	// unless the inserted text contains the name of a control token.
 	if p.plain(query) && p.plain(document) {
 		var b strings.Builder
 		for _, part := range p.parts {
@@ -106,7 +104,7 @@ func (p pairPiece) in(query, document string) string {
 	return p.text
 }
 
-// plain reports whether no control token is spelt out in a text.
+// plain reports whether a text contains no name of a control token.
 func (p *Prompts) plain(text string) bool {
 	return slices.Equal(p.vocab.Tokenize(nil, text, true), p.vocab.Tokenize(nil, text, false))
 }
@@ -116,8 +114,8 @@ func (p *Prompts) join(query, document []int32) []int32 {
 	return slices.Concat(f.Before, query, f.Between, document, f.After)
 }
 
-// ShortPair is Pair, with the end of the document left out where the two are
-// longer than the model reads. A query that leaves no room is not shortened.
+// ShortPair is Pair with the document truncated to the model's maximum. A query that
+// leaves no room for a document is not truncated.
 func (p *Prompts) ShortPair(query, document string) []int32 {
 	out := p.Pair(query, document)
 	over := len(out) - p.limit
@@ -129,7 +127,7 @@ func (p *Prompts) ShortPair(query, document string) []int32 {
 		if len(p.parts) == 0 {
 			return p.join(p.vocab.Tokenize(nil, query, false), tokens[:keep])
 		}
-		// A text's end may be in the middle of a character now.
+		// The text may now end within a character.
 		short := p.Pair(query, strings.ToValidUTF8(string(p.vocab.Decode(tokens[:keep])), ""))
 		if over = len(short) - p.limit; over <= 0 {
 			return short

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// job is a request on its way.
+// job is a request in progress.
 type job struct {
 	client string
 	inputs [][]int32
@@ -23,9 +23,8 @@ type job struct {
 	ended  bool          // that it is
 }
 
-// queue holds the jobs with inputs that nobody has taken yet. Clients take
-// turns, and a turn is one input; the jobs of one client come in the order in
-// which they arrived.
+// queue holds the jobs with inputs that are not in a batch yet. Clients take turns of
+// one input each; the jobs of one client are served in order of arrival.
 type queue struct {
 	limit   int
 	size    int
@@ -37,7 +36,7 @@ type clientQueue struct {
 	jobs   []*job
 }
 
-// push adds a job; false when the queue is full.
+// push adds a job. It returns false if the queue is full.
 func (q *queue) push(j *job) bool {
 	if q.size >= q.limit {
 		return false
@@ -53,7 +52,7 @@ func (q *queue) push(j *job) bool {
 	return true
 }
 
-// peek returns the job whose input is next, nil when there is none.
+// peek returns the job whose input is next, nil if there is none.
 func (q *queue) peek() *job {
 	if len(q.clients) == 0 {
 		return nil
@@ -61,8 +60,8 @@ func (q *queue) peek() *job {
 	return q.clients[0].jobs[0]
 }
 
-// take takes the next input of the job that peek returned and gives the turn
-// to the next client.
+// take removes the next input of the job that peek returned, and passes the turn to
+// the next client.
 func (q *queue) take() (index int) {
 	c := q.clients[0]
 	j := c.jobs[0]
@@ -78,7 +77,7 @@ func (q *queue) take() (index int) {
 	return index
 }
 
-// remove takes out the jobs for which gone is true and returns them.
+// remove removes and returns the jobs for which gone is true.
 func (q *queue) remove(gone func(*job) bool) (out []*job) {
 	for _, c := range q.clients {
 		c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool {

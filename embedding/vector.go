@@ -2,12 +2,12 @@ package embedding
 
 import "math"
 
-// Shorten returns the first n elements of a row; models trained for it have the
-// most important ones there. The row is shared.
+// Shorten returns the first n elements of a row, which models trained for it
+// (Matryoshka embeddings) allow. The result shares memory with the row.
 func Shorten(row []float32, n int) []float32 { return row[:min(n, len(row))] }
 
-// Normalize brings a row to Euclidean length 1, in place. One of nothing but
-// zeros stays as it is.
+// Normalize scales a row to Euclidean length 1, in place. A row of zeros is left
+// unchanged.
 func Normalize(row []float32) {
 	var sum float64
 	for _, x := range row {

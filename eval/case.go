@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// A Case is a prompt with what the answer should be.
+// A Case is a prompt with the expected answer.
 type Case struct {
 	ID       string          `json:"id"`
 	Task     string          `json:"task"`
@@ -16,17 +16,17 @@ type Case struct {
 	System   string          `json:"system,omitempty"`
 	Messages json.RawMessage `json:"messages,omitempty"` // instead of Prompt, as /generate_json takes them
 	Schema   json.RawMessage `json:"schema,omitempty"`   // without: free text
-	// Expected is the document, or with free text a string. Without it only
-	// whether the answer is valid counts.
+	// Expected is the expected document, or a string for free text. Without it,
+	// only the validity of the answer is measured.
 	Expected  json.RawMessage `json:"expected,omitempty"`
 	MaxTokens int             `json:"max_tokens,omitempty"`
 }
 
-// maxLine bounds one line of cases or results.
+// maxLine is the maximum length of a line of cases or results in bytes.
 const maxLine = 16 << 20
 
-// ReadCases reads cases, one a line. Blank lines and those that begin with # are
-// passed over. Errors name the line.
+// ReadCases reads cases, one per line. Blank lines and lines that begin with # are
+// skipped. Errors name the line.
 func ReadCases(r io.Reader) ([]Case, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -47,9 +47,9 @@ func ReadCases(r io.Reader) ([]Case, error) {
 		case c.ID == "":
 			return nil, fmt.Errorf("eval: line %d: id is missing", n)
 		case seen[c.ID] > 0:
-			return nil, fmt.Errorf("eval: line %d: the id %q stands on line %d already", n, c.ID, seen[c.ID])
+			return nil, fmt.Errorf("eval: line %d: duplicate id %q, first on line %d", n, c.ID, seen[c.ID])
 		case given == (c.Prompt != ""):
-			return nil, fmt.Errorf("eval: line %d: one of prompt and messages is needed", n)
+			return nil, fmt.Errorf("eval: line %d: exactly one of prompt and messages is required", n)
 		}
 		seen[c.ID] = n
 		if string(c.Schema) == "null" {

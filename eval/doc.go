@@ -1,10 +1,9 @@
-// Package eval measures how well a model fills in documents: it sends prompts
-// with schemas to a stencil server and compares what comes back with what was
-// expected.
+// Package eval measures the accuracy of structured output: it sends prompts with
+// schemas to a stencil server and compares the answers with the expected documents.
 //
-// Cases are JSON, one a line ([ReadCases]). Each is run in one or more modes:
-// with masks, without them, and without but repaired. What fails is counted and
-// passed over. Results are written as they come, one a line, so that a run that
-// was interrupted goes on where it stopped. A [Report] sums them up by task and
-// mode, as a table, as JSON and as a page with a chart.
+// Cases are JSON lines ([ReadCases]). Each runs in one or more modes: with masks,
+// without masks, and without masks but with repair. Failures are counted, not fatal.
+// Results are written as JSON lines as they come in, so that an interrupted run can be
+// continued. A [Report] summarises them by task and mode, as a table, as JSON and as an
+// HTML page with a chart.
 package eval

@@ -21,7 +21,7 @@ func TestReadCases(t *testing.T) {
 		`{"id": "a"}`:                      "line 1: one of prompt and messages",
 		`{"prompt": "x"}`:                  "line 1: id is missing",
 		"\n" + `{"id": "a", "promt": "x"}`: "line 2: json: unknown field",
-		`{"id": "a", "prompt": "x"}` + "\n" + `{"id": "a", "prompt": "y"}`: `line 2: the id "a" stands on line 1`,
+		`{"id": "a", "prompt": "x"}` + "\n" + `{"id": "a", "prompt": "y"}`: `line 2: duplicate id "a", first on line 1`,
 		`{`: "line 1",
 		`{"id": "a", "prompt": "x", "messages": []}` + "\n": "",
 	} {

@@ -10,12 +10,12 @@ import (
 	"text/tabwriter"
 )
 
-// A Report sums results up.
+// A Report summarises results.
 type Report struct {
 	Rows []Row `json:"rows"` // by task and mode; at the end a row for all tasks of each mode
 }
 
-// A Row sums up one task in one mode.
+// A Row summarises one task in one mode.
 type Row struct {
 	Task       string         `json:"task"` // "all" for all of them
 	Mode       string         `json:"mode"`
@@ -34,10 +34,10 @@ type Row struct {
 	Millis     float64        `json:"ms"` // over all cases
 }
 
-// AllTasks is the task of the rows that sum up all.
+// AllTasks is the task of the rows over all tasks.
 const AllTasks = "all"
 
-// Summarize sums results up.
+// Summarize returns the report of results.
 func Summarize(results []Result) *Report {
 	rows := map[[2]string]*Row{}
 	for i := range results {
@@ -92,7 +92,7 @@ func (row *Row) add(r *Result) {
 	row.Millis += r.Millis
 }
 
-// percent writes a share, "-" of nothing.
+// percent formats a share, "-" if the total is 0.
 func percent(part, of int) string {
 	if of == 0 {
 		return "-"
@@ -100,7 +100,7 @@ func percent(part, of int) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(of))
 }
 
-// counts writes counts by name, the largest first.
+// counts formats counts by name, the largest first.
 func counts(m map[string]int) string {
 	names := make([]string, 0, len(m))
 	for name := range m {
@@ -130,7 +130,7 @@ type bar struct {
 	Label, Class        string
 }
 
-// chartHeight is that of a full bar, in pixels; the others are distances.
+// chartHeight is the height of a full bar in pixels; the others are distances.
 const (
 	chartHeight = 200.0
 	barWidth    = 22.0
@@ -139,7 +139,7 @@ const (
 	chartTop    = 20.0
 )
 
-// page is what the HTML template is given.
+// page is the data of the HTML template.
 type page struct {
 	Rows          []Row
 	Bars          []bar
@@ -148,8 +148,8 @@ type page struct {
 	Width, Height float64
 }
 
-// HTML writes the report as a page of its own, with a chart of the shares of
-// valid answers, exact ones and right fields.
+// HTML writes the report as a self-contained page, with a chart of the shares of valid
+// answers, exact answers and correct fields.
 func (r *Report) HTML(w io.Writer) error {
 	p := page{Rows: r.Rows, Height: chartTop + chartHeight + 60}
 	x := 40.0

@@ -25,7 +25,7 @@ const (
 // Modes lists them.
 var Modes = []string{Constrained, Unconstrained, Repaired}
 
-// Config says how cases are run. Zero fields mean the default.
+// Config configures a run. Zero fields mean the default.
 type Config struct {
 	URL   string // of a stencil server
 	Key   string
@@ -44,7 +44,7 @@ type Config struct {
 	Progress func(done int) // called after every result; may be nil
 }
 
-// A Result is what became of one case in one mode.
+// A Result is the result of one case in one mode.
 type Result struct {
 	ID   string `json:"id"`
 	Task string `json:"task"`
@@ -54,7 +54,7 @@ type Result struct {
 	Score
 	Scored bool `json:"scored"` // something was expected
 
-	// Of an answer that failed: what happened and where.
+	// For a failed answer: the category and stage of the failure.
 	Category string `json:"category,omitempty"`
 	Stage    string `json:"stage,omitempty"`
 	Error    string `json:"error,omitempty"`
@@ -69,11 +69,10 @@ type Result struct {
 	Millis     float64         `json:"ms"`
 }
 
-// key says which case and mode a result is of.
+// key identifies the case and mode of a result.
 func (r *Result) key() string { return r.Mode + "\x00" + r.ID }
 
-// ReadResults reads the results of an earlier run. A last line that was not
-// written to its end is passed over.
+// ReadResults reads the results of an earlier run. An incomplete last line is skipped.
 func ReadResults(r io.Reader) ([]Result, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -93,12 +92,12 @@ func ReadResults(r io.Reader) ([]Result, error) {
 	return out, lines.Err()
 }
 
-// errStopped ends a run that can't go on, as against a case that failed.
+// errStopped is an error that ends the run, unlike the failure of a case.
 var errStopped = errors.New("eval: the server can't be reached")
 
-// Run runs cases and returns all results, those of an earlier run included. A
-// case that fails is a result. The error is the context's, or says that there
-// is no server or that results can't be written.
+// Run runs cases and returns all results, including those of an earlier run. A failed
+// case is a result. The error is that of the context, or means that the server is
+// unreachable or that results can't be written.
 func Run(ctx context.Context, cfg Config, cases []Case) ([]Result, error) {
 	if len(cfg.Modes) == 0 {
 		cfg.Modes = []string{Constrained, Unconstrained}
@@ -177,7 +176,7 @@ func (cfg *Config) tell(r *Result, done int) error {
 	return err
 }
 
-// request is the body for a case in a mode, and the path it is for.
+// request returns the request body and path of a case in a mode.
 func (cfg *Config) request(c *Case, mode string) (path string, body []byte, err error) {
 	m := map[string]any{
 		"max_tokens": cmp.Or(c.MaxTokens, cfg.MaxTokens), "temperature": cfg.Temperature, "seed": cfg.Seed, "retry_max": cfg.Retries,
@@ -207,7 +206,7 @@ func (cfg *Config) request(c *Case, mode string) (path string, body []byte, err 
 	return path, body, err
 }
 
-// reply is what of an answer is looked at, whole or an error.
+// reply is the part of a response that is evaluated.
 type reply struct {
 	JSON       json.RawMessage `json:"json"`
 	Text       string          `json:"text"`
@@ -233,7 +232,7 @@ type reply struct {
 	} `json:"error"`
 }
 
-// one runs a case. The error is only for what stops the whole run.
+// one runs a case. An error ends the whole run.
 func (cfg *Config) one(ctx context.Context, c *Case, mode string) (*Result, error) {
 	out := &Result{ID: c.ID, Task: c.Task, Mode: mode, Scored: len(c.Expected) > 0}
 	path, body, err := cfg.request(c, mode)

@@ -4,30 +4,28 @@
 //
 // # Random weights
 //
-// A model of random weights computes as much as a trained one of its size and
-// says nothing. What it must get right is how its logits look, because masks,
-// samplers and penalties depend on that: standard deviation 4, as trained
-// models show, and varied from step to step. Embeddings of standard deviation
-// 0.5 do that; with the usual 0.02 the residual stream is dominated by what
-// all tokens share, and greedy decoding cycles through a handful of tokens.
-// Each matrix has standard deviation 1/√(inputs), so that signals keep their
-// size from layer to layer.
+// A model with random weights costs as much compute as a trained one of its size, and
+// generates nonsense. Its logits must look realistic, because masks, samplers and
+// penalties depend on them: a standard deviation of 4, as in trained models, and
+// variation from step to step. Embeddings with a standard deviation of 0.5 achieve
+// this; with the usual 0.02, the residual stream is dominated by what all tokens share,
+// and greedy decoding cycles through a handful of tokens. Each matrix has a standard
+// deviation of 1/√(inputs), so that activations keep their size from layer to layer.
 //
-// There is an architecture for each way of keeping what was read: keys and
-// values in all layers, in some, within a window, or shared by several; a
-// latent vector; a recurrent state; nothing. [Architectures] lists them. What
-// else they have in common with the models of that name is the order of
-// things in a layer: sizes are the caller's.
+// There is an architecture for each kind of memory: keys and values in all layers, in
+// some, within a window, or shared by several; a latent vector; a recurrent state;
+// none. [Architectures] lists them. Each has the layer structure of the models of that
+// name, with sizes chosen by the caller.
 //
 // # The bundled model
 //
-// [Bundled] is the model that `make run` serves: the file in the folder
-// weights, which is built into the program unless the build tag nomodel says
-// otherwise. It is trained on documents that package lessons writes, by the
-// programs in the folder train; README.md says how and how well it does.
+// [Bundled] is the model that `make run` serves: the file in the folder weights, which
+// is built into the program unless the build tag nomodel is set. It is trained on
+// documents that package lessons generates, by the programs in the folder train;
+// README.md describes the training and the results.
 //
-// Without such a file it is one of random weights of under 2 MB with a
-// vocabulary of its own (bytes, merges that suit JSON, a ChatML template),
-// which shows that the server works and that constraints hold, and nothing
-// else. Its general.description says so; see [RandomDescription].
+// Without that file, the bundled model has random weights of less than 2 MB and a
+// vocabulary of its own (bytes, merges that suit JSON, a ChatML template). It only
+// shows that the server works and that constraints hold, as its general.description
+// says; see [RandomDescription].
 package models

@@ -9,20 +9,20 @@ import (
 // parses reports whether a text is a JSON document in UTF-8.
 func parses(text string) bool { return utf8.ValidString(text) && json.Valid([]byte(text)) }
 
-// Fits says whether a document that parses is of the kind that was asked for.
-// Where several readings of a text are possible, it tells which one was meant.
+// Fits reports whether a document that parses fits the requested format. It selects
+// among several possible readings of a text.
 type Fits func(document []byte) bool
 
-// A cleaner is a step of the clean-up: it returns what is left of a text and
-// the edits it took, none if it has nothing to do.
+// A cleaner is a step of the clean-up: it returns the cleaned text and its edits,
+// none if it changes nothing.
 type cleaner func(text string, fits Fits) (string, []Edit)
 
 var cleaners = []cleaner{dropMark, dropThoughts, unfence, dropSurround, dropMarkers, plainQuotes}
 
-// Clean takes away what stands around a document, and replaces typographic
-// quotes around its strings. Steps are taken one after the other until the text
-// parses; a text that parses as it is comes back unchanged. The result need not
-// parse: what is inside of the document is not touched. fits may be nil.
+// Clean removes text around a document, and replaces typographic quotes around its
+// strings. It applies steps until the text parses; a text that already parses is
+// returned unchanged. The result need not parse: the inside of the document is not
+// changed. fits may be nil.
 func Clean(text string, fits Fits) (string, []Edit) {
 	var all []Edit
 	for _, step := range cleaners {
@@ -45,10 +45,10 @@ func dropMark(text string, _ Fits) (string, []Edit) {
 	return text, nil
 }
 
-// thoughts are the marks around what a model thinks before it answers.
+// thoughts are the marks around the reasoning before an answer.
 var thoughts = [][2]string{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"[THINK]", "[/THINK]"}}
 
-// dropThoughts drops what a model thought at the beginning of its answer.
+// dropThoughts removes the reasoning at the beginning of an answer.
 func dropThoughts(text string, _ Fits) (string, []Edit) {
 	for _, marks := range thoughts {
 		if inside, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), marks[0]); ok {
@@ -60,7 +60,7 @@ func dropThoughts(text string, _ Fits) (string, []Edit) {
 	return text, nil
 }
 
-// only returns the single element that fits, or the single element there is.
+// only returns the only element that fits, or the only element.
 func only(list []string, fits Fits) (string, bool) {
 	var distinct []string
 	for _, one := range list {
@@ -85,12 +85,12 @@ func only(list []string, fits Fits) (string, bool) {
 
 const fence = "```"
 
-// maxFences is how many fences of a text are looked at: each costs a look at the
+// maxFences is how many fences of a text are considered: each costs a scan of the
 // text before it.
 const maxFences = 32
 
-// unfence takes a document out of the code fence around it. Of several fences
-// it takes the one whose content parses, if it is one, or fits.
+// unfence extracts a document from the code fence around it. Of several fences, it
+// takes the only one whose content parses, or the only one whose content fits.
 func unfence(text string, fits Fits) (string, []Edit) {
 	start := strings.Index(text, fence)
 	if start < 0 || strings.ContainsAny(text[:start], "{}") {
@@ -129,7 +129,7 @@ func unfence(text string, fits Fits) (string, []Edit) {
 	return one, []Edit{{Step: StepFence, Offset: start, Note: "dropped"}}
 }
 
-// fenceBody drops the name of a language after an opening fence.
+// fenceBody removes the language name after an opening fence.
 func fenceBody(text string) string {
 	name, rest := word(text)
 	switch {
@@ -143,9 +143,8 @@ func fenceBody(text string) string {
 	return text
 }
 
-// fenceEnd returns where a fenced text ends: at the first fence up to which it
-// parses, else at the first one that begins a line, else at the first one or
-// the end.
+// fenceEnd returns the end of a fenced text: the first fence up to which the text
+// parses, else the first fence that begins a line, else the first fence, else the end.
 func fenceEnd(body string) int {
 	first := -1
 	at := 0
@@ -169,8 +168,8 @@ func fenceEnd(body string) int {
 	return first
 }
 
-// dropSurround takes a document out of the prose around it: the only one that
-// is there, or the only one that fits.
+// dropSurround extracts a document from the prose around it: the only one, or the
+// only one that fits.
 func dropSurround(text string, fits Fits) (string, []Edit) {
 	found, ok := documents(text)
 	if !ok {
@@ -185,7 +184,7 @@ func dropSurround(text string, fits Fits) (string, []Edit) {
 	}
 	one, ok := only(all, fits)
 	if !ok && len(objects) == 1 && fits == nil {
-		// [1] in prose is a note, not a document.
+		// [1] in prose is a footnote, not a document.
 		one, ok = objects[0], true
 	}
 	if !ok {
@@ -195,8 +194,8 @@ func dropSurround(text string, fits Fits) (string, []Edit) {
 	return one, []Edit{{Step: StepSurround, Offset: at, Note: "dropped"}}
 }
 
-// dropMarkers takes bold and italic markers and those of code away that stand
-// around keys and values, outside of strings.
+// dropMarkers removes the markers of bold, italic and code around keys and values,
+// outside of strings.
 func dropMarkers(text string, _ Fits) (string, []Edit) {
 	var b strings.Builder
 	var edits []Edit
@@ -232,9 +231,9 @@ func dropMarkers(text string, _ Fits) (string, []Edit) {
 	return b.String(), edits
 }
 
-// copyString copies the JSON string that a text begins with and returns its
-// length. A quote whose string does not end is an ordinary character, and so
-// are all after it.
+// copyString copies the JSON string at the beginning of a text and returns its
+// length. A quote whose string does not end is an ordinary character, and so are
+// all later ones.
 func copyString(b *strings.Builder, text string, open *bool) int {
 	if *open || text[0] != '"' {
 		return 0
@@ -245,8 +244,8 @@ func copyString(b *strings.Builder, text string, open *bool) int {
 	return n
 }
 
-// stringEnd returns the length of the JSON string that a text begins with, 0 if
-// it begins with none.
+// stringEnd returns the length of the JSON string at the beginning of a text, 0 if
+// there is none.
 func stringEnd(s string) int {
 	if s == "" || s[0] != '"' {
 		return 0
@@ -262,7 +261,7 @@ func stringEnd(s string) int {
 	return 0
 }
 
-// marker returns the marker that a text begins with.
+// marker returns the marker at the beginning of a text.
 func marker(s string) string {
 	for _, m := range []string{"***", "**", "__", "*", "_", "`"} {
 		if strings.HasPrefix(s, m) {
@@ -278,8 +277,8 @@ func markerPlace(before string) bool {
 	return before != "" && strings.IndexByte("{[,:", before[len(before)-1]) >= 0
 }
 
-// markable are what markers may stand around: a string, a number or a literal.
-// Typographic quotes have their own step after this one.
+// markable matches what may have markers around it: a string, a number or a literal.
+// Typographic quotes are replaced in a later step.
 func markable(s string) bool {
 	if open := typographicOpening(s); open != "" {
 		at, size := typographicEnd(s[len(open):])
@@ -337,9 +336,9 @@ func typographicOpening(s string) string {
 	return ""
 }
 
-// typographicEnd returns where a string that a typographic quote began ends and
-// how long the quote is that ends it: the first one that a comma, a colon or a
-// bracket follows.
+// typographicEnd returns the end of a string that begins with a typographic quote,
+// and the length of its closing quote: the first quote before a comma, a colon or a
+// bracket.
 func typographicEnd(body string) (at, size int) {
 	for i, r := range body {
 		if r != '”' && r != '“' && r != '‟' && r != '"' {

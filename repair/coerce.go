@@ -8,21 +8,20 @@ import (
 	"stencil/schema"
 )
 
-// Check says what is wrong with a document: nothing, a list of places, or an
-// error if there is no verdict.
+// Check validates a document. It returns the validation errors, none if the document
+// is valid, or an error if it cannot be validated.
 type Check func(document []byte) ([]schema.Issue, error)
 
-// maxCoercions bounds the values of one document that are changed.
+// maxCoercions is the maximum number of changed values in a document.
 const maxCoercions = 256
 
-// Coerce changes values that are of another type than the schema has into what
-// they say, where nothing is lost and only one change helps: a string that
-// spells a number, a boolean or a document; a number or boolean where its
-// spelling is wanted; a single value where an array of it is. It returns the
-// document, the edits and what is still wrong with it.
+// Coerce converts values of the wrong type if the conversion is lossless and the only
+// one that helps: a string that spells a number, a boolean or a document; a number or
+// boolean where a string is required; a single value where an array of such values is
+// required. It returns the document, the edits and the remaining validation errors.
 //
-// The check decides what is wanted, so whatever a schema says is understood,
-// by the same judge that has the last word.
+// Check decides whether a conversion helps, so every schema keyword is taken into
+// account.
 func Coerce(document []byte, check Check) ([]byte, []Edit, []schema.Issue, error) {
 	issues, err := check(document)
 	var edits []Edit
@@ -37,7 +36,7 @@ func Coerce(document []byte, check Check) ([]byte, []Edit, []schema.Issue, error
 	return document, edits, issues, err
 }
 
-// coerceOne changes one value that an issue is about.
+// coerceOne converts one value that an issue is about.
 func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edit, []schema.Issue, bool) {
 	places := map[string]span{}
 	_ = walk(document, func(v visit) { places[v.pointer] = span{v.start, v.end} })
@@ -68,7 +67,7 @@ func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edi
 	return nil, Edit{}, nil, false
 }
 
-// within reports whether an issue is about a value or something in it.
+// within reports whether an issue is about a value or a part of it.
 func within(issues []schema.Issue, pointer string) bool {
 	for _, i := range issues {
 		if i.Pointer == pointer || strings.HasPrefix(i.Pointer, pointer+"/") {
@@ -84,17 +83,16 @@ func splice(document []byte, place span, text string) []byte {
 	return append(out, document[place.end:]...)
 }
 
-// A change is another way of saying what a value says.
+// A change is a lossless conversion of a value.
 type change struct{ text, step, note string }
 
-// maxNumber is the length up to which a spelling is taken for a number: what
-// is longer would be another number to most readers.
+// maxNumber is the maximum length of a number: most parsers would round a longer one.
 const maxNumber = 17
 
 var spelledNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// changes returns what a value can be changed to without loss. The spelling of
-// a number is kept.
+// changes returns the lossless conversions of a value. The spelling of a number is
+// kept.
 func changes(value string) (out []change) {
 	switch {
 	case value[0] == '"':

@@ -15,8 +15,8 @@ func decodeString(text string) (string, bool) {
 	return s, err == nil
 }
 
-// repeated reports whether an object of a document has a key twice, which is a
-// sign that two objects were read as one.
+// repeated reports whether an object in a document has a duplicate key, a sign that
+// two objects were read as one.
 func repeated(document []byte) bool {
 	twice := false
 	_ = walk(document, func(v visit) { twice = twice || v.again })
@@ -41,12 +41,12 @@ type level struct {
 
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// walk calls f for every value of a document, containers after what they hold.
+// walk calls f for every value of a document, containers after their contents.
 func walk(document []byte, f func(visit)) error {
 	d := json.NewDecoder(bytes.NewReader(document))
 	d.UseNumber()
 	var open []level
-	// place returns where the value is that begins now.
+	// place returns the location of the value that begins now.
 	place := func() (pointer string, again bool) {
 		if len(open) == 0 {
 			return "", false
@@ -94,7 +94,7 @@ func walk(document []byte, f func(visit)) error {
 	}
 }
 
-// scalarStart returns where the scalar begins that ends before end.
+// scalarStart returns the start of the scalar that ends before end.
 func scalarStart(document []byte, end int) int {
 	i := end - 1
 	if document[i] != '"' {

@@ -2,8 +2,8 @@ package repair
 
 import "fmt"
 
-// An Edit is one thing that was changed in a text, for whoever wants to know
-// how far an answer is from what the model wrote.
+// An Edit is one change to a text. The edits tell how far an answer is from the
+// output of the model.
 type Edit struct {
 	Step    string `json:"step"`              // one of the Step constants
 	Offset  int    `json:"offset,omitempty"`  // byte of the text that the step was given
@@ -22,7 +22,7 @@ func (e Edit) String() string {
 	return fmt.Sprintf("%s at byte %d", e.Step, e.Offset)
 }
 
-// The steps, in the order in which they are taken.
+// The steps, in order.
 const (
 	StepMark        = "byte_order_mark"
 	StepThoughts    = "reasoning"

@@ -10,28 +10,28 @@ import (
 	"stencil/schema"
 )
 
-// Options say what may be done to a text and what it must fit.
+// Options are the allowed changes and the requirements of a document.
 type Options struct {
 	Check  Check // nil: any JSON will do
 	Repair bool  // repair and coerce, not only clean up
 	Hints        // Fits is made of Check
 }
 
-// An Outcome is what has become of a text.
+// An Outcome is the result of Read.
 type Outcome struct {
 	Text   string         // the document; the text as it was, if there is none
 	JSON   bool           // Text is a JSON document
 	Edits  []Edit         // what was changed, in order
 	Issues []schema.Issue // what is wrong with the document
-	// Err says why there is no document: a *SyntaxError, or ErrEmpty. Or why
-	// there is no verdict on it.
+	// Err is why there is no document (a *SyntaxError, or ErrEmpty), or why the
+	// document could not be validated.
 	Err error
 }
 
-// Fine reports whether there is a document and nothing is wrong with it.
+// Fine reports whether there is a valid document.
 func (o *Outcome) Fine() bool { return o.JSON && o.Err == nil && len(o.Issues) == 0 }
 
-// Edited reports whether a step changed something.
+// Edited reports whether a step changed the text.
 func (o *Outcome) Edited(step string) bool {
 	for _, e := range o.Edits {
 		if e.Step == step {
@@ -41,10 +41,10 @@ func (o *Outcome) Edited(step string) bool {
 	return false
 }
 
-// ErrEmpty says that a text holds nothing at all.
+// ErrEmpty means that the text is empty.
 var ErrEmpty = errors.New("repair: the text is empty")
 
-// A SyntaxError says where a text stops being JSON.
+// A SyntaxError is the first JSON syntax error of a text.
 type SyntaxError struct {
 	Offset int
 	Line   int
@@ -59,10 +59,10 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("repair: %d:%d: %s", e.Line, e.Column, e.Reason)
 }
 
-// Unwrap returns why the text was not repaired.
+// Unwrap returns the reason that the text was not repaired.
 func (e *SyntaxError) Unwrap() error { return e.Repair }
 
-// Read takes a text through the steps of the package comment.
+// Read applies the steps of the package comment to a text.
 func Read(text string, opt Options) Outcome {
 	if opt.Check != nil {
 		opt.Fits = func(document []byte) bool {
@@ -104,7 +104,7 @@ func Read(text string, opt Options) Outcome {
 	return out
 }
 
-// syntaxError says where a text stops being JSON.
+// syntaxError returns the first syntax error of a text.
 func syntaxError(text string) *SyntaxError {
 	var any json.RawMessage
 	d := json.NewDecoder(strings.NewReader(text))

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// Hints are what is known about a text beside the text itself.
+// Hints are knowledge about a text from elsewhere.
 type Hints struct {
 	Fits Fits // nil: nothing is known
-	// Ended says that whoever wrote the text ended it, so that a number at its
-	// end is whole.
+	// Ended means that the model ended the text, so that a number at its end is
+	// complete.
 	Ended bool
-	// Cut says that somebody else did: what is missing at its end is more than
-	// brackets.
+	// Cut means that the text was truncated, so that more than brackets may be
+	// missing at its end.
 	Cut bool
 }
 
-// Repair returns the document that a broken text was meant to be, and what was
-// changed to read it. It returns an error where that can't be known. A text
-// that parses comes back unchanged. Without Hints.Fits, texts that can be read in
-// more than one way are refused, and so is text without quotes where a value is
-// expected.
+// Repair returns the intended document of a broken text, and the changes that it
+// took. It returns an error if the intended document is ambiguous. A text that parses
+// is returned unchanged. Without Hints.Fits, texts with more than one reading are
+// refused, and so are values without quotes.
 func Repair(text string, hints Hints) ([]byte, []Edit, error) {
 	if parses(text) {
 		return []byte(text), nil, nil
@@ -36,8 +35,8 @@ func Repair(text string, hints Hints) ([]byte, []Edit, error) {
 	return read(text, hints)
 }
 
-// read returns the only reading of a text that costs least, or the only one
-// among them that fits.
+// read returns the only reading of a text with the least cost, or the only one of
+// these that fits.
 func read(text string, hints Hints) ([]byte, []Edit, error) {
 	begin := strings.IndexAny(text, "{[")
 	s, err := readings(text, hints)
@@ -81,7 +80,7 @@ func read(text string, hints Hints) ([]byte, []Edit, error) {
 	return s.document(good[0]), s.changes(good[0]), nil
 }
 
-// unescaped returns the document in a text of which every quote is escaped.
+// unescaped returns the document in a text in which every quote is escaped.
 func unescaped(text string) (string, bool) {
 	t := strings.TrimSpace(text)
 	if !strings.Contains(t, `\"`) || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(t, `\\`, ``), `\"`, ``), `"`) {
@@ -91,9 +90,9 @@ func unescaped(text string) (string, bool) {
 	return inner, ok && parses(inner)
 }
 
-// alike returns the one reading in which the objects of every array have the
-// same keys, if it is the only one: where nothing but closing brackets is
-// missing, records that are alike are not cut in two.
+// alike returns the only reading in which the objects of every array have the same
+// keys, if there is one: if only closing brackets are missing, records of the same
+// shape are not split.
 func alike(s *search, list []reading) []reading {
 	var good []reading
 	for _, r := range list {

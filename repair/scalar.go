@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A scalar is one way of reading a string, number or literal.
+// A scalar is one reading of a string, number or literal.
 type scalar struct {
 	text  string // as JSON
 	end   int
@@ -20,8 +20,8 @@ type scalar struct {
 	key   bool // it may be a key
 }
 
-// scalars returns the ways of reading what begins at a place. Many states ask
-// the same.
+// scalars returns the readings of the scalar at a place. They are cached, because
+// many states need the same.
 func (s *search) scalars(pos int, key bool) []scalar {
 	at := scalarPlace{pos, key}
 	list, ok := s.known[at]
@@ -63,7 +63,7 @@ func (s *search) scalarsAt(pos int, key bool) []scalar {
 	return s.bareValue(pos)
 }
 
-// bareCode is what looks like a number and is none: a version, a time, a
+// bareCode matches text that looks like a number but is none: a version, a time, a
 // quantity with its unit, an identifier with leading zeros.
 var bareCode = regexp.MustCompile(`^\+?[0-9]+([.:-][0-9]+)*( ?\pL{1,6})?\b`)
 
@@ -79,8 +79,8 @@ func (s *search) code(pos int) []scalar {
 
 var hexadecimal = regexp.MustCompile(`^0[xXoObB][0-9a-fA-F]`)
 
-// typographic are quotes that begin a text, with what ends it where a comma, a
-// colon or a bracket follows.
+// typographic maps opening quotes to the quotes that close them before a comma, a
+// colon or a bracket.
 var typographic = map[string]string{"“": "”", "‘": "’", "«": "»", "「": "」"}
 
 func (s *search) typographicQuoted(pos int, open, closer string) []scalar {
@@ -108,13 +108,13 @@ func (s *search) typographicQuoted(pos int, open, closer string) []scalar {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isLetter reports whether a text begins with what may begin a name.
+// isLetter reports whether a text begins with a character that may begin a name.
 func isLetter(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsLetter(r) || r == '_' || r == '$'
 }
 
-// word returns the name that a text begins with and what follows it.
+// word returns the name at the beginning of a text, and the rest.
 func word(s string) (name, rest string) {
 	for i, r := range s {
 		if !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' || r == '-' && i > 0) {
@@ -124,15 +124,14 @@ func word(s string) (name, rest string) {
 	return s, ""
 }
 
-// literals are JSON's own and those of other languages that can't mean anything
-// else.
+// literals are those of JSON, and unambiguous ones of other languages.
 var literals = map[string]string{
 	"true": "true", "false": "false", "null": "null",
 	"True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null", "Null": "null",
 }
 
-// unknowable are words that other languages have for what JSON can't say, and
-// words of which nobody knows whether they are a boolean.
+// unknowable are words of other languages for values that JSON lacks, and words that
+// may or may not mean a boolean.
 var unknowable = map[string]bool{
 	"undefined": true, "nan": true, "infinity": true, "inf": true, "nil": true, "none": true, "null": true, "true": true, "false": true,
 	"yes": true, "no": true, "on": true, "off": true, "y": true, "n": true, "na": true, "todo": true, "tbd": true, "unknown": true,
@@ -144,8 +143,7 @@ var (
 	bareDate    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?`)
 )
 
-// number reads a number, or a date, which other languages have no such spelling
-// for.
+// number reads a number, or a date without quotes.
 func number(rest string, pos int) []scalar {
 	ends := func(n int) bool { // what follows is not part of it
 		if n >= len(rest) {
@@ -183,7 +181,7 @@ func number(rest string, pos int) []scalar {
 	return []scalar{{text: t, end: pos + len(n), shaky: true, edits: []Edit{{Step: StepNumber, Offset: pos, Note: n + " spelt as JSON has it"}}}}
 }
 
-// operator reports whether a text goes on with arithmetic.
+// operator reports whether an arithmetic operator follows.
 func operator(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t")
 	if rest == "" || strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") {
@@ -195,7 +193,7 @@ func operator(rest string) bool {
 // bareWords are a key of several words.
 var bareWords = regexp.MustCompile(`^\pL[\pL0-9_]*( [\pL0-9_]+){1,4}`)
 
-// bareKey reads a key without quotes, or with only the second one.
+// bareKey reads a key without quotes, or with only the closing one.
 func (s *search) bareKey(pos int) []scalar {
 	name, after := word(s.src[pos:])
 	if name == "" || strings.HasSuffix(name, "-") {
@@ -243,7 +241,7 @@ func (s *search) bareValue(pos int) []scalar {
 	text := strings.TrimRight(rest[:n], " ")
 	quoted, _ := json.Marshal(text)
 	if n < len(rest) && rest[n] == '"' && text == rest[:n] && s.followedBy(pos+n+1, ",}]") {
-		// Only the first quote is missing.
+		// Only the opening quote is missing.
 		return []scalar{{text: string(quoted), end: pos + n + 1, cost: 1, half: true, edits: []Edit{{Step: StepQuotes, Offset: pos, Note: "first one added"}}}}
 	}
 	if unknowable[strings.ToLower(name)] || n >= len(rest) || strings.IndexByte(",}]\n\r", rest[n]) < 0 || strings.Contains(text, " - ") {
@@ -257,14 +255,13 @@ func (s *search) separated(pos int) bool {
 	return pos >= len(s.src) || strings.IndexByte(",;:}])\n\r\t /#", s.src[pos]) >= 0
 }
 
-// followedBy reports whether one of the characters comes next after blanks.
+// followedBy reports whether one of the characters follows, white space skipped.
 func (s *search) followedBy(pos int, chars string) bool {
 	next, _, ok := s.blank(pos)
 	return ok && next < len(s.src) && strings.IndexByte(chars, s.src[next]) >= 0
 }
 
-// ender reports whether a quote at a place ends its string by what comes after
-// it.
+// ender reports whether a quote ends its string, judged by what follows it.
 func (s *search) ender(pos int, key bool) bool {
 	if key {
 		return s.followedBy(pos+1, ":")
@@ -273,12 +270,12 @@ func (s *search) ender(pos int, key bool) bool {
 	return ok && (next >= len(s.src) || strings.IndexByte(",}]", s.src[next]) >= 0)
 }
 
-// maxInner is how many quotes within a string are looked at.
+// maxInner is how many quotes within a string are considered.
 const maxInner = 16
 
-// quoted returns the ways of reading a string with its quote at pos: up to the
-// first quote of its kind; further, if what is between looks like a quotation
-// within it or an apostrophe; or up to where its quote is missing.
+// quoted returns the readings of a string whose opening quote is at pos: up to the
+// first quote of its kind; further, if the quotes between look like a quotation or an
+// apostrophe; or up to the place where its closing quote is missing.
 func (s *search) quoted(pos int, key bool) (out []scalar) {
 	quote := s.src[pos]
 	var inner []int // quotes that are part of the string
@@ -344,10 +341,9 @@ func (s *search) letterAfter(i int) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// innerQuotes reports whether quotes within a string that begins at pos look
-// as if they belonged there: pairs that stand around something, marks of inches
-// after a number, and apostrophes after an s. With end, where the string ends,
-// every pair must be whole.
+// innerQuotes reports whether the quotes within a string that begins at pos look
+// intended: pairs around a text, inch marks after a number, and apostrophes after an
+// s. With end, the end of the string, every pair must be complete.
 func (s *search) innerQuotes(pos int, inner []int, end int) bool {
 	inside := false
 	for _, i := range inner {
@@ -374,9 +370,8 @@ var (
 	nextString = regexp.MustCompile(`^,\s*"[^"\\,]*"\s*[,\]]`)
 )
 
-// missingEnd returns where a string without its last quote must have ended and
-// where to go on, for one whose next quote is at limit; 0 if that can't be
-// told.
+// missingEnd returns the end of a string without a closing quote, and the place after
+// it, if the next quote is at limit; 0 if the end is ambiguous.
 func (s *search) missingEnd(pos, limit int, key bool) (end, next int) {
 	body := s.src[pos+1 : limit]
 	if key {
@@ -427,9 +422,8 @@ func (s *search) missingEnd(pos, limit int, key bool) (end, next int) {
 	return 0, 0
 }
 
-// content returns the inside of a string as JSON, quotes included. What JSON
-// does not allow in it is escaped; it reports false if it can't be told what was
-// meant.
+// content returns the content of a string as a JSON string, with quotes. Characters
+// that JSON does not allow are escaped; it returns false if the content is ambiguous.
 func content(body string, pos int, quote string) (text string, edits []Edit, cost int, ok bool) {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -480,8 +474,8 @@ func content(body string, pos int, quote string) (text string, edits []Edit, cos
 
 var unicodeEscape = regexp.MustCompile(`^\\u[0-9a-fA-F]{4}`)
 
-// escapeAt returns the length of the escape that a text begins with, and what it
-// is in JSON; false if JSON has no such escape.
+// escapeAt returns the length of the escape at the beginning of a text, and the same
+// escape in JSON; false if JSON has none.
 func escapeAt(s, quote string) (n int, escape string, good bool) {
 	if len(s) < 2 {
 		return 1, `\\`, false

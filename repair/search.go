@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// The search reads a broken text as JSON in every way that needs the fewest
-// changes. A state is a place in the text, what may come there, and the
-// brackets that are open; states are visited in the order of what has been
-// changed on the way to them. States with the same place, want and brackets
-// have the same future, so of two ways to one only the cheaper can matter, and
-// two that cost the same are kept if they have read different things.
+// The search finds all readings of a broken text as JSON that need the fewest
+// changes: error-correcting parsing (Aho and Peterson, 1972) as a shortest-path
+// search (Dijkstra) with one queue per cost. A state is an offset in the text, what
+// is expected there, and the stack of open brackets; states are visited in the order
+// of the cost of the changes so far. States with equal offset, expectation and
+// brackets have the same future: of two paths to one, only the cheaper matters, and
+// of two with equal cost both are kept if they have read different documents.
 //
-// What is free, because it can't be read in any other way: comments, trailing
-// commas, single quotes, names without quotes as keys, raw line breaks in
-// strings, True, False and None, numbers such as .5 and +5.
+// Free, because unambiguous: comments, trailing commas, single quotes, keys without
+// quotes, raw line breaks in strings, True, False and None, numbers such as .5 and +5.
 //
-// What costs:
+// Costs:
 //
-//	1  a comma or colon that is missing, or another character in its place
-//	1  brackets added at one place, however many, in the middle or at the end
+//	1  a missing comma or colon, or another character in its place
+//	1  any number of brackets added at one place, in the middle or at the end
 //	1  the first bracket of an array or object added
-//	1  a bracket dropped, or replaced by one of the other kind
-//	1  one quote of a string missing, or a string without any
-//	1  a backslash before a character that needs none
-//	2  two quotes inside of a string that ought to have been escaped
+//	1  a bracket dropped, or replaced by one of the other type
+//	1  a string with one quote missing, or without quotes
+//	1  a backslash before a character that needs no escape
+//	2  two unescaped quotes within a string
 //	1  text after the document
 //
-// There is no change that drops a value or a key, or adds one.
+// No change drops or adds a value or a key.
 
-// Limits of the search. They are far above what broken answers need: a state
-// is a few hundred nanoseconds, so the worst text takes tens of milliseconds.
+// Limits of the search, far above what broken answers need. A state takes a few
+// hundred nanoseconds, so the worst text takes tens of milliseconds.
 const (
 	maxText      = 256 << 10 // bytes
 	maxStates    = 200_000   // visited
@@ -41,7 +41,7 @@ const (
 	maxReadings  = 16
 )
 
-// What may come at a place.
+// What is expected at a place.
 type want uint8
 
 const (
@@ -55,7 +55,7 @@ const (
 	wantEnd   // only blank text is left
 )
 
-// A place is what the future of a state depends on.
+// A place is the part of a state that determines its future.
 type place struct {
 	pos   int
 	stack int32 // see stacks
@@ -69,8 +69,8 @@ type state struct {
 	depth int32 // of open brackets
 	text  int32 // the document so far, see texts
 	edits int32
-	// shaky says that the value just read ends where the text does, so that
-	// there may have been more of it.
+	// shaky means that the last value ends at the end of the text, so it may be
+	// truncated.
 	shaky bool
 	guess bool // text without quotes was taken for a string
 	crowd bool // stands for readings that were not kept
@@ -78,8 +78,8 @@ type state struct {
 	quote bool // a quote was added to a string
 }
 
-// A link is an element of a list that grows at its end and shares its
-// beginning with others. Links with the same content are the same.
+// A link is an element of a persistent list that grows at its end and shares its
+// prefix with other lists. Links are hash-consed: equal lists are the same link.
 type link struct {
 	before int32
 	text   string
@@ -94,14 +94,14 @@ type editLink struct {
 type search struct {
 	src   string
 	hints Hints
-	// surplus counts, for each bracket, how many more there are of it than of
-	// its other half. Only what there are too few of is added, and only what
-	// there are too many of is dropped.
+	// surplus is, for each bracket, the number of its occurrences minus that of
+	// its counterpart. Only brackets that are too few are added, and only those
+	// that are too many are dropped.
 	surplus [256]int
 	links   []link
 	ids     map[link]int32
 	edits   []editLink
-	// stacks are links too: the text is the bracket.
+	// stacks are links whose text is a bracket.
 	queue   [maxCost + 1][]state
 	best    map[place]int32
 	texts   map[place][]int32
@@ -111,7 +111,7 @@ type search struct {
 	crowded bool // more readings than were kept
 }
 
-// A reading is a way of reading the text.
+// A reading is one interpretation of the text.
 type reading struct {
 	text  int32
 	edits int32
@@ -126,7 +126,7 @@ var (
 	errUnquoted = errors.New("repair: text without quotes may be a string or a name for something else, and no schema says which")
 )
 
-// readings returns all readings that cost least.
+// readings returns all readings with the least cost.
 func readings(src string, hints Hints) (*search, error) {
 	if len(src) > maxText {
 		return nil, errTooLong
@@ -168,7 +168,7 @@ func (s *search) link(before int32, text string) int32 {
 	return id
 }
 
-// push adds a state unless it can't lead to anything new.
+// push adds a state unless it can lead to nothing new.
 func (s *search) push(st state) {
 	if st.cost > maxCost {
 		return
@@ -187,13 +187,13 @@ func (s *search) push(st state) {
 	if len(same) > maxSame {
 		return
 	}
-	// One more than are kept stands for all others.
+	// One more than the limit stands for all others.
 	st.crowd = st.crowd || len(same) == maxSame
 	s.texts[st.place] = append(same, st.text)
 	s.queue[st.cost] = append(s.queue[st.cost], st)
 }
 
-// then returns the state after some text was read or added.
+// then returns the state after text was read or added.
 func (st state) then(pos int, w want) state {
 	st.pos, st.want, st.open, st.shaky, st.bare = pos, w, false, false, false
 	return st
@@ -205,7 +205,7 @@ func (s *search) write(st state, text string) state {
 	return st
 }
 
-// note records a change and what it costs.
+// note records a change and its cost.
 func (s *search) note(st state, cost int, step string, pos int, what string) state {
 	s.edits = append(s.edits, editLink{st.edits, Edit{Step: step, Offset: pos, Note: what}})
 	st.edits = int32(len(s.edits) - 1)
@@ -235,18 +235,18 @@ func (s *search) opened(st state, bracket string, pos int) state {
 	return st
 }
 
-// begun pushes the state within a bracket that the text lacks. Its other half
-// must be there.
+// begun pushes the state within a missing opening bracket. Its counterpart must be in
+// the text.
 func (s *search) begun(st state, bracket string) {
 	if s.surplus[bracket[0]] < 0 && !st.bare {
 		s.push(s.opened(s.note(st, 1, StepBracket, st.pos, bracket+" added"), bracket+lacking, st.pos))
 	}
 }
 
-// lacking marks a bracket on the stack that was added.
+// lacking marks a bracket on the stack as added.
 const lacking = "+"
 
-// halfThere reports whether the innermost bracket is in the text.
+// halfThere reports whether the innermost bracket is in the text, not added.
 func (s *search) halfThere(st state) bool { return len(s.links[st.stack].text) == 1 }
 
 // closed returns the state after the innermost bracket.
@@ -263,7 +263,7 @@ func (s *search) closed(st state, pos int) state {
 	return st
 }
 
-// valueDone is what may come after a value.
+// valueDone returns what is expected after a value.
 func valueDone(st state, pos int) state {
 	w := wantAfter
 	if st.stack == 0 {
@@ -272,7 +272,7 @@ func valueDone(st state, pos int) state {
 	return st.then(pos, w)
 }
 
-// step pushes what can follow a state.
+// step pushes the successors of a state.
 func (s *search) step(st state) {
 	if next, comment, ok := s.blank(st.pos); comment && ok {
 		if next == len(s.src) && st.want != wantEnd {
@@ -299,8 +299,8 @@ func (s *search) step(st state) {
 	}
 }
 
-// blank skips white space and comments. It reports false for a comment that
-// does not end.
+// blank skips white space and comments. It returns false for an unterminated
+// comment.
 func (s *search) blank(pos int) (next int, comment, ok bool) {
 	for pos < len(s.src) {
 		rest := s.src[pos:]
@@ -349,8 +349,8 @@ func (s *search) value(st state) {
 		}
 		return
 	}
-	// Wherever a value may begin, a bracket may be missing: what looks like a
-	// bracket too many further on can be its other half.
+	// Wherever a value may begin, a bracket may be missing, whose counterpart is
+	// a surplus bracket later on.
 	s.begun(st, "[")
 	switch c {
 	case ']', ')', '}':
@@ -387,7 +387,7 @@ func (s *search) value(st state) {
 		for _, r := range s.scalars(st.pos, false) {
 			s.push(s.read(st, r, valueDone(st, r.end)))
 		}
-		// A key here means that the bracket before it is missing.
+		// A key here means that its opening bracket is missing.
 		for _, r := range s.scalars(st.pos, true) {
 			if next, _, ok := s.blank(r.end); ok && s.peek(next) == ':' && r.cost == 0 && !r.guess && r.key {
 				s.begun(st, "{")
@@ -397,14 +397,14 @@ func (s *search) value(st state) {
 	}
 }
 
-// tuple reports whether parentheses hold more than one value: around a single
-// one they only group.
+// tuple reports whether parentheses contain more than one value; around a single one
+// they only group.
 func (s *search) tuple(pos int) bool {
 	inside, _, closed := strings.Cut(s.src[pos:], ")")
 	return closed && strings.Contains(inside, ",")
 }
 
-// read applies what was read to a state.
+// read returns the state after a scalar.
 func (s *search) read(from state, r scalar, to state) state {
 	to = s.write(to, r.text)
 	for _, e := range r.edits {
@@ -417,7 +417,7 @@ func (s *search) read(from state, r scalar, to state) state {
 	return to
 }
 
-// unwriteComma takes back the comma that was written last.
+// unwriteComma removes the last comma from the document.
 func (s *search) unwriteComma(st state) state {
 	st.text = s.links[st.text].before
 	return st
@@ -439,7 +439,7 @@ func (s *search) key(st state) {
 		}
 		return
 	case c == '{' && st.want == wantFirstKey && s.surplus['{'] > 0:
-		// A bracket too many, as in templates.
+		// A doubled bracket, as in templates.
 		s.push(s.note(st, 1, StepBracket, st.pos, "{ dropped").then(st.pos+1, st.want))
 		return
 	case c == 0 && st.pos >= len(s.src):
@@ -459,7 +459,7 @@ func (s *search) key(st state) {
 	}
 }
 
-// colon reads what is between a key and its value.
+// colon reads the separator between a key and its value.
 func (s *search) colon(st state) {
 	rest := s.src[st.pos:]
 	go1 := func(st state, n int) { s.push(s.write(st, ":").then(st.pos+n, wantValue)) }
@@ -482,7 +482,7 @@ func (s *search) colon(st state) {
 	}
 }
 
-// next is what comes after a comma in the innermost bracket.
+// next returns what is expected after a comma in the innermost bracket.
 func (s *search) next(st state) want {
 	if s.top(st) == '{' {
 		return wantNextKey
@@ -490,10 +490,8 @@ func (s *search) next(st state) want {
 	return wantNextItem
 }
 
-// added returns the state with the innermost bracket closed where the text has
-// none.
-//
-// Nothing is added to a text that was cut off.
+// added returns the state with a missing closing bracket added. Nothing is added to a
+// truncated text.
 func (s *search) added(st state) state {
 	cost := 1
 	if st.open {
@@ -511,7 +509,7 @@ func (s *search) added(st state) state {
 	return st
 }
 
-// after reads what follows a value within brackets.
+// after reads the separator or bracket after a value.
 func (s *search) after(st state) {
 	c := s.peek(st.pos)
 	if c == 0 && st.pos >= len(s.src) {
@@ -539,7 +537,7 @@ func (s *search) after(st state) {
 			s.push(dropped.then(st.pos+1, wantAfter))
 		}
 	default:
-		// A quote that a word follows at once is more likely its first.
+		// A quote directly before a word is more likely an opening one.
 		apart := isSpace(s.src[st.pos-1]) || strings.IndexByte("}]", s.src[st.pos-1]) >= 0
 		if strings.IndexByte(`"'{[`, c) >= 0 || apart && (isDigit(c) || c == '-' || isLetter(s.src[st.pos:])) {
 			s.push(s.write(s.note(st, 1, StepComma, st.pos, "added"), ",").then(st.pos, s.next(st)))
@@ -549,7 +547,7 @@ func (s *search) after(st state) {
 }
 
 // truncated closes every bracket at the end of the text, if the last value is
-// whole.
+// complete.
 func (s *search) truncated(st state) {
 	if st.shaky || s.hints.Cut {
 		return
@@ -568,7 +566,7 @@ func (s *search) truncated(st state) {
 	s.push(st)
 }
 
-// end finds a reading if nothing of meaning is left.
+// end records a reading if the rest of the text has no meaning.
 func (s *search) end(st state) {
 	rest := s.src[st.pos:]
 	switch {
@@ -582,8 +580,8 @@ func (s *search) end(st state) {
 	default:
 		return
 	}
-	// Where a string ends is known by what follows it. If that is broken too,
-	// it is not known.
+	// The end of a string is recognised by what follows it. If that is broken
+	// too, the end is ambiguous.
 	if st.cost > maxCost || st.quote && st.cost > maxQuoteCost {
 		return
 	}

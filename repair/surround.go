@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// prose reports whether a text beside a document is words that say something
-// about it, and not what is left of a broken document.
+// prose reports whether the text beside a document is prose about it rather than part
+// of a broken document.
 func prose(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -28,8 +28,8 @@ func prose(text string) bool {
 	return worded && strings.IndexByte(",]:\"'", text[0]) < 0
 }
 
-// region returns the end of the bracketed text that begins at src[0], with
-// strings respected; 0 if its brackets don't close.
+// region returns the end of the bracketed text that begins at src[0], ignoring
+// brackets within strings; 0 if its brackets don't close.
 func region(src string) int {
 	var open []byte
 	for i := 0; i < len(src); i++ {
@@ -59,12 +59,12 @@ func region(src string) int {
 // A span is a part of a text.
 type span struct{ start, end int }
 
-// maxStray is how many brackets without their other half prose may have: each
-// costs a look at the whole text.
+// maxStray is how many unbalanced brackets prose may have: each costs a scan of the
+// whole text.
 const maxStray = 16
 
-// documents returns the JSON documents, objects and arrays, that stand in a
-// text, and whether the rest of it could be what is said about them.
+// documents returns the JSON documents (objects and arrays) in a text, and whether the
+// rest of the text could be prose about them.
 func documents(text string) (found []span, clean bool) {
 	outside := strings.Builder{}
 	last, failed := 0, 0

@@ -1,24 +1,23 @@
-// Package outcomes keeps assessments of answers and what became of the answers,
-// in a file, and computes from them how well each model's confidence is
-// calibrated.
+// Package outcomes stores assessments of answers and their outcomes in a file, and
+// computes the calibration of each model from them.
 //
 // # The file
 //
-// It is a database of bbolt with these buckets:
+// The file is a bbolt database with these buckets:
 //
 //	assessments   id → JSON: model, confidences, time, and the outcome once it is known
-//	order         number, 8 bytes from the highest on → id; the least number is the oldest
+//	order         number, 8 bytes big-endian → id; the smallest number is the oldest
 //	models        model → its [Totals]
-//	meta          version → of this layout
+//	meta          version → version of this layout
 //
-// What is acknowledged is on the disk: a function that writes returns when its
-// transaction has been synced. Writes of several goroutines share a transaction.
-// A process that is killed while it writes leaves the file as it was before.
+// Writes are durable: a function that writes returns when its transaction has been
+// synced. Concurrent writes share a transaction. If the process is killed during a
+// write, the file keeps its previous state.
 //
-// Assessments are bounded in number; the oldest make room. What they have added to
-// the totals stays. An outcome that is reported again for the same assessment
-// replaces the one before: each assessment counts once, and a mistake can be put
-// right for as long as the assessment is kept.
+// The number of assessments is limited; the oldest are deleted, but their share of the
+// totals stays. If an outcome is reported again for the same assessment, it replaces
+// the earlier one: each assessment counts once, and a wrong report can be corrected as
+// long as the assessment is stored.
 //
-// One process at a time has a file open.
+// Only one process at a time can have a file open.
 package outcomes

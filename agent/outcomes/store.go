@@ -133,7 +133,7 @@ func open(path string, readOnly bool) (*bbolt.DB, error) {
 }
 
 func damaged(path string, cause error) error {
-	return fmt.Errorf("%w: %s: %w (move it away to begin anew)", ErrDamaged, path, cause)
+	return fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, cause)
 }
 
 // check reads a whole file and says whether it is in order.

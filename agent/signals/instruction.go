@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Info is the info string of the fence that signals stand in.
+// Info is the info string of the fenced block of signals.
 const Info = "cortex-signals"
 
-// A Mode says how much a model is told about the signals that it is to give.
+// A Mode is the length of the instruction.
 type Mode string
 
 // The modes.
@@ -17,7 +17,7 @@ const (
 	Compact Mode = "compact" // an example and the words to choose from
 )
 
-// A Form says how signals are to be written.
+// A Form is the format in which the model writes signals.
 type Form uint8
 
 // The forms.
@@ -27,7 +27,7 @@ const (
 	Beside               // as a member beside the answer, which is another
 )
 
-// Instruction returns what a model is told so that it gives its signals.
+// Instruction returns the prompt text that requests signals.
 func Instruction(mode Mode, form Form, tools []string) string {
 	where := "end with a code block with the info string " + Info + ", written exactly like this"
 	switch form {

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// A Phrase is a phrase in prose that says how sure its author is.
+// A Phrase is a phrase in prose that expresses a degree of confidence.
 type Phrase struct {
 	Text       string // in lower case, with plain apostrophes
 	Confidence float64
 	Escalation Escalation // what it asks for; "": nothing
 }
 
-// Phrases are the phrases that are looked for in a text, as whole words and
-// outside of code blocks. Of several that are found the one with the least
-// confidence counts, and the gravest escalation. Those of 0.5 and more don't count
-// after a word that says no, nor in the first three words of a text, where
-// "Certainly!" is only polite.
+// Phrases are the phrases that are searched for in a text, as whole words and outside
+// of code blocks. Of several phrases found, the lowest confidence and the strongest
+// escalation count. Phrases of 0.5 and more don't count after a negation, nor in the
+// first three words of a text, where "Certainly!" is only polite.
 var Phrases = []Phrase{
 	{"i have no idea", 0.05, StrongerModel},
 	{"i don't know", 0.1, StrongerModel},
@@ -59,7 +58,8 @@ var Phrases = []Phrase{
 	{"i'm certain", 0.95, ""},
 }
 
-// politeWords is how many words at the beginning of a text may be only polite.
+// politeWords is the number of words at the beginning of a text that may be only
+// polite.
 const politeWords = 3
 
 var (
@@ -68,7 +68,7 @@ var (
 	saysNo    = map[string]bool{"not": true, "no": true, "never": true, "hardly": true, "isn't": true, "don't": true, "can't": true, "cannot": true}
 )
 
-// readPhrases reads signals out of the words of a text.
+// readPhrases derives signals from the words of a text.
 func readPhrases(text string) (s Signals, ok bool) {
 	prose := strings.ToLower(strings.ReplaceAll(codeBlock.ReplaceAllString(text, " "), "\u2019", "'"))
 	words := strings.Fields(notWord.ReplaceAllString(prose, " "))
@@ -90,7 +90,7 @@ func readPhrases(text string) (s Signals, ok bool) {
 	return s, s.Confidence != nil
 }
 
-// stands reports whether a phrase is among words where it counts.
+// stands reports whether a phrase occurs among words where it counts.
 func stands(words []string, p Phrase) bool {
 	want := strings.Fields(p.Text)
 	for i := 0; i+len(want) <= len(words); i++ {

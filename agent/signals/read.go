@@ -12,10 +12,10 @@ import (
 	"stencil/repair"
 )
 
-// Read reads the signals in a text that an instruction asked for, and returns the
-// text without them: see the package comment for where they are looked for. If
-// nothing is taken out, rest is text, else text without the block or object, and
-// without the white space at its end if that is where it stood.
+// Read reads the signals in a text and returns the text without them; see the package
+// comment for where it searches. If nothing is removed, rest is text. Otherwise rest is
+// text without the block or object and, if that was at the end, without trailing white
+// space.
 func Read(text string) (s Signals, rest string, from Source) {
 	s, rest, from = readBlock(text)
 	if from == FromBlock {
@@ -30,10 +30,9 @@ func Read(text string) (s Signals, rest string, from Source) {
 	return Default(), rest, FromDefaults
 }
 
-// ReadDocument is Read for a text that is to be a document, JSON or another. What
-// belongs to the document is never taken for signals: they are only looked for in
-// a block, and in an object with no members but those of signals in lines of its
-// own after a JSON document that is complete without it.
+// ReadDocument is Read for a requested document, JSON or other. It never treats parts
+// of the document as signals: it reads only a block, or an object with only members of
+// signals, on lines of its own after a complete JSON document.
 func ReadDocument(text string) (s Signals, rest string, from Source) {
 	s, rest, from = readBlock(text)
 	if from == FromBlock {
@@ -45,7 +44,7 @@ func ReadDocument(text string) (s Signals, rest string, from Source) {
 	return Default(), rest, FromDefaults
 }
 
-// Document reads signals that a mask has made fit [Schema].
+// Document reads signals whose [Schema] was enforced by masks.
 func Document(text string) (Signals, bool) {
 	var s Signals
 	if json.Unmarshal([]byte(text), &s) != nil {
@@ -54,9 +53,8 @@ func Document(text string) (Signals, bool) {
 	return s.clamped(), true
 }
 
-// readBlock takes every block out of a text and reads the last one that says
-// something. Without one, from is not FromBlock; blocks that can't be read are
-// taken out all the same.
+// readBlock removes all blocks from a text and reads the last readable one. If there is
+// none, from is not FromBlock; unreadable blocks are removed all the same.
 func readBlock(text string) (s Signals, rest string, from Source) {
 	var kept strings.Builder
 	for {
@@ -75,11 +73,11 @@ func readBlock(text string) (s Signals, rest string, from Source) {
 	}
 }
 
-// trimEnd drops the white space that stood between an answer and its signals.
+// trimEnd removes the white space between an answer and its signals.
 func trimEnd(text string) string { return strings.TrimRight(text, " \t\r\n") }
 
-// findBlock returns where the first block begins, what stands in it, and where it
-// ends. start is -1 if there is none.
+// findBlock returns the start, content and end of the first block. start is -1 if there
+// is none.
 func findBlock(text string) (start int, body string, end int) {
 	for at := 0; at < len(text); {
 		line, next := lineAt(text, at)
@@ -104,8 +102,8 @@ func findBlock(text string) (start int, body string, end int) {
 	return -1, "", 0
 }
 
-// unclosed returns how much of a text belongs to a block whose fence is missing:
-// the JSON that it begins with, or else what comes before an empty line.
+// unclosed returns the length of the content of a block without a closing fence: the
+// JSON at its beginning, else the text before an empty line.
 func unclosed(text string) int {
 	d := json.NewDecoder(strings.NewReader(text))
 	var document json.RawMessage
@@ -120,8 +118,8 @@ func unclosed(text string) int {
 
 var emptyLine = regexp.MustCompile(`\n[ \t]*\r?\n`)
 
-// lineAt returns the line that begins at an offset, without its end, and where
-// the next one begins.
+// lineAt returns the line at an offset, without its line break, and the offset of the
+// next line.
 func lineAt(text string, at int) (line string, next int) {
 	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
 		return strings.TrimSuffix(text[at:at+n], "\r"), at + n + 1
@@ -129,7 +127,7 @@ func lineAt(text string, at int) (line string, next int) {
 	return text[at:], len(text)
 }
 
-// opens reports whether a line opens a block, and with which fence.
+// opens reports whether a line opens a block, and returns its fence.
 func opens(line string) (fence string, ok bool) {
 	line = strings.TrimLeft(line, " \t")
 	for _, c := range "`~" {
@@ -146,8 +144,8 @@ func closes(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// readBody reads what stands in a block: JSON, JSON that can be repaired in one
-// way only, or lines such as "confidence: 0.8".
+// readBody reads the content of a block: JSON, JSON that can be repaired
+// unambiguously, or lines such as "confidence: 0.8".
 func readBody(body string) (Signals, bool) {
 	body = strings.TrimSpace(body)
 	if s, _, ok := readMembers([]byte(body)); ok {
@@ -161,8 +159,8 @@ func readBody(body string) (Signals, bool) {
 	return readLines(body)
 }
 
-// readLines reads signals line by line, or between commas: a name, a colon or equals
-// sign, a value.
+// readLines reads signals as lines, or parts between commas, of a name, a colon or
+// equals sign, and a value.
 func readLines(body string) (Signals, bool) {
 	members := map[string]json.RawMessage{}
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == ',' }) {
@@ -185,8 +183,8 @@ func readLines(body string) (Signals, bool) {
 // memberNames are the members of signals.
 var memberNames = []string{"confidence", "difficulty", "escalation", "reason", "tools"}
 
-// readMembers reads a JSON object that says something, and whether it has no
-// members but those of signals.
+// readMembers reads a JSON object with at least one signal, and whether it has only
+// members of signals.
 func readMembers(document []byte) (s Signals, only, ok bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(document, &members) != nil {
@@ -200,8 +198,8 @@ func readMembers(document []byte) (s Signals, only, ok bool) {
 	return s, only, ok
 }
 
-// fromMembers reads signals out of the members of an object. It reports false if
-// none of them could be read. Members of a wrong kind count as not said.
+// fromMembers reads signals from the members of an object. It returns false if none
+// could be read. Members of the wrong type are ignored.
 func fromMembers(members map[string]json.RawMessage) (s Signals, ok bool) {
 	if c, ok := share(members["confidence"]); ok {
 		s.Confidence = &c
@@ -224,7 +222,7 @@ func fromMembers(members map[string]json.RawMessage) (s Signals, ok bool) {
 	return s, s.Confidence != nil || s.Difficulty != "" || s.Escalation != "" || s.Tools != nil
 }
 
-// word returns a string as a word of an enumeration: "Stronger model" is
+// word normalises a string to a value of an enumeration: "Stronger model" is
 // stronger_model.
 func word(raw json.RawMessage) string {
 	var w string
@@ -234,11 +232,11 @@ func word(raw json.RawMessage) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(w)))
 }
 
-// levels are words that models write in the place of a confidence.
+// levels are words that models write instead of a confidence.
 var levels = map[string]float64{"very_low": 0.1, "low": 0.3, "medium": 0.5, "moderate": 0.5, "high": 0.8, "very_high": 0.95}
 
-// share reads a confidence: a number; a string with one, or with per cent; or one
-// of levels.
+// share reads a confidence: a number; a string with a number or percentage; or one of
+// levels.
 func share(raw json.RawMessage) (float64, bool) {
 	var n float64
 	if len(raw) == 0 || string(raw) == "null" {

@@ -117,15 +117,14 @@ func Surprise(logprobs []float64) *float64 {
 	return &s
 }
 
-// Aggregate weighs what is known of an answer. The weights must pass
-// [Weights.Check].
+// Aggregate returns the assessment of an answer. The weights must pass [Weights.Check].
 //
-// The composite confidence is the mean of the components that are there, weighed
-// by their weights: the model's own adjusted confidence, the agreement of
-// samples, the model's calibration, and 1 - surprise. Without any it is
-// [DefaultConfidence]. The urgency of an escalation is what the composite lacks
-// of 1; it is at least 0.4, 0.7 or 0.9 if the model asks for verification, a
-// stronger model or a human. The first of [Rules] that applies recommends.
+// The composite confidence is the weighted mean of the available components: the
+// model's own adjusted confidence, the agreement of samples, the model's calibration,
+// and 1 - surprise. Without any it is [DefaultConfidence]. The urgency of an
+// escalation is 1 - the composite, but at least 0.4, 0.7 or 0.9 if the model asks for
+// verification, a stronger model or a human. The first of [Rules] that applies gives
+// the recommendation.
 func Aggregate(in Inputs, w Weights) Assessment {
 	out := Assessment{Confidence: DefaultConfidence, Components: []Component{}}
 	var own *float64
@@ -164,7 +163,7 @@ func Aggregate(in Inputs, w Weights) Assessment {
 			sum += c.Value * c.Weight
 			least, most = min(least, c.Value), max(most, c.Value)
 		}
-		out.Confidence = max(least, min(most, math.Round(sum*1e4)/1e4)) // what is shown is what decides
+		out.Confidence = max(least, min(most, math.Round(sum*1e4)/1e4)) // the rules apply to the rounded value, which is the one shown
 	}
 	out.Urgency = max(1-out.Confidence, escalationUrgency[said.Escalation])
 	f := facts{
@@ -177,7 +176,7 @@ func Aggregate(in Inputs, w Weights) Assessment {
 	return out
 }
 
-// reason says in words why a rule recommends what it does, with the numbers.
+// reason returns the explanation of a recommendation, with the numbers.
 func (f *facts) reason(r *Rule, said string, components []Component) string {
 	var b strings.Builder
 	b.WriteString(f.words(r))

@@ -216,7 +216,7 @@ func number(s string) (any, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && !math.IsInf(f, 0) {
-		return nil, fmt.Errorf("jinja: %q is no number", s)
+		return nil, fmt.Errorf("jinja: %q is not a number", s)
 	}
 	return f, nil
 }

@@ -1,10 +1,9 @@
-// Package sets makes questions with known answers out of texts that other
-// people wrote and labelled, and judges what a model made of them.
+// Package sets builds test cases from labelled data sets and judges the answers of
+// models.
 //
-// A [Set] reads its files ([Files.Find]), which are not part of this program but
-// for those of JSON mode, and returns cases. A [Case] is a conversation with the
-// schema of the document or the tools that the answer is to have; [Case.Judge]
-// counts what is right in an [Answer]. Values are compared after everything but
-// letters and digits was dropped, in lower case; calls as the Berkeley Function
-// Calling Leaderboard compares them.
+// A [Set] reads its files ([Folders.Read]), which are not part of this program except
+// for those of JSON mode, and returns cases. A [Case] is a conversation with the schema
+// or the tools for the answer; [Case.Judge] scores an [Answer]. Values are compared in
+// lower case, by letters and digits only; tool calls as by the Berkeley Function
+// Calling Leaderboard.
 package sets

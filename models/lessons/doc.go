@@ -1,15 +1,15 @@
-// Package lessons writes the documents that the bundled model learns from and
-// is examined with: a text, a JSON Schema, and the JSON that answers.
+// Package lessons generates the synthetic training and evaluation data of the bundled
+// model: a text, a JSON Schema, and the JSON answer.
 //
-// Everything is put together at random, from lists and sentences written here:
-// a record (a person, an order, a log line) is made, a text tells some of it,
-// a schema asks for some of it, under names chosen from several. What is asked
-// for and not told is null. Part of the names and words is made of syllables,
-// so that a model can't know them by heart and has to copy.
+// Everything is composed at random from lists and sentence patterns in this package: a
+// record (a person, an order, a log line) is generated, a text states a part of it, and
+// a schema asks for a part of it, under property names chosen among several. A value
+// that the schema asks for and the text does not state is null. Some names and words
+// are composed of syllables, so that the model cannot memorise them and must copy.
 //
-// About one entry in six of every list, of words, sentences and names of
-// properties, is held out: never used in training, and alone used where
-// [Unseen] says so. Which ones follows from the text of the entry. Names of
-// properties and of classes that are held out are met in training as parts of
-// longer names: nobody can guess what a word means that he never met.
+// About one entry in six of every list (words, sentence patterns, property names) is
+// held out: it is never used in training, and is the only choice with [Unseen]. The
+// text of an entry determines whether it is held out. Held-out names of properties and
+// classes occur in training as parts of longer names, because the meaning of a word
+// that never occurs cannot be learnt.
 package lessons
