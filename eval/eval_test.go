@@ -18,7 +18,7 @@ func TestReadCases(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	for text, want := range map[string]string{
-		`{"id": "a"}`:                      "line 1: one of prompt and messages",
+		`{"id": "a"}`:                      "line 1: exactly one of prompt and messages",
 		`{"prompt": "x"}`:                  "line 1: id is missing",
 		"\n" + `{"id": "a", "promt": "x"}`: "line 2: json: unknown field",
 		`{"id": "a", "prompt": "x"}` + "\n" + `{"id": "a", "prompt": "y"}`: `line 2: duplicate id "a", first on line 1`,

@@ -128,7 +128,7 @@ func (c *bertConfig) check() error {
 	case c.Layers > 512: // llama.cpp's LLAMA_MAX_LAYERS
 		return fmt.Errorf("num_hidden_layers is %d, llama.cpp reads at most 512", c.Layers)
 	case c.Width%c.Heads != 0:
-		return fmt.Errorf("hidden_size %d is no multiple of the %d num_attention_heads", c.Width, c.Heads)
+		return fmt.Errorf("hidden_size %d is not a multiple of the %d num_attention_heads", c.Width, c.Heads)
 	case c.Eps <= 0:
 		return fmt.Errorf("layer_norm_eps must be above 0, not %g", c.Eps)
 	case c.Activation != "gelu" && c.Activation != "gelu_new":

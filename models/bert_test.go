@@ -353,7 +353,7 @@ func TestBERTRefuses(t *testing.T) {
 		{"num_hidden_layers must be between 1", inConfig("num_hidden_layers", 0)},
 		{"num_hidden_layers is 513", inConfig("num_hidden_layers", 513)},
 		{"vocab_size must be between 1", inConfig("vocab_size", 1<<20+1)},
-		{"no multiple of the 3 num_attention_heads", inConfig("num_attention_heads", 3)},
+		{"not a multiple of the 3 num_attention_heads", inConfig("num_attention_heads", 3)},
 		{"layer_norm_eps must be above 0", inConfig("layer_norm_eps", 0)},
 		{`hidden_act is "relu"`, inConfig("hidden_act", "relu")},
 		{`position_embedding_type is "relative_key"`, inConfig("position_embedding_type", "relative_key")},
@@ -411,7 +411,7 @@ func TestBERTRefuses(t *testing.T) {
 			t.Errorf("%s: a file was written", c.want)
 		}
 	}
-	if err := WriteBERT(filepath.Join(t.TempDir(), "x"), smallBERT().write(t), BERTOptions{Type: Q8_0}); err == nil || !strings.Contains(err.Error(), "no multiple of the 32") {
+	if err := WriteBERT(filepath.Join(t.TempDir(), "x"), smallBERT().write(t), BERTOptions{Type: Q8_0}); err == nil || !strings.Contains(err.Error(), "not a multiple of the 32") {
 		t.Errorf("rows of 8 in blocks of 32: %v", err)
 	}
 }

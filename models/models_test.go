@@ -112,7 +112,7 @@ func TestRandomRefuses(t *testing.T) {
 		{RandomOptions{Width: 64, Heads: 5}, "cannot be cut into 5 heads"},
 		{RandomOptions{Width: 6, Heads: 2}, "cannot be cut into 2 heads"}, // 3 each: odd
 		{RandomOptions{Heads: 4, KVHeads: 3}, "3 KV heads do not divide 4"},
-		{RandomOptions{Width: 48, Type: Q4_0}, "no multiple of the 32"},
+		{RandomOptions{Width: 48, Type: Q4_0}, "not a multiple of the 32"},
 		{RandomOptions{Vocab: "does/not/exist.gguf"}, "no such file"},
 		{RandomOptions{HeadSize: 32}, "the architecture llama takes no option for a head size"},
 		{RandomOptions{Arch: "lama"}, `unknown architecture "lama", expected one of llama, qwen3`},

@@ -76,7 +76,7 @@ func (t Type) rowBytes(n int64) (int64, error) {
 		return 0, fmt.Errorf("%s is a mixture of types, not one for a tensor", x.name)
 	}
 	if n%x.block != 0 {
-		return 0, fmt.Errorf("a row of %d elements is no multiple of the %d in a block of %s", n, x.block, x.name)
+		return 0, fmt.Errorf("a row of %d elements is not a multiple of the %d in a block of %s", n, x.block, x.name)
 	}
 	return n / x.block * x.bytes, nil
 }

@@ -411,7 +411,7 @@ func (d *ggufReader) pair(g *GGUF) error {
 		return err
 	}
 	if _, ok := g.byKey[key]; ok {
-		return &GGUFError{at, fmt.Errorf("key %.80q is there twice", key)}
+		return &GGUFError{at, fmt.Errorf("duplicate key %.80q", key)}
 	}
 	v, err := d.value()
 	if err != nil {

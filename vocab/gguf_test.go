@@ -153,7 +153,7 @@ func TestReadGGUFRefuses(t *testing.T) {
 		{"array of arrays", "arrays of arrays", edit(firstType, 9, 0, 0, 0, 9)},
 		{"array type", "unknown type 77", edit(firstType, 9, 0, 0, 0, 77)},
 		{"array length", "length of an array", edit(firstType, append([]byte{9, 0, 0, 0, 4, 0, 0, 0}, huge...)...)},
-		{"key twice", `key "a" is there twice`, twice()},
+		{"key twice", `duplicate key "a"`, twice()},
 		{"alignment", "general.alignment is 3", align(3)},
 		{"no alignment", "general.alignment is 0", align(0)},
 		{"dimensions", `tensor "w": 5 dimensions`, withTensor(sampleGGUF(), "w", 0, 0, 1, 1, 1, 1, 1)},
@@ -161,8 +161,8 @@ func TestReadGGUFRefuses(t *testing.T) {
 		{"size overflow", "too large", withTensor(sampleGGUF(), "w", 0, 0, 1<<40, 1<<40)},
 		{"bytes overflow", "too large", withTensor(sampleGGUF(), "w", 0, 0, 1<<62)},
 		{"negative size", "too large", withTensor(sampleGGUF(), "w", 0, 0, 1<<63)},
-		{"block", "no multiple of the 32 in a block of Q4_0", withTensor(sampleGGUF(), "w", 2, 0, 33)},
-		{"tensor offset", "no multiple of the alignment", withTensor(sampleGGUF(), "w", 0, 7, 1)},
+		{"block", "not a multiple of the 32 in a block of Q4_0", withTensor(sampleGGUF(), "w", 2, 0, 33)},
+		{"tensor offset", "not a multiple of the alignment", withTensor(sampleGGUF(), "w", 0, 7, 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := parseGGUF(c.file)

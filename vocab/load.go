@@ -88,14 +88,14 @@ func (s *source) readTables(g *GGUF) error {
 		return errors.New("vocab: the file has no key tokenizer.ggml.tokens")
 	}
 	if s.texts, ok = list.Strings(); !ok {
-		return errors.New("vocab: tokenizer.ggml.tokens is no array of strings")
+		return errors.New("vocab: tokenizer.ggml.tokens is not an array of strings")
 	}
 	s.texts = cutAtNUL(s.texts)
 	n := s.texts.Len()
 	if scores, ok := g.Get("tokenizer.ggml.scores"); ok {
 		raw, ok := scores.Raw()
 		if !ok || (scores.Elem != TypeFloat32 && scores.Elem != TypeInt32) || scores.Len() < n {
-			return fmt.Errorf("vocab: tokenizer.ggml.scores is no array of %d float32 or int32", n)
+			return fmt.Errorf("vocab: tokenizer.ggml.scores is not an array of %d float32 or int32", n)
 		}
 		s.scores = make([]float32, n)
 		for i := range s.scores {
@@ -109,7 +109,7 @@ func (s *source) readTables(g *GGUF) error {
 	if kinds, ok := g.Get("tokenizer.ggml.token_type"); ok {
 		raw, ok := kinds.Raw()
 		if !ok || kinds.Elem != TypeInt32 || kinds.Len() < n {
-			return fmt.Errorf("vocab: tokenizer.ggml.token_type is no array of %d int32", n)
+			return fmt.Errorf("vocab: tokenizer.ggml.token_type is not an array of %d int32", n)
 		}
 		fileKinds := [...]Kind{Undefined, Normal, Unknown, Control, UserDefined, Unused, Byte}
 		for i := range s.kinds {
@@ -126,13 +126,13 @@ func (s *source) readTables(g *GGUF) error {
 			return errors.New("vocab: the file has no key tokenizer.ggml.merges")
 		}
 		if s.merges, ok = merges.Strings(); found && !ok {
-			return errors.New("vocab: tokenizer.ggml.merges is no array of strings")
+			return errors.New("vocab: tokenizer.ggml.merges is not an array of strings")
 		}
 		s.merges = cutAtNUL(s.merges)
 	}
 	if m, ok := g.Get("tokenizer.ggml.precompiled_charsmap"); ok && s.model == UGM {
 		if s.charsMap, ok = m.Raw(); !ok || (m.Elem != TypeUint8 && m.Elem != TypeInt8) {
-			return errors.New("vocab: tokenizer.ggml.precompiled_charsmap is no array of bytes")
+			return errors.New("vocab: tokenizer.ggml.precompiled_charsmap is not an array of bytes")
 		}
 	}
 	return nil
@@ -194,7 +194,7 @@ func (s *source) readSuppressed(g *GGUF) error {
 	}
 	raw, ok := list.Raw()
 	if !ok || list.Elem != TypeInt32 {
-		return errors.New("vocab: tokenizer.ggml.suppress_tokens is no array of int32")
+		return errors.New("vocab: tokenizer.ggml.suppress_tokens is not an array of int32")
 	}
 	for ; len(raw) > 0; raw = raw[4:] {
 		if id := int32(binary.LittleEndian.Uint32(raw)); id >= 0 && int(id) < s.texts.Len() {

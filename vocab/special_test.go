@@ -125,13 +125,13 @@ func TestFromTokensRefuses(t *testing.T) {
 	}{
 		{"no tokens", nil, Options{}},
 		{`tokens 1 and 3 have the same text "b"`, plain("a", "b", "c", "b"), Options{}},
-		{"EOS token 2: there are only 2 tokens", plain("a", "b"), Options{EOS: new(int32(2))}},
+		{"EOS token 2 is out of range: the vocabulary has 2 tokens", plain("a", "b"), Options{EOS: new(int32(2))}},
 		{"BOS token -1", plain("a"), Options{BOS: new(int32(-1))}},
 		{"unknown tokenizer model 9", plain("a"), Options{Model: 9}},
 		{`tokenizer.ggml.pre: unknown pre-tokenizer "unheard-of"`, plain("a"), Options{Model: BPE, Pre: "unheard-of"}},
 		{"the last replacement has no end", plain("a"), Options{Model: UGM, CharsMap: []byte{0, 0, 0, 0, 'x'}}},
 		{`token 0: byte token "x" is not spelled as <0x00>`, []Token{{Text: "x", Kind: Byte}}, Options{Model: BPE}},
-		{"token 0: kind 9 is no kind", []Token{{Text: "a", Kind: 9}}, Options{}},
+		{"token 0: kind 9 is not a token kind", []Token{{Text: "a", Kind: 9}}, Options{}},
 		{`token 0: byte token "xx" is not spelled as <0x00>`, []Token{{Text: "xx", Kind: Byte}}, Options{}},
 		{"token 0: byte-level texts hold characters that stand for no byte", []Token{{Text: long}}, Options{Model: BPE}},
 	} {
@@ -237,23 +237,23 @@ func TestFromGGUF(t *testing.T) {
 			b.str("tokenizer.ggml.model", "gpt2")
 			b.u32("tokenizer.ggml.pre", 1)
 		},
-		"suppress_tokens is no array of int32": func(b *ggufBuilder) {
+		"suppress_tokens is not an array of int32": func(b *ggufBuilder) {
 			b.str("tokenizer.ggml.model", "llama")
 			tokens(b)
 			b.floats("tokenizer.ggml.suppress_tokens", []float32{1})
 		},
 		"no key tokenizer.ggml.tokens": func(b *ggufBuilder) { b.str("tokenizer.ggml.model", "llama") },
-		"tokens is no array of strings": func(b *ggufBuilder) {
+		"tokens is not an array of strings": func(b *ggufBuilder) {
 			b.str("tokenizer.ggml.model", "llama")
 			b.ints("tokenizer.ggml.tokens", []int32{1})
 		},
 		"no key tokenizer.ggml.merges": func(b *ggufBuilder) { b.str("tokenizer.ggml.model", "gpt2"); tokens(b) },
-		"scores is no array of 2 float32": func(b *ggufBuilder) {
+		"scores is not an array of 2 float32": func(b *ggufBuilder) {
 			b.str("tokenizer.ggml.model", "llama")
 			tokens(b)
 			b.floats("tokenizer.ggml.scores", []float32{1})
 		},
-		"token_type is no array of 2 int32": func(b *ggufBuilder) {
+		"token_type is not an array of 2 int32": func(b *ggufBuilder) {
 			b.str("tokenizer.ggml.model", "llama")
 			tokens(b)
 			b.floats("tokenizer.ggml.token_type", []float32{1, 2})

@@ -58,7 +58,7 @@ func (t TensorType) size(shape []int64) (int64, error) {
 	}
 	info := tensorTypes[t]
 	if shape[0]%info.block != 0 {
-		return 0, fmt.Errorf("a row of %d elements is no multiple of the %d in a block of %s", shape[0], info.block, info.name)
+		return 0, fmt.Errorf("a row of %d elements is not a multiple of the %d in a block of %s", shape[0], info.block, info.name)
 	}
 	n := int64(1)
 	for _, d := range shape {
@@ -111,7 +111,7 @@ func (d *ggufReader) tensor(g *GGUF) error {
 		return fail(err)
 	}
 	if off > math.MaxInt64 || int64(off)%g.Alignment != 0 {
-		return fail(fmt.Errorf("offset %d is no multiple of the alignment %d", off, g.Alignment))
+		return fail(fmt.Errorf("offset %d is not a multiple of the alignment %d", off, g.Alignment))
 	}
 	t.Offset = int64(off)
 	g.Tensors = append(g.Tensors, t)

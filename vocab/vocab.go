@@ -177,7 +177,7 @@ func FromTokens(tokens []Token, opt Options) (*Vocab, error) {
 	texts := make([]string, len(tokens))
 	for i, t := range tokens {
 		if t.Kind > Undefined {
-			return nil, fmt.Errorf("vocab: token %d: %s is no kind of token", i, t.Kind)
+			return nil, fmt.Errorf("vocab: token %d: %s is not a token kind", i, t.Kind)
 		}
 		texts[i], s.kinds[i], s.scores[i] = t.Text, t.Kind, t.Score
 	}
@@ -195,7 +195,7 @@ func FromTokens(tokens []Token, opt Options) (*Vocab, error) {
 			continue
 		}
 		if *r.from < 0 || int(*r.from) >= len(tokens) {
-			return nil, fmt.Errorf("vocab: %s token %d: there are only %d tokens", r.name, *r.from, len(tokens))
+			return nil, fmt.Errorf("vocab: %s token %d is out of range: the vocabulary has %d tokens", r.name, *r.from, len(tokens))
 		}
 		*r.to = *r.from
 	}

@@ -157,7 +157,7 @@ func (f *file) checkEmbedding(t vocab.TensorInfo) error {
 		return nil
 	}
 	if len(t.Shape) < 2 {
-		return errors.New("token_embd.weight is no table")
+		return errors.New("token_embd.weight is not a matrix")
 	}
 	if rows := t.Shape[1]; rows != int64(v.Len()) {
 		return fmt.Errorf("token_embd.weight has rows for %d tokens, tokenizer.ggml.tokens lists %d", rows, v.Len())

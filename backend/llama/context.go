@@ -147,7 +147,7 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 	if c.ptr.mem == nil {
 		C.stencil_ctx_free(c.ptr)
 		c.pin.Unpin()
-		return nil, fmt.Errorf("llama: context: %w: %q does not write one token after another", backend.ErrArchitecture, m.info.Architecture)
+		return nil, fmt.Errorf("llama: context: %w: %q is not an autoregressive text model", backend.ErrArchitecture, m.info.Architecture)
 	}
 	c.cells = int(C.stencil_n_ctx(c.ptr))
 	c.size = max(c.cells, int(roundedCells(p)))

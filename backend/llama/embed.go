@@ -113,7 +113,7 @@ func (m *model) fitEmbedder(p backend.EmbedderParams) (embedShape, backend.Flash
 	}
 	tokens = min(tokens, m.embedding.MaxTokens)
 	if tokens < 1 {
-		return embedShape{}, "", fmt.Errorf("llama: %s: %w: it does not say how long a text can be", m.file.path, backend.ErrNotModel)
+		return embedShape{}, "", fmt.Errorf("llama: %s: %w: the file does not give a context length", m.file.path, backend.ErrNotModel)
 	}
 	splits := m.file.splits(m.embedding)
 	for {

@@ -21,7 +21,7 @@ func (f *file) embeds() (backend.EmbeddingInfo, error) {
 	}
 	n, given := f.header.Int(f.arch + ".pooling_type")
 	if given && (n < 0 || int(n) >= len(poolings)) {
-		return info, fmt.Errorf("llama: %s: %w: %s.pooling_type is %d, which is no way of pooling", f.path, backend.ErrArchitecture, f.arch, n)
+		return info, fmt.Errorf("llama: %s: %w: %s.pooling_type is %d, which is not a pooling type", f.path, backend.ErrArchitecture, f.arch, n)
 	}
 	if info.Pooling = poolings[n]; info.Pooling != "" {
 		if info.Reranks() && !f.hasHead() {
@@ -75,7 +75,7 @@ type embedShape struct {
 
 // shape returns the context for inputs of up to tokens tokens. Batches and cells
 // are multiples of cellBlock: llama.cpp makes cells so, and when it plans a batch
-// whose size is no multiple of the sequences it ends the process.
+// whose size is not a multiple of the sequences it ends the process.
 func (f *file) shape(tokens int, splits bool) embedShape {
 	s := embedShape{tokens: tokens, batch: (max(tokens, microBatch) + cellBlock - 1) / cellBlock * cellBlock}
 	s.cells = s.batch

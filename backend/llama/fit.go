@@ -61,7 +61,7 @@ func fitContext(f *file, opt LoadOptions, p backend.ContextParams) backend.Conte
 		}
 	}
 	if p.Size < trained {
-		log().Warn("the memory does not allow the context that the model was trained for", "tokens", p.Size, "trained", trained)
+		log().Warn("context reduced to fit into memory", "tokens", p.Size, "trained", trained)
 	} else {
 		log().Info("context", "tokens", p.Size, "trained", trained, "allotted", f.firstCells(p))
 	}

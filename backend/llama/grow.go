@@ -57,7 +57,7 @@ func (c *cContext) Grow(urgent bool) bool {
 			return false
 		}
 		if !c.model.opt.NoMemoryCheck && e.Cache+e.Compute > m.available {
-			log().Warn("the context cannot grow", "cells", c.cells, "to", cells, "needs", Size(e.Cache+e.Compute).String(), "available", Size(m.available).String())
+			log().Warn("growing the KV cache failed", "cells", c.cells, "to", cells, "needs", Size(e.Cache+e.Compute).String(), "available", Size(m.available).String())
 			return false
 		}
 	}
@@ -74,10 +74,10 @@ func (c *cContext) Grow(urgent bool) bool {
 	})
 	now := int(C.stencil_n_ctx(c.ptr))
 	if now == c.cells {
-		log().Warn("the context cannot grow", "cells", c.cells, "to", cells, "error", failure("context", "cannot be made", &cerr, said))
+		log().Warn("growing the KV cache failed", "cells", c.cells, "to", cells, "error", failure("context", "cannot be made", &cerr, said))
 		return false
 	}
-	log().Info("the context has grown", "cells", now, "from", c.cells, "at_most", c.size)
+	log().Info("KV cache grown", "cells", now, "from", c.cells, "at_most", c.size)
 	c.cells, c.rows = now, 0
 	return true
 }

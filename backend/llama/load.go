@@ -99,7 +99,7 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	}
 	if C.stencil_has_encoder(m.ptr) && C.stencil_has_decoder(m.ptr) || C.stencil_is_diffusion(m.ptr) {
 		m.Close()
-		return nil, fmt.Errorf("llama: %s: %w: %.80q does not write one token after another", path, backend.ErrArchitecture, f.arch)
+		return nil, fmt.Errorf("llama: %s: %w: %.80q is not an autoregressive text model", path, backend.ErrArchitecture, f.arch)
 	}
 	m.describeEmbedding(embedding)
 	m.recurrent = bool(C.stencil_is_recurrent(m.ptr))

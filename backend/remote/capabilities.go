@@ -202,7 +202,7 @@ func (c *Client) Probe(ctx context.Context) (Capabilities, error) {
 	c.mu.Lock()
 	c.caps = caps
 	c.mu.Unlock()
-	c.cfg.Log.Info("an upstream was probed", slog.String("url", c.cfg.URL), slog.String("model", c.Model()), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()))
+	c.cfg.Log.Info("upstream probed", slog.String("url", c.cfg.URL), slog.String("model", c.Model()), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()))
 	return caps, nil
 }
 
@@ -240,7 +240,7 @@ func (c *Client) engine(ctx context.Context) (string, error) {
 	}
 	for _, m := range list.Data {
 		if c.Model() == "" {
-			c.cfg.Log.Info("the upstream's first model is used", slog.String("model", m.ID))
+			c.cfg.Log.Info("using the first model of the upstream", slog.String("model", m.ID))
 			c.mu.Lock()
 			c.model = m.ID
 			c.mu.Unlock()

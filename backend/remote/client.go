@@ -199,7 +199,7 @@ func (c *Client) try(ctx context.Context, f func(context.Context) error) (tries 
 		if tries > c.cfg.Retries || !e.Passes() || pause > c.cfg.MaxWait {
 			return tries, e
 		}
-		c.cfg.Log.Warn("an upstream failed and is tried again", slog.String("url", c.cfg.URL), slog.String("kind", e.Kind.String()),
+		c.cfg.Log.Warn("upstream request failed, retrying", slog.String("url", c.cfg.URL), slog.String("kind", e.Kind.String()),
 			slog.Int("status", e.Status), slog.Int("try", tries), slog.Duration("wait", pause))
 		if err := c.wait(ctx, pause); err != nil {
 			return tries, err

@@ -68,7 +68,7 @@ func numbers(list string) ([]int, error) {
 	for field := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(field))
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q is no list of positive numbers", list)
+			return nil, fmt.Errorf("%q is not a list of positive numbers", list)
 		}
 		out = append(out, n)
 	}

@@ -103,7 +103,7 @@ func (d *download) run(ctx context.Context) (pulled, error) {
 		var permanent permanentError
 		switch {
 		case ctx.Err() != nil:
-			return pulled{}, fmt.Errorf("pull: stopped with %d bytes there; the same command goes on from here", d.have)
+			return pulled{}, fmt.Errorf("pull: stopped after %d bytes; run the command again to resume", d.have)
 		case errors.As(err, &permanent):
 			return pulled{}, fmt.Errorf("pull: %w", err)
 		case errors.Is(err, errChanged):
@@ -112,13 +112,13 @@ func (d *download) run(ctx context.Context) (pulled, error) {
 			}
 		}
 		if d.anew > pullAnew {
-			return pulled{}, fmt.Errorf("pull: %w (began anew %d times: this server's answers don't fit together, or it can't go on where it stopped)", err, pullAnew)
+			return pulled{}, fmt.Errorf("pull: %w (restarted %d times: the server's responses are inconsistent, or it cannot resume)", err, pullAnew)
 		}
 		if d.have > before {
 			tries = 0
 		}
 		if tries++; tries >= pullTries {
-			return pulled{}, fmt.Errorf("pull: %w (gave up after %d attempts; the same command goes on from byte %d)", err, tries, d.have)
+			return pulled{}, fmt.Errorf("pull: %w (gave up after %d attempts; run the command again to resume at byte %d)", err, tries, d.have)
 		}
 		pause := min(pausePull<<(tries-1), pullLongest)
 		var wait retryAfterError
@@ -156,7 +156,7 @@ func (d *download) present() (pulled, error) {
 		return pulled{}, err
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); sum != d.want {
-		return pulled{}, fmt.Errorf("pull: %s is there, but its sha256 is %s; --force replaces it", d.target, sum)
+		return pulled{}, fmt.Errorf("pull: %s exists, but its sha256 is %s; --force replaces it", d.target, sum)
 	}
 	return pulled{already: true, size: info.Size(), sum: d.want}, nil
 }
@@ -452,7 +452,7 @@ func (d *download) finish(part *os.File) (pulled, error) {
 			continue
 		}
 		if known.sum != done.sum {
-			err := fmt.Errorf("pull: the sha256 is %s and should be %s, %s; what came has been deleted", done.sum, known.sum, known.from)
+			err := fmt.Errorf("pull: the sha256 is %s and should be %s, %s; the download has been deleted", done.sum, known.sum, known.from)
 			return pulled{}, errors.Join(err, os.Remove(d.partPath()), os.Remove(d.statePath()))
 		}
 		done.verified = "verified, " + known.from
@@ -464,7 +464,7 @@ func (d *download) finish(part *os.File) (pulled, error) {
 		// A server that announces too short a length and keeps to it looks
 		// just like one that is right.
 		if err := d.check(d.partPath()); err != nil {
-			return pulled{}, errors.Join(fmt.Errorf("pull: %w; what came has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
+			return pulled{}, errors.Join(fmt.Errorf("pull: %w; the download has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
 		}
 	}
 	if err := part.Close(); err != nil { // some systems don't rename open files

@@ -221,7 +221,7 @@ func TestPullResumesInAnotherRun(t *testing.T) {
 	defer h.Close()
 	dir := t.TempDir()
 	_, target, err := fetch(t, h.URL+"/model.gguf", dir, "")
-	if err == nil || !strings.Contains(err.Error(), "503") || !strings.Contains(err.Error(), "goes on from byte 200000") {
+	if err == nil || !strings.Contains(err.Error(), "503") || !strings.Contains(err.Error(), "resume at byte 200000") {
 		t.Fatalf("error %v", err)
 	}
 	absent(t, target)
@@ -474,7 +474,7 @@ func TestPullStopped(t *testing.T) {
 		cancel()
 	}()
 	_, err = d.run(ctx)
-	if err == nil || !strings.Contains(err.Error(), "stopped with 100000 bytes there") {
+	if err == nil || !strings.Contains(err.Error(), "stopped after 100000 bytes") {
 		t.Errorf("error %v", err)
 	}
 	absent(t, target)

@@ -98,7 +98,7 @@ func Find(name string) (Model, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Model{}, fmt.Errorf("no model is called %q; there are %s", name, strings.Join(names, ", "))
+	return Model{}, fmt.Errorf("no model is named %q; the models are %s", name, strings.Join(names, ", "))
 }
 
 // folderVariable names another folder for the cache. STENCIL_MODELS it cannot
