@@ -2,29 +2,29 @@ package outcomes
 
 import "math"
 
-// Bins is the number of bins of equal width that confidences are sorted into.
+// Bins is the number of confidence bins, all of equal width.
 const Bins = 10
 
-// scale is what totals count confidences and squared errors in: whole parts of
-// 1, so that what is taken back leaves nothing behind.
+// scale is the fixed-point scale of confidences and squared errors in totals. Integers
+// can be subtracted again without a rounding error.
 const scale = 1_000_000
 
 // Totals are sums over the outcomes of one model.
 type Totals struct {
 	Bins [Bins]Bin `json:"bins"`
 	// Squares is the sum of the squared differences between confidence and
-	// outcome, in millionths.
+	// outcome, in units of 1e-6.
 	Squares int64 `json:"squares"`
 }
 
-// A Bin holds the outcomes of a range of confidences.
+// A Bin is the totals of a range of confidences.
 type Bin struct {
 	Count      int64 `json:"count"`
 	Successes  int64 `json:"successes"`
-	Confidence int64 `json:"confidence"` // the sum, in millionths
+	Confidence int64 `json:"confidence"` // sum, in units of 1e-6
 }
 
-// add counts an outcome sign times: once, or -1 times to take it back.
+// add adds an outcome (sign 1) or subtracts it (sign -1).
 func (t *Totals) add(confidence float64, success bool, sign int64) {
 	parts := int64(math.Round(confidence * scale))
 	hit := int64(0)
@@ -39,12 +39,12 @@ func (t *Totals) add(confidence float64, success bool, sign int64) {
 	t.Squares += sign * int64(math.Round(off*off*scale))
 }
 
-// Calibration says how well a model's confidence foretells whether it is right.
+// Calibration is how well the confidence of a model predicts whether it is right.
 type Calibration struct {
 	Count int // outcomes
-	// Error is the expected calibration error: the mean, weighed by their
-	// number, of the differences between mean confidence and share of
-	// successes in 10 bins of equal width. Naeini, Cooper, Hauskrecht:
+	// Error is the expected calibration error: the mean over 10 bins of equal
+	// width, weighted by count, of the difference between mean confidence and
+	// share of successes. Naeini, Cooper, Hauskrecht:
 	// Obtaining Well Calibrated Probabilities Using Bayesian Binning, AAAI
 	// 2015; with confidences as here: Guo, Pleiss, Sun, Weinberger: On
 	// Calibration of Modern Neural Networks, ICML 2017. 0 without outcomes.
@@ -57,14 +57,14 @@ type Calibration struct {
 	Bins       [Bins]BinCalibration
 }
 
-// BinCalibration is what is known of the confidences in one tenth of their range:
-// bin 0 is that below 0.1, bin 9 that from 0.9 to 1.
+// BinCalibration is the calibration in one bin of confidences: bin 0 is below 0.1, bin
+// 9 from 0.9 to 1.
 type BinCalibration struct {
 	Count                int
 	Confidence, Accuracy float64 // means; 0 without outcomes
 }
 
-// Calibration computes what the totals say.
+// Calibration computes the calibration from the totals.
 func (t *Totals) Calibration() (c Calibration) {
 	for i, b := range t.Bins {
 		if b.Count == 0 {

@@ -16,11 +16,11 @@ import (
 
 // Errors of a Store.
 var (
-	// ErrUnknown says that there is no assessment of that id, or none any more.
+	// ErrUnknown means that no assessment has the ID, or that it was deleted.
 	ErrUnknown = errors.New("outcomes: there is no assessment with this id")
-	// ErrLocked says that another process has the file open.
+	// ErrLocked means that another process has the file open.
 	ErrLocked = errors.New("outcomes: another process has the file open")
-	// ErrDamaged says that a file is no database of this package, or was
+	// ErrDamaged means that a file is not a database of this package, or is
 	// damaged.
 	ErrDamaged = errors.New("outcomes: the file is damaged, or is something else")
 )
@@ -36,16 +36,17 @@ type Store struct {
 	keep int
 }
 
-// An Assessment is a judgement of an answer whose outcome may become known.
+// An Assessment is the assessment of an answer whose outcome may be reported.
 type Assessment struct {
 	ID        string
 	Model     string
-	Composite float64  // confidence in the answer
+	Composite float64  // composite confidence in the answer
 	Own       *float64 // what the model itself said; nil: nothing
 	Time      time.Time
 }
 
-// confidence is what is calibrated: the model's own word if it gave one.
+// confidence is the value that is calibrated: the model's own confidence, if given,
+// else the composite.
 func (a *record) confidence() float64 {
 	if a.Own != nil {
 		return *a.Own
@@ -59,7 +60,7 @@ type record struct {
 	Composite float64   `json:"composite"`
 	Own       *float64  `json:"own,omitempty"`
 	Time      time.Time `json:"time"`
-	Success   *bool     `json:"success,omitempty"` // nil: not known
+	Success   *bool     `json:"success,omitempty"` // nil: unknown
 }
 
 // The buckets, and the version of their layout.
@@ -73,11 +74,11 @@ var (
 
 const layout = "1"
 
-// batchDelay is how long a write waits for others to share its transaction.
+// batchDelay is the time that a write waits for others to share its transaction.
 const batchDelay = 2 * time.Millisecond
 
-// Open opens a file, which it makes if there is none, and the folders above it.
-// The error matches [ErrLocked] or [ErrDamaged] where it is that.
+// Open opens a file. It creates the file and its folders if necessary. Errors match
+// [ErrLocked] or [ErrDamaged] in these cases.
 func Open(path string, o Options) (*Store, error) {
 	if o.Keep == 0 {
 		o.Keep = 100_000
@@ -86,7 +87,7 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("outcomes: %w", err)
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		// Reading what a file lacks at its end would end the process.
+		// Reading beyond the end of a truncated file would crash the process.
 		if err := check(path); err != nil {
 			return nil, err
 		}
@@ -118,7 +119,7 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens a database, or says at once that another process has it.
+// open opens a database. It does not wait if another process has it open.
 func open(path string, readOnly bool) (*bbolt.DB, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Nanosecond, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType})
 	switch {
@@ -136,9 +137,9 @@ func damaged(path string, cause error) error {
 	return fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, cause)
 }
 
-// check reads a whole file and says whether it is in order.
+// check reads the whole file to verify it.
 func check(path string) (err error) {
-	// A page that the file has lost is then a panic, not the end of the process.
+	// Then access to a missing page panics instead of crashing the process.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -174,13 +175,13 @@ func check(path string) (err error) {
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-// update runs a change in a transaction that others may share. A change may be
-// run again, and must then begin anew.
+// update runs a change in a transaction that others may share. The change may run more
+// than once and must not depend on earlier runs.
 func (s *Store) update(change func(tx *bbolt.Tx) error) error {
 	return s.db.Batch(change)
 }
 
-// Add keeps an assessment. An id may be added once.
+// Add stores an assessment. Its ID must be new.
 func (s *Store) Add(a Assessment) error {
 	if a.ID == "" || a.Model == "" {
 		return errors.New("outcomes: an assessment needs an id and a model")
@@ -208,8 +209,8 @@ func (s *Store) Add(a Assessment) error {
 	})
 }
 
-// drop drops what is too old when assessment n is the newest: numbers are given
-// without gaps.
+// drop deletes the assessments that are too old when assessment n is the newest.
+// Numbers have no gaps.
 func (s *Store) drop(list, numbers *bbolt.Bucket, n uint64) error {
 	c := numbers.Cursor()
 	for key, id := c.First(); key != nil && binary.BigEndian.Uint64(key)+uint64(s.keep) <= n; key, id = c.First() {
@@ -223,9 +224,9 @@ func (s *Store) drop(list, numbers *bbolt.Bucket, n uint64) error {
 	return nil
 }
 
-// Report says what became of an answer and returns the calibration of its model
-// with it. A later report on the same one replaces an earlier one. The error
-// matches [ErrUnknown] if there is no such assessment.
+// Report records the outcome of an answer and returns the updated calibration of its
+// model. A later report on the same answer replaces an earlier one. The error matches
+// [ErrUnknown] if there is no such assessment.
 func (s *Store) Report(id string, success bool) (model string, c Calibration, err error) {
 	err = s.update(func(tx *bbolt.Tx) error {
 		list := tx.Bucket(assessments)
@@ -258,8 +259,8 @@ func (s *Store) Report(id string, success bool) (model string, c Calibration, er
 	return model, c, err
 }
 
-// Record counts an outcome that belongs to no assessment, and returns the
-// calibration of the model with it.
+// Record counts an outcome without an assessment, and returns the updated calibration
+// of the model.
 func (s *Store) Record(model string, confidence float64, success bool) (c Calibration, err error) {
 	if model == "" || !(confidence >= 0 && confidence <= 1) {
 		return c, fmt.Errorf("outcomes: an outcome needs a model and a confidence from 0 to 1, not %q and %g", model, confidence)
@@ -271,7 +272,7 @@ func (s *Store) Record(model string, confidence float64, success bool) (c Calibr
 	return c, err
 }
 
-// change changes a model's totals.
+// change updates the totals of a model.
 func change(tx *bbolt.Tx, model string, by func(*Totals)) (Calibration, error) {
 	t, err := totals(tx, model)
 	if err != nil {
@@ -294,8 +295,7 @@ func totals(tx *bbolt.Tx, model string) (t Totals, err error) {
 	return t, nil
 }
 
-// Calibration returns how well a model is calibrated; with a count of 0 if
-// nothing is known of it.
+// Calibration returns the calibration of a model; its count is 0 for an unknown model.
 func (s *Store) Calibration(model string) (c Calibration, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		t, err := totals(tx, model)
@@ -305,8 +305,7 @@ func (s *Store) Calibration(model string) (c Calibration, err error) {
 	return c, err
 }
 
-// Models returns the models of which outcomes are known, in the order of their
-// names.
+// Models returns the names of the models with outcomes, sorted.
 func (s *Store) Models() (names []string, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(models).ForEach(func(name, _ []byte) error {
@@ -317,8 +316,7 @@ func (s *Store) Models() (names []string, err error) {
 	return names, err
 }
 
-// Outcome returns what became of the answer of an assessment; nil: it is not
-// known.
+// Outcome returns the outcome of an assessment; nil if unknown.
 func (s *Store) Outcome(id string) (success *bool, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		value := tx.Bucket(assessments).Get([]byte(id))

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Agreement returns how far texts agree, from 0 to 1: the mean over all pairs, as
-// the package comment says. Pairs of which one is no JSON are compared as text. It
-// is nil for less than two texts. Its time grows with the square of their number.
+// Agreement returns the agreement of texts, from 0 to 1: the mean over all pairs, as
+// defined in the package comment. A pair is compared as text unless both are JSON. It is
+// nil for fewer than two texts. Time is quadratic in their number.
 func Agreement(texts []string) *float64 {
 	if len(texts) < 2 {
 		return nil
@@ -29,7 +29,7 @@ func Agreement(texts []string) *float64 {
 	return &out
 }
 
-// sample is a text, taken apart.
+// sample is an analysed text.
 type sample struct {
 	text   string // with every run of white space as one space
 	words  map[string]bool
@@ -87,7 +87,7 @@ func (s *sample) agrees(other *sample) float64 {
 	if s.leaves != nil && other.leaves != nil {
 		return shared(s.leaves, other.leaves, sameLeaf)
 	}
-	// A document beside a text that is none has no words: they share nothing.
+	// A document has no words here, so it shares nothing with a text.
 	return shared(s.words, other.words, func(_, _ bool) bool { return true })
 }
 
@@ -108,9 +108,8 @@ func shared[V any](a, b map[string]V, same func(x, y V) bool) float64 {
 	return 0
 }
 
-// sameLeaf reports whether two leaves are equal. Whole numbers that are spelt
-// without a point or an exponent are equal only if they are spelt alike, since no
-// float64 tells large ones apart.
+// sameLeaf reports whether two leaves are equal. Integers without a decimal point or
+// exponent are compared as text, because float64 cannot distinguish large ones.
 func sameLeaf(x, y any) bool {
 	a, ok := x.(json.Number)
 	b, also := y.(json.Number)

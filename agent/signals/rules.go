@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A Recommendation says what should be done with an answer.
+// A Recommendation is the recommended treatment of an answer.
 type Recommendation string
 
 // The recommendations, from the lightest.
 const (
 	ProceedConfident Recommendation = "proceed_confident"
 	Proceed          Recommendation = "proceed"
-	VerifyOutput     Recommendation = "verify_output"             // check it before it is used
+	VerifyOutput     Recommendation = "verify_output"             // check the answer before using it
 	RetryStronger    Recommendation = "retry_with_stronger_model" // it is likely to be wrong, and a better model may not be
-	System2          Recommendation = "escalate_to_system2"       // it needs slow thought: more steps, more samples, tools
+	System2          Recommendation = "escalate_to_system2"       // more deliberate reasoning: more steps, more samples, tools
 	ToHuman          Recommendation = "escalate_to_human"
 )
 
@@ -24,27 +24,27 @@ func Recommendations() []Recommendation {
 	return []Recommendation{ProceedConfident, Proceed, VerifyOutput, RetryStronger, System2, ToHuman}
 }
 
-// A Rule recommends something where all of its conditions hold. A zero field is
-// no condition.
+// A Rule gives its recommendation if all its conditions hold. A zero field is no
+// condition.
 type Rule struct {
 	Recommendation Recommendation
 	Escalation     Escalation // the model asks for it
-	Composite      float64    // the composite confidence is below it
-	Agreement      float64    // samples were taken, and their agreement is below it
-	Surprise       float64    // it was measured, and is above it
+	Composite      float64    // the composite confidence is below this
+	Agreement      float64    // agreement was measured and is below this
+	Surprise       float64    // surprise was measured and is above this
 	Difficulty     Difficulty // the model says that the task is as hard as that, or harder
-	NoEvidence     bool       // neither own word, nor samples, nor surprise
+	NoEvidence     bool       // there are no signals, samples or surprise
 }
 
-// Rules is the table that decides: the first rule that applies recommends. The
-// last one always does. Rules stand in the order of how grave what they recommend
-// is, the gravest first, so that a higher composite confidence never makes the
-// recommendation graver.
+// Rules is the decision table: the first rule that applies gives the recommendation, and
+// the last rule always applies. Rules are ordered by the severity of their
+// recommendation, the most severe first, so that a higher composite confidence never
+// leads to a more severe recommendation.
 //
-// The thresholds are a choice: below 0.20 an answer is wrong four times in five,
-// where another try is not worth it; below 0.40 it is more likely wrong than not
-// even if the confidence is too low by a tenth; below 0.60 it is not far from a
-// coin's toss; from 0.85 on a mistake is one in seven or rarer.
+// The thresholds are a choice: below 0.20, four of five answers are wrong, so a retry
+// is not worthwhile; below 0.40, an answer is probably wrong even if the confidence is
+// too low by 0.1; below 0.60, it is close to a coin toss; from 0.85 on, at most about
+// one in seven is wrong.
 var Rules = []Rule{
 	{Recommendation: ToHuman, Escalation: Human},
 	{Recommendation: ToHuman, Composite: 0.20},
@@ -61,7 +61,7 @@ var Rules = []Rule{
 	{Recommendation: ProceedConfident},
 }
 
-// facts are what rules ask about.
+// facts are the inputs of the rules.
 type facts struct {
 	composite  float64
 	agreement  *float64
@@ -86,20 +86,20 @@ func (f *facts) applies(r Rule) bool {
 		(!r.NoEvidence || !f.evidence)
 }
 
-// askedFor are the words for escalations that models ask for.
+// askedFor are the descriptions of escalations.
 var askedFor = map[Escalation]string{Verify: "verification", StrongerModel: "a stronger model", Human: "a human"}
 
-// conditions are the words for what holds.
+// conditions are the descriptions of the conditions of a rule.
 type conditions []string
 
-// add adds a condition that a rule has.
+// add adds the description of a condition.
 func (c *conditions) add(given bool, format string, args ...any) {
 	if given {
 		*c = append(*c, fmt.Sprintf(format, args...))
 	}
 }
 
-// Words says when a rule applies.
+// Words describes the conditions of a rule.
 func (r Rule) Words() string {
 	var all conditions
 	all.add(r.NoEvidence, "nothing was said or measured")
@@ -114,7 +114,7 @@ func (r Rule) Words() string {
 	return strings.Join(all, " and ")
 }
 
-// words says why a rule applied, with the numbers.
+// words describes why a rule applied, with the numbers.
 func (f *facts) words(r *Rule) string {
 	var all conditions
 	all.add(r.NoEvidence, "nothing was said or measured about this answer")
@@ -133,7 +133,7 @@ func (f *facts) words(r *Rule) string {
 	return strings.Join(all, " and ")
 }
 
-// surely is the composite confidence from which on the last rule applies.
+// surely is the composite confidence from which the last rule applies.
 func surely() (c float64) {
 	for _, r := range Rules {
 		if r.Words() == (Rule{Composite: r.Composite}).Words() {

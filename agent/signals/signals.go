@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Signals are what a model says about its own answer.
+// Signals are a model's report about its own answer.
 type Signals struct {
-	Confidence *float64           `json:"confidence,omitempty"` // that the answer is right, 0 to 1; nil: not said
+	Confidence *float64           `json:"confidence,omitempty"` // probability that the answer is right, 0 to 1; nil: not given
 	Difficulty Difficulty         `json:"difficulty,omitempty"`
 	Escalation Escalation         `json:"escalation,omitempty"`
-	Reason     string             `json:"reason,omitempty"` // for the escalation, in a few words
-	Tools      map[string]float64 `json:"tools,omitempty"`  // for each tool, that its call is right
+	Reason     string             `json:"reason,omitempty"` // short reason for the escalation
+	Tools      map[string]float64 `json:"tools,omitempty"`  // by tool name: probability that the call is right
 }
 
-// Difficulty says how hard a model found a task. The empty one was not said.
+// Difficulty is how hard a model found a task; empty if not given.
 type Difficulty string
 
 // The difficulties, from the least.
@@ -30,16 +30,15 @@ const (
 // Difficulties lists them, from the least.
 func Difficulties() []Difficulty { return []Difficulty{Trivial, Easy, Moderate, Hard, Expert} }
 
-// Escalation says what a model thinks should be done about its answer. The empty
-// one was not said.
+// Escalation is what a model requests for its answer; empty if not given.
 type Escalation string
 
 // The escalations, from the least.
 const (
-	NoEscalation  Escalation = "none"           // it can be used
-	Verify        Escalation = "verify"         // it should be checked
+	NoEscalation  Escalation = "none"           // the answer can be used
+	Verify        Escalation = "verify"         // the answer should be checked
 	StrongerModel Escalation = "stronger_model" // a stronger model should answer
-	Human         Escalation = "human"          // a human should
+	Human         Escalation = "human"          // a human should answer
 )
 
 // Escalations lists them, from the least.
@@ -47,7 +46,7 @@ func Escalations() []Escalation {
 	return []Escalation{NoEscalation, Verify, StrongerModel, Human}
 }
 
-// Source says where signals were read.
+// Source is where signals were found.
 type Source string
 
 // The sources.
@@ -59,18 +58,18 @@ const (
 	FromDefaults    Source = "defaults" // nothing was said
 )
 
-// DefaultConfidence is what is assumed of an answer of which nothing is known.
+// DefaultConfidence is the confidence in an answer without any signals or measurements.
 const DefaultConfidence = 0.5
 
-// Default returns what is assumed where a model says nothing. It is no evidence:
-// [Aggregate] is not to be given it as the model's own word.
+// Default returns the signals assumed if a model gives none. They are not evidence and
+// must not be passed to [Aggregate] as Inputs.Own.
 func Default() Signals {
 	c := DefaultConfidence
 	return Signals{Confidence: &c, Difficulty: Moderate, Escalation: NoEscalation}
 }
 
-// clamped returns the signals with every number between 0 and 1, without what
-// is not known here.
+// clamped returns the signals with all numbers clamped to 0 to 1, and without unknown
+// words.
 func (s Signals) clamped() Signals {
 	if s.Confidence != nil {
 		c := clamp(*s.Confidence)
@@ -96,7 +95,7 @@ func (s Signals) clamped() Signals {
 	return s
 }
 
-// clamp returns p within 0 and 1; what is no number is 0.
+// clamp clamps p to 0 to 1; NaN becomes 0.
 func clamp(p float64) float64 {
 	if math.IsNaN(p) {
 		return 0
@@ -104,16 +103,16 @@ func clamp(p float64) float64 {
 	return max(0, min(1, p))
 }
 
-// Bounds of reasons in characters: what the schema allows, and what is kept of one
-// that no mask kept short.
+// Maximum lengths of reasons in characters: in the schema, and for reasons that no mask
+// limited.
 const (
 	maxReason     = 120
 	longestReason = 400
 )
 
-// Schema returns the JSON Schema of signals, with a confidence for each of the
-// tools. Numbers have at most two decimals: more would be noise, and tokens.
-// Documents of it, written compactly, have no line break.
+// Schema returns the JSON Schema of signals, with a confidence for each of the tools.
+// Numbers have at most two decimals: more would be noise and cost tokens. In compact
+// form, its documents contain no line break.
 func Schema(tools []string) json.RawMessage {
 	type m = map[string]any
 	share := m{"type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.01}
@@ -141,8 +140,8 @@ func Schema(tools []string) json.RawMessage {
 	return out
 }
 
-// Plain returns a JSON Schema of signals with nothing in it that engines elsewhere
-// are known not to keep to, which leaves no bound for a reason: it has none.
+// Plain returns a JSON Schema of signals without keywords that other engines are known
+// not to enforce. Since this excludes a maximum length, it has no reason.
 func Plain() json.RawMessage {
 	type m = map[string]any
 	names := []string{"confidence", "difficulty", "escalation"}
@@ -156,8 +155,7 @@ func Plain() json.RawMessage {
 	return out
 }
 
-// ordered are the members of an object in this order, which is that in which a
-// model writes them.
+// ordered is an object whose members keep their order, in which the model writes them.
 type ordered []member
 
 type member struct {

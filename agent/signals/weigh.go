@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Weights say how much each component counts in the composite confidence. Those
-// that are there are scaled so that they add up to 1.
+// Weights are the weights of the components in the composite confidence. Those of the
+// available components are normalised to a sum of 1.
 type Weights struct {
 	Own         float64 `json:"own"`
 	Population  float64 `json:"population"`
@@ -15,13 +15,13 @@ type Weights struct {
 	Surprise    float64 `json:"surprise"`
 }
 
-// DefaultWeights returns the weights that are used where none are given.
+// DefaultWeights returns the default weights.
 func DefaultWeights() Weights {
 	return Weights{Own: 0.30, Population: 0.30, Calibration: 0.25, Surprise: 0.15}
 }
 
-// Check says what is wrong with weights: each must be a number that is not
-// negative, and one of them positive.
+// Check validates weights: none may be negative or NaN, and at least one must be
+// positive.
 func (w Weights) Check() error {
 	total := 0.0
 	for _, one := range []struct {
@@ -39,7 +39,7 @@ func (w Weights) Check() error {
 	return nil
 }
 
-// Inputs are what is known of an answer. What is nil is not known.
+// Inputs are the signals and measurements of an answer; nil if unknown.
 type Inputs struct {
 	Own         *Signals // what the model said, not what was assumed for want of it
 	Called      []string // the tools that the answer calls
@@ -48,8 +48,7 @@ type Inputs struct {
 	Agreement   *float64 // among samples, as Agreement returns it
 }
 
-// An Assessment is how far an answer can be trusted, and what should be done with
-// it.
+// An Assessment is the composite confidence in an answer, and a recommendation.
 type Assessment struct {
 	Confidence     float64        `json:"confidence"`          // the composite
 	Agreement      *float64       `json:"agreement,omitempty"` // among samples
@@ -57,33 +56,31 @@ type Assessment struct {
 	Urgency        float64        `json:"urgency"` // of an escalation, 0 to 1; see Aggregate
 	Recommendation Recommendation `json:"recommendation"`
 	Reason         string         `json:"reason"`
-	Components     []Component    `json:"components"` // those that were there
+	Components     []Component    `json:"components"` // the available ones
 }
 
-// A Component is one of the numbers that the composite confidence is the weighed
-// mean of.
+// A Component is one term of the weighted mean that is the composite confidence.
 type Component struct {
 	Name   string  `json:"name"`   // own, population, calibration, surprise
-	Value  float64 `json:"value"`  // the more the better: of surprise, what is left of 1
-	Weight float64 `json:"weight"` // scaled: they add up to 1
+	Value  float64 `json:"value"`  // higher is better; for surprise, 1 - surprise
+	Weight float64 `json:"weight"` // normalised to a sum of 1
 }
 
-// How a model's own confidence is adjusted: it is multiplied by the factor of the
-// difficulty and by that of the escalation that the model gave. Models are known
-// to be the surer of themselves the less they should be, which the factors make up
-// for a little: they are a choice, not a measurement.
+// Adjustment of a model's own confidence: it is multiplied by the factors of the
+// difficulty and of the escalation that the model gave. Models are known to be
+// overconfident above all on hard tasks, for which the factors compensate a little.
+// They are a choice, not a measurement.
 var (
 	difficultyFactors = map[Difficulty]float64{"": 1, Trivial: 1, Easy: 1, Moderate: 0.95, Hard: 0.85, Expert: 0.75}
 	escalationFactors = map[Escalation]float64{"": 1, NoEscalation: 1, Verify: 0.9, StrongerModel: 0.75, Human: 0.6}
-	// escalationUrgency is how urgent an escalation is at least that the model
-	// asks for.
+	// escalationUrgency is the minimum urgency of an escalation that the model
+	// requests.
 	escalationUrgency = map[Escalation]float64{Verify: 0.4, StrongerModel: 0.7, Human: 0.9}
 )
 
-// Adjusted returns the confidence that a model's own word amounts to: its
-// confidence times the factors of its difficulty and its escalation; if it called
-// tools, at most the least confidence that it gave to one of them. It is nil if
-// the model said neither.
+// Adjusted returns the adjusted confidence of a model: its confidence times the factors
+// of its difficulty and escalation; if it called tools, at most the lowest confidence
+// that it gave for one of them. It is nil if the model gave neither.
 func (s Signals) Adjusted(called []string) *float64 {
 	s = s.clamped()
 	var out *float64
@@ -99,8 +96,8 @@ func (s Signals) Adjusted(called []string) *float64 {
 	return out
 }
 
-// Surprise returns 1 - the geometric mean of probabilities, given by their
-// logarithms: those of the tokens that were sampled. It is nil without any.
+// Surprise returns 1 - the geometric mean probability of the sampled tokens, given their
+// log probabilities. It is nil without any.
 func Surprise(logprobs []float64) *float64 {
 	if len(logprobs) == 0 {
 		return nil

@@ -8,25 +8,23 @@ import (
 	"strings"
 )
 
-// A Lesson is one document to learn from or to be examined with: what is
-// asked, and the only right answer.
+// A Lesson is one training or evaluation example: a prompt and the only right answer.
 type Lesson struct {
 	Task   string    // people, orders, …
-	Prompt string    // a text to go on with, when there are no messages
+	Prompt string    // raw prompt, if there are no messages
 	Chat   []Message // what a client sends; the server adds the schema
 	Schema string    // JSON Schema of the answer, without whitespace
 	Answer string    // JSON without whitespace, keys in the schema's order
 	// Keys are the ranges of Answer that the schema alone decides, as byte
 	// offsets from, to. Without a schema in the prompt they can't be known.
 	Keys [][2]int
-	// More are answers to other schemas, of which the model is told nothing,
-	// about the same text. Only training has a use for them.
+	// More are answers about the same text to other schemas, for training only.
 	More []Answer
-	// Others are lessons with the same schema, for training too.
+	// Others are lessons with the same schema, for training only.
 	Others []Lesson
 }
 
-// An Answer is one of several about one text.
+// An Answer is one of several answers about one text.
 type Answer struct {
 	Answer string
 	Keys   [][2]int
@@ -38,16 +36,16 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Unseen says what of a lesson is taken from what is held out. With the zero
-// value nothing is.
+// Unseen selects the parts of a lesson that are taken from held-out entries. The zero
+// value selects none.
 type Unseen struct {
 	Words   bool // names, places, products and the like
 	Phrases bool // sentences and requests
 	Keys    bool // names of properties
 }
 
-// A Generator makes lessons. The same seed makes the same ones. It is for one
-// goroutine at a time.
+// A Generator generates lessons. The same seed gives the same lessons. It must be used
+// by one goroutine at a time.
 type Generator struct {
 	g     gen
 	tasks []task
@@ -71,7 +69,7 @@ func (g *Generator) Only(names ...string) bool {
 	return true
 }
 
-// Next makes a lesson of a task chosen at random, some more often than others.
+// Next generates a lesson of a task chosen at random, some more often than others.
 func (g *Generator) Next() Lesson {
 	all := 0
 	for _, t := range g.tasks {
@@ -86,7 +84,7 @@ func (g *Generator) Next() Lesson {
 	panic("unreachable")
 }
 
-// Of makes a lesson of one task; false if there is no such task.
+// Of generates a lesson of one task; false if there is no such task.
 func (g *Generator) Of(name string) (Lesson, bool) {
 	for _, t := range tasks {
 		if t.name == name {
@@ -118,7 +116,7 @@ type task struct {
 	make   func(*gen) Lesson
 }
 
-// gen is a source of chance that knows what is held out.
+// gen is a source of randomness that respects held-out entries.
 type gen struct {
 	rng    *rand.Rand
 	unseen Unseen
@@ -133,11 +131,11 @@ func (g *gen) pick(list []string) string  { return g.side(list, g.unseen.Words) 
 func (g *gen) say(list []string) string   { return g.settle(g.side(list, g.unseen.Phrases)) }
 func (g *gen) named(list []string) string { return g.side(list, g.unseen.Keys) }
 
-// training reports whether nothing is asked of what is held out.
+// training reports whether no held-out entries are selected.
 func (g *gen) training() bool { return g.unseen == Unseen{} }
 
-// settle takes one of the alternatives of every <a|b|c> in a sentence. A
-// sentence is held out with all of its alternatives.
+// settle chooses one alternative of every <a|b|c> in a sentence pattern. A pattern is
+// held out with all its alternatives.
 func (g *gen) settle(s string) string {
 	return alternatives.ReplaceAllStringFunc(s, func(group string) string {
 		return g.of(strings.Split(group[1:len(group)-1], "|"))
@@ -163,8 +161,8 @@ func spellings(s string) []string {
 	return out
 }
 
-// side picks an entry of a list from among those that are held out, or from
-// the others. A list without any of a kind serves both.
+// side picks an entry of a list, either among those held out or among the others. If
+// the list has none of that kind, it picks any.
 func (g *gen) side(list []string, unseen bool) string {
 	for range 100 { // most lists have both, so this ends soon
 		if s := g.of(list); heldOut(s) == unseen {
@@ -179,16 +177,15 @@ func (g *gen) side(list []string, unseen bool) string {
 	return g.of(list)
 }
 
-// heldOut reports whether an entry of a list is kept from training: about one
-// in six. It depends on nothing but the text, so that lists can grow.
+// heldOut reports whether an entry of a list is held out: about one in six. It depends
+// only on the text of the entry, so that lists can grow.
 func heldOut(s string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(s))
 	return (h.Sum32()>>8)%6 == 0 && !usual[s]
 }
 
-// usual are names of properties that are learnt in any case, because they are
-// what nearly everybody would call it.
+// usual are property names that are never held out, because nearly everybody uses them.
 var usual = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range words(`full_name person first last_name employer email_address contact_email phone_number language
