@@ -169,7 +169,7 @@ func TestSequenceOfSchema(t *testing.T) {
 		`{"enum": [12, 1, "a", true, [], {"b": 1}]}`,
 		`{}`,
 	} {
-		for j, opt := range []schema.Options{{}, {Whitespace: schema.Flexible(2)}, {Whitespace: schema.Pretty}} {
+		for j, opt := range []schema.Options{{}, {Whitespace: schema.Flexible(2)}, {Whitespace: schema.Pretty}, {Whitespace: schema.Natural}} {
 			s, err := schema.Compile([]byte(src), opt)
 			if err != nil {
 				t.Fatal(err)

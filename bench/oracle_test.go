@@ -283,6 +283,7 @@ func maskTrials(t testing.TB, v *vocab.Vocab) []*maskTrial {
 		{v, tokens, lenient},
 		{v, tokens, schema.Options{}},
 		{v, tokens, schema.Options{Whitespace: schema.Pretty}},
+		{v, tokens, schema.Options{Whitespace: schema.Natural}},
 	}
 }
 

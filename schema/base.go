@@ -77,12 +77,21 @@ func (b *base) colon() string {
 	return ":"
 }
 
-// blanks returns how much whitespace may come in a new place.
+// blanks returns how much whitespace may come in a new place where the layout
+// has any.
 func (b *base) blanks() int16 {
-	if b.opt.Whitespace.kind == wsFlexible {
+	if k := b.opt.Whitespace.kind; k == wsFlexible || k == wsNatural {
 		return int16(b.opt.Whitespace.max)
 	}
 	return 0
+}
+
+// blanksBefore returns how much whitespace may come in a new place of a kind.
+func (b *base) blanksBefore(kind frameKind) int16 {
+	if b.opt.Whitespace.kind == wsNatural && (kind == frameRoot || kind == frameEnd || kind == frameColon) {
+		return 0
+	}
+	return b.blanks()
 }
 
 func (b *base) pretty() bool { return b.opt.Whitespace.kind == wsPretty }

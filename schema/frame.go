@@ -81,12 +81,12 @@ func (ft *frameTable) frame(k frameKey) decoder.Frame {
 
 // Start implements [decoder.Source].
 func (s *source) Start() decoder.Frame {
-	return s.frames.frame(frameKey{kind: frameRoot, blank: s.blanks(), a: int32(s.views.root())})
+	return s.frames.frame(frameKey{kind: frameRoot, blank: s.blanksBefore(frameRoot), a: int32(s.views.root())})
 }
 
 // at returns a frame of the given kind in a new place.
 func (ft *frameTable) at(kind frameKind, depth int16, a, b int32) decoder.Frame {
-	return ft.frame(frameKey{kind: kind, blank: ft.blanks(), depth: depth, a: a, b: b})
+	return ft.frame(frameKey{kind: kind, blank: ft.blanksBefore(kind), depth: depth, a: a, b: b})
 }
 
 func (ft *frameTable) textFrame(text string, from int) decoder.Frame {
@@ -107,7 +107,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		e.Add('\r', '\r', g)
 		e.Add(' ', ' ', g)
 	}
-	if full := s.blanks(); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
+	if full := s.blanksBefore(k.kind); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
 		k.blank = full
 		e.Like(s.frames.frame(k), tokens.BlankSet)
 		return
@@ -116,7 +116,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	case frameRoot:
 		end := s.frames.at(frameEnd, 0, 0, 0)
 		s.valueEdges(logic.Goal(k.a), 0, func(lo, hi byte, g decoder.Frame) {
-			if s.blanks() > 0 {
+			if s.blanksBefore(frameEnd) > 0 {
 				e.Add(lo, hi, end, g)
 			} else {
 				e.Add(lo, hi, g)

@@ -21,6 +21,7 @@ const (
 	wsCompact uint8 = iota
 	wsPretty
 	wsFlexible
+	wsNatural
 )
 
 var (
@@ -28,7 +29,14 @@ var (
 	Compact = Whitespace{kind: wsCompact}
 	// Pretty is exactly the layout of JSON.stringify(value, null, 2).
 	Pretty = Whitespace{kind: wsPretty}
+	// Natural leaves the layout to the model: whitespace in runs of at most
+	// [NaturalBlankRun] bytes wherever a formatter puts any, so neither around
+	// the document nor between a key and its colon.
+	Natural = Whitespace{kind: wsNatural, max: NaturalBlankRun}
 )
+
+// NaturalBlankRun is a line break and the indentation of 8 levels by 4.
+const NaturalBlankRun = 33
 
 // DefaultBlankRun is how much whitespace may stand in one place when it is
 // flexible: enough for indentation, too little to loop on.

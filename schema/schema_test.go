@@ -109,6 +109,7 @@ func TestLayouts(t *testing.T) {
 		yes, no []string
 	}{
 		{Options{}, []string{`{"b":[1,2],"a":{}}`, `{"b":[],"z":1}`}, []string{`{"a":{},"b":[]}`, `{"b": []}`, `{"z":1,"b":[]}`, "{\"b\":[]}\n"}},
+		{Options{Whitespace: Natural}, []string{`{"b":[1,2],"a":{}}`, `{"b": [1, 2], "a": {}}`, "{\n\t\"b\": [\n\t\t1\n\t],\n\t\"a\": { }\n}"}, []string{` {"b":[]}`, "{\"b\":[]}\n", `{"b" :[]}`, "{\n" + strings.Repeat(" ", 33) + `"b":[]}`}},
 		{Options{Whitespace: Pretty}, []string{"{\n  \"b\": [\n    1,\n    2\n  ],\n  \"a\": {}\n}", "{\n  \"b\": []\n}"}, []string{`{"b":[]}`, "{\n\"b\": []\n}"}},
 		{Options{Order: OrderAny, Whitespace: Flexible(2)}, []string{"{\"a\" : {} ,\n\n\"b\":[]}", ` {"b":[ ]} `}, []string{`{   "b":[]}`}},
 	} {
@@ -140,7 +141,7 @@ func TestMasksEqualBytes(t *testing.T) {
 		`{"type": "array", "items": {"enum": ["a", "ab", null]}, "uniqueItems": true}`,
 		`{"type": "string", "pattern": "^[a-c]+(\\s[a-z]+){0,2}$"}`,
 	} {
-		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}} {
+		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}, {Whitespace: Natural}} {
 			g := grammar(t, v, src, opt)
 			m := g.NewMatcher()
 			for step := range 60 {
@@ -371,7 +372,7 @@ func TestShortestCompletion(t *testing.T) {
 			{"if": {"properties": {"k": {"const": 3}}}, "then": {"properties": {"v": {"type": "string", "minLength": 3}}}}], "required": ["k", "v"], "type": "object"}`,
 			[]string{``, `{`, `{"k":1`, `{"k":2,"v`, `{"k":3`, `{"v":"`, `{"v":1,`}},
 	} {
-		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}} {
+		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}, {Whitespace: Natural}} {
 			for _, prefix := range c.prefixes {
 				m := grammar(t, v, c.schema, opt).NewMatcher()
 				if _, err := m.AcceptBytes([]byte(prefix)); err != nil {

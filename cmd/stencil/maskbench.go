@@ -113,8 +113,10 @@ func (f *layoutFlags) apply(opt *schema.Options) error {
 		opt.Whitespace = schema.Compact
 	case "pretty":
 		opt.Whitespace = schema.Pretty
+	case "natural":
+		opt.Whitespace = schema.Natural
 	default:
-		return fmt.Errorf("--whitespace %s: want flexible, compact or pretty", f.whitespace)
+		return fmt.Errorf("--whitespace %s: want flexible, natural, compact or pretty", f.whitespace)
 	}
 	switch f.numbers {
 	case "any":
