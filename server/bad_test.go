@@ -98,7 +98,7 @@ func TestBadRequests(t *testing.T) {
 		{`"json_mode": {"schma": {}}`, "unknown_field", "json_mode.schma", "the field json_mode.schma is not known; was schema meant?"},
 		{`"json_mode": {"temperature": 1}`, "unknown_field", "json_mode.temperature", "the field json_mode.temperature is not known"},
 		{`"json_mode": 5`, "invalid_json", "json_mode", "json_mode must be a JSON object"},
-		{`"whitespace": "tight"`, "invalid_value", "whitespace", `whitespace must be "compact", "pretty", "flexible" or {"max": n}, not "tight"`},
+		{`"whitespace": "tight"`, "invalid_value", "whitespace", `whitespace must be "natural", "compact", "pretty", "flexible" or {"max": n}, not "tight"`},
 		{`"whitespace": {"min": 1}`, "unknown_field", "whitespace.min", "the field whitespace.min is not known"},
 		{`"whitespace": {"max": -1}`, "invalid_value", "whitespace.max", "whitespace.max must be between 0 and 4096, not -1"},
 		{`"whitespace": {}`, "invalid_value", "whitespace", ""},

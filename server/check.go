@@ -64,6 +64,7 @@ func (s *Server) schemaCheck(r *http.Request) (answer, error) {
 	}
 	c := defaultConstraint()
 	c.Strict = false
+	c.Whitespace = schema.Compact // samples are for reading, and differ in what they hold
 	if err := c.readOptions(o); err != nil {
 		return nil, err
 	}

@@ -27,11 +27,12 @@ type constraintFields struct {
 	Repair  bool // and repair what can be repaired
 
 	onUnsupportedGiven bool
-	whitespaceGiven    bool
 }
 
 func defaultConstraint() constraintFields {
-	return constraintFields{Strict: true, Whitespace: schema.Compact}
+	// The model's own spacing: without the spaces that it is used to, a small one
+	// writes other values.
+	return constraintFields{Strict: true, Whitespace: schema.Natural}
 }
 
 // constraintNames are the native names of the fields, at the top level or in
@@ -120,7 +121,6 @@ func (c *constraintFields) readOptions(o *object) error {
 		c.Order = schema.OrderSchema
 	}
 	c.onUnsupportedGiven = c.onUnsupportedGiven || unsupported != ""
-	c.whitespaceGiven = c.whitespaceGiven || o.given("whitespace")
 	switch unsupported {
 	case "error":
 		c.OnUnsupported = schema.UnsupportedIsError
@@ -196,7 +196,7 @@ func (o *object) whitespace(to *schema.Whitespace) error {
 	if !o.given(name) {
 		return nil
 	}
-	const want = `"compact", "pretty", "flexible" or {"max": n}`
+	const want = `"natural", "compact", "pretty", "flexible" or {"max": n}`
 	var word string
 	if json.Unmarshal(o.members[name], &word) == nil {
 		switch word {
@@ -206,6 +206,8 @@ func (o *object) whitespace(to *schema.Whitespace) error {
 			*to = schema.Pretty
 		case "flexible":
 			*to = schema.Flexible(0)
+		case "natural":
+			*to = schema.Natural
 		default:
 			return o.wrongType(name, want)
 		}

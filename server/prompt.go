@@ -19,14 +19,15 @@ const autoSchema = 16 << 10
 // chat template.
 //
 // With prompt_schema always, the schema is written into the system text of a
-// conversation, or before a prompt; with auto, into conversations only, and
-// nothing for JSON without a schema: whoever asks for that has told the model
-// what they want, and masks see to the rest.
+// conversation, or before a prompt; with auto, only into conversations that don't
+// name its properties: a small model that has been told what to write does
+// worse with a schema to read, which it copies from. Nothing is added for JSON
+// without a schema, grammars and regular expressions.
 func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	switch {
 	case r == nil || q.PromptSchema == "never":
-	case q.PromptSchema == "auto" && r.kind == "json" && !r.free:
+	case q.PromptSchema == "auto" && !r.free && (r.named == nil || mention(q.Messages, r.named)):
 	default:
 		instruction = r.instruction
 	}

@@ -25,7 +25,7 @@ func TestPrompts(t *testing.T) {
 		logits[v.EOG()[0]] = 50
 	}})
 	const (
-		schema      = `"schema": {"const": [1, 2]}, "forced": false, "temperature": 0`
+		schema      = `"schema": {"const": [1, 2]}, "whitespace": "compact", "forced": false, "temperature": 0`
 		instruction = "Answer with JSON that fits this JSON Schema, and nothing else:\n{\"const\":[1,2]}"
 	)
 	for _, test := range []struct{ body, want string }{

@@ -16,6 +16,7 @@ type rule struct {
 	part        *engine.Document // a constraint on the whole text, as a part of a longer one
 	report      schema.Report
 	instruction string          // what the model is told of it
+	named       []string        // told only where the messages lack one of these; nil: only where they must
 	document    json.RawMessage // the schema, when the whole text is one document that fits it
 	// check tells whether a complete text fits, without the constraint's
 	// own code: nil, an *engine.InvalidDocumentError, or why there is no
@@ -84,8 +85,12 @@ func (m *served) formatRule(c constraintFields) (*rule, error) {
 		return nil, inField(err, c.Param)
 	}
 	part := compiled.Document()
+	var named []string
+	if c.Kind == "schema" {
+		named = append([]string{}, outerNames(compiled.Source)...)
+	}
 	return &rule{
-		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report,
+		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report, named: named,
 		instruction: compiled.Instruction(), document: compiled.Source,
 		check: func(msg *message) error { return compiled.Validate([]byte(msg.Content)) },
 	}, nil
@@ -105,6 +110,7 @@ func (m *served) grammarRule(c constraintFields) (*rule, error) {
 		r.instruction = "Answer with a text that matches this regular expression, and nothing else:\n" + c.Text
 	default:
 		g, err = m.grammars.Choice(c.Choices)
+		r.named = c.Choices
 		r.instruction = "Answer with one of these texts, and nothing else:\n" + strings.Join(c.Choices, "\n")
 	}
 	if err != nil {
@@ -121,13 +127,7 @@ func (m *served) grammarRule(c constraintFields) (*rule, error) {
 }
 
 func (c *constraintFields) options() schema.Options {
-	space := c.Whitespace
-	if c.Kind == "json" && !c.whitespaceGiven {
-		// Where the keys are the model's own as well, a small one loses its
-		// thread without the spaces that it is used to.
-		space = schema.Flexible(0)
-	}
-	return schema.Options{Order: c.Order, Whitespace: space, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
+	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
 }
 
 // A fieldError says in which field of the request the schema stands that an

@@ -214,7 +214,7 @@ func (m *served) toolRule(set *toolSet, format *rule) (*rule, error) {
 	if format != nil && (format.part != nil || m.upstream != nil) && !r.must {
 		r.format = format
 		if format.kind != "json" || m.upstream != nil {
-			r.instruction = format.instruction
+			r.instruction, r.named = format.instruction, format.named
 		}
 	}
 	r.check = func(msg *message) error { return checkCalls(tools, msg) }

@@ -145,7 +145,11 @@ func (t *trace) replies() map[string]fieldReply {
 }
 
 func (t *trace) reply(f field) fieldReply {
-	if options := t.rule.optionsAt(f.pointer); len(options) > 1 {
+	options := t.rule.optionsAt(f.pointer)
+	if len(options) == 1 {
+		return fieldReply{Confidence: 1} // only its layout was the model's to choose
+	}
+	if len(options) > 1 {
 		shares := t.shares(f, options)
 		chosen := string(t.text[f.start:f.end])
 		out := fieldReply{Alternatives: make(map[string]float64, len(options))}
