@@ -39,6 +39,7 @@ func Coerce(document []byte, check Check) ([]byte, []Edit, []schema.Issue, error
 // coerceOne converts one value that an issue is about.
 func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edit, []schema.Issue, bool) {
 	places := map[string]span{}
+	// The document is JSON. Of one that is not, what can be read could be coerced.
 	_ = walk(document, func(v visit) { places[v.pointer] = span{v.start, v.end} })
 	tried := map[string]bool{}
 	for _, issue := range issues {
