@@ -61,6 +61,9 @@ const architecture = `
 	< backend/llama/internal/capi;
 	backend/llama/internal/capi < backend/llama, backend/llama/internal/reference;
 
+	# Writes tables of Unicode properties for go generate.
+	golang.org/x/text < internal/unicodegen;
+
 	# Fetches and builds llama.cpp for the Makefile; counts what tests skip.
 	NONE < internal/llamacpp, internal/skips;
 
@@ -112,6 +115,7 @@ const testImports = `
 	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, cmd/stencil;
 
 	# Judges that share no code with what they judge.
+	golang.org/x/net < regular;
 	github.com/santhosh-tekuri/jsonschema/v6 < agent, server;
 	github.com/kaptinlin/jsonrepair, engine < repair;
 

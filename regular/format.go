@@ -20,8 +20,9 @@ import (
 //     held to the alphabet and the length only, not to be Punycode of something
 //     valid. The length of an international label is counted in characters of
 //     its own spelling.
-//   - idn-hostname: letters that compatibility normalisation changes and
-//     scripts without settled use are left out, see idn.go.
+//   - idn-hostname: the characters of RFC 5892 for Unicode 15.0 and the rules of
+//     its appendix A and of RFC 5893. That a label is in normalisation form C
+//     is not asked for.
 //   - uri-template: the reserved operators = , ! @ | are left out.
 //   - regex: what ECMAScript with the u flag and package regexp both read, three
 //     levels of groups deep, without look-around, with counts up to 99 and at
