@@ -63,10 +63,5 @@ func copies(g *gen) Lesson {
 	if !distinct(props) {
 		props = props[:1]
 	}
-	return g.put(strings.Join(said, g.of([]string{"\n", " ", ", ", "; "})), lines(`
-		Copy the values.
-		Fill in the fields.
-		Extract the fields.
-		Read the values.
-	`), g.object(props))
+	return g.put(strings.Join(said, g.of([]string{"\n", " ", ", ", "; "})), embedded("copies"), g.object(props))
 }

@@ -2,7 +2,10 @@ package lessons
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -375,6 +378,33 @@ func TestCompose(t *testing.T) {
 			if name := people.call(&g, s); !slices.Contains(s.keys, name) || heldOut(name) != unseen.Keys {
 				t.Errorf("%+v asks for %s", unseen, name)
 			}
+		}
+	}
+}
+
+// TestLists holds that the lists are all used, under names that there are.
+func TestLists(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	name := regexp.MustCompile(`embedded(?:Words)?\("([^"]+)"\)`)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range name.FindAllStringSubmatch(string(text), -1) {
+			used[m[1]] = true
+			if len(lines(sections[m[1]])) == 0 {
+				t.Errorf("%s: the list %s is empty or missing", f, m[1])
+			}
+		}
+	}
+	for name := range sections {
+		if name != "" && !used[name] {
+			t.Errorf("the list %s is not used", name)
 		}
 	}
 }
