@@ -6,7 +6,7 @@ import (
 )
 
 // A size is what a package may grow to: beyond it a reader can't keep its subject
-// in mind, and it is time to look for the second subject in it. Tests don't count.
+// in mind, and it is time to look for the second subject in it. Tests and generated files don't count.
 type size struct {
 	files   int
 	lines   int
@@ -22,8 +22,8 @@ var (
 		"server":         {75, 14000, 90}, // being divided by dialect
 		"cmd/stencil":    {36, 6000, 40},  // a file for each command
 		"regular":        {30, 6300, 121}, // Store makes every kind of expression
-		"models/lessons": {30, 7200, 60},  // sentences, mostly
-		"chat/jinja":     {30, 6000, 49},  // a method for each production
+		"models/lessons": {30, 6000, 60},
+		"chat/jinja":     {30, 6000, 49}, // a method for each production
 		"schema/number":  {30, 6000, 45},
 		"decoder":        {30, 6000, 42},
 		"vocab":          {30, 6000, 44},
@@ -36,7 +36,7 @@ func TestSizes(t *testing.T) {
 	sizes := map[string]*size{}
 	methods := map[string]map[string]map[string]bool{}
 	for _, s := range m.all {
-		if s.test {
+		if s.test || ast.IsGenerated(s.file) {
 			continue
 		}
 		if sizes[s.dir] == nil {
