@@ -23,6 +23,7 @@ type Config struct {
 	CacheSlots   int // more sequences that only keep prompts for reuse; default Parallel, negative: none
 	Queue        int // requests that may wait; default 64
 	PrefillChunk int // tokens of prompts in a step in which others generate; default 128
+	Draft        int // tokens that are guessed for a sequence in a step, at most, as far as that pays; 0: none
 
 	// CheckpointBytes bounds the memory for states of prompts: those that had to
 	// leave their cells and, for models that can't go back to an earlier
@@ -35,6 +36,8 @@ type Config struct {
 	Context backend.ContextParams // MaxSeqs is set by the engine
 	Log     *slog.Logger          // default slog.Default()
 	Tracer  Tracer                // is told where the time goes; nil: nobody
+
+	draftAll bool // for tests: every guess goes into a batch, worth it or not
 }
 
 func (c Config) withDefaults() Config {
@@ -92,6 +95,8 @@ type Stats struct {
 	ReusedTokens    uint64 // of prompts, found in slots, in checkpoints or on disk
 	GeneratedTokens uint64
 	ForcedTokens    uint64 // of those
+	DraftTokens     uint64 // guesses that were decoded
+	AcceptedTokens  uint64 // of the generated tokens, guesses that came true
 	Requests        uint64
 	Refused         uint64 // queue full
 	Cancelled       uint64
@@ -104,8 +109,8 @@ type Stats struct {
 // New makes an engine over a model, which must stay open until Close.
 func New(model backend.Model, cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Parallel < 1 || cfg.Queue < 1 || cfg.PrefillChunk < 1 {
-		return nil, fmt.Errorf("engine: parallel %d, queue %d and prefill chunk %d must be positive", cfg.Parallel, cfg.Queue, cfg.PrefillChunk)
+	if cfg.Parallel < 1 || cfg.Queue < 1 || cfg.PrefillChunk < 1 || cfg.Draft < 0 {
+		return nil, fmt.Errorf("engine: parallel %d, queue %d and prefill chunk %d must be positive, draft %d not negative", cfg.Parallel, cfg.Queue, cfg.PrefillChunk, cfg.Draft)
 	}
 	ctx, err := model.NewContext(cfg.Context)
 	if err != nil {
@@ -132,7 +137,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 		stopped: make(chan struct{}),
 	}
 	e.base, e.cancelBase = context.WithCancel(context.Background())
-	go (&loop{Engine: e}).run()
+	go (&loop{Engine: e, learnt: newLearnt()}).run()
 	return e, nil
 }
 

@@ -32,6 +32,11 @@ type loop struct {
 	begun    time.Time     // when the last step began
 	sampling time.Duration // what a sequence's advance has taken lately
 
+	learnt  *learnt // by drafters
+	prices  prices
+	drafted bool // the batch has guesses
+	crowded bool // no room was found for a batch with guesses: the next has none
+
 	unmasked, sampled []*sequence // scratch of step
 }
 
@@ -87,6 +92,8 @@ func (l *loop) publish() {
 	s.StoredTokens += c.StoredTokens
 	s.GeneratedTokens += c.GeneratedTokens
 	s.ForcedTokens += c.ForcedTokens
+	s.DraftTokens += c.DraftTokens
+	s.AcceptedTokens += c.AcceptedTokens
 	s.Cancelled += c.Cancelled
 	s.Preempted += c.Preempted
 	s.Active, s.Waiting, s.CachedTokens = len(l.active), len(l.waiting), l.slots.cached()
@@ -278,8 +285,14 @@ func (l *loop) step() {
 	now := time.Now()
 	expected := now.Sub(l.begun) // about as long as the last one
 	l.begun = now
-	if prompts := l.fill(); prompts {
+	for _, s := range l.active {
+		s.drafter.reset()
+	}
+	prompts := l.fill()
+	if prompts {
 		expected = math.MaxInt64
+	} else {
+		l.draft()
 	}
 	l.tell(now, expected)
 	if l.running == nil || l.running.Err() != nil {
@@ -303,6 +316,9 @@ func (l *loop) step() {
 		l.decodeFailed(err)
 		return
 	}
+	if !prompts {
+		l.prices.learn(l.batch.Len(), decoded.Sub(began))
+	}
 	l.sampled = l.sampled[:0]
 	for _, s := range l.inBatch {
 		pending := s.pending()[:s.taken]
@@ -323,8 +339,15 @@ func (l *loop) step() {
 			s.logits = l.context.Logits(s.row)
 			l.sampled = append(l.sampled, s)
 		}
+		if d := s.drafter; d != nil && d.used > 0 {
+			d.takeLogits(l.context)
+			for _, g := range d.all[:d.used] {
+				s.slot.tokens = append(s.slot.tokens, g.token)
+			}
+		}
 	}
 	l.sample()
+	l.judge()
 	l.settle(l.inBatch)
 	l.tracing.span(PartStep, step, nil, l.batch.Len())
 }
@@ -453,6 +476,8 @@ func (l *loop) decodeFailed(err error) {
 	}
 	switch {
 	case errors.Is(err, backend.ErrAborted):
+	case errors.Is(err, backend.ErrNoSlot) && l.drafted:
+		l.crowded = true
 	case errors.Is(err, backend.ErrNoSlot) && l.makeRoom():
 	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
 		l.preempt(l.active[len(l.active)-1])

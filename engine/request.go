@@ -82,6 +82,8 @@ type Result struct {
 	PromptTokens     int
 	CachedTokens     int // tokens of the prompt that were not computed again
 	CompletionTokens int // tokens of the text, forced ones included
+	DraftTokens      int // guesses that were decoded beside the text, see Config.Draft
+	AcceptedTokens   int // of those, the ones that came true
 
 	Timings    Timings
 	Constraint *ConstraintResult // nil for free text

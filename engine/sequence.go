@@ -43,6 +43,7 @@ type sequence struct {
 	stored *stored // what is read from disk for it, until it has its slot
 	stops  []stop  // where its state is to be kept, in order
 
+	drafter  *drafter // nil if nothing is guessed
 	sampler  *sampling.Sampler
 	measurer *sampling.Measurer // nil unless probabilities are wanted
 	matcher  Matcher            // nil for free text
@@ -120,11 +121,19 @@ func (s *sequence) constraintError(err error) error {
 }
 
 // advance samples the next token from the logits, and appends it and the text
-// that is forced after it. Sequences advance on several goroutines at once if
+// that is forced after it; further tokens as long as the batch had what was
+// written as guesses. Sequences advance on several goroutines at once if
 // that is worth it.
 func (s *sequence) advance() {
 	start := time.Now()
 	s.goOn(s.logits)
+	for d := s.drafter; d != nil && d.used > 0 && !s.ended; {
+		logits := d.after(s.tokens)
+		if logits == nil {
+			break
+		}
+		s.goOn(logits)
+	}
 	s.advancing = time.Since(start)
 }
 
@@ -456,6 +465,9 @@ func (s *sequence) summary(now time.Time) *Result {
 		s.prefilled = now
 	}
 	r.Timings = Timings{Queued: s.started.Sub(s.job.submitted), Prompt: s.prefilled.Sub(s.started), Generate: now.Sub(s.prefilled)}
+	if d := s.drafter; d != nil {
+		r.DraftTokens, r.AcceptedTokens = d.drafted, d.accepted
+	}
 	if s.matcher != nil {
 		limits := s.limits
 		r.Constraint = &limits

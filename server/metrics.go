@@ -197,6 +197,8 @@ var modelMetrics = []modelMetric{
 	{"checkpoint_bytes", "gauge", "Memory of checkpoints.", func(_ *served, s engine.Stats) float64 { return float64(s.CheckpointBytes) }},
 	{"generated_tokens_total", "counter", "Tokens generated, forced ones included.", func(_ *served, s engine.Stats) float64 { return float64(s.GeneratedTokens) }},
 	{"forced_tokens_total", "counter", "Tokens appended without asking the model.", func(_ *served, s engine.Stats) float64 { return float64(s.ForcedTokens) }},
+	{"draft_tokens_total", "counter", "Tokens that were guessed and decoded with the one before them.", func(_ *served, s engine.Stats) float64 { return float64(s.DraftTokens) }},
+	{"accepted_tokens_total", "counter", "Of the draft tokens, those that the model wrote.", func(_ *served, s engine.Stats) float64 { return float64(s.AcceptedTokens) }},
 	{"refused_total", "counter", "Requests refused because the queue was full.", func(_ *served, s engine.Stats) float64 { return float64(s.Refused) }},
 	{"cancelled_total", "counter", "Requests that ended before their time.", func(_ *served, s engine.Stats) float64 { return float64(s.Cancelled) }},
 	{"preempted_total", "counter", "Sequences that gave up their cells for others.", func(_ *served, s engine.Stats) float64 { return float64(s.Preempted) }},

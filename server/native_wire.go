@@ -161,6 +161,8 @@ type timingsReply struct {
 	Prompt          float64 `json:"prompt_ms"`
 	Generate        float64 `json:"generate_ms"`
 	TokensPerSecond float64 `json:"tokens_per_second"`
+	Draft           int     `json:"draft_n,omitempty"` // tokens; the names are llama-server's
+	Accepted        int     `json:"draft_n_accepted,omitempty"`
 }
 
 // tokenReply is a token of the text. A forced token has no probability.

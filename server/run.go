@@ -187,7 +187,12 @@ func timings(choices []choice) timingsReply {
 		longest.Generate = max(longest.Generate, t.Generate)
 		tokens += c.result.CompletionTokens
 	}
-	out := timingsReply{Queue: ms(longest.Queued), Prompt: ms(longest.Prompt), Generate: ms(longest.Generate)}
+	drafted, accepted := 0, 0
+	for _, c := range choices {
+		drafted += c.result.DraftTokens
+		accepted += c.result.AcceptedTokens
+	}
+	out := timingsReply{Draft: drafted, Accepted: accepted, Queue: ms(longest.Queued), Prompt: ms(longest.Prompt), Generate: ms(longest.Generate)}
 	if longest.Generate > 0 {
 		out.TokensPerSecond = float64(tokens) / longest.Generate.Seconds()
 	}

@@ -1,0 +1,120 @@
+package engine
+
+import "stencil/backend"
+
+// draft puts the first so many guesses into a batch, behind what is there.
+func (d *drafter) draft(b *backend.Batch, s *sequence, n int) {
+	at := int32(len(s.slot.tokens) + s.taken)
+	d.begun, d.used, d.rows, d.logits = int(at), n, d.rows[:0], d.logits[:0]
+	for i, g := range d.all[:n] {
+		answer := i+1 == n || !d.all[i+1].forced
+		d.rows = append(d.rows, b.Add(s.slot.id, at+int32(i), g.token, answer))
+		if !g.forced {
+			d.drafted++
+		}
+	}
+}
+
+// came returns how many of the guesses in the last batch the sequence wrote.
+func (d *drafter) came(tokens []int32) int {
+	n := 0
+	for n < d.used && d.begun+n < len(tokens) && d.all[n].token == tokens[d.begun+n] {
+		n++
+	}
+	return n
+}
+
+// after returns the logits after the last token, if the batch had it as a guess.
+func (d *drafter) after(tokens []int32) []float32 {
+	n := len(tokens) - d.begun
+	if n < 1 || n > d.used || d.came(tokens) < n {
+		return nil
+	}
+	return d.logits[n-1]
+}
+
+// takeLogits borrows the rows that were asked for.
+func (d *drafter) takeLogits(c backend.Context) {
+	for _, row := range d.rows {
+		var logits []float32
+		if row >= 0 {
+			logits = c.Logits(row)
+		}
+		d.logits = append(d.logits, logits)
+	}
+}
+
+// draft puts guesses into a batch that holds the last tokens of sequences which
+// generate, as long as they are worth their places.
+func (l *loop) draft() {
+	l.drafted = false
+	if l.crowded || l.cfg.Draft < 1 || !l.slots.rewinds {
+		l.crowded = false
+		return
+	}
+	for _, s := range l.inBatch {
+		if s.row < 0 || !s.primed || s.job.req.Solo || len(s.stops) > 0 {
+			continue
+		}
+		if s.drafter == nil {
+			s.drafter = newDrafter(s.vocab, l.cfg.Draft, l.learnt)
+		}
+		d := s.drafter
+		room := min(l.context.MaxBatch()-l.batch.Len(), s.left()-1, inlinePending)
+		guard(s, func(s *sequence) {
+			if err := d.guess(s.tokens, s.matcher, !s.job.req.NoForced, room); err != nil {
+				s.fail(s.constraintError(err))
+			}
+		})
+		if s.ended {
+			continue
+		}
+		n := l.prices.worth(d.all, l.batch.Len(), len(l.inBatch))
+		if l.cfg.draftAll {
+			n = len(d.all)
+		}
+		if n > 0 {
+			d.draft(&l.batch, s, n)
+			l.drafted = true
+		}
+	}
+}
+
+// judge takes back what was guessed wrong.
+func (l *loop) judge() {
+	for _, s := range l.inBatch {
+		d := s.drafter
+		if d == nil || s.row < 0 {
+			continue
+		}
+		before := len(s.slot.tokens) - d.used
+		d.heard(s.tokens[before:])
+		if d.used == 0 {
+			continue
+		}
+		n := d.came(s.tokens)
+		for _, g := range d.all[:n] {
+			if !g.forced {
+				d.accepted++
+				l.counts.AcceptedTokens++
+			}
+		}
+		for _, g := range d.all[:d.used] {
+			if !g.forced {
+				l.counts.DraftTokens++
+			}
+		}
+		if !s.ended {
+			n = min(n, len(s.tokens)-before-1) // the last token is still to be decoded
+		}
+		l.slots.cut(s.slot, before+n)
+		d.used = 0
+	}
+}
+
+// reset forgets the guesses of the last batch.
+func (d *drafter) reset() {
+	if d != nil {
+		d.all, d.used, d.place = d.all[:0], 0, ""
+	}
+}
