@@ -58,6 +58,16 @@
 // go first. The loop's part is to take a state out of the backend and to put it
 // back, which takes about as long as to copy it.
 //
+// # Drafts
+//
+// With Config.Draft, what is likely to follow a sampled token is guessed and put
+// into the batch with it: what followed the last place that reads like the end of
+// the text, as far as the constraint allows it, and what that forces behind it. The
+// batch has a row of logits for each place at which something is asked. The
+// sequence goes on as always, a row after the other, until it writes something
+// else; the cells behind that are given back. See guess.go for the guesses,
+// prices.go for how many of them are worth their places.
+//
 // # The budget
 //
 // A constrained document is always completed within MaxTokens: a token is
