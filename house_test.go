@@ -127,7 +127,7 @@ const testImports = `
 
 	decoder/walk < gbnf;
 	bench < engine;
-	backend/llama/internal/reference, bench/interval, engine < backend/llama;
+	backend/llama/internal/reference, bench/interval, chat, schema, engine < backend/llama;
 	convert/typescript, convert/goschema, gbnf, bench/overhead < bench;
 	bench, agent/files < server;
 	golang.org/x/sys < cmd/stencil;

@@ -235,3 +235,46 @@ func BenchmarkAttention(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBatchSizes decodes batches of several sizes behind 200 tokens, in turn,
+// with logits for each token. It reports the CPU time of a batch, which a busy
+// machine changes least, as a multiple of that of one token: what a draft of so
+// many tokens has to save.
+//
+//	go test -tags llama -run '^$' -bench BatchSizes ./backend/llama
+func BenchmarkBatchSizes(b *testing.B) {
+	sizes := []int{1, 2, 3, 4, 5, 8, 16}
+	for _, m := range []realmodels.Model{realmodels.SmolLM2, realmodels.Qwen} {
+		b.Run(m.Name, func(b *testing.B) {
+			model := load(b, realmodels.Path(b, m), LoadOptions{})
+			c := newCtx(b, model, backend.ContextParams{Size: 512, Threads: 1})
+			const before = 200
+			var batch backend.Batch
+			batch.AddTokens(0, 0, someTokens(model, before, 1), false)
+			if err := c.Decode(context.Background(), &batch); err != nil {
+				b.Fatal(err)
+			}
+			tokens := someTokens(model, slices.Max(sizes), 2)
+			times := make([][]float64, len(sizes))
+			for b.Loop() {
+				for i, n := range sizes {
+					batch.Reset()
+					for j, t := range tokens[:n] {
+						batch.Add(0, int32(before+j), t, true)
+					}
+					start := reference.CPU()
+					if err := c.Decode(context.Background(), &batch); err != nil {
+						b.Fatal(err)
+					}
+					times[i] = append(times[i], (reference.CPU() - start).Seconds())
+					c.SeqRemove(0, before, -1)
+				}
+			}
+			one := slices.Min(times[0])
+			b.ReportMetric(one*1000, "1-ms")
+			for i, n := range sizes[1:] {
+				b.ReportMetric(slices.Min(times[i+1])/one, fmt.Sprintf("%d-ratio", n))
+			}
+		})
+	}
+}

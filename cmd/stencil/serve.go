@@ -69,7 +69,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.IntVar(&f.engine.Queue, "queue", 64, "maximum number of waiting requests; further ones get status 429")
 	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of a request, including time in the queue")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at shutdown")
-	flags.IntVar(&f.engine.Draft, "draft", 0, "maximum number of tokens drafted per step from the text so far; fewer where more don't pay off; 0: no drafts")
+	flags.IntVar(&f.engine.Draft, "draft", 0, "maximum number of tokens drafted per step, as far as that pays off; 0: no drafts")
 	group(flags, "Scheduling")
 	flags.StringVar(&f.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0: all interfaces")
 	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free port")

