@@ -1,11 +1,8 @@
 package schema
 
 import (
-	"slices"
-
 	"stencil/schema/jsondoc"
 	"stencil/schema/logic"
-	"stencil/schema/syntax"
 )
 
 // arrState is where an array stands between two items.
@@ -180,9 +177,6 @@ func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) 
 	return ar.intern(x), true
 }
 
-// maxItemPlacements bounds the positions tried for demands on some item.
-const maxItemPlacements = 10000
-
 // maxLookahead bounds how far an array is played through to see whether it
 // can be completed. Beyond it demands don't differ from item to item.
 const maxLookahead = 4096
@@ -206,7 +200,7 @@ func (ar *arrays) sound(f logic.Form, seen int32) bool {
 	steps := ar.opt.Limits.Steps
 	ok := false
 	if !ar.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
-		ok = ar.itemsPossible(lits, seen, nil)
+		ok = ar.possible(lits, seen, nil)
 		return !ok && ar.err == nil
 	}) && !ok {
 		ar.limit("steps", ar.opt.Limits.Steps)
@@ -215,212 +209,4 @@ func (ar *arrays) sound(f logic.Form, seen int32) bool {
 		ar.soundness[f] = ok
 	}
 	return ok
-}
-
-// itemsPossible reports whether some items fulfil all of lits. It searches, with
-// backtracking, for a position for each demand that some item fulfils a goal, and
-// then fills up to the least length. If into isn't nil and two items have to be
-// equal, it only adds to into what an item that was read would have to equal.
-func (ar *arrays) itemsPossible(lits []logic.Lit, seen int32, into *logic.Goal) bool {
-	least, most := 0, syntax.MaxCount
-	var every, some, atLeast, atMost []logic.Lit
-	unique, repeated := false, false
-	last := 0 // items from here on are treated alike
-	for _, l := range lits {
-		switch l.Kind {
-		case logic.MinItems:
-			least = max(least, int(l.A))
-		case logic.MaxItems:
-			most = min(most, int(l.A))
-		case logic.AllItems:
-			every = append(every, l)
-			last = max(last, int(l.A), int(l.B)+1)
-		case logic.SomeItem:
-			some = append(some, l)
-			least = max(least, int(l.A)+1)
-			last = max(last, int(l.A), int(l.B)+1)
-		case logic.AtLeast:
-			atLeast = append(atLeast, l)
-			least = max(least, int(l.A))
-		case logic.AtMost:
-			atMost = append(atMost, l)
-		case logic.Unique:
-			unique = true
-		case logic.NotUnique:
-			repeated = true
-		}
-	}
-	if least > most || unique && repeated {
-		return false
-	}
-	distinct := logic.Always
-	if unique {
-		distinct = ar.notSeen(seen)
-	}
-	demand := func(i int) logic.Goal {
-		list := []logic.Goal{distinct}
-		for _, l := range every {
-			if int(l.A) <= i && (l.B < 0 || i <= int(l.B)) {
-				list = append(list, l.Goal)
-			}
-		}
-		return ar.goals.And(list...)
-	}
-	// Demands for some items: place each, trying positions in turn.
-	type want struct {
-		lo, hi  int // positions
-		g       logic.Goal
-		counted bool // one item counts once
-	}
-	var wants []want
-	for _, l := range some {
-		hi := int(l.B)
-		if hi < 0 {
-			hi = syntax.MaxCount
-		}
-		if w := (want{int(l.A), hi, l.Goal, false}); !slices.Contains(wants, w) {
-			wants = append(wants, w)
-		}
-	}
-	for _, l := range atLeast {
-		n := int(l.A)
-		if n > maxLookahead {
-			n = 1 // they are all alike: one decides
-		}
-		for range n {
-			wants = append(wants, want{0, syntax.MaxCount, l.Goal, true})
-		}
-	}
-	placed := map[int]logic.Goal{}
-	taken := map[[2]int]bool{} // position and goal of counted demands
-	tries := 0
-	possible := func() bool {
-		n, filled := least, 0
-		for i := range placed {
-			filled = max(filled, i+1)
-		}
-		n = max(n, filled)
-		if n > most {
-			return false
-		}
-		counts := make([]int, len(atMost))
-		check := min(n, max(last+len(wants)+1, filled))
-		used := map[logic.Goal]int{}
-		items := make([]logic.Goal, 0, check)
-		for i := range check {
-			g := demand(i)
-			if p, ok := placed[i]; ok {
-				g = ar.goals.And(g, p)
-			}
-			for j, l := range atMost {
-				if avoid := ar.goals.And(g, ar.goals.Not(l.Goal)); ar.sat.satisfiable(avoid) {
-					g = avoid
-				} else if counts[j]++; counts[j] > int(l.A) {
-					return false
-				}
-			}
-			if unique {
-				used[g]++
-				if used[g] > 1 && ar.count.values(g, used[g]) < used[g] {
-					return false
-				}
-			}
-			if !ar.sat.satisfiable(g) {
-				return false
-			}
-			items = append(items, g)
-		}
-		if repeated {
-			for i := check; i < check+2 && i < most; i++ {
-				items = append(items, demand(i))
-			}
-			return ar.repeats(items, seen, into)
-		}
-		if unique && n > check {
-			g := demand(check)
-			if need := n - check + used[g]; ar.count.values(g, need) < need {
-				return false
-			}
-		}
-		return true
-	}
-	var place func(k int) bool
-	place = func(k int) bool {
-		if tries++; tries > maxItemPlacements || ar.err != nil {
-			return false
-		}
-		if k == len(wants) {
-			return possible()
-		}
-		w := wants[k]
-		hi := min(w.hi, most-1, max(last, least, w.lo)+len(wants))
-		for i := w.lo; i <= hi; i++ {
-			old, had := placed[i]
-			g := w.g
-			if had {
-				if w.counted && taken[[2]int{i, int(w.g)}] {
-					continue
-				}
-				g = ar.goals.And(old, w.g)
-			}
-			if !ar.sat.satisfiable(ar.goals.And(g, demand(i))) {
-				continue
-			}
-			placed[i], taken[[2]int{i, int(w.g)}] = g, true
-			if place(k + 1) {
-				return true
-			}
-			delete(taken, [2]int{i, int(w.g)})
-			if had {
-				placed[i] = old
-			} else {
-				delete(placed, i)
-			}
-		}
-		return false
-	}
-	return place(0)
-}
-
-// repeats reports whether one of the items can equal another, or one that has
-// been read.
-func (ar *arrays) repeats(items []logic.Goal, seen int32, into *logic.Goal) bool {
-	if into != nil {
-		for _, g := range items {
-			if !ar.sat.satisfiable(g) {
-				break
-			}
-			*into = ar.goals.Or(*into, g)
-		}
-		return false
-	}
-	taken := ar.goals.Not(ar.notSeen(seen))
-	for j, g := range items {
-		if !ar.sat.satisfiable(g) {
-			return false
-		}
-		if ar.sat.satisfiable(ar.goals.And(g, taken)) {
-			return true
-		}
-		for _, other := range items[:j] {
-			if ar.sat.satisfiable(ar.goals.And(g, other)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// repeatable returns what one of the items that fulfil f can equal, where f
-// demands that two are equal.
-func (ar *arrays) repeatable(f logic.Form, seen int32) logic.Goal {
-	out := logic.Never
-	if ar.forms.Mentions(f, logic.NotUnique) {
-		steps := ar.opt.Limits.Steps
-		ar.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
-			ar.itemsPossible(lits, seen, &out)
-			return ar.err == nil
-		})
-	}
-	return out
 }

@@ -34,7 +34,7 @@
 // (satisfiable.go). A goal that needs itself to be fulfilled has no value, since
 // values are finite: that is a least fixed point, and what was found on a guess on
 // the way to it is not kept (base.firm). Arrays choose a length and a place for
-// each demand (array.go). Goals that only list values, as enum does, are decided
+// each demand (satisfiable_array.go). Goals that only list values, as enum does, are decided
 // by their lists (enumset.go).
 //
 // The same search yields short completions (shortest.go, shortest_object.go):

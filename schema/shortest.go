@@ -228,42 +228,38 @@ func (sh *shortest) render(g logic.Goal, depth int16) string {
 	return f.scalar
 }
 
-// renderItems writes items and the closing bracket.
+// renderItems writes items and the closing bracket; open says that nothing comes
+// before them.
 func (sh *shortest) renderItems(items []logic.Goal, depth int16, open bool) string {
-	var b strings.Builder
-	for i, g := range items {
-		if i > 0 || !open {
-			b.WriteByte(',')
-		}
-		if sh.pretty() {
-			b.WriteString(newline(depth + 1))
-		}
-		b.WriteString(sh.render(g, sh.inner(depth)))
-	}
-	if sh.pretty() {
-		b.WriteString(newline(depth))
-	}
-	b.WriteByte(']')
-	return b.String()
+	return sh.renderList(len(items), depth, open, ']', func(i int) string {
+		return sh.render(items[i], sh.inner(depth))
+	})
 }
 
 // renderMembers writes members and the closing brace.
 func (sh *shortest) renderMembers(members []shortMember, depth int16, open bool) string {
+	return sh.renderList(len(members), depth, open, '}', func(i int) string {
+		m := members[i]
+		return string(jsondoc.AppendQuoted(nil, m.key)) + sh.colon() + sh.render(m.g, sh.inner(depth))
+	})
+}
+
+// renderList writes n parts, each on a line of its own in the pretty layout, and
+// the closing byte.
+func (sh *shortest) renderList(n int, depth int16, open bool, closing byte, part func(i int) string) string {
 	var b strings.Builder
-	for i, m := range members {
+	for i := range n {
 		if i > 0 || !open {
 			b.WriteByte(',')
 		}
 		if sh.pretty() {
 			b.WriteString(newline(depth + 1))
 		}
-		b.Write(jsondoc.AppendQuoted(nil, m.key))
-		b.WriteString(sh.colon())
-		b.WriteString(sh.render(m.g, sh.inner(depth)))
+		b.WriteString(part(i))
 	}
 	if sh.pretty() {
 		b.WriteString(newline(depth))
 	}
-	b.WriteByte('}')
+	b.WriteByte(closing)
 	return b.String()
 }
