@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"stencil/schema/jsondoc"
 )
 
 // decodeString decodes a JSON string.
@@ -39,8 +41,6 @@ type level struct {
 	after bool // a key has been read
 }
 
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
 // walk calls f for every value of a document, containers after their contents.
 func walk(document []byte, f func(visit)) error {
 	d := json.NewDecoder(bytes.NewReader(document))
@@ -58,7 +58,7 @@ func walk(document []byte, f func(visit)) error {
 		}
 		again = top.keys[top.key]
 		top.keys[top.key], top.after = true, false
-		return top.pointer + "/" + pointerEscape.Replace(top.key), again
+		return top.pointer + "/" + jsondoc.EscapePointer(top.key), again
 	}
 	for {
 		token, err := d.Token()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"stencil/schema/jsondoc"
 )
 
 // Agreement returns the agreement of texts, from 0 to 1: the mean over all pairs, as
@@ -52,8 +54,6 @@ func newSample(text string) *sample {
 	return s
 }
 
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
 // collect adds the leaves of a value.
 func collect(value any, pointer string, to map[string]any) {
 	switch v := value.(type) {
@@ -63,7 +63,7 @@ func collect(value any, pointer string, to map[string]any) {
 			return
 		}
 		for name, x := range v {
-			collect(x, pointer+"/"+pointerEscape.Replace(name), to)
+			collect(x, pointer+"/"+jsondoc.EscapePointer(name), to)
 		}
 	case []any:
 		if len(v) == 0 {

@@ -81,3 +81,12 @@ func TestReadString(t *testing.T) {
 		t.Error("a string without an end is accepted")
 	}
 }
+
+func TestPointers(t *testing.T) {
+	for _, key := range []string{"", "a", "a/b", "~", "~1", "/~0"} {
+		part := EscapePointer(key)
+		if strings.Contains(part, "/") || UnescapePointer(part) != key {
+			t.Errorf("%q becomes %q and %q", key, part, UnescapePointer(part))
+		}
+	}
+}

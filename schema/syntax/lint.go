@@ -36,7 +36,7 @@ func (d *Document) unknown(n *Node, key string, v *jsondoc.Value) {
 		return
 	}
 	issue := d.Locate(Issue{
-		Pointer: n.Pointer() + "/" + escapePointer(key), Keyword: key, Value: short(v),
+		Pointer: n.Pointer() + "/" + jsondoc.EscapePointer(key), Keyword: key, Value: short(v),
 		Reason: "unknown keyword", Hint: "did you mean " + hint + "?",
 	}, v)
 	if d.strict {

@@ -141,19 +141,3 @@ func (n *Node) Pointer() string {
 	}
 	return n.parent.Pointer() + "/" + n.segment
 }
-
-// escapePointer escapes a key for use in a JSON pointer.
-func escapePointer(key string) string {
-	out := make([]byte, 0, len(key))
-	for i := 0; i < len(key); i++ {
-		switch key[i] {
-		case '~':
-			out = append(out, "~0"...)
-		case '/':
-			out = append(out, "~1"...)
-		default:
-			out = append(out, key[i])
-		}
-	}
-	return string(out)
-}

@@ -92,14 +92,14 @@ func (d *Document) warn(i Issue, at *jsondoc.Value) { d.Warnings = append(d.Warn
 
 func (d *Document) bad(n *Node, keyword string, v *jsondoc.Value, format string, args ...any) {
 	d.Invalid = append(d.Invalid, d.Locate(Issue{
-		Pointer: n.Pointer() + "/" + escapePointer(keyword), Keyword: keyword, Value: short(v),
+		Pointer: n.Pointer() + "/" + jsondoc.EscapePointer(keyword), Keyword: keyword, Value: short(v),
 		Reason: fmt.Sprintf(format, args...),
 	}, v))
 }
 
 func (d *Document) cannot(n *Node, keyword string, v *jsondoc.Value, reason, hint string) {
 	d.Unsupported = append(d.Unsupported, d.Locate(Issue{
-		Pointer: n.Pointer() + "/" + escapePointer(keyword), Keyword: keyword, Value: short(v), Reason: reason, Hint: hint,
+		Pointer: n.Pointer() + "/" + jsondoc.EscapePointer(keyword), Keyword: keyword, Value: short(v), Reason: reason, Hint: hint,
 	}, v))
 }
 
@@ -211,7 +211,7 @@ func (d *Document) definitions(n *Node, keyword string, v *jsondoc.Value) {
 		return
 	}
 	for _, m := range v.Members {
-		d.sub(n, keyword+"/"+escapePointer(m.Key), m.Value)
+		d.sub(n, keyword+"/"+jsondoc.EscapePointer(m.Key), m.Value)
 	}
 }
 
@@ -513,7 +513,7 @@ func (p *keywordReader) members(key string, v *jsondoc.Value, add func(name stri
 		return
 	}
 	for _, m := range v.Members {
-		add(m.Key, p.d.sub(p.n, key+"/"+escapePointer(m.Key), m.Value))
+		add(m.Key, p.d.sub(p.n, key+"/"+jsondoc.EscapePointer(m.Key), m.Value))
 	}
 }
 
@@ -564,7 +564,7 @@ func (p *keywordReader) dependencies(key string, v *jsondoc.Value, required, sch
 		case m.Value.Kind == jsondoc.String && required && key == "dependencies":
 			o.DependentRequired = append(o.DependentRequired, Dependency{m.Key, []string{m.Value.Text}})
 		case schemas:
-			o.DependentSchemas = append(o.DependentSchemas, Property{m.Key, p.d.sub(p.n, key+"/"+escapePointer(m.Key), m.Value)})
+			o.DependentSchemas = append(o.DependentSchemas, Property{m.Key, p.d.sub(p.n, key+"/"+jsondoc.EscapePointer(m.Key), m.Value)})
 		default:
 			p.d.bad(p.n, key, m.Value, "must hold arrays of strings")
 		}

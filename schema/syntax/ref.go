@@ -230,7 +230,7 @@ func (d *Document) resolve(n *Node, r *Reference) *Node {
 	at, owner, from := res.root.Value, res.root, 0
 	tokens := strings.Split(fragment[1:], "/")
 	for i, tok := range tokens {
-		tok = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
+		tok = jsondoc.UnescapePointer(tok)
 		var next *jsondoc.Value
 		switch at.Kind {
 		case jsondoc.Object:

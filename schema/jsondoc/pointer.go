@@ -1,0 +1,14 @@
+package jsondoc
+
+import "strings"
+
+var (
+	pointerEscape   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// EscapePointer returns a key as a part of a JSON pointer (RFC 6901).
+func EscapePointer(key string) string { return pointerEscape.Replace(key) }
+
+// UnescapePointer returns the key that a part of a JSON pointer stands for.
+func UnescapePointer(part string) string { return pointerUnescape.Replace(part) }
