@@ -67,3 +67,10 @@ func (s *Server) crossOrigin(next http.Handler) http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
+
+// Errors of requests that no handler has to do with.
+var (
+	errNoRoute  = newKnown(problem{status: http.StatusNotFound, kind: kindNotFound, code: "not_found", message: "there is nothing at this path"})
+	errNoMethod = newKnown(problem{status: http.StatusMethodNotAllowed, kind: kindInvalid, code: "method_not_allowed", message: "this path does not take that method"})
+	errNoKey    = newKnown(problem{status: http.StatusUnauthorized, kind: kindAuth, code: "invalid_api_key", message: "the request bears no API key that is known here"})
+)

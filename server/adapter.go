@@ -2,10 +2,8 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,61 +15,16 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// A handler answers a request or says why it does not. It writes nothing.
-type handler func(r *http.Request) (answer, error)
-
-// An answer writes itself, header included.
-type answer interface {
-	write(w http.ResponseWriter, r *http.Request) error
-}
-
-// jsonAnswer is an answer of one JSON value, with status 200.
-type jsonAnswer struct{ value any }
-
-func (a jsonAnswer) write(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, http.StatusOK, a.value)
-}
-
-// A note collects, while a request is handled, what its log line says. Prompts
-// and texts never go into it.
-type note struct {
-	id    string
-	attrs []slog.Attr
-	ends  []func()
-}
-
-type noteKey struct{}
-
-func (n *note) add(attrs ...slog.Attr) { n.attrs = append(n.attrs, attrs...) }
-
-// atEnd has something done once the request has been answered.
-func (n *note) atEnd(f func()) { n.ends = append(n.ends, f) }
-
-func (n *note) end() {
-	for _, f := range n.ends {
-		f()
-	}
-}
-
-// noteOf returns the note of a request; one that is thrown away for a request
-// that did not come through adapt.
-func noteOf(ctx context.Context) *note {
-	if n, ok := ctx.Value(noteKey{}).(*note); ok {
-		return n
-	}
-	return new(note)
-}
-
 // bodyTimeout is how long a client may take to send its body.
 const bodyTimeout = time.Minute
 
 // adapt makes a gin handler of a handler, with everything that all requests
 // have in common.
-func (s *Server) adapt(h handler) gin.HandlerFunc {
+func (s *Server) adapt(h handler, body errorBodies) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
-		n := &note{id: requestID(c.Request)}
-		r := c.Request.WithContext(context.WithValue(c.Request.Context(), noteKey{}, n))
+		ctx, n := withNote(c.Request.Context(), requestID(c.Request))
+		r := c.Request.WithContext(ctx)
 		w := &statusWriter{ResponseWriter: c.Writer}
 		defer n.end()
 		w.Header().Set("X-Request-Id", n.id)
@@ -83,9 +36,9 @@ func (s *Server) adapt(h handler) gin.HandlerFunc {
 			err = s.call(h, w, r)
 		}
 		if err != nil && !w.wrote {
-			f := describe(err)
-			f.header(w.Header())
-			if writeErr := writeJSON(w, f.status, f.shape(r, n.id)); writeErr != nil {
+			p := describe(err)
+			p.header(w.Header())
+			if writeErr := writeJSON(w, p.status, body(&p, r, n.id)); writeErr != nil {
 				err = errors.Join(err, writeErr)
 			}
 		}
@@ -148,11 +101,9 @@ func (s *Server) logRequest(r *http.Request, w *statusWriter, n *note, err error
 	}
 	attrs = append(attrs, n.attrs...)
 	if err != nil {
-		f := describe(err)
-		if f.body.Code != nil {
-			attrs = append(attrs, slog.String("code", *f.body.Code))
-		}
-		if f.status >= http.StatusInternalServerError {
+		p := describe(err)
+		attrs = append(attrs, slog.String("code", p.code))
+		if p.status >= http.StatusInternalServerError {
 			level = slog.LevelError
 			attrs = append(attrs, slog.Any("error", err))
 		}
@@ -204,34 +155,3 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController find the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// writeJSON writes a whole answer. JSON is written as it reads best: without
-// the escapes that only HTML needs.
-func writeJSON(w http.ResponseWriter, status int, value any) error {
-	body, err := marshal(value)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, err = w.Write(append(body, '\n'))
-	return err
-}
-
-// marshal is json.Marshal without the escapes that only HTML needs.
-func marshal(value any) ([]byte, error) {
-	var b jsonBuffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	return b[:len(b)-1], nil // without the newline that Encode adds
-}
-
-type jsonBuffer []byte
-
-func (b *jsonBuffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
-}

@@ -239,7 +239,7 @@ func (a *agentStreamed) write(w http.ResponseWriter, r *http.Request) error {
 	case ctx.Err() != nil: // nobody is there
 		return errors.Join(ctx.Err(), err)
 	case err != nil:
-		return errors.Join(err, out.event("error", errorBody{describe(err).body}))
+		return errors.Join(err, out.event("error", replyTo(err)))
 	case reply.Status == agent.StatusWaiting:
 		return out.event("paused", reply)
 	}

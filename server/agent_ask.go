@@ -54,12 +54,10 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		f := describe(err)
+		longer, later := busy(err)
 		switch {
-		case f.status == http.StatusTooManyRequests:
-			if !errors.Is(err, engine.ErrQueueFull) {
-				wait = max(wait, f.retryAfter) // an upstream says how long
-			}
+		case later:
+			wait = max(wait, longer) // an upstream says how long
 			select {
 			case <-time.After(wait):
 				continue
@@ -68,10 +66,10 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 			}
 		case errors.Is(err, engine.ErrClosed):
 			a.giveUp(engine.ErrClosed)
-		case f.status == http.StatusInternalServerError:
+		case internal(err):
 			a.server.cfg.Log.Error("a question of an agent failed", slog.String("id", noteOf(a.request.Context()).id), slog.Int("frame", q.Frame), slog.Any("error", err))
 		}
-		return nil, &askError{message: f.body.Message, cause: err}
+		return nil, &askError{message: describe(err).message, cause: err}
 	}
 }
 
@@ -99,7 +97,7 @@ func (e *askError) Unwrap() []error {
 func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, error) {
 	// Questions that are asked side by side must not share a note.
 	id := fmt.Sprintf("%s.%d", noteOf(a.request.Context()).id, q.Frame)
-	ctx = context.WithValue(ctx, noteKey{}, &note{id: id})
+	ctx, _ = withNote(ctx, id)
 	query := a.query(q)
 	g, err := a.server.prepare(a.request.WithContext(ctx), a.model, query)
 	if err != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -159,4 +160,12 @@ func (l *pausedRuns) oldest() (out *pausedRun) {
 		}
 	}
 	return out
+}
+
+func (e *pausedError) problem() problem {
+	p := problem{status: http.StatusNotFound, kind: kindNotFound, param: "resume", code: "run_not_found", message: e.Error()}
+	if e.busy {
+		p.status, p.kind, p.code = http.StatusConflict, kindInvalid, "run_in_use"
+	}
+	return p
 }

@@ -233,7 +233,7 @@ func FuzzReadAgent(f *testing.F) {
 		if err == nil {
 			return
 		}
-		if d := describe(err); err.Error() == "" || d.status < 400 || d.status >= 500 || d.body.Code == nil {
+		if d := describe(err); err.Error() == "" || d.status < 400 || d.status >= 500 || d.code == "" {
 			t.Errorf("%v: %+v", err, d)
 		}
 	})

@@ -218,6 +218,6 @@ func (s *anthropicSink) end([]choice) error {
 	return s.event("message_stop", bareEvent{"message_stop"})
 }
 
-func (s *anthropicSink) fail(f failure) error { return s.event("error", f.anthropic(s.id)) }
+func (s *anthropicSink) fail(f *problem) error { return s.event("error", anthropicErrorBody(f, s.id)) }
 
 func (s *anthropicSink) ping() error { return s.event("ping", bareEvent{"ping"}) }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -230,3 +231,50 @@ func quotedList(values []string) string {
 	}
 	return b.String()
 }
+
+// keepAlive decodes how long a model stays loaded: a number of seconds or a
+// duration such as "5m"; what is negative is for ever.
+func (o *object) keepAlive(name string, to **time.Duration) error {
+	if !o.given(name) {
+		return nil
+	}
+	const want = `a number of seconds or a duration such as "5m"`
+	var seconds float64
+	var text string
+	var d time.Duration
+	switch raw := o.members[name]; {
+	case json.Unmarshal(raw, &seconds) == nil:
+		d = time.Duration(max(-1, min(seconds, math.MaxInt32)) * float64(time.Second))
+	case json.Unmarshal(raw, &text) == nil:
+		var err error
+		if d, err = time.ParseDuration(text); err != nil {
+			if seconds, err = strconv.ParseFloat(text, 64); err != nil {
+				return o.wrongType(name, want)
+			}
+			d = time.Duration(max(-1, min(seconds, math.MaxInt32)) * float64(time.Second))
+		}
+	default:
+		return o.wrongType(name, want)
+	}
+	*to = &d
+	return nil
+}
+
+// seconds decodes a time limit.
+func (o *object) seconds(name string, to *time.Duration) error {
+	if !o.given(name) {
+		return nil
+	}
+	var seconds float32
+	if err := o.number(name, &seconds); err != nil {
+		return err
+	}
+	if !(seconds > 0 && seconds <= maxTimeout) {
+		return invalid(o.path+name, "%s must be between 0 and %d seconds, not %s", o.path+name, maxTimeout, sketch(o.members[name]))
+	}
+	*to = time.Duration(float64(seconds) * float64(time.Second))
+	return nil
+}
+
+// maxTimeout is the longest time limit that a request may ask for, in seconds.
+const maxTimeout = 24 * 60 * 60

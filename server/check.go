@@ -130,9 +130,9 @@ func newCheckReply() *checkReply {
 
 // refused lists what is wrong.
 func (s *Server) refused(reply *checkReply, err error) {
-	f := describe(err)
-	if reply.Errors = slices.Clip(f.body.Details); len(reply.Errors) == 0 {
-		reply.Errors = []errorDetail{{Reason: f.body.Message}}
+	p := describe(err)
+	if reply.Errors = slices.Clip(p.details); len(reply.Errors) == 0 {
+		reply.Errors = []errorDetail{{Reason: p.message}}
 	}
 }
 

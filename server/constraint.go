@@ -64,10 +64,10 @@ func readConstraint(o *object) (constraintFields, error) {
 		}
 		from = inner
 	}
-	return from.constraint()
+	return constraintOf(from)
 }
 
-func (o *object) constraint() (constraintFields, error) {
+func constraintOf(o *object) (constraintFields, error) {
 	c := defaultConstraint()
 	var kinds []string
 	for _, k := range constraintKinds {
@@ -108,7 +108,7 @@ func (c *constraintFields) readOptions(o *object) error {
 	for _, err := range []error{
 		o.oneOf("property_order", &order, "schema", "any"),
 		o.oneOf("on_unsupported", &unsupported, "error", "validate", "ignore"),
-		o.whitespace(&c.Whitespace),
+		readWhitespace(o, &c.Whitespace),
 	} {
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (c *constraintFields) setObject(param string) error {
 // ask for.
 const maxBlankRun = 4096
 
-func (o *object) whitespace(to *schema.Whitespace) error {
+func readWhitespace(o *object, to *schema.Whitespace) error {
 	const name = "whitespace"
 	if !o.given(name) {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"stencil/backend"
 	"stencil/embedding"
@@ -78,4 +79,8 @@ func (o embedsOnly) Parallel() int        { return 1 }
 func (o embedsOnly) Stats() engine.Stats {
 	s := o.e.Stats()
 	return engine.Stats{Queued: s.Queued, Active: s.Active}
+}
+
+func (e *purposeError) problem() problem {
+	return problem{status: http.StatusBadRequest, kind: kindInvalid, param: "model", code: "model_not_capable", message: e.Error()}
 }

@@ -80,22 +80,6 @@ func readOpenAIEmbeddings(o *object) (*embedQuery, error) {
 	return q, nil
 }
 
-// seconds decodes a time limit.
-func (o *object) seconds(name string, to *time.Duration) error {
-	if !o.given(name) {
-		return nil
-	}
-	var seconds float32
-	if err := o.number(name, &seconds); err != nil {
-		return err
-	}
-	if !(seconds > 0 && seconds <= maxTimeout) {
-		return invalid(o.path+name, "%s must be between 0 and %d seconds, not %s", o.path+name, maxTimeout, sketch(o.members[name]))
-	}
-	*to = time.Duration(float64(seconds) * float64(time.Second))
-	return nil
-}
-
 // readInput reads the inputs: a text, a list of texts, and if tokens may be given
 // a list of tokens or a list of such lists.
 func (q *embedQuery) readInput(o *object, tokens bool) error {

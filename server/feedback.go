@@ -19,7 +19,10 @@ type feedback struct {
 }
 
 // errFeedbackOff says that the server keeps no outcomes.
-var errFeedbackOff = errors.New("feedback is switched off on this server: it was started without a file for it (--feedback)")
+var errFeedbackOff = newKnown(problem{
+	status: http.StatusNotFound, kind: kindNotFound, code: "feedback_off",
+	message: "feedback is switched off on this server: it was started without a file for it (--feedback)",
+})
 
 // A feedbackError says that outcomes can't be kept although they should be.
 type feedbackError struct{ cause error }
@@ -227,4 +230,12 @@ func (s *Server) calibrations(r *http.Request) (answer, error) {
 		})
 	}
 	return jsonAnswer{reply}, nil
+}
+
+func (e *unknownAssessmentError) problem() problem {
+	return problem{status: http.StatusNotFound, kind: kindNotFound, param: "id", code: "assessment_not_found", message: e.Error()}
+}
+
+func (e *feedbackError) problem() problem {
+	return problem{status: http.StatusServiceUnavailable, kind: kindServer, code: "feedback_unavailable", message: e.Error()}
 }

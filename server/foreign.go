@@ -287,7 +287,7 @@ func (s *tgiSink) done(_ int, c *choice) error {
 
 func (s *tgiSink) end([]choice) error { return nil }
 
-func (s *tgiSink) fail(f failure) error { return s.data(errorBody{f.body}) }
+func (s *tgiSink) fail(f *problem) error { return s.data(f.reply()) }
 
 type sglangReply struct {
 	Text       string     `json:"text"`
@@ -341,4 +341,4 @@ func (s *sglangSink) done(_ int, c *choice) error {
 
 func (s *sglangSink) end([]choice) error { return s.flush("data: [DONE]\n\n") }
 
-func (s *sglangSink) fail(f failure) error { return s.data(errorBody{f.body}) }
+func (s *sglangSink) fail(f *problem) error { return s.data(f.reply()) }

@@ -130,7 +130,7 @@ func (s *Server) ask(ctx context.Context, g *generation, index int, c *choice) e
 		}
 		next, w, err := write(ctx, turns, index, number)
 		if err != nil {
-			if describe(err).status != 500 {
+			if !internal(err) {
 				refused = err
 			}
 			return nil, err

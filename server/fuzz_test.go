@@ -33,7 +33,7 @@ func fuzzDialect(f *testing.F, path string, read func(*object) (*query, error)) 
 		if err.Error() == "" {
 			t.Error("an error without a message")
 		}
-		if d := describe(err); d.status < 400 || d.status >= 500 || d.body.Code == nil {
+		if d := describe(err); d.status < 400 || d.status >= 500 || d.code == "" {
 			t.Errorf("%v: %+v", err, d)
 		}
 	})

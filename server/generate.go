@@ -160,4 +160,4 @@ func (s *nativeSink) done(index int, c *choice) error {
 
 func (s *nativeSink) end([]choice) error { return nil }
 
-func (s *nativeSink) fail(f failure) error { return s.event("error", errorBody{f.body}) }
+func (s *nativeSink) fail(f *problem) error { return s.event("error", f.reply()) }

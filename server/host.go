@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -401,4 +402,34 @@ func (h *host) expiry() time.Time {
 		return time.Now().Add(h.keep) // in use
 	}
 	return cmp.Or(h.expires, forEver)
+}
+
+// errLoading says that there is no model yet.
+var errLoading = newKnown(problem{
+	status: http.StatusServiceUnavailable, kind: kindServer, code: "loading", message: "the model is still loading", retryAfter: 2 * time.Second,
+})
+
+// A modelError says that a request names a model that is not served.
+type modelError struct {
+	asked  string
+	served []string
+}
+
+func (e *modelError) Error() string {
+	if len(e.served) == 1 {
+		return fmt.Sprintf("the model %q is not served here; %q is", e.asked, e.served[0])
+	}
+	return fmt.Sprintf("the model %q is not served here; %s are", e.asked, quotedList(e.served))
+}
+
+func (e *modelError) problem() problem {
+	return problem{status: http.StatusNotFound, kind: kindNotFound, param: "model", code: "model_not_found", message: e.Error()}
+}
+
+func (e *loadError) problem() problem {
+	p := problem{status: http.StatusUnprocessableEntity, kind: kindInvalid, param: "model", code: "model_not_loadable", message: e.Error() + e.why()}
+	if errors.Is(e.cause, backend.ErrMemory) {
+		p.code, p.message = "not_enough_memory", e.Error()+": there is not enough memory for it"
+	}
+	return p
 }

@@ -67,13 +67,11 @@ func (m *metrics) request(path string, status int, took time.Duration, err error
 	if err == nil {
 		return
 	}
-	f := describe(err)
-	if f.body.Code != nil {
-		m.codes[*f.body.Code]++
-		if *f.body.Code == "unsupported_schema_keyword" {
-			for _, d := range f.body.Details {
-				m.refusals[keywordLabel(d.Keyword)]++
-			}
+	p := describe(err)
+	m.codes[p.code]++
+	if p.code == "unsupported_schema_keyword" {
+		for _, d := range p.details {
+			m.refusals[keywordLabel(d.Keyword)]++
 		}
 	}
 }

@@ -105,3 +105,10 @@ func unknownField(name, near string) *requestError {
 	}
 	return e
 }
+
+// harmlessFields are known to some client's specification and don't change the
+// text.
+var harmlessFields = []string{
+	"user", "metadata", "store", "service_tier", "cache_control", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
+	"prompt_cache_options", "prediction", "request_id", "rid", "priority",
+}

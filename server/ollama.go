@@ -165,7 +165,7 @@ func (s *ollamaSink) done(_ int, c *choice) error {
 
 func (s *ollamaSink) end([]choice) error { return nil }
 
-func (s *ollamaSink) fail(f failure) error { return s.line(ollamaError{f.body.Message}) }
+func (s *ollamaSink) fail(f *problem) error { return s.line(ollamaErrorBody(f, "")) }
 
 // ping does nothing: lines of JSON have no comments, and the connection's
 // keep-alive probes are enough.

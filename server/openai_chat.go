@@ -239,4 +239,4 @@ func (s *chatSink) end(choices []choice) error {
 	return s.flush("data: [DONE]\n\n")
 }
 
-func (s *chatSink) fail(f failure) error { return s.data(errorBody{f.body}) }
+func (s *chatSink) fail(f *problem) error { return s.data(f.reply()) }

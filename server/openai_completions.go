@@ -198,7 +198,8 @@ func (a *completionsAnswer) write(w http.ResponseWriter, r *http.Request) error 
 			return a.sink
 		})
 		if err != nil {
-			return errors.Join(err, a.sink.fail(describe(err)))
+			p := describe(err)
+			return errors.Join(err, a.sink.fail(&p))
 		}
 		err = more.write(w, r)
 	}
@@ -322,4 +323,4 @@ func (s *completionSink) end(choices []choice) error {
 	return s.flush("data: [DONE]\n\n")
 }
 
-func (s *completionSink) fail(f failure) error { return s.data(errorBody{f.body}) }
+func (s *completionSink) fail(f *problem) error { return s.data(f.reply()) }

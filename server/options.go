@@ -21,20 +21,20 @@ type enumerations struct {
 	root any
 }
 
-// optionsAt returns the alternatives of the leaf at a pointer, as their JSON;
-// nil when its schema does not enumerate them.
-func (r *rule) optionsAt(pointer string) []string {
-	if r.document == nil {
-		return nil
-	}
-	e := &r.enums
+// read reads the schema, unless it has been read.
+func (e *enumerations) read(document []byte) {
 	e.once.Do(func() {
-		d := json.NewDecoder(bytes.NewReader(r.document))
+		d := json.NewDecoder(bytes.NewReader(document))
 		d.UseNumber()
 		if d.Decode(&e.root) != nil {
 			e.root = nil
 		}
 	})
+}
+
+// at returns the alternatives of the leaf at a pointer, as their JSON; nil when
+// its schema does not enumerate them.
+func (e *enumerations) at(pointer string) []string {
 	schemas := e.flat(nil, e.root, 0)
 	for _, part := range strings.Split(pointer, "/")[1:] {
 		part = pointerUnescape.Replace(part)

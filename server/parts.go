@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"strings"
 
 	"stencil/engine"
@@ -176,11 +175,4 @@ func (l *layout) newCallID() string {
 		b[i] = letters[int(b[i])%len(letters)]
 	}
 	return string(b)
-}
-
-// newID returns an identifier that nobody has had before.
-func newID(prefix string) string {
-	var b [12]byte
-	rand.Read(b[:]) // never fails
-	return prefix + hex.EncodeToString(b[:])
 }

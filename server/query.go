@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"sort"
 	"strconv"
@@ -69,16 +68,8 @@ const (
 	maxTopLogprobs = 20
 	maxTokensLimit = 1 << 24
 	maxBiases      = 4096
-	maxTimeout     = 24 * 60 * 60 // seconds
 	maxRetries     = 16
 )
-
-// harmlessFields are known to some client's specification and don't change the
-// text.
-var harmlessFields = []string{
-	"user", "metadata", "store", "service_tier", "cache_control", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-	"prompt_cache_options", "prediction", "request_id", "rid", "priority",
-}
 
 // samplingFields are read by readSampling, whatever the dialect.
 var samplingFields = []string{
@@ -154,34 +145,6 @@ func (q *query) readReasoning(o *object) error {
 		}
 		q.Reasoning = q.ThinkTokens > 0
 	}
-	return nil
-}
-
-// keepAlive decodes how long a model stays loaded: a number of seconds or a
-// duration such as "5m"; what is negative is for ever.
-func (o *object) keepAlive(name string, to **time.Duration) error {
-	if !o.given(name) {
-		return nil
-	}
-	const want = `a number of seconds or a duration such as "5m"`
-	var seconds float64
-	var text string
-	var d time.Duration
-	switch raw := o.members[name]; {
-	case json.Unmarshal(raw, &seconds) == nil:
-		d = time.Duration(max(-1, min(seconds, math.MaxInt32)) * float64(time.Second))
-	case json.Unmarshal(raw, &text) == nil:
-		var err error
-		if d, err = time.ParseDuration(text); err != nil {
-			if seconds, err = strconv.ParseFloat(text, 64); err != nil {
-				return o.wrongType(name, want)
-			}
-			d = time.Duration(max(-1, min(seconds, math.MaxInt32)) * float64(time.Second))
-		}
-	default:
-		return o.wrongType(name, want)
-	}
-	*to = &d
 	return nil
 }
 
@@ -284,16 +247,6 @@ func (q *query) warnOf(r *rule) {
 	for _, w := range r.report.Warnings {
 		q.Warnings = append(q.Warnings, r.kind+": "+w.String())
 	}
-}
-
-// clientOf names who a request comes from, for the queue's turns: the address,
-// without the port that changes with every connection.
-func clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // Defaults of sampling: llama.cpp's for dialects whose specification names

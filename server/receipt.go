@@ -2,7 +2,10 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"strconv"
 
 	"stencil/engine"
 	"stencil/repair"
@@ -116,4 +119,31 @@ func (s *Server) disagreement(id string, rec *receipt) {
 		attrs = append(attrs, slog.String("keyword", e.Keyword))
 	}
 	s.cfg.Log.Warn("the validator refuses what the masks allowed", attrs...)
+}
+
+// A validationError says that a generated document does not fit the schema's
+// keywords that masks can't enforce, after every try.
+type validationError struct {
+	text    string
+	details []errorDetail
+	tries   int
+}
+
+func (e *validationError) Error() string {
+	return fmt.Sprintf("the document does not fit the schema after %s", count(e.tries, "try", "tries"))
+}
+
+func (e *validationError) problem() problem {
+	return problem{
+		status: http.StatusUnprocessableEntity, kind: kindInvalid, param: "schema", code: "validation_failed", message: e.Error(),
+		details: e.details, text: &e.text,
+	}
+}
+
+// count returns "1 try" or "3 tries".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

@@ -267,12 +267,8 @@ func (s *responsesSink) end([]choice) error {
 	return s.send(responseEvent{Type: "response." + s.response.Status, Response: s.response})
 }
 
-func (s *responsesSink) fail(f failure) error {
+func (s *responsesSink) fail(f *problem) error {
 	s.response.Status = "failed"
-	code := "server_error"
-	if f.body.Code != nil {
-		code = *f.body.Code
-	}
-	s.response.Error = &responseError{Code: code, Message: f.body.Message, Details: f.body.Details}
+	s.response.Error = &responseError{Code: cmp.Or(f.code, "server_error"), Message: f.message, Details: f.details}
 	return s.send(responseEvent{Type: "response.failed", Response: s.response})
 }

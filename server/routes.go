@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 )
@@ -12,47 +13,76 @@ func (s *Server) routes() http.Handler {
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
-	r.NoRoute(s.adapt(fails(errNoRoute)))
-	r.NoMethod(s.adapt(fails(errNoMethod)))
+	r.NoRoute(s.adapt(fails(errNoRoute), byPath))
+	r.NoMethod(s.adapt(fails(errNoMethod), byPath))
 
-	r.POST("/generate", s.adapt(s.generate))
-	r.POST("/generate_json", s.adapt(s.generateJSON))
+	r.POST("/generate", s.adapt(s.generate, everyone))
+	r.POST("/generate_json", s.adapt(s.generateJSON, everyone))
 
-	r.POST("/agent/run", s.adapt(s.agentRun))
+	r.POST("/agent/run", s.adapt(s.agentRun, everyone))
 
-	r.POST("/schema/check", s.adapt(s.schemaCheck))
-	r.POST("/grammar/check", s.adapt(s.grammarCheck))
+	r.POST("/schema/check", s.adapt(s.schemaCheck, everyone))
+	r.POST("/grammar/check", s.adapt(s.grammarCheck, everyone))
 
-	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions))
-	r.POST("/v1/responses", s.adapt(s.responses))
-	r.POST("/v1/completions", s.adapt(s.completions))
-	r.POST("/v1/embeddings", s.adapt(s.openAIEmbeddings))
-	r.POST("/v1/rerank", s.adapt(s.rerank))
-	r.POST("/rerank", s.adapt(s.rerank))
+	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions, everyone))
+	r.POST("/v1/responses", s.adapt(s.responses, everyone))
+	r.POST("/v1/completions", s.adapt(s.completions, everyone))
+	r.POST("/v1/embeddings", s.adapt(s.openAIEmbeddings, everyone))
+	r.POST("/v1/rerank", s.adapt(s.rerank, everyone))
+	r.POST("/rerank", s.adapt(s.rerank, everyone))
 
-	r.GET("/v1/models", s.adapt(s.listModels))
-	r.GET("/v1/models/*name", s.adapt(s.getModel))
+	r.GET("/v1/models", s.adapt(s.listModels, everyone))
+	r.GET("/v1/models/*name", s.adapt(s.getModel, everyone))
 
-	r.POST("/v1/messages", s.adapt(s.messages))
-	r.POST("/v1/messages/count_tokens", s.adapt(s.countTokens))
+	r.POST("/v1/messages", s.adapt(s.messages, anthropic))
+	r.POST("/v1/messages/count_tokens", s.adapt(s.countTokens, anthropic))
 
-	r.POST("/api/chat", s.adapt(s.ollamaChat))
-	r.POST("/api/generate", s.adapt(s.ollamaGenerate))
-	r.POST("/api/embed", s.adapt(s.ollamaEmbed))
-	r.POST("/api/embeddings", s.adapt(s.ollamaEmbeddings))
-	r.GET("/api/tags", s.adapt(s.ollamaTags))
-	r.GET("/api/ps", s.adapt(s.ollamaPs))
-	r.POST("/api/show", s.adapt(s.ollamaShow))
-	r.GET("/api/version", s.adapt(s.ollamaVersion))
-	r.HEAD("/", s.adapt(s.ollamaHello))
+	r.POST("/api/chat", s.adapt(s.ollamaChat, ollama))
+	r.POST("/api/generate", s.adapt(s.ollamaGenerate, ollama))
+	r.POST("/api/embed", s.adapt(s.ollamaEmbed, ollama))
+	r.POST("/api/embeddings", s.adapt(s.ollamaEmbeddings, ollama))
+	r.GET("/api/tags", s.adapt(s.ollamaTags, ollama))
+	r.GET("/api/ps", s.adapt(s.ollamaPs, ollama))
+	r.POST("/api/show", s.adapt(s.ollamaShow, ollama))
+	r.GET("/api/version", s.adapt(s.ollamaVersion, ollama))
+	r.HEAD("/", s.adapt(s.ollamaHello, everyone))
 
-	r.POST("/feedback", s.adapt(s.report))
-	r.GET("/feedback", s.adapt(s.calibrations))
+	r.POST("/feedback", s.adapt(s.report, everyone))
+	r.GET("/feedback", s.adapt(s.calibrations, everyone))
 
-	r.GET("/metrics", s.adapt(s.writeMetrics))
-	r.GET("/healthz", s.adapt(s.healthz))
-	r.GET("/readyz", s.adapt(s.readyz))
+	r.GET("/metrics", s.adapt(s.writeMetrics, everyone))
+	r.GET("/healthz", s.adapt(s.healthz, everyone))
+	r.GET("/readyz", s.adapt(s.readyz, everyone))
 	return s.crossOrigin(r)
+}
+
+// errorBodies write a problem as the dialect of a route has it. The id is the
+// request's.
+type errorBodies func(p *problem, r *http.Request, id string) any
+
+// everyone is for routes of dialects without an error body of their own. A client
+// of Anthropic's may ask there too.
+func everyone(p *problem, r *http.Request, id string) any {
+	if r.Header.Get("Anthropic-Version") != "" {
+		return anthropicErrorBody(p, id)
+	}
+	return p.reply()
+}
+
+func anthropic(p *problem, _ *http.Request, id string) any { return anthropicErrorBody(p, id) }
+
+func ollama(p *problem, _ *http.Request, id string) any { return ollamaErrorBody(p, id) }
+
+// byPath is for paths at which there is nothing: they belong to the dialect whose
+// paths begin like them.
+func byPath(p *problem, r *http.Request, id string) any {
+	switch path := r.URL.Path + "/"; {
+	case strings.HasPrefix(path, "/api/"):
+		return ollama(p, r, id)
+	case strings.HasPrefix(path, "/v1/messages/"):
+		return anthropic(p, r, id)
+	}
+	return everyone(p, r, id)
 }
 
 func fails(err error) handler {

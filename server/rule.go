@@ -130,17 +130,12 @@ func (c *constraintFields) options() schema.Options {
 	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
 }
 
-// A fieldError says in which field of the request the schema stands that an
-// error is about.
-type fieldError struct {
-	param string
-	cause error
+// optionsAt returns the alternatives of the leaf at a pointer, as their JSON;
+// nil when its schema does not enumerate them.
+func (r *rule) optionsAt(pointer string) []string {
+	if r.document == nil {
+		return nil
+	}
+	r.enums.read(r.document)
+	return r.enums.at(pointer)
 }
-
-func inField(err error, param string) error { return &fieldError{param, err} }
-
-// Error implements error.
-func (e *fieldError) Error() string { return e.cause.Error() }
-
-// Unwrap returns the cause.
-func (e *fieldError) Unwrap() error { return e.cause }

@@ -99,7 +99,7 @@ func (s *Server) gathered(ctx context.Context, g *generation, choices []choice, 
 				first.cost += c.cost
 			}
 			if failed[i] != nil {
-				first.warnings = append(first.warnings, fmt.Sprintf("sample %d of %d is left out: %s", i+1, len(choices), describe(failed[i]).body.Message))
+				first.warnings = append(first.warnings, fmt.Sprintf("sample %d of %d is left out: %s", i+1, len(choices), describe(failed[i]).message))
 				continue
 			}
 			list = append(list, *c)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"stencil/backend/remote"
 	"stencil/engine"
@@ -24,7 +23,7 @@ type sink interface {
 	// end is called last, with all choices.
 	end(choices []choice) error
 	// fail is called in place of whatever would come next.
-	fail(f failure) error
+	fail(f *problem) error
 	pinger
 }
 
@@ -58,7 +57,8 @@ func (a *streamed) write(w http.ResponseWriter, r *http.Request) error {
 	if err == nil || r.Context().Err() != nil {
 		return err
 	}
-	if sendErr := out.fail(describe(err)); sendErr != nil {
+	p := describe(err)
+	if sendErr := out.fail(&p); sendErr != nil {
 		return errors.Join(err, sendErr)
 	}
 	return err
@@ -180,27 +180,6 @@ func (a *streamed) there(index int) *remote.Completion {
 	return nil
 }
 
-// A pinger keeps a quiet connection open.
-type pinger interface{ ping() error }
-
-// pinging calls f and keeps the connection open until it has returned.
-func pinging(out pinger, f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-ping.C:
-			if err := out.ping(); err != nil {
-				return errors.Join(err, <-done) // nobody is there, and so the context ends
-			}
-		}
-	}
-}
-
 // tell passes on which values are complete.
 func (l *listener) tell(out sink, ev engine.Event) error {
 	if l.trace == nil {
@@ -230,6 +209,3 @@ func next(ctx context.Context, from events, out sink) (engine.Event, error) {
 		}
 	}
 }
-
-// unixNow is the time as dialects write it.
-func unixNow() int64 { return time.Now().Unix() }

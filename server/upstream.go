@@ -236,7 +236,7 @@ func (g *generation) upstreamTrace(tokens []engine.Token, text string) *trace {
 	// Nothing is known of alternatives, so that an enumeration is a value like
 	// any other.
 	r := g.rule.answers().afterwards("")
-	r.enums.once.Do(func() {})
+	r.enums.read(nil)
 	t := newTrace(g)
 	t.rule, t.layout, t.begin = r, nil, 0 // the text is all document
 	t.add(tokens)
