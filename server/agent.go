@@ -15,7 +15,7 @@ import (
 
 // agentRun is POST /agent/run: a query that is worked on as a tree of frames, or
 // an answer to the questions of a run that waits.
-func (s *Server) agentRun(r *http.Request) (answer, error) {
+func (s *agentAPI) agentRun(r *http.Request) (answer, error) {
 	o, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (s *Server) agentRun(r *http.Request) (answer, error) {
 
 // An agentJob is a run, as far as one request goes on with it.
 type agentJob struct {
-	server *Server
+	api    *agentAPI
 	id     string
 	seed   uint64
 	spec   agentSpec
@@ -53,12 +53,12 @@ type agentJob struct {
 }
 
 // beginAgent makes a new run.
-func (s *Server) beginAgent(r *http.Request, o *object) (*agentJob, error) {
+func (s *agentAPI) beginAgent(r *http.Request, o *object) (*agentJob, error) {
 	a, err := s.readAgent(o)
 	if err != nil {
 		return nil, err
 	}
-	j := &agentJob{server: s, id: newID("run_"), seed: a.Seed, spec: a.agentSpec, stream: a.Stream}
+	j := &agentJob{api: s, id: newID("run_"), seed: a.Seed, spec: a.agentSpec, stream: a.Stream}
 	c, err := j.config(r, j.spec.KeepAlive)
 	if err != nil {
 		return nil, err
@@ -70,20 +70,20 @@ func (s *Server) beginAgent(r *http.Request, o *object) (*agentJob, error) {
 
 // resumeAgent goes on with a run that waits. Until the request has ended nobody
 // else can.
-func (s *Server) resumeAgent(r *http.Request, o *object) (*agentJob, error) {
+func (s *agentAPI) resumeAgent(r *http.Request, o *object) (*agentJob, error) {
 	in, err := readResumption(o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.paused.take(in.ID)
+	p, err := s.waiting.take(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	noteOf(r.Context()).atEnd(func() { s.paused.give(p) })
+	noteOf(r.Context()).atEnd(func() { s.waiting.give(p) })
 	if err := in.check(p.Waiting); err != nil {
 		return nil, err
 	}
-	j := &agentJob{server: s, id: p.ID, seed: p.Seed, spec: p.Spec, paused: p, stream: in.Stream}
+	j := &agentJob{api: s, id: p.ID, seed: p.Seed, spec: p.Spec, paused: p, stream: in.Stream}
 	keep := p.Spec.KeepAlive
 	if in.KeepAlive != nil {
 		keep = in.KeepAlive
@@ -107,34 +107,34 @@ func (s *Server) resumeAgent(r *http.Request, o *object) (*agentJob, error) {
 // config is what a run is made with. The model stays in memory until the request
 // has ended.
 func (j *agentJob) config(r *http.Request, keep *time.Duration) (agent.Config, error) {
-	s, n := j.server, noteOf(r.Context())
+	s, n := j.api, noteOf(r.Context())
 	n.add(slog.String("run", j.id))
-	m, err := s.named(r.Context(), j.spec.Model, keep)
+	m, err := s.models.named(r.Context(), j.spec.Model, keep)
 	if err != nil {
 		return agent.Config{}, err
 	}
 	j.spec.Model = m.name
-	j.asker = &asker{server: s, request: r, model: m, spec: &j.spec}
+	j.asker = &asker{api: s, request: r, model: m, spec: &j.spec}
 	c := agent.Config{
-		Asker: j.asker, Prompts: s.cfg.AgentPrompts, Parallel: j.spec.Parallel, Emit: j.event,
-		Log: s.cfg.Log.With(slog.String("id", n.id), slog.String("run", j.id)),
+		Asker: j.asker, Prompts: s.prompts, Parallel: j.spec.Parallel, Emit: j.event,
+		Log: s.log.With(slog.String("id", n.id), slog.String("run", j.id)),
 	}
 	if c.Parallel == 0 {
-		c.Parallel = m.engine.Parallel()
+		c.Parallel = m.text.Parallel()
 	}
-	switch up := m.upstream; {
-	case j.spec.NoTools || s.cfg.AgentTools == nil:
-	case up != nil && !up.client.Capabilities().Tools && !j.spec.WantTools:
+	switch {
+	case j.spec.NoTools || s.tools == nil:
+	case !writerOf(m).abilities().tools && !j.spec.WantTools:
 		j.asker.warnings = append(j.asker.warnings, "the folder's tools are not used: the upstream behind this model takes none")
 	default:
-		c.Toolbox = s.cfg.AgentTools
+		c.Toolbox = s.tools
 	}
 	return c, nil
 }
 
 // event counts what happens and passes it on.
 func (j *agentJob) event(e agent.Event) {
-	j.server.metrics.agent.event(e, j.server.agentTools)
+	j.api.runs.event(e, j.api.agentTools)
 	if j.tell != nil {
 		j.tell(e)
 	}
@@ -142,12 +142,12 @@ func (j *agentJob) event(e agent.Event) {
 
 // work runs until the run has ended or waits for its user.
 func (j *agentJob) work(ctx context.Context) (*agentReply, error) {
-	s, began := j.server, time.Now()
+	s, began := j.api, time.Now()
 	ctx, j.asker.giveUp = context.WithCancelCause(ctx)
 	defer j.asker.giveUp(nil)
-	s.metrics.agent.begin()
+	s.runs.begin()
 	out, err := j.run.Go(ctx)
-	s.metrics.agent.end(out, err)
+	s.runs.end(out, err)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +160,9 @@ func (j *agentJob) work(ctx context.Context) (*agentReply, error) {
 		return reply, j.pause(reply)
 	}
 	if j.paused != nil {
-		s.paused.drop(j.paused)
+		s.waiting.drop(j.paused)
 	}
-	assessed := s.assess(reply.Model, judged(out))
+	assessed := s.service.assess.assess(reply.Model, judged(out))
 	reply.Assessment = &assessed
 	return reply, nil
 }
@@ -215,7 +215,7 @@ func (j *agentJob) pause(reply *agentReply) error {
 	p := &pausedRun{
 		ID: j.id, Spec: j.spec, State: state, Seed: j.seed, Waiting: reply.Questions, Spent: j.asker.spent, Noted: j.asker.warnings,
 	}
-	if !j.server.paused.keep(p) {
+	if !j.api.waiting.keep(p) {
 		reply.Warnings = append(reply.Warnings[:len(reply.Warnings):len(reply.Warnings)],
 			"there is no room to keep this run until it is answered: it can't be resumed from here")
 	}

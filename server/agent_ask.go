@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"stencil/agent"
-	"stencil/agent/signals"
 	"stencil/asking"
 	"stencil/engine"
 )
 
 // An asker has a model answer the questions of one run, several at a time.
 type asker struct {
-	server  *Server
+	api     *agentAPI
 	request *http.Request // who wants to know
 	model   *served
 	spec    *agentSpec
@@ -67,7 +66,7 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 		case errors.Is(err, engine.ErrClosed):
 			a.giveUp(engine.ErrClosed)
 		case internal(err):
-			a.server.cfg.Log.Error("a question of an agent failed", slog.String("id", noteOf(a.request.Context()).id), slog.Int("frame", q.Frame), slog.Any("error", err))
+			a.api.log.Error("a question of an agent failed", slog.String("id", noteOf(a.request.Context()).id), slog.Int("frame", q.Frame), slog.Any("error", err))
 		}
 		return nil, &askError{message: describe(err).message, cause: err}
 	}
@@ -99,7 +98,7 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	id := fmt.Sprintf("%s.%d", noteOf(a.request.Context()).id, q.Frame)
 	ctx, _ = withNote(ctx, id)
 	query := a.query(q)
-	g, err := a.server.prepare(a.request.WithContext(ctx), a.model, query)
+	g, err := a.api.prepare(a.request.WithContext(ctx), a.model, query)
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +124,15 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 // if it is nothing like what was asked for: package agent makes of it what can
 // be made.
 func (a *asker) write(ctx context.Context, g *generation) (*choice, error) {
-	if !g.asked() {
-		list, err := a.server.whole(ctx, g)
+	if !g.run.asked() {
+		list, err := a.api.whole(ctx, g)
 		if err != nil {
 			return nil, err
 		}
 		return &list[0], nil
 	}
 	c := new(choice)
-	err := a.server.ask(ctx, g, 0, c)
+	err := a.api.ask(ctx, g, 0, c)
 	var reason *asking.FailureReason
 	if errors.As(err, &reason) && (reason.Category == asking.InvalidJSON || reason.Category == asking.WrongDocument) && c.result != nil {
 		c.message, err = message{Content: reason.Text}, nil
@@ -141,7 +140,7 @@ func (a *asker) write(ctx context.Context, g *generation) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.server.noteResults(ctx, []choice{*c})
+	a.api.noteResults(ctx, []choice{*c})
 	return c, nil
 }
 
@@ -154,9 +153,7 @@ func (a *asker) query(q *agent.Question) *query {
 	out.Sampling.Seed, out.Seeded = q.Seed, true
 	out.PromptSchema = "never" // the system text says what is wanted
 	out.Constraint.Kind, out.Constraint.Schema, out.Constraint.Strict, out.Constraint.Param = "schema", q.Schema, false, "query"
-	if up := a.model.upstream; up != nil {
-		out.Logprobs = up.client.Capabilities().Logprobs
-	}
+	out.Logprobs = writerOf(a.model).abilities().onRequest
 	if len(q.Tools) == 0 {
 		return out
 	}
@@ -195,29 +192,13 @@ const maxAgentWarnings = 16
 
 // CountTokens counts with the model's tokenizer.
 func (a *asker) CountTokens(text string) (int, bool) {
-	if a.model.upstream != nil {
+	if !writerOf(a.model).abilities().counts {
 		return 0, false
 	}
-	return len(a.model.engine.Vocab().Tokenize(nil, text, false)), true
+	return len(a.model.text.Vocab().Tokenize(nil, text, false)), true
 }
 
 // enforced reports whether masks have made a text what it is.
 func enforced(r *receipt) bool {
 	return r != nil && len(r.Enforced) > 0 && (r.Validated == nil || *r.Validated)
-}
-
-// surprise says how surprised the model was by the tokens that were sampled, as it
-// saw them before the constraint; nil if none was, or nobody says.
-func surprise(tokens []engine.Token) *float64 {
-	var list []float64
-	for _, t := range tokens {
-		if !t.Forced {
-			list = append(list, float64(t.Logprob))
-		}
-	}
-	out := signals.Surprise(list)
-	if out != nil {
-		*out = round(*out)
-	}
-	return out
 }

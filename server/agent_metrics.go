@@ -25,14 +25,6 @@ type agentCounts struct {
 	saved, lost uint64
 }
 
-// countOf counts one more of a kind.
-func countOf(counts *map[string]uint64, kind string) {
-	if *counts == nil {
-		*counts = map[string]uint64{}
-	}
-	(*counts)[kind]++
-}
-
 func (c *agentCounts) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -107,7 +107,7 @@ func TestAgentHangUp(t *testing.T) {
 	long := strings.Repeat("zq", 2000)
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: step}, eng: engine.Config{Parallel: 3}},
 		part{"part of it: a", final(long)}, part{"part of it: b", final(long)}, part{"part of it: c", final(long)}, part{"root", split("first", "a", "b", "c")})
-	stats := func() engine.Stats { return srv.someServed().engine.Stats() }
+	stats := func() engine.Stats { return srv.models.someServed().here.Stats() }
 	http.DefaultClient.CloseIdleConnections()
 	goroutines := runtime.NumGoroutine()
 	for _, stream := range []bool{true, false} {
@@ -170,8 +170,8 @@ func TestAgentStuck(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it waits for a client that is gone")
 	}
-	s := srv.someServed().engine.Stats()
-	for end := time.Now().Add(time.Second); s.Active > 0 && time.Now().Before(end); s = srv.someServed().engine.Stats() {
+	s := srv.models.someServed().here.Stats()
+	for end := time.Now().Add(time.Second); s.Active > 0 && time.Now().Before(end); s = srv.models.someServed().here.Stats() {
 		time.Sleep(time.Millisecond)
 	}
 	if s.Active > 0 || s.Requests > 5 {
@@ -222,7 +222,7 @@ func FuzzReadAgent(f *testing.F) {
 			}
 		} else if err == nil {
 			var a *agentOrder
-			if a, err = srv.readAgent(o); err == nil {
+			if a, err = srv.agents.readAgent(o); err == nil {
 				b, most := a.Bounds, MaxAgentBounds
 				if strings.TrimSpace(a.Query) == "" || b.Depth < 1 || b.Depth > most.Depth || b.Tokens < 1 || b.Tokens > most.Tokens || b.Frames < 1 || b.Frames > most.Frames ||
 					b.Time < 1 || b.Time > most.Time || b.FrameTokens < 1 || b.FrameTokens > most.FrameTokens || a.Parallel > maxAgentParallel || !a.NoTools {
@@ -251,12 +251,12 @@ func TestAgentQueueFull(t *testing.T) {
 		}()
 		time.Sleep(50 * time.Millisecond)
 	}
-	refused := srv.someServed().engine.Stats().Refused
+	refused := srv.models.someServed().here.Stats().Refused
 	status, _, got := post(t, url+"/agent/run", `{"query": "root", "parallel": 4}`)
 	if tree := drawTree(got); status != 200 || tree != deepTree {
 		t.Errorf("%d %s", status, tree)
 	}
-	if srv.someServed().engine.Stats().Refused == refused {
+	if srv.models.someServed().here.Stats().Refused == refused {
 		t.Error("the queue was never full")
 	}
 }
@@ -367,7 +367,7 @@ func TestAgentResumeFails(t *testing.T) {
 	if status != 200 || at(got, "status") != "done" {
 		t.Errorf("%d %v", status, got)
 	}
-	if n := len(srv.paused.runs); n != 0 {
+	if n := len(srv.agents.waiting.runs); n != 0 {
 		t.Errorf("%d runs are kept", n)
 	}
 }
@@ -393,7 +393,7 @@ func TestAgentPausedBounds(t *testing.T) {
 	}
 	srv, url := startAgent(t, setup{}, parts...)
 	begin(url, "root")
-	one := srv.paused.used
+	one := srv.agents.waiting.used
 	srv, url = startAgent(t, setup{cfg: Config{AgentPausedBytes: one * 3 / 2}}, parts...)
 	first, second = begin(url, "root"), begin(url, "root")
 	if a, b := resume(url, first), resume(url, second); a != 404 || b != 200 {
@@ -403,8 +403,8 @@ func TestAgentPausedBounds(t *testing.T) {
 	if w := fmt.Sprint(big["warnings"]); !strings.Contains(w, "can't be resumed") || resume(url, big) != 404 {
 		t.Errorf("a run of more bytes than there are: %v", big)
 	}
-	if srv.paused.used != 0 || len(srv.paused.runs) != 0 {
-		t.Errorf("%d bytes are left", srv.paused.used)
+	if srv.agents.waiting.used != 0 || len(srv.agents.waiting.runs) != 0 {
+		t.Errorf("%d bytes are left", srv.agents.waiting.used)
 	}
 	_, url = startAgent(t, setup{cfg: Config{AgentPausedTime: 50 * time.Millisecond}}, parts...)
 	first = begin(url, "root")
@@ -420,7 +420,7 @@ func TestAgentPausedBounds(t *testing.T) {
 // When the engine closes, runs end at once and say why.
 func TestAgentShutdown(t *testing.T) {
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 10 * time.Millisecond}}, deepPlay...)
-	e := srv.someServed().engine.(*engine.Engine)
+	e := srv.models.someServed().here
 	go func() {
 		for e.Stats().Decodes < 30 {
 			time.Sleep(time.Millisecond)

@@ -169,7 +169,7 @@ func TestAgentRun(t *testing.T) {
 			t.Errorf("with %d at once:\n%s", parallel, tree)
 		}
 	}
-	if n := srv.someServed().engine.Stats().Active; n != 0 {
+	if n := srv.models.someServed().here.Stats().Active; n != 0 {
 		t.Errorf("%d sequences are left", n)
 	}
 }
@@ -338,8 +338,8 @@ func TestAgentResume(t *testing.T) {
 	if status, got = resume(`"answer": "again"`); status != 404 {
 		t.Errorf("a run that has ended: %d %v", status, got)
 	}
-	if n := len(srv.paused.runs); n != 0 || srv.paused.used != 0 {
-		t.Errorf("%d runs are kept, %d bytes", n, srv.paused.used)
+	if n := len(srv.agents.waiting.runs); n != 0 || srv.agents.waiting.used != 0 {
+		t.Errorf("%d runs are kept, %d bytes", n, srv.agents.waiting.used)
 	}
 	// Not interactive: nobody is asked.
 	_, _, got = post(t, url+"/agent/run", `{"query": "root", "seed": 5}`)
@@ -380,7 +380,7 @@ func TestAgentHoldsModel(t *testing.T) {
 		t.Errorf("%d, loaded %d times\n%s", status, loads, tree)
 	}
 	_, _, got = post(t, h.URL+"/agent/run", `{"query": "which", "model": "tiny", "interactive": true}`)
-	for srv.hosts[1].inMemory() != nil {
+	for srv.models.hosts[1].inMemory() != nil {
 		time.Sleep(time.Millisecond)
 	}
 	before := loads

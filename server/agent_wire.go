@@ -73,7 +73,7 @@ type agentSpec struct {
 }
 
 // readAgent decodes a request to begin a run.
-func (s *Server) readAgent(o *object) (*agentOrder, error) {
+func (s *agentAPI) readAgent(o *object) (*agentOrder, error) {
 	for _, name := range []string{"answer", "answers"} {
 		if o.given(name) {
 			return nil, invalid(name, "%s goes with resume: which run it is for", name)
@@ -95,7 +95,7 @@ func (s *Server) readAgent(o *object) (*agentOrder, error) {
 		o.boolean("tools", &tools),
 		o.keepAlive("keep_alive", &a.KeepAlive),
 		q.readSampling(o, llamaSampling),
-		a.readBounds(o, s.cfg.AgentBounds),
+		a.readBounds(o, s.bounds),
 	} {
 		if err != nil {
 			return nil, err
@@ -260,11 +260,11 @@ func numbers(list []agent.Asked) string {
 }
 
 // agentTools are the tools that runs may use.
-func (s *Server) agentTools() []agent.Tool {
-	if s.cfg.AgentTools == nil {
+func (s *agentAPI) agentTools() []agent.Tool {
+	if s.tools == nil {
 		return nil
 	}
-	return s.cfg.AgentTools.Tools()
+	return s.tools.Tools()
 }
 
 // messages are a question's messages as models are told them.

@@ -8,7 +8,7 @@ import (
 )
 
 // messages is POST /v1/messages.
-func (s *Server) messages(r *http.Request) (answer, error) {
+func (s *anthropicAPI) messages(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (s *Server) messages(r *http.Request) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, g, err := s.accept(r, q)
+	m, g, err := s.accept(r, q.query)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Server) messages(r *http.Request) (answer, error) {
 	reply.Content = append(reply.Content, blocksOf(&c.message)...)
 	reply.StopReason, reply.StopSequence = stopReason(c)
 	reply.Usage = finalUsage(reply.Usage, c)
-	reply.Constraint, reply.appraisal, reply.Warnings = c.receipt, c.appraisal(), warnings(q, choices)
+	reply.Constraint, reply.appraisal, reply.Warnings = c.receipt, c.appraisal(), warnings(q.query, choices)
 	return jsonAnswer{reply}, nil
 }
 
@@ -47,7 +47,7 @@ type countReply struct {
 }
 
 // countTokens is POST /v1/messages/count_tokens.
-func (s *Server) countTokens(r *http.Request) (answer, error) {
+func (s *anthropicAPI) countTokens(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (s *Server) countTokens(r *http.Request) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, g, err := s.accept(r, q)
+	m, g, err := s.accept(r, q.query)
 	if err != nil {
 		return nil, err
 	}
-	if m.upstream != nil {
+	if !writerOf(m).abilities().counts {
 		return nil, notOffered("model", "counting the tokens of a model behind an upstream")
 	}
 	return jsonAnswer{countReply{len(g.request.Prompt)}}, nil
@@ -221,3 +221,6 @@ func (s *anthropicSink) end([]choice) error {
 func (s *anthropicSink) fail(f *problem) error { return s.event("error", anthropicErrorBody(f, s.id)) }
 
 func (s *anthropicSink) ping() error { return s.event("ping", bareEvent{"ping"}) }
+
+// anthropicAPI answers in Anthropic's dialect.
+type anthropicAPI struct{ *service }

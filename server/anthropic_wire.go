@@ -25,8 +25,8 @@ var messagesNames = names{
 
 // readMessages decodes a body of Anthropic's dialect. For counting, max_tokens
 // is not needed.
-func readMessages(o *object, counting bool) (*query, error) {
-	q := newQuery()
+func readMessages(o *object, counting bool) (*messagesRequest, error) {
+	q := &messagesRequest{newQuery()}
 	var err error
 	if q.Warnings, err = messagesNames.check(o); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func readMessages(o *object, counting bool) (*query, error) {
 }
 
 // readSystem reads the system text: a string or a list of text blocks.
-func (q *query) readSystem(o *object) error {
+func (q *messagesRequest) readSystem(o *object) error {
 	if !o.given("system") {
 		return nil
 	}
@@ -100,7 +100,7 @@ func textOf(blocks []*object) (string, error) {
 
 // readTurns reads the conversation. What the assistant called and what came
 // back become messages of their own.
-func (q *query) readTurns(o *object) error {
+func (q *messagesRequest) readTurns(o *object) error {
 	if !o.given("messages") {
 		return invalid("messages", "messages is missing")
 	}
@@ -142,22 +142,8 @@ func (q *query) readTurns(o *object) error {
 	return nil
 }
 
-// continueLast makes of the last message, which is the assistant's, the beginning
-// of the answer.
-func (q *query) continueLast(param string) error {
-	if len(q.Messages) == 0 {
-		return invalid(param, "the last message is empty")
-	}
-	last := q.Messages[len(q.Messages)-1]
-	if last.Role != "assistant" || len(last.ToolCalls) > 0 || last.Reasoning != "" {
-		return invalid(param, "only a text of the assistant can be gone on with")
-	}
-	q.Begun, q.Messages = last.Content, q.Messages[:len(q.Messages)-1]
-	return nil
-}
-
 // readBlocks reads the blocks of one turn.
-func (q *query) readBlocks(role string, blocks []*object, names map[string]string) error {
+func (q *messagesRequest) readBlocks(role string, blocks []*object, names map[string]string) error {
 	one := chat.Message{Role: role}
 	for _, b := range blocks {
 		kind, text := "", ""
@@ -234,7 +220,7 @@ func readResult(b *object, names map[string]string) (chat.Message, error) {
 }
 
 // readAnthropicTools reads {"name", "description", "input_schema"}.
-func (q *query) readAnthropicTools(o *object) error {
+func (q *messagesRequest) readAnthropicTools(o *object) error {
 	list, err := o.list("tools")
 	if err != nil || len(list) == 0 {
 		return err
@@ -263,7 +249,7 @@ func (q *query) readAnthropicTools(o *object) error {
 }
 
 // readAnthropicChoice reads {"type": "auto" | "any" | "tool" | "none"}.
-func (q *query) readAnthropicChoice(o *object) error {
+func (q *messagesRequest) readAnthropicChoice(o *object) error {
 	c, err := o.child("tool_choice")
 	if c == nil || err != nil {
 		return err
@@ -306,13 +292,13 @@ func (q *query) readAnthropicChoice(o *object) error {
 
 // readOutputConfig reads output_config.format, and output_format, which it was
 // called before.
-func (q *query) readOutputConfig(o *object) error {
+func (q *messagesRequest) readOutputConfig(o *object) error {
 	c := &q.Constraint
 	c.Strict = false
 	if err := c.readOptions(o); err != nil {
 		return err
 	}
-	if err := c.readJSONSchema(o, "output_format"); err != nil {
+	if err := readJSONSchema(c, o, "output_format"); err != nil {
 		return err
 	}
 	config, err := o.child("output_config")
@@ -323,7 +309,7 @@ func (q *query) readOutputConfig(o *object) error {
 	for _, err := range []error{
 		config.only("format", "effort"),
 		config.oneOf("effort", &effort, "low", "medium", "high", "xhigh", "max"),
-		c.readJSONSchema(config, "format"),
+		readJSONSchema(c, config, "format"),
 	} {
 		if err != nil {
 			return err
@@ -336,7 +322,7 @@ func (q *query) readOutputConfig(o *object) error {
 }
 
 // readJSONSchema reads {"type": "json_schema", "schema": …}.
-func (c *constraintFields) readJSONSchema(o *object, name string) error {
+func readJSONSchema(c *constraintFields, o *object, name string) error {
 	f, err := o.child(name)
 	if f == nil || err != nil {
 		return err
@@ -357,7 +343,7 @@ func (c *constraintFields) readJSONSchema(o *object, name string) error {
 }
 
 // readThinking reads whether the model is to think first.
-func (q *query) readThinking(o *object) error {
+func (q *messagesRequest) readThinking(o *object) error {
 	t, err := o.child("thinking")
 	if t == nil || err != nil {
 		return err
@@ -419,3 +405,6 @@ type anthropicUsage struct {
 	CacheCreationTokens int `json:"cache_creation_input_tokens"`
 	CacheReadTokens     int `json:"cache_read_input_tokens"`
 }
+
+// A messagesRequest is the body of POST /v1/messages.
+type messagesRequest struct{ *query }

@@ -50,7 +50,7 @@ const (
 )
 
 // schemaCheck is POST /schema/check.
-func (s *Server) schemaCheck(r *http.Request) (answer, error) {
+func (s *nativeAPI) schemaCheck(r *http.Request) (answer, error) {
 	o, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Server) schemaCheck(r *http.Request) (answer, error) {
 }
 
 // grammarCheck is POST /grammar/check.
-func (s *Server) grammarCheck(r *http.Request) (answer, error) {
+func (s *nativeAPI) grammarCheck(r *http.Request) (answer, error) {
 	o, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func newCheckReply() *checkReply {
 }
 
 // refused lists what is wrong.
-func (s *Server) refused(reply *checkReply, err error) {
+func (s *nativeAPI) refused(reply *checkReply, err error) {
 	p := describe(err)
 	if reply.Errors = slices.Clip(p.details); len(reply.Errors) == 0 {
 		reply.Errors = []errorDetail{{Reason: p.message}}
@@ -138,9 +138,9 @@ func (s *Server) refused(reply *checkReply, err error) {
 
 // checkTokens returns the tokens that samples are made of: the model's, or
 // single bytes while there is none.
-func (s *Server) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
-	if m := s.someServed(); m != nil {
-		return m.engine.Vocab(), m.tokens(), nil
+func (s *nativeAPI) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
+	if m := s.models.someServed(); m != nil {
+		return m.text.Vocab(), m.tokens(), nil
 	}
 	v, err := walk.ByteTokens()
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Server) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
 
 // preview fills in what the constraint admits. A limit that is exceeded on the
 // way is an error of the constraint.
-func (s *Server) preview(reply *checkReply, g *decoder.Grammar, tokens *walk.Tokens) (answer, error) {
+func (s *nativeAPI) preview(reply *checkReply, g *decoder.Grammar, tokens *walk.Tokens) (answer, error) {
 	p, err := walk.Look(g, tokens, checkSamples, checkSeed)
 	if err != nil {
 		reply.Errors = append(reply.Errors, errorDetail{Reason: err.Error()})

@@ -234,3 +234,7 @@ func readWhitespace(o *object, to *schema.Whitespace) error {
 	}
 	return nil
 }
+
+func (c *constraintFields) options() schema.Options {
+	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
+}

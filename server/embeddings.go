@@ -14,7 +14,7 @@ import (
 )
 
 // openAIEmbeddings is POST /v1/embeddings: vectors as OpenAI's clients ask for them.
-func (s *Server) openAIEmbeddings(r *http.Request) (answer, error) {
+func (s *vectorsAPI) openAIEmbeddings(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Server) openAIEmbeddings(r *http.Request) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.namedFor(r.Context(), q.Model, q.KeepAlive, toEmbed)
+	m, err := s.models.namedFor(r.Context(), q.Model, q.KeepAlive, toEmbed)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func packed(row []float32) string {
 
 // embed computes the vectors of a query, shortened and brought to length 1 as it
 // wants them.
-func (s *Server) embed(r *http.Request, m *served, q *embedQuery) (*embedding.Result, error) {
+func (s *vectorsAPI) embed(r *http.Request, m *served, q *embedQuery) (*embedding.Result, error) {
 	if width := m.embeddings.Info().Width; q.Dimensions > width {
 		return nil, invalid("dimensions", "dimensions must be at most %d for the model %q, not %d", width, m.name, q.Dimensions)
 	}
@@ -86,8 +86,8 @@ func (s *Server) embed(r *http.Request, m *served, q *embedQuery) (*embedding.Re
 }
 
 // compute has a model compute the rows of inputs; place names one in an error.
-func (s *Server) compute(r *http.Request, m *served, inputs [][]int32, timeout time.Duration, place func(int) string) (*embedding.Result, error) {
-	limit := s.cfg.RequestTimeout
+func (s *vectorsAPI) compute(r *http.Request, m *served, inputs [][]int32, timeout time.Duration, place func(int) string) (*embedding.Result, error) {
+	limit := s.timeout
 	if timeout > 0 {
 		limit = min(timeout, limit)
 	}
@@ -120,4 +120,10 @@ func inputProblem(err error, place func(int) string) error {
 			"%s has %d %s, at most %d are possible in one request", place(-1), size.Count, size.What, size.Limit)}
 	}
 	return err
+}
+
+// vectorsAPI computes embeddings and the scores of documents.
+type vectorsAPI struct {
+	models  *registry
+	timeout time.Duration // of one request
 }

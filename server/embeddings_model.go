@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -25,8 +23,7 @@ const (
 // serves reports whether the model can be asked for a purpose.
 func (m *served) serves(p purpose) bool {
 	if p == toGenerate {
-		_, stand := m.engine.(embedsOnly)
-		return !stand
+		return m.here != nil || m.remote
 	}
 	return m.embeddings != nil && m.embeddings.Info().Reranks() == (p == toRerank)
 }
@@ -43,10 +40,10 @@ func (m *served) purposes() (out []purpose) {
 
 // A purposeError says that a model is asked for what it can't do.
 type purposeError struct {
-	model    string
-	wanted   purpose
-	served   []purpose
-	upstream bool
+	model  string
+	wanted purpose
+	served []purpose
+	remote bool
 }
 
 // Error implements error.
@@ -56,7 +53,7 @@ func (e *purposeError) Error() string {
 		toGenerate: "it does not generate text", toEmbed: "it does not give embeddings", toRerank: "it does not rerank documents",
 	}[e.wanted]
 	switch {
-	case e.upstream:
+	case e.remote:
 		lacks = "it is behind an upstream, which is asked for text alone"
 	case e.wanted == toEmbed && e.served[0] == toGenerate:
 		lacks = "it was not loaded for embeddings, as stencil serve --embeddings does"
@@ -64,14 +61,9 @@ func (e *purposeError) Error() string {
 	return fmt.Sprintf("the model %q %s; %s", e.model, does[e.served[0]], lacks)
 }
 
-// embedsOnly stands for the engine of a model that generates no text.
+// embedsOnly describes a model that generates no text.
 type embedsOnly struct{ e *embedding.Engine }
 
-var errEmbedsOnly = errors.New("server: a text is asked of a model that only embeds")
-
-func (o embedsOnly) Submit(context.Context, engine.Request) (*engine.Stream, error) {
-	return nil, errEmbedsOnly
-}
 func (o embedsOnly) Vocab() *vocab.Vocab  { return o.e.Model().Vocab() }
 func (o embedsOnly) Model() backend.Model { return o.e.Model() }
 func (o embedsOnly) ContextLimit() int    { return o.e.Limit() }

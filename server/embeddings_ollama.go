@@ -7,7 +7,7 @@ import (
 
 // ollamaEmbed is POST /api/embed: vectors of length 1 for a list of texts. A
 // request without a text loads the model.
-func (s *Server) ollamaEmbed(r *http.Request) (answer, error) {
+func (s *ollamaAPI) ollamaEmbed(r *http.Request) (answer, error) {
 	start := time.Now()
 	q, m, err := s.ollamaInputs(r, readOllamaEmbed)
 	if err != nil {
@@ -15,7 +15,7 @@ func (s *Server) ollamaEmbed(r *http.Request) (answer, error) {
 	}
 	reply := ollamaEmbedReply{Model: m.name, Embeddings: [][]float32{}, LoadDuration: time.Since(start), Warnings: q.Warnings}
 	if len(q.Inputs) > 0 {
-		result, err := s.embed(r, m, q)
+		result, err := s.vectors.embed(r, m, q)
 		if err != nil {
 			return nil, err
 		}
@@ -27,14 +27,14 @@ func (s *Server) ollamaEmbed(r *http.Request) (answer, error) {
 
 // ollamaEmbeddings is POST /api/embeddings, which /api/embed has superseded: the
 // vector of one text as the model gives it.
-func (s *Server) ollamaEmbeddings(r *http.Request) (answer, error) {
+func (s *ollamaAPI) ollamaEmbeddings(r *http.Request) (answer, error) {
 	q, m, err := s.ollamaInputs(r, readOllamaEmbeddings)
 	if err != nil {
 		return nil, err
 	}
 	reply := ollamaEmbeddingsReply{Embedding: []float32{}, Warnings: q.Warnings}
 	if len(q.Inputs) > 0 {
-		result, err := s.embed(r, m, q)
+		result, err := s.vectors.embed(r, m, q)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (s *Server) ollamaEmbeddings(r *http.Request) (answer, error) {
 }
 
 // ollamaInputs reads a request for vectors and finds its model.
-func (s *Server) ollamaInputs(r *http.Request, read func(*object) (*embedQuery, error)) (*embedQuery, *served, error) {
+func (s *ollamaAPI) ollamaInputs(r *http.Request, read func(*object) (*embedQuery, error)) (*embedQuery, *served, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, nil, err
@@ -53,7 +53,7 @@ func (s *Server) ollamaInputs(r *http.Request, read func(*object) (*embedQuery, 
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := s.namedFor(r.Context(), q.Model, q.KeepAlive, toEmbed)
+	m, err := s.models.namedFor(r.Context(), q.Model, q.KeepAlive, toEmbed)
 	return q, m, err
 }
 

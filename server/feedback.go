@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 
 	"stencil/agent/outcomes"
@@ -11,61 +10,6 @@ import (
 
 // This file is about outcomes: what became of answers, as it is reported through
 // POST /feedback, and what that says about a model's confidence.
-
-// feedback is where outcomes are kept.
-type feedback struct {
-	store *outcomes.Store // nil: nowhere
-	err   error           // why not, if that was not wanted
-}
-
-// errFeedbackOff says that the server keeps no outcomes.
-var errFeedbackOff = newKnown(problem{
-	status: http.StatusNotFound, kind: kindNotFound, code: "feedback_off",
-	message: "feedback is switched off on this server: it was started without a file for it (--feedback)",
-})
-
-// A feedbackError says that outcomes can't be kept although they should be.
-type feedbackError struct{ cause error }
-
-// Error implements error.
-func (e *feedbackError) Error() string { return "feedback is not available: " + e.cause.Error() }
-
-// Unwrap returns the cause.
-func (e *feedbackError) Unwrap() error { return e.cause }
-
-// OpenFeedback opens the file of Config.Feedback, if there is one. It is called
-// before Serve. After an error the server can be used; requests that need the
-// file are told what is wrong with it.
-func (s *Server) OpenFeedback() error {
-	if s.cfg.Feedback == "" {
-		return nil
-	}
-	s.feedback.store, s.feedback.err = outcomes.Open(s.cfg.Feedback, outcomes.Options{})
-	return s.feedback.err
-}
-
-// CloseFeedback closes the file. Requests must have ended.
-func (s *Server) CloseFeedback() error {
-	if s.feedback.store == nil {
-		return nil
-	}
-	return s.feedback.store.Close()
-}
-
-// opened returns where outcomes are kept.
-func (f *feedback) opened() (*outcomes.Store, error) {
-	switch {
-	case f.err != nil:
-		return nil, &feedbackError{f.err}
-	case f.store == nil:
-		return nil, errFeedbackOff
-	}
-	return f.store, nil
-}
-
-// enoughOutcomes is how many outcomes a model's calibration counts from: with
-// fewer, chance alone makes an expected calibration error of a fifth.
-const enoughOutcomes = 20
 
 // calibrationReply says how well a model's confidence foretells its success.
 type calibrationReply struct {
@@ -100,9 +44,6 @@ func rounded(of int, p float64) *float64 {
 	return &p
 }
 
-// round4 drops digits that nobody needs of a share.
-func round4(p float64) float64 { return math.Round(p*1e4) / 1e4 }
-
 func calibrationOf(model string, c outcomes.Calibration) calibrationReply {
 	return calibrationReply{
 		Model: model, Count: c.Count, Error: rounded(c.Count, c.Error), Brier: rounded(c.Count, c.Brier),
@@ -113,7 +54,7 @@ func calibrationOf(model string, c outcomes.Calibration) calibrationReply {
 
 // report is POST /feedback: whether an answer was right, by the id of its
 // assessment, or by a model and its confidence.
-func (s *Server) report(r *http.Request) (answer, error) {
+func (s *feedbackAPI) report(r *http.Request) (answer, error) {
 	o, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -121,7 +62,7 @@ func (s *Server) report(r *http.Request) (answer, error) {
 	if err := o.only("id", "model", "confidence", "success"); err != nil {
 		return nil, err
 	}
-	store, err := s.feedback.opened()
+	store, err := s.outcomes.opened()
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +98,7 @@ func (s *Server) report(r *http.Request) (answer, error) {
 	if !(confidence >= 0 && confidence <= 1) {
 		return nil, invalid("confidence", "confidence must be between 0 and 1, not %s", sketch(o.members["confidence"]))
 	}
-	h, err := s.find(model)
+	h, err := s.models.find(model)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +120,8 @@ func (e *unknownAssessmentError) Error() string {
 
 // calibrations is GET /feedback: how well models are calibrated, one with its
 // bins, or all of which outcomes are known.
-func (s *Server) calibrations(r *http.Request) (answer, error) {
-	store, err := s.feedback.opened()
+func (s *feedbackAPI) calibrations(r *http.Request) (answer, error) {
+	store, err := s.outcomes.opened()
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +154,7 @@ func (s *Server) calibrations(r *http.Request) (answer, error) {
 		return nil, err
 	}
 	if c.Count == 0 {
-		h, err := s.find(model)
+		h, err := s.models.find(model)
 		if err != nil {
 			return nil, err
 		}
@@ -236,6 +177,8 @@ func (e *unknownAssessmentError) problem() problem {
 	return problem{status: http.StatusNotFound, kind: kindNotFound, param: "id", code: "assessment_not_found", message: e.Error()}
 }
 
-func (e *feedbackError) problem() problem {
-	return problem{status: http.StatusServiceUnavailable, kind: kindServer, code: "feedback_unavailable", message: e.Error()}
+// feedbackAPI answers the requests about outcomes.
+type feedbackAPI struct {
+	models   *registry
+	outcomes *feedback
 }

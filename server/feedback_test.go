@@ -38,7 +38,7 @@ func TestOutcomes(t *testing.T) {
 	srv, url := startFeedback(t, path)
 	confidence := 0.8
 	for i := range enoughOutcomes {
-		a := srv.assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
+		a := srv.assess.assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
 		if a.ID == "" || len(a.Components) != 1 {
 			t.Fatalf("assessment %d: %+v", i, a)
 		}
@@ -55,11 +55,11 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("%d %v", status, got)
 	}
 	// From now on the calibration counts.
-	a := srv.assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
+	a := srv.assess.assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
 	if len(a.Components) != 2 || a.Components[1].Name != "calibration" || a.Components[1].Value != 0.7 {
 		t.Errorf("%+v", a.Components)
 	}
-	if a := srv.assess("another", signals.Inputs{}); len(a.Components) != 0 {
+	if a := srv.assess.assess("another", signals.Inputs{}); len(a.Components) != 0 {
 		t.Errorf("the calibration of one model counts for another: %+v", a)
 	}
 	// Without an assessment.
@@ -135,7 +135,7 @@ func TestFeedbackOff(t *testing.T) {
 		}
 	}
 	check(url, "404 feedback_off")
-	if a := srv.assess("tiny", signals.Inputs{}); a.ID != "" || a.Recommendation != signals.VerifyOutput {
+	if a := srv.assess.assess("tiny", signals.Inputs{}); a.ID != "" || a.Recommendation != signals.VerifyOutput {
 		t.Errorf("%+v", a)
 	}
 	path := filepath.Join(t.TempDir(), "f")

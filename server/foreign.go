@@ -161,7 +161,7 @@ func readSGLang(o *object) (*foreignRequest, error) {
 }
 
 // foreign answers POST /generate in TGI's or SGLang's dialect.
-func (s *Server) foreign(r *http.Request, o *object, dialect string) (answer, error) {
+func (s *compatAPI) foreign(r *http.Request, o *object, dialect string) (answer, error) {
 	start := time.Now()
 	read := readTGI
 	if dialect == "sglang" {
@@ -342,3 +342,6 @@ func (s *sglangSink) done(_ int, c *choice) error {
 func (s *sglangSink) end([]choice) error { return s.flush("data: [DONE]\n\n") }
 
 func (s *sglangSink) fail(f *problem) error { return s.data(f.reply()) }
+
+// compatAPI answers in TGI's and SGLang's dialects.
+type compatAPI struct{ *service }

@@ -33,30 +33,22 @@ func (r *rule) afterwards(why string) *rule {
 // noConstraint stands for the part of a result that only constrained texts have.
 var noConstraint engine.ConstraintResult
 
-// asked reports whether the texts of a generation are got by asking.
-func (g *generation) asked() bool { return g.model.upstream != nil || g.rule != nil && g.rule.free }
-
 // retries is how many more tries an answer gets that won't do.
-func (s *Server) retries(q *query) int {
+func (s *service) retries(q *query) int {
 	if q.RetryMax != nil {
 		return *q.RetryMax
 	}
-	return s.cfg.RetryMax
+	return s.settings.retries
 }
 
 // task describes a generation to package asking.
-func (s *Server) task(ctx context.Context, g *generation) asking.Task {
+func (s *service) task(ctx context.Context, g *generation) asking.Task {
 	c := &g.query.Constraint
 	t := asking.Task{
 		Model: g.model.name, Strategy: asking.Free, Strict: c.Strict, Repair: c.Repair, Retries: s.retries(g.query),
-		Log: s.cfg.Log.With(slog.String("id", noteOf(ctx).id)), Observe: s.metrics.asked.observe,
+		Log: s.log.With(slog.String("id", noteOf(ctx).id)), Observe: s.counts.asked.observe,
 	}
-	if g.model.upstream != nil {
-		t.Strategy = g.strategy
-	}
-	if g.callsThere() {
-		t.Tools = g.tools()
-	}
+	g.run.describe(&t)
 	if t.Format = g.format(); t.Format == nil {
 		return t
 	}
@@ -95,7 +87,7 @@ func (g *generation) format() *asking.Format {
 }
 
 // askAll gets all texts of a generation, side by side.
-func (s *Server) askAll(ctx context.Context, g *generation) ([]choice, error) {
+func (s *service) askAll(ctx context.Context, g *generation) ([]choice, error) {
 	choices := make([]choice, max(1, g.request.Choices))
 	failed := make([]error, len(choices))
 	done := make(chan struct{})
@@ -117,18 +109,14 @@ func (s *Server) askAll(ctx context.Context, g *generation) ([]choice, error) {
 }
 
 // ask gets one text.
-func (s *Server) ask(ctx context.Context, g *generation, index int, c *choice) error {
+func (s *service) ask(ctx context.Context, g *generation, index int, c *choice) error {
 	ctx, cancel := context.WithTimeout(ctx, g.request.Timeout)
 	defer cancel()
 	t := s.task(ctx, g)
 	var refused error // a mistake in the request itself, which nothing is to be made of
 	var prompt, written int
 	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
-		write := g.writeHere
-		if g.model.upstream != nil {
-			write = g.writeThere
-		}
-		next, w, err := write(ctx, turns, index, number)
+		next, w, err := g.run.write(ctx, turns, index, number)
 		if err != nil {
 			if !internal(err) {
 				refused = err
@@ -151,30 +139,8 @@ func (s *Server) ask(ctx context.Context, g *generation, index int, c *choice) e
 	return s.settle(g, c, a)
 }
 
-// writeHere has the local model write a text.
-func (g *generation) writeHere(ctx context.Context, turns []asking.Turn, index, number int) (*choice, *asking.Written, error) {
-	again := g.request
-	again.Choices = 1
-	again.Sampling.Seed += uint64(index) + uint64(number)*retrySeed
-	if len(turns) > 0 && g.query.PromptTokens == nil {
-		prompt, marks, err := g.model.prompt(g.query.with(turns), g.rule)
-		if err != nil {
-			return nil, nil, err
-		}
-		again.Prompt, again.Marks = prompt, marks
-	}
-	list, err := gather(ctx, g, again)
-	if err != nil {
-		return nil, nil, err
-	}
-	c := &list[0]
-	c.message = g.layout.read(c.result.Text, c.parts)
-	g.unveil(c, c.result.Finish == engine.FinishLength)
-	return c, &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}, nil
-}
-
-// with returns a query with further turns of its conversation.
-func (q *query) with(turns []asking.Turn) *query {
+// continued returns a query with further turns of its conversation.
+func continued(q *query, turns []asking.Turn) *query {
 	next := *q
 	next.Warnings = nil
 	if q.Messages != nil {
@@ -198,7 +164,7 @@ func (q *query) with(turns []asking.Turn) *query {
 }
 
 // settle puts an answer into a choice.
-func (s *Server) settle(g *generation, c *choice, a *asking.Answer) error {
+func (s *service) settle(g *generation, c *choice, a *asking.Answer) error {
 	c.warnings = append(c.warnings, a.Warnings...)
 	if g.rule == nil {
 		return nil
@@ -215,29 +181,19 @@ func (s *Server) settle(g *generation, c *choice, a *asking.Answer) error {
 	if !a.JSON && a.Valid != nil && !*a.Valid && len(a.Issues) > 0 {
 		c.receipt.Errors = details(a.Issues)
 	}
-	c.receipt.Strategy, c.receipt.Edits = string(g.strategy), a.Edits
-	switch {
-	case g.model.upstream == nil:
-		c.receipt.Strategy = string(asking.Free)
-	case len(a.Calls) > 0:
-		c.receipt.Strategy = string(asking.ByTools)
-	}
-	if a.JSON && a.Text == raw && len(c.tokens) > 0 && g.model.upstream != nil {
-		c.trace = g.upstreamTrace(c.tokens, raw)
-	}
+	c.receipt.Edits = a.Edits
+	g.run.settled(c, a, raw)
 	return nil
 }
 
 // concludeFree judges a text that was streamed, with the calls that came beside
 // it. It can be asked for again only as long as nothing of the answer was sent,
 // as when there were but calls.
-func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, index int, there *remote.Completion) error {
+func (s *service) concludeFree(ctx context.Context, g *generation, c *choice, index int, beside asking.Written) error {
 	t := s.task(ctx, g)
 	first := &asking.Written{Text: c.message.Content, Cut: c.result.Finish == engine.FinishLength}
-	if there != nil {
-		first.Calls, first.Refusal, first.Usage = identified(there.Calls), there.Refusal, there.Usage
-	}
-	if !g.callsThere() || c.message.Content != "" {
+	first.Calls, first.Refusal, first.Usage = beside.Calls, beside.Refusal, beside.Usage
+	if !g.run.again() || c.message.Content != "" {
 		t.Retries = 0
 	}
 	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
@@ -247,7 +203,7 @@ func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, ind
 		before := c.result
 		ctx, cancel := context.WithTimeout(ctx, g.request.Timeout-before.Timings.Generate)
 		defer cancel()
-		next, w, err := g.writeThere(ctx, turns, index, number)
+		next, w, err := g.run.write(ctx, turns, index, number)
 		if err != nil {
 			return nil, err
 		}
@@ -266,4 +222,20 @@ func (s *Server) concludeFree(ctx context.Context, g *generation, c *choice, ind
 	}
 	c.cost = a.Usage.Cost
 	return s.settle(g, c, a)
+}
+
+// ownCalls are an upstream's calls as answers have them.
+func ownCalls(list []remote.Call) (out []call) {
+	for _, c := range list {
+		out = append(out, call(c))
+	}
+	return out
+}
+
+// pieces are a message's calls as a stream has them.
+func (m *message) pieces() (out []piece) {
+	for i, c := range m.Calls {
+		out = append(out, piece{kind: pieceCall, call: i, id: c.ID, name: c.Name}, piece{kind: pieceArguments, call: i, text: c.Arguments}, piece{kind: pieceCallEnd, call: i})
+	}
+	return out
 }

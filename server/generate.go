@@ -8,10 +8,10 @@ import (
 )
 
 // generate is POST /generate: text, free or constrained.
-func (s *Server) generate(r *http.Request) (answer, error) { return s.native(r, false) }
+func (s *nativeAPI) generate(r *http.Request) (answer, error) { return s.native(r, false) }
 
 // native reads a native request and runs it, or begins its stream.
-func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
+func (s *nativeAPI) native(r *http.Request, wantJSON bool) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
 			return nil, err
 		}
 		if dialect != "" {
-			return s.foreign(r, body, dialect)
+			return (&compatAPI{s.service}).foreign(r, body, dialect)
 		}
 	}
 	q, err := readNative(body)
@@ -32,7 +32,7 @@ func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
 	if wantJSON && q.Constraint.Kind == "" {
 		q.Constraint.Kind, q.Constraint.Schema = "json", []byte("{}")
 	}
-	m, g, err := s.accept(r, q)
+	m, g, err := s.accept(r, q.query)
 	if err != nil {
 		return nil, err
 	}
@@ -45,24 +45,15 @@ func (s *Server) native(r *http.Request, wantJSON bool) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply := generateReply{Model: m.name, Usage: usage(choices), Timings: timings(choices), Warnings: warnings(q, choices)}
+	reply := generateReply{Model: m.name, Usage: usage(choices), Timings: timings(choices), Warnings: warnings(q.query, choices)}
 	for i := range choices {
-		reply.Choices = append(reply.Choices, choiceOf(m.engine.Vocab(), i, &choices[i], q.Logprobs, wantJSON))
+		reply.Choices = append(reply.Choices, choiceOf(m.text.Vocab(), i, &choices[i], q.Logprobs, wantJSON))
 	}
 	reply.choiceReply = reply.Choices[0]
 	if len(choices) == 1 {
 		reply.Choices = nil
 	}
 	return jsonAnswer{reply}, nil
-}
-
-// warnings returns what is to be said about a request and its texts.
-func warnings(q *query, choices []choice) []string {
-	out := q.Warnings[:len(q.Warnings):len(q.Warnings)]
-	for _, c := range choices {
-		out = append(out, c.warnings...)
-	}
-	return out
 }
 
 func choiceOf(v *vocab.Vocab, index int, c *choice, logprobs, wantJSON bool) choiceReply {
@@ -98,23 +89,6 @@ func tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
 	return out
 }
 
-// topBytes returns the bytes of an alternative.
-func topBytes(v *vocab.Vocab, t *engine.Token, i int) []byte {
-	if i < len(t.TopBytes) {
-		return t.TopBytes[i]
-	}
-	return v.Bytes(t.Top[i].Token)
-}
-
-// byteList is b as an array of numbers: in JSON a []byte would be base64.
-func byteList(b []byte) []int {
-	out := make([]int, len(b))
-	for i, x := range b {
-		out[i] = int(x)
-	}
-	return out
-}
-
 // nativeSink writes token, field, done and error events.
 type nativeSink struct {
 	*eventStream
@@ -127,7 +101,7 @@ func (s *nativeSink) begin() error { return nil }
 func (s *nativeSink) piece(index int, p piece, tokens []engine.Token) error {
 	t := tokenEvent{Index: index, Text: p.text}
 	if s.generation.query.Logprobs {
-		t.Logprobs = tokenReplies(s.generation.model.engine.Vocab(), tokens)
+		t.Logprobs = tokenReplies(s.generation.model.text.Vocab(), tokens)
 	}
 	if p.kind == pieceReasoning {
 		return s.event("reasoning", t)
@@ -153,7 +127,7 @@ func (s *nativeSink) done(index int, c *choice) error {
 	one := []choice{*c}
 	m := s.generation.model
 	return s.event("done", doneEvent{
-		Model: m.name, choiceReply: choiceOf(m.engine.Vocab(), index, c, false, s.wantJSON),
+		Model: m.name, choiceReply: choiceOf(m.text.Vocab(), index, c, false, s.wantJSON),
 		Usage: usage(one), Timings: timings(one), Warnings: warnings(s.generation.query, one),
 	})
 }
@@ -161,3 +135,6 @@ func (s *nativeSink) done(index int, c *choice) error {
 func (s *nativeSink) end([]choice) error { return nil }
 
 func (s *nativeSink) fail(f *problem) error { return s.event("error", f.reply()) }
+
+// nativeAPI answers in the server's own dialect.
+type nativeAPI struct{ *service }

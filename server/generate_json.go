@@ -1,7 +1,9 @@
 package server
 
-import "net/http"
+import (
+	"net/http"
+)
 
 // generateJSON is POST /generate_json: a JSON document that fits a schema, or
 // any JSON document.
-func (s *Server) generateJSON(r *http.Request) (answer, error) { return s.native(r, true) }
+func (s *nativeAPI) generateJSON(r *http.Request) (answer, error) { return s.native(r, true) }

@@ -1,6 +1,8 @@
 package server
 
-import "net/http"
+import (
+	"net/http"
+)
 
 type healthReply struct {
 	Status  string `json:"status"`
@@ -21,14 +23,14 @@ type readyReply struct {
 
 // readyz says that requests are served.
 func (s *Server) readyz(*http.Request) (answer, error) {
-	hosts, err := s.allHosts()
+	hosts, err := s.models.list()
 	if err != nil {
 		return nil, err
 	}
 	reply := readyReply{Status: "ok", Model: hosts[0].name}
 	for _, h := range hosts {
 		if m := h.inMemory(); m != nil {
-			stats := m.engine.Stats()
+			stats := m.text.Stats()
 			reply.Active += stats.Active
 			reply.Queued += stats.Queued
 		}

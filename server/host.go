@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stencil/backend"
@@ -17,6 +18,7 @@ import (
 	"stencil/decoder/walk"
 	"stencil/embedding"
 	"stencil/engine"
+	"stencil/vocab"
 )
 
 // Engines are what serves a model: one that generates text, one for embeddings
@@ -34,7 +36,7 @@ type Loader func(ctx context.Context) (e Engines, close func() error, err error)
 type host struct {
 	name    string
 	created time.Time
-	server  *Server
+	all     *registry
 	load    Loader        // nil: always in memory
 	keep    time.Duration // how long it stays in memory unused; negative: for ever
 
@@ -54,8 +56,10 @@ type served struct {
 	host     *host
 	name     string
 	created  time.Time
-	engine   generator // that of a model that only embeds refuses
-	upstream *upstream // nil for a model that runs here
+	text     text           // what writes its texts, if anything does
+	here     *engine.Engine // the same, where it is an engine of this process; else nil
+	unmasked string         // why its texts can only be checked; "": masks enforce constraints
+	remote   bool           // it is behind someone else's API
 	prompts  *engine.Prompts
 	schemas  *engine.Schemas
 	grammars *engine.Grammars
@@ -70,9 +74,20 @@ type served struct {
 	embeddings *embedding.Engine // nil: the model neither embeds nor reranks
 }
 
+// newModel returns a model whose texts are written by t, with what is compiled once
+// for its vocabulary.
+func (h *host) newModel(t text) *served {
+	v, limit := t.Vocab(), h.all.schemas
+	return &served{
+		host: h, name: h.name, created: h.created, text: t,
+		prompts: engine.NewPrompts(v), schemas: engine.NewSchemas(v, limit), grammars: engine.NewGrammars(v, limit), parts: engine.NewSequences(v, limit),
+		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
+	}
+}
+
 // newServed prepares what is prepared once for a model's vocabulary.
 func (h *host) newServed(engines Engines) (*served, error) {
-	var e generator
+	var e text
 	switch {
 	case engines.Text != nil:
 		e = engines.Text
@@ -81,15 +96,8 @@ func (h *host) newServed(engines Engines) (*served, error) {
 	default:
 		return nil, errors.New("server: a model without an engine")
 	}
-	limit := h.server.cfg.SchemaCache
-	m := &served{
-		host: h, name: h.name, created: h.created, engine: e,
-		prompts: engine.NewPrompts(e.Vocab()), schemas: engine.NewSchemas(e.Vocab(), limit), grammars: engine.NewGrammars(e.Vocab(), limit),
-		parts:  engine.NewSequences(e.Vocab(), limit),
-		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(e.Vocab()) }),
-
-		embeddings: engines.Embeddings,
-	}
+	m := h.newModel(e)
+	m.here, m.embeddings = engines.Text, engines.Embeddings
 	if engines.Text == nil {
 		return m, nil
 	}
@@ -101,67 +109,93 @@ func (h *host) newServed(engines Engines) (*served, error) {
 	return m, nil
 }
 
-// SetModel puts a model into service under a name, once everything that is
-// prepared only once for its vocabulary is. The engine stays the caller's to
-// close, after Serve has returned.
-func (s *Server) SetModel(name string, e *engine.Engine) error {
-	return s.SetEngines(name, Engines{Text: e})
+// A registry holds the models that can be asked for.
+type registry struct {
+	log     *slog.Logger
+	schemas int // compiled schemas kept for each model
+	closing atomic.Bool
+
+	mu    sync.Mutex
+	hosts []*host // replaced, never changed
 }
 
-// SetEngines is SetModel for a model that may embed or rerank as well, or do
-// nothing else.
-func (s *Server) SetEngines(name string, e Engines) error {
-	h := &host{name: name, created: time.Now(), server: s, keep: -1}
+// newRegistry returns a registry without a model.
+func newRegistry(log *slog.Logger, schemas int) *registry {
+	return &registry{log: log, schemas: schemas}
+}
+
+// set puts a model into service under a name, once everything that is prepared
+// only once for its vocabulary is. The engines stay the caller's to close.
+func (r *registry) set(name string, e Engines) error {
+	h := &host{name: name, created: time.Now(), all: r, keep: -1}
 	m, err := h.newServed(e)
 	if err != nil {
 		return err
 	}
 	h.current = m
-	s.addHost(h)
+	r.put(h)
 	return nil
 }
 
-// AddModel makes a model available under a name. It is loaded when it is asked
-// for, and unloaded when nobody has used it for keep; a negative keep is for
-// ever. CloseModels unloads what is loaded then.
-func (s *Server) AddModel(name string, load Loader, keep time.Duration) {
-	s.addHost(&host{name: name, created: time.Now(), server: s, load: load, keep: keep})
+// add makes a model available under a name. It is loaded when it is asked for, and
+// unloaded when nobody has used it for keep; a negative keep is for ever.
+func (r *registry) add(name string, load Loader, keep time.Duration) {
+	r.put(&host{name: name, created: time.Now(), all: r, load: load, keep: keep})
 }
 
-func (s *Server) addHost(h *host) {
-	s.hostsMu.Lock()
-	defer s.hostsMu.Unlock()
-	s.hosts = slices.DeleteFunc(slices.Clone(s.hosts), func(x *host) bool { return x.name == h.name })
-	s.hosts = append(s.hosts, h)
+// addRemote makes a model available that is behind someone else's API, and whose
+// texts can only be checked, for the reason that unmasked gives.
+func (r *registry) addRemote(name string, t text, unmasked string) {
+	h := &host{name: name, created: time.Now(), all: r, keep: -1}
+	h.current = h.newModel(t)
+	h.current.unmasked, h.current.remote = unmasked, true
+	r.put(h)
 }
 
-// allHosts returns the models that can be asked for, in the order in which they
-// were added; an error while there are none.
-func (s *Server) allHosts() ([]*host, error) {
-	if s.closing.Load() {
+func (r *registry) put(h *host) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hosts = slices.DeleteFunc(slices.Clone(r.hosts), func(x *host) bool { return x.name == h.name })
+	r.hosts = append(r.hosts, h)
+}
+
+// every returns the models that can be asked for, in the order in which they were
+// added, if there are any.
+func (r *registry) every() []*host {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hosts
+}
+
+// list is every, but an error while there are none, and when the server ends.
+func (r *registry) list() ([]*host, error) {
+	if r.closing.Load() {
 		return nil, engine.ErrClosed
 	}
-	s.hostsMu.Lock()
-	defer s.hostsMu.Unlock()
-	if len(s.hosts) == 0 {
+	hosts := r.every()
+	if len(hosts) == 0 {
 		return nil, errLoading
 	}
-	return s.hosts, nil
+	return hosts, nil
 }
 
-// CloseModels unloads the models that AddModel brought. Requests for them must
-// have ended.
-func (s *Server) CloseModels() error {
-	s.hostsMu.Lock()
-	hosts := s.hosts
-	s.hostsMu.Unlock()
+// close has every request from now on refused.
+func (r *registry) close() { r.closing.Store(true) }
+
+// unload frees the models that add brought. Requests for them must have ended.
+func (r *registry) unload() error {
 	var all error
-	for _, h := range hosts {
-		h.mu.Lock()
-		all = errors.Join(all, h.unload())
-		h.mu.Unlock()
+	for _, h := range r.every() {
+		all = errors.Join(all, h.unloadNow())
 	}
 	return all
+}
+
+// unloadNow frees the model's memory unless somebody uses it.
+func (h *host) unloadNow() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.unload()
 }
 
 // inMemory returns the model if it is in memory, else nil.
@@ -210,7 +244,7 @@ func (h *host) acquire(ctx context.Context) (*served, error) {
 func (h *host) bring(done chan struct{}) {
 	start := time.Now()
 	e, closer, err := h.load(context.Background())
-	for errors.Is(err, backend.ErrMemory) && h.server.makeRoom(h) {
+	for errors.Is(err, backend.ErrMemory) && h.all.makeRoom(h) {
 		e, closer, err = h.load(context.Background())
 	}
 	var m *served
@@ -219,7 +253,7 @@ func (h *host) bring(done chan struct{}) {
 			err = errors.Join(err, closer())
 		}
 	}
-	log := h.server.cfg.Log
+	log := h.all.log
 	if err != nil {
 		log.Error("a model can't be loaded", slog.String("model", h.name), slog.Any("error", err))
 		err = &loadError{h.name, err}
@@ -257,7 +291,7 @@ func (h *host) release(keep *time.Duration) {
 			return // somebody came in between
 		}
 		if err := h.unload(); err != nil {
-			h.server.cfg.Log.Error("a model can't be unloaded", slog.String("model", h.name), slog.Any("error", err))
+			h.all.log.Error("a model can't be unloaded", slog.String("model", h.name), slog.Any("error", err))
 		}
 	})
 }
@@ -269,16 +303,14 @@ func (h *host) unload() error {
 	}
 	closer := h.close
 	h.current, h.close, h.expires = nil, nil, time.Time{}
-	h.server.cfg.Log.Info("a model is unloaded", slog.String("model", h.name))
+	h.all.log.Info("a model is unloaded", slog.String("model", h.name))
 	return closer()
 }
 
 // makeRoom unloads the model that was not used for longest and reports whether
 // there was one.
-func (s *Server) makeRoom(wanted *host) bool {
-	s.hostsMu.Lock()
-	hosts := slices.Clone(s.hosts)
-	s.hostsMu.Unlock()
+func (r *registry) makeRoom(wanted *host) bool {
+	hosts := r.every()
 	var oldest *host
 	var since time.Time
 	for _, h := range hosts {
@@ -333,8 +365,8 @@ func (e *loadError) why() string {
 func (e *loadError) Unwrap() error { return e.cause }
 
 // find returns the host of a model by its name; "" is the first one.
-func (s *Server) find(name string) (*host, error) {
-	hosts, err := s.allHosts()
+func (r *registry) find(name string) (*host, error) {
+	hosts, err := r.list()
 	if err != nil {
 		return nil, err
 	}
@@ -353,23 +385,23 @@ func (s *Server) find(name string) (*host, error) {
 
 // named returns the model that a request for text asks for, in memory until the
 // request has ended. After it, the model stays there for keep, if that is given.
-func (s *Server) named(ctx context.Context, name string, keep *time.Duration) (*served, error) {
-	return s.namedFor(ctx, name, keep, toGenerate)
+func (r *registry) named(ctx context.Context, name string, keep *time.Duration) (*served, error) {
+	return r.namedFor(ctx, name, keep, toGenerate)
 }
 
 // namedFor is named for any purpose. A model that can't be asked for that is
 // refused.
-func (s *Server) namedFor(ctx context.Context, name string, keep *time.Duration, p purpose) (*served, error) {
-	m, err := s.anyNamed(ctx, name, keep)
+func (r *registry) namedFor(ctx context.Context, name string, keep *time.Duration, p purpose) (*served, error) {
+	m, err := r.anyNamed(ctx, name, keep)
 	if err == nil && !m.serves(p) {
-		return nil, &purposeError{model: m.name, wanted: p, served: m.purposes(), upstream: m.upstream != nil}
+		return nil, &purposeError{model: m.name, wanted: p, served: m.purposes(), remote: m.remote}
 	}
 	return m, err
 }
 
 // anyNamed is named for whatever the model can do.
-func (s *Server) anyNamed(ctx context.Context, name string, keep *time.Duration) (*served, error) {
-	h, err := s.find(name)
+func (r *registry) anyNamed(ctx context.Context, name string, keep *time.Duration) (*served, error) {
+	h, err := r.find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -382,11 +414,8 @@ func (s *Server) anyNamed(ctx context.Context, name string, keep *time.Duration)
 }
 
 // someServed returns a model in memory that generates text, nil if there is none.
-func (s *Server) someServed() *served {
-	s.hostsMu.Lock()
-	hosts := s.hosts
-	s.hostsMu.Unlock()
-	for _, h := range hosts {
+func (r *registry) someServed() *served {
+	for _, h := range r.every() {
 		if m := h.inMemory(); m != nil && m.serves(toGenerate) {
 			return m
 		}
@@ -433,3 +462,16 @@ func (e *loadError) problem() problem {
 	}
 	return p
 }
+
+// A text is what is known of whatever writes a model's texts: an engine, or a server
+// that is asked.
+type text interface {
+	Vocab() *vocab.Vocab
+	Model() backend.Model
+	ContextLimit() int // 0: nobody says
+	Parallel() int
+	Stats() engine.Stats
+}
+
+// forEver is when a model expires that does not.
+var forEver = time.Date(2318, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -43,8 +43,8 @@ type modelReply struct {
 }
 
 // listModels is GET /v1/models.
-func (s *Server) listModels(*http.Request) (answer, error) {
-	hosts, err := s.allHosts()
+func (s *openAI) listModels(*http.Request) (answer, error) {
+	hosts, err := s.models.list()
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (s *Server) listModels(*http.Request) (answer, error) {
 }
 
 // getModel is GET /v1/models/NAME.
-func (s *Server) getModel(r *http.Request) (answer, error) {
-	h, err := s.find(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
+func (s *openAI) getModel(r *http.Request) (answer, error) {
+	h, err := s.models.find(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func modelOf(h *host) modelReply {
 		Type: "model", DisplayName: h.name, CreatedAt: h.created.UTC().Format(time.RFC3339),
 	}
 	if m := h.inMemory(); m != nil {
-		info := m.engine.Model().Info()
-		out.Loaded, out.ContextLength = true, m.engine.ContextLimit()
+		info := m.text.Model().Info()
+		out.Loaded, out.ContextLength = true, m.text.ContextLimit()
 		out.Architecture, out.Description = info.Architecture, info.Description
 		out.Quantization, out.Parameters = info.Quantization, info.Parameters
 		out.Capabilities = m.purposes()

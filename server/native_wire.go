@@ -22,8 +22,8 @@ var nativeNames = names{
 }
 
 // readNative decodes a body.
-func readNative(o *object) (*query, error) {
-	q := newQuery()
+func readNative(o *object) (*nativeRequest, error) {
+	q := &nativeRequest{newQuery()}
 	var err error
 	if q.Constraint, err = readConstraint(o); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func readNative(o *object) (*query, error) {
 	return q, q.checkPrompt(o)
 }
 
-func (q *query) readNativeMessages(o *object) error {
+func (q *nativeRequest) readNativeMessages(o *object) error {
 	if !o.given("messages") {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (q *query) readNativeMessages(o *object) error {
 
 // checkPrompt sees to it that there is exactly one prompt. A prompt beside a
 // system text is a conversation.
-func (q *query) checkPrompt(o *object) error {
+func (q *nativeRequest) checkPrompt(o *object) error {
 	switch {
 	case q.Prompt == nil && q.Messages == nil:
 		return invalid("prompt", "prompt or messages is needed")
@@ -143,28 +143,6 @@ type choiceReply struct {
 	Fields map[string]fieldReply `json:"fields,omitempty"`
 }
 
-// usageReply counts tokens. The tokens of failed tries are among the
-// completion's.
-type usageReply struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-	TotalTokens      int `json:"total_tokens"`
-	PromptDetails    struct {
-		CachedTokens int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	Cost float64 `json:"cost,omitempty"` // of an upstream that has a price
-}
-
-// timingsReply is in milliseconds.
-type timingsReply struct {
-	Queue           float64 `json:"queue_ms"`
-	Prompt          float64 `json:"prompt_ms"`
-	Generate        float64 `json:"generate_ms"`
-	TokensPerSecond float64 `json:"tokens_per_second"`
-	Draft           int     `json:"draft_n,omitempty"` // tokens; the names are llama-server's
-	Accepted        int     `json:"draft_n_accepted,omitempty"`
-}
-
 // tokenReply is a token of the text. A forced token has no probability.
 type tokenReply struct {
 	Token   string     `json:"token"`
@@ -208,3 +186,6 @@ type doneEvent struct {
 	Timings  timingsReply `json:"timings"`
 	Warnings []string     `json:"warnings,omitempty"`
 }
+
+// A nativeRequest is the body of POST /generate or /generate_json.
+type nativeRequest struct{ *query }

@@ -9,16 +9,16 @@ import (
 )
 
 // ollamaChat is POST /api/chat.
-func (s *Server) ollamaChat(r *http.Request) (answer, error) {
+func (s *ollamaAPI) ollamaChat(r *http.Request) (answer, error) {
 	return s.ollama(r, readOllamaChat, true)
 }
 
 // ollamaGenerate is POST /api/generate.
-func (s *Server) ollamaGenerate(r *http.Request) (answer, error) {
+func (s *ollamaAPI) ollamaGenerate(r *http.Request) (answer, error) {
 	return s.ollama(r, readOllamaGenerate, false)
 }
 
-func (s *Server) ollama(r *http.Request, read func(*object) (*query, error), isChat bool) (answer, error) {
+func (s *ollamaAPI) ollama(r *http.Request, read func(*object) (*ollamaRequest, error), isChat bool) (answer, error) {
 	start := time.Now()
 	body, err := readObject(r)
 	if err != nil {
@@ -30,9 +30,9 @@ func (s *Server) ollama(r *http.Request, read func(*object) (*query, error), isC
 	}
 	d := &ollamaDialect{isChat: isChat, start: start}
 	if q.Prompt == nil && len(q.Messages) == 0 {
-		return s.ollamaLoad(r, q, d)
+		return s.ollamaLoad(r, q.query, d)
 	}
-	m, g, err := s.accept(r, q)
+	m, g, err := s.accept(r, q.query)
 	if err != nil {
 		return nil, err
 	}
@@ -50,28 +50,26 @@ func (s *Server) ollama(r *http.Request, read func(*object) (*query, error), isC
 	reply := d.last(c)
 	d.fill(&reply, c.message.Content, c.message.Reasoning, d.calls(c.message.Calls, 0))
 	if q.Logprobs {
-		reply.Logprobs = chatTokensOf(m.engine.Vocab(), c.tokens).Content
+		reply.Logprobs = chatTokensOf(m.text.Vocab(), c.tokens).Content
 	}
 	return jsonAnswer{reply}, nil
 }
 
 // ollamaLoad answers a request without a prompt, which only loads the model
 // or, with a keep_alive of nothing, unloads it.
-func (s *Server) ollamaLoad(r *http.Request, q *query, d *ollamaDialect) (answer, error) {
+func (s *ollamaAPI) ollamaLoad(r *http.Request, q *query, d *ollamaDialect) (answer, error) {
 	reason := "load"
 	if q.KeepAlive != nil && *q.KeepAlive == 0 {
 		reason = "unload"
 	}
-	h, err := s.find(q.Model)
+	h, err := s.models.find(q.Model)
 	if err != nil {
 		return nil, err
 	}
 	if reason == "unload" {
-		h.mu.Lock()
-		err = h.unload()
-		h.mu.Unlock()
+		err = h.unloadNow()
 	} else {
-		_, err = s.named(r.Context(), q.Model, q.KeepAlive)
+		_, err = s.models.named(r.Context(), q.Model, q.KeepAlive)
 	}
 	if err != nil {
 		return nil, err
@@ -138,7 +136,7 @@ func (s *ollamaSink) begin() error { return nil }
 func (s *ollamaSink) piece(_ int, p piece, tokens []engine.Token) error {
 	line := s.dialect.line()
 	if s.dialect.generation.query.Logprobs {
-		line.Logprobs = chatTokensOf(s.dialect.generation.model.engine.Vocab(), tokens).Content
+		line.Logprobs = chatTokensOf(s.dialect.generation.model.text.Vocab(), tokens).Content
 	}
 	switch p.kind {
 	case pieceContent:
@@ -170,3 +168,10 @@ func (s *ollamaSink) fail(f *problem) error { return s.line(ollamaErrorBody(f, "
 // ping does nothing: lines of JSON have no comments, and the connection's
 // keep-alive probes are enough.
 func (s *ollamaSink) ping() error { return nil }
+
+// ollamaAPI answers in Ollama's dialect.
+type ollamaAPI struct {
+	*service
+	vectors *vectorsAPI
+	version string
+}

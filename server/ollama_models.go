@@ -44,7 +44,7 @@ func ollamaModelOf(h *host) ollamaModel {
 	if m == nil {
 		return out
 	}
-	info := m.engine.Model().Info()
+	info := m.text.Model().Info()
 	out.Size = int64(info.Bytes)
 	out.Details = ollamaDetails{
 		Format: "gguf", Family: info.Architecture, Families: []string{info.Architecture},
@@ -74,8 +74,8 @@ type ollamaList struct {
 }
 
 // ollamaTags is GET /api/tags: the models that can be asked for.
-func (s *Server) ollamaTags(*http.Request) (answer, error) {
-	hosts, err := s.allHosts()
+func (s *ollamaAPI) ollamaTags(*http.Request) (answer, error) {
+	hosts, err := s.models.list()
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +86,9 @@ func (s *Server) ollamaTags(*http.Request) (answer, error) {
 	return jsonAnswer{list}, nil
 }
 
-// forEver is when a model expires that does not.
-var forEver = time.Date(2318, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // ollamaPs is GET /api/ps: the models that are in memory.
-func (s *Server) ollamaPs(*http.Request) (answer, error) {
-	hosts, err := s.allHosts()
+func (s *ollamaAPI) ollamaPs(*http.Request) (answer, error) {
+	hosts, err := s.models.list()
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +99,12 @@ func (s *Server) ollamaPs(*http.Request) (answer, error) {
 			continue
 		}
 		one, vram, expires := ollamaModelOf(h), int64(0), h.expiry()
-		for _, d := range m.engine.Model().Info().Devices {
+		for _, d := range m.text.Model().Info().Devices {
 			if !strings.HasPrefix(d, "CPU") {
 				vram = one.Size
 			}
 		}
-		one.ExpiresAt, one.SizeVRAM, one.ContextLength = &expires, &vram, m.engine.ContextLimit()
+		one.ExpiresAt, one.SizeVRAM, one.ContextLength = &expires, &vram, m.text.ContextLimit()
 		list.Models = append(list.Models, one)
 	}
 	return jsonAnswer{list}, nil
@@ -129,7 +126,7 @@ var ollamaShowNames = names{
 }
 
 // ollamaShow is POST /api/show: what is known about a model.
-func (s *Server) ollamaShow(r *http.Request) (answer, error) {
+func (s *ollamaAPI) ollamaShow(r *http.Request) (answer, error) {
 	o, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -146,11 +143,11 @@ func (s *Server) ollamaShow(r *http.Request) (answer, error) {
 	if name == "" {
 		return nil, invalid("model", "model is required")
 	}
-	m, err := s.anyNamed(r.Context(), name, nil)
+	m, err := s.models.anyNamed(r.Context(), name, nil)
 	if err != nil {
 		return nil, err
 	}
-	info, one := m.engine.Model().Info(), ollamaModelOf(m.host)
+	info, one := m.text.Model().Info(), ollamaModelOf(m.host)
 	arch := info.Architecture
 	var capabilities []string
 	for _, p := range m.purposes() {
@@ -159,7 +156,7 @@ func (s *Server) ollamaShow(r *http.Request) (answer, error) {
 		}
 	}
 	return jsonAnswer{ollamaShowReply{
-		Modelfile: "FROM " + info.Path, Template: m.engine.Vocab().ChatTemplate(), Details: one.Details, ModifiedAt: one.ModifiedAt,
+		Modelfile: "FROM " + info.Path, Template: m.text.Vocab().ChatTemplate(), Details: one.Details, ModifiedAt: one.ModifiedAt,
 		ModelInfo: map[string]any{
 			"general.architecture":         arch,
 			"general.name":                 info.Name,
@@ -178,13 +175,13 @@ type ollamaVersionReply struct {
 }
 
 // ollamaVersion is GET /api/version.
-func (s *Server) ollamaVersion(*http.Request) (answer, error) {
-	return jsonAnswer{ollamaVersionReply{s.cfg.Version}}, nil
+func (s *ollamaAPI) ollamaVersion(*http.Request) (answer, error) {
+	return jsonAnswer{ollamaVersionReply{s.version}}, nil
 }
 
 // ollamaHello is HEAD /, by which Ollama's client finds out that somebody is
 // there.
-func (s *Server) ollamaHello(*http.Request) (answer, error) { return nothing{}, nil }
+func (s *ollamaAPI) ollamaHello(*http.Request) (answer, error) { return nothing{}, nil }
 
 // nothing is an answer without a body.
 type nothing struct{}

@@ -48,7 +48,7 @@ var (
 var ollamaSampling = sampling.Options{Temperature: 0.8, TopK: 40, TopP: 0.9, RepeatPenalty: 1.1, RepeatLastN: 64}
 
 // readOllama reads what /api/chat and /api/generate share.
-func (q *query) readOllama(o *object, fields *names) error {
+func (q *ollamaRequest) readOllama(o *object, fields *names) error {
 	var err error
 	if q.Warnings, err = fields.check(o); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (q *query) readOllama(o *object, fields *names) error {
 }
 
 // readOllamaFormat reads format: nothing, "json", or a schema.
-func (q *query) readOllamaFormat(o *object) error {
+func (q *ollamaRequest) readOllamaFormat(o *object) error {
 	c := &q.Constraint
 	if err := c.readOptions(o); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (q *query) readOllamaFormat(o *object) error {
 }
 
 // readOllamaOptions reads options.
-func (q *query) readOllamaOptions(o *object) error {
+func (q *ollamaRequest) readOllamaOptions(o *object) error {
 	opt, err := o.child("options")
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (q *query) readOllamaOptions(o *object) error {
 }
 
 // readThink reads whether and how much the model is to think.
-func (q *query) readThink(o *object) error {
+func (q *ollamaRequest) readThink(o *object) error {
 	if !o.given("think") {
 		return nil
 	}
@@ -161,8 +161,8 @@ func (q *query) readThink(o *object) error {
 }
 
 // readOllamaChat decodes the body of POST /api/chat.
-func readOllamaChat(o *object) (*query, error) {
-	q := newQuery()
+func readOllamaChat(o *object) (*ollamaRequest, error) {
+	q := &ollamaRequest{newQuery()}
 	if err := q.readOllama(o, &ollamaChatNames); err != nil {
 		return nil, err
 	}
@@ -210,8 +210,8 @@ func readOllamaMessage(m *object) (chat.Message, error) {
 
 // readOllamaGenerate decodes the body of POST /api/generate. A prompt goes
 // through the chat template unless it is raw.
-func readOllamaGenerate(o *object) (*query, error) {
-	q := newQuery()
+func readOllamaGenerate(o *object) (*ollamaRequest, error) {
+	q := &ollamaRequest{newQuery()}
 	if err := q.readOllama(o, &ollamaGenerateNames); err != nil {
 		return nil, err
 	}
@@ -282,3 +282,6 @@ type ollamaMetrics struct {
 	EvalCount          int           `json:"eval_count"`
 	EvalDuration       time.Duration `json:"eval_duration"`
 }
+
+// An ollamaRequest is the body of POST /api/chat or /api/generate.
+type ollamaRequest struct{ *query }

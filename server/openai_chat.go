@@ -2,14 +2,13 @@ package server
 
 import (
 	"net/http"
-	"strings"
 
 	"stencil/engine"
 	"stencil/vocab"
 )
 
 // chatCompletions is POST /v1/chat/completions.
-func (s *Server) chatCompletions(r *http.Request) (answer, error) {
+func (s *openAI) chatCompletions(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func (s *Server) chatCompletions(r *http.Request) (answer, error) {
 	}
 	reply := chatReply{chatHead: head, Usage: usage(choices), Constraint: choices[0].receipt, appraisal: choices[0].appraisal(), Timings: timings(choices), Warnings: warnings(q.query, choices)}
 	for i := range choices {
-		reply.Choices = append(reply.Choices, chatChoiceOf(m.engine.Vocab(), i, &choices[i], q.query))
+		reply.Choices = append(reply.Choices, chatChoiceOf(m.text.Vocab(), i, &choices[i], q.query))
 	}
 	return jsonAnswer{reply}, nil
 }
@@ -86,40 +85,6 @@ type chatFunction struct {
 	Name      string `json:"name,omitempty"`
 	Arguments string `json:"arguments"`
 }
-
-type chatTokens struct {
-	Content []chatToken `json:"content"`
-	Refusal []chatToken `json:"refusal"` // always null
-}
-
-// chatToken is a token with its probability. A forced one was not asked for and
-// counts as certain.
-type chatToken struct {
-	Token   string      `json:"token"`
-	Logprob float32     `json:"logprob"`
-	Bytes   []int       `json:"bytes"`
-	Top     []chatToken `json:"top_logprobs,omitempty"`
-}
-
-func chatTokensOf(v *vocab.Vocab, tokens []engine.Token) *chatTokens {
-	out := &chatTokens{Content: make([]chatToken, 0, len(tokens))}
-	for _, t := range tokens {
-		one := chatToken{Token: spelt(t.Bytes), Logprob: t.Logprob, Bytes: byteList(t.Bytes), Top: []chatToken{}}
-		for i, a := range t.Top {
-			b := topBytes(v, &t, i)
-			one.Top = append(one.Top, chatToken{Token: spelt(b), Logprob: max(a.Logprob, leastLogprob), Bytes: byteList(b)})
-		}
-		out.Content = append(out.Content, one)
-	}
-	return out
-}
-
-// leastLogprob stands for impossible: JSON has no infinity. OpenAI's
-// specification uses the same number.
-const leastLogprob = -9999
-
-// spelt is a token's bytes as text.
-func spelt(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 // finishReason is why a text ended in OpenAI's words.
 func finishReason(c *choice) string {
@@ -212,7 +177,7 @@ func (s *chatSink) piece(index int, p piece, tokens []engine.Token) error {
 		}
 	}
 	if s.generation.query.Logprobs && len(tokens) > 0 {
-		one.Logprobs = chatTokensOf(s.generation.model.engine.Vocab(), tokens)
+		one.Logprobs = chatTokensOf(s.generation.model.text.Vocab(), tokens)
 	}
 	return s.data(s.chunk(one))
 }
@@ -240,3 +205,6 @@ func (s *chatSink) end(choices []choice) error {
 }
 
 func (s *chatSink) fail(f *problem) error { return s.data(f.reply()) }
+
+// openAI answers in OpenAI's dialect.
+type openAI struct{ *service }

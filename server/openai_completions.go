@@ -45,11 +45,11 @@ func readCompletion(o *object) (*completionRequest, error) {
 	top := -1
 	for _, read := range []func() error{
 		func() error { return q.readModel(o) },
-		func() error { return q.readOpenAISampling(o) },
+		func() error { return readOpenAISampling(q.query, o) },
 		func() error { return q.readMaxTokens(o, "n_predict", "max_tokens") },
 		func() error { return o.integer("logprobs", &top, 0, maxTopLogprobs) },
 		func() error { return o.boolean("echo", &q.echo) },
-		func() error { return q.readStreaming(o, &q.includeUsage) },
+		func() error { return readStreaming(q.query, o, &q.includeUsage) },
 		func() error { return q.readPrompts(o) },
 	} {
 		if err := read(); err != nil {
@@ -109,7 +109,7 @@ func (q *completionRequest) readPrompts(o *object) error {
 }
 
 // completions is POST /v1/completions.
-func (s *Server) completions(r *http.Request) (answer, error) {
+func (s *openAI) completions(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (s *Server) completions(r *http.Request) (answer, error) {
 		u := usage(choices)
 		reply.Usage.add(u)
 		for j := range choices {
-			one := completionChoiceOf(g.model.engine.Vocab(), len(reply.Choices), &choices[j], &q.prompts[i])
+			one := completionChoiceOf(g.model.text.Vocab(), len(reply.Choices), &choices[j], &q.prompts[i])
 			one.Text = q.echoed(g) + one.Text
 			if one.Index > 0 {
 				one.appraisal = choices[j].appraisal()
@@ -161,11 +161,11 @@ func (q *completionRequest) echoed(g *generation) string {
 	case g.query.Prompt != nil:
 		return *g.query.Prompt
 	}
-	return spelt(g.model.engine.Vocab().Decode(g.query.PromptTokens))
+	return spelt(g.model.text.Vocab().Decode(g.query.PromptTokens))
 }
 
 // completionStream answers with a stream of all prompts, one after the other.
-func (s *Server) completionStream(r *http.Request, q *completionRequest, list []*generation, head chatHead) (answer, error) {
+func (s *openAI) completionStream(r *http.Request, q *completionRequest, list []*generation, head chatHead) (answer, error) {
 	out := &completionsAnswer{request: q, list: list}
 	first, err := s.begin(r.Context(), list[0], func(w http.ResponseWriter) sink {
 		out.sink = &completionSink{eventStream: newEventStream(w), generation: list[0], head: head, request: q, left: len(list)}
@@ -182,7 +182,7 @@ func (s *Server) completionStream(r *http.Request, q *completionRequest, list []
 // into the same sink.
 type completionsAnswer struct {
 	answer
-	server  *Server
+	server  *openAI
 	request *completionRequest
 	list    []*generation
 	sink    *completionSink
@@ -296,7 +296,7 @@ func (s *completionSink) piece(index int, p piece, tokens []engine.Token) error 
 		one.Text = p.text
 	}
 	if s.generation.query.Logprobs {
-		one.Logprobs = completionTokensOf(s.generation.model.engine.Vocab(), tokens, s.offset)
+		one.Logprobs = completionTokensOf(s.generation.model.text.Vocab(), tokens, s.offset)
 		s.offset += len(p.text)
 	}
 	return s.data(completionChunk{chatHead: s.head, Choices: []completionChoice{one}})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"stencil/chat"
-	"stencil/engine"
 )
 
 // autoSchema is the size in bytes up to which prompt_schema: auto writes the
@@ -13,7 +12,7 @@ import (
 // that was meant for the conversation.
 const autoSchema = 16 << 10
 
-// prompt returns the tokens of a query's prompt, and the places in it up to which
+// promptOf returns the tokens of a query's prompt, and the places in it up to which
 // other prompts are likely to be the same. A prompt alone is text that
 // the model goes on with, as it is; a conversation goes through the model's
 // chat template.
@@ -23,7 +22,7 @@ const autoSchema = 16 << 10
 // name its properties: a small model that has been told what to write does
 // worse with a schema to read, which it copies from. Nothing is added for JSON
 // without a schema, grammars and regular expressions.
-func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err error) {
+func promptOf(m *served, q *query, r *rule) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	switch {
 	case r == nil || q.PromptSchema == "never":
@@ -32,8 +31,8 @@ func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err err
 		instruction = r.instruction
 	}
 	if q.PromptTokens != nil {
-		q.instructed("", r)
-		size := m.engine.Vocab().Len()
+		instructed(q, "", r)
+		size := m.text.Vocab().Len()
 		for _, t := range q.PromptTokens {
 			if t < 0 || int(t) >= size {
 				return nil, nil, invalid("prompt", "prompt has the token %d, the vocabulary ends at %d", t, size-1)
@@ -46,7 +45,7 @@ func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err err
 		if q.PromptSchema != "always" {
 			instruction = ""
 		}
-		if instruction = q.instructed(instruction, r); instruction != "" {
+		if instruction = instructed(q, instruction, r); instruction != "" {
 			text = instruction + "\n\n" + text
 		}
 		return m.prompts.Text(text), nil, nil
@@ -55,11 +54,11 @@ func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err err
 		q.Warnings = append(q.Warnings, fmt.Sprintf("the schema is too long to be written into the prompt (%d bytes); prompt_schema: \"always\" does it nevertheless", len(instruction)))
 		instruction = ""
 	}
-	instruction = q.instructed(instruction, r)
+	instruction = instructed(q, instruction, r)
 	if !m.prompts.HasTemplate() {
 		q.Warnings = append(q.Warnings, "this model has no chat template of its own; the conversation was written as ChatML")
 	}
-	in := chat.Input{Extra: q.Variables, Begun: m.begun(q)}
+	in := chat.Input{Extra: q.Variables, Begun: begunAs(m, q)}
 	if q.Tools != nil && q.Tools.Mode != toolsNone {
 		if m.prompts.Caps().Tools {
 			if in.Tools, err = q.Tools.forTemplate(); err != nil {
@@ -73,14 +72,14 @@ func (m *served) prompt(q *query, r *rule) (tokens []int32, marks []int, err err
 	if tokens, err = m.prompts.Chat(in); err != nil {
 		return nil, nil, err
 	}
-	if e, here := m.engine.(*engine.Engine); here {
-		marks = e.Marks(m.prompts, in, tokens)
+	if m.here != nil {
+		marks = m.here.Marks(m.prompts, in, tokens)
 	}
 	return tokens, marks, nil
 }
 
-// begun returns the beginning of an answer as it stands in a prompt.
-func (m *served) begun(q *query) string {
+// begunAs returns the beginning of an answer as it stands in a prompt.
+func begunAs(m *served, q *query) string {
 	if q.Begun != "" && m.thoughts.Name == chat.Harmony {
 		return harmonyFinal + q.Begun
 	}

@@ -2,18 +2,13 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"net/http"
 	"sort"
 	"strconv"
 	"time"
 
-	"stencil/asking"
 	"stencil/chat"
 	"stencil/decoder/sampling"
-	"stencil/engine"
 )
 
 // A query is a generating request of any dialect, decoded: what every dialect
@@ -146,107 +141,6 @@ func (q *query) readReasoning(o *object) error {
 		q.Reasoning = q.ThinkTokens > 0
 	}
 	return nil
-}
-
-// A generation is a query made ready to run.
-type generation struct {
-	model   *served
-	query   *query
-	request engine.Request
-	rule    *rule   // nil for free text
-	layout  *layout // nil: the text has no parts
-
-	noted *noted // nil: no signals are wanted
-
-	// Of texts of an upstream: how they are asked for.
-	strategy asking.Strategy
-	extra    map[string]any
-}
-
-// accept finds the model of a query and prepares it.
-func (s *Server) accept(r *http.Request, q *query) (*served, *generation, error) {
-	m, err := s.named(r.Context(), q.Model, q.KeepAlive)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := s.prepare(r, m, q)
-	return m, g, err
-}
-
-// prepare compiles a query's constraint and writes its prompt.
-func (s *Server) prepare(r *http.Request, m *served, q *query) (*generation, error) {
-	g := &generation{model: m, query: q}
-	if err := q.checkSignals(); err != nil {
-		return nil, err
-	}
-	if q.Reasoning {
-		q.variable("enable_thinking", true)
-	}
-	var err error
-	if g.rule, err = m.rule(q); err != nil {
-		return nil, err
-	}
-	if !q.Reasoning && (q.Begun != "" || g.rule.fromBeginning()) && m.prompts.Mentions("enable_thinking") {
-		q.variable("enable_thinking", false) // there is no place for thoughts
-	}
-	var prompt []int32
-	var marks []int
-	if m.upstream == nil {
-		if prompt, marks, err = m.prompt(q, g.rule); err != nil {
-			return nil, err
-		}
-	}
-	g.request = engine.Request{
-		ID: noteOf(r.Context()).id, Client: clientOf(r),
-		Prompt: prompt, Marks: marks, Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.texts(),
-		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic,
-		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Timeout: s.cfg.RequestTimeout,
-	}
-	if q.Timeout > 0 {
-		g.request.Timeout = min(q.Timeout, s.cfg.RequestTimeout)
-	}
-	if g.request.MaxTokens == 0 {
-		g.request.MaxTokens = s.cfg.DefaultTokens
-	}
-	if !q.Seeded {
-		g.request.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
-	}
-	if q.Signals != nil {
-		g.noted = new(noted)
-		if n := g.rule.callable(); n > maxRatedTools {
-			q.Warnings = append(q.Warnings, fmt.Sprintf("there are %d tools, more than the %d of which a confidence each is asked for; none is", n, maxRatedTools))
-		}
-	}
-	if m.upstream != nil {
-		return g, g.prepareThere(g.request.ID)
-	}
-	if err := g.compose(); err != nil {
-		return nil, err
-	}
-	free := g.rule == nil || g.rule.free || g.layout.hasFree()
-	if free {
-		g.request.Stop = q.Stop
-	} else if len(q.Stop) > 0 {
-		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
-	}
-	if g.rule == nil {
-		return g, nil
-	}
-	q.warnOf(g.rule)
-	if g.rule.free {
-		return g, nil
-	}
-	if g.request.Measure = true; g.request.Constraint == nil {
-		g.request.Constraint = g.rule.constraint
-	}
-	return g, nil
-}
-
-// warnOf passes on what is doubtful about a constraint.
-func (q *query) warnOf(r *rule) {
-	for _, w := range r.report.Warnings {
-		q.Warnings = append(q.Warnings, r.kind+": "+w.String())
-	}
 }
 
 // Defaults of sampling: llama.cpp's for dialects whose specification names

@@ -21,7 +21,7 @@ func (g *generation) compose() error {
 		}
 		return nil
 	}
-	p.begun = isChat && m.thoughts.Name != chat.Harmony && begunToThink(m.engine.Vocab(), g.request.Prompt, m.thoughts.Open)
+	p.begun = isChat && m.thoughts.Name != chat.Harmony && begunToThink(m.text.Vocab(), g.request.Prompt, m.thoughts.Open)
 	switch {
 	case q.Reasoning:
 		p.think = thinkCertainly
@@ -52,7 +52,7 @@ func (g *generation) compose() error {
 	}
 	o, first := p.outline()
 	var err error
-	g.request.Constraint, g.layout, err = o.compile(m.parts, m.engine.Vocab(), first)
+	g.request.Constraint, g.layout, err = o.compile(m.parts, m.text.Vocab(), first)
 	if err != nil {
 		return err
 	}

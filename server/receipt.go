@@ -113,12 +113,12 @@ func receiptOf(r *rule, c *choice, tries int) (*receipt, *engine.InvalidDocument
 
 // disagreement is logged when the validator refuses what the masks allowed: a
 // mistake in one of the two, worth a report. The text itself is not logged.
-func (s *Server) disagreement(id string, rec *receipt) {
+func (s *service) disagreement(id string, rec *receipt) {
 	attrs := []any{slog.String("id", id), slog.String("schema", rec.Hash)}
 	for _, e := range rec.Errors {
 		attrs = append(attrs, slog.String("keyword", e.Keyword))
 	}
-	s.cfg.Log.Warn("the validator refuses what the masks allowed", attrs...)
+	s.log.Warn("the validator refuses what the masks allowed", attrs...)
 }
 
 // A validationError says that a generated document does not fit the schema's

@@ -8,7 +8,7 @@ import (
 
 // rerank is POST /v1/rerank: which of some documents answer a query best, in the
 // form that Jina's, Cohere's and llama.cpp's clients share.
-func (s *Server) rerank(r *http.Request) (answer, error) {
+func (s *vectorsAPI) rerank(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (s *Server) rerank(r *http.Request) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.namedFor(r.Context(), q.Model, q.KeepAlive, toRerank)
+	m, err := s.models.namedFor(r.Context(), q.Model, q.KeepAlive, toRerank)
 	if err != nil {
 		return nil, err
 	}

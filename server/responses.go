@@ -9,7 +9,7 @@ import (
 )
 
 // responses is POST /v1/responses.
-func (s *Server) responses(r *http.Request) (answer, error) {
+func (s *openAI) responses(r *http.Request) (answer, error) {
 	body, err := readObject(r)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func itemsOf(g *generation, c *choice) (out []responseItem) {
 	if m.Content != "" || len(m.Calls) == 0 {
 		var logprobs []chatToken
 		if g.query.Logprobs {
-			logprobs = chatTokensOf(g.model.engine.Vocab(), c.tokens).Content
+			logprobs = chatTokensOf(g.model.text.Vocab(), c.tokens).Content
 		}
 		status := "completed"
 		if c.result.Finish == engine.FinishLength {
@@ -232,7 +232,7 @@ func (s *responsesSink) piece(_ int, p piece, tokens []engine.Token) error {
 		if p.kind == pieceContent {
 			list := []chatToken{}
 			if s.generation.query.Logprobs {
-				list = chatTokensOf(s.generation.model.engine.Vocab(), tokens).Content
+				list = chatTokensOf(s.generation.model.text.Vocab(), tokens).Content
 				s.tokens = append(s.tokens, list...)
 			}
 			e.Logprobs = &list

@@ -39,7 +39,7 @@ func readResponses(o *object) (*responsesRequest, error) {
 	background, truncation, calls := false, "disabled", 0
 	for _, read := range []func() error{
 		func() error { return q.readModel(o) },
-		func() error { return q.readOpenAISampling(o) },
+		func() error { return readOpenAISampling(q.query, o) },
 		func() error { return q.readMaxTokens(o, "max_output_tokens") },
 		func() error { return o.integer("top_logprobs", &q.TopLogprobs, 0, maxTopLogprobs) },
 		func() error { return o.integer("max_tool_calls", &calls, 1, maxTokensLimit) },
@@ -50,7 +50,7 @@ func readResponses(o *object) (*responsesRequest, error) {
 		func() error { return q.readTextFormat(o) },
 		func() error { return q.readResponsesTools(o) },
 		func() error { return q.readToolChoice(o) },
-		func() error { return q.readStreaming(o, &ignored) },
+		func() error { return readStreaming(q.query, o, &ignored) },
 	} {
 		if err := read(); err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func readResponses(o *object) (*responsesRequest, error) {
 
 // readInput reads instructions and input: a text, or the items of a
 // conversation.
-func (q *query) readInput(o *object) error {
+func (q *responsesRequest) readInput(o *object) error {
 	instructions, text := "", ""
 	if err := o.str("instructions", &instructions); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (q *query) readInput(o *object) error {
 }
 
 // readItem reads one item of an input.
-func (q *query) readItem(item *object, names map[string]string) error {
+func (q *responsesRequest) readItem(item *object, names map[string]string) error {
 	kind := "message"
 	if err := item.str("type", &kind); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (q *query) readItem(item *object, names map[string]string) error {
 }
 
 // readTextFormat reads text: {"format": …}.
-func (q *query) readTextFormat(o *object) error {
+func (q *responsesRequest) readTextFormat(o *object) error {
 	text, err := o.child("text")
 	if text == nil || err != nil {
 		return err
@@ -173,7 +173,7 @@ func (q *query) readTextFormat(o *object) error {
 }
 
 // readResponsesTools reads tools that have no inner object.
-func (q *query) readResponsesTools(o *object) error {
+func (q *responsesRequest) readResponsesTools(o *object) error {
 	list, err := o.list("tools")
 	if err != nil {
 		return err

@@ -11,44 +11,48 @@ import (
 func (s *Server) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
+	vectors := &vectorsAPI{models: s.models, timeout: s.cfg.RequestTimeout}
+	own, openai, claude := &nativeAPI{s.text}, &openAI{s.text}, &anthropicAPI{s.text}
+	llama := &ollamaAPI{service: s.text, vectors: vectors, version: s.cfg.Version}
+	outcomes := &feedbackAPI{models: s.models, outcomes: &s.assess.outcomes}
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
 	r.NoRoute(s.adapt(fails(errNoRoute), byPath))
 	r.NoMethod(s.adapt(fails(errNoMethod), byPath))
 
-	r.POST("/generate", s.adapt(s.generate, everyone))
-	r.POST("/generate_json", s.adapt(s.generateJSON, everyone))
+	r.POST("/generate", s.adapt(own.generate, everyone))
+	r.POST("/generate_json", s.adapt(own.generateJSON, everyone))
 
-	r.POST("/agent/run", s.adapt(s.agentRun, everyone))
+	r.POST("/agent/run", s.adapt(s.agents.agentRun, everyone))
 
-	r.POST("/schema/check", s.adapt(s.schemaCheck, everyone))
-	r.POST("/grammar/check", s.adapt(s.grammarCheck, everyone))
+	r.POST("/schema/check", s.adapt(own.schemaCheck, everyone))
+	r.POST("/grammar/check", s.adapt(own.grammarCheck, everyone))
 
-	r.POST("/v1/chat/completions", s.adapt(s.chatCompletions, everyone))
-	r.POST("/v1/responses", s.adapt(s.responses, everyone))
-	r.POST("/v1/completions", s.adapt(s.completions, everyone))
-	r.POST("/v1/embeddings", s.adapt(s.openAIEmbeddings, everyone))
-	r.POST("/v1/rerank", s.adapt(s.rerank, everyone))
-	r.POST("/rerank", s.adapt(s.rerank, everyone))
+	r.POST("/v1/chat/completions", s.adapt(openai.chatCompletions, everyone))
+	r.POST("/v1/responses", s.adapt(openai.responses, everyone))
+	r.POST("/v1/completions", s.adapt(openai.completions, everyone))
+	r.POST("/v1/embeddings", s.adapt(vectors.openAIEmbeddings, everyone))
+	r.POST("/v1/rerank", s.adapt(vectors.rerank, everyone))
+	r.POST("/rerank", s.adapt(vectors.rerank, everyone))
 
-	r.GET("/v1/models", s.adapt(s.listModels, everyone))
-	r.GET("/v1/models/*name", s.adapt(s.getModel, everyone))
+	r.GET("/v1/models", s.adapt(openai.listModels, everyone))
+	r.GET("/v1/models/*name", s.adapt(openai.getModel, everyone))
 
-	r.POST("/v1/messages", s.adapt(s.messages, anthropic))
-	r.POST("/v1/messages/count_tokens", s.adapt(s.countTokens, anthropic))
+	r.POST("/v1/messages", s.adapt(claude.messages, anthropic))
+	r.POST("/v1/messages/count_tokens", s.adapt(claude.countTokens, anthropic))
 
-	r.POST("/api/chat", s.adapt(s.ollamaChat, ollama))
-	r.POST("/api/generate", s.adapt(s.ollamaGenerate, ollama))
-	r.POST("/api/embed", s.adapt(s.ollamaEmbed, ollama))
-	r.POST("/api/embeddings", s.adapt(s.ollamaEmbeddings, ollama))
-	r.GET("/api/tags", s.adapt(s.ollamaTags, ollama))
-	r.GET("/api/ps", s.adapt(s.ollamaPs, ollama))
-	r.POST("/api/show", s.adapt(s.ollamaShow, ollama))
-	r.GET("/api/version", s.adapt(s.ollamaVersion, ollama))
-	r.HEAD("/", s.adapt(s.ollamaHello, everyone))
+	r.POST("/api/chat", s.adapt(llama.ollamaChat, ollama))
+	r.POST("/api/generate", s.adapt(llama.ollamaGenerate, ollama))
+	r.POST("/api/embed", s.adapt(llama.ollamaEmbed, ollama))
+	r.POST("/api/embeddings", s.adapt(llama.ollamaEmbeddings, ollama))
+	r.GET("/api/tags", s.adapt(llama.ollamaTags, ollama))
+	r.GET("/api/ps", s.adapt(llama.ollamaPs, ollama))
+	r.POST("/api/show", s.adapt(llama.ollamaShow, ollama))
+	r.GET("/api/version", s.adapt(llama.ollamaVersion, ollama))
+	r.HEAD("/", s.adapt(llama.ollamaHello, everyone))
 
-	r.POST("/feedback", s.adapt(s.report, everyone))
-	r.GET("/feedback", s.adapt(s.calibrations, everyone))
+	r.POST("/feedback", s.adapt(outcomes.report, everyone))
+	r.GET("/feedback", s.adapt(outcomes.calibrations, everyone))
 
 	r.GET("/metrics", s.adapt(s.writeMetrics, everyone))
 	r.GET("/healthz", s.adapt(s.healthz, everyone))

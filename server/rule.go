@@ -34,17 +34,17 @@ type rule struct {
 	enums enumerations
 }
 
-// rule returns what a query's text must fit.
-func (m *served) rule(q *query) (*rule, error) {
+// ruleOf returns what a query's text must fit.
+func ruleOf(m *served, q *query) (*rule, error) {
 	var format *rule
 	if q.Constraint.Kind != "" {
 		var err error
-		if format, err = m.formatRule(q.Constraint); err != nil {
+		if format, err = formatRule(m, q.Constraint); err != nil {
 			return nil, err
 		}
 		switch {
-		case m.upstream != nil:
-			format = format.afterwards(m.upstream.why())
+		case m.unmasked != "":
+			format = format.afterwards(m.unmasked)
 		case q.Constraint.NoMasks:
 			format = format.afterwards("constrained_decoding is false")
 		}
@@ -52,9 +52,9 @@ func (m *served) rule(q *query) (*rule, error) {
 	if q.Tools == nil || q.Tools.Mode == toolsNone {
 		return format, nil
 	}
-	r, err := m.toolRule(q.Tools, format)
-	if err == nil && m.upstream != nil {
-		r = r.afterwards(m.upstream.why())
+	r, err := toolRule(m, q.Tools, format)
+	if err == nil && m.unmasked != "" {
+		r = r.afterwards(m.unmasked)
 	}
 	return r, err
 }
@@ -73,12 +73,12 @@ func (r *rule) fromBeginning() bool {
 }
 
 // formatRule compiles a constraint on the whole text.
-func (m *served) formatRule(c constraintFields) (*rule, error) {
+func formatRule(m *served, c constraintFields) (*rule, error) {
 	switch c.Kind {
 	case "grammar", "regex", "choice":
-		return m.grammarRule(c)
+		return grammarRule(m, c)
 	case kindTags:
-		return m.tagRule(c)
+		return tagRule(m, c)
 	}
 	compiled, err := m.schemas.Compile(c.Schema, c.options())
 	if err != nil {
@@ -97,7 +97,7 @@ func (m *served) formatRule(c constraintFields) (*rule, error) {
 }
 
 // grammarRule compiles a constraint that is no schema.
-func (m *served) grammarRule(c constraintFields) (*rule, error) {
+func grammarRule(m *served, c constraintFields) (*rule, error) {
 	var g *engine.CompiledGrammar
 	var err error
 	r := &rule{kind: c.Kind}
@@ -124,10 +124,6 @@ func (m *served) grammarRule(c constraintFields) (*rule, error) {
 		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})
 	}
 	return r, nil
-}
-
-func (c *constraintFields) options() schema.Options {
-	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
 }
 
 // optionsAt returns the alternatives of the leaf at a pointer, as their JSON;

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
-	"time"
 
 	"stencil/engine"
 )
@@ -35,8 +32,8 @@ type choice struct {
 const retrySeed = 0x9e3779b97f4a7c15
 
 // whole runs a generation to its end and returns the choices.
-func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
-	if g.asked() {
+func (s *service) whole(ctx context.Context, g *generation) ([]choice, error) {
+	if g.run.asked() {
 		return s.askAll(ctx, g)
 	}
 	choices, err := gather(ctx, g, g.request)
@@ -52,34 +49,9 @@ func (s *Server) whole(ctx context.Context, g *generation) ([]choice, error) {
 	return s.gathered(ctx, g, choices, failed)
 }
 
-// gather runs a request and returns its texts with their tokens.
-func gather(ctx context.Context, g *generation, req engine.Request) ([]choice, error) {
-	stream, err := g.submitHere(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	choices := make([]choice, max(1, req.Choices))
-	for {
-		ev, err := stream.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return choices, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		c := &choices[ev.Choice]
-		c.tokens = append(c.tokens, ev.Tokens...)
-		c.parts = append(c.parts, ev.Passages...)
-		if ev.Done != nil {
-			c.result = ev.Done
-		}
-	}
-}
-
 // finish validates a text and, where keywords were left to the validator,
 // tries again until it fits.
-func (s *Server) finish(ctx context.Context, g *generation, c *choice) error {
+func (s *service) finish(ctx context.Context, g *generation, c *choice) error {
 	for try := 1; ; try++ {
 		c.message = g.layout.read(c.result.Text, c.parts)
 		g.unveil(c, c.result.Finish == engine.FinishLength)
@@ -107,7 +79,7 @@ func (c *choice) text() string { return cmp.Or(c.message.Content, c.result.Text)
 
 // conclude fills in what is known once a text is complete. It returns the
 // validator's objections if keywords were left to it.
-func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int) *engine.InvalidDocumentError {
+func (s *service) conclude(ctx context.Context, g *generation, c *choice, try int) *engine.InvalidDocumentError {
 	if g.rule == nil {
 		return nil
 	}
@@ -140,8 +112,8 @@ func (s *Server) conclude(ctx context.Context, g *generation, c *choice, try int
 }
 
 // noteResults puts counts into the request's log line.
-func (s *Server) noteResults(ctx context.Context, choices []choice) {
-	s.metrics.choices(choices)
+func (s *service) noteResults(ctx context.Context, choices []choice) {
+	s.counts.choices(choices)
 	u, forced := usage(choices), 0
 	for _, c := range choices {
 		if c.receipt != nil {
@@ -153,50 +125,3 @@ func (s *Server) noteResults(ctx context.Context, choices []choice) {
 		slog.Int("completion_tokens", u.CompletionTokens), slog.Int("forced_tokens", forced),
 	)
 }
-
-// usage adds up the tokens of all choices. The prompt counts once.
-func usage(choices []choice) usageReply {
-	var u usageReply
-	for _, c := range choices {
-		u.PromptTokens = c.result.PromptTokens
-		u.CompletionTokens += c.result.CompletionTokens + c.wasted
-		u.Cost += c.cost
-	}
-	u.PromptDetails.CachedTokens = choices[0].result.CachedTokens
-	u.TotalTokens = u.PromptTokens + u.CompletionTokens
-	return u
-}
-
-// add counts the tokens of another prompt.
-func (u *usageReply) add(more usageReply) {
-	u.PromptTokens += more.PromptTokens
-	u.CompletionTokens += more.CompletionTokens
-	u.TotalTokens += more.TotalTokens
-	u.PromptDetails.CachedTokens += more.PromptDetails.CachedTokens
-}
-
-// timings takes the longest of each part over the choices, which ran side by
-// side.
-func timings(choices []choice) timingsReply {
-	var longest engine.Timings
-	tokens := 0
-	for _, c := range choices {
-		t := c.result.Timings
-		longest.Queued = max(longest.Queued, t.Queued)
-		longest.Prompt = max(longest.Prompt, t.Prompt)
-		longest.Generate = max(longest.Generate, t.Generate)
-		tokens += c.result.CompletionTokens
-	}
-	drafted, accepted := 0, 0
-	for _, c := range choices {
-		drafted += c.result.DraftTokens
-		accepted += c.result.AcceptedTokens
-	}
-	out := timingsReply{Draft: drafted, Accepted: accepted, Queue: ms(longest.Queued), Prompt: ms(longest.Prompt), Generate: ms(longest.Generate)}
-	if longest.Generate > 0 {
-		out.TokensPerSecond = float64(tokens) / longest.Generate.Seconds()
-	}
-	return out
-}
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

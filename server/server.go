@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"stencil/agent"
+	"stencil/backend/remote"
+	"stencil/engine"
 )
 
 // Config is what a server is made with. Zero fields mean the default.
@@ -61,20 +61,22 @@ func (c Config) withDefaults() Config {
 type Server struct {
 	cfg     Config
 	handler http.Handler
-	closing atomic.Bool
 	metrics *metrics
-	paused  *pausedRuns
-
-	feedback feedback
-
-	hostsMu sync.Mutex
-	hosts   []*host // replaced, never changed
+	models  *registry
+	text    *service
+	assess  *assessor
+	agents  *agentAPI
 }
 
 // New returns a server without a model.
 func New(cfg Config) *Server {
-	s := &Server{cfg: cfg.withDefaults(), metrics: newMetrics()}
-	s.paused = &pausedRuns{number: s.cfg.AgentPaused, bytes: s.cfg.AgentPausedBytes, time: s.cfg.AgentPausedTime, runs: map[string]*pausedRun{}}
+	cfg = cfg.withDefaults()
+	s := &Server{cfg: cfg, metrics: newMetrics(), models: newRegistry(cfg.Log, cfg.SchemaCache), assess: newAssessor(cfg.Log)}
+	s.text = newService(s.models, s.assess, settings{log: cfg.Log, timeout: cfg.RequestTimeout, tokens: cfg.DefaultTokens, retries: cfg.RetryMax})
+	s.agents = newAgentAPI(s.text, agentSettings{
+		tools: cfg.AgentTools, prompts: cfg.AgentPrompts, bounds: cfg.AgentBounds,
+		paused: cfg.AgentPaused, pausedBytes: cfg.AgentPausedBytes, pausedTime: cfg.AgentPausedTime,
+	})
 	s.handler = s.routes()
 	return s
 }
@@ -114,7 +116,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		return err
 	case <-ctx.Done():
 	}
-	s.closing.Store(true)
+	s.models.close()
 	s.cfg.Log.Info("shutting down", "grace", grace)
 	wait, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -124,3 +126,41 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	}
 	return nil
 }
+
+// SetModel puts a model into service under a name, once everything that is
+// prepared only once for its vocabulary is. The engine stays the caller's to
+// close, after Serve has returned.
+func (s *Server) SetModel(name string, e *engine.Engine) error {
+	return s.SetEngines(name, Engines{Text: e})
+}
+
+// SetEngines is SetModel for a model that may embed or rerank as well, or do
+// nothing else.
+func (s *Server) SetEngines(name string, e Engines) error {
+	return s.models.set(name, e)
+}
+
+// AddModel makes a model available under a name. It is loaded when it is asked
+// for, and unloaded when nobody has used it for keep; a negative keep is for
+// ever. CloseModels unloads what is loaded then.
+func (s *Server) AddModel(name string, load Loader, keep time.Duration) {
+	s.models.add(name, load, keep)
+}
+
+// CloseModels unloads the models that AddModel brought. Requests for them must
+// have ended.
+func (s *Server) CloseModels() error { return s.models.unload() }
+
+// AddUpstream makes a model that is behind someone else's API available under a
+// name.
+func (s *Server) AddUpstream(name string, c *remote.Client) {
+	addUpstream(s.models, s.cfg.Log, name, c)
+}
+
+// OpenFeedback opens the file of Config.Feedback, if there is one. It is called
+// before Serve. After an error the server can be used; requests that need the
+// file are told what is wrong with it.
+func (s *Server) OpenFeedback() error { return s.assess.outcomes.open(s.cfg.Feedback) }
+
+// CloseFeedback closes the file. Requests must have ended.
+func (s *Server) CloseFeedback() error { return s.assess.outcomes.close() }

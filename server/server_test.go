@@ -425,7 +425,7 @@ func TestStreamErrors(t *testing.T) {
 func TestHangUp(t *testing.T) {
 	const step = 20 * time.Millisecond
 	srv, url := start(t, setup{opt: scripted.Options{Delay: step}})
-	stats := func() engine.Stats { return srv.someServed().engine.Stats() }
+	stats := func() engine.Stats { return srv.models.someServed().here.Stats() }
 	for _, stream := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3000, "stream": %t, %s}`, stream, endless(t))

@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"stencil/agent/signals"
@@ -98,97 +97,10 @@ func (q *query) checkSignals() error {
 	return nil
 }
 
-// maxRatedTools is how many tools a model is asked to rate.
-const maxRatedTools = 16
-
-// callable returns how many tools may be called.
-func (r *rule) callable() int {
-	if r == nil {
-		return 0
-	}
-	return len(r.tools)
-}
-
-// rated returns the tools that a model rates: those that it may call, if they are
-// not too many.
-func (r *rule) rated() (names []string) {
-	if n := r.callable(); n == 0 || n > maxRatedTools {
-		return nil
-	}
-	for _, t := range r.tools {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
-// masked reports whether a mask sees to it that signals follow the answer,
-// whatever that is.
-func (r *rule) masked() bool { return r.fromBeginning() && r.tags == nil }
-
-// signalInstruction is what the model is told about its signals.
-func (q *query) signalInstruction(r *rule) string {
-	if q.Signals == nil {
-		return ""
-	}
-	form := signals.Fenced
-	if r.masked() {
-		form = signals.LastLine
-	}
-	return signals.Instruction(q.Signals.Mode, form, r.rated())
-}
-
-// instructed returns a prompt's instruction with that about signals, where the
-// prompt has a place for it, or else warns.
-func (q *query) instructed(instruction string, r *rule) string {
-	switch {
-	case q.Signals == nil:
-		return instruction
-	case q.PromptSchema == "never" || q.PromptTokens != nil:
-		q.Warnings = append(q.Warnings, "the prompt says nothing about signals: prompt_schema is \"never\", or the prompt is given as tokens")
-		return instruction
-	case q.Messages == nil && q.PromptSchema != "always":
-		q.Warnings = append(q.Warnings, "the prompt is gone on with as it is and says nothing about signals; prompt_schema: \"always\" writes an instruction before it, and messages have a place for one")
-		return instruction
-	}
-	return q.withSignals(instruction, r)
-}
-
-// withSignals returns an instruction with that about signals.
-func (q *query) withSignals(instruction string, r *rule) string {
-	return q.withNote(instruction, q.signalInstruction(r))
-}
-
-// withNote returns an instruction with one about signals.
-func (q *query) withNote(instruction, note string) string {
-	if instruction == "" {
-		return note
-	}
-	return instruction + "\n\nAll of that is about the answer alone. " + note
-}
-
-// noRoom is a warning.
-const noRoom = "the context has no room for signals after the answer; they were left out"
-
 // texts is how many texts are written for a request.
 func (q *query) texts() int {
 	if q.Signals != nil {
 		return max(q.N, q.Signals.Samples)
 	}
 	return q.N
-}
-
-// shortestSignals is the shortest document of signals, with the line break before
-// it.
-func shortestSignals(tools []string) string {
-	var b strings.Builder
-	b.WriteString("\n" + `{"confidence":0,"difficulty":"easy","escalation":"none"`)
-	for i, name := range tools {
-		b.WriteString(map[bool]string{true: `,"tools":{`, false: ","}[i == 0])
-		fmt.Fprintf(&b, "%q:0", name)
-	}
-	if len(tools) > 0 {
-		b.WriteByte('}')
-	}
-	b.WriteByte('}')
-	return b.String()
 }

@@ -1,10 +1,6 @@
 package server
 
 import (
-	"context"
-	"errors"
-	"slices"
-
 	"stencil/agent/signals"
 	"stencil/engine"
 	"stencil/schema"
@@ -29,7 +25,7 @@ const (
 )
 
 // signalsDocument compiles the schema of signals with some tools.
-func (m *served) signalsDocument(tools []string) (*engine.Document, error) {
+func signalsDocument(m *served, tools []string) (*engine.Document, error) {
 	compiled, err := m.schemas.Compile(signals.Schema(tools), schema.Options{Strict: true, Whitespace: schema.Compact})
 	if err != nil {
 		return nil, err
@@ -66,11 +62,11 @@ func (g *generation) planSignals(p *plan) error {
 	}
 	tools := g.rule.rated()
 	var err error
-	if p.signals, err = g.model.signalsDocument(nil); err != nil {
+	if p.signals, err = signalsDocument(g.model, nil); err != nil {
 		return err
 	}
 	if p.callSignals = p.signals; len(tools) > 0 {
-		if p.callSignals, err = g.model.signalsDocument(tools); err != nil {
+		if p.callSignals, err = signalsDocument(g.model, tools); err != nil {
 			return err
 		}
 	}
@@ -79,44 +75,8 @@ func (g *generation) planSignals(p *plan) error {
 		if g.rule.format != nil {
 			tools = nil // an answer without calls has the shortest
 		}
-		g.noted.room = len(g.model.engine.Vocab().TokenizeText(nil, []byte(shortestSignals(tools))))
+		g.noted.room = len(g.model.text.Vocab().TokenizeText(nil, []byte(shortestSignals(tools))))
 		g.request.MaxTokens += g.noted.room
 	}
 	return nil
-}
-
-// submitHere gives a request of a generation to the engine. max_tokens is the
-// answer's: the shortest signals come on top, so that an answer is never made
-// shorter by them. Where the context has no room for both, signals are left out.
-func (g *generation) submitHere(ctx context.Context, r engine.Request) (*engine.Stream, error) {
-	stream, err := g.model.engine.Submit(ctx, r)
-	var small *engine.BudgetError
-	if g.noted == nil || g.noted.room == 0 || !errors.As(err, &small) {
-		return stream, err
-	}
-	room := g.noted.room
-	if small.Minimum-room > small.Budget {
-		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget}
-	}
-	if small.Budget == r.MaxTokens {
-		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget - room}
-	}
-	// It is the context that is too small.
-	constraint := g.request.Constraint
-	before := slices.Clone(g.query.Warnings)
-	g.noted, g.layout, g.request.Constraint = nil, nil, nil
-	if err := g.compose(); err != nil {
-		return nil, err
-	}
-	if g.request.Constraint == nil {
-		g.request.Constraint = g.rule.constraint
-	}
-	g.noted = &noted{}
-	g.request.MaxTokens -= room
-	g.query.Warnings = append(before, noRoom)
-	if r.Constraint == constraint {
-		r.Constraint = g.request.Constraint
-	}
-	r.MaxTokens -= room
-	return g.model.engine.Submit(ctx, r)
 }

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"stencil/agent/signals"
 	"strings"
 
-	"stencil/agent/signals"
 	"stencil/engine"
 )
 

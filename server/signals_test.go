@@ -541,23 +541,3 @@ func TestSignalsAssessed(t *testing.T) {
 		}
 	}
 }
-
-// The shortest signals are what their schema has as the shortest.
-func TestShortestSignals(t *testing.T) {
-	v := loadVocab(t)
-	h := &host{server: New(Config{})}
-	m := &served{host: h, engine: &upstream{}, schemas: engine.NewSchemas(v, 8)}
-	for _, tools := range [][]string{nil, {"a"}, {"b", "look-up/2"}} {
-		d, err := m.signalsDocument(tools)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := d.Fresh()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := g.NewMatcher().ShortestCompletion(); "\n"+string(got) != shortestSignals(tools) {
-			t.Errorf("%v: %q, want %q", tools, got, shortestSignals(tools))
-		}
-	}
-}

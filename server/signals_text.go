@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -9,20 +10,6 @@ import (
 )
 
 // This file takes signals out of texts, of their messages and of their tokens.
-
-// said is what a model said about its answer.
-type said struct {
-	signals signals.Signals
-	from    signals.Source
-}
-
-// own returns what the model said itself, nil if it said nothing.
-func (s *said) own() *signals.Signals {
-	if s == nil || s.from == signals.FromDefaults {
-		return nil
-	}
-	return &s.signals
-}
 
 // unveil takes the signals out of a choice's message and tokens. cut says that the
 // budget ended the text.
@@ -74,8 +61,8 @@ func (g *generation) read(m *message, cut bool) *said {
 	}
 	out := new(said)
 	switch {
-	case g.noted.wrapped && unwrap(m):
-		return g.told(m)
+	case g.noted.wrapped && m.unwrap():
+		return m.told()
 	case masked:
 		out.signals, out.from = signals.Default(), signals.FromDefaults
 	case r.answers() != nil && r.tags == nil:
@@ -87,7 +74,7 @@ func (g *generation) read(m *message, cut bool) *said {
 }
 
 // told reads the signals that an upstream has kept to their schema.
-func (g *generation) told(m *message) *said {
+func (m *message) told() *said {
 	if s, ok := signals.Document(m.Signals); ok {
 		return &said{s, signals.FromConstrained}
 	}
@@ -194,3 +181,48 @@ func withoutEnd(list []engine.Token, bytes int) []engine.Token {
 	}
 	return list
 }
+
+// unwrap takes the answer and the signals out of an object of both. It reports false
+// if the text is none; then nothing changes.
+func (m *message) unwrap() bool {
+	w := newWrapped()
+	if w.read(m.Content); w.start < 0 {
+		return false
+	}
+	var both struct{ Signals json.RawMessage }
+	if json.Unmarshal([]byte(m.Content), &both) == nil {
+		m.Signals = string(both.Signals)
+	}
+	m.Content = w.shown(m.Content)
+	return true
+}
+
+// unwrapTokens returns the tokens of the answer in a text.
+func unwrapTokens(text string, tokens []engine.Token) []engine.Token {
+	w := newWrapped()
+	if w.read(text); w.start < 0 {
+		return tokens
+	}
+	after := 0
+	if w.end >= 0 {
+		after = len(text) - w.end
+	}
+	return withoutEnd(withoutStart(tokens, w.start), after)
+}
+
+// withoutStart drops bytes at the beginning of a list of tokens.
+func withoutStart(list []engine.Token, bytes int) []engine.Token {
+	for bytes > 0 && len(list) > 0 {
+		first := list[0]
+		list = list[1:]
+		if n := len(first.Bytes); n > bytes {
+			first.Bytes = first.Bytes[bytes:]
+			return append([]engine.Token{first}, list...)
+		}
+		bytes -= len(first.Bytes)
+	}
+	return list
+}
+
+// noToken is the number of tokens that are no vocabulary's here.
+const noToken = -1

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 
-	"stencil/backend/remote"
 	"stencil/engine"
 )
 
@@ -34,7 +33,7 @@ type fieldSink interface {
 
 // streamed is the answer to a request that wants a stream.
 type streamed struct {
-	server     *Server
+	service    *service
 	generation *generation
 	stream     events
 	open       func(w http.ResponseWriter) sink
@@ -42,8 +41,8 @@ type streamed struct {
 
 // begin submits a generation and returns its answer. What is wrong with the
 // request itself is an error here, before anything is sent.
-func (s *Server) begin(ctx context.Context, g *generation, open func(w http.ResponseWriter) sink) (answer, error) {
-	stream, err := g.submit(ctx, s)
+func (s *service) begin(ctx context.Context, g *generation, open func(w http.ResponseWriter) sink) (answer, error) {
+	stream, err := g.run.stream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func (a *streamed) run(ctx context.Context, out sink) error {
 	for i := range listeners {
 		choices[i] = listeners[i].choice
 	}
-	a.server.noteResults(ctx, choices)
+	a.service.noteResults(ctx, choices)
 	return out.end(choices)
 }
 
@@ -139,13 +138,11 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 	}
 	c := &l.choice
 	c.result, c.trace = ev.Done, l.trace
-	there := a.there(ev.Choice)
-	if there != nil {
-		c.cost = there.Usage.Cost
-	}
+	beside := a.stream.beside(ev.Choice)
+	c.cost = beside.Usage.Cost
 	if g := a.generation; g.rule != nil && g.rule.free {
 		sent := c.message.Content
-		if err := pinging(out, func() error { return a.server.concludeFree(ctx, g, c, ev.Choice, there) }); err != nil {
+		if err := pinging(out, func() error { return a.service.concludeFree(ctx, g, c, ev.Choice, beside) }); err != nil {
 			return err
 		}
 		late := c.message.pieces()
@@ -157,27 +154,18 @@ func (a *streamed) event(ctx context.Context, out sink, l *listener, ev engine.E
 				return err
 			}
 		}
-		a.server.appraiseOne(g, c)
+		a.service.appraiseOne(g, c)
 		return out.done(ev.Choice, c)
 	}
-	bad := a.server.conclude(ctx, a.generation, c, 1)
+	bad := a.service.conclude(ctx, a.generation, c, 1)
 	if bad != nil {
 		return &validationError{text: c.text(), details: c.receipt.Errors, tries: 1}
 	}
 	if err := l.tell(out, engine.Event{Choice: ev.Choice}); err != nil {
 		return err
 	}
-	a.server.appraiseOne(a.generation, c)
+	a.service.appraiseOne(a.generation, c)
 	return out.done(ev.Choice, c)
-}
-
-// there returns what an upstream has said of a choice that has ended; nil for
-// texts that are written here.
-func (a *streamed) there(index int) *remote.Completion {
-	if from, ok := a.stream.(*upstreamEvents); ok {
-		return from.done[index]
-	}
-	return nil
 }
 
 // tell passes on which values are complete.

@@ -49,7 +49,7 @@ type step struct {
 }
 
 func newTrace(g *generation) *trace {
-	t := &trace{vocab: g.model.engine.Vocab(), rule: g.rule, layout: g.layout}
+	t := &trace{vocab: g.model.text.Vocab(), rule: g.rule, layout: g.layout}
 	if t.layout != nil {
 		t.begin = -1
 	}

@@ -15,36 +15,44 @@ import (
 	"stencil/backend"
 	"stencil/backend/remote"
 	"stencil/decoder/sampling"
-	"stencil/decoder/walk"
 	"stencil/engine"
 	"stencil/vocab"
 )
 
-// A generator is what the server needs of an engine.
-type generator interface {
-	Submit(ctx context.Context, r engine.Request) (*engine.Stream, error)
-	Vocab() *vocab.Vocab
-	Model() backend.Model
-	ContextLimit() int
-	Parallel() int
-	Stats() engine.Stats
-}
-
-// upstream stands for the engine of a model that is behind someone else's API.
+// An upstream writes the texts of a model that is behind someone else's API.
 type upstream struct {
 	client *remote.Client
 	model  *remote.Model
+	log    *slog.Logger
+}
+
+// unmasked is why an upstream's texts are only checked.
+const unmasked = "the model is behind an upstream, whose logits can't be reached"
+
+// addUpstream makes a model that is behind someone else's API available under a
+// name.
+func addUpstream(models *registry, log *slog.Logger, name string, c *remote.Client) {
+	models.addRemote(name, &upstream{client: c, model: remote.NewModel(c), log: log}, unmasked)
+	caps := c.Capabilities()
+	for _, f := range []*asking.Format{{JSON: true, Schema: anyObject}, {Regex: "."}, {Grammar: "root ::= ."}} {
+		strategy, _ := asking.Choose(caps, f)
+		kind := map[bool]string{true: "json", false: "grammar"}[f.JSON]
+		if f.Regex != "" {
+			kind = "regex"
+		}
+		log.Info("an upstream's strategy", slog.String("model", name), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()), slog.String("for", kind), slog.String("strategy", string(strategy)))
+	}
+}
+
+func (u *upstream) abilities() abilities {
+	caps := u.client.Capabilities()
+	return abilities{tools: caps.Tools, onRequest: caps.Logprobs}
 }
 
 // upstreamParallel is how many texts an upstream is taken to write at the same
 // time, where nobody says.
 const upstreamParallel = 4
 
-var errUpstream = errors.New("server: a text of an upstream is not submitted to an engine")
-
-func (u *upstream) Submit(context.Context, engine.Request) (*engine.Stream, error) {
-	return nil, errUpstream
-}
 func (u *upstream) Vocab() *vocab.Vocab  { return u.model.Vocab() }
 func (u *upstream) Model() backend.Model { return u.model }
 func (u *upstream) ContextLimit() int    { return 0 } // nobody says
@@ -54,66 +62,68 @@ func (u *upstream) Stats() engine.Stats {
 	return engine.Stats{PromptTokens: uint64(total.Prompt), ReusedTokens: uint64(total.Cached), GeneratedTokens: uint64(total.Completion)}
 }
 
-// AddUpstream makes a model that is behind someone else's API available under a
-// name.
-func (s *Server) AddUpstream(name string, c *remote.Client) {
-	u := &upstream{client: c, model: remote.NewModel(c)}
-	h := &host{name: name, created: time.Now(), server: s, keep: -1}
-	v, limit := u.Vocab(), s.cfg.SchemaCache
-	h.current = &served{
-		host: h, name: name, created: h.created, engine: u, upstream: u,
-		prompts: engine.NewPrompts(v), schemas: engine.NewSchemas(v, limit), grammars: engine.NewGrammars(v, limit),
-		tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
-	}
-	s.addHost(h)
-	caps := c.Capabilities()
-	for _, f := range []*asking.Format{{JSON: true, Schema: anyObject}, {Regex: "."}, {Grammar: "root ::= ."}} {
-		strategy, _ := asking.Choose(caps, f)
-		kind := map[bool]string{true: "json", false: "grammar"}[f.JSON]
-		if f.Regex != "" {
-			kind = "regex"
-		}
-		s.cfg.Log.Info("an upstream's strategy", slog.String("model", name), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()), slog.String("for", kind), slog.String("strategy", string(strategy)))
-	}
-}
-
-// why is the reason why an upstream's texts are only checked.
-func (u *upstream) why() string {
-	return "the model is behind an upstream, whose logits can't be reached"
-}
-
 // upstreamLayout is that of an upstream's texts: reasoning, which it sends
 // apart, and the answer.
 var upstreamLayout = &layout{nodes: []node{{Role: roleReasoning, Free: true}, {Role: roleContent, Free: true}}}
 
-// prepareThere makes a query ready for an upstream.
-func (g *generation) prepareThere(id string) error {
-	q := g.query
+func (u *upstream) ready(g *generation) (run, error) {
+	g.expectSignals()
+	q, caps := g.query, u.client.Capabilities()
+	r := &upstreamRun{generation: g, from: u}
 	switch {
 	case q.PromptTokens != nil:
-		return notOffered("prompt", "a prompt of tokens for a model behind an upstream")
+		return nil, notOffered("prompt", "a prompt of tokens for a model behind an upstream")
 	case q.Begun != "":
-		return notOffered("messages", "going on with an answer of a model behind an upstream")
-	case g.callsThere() && !g.model.upstream.client.Capabilities().Tools:
-		return notOffered("tools", "calling tools with a model behind an upstream that takes none")
-	case q.TopLogprobs > 0 && !g.model.upstream.client.Capabilities().Logprobs, q.Logprobs && !g.model.upstream.client.Capabilities().Logprobs:
-		return notOffered("logprobs", "logprobs, which the upstream does not give,")
+		return nil, notOffered("messages", "going on with an answer of a model behind an upstream")
+	case r.calls() && !caps.Tools:
+		return nil, notOffered("tools", "calling tools with a model behind an upstream that takes none")
+	case (q.TopLogprobs > 0 || q.Logprobs) && !caps.Logprobs:
+		return nil, notOffered("logprobs", "logprobs, which the upstream does not give,")
 	}
 	if g.rule != nil {
-		q.warnOf(g.rule)
+		warnOf(q, g.rule)
 	}
 	g.layout = upstreamLayout
-	g.chooseThere()
-	g.warnOfSignals()
-	g.request = engine.Request{ID: id, MaxTokens: g.request.MaxTokens, Choices: g.request.Choices, Timeout: g.request.Timeout, Sampling: q.Sampling}
-	return nil
+	r.choose()
+	r.warnOfSignals()
+	g.request = engine.Request{ID: g.request.ID, MaxTokens: g.request.MaxTokens, Choices: g.request.Choices, Timeout: g.request.Timeout, Sampling: q.Sampling}
+	return r, nil
 }
 
-// ask is the request for an upstream.
-func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Request {
+// upstreamRun is the run of a generation of an upstream's.
+type upstreamRun struct {
+	*generation
+	from     *upstream
+	strategy asking.Strategy
+	extra    map[string]any // of the requests: what has the upstream keep to a format
+}
+
+func (r *upstreamRun) asked() bool { return true }
+
+func (r *upstreamRun) again() bool { return r.calls() }
+
+func (r *upstreamRun) describe(t *asking.Task) {
+	t.Strategy = r.strategy
+	if r.calls() {
+		t.Tools = r.tools()
+	}
+}
+
+func (r *upstreamRun) settled(c *choice, a *asking.Answer, raw string) {
+	c.receipt.Strategy = string(r.strategy)
+	if len(a.Calls) > 0 {
+		c.receipt.Strategy = string(asking.ByTools)
+	}
+	if a.JSON && a.Text == raw && len(c.tokens) > 0 {
+		c.trace = r.trace(c.tokens, raw)
+	}
+}
+
+// asking is the request for a text.
+func (g *upstreamRun) asking(turns []asking.Turn, index, number int) *remote.Request {
 	q := g.query
-	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs || q.Signals != nil && g.model.upstream.client.Capabilities().Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
-	if g.callsThere() {
+	r := &remote.Request{MaxTokens: g.request.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs || q.Signals != nil && g.from.client.Capabilities().Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
+	if g.calls() {
 		g.addTools(r)
 	}
 	instruction := ""
@@ -126,12 +136,12 @@ func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Re
 	}
 	if g.noted != nil && g.leavesRoom() && q.PromptSchema != "never" {
 		if g.noted.wrapped {
-			instruction = q.withNote(instruction, signals.Instruction(q.Signals.Mode, signals.Beside, nil))
+			instruction = alsoOf(instruction, signals.Instruction(q.Signals.Mode, signals.Beside, nil))
 		} else {
-			instruction = q.withSignals(instruction, g.rule)
+			instruction = withSignals(q, instruction, g.rule)
 		}
 	}
-	next := q.with(turns)
+	next := continued(q, turns)
 	if q.Messages == nil {
 		// A prompt alone is what the user says.
 		if instruction != "" {
@@ -182,19 +192,18 @@ func (g *generation) askThere(turns []asking.Turn, index, number int) *remote.Re
 	return r
 }
 
-// writeThere has an upstream write a text.
-func (g *generation) writeThere(ctx context.Context, turns []asking.Turn, index, number int) (*choice, *asking.Written, error) {
+func (g *upstreamRun) write(ctx context.Context, turns []asking.Turn, index, number int) (*choice, *asking.Written, error) {
 	began := time.Now()
-	answer, err := g.model.upstream.client.Complete(ctx, g.askThere(turns, index, number))
+	answer, err := g.from.client.Complete(ctx, g.asking(turns, index, number))
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &choice{result: g.resultOf(answer, time.Since(began)), tokens: tokensOf(answer.Tokens)}
 	c.message = message{Reasoning: answer.Reasoning, Content: answer.Text}
 	g.unveil(c, c.result.Finish == engine.FinishLength)
-	if data := (message{Content: string(answer.Data)}); g.noted != nil && g.noted.wrapped && unwrap(&data) {
+	if data := (message{Content: string(answer.Data)}); g.noted != nil && g.noted.wrapped && data.unwrap() {
 		answer.Data = json.RawMessage(data.Content)
-		c.said = g.told(&data)
+		c.said = data.told()
 	}
 	return c, &asking.Written{
 		Text: c.message.Content, Data: answer.Data, Refusal: answer.Refusal, Cut: c.result.Finish == engine.FinishLength, Usage: answer.Usage,
@@ -203,7 +212,7 @@ func (g *generation) writeThere(ctx context.Context, turns []asking.Turn, index,
 }
 
 // resultOf is an upstream's answer as an engine would tell it.
-func (g *generation) resultOf(a *remote.Completion, took time.Duration) *engine.Result {
+func (g *upstreamRun) resultOf(a *remote.Completion, took time.Duration) *engine.Result {
 	out := &engine.Result{
 		Text: a.Text, Finish: engine.FinishStop, Seed: g.request.Sampling.Seed,
 		PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Cached, CompletionTokens: a.Usage.Completion, Timings: engine.Timings{Generate: took},
@@ -213,9 +222,6 @@ func (g *generation) resultOf(a *remote.Completion, took time.Duration) *engine.
 	}
 	return out
 }
-
-// noToken is the number of tokens that are no vocabulary's here.
-const noToken = -1
 
 func tokensOf(list []remote.Token) []engine.Token {
 	out := make([]engine.Token, 0, len(list))
@@ -230,14 +236,14 @@ func tokensOf(list []remote.Token) []engine.Token {
 	return out
 }
 
-// upstreamTrace reads the confidence of a document's values out of the tokens
+// trace reads the confidence of a document's values out of the tokens
 // that an upstream reported, if they are those of the text.
-func (g *generation) upstreamTrace(tokens []engine.Token, text string) *trace {
+func (g *upstreamRun) trace(tokens []engine.Token, text string) *trace {
 	// Nothing is known of alternatives, so that an enumeration is a value like
 	// any other.
 	r := g.rule.answers().afterwards("")
 	r.enums.read(nil)
-	t := newTrace(g)
+	t := newTrace(g.generation)
 	t.rule, t.layout, t.begin = r, nil, 0 // the text is all document
 	t.add(tokens)
 	t.end()
@@ -248,38 +254,12 @@ func (g *generation) upstreamTrace(tokens []engine.Token, text string) *trace {
 	return t
 }
 
-// events are what a stream is read from.
-type events interface {
-	Next(ctx context.Context) (engine.Event, error)
-	Close()
-}
-
-// submit starts a generation whose text is streamed.
-func (g *generation) submit(ctx context.Context, s *Server) (events, error) {
-	if g.model.upstream == nil {
-		return g.submitHere(ctx, g.request)
-	}
-	ctx, cancel := context.WithTimeout(ctx, g.request.Timeout)
-	translate := func(err error) error { return asking.Translate(ctx, s.cfg.Log, err, g.strategy, g.model.name) }
-	u := &upstreamEvents{
-		generation: g, cancel: cancel, translate: translate, list: make(chan upstreamEvent), closed: make(chan struct{}), began: time.Now(),
-		done: make([]*remote.Completion, max(1, g.request.Choices)),
-	}
-	streams, err := g.openThere(ctx, len(u.done))
-	if err != nil {
-		defer cancel()
-		return nil, translate(err)
-	}
-	go u.run(ctx, streams)
-	return u, nil
-}
-
-// openThere begins the streams of all texts, side by side.
-func (g *generation) openThere(ctx context.Context, n int) ([]*remote.Stream, error) {
+// open begins the streams of all texts, side by side.
+func (g *upstreamRun) open(ctx context.Context, n int) ([]*remote.Stream, error) {
 	streams, failed := make([]*remote.Stream, n), make([]error, n)
 	var all sync.WaitGroup
 	for i := range streams {
-		all.Go(func() { streams[i], failed[i] = g.model.upstream.client.Stream(ctx, g.askThere(nil, i, 0)) })
+		all.Go(func() { streams[i], failed[i] = g.from.client.Stream(ctx, g.asking(nil, i, 0)) })
 	}
 	all.Wait()
 	for _, err := range failed {
@@ -296,17 +276,33 @@ func (g *generation) openThere(ctx context.Context, n int) ([]*remote.Stream, er
 	return streams, nil
 }
 
+func (g *upstreamRun) stream(ctx context.Context) (events, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.request.Timeout)
+	translate := func(err error) error { return asking.Translate(ctx, g.from.log, err, g.strategy, g.model.name) }
+	u := &upstreamEvents{
+		run: g, cancel: cancel, translate: translate, list: make(chan upstreamEvent), closed: make(chan struct{}), began: time.Now(),
+		done: make([]*remote.Completion, max(1, g.request.Choices)),
+	}
+	streams, err := g.open(ctx, len(u.done))
+	if err != nil {
+		defer cancel()
+		return nil, translate(err)
+	}
+	go u.read(ctx, streams)
+	return u, nil
+}
+
 // upstreamEvents turns an upstream's streams into events. Goroutines of its own
 // read the streams, so that waiting for the next event can end without ending
 // them.
 type upstreamEvents struct {
-	generation *generation
-	cancel     context.CancelFunc
-	translate  func(error) error
-	list       chan upstreamEvent
-	closed     chan struct{}
-	began      time.Time
-	done       []*remote.Completion // of each text, there when the event is that ends it
+	run       *upstreamRun
+	cancel    context.CancelFunc
+	translate func(error) error
+	list      chan upstreamEvent
+	closed    chan struct{}
+	began     time.Time
+	done      []*remote.Completion // of each text, there when the event is that ends it
 }
 
 type upstreamEvent struct {
@@ -324,18 +320,26 @@ func (u *upstreamEvents) Next(ctx context.Context) (engine.Event, error) {
 	}
 }
 
+func (u *upstreamEvents) beside(index int) asking.Written {
+	done := u.done[index]
+	if done == nil {
+		return asking.Written{}
+	}
+	return asking.Written{Calls: identified(done.Calls), Refusal: done.Refusal, Usage: done.Usage}
+}
+
 // Close ends the request. It is called once.
 func (u *upstreamEvents) Close() {
 	close(u.closed)
 	u.cancel()
 }
 
-// run reads all streams and says when they have ended.
-func (u *upstreamEvents) run(ctx context.Context, streams []*remote.Stream) {
+// read reads all streams and says when they have ended.
+func (u *upstreamEvents) read(ctx context.Context, streams []*remote.Stream) {
 	defer u.cancel()
 	var all sync.WaitGroup
 	for i, s := range streams {
-		all.Go(func() { u.read(ctx, i, s) })
+		all.Go(func() { u.readOne(ctx, i, s) })
 	}
 	all.Wait()
 	u.send(ctx, upstreamEvent{err: io.EOF})
@@ -350,15 +354,15 @@ func (u *upstreamEvents) send(ctx context.Context, e upstreamEvent) bool {
 	}
 }
 
-// read reads one stream.
-func (u *upstreamEvents) read(ctx context.Context, index int, s *remote.Stream) {
+// readOne reads one stream.
+func (u *upstreamEvents) readOne(ctx context.Context, index int, s *remote.Stream) {
 	defer s.Close()
 	for {
 		p, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			done := s.Completion()
 			u.done[index] = done
-			u.send(ctx, upstreamEvent{event: engine.Event{Choice: index, Done: u.generation.resultOf(done, time.Since(u.began))}})
+			u.send(ctx, upstreamEvent{event: engine.Event{Choice: index, Done: u.run.resultOf(done, time.Since(u.began))}})
 			return
 		}
 		if err != nil {

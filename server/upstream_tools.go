@@ -18,17 +18,17 @@ import (
 // of them in OpenAI's form, and its calls are checked before anybody is told of
 // them, those of streams too.
 
-// callsThere reports whether an upstream's model may call tools.
-func (g *generation) callsThere() bool {
-	return g.model.upstream != nil && g.rule != nil && g.rule.tools != nil
+// calls reports whether an upstream's model may call tools.
+func (g *upstreamRun) calls() bool {
+	return g.rule != nil && g.rule.tools != nil
 }
 
-// chooseThere chooses how an upstream is asked. Masks that the upstream's engine
+// choose chooses how an upstream is asked. Masks that the upstream's engine
 // lays over the whole text would keep the model from calling anything, unless
 // the engine is ours, so that the format is only told beside tools.
-func (g *generation) chooseThere() {
-	caps, format := g.model.upstream.client.Capabilities(), g.format()
-	if g.callsThere() {
+func (g *upstreamRun) choose() {
+	caps, format := g.from.client.Capabilities(), g.format()
+	if g.calls() {
 		if format == nil {
 			g.strategy = asking.ByTools
 			return
@@ -42,7 +42,7 @@ func (g *generation) chooseThere() {
 }
 
 // addTools puts the tools that may be called into a request.
-func (g *generation) addTools(r *remote.Request) {
+func (g *upstreamRun) addTools(r *remote.Request) {
 	for _, t := range g.rule.tools {
 		r.Tools = append(r.Tools, remote.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: t.Strict})
 	}
@@ -50,7 +50,7 @@ func (g *generation) addTools(r *remote.Request) {
 }
 
 // tools are the tools of a generation as package asking wants them.
-func (g *generation) tools() *asking.Tools {
+func (g *upstreamRun) tools() *asking.Tools {
 	out := &asking.Tools{Must: g.rule.must, Single: !g.rule.parallel}
 	for _, t := range g.rule.tools {
 		out.Names = append(out.Names, t.Name)
@@ -120,22 +120,6 @@ func withIDs(list []chat.Message) []chat.Message {
 			m.ToolCallID = open[at].ID
 			open = slices.Delete(open, at, at+1)
 		}
-	}
-	return out
-}
-
-// ownCalls are an upstream's calls as answers have them.
-func ownCalls(list []remote.Call) (out []call) {
-	for _, c := range list {
-		out = append(out, call(c))
-	}
-	return out
-}
-
-// pieces are a message's calls as a stream has them.
-func (m *message) pieces() (out []piece) {
-	for i, c := range m.Calls {
-		out = append(out, piece{kind: pieceCall, call: i, id: c.ID, name: c.Name}, piece{kind: pieceArguments, call: i, text: c.Arguments}, piece{kind: pieceCallEnd, call: i})
 	}
 	return out
 }
