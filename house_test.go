@@ -79,7 +79,19 @@ const architecture = `
 	golang.org/x/text
 	< engine;
 
-	decoder/walk, engine, embedding, asking, agent, agent/signals, agent/outcomes < server;
+	# The server, from what all dialects share to the dialects and what wires them.
+	NONE < server/wire, server/exposition;
+	server/wire, engine, embedding, asking, agent < server/problem;
+	server/problem, decoder/walk < server/registry;
+	server/wire, agent/signals, chat, schema, decoder/sampling < server/request;
+	server/problem, server/exposition, agent/signals, agent/outcomes < server/generation/assess;
+	server/registry, server/request, server/generation/assess < server/generation < server/generation/upstream;
+	server/registry < server/vectors;
+	server/generation < server/openai, server/anthropic, server/compat, server/agentapi;
+	server/registry, server/generation/assess < server/feedback;
+	server/compat < server/native;
+	server/generation, server/vectors < server/ollama;
+	server/generation/upstream, server/openai, server/anthropic, server/ollama, server/native, server/feedback, server/agentapi < server;
 	github.com/gin-gonic/gin < server;
 
 	engine, models, models/lessons < models/train;
@@ -122,7 +134,7 @@ const testImports = `
 	# Models, where the packages know only the interface.
 	backend < bench;
 	backend/scripted < embedding, engine, bench, server, server/clients;
-	models < backend/llama, embedding, engine, bench, server, server/clients;
+	models < backend/llama, embedding, engine, bench, server, server/generation, server/clients;
 	backend/llama < bench, server, models/train;
 
 	decoder/walk < gbnf;

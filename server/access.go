@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"stencil/server/problem"
 )
 
 // openPaths need no key: whatever watches the server asks there.
@@ -70,7 +72,7 @@ func (s *Server) crossOrigin(next http.Handler) http.Handler {
 
 // Errors of requests that no handler has to do with.
 var (
-	errNoRoute  = newKnown(problem{status: http.StatusNotFound, kind: kindNotFound, code: "not_found", message: "there is nothing at this path"})
-	errNoMethod = newKnown(problem{status: http.StatusMethodNotAllowed, kind: kindInvalid, code: "method_not_allowed", message: "this path does not take that method"})
-	errNoKey    = newKnown(problem{status: http.StatusUnauthorized, kind: kindAuth, code: "invalid_api_key", message: "the request bears no API key that is known here"})
+	errNoRoute  = problem.New(problem.Problem{Status: http.StatusNotFound, Kind: problem.NotFound, Code: "not_found", Message: "there is nothing at this path"})
+	errNoMethod = problem.New(problem.Problem{Status: http.StatusMethodNotAllowed, Kind: problem.Invalid, Code: "method_not_allowed", Message: "this path does not take that method"})
+	errNoKey    = problem.New(problem.Problem{Status: http.StatusUnauthorized, Kind: problem.Denied, Code: "invalid_api_key", Message: "the request bears no API key that is known here"})
 )

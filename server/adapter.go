@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"stencil/server/problem"
+	"stencil/server/wire"
 )
 
 // bodyTimeout is how long a client may take to send its body.
@@ -20,14 +23,14 @@ const bodyTimeout = time.Minute
 
 // adapt makes a gin handler of a handler, with everything that all requests
 // have in common.
-func (s *Server) adapt(h handler, body errorBodies) gin.HandlerFunc {
+func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
-		ctx, n := withNote(c.Request.Context(), requestID(c.Request))
+		ctx, n := wire.WithNote(c.Request.Context(), requestID(c.Request))
 		r := c.Request.WithContext(ctx)
 		w := &statusWriter{ResponseWriter: c.Writer}
-		defer n.end()
-		w.Header().Set("X-Request-Id", n.id)
+		defer n.End()
+		w.Header().Set("X-Request-Id", n.ID)
 		err := s.authorize(r)
 		if err == nil {
 			err = s.readBody(w, r)
@@ -36,9 +39,9 @@ func (s *Server) adapt(h handler, body errorBodies) gin.HandlerFunc {
 			err = s.call(h, w, r)
 		}
 		if err != nil && !w.wrote {
-			p := describe(err)
-			p.header(w.Header())
-			if writeErr := writeJSON(w, p.status, body(&p, r, n.id)); writeErr != nil {
+			p := problem.Describe(err)
+			p.Header(w.Header())
+			if writeErr := wire.WriteJSON(w, p.Status, body(&p, r, n.ID)); writeErr != nil {
 				err = errors.Join(err, writeErr)
 			}
 		}
@@ -62,19 +65,19 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 		if errors.As(err, &tooLarge) {
 			return err
 		}
-		return &requestError{Code: "unreadable_body", Message: "the body could not be read to its end"}
+		return &wire.Error{Code: "unreadable_body", Message: "the body could not be read to its end"}
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if s.cfg.LogBodies {
-		noteOf(r.Context()).add(slog.String("body", string(body)))
+		wire.NoteOf(r.Context()).Add(slog.String("body", string(body)))
 	}
 	return nil
 }
 
 // call runs the handler and writes its answer. A panic becomes an error; what
 // net/http uses to abort a response is let through.
-func (s *Server) call(h handler, w http.ResponseWriter, r *http.Request) (err error) {
+func (s *Server) call(h wire.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -87,23 +90,23 @@ func (s *Server) call(h handler, w http.ResponseWriter, r *http.Request) (err er
 	if err != nil {
 		return err
 	}
-	return a.write(w, r)
+	return a.Write(w, r)
 }
 
 // quietPaths are asked every few seconds by whatever watches the server.
 var quietPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
 
-func (s *Server) logRequest(r *http.Request, w *statusWriter, n *note, err error, took time.Duration) {
+func (s *Server) logRequest(r *http.Request, w *statusWriter, n *wire.Note, err error, took time.Duration) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("id", n.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("id", n.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Duration("took", took),
 	}
-	attrs = append(attrs, n.attrs...)
+	attrs = append(attrs, n.Attrs...)
 	if err != nil {
-		p := describe(err)
-		attrs = append(attrs, slog.String("code", p.code))
-		if p.status >= http.StatusInternalServerError {
+		p := problem.Describe(err)
+		attrs = append(attrs, slog.String("code", p.Code))
+		if p.Status >= http.StatusInternalServerError {
 			level = slog.LevelError
 			attrs = append(attrs, slog.Any("error", err))
 		}

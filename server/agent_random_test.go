@@ -24,6 +24,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/server/agentapi"
 )
 
 // agentModel opens the model of TestAgentRandom. Without the build tag llama it is
@@ -212,7 +213,7 @@ const agentSlack = 3
 
 // agentReplyOf posts and returns the answer, whole or of a stream, or the code of
 // an error.
-func agentReplyOf(t testing.TB, url, body string) (*agentReply, string, error) {
+func agentReplyOf(t testing.TB, url, body string) (*agentapi.Reply, string, error) {
 	resp, err := http.Post(url+"/agent/run", "application/json", strings.NewReader(body))
 	if err != nil {
 		return nil, "", err
@@ -227,7 +228,7 @@ func agentReplyOf(t testing.TB, url, body string) (*agentReply, string, error) {
 		text = []byte(last)
 	}
 	var got struct {
-		agentReply
+		agentapi.Reply
 		Error struct{ Code string }
 	}
 	if err := json.Unmarshal(text, &got); err != nil {
@@ -239,11 +240,11 @@ func agentReplyOf(t testing.TB, url, body string) (*agentReply, string, error) {
 	if got.Outcome == nil || len(got.Frames) == 0 {
 		return nil, "", fmt.Errorf("no outcome in %s", text)
 	}
-	return &got.agentReply, "", nil
+	return &got.Reply, "", nil
 }
 
 // withinBounds holds a tree against what it was told to keep to.
-func withinBounds(got *agentReply, b *limits, interactive, reasoning bool, c *agentTally) error {
+func withinBounds(got *agentapi.Reply, b *limits, interactive, reasoning bool, c *agentTally) error {
 	if len(got.Frames) > b.Frames || got.Usage.CompletionTokens > b.Tokens {
 		return fmt.Errorf("%d frames, %d tokens", len(got.Frames), got.Usage.CompletionTokens)
 	}
@@ -285,7 +286,7 @@ func withinBounds(got *agentReply, b *limits, interactive, reasoning bool, c *ag
 
 // patched reports whether a frame's envelope was put together of its parts without
 // the model, which had no room for a synthesis.
-func patched(got *agentReply, f *agent.Frame) bool {
+func patched(got *agentapi.Reply, f *agent.Frame) bool {
 	return f.ID == 1 && len(f.Children) > 0 && !f.Synthesized && got.Status == agent.StatusDone
 }
 
@@ -339,7 +340,7 @@ func envelopeSchema(o agent.SchemaOptions) (*jsonschema.Schema, error) {
 }
 
 // tallyRun adds up what happened in a run.
-func tallyRun(c *agentTally, got *agentReply) {
+func tallyRun(c *agentTally, got *agentapi.Reply) {
 	c.add("frames", len(got.Frames))
 	c.add("tokens", got.Usage.CompletionTokens)
 	for i := range got.Frames {

@@ -2,19 +2,15 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"stencil/agent"
@@ -22,6 +18,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/server/agentapi"
 )
 
 // A stream tells of the tree as it grows, and ends with what an answer without
@@ -107,7 +104,7 @@ func TestAgentHangUp(t *testing.T) {
 	long := strings.Repeat("zq", 2000)
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: step}, eng: engine.Config{Parallel: 3}},
 		part{"part of it: a", final(long)}, part{"part of it: b", final(long)}, part{"part of it: c", final(long)}, part{"root", split("first", "a", "b", "c")})
-	stats := func() engine.Stats { return srv.models.someServed().here.Stats() }
+	stats := func() engine.Stats { return srv.models.SomeServed().Engine.Stats() }
 	http.DefaultClient.CloseIdleConnections()
 	goroutines := runtime.NumGoroutine()
 	for _, stream := range []bool{true, false} {
@@ -170,73 +167,13 @@ func TestAgentStuck(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it waits for a client that is gone")
 	}
-	s := srv.models.someServed().here.Stats()
-	for end := time.Now().Add(time.Second); s.Active > 0 && time.Now().Before(end); s = srv.models.someServed().here.Stats() {
+	s := srv.models.SomeServed().Engine.Stats()
+	for end := time.Now().Add(time.Second); s.Active > 0 && time.Now().Before(end); s = srv.models.SomeServed().Engine.Stats() {
 		time.Sleep(time.Millisecond)
 	}
 	if s.Active > 0 || s.Requests > 5 {
 		t.Errorf("%d sequences are left, %d questions were asked", s.Active, s.Requests)
 	}
-}
-
-// A quiet stream is kept open, and ends when that can't be done.
-func TestPinging(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rec := httptest.NewRecorder()
-		out := &agentStream{eventStream: newEventStream(rec), gone: func(error) { t.Error("gone") }}
-		err := pinging(out, func() error {
-			time.Sleep(2*pingEvery + time.Second)
-			return out.event("x", 5)
-		})
-		if got, want := rec.Body.String(), ": ping\n\n: ping\n\nevent: x\ndata: 5\n\n"; err != nil || got != want {
-			t.Errorf("%q, %v", got, err)
-		}
-		ctx, gone := context.WithCancelCause(t.Context())
-		out = &agentStream{eventStream: newEventStream(&stuckWriter{httptest.NewRecorder(), 0}), gone: gone}
-		if err := pinging(out, func() error { <-ctx.Done(); return ctx.Err() }); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Error(err)
-		}
-	})
-}
-
-// FuzzReadAgent: whatever comes in, it is a run within the server's bounds, or an
-// error that says something.
-func FuzzReadAgent(f *testing.F) {
-	for _, body := range []string{
-		`{"query": "x", "bounds": {"depth": 2, "seconds": 1.5e0}, "temperature": 0, "system": "s", "stream": true, "keep_alive": "5m"}`,
-		`{"query": "x", "bounds": {"seconds": 1e-300}, "parallel": 64, "seed": -1}`, `{"query": "x", "bounds": null, "tools": false, "user": "u"}`,
-		`{"resume": "run_1", "answers": [{"frame": 1, "answer": "y"}]}`, `{"resume": "run_1", "answer": "y", "stream": false}`,
-	} {
-		f.Add([]byte(body))
-	}
-	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
-	f.Fuzz(func(t *testing.T, body []byte) {
-		o, err := parseObject(body, "")
-		if err == nil && o.given("resume") {
-			var r *resumption
-			if r, err = readResumption(o); err == nil {
-				if len(r.Answers) == 0 || len(r.Answers) > 1 && slices.ContainsFunc(r.Answers, func(a userAnswer) bool { return a.Frame < 1 }) {
-					t.Errorf("%+v", r)
-				}
-				err = r.check([]agent.Asked{{Frame: 1}, {Frame: 3}})
-			}
-		} else if err == nil {
-			var a *agentOrder
-			if a, err = srv.agents.readAgent(o); err == nil {
-				b, most := a.Bounds, MaxAgentBounds
-				if strings.TrimSpace(a.Query) == "" || b.Depth < 1 || b.Depth > most.Depth || b.Tokens < 1 || b.Tokens > most.Tokens || b.Frames < 1 || b.Frames > most.Frames ||
-					b.Time < 1 || b.Time > most.Time || b.FrameTokens < 1 || b.FrameTokens > most.FrameTokens || a.Parallel > maxAgentParallel || !a.NoTools {
-					t.Errorf("%+v", a)
-				}
-			}
-		}
-		if err == nil {
-			return
-		}
-		if d := describe(err); err.Error() == "" || d.status < 400 || d.status >= 500 || d.code == "" {
-			t.Errorf("%v: %+v", err, d)
-		}
-	})
 }
 
 // While the queue is full a run waits, instead of going without.
@@ -251,12 +188,12 @@ func TestAgentQueueFull(t *testing.T) {
 		}()
 		time.Sleep(50 * time.Millisecond)
 	}
-	refused := srv.models.someServed().here.Stats().Refused
+	refused := srv.models.SomeServed().Engine.Stats().Refused
 	status, _, got := post(t, url+"/agent/run", `{"query": "root", "parallel": 4}`)
 	if tree := drawTree(got); status != 200 || tree != deepTree {
 		t.Errorf("%d %s", status, tree)
 	}
-	if srv.models.someServed().here.Stats().Refused == refused {
+	if srv.models.SomeServed().Engine.Stats().Refused == refused {
 		t.Error("the queue was never full")
 	}
 }
@@ -325,7 +262,7 @@ func TestAgentTools(t *testing.T) {
 // request at a time resumes it.
 func TestAgentResumeFails(t *testing.T) {
 	var fail atomic.Bool
-	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 5 * time.Millisecond, Fault: func(int, *backend.Batch) error {
+	_, url := startAgent(t, setup{opt: scripted.Options{Delay: 5 * time.Millisecond, Fault: func(int, *backend.Batch) error {
 		if fail.Load() {
 			return fmt.Errorf("the device is gone")
 		}
@@ -367,7 +304,7 @@ func TestAgentResumeFails(t *testing.T) {
 	if status != 200 || at(got, "status") != "done" {
 		t.Errorf("%d %v", status, got)
 	}
-	if n := len(srv.agents.waiting.runs); n != 0 {
+	if n, _ := pausedOf(t, url); n != 0 {
 		t.Errorf("%d runs are kept", n)
 	}
 }
@@ -391,10 +328,10 @@ func TestAgentPausedBounds(t *testing.T) {
 	if a, b, c := resume(url, first), resume(url, second), resume(url, third); a != 404 || b != 200 || c != 200 {
 		t.Errorf("room for two of three: %d %d %d", a, b, c)
 	}
-	srv, url := startAgent(t, setup{}, parts...)
+	_, url = startAgent(t, setup{}, parts...)
 	begin(url, "root")
-	one := srv.agents.waiting.used
-	srv, url = startAgent(t, setup{cfg: Config{AgentPausedBytes: one * 3 / 2}}, parts...)
+	_, one := pausedOf(t, url)
+	_, url = startAgent(t, setup{cfg: Config{AgentPausedBytes: one * 3 / 2}}, parts...)
 	first, second = begin(url, "root"), begin(url, "root")
 	if a, b := resume(url, first), resume(url, second); a != 404 || b != 200 {
 		t.Errorf("room for the bytes of one: %d %d", a, b)
@@ -403,8 +340,8 @@ func TestAgentPausedBounds(t *testing.T) {
 	if w := fmt.Sprint(big["warnings"]); !strings.Contains(w, "can't be resumed") || resume(url, big) != 404 {
 		t.Errorf("a run of more bytes than there are: %v", big)
 	}
-	if srv.agents.waiting.used != 0 || len(srv.agents.waiting.runs) != 0 {
-		t.Errorf("%d bytes are left", srv.agents.waiting.used)
+	if n, used := pausedOf(t, url); n != 0 || used != 0 {
+		t.Errorf("%d bytes are left", used)
 	}
 	_, url = startAgent(t, setup{cfg: Config{AgentPausedTime: 50 * time.Millisecond}}, parts...)
 	first = begin(url, "root")
@@ -420,7 +357,7 @@ func TestAgentPausedBounds(t *testing.T) {
 // When the engine closes, runs end at once and say why.
 func TestAgentShutdown(t *testing.T) {
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 10 * time.Millisecond}}, deepPlay...)
-	e := srv.models.someServed().here
+	e := srv.models.SomeServed().Engine
 	go func() {
 		for e.Stats().Decodes < 30 {
 			time.Sleep(time.Millisecond)
@@ -435,7 +372,7 @@ func TestAgentShutdown(t *testing.T) {
 
 // bounded leaves no bound at zero.
 func TestAgentMaxima(t *testing.T) {
-	b := bounded(agent.Bounds{Depth: 3, Time: time.Minute})
+	b := agentapi.Bounded(agent.Bounds{Depth: 3, Time: time.Minute})
 	if want := MaxAgentBounds; b.Depth != 3 || b.Time != time.Minute || b.Frames != want.Frames || b.Tokens != want.Tokens ||
 		b.FrameTokens != want.FrameTokens || b.ToolSteps != want.ToolSteps || b.SubTasks != want.SubTasks {
 		t.Errorf("%+v", b)

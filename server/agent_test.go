@@ -169,7 +169,7 @@ func TestAgentRun(t *testing.T) {
 			t.Errorf("with %d at once:\n%s", parallel, tree)
 		}
 	}
-	if n := srv.models.someServed().here.Stats().Active; n != 0 {
+	if n := srv.models.SomeServed().Engine.Stats().Active; n != 0 {
 		t.Errorf("%d sequences are left", n)
 	}
 }
@@ -299,7 +299,7 @@ func TestAgentMalformed(t *testing.T) {
 
 // A run that asks its user goes on with the answer, as often as it asks.
 func TestAgentResume(t *testing.T) {
-	srv, url := startAgent(t, setup{},
+	_, url := startAgent(t, setup{},
 		part{"The task: root", final("all")}, part{"part of it: left", wonder("left how?")}, part{"part of it: right", wonder("right how?")},
 		part{"go left", final("did left")}, part{"go right", wonder("right, but where?")}, part{"over there", final("did right")},
 		part{"root", split("first", "left", "right")})
@@ -338,8 +338,8 @@ func TestAgentResume(t *testing.T) {
 	if status, got = resume(`"answer": "again"`); status != 404 {
 		t.Errorf("a run that has ended: %d %v", status, got)
 	}
-	if n := len(srv.agents.waiting.runs); n != 0 || srv.agents.waiting.used != 0 {
-		t.Errorf("%d runs are kept, %d bytes", n, srv.agents.waiting.used)
+	if n, used := pausedOf(t, url); n != 0 || used != 0 {
+		t.Errorf("%d runs are kept, %d bytes", n, used)
 	}
 	// Not interactive: nobody is asked.
 	_, _, got = post(t, url+"/agent/run", `{"query": "root", "seed": 5}`)
@@ -380,7 +380,7 @@ func TestAgentHoldsModel(t *testing.T) {
 		t.Errorf("%d, loaded %d times\n%s", status, loads, tree)
 	}
 	_, _, got = post(t, h.URL+"/agent/run", `{"query": "which", "model": "tiny", "interactive": true}`)
-	for srv.models.hosts[1].inMemory() != nil {
+	for srv.models.Every()[1].InMemory() != nil {
 		time.Sleep(time.Millisecond)
 	}
 	before := loads
@@ -388,4 +388,14 @@ func TestAgentHoldsModel(t *testing.T) {
 	if status != 200 || at(got, "answer", "conclusion") != "done" || at(got, "model") != "tiny" || loads != before+1 {
 		t.Errorf("%d %v, loaded %d times", status, got, loads)
 	}
+}
+
+// pausedOf is how many runs wait for their users, and what they occupy.
+func pausedOf(t *testing.T, url string) (runs int, bytes int64) {
+	t.Helper()
+	for line := range strings.Lines(metricsOf(t, url)) {
+		fmt.Sscanf(line, "stencil_agent_paused_runs %d", &runs)
+		fmt.Sscanf(line, "stencil_agent_paused_bytes %d", &bytes)
+	}
+	return runs, bytes
 }

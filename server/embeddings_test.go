@@ -366,7 +366,7 @@ func TestEmbeddingsLoad(t *testing.T) {
 		arrived <- 1
 		return <-pass
 	}}, embedding.Config{Queue: 1})
-	e := srv.models.hosts[0].inMemory().embeddings
+	e := srv.models.Every()[0].InMemory().Embeddings
 	const body = `{"model": "vectors", "input": "x"}`
 	statuses := make(chan int, 2)
 	ask := func() {
@@ -409,7 +409,7 @@ func TestEmbeddingsLoad(t *testing.T) {
 // A request whose time is over or whose client is gone stops the model.
 func TestEmbeddingsGivenUp(t *testing.T) {
 	srv, url := startEmbedding(t, scripted.EmbedOptions{Delay: time.Hour}, embedding.Config{})
-	e := srv.models.hosts[0].inMemory().embeddings
+	e := srv.models.Every()[0].InMemory().Embeddings
 	status, _, got := post(t, url+"/v1/embeddings", `{"input": "x", "timeout": 0.001}`)
 	if status != 504 || at(got, "error", "code") != "timeout" {
 		t.Errorf("%d %v", status, got)

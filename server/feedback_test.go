@@ -10,6 +10,7 @@ import (
 
 	"stencil/agent/outcomes"
 	"stencil/agent/signals"
+	"stencil/server/generation/assess"
 )
 
 // startFeedback runs a server that keeps outcomes in a file.
@@ -37,37 +38,37 @@ func TestOutcomes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feedback.db")
 	srv, url := startFeedback(t, path)
 	confidence := 0.8
-	for i := range enoughOutcomes {
-		a := srv.assess.assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
+	for i := range assess.EnoughOutcomes {
+		a := srv.assess.Assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
 		if a.ID == "" || len(a.Components) != 1 {
 			t.Fatalf("assessment %d: %+v", i, a)
 		}
 		for range 2 { // the second report changes nothing
 			status, _, got := post(t, url+"/feedback", fmt.Sprintf(`{"id": %q, "success": %v}`, a.ID, i%2 == 0))
-			if status != 200 || got["model"] != "tiny" || got["count"] != float64(i+1) || got["counts"] != (i+1 >= enoughOutcomes) {
+			if status != 200 || got["model"] != "tiny" || got["count"] != float64(i+1) || got["counts"] != (i+1 >= assess.EnoughOutcomes) {
 				t.Fatalf("report %d: %d %v", i, status, got)
 			}
 		}
 	}
 	status, got := fetch(t, url+"/feedback?model=tiny")
 	if status != 200 || got["expected_calibration_error"] != 0.3 || got["accuracy"] != 0.5 || got["mean_confidence"] != 0.8 || got["brier_score"] != 0.34 ||
-		len(got["bins"].([]any)) != outcomes.Bins || at(got, "bins", 8, "count") != float64(enoughOutcomes) || at(got, "bins", 1, "accuracy") != nil || at(got, "bins", 8, "from") != 0.8 {
+		len(got["bins"].([]any)) != outcomes.Bins || at(got, "bins", 8, "count") != float64(assess.EnoughOutcomes) || at(got, "bins", 1, "accuracy") != nil || at(got, "bins", 8, "from") != 0.8 {
 		t.Errorf("%d %v", status, got)
 	}
 	// From now on the calibration counts.
-	a := srv.assess.assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
+	a := srv.assess.Assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
 	if len(a.Components) != 2 || a.Components[1].Name != "calibration" || a.Components[1].Value != 0.7 {
 		t.Errorf("%+v", a.Components)
 	}
-	if a := srv.assess.assess("another", signals.Inputs{}); len(a.Components) != 0 {
+	if a := srv.assess.Assess("another", signals.Inputs{}); len(a.Components) != 0 {
 		t.Errorf("the calibration of one model counts for another: %+v", a)
 	}
 	// Without an assessment.
 	status, _, got = post(t, url+"/feedback", `{"model": "tiny:latest", "confidence": 1, "success": true}`)
-	if status != 200 || got["model"] != "tiny" || got["count"] != float64(enoughOutcomes+1) {
+	if status != 200 || got["model"] != "tiny" || got["count"] != float64(assess.EnoughOutcomes+1) {
 		t.Errorf("%d %v", status, got)
 	}
-	if status, got := fetch(t, url+"/feedback?model=tiny:latest"); status != 200 || got["model"] != "tiny" || got["count"] != float64(enoughOutcomes+1) {
+	if status, got := fetch(t, url+"/feedback?model=tiny:latest"); status != 200 || got["model"] != "tiny" || got["count"] != float64(assess.EnoughOutcomes+1) {
 		t.Errorf("%d %v", status, got)
 	}
 	if status, got := fetch(t, url+"/feedback"); status != 200 || len(got["models"].([]any)) != 1 || at(got, "models", 0, "model") != "tiny" {
@@ -78,7 +79,7 @@ func TestOutcomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, url = startFeedback(t, path)
-	if status, _, got := post(t, url+"/feedback", fmt.Sprintf(`{"id": %q, "success": true}`, a.ID)); status != 200 || got["count"] != float64(enoughOutcomes+2) {
+	if status, _, got := post(t, url+"/feedback", fmt.Sprintf(`{"id": %q, "success": true}`, a.ID)); status != 200 || got["count"] != float64(assess.EnoughOutcomes+2) {
 		t.Errorf("after a restart: %d %v", status, got)
 	}
 }
@@ -135,7 +136,7 @@ func TestFeedbackOff(t *testing.T) {
 		}
 	}
 	check(url, "404 feedback_off")
-	if a := srv.assess.assess("tiny", signals.Inputs{}); a.ID != "" || a.Recommendation != signals.VerifyOutput {
+	if a := srv.assess.Assess("tiny", signals.Inputs{}); a.ID != "" || a.Recommendation != signals.VerifyOutput {
 		t.Errorf("%+v", a)
 	}
 	path := filepath.Join(t.TempDir(), "f")

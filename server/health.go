@@ -2,6 +2,8 @@ package server
 
 import (
 	"net/http"
+
+	"stencil/server/wire"
 )
 
 type healthReply struct {
@@ -10,8 +12,8 @@ type healthReply struct {
 }
 
 // healthz says that the process is alive.
-func (s *Server) healthz(*http.Request) (answer, error) {
-	return jsonAnswer{healthReply{"ok", s.cfg.Version}}, nil
+func (s *Server) healthz(*http.Request) (wire.Answer, error) {
+	return wire.JSON{Value: healthReply{"ok", s.cfg.Version}}, nil
 }
 
 type readyReply struct {
@@ -22,18 +24,18 @@ type readyReply struct {
 }
 
 // readyz says that requests are served.
-func (s *Server) readyz(*http.Request) (answer, error) {
-	hosts, err := s.models.list()
+func (s *Server) readyz(*http.Request) (wire.Answer, error) {
+	hosts, err := s.models.List()
 	if err != nil {
 		return nil, err
 	}
-	reply := readyReply{Status: "ok", Model: hosts[0].name}
+	reply := readyReply{Status: "ok", Model: hosts[0].Name}
 	for _, h := range hosts {
-		if m := h.inMemory(); m != nil {
-			stats := m.text.Stats()
+		if m := h.InMemory(); m != nil {
+			stats := m.Text.Stats()
 			reply.Active += stats.Active
 			reply.Queued += stats.Queued
 		}
 	}
-	return jsonAnswer{reply}, nil
+	return wire.JSON{Value: reply}, nil
 }

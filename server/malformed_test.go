@@ -18,6 +18,7 @@ import (
 
 	"stencil/backend"
 	"stencil/engine"
+	"stencil/server/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -175,7 +176,7 @@ func TestMalformed(t *testing.T) {
 			n++
 			got := sendMalformed(t, url, path, malformedBody(path, body))
 			got.Body = body
-			line, err := marshal(got)
+			line, err := wire.Marshal(got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +218,7 @@ func sendMalformed(t *testing.T, url, path, body string) malformed {
 		t.Fatalf("%s %.200s: %q: %v", path, body, answer, err)
 	}
 	delete(whole, "request_id") // new every time
-	if answer, err = marshal(whole); err != nil {
+	if answer, err = wire.Marshal(whole); err != nil {
 		t.Fatal(err)
 	}
 	return malformed{Path: path, Status: resp.StatusCode, Answer: answer}

@@ -132,3 +132,35 @@ func TestJSONModeLeavesTheModelAlone(t *testing.T) {
 		mu.Unlock()
 	}
 }
+
+// TestPromptSchemaAuto has the schema in the prompt only where the messages don't
+// name its properties.
+func TestPromptSchemaAuto(t *testing.T) {
+	_, url := start(t, setup{})
+	const schema = `"schema": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}, "required": ["city"]}, "max_tokens": 30`
+	tokens := func(body string) float64 {
+		status, _, got := post(t, url+"/generate", body)
+		if status != 200 {
+			t.Fatal(status, got)
+		}
+		return at(got, "usage", "prompt_tokens").(float64)
+	}
+	message := func(text string) string { return `{"messages": [{"role": "user", "content": "` + text + `"}], ` }
+	for _, c := range []struct {
+		body, same string
+		more       bool
+	}{
+		{message("Which City?") + schema + `}`, message("Which City?") + `"max_tokens": 5}`, false},
+		{message("Which town?") + schema + `}`, message("Which town?") + `"max_tokens": 5}`, true},
+		{message("Which town?") + schema + `, "prompt_schema": "never"}`, message("Which town?") + `"max_tokens": 5}`, false},
+		{message("Which City?") + schema + `, "prompt_schema": "always"}`, message("Which City?") + `"max_tokens": 5}`, true},
+		{message("Which City?") + schema + `, "constrained_decoding": false, "strict": false}`, message("Which City?") + `"max_tokens": 5}`, true},
+		{message("red or blue?") + `"choice": ["red", "blue"]}`, message("red or blue?") + `"max_tokens": 5}`, false},
+		{message("red or not?") + `"choice": ["red", "blue"]}`, message("red or not?") + `"max_tokens": 5}`, true},
+		{message("when?") + `"regex": "[0-9]{4}"}`, message("when?") + `"max_tokens": 5}`, false},
+	} {
+		if with, without := tokens(c.body), tokens(c.same); with > without != c.more {
+			t.Errorf("%s: %v tokens, %v without a constraint", c.body, with, without)
+		}
+	}
+}

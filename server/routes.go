@@ -5,54 +5,63 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"stencil/server/anthropic"
+	"stencil/server/feedback"
+	"stencil/server/native"
+	"stencil/server/ollama"
+	"stencil/server/openai"
+	"stencil/server/problem"
+	"stencil/server/vectors"
+	"stencil/server/wire"
 )
 
 // routes is the table of what is where.
 func (s *Server) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
-	vectors := &vectorsAPI{models: s.models, timeout: s.cfg.RequestTimeout}
-	own, openai, claude := &nativeAPI{s.text}, &openAI{s.text}, &anthropicAPI{s.text}
-	llama := &ollamaAPI{service: s.text, vectors: vectors, version: s.cfg.Version}
-	outcomes := &feedbackAPI{models: s.models, outcomes: &s.assess.outcomes}
+	vectors := &vectors.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
+	own, openai, claude := &native.Handlers{Service: s.text}, &openai.Handlers{Service: s.text}, &anthropic.Handlers{Service: s.text}
+	llama := &ollama.Handlers{Service: s.text, Vectors: vectors, Version: s.cfg.Version}
+	outcomes := &feedback.Handlers{Models: s.models, Outcomes: &s.assess.Outcomes}
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
 	r.NoRoute(s.adapt(fails(errNoRoute), byPath))
 	r.NoMethod(s.adapt(fails(errNoMethod), byPath))
 
-	r.POST("/generate", s.adapt(own.generate, everyone))
-	r.POST("/generate_json", s.adapt(own.generateJSON, everyone))
+	r.POST("/generate", s.adapt(own.Generate, everyone))
+	r.POST("/generate_json", s.adapt(own.GenerateJSON, everyone))
 
-	r.POST("/agent/run", s.adapt(s.agents.agentRun, everyone))
+	r.POST("/agent/run", s.adapt(s.agents.Run, everyone))
 
-	r.POST("/schema/check", s.adapt(own.schemaCheck, everyone))
-	r.POST("/grammar/check", s.adapt(own.grammarCheck, everyone))
+	r.POST("/schema/check", s.adapt(own.SchemaCheck, everyone))
+	r.POST("/grammar/check", s.adapt(own.GrammarCheck, everyone))
 
-	r.POST("/v1/chat/completions", s.adapt(openai.chatCompletions, everyone))
-	r.POST("/v1/responses", s.adapt(openai.responses, everyone))
-	r.POST("/v1/completions", s.adapt(openai.completions, everyone))
-	r.POST("/v1/embeddings", s.adapt(vectors.openAIEmbeddings, everyone))
-	r.POST("/v1/rerank", s.adapt(vectors.rerank, everyone))
-	r.POST("/rerank", s.adapt(vectors.rerank, everyone))
+	r.POST("/v1/chat/completions", s.adapt(openai.Chat, everyone))
+	r.POST("/v1/responses", s.adapt(openai.Responses, everyone))
+	r.POST("/v1/completions", s.adapt(openai.Completions, everyone))
+	r.POST("/v1/embeddings", s.adapt(vectors.Embeddings, everyone))
+	r.POST("/v1/rerank", s.adapt(vectors.Rerank, everyone))
+	r.POST("/rerank", s.adapt(vectors.Rerank, everyone))
 
-	r.GET("/v1/models", s.adapt(openai.listModels, everyone))
-	r.GET("/v1/models/*name", s.adapt(openai.getModel, everyone))
+	r.GET("/v1/models", s.adapt(openai.ListModels, everyone))
+	r.GET("/v1/models/*name", s.adapt(openai.GetModel, everyone))
 
-	r.POST("/v1/messages", s.adapt(claude.messages, anthropic))
-	r.POST("/v1/messages/count_tokens", s.adapt(claude.countTokens, anthropic))
+	r.POST("/v1/messages", s.adapt(claude.Messages, anthropicBody))
+	r.POST("/v1/messages/count_tokens", s.adapt(claude.CountTokens, anthropicBody))
 
-	r.POST("/api/chat", s.adapt(llama.ollamaChat, ollama))
-	r.POST("/api/generate", s.adapt(llama.ollamaGenerate, ollama))
-	r.POST("/api/embed", s.adapt(llama.ollamaEmbed, ollama))
-	r.POST("/api/embeddings", s.adapt(llama.ollamaEmbeddings, ollama))
-	r.GET("/api/tags", s.adapt(llama.ollamaTags, ollama))
-	r.GET("/api/ps", s.adapt(llama.ollamaPs, ollama))
-	r.POST("/api/show", s.adapt(llama.ollamaShow, ollama))
-	r.GET("/api/version", s.adapt(llama.ollamaVersion, ollama))
-	r.HEAD("/", s.adapt(llama.ollamaHello, everyone))
+	r.POST("/api/chat", s.adapt(llama.Chat, ollamaBody))
+	r.POST("/api/generate", s.adapt(llama.Generate, ollamaBody))
+	r.POST("/api/embed", s.adapt(llama.Embed, ollamaBody))
+	r.POST("/api/embeddings", s.adapt(llama.Embeddings, ollamaBody))
+	r.GET("/api/tags", s.adapt(llama.Tags, ollamaBody))
+	r.GET("/api/ps", s.adapt(llama.Ps, ollamaBody))
+	r.POST("/api/show", s.adapt(llama.Show, ollamaBody))
+	r.GET("/api/version", s.adapt(llama.ShowVersion, ollamaBody))
+	r.HEAD("/", s.adapt(llama.Hello, everyone))
 
-	r.POST("/feedback", s.adapt(outcomes.report, everyone))
-	r.GET("/feedback", s.adapt(outcomes.calibrations, everyone))
+	r.POST("/feedback", s.adapt(outcomes.Report, everyone))
+	r.GET("/feedback", s.adapt(outcomes.Calibrations, everyone))
 
 	r.GET("/metrics", s.adapt(s.writeMetrics, everyone))
 	r.GET("/healthz", s.adapt(s.healthz, everyone))
@@ -62,33 +71,35 @@ func (s *Server) routes() http.Handler {
 
 // errorBodies write a problem as the dialect of a route has it. The id is the
 // request's.
-type errorBodies func(p *problem, r *http.Request, id string) any
+type errorBodies func(p *problem.Problem, r *http.Request, id string) any
 
 // everyone is for routes of dialects without an error body of their own. A client
 // of Anthropic's may ask there too.
-func everyone(p *problem, r *http.Request, id string) any {
+func everyone(p *problem.Problem, r *http.Request, id string) any {
 	if r.Header.Get("Anthropic-Version") != "" {
-		return anthropicErrorBody(p, id)
+		return anthropic.ErrorBody(p, id)
 	}
-	return p.reply()
+	return p.Reply()
 }
 
-func anthropic(p *problem, _ *http.Request, id string) any { return anthropicErrorBody(p, id) }
+func anthropicBody(p *problem.Problem, _ *http.Request, id string) any {
+	return anthropic.ErrorBody(p, id)
+}
 
-func ollama(p *problem, _ *http.Request, id string) any { return ollamaErrorBody(p, id) }
+func ollamaBody(p *problem.Problem, _ *http.Request, id string) any { return ollama.ErrorBody(p, id) }
 
 // byPath is for paths at which there is nothing: they belong to the dialect whose
 // paths begin like them.
-func byPath(p *problem, r *http.Request, id string) any {
+func byPath(p *problem.Problem, r *http.Request, id string) any {
 	switch path := r.URL.Path + "/"; {
 	case strings.HasPrefix(path, "/api/"):
-		return ollama(p, r, id)
+		return ollamaBody(p, r, id)
 	case strings.HasPrefix(path, "/v1/messages/"):
-		return anthropic(p, r, id)
+		return anthropicBody(p, r, id)
 	}
 	return everyone(p, r, id)
 }
 
-func fails(err error) handler {
-	return func(*http.Request) (answer, error) { return nil, err }
+func fails(err error) wire.Handler {
+	return func(*http.Request) (wire.Answer, error) { return nil, err }
 }

@@ -12,6 +12,11 @@ import (
 	"stencil/agent"
 	"stencil/backend/remote"
 	"stencil/engine"
+	"stencil/server/agentapi"
+	"stencil/server/generation"
+	"stencil/server/generation/assess"
+	"stencil/server/generation/upstream"
+	"stencil/server/registry"
 )
 
 // Config is what a server is made with. Zero fields mean the default.
@@ -48,7 +53,7 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	c.AgentBounds = bounded(c.AgentBounds)
+	c.AgentBounds = agentapi.Bounded(c.AgentBounds)
 	c.AgentPaused = cmp.Or(c.AgentPaused, 64)
 	c.AgentPausedBytes = cmp.Or(c.AgentPausedBytes, 64<<20)
 	c.AgentPausedTime = cmp.Or(c.AgentPausedTime, time.Hour)
@@ -62,20 +67,20 @@ type Server struct {
 	cfg     Config
 	handler http.Handler
 	metrics *metrics
-	models  *registry
-	text    *service
-	assess  *assessor
-	agents  *agentAPI
+	models  *registry.Registry
+	text    *generation.Service
+	assess  *assess.Assessor
+	agents  *agentapi.Handlers
 }
 
 // New returns a server without a model.
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, metrics: newMetrics(), models: newRegistry(cfg.Log, cfg.SchemaCache), assess: newAssessor(cfg.Log)}
-	s.text = newService(s.models, s.assess, settings{log: cfg.Log, timeout: cfg.RequestTimeout, tokens: cfg.DefaultTokens, retries: cfg.RetryMax})
-	s.agents = newAgentAPI(s.text, agentSettings{
-		tools: cfg.AgentTools, prompts: cfg.AgentPrompts, bounds: cfg.AgentBounds,
-		paused: cfg.AgentPaused, pausedBytes: cfg.AgentPausedBytes, pausedTime: cfg.AgentPausedTime,
+	s := &Server{cfg: cfg, metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
+	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax})
+	s.agents = agentapi.New(s.text, agentapi.Settings{
+		Tools: cfg.AgentTools, Prompts: cfg.AgentPrompts, Bounds: cfg.AgentBounds,
+		Paused: cfg.AgentPaused, PausedBytes: cfg.AgentPausedBytes, PausedTime: cfg.AgentPausedTime,
 	})
 	s.handler = s.routes()
 	return s
@@ -116,7 +121,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		return err
 	case <-ctx.Done():
 	}
-	s.models.close()
+	s.models.Close()
 	s.cfg.Log.Info("shutting down", "grace", grace)
 	wait, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -126,6 +131,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	}
 	return nil
 }
+
+// Engines and Loader are what models are added with; package registry has them.
+type (
+	Engines = registry.Engines
+	Loader  = registry.Loader
+)
+
+// MaxAgentBounds are the most that requests for runs of agents may ask for where
+// Config says nothing else.
+var MaxAgentBounds = agentapi.MaxBounds
 
 // SetModel puts a model into service under a name, once everything that is
 // prepared only once for its vocabulary is. The engine stays the caller's to
@@ -137,30 +152,30 @@ func (s *Server) SetModel(name string, e *engine.Engine) error {
 // SetEngines is SetModel for a model that may embed or rerank as well, or do
 // nothing else.
 func (s *Server) SetEngines(name string, e Engines) error {
-	return s.models.set(name, e)
+	return s.models.Set(name, e)
 }
 
 // AddModel makes a model available under a name. It is loaded when it is asked
 // for, and unloaded when nobody has used it for keep; a negative keep is for
 // ever. CloseModels unloads what is loaded then.
 func (s *Server) AddModel(name string, load Loader, keep time.Duration) {
-	s.models.add(name, load, keep)
+	s.models.Add(name, load, keep)
 }
 
 // CloseModels unloads the models that AddModel brought. Requests for them must
 // have ended.
-func (s *Server) CloseModels() error { return s.models.unload() }
+func (s *Server) CloseModels() error { return s.models.Unload() }
 
 // AddUpstream makes a model that is behind someone else's API available under a
 // name.
 func (s *Server) AddUpstream(name string, c *remote.Client) {
-	addUpstream(s.models, s.cfg.Log, name, c)
+	upstream.Add(s.models, s.cfg.Log, name, c)
 }
 
 // OpenFeedback opens the file of Config.Feedback, if there is one. It is called
 // before Serve. After an error the server can be used; requests that need the
 // file are told what is wrong with it.
-func (s *Server) OpenFeedback() error { return s.assess.outcomes.open(s.cfg.Feedback) }
+func (s *Server) OpenFeedback() error { return s.assess.Outcomes.Open(s.cfg.Feedback) }
 
 // CloseFeedback closes the file. Requests must have ended.
-func (s *Server) CloseFeedback() error { return s.assess.outcomes.close() }
+func (s *Server) CloseFeedback() error { return s.assess.Outcomes.Close() }

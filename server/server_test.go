@@ -425,7 +425,7 @@ func TestStreamErrors(t *testing.T) {
 func TestHangUp(t *testing.T) {
 	const step = 20 * time.Millisecond
 	srv, url := start(t, setup{opt: scripted.Options{Delay: step}})
-	stats := func() engine.Stats { return srv.models.someServed().here.Stats() }
+	stats := func() engine.Stats { return srv.models.SomeServed().Engine.Stats() }
 	for _, stream := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3000, "stream": %t, %s}`, stream, endless(t))
@@ -529,7 +529,13 @@ func TestLoadingAndHealth(t *testing.T) {
 		t.Errorf("readyz: %d %q", status, body)
 	}
 	status, _, body := get("/v1/models")
-	var list modelsReply
+	var list struct {
+		FirstID string `json:"first_id"`
+		Data    []struct {
+			ID            string
+			ContextLength int `json:"context_length"`
+		}
+	}
 	if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 || len(list.Data) != 1 || list.Data[0].ID != "tiny" || list.FirstID != "tiny" || list.Data[0].ContextLength != 4096 {
 		t.Errorf("models: %d %s", status, body)
 	}

@@ -390,7 +390,7 @@ func TestSignalsLogprobs(t *testing.T) {
 func TestSignalsBudget(t *testing.T) {
 	_, url := start(t, setup{reply: `{"name":"A very long name that takes all there is and then some more of it","age":12}`})
 	_, plain := start(t, setup{reply: `{"name":"A very long name that takes all there is and then some more of it","age":12}`})
-	room := len(loadVocab(t).TokenizeText(nil, []byte(shortestSignals(nil))))
+	room := len(loadVocab(t).TokenizeText(nil, []byte("\n"+`{"confidence":0,"difficulty":"easy","escalation":"none"}`)))
 	for _, budget := range []int{10, 14, 20, 25} {
 		body := fmt.Sprintf(`{"prompt": "x", "temperature": 0, "max_tokens": %d, "schema": %s`, budget, personSchema)
 		_, _, with := post(t, url+"/generate_json", body+`, "signals": true}`)
@@ -420,13 +420,13 @@ func TestSignalsBudget(t *testing.T) {
 		if stream != "" {
 			_, events := postStream(t, small+"/generate_json", body)
 			last := events[len(events)-1]
-			if last.name != "done" || !strings.Contains(fmt.Sprint(last.data["warnings"]), noRoom) {
+			if last.name != "done" || !strings.Contains(fmt.Sprint(last.data["warnings"]), "no room for signals after the answer") {
 				t.Errorf("a small context: %v", last)
 			}
 			continue
 		}
 		_, _, got := post(t, small+"/generate_json", body)
-		if at(got, "json", "age") == nil || at(got, "signals", "source") != "defaults" || !strings.Contains(fmt.Sprint(got["warnings"]), noRoom) {
+		if at(got, "json", "age") == nil || at(got, "signals", "source") != "defaults" || !strings.Contains(fmt.Sprint(got["warnings"]), "no room for signals after the answer") {
 			t.Errorf("a small context: %v", got)
 		}
 	}

@@ -130,7 +130,7 @@ func TestTimeout(t *testing.T) {
 	if last := events[len(events)-1]; last.name != "error" || at(last.data, "error", "code") != "timeout" || len(events) < 2 {
 		t.Errorf("%v", last)
 	}
-	if s := srv.models.someServed().here.Stats(); s.Active != 0 {
+	if s := srv.models.SomeServed().Engine.Stats(); s.Active != 0 {
 		t.Errorf("left over: %+v", s)
 	}
 }

@@ -1,0 +1,209 @@
+package agentapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"stencil/agent"
+	"stencil/asking"
+	"stencil/engine"
+	"stencil/server/generation"
+	"stencil/server/problem"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// An asker has a model answer the questions of one run, several at a time.
+type asker struct {
+	api     *Handlers
+	request *http.Request // who wants to know
+	model   *registry.Model
+	spec    *spec
+	giveUp  context.CancelCauseFunc // ends the run
+
+	mu       sync.Mutex
+	spent    usage
+	warnings []string // each once
+}
+
+// usage is what a run took that its frames don't tell.
+type usage struct {
+	Cached  int // tokens of prompts
+	Cost    float64
+	Timings engine.Timings // sums
+}
+
+// How long a question waits before it is asked again while the queue is full.
+const (
+	firstWait   = 20 * time.Millisecond
+	longestWait = time.Second
+)
+
+// Ask puts a question to the model. Where there is no place in the queue it
+// waits for one as long as the run has time.
+func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error) {
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		reply, err := a.once(ctx, q)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		longer, later := problem.Busy(err)
+		switch {
+		case later:
+			wait = max(wait, longer) // an upstream says how long
+			select {
+			case <-time.After(wait):
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		case errors.Is(err, engine.ErrClosed):
+			a.giveUp(engine.ErrClosed)
+		case problem.Internal(err):
+			a.api.Log.Error("a question of an agent failed", slog.String("id", wire.NoteOf(a.request.Context()).ID), slog.Int("frame", q.Frame), slog.Any("error", err))
+		}
+		return nil, &askError{message: problem.Describe(err).Message, cause: err}
+	}
+}
+
+// An askError is why a question has no answer, in the words in which clients are
+// told of it.
+type askError struct {
+	message string
+	cause   error
+}
+
+// Error implements error.
+func (e *askError) Error() string { return e.message }
+
+// Unwrap returns the cause, and agent.ErrNoRoom if it was lack of tokens.
+func (e *askError) Unwrap() []error {
+	var budget *engine.BudgetError
+	var prompt *engine.ContextError
+	if errors.As(e.cause, &budget) || errors.As(e.cause, &prompt) {
+		return []error{agent.ErrNoRoom, e.cause}
+	}
+	return []error{e.cause}
+}
+
+// once puts a question to the model once.
+func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, error) {
+	// Questions that are asked side by side must not share a note.
+	id := fmt.Sprintf("%s.%d", wire.NoteOf(a.request.Context()).ID, q.Frame)
+	ctx, _ = wire.WithNote(ctx, id)
+	query := a.query(q)
+	g, err := a.api.Prepare(a.request.WithContext(ctx), a.model, query)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.write(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	a.note(q.Frame, query, c)
+	reply := &agent.Reply{
+		Text: cmp.Or(c.Message.Content, c.Result.Text), PromptTokens: c.Result.PromptTokens, CompletionTokens: c.Result.CompletionTokens + c.Wasted,
+		Surprise: generation.Surprise(c.Tokens), Constrained: enforced(c.Receipt),
+	}
+	if len(c.Message.Calls) > 0 {
+		reply.Text = c.Message.Content
+	}
+	for _, one := range c.Message.Calls {
+		reply.Calls = append(reply.Calls, agent.Call{ID: one.ID, Name: one.Name, Arguments: []byte(one.Arguments)})
+	}
+	return reply, nil
+}
+
+// write runs a generation. What an upstream's model wrote is taken as it is, even
+// if it is nothing like what was asked for: package agent makes of it what can
+// be made.
+func (a *asker) write(ctx context.Context, g *generation.Generation) (*generation.Choice, error) {
+	if !g.Run.Asked() {
+		list, err := a.api.Whole(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		return &list[0], nil
+	}
+	c := new(generation.Choice)
+	err := a.api.Ask(ctx, g, 0, c)
+	var reason *asking.FailureReason
+	if errors.As(err, &reason) && (reason.Category == asking.InvalidJSON || reason.Category == asking.WrongDocument) && c.Result != nil {
+		c.Message, err = generation.Message{Content: reason.Text}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.api.NoteResults(ctx, []generation.Choice{*c})
+	return c, nil
+}
+
+// query is a question as any other request.
+func (a *asker) query(q *agent.Question) *request.Request {
+	none := 0
+	out := request.New()
+	out.Model, out.Messages, out.MaxTokens, out.RetryMax = a.spec.Model, a.spec.messages(q.Messages), q.MaxTokens, &none
+	out.Sampling = a.spec.Sampling
+	out.Sampling.Seed, out.Seeded = q.Seed, true
+	out.PromptSchema = "never" // the system text says what is wanted
+	out.Constraint.Kind, out.Constraint.Schema, out.Constraint.Strict, out.Constraint.Param = "schema", q.Schema, false, "query"
+	out.Logprobs = generation.WriterOf(a.model).Abilities().OnRequest
+	if len(q.Tools) == 0 {
+		return out
+	}
+	out.Tools = &request.ToolSet{Mode: request.ToolsAuto, Parallel: true}
+	for _, t := range q.Tools {
+		out.Tools.Tools = append(out.Tools.Tools, request.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Param: "tools"})
+	}
+	return out
+}
+
+// note adds up what an answer took, and keeps what is to be said about it.
+func (a *asker) note(frame int, q *request.Request, c *generation.Choice) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, t := &a.spent, c.Result.Timings
+	s.Cached += c.Result.CachedTokens
+	s.Cost += c.Cost
+	s.Timings.Queued += t.Queued
+	s.Timings.Prompt += t.Prompt
+	s.Timings.Generate += t.Generate
+	warn := func(w string) {
+		if !slices.Contains(a.warnings, w) && len(a.warnings) < maxAgentWarnings {
+			a.warnings = append(a.warnings, w)
+		}
+	}
+	for _, w := range q.Warnings {
+		warn(w)
+	}
+	for _, w := range c.Warnings {
+		warn(fmt.Sprintf("frame %d: %s", frame, w))
+	}
+}
+
+// maxAgentWarnings bounds the different warnings of one run.
+const maxAgentWarnings = 16
+
+// CountTokens counts with the model's tokenizer.
+func (a *asker) CountTokens(text string) (int, bool) {
+	if !generation.WriterOf(a.model).Abilities().Counts {
+		return 0, false
+	}
+	return len(a.model.Text.Vocab().Tokenize(nil, text, false)), true
+}
+
+// enforced reports whether masks have made a text what it is.
+func enforced(r *generation.Receipt) bool {
+	return r != nil && len(r.Enforced) > 0 && (r.Validated == nil || *r.Validated)
+}

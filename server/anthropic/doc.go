@@ -1,0 +1,2 @@
+// Package anthropic speaks Anthropic's dialect: messages and the counting of their tokens.
+package anthropic

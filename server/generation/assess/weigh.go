@@ -1,0 +1,111 @@
+package assess
+
+import (
+	"log/slog"
+	"time"
+
+	"stencil/agent/outcomes"
+	"stencil/agent/signals"
+	"stencil/server/wire"
+)
+
+// An Assessor weighs what is known of answers.
+type Assessor struct {
+	Outcomes Outcomes
+	Counts   Counts
+	log      *slog.Logger
+}
+
+// New returns an assessor that keeps no outcomes yet.
+func New(log *slog.Logger) *Assessor { return &Assessor{log: log} }
+
+// Assessment is how far an answer can be trusted, with the id by which its
+// outcome can be reported.
+type Assessment struct {
+	ID string `json:"id,omitempty"` // none where outcomes are not kept
+	signals.Assessment
+}
+
+// Assess weighs what is known of an answer with the default weights. See weigh.
+func (s *Assessor) Assess(model string, in signals.Inputs) Assessment {
+	return s.Weigh(model, in, signals.DefaultWeights())
+}
+
+// Weigh weighs what is known of an answer of a model, whose calibration it looks
+// up, and keeps the assessment for an outcome to come.
+func (s *Assessor) Weigh(model string, in signals.Inputs, w signals.Weights) Assessment {
+	store := s.Outcomes.Store
+	if store != nil && in.Calibration == nil {
+		c, err := store.Calibration(model)
+		if err != nil {
+			s.log.Error("a model's calibration can't be read", slog.String("model", model), slog.Any("error", err))
+		} else if c.Count >= EnoughOutcomes {
+			calibration := 1 - c.Error
+			in.Calibration = &calibration
+		}
+	}
+	out := Assessment{Assessment: shortened(signals.Aggregate(in, w))}
+	s.Counts.recommended(out.Recommendation)
+	if store == nil {
+		return out
+	}
+	a := outcomes.Assessment{ID: wire.NewID("asm_"), Model: model, Composite: out.Confidence, Time: time.Now().UTC()}
+	if in.Own != nil {
+		a.Own = in.Own.Confidence
+	}
+	if err := store.Add(a); err != nil {
+		s.log.Error("an assessment can't be kept", slog.Any("error", err))
+		return out
+	}
+	out.ID = a.ID
+	return out
+}
+
+// shortened returns an assessment whose numbers have four decimals.
+func shortened(a signals.Assessment) signals.Assessment {
+	for _, p := range []*float64{a.Agreement, a.Surprise} {
+		if p != nil {
+			*p = Round4(*p)
+		}
+	}
+	a.Confidence, a.Urgency = Round4(a.Confidence), Round4(a.Urgency)
+	for i := range a.Components {
+		c := &a.Components[i]
+		c.Value, c.Weight = Round4(c.Value), Round4(c.Weight)
+	}
+	return a
+}
+
+// Signals is what a model said about its answer, and where it was read.
+type Signals struct {
+	signals.Signals
+	Source signals.Source `json:"source"`
+}
+
+// Appraisal is what dialects that are not our own carry beside the receipt.
+type Appraisal struct {
+	Signals    *Signals    `json:"x_signals,omitempty"`
+	Assessment *Assessment `json:"x_assessment,omitempty"`
+}
+
+// Said is what a model said about its answer.
+type Said struct {
+	Signals signals.Signals
+	From    signals.Source
+}
+
+// Own returns what the model said itself, nil if it said nothing.
+func (s *Said) Own() *signals.Signals {
+	if s == nil || s.From == signals.FromDefaults {
+		return nil
+	}
+	return &s.Signals
+}
+
+// Reply returns it as answers have it.
+func (s *Said) Reply() *Signals {
+	if s == nil {
+		return nil
+	}
+	return &Signals{s.Signals, s.From}
+}

@@ -1,0 +1,141 @@
+package generation
+
+import (
+	"encoding/json"
+	"strings"
+
+	"stencil/engine"
+	"stencil/schema"
+	"stencil/server/problem"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// A Constraint is what a text must fit, compiled: the constraint for the engine, and
+// what the answer says about it. It is safe for concurrent use.
+type Constraint struct {
+	kind        string // schema, json, grammar, regex, choice, tools
+	constraint  engine.Constraint
+	part        *engine.Document // a constraint on the whole text, as a part of a longer one
+	report      schema.Report
+	Instruction string          // what the model is told of it
+	named       []string        // told only where the messages lack one of these; nil: only where they must
+	document    json.RawMessage // the schema, when the whole text is one document that fits it
+	// check tells whether a complete text fits, without the constraint's
+	// own code: nil, an *engine.InvalidDocumentError, or why there is no
+	// verdict.
+	check func(msg *Message) error
+
+	Tools    []CompiledTool // that may be called
+	Must     bool           // one has to be
+	Parallel bool           // several may be
+	tags     *tagSet        // what it may hold
+	format   *Constraint    // what a text without calls must fit; nil: anything
+
+	free bool // not enforced, only checked
+
+	Enums wire.Enumerations
+}
+
+// constraintOf returns what a query's text must fit.
+func constraintOf(m *registry.Model, q *request.Request) (*Constraint, error) {
+	var format *Constraint
+	if q.Constraint.Kind != "" {
+		var err error
+		if format, err = formatRule(m, q.Constraint); err != nil {
+			return nil, err
+		}
+		switch {
+		case m.Unmasked != "":
+			format = format.Afterwards(m.Unmasked)
+		case q.Constraint.NoMasks:
+			format = format.Afterwards("constrained_decoding is false")
+		}
+	}
+	if q.Tools == nil || q.Tools.Mode == request.ToolsNone {
+		return format, nil
+	}
+	r, err := toolRule(m, q.Tools, format)
+	if err == nil && m.Unmasked != "" {
+		r = r.Afterwards(m.Unmasked)
+	}
+	return r, err
+}
+
+// Answers returns what a text without calls must fit; nil: anything.
+func (r *Constraint) Answers() *Constraint {
+	if r != nil && r.Tools != nil {
+		return r.format
+	}
+	return r
+}
+
+// fromBeginning reports whether a text has to fit from its first character on.
+func (r *Constraint) fromBeginning() bool {
+	return r != nil && !r.free && (r.part != nil || r.Must || r.format != nil)
+}
+
+// formatRule compiles a constraint on the whole text.
+func formatRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
+	switch c.Kind {
+	case "grammar", "regex", "choice":
+		return grammarRule(m, c)
+	case request.KindTags:
+		return tagRule(m, c)
+	}
+	compiled, err := m.Schemas.Compile(c.Schema, c.Options())
+	if err != nil {
+		return nil, problem.InField(err, c.Param)
+	}
+	part := compiled.Document()
+	var named []string
+	if c.Kind == "schema" {
+		named = append([]string{}, outerNames(compiled.Source)...)
+	}
+	return &Constraint{
+		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report, named: named,
+		Instruction: compiled.Instruction(), document: compiled.Source,
+		check: func(msg *Message) error { return compiled.Validate([]byte(msg.Content)) },
+	}, nil
+}
+
+// grammarRule compiles a constraint that is no schema.
+func grammarRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
+	var g *engine.CompiledGrammar
+	var err error
+	r := &Constraint{kind: c.Kind}
+	switch c.Kind {
+	case "grammar":
+		g, err = m.Grammars.Grammar(c.Text)
+		r.Instruction = "Answer with a text of this grammar (GBNF), and nothing else:\n" + c.Text
+	case "regex":
+		g, err = m.Grammars.Regex(c.Text)
+		r.Instruction = "Answer with a text that matches this regular expression, and nothing else:\n" + c.Text
+	default:
+		g, err = m.Grammars.Choice(c.Choices)
+		r.named = c.Choices
+		r.Instruction = "Answer with one of these texts, and nothing else:\n" + strings.Join(c.Choices, "\n")
+	}
+	if err != nil {
+		return nil, problem.InField(err, c.Param)
+	}
+	part := g.Document()
+	r.constraint, r.part = g.Constraint, &part
+	r.check = func(msg *Message) error { return g.Validate(msg.Content) }
+	r.report = schema.Report{Hash: g.Report.Hash, Enforced: []string{c.Kind}}
+	for _, w := range g.Report.Warnings {
+		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})
+	}
+	return r, nil
+}
+
+// optionsAt returns the alternatives of the leaf at a pointer, as their JSON;
+// nil when its schema does not enumerate them.
+func (r *Constraint) optionsAt(pointer string) []string {
+	if r.document == nil {
+		return nil
+	}
+	r.Enums.Read(r.document)
+	return r.Enums.At(pointer)
+}

@@ -1,0 +1,129 @@
+// Package generation runs the generating requests of all dialects, so that constraints, receipts and limits can't differ
+// between them.
+//
+// A request takes this way, one file to each step:
+//
+//	generation.go     its model, loaded if need be; its constraint; its writer
+//	constraint.go     what the text must fit, compiled; tools.go and tags.go: calls, tags
+//	writer.go         who writes the text: an engine here, or a server that is asked
+//	prompt.go         its prompt
+//	plan.go           the parts of the text, and layout.go: the constraint of all of them
+//	run.go            → engine, tries, validation; stream.go: the same as it comes
+//	unconstrained.go  texts that are not masked: cleaned, checked, asked for again
+//	split.go          the text → answer, reasoning, calls of tools
+//	trace.go          its tokens → confidence and pressure
+//	receipt.go        what was done about the constraint
+//	signals*.go       what the model says of its answer, asked for and taken out again
+package generation
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"stencil/engine"
+	"stencil/server/generation/assess"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// A Generation is a query made ready to run.
+type Generation struct {
+	Model      *registry.Model
+	Request    *request.Request
+	Job        engine.Request
+	Constraint *Constraint // nil for free text
+	Layout     *Layout     // nil: the text has no parts
+
+	Signals *signalPlan // nil: no signals are wanted
+
+	Run Run // how its texts come about
+}
+
+// Accept finds the model of a query and prepares it.
+func (s *Service) Accept(r *http.Request, q *request.Request) (*registry.Model, *Generation, error) {
+	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := s.Prepare(r, m, q)
+	return m, g, err
+}
+
+// Prepare compiles a query's constraint and writes its prompt.
+func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request) (*Generation, error) {
+	g := &Generation{Model: m, Request: q}
+	if err := q.CheckSignals(); err != nil {
+		return nil, err
+	}
+	if q.Reasoning {
+		q.Variable("enable_thinking", true)
+	}
+	var err error
+	if g.Constraint, err = constraintOf(m, q); err != nil {
+		return nil, err
+	}
+	if !q.Reasoning && (q.Begun != "" || g.Constraint.fromBeginning()) && m.Prompts.Mentions("enable_thinking") {
+		q.Variable("enable_thinking", false) // there is no place for thoughts
+	}
+	g.Job = engine.Request{
+		ID: wire.NoteOf(r.Context()).ID, Client: wire.ClientOf(r),
+		Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.Texts(),
+		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic,
+		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Timeout: s.Timeout,
+	}
+	if q.Timeout > 0 {
+		g.Job.Timeout = min(q.Timeout, s.Timeout)
+	}
+	if g.Job.MaxTokens == 0 {
+		g.Job.MaxTokens = s.Tokens
+	}
+	if !q.Seeded {
+		g.Job.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
+	}
+	g.Run, err = WriterOf(m).Ready(g)
+	return g, err
+}
+
+// ExpectSignals says that the model assesses its answer, if that is wanted.
+func (g *Generation) ExpectSignals() {
+	q := g.Request
+	if q.Signals == nil {
+		return
+	}
+	g.Signals = new(signalPlan)
+	if n := g.Constraint.callable(); n > maxRatedTools {
+		q.Warnings = append(q.Warnings, fmt.Sprintf("there are %d tools, more than the %d of which a confidence each is asked for; none is", n, maxRatedTools))
+	}
+}
+
+// WarnOf passes on what is doubtful about a constraint.
+func WarnOf(q *request.Request, r *Constraint) {
+	for _, w := range r.report.Warnings {
+		q.Warnings = append(q.Warnings, r.kind+": "+w.String())
+	}
+}
+
+// A Service runs the generating requests of all dialects.
+type Service struct {
+	Models *registry.Registry
+	Assess *assess.Assessor
+	Settings
+	Counts Counts
+}
+
+// Settings are what a service is made with.
+type Settings struct {
+	Log     *slog.Logger
+	Timeout time.Duration // of one generation, its time in the queue included
+	Tokens  int           // max_tokens of requests that give none
+	Retries int           // further tries for an answer that won't do
+}
+
+// New returns a service for the models of a registry.
+func New(models *registry.Registry, assess *assess.Assessor, s Settings) *Service {
+	return &Service{Models: models, Assess: assess, Settings: s, Counts: newCounts()}
+}

@@ -1,0 +1,211 @@
+package generation
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"stencil/chat"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// autoSchema is the size in bytes up to which prompt_schema: auto writes the
+// schema into the prompt. A longer one would take a good part of the context
+// that was meant for the conversation.
+const autoSchema = 16 << 10
+
+// promptOf returns the tokens of a query's prompt, and the places in it up to which
+// other prompts are likely to be the same. A prompt alone is text that
+// the model goes on with, as it is; a conversation goes through the model's
+// chat template.
+//
+// With prompt_schema always, the schema is written into the system text of a
+// conversation, or before a prompt; with auto, only into conversations that don't
+// name its properties: a small model that has been told what to write does
+// worse with a schema to read, which it copies from. Nothing is added for JSON
+// without a schema, grammars and regular expressions.
+func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
+	instruction := ""
+	switch {
+	case r == nil || q.PromptSchema == "never":
+	case q.PromptSchema == "auto" && !r.free && (r.named == nil || mention(q.Messages, r.named)):
+	default:
+		instruction = r.Instruction
+	}
+	if q.PromptTokens != nil {
+		Instructed(q, "", r)
+		size := m.Text.Vocab().Len()
+		for _, t := range q.PromptTokens {
+			if t < 0 || int(t) >= size {
+				return nil, nil, wire.Invalid("prompt", "prompt has the token %d, the vocabulary ends at %d", t, size-1)
+			}
+		}
+		return q.PromptTokens, nil, nil
+	}
+	if q.Prompt != nil {
+		text := *q.Prompt
+		if q.PromptSchema != "always" {
+			instruction = ""
+		}
+		if instruction = Instructed(q, instruction, r); instruction != "" {
+			text = instruction + "\n\n" + text
+		}
+		return m.Prompts.Text(text), nil, nil
+	}
+	if q.PromptSchema == "auto" && len(instruction) > autoSchema {
+		q.Warnings = append(q.Warnings, fmt.Sprintf("the schema is too long to be written into the prompt (%d bytes); prompt_schema: \"always\" does it nevertheless", len(instruction)))
+		instruction = ""
+	}
+	instruction = Instructed(q, instruction, r)
+	if !m.Prompts.HasTemplate() {
+		q.Warnings = append(q.Warnings, "this model has no chat template of its own; the conversation was written as ChatML")
+	}
+	in := chat.Input{Extra: q.Variables, Begun: begunAs(m, q)}
+	if q.Tools != nil && q.Tools.Mode != request.ToolsNone {
+		if m.Prompts.Caps().Tools {
+			if in.Tools, err = toolsForTemplate(q.Tools); err != nil {
+				return nil, nil, err
+			}
+		} else {
+			instruction = Join(toolInstruction(q.Tools.Callable(), m.CallForm), instruction)
+		}
+	}
+	in.Messages = WithSystem(q.Messages, instruction)
+	if tokens, err = m.Prompts.Chat(in); err != nil {
+		return nil, nil, err
+	}
+	if m.Engine != nil {
+		marks = m.Engine.Marks(m.Prompts, in, tokens)
+	}
+	return tokens, marks, nil
+}
+
+// begunAs returns the beginning of an answer as it stands in a prompt.
+func begunAs(m *registry.Model, q *request.Request) string {
+	if q.Begun != "" && m.ThoughtForm.Name == chat.Harmony {
+		return harmonyFinal + q.Begun
+	}
+	return q.Begun
+}
+
+// toolsForTemplate returns the tools that may be called as templates expect them.
+func toolsForTemplate(s *request.ToolSet) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for _, t := range s.Callable() {
+		raw, err := t.OpenAI()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raw)
+	}
+	return out, nil
+}
+
+// WithSystem returns a conversation with the system texts that it begins with
+// and the instruction in one system message.
+func WithSystem(list []chat.Message, instruction string) []chat.Message {
+	system := ""
+	for len(list) > 0 && list[0].Role == "system" && list[0].Parts == nil {
+		system = Join(system, list[0].Content)
+		list = list[1:]
+	}
+	if system = Join(system, instruction); system == "" {
+		return list
+	}
+	return append([]chat.Message{{Role: "system", Content: system}}, list...)
+}
+
+// Join puts a blank line between two texts that are not empty.
+func Join(a, b string) string {
+	if a != "" && b != "" {
+		return a + "\n\n" + b
+	}
+	return a + b
+}
+
+// namingSteps bounds how many subschemas outerNames looks at: references can
+// lead in circles.
+const namingSteps = 1000
+
+// outerNames returns the names of the properties of a schema's outermost
+// objects: those of the document itself, of the items of a list, of each
+// alternative. There are none in a schema that it can't follow.
+func outerNames(schema json.RawMessage) []string {
+	var root any
+	if json.Unmarshal(schema, &root) != nil {
+		return nil
+	}
+	var out []string
+	steps := 0
+	var visit func(node any)
+	visit = func(node any) {
+		object, _ := node.(map[string]any)
+		if steps++; object == nil || steps > namingSteps {
+			return
+		}
+		if properties, ok := object["properties"].(map[string]any); ok && len(properties) > 0 {
+			for name := range properties {
+				out = append(out, name)
+			}
+			return
+		}
+		if ref, ok := object["$ref"].(string); ok {
+			visit(refer(root, ref))
+		}
+		visit(object["items"])
+		for _, keyword := range []string{"prefixItems", "allOf", "anyOf", "oneOf"} {
+			list, _ := object[keyword].([]any)
+			for _, one := range list {
+				visit(one)
+			}
+		}
+	}
+	visit(root)
+	return out
+}
+
+// refer returns what a reference within the document leads to; nil: nothing.
+func refer(root any, ref string) any {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	for _, step := range strings.Split(path, "/") {
+		object, _ := root.(map[string]any)
+		root = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return root
+}
+
+// mention reports whether the texts of a conversation have all of some names, and
+// there are any. Case, and what is neither letter nor digit, doesn't count:
+// firstName, first_name and "first name" are the same.
+func mention(list []chat.Message, names []string) bool {
+	var b strings.Builder
+	for i := range list {
+		b.WriteString(lettersOf(list[i].Content))
+		for _, part := range list[i].Parts {
+			b.WriteString(lettersOf(part.Text))
+		}
+		b.WriteByte(' ')
+	}
+	text := b.String()
+	for _, name := range names {
+		if letters := lettersOf(name); letters == "" || !strings.Contains(text, letters) {
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}

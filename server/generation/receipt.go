@@ -1,0 +1,154 @@
+package generation
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"stencil/engine"
+	"stencil/repair"
+	"stencil/schema"
+	"stencil/server/problem"
+	"stencil/server/wire"
+)
+
+// A Receipt says what was done about a request's constraint.
+type Receipt struct {
+	Type         string        `json:"type"` // as rule.kind
+	Hash         string        `json:"hash"`
+	Enforced     []string      `json:"enforced"`
+	Checked      []IssueReply  `json:"checked"`
+	Ignored      []IssueReply  `json:"ignored"`
+	Validated    *bool         `json:"validated"` // null: the validator has no verdict, a warning says why
+	Errors       []wire.Detail `json:"errors,omitempty"`
+	ForcedTokens int           `json:"forced_tokens"`
+	TokensSaved  int           `json:"tokens_saved"` // steps of the model that were not needed
+	Mask         maskReply     `json:"mask_us"`
+	Pressure     pressureReply `json:"pressure"`
+	BudgetClosed bool          `json:"budget_closed"`
+	Shortened    []string      `json:"shortened"` // pointers of what the budget made shorter
+	Tries        int           `json:"tries"`
+
+	// Of texts that no mask was laid over: how they were asked for, and what
+	// was changed in them.
+	Strategy string        `json:"strategy,omitempty"`
+	Edits    []repair.Edit `json:"edits,omitempty"`
+}
+
+// IssueReply is a keyword of a schema that masks don't enforce, and why.
+type IssueReply struct {
+	Pointer string `json:"pointer"`
+	Keyword string `json:"keyword"`
+	Reason  string `json:"reason"`
+}
+
+type maskReply struct {
+	Total int64 `json:"total"`
+	Max   int64 `json:"max"`
+}
+
+// pressureReply is the probability that the masks took away from the model at
+// each place where it was asked.
+type pressureReply struct {
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+	At   string  `json:"at"` // pointer of the value where it was largest
+}
+
+// Issues returns issues as answers have them; an empty list, not null.
+func Issues(list []schema.Issue) []IssueReply {
+	out := make([]IssueReply, 0, len(list))
+	for _, i := range list {
+		out = append(out, IssueReply{i.Pointer, i.Keyword, i.Reason})
+	}
+	return out
+}
+
+// receiptOf makes the receipt of a text, validating its message. The second result
+// is set when the text is complete and yet does not fit.
+func receiptOf(r *Constraint, c *Choice, tries int) (*Receipt, *engine.InvalidDocumentError, string) {
+	result := c.Result
+	limits := result.Constraint
+	if limits == nil || r.free {
+		limits = &noConstraint
+	}
+	out := &Receipt{
+		Type: r.kind, Hash: r.report.Hash,
+		Enforced: append([]string{}, r.report.Enforced...), // an empty list, not null
+		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored),
+		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
+		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries,
+	}
+	if c.Said != nil && c.visible > 0 {
+		// What was done to the signals is not what was done to the answer.
+		out.ForcedTokens -= c.signalsForced
+		out.TokensSaved = max(0, out.TokensSaved-c.signalsForced)
+		out.BudgetClosed = out.BudgetClosed && limits.Closing < c.visible
+	}
+	if c.Trace != nil {
+		out.Pressure = c.Trace.pressure()
+		if out.BudgetClosed {
+			out.Shortened = c.Trace.shortened(limits.Closing)
+		}
+	}
+	valid := false
+	free := r.tags != nil || r.Tools != nil && !r.Must && len(c.Message.Calls) == 0 // what was possible did not have to come
+	if result.Finish != engine.FinishStop && !free && !r.free {                     // cut off by the budget, as was asked for
+		out.Validated = &valid
+		return out, nil, ""
+	}
+	err := r.check(&c.Message)
+	var bad *engine.InvalidDocumentError
+	switch {
+	case err == nil:
+		valid = true
+		out.Validated = &valid
+	case errors.As(err, &bad):
+		out.Validated = &valid
+		out.Errors = problem.Details(bad.Issues)
+	default:
+		return out, nil, "the independent validator has no verdict: " + err.Error()
+	}
+	return out, bad, ""
+}
+
+// disagreement is logged when the validator refuses what the masks allowed: a
+// mistake in one of the two, worth a report. The text itself is not logged.
+func (s *Service) disagreement(id string, rec *Receipt) {
+	attrs := []any{slog.String("id", id), slog.String("schema", rec.Hash)}
+	for _, e := range rec.Errors {
+		attrs = append(attrs, slog.String("keyword", e.Keyword))
+	}
+	s.Log.Warn("the validator refuses what the masks allowed", attrs...)
+}
+
+// A ValidationError says that a generated document does not fit the schema's
+// keywords that masks can't enforce, after every try.
+type ValidationError struct {
+	text    string
+	details []wire.Detail
+	tries   int
+}
+
+func (e *ValidationError) Error() string {
+	return fmt.Sprintf("the document does not fit the schema after %s", count(e.tries, "try", "tries"))
+}
+
+// Problem implements problem.Describer.
+func (e *ValidationError) Problem() problem.Problem {
+	return problem.Problem{
+		Status: http.StatusUnprocessableEntity, Kind: problem.Invalid, Param: "schema", Code: "validation_failed", Message: e.Error(),
+		Details: e.details, Text: &e.text,
+	}
+}
+
+// count returns "1 try" or "3 tries".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

@@ -1,0 +1,158 @@
+package generation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"stencil/agent/signals"
+	"stencil/engine"
+	"stencil/server/generation/assess"
+	"stencil/server/problem"
+	"stencil/server/wire"
+)
+
+// isSample reports whether text i of a generation was written only to see whether
+// it agrees with the first one.
+func (g *Generation) isSample(i int) bool {
+	return i > 0 && g.Request.Signals != nil && g.Request.Signals.Samples > 1
+}
+
+// gathered assesses the texts of a generation and returns those that are the
+// answer: of samples the first. The others count in its usage.
+func (s *Service) gathered(ctx context.Context, g *Generation, choices []Choice, failed []error) ([]Choice, error) {
+	written := choices
+	if slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
+		written = slices.DeleteFunc(slices.Clone(choices), func(c Choice) bool { return c.Result == nil })
+	}
+	s.NoteResults(ctx, written)
+	if g.Signals == nil {
+		return choices, nil
+	}
+	list := choices
+	if g.isSample(1) {
+		first := &choices[0]
+		list = choices[:1:1]
+		for i := 1; i < len(choices); i++ {
+			c := &choices[i]
+			if c.Result != nil {
+				first.Wasted += c.Result.CompletionTokens + c.Wasted
+				first.Cost += c.Cost
+			}
+			if failed[i] != nil {
+				first.Warnings = append(first.Warnings, fmt.Sprintf("sample %d of %d is left out: %s", i+1, len(choices), problem.Describe(failed[i]).Message))
+				continue
+			}
+			list = append(list, *c)
+		}
+	}
+	agreement := g.agreement(list)
+	if g.isSample(1) {
+		choices = choices[:1]
+	}
+	// Side by side, so that they share a write to the disk.
+	var all sync.WaitGroup
+	for i := range choices {
+		all.Go(func() { s.appraise(g, &choices[i], agreement) })
+	}
+	all.Wait()
+	return choices, nil
+}
+
+// agreement returns how far texts agree; nil for one, and at temperature 0, at
+// which all are alike.
+func (g *Generation) agreement(choices []Choice) *float64 {
+	if g.Request.Sampling.Temperature <= 0 {
+		return nil
+	}
+	texts := make([]string, 0, len(choices))
+	for i := range choices {
+		texts = append(texts, choices[i].Message.compared())
+	}
+	return signals.Agreement(texts)
+}
+
+// compared is what of a message is compared with others: its text, or with calls
+// an object of both.
+func (m *Message) compared() string {
+	if len(m.Calls) == 0 {
+		return m.Content
+	}
+	type call struct {
+		Name      string `json:"name"`
+		Arguments any    `json:"arguments"`
+	}
+	list := make([]call, len(m.Calls))
+	for i, c := range m.Calls {
+		list[i] = call{c.Name, c.Arguments}
+		if json.Valid([]byte(c.Arguments)) {
+			list[i].Arguments = json.RawMessage(c.Arguments)
+		}
+	}
+	out, err := wire.Marshal(map[string]any{"content": m.Content, "calls": list})
+	if err != nil {
+		return m.Content
+	}
+	return string(out)
+}
+
+// appraise makes the assessment of an answer.
+func (s *Service) appraise(g *Generation, c *Choice, agreement *float64) {
+	in := signals.Inputs{Own: c.Said.Own(), Agreement: agreement, Surprise: Surprise(g.answered(c.Tokens))}
+	for _, one := range c.Message.Calls {
+		in.Called = append(in.Called, one.Name)
+	}
+	s.Assess.Counts.Read(c.Said.From)
+	if c.Said.From == signals.FromDefaults {
+		c.Warnings = append(c.Warnings, "the model said nothing about its answer: what signals has are defaults, which don't count in the assessment")
+	}
+	a := s.Assess.Weigh(g.Model.Name, in, g.Request.Signals.Weights)
+	c.Assessment = &a
+	if a.ID == "" && s.Assess.Outcomes.Store != nil {
+		c.Warnings = append(c.Warnings, "the assessment could not be kept, so that its outcome can't be reported; the log has the reason")
+	}
+}
+
+// appraiseOne is appraise for a text of a stream, of which the others are not known.
+func (s *Service) appraiseOne(g *Generation, c *Choice) {
+	if g.Signals != nil {
+		s.appraise(g, c, nil)
+	}
+}
+
+// answered returns the tokens that are the answer, not what was thought before it.
+func (g *Generation) answered(tokens []engine.Token) []engine.Token {
+	if g.Layout == nil {
+		return tokens
+	}
+	var out []engine.Token
+	for _, t := range tokens {
+		if t.ID == NoToken || t.Segment < 0 || g.Layout.Nodes[t.Segment].Role != RoleReasoning {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Appraisal returns what dialects other than the server's own carry beside the receipt.
+func (c *Choice) Appraisal() assess.Appraisal {
+	return assess.Appraisal{Signals: c.Said.Reply(), Assessment: c.Assessment}
+}
+
+// Surprise says how surprised the model was by the tokens that were sampled, as it
+// saw them before the constraint; nil if none was, or nobody says.
+func Surprise(tokens []engine.Token) *float64 {
+	var list []float64
+	for _, t := range tokens {
+		if !t.Forced {
+			list = append(list, float64(t.Logprob))
+		}
+	}
+	out := signals.Surprise(list)
+	if out != nil {
+		*out = round(*out)
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package generation
+
+import (
+	"path/filepath"
+	"testing"
+
+	"stencil/engine"
+	"stencil/models"
+	"stencil/server/registry"
+	"stencil/vocab"
+)
+
+// The shortest signals are what their schema has as the shortest.
+func TestShortestSignals(t *testing.T) {
+	v := tinyVocabHere(t)
+	m := &registry.Model{Schemas: engine.NewSchemas(v, 8)}
+	for _, tools := range [][]string{nil, {"a"}, {"b", "look-up/2"}} {
+		d, err := signalsDocument(m, tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := d.Fresh()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.NewMatcher().ShortestCompletion(); "\n"+string(got) != shortestSignals(tools) {
+			t.Errorf("%v: %q, want %q", tools, got, shortestSignals(tools))
+		}
+	}
+}
+
+// tinyVocabHere is the vocabulary of the bundled model.
+func tinyVocabHere(t *testing.T) *vocab.Vocab {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tiny.gguf")
+	if err := models.WriteRandom(path, models.RandomOptions{Layers: 1, Width: 16}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vocab.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestPromptOpensReasoning(t *testing.T) {
+	v := tinyVocabHere(t)
+	if prompt := v.Encode("what? <think>\n"); !begunToThink(v, prompt, "<think>") || begunToThink(v, v.Encode("what?"), "<think>") || begunToThink(v, v.Encode("<think> is a mark"), "<think>") {
+		t.Error("the beginning of reasoning in a prompt")
+	}
+}

@@ -1,0 +1,93 @@
+package generation
+
+import (
+	"strings"
+
+	"stencil/engine"
+	"stencil/server/generation/assess"
+)
+
+// This file keeps signals out of streams: what may become a block of signals is
+// held back until it is one or is none, and is told after all if it is none.
+
+// newHoldback returns the holdback of a stream's choice; nil where no signals are wanted.
+func (g *Generation) newHoldback() *assess.Holdback {
+	if g.Signals == nil {
+		return nil
+	}
+	r := g.Constraint
+	v := &assess.Holdback{Exact: r.masked(), Asked: r.Answers() != nil && r.tags == nil}
+	if g.Signals.Wrapped {
+		v.Inner = assess.NewWrapped()
+	}
+	return v
+}
+
+// visiblePieces passes pieces on as they can be shown. What a sink must not see is kept
+// for the end.
+func (l *listener) visiblePieces(pieces []Piece) (out []Piece) {
+	for _, p := range pieces {
+		switch {
+		case p.Kind == pieceSignals:
+			l.signals += p.Text
+			continue
+		case l.holdback == nil:
+		case p.Kind == PieceContent:
+			if p.Text = l.holdback.Add(p.Text); p.Text == "" {
+				continue
+			}
+		case p.Kind == PieceCall:
+			if text := l.holdback.Flush(); text != "" {
+				out = append(out, Piece{Text: text})
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// take takes the tokens of an event and returns those that are not of signals.
+func (l *listener) take(tokens []engine.Token) []engine.Token {
+	if l.gate == nil {
+		l.tokens = append(l.tokens, tokens...)
+		return tokens
+	}
+	return l.gate.add(tokens)
+}
+
+// ready returns the tokens that go with a piece that is shown now.
+func (l *listener) ready() []engine.Token {
+	if l.gate == nil {
+		out := l.tokens
+		l.tokens = nil
+		return out
+	}
+	return l.gate.held(l.holdback.Text.Len() - l.holdback.Shown)
+}
+
+// rest ends a text that is complete: it reads the signals, and returns what is left
+// to be shown, with its tokens.
+func (l *listener) rest(g *Generation, done *engine.Result) (string, []engine.Token) {
+	if l.gate == nil {
+		return "", l.ready()
+	}
+	c := &l.choice
+	shown := c.Message.Content
+	raw := l.holdback.Text.String()
+	whole := Message{Content: raw, Calls: c.Message.Calls, Signals: l.signals}
+	c.Said = g.read(&whole, done.Finish == engine.FinishLength)
+	if !strings.HasPrefix(whole.Content, shown) {
+		whole.Content = raw // what was shown can't be taken back
+	}
+	hidden := 0
+	if strings.HasPrefix(raw, whole.Content) {
+		hidden = len(raw) - len(whole.Content)
+	}
+	tokens := l.gate.rest(hidden)
+	c.Tokens = l.gate.all
+	if g.Signals.Wrapped {
+		c.Tokens = unwrapTokens(raw, c.Tokens)
+	}
+	c.counted(g, l.gate)
+	return whole.Content[len(shown):], tokens
+}

@@ -1,0 +1,51 @@
+package generation
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"stencil/engine"
+	"stencil/server/request"
+)
+
+// A stream shows what the whole answer is, however it is cut, and never what a
+// whole answer would not.
+func TestHoldback(t *testing.T) {
+	const object = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","reason":"new"}`
+	const block = "```cortex-signals\n" + object + "\n```"
+	words := []string{"```", "cortex-signals", "cortex", "\n", "\n\n", "{", "}", `"confidence"`, ":", "0.5", ",", " ", "x", "~~~", "\t", `"tools"`, "json", "a\n```json\n", "y.\n" + block, "\n" + object}
+	r := rand.New(rand.NewPCG(9, 9))
+	schema := &Constraint{kind: "schema", free: true, document: []byte("{}")}
+	for i := range 20000 {
+		g := &Generation{Signals: &signalPlan{}, Request: request.New()}
+		if i%3 == 0 {
+			g.Constraint = schema
+		}
+		var all strings.Builder
+		for range r.IntN(16) {
+			all.WriteString(words[r.IntN(len(words))])
+		}
+		text := all.String()
+		whole := Message{Content: text}
+		want := g.read(&whole, false)
+		l := &listener{holdback: g.newHoldback(), gate: &tokenGate{}}
+		for at := 0; at < len(text); {
+			n := 1 + r.IntN(min(9, len(text)-at))
+			for _, p := range l.visiblePieces([]Piece{{Text: text[at : at+n]}}) {
+				l.choice.Message.add(p)
+			}
+			at += n
+		}
+		shown := l.choice.Message.Content
+		rest, _ := l.rest(g, &engine.Result{Finish: engine.FinishStop})
+		got := shown + rest
+		if got == whole.Content && l.choice.Said.From == want.From {
+			continue
+		}
+		// Only what could not be foreseen was shown.
+		if got != text || !strings.HasPrefix(shown, whole.Content) {
+			t.Fatalf("%q: stream %q %s, whole %q %s", text, got, l.choice.Said.From, whole.Content, want.From)
+		}
+	}
+}

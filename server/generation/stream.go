@@ -1,0 +1,202 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"stencil/engine"
+	"stencil/server/generation/assess"
+	"stencil/server/problem"
+	"stencil/server/wire"
+)
+
+// A Sink writes a stream in one dialect. Its methods are called by one
+// goroutine.
+type Sink interface {
+	// Begin is called first, when the request has been accepted.
+	Begin() error
+	// Piece is called for every part of a choice's text, with the tokens that
+	// have come since the last one.
+	Piece(index int, p Piece, tokens []engine.Token) error
+	// Done is called when a choice is complete.
+	Done(index int, c *Choice) error
+	// End is called last, with all choices.
+	End(choices []Choice) error
+	// Fail is called in place of whatever would come next.
+	Fail(f *problem.Problem) error
+	wire.Pinger
+}
+
+// A fieldSink also wants to know which values of a document are complete.
+type fieldSink interface {
+	Fields(index int, t *Trace, list []wire.Field) error
+}
+
+// streamed is the answer to a request that wants a stream.
+type streamed struct {
+	service    *Service
+	generation *Generation
+	stream     Events
+	open       func(w http.ResponseWriter) Sink
+}
+
+// Begin submits a generation and returns its answer. What is wrong with the
+// request itself is an error here, before anything is sent.
+func (s *Service) Begin(ctx context.Context, g *Generation, open func(w http.ResponseWriter) Sink) (wire.Answer, error) {
+	stream, err := g.Run.Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &streamed{s, g, stream, open}, nil
+}
+
+func (a *streamed) Write(w http.ResponseWriter, r *http.Request) error {
+	defer a.stream.Close()
+	out := a.open(w)
+	err := a.run(r.Context(), out)
+	if err == nil || r.Context().Err() != nil {
+		return err
+	}
+	p := problem.Describe(err)
+	if sendErr := out.Fail(&p); sendErr != nil {
+		return errors.Join(err, sendErr)
+	}
+	return err
+}
+
+// A listener follows one choice of a stream.
+type listener struct {
+	reader *reader
+	trace  *Trace
+	tokens []engine.Token // not given to the sink yet
+	choice Choice
+
+	// Where signals are wanted.
+	gate     *tokenGate       // has the tokens that were not given to the sink yet
+	holdback *assess.Holdback // nil: nothing is to be held back
+	signals  string           // as the model wrote them where a mask had them written
+}
+
+func (a *streamed) run(ctx context.Context, out Sink) error {
+	if err := out.Begin(); err != nil {
+		return err
+	}
+	g := a.generation
+	listeners := make([]listener, max(1, g.Job.Choices))
+	for i := range listeners {
+		listeners[i].reader = newReader(g.Layout)
+		if g.Signals != nil {
+			listeners[i].gate, listeners[i].holdback = &tokenGate{layout: g.Layout}, g.newHoldback()
+		}
+		if g.Constraint != nil && !g.Constraint.free {
+			listeners[i].trace = NewTrace(g)
+		}
+	}
+	for {
+		ev, err := next(ctx, a.stream, out)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.event(ctx, out, &listeners[ev.Choice], ev); err != nil {
+			return err
+		}
+	}
+	choices := make([]Choice, len(listeners))
+	for i := range listeners {
+		choices[i] = listeners[i].choice
+	}
+	a.service.NoteResults(ctx, choices)
+	return out.End(choices)
+}
+
+// event passes on what has come of one choice.
+func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.Event) error {
+	pieces := l.reader.add(ev.Text, ev.Passages)
+	if ev.Done != nil {
+		pieces = append(pieces, l.reader.end()...)
+	}
+	ev.Tokens = l.take(ev.Tokens)
+	for _, p := range l.visiblePieces(pieces) {
+		l.choice.Message.add(p)
+		if err := out.Piece(ev.Choice, p, l.ready()); err != nil {
+			return err
+		}
+	}
+	if ev.Done != nil {
+		rest, tokens := l.rest(a.generation, ev.Done)
+		if rest != "" || len(tokens) > 0 && (l.gate == nil || a.generation.Request.Logprobs) {
+			l.choice.Message.add(Piece{Text: rest})
+			if err := out.Piece(ev.Choice, Piece{Text: rest}, tokens); err != nil {
+				return err
+			}
+		}
+	}
+	if err := l.tell(out, ev); err != nil || ev.Done == nil {
+		return err
+	}
+	c := &l.choice
+	c.Result, c.Trace = ev.Done, l.trace
+	beside := a.stream.Beside(ev.Choice)
+	c.Cost = beside.Usage.Cost
+	if g := a.generation; g.Constraint != nil && g.Constraint.free {
+		sent := c.Message.Content
+		if err := wire.Pinging(out, func() error { return a.service.concludeFree(ctx, g, c, ev.Choice, beside) }); err != nil {
+			return err
+		}
+		late := c.Message.pieces()
+		if sent == "" && c.Message.Content != "" { // of a further try
+			late = append([]Piece{{Text: c.Message.Content}}, late...)
+		}
+		for _, p := range late {
+			if err := out.Piece(ev.Choice, p, nil); err != nil {
+				return err
+			}
+		}
+		a.service.appraiseOne(g, c)
+		return out.Done(ev.Choice, c)
+	}
+	bad := a.service.conclude(ctx, a.generation, c, 1)
+	if bad != nil {
+		return &ValidationError{text: c.text(), details: c.Receipt.Errors, tries: 1}
+	}
+	if err := l.tell(out, engine.Event{Choice: ev.Choice}); err != nil {
+		return err
+	}
+	a.service.appraiseOne(a.generation, c)
+	return out.Done(ev.Choice, c)
+}
+
+// tell passes on which values are complete.
+func (l *listener) tell(out Sink, ev engine.Event) error {
+	if l.trace == nil {
+		return nil
+	}
+	list := l.trace.Add(ev.Tokens)
+	if wants, ok := out.(fieldSink); ok && len(list) > 0 {
+		return wants.Fields(ev.Choice, l.trace, list)
+	}
+	return nil
+}
+
+var errPing = errors.New("time for a ping")
+
+// next returns the next event of a generation and keeps the connection open
+// while there is none.
+func next(ctx context.Context, from Events, out Sink) (engine.Event, error) {
+	for {
+		wait, cancel := context.WithTimeoutCause(ctx, wire.PingEvery, errPing)
+		ev, err := from.Next(wait)
+		cancel()
+		if !errors.Is(err, errPing) {
+			return ev, err
+		}
+		if err := out.Ping(); err != nil {
+			return engine.Event{}, err
+		}
+	}
+}

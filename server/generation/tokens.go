@@ -1,0 +1,142 @@
+package generation
+
+import (
+	"strings"
+	"time"
+
+	"stencil/engine"
+	"stencil/server/request"
+	"stencil/vocab"
+)
+
+// Logprobs are the probabilities of a text's tokens, as OpenAI has them.
+type Logprobs struct {
+	Content []TokenLogprob `json:"content"`
+	Refusal []TokenLogprob `json:"refusal"` // always null
+}
+
+// TokenLogprob is a token with its probability. A forced one was not asked for and
+// counts as certain.
+type TokenLogprob struct {
+	Token   string         `json:"token"`
+	Logprob float32        `json:"logprob"`
+	Bytes   []int          `json:"bytes"`
+	Top     []TokenLogprob `json:"top_logprobs,omitempty"`
+}
+
+// LogprobsOf returns the probabilities of tokens.
+func LogprobsOf(v *vocab.Vocab, tokens []engine.Token) *Logprobs {
+	out := &Logprobs{Content: make([]TokenLogprob, 0, len(tokens))}
+	for _, t := range tokens {
+		one := TokenLogprob{Token: Spelt(t.Bytes), Logprob: t.Logprob, Bytes: ByteList(t.Bytes), Top: []TokenLogprob{}}
+		for i, a := range t.Top {
+			b := TopBytes(v, &t, i)
+			one.Top = append(one.Top, TokenLogprob{Token: Spelt(b), Logprob: max(a.Logprob, LeastLogprob), Bytes: ByteList(b)})
+		}
+		out.Content = append(out.Content, one)
+	}
+	return out
+}
+
+// LeastLogprob stands for impossible: JSON has no infinity. OpenAI's
+// specification uses the same number.
+const LeastLogprob = -9999
+
+// Spelt is a token's bytes as text.
+func Spelt(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// TopBytes returns the bytes of an alternative.
+func TopBytes(v *vocab.Vocab, t *engine.Token, i int) []byte {
+	if i < len(t.TopBytes) {
+		return t.TopBytes[i]
+	}
+	return v.Bytes(t.Top[i].Token)
+}
+
+// ByteList is b as an array of numbers: in JSON a []byte would be base64.
+func ByteList(b []byte) []int {
+	out := make([]int, len(b))
+	for i, x := range b {
+		out[i] = int(x)
+	}
+	return out
+}
+
+// UsageOf adds up the tokens of all choices. The prompt counts once.
+func UsageOf(choices []Choice) Usage {
+	var u Usage
+	for _, c := range choices {
+		u.PromptTokens = c.Result.PromptTokens
+		u.CompletionTokens += c.Result.CompletionTokens + c.Wasted
+		u.Cost += c.Cost
+	}
+	u.PromptDetails.CachedTokens = choices[0].Result.CachedTokens
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	return u
+}
+
+// Add counts the tokens of another prompt.
+func (u *Usage) Add(more Usage) {
+	u.PromptTokens += more.PromptTokens
+	u.CompletionTokens += more.CompletionTokens
+	u.TotalTokens += more.TotalTokens
+	u.PromptDetails.CachedTokens += more.PromptDetails.CachedTokens
+}
+
+// TimingsOf takes the longest of each part over the choices, which ran side by
+// side.
+func TimingsOf(choices []Choice) Timings {
+	var longest engine.Timings
+	tokens := 0
+	for _, c := range choices {
+		t := c.Result.Timings
+		longest.Queued = max(longest.Queued, t.Queued)
+		longest.Prompt = max(longest.Prompt, t.Prompt)
+		longest.Generate = max(longest.Generate, t.Generate)
+		tokens += c.Result.CompletionTokens
+	}
+	drafted, accepted := 0, 0
+	for _, c := range choices {
+		drafted += c.Result.DraftTokens
+		accepted += c.Result.AcceptedTokens
+	}
+	out := Timings{Draft: drafted, Accepted: accepted, Queue: Milliseconds(longest.Queued), Prompt: Milliseconds(longest.Prompt), Generate: Milliseconds(longest.Generate)}
+	if longest.Generate > 0 {
+		out.TokensPerSecond = float64(tokens) / longest.Generate.Seconds()
+	}
+	return out
+}
+
+// Milliseconds is a duration as answers have it, to the microsecond.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// Usage counts tokens. The tokens of failed tries are among the
+// completion's.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+	PromptDetails    struct {
+		CachedTokens int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	Cost float64 `json:"cost,omitempty"` // of an upstream that has a price
+}
+
+// Timings is in milliseconds.
+type Timings struct {
+	Queue           float64 `json:"queue_ms"`
+	Prompt          float64 `json:"prompt_ms"`
+	Generate        float64 `json:"generate_ms"`
+	TokensPerSecond float64 `json:"tokens_per_second"`
+	Draft           int     `json:"draft_n,omitempty"` // tokens; the names are llama-server's
+	Accepted        int     `json:"draft_n_accepted,omitempty"`
+}
+
+// WarningsOf returns what is to be said about a request and its texts.
+func WarningsOf(q *request.Request, choices []Choice) []string {
+	out := q.Warnings[:len(q.Warnings):len(q.Warnings)]
+	for _, c := range choices {
+		out = append(out, c.Warnings...)
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package generation
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stencil/chat"
+	"stencil/engine"
+	"stencil/schema"
+	"stencil/server/problem"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// toolInstruction tells a model of the tools whose template can't, and how to call
+// them.
+func toolInstruction(tools []request.Tool, form chat.CallForm) string {
+	var b strings.Builder
+	t := form.Triggers[0]
+	fmt.Fprintf(&b, "You can call functions. A call is written %s%sFUNCTION%s{…}%s%s with an object that fits its schema. Functions:", t.Mark, t.Then, form.Middle, form.After, form.Close)
+	for _, t := range tools {
+		fmt.Fprintf(&b, "\n%s", t.Name)
+		if t.Description != "" {
+			fmt.Fprintf(&b, ": %s", t.Description)
+		}
+		var compact bytes.Buffer
+		if json.Compact(&compact, t.Parameters) == nil {
+			fmt.Fprintf(&b, "\n  schema: %s", compact.String())
+		}
+	}
+	return b.String()
+}
+
+// A CompiledTool is a tool with the schema of its arguments: as it was given, and
+// as one for objects only, which arguments are.
+type CompiledTool struct {
+	request.Tool
+	compiled  *engine.CompiledSchema
+	arguments engine.Document
+}
+
+// compileTools compiles the arguments of every tool that may be called.
+// Keywords that can't be enforced are left to the validator: tools are often
+// written by others than who sends them.
+func compileTools(m *registry.Model, tools []request.Tool) ([]CompiledTool, error) {
+	out := make([]CompiledTool, 0, len(tools))
+	for _, t := range tools {
+		opt := schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict}
+		compiled, err := m.Schemas.Compile(t.Parameters, opt)
+		if err != nil {
+			return nil, problem.InField(err, t.Param)
+		}
+		object, err := objectOnly(t.Parameters)
+		if err != nil {
+			return nil, err
+		}
+		arguments := compiled
+		if object != nil {
+			opt.Strict = false // it has been said
+			if arguments, err = m.Schemas.Compile(object, opt); err != nil {
+				return nil, &wire.Error{Param: t.Param, Code: "unsatisfiable_schema", Message: t.Param + " must allow objects, which the arguments of a call are: " + err.Error()}
+			}
+		}
+		out = append(out, CompiledTool{t, compiled, arguments.Document()})
+	}
+	return out, nil
+}
+
+// objectOnly returns a schema as one for objects, nil if it is one.
+func objectOnly(src json.RawMessage) (json.RawMessage, error) {
+	o, err := wire.ParseObject(src, "")
+	if err != nil { // true or false
+		return json.RawMessage(fmt.Sprintf(`{"type":"object","allOf":[%s]}`, src)), nil
+	}
+	if string(o.Members["type"]) == `"object"` {
+		return nil, nil
+	}
+	inside := src
+	if !o.Given("$id") && !o.Given("id") {
+		// With an identifier its references keep their meaning.
+		var b bytes.Buffer
+		b.WriteString(`{"$id":"tool:///arguments"`)
+		for _, key := range o.Names {
+			quoted, err := wire.Marshal(key)
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&b, ",%s:%s", quoted, o.Members[key])
+		}
+		b.WriteByte('}')
+		inside = b.Bytes()
+	}
+	draft := ""
+	if o.Given("$schema") {
+		draft = fmt.Sprintf(`"$schema":%s,`, o.Members["$schema"])
+	}
+	return json.RawMessage(fmt.Sprintf(`{%s"type":"object","allOf":[%s]}`, draft, inside)), nil
+}
+
+// toolRule makes the rule of a text that holds calls, must or may.
+func toolRule(m *registry.Model, set *request.ToolSet, format *Constraint) (*Constraint, error) {
+	tools, err := compileTools(m, set.Callable())
+	if err != nil {
+		return nil, err
+	}
+	r := &Constraint{kind: "tools", report: mergeReports(tools), Tools: tools, Must: set.Mode == request.ToolsRequired, Parallel: set.Parallel}
+	if format != nil && format.tags != nil {
+		return nil, &wire.Error{Param: "tools", Code: "two_constraints", Message: "tools and structural tags exclude each other"}
+	}
+	if format != nil && (format.part != nil || m.Unmasked != "") && !r.Must {
+		r.format = format
+		if format.kind != "json" || m.Unmasked != "" {
+			r.Instruction, r.named = format.Instruction, format.named
+		}
+	}
+	r.check = func(msg *Message) error { return checkCalls(tools, msg) }
+	return r, nil
+}
+
+// mergeReports says of all tools together what is enforced. Pointers begin
+// with the tool's name; the hash is over all names and hashes.
+func mergeReports(tools []CompiledTool) schema.Report {
+	h := sha256.New()
+	var out schema.Report
+	for _, t := range tools {
+		r := t.compiled.Report
+		fmt.Fprintf(h, "%s %s\n", t.Name, r.Hash)
+		for _, k := range r.Enforced {
+			if !slices.Contains(out.Enforced, k) {
+				out.Enforced = append(out.Enforced, k)
+			}
+		}
+		add := func(to *[]schema.Issue, from []schema.Issue) {
+			for _, i := range from {
+				i.Pointer = "/" + t.Name + i.Pointer
+				*to = append(*to, i)
+			}
+		}
+		add(&out.Checked, r.Checked)
+		add(&out.Ignored, r.Ignored)
+		add(&out.Warnings, r.Warnings)
+	}
+	out.Hash = fmt.Sprintf("sha256:%x", h.Sum(nil))
+	return out
+}
+
+// checkCalls validates the arguments of every call.
+func checkCalls(tools []CompiledTool, msg *Message) error {
+	var all engine.InvalidDocumentError
+	for _, c := range msg.Calls {
+		i := slices.IndexFunc(tools, func(t CompiledTool) bool { return t.Name == c.Name })
+		if i < 0 {
+			all.Issues = append(all.Issues, schema.Issue{Pointer: "/name", Reason: fmt.Sprintf("there is no tool %q", c.Name)})
+			continue
+		}
+		err := tools[i].compiled.Validate([]byte(c.Arguments))
+		var bad *engine.InvalidDocumentError
+		if errors.As(err, &bad) {
+			for _, issue := range bad.Issues {
+				issue.Pointer = "/" + c.Name + issue.Pointer
+				all.Issues = append(all.Issues, issue)
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(all.Issues) > 0 {
+		return &all
+	}
+	return nil
+}
+
+// Check says what is wrong with arguments.
+func (t *CompiledTool) Check(arguments []byte) ([]schema.Issue, error) {
+	var bad *engine.InvalidDocumentError
+	switch err := t.compiled.Validate(arguments); {
+	case errors.As(err, &bad):
+		return bad.Issues, nil
+	case err != nil:
+		return nil, err
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(arguments), []byte("{")) {
+		return []schema.Issue{{Keyword: "type", Reason: "arguments must be an object"}}, nil
+	}
+	return nil, nil
+}

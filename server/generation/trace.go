@@ -1,0 +1,300 @@
+package generation
+
+import (
+	"encoding/json"
+	"math"
+	"sort"
+	"strings"
+
+	"stencil/engine"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// A Trace follows a constrained text token by token: what the model thought of
+// each place before the constraint, and which values of the document are
+// complete.
+//
+// # Confidence
+//
+// The confidence of a value is the probability that the model, asked without a
+// constraint and at temperature 1, gave to what was written: the product over
+// the tokens of the value. Text that was forced was not asked for and counts as
+// certain. A token that reaches over the end of a value counts in proportion
+// to its bytes inside.
+//
+// For an enumeration or a boolean it is the share among the alternatives: at
+// each token that tells some of them apart, the probabilities of all allowed
+// tokens are added up for the alternatives that they begin. What two
+// alternatives other than the one written have in common is divided evenly.
+type Trace struct {
+	vocab  *vocab.Vocab
+	Rule   *Constraint
+	Layout *Layout
+	Text   []byte
+	Begin  int // where the document begins; -1: it has not yet
+	steps  []step
+	scan   wire.Scanner
+	fields []wire.Field
+	told   int // how many of fields were returned by add
+	worst  float64
+	at     string // where the pressure was largest
+	sum    float64
+	asked  int
+}
+
+// A step is one token at its place.
+type step struct {
+	start int
+	token engine.Token
+}
+
+// NewTrace returns the trace of a text of a generation.
+func NewTrace(g *Generation) *Trace {
+	t := &Trace{vocab: g.Model.Text.Vocab(), Rule: g.Constraint, Layout: g.Layout}
+	if t.Layout != nil {
+		t.Begin = -1
+	}
+	return t
+}
+
+// Add reads on and returns the values that are complete now.
+func (t *Trace) Add(tokens []engine.Token) []wire.Field {
+	for _, tok := range tokens {
+		t.steps = append(t.steps, step{len(t.Text), tok})
+		if t.Begin < 0 && t.Layout.isDocument(tok.Segment) && len(tok.Bytes) > 0 {
+			t.Begin = len(t.Text) + tok.Before
+		}
+		for _, c := range tok.Bytes {
+			if t.Rule.document != nil && t.Begin >= 0 && len(t.Text) >= t.Begin {
+				t.scan.Next(c, t.emit)
+			}
+			t.Text = append(t.Text, c)
+		}
+		if !tok.Forced {
+			taken := max(0, 1-tok.Allowed)
+			t.sum += taken
+			t.asked++
+			if taken > t.worst {
+				t.worst, t.at = taken, t.scan.Pointer()
+			}
+		}
+	}
+	return t.Fresh()
+}
+
+// End says that the text is complete; the next add returns the values that
+// are complete with it.
+func (t *Trace) End() { t.scan.Finish(t.emit) }
+
+func (t *Trace) emit(f wire.Field) {
+	f.Start += t.Begin
+	f.End += t.Begin
+	t.fields = append(t.fields, f)
+}
+
+// Fresh returns the values that are complete and were not returned yet.
+func (t *Trace) Fresh() []wire.Field {
+	out := t.fields[t.told:]
+	t.told = len(t.fields)
+	return out
+}
+
+func (t *Trace) pressure() pressureReply {
+	p := pressureReply{Max: round(t.worst), At: t.at}
+	if t.asked > 0 {
+		p.Mean = round(t.sum / float64(t.asked))
+	}
+	return p
+}
+
+// shortened returns the pointers of the values that were written with the
+// budget running out: leaves that were not complete at that place; if there are
+// none, the innermost value that was open there or ended there.
+func (t *Trace) shortened(from int) []string {
+	out := []string{}
+	var open *wire.Field
+	for i, f := range t.fields {
+		switch {
+		case f.End < from || f.Start > from:
+		case open == nil || f.Start > open.Start || f.Start == open.Start && f.End <= open.End:
+			open = &t.fields[i]
+		}
+		if f.Leaf && f.End > from {
+			out = append(out, f.Pointer)
+		}
+	}
+	if len(out) == 0 && open != nil {
+		out = append(out, open.Pointer)
+	}
+	return out
+}
+
+// FieldReply says how sure the model was of a leaf.
+type FieldReply struct {
+	Confidence   float64            `json:"confidence"`
+	Alternatives map[string]float64 `json:"alternatives,omitempty"`
+}
+
+// Replies returns the confidence of every leaf by its pointer.
+func (t *Trace) Replies() map[string]FieldReply {
+	out := make(map[string]FieldReply)
+	for _, f := range t.fields {
+		if f.Leaf {
+			out[f.Pointer] = t.Reply(f)
+		}
+	}
+	return out
+}
+
+// Reply says how sure the model was of a leaf.
+func (t *Trace) Reply(f wire.Field) FieldReply {
+	options := t.Rule.optionsAt(f.Pointer)
+	if len(options) == 1 {
+		return FieldReply{Confidence: 1} // only its layout was the model's to choose
+	}
+	if len(options) > 1 {
+		shares := t.shares(f, options)
+		chosen := string(t.Text[f.Start:f.End])
+		out := FieldReply{Alternatives: make(map[string]float64, len(options))}
+		for i, o := range options {
+			if o == chosen {
+				out.Confidence = round(shares[i])
+			}
+			out.Alternatives[label(o)] += round(shares[i])
+		}
+		return out
+	}
+	return FieldReply{Confidence: round(t.probability(f))}
+}
+
+// label is how an alternative is called: a string by what it says, anything
+// else by its JSON.
+func label(text string) string {
+	var s string
+	if json.Unmarshal([]byte(text), &s) == nil && strings.HasPrefix(text, `"`) {
+		return s
+	}
+	return text
+}
+
+// round drops digits that float32 logits don't carry.
+func round(p float64) float64 { return math.Round(p*1e7) / 1e7 }
+
+// over returns the tokens that have bytes in a value.
+func (t *Trace) over(f wire.Field) []step {
+	first := sort.Search(len(t.steps), func(i int) bool { return t.steps[i].start+len(t.steps[i].token.Bytes) > f.Start })
+	last := sort.Search(len(t.steps), func(i int) bool { return t.steps[i].start >= f.End })
+	return t.steps[min(first, last):last]
+}
+
+func (t *Trace) probability(f wire.Field) float64 {
+	sum := 0.0
+	for _, s := range t.over(f) {
+		if s.token.Forced || len(s.token.Bytes) == 0 {
+			continue
+		}
+		inside := min(f.End, s.start+len(s.token.Bytes)) - max(f.Start, s.start)
+		sum += float64(s.token.Logprob) * float64(inside) / float64(len(s.token.Bytes))
+	}
+	return min(1, math.Exp(sum))
+}
+
+// shares returns the probability of each alternative; they add up to 1.
+func (t *Trace) shares(f wire.Field, options []string) []float64 {
+	out := make([]float64, len(options))
+	mass := 1.0
+	left := make([]bool, len(options))
+	for i := range left {
+		left[i] = true
+	}
+	for _, s := range t.over(f) {
+		if s.token.Forced || len(s.token.Options) < 2 {
+			continue
+		}
+		// What is known of the value before this token, and how much of the
+		// token comes before the value.
+		known := string(t.Text[f.Start:max(f.Start, s.start)])
+		before := string(t.Text[min(s.start, f.Start):f.Start])
+		begun := func(b []byte) []bool {
+			text := string(b)
+			if n := min(len(text), len(before)); text[:n] != before[:n] {
+				return nil
+			}
+			value := known + text[min(len(text), len(before)):]
+			set := make([]bool, len(options))
+			some := false
+			for i, o := range options {
+				set[i] = left[i] && (strings.HasPrefix(o, value) || strings.HasPrefix(value, o))
+				some = some || set[i]
+			}
+			if !some {
+				return nil
+			}
+			return set
+		}
+		chosen := begun(s.token.Bytes)
+		if chosen == nil {
+			continue
+		}
+		along, total := 0.0, 0.0
+		var others []weighedSet
+		for _, o := range s.token.Options {
+			set, p := begun(t.vocab.Bytes(o.Token)), math.Exp(float64(o.Logprob))
+			switch {
+			case set == nil:
+				continue
+			case equal(set, chosen):
+				along += p
+			default:
+				others = append(others, weighedSet{set, p})
+			}
+			total += p
+		}
+		if total <= 0 {
+			continue
+		}
+		for _, o := range others {
+			spread(out, o.set, mass*o.p/total)
+		}
+		mass *= along / total
+		left = chosen
+	}
+	text := string(t.Text[f.Start:f.End])
+	for i, o := range options {
+		if o == text {
+			out[i] += mass
+			return out
+		}
+	}
+	spread(out, left, mass)
+	return out
+}
+
+type weighedSet struct {
+	set []bool
+	p   float64
+}
+
+func spread(out []float64, set []bool, mass float64) {
+	n := 0
+	for _, in := range set {
+		if in {
+			n++
+		}
+	}
+	for i, in := range set {
+		if in {
+			out[i] += mass / float64(n)
+		}
+	}
+}
+
+func equal(a, b []bool) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

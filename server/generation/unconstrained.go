@@ -1,0 +1,244 @@
+package generation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"stencil/asking"
+	"stencil/backend/remote"
+	"stencil/chat"
+	"stencil/engine"
+	"stencil/schema"
+	"stencil/server/problem"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// This file is about texts that no mask was laid over: those of an upstream,
+// and those that the local model was asked to write freely. They are cleaned,
+// repaired if that was asked for, checked, and asked for again.
+
+// Afterwards makes of a rule one that is not enforced but only checked, on what
+// is left of the text when it has been cleaned.
+func (r *Constraint) Afterwards(why string) *Constraint {
+	out := &Constraint{kind: r.kind, report: r.report, Instruction: r.Instruction, document: r.document, check: r.check, free: true,
+		Tools: r.Tools, Must: r.Must, Parallel: r.Parallel, format: r.format}
+	out.report.Enforced, out.report.Checked = nil, slices.Clone(r.report.Checked)
+	for _, keyword := range r.report.Enforced {
+		out.report.Checked = append(out.report.Checked, schema.Issue{Keyword: keyword, Reason: why})
+	}
+	return out
+}
+
+// noConstraint stands for the part of a result that only constrained texts have.
+var noConstraint engine.ConstraintResult
+
+// retries is how many more tries an answer gets that won't do.
+func (s *Service) retries(q *request.Request) int {
+	if q.RetryMax != nil {
+		return *q.RetryMax
+	}
+	return s.Settings.Retries
+}
+
+// task describes a generation to package asking.
+func (s *Service) task(ctx context.Context, g *Generation) asking.Task {
+	c := &g.Request.Constraint
+	t := asking.Task{
+		Model: g.Model.Name, Strategy: asking.Free, Strict: c.Strict, Repair: c.Repair, Retries: s.retries(g.Request),
+		Log: s.Log.With(slog.String("id", wire.NoteOf(ctx).ID)), Observe: s.Counts.asked.observe,
+	}
+	g.Run.Describe(&t)
+	if t.Format = g.Format(); t.Format == nil {
+		return t
+	}
+	r := g.Constraint.Answers()
+	if !t.Format.JSON {
+		t.Match = func(text string) error { return r.check(&Message{Content: text}) }
+		return t
+	}
+	t.Check = func(document []byte) ([]schema.Issue, error) {
+		err := r.check(&Message{Content: string(document)})
+		var bad *engine.InvalidDocumentError
+		if errors.As(err, &bad) {
+			return bad.Issues, nil
+		}
+		return nil, err
+	}
+	return t
+}
+
+// Format is what the texts must look like; nil: like anything.
+func (g *Generation) Format() *asking.Format {
+	r := g.Constraint.Answers()
+	if r == nil {
+		return nil
+	}
+	c := &g.Request.Constraint
+	switch r.kind {
+	case "regex":
+		return &asking.Format{Regex: c.Text}
+	case "grammar":
+		return &asking.Format{Grammar: c.Text}
+	case "choice":
+		return &asking.Format{Choices: c.Choices}
+	}
+	return &asking.Format{JSON: true, Schema: r.document}
+}
+
+// askAll gets all texts of a generation, side by side.
+func (s *Service) askAll(ctx context.Context, g *Generation) ([]Choice, error) {
+	choices := make([]Choice, max(1, g.Job.Choices))
+	failed := make([]error, len(choices))
+	done := make(chan struct{})
+	for i := range choices {
+		go func() {
+			failed[i] = s.Ask(ctx, g, i, &choices[i])
+			done <- struct{}{}
+		}()
+	}
+	for range choices {
+		<-done
+	}
+	for i, err := range failed {
+		if err != nil && !g.isSample(i) {
+			return nil, err
+		}
+	}
+	return s.gathered(ctx, g, choices, failed)
+}
+
+// Ask gets one text.
+func (s *Service) Ask(ctx context.Context, g *Generation, index int, c *Choice) error {
+	ctx, cancel := context.WithTimeout(ctx, g.Job.Timeout)
+	defer cancel()
+	t := s.task(ctx, g)
+	var refused error // a mistake in the request itself, which nothing is to be made of
+	var prompt, written int
+	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
+		next, w, err := g.Run.Write(ctx, turns, index, number)
+		if err != nil {
+			if !problem.Internal(err) {
+				refused = err
+			}
+			return nil, err
+		}
+		prompt += next.Result.PromptTokens
+		written += next.Result.CompletionTokens
+		*c = *next
+		return w, nil
+	}
+	a, err := asking.Ask(ctx, t)
+	if refused != nil {
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	c.Result.PromptTokens, c.Result.CompletionTokens, c.Cost = prompt, written, a.Usage.Cost
+	return s.settle(g, c, a)
+}
+
+// Continued returns a query with further turns of its conversation.
+func Continued(q *request.Request, turns []asking.Turn) *request.Request {
+	next := *q
+	next.Warnings = nil
+	if q.Messages != nil {
+		next.Messages = slices.Clone(q.Messages)
+		for _, t := range turns {
+			m := chat.Message{Role: t.Role, Content: t.Content, ToolCallID: t.CallID}
+			for _, c := range t.Calls {
+				request.AddCall(&m, chat.ToolCall{ID: c.ID, Name: c.Name}, c.Arguments)
+			}
+			next.Messages = append(next.Messages, m)
+		}
+		return &next
+	}
+	text := *q.Prompt
+	for _, t := range turns {
+		text = Join(text, t.Content)
+	}
+	text += "\n\n"
+	next.Prompt = &text
+	return &next
+}
+
+// settle puts an answer into a choice.
+func (s *Service) settle(g *Generation, c *Choice, a *asking.Answer) error {
+	c.Warnings = append(c.Warnings, a.Warnings...)
+	if g.Constraint == nil {
+		return nil
+	}
+	raw, r := c.Message.Content, g.Constraint
+	c.Message.Content, c.Message.Calls = a.Text, ownCalls(a.Calls)
+	if r.format != nil && len(a.Calls) == 0 {
+		r = r.format
+	}
+	if a.JSON && r.document != nil {
+		c.Json = json.RawMessage(a.Text)
+	}
+	c.Receipt, _, _ = receiptOf(r, c, a.Tries)
+	if !a.JSON && a.Valid != nil && !*a.Valid && len(a.Issues) > 0 {
+		c.Receipt.Errors = problem.Details(a.Issues)
+	}
+	c.Receipt.Edits = a.Edits
+	g.Run.Settled(c, a, raw)
+	return nil
+}
+
+// concludeFree judges a text that was streamed, with the calls that came beside
+// it. It can be asked for again only as long as nothing of the answer was sent,
+// as when there were but calls.
+func (s *Service) concludeFree(ctx context.Context, g *Generation, c *Choice, index int, beside asking.Written) error {
+	t := s.task(ctx, g)
+	first := &asking.Written{Text: c.Message.Content, Cut: c.Result.Finish == engine.FinishLength}
+	first.Calls, first.Refusal, first.Usage = beside.Calls, beside.Refusal, beside.Usage
+	if !g.Run.Again() || c.Message.Content != "" {
+		t.Retries = 0
+	}
+	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
+		if number == 0 {
+			return first, nil
+		}
+		before := c.Result
+		ctx, cancel := context.WithTimeout(ctx, g.Job.Timeout-before.Timings.Generate)
+		defer cancel()
+		next, w, err := g.Run.Write(ctx, turns, index, number)
+		if err != nil {
+			return nil, err
+		}
+		if next.Said != nil {
+			c.Said, c.Tokens = next.Said, next.Tokens
+		}
+		c.Result = next.Result
+		c.Result.PromptTokens += before.PromptTokens
+		c.Result.CompletionTokens += before.CompletionTokens
+		c.Result.Timings.Generate += before.Timings.Generate
+		return w, nil
+	}
+	a, err := asking.Ask(ctx, t)
+	if err != nil {
+		return err
+	}
+	c.Cost = a.Usage.Cost
+	return s.settle(g, c, a)
+}
+
+// ownCalls are an upstream's calls as answers have them.
+func ownCalls(list []remote.Call) (out []Call) {
+	for _, c := range list {
+		out = append(out, Call(c))
+	}
+	return out
+}
+
+// pieces are a message's calls as a stream has them.
+func (m *Message) pieces() (out []Piece) {
+	for i, c := range m.Calls {
+		out = append(out, Piece{Kind: PieceCall, Call: i, ID: c.ID, Name: c.Name}, Piece{Kind: PieceArguments, Call: i, Text: c.Arguments}, Piece{Kind: PieceCallEnd, Call: i})
+	}
+	return out
+}

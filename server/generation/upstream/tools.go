@@ -1,0 +1,108 @@
+package upstream
+
+import (
+	"fmt"
+	"slices"
+
+	"stencil/asking"
+	"stencil/backend/remote"
+	"stencil/chat"
+	"stencil/repair"
+	"stencil/server/generation"
+	"stencil/server/wire"
+)
+
+// This file is about tools that a model behind an upstream may call: it is told
+// of them in OpenAI's form, and its calls are checked before anybody is told of
+// them, those of streams too.
+
+// calls reports whether an upstream's model may call tools.
+func (g *run) calls() bool {
+	return g.Constraint != nil && g.Constraint.Tools != nil
+}
+
+// choose chooses how an upstream is asked. Masks that the upstream's engine
+// lays over the whole text would keep the model from calling anything, unless
+// the engine is ours, so that the format is only told beside tools.
+func (g *run) choose() {
+	caps, format := g.from.client.Capabilities(), g.Format()
+	if g.calls() {
+		if format == nil {
+			g.strategy = asking.ByTools
+			return
+		}
+		if caps.Engine != remote.Stencil && !(caps.Engine == remote.OpenAI && caps.JSONSchema) {
+			caps = remote.Capabilities{Engine: remote.OpenAI}
+		}
+	}
+	g.strategy, g.extra = asking.Choose(caps, format)
+	g.wrap(caps, format)
+}
+
+// addTools puts the tools that may be called into a request.
+func (g *run) addTools(r *remote.Request) {
+	for _, t := range g.Constraint.Tools {
+		r.Tools = append(r.Tools, remote.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: t.Strict})
+	}
+	r.MustCall, r.SingleCall = g.Constraint.Must, !g.Constraint.Parallel
+}
+
+// tools are the tools of a generation as package asking wants them.
+func (g *run) tools() *asking.Tools {
+	out := &asking.Tools{Must: g.Constraint.Must, Single: !g.Constraint.Parallel}
+	for _, t := range g.Constraint.Tools {
+		out.Names = append(out.Names, t.Name)
+	}
+	out.Check = func(name string) (repair.Check, bool) {
+		i := slices.IndexFunc(g.Constraint.Tools, func(t generation.CompiledTool) bool { return t.Name == name })
+		if i < 0 {
+			return nil, false
+		}
+		return g.Constraint.Tools[i].Check, g.Constraint.Tools[i].Strict
+	}
+	return out
+}
+
+// identified gives every call an ID of its own, where the upstream did not.
+func identified(list []remote.Call) []remote.Call {
+	for i, c := range list {
+		if c.ID == "" || slices.ContainsFunc(list[:i], func(other remote.Call) bool { return other.ID == c.ID }) {
+			list[i].ID = wire.NewID("call_")
+		}
+	}
+	return list
+}
+
+// withIDs returns a conversation in which every call and every result has an
+// ID, which some dialects don't know: a result without one is that of the first
+// call of its tool that has none yet.
+func withIDs(list []chat.Message) []chat.Message {
+	out := slices.Clone(list)
+	var open []chat.ToolCall // without a result
+	made := 0
+	for i := range out {
+		m := &out[i]
+		m.ToolCalls = slices.Clone(m.ToolCalls)
+		for k := range m.ToolCalls {
+			if m.ToolCalls[k].ID == "" {
+				made++
+				m.ToolCalls[k].ID = fmt.Sprintf("call_%d", made)
+			}
+		}
+		open = append(open, m.ToolCalls...)
+		if m.Role != "tool" {
+			continue
+		}
+		at := slices.IndexFunc(open, func(c chat.ToolCall) bool {
+			if m.ToolCallID != "" {
+				return c.ID == m.ToolCallID
+			}
+			return m.Name == "" || c.Name == m.Name
+		})
+		if at >= 0 {
+			m.ToolCallID = open[at].ID
+			open = slices.Delete(open, at, at+1)
+		}
+	}
+	return out
+}

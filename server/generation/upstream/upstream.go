@@ -1,0 +1,391 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"stencil/agent/signals"
+	"stencil/asking"
+	"stencil/backend"
+	"stencil/backend/remote"
+	"stencil/decoder/sampling"
+	"stencil/engine"
+	"stencil/server/generation"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// An upstream writes the texts of a model that is behind someone else's API.
+type upstream struct {
+	client *remote.Client
+	model  *remote.Model
+	log    *slog.Logger
+}
+
+// unmasked is why an upstream's texts are only checked.
+const unmasked = "the model is behind an upstream, whose logits can't be reached"
+
+// Add makes a model that is behind someone else's API available under a
+// name.
+func Add(models *registry.Registry, log *slog.Logger, name string, c *remote.Client) {
+	models.AddRemote(name, &upstream{client: c, model: remote.NewModel(c), log: log}, unmasked)
+	caps := c.Capabilities()
+	for _, f := range []*asking.Format{{JSON: true, Schema: request.AnyObject}, {Regex: "."}, {Grammar: "root ::= ."}} {
+		strategy, _ := asking.Choose(caps, f)
+		kind := map[bool]string{true: "json", false: "grammar"}[f.JSON]
+		if f.Regex != "" {
+			kind = "regex"
+		}
+		log.Info("an upstream's strategy", slog.String("model", name), slog.String("engine", caps.Engine), slog.Any("capabilities", caps.Names()), slog.String("for", kind), slog.String("strategy", string(strategy)))
+	}
+}
+
+func (u *upstream) Abilities() generation.Abilities {
+	caps := u.client.Capabilities()
+	return generation.Abilities{Tools: caps.Tools, OnRequest: caps.Logprobs}
+}
+
+// upstreamParallel is how many texts an upstream is taken to write at the same
+// time, where nobody says.
+const upstreamParallel = 4
+
+func (u *upstream) Vocab() *vocab.Vocab  { return u.model.Vocab() }
+func (u *upstream) Model() backend.Model { return u.model }
+func (u *upstream) ContextLimit() int    { return 0 } // nobody says
+func (u *upstream) Parallel() int        { return upstreamParallel }
+func (u *upstream) Stats() engine.Stats {
+	total := u.client.Total()
+	return engine.Stats{PromptTokens: uint64(total.Prompt), ReusedTokens: uint64(total.Cached), GeneratedTokens: uint64(total.Completion)}
+}
+
+// layout is that of an upstream's texts: reasoning, which it sends
+// apart, and the answer.
+var layout = &generation.Layout{Nodes: []generation.Node{{Role: generation.RoleReasoning, Free: true}, {Role: generation.RoleContent, Free: true}}}
+
+func (u *upstream) Ready(g *generation.Generation) (generation.Run, error) {
+	g.ExpectSignals()
+	q, caps := g.Request, u.client.Capabilities()
+	r := &run{Generation: g, from: u}
+	switch {
+	case q.PromptTokens != nil:
+		return nil, wire.NotOffered("prompt", "a prompt of tokens for a model behind an upstream")
+	case q.Begun != "":
+		return nil, wire.NotOffered("messages", "going on with an answer of a model behind an upstream")
+	case r.calls() && !caps.Tools:
+		return nil, wire.NotOffered("tools", "calling tools with a model behind an upstream that takes none")
+	case (q.TopLogprobs > 0 || q.Logprobs) && !caps.Logprobs:
+		return nil, wire.NotOffered("logprobs", "logprobs, which the upstream does not give,")
+	}
+	if g.Constraint != nil {
+		generation.WarnOf(q, g.Constraint)
+	}
+	g.Layout = layout
+	r.choose()
+	r.warnOfSignals()
+	g.Job = engine.Request{ID: g.Job.ID, MaxTokens: g.Job.MaxTokens, Choices: g.Job.Choices, Timeout: g.Job.Timeout, Sampling: q.Sampling}
+	return r, nil
+}
+
+// run is the run of a generation of an upstream's.
+type run struct {
+	*generation.Generation
+	from     *upstream
+	strategy asking.Strategy
+	extra    map[string]any // of the requests: what has the upstream keep to a format
+}
+
+func (r *run) Asked() bool { return true }
+
+func (r *run) Again() bool { return r.calls() }
+
+func (r *run) Describe(t *asking.Task) {
+	t.Strategy = r.strategy
+	if r.calls() {
+		t.Tools = r.tools()
+	}
+}
+
+func (r *run) Settled(c *generation.Choice, a *asking.Answer, raw string) {
+	c.Receipt.Strategy = string(r.strategy)
+	if len(a.Calls) > 0 {
+		c.Receipt.Strategy = string(asking.ByTools)
+	}
+	if a.JSON && a.Text == raw && len(c.Tokens) > 0 {
+		c.Trace = r.trace(c.Tokens, raw)
+	}
+}
+
+// asking is the request for a text.
+func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
+	q := g.Request
+	r := &remote.Request{MaxTokens: g.Job.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs || q.Signals != nil && g.from.client.Capabilities().Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
+	if g.calls() {
+		g.addTools(r)
+	}
+	instruction := ""
+	switch {
+	case g.Constraint == nil || q.PromptSchema == "never":
+	case g.strategy == asking.Instructed:
+		instruction = generation.Join(g.Constraint.Instruction, g.Format().Rules())
+	case q.PromptSchema == "always":
+		instruction = g.Constraint.Instruction
+	}
+	if g.Signals != nil && g.leavesRoom() && q.PromptSchema != "never" {
+		if g.Signals.Wrapped {
+			instruction = generation.AlsoOf(instruction, signals.Instruction(q.Signals.Mode, signals.Beside, nil))
+		} else {
+			instruction = generation.WithSignals(q, instruction, g.Constraint)
+		}
+	}
+	next := generation.Continued(q, turns)
+	if q.Messages == nil {
+		// A prompt alone is what the user says.
+		if instruction != "" {
+			r.Messages = append(r.Messages, remote.Message{Role: "system", Content: instruction})
+		}
+		r.Messages = append(r.Messages, remote.Message{Role: "user", Content: *q.Prompt})
+		for _, t := range turns {
+			r.Messages = append(r.Messages, remote.Message{Role: t.Role, Content: t.Content})
+		}
+	} else {
+		for _, m := range withIDs(generation.WithSystem(next.Messages, instruction)) {
+			one := remote.Message{Role: m.Role, Content: m.Content, CallID: m.ToolCallID}
+			for _, c := range m.ToolCalls {
+				one.Calls = append(one.Calls, remote.Call{ID: c.ID, Name: c.Name, Arguments: string(c.Arguments)})
+			}
+			for _, p := range m.Parts {
+				one.Content += p.Text
+			}
+			r.Messages = append(r.Messages, one)
+		}
+	}
+	o := &g.Job.Sampling
+	r.Temperature = &o.Temperature
+	given := func(v float32, off float32) *float32 {
+		if v == off {
+			return nil
+		}
+		return &v
+	}
+	r.TopP, r.MinP = given(o.TopP, 0), given(o.MinP, 0)
+	if r.TopP != nil && *r.TopP == 1 {
+		r.TopP = nil
+	}
+	r.PresencePenalty, r.FrequencyPenalty = given(o.PresencePenalty, 0), given(o.FrequencyPenalty, 0)
+	if o.TopK > 0 {
+		r.TopK = &o.TopK
+	}
+	if q.Seeded {
+		seed := o.Seed + uint64(index) + uint64(number)*generation.RetrySeed>>11 // what JSON's numbers hold
+		r.Seed = &seed
+	}
+	for _, b := range o.LogitBias {
+		if r.LogitBias == nil {
+			r.LogitBias = map[string]float32{}
+		}
+		r.LogitBias[strconv.Itoa(int(b.Token))] = max(b.Add, -100)
+	}
+	return r
+}
+
+func (g *run) Write(ctx context.Context, turns []asking.Turn, index, number int) (*generation.Choice, *asking.Written, error) {
+	began := time.Now()
+	answer, err := g.from.client.Complete(ctx, g.asking(turns, index, number))
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &generation.Choice{Result: g.resultOf(answer, time.Since(began)), Tokens: tokensOf(answer.Tokens)}
+	c.Message = generation.Message{Reasoning: answer.Reasoning, Content: answer.Text}
+	g.TakeSignals(c, c.Result.Finish == engine.FinishLength)
+	if data := (generation.Message{Content: string(answer.Data)}); g.Signals != nil && g.Signals.Wrapped && data.Unwrap() {
+		answer.Data = json.RawMessage(data.Content)
+		c.Said = data.Told()
+	}
+	return c, &asking.Written{
+		Text: c.Message.Content, Data: answer.Data, Refusal: answer.Refusal, Cut: c.Result.Finish == engine.FinishLength, Usage: answer.Usage,
+		Calls: identified(answer.Calls),
+	}, nil
+}
+
+// resultOf is an upstream's answer as an engine would tell it.
+func (g *run) resultOf(a *remote.Completion, took time.Duration) *engine.Result {
+	out := &engine.Result{
+		Text: a.Text, Finish: engine.FinishStop, Seed: g.Job.Sampling.Seed,
+		PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Cached, CompletionTokens: a.Usage.Completion, Timings: engine.Timings{Generate: took},
+	}
+	if a.Finish == string(engine.FinishLength) {
+		out.Finish = engine.FinishLength
+	}
+	return out
+}
+
+func tokensOf(list []remote.Token) []engine.Token {
+	out := make([]engine.Token, 0, len(list))
+	for _, t := range list {
+		one := engine.Token{ID: generation.NoToken, Bytes: t.Bytes, Logprob: t.Logprob, Allowed: 1}
+		for _, a := range t.Top {
+			one.Top = append(one.Top, sampling.Alternative{Token: generation.NoToken, Logprob: a.Logprob})
+			one.TopBytes = append(one.TopBytes, a.Bytes)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// trace reads the confidence of a document's values out of the tokens
+// that an upstream reported, if they are those of the text.
+func (g *run) trace(tokens []engine.Token, text string) *generation.Trace {
+	// Nothing is known of alternatives, so that an enumeration is a value like
+	// any other.
+	r := g.Constraint.Answers().Afterwards("")
+	r.Enums.Read(nil)
+	t := generation.NewTrace(g.Generation)
+	t.Rule, t.Layout, t.Begin = r, nil, 0 // the text is all document
+	t.Add(tokens)
+	t.End()
+	t.Fresh()
+	if string(t.Text) != text {
+		return nil
+	}
+	return t
+}
+
+// open begins the streams of all texts, side by side.
+func (g *run) open(ctx context.Context, n int) ([]*remote.Stream, error) {
+	streams, failed := make([]*remote.Stream, n), make([]error, n)
+	var all sync.WaitGroup
+	for i := range streams {
+		all.Go(func() { streams[i], failed[i] = g.from.client.Stream(ctx, g.asking(nil, i, 0)) })
+	}
+	all.Wait()
+	for _, err := range failed {
+		if err == nil {
+			continue
+		}
+		for _, s := range streams {
+			if s != nil {
+				_ = s.Close() // the first error says it all
+			}
+		}
+		return nil, err
+	}
+	return streams, nil
+}
+
+func (g *run) Stream(ctx context.Context) (generation.Events, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.Job.Timeout)
+	translate := func(err error) error { return asking.Translate(ctx, g.from.log, err, g.strategy, g.Model.Name) }
+	u := &events{
+		run: g, cancel: cancel, translate: translate, list: make(chan event), closed: make(chan struct{}), began: time.Now(),
+		done: make([]*remote.Completion, max(1, g.Job.Choices)),
+	}
+	streams, err := g.open(ctx, len(u.done))
+	if err != nil {
+		defer cancel()
+		return nil, translate(err)
+	}
+	go u.read(ctx, streams)
+	return u, nil
+}
+
+// events turns an upstream's streams into events. Goroutines of its own
+// read the streams, so that waiting for the next event can end without ending
+// them.
+type events struct {
+	run       *run
+	cancel    context.CancelFunc
+	translate func(error) error
+	list      chan event
+	closed    chan struct{}
+	began     time.Time
+	done      []*remote.Completion // of each text, there when the event is that ends it
+}
+
+type event struct {
+	event engine.Event
+	err   error
+}
+
+// Next returns the next event, io.EOF after the last one.
+func (u *events) Next(ctx context.Context) (engine.Event, error) {
+	select {
+	case e := <-u.list:
+		return e.event, e.err
+	case <-ctx.Done():
+		return engine.Event{}, context.Cause(ctx)
+	}
+}
+
+func (u *events) Beside(index int) asking.Written {
+	done := u.done[index]
+	if done == nil {
+		return asking.Written{}
+	}
+	return asking.Written{Calls: identified(done.Calls), Refusal: done.Refusal, Usage: done.Usage}
+}
+
+// Close ends the request. It is called once.
+func (u *events) Close() {
+	close(u.closed)
+	u.cancel()
+}
+
+// read reads all streams and says when they have ended.
+func (u *events) read(ctx context.Context, streams []*remote.Stream) {
+	defer u.cancel()
+	var all sync.WaitGroup
+	for i, s := range streams {
+		all.Go(func() { u.readOne(ctx, i, s) })
+	}
+	all.Wait()
+	u.send(ctx, event{err: io.EOF})
+}
+
+func (u *events) send(ctx context.Context, e event) bool {
+	select {
+	case u.list <- e:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// readOne reads one stream.
+func (u *events) readOne(ctx context.Context, index int, s *remote.Stream) {
+	defer s.Close()
+	for {
+		p, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			done := s.Completion()
+			u.done[index] = done
+			u.send(ctx, event{event: engine.Event{Choice: index, Done: u.run.resultOf(done, time.Since(u.began))}})
+			return
+		}
+		if err != nil {
+			// The reader must learn of it even when it was the time limit.
+			select {
+			case u.list <- event{err: u.translate(err)}:
+			case <-u.closed:
+			case <-time.After(wire.WriteTimeout):
+			}
+			return
+		}
+		e := engine.Event{Choice: index, Text: p.Text, Tokens: tokensOf(p.Tokens)}
+		for segment, text := range []string{p.Reasoning, p.Text} {
+			if text != "" {
+				e.Passages = append(e.Passages, engine.Passage{Segment: segment, Visit: segment, Text: text})
+			}
+		}
+		if !u.send(ctx, event{event: e}) {
+			return
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"stencil/asking"
+	"stencil/engine"
+	"stencil/server/registry"
+)
+
+// A writer writes the texts of a model: the engine that holds it here, or a server
+// that is asked. Both are given the same generations.
+type writer interface {
+	Abilities() Abilities
+	// Ready makes a generation ready: it completes its request and its layout, and
+	// refuses what the writer can't do.
+	Ready(g *Generation) (Run, error)
+}
+
+// Abilities are what not every writer can do.
+type Abilities struct {
+	Tools     bool // it can be given tools
+	OnRequest bool // probabilities of tokens come where they are asked for, and can be
+	Counts    bool // it has the model's tokenizer
+}
+
+// A Run writes the texts of one generation.
+type Run interface {
+	// Asked reports whether the texts are not masked: they are cleaned, checked and
+	// asked for again.
+	Asked() bool
+	// Write writes one text of those that are asked for. The turns go on with the
+	// conversation, after try number-1 of the choice index would not do.
+	Write(ctx context.Context, turns []asking.Turn, index, number int) (*Choice, *asking.Written, error)
+	// Stream begins all texts.
+	Stream(ctx context.Context) (Events, error)
+	// Again reports whether a text that was streamed can be asked for again, as long
+	// as it has no words.
+	Again() bool
+	// Describe fills in how the texts are asked for.
+	Describe(t *asking.Task)
+	// Settled fills in what the writer knows of an answer, of which raw is the text
+	// before it was cleaned.
+	Settled(c *Choice, a *asking.Answer, raw string)
+}
+
+// Events are what a stream is read from.
+type Events interface {
+	// Next returns the next event, io.EOF after the last one.
+	Next(ctx context.Context) (engine.Event, error)
+	// Beside is what came beside the text of a choice that has ended.
+	Beside(index int) asking.Written
+	Close()
+}
+
+// WriterOf returns the writer of a model: whatever stands for its text, if that
+// writes, else the engine.
+func WriterOf(m *registry.Model) writer {
+	if w, ok := m.Text.(writer); ok {
+		return w
+	}
+	return local{m}
+}
+
+// local writes with the engine of a model that is held here.
+type local struct{ model *registry.Model }
+
+func (local) Abilities() Abilities { return Abilities{Tools: true, Counts: true} }
+
+func (l local) Ready(g *Generation) (Run, error) {
+	q := g.Request
+	var err error
+	if g.Job.Prompt, g.Job.Marks, err = promptOf(l.model, q, g.Constraint); err != nil {
+		return nil, err
+	}
+	g.ExpectSignals()
+	if err := g.compose(); err != nil {
+		return nil, err
+	}
+	if g.Constraint == nil || g.Constraint.free || g.Layout.hasFree() {
+		g.Job.Stop = q.Stop
+	} else if len(q.Stop) > 0 {
+		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
+	}
+	if g.Constraint == nil {
+		return &localRun{g}, nil
+	}
+	WarnOf(q, g.Constraint)
+	if g.Constraint.free {
+		return &localRun{g}, nil
+	}
+	if g.Job.Measure = true; g.Job.Constraint == nil {
+		g.Job.Constraint = g.Constraint.constraint
+	}
+	return &localRun{g}, nil
+}
+
+// localRun is the run of a generation of the engine's.
+type localRun struct{ *Generation }
+
+func (l *localRun) Asked() bool { return l.Constraint != nil && l.Constraint.free }
+
+func (l *localRun) Again() bool { return false }
+
+func (l *localRun) Describe(*asking.Task) {}
+
+func (l *localRun) Settled(c *Choice, _ *asking.Answer, _ string) {
+	c.Receipt.Strategy = string(asking.Free)
+}
+
+func (l *localRun) Write(ctx context.Context, turns []asking.Turn, index, number int) (*Choice, *asking.Written, error) {
+	g := l.Generation
+	again := g.Job
+	again.Choices = 1
+	again.Sampling.Seed += uint64(index) + uint64(number)*RetrySeed
+	if len(turns) > 0 && g.Request.PromptTokens == nil {
+		prompt, marks, err := promptOf(g.Model, Continued(g.Request, turns), g.Constraint)
+		if err != nil {
+			return nil, nil, err
+		}
+		again.Prompt, again.Marks = prompt, marks
+	}
+	list, err := gather(ctx, g, again)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &list[0]
+	c.Message = g.Layout.read(c.Result.Text, c.parts)
+	g.TakeSignals(c, c.Result.Finish == engine.FinishLength)
+	return c, &asking.Written{Text: c.Message.Content, Cut: c.Result.Finish == engine.FinishLength}, nil
+}
+
+func (l *localRun) Stream(ctx context.Context) (Events, error) {
+	s, err := l.submitHere(ctx, l.Job)
+	if err != nil {
+		return nil, err
+	}
+	return localEvents{s}, nil
+}
+
+// localEvents are those of an engine's stream, beside which nothing comes.
+type localEvents struct{ *engine.Stream }
+
+func (localEvents) Beside(int) asking.Written { return asking.Written{} }
+
+// submitHere gives a request of a generation to the engine. max_tokens is the
+// answer's: the shortest signals come on top, so that an answer is never made
+// shorter by them. Where the context has no room for both, signals are left out.
+func (g *Generation) submitHere(ctx context.Context, r engine.Request) (*engine.Stream, error) {
+	stream, err := g.Model.Engine.Submit(ctx, r)
+	var small *engine.BudgetError
+	if g.Signals == nil || g.Signals.room == 0 || !errors.As(err, &small) {
+		return stream, err
+	}
+	room := g.Signals.room
+	if small.Minimum-room > small.Budget {
+		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget}
+	}
+	if small.Budget == r.MaxTokens {
+		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget - room}
+	}
+	// It is the context that is too small.
+	constraint := g.Job.Constraint
+	before := slices.Clone(g.Request.Warnings)
+	g.Signals, g.Layout, g.Job.Constraint = nil, nil, nil
+	if err := g.compose(); err != nil {
+		return nil, err
+	}
+	if g.Job.Constraint == nil {
+		g.Job.Constraint = g.Constraint.constraint
+	}
+	g.Signals = &signalPlan{}
+	g.Job.MaxTokens -= room
+	g.Request.Warnings = append(before, noRoom)
+	if r.Constraint == constraint {
+		r.Constraint = g.Job.Constraint
+	}
+	r.MaxTokens -= room
+	return g.Model.Engine.Submit(ctx, r)
+}
+
+// gather runs a request and returns its texts with their tokens.
+func gather(ctx context.Context, g *Generation, req engine.Request) ([]Choice, error) {
+	stream, err := g.submitHere(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	choices := make([]Choice, max(1, req.Choices))
+	for {
+		ev, err := stream.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return choices, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := &choices[ev.Choice]
+		c.Tokens = append(c.Tokens, ev.Tokens...)
+		c.parts = append(c.parts, ev.Passages...)
+		if ev.Done != nil {
+			c.Result = ev.Done
+		}
+	}
+}

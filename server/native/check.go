@@ -1,0 +1,171 @@
+package native
+
+import (
+	"net/http"
+	"slices"
+
+	"stencil/decoder"
+	"stencil/decoder/walk"
+	"stencil/gbnf"
+	"stencil/schema"
+	"stencil/server/generation"
+	"stencil/server/problem"
+	"stencil/server/request"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// checkReply says what a schema or grammar admits and what it costs, or what is
+// wrong with it.
+type checkReply struct {
+	OK          bool                    `json:"ok"`
+	Errors      []wire.Detail           `json:"errors"`
+	Warnings    []wire.Detail           `json:"warnings"`
+	Enforced    []string                `json:"enforced"`
+	Checked     []generation.IssueReply `json:"checked"`
+	Ignored     []generation.IssueReply `json:"ignored"`
+	Hash        string                  `json:"hash,omitempty"`
+	Draft       string                  `json:"draft,omitempty"`
+	Shortest    *string                 `json:"shortest"` // null if there is an error
+	Samples     []string                `json:"samples"`
+	ForcedShare float64                 `json:"forced_share"` // of the samples' bytes
+	Cost        checkCost               `json:"cost"`
+}
+
+// checkCost is what the constraint has built to make the samples.
+type checkCost struct {
+	Frames int   `json:"frames"`
+	Stacks int   `json:"stacks"`
+	Sets   int   `json:"sets"`
+	Masks  int   `json:"masks"`
+	Bytes  int   `json:"bytes"`
+	MaskNS int64 `json:"mask_ns"` // mean, the first masks included
+}
+
+var (
+	schemaCheckNames  = wire.Names{Known: []string{"model"}, Constraint: []string{"schema", "strict", "property_order", "whitespace", "on_unsupported"}, Harmless: wire.HarmlessFields}
+	grammarCheckNames = wire.Names{Known: []string{"model"}, Constraint: []string{"grammar"}, Harmless: wire.HarmlessFields}
+)
+
+// Samples of a check, and the seed that makes them the same every time.
+const (
+	checkSamples = 5
+	checkSeed    = 1
+)
+
+// SchemaCheck is POST /schema/check.
+func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := schemaCheckNames.Check(o); err != nil {
+		return nil, err
+	}
+	raw, there := o.Members["schema"]
+	if !there {
+		return nil, wire.Invalid("schema", "schema is missing")
+	}
+	c := request.DefaultConstraint()
+	c.Strict = false
+	c.Whitespace = schema.Compact // samples are for reading, and differ in what they hold
+	if err := c.ReadOptions(o); err != nil {
+		return nil, err
+	}
+	if err := o.Boolean("strict", &c.Strict); err != nil {
+		return nil, err
+	}
+	reply := newCheckReply()
+	compiled, err := schema.Compile(raw, c.Options())
+	if err != nil {
+		s.refused(reply, err)
+		return wire.JSON{Value: reply}, nil
+	}
+	report := compiled.Report()
+	reply.Hash, reply.Draft = report.Hash, report.Draft
+	reply.Enforced = append(reply.Enforced, report.Enforced...)
+	reply.Checked, reply.Ignored, reply.Warnings = generation.Issues(report.Checked), generation.Issues(report.Ignored), problem.Details(report.Warnings)
+	v, tokens, err := s.checkTokens()
+	if err != nil {
+		return nil, err
+	}
+	return s.preview(reply, compiled.Grammar(v), tokens)
+}
+
+// GrammarCheck is POST /grammar/check.
+func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := grammarCheckNames.Check(o); err != nil {
+		return nil, err
+	}
+	if !o.Given("grammar") {
+		return nil, wire.Invalid("grammar", "grammar is missing")
+	}
+	text := ""
+	if err := o.Str("grammar", &text); err != nil {
+		return nil, err
+	}
+	reply := newCheckReply()
+	v, tokens, err := s.checkTokens()
+	if err != nil {
+		return nil, err
+	}
+	g, err := gbnf.Compile(text, gbnf.Options{})
+	var bound *decoder.Grammar
+	if err == nil {
+		bound, err = g.Bind(v)
+	}
+	if err != nil {
+		s.refused(reply, err)
+		return wire.JSON{Value: reply}, nil
+	}
+	reply.Hash, reply.Warnings, reply.Enforced = g.Report().Hash, problem.GrammarDetails(g.Report().Warnings), []string{"grammar"}
+	return s.preview(reply, bound, tokens)
+}
+
+func newCheckReply() *checkReply {
+	return &checkReply{
+		Errors: []wire.Detail{}, Warnings: []wire.Detail{}, Enforced: []string{}, Checked: []generation.IssueReply{}, Ignored: []generation.IssueReply{}, Samples: []string{},
+	}
+}
+
+// refused lists what is wrong.
+func (s *Handlers) refused(reply *checkReply, err error) {
+	p := problem.Describe(err)
+	if reply.Errors = slices.Clip(p.Details); len(reply.Errors) == 0 {
+		reply.Errors = []wire.Detail{{Reason: p.Message}}
+	}
+}
+
+// checkTokens returns the tokens that samples are made of: the model's, or
+// single bytes while there is none.
+func (s *Handlers) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
+	if m := s.Models.SomeServed(); m != nil {
+		return m.Text.Vocab(), m.Tokens(), nil
+	}
+	v, err := walk.ByteTokens()
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, walk.NewTokens(v), nil
+}
+
+// preview fills in what the constraint admits. A limit that is exceeded on the
+// way is an error of the constraint.
+func (s *Handlers) preview(reply *checkReply, g *decoder.Grammar, tokens *walk.Tokens) (wire.Answer, error) {
+	p, err := walk.Look(g, tokens, checkSamples, checkSeed)
+	if err != nil {
+		reply.Errors = append(reply.Errors, wire.Detail{Reason: err.Error()})
+		return wire.JSON{Value: reply}, nil
+	}
+	reply.OK, reply.Shortest, reply.ForcedShare = true, &p.Shortest, p.ForcedShare
+	reply.Samples = append(reply.Samples, p.Samples...)
+	reply.Cost = checkCost{
+		Frames: p.Stats.Frames, Stacks: p.Stats.Stacks, Sets: p.Stats.Sets, Masks: p.Stats.Masks, Bytes: p.Stats.Bytes,
+		MaskNS: p.MaskTime.Nanoseconds(),
+	}
+	return wire.JSON{Value: reply}, nil
+}

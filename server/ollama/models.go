@@ -1,0 +1,195 @@
+package ollama
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"stencil/server/registry"
+	"stencil/server/wire"
+)
+
+type ollamaDetails struct {
+	Parent       string   `json:"parent_model"`
+	Format       string   `json:"format"`
+	Family       string   `json:"family"`
+	Families     []string `json:"families"`
+	Parameters   string   `json:"parameter_size"`
+	Quantization string   `json:"quantization_level"`
+}
+
+type ollamaModel struct {
+	Name       string        `json:"name"`
+	Model      string        `json:"model"`
+	ModifiedAt time.Time     `json:"modified_at"`
+	Size       int64         `json:"size"`
+	Digest     string        `json:"digest"`
+	Details    ollamaDetails `json:"details"`
+
+	// Of /api/ps only.
+	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
+	SizeVRAM      *int64     `json:"size_vram,omitempty"`
+	ContextLength int        `json:"context_length,omitempty"`
+}
+
+// ollamaModelOf describes a model; one that is not in memory only by its name.
+func ollamaModelOf(h *registry.Entry) ollamaModel {
+	sum := sha256.Sum256([]byte(h.Name))
+	out := ollamaModel{
+		Name: h.Name, Model: h.Name, ModifiedAt: h.Created.UTC(), Digest: hex.EncodeToString(sum[:]),
+		Details: ollamaDetails{Format: "gguf", Families: []string{}},
+	}
+	m := h.InMemory()
+	if m == nil {
+		return out
+	}
+	info := m.Text.Model().Info()
+	out.Size = int64(info.Bytes)
+	out.Details = ollamaDetails{
+		Format: "gguf", Family: info.Architecture, Families: []string{info.Architecture},
+		Parameters: parameterSize(info.Parameters), Quantization: info.Quantization,
+	}
+	if file, err := os.Stat(info.Path); err == nil {
+		out.ModifiedAt, out.Size = file.ModTime().UTC(), file.Size()
+	}
+	return out
+}
+
+// parameterSize writes a number of weights as people do: 1.2B, 25.4M.
+func parameterSize(n uint64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1fB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1fK", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+type ollamaList struct {
+	Models []ollamaModel `json:"models"`
+}
+
+// Tags is GET /api/tags: the models that can be asked for.
+func (s *Handlers) Tags(*http.Request) (wire.Answer, error) {
+	hosts, err := s.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	var list ollamaList
+	for _, h := range hosts {
+		list.Models = append(list.Models, ollamaModelOf(h))
+	}
+	return wire.JSON{Value: list}, nil
+}
+
+// Ps is GET /api/ps: the models that are in memory.
+func (s *Handlers) Ps(*http.Request) (wire.Answer, error) {
+	hosts, err := s.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	list := ollamaList{[]ollamaModel{}}
+	for _, h := range hosts {
+		m := h.InMemory()
+		if m == nil {
+			continue
+		}
+		one, vram, expires := ollamaModelOf(h), int64(0), h.Expiry()
+		for _, d := range m.Text.Model().Info().Devices {
+			if !strings.HasPrefix(d, "CPU") {
+				vram = one.Size
+			}
+		}
+		one.ExpiresAt, one.SizeVRAM, one.ContextLength = &expires, &vram, m.Text.ContextLimit()
+		list.Models = append(list.Models, one)
+	}
+	return wire.JSON{Value: list}, nil
+}
+
+type ollamaShowReply struct {
+	Modelfile    string         `json:"modelfile"`
+	Parameters   string         `json:"parameters"`
+	Template     string         `json:"template"`
+	Details      ollamaDetails  `json:"details"`
+	ModelInfo    map[string]any `json:"model_info"`
+	Capabilities []string       `json:"capabilities"`
+	ModifiedAt   time.Time      `json:"modified_at"`
+}
+
+var ollamaShowNames = wire.Names{
+	Known:    []string{"model", "name", "verbose"},
+	Harmless: []string{"system", "template", "options"},
+}
+
+// Show is POST /api/show: what is known about a model.
+func (s *Handlers) Show(r *http.Request) (wire.Answer, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ollamaShowNames.Check(o); err != nil {
+		return nil, err
+	}
+	name, verbose := "", false
+	for _, err := range []error{o.Str("name", &name), o.Str("model", &name), o.Boolean("verbose", &verbose)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
+		return nil, wire.Invalid("model", "model is required")
+	}
+	m, err := s.Models.AnyNamed(r.Context(), name, nil)
+	if err != nil {
+		return nil, err
+	}
+	info, one := m.Text.Model().Info(), ollamaModelOf(m.Entry)
+	arch := info.Architecture
+	var capabilities []string
+	for _, p := range m.Purposes() {
+		if capabilities = append(capabilities, string(p)); p == registry.ToGenerate {
+			capabilities = append(capabilities, "tools")
+		}
+	}
+	return wire.JSON{Value: ollamaShowReply{
+		Modelfile: "FROM " + info.Path, Template: m.Text.Vocab().ChatTemplate(), Details: one.Details, ModifiedAt: one.ModifiedAt,
+		ModelInfo: map[string]any{
+			"general.architecture":         arch,
+			"general.name":                 info.Name,
+			"general.parameter_count":      info.Parameters,
+			arch + ".context_length":       info.ContextLength,
+			arch + ".embedding_length":     info.Width,
+			arch + ".block_count":          info.Layers,
+			arch + ".attention.head_count": info.Heads,
+		},
+		Capabilities: capabilities,
+	}}, nil
+}
+
+type ollamaVersionReply struct {
+	Version string `json:"version"`
+}
+
+// ShowVersion is GET /api/version.
+func (s *Handlers) ShowVersion(*http.Request) (wire.Answer, error) {
+	return wire.JSON{Value: ollamaVersionReply{s.Version}}, nil
+}
+
+// Hello is HEAD /, by which Ollama's client finds out that somebody is
+// there.
+func (s *Handlers) Hello(*http.Request) (wire.Answer, error) { return nothing{}, nil }
+
+// nothing is an answer without a body.
+type nothing struct{}
+
+func (nothing) Write(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}

@@ -1,0 +1,215 @@
+package openai
+
+import (
+	"net/http"
+
+	"stencil/engine"
+	"stencil/server/generation"
+	"stencil/server/generation/assess"
+	"stencil/server/problem"
+	"stencil/server/request"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// Chat is POST /v1/chat/completions.
+func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
+	body, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readChat(body)
+	if err != nil {
+		return nil, err
+	}
+	m, g, err := s.Accept(r, q.Request)
+	if err != nil {
+		return nil, err
+	}
+	head := chatHead{ID: wire.NewID("chatcmpl-"), Object: "chat.completion", Created: wire.UnixNow(), Model: m.Name}
+	if q.Stream {
+		head.Object = "chat.completion.chunk"
+		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
+			return &chatSink{EventStream: wire.NewEventStream(w), generation: g, head: head, includeUsage: q.includeUsage}
+		})
+	}
+	choices, err := s.Whole(r.Context(), g)
+	if err != nil {
+		return nil, err
+	}
+	reply := chatReply{chatHead: head, Usage: generation.UsageOf(choices), Constraint: choices[0].Receipt, Appraisal: choices[0].Appraisal(), Timings: generation.TimingsOf(choices), Warnings: generation.WarningsOf(q.Request, choices)}
+	for i := range choices {
+		reply.Choices = append(reply.Choices, chatChoiceOf(m.Text.Vocab(), i, &choices[i], q.Request))
+	}
+	return wire.JSON{Value: reply}, nil
+}
+
+// chatHead is what an answer and every chunk of a stream begin with.
+type chatHead struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	Model   string `json:"model"`
+}
+
+type chatReply struct {
+	chatHead
+	Choices    []chatChoice        `json:"choices"`
+	Usage      generation.Usage    `json:"usage"`
+	Constraint *generation.Receipt `json:"x_constraint,omitempty"` // of the first choice
+	assess.Appraisal
+	Timings  generation.Timings `json:"timings"`
+	Warnings []string           `json:"warnings,omitempty"`
+}
+
+type chatChoice struct {
+	Index        int                  `json:"index"`
+	Message      chatMessage          `json:"message"`
+	Logprobs     *generation.Logprobs `json:"logprobs"`
+	FinishReason string               `json:"finish_reason"`
+	Constraint   *generation.Receipt  `json:"x_constraint,omitempty"` // of further choices
+	assess.Appraisal
+}
+
+type chatMessage struct {
+	Role      string     `json:"role"`
+	Content   *string    `json:"content"`
+	Refusal   *string    `json:"refusal"` // always null
+	Reasoning string     `json:"reasoning_content,omitempty"`
+	Calls     []chatCall `json:"tool_calls,omitempty"`
+}
+
+type chatCall struct {
+	Index    *int         `json:"index,omitempty"` // in streams
+	ID       string       `json:"id,omitempty"`
+	Type     string       `json:"type,omitempty"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments"`
+}
+
+// finishReason is why a text ended in OpenAI's words.
+func finishReason(c *generation.Choice) string {
+	if len(c.Message.Calls) > 0 && c.Result.Finish == engine.FinishStop {
+		return "tool_calls"
+	}
+	return string(c.Result.Finish)
+}
+
+func chatChoiceOf(v *vocab.Vocab, index int, c *generation.Choice, q *request.Request) chatChoice {
+	out := chatChoice{Index: index, FinishReason: finishReason(c)}
+	out.Message = chatMessage{Role: "assistant", Reasoning: c.Message.Reasoning}
+	if c.Message.Content != "" || len(c.Message.Calls) == 0 {
+		out.Message.Content = &c.Message.Content
+	}
+	for _, call := range c.Message.Calls {
+		out.Message.Calls = append(out.Message.Calls, chatCall{
+			ID: call.ID, Type: "function", Function: chatFunction{call.Name, call.Arguments},
+		})
+	}
+	if q.Logprobs {
+		out.Logprobs = generation.LogprobsOf(v, c.Tokens)
+	}
+	if index > 0 {
+		out.Constraint, out.Appraisal = c.Receipt, c.Appraisal()
+	}
+	return out
+}
+
+// chatSink writes chat.completion.chunk events.
+type chatSink struct {
+	*wire.EventStream
+	generation   *generation.Generation
+	head         chatHead
+	includeUsage bool
+}
+
+type chatChunk struct {
+	chatHead
+	Choices    []chunkChoice       `json:"choices"`
+	Usage      *generation.Usage   `json:"usage,omitempty"`
+	Constraint *generation.Receipt `json:"x_constraint,omitempty"`
+	assess.Appraisal
+	Timings  *generation.Timings `json:"timings,omitempty"`
+	Warnings []string            `json:"warnings,omitempty"`
+}
+
+type chunkChoice struct {
+	Index        int                  `json:"index"`
+	Delta        chatDelta            `json:"delta"`
+	Logprobs     *generation.Logprobs `json:"logprobs,omitempty"`
+	FinishReason *string              `json:"finish_reason"`
+}
+
+type chatDelta struct {
+	Role      string     `json:"role,omitempty"`
+	Content   *string    `json:"content,omitempty"`
+	Reasoning string     `json:"reasoning_content,omitempty"`
+	Calls     []chatCall `json:"tool_calls,omitempty"`
+}
+
+func (s *chatSink) chunk(choices ...chunkChoice) chatChunk {
+	return chatChunk{chatHead: s.head, Choices: choices}
+}
+
+func (s *chatSink) Begin() error {
+	empty := ""
+	for i := range max(1, s.generation.Job.Choices) {
+		if err := s.Data(s.chunk(chunkChoice{Index: i, Delta: chatDelta{Role: "assistant", Content: &empty}})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *chatSink) Piece(index int, p generation.Piece, tokens []engine.Token) error {
+	one := chunkChoice{Index: index}
+	switch p.Kind {
+	case generation.PieceContent:
+		one.Delta.Content = &p.Text
+	case generation.PieceReasoning:
+		one.Delta.Reasoning = p.Text
+	case generation.PieceCall:
+		one.Delta.Calls = []chatCall{{Index: &p.Call, ID: p.ID, Type: "function", Function: chatFunction{Name: p.Name}}}
+	case generation.PieceArguments:
+		one.Delta.Calls = []chatCall{{Index: &p.Call, Function: chatFunction{Arguments: p.Text}}}
+	case generation.PieceCallEnd:
+		if len(tokens) == 0 {
+			return nil
+		}
+	}
+	if s.generation.Request.Logprobs && len(tokens) > 0 {
+		one.Logprobs = generation.LogprobsOf(s.generation.Model.Text.Vocab(), tokens)
+	}
+	return s.Data(s.chunk(one))
+}
+
+func (s *chatSink) Done(index int, c *generation.Choice) error {
+	reason := finishReason(c)
+	last := s.chunk(chunkChoice{Index: index, FinishReason: &reason})
+	one := []generation.Choice{*c}
+	t := generation.TimingsOf(one)
+	last.Constraint, last.Appraisal, last.Timings, last.Warnings = c.Receipt, c.Appraisal(), &t, generation.WarningsOf(s.generation.Request, one)
+	return s.Data(last)
+}
+
+func (s *chatSink) End(choices []generation.Choice) error {
+	if s.includeUsage {
+		last := s.chunk()
+		last.Choices = []chunkChoice{}
+		u := generation.UsageOf(choices)
+		last.Usage = &u
+		if err := s.Data(last); err != nil {
+			return err
+		}
+	}
+	return s.Flush("data: [DONE]\n\n")
+}
+
+func (s *chatSink) Fail(f *problem.Problem) error { return s.Data(f.Reply()) }
+
+// Handlers answers in OpenAI's dialect.
+type Handlers struct{ *generation.Service }

@@ -1,0 +1,206 @@
+package openai
+
+import (
+	"fmt"
+	"slices"
+
+	"stencil/chat"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// chatNames are the fields of POST /v1/chat/completions.
+var chatNames = wire.Names{
+	Known: slices.Concat([]string{
+		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
+		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
+		"n_predict", "continue_final_message", "add_generation_prompt",
+	}, request.SamplingFields, request.OwnFields),
+	Constraint: request.ConstraintAliases,
+	Harmless:   slices.Concat(wire.HarmlessFields, []string{"cache_prompt", "timings_per_token", "return_progress", "id_slot", "include_stop_str_in_output"}),
+	Refused: []string{
+		"functions", "function_call", "audio", "web_search_options", "verbosity", "moderation", "min_tokens", "ignore_eos", "best_of",
+		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",
+		"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "echo", "suffix", "mirostat", "dry_multiplier",
+		"xtc_probability", "documents", "chat_template", "grammar_lazy", "grammar_triggers",
+		"custom_params", "thinking_budget_tokens",
+	},
+}
+
+// A chatRequest is the body of POST /v1/chat/completions.
+type chatRequest struct {
+	*request.Request
+	includeUsage bool
+}
+
+// readChat decodes a body.
+func readChat(o *wire.Object) (*chatRequest, error) {
+	q := &chatRequest{Request: request.New()}
+	var err error
+	if q.Constraint, err = request.ReadAliases(o); err != nil {
+		return nil, err
+	}
+	if q.Warnings, err = chatNames.Check(o); err != nil {
+		return nil, err
+	}
+	for _, read := range []func() error{
+		func() error { return q.ReadModel(o) },
+		func() error { return q.readChatMessages(o) },
+		func() error { return q.readContinuation(o) },
+		func() error { return readOpenAISampling(q.Request, o) },
+		func() error { return q.ReadMaxTokens(o, "n_predict", "max_tokens", "max_completion_tokens") },
+		func() error { return o.Boolean("logprobs", &q.Logprobs) },
+		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
+		func() error { return q.ReadTools(o) },
+		func() error { return q.ReadToolChoice(o) },
+		func() error { return q.readTemplateVariables(o) },
+		func() error { return q.readModalities(o) },
+		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	if q.TopLogprobs > 0 && !q.Logprobs {
+		return nil, wire.Invalid("top_logprobs", "top_logprobs needs logprobs: true")
+	}
+	return q, nil
+}
+
+// readContinuation reads whether the answer goes on with the last message, as
+// vLLM's clients say it.
+func (q *chatRequest) readContinuation(o *wire.Object) error {
+	goOn, fresh := false, true
+	if err := o.Boolean("continue_final_message", &goOn); err != nil {
+		return err
+	}
+	if goOn {
+		fresh = false
+	}
+	if err := o.Boolean("add_generation_prompt", &fresh); err != nil {
+		return err
+	}
+	switch {
+	case goOn == fresh && goOn:
+		return wire.Invalid("add_generation_prompt", "add_generation_prompt and continue_final_message exclude each other")
+	case goOn == fresh:
+		return wire.NotOffered("add_generation_prompt", "add_generation_prompt: false without continue_final_message")
+	case goOn:
+		return q.ContinueLast("messages")
+	}
+	return nil
+}
+
+// readOpenAISampling reads what the endpoints of OpenAI's dialect share.
+func readOpenAISampling(q *request.Request, o *wire.Object) error {
+	for _, err := range []error{
+		q.ReadSampling(o, request.PlainSampling),
+		o.Number("repetition_penalty", &q.Sampling.RepeatPenalty),
+		q.ReadStop(o, "stop"),
+		o.Integer("n", &q.N, 1, request.MaxChoices),
+		q.ReadOwn(o),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readStreaming reads stream and stream_options.
+func readStreaming(q *request.Request, o *wire.Object, includeUsage *bool) error {
+	if err := o.Boolean("stream", &q.Stream); err != nil {
+		return err
+	}
+	opt, err := o.Child("stream_options")
+	if opt == nil || err != nil {
+		return err
+	}
+	if !q.Stream {
+		return wire.Invalid("stream_options", "stream_options needs stream: true")
+	}
+	return opt.Boolean("include_usage", includeUsage)
+}
+
+// readModalities refuses every output but text.
+func (q *chatRequest) readModalities(o *wire.Object) error {
+	var list []string
+	if err := o.Decode("modalities", &list, "an array of strings"); err != nil {
+		return err
+	}
+	for _, m := range list {
+		if m != "text" {
+			return wire.NotOffered("modalities", fmt.Sprintf("the modality %q", m))
+		}
+	}
+	return nil
+}
+
+// readTemplateVariables reads what goes to the model's chat template.
+func (q *chatRequest) readTemplateVariables(o *wire.Object) error {
+	if err := o.Decode("chat_template_kwargs", &q.Variables, "an object"); err != nil {
+		return err
+	}
+	effort := ""
+	if err := o.OneOf("reasoning_effort", &effort, "none", "minimal", "low", "medium", "high", "xhigh"); err != nil {
+		return err
+	}
+	if effort != "" {
+		q.Effort(effort)
+	}
+	return nil
+}
+
+// readChatMessages reads a conversation as OpenAI's clients send it, and as
+// they send back what they were answered.
+func (q *chatRequest) readChatMessages(o *wire.Object) error {
+	if !o.Given("messages") {
+		return wire.Invalid("messages", "messages is missing")
+	}
+	list, err := o.List("messages")
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return wire.Invalid("messages", "messages must not be empty")
+	}
+	for _, m := range list {
+		one, err := readChatMessage(m)
+		if err != nil {
+			return err
+		}
+		q.Messages = append(q.Messages, one)
+	}
+	return nil
+}
+
+func readChatMessage(m *wire.Object) (chat.Message, error) {
+	var one chat.Message
+	if !m.Given("role") {
+		return one, wire.Invalid(m.Path+"role", "%srole is missing", m.Path)
+	}
+	if err := m.OneOf("role", &one.Role, "system", "developer", "user", "assistant", "tool", "function"); err != nil {
+		return one, err
+	}
+	if one.Role == "function" { // from before there were tools
+		one.Role = "tool"
+	}
+	for _, err := range []error{
+		m.Str("name", &one.Name),
+		m.Str("tool_call_id", &one.ToolCallID),
+		m.Str("reasoning_content", &one.Reasoning),
+		request.ReadMessageContent(m, &one),
+		request.ReadPastCalls(m, &one),
+	} {
+		if err != nil {
+			return one, err
+		}
+	}
+	if !m.Given("content") && one.Role != "assistant" {
+		return one, wire.Invalid(m.Path+"content", "%scontent is missing", m.Path)
+	}
+	if one.Role == "tool" && one.ToolCallID == "" && one.Name == "" {
+		return one, wire.Invalid(m.Path+"tool_call_id", "%stool_call_id is missing", m.Path)
+	}
+	return one, nil
+}

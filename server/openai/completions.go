@@ -1,0 +1,331 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"stencil/engine"
+	"stencil/server/generation"
+	"stencil/server/generation/assess"
+	"stencil/server/problem"
+	"stencil/server/request"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// completionNames are the fields of POST /v1/completions.
+var completionNames = wire.Names{
+	Known: slices.Concat([]string{
+		"model", "prompt", "max_tokens", "stop", "n", "stream", "stream_options", "logprobs", "repetition_penalty", "n_predict", "echo",
+	}, request.SamplingFields, request.OwnFields),
+	Constraint: request.ConstraintAliases,
+	Harmless:   chatNames.Harmless,
+	Refused: append([]string{
+		"messages", "tools", "tool_choice", "max_completion_tokens", "top_logprobs", "continue_final_message", "add_generation_prompt",
+	}, slices.DeleteFunc(slices.Clone(chatNames.Refused), func(s string) bool { return s == "prompt" || s == "echo" })...),
+}
+
+// maxPrompts is how many prompts one request may have.
+const maxPrompts = 32
+
+// A completionRequest is the body of POST /v1/completions.
+type completionRequest struct {
+	*request.Request
+	prompts      []request.Request // one for each prompt; the query's own prompt is the first
+	echo         bool              // the prompt is part of the text
+	includeUsage bool
+}
+
+func readCompletion(o *wire.Object) (*completionRequest, error) {
+	q := &completionRequest{Request: request.New()}
+	var err error
+	if q.Constraint, err = request.ReadAliases(o); err != nil {
+		return nil, err
+	}
+	if q.Warnings, err = completionNames.Check(o); err != nil {
+		return nil, err
+	}
+	top := -1
+	for _, read := range []func() error{
+		func() error { return q.ReadModel(o) },
+		func() error { return readOpenAISampling(q.Request, o) },
+		func() error { return q.ReadMaxTokens(o, "n_predict", "max_tokens") },
+		func() error { return o.Integer("logprobs", &top, 0, request.MaxTopLogprobs) },
+		func() error { return o.Boolean("echo", &q.echo) },
+		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
+		func() error { return q.readPrompts(o) },
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	if top >= 0 {
+		if q.echo {
+			return nil, wire.NotOffered("echo", "echo with logprobs")
+		}
+		q.Logprobs, q.TopLogprobs = true, top
+	}
+	for i := range q.prompts {
+		one := *q.Request
+		one.Prompt, one.PromptTokens = q.prompts[i].Prompt, q.prompts[i].PromptTokens
+		q.prompts[i] = one
+	}
+	return q, nil
+}
+
+// readPrompts reads a text, a list of tokens, or a list of either.
+func (q *completionRequest) readPrompts(o *wire.Object) error {
+	const want = "a string, an array of strings, or an array of token numbers"
+	if !o.Given("prompt") {
+		return wire.Invalid("prompt", "prompt is missing")
+	}
+	var text string
+	var tokens []int32
+	if json.Unmarshal(o.Members["prompt"], &text) == nil {
+		q.prompts = []request.Request{{Prompt: &text}}
+		return nil
+	}
+	list, err := o.Raws("prompt")
+	if err != nil {
+		return o.WrongType("prompt", want)
+	}
+	if json.Unmarshal(o.Members["prompt"], &tokens) == nil && len(tokens) > 0 {
+		q.prompts = []request.Request{{PromptTokens: tokens}}
+		return nil
+	}
+	if len(list) == 0 || len(list) > maxPrompts {
+		return wire.Invalid("prompt", "prompt must have between 1 and %d entries, not %d", maxPrompts, len(list))
+	}
+	for _, raw := range list {
+		var one string
+		var ids []int32
+		switch {
+		case json.Unmarshal(raw, &one) == nil && string(raw) != "null":
+			q.prompts = append(q.prompts, request.Request{Prompt: &one})
+		case json.Unmarshal(raw, &ids) == nil && len(ids) > 0:
+			q.prompts = append(q.prompts, request.Request{PromptTokens: ids})
+		default:
+			return o.WrongType("prompt", want)
+		}
+	}
+	return nil
+}
+
+// Completions is POST /v1/completions.
+func (s *Handlers) Completions(r *http.Request) (wire.Answer, error) {
+	body, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readCompletion(body)
+	if err != nil {
+		return nil, err
+	}
+	reply := completionReply{chatHead: chatHead{ID: wire.NewID("cmpl-"), Object: "text_completion", Created: wire.UnixNow()}}
+	list := make([]*generation.Generation, len(q.prompts))
+	for i := range q.prompts {
+		m, g, err := s.Accept(r, &q.prompts[i])
+		if err != nil {
+			return nil, err
+		}
+		reply.Model, list[i] = m.Name, g
+	}
+	if q.Stream {
+		return s.completionStream(r, q, list, reply.chatHead)
+	}
+	var all []generation.Choice
+	for i, g := range list {
+		choices, err := s.Whole(r.Context(), g)
+		if err != nil {
+			return nil, err
+		}
+		u := generation.UsageOf(choices)
+		reply.Usage.Add(u)
+		for j := range choices {
+			one := completionChoiceOf(g.Model.Text.Vocab(), len(reply.Choices), &choices[j], &q.prompts[i])
+			one.Text = q.echoed(g) + one.Text
+			if one.Index > 0 {
+				one.Appraisal = choices[j].Appraisal()
+			}
+			reply.Choices = append(reply.Choices, one)
+		}
+		reply.Warnings = append(reply.Warnings, generation.WarningsOf(&q.prompts[i], choices)...)
+		all = append(all, choices...)
+	}
+	reply.Constraint, reply.Appraisal, reply.Timings = all[0].Receipt, all[0].Appraisal(), generation.TimingsOf(all)
+	return wire.JSON{Value: reply}, nil
+}
+
+// echoed returns the prompt if it is to be part of the text.
+func (q *completionRequest) echoed(g *generation.Generation) string {
+	switch {
+	case !q.echo:
+		return ""
+	case g.Request.Prompt != nil:
+		return *g.Request.Prompt
+	}
+	return generation.Spelt(g.Model.Text.Vocab().Decode(g.Request.PromptTokens))
+}
+
+// completionStream answers with a stream of all prompts, one after the other.
+func (s *Handlers) completionStream(r *http.Request, q *completionRequest, list []*generation.Generation, head chatHead) (wire.Answer, error) {
+	out := &completionsAnswer{request: q, list: list}
+	first, err := s.Begin(r.Context(), list[0], func(w http.ResponseWriter) generation.Sink {
+		out.sink = &completionSink{EventStream: wire.NewEventStream(w), generation: list[0], head: head, request: q, left: len(list)}
+		return out.sink
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Answer, out.server = first, s
+	return out, nil
+}
+
+// completionsAnswer is the stream of the first prompt, and then those of the others
+// into the same sink.
+type completionsAnswer struct {
+	wire.Answer
+	server  *Handlers
+	request *completionRequest
+	list    []*generation.Generation
+	sink    *completionSink
+}
+
+func (a *completionsAnswer) Write(w http.ResponseWriter, r *http.Request) error {
+	err := a.Answer.Write(w, r)
+	for i := 1; i < len(a.list) && err == nil; i++ {
+		next := a.list[i]
+		var more wire.Answer
+		more, err = a.server.Begin(r.Context(), next, func(http.ResponseWriter) generation.Sink {
+			a.sink.generation, a.sink.base, a.sink.offset = next, i*a.request.N, 0
+			return a.sink
+		})
+		if err != nil {
+			p := problem.Describe(err)
+			return errors.Join(err, a.sink.Fail(&p))
+		}
+		err = more.Write(w, r)
+	}
+	return err
+}
+
+type completionReply struct {
+	chatHead
+	Choices    []completionChoice  `json:"choices"`
+	Usage      generation.Usage    `json:"usage"`
+	Constraint *generation.Receipt `json:"x_constraint,omitempty"`
+	assess.Appraisal
+	Timings  generation.Timings `json:"timings"`
+	Warnings []string           `json:"warnings,omitempty"`
+}
+
+type completionChoice struct {
+	Index            int               `json:"index"`
+	Text             string            `json:"text"`
+	Logprobs         *completionTokens `json:"logprobs"`
+	FinishReason     *string           `json:"finish_reason"`
+	assess.Appraisal                   // of further choices
+}
+
+type completionTokens struct {
+	Tokens   []string             `json:"tokens"`
+	Logprobs []float32            `json:"token_logprobs"`
+	Top      []map[string]float32 `json:"top_logprobs"`
+	Offsets  []int                `json:"text_offset"`
+}
+
+func completionTokensOf(v *vocab.Vocab, tokens []engine.Token, from int) *completionTokens {
+	out := &completionTokens{Tokens: []string{}, Logprobs: []float32{}, Top: []map[string]float32{}, Offsets: []int{}}
+	for _, t := range tokens {
+		out.Tokens = append(out.Tokens, generation.Spelt(t.Bytes))
+		out.Logprobs = append(out.Logprobs, max(t.Logprob, generation.LeastLogprob))
+		top := map[string]float32{}
+		for i, a := range t.Top {
+			top[generation.Spelt(generation.TopBytes(v, &t, i))] = max(a.Logprob, generation.LeastLogprob)
+		}
+		out.Top = append(out.Top, top)
+		out.Offsets = append(out.Offsets, from)
+		from += len(t.Bytes)
+	}
+	return out
+}
+
+func completionChoiceOf(v *vocab.Vocab, index int, c *generation.Choice, q *request.Request) completionChoice {
+	reason := string(c.Result.Finish)
+	out := completionChoice{Index: index, Text: c.Message.Content, FinishReason: &reason}
+	if q.Logprobs {
+		out.Logprobs = completionTokensOf(v, c.Tokens, 0)
+	}
+	return out
+}
+
+// completionSink writes text_completion events.
+type completionSink struct {
+	*wire.EventStream
+	generation *generation.Generation
+	head       chatHead
+	request    *completionRequest
+	offset     int
+	base       int // the number of the prompt's first choice
+	left       int // how many prompts have not ended
+	usage      generation.Usage
+}
+
+type completionChunk struct {
+	chatHead
+	Choices    []completionChoice  `json:"choices"`
+	Usage      *generation.Usage   `json:"usage,omitempty"`
+	Constraint *generation.Receipt `json:"x_constraint,omitempty"`
+	assess.Appraisal
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func (s *completionSink) Begin() error {
+	text := s.request.echoed(s.generation)
+	for i := 0; i < s.request.N && text != ""; i++ {
+		if err := s.Piece(i, generation.Piece{Text: text}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *completionSink) Piece(index int, p generation.Piece, tokens []engine.Token) error {
+	if p.Kind != generation.PieceContent && len(tokens) == 0 {
+		return nil
+	}
+	one := completionChoice{Index: s.base + index}
+	if p.Kind == generation.PieceContent {
+		one.Text = p.Text
+	}
+	if s.generation.Request.Logprobs {
+		one.Logprobs = completionTokensOf(s.generation.Model.Text.Vocab(), tokens, s.offset)
+		s.offset += len(p.Text)
+	}
+	return s.Data(completionChunk{chatHead: s.head, Choices: []completionChoice{one}})
+}
+
+func (s *completionSink) Done(index int, c *generation.Choice) error {
+	reason := string(c.Result.Finish)
+	return s.Data(completionChunk{
+		chatHead: s.head, Choices: []completionChoice{{Index: s.base + index, FinishReason: &reason}},
+		Constraint: c.Receipt, Appraisal: c.Appraisal(), Warnings: generation.WarningsOf(s.generation.Request, []generation.Choice{*c}),
+	})
+}
+
+func (s *completionSink) End(choices []generation.Choice) error {
+	s.usage.Add(generation.UsageOf(choices))
+	if s.left--; s.left > 0 {
+		return nil
+	}
+	if s.request.includeUsage {
+		if err := s.Data(completionChunk{chatHead: s.head, Choices: []completionChoice{}, Usage: &s.usage}); err != nil {
+			return err
+		}
+	}
+	return s.Flush("data: [DONE]\n\n")
+}
+
+func (s *completionSink) Fail(f *problem.Problem) error { return s.Data(f.Reply()) }

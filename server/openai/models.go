@@ -1,0 +1,98 @@
+package openai
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"stencil/server/registry"
+	"stencil/server/wire"
+)
+
+// modelsReply is read by OpenAI's clients (object, data) and by Anthropic's
+// (data, first_id, last_id, has_more).
+type modelsReply struct {
+	Object  string       `json:"object"`
+	Data    []modelReply `json:"data"`
+	FirstID string       `json:"first_id,omitempty"`
+	LastID  string       `json:"last_id,omitempty"`
+	HasMore bool         `json:"has_more"`
+}
+
+type modelReply struct {
+	ID          string `json:"id"`
+	Object      string `json:"object"`
+	Created     int64  `json:"created"`
+	OwnedBy     string `json:"owned_by"`
+	Type        string `json:"type"`
+	DisplayName string `json:"display_name"`
+	CreatedAt   string `json:"created_at"`
+
+	Architecture  string `json:"architecture,omitempty"`
+	Description   string `json:"description,omitempty"`
+	Quantization  string `json:"quantization,omitempty"`
+	Parameters    uint64 `json:"parameters,omitempty"`
+	ContextLength int    `json:"context_length,omitempty"`
+	Loaded        bool   `json:"loaded"`
+
+	// What it can be asked for, and how many numbers an embedding has.
+	Capabilities    []registry.Purpose `json:"capabilities,omitempty"`
+	EmbeddingLength int                `json:"embedding_length,omitempty"`
+
+	// How the model writes calls of tools and thoughts, by the name of the form;
+	// in brackets if its template doesn't say and the form is the usual one.
+	ToolCalls string `json:"tool_calls,omitempty"`
+	Thoughts  string `json:"thoughts,omitempty"`
+}
+
+// ListModels is GET /v1/models.
+func (s *Handlers) ListModels(*http.Request) (wire.Answer, error) {
+	hosts, err := s.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	reply := modelsReply{Object: "list", FirstID: hosts[0].Name, LastID: hosts[len(hosts)-1].Name}
+	for _, h := range hosts {
+		reply.Data = append(reply.Data, modelOf(h))
+	}
+	return wire.JSON{Value: reply}, nil
+}
+
+// GetModel is GET /v1/models/NAME.
+func (s *Handlers) GetModel(r *http.Request) (wire.Answer, error) {
+	h, err := s.Models.Find(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
+	if err != nil {
+		return nil, err
+	}
+	return wire.JSON{Value: modelOf(h)}, nil
+}
+
+// modelOf describes a model; one that is not in memory only by its name.
+func modelOf(h *registry.Entry) modelReply {
+	out := modelReply{
+		ID: h.Name, Object: "model", Created: h.Created.Unix(), OwnedBy: "stencil",
+		Type: "model", DisplayName: h.Name, CreatedAt: h.Created.UTC().Format(time.RFC3339),
+	}
+	if m := h.InMemory(); m != nil {
+		info := m.Text.Model().Info()
+		out.Loaded, out.ContextLength = true, m.Text.ContextLimit()
+		out.Architecture, out.Description = info.Architecture, info.Description
+		out.Quantization, out.Parameters = info.Quantization, info.Parameters
+		out.Capabilities = m.Purposes()
+		if m.Serves(registry.ToEmbed) {
+			out.EmbeddingLength = m.Embeddings.Info().Width
+		}
+		if m.Serves(registry.ToGenerate) {
+			out.ToolCalls, out.Thoughts = bracketed(m.CallForm.Name, m.CallsSaid), bracketed(m.ThoughtForm.Name, m.ThoughtsSaid)
+		}
+	}
+	return out
+}
+
+// bracketed returns a name, in brackets unless it is sure.
+func bracketed(name string, sure bool) string {
+	if sure {
+		return name
+	}
+	return "(" + name + ")"
+}

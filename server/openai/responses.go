@@ -1,0 +1,277 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
+	"stencil/engine"
+	"stencil/server/generation"
+	"stencil/server/problem"
+	"stencil/server/wire"
+)
+
+// Responses is POST /v1/responses.
+func (s *Handlers) Responses(r *http.Request) (wire.Answer, error) {
+	body, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readResponses(body)
+	if err != nil {
+		return nil, err
+	}
+	m, g, err := s.Accept(r, q.Request)
+	if err != nil {
+		return nil, err
+	}
+	reply := q.reply(m.Name)
+	if q.Stream {
+		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
+			return &responsesSink{EventStream: wire.NewEventStream(w), generation: g, response: reply}
+		})
+	}
+	choices, err := s.Whole(r.Context(), g)
+	if err != nil {
+		return nil, err
+	}
+	c := &choices[0]
+	reply.Output = append(reply.Output, itemsOf(g, c)...)
+	reply.conclude(g, c)
+	return wire.JSON{Value: reply}, nil
+}
+
+// reply returns the answer as it is before there is any output.
+func (q *responsesRequest) reply(model string) *response {
+	given := func(name, otherwise string) json.RawMessage {
+		if q.body.Given(name) {
+			return q.body.Members[name]
+		}
+		return json.RawMessage(otherwise)
+	}
+	out := &response{
+		ID: wire.NewID("resp_"), Object: "response", CreatedAt: wire.UnixNow(), Status: "in_progress", Model: model, Output: []responseItem{},
+		Instructions: given("instructions", "null"), Metadata: given("metadata", "{}"), Text: given("text", `{"format":{"type":"text"}}`),
+		ToolChoice: given("tool_choice", `"auto"`), Tools: given("tools", "[]"), Reasoning: given("reasoning", `{"effort":null,"summary":null}`),
+		Parallel: q.Tools == nil || q.Tools.Parallel, Temperature: q.Sampling.Temperature, TopP: cmp.Or(q.Sampling.TopP, 1), Truncation: "disabled",
+	}
+	if q.MaxTokens > 0 {
+		out.MaxOutputTokens = &q.MaxTokens
+	}
+	return out
+}
+
+// conclude fills in what is known at the end.
+func (out *response) conclude(g *generation.Generation, c *generation.Choice) {
+	out.Status = "completed"
+	if c.Result.Finish == engine.FinishLength {
+		out.Status, out.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
+	}
+	u := generation.UsageOf([]generation.Choice{*c})
+	out.Usage = &responsesUsage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens, TotalTokens: u.TotalTokens}
+	out.Usage.InputDetails.CachedTokens = u.PromptDetails.CachedTokens
+	out.Constraint, out.Appraisal, out.Warnings = c.Receipt, c.Appraisal(), generation.WarningsOf(g.Request, []generation.Choice{*c})
+}
+
+func textPart(text string, logprobs []generation.TokenLogprob) responsePart {
+	if logprobs == nil {
+		logprobs = []generation.TokenLogprob{}
+	}
+	return responsePart{Type: "output_text", Text: text, Annotations: &[]struct{}{}, Logprobs: &logprobs}
+}
+
+func itemsOf(g *generation.Generation, c *generation.Choice) (out []responseItem) {
+	m := &c.Message
+	if m.Reasoning != "" {
+		out = append(out, reasoningItem(wire.NewID("rs_"), m.Reasoning))
+	}
+	if m.Content != "" || len(m.Calls) == 0 {
+		var logprobs []generation.TokenLogprob
+		if g.Request.Logprobs {
+			logprobs = generation.LogprobsOf(g.Model.Text.Vocab(), c.Tokens).Content
+		}
+		status := "completed"
+		if c.Result.Finish == engine.FinishLength {
+			status = "incomplete"
+		}
+		out = append(out, messageItem(wire.NewID("msg_"), status, textPart(m.Content, logprobs)))
+	}
+	for _, one := range m.Calls {
+		out = append(out, callItem(wire.NewID("fc_"), "completed", one))
+	}
+	return out
+}
+
+func messageItem(id, status string, parts ...responsePart) responseItem {
+	if parts == nil {
+		parts = []responsePart{}
+	}
+	return responseItem{Type: "message", ID: id, Status: status, Role: "assistant", Content: &parts}
+}
+
+func reasoningItem(id, text string) responseItem {
+	return responseItem{Type: "reasoning", ID: id, Summary: &[]responsePart{}, Content: &[]responsePart{{Type: "reasoning_text", Text: text}}}
+}
+
+func callItem(id, status string, c generation.Call) responseItem {
+	return responseItem{Type: "function_call", ID: id, Status: status, CallID: c.ID, Name: c.Name, Arguments: &c.Arguments}
+}
+
+// responsesSink writes the events of a response.
+type responsesSink struct {
+	*wire.EventStream
+	generation *generation.Generation
+	response   *response
+	sequence   int
+	item       *responseItem        // the one that is open; nil between items
+	kind       generation.PieceKind // of it
+	text       string               // of it, so far
+	call       generation.Call
+	tokens     []generation.TokenLogprob
+}
+
+func (s *responsesSink) send(e responseEvent) error {
+	e.Sequence = s.sequence
+	s.sequence++
+	return s.Event(e.Type, e)
+}
+
+// about fills in which item and part an event is about.
+func (s *responsesSink) about(kind string, part bool) responseEvent {
+	index := len(s.response.Output)
+	e := responseEvent{Type: kind, OutputIndex: &index, ItemID: s.item.ID}
+	if part {
+		e.ContentIndex = new(int)
+	}
+	return e
+}
+
+func (s *responsesSink) Begin() error {
+	for _, kind := range []string{"response.created", "response.in_progress"} {
+		if err := s.send(responseEvent{Type: kind, Response: s.response}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start opens an item, after closing the one that is open.
+func (s *responsesSink) start(kind generation.PieceKind, item responseItem) error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	s.item, s.kind, s.text, s.tokens = &item, kind, "", nil
+	e := s.about("response.output_item.added", false)
+	e.Item, e.ItemID = &item, ""
+	if err := s.send(e); err != nil {
+		return err
+	}
+	if kind != generation.PieceContent {
+		return nil
+	}
+	e = s.about("response.content_part.added", true)
+	part := textPart("", nil)
+	e.Part = &part
+	return s.send(e)
+}
+
+// stop closes the item that is open.
+func (s *responsesSink) stop() error {
+	if s.item == nil {
+		return nil
+	}
+	var events []responseEvent
+	var whole responseItem
+	switch s.kind {
+	case generation.PieceContent:
+		part := textPart(s.text, s.tokens)
+		done := s.about("response.output_text.done", true)
+		done.Text, done.Logprobs = &s.text, part.Logprobs
+		closed := s.about("response.content_part.done", true)
+		closed.Part = &part
+		events = append(events, done, closed)
+		whole = messageItem(s.item.ID, "completed", part)
+	case generation.PieceReasoning:
+		done := s.about("response.reasoning_text.done", true)
+		done.Text = &s.text
+		events = append(events, done)
+		whole = reasoningItem(s.item.ID, s.text)
+	default:
+		done := s.about("response.function_call_arguments.done", false)
+		done.Name, done.Arguments = s.call.Name, &s.call.Arguments
+		events = append(events, done)
+		whole = callItem(s.item.ID, "completed", s.call)
+	}
+	last := s.about("response.output_item.done", false)
+	last.Item, last.ItemID = &whole, ""
+	for _, e := range append(events, last) {
+		if err := s.send(e); err != nil {
+			return err
+		}
+	}
+	s.response.Output = append(s.response.Output, whole)
+	s.item = nil
+	return nil
+}
+
+func (s *responsesSink) Piece(_ int, p generation.Piece, tokens []engine.Token) error {
+	switch p.Kind {
+	case generation.PieceContent, generation.PieceReasoning:
+		if p.Text == "" && len(tokens) == 0 {
+			return nil
+		}
+		item, kind := messageItem(wire.NewID("msg_"), "in_progress"), "response.output_text.delta"
+		if p.Kind == generation.PieceReasoning {
+			item, kind = reasoningItem(wire.NewID("rs_"), ""), "response.reasoning_text.delta"
+		}
+		if s.item == nil || s.kind != p.Kind {
+			if err := s.start(p.Kind, item); err != nil {
+				return err
+			}
+		}
+		s.text += p.Text
+		e := s.about(kind, true)
+		e.Delta = &p.Text
+		if p.Kind == generation.PieceContent {
+			list := []generation.TokenLogprob{}
+			if s.generation.Request.Logprobs {
+				list = generation.LogprobsOf(s.generation.Model.Text.Vocab(), tokens).Content
+				s.tokens = append(s.tokens, list...)
+			}
+			e.Logprobs = &list
+		}
+		return s.send(e)
+	case generation.PieceCall:
+		s.call = generation.Call{ID: p.ID, Name: p.Name}
+		return s.start(generation.PieceCall, callItem(wire.NewID("fc_"), "in_progress", s.call))
+	case generation.PieceArguments:
+		s.call.Arguments += p.Text
+		e := s.about("response.function_call_arguments.delta", false)
+		e.Delta = &p.Text
+		return s.send(e)
+	}
+	return s.stop()
+}
+
+func (s *responsesSink) Done(_ int, c *generation.Choice) error {
+	if len(s.response.Output) == 0 && s.item == nil { // an empty text is an item too
+		if err := s.start(generation.PieceContent, messageItem(wire.NewID("msg_"), "in_progress")); err != nil {
+			return err
+		}
+	}
+	if err := s.stop(); err != nil {
+		return err
+	}
+	s.response.conclude(s.generation, c)
+	return nil
+}
+
+func (s *responsesSink) End([]generation.Choice) error {
+	return s.send(responseEvent{Type: "response." + s.response.Status, Response: s.response})
+}
+
+func (s *responsesSink) Fail(f *problem.Problem) error {
+	s.response.Status = "failed"
+	s.response.Error = &responseError{Code: cmp.Or(f.Code, "server_error"), Message: f.Message, Details: f.Details}
+	return s.send(responseEvent{Type: "response.failed", Response: s.response})
+}

@@ -1,0 +1,294 @@
+package problem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"stencil/agent"
+	"stencil/asking"
+	"stencil/backend"
+	"stencil/decoder/sampling"
+	"stencil/embedding"
+	"stencil/engine"
+	"stencil/gbnf"
+	"stencil/regular"
+	"stencil/schema"
+	"stencil/server/wire"
+)
+
+// A kind is what sort of problem a request has met.
+type kind uint8
+
+// The kinds of problems.
+const (
+	Server   kind = iota // the server's, or its upstream's
+	Invalid              // the request's
+	NotFound             // what the request names is not there
+	Denied               // the request may not ask
+	Limited              // there are too many requests
+)
+
+// A Problem is an error as a client is told of it, in no dialect yet.
+type Problem struct {
+	Status     int           // of HTTP
+	RetryAfter time.Duration // 0: trying again would not help
+	Kind       kind
+	Message    string
+	Param      string // the field it is about, "" if none
+	Code       string // a word for programs
+	Details    []wire.Detail
+	Minimum    int     // of budget_too_small: the max_tokens that would do
+	Text       *string // of validation_failed: the document
+
+	failure *asking.FailureReason // of a model that gave no answer
+}
+
+// A describer is an error that knows what clients are told of it: one of a
+// package above this one.
+type describer interface {
+	error
+	Problem() Problem
+}
+
+// known is a describer for errors without any more to say.
+type known struct{ is Problem }
+
+// New returns an error with that text and problem.
+func New(p Problem) error { return &known{p} }
+
+// Error implements error.
+func (e *known) Error() string { return e.is.Message }
+
+func (e *known) Problem() Problem { return e.is }
+
+// A fieldError says in which field of the request the schema stands that an
+// error is about.
+type fieldError struct {
+	param string
+	cause error
+}
+
+// InField returns an error about a schema or grammar in a field of the request.
+func InField(err error, param string) error { return &fieldError{param, err} }
+
+// Error implements error.
+func (e *fieldError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *fieldError) Unwrap() error { return e.cause }
+
+// Details returns a schema's issues as clients are told of them.
+func Details(issues []schema.Issue) []wire.Detail {
+	out := make([]wire.Detail, 0, len(issues))
+	for _, i := range issues {
+		out = append(out, wire.Detail{Pointer: i.Pointer, Keyword: i.Keyword, Reason: i.Reason, Hint: i.Hint, Line: i.Line, Column: i.Column})
+	}
+	return out
+}
+
+// GrammarDetails is Details for a grammar.
+func GrammarDetails(issues []gbnf.Issue) []wire.Detail {
+	out := make([]wire.Detail, 0, len(issues))
+	for _, i := range issues {
+		out = append(out, wire.Detail{Reason: i.Reason, Line: i.Line, Column: i.Column})
+	}
+	return out
+}
+
+// statusClientGone is what logs say when the client hung up; no client sees
+// it. nginx uses the same number.
+const statusClientGone = 499
+
+// Describe turns any error into what the client gets. It is the one place that
+// maps kinds of error to status codes. What it does not know is the server's
+// own failure, whose text stays in the log.
+func Describe(err error) Problem {
+	var (
+		request       *wire.Error
+		knows         describer
+		tooLarge      *http.MaxBytesError
+		budget        *engine.BudgetError
+		prompt        *engine.ContextError
+		conversation  *engine.PromptError
+		constraint    *engine.ConstraintError
+		option        *sampling.OptionError
+		syntax        *schema.SyntaxError
+		invalidSchema *schema.InvalidError
+		unsupported   *schema.UnsupportedError
+		unsatisfiable *schema.UnsatisfiableError
+		limit         *schema.LimitError
+		place         *fieldError
+		grammar       *gbnf.InvalidError
+		grammarLimit  *gbnf.LimitError
+		patternLimit  *regular.LimitError
+		reason        *asking.FailureReason
+	)
+	schemaParam := "schema"
+	if errors.As(err, &place) && place.param != "" {
+		schemaParam = place.param
+	}
+	fail := func(status int, kind kind, param, code string) Problem {
+		return Problem{Status: status, Kind: kind, Param: param, Code: code, Message: err.Error()}
+	}
+	with := func(p Problem, message string, details []wire.Detail) Problem {
+		p.Details = details
+		if message != "" {
+			p.Message = message
+		}
+		return p
+	}
+	const bad = http.StatusBadRequest
+	switch {
+	case errors.As(err, &request):
+		return with(fail(bad, Invalid, request.Param, request.Code), "", request.Details)
+	case errors.As(err, &knows):
+		return knows.Problem()
+	case errors.As(err, &reason):
+		return describeReason(reason)
+	case errors.As(err, &tooLarge):
+		return with(fail(http.StatusRequestEntityTooLarge, Invalid, "", "body_too_large"),
+			fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit), nil)
+	case errors.Is(err, agent.ErrNoRoom):
+		return describeNoRoom(err)
+	case errors.Is(err, agent.ErrTime):
+		return with(fail(http.StatusGatewayTimeout, Server, "bounds.seconds", "timeout"), "the run's time was over before there was an answer", nil)
+	case errors.As(err, &budget):
+		f := fail(bad, Invalid, "max_tokens", "budget_too_small")
+		f.Message = fmt.Sprintf("the shortest document that fits the constraint needs %d tokens; max_tokens and the context leave %d", budget.Minimum, budget.Budget)
+		f.Minimum = budget.Minimum
+		return f
+	case errors.As(err, &prompt):
+		return with(fail(bad, Invalid, "prompt", "context_length_exceeded"),
+			tooLong(prompt), nil)
+	case errors.As(err, &conversation) && conversation.Refused:
+		return with(fail(bad, Invalid, "messages", "refused_by_template"), "the model's chat template refuses this conversation: "+conversation.Message, nil)
+	case errors.As(err, &conversation):
+		return with(fail(bad, Invalid, "messages", "chat_template_failed"), "the model's chat template can't write this conversation: "+conversation.Message, nil)
+	case errors.Is(err, backend.ErrNoSlot):
+		return with(fail(http.StatusServiceUnavailable, Server, "", "out_of_memory"),
+			"the machine has no memory left for a longer context; the server's flags --context and --parallel limit what is asked of it", nil)
+	case errors.Is(err, engine.ErrEmptyPrompt):
+		return with(fail(bad, Invalid, "prompt", "empty_prompt"), "the prompt is empty, and this model needs at least one token to start from", nil)
+	case errors.As(err, &option):
+		return with(fail(bad, Invalid, option.Option, "invalid_value"), option.Option+" "+option.Reason, nil)
+	case errors.As(err, &syntax):
+		return fail(bad, Invalid, schemaParam, "invalid_schema")
+	case errors.As(err, &invalidSchema):
+		return with(fail(bad, Invalid, schemaParam, "invalid_schema"), "", Details(invalidSchema.Issues))
+	case errors.As(err, &unsupported):
+		return with(fail(bad, Invalid, schemaParam, "unsupported_schema_keyword"), "", Details(unsupported.Issues))
+	case errors.As(err, &unsatisfiable):
+		return with(fail(bad, Invalid, schemaParam, "unsatisfiable_schema"), "", Details(unsatisfiable.Issues))
+	case errors.As(err, &limit):
+		return fail(bad, Invalid, schemaParam, "schema_limit")
+	case errors.As(err, &grammar):
+		return with(fail(bad, Invalid, schemaParam, "invalid_grammar"), "", GrammarDetails(grammar.Issues))
+	case errors.As(err, &grammarLimit), errors.As(err, &patternLimit):
+		return fail(bad, Invalid, schemaParam, "grammar_limit")
+	case errors.As(err, &constraint):
+		return fail(http.StatusUnprocessableEntity, Invalid, schemaParam, "constraint_limit")
+	case errors.Is(err, engine.ErrQueueFull), errors.Is(err, embedding.ErrQueueFull):
+		f := with(fail(http.StatusTooManyRequests, Limited, "", "queue_full"), "too many requests wait already", nil)
+		f.RetryAfter = time.Second
+		return f
+	case errors.Is(err, engine.ErrClosed), errors.Is(err, embedding.ErrClosed):
+		f := with(fail(http.StatusServiceUnavailable, Server, "", "shutting_down"), "the server is shutting down", nil)
+		f.RetryAfter = 5 * time.Second
+		return f
+	case errors.Is(err, engine.ErrTimeout), errors.Is(err, embedding.ErrTimeout):
+		return with(fail(http.StatusGatewayTimeout, Server, "", "timeout"), "the time limit of the request was exceeded", nil)
+	case errors.Is(err, context.Canceled):
+		return fail(statusClientGone, Server, "", "cancelled")
+	}
+	return with(fail(http.StatusInternalServerError, Server, "", "internal_error"), "internal error; the log has it under this request's id", nil)
+}
+
+// reasons map what package asking calls failures to status, kind and code.
+var reasons = map[asking.Category]struct {
+	status     int
+	kind       kind
+	code       string
+	retryAfter time.Duration
+}{
+	asking.EmptyAnswer:    {http.StatusUnprocessableEntity, Invalid, "empty_answer", 0},
+	asking.InvalidJSON:    {http.StatusUnprocessableEntity, Invalid, "validation_failed", 0},
+	asking.WrongDocument:  {http.StatusUnprocessableEntity, Invalid, "validation_failed", 0},
+	asking.RefusedAnswer:  {http.StatusUnprocessableEntity, Invalid, "refused_by_model", 0},
+	asking.RateLimited:    {http.StatusTooManyRequests, Limited, "upstream_rate_limited", time.Second},
+	asking.Unavailable:    {http.StatusServiceUnavailable, Server, "upstream_unavailable", 2 * time.Second},
+	asking.TookTooLong:    {http.StatusGatewayTimeout, Server, "timeout", 0},
+	asking.NotAuthorized:  {http.StatusBadGateway, Server, "upstream_denied", 0},
+	asking.RequestRefused: {http.StatusBadRequest, Invalid, "upstream_refused", 0},
+	asking.Protocol:       {http.StatusBadGateway, Server, "upstream_malformed", 0},
+	asking.Cancelled:      {statusClientGone, Server, "cancelled", 0},
+}
+
+// describeReason is describe for a model that gave no answer.
+func describeReason(r *asking.FailureReason) Problem {
+	as := reasons[r.Category]
+	p := Problem{Status: as.status, Kind: as.kind, Code: as.code, Message: r.Description, failure: r, Details: Details(r.Issues)}
+	if as.retryAfter > 0 {
+		p.RetryAfter = max(as.retryAfter, r.RetryAfter.Round(time.Second))
+	}
+	if as.status == http.StatusUnprocessableEntity {
+		p.Param, p.Text = "schema", &r.Text
+	}
+	return p
+}
+
+// tooLong says that a prompt does not fit, and what would change that.
+func tooLong(e *engine.ContextError) string {
+	return fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate; the server's flag --context sets it", e.Prompt, e.Limit)
+}
+
+// describeNoRoom is describe for a run without an answer because its tokens were
+// too few.
+func describeNoRoom(err error) Problem {
+	var budget *engine.BudgetError
+	var prompt *engine.ContextError
+	p := Problem{Status: http.StatusBadRequest, Kind: Invalid, Param: "bounds", Code: "budget_too_small"}
+	switch {
+	case errors.As(err, &budget):
+		p.Message = fmt.Sprintf("the shortest answer needs %d tokens; the bounds and the context leave %d", budget.Minimum, budget.Budget)
+		p.Minimum = budget.Minimum
+	case errors.As(err, &prompt):
+		p.Param, p.Code = "query", "context_length_exceeded"
+		p.Message = tooLong(prompt)
+	default:
+		p.Message = "bounds.tokens were used up before there was an answer"
+	}
+	return p
+}
+
+// Internal reports whether an error is the server's own failure: none that is
+// known here.
+func Internal(err error) bool { return Describe(err).Status == http.StatusInternalServerError }
+
+// Busy reports whether the same request may well succeed a little later, for want
+// of nothing but a place in a queue, and how long an upstream wants to be left
+// alone; 0: it doesn't say.
+func Busy(err error) (wait time.Duration, is bool) {
+	p := Describe(err)
+	if p.Kind != Limited {
+		return 0, false
+	}
+	if p.failure != nil {
+		wait = p.RetryAfter
+	}
+	return wait, true
+}
+
+// Header sets what goes beside the body. Clients of OpenAI's make retry a
+// number of failures by themselves unless they are told not to.
+func (p *Problem) Header(h http.Header) {
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(p.RetryAfter/time.Second)))
+		h.Set("X-Should-Retry", "true")
+		return
+	}
+	h.Set("X-Should-Retry", "false")
+}

@@ -1,0 +1,80 @@
+package registry
+
+import (
+	"fmt"
+	"net/http"
+
+	"stencil/backend"
+	"stencil/embedding"
+	"stencil/engine"
+	"stencil/server/problem"
+	"stencil/vocab"
+)
+
+// A Purpose is what a request wants of a model. The words are Ollama's, where it
+// has one.
+type Purpose string
+
+// The purposes.
+const (
+	ToGenerate Purpose = "completion"
+	ToEmbed    Purpose = "embedding"
+	ToRerank   Purpose = "rerank"
+)
+
+// Serves reports whether the model can be asked for a purpose.
+func (m *Model) Serves(p Purpose) bool {
+	if p == ToGenerate {
+		return m.Engine != nil || m.remote
+	}
+	return m.Embeddings != nil && m.Embeddings.Info().Reranks() == (p == ToRerank)
+}
+
+// Purposes lists what the model can be asked for.
+func (m *Model) Purposes() (out []Purpose) {
+	for _, p := range []Purpose{ToGenerate, ToEmbed, ToRerank} {
+		if m.Serves(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A purposeError says that a model is asked for what it can't do.
+type purposeError struct {
+	model  string
+	wanted Purpose
+	served []Purpose
+	remote bool
+}
+
+// Error implements error.
+func (e *purposeError) Error() string {
+	does := map[Purpose]string{ToGenerate: "generates text", ToEmbed: "gives embeddings", ToRerank: "reranks documents"}
+	lacks := map[Purpose]string{
+		ToGenerate: "it does not generate text", ToEmbed: "it does not give embeddings", ToRerank: "it does not rerank documents",
+	}[e.wanted]
+	switch {
+	case e.remote:
+		lacks = "it is behind an upstream, which is asked for text alone"
+	case e.wanted == ToEmbed && e.served[0] == ToGenerate:
+		lacks = "it was not loaded for embeddings, as stencil serve --embeddings does"
+	}
+	return fmt.Sprintf("the model %q %s; %s", e.model, does[e.served[0]], lacks)
+}
+
+// embedsOnly describes a model that generates no text.
+type embedsOnly struct{ e *embedding.Engine }
+
+func (o embedsOnly) Vocab() *vocab.Vocab  { return o.e.Model().Vocab() }
+func (o embedsOnly) Model() backend.Model { return o.e.Model() }
+func (o embedsOnly) ContextLimit() int    { return o.e.Limit() }
+func (o embedsOnly) Parallel() int        { return 1 }
+func (o embedsOnly) Stats() engine.Stats {
+	s := o.e.Stats()
+	return engine.Stats{Queued: s.Queued, Active: s.Active}
+}
+
+func (e *purposeError) Problem() problem.Problem {
+	return problem.Problem{Status: http.StatusBadRequest, Kind: problem.Invalid, Param: "model", Code: "model_not_capable", Message: e.Error()}
+}

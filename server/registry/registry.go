@@ -1,0 +1,479 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stencil/backend"
+	"stencil/chat"
+	"stencil/decoder/walk"
+	"stencil/embedding"
+	"stencil/engine"
+	"stencil/server/problem"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// Engines are what serves a model: one that generates text, one for embeddings
+// or reranking, or both. Either may be nil.
+type Engines struct {
+	Text       *engine.Engine
+	Embeddings *embedding.Engine
+}
+
+// A Loader loads a model and makes its engines. It returns what closes all of
+// them. When memory is short, the error matches backend.ErrMemory.
+type Loader func(ctx context.Context) (e Engines, close func() error, err error)
+
+// An Entry is a model that can be asked for, in memory or not.
+type Entry struct {
+	Name     string
+	Created  time.Time
+	registry *Registry
+	load     Loader        // nil: always in memory
+	keep     time.Duration // how long it stays in memory unused; negative: for ever
+
+	mu      sync.Mutex
+	current *Model // nil while it is not in memory
+	close   func() error
+	users   int           // requests that use it
+	used    time.Time     // when the last one ended
+	loading chan struct{} // closed when the running attempt to load has ended; nil if there is none
+	err     error         // of the last attempt
+	timer   *time.Timer   // unloads it
+	expires time.Time     // when that is; zero: never
+}
+
+// Model is a model in memory.
+type Model struct {
+	Entry        *Entry
+	Name         string
+	created      time.Time
+	Text         text           // what writes its texts, if anything does
+	Engine       *engine.Engine // the same, where it is an engine of this process; else nil
+	Unmasked     string         // why its texts can only be checked; "": masks enforce constraints
+	remote       bool           // it is behind someone else's API
+	Prompts      *engine.Prompts
+	Schemas      *engine.Schemas
+	Grammars     *engine.Grammars
+	Sequences    *engine.Sequences
+	CallForm     chat.CallForm // how the model writes calls, and whether its template says so
+	CallsSaid    bool
+	ThoughtForm  chat.ThoughtForm // how it writes thoughts
+	ThoughtsSaid bool
+	// tokens are the vocabulary by text, made when first asked for.
+	Tokens func() *walk.Tokens
+
+	Embeddings *embedding.Engine // nil: the model neither embeds nor reranks
+}
+
+// newModel returns a model whose texts are written by t, with what is compiled once
+// for its vocabulary.
+func (h *Entry) newModel(t text) *Model {
+	v, limit := t.Vocab(), h.registry.schemas
+	return &Model{
+		Entry: h, Name: h.Name, created: h.Created, Text: t,
+		Prompts: engine.NewPrompts(v), Schemas: engine.NewSchemas(v, limit), Grammars: engine.NewGrammars(v, limit), Sequences: engine.NewSequences(v, limit),
+		Tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
+	}
+}
+
+// newServed prepares what is prepared once for a model's vocabulary.
+func (h *Entry) newServed(engines Engines) (*Model, error) {
+	var e text
+	switch {
+	case engines.Text != nil:
+		e = engines.Text
+	case engines.Embeddings != nil:
+		e = embedsOnly{engines.Embeddings}
+	default:
+		return nil, errors.New("server: a model without an engine")
+	}
+	m := h.newModel(e)
+	m.Engine, m.Embeddings = engines.Text, engines.Embeddings
+	if engines.Text == nil {
+		return m, nil
+	}
+	m.CallForm, m.CallsSaid = m.Prompts.CallForm()
+	m.ThoughtForm, m.ThoughtsSaid = m.Prompts.ThoughtForm()
+	if err := m.Schemas.Warm(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	return m, nil
+}
+
+// A Registry holds the models that can be asked for.
+type Registry struct {
+	log     *slog.Logger
+	schemas int // compiled schemas kept for each model
+	closing atomic.Bool
+
+	mu    sync.Mutex
+	hosts []*Entry // replaced, never changed
+}
+
+// New returns a registry without a model.
+func New(log *slog.Logger, schemas int) *Registry {
+	return &Registry{log: log, schemas: schemas}
+}
+
+// Set puts a model into service under a name, once everything that is prepared
+// only once for its vocabulary is. The engines stay the caller's to close.
+func (r *Registry) Set(name string, e Engines) error {
+	h := &Entry{Name: name, Created: time.Now(), registry: r, keep: -1}
+	m, err := h.newServed(e)
+	if err != nil {
+		return err
+	}
+	h.current = m
+	r.put(h)
+	return nil
+}
+
+// Add makes a model available under a name. It is loaded when it is asked for, and
+// unloaded when nobody has used it for keep; a negative keep is for ever.
+func (r *Registry) Add(name string, load Loader, keep time.Duration) {
+	r.put(&Entry{Name: name, Created: time.Now(), registry: r, load: load, keep: keep})
+}
+
+// AddRemote makes a model available that is behind someone else's API, and whose
+// texts can only be checked, for the reason that unmasked gives.
+func (r *Registry) AddRemote(name string, t text, unmasked string) {
+	h := &Entry{Name: name, Created: time.Now(), registry: r, keep: -1}
+	h.current = h.newModel(t)
+	h.current.Unmasked, h.current.remote = unmasked, true
+	r.put(h)
+}
+
+func (r *Registry) put(h *Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hosts = slices.DeleteFunc(slices.Clone(r.hosts), func(x *Entry) bool { return x.Name == h.Name })
+	r.hosts = append(r.hosts, h)
+}
+
+// Every returns the models that can be asked for, in the order in which they were
+// added, if there are any.
+func (r *Registry) Every() []*Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hosts
+}
+
+// List is every, but an error while there are none, and when the server ends.
+func (r *Registry) List() ([]*Entry, error) {
+	if r.closing.Load() {
+		return nil, engine.ErrClosed
+	}
+	hosts := r.Every()
+	if len(hosts) == 0 {
+		return nil, errLoading
+	}
+	return hosts, nil
+}
+
+// Close has every request from now on refused.
+func (r *Registry) Close() { r.closing.Store(true) }
+
+// Unload frees the models that add brought. Requests for them must have ended.
+func (r *Registry) Unload() error {
+	var all error
+	for _, h := range r.Every() {
+		all = errors.Join(all, h.UnloadNow())
+	}
+	return all
+}
+
+// UnloadNow frees the model's memory unless somebody uses it.
+func (h *Entry) UnloadNow() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.unload()
+}
+
+// InMemory returns the model if it is in memory, else nil.
+func (h *Entry) InMemory() *Model {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.current
+}
+
+// acquire returns the model, loaded if it is not in memory. It stays there
+// until release.
+func (h *Entry) acquire(ctx context.Context) (*Model, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	tried := false
+	for h.current == nil {
+		if h.loading == nil {
+			if tried {
+				return nil, h.err
+			}
+			h.loading = make(chan struct{})
+			go h.bring(h.loading)
+		}
+		tried = true
+		wait := h.loading
+		h.mu.Unlock()
+		select {
+		case <-wait:
+			h.mu.Lock()
+		case <-ctx.Done():
+			h.mu.Lock()
+			return nil, context.Cause(ctx)
+		}
+	}
+	h.users++
+	if h.timer != nil {
+		h.timer.Stop()
+		h.timer = nil
+	}
+	h.expires = time.Time{}
+	return h.current, nil
+}
+
+// bring loads the model. It goes on when the request that asked for it is gone:
+// the next one will be glad.
+func (h *Entry) bring(done chan struct{}) {
+	start := time.Now()
+	e, closer, err := h.load(context.Background())
+	for errors.Is(err, backend.ErrMemory) && h.registry.makeRoom(h) {
+		e, closer, err = h.load(context.Background())
+	}
+	var m *Model
+	if err == nil {
+		if m, err = h.newServed(e); err != nil {
+			err = errors.Join(err, closer())
+		}
+	}
+	log := h.registry.log
+	if err != nil {
+		log.Error("a model can't be loaded", slog.String("model", h.Name), slog.Any("error", err))
+		err = &loadError{h.Name, err}
+	} else {
+		log.Info("a model is loaded", slog.String("model", h.Name), slog.Duration("took", time.Since(start)))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.current, h.close, h.err, h.loading = m, closer, err, nil
+	close(done)
+}
+
+// release says that a request no longer uses the model. It is unloaded after
+// its time, or after keep if that is given.
+func (h *Entry) release(keep *time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.users--
+	h.used = time.Now()
+	after := h.keep
+	if keep != nil {
+		after = *keep
+	}
+	if h.users > 0 || h.load == nil || after < 0 {
+		return
+	}
+	h.expires = h.used.Add(after)
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.timer = time.AfterFunc(after, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.expires.IsZero() || time.Now().Before(h.expires) {
+			return // somebody came in between
+		}
+		if err := h.unload(); err != nil {
+			h.registry.log.Error("a model can't be unloaded", slog.String("model", h.Name), slog.Any("error", err))
+		}
+	})
+}
+
+// unload frees the model's memory unless somebody uses it. The lock is held.
+func (h *Entry) unload() error {
+	if h.current == nil || h.users > 0 || h.load == nil {
+		return nil
+	}
+	closer := h.close
+	h.current, h.close, h.expires = nil, nil, time.Time{}
+	h.registry.log.Info("a model is unloaded", slog.String("model", h.Name))
+	return closer()
+}
+
+// makeRoom unloads the model that was not used for longest and reports whether
+// there was one.
+func (r *Registry) makeRoom(wanted *Entry) bool {
+	hosts := r.Every()
+	var oldest *Entry
+	var since time.Time
+	for _, h := range hosts {
+		if h == wanted {
+			continue
+		}
+		h.mu.Lock()
+		idle, used := h.current != nil && h.load != nil && h.users == 0, h.used
+		h.mu.Unlock()
+		if idle && (oldest == nil || used.Before(since)) {
+			oldest, since = h, used
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.mu.Lock()
+	defer oldest.mu.Unlock()
+	return oldest.current != nil && oldest.unload() == nil
+}
+
+// A loadError says that a model can't be loaded.
+type loadError struct {
+	name  string
+	cause error
+}
+
+// Error implements error.
+func (e *loadError) Error() string { return fmt.Sprintf("the model %q can't be loaded", e.name) }
+
+// why returns what kind of fault the file has, to be added to the text. The cause
+// itself is for the log: it tells where files lie.
+func (e *loadError) why() string {
+	for _, kind := range []struct {
+		is  error
+		why string
+	}{
+		{fs.ErrNotExist, "its file is gone"},
+		{backend.ErrTruncated, "its file is truncated"},
+		{backend.ErrDamaged, "its file is damaged"},
+		{backend.ErrArchitecture, "its architecture is not supported"},
+		{backend.ErrNotModel, "its file is no model"},
+	} {
+		if errors.Is(e.cause, kind.is) {
+			return ": " + kind.why
+		}
+	}
+	return ""
+}
+
+// Unwrap returns the cause.
+func (e *loadError) Unwrap() error { return e.cause }
+
+// Find returns the entry of a model by its name; "" is the first one.
+func (r *Registry) Find(name string) (*Entry, error) {
+	hosts, err := r.List()
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return hosts[0], nil
+	}
+	var names []string
+	for _, h := range hosts {
+		if name == h.Name || name == h.Name+":latest" {
+			return h, nil
+		}
+		names = append(names, h.Name)
+	}
+	return nil, &modelError{asked: name, served: names}
+}
+
+// Named returns the model that a request for text asks for, in memory until the
+// request has ended. After it, the model stays there for keep, if that is given.
+func (r *Registry) Named(ctx context.Context, name string, keep *time.Duration) (*Model, error) {
+	return r.NamedFor(ctx, name, keep, ToGenerate)
+}
+
+// NamedFor is named for any purpose. A model that can't be asked for that is
+// refused.
+func (r *Registry) NamedFor(ctx context.Context, name string, keep *time.Duration, p Purpose) (*Model, error) {
+	m, err := r.AnyNamed(ctx, name, keep)
+	if err == nil && !m.Serves(p) {
+		return nil, &purposeError{model: m.Name, wanted: p, served: m.Purposes(), remote: m.remote}
+	}
+	return m, err
+}
+
+// AnyNamed is named for whatever the model can do.
+func (r *Registry) AnyNamed(ctx context.Context, name string, keep *time.Duration) (*Model, error) {
+	h, err := r.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wire.NoteOf(ctx).AtEnd(func() { h.release(keep) })
+	return m, nil
+}
+
+// SomeServed returns a model in memory that generates text, nil if there is none.
+func (r *Registry) SomeServed() *Model {
+	for _, h := range r.Every() {
+		if m := h.InMemory(); m != nil && m.Serves(ToGenerate) {
+			return m
+		}
+	}
+	return nil
+}
+
+// Expiry is when a model will be unloaded as things are.
+func (h *Entry) Expiry() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.expires.IsZero() && h.load != nil && h.keep >= 0 {
+		return time.Now().Add(h.keep) // in use
+	}
+	return cmp.Or(h.expires, forEver)
+}
+
+// errLoading says that there is no model yet.
+var errLoading = problem.New(problem.Problem{
+	Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "loading", Message: "the model is still loading", RetryAfter: 2 * time.Second,
+})
+
+// A modelError says that a request names a model that is not served.
+type modelError struct {
+	asked  string
+	served []string
+}
+
+func (e *modelError) Error() string {
+	if len(e.served) == 1 {
+		return fmt.Sprintf("the model %q is not served here; %q is", e.asked, e.served[0])
+	}
+	return fmt.Sprintf("the model %q is not served here; %s are", e.asked, wire.QuotedList(e.served))
+}
+
+func (e *modelError) Problem() problem.Problem {
+	return problem.Problem{Status: http.StatusNotFound, Kind: problem.NotFound, Param: "model", Code: "model_not_found", Message: e.Error()}
+}
+
+func (e *loadError) Problem() problem.Problem {
+	p := problem.Problem{Status: http.StatusUnprocessableEntity, Kind: problem.Invalid, Param: "model", Code: "model_not_loadable", Message: e.Error() + e.why()}
+	if errors.Is(e.cause, backend.ErrMemory) {
+		p.Code, p.Message = "not_enough_memory", e.Error()+": there is not enough memory for it"
+	}
+	return p
+}
+
+// A text is what is known of whatever writes a model's texts: an engine, or a server
+// that is asked.
+type text interface {
+	Vocab() *vocab.Vocab
+	Model() backend.Model
+	ContextLimit() int // 0: nobody says
+	Parallel() int
+	Stats() engine.Stats
+}
+
+// forEver is when a model expires that does not.
+var forEver = time.Date(2318, 1, 1, 0, 0, 0, 0, time.UTC)

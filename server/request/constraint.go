@@ -1,0 +1,243 @@
+package request
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stencil/schema"
+	"stencil/server/wire"
+)
+
+// Constraint say what a text must look like.
+type Constraint struct {
+	Kind          string // "schema", "json" for any JSON, "grammar", "regex", "choice", kindTags, "" for none
+	Param         string // the field that it came from
+	Schema        json.RawMessage
+	Text          string   // of a grammar or regex
+	Choices       []string // of a choice
+	Tags          []Tag
+	Triggers      []string // of tags
+	Strict        bool
+	Order         schema.Order
+	Whitespace    schema.Whitespace
+	OnUnsupported schema.OnUnsupported
+
+	NoMasks bool // write freely and check afterwards
+	Repair  bool // and repair what can be repaired
+
+	onUnsupportedGiven bool
+}
+
+// DefaultConstraint returns no constraint, with the defaults of the fields beside it.
+func DefaultConstraint() Constraint {
+	// The model's own spacing: without the spaces that it is used to, a small one
+	// writes other values.
+	return Constraint{Strict: true, Whitespace: schema.Natural}
+}
+
+// ConstraintNames are the native names of the fields, at the top level or in
+// json_mode.
+var ConstraintNames = []string{
+	"schema", "grammar", "regex", "choice", "strict", "repair", "constrained_decoding",
+	"property_order", "whitespace", "on_unsupported", "json_mode",
+}
+
+// constraintKinds are those of which a request has at most one.
+var constraintKinds = []string{"schema", "grammar", "regex", "choice"}
+
+// ReadConstraint finds the constraint of a request at one of its two places.
+func ReadConstraint(o *wire.Object) (Constraint, error) {
+	from := o
+	if o.Given("json_mode") {
+		inner, err := wire.ParseObject(o.Members["json_mode"], "json_mode.")
+		if err != nil {
+			return Constraint{}, err
+		}
+		if err := inner.Only(ConstraintNames[:len(ConstraintNames)-1]...); err != nil {
+			return Constraint{}, err
+		}
+		for _, name := range o.Names {
+			if name != "json_mode" && slices.Contains(ConstraintNames, name) {
+				return Constraint{}, &wire.Error{Param: name, Code: "two_constraints",
+					Message: fmt.Sprintf("%s stands beside json_mode; a constraint is given at one of the two places", name)}
+			}
+		}
+		from = inner
+	}
+	return constraintOf(from)
+}
+
+func constraintOf(o *wire.Object) (Constraint, error) {
+	c := DefaultConstraint()
+	var kinds []string
+	for _, k := range constraintKinds {
+		if o.Given(k) {
+			kinds = append(kinds, o.Path+k)
+		}
+	}
+	if len(kinds) > 1 {
+		return c, excludeEachOther(kinds)
+	}
+	for _, k := range constraintKinds {
+		if err := c.Set(o, k, k); err != nil {
+			return c, err
+		}
+	}
+	masks := true
+	for _, err := range []error{
+		o.Boolean("strict", &c.Strict),
+		o.Boolean("repair", &c.Repair),
+		o.Boolean("constrained_decoding", &masks),
+		c.ReadOptions(o),
+	} {
+		if err != nil {
+			return c, err
+		}
+	}
+	c.NoMasks = !masks
+	return c, nil
+}
+
+func excludeEachOther(fields []string) *wire.Error {
+	return &wire.Error{Param: fields[1], Code: "two_constraints", Message: fmt.Sprintf("%s exclude one another", strings.Join(fields, " and "))}
+}
+
+// ReadOptions reads how a schema is to be taken.
+func (c *Constraint) ReadOptions(o *wire.Object) error {
+	order, unsupported := "", ""
+	for _, err := range []error{
+		o.OneOf("property_order", &order, "schema", "any"),
+		o.OneOf("on_unsupported", &unsupported, "error", "validate", "ignore"),
+		readWhitespace(o, &c.Whitespace),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	switch order {
+	case "any":
+		c.Order = schema.OrderAny
+	case "schema":
+		c.Order = schema.OrderSchema
+	}
+	c.onUnsupportedGiven = c.onUnsupportedGiven || unsupported != ""
+	switch unsupported {
+	case "error":
+		c.OnUnsupported = schema.UnsupportedIsError
+	case "validate":
+		c.OnUnsupported = schema.UnsupportedIsChecked
+	case "ignore":
+		c.OnUnsupported = schema.UnsupportedIsIgnored
+	}
+	return nil
+}
+
+// Set takes a constraint of a kind from the member of that name, if it is
+// given.
+func (c *Constraint) Set(o *wire.Object, name, kind string) error {
+	if !o.Given(name) {
+		return nil
+	}
+	param := o.Path + name
+	if c.Kind != "" {
+		return excludeEachOther([]string{c.Param, param})
+	}
+	c.Kind, c.Param = kind, param
+	switch kind {
+	case "schema":
+		c.Schema = o.Members[name]
+		return nil
+	case "choice":
+		const want = "an array of at least one string"
+		if err := o.Decode(name, &c.Choices, want); err != nil {
+			return err
+		}
+		if len(c.Choices) == 0 {
+			return o.WrongType(name, want)
+		}
+		return nil
+	}
+	return o.Str(name, &c.Text)
+}
+
+// SetJSON is set for a schema that may be written as a string of JSON.
+func (c *Constraint) SetJSON(o *wire.Object, name string) error {
+	if !o.Given(name) {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(o.Members[name], &text) == nil {
+		if !json.Valid([]byte(text)) {
+			return wire.Invalid(o.Path+name, "%s must be a JSON Schema, as an object or as a string of JSON", o.Path+name)
+		}
+		o.Members[name] = json.RawMessage(text)
+	}
+	return c.Set(o, name, "schema")
+}
+
+// AnyObject is the schema of {"type": "json_object"}.
+var AnyObject = json.RawMessage(`{"type":"object"}`)
+
+// SetObject asks for any JSON object.
+func (c *Constraint) SetObject(param string) error {
+	if c.Kind != "" {
+		return excludeEachOther([]string{c.Param, param})
+	}
+	c.Kind, c.Param, c.Schema = "json", param, AnyObject
+	return nil
+}
+
+// maxBlankRun is the largest bound on a run of whitespace that a request may
+// ask for.
+const maxBlankRun = 4096
+
+func readWhitespace(o *wire.Object, to *schema.Whitespace) error {
+	const name = "whitespace"
+	if !o.Given(name) {
+		return nil
+	}
+	const want = `"natural", "compact", "pretty", "flexible" or {"max": n}`
+	var word string
+	if json.Unmarshal(o.Members[name], &word) == nil {
+		switch word {
+		case "compact":
+			*to = schema.Compact
+		case "pretty":
+			*to = schema.Pretty
+		case "flexible":
+			*to = schema.Flexible(0)
+		case "natural":
+			*to = schema.Natural
+		default:
+			return o.WrongType(name, want)
+		}
+		return nil
+	}
+	inner, err := wire.ParseObject(o.Members[name], o.Path+name+".")
+	if err != nil {
+		return o.WrongType(name, want)
+	}
+	for _, n := range inner.Names {
+		if n != "max" {
+			return wire.UnknownField(inner.Path+n, wire.Nearest(n, []string{"max"}))
+		}
+	}
+	if !inner.Given("max") {
+		return o.WrongType(name, want)
+	}
+	bound := 0
+	if err := inner.Integer("max", &bound, 0, maxBlankRun); err != nil {
+		return err
+	}
+	if *to = schema.Flexible(bound); bound == 0 {
+		*to = schema.Compact
+	}
+	return nil
+}
+
+// Options returns how a schema is to be compiled.
+func (c *Constraint) Options() schema.Options {
+	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
+}

@@ -1,0 +1,320 @@
+package request
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"stencil/chat"
+	"stencil/server/wire"
+)
+
+// ContinueLast makes of the last message, which is the assistant's, the beginning
+// of the answer.
+func (q *Request) ContinueLast(param string) error {
+	if len(q.Messages) == 0 {
+		return wire.Invalid(param, "the last message is empty")
+	}
+	last := q.Messages[len(q.Messages)-1]
+	if last.Role != "assistant" || len(last.ToolCalls) > 0 || last.Reasoning != "" {
+		return wire.Invalid(param, "only a text of the assistant can be gone on with")
+	}
+	q.Begun, q.Messages = last.Content, q.Messages[:len(q.Messages)-1]
+	return nil
+}
+
+// ReadModel reads which model is asked for; none is whichever there is.
+func (q *Request) ReadModel(o *wire.Object) error { return o.Str("model", &q.Model) }
+
+// ReadMaxTokens reads the budget from the first of several fields.
+func (q *Request) ReadMaxTokens(o *wire.Object, names ...string) error {
+	for _, name := range names {
+		if err := o.Integer(name, &q.MaxTokens, 1, MaxTokensLimit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Effort tells the chat template how much the model is to think, in the words
+// of those templates that know any.
+func (q *Request) Effort(effort string) {
+	q.Variable("reasoning_effort", effort)
+	if effort == "none" {
+		q.Variable("enable_thinking", false)
+		q.NoThoughts = true
+	}
+}
+
+// Variable sets a variable of the chat template unless the request has.
+func (q *Request) Variable(name string, value any) {
+	if q.Variables == nil {
+		q.Variables = map[string]any{}
+	}
+	if _, given := q.Variables[name]; !given {
+		q.Variables[name] = value
+	}
+}
+
+// ReadMessageContent reads a text or a list of parts, all of which must be text.
+func ReadMessageContent(m *wire.Object, to *chat.Message) error {
+	if !m.Given("content") {
+		return m.Str("refusal", &to.Content)
+	}
+	if json.Unmarshal(m.Members["content"], &to.Content) == nil {
+		return nil
+	}
+	parts, err := m.List("content")
+	if err != nil {
+		return m.WrongType("content", "a string or an array of parts")
+	}
+	var texts []string
+	for _, p := range parts {
+		kind, text := "", ""
+		if err := p.Str("type", &kind); err != nil {
+			return err
+		}
+		switch kind {
+		case "text", "input_text", "output_text", "refusal":
+			name := "text"
+			if kind == "refusal" {
+				name = "refusal"
+			}
+			if !p.Given(name) {
+				return wire.Invalid(p.Path+name, "%s%s is missing", p.Path, name)
+			}
+			if err := p.Str(name, &text); err != nil {
+				return err
+			}
+			texts = append(texts, text)
+		case "":
+			return wire.Invalid(p.Path+"type", "%stype is missing", p.Path)
+		default:
+			return wire.NotOffered(p.Path+"type", fmt.Sprintf("content of type %q", kind))
+		}
+	}
+	to.Content = strings.Join(texts, "\n")
+	return nil
+}
+
+// ReadPastCalls reads the calls of an assistant's message. History is never
+// refused: a call that can't be read is passed on as text.
+func ReadPastCalls(m *wire.Object, to *chat.Message) error {
+	if !m.Given("tool_calls") {
+		return nil
+	}
+	calls, err := m.List("tool_calls")
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		past := chat.ToolCall{}
+		f, err := c.Child("function")
+		if err != nil || f == nil {
+			return wire.Invalid(c.Path+"function", "%sfunction must be an object with name and arguments", c.Path)
+		}
+		arguments := ""
+		for _, err := range []error{c.Str("id", &past.ID), f.Str("name", &past.Name)} {
+			if err != nil {
+				return err
+			}
+		}
+		if json.Unmarshal(f.Members["arguments"], &arguments) != nil {
+			arguments = string(f.Members["arguments"]) // an object, as Ollama's clients have it
+		}
+		AddCall(to, past, arguments)
+	}
+	return nil
+}
+
+// AddCall adds a past call to a message, as text if its arguments are not an
+// object.
+func AddCall(to *chat.Message, past chat.ToolCall, arguments string) {
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	if _, err := wire.ParseObject([]byte(arguments), ""); err != nil {
+		if to.Content != "" {
+			to.Content += "\n"
+		}
+		to.Content += past.Name + "(" + arguments + ")"
+		return
+	}
+	past.Arguments = json.RawMessage(arguments)
+	to.ToolCalls = append(to.ToolCalls, past)
+}
+
+// ReadTools reads OpenAI's list of tools.
+func (q *Request) ReadTools(o *wire.Object) error {
+	list, err := o.List("tools")
+	if err != nil {
+		return err
+	}
+	set := &ToolSet{Mode: ToolsAuto, Parallel: true}
+	for _, t := range list {
+		if err := readTool(set, t); err != nil {
+			return err
+		}
+	}
+	if len(set.Tools) > 0 {
+		q.Tools = set
+	}
+	if err := o.Boolean("parallel_tool_calls", &set.Parallel); err != nil {
+		return err
+	}
+	return nil
+}
+
+func readTool(set *ToolSet, t *wire.Object) error {
+	kind := ""
+	if !t.Given("type") {
+		return wire.Invalid(t.Path+"type", "%stype is missing", t.Path)
+	}
+	if err := t.Str("type", &kind); err != nil {
+		return err
+	}
+	if kind != "function" {
+		return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
+	}
+	if err := t.Only("type", "function", "cache_control"); err != nil {
+		return err
+	}
+	f, err := t.Child("function")
+	if err != nil {
+		return err
+	}
+	if f == nil {
+		return wire.Invalid(t.Path+"function", "%sfunction is missing", t.Path)
+	}
+	if err := f.Only("name", "description", "parameters", "strict"); err != nil {
+		return err
+	}
+	return ReadFunction(set, f, "parameters")
+}
+
+// ReadFunction reads the name, description and schema of a tool.
+func ReadFunction(set *ToolSet, f *wire.Object, schema string) error {
+	one := Tool{Parameters: f.Members[schema], Param: f.Path + schema}
+	for _, err := range []error{
+		f.Str("name", &one.Name), f.Str("description", &one.Description), f.Boolean("strict", &one.Strict),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return set.add(one, f.Path)
+}
+
+// ReadToolChoice reads OpenAI's tool_choice: a word, a named tool, or a list of
+// those that are allowed.
+func (q *Request) ReadToolChoice(o *wire.Object) error {
+	if !o.Given("tool_choice") {
+		return nil
+	}
+	var word string
+	if json.Unmarshal(o.Members["tool_choice"], &word) == nil {
+		if err := o.OneOf("tool_choice", &word, ToolsAuto, ToolsNone, ToolsRequired, "any"); err != nil {
+			return err
+		}
+		if word == "any" { // as Mistral has it
+			word = ToolsRequired
+		}
+		if q.Tools == nil {
+			if word == ToolsRequired {
+				return wire.Invalid("tool_choice", "tool_choice needs tools")
+			}
+			return nil
+		}
+		q.Tools.Mode = word
+		return nil
+	}
+	c, err := o.Child("tool_choice")
+	if err != nil {
+		return o.WrongType("tool_choice", `"auto", "none", "required" or an object`)
+	}
+	if q.Tools == nil {
+		return wire.Invalid("tool_choice", "tool_choice needs tools")
+	}
+	kind := ""
+	if err := c.OneOf("type", &kind, "function", "allowed_tools"); err != nil {
+		return err
+	}
+	switch kind {
+	case "function":
+		return q.readNamedTool(c)
+	case "allowed_tools":
+		return q.readAllowedTools(c)
+	}
+	return wire.Invalid(c.Path+"type", "%stype is missing", c.Path)
+}
+
+// readNamedTool reads {"type": "function", "function": {"name"}} or, as
+// /v1/responses has it, {"type": "function", "name"}.
+func (q *Request) readNamedTool(c *wire.Object) error {
+	if err := c.Only("type", "function", "name"); err != nil {
+		return err
+	}
+	f := c
+	if c.Given("function") {
+		var err error
+		if f, err = c.Child("function"); err != nil {
+			return err
+		}
+		if err := f.Only("name"); err != nil {
+			return err
+		}
+	}
+	name := ""
+	if !f.Given("name") {
+		return wire.Invalid(f.Path+"name", "%sname is missing", f.Path)
+	}
+	if err := f.Str("name", &name); err != nil {
+		return err
+	}
+	q.Tools.Mode = ToolsRequired
+	q.Tools.Parallel = false // one name, one call
+	return q.Tools.Allow(f.Path+"name", []string{name})
+}
+
+// readAllowedTools reads {"type": "allowed_tools", "allowed_tools": {"mode",
+// "tools"}} or the same without the inner object.
+func (q *Request) readAllowedTools(c *wire.Object) error {
+	in := c
+	if c.Given("allowed_tools") {
+		var err error
+		if in, err = c.Child("allowed_tools"); err != nil {
+			return err
+		}
+	}
+	if err := in.Only("type", "mode", "tools"); err != nil {
+		return err
+	}
+	if err := in.OneOf("mode", &q.Tools.Mode, ToolsAuto, ToolsRequired); err != nil {
+		return err
+	}
+	list, err := in.List("tools")
+	if err != nil {
+		return err
+	}
+	var allowed []string
+	for _, t := range list {
+		f := t
+		if t.Given("function") {
+			if f, err = t.Child("function"); err != nil {
+				return err
+			}
+		}
+		name := ""
+		if !f.Given("name") {
+			return wire.Invalid(f.Path+"name", "%sname is missing", f.Path)
+		}
+		if err := f.Str("name", &name); err != nil {
+			return err
+		}
+		allowed = append(allowed, name)
+	}
+	if len(allowed) == 0 {
+		return wire.Invalid(in.Path+"tools", "%stools must not be empty", in.Path)
+	}
+	return q.Tools.Allow(in.Path+"tools", allowed)
+}

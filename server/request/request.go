@@ -1,0 +1,237 @@
+package request
+
+import (
+	"encoding/json"
+	"math"
+	"sort"
+	"strconv"
+	"time"
+
+	"stencil/chat"
+	"stencil/decoder/sampling"
+	"stencil/server/wire"
+)
+
+// A Request is a generating request of any dialect, decoded: what every dialect
+// makes of its body before it is run.
+type Request struct {
+	Model string
+
+	// One of the first two is the prompt: a text to go on with, in words or
+	// tokens, or a conversation.
+	Prompt       *string
+	PromptTokens []int32
+	Messages     []chat.Message
+	Begun        string         // how the answer to them begins
+	Tools        *ToolSet       // nil without tools
+	Variables    map[string]any // for the model's chat template
+
+	MaxTokens     int // 0: not given
+	Sampling      sampling.Options
+	Seeded        bool
+	Stop          []string
+	N             int
+	Stream        bool
+	Logprobs      bool
+	TopLogprobs   int
+	PromptSchema  string // auto, always, never
+	Reasoning     bool   // the model thinks before it answers
+	NoThoughts    bool   // it does not, even if it is used to
+	ThinkTokens   int    // how long at most; 0: no bound of its own
+	Forced        bool
+	OnBudget      string // close, truncate
+	Deterministic bool
+	Timeout       time.Duration  // 0: the server's
+	RetryMax      *int           // further tries for an answer that won't do; nil: as the server has it
+	KeepAlive     *time.Duration // nil: as configured
+	Signals       *Signals       // nil: the model does not assess its answer
+
+	Constraint Constraint
+	Warnings   []string
+}
+
+// New returns a query with every default that dialects share.
+func New() *Request {
+	return &Request{N: 1, PromptSchema: "auto", Forced: true, OnBudget: "close", Constraint: DefaultConstraint()}
+}
+
+// Limits of single fields. They are far above any use and keep one request
+// from taking the server's memory.
+const (
+	MaxChoices     = 128
+	maxStops       = 16
+	maxStopBytes   = 256
+	MaxTopLogprobs = 20
+	MaxTokensLimit = 1 << 24
+	maxBiases      = 4096
+	maxRetries     = 16
+)
+
+// SamplingFields are read by readSampling, whatever the dialect.
+var SamplingFields = []string{
+	"temperature", "top_p", "top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty",
+	"logit_bias", "seed",
+}
+
+// OwnFields are fields of this server that every dialect takes.
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals"}
+
+// ReadOwn reads ownFields.
+func (q *Request) ReadOwn(o *wire.Object) error {
+	seconds, retries := float32(0), 0
+	if o.Given("timeout") {
+		seconds = -1
+	}
+	for _, err := range []error{
+		o.OneOf("prompt_schema", &q.PromptSchema, "auto", "always", "never"),
+		o.Boolean("forced", &q.Forced),
+		o.OneOf("on_budget", &q.OnBudget, "close", "truncate"),
+		o.Boolean("deterministic", &q.Deterministic),
+		o.Number("timeout", &seconds),
+		o.Integer("retry_max", &retries, 0, maxRetries),
+		o.KeepAlive("keep_alive", &q.KeepAlive),
+		q.readReasoning(o),
+		q.ReadSignals(o),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if o.Given("retry_max") {
+		q.RetryMax = &retries
+	}
+	if o.Given("timeout") {
+		if !(seconds > 0 && seconds <= wire.MaxTimeout) {
+			return wire.Invalid(o.Path+"timeout", "%stimeout must be between 0 and %d seconds, not %s", o.Path, wire.MaxTimeout, wire.Sketch(o.Members["timeout"]))
+		}
+		q.Timeout = time.Duration(float64(seconds) * float64(time.Second))
+	}
+	return nil
+}
+
+// readReasoning reads whether the model is to think before it answers: yes or
+// no, or an object as OpenAI's /v1/responses has it, with how much.
+func (q *Request) readReasoning(o *wire.Object) error {
+	const name = "reasoning"
+	if !o.Given(name) {
+		return nil
+	}
+	if json.Unmarshal(o.Members[name], &q.Reasoning) == nil {
+		if !q.Reasoning {
+			q.Effort("none")
+		}
+	} else {
+		in, err := o.Child(name)
+		if err != nil {
+			return o.WrongType(name, "true, false or an object")
+		}
+		effort, summary := "", ""
+		for _, err := range []error{
+			in.Only("effort", "summary", "generate_summary", "max_tokens"),
+			in.OneOf("effort", &effort, "none", "minimal", "low", "medium", "high", "xhigh"),
+			in.Str("summary", &summary),
+			in.Integer("max_tokens", &q.ThinkTokens, 1, MaxTokensLimit),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		if effort != "" {
+			q.Effort(effort)
+		}
+		q.Reasoning = q.ThinkTokens > 0
+	}
+	return nil
+}
+
+// Defaults of sampling: llama.cpp's for dialects whose specification names
+// none, and no truncation at all for those whose specification has it so.
+var (
+	LlamaSampling = sampling.Options{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05, RepeatPenalty: 1}
+	PlainSampling = sampling.Options{Temperature: 1, RepeatPenalty: 1}
+)
+
+// ReadSampling reads samplingFields.
+func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error {
+	s := &q.Sampling
+	*s = defaults
+	topP, minP, typical, repeat := s.TopP, s.MinP, s.TypicalP, s.RepeatPenalty
+	for _, err := range []error{
+		o.Number("temperature", &s.Temperature),
+		o.Number("top_p", &topP),
+		o.Integer("top_k", &s.TopK, 0, math.MaxInt32),
+		o.Number("min_p", &minP),
+		o.Number("typical_p", &typical),
+		o.Number("repeat_penalty", &repeat),
+		o.Integer("repeat_last_n", &s.RepeatLastN, -1, math.MaxInt32),
+		o.Number("presence_penalty", &s.PresencePenalty),
+		o.Number("frequency_penalty", &s.FrequencyPenalty),
+		o.Seed("seed", &s.Seed),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	q.Seeded = o.Given("seed")
+	// To the sampler 0 means off; in a request it means what it says.
+	if o.Given("top_p") && topP == 0 {
+		topP = math.SmallestNonzeroFloat32
+	}
+	if o.Given("typical_p") && typical == 0 {
+		typical = math.SmallestNonzeroFloat32
+	}
+	if o.Given("repeat_penalty") && repeat <= 0 {
+		return wire.Invalid("repeat_penalty", "repeat_penalty must be greater than 0, not %s", wire.Sketch(o.Members["repeat_penalty"]))
+	}
+	s.TopP, s.MinP, s.TypicalP, s.RepeatPenalty = topP, minP, typical, repeat
+	return q.readBias(o)
+}
+
+func (q *Request) readBias(o *wire.Object) error {
+	var bias map[string]float64
+	if err := o.Decode("logit_bias", &bias, "an object of token numbers and biases"); err != nil {
+		return err
+	}
+	if len(bias) > maxBiases {
+		return wire.Invalid("logit_bias", "logit_bias must have at most %d entries, not %d", maxBiases, len(bias))
+	}
+	for key, add := range bias {
+		token, err := strconv.ParseInt(key, 10, 32)
+		if err != nil {
+			return wire.Invalid("logit_bias", "logit_bias: %q is not a token number", key)
+		}
+		if add < -100 || add > 100 {
+			return wire.Invalid("logit_bias", "logit_bias of token %d must be between -100 and 100, not %g", token, add)
+		}
+		b := sampling.Bias{Token: int32(token), Add: float32(add)}
+		if add == -100 {
+			b.Add = float32(math.Inf(-1)) // a ban, as OpenAI has it
+		}
+		q.Sampling.LogitBias = append(q.Sampling.LogitBias, b)
+	}
+	sort.Slice(q.Sampling.LogitBias, func(i, j int) bool { return q.Sampling.LogitBias[i].Token < q.Sampling.LogitBias[j].Token })
+	return nil
+}
+
+// ReadStop reads stop strings: one, or a list.
+func (q *Request) ReadStop(o *wire.Object, name string) error {
+	if !o.Given(name) {
+		return nil
+	}
+	raw := o.Members[name]
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		q.Stop = []string{one}
+	} else if json.Unmarshal(raw, &q.Stop) != nil {
+		return o.WrongType(name, "a string or an array of strings")
+	}
+	if len(q.Stop) > maxStops {
+		return wire.Invalid(o.Path+name, "%s must have at most %d strings, not %d", o.Path+name, maxStops, len(q.Stop))
+	}
+	for _, s := range q.Stop {
+		if s == "" || len(s) > maxStopBytes {
+			return wire.Invalid(o.Path+name, "every stop string must have between 1 and %d bytes, not %d", maxStopBytes, len(s))
+		}
+	}
+	return nil
+}

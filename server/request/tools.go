@@ -1,0 +1,110 @@
+package request
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"stencil/server/wire"
+)
+
+// A Tool is a function that the model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // a JSON Schema for an object
+	Strict      bool
+	Param       string // where its schema stands in the request
+}
+
+// How tools are to be used.
+const (
+	ToolsAuto     = "auto"
+	ToolsNone     = "none"
+	ToolsRequired = "required"
+)
+
+// A ToolSet is the tools of a request and which of them are to be called.
+type ToolSet struct {
+	Tools    []Tool
+	Mode     string
+	Allowed  []string // names that may be called; nil: all
+	Parallel bool     // several calls in one answer
+}
+
+// Callable returns the tools that may be called.
+func (s *ToolSet) Callable() []Tool {
+	if s.Allowed == nil {
+		return s.Tools
+	}
+	var out []Tool
+	for _, t := range s.Tools {
+		if slices.Contains(s.Allowed, t.Name) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// has reports whether there is a tool of that name.
+func (s *ToolSet) has(name string) bool {
+	return slices.ContainsFunc(s.Tools, func(t Tool) bool { return t.Name == name })
+}
+
+// Limits of tools. A name is what OpenAI's and Anthropic's specifications
+// allow, so that it needs no escapes anywhere.
+const (
+	maxTools    = 512
+	maxToolName = 128
+)
+
+// checkName says whether a tool's name is fit to be written down anywhere.
+func checkName(param, name string) error {
+	fit := name != "" && len(name) <= maxToolName
+	for i := 0; i < len(name) && fit; i++ {
+		c := name[i]
+		fit = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == ':' || c == '/'
+	}
+	if !fit {
+		return wire.Invalid(param, "%s must be 1 to %d letters, digits, underscores, dashes, dots, colons or slashes, not %s", param, maxToolName, wire.Sketch(json.RawMessage(strconv.Quote(name))))
+	}
+	return nil
+}
+
+// add appends a tool after checking what all dialects have in common.
+func (s *ToolSet) add(t Tool, path string) error {
+	if err := checkName(path+"name", t.Name); err != nil {
+		return err
+	}
+	if s.has(t.Name) {
+		return wire.Invalid(path+"name", "the tool %s is given twice", t.Name)
+	}
+	if len(s.Tools) >= maxTools {
+		return wire.Invalid("tools", "tools must have at most %d entries", maxTools)
+	}
+	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
+		t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	s.Tools = append(s.Tools, t)
+	return nil
+}
+
+// Allow restricts the calls to some of the tools.
+func (s *ToolSet) Allow(param string, names []string) error {
+	for _, name := range names {
+		if !s.has(name) {
+			return wire.Invalid(param, "%s names the tool %q, which is not among the tools", param, name)
+		}
+	}
+	s.Allowed = names
+	return nil
+}
+
+// OpenAI returns a tool as chat templates expect it.
+func (t *Tool) OpenAI() (json.RawMessage, error) {
+	return wire.Marshal(map[string]any{"type": "function", "function": struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"` // there are templates that want one
+		Parameters  json.RawMessage `json:"parameters"`
+	}{t.Name, t.Description, t.Parameters}})
+}

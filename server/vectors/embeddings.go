@@ -1,0 +1,131 @@
+package vectors
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+
+	"stencil/embedding"
+	"stencil/server/registry"
+	"stencil/server/wire"
+)
+
+// Embeddings is POST /v1/embeddings: vectors as OpenAI's clients ask for them.
+func (s *Handlers) Embeddings(r *http.Request) (wire.Answer, error) {
+	body, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readOpenAIEmbeddings(body)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Models.NamedFor(r.Context(), q.Model, q.KeepAlive, registry.ToEmbed)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.Embed(r, m, q)
+	if err != nil {
+		return nil, err
+	}
+	reply := embeddingsReply{Object: "list", Model: m.Name, Usage: tokenUsage{result.Tokens, result.Tokens}, Warnings: q.Warnings}
+	for i, row := range result.Rows {
+		one := embeddingReply{Object: "embedding", Index: i, Embedding: row}
+		if q.Base64 {
+			one.Embedding = packed(row)
+		}
+		reply.Data = append(reply.Data, one)
+	}
+	return wire.JSON{Value: reply}, nil
+}
+
+// packed returns a row as 32-bit floats, little-endian, in base64.
+func packed(row []float32) string {
+	raw := make([]byte, 0, 4*len(row))
+	for _, x := range row {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// Embed computes the vectors of a query, shortened and brought to length 1 as it
+// wants them.
+func (s *Handlers) Embed(r *http.Request, m *registry.Model, q *EmbedQuery) (*embedding.Result, error) {
+	if width := m.Embeddings.Info().Width; q.Dimensions > width {
+		return nil, wire.Invalid("dimensions", "dimensions must be at most %d for the model %q, not %d", width, m.Name, q.Dimensions)
+	}
+	prompts := m.Embeddings.Prompts()
+	inputs := make([][]int32, 0, len(q.Inputs))
+	for _, in := range q.Inputs {
+		tokens := in.tokens
+		if tokens == nil {
+			tokens = prompts.Text(in.Text)
+		}
+		if q.Truncate {
+			tokens = prompts.Shorten(tokens, q.Limit)
+		}
+		inputs = append(inputs, tokens)
+	}
+	result, err := s.compute(r, m, inputs, q.Timeout, q.place)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range result.Rows {
+		if q.Dimensions > 0 {
+			row = embedding.Shorten(row, q.Dimensions)
+		}
+		if !q.Raw {
+			embedding.Normalize(row)
+		}
+		result.Rows[i] = row
+	}
+	return result, nil
+}
+
+// compute has a model compute the rows of inputs; place names one in an error.
+func (s *Handlers) compute(r *http.Request, m *registry.Model, inputs [][]int32, timeout time.Duration, place func(int) string) (*embedding.Result, error) {
+	limit := s.Timeout
+	if timeout > 0 {
+		limit = min(timeout, limit)
+	}
+	result, err := m.Embeddings.Embed(r.Context(), embedding.Request{Client: wire.ClientOf(r), Inputs: inputs, Timeout: limit})
+	if err != nil {
+		return nil, inputProblem(err, place)
+	}
+	wire.NoteOf(r.Context()).Add(slog.Int("inputs", len(inputs)), slog.Int("prompt_tokens", result.Tokens))
+	return result, nil
+}
+
+// inputProblem makes a request's mistake of what is wrong with an input.
+func inputProblem(err error, place func(int) string) error {
+	var input *embedding.InputError
+	var size *embedding.SizeError
+	switch {
+	case errors.As(err, &input) && input.Vocab > 0:
+		where := place(input.Index)
+		return wire.Invalid(where, "%s has the token %d, the vocabulary ends at %d", where, input.Token, input.Vocab-1)
+	case errors.As(err, &input) && input.Tokens == 0:
+		where := place(input.Index)
+		return wire.Invalid(where, "%s must not be empty", where)
+	case errors.As(err, &input):
+		where := place(input.Index)
+		return &wire.Error{Param: where, Code: "context_length_exceeded", Message: fmt.Sprintf(
+			"%s is too long: this model's maximum context length is %d tokens, it has %d; with truncate: true its end is left out",
+			where, input.Limit, input.Tokens)}
+	case errors.As(err, &size):
+		return &wire.Error{Param: place(-1), Code: "too_many_" + size.What, Message: fmt.Sprintf(
+			"%s has %d %s, at most %d are possible in one request", place(-1), size.Count, size.What, size.Limit)}
+	}
+	return err
+}
+
+// Handlers computes embeddings and the scores of documents.
+type Handlers struct {
+	Models  *registry.Registry
+	Timeout time.Duration // of one request
+}

@@ -1,0 +1,52 @@
+package vectors
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+
+	"stencil/server/registry"
+	"stencil/server/wire"
+)
+
+// Rerank is POST /v1/rerank: which of some documents answer a query best, in the
+// form that Jina's, Cohere's and llama.cpp's clients share.
+func (s *Handlers) Rerank(r *http.Request) (wire.Answer, error) {
+	body, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readRerank(body)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Models.NamedFor(r.Context(), q.Model, q.KeepAlive, registry.ToRerank)
+	if err != nil {
+		return nil, err
+	}
+	prompts, write := m.Embeddings.Prompts(), m.Embeddings.Prompts().Pair
+	if q.Truncate {
+		write = prompts.ShortPair
+	}
+	inputs := make([][]int32, 0, len(q.Documents))
+	for _, d := range q.Documents {
+		inputs = append(inputs, write(q.Query, d))
+	}
+	result, err := s.compute(r, m, inputs, q.Timeout, q.place)
+	if err != nil {
+		return nil, err
+	}
+	reply := rerankReply{Object: "list", Model: m.Name, Usage: tokenUsage{result.Tokens, result.Tokens}, Warnings: q.Warnings}
+	for i, row := range result.Rows {
+		one := rerankResult{Index: i, Score: row[0]}
+		if q.ReturnDocuments {
+			one.Document = &rerankDocument{q.Documents[i]}
+		}
+		reply.Results = append(reply.Results, one)
+	}
+	slices.SortStableFunc(reply.Results, func(a, b rerankResult) int { return cmp.Compare(b.Score, a.Score) })
+	if q.TopN > 0 {
+		reply.Results = reply.Results[:min(q.TopN, len(reply.Results))]
+	}
+	return wire.JSON{Value: reply}, nil
+}

@@ -1,0 +1,125 @@
+package vectors
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"stencil/embedding"
+	"stencil/server/wire"
+)
+
+// A rerankQuery is the body of POST /v1/rerank, decoded.
+type rerankQuery struct {
+	Model           string
+	Query           string
+	Documents       []string
+	TopN            int // 0: all
+	ReturnDocuments bool
+	Truncate        bool // leave out the ends of documents that are too long
+	Timeout         time.Duration
+	KeepAlive       *time.Duration
+	Warnings        []string
+}
+
+// place names a document in an error, all of them with -1.
+func (q *rerankQuery) place(i int) string {
+	if i < 0 {
+		return "documents"
+	}
+	return fmt.Sprintf("documents[%d]", i)
+}
+
+var rerankNames = wire.Names{
+	Known:    []string{"model", "query", "documents", "top_n", "return_documents", "truncate", "timeout", "keep_alive"},
+	Harmless: wire.HarmlessFields,
+	Refused:  []string{"rank_fields", "texts"},
+}
+
+// readRerank reads the body of POST /v1/rerank.
+func readRerank(o *wire.Object) (*rerankQuery, error) {
+	q := new(rerankQuery)
+	var err error
+	if q.Warnings, err = rerankNames.Check(o); err != nil {
+		return nil, err
+	}
+	for _, read := range []func() error{
+		func() error { return o.Str("model", &q.Model) },
+		func() error { return o.Str("query", &q.Query) },
+		func() error { return o.Integer("top_n", &q.TopN, 1, math.MaxInt32) },
+		func() error { return o.Boolean("return_documents", &q.ReturnDocuments) },
+		func() error { return o.Boolean("truncate", &q.Truncate) },
+		func() error { return o.Seconds("timeout", &q.Timeout) },
+		func() error { return o.KeepAlive("keep_alive", &q.KeepAlive) },
+		func() error { return q.readDocuments(o) },
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	if q.Query == "" {
+		return nil, wire.Invalid("query", "query is required and must not be empty")
+	}
+	return q, nil
+}
+
+// readDocuments reads the documents: texts, or objects with a text.
+func (q *rerankQuery) readDocuments(o *wire.Object) error {
+	list, err := o.Raws("documents")
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return wire.Invalid("documents", "documents is required and must not be empty")
+	}
+	if len(list) > embedding.MaxInputs {
+		return &wire.Error{Param: "documents", Code: "too_many_inputs", Message: fmt.Sprintf(
+			"documents has %d inputs, at most %d are possible in one request", len(list), embedding.MaxInputs)}
+	}
+	for i, raw := range list {
+		place, text := q.place(i), ""
+		switch raw[0] {
+		case '"':
+			if err := json.Unmarshal(raw, &text); err != nil {
+				return wire.Invalid(place, "%s is no text: %v", place, err)
+			}
+		case '{':
+			one, err := wire.ParseObject(raw, place+".")
+			if err != nil {
+				return err
+			}
+			if err := one.Only("text"); err != nil {
+				return err
+			}
+			if !one.Given("text") {
+				return wire.Invalid(place+".text", "%s.text is required", place)
+			}
+			if err := one.Str("text", &text); err != nil {
+				return err
+			}
+		default:
+			return wire.Invalid(place, "%s must be a string or an object with a text, not %s", place, wire.Sketch(raw))
+		}
+		q.Documents = append(q.Documents, text)
+	}
+	return nil
+}
+
+type rerankReply struct {
+	Model    string         `json:"model"`
+	Object   string         `json:"object"`
+	Usage    tokenUsage     `json:"usage"`
+	Results  []rerankResult `json:"results"`
+	Warnings []string       `json:"warnings,omitempty"`
+}
+
+type rerankResult struct {
+	Index    int             `json:"index"`
+	Score    float32         `json:"relevance_score"` // the output of the model's classification head
+	Document *rerankDocument `json:"document,omitempty"`
+}
+
+type rerankDocument struct {
+	Text string `json:"text"`
+}

@@ -1,0 +1,32 @@
+package wire
+
+import (
+	"fmt"
+)
+
+// An Error is a mistake in a request: what is wrong, in which field, and
+// what would be right.
+type Error struct {
+	Param   string // the field, "" if none
+	Code    string
+	Message string
+	Details []Detail
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Message }
+
+// Invalid returns the error for a field with a value that it can't have.
+func Invalid(param, format string, args ...any) *Error {
+	return &Error{Param: param, Code: "invalid_value", Message: fmt.Sprintf(format, args...)}
+}
+
+// Detail is one of several things that are wrong.
+type Detail struct {
+	Pointer string `json:"pointer"`
+	Keyword string `json:"keyword,omitempty"`
+	Reason  string `json:"reason"`
+	Hint    string `json:"hint,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+}

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// EventStream writes server-sent events.
+type EventStream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Time limits of a stream: how often a comment keeps a quiet connection open,
+// and how long one write may take before the client counts as gone.
+const (
+	PingEvery    = 15 * time.Second
+	WriteTimeout = 30 * time.Second
+)
+
+// NewEventStream begins an answer of events.
+func NewEventStream(w http.ResponseWriter) *EventStream {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.WriteHeader(http.StatusOK)
+	return &EventStream{w: w, control: http.NewResponseController(w)}
+}
+
+// Data writes one event without a name.
+func (s *EventStream) Data(data any) error {
+	body, err := Marshal(data)
+	if err != nil {
+		return err
+	}
+	return s.Flush(fmt.Sprintf("data: %s\n\n", body))
+}
+
+// Event writes one event. JSON holds no line breaks, so its data is one line.
+func (s *EventStream) Event(name string, data any) error {
+	body, err := Marshal(data)
+	if err != nil {
+		return err
+	}
+	return s.Flush(fmt.Sprintf("event: %s\ndata: %s\n\n", name, body))
+}
+
+// Ping writes a comment, which keeps a quiet connection open.
+func (s *EventStream) Ping() error { return s.Flush(": ping\n\n") }
+
+// Flush writes text as it is and sends it on its way.
+func (s *EventStream) Flush(text string) error { return flushed(s.control, s.w, text) }
