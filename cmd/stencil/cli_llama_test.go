@@ -214,7 +214,7 @@ func TestServePortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.SetArgs([]string{"serve", "--port", port})
-	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "another port: --port") {
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "choose another port with --port") {
 		t.Errorf("%v", err)
 	}
 }
