@@ -16,9 +16,8 @@ import (
 // messagesNames are the fields of POST /v1/messages and count_tokens.
 var messagesNames = wire.Names{
 	Known: slices.Concat([]string{
-		"model", "messages", "max_tokens", "system", "stop_sequences", "stream", "temperature", "top_p", "top_k", "seed", "tools", "tool_choice",
-		"thinking",
-	}, request.OwnFields),
+		"model", "messages", "max_tokens", "system", "stop_sequences", "stream", "tools", "tool_choice", "thinking",
+	}, request.SamplingFields, request.OwnFields),
 	Constraint: []string{"output_config", "output_format", "property_order", "whitespace", "on_unsupported"},
 	Harmless:   append([]string{"betas", "inference_geo", "speed", "diagnostics"}, wire.HarmlessFields...),
 	Refused: []string{
