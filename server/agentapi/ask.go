@@ -114,7 +114,7 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	a.note(q.Frame, query, c)
 	reply := &agent.Reply{
 		Text: cmp.Or(c.Message.Content, c.Result.Text), PromptTokens: c.Result.PromptTokens, CompletionTokens: c.Result.CompletionTokens + c.Wasted,
-		Surprise: generation.Surprise(c.Tokens), Constrained: enforced(c.Receipt),
+		Surprise: g.Surprise(c.Tokens), Constrained: enforced(c.Receipt),
 	}
 	if len(c.Message.Calls) > 0 {
 		reply.Text = c.Message.Content

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,7 +101,7 @@ func (m *Message) compared() string {
 
 // appraise makes the assessment of an answer.
 func (s *Service) appraise(g *Generation, c *Choice, agreement *float64) {
-	in := signals.Inputs{Own: c.Said.Own(), Agreement: agreement, Surprise: Surprise(g.answered(c.Tokens))}
+	in := signals.Inputs{Own: c.Said.Own(), Agreement: agreement, Surprise: g.Surprise(g.answered(c.Tokens))}
 	for _, one := range c.Message.Calls {
 		in.Called = append(in.Called, one.Name)
 	}
@@ -142,11 +143,14 @@ func (c *Choice) Appraisal() assess.Appraisal {
 }
 
 // Surprise says how surprised the model was by the tokens that were sampled, as it
-// saw them before the constraint; nil if none was, or nobody says.
-func Surprise(tokens []engine.Token) *float64 {
+// saw them before the constraint; nil if none was, or nobody says. In a document,
+// tokens that only lay it out don't count: that a model which was not told of JSON
+// did not expect a brace says nothing of what it wrote.
+func (g *Generation) Surprise(tokens []engine.Token) *float64 {
 	var list []float64
+	inDocument := g.Constraint != nil && g.Constraint.document != nil
 	for _, t := range tokens {
-		if !t.Forced {
+		if !t.Forced && !(inDocument && laysOut(t.Bytes)) {
 			list = append(list, float64(t.Logprob))
 		}
 	}
@@ -155,4 +159,9 @@ func Surprise(tokens []engine.Token) *float64 {
 		*out = round(*out)
 	}
 	return out
+}
+
+// laysOut reports whether a token only opens something or is whitespace. A quote alone may end a string.
+func laysOut(text []byte) bool {
+	return len(text) > 0 && string(text) != `"` && len(bytes.Trim(text, " \t\r\n{[:\"")) == 0
 }

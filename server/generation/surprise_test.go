@@ -1,0 +1,36 @@
+package generation
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"stencil/engine"
+)
+
+func TestSurprise(t *testing.T) {
+	tokens := func(list ...string) (out []engine.Token) {
+		for _, text := range list {
+			out = append(out, engine.Token{Bytes: []byte(text), Logprob: -3})
+		}
+		return out
+	}
+	document := tokens("{\n", "  \"", "a", "\":", " \"")
+	value := tokens("x", "\",", "\"")
+	for i := range value {
+		value[i].Logprob = float32(math.Log(0.5))
+	}
+	g := &Generation{Constraint: &Constraint{document: json.RawMessage("{}")}}
+	forced := tokens("a")
+	forced[0].Forced = true
+	if got := g.Surprise(append(append(tokens("{\n", "  \"", "\":", " \""), forced...), value...)); got == nil || *got != 0.5 {
+		t.Errorf("with a layout: %v, want 0.5", got)
+	}
+	if got := g.Surprise(document[:2]); got != nil {
+		t.Errorf("nothing but a layout: %v", *got)
+	}
+	free := &Generation{}
+	if got := free.Surprise(document[:2]); got == nil || *got < 0.9 {
+		t.Errorf("free text: %v", got)
+	}
+}
