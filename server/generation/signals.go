@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -142,16 +143,18 @@ func (c *Choice) Appraisal() assess.Appraisal {
 	return assess.Appraisal{Signals: c.Said.Reply(), Assessment: c.Assessment}
 }
 
-// Surprise says how surprised the model was by the tokens that were sampled, as it
-// saw them before the constraint; nil if none was, or nobody says. In a document,
-// tokens that only lay it out don't count: that a model which was not told of JSON
-// did not expect a brace says nothing of what it wrote.
+// Surprise says how surprised the model was by the sampled tokens, before the constraint; nil
+// without any. In a document, tokens that only open something don't count, and those that close
+// or separate do among the allowed ones: what else JSON could have held says nothing of values.
 func (g *Generation) Surprise(tokens []engine.Token) *float64 {
 	var list []float64
-	inDocument := g.Constraint != nil && g.Constraint.document != nil
 	for _, t := range tokens {
-		if !t.Forced && !(inDocument && laysOut(t.Bytes)) {
-			list = append(list, float64(t.Logprob))
+		p, document := float64(t.Logprob), g.Constraint != nil && g.Constraint.document != nil
+		if document && t.Allowed > 0 && onlyOf(t.Bytes, " \t\r\n{}[]:,\"") {
+			p -= math.Log(min(1, t.Allowed))
+		}
+		if !t.Forced && !(document && string(t.Bytes) != `"` && onlyOf(t.Bytes, " \t\r\n{[:\"")) {
+			list = append(list, p)
 		}
 	}
 	out := signals.Surprise(list)
@@ -161,7 +164,4 @@ func (g *Generation) Surprise(tokens []engine.Token) *float64 {
 	return out
 }
 
-// laysOut reports whether a token only opens something or is whitespace. A quote alone may end a string.
-func laysOut(text []byte) bool {
-	return len(text) > 0 && string(text) != `"` && len(bytes.Trim(text, " \t\r\n{[:\"")) == 0
-}
+func onlyOf(text []byte, set string) bool { return len(text) > 0 && len(bytes.Trim(text, set)) == 0 }
