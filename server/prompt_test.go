@@ -145,7 +145,9 @@ func TestPromptSchemaAuto(t *testing.T) {
 		}
 		return at(got, "usage", "prompt_tokens").(float64)
 	}
-	message := func(text string) string { return `{"messages": [{"role": "user", "content": "` + text + `"}], ` }
+	message := func(text string) string {
+		return `{"messages": [{"role": "system", "content": "` + text + `"}, {"role": "user", "content": "city: Bern, red"}], `
+	}
 	for _, c := range []struct {
 		body, same string
 		more       bool

@@ -25,7 +25,6 @@ type recordedDialect struct {
 	path   string
 	base   string   // members of every request
 	budget string   // the most tokens
-	greedy string   // temperature 0; "": the way of ownFields
 	inner  string   // where sampling stands, "options" or the like; "": at the top level
 	stream string   // what makes a stream of it
 	whole  string   // what makes it none, where streams are usual

@@ -17,16 +17,14 @@ import (
 // that was meant for the conversation.
 const autoSchema = 16 << 10
 
-// promptOf returns the tokens of a query's prompt, and the places in it up to which
-// other prompts are likely to be the same. A prompt alone is text that
-// the model goes on with, as it is; a conversation goes through the model's
-// chat template.
+// promptOf returns the tokens of a query's prompt, and the places in it up to which other prompts
+// are likely to be the same. A prompt alone is text to continue, as it is; a conversation goes
+// through the model's chat template.
 //
-// With prompt_schema always, the schema is written into the system text of a
-// conversation, or before a prompt; with auto, only into conversations that don't
-// name its properties: a small model that has been told what to write does
-// worse with a schema to read, which it copies from. Nothing is added for JSON
-// without a schema, grammars and regular expressions.
+// With prompt_schema always, the schema is written into the system text of a conversation, or before
+// a prompt; with auto, only into conversations whose system text doesn't name its properties: a model
+// that has been told what to write doesn't need it. Nothing is added for JSON without a schema,
+// grammars and regular expressions.
 func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	switch {
@@ -180,12 +178,14 @@ func refer(root any, ref string) any {
 	return root
 }
 
-// mention reports whether the texts of a conversation have all of some names, and
-// there are any. Case, and what is neither letter nor digit, doesn't count:
-// firstName, first_name and "first name" are the same.
+// mention reports whether the system texts (users may quote names as data) have all of some
+// names, and there are any. firstName, first_name and "first name" are the same.
 func mention(list []chat.Message, names []string) bool {
 	var b strings.Builder
 	for i := range list {
+		if list[i].Role != "system" && list[i].Role != "developer" {
+			continue
+		}
 		b.WriteString(lettersOf(list[i].Content))
 		for _, part := range list[i].Parts {
 			b.WriteString(lettersOf(part.Text))

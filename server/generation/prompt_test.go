@@ -31,7 +31,7 @@ func TestOuterNames(t *testing.T) {
 }
 
 func TestMention(t *testing.T) {
-	list := []chat.Message{{Role: "system", Content: "Give the first name."}, {Role: "user", Parts: []chat.Part{{Type: "text", Text: "And die Straße, please"}}}}
+	list := []chat.Message{{Role: "system", Content: "Give the first name."}, {Role: "developer", Parts: []chat.Part{{Type: "text", Text: "And die Straße, please"}}}, {Role: "user", Content: "last"}}
 	for names, want := range map[string]bool{
 		"firstName": true, "first_name STRASSE": false, "straße firstName": true, "name please": true, "nameand": false, "last": false, "--": false, "": false,
 	} {
