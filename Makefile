@@ -1,7 +1,7 @@
 # `make` prints what can be made. Works with GNU Make 3.81, which macOS has.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test models bench race fuzz lint amx cuda vulkan dist clean env need
+.PHONY: help run build test models bench race fuzz lint clients amx cuda vulkan dist clean env need
 
 GO       ?= go
 HOST     := 127.0.0.1
@@ -42,7 +42,6 @@ test: need ## run every test that needs no GPU
 	$(SKIPS) $(GO) test -json -timeout 20m ./...
 	@echo 'go test -tags llama ./...'
 	@$(WITH) $(SKIPS) $(GO) test -json -timeout 20m ./...
-	@scripts/nodetests
 	@$(MAKE) --no-print-directory amx
 
 models: ## fetch the real models that tests use, into a cache outside of the repository
@@ -65,6 +64,9 @@ lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 	$(GO) run $(STATICCHECK) ./...
 	@echo 'staticcheck -tags llama ./backend/...'
 	@$(WITH) $(GO) run $(STATICCHECK) ./backend/...
+
+clients: ## run the tests of other people's clients with the newest version of each
+	@scripts/newestclients
 
 # The kernels for AMX are compiled only where the compiler may use it, so a
 # machine without it checks them here: that they compile and link, no more.

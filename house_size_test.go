@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"go/ast"
+	"strings"
 	"testing"
 )
 
@@ -14,19 +15,15 @@ type size struct {
 }
 
 var (
-	largest = size{files: 30, lines: 6000, methods: 40}
+	largest  = size{files: 30, lines: 6000, methods: 40}
+	inServer = size{files: 20, lines: 3500, methods: 40} // of packages below server, and of it
 
 	// oversize is what is larger all the same. The numbers may only shrink.
 	oversize = map[string]size{
 		"schema":         {30, 8000, 40},
-		"cmd/stencil":    {36, 6000, 40},  // a file for each command
-		"regular":        {30, 6300, 121}, // Store makes every kind of expression
+		"cmd/stencil":    {36, 6000, 40}, // a file for each command
+		"regular":        {30, 6300, 40},
 		"models/lessons": {30, 6000, 60},
-		"chat/jinja":     {30, 6000, 49}, // a method for each production
-		"schema/number":  {30, 6000, 45},
-		"decoder":        {30, 6000, 42},
-		"vocab":          {30, 6000, 44},
-		"backend/llama":  {30, 6000, 41},
 	}
 )
 
@@ -57,6 +54,9 @@ func TestSizes(t *testing.T) {
 	}
 	for dir, is := range sizes {
 		most := largest
+		if dir == "server" || strings.HasPrefix(dir, "server/") {
+			most = inServer
+		}
 		if x, ok := oversize[dir]; ok {
 			most = x
 		}

@@ -32,22 +32,26 @@ import (
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
-	< vocab, regular, schema/number, convert/typescript, convert/goschema;
+	< vocab, regular, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
+	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2 < validator;
 
 	vocab < decoder < decoder/walk;
 	vocab < decoder/sampling;
 	github.com/klauspost/cpuid/v2 < decoder/sampling, bench/overhead;
 	regular < schema/language;
 	schema/number < schema/jsondoc, schema/language;
-	schema/jsondoc, schema/language < schema/syntax;
+	schema/jsondoc < convert/example;
+	convert/example, convert/typescript, convert/goschema < schemafrom;
+	schema/jsondoc, schema/language, schema/nearest < schema/syntax;
 	decoder, regular < schema/spelling;
 	schema/spelling, schema/jsondoc < schema/tokens;
 	schema/syntax < schema/logic;
-	schema/logic, schema/tokens < schema;
+	schema/logic, schema/tokens, schema/layout < schema;
 	regular, decoder < gbnf;
 	schema < repair;
 
-	NONE < chat/jinja < chat;
+	NONE < chat/jinja/python < chat/jinja < chat;
+	vocab < chat;
 
 	# Models.
 	vocab < backend;
@@ -74,27 +78,32 @@ const architecture = `
 
 	# What puts them together.
 	NONE < engine/promptcache;
-	backend, decoder/sampling, schema, gbnf, chat, engine/promptcache < engine;
-	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
-	golang.org/x/text
-	< engine;
+	backend, decoder, decoder/sampling, engine/promptcache < engine;
+	engine, schema, gbnf, validator < constraint;
 
 	# The server, from what all dialects share to the dialects and what wires them.
-	NONE < server/wire, server/exposition;
-	server/wire, engine, embedding, asking, agent < server/problem;
-	server/problem, decoder/walk < server/registry;
-	server/wire, agent/signals, chat, schema, decoder/sampling < server/request;
+	schema/nearest < server/wire;
+	NONE < server/exposition;
+	github.com/prometheus/client_golang < server/exposition, server/generation/assess, server/generation, server/agentapi, server;
+	github.com/prometheus/client_model, github.com/prometheus/common < server/exposition;
+	server/wire, engine, chat, gbnf, embedding, asking, agent < server/problem;
+	server/problem < server/access;
+	server/problem, constraint, decoder/walk < server/registry;
+	server/wire, agent/signals, chat, schema, gbnf, decoder/sampling, convert/typescript < server/request;
 	server/problem, server/exposition, agent/signals, agent/outcomes < server/generation/assess;
-	server/registry, server/request, server/generation/assess < server/generation < server/generation/upstream;
-	server/registry < server/vectors;
+	agent/signals, constraint, chat, server/wire < server/generation/layout;
+	server/registry, server/request, server/generation/assess, server/generation/layout < server/generation < server/generation/upstream;
+	server/registry < server/vectors, server/decisions;
+	go.etcd.io/bbolt < server/stored;
+	server/access, server/stored < server/openai;
 	server/generation < server/openai, server/anthropic, server/compat, server/agentapi;
 	server/registry, server/generation/assess < server/feedback;
 	server/compat < server/native;
 	server/generation, server/vectors < server/ollama;
-	server/generation/upstream, server/openai, server/anthropic, server/ollama, server/native, server/feedback, server/agentapi < server;
+	server/generation/upstream, server/decisions, server/openai, server/anthropic, server/ollama, server/native, server/feedback, server/agentapi < server;
 	github.com/gin-gonic/gin < server;
 
-	engine, models, models/lessons < models/train;
+	constraint, chat, models, models/lessons < models/train;
 
 	decoder/walk, schema < bench;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2,
@@ -102,15 +111,16 @@ const architecture = `
 	< bench;
 	NONE < bench/interval;
 	NONE < bench/servers;
-	engine, backend/llama, bench/interval < bench/overhead;
+	constraint, backend/llama, bench/interval < bench/overhead;
 	gonum.org/v1/plot < bench/overhead;
 
 	NONE < eval < eval/sets < eval/arms;
 	github.com/santhosh-tekuri/jsonschema/v6 < eval/sets;
-	server, convert/typescript, models, backend/llama, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
+	server, schemafrom, models, backend/llama, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
 	github.com/rivo/uniseg, golang.org/x/term
 	< cmd/stencil;
+	server/wire, github.com/spf13/cobra, github.com/spf13/pflag, go.yaml.in/yaml/v3 < cmd/stencil/config < cmd/stencil;
 
 	# Data for tests; no package but internal/fetchmodels imports it.
 	github.com/ulikunitz/xz < internal/shared;
@@ -122,26 +132,29 @@ const architecture = `
 // import beside what the package itself may. Nothing follows in turn.
 const testImports = `
 	internal/shared
-	< vocab, regular, schema/number, gbnf, repair, agent, backend/llama, bench, server, cmd/stencil;
-	internal/realmodels < models, backend/llama, server;
-	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, cmd/stencil;
+	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, server, cmd/stencil;
+	internal/realmodels < chat, models, backend/llama, server;
+	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil;
 
 	# Judges that share no code with what they judge.
 	golang.org/x/net < regular;
 	github.com/santhosh-tekuri/jsonschema/v6 < agent, server;
-	github.com/kaptinlin/jsonrepair, engine < repair;
+	github.com/kaptinlin/jsonrepair, constraint < repair;
 
 	# Models, where the packages know only the interface.
 	backend < bench;
-	backend/scripted < embedding, engine, bench, server, server/clients;
-	models < backend/llama, embedding, engine, bench, server, server/generation, server/clients;
+	backend/scripted < chat, constraint, embedding, engine, bench, server, server/clients, server/clients/agents;
+	models < backend/llama, embedding, constraint, bench, server, server/generation, server/clients, server/clients/agents;
 	backend/llama < bench, server, models/train;
 
-	decoder/walk < gbnf;
-	bench < engine;
-	backend/llama/internal/reference, bench/interval, chat, schema, engine < backend/llama;
+	decoder/walk < gbnf, schema;
+	decoder/walk, schema < schemafrom;
+	bench < constraint;
+	schema, gbnf < engine;
+	engine, decoder/sampling < chat;
+	backend/llama/internal/reference, bench/interval, chat, schema, constraint, engine < backend/llama;
 	convert/typescript, convert/goschema, gbnf, bench/overhead < bench;
-	bench, agent/files < server;
+	bench, agent/files, eval < server;
 	golang.org/x/sys < cmd/stencil;
 
 	# The clients of others against the server.
@@ -149,6 +162,7 @@ const testImports = `
 	github.com/anthropics/anthropic-sdk-go, github.com/openai/openai-go/v3,
 	github.com/ollama/ollama/api, github.com/tmc/langchaingo
 	< server/clients;
+	vocab, backend, engine, server, golang.org/x/sys < server/clients/agents;
 `
 
 // cgoHome is the only place for C.

@@ -111,3 +111,30 @@ func TestGoVersion(t *testing.T) {
 		t.Errorf("go.mod asks for Go %s, scripts/need for another", version[1])
 	}
 }
+
+// Every script is run by something, and does something: the tests for Node.js are Go tests that run node.
+func TestScriptsAreUsed(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob("scripts/*")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+	for _, s := range scripts {
+		if !strings.Contains(string(makefile), s) {
+			t.Errorf("%s: the Makefile does not run it", s)
+		}
+	}
+	for _, named := range regexp.MustCompile(`scripts/\w+`).FindAllString(string(makefile), -1) {
+		if _, err := os.Stat(named); err != nil {
+			t.Errorf("the Makefile runs %s: %v", named, err)
+		}
+	}
+	for _, glob := range []string{"server/clients/js/*.test.mjs", "*/*.test.js", "*/*/*.test.mjs"} {
+		if found, err := filepath.Glob(glob); err != nil || found != nil {
+			t.Errorf("%s: nothing runs tests of that name: %v", found, err)
+		}
+	}
+}

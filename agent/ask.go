@@ -52,6 +52,7 @@ type Call struct {
 // A Reply is the output of the model: a text, or tool calls.
 type Reply struct {
 	Text  string
+	Raw   string // the text before it was cleaned and repaired; "": Text
 	Calls []Call
 
 	PromptTokens     int

@@ -16,6 +16,14 @@ type Envelope struct {
 	NeedsMoreInfo bool      `json:"needs_more_info,omitempty"`
 	NextAction    Action    `json:"next_action"`
 	Error         string    `json:"error,omitempty"`
+	RawResponse   string    `json:"raw_response,omitempty"` // the text that it was read from, if no mask has made it what it is
+}
+
+// said is the envelope as the model wrote it.
+func (e *Envelope) said() *Envelope {
+	out := *e
+	out.RawResponse = ""
+	return &out
 }
 
 // A SubTask is a part of the work that can be done independently.
@@ -47,16 +55,28 @@ const (
 )
 
 // IsValid reports whether the envelope has a conclusion, a known next action, a
-// confidence from 0 to 1 and a query in every sub-task, and was not made from text
-// that is no envelope.
-func (e *Envelope) IsValid() bool {
+// confidence from 0 to 1 and a query in every sub-task, and no error: neither the
+// model's own nor that of text that is no envelope.
+func (e *Envelope) IsValid() bool { return e.Invalid() == "" }
+
+// Invalid returns why the envelope is not valid; "" if it is.
+func (e *Envelope) Invalid() string {
 	for _, t := range e.SubTasks {
 		if strings.TrimSpace(t.Query) == "" {
-			return false
+			return "a sub-task has no query"
 		}
 	}
-	return strings.TrimSpace(e.Conclusion) != "" && known(e.NextAction) && e.Confidence >= 0 && e.Confidence <= 1 &&
-		e.Error != ErrorInvalidJSON && e.Error != ErrorNoConclusion
+	switch {
+	case e.Error != "":
+		return e.Error
+	case strings.TrimSpace(e.Conclusion) == "":
+		return ErrorNoConclusion
+	case !known(e.NextAction):
+		return fmt.Sprintf("the next action %q is not known", e.NextAction)
+	case !(e.Confidence >= 0 && e.Confidence <= 1):
+		return "the confidence is not between 0 and 1"
+	}
+	return ""
 }
 
 func known(a Action) bool { return a == Continue || a == Finalize || a == AskUser }
@@ -65,8 +85,11 @@ func known(a Action) bool { return a == Continue || a == Finalize || a == AskUse
 // sub-tasks.
 func (e *Envelope) ShouldContinue() bool { return e.NextAction == Continue && len(e.SubTasks) > 0 }
 
-// ShouldAskUser reports whether the conclusion is a question to the user.
-func (e *Envelope) ShouldAskUser() bool { return e.NextAction == AskUser }
+// ShouldAskUser reports whether the conclusion is a question to the user: the model
+// asks one, or says that it needs more information. Sub-tasks come first, which may find it.
+func (e *Envelope) ShouldAskUser() bool {
+	return e.NextAction == AskUser || e.NeedsMoreInfo && !e.ShouldContinue()
+}
 
 // Prose returns the content as text with headings, with which the length of the
 // envelope in tokens is compared.

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 	}{
 		"whole": {
 			`{"reasoning":"r","conclusion":"c","confidence":0.25,"files":["a","b"],"sub_tasks":[{"query":"q","priority":2}],"needs_more_info":true,"next_action":"continue","error":"e"}`,
-			Envelope{"r", "c", 0.25, []string{"a", "b"}, []SubTask{{"q", 2}}, true, Continue, "e"},
+			Envelope{"r", "c", 0.25, []string{"a", "b"}, []SubTask{{"q", 2}}, true, Continue, "e", ""},
 		},
 		"conclusion alone":     {`{"conclusion":"c"}`, said("c")},
 		"fence":                {"```json\n{\"conclusion\":\"c\"}\n```", said("c")},
@@ -83,7 +83,7 @@ func TestEnvelopeSays(t *testing.T) {
 		"continue nothing": {Envelope{Conclusion: "c", NextAction: Continue}, true, false, false},
 		"tasks, final":     {Envelope{Conclusion: "c", NextAction: Finalize, SubTasks: task}, true, false, false},
 		"question":         {Envelope{Conclusion: "c?", NextAction: AskUser, SubTasks: task}, true, false, true},
-		"own error":        {Envelope{Conclusion: "c", NextAction: Finalize, Error: "no access"}, true, false, false},
+		"own error":        {Envelope{Conclusion: "c", NextAction: Finalize, Error: "no access"}, false, false, false},
 		"no conclusion":    {Envelope{Conclusion: "\n", NextAction: Finalize}, false, false, false},
 		"no action":        {Envelope{Conclusion: "c"}, false, false, false},
 		"above 1":          {Envelope{Conclusion: "c", Confidence: 1.01, NextAction: Finalize}, false, false, false},
@@ -151,7 +151,7 @@ func tasks(n int) string {
 
 // TestProse: nothing of an envelope is missing in its prose.
 func TestProse(t *testing.T) {
-	e := Envelope{"thinking", "concluding", 0.75, []string{"a.go", "b.go"}, []SubTask{{"first", 1}, {"second", 2}}, true, Continue, "trouble"}
+	e := Envelope{"thinking", "concluding", 0.75, []string{"a.go", "b.go"}, []SubTask{{"first", 1}, {"second", 2}}, true, Continue, "trouble", ""}
 	want := `## Reasoning
 
 thinking

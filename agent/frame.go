@@ -36,6 +36,7 @@ type Frame struct {
 	Synthesized bool      `json:"synthesized,omitempty"` // the envelope is a synthesis
 	Bound       string    `json:"bound,omitempty"`       // the bound that limited it, if any
 	Error       string    `json:"error,omitempty"`       // why there is no conclusion
+	Invalid     string    `json:"invalid,omitempty"`     // why the envelope is not valid, such as an error that the model reports
 
 	Children []int     `json:"children,omitempty"` // in order of priority
 	Skipped  []Skipped `json:"skipped,omitempty"`
@@ -43,7 +44,7 @@ type Frame struct {
 
 	PromptTokens     int      `json:"prompt_tokens"`
 	CompletionTokens int      `json:"completion_tokens"`
-	TokensSaved      *int     `json:"tokens_saved,omitempty"` // compared with Prose; nil without a tokenizer
+	ProseTokensSaved *int     `json:"prose_tokens_saved,omitempty"` // by the envelopes, compared with Prose; nil without a tokenizer
 	Surprise         *float64 `json:"surprise,omitempty"`
 	TimeMS           float64  `json:"time_ms"` // time spent on its questions, tools included
 

@@ -14,7 +14,8 @@ import (
 // Parse reads an envelope from unconstrained text. It accepts any text:
 //
 //   - a byte-order mark, reasoning, a code fence and text around the object are
-//     removed, and broken JSON is repaired if it is unambiguous;
+//     removed, broken JSON is repaired if it is unambiguous, and emphasis is
+//     taken away from strings and keys;
 //   - a missing or unknown next action is finalize;
 //   - a missing or non-numeric confidence is DefaultConfidence; one out of range is
 //     clamped; "85%" and "0.85" are numbers;
@@ -25,7 +26,7 @@ import (
 //     no_conclusion, unless it has an error of its own or asks for sub-tasks.
 func Parse(text string) Envelope {
 	raw := Envelope{Conclusion: strings.TrimSpace(text), Confidence: RawConfidence, NextAction: Finalize, Error: ErrorInvalidJSON}
-	read := repair.Read(text, repair.Options{Check: isObject, Repair: true})
+	read := repair.Read(text, repair.Options{Check: isObject, Repair: true, Markdown: true})
 	if !read.Fine() {
 		return raw
 	}

@@ -56,11 +56,15 @@ You answer with one JSON object and nothing else. Its members, in this order:
 {{- if .CanContinue}}
 - "sub_tasks": up to {{.MaxSubTasks}} parts of the work, each {"query": what is to be found out, understandable on its own, "priority": 1 for the first}; only if the task is too large for one answer
 {{- end}}
-- "needs_more_info": true if something is missing
+- "needs_more_info": true if something is missing{{if .CanAskUser}} that the user has to say; the conclusion then asks for it{{end}}
 - "next_action": "finalize" if the conclusion is the answer
 {{- if .CanContinue}}, "continue" if the sub-tasks are to be done first{{end}}
 {{- if .CanAskUser}}, "ask_user" if only the user knows; the conclusion is then the question{{end}}
-- "error": what went wrong, if anything did
+- "error": what went wrong, only if something did
+{{- if .CanContinue}}
+A sub-task is worked on by somebody who sees nothing but its query and the whole task: put all that is needed into the query. No sub-task
+repeats the task or another one, none waits for the result of another, and together they cover the task.
+{{- end}}
 {{- if .Tools}}
 Call tools to look things up before you answer.
 {{- end}}

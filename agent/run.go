@@ -251,9 +251,16 @@ func (r *Run) grant(f *Frame) (int, bool) {
 	return n, true
 }
 
-// finish ends a frame with its present conclusion.
+// finish ends a frame with its present conclusion. Nothing comes after an answer that is the
+// last one, whatever a model that no mask holds back says.
 func (r *Run) finish(f *Frame) {
 	f.Status = StatusDone
+	if f.Envelope != nil && (f.Envelope.NextAction != Finalize || f.Envelope.SubTasks != nil) {
+		last := *f.Envelope
+		last.NeedsMoreInfo = last.NeedsMoreInfo || last.NextAction == AskUser
+		last.NextAction, last.SubTasks = Finalize, nil
+		f.Envelope = &last
+	}
 	r.emit(Event{Type: EventFinished}, f)
 }
 
@@ -284,13 +291,14 @@ func (f *Frame) told() Frame {
 // answered acts on the answer of a frame. A final answer ends the frame.
 func (r *Run) answered(f *Frame, e *Envelope, final bool) {
 	f.Envelope, f.Conclusion, f.Confidence = e, e.Conclusion, e.Confidence
+	f.Invalid = e.Invalid()
 	switch {
 	case final:
 		r.finish(f)
 	case e.ShouldContinue():
 		r.split(f)
 		r.emit(Event{Type: EventAnswer}, f)
-	case e.ShouldAskUser() && r.c.Interactive:
+	case e.ShouldAskUser() && r.c.Interactive: // it asks, or says that something is missing
 		f.Status = StatusWaiting
 		r.emit(Event{Type: EventAnswer}, f)
 	default:
@@ -340,7 +348,7 @@ func (r *Run) Answer(frame int, text string) error {
 	if f.Status != StatusWaiting {
 		return fmt.Errorf("agent: frame %d is not waiting for an answer, its status is %s", frame, f.Status)
 	}
-	f.Messages = append(f.Messages, Message{Role: "assistant", Content: string(mustJSON(f.Envelope))}, Message{Role: "user", Content: text})
+	f.Messages = append(f.Messages, Message{Role: "assistant", Content: string(mustJSON(f.Envelope.said()))}, Message{Role: "user", Content: text})
 	f.Status = StatusReady
 	return nil
 }
@@ -367,8 +375,8 @@ type RunTotals struct {
 	Frames           int     `json:"frames"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	TokensSaved      *int    `json:"tokens_saved,omitempty"` // nil: there is no tokenizer
-	TimeMS           float64 `json:"time_ms"`                // sum over the frames, more than the duration of the run if frames ran in parallel
+	ProseTokensSaved *int    `json:"prose_tokens_saved,omitempty"` // nil: there is no tokenizer
+	TimeMS           float64 `json:"time_ms"`                      // sum over the frames, more than the duration of the run if frames ran in parallel
 }
 
 func (r *Run) outcome() *Outcome {
@@ -383,11 +391,11 @@ func (r *Run) outcome() *Outcome {
 		t.PromptTokens += f.PromptTokens
 		t.CompletionTokens += f.CompletionTokens
 		t.TimeMS += f.TimeMS
-		if f.TokensSaved != nil {
-			if t.TokensSaved == nil {
-				t.TokensSaved = new(int)
+		if f.ProseTokensSaved != nil {
+			if t.ProseTokensSaved == nil {
+				t.ProseTokensSaved = new(int)
 			}
-			*t.TokensSaved += *f.TokensSaved
+			*t.ProseTokensSaved += *f.ProseTokensSaved
 		}
 	}
 	if len(out.Questions) > 0 {
@@ -399,8 +407,8 @@ func (r *Run) outcome() *Outcome {
 		slog.Int("frames", out.Totals.Frames), slog.Int("prompt_tokens", out.Totals.PromptTokens),
 		slog.Int("completion_tokens", out.Totals.CompletionTokens), slog.String("bound", out.Bound),
 	}
-	if saved := out.Totals.TokensSaved; saved != nil {
-		attrs = append(attrs, slog.Int("tokens_saved", *saved))
+	if saved := out.Totals.ProseTokensSaved; saved != nil {
+		attrs = append(attrs, slog.Int("prose_tokens_saved", *saved))
 	}
 	r.c.Log.Info("agent run ended", attrs...)
 	return out

@@ -442,7 +442,7 @@ func TestRefusals(t *testing.T) {
   4 nothing: done
   5 ask: done "which?"
 `)
-	if e := o.Frames[1].Envelope; e.IsValid() || e.Error != ErrorInvalidJSON || o.Frames[1].Confidence != RawConfidence || o.Frames[1].TokensSaved != nil {
+	if e := o.Frames[1].Envelope; e.IsValid() || e.Error != ErrorInvalidJSON || o.Frames[1].Confidence != RawConfidence || o.Frames[1].ProseTokensSaved != nil {
 		t.Errorf("%+v", o.Frames[1])
 	}
 	last := said(s.asked[len(s.asked)-1])
@@ -629,7 +629,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-func TestTokensSaved(t *testing.T) {
+func TestProseTokensSaved(t *testing.T) {
 	s := plan(map[string][]string{"root": {"a"}})
 	o := run(t, begin(t, "root", Config{Asker: s}))
 	want := 0
@@ -639,12 +639,12 @@ func TestTokensSaved(t *testing.T) {
 	} {
 		want += len(e.Prose()) - len(mustJSON(e))
 	}
-	if o.Totals.TokensSaved == nil || *o.Totals.TokensSaved != want {
-		t.Errorf("saved %v, want %d", o.Totals.TokensSaved, want)
+	if o.Totals.ProseTokensSaved == nil || *o.Totals.ProseTokensSaved != want {
+		t.Errorf("saved %v, want %d", o.Totals.ProseTokensSaved, want)
 	}
 	s.nowords = true
-	if o := run(t, begin(t, "root", Config{Asker: s})); o.Totals.TokensSaved != nil {
-		t.Errorf("saved %v without a tokenizer", *o.Totals.TokensSaved)
+	if o := run(t, begin(t, "root", Config{Asker: s})); o.Totals.ProseTokensSaved != nil {
+		t.Errorf("saved %v without a tokenizer", *o.Totals.ProseTokensSaved)
 	}
 }
 

@@ -95,8 +95,8 @@ func TestAnswers(t *testing.T) {
 		if got := Parse(text); !reflect.DeepEqual(got, a.envelope) {
 			t.Errorf("%s is read back as\n%+v\nnot as\n%+v", a.ID, got, a.envelope)
 		}
-		if !a.envelope.IsValid() {
-			t.Errorf("%s is not valid", a.ID)
+		if reason := a.envelope.Invalid(); reason != a.envelope.Error {
+			t.Errorf("%s is not valid: %s", a.ID, reason)
 		}
 		sameContent(t, &a)
 	}

@@ -160,25 +160,31 @@ func (s *step) call(ctx context.Context, c Call) Message {
 // read returns the envelope of a reply, and records the tokens that it saved.
 func (s *step) read(reply *Reply) *Envelope {
 	f, e := &s.frame, Parse(reply.Text)
+	if !reply.Constrained {
+		e.RawResponse = cut(cmp.Or(reply.Raw, reply.Text), maxRaw)
+	}
 	f.Surprise, f.Constrained = reply.Surprise, reply.Constrained
-	if !e.IsValid() {
-		return &e
+	if e.Error == ErrorInvalidJSON || e.Error == ErrorNoConclusion {
+		return &e // no envelope to compare with prose
 	}
 	spent, known := s.run.c.Asker.CountTokens(reply.Text)
 	if !known {
 		return &e
 	}
 	prose, _ := s.run.c.Asker.CountTokens(e.Prose())
-	if f.TokensSaved == nil {
-		f.TokensSaved = new(int)
+	if f.ProseTokensSaved == nil {
+		f.ProseTokensSaved = new(int)
 	} else {
-		before := *f.TokensSaved
-		f.TokensSaved = &before // events hold the other pointer
+		before := *f.ProseTokensSaved
+		f.ProseTokensSaved = &before // events hold the other pointer
 	}
-	*f.TokensSaved += prose - spent
+	*f.ProseTokensSaved += prose - spent
 	s.run.c.Log.Debug("envelope", slog.Int("frame", f.ID), slog.Int("tokens", spent), slog.Int("prose_tokens", prose))
 	return &e
 }
+
+// maxRaw is the maximum size of what an envelope keeps of the text that it was read from, in bytes.
+const maxRaw = 16 << 10
 
 // maxDigest is the maximum size of the conclusions in a synthesis, in bytes.
 const maxDigest = 16 << 10
@@ -255,7 +261,7 @@ func (r *Run) joined(f *Frame) {
 		e.Confidence = min(e.Confidence, x.Confidence)
 	}
 	e.Conclusion = b.String()
-	f.Envelope, f.Conclusion, f.Confidence = e, e.Conclusion, e.Confidence
+	f.Envelope, f.Conclusion, f.Confidence, f.Invalid = e, e.Conclusion, e.Confidence, e.Invalid()
 }
 
 // cut shortens a text to at most n bytes, with a mark where it was cut.

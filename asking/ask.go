@@ -24,9 +24,11 @@ type Task struct {
 	Match func(text string) error
 	Tools *Tools // nil: tool calls are ignored
 
-	Strict  bool // an invalid answer is an error
-	Repair  bool // an invalid answer is repaired, if possible
-	Retries int  // number of retries after an invalid answer
+	Strict bool // an invalid answer is an error
+	Repair bool // an invalid answer is repaired, if possible
+	// Markdown takes emphasis away from the strings of an answer, even where it fits with it.
+	Markdown bool
+	Retries  int // number of retries after an invalid answer
 
 	// Write generates one answer to a conversation; number counts the tries from 0.
 	Write func(ctx context.Context, turns []Turn, number int) (*Written, error)
@@ -62,6 +64,14 @@ type Try struct {
 	Edited   bool  // the answer was edited
 }
 
+// An Attempt is one try as clients are told of it.
+type Attempt struct {
+	Strategy   Strategy `json:"strategy"`
+	Stage      Stage    `json:"stage,omitempty"` // at which it failed; "": it did not
+	Prompt     int      `json:"prompt_tokens"`
+	Completion int      `json:"completion_tokens"`
+}
+
 // An Answer is a valid answer or, if the task is not strict, the last invalid one.
 type Answer struct {
 	Text     string
@@ -71,6 +81,7 @@ type Answer struct {
 	Issues   []schema.Issue // validation errors
 	Edits    []repair.Edit  // changes to the text
 	Tries    int
+	Attempts []Attempt    // a try each
 	Usage    remote.Usage // sum over all tries
 	Last     *Written     // the unedited output
 	Warnings []string
@@ -95,19 +106,27 @@ func Ask(ctx context.Context, t Task) (*Answer, error) {
 func (t *Task) ask(ctx context.Context) (*Answer, error) {
 	var turns []Turn
 	var usage remote.Usage
+	var attempts []Attempt
 	for number := 0; ; number++ {
 		w, err := t.Write(ctx, turns, number)
 		if err != nil {
 			t.observe(Try{Number: number, Failed: StageUpstream, Last: true})
-			return nil, &Failure{Parser: t.Strategy, Model: t.Model, Stage: StageUpstream, Cause: err, tries: number + 1}
+			attempts = append(attempts, Attempt{Strategy: t.Strategy, Stage: StageUpstream})
+			return nil, &Failure{Parser: t.Strategy, Model: t.Model, Stage: StageUpstream, Cause: err, tries: number + 1, attempts: attempts}
 		}
 		usage.Add(w.Usage)
 		a, bad := t.judge(w)
-		a.Tries, a.Usage = number+1, usage
+		attempts = append(attempts, Attempt{Strategy: t.Strategy, Prompt: w.Usage.Prompt, Completion: w.Usage.Completion})
+		if bad != nil {
+			attempts[number].Stage, bad.attempts = bad.Stage, attempts
+		}
+		a.Tries, a.Usage, a.Attempts = number+1, usage, attempts
 		try := Try{Number: number, Edited: len(a.Edits) > 0}
 		if bad == nil {
 			try.Last = true
 			t.observe(try)
+			t.Log.LogAttrs(ctx, slog.LevelInfo, "answer accepted", slog.String("model", t.Model), slog.String("strategy", string(t.Strategy)), slog.Int("tries", number+1),
+				slog.Int("edits", len(a.Edits)), slog.Int("prompt_tokens", usage.Prompt), slog.Int("completion_tokens", usage.Completion))
 			return a, nil
 		}
 		bad.tries = number + 1
@@ -161,7 +180,7 @@ func (t *Task) judge(w *Written) (*Answer, *Failure) {
 	if len(w.Data) > 0 {
 		text = string(w.Data)
 	}
-	out := repair.Read(text, repair.Options{Check: t.Check, Repair: t.Repair, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
+	out := repair.Read(text, repair.Options{Check: t.Check, Repair: t.Repair, Markdown: t.Markdown, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
 	a.Text, a.JSON, a.Edits = out.Text, out.JSON, out.Edits
 	var syntax *repair.SyntaxError
 	switch {
@@ -195,6 +214,10 @@ func (t *Task) judgeText(a *Answer, fail verdict) (*Answer, *Failure) {
 	if err != nil {
 		if strings.TrimSpace(a.Text) == "" {
 			return fail(StageEmpty, nil, err)
+		}
+		var placed interface{ Places() []schema.Issue }
+		if errors.As(err, &placed) {
+			return fail(StageValidation, placed.Places(), err)
 		}
 		return fail(StageValidation, []schema.Issue{{Reason: err.Error()}}, err)
 	}

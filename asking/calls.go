@@ -39,6 +39,12 @@ func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failur
 	for _, c := range calls {
 		place := "/" + c.Name
 		check, strict := t.Tools.Check(c.Name)
+		if plain := repair.Bare(c.Name); check == nil && plain != c.Name {
+			if check, strict = t.Tools.Check(plain); check != nil {
+				a.Edits = append(a.Edits, repair.Edit{Step: repair.StepMarkers, Pointer: place, Note: "emphasis around the name dropped"})
+				c.Name, place = plain, "/"+plain
+			}
+		}
 		if check == nil {
 			issues, hard = append(issues, schema.Issue{Pointer: place, Reason: "there is no tool of that name; there are " + strings.Join(t.Tools.Names, ", ")}), true
 			a.Calls = append(a.Calls, c)
@@ -47,7 +53,7 @@ func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failur
 		if strings.TrimSpace(c.Arguments) == "" {
 			c.Arguments = "{}" // some models write no arguments like this
 		}
-		out := repair.Read(c.Arguments, repair.Options{Check: check, Repair: t.Repair, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
+		out := repair.Read(c.Arguments, repair.Options{Check: check, Repair: t.Repair, Markdown: t.Markdown, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
 		c.Arguments = out.Text
 		a.Calls = append(a.Calls, c)
 		for _, e := range out.Edits {

@@ -32,10 +32,11 @@ type Failure struct {
 	Content string // output of the model, cut to maxContent
 	Cause   error
 
-	issues []schema.Issue
-	tries  int
-	calls  bool // the failure is about tool calls
-	hard   bool // the answer must not be returned, even in a lenient task
+	issues   []schema.Issue
+	tries    int
+	attempts []Attempt
+	calls    bool // the failure is about tool calls
+	hard     bool // the answer must not be returned, even in a lenient task
 }
 
 // maxContent is how many bytes of an answer a failure keeps.
@@ -94,7 +95,9 @@ type FailureReason struct {
 	OccurredAt       time.Time `json:"occurred_at"`
 	Recoverable      bool      `json:"recoverable"` // the same request may succeed later
 
+	Strategy   Strategy       `json:"strategy"`
 	Stage      Stage          `json:"stage"`
+	Attempts   []Attempt      `json:"attempts,omitempty"`
 	Text       string         `json:"-"` // the last output of the model
 	Issues     []schema.Issue `json:"-"` // validation errors
 	Tries      int            `json:"tries"`
@@ -134,7 +137,7 @@ func Translate(ctx context.Context, log *slog.Logger, err error, parser Strategy
 
 // reason converts the failure.
 func (f *Failure) reason() *FailureReason {
-	r := &FailureReason{OccurredAt: now().UTC(), Stage: f.Stage, Issues: f.issues, Tries: max(1, f.tries), TechnicalDetails: fmt.Sprintf("stage %s, strategy %s, model %s: %v", f.Stage, f.Parser, f.Model, f.Cause)}
+	r := &FailureReason{OccurredAt: now().UTC(), Strategy: f.Parser, Stage: f.Stage, Attempts: f.attempts, Issues: f.issues, Tries: max(1, f.tries), TechnicalDetails: fmt.Sprintf("stage %s, strategy %s, model %s: %v", f.Stage, f.Parser, f.Model, f.Cause)}
 	after := ""
 	if r.Tries > 1 {
 		after = fmt.Sprintf(" after %d tries", r.Tries)
@@ -148,7 +151,7 @@ func (f *Failure) reason() *FailureReason {
 	case f.Stage == StageParse:
 		r.Category, r.Description, r.Recoverable = InvalidJSON, "the model's answer is not JSON"+after, true
 	case f.Stage == StageValidation:
-		r.Category, r.Description, r.Recoverable = WrongDocument, "the model's answer does not fit what was asked for"+after, true
+		r.Category, r.Description, r.Recoverable = WrongDocument, "the model's answer does not fit "+f.wanted()+after, true
 	case errors.As(f.Cause, &e):
 		r.RetryAfter, r.Recoverable = e.RetryAfter, e.Passes()
 		r.Category, r.Description = upstreamReason(e.Kind)
@@ -159,7 +162,16 @@ func (f *Failure) reason() *FailureReason {
 	default:
 		r.Category, r.Description = Protocol, "the model could not be asked"
 	}
+	r.Description += fmt.Sprintf(" (strategy %s, stage %s)", f.Parser, f.Stage)
 	return r
+}
+
+// wanted names what an answer does not fit and, of a text that is no JSON, where.
+func (f *Failure) wanted() string {
+	if len(f.issues) > 0 && f.issues[0].Line > 0 && (f.issues[0].Keyword == "grammar" || f.issues[0].Keyword == "regex" || f.issues[0].Keyword == "choice") {
+		return fmt.Sprintf("the %s at line %d, column %d", f.issues[0].Keyword, f.issues[0].Line, f.issues[0].Column)
+	}
+	return "what was asked for"
 }
 
 func upstreamReason(k remote.Kind) (Category, string) {

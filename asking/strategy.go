@@ -14,6 +14,8 @@ type Strategy string
 // The strategies. Constrained decoding of the local model is not among them: it needs
 // no validation and retry.
 const (
+	// Masks: constrained decoding, which is named where its documents fail keywords that masks don't enforce.
+	Masks Strategy = "masks"
 	// Free: the local model generates without masks.
 	Free Strategy = "free"
 	// Native: the upstream's engine enforces the constraint, passed in the

@@ -282,6 +282,7 @@ func maskTrials(t testing.TB, v *vocab.Vocab) []*maskTrial {
 	return []*maskTrial{
 		{v, tokens, lenient},
 		{v, tokens, schema.Options{}},
+		{v, tokens, schema.Options{Closed: true}},
 		{v, tokens, schema.Options{Whitespace: schema.Pretty}},
 		{v, tokens, schema.Options{Whitespace: schema.Natural}},
 	}

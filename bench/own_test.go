@@ -74,7 +74,7 @@ func TestOwnCorpusServed(t *testing.T) {
 
 func TestOwnCorpusWalk(t *testing.T) {
 	v := vocabOf(t, nastyTokens...)
-	for _, opt := range []schema.Options{{}, {Whitespace: schema.Pretty}, {Whitespace: schema.Natural}, {Order: schema.OrderAny, Whitespace: schema.Flexible(0)}} {
+	for _, opt := range []schema.Options{{}, {Closed: true}, {Whitespace: schema.Pretty}, {Whitespace: schema.Natural}, {Order: schema.OrderAny, Whitespace: schema.Flexible(0)}} {
 		var report bytes.Buffer
 		walk := &Walk{
 			Engine: NewEngine(v, opt), Vocab: v, N: 20, Seed: 1, Report: &report, Timeout: time.Minute,

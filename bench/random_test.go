@@ -51,7 +51,7 @@ type trial struct {
 }
 
 func newTrial(v *vocab.Vocab) *trial {
-	return &trial{walk.NewTokens(v), NewEngine(v, lenient), NewEngine(v, schema.Options{})}
+	return &trial{walk.NewTokens(v), NewEngine(v, lenient), NewEngine(v, schema.Options{Closed: true})}
 }
 
 // fault is a disagreement.

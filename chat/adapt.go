@@ -34,7 +34,9 @@ func (t *Template) probe() {
 		t.caps.ToolCalls = t.caps.ToolCalls || find(mark+"f", tools, user, call) || find(mark+"f", tools, user, call, result)
 		t.caps.ToolResults = t.caps.ToolResults || find(mark+"r", tools, user, call, result)
 	}
-	t.noNone = find("None", false, user, call)
+	t.noNone = find("None", false, user, call) || find("None", true, user, call)
+	call.Content = other
+	t.drops = t.caps.ToolCalls && !find(mark+"f", false, user, call) && !find(mark+"f", true, user, call)
 }
 
 // adapt converts messages to a form that the template supports.
@@ -46,8 +48,11 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 		if m.Role == "developer" && !developer {
 			m.Role = "system"
 		}
-		if len(m.ToolCalls) > 0 && !t.caps.ToolCalls {
-			m.spellCalls()
+		if len(m.ToolCalls) > 0 && (t.spells() || t.drops && m.text() != "") {
+			form, _ := t.CallForm()
+			if err := m.spellCalls(form); err != nil {
+				return nil, err
+			}
 		}
 		if m.Role == "tool" && !t.caps.ToolResults {
 			if err := m.spellResult(); err != nil {
@@ -77,20 +82,25 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 
 // spellCalls converts the tool calls of a message to text, in the format in which
 // models whose template has no tool calls are asked to write them.
-func (m *Message) spellCalls() {
-	lines := []string{}
+func (m *Message) spellCalls(form CallForm) error {
+	calls := m.ToolCalls
+	var lines []string
 	if text := m.text(); text != "" {
 		lines = append(lines, text)
 	}
-	mark := hermes.Triggers[0]
-	for _, c := range m.ToolCalls {
-		arguments := c.Arguments
-		if len(arguments) == 0 {
-			arguments = json.RawMessage("{}")
+	for len(calls) > 0 {
+		n := len(calls)
+		if form.Next == "" {
+			n = 1
 		}
-		lines = append(lines, mark.Mark+mark.Then+c.Name+hermes.Middle+string(arguments)+hermes.After)
+		text, err := form.Write(calls[:n])
+		if err != nil {
+			return err
+		}
+		lines, calls = append(lines, text), calls[n:]
 	}
 	m.Content, m.Parts, m.ToolCalls = strings.Join(lines, "\n"), nil, nil
+	return nil
 }
 
 // spellResult converts a tool result to a user message.
@@ -122,6 +132,7 @@ func (m *Message) text() string {
 type variant struct {
 	emptyContent  bool // no content is "" rather than none
 	textArguments bool // arguments as JSON text
+	arguments     *ArgumentForm
 }
 
 // variants returns the forms to try, in order.
@@ -129,9 +140,9 @@ func (t *Template) variants(messages []Message) []variant {
 	for _, m := range messages {
 		switch {
 		case len(m.ToolCalls) > 0 && t.noNone:
-			return []variant{{true, false}, {true, true}}
+			return []variant{{emptyContent: true}, {emptyContent: true, textArguments: true}}
 		case len(m.ToolCalls) > 0:
-			return []variant{{}, {true, false}, {false, true}, {true, true}}
+			return []variant{{}, {textArguments: true}, {emptyContent: true}, {emptyContent: true, textArguments: true}}
 		}
 	}
 	return []variant{{}}

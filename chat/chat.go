@@ -44,6 +44,12 @@ type Template struct {
 	opt      Options
 	caps     Caps
 	noNone   bool // content none would be written as "None"
+	drops    bool // calls are left out of messages with text
+
+	calls     CallForm // how it writes calls, as far as it could be asked
+	callsFail error    // why it could not
+	thoughts  ThoughtForm
+	thinks    bool // it writes thoughts
 }
 
 // Caps are the capabilities of a template.
@@ -102,6 +108,8 @@ func New(template string, opt Options) (*Template, error) {
 		return nil, fmt.Errorf("chat: the model's template: %w", err)
 	}
 	t.probe()
+	t.calls, t.callsFail = t.askCalls()
+	t.thoughts, t.thinks = t.askThoughts()
 	return t, nil
 }
 
@@ -127,14 +135,23 @@ func (t *Template) Render(in Input) (string, error) {
 }
 
 // render renders messages in the first form that the template accepts.
-func (t *Template) render(in Input) (string, error) {
+func (t *Template) render(in Input) (string, error) { return t.renderAs(in, t.calls) }
+
+// renderAs renders messages with calls in a form.
+func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 	var first error
 	for _, v := range t.variants(in.Messages) {
+		v.arguments = &form.Arguments
 		vars, err := t.vars(in, v)
 		if err != nil {
 			return "", err
 		}
 		text, err := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now})
+		if err != nil && t.supply(vars, in) {
+			if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
+				text, err = again, nil
+			}
+		}
 		if err == nil {
 			return text, nil
 		}

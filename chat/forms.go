@@ -1,29 +1,9 @@
 package chat
 
 import (
-	"encoding/json"
+	"errors"
 	"strings"
 )
-
-// A CallForm is the format in which a family of models writes tool calls: in free text
-// one of the triggers, then the name of a tool, Middle, the arguments as a JSON object,
-// and After. Tokens without text are written as their names.
-type CallForm struct {
-	Name     string
-	Triggers []Trigger
-	Middle   string // between the name and the arguments
-	After    string // what ends a call
-	Next     string // what goes on to the name of a further call; "": there is one only
-	Close    string // what ends the last one
-	IDs      int    // how many letters and digits the id of a call has; 0: any text
-}
-
-// A Trigger is the text before a tool call in free text.
-type Trigger struct {
-	Mark    string
-	AtStart bool   // only at the beginning of the text
-	Then    string // between the mark and the name
-}
 
 // A ThoughtForm is the format in which a family of models writes reasoning before its
 // answer.
@@ -33,118 +13,123 @@ type ThoughtForm struct {
 	Lead, Gap   string // after Open, and between Close and the answer
 }
 
-// Harmony is the name of the formats of gpt-oss, in which each channel is a message of
-// its own; they do not use the other fields of [CallForm] and [ThoughtForm].
-const Harmony = "harmony"
-
 // hermes is the format of Hermes and Qwen, and the default, since most models know it.
 var hermes = CallForm{
-	Name:     "hermes",
-	Triggers: []Trigger{{Mark: "<tool_call>", Then: "\n{\"name\": \""}},
-	Middle:   `", "arguments": `, After: "}\n</tool_call>", Next: "\n<tool_call>\n{\"name\": \"",
+	Name:      "hermes",
+	Triggers:  []Trigger{{Mark: "<tool_call>", Then: "\n{\"name\": \""}},
+	Middle:    `", "arguments": `,
+	Arguments: ArgumentForm{Layout: Spaced},
+	After:     "}\n</tool_call>", Next: "\n<tool_call>\n{\"name\": \"",
 }
 
-// callForms are the other formats, with the texts by which their templates are
-// recognised.
+// callForms are the formats with names of their own. Those with told stand in the text
+// of templates that don't write calls themselves.
 var callForms = []struct {
-	all  []string // in the template
-	none []string // not in it
+	told string
 	CallForm
 }{
-	{[]string{"<|channel|>", "<|message|>"}, nil, CallForm{Name: Harmony}},
-	{[]string{"<｜tool▁calls▁begin｜>", "```json"}, nil, CallForm{
+	{"<｜tool▁calls▁begin｜>", CallForm{
 		Name:     "deepseek-v3",
 		Triggers: []Trigger{{Mark: "<｜tool▁calls▁begin｜>", Then: "<｜tool▁call▁begin｜>function<｜tool▁sep｜>"}},
 		Middle:   "\n```json\n", After: "\n```<｜tool▁call▁end｜>", Next: "\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>", Close: "<｜tool▁calls▁end｜>",
 	}},
-	{[]string{"<｜tool▁calls▁begin｜>"}, nil, CallForm{
+	{"", CallForm{
 		Name:     "deepseek-v3.1",
 		Triggers: []Trigger{{Mark: "<｜tool▁calls▁begin｜>", Then: "<｜tool▁call▁begin｜>"}},
 		Middle:   "<｜tool▁sep｜>", After: "<｜tool▁call▁end｜>", Next: "<｜tool▁call▁begin｜>", Close: "<｜tool▁calls▁end｜>",
 	}},
-	{[]string{"[TOOL_CALLS]", "[ARGS]"}, nil, CallForm{
+	{"", CallForm{
 		Name:     "mistral-args",
 		Triggers: []Trigger{{Mark: "[TOOL_CALLS]"}},
 		Middle:   "[ARGS]", Next: "[TOOL_CALLS]", IDs: 9,
 	}},
-	{[]string{"[TOOL_CALLS]"}, nil, CallForm{
+	{"", CallForm{
 		Name:     "mistral",
 		Triggers: []Trigger{{Mark: "[TOOL_CALLS]", Then: ` [{"name": "`}},
 		Middle:   `", "arguments": `, After: "}", Next: `, {"name": "`, Close: "]", IDs: 9,
 	}},
-	{[]string{"<|tool|>"}, nil, CallForm{
+	{"<|tool|>", CallForm{
 		Name:     "phi4",
 		Triggers: []Trigger{{Mark: "<|tool_call|>", Then: `[{"name": "`}},
 		Middle:   `", "arguments": `, After: "}", Next: `, {"name": "`, Close: "]<|/tool_call|>",
 	}},
-	{[]string{"<|start_header_id|>", "ipython"}, nil, CallForm{
+	{"<|tool_call|>", CallForm{
+		Name:     "granite",
+		Triggers: []Trigger{{Mark: "<|tool_call|>", Then: `[{"name": "`}},
+		Middle:   `", "arguments": `, After: "}", Next: `, {"name": "`, Close: "]",
+	}},
+	{"", CallForm{
 		Name:     "llama3",
 		Triggers: []Trigger{{Mark: `{"name":`, AtStart: true, Then: ` "`}, {Mark: "<|python_tag|>", Then: `{"name": "`}},
 		Middle:   `", "parameters": `, After: "}",
 	}},
-	{[]string{"<tool_call>"}, []string{"<function="}, hermes},
+	{"<tool_call>", hermes},
+	{"List of tools: ", lfm2},
 }
 
-// CallForm returns the tool call format of the model, detected from its template. If
-// the template shows none, known is false and the format is hermes.
-func (t *Template) CallForm() (form CallForm, known bool) {
-	if t.fallback {
-		return hermes, false
+// lfm2 is the format of LFM2, whose template lists tools and says no more.
+var lfm2 = func() CallForm {
+	f := CallForm{
+		Name:      "lfm2",
+		Triggers:  []Trigger{{Mark: "<|tool_call_start|>", Then: "["}},
+		Middle:    "(",
+		Arguments: ArgumentForm{Layout: Spaced, Tagged: true, Between: ", "},
+		After:     ")", Next: ", ", Close: "]<|tool_call_end|>",
 	}
-	for _, f := range callForms {
-		if containsAll(t.source, f.all) && (f.none == nil || !containsAll(t.source, f.none)) {
-			return t.spelling(f.CallForm), true
-		}
+	for i := range f.Arguments.Values {
+		f.Arguments.Values[i] = ValueForm{Open: "=", Python: true}
 	}
-	return hermes, false
-}
-
-// CallFormOf returns the tool call format that a vocabulary has tokens for; has reports
-// whether there is a token with a text.
-func CallFormOf(has func(token string) bool) (form CallForm, known bool) {
-	for _, f := range callForms {
-		for _, t := range f.Triggers {
-			if !t.AtStart && has(t.Mark) && (f.Middle != "[ARGS]" || has(f.Middle)) {
-				return f.CallForm, true
-			}
-		}
-	}
-	return hermes, false
-}
-
-// spelling adjusts the text around the name in a call if the template writes it with
-// different white space, because the model was trained on what the template writes.
-func (t *Template) spelling(f CallForm) CallForm {
-	const name, arguments = "stencil7c1e", `"stencil93ab"`
-	if len(f.Triggers) != 1 {
-		return f
-	}
-	text, err := t.render(Input{Messages: []Message{
-		{Role: "user", Content: "x"},
-		{Role: "assistant", ToolCalls: []ToolCall{{ID: "abcdefghi", Name: name, Arguments: json.RawMessage(`{` + arguments + `:1}`)}}},
-	}})
-	if err != nil {
-		return f
-	}
-	before, after, ok := strings.Cut(text, name)
-	if !ok {
-		return f
-	}
-	trigger := &f.Triggers[0]
-	at := strings.LastIndex(before, trigger.Mark)
-	middle, _, ok := strings.Cut(after, "{"+arguments)
-	if at < 0 || !ok || !sameButBlanks(before[at+len(trigger.Mark):], trigger.Then) || !sameButBlanks(middle, f.Middle) {
-		return f
-	}
-	f.Triggers = []Trigger{{Mark: trigger.Mark, Then: before[at+len(trigger.Mark):]}}
-	f.Middle = middle
 	return f
+}()
+
+// CallForm returns the tool call format of the model, found out by having its template
+// write calls. Known is false if it is not that of the model: its template writes none,
+// or in a way that can't be expressed; [Template.CallFormMissing] says why.
+func (t *Template) CallForm() (form CallForm, known bool) {
+	switch {
+	case t.fallback:
+		return t.calls, false
+	case t.inChannels():
+		return CallForm{Name: Harmony, Arguments: ArgumentForm{Layout: Spaced}}, true
+	case t.callsFail == nil:
+		return t.calls, true
+	}
+	// The template writes none, or none that can be read; its text may tell the model
+	// how to write them.
+	for _, f := range callForms {
+		if f.told != "" && strings.Contains(t.source, f.told) && (!t.caps.ToolCalls || f.Name != "hermes") {
+			return f.CallForm, true
+		}
+	}
+	return hermes, false
 }
 
-// sameButBlanks reports whether two texts differ only in spaces and line breaks.
-func sameButBlanks(a, b string) bool {
-	blanks := strings.NewReplacer(" ", "", "\n", "")
-	return blanks.Replace(a) == blanks.Replace(b)
+// spells reports whether calls are written into conversations as texts of the
+// assistant: the template writes none, or none in the format that its text tells.
+func (t *Template) spells() bool {
+	if !t.caps.ToolCalls {
+		return true
+	}
+	_, known := t.CallForm()
+	return known && t.callsFail != nil && !t.inChannels()
+}
+
+// CallFormMissing says why the format of the model's calls is not known; nil if it is.
+func (t *Template) CallFormMissing() error {
+	switch _, known := t.CallForm(); {
+	case known:
+		return nil
+	case t.fallback:
+		return errors.New("the model has no chat template")
+	case !t.caps.ToolCalls:
+		return errors.New("the chat template writes no calls")
+	}
+	return t.callsFail
+}
+
+// inChannels reports whether the template writes messages in channels, as gpt-oss does.
+func (t *Template) inChannels() bool {
+	return containsAll(t.source, []string{"<|channel|>", "<|message|>"})
 }
 
 func containsAll(s string, list []string) bool {
@@ -171,6 +156,9 @@ var thoughtForms = []ThoughtForm{
 // ThoughtForm returns the reasoning format of the model, detected from its template.
 // If the template shows none, known is false and the format is UsualThoughts.
 func (t *Template) ThoughtForm() (form ThoughtForm, known bool) {
+	if t.thinks && !t.inChannels() && !t.fallback {
+		return t.thoughts, true
+	}
 	for _, f := range thoughtForms {
 		if !t.fallback && strings.Contains(t.source, f.Open) {
 			return f, true

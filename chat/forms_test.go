@@ -63,33 +63,12 @@ func TestFormsAreSpeltAsInTemplates(t *testing.T) {
 	for _, c := range []struct{ before, middle, then, want string }{
 		{`[TOOL_CALLS][{"name":"`, `","arguments":`, `[{"name":"`, `","arguments":`},
 		{`[TOOL_CALLS] [{"name": "`, `", "arguments": `, ` [{"name": "`, `", "arguments": `},
-		{`[TOOL_CALLS] [{"function": "`, `", "with": `, ` [{"name": "`, `", "arguments": `}, // something else: not taken over
+		{`[TOOL_CALLS] [{"function": "`, `", "with": `, ` [{"function": "`, `", "with": `},
 	} {
-		source := strings.NewReplacer("BEFORE", c.before, "MIDDLE", c.middle, "AFTER", "}]").Replace(calls)
+		source := strings.NewReplacer("BEFORE", c.before, "MIDDLE", c.middle, "AFTER", "}").Replace(calls)
 		form, known := formsOf(t, source).CallForm()
 		if !known || form.Triggers[0].Then != c.then || form.Middle != c.want {
 			t.Errorf("%s: %+v", source, form)
-		}
-	}
-	has := func(list ...string) func(string) bool {
-		return func(token string) bool {
-			for _, x := range list {
-				if x == token {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	for _, c := range []struct {
-		has   func(string) bool
-		name  string
-		known bool
-	}{
-		{has("[TOOL_CALLS]"), "mistral", true}, {has("[TOOL_CALLS]", "[ARGS]"), "mistral-args", true}, {has("<|python_tag|>"), "llama3", true}, {has(), "hermes", false},
-	} {
-		if form, known := CallFormOf(c.has); form.Name != c.name || known != c.known {
-			t.Errorf("vocabulary: %q, %t, want %q", form.Name, known, c.name)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"stencil/chat/jinja"
 )
@@ -32,6 +34,7 @@ func (t *Template) vars(in Input, v variant) (map[string]any, error) {
 		messages.Items = append(messages.Items, d)
 	}
 	vars["messages"] = messages
+	vars["tools"] = nil // not undefined
 	if len(in.Tools) > 0 {
 		tools := jinja.NewList()
 		for i, tool := range in.Tools {
@@ -120,9 +123,13 @@ func (c *ToolCall) dict(v variant) (*jinja.Dict, error) {
 	function := jinja.NewDict()
 	function.Set("name", c.Name)
 	if v.textArguments {
-		function.Set("arguments", string(arguments))
+		text := string(arguments)
+		if v.arguments.Layout != AnyLayout {
+			text = layOut(parsed, v.arguments.Layout) // however the client has laid it out
+		}
+		function.Set("arguments", text)
 	} else {
-		function.Set("arguments", parsed)
+		function.Set("arguments", v.arguments.forTemplate(parsed))
 	}
 	d := jinja.NewDict()
 	if c.ID != "" {
@@ -131,4 +138,70 @@ func (c *ToolCall) dict(v variant) (*jinja.Dict, error) {
 	d.Set("type", "function")
 	d.Set("function", function)
 	return d, nil
+}
+
+// supply adds variables that a few templates read without asking whether they are
+// there: the day, the tools as a text, and descriptions of all their parameters. It
+// reports whether there was anything to add.
+func (t *Template) supply(vars map[string]any, in Input) (added bool) {
+	now := time.Now()
+	if t.opt.Now != nil {
+		now = t.opt.Now()
+	}
+	functions := "[]"
+	if vars["tools"] == nil {
+		vars["tools"], added = jinja.NewList(), true
+	}
+	if tools, ok := vars["tools"].(*jinja.List); ok {
+		added = describe(tools) || added
+		functions = jinja.JSON(tools, ", ", ": ")
+	}
+	for name, value := range map[string]any{
+		"datetime": now.Format("Jan 02 2006"), "date_string": now.Format("02 Jan 2006"), "functions": functions,
+	} {
+		if _, ok := vars[name]; !ok && strings.Contains(t.source, name) {
+			vars[name], added = value, true
+		}
+	}
+	return added
+}
+
+// describe gives an empty description to tools and parameters that have none.
+func describe(tools *jinja.List) (changed bool) {
+	give := func(d *jinja.Dict) {
+		if _, ok := d.Get("description"); !ok {
+			d.Set("description", "")
+			changed = true
+		}
+	}
+	for _, tool := range tools.Items {
+		d, _ := tool.(*jinja.Dict)
+		if d == nil {
+			continue
+		}
+		f, _ := member(d, "function").(*jinja.Dict)
+		if f == nil {
+			continue
+		}
+		give(f)
+		parameters, _ := member(f, "parameters").(*jinja.Dict)
+		if parameters == nil {
+			continue
+		}
+		properties, _ := member(parameters, "properties").(*jinja.Dict)
+		if properties == nil {
+			continue
+		}
+		for _, key := range properties.Keys() {
+			if p, ok := member(properties, key).(*jinja.Dict); ok {
+				give(p)
+			}
+		}
+	}
+	return changed
+}
+
+func member(d *jinja.Dict, key string) any {
+	v, _ := d.Get(key)
+	return v
 }

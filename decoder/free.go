@@ -43,6 +43,7 @@ func (f *markFinder) freeTokens(v *vocab.Vocab, state int32, atStart []bool) *fr
 	for i, m := range f.marks {
 		fmt.Fprintf(&marks, "%d %t %s", len(m), atStart[i], m)
 	}
+	marks.WriteString(f.openings)
 	key := freeKey{marks.String(), state}
 	store.mu.Lock()
 	defer store.mu.Unlock()

@@ -14,6 +14,10 @@ type markFinder struct {
 	// mark i. State 0 is the initial one.
 	next [][256]int32
 	text [][]byte // by state: the part of the marks that has been read
+
+	openings string // what else is looked for
+	live     []bool // by state: a part of an opening has been read; nil without openings
+	begun    []bool // by state: its first byte was the last
 }
 
 // newMarkFinder returns the finder of marks. Those with atStart count only at the
@@ -23,7 +27,7 @@ func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 	// First the tree of the marks; 0 is no child.
 	ends := []int32{none}
 	for i, mark := range marks {
-		if atStart[i] {
+		if atStart[i] || len(mark) == 0 {
 			continue
 		}
 		at := int32(0)

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -49,6 +50,10 @@ type Stop struct {
 	Next int
 	// AtStart limits the stop to the beginning of the free text.
 	AtStart bool
+	// Steps are in place of Mark, for what can be written in several ways. Such a
+	// stop counts only at the beginning of the free text or, with AtLine, of a line.
+	Steps  []Step
+	AtLine bool
 }
 
 // A Piece is a text or, if Text is empty, the token Token. A token with text is
@@ -81,8 +86,9 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 	}
 	s := &Sequence{}
 	src := &sequenceSource{vocab: v}
+	b := &sequenceBuilder{src}
 	for i, x := range segments {
-		part, err := src.part(x, len(segments))
+		part, err := b.part(x, len(segments))
 		if err != nil {
 			return nil, fmt.Errorf("decoder: segment %d: %w", i, err)
 		}
@@ -126,8 +132,11 @@ func (s *sequenceSource) checkWays(i int) error {
 	return nil
 }
 
+// A sequenceBuilder makes the parts of a sequence.
+type sequenceBuilder struct{ *sequenceSource }
+
 // part checks a segment and prepares it.
-func (s *sequenceSource) part(x Segment, n int) (*sequencePart, error) {
+func (s *sequenceBuilder) part(x Segment, n int) (*sequencePart, error) {
 	p := &sequencePart{next: x.Next}
 	kinds := 0
 	var err error
@@ -179,25 +188,35 @@ type Followed interface {
 	Follow()
 }
 
-func (s *sequenceSource) free(f *Free, p *sequencePart, n int) error {
-	if !f.MayEnd && !slices.ContainsFunc(f.Stops, func(x Stop) bool { return !x.AtStart }) {
+func (s *sequenceBuilder) free(f *Free, p *sequencePart, n int) error {
+	if !f.MayEnd && !slices.ContainsFunc(f.Stops, func(x Stop) bool { return !x.AtStart && x.Steps == nil }) {
 		return fmt.Errorf("free text without a stop has to be allowed to end")
 	}
-	if f.Budget > 0 && len(f.Stops) > 0 && f.Stops[0].AtStart {
+	if f.Budget > 0 && len(f.Stops) > 0 && (f.Stops[0].AtStart || f.Stops[0].Steps != nil) {
 		return fmt.Errorf("the first stop, which ends the budget, counts only at the beginning")
 	}
 	marks, err := s.marks(f.Stops, p, n, maxMarkBytes)
 	if err != nil {
 		return err
 	}
-	for _, stop := range f.Stops {
-		p.atStart = append(p.atStart, stop.AtStart)
+	var list []opening
+	for i, stop := range f.Stops {
+		p.atStart = append(p.atStart, stop.AtStart || stop.Steps != nil)
+		if stop.Steps != nil {
+			list = append(list, opening{stop.Steps, stop.AtLine, i})
+		}
 	}
-	p.free, p.mayEnd, p.budget = newMarkFinder(marks, p.atStart), f.MayEnd, f.Budget
+	finder := newMarkFinder(marks, p.atStart)
+	if list != nil {
+		if finder = finder.withOpenings(list); finder == nil {
+			return ErrOpenings
+		}
+	}
+	p.free, p.mayEnd, p.budget = finder, f.MayEnd, f.Budget
 	return nil
 }
 
-func (s *sequenceSource) fixed(stops []Stop, p *sequencePart, n int) error {
+func (s *sequenceBuilder) fixed(stops []Stop, p *sequencePart, n int) error {
 	if len(stops) == 0 {
 		return fmt.Errorf("there is nothing to choose from")
 	}
@@ -206,13 +225,18 @@ func (s *sequenceSource) fixed(stops []Stop, p *sequencePart, n int) error {
 	return err
 }
 
+// ErrOpenings says that stops with steps take too many states.
+var ErrOpenings = errors.New("the openings of free text have too many states")
+
 // marks spells the marks of stops and records the segment after each.
-func (s *sequenceSource) marks(stops []Stop, p *sequencePart, n, most int) (marks [][]byte, err error) {
+func (s *sequenceBuilder) marks(stops []Stop, p *sequencePart, n, most int) (marks [][]byte, err error) {
 	total := 0
 	for _, stop := range stops {
-		mark, err := s.spell(stop.Mark)
-		if err != nil {
-			return nil, err
+		var mark []byte
+		if stop.Steps == nil {
+			if mark, err = s.spell(stop.Mark); err != nil {
+				return nil, err
+			}
 		}
 		if stop.Next != End && (stop.Next < 0 || stop.Next >= n) {
 			return nil, fmt.Errorf("there is no segment %d to follow", stop.Next)
@@ -227,7 +251,7 @@ func (s *sequenceSource) marks(stops []Stop, p *sequencePart, n, most int) (mark
 }
 
 // spell returns pieces as bytes, with spelled tokens.
-func (s *sequenceSource) spell(pieces []Piece) (out []byte, err error) {
+func (s *sequenceBuilder) spell(pieces []Piece) (out []byte, err error) {
 	for _, p := range pieces {
 		text := []byte(p.Text)
 		if p.Text == "" {
@@ -275,6 +299,8 @@ type SequenceMatcher struct {
 	past  []visit // one per accepted token
 	now   visit
 	spans spanTrack
+
+	openedFor int // how many bytes of an opening were read before a byte
 }
 
 // A visit is the current segment and the number of its tokens so far. In the

@@ -20,6 +20,10 @@ type spanTrack struct {
 	last  Span
 	entry place // the beginning of last
 	split bool  // the last bytes may still turn out not to belong to last
+	whole Span  // what last is if the text ends here; only where it isn't empty
+	// opening is 1 + where the opening begins that is being read in free text; 0:
+	// none is.
+	opening int
 }
 
 // A place is an offset in the text, with spelled tokens, and the configuration there.
@@ -45,14 +49,18 @@ func (m *SequenceMatcher) Spans() []Span {
 // may belong to a stop, or to another alternative of a fork.
 func (m *SequenceMatcher) Held() int {
 	t := &m.spans
-	if t.split {
+	if t.split || t.mayBeWhole() {
 		return t.last.End - t.last.Start
 	}
 	g := m.s.grammar
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.m.sync()
-	return len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment)))
+	held := len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment)))
+	if t.opening > 0 {
+		held = max(held, len(m.m.text)-(t.opening-1))
+	}
+	return held
 }
 
 // readMark returns the part of a mark that has been read in free text.
@@ -86,7 +94,9 @@ func (m *SequenceMatcher) endedMark(c int32, segment int, read []byte) (n int) {
 		if x.closing {
 			n = len(m.s.shown(finder.marks[0]))
 		} else if to := finder.follow(x.at, read); to < 0 {
-			n = len(m.s.shown(finder.marks[^to]))
+			if n = len(m.s.shown(finder.marks[^to])); len(finder.marks[^to]) == 0 {
+				n = m.openedFor + len(read) // an opening
+			}
 		}
 	})
 	return n
@@ -194,6 +204,18 @@ func (m *SequenceMatcher) begin() {
 	m.spans.last.Segment, m.spans.split = m.segment(m.m.cfg, noSegment, noSegment)
 }
 
+// mayBeWhole reports whether the last span is another one if the text ends here.
+func (t *spanTrack) mayBeWhole() bool {
+	return t.whole.End > 0 && t.whole.Start == t.last.Start && t.whole.End == t.last.End
+}
+
+// Finish settles the last span of a text that is complete.
+func (m *SequenceMatcher) Finish() {
+	if t := &m.spans; t.mayBeWhole() {
+		t.last, t.split = t.whole, false
+	}
+}
+
 // track assigns the text after a place to segments.
 func (m *SequenceMatcher) track(from place) {
 	g := m.s.grammar
@@ -223,6 +245,10 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 		}
 		own := n == 0 || m.reads(c, t.last.Segment, takes)
 		otherWay := t.split && !own && m.readsElsewhere(c, t.last.Segment, takes)
+		m.openedFor = 0
+		if t.opening > 0 {
+			m.openedFor = first - (t.opening - 1)
+		}
 		mark := m.endedMark(c, t.last.Segment, read)
 		if whole {
 			c = m.m.readToken(c, tok, text[:first:first])
@@ -241,8 +267,15 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 		case to == t.last.Segment:
 			t.last.End += n
 		case t.last.Segment != End && m.s.source.parts[t.last.Segment].fork != nil:
-			t.last.Segment = to // the bytes so far are a prefix of it
 			t.last.End += n
+			if whole := (Span{m.s.source.taker(t.last.Segment, to, takes), t.last.Start, t.last.End, 0}); tables.accepting(c) && to != End {
+				t.whole = whole
+			} else if to == End { // an alternative that ends with this
+				t.done = append(t.done, whole)
+				t.last, t.entry = Span{Segment: End, Start: t.last.End, End: t.last.End}, entry
+				break
+			}
+			t.last.Segment = to // the bytes so far are a prefix of it
 		case otherWay && t.entry.epoch == m.m.epoch && avoid == noSegment:
 			// It was another alternative of the fork.
 			wrong := t.last.Segment
@@ -269,7 +302,29 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 			t.entry = entry
 		}
 		t.split = several
+		switch in, begun := m.inOpening(c, t.last.Segment); {
+		case !in:
+			t.opening = 0
+		case begun || t.opening == 0:
+			t.opening = 1 + first
+		}
 	}
+}
+
+// inOpening reports whether a part of an opening has been read in free text, and
+// whether its first byte was the last one.
+func (m *SequenceMatcher) inOpening(c int32, segment int) (in, begun bool) {
+	src := m.s.source
+	if segment < 0 || src.parts[segment].free == nil || src.parts[segment].free.live == nil {
+		return false, false
+	}
+	finder := src.parts[segment].free
+	m.tops(c, segment, func(f Frame) {
+		if state, ok := src.freeState(f); ok {
+			in, begun = in || finder.live[state], begun || finder.begun[state]
+		}
+	})
+	return in, begun
 }
 
 // wholeAt returns the token at an offset of the text that was read as a whole in
@@ -289,6 +344,19 @@ func (m *SequenceMatcher) wholeAt(c int32, at int) (tok int32, end int, ok bool)
 		end = int(past[i+1].text)
 	}
 	return past[i].token, end, true
+}
+
+// taker returns the first alternative of a fork at the beginning, but not other,
+// that reads the input that takes accepts.
+func (s *sequenceSource) taker(fork, other int, takes func(f Frame) bool) int {
+	for _, k := range s.parts[fork].fork {
+		for _, frames := range s.entries(k) {
+			if k != other && takes(frames[len(frames)-1]) {
+				return k
+			}
+		}
+	}
+	return other
 }
 
 // leads reports whether one segment may follow another.

@@ -28,6 +28,7 @@ type checkpoints struct {
 type checkpoint struct {
 	hash   uint64
 	tokens []int32
+	spans  history
 	state  []byte
 }
 
@@ -40,6 +41,17 @@ func newCheckpoints(limit int64, rewinds bool) *checkpoints {
 // spacing is how many tokens a checkpoint must save, compared with the one
 // before it. To read fewer takes about as long as to copy a state twice.
 const spacing = 64
+
+// WantsMarks reports whether marks in a prompt of so many tokens are of use; see
+// [Request.Marks]. A model that can go back shares prefixes of any length, and
+// needs marks only for what is kept on disk.
+func (e *Engine) WantsMarks(prompt int) bool {
+	return (e.slots.atMarks() != nil || e.shelf != nil) && prompt >= spacing
+}
+
+// WantsOpening reports whether the first mark of a prompt of so many tokens is of
+// use where the others aren't: a prompt is cut there.
+func (e *Engine) WantsOpening(prompt int) bool { return e.slots.grain > 1 && prompt > e.slots.grain }
 
 // longest returns the checkpoint with the longest usable beginning of the tokens
 // and that length; nil and 0 if there is none. It is then the last used.
@@ -99,8 +111,8 @@ func (c *checkpoints) mayFit(tokens int) bool { return c.tooLong == 0 || tokens 
 
 // put keeps a state; the bytes must not change any more. It reports false if it
 // is larger than all that may be kept.
-func (c *checkpoints) put(tokens []int32, state []byte) bool {
-	x := &checkpoint{tokens: slices.Clone(tokens), state: state}
+func (c *checkpoints) put(tokens []int32, spans history, state []byte) bool {
+	x := &checkpoint{tokens: slices.Clone(tokens), spans: slices.Clone(spans), state: state}
 	if x.size() > c.limit {
 		if c.tooLong == 0 || len(tokens) < c.tooLong {
 			c.tooLong = len(tokens)

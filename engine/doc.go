@@ -41,6 +41,13 @@
 // that any slot has, busy or idle. The least recently used idle slot is given
 // up first.
 //
+// # Repeatable results
+//
+// Where the results of a backend depend on how a prompt was cut into batches
+// ([backend.Grained]), prompts are always cut in the same way, and reused up to
+// such a place; spans.go has the reasons. A sequence that runs alone has its cells
+// from the first one on.
+//
 // # Checkpoints and the prompt cache
 //
 // Some models can't go back: recurrent and hybrid ones hold a state that stands
@@ -48,7 +55,7 @@
 // begins with all of its tokens, so the engine keeps checkpoints: states as they
 // were at certain positions, in memory, the least recently used given up first. A
 // prompt starts from the longest of them that it begins with. The positions are
-// the marks of a request (see [Engine.Marks]) and the end of its prompt, as long
+// the marks of a request (see [Engine.WantsMarks]) and the end of its prompt, as long
 // as they are some way apart; batches end there. When a slot is given up, what it
 // held becomes a checkpoint too, so that a conversation can go on.
 //

@@ -14,6 +14,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/decoder/sampling"
+	"stencil/gbnf"
 	"stencil/schema"
 )
 
@@ -81,11 +82,16 @@ func outcomeOf(t *testing.T, e *Engine, req Request) (o outcome, drafted, accept
 }
 
 // randomRequest asks for anything that an engine offers.
-func randomRequest(t *testing.T, e *Engine, rng *rand.Rand, s *Schemas, g *Grammars) Request {
+func randomRequest(t *testing.T, e *Engine, rng *rand.Rand) Request {
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	bind := func(g *gbnf.Grammar) Constraint {
+		bound, err := g.Bind(e.Vocab())
+		must(err)
+		return Grammar(bound)
 	}
 	text := "one two three name aaaa {\"name\":\"one two\"} "
 	req := Request{
@@ -105,25 +111,25 @@ func randomRequest(t *testing.T, e *Engine, rng *rand.Rand, s *Schemas, g *Gramm
 	case 0:
 		req.Stop = []string{"two", "aa"}[:1+rng.IntN(2)]
 	case 1:
-		c, err := s.Compile([]byte(`{"type":"object","properties":{"name":{"type":"string"},"one":{"enum":["one","two","three"]},"no":{"type":["integer","null"]}},"required":["name","one","no"],"additionalProperties":false}`), schema.Options{})
+		s, err := schema.Compile([]byte(`{"type":"object","properties":{"name":{"type":"string"},"one":{"enum":["one","two","three"]},"no":{"type":["integer","null"]}},"required":["name","one","no"],"additionalProperties":false}`), schema.Options{})
 		must(err)
-		req.Constraint = c.Constraint
+		req.Constraint = Grammar(s.Grammar(e.Vocab()))
 	case 2:
-		c, err := s.Compile([]byte(`{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","maxLength":9}},"required":["name"],"additionalProperties":false},"maxItems":4}`), schema.Options{Whitespace: schema.Flexible(2)})
+		s, err := schema.Compile([]byte(`{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","maxLength":9}},"required":["name"],"additionalProperties":false},"maxItems":4}`), schema.Options{Whitespace: schema.Flexible(2)})
 		must(err)
-		req.Constraint = c.Constraint
+		req.Constraint = Grammar(s.Grammar(e.Vocab()))
 	case 3:
-		c, err := g.Grammar(`root ::= ("one" | "two" | "name: " [a-e]+ "\n")+ "end"`)
+		g, err := gbnf.Compile(`root ::= ("one" | "two" | "name: " [a-e]+ "\n")+ "end"`, gbnf.Options{})
 		must(err)
-		req.Constraint = c.Constraint
+		req.Constraint = bind(g)
 	case 4:
-		c, err := g.Regex(`(aa|one two|[nm]{2,5} )*x`)
+		g, err := gbnf.Regex(`(aa|one two|[nm]{2,5} )*x`, gbnf.ECMA, gbnf.Options{})
 		must(err)
-		req.Constraint = c.Constraint
+		req.Constraint = bind(g)
 	case 5:
-		c, err := g.Choice([]string{"one two three", "one two two", "name"})
+		g, err := gbnf.Choice([]string{"one two three", "one two two", "name"}, gbnf.Options{})
 		must(err)
-		req.Constraint = c.Constraint
+		req.Constraint = bind(g)
 	}
 	return req
 }
@@ -148,7 +154,6 @@ func TestDraftsChangeNothing(t *testing.T) {
 			with.Draft, with.draftAll = 8, true
 			on := newEngine(t, model, scripted.Options{}, with)
 			off := newEngine(t, model, scripted.Options{}, without)
-			s, g := NewSchemas(on.Vocab(), 8), NewGrammars(on.Vocab(), 8)
 			drafted, accepted := 0, 0
 			for round := 0; round < rounds; round += 4 {
 				var wait sync.WaitGroup
@@ -156,7 +161,7 @@ func TestDraftsChangeNothing(t *testing.T) {
 				var got, want [4]outcome
 				var mu sync.Mutex
 				for i := range requests {
-					requests[i] = randomRequest(t, on, rng, s, g)
+					requests[i] = randomRequest(t, on, rng)
 					late := rng.IntN(20)
 					wait.Go(func() {
 						o, d, a := outcomeOf(t, on, requests[i])

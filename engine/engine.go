@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -161,6 +162,12 @@ func (c *Config) shelf(ctx backend.Context) (*promptcache.Shelf, error) {
 // Model returns the model that is served.
 func (e *Engine) Model() backend.Model { return e.model }
 
+// name is what messages call the model.
+func (e *Engine) name() string {
+	info := e.model.Info()
+	return cmp.Or(filepath.Base(cmp.Or(info.Path, info.Name)), info.Backend)
+}
+
 // Vocab returns the model's vocabulary.
 func (e *Engine) Vocab() *vocab.Vocab { return e.model.Vocab() }
 
@@ -222,26 +229,41 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	if len(req.Prompt) == 0 {
 		return nil, ErrEmptyPrompt
 	}
-	room := e.limit - len(req.Prompt)
+	prompt := len(req.Prompt)
+	if req.Questions != nil {
+		if err := req.asks(v.Len()); err != nil {
+			return nil, err
+		}
+		for _, q := range req.Questions {
+			prompt = max(prompt, len(req.Prompt)+len(q.After))
+		}
+	}
+	room := e.limit - prompt
 	if room < 1 {
-		return nil, &ContextError{Prompt: len(req.Prompt), Limit: e.limit}
+		return nil, &ContextError{Prompt: prompt, Limit: e.limit}
 	}
 	if req.MaxTokens <= 0 || req.MaxTokens > room {
 		req.MaxTokens = room
 	}
 	req.Choices = max(1, req.Choices)
 	req.Marks = slices.Compact(slices.Sorted(slices.Values(req.Marks)))
-	j := &job{req: req, stream: newStream(), submitted: time.Now(), open: req.Choices}
+	j := &job{req: req, cutting: cuttingOf(e.slots.grain, &req), stream: newStream(), submitted: time.Now(), open: req.Choices}
 	for i := range req.Choices {
-		s := &sequence{job: j, choice: i, vocab: v, prompt: len(req.Prompt), row: -1, tracing: e.tracing}
+		prompt := req.Prompt
+		var asked *Question
+		if req.Questions != nil {
+			asked = &req.Questions[i]
+			prompt = slices.Concat(prompt, asked.After)
+		}
+		s := &sequence{job: j, choice: i, vocab: v, asked: asked, prompt: len(prompt), row: -1, tracing: e.tracing, model: e.name()}
 		opt := req.Sampling
 		opt.Seed += uint64(i)
 		var err error
 		if s.sampler, err = sampling.New(opt, v.Len()); err != nil {
 			return nil, err
 		}
-		s.tokens = append(make([]int32, 0, len(req.Prompt)+min(req.MaxTokens, 256)), req.Prompt...)
-		if req.Logprobs || req.Measure {
+		s.tokens = append(make([]int32, 0, len(prompt)+min(req.MaxTokens, 256)), prompt...)
+		if req.Logprobs || req.Measure || asked != nil {
 			s.measurer = sampling.NewMeasurer(v.Len())
 		}
 		if req.Constraint != nil {
@@ -265,11 +287,31 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	return j, nil
 }
 
+// asks makes the request one that asks its questions.
+func (r *Request) asks(vocabulary int) error {
+	if r.Constraint != nil || r.Choices > 1 {
+		return errors.New("engine: questions have neither a constraint nor choices")
+	}
+	r.Choices, r.MaxTokens = len(r.Questions), 1
+	r.Marks = append(slices.Clip(r.Marks), len(r.Prompt))
+	for _, q := range r.Questions {
+		for _, token := range slices.Concat(q.After, q.Tokens) {
+			if token < 0 || int(token) >= vocabulary {
+				return fmt.Errorf("engine: token %d is not in the vocabulary of %d", token, vocabulary)
+			}
+		}
+	}
+	return nil
+}
+
 // constrain gives the sequence a matcher and, if the document must be
 // complete, a budget that it fits.
 func (s *sequence) constrain(req Request) error {
 	s.matcher = req.Constraint.NewMatcher()
 	s.parts = newPartTracker(s.matcher)
+	if s.job.req.Watch != nil && s.parts != nil {
+		s.watch = s.job.req.Watch()
+	}
 	if len(s.matcher.Remaining()) == 0 && !s.matcher.Accepting() {
 		return &ConstraintError{Cause: errors.New("even the shortest text is beyond its limits")}
 	}

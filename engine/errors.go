@@ -58,3 +58,14 @@ func (e *ConstraintError) Error() string {
 
 // Unwrap returns the cause.
 func (e *ConstraintError) Unwrap() error { return e.Cause }
+
+// A LogitsError says that a model computes logits that are no numbers, because
+// its weights or those of an adapter are none.
+type LogitsError struct {
+	Model string // its file, or its name if there is none
+}
+
+// Error implements error.
+func (e *LogitsError) Error() string {
+	return fmt.Sprintf("engine: the model %s computes logits that are not finite numbers: its weights or an adapter's are damaged", e.Model)
+}

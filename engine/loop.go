@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -34,8 +36,9 @@ type loop struct {
 
 	learnt  *learnt // by drafters
 	prices  prices
-	drafted bool // the batch has guesses
-	crowded bool // no room was found for a batch with guesses: the next has none
+	suspect []*sequence // of a batch that could not be decoded, to be decoded one by one
+	drafted bool        // the batch has guesses
+	crowded bool        // no room was found for a batch with guesses: the next has none
 
 	unmasked, sampled []*sequence // scratch of step
 }
@@ -69,8 +72,27 @@ func (l *loop) run() {
 			<-l.wake
 			continue
 		}
-		l.step()
+		l.stepOn()
 	}
+}
+
+// stepOn takes a step. What goes wrong in it and is no one sequence's ends
+// those that run, not the engine.
+func (l *loop) stepOn() {
+	defer func() {
+		if r := recover(); r != nil {
+			err := fmt.Errorf("engine: internal error: %v\n%s", r, debug.Stack())
+			l.cfg.Log.Error("step failed", "error", err)
+			l.announce(nil)
+			failed := slices.Clone(l.active)
+			for _, s := range failed {
+				l.slots.clear(s.slot)
+				s.fail(err)
+			}
+			l.settle(failed)
+		}
+	}()
+	l.step()
 }
 
 // finished reports whether the loop may return.
@@ -152,7 +174,6 @@ func (l *loop) admit() {
 		}
 		if !s.ready {
 			s.ready = true
-			s.cached = len(s.slot.tokens)
 			if s.started.IsZero() {
 				s.started = time.Now()
 			}
@@ -163,6 +184,9 @@ func (l *loop) admit() {
 	}
 	if len(fresh) > 0 {
 		l.workers.run(fresh, (*sequence).begin, true)
+		for _, s := range fresh {
+			l.confirm(s)
+		}
 		l.settle(fresh)
 	}
 }
@@ -236,11 +260,13 @@ func (l *loop) place(s *sequence) bool {
 			return false
 		}
 	}
-	if s.job.req.Solo {
+	if s.job.req.Solo || s.job.req.NoReuse {
 		s.slot = l.slots.acquireEmpty()
+		l.accompany(s.slot)
 		return s.slot != nil
 	}
-	slot, from := l.slots.acquire(s.tokens, s.arrived())
+	slot, from := l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
+	l.accompany(slot)
 	if slot == nil {
 		return false
 	}
@@ -248,12 +274,41 @@ func (l *loop) place(s *sequence) bool {
 	if from == fromSlot {
 		s.shared = min(len(slot.tokens), l.sharedWithBusy(s, slot))
 	}
-	if !s.ready {
-		l.countOrigin(from, len(slot.tokens))
-	}
+	s.from = from
 	l.placed(s)
 	l.plan(s)
 	return true
+}
+
+// accompany has the cells of a slot that a sequence has just got be the first ones
+// if the sequence is alone, and says of all others that they aren't in order.
+func (l *loop) accompany(x *slot) {
+	if x == nil {
+		return
+	}
+	if len(l.active) == 0 {
+		l.slots.alone(x)
+		return
+	}
+	x.first = false
+	for _, s := range l.active {
+		s.slot.first = false
+	}
+}
+
+// confirm keeps what a fresh sequence's slot has of it now that the text forced at
+// its beginning is known: all of it, with the logits after it, or as much as can be
+// used. It needs no slot any more if it has ended.
+func (l *loop) confirm(s *sequence) {
+	x := s.slot
+	switch n := commonPrefix(x.tokens, s.tokens); {
+	case n == len(s.tokens) && n == len(x.tokens) && n == x.whole && x.answer != nil:
+		s.given = x.answer
+	case n < len(x.tokens) || n == len(s.tokens):
+		l.slots.cut(x, s.job.cutting.usable(x.spans, min(n, len(s.tokens)-1)))
+	}
+	s.cached = min(len(x.tokens), s.prompt)
+	l.countOrigin(s.from, s.cached)
 }
 
 // countOrigin counts what a prompt did not have to be read of.
@@ -304,19 +359,22 @@ func (l *loop) step() {
 	step := l.tracing.clock()
 	masks := l.startMasks()
 	start, began := l.tracing.clock(), time.Now()
-	err := l.context.Decode(l.running, &l.batch)
+	var err error
+	if l.batch.Len() > 0 {
+		err = l.context.Decode(l.running, &l.batch)
+		l.counts.Decodes++
+	}
 	decoded := time.Now()
 	l.tracing.span(PartForward, start, nil, l.batch.Len())
 	if masks != nil {
 		masks.finish()
 	}
 	l.announce(nil)
-	l.counts.Decodes++
 	if err != nil {
 		l.decodeFailed(err)
 		return
 	}
-	if !prompts {
+	if !prompts && l.batch.Len() > 0 {
 		l.prices.learn(l.batch.Len(), decoded.Sub(began))
 	}
 	l.sampled = l.sampled[:0]
@@ -326,24 +384,33 @@ func (l *loop) step() {
 			l.counts.PromptTokens += uint64(min(len(pending), s.prompt-before))
 		}
 		s.slot.tokens = append(s.slot.tokens, pending...)
+		s.slot.spans = s.slot.spans.add(len(s.slot.tokens), s.kind)
 		if !s.primed && len(s.slot.tokens) >= s.prompt {
 			s.primed = true
 			// Forced text behind the prompt is in the batch, but not the prompt's.
 			forced := len(s.slot.tokens) - s.prompt
-			s.prefilled = decoded.Add(-decoded.Sub(began) * time.Duration(forced) / time.Duration(l.batch.Len()))
+			s.prefilled = decoded.Add(-decoded.Sub(began) * time.Duration(forced) / time.Duration(max(1, l.batch.Len())))
 		}
 		if len(s.stops) > 0 && len(s.slot.tokens) == s.stops[0].at {
 			l.keep(s)
 		}
-		if s.row >= 0 {
+		switch {
+		case s.given != nil:
+			s.logits, s.given = s.given, nil
+			l.sampled = append(l.sampled, s)
+		case s.row >= 0:
 			s.logits = l.context.Logits(s.row)
 			l.sampled = append(l.sampled, s)
+			if l.slots.grain > 1 && s.kind != written {
+				s.slot.answer, s.slot.whole = slices.Clone(s.logits), len(s.slot.tokens)
+			}
 		}
 		if d := s.drafter; d != nil && d.used > 0 {
 			d.takeLogits(l.context)
 			for _, g := range d.all[:d.used] {
 				s.slot.tokens = append(s.slot.tokens, g.token)
 			}
+			s.slot.spans = s.slot.spans.add(len(s.slot.tokens), written)
 		}
 	}
 	l.sample()
@@ -400,6 +467,9 @@ func (l *loop) fill() bool {
 	l.batch.Reset()
 	l.inBatch = l.inBatch[:0]
 	room := l.context.MaxBatch()
+	if s := l.nextSuspect(); s != nil {
+		return l.take(s, room) > inlinePending
+	}
 	first := l.active[l.turn%len(l.active)]
 	if first.job.req.Solo {
 		l.turn++
@@ -431,10 +501,31 @@ func (l *loop) fill() bool {
 	return len(prefilling) > 0
 }
 
+// nextSuspect returns a sequence that is to have a batch of its own, nil if there
+// is none.
+func (l *loop) nextSuspect() *sequence {
+	for len(l.suspect) > 0 {
+		s := l.suspect[0]
+		l.suspect = l.suspect[1:]
+		if slices.Contains(l.active, s) && len(s.pending()) > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
 // take puts at most room tokens of s into the batch and returns how many.
 func (l *loop) take(s *sequence, room int) int {
 	pending := s.pending()
+	s.taken, s.row = 0, -1
+	if s.given != nil {
+		l.inBatch = append(l.inBatch, s)
+		return 0
+	}
 	n := min(len(pending), room)
+	if s.kind = written; !s.primed && l.slots.rewinds {
+		n, s.kind = s.job.cutting.next(len(s.slot.tokens), len(s.tokens), room)
+	}
 	if len(s.stops) > 0 {
 		n = min(n, s.stops[0].at-len(s.slot.tokens))
 	}
@@ -481,6 +572,10 @@ func (l *loop) decodeFailed(err error) {
 	case errors.Is(err, backend.ErrNoSlot) && l.makeRoom():
 	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
 		l.preempt(l.active[len(l.active)-1])
+	case len(l.inBatch) > 1:
+		// One of them may be at fault, and must not take the others along.
+		l.cfg.Log.Warn("decode failed, the sequences go on one by one", "error", err, "sequences", len(l.inBatch))
+		l.suspect = append(l.suspect[:0], l.inBatch...)
 	default:
 		l.cfg.Log.Error("decode failed", "error", err, "entries", l.batch.Len(), "sequences", len(l.inBatch))
 		for _, s := range l.inBatch {

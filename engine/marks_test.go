@@ -1,159 +1,37 @@
 package engine
 
 import (
-	"encoding/json"
 	"log/slog"
-	"slices"
-	"strings"
 	"testing"
 
 	"stencil/backend/scripted"
-	"stencil/chat"
 )
 
-// stripping is a template that leaves the assistant's thoughts out of all turns
-// but the last, as those of reasoning models do.
-const stripping = `{%- set last = namespace(user=-1) -%}
-{%- for m in messages %}{% if m.role == 'user' %}{% set last.user = loop.index0 %}{% endif %}{% endfor -%}
-{%- if tools %}<turn>tools:{% for t in tools %} {{ t.function.name }}{% endfor %}{{ '\n' }}{% endif %}
-{%- for m in messages %}<turn>{{ m.role }}: {% if m.reasoning_content and loop.index0 > last.user %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content | trim }}
-{% endfor %}{% if add_generation_prompt %}<turn>assistant:<think>{% endif %}`
-
-// picky is a template that refuses what does not begin with a user and alternate.
-const picky = `{%- for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.role }}] {{ m.content }} {% endfor -%}`
-
-func TestMarks(t *testing.T) {
-	says := func(role, text string) chat.Message { return chat.Message{Role: role, Content: text} }
-	thought := chat.Message{Role: "assistant", Content: "yes", Reasoning: "well"}
-	tool := json.RawMessage(`{"type":"function","function":{"name":"look","parameters":{}}}`)
-	for _, test := range []struct {
-		name, template string
-		in             chat.Input
-		want           string // the prompt with a bar at each mark
-	}{
-		{"one message", stripping, chat.Input{Messages: []chat.Message{says("user", "hi")}},
-			"<turn>user: |hi\n|<turn>assistant:<think>"},
-		{"system and tools", stripping, chat.Input{Messages: []chat.Message{says("system", "be brief"), says("user", "hi")}, Tools: []json.RawMessage{tool}},
-			"<turn>tools: look\n<turn>system: be brief\n<turn>user: |hi\n|<turn>assistant:<think>"},
-		{"several turns", stripping, chat.Input{Messages: []chat.Message{
-			says("system", "be brief"), says("user", "one"), thought, says("user", "two"), thought, says("user", "three")}},
-			"<turn>system: be brief\n<turn>user: |one\n<turn>assistant: yes\n<turn>user: |two\n<turn>assistant: yes\n<turn>user: |three\n|<turn>assistant:<think>"},
-		{"a tool's result", stripping, chat.Input{Messages: []chat.Message{
-			says("user", "one"), {Role: "assistant", Content: "a"}, says("tool", "result")}},
-			"<turn>user: |one\n<turn>assistant: a\n<turn>tool: |result\n|<turn>assistant:<think>"},
-		{"the text that is put in its place", stripping, chat.Input{Messages: []chat.Message{says("user", " 0 is it")}},
-			"<turn>user: |0 is it\n|<turn>assistant:<think>"},
-		{"parts", stripping, chat.Input{Messages: []chat.Message{{Role: "user", Parts: []chat.Part{{Type: "text", Text: "0"}, {Type: "text", Text: "b"}}}}},
-			"<turn>user: |0\nb\n|<turn>assistant:<think>"},
-		{"the answer's beginning", stripping, chat.Input{Messages: []chat.Message{says("user", "hi")}, Begun: "so"},
-			"<turn>user: |hi\n|<turn>assistant:<think>so"},
-		{"only a system text", stripping, chat.Input{Messages: []chat.Message{says("system", "be brief")}},
-			"<turn>system: be brief\n|<turn>assistant:<think>"},
-		{"alternating", picky, chat.Input{Messages: []chat.Message{says("user", "a"), says("assistant", "b"), says("user", "c")}},
-			"[user] |a [assistant] b [user] |c |"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			v := chatVocab(t, test.template, false)
-			p := NewPrompts(v)
-			prompt, err := p.Chat(test.in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			marks := p.marks(test.in, prompt)
-			slices.Sort(marks)
-			var b strings.Builder
-			for i, id := range append(prompt, -1) {
-				if slices.Contains(marks, i) {
-					b.WriteByte('|')
-				}
-				if id >= 0 {
-					b.Write([]byte(v.Piece(id)))
-				}
-			}
-			if b.String() != test.want {
-				t.Errorf("%q\nwant %q", b.String(), test.want)
-			}
-		})
-	}
-}
-
-// Marks are looked for only where they are of use.
-func TestMarksWanted(t *testing.T) {
-	v := chatVocab(t, turns, false)
-	in := chat.Input{Messages: []chat.Message{{Role: "user", Content: strings.Repeat("a", 300)}}}
-	p := NewPrompts(v)
-	prompt, err := p.Chat(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+// Marks are wanted only where they are of use.
+func TestWantsMarks(t *testing.T) {
 	for name, test := range map[string]struct {
 		opt  scripted.Options
 		cfg  Config
-		want int
+		want bool
 	}{
-		"attention":              {scripted.Options{}, Config{}, 0},
-		"attention, disk":        {scripted.Options{}, Config{PromptCache: openStore(t, t.TempDir())}, 2},
-		"recurrent":              {scripted.Options{Recurrent: true}, Config{}, 2},
-		"recurrent, none wanted": {scripted.Options{Recurrent: true}, Config{CheckpointBytes: -1}, 0},
+		"attention":              {scripted.Options{}, Config{}, false},
+		"attention, disk":        {scripted.Options{}, Config{PromptCache: openStore(t, t.TempDir())}, true},
+		"recurrent":              {scripted.Options{Recurrent: true}, Config{}, true},
+		"recurrent, none wanted": {scripted.Options{Recurrent: true}, Config{CheckpointBytes: -1}, false},
 	} {
 		test.cfg.Log = slog.New(slog.DiscardHandler)
-		e, err := New(scripted.New(v, scripted.Random(1), test.opt), test.cfg)
+		e, err := New(scripted.New(testVocab(t), scripted.Random(1), test.opt), test.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Marks(p, in, prompt); len(got) != test.want {
-			t.Errorf("%s: marks %v", name, got)
+		if got := e.WantsMarks(spacing); got != test.want {
+			t.Errorf("%s: marks are wanted: %t", name, got)
 		}
-		if got := e.Marks(p, in, prompt[:20]); got != nil {
-			t.Errorf("%s: marks %v in a short prompt", name, got)
+		if e.WantsMarks(spacing - 1) {
+			t.Errorf("%s: marks are wanted in a short prompt", name)
 		}
-		e.Close()
-	}
-}
-
-// A conversation goes on turn by turn, with a template that takes thoughts out of
-// what was said before: all but what is new, and the last answer, is found.
-func TestMarksOfAConversation(t *testing.T) {
-	v := chatVocab(t, stripping, false)
-	p := NewPrompts(v)
-	text := func(i, n int) string { return strings.Repeat(string(rune('a'+i)), n) }
-	for name, cfg := range map[string]Config{"slots": {}, "no slots": {Parallel: 1, CacheSlots: -1}} {
-		t.Run(name, func(t *testing.T) {
-			e, err := New(scripted.New(v, scripted.Random(1), scripted.Options{Recurrent: true}), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer e.Close()
-			list := []chat.Message{{Role: "system", Content: text(0, 200)}}
-			ask := func(list []chat.Message) (all, cached int) {
-				in := chat.Input{Messages: list}
-				prompt, err := p.Chat(in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r := collect(t, e, Request{Prompt: prompt, Marks: e.Marks(p, in, prompt), MaxTokens: 30, Sampling: greedy})[0]
-				return r.PromptTokens, r.CachedTokens
-			}
-			before := 0
-			for i := range 6 {
-				list = append(list, chat.Message{Role: "user", Content: text(2*i+1, 100)})
-				all, cached := ask(list)
-				if want := before - 20; cached < want {
-					t.Errorf("turn %d: %d of %d tokens cached, want at least %d", i, cached, all, want)
-				}
-				before = all
-				// The last message in other words.
-				edited := slices.Clone(list)
-				edited[len(edited)-1].Content = text(20, 50)
-				if all, cached := ask(edited); all-cached > 50+20 {
-					t.Errorf("turn %d in other words: %d of %d tokens cached", i, cached, all)
-				}
-				list = append(list, chat.Message{Role: "assistant", Content: text(2*i+2, 90), Reasoning: "thoughts"})
-			}
-			// Another conversation with the same system text.
-			if _, cached := ask([]chat.Message{list[0], {Role: "user", Content: text(9, 300)}}); cached < 200 {
-				t.Errorf("%d tokens of the system text cached", cached)
-			}
-		})
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

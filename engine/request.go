@@ -12,23 +12,39 @@ type Request struct {
 	Client string // requests of one client wait behind one another, not before other clients'
 
 	Prompt    []int32 // at least one token
-	Marks     []int   // how many tokens of it other prompts may begin with: where the system's part ends, where turns begin. See Engine.Marks
+	Marks     []int   // how many tokens of it other prompts may begin with: where the system's part ends, where turns begin. See Engine.WantsMarks and WantsOpening
 	Sampling  sampling.Options
 	MaxTokens int      // tokens to generate at most; 0: what the context has left
 	Stop      []string // end free text before any of these; not looked for in constrained text
 	Choices   int      // how many texts to generate; 0: one. Choice i samples with seed + i
 
+	// Questions are asked instead of having texts generated: one of each of
+	// several continuations of the prompt, which they share. The results are in
+	// their order and have Scores.
+	Questions []Question
+
 	Constraint Constraint // nil: free text
 	NoForced   bool       // sample forced text token by token
 	Truncate   bool       // let the budget cut the document off
+
+	// Watch makes what reads a choice's passages as they come; the text ends where it
+	// returns true. It must not take long: the engine waits for it.
+	Watch func() func(Passage) bool
 
 	Logprobs     bool // report the logarithm of each token's probability
 	Alternatives int  // and of so many likeliest tokens at its place
 	Measure      bool // report what the model thought of each place before the constraint: Token.Allowed and Options
 
-	Solo bool // never in one batch with other requests, nor from cells that they filled
+	Solo    bool // never in one batch with other requests, nor from cells that they filled
+	NoReuse bool // read the whole prompt, whatever is known of it
 
 	Timeout time.Duration // from Submit to the end; 0: none
+}
+
+// A Question is what a model thinks of some tokens at one place.
+type Question struct {
+	After  []int32 // what comes between the prompt and that place
+	Tokens []int32
 }
 
 // An Event is a piece of one choice's text. Its text is whole characters.
@@ -84,6 +100,9 @@ type Result struct {
 	CompletionTokens int // tokens of the text, forced ones included
 	DraftTokens      int // guesses that were decoded beside the text, see Config.Draft
 	AcceptedTokens   int // of those, the ones that came true
+
+	// Scores are the logarithms of the probabilities of a question's tokens.
+	Scores []float64
 
 	Timings    Timings
 	Constraint *ConstraintResult // nil for free text

@@ -96,6 +96,8 @@ func (c *hookedContext) Decode(ctx context.Context, b *backend.Batch) error {
 	return c.Context.Decode(ctx, b)
 }
 
+func (c *hookedContext) Grain() int { return c.Context.(backend.Grained).Grain() }
+
 func (c *hookedContext) SeqState(seq int32) ([]byte, error) {
 	if c.saved != nil {
 		if err := c.saved(c.Context.SeqLen(seq)); err != nil {

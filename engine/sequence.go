@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"stencil/decoder/sampling"
@@ -13,6 +15,7 @@ import (
 // loop's; ctx and stream may be used by anyone.
 type job struct {
 	req       Request
+	cutting   cutting // of its prompt
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	forget    func() // ends ctx without waking the loop, and all that hangs on it
@@ -30,18 +33,26 @@ type sequence struct {
 	choice int
 	vocab  *vocab.Vocab
 
-	tokens []int32 // the prompt, and what was generated
-	prompt int     // how many of them are the prompt
-	cached int     // how many were in the slot when it was first given one
+	tokens []int32   // the prompt, and what was generated
+	prompt int       // how many of them are the prompt
+	cached int       // how many were in the slot when it was first given one
+	asked  *Question // nil: a text is wanted
 	slot   *slot
 	taken  int // how many of its tokens are in the running batch
 	row    int // which logits of the running batch are its, -1 if none
 	logits []float32
-	shared int     // how many of its tokens were in other slots' cells when it got its own
-	ready  bool    // begin has run
-	primed bool    // the whole prompt has been decoded once
-	stored *stored // what is read from disk for it, until it has its slot
-	stops  []stop  // where its state is to be kept, in order
+	shared int                // how many of its tokens were in other slots' cells when it got its own
+	ready  bool               // begin has run
+	primed bool               // the whole prompt has been decoded once
+	stored *stored            // what is read from disk for it, until it has its slot
+	from   origin             // of what its slot had of the prompt
+	stops  []stop             // where its state is to be kept, in order
+	kind   spanKind           // how its tokens in the running batch are computed
+	given  []float32          // the logits after all of its tokens, which an earlier request left
+	watch  func(Passage) bool // Request.Watch; nil: nobody
+
+	model  string // for messages
+	looked bool   // at a row of logits, whether it is one
 
 	drafter  *drafter // nil if nothing is guessed
 	sampler  *sampling.Sampler
@@ -141,15 +152,36 @@ func (s *sequence) goOn(logits []float32) {
 	if s.prepare(); s.ended {
 		return
 	}
+	if !s.looked {
+		s.looked = true
+		if !finite(logits) {
+			s.fail(&LogitsError{s.model})
+			return
+		}
+	}
 	var measured sampling.Measurement
 	if s.measurer != nil {
 		start := s.tracing.clock()
 		measured = s.measurer.Measure(logits, s.mask, s.job.req.Alternatives)
 		s.tracing.span(PartMeasure, start, s, 0)
 	}
+	if s.asked != nil {
+		for _, token := range s.asked.Tokens {
+			s.result.Scores = append(s.result.Scores, float64(measured.Logprob(token)))
+		}
+		s.end(FinishStop)
+		return
+	}
 	s.few = s.fewOptions()
 	token, ok := s.choose(logits)
 	if !ok || s.ended {
+		return
+	}
+	if !s.has(token) {
+		return
+	}
+	if !(logits[token] <= math.MaxFloat32) {
+		s.fail(&LogitsError{s.model})
 		return
 	}
 	if s.vocab.IsEOG(token) {
@@ -165,6 +197,29 @@ func (s *sequence) goOn(logits []float32) {
 	if !s.ended {
 		s.settle()
 	}
+}
+
+// has fails the sequence unless there is such a token: in a batch it would fail
+// the others as well.
+func (s *sequence) has(token int32) bool {
+	if token < 0 || int(token) >= s.vocab.Len() {
+		s.fail(fmt.Errorf("engine: token %d is not in the vocabulary of %d", token, s.vocab.Len()))
+		return false
+	}
+	return true
+}
+
+// finite reports whether a row of logits is one: none is NaN or +Inf, and not all
+// are -Inf, which some may be.
+func finite(logits []float32) bool {
+	some := false
+	for _, l := range logits {
+		if !(l <= math.MaxFloat32) {
+			return false
+		}
+		some = some || l >= -math.MaxFloat32
+	}
+	return some
 }
 
 // maxOptions is how many tokens count as few to choose from: more than the
@@ -325,8 +380,7 @@ func (s *sequence) force() {
 	s.tokens = s.tokens[:at]
 	for i, token := range forced {
 		if err := s.matcher.Accept(token); err != nil {
-			s.matcher.Rollback(i)
-			s.fail(s.constraintError(err))
+			s.fail(s.constraintError(errors.Join(err, s.matcher.Rollback(i))))
 			return
 		}
 	}
@@ -351,6 +405,9 @@ func (s *sequence) force() {
 
 // append adds a token to the text.
 func (s *sequence) append(token int32, forced bool, measured *sampling.Measurement) {
+	if !s.has(token) {
+		return
+	}
 	if !forced { // else it is a part of PartForce
 		start := s.tracing.clock()
 		defer func() { s.tracing.span(PartText, start, s, 1) }()
@@ -403,7 +460,7 @@ func (s *sequence) tell(complete bool) {
 	parts, more := s.parts.next(complete)
 	for i, p := range parts {
 		s.tail.stops = nil
-		if s.parts.m.of.isFree(p.Segment) {
+		if s.parts.m.EndsAnywhere(p.Segment) {
 			s.tail.stops = s.job.req.Stop
 		}
 		text, stop := s.tail.add([]byte(p.Text))
@@ -414,6 +471,10 @@ func (s *sequence) tell(complete bool) {
 		s.passages = appendPassage(s.passages, Passage{p.Segment, p.Visit, text})
 		if stop != "" {
 			s.stop(stop)
+			return
+		}
+		if s.watch != nil && s.watch(Passage{p.Segment, p.Visit, text}) && !complete {
+			s.end(FinishStop)
 			return
 		}
 	}

@@ -14,14 +14,26 @@ import (
 type slot struct {
 	id     int32
 	tokens []int32 // what its cells hold
+	spans  history // how they were computed
 	busy   bool
 	used   uint64 // when it last changed hands, by slots.clock
+
+	first  bool      // its cells are the first ones, in order
+	answer []float32 // the logits after the first answered tokens, a prompt and what was forced after it
+	whole  int
+}
+
+// again reports whether a slot holds the whole of what some prompt came to that
+// begins with these tokens, with the logits after it.
+func (x *slot) again(prompt []int32) bool {
+	return x.answer != nil && x.whole >= len(prompt) && commonPrefix(x.tokens, prompt) == len(prompt)
 }
 
 // slots is the KV cache as the scheduler sees it. Only the loop uses it.
 type slots struct {
 	ctx     backend.Context
 	rewinds bool // the context's Rewinds
+	grain   int  // the context's Grain, 1 where it has none
 	all     []*slot
 	clock   uint64
 	kept    *checkpoints // nil where the model rewinds, or none are to be kept
@@ -29,7 +41,7 @@ type slots struct {
 }
 
 func newSlots(ctx backend.Context, kept *checkpoints, log *slog.Logger) *slots {
-	s := &slots{ctx: ctx, rewinds: ctx.Rewinds(), kept: kept, log: log}
+	s := &slots{ctx: ctx, rewinds: ctx.Rewinds(), grain: grainOf(ctx), kept: kept, log: log}
 	for id := range int32(ctx.MaxSeqs()) {
 		s.all = append(s.all, &slot{id: id})
 	}
@@ -56,18 +68,26 @@ const (
 // acquire makes a slot ready for a prompt and returns it with as much of the
 // prompt in its cells as some slot already has, a checkpoint, or what was read
 // from disk; at least the last token is left over, since the logits come from
-// decoding it. It returns nil when no slot is idle.
-func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
-	best, common := s.longest(prompt)
+// decoding it, unless the slot has those from an earlier time: see [slot.again].
+// It returns nil when no slot is idle.
+func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin) {
+	best, common := s.longest(prompt, c)
 	from, at := fromSlot, common
 	var state []byte
 	var held []int32 // by the state: all of prompt[:at], and perhaps more
-	x, n := s.kept.longest(prompt[:len(prompt)-1])
-	if n > at {
-		from, at, state, held = fromCheckpoint, n, x.state, x.tokens
+	var spans history
+	var saved *checkpoint
+	if x, n := s.kept.longest(prompt[:len(prompt)-1]); n > at {
+		if s.rewinds {
+			n = c.usable(x.spans, n)
+		}
+		if n > at {
+			from, at, state, held, spans, saved = fromCheckpoint, n, x.state, x.tokens, x.spans, x
+		}
 	}
 	if read != nil && read.tokens > at {
 		from, at, state, held = fromStore, read.tokens, read.state, prompt[:read.tokens]
+		spans = history{}.add(at, blocks)
 	}
 	if state != nil {
 		best, common = nil, 0
@@ -87,19 +107,21 @@ func (s *slots) acquire(prompt []int32, read *stored) (*slot, origin) {
 		s.giveUp(target)
 		s.ctx.SeqCopy(best.id, target.id, 0, int32(common))
 		if s.ctx.SeqLen(target.id) == int32(common) {
-			target.tokens = append(target.tokens, prompt[:common]...)
+			target.tokens = append(target.tokens, best.tokens[:common]...)
+			target.spans = slices.Clone(best.spans).cut(common)
+			target.answer, target.whole = best.answer, best.whole
 		} else {
 			s.clear(target) // a state that can't be copied in part
 		}
 	}
 	if state != nil {
-		err := s.restore(target, held, state)
+		err := s.restore(target, held, spans, state)
 		if err != nil && from == fromStore {
 			read.refused = err
 		}
 		s.cut(target, at)
 		if s.rewinds && from == fromCheckpoint && err == nil && goesOn(len(held), at) {
-			s.kept.forget(x) // it is in the cells again
+			s.kept.forget(saved) // it is in the cells again
 		}
 	}
 	s.park(target, len(prompt))
@@ -120,7 +142,7 @@ func (s *slots) acquireEmpty() *slot {
 // restore puts a state into a slot, which is empty and busy. If that fails the
 // slot stays empty, and a state that is itself at fault is not tried again; the
 // error is nil unless it is.
-func (s *slots) restore(x *slot, tokens []int32, state []byte) error {
+func (s *slots) restore(x *slot, tokens []int32, spans history, state []byte) error {
 	err := s.ctx.SetSeqState(x.id, state)
 	for errors.Is(err, backend.ErrNoSlot) && s.evict() {
 		err = s.ctx.SetSeqState(x.id, state)
@@ -130,8 +152,9 @@ func (s *slots) restore(x *slot, tokens []int32, state []byte) error {
 	}
 	if err == nil {
 		x.tokens = append(x.tokens[:0], tokens...)
+		x.spans = slices.Clone(spans)
 		if !s.rewinds && s.kept.wants(tokens) { // it is from disk
-			s.kept.put(tokens, state)
+			s.kept.put(tokens, spans, state)
 		}
 		return nil
 	}
@@ -152,19 +175,23 @@ func (s *slots) others(x *slot) bool {
 }
 
 // reach returns how many tokens of a prompt need not be read, as things are.
-func (s *slots) reach(prompt []int32) int {
-	_, common := s.longest(prompt)
+func (s *slots) reach(prompt []int32, c cutting) int {
+	_, common := s.longest(prompt, c)
 	return max(common, s.kept.reach(prompt[:len(prompt)-1]))
 }
 
 // longest returns the slot that holds the longest beginning of the prompt, an
 // idle one among equals, and that length; nil when none holds any. If the model
-// can't go back, only slots count that hold nothing else.
-func (s *slots) longest(prompt []int32) (best *slot, common int) {
+// can't go back, only slots count that hold nothing else. A slot that may hold the
+// whole prompt and the logits after it comes with all of that.
+func (s *slots) longest(prompt []int32, c cutting) (best *slot, common int) {
 	for _, x := range s.all {
 		n := commonPrefix(x.tokens, prompt[:len(prompt)-1])
 		if n < len(x.tokens) && !s.rewinds {
 			continue
+		}
+		if n = c.usable(x.spans, n); x.again(prompt) {
+			n = x.whole
 		}
 		if n > common || n == common && n > 0 && best.busy && !x.busy {
 			best, common = x, n
@@ -210,6 +237,33 @@ func givesUpBefore(a, b, best *slot) bool {
 func (s *slots) release(x *slot) {
 	x.busy = false
 	s.touch(x)
+}
+
+// alone empties all other slots, none of which is busy, and has a slot's cells be
+// the first ones. What is worth it is kept in memory. It does nothing where that
+// has no influence on results, or where nothing may be kept.
+func (s *slots) alone(x *slot) {
+	if s.grain <= 1 || s.kept == nil {
+		return
+	}
+	for _, y := range s.all {
+		if y == x || len(y.tokens) == 0 {
+			continue
+		}
+		if s.saves(y, []*slot{x}) {
+			s.keep(y)
+		}
+		s.clear(y)
+	}
+	if len(x.tokens) > 0 && !x.first {
+		tokens, spans, answer, whole := slices.Clone(x.tokens), slices.Clone(x.spans), x.answer, x.whole
+		state := s.state(x)
+		s.clear(x)
+		if state != nil && s.restore(x, tokens, spans, state) == nil {
+			x.answer, x.whole = answer, whole
+		}
+	}
+	x.first = true
 }
 
 // evict empties the idle slot that was not used for longest and reports
@@ -321,7 +375,7 @@ func (s *slots) keepState(x *slot) (state []byte, ok bool) {
 	if state = s.state(x); state == nil {
 		return nil, true
 	}
-	if ok = s.kept.put(x.tokens, state); !ok {
+	if ok = s.kept.put(x.tokens, x.spans, state); !ok {
 		s.log.Warn("a prompt is larger than all checkpoints may be", "tokens", len(x.tokens), "bytes", len(state), "checkpoint_bytes", s.kept.limit)
 	}
 	return state, ok
@@ -340,6 +394,7 @@ func (s *slots) state(x *slot) []byte {
 func (s *slots) clear(x *slot) {
 	s.ctx.SeqRemove(x.id, 0, -1)
 	x.tokens = x.tokens[:0]
+	x.spans, x.first, x.answer = x.spans[:0], false, nil
 }
 
 // cut leaves the first n tokens in a slot, or none where the model can't
@@ -350,7 +405,10 @@ func (s *slots) cut(x *slot, n int) {
 			s.clear(x)
 			return
 		}
-		x.tokens = x.tokens[:n]
+		x.tokens, x.spans = x.tokens[:n], x.spans.cut(n)
+		if x.whole > n {
+			x.answer = nil
+		}
 	}
 }
 
@@ -362,7 +420,10 @@ func (s *slots) resync(x *slot) {
 		s.clear(x)
 		return
 	}
-	x.tokens = x.tokens[:n]
+	x.tokens, x.spans = x.tokens[:n], x.spans.cut(n)
+	if x.whole > n {
+		x.answer = nil
+	}
 }
 
 // recall brings back what a slot has lost of a sequence's tokens, as far as there
@@ -370,7 +431,7 @@ func (s *slots) resync(x *slot) {
 func (s *slots) recall(x *slot, tokens []int32) {
 	if c, n := s.kept.longest(tokens[:len(tokens)-1]); n > len(x.tokens) {
 		s.clear(x)
-		s.restore(x, c.tokens, c.state)
+		s.restore(x, c.tokens, c.spans, c.state)
 		s.cut(x, n)
 	}
 }

@@ -27,7 +27,7 @@ type stored struct {
 // find looks for the beginning of a job's prompt on disk. It runs on the
 // goroutine that submits the job.
 func (j *job) find(shelf *promptcache.Shelf) {
-	if shelf == nil || j.req.Solo {
+	if shelf == nil || j.req.Solo || j.req.NoReuse {
 		return
 	}
 	n := len(j.req.Prompt) - 1
@@ -50,7 +50,7 @@ func worthWriting(tokens, known int) bool {
 func (l *loop) reading(s *sequence) bool {
 	if s.stored == nil {
 		tokens := s.job.readable
-		if tokens == 0 || !worthReading(tokens, l.slots.reach(s.tokens)) {
+		if tokens == 0 || !worthReading(tokens, l.slots.reach(s.tokens, s.job.cutting)) {
 			return false
 		}
 		l.read(s, tokens)
@@ -132,6 +132,9 @@ func (l *loop) plan(s *sequence) {
 	}
 	inMemory, onDisk := 0, s.job.known
 	consider := func(at int) {
+		if l.slots.rewinds {
+			at = s.job.cutting.before(at) // where the prompt is cut anyway
+		}
 		if at <= len(s.slot.tokens) || at >= s.prompt {
 			return
 		}

@@ -59,6 +59,9 @@ type Result struct {
 	Stage    string `json:"stage,omitempty"`
 	Error    string `json:"error,omitempty"`
 
+	Strategy string    `json:"strategy,omitempty"` // how the model was asked: "masks", or that of the receipt
+	Attempts []Attempt `json:"attempts,omitempty"` // the tries, where there was more than one or the last one failed
+
 	Text       string          `json:"text,omitempty"`
 	JSON       json.RawMessage `json:"json,omitempty"`
 	Edits      int             `json:"edits,omitempty"` // what was changed in the text
@@ -67,6 +70,14 @@ type Result struct {
 	Completion int             `json:"completion_tokens"`
 	Cost       float64         `json:"cost,omitempty"`
 	Millis     float64         `json:"ms"`
+}
+
+// An Attempt is one try for an answer.
+type Attempt struct {
+	Strategy   string `json:"strategy"`
+	Stage      string `json:"stage,omitempty"` // at which it failed
+	Prompt     int    `json:"prompt_tokens"`
+	Completion int    `json:"completion_tokens"`
 }
 
 // key identifies the case and mode of a result.
@@ -214,6 +225,8 @@ type reply struct {
 		Validated *bool             `json:"validated"`
 		Tries     int               `json:"tries"`
 		Edits     []json.RawMessage `json:"edits"`
+		Strategy  string            `json:"strategy"`
+		Attempts  []Attempt         `json:"attempts"`
 	} `json:"constraint"`
 	Usage struct {
 		Prompt     int     `json:"prompt_tokens"`
@@ -225,9 +238,11 @@ type reply struct {
 		Code    string `json:"code"`
 		Text    string `json:"text"`
 		Failure *struct {
-			Category string `json:"category"`
-			Stage    string `json:"stage"`
-			Tries    int    `json:"tries"`
+			Category string    `json:"category"`
+			Strategy string    `json:"strategy"`
+			Stage    string    `json:"stage"`
+			Tries    int       `json:"tries"`
+			Attempts []Attempt `json:"attempts"`
 		} `json:"failure"`
 	} `json:"error"`
 }
@@ -264,13 +279,18 @@ func (cfg *Config) one(ctx context.Context, c *Case, mode string) (*Result, erro
 		out.Text = e.Text
 		if e.Failure != nil {
 			out.fail(e.Failure.Category, e.Failure.Stage, e.Message)
-			out.Tries = e.Failure.Tries
+			out.Tries, out.Strategy, out.Attempts = e.Failure.Tries, e.Failure.Strategy, e.Failure.Attempts
+			for _, a := range out.Attempts {
+				out.Prompt += a.Prompt
+				out.Completion += a.Completion
+			}
 		} else {
 			out.fail(cmp.Or(e.Code, "error"), "request", e.Message)
 		}
 	}
 	if a.Constraint != nil {
-		out.Tries, out.Edits = a.Constraint.Tries, len(a.Constraint.Edits)
+		out.Tries, out.Edits, out.Attempts = a.Constraint.Tries, len(a.Constraint.Edits), a.Constraint.Attempts
+		out.Strategy = cmp.Or(a.Constraint.Strategy, "masks")
 		if a.Error == nil && (a.Constraint.Validated == nil || !*a.Constraint.Validated) {
 			out.fail("schema_violation", "schema_validation", "the answer is not valid")
 		}

@@ -1,6 +1,7 @@
 package gbnf
 
 import (
+	"cmp"
 	"embed"
 	"encoding/csv"
 	"fmt"
@@ -17,12 +18,18 @@ var builtinFiles embed.FS
 // BuiltinOptions completes a built-in constraint. What a constraint has no use
 // for must not be set.
 type BuiltinOptions struct {
-	Columns int      // csv, markdown-table: number of columns; default that of Header, or 2
-	Header  []string // csv, markdown-table: the first line; default any
-	Pattern string   // regex: the regular expression
-	Syntax  Syntax   // regex: its dialect; default ECMAScript's
-	Choices []string // choice: the texts
-	Limits  Limits
+	Columns     int      // csv, markdown-table: number of columns; default that of Header, or 2
+	Header      []string // csv, markdown-table: the first line; default any
+	NoHeader    bool     // csv: there is no first line with names; then Header only counts columns
+	Delimiter   string   // csv: what separates fields: a comma (default), semicolon, tab or bar
+	MinItems    *int     // json_array, jsonl, csv, markdown-table: items, lines or rows below the header
+	MaxItems    *int
+	Root        string   // xml: name of the root element; default any
+	Declaration bool     // xml: it begins with <?xml …?>; default as it comes
+	Pattern     string   // regex: the regular expression
+	Syntax      Syntax   // regex: its dialect; default ECMAScript's
+	Choices     []string // choice: the texts
+	Limits      Limits
 }
 
 // maxColumns bounds the number of columns of a table.
@@ -30,7 +37,7 @@ const maxColumns = 1000
 
 // Builtins lists the names of the built-in constraints.
 func Builtins() []string {
-	names := []string{"choice", "regex", "xml"}
+	names := []string{"choice", "regex"}
 	files, err := builtinFiles.ReadDir("grammars")
 	if err != nil {
 		return names // the files are part of the program
@@ -43,7 +50,8 @@ func Builtins() []string {
 }
 
 // BuiltinSource returns the grammar of a built-in constraint as it is kept; ok
-// is false for those that are not written as grammars.
+// is false for those that are not written as grammars. That of xml is only near
+// what is enforced, as it says.
 func BuiltinSource(name string) (src string, ok bool) {
 	b, err := builtinFiles.ReadFile("grammars/" + name + ".gbnf")
 	return string(b), err == nil
@@ -52,39 +60,195 @@ func BuiltinSource(name string) (src string, ok bool) {
 // Builtin returns a built-in constraint by its name. Errors are *InvalidError
 // or *LimitError.
 func Builtin(name string, opt BuiltinOptions) (*Grammar, error) {
+	if err := opt.check(name); err != nil {
+		return nil, err
+	}
+	switch name {
+	case "regex":
+		return Regex(opt.Pattern, opt.Syntax, Options{opt.Limits})
+	case "choice":
+		return Choice(opt.Choices, Options{opt.Limits})
+	case "xml":
+		return xmlGrammar(opt), nil
+	}
+	src, err := BuiltinText(name, opt)
+	if err != nil {
+		return nil, err
+	}
+	return Compile(src, Options{opt.Limits})
+}
+
+// check refuses unknown names, options that the constraint has no use for, and values that none can have.
+func (opt *BuiltinOptions) check(name string) error {
+	if !slices.Contains(Builtins(), name) {
+		return builtinError("there is no built-in grammar %q; there are %s", name, strings.Join(Builtins(), ", "))
+	}
 	table := name == "csv" || name == "markdown-table"
 	for _, x := range []struct {
 		what     string
 		set, use bool
 	}{
-		{"a pattern", opt.Pattern != "", name == "regex"},
+		{"a pattern", opt.Pattern != "" || opt.Syntax != ECMA, name == "regex"},
 		{"choices", opt.Choices != nil, name == "choice"},
 		{"columns", opt.Columns != 0 || opt.Header != nil, table},
+		{"a header that is left out", opt.NoHeader, name == "csv"},
+		{"a delimiter", opt.Delimiter != "", name == "csv"},
+		{"a number of items", opt.MinItems != nil || opt.MaxItems != nil, table || name == "json_array" || name == "jsonl"},
+		{"a root", opt.Root != "", name == "xml"},
+		{"a declaration", opt.Declaration, name == "xml"},
 	} {
 		if x.set && !x.use {
-			return nil, builtinError("%s has no use for %s", name, x.what)
+			return builtinError("%s has no use for %s", name, x.what)
 		}
 	}
-	src, ok := BuiltinSource(name)
 	switch {
 	case name == "regex" && opt.Pattern == "":
-		return nil, builtinError("regex: there is no pattern")
-	case name == "regex":
-		return Regex(opt.Pattern, opt.Syntax, Options{opt.Limits})
-	case name == "choice":
-		return Choice(opt.Choices, Options{opt.Limits})
-	case name == "xml":
-		return xmlGrammar(opt.Limits), nil
-	case !ok:
-		return nil, builtinError("there is no built-in grammar %q; there are %s", name, strings.Join(Builtins(), ", "))
-	case table:
-		rules, err := tableRules(name, opt)
-		if err != nil {
-			return nil, err
-		}
-		src = replaceRules(src, rules)
+		return builtinError("regex: there is no pattern")
+	case opt.Root != "" && !xmlNamed(opt.Root):
+		return builtinError("xml: root %q is no name; want letters, digits, -, . and _, with a letter or _ first", opt.Root)
+	case opt.Delimiter != "" && !strings.Contains(",;\t|", opt.Delimiter) || len(opt.Delimiter) > 1:
+		return builtinError("csv: the delimiter %q is none of a comma, a semicolon, a tab and a bar", opt.Delimiter)
 	}
-	return Compile(src, Options{opt.Limits})
+	return nil
+}
+
+// BuiltinText returns a built-in constraint as a grammar; "" for regex and choice, and for xml what is near it.
+func BuiltinText(name string, opt BuiltinOptions) (string, error) {
+	if err := opt.check(name); err != nil {
+		return "", err
+	}
+	src, _ := BuiltinSource(name)
+	rules := map[string]string{}
+	var err error
+	switch name {
+	case "csv", "markdown-table":
+		rules, err = tableRules(name, opt)
+	case "xml":
+		if opt.Root != "" {
+			rules["root"] = `(declaration space)? "<" ` + quoted(opt.Root) + ` (blank name "=" value)* space ("/>" | ">" content "</" ` + quoted(opt.Root) + ` ">") space`
+		}
+		if opt.Declaration {
+			rules["root"] = strings.Replace(cmp.Or(rules["root"], "(declaration space)? element space"), "(declaration space)?", "declaration space", 1)
+		}
+	}
+	if err == nil {
+		err = opt.countRules(name, rules)
+	}
+	if err != nil {
+		return "", err
+	}
+	return replaceRules(src, rules), nil
+}
+
+// maxBuiltinItems bounds the counts of items.
+const maxBuiltinItems = 1_000_000
+
+// countRules sets the rules that depend on the number of items.
+func (opt *BuiltinOptions) countRules(name string, rules map[string]string) error {
+	least, most := 0, -1
+	if name == "jsonl" || opt.NoHeader {
+		least = 1
+	}
+	if opt.MinItems != nil {
+		least = *opt.MinItems
+	}
+	if opt.MaxItems != nil {
+		most = *opt.MaxItems
+		if opt.MinItems == nil {
+			least = min(least, most)
+		}
+	}
+	switch {
+	case least < 0 || least > maxBuiltinItems || opt.MaxItems != nil && (most < 0 || most > maxBuiltinItems):
+		return builtinError("%s: the number of items must be between 0 and %d", name, maxBuiltinItems)
+	case most >= 0 && least > most:
+		return builtinError("%s: at least %d items and at most %d exclude each other", name, least, most)
+	case opt.MinItems == nil && opt.MaxItems == nil && !opt.NoHeader:
+		return nil
+	}
+	times := func(less int) string {
+		if most < 0 {
+			return fmt.Sprintf("{%d,}", max(0, least-less))
+		}
+		return fmt.Sprintf("{%d,%d}", max(0, least-less), most-less)
+	}
+	switch {
+	case name == "json_array" && most == 0:
+		rules["root"] = `"[]"`
+	case name == "json_array":
+		rules["root"] = `"[\n  " value (",\n  " value)` + times(1) + ` "\n]"`
+		if least == 0 {
+			rules["root"] += ` | "[]"`
+		}
+	case name == "jsonl":
+		rules["root"] = `(value "\n")` + times(0)
+	case name == "csv" && opt.NoHeader:
+		rules["root"] = "record" + times(0)
+		rules["header"] = "" // nothing refers to it
+	case name == "csv":
+		rules["root"] = "header record" + times(0)
+	case name == "markdown-table":
+		rules["root"] = "header rule row" + times(0)
+	}
+	return nil
+}
+
+// Description tells in words what a built-in constraint is, for a model that is to write it.
+func (opt *BuiltinOptions) Description(name string) string {
+	var b strings.Builder
+	switch name {
+	case "json":
+		b.WriteString("a JSON value")
+	case "json_array":
+		b.WriteString("a JSON array, an element a line")
+	case "jsonl":
+		b.WriteString("JSON Lines: a JSON value on each line")
+	case "csv":
+		b.WriteString("CSV, every line ended by a line feed")
+		switch opt.Delimiter {
+		case ";":
+			b.WriteString(", fields separated by semicolons")
+		case "\t":
+			b.WriteString(", fields separated by tabs")
+		case "|":
+			b.WriteString(", fields separated by |")
+		}
+	case "markdown-table":
+		b.WriteString("a table in Markdown")
+	case "xml":
+		b.WriteString("well-formed XML")
+	default:
+		b.WriteString(name)
+	}
+	switch {
+	case opt.Header != nil:
+		fmt.Fprintf(&b, ", with the columns %s", strings.Join(opt.Header, ", "))
+	case opt.Columns > 0:
+		fmt.Fprintf(&b, ", with %d columns", opt.Columns)
+	}
+	switch {
+	case name == "csv" && opt.NoHeader:
+		b.WriteString(", without a header line")
+	case name == "csv":
+		b.WriteString(", with a header line")
+	}
+	if opt.Root != "" {
+		fmt.Fprintf(&b, ", whose root element is %s", opt.Root)
+	}
+	if opt.Declaration {
+		b.WriteString(", with an XML declaration")
+	}
+	items := map[string]string{"json_array": "elements", "jsonl": "lines"}[name]
+	if items == "" {
+		items = "rows"
+	}
+	if opt.MinItems != nil {
+		fmt.Fprintf(&b, ", at least %d %s", *opt.MinItems, items)
+	}
+	if opt.MaxItems != nil {
+		fmt.Fprintf(&b, ", at most %d %s", *opt.MaxItems, items)
+	}
+	return b.String()
 }
 
 func builtinError(format string, args ...any) error {
@@ -112,7 +276,7 @@ func tableRules(name string, opt BuiltinOptions) (map[string]string, error) {
 		}
 	}
 	if name == "csv" {
-		return csvRules(n, opt.Header)
+		return csvRules(n, opt)
 	}
 	rules := map[string]string{
 		"row":  fmt.Sprintf(`"|" (cell "|"){%d} "\n"`, n),
@@ -128,16 +292,26 @@ func tableRules(name string, opt BuiltinOptions) (map[string]string, error) {
 	return rules, nil
 }
 
-func csvRules(n int, header []string) (map[string]string, error) {
-	rules := map[string]string{"record": fmt.Sprintf(`field ("," field){%d} "\n"`, n-1)}
+func csvRules(n int, opt BuiltinOptions) (map[string]string, error) {
+	comma := cmp.Or(opt.Delimiter, ",")
+	char := comma
+	if comma == "\t" {
+		char = `\t`
+	}
+	rules := map[string]string{
+		"record": fmt.Sprintf(`field ("%s" field){%d} "\n"`, char, n-1),
+		"field":  `[^"` + char + `\r\n]* | "\"" ([^"\r] | "\"\"")* "\""`,
+	}
 	if n == 1 {
 		// A line without a character is no record.
-		rules["record"] = `([^",\r\n]+ | "\"" ([^"\r] | "\"\"")* "\"") "\n"`
+		rules["record"] = `([^"` + char + `\r\n]+ | "\"" ([^"\r] | "\"\"")* "\"") "\n"`
+		rules["field"] = "" // nothing refers to it
 	}
-	if header != nil {
+	if opt.Header != nil && !opt.NoHeader {
 		var b strings.Builder
 		w := csv.NewWriter(&b)
-		if err := w.Write(header); err != nil {
+		w.Comma = rune(comma[0])
+		if err := w.Write(opt.Header); err != nil {
 			return nil, builtinError("csv: header: %v", err)
 		}
 		w.Flush()
@@ -153,23 +327,30 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// replaceRules gives rules of a built-in grammar, a line each, other bodies.
+// replaceRules gives rules of a built-in grammar, a line each, other bodies, and
+// drops those whose body is empty.
 func replaceRules(src string, rules map[string]string) string {
 	lines := strings.Split(src, "\n")
-	for i, line := range lines {
+	out := lines[:0]
+	for _, line := range lines {
 		name, _, ok := strings.Cut(line, "::=")
 		if body, replace := rules[strings.TrimSpace(name)]; ok && replace {
-			lines[i] = name + "::= " + body
+			if line = name + "::= " + body; body == "" {
+				continue
+			}
 		}
+		out = append(out, line)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(out, "\n")
 }
 
-func xmlGrammar(limits Limits) *Grammar {
-	g := &Grammar{text: "xml", limits: limits.withDefaults()}
-	g.report = Report{Hash: hashOf(g.text), Shortest: len("<a/>")}
-	g.source = func(*vocab.Vocab) (decoder.Source, error) {
-		return newSource(func(out *outcomes) automaton { return newXML(out) }), nil
+func xmlGrammar(opt BuiltinOptions) *Grammar {
+	g := &Grammar{text: "xml", limits: opt.Limits.withDefaults()}
+	if opt.Root != "" || opt.Declaration {
+		g.text = fmt.Sprintf("xml %t %s", opt.Declaration, opt.Root)
 	}
+	machine := func(out *outcomes) automaton { return newXML(out, opt.Root, opt.Declaration) }
+	g.report = Report{Hash: hashOf(g.text), Shortest: len(newXML(nil, opt.Root, opt.Declaration).shortest())}
+	g.source = func(*vocab.Vocab) (decoder.Source, error) { return newSource(machine), nil }
 	return g
 }

@@ -158,6 +158,18 @@ func TestBuiltinTexts(t *testing.T) {
 			``, `<a>`, `<a></b>`, `<a></ab>`, `<ab></a>`, `<a><b></a></b>`, `<a/><b/>`, `<a x="1" x="2"/>`, `<a x=1/>`, `<a x="<"/>`, `<a>&nbsp;</a>`,
 			`<a>&</a>`, `<a>]]></a>`, `<a><!-- -- --></a>`, `<1/>`, `a`, "<a>\x01</a>", "<a>\ufffe</a>", `<a x="1"y="2"/>`,
 		}},
+		{"csv", BuiltinOptions{Header: []string{"a;b", "c"}, Delimiter: ";"}, []string{"\"a;b\";c\n1,5;2\n"}, []string{"a;b;c\n", "\"a;b\",c\n"}},
+		{"csv", BuiltinOptions{Columns: 2, Delimiter: "\t", NoHeader: true}, []string{"a\tb\n", "a,b\t\n1\t2\n"}, []string{"", "a\n", "a\tb\tc\n"}},
+		{"csv", BuiltinOptions{Header: []string{"a"}, NoHeader: true, MaxItems: ptr(2)}, []string{"x\n", "x\ny\n"}, []string{"", "x\ny\nz\n"}},
+		{"csv", BuiltinOptions{Header: []string{"a", "b"}, MinItems: ptr(1), MaxItems: ptr(2)}, []string{"a,b\n1,2\n", "a,b\n1,2\n3,4\n"}, []string{"a,b\n", "a,b\n1,2\n3,4\n5,6\n", "1,2\n3,4\n"}},
+		{"json_array", BuiltinOptions{MinItems: ptr(2)}, []string{"[\n  1,\n  2\n]", "[\n  1,\n  2,\n  3\n]"}, []string{"[]", "[\n  1\n]"}},
+		{"json_array", BuiltinOptions{MaxItems: ptr(1)}, []string{"[]", "[\n  1\n]"}, []string{"[\n  1,\n  2\n]"}},
+		{"json_array", BuiltinOptions{MaxItems: ptr(0)}, []string{"[]"}, []string{"[\n  1\n]", ""}},
+		{"jsonl", BuiltinOptions{MinItems: ptr(2), MaxItems: ptr(2)}, []string{"1\n2\n"}, []string{"1\n", "1\n2\n3\n"}},
+		{"markdown-table", BuiltinOptions{MinItems: ptr(1), MaxItems: ptr(1)}, []string{"|a|b|\n|---|---|\n|1|2|\n"}, []string{"|a|b|\n|---|---|\n", "|a|b|\n|---|---|\n|1|2|\n|1|2|\n"}},
+		{"xml", BuiltinOptions{Root: "doc"}, []string{`<doc/>`, `<doc></doc>`, xmlHeader + `<doc x="1"><a/></doc>`, `<doc ></doc>`}, []string{`<do/>`, `<docs/>`, `<a/>`, `<doc></do>`, `<doc x="" x=""/>`}},
+		{"xml", BuiltinOptions{Root: "a", Declaration: true}, []string{xmlHeader + `<a/>`, xmlHeader + "\n<a>x</a>"}, []string{`<a/>`, xmlHeader + `<b/>`}},
+		{"xml", BuiltinOptions{Declaration: true}, []string{xmlHeader + `<b/>`}, []string{`<a/>`}},
 		{"date-time", BuiltinOptions{}, []string{"2026-11-21T03:04:05Z", "2026-02-28T03:04:05.25-09:30"}, []string{"2026-02-30T00:00:00Z", "2026-11-21", "2026-11-21T24:00:00Z"}},
 		{"integer", BuiltinOptions{}, []string{"0", "-12", "123456789012345678"}, []string{"-0", "01", "", "1.0", "1234567890123456789"}},
 		{"number", BuiltinOptions{}, []string{"0", "-0.50", "12.5"}, []string{".5", "1.", "1e5", "00"}},
@@ -197,6 +209,12 @@ func TestBuiltinErrors(t *testing.T) {
 		{"csv", BuiltinOptions{Columns: 2, Header: []string{"a"}}, `gbnf: csv: the header has 1 columns, not 2`},
 		{"csv", BuiltinOptions{Columns: -1}, `gbnf: csv: -1 columns: want 1 to 1000`},
 		{"markdown-table", BuiltinOptions{Header: []string{"a\nb"}}, `gbnf: markdown-table: header "a\nb" can't be written`},
+		{"csv", BuiltinOptions{Delimiter: "x"}, `gbnf: csv: the delimiter "x" is none of a comma, a semicolon, a tab and a bar`},
+		{"csv", BuiltinOptions{MinItems: ptr(3), MaxItems: ptr(2)}, `gbnf: csv: at least 3 items and at most 2 exclude each other`},
+		{"jsonl", BuiltinOptions{MaxItems: ptr(-1)}, `gbnf: jsonl: the number of items must be between 0 and 1000000`},
+		{"xml", BuiltinOptions{Root: "1a"}, `gbnf: xml: root "1a" is no name; want letters, digits, -, . and _, with a letter or _ first`},
+		{"json", BuiltinOptions{Root: "a"}, `gbnf: json has no use for a root`},
+		{"markdown-table", BuiltinOptions{NoHeader: true}, `gbnf: markdown-table has no use for a header that is left out`},
 		{"choice", BuiltinOptions{}, `gbnf: choice: there is nothing to choose from`},
 		{"choice", BuiltinOptions{Choices: []string{"a", "\xff"}}, `gbnf: choice: number 2 is malformed UTF-8`},
 		{"regex", BuiltinOptions{Pattern: "a)(b"}, `gbnf: 1:2: regex: unmatched )`},
@@ -224,6 +242,7 @@ func TestBuiltinMasks(t *testing.T) {
 		opt  BuiltinOptions
 	}{
 		{"xml", BuiltinOptions{}},
+		{"xml", BuiltinOptions{Root: "note", Declaration: true}},
 		{"regex", BuiltinOptions{Pattern: `(\w+, ?){2,5}[^a-f]*(é|\u3042){3}`}},
 		{"regex", BuiltinOptions{Pattern: `[\s\S]{0,200}`}},
 		{"choice", BuiltinOptions{Choices: many}},
@@ -233,5 +252,35 @@ func TestBuiltinMasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		compareMasks(t, c.name, bound(t, g, v), v, rng, 40)
+	}
+}
+
+func ptr(n int) *int { return &n }
+
+// The grammar that is shown of XML says no less than what is enforced.
+func TestShownXML(t *testing.T) {
+	v := realVocab(t, "llama3.gguf")
+	tokens := walk.NewTokens(v)
+	for _, opt := range []BuiltinOptions{{}, {Root: "note"}, {Root: "note", Declaration: true}} {
+		src, err := BuiltinText("xml", opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := Compile(src, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := Builtin("xml", opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, exact := bound(t, shown, byteVocab(t)), bound(t, g, v)
+		for i := range 100 {
+			w := &walk.Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(12, uint64(i))), Budget: 40}
+			text, err := w.Document(walk.Of(exact.NewMatcher()))
+			if err != nil || readXML(text) != nil || !accepts(near, string(text)) || opt.Root != "" && !strings.Contains(string(text), "<note") {
+				t.Fatalf("%+v: %q, %v", opt, text, err)
+			}
+		}
 	}
 }

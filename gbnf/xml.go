@@ -2,6 +2,7 @@ package gbnf
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ type xmlMachine struct {
 	tags   []xmlTag
 	tagID  map[string]int32
 	cache  map[int32][]edge
+
+	root        string // name of the root element; "": any
+	declaration bool   // the declaration has to be there
 }
 
 // xmlState is a state; at counts within the kind.
@@ -46,6 +50,7 @@ const (
 	xmlDeclaration         // at characters of it have been read
 	xmlProlog              // after the declaration
 	xmlRoot                // after the < of the root element
+	xmlRootName            // in the name that the root element has to have, at bytes of it have been read
 	xmlEnd                 // after the root element
 	xmlName                // in the name of a start tag
 	xmlAttributes          // after white space in a start tag
@@ -81,8 +86,8 @@ var xmlEntities = []string{"", "l", "lt", "g", "gt", "a", "am", "amp", "ap", "ap
 
 var xmlWholeEntities = []string{"lt", "gt", "amp", "apos", "quot"}
 
-func newXML(out *outcomes) *xmlMachine {
-	m := &xmlMachine{out: out}
+func newXML(out *outcomes, root string, declaration bool) *xmlMachine {
+	m := &xmlMachine{out: out, root: root, declaration: declaration}
 	m.reset()
 	return m
 }
@@ -205,7 +210,9 @@ func (m *xmlMachine) expand(e *xmlEdges, s xmlState, q int32) {
 		e.char('<', m.state(xmlFirst, unknownTag, 0))
 	case xmlFirst:
 		e.char('?', m.state(xmlDeclaration, unknownTag, int32(len("<?"))))
-		m.element(e, m.state(xmlEnd, unknownTag, 0))
+		if !m.declaration {
+			m.rootElement(e)
+		}
 	case xmlDeclaration:
 		next := m.state(xmlDeclaration, unknownTag, s.at+1)
 		if int(s.at)+1 == len(xmlHeader) {
@@ -218,7 +225,14 @@ func (m *xmlMachine) expand(e *xmlEdges, s xmlState, q int32) {
 		}
 		e.char('<', m.state(xmlRoot, unknownTag, 0))
 	case xmlRoot:
-		m.element(e, m.state(xmlEnd, unknownTag, 0))
+		m.rootElement(e)
+	case xmlRootName:
+		if int(s.at) < len(m.root) {
+			e.char(m.root[s.at], m.state(xmlRootName, s.tag, s.at+1))
+			break
+		}
+		e.add(xmlSpace, "", none, m.state(xmlAttributes, s.tag, 1))
+		m.tagEnd(e, s.tag)
 	case xmlEnd:
 		if s.at < maxXMLSpace {
 			e.add(xmlSpace, "", none, m.state(xmlEnd, unknownTag, s.at+1))
@@ -281,6 +295,39 @@ const maxXMLSpace = 8
 func (m *xmlMachine) element(e *xmlEdges, after int32) {
 	e.add(xmlNameStart, "", captureNone, after, m.state(xmlName, unknownTag, 0))
 }
+
+// rootElement adds the edges into the name of the root element's start tag.
+func (m *xmlMachine) rootElement(e *xmlEdges) {
+	after := m.state(xmlEnd, unknownTag, 0)
+	if m.root == "" {
+		m.element(e, after)
+		return
+	}
+	e.char(m.root[0], after, m.state(xmlRootName, m.tag(xmlTag{name: m.root}), 1))
+}
+
+// shortest returns the shortest document.
+func (m *xmlMachine) shortest() string {
+	text := "<" + cmp.Or(m.root, "a") + "/>"
+	if m.declaration {
+		text = xmlHeader + text
+	}
+	return text
+}
+
+// xmlNamed reports whether a text is the name of an element.
+func xmlNamed(text string) bool {
+	for i, c := range text {
+		in := func(r regular.Range) bool { return r.Lo <= c && c <= r.Hi }
+		if i == 0 && !slices.ContainsFunc(xmlNameStart, in) || !slices.ContainsFunc(xmlNameChars, in) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= maxXMLName
+}
+
+// maxXMLName bounds the name of a root element.
+const maxXMLName = 256
 
 // tagEnd adds the edges that end a start tag.
 func (m *xmlMachine) tagEnd(e *xmlEdges, tag int32) {
@@ -383,13 +430,17 @@ func (m *xmlMachine) finish(q int32) []byte {
 	}
 	switch s.kind {
 	case xmlStart:
-		return []byte("<a/>")
-	case xmlFirst, xmlRoot:
-		return []byte("a/>")
+		return []byte(m.shortest())
+	case xmlFirst:
+		return []byte(m.shortest()[1:])
+	case xmlRoot:
+		return []byte(cmp.Or(m.root, "a") + "/>")
+	case xmlRootName:
+		return []byte(m.root[s.at:] + "/>")
 	case xmlDeclaration:
-		return []byte(xmlHeader[s.at:] + "<a/>")
+		return []byte(xmlHeader[s.at:] + "<" + cmp.Or(m.root, "a") + "/>")
 	case xmlProlog:
-		return []byte("<a/>")
+		return []byte("<" + cmp.Or(m.root, "a") + "/>")
 	case xmlEnd:
 		return nil
 	case xmlName, xmlAttributes, xmlAfterValue:
@@ -452,7 +503,9 @@ func (m *xmlMachine) describe(q int32) string {
 	case xmlStart, xmlProlog:
 		return "the start tag of the root element"
 	case xmlFirst, xmlRoot:
-		return "the name of an element"
+		return "the name of " + cmp.Or(m.root, "an element")
+	case xmlRootName:
+		return fmt.Sprintf("the rest of the name %s, an attribute, > or />", m.root)
 	case xmlDeclaration:
 		return fmt.Sprintf("%q", xmlHeader[s.at:])
 	case xmlEnd:

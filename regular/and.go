@@ -3,7 +3,7 @@ package regular
 import "slices"
 
 // and2 is and for two expressions.
-func (s *Store) and2(a, b Expr) Expr {
+func (s *algebra) and2(a, b Expr) Expr {
 	if a == b || b == exprAny {
 		return a
 	}
@@ -24,7 +24,7 @@ type andFlat struct {
 }
 
 // and returns the intersection. It leaves list alone.
-func (s *Store) and(list []Expr) Expr {
+func (s *algebra) and(list []Expr) Expr {
 	base := len(s.scratch.exprs)
 	defer func() { s.scratch.exprs = s.scratch.exprs[:base] }()
 
@@ -107,7 +107,7 @@ func (s *Store) and(list []Expr) Expr {
 // distribute returns an intersection, one of whose operands is a union, as a
 // union of intersections. Where an equation is unfolded again and again, this
 // is what keeps unions and intersections from being nested ever deeper.
-func (s *Store) distribute(set []Expr, i int) Expr {
+func (s *algebra) distribute(set []Expr, i int) Expr {
 	base := len(s.scratch.exprs)
 	rest := slices.Delete(slices.Clone(set), i, i+1)
 	for j := range s.operands(set[i]) {
@@ -120,7 +120,7 @@ func (s *Store) distribute(set []Expr, i int) Expr {
 
 // coveredBy tells whether some operand of an intersection is, by its shape,
 // among the strings of negated.
-func (s *Store) coveredBy(set []Expr, negated Expr) bool {
+func (s *algebra) coveredBy(set []Expr, negated Expr) bool {
 	for _, e := range set {
 		if e == negated || s.op(negated) == opOr && slices.Contains(s.operands(negated), e) {
 			return true
@@ -130,7 +130,7 @@ func (s *Store) coveredBy(set []Expr, negated Expr) bool {
 }
 
 // absorb removes unions that contain another operand of the intersection.
-func (s *Store) absorb(set []Expr) []Expr {
+func (s *algebra) absorb(set []Expr) []Expr {
 	if len(set) < 2 || len(set) > pairwise {
 		return set
 	}
@@ -145,13 +145,13 @@ func (s *Store) absorb(set []Expr) []Expr {
 
 // flattenAnd gathers operands, those of nested intersections with them. It may
 // stop when the intersection is known to be empty.
-func (s *Store) flattenAnd(list []Expr, f *andFlat) {
+func (s *algebra) flattenAnd(list []Expr, f *andFlat) {
 	for _, e := range list {
 		s.gatherAnd(e, f)
 	}
 }
 
-func (s *Store) gatherAnd(e Expr, f *andFlat) {
+func (s *algebra) gatherAnd(e Expr, f *andFlat) {
 	n := s.node(e)
 	switch {
 	case f.empty, e == exprAny:
@@ -183,7 +183,7 @@ func (s *Store) gatherAnd(e Expr, f *andFlat) {
 }
 
 // meet is the intersection of two classes.
-func (s *Store) meet(a, b Expr) Expr {
+func (s *algebra) meet(a, b Expr) Expr {
 	if a == b || b == exprAll {
 		return a
 	}
@@ -199,14 +199,14 @@ func (s *Store) meet(a, b Expr) Expr {
 
 // and2Class is the intersection of a class with any expression: the characters
 // of the class that are strings of the expression.
-func (s *Store) and2Class(class, e Expr) Expr {
+func (s *algebra) and2Class(class, e Expr) Expr {
 	if e == exprAny || class == exprEmpty {
 		return class
 	}
 	return s.meet2(class, s.singles(e))
 }
 
-func (s *Store) meet2(a, b Expr) Expr {
+func (s *algebra) meet2(a, b Expr) Expr {
 	if b == exprEmpty {
 		return b
 	}
@@ -214,7 +214,7 @@ func (s *Store) meet2(a, b Expr) Expr {
 }
 
 // singles returns the class of the one-character strings of e.
-func (s *Store) singles(e Expr) Expr {
+func (s *algebra) singles(e Expr) Expr {
 	switch n := s.node(e); {
 	case n.op == opClass:
 		return e
@@ -239,7 +239,7 @@ func (s *Store) singles(e Expr) Expr {
 // andLoop adds loop, a repetition of a class, to the operands of an
 // intersection. A bound on the length is moved to where it disappears; if that
 // settles the matter, the result is the second one, which is Any otherwise.
-func (s *Store) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
+func (s *algebra) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 	if len(set) == 0 {
 		return nil, loop
 	}
@@ -269,7 +269,7 @@ func (s *Store) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 
 // lengthInto intersects a concatenation with a length by bounding the part
 // that varies, where that is plain to see.
-func (s *Store) lengthInto(e Expr, least, most int32) (Expr, bool) {
+func (s *algebra) lengthInto(e Expr, least, most int32) (Expr, bool) {
 	n := s.node(e)
 	if n.op != opConcat {
 		return 0, false
@@ -295,7 +295,7 @@ func (s *Store) lengthInto(e Expr, least, most int32) (Expr, bool) {
 }
 
 // not returns the complement.
-func (s *Store) not(e Expr) Expr {
+func (s *algebra) not(e Expr) Expr {
 	n := s.node(e)
 	switch {
 	case e == exprEmpty:

@@ -22,7 +22,7 @@ type automaton interface {
 }
 
 // state returns the expression of the strings accepted from q on.
-func (s *Store) state(a automaton, q int32) Expr {
+func (s *exprs) state(a automaton, q int32) Expr {
 	index := -1
 	for i, known := range s.automata {
 		if known == a {

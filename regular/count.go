@@ -19,7 +19,7 @@ func (m *Machine) Count(q State, limit int) int {
 // count walks the automaton level by level. The strings read so far are all
 // different and each has a completion, so that the walk can stop as soon as
 // there are enough of them.
-func (s *Store) count(e Expr, limit int) int {
+func (s *searches) count(e Expr, limit int) int {
 	if n := s.node(e); n.flags&plain != 0 && n.lengths.hi == infinite {
 		return limit
 	}

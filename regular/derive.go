@@ -4,7 +4,7 @@ import "slices"
 
 // derive returns the successors of e: sorted, disjoint, none of them empty by
 // its shape. They are computed once; the result is shared and read only.
-func (s *Store) derive(e Expr) []edge {
+func (s *algebra) derive(e Expr) []edge {
 	if n := s.node(e); n.derived {
 		return s.successorsOf(n)
 	}
@@ -18,7 +18,7 @@ func (s *Store) derive(e Expr) []edge {
 }
 
 // keep copies a list of edges into the Store's memory.
-func (s *Store) keep(list []edge) span {
+func (s *exprs) keep(list []edge) span {
 	if len(list) == 0 {
 		return span{}
 	}
@@ -34,7 +34,7 @@ func (s *Store) keep(list []edge) span {
 
 // emit pushes an edge, joined to the one before if it goes on from there. base
 // is where this list starts.
-func (s *Store) emit(base int, lo, hi rune, to Expr) {
+func (s *algebra) emit(base int, lo, hi rune, to Expr) {
 	if lo, hi = clip(lo, hi); lo > hi || to == exprEmpty {
 		return
 	}
@@ -48,7 +48,7 @@ func (s *Store) emit(base int, lo, hi rune, to Expr) {
 }
 
 // successors pushes the successors of e to the scratch stack.
-func (s *Store) successors(e Expr) {
+func (s *algebra) successors(e Expr) {
 	base := len(s.scratch.edges)
 	n := s.node(e)
 	switch n.op {
@@ -90,7 +90,7 @@ func lessOne(count int32) int32 {
 // after pushes the successors of head followed by tail. The tail of a
 // repetition is its own rest, so that a head with the empty string needs no
 // edges of the tail there: less repetitions of it are among those already met.
-func (s *Store) after(base int, head, tail Expr) {
+func (s *algebra) after(base int, head, tail Expr) {
 	from, to := exprEmpty, exprEmpty
 	first := s.derive(head)
 	through := s.is(head, nullable) && !s.loopOf(head, tail)
@@ -119,14 +119,14 @@ func (s *Store) after(base int, head, tail Expr) {
 }
 
 // loopOf tells whether tail is a repetition of head.
-func (s *Store) loopOf(head, tail Expr) bool {
+func (s *exprs) loopOf(head, tail Expr) bool {
 	n := s.node(tail)
 	return tail == head || n.op == opRepeat && Expr(n.a) == head
 }
 
 // union2 pushes the union of two lists of edges: one on the scratch stack, from
 // at on, count long, and b.
-func (s *Store) union2(at, count int, b []edge) {
+func (s *algebra) union2(at, count int, b []edge) {
 	base := at + count
 	i, j := 0, 0
 	next := rune(0)
@@ -169,7 +169,7 @@ func (s *Store) union2(at, count int, b []edge) {
 
 // append is concat for the successors of a head: it distributes over a union,
 // so that states are flat sets and the same set is always the same state.
-func (s *Store) append(head, tail Expr) Expr {
+func (s *algebra) append(head, tail Expr) Expr {
 	if tail == exprEpsilon {
 		return head
 	}
@@ -195,7 +195,7 @@ func (s *Store) append(head, tail Expr) Expr {
 
 // merge pushes the successors of a union or an intersection: a sweep over the
 // edges of all operands.
-func (s *Store) merge(base int, o op, e Expr) {
+func (s *algebra) merge(base int, o op, e Expr) {
 	at := len(s.scratch.lists)
 	for i := range s.operands(e) {
 		list := s.derive(s.operands(e)[i])
@@ -216,7 +216,7 @@ func (s *Store) merge(base int, o op, e Expr) {
 	s.scratch.lists = s.scratch.lists[:at]
 }
 
-func (s *Store) sweepAnd(base int, lists [][]edge) {
+func (s *algebra) sweepAnd(base int, lists [][]edge) {
 	known := len(s.scratch.exprs)
 	defer func() { s.scratch.exprs = s.scratch.exprs[:known] }()
 	last := exprEmpty
@@ -252,7 +252,7 @@ func (s *Store) sweepAnd(base int, lists [][]edge) {
 	}
 }
 
-func (s *Store) sweepOr(base int, lists [][]edge) {
+func (s *algebra) sweepOr(base int, lists [][]edge) {
 	known := len(s.scratch.exprs)
 	defer func() { s.scratch.exprs = s.scratch.exprs[:known] }()
 	last := exprEmpty

@@ -13,10 +13,10 @@
 // unrolled, so .{1,100000} costs as little as .* until it is walked.
 //
 // The files follow the path of a pattern: parse.go and escape.go read the text,
-// translate.go translates the syntax tree into an expression, with around.go for
+// translate.go translates the syntax tree into an expression, with lookaround.go for
 // look-around; expr.go, or.go, and.go, strings.go and lengths.go contain the
-// constructors, derive.go the successors, live.go and walk.go the search for
-// completions, machine.go the automaton; head.go, shortest.go, count.go and loosen.go
+// constructors, derive.go the successors, emptiness.go and walk.go the search for
+// completions, machine.go the automaton; head.go, shortest.go, count.go and widen.go
 // compute properties of its states. format.go has the formats of JSON Schema as
 // languages, most of them tables or other automata of automaton.go.
 //

@@ -82,14 +82,30 @@ const (
 
 // Store holds expressions. It may be shared: its methods lock it, and so does
 // a Machine of it when it makes a new state.
+//
+// It is made of layers, each of which uses only those below it: the
+// expressions ([exprs]), the [shapes] that are made of them without looking at languages,
+// the [algebra] of unions, intersections, complements and derivatives, and
+// [searches] through derivatives.
 type Store struct {
-	mu     sync.Mutex
+	mu sync.Mutex
+	searches
+
+	patterns map[string]Expr
+	formats  map[string]Expr
+	machines map[Expr]*Machine
+	states   *states
+}
+
+// exprs holds expressions, each once (hash-consed), and what their structure
+// alone shows.
+type exprs struct {
 	limits Limits
 	err    error
 
 	blocks   []*nodeBlock // never moved, so that pointers to nodes stay good
 	size     int
-	table    []int32 // open addressing: number of a node plus one
+	slots    []int32 // open addressing: number of a node plus one
 	ranges   []Range
 	args     []Expr
 	ascii    [128]Expr // the classes of one ASCII character, when made
@@ -99,14 +115,22 @@ type Store struct {
 	letters     map[Expr]letters // where it takes a look at operands
 	autoLetters []letters        // by index in automata, as far as known
 
-	heads    map[Expr]head
-	patterns map[string]Expr
-	formats  map[string]Expr
-	machines map[Expr]*Machine
-	states   *states
-
 	openRecs int // equations whose right side isn't known yet
 	scratch  scratch
+}
+
+// shapes makes concatenations and repetitions, in a normal form.
+type shapes struct{ exprs }
+
+// algebra makes unions, intersections and complements, in a normal form, and the
+// derivatives that this needs and that need it in turn.
+type algebra struct{ shapes }
+
+// searches answers what only derivatives can tell: whether a language is empty,
+// what its shortest strings are, and which characters can always follow.
+type searches struct {
+	algebra
+	heads map[Expr]head
 }
 
 // scratch holds buffers used as stacks: a function takes what lies beyond the
@@ -121,8 +145,9 @@ type scratch struct {
 
 // NewStore returns an empty Store. It costs a microsecond or two.
 func NewStore(limits Limits) *Store {
-	s := &Store{limits: limits.orDefaults()}
-	s.table = make([]int32, 128)
+	s := new(Store)
+	s.limits = limits.orDefaults()
+	s.slots = make([]int32, 128)
 	s.ranges = append(make([]Range, 0, 64), allRunes...)
 	s.args = make([]Expr, 0, 32)
 	one := lengths{1, 1, 1, 1}
@@ -155,28 +180,28 @@ func (s *Store) Nodes() int {
 	return s.size
 }
 
-func (s *Store) fail(limit string, most int) {
+func (s *exprs) fail(limit string, most int) {
 	if s.err == nil {
 		s.err = &LimitError{limit, most}
 	}
 }
 
-func (s *Store) node(e Expr) *node { return &s.blocks[e>>nodeBits][e&(1<<nodeBits-1)] }
+func (s *exprs) node(e Expr) *node { return &s.blocks[e>>nodeBits][e&(1<<nodeBits-1)] }
 
-func (s *Store) op(e Expr) op            { return s.node(e).op }
-func (s *Store) is(e Expr, f flags) bool { return s.node(e).flags&f != 0 }
+func (s *exprs) op(e Expr) op            { return s.node(e).op }
+func (s *exprs) is(e Expr, f flags) bool { return s.node(e).flags&f != 0 }
 
-func (s *Store) operands(e Expr) []Expr {
+func (s *exprs) operands(e Expr) []Expr {
 	n := s.node(e)
 	return s.args[n.a : n.a+n.b : n.a+n.b]
 }
 
-func (s *Store) set(e Expr) []Range {
+func (s *exprs) set(e Expr) []Range {
 	n := s.node(e)
 	return s.ranges[n.a : n.a+n.b : n.a+n.b]
 }
 
-func (s *Store) successorsOf(n *node) []edge {
+func (s *exprs) successorsOf(n *node) []edge {
 	if n.edges.to == 0 {
 		return nil
 	}
@@ -218,10 +243,10 @@ func hashExprs(o op, list []Expr) uint32 {
 }
 
 // enter puts a node into the table.
-func (s *Store) enter(e Expr, hash uint32) {
+func (s *exprs) enter(e Expr, hash uint32) {
 	s.node(e).hash = hash
-	if s.size*2 > len(s.table) {
-		s.table = make([]int32, 4*len(s.table))
+	if s.size*2 > len(s.slots) {
+		s.slots = make([]int32, 4*len(s.slots))
 		for i := range Expr(s.size) {
 			if n := s.node(i); n.op > opEpsilon && n.op != opRec {
 				s.place(int32(i), n.hash)
@@ -232,17 +257,17 @@ func (s *Store) enter(e Expr, hash uint32) {
 	s.place(int32(e), hash)
 }
 
-func (s *Store) place(i int32, hash uint32) {
-	mask := uint32(len(s.table) - 1)
+func (s *exprs) place(i int32, hash uint32) {
+	mask := uint32(len(s.slots) - 1)
 	at := hash & mask
-	for s.table[at] != 0 {
+	for s.slots[at] != 0 {
 		at = (at + 1) & mask
 	}
-	s.table[at] = i + 1
+	s.slots[at] = i + 1
 }
 
 // add appends a node, unless the Store is full.
-func (s *Store) add(n node) Expr {
+func (s *exprs) add(n node) Expr {
 	if s.size >= s.limits.Nodes {
 		s.fail("Nodes", s.limits.Nodes)
 		return exprEmpty
@@ -258,13 +283,13 @@ func (s *Store) add(n node) Expr {
 
 // intern returns the expression with the operator and operands of n, whose
 // flags and lengths are computed only if it is new.
-func (s *Store) intern(n node) Expr {
+func (s *exprs) intern(n node) Expr {
 	hash := hashNode(&n)
-	mask := uint32(len(s.table) - 1)
-	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
-		m := s.node(Expr(s.table[at] - 1))
+	mask := uint32(len(s.slots) - 1)
+	for at := hash & mask; s.slots[at] != 0; at = (at + 1) & mask {
+		m := s.node(Expr(s.slots[at] - 1))
 		if m.hash == hash && m.op == n.op && m.a == n.a && m.b == n.b && m.least == n.least && m.most == n.most {
-			return Expr(s.table[at] - 1)
+			return Expr(s.slots[at] - 1)
 		}
 	}
 	a := s.node(Expr(n.a))
@@ -300,11 +325,11 @@ func (s *Store) intern(n node) Expr {
 }
 
 // internList is intern for opOr and opAnd.
-func (s *Store) internList(o op, list []Expr) Expr {
+func (s *exprs) internList(o op, list []Expr) Expr {
 	hash := hashExprs(o, list)
-	mask := uint32(len(s.table) - 1)
-	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
-		e := Expr(s.table[at] - 1)
+	mask := uint32(len(s.slots) - 1)
+	for at := hash & mask; s.slots[at] != 0; at = (at + 1) & mask {
+		e := Expr(s.slots[at] - 1)
 		if m := s.node(e); m.hash == hash && m.op == o && slices.Equal(s.operands(e), list) {
 			return e
 		}
@@ -335,7 +360,7 @@ func (s *Store) internList(o op, list []Expr) Expr {
 
 // andInner adds to the lengths of an intersection which of them surely occur:
 // those of a single operand within a bound on the length.
-func (s *Store) andInner(l lengths, list []Expr) lengths {
+func (s *exprs) andInner(l lengths, list []Expr) lengths {
 	l = l.noInner()
 	if len(list) != 2 {
 		return l
@@ -350,13 +375,13 @@ func (s *Store) andInner(l lengths, list []Expr) lengths {
 }
 
 // isLength tells whether e is a bound on the length and nothing else.
-func (s *Store) isLength(e Expr) bool {
+func (s *exprs) isLength(e Expr) bool {
 	n := s.node(e)
 	return n.op == opRepeat && Expr(n.a) == exprAll
 }
 
 // class returns the expression of one character of a normalised set.
-func (s *Store) class(rs []Range) Expr {
+func (s *exprs) class(rs []Range) Expr {
 	if len(rs) == 0 {
 		return exprEmpty
 	}
@@ -365,9 +390,9 @@ func (s *Store) class(rs []Range) Expr {
 		return s.ascii[rs[0].Lo]
 	}
 	hash := hashRanges(rs)
-	mask := uint32(len(s.table) - 1)
-	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
-		e := Expr(s.table[at] - 1)
+	mask := uint32(len(s.slots) - 1)
+	for at := hash & mask; s.slots[at] != 0; at = (at + 1) & mask {
+		e := Expr(s.slots[at] - 1)
 		if m := s.node(e); m.hash == hash && m.op == opClass && slices.Equal(s.set(e), rs) {
 			return e
 		}
@@ -384,7 +409,7 @@ func (s *Store) class(rs []Range) Expr {
 	return e
 }
 
-func (s *Store) char(r rune) Expr {
+func (s *exprs) char(r rune) Expr {
 	if r >= 0 && r < 128 && s.ascii[r] != 0 {
 		return s.ascii[r]
 	}
@@ -394,7 +419,7 @@ func (s *Store) char(r rune) Expr {
 
 // literal returns text followed by tail. Bytes that are no UTF-8 stand for
 // U+FFFD, as they do in a range over the string.
-func (s *Store) literal(text string, tail Expr) Expr {
+func (s *shapes) literal(text string, tail Expr) Expr {
 	for len(text) > 0 {
 		r, n := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-n]
@@ -404,7 +429,7 @@ func (s *Store) literal(text string, tail Expr) Expr {
 }
 
 // concat returns a followed by b.
-func (s *Store) concat(a, b Expr) Expr {
+func (s *shapes) concat(a, b Expr) Expr {
 	if a == exprEmpty || b == exprEmpty {
 		return exprEmpty
 	}
@@ -444,7 +469,7 @@ func (s *Store) concat(a, b Expr) Expr {
 
 // swallow shortens what stands next to Any: of a repetition only the least
 // count matters there, and of what may be empty nothing.
-func (s *Store) swallow(a, b Expr) (Expr, Expr) {
+func (s *shapes) swallow(a, b Expr) (Expr, Expr) {
 	if a == exprAny {
 		if s.is(b, nullable) {
 			return a, exprEpsilon
@@ -466,7 +491,7 @@ func (s *Store) swallow(a, b Expr) (Expr, Expr) {
 }
 
 // counted reads e as a repetition.
-func (s *Store) counted(e Expr) (of Expr, least, most int32) {
+func (s *exprs) counted(e Expr) (of Expr, least, most int32) {
 	if n := s.node(e); n.op == opRepeat {
 		return Expr(n.a), n.least, n.most
 	}
@@ -474,7 +499,7 @@ func (s *Store) counted(e Expr) (of Expr, least, most int32) {
 }
 
 // repeat returns e, least to most times.
-func (s *Store) repeat(e Expr, least, most int32) Expr {
+func (s *shapes) repeat(e Expr, least, most int32) Expr {
 	if most < least {
 		return exprEmpty
 	}
@@ -516,7 +541,7 @@ func (s *Store) repeat(e Expr, least, most int32) Expr {
 
 // newRec returns an expression that setRec defines later. The one who makes it
 // says beforehand whether it has the empty string.
-func (s *Store) newRec(hasEmpty bool) Expr {
+func (s *exprs) newRec(hasEmpty bool) Expr {
 	n := node{op: opRec, flags: recursive, lengths: lengths{lo: 1, hi: infinite}.noInner()}
 	if hasEmpty {
 		n.flags |= nullable
@@ -528,7 +553,7 @@ func (s *Store) newRec(hasEmpty bool) Expr {
 
 // setRec defines what newRec made. Wherever rec occurs in e, at least one
 // character must have been read before it.
-func (s *Store) setRec(rec, e Expr) {
+func (s *exprs) setRec(rec, e Expr) {
 	s.openRecs--
 	if rec != exprEmpty {
 		s.node(rec).a = int32(e)
@@ -536,13 +561,13 @@ func (s *Store) setRec(rec, e Expr) {
 }
 
 // isOpen tells whether the successors of e may not be known yet.
-func (s *Store) isOpen(e Expr) bool { return s.openRecs > 0 && s.is(e, recursive) }
+func (s *exprs) isOpen(e Expr) bool { return s.openRecs > 0 && s.is(e, recursive) }
 
 // maybe returns e or the empty string.
-func (s *Store) maybe(e Expr) Expr { return s.repeat(e, 0, 1) }
+func (s *shapes) maybe(e Expr) Expr { return s.repeat(e, 0, 1) }
 
 // length returns the strings of least to most characters.
-func (s *Store) length(least, most int32) Expr { return s.repeat(exprAll, least, most) }
+func (s *shapes) length(least, most int32) Expr { return s.repeat(exprAll, least, most) }
 
 // Empty returns the expression of no string at all.
 func (s *Store) Empty() Expr { return exprEmpty }

@@ -2,13 +2,15 @@ package regular
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 )
 
 // Format returns the strings of a format of JSON Schema, false if there is no
 // such format here. The languages are those of the RFCs that JSON Schema names,
-// narrowed where common validators are stricter:
+// narrowed where common validators are stricter. Pydantic's uuid1 to uuid8,
+// base64, base64url, ipv4network and ipv4interface are here too.
 //
 //   - uri, uri-reference and their iri twins: no percent-encoded ASCII in a host
 //     name; no address of a future version in brackets, but for the iri twins;
@@ -24,6 +26,7 @@ import (
 //     its appendix A and of RFC 5893. That a label is in normalisation form C
 //     is not asked for.
 //   - uri-template: the reserved operators = , ! @ | are left out.
+//   - date, date-time: years from 0001 on, as most libraries have them.
 //   - regex: what ECMAScript with the u flag and package regexp both read, three
 //     levels of groups deep, without look-around, with counts up to 99 and at
 //     most one group with a name.
@@ -118,7 +121,8 @@ func formatPatterns() (formats, parts map[string]string) {
 		days      = `[0-9]+D`
 		months    = `[0-9]+M(?:` + days + `)?`
 		years     = `[0-9]+Y(?:` + months + `)?`
-		leapYears = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)`
+		leapYears = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)`
+		year      = `(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)`
 	)
 	octet := `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 	ipv4 := octet + `(?:\.` + octet + `){3}`
@@ -147,7 +151,7 @@ func formatPatterns() (formats, parts map[string]string) {
 		"ipv4": ipv4,
 		"ipv6": ipv6,
 		"uuid": hex + `{8}(?:-` + hex + `{4}){3}-` + hex + `{12}`,
-		"date": `[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)` +
+		"date": year + `-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)` +
 			`|02-(?:0[1-9]|1[0-9]|2[0-8]))|` + leapYears + `-02-29`,
 		"duration": `P(?:(?:` + days + `|` + months + `|` + years + `)(?:` + ofDay + `)?|` + ofDay + `|[0-9]+W)`,
 
@@ -159,6 +163,13 @@ func formatPatterns() (formats, parts map[string]string) {
 		"iri-reference":         iri.reference,
 		"uri-template":          `(?:` + literal + `|\{[+#./;?&]?` + varSpec + `(?:,` + varSpec + `)*\})*`,
 	}
+	for n := 1; n <= 8; n++ {
+		formats[fmt.Sprintf("uuid%d", n)] = fmt.Sprintf(`%s{8}-%s{4}-%d%s{3}-[89abAB]%s{3}-%s{12}`, hex, hex, n, hex, hex, hex)
+	}
+	formats["base64"] = base64(`[0-9A-Za-z+/]`, `[AQgw]`, `[AEIMQUYcgkosw048]`)
+	formats["base64url"] = base64(`[0-9A-Za-z_-]`, `[AQgw]`, `[AEIMQUYcgkosw048]`)
+	formats["ipv4interface"] = ipv4 + `/(?:3[0-2]|[12]?[0-9])`
+	formats["ipv4network"] = strings.Join(ipv4Networks(octet), "|")
 	parts = map[string]string{
 		"hostname labels": label + `(?:\.` + label + `)*`,
 		"local part":      `(?:` + atom + `+(?:\.` + atom + `+)*|"[ !#-\[\]-~]{0,62}")`,
@@ -166,6 +177,29 @@ func formatPatterns() (formats, parts map[string]string) {
 		"address":         `\[(?:` + ipv4 + `|IPv6:` + ipv6 + `)\]`,
 	}
 	return formats, parts
+}
+
+// base64 is RFC 4648's, with padding. The last character before the padding has
+// bits that are left over, and zero.
+func base64(char, before2, before1 string) string {
+	return `(?:` + char + `{4})*(?:` + char + before2 + `==|` + char + `{2}` + before1 + `=)?`
+}
+
+// ipv4Networks has a pattern for each length of prefix: the bits after it are zero.
+func ipv4Networks(octet string) (list []string) {
+	for n := range 33 {
+		text := strings.Repeat(octet+`\.`, n/8)
+		if bits := n % 8; bits > 0 {
+			var values []string
+			for v := 0; v < 256; v += 256 >> bits {
+				values = append(values, strconv.Itoa(v))
+			}
+			text += `(?:` + strings.Join(values, "|") + `)\.`
+		}
+		text += strings.Repeat(`0\.`, 4-(n+7)/8)
+		list = append(list, strings.TrimSuffix(text, `\.`)+fmt.Sprintf("/%d", n))
+	}
+	return list
 }
 
 const (

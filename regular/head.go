@@ -57,7 +57,7 @@ type head struct {
 }
 
 // better returns the more useful of two promises.
-func (s *Store) better(a, b head) head {
+func (s *searches) better(a, b head) head {
 	if s.worth(b) > s.worth(a) {
 		return b
 	}
@@ -66,7 +66,7 @@ func (s *Store) better(a, b head) head {
 
 // worth estimates how many tokens a promise covers: tokens are short, and
 // their number grows far slower than that of the characters.
-func (s *Store) worth(h head) int {
+func (s *searches) worth(h head) int {
 	if h.class == exprEmpty {
 		return 0
 	}
@@ -75,7 +75,7 @@ func (s *Store) worth(h head) int {
 
 // head returns a promise for a live expression. It is kept, because the tails
 // of an expression are shared and would be gone through again and again.
-func (s *Store) head(e Expr) head {
+func (s *searches) head(e Expr) head {
 	if s.op(e) == opClass {
 		return head{e, 1}
 	}
@@ -90,7 +90,7 @@ func (s *Store) head(e Expr) head {
 	return h
 }
 
-func (s *Store) findHead(e Expr) head {
+func (s *searches) findHead(e Expr) head {
 	n := s.node(e)
 	switch n.op {
 	case opRepeat:
@@ -119,7 +119,7 @@ func (s *Store) findHead(e Expr) head {
 }
 
 // headConcat is head for a concatenation, whose parts are live.
-func (s *Store) headConcat(first, rest Expr) head {
+func (s *searches) headConcat(first, rest Expr) head {
 	best := s.head(first)
 	through := s.is(first, nullable)
 	of, _, most := s.counted(first)
@@ -142,7 +142,7 @@ func (s *Store) headConcat(first, rest Expr) head {
 
 // looping finds the characters that lead from e to itself, or else those that
 // lead anywhere.
-func (s *Store) looping(e Expr) head {
+func (s *searches) looping(e Expr) head {
 	base := len(s.scratch.ranges)
 	most := int32(infinite)
 	for _, d := range s.derive(e) {
@@ -167,7 +167,7 @@ func (s *Store) looping(e Expr) head {
 // a bound of their own are used: they can be left at once, after which a
 // shortest rest must still fit, and they can be stayed in to reach any least
 // length.
-func (s *Store) headWithin(core Expr, most int32) head {
+func (s *searches) headWithin(core Expr, most int32) head {
 	best := head{}
 	room := func(e Expr) int32 { return satSub(most, s.shortestLen(e)) }
 	if h := s.looping(core); h.most == infinite {

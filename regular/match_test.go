@@ -156,3 +156,29 @@ func TestAgainstRegexp(t *testing.T) {
 }
 
 var _ = fmt.Sprint
+
+// Properties of emoji, which package unicode lacks; zod's z.emoji() asks for two.
+func TestEmojiProperties(t *testing.T) {
+	for _, c := range []struct{ pattern, yes, no string }{
+		{`^(\p{Extended_Pictographic}|\p{Emoji_Component})+$`, "😀👍🏽", "😀a"},
+		{`^[\p{ExtPict}]$`, "❤", "x"},
+		{`^\P{Extended_Pictographic}$`, "x", "❤"},
+		{`^\p{Emoji}$`, "7", "q"},
+		{`^\p{Emoji_Presentation}$`, "😀", "❤"},
+		{`^\p{EMod}$`, "🏽", "👍"},
+		{`^\p{Emoji_Modifier_Base}$`, "👍", "🏽"},
+	} {
+		s := NewStore(Limits{})
+		e, err := s.Pattern(c.pattern)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		m := compile(t, s, e)
+		for text, want := range map[string]bool{c.yes: true, c.no: false} {
+			if got := accepts(t, m, text); got != want {
+				t.Errorf("%s, %q: %v", c.pattern, text, got)
+			}
+		}
+	}
+}

@@ -45,7 +45,7 @@ func sortSet(list []Expr) []Expr {
 func apart(list []Expr) []Expr { return list[:len(list):len(list)] }
 
 // or2 is or for two expressions.
-func (s *Store) or2(a, b Expr) Expr {
+func (s *algebra) or2(a, b Expr) Expr {
 	if a == b || b == exprEmpty {
 		return a
 	}
@@ -57,7 +57,7 @@ func (s *Store) or2(a, b Expr) Expr {
 }
 
 // or returns the union. It leaves list alone.
-func (s *Store) or(list []Expr) Expr {
+func (s *algebra) or(list []Expr) Expr {
 	base := len(s.scratch.exprs)
 	defer func() { s.scratch.exprs = s.scratch.exprs[:base] }()
 
@@ -113,7 +113,7 @@ type orFlat struct {
 
 // combined returns the union of the classes and that of the complements, the
 // second empty or Any or an opNot. What else comes of it is pushed.
-func (s *Store) combined(f *orFlat) (class, not Expr) {
+func (s *algebra) combined(f *orFlat) (class, not Expr) {
 	for len(s.scratch.nots) > f.nots {
 		// The union of complements is the complement of the intersection.
 		not = s.not(s.and(s.scratch.nots[f.nots:]))
@@ -150,19 +150,19 @@ func (s *Store) combined(f *orFlat) (class, not Expr) {
 }
 
 // drop takes off the stacks what was gathered.
-func (s *Store) drop(f *orFlat) {
+func (s *algebra) drop(f *orFlat) {
 	s.scratch.classes, s.scratch.nots = s.scratch.classes[:f.classes], s.scratch.nots[:f.nots]
 }
 
 // flattenOr gathers operands, those of nested unions with them. It may stop
 // when the union is known to be Any.
-func (s *Store) flattenOr(list []Expr, f *orFlat) {
+func (s *algebra) flattenOr(list []Expr, f *orFlat) {
 	for _, e := range list {
 		s.gatherOr(e, f)
 	}
 }
 
-func (s *Store) gatherOr(e Expr, f *orFlat) {
+func (s *algebra) gatherOr(e Expr, f *orFlat) {
 	n := s.node(e)
 	switch {
 	case f.any, e == exprEmpty:
@@ -190,7 +190,7 @@ type term struct {
 	least, most int32
 }
 
-func (s *Store) term(e Expr) term {
+func (s *shapes) term(e Expr) term {
 	t := term{tail: exprEpsilon}
 	if n := s.node(e); n.op == opConcat {
 		e, t.tail = Expr(n.a), Expr(n.b)
@@ -199,14 +199,14 @@ func (s *Store) term(e Expr) term {
 	return t
 }
 
-func (s *Store) untermed(t term) Expr {
+func (s *shapes) untermed(t term) Expr {
 	return s.concat(s.repeat(t.of, t.least, t.most), t.tail)
 }
 
 // mergeOr simplifies the operands of a union: what one contains by its shape
 // goes, and overlapping counts of the same loop join. Its argument and its
 // result are sorted sets.
-func (s *Store) mergeOr(set []Expr) []Expr {
+func (s *algebra) mergeOr(set []Expr) []Expr {
 	for len(set) > 1 && len(set) <= pairwise {
 		i, j, e := s.mergeable(set)
 		if i < 0 {
@@ -220,7 +220,7 @@ func (s *Store) mergeOr(set []Expr) []Expr {
 
 // mergeable finds two operands of a union and one expression for both. The
 // first is -1 if there are none.
-func (s *Store) mergeable(set []Expr) (i, j int, e Expr) {
+func (s *algebra) mergeable(set []Expr) (i, j int, e Expr) {
 	var buffer [pairwise]term
 	terms := buffer[:len(set)]
 	loops := false
@@ -269,7 +269,7 @@ func (s *Store) mergeable(set []Expr) (i, j int, e Expr) {
 
 // mergeTail finds an operand b of a union that, with the operand a = head·tail,
 // is its tail or, if head may be empty, contained in it.
-func (s *Store) mergeTail(set []Expr, a, head, tail Expr) (j int, e Expr) {
+func (s *algebra) mergeTail(set []Expr, a, head, tail Expr) (j int, e Expr) {
 	through := s.is(head, nullable)
 	if j, ok := slices.BinarySearch(set, tail); ok {
 		if through {
@@ -289,7 +289,7 @@ func (s *Store) mergeTail(set []Expr, a, head, tail Expr) (j int, e Expr) {
 
 // flat restores the form of a set of operands of a union after some of them
 // were replaced.
-func (s *Store) flat(set []Expr) []Expr {
+func (s *algebra) flat(set []Expr) []Expr {
 	for i := 0; i < len(set); i++ {
 		for s.op(set[i]) == opOr {
 			ops := s.operands(set[i])
@@ -302,7 +302,7 @@ func (s *Store) flat(set []Expr) []Expr {
 
 // within tells whether the shape of an intersection shows that it is contained
 // in b: each operand of b contains one of a.
-func (s *Store) within(a, b Expr) bool {
+func (s *algebra) within(a, b Expr) bool {
 	one := [1]Expr{b}
 	list := one[:]
 	if s.op(b) == opAnd {
@@ -316,7 +316,7 @@ func (s *Store) within(a, b Expr) bool {
 
 // excludesMore tells whether a and b are complements and that a excludes all
 // that b does is plain to see.
-func (s *Store) excludesMore(a, b Expr) bool {
+func (s *algebra) excludesMore(a, b Expr) bool {
 	if s.op(a) != opNot || s.op(b) != opNot {
 		return false
 	}
@@ -337,7 +337,7 @@ func (s *Store) excludesMore(a, b Expr) bool {
 // out, which makes a trie of a list of words. Successors are united without
 // that, because it looks far ahead: tails that are shared in memory would be
 // united over and over.
-func (s *Store) orFactored(list []Expr) Expr {
+func (s *algebra) orFactored(list []Expr) Expr {
 	budget := factorBudget
 	return s.factor(list, &budget)
 }
@@ -345,7 +345,7 @@ func (s *Store) orFactored(list []Expr) Expr {
 // factorBudget bounds the alternatives looked at for common heads.
 const factorBudget = 1 << 14
 
-func (s *Store) factor(list []Expr, budget *int) Expr {
+func (s *algebra) factor(list []Expr, budget *int) Expr {
 	if *budget -= len(list); *budget < 0 || len(list) < 2 {
 		return s.or(list)
 	}

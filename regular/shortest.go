@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 // knownShortest is the length of a shortest string of a live expression, where
 // that is known without a search.
-func (s *Store) knownShortest(e Expr) (int32, bool) {
+func (s *exprs) knownShortest(e Expr) (int32, bool) {
 	n := s.node(e)
 	switch {
 	case n.shortest > 0:
@@ -16,7 +16,7 @@ func (s *Store) knownShortest(e Expr) (int32, bool) {
 }
 
 // shortestLen is the length of a shortest string of a live expression.
-func (s *Store) shortestLen(e Expr) int32 {
+func (s *searches) shortestLen(e Expr) int32 {
 	if n, ok := s.knownShortest(e); ok {
 		return n
 	}
@@ -35,7 +35,7 @@ func (s *Store) shortestLen(e Expr) int32 {
 
 // shortest returns a shortest string of a live expression. Among equals it
 // prefers letters and digits.
-func (s *Store) shortest(e Expr) string {
+func (s *searches) shortest(e Expr) string {
 	var text []byte
 	for !s.is(e, plain|nullable) {
 		n := s.shortestLen(e)
@@ -55,7 +55,7 @@ func (s *Store) shortest(e Expr) string {
 
 // nearer returns the index of an edge to an expression whose shortest string
 // has n characters, -1 if there is none. It searches for lengths if it must.
-func (s *Store) nearer(list []edge, n int32, search bool) int {
+func (s *searches) nearer(list []edge, n int32, search bool) int {
 	for i, d := range list {
 		if i > 0 && d.to == list[i-1].to || s.node(d.to).lengths.lo > n {
 			continue
@@ -75,7 +75,7 @@ func (s *Store) nearer(list []edge, n int32, search bool) int {
 }
 
 // appendShortest appends a shortest string of a plain or nullable expression.
-func (s *Store) appendShortest(dst []byte, e Expr) []byte {
+func (s *searches) appendShortest(dst []byte, e Expr) []byte {
 	for {
 		n := s.node(e)
 		if n.flags&nullable != 0 {

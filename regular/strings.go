@@ -107,9 +107,9 @@ func (s *Store) automaton(list []edge, final bool) Expr {
 		n.flags |= nullable
 		n.lengths = orLengths(n.lengths, lengths{})
 	}
-	mask := uint32(len(s.table) - 1)
-	for at := hash & mask; s.table[at] != 0; at = (at + 1) & mask {
-		e := Expr(s.table[at] - 1)
+	mask := uint32(len(s.slots) - 1)
+	for at := hash & mask; s.slots[at] != 0; at = (at + 1) & mask {
+		e := Expr(s.slots[at] - 1)
 		if m := s.node(e); m.hash == hash && m.op == opSwitch && m.flags&nullable == n.flags&nullable && slices.Equal(s.successorsOf(m), list) {
 			return e
 		}

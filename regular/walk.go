@@ -3,7 +3,7 @@ package regular
 // walk is a best-first search over successors. The length of a shortest rest
 // is estimated from below, so that what is found first is also nearest.
 type walk struct {
-	s      *Store
+	s      *searches
 	steps  int // expressions to visit at most
 	visits []visit
 	met    map[Expr]int32 // shortest depth each was met at

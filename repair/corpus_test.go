@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/kaptinlin/jsonrepair"
 
-	"stencil/engine"
+	"stencil/constraint"
 )
 
 // A brokenCase is a text with the document that it was meant to be.
@@ -50,11 +51,11 @@ func fitsOf(t testing.TB, c brokenCase) Fits {
 	if c.schema == "" {
 		return nil
 	}
-	v, err := engine.NewValidator([]byte(c.schema), "2020-12")
+	v, err := constraint.NewValidator(context.Background(), []byte(c.schema), "2020-12")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(document []byte) bool { return v.Validate(document) == nil }
+	return func(document []byte) bool { return v.Validate(context.Background(), document) == nil }
 }
 
 // equalJSON compares documents by value, numbers by their spelling's value.

@@ -7,6 +7,8 @@
 //	         italic markers around values, typographic quotes
 //	repair   quotes, commas, colons, brackets, escapes, comments, literals of
 //	         other languages (only on request)
+//	emphasis bold and italic markers in strings and keys, where taking them away
+//	         is all that it takes for the document to fit (everywhere on request)
 //	coerce   values of the wrong type, if the conversion is lossless
 //	         (only on request)
 //

@@ -43,6 +43,11 @@ type level struct {
 
 // walk calls f for every value of a document, containers after their contents.
 func walk(document []byte, f func(visit)) error {
+	return walkKeys(document, f, func(string, string, int, int) {})
+}
+
+// walkKeys is walk with another function for every key, before its value.
+func walkKeys(document []byte, f func(visit), onKey func(object, key string, start, end int)) error {
 	d := json.NewDecoder(bytes.NewReader(document))
 	d.UseNumber()
 	var open []level
@@ -87,6 +92,7 @@ func walk(document []byte, f func(visit)) error {
 		}
 		if n := len(open); n > 0 && open[n-1].keys != nil && !open[n-1].after {
 			open[n-1].key, open[n-1].after = token.(string), true
+			onKey(open[n-1].pointer, open[n-1].key, scalarStart(document, end), end)
 			continue
 		}
 		p, again := place()

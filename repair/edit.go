@@ -9,6 +9,7 @@ type Edit struct {
 	Offset  int    `json:"offset,omitempty"`  // byte of the text that the step was given
 	Pointer string `json:"pointer,omitempty"` // of coerced values
 	Note    string `json:"note,omitempty"`    // what was done, in words
+	Inside  bool   `json:"-"`                 // of emphasis: within a string or key
 }
 
 // String returns the edit as a line of text.

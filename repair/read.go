@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stencil/schema"
@@ -14,7 +15,13 @@ import (
 type Options struct {
 	Check  Check // nil: any JSON will do
 	Repair bool  // repair and coerce, not only clean up
-	Hints        // Fits is made of Check
+	// Markdown takes emphasis away from all strings, not only where the
+	// document does not fit with it.
+	Markdown bool
+	// With Repair, the two halves of it alone: the syntax, or the types of values.
+	NoCoerce   bool
+	OnlyCoerce bool
+	Hints      // Fits is made of Check
 }
 
 // An Outcome is the result of Read.
@@ -66,10 +73,7 @@ func (e *SyntaxError) Unwrap() error { return e.Repair }
 func Read(text string, opt Options) Outcome {
 	if opt.Check != nil {
 		opt.Fits = func(document []byte) bool {
-			issues, err := opt.Check(document)
-			if err == nil && len(issues) > 0 && opt.Repair {
-				_, _, issues, err = Coerce(document, opt.Check)
-			}
+			_, _, issues, err := opt.fit(document)
 			return err == nil && len(issues) == 0
 		}
 	}
@@ -82,7 +86,7 @@ func Read(text string, opt Options) Outcome {
 	if !parses(cleaned) {
 		bad := syntaxError(cleaned)
 		out.Err = bad
-		if !opt.Repair {
+		if !opt.Repair || opt.OnlyCoerce {
 			return out
 		}
 		document, more, err := Repair(cleaned, opt.Hints)
@@ -93,15 +97,40 @@ func Read(text string, opt Options) Outcome {
 		cleaned, edits = string(document), append(edits, more...)
 	}
 	out = Outcome{Text: cleaned, JSON: true, Edits: edits}
-	switch {
-	case opt.Check == nil:
-	case opt.Repair:
-		document, more, issues, err := Coerce([]byte(cleaned), opt.Check)
-		out.Text, out.Edits, out.Issues, out.Err = string(document), append(edits, more...), issues, err
-	default:
-		out.Issues, out.Err = opt.Check([]byte(cleaned))
-	}
+	document, more, issues, err := opt.fit([]byte(cleaned))
+	out.Text, out.Edits, out.Issues, out.Err = string(document), append(edits, more...), issues, err
 	return out
+}
+
+// fit changes a document that parses so that it fits, as far as that is allowed.
+func (opt *Options) fit(document []byte) ([]byte, []Edit, []schema.Issue, error) {
+	var edits []Edit
+	if opt.Markdown {
+		document, edits = unmarkAll(document, opt.Check)
+	}
+	if opt.Check == nil {
+		return document, edits, nil, nil
+	}
+	issues, err := opt.Check(document)
+	if err != nil || len(issues) == 0 {
+		return document, edits, issues, err
+	}
+	if next, more, ok := unmark(document, issues, opt.Check); ok {
+		return next, append(edits, more...), nil, nil
+	}
+	if !opt.Repair || opt.NoCoerce {
+		return document, edits, issues, nil
+	}
+	next, more, issues, err := Coerce(document, opt.Check)
+	if err == nil && len(issues) > 0 {
+		// Both at once: "**4**" for 4.
+		if plain, first := unmarked(next, func(string) bool { return true }, bare); len(first) > 0 {
+			if both, second, left, err := Coerce(plain, opt.Check); err == nil && len(left) == 0 {
+				return both, slices.Concat(edits, more, first, second), nil, nil
+			}
+		}
+	}
+	return next, append(edits, more...), issues, err
 }
 
 // syntaxError returns the first syntax error of a text.

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"path"
@@ -8,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/internal/shared"
 	"stencil/schema"
 )
@@ -111,13 +112,13 @@ func TestClean(t *testing.T) {
 }
 
 func checkOf(t testing.TB, src string) Check {
-	v, err := engine.NewValidator([]byte(src), "2020-12")
+	v, err := constraint.NewValidator(context.Background(), []byte(src), "2020-12")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(document []byte) ([]schema.Issue, error) {
-		err := v.Validate(document)
-		var bad *engine.InvalidDocumentError
+		err := v.Validate(context.Background(), document)
+		var bad *constraint.InvalidDocumentError
 		if errors.As(err, &bad) {
 			return bad.Issues, nil
 		}

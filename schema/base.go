@@ -5,6 +5,7 @@ import (
 
 	"stencil/regular"
 	"stencil/schema/language"
+	"stencil/schema/layout"
 	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
@@ -68,37 +69,24 @@ func (b *base) limit(name string, n int) {
 	b.fail(&LimitError{Limit: name, Max: n})
 }
 
-// colon, pretty and inner know the layout: what stands after a key, whether lines
-// are broken, and the depth inside a value.
-func (b *base) colon() string {
-	if b.pretty() {
-		return ": "
+// place returns where the document stands.
+func (b *base) place() layout.Place {
+	switch b.opt.Whitespace.kind {
+	case wsPretty:
+		return layout.Pretty()
+	case wsNatural:
+		return layout.Natural()
+	case wsSpaced:
+		return layout.Spaced()
 	}
-	return ":"
+	return layout.Compact()
 }
 
-// blanks returns how much whitespace may come in a new place where the layout
-// has any.
+// blanks returns how much whitespace may come in a new place, whatever the
+// layout.
 func (b *base) blanks() int16 {
-	if k := b.opt.Whitespace.kind; k == wsFlexible || k == wsNatural {
+	if b.opt.Whitespace.kind == wsFlexible {
 		return int16(b.opt.Whitespace.max)
-	}
-	return 0
-}
-
-// blanksBefore returns how much whitespace may come in a new place of a kind.
-func (b *base) blanksBefore(kind frameKind) int16 {
-	if b.opt.Whitespace.kind == wsNatural && (kind == frameRoot || kind == frameEnd || kind == frameColon) {
-		return 0
-	}
-	return b.blanks()
-}
-
-func (b *base) pretty() bool { return b.opt.Whitespace.kind == wsPretty }
-
-func (b *base) inner(depth int16) int16 {
-	if b.pretty() {
-		return depth + 1
 	}
 	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"sync"
 
 	"stencil/decoder"
@@ -51,31 +52,74 @@ func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, e
 	doc.CheckTexts(lang)
 	doc.CheckSizes()
 	if len(doc.Invalid) > 0 {
-		return nil, &InvalidError{Issues: doc.Invalid}
+		// What can't be enforced is said too, so that a second look isn't needed.
+		issues := slices.Clip(doc.Invalid)
+		if opt.OnUnsupported == UnsupportedIsError {
+			issues = append(issues, doc.Unsupported...)
+		}
+		return nil, &InvalidError{Issues: issues}
 	}
 	c := &Schema{doc: doc, opt: opt}
-	c.report = Report{Hash: hash(doc.Source), Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: doc.Warnings}
+	costly := doc.Complexity()
+	c.report = Report{Hash: hash(doc.Source), Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: slices.Concat(doc.Warnings, costly)}
 	if len(doc.Unsupported) > 0 {
 		switch opt.OnUnsupported {
 		case UnsupportedIsError:
-			return nil, &UnsupportedError{Issues: doc.Unsupported}
+			return nil, &UnsupportedError{Issues: append(slices.Clip(doc.Unsupported), contradictions(doc, opt, lang)...)}
 		case UnsupportedIsChecked:
 			c.report.Checked = doc.Unsupported
 		default:
 			c.report.Ignored = doc.Unsupported
 		}
 	}
+	if opt.Closed {
+		found, open := doc.Closes()
+		c.report.Closed = found
+		c.report.Warnings = append(slices.Clone(c.report.Warnings), open...)
+	}
 	s := newSource(doc, opt, lang)
 	root := s.views.root()
 	ok := s.sat.satisfiable(root)
 	if s.err != nil {
-		return nil, s.err
+		return nil, explained(s.err, costly)
+	}
+	if !ok && opt.Closed {
+		// Items that all have to differ may be too few when they are closed.
+		c.opt.Closed = false
+		s = newSource(doc, c.opt, lang)
+		if ok = s.sat.satisfiable(s.views.root()); s.err != nil {
+			return nil, s.err
+		}
+		c.report.Closed = false
+		c.report.Warnings = append(slices.Clone(c.report.Warnings), Issue{Reason: "nothing fits without members that the schema doesn't name, so they may come"})
 	}
 	if !ok {
 		return nil, &UnsatisfiableError{Issues: s.contradictions()}
 	}
 	c.first = s
 	return c, nil
+}
+
+// contradictions says why nothing fits what is left of a schema without the keywords that can't be enforced; nil if
+// something does, or it is not known.
+func contradictions(doc *syntax.Document, opt Options, lang *language.Pool) []Issue {
+	s := newSource(doc, opt, lang)
+	root := s.views.root()
+	if s.sat.satisfiable(root) || s.err != nil {
+		return nil
+	}
+	return s.contradictions()
+}
+
+// explained adds to a limit that was exceeded what most likely did so.
+func explained(err error, costly []Issue) error {
+	var limit *LimitError
+	if len(costly) == 0 || !errors.As(err, &limit) || limit.Pointer != "" {
+		return err
+	}
+	out := *limit
+	out.Pointer, out.Hint = costly[0].Pointer, costly[0].Reason+": "+costly[0].Hint
+	return &out
 }
 
 // hash returns the digest of the document without whitespace between its

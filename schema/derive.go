@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"sort"
 
 	"stencil/schema/logic"
@@ -158,8 +159,14 @@ func (dv *deriver) merge(list []term) []term {
 	return out
 }
 
-// maxParts bounds how many disjoint terms a sum is divided into.
-const maxParts = 256
+// maxParts bounds how many disjoint terms a sum is divided into, maxPatternParts how
+// many of its goals may have patterns: n languages have up to 2ⁿ parts, each with
+// an automaton that may be the product of all n. The terms of a sum with more are
+// followed side by side, each with an automaton of its own.
+const (
+	maxParts        = 256
+	maxPatternParts = 2
+)
 
 // partition makes terms exclude each other as far as their goals are simple:
 // otherwise conditions on one member, such as a list of if and then about the
@@ -168,13 +175,19 @@ func (dv *deriver) partition(list []term) []term {
 	if len(list) < 2 {
 		return list
 	}
+	patterns := 0
+	for _, x := range list {
+		if dv.patterned(x.g) {
+			patterns++
+		}
+	}
 	base := logic.No
 	var parts, others []term
 	for _, x := range list {
 		switch {
 		case x.g == logic.Always:
 			base = dv.forms.Or(base, x.f)
-		case !dv.simple(x.g) || len(parts) > maxParts:
+		case !dv.simple(x.g) || len(parts) > maxParts || patterns > maxPatternParts && dv.patterned(x.g):
 			others = append(others, x)
 		default:
 			rest := x.g
@@ -235,6 +248,19 @@ func (dv *deriver) simple(g logic.Goal) bool {
 		dv.simpleGoals[g] = 1
 	}
 	return ok
+}
+
+// patterned reports whether a goal demands something of strings that a list of
+// values doesn't say.
+func (dv *deriver) patterned(g logic.Goal) bool {
+	switch info := &dv.goals.Info[g]; info.Kind {
+	case logic.OfNode, logic.NotNode:
+		n := info.Node
+		return n.String != nil && !n.HasEnum && n.Const == nil
+	case logic.AllOf, logic.AnyOf:
+		return slices.ContainsFunc(info.List, dv.patterned)
+	}
+	return false
 }
 
 // byItem returns the derivative of f by one more item. distinct is the goal of

@@ -69,6 +69,14 @@
 //	frameTable    the decoder's frames
 //	preparer      tokens that may follow a frame
 //
+// # Closed objects
+//
+// With [Options].Closed, an object gets no members but those that what it has
+// to fulfil names (unevaluated.go), unless that says something of others. Only the
+// state at an object's beginning is narrower for it; whether goals have values is
+// decided as if objects were open, and one that would have none stays open. So
+// closing never makes a schema unsatisfiable, but for items that all have to differ.
+//
 // # Keywords
 //
 //	$defs                  schemas to refer to

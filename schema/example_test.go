@@ -37,7 +37,7 @@ func Example_object() {
 		fmt.Println("key a:", s.goals.String(m.g), "→", s.formString(logic.Form(s.views.of(m.g, jNumber))))
 		fmt.Println("then: ", s.objectString(m.next))
 		// The decoder's stack once the key is read, top last.
-		for _, f := range s.frames.memberFrames(0, m.g, m.next) {
+		for _, f := range s.frames.memberFrames(s.place().Colons()[0], m.g, m.next) {
 			fmt.Println("frame:", s.frameString(f))
 		}
 	}

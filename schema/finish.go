@@ -3,6 +3,7 @@ package schema
 import (
 	"stencil/decoder"
 	"stencil/schema/jsondoc"
+	"stencil/schema/layout"
 	"stencil/schema/logic"
 	"stencil/schema/spelling"
 )
@@ -22,7 +23,7 @@ func (s *source) Finish(f decoder.Frame) []byte {
 func (s *source) finish(k frameKey) string {
 	switch k.kind {
 	case frameRoot, frameValue:
-		return s.shortest.render(logic.Goal(k.a), k.depth)
+		return s.shortest.render(logic.Goal(k.a), k.at)
 	case frameText:
 		return s.frames.texts[k.a][k.b:]
 	case frameNumber:
@@ -40,13 +41,13 @@ func (s *source) finish(k frameKey) string {
 		case len(items) == 0:
 			return "]"
 		}
-		return s.shortest.renderItems(items, k.depth, true)
+		return s.shortest.renderItems(items, k.at, listOpen)
 	case frameArrAfter, frameArrItem:
 		items, size := s.shortest.array(k.a)
 		if size == noValue {
 			return ""
 		}
-		return s.shortest.renderItems(items, k.depth, false)
+		return s.shortest.renderItems(items, k.at, listMore)
 	case frameObjOpen:
 		members, size := s.shortest.object(k.a, true)
 		switch {
@@ -55,39 +56,71 @@ func (s *source) finish(k frameKey) string {
 		case len(members) == 0:
 			return "}"
 		}
-		return s.shortest.renderMembers(members, k.depth, true)
+		return s.shortest.renderMembers(members, k.at, listOpen)
 	case frameObjAfter:
 		members, size := s.shortest.object(k.a, false)
 		if size == noValue {
 			return ""
 		}
-		return s.shortest.renderMembers(members, k.depth, false)
-	case frameColon:
-		return s.colon()
-	case frameObjComma:
-		if rest := s.finishKey(frameKey{kind: frameObjKey, depth: k.depth, a: k.a, b: s.next.before(k.a)}); rest != "" {
-			return `"` + rest
+		return s.shortest.renderMembers(members, k.at, listMore)
+	case frameIndent:
+		if k.c == 0 {
+			members, size := s.shortest.object(k.a, true)
+			if size == noValue || len(members) == 0 {
+				return s.finishKeyAt(k.a, indented(k))
+			}
+			return s.shortest.renderMembers(members, indented(k), listBegun)
 		}
-		return ""
+		items, size := s.shortest.array(k.a)
+		if size == noValue || len(items) == 0 {
+			return s.finishItem(k.a, indented(k))
+		}
+		return s.shortest.renderItems(items, indented(k), listBegun)
+	case frameColon:
+		return s.frames.texts[k.a]
+	case frameObjComma:
+		return s.finishKeyAt(k.a, k.at)
 	case frameObjKey:
 		return s.finishKey(k)
 	}
 	return ""
 }
 
+// finishKeyAt completes an object in which a key must come.
+func (s *source) finishKeyAt(state int32, at layout.Place) string {
+	if rest := s.finishKey(frameKey{kind: frameObjKey, at: at, a: state, b: s.next.before(state)}); rest != "" {
+		return `"` + rest
+	}
+	return ""
+}
+
+// finishItem completes an array in which an item must come.
+func (s *source) finishItem(state int32, at layout.Place) string {
+	best, size := "", noValue
+	for _, m := range s.arrays.itemMoves(state) {
+		n := s.shortest.value(m.g).size
+		if _, tail := s.shortest.array(m.next); n != noValue && tail != noValue && n+tail < size {
+			size = n + tail
+			best = s.shortest.render(m.g, at.Value()) + s.finish(frameKey{kind: frameArrAfter, at: at, a: m.next})
+		}
+	}
+	return best
+}
+
 // finishKey completes a key, its value and the object.
 func (s *source) finishKey(k frameKey) string {
-	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
+	t := &keyText{s: s, place: k.at, state: k.a, key: k.b}
 	lead, key := spelling.FinishCharacter(t, k.b, k.c)
 	ks := s.keys.states.Keys[key]
 	uni := s.keys.universes[ks.uni]
+	colon := k.at.Colons()[0]
 	best, size := "", noValue
 	try := func(rest string, m move, free bool) {
 		n := s.shortest.value(m.g).size
 		_, tail := s.shortest.object(m.next, false)
 		if total := len(rest) + n + tail; n != noValue && tail != noValue && total < size {
 			size = total
-			best = lead + rest + `"` + s.colon() + s.shortest.render(m.g, s.inner(k.depth)) + s.finish(frameKey{kind: frameObjAfter, depth: k.depth, a: m.next})
+			best = lead + rest + `"` + colon.Text + s.shortest.render(m.g, colon.Place.Value()) + s.finish(frameKey{kind: frameObjAfter, at: colon.Place, a: m.next})
 		}
 	}
 	missing := s.objects.missing(&s.objects.states.Keys[k.a])

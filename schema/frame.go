@@ -6,6 +6,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/schema/jsondoc"
+	"stencil/schema/layout"
 	"stencil/schema/logic"
 	"stencil/schema/number"
 	"stencil/schema/syntax"
@@ -27,16 +28,17 @@ const (
 	frameArrItem                   // after an item that must differ from all others; a: state without it
 	frameObjOpen                   // after {; a: state
 	frameObjKey                    // inside of a key; a: state, b: key state, c: sub
-	frameColon                     // after a key, above the frame of its value
+	frameColon                     // after a key, above the frame of its value; a: text
 	frameObjAfter                  // after a member; a: state
-	frameObjComma                  // after a comma; a: state
+	frameObjComma                  // before a key; a: state
+	frameIndent                    // in the first indentation; a: state, b: spaces read or -1 after a tab, c: 1 in an array
 )
 
 // A frameKey is a frame; frameKind says what a, b and c are.
 type frameKey struct {
 	kind    frameKind
 	blank   int16 // whitespace that may still come
-	depth   int16 // nesting, kept for the pretty layout only
+	at      layout.Place
 	a, b, c int32
 }
 
@@ -53,7 +55,7 @@ func newFrameTable(b *base) *frameTable {
 }
 
 func (k *frameKey) hash() uint32 {
-	return logic.Mix(uint64(k.kind)<<32|uint64(uint16(k.blank))<<16|uint64(uint16(k.depth)), logic.Pair(k.a, k.b), uint64(uint32(k.c)))
+	return logic.Mix(uint64(k.kind)<<48|uint64(uint16(k.blank))<<32|uint64(k.at.Bits()), logic.Pair(k.a, k.b), uint64(uint32(k.c)))
 }
 
 func (t *frameTable) text(s string) int32 {
@@ -81,20 +83,25 @@ func (ft *frameTable) frame(k frameKey) decoder.Frame {
 
 // Start implements [decoder.Source].
 func (s *source) Start() decoder.Frame {
-	return s.frames.frame(frameKey{kind: frameRoot, blank: s.blanksBefore(frameRoot), a: int32(s.views.root())})
+	return s.frames.at(frameRoot, s.place(), int32(s.views.root()), 0)
 }
 
 // at returns a frame of the given kind in a new place.
-func (ft *frameTable) at(kind frameKind, depth int16, a, b int32) decoder.Frame {
-	return ft.frame(frameKey{kind: kind, blank: ft.blanksBefore(kind), depth: depth, a: a, b: b})
+func (ft *frameTable) at(kind frameKind, at layout.Place, a, b int32) decoder.Frame {
+	return ft.frame(frameKey{kind: kind, blank: ft.blanks(), at: at, a: a, b: b})
 }
 
 func (ft *frameTable) textFrame(text string, from int) decoder.Frame {
 	return ft.frame(frameKey{kind: frameText, a: ft.text(text), b: int32(from)})
 }
 
-// newline returns the line break and indentation of the pretty layout.
-func newline(depth int16) string { return "\n" + strings.Repeat("  ", int(depth)) }
+// leadEdge records text that comes before frames.
+func (ft *frameTable) leadEdge(e *decoder.Edges, text string, frames ...decoder.Frame) {
+	if len(text) > 1 {
+		frames = append(frames, ft.textFrame(text, 1))
+	}
+	e.Add(text[0], text[0], frames...)
+}
 
 // Expand implements [decoder.Source].
 func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
@@ -107,16 +114,16 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		e.Add('\r', '\r', g)
 		e.Add(' ', ' ', g)
 	}
-	if full := s.blanksBefore(k.kind); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
+	if full := s.blanks(); k.blank < full && k.kind != frameText && k.kind != frameString && k.kind != frameNumber && k.kind != frameObjKey {
 		k.blank = full
 		e.Like(s.frames.frame(k), tokens.BlankSet)
 		return
 	}
 	switch k.kind {
 	case frameRoot:
-		end := s.frames.at(frameEnd, 0, 0, 0)
-		s.valueEdges(logic.Goal(k.a), 0, func(lo, hi byte, g decoder.Frame) {
-			if s.blanksBefore(frameEnd) > 0 {
+		end := s.frames.at(frameEnd, layout.Place{}, 0, 0)
+		s.valueEdges(logic.Goal(k.a), k.at, func(lo, hi byte, g decoder.Frame) {
+			if s.blanks() > 0 {
 				e.Add(lo, hi, end, g)
 			} else {
 				e.Add(lo, hi, g)
@@ -126,7 +133,7 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		e.MayEnd()
 	case frameValue:
 		e.Common()
-		s.valueEdges(logic.Goal(k.a), k.depth, func(lo, hi byte, g decoder.Frame) {
+		s.valueEdges(logic.Goal(k.a), k.at, func(lo, hi byte, g decoder.Frame) {
 			if k.b != 0 && doubtful(lo, k.b) {
 				e.CaptureOnly(lo, hi)
 			} else {
@@ -151,57 +158,88 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 		s.itemEdges(k, e, false)
 	case frameObjOpen:
 		if s.next.canContinue(k.a) {
-			if s.pretty() {
-				e.Add('\n', '\n', s.frames.at(frameObjComma, k.depth, k.a, 0), s.frames.textFrame(newline(k.depth + 1)[1:], 0))
-			} else {
-				e.Add('"', '"', s.keyFrame(k.a, k.depth))
+			openings, indent := k.at.Openings()
+			for _, c := range openings {
+				if c.Text == "" {
+					e.Add('"', '"', s.keyFrame(k.a, c.Place))
+				} else {
+					s.frames.leadEdge(e, c.Text, s.frames.at(frameObjComma, c.Place, k.a, 0))
+				}
+			}
+			if indent {
+				e.Add('\n', '\n', s.frames.frame(frameKey{kind: frameIndent, at: k.at, a: k.a}))
 			}
 		}
 		if s.objects.canClose(&s.objects.states.Keys[k.a]) {
 			e.Add('}', '}')
 		}
 	case frameObjComma:
-		e.Add('"', '"', s.keyFrame(k.a, k.depth))
+		e.Add('"', '"', s.keyFrame(k.a, k.at))
+	case frameIndent:
+		s.indentEdges(k, e)
 	case frameObjKey:
 		s.keyEdges(k, e)
 	case frameColon:
 		e.Common()
-		if s.pretty() {
-			e.Add(':', ':', s.frames.textFrame(" ", 0))
-		} else {
-			e.Add(':', ':')
-		}
+		s.frames.leadEdge(e, s.frames.texts[k.a])
 	case frameObjAfter:
-		closing := s.objects.canClose(&s.objects.states.Keys[k.a])
-		if closing && s.pretty() {
-			e.Add('\n', '\n', s.frames.textFrame(newline(k.depth)[1:]+"}", 0))
-		}
 		if s.next.canContinue(k.a) {
-			if s.pretty() {
-				e.Add(',', ',', s.frames.at(frameObjComma, k.depth, k.a, 0), s.frames.textFrame(newline(k.depth+1), 0))
-			} else {
-				e.Add(',', ',', s.frames.at(frameObjComma, k.depth, k.a, 0))
+			for _, c := range k.at.Commas() {
+				s.frames.leadEdge(e, c.Text, s.frames.at(frameObjComma, c.Place, k.a, 0))
 			}
 		}
-		if closing && !s.pretty() {
-			e.Add('}', '}')
+		if s.objects.canClose(&s.objects.states.Keys[k.a]) {
+			s.frames.leadEdge(e, k.at.Closing()+"}")
 		}
 	}
 }
 
-// memberFrames returns the frames after a key: of the object after the member,
-// of its value and of the colon.
-func (ft *frameTable) memberFrames(depth int16, g logic.Goal, next int32) []decoder.Frame {
-	return []decoder.Frame{ft.at(frameObjAfter, depth, next, 0), ft.at(frameValue, ft.inner(depth), int32(g), 0), ft.at(frameColon, 0, 0, 0)}
+// memberFrames returns the frames after a key, for a choice of what comes after
+// it: of the object after the member, of its value and of the colon.
+func (ft *frameTable) memberFrames(c layout.Choice, g logic.Goal, next int32) []decoder.Frame {
+	return []decoder.Frame{
+		ft.at(frameObjAfter, c.Place, next, 0),
+		ft.at(frameValue, c.Place.Value(), int32(g), 0),
+		ft.at(frameColon, layout.Place{}, ft.text(c.Text), 0),
+	}
 }
 
-func (s *source) keyFrame(state int32, depth int16) decoder.Frame {
-	return s.frames.frame(frameKey{kind: frameObjKey, depth: depth, a: state, b: s.next.before(state)})
+func (s *source) keyFrame(state int32, at layout.Place) decoder.Frame {
+	return s.frames.frame(frameKey{kind: frameObjKey, at: at, a: state, b: s.next.before(state)})
+}
+
+// indentEdges records what may come in the first indentation of a document: more
+// of it, or a key or an item, which ends it.
+func (s *source) indentEdges(k frameKey, e *decoder.Edges) {
+	more := func(b byte, read int32) {
+		next := k
+		next.b = read
+		e.Add(b, b, s.frames.frame(next))
+	}
+	if k.b >= 0 && k.b < layout.MaxSpaces {
+		more(' ', k.b+1)
+	}
+	if k.b == 0 {
+		more('\t', -1)
+	}
+	if at := indented(k); k.c == 0 {
+		e.Add('"', '"', s.keyFrame(k.a, at))
+	} else {
+		s.firstItem(k.a, at, e)
+	}
+}
+
+// indented returns the place after the indentation that was read.
+func indented(k frameKey) layout.Place {
+	if k.b < 0 {
+		return k.at.Indented(layout.Tab)
+	}
+	return k.at.Indented(layout.Spaces(int(k.b)))
 }
 
 // valueEdges calls add for the first byte of each kind of value that
 // fulfils g.
-func (s *source) valueEdges(g logic.Goal, depth int16, add func(lo, hi byte, f decoder.Frame)) {
+func (s *source) valueEdges(g logic.Goal, at layout.Place, add func(lo, hi byte, f decoder.Frame)) {
 	if m := s.texts.of(g); m >= 0 {
 		add('"', '"', s.frames.frame(frameKey{kind: frameString, a: m, b: s.texts.machines[m].Start()}))
 	}
@@ -209,7 +247,7 @@ func (s *source) valueEdges(g logic.Goal, depth int16, add func(lo, hi byte, f d
 		s.numberSteps(a, a.Start(), add)
 	}
 	if st := s.arrays.start(g); st >= 0 {
-		add('[', '[', s.frames.at(frameArrOpen, depth, st, 0))
+		add('[', '[', s.frames.at(frameArrOpen, at, st, 0))
 	}
 	scalars := s.views.of(g, jScalar)
 	if scalars&scalarFalse != 0 {
@@ -222,7 +260,7 @@ func (s *source) valueEdges(g logic.Goal, depth int16, add func(lo, hi byte, f d
 		add('t', 't', s.frames.textFrame("true", 1))
 	}
 	if st := s.objects.start(g); st >= 0 {
-		add('{', '{', s.frames.at(frameObjOpen, depth, st, 0))
+		add('{', '{', s.frames.at(frameObjOpen, at, st, 0))
 	}
 }
 
@@ -253,30 +291,53 @@ func (s *source) numberEdges(k frameKey, e *decoder.Edges) {
 	s.numberSteps(a, k.b, func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, f) })
 }
 
+// itemFrames returns the frames of an item and of the array after it.
+func (s *source) itemFrames(at layout.Place, m move, plenty int32) []decoder.Frame {
+	after := frameArrAfter
+	if s.arrays.isUnique(s.arrays.states[m.next].f) {
+		after = frameArrItem
+	}
+	return []decoder.Frame{s.frames.at(after, at, m.next, 0), s.frames.at(frameValue, at.Value(), int32(m.g), plenty)}
+}
+
+// firstItem records the first bytes of an item, whose own frame has consumed
+// nothing yet.
+func (s *source) firstItem(state int32, at layout.Place, e *decoder.Edges) {
+	for _, m := range s.arrays.itemMoves(state) {
+		after := s.itemFrames(at, m, 0)[0]
+		s.valueEdges(m.g, at.Value(), func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, after, f) })
+	}
+}
+
 // itemEdges records what may follow [ or an item.
 func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 	closing := s.forms.Final(s.arrays.states[k.a].f)
-	depth := s.inner(k.depth)
-	item := func(lead string, text bool, m move, plenty int32) []decoder.Frame {
-		after := frameArrAfter
-		if s.arrays.isUnique(s.arrays.states[m.next].f) {
-			after = frameArrItem
+	if open {
+		openings, indent := k.at.Openings()
+		for _, c := range openings {
+			if c.Text == "" {
+				s.firstItem(k.a, c.Place, e)
+				continue
+			}
+			for _, m := range s.arrays.itemMoves(k.a) {
+				s.frames.leadEdge(e, c.Text, s.itemFrames(c.Place, m, 0)...)
+			}
 		}
-		frames := []decoder.Frame{s.frames.at(after, k.depth, m.next, 0), s.frames.at(frameValue, depth, int32(m.g), plenty)}
-		if text {
-			frames = append(frames, s.frames.textFrame(lead, 0))
+		if indent && len(s.arrays.itemMoves(k.a)) > 0 {
+			e.Add('\n', '\n', s.frames.frame(frameKey{kind: frameIndent, at: k.at, a: k.a, c: 1}))
 		}
-		return frames
+		if closing {
+			e.Add(']', ']')
+		}
+		return
 	}
-	if s.pretty() && !open && closing {
-		e.Add('\n', '\n', s.frames.textFrame(newline(k.depth)[1:]+"]", 0))
-	}
+	ending := k.at.Closing() + "]"
 	switch {
 	case k.kind == frameArrItem && s.arrays.states[k.a].pending:
 		// A second item while the first isn't known.
 		e.CaptureOnly(',', ',')
 		if closing {
-			e.CaptureOnly(']', ']')
+			e.CaptureOnly(ending[0], ending[0])
 		}
 		return
 	case k.kind == frameArrItem:
@@ -293,25 +354,23 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 			x := s.arrays.states[m.next]
 			x.pending = true
 			m.next = s.arrays.intern(x)
-			e.Capture(',', ',', item(newline(k.depth+1), s.pretty(), m, plenty)...)
-		}
-	case !open:
-		for _, m := range s.arrays.itemMoves(k.a) {
-			e.Add(',', ',', item(newline(k.depth+1), s.pretty(), m, 0)...)
-		}
-	case s.pretty():
-		for _, m := range s.arrays.itemMoves(k.a) {
-			e.Add('\n', '\n', item(newline(k.depth + 1)[1:], true, m, 0)...)
+			for _, c := range k.at.Commas() {
+				frames := s.itemFrames(c.Place, m, plenty)
+				if len(c.Text) > 1 {
+					frames = append(frames, s.frames.textFrame(c.Text, 1))
+				}
+				e.Capture(',', ',', frames...)
+			}
 		}
 	default:
-		// The item begins here; its frame has not consumed anything yet.
 		for _, m := range s.arrays.itemMoves(k.a) {
-			frames := item("", false, m, 0)
-			s.valueEdges(m.g, depth, func(lo, hi byte, f decoder.Frame) { e.Add(lo, hi, frames[0], f) })
+			for _, c := range k.at.Commas() {
+				s.frames.leadEdge(e, c.Text, s.itemFrames(c.Place, m, 0)...)
+			}
 		}
 	}
-	if closing && (open || !s.pretty()) {
-		e.Add(']', ']')
+	if closing {
+		s.frames.leadEdge(e, ending)
 	}
 }
 
@@ -327,7 +386,9 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 		moves, _ := s.next.moves(k.a, k.b)
 		for _, m := range moves {
 			if next, ok := s.objects.withFree(m.next, key); ok {
-				e.Add(b, b, s.frames.memberFrames(k.depth, m.g, next)...)
+				for _, c := range k.at.Colons() {
+					e.Add(b, b, s.frames.memberFrames(c, m.g, next)...)
+				}
 			}
 		}
 	case frameArrItem:
@@ -433,6 +494,11 @@ func (s *source) Describe(f decoder.Frame) string {
 		return fmt.Sprintf("the string to go on, for instance with %q", m.Shortest(k.b))
 	case frameNumber:
 		return "a digit"
+	case frameIndent:
+		if k.c == 0 {
+			return s.describeKeys(k.a)
+		}
+		return "an item"
 	case frameArrOpen:
 		return "an item or ]"
 	case frameArrAfter, frameArrItem:

@@ -5,6 +5,7 @@ import (
 
 	"stencil/decoder"
 	"stencil/regular"
+	"stencil/schema/layout"
 	"stencil/schema/spelling"
 )
 
@@ -76,7 +77,7 @@ func (s *source) stringByte(k frameKey, b byte, e *decoder.Edges) {
 // keyText is the inside of a property name.
 type keyText struct {
 	s     *source
-	depth int16
+	place layout.Place
 	state int32
 	key   int32
 }
@@ -176,15 +177,15 @@ func (t *keyText) Uniform() (int32, bool) {
 }
 
 func (t *keyText) At(key int32) spelling.Text {
-	return &keyText{s: t.s, depth: t.depth, state: t.state, key: key}
+	return &keyText{s: t.s, place: t.place, state: t.state, key: key}
 }
 
 func (t *keyText) Frame(place, sub int32) decoder.Frame {
-	return t.s.frames.frame(frameKey{kind: frameObjKey, depth: t.depth, a: t.state, b: place, c: sub})
+	return t.s.frames.frame(frameKey{kind: frameObjKey, at: t.place, a: t.state, b: place, c: sub})
 }
 
 func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
-	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
+	t := &keyText{s: s, place: k.at, state: k.a, key: k.b}
 	if k.c != 0 {
 		spelling.Edges(t, k.b, k.c, e)
 		return
@@ -247,7 +248,7 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 }
 
 func (s *source) keyByte(k frameKey, b byte, e *decoder.Edges) {
-	t := &keyText{s: s, depth: k.depth, state: k.a, key: k.b}
+	t := &keyText{s: s, place: k.at, state: k.a, key: k.b}
 	switch {
 	case b == '"':
 		s.keyClose(k, e)
@@ -275,7 +276,9 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	moves, free := s.next.moves(k.a, k.b)
 	if !free {
 		for _, m := range moves {
-			e.Add('"', '"', s.frames.memberFrames(k.depth, m.g, m.next)...)
+			for _, c := range k.at.Colons() {
+				e.Add('"', '"', s.frames.memberFrames(c, m.g, m.next)...)
+			}
 		}
 		return
 	}
@@ -290,6 +293,8 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 	for _, m := range moves {
 		x := s.objects.states.Keys[m.next]
 		x.pending = true
-		e.Capture('"', '"', s.frames.memberFrames(k.depth, m.g, s.objects.intern(x))...)
+		for _, c := range k.at.Colons() {
+			e.Capture('"', '"', s.frames.memberFrames(c, m.g, s.objects.intern(x))...)
+		}
 	}
 }

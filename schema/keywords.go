@@ -105,11 +105,25 @@ func (vs *views) stringKeywords(n *syntax.Node) regular.Expr {
 	}
 	if k.Format != "" {
 		if f, ok := vs.lang.Format(k.Format); ok {
-			e = vs.lang.And(e, f)
+			e = vs.lang.And(e, f, vs.readable(k.Format))
 		}
 	}
 	if k.Min > 0 || k.Max != syntax.NoMax {
 		e = vs.lang.And(e, vs.lang.Length(k.Min, k.Max))
+	}
+	return e
+}
+
+// readable is what every library reads of a format, for strings that are written
+// and not read: few know the second 60, and durations have a largest number.
+func (vs *views) readable(format string) regular.Expr {
+	pattern := map[string]string{"time": `^[^:]*:[^:]*:[0-5]`, "date-time": `^[^:]*:[^:]*:[0-5]`, "duration": `^(?:[A-Z]|[0-9]{1,4}[A-Z])*$`}[format]
+	if pattern == "" || vs.opt.AnyNumberSpelling {
+		return vs.lang.Any
+	}
+	e, err := vs.lang.Pattern(pattern)
+	if err != nil {
+		return vs.lang.Any // never: the patterns are ours
 	}
 	return e
 }

@@ -193,11 +193,14 @@ func (ob *objects) start(g logic.Goal) int32 {
 	f := logic.Form(ob.views.of(g, jObject))
 	st := int32(-1)
 	since := ob.guesses
+	if f != logic.No && ob.opt.Closed {
+		f = ob.closed(g, f)
+	}
 	if f != logic.No {
 		uni := ob.keys.universe(g, f)
 		st = ob.state(uni, f)
 	}
-	if ob.guesses.views == since.views {
+	if ob.guesses.views == since.views && (!ob.opt.Closed || ob.guesses.goals == since.goals) {
 		ob.initial[g] = st
 	}
 	return st

@@ -22,6 +22,7 @@ const (
 	wsPretty
 	wsFlexible
 	wsNatural
+	wsSpaced
 )
 
 var (
@@ -29,14 +30,15 @@ var (
 	Compact = Whitespace{kind: wsCompact}
 	// Pretty is exactly the layout of JSON.stringify(value, null, 2).
 	Pretty = Whitespace{kind: wsPretty}
-	// Natural leaves the layout to the model: whitespace in runs of at most
-	// [NaturalBlankRun] bytes wherever a formatter puts any, so neither around
-	// the document nor between a key and its colon.
-	Natural = Whitespace{kind: wsNatural, max: NaturalBlankRun}
+	// Spaced is one space after each comma and colon and none elsewhere, as
+	// Python writes JSON, and most chat templates.
+	Spaced = Whitespace{kind: wsSpaced}
+	// Natural leaves the layout to the model: one line or several, any
+	// indentation, spaces after colons and commas or none. Its first choice of
+	// each holds for the rest, so that most of the layout is forced; see
+	// [layout.Place].
+	Natural = Whitespace{kind: wsNatural}
 )
-
-// NaturalBlankRun is a line break and the indentation of 8 levels by 4.
-const NaturalBlankRun = 33
 
 // DefaultBlankRun is how much whitespace may stand in one place when it is
 // flexible: enough for indentation, too little to loop on.
@@ -93,10 +95,15 @@ type Options struct {
 	Whitespace    Whitespace
 	OnUnsupported OnUnsupported
 	// AnyNumberSpelling accepts every JSON spelling of an allowed number,
-	// such as 1e0 for 1, numbers of any length, and needless escapes in
-	// strings. Without it numbers are spelt so that every JSON parser reads
+	// such as 1e0 for 1, numbers of any length, needless escapes in strings,
+	// and leap seconds and durations of any size. Without it numbers are spelt so that every JSON parser reads
 	// them exactly, and strings as JSON.stringify spells them.
 	AnyNumberSpelling bool
+	// Closed writes no members but those that are named where a schema names
+	// some and says nothing of others, as if it had unevaluatedProperties:
+	// false there. Documents to be generated are better for it; to ask whether
+	// a text fits a schema, leave it out.
+	Closed bool
 	// Strict makes an error of what is otherwise a warning, such as a
 	// misspelt keyword.
 	Strict bool
@@ -111,4 +118,5 @@ type Report struct {
 	Checked  []Issue  // left to a validator
 	Ignored  []Issue  // dropped
 	Warnings []Issue
+	Closed   bool // Options.Closed narrowed it
 }

@@ -40,7 +40,8 @@ func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared)
 			continue
 		}
 		moves := pr.objects.enter(k.a, g.name, g.matching)
-		p.Overlap = p.Overlap || len(moves) > 1
+		colons := k.at.Colons()
+		p.Overlap = p.Overlap || len(moves)*len(colons) > 1
 		for _, m := range moves {
 			next := m.next
 			if g.name < 0 {
@@ -48,11 +49,13 @@ func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared)
 				x.pending = true
 				next = pr.objects.intern(x)
 			}
-			exit := t.Exit(g.only)
-			exit.Few, exit.Rests = g.few, t.Rests
-			exit.Doubt = g.name < 0 && pending
-			exit.Frames = pr.frames.memberFrames(k.depth, m.g, next)
-			p.Exits = append(p.Exits, exit)
+			for _, c := range colons {
+				exit := t.Exit(g.only)
+				exit.Few, exit.Rests = g.few, t.Rests
+				exit.Doubt = g.name < 0 && pending
+				exit.Frames = pr.frames.memberFrames(c, m.g, next)
+				p.Exits = append(p.Exits, exit)
+			}
 		}
 	}
 }

@@ -89,6 +89,6 @@ func (k frameKind) String() string {
 		frameRoot: "document", frameEnd: "end", frameValue: "value", frameText: "text", frameString: "string",
 		frameNumber: "number", frameArrOpen: "array opened", frameArrAfter: "after an item",
 		frameArrItem: "after an item that is compared", frameObjOpen: "object opened", frameObjKey: "key",
-		frameColon: "colon", frameObjAfter: "after a member", frameObjComma: "after a comma",
+		frameColon: "colon", frameObjAfter: "after a member", frameObjComma: "before a key", frameIndent: "first indentation",
 	}[k]
 }

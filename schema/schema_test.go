@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -109,7 +110,12 @@ func TestLayouts(t *testing.T) {
 		yes, no []string
 	}{
 		{Options{}, []string{`{"b":[1,2],"a":{}}`, `{"b":[],"z":1}`}, []string{`{"a":{},"b":[]}`, `{"b": []}`, `{"z":1,"b":[]}`, "{\"b\":[]}\n"}},
-		{Options{Whitespace: Natural}, []string{`{"b":[1,2],"a":{}}`, `{"b": [1, 2], "a": {}}`, "{\n\t\"b\": [\n\t\t1\n\t],\n\t\"a\": { }\n}"}, []string{` {"b":[]}`, "{\"b\":[]}\n", `{"b" :[]}`, "{\n" + strings.Repeat(" ", 33) + `"b":[]}`}},
+		{Options{Whitespace: Natural},
+			[]string{`{"b":[1,2],"a":{}}`, `{"b": [1, 2], "a": {}}`, `{"b": [1, 2],"a": {}}`, `{ "b":[ 1,2 ] }`, `{"b":[]}`, "{\n\"b\":[1,2]\n}",
+				"{\n\t\"b\": [\n\t\t1,\n\t\t2\n\t],\n\t\"a\": {}\n}", "{\n   \"b\": [1, 2],\n   \"a\": {}\n}", "{\"b\": [\n  1,\n  2\n], \"a\": {\n \"x\": 1\n}}"},
+			[]string{` {"b":[]}`, "{\"b\":[]}\n", `{"b" :[]}`, `{"b":  []}`, "{\n" + strings.Repeat(" ", 9) + `"b":[]}`, "{\r\n\"b\":[]\r\n}",
+				`{"b": [],"a":{}}`, `{"b": [1, 2,3]}`, `{ "b":[]}`, `{"b":[ 1]}`, "{\n \"b\": [],\n  \"a\": {}\n}", "{\n \"b\": [\n1\n ]\n}", "{\n \"b\": []}", "{\n \"b\": [], \"a\": {}\n}"}},
+		{Options{Whitespace: Spaced}, []string{`{"b": [1, 2], "a": {}}`, `{"b": []}`}, []string{`{"b":[1, 2], "a": {}}`, `{"b": [1,2]}`, `{"b": [ 1]}`, `{ "b": []}`}},
 		{Options{Whitespace: Pretty}, []string{"{\n  \"b\": [\n    1,\n    2\n  ],\n  \"a\": {}\n}", "{\n  \"b\": []\n}"}, []string{`{"b":[]}`, "{\n\"b\": []\n}"}},
 		{Options{Order: OrderAny, Whitespace: Flexible(2)}, []string{"{\"a\" : {} ,\n\n\"b\":[]}", ` {"b":[ ]} `}, []string{`{   "b":[]}`}},
 	} {
@@ -141,7 +147,7 @@ func TestMasksEqualBytes(t *testing.T) {
 		`{"type": "array", "items": {"enum": ["a", "ab", null]}, "uniqueItems": true}`,
 		`{"type": "string", "pattern": "^[a-c]+(\\s[a-z]+){0,2}$"}`,
 	} {
-		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}, {Whitespace: Natural}} {
+		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}, {Whitespace: Natural}, {Whitespace: Spaced}} {
 			g := grammar(t, v, src, opt)
 			m := g.NewMatcher()
 			for step := range 60 {
@@ -186,23 +192,23 @@ func completes(m *decoder.Matcher, rest []byte) bool {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		{`{"type": "strin"}`, `1:10: "/type": type: must be one of null, boolean, number, integer, string, array, object (string)`},
+		{`{"type": "strin"}`, `1:10: "/type": type "strin": must be one of null, boolean, number, integer, string, array, object (string)`},
 		{`{"type": }`, `1:10: unexpected '}', a value expected`},
 		{`{"properties": {"a": 3}}`, `"/properties/a"`},
-		{`{"$ref": "#/nope"}`, `"/$ref": $ref: nothing is there`},
-		{`{"$ref": "other.json"}`, `"/$ref": $ref: references outside of the document are not followed`},
+		{`{"$ref": "#/nope"}`, `"/$ref": $ref "#/nope": nothing is there`},
+		{`{"$ref": "other.json"}`, `"/$ref": $ref "other.json": references outside of the document are not followed`},
 		{`{"pattern": "(a)\\1"}`, `"/pattern": pattern`},
 		{`{"pattern": "("}`, `"/pattern": pattern`},
 		{`{"allOf": [{"type": "string"}, {"type": "integer"}]}`, `"/allOf"`},
-		{`{"type": "integer", "minimum": 3, "maximum": 2}`, `"/minimum": minimum: contradicts`},
+		{`{"type": "integer", "minimum": 3, "maximum": 2}`, `"/minimum": minimum 3: contradicts`},
 		{`{"$ref": "#"}`, `without an end`},
-		{`{"minLength": -1}`, `"/minLength": minLength: must be a non-negative integer`},
+		{`{"minLength": -1}`, `"/minLength": minLength -1: must be a non-negative integer`},
 		{`{"a": 1, "a": 2}`, `duplicate key "a"`},
-		{`{"minLength": 99999999}`, `"/minLength": minLength: more than 65536 characters`},
+		{`{"minLength": 99999999}`, `"/minLength": minLength 99999999: more than 65536 characters`},
 		{`{"pattern": "^((a{1000}){1000}){1000}$"}`, `"/pattern": pattern`},
-		{`{"minItems": 99999999}`, `"/minItems": minItems: more than 65536 items`},
-		{`{"minItems": 300, "uniqueItems": true}`, `"/minItems": minItems: more than 256 different items`},
-		{`{"minProperties": 300}`, `"/minProperties": minProperties: more than 256 properties`},
+		{`{"minItems": 99999999}`, `"/minItems": minItems 99999999: more than 65536 items`},
+		{`{"minItems": 300, "uniqueItems": true}`, `"/minItems": minItems 300: more than 256 different items`},
+		{`{"minProperties": 300}`, `"/minProperties": minProperties 300: more than 256 properties`},
 	} {
 		_, err := Compile([]byte(c.src), Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -372,7 +378,7 @@ func TestShortestCompletion(t *testing.T) {
 			{"if": {"properties": {"k": {"const": 3}}}, "then": {"properties": {"v": {"type": "string", "minLength": 3}}}}], "required": ["k", "v"], "type": "object"}`,
 			[]string{``, `{`, `{"k":1`, `{"k":2,"v`, `{"k":3`, `{"v":"`, `{"v":1,`}},
 	} {
-		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}, {Whitespace: Natural}} {
+		for _, opt := range []Options{{}, lenient, {Whitespace: Pretty}, {Whitespace: Natural}, {Whitespace: Spaced}} {
 			for _, prefix := range c.prefixes {
 				m := grammar(t, v, c.schema, opt).NewMatcher()
 				if _, err := m.AcceptBytes([]byte(prefix)); err != nil {
@@ -408,5 +414,41 @@ func TestUniqueItemsReadTwoWays(t *testing.T) {
 	const same = `[{"a":"1"},{"a":"1"}`
 	if n, err := g.NewMatcher().AcceptBytes([]byte(same)); err == nil || n != len(same)-1 {
 		t.Errorf("%s: %d bytes accepted, %v", same, n, err)
+	}
+}
+
+// TestManyPatterns has a value decide between alternatives by a pattern each, before
+// the member that names the alternative. The automata of all patterns together have
+// too many states to be made; each alternative is followed by itself.
+func TestManyPatterns(t *testing.T) {
+	patterns := []string{`(\w+\.)+\d+`, `\d{7,9}`, `(\w|-){12}`, `\w+_(\w_)?\d+`, `[A-Z]{2}\d{6}`, `10\.\d{4,9}/\S+`, `\d{4}-\d{3}[\dX]`, `(\d-?){13}`,
+		`ark:/\d+/\w+`, `urn:\w+:\S+`, `[a-z]+/\d{7}`, `PMC\d+`, `\w{8}-\w{4}`, `https?://\S+`, `(\d+\.){3}\d+`}
+	values := []string{"", "a.b.1", "12345678", "ab-cd-ef-gh-", "a_b_12", "XY123456", "10.1234/ab", "1234-567X", "978-0-12345678-9", "ark:/12/ab", "urn:isbn:1", "math/1234567",
+		"PMC77", "abcdefgh-abcd", "https://a.b", "1.2.3.4", "a_1.2 1234567", "none"}
+	v := byteVocab(t)
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		var list []string
+		for i, p := range patterns {
+			list = append(list, fmt.Sprintf(`{"type": "object", "properties": {"value": {"type": "string", "pattern": %q}, "type": {"enum": ["t%d"]}}, "required": ["value", "type"], "additionalProperties": false}`, p, i))
+		}
+		g := grammar(t, v, fmt.Sprintf(`{%q: [%s]}`, keyword, strings.Join(list, ",")), Options{})
+		for _, value := range values {
+			for i, p := range patterns {
+				text := fmt.Sprintf(`{"value":%q,"type":"t%d"}`, value, i)
+				if got, want := accepts(g, text), regexp.MustCompile(p).MatchString(value); got != want {
+					t.Errorf("%s: %s: accepted %v; %s matches %v", keyword, text, got, p, want)
+				}
+			}
+		}
+		m := g.NewMatcher()
+		if _, err := m.AcceptBytes([]byte(`{"value":"a1.`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Mask(); err != nil {
+			t.Error(err)
+		}
+		if n := g.Stats().Bytes; n > 8<<20 {
+			t.Errorf("%s: %d bytes", keyword, n)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stencil/schema/jsondoc"
+	"stencil/schema/layout"
 	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
@@ -164,7 +165,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 			}
 			next := m.next
 			if sh.arrays.isUnique(sh.arrays.states[next].f) {
-				v, err := syntax.ReadJSON(sh.render(m.g, 0), sh.opt.Limits.Depth)
+				v, err := syntax.ReadJSON(sh.render(m.g, sh.place()), sh.opt.Limits.Depth)
 				if err != nil {
 					continue
 				}
@@ -211,54 +212,71 @@ func (q *shortQueue) Pop() any {
 }
 
 // render writes a shortest value for g in the layout asked for.
-func (sh *shortest) render(g logic.Goal, depth int16) string {
+func (sh *shortest) render(g logic.Goal, at layout.Place) string {
 	f := sh.value(g)
 	switch {
 	case f.array:
 		if len(f.items) == 0 {
 			return "[]"
 		}
-		return "[" + sh.renderItems(f.items, depth, true)
+		return "[" + sh.renderItems(f.items, at, listOpen)
 	case f.object:
 		if len(f.members) == 0 {
 			return "{}"
 		}
-		return "{" + sh.renderMembers(f.members, depth, true)
+		return "{" + sh.renderMembers(f.members, at, listOpen)
 	}
 	return f.scalar
 }
 
-// renderItems writes items and the closing bracket; open says that nothing comes
-// before them.
-func (sh *shortest) renderItems(items []logic.Goal, depth int16, open bool) string {
-	return sh.renderList(len(items), depth, open, ']', func(i int) string {
-		return sh.render(items[i], sh.inner(depth))
+// listPlace says where in a container the parts that are left come.
+type listPlace uint8
+
+const (
+	listOpen  listPlace = iota // after the opening bracket
+	listBegun                  // after the whitespace that follows it
+	listMore                   // after a part
+)
+
+// renderItems writes items and the closing bracket.
+func (sh *shortest) renderItems(items []logic.Goal, at layout.Place, from listPlace) string {
+	return sh.renderList(len(items), at, from, ']', func(b *strings.Builder, i int, at layout.Place) layout.Place {
+		b.WriteString(sh.render(items[i], at.Value()))
+		return at
 	})
 }
 
 // renderMembers writes members and the closing brace.
-func (sh *shortest) renderMembers(members []shortMember, depth int16, open bool) string {
-	return sh.renderList(len(members), depth, open, '}', func(i int) string {
-		m := members[i]
-		return string(jsondoc.AppendQuoted(nil, m.key)) + sh.colon() + sh.render(m.g, sh.inner(depth))
+func (sh *shortest) renderMembers(members []shortMember, at layout.Place, from listPlace) string {
+	return sh.renderList(len(members), at, from, '}', func(b *strings.Builder, i int, at layout.Place) layout.Place {
+		m, colon := members[i], at.Colons()[0]
+		b.Write(jsondoc.AppendQuoted(nil, m.key))
+		b.WriteString(colon.Text)
+		b.WriteString(sh.render(m.g, colon.Place.Value()))
+		return colon.Place
 	})
 }
 
-// renderList writes n parts, each on a line of its own in the pretty layout, and
-// the closing byte.
-func (sh *shortest) renderList(n int, depth int16, open bool, closing byte, part func(i int) string) string {
+// renderList writes n parts in the shortest layout that is left, and the closing
+// byte.
+func (sh *shortest) renderList(n int, at layout.Place, from listPlace, closing byte, part func(b *strings.Builder, i int, at layout.Place) layout.Place) string {
 	var b strings.Builder
 	for i := range n {
-		if i > 0 || !open {
-			b.WriteByte(',')
+		var c layout.Choice
+		switch {
+		case i > 0 || from == listMore:
+			c = at.Commas()[0]
+		case from == listOpen:
+			list, _ := at.Openings()
+			c = list[0]
+		default:
+			c.Place = at
 		}
-		if sh.pretty() {
-			b.WriteString(newline(depth + 1))
-		}
-		b.WriteString(part(i))
+		b.WriteString(c.Text)
+		at = part(&b, i, c.Place)
 	}
-	if sh.pretty() {
-		b.WriteString(newline(depth))
+	if n > 0 || from != listOpen {
+		b.WriteString(at.Closing())
 	}
 	b.WriteByte(closing)
 	return b.String()

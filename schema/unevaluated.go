@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"maps"
+	"slices"
+
 	"stencil/schema/logic"
 	"stencil/schema/syntax"
 )
@@ -184,3 +187,268 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 
 // maxEvaluated bounds the cases of which subschemas hold.
 const maxEvaluated = 256
+
+// A naming is one case of which alternatives hold for an object: the members
+// that are named then, and whether others are spoken of.
+type naming struct {
+	f     logic.Form           // the case
+	names map[int32]logic.Form // each under a condition
+	open  logic.Form           // when other members are spoken of too
+}
+
+// maxNamings bounds the cases; beyond it the members of all alternatives count
+// as named in each. maxTogether is how many alternatives of anyOf are looked at
+// in all combinations; of more, one at a time names members.
+const (
+	maxNamings  = 128
+	maxTogether = 4
+)
+
+// closed narrows f, what g demands of objects, to the members that g names: no
+// others come, as if unevaluatedProperties were false. A case that names none
+// stays open, and so does one that would have no objects left.
+func (ob *objects) closed(g logic.Goal, f logic.Form) logic.Form {
+	cases := ob.views.goalNamings(g)
+	var alts []logic.Form
+	narrowed := false
+	for _, c := range cases {
+		own := f
+		if len(cases) > 1 {
+			own = ob.forms.And(f, c.f)
+		}
+		narrow := ob.forms.And(own, ob.views.onlyNamed(c))
+		switch {
+		case narrow == own:
+		case ob.satisfiable(narrow):
+			own, narrowed = narrow, true
+		case len(cases) > 1 && !ob.satisfiable(own):
+			continue
+		}
+		alts = append(alts, own)
+	}
+	if !narrowed {
+		return f
+	}
+	return ob.forms.Or(alts...)
+}
+
+// onlyNamed is the demand that an object has no members but those of c.
+func (vs *views) onlyNamed(c naming) logic.Form {
+	if len(c.names) == 0 || c.open == logic.Yes {
+		return logic.Yes
+	}
+	names := slices.Sorted(maps.Keys(c.names))
+	none := logic.Yes // no name counts
+	var parts []logic.Form
+	for _, id := range names {
+		when := c.names[id]
+		none = vs.forms.And(none, vs.forms.Not(when))
+		if when != logic.Yes {
+			lacks := vs.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: vs.sets.oneName(id), Goal: logic.Never})
+			parts = append(parts, vs.forms.Or(lacks, when, c.open))
+		}
+	}
+	others := vs.forms.Lit(logic.Lit{Kind: logic.AllKeys, A: vs.sets.set(true, names, nil), Goal: logic.Never})
+	return vs.forms.Or(none, vs.forms.And(append(parts, vs.forms.Or(others, c.open))...))
+}
+
+// goalNamings returns the cases of a goal; one of them holds for every object
+// that fulfils it.
+func (vs *views) goalNamings(g logic.Goal) []naming {
+	info := vs.goals.Info[g]
+	switch info.Kind {
+	case logic.OfNode:
+		return vs.nodeNamings(info.Node, info.Scope)
+	case logic.Equals:
+		return []naming{{f: logic.Yes, open: logic.Yes}}
+	case logic.AllOf:
+		out := []naming{{f: logic.Yes}}
+		for _, x := range info.List {
+			out = vs.bothNamings(out, vs.goalNamings(x))
+		}
+		return out
+	case logic.AnyOf:
+		kids := make([]alternative, 0, len(info.List))
+		for _, x := range info.List {
+			kids = append(kids, alternative{logic.Form(vs.of(x, jObject)), vs.goalNamings(x)})
+		}
+		return vs.someNamings(kids, true)
+	}
+	return []naming{{f: logic.Yes}}
+}
+
+// nodeNamings returns the cases of a schema.
+func (vs *views) nodeNamings(n *syntax.Node, scope int32) []naming {
+	self := naming{f: logic.Yes, names: map[int32]logic.Form{}}
+	if n.Const != nil || n.HasEnum {
+		self.open = logic.Yes // the members are listed
+	}
+	if k := n.Object; k != nil {
+		for _, name := range k.Named() {
+			self.names[vs.sets.name(name)] = logic.Yes
+		}
+		if k.SpeaksOfOthers() {
+			self.open = logic.Yes
+		}
+	}
+	out := []naming{self}
+	at := func(x *syntax.Node) []naming { return vs.nodeNamings(x, vs.scope(x, scope)) }
+	form := func(x *syntax.Node) logic.Form { return logic.Form(vs.of(vs.sub(x, scope), jObject)) }
+	if k := n.Object; k != nil {
+		for _, d := range k.DependentSchemas {
+			out = vs.whenNamings(out, vs.hasKey(d.Name), at(d.Node))
+		}
+	}
+	a := n.Apply
+	if a == nil {
+		return out
+	}
+	for _, x := range a.AllOf {
+		out = vs.bothNamings(out, at(x))
+	}
+	if a.Ref != nil && a.Ref.Target != nil {
+		out = vs.bothNamings(out, at(a.Ref.Target))
+	}
+	if r := a.DynamicRef; r != nil && r.Target != nil {
+		target := r.Target
+		if r.Anchor != "" {
+			target = vs.scopes.Target(r, vs.scope(n, scope))
+		}
+		out = vs.bothNamings(out, at(target))
+	}
+	if a.If != nil {
+		when := form(a.If)
+		out = vs.whenNamings(out, when, at(a.If))
+		if a.Then != nil {
+			out = vs.whenNamings(out, when, at(a.Then))
+		}
+		if a.Else != nil {
+			out = vs.whenNamings(out, vs.forms.Not(when), at(a.Else))
+		}
+	}
+	some := func(nodes []*syntax.Node, together bool) {
+		if len(nodes) == 0 {
+			return
+		}
+		kids := make([]alternative, 0, len(nodes))
+		for _, x := range nodes {
+			kids = append(kids, alternative{form(x), at(x)})
+		}
+		out = vs.bothNamings(out, vs.someNamings(kids, together))
+	}
+	some(a.AnyOf, true)
+	some(a.OneOf, false)
+	return out
+}
+
+// alternative is one of several schemas, with its cases.
+type alternative struct {
+	f     logic.Form
+	cases []naming
+}
+
+// with returns the case in which both hold.
+func (vs *views) with(a, b naming) naming {
+	out := naming{f: vs.forms.And(a.f, b.f), names: maps.Clone(a.names), open: vs.forms.Or(a.open, b.open)}
+	if out.names == nil {
+		out.names = map[int32]logic.Form{}
+	}
+	for id, when := range b.names {
+		out.names[id] = vs.forms.Or(out.names[id], when)
+	}
+	return out
+}
+
+// bothNamings returns the cases of a conjunction.
+func (vs *views) bothNamings(a, b []naming) []naming {
+	if len(a)*len(b) > maxNamings {
+		b = []naming{vs.anyOf(b)}
+		b[0].f = logic.Yes
+	}
+	if len(a)*len(b) > maxNamings {
+		return a
+	}
+	var out []naming
+	for _, x := range a {
+		for _, y := range b {
+			if c := vs.with(x, y); c.f != logic.No {
+				out = append(out, c)
+			}
+		}
+	}
+	return vs.distinct(out)
+}
+
+// distinct joins cases that name the same.
+func (vs *views) distinct(list []naming) []naming {
+	var out []naming
+	for _, c := range list {
+		i := slices.IndexFunc(out, func(o naming) bool { return o.open == c.open && maps.Equal(o.names, c.names) })
+		if i < 0 {
+			out = append(out, c)
+		} else {
+			out[i].f = vs.forms.Or(out[i].f, c.f)
+		}
+	}
+	return out
+}
+
+// anyOf returns the cases as one, in which each name counts in its case.
+func (vs *views) anyOf(list []naming) naming {
+	out := naming{names: map[int32]logic.Form{}}
+	for _, c := range list {
+		out.f = vs.forms.Or(out.f, c.f)
+		out.open = vs.forms.Or(out.open, vs.forms.And(c.f, c.open))
+		for id := range c.names {
+			out.names[id] = logic.Yes
+		}
+	}
+	return out
+}
+
+// whenNamings adds to each case what counts where a condition holds.
+func (vs *views) whenNamings(out []naming, when logic.Form, list []naming) []naming {
+	if when == logic.No {
+		return out
+	}
+	more := naming{f: logic.Yes, names: map[int32]logic.Form{}}
+	for _, c := range list {
+		f := vs.forms.And(when, c.f)
+		more.open = vs.forms.Or(more.open, vs.forms.And(f, c.open))
+		for id, own := range c.names {
+			more.names[id] = vs.forms.Or(more.names[id], vs.forms.And(f, own))
+		}
+	}
+	return vs.bothNamings(out, []naming{more})
+}
+
+// someNamings returns the cases of alternatives of which one holds at least, or,
+// if not together, exactly.
+func (vs *views) someNamings(kids []alternative, together bool) []naming {
+	kids = slices.DeleteFunc(kids, func(k alternative) bool { return k.f == logic.No })
+	if together && len(kids) > maxTogether || !together {
+		var out []naming
+		for _, k := range kids {
+			out = append(out, vs.bothNamings([]naming{{f: k.f}}, k.cases)...)
+		}
+		if out = vs.distinct(out); len(out) > maxNamings {
+			out = []naming{vs.anyOf(out)}
+		}
+		return out
+	}
+	// All combinations.
+	var out []naming
+	for _, k := range kids {
+		own := vs.bothNamings([]naming{{f: k.f}}, k.cases)
+		if len(own)*(len(out)+1) > maxNamings {
+			own = []naming{vs.anyOf(own)}
+		}
+		for _, c := range out {
+			out = append(out, vs.bothNamings([]naming{c}, own)...)
+		}
+		if out = vs.distinct(append(out, own...)); len(out) > maxNamings {
+			out = []naming{vs.anyOf(out)}
+		}
+	}
+	return out
+}

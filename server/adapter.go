@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -31,7 +32,10 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 		w := &statusWriter{ResponseWriter: c.Writer}
 		defer n.End()
 		w.Header().Set("X-Request-Id", n.ID)
-		err := s.authorize(r)
+		if strings.HasPrefix(r.URL.Path, "/v1/messages") || r.Header.Get("Anthropic-Version") != "" {
+			w.Header().Set("Request-Id", n.ID) // as Anthropic's clients know it
+		}
+		err := s.guard.Check(r)
 		if err == nil {
 			err = s.readBody(w, r)
 		}

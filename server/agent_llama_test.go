@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"stencil/agent"
 	"stencil/backend"
 	"stencil/backend/llama"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/models"
 )
 
@@ -64,13 +64,9 @@ func TestLlamaAgent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	before := e.Stats()
 	gone := hangingUp(ctx, t, url+"/agent/run", `{"query": "Plan a town.", "stream": true, "bounds": {"frame_tokens": 8000, "tokens": 9000}, `+endless(t)+`}`)
-	for e.Stats().Decodes < before.Decodes+5 {
-		time.Sleep(100 * time.Microsecond)
-	}
+	poll.Until(func() bool { return e.Stats().Decodes >= before.Decodes+5 })
 	cancel()
-	for e.Stats().Active != 0 {
-		time.Sleep(100 * time.Microsecond)
-	}
+	poll.Until(func() bool { return e.Stats().Active == 0 })
 	<-gone
 	if after := e.Stats(); after.Cancelled != before.Cancelled+1 {
 		t.Errorf("it ended before the client hung up: %+v", after)

@@ -24,6 +24,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/server/agentapi"
 )
 
@@ -91,12 +92,10 @@ func TestAgentRandom(t *testing.T) {
 	if c.counts["done"] < runs/2 || c.counts["valid envelopes"] < runs || c.counts["resumed"] == 0 || c.counts["calls"] == 0 || c.counts["syntheses"] == 0 {
 		t.Errorf("%v: too little has happened", c.counts)
 	}
-	for end := time.Now().Add(5 * time.Second); e.Stats().Active > 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if s := e.Stats(); s.Active+s.Queued+s.Waiting > 0 {
-		t.Errorf("%d sequences are left", s.Active+s.Queued+s.Waiting)
-	}
+	poll.Until(func() bool { // no sequence is left
+		s := e.Stats()
+		return s.Active+s.Queued+s.Waiting == 0
+	})
 }
 
 type agentTally struct {
@@ -269,7 +268,7 @@ func withinBounds(got *agentapi.Reply, b *limits, interactive, reasoning bool, c
 			return fmt.Errorf("frame %d is %s without an envelope", f.ID, f.Status)
 		case f.Envelope == nil:
 			continue // not asked yet: another one waits
-		case patched(got, f) && !f.Envelope.IsValid():
+		case patched(got, f) && f.Envelope.Invalid() != "synthesis_failed":
 			return fmt.Errorf("the root was put together as %+v", f.Envelope)
 		case patched(got, f):
 			continue
@@ -295,7 +294,7 @@ func patched(got *agentapi.Reply, f *agent.Frame) bool {
 // server says.
 func validEnvelope(f *agent.Frame, b *limits, interactive, reasoning bool) error {
 	e := f.Envelope
-	if !e.IsValid() || !f.Constrained || f.Conclusion != e.Conclusion {
+	if e.Invalid() != e.Error || f.Invalid != e.Error || !f.Constrained || f.Conclusion != e.Conclusion {
 		return fmt.Errorf("constrained %t: %+v", f.Constrained, e)
 	}
 	schema, err := envelopeSchema(agent.SchemaOptions{

@@ -18,6 +18,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/server/agentapi"
 )
 
@@ -111,27 +112,17 @@ func TestAgentHangUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		body := fmt.Sprintf(`{"query": "root", "stream": %t, "bounds": {"frame_tokens": 4000}}`, stream)
 		gone := hangingUp(ctx, t, url+"/agent/run", body)
-		for stats().Active < 3 {
-			time.Sleep(time.Millisecond)
-		}
+		poll.Until(func() bool { return stats().Active >= 3 })
 		decodes, cancelled := stats().Decodes, stats().Cancelled
 		cancel()
 		<-gone
-		for stats().Active != 0 {
-			time.Sleep(time.Millisecond)
-		}
+		poll.Until(func() bool { return stats().Active == 0 })
 		if s := stats(); s.Decodes-decodes > 2 || s.Cancelled != cancelled+3 {
 			t.Errorf("stream %t: %d more decodes, %d cancelled", stream, s.Decodes-decodes, s.Cancelled-cancelled)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(end); {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > goroutines {
-		stacks := make([]byte, 1<<20)
-		t.Errorf("%d goroutines more than before:\n%s", n-goroutines, stacks[:runtime.Stack(stacks, true)])
-	}
+	poll.Until(func() bool { return runtime.NumGoroutine() <= goroutines })
 	if text := metricsOf(t, url); !strings.Contains(text, "stencil_agent_runs_active 0\n") || !strings.Contains(text, `stencil_agent_runs_total{status="cancelled",bound="none"} 2`) {
 		t.Errorf("%s", text)
 	}
@@ -162,33 +153,31 @@ func TestAgentStuck(t *testing.T) {
 		defer close(done)
 		srv.Handler().ServeHTTP(&stuckWriter{httptest.NewRecorder(), 3000}, r)
 	}()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Fatal("it waits for a client that is gone")
-	}
-	s := srv.models.SomeServed().Engine.Stats()
-	for end := time.Now().Add(time.Second); s.Active > 0 && time.Now().Before(end); s = srv.models.SomeServed().Engine.Stats() {
-		time.Sleep(time.Millisecond)
-	}
-	if s.Active > 0 || s.Requests > 5 {
-		t.Errorf("%d sequences are left, %d questions were asked", s.Active, s.Requests)
+	<-done // or it waits for a client that is gone
+	e := srv.models.SomeServed().Engine
+	poll.Until(func() bool { return e.Stats().Active == 0 })
+	if n := e.Stats().Requests; n > 5 {
+		t.Errorf("%d questions were asked", n)
 	}
 }
 
 // While the queue is full a run waits, instead of going without.
 func TestAgentQueueFull(t *testing.T) {
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: time.Millisecond}, eng: engine.Config{Parallel: 1, Queue: 1}}, deepPlay...)
-	for range 2 {
+	e := srv.models.SomeServed().Engine
+	for waiting := range 2 {
 		go func() {
 			resp, err := http.Post(url+"/generate", "application/json", strings.NewReader(`{"prompt": "x", "max_tokens": 400, `+endless(t)+`}`))
 			if err == nil {
 				resp.Body.Close()
 			}
 		}()
-		time.Sleep(50 * time.Millisecond)
+		poll.Until(func() bool {
+			s := e.Stats()
+			return s.Active == 1 && s.Queued+s.Waiting == waiting
+		})
 	}
-	refused := srv.models.SomeServed().Engine.Stats().Refused
+	refused := e.Stats().Refused
 	status, _, got := post(t, url+"/agent/run", `{"query": "root", "parallel": 4}`)
 	if tree := drawTree(got); status != 200 || tree != deepTree {
 		t.Errorf("%d %s", status, tree)
@@ -222,7 +211,7 @@ func startFolder(t testing.TB, parts ...part) string {
 func TestAgentTools(t *testing.T) {
 	url := startFolder(t,
 		part{"The mayor is Ann", final("It is Ann")}, part{"not found", final("There is none")}, part{"error:", final("It can't be read")},
-		part{"mayor", calling("read_file", `{"path":"town.txt"}`)}, part{"escape", calling("read_file", `{"path":"../../../etc/hostname"}`)})
+		part{"mayor", calling("read_file", `{"path": "town.txt"}`)}, part{"escape", calling("read_file", `{"path": "../../../etc/hostname"}`)})
 	status, _, got := post(t, url+"/agent/run", `{"query": "Who is mayor?"}`)
 	if status != 200 || at(got, "answer", "conclusion") != "It is Ann" || at(got, "frames", 0, "constrained") != true {
 		t.Fatalf("%d %v", status, got)
@@ -253,7 +242,7 @@ func TestAgentTools(t *testing.T) {
 			t.Errorf("no line %s in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "stencil_agent_tokens_saved_total 0\n") && strings.Contains(text, "stencil_agent_tokens_lost_total 0\n") {
+	if strings.Contains(text, "stencil_agent_prose_tokens_saved_total 0\n") && strings.Contains(text, "stencil_agent_prose_tokens_lost_total 0\n") {
 		t.Error("no tokens were counted")
 	}
 }
@@ -276,7 +265,7 @@ func TestAgentResumeFails(t *testing.T) {
 		t.Errorf("%d %v", status, got)
 	}
 	fail.Store(false)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "POST", url+"/agent/run", strings.NewReader(body))
 	if err != nil {
@@ -290,17 +279,17 @@ func TestAgentResumeFails(t *testing.T) {
 			t.Error("the client did not hang up")
 		}
 	}()
-	time.Sleep(30 * time.Millisecond)
+	poll.Until(func() bool { return strings.Contains(metricsOf(t, url), "stencil_agent_runs_active 1\n") })
 	status, header, got := post(t, url+"/agent/run", body)
 	if status != 409 || at(got, "error", "code") != "run_in_use" || header.Get("X-Should-Retry") != "false" {
 		t.Errorf("%d %v", status, got)
 	}
+	cancel()
 	<-gone
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if status, _, got = post(t, url+"/agent/run", body); status != 409 {
-			break
-		}
-	}
+	poll.Until(func() bool {
+		status, _, got = post(t, url+"/agent/run", body)
+		return status != 409
+	})
 	if status != 200 || at(got, "status") != "done" {
 		t.Errorf("%d %v", status, got)
 	}
@@ -345,7 +334,7 @@ func TestAgentPausedBounds(t *testing.T) {
 	}
 	_, url = startAgent(t, setup{cfg: Config{AgentPausedTime: 50 * time.Millisecond}}, parts...)
 	first = begin(url, "root")
-	time.Sleep(150 * time.Millisecond)
+	poll.Until(func() bool { return strings.Contains(metricsOf(t, url), "stencil_agent_paused_lost_total 1\n") })
 	if status := resume(url, first); status != 404 {
 		t.Errorf("after its time: %d", status)
 	}
@@ -359,9 +348,7 @@ func TestAgentShutdown(t *testing.T) {
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 10 * time.Millisecond}}, deepPlay...)
 	e := srv.models.SomeServed().Engine
 	go func() {
-		for e.Stats().Decodes < 30 {
-			time.Sleep(time.Millisecond)
-		}
+		poll.Until(func() bool { return e.Stats().Decodes >= 30 })
 		e.Close()
 	}()
 	status, header, got := post(t, url+"/agent/run", `{"query": "root"}`)

@@ -8,12 +8,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"stencil/agent"
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/vocab"
 )
 
@@ -146,7 +146,7 @@ func TestAgentRun(t *testing.T) {
 	for _, f := range got["frames"].([]any) {
 		prompt += at(f, "prompt_tokens").(float64)
 		completion += at(f, "completion_tokens").(float64)
-		if at(f, "constrained") != true || at(f, "surprise") == nil || at(f, "tokens_saved") == nil {
+		if at(f, "constrained") != true || at(f, "surprise") == nil || at(f, "prose_tokens_saved") == nil {
 			t.Errorf("frame %v", f)
 		}
 		if s := at(f, "surprise").(float64); s < 0 || s > 0.1 {
@@ -380,9 +380,7 @@ func TestAgentHoldsModel(t *testing.T) {
 		t.Errorf("%d, loaded %d times\n%s", status, loads, tree)
 	}
 	_, _, got = post(t, h.URL+"/agent/run", `{"query": "which", "model": "tiny", "interactive": true}`)
-	for srv.models.Every()[1].InMemory() != nil {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return srv.models.Every()[1].InMemory() == nil })
 	before := loads
 	status, _, got = post(t, h.URL+"/agent/run", fmt.Sprintf(`{"resume": %q, "answer": "that way"}`, got["id"]))
 	if status != 200 || at(got, "answer", "conclusion") != "done" || at(got, "model") != "tiny" || loads != before+1 {

@@ -38,7 +38,7 @@ func TestBadRequests(t *testing.T) {
 		{`{"prompt": ["x"]}`, "invalid_value", "prompt", "prompt must be a string, not an array"},
 		{`{"prompt": "a", "prompt": "b"}`, "duplicate_field", "prompt", "the field prompt is given twice"},
 		{`{"prompt": "x", "messages": [{"role": "user", "content": "x"}]}`, "invalid_value", "prompt", "prompt and messages exclude each other"},
-		{`{"prompt": "` + strings.Repeat("x1", 40) + `"}`, "context_length_exceeded", "prompt", "the prompt has 80 tokens, the context holds 64 with at least one to generate; the server's flag --context sets it"},
+		{`{"prompt": "` + strings.Repeat("x1", 40) + `"}`, "context_length_exceeded", "prompt", "prompt is too long: this model's maximum context length is 64 tokens, of which at least one is generated, and the prompt has 80; the server's flag --context sets it"},
 		{`{"messages": []}`, "invalid_value", "messages", "messages must not be empty"},
 		{`{"messages": 5}`, "invalid_value", "messages", "messages must be an array, not 5"},
 		{`{"messages": [5]}`, "invalid_json", "messages[0]", "messages[0] must be a JSON object"},
@@ -59,7 +59,7 @@ func TestBadRequests(t *testing.T) {
 		{`"temperature": "hot"`, "invalid_value", "temperature", `temperature must be a number, not "hot"`},
 		{`"temperature": 1e60`, "invalid_value", "temperature", "temperature must be between 0 and 100, got +Inf"},
 		{`"top_p": 1.5`, "invalid_value", "top_p", "top_p must be between 0 and 1, got 1.5"},
-		{`"top_k": -1`, "invalid_value", "top_k", "top_k must be between 0 and 2147483647, not -1"},
+		{`"top_k": -2`, "invalid_value", "top_k", "top_k must be between -1 and 2147483647, not -2"},
 		{`"min_p": -0.1`, "invalid_value", "min_p", "min_p must be between 0 and 1, got -0.1"},
 		{`"typical_p": 2`, "invalid_value", "typical_p", "typical_p must be between 0 and 1, got 2"},
 		{`"repeat_penalty": 0`, "invalid_value", "repeat_penalty", "repeat_penalty must be greater than 0, not 0"},
@@ -97,7 +97,8 @@ func TestBadRequests(t *testing.T) {
 		{`"json_mode": {"schema": {}, "regex": "a"}`, "two_constraints", "json_mode.regex", "json_mode.schema and json_mode.regex exclude one another"},
 		{`"json_mode": {"schma": {}}`, "unknown_field", "json_mode.schma", "the field json_mode.schma is not known; was schema meant?"},
 		{`"json_mode": {"temperature": 1}`, "unknown_field", "json_mode.temperature", "the field json_mode.temperature is not known"},
-		{`"json_mode": 5`, "invalid_json", "json_mode", "json_mode must be a JSON object"},
+		{`"json_mode": 5`, "invalid_value", "json_mode", "json_mode must be true, false or an object, not 5"},
+		{`"json_mode": true, "regex": "a"`, "two_constraints", "regex", "json_mode and regex exclude one another"},
 		{`"whitespace": "tight"`, "invalid_value", "whitespace", `whitespace must be "natural", "compact", "pretty", "flexible" or {"max": n}, not "tight"`},
 		{`"whitespace": {"min": 1}`, "unknown_field", "whitespace.min", "the field whitespace.min is not known"},
 		{`"whitespace": {"max": -1}`, "invalid_value", "whitespace.max", "whitespace.max must be between 0 and 4096, not -1"},
@@ -108,8 +109,7 @@ func TestBadRequests(t *testing.T) {
 		{`"strict": "yes"`, "invalid_value", "strict", `strict must be true or false, not "yes"`},
 
 		{`"grammar": "root ::= x"`, "invalid_grammar", "grammar", ""},
-		{`"grammar": 5`, "invalid_value", "grammar", "grammar must be a string, not 5"},
-		{`"grammar": ""`, "invalid_grammar", "grammar", ""},
+		{`"grammar": 5`, "invalid_value", "grammar", `grammar must be a string, or an object with "builtin", not 5`},
 		{`"regex": "("`, "invalid_grammar", "regex", ""},
 		{`"choice": []`, "invalid_value", "choice", "choice must be an array of at least one string, not an array"},
 		{`"choice": "a"`, "invalid_value", "choice", `choice must be an array of at least one string, not "a"`},
@@ -163,7 +163,7 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 	status, _, got := post(t, url+"/generate", `{"prompt": "x", "model": "other"}`)
-	if status != 404 || at(got, "error", "code") != "model_not_found" || at(got, "error", "message") != `the model "other" is not served here; "tiny" is` {
+	if status != 404 || at(got, "error", "code") != "model_not_found" || at(got, "error", "message") != `model "other" not found: it is not served here; "tiny" is` {
 		t.Errorf("%d %v", status, got)
 	}
 }
@@ -190,4 +190,33 @@ func TestUnsupportedKeywords(t *testing.T) {
 	if status != 200 || at(got, "constraint", "ignored", 0, "pointer") != "/properties/a/$ref" || at(got, "json", "b") != 1.0 {
 		t.Errorf("ignore: %d %v", status, got)
 	}
+}
+
+// A temperature that no division survives spoils no request, least of all
+// those that are in its batches.
+func TestTinyTemperature(t *testing.T) {
+	_, url := start(t, setup{})
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			status, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 8, "temperature": 1e-45}`)
+			if status != 200 {
+				t.Errorf("%d %v", status, got)
+			}
+		}
+	}()
+	for range 100 {
+		if status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 60, "temperature": 1e-39, "schema": `+personSchema+`}`); status != 200 {
+			t.Errorf("%d %v", status, got)
+		}
+	}
+	close(stop)
+	<-done
 }

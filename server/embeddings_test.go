@@ -21,6 +21,7 @@ import (
 	"stencil/backend/scripted"
 	"stencil/embedding"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/models"
 	"stencil/vocab"
 )
@@ -345,9 +346,7 @@ func TestEmbeddingModels(t *testing.T) {
 	if status, _, got := post(t, h.URL+"/api/embed", `{"model": "later", "input": "x", "keep_alive": 0}`); status != 200 {
 		t.Errorf("%d %v", status, got)
 	}
-	for m.OpenEmbedders() != 0 {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return m.OpenEmbedders() == 0 })
 	if status, _, got := post(t, h.URL+"/v1/embeddings", `{"model": "later", "input": "x"}`); status != 200 || m.OpenEmbedders() != 1 {
 		t.Errorf("%d %v", status, got)
 	}
@@ -376,9 +375,7 @@ func TestEmbeddingsLoad(t *testing.T) {
 	go ask()
 	<-arrived
 	go ask()
-	for e.Stats().Queued != 1 {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return e.Stats().Queued == 1 })
 	status, header, got := post(t, url+"/v1/embeddings", body)
 	if status != 429 || header.Get("Retry-After") == "" || at(got, "error", "code") != "queue_full" {
 		t.Errorf("%d %v", status, got)
@@ -416,12 +413,11 @@ func TestEmbeddingsGivenUp(t *testing.T) {
 	}
 	ctx, hangUp := context.WithCancel(t.Context())
 	gone := hangingUp(ctx, t, url+"/v1/embeddings", `{"input": "x"}`)
-	for e.Stats().Active == 0 || e.Stats().Requests < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return e.Stats().Active != 0 && e.Stats().Requests >= 2 })
 	hangUp()
 	<-gone
-	for s := e.Stats(); s.Active != 0 || s.Cancelled != 2; s = e.Stats() {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool {
+		s := e.Stats()
+		return s.Active == 0 && s.Cancelled == 2
+	})
 }

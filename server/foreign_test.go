@@ -1,62 +1,134 @@
 package server
 
 import (
-	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
 
-func TestForeignGenerate(t *testing.T) {
-	_, url := start(t, setup{})
-	quoted, err := json.Marshal(personSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct{ body, field string }{
-		{`{"inputs": "x", "parameters": {"max_new_tokens": 40, "do_sample": true, "grammar": {"type": "json", "value": ` + personSchema + `}}}`, "generated_text"},
-		{`{"inputs": "x", "parameters": {"max_new_tokens": 40, "grammar": {"type": "json", "value": ` + string(quoted) + `}}}`, "generated_text"},
-		{`{"inputs": "x", "parameters": {"max_new_tokens": 40, "details": true, "grammar": {"type": "json_schema", "value": {"name": "p", "schema": ` + personSchema + `}}}}`, "generated_text"},
-		{`{"inputs": "x", "parameters": {"max_new_tokens": 40, "grammar": {"type": "regex", "value": "\\{\"name\":\"a*\",\"age\":7\\}"}}}`, "generated_text"},
-		{`{"text": "x", "sampling_params": {"max_new_tokens": 40, "json_schema": ` + string(quoted) + `}}`, "text"},
-		{`{"text": "x", "sampling_params": {"max_new_tokens": 40, "regex": "\\{\"name\":\"a*\",\"age\":7\\}"}}`, "text"},
+// Calls in the forms of other models are calls, from the point on where only a call can
+// follow; what is none stays text to the last byte.
+func TestForeignCalls(t *testing.T) {
+	const arguments = `{"days": 3, "unit": "C"}`
+	v := familyVocab(t, "qwen25")
+	for _, c := range []struct {
+		reply   string
+		calls   int
+		content string
+		form    string
+	}{
+		{"```json\n{\"name\": \"weather\", \"arguments\": {}}\n```", 1, "", "json_block"},
+		{"```json\n{\n  \"name\": \"weather\",\n  \"arguments\": {}\n}\n```", 1, "", "json_block"},
+		{`{"name": "weather", "arguments": {}}`, 1, "", "json"},
+		{" {\"function\": \"weather\", \"parameters\":\n{}}", 1, "", "json"},
+		{`[{"name": "weather", "arguments": {}}, {"name": "now", "arguments": {}}]`, 2, "", "json"},
+		{`{"type": "function", "function": {"name": "weather", "parameters": {}}}`, 1, "", "json"},
+		{"Sure, here it is:\n```json\n{\"name\": \"weather\", \"arguments\": {}}\n```", 1, "Sure, here it is:\n", "json_block"},
+		{"```json\n{\"name\": \"weather\", \"arguments\": {}}\n{\"name\": \"now\", \"arguments\": {}}\n```", 2, "", "json_block"},
+		{"```json\n{\"name\": \"weather\", \"arguments\": {}}\n```\n```json\n{\"name\": \"now\", \"arguments\": {}}\n```", 2, "", "json_block"},
+		{"<function_call>{\"name\": \"weather\", \"arguments\": {}}", 1, "", "json_block"},
+		{"functions.weather({})", 1, "", "function"},
+		{"<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", 1, "", ""},
+		// None of these is a call.
+		{"```json\n{\"name\": \"wether\", \"arguments\": {}}\n```", 0, "=", ""},
+		{"```json\n{\"name\": \"weather\", \"description\": \"d\"}\n```", 0, "=", ""},
+		{"```json\n{\"name\": \"weather\"}\n```", 0, "=", ""},
+		{"Write {\"name\": \"weather\", \"arguments\": {}} to call it.", 0, "=", ""},
+		{"In JSON:\n{\"name\": \"weather\", \"arguments\": {}}", 0, "=", ""},
+		{"```python\nweather(3)\n```", 0, "=", ""},
+		{"```json\n{\"city\": \"weather\"}\n```\n", 0, "=", ""},
 	} {
-		status, _, got := post(t, url+"/generate", test.body)
-		text, _ := got[test.field].(string)
-		var person struct {
-			Name *string
-			Age  *int
-		}
-		if err := json.Unmarshal([]byte(text), &person); status != 200 || err != nil || person.Name == nil || person.Age == nil || at(got, "x_constraint", "validated") != true {
-			t.Errorf("%s: %d %v", test.body, status, got)
-		}
-		if strings.Contains(test.body, "details") && (at(got, "details", "finish_reason") != "eos_token" || len(at(got, "details", "tokens").([]any)) == 0) {
-			t.Errorf("details %v", got["details"])
-		}
-		if test.field == "text" && (at(got, "meta_info", "finish_reason", "type") != "stop" || at(got, "meta_info", "completion_tokens") == 0.0) {
-			t.Errorf("meta_info %v", got["meta_info"])
-		}
-		// The last event of a stream holds the same text, with greedy sampling.
-		body := test.body[:len(test.body)-1] + `, "stream": true}`
-		lines := postLines(t, url+"/generate", body)
-		if test.field == "text" {
-			lines = lines[:len(lines)-1] // [DONE]
-		}
-		var last map[string]any
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(lines[len(lines)-1], "data: ")), &last); err != nil {
-			t.Fatal(err)
-		}
-		streamed, _ := last[test.field].(string)
-		if !json.Valid([]byte(streamed)) || at(last, "x_constraint", "validated") != true {
-			t.Errorf("%s: last event %v", body, last)
+		reply := strings.ReplaceAll(c.reply, "{}", arguments)
+		reply = strings.ReplaceAll(reply, `"now", "arguments": `+arguments, `"now", "arguments": {}`)
+		content := strings.Replace(c.content, "=", reply, 1)
+		for seed := range uint64(2) {
+			url := serve(t, v, sayAnyhow(v, reply, seed))
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, ` + weatherTools
+			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+			message := at(got, "choices", 0, "message")
+			text, _ := at(message, "content").(string)
+			calls, _ := at(message, "tool_calls").([]any)
+			form, _ := at(got, "x_constraint", "tool_form").(string)
+			finish := "stop"
+			if c.calls > 0 {
+				finish = "tool_calls"
+			}
+			if len(calls) != c.calls || text != content || form != c.form || at(got, "choices", 0, "finish_reason") != finish || at(got, "x_constraint", "validated") != true {
+				t.Errorf("%q: %d calls, content %q, form %q: %v", reply, len(calls), text, form, got)
+				continue
+			}
+			for i, call := range callsOf(calls) {
+				if i == 0 && (call[0] != "weather" || call[1][0] != '{' || strings.Join(strings.Fields(call[1]), "") != `{"days":3,"unit":"C"}`) || i == 1 && call[0] != "now" {
+					t.Errorf("%q: call %v", reply, call)
+				}
+			}
+			// Streamed, it is the same.
+			streamed, begun := "", 0
+			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
+				piece, _ := at(chunk, "choices", 0, "delta", "content").(string)
+				streamed += piece
+				if at(chunk, "choices", 0, "delta", "tool_calls", 0, "id") != nil {
+					begun++
+				}
+			}
+			if streamed != content || begun != c.calls {
+				t.Errorf("%q: stream %q, %d calls", reply, streamed, begun)
+			}
+			if c.form == "" {
+				continue
+			}
+			_, _, got = post(t, url+"/v1/chat/completions", body+`, "tool_forms": "own"}`)
+			if text, _ := at(got, "choices", 0, "message", "content").(string); text != reply || at(got, "choices", 0, "message", "tool_calls") != nil {
+				t.Errorf("%q: own forms alone: %v", reply, got)
+			}
 		}
 	}
-	for _, body := range []string{
-		`{"inputs": "x", "parameters": {"grammer": {}}}`, `{"inputs": "x", "parameters": {"grammar": {"type": "xml", "value": ""}}}`, `{"inputs": "x", "parameters": {"grammar": {"type": "json"}}}`,
-		`{"inputs": 5}`, `{"text": "x", "sampling_params": {"json_schema": "{"}}`, `{"text": "x", "sampling_params": {"structural_tag": "x"}}`, `{"text": "x", "inputs": "y"}`,
-		`{"text": "x", "sampling_params": {"regex": "a", "ebnf": "b"}}`,
+}
+
+// A call that equals an earlier one is not given, and ends the answer; so does the last
+// one that is allowed.
+func TestCallsEnd(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	call := func(arguments string) string { // the line break goes on to the next one
+		return "<tool_call>\n{\"name\": \"weather\", \"arguments\": " + arguments + "}\n</tool_call>\n"
+	}
+	one, two := call(`{"days": 3, "unit": "C"}`), call(`{"days": 4, "unit": "C"}`)
+	for _, c := range []struct {
+		reply, fields string
+		calls         int
+	}{
+		{one + one + two, ``, 1},
+		{one + two + one + two, ``, 2},
+		{one + one + two, `, "repeat_calls": true`, 3},
+		{one + two + call(`{"days": 5, "unit": "F"}`), `, "max_tool_calls": 2`, 2},
+		{one + two + one, `, "max_tool_calls": 1`, 1},
 	} {
-		if status, _, got := post(t, url+"/generate", body); status != 400 {
-			t.Errorf("%s: %d %v", body, status, got)
+		for _, choice := range []string{"auto", "required"} {
+			url := serve(t, v, sayAnyhow(v, strings.TrimSpace(c.reply), 3))
+			body := fmt.Sprintf(`{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, "tool_choice": %q%s, `, choice, c.fields) + weatherTools
+			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+			if len(calls) != c.calls || at(got, "choices", 0, "finish_reason") != "tool_calls" {
+				t.Errorf("%s %s%s: %v", c.reply, choice, c.fields, got)
+			}
+			begun, ended := 0, ""
+			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
+				if at(chunk, "choices", 0, "delta", "tool_calls", 0, "id") != nil {
+					begun++
+				}
+				if finish, ok := at(chunk, "choices", 0, "finish_reason").(string); ok {
+					ended = finish
+				}
+			}
+			if begun != c.calls || ended != "tool_calls" {
+				t.Errorf("%s %s%s: stream has %d calls, %q", c.reply, choice, c.fields, begun, ended)
+			}
+		}
+	}
+	url := serve(t, v, sayAnyhow(v, one, 3))
+	for _, fields := range []string{`"max_tool_calls": 0`, `"tool_forms": "mine"`, `"repeat_calls": 1`} {
+		if status, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], `+fields+`, `+weatherTools+`}`); status != 400 {
+			t.Errorf("%s: %d %v", fields, status, got)
 		}
 	}
 }

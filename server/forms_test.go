@@ -33,6 +33,20 @@ func named(v *vocab.Vocab, tokens []int32) string {
 // their names, cut into tokens at random, and then ends.
 func sayAnyhow(v *vocab.Vocab, reply string, seed uint64) scripted.Func {
 	random := scripted.Random(seed)
+	var controls []int // where tokens without text begin in the reply
+	for id := range int32(v.Len()) {
+		if name := v.Text(id); v.Kind(id) == vocab.Control && name != "" {
+			for from := 0; strings.Contains(reply[from:], name); {
+				from += strings.Index(reply[from:], name)
+				controls = append(controls, from)
+				from += len(name)
+			}
+		}
+	}
+	// into reports whether a token runs into one of them, which then can't be written any more.
+	into := func(n int, name string) bool {
+		return slices.ContainsFunc(controls, func(at int) bool { return n < at && at < n+len(name) })
+	}
 	return func(history []int32, logits []float32) {
 		text := named(v, history)
 		n := len(reply)
@@ -47,7 +61,7 @@ func sayAnyhow(v *vocab.Vocab, reply string, seed uint64) scripted.Func {
 		for id := range int32(len(logits)) {
 			name := named(v, []int32{id})
 			switch {
-			case name == "" || !strings.HasPrefix(reply[n:], name) || v.IsEOG(id):
+			case name == "" || !strings.HasPrefix(reply[n:], name) || v.IsEOG(id) || into(n, name):
 			case len(v.Bytes(id)) == 0:
 				logits[id] += 20 * scripted.Strong
 			default:
@@ -129,21 +143,20 @@ var forms = []struct {
 	{"llama3", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "llama3", "<|python_tag|>") }, `{"name": "weather", "parameters": {}}`, "", "", 1, `{"name": "weather", "parameters": {}}`, false},
 	{"llama3", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "llama3", "<|python_tag|>") }, `say <|python_tag|>{"name": "weather", "parameters": {}}`, "say ", "", 1, `{"name": "weather", "parameters": {}}`, false},
 	{"llama3", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "llama3", "<|python_tag|>") }, `so {"name": "weather"} it is`, `so {"name": "weather"} it is`, "", 0, `{"name": "weather", "parameters": {}}`, false},
-	{"llama3", func(t testing.TB) *vocab.Vocab { return realVocab(t, "llama3.gguf") }, `{"name": "weather", "parameters": {}}`, "", "", 1, `{"name": "weather", "parameters": {}}`, false},
-	{"mistral", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "mistral", "[TOOL_CALLS]") }, `[TOOL_CALLS] [{"name": "weather", "arguments": {}}, {"name": "weather", "arguments": {}}]`, "", "", 2,
-		`[TOOL_CALLS] [{"name": "weather", "arguments": {}}]`, true},
-	{"mistral", func(t testing.TB) *vocab.Vocab { return realVocab(t, "mistral3.gguf") }, `Yes [TOOL_CALLS] [{"name": "weather", "arguments": {}}]`, "Yes ", "", 1, `[TOOL_CALLS] [{"name": "weather", "arguments": {}}]`, true},
+	{"mistral", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "mistral", "[TOOL_CALLS]") }, `[TOOL_CALLS] [{"name": "weather", "arguments": {}, "id": "abcdefghi"}, {"name": "weather", "arguments": {}, "id": "jklmnopqr"}]`, "", "", 2,
+		`[TOOL_CALLS] [{"name": "weather", "arguments": {}, "id": "abcdefghi"}]`, true},
+	{"mistral", func(t testing.TB) *vocab.Vocab { return realVocab(t, "mistral3.gguf") }, `Yes [TOOL_CALLS] [{"name": "weather", "arguments": {}, "id": "abcdefghi"}]`, "Yes ", "", 1, `[TOOL_CALLS] [{"name": "weather", "arguments": {}, "id": "abcdefghi"}]`, true},
 	{"mistral-args", func(t testing.TB) *vocab.Vocab {
 		return templated(t, newMistral, "[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]")
 	}, `[THINK]first[/THINK]Then.[TOOL_CALLS]weather[ARGS]{}[TOOL_CALLS]weather[ARGS]{}`, "Then.", "first", 2, `[TOOL_CALLS]weather[ARGS]{}`, true},
 	{"phi4", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "phi4", "<|tool_call|>", "<|/tool_call|>") }, `<|tool_call|>[{"name": "weather", "arguments": {}}]<|/tool_call|>`, "", "", 1,
 		`<|tool_call|>[{"name": "weather", "arguments": {}}]<|/tool_call|>`, true},
 	{"deepseek-v3", func(t testing.TB) *vocab.Vocab {
-		return templated(t, "{% if x %}<｜tool▁calls▁begin｜>```json<think>{% endif %}"+plain, "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
+		return templated(t, deepseek("function<｜tool▁sep｜>", "\\n```json\\n", "\\n```", "\\n"), "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
 	}, "<think>\nok\n</think>\n\nNow <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
 		"Now ", "ok\n", 2, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>", true},
 	{"deepseek-v3.1", func(t testing.TB) *vocab.Vocab {
-		return templated(t, "{% if x %}<｜tool▁calls▁begin｜>{% endif %}"+plain, "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
+		return templated(t, deepseek("", "<｜tool▁sep｜>", "", ""), "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
 	}, "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", "", "", 1,
 		"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", true},
 	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
@@ -159,7 +172,12 @@ var forms = []struct {
 
 var harmonyTokens = []string{"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"}
 
-const plain = `{% for m in messages %}{{ m.content }}{% endfor %}`
+// deepseek returns a template that writes calls as DeepSeek's do.
+func deepseek(before, middle, after, between string) string {
+	return strings.NewReplacer("BEFORE", before, "MIDDLE", middle, "AFTER", after, "BETWEEN", between).Replace(
+		`{% for m in messages %}{% if m.reasoning_content %}{{ '<think>\n' + m.reasoning_content + '</think>\n\n' }}{% endif %}{{ m.content or '' }}` +
+			`{% if m.tool_calls %}<｜tool▁calls▁begin｜>{% for c in m.tool_calls %}{% if not loop.first %}{{ 'BETWEEN' }}{% endif %}<｜tool▁call▁begin｜>BEFORE{{ c.function.name + 'MIDDLE' }}{{ c.function.arguments | tojson }}{{ 'AFTER' }}<｜tool▁call▁end｜>{% endfor %}<｜tool▁calls▁end｜>{% endif %}{% endfor %}`)
+}
 
 const newMistral = `{%- for m in messages -%}
 {%- if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% elif m.tool_calls %}{% for c in m.tool_calls %}[TOOL_CALLS]{{ c.function.name }}[ARGS]{{ c.function.arguments | tojson }}{% endfor %}{% else %}[THINK]{{ m.content }}{% endif -%}
@@ -181,13 +199,13 @@ func getJSON(t *testing.T, url string) (out map[string]any) {
 // Each family of models is constrained and read in the form that it was trained on,
 // however its text is cut into tokens.
 func TestForms(t *testing.T) {
-	const arguments = `{"days":3,"unit":"C"}`
+	const arguments = `{"days": 3, "unit": "C"}`
 	for i, test := range forms {
 		t.Run(fmt.Sprintf("%d %s", i, test.name), func(t *testing.T) {
 			v := test.vocab(t)
 			for seed := range uint64(3) {
 				url := serve(t, v, sayAnyhow(v, strings.ReplaceAll(test.reply, "{}", arguments), seed))
-				body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, ` + weatherTools
+				body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, "repeat_calls": true, ` + weatherTools
 				_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 				message := at(got, "choices", 0, "message")
 				content, _ := at(message, "content").(string)
@@ -246,3 +264,5 @@ func TestForms(t *testing.T) {
 		})
 	}
 }
+
+const plain = `{% for m in messages %}{{ m.content }}{% endfor %}`

@@ -18,6 +18,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/llama"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/models"
 )
 
@@ -125,14 +126,10 @@ func TestLlamaHangUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		before := e.Stats()
 		gone := hangingUp(ctx, t, url+"/generate", body)
-		for e.Stats().Decodes < before.Decodes+2 {
-			time.Sleep(time.Millisecond)
-		}
+		poll.Until(func() bool { return e.Stats().Decodes >= before.Decodes+2 })
 		hungUp, decodes := time.Now(), e.Stats().Decodes
 		cancel()
-		for e.Stats().Active != 0 {
-			time.Sleep(100 * time.Microsecond)
-		}
+		poll.Until(func() bool { return e.Stats().Active == 0 })
 		took, after := time.Since(hungUp), e.Stats()
 		<-gone
 		if after.Cancelled != before.Cancelled+1 {

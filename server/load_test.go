@@ -23,6 +23,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/internal/poll"
 	"stencil/models"
 	"stencil/server"
 	"stencil/vocab"
@@ -280,12 +281,13 @@ func TestLoad(t *testing.T) {
 	site := listenLoaded(t, scripted.Options{}, engine.Config{Parallel: 8, Queue: 40, Context: backend.ContextParams{Size: 1 << 14}})
 	c := &tally{counts: map[string]int{}}
 	load := func(d time.Duration) {
-		end := time.Now().Add(d)
+		during, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
 		var wg sync.WaitGroup
 		for i := range clients {
 			wg.Go(func() {
 				rng := rand.New(rand.NewPCG(uint64(i), 1))
-				for n := 0; time.Now().Before(end) && !t.Failed(); n++ {
+				for n := 0; during.Err() == nil && !t.Failed(); n++ {
 					if err := one(t.Context(), site, fmt.Sprintf("k%d-%d", i, n), rng, c); err != nil {
 						t.Error(err)
 					}
@@ -341,13 +343,14 @@ func resident() uint64 {
 // that are left.
 func settled(s *site) (int, uint64) {
 	http.DefaultClient.CloseIdleConnections()
-	for range 200 {
-		if st := s.engine.Stats(); st.Active+st.Waiting+st.Queued == 0 {
-			break
+	last, looks := 0, 0
+	poll.Until(func() bool { // nothing runs, and goroutines have stopped ending
+		if st, n := s.engine.Stats(), runtime.NumGoroutine(); st.Active+st.Waiting+st.Queued > 0 || n != last {
+			last, looks = n, 0
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	time.Sleep(100 * time.Millisecond)
+		looks++
+		return looks > 100
+	})
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -374,9 +377,7 @@ func TestShutdownLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	for s := site.engine.Stats(); s.Requests < requests; s = site.engine.Stats() {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return site.engine.Stats().Requests >= requests })
 	if err := site.stop(); err != nil {
 		t.Error(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,8 @@ import (
 	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/internal/poll"
+	"stencil/server/access"
 )
 
 func send(t *testing.T, method, url, body string, header ...string) (int, http.Header, string) {
@@ -49,7 +52,7 @@ func send(t *testing.T, method, url, body string, header ...string) (int, http.H
 }
 
 func TestAPIKeys(t *testing.T) {
-	_, url := start(t, setup{cfg: Config{APIKeys: []string{"one", "two"}}})
+	_, url := start(t, setup{cfg: Config{Access: access.Config{Keys: []string{"one", "two"}}}})
 	for _, test := range []struct {
 		path   string
 		header []string
@@ -78,7 +81,7 @@ func TestAPIKeys(t *testing.T) {
 }
 
 func TestCORS(t *testing.T) {
-	_, url := start(t, setup{cfg: Config{CORSOrigins: []string{"https://a.example"}, APIKeys: []string{"k"}}})
+	_, url := start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"https://a.example"}, Keys: []string{"k"}}}})
 	status, header, _ := send(t, "OPTIONS", url+"/v1/chat/completions", "", "Origin", "https://a.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization")
 	if status != 204 || header.Get("Access-Control-Allow-Origin") != "https://a.example" || header.Get("Access-Control-Allow-Headers") != "authorization" {
 		t.Errorf("%d %v", status, header)
@@ -89,11 +92,14 @@ func TestCORS(t *testing.T) {
 	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://b.example"); header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("another origin: %v", header)
 	}
-	_, url = start(t, setup{cfg: Config{CORSOrigins: []string{"*"}}})
+	_, url = start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"*"}}}})
 	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://b.example"); header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("any origin: %v", header)
 	}
 }
+
+// ownMetric is the server's own, or of the process it runs in.
+var ownMetric = regexp.MustCompile(`^(stencil|go|process)_`)
 
 func TestMetrics(t *testing.T) {
 	_, url := start(t, setup{})
@@ -101,7 +107,10 @@ func TestMetrics(t *testing.T) {
 	post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 20, "schema": `+personSchema+`}`)
 	post(t, url+"/generate_json", `{"prompt": "x", "schema": {"$ref": "https://example.com/x"}}`)
 	postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 5, "stream": true}`)
-	time.Sleep(20 * time.Millisecond) // counted after the answer
+	poll.Until(func() bool { // requests are counted after their answers
+		text := metricsOf(t, url)
+		return strings.Contains(text, `{path="/generate_json",status="400"} 1`) && strings.Contains(text, `{path="/generate_json",status="200"} 2`) && strings.Contains(text, `{path="/generate",status="200"} 1`)
+	})
 	status, header, text := send(t, "GET", url+"/metrics", "")
 	if status != 200 || !strings.HasPrefix(header.Get("Content-Type"), "text/plain; version=0.0.4") {
 		t.Errorf("%d %v", status, header)
@@ -111,26 +120,24 @@ func TestMetrics(t *testing.T) {
 		`stencil_schema_refusals_total{keyword="$ref"} 1`, `stencil_failures_total{code="unsupported_schema_keyword"} 1`,
 		`stencil_queue_seconds_count 3`, `stencil_mask_seconds_count 2`, `stencil_schema_cache_hits_total{model="tiny"} 1`,
 		`stencil_model_loaded{model="tiny"} 1`, `stencil_queued{model="tiny"} 0`, "# TYPE stencil_generated_tokens_total counter",
+		"# TYPE go_goroutines gauge", "# TYPE go_memstats_heap_alloc_bytes gauge", "# TYPE process_resident_memory_bytes gauge", "# TYPE process_cpu_seconds_total counter",
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no line %s in\n%s", want, text)
 		}
 	}
 	for line := range strings.Lines(text) {
-		if fields := strings.Fields(line); line[0] != '#' && (len(fields) != 2 || !strings.HasPrefix(line, "stencil_")) {
+		if fields := strings.Fields(line); line[0] != '#' && (len(fields) != 2 || !ownMetric.MatchString(line)) {
 			t.Errorf("line %q", line)
 		}
 	}
 }
 
 func TestLogBodies(t *testing.T) {
-	var b strings.Builder
+	var b lockedBuffer
 	_, url := start(t, setup{reply: "x", cfg: Config{LogBodies: true, Log: slog.New(slog.NewTextHandler(&b, nil))}})
 	post(t, url+"/generate", `{"prompt": "my prompt", "max_tokens": 2}`)
-	time.Sleep(20 * time.Millisecond)
-	if !strings.Contains(b.String(), "my prompt") {
-		t.Errorf("log %s", b.String())
-	}
+	poll.Until(func() bool { return strings.Contains(b.String(), "my prompt") }) // written after the answer
 }
 
 // writeCertificate makes a certificate for 127.0.0.1 and its key.
@@ -237,15 +244,11 @@ func TestLoadAndUnload(t *testing.T) {
 	if status, _ := ask("b", `, "keep_alive": 0`); status != 200 {
 		t.Error(status)
 	}
-	for closes.Load() != 2 {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return closes.Load() == 2 })
 	if status, _ := ask("a", `, "keep_alive": "20ms"`); status != 200 {
 		t.Error(status)
 	}
-	for closes.Load() != 3 {
-		time.Sleep(time.Millisecond)
-	}
+	poll.Until(func() bool { return closes.Load() == 3 })
 	memory.Store(0)
 	if status, got := ask("a", ""); status != 422 || at(got, "error", "code") != "not_enough_memory" {
 		t.Errorf("%d %v", status, got)
@@ -259,7 +262,60 @@ func TestLoadAndUnload(t *testing.T) {
 	if status != 200 || got["done_reason"] != "unload" || strings.Contains(loaded(), `"name":"a"`) {
 		t.Errorf("%d %v", status, got)
 	}
-	if status, _, got := post(t, h.URL+"/generate", `{"model": "c", "prompt": "x"}`); status != 404 || at(got, "error", "message") != `the model "c" is not served here; "a", "b" are` {
+	if status, _, got := post(t, h.URL+"/generate", `{"model": "c", "prompt": "x"}`); status != 404 || at(got, "error", "message") != `model "c" not found: it is not served here; "a", "b" are` {
 		t.Errorf("%d %v", status, got)
+	}
+}
+
+// A web page can't use the server, whatever it asks for: not by its own name for
+// this machine, not from its own origin, not as a form.
+func TestWebPages(t *testing.T) {
+	_, url := start(t, setup{})
+	paths := map[string]string{
+		"GET /v1/models": "", "GET /metrics": "", "GET /readyz": "", "GET /api/tags": "", "GET /nowhere": "", "OPTIONS /generate": "",
+		"POST /generate": `{"prompt": "x"}`, "POST /agent/run": `{"query": "read secrets.txt"}`, "POST /feedback": `{}`,
+		"POST /v1/chat/completions": `{}`, "POST /v1/messages": `{}`, "POST /api/chat": `{}`, "POST /v1/embeddings": `{}`,
+	}
+	for route, body := range paths {
+		method, path, _ := strings.Cut(route, " ")
+		for _, test := range []struct {
+			host, origin, content string
+			status                int
+			code                  string
+		}{
+			{"evil.example", "", "application/json", 403, "host_not_allowed"},
+			{"", "http://evil.example", "application/json", 403, "origin_not_allowed"},
+			{"", "null", "application/json", 403, "origin_not_allowed"},
+			{"", "http://localhost:1", "text/plain", 415, "unsupported_media_type"},
+		} {
+			if test.status == 415 && body == "" {
+				continue
+			}
+			req, err := http.NewRequest(method, url+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.host != "" {
+				req.Host = test.host
+			}
+			if test.origin != "" {
+				req.Header.Set("Origin", test.origin)
+			}
+			req.Header.Set("Content-Type", test.content)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode != test.status || resp.Header.Get("Access-Control-Allow-Origin") != "" && test.status == 403 {
+				t.Errorf("%s, %+v: %d %v", route, test, resp.StatusCode, resp.Header)
+			}
+			if text, err := io.ReadAll(resp.Body); err != nil || path == "/generate" && method == "POST" && !strings.Contains(string(text), test.code) {
+				t.Errorf("%s: %s %v", route, text, err)
+			}
+			resp.Body.Close()
+		}
+	}
+	if status, _, _ := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 2}`); status != 200 {
+		t.Error(status)
 	}
 }

@@ -92,7 +92,7 @@ func TestJSONModeLeavesTheModelAlone(t *testing.T) {
 	v := loadVocab(t)
 	var mu sync.Mutex
 	var read string
-	const answer = "{\n  \"a\": [1, 2]}"
+	const answer = "{\n  \"a\": [1, 2]\n}"
 	spelt := v.Encode(answer)
 	_, url := start(t, setup{next: func(history []int32, logits []float32) {
 		var b strings.Builder

@@ -18,6 +18,7 @@ import (
 	"stencil/backend/scripted"
 	"stencil/embedding"
 	"stencil/engine"
+	"stencil/server/access"
 )
 
 // A recordedDialect is how a dialect asks for a text.
@@ -273,7 +274,7 @@ func recordedSites() (out []recordedSite) {
 // recordedForms are families of models, each of which writes calls and thoughts in
 // a form of its own.
 func recordedForms() (out []recordedSite) {
-	const arguments = `{"days":3,"unit":"C"}`
+	const arguments = `{"days": 3, "unit": "C"}`
 	for i, f := range forms {
 		if i == 5 || i == 7 { // they need vocabularies that not every checkout has
 			continue
@@ -425,6 +426,8 @@ func recordedElsewhere() []recordedSite {
 	for _, body := range []string{`{"grammar":"root ::= \"a\" | \"b\""}`, `{"grammar":"root ::= x"}`, `{"grammar":"root ::= root"}`, `{"grammar":5}`, `{"grammer":"x"}`, `{"grammar":"root ::= \"a\"\nx ::= \"b\""}`} {
 		checks = append(checks, to("/grammar/check", body))
 	}
+	texts := []recording{to("/validate", `{"schema":`+personSchema+`,"document":{"name":"Ann"}}`), to("/validate", `{"regex":"a+","text":"ab"}`), to("/validate", `{}`),
+		to("/repair", `{"schema":`+personSchema+`,"text":"{'name': '**Ann**', age: \"5\"}"}`), to("/repair", `{"text":"x"}`), to("/repair", `{}`), to("/signals", `{"text":"I think it is 4."}`), to("/signals", `{}`)}
 	counting := []recording{}
 	for _, body := range []string{`{"model":"tiny",` + userX + `}`, `{"model":"tiny","system":"Be brief.",` + userX + `}`, `{"model":"none",` + userX + `}`, `{}`} {
 		counting = append(counting, to("/v1/messages/count_tokens", body))
@@ -463,7 +466,7 @@ func recordedElsewhere() []recordedSite {
 		{name: "paths", start: func(t *testing.T) string {
 			_, url := start(t, setup{reply: "hello", cfg: Config{Version: "v1"}})
 			return url
-		}, list: slices.Concat(plainPaths, checks, counting, shown, []recording{{method: "GET", path: "/metrics", body: "described"}})},
+		}, list: slices.Concat(plainPaths, checks, texts, counting, shown, []recording{{method: "GET", path: "/metrics", body: "described"}})},
 		{name: "feedback", start: func(t *testing.T) string {
 			_, url := startFeedback(t, filepath.Join(t.TempDir(), "feedback.db"))
 			return url
@@ -480,11 +483,11 @@ func recordedElsewhere() []recordedSite {
 			return url
 		}, list: outcome[:2]},
 		{name: "keys", start: func(t *testing.T) string {
-			_, url := start(t, setup{cfg: Config{APIKeys: []string{"one", "two"}, CORSOrigins: []string{"https://a.example"}}})
+			_, url := start(t, setup{cfg: Config{Access: access.Config{Keys: []string{"one", "two"}, Origins: []string{"https://a.example"}}}})
 			return url
 		}, list: keyed},
 		{name: "everywhere", start: func(t *testing.T) string {
-			_, url := start(t, setup{cfg: Config{CORSOrigins: []string{"*"}}})
+			_, url := start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"*"}}}})
 			return url
 		}, list: keyed[9:]},
 		{name: "loading", start: func(t *testing.T) string {

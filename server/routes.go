@@ -1,16 +1,17 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"stencil/server/anthropic"
+	"stencil/server/decisions"
 	"stencil/server/feedback"
 	"stencil/server/native"
 	"stencil/server/ollama"
-	"stencil/server/openai"
 	"stencil/server/problem"
 	"stencil/server/vectors"
 	"stencil/server/wire"
@@ -21,12 +22,13 @@ func (s *Server) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	vectors := &vectors.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
-	own, openai, claude := &native.Handlers{Service: s.text}, &openai.Handlers{Service: s.text}, &anthropic.Handlers{Service: s.text}
-	llama := &ollama.Handlers{Service: s.text, Vectors: vectors, Version: s.cfg.Version}
+	decisions := &decisions.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
+	own, openai, claude := &native.Handlers{Service: s.text}, s.openai, &anthropic.Handlers{Service: s.text}
+	llama := &ollama.Handlers{Service: s.text, Vectors: vectors}
 	outcomes := &feedback.Handlers{Models: s.models, Outcomes: &s.assess.Outcomes}
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
-	r.NoRoute(s.adapt(fails(errNoRoute), byPath))
+	r.NoRoute(s.adapt(func(q *http.Request) (wire.Answer, error) { return nil, noRoute(q, r.Routes()) }, byPath))
 	r.NoMethod(s.adapt(fails(errNoMethod), byPath))
 
 	r.POST("/generate", s.adapt(own.Generate, everyone))
@@ -37,15 +39,27 @@ func (s *Server) routes() http.Handler {
 	r.POST("/schema/check", s.adapt(own.SchemaCheck, everyone))
 	r.POST("/grammar/check", s.adapt(own.GrammarCheck, everyone))
 
+	r.POST("/validate", s.adapt(own.Validate, everyone))
+	r.POST("/repair", s.adapt(own.Repair, everyone))
+	r.POST("/signals", s.adapt(own.Signals, everyone))
+
 	r.POST("/v1/chat/completions", s.adapt(openai.Chat, everyone))
-	r.POST("/v1/responses", s.adapt(openai.Responses, everyone))
+	r.POST("/v1/responses", s.adapt(openai.CreateResponse, everyone))
+	r.POST("/v1/responses/input_tokens", s.adapt(openai.CountInput, everyone))
+	r.GET("/v1/responses/:id", s.adapt(openai.GetResponse, everyone))
+	r.DELETE("/v1/responses/:id", s.adapt(openai.DeleteResponse, everyone))
+	r.GET("/v1/responses/:id/input_items", s.adapt(openai.ListInput, everyone))
+	r.POST("/v1/responses/:id/cancel", s.adapt(openai.CancelResponse, everyone))
 	r.POST("/v1/completions", s.adapt(openai.Completions, everyone))
 	r.POST("/v1/embeddings", s.adapt(vectors.Embeddings, everyone))
 	r.POST("/v1/rerank", s.adapt(vectors.Rerank, everyone))
+	r.POST("/v1/decisions", s.adapt(decisions.OpenAI, everyone))
+	r.POST("/v1/systemone", s.adapt(decisions.SystemOne, everyone))
+	r.POST("/decide", s.adapt(decisions.Native, everyone))
 	r.POST("/rerank", s.adapt(vectors.Rerank, everyone))
 
-	r.GET("/v1/models", s.adapt(openai.ListModels, everyone))
-	r.GET("/v1/models/*name", s.adapt(openai.GetModel, everyone))
+	r.GET("/v1/models", s.adapt(openai.ListModels, either))
+	r.GET("/v1/models/*name", s.adapt(openai.GetModel, either))
 
 	r.POST("/v1/messages", s.adapt(claude.Messages, anthropicBody))
 	r.POST("/v1/messages/count_tokens", s.adapt(claude.CountTokens, anthropicBody))
@@ -58,7 +72,9 @@ func (s *Server) routes() http.Handler {
 	r.GET("/api/ps", s.adapt(llama.Ps, ollamaBody))
 	r.POST("/api/show", s.adapt(llama.Show, ollamaBody))
 	r.GET("/api/version", s.adapt(llama.ShowVersion, ollamaBody))
+	r.POST("/api/pull", s.adapt(llama.Pull, ollamaBody))
 	r.HEAD("/", s.adapt(llama.Hello, everyone))
+	r.GET("/", s.adapt(llama.Hello, everyone))
 
 	r.POST("/feedback", s.adapt(outcomes.Report, everyone))
 	r.GET("/feedback", s.adapt(outcomes.Calibrations, everyone))
@@ -66,16 +82,18 @@ func (s *Server) routes() http.Handler {
 	r.GET("/metrics", s.adapt(s.writeMetrics, everyone))
 	r.GET("/healthz", s.adapt(s.healthz, everyone))
 	r.GET("/readyz", s.adapt(s.readyz, everyone))
-	return s.crossOrigin(r)
+	return s.guard.CrossOrigin(r)
 }
 
 // errorBodies write a problem as the dialect of a route has it. The id is the
 // request's.
 type errorBodies func(p *problem.Problem, r *http.Request, id string) any
 
-// everyone is for routes of dialects without an error body of their own. A client
-// of Anthropic's may ask there too.
-func everyone(p *problem.Problem, r *http.Request, id string) any {
+// everyone is for routes of dialects without an error body of their own.
+func everyone(p *problem.Problem, _ *http.Request, _ string) any { return p.Reply() }
+
+// either is for routes of OpenAI's dialect that Anthropic's has too.
+func either(p *problem.Problem, r *http.Request, id string) any {
 	if r.Header.Get("Anthropic-Version") != "" {
 		return anthropic.ErrorBody(p, id)
 	}
@@ -97,9 +115,40 @@ func byPath(p *problem.Problem, r *http.Request, id string) any {
 	case strings.HasPrefix(path, "/v1/messages/"):
 		return anthropicBody(p, r, id)
 	}
-	return everyone(p, r, id)
+	return either(p, r, id)
 }
+
+// Errors of requests that no handler has to do with.
+var (
+	errNoMethod = problem.New(problem.Problem{Status: http.StatusMethodNotAllowed, Kind: problem.Invalid, Code: "method_not_allowed", Message: "this path does not take that method"})
+)
 
 func fails(err error) wire.Handler {
 	return func(*http.Request) (wire.Answer, error) { return nil, err }
+}
+
+// noRoute says that there is nothing at a path, and at which similar one there is: clients leave out the beginning of
+// paths, or write it twice.
+func noRoute(r *http.Request, routes gin.RoutesInfo) error {
+	path := strings.ToValidUTF8(r.URL.Path[:min(len(r.URL.Path), wire.LongestName)], "")
+	message := fmt.Sprintf("there is nothing at %s", path)
+	var known []string
+	near := ""
+	for _, one := range routes {
+		known = append(known, one.Path)
+		if one.Path == "/v1"+path || one.Path == "/api"+path {
+			near = one.Path
+			break
+		}
+		if one.Path != "/" && (strings.HasSuffix(one.Path, strings.TrimSuffix(path, "/")) || strings.HasSuffix(path, one.Path)) && len(one.Path) > len(near) && path != "/" {
+			near = one.Path
+		}
+	}
+	if near == "" {
+		near = wire.Nearest(path, known)
+	}
+	if near != "" {
+		message += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return problem.New(problem.Problem{Status: http.StatusNotFound, Kind: problem.NotFound, Code: "not_found", Message: message})
 }

@@ -9,7 +9,7 @@ import (
 	"stencil/backend/scripted"
 )
 
-const weatherCall = "<tool_call>\n" + `{"name": "weather", "arguments": {"days":3,"unit":"C"}}` + "\n</tool_call>"
+const weatherCall = "<tool_call>\n" + `{"name": "weather", "arguments": {"days": 3, "unit": "C"}}` + "\n</tool_call>"
 
 // With tool_choice auto the model is free until it begins a call, which then
 // fits its schema.
@@ -32,7 +32,7 @@ func TestToolsAuto(t *testing.T) {
 		{"well, stop there", "well, ", 0, "stop", `, "stop": "stop"`},
 	} {
 		_, url := start(t, setup{next: scripted.SayText(loadVocab(t), test.reply)})
-		body := strings.Replace(chatBody(weatherTools+test.more+`, "temperature": 0`), `"max_tokens": 60`, `"max_tokens": 200`, 1)
+		body := strings.Replace(chatBody(weatherTools+test.more+`, "repeat_calls": true, "temperature": 0`), `"max_tokens": 60`, `"max_tokens": 200`, 1)
 		status, _, got := post(t, url+"/v1/chat/completions", body)
 		content, _ := at(got, "choices", 0, "message", "content").(string)
 		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
@@ -114,6 +114,8 @@ func TestReasoning(t *testing.T) {
 	if at(got, "content", 0, "type") != "thinking" || at(got, "content", 1, "type") != "text" || !json.Valid([]byte(at(got, "content", 1, "text").(string))) {
 		t.Errorf("%v", got)
 	}
+	thinking := templated(t, plain+"{% if x %}<think></think>{% endif %}")
+	url = serve(t, thinking, scripted.SayText(thinking, "<think>\n"+strings.Repeat("on and ", 500)))
 	_, _, got = post(t, url+"/api/chat", `{"model": "tiny", "stream": false, "think": true, "options": {"num_predict": 90, "temperature": 0, "repeat_penalty": 1}, "messages": [{"role": "user", "content": "x"}], "format": `+personSchema+`}`)
 	if content, _ := at(got, "message", "content").(string); !json.Valid([]byte(content)) || at(got, "message", "thinking") == "" {
 		t.Errorf("%v", got)

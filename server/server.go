@@ -12,11 +12,15 @@ import (
 	"stencil/agent"
 	"stencil/backend/remote"
 	"stencil/engine"
+	"stencil/schema"
+	"stencil/server/access"
 	"stencil/server/agentapi"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
 	"stencil/server/generation/upstream"
+	"stencil/server/openai"
 	"stencil/server/registry"
+	"stencil/server/stored"
 )
 
 // Config is what a server is made with. Zero fields mean the default.
@@ -25,16 +29,18 @@ type Config struct {
 	BodyLimit      int64         // bytes of a request's body; default 32 MiB
 	RequestTimeout time.Duration // of one generation, its time in the queue included; default 10 minutes
 	SchemaCache    int           // compiled schemas kept; default 256
+	SchemaLimits   schema.Limits // of the schemas of requests; zero fields: their defaults
 	DefaultTokens  int           // max_tokens of requests that give none; default 1024
 	RetryMax       int           // further tries for an answer that won't do; default 2, negative: none
 	Feedback       string        // file of assessments and their outcomes, for OpenFeedback; "": none are kept
+	Responses      stored.Limits // of the responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
+	ResponsesFile  string        // where, for OpenResponses; "": in memory
 	Log            *slog.Logger  // default slog.Default()
 	LogBodies      bool          // put the bodies of requests, prompts and all, into the log
 
-	APIKeys     []string // a request must bear one of them; none: everybody may ask
-	CORSOrigins []string // web pages from there may ask; "*": from anywhere
-	TLSCert     string   // files with the certificate and its key; "": plain HTTP
-	TLSKey      string
+	Access  access.Config
+	TLSCert string // files with the certificate and its key; "": plain HTTP
+	TLSKey  string
 
 	AgentTools       agent.Toolbox  // what runs of agents may use; nil: nothing
 	AgentPrompts     *agent.Prompts // nil: the default ones
@@ -50,6 +56,9 @@ func (c Config) withDefaults() Config {
 	c.SchemaCache = cmp.Or(c.SchemaCache, 256)
 	c.DefaultTokens = cmp.Or(c.DefaultTokens, 1024)
 	c.RetryMax = max(0, cmp.Or(c.RetryMax, 2))
+	c.Responses.Number = cmp.Or(c.Responses.Number, 1000)
+	c.Responses.Bytes = cmp.Or(c.Responses.Bytes, 64<<20)
+	c.Responses.Time = cmp.Or(c.Responses.Time, 24*time.Hour)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -65,23 +74,31 @@ func (c Config) withDefaults() Config {
 // back.
 type Server struct {
 	cfg     Config
+	guard   *access.Guard
 	handler http.Handler
 	metrics *metrics
 	models  *registry.Registry
 	text    *generation.Service
 	assess  *assess.Assessor
 	agents  *agentapi.Handlers
+	openai  *openai.Handlers
 }
 
 // New returns a server without a model.
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
+	s := &Server{cfg: cfg, guard: access.New(cfg.Access), metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
+	s.models.SchemaLimits = cfg.SchemaLimits
 	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax})
 	s.agents = agentapi.New(s.text, agentapi.Settings{
 		Tools: cfg.AgentTools, Prompts: cfg.AgentPrompts, Bounds: cfg.AgentBounds,
 		Paused: cfg.AgentPaused, PausedBytes: cfg.AgentPausedBytes, PausedTime: cfg.AgentPausedTime,
 	})
+	s.metrics.all.Add(modelMetrics{s.models})
+	s.metrics.all.Add(s.text.Counts.Metrics()...)
+	s.metrics.all.Add(s.assess.Counts.Metrics()...)
+	s.metrics.all.Add(s.agents.Metrics()...)
+	s.openai = &openai.Handlers{Service: s.text, Responses: stored.New(cfg.Responses)}
 	s.handler = s.routes()
 	return s
 }
@@ -179,3 +196,19 @@ func (s *Server) OpenFeedback() error { return s.assess.Outcomes.Open(s.cfg.Feed
 
 // CloseFeedback closes the file. Requests must have ended.
 func (s *Server) CloseFeedback() error { return s.assess.Outcomes.Close() }
+
+// OpenResponses opens the file of Config.ResponsesFile, if there is one. It is called before Serve. After an error
+// responses are kept in memory.
+func (s *Server) OpenResponses() error {
+	if s.cfg.ResponsesFile == "" {
+		return nil
+	}
+	store, err := stored.Open(s.cfg.ResponsesFile, s.cfg.Responses)
+	if err == nil {
+		s.openai.Responses = store
+	}
+	return err
+}
+
+// CloseResponses closes the file. Requests must have ended.
+func (s *Server) CloseResponses() error { return s.openai.Responses.Close() }

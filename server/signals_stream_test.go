@@ -128,7 +128,7 @@ func TestSignalsOfEither(t *testing.T) {
 	for i, test := range forms {
 		t.Run(fmt.Sprintf("%d %s", i, test.name), func(t *testing.T) {
 			v := test.vocab(t)
-			call := strings.ReplaceAll(test.call, "{}", `{"days":3,"unit":"C"}`)
+			call := strings.ReplaceAll(test.call, "{}", `{"days": 3, "unit": "C"}`)
 			document := person
 			if test.name == "harmony" {
 				document = "<|channel|>final<|message|>" + person

@@ -245,7 +245,7 @@ func TestSignalsOfText(t *testing.T) {
 // The confidence of tools is asked for and read where calls end the text.
 func TestSignalsOfCalls(t *testing.T) {
 	const note = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","tools":{"weather":0.4,"now":1},"reason":"new"}`
-	const arguments = `{"days":3,"unit":"C"}`
+	const arguments = `{"days": 3, "unit": "C"}`
 	for i, test := range forms {
 		t.Run(fmt.Sprintf("%d %s", i, test.name), func(t *testing.T) {
 			v := test.vocab(t)
@@ -291,7 +291,7 @@ func TestSignalsOfCalls(t *testing.T) {
 // come, too.
 func TestSignalsOfForms(t *testing.T) {
 	const note = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","tools":{"weather":0.4,"now":1},"reason":"new"}`
-	const arguments = `{"days":3,"unit":"C"}`
+	const arguments = `{"days": 3, "unit": "C"}`
 	for i, test := range forms {
 		t.Run(fmt.Sprintf("%d %s", i, test.name), func(t *testing.T) {
 			v := test.vocab(t)
@@ -302,7 +302,7 @@ func TestSignalsOfForms(t *testing.T) {
 				reply += "\n\n```cortex-signals\n" + noteText
 			}
 			url := serve(t, v, sayAnyhow(v, reply, 1))
-			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 500, "signals": true, ` + weatherTools
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 500, "signals": true, "repeat_calls": true, ` + weatherTools
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			message := at(got, "choices", 0, "message")
 			content, _ := at(message, "content").(string)

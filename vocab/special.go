@@ -97,17 +97,26 @@ func (v *Vocab) findSpecials() {
 	slices.Sort(v.eog)
 }
 
-// findAdded lists the tokens that are looked for in a text before it is tokenized, and which of
-// them swallow the whitespace beside them.
-func (v *Vocab) findAdded() {
+// addedTokens are the tokens that are looked for in a text before it is tokenized.
+type addedTokens struct {
+	v      *Vocab
+	list   []int32 // longest text first
+	trie   byteTrie
+	lstrip map[int32]bool // those that swallow the whitespace before them
+	rstrip map[int32]bool // … after them
+}
+
+// newAddedTokens lists the added tokens of a vocabulary.
+func newAddedTokens(v *Vocab) *addedTokens {
+	a := &addedTokens{v: v}
 	for id, kind := range v.kinds {
 		if kind == Control || kind == UserDefined || kind == Unknown {
-			v.added = append(v.added, int32(id))
+			a.list = append(a.list, int32(id))
 		}
 	}
-	slices.SortStableFunc(v.added, func(a, b int32) int { return cmp.Compare(len(v.spelling(b)), len(v.spelling(a))) })
-	for i, id := range v.added {
-		v.addedTrie.insert(v.spelling(id), int32(i))
+	slices.SortStableFunc(a.list, func(x, y int32) int { return cmp.Compare(len(v.spelling(y)), len(v.spelling(x))) })
+	for i, id := range a.list {
+		a.trie.insert(v.spelling(id), int32(i))
 	}
 
 	contains := func(s string, parts ...string) bool {
@@ -116,26 +125,27 @@ func (v *Vocab) findAdded() {
 	switch {
 	case contains(v.pre, "jina-v2-de", "jina-v2-es", "jina-v2-code") || contains(v.arch, "nomic-bert-moe", "jina-bert-v3"):
 		if id, ok := v.Find("<mask>"); ok {
-			v.lstrip = map[int32]bool{id: true}
+			a.lstrip = map[int32]bool{id: true}
 		}
 	case contains(strings.ToLower(v.name), "phi-3", "phi3"):
-		v.rstrip = map[int32]bool{}
-		for _, id := range v.added {
-			v.rstrip[id] = true
+		a.rstrip = map[int32]bool{}
+		for _, id := range a.list {
+			a.rstrip[id] = true
 		}
 		if id, ok := v.Find("</s>"); ok {
-			v.rstrip[id] = true
+			a.rstrip[id] = true
 		}
 		for _, text := range []string{"<unk>", "<s>", "<|endoftext|>"} {
 			if id, ok := v.Find(text); ok {
-				delete(v.rstrip, id)
+				delete(a.rstrip, id)
 			}
 		}
 	case contains(strings.ToLower(v.name), "modern-bert"):
 		if id, ok := v.Find("[MASK]"); ok {
-			v.lstrip = map[int32]bool{id: true}
+			a.lstrip = map[int32]bool{id: true}
 		}
 	}
+	return a
 }
 
 // fragment is a part of a text: an added token, or text still to be tokenized where token is -1.
@@ -147,10 +157,10 @@ type fragment struct {
 // partition cuts a text at the added tokens in it. The longest token is looked for in the whole
 // text first, then the next in what is left, as llama.cpp does; control and unknown tokens are
 // looked for only if special is set.
-func (v *Vocab) partition(text string, special bool) []fragment {
+func (a *addedTokens) partition(text string, special bool) []fragment {
 	parts := []fragment{{text, -1}}
-	for _, id := range v.occurring(text) {
-		if !special && v.kinds[id] != UserDefined {
+	for _, id := range a.occurring(text) {
+		if !special && a.v.kinds[id] != UserDefined {
 			continue
 		}
 		var next []fragment
@@ -159,7 +169,7 @@ func (v *Vocab) partition(text string, special bool) []fragment {
 				next = append(next, f)
 				continue
 			}
-			next = v.cut(next, f.text, id)
+			next = a.cut(next, f.text, id)
 		}
 		parts = next
 	}
@@ -167,16 +177,16 @@ func (v *Vocab) partition(text string, special bool) []fragment {
 }
 
 // cut appends the fragments of text around the token id.
-func (v *Vocab) cut(dst []fragment, text string, id int32) []fragment {
+func (a *addedTokens) cut(dst []fragment, text string, id int32) []fragment {
 	for text != "" {
-		left, right, found := strings.Cut(text, v.spelling(id))
+		left, right, found := strings.Cut(text, a.v.spelling(id))
 		if !found {
 			return append(dst, fragment{text, -1})
 		}
-		if v.lstrip[id] {
+		if a.lstrip[id] {
 			left = strings.TrimRight(left, asciiSpace)
 		}
-		if v.rstrip[id] {
+		if a.rstrip[id] {
 			right = strings.TrimLeft(right, asciiSpace)
 		}
 		if left != "" {
@@ -190,18 +200,18 @@ func (v *Vocab) cut(dst []fragment, text string, id int32) []fragment {
 
 const asciiSpace = " \t\n\v\f\r"
 
-// occurring returns the added tokens that occur in text, in the order of v.added. One walk over
+// occurring returns the added tokens that occur in text, in the order of the list. One walk over
 // the text spares a search for each of what may be thousands of tokens.
-func (v *Vocab) occurring(text string) []int32 {
-	t := &v.addedTrie
-	var found []int32 // positions in v.added
+func (a *addedTokens) occurring(text string) []int32 {
+	t := &a.trie
+	var found []int32 // positions in the list
 	var seen Bitset
 	for i := 0; i < len(text); i++ {
 		at := t.root[text[i]]
 		for j := i + 1; at != 0; j++ {
 			if n := t.nodes[at].value; n >= 0 {
 				if seen == nil {
-					seen = NewBitset(len(v.added))
+					seen = NewBitset(len(a.list))
 				}
 				if !seen.Has(n) {
 					seen.Set(n)
@@ -216,7 +226,7 @@ func (v *Vocab) occurring(text string) []int32 {
 	}
 	slices.Sort(found)
 	for i, n := range found {
-		found[i] = v.added[n]
+		found[i] = a.list[n]
 	}
 	return found
 }

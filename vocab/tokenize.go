@@ -82,7 +82,7 @@ func (v *Vocab) tokenize(dst []int32, text string, special bool, mode tokenizeMo
 	}
 	t := v.tokenizer()
 	first := mode
-	for _, f := range v.partition(text, special) {
+	for _, f := range v.added.partition(text, special) {
 		if f.token >= 0 {
 			dst = append(dst, f.token)
 			first = mode // text after an added token begins anew

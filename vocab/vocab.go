@@ -112,12 +112,9 @@ type Vocab struct {
 	bytes  []byte
 	ends   []uint32 // where each token's bytes end
 
-	special   specials
-	lstrip    map[int32]bool // added tokens that swallow the whitespace before them
-	rstrip    map[int32]bool // … after them
-	eog       []int32        // ascending
-	added     []int32        // tokens looked for before tokenizing, longest text first
-	addedTrie byteTrie
+	special specials
+	eog     []int32 // ascending
+	added   *addedTokens
 
 	addBOS, addEOS, addSEP bool
 	addSpacePrefix         bool
@@ -246,7 +243,7 @@ func newVocab(s source) (*Vocab, error) {
 	}
 	v.setSwitches(s)
 	v.findSpecials()
-	v.findAdded()
+	v.added = newAddedTokens(v)
 	if err := v.decodeTexts(); err != nil {
 		return nil, err
 	}

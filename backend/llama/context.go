@@ -374,6 +374,11 @@ func (c *cContext) MaxSeqs() int { return c.p.MaxSeqs }
 // MaxBatch implements backend.Context.
 func (c *cContext) MaxBatch() int { return c.p.MaxBatch }
 
+// Grain implements backend.Grained. ggml's flash attention on a CPU takes 64 rows
+// of a batch at a time, and whole fours of rows go through other kernels than the
+// rest (v0.5.0, ops.cpp and repack.cpp).
+func (c *cContext) Grain() int { return 64 }
+
 // Close implements backend.Context.
 func (c *cContext) Close() error {
 	if c.ptr == nil {

@@ -10,6 +10,7 @@ import (
 
 	"stencil/backend"
 	"stencil/chat"
+	"stencil/constraint"
 	"stencil/engine"
 	"stencil/internal/realmodels"
 	"stencil/schema"
@@ -47,7 +48,7 @@ func TestDraftsOnRealModels(t *testing.T) {
 				}
 				defer engines[drafts].Close()
 			}
-			prompts, schemas := engine.NewPrompts(model.Vocab()), engine.NewSchemas(model.Vocab(), 8)
+			prompts, schemas := chat.NewPrompts(model.Vocab()), constraint.NewSchemas(model.Vocab(), 8)
 			same, drafted, accepted := 0, 0, 0
 			for i := range documents {
 				c, err := schemas.Compile([]byte(draftSchema), schema.Options{})

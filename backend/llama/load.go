@@ -84,7 +84,7 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	}
 
 	if opt.Trial != nil {
-		if err := f.try(ctx, opt, stamp); err != nil {
+		if err := (&trial{f}).try(ctx, opt, stamp); err != nil {
 			return nil, err
 		}
 	}

@@ -86,9 +86,12 @@ var trials = struct {
 	verdicts map[string]error // nil: all went well
 }{turn: make(chan struct{}, 1), verdicts: map[string]error{}}
 
+// A trial loads a model file in a process of its own.
+type trial struct{ *file }
+
 // try tries the model file out, unless it is known how that ends. stamp is that of
 // the files as they were read.
-func (f *file) try(ctx context.Context, opt LoadOptions, stamp string) error {
+func (f *trial) try(ctx context.Context, opt LoadOptions, stamp string) error {
 	key := fmt.Sprintf("%s %+v %v %v %v", stamp, opt.LoRA, opt.Trial.Context, opt.Trial.Embeds, opt.Trial.Command)
 	if known, verdict := verdictOn(key); known {
 		return verdict
@@ -187,7 +190,7 @@ func stampOf(path string) (string, error) {
 
 // run runs the process. It reports whether another one would end as this one
 // did, as far as that can be known: memory comes and goes.
-func (f *file) run(ctx context.Context, opt LoadOptions) (lasting bool, err error) {
+func (f *trial) run(ctx context.Context, opt LoadOptions) (lasting bool, err error) {
 	cpu := opt.Trial.CPU
 	if cpu == 0 {
 		cpu = trialCPU + time.Duration(f.weights/trialRate)*time.Second*time.Duration(runtime.NumCPU())
@@ -247,7 +250,7 @@ func (f *file) run(ctx context.Context, opt LoadOptions) (lasting bool, err erro
 }
 
 // fits reports whether the weights fit into memory, where that can be told.
-func (f *file) fits() bool {
+func (f *trial) fits() bool {
 	m, ok := systemMemory()
 	return !ok || f.weights <= m.available
 }
@@ -257,7 +260,7 @@ var faults = []syscall.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, s
 
 // ended is the error for a process that could not say how it went. It reports
 // whether that is the file's doing.
-func (f *file) ended(err error, words string) (lasting bool, _ error) {
+func (f *trial) ended(err error, words string) (lasting bool, _ error) {
 	if words != "" {
 		words = ": " + words
 	}

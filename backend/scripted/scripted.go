@@ -30,6 +30,7 @@ type Options struct {
 	Delay         time.Duration // every Decode takes at least this long, or until it is aborted
 	TokenDelay    time.Duration // and this much more for each entry
 	StateKey      string        // of all contexts; default the name
+	Grain         int           // of contexts; default 1
 
 	// Recurrent imitates a model with recurrent state: sequences are dropped
 	// and copied as a whole, and a Decode that is aborted empties those that
@@ -331,6 +332,9 @@ func (c *Context) MaxSeqs() int { return c.p.MaxSeqs }
 
 // MaxBatch implements backend.Context.
 func (c *Context) MaxBatch() int { return c.p.MaxBatch }
+
+// Grain implements backend.Grained.
+func (c *Context) Grain() int { return max(1, c.model.opt.Grain) }
 
 // Close implements backend.Context.
 func (c *Context) Close() error {

@@ -13,6 +13,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/llama"
 	"stencil/bench/interval"
+	"stencil/constraint"
 	"stencil/decoder/sampling"
 	"stencil/engine"
 	"stencil/schema"
@@ -129,7 +130,7 @@ func (o Bench) withDefaults() Bench {
 // Run measures everything. On an error the results so far come with it.
 func (o Bench) Run(ctx context.Context) ([]*Result, error) {
 	o = o.withDefaults()
-	schemas := engine.NewSchemas(o.Model.Vocab(), len(o.Cases))
+	schemas := constraint.NewSchemas(o.Model.Vocab(), len(o.Cases))
 	if err := schemas.Warm(); err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ type round struct {
 	perToken, against float64 // µs, and the same of ModeFree in this round
 }
 
-func (b *run) all(schemas *engine.Schemas) ([]*Result, error) {
+func (b *run) all(schemas *constraint.Schemas) ([]*Result, error) {
 	compiled, err := schemas.Compile(b.c.Schema, schema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)

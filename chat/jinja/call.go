@@ -1,6 +1,10 @@
 package jinja
 
-import "fmt"
+import (
+	"fmt"
+
+	"stencil/chat/jinja/python"
+)
 
 // args are the arguments of a filter, a test or a function of this package.
 type args struct {
@@ -138,7 +142,7 @@ func init() { // not a literal: the functions refer to globals through run
 			if err != nil {
 				return nil, err
 			}
-			return strftime(r.now(), format), nil
+			return python.Strftime(r.now(), format), nil
 		}),
 	}
 }

@@ -13,11 +13,12 @@
 // raw, generation. Expressions: all operators, slices, conditional
 // expressions, filters, tests, calls with keyword arguments. Functions: range,
 // namespace, dict, joiner, cycler, raise_exception, strftime_now. The filters
-// and tests are Jinja's own, those for HTML left out; methods are those of
-// Python's str and dict that change nothing.
+// and tests are Jinja's own, those for HTML left out, and from_json; methods are
+// those of Python's str and dict that change nothing, and append and pop of lists
+// that the template wrote itself, which some use as queues.
 //
 // Left out is what reads other templates (include, import, extends, block) and
-// what changes values in place (list.append): using it is an error, as it is
+// what else changes values in place (dict.update): using it is an error, as it is
 // in the sandbox that these templates run in elsewhere.
 //
 // Templates come from files that people download, so rendering is bounded:

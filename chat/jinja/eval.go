@@ -21,7 +21,7 @@ func (l *listExpr) eval(r *run, s *scope) (any, error) {
 	if err := r.step(l.place); err != nil {
 		return nil, err
 	}
-	list := &List{Items: make([]any, len(l.items)), Tuple: l.tuple}
+	list := &List{Items: make([]any, len(l.items)), Tuple: l.tuple, own: true}
 	for i, x := range l.items {
 		v, err := x.eval(r, s)
 		if err != nil {

@@ -42,7 +42,7 @@ func init() { // not a literal: "map" looks filters up
 		"selectattr": selector(true, true), "rejectattr": selector(true, false),
 		"max": extreme(false), "min": extreme(true), "sum": filterSum,
 		"reverse": filterReverse, "sort": filterSort, "unique": filterUnique, "groupby": filterGroupby,
-		"tojson": filterToJSON,
+		"tojson": filterToJSON, "from_json": filterFromJSON, "fromjson": filterFromJSON,
 	}
 }
 
@@ -370,4 +370,20 @@ func titleFilter(s string) string {
 		start = boundary
 	}
 	return b.String()
+}
+
+// filterFromJSON reads a text as JSON. What is no text is a value already.
+func filterFromJSON(r *run, x any, a *args) (any, error) {
+	s, ok := x.(string)
+	if !ok {
+		return x, a.none()
+	}
+	if !r.made(16 * len(s)) { // the values take more memory than their text
+		return nil, a.none()
+	}
+	v, err := FromJSON([]byte(s))
+	if err != nil {
+		return nil, failf("from_json: %s", strings.TrimPrefix(err.Error(), "jinja: "))
+	}
+	return v, a.none()
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"stencil/chat/jinja/python"
 )
 
 // percent is format % values: printf as Python knows it.
@@ -425,7 +426,7 @@ func (r *run) layout(v any, layout string) (string, error) {
 	case verb == 0 && isInt || verb == 'n':
 		verb = 'd'
 	case verb == 0 && s.precision < 0:
-		text := string(appendFloat(nil, v.(float64)))
+		text := string(python.AppendFloat(nil, v.(float64)))
 		sign := ""
 		if strings.HasPrefix(text, "-") {
 			sign, text = "-", text[1:]
@@ -442,67 +443,4 @@ func (r *run) layout(v any, layout string) (string, error) {
 		return "", failf("format code '%c' can't be used for '%s'", verb, typeName(v))
 	}
 	return r.number(&s, verb, v)
-}
-
-// strftime writes a time as C's function of that name does in the C locale.
-// "%-d" leaves out a leading zero.
-func strftime(t time.Time, format string) string {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' || i+1 == len(format) {
-			b.WriteByte(format[i])
-			continue
-		}
-		i++
-		bare := format[i] == '-' && i+1 < len(format)
-		if bare {
-			i++
-		}
-		text := timePart(t, format[i])
-		if bare {
-			if text = strings.TrimLeft(text, "0 "); text == "" {
-				text = "0"
-			}
-		}
-		b.WriteString(text)
-	}
-	return b.String()
-}
-
-func timePart(t time.Time, directive byte) string {
-	layouts := map[byte]string{
-		'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM",
-		'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'Z': "MST", 'z': "-0700",
-		'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
-	}
-	if layout, ok := layouts[directive]; ok {
-		return t.Format(layout)
-	}
-	switch directive {
-	case 'j':
-		return fmt.Sprintf("%03d", t.YearDay())
-	case 'f':
-		return fmt.Sprintf("%06d", t.Nanosecond()/1000)
-	case 's':
-		return fmt.Sprint(t.Unix())
-	case 'u':
-		return fmt.Sprint((int(t.Weekday())+6)%7 + 1)
-	case 'w':
-		return fmt.Sprint(int(t.Weekday()))
-	case 'C':
-		return fmt.Sprintf("%02d", t.Year()/100)
-	case 'G', 'V':
-		year, week := t.ISOWeek()
-		if directive == 'G' {
-			return fmt.Sprint(year)
-		}
-		return fmt.Sprintf("%02d", week)
-	case 'n':
-		return "\n"
-	case 't':
-		return "\t"
-	case '%':
-		return "%"
-	}
-	return "%" + string(directive)
 }

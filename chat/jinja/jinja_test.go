@@ -91,6 +91,10 @@ func TestErrorPlaces(t *testing.T) {
 		{"{% macro m() %}\n{{ 1 + 'a' }}{% endmacro %}\n{{ m() }}", "jinja: 2:6: unsupported operand type(s) for +: 'int' and 'str'", Runtime},
 		{"{{ raise_exception('no\nway') }}", "jinja: 1:19: no\nway", Raised},
 		{"{{ l.append(1) }}", "jinja: 1:12: access to attribute 'append' of 'list' object is unsafe.", Runtime},
+		{"{{ l.sort(1) }}", "jinja: 1:10: access to attribute 'sort' of 'list' object is unsafe.", Runtime},
+		{"{{ [1].pop(3) }}", "jinja: 1:11: pop index out of range", Runtime},
+		{"{{ [].pop() }}", "jinja: 1:10: pop from empty list", Runtime},
+		{"{{ 'a'|from_json }}", "jinja: 1:8: from_json: invalid character 'a' looking for beginning of value", Runtime},
 	} {
 		template, err := Parse(c.template)
 		if err == nil {
@@ -121,6 +125,8 @@ func TestLimits(t *testing.T) {
 		"repeated list":    "{{ ([1] * 10 ** 15)|length }}",
 		"doubled text":     "{% set ns = namespace(s='ab') %}{% for i in range(100) %}{% set ns.s = ns.s + ns.s %}{% endfor %}",
 		"printed list":     doubling + "{{ ns.x }}",
+		"appended list":    "{% set l = [] %}{% for i in range(100000) %}{% set _ = l.append(l) %}{% endfor %}{{ l }}",
+		"list in itself":   "{% set l = [] %}{% set _ = l.append(l) %}{{ l|tojson }}",
 		"list as JSON":     doubling + "{{ ns.x|tojson }}",
 		"compared lists":   "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(200) %}{% set ns.x = [ns.x, ns.x] %}{% set ns.y = [ns.y, ns.y] %}{% endfor %}{{ ns.x == ns.y }}",
 		"deep list":        "{% set ns = namespace(x=[]) %}{% for i in range(90000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
@@ -239,4 +245,23 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("an error of another type: %v", err)
 		}
 	})
+}
+
+// Queues, and JSON in texts, as templates of tool calls use them.
+func TestQueues(t *testing.T) {
+	for source, want := range map[string]string{
+		"{% set q = [1, 2] %}{% set _ = q.append(3) %}{{ q.pop(0) }}{{ q.pop() }}{{ q }}":                      "13[2]",
+		"{% set q = [1] %}{% set p = q.copy() %}{% set _ = p.append(2) %}{{ q }}{{ p }}":                       "[1][1, 2]",
+		"{% set q = [1, 2] %}{% for x in q[:1] %}{% set _ = q.pop() %}{% endfor %}{{ q }}":                     "[1]",
+		"{% for k, v in ('{\"b\": [1, null], \"a\": \"é\"}'|from_json).items() %}{{ k }}={{ v }};{% endfor %}": "b=[1, None];a=é;",
+		"{{ v|tojson }} {{ v is string }} {{ v is mapping }} {{ 'x' ~ v }} {{ [v] }}":                          "{1 False False x{1 [{1]",
+	} {
+		template, err := Parse(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := template.Render(map[string]any{"v": Verbatim("{1")}, Options{}); got != want || err != nil {
+			t.Errorf("%s\n  got  %q, %v\n  want %q", source, got, err, want)
+		}
+	}
 }

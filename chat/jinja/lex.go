@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"stencil/chat/jinja/python"
 )
 
 type tokenKind uint8
@@ -281,7 +283,7 @@ func (l *lexer) next(s string) (token, int, error) {
 			case '\\':
 				i++
 			case byte(r):
-				text, err := unescape(s[1:i])
+				text, err := python.Unescape(s[1:i])
 				if err != nil {
 					return token{}, 0, l.at.fail(Syntax, "%v", err)
 				}
@@ -303,7 +305,7 @@ func (l *lexer) next(s string) (token, int, error) {
 func (l *lexer) number(s string) (token, int, error) {
 	if len(s) > 2 && s[0] == '0' && strings.IndexByte("xXoObB", s[1]) >= 0 {
 		n := 2
-		for n < len(s) && (s[n] == '_' || hexValue(s[n]) >= 0) {
+		for n < len(s) && (s[n] == '_' || python.HexValue(s[n]) >= 0) {
 			n++
 		}
 		return token{kind: tokInt, text: s[:n]}, n, nil
@@ -328,66 +330,4 @@ func (l *lexer) number(s string) (token, int, error) {
 		}
 	}
 	return token{kind: kind, text: strings.ReplaceAll(s[:n], "_", "")}, n, nil
-}
-
-func hexValue(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
-}
-
-// unescape resolves the escapes of a Python string. Unknown ones stay.
-func unescape(s string) (string, error) {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s, nil
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		if k := strings.IndexByte(`abfnrtv\'"`, s[i]); k >= 0 {
-			b.WriteByte("\a\b\f\n\r\t\v\\'\""[k])
-			continue
-		}
-		base, width := 16, 0
-		switch s[i] {
-		case '\n':
-			continue
-		case 'x':
-			width = 2
-		case 'u':
-			width = 4
-		case 'U':
-			width = 8
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			base, width = 8, 3
-			i--
-		default:
-			b.WriteByte('\\')
-			b.WriteByte(s[i])
-			continue
-		}
-		n, used := 0, 0
-		for used < width && i+1 < len(s) {
-			d := hexValue(s[i+1])
-			if d < 0 || d >= base {
-				break
-			}
-			n = n*base + d
-			used++
-			i++
-		}
-		if base == 16 && used < width || n > unicode.MaxRune {
-			return "", failf("escape in a string is cut off or names no character")
-		}
-		b.WriteRune(rune(n))
-	}
-	return b.String(), nil
 }

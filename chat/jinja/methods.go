@@ -11,12 +11,14 @@ import (
 // methodFunc is a method of a value, x.name(a).
 type methodFunc func(r *run, x any, a *args) (any, error)
 
-// The methods of Python's types that change nothing.
+// The methods of Python's types that change nothing, and the two of lists that
+// templates use as queues, append and pop; they work on lists that the template wrote
+// itself, since others may be shared.
 var strMethods, dictMethods, listMethods, floatMethods map[string]methodFunc
 
 // unsafeMethods change a list or dictionary in place.
 var unsafeMethods = map[string][]string{
-	"list": {"append", "extend", "insert", "pop", "remove", "reverse", "sort", "clear"},
+	"list": {"extend", "insert", "remove", "reverse", "sort", "clear"},
 	"dict": {"update", "pop", "popitem", "clear", "setdefault"},
 }
 
@@ -111,7 +113,11 @@ func init() { // not literals: methods call each other through run
 		},
 	}
 	listMethods = map[string]methodFunc{
-		"copy": func(_ *run, x any, a *args) (any, error) { return x, a.none() },
+		"copy": func(r *run, x any, a *args) (any, error) {
+			r.spend(len(x.(*List).Items))
+			return &List{Items: slices.Clone(x.(*List).Items), own: true}, a.none()
+		},
+		"append": listAppend, "pop": listPop,
 		"count": func(r *run, x any, a *args) (any, error) {
 			v, err := a.one("value")
 			n := int64(0)
@@ -546,4 +552,49 @@ func strZfill(r *run, x any, a *args) (any, error) {
 		return nil, err
 	}
 	return sign + padded.(string), nil
+}
+
+// listAppend is list.append. The items are copied, because a slice, or the keys of
+// a dictionary, may share them.
+func listAppend(r *run, x any, a *args) (any, error) {
+	v, err := a.one("object")
+	list := x.(*List)
+	if err == nil && (list.Tuple || !list.own) {
+		err = failf("access to attribute 'append' of '%s' object is unsafe.", typeName(x))
+	}
+	if err != nil || !r.made(16*len(list.Items)) {
+		return nil, err
+	}
+	list.Items = append(slices.Clip(list.Items), v)
+	return nil, nil
+}
+
+// listPop is list.pop.
+func listPop(r *run, x any, a *args) (any, error) {
+	v, err := a.bind("index")
+	list := x.(*List)
+	if err == nil && (list.Tuple || !list.own) {
+		err = failf("access to attribute 'pop' of '%s' object is unsafe.", typeName(x))
+	}
+	if err != nil {
+		return nil, err
+	}
+	i, err := a.int(v[0], -1)
+	if err != nil {
+		return nil, err
+	}
+	if i < 0 {
+		i += len(list.Items)
+	}
+	switch {
+	case len(list.Items) == 0:
+		return nil, failf("pop from empty list")
+	case i < 0 || i >= len(list.Items):
+		return nil, failf("pop index out of range")
+	case !r.made(16 * len(list.Items)):
+		return nil, nil
+	}
+	item := list.Items[i]
+	list.Items = append(slices.Clone(list.Items[:i]), list.Items[i+1:]...)
+	return item, nil
 }

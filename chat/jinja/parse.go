@@ -10,17 +10,26 @@ const maxNesting = 200
 // other without parentheses: each makes the tree one deeper.
 const maxChain = 1000
 
-type parser struct {
-	tokens []token
-	pos    int
-	depth  int
-	loops  int // for statements around
+// tokens reads the tokens of a template, one after the other.
+type tokens struct {
+	list  []token
+	pos   int
+	depth int
 }
 
-func (p *parser) peek() token { return p.tokens[p.pos] }
+// expressions parses expressions.
+type expressions struct{ tokens }
 
-func (p *parser) next() token {
-	t := p.tokens[p.pos]
+// A parser parses statements.
+type parser struct {
+	expressions
+	loops int // for statements around
+}
+
+func (p *tokens) peek() token { return p.list[p.pos] }
+
+func (p *tokens) next() token {
+	t := p.list[p.pos]
 	if t.kind != tokEnd {
 		p.pos++
 	}
@@ -28,13 +37,13 @@ func (p *parser) next() token {
 }
 
 // is reports whether the next token is that operator.
-func (p *parser) is(op string) bool { return p.peek().kind == tokOp && p.peek().text == op }
+func (p *tokens) is(op string) bool { return p.peek().kind == tokOp && p.peek().text == op }
 
 // isName reports whether the next token is that name.
-func (p *parser) isName(name string) bool { return p.peek().kind == tokName && p.peek().text == name }
+func (p *tokens) isName(name string) bool { return p.peek().kind == tokName && p.peek().text == name }
 
 // skip moves past an operator if it is next.
-func (p *parser) skip(op string) bool {
+func (p *tokens) skip(op string) bool {
 	if p.is(op) {
 		p.pos++
 		return true
@@ -43,7 +52,7 @@ func (p *parser) skip(op string) bool {
 }
 
 // skipName moves past a name if it is next.
-func (p *parser) skipName(name string) bool {
+func (p *tokens) skipName(name string) bool {
 	if p.isName(name) {
 		p.pos++
 		return true
@@ -63,19 +72,19 @@ func (t token) String() string {
 	return "'" + t.text + "'"
 }
 
-func (p *parser) unexpected(wanted string) error {
+func (p *tokens) unexpected(wanted string) error {
 	t := p.peek()
 	return t.fail(Syntax, "expected %s, found %s", wanted, t)
 }
 
-func (p *parser) expect(op string) error {
+func (p *tokens) expect(op string) error {
 	if !p.skip(op) {
 		return p.unexpected("'" + op + "'")
 	}
 	return nil
 }
 
-func (p *parser) expectName() (token, error) {
+func (p *tokens) expectName() (token, error) {
 	if p.peek().kind != tokName {
 		return token{}, p.unexpected("a name")
 	}
@@ -83,7 +92,7 @@ func (p *parser) expectName() (token, error) {
 }
 
 // close moves past the end of a tag.
-func (p *parser) close(end string) error {
+func (p *tokens) close(end string) error {
 	if t := p.peek(); t.kind != tokClose || t.text != end {
 		return p.unexpected("'" + end + "'")
 	}
@@ -92,17 +101,17 @@ func (p *parser) close(end string) error {
 }
 
 // enter counts nesting; leave must follow.
-func (p *parser) enter() error {
+func (p *tokens) enter() error {
 	if p.depth++; p.depth > maxNesting {
 		return p.peek().fail(Limit, "nested more than %d deep", maxNesting)
 	}
 	return nil
 }
 
-func (p *parser) leave() { p.depth-- }
+func (p *tokens) leave() { p.depth-- }
 
 // link counts the links of a chain.
-func (p *parser) link(n *int) error {
+func (p *tokens) link(n *int) error {
 	if *n++; *n > maxChain {
 		return p.peek().fail(Limit, "more than %d operators in a row", maxChain)
 	}
@@ -391,7 +400,7 @@ func (p *parser) macroBody(m *macro, open place, end string) ([]stmt, error) {
 	begin := p.pos
 	body, err := p.body(open, end)
 	p.loops = loops
-	for _, t := range p.tokens[begin:p.pos] {
+	for _, t := range p.list[begin:p.pos] {
 		if t.kind == tokName {
 			m.catches.caller = m.catches.caller || t.text == "caller"
 			m.catches.varargs = m.catches.varargs || t.text == "varargs"

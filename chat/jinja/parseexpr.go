@@ -7,7 +7,7 @@ import (
 
 // tuple parses an expression, or several with commas between them. cond says
 // whether "a if b else c" is allowed at the top.
-func (p *parser) tuple(cond bool) (expr, error) {
+func (p *expressions) tuple(cond bool) (expr, error) {
 	parse := p.expression
 	if !cond {
 		parse = p.or
@@ -32,10 +32,10 @@ func (p *parser) tuple(cond bool) (expr, error) {
 }
 
 // tupleNoCond parses what a loop goes over: "if" after it belongs to the loop.
-func (p *parser) tupleNoCond() (expr, error) { return p.tuple(false) }
+func (p *expressions) tupleNoCond() (expr, error) { return p.tuple(false) }
 
 // expression parses "a if b else c".
-func (p *parser) expression() (expr, error) {
+func (p *expressions) expression() (expr, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func (p *parser) expression() (expr, error) {
 	return x, err
 }
 
-func (p *parser) or() (expr, error) { return p.chain("or", p.and) }
+func (p *expressions) or() (expr, error) { return p.chain("or", p.and) }
 
-func (p *parser) and() (expr, error) { return p.chain("and", p.not) }
+func (p *expressions) and() (expr, error) { return p.chain("and", p.not) }
 
 // chain reads operands that a name joins.
-func (p *parser) chain(op string, operand func() (expr, error)) (expr, error) {
+func (p *expressions) chain(op string, operand func() (expr, error)) (expr, error) {
 	x, err := operand()
 	for n := 0; err == nil && p.isName(op); {
 		if err := p.link(&n); err != nil {
@@ -77,7 +77,7 @@ func (p *parser) chain(op string, operand func() (expr, error)) (expr, error) {
 	return x, err
 }
 
-func (p *parser) not() (expr, error) {
+func (p *expressions) not() (expr, error) {
 	if !p.isName("not") {
 		return p.compare()
 	}
@@ -92,7 +92,7 @@ func (p *parser) not() (expr, error) {
 
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
 
-func (p *parser) compare() (expr, error) {
+func (p *expressions) compare() (expr, error) {
 	x, err := p.sum()
 	c := &compareExpr{place: p.peek().place, first: x}
 	for err == nil {
@@ -100,7 +100,7 @@ func (p *parser) compare() (expr, error) {
 		switch t := p.peek(); {
 		case t.kind == tokOp && slices.Contains(comparisons, t.text), p.isName("in"):
 			op = p.next().text
-		case p.isName("not") && p.tokens[p.pos+1].kind == tokName && p.tokens[p.pos+1].text == "in":
+		case p.isName("not") && p.list[p.pos+1].kind == tokName && p.list[p.pos+1].text == "in":
 			p.pos += 2
 			op = "not in"
 		}
@@ -120,7 +120,7 @@ func (p *parser) compare() (expr, error) {
 }
 
 // binary parses operands with operators of one precedence between them.
-func (p *parser) binary(operand func() (expr, error), ops ...string) (expr, error) {
+func (p *expressions) binary(operand func() (expr, error), ops ...string) (expr, error) {
 	x, err := operand()
 	for n := 0; err == nil && p.peek().kind == tokOp && slices.Contains(ops, p.peek().text); {
 		if err := p.link(&n); err != nil {
@@ -134,16 +134,16 @@ func (p *parser) binary(operand func() (expr, error), ops ...string) (expr, erro
 	return x, err
 }
 
-func (p *parser) sum() (expr, error)     { return p.binary(p.concat, "+", "-") }
-func (p *parser) concat() (expr, error)  { return p.binary(p.product, "~") }
-func (p *parser) product() (expr, error) { return p.binary(p.power, "*", "/", "//", "%") }
-func (p *parser) power() (expr, error) {
+func (p *expressions) sum() (expr, error)     { return p.binary(p.concat, "+", "-") }
+func (p *expressions) concat() (expr, error)  { return p.binary(p.product, "~") }
+func (p *expressions) product() (expr, error) { return p.binary(p.power, "*", "/", "//", "%") }
+func (p *expressions) power() (expr, error) {
 	return p.binary(func() (expr, error) { return p.unary(true) }, "**")
 }
 
 // unary parses a sign or a primary expression, with filters and tests behind
 // it if filters is set: "-1|abs" is 1.
-func (p *parser) unary(filters bool) (expr, error) {
+func (p *expressions) unary(filters bool) (expr, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (p *parser) unary(filters bool) (expr, error) {
 	return p.filters(x)
 }
 
-func (p *parser) primary() (expr, error) {
+func (p *expressions) primary() (expr, error) {
 	t := p.peek()
 	switch t.kind {
 	case tokName:
@@ -234,7 +234,7 @@ func (p *parser) primary() (expr, error) {
 	return nil, p.unexpected("an expression")
 }
 
-func (p *parser) dict(at place) (expr, error) {
+func (p *expressions) dict(at place) (expr, error) {
 	d := &dictExpr{place: at}
 	for !p.skip("}") {
 		if len(d.keys) > 0 {
@@ -262,7 +262,7 @@ func (p *parser) dict(at place) (expr, error) {
 }
 
 // postfix parses attributes, subscripts and calls behind x.
-func (p *parser) postfix(x expr) (expr, error) {
+func (p *expressions) postfix(x expr) (expr, error) {
 	for n := 0; ; {
 		if err := p.link(&n); err != nil {
 			return nil, err
@@ -299,7 +299,7 @@ func (p *parser) postfix(x expr) (expr, error) {
 	}
 }
 
-func (p *parser) subscript(at place, x expr) (expr, error) {
+func (p *expressions) subscript(at place, x expr) (expr, error) {
 	var parts [3]expr
 	n, slice := 0, false
 	for !p.is("]") {
@@ -329,7 +329,7 @@ func (p *parser) subscript(at place, x expr) (expr, error) {
 }
 
 // arguments parses those of a call, in parentheses.
-func (p *parser) arguments() (args arguments, err error) {
+func (p *expressions) arguments() (args arguments, err error) {
 	if err := p.expect("("); err != nil {
 		return args, err
 	}
@@ -348,7 +348,7 @@ func (p *parser) arguments() (args arguments, err error) {
 			args.dict, err = p.expression()
 		case p.skip("*"):
 			args.list, err = p.expression()
-		case t.kind == tokName && p.tokens[p.pos+1].kind == tokOp && p.tokens[p.pos+1].text == "=":
+		case t.kind == tokName && p.list[p.pos+1].kind == tokOp && p.list[p.pos+1].text == "=":
 			p.pos += 2
 			var x expr
 			x, err = p.expression()
@@ -369,7 +369,7 @@ func (p *parser) arguments() (args arguments, err error) {
 }
 
 // filters parses filters, tests and calls behind x.
-func (p *parser) filters(x expr) (expr, error) {
+func (p *expressions) filters(x expr) (expr, error) {
 	for n := 0; ; {
 		if err := p.link(&n); err != nil {
 			return nil, err
@@ -402,7 +402,7 @@ func (p *parser) filters(x expr) (expr, error) {
 }
 
 // filter parses a filter's name and arguments.
-func (p *parser) filter(x expr) (*filterExpr, error) {
+func (p *expressions) filter(x expr) (*filterExpr, error) {
 	t, err := p.expectName()
 	if err != nil {
 		return nil, err
@@ -419,7 +419,7 @@ func (p *parser) filter(x expr) (*filterExpr, error) {
 }
 
 // filterChain parses filters of a block, "upper|trim".
-func (p *parser) filterChain() (*filterExpr, error) {
+func (p *expressions) filterChain() (*filterExpr, error) {
 	f, err := p.filter(nil)
 	for n := 0; err == nil && p.skip("|"); {
 		if err := p.link(&n); err != nil {
@@ -431,7 +431,7 @@ func (p *parser) filterChain() (*filterExpr, error) {
 }
 
 // test parses what follows "is".
-func (p *parser) test(at place, x expr) (expr, error) {
+func (p *expressions) test(at place, x expr) (expr, error) {
 	e := &testExpr{place: at, x: x, negate: p.skipName("not")}
 	t, err := p.expectName()
 	if err != nil {

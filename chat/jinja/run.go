@@ -46,11 +46,11 @@ func Parse(source string) (*Template, error) {
 	if len(source) > maxSource {
 		return nil, place{}.fail(Limit, "template is longer than %d bytes", maxSource)
 	}
-	tokens, err := lex(source)
+	list, err := lex(source)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{tokens: tokens}
+	p := &parser{expressions: expressions{tokens{list: list}}}
 	body, _, err := p.statements(place{1, 1})
 	if err != nil {
 		return nil, err
@@ -162,6 +162,8 @@ func (r *run) str(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
+	case Verbatim:
+		return string(v)
 	case undefined:
 		return ""
 	}

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
+
+	"stencil/chat/jinja/python"
 )
 
 // filterToJSON is Python's json.dumps with the arguments that chat templates
@@ -80,6 +83,8 @@ func (w *jsonWriter) value(v any) error {
 		w.float(v)
 	case string:
 		w.string(v)
+	case Verbatim:
+		w.b = append(w.b, v...)
 	case *List:
 		return w.group('[', ']', len(v.Items), func(i int) error { return w.value(v.Items[i]) })
 	case *Dict:
@@ -99,7 +104,7 @@ func (w *jsonWriter) float(f float64) {
 	case math.IsInf(f, -1):
 		w.b = append(w.b, "-Infinity"...)
 	default:
-		w.b = appendFloat(w.b, f)
+		w.b = python.AppendFloat(w.b, f)
 	}
 }
 
@@ -203,4 +208,15 @@ func (w *jsonWriter) string(s string) {
 		}
 	}
 	w.b = append(w.b, '"')
+}
+
+// JSON returns a value that [FromGo] made as JSON, with texts after each element
+// and after each key.
+func JSON(v any, comma, colon string) string {
+	limits := Limits{}.withDefaults()
+	w := jsonWriter{comma: comma, colon: colon, limit: limits.Bytes, r: &run{limits: limits, steps: limits.Steps, bytes: limits.Bytes, deadline: time.Now().Add(limits.Time)}}
+	if w.value(v) != nil {
+		return "null" // longer or deeper than a request may be
+	}
+	return string(w.b)
 }

@@ -9,22 +9,28 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"stencil/chat/jinja/python"
 )
 
 // Values are Go values of these types: nil (None), bool, int64, float64,
 // string, *big.Int (a number of a document that is too large to calculate
 // with), *List, *Dict, undefined, *namespace, callable and *loop.
 
+// Verbatim is a value that is written as it stands, wherever it is written. It is
+// neither a text nor a list nor a dictionary, and otherwise like a number.
+type Verbatim string
+
 // undefined is the value of a name, attribute or item that is not there.
 type undefined struct{ what string }
 
 func (u undefined) err() error { return failf("%s", u.what) }
 
-// List is a list or a tuple. A template can't change it.
+// List is a list or a tuple. A template can change only those that it wrote itself.
 type List struct {
 	Items []any
 	Tuple bool
+	own   bool // a list of the template, as text between brackets
 	lazy  bool // what Python would only yield in a loop: true even when empty
 }
 
@@ -45,6 +51,17 @@ func (d *Dict) Set(key string, value any) { d.set(key, value) }
 
 // Len returns the number of keys.
 func (d *Dict) Len() int { return len(d.keys) }
+
+// Keys returns the keys that are strings, in order.
+func (d *Dict) Keys() []string {
+	out := make([]string, 0, len(d.keys))
+	for _, k := range d.keys {
+		if s, ok := k.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
 
 // Get returns the value of a key.
 func (d *Dict) Get(key string) (any, bool) { return d.get(key) }
@@ -122,7 +139,7 @@ type callArgs struct {
 // map[string]any (keys sorted), and *List and *Dict as they are.
 func FromGo(v any) (any, error) {
 	switch v := v.(type) {
-	case nil, bool, int64, float64, string, *List, *Dict:
+	case nil, bool, int64, float64, string, Verbatim, *List, *Dict:
 		return v, nil
 	case int:
 		return int64(v), nil
@@ -228,7 +245,7 @@ func typeName(v any) string {
 		return "NoneType"
 	case bool:
 		return "bool"
-	case int64, *big.Int:
+	case int64, *big.Int, Verbatim:
 		return "int"
 	case float64:
 		return "float"
@@ -324,9 +341,11 @@ func (p *printer) plain(v any) {
 	case *big.Int:
 		p.b = v.Append(p.b, 10)
 	case float64:
-		p.b = appendFloat(p.b, v)
+		p.b = python.AppendFloat(p.b, v)
 	case string:
-		p.b = appendQuoted(p.b, v)
+		p.b = python.AppendQuoted(p.b, v)
+	case Verbatim:
+		p.b = append(p.b, v...)
 	case *List:
 		open, end := byte('['), byte(']')
 		if v.Tuple {
@@ -367,60 +386,6 @@ func (p *printer) plain(v any) {
 	case fmt.Stringer:
 		p.b = append(p.b, v.String()...)
 	}
-}
-
-// appendFloat writes a float as Python does: the shortest digits, an exponent
-// from 1e16 on and below 1e-4, and ".0" behind whole numbers.
-func appendFloat(b []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(b, "nan"...)
-	case math.IsInf(f, 1):
-		return append(b, "inf"...)
-	case math.IsInf(f, -1):
-		return append(b, "-inf"...)
-	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.AppendFloat(b, f, 'e', -1, 64)
-	}
-	start := len(b)
-	b = strconv.AppendFloat(b, f, 'f', -1, 64)
-	if bytes.IndexByte(b[start:], '.') < 0 {
-		b = append(b, ".0"...)
-	}
-	return b
-}
-
-// appendQuoted writes a string as Python's repr does.
-func appendQuoted(b []byte, s string) []byte {
-	quote := byte('\'')
-	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
-		quote = '"'
-	}
-	b = append(b, quote)
-	for _, r := range s {
-		switch {
-		case r == rune(quote) || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\r':
-			b = append(b, `\r`...)
-		case r == '\t':
-			b = append(b, `\t`...)
-		case r < 0x20 || r == 0x7f:
-			b = fmt.Appendf(b, `\x%02x`, r)
-		case strconv.IsPrint(r):
-			b = utf8.AppendRune(b, r)
-		case r < 0x100:
-			b = fmt.Appendf(b, `\x%02x`, r)
-		case r < 0x10000:
-			b = fmt.Appendf(b, `\u%04x`, r)
-		default:
-			b = fmt.Appendf(b, `\U%08x`, r)
-		}
-	}
-	return append(b, quote)
 }
 
 // equal is a == b.

@@ -62,7 +62,7 @@ const (
 	rightOff  = `{"id":3,"parent":1,"depth":2,"query":"the right part","status":"failed","bound":"tokens","error":"no","completion_tokens":0,"time_ms":0,"skipped":[{"query":"the left","priority":1,"reason":"repeated"}]}`
 	rootDone  = `{"id":1,"depth":1,"query":"the whole","status":"done","bound":"tokens","children":[2,3],"completion_tokens":80,"time_ms":2000,"confidence":0.9}`
 	allDone   = "event: done\ndata: {\"id\":\"run_1\",\"status\":\"done\",\"bound\":\"tokens\",\"answer\":{\"conclusion\":\"It is so.\",\"confidence\":0.9,\"files\":[\"a.go\"],\"next_action\":\"finalize\"}," +
-		"\"frames\":[" + rootDone + "," + leftDone + "," + rightOff + "],\"totals\":{\"frames\":3,\"prompt_tokens\":1234,\"completion_tokens\":100,\"tokens_saved\":-7},\"timings\":{\"run_ms\":2500}," +
+		"\"frames\":[" + rootDone + "," + leftDone + "," + rightOff + "],\"totals\":{\"frames\":3,\"prompt_tokens\":1234,\"completion_tokens\":100,\"prose_tokens_saved\":-7},\"timings\":{\"run_ms\":2500}," +
 		"\"assessment\":{\"confidence\":0.9,\"recommendation\":\"proceed\",\"reason\":\"why not\"},\"warnings\":[\"take care\"]}\n\n"
 	waits = "event: paused\ndata: {\"id\":\"run_1\",\"status\":\"waiting\",\"questions\":[{\"frame\":2,\"question\":\"left\\nor right?\"},{\"frame\":3,\"question\":\"when?\"}],\"frames\":[" + rootSplit + "],\"totals\":{}}\n\n"
 )
@@ -177,7 +177,7 @@ func TestAgentCommandUpstream(t *testing.T) {
 		text, _ := io.ReadAll(r.Body)
 		prompts = append(prompts, string(text))
 		if strings.Contains(string(text), "The mayor is") {
-			fmt.Fprint(w, `{"choices": [{"message": {"content": "{\"conclusion\": \"Ann\", \"next_action\": \"finalize\"}"}, "finish_reason": "stop"}]}`)
+			fmt.Fprint(w, `{"choices": [{"message": {"content": "{\"conclusion\": \"Ann\", \"confidence\": 0.9, \"next_action\": \"finalize\"}"}, "finish_reason": "stop"}]}`)
 			return
 		}
 		fmt.Fprint(w, `{"choices": [{"message": {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": "{\"path\": \"town.txt\"}"}}]}, "finish_reason": "tool_calls"}]}`)

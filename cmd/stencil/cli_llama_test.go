@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,6 +55,61 @@ func TestGenerateCommand(t *testing.T) {
 	var tooSmall *engine.BudgetError
 	if _, _, err := run(t, "generate", "-m", model, "--prompt", "x", "--schema", schema, "-n", "2"); err == nil || !errors.As(err, &tooSmall) {
 		t.Errorf("a budget of 2: %v", err)
+	}
+}
+
+// What generate takes as a constraint, each read back.
+func TestGenerateFormats(t *testing.T) {
+	dir := t.TempDir()
+	model := filepath.Join(dir, "m.gguf")
+	if _, _, err := run(t, "mkmodel", model); err != nil {
+		t.Fatal(err)
+	}
+	grammar := writeTemp(t, "list.gbnf", "root ::= (\"- \" [a-z]{1,3} \"\\n\"){2}")
+	types := writeTemp(t, "types.ts", "export interface Item { sku: \"A\" | \"B\" }\nexport interface Order { item: Item }\n")
+	example := writeTemp(t, "doc.json", `{"on": true, "n": null}`)
+	another := writeTemp(t, "doc2.json", `{"on": false, "n": true}`)
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--grammar", grammar}, `(- [a-z]{1,3}\n){2}`},
+		{[]string{"--regex", `[ab]{4}-\d`}, `[ab]{4}-\d`},
+		{[]string{"--choice", "yes", "--choice", "no, never"}, `yes|no, never`},
+		{[]string{"--builtin", "integer"}, `-?\d+`},
+		{[]string{"--builtin", "csv", "--columns", "a,b", "--max-items", "0"}, "a,b\n"},
+		{[]string{"--builtin", "csv", "--columns", "a,b", "--no-header", "--min-items", "1", "--max-items", "1", "--delimiter", `\t`}, "(?s).*\t.*\n"},
+		{[]string{"--builtin", "xml", "--root", "doc"}, `(?s)(<\?xml [^>]*\?>\s*)?<doc.*>\s*`},
+		{[]string{"--schema", types}, `\{"item":\{"sku":"[AB]"\}\}`},
+		{[]string{"--schema", types, "--type", "Item"}, `\{"sku":"[AB]"\}`},
+		{[]string{"--schema-from-example", example, "--schema-from-example", another}, `\{"on":(true|false),"n":(true|false|null)\}`},
+		{[]string{"--json"}, `(?s).+`},
+	} {
+		for _, more := range [][]string{nil, {"--chat"}} {
+			out, _, err := run(t, slices.Concat([]string{"generate", "-m", model, "-t", "1", "--prompt", "x", "-n", "60", "--seed", "4"}, c.flags, more)...)
+			if err != nil || !regexp.MustCompile(`^(?:`+c.want+`)\n$`).MatchString(out) {
+				t.Errorf("%q: %q, %v", c.flags, out, err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--regex", "a", "--choice", "b"}, "none of the others can be"},
+		{[]string{"--regex", "a)"}, "unmatched )"},
+		{[]string{"--builtin", "yaml"}, "no built-in grammar"},
+		{[]string{"--builtin", "csv", "--root", "a"}, "no use for a root"},
+		{[]string{"--json", "--columns", "3"}, "--columns is a parameter of --builtin"},
+		{[]string{"--grammar", grammar, "--type", "A"}, "--type needs --schema"},
+		{[]string{"--grammar", example}, "1:1"},
+		{[]string{"--schema-from-example", grammar}, "list.gbnf"},
+		{[]string{"--schema", types, "--type", "Nobody"}, "Nobody"},
+	} {
+		_, _, err := run(t, append([]string{"generate", "-m", model, "-t", "1", "--prompt", "x"}, c.flags...)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.flags, err, c.want)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama"
+	"stencil/cmd/stencil/config"
 )
 
 // run runs the program with these arguments and returns what it prints.
@@ -88,9 +89,20 @@ func TestThousands(t *testing.T) {
 	}
 }
 
+// withoutFeedback takes away the variable that all tests have.
+func withoutFeedback(t *testing.T) {
+	t.Helper()
+	name := config.Variable("feedback")
+	t.Setenv(name, "") // so that it is set again afterwards
+	if err := os.Unsetenv(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestEnvironment(t *testing.T) {
+	withoutFeedback(t)
 	newCommand := func(got *int) *cobra.Command {
-		cmd := &cobra.Command{Use: "x", PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return bindEnvironment(cmd) },
+		cmd := &cobra.Command{Use: "x", PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return configure(cmd) },
 			RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
 		cmd.Flags().IntVar(got, "max-tokens", 7, "")
 		return cmd
@@ -187,7 +199,7 @@ func TestWelcome(t *testing.T) {
 	if text := f.welcome("m", nil, urlOf(addr, false)); !strings.Contains(text, "curl -s http://127.0.0.1:81/generate_json -d '{") {
 		t.Errorf("%s", text)
 	}
-	f.server.APIKeys = []string{"secret"}
+	f.server.Access.Keys = []string{"secret"}
 	text := f.welcome("m", nil, urlOf(addr, true))
 	if !strings.Contains(text, "curl -s https://127.0.0.1:81/generate_json -H \"Authorization: Bearer $STENCIL_API_KEY\" -d '{") || strings.Contains(text, "secret") {
 		t.Errorf("%s", text)

@@ -16,7 +16,6 @@ import (
 	"stencil/chat"
 	"stencil/decoder/sampling"
 	"stencil/engine"
-	"stencil/schema"
 )
 
 type generateFlags struct {
@@ -26,8 +25,7 @@ type generateFlags struct {
 	promptFile string
 	chat       bool
 	system     string
-	schema     string
-	json       bool
+	format     formatFlags
 	maxTokens  int
 	seed       uint64
 	noForced   bool
@@ -52,13 +50,15 @@ func newGenerateCommand() *cobra.Command {
 timings go to standard error.`,
 		Example: `  stencil generate --model M.gguf --prompt "The capital of France is" --max-tokens 20
   stencil generate --model M.gguf --prompt "A customer: " --schema customer.json
+  stencil generate --model M.gguf --chat --prompt "Three cities." --builtin csv --columns city,country
+  stencil generate --model M.gguf --chat --prompt "Is it raining?" --choice yes --choice no
   echo "Dear" | stencil generate --model M.gguf --prompt -`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("seed") {
 				f.seed = rand.Uint64() >> 11
 			}
-			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.run(cmd)
 		},
 	}
 	flags := cmd.Flags()
@@ -79,8 +79,7 @@ timings go to standard error.`,
 	flags.StringArrayVar(&f.stop, "stop", nil, "stop string for unconstrained text; may be repeated")
 	flags.Uint64Var(&f.seed, "seed", 0, seedHelp)
 	group(flags, "Sampling")
-	flags.StringVar(&f.schema, "schema", "", "file with a JSON Schema that the output must fit")
-	flags.BoolVar(&f.json, "json", false, "generate any JSON value")
+	f.format.register(cmd)
 	flags.BoolVar(&f.noForced, "no-forced", false, "sample forced tokens like all others")
 	flags.BoolVar(&f.truncate, "truncate", false, "let --max-tokens cut a document off instead of closing the document in time")
 	group(flags, "Constraint")
@@ -90,16 +89,16 @@ timings go to standard error.`,
 	f.log.register(flags, "error")
 	completeModelFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
-	cmd.MarkFlagsMutuallyExclusive("schema", "json")
 	return cmd
 }
 
-func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	text, err := f.readPrompt(stdin)
+func (f *generateFlags) run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	text, err := f.readPrompt(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	src, err := f.readSchema()
+	format, err := f.format.read(cmd)
 	if err != nil {
 		return err
 	}
@@ -132,25 +131,19 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	}
 	req.Sampling.Seed = f.seed
 	instruction := ""
-	if src != nil {
-		schemas := engine.NewSchemas(e.Vocab(), 1)
-		if err := schemas.Warm(); err != nil {
+	if format != nil {
+		if req.Constraint, instruction, err = format.compile(e.Vocab()); err != nil {
 			return err
 		}
-		s, err := schemas.Compile(src, schema.Options{})
-		if err != nil {
-			return err
-		}
-		req.Constraint, instruction = s.Constraint, s.Instruction()
 	}
-	if req.Prompt, err = f.tokens(engine.NewPrompts(e.Vocab()), text, instruction); err != nil {
+	if req.Prompt, err = f.tokens(chat.NewPrompts(e.Vocab()), text, instruction); err != nil {
 		return err
 	}
 	stream, err := e.Submit(ctx, req)
 	if err != nil {
 		return err
 	}
-	result, err := show(ctx, stream, stdout)
+	result, err := show(ctx, stream, cmd.OutOrStdout())
 	if err != nil {
 		return err
 	}
@@ -158,13 +151,13 @@ func (f *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		spans := [][]engine.Span{recorder.Take()}
 		err = writeTo(f.trace, func(w io.Writer) error { return overhead.WriteTrace(w, []string{"stencil generate"}, spans) })
 	}
-	_, printed := fmt.Fprint(stderr, figures(result))
+	_, printed := fmt.Fprint(cmd.ErrOrStderr(), figures(result))
 	return errors.Join(err, printed)
 }
 
 // tokens returns the tokens of the prompt: the text as it is, or a conversation
 // whose system message includes the instruction about the schema.
-func (f *generateFlags) tokens(p *engine.Prompts, text, instruction string) ([]int32, error) {
+func (f *generateFlags) tokens(p *chat.Prompts, text, instruction string) ([]int32, error) {
 	if !f.chat && f.system == "" {
 		return p.Text(text), nil
 	}
@@ -188,17 +181,6 @@ func (f *generateFlags) readPrompt(stdin io.Reader) (string, error) {
 		return "", errors.New("--prompt or --prompt-file is needed")
 	}
 	return f.prompt, nil
-}
-
-// readSchema returns the schema, nil for unconstrained text.
-func (f *generateFlags) readSchema() ([]byte, error) {
-	switch {
-	case f.json:
-		return []byte("{}"), nil
-	case f.schema != "":
-		return os.ReadFile(f.schema)
-	}
-	return nil, nil
 }
 
 // show prints a text while it is generated and returns the result.

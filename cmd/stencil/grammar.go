@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,38 +35,79 @@ grammar: ` + strings.Join(gbnf.Builtins(), ", ") + `.`,
 
 // grammarFlags are the parameters of built-in grammars.
 type grammarFlags struct {
-	columns int
-	header  []string
-	pattern string
+	columns string
+	opt     gbnf.BuiltinOptions
+	least   int
+	most    int
 	goRegex bool
-	choices []string
 }
 
+// register registers all of them, registerParameters those of formats alone.
 func (f *grammarFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.columns, "columns", 0, "csv, markdown-table: number of columns (default 2)")
-	cmd.Flags().StringSliceVar(&f.header, "header", nil, "csv, markdown-table: names of the columns, separated by commas")
-	cmd.Flags().StringVar(&f.pattern, "pattern", "", "regex: the regular expression")
+	f.registerParameters(cmd)
+	cmd.Flags().StringVar(&f.opt.Pattern, "pattern", "", "regex: the regular expression")
 	cmd.Flags().BoolVar(&f.goRegex, "go-regex", false, "regex: --pattern has Go's syntax, not ECMAScript's")
-	cmd.Flags().StringArrayVar(&f.choices, "choice", nil, "choice: one of the texts to choose from; may be repeated")
+	cmd.Flags().StringArrayVar(&f.opt.Choices, "choice", nil, "choice: one of the texts to choose from; may be repeated")
 }
 
-func (f *grammarFlags) syntax() gbnf.Syntax {
+func (f *grammarFlags) registerParameters(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.columns, "columns", "", "csv, markdown-table: the columns, as a number or as names separated by commas (default 2)")
+	cmd.Flags().StringSliceVar(&f.opt.Header, "header", nil, "csv, markdown-table: names of the columns, separated by commas; the same as --columns with names")
+	cmd.Flags().BoolVar(&f.opt.NoHeader, "no-header", false, "csv: no line with the names of the columns")
+	cmd.Flags().StringVar(&f.opt.Delimiter, "delimiter", "", "csv: the character between fields: a comma (default), semicolon, tab or |")
+	cmd.Flags().IntVar(&f.least, "min-items", -1, "json_array, jsonl, csv, markdown-table: least number of items, lines or rows (default: none)")
+	cmd.Flags().IntVar(&f.most, "max-items", -1, "json_array, jsonl, csv, markdown-table: largest number of items, lines or rows (default: none)")
+	cmd.Flags().StringVar(&f.opt.Root, "root", "", "xml: name of the root element")
+	cmd.Flags().BoolVar(&f.opt.Declaration, "declaration", false, "xml: begin with an XML declaration")
+}
+
+// options returns the options of a built-in grammar.
+func (f *grammarFlags) options() (gbnf.BuiltinOptions, error) {
+	opt := f.opt
 	if f.goRegex {
-		return gbnf.Go
+		opt.Syntax = gbnf.Go
 	}
-	return gbnf.ECMA
+	if f.least >= 0 {
+		opt.MinItems = &f.least
+	}
+	if f.most >= 0 {
+		opt.MaxItems = &f.most
+	}
+	if opt.Delimiter == `\t` {
+		opt.Delimiter = "\t"
+	}
+	if f.columns == "" {
+		return opt, nil
+	}
+	if n, err := strconv.Atoi(f.columns); err == nil {
+		if n < 1 {
+			return opt, fmt.Errorf("--columns must be at least 1, not %d", n)
+		}
+		opt.Columns = n
+		return opt, nil
+	}
+	if opt.Header != nil {
+		return opt, errors.New("--columns with names and --header exclude each other")
+	}
+	var err error
+	opt.Header, err = csv.NewReader(strings.NewReader(f.columns)).Read()
+	return opt, err
 }
 
 // compile compiles the grammar in a file, - for standard input, or a built-in
 // one. An error in the grammar is an exitError.
 func (f *grammarFlags) compile(cmd *cobra.Command, name string) (*gbnf.Grammar, error) {
+	opt, err := f.options()
+	if err != nil {
+		return nil, &exitError{exitWrong, err}
+	}
 	src, err := readInput(cmd, name)
 	var g *gbnf.Grammar
 	switch {
 	case err == nil:
 		g, err = gbnf.Compile(string(src), gbnf.Options{})
 	case errors.Is(err, fs.ErrNotExist):
-		g, err = gbnf.Builtin(name, gbnf.BuiltinOptions{Columns: f.columns, Header: f.header, Pattern: f.pattern, Syntax: f.syntax(), Choices: f.choices})
+		g, err = gbnf.Builtin(name, opt)
 	default:
 		return nil, err
 	}
@@ -342,17 +385,29 @@ func spelledTokens(v *vocab.Vocab, text string) (ids []int32) {
 }
 
 func newGrammarShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var flags grammarFlags
+	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a built-in grammar",
+		Long:  "Print a built-in grammar, with its parameters put in. What is enforced of XML is more than a grammar can say; its comment tells what.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			src, ok := gbnf.BuiltinSource(args[0])
-			if !ok {
-				return &exitError{exitWrong, fmt.Errorf("%s has no GBNF text; the built-in grammars are %s", args[0], strings.Join(gbnf.Builtins(), ", "))}
+			opt, err := flags.options()
+			if err != nil {
+				return &exitError{exitWrong, err}
 			}
-			_, err := io.WriteString(cmd.OutOrStdout(), src)
+			if args[0] == "regex" || args[0] == "choice" {
+				return &exitError{exitWrong, fmt.Errorf("%s has no GBNF text; it is made of its parameters", args[0])}
+			}
+			src, err := gbnf.BuiltinText(args[0], opt)
+			if err != nil {
+				return &exitError{exitWrong, err}
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), src)
 			return err
 		},
 	}
+	flags.registerParameters(cmd)
+	group(cmd.Flags(), "Grammar")
+	return cmd
 }

@@ -97,7 +97,24 @@ func TestGrammarShow(t *testing.T) {
 	if out, status, _ := runCommand(t, "", "grammar", "show", "date-time"); status != 0 || !strings.Contains(out, "root") {
 		t.Errorf("status %d, says %s", status, out)
 	}
-	if _, status, _ := runCommand(t, "", "grammar", "show", "xml"); status != exitWrong {
-		t.Errorf("xml: status %d", status)
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"xml"}, 0, "an\n# end tag has the name"},
+		{[]string{"xml", "--root", "doc", "--declaration"}, 0, `root        ::= declaration space "<" "doc"`},
+		{[]string{"csv", "--columns", "id,name"}, 0, `header  ::= "id,name\n"`},
+		{[]string{"csv", "--columns", "3", "--no-header"}, 0, "root    ::= record{1,}"},
+		{[]string{"regex"}, exitWrong, "made of its parameters"},
+		{[]string{"yaml"}, exitWrong, "no built-in grammar"},
+	} {
+		out, status, err := runCommand(t, "", append([]string{"grammar", "show"}, c.args...)...)
+		if err != nil {
+			out += err.Error()
+		}
+		if status != c.status || !strings.Contains(out, c.says) {
+			t.Errorf("%q: status %d, says %s", c.args, status, out)
+		}
 	}
 }

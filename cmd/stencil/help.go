@@ -25,7 +25,7 @@ var commandGroups = []*cobra.Group{
 var flagGroups = []string{
 	"Prompt", "Query", "Cases", "Corpus", "Schema", "Grammar", "Download", "Weights", "Comparison of servers", "Measurement",
 	"Limits", "Model", "Context and memory", "Scheduling", "HTTP", "Sampling", "Constraint", "Running server", "Upstream",
-	"Agents", "Signals", "Output", "Logging",
+	"Agents", "Signals", "Output", "Logging", "Configuration",
 }
 
 // groupAnnotation is the annotation of a flag that holds its heading.
@@ -69,7 +69,10 @@ func usage(cmd *cobra.Command) error {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}
 	writeCommands(&b, cmd)
-	writeFlags(&b, cmd.LocalFlags())
+	writeFlags(&b, withVariables(cmd.LocalFlags()))
+	if cmd.HasAvailableInheritedFlags() {
+		writeFlags(&b, withVariables(cmd.InheritedFlags()))
+	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\nRun \"%s COMMAND --help\" for the flags of a command.\n", cmd.CommandPath())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +14,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama"
-	"stencil/engine"
+	"stencil/chat"
 	"stencil/vocab"
 )
 
@@ -192,7 +193,7 @@ func thousands(n int64) string {
 // inspectForms prints the formats in which the model writes tool calls and
 // reasoning.
 func inspectForms(out io.Writer, v *vocab.Vocab) {
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	calls, callsKnown := p.CallForm()
 	thoughts, thoughtsKnown := p.ThoughtForm()
 	for _, f := range []struct {
@@ -204,5 +205,32 @@ func inspectForms(out io.Writer, v *vocab.Vocab) {
 			fmt.Fprint(out, " (assumed: the chat template shows none)")
 		}
 		fmt.Fprintln(out)
+		if f.what == "tool calls" {
+			inspectCalls(out, p, calls)
+		}
+	}
+}
+
+// inspectCalls prints an example of a call, or two, and why the format is not known.
+func inspectCalls(out io.Writer, p *chat.Prompts, form chat.CallForm) {
+	if err := p.CallFormMissing(); err != nil {
+		fmt.Fprintf(out, "    not known: %v\n", err)
+	}
+	calls := []chat.ToolCall{
+		{ID: "abcdefghi", Name: "get_weather", Arguments: json.RawMessage(`{"city": "Paris", "days": 3, "hourly": true}`)},
+		{ID: "jklmnopqr", Name: "get_time", Arguments: json.RawMessage(`{"city": "Rome"}`)},
+	}
+	if form.Next == "" {
+		calls = calls[:1]
+	}
+	if len(form.Triggers) == 0 {
+		return // channels
+	}
+	text, err := form.Write(calls)
+	if err != nil {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(out, "    %s\n", line)
 	}
 }

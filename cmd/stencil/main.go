@@ -2,7 +2,7 @@
 // constraint in the request.
 //
 // Each subcommand has a file of its own. Every flag can also be set by an
-// environment variable: --max-tokens is STENCIL_MAX_TOKENS.
+// environment variable or in a file: see package config.
 package main
 
 import (
@@ -50,24 +50,26 @@ func newRootCommand() *cobra.Command {
 request carries a JSON Schema, every token it samples is one that the schema
 allows, and the document is complete even when the token budget runs out.
 
-Every flag can also be set by an environment variable: --max-tokens is
-STENCIL_MAX_TOKENS. A flag given on the command line wins.`,
+Every flag can also be set by an environment variable (--max-tokens is
+STENCIL_MAX_TOKENS) or in stencil.yaml ("stencil config --help"). A flag given on the
+command line wins.`,
 		Example: `  stencil serve --model model.gguf
   stencil generate --model model.gguf --prompt "Invent a customer: " --schema customer.json`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return bindEnvironment(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return configure(cmd) },
 	}
 	root.SetUsageFunc(usage)
+	registerConfig(root)
 	root.AddGroup(commandGroups...)
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	for id, list := range map[string][]*cobra.Command{
-		"run":         {newServeCommand(), newGenerateCommand(), newAgentCommand()},
+		"run":         {newServeCommand(), newGenerateCommand(), newDecideCommand(), newAgentCommand()},
 		"models":      {newPullCommand(), newInspectCommand(), newDevicesCommand(), newMkmodelCommand()},
-		"constraints": {newSchemaCommand(), newGrammarCommand()},
+		"constraints": {newSchemaCommand(), newGrammarCommand(), newRepairCommand(), newSignalsCommand()},
 		"measure":     {newBenchCommand(), newEvalCommand(), newMaskbenchCommand(), newWalkCommand()},
-		"other":       {newVersionCommand(), newManCommand(), newTrialCommand()},
+		"other":       {newConfigCommand(), newVersionCommand(), newManCommand(), newTrialCommand()},
 	} {
 		for _, cmd := range list {
 			cmd.GroupID = id

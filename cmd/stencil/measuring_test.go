@@ -21,7 +21,7 @@ func runCommand(t *testing.T, stdin string, args ...string) (stdout string, stat
 	root.SetIn(strings.NewReader(stdin))
 	root.SetOut(&out)
 	root.SetErr(&out)
-	err = root.Execute()
+	err = root.ExecuteContext(t.Context())
 	var coded *exitError
 	switch {
 	case errors.As(err, &coded):

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/bench"
-	"stencil/convert/typescript"
 	"stencil/decoder"
 	"stencil/decoder/walk"
 	"stencil/schema"
+	"stencil/schemafrom"
 	"stencil/vocab"
 )
 
@@ -52,7 +52,7 @@ func readSchema(cmd *cobra.Command, name, root string) ([]byte, error) {
 		}
 		return src, nil
 	}
-	out, err := typescript.Convert(src, root)
+	out, err := schemafrom.TypeScript(string(src), root)
 	if err != nil {
 		return nil, &exitError{exitWrong, fmt.Errorf("%s: %w", name, err)}
 	}
@@ -88,6 +88,8 @@ type schemaFlags struct {
 	root        string
 	unsupported string
 	strict      bool
+	open        bool
+	generates   bool // the command writes documents, and doesn't read any
 }
 
 func (f *schemaFlags) register(cmd *cobra.Command, order, whitespace, numbers string) {
@@ -95,6 +97,9 @@ func (f *schemaFlags) register(cmd *cobra.Command, order, whitespace, numbers st
 	cmd.Flags().StringVar(&f.root, "type", "", "name of the type in a TypeScript file (default: the last exported one)")
 	cmd.Flags().StringVar(&f.unsupported, "on-unsupported", "error", "treatment of keywords that masks can't enforce: error, validate or ignore")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
+	if f.generates {
+		cmd.Flags().BoolVar(&f.open, "open-objects", false, "let objects have members that the schema neither names nor speaks of")
+	}
 	group(cmd.Flags(), "Schema")
 }
 
@@ -109,6 +114,7 @@ func (f *schemaFlags) options() (opt schema.Options, err error) {
 		return opt, fmt.Errorf("--on-unsupported %s: want error, validate or ignore", f.unsupported)
 	}
 	opt.Strict = f.strict
+	opt.Closed = f.generates && !f.open
 	return opt, f.layout.apply(&opt)
 }
 
@@ -156,6 +162,7 @@ exit status is 0, or 2 if the schema can't be enforced.`,
 			return err
 		},
 	}
+	flags.generates = true
 	flags.register(cmd, "schema", "compact", "generated")
 	cmd.Flags().StringVar(&vocabFile, "vocab", "", "GGUF file whose vocabulary to sample with (default: single bytes)")
 	cmd.Flags().IntVar(&samples, "samples", 4, "number of sample documents")
@@ -174,6 +181,7 @@ type schemaCheck struct {
 	Draft       string         `json:"draft,omitempty"`
 	Hash        string         `json:"hash,omitempty"`
 	Enforced    []string       `json:"enforced"`
+	Closed      bool           `json:"closed,omitempty"`
 	Checked     []schema.Issue `json:"checked"`
 	Ignored     []schema.Issue `json:"ignored"`
 	Shortest    string         `json:"shortest,omitempty"`
@@ -211,7 +219,7 @@ func checkSchema(src []byte, opt schema.Options, v *vocab.Vocab, samples int, se
 	grammar := s.Grammar(v)
 	c.Cost.CompileMicros = float64(time.Since(start)) / 1e3
 	report := s.Report()
-	c.Draft, c.Hash = report.Draft, report.Hash
+	c.Draft, c.Hash, c.Closed = report.Draft, report.Hash, report.Closed
 	c.Warnings = append(c.Warnings, report.Warnings...)
 	c.Enforced = append(c.Enforced, report.Enforced...)
 	c.Checked = append(c.Checked, report.Checked...)
@@ -270,7 +278,11 @@ func (c *schemaCheck) write(w io.Writer) error {
 	issues("left to a validator", c.Checked)
 	issues("ignored", c.Ignored)
 	if c.OK {
-		fmt.Fprintf(&b, "draft      %s\nhash       %s\nenforced   %s\nshortest   %s\n", c.Draft, c.Hash, strings.Join(c.Enforced, " "), c.Shortest)
+		fmt.Fprintf(&b, "draft      %s\nhash       %s\nenforced   %s\n", c.Draft, c.Hash, strings.Join(c.Enforced, " "))
+		if c.Closed {
+			b.WriteString("closed     objects get only the members that the schema names\n")
+		}
+		fmt.Fprintf(&b, "shortest   %s\n", c.Shortest)
 		for _, s := range c.Samples {
 			fmt.Fprintf(&b, "sample     %s\n", s)
 		}
@@ -364,7 +376,7 @@ func newSchemaConvertCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := typescript.Convert(src, root)
+			out, err := schemafrom.TypeScript(string(src), root)
 			if err != nil {
 				return &exitError{exitWrong, fmt.Errorf("%s: %w", args[0], err)}
 			}

@@ -75,10 +75,16 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free port")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "maximum size of a request body in bytes")
 	f.registerOperations(flags)
+	f.registerResponses(flags)
 	group(flags, "HTTP")
 	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "max_tokens for requests that don't set one")
 	group(flags, "Sampling")
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "number of compiled schemas to keep")
+	limits := &f.server.SchemaLimits
+	flags.IntVar(&limits.Bytes, "schema-bytes", 0, "maximum size of a schema in bytes (default 8 MiB)")
+	flags.IntVar(&limits.Depth, "schema-depth", 0, "maximum nesting of a schema (default 512)")
+	flags.IntVar(&limits.States, "schema-states", 0, "maximum number of states of a schema at once (default 4 million)")
+	flags.IntVar(&limits.Steps, "schema-steps", 0, "maximum number of steps to decide whether a schema can be satisfied (default 2 million)")
 	flags.BoolVar(&f.retry, "retry-enabled", true, "without masks, ask again after an invalid answer")
 	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "number of retries after an invalid answer, unless the request sets retry_max")
 	group(flags, "Constraint")
@@ -103,7 +109,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if f.engine.Draft < 0 {
 		return fmt.Errorf("--draft must not be negative")
 	}
-	if err := f.checkOperations(); err != nil {
+	if err := errors.Join(f.checkOperations(), f.checkResponses()); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(f.host, strconv.Itoa(f.port)))
@@ -125,6 +131,11 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer closeFeedback()
+	closeResponses, err := openResponses(srv, log)
+	if err != nil {
+		return err
+	}
+	defer closeResponses()
 	closePrompts, err := f.prompts.open(&f.engine, log)
 	if err != nil {
 		return err
@@ -209,7 +220,7 @@ func (f *serveFlags) welcome(name string, m *loaded, url string) string {
 		b.WriteString("The model's weights are random: the text is meaningless, but fits the schema.\n")
 	}
 	header := ""
-	if len(f.server.APIKeys) > 0 {
+	if len(f.server.Access.Keys) > 0 {
 		header = ` -H "Authorization: Bearer $STENCIL_API_KEY"`
 	}
 	b.WriteString("\nTry this:\n\n")

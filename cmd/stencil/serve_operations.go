@@ -19,6 +19,7 @@ import (
 // operations are the flags of serve about access, TLS and the set of models.
 type operations struct {
 	keys      []string
+	origins   []string
 	keyFile   string
 	models    string
 	keepAlive time.Duration
@@ -27,9 +28,44 @@ type operations struct {
 func (f *serveFlags) registerOperations(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.operations.keys, "api-key", nil, "API key that requests must carry; may be repeated")
 	flags.StringVar(&f.operations.keyFile, "api-key-file", "", "file with API keys, one per line")
-	flags.StringSliceVar(&f.server.CORSOrigins, "cors-origin", nil, `origins allowed to call the server from a browser, such as https://example.com; "*": all`)
+	flags.StringSliceVar(&f.server.Access.Hosts, "allowed-host", nil, `names that clients may call the server by, such as llm.example.com; "*": any`)
+	flags.StringSliceVar(&f.server.Access.Origins, "allowed-origin", nil, `origins whose web pages may use the server, such as https://example.com; "*": all`)
+	flags.StringSliceVar(&f.operations.origins, "cors-origin", nil, "the same as --allowed-origin")
 	flags.StringVar(&f.server.TLSCert, "tls-cert", "", "certificate file, for HTTPS")
 	flags.StringVar(&f.server.TLSKey, "tls-key", "", "private key file of --tls-cert")
+}
+
+// registerResponses registers how long responses of /v1/responses are kept, and where.
+func (f *serveFlags) registerResponses(flags *pflag.FlagSet) {
+	c := &f.server
+	flags.StringVar(&c.ResponsesFile, "responses-store", "", "file for the responses of /v1/responses, which later requests can refer to (default: kept in memory)")
+	flags.IntVar(&c.Responses.Number, "responses-max", 1000, "number of responses to keep; 0: none")
+	flags.Int64Var(&c.Responses.Bytes, "responses-bytes", 64<<20, "maximum size of the kept responses in bytes")
+	flags.DurationVar(&c.Responses.Time, "responses-time", 24*time.Hour, "time after its last use for which a response is kept")
+}
+
+// checkResponses checks these flags. In a server's configuration 0 means the default.
+func (f *serveFlags) checkResponses() error {
+	c := &f.server
+	if c.Responses.Number < 0 || c.Responses.Bytes <= 0 || c.Responses.Time <= 0 {
+		return errors.New("--responses-max must not be negative, --responses-bytes and --responses-time must be positive")
+	}
+	if c.Responses.Number == 0 {
+		c.Responses.Number = -1
+	}
+	return nil
+}
+
+// openResponses opens the file of kept responses, and returns a function that closes it.
+func openResponses(srv *server.Server, log *slog.Logger) (func(), error) {
+	if err := srv.OpenResponses(); err != nil {
+		return nil, err
+	}
+	return func() {
+		if err := srv.CloseResponses(); err != nil {
+			log.Error("closing the file of responses failed", "error", err)
+		}
+	}, nil
 }
 
 func (f *serveFlags) registerModels(flags *pflag.FlagSet) {
@@ -42,7 +78,7 @@ func (f *serveFlags) checkOperations() error {
 	if (f.server.TLSCert == "") != (f.server.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key must be given together")
 	}
-	f.server.APIKeys = f.operations.keys
+	f.server.Access.Keys = f.operations.keys
 	if f.operations.keyFile != "" {
 		text, err := os.ReadFile(f.operations.keyFile)
 		if err != nil {
@@ -50,19 +86,21 @@ func (f *serveFlags) checkOperations() error {
 		}
 		for line := range strings.Lines(string(text)) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				f.server.APIKeys = append(f.server.APIKeys, line)
+				f.server.Access.Keys = append(f.server.Access.Keys, line)
 			}
 		}
-		if len(f.server.APIKeys) == 0 {
+		if len(f.server.Access.Keys) == 0 {
 			return fmt.Errorf("%s contains no API key", f.operations.keyFile)
 		}
 	}
-	for _, key := range f.server.APIKeys {
+	for _, key := range f.server.Access.Keys {
 		if strings.TrimSpace(key) == "" {
 			return errors.New("--api-key must not be empty")
 		}
 	}
-	return nil
+	f.server.Access.Listen = f.host
+	f.server.Access.Origins = append(f.server.Access.Origins, f.operations.origins...)
+	return f.server.Access.Check()
 }
 
 // addModels makes the models of a folder available, except the one that is
@@ -97,4 +135,61 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		}, f.operations.keepAlive)
 	}
 	return nil
+}
+
+// feedbackFlags name the file for assessments and their outcomes.
+type feedbackFlags struct {
+	path  string
+	given bool
+}
+
+// feedbackOff is the path that switches feedback off.
+const feedbackOff = "off"
+
+func (f *feedbackFlags) register(flags *pflag.FlagSet) {
+	flags.Var((*feedbackPath)(f), "feedback", `file for assessments and reported outcomes; "off": none (default: ~/.cache/stencil/feedback.db)`)
+	group(flags, "Signals")
+}
+
+// feedbackPath remembers that a path was given.
+type feedbackPath feedbackFlags
+
+func (f *feedbackPath) String() string { return f.path }
+
+func (f *feedbackPath) Set(path string) error {
+	f.path, f.given = path, true
+	return nil
+}
+
+func (f *feedbackPath) Type() string { return "file" }
+
+// open returns a server that stores outcomes in the file of the flags, and a
+// function that closes the file. A file that was named must open. The default file
+// may be in use by another server on this machine: that is logged, and /feedback
+// reports it.
+func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Server, func(), error) {
+	cfg.Feedback = f.path
+	if !f.given {
+		folder, err := os.UserCacheDir()
+		if err != nil {
+			log.Warn("outcomes are not stored: the user has no cache folder", "error", err)
+		} else {
+			cfg.Feedback = filepath.Join(folder, "stencil", "feedback.db")
+		}
+	}
+	if cfg.Feedback == feedbackOff {
+		cfg.Feedback = ""
+	}
+	srv := server.New(cfg)
+	if err := srv.OpenFeedback(); err != nil {
+		if f.given {
+			return nil, nil, err
+		}
+		log.Warn("outcomes are not stored; choose another file with --feedback", "error", err)
+	}
+	return srv, func() {
+		if err := srv.CloseFeedback(); err != nil {
+			log.Error("closing the outcomes file failed", "error", err)
+		}
+	}, nil
 }

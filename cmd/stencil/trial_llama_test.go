@@ -17,12 +17,13 @@ import (
 )
 
 // The test program runs itself for trials, as stencil does.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == llama.TrialCommand {
-		main()
-		os.Exit(0)
+func init() {
+	trialMain = func() {
+		if len(os.Args) > 1 && os.Args[1] == llama.TrialCommand {
+			main()
+			os.Exit(0)
+		}
 	}
-	os.Exit(m.Run())
 }
 
 // A file of --models that ends the process that loads it does not end the server.

@@ -9,7 +9,7 @@ import (
 // Options says how tokens are drawn. The zero value is greedy: the likeliest
 // allowed token, every time.
 type Options struct {
-	Temperature float32 // 0: greedy
+	Temperature float32 // below MinTemperature: greedy
 	TopK        int     // keep the k likeliest tokens; 0: all
 	TopP        float32 // keep the likeliest tokens that hold this share; 0 or 1: all
 	MinP        float32 // drop tokens less likely than this times the likeliest; 0: none
@@ -27,6 +27,12 @@ type Options struct {
 // DefaultRepeatLastN is the window of the repetition penalty when
 // Options.RepeatLastN is 0. It is llama.cpp's and Ollama's default.
 const DefaultRepeatLastN = 64
+
+// MinTemperature is the lowest temperature at which anything but the likeliest
+// token is drawn. Below it the differences between logits, divided by the
+// temperature, are so large that only exact ties would be left to chance, and
+// further down 1/temperature is infinite.
+const MinTemperature = 1e-5
 
 // A Bias is added to the logit of one token.
 type Bias struct {
@@ -86,6 +92,9 @@ func (o Options) Validate(n int) error {
 // normal returns o with every "off" spelled one way and the biases sorted by
 // token and added up.
 func (o Options) normal() Options {
+	if o.Temperature < MinTemperature {
+		o.Temperature = 0
+	}
 	if o.TopP == 0 {
 		o.TopP = 1
 	}

@@ -34,7 +34,7 @@ type wantedCall struct {
 }
 
 func (c calls) judge(a Answer) Score {
-	s := Score{Fields: 1, Wanted: 1, Given: min(1, len(a.Calls))}
+	s := Score{Fields: 1, Wanted: min(1, len(c.want)), Given: min(1, len(a.Calls))}
 	if len(a.Calls) != len(c.want) {
 		return s
 	}
@@ -51,7 +51,7 @@ func (c calls) judge(a Answer) Score {
 			return s
 		}
 	}
-	s.Right, s.Hits = 1, 1
+	s.Right, s.Hits = 1, min(1, len(c.want))
 	return s
 }
 

@@ -164,3 +164,22 @@ func TestParallelCalls(t *testing.T) {
 		}
 	}
 }
+
+// Where no function fits the question, it is right to call none.
+func TestJudgeIrrelevance(t *testing.T) {
+	question := []byte(`{"id": "i_0", "question": [[{"role": "user", "content": "q"}]], "function": [{"name": "f", "description": "d", "parameters": {"type": "dict", "properties": {"x": {"type": "integer", "description": "x"}}, "required": ["x"]}}]}
+{"id": "i_1", "question": [[{"role": "user", "content": "q"}]], "function": []}`)
+	cases, err := buildBFCL(nil, [][]byte{question})
+	if err != nil || len(cases) != 1 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	if s := cases[0].judge.judge(Answer{}); s.Right != 1 || s.Fields != 1 {
+		t.Errorf("no call: %+v", s)
+	}
+	if s := cases[0].judge.judge(Answer{Calls: []Call{{Name: "f", Arguments: `{"x": 1}`}}}); s.Right != 0 || s.Fields != 1 {
+		t.Errorf("a call: %+v", s)
+	}
+	if _, err := buildBFCL(nil, [][]byte{question, nil}); err == nil {
+		t.Error("a question without an answer is taken where there are answers")
+	}
+}

@@ -18,13 +18,19 @@ import (
 // it is there.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
+	return filepath.Join(append([]string{moduleRoot(t), "..", "shared"}, elem...)...)
+}
+
+// moduleRoot returns the folder of the repository.
+func moduleRoot(t testing.TB) string {
+	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
+			return dir
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/engine"
+	"stencil/chat"
 	"stencil/models/lessons"
 )
 
@@ -12,7 +12,7 @@ import (
 // the same marks, the same schema, and values that still stand in the text.
 func TestSwap(t *testing.T) {
 	_, v := learned(t)
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	s := newSwapper(v, 1)
 	g := lessons.New(8, lessons.Unseen{})
 	g.Only("people", "contacts", "orders")

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"stencil/chat"
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/models/lessons"
 	"stencil/vocab"
 )
@@ -29,7 +29,7 @@ const (
 
 // encode returns the tokens of a lesson as the server would send them, those
 // that are to be learnt marked. The first asked of them are the prompt.
-func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, asked int, err error) {
+func encode(v *vocab.Vocab, p *chat.Prompts, l lessons.Lesson) (out []uint16, asked int, err error) {
 	prompt, err := promptOf(p, l)
 	if err != nil {
 		return nil, 0, err
@@ -51,7 +51,7 @@ func encode(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson) (out []uint16, 
 
 // together puts lessons with the same schema behind it, each as if it were the
 // only one.
-func together(v *vocab.Vocab, p *engine.Prompts, l lessons.Lesson, prompt []uint16) (out []uint16, asked int, err error) {
+func together(v *vocab.Vocab, p *chat.Prompts, l lessons.Lesson, prompt []uint16) (out []uint16, asked int, err error) {
 	user := v.Tokenize(nil, "<|user|>", true)[0]
 	asked = slices.Index(prompt, uint16(user))
 	if asked < 0 {
@@ -130,11 +130,11 @@ func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema boo
 }
 
 // promptOf returns the tokens of a lesson's prompt as the server makes them.
-func promptOf(p *engine.Prompts, l lessons.Lesson) ([]int32, error) {
+func promptOf(p *chat.Prompts, l lessons.Lesson) ([]int32, error) {
 	if l.Chat == nil {
 		return p.Text(l.Prompt), nil
 	}
-	schema := engine.CompiledSchema{Source: []byte(l.Schema)}
+	schema := constraint.CompiledSchema{Source: []byte(l.Schema)}
 	in := chat.Input{Messages: []chat.Message{{Role: "system", Content: schema.Instruction()}}}
 	for _, m := range l.Chat {
 		in.Messages = append(in.Messages, chat.Message{Role: m.Role, Content: m.Content})
@@ -159,7 +159,7 @@ func tokens(w io.Writer, path string, opt tokenOptions) error {
 	if err != nil {
 		return err
 	}
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	b := bufio.NewWriter(w)
 	g := lessons.New(opt.seed, opt.unseen)
 	if opt.only != "" && !g.Only(strings.Split(opt.only, ",")...) {

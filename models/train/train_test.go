@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"stencil/chat"
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/models/lessons"
 	"stencil/schema"
 	"stencil/vocab"
@@ -125,11 +125,11 @@ func TestAnswersFit(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %s: %v", task, l.Schema, err)
 				}
-				validator, unchecked := engine.NewValidator([]byte(l.Schema), s.Report().Draft)
+				validator, unchecked := constraint.NewValidator(t.Context(), []byte(l.Schema), s.Report().Draft)
 				if unchecked != nil {
 					t.Fatal(unchecked)
 				}
-				if err := validator.Validate([]byte(l.Answer)); err != nil {
+				if err := validator.Validate(t.Context(), []byte(l.Answer)); err != nil {
 					t.Errorf("%s: %s does not fit %s: %v", task, l.Answer, l.Schema, err)
 				}
 			}
@@ -229,7 +229,7 @@ func TestMore(t *testing.T) {
 // the only one.
 func TestTogether(t *testing.T) {
 	_, v := learned(t)
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	g := lessons.New(4, lessons.Unseen{})
 	for range 50 {
 		l, _ := g.Of("classes")
@@ -264,7 +264,7 @@ func TestTogether(t *testing.T) {
 // that nothing else changes.
 func TestLoosen(t *testing.T) {
 	_, v := learned(t)
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	g := lessons.New(4, lessons.Unseen{})
 	rng := rand.New(rand.NewPCG(1, 2))
 	longer := 0
@@ -297,7 +297,7 @@ func TestLoosen(t *testing.T) {
 // TestMarks checks what is said of an answer's tokens.
 func TestMarks(t *testing.T) {
 	_, v := learned(t)
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	answer := `{"full_name":"Ann","age":null,"kids":2}`
 	var keys [][2]int
 	for _, k := range []string{`"full_name":`, `"age":`, `"kids":`} {
@@ -344,11 +344,11 @@ func TestMarks(t *testing.T) {
 // TestTemplate checks what the chat template makes of what the server says.
 func TestTemplate(t *testing.T) {
 	_, v := learned(t)
-	p := engine.NewPrompts(v)
+	p := chat.NewPrompts(v)
 	if !p.HasTemplate() {
 		t.Fatal("the template can't be read")
 	}
-	s := engine.CompiledSchema{Source: []byte(`{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]},
+	s := constraint.CompiledSchema{Source: []byte(`{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]},
 		"tags": {"type": "array", "items": {"type": "string"}}}, "required": ["name", "age"], "additionalProperties": false}`)}
 	ids, err := p.Chat(chat.Input{Messages: []chat.Message{
 		{Role: "system", Content: s.Instruction()}, {Role: "user", Content: "Ann is 3."}, {Role: "assistant", Content: "{}"}, {Role: "user", Content: `{"type":"string"}`}}})

@@ -100,7 +100,7 @@ func (a *Automaton) setOf(s set) int32 {
 }
 
 // exponents returns the exponents after which N is a suitable number.
-func (a *Automaton) exponents(n *node) set {
+func (a *problem) exponents(n *node) set {
 	s := &a.sides[n.side]
 	all := everything
 	if !a.any {

@@ -95,7 +95,7 @@ func (a *Automaton) keyOf(n *node) key {
 
 // keyAny completes k where every spelling is accepted. Any shift can follow,
 // so that both bounds matter however far away they are.
-func (a *Automaton) keyAny(n *node, k *key) {
+func (a *problem) keyAny(n *node, k *key) {
 	s := &a.sides[n.side]
 	k.low, k.high = s.lowCut(n), s.highCut(n)
 	longest := 0 // beyond it, bounds and values have only zeros
@@ -119,7 +119,7 @@ func (a *Automaton) keyAny(n *node, k *key) {
 
 // keyCanonical completes k for canonical spellings. Where no exponent may
 // follow, only shifts by digits of the integer part are possible.
-func (a *Automaton) keyCanonical(n *node, k *key) {
+func (a *problem) keyCanonical(n *node, k *key) {
 	s := &a.sides[n.side]
 	least, most := 0, 0
 	if n.kind == kindWhole {

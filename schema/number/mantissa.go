@@ -107,14 +107,14 @@ func (a *Automaton) next(n *node, sym uint8) (node, bool) {
 }
 
 // first returns the node after a first digit that is not 0.
-func (a *Automaton) first(side, digit uint8) node {
+func (a *problem) first(side, digit uint8) node {
 	n := node{kind: kindWhole, side: side, to: int32(len(a.sides[side].values))}
 	a.push(&n, digit)
 	return n
 }
 
 // push adds a digit to N; the first one is not 0.
-func (a *Automaton) push(n *node, digit uint8) {
+func (a *problem) push(n *node, digit uint8) {
 	s := &a.sides[n.side]
 	i := int(n.digits)
 	if i == 0 {
@@ -185,7 +185,7 @@ func (a *Automaton) accepts(n *node) bool {
 }
 
 // allows reports whether N·10^(shift-fraction) is a suitable value.
-func (a *Automaton) allows(n *node, shift int) bool {
+func (a *problem) allows(n *node, shift int) bool {
 	s := &a.sides[n.side]
 	if a.listed {
 		return s.listed(n, shift)
@@ -294,6 +294,6 @@ func (a *Automaton) sideLive(side uint8) bool {
 }
 
 // mayScale reports whether an exponent may follow N, if not right now.
-func (a *Automaton) mayScale(n *node) bool {
+func (a *problem) mayScale(n *node) bool {
 	return a.any || a.scientific && n.digits > 0 && n.place() == 1
 }

@@ -217,7 +217,7 @@ func zeros(n int) string { return strings.Repeat("0", n) }
 // spell returns the shortest text that appends digits to N and moves the
 // decimal point of the value by shift to the right of where it is after n. ok
 // is false if there is none.
-func (a *Automaton) spell(n *node, digits string, shift int) (text string, ok bool) {
+func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool) {
 	s := &a.sides[n.side]
 	r := len(digits)
 	offer := func(t string) {

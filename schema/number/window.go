@@ -22,7 +22,7 @@ const unlimited = -1
 // reach reports whether a window with a shift from least to most holds a
 // suitable value, where left is the number of digits that may follow. In a
 // spelling without fractions, these are used up by the shift.
-func (a *Automaton) reach(n *node, least, most, left int) bool {
+func (a *problem) reach(n *node, least, most, left int) bool {
 	s := &a.sides[n.side]
 	if c := s.lowCut(n); c.kind != cutNone {
 		least = max(least, int(c.shift))
@@ -57,7 +57,7 @@ func (a *Automaton) reach(n *node, least, most, left int) bool {
 
 // further returns the number of digits that may follow N in the window at
 // shift, if left may follow in all.
-func (a *Automaton) further(shift, left int) int {
+func (a *problem) further(shift, left int) int {
 	switch {
 	case left == unlimited:
 		return unlimited
@@ -69,7 +69,7 @@ func (a *Automaton) further(shift, left int) int {
 
 // windowMeets reports whether the window of n at shift, with r further digits,
 // holds a suitable value. The shift must be one that the bounds allow.
-func (a *Automaton) windowMeets(n *node, shift, r int) bool {
+func (a *problem) windowMeets(n *node, shift, r int) bool {
 	s := &a.sides[n.side]
 	var lowCut, highCut, atHigh bool
 	if c := s.lowCut(n); c.kind == cutTight {
@@ -110,7 +110,7 @@ func onlyNines(b *bound, i, r int) bool {
 
 // find returns the least x in the window of n at shift, with r further digits,
 // that makes a suitable value.
-func (a *Automaton) find(n *node, shift, r int, lowCut, highCut bool) (x natural, ok bool) {
+func (a *problem) find(n *node, shift, r int, lowCut, highCut bool) (x natural, ok bool) {
 	s := &a.sides[n.side]
 	w := window{r: r}
 	if lowCut {

@@ -56,7 +56,7 @@ func (d *Document) checkFormat(n *Node, format string, lang *language.Pool) {
 		return
 	}
 	issue := Issue{Pointer: n.Pointer() + "/format", Keyword: "format", Value: short(at), Reason: "unknown format, taken as an annotation"}
-	if hint := nearest(format, formats); hint != "" {
+	if hint := similar(format, formats); hint != "" {
 		issue.Hint = "did you mean " + hint + "?"
 	}
 	d.warn(issue, at)

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,9 @@ func (i Issue) String() string {
 	fmt.Fprintf(&b, "%q", i.Pointer)
 	if i.Keyword != "" {
 		fmt.Fprintf(&b, ": %s", i.Keyword)
+		if v := i.Value; v != "" && v[0] != '{' && v[0] != '[' {
+			fmt.Fprintf(&b, " %s", v)
+		}
 	}
 	fmt.Fprintf(&b, ": %s", i.Reason)
 	if i.Hint != "" {
@@ -66,12 +70,20 @@ type LimitError struct {
 	Limit   string // the name of the field in Limits, in lower case
 	Max     int
 	Pointer string // where, if one place can be named
+	Hint    string // what would help
 }
 
 // Error implements error.
 func (e *LimitError) Error() string {
+	text := fmt.Sprintf("schema: more than %d %s", e.Max, e.Limit)
 	if e.Pointer != "" {
-		return fmt.Sprintf("schema: %q: more than %d %s", e.Pointer, e.Max, e.Limit)
+		text = fmt.Sprintf("schema: %q: more than %d %s", e.Pointer, e.Max, e.Limit)
 	}
-	return fmt.Sprintf("schema: more than %d %s", e.Max, e.Limit)
+	if e.Hint != "" {
+		text += " (" + e.Hint + ")"
+	}
+	if slices.Contains([]string{"bytes", "depth", "states", "steps"}, e.Limit) {
+		text += "; the server's flag --schema-" + e.Limit + " sets this limit"
+	}
+	return text
 }

@@ -80,9 +80,12 @@ func draftByURI(uri string) (Draft, bool) {
 	return 0, false
 }
 
-// Locate adds the line and column of a value to an issue.
+// Locate adds the line and column of a value to an issue, and of an issue with a keyword the value.
 func (d *Document) Locate(i Issue, at *jsondoc.Value) Issue {
 	if at != nil {
+		if i.Value == "" && i.Keyword != "" {
+			i.Value = short(at)
+		}
 		i.Line, i.Column = jsondoc.LineColumn(d.Source, at.Pos)
 	}
 	return i
@@ -495,7 +498,7 @@ func (p *keywordReader) types(v *jsondoc.Value) TypeSet {
 			p.d.Invalid = append(p.d.Invalid, p.d.Locate(Issue{
 				Pointer: p.n.Pointer() + "/type", Keyword: "type", Value: short(x),
 				Reason: "must be one of null, boolean, number, integer, string, array, object",
-				Hint:   nearest(x.Text, []string{"null", "boolean", "number", "integer", "string", "array", "object"}),
+				Hint:   similar(x.Text, []string{"null", "boolean", "number", "integer", "string", "array", "object"}),
 			}, x))
 			continue
 		}

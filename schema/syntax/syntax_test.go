@@ -22,14 +22,14 @@ func parse(t *testing.T, src string) *Document {
 func TestIssues(t *testing.T) {
 	for _, c := range []struct{ src, invalid, unsupported, warning string }{
 		{src: `{"type": "string"}`},
-		{src: "{\n \"properties\": {\"a/b\": {\"type\": \"strin\"}}}", invalid: `2:33: "/properties/a~1b/type": type: must be one of null, boolean, number, integer, string, array, object (string)`},
-		{src: `{"$ref": "#/nope"}`, invalid: `"/$ref": $ref: nothing is there`},
+		{src: "{\n \"properties\": {\"a/b\": {\"type\": \"strin\"}}}", invalid: `2:33: "/properties/a~1b/type": type "strin": must be one of null, boolean, number, integer, string, array, object (string)`},
+		{src: `{"$ref": "#/nope"}`, invalid: `"/$ref": $ref "#/nope": nothing is there`},
 		{src: `{"allOf": []}`, invalid: `"/allOf": allOf: must not be empty`},
 		{src: `{"$ref": "#"}`, invalid: `"": $ref: the schema refers to itself without an end`},
-		{src: `{"$ref": "http://other"}`, unsupported: `"/$ref": $ref: references outside of the document are not followed`},
-		{src: `{"minItems": 100000}`, unsupported: `"/minItems": minItems: more than 65536 items can't be made sure of`},
-		{src: `{"fromat": "date"}`, warning: `"/fromat": fromat: unknown keyword (did you mean format?)`},
-		{src: `{"format": "dates"}`, warning: `"/format": format: unknown format, taken as an annotation (did you mean date?)`},
+		{src: `{"$ref": "http://other"}`, unsupported: `"/$ref": $ref "http://other": references outside of the document are not followed`},
+		{src: `{"minItems": 100000}`, unsupported: `"/minItems": minItems 100000: more than 65536 items can't be made sure of`},
+		{src: `{"fromat": "date"}`, warning: `"/fromat": fromat "date": unknown keyword (did you mean format?)`},
+		{src: `{"format": "dates"}`, warning: `"/format": format "dates": unknown format, taken as an annotation (did you mean date?)`},
 		{src: `{"items": [true]}`, warning: `"/items": items: a list of schemas is read as prefixItems, as draft 7 meant it`},
 	} {
 		d := parse(t, c.src)

@@ -214,6 +214,26 @@ func (t *Tables) head(m *regular.Machine, q regular.State) (set []regular.Range,
 			first = append(first, regular.Range{Lo: e.Lo, Hi: e.Hi})
 		}
 	}
+	depth := t.depth(m, q, first)
+	if depth >= min(longest, 8) {
+		return first, depth
+	}
+	set, most = m.Head(q)
+	if set == nil || most >= 0 && most <= depth {
+		return first, depth
+	}
+	if most < 0 || most > longest {
+		return set, longest
+	}
+	// The shape of an expression doesn't show what a repeated part may be followed
+	// by when it is left, which often is more of the same.
+	return set, max(most, t.depth(m, q, set))
+}
+
+// depth returns a number of characters, at most as many as a token has, such that
+// every text of so many characters of set may follow state q.
+func (t *Tables) depth(m *regular.Machine, q regular.State, set []regular.Range) int {
+	longest := len(t.Strings.StayChars) - 1
 	states := []regular.State{q}
 	depth := 0
 	for work := 0; depth < longest && work < maxHeadWork; depth++ {
@@ -221,11 +241,11 @@ func (t *Tables) head(m *regular.Machine, q regular.State) (set []regular.Range,
 		var next []regular.State
 		covered := true
 		for _, q := range states {
-			if covered = covers(m.Ranges(q), first); !covered {
+			if covered = covers(m.Ranges(q), set); !covered {
 				break
 			}
 			for _, e := range m.Ranges(q) {
-				if overlaps(first, e.Lo, e.Hi) && !slices.Contains(next, e.To) {
+				if overlaps(set, e.Lo, e.Hi) && !slices.Contains(next, e.To) {
 					next = append(next, e.To)
 				}
 			}
@@ -235,22 +255,11 @@ func (t *Tables) head(m *regular.Machine, q regular.State) (set []regular.Range,
 		}
 		slices.Sort(next)
 		if slices.Equal(next, states) {
-			depth = longest
-			break
+			return longest
 		}
 		states = next
 	}
-	if depth >= min(longest, 8) {
-		return first, depth
-	}
-	set, most = m.Head(q)
-	if set == nil || most >= 0 && most <= depth {
-		return first, depth
-	}
-	if most < 0 || most > longest {
-		most = longest
-	}
-	return set, most
+	return depth
 }
 
 // covers reports whether edges lead on with every character of set.
@@ -392,7 +401,7 @@ func (t *Tables) leavers(m *regular.Machine, q regular.State, key *setKey, set [
 	// The states that characters of the set lead to, and what else may
 	// come there.
 	states := []regular.State{q}
-	seen := map[regular.State]bool{q: true}
+	seen := map[regular.State]int{q: 0} // and at which depth first
 	var out [2]uint64
 	for depth := 0; depth <= most && len(states) > 0; depth++ {
 		if depth == most && most < longest {
@@ -413,8 +422,15 @@ func (t *Tables) leavers(m *regular.Machine, q regular.State, key *setKey, set [
 						out[c>>6] |= 1 << (c & 63)
 					}
 				}
-				if !seen[e.To] && overlaps(set, e.Lo, e.Hi) {
-					seen[e.To] = true
+				if !overlaps(set, e.Lo, e.Hi) {
+					continue
+				}
+				at, again := seen[e.To]
+				if again && at <= depth && most < longest {
+					return nil, false // more characters of the set than most may come
+				}
+				if !again {
+					seen[e.To] = depth + 1
 					next = append(next, e.To)
 				}
 			}

@@ -1,7 +1,6 @@
 package agentapi
 
 import (
-	"strings"
 	"time"
 
 	"stencil/agent"
@@ -29,13 +28,7 @@ type Settings struct {
 // New returns an agentAPI that asks the models of a service.
 func New(s *generation.Service, set Settings) *Handlers {
 	return &Handlers{
-		Service: s, Settings: set,
+		Service: s, Settings: set, counts: newCounts(),
 		waiting: &pausedRuns{number: set.Paused, bytes: set.PausedBytes, time: set.PausedTime, runs: map[string]*pausedRun{}},
 	}
-}
-
-// Print writes the metrics of runs.
-func (s *Handlers) Print(b *strings.Builder) {
-	s.counts.print(b)
-	s.waiting.print(b)
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"stencil/agent"
-	"stencil/asking"
 	"stencil/engine"
 	"stencil/server/generation"
 	"stencil/server/problem"
@@ -114,7 +113,7 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	a.note(q.Frame, query, c)
 	reply := &agent.Reply{
 		Text: cmp.Or(c.Message.Content, c.Result.Text), PromptTokens: c.Result.PromptTokens, CompletionTokens: c.Result.CompletionTokens + c.Wasted,
-		Surprise: g.Surprise(c.Tokens), Constrained: enforced(c.Receipt),
+		Raw: c.Result.Text, Surprise: g.Surprise(c.Tokens), Constrained: enforced(c.Receipt),
 	}
 	if len(c.Message.Calls) > 0 {
 		reply.Text = c.Message.Content
@@ -125,9 +124,8 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	return reply, nil
 }
 
-// write runs a generation. What an upstream's model wrote is taken as it is, even
-// if it is nothing like what was asked for: package agent makes of it what can
-// be made.
+// write runs a generation. What an upstream's model wrote is asked for again, as any other document is, until it
+// is an envelope; if it never is, that is a failure.
 func (a *asker) write(ctx context.Context, g *generation.Generation) (*generation.Choice, error) {
 	if !g.Run.Asked() {
 		list, err := a.api.Whole(ctx, g)
@@ -137,12 +135,7 @@ func (a *asker) write(ctx context.Context, g *generation.Generation) (*generatio
 		return &list[0], nil
 	}
 	c := new(generation.Choice)
-	err := a.api.Ask(ctx, g, 0, c)
-	var reason *asking.FailureReason
-	if errors.As(err, &reason) && (reason.Category == asking.InvalidJSON || reason.Category == asking.WrongDocument) && c.Result != nil {
-		c.Message, err = generation.Message{Content: reason.Text}, nil
-	}
-	if err != nil {
+	if err := a.api.Ask(ctx, g, 0, c); err != nil {
 		return nil, err
 	}
 	a.api.NoteResults(ctx, []generation.Choice{*c})
@@ -151,13 +144,16 @@ func (a *asker) write(ctx context.Context, g *generation.Generation) (*generatio
 
 // query is a question as any other request.
 func (a *asker) query(q *agent.Question) *request.Request {
-	none := 0
 	out := request.New()
-	out.Model, out.Messages, out.MaxTokens, out.RetryMax = a.spec.Model, a.spec.messages(q.Messages), q.MaxTokens, &none
+	out.Model, out.Messages, out.MaxTokens, out.RetryMax = a.spec.Model, a.spec.messages(q.Messages), q.MaxTokens, a.spec.RetryMax
 	out.Sampling = a.spec.Sampling
 	out.Sampling.Seed, out.Seeded = q.Seed, true
 	out.PromptSchema = "never" // the system text says what is wanted
 	out.Constraint.Kind, out.Constraint.Schema, out.Constraint.Strict, out.Constraint.Param = "schema", q.Schema, false, "query"
+	if a.model.Unmasked != "" {
+		out.PromptSchema = "always" // with the rules, which nothing else enforces
+		out.Constraint.Strict, out.Constraint.Repair, out.Constraint.Markdown = true, true, true
+	}
 	out.Logprobs = generation.WriterOf(a.model).Abilities().OnRequest
 	if len(q.Tools) == 0 {
 		return out

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"stencil/agent"
 	"stencil/server/exposition"
@@ -16,20 +14,24 @@ import (
 
 // counts counts what runs of agents do.
 type counts struct {
-	mu     sync.Mutex
-	active int
-	runs   map[string]uint64 // by status and bound, as labels
-	frames map[string]uint64 // that have ended, by status
-	tools  map[string]uint64 // calls by name
+	active prometheus.Gauge
+	runs   exposition.Counts
+	frames exposition.Counts // that have ended
+	tools  exposition.Counts
 	// What envelopes took against the same content as prose: the difference can
 	// have either sign, and a counter can't.
-	saved, lost uint64
+	saved, lost prometheus.Counter
 }
 
-func (c *counts) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.active++
+func newCounts() counts {
+	return counts{
+		active: exposition.NewGauge("agent_runs_active", "Runs of agents that are worked on."),
+		runs:   exposition.NewCounts("agent_runs_total", "Runs of agents that ended or stopped to ask their user, by status and the bound they reached.", "status", "bound"),
+		frames: exposition.NewCounts("agent_frames_total", "Frames of agents that ended.", "status"),
+		tools:  exposition.NewCounts("agent_tool_calls_total", "Calls of tools by agents.", "tool"),
+		saved:  exposition.NewCounter("agent_prose_tokens_saved_total", "Tokens by which answers of frames were shorter than the same content as prose; stencil_agent_prose_tokens_lost_total has those that were longer."),
+		lost:   exposition.NewCounter("agent_prose_tokens_lost_total", "Tokens by which answers of frames were longer than the same content as prose."),
+	}
 }
 
 // end counts a run that has ended, or waits for its user.
@@ -45,58 +47,54 @@ func (c *counts) end(out *agent.Outcome, err error) {
 	case errors.Is(err, agent.ErrNoRoom):
 		bound = agent.BoundTokens
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.active--
-	exposition.CountOf(&c.runs, fmt.Sprintf("status=%q,bound=%q", status, cmp.Or(bound, "none")))
+	c.active.Dec()
+	c.runs.Count(string(status), string(cmp.Or(bound, "none")))
 }
 
 // event counts what happens in a run with these tools.
 func (c *counts) event(e agent.Event, tools func() []agent.Tool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	switch e.Type {
 	case agent.EventTool:
 		name := e.Tool.Name
 		if !slices.ContainsFunc(tools(), func(t agent.Tool) bool { return t.Name == name }) {
 			name = "other" // what a model makes up is no label
 		}
-		exposition.CountOf(&c.tools, name)
+		c.tools.Count(name)
 	case agent.EventFinished:
-		exposition.CountOf(&c.frames, string(e.Frame.Status))
-		if n := e.Frame.TokensSaved; n != nil && *n > 0 {
-			c.saved += uint64(*n)
+		c.frames.Count(string(e.Frame.Status))
+		if n := e.Frame.ProseTokensSaved; n != nil && *n > 0 {
+			c.saved.Add(float64(*n))
 		} else if n != nil {
-			c.lost += uint64(-*n)
+			c.lost.Add(float64(-*n))
 		}
 	}
 }
 
-func (c *counts) print(b *strings.Builder) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	exposition.Family(b, "agent_runs_active", "gauge", "Runs of agents that are worked on.")
-	fmt.Fprintf(b, "stencil_agent_runs_active %d\n", c.active)
-	exposition.Family(b, "agent_runs_total", "counter", "Runs of agents that ended or stopped to ask their user, by status and the bound they reached.")
-	for _, labels := range slices.Sorted(maps.Keys(c.runs)) {
-		fmt.Fprintf(b, "stencil_agent_runs_total{%s} %d\n", labels, c.runs[labels])
-	}
-	exposition.PrintCounts(b, "agent_frames_total", "Frames of agents that ended.", "status", c.frames)
-	exposition.PrintCounts(b, "agent_tool_calls_total", "Calls of tools by agents.", "tool", c.tools)
-	exposition.Family(b, "agent_tokens_saved_total", "counter", "Tokens by which answers of frames were shorter than the same content as prose; stencil_agent_tokens_lost_total has those that were longer.")
-	fmt.Fprintf(b, "stencil_agent_tokens_saved_total %d\n", c.saved)
-	exposition.Family(b, "agent_tokens_lost_total", "counter", "Tokens by which answers of frames were longer than the same content as prose.")
-	fmt.Fprintf(b, "stencil_agent_tokens_lost_total %d\n", c.lost)
+// Metrics returns what is counted about runs, and about those that wait.
+func (s *Handlers) Metrics() []prometheus.Collector {
+	c := &s.counts
+	return []prometheus.Collector{c.active, c.runs, c.frames, c.tools, c.saved, c.lost, s.waiting}
 }
 
-// print writes what waits.
-func (l *pausedRuns) print(b *strings.Builder) {
+// What is read of the runs that wait.
+var (
+	pausedNumber = exposition.NewReading("agent_paused_runs", "gauge", "Runs of agents that wait for their users.")
+	pausedBytes  = exposition.NewReading("agent_paused_bytes", "gauge", "What they occupy.")
+	pausedLost   = exposition.NewReading("agent_paused_lost_total", "counter", "Runs that waited too long, or made room for others.")
+)
+
+// Describe implements prometheus.Collector.
+func (l *pausedRuns) Describe(to chan<- *prometheus.Desc) {
+	for _, r := range []exposition.Reading{pausedNumber, pausedBytes, pausedLost} {
+		r.Describe(to)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (l *pausedRuns) Collect(to chan<- prometheus.Metric) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	exposition.Family(b, "agent_paused_runs", "gauge", "Runs of agents that wait for their users.")
-	fmt.Fprintf(b, "stencil_agent_paused_runs %d\n", len(l.runs))
-	exposition.Family(b, "agent_paused_bytes", "gauge", "What they occupy.")
-	fmt.Fprintf(b, "stencil_agent_paused_bytes %d\n", l.used)
-	exposition.Family(b, "agent_paused_lost_total", "counter", "Runs that waited too long, or made room for others.")
-	fmt.Fprintf(b, "stencil_agent_paused_lost_total %d\n", l.lost)
+	pausedNumber.Read(to, float64(len(l.runs)))
+	pausedBytes.Read(to, float64(l.used))
+	pausedLost.Read(to, float64(l.lost))
 }

@@ -18,7 +18,7 @@ import (
 
 // agentFields are the fields of a request that begins a run.
 var agentFields = append([]string{
-	"query", "model", "system", "stream", "interactive", "bounds", "parallel", "reasoning", "tools", "keep_alive",
+	"query", "model", "system", "stream", "interactive", "bounds", "parallel", "reasoning", "tools", "keep_alive", "retry_max",
 }, request.SamplingFields...)
 
 // resumeFields are the fields of a request that goes on with one.
@@ -74,6 +74,7 @@ type spec struct {
 	WantTools bool // said so; else tools are used where they can be
 	Parallel  int  // 0: what the model has room for
 	KeepAlive *time.Duration
+	RetryMax  *int // further tries for an answer of an upstream's that won't do; nil: as the server has it
 }
 
 // readAgent decodes a request to begin a run.
@@ -98,6 +99,7 @@ func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 		o.Boolean("reasoning", &reasoning),
 		o.Boolean("tools", &tools),
 		o.KeepAlive("keep_alive", &a.KeepAlive),
+		a.readRetries(o),
 		q.ReadSampling(o, request.LlamaSampling),
 		a.readBounds(o, s.Bounds),
 	} {
@@ -116,6 +118,15 @@ func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 		a.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
 	return a, nil
+}
+
+func (a *order) readRetries(o *wire.Object) error {
+	if !o.Given("retry_max") {
+		return nil
+	}
+	n := 0
+	a.RetryMax = &n
+	return o.Integer("retry_max", &n, 0, request.MaxRetries)
 }
 
 // readBounds reads what a run is to keep to. Where the server allows less than is
@@ -163,6 +174,7 @@ type resumption struct {
 	Answers   []userAnswer
 	Stream    bool
 	KeepAlive *time.Duration
+	RetryMax  *int // further tries for an answer of an upstream's that won't do; nil: as the server has it
 }
 
 // A userAnswer is what the user says to a frame that asked.

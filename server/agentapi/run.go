@@ -148,7 +148,7 @@ func (j *job) work(ctx context.Context) (*Reply, error) {
 	s, began := j.api, time.Now()
 	ctx, j.asker.giveUp = context.WithCancelCause(ctx)
 	defer j.asker.giveUp(nil)
-	s.counts.begin()
+	s.counts.active.Inc()
 	out, err := j.run.Go(ctx)
 	s.counts.end(out, err)
 	if err != nil {
@@ -178,11 +178,8 @@ func judged(out *agent.Outcome) (in signals.Inputs) {
 	if e := out.Answer; e.IsValid() && !patched {
 		confidence := e.Confidence
 		in.Own = &signals.Signals{Confidence: &confidence}
-		switch {
-		case e.ShouldAskUser():
-			in.Own.Escalation, in.Own.Reason = signals.Human, "only the user knows"
-		case e.NeedsMoreInfo:
-			in.Own.Escalation, in.Own.Reason = signals.Verify, "something is missing"
+		if e.ShouldAskUser() {
+			in.Own.Escalation, in.Own.Reason = signals.Human, "only the user knows what is missing"
 		}
 	}
 	if s := out.Surprise; s != nil {
@@ -203,9 +200,7 @@ func (j *job) reply(out *agent.Outcome, took time.Duration) *Reply {
 	r.Usage.PromptDetails.CachedTokens = a.spent.Cached
 	t := a.spent.Timings
 	r.Timings = Timings{Run: generation.Milliseconds(took), Timings: generation.Timings{Queue: generation.Milliseconds(t.Queued), Prompt: generation.Milliseconds(t.Prompt), Generate: generation.Milliseconds(t.Generate)}}
-	if t.Generate > 0 {
-		r.Timings.TokensPerSecond = float64(out.Totals.CompletionTokens) / t.Generate.Seconds()
-	}
+	r.Timings.TokensPerSecond = generation.Rate(out.Totals.CompletionTokens-1, t.Generate)
 	return r
 }
 

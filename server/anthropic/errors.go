@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"stencil/server/problem"
-	"stencil/server/wire"
 )
 
 // anthropicError is the body of an error answer in Anthropic's dialect, and the
@@ -17,13 +16,15 @@ type anthropicError struct {
 }
 
 type anthropicErrorObject struct {
-	Type    string        `json:"type"`
-	Message string        `json:"message"`
-	Details []wire.Detail `json:"details,omitempty"`
-	Code    *string       `json:"code,omitempty"`
-	Param   *string       `json:"param,omitempty"`
-	Minimum int           `json:"minimum,omitempty"`
-	Text    *string       `json:"text,omitempty"`
+	Type    string  `json:"type"`
+	Message string  `json:"message"`
+	Details any     `json:"details,omitempty"` // a list, or an object with an error_code
+	Code    *string `json:"code,omitempty"`
+	Param   *string `json:"param,omitempty"`
+	Prompt  int     `json:"n_prompt_tokens,omitempty"`
+	Context int     `json:"n_ctx,omitempty"`
+	Minimum int     `json:"minimum,omitempty"`
+	Text    *string `json:"text,omitempty"`
 }
 
 // anthropicTypes are what Anthropic's specification calls failures.
@@ -47,8 +48,25 @@ func ErrorBody(p *problem.Problem, id string) any {
 		}
 		return &s
 	}
+	var details any
+	switch {
+	case p.Object != nil:
+		details = p.Object
+	case len(p.Details) > 0:
+		details = p.Details
+	}
 	return anthropicError{"error", anthropicErrorObject{
-		Type: cmp.Or(anthropicTypes[p.Status], "invalid_request_error"), Message: p.Message, Details: p.Details, Code: given(p.Code), Param: given(p.Param),
-		Minimum: p.Minimum, Text: p.Text,
+		Type: cmp.Or(anthropicTypes[p.Status], "invalid_request_error"), Message: p.Message, Details: details, Code: given(p.Code), Param: given(p.Param),
+		Minimum: p.Minimum, Prompt: p.Prompt, Context: p.Context, Text: p.Text,
 	}, id}
+}
+
+// noThreads refuses a conversation of which the client sends only what is new. Anthropic's clients go by the details:
+// they send it again, whole.
+func noThreads() error {
+	return problem.New(problem.Problem{
+		Status: http.StatusBadRequest, Kind: problem.Invalid, Param: "thread", Code: "thread_unsupported_request",
+		Message: "message threads are not offered here; the whole conversation must be sent, without thread",
+		Object:  map[string]any{"error_code": "thread_unsupported_request", "unsupported": []string{"thread"}},
+	})
 }

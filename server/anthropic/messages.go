@@ -7,6 +7,7 @@ import (
 	"stencil/engine"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/wire"
 )
@@ -21,13 +22,13 @@ func (s *Handlers) Messages(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, g, err := s.Accept(r, q.Request)
+	m, g, _, err := s.accept(r, q)
 	if err != nil {
 		return nil, err
 	}
 	reply := anthropicMessage{
 		ID: wire.NewID("msg_"), Type: "message", Role: "assistant", Model: m.Name, Content: []anthropicBlock{},
-		Usage: anthropicUsage{InputTokens: len(g.Job.Prompt)},
+		Usage: anthropicUsage{InputTokens: len(g.Job.Prompt)}, Context: q.context,
 	}
 	if q.Stream {
 		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
@@ -47,7 +48,13 @@ func (s *Handlers) Messages(r *http.Request) (wire.Answer, error) {
 }
 
 type countReply struct {
-	InputTokens int `json:"input_tokens"`
+	InputTokens int           `json:"input_tokens"`
+	Context     *countContext `json:"context_management,omitempty"`
+}
+
+// countContext says how long the prompt was before its edits.
+type countContext struct {
+	Original int `json:"original_input_tokens"`
 }
 
 // CountTokens is POST /v1/messages/count_tokens.
@@ -60,20 +67,25 @@ func (s *Handlers) CountTokens(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, g, err := s.Accept(r, q.Request)
+	m, g, original, err := s.accept(r, q)
 	if err != nil {
 		return nil, err
 	}
 	if !generation.WriterOf(m).Abilities().Counts {
 		return nil, wire.NotOffered("model", "counting the tokens of a model behind an upstream")
 	}
-	return wire.JSON{Value: countReply{len(g.Job.Prompt)}}, nil
+	reply := countReply{InputTokens: len(g.Job.Prompt)}
+	if q.context != nil {
+		reply.Context = &countContext{original}
+	}
+	return wire.JSON{Value: reply}, nil
 }
 
 // finalUsage completes what a text has taken. How long a prompt is for a model
 // behind an upstream is known only now.
 func finalUsage(u anthropicUsage, c *generation.Choice) anthropicUsage {
-	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Result.PromptTokens), c.Result.CompletionTokens+c.Wasted
+	u.CacheReadTokens = c.Result.CachedTokens
+	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Result.PromptTokens)-u.CacheReadTokens, c.Result.CompletionTokens+c.Wasted
 	return u
 }
 
@@ -91,7 +103,7 @@ func stopReason(c *generation.Choice) (reason, sequence *string) {
 	return &word, sequence
 }
 
-func blocksOf(m *generation.Message) (out []anthropicBlock) {
+func blocksOf(m *layout.Message) (out []anthropicBlock) {
 	if m.Reasoning != "" {
 		out = append(out, anthropicBlock{Type: "thinking", Thinking: &m.Reasoning, Signature: new(string)})
 	}
@@ -111,7 +123,7 @@ type anthropicSink struct {
 	message    anthropicMessage
 	id         string // of the request
 	block      int    // the number of the block that is open, or was last; -1 before the first
-	open       generation.PieceKind
+	open       layout.PieceKind
 	isOpen     bool
 }
 
@@ -141,6 +153,7 @@ type messageDelta struct {
 		StopSequence *string `json:"stop_sequence"`
 	} `json:"delta"`
 	Usage      anthropicUsage      `json:"usage"`
+	Context    *contextReply       `json:"context_management,omitempty"`
 	Constraint *generation.Receipt `json:"x_constraint,omitempty"`
 	assess.Appraisal
 	Warnings []string `json:"warnings,omitempty"`
@@ -151,11 +164,13 @@ type bareEvent struct {
 }
 
 func (s *anthropicSink) Begin() error {
-	return s.Event("message_start", messageStart{"message_start", s.message})
+	first := s.message
+	first.Context = nil // it comes with the end
+	return s.Event("message_start", messageStart{"message_start", first})
 }
 
 // start opens a block, after closing the one that is open.
-func (s *anthropicSink) start(kind generation.PieceKind, b anthropicBlock) error {
+func (s *anthropicSink) start(kind layout.PieceKind, b anthropicBlock) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
@@ -175,29 +190,29 @@ func (s *anthropicSink) delta(d blockDelta) error {
 	return s.Event("content_block_delta", blockEvent{Type: "content_block_delta", Index: s.block, Delta: &d})
 }
 
-func (s *anthropicSink) Piece(_ int, p generation.Piece, _ []engine.Token) error {
+func (s *anthropicSink) Piece(_ int, p layout.Piece, _ []engine.Token) error {
 	empty := ""
 	switch p.Kind {
-	case generation.PieceContent:
+	case layout.PieceContent:
 		if p.Text == "" {
 			return nil
 		}
-		if !s.isOpen || s.open != generation.PieceContent {
-			if err := s.start(generation.PieceContent, anthropicBlock{Type: "text", Text: &empty}); err != nil {
+		if !s.isOpen || s.open != layout.PieceContent {
+			if err := s.start(layout.PieceContent, anthropicBlock{Type: "text", Text: &empty}); err != nil {
 				return err
 			}
 		}
 		return s.delta(blockDelta{Type: "text_delta", Text: &p.Text})
-	case generation.PieceReasoning:
-		if !s.isOpen || s.open != generation.PieceReasoning {
-			if err := s.start(generation.PieceReasoning, anthropicBlock{Type: "thinking", Thinking: &empty, Signature: &empty}); err != nil {
+	case layout.PieceReasoning:
+		if !s.isOpen || s.open != layout.PieceReasoning {
+			if err := s.start(layout.PieceReasoning, anthropicBlock{Type: "thinking", Thinking: &empty, Signature: &empty}); err != nil {
 				return err
 			}
 		}
 		return s.delta(blockDelta{Type: "thinking_delta", Thinking: &p.Text})
-	case generation.PieceCall:
-		return s.start(generation.PieceCall, anthropicBlock{Type: "tool_use", ID: p.ID, Name: p.Name, Input: json.RawMessage("{}")})
-	case generation.PieceArguments:
+	case layout.PieceCall:
+		return s.start(layout.PieceCall, anthropicBlock{Type: "tool_use", ID: p.ID, Name: p.Name, Input: json.RawMessage("{}")})
+	case layout.PieceArguments:
 		return s.delta(blockDelta{Type: "input_json_delta", JSON: &p.Text})
 	}
 	return s.stop()
@@ -205,14 +220,14 @@ func (s *anthropicSink) Piece(_ int, p generation.Piece, _ []engine.Token) error
 
 func (s *anthropicSink) Done(_ int, c *generation.Choice) error {
 	if s.block < 0 { // an empty text is a block too
-		if err := s.start(generation.PieceContent, anthropicBlock{Type: "text", Text: new(string)}); err != nil {
+		if err := s.start(layout.PieceContent, anthropicBlock{Type: "text", Text: new(string)}); err != nil {
 			return err
 		}
 	}
 	if err := s.stop(); err != nil {
 		return err
 	}
-	last := messageDelta{Type: "message_delta", Usage: s.message.Usage, Constraint: c.Receipt, Appraisal: c.Appraisal(), Warnings: generation.WarningsOf(s.generation.Request, []generation.Choice{*c})}
+	last := messageDelta{Type: "message_delta", Usage: s.message.Usage, Context: s.message.Context, Constraint: c.Receipt, Appraisal: c.Appraisal(), Warnings: generation.WarningsOf(s.generation.Request, []generation.Choice{*c})}
 	last.Delta.StopReason, last.Delta.StopSequence = stopReason(c)
 	last.Usage = finalUsage(last.Usage, c)
 	return s.Event("message_delta", last)

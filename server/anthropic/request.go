@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
-	"stencil/chat"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
 	"stencil/server/request"
@@ -17,11 +15,12 @@ import (
 var messagesNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "system", "stop_sequences", "stream", "tools", "tool_choice", "thinking",
+		"context_management", "thread",
 	}, request.SamplingFields, request.OwnFields),
-	Constraint: []string{"output_config", "output_format", "property_order", "whitespace", "on_unsupported"},
-	Harmless:   append([]string{"betas", "inference_geo", "speed", "diagnostics"}, wire.HarmlessFields...),
+	Constraint: []string{"output_config", "output_format", "property_order", "whitespace", "on_unsupported", "open_objects"},
+	Harmless:   append([]string{"betas", "inference_geo", "speed", "diagnostics", "billing_policy", "fallback_credit_token", "user_profile_id", "workspace_id"}, wire.HarmlessFields...),
 	Refused: []string{
-		"container", "mcp_servers", "context_management", "response_format", "json_mode", "schema", "grammar", "regex", "choice", "json_schema",
+		"container", "mcp_servers", "compaction", "response_format", "json_mode", "schema", "grammar", "regex", "choice", "json_schema",
 		"structured_outputs", "fallbacks", "prompt", "format",
 	},
 }
@@ -29,15 +28,19 @@ var messagesNames = wire.Names{
 // readMessages decodes a body of Anthropic's dialect. For counting, max_tokens
 // is not needed.
 func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
-	q := &messagesRequest{request.New()}
+	q := &messagesRequest{Request: request.New()}
 	var err error
 	if q.Warnings, err = messagesNames.Check(o); err != nil {
 		return nil, err
+	}
+	if o.Given("thread") {
+		return nil, noThreads()
 	}
 	for _, read := range []func() error{
 		func() error { return q.ReadModel(o) },
 		func() error { return o.Integer("max_tokens", &q.MaxTokens, 1, request.MaxTokensLimit) },
 		func() error { return q.ReadSampling(o, request.PlainSampling) },
+		func() error { return q.CheckTemperature(o, 1) },
 		func() error { return q.ReadStop(o, "stop_sequences") },
 		func() error { return o.Boolean("stream", &q.Stream) },
 		func() error { return q.ReadOwn(o) },
@@ -47,6 +50,7 @@ func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
 		func() error { return q.readAnthropicChoice(o) },
 		func() error { return q.readOutputConfig(o) },
 		func() error { return q.readThinking(o) },
+		func() error { return q.readEdits(o) },
 	} {
 		if err := read(); err != nil {
 			return nil, err
@@ -59,167 +63,6 @@ func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
 		return nil, wire.Invalid("model", "model is missing")
 	}
 	return q, nil
-}
-
-// readSystem reads the system text: a string or a list of text blocks.
-func (q *messagesRequest) readSystem(o *wire.Object) error {
-	if !o.Given("system") {
-		return nil
-	}
-	m := chat.Message{Role: "system"}
-	if json.Unmarshal(o.Members["system"], &m.Content) != nil {
-		blocks, err := o.List("system")
-		if err != nil {
-			return o.WrongType("system", "a string or an array of text blocks")
-		}
-		if m.Content, err = textOf(blocks); err != nil {
-			return err
-		}
-	}
-	if m.Content != "" {
-		q.Messages = append(q.Messages, m)
-	}
-	return nil
-}
-
-// textOf joins blocks that must all be text.
-func textOf(blocks []*wire.Object) (string, error) {
-	var texts []string
-	for _, b := range blocks {
-		kind, text := "", ""
-		if err := b.Str("type", &kind); err != nil {
-			return "", err
-		}
-		if kind != "text" {
-			return "", wire.NotOffered(b.Path+"type", fmt.Sprintf("a block of type %q", kind))
-		}
-		if err := b.Str("text", &text); err != nil {
-			return "", err
-		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, "\n"), nil
-}
-
-// readTurns reads the conversation. What the assistant called and what came
-// back become messages of their own.
-func (q *messagesRequest) readTurns(o *wire.Object) error {
-	if !o.Given("messages") {
-		return wire.Invalid("messages", "messages is missing")
-	}
-	list, err := o.List("messages")
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		return wire.Invalid("messages", "messages must not be empty")
-	}
-	names := map[string]string{} // of tools by the id of a call
-	role := ""
-	for _, m := range list {
-		if !m.Given("role") {
-			return wire.Invalid(m.Path+"role", "%srole is missing", m.Path)
-		}
-		if err := m.OneOf("role", &role, "user", "assistant", "system"); err != nil {
-			return err
-		}
-		if !m.Given("content") {
-			return wire.Invalid(m.Path+"content", "%scontent is missing", m.Path)
-		}
-		one := chat.Message{Role: role}
-		if json.Unmarshal(m.Members["content"], &one.Content) == nil {
-			q.Messages = append(q.Messages, one)
-			continue
-		}
-		blocks, err := m.List("content")
-		if err != nil {
-			return m.WrongType("content", "a string or an array of blocks")
-		}
-		if err := q.readBlocks(role, blocks, names); err != nil {
-			return err
-		}
-	}
-	if role == "assistant" {
-		return q.ContinueLast("messages")
-	}
-	return nil
-}
-
-// readBlocks reads the blocks of one turn.
-func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names map[string]string) error {
-	one := chat.Message{Role: role}
-	for _, b := range blocks {
-		kind, text := "", ""
-		if err := b.Str("type", &kind); err != nil {
-			return err
-		}
-		switch kind {
-		case "text":
-			if err := b.Str("text", &text); err != nil {
-				return err
-			}
-			if one.Content != "" {
-				one.Content += "\n"
-			}
-			one.Content += text
-		case "thinking":
-			if err := b.Str("thinking", &text); err != nil {
-				return err
-			}
-			one.Reasoning += text
-		case "redacted_thinking":
-		case "tool_use":
-			past := chat.ToolCall{}
-			for _, err := range []error{b.Str("id", &past.ID), b.Str("name", &past.Name)} {
-				if err != nil {
-					return err
-				}
-			}
-			names[past.ID] = past.Name
-			request.AddCall(&one, past, string(b.Members["input"]))
-		case "tool_result":
-			result, err := readResult(b, names)
-			if err != nil {
-				return err
-			}
-			q.Messages = append(q.Messages, result)
-		case "":
-			return wire.Invalid(b.Path+"type", "%stype is missing", b.Path)
-		default:
-			return wire.NotOffered(b.Path+"type", fmt.Sprintf("a block of type %q", kind))
-		}
-	}
-	if one.Content != "" || len(one.ToolCalls) > 0 || one.Reasoning != "" {
-		q.Messages = append(q.Messages, one)
-	}
-	return nil
-}
-
-func readResult(b *wire.Object, names map[string]string) (chat.Message, error) {
-	m := chat.Message{Role: "tool"}
-	failed := false
-	for _, err := range []error{b.Str("tool_use_id", &m.ToolCallID), b.Boolean("is_error", &failed)} {
-		if err != nil {
-			return m, err
-		}
-	}
-	if m.ToolCallID == "" {
-		return m, wire.Invalid(b.Path+"tool_use_id", "%stool_use_id is missing", b.Path)
-	}
-	m.Name = names[m.ToolCallID]
-	if b.Given("content") && json.Unmarshal(b.Members["content"], &m.Content) != nil {
-		blocks, err := b.List("content")
-		if err != nil {
-			return m, b.WrongType("content", "a string or an array of blocks")
-		}
-		if m.Content, err = textOf(blocks); err != nil {
-			return m, err
-		}
-	}
-	if failed {
-		m.Content = "error: " + m.Content
-	}
-	return m, nil
 }
 
 // readAnthropicTools reads {"name", "description", "input_schema"}.
@@ -353,8 +196,8 @@ func (q *messagesRequest) readThinking(o *wire.Object) error {
 	}
 	kind, budget, display := "", 0, ""
 	for _, err := range []error{
-		t.Only("type", "budget_tokens", "display"),
-		t.OneOf("type", &kind, "enabled", "disabled", "adaptive"),
+		t.Only("type", "budget_tokens", "display", "block_binding"),
+		t.OneOf("type", &kind, "enabled", "disabled", "adaptive", "between_tools"),
 		t.Integer("budget_tokens", &budget, 1, request.MaxTokensLimit),
 		t.Str("display", &display),
 	} {
@@ -384,6 +227,7 @@ type anthropicMessage struct {
 	StopReason   *string             `json:"stop_reason"`
 	StopSequence *string             `json:"stop_sequence"`
 	Usage        anthropicUsage      `json:"usage"`
+	Context      *contextReply       `json:"context_management,omitempty"`
 	Constraint   *generation.Receipt `json:"x_constraint,omitempty"`
 	assess.Appraisal
 	Warnings []string `json:"warnings,omitempty"`
@@ -400,8 +244,8 @@ type anthropicBlock struct {
 	Input     json.RawMessage `json:"input,omitempty"`
 }
 
-// anthropicUsage counts tokens. Those that were cached are among the input's,
-// so that it equals what count_tokens says.
+// anthropicUsage counts tokens. As with Anthropic, those that were cached are not among the input's: what count_tokens
+// says is the sum of the two.
 type anthropicUsage struct {
 	InputTokens         int `json:"input_tokens"`
 	OutputTokens        int `json:"output_tokens"`
@@ -410,4 +254,8 @@ type anthropicUsage struct {
 }
 
 // A messagesRequest is the body of POST /v1/messages.
-type messagesRequest struct{ *request.Request }
+type messagesRequest struct {
+	*request.Request
+	edits   []edit
+	context *contextReply // nil: no edits are wanted
+}

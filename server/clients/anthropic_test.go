@@ -71,7 +71,7 @@ func TestAnthropicSchema(t *testing.T) {
 	wantPerson(t, got.Content[0].AsText().Text)
 	all := accumulate(t, &c, q)
 	wantPerson(t, all.Content[0].AsText().Text)
-	if all.StopReason != anthropic.StopReasonEndTurn || all.Usage.OutputTokens == 0 || all.Usage.InputTokens != got.Usage.InputTokens {
+	if all.StopReason != anthropic.StopReasonEndTurn || all.Usage.OutputTokens == 0 || all.Usage.InputTokens+all.Usage.CacheReadInputTokens != got.Usage.InputTokens+got.Usage.CacheReadInputTokens {
 		t.Errorf("%s", all.RawJSON())
 	}
 }

@@ -1,11 +1,15 @@
 package clients
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 )
+
+// saveCall is a model's call of the tool that the tests have.
+const saveCall = "I will. <tool_call>\n" + `{"name": "save", "arguments": {"name": "ann", "age": 5, "plan": "pro"}}` + "\n</tool_call>"
 
 // TestJavaScript runs the tests in js, which drive the clients that are
 // published for Node.js.
@@ -14,7 +18,12 @@ func TestJavaScript(t *testing.T) {
 	if err != nil {
 		t.Skip("no node: the tests of JavaScript clients are skipped")
 	}
-	if _, err := os.Stat("js/node_modules"); err != nil {
+	lock, err := os.ReadFile("js/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const installed = "js/node_modules/.installed-from" // a copy of the lock file
+	if from, err := os.ReadFile(installed); err != nil || !bytes.Equal(from, lock) {
 		npm, err := exec.LookPath("npm")
 		if err != nil {
 			t.Skip("no npm: the tests of JavaScript clients are skipped")
@@ -24,18 +33,21 @@ func TestJavaScript(t *testing.T) {
 		if out, err := install.CombinedOutput(); err != nil {
 			t.Skipf("the JavaScript clients can't be fetched: %v\n%s", err, out)
 		}
+		if err := os.WriteFile(installed, lock, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	files, err := filepath.Glob("js/*.mjs")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	const call = "I will. <tool_call>\n" + `{"name": "save", "arguments": {"name":"ann","age":5,"plan":"pro"}}` + "\n</tool_call>"
 	servers := []string{
 		"STENCIL_RANDOM=" + start(t, ""),
 		"STENCIL_HELLO=" + start(t, "hello wörld"),
-		"STENCIL_CALLER=" + startSaying(t, call),
+		"STENCIL_CALLER=" + startSaying(t, saveCall),
+		"STENCIL_ANSWERING=" + startAnswering(t, saveCall),
 		"STENCIL_EMBEDDER=" + startEmbedding(t),
-		"STENCIL_THINKER=" + startSaying(t, "<think>\nhmm</think>\n\nhello wörld"),
+		"STENCIL_THINKER=" + startThinking(t, "<think>\nhmm</think>\n\nhello wörld"),
 	}
 	for _, file := range files {
 		if filepath.Base(file) == "shared.mjs" {

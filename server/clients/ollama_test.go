@@ -81,7 +81,7 @@ func TestOllamaModels(t *testing.T) {
 	if err := c.Heartbeat(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if v, err := c.Version(t.Context()); err != nil || v != "0.0.1" {
+	if v, err := c.Version(t.Context()); err != nil || v != "0.24.0" {
 		t.Errorf("%s %v", v, err)
 	}
 	if list, err := c.List(t.Context()); err != nil || len(list.Models) != 1 || list.Models[0].Name != "tiny" {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -55,6 +56,43 @@ func startSaying(t testing.TB, reply string) string {
 		t.Fatal(err)
 	}
 	return serve(t, v, scripted.SayText(v, reply))
+}
+
+// startThinking is startSaying for a model whose template has thoughts.
+func startThinking(t testing.TB, reply string) string {
+	t.Helper()
+	v, err := tiny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []vocab.Token
+	for id := range int32(v.Len()) {
+		tokens = append(tokens, vocab.Token{Text: v.Text(id), Kind: v.Kind(id)})
+	}
+	v, err = vocab.FromTokens(tokens, vocab.Options{
+		Model: vocab.BPE, Pre: "gpt-2", EOS: &v.EOG()[0], ChatTemplate: v.ChatTemplate() + "{% if x %}<think></think>{% endif %}",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, v, scripted.SayText(v, reply))
+}
+
+// startAnswering serves a model that calls a tool which says "saved", and then says so.
+func startAnswering(t testing.TB, call string) string {
+	t.Helper()
+	v, err := tiny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, answers := scripted.SayText(v, call), scripted.SayText(v, "done: saved")
+	return serve(t, v, func(history []int32, logits []float32) {
+		if strings.Contains(string(v.Decode(history)), "tool\nsaved") {
+			answers(history, logits)
+			return
+		}
+		calls(history, logits)
+	})
 }
 
 func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {

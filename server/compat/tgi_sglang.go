@@ -9,6 +9,7 @@ import (
 	"stencil/engine"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/request"
 	"stencil/server/wire"
@@ -39,7 +40,7 @@ func DialectOf(o *wire.Object) (string, error) {
 }
 
 var (
-	tgiNames      = wire.Names{Known: []string{"inputs", "parameters", "stream", "model", "signals"}, Constraint: []string{"grammar"}, Harmless: wire.HarmlessFields, Refused: []string{"sampling_params"}}
+	tgiNames      = wire.Names{Known: []string{"inputs", "parameters", "stream", "model", "signals"}, Constraint: []string{"grammar", "open_objects"}, Harmless: wire.HarmlessFields, Refused: []string{"sampling_params"}}
 	tgiParameters = wire.Names{
 		Known: slices.Concat([]string{
 			"max_new_tokens", "stop", "repetition_penalty", "do_sample", "details", "return_full_text", "top_n_tokens",
@@ -48,7 +49,7 @@ var (
 		Harmless:   []string{"watermark", "decoder_input_details", "adapter_id"},
 		Refused:    []string{"best_of", "truncate"},
 	}
-	sglangNames      = wire.Names{Known: []string{"text", "sampling_params", "stream", "model", "rid", "signals"}, Harmless: append([]string{"return_text_in_logprobs"}, wire.HarmlessFields...), Refused: []string{"input_ids", "input_embeds", "image_data", "audio_data", "return_logprob", "lora_path", "parameters", "return_hidden_states"}}
+	sglangNames      = wire.Names{Known: []string{"text", "sampling_params", "stream", "model", "rid", "signals"}, Constraint: []string{"open_objects"}, Harmless: append([]string{"return_text_in_logprobs"}, wire.HarmlessFields...), Refused: []string{"input_ids", "input_embeds", "image_data", "audio_data", "return_logprob", "lora_path", "parameters", "return_hidden_states"}}
 	sglangParameters = wire.Names{
 		Known:      slices.Concat([]string{"max_new_tokens", "stop", "repetition_penalty", "n"}, request.SamplingFields),
 		Constraint: []string{"json_schema", "regex", "ebnf"},
@@ -90,6 +91,7 @@ func readForeign(o *wire.Object, prompt, parameters string, top, inner *wire.Nam
 		func() error { return o.Decode(prompt, &q.Prompt, "a string") },
 		func() error { return o.Boolean("stream", &q.Stream) },
 		func() error { return q.ReadSignals(o) },
+		func() error { return o.Boolean("open_objects", &q.Constraint.OpenObjects) },
 		func() error { return q.ReadSampling(p, request.PlainSampling) },
 		func() error { return p.Number("repetition_penalty", &q.Sampling.RepeatPenalty) },
 		func() error { return q.ReadStop(p, "stop") },
@@ -268,7 +270,7 @@ type tgiEvent struct {
 
 func (s *tgiSink) Begin() error { return nil }
 
-func (s *tgiSink) Piece(_ int, p generation.Piece, tokens []engine.Token) error {
+func (s *tgiSink) Piece(_ int, p layout.Piece, tokens []engine.Token) error {
 	if s.last != nil {
 		if err := s.Data(s.last); err != nil {
 			return err
@@ -336,7 +338,7 @@ type sglangSink struct {
 
 func (s *sglangSink) Begin() error { return nil }
 
-func (s *sglangSink) Piece(_ int, p generation.Piece, _ []engine.Token) error {
+func (s *sglangSink) Piece(_ int, p layout.Piece, _ []engine.Token) error {
 	s.text += p.Text
 	return s.Data(sglangReplyOf(s.text, nil, s.id, s.start))
 }

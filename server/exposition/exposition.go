@@ -1,73 +1,124 @@
-// Package exposition writes metrics in Prometheus' text format.
+// Package exposition makes stencil's metrics and answers GET /metrics with them, in Prometheus' text format. The
+// metrics themselves are those of Prometheus' client library; each belongs to the package whose doings it counts.
 package exposition
 
 import (
-	"fmt"
-	"maps"
+	"bytes"
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 )
 
-// Exposition is the answer of GET /metrics.
-type Exposition struct{ Text string }
+// namespace begins the name of every metric of stencil's own.
+const namespace = "stencil"
 
-func (e Exposition) Write(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	w.WriteHeader(http.StatusOK)
-	_, err := w.Write([]byte(e.Text))
-	return err
+// NewCounter returns a counter without labels.
+func NewCounter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
 }
 
-// Family begins a metric: what it is called, of which kind it is, what it says.
-func Family(b *strings.Builder, name, kind, help string) {
-	fmt.Fprintf(b, "# HELP stencil_%s %s\n# TYPE stencil_%s %s\n", name, help, name, kind)
-}
-
-// Histogram counts seconds in buckets.
-type Histogram struct {
-	bounds []float64
-	counts []uint64 // one more than bounds
-	sum    float64
+// NewGauge returns a gauge without labels.
+func NewGauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help})
 }
 
 // NewHistogram returns a histogram of seconds with these upper bounds, in ascending order.
-func NewHistogram(bounds ...float64) Histogram {
-	return Histogram{bounds: bounds, counts: make([]uint64, len(bounds)+1)}
+func NewHistogram(name, help string, bounds ...float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: bounds})
 }
 
-// Observe counts a duration.
-func (h *Histogram) Observe(d time.Duration) {
-	i, _ := slices.BinarySearch(h.bounds, d.Seconds())
-	h.counts[i]++
-	h.sum += d.Seconds()
+// Counts is a counter with labels.
+type Counts struct{ *prometheus.CounterVec }
+
+// NewCounts returns a counter with labels.
+func NewCounts(name, help string, labels ...string) Counts {
+	return Counts{prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)}
 }
 
-// Print writes the histogram as the metric of that name.
-func (h *Histogram) Print(b *strings.Builder, name, help string) {
-	Family(b, name, "histogram", help)
-	sum := uint64(0)
-	for i, bound := range h.bounds {
-		sum += h.counts[i]
-		fmt.Fprintf(b, "stencil_%s_bucket{le=\"%g\"} %d\n", name, bound, sum)
+// Count counts one more with these values of the labels, in their order.
+func (c Counts) Count(values ...string) { c.WithLabelValues(valid(values)...).Inc() }
+
+// valid returns label values as UTF-8, which the library insists on.
+func valid(values []string) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = strings.ToValidUTF8(v, "\uFFFD")
 	}
-	sum += h.counts[len(h.bounds)]
-	fmt.Fprintf(b, "stencil_%s_bucket{le=\"+Inf\"} %d\nstencil_%s_sum %g\nstencil_%s_count %d\n", name, sum, name, h.sum, name, sum)
+	return out
 }
 
-// PrintCounts writes a counter with one label.
-func PrintCounts(b *strings.Builder, name, help, label string, counts map[string]uint64) {
-	Family(b, name, "counter", help)
-	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(b, "stencil_%s{%s=%q} %d\n", name, label, k, counts[k])
-	}
+// A Reading is a metric that is read when it is asked for.
+type Reading struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
 }
 
-// CountOf counts one more of a kind.
-func CountOf(counts *map[string]uint64, kind string) {
-	if *counts == nil {
-		*counts = map[string]uint64{}
+// NewReading returns a reading. Its kind is "gauge" or "counter".
+func NewReading(name, kind, help string, labels ...string) Reading {
+	r := Reading{prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil), prometheus.GaugeValue}
+	if kind == "counter" {
+		r.kind = prometheus.CounterValue
 	}
-	(*counts)[kind]++
+	return r
+}
+
+// Describe says which metric is read, for prometheus.Collector.
+func (r Reading) Describe(to chan<- *prometheus.Desc) { to <- r.desc }
+
+// Read gives the value for these values of the labels, in their order.
+func (r Reading) Read(to chan<- prometheus.Metric, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(r.desc, r.kind, value, valid(labels)...)
+}
+
+// A Registry holds the metrics of a server.
+type Registry struct{ of *prometheus.Registry }
+
+// NewRegistry returns a registry that holds the metrics of the process and of Go's runtime.
+func NewRegistry() *Registry {
+	r := &Registry{prometheus.NewRegistry()}
+	r.Add(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// Add adds metrics. It panics if one is there already.
+func (r *Registry) Add(list ...prometheus.Collector) { r.of.MustRegister(list...) }
+
+// Gather reads all metrics. With an error it returns those that could be read.
+func (r *Registry) Gather() (Exposition, error) {
+	families, err := r.of.Gather()
+	for _, f := range families {
+		for _, m := range f.Metric {
+			slices.SortStableFunc(m.Label, func(a, b *dto.LabelPair) int {
+				return cmp.Compare(slices.Index(labelOrder, a.GetName()), slices.Index(labelOrder, b.GetName()))
+			})
+		}
+	}
+	return families, err
+}
+
+// labelOrder is the order in which labels are written, those that are not listed first. The library sorts them by name,
+// which would break scripts that look for whole lines.
+var labelOrder = []string{"model", "path", "strategy", "cause", "outcome", "status", "bound"}
+
+// Exposition is the answer of GET /metrics.
+type Exposition []*dto.MetricFamily
+
+// Write implements wire.Answer.
+func (e Exposition) Write(w http.ResponseWriter, _ *http.Request) error {
+	var b bytes.Buffer
+	for _, family := range e {
+		if _, err := expfmt.MetricFamilyToText(&b, family); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	_, err := w.Write(b.Bytes())
+	return err
 }

@@ -1,11 +1,16 @@
 package generation
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
+	"stencil/asking"
+	"stencil/constraint"
 	"stencil/engine"
+	"stencil/gbnf"
 	"stencil/schema"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/registry"
 	"stencil/server/request"
@@ -17,15 +22,15 @@ import (
 type Constraint struct {
 	kind        string // schema, json, grammar, regex, choice, tools
 	constraint  engine.Constraint
-	part        *engine.Document // a constraint on the whole text, as a part of a longer one
+	part        *constraint.Document // a constraint on the whole text, as a part of a longer one
 	report      schema.Report
 	Instruction string          // what the model is told of it
 	named       []string        // told only where the messages lack one of these; nil: only where they must
 	document    json.RawMessage // the schema, when the whole text is one document that fits it
 	// check tells whether a complete text fits, without the constraint's
-	// own code: nil, an *engine.InvalidDocumentError, or why there is no
+	// own code: nil, an *constraint.InvalidDocumentError, or why there is no
 	// verdict.
-	check func(msg *Message) error
+	check func(ctx context.Context, msg *layout.Message) error
 
 	Tools    []CompiledTool // that may be called
 	Must     bool           // one has to be
@@ -56,7 +61,7 @@ func constraintOf(m *registry.Model, q *request.Request) (*Constraint, error) {
 	if q.Tools == nil || q.Tools.Mode == request.ToolsNone {
 		return format, nil
 	}
-	r, err := toolRule(m, q.Tools, format)
+	r, err := toolRule(m, q.Tools, format, q.Constraint.OpenObjects)
 	if err == nil && m.Unmasked != "" {
 		r = r.Afterwards(m.Unmasked)
 	}
@@ -96,17 +101,36 @@ func formatRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
 	return &Constraint{
 		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report, named: named,
 		Instruction: compiled.Instruction(), document: compiled.Source,
-		check: func(msg *Message) error { return compiled.Validate([]byte(msg.Content)) },
+		check: func(ctx context.Context, msg *layout.Message) error {
+			return compiled.Validate(ctx, []byte(msg.Content))
+		},
 	}, nil
+}
+
+// builtinFormat is a built-in grammar as an upstream is asked for it.
+func builtinFormat(b *request.Builtin) *asking.Format {
+	text, _ := gbnf.BuiltinText(b.Name, b.Options) // it has been compiled
+	switch b.Name {
+	case "regex":
+		return &asking.Format{Regex: b.Options.Pattern}
+	case "choice":
+		return &asking.Format{Choices: b.Options.Choices}
+	}
+	return &asking.Format{Grammar: text}
 }
 
 // grammarRule compiles a constraint that is no schema.
 func grammarRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
-	var g *engine.CompiledGrammar
+	var g *constraint.CompiledGrammar
 	var err error
 	r := &Constraint{kind: c.Kind}
 	switch c.Kind {
 	case "grammar":
+		if b := c.Builtin; b != nil {
+			g, err = m.Grammars.Builtin(b.Name, b.Options)
+			r.Instruction = "Answer with " + b.Options.Description(b.Name) + ", and nothing else."
+			break
+		}
 		g, err = m.Grammars.Grammar(c.Text)
 		r.Instruction = "Answer with a text of this grammar (GBNF), and nothing else:\n" + c.Text
 	case "regex":
@@ -122,7 +146,7 @@ func grammarRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
 	}
 	part := g.Document()
 	r.constraint, r.part = g.Constraint, &part
-	r.check = func(msg *Message) error { return g.Validate(msg.Content) }
+	r.check = func(ctx context.Context, msg *layout.Message) error { return g.Validate(ctx, msg.Content) }
 	r.report = schema.Report{Hash: g.Report.Hash, Enforced: []string{c.Kind}}
 	for _, w := range g.Report.Warnings {
 		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})

@@ -7,10 +7,10 @@
 //	constraint.go     what the text must fit, compiled; tools.go and tags.go: calls, tags
 //	writer.go         who writes the text: an engine here, or a server that is asked
 //	prompt.go         its prompt
-//	plan.go           the parts of the text, and layout.go: the constraint of all of them
+//	plan.go           which parts the text may have, and package layout: the constraint of all of them
 //	run.go            → engine, tries, validation; stream.go: the same as it comes
 //	unconstrained.go  texts that are not masked: cleaned, checked, asked for again
-//	split.go          the text → answer, reasoning, calls of tools
+//	layout            the text → answer, reasoning, tool calls
 //	trace.go          its tokens → confidence and pressure
 //	receipt.go        what was done about the constraint
 //	signals*.go       what the model says of its answer, asked for and taken out again
@@ -25,6 +25,7 @@ import (
 
 	"stencil/engine"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/registry"
 	"stencil/server/request"
 	"stencil/server/wire"
@@ -35,8 +36,8 @@ type Generation struct {
 	Model      *registry.Model
 	Request    *request.Request
 	Job        engine.Request
-	Constraint *Constraint // nil for free text
-	Layout     *Layout     // nil: the text has no parts
+	Constraint *Constraint    // nil for free text
+	Layout     *layout.Layout // nil: the text has no parts
 
 	Signals *signalPlan // nil: no signals are wanted
 
@@ -66,13 +67,16 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	if g.Constraint, err = constraintOf(m, q); err != nil {
 		return nil, err
 	}
+	for _, w := range costly(g.Constraint) {
+		s.Log.Warn("a schema is costly", slog.String("id", wire.NoteOf(r.Context()).ID), slog.String("pointer", w.Pointer), slog.String("cost", w.Reason), slog.String("remedy", w.Hint))
+	}
 	if !q.Reasoning && (q.Begun != "" || g.Constraint.fromBeginning()) && m.Prompts.Mentions("enable_thinking") {
-		q.Variable("enable_thinking", false) // there is no place for thoughts
+		q.Variable("enable_thinking", false) // there is no place for reasoning
 	}
 	g.Job = engine.Request{
 		ID: wire.NoteOf(r.Context()).ID, Client: wire.ClientOf(r),
 		Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.Texts(),
-		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic,
+		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic, NoReuse: !q.CachePrompt,
 		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Timeout: s.Timeout,
 	}
 	if q.Timeout > 0 {
@@ -112,7 +116,7 @@ type Service struct {
 	Models *registry.Registry
 	Assess *assess.Assessor
 	Settings
-	Counts Counts
+	Counts *Counts
 }
 
 // Settings are what a service is made with.
@@ -120,7 +124,7 @@ type Settings struct {
 	Log     *slog.Logger
 	Timeout time.Duration // of one generation, its time in the queue included
 	Tokens  int           // max_tokens of requests that give none
-	Retries int           // further tries for an answer that won't do
+	Retries int           // re-asks for an answer that does not fit
 }
 
 // New returns a service for the models of a registry.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"stencil/chat"
+	"stencil/server/generation/layout"
 	"stencil/server/registry"
 	"stencil/server/request"
 	"stencil/server/wire"
@@ -75,8 +76,14 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	if tokens, err = m.Prompts.Chat(in); err != nil {
 		return nil, nil, err
 	}
-	if m.Engine != nil {
-		marks = m.Engine.Marks(m.Prompts, in, tokens)
+	switch {
+	case m.Engine == nil:
+	case m.Engine.WantsMarks(len(tokens)):
+		marks = m.Prompts.Marks(in, tokens)
+	case m.Engine.WantsOpening(len(tokens)):
+		if at, ok := m.Prompts.Opening(in, tokens); ok {
+			marks = []int{at}
+		}
 	}
 	return tokens, marks, nil
 }
@@ -84,7 +91,7 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 // begunAs returns the beginning of an answer as it stands in a prompt.
 func begunAs(m *registry.Model, q *request.Request) string {
 	if q.Begun != "" && m.ThoughtForm.Name == chat.Harmony {
-		return harmonyFinal + q.Begun
+		return layout.HarmonyFinal + q.Begun
 	}
 	return q.Begun
 }

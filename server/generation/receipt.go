@@ -1,12 +1,16 @@
 package generation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
+	"stencil/asking"
+	"stencil/constraint"
 	"stencil/engine"
 	"stencil/repair"
 	"stencil/schema"
@@ -21,8 +25,10 @@ type Receipt struct {
 	Enforced     []string      `json:"enforced"`
 	Checked      []IssueReply  `json:"checked"`
 	Ignored      []IssueReply  `json:"ignored"`
-	Validated    *bool         `json:"validated"` // null: the validator has no verdict, a warning says why
+	Closed       bool          `json:"closed,omitempty"` // no members but those that the schema names
+	Validated    *bool         `json:"validated"`        // null: the validator has no verdict, a warning says why
 	Errors       []wire.Detail `json:"errors,omitempty"`
+	Warnings     []wire.Detail `json:"warnings,omitempty"` // of what makes the schema costly, and what would help
 	ForcedTokens int           `json:"forced_tokens"`
 	TokensSaved  int           `json:"tokens_saved"` // steps of the model that were not needed
 	Mask         maskReply     `json:"mask_us"`
@@ -31,10 +37,14 @@ type Receipt struct {
 	Shortened    []string      `json:"shortened"` // pointers of what the budget made shorter
 	Tries        int           `json:"tries"`
 
+	// ToolForm is the form in which calls were written, if it isn't the model's own.
+	ToolForm string `json:"tool_form,omitempty"`
+
 	// Of texts that no mask was laid over: how they were asked for, and what
 	// was changed in them.
-	Strategy string        `json:"strategy,omitempty"`
-	Edits    []repair.Edit `json:"edits,omitempty"`
+	Strategy string           `json:"strategy,omitempty"`
+	Edits    []repair.Edit    `json:"edits,omitempty"`
+	Attempts []asking.Attempt `json:"attempts,omitempty"` // where there was more than one
 }
 
 // IssueReply is a keyword of a schema that masks don't enforce, and why.
@@ -68,7 +78,7 @@ func Issues(list []schema.Issue) []IssueReply {
 
 // receiptOf makes the receipt of a text, validating its message. The second result
 // is set when the text is complete and yet does not fit.
-func receiptOf(r *Constraint, c *Choice, tries int) (*Receipt, *engine.InvalidDocumentError, string) {
+func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Receipt, *constraint.InvalidDocumentError, string) {
 	result := c.Result
 	limits := result.Constraint
 	if limits == nil || r.free {
@@ -77,11 +87,12 @@ func receiptOf(r *Constraint, c *Choice, tries int) (*Receipt, *engine.InvalidDo
 	out := &Receipt{
 		Type: r.kind, Hash: r.report.Hash,
 		Enforced: append([]string{}, r.report.Enforced...), // an empty list, not null
-		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored),
+		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored), Closed: r.report.Closed,
 		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
-		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries,
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form,
 	}
+	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {
 		// What was done to the signals is not what was done to the answer.
 		out.ForcedTokens -= c.signalsForced
@@ -100,8 +111,8 @@ func receiptOf(r *Constraint, c *Choice, tries int) (*Receipt, *engine.InvalidDo
 		out.Validated = &valid
 		return out, nil, ""
 	}
-	err := r.check(&c.Message)
-	var bad *engine.InvalidDocumentError
+	err := r.check(ctx, &c.Message)
+	var bad *constraint.InvalidDocumentError
 	switch {
 	case err == nil:
 		valid = true
@@ -113,6 +124,19 @@ func receiptOf(r *Constraint, c *Choice, tries int) (*Receipt, *engine.InvalidDo
 		return out, nil, "the independent validator has no verdict: " + err.Error()
 	}
 	return out, bad, ""
+}
+
+// costly returns the warnings about what makes a schema costly.
+func costly(r *Constraint) (list []schema.Issue) {
+	if r == nil {
+		return nil
+	}
+	for _, w := range r.report.Warnings {
+		if w.Keyword == "complexity" {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // disagreement is logged when the validator refuses what the masks allowed: a
@@ -130,11 +154,12 @@ func (s *Service) disagreement(id string, rec *Receipt) {
 type ValidationError struct {
 	text    string
 	details []wire.Detail
-	tries   int
+
+	attempts []asking.Attempt
 }
 
 func (e *ValidationError) Error() string {
-	return fmt.Sprintf("the document does not fit the schema after %s", count(e.tries, "try", "tries"))
+	return fmt.Sprintf("the document does not fit the schema after %s", count(len(e.attempts), "try", "tries"))
 }
 
 // Problem implements problem.Describer.
@@ -142,6 +167,11 @@ func (e *ValidationError) Problem() problem.Problem {
 	return problem.Problem{
 		Status: http.StatusUnprocessableEntity, Kind: problem.Invalid, Param: "schema", Code: "validation_failed", Message: e.Error(),
 		Details: e.details, Text: &e.text,
+		Failure: &asking.FailureReason{
+			Category: asking.WrongDocument, Description: fmt.Sprintf("%s (strategy %s, stage %s)", e.Error(), asking.Masks, asking.StageValidation),
+			TechnicalDetails: "keywords that masks don't enforce were left to the validator", OccurredAt: time.Now().UTC(), Recoverable: true,
+			Strategy: asking.Masks, Stage: asking.StageValidation, Attempts: e.attempts, Tries: len(e.attempts),
+		},
 	}
 }
 

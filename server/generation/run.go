@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"log/slog"
 
+	"stencil/asking"
+	"stencil/constraint"
 	"stencil/engine"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/wire"
 )
 
@@ -17,7 +20,7 @@ type Choice struct {
 	Tokens   []engine.Token
 	parts    []engine.Passage // of a text that has them
 	Trace    *Trace           // nil for free text
-	Message  Message
+	Message  layout.Message
 	Receipt  *Receipt
 	Json     json.RawMessage // the text as JSON, when it is a whole document
 	Wasted   int             // tokens of tries that failed, and of samples
@@ -54,15 +57,17 @@ func (s *Service) Whole(ctx context.Context, g *Generation) ([]Choice, error) {
 // finish validates a text and, where keywords were left to the validator,
 // tries again until it fits.
 func (s *Service) finish(ctx context.Context, g *Generation, c *Choice) error {
+	var attempts []asking.Attempt
 	for try := 1; ; try++ {
-		c.Message = g.Layout.read(c.Result.Text, c.parts)
+		c.Message = g.Layout.Read(c.Result.Text, c.parts)
 		g.TakeSignals(c, c.Result.Finish == engine.FinishLength)
 		bad := s.conclude(ctx, g, c, try)
 		if bad == nil {
 			return nil
 		}
+		attempts = append(attempts, failedAttempt(c))
 		if try > s.retries(g.Request) {
-			return &ValidationError{text: c.text(), details: c.Receipt.Errors, tries: try}
+			return &ValidationError{text: c.text(), details: c.Receipt.Errors, attempts: attempts}
 		}
 		again := g.Job
 		again.Choices = 1
@@ -76,12 +81,17 @@ func (s *Service) finish(ctx context.Context, g *Generation, c *Choice) error {
 	}
 }
 
+// failedAttempt is a try whose document masks made and the validator refuses.
+func failedAttempt(c *Choice) asking.Attempt {
+	return asking.Attempt{Strategy: asking.Masks, Stage: asking.StageValidation, Prompt: c.Result.PromptTokens, Completion: c.Result.CompletionTokens}
+}
+
 // text is what a choice says: its answer, or if there is none all of its text.
 func (c *Choice) text() string { return cmp.Or(c.Message.Content, c.Result.Text) }
 
 // conclude fills in what is known once a text is complete. It returns the
 // validator's objections if keywords were left to it.
-func (s *Service) conclude(ctx context.Context, g *Generation, c *Choice, try int) *engine.InvalidDocumentError {
+func (s *Service) conclude(ctx context.Context, g *Generation, c *Choice, try int) *constraint.InvalidDocumentError {
 	if g.Constraint == nil {
 		return nil
 	}
@@ -90,13 +100,13 @@ func (s *Service) conclude(ctx context.Context, g *Generation, c *Choice, try in
 		c.Trace.Add(c.Tokens)
 	}
 	c.Trace.End()
-	var bad *engine.InvalidDocumentError
+	var bad *constraint.InvalidDocumentError
 	var warning string
 	r := g.Constraint
 	if r.format != nil && len(c.Message.Calls) == 0 {
 		r = r.format
 	}
-	c.Receipt, bad, warning = receiptOf(r, c, try)
+	c.Receipt, bad, warning = receiptOf(ctx, r, c, try)
 	if warning != "" {
 		c.Warnings = append(c.Warnings, warning)
 	}

@@ -12,6 +12,7 @@ import (
 	"stencil/agent/signals"
 	"stencil/engine"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/wire"
 )
@@ -71,14 +72,14 @@ func (g *Generation) agreement(choices []Choice) *float64 {
 	}
 	texts := make([]string, 0, len(choices))
 	for i := range choices {
-		texts = append(texts, choices[i].Message.compared())
+		texts = append(texts, compared(&choices[i].Message))
 	}
 	return signals.Agreement(texts)
 }
 
 // compared is what of a message is compared with others: its text, or with calls
 // an object of both.
-func (m *Message) compared() string {
+func compared(m *layout.Message) string {
 	if len(m.Calls) == 0 {
 		return m.Content
 	}
@@ -131,7 +132,7 @@ func (g *Generation) answered(tokens []engine.Token) []engine.Token {
 	}
 	var out []engine.Token
 	for _, t := range tokens {
-		if t.ID == NoToken || t.Segment < 0 || g.Layout.Nodes[t.Segment].Role != RoleReasoning {
+		if t.ID == layout.NoToken || t.Segment < 0 || g.Layout.Nodes[t.Segment].Role != layout.RoleReasoning {
 			out = append(out, t)
 		}
 	}

@@ -5,16 +5,14 @@ import (
 	"strings"
 
 	"stencil/agent/signals"
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/schema"
+	"stencil/server/generation/layout"
 	"stencil/server/registry"
 	"stencil/server/request"
 )
 
-// This file puts signals into the layout of a text: after a document or calls a
-// line break and a document of signals, after free text the fence of a block,
-// which is looked for, and then the same document. What belongs to signals has a
-// role of its own and is not shown.
+// This file plans the signals of a generation, and asks for them in its prompt.
 
 // signalPlan is how the signals of a generation are got.
 type signalPlan struct {
@@ -23,14 +21,8 @@ type signalPlan struct {
 	room        int  // tokens of the shortest signals, which max_tokens was raised by
 }
 
-// The marks before signals.
-const (
-	signalsBreak = "\n"
-	signalsFence = "```" + signals.Info + "\n"
-)
-
 // signalsDocument compiles the schema of signals with some tools.
-func signalsDocument(m *registry.Model, tools []string) (*engine.Document, error) {
+func signalsDocument(m *registry.Model, tools []string) (*constraint.Document, error) {
 	compiled, err := m.Schemas.Compile(signals.Schema(tools), schema.Options{Strict: true, Whitespace: schema.Compact})
 	if err != nil {
 		return nil, err
@@ -39,39 +31,19 @@ func signalsDocument(m *registry.Model, tools []string) (*engine.Document, error
 	return &d, nil
 }
 
-// after returns what follows an answer, or calls: signals, if they are wanted, else
-// the end of the text.
-func (p *plan) after(o *builder, d *engine.Document) int {
-	if d == nil {
-		return end
-	}
-	document := o.document(roleSignals, *d, end)
-	return o.add(Node{Role: roleSignals, Stops: []stopMark{{Mark: signalsBreak, Next: document}}})
-}
-
-// fences returns the marks with which free text goes over to signals.
-func (p *plan) fences(o *builder) []stopMark {
-	if p.signals == nil {
-		return nil
-	}
-	document := o.document(roleSignals, *p.signals, end)
-	o.nodes[document].Fenced = true
-	return []stopMark{{Mark: "\n" + signalsFence, Next: document}, {Mark: signalsFence, Next: document, AtStart: true}}
-}
-
 // planSignals gives a plan the documents of signals, and a document's budget room
 // for them.
-func (g *Generation) planSignals(p *plan) error {
+func (g *Generation) planSignals(p *layout.Plan) error {
 	if g.Signals == nil {
 		return nil
 	}
 	tools := g.Constraint.rated()
 	var err error
-	if p.signals, err = signalsDocument(g.Model, nil); err != nil {
+	if p.Signals, err = signalsDocument(g.Model, nil); err != nil {
 		return err
 	}
-	if p.callSignals = p.signals; len(tools) > 0 {
-		if p.callSignals, err = signalsDocument(g.Model, tools); err != nil {
+	if p.CallSignals = p.Signals; len(tools) > 0 {
+		if p.CallSignals, err = signalsDocument(g.Model, tools); err != nil {
 			return err
 		}
 	}

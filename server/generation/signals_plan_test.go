@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/models"
 	"stencil/server/registry"
 	"stencil/vocab"
@@ -13,7 +13,7 @@ import (
 // The shortest signals are what their schema has as the shortest.
 func TestShortestSignals(t *testing.T) {
 	v := tinyVocabHere(t)
-	m := &registry.Model{Schemas: engine.NewSchemas(v, 8)}
+	m := &registry.Model{Schemas: constraint.NewSchemas(v, 8)}
 	for _, tools := range [][]string{nil, {"a"}, {"b", "look-up/2"}} {
 		d, err := signalsDocument(m, tools)
 		if err != nil {

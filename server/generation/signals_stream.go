@@ -5,6 +5,7 @@ import (
 
 	"stencil/engine"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 )
 
 // This file keeps signals out of streams: what may become a block of signals is
@@ -25,20 +26,20 @@ func (g *Generation) newHoldback() *assess.Holdback {
 
 // visiblePieces passes pieces on as they can be shown. What a sink must not see is kept
 // for the end.
-func (l *listener) visiblePieces(pieces []Piece) (out []Piece) {
+func (l *listener) visiblePieces(pieces []layout.Piece) (out []layout.Piece) {
 	for _, p := range pieces {
 		switch {
-		case p.Kind == pieceSignals:
+		case p.Kind == layout.PieceSignals:
 			l.signals += p.Text
 			continue
 		case l.holdback == nil:
-		case p.Kind == PieceContent:
+		case p.Kind == layout.PieceContent:
 			if p.Text = l.holdback.Add(p.Text); p.Text == "" {
 				continue
 			}
-		case p.Kind == PieceCall:
+		case p.Kind == layout.PieceCall:
 			if text := l.holdback.Flush(); text != "" {
-				out = append(out, Piece{Text: text})
+				out = append(out, layout.Piece{Text: text})
 			}
 		}
 		out = append(out, p)
@@ -52,7 +53,7 @@ func (l *listener) take(tokens []engine.Token) []engine.Token {
 		l.tokens = append(l.tokens, tokens...)
 		return tokens
 	}
-	return l.gate.add(tokens)
+	return l.gate.Add(tokens)
 }
 
 // ready returns the tokens that go with a piece that is shown now.
@@ -62,7 +63,7 @@ func (l *listener) ready() []engine.Token {
 		l.tokens = nil
 		return out
 	}
-	return l.gate.held(l.holdback.Text.Len() - l.holdback.Shown)
+	return l.gate.Held(l.holdback.Text.Len() - l.holdback.Shown)
 }
 
 // rest ends a text that is complete: it reads the signals, and returns what is left
@@ -74,7 +75,7 @@ func (l *listener) rest(g *Generation, done *engine.Result) (string, []engine.To
 	c := &l.choice
 	shown := c.Message.Content
 	raw := l.holdback.Text.String()
-	whole := Message{Content: raw, Calls: c.Message.Calls, Signals: l.signals}
+	whole := layout.Message{Content: raw, Calls: c.Message.Calls, Signals: l.signals}
 	c.Said = g.read(&whole, done.Finish == engine.FinishLength)
 	if !strings.HasPrefix(whole.Content, shown) {
 		whole.Content = raw // what was shown can't be taken back
@@ -83,8 +84,8 @@ func (l *listener) rest(g *Generation, done *engine.Result) (string, []engine.To
 	if strings.HasPrefix(raw, whole.Content) {
 		hidden = len(raw) - len(whole.Content)
 	}
-	tokens := l.gate.rest(hidden)
-	c.Tokens = l.gate.all
+	tokens := l.gate.Rest(hidden)
+	c.Tokens = l.gate.All
 	if g.Signals.Wrapped {
 		c.Tokens = unwrapTokens(raw, c.Tokens)
 	}

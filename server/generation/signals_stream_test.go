@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stencil/engine"
+	"stencil/server/generation/layout"
 	"stencil/server/request"
 )
 
@@ -27,13 +28,13 @@ func TestHoldback(t *testing.T) {
 			all.WriteString(words[r.IntN(len(words))])
 		}
 		text := all.String()
-		whole := Message{Content: text}
+		whole := layout.Message{Content: text}
 		want := g.read(&whole, false)
-		l := &listener{holdback: g.newHoldback(), gate: &tokenGate{}}
+		l := &listener{holdback: g.newHoldback(), gate: layout.NewGate(nil)}
 		for at := 0; at < len(text); {
 			n := 1 + r.IntN(min(9, len(text)-at))
-			for _, p := range l.visiblePieces([]Piece{{Text: text[at : at+n]}}) {
-				l.choice.Message.add(p)
+			for _, p := range l.visiblePieces([]layout.Piece{{Text: text[at : at+n]}}) {
+				l.choice.Message.Add(p)
 			}
 			at += n
 		}

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 
+	"stencil/asking"
 	"stencil/engine"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/wire"
 )
@@ -19,7 +21,7 @@ type Sink interface {
 	Begin() error
 	// Piece is called for every part of a choice's text, with the tokens that
 	// have come since the last one.
-	Piece(index int, p Piece, tokens []engine.Token) error
+	Piece(index int, p layout.Piece, tokens []engine.Token) error
 	// Done is called when a choice is complete.
 	Done(index int, c *Choice) error
 	// End is called last, with all choices.
@@ -68,13 +70,13 @@ func (a *streamed) Write(w http.ResponseWriter, r *http.Request) error {
 
 // A listener follows one choice of a stream.
 type listener struct {
-	reader *reader
+	reader *layout.Reader
 	trace  *Trace
 	tokens []engine.Token // not given to the sink yet
 	choice Choice
 
 	// Where signals are wanted.
-	gate     *tokenGate       // has the tokens that were not given to the sink yet
+	gate     *layout.Gate     // has the tokens that were not given to the sink yet
 	holdback *assess.Holdback // nil: nothing is to be held back
 	signals  string           // as the model wrote them where a mask had them written
 }
@@ -86,9 +88,9 @@ func (a *streamed) run(ctx context.Context, out Sink) error {
 	g := a.generation
 	listeners := make([]listener, max(1, g.Job.Choices))
 	for i := range listeners {
-		listeners[i].reader = newReader(g.Layout)
+		listeners[i].reader = layout.NewReader(g.Layout)
 		if g.Signals != nil {
-			listeners[i].gate, listeners[i].holdback = &tokenGate{layout: g.Layout}, g.newHoldback()
+			listeners[i].gate, listeners[i].holdback = layout.NewGate(g.Layout), g.newHoldback()
 		}
 		if g.Constraint != nil && !g.Constraint.free {
 			listeners[i].trace = NewTrace(g)
@@ -116,22 +118,22 @@ func (a *streamed) run(ctx context.Context, out Sink) error {
 
 // event passes on what has come of one choice.
 func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.Event) error {
-	pieces := l.reader.add(ev.Text, ev.Passages)
+	pieces := l.reader.Add(ev.Text, ev.Passages)
 	if ev.Done != nil {
-		pieces = append(pieces, l.reader.end()...)
+		pieces = append(pieces, l.reader.End()...)
 	}
 	ev.Tokens = l.take(ev.Tokens)
 	for _, p := range l.visiblePieces(pieces) {
-		l.choice.Message.add(p)
+		l.choice.Message.Add(p)
 		if err := out.Piece(ev.Choice, p, l.ready()); err != nil {
 			return err
 		}
 	}
 	if ev.Done != nil {
 		rest, tokens := l.rest(a.generation, ev.Done)
-		if rest != "" || len(tokens) > 0 && (l.gate == nil || a.generation.Request.Logprobs) {
-			l.choice.Message.add(Piece{Text: rest})
-			if err := out.Piece(ev.Choice, Piece{Text: rest}, tokens); err != nil {
+		if rest != "" || len(tokens) > 0 && a.generation.Request.Logprobs {
+			l.choice.Message.Add(layout.Piece{Text: rest})
+			if err := out.Piece(ev.Choice, layout.Piece{Text: rest}, tokens); err != nil {
 				return err
 			}
 		}
@@ -148,9 +150,9 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 		if err := wire.Pinging(out, func() error { return a.service.concludeFree(ctx, g, c, ev.Choice, beside) }); err != nil {
 			return err
 		}
-		late := c.Message.pieces()
+		late := c.Message.CallPieces()
 		if sent == "" && c.Message.Content != "" { // of a further try
-			late = append([]Piece{{Text: c.Message.Content}}, late...)
+			late = append([]layout.Piece{{Text: c.Message.Content}}, late...)
 		}
 		for _, p := range late {
 			if err := out.Piece(ev.Choice, p, nil); err != nil {
@@ -162,7 +164,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 	}
 	bad := a.service.conclude(ctx, a.generation, c, 1)
 	if bad != nil {
-		return &ValidationError{text: c.text(), details: c.Receipt.Errors, tries: 1}
+		return &ValidationError{text: c.text(), details: c.Receipt.Errors, attempts: []asking.Attempt{failedAttempt(c)}}
 	}
 	if err := l.tell(out, engine.Event{Choice: ev.Choice}); err != nil {
 		return err

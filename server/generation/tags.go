@@ -1,13 +1,15 @@
 package generation
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/schema"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/registry"
 	"stencil/server/request"
@@ -21,7 +23,7 @@ type tagSet struct {
 
 type compiledTag struct {
 	request.Tag
-	compiled *engine.CompiledSchema
+	compiled *constraint.CompiledSchema
 }
 
 // tagRule compiles structural tags.
@@ -38,45 +40,27 @@ func tagRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
 	}
 	return &Constraint{
 		kind: request.KindTags, report: mergeReports(reports), tags: set,
-		check: func(msg *Message) error { return set.check(msg.Content) },
+		check: func(ctx context.Context, msg *layout.Message) error { return set.check(ctx, msg.Content) },
 	}, nil
 }
 
-// appendTo appends the text: free until a trigger, which one of the tags goes on.
-// It also ends with the given stops.
-func (s *tagSet) appendTo(o *builder, stops []stopMark) int {
-	free := o.free(RoleContent, true)
-	for _, trigger := range s.triggers {
-		var rest []stopMark
-		next := end
+// plan returns the tags as parts of a text.
+func (s *tagSet) plan() *layout.Tags {
+	var out layout.Tags
+	for _, mark := range s.triggers {
+		trigger := layout.Trigger{Mark: mark}
 		for _, t := range s.tags {
-			if request.TriggerOf(s.triggers, t.Begin) != trigger {
-				continue
-			}
-			close := free
-			if t.End != "" {
-				close = o.add(Node{Role: RoleContent, Stops: []stopMark{{Mark: t.End, Next: free}}})
-			}
-			document := o.document(RoleContent, t.compiled.Document(), close)
-			if mark := t.Begin[len(trigger):]; mark != "" {
-				rest = append(rest, stopMark{Mark: mark, Next: document})
-			} else {
-				next = document
+			if request.TriggerOf(s.triggers, t.Begin) == mark {
+				trigger.Tags = append(trigger.Tags, layout.Tag{Begin: t.Begin, End: t.End, Document: t.compiled.Document()})
 			}
 		}
-		if rest != nil {
-			next = o.add(Node{Role: RoleContent, Stops: rest})
-		}
-		if next != end {
-			stops = append(stops, stopMark{Mark: trigger, Next: next})
-		}
+		out = append(out, trigger)
 	}
-	o.nodes[free].Stops, o.nodes[free].Keep = stops, true
-	return free
+	return &out
 }
 
 // check validates what stands between the tags of a text.
-func (s *tagSet) check(text string) error {
+func (s *tagSet) check(ctx context.Context, text string) error {
 	for {
 		at, tag := -1, (*compiledTag)(nil)
 		for i := range s.tags {
@@ -92,11 +76,11 @@ func (s *tagSet) check(text string) error {
 		d := json.NewDecoder(strings.NewReader(text))
 		var document json.RawMessage
 		if err := d.Decode(&document); err != nil {
-			return &engine.InvalidDocumentError{Issues: []schema.Issue{{Pointer: "/" + tag.Begin, Reason: "no JSON follows"}}}
+			return &constraint.InvalidDocumentError{Issues: []schema.Issue{{Pointer: "/" + tag.Begin, Reason: "no JSON follows"}}}
 		}
 		text = text[d.InputOffset():]
-		err := tag.compiled.Validate(document)
-		var bad *engine.InvalidDocumentError
+		err := tag.compiled.Validate(ctx, document)
+		var bad *constraint.InvalidDocumentError
 		switch {
 		case errors.As(err, &bad):
 			for i := range bad.Issues {
@@ -106,7 +90,7 @@ func (s *tagSet) check(text string) error {
 		case err != nil:
 			return err
 		case !strings.HasPrefix(text, tag.End):
-			return &engine.InvalidDocumentError{Issues: []schema.Issue{{Pointer: "/" + tag.Begin, Reason: fmt.Sprintf("%q does not follow", tag.End)}}}
+			return &constraint.InvalidDocumentError{Issues: []schema.Issue{{Pointer: "/" + tag.Begin, Reason: fmt.Sprintf("%q does not follow", tag.End)}}}
 		}
 		text = text[len(tag.End):]
 	}

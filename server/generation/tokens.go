@@ -18,20 +18,27 @@ type Logprobs struct {
 // TokenLogprob is a token with its probability. A forced one was not asked for and
 // counts as certain.
 type TokenLogprob struct {
-	Token   string         `json:"token"`
-	Logprob float32        `json:"logprob"`
-	Bytes   []int          `json:"bytes"`
-	Top     []TokenLogprob `json:"top_logprobs,omitempty"`
+	Token   string       `json:"token"`
+	Logprob float32      `json:"logprob"`
+	Bytes   []int        `json:"bytes"`
+	Top     []TopLogprob `json:"top_logprobs"` // empty of a forced one
+}
+
+// TopLogprob is what a token's place could have held.
+type TopLogprob struct {
+	Token   string  `json:"token"`
+	Logprob float32 `json:"logprob"`
+	Bytes   []int   `json:"bytes"`
 }
 
 // LogprobsOf returns the probabilities of tokens.
 func LogprobsOf(v *vocab.Vocab, tokens []engine.Token) *Logprobs {
 	out := &Logprobs{Content: make([]TokenLogprob, 0, len(tokens))}
 	for _, t := range tokens {
-		one := TokenLogprob{Token: Spelt(t.Bytes), Logprob: t.Logprob, Bytes: ByteList(t.Bytes), Top: []TokenLogprob{}}
+		one := TokenLogprob{Token: Spelt(t.Bytes), Logprob: t.Logprob, Bytes: ByteList(t.Bytes), Top: []TopLogprob{}}
 		for i, a := range t.Top {
 			b := TopBytes(v, &t, i)
-			one.Top = append(one.Top, TokenLogprob{Token: Spelt(b), Logprob: max(a.Logprob, LeastLogprob), Bytes: ByteList(b)})
+			one.Top = append(one.Top, TopLogprob{Spelt(b), max(a.Logprob, LeastLogprob), ByteList(b)})
 		}
 		out.Content = append(out.Content, one)
 	}
@@ -101,10 +108,17 @@ func TimingsOf(choices []Choice) Timings {
 		accepted += c.Result.AcceptedTokens
 	}
 	out := Timings{Draft: drafted, Accepted: accepted, Queue: Milliseconds(longest.Queued), Prompt: Milliseconds(longest.Prompt), Generate: Milliseconds(longest.Generate)}
-	if longest.Generate > 0 {
-		out.TokensPerSecond = float64(tokens) / longest.Generate.Seconds()
-	}
+	out.TokensPerSecond = Rate(tokens-len(choices), longest.Generate)
 	return out
+}
+
+// Rate is how many tokens came in a second; 0 if none did. The time begins with the first token of a text, which is none
+// of the steps.
+func Rate(steps int, took time.Duration) float64 {
+	if steps <= 0 || took <= 0 {
+		return 0
+	}
+	return float64(steps) / took.Seconds()
 }
 
 // Milliseconds is a duration as answers have it, to the microsecond.
@@ -127,8 +141,8 @@ type Timings struct {
 	Queue           float64 `json:"queue_ms"`
 	Prompt          float64 `json:"prompt_ms"`
 	Generate        float64 `json:"generate_ms"`
-	TokensPerSecond float64 `json:"tokens_per_second"`
-	Draft           int     `json:"draft_n,omitempty"` // tokens; the names are llama-server's
+	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // none of a single token
+	Draft           int     `json:"draft_n,omitempty"`           // tokens; the names are llama-server's
 	Accepted        int     `json:"draft_n_accepted,omitempty"`
 }
 

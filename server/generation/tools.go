@@ -2,6 +2,7 @@ package generation
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,9 @@ import (
 	"strings"
 
 	"stencil/chat"
-	"stencil/engine"
+	"stencil/constraint"
 	"stencil/schema"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/registry"
 	"stencil/server/request"
@@ -22,8 +24,7 @@ import (
 // them.
 func toolInstruction(tools []request.Tool, form chat.CallForm) string {
 	var b strings.Builder
-	t := form.Triggers[0]
-	fmt.Fprintf(&b, "You can call functions. A call is written %s%sFUNCTION%s{…}%s%s with an object that fits its schema. Functions:", t.Mark, t.Then, form.Middle, form.After, form.Close)
+	fmt.Fprintf(&b, "You can call functions. A call is written %s with an object that fits its schema. Functions:", shownCall(form))
 	for _, t := range tools {
 		fmt.Fprintf(&b, "\n%s", t.Name)
 		if t.Description != "" {
@@ -37,21 +38,39 @@ func toolInstruction(tools []request.Tool, form chat.CallForm) string {
 	return b.String()
 }
 
+// shownCall returns a call in a form, in which the model is told of it.
+func shownCall(form chat.CallForm) string {
+	if len(form.Triggers) == 0 {
+		return "to=functions.FUNCTION"
+	}
+	if form.Arguments.Tagged {
+		if text, err := form.Write([]chat.ToolCall{{Name: "FUNCTION", Arguments: json.RawMessage(`{"ARGUMENT":"…"}`)}}); err == nil {
+			return text
+		}
+	}
+	t := form.Triggers[0]
+	return t.Mark + t.Then + "FUNCTION" + form.Middle + "{…}" + form.After + form.Close
+}
+
 // A CompiledTool is a tool with the schema of its arguments: as it was given, and
 // as one for objects only, which arguments are.
 type CompiledTool struct {
 	request.Tool
-	compiled  *engine.CompiledSchema
-	arguments engine.Document
+	compiled  *constraint.CompiledSchema
+	arguments constraint.Document
+	natural   constraint.Document // in any layout, for calls in the forms of others
+	each      []layout.Argument   // of a form that writes them one by one
+	unchecked []schema.Issue      // keywords of those that only the validator checks
 }
 
 // compileTools compiles the arguments of every tool that may be called.
 // Keywords that can't be enforced are left to the validator: tools are often
-// written by others than who sends them.
-func compileTools(m *registry.Model, tools []request.Tool) ([]CompiledTool, error) {
+// written by others than who sends them. open lets arguments have members that
+// their schemas don't name.
+func compileTools(m *registry.Model, tools []request.Tool, open bool) ([]CompiledTool, error) {
 	out := make([]CompiledTool, 0, len(tools))
 	for _, t := range tools {
-		opt := schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict}
+		opt := schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict, Closed: !open, Whitespace: whitespaceOf(m.CallForm.Arguments.Layout)}
 		compiled, err := m.Schemas.Compile(t.Parameters, opt)
 		if err != nil {
 			return nil, problem.InField(err, t.Param)
@@ -67,7 +86,24 @@ func compileTools(m *registry.Model, tools []request.Tool) ([]CompiledTool, erro
 				return nil, &wire.Error{Param: t.Param, Code: "unsatisfiable_schema", Message: t.Param + " must allow objects, which the arguments of a call are: " + err.Error()}
 			}
 		}
-		out = append(out, CompiledTool{t, compiled, arguments.Document()})
+		c := CompiledTool{Tool: t, compiled: compiled, arguments: arguments.Document()}
+		opt.Strict, opt.Whitespace = false, schema.Natural
+		source := t.Parameters
+		if object != nil {
+			source = object
+		}
+		natural, err := m.Schemas.Compile(source, opt)
+		if err != nil {
+			return nil, problem.InField(err, t.Param)
+		}
+		c.natural = natural.Document()
+		opt.Whitespace = whitespaceOf(m.CallForm.Arguments.Layout)
+		if m.CallForm.Arguments.Tagged {
+			if c.each, c.unchecked, err = eachOf(m, t, opt); err != nil {
+				return nil, problem.InField(err, t.Param)
+			}
+		}
+		out = append(out, c)
 	}
 	return out, nil
 }
@@ -104,8 +140,8 @@ func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 }
 
 // toolRule makes the rule of a text that holds calls, must or may.
-func toolRule(m *registry.Model, set *request.ToolSet, format *Constraint) (*Constraint, error) {
-	tools, err := compileTools(m, set.Callable())
+func toolRule(m *registry.Model, set *request.ToolSet, format *Constraint, open bool) (*Constraint, error) {
+	tools, err := compileTools(m, set.Callable(), open)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +155,7 @@ func toolRule(m *registry.Model, set *request.ToolSet, format *Constraint) (*Con
 			r.Instruction, r.named = format.Instruction, format.named
 		}
 	}
-	r.check = func(msg *Message) error { return checkCalls(tools, msg) }
+	r.check = func(ctx context.Context, msg *layout.Message) error { return checkCalls(ctx, tools, msg) }
 	return r, nil
 }
 
@@ -142,7 +178,9 @@ func mergeReports(tools []CompiledTool) schema.Report {
 				*to = append(*to, i)
 			}
 		}
+		out.Closed = out.Closed || r.Closed
 		add(&out.Checked, r.Checked)
+		add(&out.Checked, t.unchecked)
 		add(&out.Ignored, r.Ignored)
 		add(&out.Warnings, r.Warnings)
 	}
@@ -151,16 +189,16 @@ func mergeReports(tools []CompiledTool) schema.Report {
 }
 
 // checkCalls validates the arguments of every call.
-func checkCalls(tools []CompiledTool, msg *Message) error {
-	var all engine.InvalidDocumentError
+func checkCalls(ctx context.Context, tools []CompiledTool, msg *layout.Message) error {
+	var all constraint.InvalidDocumentError
 	for _, c := range msg.Calls {
 		i := slices.IndexFunc(tools, func(t CompiledTool) bool { return t.Name == c.Name })
 		if i < 0 {
 			all.Issues = append(all.Issues, schema.Issue{Pointer: "/name", Reason: fmt.Sprintf("there is no tool %q", c.Name)})
 			continue
 		}
-		err := tools[i].compiled.Validate([]byte(c.Arguments))
-		var bad *engine.InvalidDocumentError
+		err := tools[i].compiled.Validate(ctx, []byte(c.Arguments))
+		var bad *constraint.InvalidDocumentError
 		if errors.As(err, &bad) {
 			for _, issue := range bad.Issues {
 				issue.Pointer = "/" + c.Name + issue.Pointer
@@ -177,9 +215,9 @@ func checkCalls(tools []CompiledTool, msg *Message) error {
 }
 
 // Check says what is wrong with arguments.
-func (t *CompiledTool) Check(arguments []byte) ([]schema.Issue, error) {
-	var bad *engine.InvalidDocumentError
-	switch err := t.compiled.Validate(arguments); {
+func (t *CompiledTool) Check(ctx context.Context, arguments []byte) ([]schema.Issue, error) {
+	var bad *constraint.InvalidDocumentError
+	switch err := t.compiled.Validate(ctx, arguments); {
 	case errors.As(err, &bad):
 		return bad.Issues, nil
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stencil/engine"
+	"stencil/server/generation/layout"
 	"stencil/server/wire"
 	"stencil/vocab"
 )
@@ -30,7 +31,7 @@ import (
 type Trace struct {
 	vocab  *vocab.Vocab
 	Rule   *Constraint
-	Layout *Layout
+	Layout *layout.Layout
 	Text   []byte
 	Begin  int // where the document begins; -1: it has not yet
 	steps  []step
@@ -62,7 +63,7 @@ func NewTrace(g *Generation) *Trace {
 func (t *Trace) Add(tokens []engine.Token) []wire.Field {
 	for _, tok := range tokens {
 		t.steps = append(t.steps, step{len(t.Text), tok})
-		if t.Begin < 0 && t.Layout.isDocument(tok.Segment) && len(tok.Bytes) > 0 {
+		if t.Begin < 0 && t.Layout.IsDocument(tok.Segment) && len(tok.Bytes) > 0 {
 			t.Begin = len(t.Text) + tok.Before
 		}
 		for _, c := range tok.Bytes {

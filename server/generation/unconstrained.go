@@ -10,8 +10,10 @@ import (
 	"stencil/asking"
 	"stencil/backend/remote"
 	"stencil/chat"
+	"stencil/constraint"
 	"stencil/engine"
 	"stencil/schema"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/request"
 	"stencil/server/wire"
@@ -26,7 +28,7 @@ import (
 func (r *Constraint) Afterwards(why string) *Constraint {
 	out := &Constraint{kind: r.kind, report: r.report, Instruction: r.Instruction, document: r.document, check: r.check, free: true,
 		Tools: r.Tools, Must: r.Must, Parallel: r.Parallel, format: r.format}
-	out.report.Enforced, out.report.Checked = nil, slices.Clone(r.report.Checked)
+	out.report.Enforced, out.report.Checked, out.report.Closed = nil, slices.Clone(r.report.Checked), false
 	for _, keyword := range r.report.Enforced {
 		out.report.Checked = append(out.report.Checked, schema.Issue{Keyword: keyword, Reason: why})
 	}
@@ -48,21 +50,21 @@ func (s *Service) retries(q *request.Request) int {
 func (s *Service) task(ctx context.Context, g *Generation) asking.Task {
 	c := &g.Request.Constraint
 	t := asking.Task{
-		Model: g.Model.Name, Strategy: asking.Free, Strict: c.Strict, Repair: c.Repair, Retries: s.retries(g.Request),
-		Log: s.Log.With(slog.String("id", wire.NoteOf(ctx).ID)), Observe: s.Counts.asked.observe,
+		Model: g.Model.Name, Strategy: asking.Free, Strict: c.Strict, Repair: c.Repair, Markdown: c.Markdown, Retries: s.retries(g.Request),
+		Log: s.Log.With(slog.String("id", wire.NoteOf(ctx).ID)), Observe: s.Counts.try,
 	}
-	g.Run.Describe(&t)
+	g.Run.Describe(ctx, &t)
 	if t.Format = g.Format(); t.Format == nil {
 		return t
 	}
 	r := g.Constraint.Answers()
 	if !t.Format.JSON {
-		t.Match = func(text string) error { return r.check(&Message{Content: text}) }
+		t.Match = func(text string) error { return r.check(ctx, &layout.Message{Content: text}) }
 		return t
 	}
 	t.Check = func(document []byte) ([]schema.Issue, error) {
-		err := r.check(&Message{Content: string(document)})
-		var bad *engine.InvalidDocumentError
+		err := r.check(ctx, &layout.Message{Content: string(document)})
+		var bad *constraint.InvalidDocumentError
 		if errors.As(err, &bad) {
 			return bad.Issues, nil
 		}
@@ -82,6 +84,9 @@ func (g *Generation) Format() *asking.Format {
 	case "regex":
 		return &asking.Format{Regex: c.Text}
 	case "grammar":
+		if c.Builtin != nil {
+			return builtinFormat(c.Builtin)
+		}
 		return &asking.Format{Grammar: c.Text}
 	case "choice":
 		return &asking.Format{Choices: c.Choices}
@@ -139,7 +144,7 @@ func (s *Service) Ask(ctx context.Context, g *Generation, index int, c *Choice) 
 		return err
 	}
 	c.Result.PromptTokens, c.Result.CompletionTokens, c.Cost = prompt, written, a.Usage.Cost
-	return s.settle(g, c, a)
+	return s.settle(ctx, g, c, a)
 }
 
 // Continued returns a query with further turns of its conversation.
@@ -167,7 +172,7 @@ func Continued(q *request.Request, turns []asking.Turn) *request.Request {
 }
 
 // settle puts an answer into a choice.
-func (s *Service) settle(g *Generation, c *Choice, a *asking.Answer) error {
+func (s *Service) settle(ctx context.Context, g *Generation, c *Choice, a *asking.Answer) error {
 	c.Warnings = append(c.Warnings, a.Warnings...)
 	if g.Constraint == nil {
 		return nil
@@ -180,11 +185,14 @@ func (s *Service) settle(g *Generation, c *Choice, a *asking.Answer) error {
 	if a.JSON && r.document != nil {
 		c.Json = json.RawMessage(a.Text)
 	}
-	c.Receipt, _, _ = receiptOf(r, c, a.Tries)
+	c.Receipt, _, _ = receiptOf(ctx, r, c, a.Tries)
 	if !a.JSON && a.Valid != nil && !*a.Valid && len(a.Issues) > 0 {
 		c.Receipt.Errors = problem.Details(a.Issues)
 	}
 	c.Receipt.Edits = a.Edits
+	if len(a.Attempts) > 1 || a.Valid != nil && !*a.Valid {
+		c.Receipt.Attempts = a.Attempts
+	}
 	g.Run.Settled(c, a, raw)
 	return nil
 }
@@ -196,6 +204,9 @@ func (s *Service) concludeFree(ctx context.Context, g *Generation, c *Choice, in
 	t := s.task(ctx, g)
 	first := &asking.Written{Text: c.Message.Content, Cut: c.Result.Finish == engine.FinishLength}
 	first.Calls, first.Refusal, first.Usage = beside.Calls, beside.Refusal, beside.Usage
+	if first.Usage == (remote.Usage{}) {
+		first.Usage.Prompt, first.Usage.Completion = c.Result.PromptTokens, c.Result.CompletionTokens
+	}
 	if !g.Run.Again() || c.Message.Content != "" {
 		t.Retries = 0
 	}
@@ -224,21 +235,13 @@ func (s *Service) concludeFree(ctx context.Context, g *Generation, c *Choice, in
 		return err
 	}
 	c.Cost = a.Usage.Cost
-	return s.settle(g, c, a)
+	return s.settle(ctx, g, c, a)
 }
 
 // ownCalls are an upstream's calls as answers have them.
-func ownCalls(list []remote.Call) (out []Call) {
+func ownCalls(list []remote.Call) (out []layout.Call) {
 	for _, c := range list {
-		out = append(out, Call(c))
-	}
-	return out
-}
-
-// pieces are a message's calls as a stream has them.
-func (m *Message) pieces() (out []Piece) {
-	for i, c := range m.Calls {
-		out = append(out, Piece{Kind: PieceCall, Call: i, ID: c.ID, Name: c.Name}, Piece{Kind: PieceArguments, Call: i, Text: c.Arguments}, Piece{Kind: PieceCallEnd, Call: i})
+		out = append(out, layout.Call(c))
 	}
 	return out
 }

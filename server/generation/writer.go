@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stencil/asking"
+	"stencil/backend/remote"
 	"stencil/engine"
 	"stencil/server/registry"
 )
@@ -41,7 +42,7 @@ type Run interface {
 	// as it has no words.
 	Again() bool
 	// Describe fills in how the texts are asked for.
-	Describe(t *asking.Task)
+	Describe(ctx context.Context, t *asking.Task)
 	// Settled fills in what the writer knows of an answer, of which raw is the text
 	// before it was cleaned.
 	Settled(c *Choice, a *asking.Answer, raw string)
@@ -80,7 +81,7 @@ func (l local) Ready(g *Generation) (Run, error) {
 	if err := g.compose(); err != nil {
 		return nil, err
 	}
-	if g.Constraint == nil || g.Constraint.free || g.Layout.hasFree() {
+	if g.Constraint == nil || g.Constraint.free || g.Layout.HasFree() {
 		g.Job.Stop = q.Stop
 	} else if len(q.Stop) > 0 {
 		q.Warnings = append(q.Warnings, "stop is not looked for in constrained text and was ignored")
@@ -105,7 +106,7 @@ func (l *localRun) Asked() bool { return l.Constraint != nil && l.Constraint.fre
 
 func (l *localRun) Again() bool { return false }
 
-func (l *localRun) Describe(*asking.Task) {}
+func (l *localRun) Describe(context.Context, *asking.Task) {}
 
 func (l *localRun) Settled(c *Choice, _ *asking.Answer, _ string) {
 	c.Receipt.Strategy = string(asking.Free)
@@ -128,9 +129,11 @@ func (l *localRun) Write(ctx context.Context, turns []asking.Turn, index, number
 		return nil, nil, err
 	}
 	c := &list[0]
-	c.Message = g.Layout.read(c.Result.Text, c.parts)
+	c.Message = g.Layout.Read(c.Result.Text, c.parts)
 	g.TakeSignals(c, c.Result.Finish == engine.FinishLength)
-	return c, &asking.Written{Text: c.Message.Content, Cut: c.Result.Finish == engine.FinishLength}, nil
+	return c, &asking.Written{
+		Text: c.Message.Content, Cut: c.Result.Finish == engine.FinishLength, Usage: remote.Usage{Prompt: c.Result.PromptTokens, Completion: c.Result.CompletionTokens},
+	}, nil
 }
 
 func (l *localRun) Stream(ctx context.Context) (Events, error) {

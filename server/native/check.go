@@ -24,6 +24,7 @@ type checkReply struct {
 	Enforced    []string                `json:"enforced"`
 	Checked     []generation.IssueReply `json:"checked"`
 	Ignored     []generation.IssueReply `json:"ignored"`
+	Closed      bool                    `json:"closed,omitempty"` // objects are narrower than the schema
 	Hash        string                  `json:"hash,omitempty"`
 	Draft       string                  `json:"draft,omitempty"`
 	Shortest    *string                 `json:"shortest"` // null if there is an error
@@ -43,7 +44,7 @@ type checkCost struct {
 }
 
 var (
-	schemaCheckNames  = wire.Names{Known: []string{"model"}, Constraint: []string{"schema", "strict", "property_order", "whitespace", "on_unsupported"}, Harmless: wire.HarmlessFields}
+	schemaCheckNames  = wire.Names{Known: []string{"model"}, Constraint: []string{"schema", "strict", "property_order", "whitespace", "on_unsupported", "open_objects"}, Harmless: wire.HarmlessFields}
 	grammarCheckNames = wire.Names{Known: []string{"model"}, Constraint: []string{"grammar"}, Harmless: wire.HarmlessFields}
 )
 
@@ -62,8 +63,11 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	if _, err := schemaCheckNames.Check(o); err != nil {
 		return nil, err
 	}
-	raw, there := o.Members["schema"]
-	if !there {
+	raw, err := request.Schema(o, "schema")
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
 		return nil, wire.Invalid("schema", "schema is missing")
 	}
 	c := request.DefaultConstraint()
@@ -76,13 +80,15 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 		return nil, err
 	}
 	reply := newCheckReply()
-	compiled, err := schema.Compile(raw, c.Options())
+	opt := c.Options()
+	opt.Limits = s.Models.SchemaLimits
+	compiled, err := schema.Compile(raw, opt)
 	if err != nil {
 		s.refused(reply, err)
 		return wire.JSON{Value: reply}, nil
 	}
 	report := compiled.Report()
-	reply.Hash, reply.Draft = report.Hash, report.Draft
+	reply.Hash, reply.Draft, reply.Closed = report.Hash, report.Draft, report.Closed
 	reply.Enforced = append(reply.Enforced, report.Enforced...)
 	reply.Checked, reply.Ignored, reply.Warnings = generation.Issues(report.Checked), generation.Issues(report.Ignored), problem.Details(report.Warnings)
 	v, tokens, err := s.checkTokens()
@@ -104,8 +110,8 @@ func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 	if !o.Given("grammar") {
 		return nil, wire.Invalid("grammar", "grammar is missing")
 	}
-	text := ""
-	if err := o.Str("grammar", &text); err != nil {
+	var c request.Constraint
+	if err := c.Set(o, "grammar", "grammar"); err != nil {
 		return nil, err
 	}
 	reply := newCheckReply()
@@ -113,7 +119,12 @@ func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := gbnf.Compile(text, gbnf.Options{})
+	var g *gbnf.Grammar
+	if b := c.Builtin; b != nil {
+		g, err = gbnf.Builtin(b.Name, b.Options)
+	} else {
+		g, err = gbnf.Compile(c.Text, gbnf.Options{})
+	}
 	var bound *decoder.Grammar
 	if err == nil {
 		bound, err = g.Bind(v)

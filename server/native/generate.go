@@ -1,11 +1,16 @@
 package native
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"stencil/engine"
+	"stencil/schema/jsondoc"
 	"stencil/server/compat"
 	"stencil/server/generation"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/wire"
 	"stencil/vocab"
@@ -33,8 +38,11 @@ func (s *Handlers) native(r *http.Request, wantJSON bool) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if wantJSON && q.Constraint.Kind == "" {
-		q.Constraint.Kind, q.Constraint.Schema = "json", []byte("{}")
+	if wantJSON {
+		q.Constraint.SetAny()
+	}
+	if err := q.Constraint.Used(body); err != nil {
+		return nil, err
 	}
 	m, g, err := s.Accept(r, q.Request)
 	if err != nil {
@@ -48,6 +56,13 @@ func (s *Handlers) native(r *http.Request, wantJSON bool) (wire.Answer, error) {
 	choices, err := s.Whole(r.Context(), g)
 	if err != nil {
 		return nil, err
+	}
+	if wantJSON {
+		for i := range choices {
+			if err := readDocument(&choices[i]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	reply := generateReply{Model: m.Name, Usage: generation.UsageOf(choices), Timings: generation.TimingsOf(choices), Warnings: generation.WarningsOf(q.Request, choices)}
 	for i := range choices {
@@ -93,6 +108,35 @@ func tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
 	return out
 }
 
+// maxDepth bounds the nesting of a document that is read out of a text.
+const maxDepth = 10000
+
+// readDocument reads the document that a text is whose constraint, a grammar for example, does not know about JSON.
+func readDocument(c *generation.Choice) error {
+	if c.Json != nil || c.Result.Finish != engine.FinishStop || c.Receipt == nil || c.Receipt.Type == "schema" || c.Receipt.Type == "json" {
+		return nil
+	}
+	text := c.Message.Content
+	if json.Valid([]byte(text)) {
+		c.Json = json.RawMessage(text)
+		return nil
+	}
+	if c.Receipt.Validated == nil || !*c.Receipt.Validated {
+		return nil // the answer says so, as was asked for
+	}
+	_, err := jsondoc.Parse(text, maxDepth)
+	where, d := "", wire.Detail{Keyword: c.Receipt.Type, Reason: "it can't be read"}
+	var syntax *jsondoc.SyntaxError
+	if errors.As(err, &syntax) {
+		d.Reason, d.Line, d.Column = syntax.Reason, syntax.Line, syntax.Column
+		where = fmt.Sprintf("line %d, column %d: ", d.Line, d.Column)
+	}
+	return problem.New(problem.Problem{
+		Status: http.StatusUnprocessableEntity, Kind: problem.Invalid, Param: c.Receipt.Type, Code: "validation_failed", Text: &text, Details: []wire.Detail{d},
+		Message: fmt.Sprintf("the text fits the %s but is not JSON: %s; /generate answers with the text alone", c.Receipt.Type, where+d.Reason),
+	})
+}
+
 // nativeSink writes token, field, done and error events.
 type nativeSink struct {
 	*wire.EventStream
@@ -102,12 +146,12 @@ type nativeSink struct {
 
 func (s *nativeSink) Begin() error { return nil }
 
-func (s *nativeSink) Piece(index int, p generation.Piece, tokens []engine.Token) error {
+func (s *nativeSink) Piece(index int, p layout.Piece, tokens []engine.Token) error {
 	t := tokenEvent{Index: index, Text: p.Text}
 	if s.generation.Request.Logprobs {
 		t.Logprobs = tokenReplies(s.generation.Model.Text.Vocab(), tokens)
 	}
-	if p.Kind == generation.PieceReasoning {
+	if p.Kind == layout.PieceReasoning {
 		return s.Event("reasoning", t)
 	}
 	return s.Event("token", t)
@@ -128,6 +172,11 @@ func (s *nativeSink) Fields(index int, t *generation.Trace, list []wire.Field) e
 }
 
 func (s *nativeSink) Done(index int, c *generation.Choice) error {
+	if s.wantJSON {
+		if err := readDocument(c); err != nil {
+			return err
+		}
+	}
 	one := []generation.Choice{*c}
 	m := s.generation.Model
 	return s.Event("done", doneEvent{

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -156,6 +157,9 @@ func (s *Handlers) Show(r *http.Request) (wire.Answer, error) {
 	for _, p := range m.Purposes() {
 		if capabilities = append(capabilities, string(p)); p == registry.ToGenerate {
 			capabilities = append(capabilities, "tools")
+			if m.ThoughtsSaid {
+				capabilities = append(capabilities, "thinking")
+			}
 		}
 	}
 	return wire.JSON{Value: ollamaShowReply{
@@ -177,19 +181,69 @@ type ollamaVersionReply struct {
 	Version string `json:"version"`
 }
 
+// Version is that of the Ollama whose client this dialect is tested with. Programs take it apart into numbers.
+const Version = "0.24.0"
+
 // ShowVersion is GET /api/version.
 func (s *Handlers) ShowVersion(*http.Request) (wire.Answer, error) {
-	return wire.JSON{Value: ollamaVersionReply{s.Version}}, nil
+	return wire.JSON{Value: ollamaVersionReply{Version}}, nil
 }
 
-// Hello is HEAD /, by which Ollama's client finds out that somebody is
-// there.
-func (s *Handlers) Hello(*http.Request) (wire.Answer, error) { return nothing{}, nil }
+// Hello is GET and HEAD /, by which programs find out that somebody is there.
+func (s *Handlers) Hello(*http.Request) (wire.Answer, error) { return hello{}, nil }
 
-// nothing is an answer without a body.
-type nothing struct{}
+// hello is what Ollama says; the answer to HEAD has no body.
+type hello struct{}
 
-func (nothing) Write(w http.ResponseWriter, _ *http.Request) error {
-	w.WriteHeader(http.StatusOK)
+func (hello) Write(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := io.WriteString(w, "Ollama is running")
+	return err
+}
+
+// pullNames are the fields of POST /api/pull.
+var pullNames = wire.Names{Known: []string{"model", "name", "stream"}, Harmless: []string{"insecure", "username", "password"}}
+
+// Pull is POST /api/pull: a model that is here needs nothing more. Others are fetched on the command line.
+func (s *Handlers) Pull(r *http.Request) (wire.Answer, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pullNames.Check(o); err != nil {
+		return nil, err
+	}
+	name, stream := "", true
+	for _, err := range []error{o.Str("name", &name), o.Str("model", &name), o.Boolean("stream", &stream)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
+		return nil, wire.Invalid("model", "model is required")
+	}
+	if _, err := s.Models.Find(name); err != nil {
+		return nil, err
+	}
+	if stream {
+		return pulled{}, nil
+	}
+	return wire.JSON{Value: pullStatus{"success"}}, nil
+}
+
+type pullStatus struct {
+	Status string `json:"status"`
+}
+
+// pulled is the stream of a model that is here.
+type pulled struct{}
+
+func (pulled) Write(w http.ResponseWriter, _ *http.Request) error {
+	out := wire.NewLineStream(w)
+	for _, status := range []string{"pulling manifest", "verifying sha256 digest", "writing manifest", "success"} {
+		if err := out.Line(pullStatus{status}); err != nil {
+			return err
+		}
+	}
 	return nil
 }

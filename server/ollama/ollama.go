@@ -7,6 +7,7 @@ import (
 
 	"stencil/engine"
 	"stencil/server/generation"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/request"
 	"stencil/server/vectors"
@@ -40,6 +41,9 @@ func (s *Handlers) generateText(r *http.Request, read func(*wire.Object) (*ollam
 	m, g, err := s.Accept(r, q.Request)
 	if err != nil {
 		return nil, err
+	}
+	if q.Reasoning && !m.ThoughtsSaid && generation.WriterOf(m).Abilities().Counts {
+		return nil, wire.Invalid("think", "%q does not support thinking", m.Name)
 	}
 	d.generation, d.model, d.loaded = g, m.Name, time.Now()
 	if q.Stream {
@@ -108,7 +112,7 @@ func (d *ollamaDialect) fill(reply *ollamaReply, content, thinking string, calls
 	reply.Response, reply.Thinking = &content, thinking
 }
 
-func (d *ollamaDialect) calls(list []generation.Call, from int) (out []ollamaCall) {
+func (d *ollamaDialect) calls(list []layout.Call, from int) (out []ollamaCall) {
 	for i, c := range list {
 		out = append(out, ollamaCall{c.ID, ollamaFunction{from + i, c.Name, json.RawMessage(c.Arguments)}})
 	}
@@ -133,29 +137,29 @@ func (d *ollamaDialect) last(c *generation.Choice) ollamaReply {
 type ollamaSink struct {
 	*wire.LineStream
 	dialect *ollamaDialect
-	call    generation.Call // the call that is being read: Ollama sends it whole
+	call    layout.Call // the call that is being read: Ollama sends it whole
 }
 
 func (s *ollamaSink) Begin() error { return nil }
 
-func (s *ollamaSink) Piece(_ int, p generation.Piece, tokens []engine.Token) error {
+func (s *ollamaSink) Piece(_ int, p layout.Piece, tokens []engine.Token) error {
 	line := s.dialect.line()
 	if s.dialect.generation.Request.Logprobs {
 		line.Logprobs = generation.LogprobsOf(s.dialect.generation.Model.Text.Vocab(), tokens).Content
 	}
 	switch p.Kind {
-	case generation.PieceContent:
+	case layout.PieceContent:
 		s.dialect.fill(&line, p.Text, "", nil)
-	case generation.PieceReasoning:
+	case layout.PieceReasoning:
 		s.dialect.fill(&line, "", p.Text, nil)
-	case generation.PieceCall:
-		s.call = generation.Call{ID: p.ID, Name: p.Name}
+	case layout.PieceCall:
+		s.call = layout.Call{ID: p.ID, Name: p.Name}
 		return nil
-	case generation.PieceArguments:
+	case layout.PieceArguments:
 		s.call.Arguments += p.Text
 		return nil
-	case generation.PieceCallEnd:
-		s.dialect.fill(&line, "", "", s.dialect.calls([]generation.Call{s.call}, p.Call))
+	case layout.PieceCallEnd:
+		s.dialect.fill(&line, "", "", s.dialect.calls([]layout.Call{s.call}, p.Call))
 	}
 	return s.Line(line)
 }
@@ -178,5 +182,4 @@ func (s *ollamaSink) Ping() error { return nil }
 type Handlers struct {
 	*generation.Service
 	Vectors *vectors.Handlers
-	Version string
 }

@@ -35,7 +35,7 @@ var (
 			"response_format", "structured_outputs", "json_schema", "json_mode", "schema", "grammar", "regex", "choice",
 		},
 	}
-	ollamaConstraint = []string{"property_order", "whitespace", "on_unsupported", "strict"}
+	ollamaConstraint = []string{"property_order", "whitespace", "on_unsupported", "open_objects", "strict"}
 
 	// ollamaOptions are the names in options.
 	ollamaOptions = wire.Names{

@@ -6,8 +6,9 @@ import (
 	"stencil/engine"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
-	"stencil/server/request"
+	"stencil/server/stored"
 	"stencil/server/wire"
 	"stencil/vocab"
 )
@@ -30,7 +31,7 @@ func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	if q.Stream {
 		head.Object = "chat.completion.chunk"
 		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
-			return &chatSink{EventStream: wire.NewEventStream(w), generation: g, head: head, includeUsage: q.includeUsage}
+			return &chatSink{EventStream: wire.NewEventStream(w), generation: g, head: head, request: q}
 		})
 	}
 	choices, err := s.Whole(r.Context(), g)
@@ -39,7 +40,7 @@ func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	}
 	reply := chatReply{chatHead: head, Usage: generation.UsageOf(choices), Constraint: choices[0].Receipt, Appraisal: choices[0].Appraisal(), Timings: generation.TimingsOf(choices), Warnings: generation.WarningsOf(q.Request, choices)}
 	for i := range choices {
-		reply.Choices = append(reply.Choices, chatChoiceOf(m.Text.Vocab(), i, &choices[i], q.Request))
+		reply.Choices = append(reply.Choices, q.choiceOf(m.Text.Vocab(), i, &choices[i]))
 	}
 	return wire.JSON{Value: reply}, nil
 }
@@ -77,6 +78,8 @@ type chatMessage struct {
 	Refusal   *string    `json:"refusal"` // always null
 	Reasoning string     `json:"reasoning_content,omitempty"`
 	Calls     []chatCall `json:"tool_calls,omitempty"`
+
+	Function *chatFunction `json:"function_call,omitempty"` // in place of calls, for clients from before there were tools
 }
 
 type chatCall struct {
@@ -99,17 +102,13 @@ func finishReason(c *generation.Choice) string {
 	return string(c.Result.Finish)
 }
 
-func chatChoiceOf(v *vocab.Vocab, index int, c *generation.Choice, q *request.Request) chatChoice {
-	out := chatChoice{Index: index, FinishReason: finishReason(c)}
+func (q *chatRequest) choiceOf(v *vocab.Vocab, index int, c *generation.Choice) chatChoice {
+	out := chatChoice{Index: index, FinishReason: q.finishOf(c)}
 	out.Message = chatMessage{Role: "assistant", Reasoning: c.Message.Reasoning}
 	if c.Message.Content != "" || len(c.Message.Calls) == 0 {
 		out.Message.Content = &c.Message.Content
 	}
-	for _, call := range c.Message.Calls {
-		out.Message.Calls = append(out.Message.Calls, chatCall{
-			ID: call.ID, Type: "function", Function: chatFunction{call.Name, call.Arguments},
-		})
-	}
+	out.Message.calls(c.Message.Calls, q.functions)
 	if q.Logprobs {
 		out.Logprobs = generation.LogprobsOf(v, c.Tokens)
 	}
@@ -122,9 +121,9 @@ func chatChoiceOf(v *vocab.Vocab, index int, c *generation.Choice, q *request.Re
 // chatSink writes chat.completion.chunk events.
 type chatSink struct {
 	*wire.EventStream
-	generation   *generation.Generation
-	head         chatHead
-	includeUsage bool
+	generation *generation.Generation
+	head       chatHead
+	request    *chatRequest
 }
 
 type chatChunk struct {
@@ -149,6 +148,8 @@ type chatDelta struct {
 	Content   *string    `json:"content,omitempty"`
 	Reasoning string     `json:"reasoning_content,omitempty"`
 	Calls     []chatCall `json:"tool_calls,omitempty"`
+
+	Function *chatFunction `json:"function_call,omitempty"`
 }
 
 func (s *chatSink) chunk(choices ...chunkChoice) chatChunk {
@@ -165,19 +166,27 @@ func (s *chatSink) Begin() error {
 	return nil
 }
 
-func (s *chatSink) Piece(index int, p generation.Piece, tokens []engine.Token) error {
+func (s *chatSink) Piece(index int, p layout.Piece, tokens []engine.Token) error {
 	one := chunkChoice{Index: index}
 	switch p.Kind {
-	case generation.PieceContent:
+	case layout.PieceContent:
 		one.Delta.Content = &p.Text
-	case generation.PieceReasoning:
+	case layout.PieceReasoning:
 		one.Delta.Reasoning = p.Text
-	case generation.PieceCall:
+	case layout.PieceCall:
+		if s.request.functions {
+			one.Delta.Function = &chatFunction{Name: p.Name}
+			break
+		}
 		one.Delta.Calls = []chatCall{{Index: &p.Call, ID: p.ID, Type: "function", Function: chatFunction{Name: p.Name}}}
-	case generation.PieceArguments:
+	case layout.PieceArguments:
+		if s.request.functions {
+			one.Delta.Function = &chatFunction{Arguments: p.Text}
+			break
+		}
 		one.Delta.Calls = []chatCall{{Index: &p.Call, Function: chatFunction{Arguments: p.Text}}}
-	case generation.PieceCallEnd:
-		if len(tokens) == 0 {
+	case layout.PieceCallEnd:
+		if len(tokens) == 0 || !s.generation.Request.Logprobs {
 			return nil
 		}
 	}
@@ -188,7 +197,7 @@ func (s *chatSink) Piece(index int, p generation.Piece, tokens []engine.Token) e
 }
 
 func (s *chatSink) Done(index int, c *generation.Choice) error {
-	reason := finishReason(c)
+	reason := s.request.finishOf(c)
 	last := s.chunk(chunkChoice{Index: index, FinishReason: &reason})
 	one := []generation.Choice{*c}
 	t := generation.TimingsOf(one)
@@ -197,7 +206,7 @@ func (s *chatSink) Done(index int, c *generation.Choice) error {
 }
 
 func (s *chatSink) End(choices []generation.Choice) error {
-	if s.includeUsage {
+	if s.request.includeUsage {
 		last := s.chunk()
 		last.Choices = []chunkChoice{}
 		u := generation.UsageOf(choices)
@@ -212,4 +221,7 @@ func (s *chatSink) End(choices []generation.Choice) error {
 func (s *chatSink) Fail(f *problem.Problem) error { return s.Data(f.Reply()) }
 
 // Handlers answers in OpenAI's dialect.
-type Handlers struct{ *generation.Service }
+type Handlers struct {
+	*generation.Service
+	Responses *stored.Store
+}

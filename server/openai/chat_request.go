@@ -14,12 +14,12 @@ var chatNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
-		"n_predict", "continue_final_message", "add_generation_prompt",
+		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	Harmless:   slices.Concat(wire.HarmlessFields, []string{"cache_prompt", "timings_per_token", "return_progress", "id_slot", "include_stop_str_in_output"}),
+	Harmless:   slices.Concat(wire.HarmlessFields, []string{"timings_per_token", "return_progress", "id_slot", "include_stop_str_in_output"}),
 	Refused: []string{
-		"functions", "function_call", "audio", "web_search_options", "verbosity", "moderation", "min_tokens", "ignore_eos", "best_of",
+		"audio", "web_search_options", "moderation", "min_tokens", "ignore_eos", "best_of",
 		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",
 		"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "echo", "suffix", "mirostat", "dry_multiplier",
 		"xtc_probability", "documents", "chat_template", "grammar_lazy", "grammar_triggers",
@@ -31,6 +31,7 @@ var chatNames = wire.Names{
 type chatRequest struct {
 	*request.Request
 	includeUsage bool
+	functions    bool // tools as they were before there were tools
 }
 
 // readChat decodes a body.
@@ -53,6 +54,8 @@ func readChat(o *wire.Object) (*chatRequest, error) {
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
 		func() error { return q.ReadTools(o) },
 		func() error { return q.ReadToolChoice(o) },
+		func() error { return q.readFunctions(o) },
+		func() error { return readVerbosity(q.Request, o) },
 		func() error { return q.readTemplateVariables(o) },
 		func() error { return q.readModalities(o) },
 		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
@@ -95,6 +98,7 @@ func (q *chatRequest) readContinuation(o *wire.Object) error {
 func readOpenAISampling(q *request.Request, o *wire.Object) error {
 	for _, err := range []error{
 		q.ReadSampling(o, request.PlainSampling),
+		q.CheckTemperature(o, 2),
 		o.Number("repetition_penalty", &q.Sampling.RepeatPenalty),
 		q.ReadStop(o, "stop"),
 		o.Integer("n", &q.N, 1, request.MaxChoices),
@@ -142,7 +146,7 @@ func (q *chatRequest) readTemplateVariables(o *wire.Object) error {
 		return err
 	}
 	effort := ""
-	if err := o.OneOf("reasoning_effort", &effort, "none", "minimal", "low", "medium", "high", "xhigh"); err != nil {
+	if err := o.OneOf("reasoning_effort", &effort, request.Efforts...); err != nil {
 		return err
 	}
 	if effort != "" {
@@ -191,6 +195,7 @@ func readChatMessage(m *wire.Object) (chat.Message, error) {
 		m.Str("reasoning_content", &one.Reasoning),
 		request.ReadMessageContent(m, &one),
 		request.ReadPastCalls(m, &one),
+		readPastFunction(m, &one),
 	} {
 		if err != nil {
 			return one, err

@@ -9,6 +9,7 @@ import (
 	"stencil/engine"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/request"
 	"stencil/server/wire"
@@ -245,6 +246,9 @@ func completionTokensOf(v *vocab.Vocab, tokens []engine.Token, from int) *comple
 		for i, a := range t.Top {
 			top[generation.Spelt(generation.TopBytes(v, &t, i))] = max(a.Logprob, generation.LeastLogprob)
 		}
+		if len(top) > 0 { // the token itself is always among them
+			top[generation.Spelt(t.Bytes)] = max(t.Logprob, generation.LeastLogprob)
+		}
 		out.Top = append(out.Top, top)
 		out.Offsets = append(out.Offsets, from)
 		from += len(t.Bytes)
@@ -285,19 +289,19 @@ type completionChunk struct {
 func (s *completionSink) Begin() error {
 	text := s.request.echoed(s.generation)
 	for i := 0; i < s.request.N && text != ""; i++ {
-		if err := s.Piece(i, generation.Piece{Text: text}, nil); err != nil {
+		if err := s.Piece(i, layout.Piece{Text: text}, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *completionSink) Piece(index int, p generation.Piece, tokens []engine.Token) error {
-	if p.Kind != generation.PieceContent && len(tokens) == 0 {
+func (s *completionSink) Piece(index int, p layout.Piece, tokens []engine.Token) error {
+	if p.Kind != layout.PieceContent && len(tokens) == 0 {
 		return nil
 	}
 	one := completionChoice{Index: s.base + index}
-	if p.Kind == generation.PieceContent {
+	if p.Kind == layout.PieceContent {
 		one.Text = p.Text
 	}
 	if s.generation.Request.Logprobs {

@@ -28,6 +28,12 @@ type modelReply struct {
 	DisplayName string `json:"display_name"`
 	CreatedAt   string `json:"created_at"`
 
+	// Of Anthropic's.
+	Lifecycle    string  `json:"lifecycle"` // "active"
+	Line         *string `json:"line"`
+	DeprecatedAt *string `json:"deprecated_at"`
+	RetiresAt    *string `json:"retires_at"`
+
 	Architecture  string `json:"architecture,omitempty"`
 	Description   string `json:"description,omitempty"`
 	Quantization  string `json:"quantization,omitempty"`
@@ -71,7 +77,7 @@ func (s *Handlers) GetModel(r *http.Request) (wire.Answer, error) {
 func modelOf(h *registry.Entry) modelReply {
 	out := modelReply{
 		ID: h.Name, Object: "model", Created: h.Created.Unix(), OwnedBy: "stencil",
-		Type: "model", DisplayName: h.Name, CreatedAt: h.Created.UTC().Format(time.RFC3339),
+		Type: "model", DisplayName: h.Name, CreatedAt: h.Created.UTC().Format(time.RFC3339), Lifecycle: "active",
 	}
 	if m := h.InMemory(); m != nil {
 		info := m.Text.Model().Info()

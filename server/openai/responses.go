@@ -1,34 +1,36 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
 
 	"stencil/engine"
 	"stencil/server/generation"
+	"stencil/server/generation/layout"
 	"stencil/server/problem"
 	"stencil/server/wire"
 )
 
-// Responses is POST /v1/responses.
-func (s *Handlers) Responses(r *http.Request) (wire.Answer, error) {
+// CreateResponse is POST /v1/responses.
+func (s *Handlers) CreateResponse(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
 		return nil, err
 	}
-	q, err := readResponses(body)
+	q, err := readResponses(body, s.keptFor(r))
 	if err != nil {
 		return nil, err
 	}
-	m, g, err := s.Accept(r, q.Request)
+	m, g, err := s.accept(r, q)
 	if err != nil {
 		return nil, err
 	}
 	reply := q.reply(m.Name)
 	if q.Stream {
 		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
-			return &responsesSink{EventStream: wire.NewEventStream(w), generation: g, response: reply}
+			return &responsesSink{EventStream: wire.NewEventStream(w), generation: g, request: q, response: reply}
 		})
 	}
 	choices, err := s.Whole(r.Context(), g)
@@ -36,8 +38,11 @@ func (s *Handlers) Responses(r *http.Request) (wire.Answer, error) {
 		return nil, err
 	}
 	c := &choices[0]
-	reply.Output = append(reply.Output, itemsOf(g, c)...)
+	reply.Output = append(reply.Output, q.itemsOf(g, c)...)
 	reply.conclude(g, c)
+	if err := q.keep(reply); err != nil {
+		return nil, err
+	}
 	return wire.JSON{Value: reply}, nil
 }
 
@@ -51,12 +56,46 @@ func (q *responsesRequest) reply(model string) *response {
 	}
 	out := &response{
 		ID: wire.NewID("resp_"), Object: "response", CreatedAt: wire.UnixNow(), Status: "in_progress", Model: model, Output: []responseItem{},
-		Instructions: given("instructions", "null"), Metadata: given("metadata", "{}"), Text: given("text", `{"format":{"type":"text"}}`),
+		Instructions: given("instructions", "null"), Metadata: given("metadata", "{}"), Text: q.textFormat(given("text", `{"format":{"type":"text"}}`)),
 		ToolChoice: given("tool_choice", `"auto"`), Tools: given("tools", "[]"), Reasoning: given("reasoning", `{"effort":null,"summary":null}`),
-		Parallel: q.Tools == nil || q.Tools.Parallel, Temperature: q.Sampling.Temperature, TopP: cmp.Or(q.Sampling.TopP, 1), Truncation: "disabled",
+		Parallel: q.Tools == nil || q.Tools.Parallel, Temperature: q.Sampling.Temperature, TopP: cmp.Or(q.Sampling.TopP, 1), Truncation: q.truncation,
+		Store: q.store,
+	}
+	if q.previous != "" {
+		out.Previous = &q.previous
 	}
 	if q.MaxTokens > 0 {
 		out.MaxOutputTokens = &q.MaxTokens
+	}
+	return out
+}
+
+// textFormat returns text as it holds: a response_format, which is taken too, stands there.
+func (q *responsesRequest) textFormat(given json.RawMessage) json.RawMessage {
+	format, err := q.body.Child("response_format")
+	if err != nil || format == nil || q.body.Given("text") && bytes.Contains(given, []byte(`"format"`)) {
+		return given
+	}
+	members := map[string]json.RawMessage{}
+	for name, value := range format.Members {
+		members[name] = value
+	}
+	if inner, err := format.Child("json_schema"); err == nil && inner != nil {
+		delete(members, "json_schema")
+		for name, value := range inner.Members {
+			members[name] = value
+		}
+	}
+	text := map[string]json.RawMessage{}
+	if o, err := wire.ParseObject(given, ""); err == nil && q.body.Given("text") {
+		text = o.Members
+	}
+	if text["format"], err = wire.Marshal(members); err != nil {
+		return given
+	}
+	out, err := wire.Marshal(text)
+	if err != nil {
+		return given
 	}
 	return out
 }
@@ -80,7 +119,7 @@ func textPart(text string, logprobs []generation.TokenLogprob) responsePart {
 	return responsePart{Type: "output_text", Text: text, Annotations: &[]struct{}{}, Logprobs: &logprobs}
 }
 
-func itemsOf(g *generation.Generation, c *generation.Choice) (out []responseItem) {
+func (q *responsesRequest) itemsOf(g *generation.Generation, c *generation.Choice) (out []responseItem) {
 	m := &c.Message
 	if m.Reasoning != "" {
 		out = append(out, reasoningItem(wire.NewID("rs_"), m.Reasoning))
@@ -97,7 +136,7 @@ func itemsOf(g *generation.Generation, c *generation.Choice) (out []responseItem
 		out = append(out, messageItem(wire.NewID("msg_"), status, textPart(m.Content, logprobs)))
 	}
 	for _, one := range m.Calls {
-		out = append(out, callItem(wire.NewID("fc_"), "completed", one))
+		out = append(out, q.callItem(wire.NewID("fc_"), "completed", one))
 	}
 	return out
 }
@@ -113,20 +152,17 @@ func reasoningItem(id, text string) responseItem {
 	return responseItem{Type: "reasoning", ID: id, Summary: &[]responsePart{}, Content: &[]responsePart{{Type: "reasoning_text", Text: text}}}
 }
 
-func callItem(id, status string, c generation.Call) responseItem {
-	return responseItem{Type: "function_call", ID: id, Status: status, CallID: c.ID, Name: c.Name, Arguments: &c.Arguments}
-}
-
 // responsesSink writes the events of a response.
 type responsesSink struct {
 	*wire.EventStream
 	generation *generation.Generation
+	request    *responsesRequest
 	response   *response
 	sequence   int
-	item       *responseItem        // the one that is open; nil between items
-	kind       generation.PieceKind // of it
-	text       string               // of it, so far
-	call       generation.Call
+	item       *responseItem    // the one that is open; nil between items
+	kind       layout.PieceKind // of it
+	text       string           // of it, so far
+	call       layout.Call
 	tokens     []generation.TokenLogprob
 }
 
@@ -156,7 +192,7 @@ func (s *responsesSink) Begin() error {
 }
 
 // start opens an item, after closing the one that is open.
-func (s *responsesSink) start(kind generation.PieceKind, item responseItem) error {
+func (s *responsesSink) start(kind layout.PieceKind, item responseItem) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
@@ -166,7 +202,7 @@ func (s *responsesSink) start(kind generation.PieceKind, item responseItem) erro
 	if err := s.send(e); err != nil {
 		return err
 	}
-	if kind != generation.PieceContent {
+	if kind != layout.PieceContent {
 		return nil
 	}
 	e = s.about("response.content_part.added", true)
@@ -183,7 +219,7 @@ func (s *responsesSink) stop() error {
 	var events []responseEvent
 	var whole responseItem
 	switch s.kind {
-	case generation.PieceContent:
+	case layout.PieceContent:
 		part := textPart(s.text, s.tokens)
 		done := s.about("response.output_text.done", true)
 		done.Text, done.Logprobs = &s.text, part.Logprobs
@@ -191,16 +227,22 @@ func (s *responsesSink) stop() error {
 		closed.Part = &part
 		events = append(events, done, closed)
 		whole = messageItem(s.item.ID, "completed", part)
-	case generation.PieceReasoning:
+	case layout.PieceReasoning:
 		done := s.about("response.reasoning_text.done", true)
 		done.Text = &s.text
 		events = append(events, done)
 		whole = reasoningItem(s.item.ID, s.text)
 	default:
+		whole = s.request.callItem(s.item.ID, "completed", s.call)
+		if whole.Input != nil { // the text is known when the JSON around it is
+			delta, done := s.about("response.custom_tool_call_input.delta", false), s.about("response.custom_tool_call_input.done", false)
+			delta.Delta, done.Input = whole.Input, whole.Input
+			events = append(events, delta, done)
+			break
+		}
 		done := s.about("response.function_call_arguments.done", false)
-		done.Name, done.Arguments = s.call.Name, &s.call.Arguments
+		done.Name, done.Arguments = whole.Name, &s.call.Arguments
 		events = append(events, done)
-		whole = callItem(s.item.ID, "completed", s.call)
 	}
 	last := s.about("response.output_item.done", false)
 	last.Item, last.ItemID = &whole, ""
@@ -214,14 +256,14 @@ func (s *responsesSink) stop() error {
 	return nil
 }
 
-func (s *responsesSink) Piece(_ int, p generation.Piece, tokens []engine.Token) error {
+func (s *responsesSink) Piece(_ int, p layout.Piece, tokens []engine.Token) error {
 	switch p.Kind {
-	case generation.PieceContent, generation.PieceReasoning:
+	case layout.PieceContent, layout.PieceReasoning:
 		if p.Text == "" && len(tokens) == 0 {
 			return nil
 		}
 		item, kind := messageItem(wire.NewID("msg_"), "in_progress"), "response.output_text.delta"
-		if p.Kind == generation.PieceReasoning {
+		if p.Kind == layout.PieceReasoning {
 			item, kind = reasoningItem(wire.NewID("rs_"), ""), "response.reasoning_text.delta"
 		}
 		if s.item == nil || s.kind != p.Kind {
@@ -232,7 +274,7 @@ func (s *responsesSink) Piece(_ int, p generation.Piece, tokens []engine.Token) 
 		s.text += p.Text
 		e := s.about(kind, true)
 		e.Delta = &p.Text
-		if p.Kind == generation.PieceContent {
+		if p.Kind == layout.PieceContent {
 			list := []generation.TokenLogprob{}
 			if s.generation.Request.Logprobs {
 				list = generation.LogprobsOf(s.generation.Model.Text.Vocab(), tokens).Content
@@ -241,11 +283,14 @@ func (s *responsesSink) Piece(_ int, p generation.Piece, tokens []engine.Token) 
 			e.Logprobs = &list
 		}
 		return s.send(e)
-	case generation.PieceCall:
-		s.call = generation.Call{ID: p.ID, Name: p.Name}
-		return s.start(generation.PieceCall, callItem(wire.NewID("fc_"), "in_progress", s.call))
-	case generation.PieceArguments:
+	case layout.PieceCall:
+		s.call = layout.Call{ID: p.ID, Name: p.Name}
+		return s.start(layout.PieceCall, s.request.callItem(wire.NewID("fc_"), "in_progress", s.call))
+	case layout.PieceArguments:
 		s.call.Arguments += p.Text
+		if s.request.origins[s.call.Name].custom {
+			return nil
+		}
 		e := s.about("response.function_call_arguments.delta", false)
 		e.Delta = &p.Text
 		return s.send(e)
@@ -255,7 +300,7 @@ func (s *responsesSink) Piece(_ int, p generation.Piece, tokens []engine.Token) 
 
 func (s *responsesSink) Done(_ int, c *generation.Choice) error {
 	if len(s.response.Output) == 0 && s.item == nil { // an empty text is an item too
-		if err := s.start(generation.PieceContent, messageItem(wire.NewID("msg_"), "in_progress")); err != nil {
+		if err := s.start(layout.PieceContent, messageItem(wire.NewID("msg_"), "in_progress")); err != nil {
 			return err
 		}
 	}
@@ -267,6 +312,9 @@ func (s *responsesSink) Done(_ int, c *generation.Choice) error {
 }
 
 func (s *responsesSink) End([]generation.Choice) error {
+	if err := s.request.keep(s.response); err != nil {
+		return err
+	}
 	return s.send(responseEvent{Type: "response." + s.response.Status, Response: s.response})
 }
 

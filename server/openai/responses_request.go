@@ -2,10 +2,8 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
-	"stencil/chat"
 	"stencil/server/generation"
 	"stencil/server/generation/assess"
 	"stencil/server/request"
@@ -16,21 +14,29 @@ import (
 var responsesNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "input", "instructions", "max_output_tokens", "stream", "stream_options", "text", "tools", "tool_choice", "parallel_tool_calls",
-		"top_logprobs", "truncation", "include", "background", "max_tool_calls", "stop",
+		"top_logprobs", "truncation", "include", "background", "stop", "store", "previous_response_id",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: append([]string{"text"}, request.ConstraintAliases...),
 	Harmless:   wire.HarmlessFields,
-	Refused:    []string{"previous_response_id", "conversation", "prompt", "context_management", "moderation", "messages", "response_format"},
+	Refused:    []string{"conversation", "prompt", "context_management", "moderation", "messages"},
 }
 
 // A responsesRequest is the body of POST /v1/responses.
 type responsesRequest struct {
 	*request.Request
-	body *wire.Object // of which parts are repeated in the answer
+	body       *wire.Object // of which parts are repeated in the answer
+	kept                    // responses of the same client
+	store      bool
+	previous   string                // the response that this one follows
+	truncation string                // disabled, auto
+	past       []json.RawMessage     // items up to the end of that response
+	items      []json.RawMessage     // of the input, references followed
+	origins    map[string]toolOrigin // by the names in the prompt, of tools that are called otherwise by the client
+	leftOut    []string              // tools that the model is not told of
 }
 
-func readResponses(o *wire.Object) (*responsesRequest, error) {
-	q := &responsesRequest{Request: request.New(), body: o}
+func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
+	q := &responsesRequest{Request: request.New(), body: o, kept: kept, store: true, truncation: "disabled"}
 	var err error
 	if q.Constraint, err = request.ReadAliases(o); err != nil {
 		return nil, err
@@ -40,117 +46,32 @@ func readResponses(o *wire.Object) (*responsesRequest, error) {
 	}
 	var include []string
 	ignored := false
-	background, truncation, calls := false, "disabled", 0
+	background := false
 	for _, read := range []func() error{
 		func() error { return q.ReadModel(o) },
 		func() error { return readOpenAISampling(q.Request, o) },
 		func() error { return q.ReadMaxTokens(o, "max_output_tokens") },
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
-		func() error { return o.Integer("max_tool_calls", &calls, 1, request.MaxTokensLimit) },
 		func() error { return o.Boolean("background", &background) },
-		func() error { return o.OneOf("truncation", &truncation, "disabled", "auto") },
+		func() error { return o.Boolean("store", &q.store) },
+		func() error { return o.OneOf("truncation", &q.truncation, "disabled", "auto") },
 		func() error { return o.Decode("include", &include, "an array of strings") },
-		func() error { return q.readInput(o) },
 		func() error { return q.readTextFormat(o) },
 		func() error { return q.readResponsesTools(o) },
-		func() error { return q.ReadToolChoice(o) },
+		func() error { return q.readPrevious(o) },
+		func() error { return q.readInput(o) },
+		func() error { return q.readResponsesChoice(o) },
 		func() error { return readStreaming(q.Request, o, &ignored) },
 	} {
 		if err := read(); err != nil {
 			return nil, err
 		}
 	}
-	switch {
-	case background:
+	if background {
 		return nil, wire.NotOffered("background", "background: true")
-	case truncation == "auto":
-		return nil, wire.NotOffered("truncation", `truncation "auto"`)
 	}
 	q.Logprobs = q.TopLogprobs > 0 || slices.Contains(include, "message.output_text.logprobs")
 	return q, nil
-}
-
-// readInput reads instructions and input: a text, or the items of a
-// conversation.
-func (q *responsesRequest) readInput(o *wire.Object) error {
-	instructions, text := "", ""
-	if err := o.Str("instructions", &instructions); err != nil {
-		return err
-	}
-	if instructions != "" {
-		q.Messages = append(q.Messages, chat.Message{Role: "system", Content: instructions})
-	}
-	if !o.Given("input") {
-		return wire.Invalid("input", "input is missing")
-	}
-	if json.Unmarshal(o.Members["input"], &text) == nil {
-		q.Messages = append(q.Messages, chat.Message{Role: "user", Content: text})
-		return nil
-	}
-	items, err := o.List("input")
-	if err != nil {
-		return o.WrongType("input", "a string or an array of items")
-	}
-	if len(items) == 0 {
-		return wire.Invalid("input", "input must not be empty")
-	}
-	names := map[string]string{}
-	for _, item := range items {
-		if err := q.readItem(item, names); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readItem reads one item of an input.
-func (q *responsesRequest) readItem(item *wire.Object, names map[string]string) error {
-	kind := "message"
-	if err := item.Str("type", &kind); err != nil {
-		return err
-	}
-	switch kind {
-	case "message":
-		one, err := readChatMessage(item)
-		if err != nil {
-			return err
-		}
-		q.Messages = append(q.Messages, one)
-	case "function_call":
-		past, arguments := chat.ToolCall{}, ""
-		for _, err := range []error{item.Str("call_id", &past.ID), item.Str("name", &past.Name), item.Str("arguments", &arguments)} {
-			if err != nil {
-				return err
-			}
-		}
-		names[past.ID] = past.Name
-		// Calls in a row are of one turn.
-		if n := len(q.Messages); n == 0 || q.Messages[n-1].Role != "assistant" {
-			q.Messages = append(q.Messages, chat.Message{Role: "assistant"})
-		}
-		request.AddCall(&q.Messages[len(q.Messages)-1], past, arguments)
-	case "function_call_output":
-		m := chat.Message{Role: "tool"}
-		if err := item.Str("call_id", &m.ToolCallID); err != nil {
-			return err
-		}
-		if m.ToolCallID == "" {
-			return wire.Invalid(item.Path+"call_id", "%scall_id is missing", item.Path)
-		}
-		if !item.Given("output") {
-			return wire.Invalid(item.Path+"output", "%soutput is missing", item.Path)
-		}
-		m.Name = names[m.ToolCallID]
-		output := &wire.Object{Path: item.Path, Members: map[string]json.RawMessage{"content": item.Members["output"]}}
-		if err := request.ReadMessageContent(output, &m); err != nil {
-			return err
-		}
-		q.Messages = append(q.Messages, m)
-	case "reasoning": // what was thought is not shown to the model again
-	default:
-		return wire.NotOffered(item.Path+"type", fmt.Sprintf("an item of type %q", kind))
-	}
-	return nil
 }
 
 // readTextFormat reads text: {"format": …}.
@@ -162,49 +83,14 @@ func (q *responsesRequest) readTextFormat(o *wire.Object) error {
 	if err := text.Only("format", "verbosity"); err != nil {
 		return err
 	}
-	verbosity := "medium"
-	if err := text.OneOf("verbosity", &verbosity, "low", "medium", "high"); err != nil {
+	if err := readVerbosity(q.Request, text); err != nil {
 		return err
-	}
-	if verbosity != "medium" {
-		return wire.NotOffered("text.verbosity", fmt.Sprintf("text.verbosity %q", verbosity))
 	}
 	f, err := text.Child("format")
 	if f == nil || err != nil {
 		return err
 	}
 	return q.Constraint.ReadFormat(f)
-}
-
-// readResponsesTools reads tools that have no inner object.
-func (q *responsesRequest) readResponsesTools(o *wire.Object) error {
-	list, err := o.List("tools")
-	if err != nil {
-		return err
-	}
-	set := &request.ToolSet{Mode: request.ToolsAuto, Parallel: true}
-	for _, t := range list {
-		kind := ""
-		if err := t.Str("type", &kind); err != nil {
-			return err
-		}
-		switch {
-		case kind == "":
-			return wire.Invalid(t.Path+"type", "%stype is missing", t.Path)
-		case kind != "function":
-			return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
-		}
-		if err := t.Only("type", "name", "description", "parameters", "strict", "defer_loading"); err != nil {
-			return err
-		}
-		if err := request.ReadFunction(set, t, "parameters"); err != nil {
-			return err
-		}
-	}
-	if len(set.Tools) > 0 {
-		q.Tools = set
-	}
-	return o.Boolean("parallel_tool_calls", &set.Parallel)
 }
 
 // The answers.
@@ -224,7 +110,7 @@ type response struct {
 	Model           string              `json:"model"`
 	Output          []responseItem      `json:"output"`
 	Parallel        bool                `json:"parallel_tool_calls"`
-	Previous        *string             `json:"previous_response_id"` // always null
+	Previous        *string             `json:"previous_response_id"`
 	Reasoning       json.RawMessage     `json:"reasoning"`
 	Store           bool                `json:"store"`
 	Temperature     float32             `json:"temperature"`
@@ -232,7 +118,7 @@ type response struct {
 	ToolChoice      json.RawMessage     `json:"tool_choice"`
 	Tools           json.RawMessage     `json:"tools"`
 	TopP            float32             `json:"top_p"`
-	Truncation      string              `json:"truncation"` // "disabled"
+	Truncation      string              `json:"truncation"`
 	Usage           *responsesUsage     `json:"usage"`
 	User            *json.RawMessage    `json:"user"`
 	Constraint      *generation.Receipt `json:"x_constraint,omitempty"`
@@ -251,7 +137,7 @@ type incomplete struct {
 }
 
 type responseItem struct {
-	Type      string          `json:"type"` // message, function_call, reasoning
+	Type      string          `json:"type"` // message, function_call, custom_tool_call, reasoning
 	ID        string          `json:"id"`
 	Status    string          `json:"status,omitempty"`
 	Role      string          `json:"role,omitempty"`
@@ -259,6 +145,8 @@ type responseItem struct {
 	Summary   *[]responsePart `json:"summary,omitempty"` // of reasoning: empty
 	CallID    string          `json:"call_id,omitempty"`
 	Name      string          `json:"name,omitempty"`
+	Namespace string          `json:"namespace,omitempty"`
+	Input     *string         `json:"input,omitempty"` // of a custom tool's call
 	Arguments *string         `json:"arguments,omitempty"`
 }
 
@@ -273,6 +161,7 @@ type responsesUsage struct {
 	InputTokens  int `json:"input_tokens"`
 	InputDetails struct {
 		CachedTokens int `json:"cached_tokens"`
+		WriteTokens  int `json:"cache_write_tokens"` // always 0: nothing is charged for
 	} `json:"input_tokens_details"`
 	OutputTokens  int `json:"output_tokens"`
 	OutputDetails struct {
@@ -296,5 +185,6 @@ type responseEvent struct {
 	Text         *string                    `json:"text,omitempty"`
 	Name         string                     `json:"name,omitempty"`
 	Arguments    *string                    `json:"arguments,omitempty"`
+	Input        *string                    `json:"input,omitempty"`
 	Logprobs     *[]generation.TokenLogprob `json:"logprobs,omitempty"`
 }

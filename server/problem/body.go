@@ -18,15 +18,17 @@ type errorObject struct {
 	Param   *string       `json:"param"`
 	Code    *string       `json:"code"`
 	Details []wire.Detail `json:"details,omitempty"`
-	Minimum int           `json:"minimum,omitempty"` // of budget_too_small: the max_tokens that would do
-	Text    *string       `json:"text,omitempty"`    // of validation_failed: the document
+	Minimum int           `json:"minimum,omitempty"`         // of budget_too_small: the max_tokens that would do
+	Prompt  int           `json:"n_prompt_tokens,omitempty"` // of context_length_exceeded, as llama-server calls them
+	Context int           `json:"n_ctx,omitempty"`
+	Text    *string       `json:"text,omitempty"` // of validation_failed: the document
 
 	Failure *asking.FailureReason `json:"failure,omitempty"` // of a model that gave no answer
 }
 
 // kindNames are what OpenAI's clients call the kinds of problems.
 var kindNames = map[kind]string{
-	Invalid: "invalid_request_error", NotFound: "not_found_error", Denied: "authentication_error", Limited: "rate_limit_error", Server: "server_error",
+	Invalid: "invalid_request_error", NotFound: "not_found_error", Denied: "authentication_error", Forbidden: "permission_error", Limited: "rate_limit_error", Server: "server_error",
 }
 
 // Reply is the error body of this server, which all dialects share that have none
@@ -39,8 +41,8 @@ func (p *Problem) Reply() any {
 		return &s
 	}
 	return errorBody{errorObject{
-		Message: p.Message, Type: kindNames[p.Kind], Param: given(p.Param), Code: given(p.Code), Details: p.Details, Minimum: p.Minimum, Text: p.Text,
-		Failure: p.failure,
+		Message: p.Message, Type: kindNames[p.Kind], Param: given(p.Param), Code: given(p.Code), Details: p.Details, Minimum: p.Minimum, Prompt: p.Prompt, Context: p.Context, Text: p.Text,
+		Failure: p.Failure,
 	}}
 }
 

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"stencil/agent"
 	"stencil/asking"
 	"stencil/backend"
+	"stencil/chat"
 	"stencil/decoder/sampling"
 	"stencil/embedding"
 	"stencil/engine"
@@ -25,11 +27,12 @@ type kind uint8
 
 // The kinds of problems.
 const (
-	Server   kind = iota // the server's, or its upstream's
-	Invalid              // the request's
-	NotFound             // what the request names is not there
-	Denied               // the request may not ask
-	Limited              // there are too many requests
+	Server    kind = iota // the server's, or its upstream's
+	Invalid               // the request's
+	NotFound              // what the request names is not there
+	Denied                // the request bears no key that may ask
+	Forbidden             // it comes from where nobody may ask
+	Limited               // there are too many requests
 )
 
 // A Problem is an error as a client is told of it, in no dialect yet.
@@ -41,10 +44,13 @@ type Problem struct {
 	Param      string // the field it is about, "" if none
 	Code       string // a word for programs
 	Details    []wire.Detail
-	Minimum    int     // of budget_too_small: the max_tokens that would do
-	Text       *string // of validation_failed: the document
+	Object     map[string]any // instead of Details, for dialects whose clients expect an object
+	Minimum    int            // of budget_too_small: the max_tokens that would do
+	Prompt     int            // of context_length_exceeded: tokens of the prompt
+	Context    int            // and of the context
+	Text       *string        // of validation_failed: the document
 
-	failure *asking.FailureReason // of a model that gave no answer
+	Failure *asking.FailureReason // of a model that gave no answer
 }
 
 // A describer is an error that knows what clients are told of it: one of a
@@ -85,7 +91,7 @@ func (e *fieldError) Unwrap() error { return e.cause }
 func Details(issues []schema.Issue) []wire.Detail {
 	out := make([]wire.Detail, 0, len(issues))
 	for _, i := range issues {
-		out = append(out, wire.Detail{Pointer: i.Pointer, Keyword: i.Keyword, Reason: i.Reason, Hint: i.Hint, Line: i.Line, Column: i.Column})
+		out = append(out, wire.Detail{Pointer: i.Pointer, Keyword: i.Keyword, Value: i.Value, Reason: i.Reason, Hint: i.Hint, Line: i.Line, Column: i.Column})
 	}
 	return out
 }
@@ -113,8 +119,9 @@ func Describe(err error) Problem {
 		tooLarge      *http.MaxBytesError
 		budget        *engine.BudgetError
 		prompt        *engine.ContextError
-		conversation  *engine.PromptError
+		conversation  *chat.PromptError
 		constraint    *engine.ConstraintError
+		logits        *engine.LogitsError
 		option        *sampling.OptionError
 		syntax        *schema.SyntaxError
 		invalidSchema *schema.InvalidError
@@ -162,15 +169,22 @@ func Describe(err error) Problem {
 		f.Minimum = budget.Minimum
 		return f
 	case errors.As(err, &prompt):
-		return with(fail(bad, Invalid, "prompt", "context_length_exceeded"),
-			tooLong(prompt), nil)
+		f := with(fail(bad, Invalid, "prompt", "context_length_exceeded"), tooLong(prompt), nil)
+		f.Prompt, f.Context = prompt.Prompt, prompt.Limit
+		return f
 	case errors.As(err, &conversation) && conversation.Refused:
 		return with(fail(bad, Invalid, "messages", "refused_by_template"), "the model's chat template refuses this conversation: "+conversation.Message, nil)
 	case errors.As(err, &conversation):
 		return with(fail(bad, Invalid, "messages", "chat_template_failed"), "the model's chat template can't write this conversation: "+conversation.Message, nil)
+	case errors.Is(err, sampling.ErrEmpty):
+		return with(fail(http.StatusUnprocessableEntity, Invalid, "logit_bias", "no_token_allowed"),
+			"no token is left to be sampled: logit_bias bans all that the constraint allows at some place", nil)
 	case errors.Is(err, backend.ErrNoSlot):
 		return with(fail(http.StatusServiceUnavailable, Server, "", "out_of_memory"),
 			"the machine has no memory left for a longer context; the server's flags --context and --parallel limit what is asked of it", nil)
+	case errors.As(err, &logits):
+		return with(fail(http.StatusUnprocessableEntity, Invalid, "model", "model_damaged"),
+			fmt.Sprintf("the model %s computes logits that are not finite numbers: its weights or an adapter's are damaged", logits.Model), nil)
 	case errors.Is(err, engine.ErrEmptyPrompt):
 		return with(fail(bad, Invalid, "prompt", "empty_prompt"), "the prompt is empty, and this model needs at least one token to start from", nil)
 	case errors.As(err, &option):
@@ -184,7 +198,7 @@ func Describe(err error) Problem {
 	case errors.As(err, &unsatisfiable):
 		return with(fail(bad, Invalid, schemaParam, "unsatisfiable_schema"), "", Details(unsatisfiable.Issues))
 	case errors.As(err, &limit):
-		return fail(bad, Invalid, schemaParam, "schema_limit")
+		return with(fail(bad, Invalid, schemaParam, "schema_limit"), "", []wire.Detail{{Pointer: limit.Pointer, Keyword: limit.Limit, Reason: err.Error(), Hint: limit.Hint}})
 	case errors.As(err, &grammar):
 		return with(fail(bad, Invalid, schemaParam, "invalid_grammar"), "", GrammarDetails(grammar.Issues))
 	case errors.As(err, &grammarLimit), errors.As(err, &patternLimit):
@@ -230,19 +244,23 @@ var reasons = map[asking.Category]struct {
 // describeReason is describe for a model that gave no answer.
 func describeReason(r *asking.FailureReason) Problem {
 	as := reasons[r.Category]
-	p := Problem{Status: as.status, Kind: as.kind, Code: as.code, Message: r.Description, failure: r, Details: Details(r.Issues)}
+	p := Problem{Status: as.status, Kind: as.kind, Code: as.code, Message: r.Description, Failure: r, Details: Details(r.Issues)}
 	if as.retryAfter > 0 {
 		p.RetryAfter = max(as.retryAfter, r.RetryAfter.Round(time.Second))
 	}
 	if as.status == http.StatusUnprocessableEntity {
 		p.Param, p.Text = "schema", &r.Text
+		if len(r.Issues) > 0 && slices.Contains([]string{"grammar", "regex", "choice"}, r.Issues[0].Keyword) {
+			p.Param = r.Issues[0].Keyword
+		}
 	}
 	return p
 }
 
-// tooLong says that a prompt does not fit, and what would change that.
+// tooLong says that a prompt does not fit, and what would change that. Clients that shorten conversations know the case
+// by the words at its beginning, some by those of OpenAI's, some by those of Anthropic's.
 func tooLong(e *engine.ContextError) string {
-	return fmt.Sprintf("the prompt has %d tokens, the context holds %d with at least one to generate; the server's flag --context sets it", e.Prompt, e.Limit)
+	return fmt.Sprintf("prompt is too long: this model's maximum context length is %d tokens, of which at least one is generated, and the prompt has %d; the server's flag --context sets it", e.Limit, e.Prompt)
 }
 
 // describeNoRoom is describe for a run without an answer because its tokens were
@@ -257,6 +275,7 @@ func describeNoRoom(err error) Problem {
 		p.Minimum = budget.Minimum
 	case errors.As(err, &prompt):
 		p.Param, p.Code = "query", "context_length_exceeded"
+		p.Prompt, p.Context = prompt.Prompt, prompt.Limit
 		p.Message = tooLong(prompt)
 	default:
 		p.Message = "bounds.tokens were used up before there was an answer"
@@ -276,7 +295,7 @@ func Busy(err error) (wait time.Duration, is bool) {
 	if p.Kind != Limited {
 		return 0, false
 	}
-	if p.failure != nil {
+	if p.Failure != nil {
 		wait = p.RetryAfter
 	}
 	return wait, true

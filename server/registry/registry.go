@@ -15,9 +15,11 @@ import (
 
 	"stencil/backend"
 	"stencil/chat"
+	"stencil/constraint"
 	"stencil/decoder/walk"
 	"stencil/embedding"
 	"stencil/engine"
+	"stencil/schema"
 	"stencil/server/problem"
 	"stencil/server/wire"
 	"stencil/vocab"
@@ -62,10 +64,10 @@ type Model struct {
 	Engine       *engine.Engine // the same, where it is an engine of this process; else nil
 	Unmasked     string         // why its texts can only be checked; "": masks enforce constraints
 	remote       bool           // it is behind someone else's API
-	Prompts      *engine.Prompts
-	Schemas      *engine.Schemas
-	Grammars     *engine.Grammars
-	Sequences    *engine.Sequences
+	Prompts      *chat.Prompts
+	Schemas      *constraint.Schemas
+	Grammars     *constraint.Grammars
+	Sequences    *constraint.Sequences
 	CallForm     chat.CallForm // how the model writes calls, and whether its template says so
 	CallsSaid    bool
 	ThoughtForm  chat.ThoughtForm // how it writes thoughts
@@ -80,11 +82,13 @@ type Model struct {
 // for its vocabulary.
 func (h *Entry) newModel(t text) *Model {
 	v, limit := t.Vocab(), h.registry.schemas
-	return &Model{
+	m := &Model{
 		Entry: h, Name: h.Name, created: h.Created, Text: t,
-		Prompts: engine.NewPrompts(v), Schemas: engine.NewSchemas(v, limit), Grammars: engine.NewGrammars(v, limit), Sequences: engine.NewSequences(v, limit),
+		Prompts: chat.NewPrompts(v), Schemas: constraint.NewSchemas(v, limit), Grammars: constraint.NewGrammars(v, limit), Sequences: constraint.NewSequences(v, limit),
 		Tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
 	}
+	m.Schemas.Limits = h.registry.SchemaLimits
+	return m
 }
 
 // newServed prepares what is prepared once for a model's vocabulary.
@@ -113,6 +117,9 @@ func (h *Entry) newServed(engines Engines) (*Model, error) {
 
 // A Registry holds the models that can be asked for.
 type Registry struct {
+	// SchemaLimits hold for the schemas of requests; zero fields mean their defaults. They are set before there are models.
+	SchemaLimits schema.Limits
+
 	log     *slog.Logger
 	schemas int // compiled schemas kept for each model
 	closing atomic.Bool
@@ -448,9 +455,9 @@ type modelError struct {
 
 func (e *modelError) Error() string {
 	if len(e.served) == 1 {
-		return fmt.Sprintf("the model %q is not served here; %q is", e.asked, e.served[0])
+		return fmt.Sprintf("model %q not found: it is not served here; %q is", e.asked, e.served[0])
 	}
-	return fmt.Sprintf("the model %q is not served here; %s are", e.asked, wire.QuotedList(e.served))
+	return fmt.Sprintf("model %q not found: it is not served here; %s are", e.asked, wire.QuotedList(e.served))
 }
 
 func (e *modelError) Problem() problem.Problem {

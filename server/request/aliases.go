@@ -44,7 +44,10 @@ func ReadAliases(o *wire.Object) (Constraint, error) {
 			return c, err
 		}
 	}
-	return c, nil
+	if o.Given("tools") || o.Given("functions") || o.Given("text") { // which may bring a constraint
+		return c, nil
+	}
+	return c, c.Used(o)
 }
 
 // readStructuredOutputs reads vLLM's object.

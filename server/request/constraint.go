@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ type Constraint struct {
 	Param         string // the field that it came from
 	Schema        json.RawMessage
 	Text          string   // of a grammar or regex
+	Builtin       *Builtin // a grammar that is built in
 	Choices       []string // of a choice
 	Tags          []Tag
 	Triggers      []string // of tags
@@ -24,10 +26,15 @@ type Constraint struct {
 	Whitespace    schema.Whitespace
 	OnUnsupported schema.OnUnsupported
 
+	OpenObjects bool // members that a schema neither names nor forbids may come
+
 	NoMasks bool // write freely and check afterwards
 	Repair  bool // and repair what can be repaired
 
+	Markdown bool // and take emphasis away from strings
+
 	onUnsupportedGiven bool
+	raw                json.RawMessage // as it stands in the request
 }
 
 // DefaultConstraint returns no constraint, with the defaults of the fields beside it.
@@ -39,18 +46,22 @@ func DefaultConstraint() Constraint {
 
 // ConstraintNames are the native names of the fields, at the top level or in
 // json_mode.
-var ConstraintNames = []string{
-	"schema", "grammar", "regex", "choice", "strict", "repair", "constrained_decoding",
-	"property_order", "whitespace", "on_unsupported", "json_mode",
-}
+var ConstraintNames = slices.Concat(constraintKinds, constraintOptions, []string{"json_mode"})
 
-// constraintKinds are those of which a request has at most one.
-var constraintKinds = []string{"schema", "grammar", "regex", "choice"}
+// constraintKinds are those of which a request has at most one, and constraintOptions
+// say how the constraint is to be taken.
+var (
+	constraintKinds   = []string{"schema", "grammar", "regex", "choice", "typescript"}
+	constraintOptions = []string{"strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported", "open_objects"}
+)
 
 // ReadConstraint finds the constraint of a request at one of its two places.
 func ReadConstraint(o *wire.Object) (Constraint, error) {
-	from := o
-	if o.Given("json_mode") {
+	var mode bool // json_mode, where it is given as true or false
+	if o.Given("json_mode") && json.Unmarshal(o.Members["json_mode"], &mode) != nil {
+		if o.Members["json_mode"][0] != '{' {
+			return Constraint{}, o.WrongType("json_mode", "true, false or an object")
+		}
 		inner, err := wire.ParseObject(o.Members["json_mode"], "json_mode.")
 		if err != nil {
 			return Constraint{}, err
@@ -64,16 +75,55 @@ func ReadConstraint(o *wire.Object) (Constraint, error) {
 					Message: fmt.Sprintf("%s stands beside json_mode; a constraint is given at one of the two places", name)}
 			}
 		}
-		from = inner
+		c, err := constraintOf(inner)
+		if err == nil && c.Kind == "" {
+			c.setAny("json_mode")
+		}
+		return c, err
 	}
-	return constraintOf(from)
+	c, err := constraintOf(o)
+	switch {
+	case err != nil || !mode:
+	case c.Kind != "":
+		err = excludeEachOther([]string{"json_mode", c.Param})
+	default:
+		c.setAny("json_mode")
+	}
+	return c, err
+}
+
+// setAny asks for any JSON value.
+func (c *Constraint) setAny(param string) {
+	c.Kind, c.Param, c.Schema = "json", param, json.RawMessage("{}")
+}
+
+// SetAny asks for any JSON value, unless something more is asked for.
+func (c *Constraint) SetAny() {
+	if c.Kind == "" {
+		c.setAny("")
+	}
+}
+
+// Used refuses an option of a constraint without a constraint, which would have no effect.
+func (c *Constraint) Used(o *wire.Object) error {
+	if c.Kind != "" {
+		return nil
+	}
+	for _, name := range constraintOptions {
+		if !o.Given(name) || name == "repair" && wire.OffValue(o.Members[name]) || name == "open_objects" && o.Given("tools") {
+			continue
+		}
+		return &wire.Error{Param: name, Code: "option_without_constraint",
+			Message: fmt.Sprintf("%s is an option of a constraint, and there is none; json_mode: true asks for any JSON, and %s ask for more", name, strings.Join(constraintKinds, ", "))}
+	}
+	return nil
 }
 
 func constraintOf(o *wire.Object) (Constraint, error) {
 	c := DefaultConstraint()
 	var kinds []string
 	for _, k := range constraintKinds {
-		if o.Given(k) {
+		if o.Given(k) && (k == "schema" || string(o.Members[k]) != `""`) {
 			kinds = append(kinds, o.Path+k)
 		}
 	}
@@ -88,7 +138,7 @@ func constraintOf(o *wire.Object) (Constraint, error) {
 	masks := true
 	for _, err := range []error{
 		o.Boolean("strict", &c.Strict),
-		o.Boolean("repair", &c.Repair),
+		c.readRepair(o),
 		o.Boolean("constrained_decoding", &masks),
 		c.ReadOptions(o),
 	} {
@@ -98,6 +148,22 @@ func constraintOf(o *wire.Object) (Constraint, error) {
 	}
 	c.NoMasks = !masks
 	return c, nil
+}
+
+// readRepair reads whether what is not masked is repaired: yes, no, or an object that says more.
+func (c *Constraint) readRepair(o *wire.Object) error {
+	if !o.Given("repair") || o.Members["repair"][0] != '{' {
+		return o.Decode("repair", &c.Repair, "true, false or an object")
+	}
+	in, err := o.Child("repair")
+	if err != nil {
+		return err
+	}
+	c.Repair = true
+	if err := in.Only("markdown"); err != nil {
+		return err
+	}
+	return in.Boolean("markdown", &c.Markdown)
 }
 
 func excludeEachOther(fields []string) *wire.Error {
@@ -111,6 +177,7 @@ func (c *Constraint) ReadOptions(o *wire.Object) error {
 		o.OneOf("property_order", &order, "schema", "any"),
 		o.OneOf("on_unsupported", &unsupported, "error", "validate", "ignore"),
 		readWhitespace(o, &c.Whitespace),
+		o.Boolean("open_objects", &c.OpenObjects),
 	} {
 		if err != nil {
 			return err
@@ -137,18 +204,32 @@ func (c *Constraint) ReadOptions(o *wire.Object) error {
 // Set takes a constraint of a kind from the member of that name, if it is
 // given.
 func (c *Constraint) Set(o *wire.Object, name, kind string) error {
-	if !o.Given(name) {
+	if !o.Given(name) || kind != "schema" && string(o.Members[name]) == `""` { // llama.cpp's clients write an empty grammar for none
 		return nil
 	}
 	param := o.Path + name
+	if c.Kind == kind && bytes.Equal(c.raw, o.Members[name]) {
+		return nil // the same, once more, as clients write it that know several names of a field
+	}
 	if c.Kind != "" {
 		return excludeEachOther([]string{c.Param, param})
 	}
+	c.raw = o.Members[name]
 	c.Kind, c.Param = kind, param
 	switch kind {
 	case "schema":
-		c.Schema = o.Members[name]
-		return nil
+		var err error
+		c.Schema, err = schemaOf(o.Members[name], param)
+		return err
+	case "typescript":
+		source := ""
+		if err := o.Str(name, &source); err != nil {
+			return err
+		}
+		var err error
+		c.Kind = "schema"
+		c.Schema, err = fromTypeScript(source, "", param)
+		return err
 	case "choice":
 		const want = "an array of at least one string"
 		if err := o.Decode(name, &c.Choices, want); err != nil {
@@ -158,6 +239,13 @@ func (c *Constraint) Set(o *wire.Object, name, kind string) error {
 			return o.WrongType(name, want)
 		}
 		return nil
+	case "grammar":
+		if o.Members[name][0] == '{' {
+			var err error
+			c.Builtin, err = ReadBuiltin(o, name)
+			return err
+		}
+		return o.Decode(name, &c.Text, `a string, or an object with "builtin"`)
 	}
 	return o.Str(name, &c.Text)
 }
@@ -239,5 +327,5 @@ func readWhitespace(o *wire.Object, to *schema.Whitespace) error {
 
 // Options returns how a schema is to be compiled.
 func (c *Constraint) Options() schema.Options {
-	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict}
+	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict, Closed: !c.OpenObjects}
 }

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,8 +30,16 @@ func (q *Request) ReadModel(o *wire.Object) error { return o.Str("model", &q.Mod
 // ReadMaxTokens reads the budget from the first of several fields.
 func (q *Request) ReadMaxTokens(o *wire.Object, names ...string) error {
 	for _, name := range names {
-		if err := o.Integer(name, &q.MaxTokens, 1, MaxTokensLimit); err != nil {
+		given := 0
+		if err := o.Integer(name, &given, -1, MaxTokensLimit); err != nil {
 			return err
+		}
+		switch {
+		case !o.Given(name):
+		case given == 0:
+			return wire.Invalid(o.Path+name, "%s must be at least 1, or -1 for no limit of its own", o.Path+name)
+		default:
+			q.MaxTokens = max(given, 0) // LM Studio's and llama.cpp's clients write -1
 		}
 	}
 	return nil
@@ -194,7 +203,7 @@ func readTool(set *ToolSet, t *wire.Object) error {
 
 // ReadFunction reads the name, description and schema of a tool.
 func ReadFunction(set *ToolSet, f *wire.Object, schema string) error {
-	one := Tool{Parameters: f.Members[schema], Param: f.Path + schema}
+	one := Tool{Parameters: withoutNulls(f.Members[schema]), Param: f.Path + schema}
 	for _, err := range []error{
 		f.Str("name", &one.Name), f.Str("description", &one.Description), f.Boolean("strict", &one.Strict),
 	} {
@@ -203,6 +212,39 @@ func ReadFunction(set *ToolSet, f *wire.Object, schema string) error {
 		}
 	}
 	return set.add(one, f.Path)
+}
+
+// withoutNulls returns a tool's schema without properties and required that are null: helpers of clients write them for
+// tools that have none.
+func withoutNulls(schema json.RawMessage) json.RawMessage {
+	o, err := wire.ParseObject(schema, "")
+	if err != nil {
+		return schema // it is refused where it is compiled
+	}
+	var b bytes.Buffer
+	dropped := false
+	for _, name := range o.Names {
+		if (name == "properties" || name == "required") && !o.Given(name) {
+			dropped = true
+			continue
+		}
+		quoted, err := wire.Marshal(name)
+		if err != nil {
+			return schema
+		}
+		b.WriteByte("{,"[min(b.Len(), 1)])
+		b.Write(quoted)
+		b.WriteByte(':')
+		b.Write(o.Members[name])
+	}
+	if !dropped {
+		return schema
+	}
+	if b.Len() == 0 {
+		b.WriteByte('{')
+	}
+	b.WriteByte('}')
+	return b.Bytes()
 }
 
 // ReadToolChoice reads OpenAI's tool_choice: a word, a named tool, or a list of

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"sort"
 	"strconv"
@@ -23,6 +24,9 @@ type Request struct {
 	PromptTokens []int32
 	Messages     []chat.Message
 	Begun        string         // how the answer to them begins
+	ToolForms    string         // own: calls in the forms of other models stay text
+	RepeatCalls  bool           // a call that equals an earlier one is given too
+	MaxToolCalls int            // in one answer
 	Tools        *ToolSet       // nil without tools
 	Variables    map[string]any // for the model's chat template
 
@@ -41,6 +45,7 @@ type Request struct {
 	Forced        bool
 	OnBudget      string // close, truncate
 	Deterministic bool
+	CachePrompt   bool           // what is known of the prompt need not be read again
 	Timeout       time.Duration  // 0: the server's
 	RetryMax      *int           // further tries for an answer that won't do; nil: as the server has it
 	KeepAlive     *time.Duration // nil: as configured
@@ -52,19 +57,23 @@ type Request struct {
 
 // New returns a query with every default that dialects share.
 func New() *Request {
-	return &Request{N: 1, PromptSchema: "auto", Forced: true, OnBudget: "close", Constraint: DefaultConstraint()}
+	return &Request{N: 1, PromptSchema: "auto", Forced: true, CachePrompt: true, OnBudget: "close", Constraint: DefaultConstraint(), MaxToolCalls: DefaultToolCalls}
 }
 
 // Limits of single fields. They are far above any use and keep one request
 // from taking the server's memory.
 const (
-	MaxChoices     = 128
-	maxStops       = 16
-	maxStopBytes   = 256
-	MaxTopLogprobs = 20
-	MaxTokensLimit = 1 << 24
-	maxBiases      = 4096
-	maxRetries     = 16
+	MaxChoices = 128
+	// DefaultToolCalls is how many calls an answer has at most where a request says
+	// nothing: more than anyone asks for, and few enough that a model which calls
+	// without end is stopped.
+	DefaultToolCalls = 16
+	maxStops         = 16
+	maxStopBytes     = 256
+	MaxTopLogprobs   = 20
+	MaxTokensLimit   = 1 << 24
+	maxBiases        = 4096
+	MaxRetries       = 16
 )
 
 // SamplingFields are read by readSampling, whatever the dialect.
@@ -74,7 +83,10 @@ var SamplingFields = []string{
 }
 
 // OwnFields are fields of this server that every dialect takes.
-var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals"}
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls"}
+
+// Efforts are how much a model may be asked to think.
+var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 // ReadOwn reads ownFields.
 func (q *Request) ReadOwn(o *wire.Object) error {
@@ -87,9 +99,13 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		o.Boolean("forced", &q.Forced),
 		o.OneOf("on_budget", &q.OnBudget, "close", "truncate"),
 		o.Boolean("deterministic", &q.Deterministic),
+		o.Boolean("cache_prompt", &q.CachePrompt),
 		o.Number("timeout", &seconds),
-		o.Integer("retry_max", &retries, 0, maxRetries),
+		o.Integer("retry_max", &retries, 0, MaxRetries),
 		o.KeepAlive("keep_alive", &q.KeepAlive),
+		o.OneOf("tool_forms", &q.ToolForms, "any", "own"),
+		o.Boolean("repeat_calls", &q.RepeatCalls),
+		o.Integer("max_tool_calls", &q.MaxToolCalls, 1, MaxTokensLimit),
 		q.readReasoning(o),
 		q.ReadSignals(o),
 	} {
@@ -125,12 +141,17 @@ func (q *Request) readReasoning(o *wire.Object) error {
 		if err != nil {
 			return o.WrongType(name, "true, false or an object")
 		}
-		effort, summary := "", ""
+		effort, summary, context, mode := "", "", "", "standard"
+		enabled, exclude := false, false
 		for _, err := range []error{
-			in.Only("effort", "summary", "generate_summary", "max_tokens"),
-			in.OneOf("effort", &effort, "none", "minimal", "low", "medium", "high", "xhigh"),
+			in.Only("effort", "summary", "generate_summary", "max_tokens", "context", "mode", "enabled", "exclude"),
+			in.OneOf("effort", &effort, Efforts...),
 			in.Str("summary", &summary),
 			in.Integer("max_tokens", &q.ThinkTokens, 1, MaxTokensLimit),
+			in.OneOf("context", &context, "auto", "current_turn", "all_turns"),
+			in.OneOf("mode", &mode, "standard", "pro"),
+			in.Boolean("enabled", &enabled),
+			in.Boolean("exclude", &exclude),
 		} {
 			if err != nil {
 				return err
@@ -139,7 +160,18 @@ func (q *Request) readReasoning(o *wire.Object) error {
 		if effort != "" {
 			q.Effort(effort)
 		}
-		q.Reasoning = q.ThinkTokens > 0
+		q.Reasoning = q.ThinkTokens > 0 || enabled
+		switch {
+		case in.Given("enabled") && !enabled:
+			q.Reasoning, q.ThinkTokens = false, 0
+			q.Effort("none")
+		case mode != "standard":
+			return wire.NotOffered(in.Path+"mode", fmt.Sprintf("%smode %q", in.Path, mode))
+		case exclude:
+			return wire.NotOffered(in.Path+"exclude", in.Path+"exclude: true")
+		case context == "all_turns":
+			return wire.NotOffered(in.Path+"context", fmt.Sprintf("%scontext %q", in.Path, context))
+		}
 	}
 	return nil
 }
@@ -159,7 +191,7 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 	for _, err := range []error{
 		o.Number("temperature", &s.Temperature),
 		o.Number("top_p", &topP),
-		o.Integer("top_k", &s.TopK, 0, math.MaxInt32),
+		o.Integer("top_k", &s.TopK, -1, math.MaxInt32), // -1 is vLLM's for all
 		o.Number("min_p", &minP),
 		o.Number("typical_p", &typical),
 		o.Number("repeat_penalty", &repeat),
@@ -173,6 +205,7 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 		}
 	}
 	q.Seeded = o.Given("seed")
+	s.TopK = max(s.TopK, 0)
 	// To the sampler 0 means off; in a request it means what it says.
 	if o.Given("top_p") && topP == 0 {
 		topP = math.SmallestNonzeroFloat32
@@ -185,6 +218,14 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 	}
 	s.TopP, s.MinP, s.TypicalP, s.RepeatPenalty = topP, minP, typical, repeat
 	return q.readBias(o)
+}
+
+// CheckTemperature refuses a temperature that is beyond a dialect's range.
+func (q *Request) CheckTemperature(o *wire.Object, most float32) error {
+	if t := q.Sampling.Temperature; t > most {
+		return wire.Invalid(o.Path+"temperature", "%stemperature must be between 0 and %g, not %g", o.Path, most, t)
+	}
+	return nil
 }
 
 func (q *Request) readBias(o *wire.Object) error {

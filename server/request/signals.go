@@ -42,7 +42,7 @@ func (q *Request) ReadSignals(o *wire.Object) error {
 		in.Only("instruction", "samples", "weights"),
 		in.OneOf("instruction", &mode, string(signals.Full), string(signals.Compact)),
 		in.Integer("samples", &f.Samples, 1, maxSamples),
-		f.readWeights(in),
+		f.ReadWeights(in),
 	} {
 		if err != nil {
 			return err
@@ -53,8 +53,8 @@ func (q *Request) ReadSignals(o *wire.Object) error {
 	return nil
 }
 
-// readWeights reads weights; those that are not given keep their default.
-func (f *Signals) readWeights(in *wire.Object) error {
+// ReadWeights reads weights; those that are not given keep their default.
+func (f *Signals) ReadWeights(in *wire.Object) error {
 	w, err := in.Child("weights")
 	if w == nil || err != nil {
 		return err

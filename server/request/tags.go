@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"stencil/server/wire"
@@ -43,6 +44,9 @@ func (c *Constraint) setTags(o *wire.Object, name string) error {
 }
 
 func (c *Constraint) readTags(in *wire.Object) error {
+	if in.Given("format") {
+		return c.readTagFormat(in)
+	}
 	if c.Kind != "" {
 		return excludeEachOther([]string{c.Param, in.Path + "structures"})
 	}
@@ -69,18 +73,117 @@ func (c *Constraint) readTags(in *wire.Object) error {
 				return err
 			}
 		}
-		switch {
-		case !s.Given("schema"):
-			return wire.Invalid(tag.Param, "%s is missing", tag.Param)
-		case len(tag.Begin) > maxTagText || len(tag.End) > maxTagText:
-			return wire.Invalid(s.Path+"begin", "%sbegin and %send must have at most %d bytes", s.Path, s.Path, maxTagText)
-		case TriggerOf(c.Triggers, tag.Begin) == "":
-			return wire.Invalid(s.Path+"begin", "%sbegin must begin with one of the triggers", s.Path)
+		if tag.Schema, err = schemaOf(tag.Schema, tag.Param); err != nil {
+			return err
 		}
-		c.Tags = append(c.Tags, tag)
+		if !s.Given("schema") {
+			return wire.Invalid(tag.Param, "%s is missing", tag.Param)
+		}
+		if err := c.addTag(s, tag); err != nil {
+			return err
+		}
 	}
 	c.Kind, c.Param = KindTags, in.Path+"structures"
 	return nil
+}
+
+// addTag adds a tag that stands at s.
+func (c *Constraint) addTag(s *wire.Object, tag Tag) error {
+	switch {
+	case len(tag.Begin) > maxTagText || len(tag.End) > maxTagText:
+		return wire.Invalid(s.Path+"begin", "%sbegin and %send must have at most %d bytes", s.Path, s.Path, maxTagText)
+	case TriggerOf(c.Triggers, tag.Begin) == "":
+		return wire.Invalid(s.Path+"begin", "%sbegin must begin with one of the triggers", s.Path)
+	}
+	c.Tags = append(c.Tags, tag)
+	return nil
+}
+
+// readTagFormat reads vLLM's present form, {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": […],
+// "tags": [{"type": "tag", "begin", "content": {"type": "json_schema", "json_schema"}, "end"}]}}. Of its formats it is the
+// one that the earlier form could say.
+func (c *Constraint) readTagFormat(in *wire.Object) error {
+	kind := ""
+	for _, err := range []error{in.Only("type", "format"), in.OneOf("type", &kind, KindTags)} {
+		if err != nil {
+			return err
+		}
+	}
+	f, err := in.Child("format")
+	if err != nil {
+		return err
+	}
+	if c.Kind != "" {
+		return excludeEachOther([]string{c.Param, f.Path + "tags"})
+	}
+	if err := f.Str("type", &kind); err != nil {
+		return err
+	}
+	if kind != "triggered_tags" {
+		return wire.NotOffered(f.Path+"type", fmt.Sprintf("of structural tags, \"triggered_tags\" with JSON Schemas are offered; %q", kind))
+	}
+	for _, err := range []error{
+		f.Only("type", "triggers", "tags", "at_least_one", "stop_after_first", "excludes"), f.Decode("triggers", &c.Triggers, "an array of strings"),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"at_least_one", "stop_after_first", "excludes"} {
+		if f.Given(name) && !wire.OffValue(f.Members[name]) {
+			return wire.NotOffered(f.Path+name, f.Path+name)
+		}
+	}
+	list, err := f.List("tags")
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 || len(list) > maxTags || len(c.Triggers) == 0 || len(c.Triggers) > maxTags {
+		return wire.Invalid(f.Path+"tags", "%stags and %striggers must each have between 1 and %d entries", f.Path, f.Path, maxTags)
+	}
+	for _, t := range list {
+		if err := c.readTag(t); err != nil {
+			return err
+		}
+	}
+	c.Kind, c.Param = KindTags, f.Path+"tags"
+	return nil
+}
+
+// readTag reads a tag of the present form.
+func (c *Constraint) readTag(t *wire.Object) error {
+	kind, tag := "tag", Tag{}
+	for _, err := range []error{
+		t.Only("type", "begin", "content", "end"), t.OneOf("type", &kind, "tag"), t.Str("begin", &tag.Begin), t.Str("end", &tag.End),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	content, err := t.Child("content")
+	if err != nil {
+		return err
+	}
+	if content == nil {
+		return wire.Invalid(t.Path+"content", "%scontent is missing", t.Path)
+	}
+	if err := content.Str("type", &kind); err != nil {
+		return err
+	}
+	if kind != "json_schema" {
+		return wire.NotOffered(content.Path+"type", fmt.Sprintf("content of type %q", kind))
+	}
+	if err := content.Only("type", "json_schema"); err != nil {
+		return err
+	}
+	tag.Param = content.Path + "json_schema"
+	if !content.Given("json_schema") {
+		return wire.Invalid(tag.Param, "%s is missing", tag.Param)
+	}
+	if tag.Schema, err = schemaOf(content.Members["json_schema"], tag.Param); err != nil {
+		return err
+	}
+	return c.addTag(t, tag)
 }
 
 // TriggerOf returns the shortest trigger that a text begins with; "" if none.

@@ -82,8 +82,12 @@ func (s *ToolSet) add(t Tool, path string) error {
 	if len(s.Tools) >= maxTools {
 		return wire.Invalid("tools", "tools must have at most %d entries", maxTools)
 	}
+	var err error
+	if t.Parameters, err = schemaOf(t.Parameters, t.Param); err != nil {
+		return err
+	}
 	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
-		t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		t.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 	}
 	s.Tools = append(s.Tools, t)
 	return nil

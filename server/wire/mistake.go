@@ -25,6 +25,7 @@ func Invalid(param, format string, args ...any) *Error {
 type Detail struct {
 	Pointer string `json:"pointer"`
 	Keyword string `json:"keyword,omitempty"`
+	Value   string `json:"value,omitempty"` // the keyword's, as JSON, shortened
 	Reason  string `json:"reason"`
 	Hint    string `json:"hint,omitempty"`
 	Line    int    `json:"line,omitempty"`

@@ -21,9 +21,11 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 		switch {
 		case slices.Contains(n.Known, name), slices.Contains(n.Constraint, name), slices.Contains(n.Harmless, name):
 		case slices.Contains(n.Refused, name):
-			if o.Given(name) && !OffValue(o.Members[name]) {
+			if o.Given(name) && !Off(name, o.Members[name]) {
 				return nil, NotOffered(o.Path+name, o.Path+name)
 			}
+		case o.Given(name) && !Off(name, o.Members[name]) && slices.Contains(elsewhere, name):
+			return nil, NotOffered(o.Path+name, o.Path+name+", which is a field of other paths and dialects,")
 		default:
 			if near := Nearest(name, n.Constraint); near != "" {
 				return nil, UnknownField(o.Path+name, near)
@@ -36,6 +38,35 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 		}
 	}
 	return warnings, nil
+}
+
+// elsewhere are fields of some path or dialect that say what a text must be like. Where one is not known it is refused:
+// who sends it relies on it.
+var elsewhere = []string{
+	"schema", "grammar", "regex", "choice", "json_mode", "strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported",
+	"response_format", "json_schema", "ebnf", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structural_tag",
+	"format", "text", "output_config", "output_format", "parameters", "sampling_params", "options",
+	"think", "thinking", "reasoning_effort", "enable_thinking", "thinking_budget", "tools", "tool_choice", "functions", "function_call",
+	"system", "instructions", "stop", "stop_sequences", "num_ctx", "num_predict", "n_predict", "max_new_tokens", "max_output_tokens", "max_completion_tokens",
+	"context_management", "thread", "compaction", "conversation", "previous_response_id",
+	"skip_special_tokens",
+}
+
+// offValues are values of single fields that ask for nothing.
+var offValues = map[string]string{
+	"verbosity": `"medium"`, "best_of": "1", "function_call": `"none"`, "tool_choice": `"none"`, "length_penalty": "1", "tfs_z": "1",
+	"reasoning_effort": `"none"`, "skip_special_tokens": "true", "spaces_between_special_tokens": "true", "truncation": `"disabled"`,
+	"mirostat": "0", "dry_multiplier": "0", "xtc_probability": "0", "min_tokens": "0", "n_probs": "0", "dynatemp_range": "0", "top_n_sigma": "-1",
+}
+
+// Off is OffValue for a field of that name.
+func Off(name string, raw []byte) bool {
+	off, ok := offValues[name]
+	if !ok || off != "true" && OffValue(raw) {
+		return OffValue(raw)
+	}
+	var is, nothing any
+	return json.Unmarshal(raw, &is) == nil && json.Unmarshal([]byte(off), &nothing) == nil && is == nothing
 }
 
 // OffValue reports whether a value of a field that is not offered asks for

@@ -19,7 +19,8 @@ test('text, at once and streamed', async () => {
   assert.deepEqual(final.content, got.content)
   assert.deepEqual(final.usage.output_tokens, got.usage.output_tokens)
   const counted = await c.messages.countTokens({ model: body.model, messages: body.messages })
-  assert.equal(counted.input_tokens, got.usage.input_tokens)
+  assert.equal(counted.input_tokens, got.usage.input_tokens + got.usage.cache_read_input_tokens)
+  assert.ok(final.usage.cache_read_input_tokens > 0)
 })
 
 test('output_config', async () => {

@@ -46,6 +46,7 @@ test('think', async () => {
   const got = await client(thinker).chat({ model, messages, think: true, options: greedy })
   assert.equal(got.message.thinking, 'hmm')
   assert.equal(got.message.content, greeting)
+  await assert.rejects(client(hello).chat({ model, messages, think: true }), (e) => e.status_code === 400 && /does not support thinking/.test(e.message))
 })
 
 test('models', async () => {
@@ -53,7 +54,11 @@ test('models', async () => {
   assert.deepEqual((await c.list()).models.map((m) => m.name), [model])
   assert.deepEqual((await c.ps()).models.map((m) => m.name), [model])
   assert.equal((await c.show({ model })).details.format, 'gguf')
-  assert.equal((await c.version()).version, '0.0.1')
+  assert.match((await c.version()).version, /^\d+\.\d+\.\d+$/)
+  const statuses = []
+  for await (const part of await c.pull({ model, stream: true })) statuses.push(part.status)
+  assert.equal(statuses.at(-1), 'success')
+  await assert.rejects(c.pull({ model: 'none' }), (e) => e.status_code === 404 && /not found/.test(e.message))
 })
 
 test('embeddings', async () => {

@@ -1,7 +1,7 @@
 // What the tests of all clients share. The servers' addresses come from the Go
 // test that starts them: one whose model writes at random, one that says hello,
-// one that calls the tool save, one that thinks first, one that gives embeddings
-// of 8 numbers.
+// one that calls the tool save, one that also answers when it has, one that thinks
+// first, one that gives embeddings of 8 numbers.
 import { z } from 'zod'
 
 const address = (name) => {
@@ -13,6 +13,7 @@ const address = (name) => {
 export const random = address('STENCIL_RANDOM')
 export const hello = address('STENCIL_HELLO')
 export const caller = address('STENCIL_CALLER')
+export const answering = address('STENCIL_ANSWERING')
 export const thinker = address('STENCIL_THINKER')
 export const embedder = address('STENCIL_EMBEDDER')
 

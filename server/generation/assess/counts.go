@@ -1,8 +1,7 @@
 package assess
 
 import (
-	"strings"
-	"sync"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"stencil/agent/signals"
 	"stencil/server/exposition"
@@ -10,28 +9,23 @@ import (
 
 // Counts counts what was recommended, and where signals came from.
 type Counts struct {
-	mu              sync.Mutex
-	recommendations map[string]uint64
-	sources         map[string]uint64
+	recommendations exposition.Counts
+	sources         exposition.Counts
 }
 
-func (c *Counts) recommended(r signals.Recommendation) { c.count(&c.recommendations, string(r)) }
-
-func (c *Counts) Read(from signals.Source) { c.count(&c.sources, string(from)) }
-
-func (c *Counts) count(in *map[string]uint64, label string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if *in == nil {
-		*in = map[string]uint64{}
+func newCounts() *Counts {
+	return &Counts{
+		recommendations: exposition.NewCounts("assessments_total", "Answers assessed, by what was recommended.", "recommendation"),
+		sources:         exposition.NewCounts("signals_total", "Self-assessments of models, by where they were read.", "source"),
 	}
-	(*in)[label]++
 }
 
-// Print writes the metrics.
-func (c *Counts) Print(b *strings.Builder) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	exposition.PrintCounts(b, "assessments_total", "Answers assessed, by what was recommended.", "recommendation", c.recommendations)
-	exposition.PrintCounts(b, "signals_total", "Self-assessments of models, by where they were read.", "source", c.sources)
+// Metrics returns what is counted.
+func (c *Counts) Metrics() []prometheus.Collector {
+	return []prometheus.Collector{c.recommendations, c.sources}
 }
+
+func (c *Counts) recommended(r signals.Recommendation) { c.recommendations.Count(string(r)) }
+
+// Read counts signals by where they were read.
+func (c *Counts) Read(from signals.Source) { c.sources.Count(string(from)) }

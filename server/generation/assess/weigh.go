@@ -12,12 +12,12 @@ import (
 // An Assessor weighs what is known of answers.
 type Assessor struct {
 	Outcomes Outcomes
-	Counts   Counts
+	Counts   *Counts
 	log      *slog.Logger
 }
 
 // New returns an assessor that keeps no outcomes yet.
-func New(log *slog.Logger) *Assessor { return &Assessor{log: log} }
+func New(log *slog.Logger) *Assessor { return &Assessor{Counts: newCounts(), log: log} }
 
 // Assessment is how far an answer can be trusted, with the id by which its
 // outcome can be reported.

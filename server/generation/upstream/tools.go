@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"stencil/backend/remote"
 	"stencil/chat"
 	"stencil/repair"
+	"stencil/schema"
 	"stencil/server/generation"
 	"stencil/server/wire"
 )
@@ -48,7 +50,7 @@ func (g *run) addTools(r *remote.Request) {
 }
 
 // tools are the tools of a generation as package asking wants them.
-func (g *run) tools() *asking.Tools {
+func (g *run) tools(ctx context.Context) *asking.Tools {
 	out := &asking.Tools{Must: g.Constraint.Must, Single: !g.Constraint.Parallel}
 	for _, t := range g.Constraint.Tools {
 		out.Names = append(out.Names, t.Name)
@@ -58,7 +60,8 @@ func (g *run) tools() *asking.Tools {
 		if i < 0 {
 			return nil, false
 		}
-		return g.Constraint.Tools[i].Check, g.Constraint.Tools[i].Strict
+		tool := &g.Constraint.Tools[i]
+		return func(arguments []byte) ([]schema.Issue, error) { return tool.Check(ctx, arguments) }, tool.Strict
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"stencil/decoder/sampling"
 	"stencil/engine"
 	"stencil/server/generation"
+	"stencil/server/generation/layout"
 	"stencil/server/registry"
 	"stencil/server/request"
 	"stencil/server/wire"
@@ -66,9 +67,9 @@ func (u *upstream) Stats() engine.Stats {
 	return engine.Stats{PromptTokens: uint64(total.Prompt), ReusedTokens: uint64(total.Cached), GeneratedTokens: uint64(total.Completion)}
 }
 
-// layout is that of an upstream's texts: reasoning, which it sends
+// parts is the layout of an upstream's texts: reasoning, which it sends
 // apart, and the answer.
-var layout = &generation.Layout{Nodes: []generation.Node{{Role: generation.RoleReasoning, Free: true}, {Role: generation.RoleContent, Free: true}}}
+var parts = &layout.Layout{Nodes: []layout.Node{{Role: layout.RoleReasoning, Free: true}, {Role: layout.RoleContent, Free: true}}}
 
 func (u *upstream) Ready(g *generation.Generation) (generation.Run, error) {
 	g.ExpectSignals()
@@ -87,7 +88,7 @@ func (u *upstream) Ready(g *generation.Generation) (generation.Run, error) {
 	if g.Constraint != nil {
 		generation.WarnOf(q, g.Constraint)
 	}
-	g.Layout = layout
+	g.Layout = parts
 	r.choose()
 	r.warnOfSignals()
 	g.Job = engine.Request{ID: g.Job.ID, MaxTokens: g.Job.MaxTokens, Choices: g.Job.Choices, Timeout: g.Job.Timeout, Sampling: q.Sampling}
@@ -106,10 +107,10 @@ func (r *run) Asked() bool { return true }
 
 func (r *run) Again() bool { return r.calls() }
 
-func (r *run) Describe(t *asking.Task) {
+func (r *run) Describe(ctx context.Context, t *asking.Task) {
 	t.Strategy = r.strategy
 	if r.calls() {
-		t.Tools = r.tools()
+		t.Tools = r.tools(ctx)
 	}
 }
 
@@ -137,6 +138,9 @@ func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
 		instruction = generation.Join(g.Constraint.Instruction, g.Format().Rules())
 	case q.PromptSchema == "always":
 		instruction = g.Constraint.Instruction
+		if g.Format() != nil {
+			instruction = generation.Join(instruction, g.Format().Rules())
+		}
 	}
 	if g.Signals != nil && g.leavesRoom() && q.PromptSchema != "never" {
 		if g.Signals.Wrapped {
@@ -203,11 +207,11 @@ func (g *run) Write(ctx context.Context, turns []asking.Turn, index, number int)
 		return nil, nil, err
 	}
 	c := &generation.Choice{Result: g.resultOf(answer, time.Since(began)), Tokens: tokensOf(answer.Tokens)}
-	c.Message = generation.Message{Reasoning: answer.Reasoning, Content: answer.Text}
+	c.Message = layout.Message{Reasoning: answer.Reasoning, Content: answer.Text}
 	g.TakeSignals(c, c.Result.Finish == engine.FinishLength)
-	if data := (generation.Message{Content: string(answer.Data)}); g.Signals != nil && g.Signals.Wrapped && data.Unwrap() {
+	if data := (layout.Message{Content: string(answer.Data)}); g.Signals != nil && g.Signals.Wrapped && generation.UnwrapSignals(&data) {
 		answer.Data = json.RawMessage(data.Content)
-		c.Said = data.Told()
+		c.Said = generation.ToldSignals(&data)
 	}
 	return c, &asking.Written{
 		Text: c.Message.Content, Data: answer.Data, Refusal: answer.Refusal, Cut: c.Result.Finish == engine.FinishLength, Usage: answer.Usage,
@@ -230,9 +234,9 @@ func (g *run) resultOf(a *remote.Completion, took time.Duration) *engine.Result 
 func tokensOf(list []remote.Token) []engine.Token {
 	out := make([]engine.Token, 0, len(list))
 	for _, t := range list {
-		one := engine.Token{ID: generation.NoToken, Bytes: t.Bytes, Logprob: t.Logprob, Allowed: 1}
+		one := engine.Token{ID: layout.NoToken, Bytes: t.Bytes, Logprob: t.Logprob, Allowed: 1}
 		for _, a := range t.Top {
-			one.Top = append(one.Top, sampling.Alternative{Token: generation.NoToken, Logprob: a.Logprob})
+			one.Top = append(one.Top, sampling.Alternative{Token: layout.NoToken, Logprob: a.Logprob})
 			one.TopBytes = append(one.TopBytes, a.Bytes)
 		}
 		out = append(out, one)

@@ -1,0 +1,249 @@
+package bench
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stencil/schema"
+	"stencil/schema/jsondoc"
+	"stencil/vocab"
+)
+
+var patternCount = flag.Int("patterns", 150, "random patterns of TestPatterns")
+
+// A drawn is a random regular expression: its source, and a way to draw texts of
+// its language that knows nothing of automata.
+type drawn struct {
+	source string
+	draw   func(r *rand.Rand) string
+}
+
+// classes are sets of characters with some members.
+var classes = [][2]string{
+	{"[a-z]", "abcdefghijklmnopqrstuvwxyz"}, {"[a-zA-Z0-9]", "abcXYZ0189mnop"}, {"[0-9]", "0123456789"}, {`\d`, "0123456789"}, {`\w`, "abcdefXYZ_0189the"},
+	{"[A-Za-z0-9+/]", "abcdXYZ019+/"}, {"[ab]", "ab"}, {"[a-f0-9]", "abcdef0123456789"}, {`[^\r\n]`, "abc xyz,.-é09"}, {"[^,;]", "abc xyz.-é09"},
+	{`\s`, " \t\n"}, {"[a-c]", "abc"}, {"[A-Z]", "ABCDEFXYZ"}, {"a", "a"}, {"-", "-"}, {"=", "="}, {`\.`, "."}, {"the", ""}, {"é", "é"}, {"::", ""},
+}
+
+func drawClass(r *rand.Rand) drawn {
+	c := classes[r.IntN(len(classes))]
+	if c[1] == "" {
+		return drawn{c[0], func(*rand.Rand) string { return c[0] }}
+	}
+	members := []rune(c[1])
+	return drawn{c[0], func(r *rand.Rand) string { return string(members[r.IntN(len(members))]) }}
+}
+
+// drawPattern returns a random expression.
+func drawPattern(r *rand.Rand, depth int) drawn {
+	group := func(d drawn) drawn { return drawn{"(?:" + d.source + ")", d.draw} }
+	switch n := r.IntN(10); {
+	case depth == 0 || n < 2:
+		return drawClass(r)
+	case n < 5: // one after another
+		var parts []drawn
+		var b strings.Builder
+		for range 2 + r.IntN(2) {
+			d := drawPattern(r, depth-1)
+			if strings.Contains(d.source, "|") {
+				d = group(d)
+			}
+			parts = append(parts, d)
+			b.WriteString(d.source)
+		}
+		return drawn{b.String(), func(r *rand.Rand) string {
+			var b strings.Builder
+			for _, d := range parts {
+				b.WriteString(d.draw(r))
+			}
+			return b.String()
+		}}
+	case n < 6:
+		a, b := drawPattern(r, depth-1), drawPattern(r, depth-1)
+		return drawn{a.source + "|" + b.source, func(r *rand.Rand) string {
+			if r.IntN(2) == 0 {
+				return a.draw(r)
+			}
+			return b.draw(r)
+		}}
+	}
+	d := group(drawPattern(r, depth-1))
+	least, most, quantifier := 0, -1, ""
+	switch r.IntN(6) {
+	case 0:
+		quantifier = "*"
+	case 1:
+		least, quantifier = 1, "+"
+	case 2:
+		most, quantifier = 1, "?"
+	case 3:
+		least = 1 + r.IntN(9)
+		most, quantifier = least, fmt.Sprintf("{%d}", least)
+	case 4:
+		least = r.IntN(4)
+		quantifier = fmt.Sprintf("{%d,}", least)
+	case 5:
+		least = r.IntN(4)
+		most = least + 1 + r.IntN(9)
+		quantifier = fmt.Sprintf("{%d,%d}", least, most)
+	}
+	return drawn{d.source + quantifier, func(r *rand.Rand) string {
+		n := least + r.IntN(4)
+		if r.IntN(4) == 0 {
+			n = least + r.IntN(20)
+		}
+		if most >= 0 {
+			n = min(n, most)
+		}
+		var b strings.Builder
+		for range n {
+			b.WriteString(d.draw(r))
+		}
+		return b.String()
+	}}
+}
+
+// drawPeriodic returns a repeated block with another end, such as base64.
+func drawPeriodic(r *rand.Rand) drawn {
+	c := drawClass(r)
+	k := 2 + r.IntN(8)
+	block := drawn{fmt.Sprintf("(?:%s){%d}", c.source, k), func(r *rand.Rand) string {
+		var b strings.Builder
+		for range k {
+			b.WriteString(c.draw(r))
+		}
+		return b.String()
+	}}
+	quantifier := []string{"*", "+", "{0,5}", "{2,}"}[r.IntN(4)]
+	tail := drawPattern(r, 2)
+	return drawn{"(?:" + block.source + ")" + quantifier + "(?:" + tail.source + ")", func(r *rand.Rand) string {
+		var b strings.Builder
+		for range 2 + r.IntN(4) {
+			b.WriteString(block.draw(r))
+		}
+		return b.String() + tail.draw(r)
+	}}
+}
+
+// split cuts a text into random tokens.
+func split(r *rand.Rand, v *vocab.Vocab, text []byte) (tokens []int32) {
+	trie := v.Trie()
+	for len(text) > 0 {
+		var fits []int32
+		var sizes []int
+		node := trie.Child[text[0]]
+		for depth := 1; node >= 0; depth++ {
+			for _, tok := range trie.At(node) {
+				fits, sizes = append(fits, tok), append(sizes, depth)
+			}
+			if depth == len(text) {
+				break
+			}
+			next := int32(-1)
+			for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
+				if trie.Nodes[i].Byte == text[depth] {
+					next = i
+				}
+			}
+			node = next
+		}
+		i := r.IntN(len(fits))
+		if r.IntN(2) == 0 {
+			i = len(fits) - 1
+		}
+		tokens, text = append(tokens, fits[i]), text[sizes[i]:]
+	}
+	return tokens
+}
+
+// TestPatterns draws regular expressions, and texts from the expressions
+// themselves. However such a text is cut into tokens, each must be in its mask.
+// Texts that differ by one edit are judged by Go's regexp, too.
+func TestPatterns(t *testing.T) {
+	v := realVocab(t, "llama3.gguf")
+	for i := range *patternCount {
+		seed := uint64(i)
+		if !t.Run(strconv.Itoa(i), func(t *testing.T) { checkPattern(t, v, rand.New(rand.NewPCG(seed, 1))) }) && i > 500 {
+			break
+		}
+	}
+}
+
+func checkPattern(t *testing.T, v *vocab.Vocab, r *rand.Rand) {
+	d := drawPattern(r, 1+r.IntN(4))
+	if r.IntN(3) == 0 {
+		d = drawPeriodic(r)
+	}
+	anchored := r.IntN(4) > 0
+	source := d.source
+	if anchored {
+		source = "^(?:" + source + ")$"
+	}
+	judge := regexp.MustCompile(source)
+	compiled, err := schema.Compile(fmt.Appendf(nil, `{"type": "string", "pattern": %s}`, jsondoc.AppendQuoted(nil, source)), schema.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", source, err)
+	}
+	grammar := compiled.Grammar(v)
+	for range 4 {
+		text := d.draw(r)
+		if len(text) > 400 {
+			continue
+		}
+		if !anchored && r.IntN(2) == 0 {
+			text = "x" + text + " y"
+		}
+		if !judge.MatchString(text) {
+			t.Fatalf("%s: %q was drawn, and Go's regexp says no", source, text)
+		}
+		quoted := jsondoc.AppendQuoted(nil, text)
+		for range 3 {
+			m := grammar.NewMatcher()
+			for i, tok := range split(r, v, quoted) {
+				mask, err := m.Mask()
+				if err != nil {
+					t.Fatalf("%s: %v", source, err)
+				}
+				if !mask.Has(tok) {
+					t.Fatalf("%s: %s, token %d %q is not in the mask after %q", source, quoted, i, v.Bytes(tok), m.Text())
+				}
+				if err := m.Accept(tok); err != nil {
+					t.Fatalf("%s: %s: %v", source, quoted, err)
+				}
+			}
+			if !m.Accepting() {
+				t.Fatalf("%s: %s is not complete", source, quoted)
+			}
+		}
+		for range 3 {
+			edited := edit(r, text)
+			quoted := jsondoc.AppendQuoted(nil, edited)
+			m := grammar.NewMatcher()
+			n, err := m.AcceptBytes(quoted)
+			if got, want := err == nil && n == len(quoted) && m.Accepting(), judge.MatchString(edited); got != want {
+				t.Fatalf("%s: %s: accepted %v, Go's regexp says %v", source, quoted, got, want)
+			}
+		}
+	}
+}
+
+// edit changes one character of a text.
+func edit(r *rand.Rand, text string) string {
+	list := []rune(text)
+	i := r.IntN(len(list) + 1)
+	c := []rune("ab09-=. é")[r.IntN(9)]
+	switch {
+	case i == len(list) || r.IntN(3) == 0:
+		list = append(list[:i:i], append([]rune{c}, list[i:]...)...)
+	case r.IntN(2) == 0:
+		list = append(list[:i:i], list[i+1:]...)
+	default:
+		list[i] = c
+	}
+	return string(list)
+}

@@ -1,0 +1,81 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"stencil/internal/shared"
+)
+
+// notFound are the templates of the bundle whose format of calls is not found, and what
+// is said about it.
+var notFound = map[string]string{
+	"HuggingFaceTB-SmolLM3-3B":        "writes no calls",
+	"google-gemma-2-2b-it":            "writes no calls",
+	"llama-cpp-rwkv-world":            "writes no calls",
+	"microsoft-Phi-3.5-mini-instruct": "writes no calls",
+	"meetkai-functionary-medium-v3.2": "nothing stands before the name of a tool",
+	"muse-glimmer":                    "calls begin like any text",
+	"openbmb-MiniCPM5-1B":             "it writes other calls", // CDATA
+}
+
+// Every template of the bundle can be read, and either its format of calls is found
+// (then calls that are written in it, put back into a conversation, are the same text)
+// or the reason is said.
+func TestBundledTemplates(t *testing.T) {
+	templates := shared.Templates(t)
+	if len(templates) < 70 {
+		t.Errorf("%d templates, fewer than 70", len(templates))
+	}
+	for name, source := range templates {
+		tmpl, err := New(source, Options{BOS: "<BOS>", EOS: "<EOS>", Now: func() time.Time { return time.Unix(0, 0) }})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		form, known := tmpl.CallForm()
+		reason, missing := notFound[name]
+		switch err := tmpl.CallFormMissing(); {
+		case known == missing || known != (err == nil):
+			t.Errorf("%s: %t, %v", name, known, err)
+			continue
+		case missing && !strings.Contains(err.Error(), reason):
+			t.Errorf("%s: %v", name, err)
+		case missing && tmpl.Caps().ToolCalls:
+			continue // the template's own way
+		case form.Name == Harmony:
+			continue // channels; the server's tests have them
+		}
+		for i, calls := range Battery(form) {
+			for _, content := range []string{"", "I look."} {
+				if err := sameAgain(tmpl, form, calls, content); err != nil {
+					t.Errorf("%s %d: %v", name, i, err)
+				}
+			}
+		}
+		if _, err := tmpl.Render(Input{Messages: []Message{{Role: "user", Content: "x"}}, AddGenerationPrompt: true}); err != nil {
+			t.Errorf("%s without tools: %v", name, err)
+		}
+	}
+}
+
+// sameAgain checks that calls in a conversation are rendered as the model wrote them.
+func sameAgain(tmpl *Template, form CallForm, calls []ToolCall, content string) error {
+	if content != "" {
+		form.Close = "" // some write the text after the calls
+	}
+	want, err := form.Write(calls)
+	if err != nil {
+		return err
+	}
+	text, err := tmpl.Render(Input{Tools: askedTools, Messages: []Message{{Role: "user", Content: "q"}, {Role: "assistant", Content: content, ToolCalls: calls}}})
+	if form.Arguments.Layout == AnyLayout {
+		text, want = squeezed(text), squeezed(want)
+	}
+	if err != nil || !strings.Contains(text, want) {
+		return fmt.Errorf("%v\n  want %q\n  in   %q", err, want, text[max(0, len(text)-len(want)-300):])
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stencil/chat/jinja"
+)
+
+// A CallForm is the format in which a family of models writes tool calls: in free text
+// one of the triggers, then the name of a tool, Middle, the arguments, and After.
+// Tokens without text are written as their names.
+//
+// The texts around names and arguments may hold slots, such as [SlotID], which are
+// filled in for each call.
+type CallForm struct {
+	Name      string
+	Lead      string // before the trigger when an answer begins with a call: white space
+	Triggers  []Trigger
+	Middle    string // between the name and the arguments
+	Arguments ArgumentForm
+	After     string // what ends a call
+	Next      string // what goes on to the name of a further call; "": there is one only
+	Close     string // what ends the last one
+	IDs       int    // how many letters and digits the id of a call has; 0: any text
+}
+
+// A Trigger is the text before a tool call in free text.
+type Trigger struct {
+	Mark    string
+	AtStart bool   // only at the beginning of the text
+	Then    string // between the mark and the name
+}
+
+// The slots of a form's texts.
+const (
+	SlotName  = "\uE000" // the name of the tool, where it is written once more
+	SlotID    = "\uE001" // the id of the call
+	SlotIndex = "\uE002" // the number of the call, from 0
+	SlotCount = "\uE003" // the number of the call, from 1
+	SlotKey   = "\uE004" // the name of the argument, where it is written once more
+)
+
+// An ArgumentForm is how the arguments of a call are written: as a JSON object or, if
+// Tagged, one by one.
+type ArgumentForm struct {
+	Layout JSONLayout // of the object, or of values that are JSON
+
+	Tagged  bool
+	Empty   string // in place of no arguments
+	Key     string // before the name of an argument
+	Between string // between two arguments
+	Sorted  bool   // by name
+	Values  [valueTypes]ValueForm
+
+	put putting // how the template is given the object
+}
+
+// A JSONLayout is the white space in JSON.
+type JSONLayout uint8
+
+// The layouts of JSON.
+const (
+	AnyLayout JSONLayout = iota // the template has its own: indentation, say
+	Spaced                      // one space after commas and colons, as Python writes it
+	Compact                     // none
+)
+
+// A ValueType is a type of JSON values.
+type ValueType uint8
+
+// The types of values.
+const (
+	StringValue ValueType = iota
+	IntegerValue
+	NumberValue
+	BooleanValue
+	NullValue
+	ObjectValue
+	ArrayValue
+	valueTypes
+)
+
+// A ValueForm is how the value of an argument is written.
+type ValueForm struct {
+	Open   string // between the name of the argument and the value
+	Close  string // after the value
+	Raw    bool   // a string without quotes and escapes
+	Python bool   // True, False, None
+	put    putting
+}
+
+// putting is how a value is given to the template so that it writes it like that.
+type putting uint8
+
+const (
+	putValue    putting = iota // as it is
+	putText                    // its JSON as a string, since the template writes those as they are
+	putVerbatim                // its JSON, not as a string
+)
+
+// Harmony is the name of the formats of gpt-oss, in which each channel is a message of
+// its own; they do not use the other fields of [CallForm] and [ThoughtForm].
+const Harmony = "harmony"
+
+// Write returns calls as the model is let write them, from the trigger on.
+func (f CallForm) Write(calls []ToolCall) (string, error) {
+	var b strings.Builder
+	t := f.Triggers[0]
+	b.WriteString(t.Mark)
+	for i, c := range calls {
+		before := t.Then
+		switch {
+		case i > 0 && f.Next == "":
+			return "", fmt.Errorf("chat: the format %q has one call at a time", f.Name)
+		case i > 0:
+			before = f.Next
+		}
+		arguments, err := f.Arguments.write(c.Arguments)
+		if err != nil {
+			return "", fmt.Errorf("chat: arguments of %q: %w", c.Name, err)
+		}
+		last := f.After
+		if i == len(calls)-1 {
+			last += f.Close
+		}
+		b.WriteString(FillSlots(before, i, c))
+		b.WriteString(c.Name)
+		b.WriteString(FillSlots(f.Middle, i, c))
+		b.WriteString(arguments)
+		b.WriteString(FillSlots(last, i, c))
+	}
+	return b.String(), nil
+}
+
+// FillSlots fills in what is known of a call: the index from 0, name and id.
+func FillSlots(text string, index int, c ToolCall) string {
+	if !strings.ContainsAny(text, SlotName+SlotID+SlotIndex+SlotCount) {
+		return text
+	}
+	return strings.NewReplacer(SlotName, c.Name, SlotID, c.ID, SlotIndex, strconv.Itoa(index), SlotCount, strconv.Itoa(index+1)).Replace(text)
+}
+
+// HasSlot reports whether a form has a slot.
+func (f CallForm) HasSlot(slots ...string) bool {
+	for _, text := range []string{f.Middle, f.After, f.Next, f.Close} {
+		for _, s := range slots {
+			if strings.Contains(text, s) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(f.Triggers, func(t Trigger) bool {
+		return slices.ContainsFunc(slots, func(s string) bool { return strings.Contains(t.Mark+t.Then, s) })
+	})
+}
+
+// write returns arguments, a JSON object, in the form.
+func (a *ArgumentForm) write(arguments json.RawMessage) (string, error) {
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	parsed, err := jinja.FromJSON(arguments)
+	if err != nil {
+		return "", err
+	}
+	if !a.Tagged {
+		return layOut(parsed, a.Layout), nil
+	}
+	dict, ok := parsed.(*jinja.Dict)
+	if !ok {
+		return "", fmt.Errorf("they are no object")
+	}
+	keys := dict.Keys()
+	if a.Sorted {
+		slices.Sort(keys)
+	}
+	if len(keys) == 0 {
+		return a.Empty, nil
+	}
+	var parts []string
+	for _, key := range keys {
+		value, _ := dict.Get(key)
+		v := a.Values[typeOf(value)]
+		parts = append(parts, a.Key+key+v.Open+a.spell(value)+strings.ReplaceAll(v.Close, SlotKey, key))
+	}
+	return strings.Join(parts, a.Between), nil
+}
+
+// spell returns a value as it stands between the texts around it.
+func (a *ArgumentForm) spell(value any) string {
+	v := a.Values[typeOf(value)]
+	switch x := value.(type) {
+	case string:
+		if v.Raw {
+			return x
+		}
+	case nil, bool:
+		if v.Python {
+			return pythonName(x)
+		}
+	}
+	return layOut(value, a.Layout)
+}
+
+func pythonName(x any) string {
+	switch x {
+	case true:
+		return "True"
+	case false:
+		return "False"
+	}
+	return "None"
+}
+
+// typeOf returns the type of a value of package jinja.
+func typeOf(value any) ValueType {
+	switch value.(type) {
+	case string:
+		return StringValue
+	case bool:
+		return BooleanValue
+	case nil:
+		return NullValue
+	case float64:
+		return NumberValue
+	case *jinja.Dict:
+		return ObjectValue
+	case *jinja.List:
+		return ArrayValue
+	}
+	return IntegerValue
+}
+
+// layOut returns a value as JSON.
+func layOut(value any, layout JSONLayout) string {
+	if layout == Compact {
+		return jinja.JSON(value, ",", ":")
+	}
+	return jinja.JSON(value, ", ", ": ")
+}
+
+// forTemplate returns arguments as a template of the form has to be given them.
+func (a *ArgumentForm) forTemplate(arguments any) any {
+	dict, ok := arguments.(*jinja.Dict)
+	switch {
+	case a.put == putText:
+		return layOut(arguments, a.Layout)
+	case !ok || !a.Tagged:
+		return arguments
+	}
+	out := jinja.NewDict()
+	for _, key := range dict.Keys() {
+		value, _ := dict.Get(key)
+		switch a.Values[typeOf(value)].put {
+		case putText:
+			value = layOut(value, a.Layout)
+		case putVerbatim:
+			value = jinja.Verbatim(layOut(value, a.Layout))
+		}
+		out.Set(key, value)
+	}
+	return out
+}

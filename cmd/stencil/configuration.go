@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stencil/cmd/stencil/config"
+)
+
+// configure sets the flags that were not given on the command line, from the environment and the
+// configuration file.
+func configure(cmd *cobra.Command) error {
+	for c := cmd; c != nil; c = c.Parent() {
+		switch c.Name() {
+		case "help", "completion", "man", "config", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+			return nil // they work while the configuration is wrong, which config show tells about
+		}
+	}
+	_, err := config.Apply(cmd, os.Environ())
+	return err
+}
+
+// registerConfig gives all commands the flag that names the file.
+func registerConfig(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.String(config.Flag, "", `configuration file; "off": none (default: `+config.FileName+` here or in the user's configuration folder)`)
+	group(flags, "Configuration")
+}
+
+// withVariables returns flags whose help names the environment variables that set them.
+func withVariables(flags *pflag.FlagSet) *pflag.FlagSet {
+	out := new(pflag.FlagSet)
+	out.SortFlags = false
+	flags.VisitAll(func(f *pflag.Flag) {
+		shown := *f
+		if f.Name != "help" && f.Name != "version" {
+			shown.Usage += " [" + config.Variable(f.Name) + "]"
+		}
+		out.AddFlag(&shown)
+	})
+	return out
+}
+
+func newConfigCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the configuration and where it comes from",
+		Long: `Show the configuration and where it comes from.
+
+A flag has the value that is given on the command line, else that of its environment
+variable, else that of the configuration file, else its default. The file is YAML;
+its keys are the flags' names, at the top for every command that has the flag, or
+below the name of a command:
+
+  threads: 4
+  serve:
+    model: [chat.gguf, embed.gguf]
+    port: 8081
+
+It is the file that --config or STENCIL_CONFIG names, else ` + config.FileName + ` in the
+working folder, else stencil/` + config.FileName + ` in the user's configuration folder.`,
+	}
+	cmd.AddCommand(newConfigShowCommand())
+	return cmd
+}
+
+// A configValue is a flag's value, as "config show --json" prints it.
+type configValue struct {
+	Name     string `json:"name"`
+	Value    any    `json:"value"`
+	Source   string `json:"source"`
+	Variable string `json:"variable"`
+}
+
+func newConfigShowCommand() *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show [COMMAND [--FLAG...]]",
+		Short: "Show the flags of a command, their values and where these come from",
+		Long: `Show the flags of a command (default: serve), their values and where these come
+from: the command line, an environment variable, a line of the configuration file.
+Flags with their default are left out unless --all is given. Keys are not shown.
+
+Names that are not known, in the file or the environment, are errors.`,
+		Example: `  stencil config show
+  stencil config show --all --json generate
+  stencil config show -- serve --port 8081`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"serve"}
+			}
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || target == cmd.Root() {
+				return fmt.Errorf("config show: there is no command %q", strings.Join(args, " "))
+			}
+			if f := cmd.Flag(config.Flag); f.Changed {
+				rest = append([]string{"--" + config.Flag, f.Value.String()}, rest...)
+			}
+			if err := target.ParseFlags(rest); err != nil {
+				return err
+			}
+			s, err := config.Apply(target, os.Environ())
+			if err != nil {
+				return err
+			}
+			var list []configValue
+			target.Flags().VisitAll(func(f *pflag.Flag) {
+				if f.Name != "help" && f.Name != "version" && (all || s.Source(f.Name) != config.Default) {
+					list = append(list, configValue{f.Name, shownValue(f), s.Source(f.Name), config.Variable(f.Name)})
+				}
+			})
+			slices.SortFunc(list, func(a, b configValue) int { return strings.Compare(a.Name, b.Name) })
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Command string        `json:"command"`
+					File    string        `json:"file,omitempty"`
+					Flags   []configValue `json:"flags"`
+				}{target.CommandPath(), s.File, append([]configValue{}, list...)})
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			file := s.File
+			if file == "" {
+				file = "none; looked for " + strings.Join(config.Places(), ", ")
+			}
+			_, err = fmt.Fprintf(w, "file:\t%s\n", file)
+			for _, v := range list {
+				_, printed := fmt.Fprintf(w, "%s:\t%v\t# %s\n", v.Name, v.Value, v.Source)
+				err = errors.Join(err, printed)
+			}
+			return errors.Join(err, w.Flush())
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "show flags with their default, too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	group(cmd.Flags(), "Output")
+	return cmd
+}
+
+// secretFlags hold what nobody should read on a screen.
+var secretFlags = []string{"api-key", "upstream-key", "token", "key"}
+
+// shownValue is a flag's value for people and programs to read.
+func shownValue(f *pflag.Flag) any {
+	if slices.Contains(secretFlags, f.Name) {
+		if f.Value.String() == "" || f.Value.String() == "[]" {
+			return ""
+		}
+		return "(set)"
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return append([]string{}, list.GetSlice()...)
+	}
+	return f.Value.String()
+}

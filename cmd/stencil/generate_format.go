@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stencil/constraint"
+	"stencil/engine"
+	"stencil/gbnf"
+	"stencil/schema"
+	"stencil/schemafrom"
+	"stencil/vocab"
+)
+
+// formatFlags say what a text must look like: at most one of them.
+type formatFlags struct {
+	schema   string
+	root     string
+	examples []string
+	json     bool
+	open     bool // objects
+	grammar  string
+	regex    string
+	choices  []string
+	builtin  string
+	params   grammarFlags
+}
+
+func (f *formatFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.schema, "schema", "", "file with a JSON Schema that the output must fit, or with TypeScript declarations (.ts)")
+	flags.StringVar(&f.root, "type", "", "name of the type in a TypeScript --schema (default: the last exported one)")
+	flags.StringArrayVar(&f.examples, "schema-from-example", nil, "file with a JSON document like the one that is wanted; may be repeated")
+	flags.BoolVar(&f.open, "open-objects", false, "let objects have members that the schema neither names nor speaks of")
+	flags.BoolVar(&f.json, "json", false, "generate any JSON value")
+	flags.StringVar(&f.grammar, "grammar", "", "file with a grammar (GBNF) that the output must fit")
+	flags.StringVar(&f.regex, "regex", "", "regular expression (ECMAScript) that the whole output must match")
+	flags.StringArrayVar(&f.choices, "choice", nil, "one of the texts to choose from; may be repeated")
+	flags.StringVar(&f.builtin, "builtin", "", "built-in grammar: "+strings.Join(formats(), ", "))
+	f.params.registerParameters(cmd)
+	cmd.MarkFlagsMutuallyExclusive("schema", "schema-from-example", "json", "grammar", "regex", "choice", "builtin")
+}
+
+// formats are the built-in grammars but those that have a flag of their own.
+func formats() (names []string) {
+	for _, name := range gbnf.Builtins() {
+		if name != "regex" && name != "choice" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// A format is what a text must look like, read and not compiled yet.
+type format struct {
+	flags   *formatFlags
+	source  []byte // of a schema or grammar
+	options gbnf.BuiltinOptions
+}
+
+// read reads what the flags name; nil for a text without a constraint.
+func (f *formatFlags) read(cmd *cobra.Command) (*format, error) {
+	out := &format{flags: f}
+	var err error
+	if out.options, err = f.params.options(); err != nil {
+		return nil, err
+	}
+	if f.builtin == "" {
+		if err := unusedParameters(cmd); err != nil {
+			return nil, err
+		}
+	}
+	if f.root != "" && f.schema == "" {
+		return nil, fmt.Errorf("--type needs --schema with a TypeScript file")
+	}
+	if f.open && f.schema == "" && f.examples == nil {
+		return nil, fmt.Errorf("--open-objects needs --schema or --schema-from-example")
+	}
+	switch {
+	case f.schema != "":
+		out.source, err = readSchema(cmd, f.schema, f.root)
+	case f.examples != nil:
+		docs := make([][]byte, len(f.examples))
+		for i, name := range f.examples {
+			if docs[i], err = readInput(cmd, name); err != nil {
+				return nil, err
+			}
+		}
+		if out.source, err = schemafrom.Example(docs...); err != nil {
+			err = &exitError{exitWrong, fmt.Errorf("%s: %w", strings.Join(f.examples, ", "), err)}
+		}
+	case f.json:
+		out.source = []byte("{}")
+	case f.grammar != "":
+		out.source, err = readInput(cmd, f.grammar)
+	case f.builtin != "":
+		_, err = gbnf.Builtin(f.builtin, out.options) // told before a model is loaded
+	case f.regex != "", f.choices != nil:
+	default:
+		return nil, nil
+	}
+	return out, err
+}
+
+// unusedParameters refuses parameters of built-in grammars where there is none.
+func unusedParameters(cmd *cobra.Command) error {
+	for _, name := range []string{"columns", "header", "no-header", "delimiter", "min-items", "max-items", "root", "declaration"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is a parameter of --builtin, and there is none", name)
+		}
+	}
+	return nil
+}
+
+// compile compiles a format for a vocabulary. The instruction tells a model about it.
+func (o *format) compile(v *vocab.Vocab) (c engine.Constraint, instruction string, err error) {
+	f := o.flags
+	if o.source != nil && f.grammar == "" {
+		schemas := constraint.NewSchemas(v, 1)
+		if err := schemas.Warm(); err != nil {
+			return c, "", err
+		}
+		s, err := schemas.Compile(o.source, schema.Options{Closed: !f.open})
+		if err != nil {
+			return c, "", err
+		}
+		return s.Constraint, s.Instruction(), nil
+	}
+	var g *constraint.CompiledGrammar
+	grammars := constraint.NewGrammars(v, 1)
+	switch {
+	case f.grammar != "":
+		g, err = grammars.Grammar(string(o.source))
+		instruction = "Answer with a text of this grammar (GBNF), and nothing else:\n" + string(o.source)
+	case f.regex != "":
+		g, err = grammars.Regex(f.regex)
+		instruction = "Answer with a text that matches this regular expression, and nothing else:\n" + f.regex
+	case f.choices != nil:
+		g, err = grammars.Choice(f.choices)
+		instruction = "Answer with one of these texts, and nothing else:\n" + strings.Join(f.choices, "\n")
+	default:
+		g, err = grammars.Builtin(f.builtin, o.options)
+		instruction = "Answer with " + o.options.Description(f.builtin) + ", and nothing else."
+	}
+	if err != nil {
+		return c, "", err
+	}
+	return g.Constraint, instruction, nil
+}

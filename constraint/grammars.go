@@ -1,0 +1,184 @@
+package constraint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stencil/decoder"
+	"stencil/engine"
+	"stencil/gbnf"
+	"stencil/schema"
+	"stencil/schema/jsondoc"
+	"stencil/validator"
+	"stencil/vocab"
+)
+
+// A judge tells whether a whole text belongs to a constraint.
+type judge = func(ctx context.Context, text string) (bool, error)
+
+// Grammars compiles grammars, regular expressions and choices for one
+// vocabulary and keeps the ones used last. It is safe for concurrent use.
+type Grammars struct {
+	vocab *vocab.Vocab
+	cache *cache[[sha256.Size]byte, *CompiledGrammar]
+}
+
+// NewGrammars keeps up to limit grammars.
+func NewGrammars(v *vocab.Vocab, limit int) *Grammars {
+	return &Grammars{vocab: v, cache: newCache[[sha256.Size]byte, *CompiledGrammar](limit)}
+}
+
+// A CompiledGrammar is a grammar ready for use as a constraint. It is safe for
+// concurrent use.
+type CompiledGrammar struct {
+	Report     gbnf.Report
+	Bound      *decoder.Grammar
+	Constraint engine.Constraint
+
+	kind     string
+	plain    *decoder.Grammar // of texts alone, without tokens that add none
+	check    judge
+	document Document
+}
+
+// Document returns the grammar as a part of a sequence.
+func (g *CompiledGrammar) Document() Document { return g.document }
+
+// Validate checks a whole text: a regular expression with a library of its
+// own, a choice by looking it up, a grammar, for which there is nothing else, by
+// reading the text once more from its beginning, byte by byte and without masks;
+// of tokens that a grammar refers to only their text is known then. The error is an *InvalidDocumentError; any
+// other says why there is no verdict.
+func (g *CompiledGrammar) Validate(ctx context.Context, text string) error {
+	fits, err := g.check(ctx, text)
+	if err != nil || fits {
+		return err
+	}
+	return &InvalidDocumentError{Issues: []schema.Issue{g.place(ctx, text)}, Of: g.kind}
+}
+
+// place says where a text leaves the constraint.
+func (g *CompiledGrammar) place(ctx context.Context, text string) schema.Issue {
+	const chunk = 4096 // bytes between looks at the context
+	i := schema.Issue{Keyword: g.kind}
+	m := g.plain.NewMatcher()
+	for at := 0; at < len(text) && ctx.Err() == nil; at += chunk {
+		n, err := m.AcceptBytes([]byte(text[at:min(len(text), at+chunk)]))
+		if err != nil {
+			i.Line, i.Column = jsondoc.LineColumn(text, at+n)
+			i.Reason = strings.TrimPrefix(err.Error(), "decoder: ")
+			return i
+		}
+	}
+	i.Line, i.Column = jsondoc.LineColumn(text, len(text))
+	if i.Reason = "the text does not fit"; !m.Accepting() {
+		i.Reason = fmt.Sprintf("the text ends too early; it could end with %q", m.ShortestCompletion())
+	}
+	return i
+}
+
+// Grammar compiles GBNF. Errors are those of package gbnf.
+func (c *Grammars) Grammar(src string) (*CompiledGrammar, error) {
+	return c.compile("grammar", []string{src}, func() (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.Compile(src, gbnf.Options{})
+		return g, nil, err
+	})
+}
+
+// Regex compiles a regular expression, as ECMA-262 has them, that the whole text
+// must match.
+func (c *Grammars) Regex(pattern string) (*CompiledGrammar, error) {
+	return c.compile("regex", []string{pattern}, func() (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.Regex(pattern, gbnf.ECMA, gbnf.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		re, err := validator.NewPattern("^(?:" + pattern + ")$")
+		if err != nil {
+			return g, nil, nil // read by us and not by the library: checked like a grammar
+		}
+		return g, re.Match, nil
+	})
+}
+
+// Choice compiles a list of texts.
+func (c *Grammars) Choice(texts []string) (*CompiledGrammar, error) {
+	return c.compile("choice", texts, func() (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.Choice(texts, gbnf.Options{})
+		return g, func(_ context.Context, text string) (bool, error) { return slices.Contains(texts, text), nil }, err
+	})
+}
+
+// Builtin compiles a built-in grammar with its parameters.
+func (c *Grammars) Builtin(name string, opt gbnf.BuiltinOptions) (*CompiledGrammar, error) {
+	key, err := json.Marshal(opt)
+	if err != nil {
+		return nil, err // there is nothing in it that JSON does not know
+	}
+	return c.compile("builtin", []string{name, string(key)}, func() (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.Builtin(name, opt)
+		return g, nil, err
+	})
+}
+
+// Stats returns how often a grammar was asked for that was there, and that was
+// not.
+func (c *Grammars) Stats() CacheStats { return c.cache.counts() }
+
+func (c *Grammars) compile(kind string, texts []string, build func() (*gbnf.Grammar, judge, error)) (*CompiledGrammar, error) {
+	h := sha256.New()
+	for _, t := range append([]string{kind}, texts...) {
+		fmt.Fprintf(h, "%d:%s", len(t), t)
+	}
+	key := [sha256.Size]byte(h.Sum(nil))
+	return c.cache.get(key, func() (*CompiledGrammar, error) {
+		g, check, err := build()
+		if err != nil {
+			return nil, err
+		}
+		bound, err := g.Bind(c.vocab)
+		if err != nil {
+			return nil, err
+		}
+		out := &CompiledGrammar{Report: g.Report(), Bound: bound, Constraint: engine.Grammar(bound), check: check}
+		out.document = Document{fmt.Sprintf("%s %x", kind, key), func() (*decoder.Grammar, error) { return g.Bind(c.vocab) }}
+		if out.kind = kind; kind == "builtin" {
+			out.kind = "grammar"
+		}
+		out.plain = bound
+		if g.ReadsTokens() {
+			// Only the text is known, without tokens that added none.
+			text, err := g.TokensAsText(c.vocab)
+			if err != nil {
+				return nil, err
+			}
+			if out.plain, err = text.Bind(c.vocab); err != nil {
+				return nil, err
+			}
+		}
+		if check == nil {
+			out.check = func(ctx context.Context, text string) (bool, error) { return reads(ctx, out.plain.NewMatcher(), text) }
+		}
+		return out, nil
+	})
+}
+
+// reads reports whether a matcher reads a text to its end.
+func reads(ctx context.Context, m *decoder.Matcher, text string) (bool, error) {
+	const part = 256 // bytes between looks at the context
+	for text != "" {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		n := min(part, len(text))
+		if _, err := m.AcceptBytes([]byte(text[:n])); err != nil {
+			return false, nil
+		}
+		text = text[n:]
+	}
+	return m.Accepting(), nil
+}

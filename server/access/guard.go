@@ -1,0 +1,233 @@
+package access
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"stencil/server/problem"
+)
+
+// Config says who may ask. The zero value lets programs of this machine ask.
+type Config struct {
+	Keys    []string // a request must bear one of them; none: no key is needed
+	Listen  string   // the host that the server listens on, as a name or an address; "": loopback
+	Hosts   []string // further names that requests may call the server by; ".example.com": all below; "*": any
+	Origins []string // web pages from there may ask; "*": from anywhere
+}
+
+// Check reports an entry that can't be meant.
+func (c Config) Check() error {
+	for _, host := range c.Hosts {
+		if name := hostname(host); name == "" || strings.ContainsAny(host, "/ ,@") {
+			return fmt.Errorf("allowed host %q is no host name, such as llm.example.com", host)
+		}
+	}
+	for _, origin := range c.Origins {
+		if origin == "*" || origin == "null" {
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+			return fmt.Errorf("allowed origin %q is no origin, such as https://example.com", origin)
+		}
+	}
+	return nil
+}
+
+// A Guard checks requests. It is safe for concurrent use.
+type Guard struct {
+	keys       [][sha256.Size]byte
+	hosts      []string // in lower case, without ports
+	anyHost    bool
+	local      bool // the server listens on loopback only
+	origins    []string
+	anyOrigins bool
+}
+
+// New returns a Guard.
+func New(c Config) *Guard {
+	g := &Guard{local: loopback(hostname(c.Listen)), anyHost: slices.Contains(c.Hosts, "*"), anyOrigins: slices.Contains(c.Origins, "*")}
+	for _, k := range c.Keys {
+		g.keys = append(g.keys, sha256.Sum256([]byte(k)))
+	}
+	for _, h := range append([]string{c.Listen}, c.Hosts...) {
+		if h = hostname(h); h != "" {
+			g.hosts = append(g.hosts, h)
+		}
+	}
+	if !g.local {
+		if own, err := os.Hostname(); err == nil {
+			g.hosts = append(g.hosts, hostname(own))
+		}
+	}
+	for _, o := range c.Origins {
+		g.origins = append(g.origins, strings.ToLower(strings.TrimSuffix(o, "/")))
+	}
+	return g
+}
+
+// Check returns why a request may not ask, nil if it may.
+func (g *Guard) Check(r *http.Request) error {
+	if len(g.keys) > 0 {
+		if !openPaths[r.URL.Path] && !g.known(r) {
+			return errNoKey
+		}
+	} else if r.URL.Path != "/healthz" { // where there is nothing to learn, and watchers use any name
+		if !g.allowsHost(r.Host) {
+			return errHost(r.Host)
+		}
+		if err := g.checkOrigin(r); err != nil {
+			return err
+		}
+	}
+	return checkType(r)
+}
+
+// checkOrigin refuses what a browser sends for a page that may not ask.
+func (g *Guard) checkOrigin(r *http.Request) error {
+	origin := r.Header.Get("Origin")
+	if origin != "" {
+		if !g.allowsOrigin(origin, r.Host) {
+			return errOrigin(origin)
+		}
+		return nil
+	}
+	// Images, scripts and the like are requested without an origin.
+	site, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
+	if site == "cross-site" && mode != "navigate" && !g.anyOrigins {
+		return errOrigin("another site")
+	}
+	return nil
+}
+
+// checkType refuses bodies that a page may send anywhere without being asked for
+// permission first, because a form could: those that don't say that they are
+// JSON.
+func checkType(r *http.Request) error {
+	if r.Header.Get("Origin") == "" || r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	given := r.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(given)
+	if err == nil && (media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")) {
+		return nil
+	}
+	return errType(given)
+}
+
+// allowsHost reports whether the server may be called by a name. No page can
+// have an address without a name as its own name, nor what only this machine
+// or its network knows; the latter counts if that network is served. No
+// browser leaves the name out.
+func (g *Guard) allowsHost(host string) bool {
+	name := hostname(host)
+	switch {
+	case g.anyHost, name == "", name == "localhost", strings.HasSuffix(name, ".localhost"), isAddress(name):
+		return true
+	case !g.local && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".local") || strings.HasSuffix(name, ".internal")):
+		return true
+	}
+	for _, h := range g.hosts {
+		if name == h || h[0] == '.' && strings.HasSuffix(name, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// allowsOrigin reports whether pages of an origin may ask: the server's own, those
+// of this machine and those that were named.
+func (g *Guard) allowsOrigin(origin, host string) bool {
+	origin = strings.ToLower(origin)
+	if g.anyOrigins || slices.Contains(g.origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	name := hostname(u.Host)
+	return strings.EqualFold(u.Host, host) || loopback(name) || slices.Contains(g.hosts, name)
+}
+
+// CrossOrigin lets web pages of allowed origins read answers. Browsers ask first,
+// with OPTIONS.
+func (g *Guard) CrossOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		h := w.Header()
+		if origin != "" || len(g.origins) > 0 {
+			h.Add("Vary", "Origin")
+		}
+		if origin == "" || !g.allowsOrigin(origin, r.Host) || len(g.keys) == 0 && !g.allowsHost(r.Host) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", origin)
+		if g.anyOrigins {
+			h.Set("Access-Control-Allow-Origin", "*")
+		}
+		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+			h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, X-Should-Retry")
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Methods", "GET, POST, HEAD, OPTIONS")
+		h.Set("Access-Control-Allow-Headers", "*")
+		if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+			h.Set("Access-Control-Allow-Headers", asked) // "*" does not cover Authorization
+		}
+		h.Set("Access-Control-Max-Age", "600")
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// hostname returns the name or address of a Host header, without its port, in
+// lower case.
+func hostname(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+func isAddress(name string) bool {
+	_, err := netip.ParseAddr(name)
+	return err == nil
+}
+
+// loopback reports whether a name is that of this machine alone.
+func loopback(name string) bool {
+	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(name)
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// What is said to those who may not ask.
+var errNoKey = problem.New(problem.Problem{Status: http.StatusUnauthorized, Kind: problem.Denied, Code: "invalid_api_key", Message: "the request bears no API key that is known here"})
+
+func errHost(host string) error {
+	return problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "host_not_allowed",
+		Message: fmt.Sprintf("the server may not be called %q; the server's flag --allowed-host allows names", hostname(host))})
+}
+
+func errOrigin(origin string) error {
+	return problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "origin_not_allowed",
+		Message: fmt.Sprintf("web pages of %q may not use this server; the server's flag --allowed-origin allows origins", origin)})
+}
+
+func errType(given string) error {
+	return problem.New(problem.Problem{Status: http.StatusUnsupportedMediaType, Kind: problem.Invalid, Code: "unsupported_media_type",
+		Message: fmt.Sprintf("a request from a web page must have the content type application/json, not %q", given)})
+}

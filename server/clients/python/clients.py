@@ -1,0 +1,158 @@
+"""Official Python clients against the server, whose address is in the environment. Each function that begins with test is one
+test. The clients' own types judge the answers."""
+
+import os
+import sys
+import traceback
+
+import anthropic
+import ollama
+import openai
+from anthropic import beta_tool
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.responses import Response
+from pydantic import BaseModel, Field
+
+HELLO, RANDOM, ANSWERING, THINKER = (os.environ["STENCIL_" + name] for name in ("HELLO", "RANDOM", "ANSWERING", "THINKER"))
+GREETING = "hello wörld"
+ASK = [{"role": "user", "content": "Make up a person."}]
+
+
+class Person(BaseModel):
+    name: str = Field(pattern="^[a-z]*$", max_length=8)
+    age: int = Field(ge=1, le=120)
+
+
+class Plain(BaseModel):
+    """Anthropic's client leaves bounds out of what it sends, and checks them afterwards."""
+
+    name: str
+    age: int
+
+
+def gpt(url):
+    return openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+
+
+def claude(url):
+    return anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+
+
+def strictly(kind, answer):
+    """Validates an answer by the client's own type, as nothing in the client does."""
+    kind.model_validate(answer.model_dump(), strict=True)
+
+
+def test_chat_types():
+    got = gpt(HELLO).chat.completions.create(model="tiny", messages=ASK, temperature=0, logprobs=True)
+    strictly(ChatCompletion, got)
+    assert got.choices[0].message.content == GREETING
+    assert all(token.top_logprobs == [] for token in got.choices[0].logprobs.content)
+    text = ""
+    for chunk in gpt(HELLO).chat.completions.create(model="tiny", messages=ASK, temperature=0, stream=True, logprobs=True):
+        strictly(ChatCompletionChunk, chunk)
+        text += chunk.choices[0].delta.content or ""
+    assert text == GREETING
+
+
+def test_parse():
+    got = gpt(RANDOM).chat.completions.parse(model="tiny", messages=ASK, response_format=Person, max_tokens=200)
+    assert isinstance(got.choices[0].message.parsed, Person)
+    answer = gpt(RANDOM).responses.parse(model="tiny", input="Make up a person.", text_format=Person, max_output_tokens=200)
+    assert isinstance(answer.output_parsed, Person)
+
+
+def test_responses():
+    c = gpt(HELLO)
+    first = c.responses.create(model="tiny", input="a", temperature=0)
+    strictly(Response, first)
+    second = c.responses.create(model="tiny", input="b", temperature=0, previous_response_id=first.id, truncation="auto")
+    assert second.output_text == GREETING
+    assert c.responses.retrieve(first.id).output_text == GREETING
+    assert [item.role for item in c.responses.input_items.list(second.id, order="asc")] == ["user", "assistant", "user"]
+    count = c.responses.input_tokens.count(model="tiny", input="b", previous_response_id=first.id)
+    assert count.input_tokens == second.usage.input_tokens
+    assert second.usage.input_tokens_details.cache_write_tokens == 0
+    c.responses.delete(first.id)
+    try:
+        c.responses.retrieve(first.id)
+    except openai.NotFoundError:
+        return
+    raise AssertionError("a response that was deleted is there")
+
+
+def test_functions():
+    functions = [{"name": "save", "parameters": Person.model_json_schema()}]
+    got = gpt(RANDOM).chat.completions.create(model="tiny", messages=ASK, functions=functions, function_call={"name": "save"}, max_tokens=200)
+    Person.model_validate_json(got.choices[0].message.function_call.arguments)
+    assert got.choices[0].finish_reason == "function_call"
+
+
+def test_prompt_too_long():
+    for call in (
+        lambda: gpt(HELLO).chat.completions.create(model="tiny", messages=[{"role": "user", "content": "word " * 5000}]),
+        lambda: claude(HELLO).messages.create(model="tiny", max_tokens=5, messages=[{"role": "user", "content": "word " * 5000}]),
+    ):
+        try:
+            call()
+        except (openai.BadRequestError, anthropic.BadRequestError) as error:
+            assert "prompt is too long: this model's maximum context length is 4096 tokens" in str(error), str(error)
+        else:
+            raise AssertionError("no error")
+
+
+def test_tool_runner():
+    saved = []
+
+    @beta_tool
+    def save(name: str, age: int, plan: str) -> str:
+        """Saves a person."""
+        saved.append(name)
+        return "saved"
+
+    runner = claude(ANSWERING).beta.messages.tool_runner(model="tiny", max_tokens=200, messages=ASK, tools=[save], max_iterations=3)
+    final = runner.until_done()
+    assert saved == ["ann"], saved
+    assert final.content[-1].text == "done: saved", final
+
+
+def test_anthropic():
+    c = claude(HELLO)
+    edits = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
+    got = c.beta.messages.create(model="tiny", max_tokens=60, messages=ASK, context_management=edits, betas=["context-management-2025-06-27"])
+    assert got.context_management.applied_edits == []
+    assert got._request_id
+    again = c.messages.create(model="tiny", max_tokens=60, messages=ASK)
+    assert again.usage.cache_read_input_tokens > 0
+    assert c.models.list().data[0].lifecycle == "active"
+    parsed = claude(RANDOM).messages.parse(model="tiny", max_tokens=200, messages=ASK, output_format=Plain)
+    assert isinstance(parsed.parsed_output, Plain)
+
+
+def test_ollama():
+    c = ollama.Client(host=HELLO)
+    assert c.chat(model="tiny", messages=ASK, options={"temperature": 0, "tfs_z": 1.0}).message.content == GREETING
+    assert [part.status for part in c.pull("tiny", stream=True)][-1] == "success"
+    for url, call in ((HELLO, lambda c: c.chat(model="tiny", messages=ASK, think=True)), (HELLO, lambda c: c.pull("none"))):
+        try:
+            call(ollama.Client(host=url))
+        except ollama.ResponseError as error:
+            assert error.status_code in (400, 404) and ("does not support thinking" in str(error) or "not found" in str(error)), error
+        else:
+            raise AssertionError("no error")
+    assert ollama.Client(host=THINKER).chat(model="tiny", messages=ASK, think=True, options={"temperature": 0}).message.thinking == "hmm"
+    got = ollama.Client(host=RANDOM).chat(model="tiny", messages=ASK, format=Person.model_json_schema(), options={"num_predict": 200})
+    Person.model_validate_json(got.message.content)
+
+
+failed = 0
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        try:
+            test()
+            print("ok", name)
+        except Exception:
+            failed += 1
+            print("FAILED", name)
+            traceback.print_exc(file=sys.stdout)
+sys.exit(failed > 0)

@@ -1,0 +1,50 @@
+package clients
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestPython runs the tests in python, which drive the clients that are published for Python, in a virtual environment
+// outside of the repository.
+func TestPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3: the tests of Python clients are skipped")
+	}
+	requirements, err := os.ReadFile("python/requirements.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(requirements)
+	dir := filepath.Join(cache, "stencil", "python", hex.EncodeToString(sum[:6]))
+	program, installed := filepath.Join(dir, "bin", "python"), filepath.Join(dir, "installed")
+	if _, err := os.Stat(installed); err != nil {
+		for _, command := range [][]string{
+			{python, "-m", "venv", "--clear", dir},
+			{program, "-m", "pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:", "-r", "python/requirements.txt"},
+		} {
+			if out, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("the Python clients can't be fetched: %v\n%s", err, out)
+			}
+		}
+		if err := os.WriteFile(installed, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), program, "python/clients.py")
+	cmd.Env = append(os.Environ(),
+		"STENCIL_RANDOM="+start(t, ""), "STENCIL_HELLO="+start(t, "hello wörld"), "STENCIL_ANSWERING="+startAnswering(t, saveCall),
+		"STENCIL_THINKER="+startThinking(t, "<think>\nhmm</think>\n\nhello wörld"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

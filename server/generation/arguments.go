@@ -1,0 +1,340 @@
+package generation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"stencil/chat"
+	"stencil/constraint"
+	"stencil/schema"
+	"stencil/server/generation/layout"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// This file plans the arguments of tools in forms that write them one by one, each
+// with the part of the schema that is about it.
+
+// whitespaceOf returns the white space of JSON in a layout.
+func whitespaceOf(l chat.JSONLayout) schema.Whitespace {
+	switch l {
+	case chat.Spaced:
+		return schema.Spaced
+	case chat.Compact:
+		return schema.Compact
+	}
+	return schema.Natural
+}
+
+// properties are the members that a schema of an object names.
+type properties struct {
+	root     map[string]json.RawMessage // of the whole schema
+	names    []string
+	schemas  map[string]json.RawMessage
+	required []string
+	steps    int
+}
+
+// eachOf returns the arguments of a tool, and the keywords that masks don't enforce in
+// strings that are written as they stand.
+func eachOf(m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked []schema.Issue, err error) {
+	opt.Strict = false // the whole schema has been compiled
+	p := &properties{schemas: map[string]json.RawMessage{}}
+	if json.Unmarshal(t.Parameters, &p.root) != nil {
+		return nil, nil, nil // true: no argument has a name
+	}
+	p.read(t.Parameters, true)
+	if m.CallForm.Arguments.Sorted {
+		slices.Sort(p.names)
+	}
+	for _, name := range p.names {
+		a := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
+		unchecked := false
+		if a.Ways, unchecked, err = p.ways(m, p.schemas[name], opt); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if unchecked {
+			checked = append(checked, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "the model writes strings without quotes, which masks only bound"})
+		}
+		out = append(out, a)
+	}
+	return out, checked, nil
+}
+
+// read reads the names of the members from a schema. Those of alternatives may be
+// there.
+func (p *properties) read(src json.RawMessage, always bool) {
+	o, err := wire.ParseObject(p.refer(src), "")
+	if p.steps++; err != nil || p.steps > namingSteps {
+		return
+	}
+	if list, err := wire.ParseObject(o.Members["properties"], ""); err == nil {
+		for _, name := range list.Names {
+			if _, ok := p.schemas[name]; !ok {
+				p.names = append(p.names, name)
+				p.schemas[name] = list.Members[name]
+			}
+		}
+	}
+	var required []string
+	if json.Unmarshal(o.Members["required"], &required) == nil && always {
+		p.required = append(p.required, required...)
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		var list []json.RawMessage
+		if json.Unmarshal(o.Members[keyword], &list) == nil {
+			for _, one := range list {
+				p.read(one, always && keyword == "allOf")
+			}
+		}
+	}
+}
+
+// refer returns what a schema refers to, or the schema.
+func (p *properties) refer(src json.RawMessage) json.RawMessage {
+	for range 8 {
+		var s struct {
+			Ref string `json:"$ref"`
+		}
+		if json.Unmarshal(src, &s) != nil || s.Ref == "" {
+			return src
+		}
+		var root any
+		if data, err := json.Marshal(p.root); err != nil || json.Unmarshal(data, &root) != nil {
+			return src
+		}
+		to, err := json.Marshal(refer(root, s.Ref))
+		if err != nil || string(to) == "null" {
+			return src
+		}
+		src = to
+	}
+	return src
+}
+
+// jsonTypes are the types by their names; a number includes integers.
+var jsonTypes = []struct {
+	name string
+	of   chat.ValueType
+}{
+	{"string", chat.StringValue}, {"integer", chat.IntegerValue}, {"number", chat.NumberValue}, {"boolean", chat.BooleanValue},
+	{"null", chat.NullValue}, {"object", chat.ObjectValue}, {"array", chat.ArrayValue},
+}
+
+// types returns the names of the types that a schema allows.
+func (p *properties) types(src json.RawMessage) map[string]bool {
+	out := map[string]bool{}
+	all := func() map[string]bool {
+		for _, t := range jsonTypes {
+			out[t.name] = true
+		}
+		return out
+	}
+	src = p.refer(src)
+	var s struct {
+		Type  json.RawMessage
+		Enum  []any
+		Const *any
+		AnyOf []json.RawMessage
+		OneOf []json.RawMessage
+		AllOf []json.RawMessage
+	}
+	if p.steps++; json.Unmarshal(src, &s) != nil || p.steps > namingSteps {
+		return all()
+	}
+	var name string
+	var names []string
+	switch {
+	case json.Unmarshal(s.Type, &name) == nil:
+		out[name] = true
+	case json.Unmarshal(s.Type, &names) == nil:
+		for _, n := range names {
+			out[n] = true
+		}
+	case s.Enum != nil || s.Const != nil:
+		if s.Const != nil {
+			s.Enum = []any{*s.Const}
+		}
+		for _, x := range s.Enum {
+			out[typeName(x)] = true
+		}
+	case s.AnyOf != nil || s.OneOf != nil:
+		for _, one := range append(s.AnyOf, s.OneOf...) {
+			for n := range p.types(one) {
+				out[n] = true
+			}
+		}
+	case s.AllOf != nil:
+		all()
+		for _, one := range s.AllOf {
+			inner := p.types(one)
+			for n := range out {
+				if !inner[n] && !(n == "integer" && inner["number"]) {
+					delete(out, n)
+				}
+			}
+		}
+	default:
+		return all()
+	}
+	if out["number"] {
+		out["integer"] = true
+	}
+	return out
+}
+
+func typeName(x any) string {
+	switch x.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case nil:
+		return "null"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	}
+	return "number"
+}
+
+// ways returns how a value of a schema may be written; unchecked reports whether its
+// strings have keywords that masks don't enforce.
+func (p *properties) ways(m *registry.Model, src json.RawMessage, opt schema.Options) (out []layout.Way, unchecked bool, err error) {
+	form := &m.CallForm.Arguments
+	types := p.types(src)
+	text := form.Values[chat.StringValue]
+	if types["string"] && text.Raw {
+		w := layout.Way{Open: text.Open, Close: text.Close, Text: true}
+		for _, t := range jsonTypes[1:] {
+			if v := form.Values[t.of]; types[t.name] && v.Open == text.Open && v.Close == text.Close {
+				w.Typed = true
+				delete(types, t.name)
+			}
+		}
+		delete(types, "string")
+		w.Words, unchecked = p.words(src)
+		unchecked = unchecked || w.Typed && len(types) == 0 && w.Words == nil && string(src) != "{}"
+		out = append(out, w)
+	}
+	type group struct{ open, close string }
+	groups := map[group][]string{}
+	var order []group
+	for _, t := range jsonTypes {
+		v := form.Values[t.of]
+		switch {
+		case !types[t.name]:
+		case v.Python && (t.of == chat.BooleanValue || t.of == chat.NullValue):
+			names := []string{"None"}
+			if t.of == chat.BooleanValue {
+				names = p.booleans(src)
+			}
+			out = append(out, layout.Way{Open: v.Open, Close: v.Close, Names: names})
+		default:
+			g := group{v.Open, v.Close}
+			if groups[g] == nil {
+				order = append(order, g)
+			}
+			groups[g] = append(groups[g], t.name)
+		}
+	}
+	for _, g := range order {
+		d, err := p.document(m, src, groups[g], opt)
+		if err != nil {
+			return nil, false, err
+		}
+		out = append(out, layout.Way{Open: g.open, Close: g.close, JSON: &d})
+	}
+	return merged(out), unchecked, nil
+}
+
+// merged returns ways that begin differently: of those that begin alike, the first
+// holds all names.
+func merged(list []layout.Way) (out []layout.Way) {
+	for _, w := range list {
+		i := slices.IndexFunc(out, func(o layout.Way) bool {
+			return o.Open == w.Open && o.Close == w.Close && o.Names != nil && w.Names != nil
+		})
+		if i >= 0 {
+			out[i].Names = append(out[i].Names, w.Names...)
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// words returns the only strings that a schema allows, nil for others; more reports
+// whether it has keywords that are checked afterwards.
+func (p *properties) words(src json.RawMessage) (words []string, more bool) {
+	var s map[string]json.RawMessage
+	if json.Unmarshal(p.refer(src), &s) != nil {
+		return nil, false
+	}
+	var list []any
+	var one any
+	if data, ok := s["const"]; ok && json.Unmarshal(data, &one) == nil {
+		list = []any{one}
+	} else if json.Unmarshal(s["enum"], &list) != nil {
+		list = nil
+	}
+	for _, x := range list {
+		if word, ok := x.(string); ok && word != "" {
+			words = append(words, word)
+		} else if ok {
+			return nil, true
+		}
+	}
+	for _, keyword := range []string{"pattern", "format", "minLength", "maxLength", "anyOf", "oneOf", "allOf", "not", "if"} {
+		more = more || s[keyword] != nil
+	}
+	return words, more
+}
+
+// booleans returns the names of the booleans that a schema allows.
+func (p *properties) booleans(src json.RawMessage) (names []string) {
+	var s struct {
+		Enum  []any
+		Const any
+	}
+	if json.Unmarshal(p.refer(src), &s) != nil {
+		s.Enum = nil
+	}
+	if s.Const != nil {
+		s.Enum = []any{s.Const}
+	}
+	for _, b := range []struct {
+		value bool
+		name  string
+	}{{true, "True"}, {false, "False"}} {
+		if s.Enum == nil || slices.Contains(s.Enum, any(b.value)) {
+			names = append(names, b.name)
+		}
+	}
+	return names
+}
+
+// document compiles the part of a schema that is about one argument, of some types.
+func (p *properties) document(m *registry.Model, src json.RawMessage, types []string, opt schema.Options) (d constraint.Document, err error) {
+	part := map[string]json.RawMessage{"allOf": append(append([]byte("["), src...), ']')}
+	for _, key := range []string{"$schema", "$defs", "definitions"} {
+		if p.root[key] != nil {
+			part[key] = p.root[key]
+		}
+	}
+	if part["type"], err = json.Marshal(types); err != nil {
+		return d, err
+	}
+	data, err := json.Marshal(part)
+	if err != nil {
+		return d, err
+	}
+	compiled, err := m.Schemas.Compile(data, opt)
+	if err != nil {
+		return d, err
+	}
+	return compiled.Document(), nil
+}

@@ -1,0 +1,298 @@
+package layout
+
+import (
+	"encoding/json"
+	"strings"
+
+	"stencil/chat"
+	"stencil/constraint"
+)
+
+// maxNumbered bounds the calls of an answer in a form that numbers them, since each
+// call has parts of its own there.
+const maxNumbered = 8
+
+// An Argument is one argument of a tool whose calls have them one by one.
+type Argument struct {
+	Name     string
+	Required bool
+	Ways     []Way // of its value
+}
+
+// A Way is one way of writing a value.
+type Way struct {
+	Open, Close string               // what stands before and after it
+	Text        bool                 // it is a string as it stands
+	Typed       bool                 // of Text: but JSON if it is that of another type
+	Words       []string             // of Text: the only strings
+	JSON        *constraint.Document // or it is JSON
+	Names       []string             // or it is a value with a name, such as True
+}
+
+// calls appends calls, which begin with a text.
+func (p *Plan) calls(o *builder, before string) int {
+	last := p.after(o, p.CallSignals)
+	if !p.Calls.HasSlot(chat.SlotIndex, chat.SlotCount) {
+		names := o.add(Node{Role: roleNames})
+		p.callsAt(o, names, 0, names, last)
+		return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), names)
+	}
+	// From the last to the first, each with its number.
+	n := maxNumbered
+	if !p.Parallel || p.Calls.Next == "" {
+		n = 1
+	}
+	next := -1
+	for i := n - 1; i >= 0; i-- {
+		names := o.add(Node{Role: roleNames})
+		p.callsAt(o, names, i, next, last)
+		next = names
+	}
+	return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), next)
+}
+
+// callsAt fills in the part that chooses a tool for the call of a number: the call, and
+// then the next one, or last.
+func (p *Plan) callsAt(o *builder, names, index, next, last int) {
+	f := p.Calls
+	fill := func(text string, index int, name string) string {
+		return chat.FillSlots(text, index, chat.ToolCall{Name: name, ID: chat.SlotID})
+	}
+	shared := !f.HasSlot(chat.SlotName)
+	after := end
+	for i := range p.Tools {
+		name := p.Tools[i].Name
+		ended := func(text string, next int) int { return p.slotted(o, fill(text, index, name), next) }
+		more := func() int { return p.slotted(o, fill(f.Next, index+1, ""), next) }
+		switch {
+		case shared && i > 0: // the same after all of them
+		case f.Next == "" || !p.Parallel || next < 0:
+			after = ended(f.After+f.Close, last)
+		case f.Close == "" && last == end:
+			again := more()
+			o.nodes[again].MayEnd = o.nodes[again].Stops != nil
+			after = ended(f.After, again)
+		case f.Close == "":
+			after = ended(f.After, o.add(Node{Fork: []int{more(), last}}))
+		case strings.Contains(f.After+f.Next, chat.SlotID):
+			after = ended(f.After, o.add(Node{Fork: []int{more(), o.fixed(f.Close, false, last)}}))
+		default:
+			after = o.add(Node{Stops: []stopMark{
+				{Mark: fill(f.After, index, name) + fill(f.Next, index+1, ""), Next: next}, {Mark: fill(f.After+f.Close, index, name), Next: last},
+			}})
+		}
+		mark, at := p.begin(o, i, index, after)
+		o.nodes[names].Stops = append(o.nodes[names].Stops, stopMark{Mark: mark, Next: at})
+	}
+}
+
+// begin appends a call from the name of its tool on. The mark is what stands there
+// first.
+func (p *Plan) begin(o *builder, tool, index, after int) (mark string, next int) {
+	name := p.Tools[tool].Name
+	var at int
+	if p.Calls.Arguments.Tagged {
+		at = p.each(o, tool, after)
+	} else {
+		at = o.document(roleArguments, p.Tools[tool].Arguments, after)
+		o.nodes[at].Tool = tool
+	}
+	middle := chat.FillSlots(p.Calls.Middle, index, chat.ToolCall{Name: name, ID: chat.SlotID})
+	first, rest, _ := strings.Cut(middle, chat.SlotID)
+	if len(first) < len(middle) {
+		at = p.id(o, p.slotted(o, rest, at))
+	}
+	return name + first, at
+}
+
+// slotted appends a text in which there may be ids of calls.
+func (p *Plan) slotted(o *builder, text string, next int) int {
+	before, after, ok := strings.Cut(text, chat.SlotID)
+	if !ok {
+		return o.fixed(text, false, next)
+	}
+	return o.fixed(before, false, p.id(o, p.slotted(o, after, next)))
+}
+
+// id appends the id of a call.
+func (p *Plan) id(o *builder, next int) int {
+	return o.document(roleID, *p.ID, next)
+}
+
+// each appends the arguments of a tool, one by one: those that the schema names, in the
+// order of the schema or, if the form says so, of their names.
+func (p *Plan) each(o *builder, tool, after int) int {
+	list := p.Tools[tool].Each
+	form := &p.Calls.Arguments
+	// The choice after each argument, from the last to the first; the one before the
+	// first comes last.
+	choices := make([]int, len(list)+1)
+	for i := range choices {
+		choices[i] = o.add(Node{Role: roleBetween, Tool: tool})
+	}
+	for i := len(list); i >= 0; i-- {
+		var stops []stopMark
+		var forks []int
+		required := false
+		for k := i; k < len(list) && !required; k++ {
+			required = list[k].Required
+			between := ""
+			if i > 0 {
+				between = form.Between
+			}
+			for _, w := range list[k].Ways {
+				stops = append(stops, stopMark{Mark: between + form.Key + list[k].Name + w.Open, Next: p.value(o, tool, list[k].Name, w, choices[k+1])})
+			}
+		}
+		if !required {
+			empty := ""
+			if i == 0 {
+				empty = form.Empty
+			}
+			forks = o.ways(o.fixed(empty, false, after))
+		}
+		switch {
+		case len(forks) == 0:
+			o.nodes[choices[i]].Stops = stops
+		case len(stops) == 0:
+			o.nodes[choices[i]].Fork = forks
+		default:
+			tags := o.add(Node{Role: roleBetween, Tool: tool, Stops: stops})
+			o.nodes[choices[i]].Fork = append([]int{tags}, forks...)
+		}
+	}
+	return choices[0]
+}
+
+// ways returns the alternatives with which a part begins: a fork can't lead to one.
+func (o *builder) ways(at int) []int {
+	if fork := o.nodes[at].Fork; fork != nil {
+		return fork
+	}
+	return []int{at}
+}
+
+// value appends a value of an argument, and what stands after it.
+func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
+	closing := strings.ReplaceAll(w.Close, chat.SlotKey, key)
+	after := next
+	close := func() int {
+		if closing == "" {
+			return after
+		}
+		return o.add(Node{Role: roleBetween, Tool: tool, Stops: []stopMark{{Mark: closing, Next: after}}})
+	}
+	n := Node{Tool: tool, Key: key}
+	switch {
+	case w.JSON != nil:
+		at := o.document(roleValue, *w.JSON, close())
+		o.nodes[at].Tool, o.nodes[at].Key = tool, key
+		return at
+	case w.Names != nil:
+		n.Role = roleName
+		to := close()
+		for _, name := range w.Names {
+			n.Stops = append(n.Stops, stopMark{Mark: name, Next: to})
+		}
+	case w.Words != nil:
+		n.Role, n.Typed = roleText, w.Typed
+		to := close()
+		for _, word := range w.Words {
+			n.Stops = append(n.Stops, stopMark{Mark: word, Next: to})
+		}
+	default:
+		n.Role, n.Typed, n.Free = roleText, w.Typed, true
+		n.Stops = []stopMark{{Mark: closing, Next: next}}
+	}
+	return o.add(n)
+}
+
+// reading is how the arguments of a call become JSON where they are written one by one.
+type reading struct {
+	open  bool // a call is being read
+	any   bool // an argument has been
+	text  strings.Builder
+	node  *Node // the value that is being read
+	typed bool
+}
+
+// enter says that a part of a call has begun; its pieces are JSON.
+func (r *reading) enter(n *Node) string {
+	out := r.leave()
+	switch n.Role {
+	case roleValue, roleName, roleText:
+		before := ", "
+		if !r.any {
+			before = "{"
+		}
+		r.any, r.node = true, n
+		key, _ := json.Marshal(n.Key)
+		out += before + string(key) + ": "
+		if n.Role == roleText && !n.Typed {
+			out += `"`
+		}
+	}
+	return out
+}
+
+// add adds text of the value.
+func (r *reading) add(text string) string {
+	switch {
+	case r.node == nil:
+		return ""
+	case r.node.Role == roleValue:
+		return text
+	case r.node.Role == roleText && !r.node.Typed:
+		return escaped(text)
+	}
+	r.text.WriteString(text)
+	return ""
+}
+
+// leave says that the value is over.
+func (r *reading) leave() string {
+	n, text := r.node, r.text.String()
+	r.node = nil
+	r.text.Reset()
+	switch {
+	case n == nil:
+	case n.Role == roleName:
+		return map[string]string{"True": "true", "False": "false"}[text] + map[string]string{"None": "null"}[text]
+	case n.Role == roleText && !n.Typed:
+		return `"`
+	case n.Role == roleText:
+		var value any
+		if json.Unmarshal([]byte(text), &value) == nil {
+			if _, ok := value.(string); !ok {
+				return text
+			}
+		}
+		if text == "None" {
+			return "null"
+		}
+		return `"` + escaped(text) + `"`
+	}
+	return ""
+}
+
+// end says that the call is over.
+func (r *reading) end() string {
+	out := r.leave()
+	if !r.any {
+		out += "{"
+	}
+	*r = reading{}
+	return out + "}"
+}
+
+// escaped returns a text as it stands in a JSON string.
+func escaped(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(text) != nil {
+		return ""
+	}
+	out := strings.TrimSuffix(b.String(), "\n")
+	return out[1 : len(out)-1]
+}

@@ -1,0 +1,146 @@
+package layout
+
+import (
+	"strings"
+
+	"stencil/decoder"
+)
+
+// This file finds calls in forms that are not the model's own. Small models often write
+// a call as JSON, bare or in a Markdown block, whatever their template says. From the
+// point where only a call can follow (the name of a tool that may be called, and the key
+// of its arguments) it is constrained and read like any call; anything else stays text.
+
+// The forms of others, as receipts name them.
+const (
+	FormJSON     = "json"       // a JSON object, or a list of them
+	FormBlock    = "json_block" // in a Markdown block, or in the tags of another family
+	FormFunction = "function"   // functions.name({…})
+)
+
+// What is read as the beginning of a call, in the order in which it is written.
+var (
+	blockOpenings = []string{
+		"```json\n", "```\n", "```JSON\n", "```jsonc\n", "```tool_call\n", "```tool_calls\n", "```tool_code\n", "```tool\n", "```function_call\n", "```xml\n<tool_call>", "```xml\n<tools>",
+		"<tool_call>", "<tool_calls>", "<tools>", "<tool>", "<function_call>", "<function_calls>", "<functioncall>", "<function>", "[TOOL_CALLS]", "<|python_tag|>", "<|tool_call|>", "<|tool_call_start|>", "<TOOLCALL>",
+	}
+	nameKeys = []string{
+		`"name"`, `"function"`, `"tool"`, `"tool_name"`, `"function_name"`,
+		`"type": "function", "function": {"name"`, `"type":"function","function":{"name"`, `"function": {"name"`, `"function":{"name"`, `"tool_call": {"name"`,
+		"\"type\": \"function\",\n  \"function\": {\n    \"name\"", "\"type\": \"function\",\n  \"name\"", `"type": "function", "name"`, "\"function\": {\n    \"name\"",
+	}
+	argumentKeys = []string{`"arguments"`, `"parameters"`, `"args"`, `"input"`, `"params"`, `"tool_input"`}
+	breaks       = []string{"", "\n", " ", "\n  ", "\n    ", "\n      ", "\n\t", "\n        ", "\n\n", "\r\n", "\r\n  "}
+)
+
+// foreign appends calls in the forms of others, and returns the marks with which they
+// begin in free text.
+func (p *Plan) foreign(o *builder) (stops []stopMark) {
+	last := p.after(o, p.CallSignals)
+	after := p.foreignEnd(o, last)
+	closing := o.add(Node{Stops: nil})
+	for _, blank := range breaks {
+		for _, end := range []string{"}", "}}", "}\n}", "}\n  }", "} }"} {
+			o.nodes[closing].Stops = append(o.nodes[closing].Stops, stopMark{Mark: blank + end, Next: after})
+		}
+	}
+	called := o.add(Node{})
+	for _, blank := range breaks {
+		o.nodes[called].Stops = append(o.nodes[called].Stops, stopMark{Mark: blank + ")", Next: p.foreignEnd(o, last)})
+	}
+	blank := decoder.Step{Blanks: true}
+	text := func(list ...string) decoder.Step { return decoder.Step{Texts: list} }
+	object := []decoder.Step{blank, text("", "["), blank, text("{"), blank, text(nameKeys...), blank, text(":"), blank}
+	for _, form := range []struct {
+		name   string
+		before []decoder.Step
+		atLine bool
+		next   int
+	}{
+		{FormJSON, object, false, closing},
+		{FormBlock, append([]decoder.Step{text(blockOpenings...)}, object...), true, closing},
+		{FormFunction, []decoder.Step{text("functions.", "```python\nfunctions.", "```tool_code\nfunctions.", "```json\nfunctions.", "```\nfunctions.")}, true, called},
+	} {
+		for i, at := range p.foreignArguments(o, form.name, form.next) {
+			steps := append([]decoder.Step{}, form.before...)
+			if form.name == FormFunction {
+				steps = append(steps, text(p.Tools[i].Name), blank, text("("))
+			} else {
+				steps = append(steps, text(`"`+p.Tools[i].Name+`"`), blank, text(","), blank, text(argumentKeys...), blank, text(":"))
+			}
+			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at})
+		}
+	}
+	if p.Parallel {
+		p.foreignMore(o, after, closing)
+	}
+	return stops
+}
+
+// foreignArguments appends the arguments of each tool, after white space.
+func (p *Plan) foreignArguments(o *builder, form string, next int) (at []int) {
+	for i, t := range p.Tools {
+		n := o.document(roleArguments, t.Natural, next)
+		o.nodes[n].Tool, o.nodes[n].Form = i, form
+		blanks := o.add(Node{})
+		for _, b := range breaks[1:] {
+			o.nodes[blanks].Stops = append(o.nodes[blanks].Stops, stopMark{Mark: b, Next: n})
+		}
+		at = append(at, o.add(Node{Fork: []int{n, blanks}}))
+	}
+	return at
+}
+
+// foreignEnd appends what may end a list or a block of calls.
+func (p *Plan) foreignEnd(o *builder, last int) int {
+	at := o.add(Node{MayEnd: last == end})
+	for _, b := range breaks {
+		for _, mark := range []string{"]", "```", "]\n```", "</tool_call>", "</tool_call>\n```", "</tools>", "</tools>\n```", "</tool_calls>", "</function_call>", "</function_calls>", "]<|/tool_call|>", "]<|tool_call_end|>", "]</TOOLCALL>"} {
+			o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: b + mark, Next: last})
+		}
+	}
+	if last == end {
+		return at
+	}
+	return o.add(Node{Fork: append([]int{at}, o.ways(last)...)})
+}
+
+// foreignMore lets another call come after one that has ended.
+func (p *Plan) foreignMore(o *builder, after, closing int) {
+	names, keys := o.add(Node{}), make([]int, len(p.Tools))
+	for i, at := range p.foreignArguments(o, "", closing) {
+		keys[i] = o.add(Node{})
+		for _, b := range breaks[:7] {
+			for _, key := range argumentKeys {
+				o.nodes[keys[i]].Stops = append(o.nodes[keys[i]].Stops, stopMark{Mark: "," + b + key + ":", Next: at})
+			}
+		}
+		o.nodes[names].Stops = append(o.nodes[names].Stops, stopMark{Mark: p.Tools[i].Name + `"`, Next: keys[i]})
+	}
+	at := after
+	if fork := o.nodes[after].Fork; fork != nil {
+		at = fork[0]
+	}
+	for _, between := range []string{"\n", ",", ", ", ",\n", ",\n  ", ",\n    ", "\n\n", "\n```\n```json\n", "\n```\n\n```json\n", "```\n```json\n", "\n</tool_call>\n<tool_call>\n", "</tool_call>\n<tool_call>", "</tool_call><tool_call>"} {
+		for _, b := range breaks[:7] {
+			for _, key := range nameKeys[:5] {
+				for _, colon := range []string{": ", ":"} {
+					o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: between + "{" + b + key + colon + `"`, Next: names})
+				}
+			}
+		}
+	}
+}
+
+// hasForeign reports whether the marks of other forms are worth their tables.
+func (p *Plan) hasForeign() bool {
+	size := 0
+	for _, t := range p.Tools {
+		size += len(t.Name)
+	}
+	return size < maxForeignNames && !strings.Contains(p.Calls.Name, "harmony")
+}
+
+// maxForeignNames bounds the names of the tools that are looked for in the forms of
+// others, in bytes.
+const maxForeignNames = 1500

@@ -1,0 +1,78 @@
+package layout
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// callLimits drops calls that equal an earlier one, or are too many, and all that
+// comes after them but signals.
+type callLimits struct {
+	seen []string // the calls that were let through, as values
+	name string   // of the call that is being read
+	text string   // its arguments
+	held []Piece  // what is known of a call that may be a repetition
+	hold bool
+	over bool
+}
+
+// full reports whether there are as many calls as there may be.
+func (c *callLimits) full(l *Layout) bool {
+	return l != nil && l.MaxCalls > 0 && len(c.seen) >= l.MaxCalls
+}
+
+// pass returns the pieces that may be shown.
+func (c *callLimits) pass(l *Layout, pieces []Piece) (out []Piece) {
+	for _, p := range pieces {
+		if p.Kind == PieceCall && c.full(l) {
+			c.over = true
+		}
+		if c.over {
+			if p.Kind == PieceSignals {
+				out = append(out, p)
+			}
+			continue
+		}
+		switch p.Kind {
+		case PieceCall:
+			c.name, c.text = p.Name, ""
+			c.hold = !l.Repeats && slices.ContainsFunc(c.seen, func(s string) bool { return len(s) > len(p.Name) && s[:len(p.Name)+1] == p.Name+"\x00" })
+		case PieceArguments:
+			c.text += p.Text
+		case PieceCallEnd:
+			key := callKey(c.name, c.text)
+			if c.hold && slices.Contains(c.seen, key) {
+				c.over, c.hold, c.held = true, false, nil
+				continue
+			}
+			c.seen = append(c.seen, key)
+			if c.hold {
+				out = append(out, c.rest()...)
+			}
+		}
+		if c.hold {
+			c.held = append(c.held, p)
+		} else {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// rest returns what is held back, which is no repetition.
+func (c *callLimits) rest() []Piece {
+	out := c.held
+	c.held, c.hold = nil, false
+	return out
+}
+
+// callKey is equal for calls that are equal as values.
+func callKey(name, arguments string) string {
+	var v any
+	if json.Unmarshal([]byte(arguments), &v) == nil {
+		if data, err := json.Marshal(v); err == nil {
+			arguments = string(data)
+		}
+	}
+	return name + "\x00" + arguments
+}

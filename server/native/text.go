@@ -1,0 +1,363 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stencil/agent/signals"
+	"stencil/constraint"
+	"stencil/decoder"
+	"stencil/gbnf"
+	"stencil/repair"
+	"stencil/schema"
+	"stencil/schema/jsondoc"
+	"stencil/server/generation/assess"
+	"stencil/server/problem"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// This file is about texts that a client already has: POST /validate, /repair and /signals generate nothing and need no model.
+
+var (
+	validateNames = wire.Names{Known: []string{"document", "text", "model"}, Constraint: []string{"schema", "typescript", "grammar", "regex", "choice"}, Harmless: wire.HarmlessFields}
+	repairNames   = wire.Names{Known: []string{"text", "strategies", "verify", "cut", "model"}, Constraint: []string{"schema", "typescript"}, Harmless: wire.HarmlessFields}
+	signalsNames  = wire.Names{Known: []string{"text", "document", "samples", "called", "surprise", "weights", "model"}, Harmless: wire.HarmlessFields}
+)
+
+// validateReply says whether a text fits.
+type validateReply struct {
+	Valid      *bool         `json:"valid"` // null: there is no verdict, a warning says why
+	Errors     []wire.Detail `json:"errors"`
+	Incomplete bool          `json:"incomplete"` // it could be the beginning of a text that fits
+	Hash       string        `json:"hash"`
+	Warnings   []string      `json:"warnings,omitempty"`
+}
+
+// readText reads the body of a request about a text.
+func readText(r *http.Request, names *wire.Names) (*wire.Object, []string, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings, err := names.Check(o)
+	return o, warnings, err
+}
+
+// readFormat reads what a text is to fit.
+func readFormat(o *wire.Object, names ...string) (request.Constraint, error) {
+	c := request.DefaultConstraint()
+	for _, name := range names {
+		if err := c.Set(o, name, name); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Validate is POST /validate: whether a text or document fits a schema, a grammar, a regular expression or choices.
+func (s *Handlers) Validate(r *http.Request) (wire.Answer, error) {
+	o, warnings, err := readText(r, &validateNames)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readFormat(o, "schema", "typescript", "grammar", "regex", "choice")
+	if err != nil {
+		return nil, err
+	}
+	document, isDocument := o.Members["document"]
+	text := string(document)
+	switch {
+	case c.Kind == "":
+		return nil, wire.Invalid("schema", "schema, typescript, grammar, regex or choice is needed: what the text is to fit")
+	case isDocument == o.Given("text"):
+		return nil, wire.Invalid("text", "either text or document is needed: what is to fit")
+	case isDocument && c.Kind != "schema":
+		return nil, wire.Invalid("document", "a %s is about a text, so give text and not document", c.Kind)
+	}
+	if err := o.Str("text", &text); err != nil {
+		return nil, err
+	}
+	reply := &validateReply{Errors: []wire.Detail{}, Warnings: warnings}
+	if c.Kind == "schema" {
+		err = reply.schema(r.Context(), c, text)
+	} else {
+		err = s.matchGrammar(reply, c, text)
+	}
+	if err != nil {
+		return nil, problem.InField(err, c.Param)
+	}
+	return wire.JSON{Value: reply}, nil
+}
+
+// compileForReading compiles a schema that documents are held to which others wrote, and its validator.
+func compileForReading(ctx context.Context, src json.RawMessage) (*schema.Schema, *constraint.Validator, error) {
+	compiled, err := schema.Compile(src, schema.Options{
+		Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true, OnUnsupported: schema.UnsupportedIsIgnored,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := constraint.NewValidator(ctx, src, compiled.Report().Draft)
+	return compiled, v, err
+}
+
+func (reply *validateReply) schema(ctx context.Context, c request.Constraint, text string) error {
+	compiled, validator, err := compileForReading(ctx, c.Schema)
+	if err != nil {
+		return err
+	}
+	reply.Hash = compiled.Report().Hash
+	for _, w := range compiled.Report().Warnings {
+		reply.Warnings = append(reply.Warnings, w.String())
+	}
+	valid := true
+	if root, err := jsondoc.Parse(text, maxDepth); err != nil {
+		valid = false
+		reply.Errors = append(reply.Errors, syntaxDetail(err))
+		reply.Incomplete = incomplete(text)
+	} else {
+		err := validator.Validate(ctx, []byte(text))
+		var bad *constraint.InvalidDocumentError
+		switch {
+		case errors.As(err, &bad):
+			valid = false
+			reply.Errors = problem.Details(bad.Issues)
+			for i := range reply.Errors {
+				d := &reply.Errors[i]
+				d.Line, d.Column = placeOf(root, text, d.Pointer)
+			}
+		case err != nil:
+			reply.Warnings = append(reply.Warnings, "the validator has no verdict: "+err.Error())
+			return nil
+		}
+	}
+	reply.Valid = &valid
+	return nil
+}
+
+// syntaxDetail says where a text stops being JSON.
+func syntaxDetail(err error) wire.Detail {
+	var syntax *jsondoc.SyntaxError
+	if errors.As(err, &syntax) {
+		return wire.Detail{Keyword: "json", Reason: syntax.Reason, Line: syntax.Line, Column: syntax.Column}
+	}
+	return wire.Detail{Keyword: "json", Reason: err.Error()}
+}
+
+// incomplete reports whether a text is the beginning of a JSON document.
+func incomplete(text string) bool {
+	d := json.NewDecoder(strings.NewReader(text))
+	var v json.RawMessage
+	err := d.Decode(&v)
+	return err != nil && (err.Error() == "unexpected EOF" || err.Error() == "EOF")
+}
+
+// placeOf returns where the value at a pointer begins, 0 if there is none.
+func placeOf(v *jsondoc.Value, text, pointer string) (line, column int) {
+	if pointer == "" {
+		return jsondoc.LineColumn(text, v.Pos)
+	}
+	for _, part := range strings.Split(pointer, "/")[1:] {
+		if part = jsondoc.UnescapePointer(part); v.Kind == jsondoc.Array {
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(v.Items) {
+				return 0, 0
+			}
+			v = v.Items[i]
+			continue
+		}
+		if v = v.Get(part); v == nil {
+			return 0, 0
+		}
+	}
+	return jsondoc.LineColumn(text, v.Pos)
+}
+
+// matchGrammar is Validate for what is no schema.
+func (s *Handlers) matchGrammar(reply *validateReply, c request.Constraint, text string) error {
+	v, _, err := s.checkTokens()
+	if err != nil {
+		return err
+	}
+	var g *gbnf.Grammar
+	switch b := c.Builtin; {
+	case b != nil:
+		g, err = gbnf.Builtin(b.Name, b.Options)
+	case c.Kind == "regex":
+		g, err = gbnf.Regex(c.Text, gbnf.ECMA, gbnf.Options{})
+	case c.Kind == "choice":
+		g, err = gbnf.Choice(c.Choices, gbnf.Options{})
+	default:
+		g, err = gbnf.Compile(c.Text, gbnf.Options{})
+	}
+	if err != nil {
+		return err
+	}
+	if g.ReadsTokens() { // of the tokens that it refers to, a text has only their text
+		if g, err = g.TokensAsText(v); err != nil {
+			return err
+		}
+	}
+	bound, err := g.Bind(v)
+	if err != nil {
+		return err
+	}
+	reply.Hash = g.Report().Hash
+	m := bound.NewMatcher()
+	n, err := m.AcceptBytes([]byte(text))
+	var refused *decoder.RefusedError
+	valid := false
+	switch {
+	case errors.As(err, &refused):
+		line, column := jsondoc.LineColumn(text, n)
+		reply.Errors = append(reply.Errors, wire.Detail{Keyword: c.Kind, Reason: strings.TrimPrefix(err.Error(), "decoder: "), Line: line, Column: column})
+	case err != nil:
+		return err
+	case !m.Accepting():
+		line, column := jsondoc.LineColumn(text, len(text))
+		reply.Incomplete = true
+		reply.Errors = append(reply.Errors, wire.Detail{Keyword: c.Kind, Reason: "the text ends too early; it could end with " + strconv.Quote(string(m.ShortestCompletion())), Line: line, Column: column})
+	default:
+		valid = true
+	}
+	reply.Valid = &valid
+	return nil
+}
+
+// repairReply is what became of a text.
+type repairReply struct {
+	OK         bool            `json:"ok"` // there is a document and, where it was verified, it fits
+	JSON       json.RawMessage `json:"json,omitempty"`
+	Text       string          `json:"text"` // the document as it is written; the text as it was where there is none
+	Changed    bool            `json:"changed"`
+	Strategies []string        `json:"strategies"` // those that changed something
+	Edits      []repair.Edit   `json:"edits"`
+	Errors     []wire.Detail   `json:"errors"`
+	Verified   *bool           `json:"verified"` // whether it fits the schema; null: there is none, or nobody asked
+	Warnings   []string        `json:"warnings,omitempty"`
+}
+
+// Repair is POST /repair: the document in a text that nothing constrained.
+func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
+	o, warnings, err := readText(r, &repairNames)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readFormat(o, "schema", "typescript")
+	if err != nil {
+		return nil, err
+	}
+	text, cut, verify := "", false, true
+	var strategies []string
+	for _, err := range []error{
+		o.Str("text", &text), o.Boolean("cut", &cut), o.Boolean("verify", &verify), o.Decode("strategies", &strategies, "an array of strings"),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !o.Given("text") {
+		return nil, wire.Invalid("text", "text is missing")
+	}
+	if !o.Given("strategies") {
+		strategies = []string{repair.Cleaning, repair.Repairing, repair.Coercing}
+	}
+	opt := repair.Options{Hints: repair.Hints{Ended: !cut, Cut: cut}}
+	if err := opt.Use(strategies); err != nil {
+		return nil, wire.Invalid("strategies", "strategies: %s", strings.TrimPrefix(err.Error(), "repair: "))
+	}
+	if c.Kind != "" {
+		_, validator, err := compileForReading(r.Context(), c.Schema)
+		if err != nil {
+			return nil, problem.InField(err, c.Param)
+		}
+		opt.Check = func(document []byte) ([]schema.Issue, error) { return validator.Issues(r.Context(), document) }
+	}
+	out := repair.Read(text, opt)
+	reply := repairReply{
+		Text: out.Text, Edits: append([]repair.Edit{}, out.Edits...), Strategies: append([]string{}, repair.Strategies(out.Edits)...),
+		Errors: []wire.Detail{}, Warnings: warnings, Changed: out.Text != text, OK: out.JSON,
+	}
+	var syntax *repair.SyntaxError
+	switch {
+	case errors.As(out.Err, &syntax):
+		d := wire.Detail{Keyword: "json", Reason: syntax.Reason, Line: syntax.Line, Column: syntax.Column}
+		if syntax.Repair != nil {
+			d.Hint = strings.TrimPrefix(syntax.Repair.Error(), "repair: ")
+		}
+		reply.Errors = append(reply.Errors, d)
+	case errors.Is(out.Err, repair.ErrEmpty):
+		reply.Errors = append(reply.Errors, wire.Detail{Keyword: "json", Reason: "the text is empty"})
+	case out.Err != nil:
+		reply.Warnings = append(reply.Warnings, "the validator has no verdict: "+out.Err.Error())
+	}
+	if out.JSON {
+		reply.JSON = json.RawMessage(out.Text)
+	}
+	if out.JSON && verify && opt.Check != nil && out.Err == nil {
+		fits := len(out.Issues) == 0
+		reply.Verified, reply.OK = &fits, fits
+		reply.Errors = append(reply.Errors, problem.Details(out.Issues)...)
+	}
+	return wire.JSON{Value: reply}, nil
+}
+
+// signalsReply is what a text says of itself, and what follows.
+type signalsReply struct {
+	Signals    *assess.Signals    `json:"signals"`
+	Text       string             `json:"text"` // without the signals
+	Assessment signals.Assessment `json:"assessment"`
+	Warnings   []string           `json:"warnings,omitempty"`
+}
+
+// Signals is POST /signals: the signals in a text, weighed as those of an answer are.
+func (s *Handlers) Signals(r *http.Request) (wire.Answer, error) {
+	o, warnings, err := readText(r, &signalsNames)
+	if err != nil {
+		return nil, err
+	}
+	f := request.Signals{Weights: signals.DefaultWeights()}
+	text, document := "", false
+	var samples, called []string
+	in := signals.Inputs{}
+	for _, err := range []error{
+		o.Str("text", &text), o.Boolean("document", &document), o.Decode("samples", &samples, "an array of strings"),
+		o.Decode("called", &called, "an array of strings"), o.Decode("surprise", &in.Surprise, "a number"), f.ReadWeights(o),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !o.Given("text"):
+		return nil, wire.Invalid("text", "text is missing")
+	case len(samples) > maxTexts:
+		return nil, wire.Invalid("samples", "samples must have at most %d texts", maxTexts)
+	case in.Surprise != nil && !(*in.Surprise >= 0 && *in.Surprise <= 1):
+		return nil, wire.Invalid("surprise", "surprise must be between 0 and 1")
+	}
+	read := signals.Read
+	if document {
+		read = signals.ReadDocument
+	}
+	said, rest, from := read(text)
+	if from != signals.FromDefaults {
+		in.Own = &said
+	}
+	in.Called = called
+	if len(samples) > 0 {
+		in.Agreement = signals.Agreement(slices.Concat([]string{rest}, samples))
+	}
+	return wire.JSON{Value: signalsReply{
+		Signals: &assess.Signals{Signals: said, Source: from}, Text: rest, Assessment: signals.Aggregate(in, f.Weights), Warnings: warnings,
+	}}, nil
+}
+
+// maxTexts bounds the samples of a request: the time to compare them is quadratic.
+const maxTexts = 15

@@ -1,0 +1,52 @@
+package request
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"stencil/convert/typescript"
+	"stencil/server/wire"
+)
+
+// schemaOf returns the JSON Schema that stands at a place of a request: itself, or the one that
+// {"typescript": declarations, "type": name} means.
+func schemaOf(raw json.RawMessage, param string) (json.RawMessage, error) {
+	if !bytes.Contains(raw, []byte(`"typescript"`)) || raw[0] != '{' {
+		return raw, nil
+	}
+	o, err := wire.ParseObject(raw, param+".")
+	if err != nil || !o.Given("typescript") {
+		return raw, nil // what is wrong with a schema, its compiler says
+	}
+	source, name := "", ""
+	for _, err := range []error{o.Only("typescript", "type"), o.Str("typescript", &source), o.Str("type", &name)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return fromTypeScript(source, name, o.Path+"typescript")
+}
+
+// fromTypeScript converts declarations, which stand in a field of the request.
+func fromTypeScript(source, name, param string) (json.RawMessage, error) {
+	out, err := typescript.Convert([]byte(source), name)
+	if err == nil {
+		return out, nil
+	}
+	d := wire.Detail{Reason: err.Error()}
+	var place *typescript.Error
+	if errors.As(err, &place) {
+		d = wire.Detail{Reason: place.Reason, Line: place.Line, Column: place.Column}
+	}
+	return nil, &wire.Error{Param: param, Code: "invalid_schema", Message: param + ": " + err.Error(), Details: []wire.Detail{d}}
+}
+
+// Schema reads a member that is a schema; nil if it is not given.
+func Schema(o *wire.Object, name string) (json.RawMessage, error) {
+	raw, there := o.Members[name]
+	if !there {
+		return nil, nil
+	}
+	return schemaOf(raw, o.Path+name)
+}

@@ -1,0 +1,137 @@
+package stored
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// The buckets of a file: values, and what the index knows of them.
+var (
+	valueBucket = []byte("responses")
+	indexBucket = []byte("index")
+	metaBucket  = []byte("meta")
+	versionKey  = []byte("version")
+)
+
+// layout is the version of what is in the buckets.
+const layout = "1"
+
+// Errors of files.
+var (
+	ErrLocked  = errors.New("stored: the file is in use by another process")
+	ErrDamaged = errors.New("stored: the file is damaged or none of responses")
+)
+
+// Open returns a store in a file, which is made if there is none.
+func Open(path string, limits Limits) (*Store, error) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Nanosecond, FreelistType: bbolt.FreelistMapType})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, err)
+	case err != nil:
+		return nil, fmt.Errorf("stored: %w", err)
+	}
+	s := newStore(limits, &file{db})
+	if err := s.load(db); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, err), db.Close())
+	}
+	return s, nil
+}
+
+// load reads the index of a file, and lets go of what is beyond the limits.
+func (s *Store) load(db *bbolt.DB) error {
+	var all []*entry
+	err := db.Update(func(tx *bbolt.Tx) error {
+		if meta := tx.Bucket(metaBucket); meta == nil {
+			if k, _ := tx.Cursor().First(); k != nil {
+				return errors.New("it holds something else")
+			}
+			for _, name := range [][]byte{valueBucket, indexBucket, metaBucket} {
+				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+					return err
+				}
+			}
+			return tx.Bucket(metaBucket).Put(versionKey, []byte(layout))
+		} else if v := string(meta.Get(versionKey)); v != layout {
+			return fmt.Errorf("its layout is of version %q, not %s", v, layout)
+		}
+		if tx.Bucket(valueBucket) == nil || tx.Bucket(indexBucket) == nil {
+			return errors.New("a part is missing")
+		}
+		return tx.Bucket(indexBucket).ForEach(func(key, value []byte) error {
+			e := new(entry)
+			if err := json.Unmarshal(value, e); err != nil || e.ID != string(key) {
+				return fmt.Errorf("the entry %q can't be read", key)
+			}
+			all = append(all, e)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b *entry) int { return b.Used.Compare(a.Used) })
+	for _, e := range all {
+		s.add(e, false)
+	}
+	drop := s.expire()
+	for s.used.Len() > s.limits.Number || s.bytes > s.limits.Bytes {
+		drop = append(drop, s.remove(s.used.Back().Value.(*entry)))
+	}
+	return s.values.change(nil, nil, nil, drop)
+}
+
+// file keeps values in a file.
+type file struct{ db *bbolt.DB }
+
+func (f *file) get(id string) (value []byte, err error) {
+	err = f.db.View(func(tx *bbolt.Tx) error {
+		value = slices.Clone(tx.Bucket(valueBucket).Get([]byte(id)))
+		return nil
+	})
+	return value, err
+}
+
+func (f *file) change(put *entry, value []byte, used map[string]*entry, drop []string) error {
+	if put == nil && len(drop) == 0 {
+		return nil
+	}
+	return f.db.Update(func(tx *bbolt.Tx) error {
+		values, index := tx.Bucket(valueBucket), tx.Bucket(indexBucket)
+		for _, id := range drop {
+			if err := errors.Join(values.Delete([]byte(id)), index.Delete([]byte(id))); err != nil {
+				return err
+			}
+		}
+		list := make([]*entry, 0, len(used)+1)
+		for _, e := range used {
+			list = append(list, e)
+		}
+		if put != nil {
+			list = append(list, put)
+			if err := values.Put([]byte(put.ID), value); err != nil {
+				return err
+			}
+		}
+		for _, e := range list {
+			known, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			if err := index.Put([]byte(e.ID), known); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *file) close() error { return f.db.Close() }

@@ -1,0 +1,273 @@
+package stored
+
+import (
+	"container/list"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Response is what is kept of a response: what it was made of and what came of it.
+type Response struct {
+	ID       string            `json:"id"`
+	Owner    string            `json:"owner,omitempty"`    // nobody else gets it
+	Previous string            `json:"previous,omitempty"` // the response that it follows
+	Input    []json.RawMessage `json:"input"`              // items that came with the request
+	Output   []json.RawMessage `json:"output"`
+	Reply    json.RawMessage   `json:"reply"` // the whole answer
+}
+
+// Limits bound what is kept. Responses that nobody has used for longest go first.
+type Limits struct {
+	Number int
+	Bytes  int64
+	Time   time.Duration // since the last use
+}
+
+// Errors of a store.
+var (
+	ErrNotFound = errors.New("stored: there is no such response: it was not stored, was deleted, or has made room for others")
+	ErrTooLarge = errors.New("stored: the response is larger than all that may be stored")
+)
+
+// A Store keeps responses. It is safe for concurrent use.
+type Store struct {
+	limits Limits
+	values values
+
+	mu    sync.Mutex
+	index map[string]*entry
+	items map[itemKey]string // ids of responses by those of their items
+	used  *list.List         // of *entry, the one used last in front
+	bytes int64
+	dirty map[string]*entry // used since the file last heard of it
+}
+
+// values keeps the encoded responses of a store.
+type values interface {
+	get(id string) ([]byte, error) // nil: none
+	// change stores and deletes, and notes when entries were last used.
+	change(put *entry, value []byte, used map[string]*entry, drop []string) error
+	close() error
+}
+
+// An entry is what the index knows of a response.
+type entry struct {
+	ID    string    `json:"id"`
+	Owner string    `json:"owner,omitempty"`
+	Size  int64     `json:"size"`
+	Used  time.Time `json:"used"`
+	Items []string  `json:"items,omitempty"`
+	place *list.Element
+}
+
+type itemKey struct{ owner, id string }
+
+// overhead is what an entry and each of its items occupy beside the value.
+const (
+	overhead     = 512
+	itemOverhead = 128
+)
+
+// New returns a store in memory.
+func New(limits Limits) *Store { return newStore(limits, memory{}) }
+
+func newStore(limits Limits, v values) *Store {
+	return &Store{limits: limits, values: v, index: map[string]*entry{}, items: map[itemKey]string{}, used: list.New(), dirty: map[string]*entry{}}
+}
+
+// Close closes the store's file, if it has one.
+func (s *Store) Close() error { return s.values.close() }
+
+// Put stores a response. Others that were not used for long may have to go.
+func (s *Store) Put(r *Response) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	e := &entry{ID: r.ID, Owner: r.Owner, Used: time.Now(), Items: ids(r)}
+	e.Size = int64(len(value)+overhead) + int64(len(e.Items))*itemOverhead
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.Size > s.limits.Bytes || s.limits.Number < 1 {
+		return ErrTooLarge
+	}
+	drop := s.expire()
+	for oldest := s.used.Back(); oldest != nil && (s.used.Len() >= s.limits.Number || s.bytes+e.Size > s.limits.Bytes); oldest = s.used.Back() {
+		drop = append(drop, s.remove(oldest.Value.(*entry)))
+	}
+	err = s.values.change(e, value, s.dirty, drop)
+	clear(s.dirty)
+	if err != nil {
+		return err
+	}
+	s.add(e, true)
+	return nil
+}
+
+// ids returns those of a response's items.
+func ids(r *Response) (out []string) {
+	for _, item := range slices.Concat(r.Input, r.Output) {
+		if id := idOf(item); id != "" {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func idOf(item json.RawMessage) string {
+	var it struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(item, &it) // an item whose id is no string has none
+	return it.ID
+}
+
+// add puts an entry into the index. The lock is held.
+func (s *Store) add(e *entry, first bool) {
+	if before := s.index[e.ID]; before != nil {
+		s.remove(before)
+	}
+	if first {
+		e.place = s.used.PushFront(e)
+	} else {
+		e.place = s.used.PushBack(e)
+	}
+	s.index[e.ID] = e
+	s.bytes += e.Size
+	for _, id := range e.Items {
+		s.items[itemKey{e.Owner, id}] = e.ID
+	}
+}
+
+// remove takes an entry out of the index. The lock is held.
+func (s *Store) remove(e *entry) string {
+	s.used.Remove(e.place)
+	delete(s.index, e.ID)
+	delete(s.dirty, e.ID)
+	s.bytes -= e.Size
+	for _, id := range e.Items {
+		if key := (itemKey{e.Owner, id}); s.items[key] == e.ID {
+			delete(s.items, key)
+		}
+	}
+	return e.ID
+}
+
+// expire takes out what nobody has used for too long, and returns its ids. The lock is held.
+func (s *Store) expire() (drop []string) {
+	least := time.Now().Add(-s.limits.Time)
+	for oldest := s.used.Back(); oldest != nil && oldest.Value.(*entry).Used.Before(least); oldest = s.used.Back() {
+		drop = append(drop, s.remove(oldest.Value.(*entry)))
+	}
+	return drop
+}
+
+// Get returns a response of an owner.
+func (s *Store) Get(owner, id string) (*Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.get(owner, id)
+}
+
+func (s *Store) get(owner, id string) (*Response, error) {
+	if drop := s.expire(); drop != nil {
+		if err := s.values.change(nil, nil, nil, drop); err != nil {
+			return nil, err
+		}
+	}
+	e := s.index[id]
+	if e == nil || e.Owner != owner {
+		return nil, ErrNotFound
+	}
+	value, err := s.values.get(id)
+	if err != nil {
+		return nil, err
+	}
+	if value == nil {
+		return nil, ErrNotFound
+	}
+	e.Used = time.Now()
+	s.used.MoveToFront(e.place)
+	s.dirty[id] = e
+	r := new(Response)
+	return r, json.Unmarshal(value, r)
+}
+
+// Delete deletes a response of an owner.
+func (s *Store) Delete(owner, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.index[id]
+	if e == nil || e.Owner != owner {
+		return ErrNotFound
+	}
+	return s.values.change(nil, nil, nil, []string{s.remove(e)})
+}
+
+// Item returns an item of one of an owner's responses.
+func (s *Store) Item(owner, id string) (json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, ok := s.items[itemKey{owner, id}]
+	if !ok {
+		return nil, ErrNotFound
+	}
+	r, err := s.get(owner, of)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range slices.Concat(r.Output, r.Input) {
+		if idOf(item) == id {
+			return item, nil
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// Conversation returns all items up to the end of a response: those of the responses that it follows, then its own.
+func (s *Store) Conversation(owner, id string) (items []json.RawMessage, err error) {
+	input, output, err := s.Parts(owner, id)
+	return slices.Concat(input, output), err
+}
+
+// Parts is Conversation in two parts: what a response was made of, and what came of it.
+func (s *Store) Parts(owner, id string) (input, output []json.RawMessage, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var chain []*Response
+	for next := id; next != "" && len(chain) <= s.limits.Number; {
+		r, err := s.get(owner, next)
+		if err != nil {
+			return nil, nil, err
+		}
+		chain = append(chain, r)
+		next = r.Previous
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		input = append(input, chain[i].Input...)
+		if i > 0 {
+			input = append(input, chain[i].Output...)
+		}
+	}
+	return input, chain[0].Output, nil
+}
+
+// memory keeps values in memory.
+type memory map[string][]byte
+
+func (m memory) get(id string) ([]byte, error) { return m[id], nil }
+
+func (m memory) change(put *entry, value []byte, _ map[string]*entry, drop []string) error {
+	for _, id := range drop {
+		delete(m, id)
+	}
+	if put != nil {
+		m[put.ID] = value
+	}
+	return nil
+}
+
+func (m memory) close() error { return nil }

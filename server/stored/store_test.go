@@ -1,0 +1,199 @@
+package stored
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+var plenty = Limits{Number: 100, Bytes: 1 << 20, Time: time.Hour}
+
+// response returns one with an item of input and one of output.
+func response(owner, id, previous string) *Response {
+	return &Response{
+		ID: id, Owner: owner, Previous: previous, Reply: json.RawMessage(`{"id":"` + id + `"}`),
+		Input: []json.RawMessage{json.RawMessage(`{"id":"in_` + id + `"}`)}, Output: []json.RawMessage{json.RawMessage(`{"id":"out_` + id + `"}`)},
+	}
+}
+
+func put(t *testing.T, s *Store, list ...*Response) {
+	t.Helper()
+	for _, r := range list {
+		if err := s.Put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func has(t *testing.T, s *Store, owner, id string, want bool) {
+	t.Helper()
+	r, err := s.Get(owner, id)
+	if want && (err != nil || r.ID != id) || !want && !errors.Is(err, ErrNotFound) {
+		t.Errorf("%s of %q: %v %v", id, owner, r, err)
+	}
+}
+
+// each runs a test on a store in memory and on one in a file.
+func each(t *testing.T, limits Limits, test func(t *testing.T, s *Store)) {
+	t.Run("memory", func(t *testing.T) { test(t, New(limits)) })
+	t.Run("file", func(t *testing.T) {
+		s, err := Open(filepath.Join(t.TempDir(), "file"), limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		test(t, s)
+	})
+}
+
+func TestStore(t *testing.T) {
+	each(t, plenty, func(t *testing.T, s *Store) {
+		put(t, s, response("ann", "a", ""), response("ann", "b", "a"), response("bob", "c", "a"))
+		has(t, s, "ann", "a", true)
+		has(t, s, "bob", "a", false)
+		has(t, s, "", "a", false)
+		items, err := s.Conversation("ann", "b")
+		if got := fmt.Sprintf("%s", items); err != nil || got != `[{"id":"in_a"} {"id":"out_a"} {"id":"in_b"} {"id":"out_b"}]` {
+			t.Error(got, err)
+		}
+		if _, err := s.Conversation("bob", "c"); !errors.Is(err, ErrNotFound) {
+			t.Error("a conversation goes on across owners:", err)
+		}
+		for id, want := range map[string]bool{"in_a": true, "out_b": true, "out_c": false, "none": false} {
+			if item, err := s.Item("ann", id); (err == nil) != want || want && !strings.Contains(string(item), id) {
+				t.Errorf("%s: %s %v", id, item, err)
+			}
+		}
+		if err := s.Delete("bob", "a"); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+		if err := s.Delete("ann", "a"); err != nil {
+			t.Error(err)
+		}
+		has(t, s, "ann", "a", false)
+		if _, err := s.Item("ann", "out_a"); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+		if _, err := s.Conversation("ann", "b"); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNumber(t *testing.T) {
+	each(t, Limits{Number: 3, Bytes: 1 << 20, Time: time.Hour}, func(t *testing.T, s *Store) {
+		put(t, s, response("", "a", ""), response("", "b", ""), response("", "c", ""))
+		has(t, s, "", "a", true) // used, so b goes
+		put(t, s, response("", "d", ""))
+		has(t, s, "", "b", false)
+		has(t, s, "", "a", true)
+	})
+}
+
+// A conversation that goes on keeps what it began with.
+func TestChainStays(t *testing.T) {
+	each(t, Limits{Number: 5, Bytes: 1 << 20, Time: time.Hour}, func(t *testing.T, s *Store) {
+		put(t, s, response("", "a", ""), response("", "b", "a"))
+		for i := range 10 {
+			if _, err := s.Conversation("", "b"); err != nil {
+				t.Fatal(i, err)
+			}
+			put(t, s, response("", fmt.Sprint(i), ""))
+		}
+	})
+}
+
+func TestBytes(t *testing.T) {
+	each(t, Limits{Number: 1000, Bytes: 10_000, Time: time.Hour}, func(t *testing.T, s *Store) {
+		for i := range 50 {
+			put(t, s, response("", fmt.Sprint(i), ""))
+		}
+		if s.bytes > 10_000 || s.used.Len() < 5 || len(s.items) != 2*s.used.Len() {
+			t.Error(s.bytes, s.used.Len(), len(s.items))
+		}
+		has(t, s, "", "49", true)
+		has(t, s, "", "0", false)
+		large := response("", "large", "")
+		large.Input = append(large.Input, json.RawMessage(`"`+strings.Repeat("x", 10_000)+`"`))
+		if err := s.Put(large); !errors.Is(err, ErrTooLarge) {
+			t.Error(err)
+		}
+		has(t, s, "", "49", true)
+	})
+}
+
+func TestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Limits{Number: 10, Bytes: 1 << 20, Time: time.Minute})
+		put(t, s, response("", "a", ""), response("", "b", ""))
+		time.Sleep(40 * time.Second)
+		has(t, s, "", "a", true)
+		time.Sleep(40 * time.Second)
+		has(t, s, "", "a", true)
+		has(t, s, "", "b", false)
+	})
+}
+
+func TestReopen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	s, err := Open(path, plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, response("ann", "a", ""), response("ann", "b", ""), response("ann", "c", ""))
+	has(t, s, "ann", "a", true)
+	put(t, s, response("ann", "d", "a"))
+	if _, err := Open(path, plenty); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(path, Limits{Number: 2, Bytes: 1 << 20, Time: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if items, err := s.Conversation("ann", "d"); err != nil || len(items) != 4 {
+		t.Error(items, err)
+	}
+	has(t, s, "ann", "b", false)
+	if _, err := s.Item("ann", "out_a"); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte(strings.Repeat("not a database ", 2000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "other")
+	db, err := bbolt.Open(other, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		_, err := tx.CreateBucket([]byte("else"))
+		return err
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{text, other} {
+		if _, err := Open(path, plenty); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package validator
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dlclark/regexp2"
+)
+
+// A Pattern is a regular expression as ECMA-262 has them. It is safe for
+// concurrent use.
+type Pattern struct {
+	linear *regexp.Regexp // nil: it has what no linear matcher knows
+	source string
+	slow   sync.Pool // of *regexp2.Regexp, each used by one match at a time, with its own time limit
+}
+
+// NewPattern compiles a pattern.
+func NewPattern(source string) (*Pattern, error) {
+	p := &Pattern{source: source}
+	if translated, ok := translate(source); ok {
+		if re, err := regexp.Compile(translated); err == nil {
+			p.linear = re
+			return p, nil
+		}
+	}
+	first, err := p.backtracking()
+	if err != nil {
+		return nil, fmt.Errorf("validator: pattern %s: %w", quote(source), err)
+	}
+	p.slow.Put(first)
+	return p, nil
+}
+
+func (p *Pattern) backtracking() (*regexp2.Regexp, error) {
+	return regexp2.Compile(shortCategories.Replace(p.source), regexp2.ECMAScript|regexp2.Unicode)
+}
+
+// Linear reports whether matches take time in proportion to the text.
+func (p *Pattern) Linear() bool { return p.linear != nil }
+
+// Match reports whether the pattern matches anywhere in s. The error matches
+// ErrUndecided if that takes too long, or is the cause of the context's end.
+func (p *Pattern) Match(ctx context.Context, s string) (matches bool, err error) {
+	r := &run{ctx: ctx}
+	err = r.attempt(func() error {
+		matches = p.match(r, s)
+		return nil
+	})
+	return matches, err
+}
+
+// slice is how long a match that backtracks goes on before its context is looked at
+// again. It then begins anew with twice the time, so that at most three
+// quarters of the time are lost.
+const slice = 50 * time.Millisecond
+
+func (p *Pattern) match(r *run, s string) bool {
+	r.step(1 + len(s)/64)
+	if p.linear != nil {
+		return p.linear.MatchString(s)
+	}
+	re, _ := p.slow.Get().(*regexp2.Regexp)
+	if re == nil {
+		var err error
+		if re, err = p.backtracking(); err != nil {
+			r.giveUp(err) // it was compiled before
+		}
+	}
+	defer p.slow.Put(re)
+	for limit := slice; ; limit *= 2 {
+		limit = min(limit, patternTime-r.patterns)
+		if limit <= 0 {
+			r.giveUp(&undecided{fmt.Sprintf("the pattern %s took too long to match", quote(p.source))})
+		}
+		re.MatchTimeout = limit
+		start := time.Now()
+		ok, err := re.MatchString(s)
+		r.patterns += time.Since(start)
+		if err == nil {
+			return ok
+		}
+		r.poll()
+	}
+}
+
+// shortCategories rewrites the long names of general categories that ECMA-262
+// has to the short ones that the pattern libraries know.
+var shortCategories = strings.NewReplacer(
+	"{Letter}", "{L}", "{Lowercase_Letter}", "{Ll}", "{Uppercase_Letter}", "{Lu}", "{Titlecase_Letter}", "{Lt}", "{Modifier_Letter}", "{Lm}",
+	"{Other_Letter}", "{Lo}", "{Mark}", "{M}", "{Nonspacing_Mark}", "{Mn}", "{Spacing_Mark}", "{Mc}", "{Enclosing_Mark}", "{Me}",
+	"{Number}", "{N}", "{Decimal_Number}", "{Nd}", "{Letter_Number}", "{Nl}", "{Other_Number}", "{No}",
+	"{Punctuation}", "{P}", "{Connector_Punctuation}", "{Pc}", "{Dash_Punctuation}", "{Pd}", "{Open_Punctuation}", "{Ps}",
+	"{Close_Punctuation}", "{Pe}", "{Initial_Punctuation}", "{Pi}", "{Final_Punctuation}", "{Pf}", "{Other_Punctuation}", "{Po}",
+	"{Symbol}", "{S}", "{Math_Symbol}", "{Sm}", "{Currency_Symbol}", "{Sc}", "{Modifier_Symbol}", "{Sk}", "{Other_Symbol}", "{So}",
+	"{Separator}", "{Z}", "{Space_Separator}", "{Zs}", "{Line_Separator}", "{Zl}", "{Paragraph_Separator}", "{Zp}",
+	"{Control}", "{Cc}", "{Format}", "{Cf}",
+)

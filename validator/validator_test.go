@@ -1,0 +1,213 @@
+package validator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"stencil/internal/shared"
+)
+
+// Compiled against the suite that the authors of the drafts keep.
+func TestSuite(t *testing.T) {
+	type group struct {
+		Description string
+		Schema      json.RawMessage
+		Tests       []struct {
+			Description string
+			Data        json.RawMessage
+			Valid       bool
+		}
+	}
+	folders := map[string]string{"draft4": "draft-04", "draft6": "draft-06", "draft7": "draft-07", "draft2019-09": "2019-09", "draft2020-12": "2020-12"}
+	// Formats are asserted, idn formats are unknown, and other documents never fetched.
+	elsewhere := map[string]bool{
+		"refRemote.json": true, "vocabulary.json": true, "format.json": true, "default.json": false, "content.json": false,
+	}
+	checked, remote := 0, 0
+	shared.Members(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(name string, data []byte) {
+		_, rest, found := strings.Cut(name, "tests/")
+		folder, file := path.Split(rest)
+		draft, known := folders[strings.TrimSuffix(folder, "/")]
+		if !found || !known || elsewhere[file] || path.Ext(file) != ".json" {
+			return
+		}
+		var groups []group
+		if err := json.Unmarshal(data, &groups); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, g := range groups {
+			s, err := Compile(t.Context(), g.Schema, draft)
+			if err != nil {
+				if strings.Contains(err.Error(), "not fetched") {
+					remote++
+					continue
+				}
+				t.Errorf("%s: %s: %v", rest, g.Description, err)
+				continue
+			}
+			for _, test := range g.Tests {
+				checked++
+				err := s.Validate(t.Context(), test.Data)
+				var invalid *Error
+				if (err == nil) != test.Valid || err != nil && !errors.As(err, &invalid) {
+					t.Errorf("%s: %s: %s: %v, want valid %v", rest, g.Description, test.Description, err, test.Valid)
+				}
+				if invalid != nil && len(invalid.Issues) == 0 {
+					t.Errorf("%s: %s: %s: no issue", rest, g.Description, test.Description)
+				}
+			}
+		}
+	})
+	if checked < 4000 {
+		t.Errorf("only %d tests were found", checked)
+	}
+	t.Logf("%d tests, %d groups need other documents", checked, remote)
+}
+
+// doubling is a schema in which 2^levels ways lead to one subschema.
+func doubling(levels int) string {
+	var b strings.Builder
+	b.WriteString(`{"$defs": {"a0": {"type": "integer"}`)
+	for i := 1; i < levels; i++ {
+		fmt.Fprintf(&b, `, "a%d": {"allOf": [{"$ref": "#/$defs/a%d"}, {"$ref": "#/$defs/a%d"}]}`, i, i-1, i-1)
+	}
+	fmt.Fprintf(&b, `}, "$ref": "#/$defs/a%d"}`, levels-1)
+	return b.String()
+}
+
+func TestManyWays(t *testing.T) {
+	s, err := Compile(t.Context(), []byte(doubling(2000)), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(t.Context(), []byte("5")); err != nil {
+		t.Error(err)
+	}
+	var invalid *Error
+	if err := s.Validate(t.Context(), []byte("true")); !errors.As(err, &invalid) || len(invalid.Issues) != 1 {
+		t.Error(err)
+	}
+}
+
+func TestLargeSchemas(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"$defs": {"d0": true`)
+	for i := range 50000 {
+		fmt.Fprintf(&b, `, "d%d": {"properties": {"x": {"$ref": "#/$defs/d%d"}}}`, i+1, i)
+	}
+	b.WriteString(`}, "properties": {"p": {"$ref": "#/$defs/d50000"}`)
+	for i := range 100000 {
+		fmt.Fprintf(&b, `, "p%d": {"type": "string"}`, i)
+	}
+	b.WriteString("}}")
+	s, err := Compile(t.Context(), []byte(b.String()), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(t.Context(), []byte(`{"p77777": "x", "p": {"x": {"x": 1}}}`)); err != nil {
+		t.Error(err)
+	}
+	if err := s.Validate(t.Context(), []byte(`{"p77777": 1}`)); err == nil {
+		t.Error("a wrong member was let through")
+	}
+}
+
+// What is too much work has no verdict, and ends.
+func TestGivesUp(t *testing.T) {
+	var deep strings.Builder
+	deep.WriteString(`{"$ref": "#/$defs/d30000", "$defs": {"d0": true`)
+	for i := range 30000 {
+		fmt.Fprintf(&deep, `, "d%d": {"$ref": "#/$defs/d%d"}`, i+1, i)
+	}
+	deep.WriteString("}}")
+	many := `{"items": {"anyOf": [` + strings.Repeat(`{"const": 1},`, 5000) + `false]}}`
+	slow := `{"type": "array", "items": {"pattern": "^(?=a)(?:(a+)+b|a+c)$"}}`
+	for _, test := range []struct{ schema, document string }{
+		{deep.String(), `1`},
+		{many, `[` + strings.Repeat("2,", 2000) + `2]`},
+		{slow, `[` + strings.Repeat(`"`+strings.Repeat("a", 60)+`d",`, 20) + `"a"]`},
+		{`{"$ref": "#"}`, `1`},
+	} {
+		s, err := Compile(t.Context(), []byte(test.schema), "2020-12")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(t.Context(), []byte(test.document)); !errors.Is(err, ErrUndecided) {
+			t.Errorf("%.60s: %v", test.schema, err)
+		}
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	gone := errors.New("the client is gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s, err := Compile(ctx, []byte(`{"pattern": "^(?=a)(a+)+$"}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel(gone)
+	if err := s.Validate(ctx, []byte(`"`+strings.Repeat("a", 60)+`d"`)); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+	if _, err := Compile(ctx, []byte(doubling(100)), "2020-12"); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		schema, document string
+		valid            bool
+	}{
+		{`{"const": 1e999999999}`, `10e999999998`, true},
+		{`{"const": 1e999999999}`, `1`, false},
+		{`{"maximum": 1e99999999999999999999}`, `1e9999999`, true},
+		{`{"minimum": -1.5}`, `-1.50`, true},
+		{`{"minimum": -1.5}`, `-1.51`, false},
+		{`{"exclusiveMinimum": 0.1}`, `0.10`, false},
+		{`{"multipleOf": 0.01}`, `4.35`, true},
+		{`{"multipleOf": 0.01}`, `4.355`, false},
+		{`{"multipleOf": 0.3}`, `1e500000000`, false},
+		{`{"multipleOf": 0.25}`, `1e500000000`, true},
+		{`{"multipleOf": 7}`, `7e-1`, false},
+		{`{"type": "integer"}`, `10e-1`, true},
+		{`{"type": "integer"}`, `1e-1`, false},
+		{`{"uniqueItems": true}`, `[1, 1.0]`, false},
+		{`{"uniqueItems": true}`, `[{"a": 1, "b": [0]}, {"b": [0.0], "a": 10e-1}]`, false},
+		{`{"uniqueItems": true}`, `[1, true, "1", [1], {"1": 1}]`, true},
+		{`{"enum": [0, -0.0]}`, `0e7`, true},
+		{`{"minLength": 1e400}`, `"x"`, false},
+		{`{"maxItems": 1e400}`, `[1]`, true},
+		{`{"minItems": 2.0}`, `[1]`, false},
+	} {
+		s, err := Compile(t.Context(), []byte(test.schema), "2020-12")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(t.Context(), []byte(test.document)); (err == nil) != test.valid {
+			t.Errorf("%s, %s: %v", test.schema, test.document, err)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, test := range []struct{ schema, draft string }{
+		{`{"$ref": "https://example.com/other.json"}`, "2020-12"},
+		{`{"type": "integer"}`, "draft-03"},
+		{`{"type":`, "draft-07"},
+		{`{"pattern": "("}`, "draft-07"},
+		{`{"properties": {"a": 1}}`, "draft-07"},
+		{`{"type": "strin"}`, "draft-07"},
+		{`{"$ref": "#/$defs/none"}`, "2020-12"},
+		{strings.Repeat(`{"not":`, 20000) + "1" + strings.Repeat("}", 20000), "2020-12"},
+	} {
+		if _, err := Compile(t.Context(), []byte(test.schema), test.draft); err == nil {
+			t.Errorf("%.60s as draft %s was accepted", test.schema, test.draft)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package vocab
+
+import (
+	"slices"
+	"strings"
+)
+
+// controls reports whether a token is never text: a control token, or one by which a model's
+// messages are structured.
+func (a *addedTokens) controls(id int32) bool {
+	if k := a.v.kinds[id]; k == Control || k == Unknown {
+		return true
+	}
+	return slices.Contains(harmonyTexts, a.v.spelling(id))
+}
+
+// Controls are the control tokens of a vocabulary, by their spellings in texts.
+type Controls struct{ v *Vocab }
+
+// ControlsOf returns the control tokens of a vocabulary.
+func ControlsOf(v *Vocab) Controls { return Controls{v} }
+
+// Tokenize is [Vocab.Tokenize], with control tokens recognised, for a text in which some spellings of control tokens are only text:
+// no token is recognised across a guard, and guards are left out.
+func (c Controls) Tokenize(dst []int32, text string, guard rune) []int32 {
+	if text == "" {
+		return dst
+	}
+	t := c.v.tokenizer()
+	mark := string(guard)
+	mode := tokenizeMode{prefix: true}
+	first := mode
+	for _, f := range c.v.added.partition(text, true) {
+		if f.token >= 0 {
+			dst = append(dst, f.token)
+			first = mode
+			continue
+		}
+		if plain := strings.ReplaceAll(f.text, mark, ""); plain != "" {
+			dst = t.tokenize(dst, plain, first)
+			first.prefix = false
+		}
+	}
+	return dst
+}
+
+// In returns the control tokens that Tokenize recognises in a text.
+func (c Controls) In(text string) (out []int32) {
+	if text == "" {
+		return nil
+	}
+	a := c.v.added
+	for _, f := range a.partition(text, true) {
+		if f.token >= 0 && a.controls(f.token) {
+			out = append(out, f.token)
+		}
+	}
+	return out
+}
+
+// At returns the spelling of the longest control token that text has at i, "" if there is
+// none.
+func (c Controls) At(text string, i int) (found string) {
+	a := c.v.added
+	at := a.trie.root[text[i]]
+	for j := i + 1; at != 0; j++ {
+		if n := a.trie.nodes[at].value; n >= 0 && a.controls(a.list[n]) {
+			found = text[i:j]
+		}
+		if j == len(text) {
+			break
+		}
+		at = a.trie.step(at, text[j])
+	}
+	return found
+}
+
+// Ends returns the bytes that spellings of control tokens begin and end with.
+func (c Controls) Ends() (first, last [256]bool) {
+	a := c.v.added
+	for _, id := range a.list {
+		if s := c.v.spelling(id); a.controls(id) && len(s) > 1 {
+			first[s[0]], last[s[len(s)-1]] = true, true
+		}
+	}
+	return first, last
+}
