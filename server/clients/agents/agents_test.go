@@ -189,7 +189,7 @@ func work(v *vocab.Vocab, task string, replies []string) scripted.Func {
 	}
 }
 
-// call is a call of a tool as the model writes it.
+// call is a call of a tool as the model writes it: arguments have its form's blanks after colons and commas.
 func call(name, arguments string) string {
 	return fmt.Sprintf("<tool_call>\n{\"name\": %q, \"arguments\": %s}\n</tool_call>", name, arguments)
 }
@@ -309,9 +309,9 @@ func judge(t *testing.T, cmd *exec.Cmd, said string, log *records, path string) 
 func claudeCode(t *testing.T, modules string) {
 	dir, file := workspace(t)
 	url, log := serve(t,
-		"I read the file first.\n"+call("Read", fmt.Sprintf(`{"file_path":%q}`, file)),
-		call("Edit", fmt.Sprintf(`{"file_path":%q,"old_string":"morning","new_string":"evening"}`, file)),
-		call("Bash", `{"command":"cp hello.txt checked.txt","description":"Copy the file"}`),
+		"I read the file first.\n"+call("Read", fmt.Sprintf(`{"file_path": %q}`, file)),
+		call("Edit", fmt.Sprintf(`{"file_path": %q, "old_string": "morning", "new_string": "evening"}`, file)),
+		call("Bash", `{"command": "cp hello.txt checked.txt", "description": "Copy the file"}`),
 		"All done.",
 	)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, "@anthropic-ai", "claude-code-"+platform(t), "claude"),
@@ -325,9 +325,9 @@ func claudeCode(t *testing.T, modules string) {
 func codex(t *testing.T, modules string) {
 	dir, _ := workspace(t)
 	url, log := serve(t,
-		"I read the file first.\n"+call("exec_command", `{"cmd":"cat hello.txt"}`),
-		call("exec_command", `{"cmd":"sed -i s/morning/evening/ hello.txt"}`),
-		call("exec_command", `{"cmd":"cp hello.txt checked.txt"}`),
+		"I read the file first.\n"+call("exec_command", `{"cmd": "cat hello.txt"}`),
+		call("exec_command", `{"cmd": "sed -i s/morning/evening/ hello.txt"}`),
+		call("exec_command", `{"cmd": "cp hello.txt checked.txt"}`),
 		"All done.",
 	)
 	home := t.TempDir()
