@@ -38,6 +38,7 @@ build: need ## build bin/stencil (LLAMA=prebuilt, source or system)
 
 test: need ## run every test that needs no GPU
 	@if [ "$$CI" = true ]; then $(GO) run ./internal/fetchmodels SmolLM2 Qwen; fi
+	@$(WITH) true # fetches llama.cpp, whose chat templates are tested without it too
 	$(GO) vet ./...
 	$(SKIPS) $(GO) test -json -timeout 20m ./...
 	@echo 'go test -tags llama ./...'
