@@ -78,20 +78,34 @@ func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, e
 		c.report.Warnings = append(slices.Clone(c.report.Warnings), open...)
 	}
 	s := newSource(doc, opt, lang)
-	root := s.views.root()
-	ok := s.sat.satisfiable(root)
+	ok := s.sat.satisfiable(s.views.root())
 	if s.err != nil {
 		return nil, explained(s.err, costly)
 	}
-	if !ok && opt.Closed {
-		// Items that all have to differ may be too few when they are closed.
-		c.opt.Closed = false
+	// What we narrow of our own accord must not leave nothing.
+	wider := func(reason string) error {
 		s = newSource(doc, c.opt, lang)
 		if ok = s.sat.satisfiable(s.views.root()); s.err != nil {
-			return nil, s.err
+			return s.err
 		}
-		c.report.Closed = false
-		c.report.Warnings = append(slices.Clone(c.report.Warnings), Issue{Reason: "nothing fits without members that the schema doesn't name, so they may come"})
+		if ok {
+			c.report.Warnings = append(slices.Clone(c.report.Warnings), Issue{Reason: reason})
+		}
+		return nil
+	}
+	if !ok && !opt.AnyNumberSpelling && narrowsFormats(doc) {
+		c.opt.anyFormat = true
+		if err := wider("nothing fits that all common libraries take for these formats, so they are as their specifications say"); err != nil {
+			return nil, err
+		}
+		c.opt.anyFormat = ok
+	}
+	if !ok && opt.Closed {
+		// Items that all have to differ may be too few when they are closed.
+		c.opt.Closed, c.report.Closed = false, false
+		if err := wider("nothing fits without members that the schema doesn't name, so they may come"); err != nil {
+			return nil, err
+		}
 	}
 	if !ok {
 		return nil, &UnsatisfiableError{Issues: s.contradictions()}

@@ -96,8 +96,10 @@ type Options struct {
 	OnUnsupported OnUnsupported
 	// AnyNumberSpelling accepts every JSON spelling of an allowed number,
 	// such as 1e0 for 1, numbers of any length, needless escapes in strings,
-	// and leap seconds and durations of any size. Without it numbers are spelt so that every JSON parser reads
-	// them exactly, and strings as JSON.stringify spells them.
+	// leap seconds, durations of any size, and all that the specifications of
+	// formats allow where common libraries take less. Without it numbers are
+	// spelt so that every JSON parser reads them exactly, and strings as
+	// JSON.stringify spells them.
 	AnyNumberSpelling bool
 	// Closed writes no members but those that are named where a schema names
 	// some and says nothing of others, as if it had unevaluatedProperties:
@@ -108,6 +110,8 @@ type Options struct {
 	// misspelt keyword.
 	Strict bool
 	Limits Limits
+
+	anyFormat bool // strings of a format as AnyNumberSpelling has them
 }
 
 // A Report says what a schema asks for and how much of it is enforced.

@@ -452,3 +452,45 @@ func TestManyPatterns(t *testing.T) {
 		}
 	}
 }
+
+// Of a format no more is written than common libraries read, unless nothing else fits.
+func TestFormatsOthersRead(t *testing.T) {
+	v := byteVocab(t)
+	for _, c := range []struct {
+		schema   string
+		yes, no  string
+		warnings int
+	}{
+		{`{"format": "email"}`, `"ann.o'hara@mail.example.org"`, `"a@29"`, 0},
+		{`{"format": "email"}`, `"a@b.de"`, `"a@b"`, 0},
+		{`{"format": "email"}`, `"a@b.de"`, `"a!@b.de"`, 0},
+		{`{"format": "email"}`, `"a@b.de"`, `"a@xn--a.de"`, 0},
+		{`{"format": "uri"}`, `"mailto:a"`, `"mailto:"`, 0},
+		{`{"format": "uri"}`, `"https://example.org/a?b#c"`, `"a:?b"`, 0},
+		{`{"format": "date-time"}`, `"2024-02-29T10:00:00+01:00"`, `"2024-02-29t10:00:00z"`, 0},
+		{`{"format": "regex"}`, `"\\\\pa"`, `"\\p{L}"`, 0},
+		{`{"format": "uri-template"}`, `"/a.b{?c,d}"`, `"{a.b}"`, 0},
+		// What the schema says more precisely is as it says.
+		{`{"enum": ["a@b", "a@c"], "format": "email"}`, `"a@b"`, `"a@d"`, 0},
+		{`{"format": "email", "pattern": "^[a-z]+@localhost$"}`, `"root@localhost"`, `"root@b.de"`, 0},
+		{`{"allOf": [{"format": "email"}, {"pattern": "@localhost$"}]}`, `"root@localhost"`, `"root@b.de"`, 1},
+		{`{"format": "email", "maxLength": 5}`, `"a@b"`, `"a@b.de"`, 1},
+	} {
+		c.schema = strings.Replace(c.schema, "{", `{"type": "string", `, 1)
+		s, err := Compile([]byte(c.schema), Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.schema, err)
+			continue
+		}
+		g := grammar(t, v, c.schema, Options{})
+		if !accepts(g, c.yes) || accepts(g, c.no) {
+			t.Errorf("%s: %s %t, %s %t", c.schema, c.yes, accepts(g, c.yes), c.no, accepts(g, c.no))
+		}
+		if got := s.Report().Warnings; len(got) != c.warnings {
+			t.Errorf("%s: warnings %v", c.schema, got)
+		}
+		if g := grammar(t, v, c.schema, Options{AnyNumberSpelling: true}); c.warnings == 0 && !strings.Contains(c.schema, "enum") && !strings.Contains(c.schema, "localhost") && !accepts(g, c.no) {
+			t.Errorf("%s: %s doesn't fit, when asked", c.schema, c.no)
+		}
+	}
+}
