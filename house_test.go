@@ -32,10 +32,10 @@ import (
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
-	< vocab, regular, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
+	< meter, vocab, regular, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2 < validator;
 
-	vocab < decoder < decoder/walk;
+	vocab, meter < decoder < decoder/walk;
 	vocab < decoder/sampling;
 	github.com/klauspost/cpuid/v2 < decoder/sampling, bench/overhead;
 	regular < schema/language;
@@ -45,7 +45,7 @@ const architecture = `
 	schema/jsondoc, schema/language, schema/nearest < schema/syntax;
 	decoder, regular < schema/spelling;
 	schema/spelling, schema/jsondoc < schema/tokens;
-	schema/syntax < schema/logic;
+	schema/syntax, meter < schema/logic;
 	schema/logic, schema/tokens, schema/layout < schema;
 	regular, decoder < gbnf;
 	schema < repair;

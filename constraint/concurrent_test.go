@@ -26,7 +26,7 @@ func TestSchemasUnderLoad(t *testing.T) {
 			<-start
 			for i := range schemas {
 				i := (i*7 + r) % schemas
-				s, err := c.Compile(sources[i], schema.Options{})
+				s, err := c.Compile(t.Context(), sources[i], schema.Options{})
 				if err != nil {
 					t.Error(err)
 					return

@@ -96,7 +96,7 @@ func TestBudgetsOnRealSchemas(t *testing.T) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(worker), 3))
 			for c := range work {
-				s, err := schemas.Compile(c.Schema, schema.Options{})
+				s, err := schemas.Compile(t.Context(), c.Schema, schema.Options{})
 				if err != nil {
 					tally("schema refused")
 					continue

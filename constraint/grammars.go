@@ -29,7 +29,7 @@ type Grammars struct {
 
 // NewGrammars keeps up to limit grammars.
 func NewGrammars(v *vocab.Vocab, limit int) *Grammars {
-	return &Grammars{vocab: v, cache: newCache[[sha256.Size]byte, *CompiledGrammar](limit)}
+	return &Grammars{vocab: v, cache: newCache[[sha256.Size]byte](limit, (*CompiledGrammar).bytes)}
 }
 
 // A CompiledGrammar is a grammar ready for use as a constraint. It is safe for
@@ -43,7 +43,22 @@ type CompiledGrammar struct {
 	plain    *decoder.Grammar // of texts alone, without tokens that add none
 	check    judge
 	document Document
+	size     int // of the source
 }
+
+// bytes is the memory that it takes, approximately.
+func (g *CompiledGrammar) bytes() int {
+	const parsed = 64 // bytes of the program for a byte of its text
+	n := 1<<14 + parsed*g.size + g.Bound.Held()
+	if g.plain != g.Bound {
+		n += g.plain.Held()
+	}
+	return n
+}
+
+// KeepBytes has the cache keep no more than so many bytes. It is called before the
+// first grammar is compiled.
+func (c *Grammars) KeepBytes(n int) { c.cache.room = n }
 
 // Document returns the grammar as a part of a sequence.
 func (g *CompiledGrammar) Document() Document { return g.document }
@@ -82,8 +97,8 @@ func (g *CompiledGrammar) place(ctx context.Context, text string) schema.Issue {
 }
 
 // Grammar compiles GBNF. Errors are those of package gbnf.
-func (c *Grammars) Grammar(src string) (*CompiledGrammar, error) {
-	return c.compile("grammar", []string{src}, func() (*gbnf.Grammar, judge, error) {
+func (c *Grammars) Grammar(ctx context.Context, src string) (*CompiledGrammar, error) {
+	return c.compile(ctx, "grammar", []string{src}, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Compile(src, gbnf.Options{})
 		return g, nil, err
 	})
@@ -91,8 +106,8 @@ func (c *Grammars) Grammar(src string) (*CompiledGrammar, error) {
 
 // Regex compiles a regular expression, as ECMA-262 has them, that the whole text
 // must match.
-func (c *Grammars) Regex(pattern string) (*CompiledGrammar, error) {
-	return c.compile("regex", []string{pattern}, func() (*gbnf.Grammar, judge, error) {
+func (c *Grammars) Regex(ctx context.Context, pattern string) (*CompiledGrammar, error) {
+	return c.compile(ctx, "regex", []string{pattern}, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Regex(pattern, gbnf.ECMA, gbnf.Options{})
 		if err != nil {
 			return nil, nil, err
@@ -106,20 +121,20 @@ func (c *Grammars) Regex(pattern string) (*CompiledGrammar, error) {
 }
 
 // Choice compiles a list of texts.
-func (c *Grammars) Choice(texts []string) (*CompiledGrammar, error) {
-	return c.compile("choice", texts, func() (*gbnf.Grammar, judge, error) {
+func (c *Grammars) Choice(ctx context.Context, texts []string) (*CompiledGrammar, error) {
+	return c.compile(ctx, "choice", texts, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Choice(texts, gbnf.Options{})
 		return g, func(_ context.Context, text string) (bool, error) { return slices.Contains(texts, text), nil }, err
 	})
 }
 
 // Builtin compiles a built-in grammar with its parameters.
-func (c *Grammars) Builtin(name string, opt gbnf.BuiltinOptions) (*CompiledGrammar, error) {
+func (c *Grammars) Builtin(ctx context.Context, name string, opt gbnf.BuiltinOptions) (*CompiledGrammar, error) {
 	key, err := json.Marshal(opt)
 	if err != nil {
 		return nil, err // there is nothing in it that JSON does not know
 	}
-	return c.compile("builtin", []string{name, string(key)}, func() (*gbnf.Grammar, judge, error) {
+	return c.compile(ctx, "builtin", []string{name, string(key)}, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Builtin(name, opt)
 		return g, nil, err
 	})
@@ -129,13 +144,16 @@ func (c *Grammars) Builtin(name string, opt gbnf.BuiltinOptions) (*CompiledGramm
 // not.
 func (c *Grammars) Stats() CacheStats { return c.cache.counts() }
 
-func (c *Grammars) compile(kind string, texts []string, build func() (*gbnf.Grammar, judge, error)) (*CompiledGrammar, error) {
+func (c *Grammars) compile(ctx context.Context, kind string, texts []string, build func() (*gbnf.Grammar, judge, error)) (*CompiledGrammar, error) {
 	h := sha256.New()
 	for _, t := range append([]string{kind}, texts...) {
 		fmt.Fprintf(h, "%d:%s", len(t), t)
 	}
 	key := [sha256.Size]byte(h.Sum(nil))
-	return c.cache.get(key, func() (*CompiledGrammar, error) {
+	return c.cache.get(ctx, key, func() (*CompiledGrammar, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		g, check, err := build()
 		if err != nil {
 			return nil, err
@@ -144,7 +162,11 @@ func (c *Grammars) compile(kind string, texts []string, build func() (*gbnf.Gram
 		if err != nil {
 			return nil, err
 		}
-		out := &CompiledGrammar{Report: g.Report(), Bound: bound, Constraint: engine.Grammar(bound), check: check}
+		size := 0
+		for _, t := range texts {
+			size += len(t)
+		}
+		out := &CompiledGrammar{size: size, Report: g.Report(), Bound: bound, Constraint: engine.Grammar(bound), check: check}
 		out.document = Document{fmt.Sprintf("%s %x", kind, key), func() (*decoder.Grammar, error) { return g.Bind(c.vocab) }}
 		if out.kind = kind; kind == "builtin" {
 			out.kind = "grammar"

@@ -25,7 +25,7 @@ func TestTokenGrammars(t *testing.T) {
 		},
 		`root ::= <s>{5}`: func(s string) bool { return s == "" },
 	} {
-		g, err := NewGrammars(v, 4).Grammar(src)
+		g, err := NewGrammars(v, 4).Grammar(t.Context(), src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,6 +79,16 @@ func (s *CompiledSchema) independent(ctx context.Context) (*Validator, error) {
 	return s.validator, s.unchecked
 }
 
+// bytes is the memory that it takes, approximately.
+func (s *CompiledSchema) bytes() int {
+	const parsed = 64 // bytes of the parsed schema and its validator, for a byte of its text
+	return 1<<14 + parsed*len(s.Source) + s.Bound.Held()
+}
+
+// KeepBytes has the cache keep no more than so many bytes. It is called before the
+// first schema is compiled.
+func (c *Schemas) KeepBytes(n int) { c.cache.room = n }
+
 // Instruction tells a model in words which JSON is wanted: masks see to the
 // form, but only what the model reads can guide what it writes. The schema is
 // its source without whitespace, names and descriptions included.
@@ -96,7 +106,7 @@ func (s *CompiledSchema) Instruction() string {
 
 // NewSchemas keeps up to limit schemas.
 func NewSchemas(v *vocab.Vocab, limit int) *Schemas {
-	return &Schemas{vocab: v, cache: newCache[schemaKey, *CompiledSchema](limit)}
+	return &Schemas{vocab: v, cache: newCache[schemaKey](limit, (*CompiledSchema).bytes)}
 }
 
 // warmSchema and warmDocument visit every kind of place for which something is
@@ -129,14 +139,14 @@ func (c *Schemas) Warm() error {
 
 // Compile returns the compiled schema, from the cache if it is there. A schema
 // that several requests ask for at once is compiled once. The errors are those
-// of schema.Compile.
-func (c *Schemas) Compile(src []byte, opt schema.Options) (*CompiledSchema, error) {
+// of schema.CompileContext.
+func (c *Schemas) Compile(ctx context.Context, src []byte, opt schema.Options) (*CompiledSchema, error) {
 	if opt.Limits == (schema.Limits{}) {
 		opt.Limits = c.Limits
 	}
 	key := schemaKey{sha256.Sum256(src), opt}
-	return c.cache.get(key, func() (*CompiledSchema, error) {
-		s, err := schema.Compile(src, opt)
+	return c.cache.get(ctx, key, func() (*CompiledSchema, error) {
+		s, err := schema.CompileContext(ctx, src, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	found := make([]*CompiledSchema, 8)
 	for i := range found {
 		wg.Go(func() {
-			s, err := c.Compile([]byte(src), schema.Options{})
+			s, err := c.Compile(t.Context(), []byte(src), schema.Options{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -41,24 +41,24 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 			t.Fatal("compiled twice")
 		}
 	}
-	if s, err := c.Compile([]byte(src), schema.Options{Order: schema.OrderAny}); err != nil || s == found[0] {
+	if s, err := c.Compile(t.Context(), []byte(src), schema.Options{Order: schema.OrderAny}); err != nil || s == found[0] {
 		t.Errorf("other options: %v, same result %t", err, s == found[0])
 	}
 	var invalid *schema.InvalidError
 	for range 2 {
-		if _, err := c.Compile([]byte(`{"type":"strin"}`), schema.Options{}); !errors.As(err, &invalid) {
+		if _, err := c.Compile(t.Context(), []byte(`{"type":"strin"}`), schema.Options{}); !errors.As(err, &invalid) {
 			t.Errorf("invalid schema: %v", err)
 		}
 	}
 	for i := range 5 {
-		if _, err := c.Compile(fmt.Appendf(nil, `{"const":%d}`, i), schema.Options{}); err != nil {
+		if _, err := c.Compile(t.Context(), fmt.Appendf(nil, `{"const":%d}`, i), schema.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(c.cache.entries); n != 3 || c.cache.len() != 3 {
 		t.Errorf("%d schemas kept, want 3", n)
 	}
-	if s, err := c.Compile([]byte(src), schema.Options{}); err != nil || s == found[0] {
+	if s, err := c.Compile(t.Context(), []byte(src), schema.Options{}); err != nil || s == found[0] {
 		t.Errorf("the oldest schema was not given up (error %v)", err)
 	}
 }
@@ -66,7 +66,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 // The whole path: a schema, a random model, documents that parse.
 func TestSchemaThroughTheEngine(t *testing.T) {
 	e := newEngine(t, testVocab(t), scripted.Random(5), engine.Config{})
-	s, err := NewSchemas(e.Vocab(), 3).Compile([]byte(`{
+	s, err := NewSchemas(e.Vocab(), 3).Compile(t.Context(), []byte(`{
 		"type": "object",
 		"properties": {"name": {"type": "string"}, "ok": {"type": "boolean"}, "n": {"type": "array", "items": {"enum": ["one", "two"]}}},
 		"required": ["name", "ok", "n"], "additionalProperties": false}`), schema.Options{})
@@ -113,7 +113,7 @@ func TestInstruction(t *testing.T) {
 		`{}`:                    "Answer with JSON and nothing else.",
 		`true`:                  "Answer with JSON and nothing else.",
 	} {
-		s, err := c.Compile([]byte(src), schema.Options{})
+		s, err := c.Compile(t.Context(), []byte(src), schema.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

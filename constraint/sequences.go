@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"context"
 	"crypto/sha256"
 	"strings"
 
@@ -19,7 +20,7 @@ type Sequences struct {
 
 // NewSequences keeps up to limit sequences for one vocabulary.
 func NewSequences(v *vocab.Vocab, limit int) *Sequences {
-	return &Sequences{v, newCache[[sha256.Size]byte, *sequenceOf](limit)}
+	return &Sequences{v, newCache[[sha256.Size]byte](limit, (*sequenceOf).bytes)}
 }
 
 // A Segment is a segment of a sequence.
@@ -30,8 +31,8 @@ type Segment struct {
 
 // Get returns the constraint of a sequence. All that its segments depend on must
 // be in key; segments are only asked for when there is none of that key.
-func (c *Sequences) Get(key []byte, segments func() ([]Segment, error)) (engine.Constraint, error) {
-	return c.cache.get(sha256.Sum256(key), func() (*sequenceOf, error) {
+func (c *Sequences) Get(ctx context.Context, key []byte, segments func() ([]Segment, error)) (engine.Constraint, error) {
+	return c.cache.get(ctx, sha256.Sum256(key), func() (*sequenceOf, error) {
 		list, err := segments()
 		if err != nil {
 			return nil, err
@@ -60,6 +61,13 @@ type sequenceOf struct {
 	free []bool // the segments that are free text which may end anywhere
 	keep []bool // and those whose marks belong to them
 }
+
+// bytes is the memory that it takes, approximately.
+func (s *sequenceOf) bytes() int { return 1<<14 + s.Sequence.Held() }
+
+// KeepBytes has the cache keep no more than so many bytes. It is called before the
+// first sequence is made.
+func (c *Sequences) KeepBytes(n int) { c.cache.room = n }
 
 // NewMatcher implements engine.Constraint.
 func (s *sequenceOf) NewMatcher() engine.Matcher {

@@ -53,11 +53,11 @@ func TestPieces(t *testing.T) {
 // free text that goes on to calls.
 func thoughtful(t testing.TB, v *vocab.Vocab, all *Sequences, schemas *Schemas, thoughts int) engine.Constraint {
 	t.Helper()
-	s, err := schemas.Compile([]byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":99},"s":{"type":"string"}},"required":["n"],"additionalProperties":false}`), schema.Options{})
+	s, err := schemas.Compile(t.Context(), []byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":99},"s":{"type":"string"}},"required":["n"],"additionalProperties":false}`), schema.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := all.Get(fmt.Append(nil, s.Document().Key, thoughts), func() ([]Segment, error) {
+	c, err := all.Get(t.Context(), fmt.Append(nil, s.Document().Key, thoughts), func() ([]Segment, error) {
 		g, err := s.Document().Fresh()
 		return []Segment{
 			{Segment: decoder.Segment{Free: &decoder.Free{Budget: thoughts, Stops: []decoder.Stop{{Mark: Pieces(v, "<|over|>so<|tool|>"), Next: 1}}}}},
@@ -127,7 +127,7 @@ func TestSequences(t *testing.T) {
 			for i, p := range parts {
 				if p.Segment == 1 {
 					documents++
-					s, _ := schemas.Compile([]byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":99},"s":{"type":"string"}},"required":["n"],"additionalProperties":false}`), schema.Options{})
+					s, _ := schemas.Compile(t.Context(), []byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":99},"s":{"type":"string"}},"required":["n"],"additionalProperties":false}`), schema.Options{})
 					if err := s.Validate(t.Context(), []byte(p.Text)); err != nil {
 						t.Errorf("seed %d, budget %d: %q: %v", seed, budget, p.Text, err)
 					}

@@ -82,7 +82,7 @@ func TestValidatorKnowsEveryDraft(t *testing.T) {
 		"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-07/schema#",
 		"https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema",
 	} {
-		s, err := c.Compile([]byte(`{"$schema": "`+uri+`", "type": "integer"}`), schema.Options{})
+		s, err := c.Compile(t.Context(), []byte(`{"$schema": "`+uri+`", "type": "integer"}`), schema.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

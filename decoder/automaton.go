@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"slices"
+	"stencil/meter"
 )
 
 // dead is the configuration that no text continues.
@@ -68,6 +69,7 @@ type tables struct {
 	src    Source
 	tokens *tokenTable // nil if the source reads text only
 	limits Limits
+	meter  *meter.Meter
 	err    error
 
 	frames   []frameInfo

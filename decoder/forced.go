@@ -12,8 +12,8 @@ const maxForced = 1 << 14
 // ForcedBytes returns the longest text that must follow: it ends where the text may
 // end or where two different bytes may follow. The caller owns the result.
 func (m *Matcher) ForcedBytes() []byte {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	m.lock()
+	defer m.unlock()
 	m.sync()
 	out, _ := m.forced(m.cfg, m.text)
 	return out
@@ -78,8 +78,11 @@ func few(set *[4]uint64, buf *[maxLooks]byte) []byte {
 // extend beyond it: the model has never seen a text split there. The tokens are not
 // accepted yet. The slice is valid until the next call.
 func (m *Matcher) ForcedTokens() []int32 {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	if m.fail != nil {
+		return nil
+	}
+	m.lock()
+	defer m.unlock()
 	m.sync()
 	c, text := m.cfg, m.text
 	m.tokens = m.tokens[:0]

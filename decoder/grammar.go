@@ -3,7 +3,10 @@ package decoder
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"stencil/meter"
 	"stencil/vocab"
 )
 
@@ -18,6 +21,8 @@ type Limits struct {
 	// Stacks is the maximum number of stacks visited for one mask or one byte.
 	// Default 2 million.
 	Stacks int
+	// Time is the maximum time for one mask, token or completion. Default 10 s.
+	Time time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -30,8 +35,14 @@ func (l Limits) withDefaults() Limits {
 	if l.Stacks == 0 {
 		l.Stacks = 2 << 20
 	}
+	if l.Time == 0 {
+		l.Time = 10 * time.Second
+	}
 	return l
 }
+
+// minGrowth is how far one mask may exceed the limit of a grammar that has a small one.
+const minGrowth = 64 << 20
 
 // A LimitError says which limit was exceeded.
 type LimitError struct {
@@ -59,6 +70,8 @@ type Grammar struct {
 	start int32
 	epoch int32 // number of times that the tables were discarded
 	stale func() bool
+	meter *meter.Meter
+	held  atomic.Int64 // bytes, when a matcher last left
 	// spelled means that texts contain the spellings ([SpellToken]) of tokens
 	// without text, for the sequence that owns the grammar.
 	spelled bool
@@ -70,9 +83,16 @@ func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	t := newTables(src, limits)
 	t.tokens = newTokenTable(src, v)
 	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v)}
+	// The tables are trimmed between masks, so one may go beyond their limit.
+	g.meter = meter.New(meter.Limits{Time: limits.Time, Bytes: limits.Bytes + max(limits.Bytes, minGrowth)}, g.bytes)
+	t.meter = g.meter
+	if x, ok := src.(Metered); ok {
+		x.SetMeter(g.meter)
+	}
 	if x, ok := src.(staler); ok {
 		g.stale = x.Stale
 	}
+	g.meter.Pause()
 	g.start = g.begin()
 	return g
 }
@@ -128,11 +148,18 @@ func (g *Grammar) bytes() int {
 	return n
 }
 
+// Held returns the memory held, approximately and as of some time ago, without
+// waiting for who uses the grammar.
+func (g *Grammar) Held() int { return int(g.held.Load()) }
+
 // trim discards the tables once they exceed the limit.
 func (g *Grammar) trim() {
-	if g.bytes() > g.limits.Bytes {
+	n := g.bytes()
+	if n > g.limits.Bytes {
 		g.forget()
+		n = g.bytes()
 	}
+	g.held.Store(int64(n))
 }
 
 func (g *Grammar) forget() {

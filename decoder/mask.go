@@ -462,6 +462,7 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 	states[0] = c
 	mode := stepMode{}
 	for i := node; i < end && t.err == nil; {
+		t.meter.Step(1)
 		n := &nodes[i]
 		d := n.Depth - base
 		next := t.step(states[d-1], n.Byte, &mode)

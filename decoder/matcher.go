@@ -2,8 +2,11 @@ package decoder
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+
+	"stencil/meter"
 )
 
 // A Matcher is the state of one text within a grammar. It is cheap to create and to
@@ -22,6 +25,9 @@ type Matcher struct {
 	maskAt  int   // length of past when mask was computed
 	tokens  []int32
 	pending []byte
+
+	ctx  context.Context // ends what the matcher works out; nil: nothing does
+	fail error           // why the matcher is unusable
 }
 
 // step is the state of the matcher before a token.
@@ -55,6 +61,72 @@ func (e *RefusedError) Error() string {
 		return fmt.Sprintf("decoder: end of text at byte %d: expected %s", e.Offset, e.Expected)
 	}
 	return fmt.Sprintf("decoder: byte %d: unexpected %q: expected %s", e.Offset, e.Byte, e.Expected)
+}
+
+// Bind has the matcher's work end with ctx. A matcher that was stopped within
+// a call is unusable, and [Matcher.Err] says why.
+func (m *Matcher) Bind(ctx context.Context) { m.ctx = ctx }
+
+// Err returns what made the matcher unusable: a limit that was exceeded, or the cause
+// of the end of its context. It is nil if nothing did. Methods that return no error
+// have returned as if nothing could follow then.
+func (m *Matcher) Err() error {
+	if m.fail != nil {
+		return m.fail
+	}
+	m.g.mu.Lock()
+	defer m.g.mu.Unlock()
+	return m.g.err()
+}
+
+// lock begins a call.
+func (m *Matcher) lock() {
+	m.g.mu.Lock()
+	m.g.meter.Start(m.ctx)
+}
+
+// unlock ends a call. If the meter stopped it, what it has left half done is thrown
+// away, and the matcher is unusable.
+func (m *Matcher) unlock() {
+	if r := recover(); r != nil {
+		stop, ok := r.(*meter.Stop)
+		if ok {
+			m.fail = m.g.stopped(stop)
+		}
+		// After any other panic the tables can't be relied on either.
+		m.g.meter.Pause()
+		m.g.forget()
+		if !ok {
+			m.g.mu.Unlock()
+			panic(r)
+		}
+	}
+	m.g.meter.Pause()
+	m.g.mu.Unlock()
+}
+
+// An explainer is a Source that knows what is likely to have exceeded a limit.
+type explainer interface {
+	Exceeded(limit *meter.LimitError) error
+}
+
+// stopped returns the error for a stop.
+func (g *Grammar) stopped(stop *meter.Stop) error {
+	var limit *meter.LimitError
+	if errors.As(stop, &limit) {
+		if x, ok := g.t.src.(explainer); ok {
+			return x.Exceeded(limit)
+		}
+	}
+	return fmt.Errorf("decoder: %w", stop)
+}
+
+// failed is deferred before lock. It makes what has stopped the matcher the error of
+// a call.
+func (m *Matcher) failed(err *error) {
+	if m.fail != nil {
+		*err = m.fail
+	}
 }
 
 // sync recomputes the matcher's configuration if the grammar has discarded its
@@ -93,10 +165,14 @@ func (m *Matcher) Done() bool { return m.done }
 
 // Mask returns the tokens that may come next. An error is a limit that was exceeded;
 // the matcher is unusable then.
-func (m *Matcher) Mask() (*Mask, error) {
+func (m *Matcher) Mask() (mask *Mask, err error) {
+	if m.fail != nil {
+		return nil, m.fail
+	}
+	defer m.failed(&err)
 	g := m.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	m.lock()
+	defer m.unlock()
 	g.trim()
 	m.sync()
 	if m.done {
@@ -148,10 +224,14 @@ func (m *Matcher) checkToken(tok int32) bool {
 
 // Accept appends a token. If the mask does not allow it, Accept returns a
 // [*RefusedError] and changes nothing.
-func (m *Matcher) Accept(tok int32) error {
+func (m *Matcher) Accept(tok int32) (err error) {
+	if m.fail != nil {
+		return m.fail
+	}
+	defer m.failed(&err)
 	g := m.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	m.lock()
+	defer m.unlock()
 	m.sync()
 	if m.done {
 		return &RefusedError{Token: tok, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
@@ -192,8 +272,12 @@ func (m *Matcher) Accept(tok int32) error {
 // [*RefusedError] at the first refused byte, and returns the number of accepted
 // bytes. One call counts as one token for Rollback.
 func (m *Matcher) AcceptBytes(b []byte) (n int, err error) {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	if m.fail != nil {
+		return 0, m.fail
+	}
+	defer m.failed(&err)
+	m.lock()
+	defer m.unlock()
 	m.sync()
 	if m.done && len(b) > 0 {
 		return 0, &RefusedError{Token: -1, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
@@ -243,8 +327,11 @@ func (m *Matcher) Clone() *Matcher {
 
 // Accepting reports whether the text is complete as it is.
 func (m *Matcher) Accepting() bool {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	if m.fail != nil {
+		return false
+	}
+	m.lock()
+	defer m.unlock()
 	m.sync()
 	return m.done || m.g.t.accepting(m.cfg)
 }
@@ -252,8 +339,11 @@ func (m *Matcher) Accepting() bool {
 // ShortestCompletion returns the shortest text known to complete the accepted text;
 // it is empty if Accepting. It omits tokens without text, see [Matcher.Remaining].
 func (m *Matcher) ShortestCompletion() []byte {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	if m.fail != nil {
+		return nil
+	}
+	m.lock()
+	defer m.unlock()
 	text := m.completion()
 	if m.g.t.tokens != nil {
 		return plainText(m.g.vocab, text)

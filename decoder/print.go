@@ -15,8 +15,8 @@ const maxPrinted = 1 << 10
 // $ for the end of the text. A frame is written as the source describes it, or as
 // its number.
 func (m *Matcher) String() string {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	m.lock()
+	defer m.unlock()
 	m.sync()
 	return m.g.t.print(m.cfg)
 }

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -288,6 +289,9 @@ func (s *Sequence) NewMatcher() *SequenceMatcher {
 	return m
 }
 
+// Held returns the memory held, as [Grammar.Held] does.
+func (s *Sequence) Held() int { return s.grammar.Held() }
+
 // Stats returns the sizes of the tables of the sequence.
 func (s *Sequence) Stats() Stats { return s.grammar.Stats() }
 
@@ -314,9 +318,12 @@ type visit struct {
 // settle updates the current segment, and ends free text that has used up its
 // budget.
 func (m *SequenceMatcher) settle() {
+	if m.m.fail != nil {
+		return
+	}
 	g := m.s.grammar
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	m.m.lock()
+	defer m.m.unlock()
 	m.m.sync()
 	if at, _ := m.segment(m.m.cfg, noSegment, noSegment); at != m.now.segment {
 		m.now.segment, m.now.tokens = at, 0
@@ -337,6 +344,12 @@ func (m *SequenceMatcher) settle() {
 		m.m.cfg = g.t.push(f, 0) << 1
 	}
 }
+
+// Bind has the matcher's work end with ctx, as [Matcher.Bind] does.
+func (m *SequenceMatcher) Bind(ctx context.Context) { m.m.Bind(ctx) }
+
+// Err returns what made the matcher unusable, as [Matcher.Err] does.
+func (m *SequenceMatcher) Err() error { return m.m.Err() }
 
 // Segment returns the index of the current segment, [End] if nothing may follow.
 func (m *SequenceMatcher) Segment() int { return m.now.segment }
@@ -359,7 +372,7 @@ func (m *SequenceMatcher) Accept(tok int32) error {
 	m.now.tokens++
 	m.track(from)
 	m.settle()
-	return nil
+	return m.m.fail
 }
 
 // Rollback removes the last n tokens.

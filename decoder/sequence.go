@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"stencil/meter"
 	"stencil/vocab"
 )
 
@@ -587,6 +588,15 @@ func (s *sequenceSource) Err() error {
 		}
 	}
 	return nil
+}
+
+// SetMeter implements [Metered].
+func (s *sequenceSource) SetMeter(m *meter.Meter) {
+	for _, p := range s.parts {
+		if x, ok := p.sub.(Metered); ok {
+			x.SetMeter(m)
+		}
+	}
 }
 
 // Bytes implements [Source].

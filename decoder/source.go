@@ -1,6 +1,9 @@
 package decoder
 
-import "stencil/vocab"
+import (
+	"stencil/meter"
+	"stencil/vocab"
+)
 
 // A Frame is one element of the automaton's stacks, numbered from 0 by the
 // [Source] that created it. Its meaning is up to the source: a position in a
@@ -48,6 +51,10 @@ type Source interface {
 	// Reset forgets all frames; numbering starts again.
 	Reset()
 }
+
+// Metered is a Source that reports its work to a meter, which ends it with a panic
+// that the grammar recovers. The grammar then resets the source.
+type Metered interface{ SetMeter(*meter.Meter) }
 
 // A staler is a Source whose shared state other sources may invalidate, such as a
 // common cache that exceeded a limit. If Stale returns true, the source must be

@@ -52,9 +52,11 @@ func (m *SequenceMatcher) Held() int {
 	if t.split || t.mayBeWhole() {
 		return t.last.End - t.last.Start
 	}
-	g := m.s.grammar
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	if m.m.fail != nil {
+		return 0
+	}
+	m.m.lock()
+	defer m.m.unlock()
 	m.m.sync()
 	held := len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment)))
 	if t.opening > 0 {
@@ -196,9 +198,8 @@ func (m *SequenceMatcher) here() place { return place{m.m.cfg, m.m.epoch, len(m.
 
 // begin records the beginning of the text.
 func (m *SequenceMatcher) begin() {
-	g := m.s.grammar
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	m.m.lock()
+	defer m.m.unlock()
 	m.m.sync()
 	m.spans.entry = m.here()
 	m.spans.last.Segment, m.spans.split = m.segment(m.m.cfg, noSegment, noSegment)
@@ -218,9 +219,11 @@ func (m *SequenceMatcher) Finish() {
 
 // track assigns the text after a place to segments.
 func (m *SequenceMatcher) track(from place) {
-	g := m.s.grammar
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	if m.m.fail != nil {
+		return
+	}
+	m.m.lock()
+	defer m.m.unlock()
 	m.m.sync()
 	m.trackFrom(from, noSegment)
 }

@@ -103,6 +103,7 @@ func (t *tables) stepStack(s int32, b byte, mode *stepMode, out []int32) []int32
 	if s <= anyStack || !t.meet(s) {
 		return out
 	}
+	t.meter.Step(1)
 	if t.work++; t.work > t.limits.Stacks {
 		t.fail(&LimitError{Limit: "stacks", Max: t.limits.Stacks})
 		return out

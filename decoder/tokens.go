@@ -298,8 +298,11 @@ func plainText(v *vocab.Vocab, text []byte) []byte {
 // Remaining returns a shortest completion, as [Matcher.ShortestCompletion] does,
 // including the tokens that must be read as a whole.
 func (m *Matcher) Remaining() (pieces []Piece) {
-	m.g.mu.Lock()
-	defer m.g.mu.Unlock()
+	if m.fail != nil {
+		return nil
+	}
+	m.lock()
+	defer m.unlock()
 	text := m.completion()
 	for len(text) > 0 {
 		if tok, ok := spelledToken(text); ok {

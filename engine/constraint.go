@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"stencil/decoder"
 	"stencil/decoder/sampling"
 )
@@ -24,6 +26,23 @@ type Matcher interface {
 	ForcedTokens() []int32
 	// Remaining is a shortest completion.
 	Remaining() []decoder.Piece
+}
+
+// A bounded matcher's work ends with a context. Matchers whose work is never much need
+// not be bounded.
+type bounded interface {
+	Bind(ctx context.Context)
+	// Err is what made the matcher unusable; nil if nothing did. Methods that return no
+	// error have returned nothing then.
+	Err() error
+}
+
+// matcherErr returns what made a matcher unusable, if anything did.
+func matcherErr(m Matcher) error {
+	if b, ok := m.(bounded); ok {
+		return b.Err()
+	}
+	return nil
 }
 
 // Grammar makes a Constraint of a compiled grammar. Its vocabulary must be the

@@ -248,6 +248,32 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	req.Choices = max(1, req.Choices)
 	req.Marks = slices.Compact(slices.Sorted(slices.Values(req.Marks)))
 	j := &job{req: req, cutting: cuttingOf(e.slots.grain, &req), stream: newStream(), submitted: time.Now(), open: req.Choices}
+	j.bind(ctx)
+	if err := e.newSequences(j); err != nil {
+		j.cancel(err)
+		return nil, err
+	}
+	return j, nil
+}
+
+// bind makes the context of a job, which ends with ctx or with the job's time.
+func (j *job) bind(ctx context.Context) {
+	stopTimer := func() {}
+	if j.req.Timeout > 0 {
+		ctx, stopTimer = context.WithTimeoutCause(ctx, j.req.Timeout, ErrTimeout)
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	j.ctx = inner
+	j.cancel = func(cause error) {
+		cancel(cause)
+		stopTimer()
+	}
+	j.stream.hangUp = func() { j.cancel(context.Canceled) }
+}
+
+// newSequences makes the sequences of a job, one for each choice or question.
+func (e *Engine) newSequences(j *job) error {
+	req, v := &j.req, e.Vocab()
 	for i := range req.Choices {
 		prompt := req.Prompt
 		var asked *Question
@@ -260,31 +286,20 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 		opt.Seed += uint64(i)
 		var err error
 		if s.sampler, err = sampling.New(opt, v.Len()); err != nil {
-			return nil, err
+			return err
 		}
 		s.tokens = append(make([]int32, 0, len(prompt)+min(req.MaxTokens, 256)), prompt...)
 		if req.Logprobs || req.Measure || asked != nil {
 			s.measurer = sampling.NewMeasurer(v.Len())
 		}
 		if req.Constraint != nil {
-			if err := s.constrain(req); err != nil {
-				return nil, err
+			if err := s.constrain(); err != nil {
+				return err
 			}
 		}
 		j.sequences = append(j.sequences, s)
 	}
-	stopTimer := func() {}
-	if req.Timeout > 0 {
-		ctx, stopTimer = context.WithTimeoutCause(ctx, req.Timeout, ErrTimeout)
-	}
-	inner, cancel := context.WithCancelCause(ctx)
-	j.ctx = inner
-	j.cancel = func(cause error) {
-		cancel(cause)
-		stopTimer()
-	}
-	j.stream.hangUp = func() { j.cancel(context.Canceled) }
-	return j, nil
+	return nil
 }
 
 // asks makes the request one that asks its questions.
@@ -304,15 +319,31 @@ func (r *Request) asks(vocabulary int) error {
 	return nil
 }
 
+// refused returns the error for a matcher that became unusable.
+func (s *sequence) refused(err error) error {
+	if s.job.ctx.Err() != nil {
+		return context.Cause(s.job.ctx)
+	}
+	return &ConstraintError{Offset: s.size, Cause: err}
+}
+
 // constrain gives the sequence a matcher and, if the document must be
 // complete, a budget that it fits.
-func (s *sequence) constrain(req Request) error {
+func (s *sequence) constrain() error {
+	req := &s.job.req
 	s.matcher = req.Constraint.NewMatcher()
+	if b, ok := s.matcher.(bounded); ok {
+		b.Bind(s.job.ctx)
+	}
 	s.parts = newPartTracker(s.matcher)
 	if s.job.req.Watch != nil && s.parts != nil {
 		s.watch = s.job.req.Watch()
 	}
-	if len(s.matcher.Remaining()) == 0 && !s.matcher.Accepting() {
+	none := len(s.matcher.Remaining()) == 0 && !s.matcher.Accepting()
+	if err := matcherErr(s.matcher); err != nil {
+		return s.refused(err)
+	}
+	if none {
 		return &ConstraintError{Cause: errors.New("even the shortest text is beyond its limits")}
 	}
 	if req.Truncate {
@@ -322,6 +353,9 @@ func (s *sequence) constrain(req Request) error {
 	if s.budget.fits(nil, req.MaxTokens) {
 		s.budget.commit()
 		return nil
+	}
+	if err := matcherErr(s.matcher); err != nil {
+		return s.refused(err)
 	}
 	return &BudgetError{Minimum: len(s.budget.complete()), Budget: req.MaxTokens}
 }

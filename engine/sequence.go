@@ -127,8 +127,13 @@ func (s *sequence) prepare() {
 	s.tracing.span(PartMask, start, s, 0)
 }
 
+// constraintError returns the error for what a matcher refuses, or for what made it
+// unusable, where that is known.
 func (s *sequence) constraintError(err error) error {
-	return &ConstraintError{Offset: s.size, Cause: err}
+	if cause := matcherErr(s.matcher); cause != nil {
+		err = cause
+	}
+	return s.refused(err)
 }
 
 // advance samples the next token from the logits, and appends it and the text
@@ -368,6 +373,10 @@ func (s *sequence) force() {
 		return
 	}
 	forced := s.matcher.ForcedTokens()
+	if err := matcherErr(s.matcher); err != nil {
+		s.fail(s.refused(err))
+		return
+	}
 	if s.budget == nil {
 		forced = forced[:min(len(forced), max(0, s.left()))]
 	}

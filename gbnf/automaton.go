@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"stencil/meter"
 	"stencil/regular"
 )
 
@@ -50,6 +51,9 @@ const (
 	capturePending             // the outcome allows the same tokens as the real one, up to the next such edge
 	captureOnly                // nothing is known without the text
 )
+
+// A metered automaton reports its work.
+type metered interface{ setMeter(m *meter.Meter) }
 
 // A resolver is an automaton whose edges may depend on the text before them.
 type resolver interface {

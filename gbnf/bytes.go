@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"stencil/decoder"
+	"stencil/meter"
 )
 
 // A frame is a state between two characters, or a place inside of one.
@@ -39,6 +40,7 @@ type source struct {
 	prepared   map[int32]*decoder.Prepared
 	preparedAt map[place]*decoder.Prepared
 	sketches   map[int32]*sketch
+	meter      *meter.Meter // nil until a grammar has the source
 }
 
 // newSource returns the decoder's view of the automaton that make returns; its
@@ -68,6 +70,14 @@ func (s *source) Reset() {
 func (s *source) Follow() {
 	s.auto.followed()
 	s.forget()
+}
+
+// SetMeter implements [decoder.Metered].
+func (s *source) SetMeter(m *meter.Meter) {
+	s.meter = m
+	if x, ok := s.auto.(metered); ok {
+		x.setMeter(m)
+	}
 }
 
 // Err implements [decoder.Source].

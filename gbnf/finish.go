@@ -84,6 +84,7 @@ func (m *machine) failText() {
 func (m *machine) appendShortest(out []byte, pc int32) []byte {
 	var returns []int32
 	for {
+		m.meter.Step(1)
 		in := &m.p.insts[pc]
 		switch in.op {
 		case instChar:

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"stencil/meter"
 )
 
 // A state is a place in the reading of a goal: the items at which characters
@@ -37,6 +39,7 @@ type machine struct {
 	goals      map[int32]*goal
 	size       int
 	failed     error
+	meter      *meter.Meter
 
 	// What closure found, and its scratch space.
 	chars, calls []item
@@ -60,12 +63,15 @@ func newMachine(p *program, limits Limits, tokens []boundToken, out *outcomes) *
 	return m
 }
 
+// setMeter implements metered.
+func (m *machine) setMeter(x *meter.Meter) { m.meter = x }
+
 // reset implements automaton.
 func (m *machine) reset() {
 	m.counters = newCounters(m.p)
 	m.states, m.stateIndex = nil, map[string]int32{}
 	m.begin, m.goals = map[int32]*beginnings{}, map[int32]*goal{}
-	m.seenCounted = map[item]int32{}
+	m.seenCounted, m.pending = map[item]int32{}, nil
 	m.size, m.failed = 0, nil
 }
 
@@ -73,7 +79,7 @@ func (m *machine) reset() {
 func (m *machine) err() error { return m.failed }
 
 // bytes implements automaton.
-func (m *machine) bytes() int { return m.size + 48*len(m.list) + 4*len(m.seen) }
+func (m *machine) bytes() int { return m.size + 48*len(m.list) + 4*len(m.seen) + 24*len(m.seenCounted) }
 
 // start implements automaton. The text may be empty if the root may be; no
 // other state can have read nothing.
@@ -165,6 +171,7 @@ func (m *machine) visit(x item) {
 	}
 	m.pending = append(m.pending, x)
 	m.visited++
+	m.meter.Step(1)
 }
 
 // visitsPerItem is how many places may be passed on the way to an item.
@@ -184,6 +191,7 @@ func (m *machine) after(goalRule int32, from []item) int32 {
 
 // normalise sorts items and joins counters.
 func (m *machine) normalise(items []item) []item {
+	m.meter.Step(len(items))
 	slices.SortFunc(items, func(a, b item) int {
 		if c := cmp.Compare(a.pc, b.pc); c != 0 || a.counter == b.counter {
 			return c
@@ -304,6 +312,7 @@ func (m *machine) appendCall(segments []segment, goalRule, called int32, back []
 	// twice the tail is the tail: there is no need to return.
 	tail := m.final(ret) || called == goalRule && ret == m.doneState(goalRule)
 	for _, e := range m.edges(first) {
+		m.meter.Step(1)
 		var alts []alt
 		for _, a := range m.out.list[e.out] {
 			if !tail {
@@ -323,6 +332,7 @@ func (m *machine) sweep(goalRule int32, segments []segment) []edge {
 	var active []int32
 	var places []item
 	for next, at := 0, rune(0); next < len(segments) || len(active) > 0; {
+		m.meter.Step(1 + len(active))
 		active = slices.DeleteFunc(active, func(i int32) bool { return segments[i].hi < at })
 		if len(active) == 0 {
 			if next == len(segments) {

@@ -77,6 +77,7 @@ func (ar *arrays) intern(x arrState) int32 {
 func (ar *arrays) notSeen(seen int32) logic.Goal {
 	var list []logic.Goal
 	for ; seen != 0; seen = ar.seen[seen].parent {
+		ar.goals.Meter.Step(1)
 		list = append(list, ar.goals.Not(ar.seen[seen].g))
 	}
 	return ar.goals.And(list...)

@@ -3,6 +3,7 @@ package schema
 import (
 	"strconv"
 
+	"stencil/meter"
 	"stencil/regular"
 	"stencil/schema/language"
 	"stencil/schema/layout"
@@ -19,6 +20,7 @@ type base struct {
 	goals logic.Goals
 	forms logic.Forms
 	err   error
+	meter *meter.Meter // of all work on the schema; it may be nil
 
 	guesses guesses
 }
@@ -38,8 +40,9 @@ func (b *base) firm(since guesses, answer bool) bool {
 	return b.guesses.views == since.views && (answer || b.guesses.goals == since.goals)
 }
 
-func newBase(doc *syntax.Document, opt Options, lang *language.Pool) *base {
-	b := &base{doc: doc, opt: opt, lang: lang, goals: logic.NewGoals()}
+func newBase(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) *base {
+	b := &base{doc: doc, opt: opt, lang: lang, goals: logic.NewGoals(), meter: m}
+	b.goals.Meter = m
 	b.forms = logic.NewForms(&b.goals)
 	return b
 }
@@ -55,6 +58,7 @@ func (b *base) fail(err error) {
 // made.
 func (b *base) machine(e regular.Expr) *regular.Machine {
 	m, err := b.lang.Machine(e)
+	b.meter.Step(16)
 	if err == nil {
 		err = m.Err()
 	}

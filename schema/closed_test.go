@@ -102,7 +102,7 @@ func TestClosed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := walk.Look(c.Grammar(v), walk.NewTokens(v), 20, 1)
+			p, err := walk.Look(t.Context(), c.Grammar(v), walk.NewTokens(v), 20, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

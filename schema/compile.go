@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,9 +9,12 @@ import (
 	"sync"
 
 	"stencil/decoder"
+	"stencil/meter"
 	"stencil/regular"
 	"stencil/schema/jsondoc"
 	"stencil/schema/language"
+	"stencil/schema/logic"
+	"stencil/schema/number"
 	"stencil/schema/syntax"
 	"stencil/vocab"
 )
@@ -30,7 +34,13 @@ type Schema struct {
 // is a [*SyntaxError], [*InvalidError], [*UnsupportedError],
 // [*UnsatisfiableError] or [*LimitError].
 func Compile(src []byte, opt Options) (*Schema, error) {
-	opt.Limits = opt.Limits.withDefaults()
+	return CompileContext(context.Background(), src, opt)
+}
+
+// CompileContext is [Compile] for someone who may give up: when ctx ends, so does the
+// work, and the error is the cause of that.
+func CompileContext(ctx context.Context, src []byte, opt Options) (*Schema, error) {
+	opt.Limits = opt.Limits.OrDefaults()
 	if len(src) > opt.Limits.Bytes {
 		return nil, &LimitError{Limit: "bytes", Max: opt.Limits.Bytes}
 	}
@@ -38,17 +48,31 @@ func Compile(src []byte, opt Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	lang := language.Shared()
-	c, err := analyse(doc, opt, lang)
+	c, err := analyse(ctx, doc, opt, language.Shared())
 	var limit *regular.LimitError
 	if errors.As(err, &limit) {
 		// The shared store may have been nearly full.
-		c, err = analyse(doc, opt, language.Renew())
+		c, err = analyse(ctx, doc, opt, language.Renew())
 	}
 	return c, err
 }
 
-func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, error) {
+func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *language.Pool) (c *Schema, err error) {
+	var s *source
+	m := meter.New(meter.Limits{Time: opt.Limits.Time, Bytes: opt.Limits.Memory}, func() int {
+		if s == nil {
+			return 0
+		}
+		return s.Bytes()
+	})
+	m.Start(ctx)
+	defer func() {
+		var limit *meter.LimitError
+		if errors.As(err, &limit) {
+			c, err = nil, explained(opt.Limits.exceeded(limit), doc.Complexity())
+		}
+	}()
+	defer meter.Catch(&err)
 	doc.CheckTexts(lang)
 	doc.CheckSizes()
 	if len(doc.Invalid) > 0 {
@@ -59,13 +83,13 @@ func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, e
 		}
 		return nil, &InvalidError{Issues: issues}
 	}
-	c := &Schema{doc: doc, opt: opt}
+	c = &Schema{doc: doc, opt: opt}
 	costly := doc.Complexity()
 	c.report = Report{Hash: hash(doc.Source), Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: slices.Concat(doc.Warnings, costly)}
 	if len(doc.Unsupported) > 0 {
 		switch opt.OnUnsupported {
 		case UnsupportedIsError:
-			return nil, &UnsupportedError{Issues: append(slices.Clip(doc.Unsupported), contradictions(doc, opt, lang)...)}
+			return nil, &UnsupportedError{Issues: append(slices.Clip(doc.Unsupported), contradictions(doc, opt, lang, m)...)}
 		case UnsupportedIsChecked:
 			c.report.Checked = doc.Unsupported
 		default:
@@ -77,35 +101,21 @@ func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, e
 		c.report.Closed = found
 		c.report.Warnings = append(slices.Clone(c.report.Warnings), open...)
 	}
-	s := newSource(doc, opt, lang)
-	ok := s.sat.satisfiable(s.views.root())
+	s = newSource(doc, opt, lang, m)
+	root := s.views.root()
+	ok := s.sat.satisfiable(root)
 	if s.err != nil {
-		return nil, explained(s.err, costly)
-	}
-	// What we narrow of our own accord must not leave nothing.
-	wider := func(reason string) error {
-		s = newSource(doc, c.opt, lang)
-		if ok = s.sat.satisfiable(s.views.root()); s.err != nil {
-			return s.err
-		}
-		if ok {
-			c.report.Warnings = append(slices.Clone(c.report.Warnings), Issue{Reason: reason})
-		}
-		return nil
-	}
-	if !ok && !opt.AnyNumberSpelling && narrowsFormats(doc) {
-		c.opt.anyFormat = true
-		if err := wider("nothing fits that all common libraries take for these formats, so they are as their specifications say"); err != nil {
-			return nil, err
-		}
-		c.opt.anyFormat = ok
+		return nil, explained(numbersAt(s.err, doc, opt, lang, m), costly)
 	}
 	if !ok && opt.Closed {
 		// Items that all have to differ may be too few when they are closed.
-		c.opt.Closed, c.report.Closed = false, false
-		if err := wider("nothing fits without members that the schema doesn't name, so they may come"); err != nil {
-			return nil, err
+		c.opt.Closed = false
+		s = newSource(doc, c.opt, lang, m)
+		if ok = s.sat.satisfiable(s.views.root()); s.err != nil {
+			return nil, numbersAt(s.err, doc, opt, lang, m)
 		}
+		c.report.Closed = false
+		c.report.Warnings = append(slices.Clone(c.report.Warnings), Issue{Reason: "nothing fits without members that the schema doesn't name, so they may come"})
 	}
 	if !ok {
 		return nil, &UnsatisfiableError{Issues: s.contradictions()}
@@ -116,13 +126,40 @@ func analyse(doc *syntax.Document, opt Options, lang *language.Pool) (*Schema, e
 
 // contradictions says why nothing fits what is left of a schema without the keywords that can't be enforced; nil if
 // something does, or it is not known.
-func contradictions(doc *syntax.Document, opt Options, lang *language.Pool) []Issue {
-	s := newSource(doc, opt, lang)
+func contradictions(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) []Issue {
+	s := newSource(doc, opt, lang, m)
 	root := s.views.root()
 	if s.sat.satisfiable(root) || s.err != nil {
 		return nil
 	}
 	return s.contradictions()
+}
+
+// numbersAt makes a limit of the schema of one of package number, at the schema whose
+// numbers exceed it. Other errors stay as they are.
+func numbersAt(err error, doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) error {
+	var limit *number.LimitError
+	if !errors.As(err, &limit) {
+		return err
+	}
+	out := &LimitError{Limit: limit.Limit, Max: limit.Max}
+	for _, n := range slices.Backward(doc.Nodes) { // from the inside
+		s := newSource(doc, opt, lang, m)
+		s.numbers.automataOf(logic.Form(s.views.of(s.views.sub(n, 0), jNumber)))
+		if errors.As(s.err, &limit) {
+			out.Pointer = n.Pointer()
+			break
+		}
+	}
+	return out
+}
+
+// exceeded returns the error for a bound of the meter.
+func (l *Limits) exceeded(limit *meter.LimitError) error {
+	if limit.Bytes > 0 {
+		return &LimitError{Limit: "memory", Max: limit.Bytes}
+	}
+	return &LimitError{Limit: "time", Max: int(limit.Time.Milliseconds())}
 }
 
 // explained adds to a limit that was exceeded what most likely did so.
@@ -168,9 +205,9 @@ func (c *Schema) Grammar(v *vocab.Vocab) *decoder.Grammar {
 	c.first = nil
 	c.mu.Unlock()
 	if s == nil {
-		s = newSource(c.doc, c.opt, language.Shared())
+		s = newSource(c.doc, c.opt, language.Shared(), nil)
 	}
-	return decoder.New(s, v, decoder.Limits{})
+	return decoder.New(s, v, decoder.Limits{Time: c.opt.Limits.Time, Bytes: c.opt.Limits.Memory / 2})
 }
 
 // contradictions names the smallest parts of the schema that already exclude

@@ -101,6 +101,7 @@ func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
 		}
 		return min(n, limit), false
 	}
+	c.counts.goals.Meter.Step(4)
 	if c.steps--; c.steps < 0 {
 		return limit, false
 	}

@@ -115,6 +115,7 @@ func (dv *deriver) both(a, b []term) []term {
 	}
 	out := make([]term, 0, len(a)*len(b))
 	for _, x := range a {
+		dv.goals.Meter.Step(len(b))
 		for _, y := range b {
 			g := dv.goals.And(x.g, y.g)
 			if g == logic.Never || x.g != g && y.g != g && dv.simple(g) && !dv.sat.satisfiable(g) {
@@ -193,6 +194,7 @@ func (dv *deriver) partition(list []term) []term {
 			rest := x.g
 			next := parts[:0:0]
 			for _, p := range parts {
+				dv.goals.Meter.Step(2)
 				both := dv.goals.And(p.g, x.g)
 				if !dv.sat.satisfiable(both) {
 					next = append(next, p)

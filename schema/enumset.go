@@ -99,6 +99,7 @@ func (sv *solver) enumsTogether(goals []logic.Goal) (possible, known bool) {
 	}
 	for _, v := range shortest {
 		ok := true
+		sv.meter.Step(len(goals))
 		for _, g := range goals {
 			l := &sv.enumSets[g]
 			if ok = slices.Contains(l.values, v) != l.not; !ok {

@@ -10,12 +10,12 @@ import (
 
 // exampleSource returns a source for a schema that can be enforced.
 func exampleSource(src string) *source {
-	opt := Options{Order: OrderAny, Limits: Limits{}.withDefaults()}
+	opt := Options{Order: OrderAny, Limits: Limits{}.OrDefaults()}
 	doc, err := syntax.ParseDocument(src, opt.Limits.Depth, false)
 	if err != nil {
 		panic(err)
 	}
-	return newSource(doc, opt, language.Shared())
+	return newSource(doc, opt, language.Shared(), nil)
 }
 
 // An object, from the text of its schema to the frames after a key.

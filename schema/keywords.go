@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"slices"
-
 	"stencil/regular"
 	"stencil/schema/jsondoc"
 	"stencil/schema/logic"
@@ -107,7 +105,7 @@ func (vs *views) stringKeywords(n *syntax.Node) regular.Expr {
 	}
 	if k.Format != "" {
 		if f, ok := vs.lang.Format(k.Format); ok {
-			e = vs.lang.And(e, f, vs.readable(n))
+			e = vs.lang.And(e, f, vs.readable(k.Format))
 		}
 	}
 	if k.Min > 0 || k.Max != syntax.NoMax {
@@ -116,52 +114,18 @@ func (vs *views) stringKeywords(n *syntax.Node) regular.Expr {
 	return e
 }
 
-// readable is what every library reads of a format, for strings that are written and not read. A node that says more of
-// its strings (a pattern, values) says it better: of common, only what no parser reads is held back from it then.
-func (vs *views) readable(n *syntax.Node) regular.Expr {
-	e := vs.lang.Any
-	if vs.opt.AnyNumberSpelling || vs.opt.anyFormat {
-		return e
+// readable is what every library reads of a format, for strings that are written
+// and not read: few know the second 60, and durations have a largest number.
+func (vs *views) readable(format string) regular.Expr {
+	pattern := map[string]string{"time": `^[^:]*:[^:]*:[0-5]`, "date-time": `^[^:]*:[^:]*:[0-5]`, "duration": `^(?:[A-Z]|[0-9]{1,4}[A-Z])*$`}[format]
+	if pattern == "" || vs.opt.AnyNumberSpelling {
+		return vs.lang.Any
 	}
-	for _, m := range []map[string]string{parsable, common} {
-		if pattern := m[n.String.Format]; pattern != "" {
-			if p, err := vs.lang.Pattern(pattern); err == nil { // always: the patterns are ours
-				e = vs.lang.And(e, p)
-			}
-		}
-		if n.String.HasPattern || n.HasEnum || n.Const != nil {
-			break
-		}
+	e, err := vs.lang.Pattern(pattern)
+	if err != nil {
+		return vs.lang.Any // never: the patterns are ours
 	}
 	return e
-}
-
-// parsable is what can be made a value of: few parsers know the second 60, and durations have a largest number.
-var parsable = map[string]string{
-	"time":      `^[^:]*:[^:]*:[0-5]`,
-	"date-time": `^[^:]*:[^:]*:[0-5]`,
-	"duration":  `^(?:[A-Z]|[0-9]{1,4}[A-Z])*$`,
-}
-
-// common is what ajv, zod, Pydantic and Python's jsonschema agree on where the specification of a format allows more: a
-// domain with a dot and a name at its end, a URI that says something after its scheme. What texts have is left in, such
-// as a UUID of no version, though zod doesn't take it.
-var common = map[string]string{
-	"email":        `^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:(?!..--)[0-9A-Za-z][0-9A-Za-z-]*\.)+[A-Za-z]{2,63}$`,
-	"idn-email":    `^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:(?!..--)[0-9A-Za-z][0-9A-Za-z-]*\.)+[A-Za-z]{2,63}$`,
-	"time":         `^[^a-z]*$`,
-	"date-time":    `^[^a-z]*$`,
-	"uri":          `^[^:]*:[^?#]`,
-	"iri":          `^[^:]*:[^?#]`,
-	"uri-template": `^(?:[^{}]|\{[+#./;?&]?[^.{}]*\})*$`,
-	"regex":        `^(?:[^\\]|\\[^pP])*$`,
-}
-
-// narrowsFormats reports whether a schema has a format of which less is written than read.
-func narrowsFormats(doc *syntax.Document) bool {
-	return slices.ContainsFunc(doc.Nodes, func(n *syntax.Node) bool {
-		return n.String != nil && (common[n.String.Format] != "" || parsable[n.String.Format] != "")
-	})
 }
 
 // numberKeywords adds the literals of the number keywords of n.

@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 // Order says in which order the members of an object may come.
 type Order uint8
 
@@ -73,9 +75,13 @@ type Limits struct {
 	Depth  int // nesting of the document; default 512
 	States int // automaton frames alive at once; default 4 million
 	Steps  int // elementary steps of one satisfiability question; default 2 million
+
+	Time   time.Duration // for compiling, and for each mask or completion afterwards; default 10 s
+	Memory int           // bytes of what one schema has made, at once; default 512 MiB
 }
 
-func (l Limits) withDefaults() Limits {
+// OrDefaults returns the limits with the defaults of fields that are zero.
+func (l Limits) OrDefaults() Limits {
 	set := func(p *int, n int) {
 		if *p <= 0 {
 			*p = n
@@ -85,6 +91,10 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Depth, 512)
 	set(&l.States, 4<<20)
 	set(&l.Steps, 2<<20)
+	set(&l.Memory, 512<<20)
+	if l.Time <= 0 {
+		l.Time = 10 * time.Second
+	}
 	return l
 }
 
@@ -96,10 +106,8 @@ type Options struct {
 	OnUnsupported OnUnsupported
 	// AnyNumberSpelling accepts every JSON spelling of an allowed number,
 	// such as 1e0 for 1, numbers of any length, needless escapes in strings,
-	// leap seconds, durations of any size, and all that the specifications of
-	// formats allow where common libraries take less. Without it numbers are
-	// spelt so that every JSON parser reads them exactly, and strings as
-	// JSON.stringify spells them.
+	// and leap seconds and durations of any size. Without it numbers are spelt so that every JSON parser reads
+	// them exactly, and strings as JSON.stringify spells them.
 	AnyNumberSpelling bool
 	// Closed writes no members but those that are named where a schema names
 	// some and says nothing of others, as if it had unevaluatedProperties:
@@ -110,8 +118,6 @@ type Options struct {
 	// misspelt keyword.
 	Strict bool
 	Limits Limits
-
-	anyFormat bool // strings of a format as AnyNumberSpelling has them
 }
 
 // A Report says what a schema asks for and how much of it is enforced.

@@ -50,6 +50,7 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 	if p, ok := sv.known[g]; ok {
 		return p
 	}
+	sv.goals.Meter.Step(4)
 	if sv.deciding[g] {
 		sv.guesses.goals++
 		return false

@@ -106,6 +106,7 @@ func (s *itemSearch) read(lits []logic.Lit) {
 // demand returns what the item at a position has to fulfil whatever is placed
 // there.
 func (s *itemSearch) demand(i int) logic.Goal {
+	s.arrays.goals.Meter.Step(1 + len(s.every))
 	list := []logic.Goal{s.distinct}
 	for _, l := range s.every {
 		if int(l.A) <= i && (l.B < 0 || i <= int(l.B)) {
@@ -170,6 +171,7 @@ func (s *itemSearch) fill() bool {
 	used := map[logic.Goal]int{}
 	items := make([]logic.Goal, 0, check)
 	for i := range check {
+		ar.goals.Meter.Step(1)
 		g := s.demand(i)
 		if p, ok := s.placed[i]; ok {
 			g = ar.goals.And(g, p)
@@ -227,6 +229,7 @@ func (ar *arrays) repeats(items []logic.Goal, seen int32, into *logic.Goal) bool
 		if ar.sat.satisfiable(ar.goals.And(g, taken)) {
 			return true
 		}
+		ar.goals.Meter.Step(j)
 		for _, other := range items[:j] {
 			if ar.sat.satisfiable(ar.goals.And(g, other)) {
 				return true

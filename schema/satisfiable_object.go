@@ -122,6 +122,7 @@ func (c *chooser) solve(lits []logic.Lit, todo []logic.Form) bool {
 	var best []logic.Form
 	var rest []logic.Form
 	for _, f := range choices {
+		s.goals.Meter.Step(1 + len(s.forms.Info[f].Kids))
 		var left []logic.Form
 		satisfied := false
 		for _, k := range s.forms.Info[f].Kids {
@@ -189,6 +190,7 @@ func (ob *objects) possible(x *objState, lits []logic.Lit) bool {
 // says which goals have values.
 func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bool) (*placer, bool) {
 	uni := ob.keys.universes[x.uni]
+	ob.goals.Meter.Step(1 + uni.words)
 	p := &placer{objects: ob, x: x, uni: uni, st: ob.statics[x.static], can: can, must: ob.missing(x), some: map[int32]logic.Goal{}}
 	least, most := 0, syntax.MaxCount
 	for _, l := range lits {
@@ -256,6 +258,7 @@ type placer struct {
 // demand returns what a member has to fulfil.
 func (p *placer) demand(name int32, matching uint64) logic.Goal {
 	s := p.objects
+	s.goals.Meter.Step(1 + len(p.every))
 	g := s.memberGoal(p.st, name, matching)
 	if name >= 0 {
 		matching = s.keys.nameBits(p.uni, name)
@@ -354,6 +357,7 @@ func (p *placer) place(i int) bool {
 	}
 	// First members that there have to be anyway, then others.
 	for pass := range 2 {
+		p.objects.goals.Meter.Step(len(p.uni.names) / 8)
 		for n := range int32(len(p.uni.names)) {
 			bit := uint64(1) << (n & 63)
 			has := p.must[n>>6]&bit != 0

@@ -59,6 +59,7 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	steps := ns.opt.Limits.Steps
 	ok := ns.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
 		a, err := number.Compile(ns.spec(lits), ns.spelling(), number.Limits{})
+		ns.goals.Meter.Look()
 		if err != nil {
 			if _, empty := err.(*number.EmptyError); !empty {
 				ns.fail(err)

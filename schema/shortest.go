@@ -73,6 +73,7 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 		sh.known[g] = f
 		return f
 	}
+	sh.goals.Meter.Step(8)
 	sh.known[g] = unfinished
 	best := &shortValue{size: noValue}
 	scalar := func(text string) {
@@ -159,6 +160,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 			return items, at.size
 		}
 		for _, m := range sh.arrays.itemMoves(p.state) {
+			sh.goals.Meter.Step(1)
 			n := sh.value(m.g).size
 			if n == noValue {
 				continue
@@ -214,6 +216,7 @@ func (q *shortQueue) Pop() any {
 // render writes a shortest value for g in the layout asked for.
 func (sh *shortest) render(g logic.Goal, at layout.Place) string {
 	f := sh.value(g)
+	sh.goals.Meter.Step(1)
 	switch {
 	case f.array:
 		if len(f.items) == 0 {

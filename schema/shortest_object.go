@@ -68,6 +68,7 @@ func (sh *shortest) tryEnd(state int32, x *objState, lits []logic.Lit, best *obj
 	}
 	w := objectEnd{size: 1}
 	add := func(key string, g logic.Goal) {
+		sh.goals.Meter.Step(1)
 		w.members = append(w.members, shortMember{key, g})
 		n := sh.value(g).size
 		w.size = min(w.size+len(jsondoc.AppendQuoted(nil, key))+2+n, noValue)
@@ -126,6 +127,7 @@ func (sh *shortest) freshKey(key int32, begun bool, fits func(matching uint64) b
 		k := sh.keys.states.Keys[p.key]
 		chars := []rune{'a', 'b', '_', '0', '-'}
 		chars = append(chars, sh.keys.stateSamples(k)...)
+		sh.goals.Meter.Step(len(chars))
 		for _, r := range chars {
 			next := sh.keys.step(p.key, r)
 			if seen[next] || !alive(next) {

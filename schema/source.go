@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 
+	"stencil/meter"
 	"stencil/regular"
 	"stencil/schema/language"
 	"stencil/schema/syntax"
@@ -30,8 +31,8 @@ type source struct {
 	followed bool // by any other text
 }
 
-func newSource(doc *syntax.Document, opt Options, lang *language.Pool) *source {
-	s := &source{base: &base{doc: doc, opt: opt, lang: lang}}
+func newSource(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) *source {
+	s := &source{base: &base{doc: doc, opt: opt, lang: lang, meter: m}}
 	s.Reset()
 	return s
 }
@@ -53,7 +54,7 @@ func (s *source) Reset() {
 			s.lang = language.Shared()
 		}
 	}
-	b := newBase(s.doc, s.opt, s.lang)
+	b := newBase(s.doc, s.opt, s.lang, s.meter)
 	sets, nums := newKeySets(b), newNumbers(b)
 	vs := newViews(b, sets, nums)
 	ts := newTexts(b, vs)
@@ -75,8 +76,18 @@ func (s *source) Reset() {
 // Err implements [decoder.Source].
 func (s *source) Err() error { return s.err }
 
+// SetMeter implements [decoder.Metered].
+func (s *source) SetMeter(m *meter.Meter) { s.meter, s.goals.Meter = m, m }
+
+// Exceeded returns the error for a bound of the meter, with what is likely to have
+// exceeded it.
+func (s *source) Exceeded(limit *meter.LimitError) error {
+	return explained(s.opt.Limits.exceeded(limit), s.doc.Complexity())
+}
+
 // Bytes implements [decoder.Source].
 func (s *source) Bytes() int {
-	return 96*len(s.goals.Info) + 96*len(s.forms.Info) + 120*len(s.frames.Keys) +
-		200*len(s.objects.states.Keys) + 64*len(s.arrays.states) + 160*len(s.keys.states.Keys)
+	return s.goals.Bytes() + s.forms.Bytes() + s.views.bytes() + 120*len(s.frames.Keys) +
+		200*len(s.objects.states.Keys) + 64*len(s.arrays.states) + 160*len(s.keys.states.Keys) +
+		64*len(s.shortest.known) + 64*len(s.objects.moves) + 48*len(s.arrays.moves)
 }

@@ -50,6 +50,14 @@ type viewKey struct {
 	g logic.Goal
 }
 
+// bytes returns the memory held, approximately.
+func (vs *views) bytes() (n int) {
+	for _, m := range vs.known {
+		n += 24 * len(m)
+	}
+	return n
+}
+
 // root is what the whole document has to fulfil.
 func (vs *views) root() logic.Goal {
 	return vs.goals.Node(vs.doc.Root, vs.scope(vs.doc.Root, 0))
@@ -178,6 +186,7 @@ func (vs *views) of(g logic.Goal, t jtype) int32 {
 		vs.guesses.views++
 		return vs.all(t)
 	}
+	vs.meter.Step(1 + len(info.List))
 	vs.visiting[key] = true
 	before := vs.guesses.views
 	var v int32

@@ -51,7 +51,7 @@ func TestDraftsOnRealModels(t *testing.T) {
 			prompts, schemas := chat.NewPrompts(model.Vocab()), constraint.NewSchemas(model.Vocab(), 8)
 			same, drafted, accepted := 0, 0, 0
 			for i := range documents {
-				c, err := schemas.Compile([]byte(draftSchema), schema.Options{})
+				c, err := schemas.Compile(t.Context(), []byte(draftSchema), schema.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -206,7 +206,7 @@ type round struct {
 }
 
 func (b *run) all(schemas *constraint.Schemas) ([]*Result, error) {
-	compiled, err := schemas.Compile(b.c.Schema, schema.Options{})
+	compiled, err := schemas.Compile(b.ctx, b.c.Schema, schema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)
 	}

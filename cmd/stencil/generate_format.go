@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -122,7 +123,7 @@ func (o *format) compile(v *vocab.Vocab) (c engine.Constraint, instruction strin
 		if err := schemas.Warm(); err != nil {
 			return c, "", err
 		}
-		s, err := schemas.Compile(o.source, schema.Options{Closed: !f.open})
+		s, err := schemas.Compile(context.Background(), o.source, schema.Options{Closed: !f.open})
 		if err != nil {
 			return c, "", err
 		}
@@ -132,16 +133,16 @@ func (o *format) compile(v *vocab.Vocab) (c engine.Constraint, instruction strin
 	grammars := constraint.NewGrammars(v, 1)
 	switch {
 	case f.grammar != "":
-		g, err = grammars.Grammar(string(o.source))
+		g, err = grammars.Grammar(context.Background(), string(o.source))
 		instruction = "Answer with a text of this grammar (GBNF), and nothing else:\n" + string(o.source)
 	case f.regex != "":
-		g, err = grammars.Regex(f.regex)
+		g, err = grammars.Regex(context.Background(), f.regex)
 		instruction = "Answer with a text that matches this regular expression, and nothing else:\n" + f.regex
 	case f.choices != nil:
-		g, err = grammars.Choice(f.choices)
+		g, err = grammars.Choice(context.Background(), f.choices)
 		instruction = "Answer with one of these texts, and nothing else:\n" + strings.Join(f.choices, "\n")
 	default:
-		g, err = grammars.Builtin(f.builtin, o.options)
+		g, err = grammars.Builtin(context.Background(), f.builtin, o.options)
 		instruction = "Answer with " + o.options.Description(f.builtin) + ", and nothing else."
 	}
 	if err != nil {

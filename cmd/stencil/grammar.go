@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -239,7 +240,7 @@ func checkGrammar(g *gbnf.Grammar, err error, v *vocab.Vocab, samples int, seed 
 		return c
 	}
 	c.Cost.CompileMicros = float64(time.Since(start)) / 1e3
-	p, err := walk.Look(d, walk.NewTokens(v), samples, seed)
+	p, err := walk.Look(context.Background(), d, walk.NewTokens(v), samples, seed)
 	if err != nil {
 		c.Errors = grammarIssues(err)
 		return c

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -224,7 +225,7 @@ func checkSchema(src []byte, opt schema.Options, v *vocab.Vocab, samples int, se
 	c.Enforced = append(c.Enforced, report.Enforced...)
 	c.Checked = append(c.Checked, report.Checked...)
 	c.Ignored = append(c.Ignored, report.Ignored...)
-	p, err := walk.Look(grammar, walk.NewTokens(v), samples, seed)
+	p, err := walk.Look(context.Background(), grammar, walk.NewTokens(v), samples, seed)
 	if err != nil {
 		c.Errors = append(c.Errors, schema.Issue{Reason: err.Error()})
 		return c

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -27,16 +28,25 @@ type Preview struct {
 const previewBudget = 15
 
 // Look makes n samples of g, which must be bound to the vocabulary of tokens.
-// The same seed gives the same samples.
-func Look(g *decoder.Grammar, tokens *Tokens, n int, seed uint64) (*Preview, error) {
-	p := &Preview{Shortest: Shortest(g.NewMatcher())}
+// The same seed gives the same samples. It ends with ctx.
+func Look(ctx context.Context, g *decoder.Grammar, tokens *Tokens, n int, seed uint64) (*Preview, error) {
+	newMatcher := func() *decoder.Matcher {
+		m := g.NewMatcher()
+		m.Bind(ctx)
+		return m
+	}
+	m := newMatcher()
+	p := &Preview{Shortest: Shortest(m)}
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
 	w := &Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(seed, 0)), Budget: previewBudget, Plain: true}
 	seen := map[string]bool{}
 	var forced, all, masks int
 	var walks [][]int32 // the tokens of the samples
 	start := time.Now()
 	for range 3 * n {
-		r := &recorder{matcher: matcher{g.NewMatcher()}}
+		r := &recorder{matcher: matcher{newMatcher()}}
 		if _, err := w.Document(r); err != nil {
 			return nil, err
 		}
@@ -55,9 +65,9 @@ func Look(g *decoder.Grammar, tokens *Tokens, n int, seed uint64) (*Preview, err
 		p.MaskTime = time.Since(start) / time.Duration(masks)
 	}
 	for i, s := range p.Samples {
-		count := func() (int, error) { return countForced(g.NewMatcher(), []byte(s)) }
+		count := func() (int, error) { return countForced(newMatcher(), []byte(s)) }
 		if g.ReadsTokens() {
-			count = func() (int, error) { return countForcedTokens(g, walks[i]) }
+			count = func() (int, error) { return countForcedTokens(newMatcher(), walks[i]) }
 		}
 		k, err := count()
 		if err != nil {
@@ -93,12 +103,11 @@ func countForced(m *decoder.Matcher, text []byte) (int, error) {
 
 // countForcedTokens returns how many bytes of a document's spelling are of tokens
 // before which something was forced.
-func countForcedTokens(g *decoder.Grammar, tokens []int32) (int, error) {
+func countForcedTokens(m *decoder.Matcher, tokens []int32) (int, error) {
 	forced := 0
-	m := g.NewMatcher()
 	for _, id := range tokens {
 		if len(m.ForcedTokens()) > 0 {
-			forced += len(spelling(g.Vocab(), []int32{id}))
+			forced += len(spelling(m.Vocab(), []int32{id}))
 		}
 		if err := m.Accept(id); err != nil {
 			return 0, err

@@ -53,7 +53,7 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := words{"yes", "no", "never", "perhaps"}
-	p, err := Look(decoder.New(list, v, decoder.Limits{}), NewTokens(v), 10, 1)
+	p, err := Look(t.Context(), decoder.New(list, v, decoder.Limits{}), NewTokens(v), 10, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestLook(t *testing.T) {
 	if want := 11.0 / 17; p.ForcedShare < want-1e-9 || p.ForcedShare > want+1e-9 {
 		t.Errorf("forced share %v, want %v", p.ForcedShare, want)
 	}
-	again, err := Look(decoder.New(list, v, decoder.Limits{}), NewTokens(v), 10, 1)
+	again, err := Look(t.Context(), decoder.New(list, v, decoder.Limits{}), NewTokens(v), 10, 1)
 	if err != nil || !slices.Equal(again.Samples, p.Samples) {
 		t.Errorf("same seed, other samples: %q, %q", again.Samples, p.Samples)
 	}

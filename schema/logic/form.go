@@ -79,6 +79,7 @@ type Forms struct {
 	index map[string]Form
 	not   []Form // by formula: 1 + its negation, 0 while it isn't known
 	key   []byte
+	size  int
 }
 
 // NewForms returns a table whose literals name goals of another one.
@@ -136,6 +137,7 @@ func (t *Forms) Lit(l Lit) Form {
 		return f
 	}
 	f := Form(len(t.Info))
+	t.size += entryBytes
 	t.Info, t.not = append(t.Info, FormInfo{Op: OpLit, Lit: l}), append(t.not, 0)
 	t.lits[l] = f
 	return f
@@ -250,6 +252,7 @@ func (t *Forms) combine(op Op, list []Form) Form {
 			return absorbing
 		}
 	}
+	t.goals.Meter.Step(1 + len(list))
 	flat := make([]Form, 0, len(list))
 	duals := false
 	for _, f := range list {
@@ -263,6 +266,7 @@ func (t *Forms) combine(op Op, list []Form) Form {
 			flat = append(flat, f)
 		}
 	}
+	t.goals.Meter.Step(len(flat) / 8)
 	slices.Sort(flat)
 	flat = slices.Compact(flat)
 	for _, f := range flat {
@@ -328,8 +332,15 @@ func (t *Forms) combine(op Op, list []Form) Form {
 	f := Form(len(t.Info))
 	t.Info, t.not = append(t.Info, FormInfo{Op: op, Kids: flat}), append(t.not, 0)
 	t.index[string(t.key)] = f
+	t.size += entryBytes + 4*len(flat) + len(t.key)
 	return f
 }
+
+// entryBytes is what a goal or formula takes in its tables, without its parts.
+const entryBytes = 160
+
+// Bytes returns the memory held, approximately.
+func (t *Forms) Bytes() int { return t.size }
 
 // Conjuncts returns the parts of which f is the conjunction.
 func (t *Forms) Conjuncts(f Form) []Form {
@@ -353,6 +364,7 @@ func (t *Forms) Branches(f Form, steps *int, yield func(lits []Lit) bool) bool {
 		if *steps--; *steps < 0 {
 			return false
 		}
+		t.goals.Meter.Step(1 + len(todo)/16)
 		for len(todo) > 0 {
 			f := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"stencil/meter"
 	"stencil/schema/jsondoc"
 	"stencil/schema/syntax"
 )
@@ -45,10 +46,12 @@ type GoalInfo struct {
 // Goals makes and keeps goals. Info has one entry for each and is only read by
 // others.
 type Goals struct {
+	Meter *meter.Meter // is told of the work; nil: nobody is
 	Info  []GoalInfo
 	index map[string]Goal
 	not   []Goal // by goal: 1 + its negation, 0 while it isn't known
 	key   []byte
+	size  int
 }
 
 // NewGoals returns a table that holds [Never] and [Always].
@@ -67,8 +70,12 @@ func (t *Goals) intern(info GoalInfo) Goal {
 	g := Goal(len(t.Info))
 	t.Info, t.not = append(t.Info, info), append(t.not, 0)
 	t.index[string(t.key)] = g
+	t.size += entryBytes + 4*len(info.List) + len(t.key)
 	return g
 }
+
+// Bytes returns the memory held, approximately.
+func (t *Goals) Bytes() int { return t.size }
 
 // Node returns the goal of fulfilling schema n, entered with a dynamic
 // scope.
@@ -102,6 +109,7 @@ func (t *Goals) combine(kind GoalKind, list []Goal) Goal {
 	if kind == AnyOf {
 		neutral, absorbing = Never, Always
 	}
+	t.Meter.Step(1 + len(list))
 	flat := make([]Goal, 0, len(list))
 	for _, g := range list {
 		switch {
@@ -114,6 +122,7 @@ func (t *Goals) combine(kind GoalKind, list []Goal) Goal {
 			flat = append(flat, g)
 		}
 	}
+	t.Meter.Step(len(flat) / 8)
 	slices.Sort(flat)
 	flat = slices.Compact(flat)
 	switch len(flat) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // An Issue is one thing to say about a schema document, with its place.
@@ -68,21 +69,28 @@ func (e *UnsatisfiableError) Error() string { return "schema: unsatisfiable: " +
 // A LimitError says which limit a schema exceeds.
 type LimitError struct {
 	Limit   string // the name of the field in Limits, in lower case
-	Max     int
+	Max     int    // of time, in milliseconds
 	Pointer string // where, if one place can be named
 	Hint    string // what would help
 }
 
 // Error implements error.
 func (e *LimitError) Error() string {
-	text := fmt.Sprintf("schema: more than %d %s", e.Max, e.Limit)
+	most := fmt.Sprintf("%d %s", e.Max, e.Limit)
+	switch e.Limit {
+	case "time":
+		most = fmt.Sprintf("%v of computing", time.Duration(e.Max)*time.Millisecond)
+	case "memory":
+		most = fmt.Sprintf("%d bytes of memory", e.Max)
+	}
+	text := "schema: more than " + most
 	if e.Pointer != "" {
-		text = fmt.Sprintf("schema: %q: more than %d %s", e.Pointer, e.Max, e.Limit)
+		text = fmt.Sprintf("schema: %q: more than %s", e.Pointer, most)
 	}
 	if e.Hint != "" {
 		text += " (" + e.Hint + ")"
 	}
-	if slices.Contains([]string{"bytes", "depth", "states", "steps"}, e.Limit) {
+	if slices.Contains([]string{"bytes", "depth", "states", "steps", "time", "memory"}, e.Limit) {
 		text += "; the server's flag --schema-" + e.Limit + " sets this limit"
 	}
 	return text

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -39,7 +40,7 @@ type properties struct {
 
 // eachOf returns the arguments of a tool, and the keywords that masks don't enforce in
 // strings that are written as they stand.
-func eachOf(m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked []schema.Issue, err error) {
+func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked []schema.Issue, err error) {
 	opt.Strict = false // the whole schema has been compiled
 	p := &properties{schemas: map[string]json.RawMessage{}}
 	if json.Unmarshal(t.Parameters, &p.root) != nil {
@@ -52,7 +53,7 @@ func eachOf(m *registry.Model, t request.Tool, opt schema.Options) (out []layout
 	for _, name := range p.names {
 		a := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
 		unchecked := false
-		if a.Ways, unchecked, err = p.ways(m, p.schemas[name], opt); err != nil {
+		if a.Ways, unchecked, err = p.ways(ctx, m, p.schemas[name], opt); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if unchecked {
@@ -203,7 +204,7 @@ func typeName(x any) string {
 
 // ways returns how a value of a schema may be written; unchecked reports whether its
 // strings have keywords that masks don't enforce.
-func (p *properties) ways(m *registry.Model, src json.RawMessage, opt schema.Options) (out []layout.Way, unchecked bool, err error) {
+func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMessage, opt schema.Options) (out []layout.Way, unchecked bool, err error) {
 	form := &m.CallForm.Arguments
 	types := p.types(src)
 	text := form.Values[chat.StringValue]
@@ -242,7 +243,7 @@ func (p *properties) ways(m *registry.Model, src json.RawMessage, opt schema.Opt
 		}
 	}
 	for _, g := range order {
-		d, err := p.document(m, src, groups[g], opt)
+		d, err := p.document(ctx, m, src, groups[g], opt)
 		if err != nil {
 			return nil, false, err
 		}
@@ -318,7 +319,7 @@ func (p *properties) booleans(src json.RawMessage) (names []string) {
 }
 
 // document compiles the part of a schema that is about one argument, of some types.
-func (p *properties) document(m *registry.Model, src json.RawMessage, types []string, opt schema.Options) (d constraint.Document, err error) {
+func (p *properties) document(ctx context.Context, m *registry.Model, src json.RawMessage, types []string, opt schema.Options) (d constraint.Document, err error) {
 	part := map[string]json.RawMessage{"allOf": append(append([]byte("["), src...), ']')}
 	for _, key := range []string{"$schema", "$defs", "definitions"} {
 		if p.root[key] != nil {
@@ -332,7 +333,7 @@ func (p *properties) document(m *registry.Model, src json.RawMessage, types []st
 	if err != nil {
 		return d, err
 	}
-	compiled, err := m.Schemas.Compile(data, opt)
+	compiled, err := m.Schemas.Compile(ctx, data, opt)
 	if err != nil {
 		return d, err
 	}

@@ -44,11 +44,11 @@ type Constraint struct {
 }
 
 // constraintOf returns what a query's text must fit.
-func constraintOf(m *registry.Model, q *request.Request) (*Constraint, error) {
+func constraintOf(ctx context.Context, m *registry.Model, q *request.Request) (*Constraint, error) {
 	var format *Constraint
 	if q.Constraint.Kind != "" {
 		var err error
-		if format, err = formatRule(m, q.Constraint); err != nil {
+		if format, err = formatRule(ctx, m, q.Constraint); err != nil {
 			return nil, err
 		}
 		switch {
@@ -61,7 +61,7 @@ func constraintOf(m *registry.Model, q *request.Request) (*Constraint, error) {
 	if q.Tools == nil || q.Tools.Mode == request.ToolsNone {
 		return format, nil
 	}
-	r, err := toolRule(m, q.Tools, format, q.Constraint.OpenObjects)
+	r, err := toolRule(ctx, m, q.Tools, format, q.Constraint.OpenObjects)
 	if err == nil && m.Unmasked != "" {
 		r = r.Afterwards(m.Unmasked)
 	}
@@ -82,14 +82,14 @@ func (r *Constraint) fromBeginning() bool {
 }
 
 // formatRule compiles a constraint on the whole text.
-func formatRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
+func formatRule(ctx context.Context, m *registry.Model, c request.Constraint) (*Constraint, error) {
 	switch c.Kind {
 	case "grammar", "regex", "choice":
-		return grammarRule(m, c)
+		return grammarRule(ctx, m, c)
 	case request.KindTags:
-		return tagRule(m, c)
+		return tagRule(ctx, m, c)
 	}
-	compiled, err := m.Schemas.Compile(c.Schema, c.Options())
+	compiled, err := m.Schemas.Compile(ctx, c.Schema, c.Options())
 	if err != nil {
 		return nil, problem.InField(err, c.Param)
 	}
@@ -120,24 +120,24 @@ func builtinFormat(b *request.Builtin) *asking.Format {
 }
 
 // grammarRule compiles a constraint that is no schema.
-func grammarRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
+func grammarRule(ctx context.Context, m *registry.Model, c request.Constraint) (*Constraint, error) {
 	var g *constraint.CompiledGrammar
 	var err error
 	r := &Constraint{kind: c.Kind}
 	switch c.Kind {
 	case "grammar":
 		if b := c.Builtin; b != nil {
-			g, err = m.Grammars.Builtin(b.Name, b.Options)
+			g, err = m.Grammars.Builtin(ctx, b.Name, b.Options)
 			r.Instruction = "Answer with " + b.Options.Description(b.Name) + ", and nothing else."
 			break
 		}
-		g, err = m.Grammars.Grammar(c.Text)
+		g, err = m.Grammars.Grammar(ctx, c.Text)
 		r.Instruction = "Answer with a text of this grammar (GBNF), and nothing else:\n" + c.Text
 	case "regex":
-		g, err = m.Grammars.Regex(c.Text)
+		g, err = m.Grammars.Regex(ctx, c.Text)
 		r.Instruction = "Answer with a text that matches this regular expression, and nothing else:\n" + c.Text
 	default:
-		g, err = m.Grammars.Choice(c.Choices)
+		g, err = m.Grammars.Choice(ctx, c.Choices)
 		r.named = c.Choices
 		r.Instruction = "Answer with one of these texts, and nothing else:\n" + strings.Join(c.Choices, "\n")
 	}

@@ -17,6 +17,7 @@
 package generation
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -56,6 +57,13 @@ func (s *Service) Accept(r *http.Request, q *request.Request) (*registry.Model, 
 
 // Prepare compiles a query's constraint and writes its prompt.
 func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request) (*Generation, error) {
+	limit := s.Timeout
+	if q.Timeout > 0 {
+		limit = min(q.Timeout, s.Timeout)
+	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, engine.ErrTimeout)
+	defer cancel()
 	g := &Generation{Model: m, Request: q}
 	if err := q.CheckSignals(); err != nil {
 		return nil, err
@@ -64,7 +72,7 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 		q.Variable("enable_thinking", true)
 	}
 	var err error
-	if g.Constraint, err = constraintOf(m, q); err != nil {
+	if g.Constraint, err = constraintOf(ctx, m, q); err != nil {
 		return nil, err
 	}
 	for _, w := range costly(g.Constraint) {
@@ -77,10 +85,7 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 		ID: wire.NoteOf(r.Context()).ID, Client: wire.ClientOf(r),
 		Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.Texts(),
 		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic, NoReuse: !q.CachePrompt,
-		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Timeout: s.Timeout,
-	}
-	if q.Timeout > 0 {
-		g.Job.Timeout = min(q.Timeout, s.Timeout)
+		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs,
 	}
 	if g.Job.MaxTokens == 0 {
 		g.Job.MaxTokens = s.Tokens
@@ -88,7 +93,9 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	if !q.Seeded {
 		g.Job.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
-	g.Run, err = WriterOf(m).Ready(g)
+	g.Job.Timeout = limit
+	g.Run, err = WriterOf(m).Ready(ctx, g)
+	g.Job.Timeout = max(time.Millisecond, limit-time.Since(begun)) // compiling is part of the request
 	return g, err
 }
 

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // compose lays out the text of a generation in parts, if it has any: reasoning
 // before the answer, tool calls. A text without, or one that is a document as
 // a whole, has none.
-func (g *Generation) compose() error {
+func (g *Generation) compose(ctx context.Context) error {
 	m, q := g.Model, g.Request
 	p := layout.Plan{Calls: m.CallForm, Thought: m.ThoughtForm, Budget: q.ThinkTokens}
 	isChat := q.Messages != nil
@@ -46,14 +47,14 @@ func (g *Generation) compose() error {
 		}
 	}
 	if p.Tools != nil && p.Calls.HasSlot(chat.SlotID) {
-		id, err := m.Grammars.Regex(fmt.Sprintf("[a-zA-Z0-9]{%d}", max(1, p.Calls.IDs)))
+		id, err := m.Grammars.Regex(ctx, fmt.Sprintf("[a-zA-Z0-9]{%d}", max(1, p.Calls.IDs)))
 		if err != nil {
 			return err
 		}
 		document := id.Document()
 		p.ID = &document
 	}
-	if err := g.planSignals(&p); err != nil {
+	if err := g.planSignals(ctx, &p); err != nil {
 		return err
 	}
 	if !isChat && p.Thought.Name == chat.Harmony {
@@ -70,7 +71,7 @@ func (g *Generation) compose() error {
 	}
 	p.Foreign = p.Tools != nil && isChat && q.ToolForms != "own"
 	var err error
-	g.Job.Constraint, g.Layout, err = p.Compile(m.Sequences, m.Text.Vocab())
+	g.Job.Constraint, g.Layout, err = p.Compile(ctx, m.Sequences, m.Text.Vocab())
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
 		if g.Signals == nil { // which come after the calls

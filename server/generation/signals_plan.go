@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -22,8 +23,8 @@ type signalPlan struct {
 }
 
 // signalsDocument compiles the schema of signals with some tools.
-func signalsDocument(m *registry.Model, tools []string) (*constraint.Document, error) {
-	compiled, err := m.Schemas.Compile(signals.Schema(tools), schema.Options{Strict: true, Whitespace: schema.Compact})
+func signalsDocument(ctx context.Context, m *registry.Model, tools []string) (*constraint.Document, error) {
+	compiled, err := m.Schemas.Compile(ctx, signals.Schema(tools), schema.Options{Strict: true, Whitespace: schema.Compact})
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +34,17 @@ func signalsDocument(m *registry.Model, tools []string) (*constraint.Document, e
 
 // planSignals gives a plan the documents of signals, and a document's budget room
 // for them.
-func (g *Generation) planSignals(p *layout.Plan) error {
+func (g *Generation) planSignals(ctx context.Context, p *layout.Plan) error {
 	if g.Signals == nil {
 		return nil
 	}
 	tools := g.Constraint.rated()
 	var err error
-	if p.Signals, err = signalsDocument(g.Model, nil); err != nil {
+	if p.Signals, err = signalsDocument(ctx, g.Model, nil); err != nil {
 		return err
 	}
 	if p.CallSignals = p.Signals; len(tools) > 0 {
-		if p.CallSignals, err = signalsDocument(g.Model, tools); err != nil {
+		if p.CallSignals, err = signalsDocument(ctx, g.Model, tools); err != nil {
 			return err
 		}
 	}

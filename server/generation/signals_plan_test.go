@@ -15,7 +15,7 @@ func TestShortestSignals(t *testing.T) {
 	v := tinyVocabHere(t)
 	m := &registry.Model{Schemas: constraint.NewSchemas(v, 8)}
 	for _, tools := range [][]string{nil, {"a"}, {"b", "look-up/2"}} {
-		d, err := signalsDocument(m, tools)
+		d, err := signalsDocument(t.Context(), m, tools)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,11 +27,11 @@ type compiledTag struct {
 }
 
 // tagRule compiles structural tags.
-func tagRule(m *registry.Model, c request.Constraint) (*Constraint, error) {
+func tagRule(ctx context.Context, m *registry.Model, c request.Constraint) (*Constraint, error) {
 	set := &tagSet{triggers: c.Triggers}
 	var reports []CompiledTool
 	for _, t := range c.Tags {
-		compiled, err := m.Schemas.Compile(t.Schema, c.Options())
+		compiled, err := m.Schemas.Compile(ctx, t.Schema, c.Options())
 		if err != nil {
 			return nil, problem.InField(err, t.Param)
 		}

@@ -67,11 +67,11 @@ type CompiledTool struct {
 // Keywords that can't be enforced are left to the validator: tools are often
 // written by others than who sends them. open lets arguments have members that
 // their schemas don't name.
-func compileTools(m *registry.Model, tools []request.Tool, open bool) ([]CompiledTool, error) {
+func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, open bool) ([]CompiledTool, error) {
 	out := make([]CompiledTool, 0, len(tools))
 	for _, t := range tools {
 		opt := schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict, Closed: !open, Whitespace: whitespaceOf(m.CallForm.Arguments.Layout)}
-		compiled, err := m.Schemas.Compile(t.Parameters, opt)
+		compiled, err := m.Schemas.Compile(ctx, t.Parameters, opt)
 		if err != nil {
 			return nil, problem.InField(err, t.Param)
 		}
@@ -82,7 +82,7 @@ func compileTools(m *registry.Model, tools []request.Tool, open bool) ([]Compile
 		arguments := compiled
 		if object != nil {
 			opt.Strict = false // it has been said
-			if arguments, err = m.Schemas.Compile(object, opt); err != nil {
+			if arguments, err = m.Schemas.Compile(ctx, object, opt); err != nil {
 				return nil, &wire.Error{Param: t.Param, Code: "unsatisfiable_schema", Message: t.Param + " must allow objects, which the arguments of a call are: " + err.Error()}
 			}
 		}
@@ -92,14 +92,14 @@ func compileTools(m *registry.Model, tools []request.Tool, open bool) ([]Compile
 		if object != nil {
 			source = object
 		}
-		natural, err := m.Schemas.Compile(source, opt)
+		natural, err := m.Schemas.Compile(ctx, source, opt)
 		if err != nil {
 			return nil, problem.InField(err, t.Param)
 		}
 		c.natural = natural.Document()
 		opt.Whitespace = whitespaceOf(m.CallForm.Arguments.Layout)
 		if m.CallForm.Arguments.Tagged {
-			if c.each, c.unchecked, err = eachOf(m, t, opt); err != nil {
+			if c.each, c.unchecked, err = eachOf(ctx, m, t, opt); err != nil {
 				return nil, problem.InField(err, t.Param)
 			}
 		}
@@ -140,8 +140,8 @@ func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 }
 
 // toolRule makes the rule of a text that holds calls, must or may.
-func toolRule(m *registry.Model, set *request.ToolSet, format *Constraint, open bool) (*Constraint, error) {
-	tools, err := compileTools(m, set.Callable(), open)
+func toolRule(ctx context.Context, m *registry.Model, set *request.ToolSet, format *Constraint, open bool) (*Constraint, error) {
+	tools, err := compileTools(ctx, m, set.Callable(), open)
 	if err != nil {
 		return nil, err
 	}

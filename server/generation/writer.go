@@ -18,7 +18,7 @@ type writer interface {
 	Abilities() Abilities
 	// Ready makes a generation ready: it completes its request and its layout, and
 	// refuses what the writer can't do.
-	Ready(g *Generation) (Run, error)
+	Ready(ctx context.Context, g *Generation) (Run, error)
 }
 
 // Abilities are what not every writer can do.
@@ -71,14 +71,14 @@ type local struct{ model *registry.Model }
 
 func (local) Abilities() Abilities { return Abilities{Tools: true, Counts: true} }
 
-func (l local) Ready(g *Generation) (Run, error) {
+func (l local) Ready(ctx context.Context, g *Generation) (Run, error) {
 	q := g.Request
 	var err error
 	if g.Job.Prompt, g.Job.Marks, err = promptOf(l.model, q, g.Constraint); err != nil {
 		return nil, err
 	}
 	g.ExpectSignals()
-	if err := g.compose(); err != nil {
+	if err := g.compose(ctx); err != nil {
 		return nil, err
 	}
 	if g.Constraint == nil || g.Constraint.free || g.Layout.HasFree() {
@@ -169,7 +169,7 @@ func (g *Generation) submitHere(ctx context.Context, r engine.Request) (*engine.
 	constraint := g.Job.Constraint
 	before := slices.Clone(g.Request.Warnings)
 	g.Signals, g.Layout, g.Job.Constraint = nil, nil, nil
-	if err := g.compose(); err != nil {
+	if err := g.compose(ctx); err != nil {
 		return nil, err
 	}
 	if g.Job.Constraint == nil {

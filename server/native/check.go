@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -82,7 +83,9 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	reply := newCheckReply()
 	opt := c.Options()
 	opt.Limits = s.Models.SchemaLimits
-	compiled, err := schema.Compile(raw, opt)
+	ctx, cancel := s.checkTime(r)
+	defer cancel()
+	compiled, err := schema.CompileContext(ctx, raw, opt)
 	if err != nil {
 		s.refused(reply, err)
 		return wire.JSON{Value: reply}, nil
@@ -95,7 +98,7 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.preview(reply, compiled.Grammar(v), tokens)
+	return s.preview(ctx, reply, compiled.Grammar(v), tokens)
 }
 
 // GrammarCheck is POST /grammar/check.
@@ -114,6 +117,8 @@ func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 	if err := c.Set(o, "grammar", "grammar"); err != nil {
 		return nil, err
 	}
+	ctx, cancel := s.checkTime(r)
+	defer cancel()
 	reply := newCheckReply()
 	v, tokens, err := s.checkTokens()
 	if err != nil {
@@ -134,7 +139,7 @@ func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 		return wire.JSON{Value: reply}, nil
 	}
 	reply.Hash, reply.Warnings, reply.Enforced = g.Report().Hash, problem.GrammarDetails(g.Report().Warnings), []string{"grammar"}
-	return s.preview(reply, bound, tokens)
+	return s.preview(ctx, reply, bound, tokens)
 }
 
 func newCheckReply() *checkReply {
@@ -149,6 +154,13 @@ func (s *Handlers) refused(reply *checkReply, err error) {
 	if reply.Errors = slices.Clip(p.Details); len(reply.Errors) == 0 {
 		reply.Errors = []wire.Detail{{Reason: p.Message}}
 	}
+}
+
+// checkTime returns the context of one check. Its samples take many masks, each with a
+// limit of its own; together they get three times as long.
+func (s *Handlers) checkTime(r *http.Request) (context.Context, context.CancelFunc) {
+	limit := s.Models.SchemaLimits.OrDefaults().Time
+	return context.WithTimeoutCause(r.Context(), 3*limit, &schema.LimitError{Limit: "time", Max: int(3 * limit.Milliseconds())})
 }
 
 // checkTokens returns the tokens that samples are made of: the model's, or
@@ -166,8 +178,8 @@ func (s *Handlers) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
 
 // preview fills in what the constraint admits. A limit that is exceeded on the
 // way is an error of the constraint.
-func (s *Handlers) preview(reply *checkReply, g *decoder.Grammar, tokens *walk.Tokens) (wire.Answer, error) {
-	p, err := walk.Look(g, tokens, checkSamples, checkSeed)
+func (s *Handlers) preview(ctx context.Context, reply *checkReply, g *decoder.Grammar, tokens *walk.Tokens) (wire.Answer, error) {
+	p, err := walk.Look(ctx, g, tokens, checkSamples, checkSeed)
 	if err != nil {
 		reply.Errors = append(reply.Errors, wire.Detail{Reason: err.Error()})
 		return wire.JSON{Value: reply}, nil

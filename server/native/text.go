@@ -87,7 +87,7 @@ func (s *Handlers) Validate(r *http.Request) (wire.Answer, error) {
 	if c.Kind == "schema" {
 		err = reply.schema(r.Context(), c, text)
 	} else {
-		err = s.matchGrammar(reply, c, text)
+		err = s.matchGrammar(r.Context(), reply, c, text)
 	}
 	if err != nil {
 		return nil, problem.InField(err, c.Param)
@@ -97,7 +97,7 @@ func (s *Handlers) Validate(r *http.Request) (wire.Answer, error) {
 
 // compileForReading compiles a schema that documents are held to which others wrote, and its validator.
 func compileForReading(ctx context.Context, src json.RawMessage) (*schema.Schema, *constraint.Validator, error) {
-	compiled, err := schema.Compile(src, schema.Options{
+	compiled, err := schema.CompileContext(ctx, src, schema.Options{
 		Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true, OnUnsupported: schema.UnsupportedIsIgnored,
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func placeOf(v *jsondoc.Value, text, pointer string) (line, column int) {
 }
 
 // matchGrammar is Validate for what is no schema.
-func (s *Handlers) matchGrammar(reply *validateReply, c request.Constraint, text string) error {
+func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c request.Constraint, text string) error {
 	v, _, err := s.checkTokens()
 	if err != nil {
 		return err
@@ -210,6 +210,7 @@ func (s *Handlers) matchGrammar(reply *validateReply, c request.Constraint, text
 	}
 	reply.Hash = g.Report().Hash
 	m := bound.NewMatcher()
+	m.Bind(ctx)
 	n, err := m.AcceptBytes([]byte(text))
 	var refused *decoder.RefusedError
 	valid := false

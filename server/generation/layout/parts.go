@@ -8,6 +8,7 @@
 package layout
 
 import (
+	"context"
 	"encoding/json"
 
 	"stencil/constraint"
@@ -98,7 +99,7 @@ func (o *builder) document(r Role, d constraint.Document, next int) int {
 }
 
 // compile returns the constraint. The text begins with the node first.
-func (o *builder) compile(all *constraint.Sequences, v *vocab.Vocab, first int) (engine.Constraint, *Layout, error) {
+func (o *builder) compile(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab, first int) (engine.Constraint, *Layout, error) {
 	nodes := o.nodes
 	if first != 0 {
 		nodes = moved(nodes, first)
@@ -107,7 +108,7 @@ func (o *builder) compile(all *constraint.Sequences, v *vocab.Vocab, first int) 
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := all.Get(key, func() ([]constraint.Segment, error) { return segments(v, nodes) })
+	c, err := all.Get(ctx, key, func() ([]constraint.Segment, error) { return segments(v, nodes) })
 	if err != nil {
 		return nil, nil, err
 	}

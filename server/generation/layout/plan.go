@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -75,14 +76,14 @@ func (p *Plan) HasParts() bool {
 }
 
 // Compile returns the constraint of the plan's texts, and the layout that reads them.
-func (p *Plan) Compile(all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, *Layout, error) {
+func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, *Layout, error) {
 	p.Foreign = p.Foreign && p.hasForeign()
 	o, first := p.build()
-	c, l, err := o.compile(all, v, first)
+	c, l, err := o.compile(ctx, all, v, first)
 	if errors.Is(err, decoder.ErrOpenings) {
 		p.Foreign = false
 		o, first = p.build()
-		c, l, err = o.compile(all, v, first)
+		c, l, err = o.compile(ctx, all, v, first)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -71,7 +71,7 @@ func (u *upstream) Stats() engine.Stats {
 // apart, and the answer.
 var parts = &layout.Layout{Nodes: []layout.Node{{Role: layout.RoleReasoning, Free: true}, {Role: layout.RoleContent, Free: true}}}
 
-func (u *upstream) Ready(g *generation.Generation) (generation.Run, error) {
+func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generation.Run, error) {
 	g.ExpectSignals()
 	q, caps := g.Request, u.client.Capabilities()
 	r := &run{Generation: g, from: u}
