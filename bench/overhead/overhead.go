@@ -27,12 +27,15 @@ const (
 	ModeFree   Mode = "free"      // no constraint
 	ModeMask   Mode = "mask"      // the constraint, every token sampled
 	ModeForced Mode = "forced"    // the constraint, forced text appended without sampling
+	ModeGBNF   Mode = "gbnf"      // the same language as a grammar, every token sampled
+	ModeJudged Mode = "judged"    // as ModeMask, and each document judged by the validator, as a server's requests are
 	ModeLlama  Mode = "llama.cpp" // llama.cpp's own grammar sampler over the whole vocabulary, in the same loop
 )
 
 // A Bench measures on one model what a constraint costs: it generates without
-// one, with masks, with masks and forced text, and with llama.cpp's grammar
-// sampler, in turn, in the same process.
+// one, with masks, with masks and forced text, with a grammar's masks, with
+// masks and the validator's verdict, and with llama.cpp's grammar sampler, in
+// turn, in the same process.
 //
 // In every round each mode has as many clients as Parallel says, each of which
 // asks for Documents documents one after another. A document without a
@@ -110,7 +113,7 @@ func (o Bench) withDefaults() Bench {
 		o.Cases = Cases()
 	}
 	if o.Modes == nil {
-		o.Modes = []Mode{ModeFree, ModeMask, ModeForced}
+		o.Modes = []Mode{ModeFree, ModeMask, ModeForced, ModeGBNF, ModeJudged}
 		if llama.Built {
 			o.Modes = append(o.Modes, ModeLlama)
 		}
@@ -130,7 +133,7 @@ func (o Bench) withDefaults() Bench {
 // Run measures everything. On an error the results so far come with it.
 func (o Bench) Run(ctx context.Context) ([]*Result, error) {
 	o = o.withDefaults()
-	schemas := constraint.NewSchemas(o.Model.Vocab(), len(o.Cases))
+	schemas, grammars := constraint.NewSchemas(o.Model.Vocab(), len(o.Cases)), constraint.NewGrammars(o.Model.Vocab(), len(o.Cases))
 	if err := schemas.Warm(); err != nil {
 		return nil, err
 	}
@@ -155,7 +158,7 @@ func (o Bench) Run(ctx context.Context) ([]*Result, error) {
 				b := &run{Bench: &o, ctx: ctx, c: c, parallel: parallel, temperature: t, plain: plain, traced: traced, tracer: tracer}
 				b.step = func() { done++; o.Progress(done, of) }
 				var list []*Result
-				if list, err = b.all(schemas); err != nil {
+				if list, err = b.all(schemas, grammars); err != nil {
 					return out, errors.Join(err, plain.Close(), traced.Close())
 				}
 				out = append(out, list...)
@@ -186,7 +189,8 @@ type run struct {
 type contender struct {
 	mode       Mode
 	constraint engine.Constraint
-	most       int // rounds, if not 0
+	judge      *constraint.CompiledSchema // nil: documents are not judged
+	most       int                        // rounds, if not 0
 	rounds     []round
 	traced     round
 	spans      []engine.Span
@@ -205,7 +209,7 @@ type round struct {
 	perToken, against float64 // µs, and the same of ModeFree in this round
 }
 
-func (b *run) all(schemas *constraint.Schemas) ([]*Result, error) {
+func (b *run) all(schemas *constraint.Schemas, grammars *constraint.Grammars) ([]*Result, error) {
 	compiled, err := schemas.Compile(b.ctx, b.c.Schema, schema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)
@@ -218,6 +222,17 @@ func (b *run) all(schemas *constraint.Schemas) ([]*Result, error) {
 		case ModeFree:
 		case ModeMask, ModeForced:
 			x.constraint = compiled.Constraint
+		case ModeJudged:
+			x.constraint, x.judge = compiled.Constraint, compiled
+		case ModeGBNF:
+			if b.c.GBNF == "" {
+				continue
+			}
+			grammar, err := grammars.Grammar(b.ctx, b.c.GBNF)
+			if err != nil {
+				return nil, fmt.Errorf("overhead: %s: %w", b.c.Name, err)
+			}
+			x.constraint = grammar.Constraint
 		case ModeLlama:
 			if b.c.GBNF == "" {
 				continue
@@ -279,7 +294,9 @@ func (b *run) all(schemas *constraint.Schemas) ([]*Result, error) {
 
 // first orders the modes of the first round: ModeMask before ModeFree, which
 // takes its lengths.
-func first(m Mode) int { return slices.Index([]Mode{ModeMask, ModeFree, ModeForced, ModeLlama}, m) }
+func first(m Mode) int {
+	return slices.Index([]Mode{ModeMask, ModeFree, ModeForced, ModeGBNF, ModeJudged, ModeLlama}, m)
+}
 
 // play has all clients write their documents.
 func (b *run) play(m *contender, e *engine.Engine, number int) (round, error) {
@@ -332,7 +349,8 @@ func (b *run) play(m *contender, e *engine.Engine, number int) (round, error) {
 // document generates one document.
 func (b *run) document(m *contender, e *engine.Engine, at, number int) (*engine.Result, error) {
 	req := engine.Request{
-		ID: fmt.Sprintf("document %d", at+1), Prompt: b.prompt, MaxTokens: b.MaxTokens, Constraint: m.constraint, NoForced: m.mode == ModeMask,
+		ID: fmt.Sprintf("document %d", at+1), Prompt: b.prompt, MaxTokens: b.MaxTokens, Constraint: m.constraint,
+		NoForced: m.mode != ModeForced,
 		Sampling: sampling.Options{Temperature: b.temperature, Seed: uint64(number*1000 + at)},
 	}
 	switch m.mode {
@@ -341,7 +359,7 @@ func (b *run) document(m *contender, e *engine.Engine, at, number int) (*engine.
 			req.MaxTokens = b.lengths[at]
 		}
 	case ModeLlama:
-		req.MaxTokens, req.NoForced, req.Truncate = b.LlamaTokens, true, true
+		req.MaxTokens, req.Truncate = b.LlamaTokens, true
 	}
 	stream, err := e.Submit(b.ctx, req)
 	if err != nil {
@@ -351,6 +369,11 @@ func (b *run) document(m *contender, e *engine.Engine, at, number int) (*engine.
 	results, err := stream.Collect(b.ctx)
 	if err != nil {
 		return nil, err
+	}
+	if m.judge != nil {
+		if err := m.judge.Validate(b.ctx, []byte(results[0].Text)); err != nil {
+			return nil, err
+		}
 	}
 	return results[0], nil
 }

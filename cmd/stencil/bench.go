@@ -36,12 +36,14 @@ func newBenchCommand() *cobra.Command {
 		Use:   "bench --model M.gguf",
 		Short: "Measure the cost of constraints per token on a model",
 		Long: `Measure the cost of constraints per token on a model, in one run: without a
-constraint, with masks, with masks and forced tokens, and with llama.cpp's own
-grammar sampler, in turn, round after round, at several numbers of sequences.
+constraint, with masks, with masks and forced tokens, with the masks of the same
+language as a grammar, with masks and the validator's verdict on each document,
+and with llama.cpp's own grammar sampler, in turn, round after round, at several
+numbers of sequences.
 
 Figures are medians over the rounds with 95% confidence intervals. An overhead is
 computed within a round. The folder of --schemas holds *.json files and, for
-llama.cpp, *.gbnf files of the same names.`,
+the grammars, *.gbnf files of the same names.`,
 		Example: `  stencil bench --model M.gguf
   stencil bench --model M.gguf --cases calls --parallel 1,4 --plot overhead.svg --trace trace.json`,
 		Args: cobra.NoArgs,
@@ -50,7 +52,7 @@ llama.cpp, *.gbnf files of the same names.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.schemas, "schemas", "", "folder of schemas (default: built-in ones, from a flat object to unions of 200 KB)")
 	flags.StringSliceVar(&f.cases, "cases", nil, "names of the schemas to measure (default: all)")
-	flags.StringSliceVar(&f.modes, "modes", nil, "modes to measure: free, mask, forced, llama.cpp (default: all)")
+	flags.StringSliceVar(&f.modes, "modes", nil, "modes to measure: free, mask, forced, gbnf, judged, llama.cpp (default: all)")
 	flags.IntSliceVar(&f.bench.Parallel, "parallel", []int{1, 4, 8}, "numbers of parallel sequences to measure")
 	flags.Float64SliceVar(&f.temperatures, "temperature", []float64{0, 1}, "temperatures to measure")
 	flags.IntVar(&f.bench.Rounds, "rounds", 9, "number of rounds; confidence intervals need 6")
