@@ -1,7 +1,7 @@
 # `make` prints what can be made. Works with GNU Make 3.81, which macOS has.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test models bench race fuzz lint clients amx cuda vulkan dist clean env need
+.PHONY: help run build test models bench race fuzz lint clients amx cuda vulkan dist vendor offline clean env need
 
 GO       ?= go
 HOST     := 127.0.0.1
@@ -86,6 +86,13 @@ vulkan: build ## also put Vulkan's back end into lib/ (any GPU)
 
 dist: need ## make a .tar.gz that runs without anything else
 	@LDFLAGS_GO="$(RELEASE)" $(TOOL) dist build/stencil-$(VERSION)-$$($(GO) env GOOS)-$$($(GO) env GOARCH).tar.gz
+
+vendor: need ## put all that make build fetches into vendor/ and .llama.cpp/, for builds without a network
+	$(GO) mod vendor
+	@$(WITH) true
+
+offline: ## try it: a build from make vendor's folders, with empty caches and no network
+	@scripts/offline
 
 env: ## print the build's environment, for: eval "$(make env)"
 	@$(TOOL) env

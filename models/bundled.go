@@ -3,6 +3,7 @@ package models
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -34,24 +35,50 @@ func BundledOptions() RandomOptions {
 }
 
 // Bundled returns the path of the bundled model in a folder, which is made if
-// it does not exist; "" means the folder stencil in the user's cache folder.
-// The file is written on first use and appears only when it is whole, so
-// processes may race for it. It is the trained model that was built in, or
-// else one of random weights.
+// it does not exist; "" means the folder stencil in the user's cache folder, or,
+// where there is none or it can't be written, a folder of the user's own in the
+// one for temporary files. The file is written on first use and appears only
+// when it is whole, so processes may race for it. It is the trained model that
+// was built in, or else one of random weights.
 func Bundled(dir string) (string, error) { return bundled(dir, weights) }
 
 func bundled(dir string, from fs.FS) (string, error) {
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("models: %w", err)
-		}
-		dir = filepath.Join(cache, "stencil")
-	}
 	name, data, err := builtIn(from)
 	if err != nil {
 		return "", err
 	}
+	if dir != "" {
+		return install(dir, name, data)
+	}
+	cache, err := os.UserCacheDir()
+	if err == nil {
+		path, failed := install(filepath.Join(cache, "stencil"), name, data)
+		if failed == nil {
+			return path, nil
+		}
+		err = failed
+	}
+	temporary, failed := ownTemporary()
+	if failed != nil {
+		return "", fmt.Errorf("models: %w", errors.Join(err, failed))
+	}
+	return install(temporary, name, data)
+}
+
+// ownTemporary returns a folder for temporary files that nobody else can write to.
+func ownTemporary() (string, error) {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("stencil-%d", os.Getuid()))
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		return dir, nil
+	}
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && own(info) {
+		return dir, nil
+	}
+	return os.MkdirTemp("", "stencil-") // somebody else has the name
+}
+
+// install writes the model to a folder, if it isn't there.
+func install(dir, name string, data []byte) (string, error) {
 	path := filepath.Join(dir, name)
 	if data == nil && whole(path) || data != nil && holds(path, data) {
 		return path, nil
