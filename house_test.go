@@ -323,7 +323,7 @@ var readModule = sync.OnceValues(func() (module, error) {
 		}
 		name, slash := d.Name(), filepath.ToSlash(p)
 		if d.IsDir() {
-			made := slash == "build" || slash == "bin" || slash == "lib"
+			made := slash == "build" || slash == "bin" || slash == "lib" || slash == "vendor"
 			if p != "." && (made || name == "testdata" || name == "node_modules" || name[0] == '.' || name[0] == '_') {
 				return filepath.SkipDir
 			}

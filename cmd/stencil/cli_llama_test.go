@@ -193,6 +193,21 @@ func TestDevicesListLibraries(t *testing.T) {
 	}
 }
 
+// Where there is no home folder, or one that can't be written, the bundled model goes to the folder for temporary files.
+func TestNoHome(t *testing.T) {
+	t.Setenv("STENCIL_THREADS", "1")
+	for what, home := range map[string]string{"none": "", "one that can't be written": "/dev/null"} {
+		t.Setenv("HOME", home)
+		t.Setenv("XDG_CACHE_HOME", "")
+		t.Setenv("XDG_CONFIG_HOME", "")
+		t.Setenv("TMPDIR", t.TempDir())
+		out, errs, err := run(t, "generate", "--json", "--max-tokens", "40", "--prompt", "Ann, 34, from Bergen.")
+		if err != nil || !json.Valid([]byte(out)) {
+			t.Errorf("%s: %q %s %v", what, out, errs, err)
+		}
+	}
+}
+
 // The curl that serve prints, taken apart and sent, is answered with JSON that
 // fits its schema; SIGTERM's context ends the server without an error.
 func TestServeCommand(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -298,5 +299,27 @@ func TestVersionAndDevices(t *testing.T) {
 	cmd.SetArgs([]string{"serve", "--model", path, "--port", "0", "--log-level", "error"})
 	if err := cmd.ExecuteContext(ctx); !errors.Is(err, backend.ErrNotBuilt) {
 		t.Errorf("serve without llama.cpp: %v", err)
+	}
+}
+
+// What makes a schema costly is said, with its place and what to do about it.
+func TestSchemaCheckWarnsOfCost(t *testing.T) {
+	var kinds []string
+	for i := range 21 {
+		kinds = append(kinds, fmt.Sprintf(`{"type": "object", "properties": {"f%d": {}}, "required": ["f%d"]}`, i, i))
+	}
+	path := filepath.Join(t.TempDir(), "costly.json")
+	schema := `{"properties": {"payload": {"anyOf": [` + strings.Join(kinds, ", ") + `]}}}`
+	if err := os.WriteFile(path, []byte(schema), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, err := run(t, "schema", "check", path)
+	if err != nil {
+		t.Fatal(err, errs)
+	}
+	for _, want := range []string{`"/properties/payload"`, "complexity: anyOf of 21 open objects", "add additionalProperties: false"} {
+		if !strings.Contains(out+errs, want) {
+			t.Errorf("no %q in %s%s", want, out, errs)
+		}
 	}
 }

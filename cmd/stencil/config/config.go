@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -203,7 +204,7 @@ func find(named string) (path string, src []byte, err error) {
 	}
 	for _, path := range Places() {
 		src, err := read(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the latter where there is no home folder
 			continue
 		}
 		return path, src, err
