@@ -24,7 +24,7 @@ func TestBenchCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"free", "mask", "forced", "llama.cpp", "calls", "forward"} {
+	for _, want := range []string{"free", "mask", "forced", "gbnf", "judged", "llama.cpp", "calls", "forward"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -40,7 +40,7 @@ func TestBenchCommand(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if len(result.Results) != 2*4 || result.Results[0].Tokens == 0 || len(trace.TraceEvents) < 100 {
+	if len(result.Results) != 2*6 || result.Results[0].Tokens == 0 || len(trace.TraceEvents) < 100 {
 		t.Errorf("%d results, %d events", len(result.Results), len(trace.TraceEvents))
 	}
 	for _, name := range []string{"r.txt", "r.svg"} {
