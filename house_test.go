@@ -99,8 +99,9 @@ const architecture = `
 	server/generation < server/openai, server/anthropic, server/compat, server/agentapi;
 	server/registry, server/generation/assess < server/feedback;
 	server/compat < server/native;
+	server/openai < server/llamacpp;
 	server/generation, server/vectors < server/ollama;
-	server/generation/upstream, server/decisions, server/openai, server/anthropic, server/ollama, server/native, server/feedback, server/agentapi < server;
+	server/generation/upstream, server/decisions, server/openai, server/anthropic, server/ollama, server/native, server/llamacpp, server/feedback, server/agentapi < server;
 	github.com/gin-gonic/gin < server;
 
 	constraint, chat, models, models/lessons < models/train;

@@ -58,17 +58,40 @@ func (p *Prompts) Chat(in Input) ([]int32, error) {
 	return p.write(in)
 }
 
-// write returns the tokens of a conversation. The error is a *PromptError.
-func (p *Prompts) write(in Input) ([]int32, error) {
+// Written returns a conversation as the template writes it. In its tokens, spellings of control tokens within messages
+// are text; here they can't be told apart. The error is a *PromptError.
+func (p *Prompts) Written(in Input) (string, error) {
+	text, guard, err := p.written(in)
+	return strings.ReplaceAll(text, string(guard), ""), err
+}
+
+func (p *Prompts) written(in Input) (text string, guard rune, err error) {
 	if p.broken != nil {
-		return nil, &PromptError{Message: p.broken.Error()}
+		return "", 0, &PromptError{Message: p.broken.Error()}
 	}
-	text, guard, err := p.render(in)
+	text, guard, err = p.render(in)
 	if err != nil {
 		if reason, ok := Refusal(err); ok {
-			return nil, &PromptError{Refused: true, Message: reason}
+			return "", 0, &PromptError{Refused: true, Message: reason}
 		}
-		return nil, &PromptError{Message: err.Error()}
+		return "", 0, &PromptError{Message: err.Error()}
+	}
+	return text, guard, nil
+}
+
+// Template returns the source of the model's chat template, "" if it has none that can be read.
+func (p *Prompts) Template() string {
+	if !p.HasTemplate() {
+		return ""
+	}
+	return p.template.Source()
+}
+
+// write returns the tokens of a conversation. The error is a *PromptError.
+func (p *Prompts) write(in Input) ([]int32, error) {
+	text, guard, err := p.written(in)
+	if err != nil {
+		return nil, err
 	}
 	var out []int32
 	if id, ok := p.vocab.BOS(); ok && p.vocab.AddBOS() && !strings.HasPrefix(text, p.bos) {

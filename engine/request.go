@@ -31,6 +31,11 @@ type Request struct {
 	// returns true. It must not take long: the engine waits for it.
 	Watch func() func(Passage) bool
 
+	// Until makes what looks at a choice's free text as it grows; the text ends, as if its budget were used up, where it
+	// returns true, and keeps that many bytes of it. What has been sent is not taken back. It must not take long, and it is
+	// not asked about texts in parts.
+	Until func() func(text []byte) (keep int, ends bool)
+
 	Logprobs     bool // report the logarithm of each token's probability
 	Alternatives int  // and of so many likeliest tokens at its place
 	Measure      bool // report what the model thought of each place before the constraint: Token.Allowed and Options

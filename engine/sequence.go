@@ -50,6 +50,7 @@ type sequence struct {
 	kind   spanKind           // how its tokens in the running batch are computed
 	given  []float32          // the logits after all of its tokens, which an earlier request left
 	watch  func(Passage) bool // Request.Watch; nil: nobody
+	until  func([]byte) (int, bool)
 
 	model  string // for messages
 	looked bool   // at a row of logits, whether it is one
@@ -454,6 +455,16 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	text, stop := s.tail.add(b)
 	s.text = append(s.text, text...)
 	s.stop(stop)
+	if s.until == nil && s.job.req.Until != nil {
+		s.until = s.job.req.Until()
+	}
+	if s.until != nil && !s.ended && s.isFree() {
+		if keep, ends := s.until(s.text); ends {
+			s.text = s.text[:min(max(keep, s.sent), len(s.text))]
+			s.tail.held = s.tail.held[:0]
+			s.end(FinishLength)
+		}
+	}
 }
 
 // stop ends the text at a stop string, if there is one.

@@ -98,7 +98,7 @@ func (s *Server) call(h wire.Handler, w http.ResponseWriter, r *http.Request) (e
 }
 
 // quietPaths are asked every few seconds by whatever watches the server.
-var quietPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
+var quietPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/health": true, "/v1/health": true, "/slots": true}
 
 func (s *Server) logRequest(r *http.Request, w *statusWriter, n *wire.Note, err error, took time.Duration) {
 	level := slog.LevelInfo

@@ -11,7 +11,7 @@ import (
 // Every mistake is told with the same status, the field it is in, a code for
 // programs and a message for people, and is marked as not worth a retry.
 func TestBadRequests(t *testing.T) {
-	_, url := start(t, setup{cfg: Config{BodyLimit: 4000}, eng: engine.Config{Context: backend.ContextParams{Size: 64}}})
+	_, url := start(t, setup{cfg: Config{BodyLimit: 4000, StrictModels: true}, eng: engine.Config{Context: backend.ContextParams{Size: 64}}})
 	type bad struct {
 		body, code, param, message string // message "": any
 	}

@@ -59,7 +59,7 @@ func TestNearestPath(t *testing.T) {
 }
 
 func TestOllamaSaysSo(t *testing.T) {
-	_, url := start(t, setup{reply: "fine"})
+	_, url := start(t, setup{reply: "fine", cfg: Config{StrictModels: true}})
 	status, _, got := post(t, url+"/api/chat", `{"model": "tiny", "think": true, "messages": [{"role": "user", "content": "x"}]}`)
 	if status != 400 || got["error"] != `"tiny" does not support thinking` {
 		t.Errorf("%d %v", status, got)

@@ -10,7 +10,7 @@
 //	generation           request → constraint → prompt → text → receipt
 //	generation/assess    what a model says of its own answer
 //	generation/upstream  models behind someone else's API
-//	openai, anthropic, ollama, native, compat, vectors, decisions, agentapi, feedback
+//	openai, anthropic, ollama, native, llamacpp, compat, vectors, decisions, agentapi, feedback
 //
 // Handlers return an answer or an error and write nothing themselves, except that
 // a streaming answer, once its first byte is out, reports an error as its last

@@ -40,3 +40,5 @@ func FuzzReadMessages(f *testing.F)       { fuzzDialect(f, "/v1/messages") }
 func FuzzReadOllamaChat(f *testing.F)     { fuzzDialect(f, "/api/chat") }
 func FuzzReadOllamaGenerate(f *testing.F) { fuzzDialect(f, "/api/generate") }
 func FuzzReadGenerate(f *testing.F)       { fuzzDialect(f, "/generate") }
+func FuzzReadLlama(f *testing.F)          { fuzzDialect(f, "/completion") }
+func FuzzReadInfill(f *testing.F)         { fuzzDialect(f, "/infill") }

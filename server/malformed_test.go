@@ -48,7 +48,7 @@ var malformedBodies = map[string][]string{
 		`{"messages":[{"role":"assistant","tool_calls":5}]}`, `{"messages":[{"role":"assistant","tool_calls":[{"id":"a"}]}]}`, `{"messages":[{"role":"user","content":"x"},5]}`,
 		`,"model":5`, `,"model":"gpt-9"`, `,"max_tokens":0`, `,"max_tokens":-5`, `,"max_tokens":"many"`, `,"max_completion_tokens":1.5`, `,"temperature":"hot"`, `,"temperature":-1`,
 		`,"temperature":1000`, `,"top_p":2`, `,"top_k":-3`, `,"min_p":7`, `,"n":0`, `,"n":1000`, `,"n":"two"`, `,"seed":"x"`, `,"stop":{}`, `,"stop":[""]`,
-		`,"stop":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]`, `,"logit_bias":{"x":1}`, `,"logit_bias":{"99999":1}`, `,"logit_bias":{"1":1000}`, `,"presence_penalty":"x"`,
+		`,"stop":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]`, `,"logit_bias":{"":1}`, `,"logit_bias":{"99999":1}`, `,"logit_bias":{"1":1000}`, `,"presence_penalty":"x"`,
 		`,"frequency_penalty":200`, `,"logprobs":5`, `,"top_logprobs":3`, `,"logprobs":true,"top_logprobs":99`, `,"stream":"yes"`, `,"stream_options":{"include_usage":true}`,
 		`,"stream":true,"stream_options":{"include_usage":5}`, `,"modalities":["audio"]`, `,"reasoning_effort":"total"`, `,"chat_template_kwargs":[]`, `,"functions":[{}]`, `,"audio":{"voice":"x"}`,
 		`,"signals":5`, `,"signals":{"sampels":3}`, `,"signals":{"samples":3},"n":2`, `,"web_search_options":{}`, `,"verbosity":"some"`, `,"respose_format":{}`, `,"response_formats":{}`, `,"shcema":{}`, `,"guided_jsn":{}`,
@@ -79,6 +79,17 @@ var malformedBodies = map[string][]string{
 		`,"json_schema":` + deep(600), `,"grammar":"root ::= root"`,
 		`,"user":"\u0000","stop":5`, `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 300) + `"}]}`,
 	},
+	"/completion": {
+		``, `[]`, `{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":{}}`, `{"prompt":[[]]}`, `{"prompt":[true]}`, `{"prompt":{"prompt_string":"x","multimodal_data":["a"]}}`, `{"prompt":[-1,"a"]}`,
+		`,"model":"gpt-9"`, `,"n_predict":"many"`, `,"n_probs":-1`, `,"temperature":"hot"`, `,"top_k":1.5`, `,"logit_bias":[5]`, `,"logit_bias":[["",1]]`, `,"logit_bias":{"a":null}`, `,"response_fields":5`, `,"response_fields":[5]`,
+		`,"n_indent":-1`, `,"t_max_predict_ms":"x"`, `,"grammar":"root"`, `,"json_schema":5`, `,"json_schema":{"type":"strin"}`, `,"grammar":"root ::= \"a\"","json_schema":{}`, `,"lora":[{"id":0}]`, `,"stop":5`, `,"ignore_eos":"x"`, `,"n":0`, `,"messages":[{}]`,
+	},
+	"/infill":         {`{}`, `{"input_prefix":"a"}`, `{"input_prefix":5,"input_suffix":"b"}`, `{"input_prefix":"a","input_suffix":"b","input_extra":5}`, `{"input_prefix":"a","input_suffix":"b","input_extra":[{}]}`, `{"input_prefix":"a","input_suffix":"b","n_predict":"x"}`},
+	"/tokenize":       {``, `{"content":5}`, `{"content":[null]}`, `{"contents":"a"}`, `{"content":"a","with_pieces":5}`},
+	"/detokenize":     {``, `{"tokens":5}`, `{"tokens":[99999999]}`, `{"tokens":["a"]}`},
+	"/apply-template": {``, `{}`, `{"messages":[5]}`, `{"messages":[{"role":"robot","content":"x"}]}`},
+	"/models/load":    {``, `{}`, `{"model":"none"}`, `{"model":5}`},
+	"/models/unload":  {``, `{}`, `{"model":"tiny"}`},
 	"/v1/completions": {
 		`{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":[true]}`, `{"prompt":[99999]}`, `{"prompt":["a",5]}`, `{"prompt":""}`, `,"messages":[{}]`, `,"suffix":"x"`, `,"echo":true,"logprobs":1`, `,"best_of":3`, `,"logprobs":true`,
 		`,"logprobs":99`, `{"prompt":["a","b"],"stream":5}`, `,"max_tokens":null,"n":-1`, `,"tools":[{}]`,
@@ -128,7 +139,8 @@ var malformedBodies = map[string][]string{
 // malformedBase are the members that a body which begins with a comma is put
 // behind.
 var malformedBase = map[string]string{
-	"/v1/chat/completions": `{"messages":[{"role":"user","content":"x"}]`, "/v1/completions": `{"prompt":"x"`, "/v1/responses": `{"input":"x"`,
+	"/v1/chat/completions": `{"messages":[{"role":"user","content":"x"}]`, "/completion": `{"prompt":"x"`,
+	"/v1/completions": `{"prompt":"x"`, "/v1/responses": `{"input":"x"`,
 	"/v1/messages": `{"messages":[{"role":"user","content":"x"}]`, "/api/chat": `{"messages":[{"role":"user","content":"x"}]`, "/api/generate": `{"model":"tiny","prompt":"x"`,
 }
 
@@ -153,7 +165,7 @@ func malformedBody(path, body string) string {
 }
 
 func TestMalformed(t *testing.T) {
-	_, url := start(t, setup{reply: "x", eng: engine.Config{Context: backend.ContextParams{Size: 300}}})
+	_, url := start(t, setup{reply: "x", eng: engine.Config{Context: backend.ContextParams{Size: 300}}, cfg: Config{StrictModels: true}})
 	golden := filepath.Join("testdata", "malformed.jsonl")
 	want := map[[2]string]malformed{}
 	if !*update {

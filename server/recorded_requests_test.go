@@ -111,6 +111,13 @@ var recordedDialects = map[string]recordedDialect{
 			`"parameters":{"details":true,"max_new_tokens":9,"return_full_text":true}`, `"parameters":{"details":true,"do_sample":true,"seed":5,"top_n_tokens":2,"max_new_tokens":9}`,
 			`"parameters":{"grammar":{"type":"regex","value":"[a-c]{3}"},"watermark":true,"what":1}`, `"parameters":{"stop":["lo"],"details":true,"repetition_penalty":1.1}`,
 		}},
+	"llama.cpp": {path: "/completion", base: `"model":"tiny","prompt":"x"`, budget: `"n_predict":40`, stream: `"stream":true`,
+		schema: []string{`"json_schema":` + personSchema, `"schema":` + personSchema},
+		more: []string{
+			`"n_probs":2,"return_tokens":true,"n_predict":6`, `"prompt":["a",[5,6]],"n_predict":3`, `"prompt":[5,"a",6],"n_predict":3`, `"prompt":{"prompt_string":"a"},"n_predict":3`, `"grammar":"root ::= \"yes\""`, `"grammar":""`,
+			`"response_fields":["content","generation_settings/top_k"]`, `"ignore_eos":true,"n_predict":3`, `"logit_bias":[["a",false],[5,2.5]],"n_predict":3`, `"temperature":-1,"top_p":3`, `"id_slot":0,"cache_prompt":false,"n_keep":4`,
+			`"n_indent":2,"t_max_predict_ms":100000`, `"timings_per_token":true,"n_predict":2`, `"lora":[{"id":0,"scale":1}]`,
+		}},
 	"sglang": {path: "/generate", base: `"text":"x"`, budget: `"max_new_tokens":40`, inner: "sampling_params", stream: `"stream":true`,
 		schema: []string{`"sampling_params":{"max_new_tokens":40,"json_schema":` + strconv.Quote(personSchema) + `}`},
 		more:   []string{`"sampling_params":{"max_new_tokens":9,"temperature":0}`, `"sampling_params":{"regex":"[a-c]{3}"}`, `"sampling_params":{"ebnf":"root ::= \"yes\""}`, `"sampling_params":{"stop":"lo"}`, `"rid":"r","return_logprob":true`}},
@@ -233,7 +240,7 @@ func recordedSites() (out []recordedSite) {
 			return url
 		}
 	}
-	for _, name := range []string{"chat", "completions", "responses", "messages", "ollama chat", "ollama generate", "native", "native json", "tgi", "sglang"} {
+	for _, name := range []string{"chat", "completions", "responses", "messages", "ollama chat", "ollama generate", "native", "native json", "tgi", "sglang", "llama.cpp"} {
 		d := recordedDialects[name]
 		out = append(out,
 			recordedSite{name: name, start: local(setup{}), list: append(d.texts(), counted)},

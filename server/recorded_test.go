@@ -140,7 +140,7 @@ var volatile = []struct {
 }{
 	{regexp.MustCompile(`\b(chatcmpl-|cmpl-|resp_|rs_|msg_|fc_|call_|asm_|run_|req-)[0-9a-f]{24}`), "${1}ID"},
 	{regexp.MustCompile(`"(id|call_id)":"(?:[0-9a-f]{24}|[0-9A-Za-z]{9})"`), `"$1":"ID"`},
-	{regexp.MustCompile(`"(created|created_at|queue_ms|prompt_ms|generate_ms|run_ms|time_ms|tokens_per_second|total_duration|load_duration|prompt_eval_duration|eval_duration|e2e_latency|mask_ns|cached_tokens)":[-+0-9.e]+`), `"$1":0`},
+	{regexp.MustCompile(`"(created|created_at|queue_ms|prompt_ms|generate_ms|run_ms|time_ms|tokens_per_second|total_duration|load_duration|prompt_eval_duration|eval_duration|e2e_latency|mask_ns|cached_tokens|cache_n|prompt_n|tokens_cached|prompt_per_token_ms|prompt_per_second|predicted_ms|predicted_per_token_ms|predicted_per_second)":[-+0-9.e]+`), `"$1":0`},
 	{regexp.MustCompile(`"(created_at|modified_at|expires_at|occurred_at)":"20[^"]*"`), `"$1":"TIME"`},
 	{regexp.MustCompile(`"mask_us":\{[^}]*\}`), `"mask_us":{}`},
 	{regexp.MustCompile(`"seed":[0-9]{9,}`), `"seed":0`},

@@ -10,6 +10,7 @@ import (
 	"stencil/server/anthropic"
 	"stencil/server/decisions"
 	"stencil/server/feedback"
+	"stencil/server/llamacpp"
 	"stencil/server/native"
 	"stencil/server/ollama"
 	"stencil/server/problem"
@@ -25,6 +26,7 @@ func (s *Server) routes() http.Handler {
 	decisions := &decisions.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
 	own, openai, claude := &native.Handlers{Service: s.text}, s.openai, &anthropic.Handlers{Service: s.text}
 	llama := &ollama.Handlers{Service: s.text, Vectors: vectors}
+	lcpp := &llamacpp.Handlers{Service: s.text}
 	outcomes := &feedback.Handlers{Models: s.models, Outcomes: &s.assess.Outcomes}
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
@@ -76,6 +78,35 @@ func (s *Server) routes() http.Handler {
 	r.HEAD("/", s.adapt(llama.Hello, everyone))
 	r.GET("/", s.adapt(llama.Hello, everyone))
 
+	for _, path := range []string{"/completion", "/completions"} {
+		r.POST(path, s.adapt(lcpp.Completion, llamacppBody))
+	}
+	for _, path := range []string{"/chat/completions/input_tokens", "/v1/chat/completions/input_tokens"} {
+		r.POST(path, s.adapt(lcpp.CountChat, llamacppBody))
+	}
+	for _, path := range []string{"/health", "/v1/health"} {
+		r.GET(path, s.adapt(lcpp.Health, llamacppBody))
+	}
+	r.POST("/infill", s.adapt(lcpp.Infill, llamacppBody))
+	r.POST("/tokenize", s.adapt(lcpp.Tokenize, llamacppBody))
+	r.POST("/detokenize", s.adapt(lcpp.Detokenize, llamacppBody))
+	r.POST("/apply-template", s.adapt(lcpp.ApplyTemplate, llamacppBody))
+	r.GET("/props", s.adapt(lcpp.Props, llamacppBody))
+	r.POST("/props", s.adapt(llamacpp.NotOffered("settings are not changed while the server runs; requests have fields for them, and the server flags"), llamacppBody))
+	r.GET("/slots", s.adapt(lcpp.Slots, llamacppBody))
+	r.POST("/slots/:id", s.adapt(llamacpp.NotOffered("slots are not saved one by one; the flag --prompt-cache keeps prompts on disk"), llamacppBody))
+	r.GET("/models", s.adapt(openai.ListModels, llamacppBody))
+	r.POST("/models/load", s.adapt(lcpp.Load, llamacppBody))
+	r.POST("/models/unload", s.adapt(lcpp.Unload, llamacppBody))
+	r.POST("/models", s.adapt(llamacpp.NotOffered("models are not downloaded by request; stencil pull does it"), llamacppBody))
+	// OpenAI's paths without their beginning.
+	r.POST("/chat/completions", s.adapt(openai.Chat, llamacppBody))
+	r.POST("/responses", s.adapt(openai.CreateResponse, llamacppBody))
+	r.POST("/responses/input_tokens", s.adapt(openai.CountInput, llamacppBody))
+	r.POST("/embeddings", s.adapt(vectors.Embeddings, llamacppBody))
+	r.POST("/reranking", s.adapt(vectors.Rerank, everyone))
+	r.POST("/v1/reranking", s.adapt(vectors.Rerank, everyone))
+
 	r.POST("/feedback", s.adapt(outcomes.Report, everyone))
 	r.GET("/feedback", s.adapt(outcomes.Calibrations, everyone))
 
@@ -105,6 +136,10 @@ func anthropicBody(p *problem.Problem, _ *http.Request, id string) any {
 }
 
 func ollamaBody(p *problem.Problem, _ *http.Request, id string) any { return ollama.ErrorBody(p, id) }
+
+func llamacppBody(p *problem.Problem, _ *http.Request, id string) any {
+	return llamacpp.ErrorBody(p, id)
+}
 
 // byPath is for paths at which there is nothing: they belong to the dialect whose
 // paths begin like them.

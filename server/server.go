@@ -31,6 +31,7 @@ type Config struct {
 	SchemaCache    int           // compiled schemas kept; default 256
 	SchemaLimits   schema.Limits // of the schemas of requests; zero fields: their defaults
 	DefaultTokens  int           // max_tokens of requests that give none; default 1024
+	StrictModels   bool          // refuse names of models that are not served; otherwise one model answers to every name
 	RetryMax       int           // further tries for an answer that won't do; default 2, negative: none
 	Feedback       string        // file of assessments and their outcomes, for OpenFeedback; "": none are kept
 	Responses      stored.Limits // of the responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
@@ -88,8 +89,8 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, guard: access.New(cfg.Access), metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
-	s.models.SchemaLimits = cfg.SchemaLimits
-	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax})
+	s.models.SchemaLimits, s.models.Strict = cfg.SchemaLimits, cfg.StrictModels
+	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version})
 	s.agents = agentapi.New(s.text, agentapi.Settings{
 		Tools: cfg.AgentTools, Prompts: cfg.AgentPrompts, Bounds: cfg.AgentBounds,
 		Paused: cfg.AgentPaused, PausedBytes: cfg.AgentPausedBytes, PausedTime: cfg.AgentPausedTime,

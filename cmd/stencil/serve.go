@@ -57,6 +57,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
+	flags.BoolVar(&f.server.StrictModels, "strict-model-names", false, "refuse requests for models that are not served, with one model too")
 	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: the file's name)")
 	flags.BoolVar(&f.embeddings, "embeddings", false, "compute embeddings with models that generate text, too")
 	f.registerModels(flags)

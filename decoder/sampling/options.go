@@ -89,9 +89,9 @@ func (o Options) Validate(n int) error {
 	return nil
 }
 
-// normal returns o with every "off" spelled one way and the biases sorted by
+// Normal returns o with every "off" spelled one way and the biases sorted by
 // token and added up.
-func (o Options) normal() Options {
+func (o Options) Normal() Options {
 	if o.Temperature < MinTemperature {
 		o.Temperature = 0
 	}

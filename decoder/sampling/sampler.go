@@ -41,7 +41,7 @@ func New(opt Options, size int) (*Sampler, error) {
 	if err := opt.Validate(size); err != nil {
 		return nil, err
 	}
-	s := &Sampler{opt: opt.normal(), size: size, set: vocab.NewBitset(size), all: vocab.NewBitset(size)}
+	s := &Sampler{opt: opt.Normal(), size: size, set: vocab.NewBitset(size), all: vocab.NewBitset(size)}
 	fillAll(s.all, size)
 	s.blocks = make([]float64, (len(s.set)+blockWords-1)/blockWords)
 	if s.opt.penalises() {

@@ -80,7 +80,7 @@ func (g *Guard) Check(r *http.Request) error {
 		if !openPaths[r.URL.Path] && !g.known(r) {
 			return errNoKey
 		}
-	} else if r.URL.Path != "/healthz" { // where there is nothing to learn, and watchers use any name
+	} else if r.URL.Path != "/healthz" && r.URL.Path != "/health" { // where there is nothing to learn, and watchers use any name
 		if !g.allowsHost(r.Host) {
 			return errHost(r.Host)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // openPaths need no key: whatever watches the server asks there.
-var openPaths = map[string]bool{"/healthz": true, "/readyz": true}
+var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/health": true, "/v1/health": true}
 
 // Key returns the key that a request bears, "" if it bears none. OpenAI's and
 // Ollama's clients send it as a bearer token, Anthropic's in a header of its

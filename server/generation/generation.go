@@ -20,16 +20,20 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
+	"stencil/decoder/sampling"
 	"stencil/engine"
 	"stencil/server/generation/assess"
 	"stencil/server/generation/layout"
 	"stencil/server/registry"
 	"stencil/server/request"
 	"stencil/server/wire"
+	"stencil/vocab"
 )
 
 // A Generation is a query made ready to run.
@@ -87,9 +91,13 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic, NoReuse: !q.CachePrompt,
 		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs,
 	}
-	if g.Job.MaxTokens == 0 {
+	switch g.Job.MaxTokens {
+	case 0:
 		g.Job.MaxTokens = s.Tokens
+	case request.Unlimited:
+		g.Job.MaxTokens = 0 // what the context has left
 	}
+	g.Job.Sampling.LogitBias = biasesOf(m.Text.Vocab(), q)
 	if !q.Seeded {
 		g.Job.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
@@ -97,6 +105,22 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	g.Run, err = WriterOf(m).Ready(ctx, g)
 	g.Job.Timeout = max(time.Millisecond, limit-time.Since(begun)) // compiling is part of the request
 	return g, err
+}
+
+// biasesOf returns the biases of tokens that a request has asked for in any way.
+func biasesOf(v *vocab.Vocab, q *request.Request) []sampling.Bias {
+	list := slices.Clip(q.Sampling.LogitBias)
+	for _, b := range q.BiasTexts {
+		for _, token := range v.Tokenize(nil, b.Text, false) {
+			list = append(list, sampling.Bias{Token: token, Add: b.Add})
+		}
+	}
+	if q.IgnoreEnd {
+		for _, token := range v.EOG() {
+			list = append(list, sampling.Bias{Token: token, Add: float32(math.Inf(-1))})
+		}
+	}
+	return list
 }
 
 // ExpectSignals says that the model assesses its answer, if that is wanted.
@@ -132,6 +156,7 @@ type Settings struct {
 	Timeout time.Duration // of one generation, its time in the queue included
 	Tokens  int           // max_tokens of requests that give none
 	Retries int           // re-asks for an answer that does not fit
+	Version string        // of the server
 }
 
 // New returns a service for the models of a registry.

@@ -62,17 +62,10 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	if !m.Prompts.HasTemplate() {
 		q.Warnings = append(q.Warnings, "this model has no chat template of its own; the conversation was written as ChatML")
 	}
-	in := chat.Input{Extra: q.Variables, Begun: begunAs(m, q)}
-	if q.Tools != nil && q.Tools.Mode != request.ToolsNone {
-		if m.Prompts.Caps().Tools {
-			if in.Tools, err = toolsForTemplate(q.Tools); err != nil {
-				return nil, nil, err
-			}
-		} else {
-			instruction = Join(toolInstruction(q.Tools.Callable(), m.CallForm), instruction)
-		}
+	in, err := conversationOf(m, q, instruction)
+	if err != nil {
+		return nil, nil, err
 	}
-	in.Messages = WithSystem(q.Messages, instruction)
 	if tokens, err = m.Prompts.Chat(in); err != nil {
 		return nil, nil, err
 	}
@@ -86,6 +79,37 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 		}
 	}
 	return tokens, marks, nil
+}
+
+// conversationOf returns a query's conversation as templates take it.
+func conversationOf(m *registry.Model, q *request.Request, instruction string) (chat.Input, error) {
+	in := chat.Input{Extra: q.Variables, Begun: begunAs(m, q)}
+	if q.Tools != nil && q.Tools.Mode != request.ToolsNone {
+		if m.Prompts.Caps().Tools {
+			var err error
+			if in.Tools, err = toolsForTemplate(q.Tools); err != nil {
+				return in, err
+			}
+		} else {
+			instruction = Join(toolInstruction(q.Tools.Callable(), m.CallForm), instruction)
+		}
+	}
+	in.Messages = WithSystem(q.Messages, instruction)
+	return in, nil
+}
+
+// Written returns a query's conversation as the model's template writes it, with the beginning of the answer if open is
+// set. Nothing is added for a constraint.
+func Written(m *registry.Model, q *request.Request, open bool) (string, error) {
+	if q.Reasoning {
+		q.Variable("enable_thinking", true)
+	}
+	in, err := conversationOf(m, q, "")
+	if err != nil {
+		return "", err
+	}
+	in.AddGenerationPrompt = open
+	return m.Prompts.Written(in)
 }
 
 // begunAs returns the beginning of an answer as it stands in a prompt.

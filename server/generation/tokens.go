@@ -109,7 +109,21 @@ func TimingsOf(choices []Choice) Timings {
 	}
 	out := Timings{Draft: drafted, Accepted: accepted, Queue: Milliseconds(longest.Queued), Prompt: Milliseconds(longest.Prompt), Generate: Milliseconds(longest.Generate)}
 	out.TokensPerSecond = Rate(tokens-len(choices), longest.Generate)
+	first := choices[0].Result
+	out.count(first.PromptTokens-first.CachedTokens, first.CachedTokens, tokens, len(choices))
 	return out
+}
+
+// count fills in what llama-server's clients read, from the times in milliseconds: a text's first token comes with the
+// prompt and is none of the steps.
+func (t *Timings) count(prompt, cached, predicted, texts int) {
+	t.PromptTokens, t.CachedTokens, t.Predicted, t.PredictedTime = prompt, cached, predicted, t.Generate
+	if prompt > 0 && t.Prompt > 0 {
+		t.PromptEach, t.PromptPerSecond = t.Prompt/float64(prompt), 1e3/t.Prompt*float64(prompt)
+	}
+	if steps := predicted - texts; steps > 0 && t.Generate > 0 {
+		t.PredictedEach, t.PredictedPerSecond = t.Generate/float64(steps), 1e3/t.Generate*float64(steps)
+	}
 }
 
 // Rate is how many tokens came in a second; 0 if none did. The time begins with the first token of a text, which is none
@@ -136,14 +150,23 @@ type Usage struct {
 	Cost float64 `json:"cost,omitempty"` // of an upstream that has a price
 }
 
-// Timings is in milliseconds.
+// Timings is in milliseconds. What follows tokens_per_second has llama-server's names, which programs made for it read.
 type Timings struct {
 	Queue           float64 `json:"queue_ms"`
 	Prompt          float64 `json:"prompt_ms"`
 	Generate        float64 `json:"generate_ms"`
 	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // none of a single token
-	Draft           int     `json:"draft_n,omitempty"`           // tokens; the names are llama-server's
-	Accepted        int     `json:"draft_n_accepted,omitempty"`
+
+	CachedTokens       int     `json:"cache_n"`  // tokens of the prompt that were known already
+	PromptTokens       int     `json:"prompt_n"` // the others
+	PromptEach         float64 `json:"prompt_per_token_ms"`
+	PromptPerSecond    float64 `json:"prompt_per_second"`
+	Predicted          int     `json:"predicted_n"`
+	PredictedTime      float64 `json:"predicted_ms"`
+	PredictedEach      float64 `json:"predicted_per_token_ms"`
+	PredictedPerSecond float64 `json:"predicted_per_second"`
+	Draft              int     `json:"draft_n,omitempty"`
+	Accepted           int     `json:"draft_n_accepted,omitempty"`
 }
 
 // WarningsOf returns what is to be said about a request and its texts.

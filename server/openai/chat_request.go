@@ -70,6 +70,15 @@ func readChat(o *wire.Object) (*chatRequest, error) {
 	return q, nil
 }
 
+// ReadChat decodes a body for dialects that have the same conversations.
+func ReadChat(o *wire.Object) (*request.Request, error) {
+	q, err := readChat(o)
+	if err != nil {
+		return nil, err
+	}
+	return q.Request, nil
+}
+
 // readContinuation reads whether the answer goes on with the last message, as
 // vLLM's clients say it.
 func (q *chatRequest) readContinuation(o *wire.Object) error {

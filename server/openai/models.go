@@ -41,6 +41,12 @@ type modelReply struct {
 	ContextLength int    `json:"context_length,omitempty"`
 	Loaded        bool   `json:"loaded"`
 
+	// Of llama-server's.
+	Aliases []string      `json:"aliases"`
+	Tags    []string      `json:"tags"`
+	Status  modelStatus   `json:"status"`
+	Meta    *modelNumbers `json:"meta,omitempty"`
+
 	// What it can be asked for, and how many numbers an embedding has.
 	Capabilities    []registry.Purpose `json:"capabilities,omitempty"`
 	EmbeddingLength int                `json:"embedding_length,omitempty"`
@@ -49,6 +55,21 @@ type modelReply struct {
 	// in brackets if its template doesn't say and the form is the usual one.
 	ToolCalls string `json:"tool_calls,omitempty"`
 	Thoughts  string `json:"thoughts,omitempty"`
+}
+
+type modelStatus struct {
+	Value  string `json:"value"` // loaded, loading, unloaded
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// modelNumbers are known of a model in memory.
+type modelNumbers struct {
+	Vocab      int    `json:"n_vocab"`
+	Context    int    `json:"n_ctx"`
+	Trained    int    `json:"n_ctx_train"`
+	Width      int    `json:"n_embd"`
+	Parameters uint64 `json:"n_params"`
+	Size       uint64 `json:"size"` // bytes
 }
 
 // ListModels is GET /v1/models.
@@ -78,13 +99,16 @@ func modelOf(h *registry.Entry) modelReply {
 	out := modelReply{
 		ID: h.Name, Object: "model", Created: h.Created.Unix(), OwnedBy: "stencil",
 		Type: "model", DisplayName: h.Name, CreatedAt: h.Created.UTC().Format(time.RFC3339), Lifecycle: "active",
+		Aliases: []string{h.Name}, Tags: []string{},
 	}
+	out.Status.Value, out.Status.Failed = h.Status()
 	if m := h.InMemory(); m != nil {
 		info := m.Text.Model().Info()
 		out.Loaded, out.ContextLength = true, m.Text.ContextLimit()
 		out.Architecture, out.Description = info.Architecture, info.Description
 		out.Quantization, out.Parameters = info.Quantization, info.Parameters
 		out.Capabilities = m.Purposes()
+		out.Meta = &modelNumbers{m.Text.Vocab().Len(), out.ContextLength, info.ContextLength, info.Width, info.Parameters, info.Bytes}
 		if m.Serves(registry.ToEmbed) {
 			out.EmbeddingLength = m.Embeddings.Info().Width
 		}

@@ -120,6 +120,10 @@ type Registry struct {
 	// SchemaLimits hold for the schemas of requests; zero fields mean their defaults. They are set before there are models.
 	SchemaLimits schema.Limits
 
+	// Strict refuses requests that name a model which is not served. Otherwise a server with one model answers them with
+	// that one: programs have names built in. It is set before there are requests.
+	Strict bool
+
 	log     *slog.Logger
 	schemas int // compiled schemas kept for each model
 	closing atomic.Bool
@@ -205,6 +209,38 @@ func (h *Entry) UnloadNow() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.unload()
+}
+
+// Unloadable reports whether the model's memory can be freed while the server runs.
+func (h *Entry) Unloadable() bool { return h.load != nil }
+
+// Load begins to bring the model into memory, unless it is there or on its way. It does not wait.
+func (h *Entry) Load() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.current != nil || h.loading != nil {
+		return
+	}
+	h.loading = make(chan struct{})
+	go func(done chan struct{}) {
+		h.bring(done)
+		if _, err := h.acquire(context.Background()); err == nil { // an error is in the log
+			h.release(nil) // so that its time begins
+		}
+	}(h.loading)
+}
+
+// Status returns where the model is: "loaded", "loading" or "unloaded"; failed says that it was last tried without success.
+func (h *Entry) Status() (status string, failed bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.current != nil:
+		return "loaded", false
+	case h.loading != nil:
+		return "loading", false
+	}
+	return "unloaded", h.err != nil
 }
 
 // InMemory returns the model if it is in memory, else nil.
@@ -411,6 +447,9 @@ func (r *Registry) NamedFor(ctx context.Context, name string, keep *time.Duratio
 // AnyNamed is named for whatever the model can do.
 func (r *Registry) AnyNamed(ctx context.Context, name string, keep *time.Duration) (*Model, error) {
 	h, err := r.Find(name)
+	if hosts := r.Every(); err != nil && !r.Strict && len(hosts) == 1 && !r.closing.Load() {
+		h, err = hosts[0], nil
+	}
 	if err != nil {
 		return nil, err
 	}

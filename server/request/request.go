@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"sort"
-	"strconv"
 	"time"
 
 	"stencil/chat"
@@ -30,8 +28,10 @@ type Request struct {
 	Tools        *ToolSet       // nil without tools
 	Variables    map[string]any // for the model's chat template
 
-	MaxTokens     int // 0: not given
+	MaxTokens     int // 0: not given; Unlimited: what the context has left
 	Sampling      sampling.Options
+	BiasTexts     []TextBias // biases of the tokens of texts, beside those of Sampling
+	IgnoreEnd     bool       // the tokens that end texts are never sampled
 	Seeded        bool
 	Stop          []string
 	N             int
@@ -59,6 +59,9 @@ type Request struct {
 func New() *Request {
 	return &Request{N: 1, PromptSchema: "auto", Forced: true, CachePrompt: true, OnBudget: "close", Constraint: DefaultConstraint(), MaxToolCalls: DefaultToolCalls}
 }
+
+// Unlimited is the MaxTokens of a request whose text ends with the context at the latest.
+const Unlimited = -1
 
 // Limits of single fields. They are far above any use and keep one request
 // from taking the server's memory.
@@ -225,32 +228,6 @@ func (q *Request) CheckTemperature(o *wire.Object, most float32) error {
 	if t := q.Sampling.Temperature; t > most {
 		return wire.Invalid(o.Path+"temperature", "%stemperature must be between 0 and %g, not %g", o.Path, most, t)
 	}
-	return nil
-}
-
-func (q *Request) readBias(o *wire.Object) error {
-	var bias map[string]float64
-	if err := o.Decode("logit_bias", &bias, "an object of token numbers and biases"); err != nil {
-		return err
-	}
-	if len(bias) > maxBiases {
-		return wire.Invalid("logit_bias", "logit_bias must have at most %d entries, not %d", maxBiases, len(bias))
-	}
-	for key, add := range bias {
-		token, err := strconv.ParseInt(key, 10, 32)
-		if err != nil {
-			return wire.Invalid("logit_bias", "logit_bias: %q is not a token number", key)
-		}
-		if add < -100 || add > 100 {
-			return wire.Invalid("logit_bias", "logit_bias of token %d must be between -100 and 100, not %g", token, add)
-		}
-		b := sampling.Bias{Token: int32(token), Add: float32(add)}
-		if add == -100 {
-			b.Add = float32(math.Inf(-1)) // a ban, as OpenAI has it
-		}
-		q.Sampling.LogitBias = append(q.Sampling.LogitBias, b)
-	}
-	sort.Slice(q.Sampling.LogitBias, func(i, j int) bool { return q.Sampling.LogitBias[i].Token < q.Sampling.LogitBias[j].Token })
 	return nil
 }
 

@@ -1,0 +1,300 @@
+package llamacpp
+
+import (
+	"errors"
+	"net/http"
+
+	"stencil/engine"
+	"stencil/server/generation"
+	"stencil/server/generation/assess"
+	"stencil/server/generation/layout"
+	"stencil/server/problem"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// Completion is POST /completion and /completions: one text for each prompt.
+func (s *Handlers) Completion(r *http.Request) (wire.Answer, error) {
+	body, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readCompletion(body)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(r, q)
+}
+
+// complete answers a request, as a stream if it wants one.
+func (s *Handlers) complete(r *http.Request, q *completionRequest) (wire.Answer, error) {
+	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*generation.Generation, len(q.prompts))
+	for i, p := range q.prompts {
+		one := *q.Request
+		if p.hasTokens() && !generation.WriterOf(m).Abilities().Counts {
+			return nil, noTokens(m)
+		}
+		p.fill(&one, m)
+		if list[i], err = s.Prepare(r, m, &one); err != nil {
+			return nil, err
+		}
+		list[i].Job.Until = q.until()
+	}
+	if q.Stream {
+		return s.stream(r, q, list)
+	}
+	replies := []any{}
+	for i, g := range list {
+		choices, err := s.Whole(r.Context(), g)
+		if err != nil {
+			return nil, err
+		}
+		for j := range choices {
+			reply, err := q.pick(q.replyOf(g, i*q.N+j, &choices[j]))
+			if err != nil {
+				return nil, err
+			}
+			replies = append(replies, reply)
+		}
+	}
+	if len(replies) == 1 && !q.many {
+		return wire.JSON{Value: replies[0]}, nil
+	}
+	return wire.JSON{Value: replies}, nil
+}
+
+// completionReply is a text, or the last event of its stream, in which there is none.
+type completionReply struct {
+	Index         int                 `json:"index"`
+	Content       string              `json:"content"`
+	Tokens        []int32             `json:"tokens"`
+	Slot          int                 `json:"id_slot"`
+	Stop          bool                `json:"stop"` // always true
+	Model         string              `json:"model"`
+	Predicted     int                 `json:"tokens_predicted"`
+	Evaluated     int                 `json:"tokens_evaluated"`
+	Settings      settings            `json:"generation_settings"`
+	Prompt        string              `json:"prompt"`
+	NewLine       bool                `json:"has_new_line"`
+	Truncated     bool                `json:"truncated"` // the context has no room for more
+	StopType      string              `json:"stop_type"` // eos, limit, word
+	StoppingWord  string              `json:"stopping_word"`
+	Cached        int                 `json:"tokens_cached"` // of prompt and text, in the context
+	Timings       generation.Timings  `json:"timings"`
+	Probabilities []tokenReply        `json:"completion_probabilities,omitempty"`
+	Seed          uint64              `json:"seed"`
+	Reasoning     string              `json:"reasoning_content,omitempty"`
+	Constraint    *generation.Receipt `json:"x_constraint,omitempty"`
+	assess.Appraisal
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// tokenReply is a token with what its place could have held. A forced one was not asked for and counts as certain.
+type tokenReply struct {
+	ID      int32      `json:"id"`
+	Token   string     `json:"token"`
+	Bytes   []int      `json:"bytes"`
+	Logprob float32    `json:"logprob"`
+	Top     []topReply `json:"top_logprobs"`
+}
+
+type topReply struct {
+	ID      int32   `json:"id"`
+	Token   string  `json:"token"`
+	Bytes   []int   `json:"bytes"`
+	Logprob float32 `json:"logprob"`
+}
+
+func tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
+	out := make([]tokenReply, 0, len(tokens))
+	for _, t := range tokens {
+		one := tokenReply{t.ID, generation.Spelt(t.Bytes), generation.ByteList(t.Bytes), max(t.Logprob, generation.LeastLogprob), []topReply{}}
+		for i, a := range t.Top {
+			b := generation.TopBytes(v, &t, i)
+			one.Top = append(one.Top, topReply{a.Token, generation.Spelt(b), generation.ByteList(b), max(a.Logprob, generation.LeastLogprob)})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func idsOf(tokens []engine.Token) []int32 {
+	out := make([]int32, 0, len(tokens))
+	for _, t := range tokens {
+		out = append(out, t.ID)
+	}
+	return out
+}
+
+// replyOf is the answer for a text that is complete.
+func (q *completionRequest) replyOf(g *generation.Generation, index int, c *generation.Choice) completionReply {
+	one := []generation.Choice{*c}
+	text := c.Message.Content
+	out := completionReply{
+		Index: index, Content: text, Tokens: []int32{}, Stop: true, Model: g.Model.Name, Predicted: c.Result.CompletionTokens, Evaluated: c.Result.PromptTokens,
+		Settings: q.settings(g), Prompt: promptText(g), NewLine: hasNewLine(text), StopType: "eos", StoppingWord: c.Result.StopString,
+		Cached: c.Result.PromptTokens + max(0, c.Result.CompletionTokens-1), Timings: generation.TimingsOf(one), Seed: c.Result.Seed,
+		Reasoning: c.Message.Reasoning, Constraint: c.Receipt, Appraisal: c.Appraisal(), Warnings: generation.WarningsOf(g.Request, one),
+	}
+	switch {
+	case c.Result.Finish == engine.FinishLength:
+		out.StopType = "limit"
+		out.Truncated = c.Result.PromptTokens+c.Result.CompletionTokens >= contextOf(g.Model)
+	case c.Result.StopString != "":
+		out.StopType = "word"
+	}
+	if q.returnTokens {
+		out.Tokens = idsOf(c.Tokens)
+	}
+	if q.probs > 0 {
+		out.Probabilities = tokenReplies(g.Model.Text.Vocab(), c.Tokens)
+	}
+	return out
+}
+
+// promptText is the prompt as it was read, control tokens included.
+func promptText(g *generation.Generation) string {
+	return g.Model.Text.Vocab().Detokenize(g.Job.Prompt, false, true)
+}
+
+func hasNewLine(text string) bool {
+	for i := range len(text) {
+		if text[i] == '\n' {
+			return true
+		}
+	}
+	return false
+}
+
+// stream answers with a stream of all prompts, one after the other.
+func (s *Handlers) stream(r *http.Request, q *completionRequest, list []*generation.Generation) (wire.Answer, error) {
+	out := &streams{server: s, request: q, list: list}
+	first, err := s.Begin(r.Context(), list[0], func(w http.ResponseWriter) generation.Sink {
+		out.sink = newSink(w, q, list[0])
+		return out.sink
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Answer = first
+	return out, nil
+}
+
+// streams is the stream of the first prompt, and then those of the others into the same sink.
+type streams struct {
+	wire.Answer
+	server  *Handlers
+	request *completionRequest
+	list    []*generation.Generation
+	sink    *sink
+}
+
+func (a *streams) Write(w http.ResponseWriter, r *http.Request) error {
+	err := a.Answer.Write(w, r)
+	for i := 1; i < len(a.list) && err == nil; i++ {
+		next := a.list[i]
+		var more wire.Answer
+		more, err = a.server.Begin(r.Context(), next, func(http.ResponseWriter) generation.Sink {
+			a.sink.next(next, i*a.request.N)
+			return a.sink
+		})
+		if err != nil {
+			p := problem.Describe(err)
+			return errors.Join(err, a.sink.Fail(&p))
+		}
+		err = more.Write(w, r)
+	}
+	return err
+}
+
+// sink writes the events of a stream.
+type sink struct {
+	*wire.EventStream
+	request    *completionRequest
+	generation *generation.Generation
+	base       int   // the number of the prompt's first choice
+	predicted  []int // tokens so far, for each choice
+	clock      []generation.Clock
+}
+
+func newSink(w http.ResponseWriter, q *completionRequest, g *generation.Generation) *sink {
+	s := &sink{EventStream: wire.NewEventStream(w), request: q}
+	s.next(g, 0)
+	return s
+}
+
+// next goes on with another prompt.
+func (s *sink) next(g *generation.Generation, base int) {
+	s.generation, s.base, s.predicted = g, base, make([]int, max(1, g.Job.Choices))
+	s.clock = make([]generation.Clock, len(s.predicted))
+}
+
+// pieceEvent is a part of a text.
+type pieceEvent struct {
+	Index         int          `json:"index"`
+	Content       string       `json:"content"`
+	Reasoning     string       `json:"reasoning_content,omitempty"`
+	Tokens        []int32      `json:"tokens"`
+	Stop          bool         `json:"stop"` // always false
+	Slot          int          `json:"id_slot"`
+	Predicted     int          `json:"tokens_predicted"`
+	Evaluated     int          `json:"tokens_evaluated"`
+	Probabilities []tokenReply `json:"completion_probabilities,omitempty"`
+
+	Timings *generation.Timings `json:"timings,omitempty"`
+}
+
+func (s *sink) Begin() error { return nil }
+
+func (s *sink) Piece(index int, p layout.Piece, tokens []engine.Token) error {
+	s.predicted[index] += len(tokens)
+	e := pieceEvent{Index: s.base + index, Content: p.Text, Tokens: idsOf(tokens), Predicted: s.predicted[index], Evaluated: len(s.generation.Job.Prompt)}
+	if p.Kind == layout.PieceReasoning {
+		e.Content, e.Reasoning = "", p.Text
+	}
+	if s.request.probs > 0 {
+		e.Probabilities = tokenReplies(s.generation.Model.Text.Vocab(), tokens)
+	}
+	if s.request.timings {
+		e.Timings = s.clock[index].Timings(s.predicted[index])
+	}
+	return s.Data(e)
+}
+
+func (s *sink) Done(index int, c *generation.Choice) error {
+	reply := s.request.replyOf(s.generation, s.base+index, c)
+	reply.Content, reply.Tokens, reply.Probabilities, reply.Reasoning = "", []int32{}, nil, ""
+	picked, err := s.request.pick(reply)
+	if err != nil {
+		return err
+	}
+	return s.Data(picked)
+}
+
+func (s *sink) End([]generation.Choice) error { return nil }
+
+func (s *sink) Fail(f *problem.Problem) error { return s.Data(ErrorBody(f, "")) }
+
+// modelOf returns the model that a request names, for what needs no generation.
+func (s *Handlers) modelOf(r *http.Request, o *wire.Object) (*registry.Model, error) {
+	var q request.Request
+	if err := q.ReadModel(o); err != nil {
+		return nil, err
+	}
+	m, err := s.Models.AnyNamed(r.Context(), q.Model, nil)
+	if err == nil && !generation.WriterOf(m).Abilities().Counts {
+		return nil, noTokens(m)
+	}
+	return m, err
+}
+
+// noTokens refuses what needs the tokens of a model that is elsewhere.
+func noTokens(m *registry.Model) error {
+	return notSupported("no_tokenizer", "the model %q is behind an upstream, which doesn't say what its tokens are", m.Name)
+}

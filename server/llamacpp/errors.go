@@ -1,0 +1,69 @@
+package llamacpp
+
+import (
+	"fmt"
+	"net/http"
+
+	"stencil/server/problem"
+	"stencil/server/wire"
+)
+
+// errorReply has the names of llama-server's errors; code is the HTTP status. The word for programs that other dialects
+// have as code is reason.
+type errorReply struct {
+	Error errorObject `json:"error"`
+}
+
+type errorObject struct {
+	Code    int           `json:"code"`
+	Message string        `json:"message"`
+	Type    string        `json:"type"`
+	Reason  string        `json:"reason,omitempty"`
+	Param   string        `json:"param,omitempty"`
+	Details []wire.Detail `json:"details,omitempty"`
+	Prompt  int           `json:"n_prompt_tokens,omitempty"` // of a prompt that is too long
+	Context int           `json:"n_ctx,omitempty"`
+}
+
+// ErrorBody is the body of an error answer.
+func ErrorBody(p *problem.Problem, _ string) any {
+	out := errorObject{
+		Code: p.Status, Message: p.Message, Type: typeOf(p), Reason: p.Code, Param: p.Param, Details: p.Details, Prompt: p.Prompt, Context: p.Context,
+	}
+	if p.Code == "context_length_exceeded" {
+		out.Message = fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it with --context", p.Prompt, p.Context)
+	}
+	return errorReply{out}
+}
+
+func typeOf(p *problem.Problem) string {
+	switch {
+	case p.Code == "context_length_exceeded":
+		return "exceed_context_size_error"
+	case p.Status == http.StatusNotImplemented:
+		return "not_supported_error"
+	case p.Status == http.StatusServiceUnavailable:
+		return "unavailable_error"
+	}
+	switch p.Kind {
+	case problem.NotFound:
+		return "not_found_error"
+	case problem.Denied:
+		return "authentication_error"
+	case problem.Forbidden:
+		return "permission_error"
+	case problem.Server:
+		return "server_error"
+	}
+	return "invalid_request_error"
+}
+
+// notSupported is an error about what this server or a model of it doesn't do.
+func notSupported(code, format string, args ...any) error {
+	return problem.New(problem.Problem{Status: http.StatusNotImplemented, Kind: problem.Invalid, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// NotOffered answers at paths of llama-server's for which there is nothing here, with what there is instead.
+func NotOffered(what string) wire.Handler {
+	return func(*http.Request) (wire.Answer, error) { return nil, notSupported("not_offered", "%s", what) }
+}

@@ -1,0 +1,140 @@
+package llamacpp
+
+import (
+	"net/http"
+
+	"stencil/server/registry"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// Infill is POST /infill: code between what stands before it and after it, for editors. Beside its own fields it takes
+// those of /completion.
+func (s *Handlers) Infill(r *http.Request) (wire.Answer, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	in, err := readInfill(o)
+	if err != nil {
+		return nil, err
+	}
+	q, err := readCompletion(o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := in.tokens(m, q.MaxTokens)
+	if err != nil {
+		return nil, err
+	}
+	q.prompts, q.many = []prompt{{{tokens: tokens}}}, false
+	return s.complete(r, q)
+}
+
+// An infill is what stands around a text.
+type infill struct {
+	prefix, suffix string
+	begun          string // what has been written of the text
+	files          []file // others, of the same project
+}
+
+type file struct{ name, text string }
+
+// readInfill takes its fields out of a body, and leaves a prompt for /completion.
+func readInfill(o *wire.Object) (*infill, error) {
+	in := new(infill)
+	for _, err := range []error{
+		o.Str("input_prefix", &in.prefix), o.Str("input_suffix", &in.suffix), o.Str("prompt", &in.begun),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{"input_prefix", "input_suffix"} {
+		if !o.Given(name) {
+			return nil, wire.Invalid(name, "%s is missing", name)
+		}
+	}
+	extra, err := o.List("input_extra")
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range extra {
+		f := file{name: "tmp"}
+		if !one.Given("text") {
+			return nil, wire.Invalid(one.Path+"text", "%stext is missing", one.Path)
+		}
+		for _, err := range []error{one.Str("text", &f.text), one.Str("filename", &f.name)} {
+			if err != nil {
+				return nil, err
+			}
+		}
+		in.files = append(in.files, f)
+	}
+	names := o.Names[:0:0]
+	for _, name := range o.Names {
+		switch name {
+		case "input_prefix", "input_suffix", "input_extra", "prompt":
+		default:
+			names = append(names, name)
+		}
+	}
+	o.Names, o.Members["prompt"] = append(names, "prompt"), []byte(`""`)
+	return in, nil
+}
+
+// tokens writes the prompt in the order that models are trained on: other files, the text before, the text after, and
+// the mark where the answer begins. Where all of it is too long for the context, what is nearest to the cursor stays:
+// three quarters of the room for it are the text's before, and files get what is left.
+func (in *infill) tokens(m *registry.Model, budget int) ([]int32, error) {
+	v := m.Text.Vocab()
+	marks, ok := vocab.InfillOf(v)
+	if !ok {
+		return nil, notSupported("infill_not_supported", "the model %q has no tokens for filling in text", m.Name)
+	}
+	room := contextOf(m)
+	room -= min(max(budget, room/8), room/2) // for the answer
+	before, after := v.Tokenize(nil, in.prefix, false), v.Tokenize(nil, in.suffix, false)
+	before = append(before, v.Tokenize(nil, in.begun, false)...)
+	around := max(0, room-4)
+	if len(before)+len(after) > around {
+		most := max(around*3/4, around-len(after))
+		before = before[max(0, len(before)-most):]
+		after = after[:max(0, min(len(after), around-len(before)))]
+	}
+	var out []int32
+	if id, ok := v.BOS(); ok && v.AddBOS() {
+		out = append(out, id)
+	}
+	files := in.fileTokens(v, marks)
+	out = append(out, files[max(0, len(files)-(around-len(before)-len(after))):]...)
+	out = append(append(out, marks.Prefix), before...)
+	out = append(append(out, marks.Suffix), after...)
+	return append(out, marks.Middle), nil
+}
+
+// fileTokens writes the other files, which repository tokens separate where the model has them.
+func (in *infill) fileTokens(v *vocab.Vocab, marks vocab.Infill) (out []int32) {
+	if len(in.files) == 0 {
+		return nil
+	}
+	if marks.Repo >= 0 {
+		out = v.Tokenize(append(out, marks.Repo), "project\n", false)
+	}
+	for _, f := range in.files {
+		if marks.File >= 0 {
+			out = v.Tokenize(append(out, marks.File), f.name+"\n", false)
+		} else {
+			out = v.Tokenize(out, "\n\n--- "+f.name+"\n", false)
+		}
+		out = v.Tokenize(out, f.text, false)
+	}
+	if marks.File >= 0 {
+		out = v.Tokenize(append(out, marks.File), "file\n", false)
+	}
+	return out
+}

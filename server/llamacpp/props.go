@@ -1,0 +1,172 @@
+package llamacpp
+
+import (
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"stencil/server/problem"
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+	"stencil/vocab"
+)
+
+// propsReply is what programs learn of a server before they ask it for anything.
+type propsReply struct {
+	Defaults     slotReply       `json:"default_generation_settings"`
+	Slots        int             `json:"total_slots"`
+	Alias        string          `json:"model_alias"`
+	Path         string          `json:"model_path"`
+	Modalities   map[string]bool `json:"modalities"`
+	SlotsPath    bool            `json:"endpoint_slots"`
+	PropsPath    bool            `json:"endpoint_props"` // that they can be changed
+	MetricsPath  bool            `json:"endpoint_metrics"`
+	UI           bool            `json:"webui"`
+	ChatTemplate string          `json:"chat_template"`
+	BOS          string          `json:"bos_token"`
+	EOS          string          `json:"eos_token"`
+	Build        string          `json:"build_info"`
+	Sleeping     bool            `json:"is_sleeping"`
+	Role         string          `json:"role"` // "model"; "router" where there are several
+}
+
+// slotReply is a place for a text.
+type slotReply struct {
+	ID          int       `json:"id"`
+	Context     int       `json:"n_ctx"`
+	Speculative bool      `json:"speculative"`
+	Processing  bool      `json:"is_processing"`
+	Params      *settings `json:"params,omitempty"`
+}
+
+// Props is GET /props, of the model that the query names, of the first one otherwise. A model is not loaded for it.
+func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
+	h, err := s.Models.Find(r.URL.Query().Get("model"))
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Models.List()
+	if err != nil {
+		return nil, err
+	}
+	reply := propsReply{
+		Alias: h.Name, Path: h.Name, Modalities: map[string]bool{"vision": false, "audio": false, "video": false},
+		SlotsPath: true, MetricsPath: true, Build: Build(s.Version), Sleeping: true, Role: "model",
+	}
+	if len(all) > 1 {
+		reply.Role = "router"
+	}
+	params := settingsOf(request.LlamaSampling, s.Tokens)
+	reply.Defaults.Params = &params
+	if m := h.InMemory(); m != nil {
+		reply.Sleeping = false
+		reply.Slots, reply.Defaults.Context = m.Text.Parallel(), contextOf(m)
+		if m.Engine != nil || m.Embeddings != nil {
+			reply.Path = filepath.Base(m.Text.Model().Info().Path) // clients have no business with folders
+		}
+		if m.Prompts != nil {
+			reply.ChatTemplate = m.Prompts.Template()
+		}
+		v := m.Text.Vocab()
+		reply.BOS, reply.EOS = textOf(v, v.BOS), textOf(v, v.EOS)
+	}
+	return wire.JSON{Value: reply}, nil
+}
+
+func textOf(v *vocab.Vocab, token func() (int32, bool)) string {
+	id, ok := token()
+	if !ok {
+		return ""
+	}
+	return v.Text(id)
+}
+
+// Slots is GET /slots: how many texts a model can generate at the same time, and how many it does. With
+// ?fail_on_no_slot=1 it is an error that there is no place for another.
+func (s *Handlers) Slots(r *http.Request) (wire.Answer, error) {
+	h, err := s.Models.Find(r.URL.Query().Get("model"))
+	if err != nil {
+		return nil, err
+	}
+	out := []slotReply{}
+	free := 0
+	if m := h.InMemory(); m != nil {
+		active := m.Text.Stats().Active
+		for i := range m.Text.Parallel() {
+			out = append(out, slotReply{ID: i, Context: contextOf(m), Processing: i < active})
+		}
+		free = len(out) - active
+	}
+	if r.URL.Query().Get("fail_on_no_slot") != "" && free <= 0 {
+		return nil, errNoSlot
+	}
+	return wire.JSON{Value: out}, nil
+}
+
+type healthReply struct {
+	Status string `json:"status"`
+}
+
+// Health is GET /health: ok once requests are answered.
+func (s *Handlers) Health(*http.Request) (wire.Answer, error) {
+	if _, err := s.Models.List(); err != nil {
+		return nil, err
+	}
+	return wire.JSON{Value: healthReply{"ok"}}, nil
+}
+
+type doneReply struct {
+	Success bool `json:"success"`
+}
+
+// Load is POST /models/load: a model is brought into memory. The answer does not wait for it; GET /models says how far it is.
+func (s *Handlers) Load(r *http.Request) (wire.Answer, error) {
+	h, err := s.named(r)
+	if err != nil {
+		return nil, err
+	}
+	h.Load()
+	return wire.JSON{Value: doneReply{true}}, nil
+}
+
+// Unload is POST /models/unload: a model's memory is freed, unless somebody uses it.
+func (s *Handlers) Unload(r *http.Request) (wire.Answer, error) {
+	h, err := s.named(r)
+	if err != nil {
+		return nil, err
+	}
+	if !h.Unloadable() {
+		return nil, wire.Invalid("model", "the model %q was loaded when the server started and stays until it ends", h.Name)
+	}
+	if err := h.UnloadNow(); err != nil {
+		return nil, err
+	}
+	if h.InMemory() != nil {
+		return nil, errInUse
+	}
+	return wire.JSON{Value: doneReply{true}}, nil
+}
+
+func (s *Handlers) named(r *http.Request) (*registry.Entry, error) {
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return nil, err
+	}
+	var q request.Request
+	for _, err := range []error{o.Only("model"), q.ReadModel(o)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if q.Model == "" {
+		return nil, wire.Invalid("model", "model is missing")
+	}
+	return s.Models.Find(q.Model)
+}
+
+// Errors about places for texts and models.
+var (
+	errNoSlot = problem.New(problem.Problem{Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "no_slot", Message: "no slot available: every place for a text is taken", RetryAfter: time.Second})
+	errInUse  = problem.New(problem.Problem{Status: http.StatusConflict, Kind: problem.Invalid, Code: "model_in_use", Message: "the model is in use"})
+)

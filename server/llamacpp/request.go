@@ -1,0 +1,270 @@
+package llamacpp
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// names are the fields of POST /completion.
+var names = wire.Names{
+	Known: slices.Concat([]string{
+		"model", "prompt", "n_predict", "max_tokens", "max_completion_tokens", "stop", "n", "n_cmpl", "stream", "n_probs", "logprobs", "post_sampling_probs",
+		"return_tokens", "timings_per_token", "response_fields", "t_max_predict_ms", "n_indent", "ignore_eos", "verbose",
+	}, request.SamplingFields, request.OwnFields),
+	Constraint: request.ConstraintAliases,
+	// id_slot and the like are wishes about where a prompt is kept; here prompts are found wherever they are. Contexts
+	// don't shift, so that nothing is to be kept or discarded then.
+	Harmless: slices.Concat(wire.HarmlessFields, []string{
+		"id_slot", "n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "return_progress", "speculative.n_max", "speculative.n_min", "speculative.p_min",
+		"preserved_tokens", "stream_options", "t_max_prompt_ms",
+	}),
+	Refused: []string{
+		"messages", "tools", "tool_choice", "lora", "grammar_lazy", "grammar_triggers", "min_keep", "suffix", "echo", "best_of", "mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "top_n_sigma",
+		"adaptive_target", "samplers", "reasoning_budget_tokens", "thinking_budget_tokens", "image_data", "multimodal_data",
+	},
+}
+
+// bounds are those into which values of sampler options are brought.
+var bounds = []struct {
+	name        string
+	least, most float64
+}{
+	{"temperature", 0, 100}, {"top_p", 0, 1}, {"min_p", 0, 1}, {"typical_p", 0, 1}, {"top_k", -1, math.MaxInt32},
+	{"repeat_last_n", -1, math.MaxInt32}, {"presence_penalty", -100, 100}, {"frequency_penalty", -100, 100},
+}
+
+// A completionRequest is the body of POST /completion.
+type completionRequest struct {
+	*request.Request
+	prompts      []prompt
+	many         bool // the answer is a list
+	probs        int  // alternatives of each token; 0: no probabilities are wanted
+	post         bool // as they are after the sampler's truncations
+	returnTokens bool
+	timings      bool // in every event of a stream
+	fields       []string
+	limit        time.Duration // of generating, once there is a line; 0: none
+	indent       int           // the text ends before a line that is indented less
+	ignoreEOS    bool
+	verbose      bool
+}
+
+// A prompt is texts and tokens in turn.
+type prompt []promptPart
+
+type promptPart struct {
+	text   string
+	tokens []int32 // nil: the text
+}
+
+// readCompletion decodes a body.
+func readCompletion(o *wire.Object) (*completionRequest, error) {
+	q := &completionRequest{Request: request.New()}
+	clamped := clamp(o)
+	var err error
+	if q.Constraint, err = request.ReadAliases(o); err != nil {
+		return nil, err
+	}
+	if q.Warnings, err = names.Check(o); err != nil {
+		return nil, err
+	}
+	q.Warnings = append(clamped, q.Warnings...)
+	milliseconds := 0
+	for _, read := range []func() error{
+		func() error { return q.ReadModel(o) },
+		func() error { return q.ReadSampling(o, request.LlamaSampling) },
+		func() error { return q.ReadStop(o, "stop") },
+		func() error { return q.readBudget(o) },
+		func() error { return o.Integer("n_cmpl", &q.N, 1, request.MaxChoices) },
+		func() error { return o.Integer("n", &q.N, 1, request.MaxChoices) },
+		func() error { return o.Boolean("stream", &q.Stream) },
+		func() error { return q.readProbs(o) },
+		func() error { return o.Boolean("return_tokens", &q.returnTokens) },
+		func() error { return o.Boolean("timings_per_token", &q.timings) },
+		func() error { return o.Decode("response_fields", &q.fields, "an array of strings") },
+		func() error { return o.Integer("t_max_predict_ms", &milliseconds, -1, wire.MaxTimeout*1000) },
+		func() error { return o.Integer("n_indent", &q.indent, 0, math.MaxInt32) },
+		func() error { return o.Boolean("ignore_eos", &q.ignoreEOS) },
+		func() error { return o.Boolean("verbose", &q.verbose) },
+		func() error { return q.ReadOwn(o) },
+		func() error { return q.readPrompts(o) },
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	q.limit = time.Duration(max(milliseconds, 0)) * time.Millisecond
+	q.IgnoreEnd = q.ignoreEOS
+	if s := o.Members["seed"]; string(s) == "-1" || string(s) == strconv.FormatUint(math.MaxUint32, 10) {
+		q.Seeded = false // llama.cpp's for a random one
+	}
+	return q, nil
+}
+
+// clamp brings sampler options into their ranges and says so. What is no number is left for others to refuse.
+func clamp(o *wire.Object) (warnings []string) {
+	for _, b := range bounds {
+		var v float64
+		if !o.Given(b.name) || json.Unmarshal(o.Members[b.name], &v) != nil {
+			continue
+		}
+		if in := min(max(v, b.least), b.most); in != v {
+			warnings = append(warnings, fmt.Sprintf("%s must be between %g and %g; %g was taken for %s", b.name, b.least, b.most, in, wire.Sketch(o.Members[b.name])))
+			o.Members[b.name] = json.RawMessage(strconv.FormatFloat(in, 'f', -1, 64))
+		}
+	}
+	return warnings
+}
+
+// readBudget reads how many tokens there may be: -1 is for as many as the context has room for.
+func (q *completionRequest) readBudget(o *wire.Object) error {
+	for _, name := range []string{"max_completion_tokens", "max_tokens", "n_predict"} {
+		n := 0
+		if err := o.Integer(name, &n, math.MinInt32, request.MaxTokensLimit); err != nil {
+			return err
+		}
+		switch {
+		case !o.Given(name):
+		case n < 0:
+			q.MaxTokens = request.Unlimited
+		case n == 0:
+			q.MaxTokens = 1
+			q.Warnings = append(q.Warnings, name+" must be at least 1; 1 was taken for 0")
+		default:
+			q.MaxTokens = n
+		}
+	}
+	return nil
+}
+
+// maxProbs is how many alternatives of each token a request may ask for.
+const maxProbs = 100
+
+func (q *completionRequest) readProbs(o *wire.Object) error {
+	for _, name := range []string{"logprobs", "n_probs"} {
+		if !o.Given(name) {
+			continue
+		}
+		if string(o.Members[name]) == "false" {
+			continue
+		}
+		if err := o.Integer(name, &q.probs, 0, math.MaxInt32); err != nil {
+			return err
+		}
+	}
+	if q.probs > maxProbs {
+		q.Warnings = append(q.Warnings, fmt.Sprintf("n_probs must be at most %d; that was taken for %d", maxProbs, q.probs))
+		q.probs = maxProbs
+	}
+	q.TopLogprobs, q.Logprobs = q.probs, true // what an answer says of tokens needs them all
+	if err := o.Boolean("post_sampling_probs", &q.post); err != nil {
+		return err
+	}
+	if q.post && q.probs > 0 {
+		return wire.NotOffered("post_sampling_probs", "post_sampling_probs")
+	}
+	return nil
+}
+
+const promptForms = `a string, an array of strings and token numbers, an object with "prompt_string", or an array of these`
+
+// maxPrompts is how many prompts one request may have.
+const maxPrompts = 32
+
+// readPrompts reads one prompt or several. A list in which there is a number is one prompt.
+func (q *completionRequest) readPrompts(o *wire.Object) error {
+	if !o.Given("prompt") {
+		return wire.Invalid("prompt", "prompt is missing")
+	}
+	raw := o.Members["prompt"]
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil || slices.ContainsFunc(list, isNumber) {
+		p, err := readPrompt(o, raw)
+		q.prompts = []prompt{p}
+		return err
+	}
+	if len(list) == 0 || len(list) > maxPrompts {
+		return wire.Invalid("prompt", "prompt must have between 1 and %d entries, not %d", maxPrompts, len(list))
+	}
+	q.many = len(list) > 1
+	for _, one := range list {
+		p, err := readPrompt(o, one)
+		if err != nil {
+			return err
+		}
+		q.prompts = append(q.prompts, p)
+	}
+	return nil
+}
+
+func isNumber(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
+
+func readPrompt(o *wire.Object, raw json.RawMessage) (prompt, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
+		return prompt{{text: text}}, nil
+	}
+	if in, err := wire.ParseObject(raw, "prompt."); err == nil {
+		if err := in.Only("prompt_string", "multimodal_data"); err != nil {
+			return nil, err
+		}
+		if in.Given("multimodal_data") && !wire.OffValue(in.Members["multimodal_data"]) {
+			return nil, wire.NotOffered("prompt.multimodal_data", "prompt.multimodal_data")
+		}
+		if !in.Given("prompt_string") {
+			return nil, wire.Invalid("prompt.prompt_string", "prompt.prompt_string is missing")
+		}
+		err := in.Str("prompt_string", &text)
+		return prompt{{text: text}}, err
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return nil, o.WrongType("prompt", promptForms)
+	}
+	var out prompt
+	for _, one := range list {
+		var id int32
+		var part promptPart
+		switch {
+		case isNumber(one) && json.Unmarshal(one, &id) == nil:
+			part.tokens = []int32{id}
+		case json.Unmarshal(one, &part.text) == nil && string(one) != "null":
+		default:
+			return nil, o.WrongType("prompt", promptForms)
+		}
+		out = append(out, part)
+	}
+	return out, nil
+}
+
+// hasTokens reports whether a prompt is anything but a text.
+func (p prompt) hasTokens() bool { return len(p) != 1 || p[0].tokens != nil }
+
+// fill sets the prompt of a request for a model.
+func (p prompt) fill(q *request.Request, m *registry.Model) {
+	if !p.hasTokens() {
+		q.Prompt = &p[0].text
+		return
+	}
+	q.PromptTokens = []int32{}
+	for i, part := range p {
+		switch {
+		case part.tokens != nil:
+			q.PromptTokens = append(q.PromptTokens, part.tokens...)
+		case i == 0:
+			q.PromptTokens = append(q.PromptTokens, m.Prompts.Text(part.text)...)
+		default:
+			q.PromptTokens = m.Text.Vocab().Tokenize(q.PromptTokens, part.text, true)
+		}
+	}
+}
