@@ -34,6 +34,7 @@ type Options struct {
 	BOS, EOS string           // texts of these tokens, as bos_token and eos_token
 	Now      func() time.Time // what strftime_now shows; default time.Now
 	Limits   jinja.Limits
+	CallForm string // format of tool calls, one of CallForms(); "": the template's
 }
 
 // Template is a chat template. It is immutable and safe for concurrent use.
@@ -46,8 +47,9 @@ type Template struct {
 	noNone   bool // content none would be written as "None"
 	drops    bool // calls are left out of messages with text
 
-	calls     CallForm // how it writes calls, as far as it could be asked
-	callsFail error    // why it could not
+	set       *CallForm // Options.CallForm
+	calls     CallForm  // how it writes calls, as far as it could be asked
+	callsFail error     // why it could not
 	thoughts  ThoughtForm
 	thinks    bool // it writes thoughts
 }
@@ -109,6 +111,11 @@ func New(template string, opt Options) (*Template, error) {
 	}
 	t.probe()
 	t.calls, t.callsFail = t.askCalls()
+	if opt.CallForm != "" {
+		if t.set, err = callFormOf(opt.CallForm); err != nil {
+			return nil, err
+		}
+	}
 	t.thoughts, t.thinks = t.askThoughts()
 	return t, nil
 }

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -46,7 +48,7 @@ var callForms = []struct {
 	{"", CallForm{
 		Name:     "mistral",
 		Triggers: []Trigger{{Mark: "[TOOL_CALLS]", Then: ` [{"name": "`}},
-		Middle:   `", "arguments": `, After: "}", Next: `, {"name": "`, Close: "]", IDs: 9,
+		Middle:   `", "arguments": `, After: `, "id": "` + SlotID + `"}`, Next: `, {"name": "`, Close: "]", IDs: 9,
 	}},
 	{"<|tool|>", CallForm{
 		Name:     "phi4",
@@ -82,11 +84,31 @@ var lfm2 = func() CallForm {
 	return f
 }()
 
-// CallForm returns the tool call format of the model, found out by having its template
-// write calls. Known is false if it is not that of the model: its template writes none,
+// CallForms returns the names of the formats that [Options].CallForm may name.
+func CallForms() []string {
+	var names []string
+	for _, f := range callForms {
+		names = append(names, f.Name)
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+func callFormOf(name string) (*CallForm, error) {
+	for _, f := range callForms {
+		if f.Name == name {
+			return &f.CallForm, nil
+		}
+	}
+	return nil, fmt.Errorf("chat: there is no format of tool calls %q; there are %s", name, strings.Join(CallForms(), ", "))
+}
+
+// CallForm returns the tool call format of the model: the one that was set, else the one
+// found out by having its template write calls. Known is false if it is not that of the model: its template writes none,
 // or in a way that can't be expressed; [Template.CallFormMissing] says why.
 func (t *Template) CallForm() (form CallForm, known bool) {
 	switch {
+	case t.set != nil:
+		return *t.set, true
 	case t.fallback:
 		return t.calls, false
 	case t.inChannels():
@@ -105,8 +127,11 @@ func (t *Template) CallForm() (form CallForm, known bool) {
 }
 
 // spells reports whether calls are written into conversations as texts of the
-// assistant: the template writes none, or none in the format that its text tells.
+// assistant: the template writes none, or none in the format that its text tells or that was set.
 func (t *Template) spells() bool {
+	if t.set != nil && (t.callsFail != nil || !t.set.like(t.calls)) {
+		return true
+	}
 	if !t.caps.ToolCalls {
 		return true
 	}

@@ -72,3 +72,33 @@ func TestFormsAreSpeltAsInTemplates(t *testing.T) {
 		}
 	}
 }
+
+// A form that was set holds for what is asked of the model and for calls of earlier turns.
+func TestSetForm(t *testing.T) {
+	source, err := os.ReadFile("testdata/qwen25.jinja")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := ToolCall{ID: "abcdefghi", Name: "weather", Arguments: []byte(`{"city":"Rome"}`)}
+	in := Input{Messages: []Message{{Role: "user", Content: "Rome?"}, {Role: "assistant", ToolCalls: []ToolCall{call}}}}
+	for name, want := range map[string]string{
+		"":        "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\"}}\n</tool_call>",
+		"hermes":  "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\"}}\n</tool_call>",
+		"mistral": `[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Rome"}, "id": "abcdefghi"}]`,
+		"lfm2":    `<|tool_call_start|>[weather(city="Rome")]<|tool_call_end|>`,
+	} {
+		tmpl, err := New(string(source), Options{CallForm: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if form, known := tmpl.CallForm(); name != "" && form.Name != name || !known {
+			t.Errorf("%q: %q, %t", name, form.Name, known)
+		}
+		if text, err := tmpl.Render(in); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%q: %q %v", name, text, err)
+		}
+	}
+	if _, err := New("", Options{CallForm: "qwen"}); err == nil || !strings.Contains(err.Error(), "hermes, lfm2") {
+		t.Error(err)
+	}
+}

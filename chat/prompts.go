@@ -23,10 +23,14 @@ type Prompts struct {
 // is an error only once a conversation is to be written with it. The tokenizer of
 // a large vocabulary takes a tenth of a second to be made, which is done here, so
 // that no request waits for it.
-func NewPrompts(v *vocab.Vocab) *Prompts {
+func NewPrompts(v *vocab.Vocab) *Prompts { return NewPromptsAs(v, "") }
+
+// NewPromptsAs returns the prompts of a model whose calls of tools are in one of
+// the formats of [CallForms], whatever its template says; "" is NewPrompts.
+func NewPromptsAs(v *vocab.Vocab, callForm string) *Prompts {
 	p := &Prompts{vocab: v, controls: vocab.ControlsOf(v)}
 	v.Encode("a")
-	opt := Options{}
+	opt := Options{CallForm: callForm}
 	if id, ok := v.BOS(); ok {
 		p.bos = v.Text(id)
 		opt.BOS = p.bos

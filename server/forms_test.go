@@ -266,3 +266,25 @@ func TestForms(t *testing.T) {
 }
 
 const plain = `{% for m in messages %}{{ m.content }}{% endfor %}`
+
+// A server can be told in which form its models write calls, whatever their templates say.
+func TestToolFormIsSet(t *testing.T) {
+	const arguments = `{"days": 3, "unit": "C"}`
+	v := familyVocab(t, "qwen25", "[TOOL_CALLS]")
+	var history string
+	reply := sayAnyhow(v, `[TOOL_CALLS] [{"name": "weather", "arguments": `+arguments+`, "id": "abcdefghi"}]`, 1)
+	_, url := start(t, setup{vocab: v, cfg: Config{ToolForm: "mistral"}, next: func(tokens []int32, logits []float32) {
+		history = named(v, tokens)
+		reply(tokens, logits)
+	}})
+	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"},
+		{"role": "assistant", "tool_calls": [{"id": "zyxwvutsr", "type": "function", "function": {"name": "weather", "arguments": "{\"days\": 1}"}}]},
+		{"role": "tool", "tool_call_id": "zyxwvutsr", "content": "sun"}], "temperature": 0, "max_tokens": 400, `+weatherTools+`}`)
+	calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+	if list := callsOf(calls); len(list) != 1 || list[0] != [2]string{"weather", arguments} {
+		t.Errorf("%v", got)
+	}
+	if want := `[TOOL_CALLS] [{"name": "weather", "arguments": {"days": 1}, "id": "zyxwvutsr"}]`; !strings.Contains(history, want) {
+		t.Errorf("no %s in %s", want, history)
+	}
+}

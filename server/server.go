@@ -30,6 +30,7 @@ type Config struct {
 	RequestTimeout time.Duration // of one generation, its time in the queue included; default 10 minutes
 	SchemaCache    int           // compiled schemas kept; default 256
 	SchemaLimits   schema.Limits // of the schemas of requests; zero fields: their defaults
+	ToolForm       string        // how models write calls of tools, one of chat.CallForms(); "": as their templates say
 	DefaultTokens  int           // max_tokens of requests that give none; default 1024
 	StrictModels   bool          // refuse names of models that are not served; otherwise one model answers to every name
 	RetryMax       int           // further tries for an answer that won't do; default 2, negative: none
@@ -89,7 +90,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, guard: access.New(cfg.Access), metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
-	s.models.SchemaLimits, s.models.Strict = cfg.SchemaLimits, cfg.StrictModels
+	s.models.SchemaLimits, s.models.Strict, s.models.ToolForm = cfg.SchemaLimits, cfg.StrictModels, cfg.ToolForm
 	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version})
 	s.agents = agentapi.New(s.text, agentapi.Settings{
 		Tools: cfg.AgentTools, Prompts: cfg.AgentPrompts, Bounds: cfg.AgentBounds,

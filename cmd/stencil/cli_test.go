@@ -323,3 +323,16 @@ func TestSchemaCheckWarnsOfCost(t *testing.T) {
 		}
 	}
 }
+
+func TestToolForm(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if _, errs, err := run(t, "mkmodel", path); err != nil {
+		t.Fatal(err, errs)
+	}
+	if out, errs, err := run(t, "inspect", path, "--tool-form", "granite"); err != nil || !strings.Contains(out, `tool calls: format "granite"`) || !strings.Contains(out, `<|tool_call|>[{"name": "get_weather"`) {
+		t.Error(out, errs, err)
+	}
+	if _, _, err := run(t, "inspect", path, "--tool-form", "qwen"); err == nil || !strings.Contains(err.Error(), "hermes") {
+		t.Error(err)
+	}
+}

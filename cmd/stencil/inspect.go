@@ -20,6 +20,7 @@ import (
 
 func newInspectCommand() *cobra.Command {
 	var tensors, template bool
+	var form string
 	var p backend.ContextParams
 	cmd := &cobra.Command{
 		Use:               "inspect FILE.gguf",
@@ -38,12 +39,13 @@ func newInspectCommand() *cobra.Command {
 			}
 			inspectMetadata(out, args[0], g)
 			inspectTensors(out, g, tensors)
-			inspectVocab(out, g)
+			inspectVocab(out, g, form)
 			return inspectMemory(out, args[0], g, p)
 		},
 	}
 	cmd.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
 	cmd.Flags().BoolVar(&template, "template", false, "print only the chat template")
+	registerToolForm(cmd.Flags(), &form)
 	group(cmd.Flags(), "Output")
 	cmd.Flags().IntVarP(&p.Size, "context", "c", 0, "context size in tokens for the memory estimate (default: trained length, if memory allows)")
 	cmd.Flags().IntVar(&p.MaxSeqs, "parallel", 0, "number of sequences for the memory estimate (default 1)")
@@ -120,7 +122,7 @@ func inspectTensors(out io.Writer, g *vocab.GGUF, all bool) {
 	w.Flush()
 }
 
-func inspectVocab(out io.Writer, g *vocab.GGUF) {
+func inspectVocab(out io.Writer, g *vocab.GGUF, form string) {
 	fmt.Fprintln(out, "\nvocabulary")
 	v, err := vocab.FromGGUF(g)
 	if err != nil {
@@ -151,7 +153,7 @@ func inspectVocab(out io.Writer, g *vocab.GGUF) {
 		}
 		fmt.Fprintln(out)
 	}
-	inspectForms(out, v)
+	inspectForms(out, v, form)
 	var ends []string
 	for _, id := range v.EOG() {
 		ends = append(ends, fmt.Sprintf("%s (%d)", v.Text(id), id))
@@ -192,8 +194,8 @@ func thousands(n int64) string {
 
 // inspectForms prints the formats in which the model writes tool calls and
 // reasoning.
-func inspectForms(out io.Writer, v *vocab.Vocab) {
-	p := chat.NewPrompts(v)
+func inspectForms(out io.Writer, v *vocab.Vocab, form string) {
+	p := chat.NewPromptsAs(v, form)
 	calls, callsKnown := p.CallForm()
 	thoughts, thoughtsKnown := p.ThoughtForm()
 	for _, f := range []struct {
@@ -214,7 +216,7 @@ func inspectForms(out io.Writer, v *vocab.Vocab) {
 // inspectCalls prints an example of a call, or two, and why the format is not known.
 func inspectCalls(out io.Writer, p *chat.Prompts, form chat.CallForm) {
 	if err := p.CallFormMissing(); err != nil {
-		fmt.Fprintf(out, "    not known: %v\n", err)
+		fmt.Fprintf(out, "    not known: %v; --tool-form sets it\n", err)
 	}
 	calls := []chat.ToolCall{
 		{ID: "abcdefghi", Name: "get_weather", Arguments: json.RawMessage(`{"city": "Paris", "days": 3, "hourly": true}`)},

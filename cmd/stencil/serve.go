@@ -88,6 +88,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.IntVar(&limits.Steps, "schema-steps", 0, "maximum number of steps to decide whether a schema can be satisfied (default 2 million)")
 	flags.DurationVar(&limits.Time, "schema-time", 0, "maximum time to compile a schema or to compute a mask (default 10s)")
 	flags.IntVar(&limits.Memory, "schema-memory", 0, "maximum memory of what is made of one schema, in bytes (default 512 MiB)")
+	registerToolForm(flags, &f.server.ToolForm)
 	flags.BoolVar(&f.retry, "retry-enabled", true, "without masks, ask again after an invalid answer")
 	flags.IntVar(&f.server.RetryMax, "retry-max", 2, "number of retries after an invalid answer, unless the request sets retry_max")
 	group(flags, "Constraint")

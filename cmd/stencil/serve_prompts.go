@@ -2,14 +2,36 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"stencil/backend/llama"
+	"stencil/chat"
 	"stencil/engine"
 	"stencil/engine/promptcache"
 )
+
+// toolForm is the value of --tool-form.
+type toolForm string
+
+func registerToolForm(flags *pflag.FlagSet, form *string) {
+	flags.Var((*toolForm)(form), "tool-form", "format of tool calls, such as hermes, llama3 or mistral (default: the chat template's)")
+}
+
+func (f *toolForm) String() string { return string(*f) }
+func (f *toolForm) Type() string   { return "string" }
+
+func (f *toolForm) Set(name string) error {
+	if name != "" && !slices.Contains(chat.CallForms(), name) {
+		return fmt.Errorf("there is none of that name; there are %s", strings.Join(chat.CallForms(), ", "))
+	}
+	*f = toolForm(name)
+	return nil
+}
 
 // promptFlags are the flags of serve for the prompt caches beyond the slots.
 type promptFlags struct {

@@ -84,7 +84,7 @@ func (h *Entry) newModel(t text) *Model {
 	v, limit := t.Vocab(), h.registry.schemas
 	m := &Model{
 		Entry: h, Name: h.Name, created: h.Created, Text: t,
-		Prompts: chat.NewPrompts(v), Schemas: constraint.NewSchemas(v, limit), Grammars: constraint.NewGrammars(v, limit), Sequences: constraint.NewSequences(v, limit),
+		Prompts: chat.NewPromptsAs(v, h.registry.ToolForm), Schemas: constraint.NewSchemas(v, limit), Grammars: constraint.NewGrammars(v, limit), Sequences: constraint.NewSequences(v, limit),
 		Tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
 	}
 	m.Schemas.Limits = h.registry.SchemaLimits
@@ -123,6 +123,10 @@ type Registry struct {
 	// Strict refuses requests that name a model which is not served. Otherwise a server with one model answers them with
 	// that one: programs have names built in. It is set before there are requests.
 	Strict bool
+
+	// ToolForm is how all models write calls of tools, one of chat.CallForms(); "": as the template of each says. It is set
+	// before there are models.
+	ToolForm string
 
 	log     *slog.Logger
 	schemas int // compiled schemas kept for each model
