@@ -83,33 +83,41 @@ func (l *loop) draft() {
 // judge takes back what was guessed wrong.
 func (l *loop) judge() {
 	for _, s := range l.inBatch {
-		d := s.drafter
-		if d == nil || s.row < 0 {
-			continue
-		}
-		before := len(s.slot.tokens) - d.used
-		d.heard(s.tokens[before:])
-		if d.used == 0 {
-			continue
-		}
-		n := d.came(s.tokens)
-		for _, g := range d.all[:n] {
-			if !g.forced {
-				d.accepted++
-				l.counts.AcceptedTokens++
-			}
-		}
-		for _, g := range d.all[:d.used] {
-			if !g.forced {
-				l.counts.DraftTokens++
-			}
-		}
-		if !s.ended {
-			n = min(n, len(s.tokens)-before-1) // the last token is still to be decoded
-		}
-		l.slots.cut(s.slot, before+n)
-		d.used = 0
+		l.judgeOne(s)
 	}
+}
+
+func (l *loop) judgeOne(s *sequence) {
+	d := s.drafter
+	if d == nil || s.row < 0 {
+		return
+	}
+	if s.emptied {
+		d.reset()
+		return
+	}
+	before := len(s.slot.tokens) - d.used
+	d.heard(s.tokens[before:])
+	if d.used == 0 {
+		return
+	}
+	n := d.came(s.tokens)
+	for _, g := range d.all[:n] {
+		if !g.forced {
+			d.accepted++
+			l.counts.AcceptedTokens++
+		}
+	}
+	for _, g := range d.all[:d.used] {
+		if !g.forced {
+			l.counts.DraftTokens++
+		}
+	}
+	if !s.ended {
+		n = min(n, len(s.tokens)-before-1) // the last token is still to be decoded
+	}
+	l.slots.cut(s.slot, before+n)
+	d.used = 0
 }
 
 // reset forgets the guesses of the last batch.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -131,12 +130,12 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, model: model, context: ctx, limit: ctx.Size(), shelf: shelf,
 		slots:   newSlots(ctx, kept, cfg.Log),
-		workers: newWorkers(min(cfg.Parallel, runtime.GOMAXPROCS(0))),
 		queue:   queue{limit: cfg.Queue},
 		tracing: newTracing(cfg.Tracer),
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 	}
+	e.workers = newWorkers(e.signal)
 	e.base, e.cancelBase = context.WithCancel(context.Background())
 	go (&loop{Engine: e, learnt: newLearnt()}).run()
 	return e, nil
@@ -281,7 +280,7 @@ func (e *Engine) newSequences(j *job) error {
 			asked = &req.Questions[i]
 			prompt = slices.Concat(prompt, asked.After)
 		}
-		s := &sequence{job: j, choice: i, vocab: v, asked: asked, prompt: len(prompt), row: -1, tracing: e.tracing, model: e.name()}
+		s := &sequence{back: make(chan struct{}, 1), job: j, choice: i, vocab: v, asked: asked, prompt: len(prompt), row: -1, tracing: e.tracing, model: e.name()}
 		opt := req.Sampling
 		opt.Seed += uint64(i)
 		var err error

@@ -19,20 +19,23 @@ import (
 type loop struct {
 	*Engine
 	active  []*sequence // with a slot, the longest running first
-	waiting []*sequence // admitted but without a slot: further choices, and sequences that gave theirs up
+	waiting []*sequence // without a slot: sequences that gave theirs up, or that something is read from disk for
 	full    bool        // cells ran out: admit nothing until an active sequence has ended
 	turn    int         // which active sequence is asked first for the next batch
 	batch   backend.Batch
 	inBatch []*sequence
+	away    []*sequence // with a slot, while a worker is busy with each
+	given   []*sequence // to workers, and not collected yet
 	leaving []leave
 	counts  Stats          // since the last publish
 	reads   sync.WaitGroup // of goroutines that are busy with the disk
 	tooLong int            // tokens whose state is more than goes to disk; 0 while none is known
 
-	running  context.Context // of decodes; a new one when it has ended
-	stop     context.CancelFunc
-	begun    time.Time     // when the last step began
-	sampling time.Duration // what a sequence's advance has taken lately
+	running   context.Context // of decodes; a new one when it has ended
+	stop      context.CancelFunc
+	begun     time.Time     // when the last step began
+	sampling  time.Duration // what a sequence's advance has taken lately
+	lastBatch time.Duration // what the last decode took
 
 	learnt  *learnt // by drafters
 	prices  prices
@@ -62,6 +65,7 @@ func (l *loop) run() {
 	defer l.context.Close()
 	defer l.workers.close()
 	for {
+		l.comeBack()
 		l.reap()
 		l.admit()
 		l.publish()
@@ -84,6 +88,7 @@ func (l *loop) stepOn() {
 			err := fmt.Errorf("engine: internal error: %v\n%s", r, debug.Stack())
 			l.cfg.Log.Error("step failed", "error", err)
 			l.announce(nil)
+			l.collect(nil)
 			failed := slices.Clone(l.active)
 			for _, s := range failed {
 				l.slots.clear(s.slot)
@@ -99,7 +104,7 @@ func (l *loop) stepOn() {
 func (l *loop) finished() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closing && l.queue.size == 0 && len(l.waiting) == 0
+	return l.closing && len(l.queue.clients) == 0 && len(l.waiting) == 0 && len(l.away) == 0
 }
 
 // publish adds the counts of the last step to the engine's.
@@ -118,14 +123,15 @@ func (l *loop) publish() {
 	s.AcceptedTokens += c.AcceptedTokens
 	s.Cancelled += c.Cancelled
 	s.Preempted += c.Preempted
-	s.Active, s.Waiting, s.CachedTokens = len(l.active), len(l.waiting), l.slots.cached()
+	s.Active, s.Waiting, s.CachedTokens = len(l.active)+len(l.away), len(l.waiting)+l.queue.further, l.slots.cached()
 	s.CheckpointBytes = l.slots.kept.bytes()
 	*c = Stats{}
 }
 
 // reap drops everything whose job has been cancelled.
 func (l *loop) reap() {
-	gone := func(j *job) bool { return j.ctx.Err() != nil }
+	// Jobs with sequences that are away end when these are back, which is soon.
+	gone := func(j *job) bool { return j.ctx.Err() != nil && j.away == 0 }
 	l.mu.Lock()
 	dropped := l.queue.remove(gone)
 	l.mu.Unlock()
@@ -149,15 +155,26 @@ func (l *loop) reap() {
 
 // drop ends a job before its time.
 func (l *loop) drop(j *job, err error) {
+	if j.lost != nil {
+		return
+	}
 	mine := func(s *sequence) bool { return s.job == j }
+	l.mu.Lock()
+	l.queue.remove(func(x *job) bool { return x == j })
+	l.mu.Unlock()
 	for _, s := range l.active {
 		if mine(s) {
-			l.slots.release(s.slot)
+			l.release(s)
 		}
 	}
 	l.full = false
 	l.active = slices.DeleteFunc(l.active, mine)
 	l.waiting = slices.DeleteFunc(l.waiting, mine)
+	if j.away > 0 {
+		j.lost = err
+		j.cancel(err)
+		return
+	}
 	l.leaving = append(l.leaving, leave{j, err})
 }
 
@@ -167,7 +184,7 @@ func (l *loop) admit() {
 		return
 	}
 	var fresh []*sequence
-	for len(l.active) < l.cfg.Parallel {
+	for len(l.active) < l.cfg.Parallel && len(l.away) < mostAway*l.cfg.Parallel {
 		s := l.next()
 		if s == nil {
 			break
@@ -183,7 +200,7 @@ func (l *loop) admit() {
 		l.active = append(l.active, s)
 	}
 	if len(fresh) > 0 {
-		l.workers.run(fresh, (*sequence).begin, true)
+		fresh = l.attend(fresh, (*sequence).begin, stageBegun, true)
 		for _, s := range fresh {
 			l.confirm(s)
 		}
@@ -195,10 +212,6 @@ func (l *loop) admit() {
 // is none or no room for it.
 func (l *loop) next() *sequence {
 	for i, s := range l.waiting {
-		// A further choice starts from the first one's prompt.
-		if first := s.job.sequences[0]; s != first && !s.ready && !first.primed && !first.ended {
-			continue
-		}
 		if l.reading(s) {
 			continue
 		}
@@ -209,38 +222,40 @@ func (l *loop) next() *sequence {
 		return s
 	}
 	for len(l.active)+l.readsRunning() < l.cfg.Parallel {
-		j := l.head()
-		if j == nil {
+		s := l.head()
+		if s == nil {
 			return nil
 		}
-		first := j.sequences[0]
-		if l.reading(first) { // others may go first
-			l.dequeue()
-			l.waiting = append(l.waiting, j.sequences...)
+		if l.reading(s) { // others may go first
+			l.dequeue(s)
+			l.waiting = append(l.waiting, s)
 			continue
 		}
-		if !l.place(first) {
+		if !l.place(s) {
 			return nil
 		}
-		l.dequeue()
-		l.waiting = append(l.waiting, j.sequences[1:]...)
-		return first
+		l.dequeue(s)
+		return s
 	}
 	return nil
 }
 
-// head returns the job whose turn it is, nil when there is none. It stays the
+// head returns the sequence whose turn it is, nil when there is none. It stays the
 // head of the queue until dequeue or reap, whatever is submitted.
-func (l *loop) head() *job {
+func (l *loop) head() *sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.queue.peek()
+	return l.queue.peek(func(s *sequence) bool {
+		// A further choice starts from the first one's prompt.
+		first := s.job.sequences[0]
+		return s == first || first.primed || !first.outside && first.ended
+	})
 }
 
-func (l *loop) dequeue() {
+func (l *loop) dequeue(s *sequence) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.queue.pop()
+	l.queue.pop(s)
 }
 
 // headroom is how many cells beyond its prompt a sequence should find free
@@ -256,16 +271,26 @@ func (l *loop) place(s *sequence) bool {
 		for _, a := range l.active {
 			need += len(a.tokens) - a.shared
 		}
+		for _, a := range l.away {
+			if a.slot != nil {
+				need += len(a.slot.tokens)
+			}
+		}
 		if need > l.limit {
 			return false
 		}
 	}
 	if s.job.req.Solo || s.job.req.NoReuse {
-		s.slot = l.slots.acquireEmpty()
+		if s.slot = l.slots.acquireEmpty(); s.slot == nil && l.takeSlot() {
+			s.slot = l.slots.acquireEmpty()
+		}
 		l.accompany(s.slot)
 		return s.slot != nil
 	}
 	slot, from := l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
+	if slot == nil && l.takeSlot() {
+		slot, from = l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
+	}
 	l.accompany(slot)
 	if slot == nil {
 		return false
@@ -286,11 +311,16 @@ func (l *loop) accompany(x *slot) {
 	if x == nil {
 		return
 	}
-	if len(l.active) == 0 {
+	if len(l.active)+len(l.away) == 0 {
 		l.slots.alone(x)
 		return
 	}
 	x.first = false
+	for _, s := range l.away {
+		if s.slot != nil {
+			s.slot.first = false
+		}
+	}
 	for _, s := range l.active {
 		s.slot.first = false
 	}
@@ -357,7 +387,7 @@ func (l *loop) step() {
 		return // nobody waits for this any more; reap sees to it
 	}
 	step := l.tracing.clock()
-	masks := l.startMasks()
+	l.startMasks()
 	start, began := l.tracing.clock(), time.Now()
 	var err error
 	if l.batch.Len() > 0 {
@@ -366,11 +396,10 @@ func (l *loop) step() {
 	}
 	decoded := time.Now()
 	l.tracing.span(PartForward, start, nil, l.batch.Len())
-	if masks != nil {
-		masks.finish()
-	}
+	l.lastBatch = decoded.Sub(began)
 	l.announce(nil)
 	if err != nil {
+		l.collect(nil)
 		l.decodeFailed(err)
 		return
 	}
@@ -379,6 +408,7 @@ func (l *loop) step() {
 	}
 	l.sampled = l.sampled[:0]
 	for _, s := range l.inBatch {
+		s.emptied = false
 		pending := s.pending()[:s.taken]
 		if before := len(s.slot.tokens); before < s.prompt && !s.primed {
 			l.counts.PromptTokens += uint64(min(len(pending), s.prompt-before))
@@ -413,16 +443,16 @@ func (l *loop) step() {
 			s.slot.spans = s.slot.spans.add(len(s.slot.tokens), written)
 		}
 	}
+	l.sampled = l.collect(l.sampled)
 	l.sample()
 	l.judge()
 	l.settle(l.inBatch)
 	l.tracing.span(PartStep, step, nil, l.batch.Len())
 }
 
-// startMasks has the masks after this batch computed while it is decoded. It
-// returns nil where they are found so quickly that nobody is woken for them;
-// then advance does it.
-func (l *loop) startMasks() *shift {
+// startMasks has the masks after this batch computed while it is decoded, unless they
+// are found so quickly that nobody is woken for them; then advance does it.
+func (l *loop) startMasks() {
 	l.unmasked = l.unmasked[:0]
 	var expected time.Duration
 	for _, s := range l.inBatch {
@@ -434,9 +464,11 @@ func (l *loop) startMasks() *shift {
 		}
 	}
 	if expected < worthHelp {
-		return nil
+		return
 	}
-	return l.workers.start(l.unmasked, (*sequence).prepare, len(l.unmasked))
+	for _, s := range l.unmasked {
+		l.give(s, (*sequence).prepare, stageMasked)
+	}
 }
 
 // sample lets the sequences that got logits go on.
@@ -445,8 +477,9 @@ func (l *loop) sample() {
 	if n == 0 {
 		return
 	}
-	l.workers.run(l.sampled, (*sequence).advance, time.Duration(n-1)*l.sampling > worthHelp)
+	l.sampled = l.attend(l.sampled, (*sequence).advance, stageAdvanced, time.Duration(n-1)*l.sampling > worthHelp)
 	for _, s := range l.sampled {
+		s.logits = nil // the next ones may be of another place
 		l.sampling = recent(l.sampling, s.advancing)
 	}
 }
@@ -569,7 +602,7 @@ func (l *loop) decodeFailed(err error) {
 	case errors.Is(err, backend.ErrAborted):
 	case errors.Is(err, backend.ErrNoSlot) && l.drafted:
 		l.crowded = true
-	case errors.Is(err, backend.ErrNoSlot) && l.makeRoom():
+	case errors.Is(err, backend.ErrNoSlot) && (l.makeRoom() || l.takeCells()):
 	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
 		l.preempt(l.active[len(l.active)-1])
 	case len(l.inBatch) > 1:
@@ -616,7 +649,7 @@ func (l *loop) settle(list []*sequence) {
 		case s.err != nil:
 			l.drop(s.job, s.err)
 		case s.ended && slices.Contains(l.active, s):
-			l.slots.release(s.slot)
+			l.release(s)
 			l.full = false
 			l.active = slices.DeleteFunc(l.active, func(x *sequence) bool { return x == s })
 			l.counts.GeneratedTokens += uint64(s.generated())

@@ -1,10 +1,14 @@
 package engine
 
-// queue holds the jobs that wait for a slot. Clients take turns; the jobs of
-// one client come in the order in which they arrived.
+import "slices"
+
+// queue holds the jobs that wait for a slot, and the choices of those that have begun.
+// Clients take turns, and so do the choices of one job: a turn is one sequence. The jobs
+// of one client come in the order in which they arrived.
 type queue struct {
 	limit   int
-	size    int
+	size    int            // jobs of which nothing has begun
+	further int            // choices of jobs that have begun
 	clients []*clientQueue // those with jobs, the next turn first
 }
 
@@ -29,23 +33,35 @@ func (q *queue) push(j *job) bool {
 	return true
 }
 
-// peek returns the job whose turn it is, nil when there is none.
-func (q *queue) peek() *job {
-	if len(q.clients) == 0 {
-		return nil
+// peek returns the sequence whose turn it is, of those that are ready; nil when there
+// is none.
+func (q *queue) peek(ready func(*sequence) bool) *sequence {
+	for _, c := range q.clients {
+		for _, j := range c.jobs {
+			if s := j.sequences[j.begun]; ready(s) {
+				return s
+			}
+		}
 	}
-	return q.clients[0].jobs[0]
+	return nil
 }
 
-// pop removes the job that peek returned and gives the turn to the next
-// client.
-func (q *queue) pop() {
-	c := q.clients[0]
-	c.jobs[0] = nil
-	c.jobs = c.jobs[1:]
-	q.size--
-	q.clients = q.clients[1:]
-	if len(c.jobs) > 0 {
+// pop removes a sequence that peek returned and gives the turn to the next client.
+func (q *queue) pop(s *sequence) {
+	i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return slices.Contains(c.jobs, s.job) })
+	if i < 0 {
+		return
+	}
+	c, j := q.clients[i], s.job
+	if j.begun == 0 {
+		q.size--
+		q.further += len(j.sequences)
+	}
+	j.begun++
+	if q.further--; j.begun == len(j.sequences) {
+		c.jobs = slices.DeleteFunc(c.jobs, func(x *job) bool { return x == j })
+	}
+	if q.clients = slices.Delete(q.clients, i, i+1); len(c.jobs) > 0 {
 		q.clients = append(q.clients, c)
 	}
 }
@@ -57,12 +73,16 @@ func (q *queue) remove(gone func(*job) bool) []*job {
 	for _, c := range q.clients {
 		kept := c.jobs[:0]
 		for _, j := range c.jobs {
-			if gone(j) {
-				out = append(out, j)
-				q.size--
+			switch {
+			case !gone(j):
+				kept = append(kept, j)
 				continue
+			case j.begun == 0:
+				q.size--
+			default:
+				q.further -= len(j.sequences) - j.begun
 			}
-			kept = append(kept, j)
+			out = append(out, j)
 		}
 		clear(c.jobs[len(kept):])
 		if c.jobs = kept; len(kept) > 0 {

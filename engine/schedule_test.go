@@ -465,3 +465,27 @@ func TestTextIsToldInTime(t *testing.T) {
 		}
 	})
 }
+
+// The choices of a request take turns with the requests of other clients.
+func TestChoicesTakeTurns(t *testing.T) {
+	e := newEngine(t, scripted.Random(1), scripted.Options{Delay: time.Millisecond}, Config{Parallel: 1})
+	many, err := e.Submit(t.Context(), Request{Client: "a", Prompt: []int32{1}, MaxTokens: 10, Choices: 20, Sampling: noEnd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poll.Until(func() bool { return e.Stats().Active > 0 })
+	if s := e.Stats(); s.Waiting != 19 || s.Queued != 0 {
+		t.Errorf("stats %+v, want 19 choices waiting", s)
+	}
+	collect(t, e, Request{Client: "b", Prompt: []int32{2}, MaxTokens: 10, Sampling: noEnd})
+	if s := e.Stats(); s.Waiting < 15 {
+		t.Errorf("another client's request came after all but %d of the choices", s.Waiting)
+	}
+	results, err := many.Collect(t.Context())
+	if err != nil || len(results) != 20 {
+		t.Errorf("%d choices, %v", len(results), err)
+	}
+	if s := e.Stats(); s.Active+s.Waiting+s.Queued != 0 {
+		t.Errorf("afterwards: %+v", s)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"stencil/decoder/sampling"
@@ -21,7 +22,10 @@ type job struct {
 	forget    func() // ends ctx without waking the loop, and all that hangs on it
 	stream    *Stream
 	sequences []*sequence
-	open      int // sequences that have not ended
+	begun     int   // sequences that have left the queue
+	open      int   // sequences that have not ended
+	away      int   // sequences that are away
+	lost      error // why the job ended, while sequences of it are still away
 	submitted time.Time
 
 	readable, known int // how much of the prompt can be read from disk, and is there or about to be
@@ -29,9 +33,17 @@ type job struct {
 
 // A sequence is one choice of a job.
 type sequence struct {
-	job    *job
-	choice int
-	vocab  *vocab.Vocab
+	job     *job
+	choice  int
+	errand  func(*sequence) // what a worker does with it
+	back    chan struct{}   // that it is done; of size 1
+	stage   stage
+	slow    bool // its last step took long
+	outside bool // it is away
+	emptied bool // its slot lost its cells while it was away
+
+	looking sync.Mutex // at logits, and when they are exchanged for a copy
+	vocab   *vocab.Vocab
 
 	tokens []int32   // the prompt, and what was generated
 	prompt int       // how many of them are the prompt
@@ -143,50 +155,93 @@ func (s *sequence) constraintError(err error) error {
 // that is worth it.
 func (s *sequence) advance() {
 	start := time.Now()
-	s.goOn(s.logits)
-	for d := s.drafter; d != nil && d.used > 0 && !s.ended; {
-		logits := d.after(s.tokens)
-		if logits == nil {
-			break
-		}
-		s.goOn(logits)
+	s.goOn()
+	for s.draftCame() && !s.ended {
+		s.goOn()
 	}
 	s.advancing = time.Since(start)
 }
 
-func (s *sequence) goOn(logits []float32) {
+// draftCame makes the logits after a guess that came true those of the present place.
+func (s *sequence) draftCame() bool {
+	d := s.drafter
+	if d == nil || d.used == 0 {
+		return false
+	}
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	logits := d.after(s.tokens)
+	if logits != nil {
+		s.logits = logits
+	}
+	return logits != nil
+}
+
+// measure looks at the logits for the first time at a place. It reports whether they
+// are numbers.
+func (s *sequence) measure() (measured sampling.Measurement, ok bool) {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if !s.looked {
+		s.looked = true
+		if !finite(s.logits) {
+			return measured, false
+		}
+	}
+	if s.measurer != nil {
+		start := s.tracing.clock()
+		measured = s.measurer.Measure(s.logits, s.mask, s.job.req.Alternatives)
+		s.tracing.span(PartMeasure, start, s, 0)
+	}
+	return measured, true
+}
+
+// logprob returns the logarithm of a token's probability at the present place.
+func (s *sequence) logprob(m *sampling.Measurement, token int32) float32 {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	return m.LogprobIn(s.logits, token)
+}
+
+// sample draws a token.
+func (s *sequence) sample() (token int32, err error) {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	return s.sampler.Sample(s.logits, s.mask, s.exclude)
+}
+
+// possible reports whether the logit of a token is a number.
+func (s *sequence) possible(token int32) bool {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	return s.logits[token] <= math.MaxFloat32
+}
+
+func (s *sequence) goOn() {
 	if s.prepare(); s.ended {
 		return
 	}
-	if !s.looked {
-		s.looked = true
-		if !finite(logits) {
-			s.fail(&LogitsError{s.model})
-			return
-		}
-	}
-	var measured sampling.Measurement
-	if s.measurer != nil {
-		start := s.tracing.clock()
-		measured = s.measurer.Measure(logits, s.mask, s.job.req.Alternatives)
-		s.tracing.span(PartMeasure, start, s, 0)
+	measured, ok := s.measure()
+	if !ok {
+		s.fail(&LogitsError{s.model})
+		return
 	}
 	if s.asked != nil {
 		for _, token := range s.asked.Tokens {
-			s.result.Scores = append(s.result.Scores, float64(measured.Logprob(token)))
+			s.result.Scores = append(s.result.Scores, float64(s.logprob(&measured, token)))
 		}
 		s.end(FinishStop)
 		return
 	}
 	s.few = s.fewOptions()
-	token, ok := s.choose(logits)
+	token, ok := s.choose()
 	if !ok || s.ended {
 		return
 	}
 	if !s.has(token) {
 		return
 	}
-	if !(logits[token] <= math.MaxFloat32) {
+	if !s.possible(token) {
 		s.fail(&LogitsError{s.model})
 		return
 	}
@@ -290,7 +345,7 @@ const maxTries = 16
 
 // choose samples a token that may follow and, if there is a matcher, has it
 // accepted. It reports false when the sequence has ended instead.
-func (s *sequence) choose(logits []float32) (int32, bool) {
+func (s *sequence) choose() (int32, bool) {
 	s.prepare()
 	if s.ended {
 		return 0, false
@@ -298,7 +353,7 @@ func (s *sequence) choose(logits []float32) (int32, bool) {
 	s.exclude = s.exclude[:0]
 	for {
 		start := s.tracing.clock()
-		token, err := s.sampler.Sample(logits, s.mask, s.exclude)
+		token, err := s.sample()
 		start = s.tracing.span(PartSample, start, s, 1)
 		switch {
 		case err != nil && len(s.exclude) > 0:
@@ -428,11 +483,11 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	if s.measurer != nil {
 		t := Token{ID: token, Bytes: b, Forced: forced}
 		if !forced {
-			t.Logprob = measured.Logprob(token)
+			t.Logprob = s.logprob(measured, token)
 			t.Top = append(t.Top, measured.Top...)
 			t.Allowed = measured.Allowed
 			for _, option := range s.few {
-				t.Options = append(t.Options, sampling.Alternative{Token: option, Logprob: measured.Logprob(option)})
+				t.Options = append(t.Options, sampling.Alternative{Token: option, Logprob: s.logprob(measured, option)})
 			}
 		}
 		s.unsent = append(s.unsent, t)

@@ -4,83 +4,73 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
+	"time"
 )
 
-// workers are goroutines that help the loop when there is the same to do for
-// several sequences, or something to do while the model computes.
+// workers are goroutines that take steps with sequences beside the loop. What a
+// constraint asks for may take any time, so the loop never does it itself, and does
+// not wait for it longer than about a step: see [loop.attend].
 //
-// Waking one costs some ten microseconds, on the loop's thread and on a core
-// that llama.cpp may be computing on. So they are called only for work that is
-// worth it: see worthHelp.
+// Waking a worker costs some ten microseconds, on the loop's thread and on a core that
+// llama.cpp may be computing on. So what is known to be short is not given to them:
+// see worthHelp.
 type workers struct {
-	count  int
-	shifts chan *shift
-	done   sync.WaitGroup // of the goroutines
+	errands chan *sequence
+	signal  func()         // called after each errand
+	done    sync.WaitGroup // of the goroutines
 }
 
-// A shift is a list of sequences that whoever has time takes a step with.
-type shift struct {
-	list []*sequence
-	step func(*sequence)
-	next atomic.Int32   // the first sequence that nobody has taken
-	left sync.WaitGroup // sequences whose step has not returned
+func newWorkers(signal func()) *workers {
+	return &workers{errands: make(chan *sequence), signal: signal}
 }
 
-func newWorkers(n int) *workers {
-	w := &workers{count: n, shifts: make(chan *shift, n)}
-	for range n {
-		w.done.Go(func() {
-			for s := range w.shifts {
-				s.help()
-			}
-		})
-	}
-	return w
-}
-
-// start calls as many workers to take a step with every sequence, and does not
-// wait for them.
-func (w *workers) start(list []*sequence, step func(*sequence), helpers int) *shift {
-	s := &shift{list: list, step: step}
-	s.left.Add(len(list))
-	for range min(helpers, w.count) {
-		select {
-		case w.shifts <- s:
-		default: // all are busy and have been called already
-		}
-	}
-	return s
-}
-
-// help takes steps until nobody is left to take one with.
-func (s *shift) help() {
-	for {
-		i := int(s.next.Add(1)) - 1
-		if i >= len(s.list) {
-			return
-		}
-		guard(s.list[i], s.step)
-		s.left.Done()
+// give has a worker take a step with s, which nobody else may touch until s.back says
+// that it is done.
+func (w *workers) give(s *sequence, step func(*sequence)) {
+	s.errand = step
+	select {
+	case w.errands <- s:
+	default: // all are busy, and nobody is to wait for them
+		w.done.Go(func() { w.work(s) })
 	}
 }
 
-// finish does what no worker has begun, and waits for the rest.
-func (s *shift) finish() {
-	s.help()
-	s.left.Wait()
+func (w *workers) work(s *sequence) {
+	for ok := true; ok; s, ok = <-w.errands {
+		guard(s, s.errand)
+		s.back <- struct{}{}
+		w.signal()
+	}
 }
 
-// run takes a step with every sequence and returns when all are done, with
-// help if it is wanted. The caller's goroutine does its share.
-func (w *workers) run(list []*sequence, step func(*sequence), help bool) {
-	if help && len(list) > 1 {
-		w.start(list, step, len(list)-1).finish()
-		return
-	}
+// spins is how often wait looks for a step that takes microseconds before it sleeps.
+const spins = 20_000
+
+// wait waits until the steps with all of list have been taken, but for no longer than
+// patience, and returns those with which it was not.
+func (w *workers) wait(list []*sequence, patience time.Duration) (late []*sequence) {
+	var timer *time.Timer
 	for _, s := range list {
-		guard(s, step)
+		for i := 0; i < spins && len(s.back) == 0; i++ {
+			// Each look takes some nanoseconds; sleeping, and being woken, microseconds.
+		}
+		select {
+		case <-s.back:
+			continue
+		default:
+		}
+		if timer == nil {
+			timer = time.NewTimer(patience)
+			defer timer.Stop()
+		}
+		select {
+		case <-s.back:
+		case <-timer.C:
+			timer.Reset(0) // for the others
+			late = append(late, s)
+		}
 	}
+	return late
 }
 
 // guard runs a step and makes a failure of the sequence of a panic, so that a
@@ -95,6 +85,6 @@ func guard(s *sequence, step func(*sequence)) {
 }
 
 func (w *workers) close() {
-	close(w.shifts)
+	close(w.errands)
 	w.done.Wait()
 }

@@ -37,6 +37,7 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 		}
 		err := s.guard.Check(r)
 		if err == nil {
+			n.Client = s.guard.Client(r)
 			err = s.readBody(w, r)
 		}
 		if err == nil {

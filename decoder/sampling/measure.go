@@ -31,6 +31,12 @@ func (m *Measurement) Logprob(token int32) float32 {
 	return float32(float64(m.logits[token]) - m.logSum)
 }
 
+// LogprobIn is Logprob where the row that was measured may have gone, and logits is a
+// copy of it.
+func (m *Measurement) LogprobIn(logits []float32, token int32) float32 {
+	return float32(float64(logits[token]) - m.logSum)
+}
+
 // A Measurer computes measurements. It keeps its scratch between calls and is
 // used by one goroutine at a time.
 type Measurer struct {

@@ -30,9 +30,10 @@ func (a JSON) Write(w http.ResponseWriter, r *http.Request) error {
 // A Note collects, while a request is handled, what its log line says. Prompts
 // and texts never go into it.
 type Note struct {
-	ID    string
-	Attrs []slog.Attr
-	ends  []func()
+	ID     string
+	Client string // who asks, if that is known by more than an address
+	Attrs  []slog.Attr
+	ends   []func()
 }
 
 type noteKey struct{}
@@ -127,9 +128,12 @@ func NewID(prefix string) string {
 	return prefix + hex.EncodeToString(b[:])
 }
 
-// ClientOf names who a request comes from, for the queue's turns: the address,
-// without the port that changes with every connection.
+// ClientOf names who a request comes from, for the queue's turns: who the note says, or
+// else the address, without the port that changes with every connection.
 func ClientOf(r *http.Request) string {
+	if n := NoteOf(r.Context()); n != nil && n.Client != "" {
+		return n.Client
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// A sequence whose step is not done within about the time of a batch goes away: a
+// worker goes on with it, and the others don't wait. It keeps its slot as long as
+// nobody else needs that, and comes back when the step is done. Until then nothing of it
+// may be touched but the slot.
+
+// A stage is what is still to be done about a sequence once its step is done.
+type stage uint8
+
+const (
+	stageBegun    stage = iota // confirm
+	stageMasked                // advance, if there are logits
+	stageAdvanced              // judge
+)
+
+// The loop waits for a step as long as the last batch took, within these bounds. Each
+// time that a sequence comes back it may hold the others up for so long again.
+const (
+	leastPatience = time.Millisecond
+	mostPatience  = 10 * time.Millisecond
+)
+
+// attend has a step taken with every sequence and returns those with which it was. The
+// others are away. Steps of free text are short; with help, several are taken at once.
+func (l *loop) attend(list []*sequence, step func(*sequence), at stage, help bool) []*sequence {
+	l.given = l.given[:0]
+	inline := -1
+	for i, s := range list {
+		switch {
+		case s.matcher == nil && inline < 0:
+			inline = i
+		case s.matcher == nil && !help:
+			guard(s, step)
+		default:
+			l.give(s, step, at)
+		}
+	}
+	if inline >= 0 {
+		guard(list[inline], step)
+	}
+	return l.collect(list)
+}
+
+// give has a worker take a step with s. collect or goAway follows.
+func (l *loop) give(s *sequence, step func(*sequence), at stage) {
+	s.stage = at
+	l.given = append(l.given, s)
+	l.workers.give(s, step)
+}
+
+// collect waits for the steps that were given to workers, and returns list without
+// those with which it took too long.
+func (l *loop) collect(list []*sequence) []*sequence {
+	if len(l.given) == 0 {
+		return list
+	}
+	slow := func(s *sequence) bool { return s.slow } // lately, and perhaps again
+	quick := slices.DeleteFunc(slices.Clone(l.given), slow)
+	late := l.workers.wait(quick, min(max(l.lastBatch, leastPatience), mostPatience))
+	if len(quick) < len(l.given) {
+		rest := slices.DeleteFunc(slices.Clone(l.given), func(s *sequence) bool { return !s.slow })
+		late = append(late, l.workers.wait(rest, leastPatience)...)
+	}
+	l.given = l.given[:0]
+	for _, s := range late {
+		l.goAway(s)
+	}
+	if len(late) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(s *sequence) bool { return slices.Contains(late, s) })
+}
+
+// goAway takes a sequence from the active ones while a worker goes on with it. Its
+// logits are the context's until the next batch, so it gets a copy.
+func (l *loop) goAway(s *sequence) {
+	s.keepLogits()
+	isIt := func(x *sequence) bool { return x == s }
+	l.active = slices.DeleteFunc(l.active, isIt)
+	l.inBatch = slices.DeleteFunc(l.inBatch, isIt)
+	l.away = append(l.away, s)
+	s.job.away++
+	s.slow, s.outside = true, true
+}
+
+// comeBack takes in the sequences whose steps are done.
+func (l *loop) comeBack() {
+	for _, s := range slices.Clone(l.away) {
+		select {
+		case <-s.back:
+		default:
+			continue
+		}
+		j := s.job
+		if s.stage == stageMasked && s.logits != nil && !s.ended && j.ctx.Err() == nil {
+			s.stage = stageAdvanced
+			l.workers.give(s, (*sequence).advance)
+			continue
+		}
+		l.away = slices.DeleteFunc(l.away, func(x *sequence) bool { return x == s })
+		j.away--
+		s.outside = false
+		if j.ctx.Err() != nil { // also of those whose job was lost
+			l.release(s)
+			l.full = false
+			if j.lost == nil {
+				l.counts.Cancelled++
+				l.drop(j, context.Cause(j.ctx))
+			} else if j.away == 0 {
+				l.leaving = append(l.leaving, leave{j, j.lost})
+			}
+			l.publish()
+			l.sayGoodbye()
+			continue
+		}
+		l.active = append(l.active, s)
+		switch {
+		case s.slot == nil:
+			s.drafter.reset()
+		case s.stage == stageBegun:
+			l.confirm(s)
+		case s.stage == stageAdvanced:
+			l.judgeOne(s)
+		}
+		s.slow = s.stage == stageAdvanced && s.advancing > mostPatience
+		s.logits = nil
+		l.settle([]*sequence{s})
+		if s.slot == nil && slices.Contains(l.active, s) {
+			// Others needed its slot. It goes on once there is another one.
+			l.active = l.active[:len(l.active)-1]
+			l.waiting = slices.Insert(l.waiting, 0, s)
+		}
+	}
+}
+
+// mostAway is how many sequences may be away, as a multiple of those that may be active.
+const mostAway = 4
+
+// takeSlot takes the slot of the sequence that has been away for longest, as preempt
+// takes that of an active one.
+func (l *loop) takeSlot() bool {
+	for _, s := range l.away {
+		if s.slot != nil {
+			l.counts.Preempted++
+			l.slots.clear(s.slot)
+			l.release(s)
+			s.slot = nil
+			return true
+		}
+	}
+	return false
+}
+
+// release gives the slot of a sequence back, if it has one.
+func (l *loop) release(s *sequence) {
+	if s.slot != nil {
+		l.slots.release(s.slot)
+	}
+}
+
+// takeCells empties the slot of a sequence that is away, the one that holds most, to
+// make room. It is decoded again once the sequence is back.
+func (l *loop) takeCells() bool {
+	var most *sequence
+	for _, s := range l.away {
+		if s.slot != nil && len(s.slot.tokens) > 0 && (most == nil || len(s.slot.tokens) > len(most.slot.tokens)) {
+			most = s
+		}
+	}
+	if most == nil {
+		return false
+	}
+	l.counts.Preempted++
+	l.slots.clear(most.slot)
+	most.emptied = true
+	return true
+}
+
+// keepLogits makes a copy of the logits that the sequence's step may still read.
+func (s *sequence) keepLogits() {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	s.logits = slices.Clone(s.logits)
+	if d := s.drafter; d != nil {
+		for i, row := range d.logits {
+			d.logits[i] = slices.Clone(row)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"stencil/backend/scripted"
+)
+
+// A constraint that takes long holds up its own sequence alone: the others go on while
+// nothing is known of its mask, its completion or its forced text.
+func TestSlowConstraintWaitsAlone(t *testing.T) {
+	v := testVocab(t)
+	for name, slow := range map[string]func(l *fakeLanguage, wait func()){
+		"mask": func(l *fakeLanguage, wait func()) { l.pause = wait },
+		"completion": func(l *fakeLanguage, wait func()) {
+			shortest := l.shortest
+			l.shortest = func(text string) string {
+				if text != "" { // at the beginning it is the request that waits
+					wait()
+				}
+				return shortest(text)
+			}
+		},
+		"forced": func(l *fakeLanguage, wait func()) {
+			forced := l.forced
+			l.forced = func(text string) string { wait(); return forced(text) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, scripted.Random(3), scripted.Options{}, Config{Parallel: 2, CacheSlots: -1})
+			began, release := make(chan bool, 1000), make(chan bool)
+			language := quoted(v, "", "ab", "x")
+			slow(&language, func() { began <- true; <-release })
+			stream, err := e.Submit(t.Context(), Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: language, Logprobs: true, Alternatives: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-began
+			for i := range 20 {
+				req := Request{Prompt: prompt(e, strings.Repeat("y", 1+i)), MaxTokens: 40}
+				if i%2 == 1 {
+					req.Constraint = quoted(v, "", "ab", "x")
+				}
+				collect(t, e, req)
+			}
+			if e.Stats().Active != 1 {
+				t.Errorf("%d sequences are active, want the slow one", e.Stats().Active)
+			}
+			close(release)
+			results, err := stream.Collect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			// What it writes is what it would have written alone.
+			want := collect(t, e, Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: quoted(v, "", "ab", "x"), Logprobs: true, Alternatives: 2})[0]
+			if results[0].Text != want.Text || want.Text == "" {
+				t.Errorf("text %q, want %q", results[0].Text, want.Text)
+			}
+		})
+	}
+}
+
+// A sequence that is away leaves when its client does, once its step has returned, and
+// takes its job's other choices with it.
+func TestHangUpWhileAway(t *testing.T) {
+	v := testVocab(t)
+	e := newEngine(t, scripted.Random(3), scripted.Options{}, Config{Parallel: 2, CacheSlots: -1})
+	began, release := make(chan bool, 1000), make(chan bool)
+	language := quoted(v, "", "ab", "x")
+	language.pause = func() { began <- true; <-release }
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, err := e.Submit(ctx, Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: language, Choices: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	cancel()
+	collect(t, e, Request{Prompt: prompt(e, "y"), MaxTokens: 10})
+	close(release)
+	if _, err := stream.Collect(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	collect(t, e, Request{Prompt: prompt(e, "y"), MaxTokens: 10, Choices: 2})
+	if s := e.Stats(); s.Active+s.Waiting+s.Queued != 0 {
+		t.Errorf("afterwards: %+v", s)
+	}
+}
