@@ -373,3 +373,18 @@ func TestChain(t *testing.T) {
 		}
 	}
 }
+
+// A stream that has not ended when its time is up says so, wherever its events are at
+// that moment.
+func TestUpstreamStreamOutOfTime(t *testing.T) {
+	for range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			_, url := startUpstream(t, remote.Capabilities{}, Config{RequestTimeout: 100 * time.Millisecond}, "!endless")
+			_, events := postStream(t, url+"/generate", `{"prompt": "Who?", "stream": true, "max_tokens": 1000000}`)
+			if last := events[len(events)-1]; last.name != "error" || at(last.data, "error", "code") != "timeout" {
+				t.Errorf("the last event is %v", last)
+			}
+		})
+	}
+}

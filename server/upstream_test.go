@@ -42,6 +42,7 @@ func (u *scriptedUpstream) requests() []map[string]any {
 //	!refusal TEXT a refusal
 //	!cut TEXT     a stream that ends after TEXT; for whole answers a body that does
 //	!hang         nothing at all
+//	!endless      a text that never ends, as fast as it is read
 //	!think A|B    reasoning A, then text B
 //	!calls A|B|C  text A, then calls B and C, each a name and arguments
 func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -123,6 +124,9 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for i := 0; i < len(text); i += 7 {
 		piece := text[i:min(i+7, len(text))]
 		send(map[string]any{"model": "far-1", "choices": []any{map[string]any{"delta": map[string]any{"content": piece}}}})
+	}
+	for word == "!endless" && r.Context().Err() == nil {
+		send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": "on and "}}}})
 	}
 	if calls, ok := message["tool_calls"].([]any); ok {
 		sendCalls(send, calls)

@@ -129,7 +129,7 @@ func (c *Client) Complete(ctx context.Context, r *Request) (*Completion, error) 
 		}
 		defer resp.Body.Close()
 		var used Usage
-		out, used, err = c.read(resp)
+		out, used, err = c.read(resp, r.most())
 		spent.Add(used)
 		c.count(used)
 		return err
@@ -142,7 +142,7 @@ func (c *Client) Complete(ctx context.Context, r *Request) (*Completion, error) 
 }
 
 // read reads a whole answer, and what it took even if it is of no use.
-func (c *Client) read(resp *http.Response) (*Completion, Usage, error) {
+func (c *Client) read(resp *http.Response, most int) (*Completion, Usage, error) {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return nil, Usage{}, &Error{Kind: Unreachable, Status: resp.StatusCode, Cause: err}
@@ -152,18 +152,21 @@ func (c *Client) read(resp *http.Response) (*Completion, Usage, error) {
 	}
 	var a wireAnswer
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, Usage{}, &Error{Kind: Malformed, Status: resp.StatusCode, Message: excerpt(raw), Cause: err}
+		return nil, Usage{}, &Error{Kind: Malformed, Status: resp.StatusCode, Message: excerpt(c.hide(raw)), Cause: err}
 	}
 	used := c.usage(a.Usage)
 	if a.Error != nil {
 		e := &Error{Kind: Unavailable, Status: resp.StatusCode}
-		e.words(raw)
+		e.words(c.hide(raw))
 		return nil, used, e
 	}
 	if len(a.Choices) == 0 || a.Choices[0].Message == nil {
 		return nil, used, &Error{Kind: Malformed, Status: resp.StatusCode, Message: "the answer has no message"}
 	}
 	first := a.Choices[0]
+	if first.size() > most {
+		return nil, used, tooMuch(resp.StatusCode)
+	}
 	out := &Completion{
 		Text: string(first.Message.Content), Reasoning: first.Message.reasoning(), Refusal: first.Message.Refusal,
 		Finish: cmp.Or(first.Finish, "stop"), Tokens: first.Logprobs.tokens(), Model: a.Model, Calls: first.Message.calls(),
@@ -172,6 +175,42 @@ func (c *Client) read(resp *http.Response) (*Completion, Usage, error) {
 		out.Data = first.Message.Parsed
 	}
 	return out, used, nil
+}
+
+// A text of so many tokens is no longer than this. Tokens are rarely longer than 16
+// bytes, and not all upstreams count reasoning and calls.
+const (
+	mostPerToken = 64
+	mostBeside   = 256 << 10
+)
+
+// most returns how many bytes an answer may have: text, reasoning and calls together.
+func (r *Request) most() int {
+	if r.MaxTokens <= 0 {
+		return maxAnswer
+	}
+	return min(maxAnswer, mostBeside+mostPerToken*min(r.MaxTokens, maxAnswer))
+}
+
+func tooMuch(status int) *Error {
+	return &Error{Kind: Malformed, Status: status, Message: "the answer is far longer than max_tokens allows"}
+}
+
+// hidden stands for the client's key in what an upstream says: some quote it.
+const hidden = "[key]"
+
+func (c *Client) hide(said []byte) []byte {
+	if c.cfg.Key == "" {
+		return said
+	}
+	return bytes.ReplaceAll(said, []byte(c.cfg.Key), []byte(hidden))
+}
+
+// redact hides the key in an error, where it may have been spelled with escapes before.
+func (c *Client) redact(e *Error) {
+	if c.cfg.Key != "" {
+		e.Message, e.Code = strings.ReplaceAll(e.Message, c.cfg.Key, hidden), strings.ReplaceAll(e.Code, c.cfg.Key, hidden)
+	}
 }
 
 // try calls f until it succeeds, fails for good or has failed too often.
@@ -190,6 +229,7 @@ func (c *Client) try(ctx context.Context, f func(context.Context) error) (tries 
 			e = &Error{Kind: Unreachable, Cause: err}
 		}
 		e.Tries = tries
+		c.redact(e)
 		// Half of the wait is chance, so that clients that failed together
 		// don't come back together.
 		pause := wait/2 + rand.N(wait/2+1)
@@ -244,7 +284,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		words, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what there is of them
-		return nil, statusError(resp, words, time.Now())
+		return nil, statusError(resp, c.hide(words), time.Now())
 	}
 	return resp, nil
 }

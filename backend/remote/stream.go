@@ -19,6 +19,7 @@ type Stream struct {
 	text   strings.Builder
 	calls  callSum
 	ended  bool
+	left   int // bytes that may still come
 }
 
 // A Piece is a part of a text.
@@ -44,7 +45,7 @@ func (c *Client) Stream(ctx context.Context, r *Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{client: c, ctx: ctx, body: resp.Body, events: NewEvents(resp.Body)}
+	s := &Stream{client: c, ctx: ctx, body: resp.Body, events: NewEvents(resp.Body), left: r.most()}
 	s.sum.Tries = tries
 	return s, nil
 }
@@ -66,11 +67,11 @@ func (s *Stream) Next() (Piece, error) {
 		}
 		var a wireAnswer
 		if err := json.Unmarshal(data, &a); err != nil {
-			return Piece{}, s.fail(&Error{Kind: Malformed, Message: excerpt(data), Cause: err})
+			return Piece{}, s.fail(&Error{Kind: Malformed, Message: excerpt(s.client.hide(data)), Cause: err})
 		}
 		if a.Error != nil {
 			e := &Error{Kind: Unavailable}
-			e.words(data)
+			e.words(s.client.hide(data))
 			return Piece{}, s.fail(e)
 		}
 		if a.Model != "" {
@@ -91,6 +92,9 @@ func (s *Stream) Next() (Piece, error) {
 			p.Text, p.Reasoning = string(d.Content), d.reasoning()
 			s.sum.Refusal += d.Refusal
 			s.calls.add(d.Calls)
+		}
+		if s.left -= first.size(); s.left < 0 {
+			return Piece{}, s.fail(tooMuch(0))
 		}
 		s.text.WriteString(p.Text)
 		s.sum.Reasoning += p.Reasoning
@@ -122,6 +126,7 @@ func (s *Stream) broken(err error) error {
 
 func (s *Stream) fail(e *Error) error {
 	s.client.count(s.sum.Usage)
+	s.client.redact(e)
 	e.Tries = s.sum.Tries
 	return e
 }

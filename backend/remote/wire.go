@@ -153,6 +153,23 @@ type wireMessage struct {
 	Calls            []wireCall      `json:"tool_calls"`
 }
 
+// size is how many bytes of an answer a choice has.
+func (c *wireChoice) size() (n int) {
+	for _, m := range []*wireMessage{c.Message, c.Delta} {
+		if m == nil {
+			continue
+		}
+		n += len(m.Content) + len(m.ReasoningContent) + len(m.Reasoning) + len(m.Refusal) + len(m.Parsed)
+		for _, call := range m.Calls {
+			n += perCall + len(call.ID) + len(call.Function.Name) + len(call.Function.Arguments)
+		}
+	}
+	return n
+}
+
+// perCall is what a piece of a call takes beside its texts.
+const perCall = 16
+
 func (m *wireMessage) reasoning() string { return m.ReasoningContent + m.Reasoning }
 
 // wireContent is a text, or a list of parts some of which have text.
@@ -227,9 +244,10 @@ func (c *Client) usage(w *wireUsage) Usage {
 	if w == nil {
 		return Usage{}
 	}
-	u := Usage{Prompt: max(0, w.Prompt), Completion: max(0, w.Completion)}
+	const most = 1 << 31 // no text has more tokens, whatever an upstream says
+	u := Usage{Prompt: min(max(0, w.Prompt), most), Completion: min(max(0, w.Completion), most)}
 	if w.Details != nil {
-		u.Cached = max(0, w.Details.Cached)
+		u.Cached = min(max(0, w.Details.Cached), most)
 	}
 	const million = 1e6
 	u.Cost = (float64(u.Prompt)*c.cfg.PricePrompt + float64(u.Completion)*c.cfg.PriceCompletion) / million

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"stencil/agent"
@@ -241,6 +242,9 @@ var reasons = map[asking.Category]struct {
 	asking.Cancelled:      {statusClientGone, Server, "cancelled", 0},
 }
 
+// maxText is how much of a text that would not do is repeated in an error, in bytes.
+const maxText = 64 << 10
+
 // describeReason is describe for a model that gave no answer.
 func describeReason(r *asking.FailureReason) Problem {
 	as := reasons[r.Category]
@@ -249,7 +253,11 @@ func describeReason(r *asking.FailureReason) Problem {
 		p.RetryAfter = max(as.retryAfter, r.RetryAfter.Round(time.Second))
 	}
 	if as.status == http.StatusUnprocessableEntity {
-		p.Param, p.Text = "schema", &r.Text
+		text := r.Text
+		if len(text) > maxText {
+			text = strings.ToValidUTF8(text[:maxText], "") + fmt.Sprintf("… (%d bytes)", len(r.Text))
+		}
+		p.Param, p.Text = "schema", &text
 		if len(r.Issues) > 0 && slices.Contains([]string{"grammar", "regex", "choice"}, r.Issues[0].Keyword) {
 			p.Param = r.Issues[0].Keyword
 		}

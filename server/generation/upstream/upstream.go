@@ -350,15 +350,25 @@ func (u *events) read(ctx context.Context, streams []*remote.Stream) {
 		all.Go(func() { u.readOne(ctx, i, s) })
 	}
 	all.Wait()
-	u.send(ctx, event{err: io.EOF})
+	u.end(io.EOF)
 }
 
+// send passes an event on, and reports whether there was time to.
 func (u *events) send(ctx context.Context, e event) bool {
 	select {
 	case u.list <- e:
 		return true
 	case <-ctx.Done():
 		return false
+	}
+}
+
+// end says how the stream ended, even if it was the time limit that ended it. The
+// reader takes it, or closes the stream.
+func (u *events) end(err error) {
+	select {
+	case u.list <- event{err: err}:
+	case <-u.closed:
 	}
 }
 
@@ -370,16 +380,13 @@ func (u *events) readOne(ctx context.Context, index int, s *remote.Stream) {
 		if errors.Is(err, io.EOF) {
 			done := s.Completion()
 			u.done[index] = done
-			u.send(ctx, event{event: engine.Event{Choice: index, Done: u.run.resultOf(done, time.Since(u.began))}})
+			if !u.send(ctx, event{event: engine.Event{Choice: index, Done: u.run.resultOf(done, time.Since(u.began))}}) {
+				u.end(u.translate(context.Cause(ctx)))
+			}
 			return
 		}
 		if err != nil {
-			// The reader must learn of it even when it was the time limit.
-			select {
-			case u.list <- event{err: u.translate(err)}:
-			case <-u.closed:
-			case <-time.After(wire.WriteTimeout):
-			}
+			u.end(u.translate(err))
 			return
 		}
 		e := engine.Event{Choice: index, Text: p.Text, Tokens: tokensOf(p.Tokens)}
@@ -389,6 +396,7 @@ func (u *events) readOne(ctx context.Context, index int, s *remote.Stream) {
 			}
 		}
 		if !u.send(ctx, event{event: e}) {
+			u.end(u.translate(context.Cause(ctx)))
 			return
 		}
 	}
