@@ -27,10 +27,18 @@ const (
 	mostPatience  = 10 * time.Millisecond
 )
 
+// away is the part of a loop that has steps taken with its sequences, and keeps those
+// that are away.
+type away struct {
+	loop  *loop
+	list  []*sequence // with a slot, unless others needed it; a worker is busy with each
+	given []*sequence // to workers, and not collected yet
+}
+
 // attend has a step taken with every sequence and returns those with which it was. The
 // others are away. Steps of free text are short; with help, several are taken at once.
-func (l *loop) attend(list []*sequence, step func(*sequence), at stage, help bool) []*sequence {
-	l.given = l.given[:0]
+func (a *away) attend(list []*sequence, step func(*sequence), at stage, help bool) []*sequence {
+	a.given = a.given[:0]
 	inline := -1
 	for i, s := range list {
 		switch {
@@ -39,38 +47,40 @@ func (l *loop) attend(list []*sequence, step func(*sequence), at stage, help boo
 		case s.matcher == nil && !help:
 			guard(s, step)
 		default:
-			l.give(s, step, at)
+			a.give(s, step, at)
 		}
 	}
 	if inline >= 0 {
 		guard(list[inline], step)
 	}
-	return l.collect(list)
+	return a.collect(list)
 }
 
 // give has a worker take a step with s. collect or goAway follows.
-func (l *loop) give(s *sequence, step func(*sequence), at stage) {
+func (a *away) give(s *sequence, step func(*sequence), at stage) {
+	l := a.loop
 	s.stage = at
-	l.given = append(l.given, s)
+	a.given = append(a.given, s)
 	l.workers.give(s, step)
 }
 
 // collect waits for the steps that were given to workers, and returns list without
 // those with which it took too long.
-func (l *loop) collect(list []*sequence) []*sequence {
-	if len(l.given) == 0 {
+func (a *away) collect(list []*sequence) []*sequence {
+	l := a.loop
+	if len(a.given) == 0 {
 		return list
 	}
 	slow := func(s *sequence) bool { return s.slow } // lately, and perhaps again
-	quick := slices.DeleteFunc(slices.Clone(l.given), slow)
+	quick := slices.DeleteFunc(slices.Clone(a.given), slow)
 	late := l.workers.wait(quick, min(max(l.lastBatch, leastPatience), mostPatience))
-	if len(quick) < len(l.given) {
-		rest := slices.DeleteFunc(slices.Clone(l.given), func(s *sequence) bool { return !s.slow })
+	if len(quick) < len(a.given) {
+		rest := slices.DeleteFunc(slices.Clone(a.given), func(s *sequence) bool { return !s.slow })
 		late = append(late, l.workers.wait(rest, leastPatience)...)
 	}
-	l.given = l.given[:0]
+	a.given = a.given[:0]
 	for _, s := range late {
-		l.goAway(s)
+		a.goAway(s)
 	}
 	if len(late) == 0 {
 		return list
@@ -80,19 +90,21 @@ func (l *loop) collect(list []*sequence) []*sequence {
 
 // goAway takes a sequence from the active ones while a worker goes on with it. Its
 // logits are the context's until the next batch, so it gets a copy.
-func (l *loop) goAway(s *sequence) {
+func (a *away) goAway(s *sequence) {
+	l := a.loop
 	s.keepLogits()
 	isIt := func(x *sequence) bool { return x == s }
 	l.active = slices.DeleteFunc(l.active, isIt)
 	l.inBatch = slices.DeleteFunc(l.inBatch, isIt)
-	l.away = append(l.away, s)
+	a.list = append(a.list, s)
 	s.job.away++
 	s.slow, s.outside = true, true
 }
 
 // comeBack takes in the sequences whose steps are done.
-func (l *loop) comeBack() {
-	for _, s := range slices.Clone(l.away) {
+func (a *away) comeBack() {
+	l := a.loop
+	for _, s := range slices.Clone(a.list) {
 		select {
 		case <-s.back:
 		default:
@@ -104,7 +116,7 @@ func (l *loop) comeBack() {
 			l.workers.give(s, (*sequence).advance)
 			continue
 		}
-		l.away = slices.DeleteFunc(l.away, func(x *sequence) bool { return x == s })
+		a.list = slices.DeleteFunc(a.list, func(x *sequence) bool { return x == s })
 		j.away--
 		s.outside = false
 		if j.ctx.Err() != nil { // also of those whose job was lost
@@ -145,8 +157,9 @@ const mostAway = 4
 
 // takeSlot takes the slot of the sequence that has been away for longest, as preempt
 // takes that of an active one.
-func (l *loop) takeSlot() bool {
-	for _, s := range l.away {
+func (a *away) takeSlot() bool {
+	l := a.loop
+	for _, s := range a.list {
 		if s.slot != nil {
 			l.counts.Preempted++
 			l.slots.clear(s.slot)
@@ -167,9 +180,10 @@ func (l *loop) release(s *sequence) {
 
 // takeCells empties the slot of a sequence that is away, the one that holds most, to
 // make room. It is decoded again once the sequence is back.
-func (l *loop) takeCells() bool {
+func (a *away) takeCells() bool {
+	l := a.loop
 	var most *sequence
-	for _, s := range l.away {
+	for _, s := range a.list {
 		if s.slot != nil && len(s.slot.tokens) > 0 && (most == nil || len(s.slot.tokens) > len(most.slot.tokens)) {
 			most = s
 		}

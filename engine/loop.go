@@ -24,8 +24,7 @@ type loop struct {
 	turn    int         // which active sequence is asked first for the next batch
 	batch   backend.Batch
 	inBatch []*sequence
-	away    []*sequence // with a slot, while a worker is busy with each
-	given   []*sequence // to workers, and not collected yet
+	away    away
 	leaving []leave
 	counts  Stats          // since the last publish
 	reads   sync.WaitGroup // of goroutines that are busy with the disk
@@ -59,13 +58,14 @@ const worthHelp = 30 * time.Microsecond
 // does so after nearly every decode, and leaves the caches of its core behind.
 func (l *loop) run() {
 	runtime.LockOSThread()
+	l.away.loop = l
 	defer close(l.stopped)
 	defer l.reads.Wait()
 	defer l.cancelBase()
 	defer l.context.Close()
 	defer l.workers.close()
 	for {
-		l.comeBack()
+		l.away.comeBack()
 		l.reap()
 		l.admit()
 		l.publish()
@@ -88,7 +88,7 @@ func (l *loop) stepOn() {
 			err := fmt.Errorf("engine: internal error: %v\n%s", r, debug.Stack())
 			l.cfg.Log.Error("step failed", "error", err)
 			l.announce(nil)
-			l.collect(nil)
+			l.away.collect(nil)
 			failed := slices.Clone(l.active)
 			for _, s := range failed {
 				l.slots.clear(s.slot)
@@ -104,7 +104,7 @@ func (l *loop) stepOn() {
 func (l *loop) finished() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closing && len(l.queue.clients) == 0 && len(l.waiting) == 0 && len(l.away) == 0
+	return l.closing && len(l.queue.clients) == 0 && len(l.waiting) == 0 && len(l.away.list) == 0
 }
 
 // publish adds the counts of the last step to the engine's.
@@ -123,7 +123,7 @@ func (l *loop) publish() {
 	s.AcceptedTokens += c.AcceptedTokens
 	s.Cancelled += c.Cancelled
 	s.Preempted += c.Preempted
-	s.Active, s.Waiting, s.CachedTokens = len(l.active)+len(l.away), len(l.waiting)+l.queue.further, l.slots.cached()
+	s.Active, s.Waiting, s.CachedTokens = len(l.active)+len(l.away.list), len(l.waiting)+l.queue.further, l.slots.cached()
 	s.CheckpointBytes = l.slots.kept.bytes()
 	*c = Stats{}
 }
@@ -184,7 +184,7 @@ func (l *loop) admit() {
 		return
 	}
 	var fresh []*sequence
-	for len(l.active) < l.cfg.Parallel && len(l.away) < mostAway*l.cfg.Parallel {
+	for len(l.active) < l.cfg.Parallel && len(l.away.list) < mostAway*l.cfg.Parallel {
 		s := l.next()
 		if s == nil {
 			break
@@ -200,7 +200,7 @@ func (l *loop) admit() {
 		l.active = append(l.active, s)
 	}
 	if len(fresh) > 0 {
-		fresh = l.attend(fresh, (*sequence).begin, stageBegun, true)
+		fresh = l.away.attend(fresh, (*sequence).begin, stageBegun, true)
 		for _, s := range fresh {
 			l.confirm(s)
 		}
@@ -271,7 +271,7 @@ func (l *loop) place(s *sequence) bool {
 		for _, a := range l.active {
 			need += len(a.tokens) - a.shared
 		}
-		for _, a := range l.away {
+		for _, a := range l.away.list {
 			if a.slot != nil {
 				need += len(a.slot.tokens)
 			}
@@ -281,14 +281,14 @@ func (l *loop) place(s *sequence) bool {
 		}
 	}
 	if s.job.req.Solo || s.job.req.NoReuse {
-		if s.slot = l.slots.acquireEmpty(); s.slot == nil && l.takeSlot() {
+		if s.slot = l.slots.acquireEmpty(); s.slot == nil && l.away.takeSlot() {
 			s.slot = l.slots.acquireEmpty()
 		}
 		l.accompany(s.slot)
 		return s.slot != nil
 	}
 	slot, from := l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
-	if slot == nil && l.takeSlot() {
+	if slot == nil && l.away.takeSlot() {
 		slot, from = l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
 	}
 	l.accompany(slot)
@@ -311,12 +311,12 @@ func (l *loop) accompany(x *slot) {
 	if x == nil {
 		return
 	}
-	if len(l.active)+len(l.away) == 0 {
+	if len(l.active)+len(l.away.list) == 0 {
 		l.slots.alone(x)
 		return
 	}
 	x.first = false
-	for _, s := range l.away {
+	for _, s := range l.away.list {
 		if s.slot != nil {
 			s.slot.first = false
 		}
@@ -399,7 +399,7 @@ func (l *loop) step() {
 	l.lastBatch = decoded.Sub(began)
 	l.announce(nil)
 	if err != nil {
-		l.collect(nil)
+		l.away.collect(nil)
 		l.decodeFailed(err)
 		return
 	}
@@ -443,7 +443,7 @@ func (l *loop) step() {
 			s.slot.spans = s.slot.spans.add(len(s.slot.tokens), written)
 		}
 	}
-	l.sampled = l.collect(l.sampled)
+	l.sampled = l.away.collect(l.sampled)
 	l.sample()
 	l.judge()
 	l.settle(l.inBatch)
@@ -467,7 +467,7 @@ func (l *loop) startMasks() {
 		return
 	}
 	for _, s := range l.unmasked {
-		l.give(s, (*sequence).prepare, stageMasked)
+		l.away.give(s, (*sequence).prepare, stageMasked)
 	}
 }
 
@@ -477,7 +477,7 @@ func (l *loop) sample() {
 	if n == 0 {
 		return
 	}
-	l.sampled = l.attend(l.sampled, (*sequence).advance, stageAdvanced, time.Duration(n-1)*l.sampling > worthHelp)
+	l.sampled = l.away.attend(l.sampled, (*sequence).advance, stageAdvanced, time.Duration(n-1)*l.sampling > worthHelp)
 	for _, s := range l.sampled {
 		s.logits = nil // the next ones may be of another place
 		l.sampling = recent(l.sampling, s.advancing)
@@ -602,7 +602,7 @@ func (l *loop) decodeFailed(err error) {
 	case errors.Is(err, backend.ErrAborted):
 	case errors.Is(err, backend.ErrNoSlot) && l.drafted:
 		l.crowded = true
-	case errors.Is(err, backend.ErrNoSlot) && (l.makeRoom() || l.takeCells()):
+	case errors.Is(err, backend.ErrNoSlot) && (l.makeRoom() || l.away.takeCells()):
 	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
 		l.preempt(l.active[len(l.active)-1])
 	case len(l.inBatch) > 1:

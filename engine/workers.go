@@ -9,7 +9,7 @@ import (
 
 // workers are goroutines that take steps with sequences beside the loop. What a
 // constraint asks for may take any time, so the loop never does it itself, and does
-// not wait for it longer than about a step: see [loop.attend].
+// not wait for it longer than about a step: see [away.attend].
 //
 // Waking a worker costs some ten microseconds, on the loop's thread and on a core that
 // llama.cpp may be computing on. So what is known to be short is not given to them:
