@@ -157,6 +157,7 @@ const testImports = `
 	convert/typescript, convert/goschema, gbnf, bench/overhead < bench;
 	bench, agent/files, eval < server;
 	golang.org/x/sys < cmd/stencil;
+	regular < docs;
 
 	# The clients of others against the server.
 	vocab, engine, embedding, server,

@@ -4,7 +4,7 @@
 //	port: 8081                 # of every command that has the flag
 //	api-key: [one, two]        # a list for a flag that may be repeated
 //	serve:                     # of one command, which counts more
-//	  model: [a.gguf, b.gguf]
+//	  model: a.gguf
 //
 // Names that no flag has are errors, with the nearest name that there is.
 package config

@@ -1,0 +1,97 @@
+package docs
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	link    = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *#*$`)
+	code    = regexp.MustCompile("`[^`\n]*`")
+)
+
+// prose returns a page without its blocks of code and code spans.
+func prose(p page) string {
+	var b strings.Builder
+	end := ""
+	for line := range strings.Lines(p.text) {
+		switch m := fence.FindStringSubmatch(line); {
+		case end != "" && strings.TrimSpace(line) == end:
+			end = ""
+		case end != "":
+		case m != nil:
+			end = m[2]
+		default:
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// anchors returns the anchors of a page's headings, as GitHub makes them.
+func anchors(p page) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(prose(p), -1) {
+		var b strings.Builder
+		for _, r := range strings.ToLower(m[1]) {
+			switch {
+			case r == ' ':
+				b.WriteByte('-')
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				b.WriteRune(r)
+			}
+		}
+		out[b.String()] = true
+	}
+	return out
+}
+
+// TestLinks holds that links within the repository lead somewhere.
+func TestLinks(t *testing.T) {
+	all := pages(t)
+	byPath := map[string]page{}
+	for _, p := range all {
+		byPath[p.path] = p
+	}
+	n := 0
+	for _, p := range all {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(prose(p), ""), -1) {
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
+				continue
+			}
+			n++
+			target := p.path
+			if to != "" {
+				target = path.Join(path.Dir(p.path), to)
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s: nothing at %s", p.path, m[1])
+			} else if other, ok := byPath[target]; anchor != "" && (!ok || !anchors(other)[anchor]) {
+				t.Errorf("%s: no heading at %s", p.path, m[1])
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("only %d links were found", n)
+	}
+}
+
+// TestIndex holds that docs/README.md names every page below docs.
+func TestIndex(t *testing.T) {
+	index, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages(t) {
+		if name, ok := strings.CutPrefix(p.path, "docs/"); ok && name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
+			t.Errorf("docs/README.md does not name %s", name)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+// Package docs tests the documentation: that every block of code runs, that links lead somewhere, that the index names
+// every page, and that what is generated from the code is up to date.
+//
+// A block is marked by an HTML comment in the line before it, or before its blank line:
+//
+//	<!-- norun: why -->     not run; what can be parsed is parsed all the same
+//	<!-- file: NAME -->     written to a file, for the blocks that follow it on its page
+//	<!-- output -->         what the last sh block printed; … stands for anything, and members may be left out
+//	<!-- error -->          an sh block that fails, or whose answer is an error
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A block is a fenced block of code.
+type block struct {
+	page string // path relative to the root
+	line int    // of its first line of text
+	lang string
+	text string
+	mark string // norun, file, output, error, or nothing
+	what string // what stands behind the colon of the mark
+}
+
+func (b block) place() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
+
+// A page is a Markdown file.
+type page struct {
+	path   string // relative to the root, with slashes
+	text   string
+	blocks []block
+}
+
+// root is the module's folder.
+const root = ".."
+
+// elsewhere holds folders whose Markdown is not documentation.
+var elsewhere = []string{"node_modules", "testdata", ".llama.cpp", ".git", "build", "bin", "lib"}
+
+// pages reads every Markdown file of the repository.
+func pages(t *testing.T) (out []page) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(elsewhere, d.Name()):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		p := page{path: filepath.ToSlash(rel), text: string(text)}
+		p.blocks, err = blocksOf(p.path, p.text)
+		out = append(out, p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// reports are pages about the code and what was measured, whose commands take hours or have been run elsewhere.
+var reports = []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "bench/RESULTS.md", "models/README.md", "docs/developing.md"}
+
+// guides are the pages that a user follows.
+func guides(t *testing.T) []page {
+	return slices.DeleteFunc(pages(t), func(p page) bool { return slices.Contains(reports, p.path) })
+}
+
+var (
+	fence = regexp.MustCompile("^( *)(```+)([a-z]*)")
+	mark  = regexp.MustCompile(`^\s*<!-- (norun|file|output|error)(?:: *(.*?))? -->$`)
+)
+
+// blocksOf returns the fenced blocks of a text.
+func blocksOf(path, text string) (out []block, err error) {
+	var b *block
+	var indent, end string
+	kind, what := "", ""
+	for i, line := range strings.Split(text, "\n") {
+		if b != nil {
+			if strings.TrimSpace(line) == end {
+				out = append(out, *b)
+				b = nil
+				continue
+			}
+			b.text += strings.TrimPrefix(line, indent) + "\n"
+			continue
+		}
+		if m := fence.FindStringSubmatch(line); m != nil {
+			indent, end = m[1], m[2]
+			b = &block{page: path, line: i + 2, lang: m[3], mark: kind, what: what}
+			kind, what = "", ""
+			continue
+		}
+		if m := mark.FindStringSubmatch(line); m != nil {
+			kind, what = m[1], m[2]
+		} else if strings.TrimSpace(line) != "" {
+			if kind != "" {
+				return nil, fmt.Errorf("%s:%d: a mark that no block follows", path, i)
+			}
+		}
+	}
+	if b != nil {
+		return nil, fmt.Errorf("%s: a block does not end", b.place())
+	}
+	return out, nil
+}
+
+// TestMarks holds that reading pages finds blocks and their marks.
+func TestMarks(t *testing.T) {
+	got, err := blocksOf("p", "a\n\n<!-- file: x.json -->\n\n```json\n{}\n```\n\n  ```sh\n  ls\n    -l\n  ```\n")
+	want := []block{{"p", 6, "json", "{}\n", "file", "x.json"}, {"p", 10, "sh", "ls\n  -l\n", "", ""}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, bad := range []string{"```sh\nls\n", "<!-- output -->\ntext\n```sh\n```\n"} {
+		if _, err := blocksOf("p", bad); err == nil {
+			t.Errorf("%q has no error", bad)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+//go:build llama
+
+package docs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// stencil builds the program and returns its path.
+func stencil(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "bin", "stencil")
+	if out, err := exec.Command("go", "build", "-o", program, "stencil/cmd/stencil").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+var serving = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+// serve runs the program as a server with the bundled model until the test ends, and returns its address.
+func serve(t *testing.T, program string, flags ...string) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, append([]string{"serve", "--port", "0", "--feedback", filepath.Join(t.TempDir(), "feedback.db")}, flags...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	cmd.Dir = t.TempDir()
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan string, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer close(found)
+		said := false
+		for in := bufio.NewScanner(out); in.Scan(); {
+			if url := serving.FindString(in.Text()); url != "" && !said {
+				said = true
+				found <- url
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		cmd.Wait()
+	})
+	url, ok := <-found
+	if !ok {
+		cmd.Wait()
+		t.Fatalf("the server did not start:\n%s", log.String())
+	}
+	return url
+}
+
+// TestBlocks runs the sh blocks of every page in turn, in a folder of the page's own, against a server with the
+// bundled model, and compares what they print with what the page says they print. One after the other: beside others, a
+// request may get another text.
+func TestBlocks(t *testing.T) {
+	program := stencil(t)
+	url := serve(t, program)
+	for _, p := range guides(t) {
+		t.Run(p.path, func(t *testing.T) { runPage(t, p, program, url) })
+	}
+}
+
+// runPage runs the blocks of a page.
+func runPage(t *testing.T, p page, program, url string) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(dir, "bin", "stencil")); err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for i, b := range p.blocks {
+		switch {
+		case b.mark == "norun":
+		case b.mark == "file":
+			path := filepath.Join(dir, filepath.Clean("/"+b.what))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(b.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		case b.mark == "output":
+			if bad := printed(b, string(out)); bad != "" {
+				t.Errorf("%s: %s\nprinted:\n%s", b.place(), bad, out)
+			}
+		case b.lang == "sh":
+			cmd := exec.CommandContext(t.Context(), "timeout", "60", "bash", "-euo", "pipefail", "-c", serving.ReplaceAllString(b.text, url))
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "STENCIL_CONFIG=off")
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			var err error
+			out, err = cmd.Output()
+			failed := err != nil || isError(out)
+			if failed != (b.mark == "error") {
+				t.Errorf("%s: %v\n%s%s", b.place(), err, out, errs.String())
+			}
+			// What commands say on standard error is shown after what they print.
+			if next := i + 1; next < len(p.blocks) && p.blocks[next].mark == "output" && p.blocks[next].what == "stderr" {
+				out = errs.Bytes()
+			}
+		}
+	}
+}
+
+// isError tells whether the server answered with an error.
+func isError(out []byte) bool {
+	var body struct{ Error any }
+	return json.Unmarshal(bytes.TrimSpace(out), &body) == nil && body.Error != nil
+}
+
+// printed compares what a page says is printed with what was.
+func printed(b block, out string) string {
+	if b.lang != "json" {
+		if !like(b.text, out) {
+			return "it prints something else"
+		}
+		return ""
+	}
+	documented, err := documents(b.text)
+	if err != nil {
+		return err.Error()
+	}
+	real, err := documents(out)
+	if err != nil || len(real) < len(documented) {
+		return fmt.Sprintf("%d documents are printed: %v", len(real), err)
+	}
+	for i := range documented {
+		if bad := fits(documented[i], real[i], ""); bad != "" {
+			return bad
+		}
+	}
+	return ""
+}
