@@ -41,7 +41,7 @@ const architecture = `
 	regular < schema/language;
 	schema/number < schema/jsondoc, schema/language;
 	schema/jsondoc < convert/example;
-	convert/example, convert/typescript, convert/goschema < schemafrom;
+	convert/example, convert/typescript, convert/goschema < schemafrom < client;
 	schema/jsondoc, schema/language, schema/nearest < schema/syntax;
 	decoder, regular < schema/spelling;
 	schema/spelling, schema/jsondoc < schema/tokens;
@@ -157,9 +157,10 @@ const testImports = `
 	convert/typescript, convert/goschema, gbnf, bench/overhead < bench;
 	bench, agent/files, eval < server;
 	golang.org/x/sys < cmd/stencil;
-	regular < docs;
+	regular, validator < docs;
 
-	# The clients of others against the server.
+	# Clients against the server: our own, and those of others.
+	vocab, engine, models, server, backend/scripted < client;
 	vocab, engine, embedding, server,
 	github.com/anthropics/anthropic-sdk-go, github.com/openai/openai-go/v3,
 	github.com/ollama/ollama/api, github.com/tmc/langchaingo

@@ -62,4 +62,12 @@ func TestJavaScript(t *testing.T) {
 			}
 		})
 	}
+	t.Run("types", func(t *testing.T) {
+		compile := exec.CommandContext(t.Context(), node, "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext",
+			"--lib", "es2022,dom,dom.asynciterable", "own.types.mts")
+		compile.Dir = "js"
+		if out, err := compile.CombinedOutput(); err != nil {
+			t.Errorf("the types of clients/typescript: %v\n%s", err, out)
+		}
+	})
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPython runs the tests in python, which drive the clients that are published for Python, in a virtual environment
-// outside of the repository.
+// TestPython runs the tests in python, which drive the clients that are published for Python and our own (clients/python),
+// in a virtual environment outside of the repository.
 func TestPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -40,11 +40,20 @@ func TestPython(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), program, "python/clients.py")
-	cmd.Env = append(os.Environ(),
+	own, err := filepath.Abs("../../clients/python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "PYTHONPATH="+own, "PYTHONDONTWRITEBYTECODE=1",
 		"STENCIL_RANDOM="+start(t, ""), "STENCIL_HELLO="+start(t, "hello wörld"), "STENCIL_ANSWERING="+startAnswering(t, saveCall),
 		"STENCIL_THINKER="+startThinking(t, "<think>\nhmm</think>\n\nhello wörld"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, file := range []string{"clients.py", "own.py"} {
+		t.Run(file, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), program, filepath.Join("python", file))
+			cmd.Env = env
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }

@@ -1,0 +1,351 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"stencil/schemafrom"
+)
+
+// A Client is a server's address. It may be shared by goroutines and must not be changed once it is used.
+type Client struct {
+	// URL is the server's, without a path.
+	URL string
+	// Key is sent as the API key, unless it is empty.
+	Key string
+	// Model is named in requests that name none; empty: the server's first.
+	Model string
+	// HTTP sends the requests; nil: [http.DefaultClient].
+	HTTP *http.Client
+	// Retries is how often a request is sent again that the server could not take: status 429 and 503. New sets 2.
+	Retries int
+}
+
+// New returns a client of the server at a URL such as http://127.0.0.1:8080.
+func New(url string) *Client { return &Client{URL: strings.TrimRight(url, "/"), Retries: 2} }
+
+// Value returns a pointer to v, for the fields of requests in which zero is not absence.
+func Value[T any](v T) *T { return &v }
+
+// A Message is a turn of a conversation.
+type Message struct {
+	Role    string `json:"role"` // system, user, assistant or tool
+	Content string `json:"content"`
+}
+
+// A Request is what a text is generated from, and what it has to fit. Fields that are not set are left to the server.
+type Request struct {
+	Model    string    `json:"model,omitempty"`
+	Prompt   string    `json:"prompt,omitempty"` // a text to continue, or
+	Messages []Message `json:"messages,omitempty"`
+	System   string    `json:"system,omitempty"`
+
+	// At most one of these; GenerateJSON without one gives any JSON.
+	Schema     json.RawMessage `json:"schema,omitempty"`
+	TypeScript string          `json:"typescript,omitempty"`
+	Grammar    any             `json:"grammar,omitempty"` // GBNF, or an object that names a built-in grammar
+	Regex      string          `json:"regex,omitempty"`
+	Choice     []string        `json:"choice,omitempty"`
+
+	Whitespace    any    `json:"whitespace,omitempty"`     // natural, compact, pretty, flexible
+	OnUnsupported string `json:"on_unsupported,omitempty"` // error, validate, ignore
+	OnBudget      string `json:"on_budget,omitempty"`      // close, truncate
+
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *uint64  `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	Timeout     float64  `json:"timeout,omitempty"` // seconds
+
+	// More has further fields of the body, by their names.
+	More map[string]any `json:"-"`
+}
+
+// body is the request as it is sent.
+func (r Request) body(stream bool) ([]byte, error) {
+	src, err := json.Marshal(r)
+	if err != nil || len(r.More) == 0 && !stream {
+		return src, err
+	}
+	fields := map[string]json.RawMessage{} // raw, so that properties keep their order and numbers their digits
+	if err := json.Unmarshal(src, &fields); err != nil {
+		return nil, err
+	}
+	for name, value := range r.More {
+		if fields[name], err = json.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	if stream {
+		fields["stream"] = json.RawMessage("true")
+	}
+	return json.Marshal(fields)
+}
+
+// A Receipt says what of a constraint was enforced, and how.
+type Receipt struct {
+	Type         string   `json:"type"` // schema, json, grammar, regex or choice
+	Hash         string   `json:"hash"`
+	Enforced     []string `json:"enforced"` // keywords enforced by masks
+	Checked      []Detail `json:"checked"`  // keywords only validated afterwards, and why
+	Ignored      []Detail `json:"ignored"`
+	Validated    bool     `json:"validated"` // an independent validator accepts the document
+	Closed       bool     `json:"closed"`
+	ForcedTokens int      `json:"forced_tokens"`
+	TokensSaved  int      `json:"tokens_saved"`
+	BudgetClosed bool     `json:"budget_closed"` // the document was completed because the budget ran out
+	Shortened    []string `json:"shortened"`     // JSON pointers of what was cut short for it
+	Tries        int      `json:"tries"`
+	Strategy     string   `json:"strategy"`
+	Pressure     struct {
+		Mean float64 `json:"mean"` // share of probability that masks took from the model, 0 to 1
+		Max  float64 `json:"max"`
+		At   string  `json:"at"` // JSON pointer
+	} `json:"pressure"`
+}
+
+// A Field is what is known of a value in a document.
+type Field struct {
+	Confidence   float64            `json:"confidence"`   // 0 to 1
+	Alternatives map[string]float64 `json:"alternatives"` // of enums and booleans: the probabilities
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+// An Answer is a generated text.
+type Answer struct {
+	Model        string           `json:"model"`
+	JSON         json.RawMessage  `json:"json"` // the document, if the text is one
+	Text         string           `json:"text"`
+	FinishReason string           `json:"finish_reason"`
+	Seed         uint64           `json:"seed"`
+	Receipt      *Receipt         `json:"constraint"` // nil without a constraint
+	Fields       map[string]Field `json:"fields"`     // by JSON pointer
+	Usage        Usage            `json:"usage"`
+}
+
+// An Error is a refusal by the server.
+type Error struct {
+	Status  int      `json:"-"` // of HTTP; 0 if it came in a stream
+	Message string   `json:"message"`
+	Type    string   `json:"type"`
+	Param   string   `json:"param"` // the field it is about
+	Code    string   `json:"code"`  // as in docs/reference/errors.md
+	Details []Detail `json:"details"`
+	Minimum int      `json:"minimum"` // of budget_too_small: the MaxTokens that would do
+}
+
+// A Detail is one thing that is wrong with a schema, a grammar or a document.
+type Detail struct {
+	Pointer string `json:"pointer"`
+	Keyword string `json:"keyword"`
+	Reason  string `json:"reason"`
+	Hint    string `json:"hint"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("stencil: %s: %s", e.Code, e.Message) }
+
+// Generate asks for a text: constrained by Grammar, Regex or Choice, or free.
+func (c *Client) Generate(ctx context.Context, r Request) (*Answer, error) {
+	return c.generate(ctx, "/generate", r)
+}
+
+// GenerateJSON asks for a document.
+func (c *Client) GenerateJSON(ctx context.Context, r Request) (*Answer, error) {
+	return c.generate(ctx, "/generate_json", r)
+}
+
+func (c *Client) generate(ctx context.Context, path string, r Request) (*Answer, error) {
+	if r.Model == "" {
+		r.Model = c.Model
+	}
+	body, err := r.body(false)
+	if err != nil {
+		return nil, fmt.Errorf("stencil: %w", err)
+	}
+	var out Answer
+	return &out, c.call(ctx, path, body, &out)
+}
+
+// JSON asks for a document of type T and decodes it. The schema is that of the type, unless the request has one.
+func JSON[T any](ctx context.Context, c *Client, r Request) (value T, answer *Answer, err error) {
+	if r.Schema == nil && r.TypeScript == "" {
+		if r.Schema, err = schemafrom.Go[T](); err != nil {
+			return value, nil, err
+		}
+	}
+	if answer, err = c.GenerateJSON(ctx, r); err != nil {
+		return value, nil, err
+	}
+	if err := json.Unmarshal(answer.JSON, &value); err != nil {
+		return value, answer, fmt.Errorf("stencil: the document fits the schema and not the type: %w", err)
+	}
+	return value, answer, nil
+}
+
+// A Check is what the server makes of a schema or grammar.
+type Check struct {
+	OK       bool            `json:"ok"`
+	Errors   []Detail        `json:"errors"`
+	Enforced []string        `json:"enforced"` // keywords
+	Checked  []Detail        `json:"checked"`
+	Shortest json.RawMessage `json:"shortest"` // the shortest document
+}
+
+// CheckSchema tells what is wrong with a schema, or what would be enforced of it.
+func (c *Client) CheckSchema(ctx context.Context, schema json.RawMessage) (*Check, error) {
+	out := new(Check)
+	return out, c.post(ctx, "/schema/check", map[string]any{"schema": schema}, out)
+}
+
+// CheckGrammar is CheckSchema for a grammar in GBNF.
+func (c *Client) CheckGrammar(ctx context.Context, grammar string) (*Check, error) {
+	out := new(Check)
+	return out, c.post(ctx, "/grammar/check", map[string]any{"grammar": grammar}, out)
+}
+
+// A Validation is whether a document fits a schema.
+type Validation struct {
+	Valid      bool     `json:"valid"`
+	Errors     []Detail `json:"errors"`
+	Incomplete bool     `json:"incomplete"` // it is the beginning of one that could fit
+}
+
+// Validate tells whether a text is a document that fits a schema.
+func (c *Client) Validate(ctx context.Context, schema json.RawMessage, text string) (*Validation, error) {
+	out := new(Validation)
+	return out, c.post(ctx, "/validate", map[string]any{"schema": schema, "text": text}, out)
+}
+
+// Decide asks a question about a text and returns the probability of each choice. Nothing is generated.
+func (c *Client) Decide(ctx context.Context, text, question string, choices ...string) (map[string]float64, error) {
+	type value struct {
+		Value string `json:"value"`
+	}
+	list := make([]value, len(choices))
+	for i, choice := range choices {
+		list[i].Value = choice
+	}
+	body := map[string]any{"input": text, "questions": []any{map[string]any{"type": "choice", "name": "choice", "instructions": question, "choices": list}}}
+	if c.Model != "" {
+		body["model"] = c.Model
+	}
+	var out struct {
+		Answers []struct {
+			Probabilities []struct {
+				Value       string
+				Probability float64
+			}
+		}
+	}
+	if err := c.post(ctx, "/decide", body, &out); err != nil {
+		return nil, err
+	}
+	if len(out.Answers) != 1 {
+		return nil, fmt.Errorf("stencil: %d answers to one question", len(out.Answers))
+	}
+	probabilities := map[string]float64{}
+	for _, p := range out.Answers[0].Probabilities {
+		probabilities[p.Value] = p.Probability
+	}
+	return probabilities, nil
+}
+
+// post sends a body and decodes the answer.
+func (c *Client) post(ctx context.Context, path string, body, out any) error {
+	src, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("stencil: %w", err)
+	}
+	return c.call(ctx, path, src, out)
+}
+
+func (c *Client) call(ctx context.Context, path string, body []byte, out any) error {
+	answer, err := c.send(ctx, path, body)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(out); err != nil {
+		return fmt.Errorf("stencil: the answer of %s can't be read: %w", path, err)
+	}
+	return nil
+}
+
+// send sends a body, again where the server could not take it, and returns an answer with status 200.
+func (c *Client) send(ctx context.Context, path string, body []byte) (*http.Response, error) {
+	for try := 0; ; try++ {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
+		if err != nil {
+			return nil, fmt.Errorf("stencil: %w", err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		if c.Key != "" {
+			request.Header.Set("Authorization", "Bearer "+c.Key)
+		}
+		using := c.HTTP
+		if using == nil {
+			using = http.DefaultClient
+		}
+		answer, err := using.Do(request)
+		if err != nil {
+			return nil, fmt.Errorf("stencil: %w", err)
+		}
+		if answer.StatusCode == http.StatusOK {
+			return answer, nil
+		}
+		refusal := errorOf(answer)
+		answer.Body.Close()
+		wait, again := retryAfter(answer)
+		if !again || try >= c.Retries {
+			return nil, refusal
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, errors.Join(ctx.Err(), refusal)
+		case <-timer.C:
+		}
+	}
+}
+
+// retryAfter tells whether a refused request may be sent again, and when.
+func retryAfter(answer *http.Response) (time.Duration, bool) {
+	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("X-Should-Retry") == "false" {
+		return 0, false
+	}
+	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		seconds = 1
+	}
+	return time.Duration(min(seconds, 60)) * time.Second, true
+}
+
+// errorOf reads the error in an answer.
+func errorOf(answer *http.Response) error {
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	var body struct{ Error *Error }
+	if err != nil || json.Unmarshal(text, &body) != nil || body.Error == nil {
+		return &Error{Status: answer.StatusCode, Code: "unknown", Message: answer.Status}
+	}
+	body.Error.Status = answer.StatusCode
+	return body.Error
+}
