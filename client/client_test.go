@@ -129,9 +129,8 @@ func TestErrors(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Code != "invalid_schema" || len(refusal.Details) != 1 || refusal.Details[0].Pointer != "/maxLenght" {
 		t.Errorf("%+v", err)
 	}
-	c.Model = "none"
-	if _, err = c.Generate(t.Context(), client.Request{Prompt: "x"}); !errors.As(err, &refusal) || refusal.Code != "model_not_found" {
-		t.Errorf("%v", err)
+	if _, err = c.Generate(t.Context(), client.Request{Prompt: "x", Regex: "(a)\\1"}); !errors.As(err, &refusal) || refusal.Code != "invalid_grammar" || refusal.Param != "regex" {
+		t.Errorf("%+v", err)
 	}
 }
 

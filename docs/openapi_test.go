@@ -50,6 +50,17 @@ func TestOpenAPIRoutes(t *testing.T) {
 	routes := map[string]bool{}
 	for _, f := range files(t, "server") {
 		ast.Inspect(f, func(n ast.Node) bool {
+			if loop, ok := n.(*ast.RangeStmt); ok { // for _, path := range []string{…} { r.POST(path, …) }
+				if list, ok := loop.X.(*ast.CompositeLit); ok && len(loop.Body.List) == 1 {
+					if statement, ok := loop.Body.List[0].(*ast.ExprStmt); ok {
+						for _, one := range list.Elts {
+							if path, ok := literal(one); ok && strings.HasPrefix(path, "/") {
+								routes[strings.ToLower(calledName(statement.X.(*ast.CallExpr)))+" "+path] = true
+							}
+						}
+					}
+				}
+			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) != 2 {
 				return true
