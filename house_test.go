@@ -123,6 +123,9 @@ const architecture = `
 	< cmd/stencil;
 	server/wire, github.com/spf13/cobra, github.com/spf13/pflag, go.yaml.in/yaml/v3 < cmd/stencil/config < cmd/stencil;
 
+	client < examples/go-native;
+	schemafrom, github.com/openai/openai-go/v3 < examples/go-openai;
+
 	# Data for tests; no package but internal/fetchmodels imports it.
 	github.com/ulikunitz/xz < internal/shared;
 	NONE < internal/realmodels, internal/poll;

@@ -14,29 +14,7 @@ const saveCall = "I will. <tool_call>\n" + `{"name": "save", "arguments": {"name
 // TestJavaScript runs the tests in js, which drive the clients that are
 // published for Node.js.
 func TestJavaScript(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("no node: the tests of JavaScript clients are skipped")
-	}
-	lock, err := os.ReadFile("js/package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const installed = "js/node_modules/.installed-from" // a copy of the lock file
-	if from, err := os.ReadFile(installed); err != nil || !bytes.Equal(from, lock) {
-		npm, err := exec.LookPath("npm")
-		if err != nil {
-			t.Skip("no npm: the tests of JavaScript clients are skipped")
-		}
-		install := exec.CommandContext(t.Context(), npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-		install.Dir = "js"
-		if out, err := install.CombinedOutput(); err != nil {
-			t.Skipf("the JavaScript clients can't be fetched: %v\n%s", err, out)
-		}
-		if err := os.WriteFile(installed, lock, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	node := jsClients(t)
 	files, err := filepath.Glob("js/*.mjs")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -70,4 +48,33 @@ func TestJavaScript(t *testing.T) {
 			t.Errorf("the types of clients/typescript: %v\n%s", err, out)
 		}
 	})
+}
+
+// jsClients fetches the clients into js/node_modules, unless they are there, and returns the path of Node.js.
+func jsClients(t *testing.T) string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node: the tests of JavaScript clients are skipped")
+	}
+	lock, err := os.ReadFile("js/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const installed = "js/node_modules/.installed-from" // a copy of the lock file
+	if from, err := os.ReadFile(installed); err != nil || !bytes.Equal(from, lock) {
+		npm, err := exec.LookPath("npm")
+		if err != nil {
+			t.Skip("no npm: the tests of JavaScript clients are skipped")
+		}
+		install := exec.CommandContext(t.Context(), npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+		install.Dir = "js"
+		if out, err := install.CombinedOutput(); err != nil {
+			t.Skipf("the JavaScript clients can't be fetched: %v\n%s", err, out)
+		}
+		if err := os.WriteFile(installed, lock, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return node
 }

@@ -12,6 +12,28 @@ import (
 // TestPython runs the tests in python, which drive the clients that are published for Python and our own (clients/python),
 // in a virtual environment outside of the repository.
 func TestPython(t *testing.T) {
+	program := pythonClients(t)
+	own, err := filepath.Abs("../../clients/python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "PYTHONPATH="+own, "PYTHONDONTWRITEBYTECODE=1",
+		"STENCIL_RANDOM="+start(t, ""), "STENCIL_HELLO="+start(t, "hello wörld"), "STENCIL_ANSWERING="+startAnswering(t, saveCall),
+		"STENCIL_THINKER="+startThinking(t, "<think>\nhmm</think>\n\nhello wörld"))
+	for _, file := range []string{"clients.py", "own.py"} {
+		t.Run(file, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), program, filepath.Join("python", file))
+			cmd.Env = env
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// pythonClients returns the Python of the virtual environment, which it makes if there is none yet.
+func pythonClients(t *testing.T) string {
+	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3: the tests of Python clients are skipped")
@@ -40,20 +62,5 @@ func TestPython(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	own, err := filepath.Abs("../../clients/python/src")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := append(os.Environ(), "PYTHONPATH="+own, "PYTHONDONTWRITEBYTECODE=1",
-		"STENCIL_RANDOM="+start(t, ""), "STENCIL_HELLO="+start(t, "hello wörld"), "STENCIL_ANSWERING="+startAnswering(t, saveCall),
-		"STENCIL_THINKER="+startThinking(t, "<think>\nhmm</think>\n\nhello wörld"))
-	for _, file := range []string{"clients.py", "own.py"} {
-		t.Run(file, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), program, filepath.Join("python", file))
-			cmd.Env = env
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
-	}
+	return program
 }

@@ -1,0 +1,75 @@
+package clients
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestExamples runs the examples that need no more than our own clients or what the other tests here fetch, against a
+// model that writes at random: what they print is nonsense of the right shape.
+func TestExamples(t *testing.T) {
+	url := start(t, "")
+	run := func(dir, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		own, err := filepath.Abs("../../clients/python/src")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), "STENCIL_URL="+url, "PYTHONPATH="+own, "PYTHONDONTWRITEBYTECODE=1", "PYTHONIOENCODING=utf-8")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	t.Run("go", func(t *testing.T) {
+		if out := run(".", "go", "run", "../../examples/go-native"); !regexp.MustCompile(`(?s), \d+ \(enforced: \[type .*\]\)\n$`).MatchString(out) {
+			t.Errorf("go-native prints %q", out)
+		}
+		if out := run(".", "go", "run", "../../examples/go-openai"); !regexp.MustCompile(`(?s), \d+\n$`).MatchString(out) {
+			t.Errorf("go-openai prints %q", out)
+		}
+	})
+	t.Run("python", func(t *testing.T) {
+		program := pythonClients(t)
+		out := run(".", program, "../../examples/form/main.py")
+		if !strings.Contains(out, "complete: Form(") || !strings.Contains(out, "valid: True") || !regexp.MustCompile(`(?m)^ +email  `).MatchString(out) {
+			t.Errorf("form prints %q", out)
+		}
+		csv, db := filepath.Join(t.TempDir(), "o.csv"), filepath.Join(t.TempDir(), "o.db")
+		for range 2 { // the second time, all is there
+			run(".", program, "../../examples/batch/main.py", "../../examples/batch/mails", csv, db)
+		}
+		rows, err := os.ReadFile(csv)
+		row := `\.txt,(billing|shipping|technical),(low|medium|high),[\d.e-]+\n`
+		if err != nil || !regexp.MustCompile(`^file,category,urgency,confidence\ncharged`+row+`parcel`+row+`$`).Match(rows) {
+			t.Errorf("batch writes %q, %v", rows, err)
+		}
+	})
+	t.Run("vercel-ai", func(t *testing.T) {
+		node := jsClients(t)
+		src, err := os.ReadFile("../../examples/vercel-ai/main.mjs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Imports are looked for beside the file.
+		if err := os.WriteFile("js/node_modules/example.mjs", src, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove("js/node_modules/example.mjs")
+		var got struct {
+			Name *string
+			Age  *int
+		}
+		if out := run("js", node, "--no-warnings", "node_modules/example.mjs"); json.Unmarshal([]byte(out), &got) != nil || got.Name == nil || got.Age == nil {
+			t.Errorf("vercel-ai prints %q", out)
+		}
+	})
+}
