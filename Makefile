@@ -1,7 +1,7 @@
 # `make` prints what can be made. Works with GNU Make 3.81, which macOS has.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test docs docstest models bench race fuzz lint clients amx cuda vulkan dist vendor offline clean env need
+.PHONY: help run build test docs picture docstest models bench race fuzz lint clients amx cuda vulkan dist vendor offline clean env need
 
 GO       ?= go
 HOST     := 127.0.0.1
@@ -47,6 +47,9 @@ test: need ## run every test that needs no GPU
 
 docs: need ## write the generated pages of docs/reference anew
 	$(GO) test ./docs ./cmd/stencil -run TestReference -update
+
+picture: ## draw docs/growing.svg anew, from a run of the server that make run started
+	@mkdir -p build && scripts/growing http://$(HOST):$(PORT) >build/growing.svg && mv build/growing.svg docs/growing.svg
 
 docstest: build ## run the examples of Python frameworks, with the newest packages
 	@scripts/docstest
