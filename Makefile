@@ -1,7 +1,7 @@
 # `make` prints what can be made. Works with GNU Make 3.81, which macOS has.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test docs picture docstest models bench race fuzz lint clients amx cuda vulkan dist vendor offline clean env need
+.PHONY: help run build test docs picture docstest models bench race fuzz lint clients llama-server-tests amx cuda vulkan dist vendor offline clean env need
 
 GO       ?= go
 HOST     := 127.0.0.1
@@ -77,6 +77,9 @@ lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 
 clients: ## run the tests of other people's clients with the newest version of each
 	@scripts/newestclients
+
+llama-server-tests: build ## run llama-server's own tests against stencil; SOURCE is llama.cpp's, FOLDER takes the results
+	@scripts/llamaservertests "$(SOURCE)" "$(FOLDER)"
 
 # The kernels for AMX are compiled only where the compiler may use it, so a
 # machine without it checks them here: that they compile and link, no more.

@@ -122,6 +122,7 @@ const architecture = `
 	github.com/rivo/uniseg, golang.org/x/term
 	< cmd/stencil;
 	server/wire, github.com/spf13/cobra, github.com/spf13/pflag, go.yaml.in/yaml/v3 < cmd/stencil/config < cmd/stencil;
+	chat, server, github.com/spf13/pflag < cmd/stencil/defaults < cmd/stencil;
 
 	client < examples/go-native;
 	schemafrom, github.com/openai/openai-go/v3 < examples/go-openai;

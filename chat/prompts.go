@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -23,11 +24,11 @@ type Prompts struct {
 // is an error only once a conversation is to be written with it. The tokenizer of
 // a large vocabulary takes a tenth of a second to be made, which is done here, so
 // that no request waits for it.
-func NewPrompts(v *vocab.Vocab) *Prompts { return NewPromptsAs(v, "") }
+func NewPrompts(v *vocab.Vocab) *Prompts { return NewPromptsAs(v, "", "") }
 
-// NewPromptsAs returns the prompts of a model whose calls of tools are in one of
-// the formats of [CallForms], whatever its template says; "" is NewPrompts.
-func NewPromptsAs(v *vocab.Vocab, callForm string) *Prompts {
+// NewPromptsAs returns the prompts of a model with another template in place of its own, if that is not "", and whose
+// calls of tools are in one of the formats of [CallForms], whatever its template says; "" is NewPrompts.
+func NewPromptsAs(v *vocab.Vocab, template, callForm string) *Prompts {
 	p := &Prompts{vocab: v, controls: vocab.ControlsOf(v)}
 	v.Encode("a")
 	opt := Options{CallForm: callForm}
@@ -38,7 +39,7 @@ func NewPromptsAs(v *vocab.Vocab, callForm string) *Prompts {
 	if id, ok := v.EOS(); ok {
 		opt.EOS = v.Text(id)
 	}
-	p.template, p.broken = New(v.ChatTemplate(), opt)
+	p.template, p.broken = New(cmp.Or(template, v.ChatTemplate()), opt)
 	p.own = p.ownMarks()
 	return p
 }

@@ -80,6 +80,11 @@ type Token struct {
 	// from.
 	Options []sampling.Alternative
 
+	// Kept are those that the token was drawn from, the likeliest Request.Alternatives of them, and KeptLogprob is its own
+	// share, with Sampling.Keep.
+	Kept        []sampling.Alternative
+	KeptLogprob float32
+
 	Segment int // of a text in segments: the one that its last byte belongs to
 	Before  int // and how many of its bytes come before that one
 }

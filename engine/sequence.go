@@ -486,6 +486,9 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 			t.Logprob = s.logprob(measured, token)
 			t.Top = append(t.Top, measured.Top...)
 			t.Allowed = measured.Allowed
+			if req := &s.job.req; req.Sampling.Keep {
+				t.Kept, t.KeptLogprob = s.sampler.Kept(nil, req.Alternatives), s.sampler.KeptLogprob(token)
+			}
 			for _, option := range s.few {
 				t.Options = append(t.Options, sampling.Alternative{Token: option, Logprob: s.logprob(measured, option)})
 			}

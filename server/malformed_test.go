@@ -117,7 +117,7 @@ var malformedBodies = map[string][]string{
 	"/api/chat": {
 		``, `{}`, `{"model":"llama9","messages":[{"role":"user","content":"x"}]}`, `{"model":"tiny","messages":[{"content":"x"}]}`, `{"model":"tiny","messages":[{"role":"user","content":5}]}`,
 		`{"model":"tiny","messages":[{"role":"user","content":"x","images":["AAAA"]}]}`, `{"model":"tiny","messages":5}`, `,"format":"yaml"`, `,"format":5`, `,"format":[]`, `,"format":{"type":"x"}`, `,"format":{"$ref":"https://example.com/x"}`, `,"fromat":"json"`,
-		`,"options":5`, `,"options":{"num_predict":0}`, `,"options":{"temperature":"x"}`, `,"options":{"top_p":3}`, `,"signals":"full"`, `,"options":{"mirostat":2}`, `,"options":{"stop":5}`, `,"think":"hard"`, `,"stream":5`, `,"keep_alive":"x"`,
+		`,"options":5`, `,"options":{"num_predict":0}`, `,"options":{"temperature":"x"}`, `,"options":{"top_p":3}`, `,"signals":"full"`, `,"options":{"mirostat":3}`, `,"options":{"stop":5}`, `,"think":"hard"`, `,"stream":5`, `,"keep_alive":"x"`,
 		`,"tools":[{}]`, `,"response_format":{"type":"json_object"}`, `,"options":{"num_predict":2},"format":{"type":"string","minLength":50}`,
 	},
 	"/api/generate": {

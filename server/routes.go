@@ -93,7 +93,11 @@ func (s *Server) routes() http.Handler {
 	r.POST("/apply-template", s.adapt(lcpp.ApplyTemplate, llamacppBody))
 	r.GET("/props", s.adapt(lcpp.Props, llamacppBody))
 	r.POST("/props", s.adapt(llamacpp.NotOffered("settings are not changed while the server runs; requests have fields for them, and the server flags"), llamacppBody))
-	r.GET("/slots", s.adapt(lcpp.Slots, llamacppBody))
+	slots := lcpp.Slots
+	if s.cfg.NoSlots {
+		slots = llamacpp.NotOffered("the server was started with --no-slots")
+	}
+	r.GET("/slots", s.adapt(slots, llamacppBody))
 	r.POST("/slots/:id", s.adapt(llamacpp.NotOffered("slots are not saved one by one; the flag --prompt-cache keeps prompts on disk"), llamacppBody))
 	r.GET("/models", s.adapt(openai.ListModels, llamacppBody))
 	r.POST("/models/load", s.adapt(lcpp.Load, llamacppBody))

@@ -20,25 +20,30 @@ import (
 	"stencil/server/generation/upstream"
 	"stencil/server/openai"
 	"stencil/server/registry"
+	"stencil/server/request"
 	"stencil/server/stored"
 )
 
 // Config is what a server is made with. Zero fields mean the default.
 type Config struct {
 	Version        string
-	BodyLimit      int64         // bytes of a request's body; default 32 MiB
-	RequestTimeout time.Duration // of one generation, its time in the queue included; default 10 minutes
-	SchemaCache    int           // compiled schemas kept; default 256
-	SchemaLimits   schema.Limits // of the schemas of requests; zero fields: their defaults
-	ToolForm       string        // how models write calls of tools, one of chat.CallForms(); "": as their templates say
-	DefaultTokens  int           // max_tokens of requests that give none; default 1024
-	StrictModels   bool          // refuse names of models that are not served; otherwise one model answers to every name
-	RetryMax       int           // further tries for an answer that won't do; default 2, negative: none
-	Feedback       string        // file of assessments and their outcomes, for OpenFeedback; "": none are kept
-	Responses      stored.Limits // of the responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
-	ResponsesFile  string        // where, for OpenResponses; "": in memory
-	Log            *slog.Logger  // default slog.Default()
-	LogBodies      bool          // put the bodies of requests, prompts and all, into the log
+	BodyLimit      int64            // bytes of a request's body; default 32 MiB
+	RequestTimeout time.Duration    // of one generation, its time in the queue included; default 10 minutes
+	SchemaCache    int              // compiled schemas kept; default 256
+	SchemaLimits   schema.Limits    // of the schemas of requests; zero fields: their defaults
+	ToolForm       string           // how models write calls of tools, one of chat.CallForms(); "": as their templates say
+	Defaults       request.Defaults // of requests
+	ChatTemplate   string           // of every model, in place of its own; "": its own
+	Verbose        bool             // answers of chats have their prompts
+	NoSlots        bool             // GET /slots is refused
+	DefaultTokens  int              // max_tokens of requests that give none; default 1024
+	StrictModels   bool             // refuse names of models that are not served; otherwise one model answers to every name
+	RetryMax       int              // further tries for an answer that won't do; default 2, negative: none
+	Feedback       string           // file of assessments and their outcomes, for OpenFeedback; "": none are kept
+	Responses      stored.Limits    // of the responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
+	ResponsesFile  string           // where, for OpenResponses; "": in memory
+	Log            *slog.Logger     // default slog.Default()
+	LogBodies      bool             // put the bodies of requests, prompts and all, into the log
 
 	Access  access.Config
 	TLSCert string // files with the certificate and its key; "": plain HTTP
@@ -91,7 +96,8 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, guard: access.New(cfg.Access), metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
 	s.models.SchemaLimits, s.models.Strict, s.models.ToolForm = cfg.SchemaLimits, cfg.StrictModels, cfg.ToolForm
-	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version})
+	s.models.Template = cfg.ChatTemplate
+	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version, Verbose: cfg.Verbose, Defaults: cfg.Defaults})
 	s.agents = agentapi.New(s.text, agentapi.Settings{
 		Tools: cfg.AgentTools, Prompts: cfg.AgentPrompts, Bounds: cfg.AgentBounds,
 		Paused: cfg.AgentPaused, PausedBytes: cfg.AgentPausedBytes, PausedTime: cfg.AgentPausedTime,

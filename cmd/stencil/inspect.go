@@ -195,7 +195,7 @@ func thousands(n int64) string {
 // inspectForms prints the formats in which the model writes tool calls and
 // reasoning.
 func inspectForms(out io.Writer, v *vocab.Vocab, form string) {
-	p := chat.NewPromptsAs(v, form)
+	p := chat.NewPromptsAs(v, "", form)
 	calls, callsKnown := p.CallForm()
 	thoughts, thoughtsKnown := p.ThoughtForm()
 	for _, f := range []struct {

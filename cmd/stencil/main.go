@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"stencil/cmd/stencil/config"
 )
 
 func main() {
@@ -21,7 +23,12 @@ func main() {
 	// The first signal asks commands to finish; the second one kills the
 	// program, as usual.
 	context.AfterFunc(ctx, stop)
-	err := newRootCommand().ExecuteContext(ctx)
+	args, err := config.LlamaServer(os.Args[1:])
+	if err == nil {
+		root := newRootCommand()
+		root.SetArgs(args)
+		err = root.ExecuteContext(ctx)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "stencil:", err)

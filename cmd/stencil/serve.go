@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/backend"
+	"stencil/cmd/stencil/defaults"
 	"stencil/engine"
 	"stencil/models"
 	"stencil/server"
@@ -36,6 +37,7 @@ type serveFlags struct {
 	feedback   feedbackFlags
 	agent      agentServeFlags
 	prompts    promptFlags
+	defaults   defaults.Flags
 	retry      bool
 	embeddings bool
 }
@@ -47,6 +49,10 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve a model over HTTP",
 		Long: `Serve a model over HTTP, with stencil's own API and those of OpenAI, Anthropic
 and Ollama.
+
+llama-server's options are taken too where there is something that corresponds to
+them, and its variables, LLAMA_ARG_…; others are errors that say what there is
+instead.
 
 Without --model, the small bundled model is served: it extracts fields from
 short texts and does nothing else. With --upstream, a model behind an
@@ -61,6 +67,8 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: the file's name)")
 	flags.BoolVar(&f.embeddings, "embeddings", false, "compute embeddings with models that generate text, too")
 	f.registerModels(flags)
+	f.defaults.Chat(flags)
+	group(flags, "Model")
 	f.model.register(flags)
 	f.prompts.register(flags, &f.engine)
 	group(flags, "Context and memory")
@@ -76,9 +84,11 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free port")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "maximum size of a request body in bytes")
 	f.registerOperations(flags)
+	flags.BoolVar(&f.server.NoSlots, "no-slots", false, "refuse GET /slots")
 	f.registerResponses(flags)
 	group(flags, "HTTP")
-	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "max_tokens for requests that don't set one")
+	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "max_tokens for requests that don't set one; -1: what the context has room for")
+	f.defaults.Sampling(flags)
 	group(flags, "Sampling")
 	flags.IntVar(&f.server.SchemaCache, "schema-cache", 256, "number of compiled schemas to keep")
 	limits := &f.server.SchemaLimits
@@ -96,6 +106,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	f.agent.register(flags, &f.server)
 	f.feedback.register(flags)
 	f.log.register(flags, "info")
+	flags.BoolVar(&f.server.Verbose, "verbose", false, "add its prompt to the answer of a chat")
 	flags.BoolVar(&f.server.LogBodies, "log-bodies", false, "log request bodies, prompts included")
 	group(flags, "Logging")
 	completeModelFlags(cmd)
@@ -114,6 +125,9 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return fmt.Errorf("--draft must not be negative")
 	}
 	if err := errors.Join(f.checkOperations(), f.checkResponses()); err != nil {
+		return err
+	}
+	if err := f.defaults.Set(&f.server); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(f.host, strconv.Itoa(f.port)))

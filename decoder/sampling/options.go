@@ -20,6 +20,23 @@ type Options struct {
 	PresencePenalty  float32 // taken from the logit of every token generated before
 	FrequencyPenalty float32 // taken from it once for each time it was generated
 
+	// What follows is taken by a slower path, see Step.
+	Steps            []Step   // the steps that are taken, in this order; nil: DefaultSteps
+	TopNSigma        float32  // keep logits within so many standard deviations of the largest; 0 or less: all
+	XTCProbability   float32  // in this share of the steps, drop all likely tokens but the least likely one; 0: never
+	XTCThreshold     float32  // what is likely, a probability; above 0.5: nothing
+	DynatempRange    float32  // how far the temperature goes up and down with the entropy; 0: not at all
+	DynatempExponent float32  // of the entropy, in that
+	Mirostat         int      // 1, 2: keep the surprise of texts near MirostatTau, in place of the truncations; 0: off
+	MirostatTau      float32  // bits
+	MirostatEta      float32  // how fast the surprise is brought there
+	DRYMultiplier    float32  // penalty of tokens that go on with a repetition; 0: off
+	DRYBase          float32  // its growth with each token of the repetition; below 1: off
+	DRYAllowedLength int      // how long a repetition may be without one
+	DRYLastN         int      // how many of the latest tokens are looked at; negative: all
+	DRYBreakers      TokenSet // tokens that no repetition reaches over
+	Keep             bool     // Sampler.Kept is asked for
+
 	LogitBias []Bias // added to the logits first; -Inf forbids a token
 	Seed      uint64
 }
@@ -65,6 +82,16 @@ func (o Options) Validate(n int) error {
 		{"repeat_penalty", o.RepeatPenalty, 0, 100},
 		{"presence_penalty", o.PresencePenalty, -100, 100},
 		{"frequency_penalty", o.FrequencyPenalty, -100, 100},
+		{"top_n_sigma", o.TopNSigma, -1, 1e6},
+		{"xtc_probability", o.XTCProbability, 0, 1},
+		{"xtc_threshold", o.XTCThreshold, 0, 1},
+		{"dynatemp_range", o.DynatempRange, 0, 100},
+		{"dynatemp_exponent", o.DynatempExponent, 0, 100},
+		{"mirostat", float32(o.Mirostat), 0, 2},
+		{"mirostat_tau", o.MirostatTau, 0, 100},
+		{"mirostat_eta", o.MirostatEta, 0, 10},
+		{"dry_multiplier", o.DRYMultiplier, 0, 100},
+		{"dry_base", o.DRYBase, 0, 100},
 	}
 	for _, r := range ranged {
 		// Written so that NaN fails as well.
@@ -74,6 +101,14 @@ func (o Options) Validate(n int) error {
 	}
 	if o.TopK < 0 {
 		return &OptionError{"top_k", fmt.Sprintf("must not be negative, got %d", o.TopK)}
+	}
+	for i, step := range o.Steps {
+		if slices.Contains(o.Steps[:i], step) {
+			return &OptionError{"samplers", "must name each step once"}
+		}
+	}
+	if o.DRYAllowedLength < 0 {
+		return &OptionError{"dry_allowed_length", fmt.Sprintf("must not be negative, got %d", o.DRYAllowedLength)}
 	}
 	if o.RepeatLastN < -1 {
 		return &OptionError{"repeat_last_n", fmt.Sprintf("must be -1 or more, got %d", o.RepeatLastN)}
@@ -97,6 +132,9 @@ func (o Options) Normal() Options {
 	}
 	if o.TopP == 0 {
 		o.TopP = 1
+	}
+	if o.Steps != nil && !slices.Contains(o.Steps, Temperature) && o.Mirostat == 0 {
+		o.Temperature, o.DynatempRange = 1, 0 // nothing is greedy by a step that isn't taken
 	}
 	if o.TypicalP == 0 {
 		o.TypicalP = 1

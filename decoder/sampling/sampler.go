@@ -23,6 +23,7 @@ type Sampler struct {
 	size     int // of the vocabulary
 	position uint64
 	history  *history // nil without penalties
+	chain    *chain   // nil where the usual steps are all
 	all      vocab.Bitset
 
 	// Scratch, kept between steps.
@@ -44,6 +45,9 @@ func New(opt Options, size int) (*Sampler, error) {
 	s := &Sampler{opt: opt.Normal(), size: size, set: vocab.NewBitset(size), all: vocab.NewBitset(size)}
 	fillAll(s.all, size)
 	s.blocks = make([]float64, (len(s.set)+blockWords-1)/blockWords)
+	if s.opt.Chained() {
+		s.chain = newChain(&s.opt)
+	}
 	if s.opt.penalises() {
 		s.history = newHistory(s.opt.RepeatLastN)
 	}
@@ -61,6 +65,11 @@ func fillAll(b vocab.Bitset, n int) {
 
 // Prompt records tokens of the prompt, which count for the repetition penalty.
 func (s *Sampler) Prompt(tokens []int32) {
+	if s.chain != nil {
+		for _, t := range tokens {
+			s.chain.note(t, &s.opt)
+		}
+	}
 	if s.history == nil {
 		return
 	}
@@ -72,6 +81,9 @@ func (s *Sampler) Prompt(tokens []int32) {
 // Accept records a token that became part of the text, sampled or forced.
 func (s *Sampler) Accept(token int32) {
 	s.position++
+	if s.chain != nil {
+		s.chain.accept(token, &s.opt)
+	}
 	if s.history != nil {
 		s.history.add(token, true)
 	}
@@ -94,6 +106,9 @@ func (s *Sampler) Sample(logits []float32, allowed Set, exclude []int32) (int32,
 		base = s.all
 	} else {
 		base, extra = allowed.Parts()
+	}
+	if s.chain != nil {
+		return s.sampleChain(logits, base, extra, exclude)
 	}
 	if base == nil && len(extra) <= fewTokens {
 		return s.sampleFew(logits, extra, exclude)
@@ -422,11 +437,13 @@ func (s *Sampler) minP() {
 func log32(x float32) float32 { return float32(math.Log(float64(x))) }
 
 // draw picks one of the list at the temperature.
-func (s *Sampler) draw(attempt int) int32 {
+func (s *Sampler) draw(attempt int) int32 { return s.drawAt(s.opt.Temperature, attempt) }
+
+func (s *Sampler) drawAt(temperature float32, attempt int) int32 {
 	if len(s.list) == 1 {
 		return s.list[0].token
 	}
-	top, scale := maxLogit(s.list), 1/s.opt.Temperature
+	top, scale := maxLogit(s.list), 1/temperature
 	var total float64
 	for _, c := range s.list {
 		total += float64(weight((top - c.logit) * scale))

@@ -17,6 +17,7 @@
 package generation
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -69,6 +70,9 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, engine.ErrTimeout)
 	defer cancel()
 	g := &Generation{Model: m, Request: q}
+	if err := q.Fill(&s.Defaults); err != nil {
+		return nil, err
+	}
 	if err := q.CheckSignals(); err != nil {
 		return nil, err
 	}
@@ -93,11 +97,14 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	}
 	switch g.Job.MaxTokens {
 	case 0:
-		g.Job.MaxTokens = s.Tokens
+		g.Job.MaxTokens = max(s.Tokens, 0)
 	case request.Unlimited:
 		g.Job.MaxTokens = 0 // what the context has left
 	}
 	g.Job.Sampling.LogitBias = biasesOf(m.Text.Vocab(), q)
+	if q.Sampling.DRYMultiplier > 0 {
+		g.Job.Sampling.DRYBreakers = breakersOf(m.Text.Vocab(), q)
+	}
 	if !q.Seeded {
 		g.Job.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
 	}
@@ -105,6 +112,22 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	g.Run, err = WriterOf(m).Ready(ctx, g)
 	g.Job.Timeout = max(time.Millisecond, limit-time.Since(begun)) // compiling is part of the request
 	return g, err
+}
+
+// breakersOf returns the tokens with a text in them that no repetition reaches over.
+func breakersOf(v *vocab.Vocab, q *request.Request) sampling.TokenSet {
+	texts := q.Breakers
+	if texts == nil {
+		texts = request.DefaultBreakers
+	}
+	out := sampling.TokenSet{}
+	for id := range int32(v.Len()) {
+		b := v.Bytes(id)
+		if slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(b, []byte(text)) }) {
+			out[id] = true
+		}
+	}
+	return out
 }
 
 // biasesOf returns the biases of tokens that a request has asked for in any way.
@@ -121,6 +144,14 @@ func biasesOf(v *vocab.Vocab, q *request.Request) []sampling.Bias {
 		}
 	}
 	return list
+}
+
+// Fingerprint is what answers say they were computed by.
+func (s *Service) Fingerprint() string {
+	if s.Version == "" {
+		return "stencil"
+	}
+	return "stencil-" + s.Version
 }
 
 // ExpectSignals says that the model assesses its answer, if that is wanted.
@@ -157,6 +188,9 @@ type Settings struct {
 	Tokens  int           // max_tokens of requests that give none
 	Retries int           // re-asks for an answer that does not fit
 	Version string        // of the server
+	Verbose bool          // answers of chats have their prompts
+
+	Defaults request.Defaults
 }
 
 // New returns a service for the models of a registry.

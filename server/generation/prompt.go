@@ -69,6 +69,12 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	if tokens, err = m.Prompts.Chat(in); err != nil {
 		return nil, nil, err
 	}
+	if q.NoThoughts && in.Begun == "" && begunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
+		in.Begun = m.ThoughtForm.Close // the template has them begin in any case
+		if tokens, err = m.Prompts.Chat(in); err != nil {
+			return nil, nil, err
+		}
+	}
 	switch {
 	case m.Engine == nil:
 	case m.Engine.WantsMarks(len(tokens)):
@@ -109,7 +115,12 @@ func Written(m *registry.Model, q *request.Request, open bool) (string, error) {
 		return "", err
 	}
 	in.AddGenerationPrompt = open
-	return m.Prompts.Written(in)
+	text, err := m.Prompts.Written(in)
+	if err == nil && open && q.NoThoughts && in.Begun == "" && m.ThoughtForm.Open != "" && strings.HasSuffix(strings.TrimSpace(text), m.ThoughtForm.Open) {
+		in.Begun = m.ThoughtForm.Close
+		return m.Prompts.Written(in)
+	}
+	return text, err
 }
 
 // begunAs returns the beginning of an answer as it stands in a prompt.

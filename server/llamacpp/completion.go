@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"errors"
+	"math"
 	"net/http"
 
 	"stencil/engine"
@@ -96,30 +97,48 @@ type completionReply struct {
 }
 
 // tokenReply is a token with what its place could have held. A forced one was not asked for and counts as certain.
+// After sampling, probabilities take the place of their logarithms.
 type tokenReply struct {
-	ID      int32      `json:"id"`
-	Token   string     `json:"token"`
-	Bytes   []int      `json:"bytes"`
-	Logprob float32    `json:"logprob"`
-	Top     []topReply `json:"top_logprobs"`
+	topReply
+	Top  *[]topReply `json:"top_logprobs,omitempty"`
+	Post *[]topReply `json:"top_probs,omitempty"`
 }
 
 type topReply struct {
-	ID      int32   `json:"id"`
-	Token   string  `json:"token"`
-	Bytes   []int   `json:"bytes"`
-	Logprob float32 `json:"logprob"`
+	ID      int32    `json:"id"`
+	Token   string   `json:"token"`
+	Bytes   []int    `json:"bytes"`
+	Logprob *float32 `json:"logprob,omitempty"`
+	Prob    *float64 `json:"prob,omitempty"`
 }
 
-func tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
+func topReplyOf(id int32, b []byte, logprob float32, post bool) topReply {
+	out := topReply{ID: id, Token: generation.Spelt(b), Bytes: generation.ByteList(b)}
+	if post {
+		p := math.Exp(float64(logprob))
+		out.Prob = &p
+	} else {
+		least := max(logprob, generation.LeastLogprob)
+		out.Logprob = &least
+	}
+	return out
+}
+
+func (q *completionRequest) tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
 	out := make([]tokenReply, 0, len(tokens))
 	for _, t := range tokens {
-		one := tokenReply{t.ID, generation.Spelt(t.Bytes), generation.ByteList(t.Bytes), max(t.Logprob, generation.LeastLogprob), []topReply{}}
-		for i, a := range t.Top {
-			b := generation.TopBytes(v, &t, i)
-			one.Top = append(one.Top, topReply{a.Token, generation.Spelt(b), generation.ByteList(b), max(a.Logprob, generation.LeastLogprob)})
+		top := []topReply{}
+		if q.post {
+			for _, a := range t.Kept {
+				top = append(top, topReplyOf(a.Token, v.Bytes(a.Token), a.Logprob, true))
+			}
+			out = append(out, tokenReply{topReply: topReplyOf(t.ID, t.Bytes, t.KeptLogprob, true), Post: &top})
+			continue
 		}
-		out = append(out, one)
+		for i, a := range t.Top {
+			top = append(top, topReplyOf(a.Token, generation.TopBytes(v, &t, i), a.Logprob, false))
+		}
+		out = append(out, tokenReply{topReply: topReplyOf(t.ID, t.Bytes, t.Logprob, false), Top: &top})
 	}
 	return out
 }
@@ -153,7 +172,7 @@ func (q *completionRequest) replyOf(g *generation.Generation, index int, c *gene
 		out.Tokens = idsOf(c.Tokens)
 	}
 	if q.probs > 0 {
-		out.Probabilities = tokenReplies(g.Model.Text.Vocab(), c.Tokens)
+		out.Probabilities = q.tokenReplies(g.Model.Text.Vocab(), c.Tokens)
 	}
 	return out
 }
@@ -259,7 +278,7 @@ func (s *sink) Piece(index int, p layout.Piece, tokens []engine.Token) error {
 		e.Content, e.Reasoning = "", p.Text
 	}
 	if s.request.probs > 0 {
-		e.Probabilities = tokenReplies(s.generation.Model.Text.Vocab(), tokens)
+		e.Probabilities = s.request.tokenReplies(s.generation.Model.Text.Vocab(), tokens)
 	}
 	if s.request.timings {
 		e.Timings = s.clock[index].Timings(s.predicted[index])

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"math"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -57,7 +58,14 @@ func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 	if len(all) > 1 {
 		reply.Role = "router"
 	}
-	params := settingsOf(request.LlamaSampling, s.Tokens)
+	q := &request.Request{Sampling: request.LlamaSampling}
+	if err := q.Fill(&s.Defaults); err != nil {
+		return nil, err
+	}
+	params := settingsOf(q.Sampling, s.Tokens)
+	if !q.Seeded {
+		params.Seed = math.MaxUint32 // a random one
+	}
 	reply.Defaults.Params = &params
 	if m := h.InMemory(); m != nil {
 		reply.Sleeping = false

@@ -17,7 +17,7 @@ import (
 var names = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "prompt", "n_predict", "max_tokens", "max_completion_tokens", "stop", "n", "n_cmpl", "stream", "n_probs", "logprobs", "post_sampling_probs",
-		"return_tokens", "timings_per_token", "response_fields", "t_max_predict_ms", "n_indent", "ignore_eos", "verbose",
+		"return_tokens", "timings_per_token", "response_fields", "t_max_predict_ms", "n_indent", "verbose",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	// id_slot and the like are wishes about where a prompt is kept; here prompts are found wherever they are. Contexts
@@ -27,8 +27,8 @@ var names = wire.Names{
 		"preserved_tokens", "stream_options", "t_max_prompt_ms",
 	}),
 	Refused: []string{
-		"messages", "tools", "tool_choice", "lora", "grammar_lazy", "grammar_triggers", "min_keep", "suffix", "echo", "best_of", "mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "top_n_sigma",
-		"adaptive_target", "samplers", "reasoning_budget_tokens", "thinking_budget_tokens", "image_data", "multimodal_data",
+		"messages", "tools", "tool_choice", "lora", "grammar_lazy", "grammar_triggers", "min_keep", "suffix", "echo", "best_of",
+		"adaptive_target", "reasoning_budget_tokens", "thinking_budget_tokens", "image_data", "multimodal_data",
 	},
 }
 
@@ -39,6 +39,8 @@ var bounds = []struct {
 }{
 	{"temperature", 0, 100}, {"top_p", 0, 1}, {"min_p", 0, 1}, {"typical_p", 0, 1}, {"top_k", -1, math.MaxInt32},
 	{"repeat_last_n", -1, math.MaxInt32}, {"presence_penalty", -100, 100}, {"frequency_penalty", -100, 100},
+	{"xtc_probability", 0, 1}, {"xtc_threshold", 0, 1}, {"dynatemp_range", 0, 100}, {"dynatemp_exponent", 0, 100}, {"mirostat", 0, 2}, {"mirostat_tau", 0, 100}, {"mirostat_eta", 0, 10},
+	{"dry_multiplier", 0, 100}, {"dry_base", 0, 100}, {"dry_allowed_length", 0, math.MaxInt32}, {"dry_penalty_last_n", -1, math.MaxInt32}, {"top_n_sigma", -1, 1e6},
 }
 
 // A completionRequest is the body of POST /completion.
@@ -53,7 +55,6 @@ type completionRequest struct {
 	fields       []string
 	limit        time.Duration // of generating, once there is a line; 0: none
 	indent       int           // the text ends before a line that is indented less
-	ignoreEOS    bool
 	verbose      bool
 }
 
@@ -92,7 +93,6 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 		func() error { return o.Decode("response_fields", &q.fields, "an array of strings") },
 		func() error { return o.Integer("t_max_predict_ms", &milliseconds, -1, wire.MaxTimeout*1000) },
 		func() error { return o.Integer("n_indent", &q.indent, 0, math.MaxInt32) },
-		func() error { return o.Boolean("ignore_eos", &q.ignoreEOS) },
 		func() error { return o.Boolean("verbose", &q.verbose) },
 		func() error { return q.ReadOwn(o) },
 		func() error { return q.readPrompts(o) },
@@ -102,7 +102,6 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 		}
 	}
 	q.limit = time.Duration(max(milliseconds, 0)) * time.Millisecond
-	q.IgnoreEnd = q.ignoreEOS
 	if s := o.Members["seed"]; string(s) == "-1" || string(s) == strconv.FormatUint(math.MaxUint32, 10) {
 		q.Seeded = false // llama.cpp's for a random one
 	}
@@ -168,9 +167,7 @@ func (q *completionRequest) readProbs(o *wire.Object) error {
 	if err := o.Boolean("post_sampling_probs", &q.post); err != nil {
 		return err
 	}
-	if q.post && q.probs > 0 {
-		return wire.NotOffered("post_sampling_probs", "post_sampling_probs")
-	}
+	q.Sampling.Keep = q.post && q.probs > 0
 	return nil
 }
 

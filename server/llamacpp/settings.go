@@ -9,6 +9,7 @@ import (
 
 	"stencil/decoder/sampling"
 	"stencil/server/generation"
+	"stencil/server/request"
 	"stencil/server/wire"
 )
 
@@ -62,16 +63,23 @@ type biasReply struct {
 	Bias  *float32 `json:"bias"`
 }
 
-// samplers are the steps in their order, see package sampling.
-var samplers = []string{"penalties", "top_k", "typical_p", "top_p", "min_p", "temperature"}
-
 // settingsOf are the settings of a sampler.
 func settingsOf(o sampling.Options, limit int) settings {
 	o = o.Normal()
+	steps := o.Steps
+	if steps == nil {
+		steps = sampling.DefaultSteps
+	}
+	samplers := []string{}
+	for _, step := range steps {
+		samplers = append(samplers, request.StepName(step))
+	}
 	return settings{
-		Seed: o.Seed, Temperature: o.Temperature, DynatempExponent: 1, TopK: o.TopK, TopP: o.TopP, MinP: o.MinP, TopNSigma: -1, XTCThreshold: 0.1, TypicalP: o.TypicalP,
+		Seed: o.Seed, Temperature: o.Temperature, DynatempRange: o.DynatempRange, DynatempExponent: o.DynatempExponent, TopK: o.TopK, TopP: o.TopP, MinP: o.MinP, TopNSigma: o.TopNSigma,
+		XTCProbability: o.XTCProbability, XTCThreshold: o.XTCThreshold, TypicalP: o.TypicalP,
 		RepeatLastN: o.RepeatLastN, RepeatPenalty: o.RepeatPenalty, PresencePenalty: o.PresencePenalty, FrequencyPenalty: o.FrequencyPenalty,
-		DRYBase: 1.75, DRYAllowed: 2, DRYLastN: -1, DRYBreakers: []string{"\n", ":", "\"", "*"}, MirostatTau: 5, MirostatEta: 0.1, AdaptiveTarget: -1, AdaptiveDecay: 0.9,
+		DRYMultiplier: o.DRYMultiplier, DRYBase: o.DRYBase, DRYAllowed: o.DRYAllowedLength, DRYLastN: o.DRYLastN, DRYBreakers: request.DefaultBreakers,
+		Mirostat: o.Mirostat, MirostatTau: o.MirostatTau, MirostatEta: o.MirostatEta, AdaptiveTarget: -1, AdaptiveDecay: 0.9,
 		Stop: []string{}, MaxTokens: limit, Predict: limit, LogitBias: []biasReply{}, Samplers: samplers, LoRA: []struct{}{},
 	}
 }
@@ -84,7 +92,10 @@ func (q *completionRequest) settings(g *generation.Generation) settings {
 	}
 	out := settingsOf(g.Job.Sampling, limit)
 	out.Stop = append(out.Stop, q.Stop...)
-	out.IgnoreEOS, out.Stream, out.Probs, out.TimingsPerToken, out.PostSampling = q.ignoreEOS, q.Stream, q.probs, q.timings, q.post
+	out.IgnoreEOS, out.Stream, out.Probs, out.TimingsPerToken, out.PostSampling = q.IgnoreEnd, q.Stream, q.probs, q.timings, q.post
+	if q.Breakers != nil {
+		out.DRYBreakers = q.Breakers
+	}
 	if q.Constraint.Kind == "grammar" {
 		out.Grammar = q.Constraint.Text
 	}

@@ -173,6 +173,9 @@ func (s *Handlers) ApplyTemplate(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.Fill(&s.Defaults); err != nil {
+		return nil, err
+	}
 	text, err := generation.Written(m, q, open)
 	if err != nil {
 		return nil, err

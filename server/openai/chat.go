@@ -2,6 +2,7 @@ package openai
 
 import (
 	"net/http"
+	"strings"
 
 	"stencil/engine"
 	"stencil/server/generation"
@@ -19,7 +20,8 @@ func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := readChat(body)
+	own := !strings.HasPrefix(r.URL.Path, "/v1/")
+	q, err := readChatAs(body, own)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +29,7 @@ func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := chatHead{ID: wire.NewID("chatcmpl-"), Object: "chat.completion", Created: wire.UnixNow(), Model: m.Name}
+	head := chatHead{ID: wire.NewID("chatcmpl-"), Object: "chat.completion", Created: wire.UnixNow(), Model: m.Name, Fingerprint: s.Fingerprint()}
 	if q.Stream {
 		head.Object = "chat.completion.chunk"
 		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
@@ -39,6 +41,9 @@ func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 		return nil, err
 	}
 	reply := chatReply{chatHead: head, Usage: generation.UsageOf(choices), Constraint: choices[0].Receipt, Appraisal: choices[0].Appraisal(), Timings: generation.TimingsOf(choices), Warnings: generation.WarningsOf(q.Request, choices)}
+	if q.verbose || s.Verbose {
+		reply.Verbose = &verbose{m.Text.Vocab().Detokenize(g.Job.Prompt, false, true)}
+	}
 	for i := range choices {
 		reply.Choices = append(reply.Choices, q.choiceOf(m.Text.Vocab(), i, &choices[i]))
 	}
@@ -51,6 +56,8 @@ type chatHead struct {
 	Object  string `json:"object"`
 	Created int64  `json:"created"`
 	Model   string `json:"model"`
+
+	Fingerprint string `json:"system_fingerprint,omitempty"` // not of the responses API
 }
 
 type chatReply struct {
@@ -61,6 +68,12 @@ type chatReply struct {
 	assess.Appraisal
 	Timings  generation.Timings `json:"timings"`
 	Warnings []string           `json:"warnings,omitempty"`
+	Verbose  *verbose           `json:"__verbose,omitempty"`
+}
+
+// verbose is what llama-server adds on request.
+type verbose struct {
+	Prompt string `json:"prompt"`
 }
 
 type chatChoice struct {
@@ -124,6 +137,8 @@ type chatSink struct {
 	generation *generation.Generation
 	head       chatHead
 	request    *chatRequest
+	clock      []generation.Clock // of each choice, with timings_per_token
+	tokens     []int
 }
 
 type chatChunk struct {
@@ -150,6 +165,20 @@ type chatDelta struct {
 	Calls     []chatCall `json:"tool_calls,omitempty"`
 
 	Function *chatFunction `json:"function_call,omitempty"`
+
+	null bool // content is there, and null
+}
+
+// MarshalJSON writes a content that is null, where llama-server has one.
+func (d chatDelta) MarshalJSON() ([]byte, error) {
+	type plain chatDelta
+	if !d.null {
+		return wire.Marshal(plain(d))
+	}
+	return wire.Marshal(struct {
+		plain
+		Content *string `json:"content"`
+	}{plain: plain(d)})
 }
 
 func (s *chatSink) chunk(choices ...chunkChoice) chatChunk {
@@ -157,9 +186,12 @@ func (s *chatSink) chunk(choices ...chunkChoice) chatChunk {
 }
 
 func (s *chatSink) Begin() error {
-	empty := ""
+	empty := new(string)
+	if s.request.llama {
+		empty = nil
+	}
 	for i := range max(1, s.generation.Job.Choices) {
-		if err := s.Data(s.chunk(chunkChoice{Index: i, Delta: chatDelta{Role: "assistant", Content: &empty}})); err != nil {
+		if err := s.Data(s.chunk(chunkChoice{Index: i, Delta: chatDelta{Role: "assistant", Content: empty, null: empty == nil}})); err != nil {
 			return err
 		}
 	}
@@ -193,7 +225,15 @@ func (s *chatSink) Piece(index int, p layout.Piece, tokens []engine.Token) error
 	if s.generation.Request.Logprobs && len(tokens) > 0 {
 		one.Logprobs = generation.LogprobsOf(s.generation.Model.Text.Vocab(), tokens)
 	}
-	return s.Data(s.chunk(one))
+	chunk := s.chunk(one)
+	if s.request.timings {
+		for len(s.clock) <= index {
+			s.clock, s.tokens = append(s.clock, generation.Clock{}), append(s.tokens, 0)
+		}
+		s.tokens[index] += len(tokens)
+		chunk.Timings = s.clock[index].Timings(s.tokens[index])
+	}
+	return s.Data(chunk)
 }
 
 func (s *chatSink) Done(index int, c *generation.Choice) error {
@@ -211,6 +251,8 @@ func (s *chatSink) End(choices []generation.Choice) error {
 		last.Choices = []chunkChoice{}
 		u := generation.UsageOf(choices)
 		last.Usage = &u
+		t := generation.TimingsOf(choices)
+		last.Timings = &t
 		if err := s.Data(last); err != nil {
 			return err
 		}

@@ -14,16 +14,16 @@ var chatNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
-		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call",
+		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	Harmless:   slices.Concat(wire.HarmlessFields, []string{"timings_per_token", "return_progress", "id_slot", "include_stop_str_in_output"}),
+	Harmless:   slices.Concat(wire.HarmlessFields, []string{"return_progress", "id_slot", "include_stop_str_in_output"}),
 	Refused: []string{
 		"audio", "web_search_options", "moderation", "min_tokens", "ignore_eos", "best_of",
 		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",
 		"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "echo", "suffix", "mirostat", "dry_multiplier",
 		"xtc_probability", "documents", "chat_template", "grammar_lazy", "grammar_triggers",
-		"custom_params", "thinking_budget_tokens",
+		"custom_params",
 	},
 }
 
@@ -32,11 +32,20 @@ type chatRequest struct {
 	*request.Request
 	includeUsage bool
 	functions    bool // tools as they were before there were tools
+
+	// Of llama-server's.
+	llama   bool // at a path of its own
+	timings bool // in every event
+	verbose bool // the answer has the prompt
 }
 
 // readChat decodes a body.
-func readChat(o *wire.Object) (*chatRequest, error) {
-	q := &chatRequest{Request: request.New()}
+func readChat(o *wire.Object) (*chatRequest, error) { return readChatAs(o, false) }
+
+// readChatAs is readChat for a path of OpenAI's or of llama-server's, where a conversation that ends with a text of the
+// assistant is gone on with.
+func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
+	q := &chatRequest{Request: request.New(), llama: llama}
 	var err error
 	if q.Constraint, err = request.ReadAliases(o); err != nil {
 		return nil, err
@@ -58,6 +67,9 @@ func readChat(o *wire.Object) (*chatRequest, error) {
 		func() error { return readVerbosity(q.Request, o) },
 		func() error { return q.readTemplateVariables(o) },
 		func() error { return q.readModalities(o) },
+		func() error { return q.readThinkingBudget(o) },
+		func() error { return o.Boolean("timings_per_token", &q.timings) },
+		func() error { return o.Boolean("verbose", &q.verbose) },
 		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
 	} {
 		if err := read(); err != nil {
@@ -72,7 +84,7 @@ func readChat(o *wire.Object) (*chatRequest, error) {
 
 // ReadChat decodes a body for dialects that have the same conversations.
 func ReadChat(o *wire.Object) (*request.Request, error) {
-	q, err := readChat(o)
+	q, err := readChatAs(o, true)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +103,15 @@ func (q *chatRequest) readContinuation(o *wire.Object) error {
 	}
 	if err := o.Boolean("add_generation_prompt", &fresh); err != nil {
 		return err
+	}
+	if n := len(q.Messages); q.llama && n > 0 && !o.Given("continue_final_message") && !o.Given("add_generation_prompt") {
+		if last := q.Messages[n-1]; last.Role != "assistant" || len(last.ToolCalls) > 0 || last.Reasoning != "" {
+			return nil
+		}
+		if n > 1 && q.Messages[n-2].Role == "assistant" {
+			return wire.Invalid("messages", "a conversation can't end with two messages of the assistant")
+		}
+		return q.ContinueLast("messages")
 	}
 	switch {
 	case goOn == fresh && goOn:
@@ -133,6 +154,24 @@ func readStreaming(q *request.Request, o *wire.Object, includeUsage *bool) error
 		return wire.Invalid("stream_options", "stream_options needs stream: true")
 	}
 	return opt.Boolean("include_usage", includeUsage)
+}
+
+// readThinkingBudget reads how long the model may think by llama-server's names: -1 is without a bound, 0 not at all.
+func (q *chatRequest) readThinkingBudget(o *wire.Object) error {
+	for _, name := range []string{"thinking_budget_tokens", "reasoning_budget_tokens"} {
+		n := -1
+		if err := o.Integer(name, &n, -1, request.MaxTokensLimit); err != nil {
+			return err
+		}
+		switch {
+		case n == 0:
+			q.Reasoning = false
+			q.Effort("none")
+		case n > 0:
+			q.ThinkTokens = n
+		}
+	}
+	return nil
 }
 
 // readModalities refuses every output but text.

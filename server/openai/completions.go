@@ -124,7 +124,7 @@ func (s *Handlers) Completions(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply := completionReply{chatHead: chatHead{ID: wire.NewID("cmpl-"), Object: "text_completion", Created: wire.UnixNow()}}
+	reply := completionReply{chatHead: chatHead{ID: wire.NewID("cmpl-"), Object: "text_completion", Created: wire.UnixNow(), Fingerprint: s.Fingerprint()}}
 	list := make([]*generation.Generation, len(q.prompts))
 	for i := range q.prompts {
 		m, g, err := s.Accept(r, &q.prompts[i])

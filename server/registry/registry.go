@@ -84,7 +84,7 @@ func (h *Entry) newModel(t text) *Model {
 	v, limit := t.Vocab(), h.registry.schemas
 	m := &Model{
 		Entry: h, Name: h.Name, created: h.Created, Text: t,
-		Prompts: chat.NewPromptsAs(v, h.registry.ToolForm), Schemas: constraint.NewSchemas(v, limit), Grammars: constraint.NewGrammars(v, limit), Sequences: constraint.NewSequences(v, limit),
+		Prompts: chat.NewPromptsAs(v, h.registry.Template, h.registry.ToolForm), Schemas: constraint.NewSchemas(v, limit), Grammars: constraint.NewGrammars(v, limit), Sequences: constraint.NewSequences(v, limit),
 		Tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
 	}
 	m.Schemas.Limits = h.registry.SchemaLimits
@@ -119,6 +119,9 @@ func (h *Entry) newServed(engines Engines) (*Model, error) {
 type Registry struct {
 	// SchemaLimits hold for the schemas of requests; zero fields mean their defaults. They are set before there are models.
 	SchemaLimits schema.Limits
+
+	// Template is the chat template of every model, in place of its own; "": its own. It is set before there are models.
+	Template string
 
 	// Strict refuses requests that name a model which is not served. Otherwise a server with one model answers them with
 	// that one: programs have names built in. It is set before there are requests.

@@ -31,8 +31,10 @@ type Request struct {
 	MaxTokens     int // 0: not given; Unlimited: what the context has left
 	Sampling      sampling.Options
 	BiasTexts     []TextBias // biases of the tokens of texts, beside those of Sampling
+	Breakers      []string   // of sampling.DRY, as texts; nil: DefaultBreakers
 	IgnoreEnd     bool       // the tokens that end texts are never sampled
 	Seeded        bool
+	given         []string // which of SamplingFields
 	Stop          []string
 	N             int
 	Stream        bool
@@ -80,10 +82,10 @@ const (
 )
 
 // SamplingFields are read by readSampling, whatever the dialect.
-var SamplingFields = []string{
+var SamplingFields = append([]string{
 	"temperature", "top_p", "top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty",
 	"logit_bias", "seed",
-}
+}, chainFields...)
 
 // OwnFields are fields of this server that every dialect takes.
 var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls"}
@@ -207,7 +209,12 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 			return err
 		}
 	}
-	q.Seeded = o.Given("seed")
+	q.Seeded, q.given = o.Given("seed"), nil
+	for _, name := range SamplingFields {
+		if o.Given(name) || name == "repeat_penalty" && o.Given("repetition_penalty") {
+			q.given = append(q.given, name)
+		}
+	}
 	s.TopK = max(s.TopK, 0)
 	// To the sampler 0 means off; in a request it means what it says.
 	if o.Given("top_p") && topP == 0 {
@@ -220,6 +227,9 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 		return wire.Invalid("repeat_penalty", "repeat_penalty must be greater than 0, not %s", wire.Sketch(o.Members["repeat_penalty"]))
 	}
 	s.TopP, s.MinP, s.TypicalP, s.RepeatPenalty = topP, minP, typical, repeat
+	if err := q.readChain(o); err != nil {
+		return err
+	}
 	return q.readBias(o)
 }
 

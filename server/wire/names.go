@@ -50,13 +50,15 @@ var elsewhere = []string{
 	"system", "instructions", "stop", "stop_sequences", "num_ctx", "num_predict", "n_predict", "max_new_tokens", "max_output_tokens", "max_completion_tokens",
 	"context_management", "thread", "compaction", "conversation", "previous_response_id",
 	"skip_special_tokens",
+	"samplers", "top_n_sigma", "xtc_probability", "dynatemp_range", "mirostat", "dry_multiplier", "ignore_eos", "adaptive_target", "lora", "grammar_lazy", "min_keep",
+	"reasoning_budget_tokens", "thinking_budget_tokens", "t_max_predict_ms", "n_indent",
 }
 
 // offValues are values of single fields that ask for nothing.
 var offValues = map[string]string{
 	"verbosity": `"medium"`, "best_of": "1", "function_call": `"none"`, "tool_choice": `"none"`, "length_penalty": "1", "tfs_z": "1",
 	"reasoning_effort": `"none"`, "skip_special_tokens": "true", "spaces_between_special_tokens": "true", "truncation": `"disabled"`,
-	"mirostat": "0", "dry_multiplier": "0", "xtc_probability": "0", "min_tokens": "0", "n_probs": "0", "dynatemp_range": "0", "top_n_sigma": "-1",
+	"mirostat": "0", "dry_multiplier": "0", "xtc_probability": "0", "min_tokens": "0", "n_probs": "0", "dynatemp_range": "0", "top_n_sigma": "-1", "adaptive_target": "-1", "min_keep": "0", "n_indent": "0", "t_max_predict_ms": "0", "reasoning_budget_tokens": "-1", "thinking_budget_tokens": "-1",
 }
 
 // Off is OffValue for a field of that name.

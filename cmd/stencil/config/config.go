@@ -78,6 +78,12 @@ func Apply(cmd *cobra.Command, environ []string) (*Settings, error) {
 			s.sources[f.Name] = CommandLine
 		}
 	})
+	if cmd.Name() == "serve" {
+		var err error
+		if environ, err = llamaVariables(environ); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.variables(cmd, environ, given); err != nil {
 		return nil, err
 	}

@@ -84,6 +84,12 @@ func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generat
 		return nil, wire.NotOffered("tools", "calling tools with a model behind an upstream that takes none")
 	case (q.TopLogprobs > 0 || q.Logprobs) && !caps.Logprobs:
 		return nil, wire.NotOffered("logprobs", "logprobs, which the upstream does not give,")
+	case q.Sampling.Chained():
+		return nil, wire.NotOffered("samplers", "a sampler of llama.cpp's for a model behind an upstream")
+	case len(q.BiasTexts) > 0:
+		return nil, wire.NotOffered("logit_bias", "logit_bias by text, for a model behind an upstream")
+	case q.IgnoreEnd:
+		return nil, wire.NotOffered("ignore_eos", "ignore_eos for a model behind an upstream")
 	}
 	if g.Constraint != nil {
 		generation.WarnOf(q, g.Constraint)

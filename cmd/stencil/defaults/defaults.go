@@ -1,0 +1,126 @@
+// Package defaults has the flags of a server for what requests say nothing about: options of samplers, the chat template
+// and whether models think.
+package defaults
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"stencil/chat"
+	"stencil/server"
+)
+
+// Flags are what holds where requests say nothing.
+type Flags struct {
+	flags        *pflag.FlagSet // which of them are given
+	template     string
+	templateFile string
+	variables    string
+	reasoning    string
+	budget       int
+}
+
+// samplingDefaults are the flags that set options of samplers; in requests they have underscores.
+var samplingDefaults = []string{"temperature", "top-k", "top-p", "min-p", "typical-p", "repeat-penalty", "presence-penalty", "frequency-penalty", "seed"}
+
+// Sampling registers the flags of samplers.
+func (f *Flags) Sampling(flags *pflag.FlagSet) {
+	f.flags = flags
+	for _, name := range samplingDefaults {
+		switch name {
+		case "top-k":
+			flags.Int(name, 0, "top_k of requests that don't set one (default: their API's)")
+		case "seed":
+			flags.Uint64(name, 0, "seed of requests that don't set one (default: random)")
+		default:
+			flags.Float32(name, 0, strings.ReplaceAll(name, "-", "_")+" of requests that don't set one (default: their API's)")
+		}
+	}
+}
+
+// Chat registers the flags of chats.
+func (f *Flags) Chat(flags *pflag.FlagSet) {
+	flags.StringVar(&f.template, "chat-template", "", "chat template to use in place of the model's: Jinja, or chatml, llama3, command-r")
+	flags.StringVar(&f.templateFile, "chat-template-file", "", "file with a chat template in Jinja to use in place of the model's")
+	flags.StringVar(&f.variables, "chat-template-kwargs", "", `variables of chat templates, a JSON object such as {"enable_thinking":false}`)
+	flags.StringVar(&f.reasoning, "reasoning", "", "whether models think unless a request says: on, off or auto (default: as trained)")
+	flags.IntVar(&f.budget, "reasoning-budget", -1, "maximum number of reasoning tokens, unless a request says; 0: no reasoning, -1: no limit")
+}
+
+// Set puts the flags into a server's configuration.
+func (f *Flags) Set(c *server.Config) error {
+	d := &c.Defaults
+	d.Sampling = map[string]json.RawMessage{}
+	for _, name := range samplingDefaults {
+		if flag := f.flags.Lookup(name); flag.Changed {
+			d.Sampling[strings.ReplaceAll(name, "-", "_")] = json.RawMessage(flag.Value.String())
+		}
+	}
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if f.variables != "" {
+		if err := json.Unmarshal([]byte(f.variables), &d.Variables); err != nil {
+			return fmt.Errorf("--chat-template-kwargs must be a JSON object: %w", err)
+		}
+	}
+	switch f.reasoning {
+	case "on", "off":
+		d.Thoughts = f.reasoning
+	case "auto":
+		d.Thoughts = "on" // as llama-server has it: templates are told that models may think
+	case "":
+	default:
+		return fmt.Errorf("--reasoning must be on, off or auto, not %q", f.reasoning)
+	}
+	switch {
+	case f.budget < -1:
+		return errors.New("--reasoning-budget must be -1 or more")
+	case f.budget == 0:
+		d.Thoughts = "off"
+	case f.budget > 0:
+		d.ThinkTokens = f.budget
+	}
+	return f.setTemplate(c)
+}
+
+func (f *Flags) setTemplate(c *server.Config) error {
+	source := f.template
+	if known, ok := namedTemplates[source]; ok {
+		source = known
+	} else if source != "" && !strings.ContainsAny(source, "{ ") {
+		return fmt.Errorf("there is no chat template %q; --chat-template-file reads one in Jinja", source)
+	}
+	if f.templateFile != "" {
+		if source != "" {
+			return errors.New("--chat-template and --chat-template-file exclude each other")
+		}
+		text, err := os.ReadFile(f.templateFile)
+		if err != nil {
+			return err
+		}
+		source = string(text)
+	}
+	if source == "" {
+		return nil
+	}
+	if _, err := chat.New(source, chat.Options{}); err != nil {
+		return fmt.Errorf("the chat template can't be read: %w", err)
+	}
+	c.ChatTemplate = source
+	return nil
+}
+
+// namedTemplates are the chat templates that can be named, for files that lost theirs.
+var namedTemplates = map[string]string{
+	"chatml": chat.ChatML,
+	"llama3": `{% for m in messages %}{{ '<|start_header_id|>' + m.role + '<|end_header_id|>\n\n' + m.content | trim + '<|eot_id|>' }}{% endfor %}` +
+		`{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}`,
+	"command-r": `{% for m in messages %}{{ '<|START_OF_TURN_TOKEN|>' + {'system': '<|SYSTEM_TOKEN|>', 'user': '<|USER_TOKEN|>', 'assistant': '<|CHATBOT_TOKEN|>'}[m.role] + m.content | trim + '<|END_OF_TURN_TOKEN|>' }}{% endfor %}` +
+		`{% if add_generation_prompt %}{{ '<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>' }}{% endif %}`,
+}

@@ -1,0 +1,57 @@
+package request
+
+import (
+	"encoding/json"
+	"slices"
+
+	"stencil/server/wire"
+)
+
+// Defaults are what holds where requests say nothing, as whoever runs the server has it.
+type Defaults struct {
+	Sampling    map[string]json.RawMessage // options of samplers, by their names in SamplingFields
+	Variables   map[string]any             // of chat templates
+	Thoughts    string                     // whether models think: "on", "off", or "" as they are used to
+	ThinkTokens int                        // how long at most; 0: no bound
+}
+
+// Fill sets what a request says nothing about. It can be called again.
+func (q *Request) Fill(d *Defaults) error {
+	o := &wire.Object{Members: map[string]json.RawMessage{}}
+	for name, value := range d.Sampling {
+		if !slices.Contains(q.given, name) {
+			o.Members[name] = value
+		}
+	}
+	if len(o.Members) > 0 {
+		seeded, given := q.Seeded, q.given
+		if err := q.ReadSampling(o, q.Sampling); err != nil {
+			return err
+		}
+		q.Seeded, q.given = q.Seeded || seeded, given
+	}
+	for name, value := range d.Variables {
+		q.Variable(name, value)
+	}
+	if q.Reasoning || q.NoThoughts {
+		return nil
+	}
+	if _, said := q.Variables["enable_thinking"]; !said && d.Thoughts != "" {
+		q.Variable("enable_thinking", d.Thoughts == "on")
+		q.NoThoughts = d.Thoughts == "off"
+	}
+	if q.ThinkTokens == 0 && !q.NoThoughts {
+		q.ThinkTokens = d.ThinkTokens
+	}
+	return nil
+}
+
+// Check reports an option of a sampler that is out of its range.
+func (d *Defaults) Check() error {
+	q := New()
+	q.Sampling = LlamaSampling
+	if err := q.Fill(d); err != nil {
+		return err
+	}
+	return q.Sampling.Validate(0)
+}
