@@ -93,7 +93,7 @@ func (r Request) body(stream bool) ([]byte, error) {
 
 // A Receipt says what of a constraint was enforced, and how.
 type Receipt struct {
-	Type         string   `json:"type"` // schema, json, grammar, regex or choice
+	Type         string   `json:"type"` // schema, json, grammar, regex, choice, tools or structural_tag
 	Hash         string   `json:"hash"`
 	Enforced     []string `json:"enforced"` // keywords enforced by masks
 	Checked      []Detail `json:"checked"`  // keywords only validated afterwards, and why

@@ -39,7 +39,7 @@ export interface Detail { pointer: string; keyword?: string; reason: string; hin
 
 /** What of a constraint was enforced, and how. */
 export interface Receipt {
-  type: 'schema' | 'json' | 'grammar' | 'regex' | 'choice'
+  type: 'schema' | 'json' | 'grammar' | 'regex' | 'choice' | 'tools' | 'structural_tag'
   hash: string
   /** Keywords that masks enforced. */
   enforced: string[]
