@@ -135,7 +135,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 	}
-	e.workers = newWorkers(e.signal)
+	e.workers = newWorkers(cfg.Parallel, e.signal)
 	e.base, e.cancelBase = context.WithCancel(context.Background())
 	go (&loop{Engine: e, learnt: newLearnt()}).run()
 	return e, nil

@@ -20,8 +20,17 @@ type workers struct {
 	done    sync.WaitGroup // of the goroutines
 }
 
-func newWorkers(signal func()) *workers {
-	return &workers{errands: make(chan *sequence), signal: signal}
+// newWorkers starts n goroutines, for as many sequences as run at a time.
+func newWorkers(n int, signal func()) *workers {
+	w := &workers{errands: make(chan *sequence), signal: signal}
+	for range n {
+		w.done.Go(func() {
+			for s := range w.errands {
+				w.run(s)
+			}
+		})
+	}
+	return w
 }
 
 // give has a worker take a step with s, which nobody else may touch until s.back says
@@ -31,16 +40,14 @@ func (w *workers) give(s *sequence, step func(*sequence)) {
 	select {
 	case w.errands <- s:
 	default: // all are busy, and nobody is to wait for them
-		w.done.Go(func() { w.work(s) })
+		w.done.Go(func() { w.run(s) })
 	}
 }
 
-func (w *workers) work(s *sequence) {
-	for ok := true; ok; s, ok = <-w.errands {
-		guard(s, s.errand)
-		s.back <- struct{}{}
-		w.signal()
-	}
+func (w *workers) run(s *sequence) {
+	guard(s, s.errand)
+	s.back <- struct{}{}
+	w.signal()
 }
 
 // spins is how often wait looks for a step that takes microseconds before it sleeps.
