@@ -247,7 +247,7 @@ func TestAgentBounds(t *testing.T) {
 }
 
 func TestAgentMalformed(t *testing.T) {
-	_, url := startAgent(t, setup{cfg: Config{AgentBounds: agent.Bounds{Depth: 3, Tokens: 500}}}, deepPlay...)
+	_, url := startAgent(t, setup{cfg: Config{StrictModels: true, AgentBounds: agent.Bounds{Depth: 3, Tokens: 500}}}, deepPlay...)
 	for _, c := range []struct{ body, param, message string }{
 		{`{}`, "query", "missing"},
 		{`{"query": " "}`, "query", "empty"},

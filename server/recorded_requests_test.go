@@ -414,7 +414,7 @@ func recordedElsewhere() []recordedSite {
 	agents := []recording{}
 	for _, body := range []string{
 		`{"query":"root","seed":3,"parallel":1}`, `{"query":"root","seed":3,"parallel":1,"stream":true}`, `{"query":"root","seed":3,"parallel":1,"bounds":{"depth":2,"frames":4}}`, `{"query":"delta","seed":3,"system":"Be brief.","reasoning":false,"parallel":1}`, `{"query":"root","seed":3,"parallel":1,"bounds":{"tokens":40}}`,
-		`{"query":"which way","seed":3,"interactive":true,"parallel":1}`, `{"query":"which way","seed":3,"interactive":true,"parallel":1,"stream":true}`, `{"query":"which way","seed":3,"parallel":1}`, `{}`, `{"query":"x","tools":true}`, `{"query":"x","model":"none"}`, `{"query":"x","bounds":{"depth":99}}`, `{"query":"x","bounds":{"seconds":0}}`,
+		`{"query":"which way","seed":3,"interactive":true,"parallel":1}`, `{"query":"which way","seed":3,"interactive":true,"parallel":1,"stream":true}`, `{"query":"which way","seed":3,"parallel":1}`, `{}`, `{"query":"x","tools":true}`, `{"query":"x","model":"none","seed":3}`, `{"query":"x","bounds":{"depth":99}}`, `{"query":"x","bounds":{"seconds":0}}`,
 		`{"resume":"run_x","answer":"y"}`, `{"resume":"run_x"}`, `{"resume":"run_x","query":"x"}`, `{"resume":"run_x","answers":[{"frame":1}]}`, `{"answer":"y"}`, `{"query":"x","temperatur":1}`, ``,
 	} {
 		agents = append(agents, to("/agent/run", body))

@@ -179,7 +179,7 @@ func noRoute(r *http.Request, routes gin.RoutesInfo) error {
 			near = one.Path
 			break
 		}
-		if one.Path != "/" && (strings.HasSuffix(one.Path, strings.TrimSuffix(path, "/")) || strings.HasSuffix(path, one.Path)) && len(one.Path) > len(near) && path != "/" {
+		if one.Path != "/" && (strings.HasSuffix(one.Path, strings.TrimSuffix(path, "/")) || strings.HasSuffix(path, one.Path)) && len(one.Path) > len(near) && path != "/" && !strings.HasPrefix(path, "/v1/") {
 			near = one.Path
 		}
 	}
