@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type Prompts struct {
 	bos      string
 	controls vocab.Controls
 	own      []string // control tokens that thoughts and calls are written between
+	context  int      // tokens that a prompt may have; 0: any number
 }
 
 // NewPrompts returns the prompts of a model. A chat template that can't be read
@@ -44,6 +46,35 @@ func NewPromptsAs(v *vocab.Vocab, template, callForm string) *Prompts {
 	return p
 }
 
+// Within has texts of more than 1 MiB refused unread that surely have more tokens than a
+// context holds: even if all of them were the vocabulary's longest. It is called before the first
+// prompt is written.
+func (p *Prompts) Within(context int) { p.context = context }
+
+// A LengthError says that a prompt has more tokens than the context holds, though not
+// how many.
+type LengthError struct {
+	Least   int // tokens that it has, at least
+	Context int // tokens that the context holds
+}
+
+// Error implements error.
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("chat: the prompt has more than %d tokens, the context holds %d", e.Least, e.Context)
+}
+
+// soonTokenized is the length of texts, in bytes, that are tokenized whatever the context
+// is, in less than a second: who is told by how much a prompt is too long can shorten it.
+const soonTokenized = 1 << 20
+
+// fits returns a *LengthError if a text is far too long.
+func (p *Prompts) fits(text string) error {
+	if longest := p.vocab.Trie().Depth; p.context > 0 && longest > 0 && len(text) > soonTokenized && len(text)/longest > p.context {
+		return &LengthError{len(text) / longest, p.context}
+	}
+	return nil
+}
+
 // A PromptError says why a conversation can't be written down.
 type PromptError struct {
 	Refused bool // by the template, with a reason of its own: Message
@@ -53,11 +84,17 @@ type PromptError struct {
 // Error implements error.
 func (e *PromptError) Error() string { return "chat: " + e.Message }
 
-// Text returns the tokens of a text that the model is to go on with.
-func (p *Prompts) Text(text string) []int32 { return p.vocab.Encode(text) }
+// Text returns the tokens of a text that the model is to go on with. The error is a
+// *LengthError.
+func (p *Prompts) Text(text string) ([]int32, error) {
+	if err := p.fits(text); err != nil {
+		return nil, err
+	}
+	return p.vocab.Encode(text), nil
+}
 
 // Chat returns the tokens of a conversation up to the beginning of the
-// assistant's answer. The error is a *PromptError.
+// assistant's answer. The error is a *PromptError or a *LengthError.
 func (p *Prompts) Chat(in Input) ([]int32, error) {
 	in.AddGenerationPrompt = true
 	return p.write(in)
@@ -95,6 +132,9 @@ func (p *Prompts) Template() string {
 // write returns the tokens of a conversation. The error is a *PromptError.
 func (p *Prompts) write(in Input) ([]int32, error) {
 	text, guard, err := p.written(in)
+	if err == nil {
+		err = p.fits(text)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestChatPrompt(t *testing.T) {
 		if !p.HasTemplate() {
 			t.Error("no template")
 		}
-		if text := p.Text("hi"); !slices.Equal(text, v.Encode("hi")) {
+		if text, err := p.Text("hi"); err != nil || !slices.Equal(text, v.Encode("hi")) {
 			t.Errorf("text: %v", text)
 		}
 	}

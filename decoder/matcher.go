@@ -76,8 +76,16 @@ func (m *Matcher) Err() error {
 	}
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
+	if m.spoiled() {
+		return nil // the next call begins anew
+	}
 	return m.g.err()
 }
+
+// spoiled reports whether what the last step said can't be relied on because another
+// grammar, of another client perhaps, has exceeded a limit of what they share. After
+// sync it is found out again, without what is shared.
+func (m *Matcher) spoiled() bool { return m.g.stale != nil && m.g.stale() }
 
 // lock begins a call.
 func (m *Matcher) lock() {
@@ -174,6 +182,14 @@ func (m *Matcher) Mask() (mask *Mask, err error) {
 	m.lock()
 	defer m.unlock()
 	g.trim()
+	if mask, err = m.computeMask(); err != nil && m.spoiled() {
+		mask, err = m.computeMask()
+	}
+	return mask, err
+}
+
+func (m *Matcher) computeMask() (*Mask, error) {
+	g := m.g
 	m.sync()
 	if m.done {
 		return &Mask{}, nil
@@ -229,9 +245,16 @@ func (m *Matcher) Accept(tok int32) (err error) {
 		return m.fail
 	}
 	defer m.failed(&err)
-	g := m.g
 	m.lock()
 	defer m.unlock()
+	if err = m.accept(tok); err != nil && m.spoiled() {
+		err = m.accept(tok)
+	}
+	return err
+}
+
+func (m *Matcher) accept(tok int32) error {
+	g := m.g
 	m.sync()
 	if m.done {
 		return &RefusedError{Token: tok, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
@@ -344,7 +367,7 @@ func (m *Matcher) ShortestCompletion() []byte {
 	}
 	m.lock()
 	defer m.unlock()
-	text := m.completion()
+	text := m.sureCompletion()
 	if m.g.t.tokens != nil {
 		return plainText(m.g.vocab, text)
 	}
@@ -371,6 +394,14 @@ func (e *ends) keep(c int32, end []byte) {
 	}
 	e.of[c] = bytes.Clone(end)
 	e.size += 48 + len(end)
+}
+
+func (m *Matcher) sureCompletion() []byte {
+	out := m.completion()
+	if m.spoiled() {
+		out = m.completion()
+	}
+	return out
 }
 
 // completion returns a shortest completion, with tokens spelled by SpellToken.

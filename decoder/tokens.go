@@ -303,7 +303,7 @@ func (m *Matcher) Remaining() (pieces []Piece) {
 	}
 	m.lock()
 	defer m.unlock()
-	text := m.completion()
+	text := m.sureCompletion()
 	for len(text) > 0 {
 		if tok, ok := spelledToken(text); ok {
 			pieces, text = append(pieces, Piece{Token: tok}), text[spelledSize:]

@@ -83,6 +83,7 @@ type explanation struct {
 // explanations has each code that the server answers with.
 var explanations = map[string]explanation{
 	"assessment_not_found":        {"404", "`POST /feedback` names an assessment that this server does not know", "send the `id` that the answer's `assessment` had, to the server that gave it"},
+	"body_too_slow":               {"408", "the body did not come within a minute", "send it at once"},
 	"body_too_large":              {"413", "the body is longer than the server takes", "send less, or raise `--body-limit`"},
 	"budget_too_small":            {"400", "no document that fits the constraint fits into the budget", "raise `max_tokens` to at least `minimum`, which the error has; for agents, `bounds`"},
 	"cancelled":                   {"499", "the client hung up", "only logs show it"},

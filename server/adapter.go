@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -64,11 +65,19 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has one
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit))
+	if most := min(s.cfg.BodyLimit, s.memory.limit/bodyCost); r.ContentLength > most {
+		return &http.MaxBytesError{Limit: most} // as it says itself, so that nobody waits for the rest
+	}
+	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory}
+	wire.NoteOf(r.Context()).AtEnd(in.release)
+	body, err := io.ReadAll(in)
 	if err != nil {
 		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if errors.As(err, &tooLarge) || errors.As(err, new(errNoMemory)) {
 			return err
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return errSlowBody{}
 		}
 		return &wire.Error{Code: "unreadable_body", Message: "the body could not be read to its end"}
 	}

@@ -30,6 +30,7 @@ type Config struct {
 	BodyLimit      int64            // bytes of a request's body; default 32 MiB
 	RequestTimeout time.Duration    // of one generation, its time in the queue included; default 10 minutes
 	SchemaCache    int              // compiled schemas kept; default 256
+	MemoryLimit    int64            // bytes that requests and what is kept for them may take; default 2 GiB
 	SchemaLimits   schema.Limits    // of the schemas of requests; zero fields: their defaults
 	ToolForm       string           // how models write calls of tools, one of chat.CallForms(); "": as their templates say
 	Defaults       request.Defaults // of requests
@@ -60,6 +61,10 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.BodyLimit = cmp.Or(c.BodyLimit, 32<<20)
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 10*time.Minute)
+	c.MemoryLimit = cmp.Or(c.MemoryLimit, 2<<30)
+	if c.SchemaLimits.Memory <= 0 {
+		c.SchemaLimits.Memory = int(min(512<<20, c.MemoryLimit/4))
+	}
 	c.SchemaCache = cmp.Or(c.SchemaCache, 256)
 	c.DefaultTokens = cmp.Or(c.DefaultTokens, 1024)
 	c.RetryMax = max(0, cmp.Or(c.RetryMax, 2))
@@ -84,6 +89,7 @@ type Server struct {
 	guard   *access.Guard
 	handler http.Handler
 	metrics *metrics
+	memory  memory
 	models  *registry.Registry
 	text    *generation.Service
 	assess  *assess.Assessor
@@ -96,6 +102,8 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, guard: access.New(cfg.Access), metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
 	s.models.SchemaLimits, s.models.Strict, s.models.ToolForm = cfg.SchemaLimits, cfg.StrictModels, cfg.ToolForm
+	// A quarter for bodies, a quarter for what is kept of constraints; the rest is for what is being worked out.
+	s.memory.limit, s.models.CacheBytes = cfg.MemoryLimit/4, int(cfg.MemoryLimit/4)
 	s.models.Template = cfg.ChatTemplate
 	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version, Verbose: cfg.Verbose, Defaults: cfg.Defaults})
 	s.agents = agentapi.New(s.text, agentapi.Settings{

@@ -159,7 +159,7 @@ func (f *generateFlags) run(cmd *cobra.Command) error {
 // whose system message includes the instruction about the schema.
 func (f *generateFlags) tokens(p *chat.Prompts, text, instruction string) ([]int32, error) {
 	if !f.chat && f.system == "" {
-		return p.Text(text), nil
+		return p.Text(text)
 	}
 	var in chat.Input
 	if system := strings.TrimSpace(f.system + "\n\n" + instruction); system != "" {

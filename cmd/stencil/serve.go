@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/backend"
+	"stencil/backend/llama"
 	"stencil/cmd/stencil/defaults"
 	"stencil/engine"
 	"stencil/models"
@@ -71,6 +72,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	group(flags, "Model")
 	f.model.register(flags)
 	f.prompts.register(flags, &f.engine)
+	flags.Int64Var(&f.server.MemoryLimit, "memory-limit", 0, "memory for request bodies and constraints, in bytes (default: half of what is free, up to 8 GiB)")
 	group(flags, "Context and memory")
 	flags.IntVar(&f.engine.Parallel, "parallel", 4, "number of requests that generate at the same time")
 	flags.IntVar(&f.engine.CacheSlots, "cache-slots", 0, "idle slots, which keep earlier prompts for reuse (default: as --parallel)")
@@ -113,6 +115,19 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	return cmd
 }
 
+// memoryLimit returns the limit that was set, or else half of the memory that is free,
+// within the control group's limit, but no less than requests of the usual size need.
+func memoryLimit(set int64) int64 {
+	if set > 0 {
+		return set
+	}
+	available, _, ok := llama.SystemMemory()
+	if !ok {
+		return 0 // the server's default
+	}
+	return min(8<<30, max(512<<20, available/2))
+}
+
 func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	log, err := f.log.logger(os.Stderr)
 	if err != nil {
@@ -139,6 +154,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if !f.retry || f.server.RetryMax == 0 {
 		f.server.RetryMax = -1
 	}
+	f.server.MemoryLimit = memoryLimit(f.server.MemoryLimit)
 	closeAgent, err := f.agent.open(&f.server, f.contextTokens())
 	if err != nil {
 		return err

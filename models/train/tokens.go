@@ -132,7 +132,7 @@ func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema boo
 // promptOf returns the tokens of a lesson's prompt as the server makes them.
 func promptOf(p *chat.Prompts, l lessons.Lesson) ([]int32, error) {
 	if l.Chat == nil {
-		return p.Text(l.Prompt), nil
+		return p.Text(l.Prompt)
 	}
 	schema := constraint.CompiledSchema{Source: []byte(l.Schema)}
 	in := chat.Input{Messages: []chat.Message{{Role: "system", Content: schema.Instruction()}}}

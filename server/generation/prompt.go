@@ -52,7 +52,8 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 		if instruction = Instructed(q, instruction, r); instruction != "" {
 			text = instruction + "\n\n" + text
 		}
-		return m.Prompts.Text(text), nil, nil
+		tokens, err = m.Prompts.Text(text)
+		return tokens, nil, err
 	}
 	if q.PromptSchema == "auto" && len(instruction) > autoSchema {
 		q.Warnings = append(q.Warnings, fmt.Sprintf("the schema is too long to be written into the prompt (%d bytes); prompt_schema: \"always\" does it nevertheless", len(instruction)))

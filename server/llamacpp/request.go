@@ -248,10 +248,10 @@ func readPrompt(o *wire.Object, raw json.RawMessage) (prompt, error) {
 func (p prompt) hasTokens() bool { return len(p) != 1 || p[0].tokens != nil }
 
 // fill sets the prompt of a request for a model.
-func (p prompt) fill(q *request.Request, m *registry.Model) {
+func (p prompt) fill(q *request.Request, m *registry.Model) error {
 	if !p.hasTokens() {
 		q.Prompt = &p[0].text
-		return
+		return nil
 	}
 	q.PromptTokens = []int32{}
 	for i, part := range p {
@@ -259,9 +259,14 @@ func (p prompt) fill(q *request.Request, m *registry.Model) {
 		case part.tokens != nil:
 			q.PromptTokens = append(q.PromptTokens, part.tokens...)
 		case i == 0:
-			q.PromptTokens = append(q.PromptTokens, m.Prompts.Text(part.text)...)
+			tokens, err := m.Prompts.Text(part.text)
+			if err != nil {
+				return err
+			}
+			q.PromptTokens = append(q.PromptTokens, tokens...)
 		default:
 			q.PromptTokens = m.Text.Vocab().Tokenize(q.PromptTokens, part.text, true)
 		}
 	}
+	return nil
 }

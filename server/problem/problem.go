@@ -121,6 +121,7 @@ func Describe(err error) Problem {
 		budget        *engine.BudgetError
 		prompt        *engine.ContextError
 		conversation  *chat.PromptError
+		length        *chat.LengthError
 		constraint    *engine.ConstraintError
 		logits        *engine.LogitsError
 		option        *sampling.OptionError
@@ -172,6 +173,11 @@ func Describe(err error) Problem {
 	case errors.As(err, &prompt):
 		f := with(fail(bad, Invalid, "prompt", "context_length_exceeded"), tooLong(prompt), nil)
 		f.Prompt, f.Context = prompt.Prompt, prompt.Limit
+		return f
+	case errors.As(err, &length):
+		f := with(fail(bad, Invalid, "prompt", "context_length_exceeded"),
+			fmt.Sprintf("prompt is too long: this model's maximum context length is %d tokens, and the prompt has more than %d; the server's flag --context sets it", length.Context, length.Least), nil)
+		f.Prompt, f.Context = length.Least, length.Context
 		return f
 	case errors.As(err, &conversation) && conversation.Refused:
 		return with(fail(bad, Invalid, "messages", "refused_by_template"), "the model's chat template refuses this conversation: "+conversation.Message, nil)

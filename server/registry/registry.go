@@ -88,6 +88,11 @@ func (h *Entry) newModel(t text) *Model {
 		Tokens: sync.OnceValue(func() *walk.Tokens { return walk.NewTokens(v) }),
 	}
 	m.Schemas.Limits = h.registry.SchemaLimits
+	if n := h.registry.CacheBytes / 3; n > 0 {
+		m.Schemas.KeepBytes(n)
+		m.Grammars.KeepBytes(n)
+		m.Sequences.KeepBytes(n)
+	}
 	return m
 }
 
@@ -104,6 +109,9 @@ func (h *Entry) newServed(engines Engines) (*Model, error) {
 	}
 	m := h.newModel(e)
 	m.Engine, m.Embeddings = engines.Text, engines.Embeddings
+	if m.Engine != nil {
+		m.Prompts.Within(m.Engine.ContextLimit())
+	}
 	if engines.Text == nil {
 		return m, nil
 	}
@@ -119,6 +127,8 @@ func (h *Entry) newServed(engines Engines) (*Model, error) {
 type Registry struct {
 	// SchemaLimits hold for the schemas of requests; zero fields mean their defaults. They are set before there are models.
 	SchemaLimits schema.Limits
+	// CacheBytes is the memory for what is compiled, for each model; 0: constraint.DefaultCacheBytes for each kind.
+	CacheBytes int
 
 	// Template is the chat template of every model, in place of its own; "": its own. It is set before there are models.
 	Template string
