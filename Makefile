@@ -25,7 +25,7 @@ RELEASE  = -X main.release=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 need:
 	@scripts/need go git c++ $(if $(filter prebuilt,$(LLAMA)),npm)
@@ -76,7 +76,11 @@ lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 	@$(WITH) $(GO) run $(STATICCHECK) ./backend/...
 
 clients: ## run the tests of other people's clients with the newest version of each
-	@scripts/newestclients
+	@scripts/newestclients js agents
+
+.PHONY: clients-python
+clients-python: ## run frameworks for Python against the server (2 GB, minutes); NEWEST=1: the newest versions
+	@$(if $(NEWEST),scripts/newestclients python,STENCIL_PYTHON_LIBRARIES=1 $(GO) test -count=1 -v -timeout 90m -run 'TestPythonLibraries$$' ./server/clients)
 
 llama-server-tests: build ## run llama-server's own tests against stencil; SOURCE is llama.cpp's, FOLDER takes the results
 	@scripts/llamaservertests "$(SOURCE)" "$(FOLDER)"

@@ -65,17 +65,22 @@ func startThinking(t testing.TB, reply string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	v = withTemplate(t, v, v.ChatTemplate()+"{% if x %}<think></think>{% endif %}")
+	return serve(t, v, scripted.SayText(v, reply))
+}
+
+// withTemplate returns a vocabulary with another chat template.
+func withTemplate(t testing.TB, v *vocab.Vocab, template string) *vocab.Vocab {
+	t.Helper()
 	var tokens []vocab.Token
 	for id := range int32(v.Len()) {
 		tokens = append(tokens, vocab.Token{Text: v.Text(id), Kind: v.Kind(id)})
 	}
-	v, err = vocab.FromTokens(tokens, vocab.Options{
-		Model: vocab.BPE, Pre: "gpt-2", EOS: &v.EOG()[0], ChatTemplate: v.ChatTemplate() + "{% if x %}<think></think>{% endif %}",
-	})
+	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.BPE, Pre: "gpt-2", EOS: &v.EOG()[0], ChatTemplate: template})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, v, scripted.SayText(v, reply))
+	return v
 }
 
 // startAnswering serves a model that calls a tool which says "saved", and then says so.
