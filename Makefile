@@ -79,7 +79,7 @@ clients: ## run the tests of other people's clients with the newest version of e
 	@scripts/newestclients js agents
 
 .PHONY: clients-python
-clients-python: ## run frameworks for Python against the server (2 GB, minutes); NEWEST=1: the newest versions
+clients-python: ## run frameworks for Python against the server (2.6 GB, minutes); NEWEST=1: the newest versions
 	@$(if $(NEWEST),scripts/newestclients python,STENCIL_PYTHON_LIBRARIES=1 $(GO) test -count=1 -v -timeout 90m -run 'TestPythonLibraries$$' ./server/clients)
 
 llama-server-tests: build ## run llama-server's own tests against stencil; SOURCE is llama.cpp's, FOLDER takes the results

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
 	"stencil/server"
@@ -21,15 +20,18 @@ import (
 // librariesByGroup are the scripts in python/libraries, by the lock file with what they need: the libraries don't agree on
 // the versions of what they share.
 var librariesByGroup = map[string][]string{
-	"openai":  {"langchain", "langgraph", "pydantic_ai", "openai_agents"},
-	"litellm": {"instructor"},
+	"openai": {
+		"agno", "autogen", "guidance", "haystack", "langchain", "langgraph", "magentic", "openai_agents", "outlines", "pydantic_ai",
+		"smolagents",
+	},
+	"litellm": {"instructor", "llama_index"},
 }
 
 // askForLibraries is the environment variable that has TestPythonLibraries run. Its value is 1, or names of scripts
 // between commas.
 const askForLibraries = "STENCIL_PYTHON_LIBRARIES"
 
-// TestPythonLibraries runs the scripts that drive frameworks for Python against the server. They install 2 GB and take
+// TestPythonLibraries runs the scripts that drive frameworks for Python against the server. They install 2.6 GB and take
 // minutes, so they run on request only.
 func TestPythonLibraries(t *testing.T) {
 	asked := os.Getenv(askForLibraries)
@@ -98,10 +100,7 @@ func startObedient(t testing.TB) string {
 	}
 	v = withTemplate(t, v, string(template))
 	const context = 1 << 18
-	e, err := engine.New(
-		scripted.New(v, obey(v), scripted.Options{ContextLength: context}),
-		engine.Config{Context: backend.ContextParams{Size: context, MaxBatch: 4096}, PrefillChunk: 4096},
-	)
+	e, err := engine.New(scripted.New(v, obey(v), scripted.Options{ContextLength: context}), engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
