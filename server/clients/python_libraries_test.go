@@ -24,7 +24,9 @@ var librariesByGroup = map[string][]string{
 		"agno", "autogen", "guidance", "haystack", "langchain", "langgraph", "magentic", "openai_agents", "outlines", "pydantic_ai",
 		"smolagents",
 	},
-	"litellm": {"instructor", "llama_index"},
+	"litellm":         {"dspy", "google_adk", "instructor", "litellm", "llama_index", "mirascope"},
+	"crewai":          {"crewai"},
+	"semantic-kernel": {"semantic_kernel"},
 }
 
 // askForLibraries is the environment variable that has TestPythonLibraries run. Its value is 1, or names of scripts
