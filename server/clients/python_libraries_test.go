@@ -101,8 +101,10 @@ func startObedient(t testing.TB) string {
 		t.Fatal(err)
 	}
 	v = withTemplate(t, v, string(template))
-	const context = 1 << 18
-	e, err := engine.New(scripted.New(v, obey(v), scripted.Options{ContextLength: context}), engine.Config{})
+	const context = 1 << 18 // the prompts of agents are long in a small vocabulary
+	var config engine.Config
+	config.Context.Size = context
+	e, err := engine.New(scripted.New(v, obey(v), scripted.Options{ContextLength: context}), config)
 	if err != nil {
 		t.Fatal(err)
 	}
