@@ -33,7 +33,7 @@ func startEmbedding(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.New(server.Config{Log: slog.New(slog.DiscardHandler), Version: "0.0.1"})
+	s := server.New(server.Config{Log: slog.New(slog.DiscardHandler), Version: "0.0.1", StrictModels: true})
 	if err := s.SetEngines("tiny", server.Engines{Embeddings: e}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // TestExamples runs the examples that need no more than our own clients or what the other tests here fetch, against a
 // model that writes at random: what they print is nonsense of the right shape.
 func TestExamples(t *testing.T) {
-	url := start(t, "")
+	url := startAnyName(t)
 	run := func(dir, name string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)

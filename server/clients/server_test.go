@@ -100,13 +100,30 @@ func startAnswering(t testing.TB, call string) string {
 	})
 }
 
+// startAnyName serves a model of random text that answers to every name.
+func startAnyName(t testing.TB) string {
+	t.Helper()
+	v, err := tiny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveAs(t, v, scripted.Random(11), server.Config{})
+}
+
+// serve serves a model that answers to its own name alone.
 func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
+	t.Helper()
+	return serveAs(t, v, next, server.Config{StrictModels: true})
+}
+
+func serveAs(t testing.TB, v *vocab.Vocab, next scripted.Func, cfg server.Config) string {
 	t.Helper()
 	e, err := engine.New(scripted.New(v, next, scripted.Options{Delay: time.Millisecond}), engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.New(server.Config{Log: slog.New(slog.DiscardHandler), Version: "0.0.1"})
+	cfg.Log, cfg.Version = slog.New(slog.DiscardHandler), "0.0.1"
+	s := server.New(cfg)
 	if err := s.SetModel("tiny", e); err != nil {
 		t.Fatal(err)
 	}
