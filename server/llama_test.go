@@ -106,7 +106,7 @@ func TestLlamaPrefixReuse(t *testing.T) {
 	if first["text"] != second["text"] {
 		t.Errorf("computed %q, from the cache %q", first["text"], second["text"])
 	}
-	if cached, all := at(second, "usage", "prompt_tokens_details", "cached_tokens"), at(second, "usage", "prompt_tokens"); cached.(float64) != all.(float64)-1 {
+	if cached, all := at(second, "usage", "prompt_tokens_details", "cached_tokens"), at(second, "usage", "prompt_tokens"); cached.(float64) < all.(float64)-1 {
 		t.Errorf("%v of %v tokens cached", cached, all)
 	}
 	if s := e.Stats(); s.ReusedTokens == 0 {
