@@ -39,11 +39,8 @@ type chatRequest struct {
 	verbose bool // the answer has the prompt
 }
 
-// readChat decodes a body.
-func readChat(o *wire.Object) (*chatRequest, error) { return readChatAs(o, false) }
-
-// readChatAs is readChat for a path of OpenAI's or of llama-server's, where a conversation that ends with a text of the
-// assistant is gone on with.
+// readChatAs decodes a body for a path of OpenAI's or of llama-server's, where a conversation that ends with a text of
+// the assistant is gone on with.
 func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 	q := &chatRequest{Request: request.New(), llama: llama}
 	var err error

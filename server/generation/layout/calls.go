@@ -209,11 +209,10 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 
 // reading is how the arguments of a call become JSON where they are written one by one.
 type reading struct {
-	open  bool // a call is being read
-	any   bool // an argument has been
-	text  strings.Builder
-	node  *Node // the value that is being read
-	typed bool
+	open bool // a call is being read
+	any  bool // an argument has been
+	text strings.Builder
+	node *Node // the value that is being read
 }
 
 // enter says that a part of a call has begun; its pieces are JSON.
