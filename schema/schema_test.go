@@ -55,6 +55,11 @@ func accepts(g *decoder.Grammar, text string) bool {
 	return err == nil && m.Accepting()
 }
 
+// draft4 makes a schema of draft 4 of members.
+func draft4(members string) string {
+	return `{"$schema": "http://json-schema.org/draft-04/schema#", ` + members + `}`
+}
+
 func TestAccepts(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {
@@ -63,6 +68,14 @@ func TestAccepts(t *testing.T) {
 	}{
 		{`true`, []string{`{}`, `[1, "a", null, {"b": -0.5e3}]`, `"\u00e9\ud83d\ude00"`}, []string{``, `{`, `"\ud800"`, `01`, `nul`}},
 		{`{"type": "integer", "minimum": 3, "maximum": 12}`, []string{`3`, `12`, `7.0`}, []string{`2`, `13`, `3.5`, `"3"`}},
+		{draft4(`"type": "integer"`), []string{`0`, `-0`, `-12`, `12345`, `123456789012345678901234567890`}, []string{`12345.0`, `12.`, `1e2`, `0.0`, `0e0`, `1E0`}},
+		{draft4(`"type": "integer", "minimum": 0.5, "maximum": 120, "multipleOf": 2.5`), []string{`5`, `120`}, []string{`0`, `5.0`, `2.5`, `7`, `125`}},
+		{draft4(`"not": {"type": "integer"}`), []string{`1.0`, `0.0`, `-0e5`, `1.5`, `1e2`, `"1"`}, []string{`1`, `0`, `-7`}},
+		{draft4(`"enum": [1, 2.5, 100], "not": {"type": "integer"}`), []string{`1.0`, `10e-1`, `2.5`, `1E2`, `0.1e3`}, []string{`1`, `100`, `3.0`}},
+		{draft4(`"type": "integer", "enum": [1.0, 2.5, 1e2]`), []string{`1`, `100`}, []string{`1.0`, `1e2`, `2.5`, `10`}},
+		{draft4(`"type": "number", "multipleOf": 1`), []string{`1.0`, `1`, `1e3`}, []string{`1.5`}},
+		{draft4(`"type": "array", "uniqueItems": true, "items": {"type": "integer"}, "additionalItems": false`), []string{`[1, 2]`}, []string{`[1, 1]`, `[1.0]`}},
+		{`{"$schema": "http://json-schema.org/draft-06/schema#", "type": "integer"}`, []string{`12345.0`, `1e2`}, []string{`1.5`}},
 		{`{"type": "string", "minLength": 2, "maxLength": 3}`, []string{`"ab"`, `"é日x"`, `"\n\""`}, []string{`"a"`, `"abcd"`}},
 		{`{"pattern": "^(?!ab)[a-c]+$"}`, []string{`"ba"`, `5`}, []string{`"abc"`, `"d"`}},
 		{`{"type": "array", "uniqueItems": true}`, []string{`[1, 2, "1"]`, `[36e8156862, 1]`, `[[3e999999], {}]`}, []string{`[1, 1.0]`, `["a", "\u0061"]`}},
@@ -144,6 +157,8 @@ func TestMasksEqualBytes(t *testing.T) {
 		`{"type": "object", "patternProperties": {"^[a-b]{1,2}$": {"type": "boolean"}}, "additionalProperties": false}`,
 		`{"type": "array", "items": {"type": "string"}, "uniqueItems": true}`,
 		`{"const": ""}`,
+		draft4(`"type": "integer", "minimum": 3, "multipleOf": 6`),
+		draft4(`"type": ["number", "null"], "not": {"type": "integer"}`),
 		`{"maxLength": 1}`,
 		`{"type": "array", "items": {"enum": ["a", "ab", null]}, "uniqueItems": true}`,
 		`{"type": "string", "pattern": "^[a-c]+(\\s[a-z]+){0,2}$"}`,

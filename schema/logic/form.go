@@ -55,6 +55,8 @@ const (
 	NotUnique                  // two items are equal
 	Integer                    // the number is an integer
 	NotInteger                 //
+	Plain                      // the number is spelt without a fraction and an exponent
+	NotPlain                   //
 	Min                        // the number is at least decimal a; b=1: more than
 	Max                        // the number is at most decimal a; b=1: less than
 	Multiple                   // the number is a multiple of decimal a
@@ -181,6 +183,10 @@ func (t *Forms) negateLit(l Lit) Form {
 		return plain(NotInteger)
 	case NotInteger:
 		return plain(Integer)
+	case Plain:
+		return plain(NotPlain)
+	case NotPlain:
+		return plain(Plain)
 	case Min:
 		l.B ^= 1
 		return plain(Max)
