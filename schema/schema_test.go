@@ -491,3 +491,35 @@ func TestNumberLimits(t *testing.T) {
 		}
 	}
 }
+
+// An ordinary union of open objects is followed without looking at all combinations of
+// its parts, and its shortest document is that of one of them.
+func TestWideUnions(t *testing.T) {
+	v := byteVocab(t)
+	for _, n := range []int{3, 10, 120} {
+		var alts []string
+		for i := range n {
+			alts = append(alts, fmt.Sprintf(`{"type": "object", "required": ["f%d"], "properties": {"f%d": {"type": %q}}}`, i, i, []string{"string", "integer"}[i%2]))
+		}
+		for _, keyword := range []string{"oneOf", "anyOf"} {
+			for _, order := range []Order{OrderSchema, OrderAny} {
+				m := grammar(t, v, fmt.Sprintf(`{%q: [%s]}`, keyword, strings.Join(alts, ",")), Options{Order: order}).NewMatcher()
+				for _, c := range []struct{ prefix, want string }{
+					{``, `{"f1":0}`}, {`{"`, `f1":0}`}, {`{"f`, `1":0}`}, {`{"f2`, `":""}`}, {`{"f0":1,`, `"f1":0}`}, {`{"f0":""`, `}`},
+				} {
+					if n == 3 && strings.HasPrefix(c.prefix, `{"f2`) {
+						continue // a fourth is shorter
+					}
+					next := m.Clone()
+					_, err := next.AcceptBytes([]byte(c.prefix))
+					if rest := string(next.ShortestCompletion()); err != nil || len(rest) != len(c.want) {
+						t.Errorf("%s of %d: %q is completed by %q, not as %q: %v, %v", keyword, n, c.prefix, rest, c.want, err, next.Err())
+					}
+				}
+				if _, err := m.AcceptBytes([]byte(`{"f0":"","f1":0,"f2":""}`)); (err == nil) != (keyword == "anyOf") {
+					t.Errorf("%s of %d: three that fit: %v", keyword, n, err)
+				}
+			}
+		}
+	}
+}

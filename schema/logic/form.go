@@ -359,6 +359,11 @@ func (t *Forms) Conjuncts(f Form) []Form {
 	return []Form{f}
 }
 
+// Wide reports whether f, or a part of it, has at least n parts.
+func (t *Forms) Wide(f Form, n int) bool {
+	return len(t.Info[f].Kids) >= n || slices.ContainsFunc(t.Info[f].Kids, func(k Form) bool { return len(t.Info[k].Kids) >= n })
+}
+
 // Branches calls yield with the literals of each conjunction in the
 // disjunctive normal form of f, in an order that tries cheap ones first,
 // until it returns false. The slice is reused. It reports false when steps
