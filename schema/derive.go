@@ -17,6 +17,7 @@ type deriver struct {
 
 	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
 	caseForms   map[logic.Form]logic.Form
+	counts      int // demands for items in the conjunction that is derived
 }
 
 func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver {
@@ -315,6 +316,31 @@ func (dv *deriver) patterned(g logic.Goal) bool {
 	return false
 }
 
+// manyCounts is the number of demands for items from which they are kept apart.
+const manyCounts = 3
+
+// otherwise is what an item may be that is not used to fulfil a demand for g. To have
+// a demand fulfilled is never worse, so an item that fulfils g need not be left out;
+// but only among many demands is it worth it to tell: the sets of those that are
+// fulfilled would all be followed.
+func (dv *deriver) otherwise(g logic.Goal) logic.Goal {
+	if dv.counts >= manyCounts && dv.simple(g) && !dv.patterned(g) {
+		return dv.goals.Not(g)
+	}
+	return logic.Always
+}
+
+// itemCounts returns the number of demands for some items in a conjunction.
+func (dv *deriver) itemCounts(f logic.Form) (n int) {
+	for _, k := range dv.forms.Conjuncts(f) {
+		info := &dv.forms.Info[k]
+		if info.Op == logic.OpLit && (info.Lit.Kind == logic.AtLeast || info.Lit.Kind == logic.SomeItem) {
+			n++
+		}
+	}
+	return n
+}
+
 // byItem returns the derivative of f by one more item. distinct is the goal of
 // differing from the items read before.
 func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
@@ -353,7 +379,7 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 			if l.B == 0 {
 				return []term{{g, logic.Yes}}
 			}
-			return dv.merge([]term{{g, logic.Yes}, {logic.Always, shift()}})
+			return dv.merge([]term{{g, logic.Yes}, {dv.otherwise(g), shift()}})
 		case logic.Unique:
 			return []term{{distinct, f}}
 		case logic.NotUnique:
@@ -367,7 +393,7 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 		case logic.AtLeast:
 			one := l
 			one.A--
-			return dv.merge([]term{{l.Goal, dv.forms.Lit(one)}, {logic.Always, f}})
+			return dv.merge([]term{{l.Goal, dv.forms.Lit(one)}, {dv.otherwise(l.Goal), f}})
 		case logic.AtMost:
 			one := l
 			one.A--
@@ -379,6 +405,8 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 		}
 		return []term{{logic.Always, f}}
 	case logic.OpAnd:
+		defer func(old int) { dv.counts = old }(dv.counts)
+		dv.counts = max(dv.counts, dv.itemCounts(f))
 		out, several := dv.singles(info.Kids, func(k logic.Form) []term { return dv.byItem(k, distinct) })
 		for _, next := range several {
 			if out = dv.both(out, next); len(out) == 0 {

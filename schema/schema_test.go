@@ -523,3 +523,58 @@ func TestWideUnions(t *testing.T) {
 		}
 	}
 }
+
+// What is demanded of some items of an array is counted, whatever their order.
+func TestCountedItems(t *testing.T) {
+	v := byteVocab(t)
+	consts := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(`{"contains": {"const": %d}}`, i))
+		}
+		return `{"type": "array", "allOf": [` + strings.Join(list, ",") + `]`
+	}
+	for _, c := range []struct{ schema, want string }{
+		{`{"type": "array", "items": {"type": "integer"}, "maxItems": 20, "allOf": [{"contains": {"multipleOf": 2}, "minContains": 3, "maxContains": 5},
+			{"contains": {"multipleOf": 3}, "minContains": 3, "maxContains": 5}, {"contains": {"multipleOf": 4}, "minContains": 3, "maxContains": 5}]}`, `[0,0,0]`},
+		{`{"type": "array", "uniqueItems": true, "allOf": [{"contains": {"multipleOf": 7}}, {"contains": {"type": "string", "minLength": 3}, "minContains": 5},
+			{"contains": {"multipleOf": 5}}]}`, `["aaa","aaa","aaa","aaa","aaa"]`},
+		{consts(20) + `}`, `[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19]`},
+		{consts(9) + `, "maxItems": 8}`, ``},
+		{`{"type": "array", "items": {"type": "integer"}, "minItems": 4, "allOf": [{"contains": {"minimum": 0}, "maxContains": 2}, {"contains": {"multipleOf": 2}, "maxContains": 1}]}`, `[0,1,-1,-1]`},
+		{`{"type": "array", "prefixItems": [{"const": "long"}, {"enum": [1, 2]}], "items": {"type": "integer"}, "contains": {"type": "integer"}, "minContains": 3, "maxContains": 3}`, `["long",1,0,0]`},
+	} {
+		s, err := Compile([]byte(c.schema), Options{})
+		if c.want == "" {
+			if err == nil {
+				t.Errorf("%s has a value", c.schema)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.schema, err)
+		}
+		g := s.Grammar(v)
+		if text := string(g.NewMatcher().ShortestCompletion()); len(text) != len(c.want) || !accepts(g, text) {
+			t.Errorf("%s: %s instead of %s", c.schema, text, c.want)
+		}
+	}
+}
+
+// Formulas of few literals have few branches, however they are nested.
+func TestNestedNumbers(t *testing.T) {
+	src := `{"type": "number", "minimum": 1}`
+	for i := range 12 {
+		src = fmt.Sprintf(`{"oneOf": [{"multipleOf": %d}, %s]}`, 2+i%5, src)
+	}
+	g := grammar(t, byteVocab(t), src, lenient)
+	for n := range 30 {
+		fits := n >= 1
+		for i := range 12 {
+			fits = fits != (n%(2+i%5) == 0)
+		}
+		if accepts(g, strconv.Itoa(n)) != fits {
+			t.Errorf("%d fits: %v", n, !fits)
+		}
+	}
+}
