@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"slices"
 
@@ -455,13 +454,15 @@ func (a *arrangement) cheapest() (items []logic.Goal, total int, known bool) {
 	if !a.bounds(start) {
 		return nil, noValue, true
 	}
-	queue := arrayQueue{start}
+	// Of arrays with the same bound the longest comes first.
+	queue := logic.NewQueue(func(x, y *partialArray) bool { return x.bound < y.bound || x.bound == y.bound && x.n > y.n })
+	queue.Push(start)
 	seen := map[string]bool{}
-	for steps := 0; len(queue) > 0; steps++ {
+	for steps := 0; queue.Len() > 0; steps++ {
 		if steps > maxArranged+s.least {
 			return nil, 0, false
 		}
-		p := heap.Pop(&queue).(*partialArray)
+		p := queue.Pop()
 		m.Step(1 + len(a.counts))
 		if !a.lacks(p) && (p.n >= s.least || a.fills(p)) {
 			if a.size == nil {
@@ -505,7 +506,7 @@ func (a *arrangement) cheapest() (items []logic.Goal, total int, known bool) {
 			}
 			m.Step(1 + len(a.counts))
 			if a.bounds(next) {
-				heap.Push(&queue, next)
+				queue.Push(next)
 			}
 		}
 	}
@@ -584,24 +585,4 @@ func (a *arrangement) key(p *partialArray) string {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	return string(b)
-}
-
-// arrayQueue implements [heap.Interface]. Of arrays with the same bound the longest
-// comes first.
-type arrayQueue []*partialArray
-
-func (q arrayQueue) Len() int { return len(q) }
-
-func (q arrayQueue) Less(i, j int) bool {
-	return q[i].bound < q[j].bound || q[i].bound == q[j].bound && q[i].n > q[j].n
-}
-
-func (q arrayQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q *arrayQueue) Push(x any) { *q = append(*q, x.(*partialArray)) }
-
-func (q *arrayQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }

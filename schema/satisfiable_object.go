@@ -140,7 +140,7 @@ func (c *chooser) reduce(x choice, todo []logic.Form) (choice, bool) {
 			case logic.OpNo:
 				return x, false
 			case logic.OpLit:
-				if !containsLit(x.lits, info.Lit) {
+				if !slices.Contains(x.lits, info.Lit) {
 					x.lits = append(x.lits[:len(x.lits):len(x.lits)], info.Lit)
 				}
 			case logic.OpAnd:
@@ -195,15 +195,6 @@ func (c *chooser) alternatives(f logic.Form, lits []logic.Lit) []logic.Form {
 		left = append(left, k)
 	}
 	return left
-}
-
-func containsLit(list []logic.Lit, l logic.Lit) bool {
-	for _, x := range list {
-		if x == l {
-			return true
-		}
-	}
-	return false
 }
 
 // possible reports whether an object in state x can get members that

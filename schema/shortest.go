@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"container/heap"
 	"slices"
 	"strings"
 
@@ -144,9 +143,10 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 		g     logic.Goal // the last item
 		up    int32      // the path before it
 	}
-	// The queue is a heap of paths by size.
+	// Of paths of the same size the last comes first: it is the longest.
 	paths := []path{{state: state, size: 1, up: -1}}
-	queue := shortQueue{{size: 1}}
+	queue := logic.NewQueue(func(p, q shortPath) bool { return p.size < q.size || p.size == q.size && p.path > q.path })
+	queue.Push(shortPath{size: 1})
 	left := func(state int32) int {
 		if _, size, known := sh.leastItems(sh.arrays.states[state].f); known && unique {
 			return size
@@ -154,8 +154,8 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 		return 0
 	}
 	visited := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
-		at := heap.Pop(&queue).(shortPath)
+	for steps := 0; queue.Len() > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
+		at := queue.Pop()
 		p := paths[at.path]
 		if visited[p.state] {
 			continue
@@ -195,7 +195,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 				sh.limit("bytes in the shortest document", maxShortest)
 				return nil, noValue
 			}
-			heap.Push(&queue, shortPath{size + left(next), int32(len(paths))})
+			queue.Push(shortPath{size + left(next), int32(len(paths))})
 			paths = append(paths, path{next, size, m.g, int32(at.path)})
 		}
 	}
@@ -253,26 +253,6 @@ type shortItems struct {
 type shortPath struct {
 	size int
 	path int32
-}
-
-// shortQueue implements [heap.Interface]. Of paths of the same size the last
-// comes first: it is the longest.
-type shortQueue []shortPath
-
-func (q shortQueue) Len() int { return len(q) }
-
-func (q shortQueue) Less(i, j int) bool {
-	return q[i].size < q[j].size || q[i].size == q[j].size && q[i].path > q[j].path
-}
-
-func (q shortQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q *shortQueue) Push(x any) { *q = append(*q, x.(shortPath)) }
-
-func (q *shortQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }
 
 // render writes a shortest value for g in the layout asked for.

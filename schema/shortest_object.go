@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"container/heap"
 	"slices"
 
 	"stencil/schema/jsondoc"
@@ -75,12 +74,12 @@ const maxPartialEnds = 1 << 13
 // literals demands is never less for more of them.
 func (sh *shortest) objectEnd(state int32, roots []*partialEnd) *objectEnd {
 	c := &chooser{objects: sh.objects, can: sh.finite, steps: sh.opt.Limits.Steps >> 3}
-	var queue endQueue
+	queue := logic.NewQueue((*partialEnd).before)
 	for _, r := range roots {
-		heap.Push(&queue, r)
+		queue.Push(r)
 	}
-	for n := 0; len(queue) > 0 && sh.err == nil; n++ {
-		p := heap.Pop(&queue).(*partialEnd)
+	for n := 0; queue.Len() > 0 && sh.err == nil; n++ {
+		p := queue.Pop()
 		switch {
 		case p.end != nil:
 			return p.end
@@ -103,10 +102,10 @@ func (sh *shortest) objectEnd(state int32, roots []*partialEnd) *objectEnd {
 				}
 				p.size = p.end.size
 			}
-			heap.Push(&queue, p)
+			queue.Push(p)
 		default:
 			for _, k := range p.open {
-				heap.Push(&queue, &partialEnd{choice: choice{lits: p.lits, rest: p.rest}, x: p.x, first: p.first, size: p.size, depth: p.depth + 1, todo: []logic.Form{k}})
+				queue.Push(&partialEnd{choice: choice{lits: p.lits, rest: p.rest}, x: p.x, first: p.first, size: p.size, depth: p.depth + 1, todo: []logic.Form{k}})
 			}
 		}
 		if c.steps < 0 {
@@ -174,24 +173,10 @@ func (sh *shortest) endWith(state int32, p *partialEnd) *objectEnd {
 	return w
 }
 
-// endQueue implements [heap.Interface]. Of parts of the same size that in which more
-// is decided comes first.
-type endQueue []*partialEnd
-
-func (q endQueue) Len() int { return len(q) }
-
-func (q endQueue) Less(i, j int) bool {
-	return q[i].size < q[j].size || q[i].size == q[j].size && (q[i].end != nil && q[j].end == nil || q[i].depth > q[j].depth)
-}
-
-func (q endQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q *endQueue) Push(x any) { *q = append(*q, x.(*partialEnd)) }
-
-func (q *endQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+// before reports whether p is looked at before q: of the same size, that in which more
+// is decided.
+func (p *partialEnd) before(q *partialEnd) bool {
+	return p.size < q.size || p.size == q.size && (p.end != nil && q.end == nil || p.depth > q.depth)
 }
 
 // freshKey returns a short end for a key that isn't a name, wasn't read
