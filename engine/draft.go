@@ -89,6 +89,14 @@ func (l *loop) judge() {
 
 func (l *loop) judgeOne(s *sequence) {
 	d := s.drafter
+	if s.changed {
+		s.changed = false
+		d.restart()
+		if n := commonPrefix(s.slot.tokens, s.tokens); n < len(s.slot.tokens) {
+			l.slots.cut(s.slot, s.job.cutting.usable(s.slot.spans, min(n, len(s.tokens)-1)))
+		}
+		return
+	}
 	if d == nil || s.row < 0 {
 		return
 	}
@@ -125,4 +133,15 @@ func (d *drafter) reset() {
 	if d != nil {
 		d.all, d.used, d.place = d.all[:0], 0, ""
 	}
+}
+
+// restart forgets the text, of which another beginning is known from now on.
+func (d *drafter) restart() {
+	if d == nil {
+		return
+	}
+	d.reset()
+	d.used, d.filed, d.source.at = 0, 0, -1
+	d.text, d.ends = d.text[:0], d.ends[:0]
+	clear(d.heads[:])
 }

@@ -338,6 +338,9 @@ func (s *sequence) constrain() error {
 	if s.job.req.Watch != nil && s.parts != nil {
 		s.watch = s.job.req.Watch()
 	}
+	if s.job.req.Recast != nil && s.parts != nil {
+		s.recast = s.job.req.Recast()
+	}
 	none := len(s.matcher.Remaining()) == 0 && !s.matcher.Accepting()
 	if err := matcherErr(s.matcher); err != nil {
 		return s.refused(err)

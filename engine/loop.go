@@ -191,6 +191,9 @@ func (l *loop) admit() {
 		}
 		if !s.ready {
 			s.ready = true
+			if !l.slots.rewinds {
+				s.recast = nil
+			}
 			if s.started.IsZero() {
 				s.started = time.Now()
 			}

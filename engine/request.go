@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"stencil/decoder"
 	"stencil/decoder/sampling"
 )
 
@@ -30,6 +31,13 @@ type Request struct {
 	// Watch makes what reads a choice's passages as they come; the text ends where it
 	// returns true. It must not take long: the engine waits for it.
 	Watch func() func(Passage) bool
+
+	// Recast makes what may change how the model reads a choice's text in segments. It is asked after each token, with the
+	// segments and the text so far, marks and all; the tokens that it returns take the text's place in the model's context
+	// from then on, and the text goes on with follows, in whatever tokens the model likes. The text so far and the constraint
+	// stay as they are. It is not asked where the cache can't be cut, nor after it has returned something. It must not take
+	// long.
+	Recast func() func(spans []decoder.Span, text []byte) (as []int32, follows []byte)
 
 	// Until makes what looks at a choice's free text as it grows; the text ends, as if its budget were used up, where it
 	// returns true, and keeps that many bytes of it. What has been sent is not taken back. It must not take long, and it is

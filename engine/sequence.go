@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"stencil/decoder"
 	"stencil/decoder/sampling"
 	"stencil/vocab"
 )
@@ -63,6 +65,11 @@ type sequence struct {
 	given  []float32          // the logits after all of its tokens, which an earlier request left
 	watch  func(Passage) bool // Request.Watch; nil: nobody
 	until  func([]byte) (int, bool)
+	recast func([]decoder.Span, []byte) ([]int32, []byte) // Request.Recast; nil: nobody
+
+	changed bool   // the context is another one than what was decoded
+	shrunk  int    // how many tokens fewer than were generated are in the context
+	follows []byte // what the text goes on with, whatever else the constraint allows
 
 	model  string // for messages
 	looked bool   // at a row of logits, whether it is one
@@ -100,9 +107,11 @@ type sequence struct {
 }
 
 // left returns how many tokens may still be generated.
-func (s *sequence) left() int { return s.job.req.MaxTokens - s.generated() }
+func (s *sequence) left() int {
+	return s.job.req.MaxTokens - max(s.generated(), len(s.tokens)-s.prompt)
+}
 
-func (s *sequence) generated() int { return len(s.tokens) - s.prompt }
+func (s *sequence) generated() int { return len(s.tokens) - s.prompt + s.shrunk }
 
 // pending returns the tokens that have not been decoded.
 func (s *sequence) pending() []int32 { return s.tokens[len(s.slot.tokens):] }
@@ -165,7 +174,7 @@ func (s *sequence) advance() {
 // draftCame makes the logits after a guess that came true those of the present place.
 func (s *sequence) draftCame() bool {
 	d := s.drafter
-	if d == nil || d.used == 0 {
+	if d == nil || d.used == 0 || s.changed {
 		return false
 	}
 	s.looking.Lock()
@@ -256,7 +265,51 @@ func (s *sequence) goOn() {
 		s.tracing.span(PartForce, start, s, 0)
 	}
 	if !s.ended {
+		s.reread()
+	}
+	if !s.ended {
 		s.settle()
+	}
+}
+
+// reread puts other tokens in the place of the text in the model's context, if somebody wants that.
+func (s *sequence) reread() {
+	if s.recast == nil {
+		return
+	}
+	as, follows := s.recast(s.parts.m.Spans(), s.parts.raw)
+	if as == nil {
+		return
+	}
+	s.recast = nil
+	if growth := s.prompt + len(as) - len(s.tokens); growth >= s.left() {
+		return
+	}
+	for _, token := range as {
+		if !s.has(token) {
+			return
+		}
+	}
+	s.shrunk = len(s.tokens) - s.prompt - len(as)
+	s.tokens = append(s.tokens[:s.prompt:s.prompt], as...)
+	s.changed, s.follows = true, follows
+}
+
+// leave appends the tokens that the mask allows and that don't follow s.follows to s.exclude.
+func (s *sequence) leave() {
+	base, extra := s.mask.Parts()
+	if base != nil || len(extra) > maxOptions {
+		s.follows = nil
+		return
+	}
+	for _, t := range extra {
+		b := s.vocab.Bytes(t)
+		if n := min(len(b), len(s.follows)); n == 0 || !bytes.Equal(b[:n], s.follows[:n]) {
+			s.exclude = append(s.exclude, t)
+		}
+	}
+	if len(s.exclude) == len(extra) { // there is no such token
+		s.exclude, s.follows = s.exclude[:0], nil
 	}
 }
 
@@ -351,6 +404,9 @@ func (s *sequence) choose() (int32, bool) {
 		return 0, false
 	}
 	s.exclude = s.exclude[:0]
+	if len(s.follows) > 0 {
+		s.leave()
+	}
 	for {
 		start := s.tracing.clock()
 		token, err := s.sample()
@@ -480,6 +536,7 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	s.tokens = append(s.tokens, token)
 	s.sampler.Accept(token)
 	b := s.vocab.Bytes(token)
+	s.follows = s.follows[min(len(b), len(s.follows)):]
 	if s.measurer != nil {
 		t := Token{ID: token, Bytes: b, Forced: forced}
 		if !forced {

@@ -4,7 +4,24 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"stencil/backend/scripted"
+	"stencil/vocab"
 )
+
+// sayRecast is a model that writes a call in the form of another model, and whatever it wants to write once it reads that
+// call in its own: own is all of it in that form.
+func sayRecast(v *vocab.Vocab, reply, own string, seed uint64) scripted.Func {
+	before, after := sayAnyhow(v, reply, seed), sayAnyhow(v, own, seed)
+	return func(history []int32, logits []float32) {
+		text := named(v, history)
+		if answer := text[strings.LastIndex(text, "assistant\n"):]; strings.Contains(answer, "<tool_call>\n{") {
+			after(history, logits)
+			return
+		}
+		before(history, logits)
+	}
+}
 
 // Calls in the forms of other models are calls, from the point on where only a call can
 // follow; what is none stays text to the last byte.
@@ -41,8 +58,12 @@ func TestForeignCalls(t *testing.T) {
 		reply := strings.ReplaceAll(c.reply, "{}", arguments)
 		reply = strings.ReplaceAll(reply, `"now", "arguments": `+arguments, `"now", "arguments": {}`)
 		content := strings.Replace(c.content, "=", reply, 1)
+		own := c.content + "<tool_call>\n{\"name\": \"weather\", \"arguments\": " + arguments + "}\n</tool_call>"
+		if c.calls > 1 {
+			own += "\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>"
+		}
 		for seed := range uint64(2) {
-			url := serve(t, v, sayAnyhow(v, reply, seed))
+			url := serve(t, v, sayRecast(v, reply, own, seed))
 			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, ` + weatherTools
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			message := at(got, "choices", 0, "message")
@@ -129,6 +150,64 @@ func TestCallsEnd(t *testing.T) {
 	for _, fields := range []string{`"max_tool_calls": 0`, `"tool_forms": "mine"`, `"repeat_calls": 1`} {
 		if status, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], `+fields+`, `+weatherTools+`}`); status != 400 {
 			t.Errorf("%s: %d %v", fields, status, got)
+		}
+	}
+}
+
+// Once a model has written a call in the form of another model, it reads that call in its own, and goes on from there.
+func TestForeignCallIsRecast(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	call := func(days int) string {
+		return fmt.Sprintf(`{"name": "weather", "arguments": {"days": %d, "unit": "C"}}`, days)
+	}
+	const between = "\n</tool_call>\n<tool_call>\n"
+	for _, c := range []struct {
+		name, reply, own, fields string
+		calls                    int
+	}{
+		{"block", "```json\n" + call(3) + "\n```", "<tool_call>\n" + call(3) + between + call(4) + between + call(5) + "\n</tool_call>", "", 3},
+		{"laid out", "```json\n{\n  \"name\": \"weather\",\n  \"arguments\": {\n    \"days\": 3,\n    \"unit\": \"C\"\n}\n}\n```", "<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", "", 2},
+		{"bare", call(3), "<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", "", 2},
+		{"after words", "I look:\n```json\n" + call(3) + "\n```", "I look:\n<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", "", 2},
+		{"one at a time", "```json\n" + call(3) + "\n```", "<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", `, "parallel_tool_calls": false`, 1},
+		{"own forms alone", "<tool_call>\n" + call(3) + "\n</tool_call>", "<tool_call>\n" + call(3) + "\n</tool_call>", `, "tool_forms": "own"`, 1},
+	} {
+		for seed := range uint64(3) {
+			next := sayRecast(v, c.reply, c.own, seed)
+			var contexts []string
+			_, url := start(t, setup{vocab: v, next: func(history []int32, logits []float32) {
+				contexts = append(contexts, named(v, history))
+				next(history, logits)
+			}})
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400` + c.fields + `, ` + weatherTools
+			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+			if len(calls) != c.calls || at(got, "choices", 0, "finish_reason") != "tool_calls" || at(got, "x_constraint", "validated") != true {
+				t.Fatalf("%s: %v", c.name, got)
+			}
+			for i, call := range callsOf(calls) {
+				if want := fmt.Sprintf(`{"days":%d,"unit":"C"}`, 3+i); strings.Join(strings.Fields(call[1]), "") != want {
+					t.Errorf("%s: call %d is %v", c.name, i, call)
+				}
+			}
+			last := contexts[len(contexts)-1]
+			answer := last[strings.LastIndex(last, "assistant\n")+len("assistant\n"):]
+			if recast := !strings.HasPrefix(c.reply, answer); recast != (c.calls > 1) || recast && !strings.HasPrefix(c.own, answer) {
+				t.Errorf("%s: the context ends with %q", c.name, answer)
+			}
+			usage, _ := at(got, "usage", "completion_tokens").(float64)
+			if usage < 10 || usage > 400 {
+				t.Errorf("%s: %v tokens", c.name, usage)
+			}
+			streamed := 0
+			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
+				if at(chunk, "choices", 0, "delta", "tool_calls", 0, "id") != nil {
+					streamed++
+				}
+			}
+			if streamed != c.calls {
+				t.Errorf("%s: the stream has %d calls", c.name, streamed)
+			}
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
 		if g.Signals == nil { // which come after the calls
-			g.Job.Watch = g.Layout.Watch
+			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}
 	}
 	return err

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 
 	"stencil/decoder"
@@ -38,6 +39,10 @@ var (
 func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	last := p.after(o, p.CallSignals)
 	after := p.foreignEnd(o, last)
+	if further := p.further(o, last); further >= 0 {
+		p.recasts = true
+		after = o.add(Node{Fork: slices.Concat(o.ways(after), []int{further})})
+	}
 	closing := o.add(Node{Stops: nil})
 	for _, blank := range breaks {
 		for _, end := range []string{"}", "}}", "}\n}", "}\n  }", "} }"} {

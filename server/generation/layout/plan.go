@@ -31,6 +31,8 @@ type Plan struct {
 
 	Signals     *constraint.Document // come after the answer; nil: nothing does
 	CallSignals *constraint.Document // and after calls
+
+	recasts bool // a call in the form of another model may be followed by one in the model's own
 }
 
 // A Tool is one that may be called, with the constraint of its arguments: of the
@@ -89,6 +91,7 @@ func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.
 		return nil, nil, err
 	}
 	l.ids, l.form = p.Calls.IDs, p.Calls.Arguments
+	l.calls, l.further = p.Calls, p.recasts
 	for _, t := range p.Tools {
 		l.tools = append(l.tools, t.Name)
 	}
@@ -99,6 +102,7 @@ func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.
 // build returns the parts of the text and where it begins.
 func (p *Plan) build() (*builder, int) {
 	o := new(builder)
+	p.recasts = false
 	if p.Thought.Name == chat.Harmony {
 		return o, p.channels(o)
 	}

@@ -18,6 +18,9 @@ type Layout struct {
 	ids   int // as chat.CallForm has it
 	form  chat.ArgumentForm
 
+	calls   chat.CallForm
+	further bool // calls in other forms may go on in it
+
 	lateIDs bool // the model writes the id of a call after its arguments
 
 	// MaxCalls is how many calls are read; 0: all of them. Those that equal an
