@@ -166,12 +166,32 @@ func (t *Template) supply(vars map[string]any, in Input) (added bool) {
 	return added
 }
 
-// describe gives an empty description to tools and parameters that have none.
+// describe gives an empty description to tools and parameters that have none, and schemas
+// that allow anything to objects and arrays that don't say what is in them.
 func describe(tools *jinja.List) (changed bool) {
 	give := func(d *jinja.Dict) {
 		if _, ok := d.Get("description"); !ok {
 			d.Set("description", "")
 			changed = true
+		}
+	}
+	var within func(schema *jinja.Dict)
+	within = func(schema *jinja.Dict) {
+		for kind, key := range map[string]string{"object": "additionalProperties", "array": "items"} {
+			if _, ok := schema.Get(key); !ok && member(schema, "type") == kind {
+				schema.Set(key, jinja.NewDict())
+				changed = true
+			}
+		}
+		if items, ok := member(schema, "items").(*jinja.Dict); ok {
+			within(items)
+		}
+		if properties, ok := member(schema, "properties").(*jinja.Dict); ok {
+			for _, key := range properties.Keys() {
+				if p, ok := member(properties, key).(*jinja.Dict); ok {
+					within(p)
+				}
+			}
 		}
 	}
 	for _, tool := range tools.Items {
@@ -195,6 +215,7 @@ func describe(tools *jinja.List) (changed bool) {
 		for _, key := range properties.Keys() {
 			if p, ok := member(properties, key).(*jinja.Dict); ok {
 				give(p)
+				within(p)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // is for reading and for tests, not for parsing; & and ~ are intersection and
 // complement, Σ any character, ∅ no string, ε the empty one.
 func (s *Store) String(e Expr) string {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := printer{s: s}
 	p.print(e, 0)

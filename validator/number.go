@@ -14,7 +14,6 @@ type number struct {
 	negative bool
 	digits   string
 	exponent int64
-	pointed  bool // spelt with a fraction or an exponent
 }
 
 // farthest is where exponents end: what a text of any size that is read here
@@ -24,7 +23,7 @@ const farthest = math.MaxInt64 / 4
 func parseNumber(s string) (number, error) {
 	var n number
 	rest, negative := strings.CutPrefix(s, "-")
-	n.negative, n.pointed = negative, strings.ContainsAny(s, ".eE")
+	n.negative = negative
 	mantissa, power := rest, ""
 	if i := strings.IndexAny(rest, "eE"); i >= 0 {
 		mantissa, power = rest[:i], rest[i+1:]
@@ -43,7 +42,7 @@ func parseNumber(s string) (number, error) {
 	n.exponent -= int64(len(digits) - len(kept))
 	n.digits = strings.TrimRight(kept, "0")
 	if n.digits == "" {
-		return number{pointed: n.pointed}, nil
+		return number{}, nil
 	}
 	return n, nil
 }

@@ -3,7 +3,6 @@ package number
 import (
 	"math"
 	"math/big"
-	"slices"
 	"sort"
 )
 
@@ -175,9 +174,6 @@ func (n *node) narrow(values []Decimal, i int, digit byte) {
 func (a *Automaton) accepts(n *node) bool {
 	switch n.kind {
 	case kindZero, kindWhole, kindFraction:
-		if a.spec.NotPlain && n.kind != kindFraction {
-			return false
-		}
 		if n.digits == 0 {
 			return a.sides[n.side].zero
 		}
@@ -230,12 +226,6 @@ func (s *side) listed(n *node, shift int) bool {
 	return false
 }
 
-// lists reports whether N with further digits, or none, is one of the values of
-// s, which are whole.
-func (s *side) lists(n *node) bool {
-	return slices.ContainsFunc(s.values[n.from:n.to], func(v Decimal) bool { return v.pos >= n.place() })
-}
-
 // live reports whether some continuation of n is accepted.
 func (a *Automaton) live(n *node) bool {
 	switch n.kind {
@@ -270,13 +260,9 @@ func (a *Automaton) live(n *node) bool {
 	}
 	if a.any {
 		if a.listed {
-			return a.scientific && n.from < n.to || s.lists(n)
+			return n.from < n.to
 		}
-		least := 0 // without a fraction and an exponent, only digits can follow
-		if a.scientific {
-			least = math.MinInt32
-		}
-		return a.reach(n, least, math.MaxInt32, unlimited)
+		return a.reach(n, math.MinInt32, math.MaxInt32, unlimited)
 	}
 	left := a.digits - int(n.digits)
 	if n.kind == kindWhole {
@@ -309,5 +295,5 @@ func (a *Automaton) sideLive(side uint8) bool {
 
 // mayScale reports whether an exponent may follow N, if not right now.
 func (a *problem) mayScale(n *node) bool {
-	return a.scientific && (a.any || n.digits > 0 && n.place() == 1)
+	return a.any || a.scientific && n.digits > 0 && n.place() == 1
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
 	"stencil/models"
@@ -118,7 +119,7 @@ func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
 
 func serveAs(t testing.TB, v *vocab.Vocab, next scripted.Func, cfg server.Config) string {
 	t.Helper()
-	e, err := engine.New(scripted.New(v, next, scripted.Options{Delay: time.Millisecond}), engine.Config{})
+	e, err := engine.New(scripted.New(v, next, scripted.Options{Delay: time.Millisecond}), engine.Config{Context: backend.ContextParams{Size: 1 << 15}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,262 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/ollama/ollama/api"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"stencil/backend/scripted"
+	"stencil/chat"
+	"stencil/internal/shared"
+)
+
+// noteSchema is of the arguments that the models of TestToolCallsOfEveryTemplate write. Its properties are in the order of
+// their names, since some clients send them so, and arguments come in the schema's order.
+const noteSchema = `{"type": "object", "properties": {
+	"count": {"type": "integer"}, "empty": {"type": "object"}, "list": {"type": "array"},
+	"place": {"type": "object", "properties": {"at": {"type": "object", "properties": {"lat": {"type": "number"}}}, "city": {"type": "string"}}},
+	"text": {"type": "string"}}}`
+
+// clientCall is a call as a client has it, its arguments as a value.
+type clientCall struct {
+	Name      string
+	Arguments any
+}
+
+func read(t *testing.T, name string, arguments []byte) clientCall {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(arguments, &v); err != nil {
+		t.Errorf("arguments of %s: %v: %s", name, err, arguments)
+	}
+	return clientCall{name, v}
+}
+
+// A model that calls two tools at once in the form of its template, with arguments that are difficult to write, is
+// understood by the official clients, streamed and whole, whatever template of llama.cpp's collection it has.
+func TestToolCallsOfEveryTemplate(t *testing.T) {
+	tiny, err := tiny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := []chat.ToolCall{
+		{ID: "abcdefghi", Name: "note", Arguments: json.RawMessage(`{"count": -3, "empty": {}, "list": ["a\tb", true, null, [1.5]], "place": {"at": {"lat": 47.4}, "city": "Zürich"}, "text": "It's \"so\":\n  {nice} & <b>\\ é 日本 😀"}`)},
+		{ID: "jklmnopqr", Name: "now", Arguments: json.RawMessage(`{}`)},
+	}
+	forms, tried := map[string]int{}, 0
+	for name, source := range shared.Templates(t) {
+		tmpl, err := chat.New(source, chat.Options{BOS: "<BOS>", EOS: "<EOS>", Now: func() time.Time { return time.Unix(0, 0) }})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		form, known := tmpl.CallForm()
+		if !known {
+			continue // chat.TestBundledTemplates knows which
+		}
+		if form.Name == chat.Harmony {
+			continue // its marks have to be tokens; the server's tests have them
+		}
+		calls := slices.Clone(calls)
+		if a := form.Arguments; a.Tagged && a.Values[chat.StringValue].Raw && a.Values[chat.StringValue].Close == "'" {
+			// Its template escapes nothing between quotes, so that there is no way to write one.
+			calls[0].Arguments = json.RawMessage(strings.ReplaceAll(string(calls[0].Arguments), "It's", "It is"))
+		}
+		if form.Next == "" {
+			calls = calls[:1]
+		}
+		text, err := form.Write(calls)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		prompt, err := tmpl.Render(chat.Input{Messages: []chat.Message{{Role: "user", Content: "x"}}, AddGenerationPrompt: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		thoughts, _ := tmpl.ThoughtForm()
+		begun := strings.HasSuffix(strings.TrimSpace(prompt), thoughts.Open)
+		blank := thoughts.Gap[:len(thoughts.Gap)-len(strings.TrimLeft(thoughts.Gap, " \n"))] // a mark after it is an answer's
+		thinking := thoughts.Open + thoughts.Lead + "Hm." + thoughts.Close
+		if begun {
+			thinking = "Hm." + thoughts.Close
+		}
+		thoughtful, document := thinking+blank+form.Lead+text, thinking+thoughts.Gap+`{"age": 5, "name": "Ann"}`
+		if begun {
+			text = thoughtful
+		}
+		tried++
+		if forms[text]++; forms[text] > 1 {
+			continue // another template has the same form
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := withTemplate(t, tiny, source)
+			address := serve(t, v, scripted.SayText(v, text))
+			var want []clientCall
+			for _, c := range calls {
+				want = append(want, read(t, c.Name, c.Arguments))
+			}
+			for way, got := range callsByClients(t, address) {
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: %v\n  of %q", way, got, text)
+				}
+			}
+			if got := callOrDocument(t, serve(t, v, scripted.SayText(v, thoughtful))); got.Content != "" || len(got.ToolCalls) != len(want) || read(t, got.ToolCalls[0].Function.Name, []byte(got.ToolCalls[0].Function.Arguments)).Name != "note" {
+				t.Errorf("thoughts and calls beside a document: %s\n  of %q", got.RawJSON(), thoughtful)
+			}
+			if got := callOrDocument(t, serve(t, v, scripted.SayText(v, document))); len(got.ToolCalls) != 0 {
+				t.Errorf("thoughts and a document beside calls: %s\n  of %q", got.RawJSON(), document)
+			} else {
+				wantPerson(t, got.Content)
+			}
+		})
+	}
+	t.Logf("%d templates, %d forms", tried, len(forms))
+	if tried < 55 || len(forms) < 20 {
+		t.Errorf("%d templates with %d forms were tried", tried, len(forms))
+	}
+}
+
+// callOrDocument asks a model that thinks for calls or a document, whichever it wants, and returns what it got.
+func callOrDocument(t *testing.T, address string) openai.ChatCompletionMessage {
+	t.Helper()
+	o := openai.NewClient(option.WithBaseURL(address+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0), option.WithJSONSet("reasoning", map[string]any{"enabled": true}))
+	q := noteQuestion(t)
+	q.ResponseFormat = personFormat()
+	got, err := o.Chat.Completions.New(t.Context(), q)
+	if err != nil {
+		t.Fatalf("calls or a document: %v", err)
+	}
+	message := got.Choices[0].Message
+	if thought := message.JSON.ExtraFields["reasoning_content"].Raw(); thought != `"Hm."` {
+		t.Errorf("calls or a document: the thoughts are %s", thought)
+	}
+	return message
+}
+
+// noteQuestion is a request with two tools.
+func noteQuestion(t *testing.T) openai.ChatCompletionNewParams {
+	t.Helper()
+	var parameters map[string]any
+	if err := json.Unmarshal([]byte(noteSchema), &parameters); err != nil {
+		t.Fatal(err)
+	}
+	return openai.ChatCompletionNewParams{
+		Model: "tiny", Temperature: openai.Float(0), MaxCompletionTokens: openai.Int(1500),
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("note it")},
+		Tools: []openai.ChatCompletionToolUnionParam{
+			openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "note", Description: openai.String("note it down"), Parameters: parameters}),
+			openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "now", Description: openai.String("the time")}),
+		},
+	}
+}
+
+// callsByClients returns what calls the official clients of three dialects get, streamed and whole.
+func callsByClients(t *testing.T, address string) map[string][]clientCall {
+	out := map[string][]clientCall{}
+	var parameters map[string]any
+	if err := json.Unmarshal([]byte(noteSchema), &parameters); err != nil {
+		t.Fatal(err)
+	}
+
+	o := openai.NewClient(option.WithBaseURL(address+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	q := noteQuestion(t)
+	ofChat := func(way string, message openai.ChatCompletionMessage, finish string, err error) {
+		if err != nil || finish != "tool_calls" || message.Content != "" {
+			t.Errorf("%s: %q %s %v", way, message.Content, finish, err)
+		}
+		out[way] = nil
+		for _, c := range message.ToolCalls {
+			out[way] = append(out[way], read(t, c.Function.Name, []byte(c.Function.Arguments)))
+		}
+	}
+	if got, err := o.Chat.Completions.New(t.Context(), q); err != nil {
+		t.Errorf("OpenAI: %v", err)
+	} else {
+		ofChat("OpenAI", got.Choices[0].Message, got.Choices[0].FinishReason, err)
+	}
+	stream := o.Chat.Completions.NewStreaming(t.Context(), q)
+	var all openai.ChatCompletionAccumulator
+	for stream.Next() {
+		if !all.AddChunk(stream.Current()) {
+			t.Errorf("OpenAI's stream: a chunk does not fit those before it")
+		}
+	}
+	if len(all.Choices) == 1 {
+		ofChat("OpenAI, streamed", all.Choices[0].Message, all.Choices[0].FinishReason, stream.Err())
+	} else {
+		t.Errorf("OpenAI, streamed: %d choices, %v", len(all.Choices), stream.Err())
+	}
+
+	a := anthropic.NewClient(anthropicoption.WithBaseURL(address), anthropicoption.WithAPIKey("none"), anthropicoption.WithMaxRetries(0))
+	turn := anthropic.MessageNewParams{
+		Model: "tiny", MaxTokens: 1500, Temperature: anthropic.Float(0),
+		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("note it"))},
+		Tools: []anthropic.ToolUnionParam{
+			{OfTool: &anthropic.ToolParam{Name: "note", Description: anthropic.String("note it down"), InputSchema: anthropic.ToolInputSchemaParam{Properties: parameters["properties"]}}},
+			{OfTool: &anthropic.ToolParam{Name: "now", Description: anthropic.String("the time"), InputSchema: anthropic.ToolInputSchemaParam{Properties: map[string]any{}}}},
+		},
+	}
+	ofMessages := func(way string, m anthropic.Message) {
+		if m.StopReason != anthropic.StopReasonToolUse {
+			t.Errorf("%s: %s", way, m.StopReason)
+		}
+		out[way] = nil
+		for _, b := range m.Content {
+			if use := b.AsToolUse(); b.Type == "tool_use" {
+				out[way] = append(out[way], read(t, use.Name, use.Input))
+			}
+		}
+	}
+	if got, err := a.Messages.New(t.Context(), turn); err != nil {
+		t.Errorf("Anthropic: %v", err)
+	} else {
+		ofMessages("Anthropic", *got)
+	}
+	ofMessages("Anthropic, streamed", accumulate(t, &a, turn))
+
+	base, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := api.NewClient(base, http.DefaultClient)
+	var tools api.Tools
+	if err := json.Unmarshal(fmt.Appendf(nil, `[{"type": "function", "function": {"name": "note", "description": "note it down", "parameters": %s}},
+		{"type": "function", "function": {"name": "now", "description": "the time", "parameters": {"type": "object", "properties": {}}}}]`, noteSchema), &tools); err != nil {
+		t.Fatal(err)
+	}
+	for way, streamed := range map[string]bool{"Ollama": false, "Ollama, streamed": true} {
+		out[way] = nil
+		err := l.Chat(t.Context(), &api.ChatRequest{
+			Model: "tiny", Messages: []api.Message{{Role: "user", Content: "note it"}}, Stream: &streamed, Tools: tools,
+			Options: map[string]any{"temperature": 0, "num_predict": 1500},
+		}, func(r api.ChatResponse) error {
+			for _, c := range r.Message.ToolCalls {
+				arguments, err := json.Marshal(c.Function.Arguments)
+				if err != nil {
+					return err
+				}
+				out[way] = append(out[way], read(t, c.Function.Name, arguments))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+	return out
+}
