@@ -165,7 +165,7 @@ const testImports = `
 
 	# Clients against the server: our own, and those of others.
 	vocab, engine, models, server, backend/scripted < client;
-	vocab, engine, embedding, server,
+	vocab, chat, backend, engine, embedding, server, internal/shared,
 	github.com/anthropics/anthropic-sdk-go, github.com/openai/openai-go/v3,
 	github.com/ollama/ollama/api, github.com/tmc/langchaingo
 	< server/clients;
