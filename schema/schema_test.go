@@ -64,6 +64,8 @@ func TestAccepts(t *testing.T) {
 		{`true`, []string{`{}`, `[1, "a", null, {"b": -0.5e3}]`, `"\u00e9\ud83d\ude00"`}, []string{``, `{`, `"\ud800"`, `01`, `nul`}},
 		{`{"type": "integer", "minimum": 3, "maximum": 12}`, []string{`3`, `12`, `7.0`}, []string{`2`, `13`, `3.5`, `"3"`}},
 		{`{"type": "string", "minLength": 2, "maxLength": 3}`, []string{`"ab"`, `"é日x"`, `"\n\""`}, []string{`"a"`, `"abcd"`}},
+		{`{"not": {"pattern": "b^(?:a)"}}`, []string{`"ba"`, `""`}, []string{`1`}},
+		{`{"patternProperties": {"^(?!.)[a-z]$": false}}`, []string{`"ba"`, `{"a": 1}`}, nil},
 		{`{"pattern": "^(?!ab)[a-c]+$"}`, []string{`"ba"`, `5`}, []string{`"abc"`, `"d"`}},
 		{`{"type": "array", "uniqueItems": true}`, []string{`[1, 2, "1"]`, `[36e8156862, 1]`, `[[3e999999], {}]`}, []string{`[1, 1.0]`, `["a", "\u0061"]`}},
 		{`{"type": "array", "not": {"uniqueItems": true}}`, []string{`[1, 1]`, `["a", "b", "a"]`, `[{"x": 1}, 2, {"x": 1.0}]`}, []string{`[]`, `[1]`, `[1, 2]`, `["a", "b"]`}},
