@@ -184,13 +184,19 @@ func (dv *deriver) partition(list []term) []term {
 	}
 	base := logic.No
 	var parts, others []term
+	// Hundreds of alternatives that a tag tells apart are not tried in pairs.
+	tags := map[int32]bool{} // the values that parts list
+	tagged := true           // parts list values and nothing else
 	for _, x := range list {
 		switch {
 		case x.g == logic.Always:
 			base = dv.forms.Or(base, x.f)
+		case tagged && dv.newTags(x.g, tags):
+			parts = append(parts, x)
 		case !dv.simple(x.g) || len(parts) > maxParts || patterns > maxPatternParts && dv.patterned(x.g):
 			others = append(others, x)
 		default:
+			tagged = false
 			rest := x.g
 			next := parts[:0:0]
 			for _, p := range parts {
@@ -213,16 +219,30 @@ func (dv *deriver) partition(list []term) []term {
 		}
 	}
 	if base != logic.No {
-		rest := logic.Always
+		none := make([]logic.Goal, len(parts))
 		for i := range parts {
-			rest = dv.goals.And(rest, dv.goals.Not(parts[i].g))
+			none[i] = dv.goals.Not(parts[i].g)
 			parts[i].f = dv.forms.Or(parts[i].f, base)
 		}
+		rest := dv.goals.And(none...)
 		if dv.sat.satisfiable(rest) {
 			parts = append(parts, term{rest, base})
 		}
 	}
 	return dv.merge(append(parts, others...))
+}
+
+// newTags reports whether a goal lists values none of which is among tags, and
+// adds them.
+func (dv *deriver) newTags(g logic.Goal, tags map[int32]bool) bool {
+	values, ok := dv.sat.listed(g)
+	if !ok || slices.ContainsFunc(values, func(v int32) bool { return tags[v] }) {
+		return false
+	}
+	for _, v := range values {
+		tags[v] = true
+	}
+	return len(values) > 0
 }
 
 // simple reports whether a goal and its negation say nothing about the

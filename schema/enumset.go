@@ -63,6 +63,12 @@ func (sv *solver) enumSet(g logic.Goal) *enumSet {
 	return l
 }
 
+// listed returns the values, by number, of which a goal allows no others.
+func (sv *solver) listed(g logic.Goal) ([]int32, bool) {
+	l := sv.enumSet(g)
+	return l.values, l.state == 1 && !l.not
+}
+
 // mayBe is the types that values of a kind may have.
 var mayBe = [...]syntax.TypeSet{
 	jsondoc.Null: syntax.TypeNull, jsondoc.False: syntax.TypeBoolean, jsondoc.True: syntax.TypeBoolean, jsondoc.String: syntax.TypeString,
