@@ -66,6 +66,10 @@ race: need ## run the tests under the race detector, llama.cpp replaced by the s
 fuzz: need ## run each fuzz target for FUZZTIME (20s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
 
+.PHONY: drawn
+drawn: need ## compare masks with documents drawn from the schemas of CORPUS (VOCAB=x.gguf; EVERY=10: a tenth; hours)
+	@scripts/drawn "$(VOCAB)" "$(CORPUS)" $(EVERY)
+
 lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...

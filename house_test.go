@@ -112,6 +112,7 @@ const architecture = `
 	< bench;
 	NONE < bench/interval;
 	NONE < bench/servers;
+	bench < bench/drawn;
 	constraint, backend/llama, bench/interval < bench/overhead;
 	gonum.org/v1/plot < bench/overhead;
 
@@ -137,7 +138,7 @@ const architecture = `
 // import beside what the package itself may. Nothing follows in turn.
 const testImports = `
 	internal/shared
-	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, server, cmd/stencil;
+	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server;
 	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil;
 

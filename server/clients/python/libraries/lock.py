@@ -2,6 +2,8 @@
 this platform and this Python. Run by scripts/newestclients and by hand, with pip in its newest version:
 
     python3 lock.py [GROUP ...]
+
+A group is the path of a file without its ending, relative to this folder or absolute.
 """
 
 import json
@@ -20,12 +22,12 @@ def lock(group):
     report = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-", "-r", here / f"{group}.in"],
         check=True, stdout=subprocess.PIPE).stdout
-    lines = options
+    lines = list(options)
     for item in json.loads(report)["install"]:
         name, version = item["metadata"]["name"].lower().replace("_", "-"), item["metadata"]["version"]
         lines.append(f"{name}=={version} --hash=sha256:{item['download_info']['archive_info']['hashes']['sha256']}")
     lines[len(options):] = sorted(lines[len(options):])
-    (here / f"{group}.txt").write_text(HEADER.format(group=group) + "".join(line + "\n" for line in lines))
+    (here / f"{group}.txt").write_text(HEADER.format(group=pathlib.Path(group).name) + "".join(line + "\n" for line in lines))
 
 
 for group in sys.argv[1:] or sorted(path.stem for path in pathlib.Path(__file__).parent.glob("*.in")):
