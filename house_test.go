@@ -112,7 +112,7 @@ const architecture = `
 	< bench;
 	NONE < bench/interval;
 	NONE < bench/servers;
-	bench < bench/drawn;
+	bench < bench/drawn, bench/peers;
 	constraint, backend/llama, bench/interval < bench/overhead;
 	gonum.org/v1/plot < bench/overhead;
 

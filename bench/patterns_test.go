@@ -17,7 +17,10 @@ import (
 	"stencil/vocab"
 )
 
-var patternCount = flag.Int("patterns", 150, "random patterns of TestPatterns")
+var (
+	patternCount = flag.Int("patterns", 150, "random patterns of TestPatterns")
+	patternSeed  = flag.Uint64("pattern-seed", 0, "the first of them")
+)
 
 // A drawn is a random regular expression: its source, and a way to draw texts of
 // its language that knows nothing of automata. Of an expression with assertions,
@@ -187,8 +190,8 @@ func drawPeriodic(r *rand.Rand) drawn {
 func TestPatterns(t *testing.T) {
 	v := realVocab(t, "llama3.gguf")
 	for i := range *patternCount {
-		seed := uint64(i)
-		if !t.Run(strconv.Itoa(i), func(t *testing.T) { checkPattern(t, v, rand.New(rand.NewPCG(seed, 1))) }) && i > 500 {
+		seed := *patternSeed + uint64(i)
+		if !t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { checkPattern(t, v, rand.New(rand.NewPCG(seed, 1))) }) && i > 500 {
 			break
 		}
 	}
@@ -223,8 +226,8 @@ func checkPattern(t *testing.T, v *vocab.Vocab, r *rand.Rand) {
 		}
 		return
 	}
-	if errors.As(err, new(*schema.UnsupportedError)) && len(hasAssertion.FindAllString(d.source, 2)) == 2 {
-		return // one within a look-behind
+	if errors.As(err, new(*schema.UnsupportedError)) && strings.Contains(d.source, "(?<") {
+		return // a look-behind with an assertion, or with too many cases
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", source, err)
