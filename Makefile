@@ -66,6 +66,10 @@ race: need ## run the tests under the race detector, llama.cpp replaced by the s
 fuzz: need ## run each fuzz target for FUZZTIME (20s)
 	@GO="$(GO)" scripts/fuzz $(FUZZTIME)
 
+.PHONY: settings
+settings: build ## replay CORPUS under each order and whitespace of masks, with each of VOCABS
+	@scripts/settings "$(CORPUS)" $(VOCABS)
+
 .PHONY: peers
 peers: need ## measure masks beside llguidance and XGrammar over CORPUS (VOCAB=llama3.gguf; EVERY=20: a twentieth)
 	@scripts/peers "$(VOCAB)" "$(CORPUS)" $(EVERY)
