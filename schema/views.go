@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"slices"
-
 	"stencil/regular"
 	"stencil/schema/logic"
 	"stencil/schema/syntax"
@@ -351,7 +349,13 @@ func (vs *views) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) 
 			}
 		}
 	}
-	rivals := vs.rivals(t, alts)
+	tags := make([]logic.Tags, len(alts))
+	if t == jObject {
+		for i, v := range alts {
+			tags[i] = vs.forms.Tags(logic.Form(v), vs.listed)
+		}
+	}
+	rivals := logic.Rivals(tags)
 	out := make([]int32, 0, len(alts))
 	for i, v := range alts {
 		if count[v] > 1 {
@@ -366,79 +370,6 @@ func (vs *views) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) 
 		out = append(out, vs.andAll(t, parts))
 	}
 	return vs.orAll(t, out)
-}
-
-// rivals returns for each alternative the others that may be true together with
-// it, as far as a tag says: a required member for which most alternatives list the
-// values. Without it, hundreds of alternatives would be tried in pairs.
-func (vs *views) rivals(t jtype, alts []int32) [][]int {
-	tags, tag := vs.tags(t, alts)
-	var untagged []int
-	byValue := map[int32][]int{}
-	for i := range alts {
-		values, ok := tags[i][tag]
-		if !ok {
-			untagged = append(untagged, i)
-		}
-		for _, v := range values {
-			byValue[v] = append(byValue[v], i)
-		}
-	}
-	out := make([][]int, len(alts))
-	for i := range alts {
-		values, ok := tags[i][tag]
-		list := slices.Clone(untagged)
-		if ok {
-			for _, v := range values {
-				list = append(list, byValue[v]...)
-			}
-		} else {
-			list = list[:0]
-			for j := range alts {
-				list = append(list, j)
-			}
-		}
-		slices.Sort(list)
-		out[i] = slices.DeleteFunc(slices.Compact(list), func(j int) bool { return j == i })
-	}
-	return out
-}
-
-// tags returns the values that each alternative lists for the members it
-// requires, by key set, and the key set for which most do.
-func (vs *views) tags(t jtype, alts []int32) (tags []map[int32][]int32, most int32) {
-	tags = make([]map[int32][]int32, len(alts))
-	if t != jObject {
-		return tags, -1
-	}
-	count := map[int32]int{}
-	most = -1
-	for i, v := range alts {
-		info := &vs.forms.Info[v]
-		if info.Op != logic.OpAnd {
-			continue
-		}
-		required := map[int32]bool{}
-		for _, k := range info.Kids {
-			if l := vs.forms.Info[k]; l.Op == logic.OpLit && l.Lit.Kind == logic.SomeKey {
-				required[l.Lit.A] = true
-			}
-		}
-		tags[i] = map[int32][]int32{}
-		for _, k := range info.Kids {
-			l := vs.forms.Info[k]
-			if l.Op != logic.OpLit || l.Lit.Kind != logic.AllKeys || !required[l.Lit.A] {
-				continue
-			}
-			if values, ok := vs.listed(l.Lit.Goal); ok && tags[i][l.Lit.A] == nil {
-				tags[i][l.Lit.A] = values
-				if count[l.Lit.A]++; most < 0 || count[l.Lit.A] > count[most] {
-					most = l.Lit.A
-				}
-			}
-		}
-	}
-	return tags, most
 }
 
 func (vs *views) disjoint(t jtype, given, a, b int32) bool {
