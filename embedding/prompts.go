@@ -53,6 +53,11 @@ func newPrompts(v *vocab.Vocab, form backend.PairForm, limit int) *Prompts {
 // Text returns the tokens of a text, including the special tokens at its ends.
 func (p *Prompts) Text(text string) []int32 { return p.vocab.Encode(text) }
 
+// Append appends the tokens of a text without special tokens at its ends.
+func (p *Prompts) Append(tokens []int32, text string) []int32 {
+	return p.vocab.Tokenize(tokens, text, true)
+}
+
 // Shorten returns the tokens of a text, truncated to limit and to the model's maximum;
 // limit 0 means only the latter. The special tokens after the text are kept.
 func (p *Prompts) Shorten(tokens []int32, limit int) []int32 {

@@ -94,9 +94,14 @@ type Stats struct {
 	PromptTokens    uint64 // of prompts, computed
 	ReusedTokens    uint64 // of prompts, found in slots, in checkpoints or on disk
 	GeneratedTokens uint64
-	ForcedTokens    uint64 // of those
-	DraftTokens     uint64 // guesses that were decoded
-	AcceptedTokens  uint64 // of the generated tokens, guesses that came true
+	ForcedTokens    uint64        // of those
+	DraftTokens     uint64        // guesses that were decoded
+	AcceptedTokens  uint64        // of the generated tokens, guesses that came true
+	DraftSteps      uint64        // of sequences, with guesses
+	Steps           uint64        // of sequences: each batch counts for every one that it has tokens of
+	LongestText     int           // tokens of the longest prompt with its text so far
+	PromptTime      time.Duration // of the texts that are complete, see Timings
+	GenerateTime    time.Duration
 	Requests        uint64
 	Refused         uint64 // queue full
 	Cancelled       uint64
@@ -104,6 +109,33 @@ type Stats struct {
 
 	CheckpointTokens uint64 // of the reused tokens, from checkpoints
 	StoredTokens     uint64 // of the reused tokens, from disk
+}
+
+// Add adds the counts of another engine, and takes the longer of the longest texts.
+func (s *Stats) Add(c Stats) {
+	s.Queued += c.Queued
+	s.Active += c.Active
+	s.Waiting += c.Waiting
+	s.CachedTokens += c.CachedTokens
+	s.CheckpointBytes += c.CheckpointBytes
+	s.Decodes += c.Decodes
+	s.PromptTokens += c.PromptTokens
+	s.ReusedTokens += c.ReusedTokens
+	s.GeneratedTokens += c.GeneratedTokens
+	s.ForcedTokens += c.ForcedTokens
+	s.DraftTokens += c.DraftTokens
+	s.AcceptedTokens += c.AcceptedTokens
+	s.DraftSteps += c.DraftSteps
+	s.Steps += c.Steps
+	s.LongestText = max(s.LongestText, c.LongestText)
+	s.PromptTime += c.PromptTime
+	s.GenerateTime += c.GenerateTime
+	s.Requests += c.Requests
+	s.Refused += c.Refused
+	s.Cancelled += c.Cancelled
+	s.Preempted += c.Preempted
+	s.CheckpointTokens += c.CheckpointTokens
+	s.StoredTokens += c.StoredTokens
 }
 
 // New makes an engine over a model, which must stay open until Close.

@@ -509,3 +509,56 @@ func (r *spanList) Span(s Span) {
 	defer r.mu.Unlock()
 	r.spans = append(r.spans, s)
 }
+
+// Progress is told before any text: what is known already, and what is known after each batch.
+func TestProgress(t *testing.T) {
+	v := testVocab(t)
+	e := newEngine(t, scripted.Say(v, "one two"), scripted.Options{}, Config{PrefillChunk: 4, Context: backend.ContextParams{MaxBatch: 4}})
+	text := prompt(e, "a prompt of several batches")
+	read := func(req Request) (list []Progress) {
+		t.Helper()
+		req.Prompt, req.MaxTokens = text, 8
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		stream, err := e.Submit(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := false
+		for {
+			ev, err := stream.Next(ctx)
+			if err == io.EOF {
+				return list
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			said = said || ev.Text != ""
+			if ev.Progress != nil {
+				if list = append(list, *ev.Progress); said || ev.Choice != 0 || ev.Done != nil {
+					t.Errorf("%+v", ev)
+				}
+			}
+		}
+	}
+	n := len(text)
+	first := read(Request{Progress: true, Choices: 2})
+	if len(first) != 1+(n+3)/4 || first[0].Known != 0 || first[0].Cached != 0 || first[len(first)-1].Known != n {
+		t.Fatalf("%d tokens: %+v", n, first)
+	}
+	for i, p := range first {
+		if p.Total != n || i > 0 && (p.Known <= first[i-1].Known || p.Took < first[i-1].Took) {
+			t.Errorf("%+v", first)
+		}
+	}
+	again := read(Request{Progress: true})
+	if again[0].Cached == 0 || again[0].Known != again[0].Cached || again[len(again)-1].Known != n || len(again) > len(first) {
+		t.Errorf("%+v", again)
+	}
+	if list := read(Request{}); list != nil {
+		t.Errorf("not asked for: %+v", list)
+	}
+	if s := e.Stats(); s.Steps < s.Decodes || s.LongestText < n || s.PromptTime <= 0 || s.GenerateTime <= 0 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -112,17 +112,7 @@ func (l *loop) publish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, c := &l.stats, &l.counts
-	s.Decodes += c.Decodes
-	s.PromptTokens += c.PromptTokens
-	s.ReusedTokens += c.ReusedTokens
-	s.CheckpointTokens += c.CheckpointTokens
-	s.StoredTokens += c.StoredTokens
-	s.GeneratedTokens += c.GeneratedTokens
-	s.ForcedTokens += c.ForcedTokens
-	s.DraftTokens += c.DraftTokens
-	s.AcceptedTokens += c.AcceptedTokens
-	s.Cancelled += c.Cancelled
-	s.Preempted += c.Preempted
+	s.Add(*c)
 	s.Active, s.Waiting, s.CachedTokens = len(l.active)+len(l.away.list), len(l.waiting)+l.queue.further, l.slots.cached()
 	s.CheckpointBytes = l.slots.kept.bytes()
 	*c = Stats{}
@@ -391,11 +381,15 @@ func (l *loop) step() {
 	}
 	step := l.tracing.clock()
 	l.startMasks()
+	for _, s := range l.inBatch {
+		l.progress(s, now, s.cached)
+	}
 	start, began := l.tracing.clock(), time.Now()
 	var err error
 	if l.batch.Len() > 0 {
 		err = l.context.Decode(l.running, &l.batch)
 		l.counts.Decodes++
+		l.counts.Steps += uint64(len(l.inBatch))
 	}
 	decoded := time.Now()
 	l.tracing.span(PartForward, start, nil, l.batch.Len())
@@ -418,6 +412,8 @@ func (l *loop) step() {
 		}
 		s.slot.tokens = append(s.slot.tokens, pending...)
 		s.slot.spans = s.slot.spans.add(len(s.slot.tokens), s.kind)
+		l.counts.LongestText = max(l.counts.LongestText, len(s.slot.tokens))
+		l.progress(s, decoded, len(s.slot.tokens))
 		if !s.primed && len(s.slot.tokens) >= s.prompt {
 			s.primed = true
 			// Forced text behind the prompt is in the batch, but not the prompt's.
@@ -439,6 +435,7 @@ func (l *loop) step() {
 			}
 		}
 		if d := s.drafter; d != nil && d.used > 0 {
+			l.counts.DraftSteps++
 			d.takeLogits(l.context)
 			for _, g := range d.all[:d.used] {
 				s.slot.tokens = append(s.slot.tokens, g.token)
@@ -657,6 +654,10 @@ func (l *loop) settle(list []*sequence) {
 			l.active = slices.DeleteFunc(l.active, func(x *sequence) bool { return x == s })
 			l.counts.GeneratedTokens += uint64(s.generated())
 			l.counts.ForcedTokens += uint64(s.limits.ForcedTokens)
+			if !s.prefilled.IsZero() {
+				l.counts.PromptTime += s.prefilled.Sub(s.started)
+				l.counts.GenerateTime += now.Sub(s.prefilled)
+			}
 			s.job.open--
 		}
 	}
@@ -697,6 +698,15 @@ func (l *loop) sayGoodbye() {
 // patience is for how long text may lie before its reader is told. Waking a
 // reader for each token of a small model would cost more than the token.
 const patience = 8 * time.Millisecond
+
+// progress says how much of a prompt is known, unless that has been said.
+func (l *loop) progress(s *sequence, now time.Time, known int) {
+	if known = min(known, s.prompt); !s.job.req.Progress || s.choice > 0 || s.primed || s.asked != nil || known < s.reported {
+		return
+	}
+	s.reported = known + 1
+	s.job.stream.send(Event{Choice: s.choice, Progress: &Progress{Total: s.prompt, Cached: s.cached, Known: known, Took: now.Sub(s.started)}})
+}
 
 // tell sends the text that would have lain for too long at the end of a step
 // that is expected to take so long. The first text of a sequence goes out at

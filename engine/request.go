@@ -46,6 +46,7 @@ type Request struct {
 
 	Logprobs     bool // report the logarithm of each token's probability
 	Alternatives int  // and of so many likeliest tokens at its place
+	Progress     bool // send events that say how much of the prompt is known, about the first choice
 	Measure      bool // report what the model thought of each place before the constraint: Token.Allowed and Options
 
 	Solo    bool // never in one batch with other requests, nor from cells that they filled
@@ -67,6 +68,15 @@ type Event struct {
 	Passages []Passage // of a text in segments: whose the text is. Marks that end free text are in neither
 	Tokens   []Token   // the tokens behind the text, with Request.Logprobs or Measure
 	Done     *Result   // in the last event of a choice
+	Progress *Progress // in events before any text, which have nothing else, with Request.Progress
+}
+
+// Progress is how much of a prompt is known.
+type Progress struct {
+	Total  int // tokens of the prompt
+	Cached int // of those, the ones that were known from the start
+	Known  int // and those that are known by now
+	Took   time.Duration
 }
 
 // A Token is one token of the text. Its bytes may be part of a character, and

@@ -47,25 +47,26 @@ type sequence struct {
 	looking sync.Mutex // at logits, and when they are exchanged for a copy
 	vocab   *vocab.Vocab
 
-	tokens []int32   // the prompt, and what was generated
-	prompt int       // how many of them are the prompt
-	cached int       // how many were in the slot when it was first given one
-	asked  *Question // nil: a text is wanted
-	slot   *slot
-	taken  int // how many of its tokens are in the running batch
-	row    int // which logits of the running batch are its, -1 if none
-	logits []float32
-	shared int                // how many of its tokens were in other slots' cells when it got its own
-	ready  bool               // begin has run
-	primed bool               // the whole prompt has been decoded once
-	stored *stored            // what is read from disk for it, until it has its slot
-	from   origin             // of what its slot had of the prompt
-	stops  []stop             // where its state is to be kept, in order
-	kind   spanKind           // how its tokens in the running batch are computed
-	given  []float32          // the logits after all of its tokens, which an earlier request left
-	watch  func(Passage) bool // Request.Watch; nil: nobody
-	until  func([]byte) (int, bool)
-	recast func([]decoder.Span, []byte) ([]int32, []byte) // Request.Recast; nil: nobody
+	tokens   []int32   // the prompt, and what was generated
+	prompt   int       // how many of them are the prompt
+	reported int       // how much of the prompt events were about, and one more
+	cached   int       // how many were in the slot when it was first given one
+	asked    *Question // nil: a text is wanted
+	slot     *slot
+	taken    int // how many of its tokens are in the running batch
+	row      int // which logits of the running batch are its, -1 if none
+	logits   []float32
+	shared   int                // how many of its tokens were in other slots' cells when it got its own
+	ready    bool               // begin has run
+	primed   bool               // the whole prompt has been decoded once
+	stored   *stored            // what is read from disk for it, until it has its slot
+	from     origin             // of what its slot had of the prompt
+	stops    []stop             // where its state is to be kept, in order
+	kind     spanKind           // how its tokens in the running batch are computed
+	given    []float32          // the logits after all of its tokens, which an earlier request left
+	watch    func(Passage) bool // Request.Watch; nil: nobody
+	until    func([]byte) (int, bool)
+	recast   func([]decoder.Span, []byte) ([]int32, []byte) // Request.Recast; nil: nobody
 
 	changed bool   // the context is another one than what was decoded
 	shrunk  int    // how many tokens fewer than were generated are in the context

@@ -74,7 +74,7 @@ func (s *Stream) Collect(ctx context.Context) ([]*Result, error) {
 func (s *Stream) send(ev Event) {
 	s.mu.Lock()
 	if n := len(s.events); n > 0 && s.err == nil {
-		if last := &s.events[n-1]; last.Choice == ev.Choice && last.Done == nil {
+		if last := &s.events[n-1]; last.Choice == ev.Choice && last.Done == nil && last.Progress == nil && ev.Progress == nil {
 			last.Text += ev.Text
 			for _, p := range ev.Passages {
 				last.Passages = appendPassage(last.Passages, p)

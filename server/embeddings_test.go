@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -177,16 +178,20 @@ func TestEmbeddingsRefused(t *testing.T) {
 		{`{"input": []}`, "input", "invalid_value", "input must not be empty"},
 		{`{"input": [[]]}`, "input[0]", "invalid_value", "input[0] must not be empty"},
 		{`{"input": ["a", ""]}`, "input[1]", "invalid_value", "input[1] must not be empty"},
-		{`{"input": ["a", 3]}`, "input[1]", "invalid_value", "input[1] must be a string, not 3"},
+		{`{"input": ["a", true]}`, "input[1]", "invalid_value", "input[1] must be a string, not true"},
+		{`{"input": ["a", {"content": "b"}]}`, "input[1].content", "invalid_value", "must be an array"},
+		{`{"input": ["a", {"prompt_string": "b", "content": []}]}`, "input[1]", "invalid_value", "input[1] must have prompt_string or content"},
+		{`{"input": {"content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}}`, "input.content[0].type", "not_offered", `"image_url" is not offered`},
+		{`{"input": {"content": []}}`, "input", "invalid_value", "input must not be empty"},
 		{`{"input": [null]}`, "input[0]", "invalid_value", "input[0] must be a string, not null"},
 		{`{"input": [1, null]}`, "input", "invalid_value", "input must be an array of tokens"},
 		{`{"input": [1.5]}`, "input", "invalid_value", "input must be an array of tokens"},
-		{`{"input": [[1], "a"]}`, "input[1]", "invalid_value", "input[1] must be an array of tokens"},
-		{`{"input": [[1], null]}`, "input[1]", "invalid_value", "input[1] must be an array of tokens"},
+		{`{"input": [[1], null]}`, "input[1]", "invalid_value", "input[1] must be a string, not null"},
 		{`{"input": [[1], [2, 99999999999]]}`, "input[1]", "invalid_value", "input[1] must be an array of tokens"},
 		{fmt.Sprintf(`{"input": [[1], [%d]]}`, size), "input[1]", "invalid_value", fmt.Sprintf("input[1] has the token %d, the vocabulary ends at %d", size, size-1)},
 		{`{"input": [-1]}`, "input", "invalid_value", "input has the token -1"},
-		{`{"input": {"text": "a"}}`, "input", "invalid_value", "input must be a string or"},
+		{`{"input": {"text": "a"}}`, "input.text", "unknown_field", "input.text is not known"},
+		{`{"input": 3}`, "input", "invalid_value", "input must be a string or"},
 		{`{"input": "` + long + `"}`, "input", "context_length_exceeded", "input" + tooLong},
 		{`{"input": ["a", "` + long + `"]}`, "input[1]", "context_length_exceeded", "input[1]" + tooLong},
 		{`{"input": ` + many + `}`, "input", "too_many_inputs", "input has 2049 inputs, at most 2048 are possible in one request"},
@@ -208,6 +213,87 @@ func TestEmbeddingsRefused(t *testing.T) {
 	}
 	if status, _, got := post(t, url+"/v1/embeddings", `{"truncate": true, "input": ["`+long+`", "cat"]}`); status != 200 || at(got, "usage", "prompt_tokens") != float64(16+len(loadWords(t).Encode("cat"))) {
 		t.Errorf("truncated: %d %v", status, got)
+	}
+}
+
+// Texts and tokens are mixed as llama-server mixes them.
+func TestEmbeddingsForms(t *testing.T) {
+	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
+	v := loadWords(t)
+	cat := v.Tokenize(nil, "cat", true)
+	for input, tokens := range map[string][]int{
+		`[2, 3, "cat", 4]`:                      {3 + len(cat)},
+		`["cat", [2, 3, 4]]`:                    {len(v.Encode("cat")), 3},
+		`[[2, 3], [4, "cat", 5]]`:               {2, 2 + len(cat)},
+		`{"prompt_string": "cat"}`:              {len(v.Encode("cat"))},
+		`[{"prompt_string": "cat"}, "the cat"]`: {len(v.Encode("cat")), len(v.Encode("the cat"))},
+		`{"content": [{"type": "text", "text": "the "}, {"type": "text", "text": "cat"}]}`: {len(v.Encode("the cat"))},
+	} {
+		want := 0
+		for _, n := range tokens {
+			want += n
+		}
+		status, _, got := post(t, url+"/v1/embeddings", `{"model": "vectors", "input": `+input+`}`)
+		if data, _ := got["data"].([]any); status != 200 || len(data) != len(tokens) || at(got, "usage", "prompt_tokens") != float64(want) {
+			t.Errorf("%s: %d %v, want %d inputs of %d tokens", input, status, got, len(tokens), want)
+		}
+	}
+}
+
+// llama-server's own form of embeddings.
+func TestLlamaServerEmbeddings(t *testing.T) {
+	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
+	ask := func(path, body string) (out []struct {
+		Index     int
+		Embedding [][]float32
+	}) {
+		t.Helper()
+		status, _, text := send(t, "POST", url+path, body)
+		if err := json.Unmarshal([]byte(text), &out); status != 200 || err != nil {
+			t.Fatalf("%s: %d %s", body, status, text)
+		}
+		return out
+	}
+	one := ask("/embedding", `{"model": "vectors", "content": "the cat"}`)
+	if len(one) != 1 || len(one[0].Embedding) != 1 || len(one[0].Embedding[0]) != 8 || math.Abs(norm(one[0].Embedding[0])-1) > 1e-6 {
+		t.Fatal(one)
+	}
+	both := ask("/embeddings", `{"model": "vectors", "input": ["a dog", "the cat"]}`)
+	if len(both) != 2 || both[1].Index != 1 || !slices.Equal(both[1].Embedding[0], one[0].Embedding[0]) {
+		t.Error(both)
+	}
+	raw := ask("/embedding", `{"model": "vectors", "content": "the cat", "embd_normalize": -1}`)[0].Embedding[0]
+	if n := norm(raw); math.Abs(n-1) < 1e-3 || math.Abs(float64(raw[0])/n-float64(one[0].Embedding[0][0])) > 1e-6 {
+		t.Error(raw)
+	}
+	for p, size := range map[int]func([]float32) float64{
+		0: func(row []float32) float64 {
+			most := 0.0
+			for _, x := range row {
+				most = max(most, math.Abs(float64(x)))
+			}
+			return most / 32760
+		},
+		1: func(row []float32) (sum float64) {
+			for _, x := range row {
+				sum += math.Abs(float64(x))
+			}
+			return sum
+		},
+		3: func(row []float32) (sum float64) {
+			for _, x := range row {
+				sum += math.Pow(math.Abs(float64(x)), 3)
+			}
+			return sum
+		},
+	} {
+		row := ask("/embedding", fmt.Sprintf(`{"model": "vectors", "content": "the cat", "embd_normalize": %d}`, p))[0].Embedding[0]
+		if got := size(row); math.Abs(got-1) > 1e-4 {
+			t.Errorf("embd_normalize %d: %g of %v", p, got, row)
+		}
+	}
+	if status, _, got := post(t, url+"/embedding", `{"model": "vectors", "content": "a", "encoding_format": "base64"}`); status != 400 || at(got, "error", "reason") != "not_offered" {
+		t.Errorf("%d %v", status, got)
 	}
 }
 

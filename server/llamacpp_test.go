@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -122,6 +123,41 @@ func TestLlamaStream(t *testing.T) {
 	}
 	if texts[0] != " hello there" || texts[1] != " hello there" || stops != 2 {
 		t.Errorf("%v, %d stops", texts, stops)
+	}
+}
+
+// TestLlamaProgress is return_progress, which streams have before any text.
+func TestLlamaProgress(t *testing.T) {
+	_, url := start(t, setup{reply: " hello there"})
+	for path, body := range map[string]string{
+		"/completion":          `"prompt":"what to say","timings_per_token":true,`,
+		"/v1/chat/completions": `"messages":[{"role":"user","content":"what to say"}],"timings_per_token":true,`,
+	} {
+		for _, want := range []bool{true, false} {
+			_, _, text := send(t, "POST", url+path, fmt.Sprintf(`{%s"stream":true,"return_progress":%t}`, body, want))
+			last, wrote := -1.0, false
+			for line := range strings.SplitSeq(text, "\n") {
+				data, _ := strings.CutPrefix(line, "data: ")
+				var got map[string]any
+				if json.Unmarshal([]byte(data), &got) != nil {
+					continue
+				}
+				p, ok := got["prompt_progress"].(map[string]any)
+				if !ok {
+					wrote = wrote || strings.Contains(data, "hello")
+					continue
+				}
+				if last < 0 && (p["processed"] != p["cache"] || at(got, "timings", "prompt_n") != 0.0 || at(got, "timings", "prompt_ms") != 0.0) || p["processed"].(float64) <= last || wrote {
+					t.Errorf("%s: %s", path, data)
+				}
+				if last = p["processed"].(float64); p["total"].(float64) < last {
+					t.Errorf("%s: %s", path, data)
+				}
+			}
+			if (last > 0) != want || !wrote {
+				t.Errorf("%s, %t: %s", path, want, text)
+			}
+		}
 	}
 }
 

@@ -20,11 +20,13 @@ type metrics struct {
 	took     prometheus.Histogram
 	codes    exposition.Counts
 	refusals exposition.Counts
+	start    time.Time
 }
 
 func newMetrics() *metrics {
 	m := &metrics{
 		all:      exposition.NewRegistry(),
+		start:    time.Now(),
 		requests: exposition.NewCounts("requests_total", "Requests answered, by route and status.", "path", "status"),
 		took:     exposition.NewHistogram("request_seconds", "Time from a request to the end of its answer.", 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300),
 		codes:    exposition.NewCounts("failures_total", "Requests that failed, by code.", "code"),
@@ -68,6 +70,9 @@ func (s *Server) writeMetrics(*http.Request) (wire.Answer, error) {
 	all, err := s.metrics.all.Gather()
 	if err != nil {
 		s.cfg.Log.Error("some metrics can't be read", slog.Any("error", err))
+	}
+	if s.cfg.LlamaMetrics {
+		return withStart{all, s.metrics.start}, nil
 	}
 	return all, nil
 }

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -80,21 +81,52 @@ func TestAPIKeys(t *testing.T) {
 	}
 }
 
-func TestCORS(t *testing.T) {
-	_, url := start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"https://a.example"}, Keys: []string{"k"}}}})
-	status, header, _ := send(t, "OPTIONS", url+"/v1/chat/completions", "", "Origin", "https://a.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization")
-	if status != 204 || header.Get("Access-Control-Allow-Origin") != "https://a.example" || header.Get("Access-Control-Allow-Headers") != "authorization" {
-		t.Errorf("%d %v", status, header)
+// On request, metrics have llama-server's names too.
+func TestLlamaMetrics(t *testing.T) {
+	_, url := start(t, setup{reply: " hello there", cfg: Config{LlamaMetrics: true}})
+	_, _, got := post(t, url+"/completion", `{"prompt":"say","n_predict":2}`)
+	_, header, text := send(t, "GET", url+"/metrics", "")
+	for _, want := range []string{
+		fmt.Sprintf("# TYPE llamacpp:prompt_tokens_total counter\nllamacpp:prompt_tokens_total %v\n", at(got, "timings", "prompt_n")),
+		"\nllamacpp:tokens_predicted_total 2\n", "\nllamacpp:requests_processing 0\n", "\n# TYPE llamacpp:predicted_tokens_seconds gauge\n",
+		fmt.Sprintf("\nllamacpp:n_tokens_max %v\n", at(got, "tokens_cached")),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
 	}
-	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://a.example"); header.Get("Access-Control-Allow-Origin") != "https://a.example" {
+	if at, err := strconv.ParseInt(header.Get("Process-Start-Time-Unix"), 10, 64); err != nil || at <= 0 {
 		t.Errorf("%v", header)
 	}
-	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://b.example"); header.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("another origin: %v", header)
+	_, url = start(t, setup{})
+	if _, header, text := send(t, "GET", url+"/metrics", ""); strings.Contains(text, "llamacpp:") || header.Get("Process-Start-Time-Unix") != "" {
+		t.Error("llama-server's names without being asked for")
 	}
-	_, url = start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"*"}}}})
-	if _, header, _ = send(t, "GET", url+"/healthz", "", "Origin", "https://b.example"); header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("any origin: %v", header)
+}
+
+func TestCORS(t *testing.T) {
+	_, named := start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"https://a.example"}, Keys: []string{"k"}}}})
+	_, all := start(t, setup{cfg: Config{Access: access.Config{Origins: []string{"*"}}}})
+	_, own := start(t, setup{})
+	for _, test := range []struct{ url, origin, granted string }{
+		{named, "https://a.example", "https://a.example"},
+		{named, "https://b.example", ""},
+		{all, "https://b.example", "https://b.example"},
+		{own, "http://localhost:3000", "http://localhost:3000"},
+		{own, "http://localhost.evil.example", ""},
+		{own, "null", ""},
+	} {
+		status, header, body := send(t, "OPTIONS", test.url+"/v1/chat/completions", "", "Origin", test.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization")
+		methods, headers := "GET, POST, DELETE, OPTIONS", "authorization"
+		if test.granted == "" {
+			methods, headers = "", ""
+		}
+		if status != 200 || body != "" || header.Get("Access-Control-Allow-Origin") != test.granted || header.Get("Access-Control-Allow-Methods") != methods || header.Get("Access-Control-Allow-Headers") != headers {
+			t.Errorf("%s asks: %d %v", test.origin, status, header)
+		}
+		if _, header, _ = send(t, "GET", test.url+"/healthz", "", "Origin", test.origin); header.Get("Access-Control-Allow-Origin") != test.granted {
+			t.Errorf("%s: %v", test.origin, header)
+		}
 	}
 }
 

@@ -9,6 +9,25 @@ import (
 	"stencil/embedding"
 )
 
+// The form of Text Embeddings Inference has texts, and a list for an answer.
+func TestRerankTexts(t *testing.T) {
+	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
+	for body, want := range map[string]string{
+		`"texts": ["a dog", "the cat"]`:                                            `[{"index":1,"score":1},{"index":0,"score":0}]`,
+		`"texts": ["a dog", "the cat"], "top_n": 1, "return_text": true`:           `[{"index":1,"score":1,"text":"the cat"}]`,
+		`"texts": ["a dog"], "raw_scores": false, "truncation_direction": "Right"`: `[{"index":0,"score":0.5}]`,
+		`"texts": ["a dog"], "truncation_direction": "Left"`:                       `truncation_direction must be`,
+		`"texts": []`:                                 `texts is required and must not be empty`,
+		`"documents": ["a dog"], "texts": ["b"]`:      `texts has no meaning beside documents`,
+		`"documents": ["a dog"], "raw_scores": false`: `raw_scores has no meaning beside documents`,
+		`"texts": ["a", 1]`:                           `texts[1] must be a string`,
+	} {
+		if _, _, got := send(t, "POST", url+"/rerank", `{"model": "ranks", "query": "the cat", `+body+`}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
 func TestRerank(t *testing.T) {
 	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	const documents = `"documents": ["a dog", {"text": "the cat is here"}, "the cat", "the dog"]`

@@ -107,7 +107,9 @@ func (s *Server) routes() http.Handler {
 	r.POST("/chat/completions", s.adapt(openai.Chat, llamacppBody))
 	r.POST("/responses", s.adapt(openai.CreateResponse, llamacppBody))
 	r.POST("/responses/input_tokens", s.adapt(openai.CountInput, llamacppBody))
-	r.POST("/embeddings", s.adapt(vectors.Embeddings, llamacppBody))
+	for _, path := range []string{"/embedding", "/embeddings"} {
+		r.POST(path, s.adapt(vectors.LlamaServer, llamacppBody))
+	}
 	r.POST("/reranking", s.adapt(vectors.Rerank, everyone))
 	r.POST("/v1/reranking", s.adapt(vectors.Rerank, everyone))
 

@@ -37,6 +37,7 @@ type Config struct {
 	ChatTemplate   string           // of every model, in place of its own; "": its own
 	Verbose        bool             // answers of chats have their prompts
 	NoSlots        bool             // GET /slots is refused
+	LlamaMetrics   bool             // GET /metrics has llama-server's names too
 	DefaultTokens  int              // max_tokens of requests that give none; default 1024
 	StrictModels   bool             // refuse names of models that are not served; otherwise one model answers to every name
 	RetryMax       int              // further tries for an answer that won't do; default 2, negative: none
@@ -111,6 +112,9 @@ func New(cfg Config) *Server {
 		Paused: cfg.AgentPaused, PausedBytes: cfg.AgentPausedBytes, PausedTime: cfg.AgentPausedTime,
 	})
 	s.metrics.all.Add(modelMetrics{s.models})
+	if cfg.LlamaMetrics {
+		s.metrics.all.Add(llamaMetrics{s.models})
+	}
 	s.metrics.all.Add(s.text.Counts.Metrics()...)
 	s.metrics.all.Add(s.assess.Counts.Metrics()...)
 	s.metrics.all.Add(s.agents.Metrics()...)

@@ -86,6 +86,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free port")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "maximum size of a request body in bytes")
 	f.registerOperations(flags)
+	flags.BoolVar(&f.server.LlamaMetrics, "llamacpp-metrics", false, "give GET /metrics llama-server's names too")
 	flags.BoolVar(&f.server.NoSlots, "no-slots", false, "refuse GET /slots")
 	f.registerResponses(flags)
 	group(flags, "HTTP")

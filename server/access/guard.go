@@ -159,7 +159,7 @@ func (g *Guard) allowsOrigin(origin, host string) bool {
 }
 
 // CrossOrigin lets web pages of allowed origins read answers. Browsers ask first,
-// with OPTIONS.
+// with OPTIONS; a page that may not is told so by an answer that grants nothing.
 func (g *Guard) CrossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
@@ -167,26 +167,27 @@ func (g *Guard) CrossOrigin(next http.Handler) http.Handler {
 		if origin != "" || len(g.origins) > 0 {
 			h.Add("Vary", "Origin")
 		}
-		if origin == "" || !g.allowsOrigin(origin, r.Host) || len(g.keys) == 0 && !g.allowsHost(r.Host) {
+		asks := origin != "" && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+		granted := origin != "" && g.allowsOrigin(origin, r.Host) && (len(g.keys) > 0 || g.allowsHost(r.Host))
+		if granted {
+			h.Set("Access-Control-Allow-Origin", origin)
+		}
+		switch {
+		case !asks:
+			if granted {
+				h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, X-Should-Retry")
+			}
 			next.ServeHTTP(w, r)
 			return
+		case granted:
+			h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS") // HEAD needs no permission
+			h.Set("Access-Control-Allow-Headers", "*")
+			if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+				h.Set("Access-Control-Allow-Headers", asked) // "*" does not cover Authorization
+			}
+			h.Set("Access-Control-Max-Age", "600")
 		}
-		h.Set("Access-Control-Allow-Origin", origin)
-		if g.anyOrigins {
-			h.Set("Access-Control-Allow-Origin", "*")
-		}
-		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
-			h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, X-Should-Retry")
-			next.ServeHTTP(w, r)
-			return
-		}
-		h.Set("Access-Control-Allow-Methods", "GET, POST, HEAD, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "*")
-		if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
-			h.Set("Access-Control-Allow-Headers", asked) // "*" does not cover Authorization
-		}
-		h.Set("Access-Control-Max-Age", "600")
-		w.WriteHeader(http.StatusNoContent)
+		w.WriteHeader(http.StatusOK)
 	})
 }
 

@@ -61,7 +61,12 @@ type Reading struct {
 
 // NewReading returns a reading. Its kind is "gauge" or "counter".
 func NewReading(name, kind, help string, labels ...string) Reading {
-	r := Reading{prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil), prometheus.GaugeValue}
+	return NewForeignReading(prometheus.BuildFQName(namespace, "", name), kind, help, labels...)
+}
+
+// NewForeignReading is NewReading with another server's name, as it is.
+func NewForeignReading(name, kind, help string, labels ...string) Reading {
+	r := Reading{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
 	if kind == "counter" {
 		r.kind = prometheus.CounterValue
 	}

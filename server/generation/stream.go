@@ -36,6 +36,11 @@ type fieldSink interface {
 	Fields(index int, t *Trace, list []wire.Field) error
 }
 
+// A progressSink also wants to know how much of a prompt has been read.
+type progressSink interface {
+	Progress(p engine.Progress) error
+}
+
 // streamed is the answer to a request that wants a stream.
 type streamed struct {
 	service    *Service
@@ -118,6 +123,12 @@ func (a *streamed) run(ctx context.Context, out Sink) error {
 
 // event passes on what has come of one choice.
 func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.Event) error {
+	if ev.Progress != nil {
+		if wants, ok := out.(progressSink); ok {
+			return wants.Progress(*ev.Progress)
+		}
+		return nil
+	}
 	pieces := l.reader.Add(ev.Text, ev.Passages)
 	if ev.Done != nil {
 		pieces = append(pieces, l.reader.End()...)

@@ -268,10 +268,20 @@ type pieceEvent struct {
 	Evaluated     int          `json:"tokens_evaluated"`
 	Probabilities []tokenReply `json:"completion_probabilities,omitempty"`
 
-	Timings *generation.Timings `json:"timings,omitempty"`
+	Timings  *generation.Timings  `json:"timings,omitempty"`
+	Progress *generation.Progress `json:"prompt_progress,omitempty"`
 }
 
 func (s *sink) Begin() error { return nil }
+
+func (s *sink) Progress(p engine.Progress) error {
+	e := pieceEvent{Index: s.base, Tokens: []int32{}, Evaluated: p.Total}
+	var t *generation.Timings
+	if e.Progress, t = generation.ProgressOf(p); s.request.timings {
+		e.Timings = t
+	}
+	return s.Data(e)
+}
 
 func (s *sink) Piece(index int, p layout.Piece, tokens []engine.Token) error {
 	s.predicted[index] += len(tokens)

@@ -17,13 +17,13 @@ import (
 var names = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "prompt", "n_predict", "max_tokens", "max_completion_tokens", "stop", "n", "n_cmpl", "stream", "n_probs", "logprobs", "post_sampling_probs",
-		"return_tokens", "timings_per_token", "response_fields", "t_max_predict_ms", "n_indent", "verbose",
+		"return_tokens", "timings_per_token", "return_progress", "response_fields", "t_max_predict_ms", "n_indent", "verbose",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	// id_slot and the like are wishes about where a prompt is kept; here prompts are found wherever they are. Contexts
 	// don't shift, so that nothing is to be kept or discarded then.
 	Harmless: slices.Concat(wire.HarmlessFields, []string{
-		"id_slot", "n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "return_progress", "speculative.n_max", "speculative.n_min", "speculative.p_min",
+		"id_slot", "n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "speculative.n_max", "speculative.n_min", "speculative.p_min",
 		"preserved_tokens", "stream_options", "t_max_prompt_ms",
 	}),
 	Refused: []string{
@@ -90,6 +90,7 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 		func() error { return q.readProbs(o) },
 		func() error { return o.Boolean("return_tokens", &q.returnTokens) },
 		func() error { return o.Boolean("timings_per_token", &q.timings) },
+		func() error { return o.Boolean("return_progress", &q.Progress) },
 		func() error { return o.Decode("response_fields", &q.fields, "an array of strings") },
 		func() error { return o.Integer("t_max_predict_ms", &milliseconds, -1, wire.MaxTimeout*1000) },
 		func() error { return o.Integer("n_indent", &q.indent, 0, math.MaxInt32) },

@@ -147,8 +147,9 @@ type chatChunk struct {
 	Usage      *generation.Usage   `json:"usage,omitempty"`
 	Constraint *generation.Receipt `json:"x_constraint,omitempty"`
 	assess.Appraisal
-	Timings  *generation.Timings `json:"timings,omitempty"`
-	Warnings []string            `json:"warnings,omitempty"`
+	Timings  *generation.Timings  `json:"timings,omitempty"`
+	Progress *generation.Progress `json:"prompt_progress,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
 }
 
 type chunkChoice struct {
@@ -196,6 +197,15 @@ func (s *chatSink) Begin() error {
 		}
 	}
 	return nil
+}
+
+func (s *chatSink) Progress(p engine.Progress) error {
+	chunk := s.chunk(chunkChoice{Delta: chatDelta{}})
+	var t *generation.Timings
+	if chunk.Progress, t = generation.ProgressOf(p); s.request.timings {
+		chunk.Timings = t
+	}
+	return s.Data(chunk)
 }
 
 func (s *chatSink) Piece(index int, p layout.Piece, tokens []engine.Token) error {

@@ -14,10 +14,10 @@ var chatNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
-		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens",
+		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	Harmless:   slices.Concat(wire.HarmlessFields, []string{"return_progress", "id_slot", "include_stop_str_in_output"}),
+	Harmless:   slices.Concat(wire.HarmlessFields, []string{"id_slot", "include_stop_str_in_output"}),
 	Refused: []string{
 		"audio", "web_search_options", "moderation", "min_tokens", "ignore_eos", "best_of",
 		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",
@@ -66,6 +66,7 @@ func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 		func() error { return q.readModalities(o) },
 		func() error { return q.readThinkingBudget(o) },
 		func() error { return o.Boolean("timings_per_token", &q.timings) },
+		func() error { return o.Boolean("return_progress", &q.Progress) },
 		func() error { return o.Boolean("verbose", &q.verbose) },
 		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
 	} {

@@ -38,6 +38,7 @@ type Request struct {
 	Stop          []string
 	N             int
 	Stream        bool
+	Progress      bool // events of a stream say how much of the prompt has been read
 	Logprobs      bool
 	TopLogprobs   int
 	PromptSchema  string // auto, always, never

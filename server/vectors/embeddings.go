@@ -62,10 +62,7 @@ func (s *Handlers) Embed(r *http.Request, m *registry.Model, q *EmbedQuery) (*em
 	prompts := m.Embeddings.Prompts()
 	inputs := make([][]int32, 0, len(q.Inputs))
 	for _, in := range q.Inputs {
-		tokens := in.tokens
-		if tokens == nil {
-			tokens = prompts.Text(in.Text)
-		}
+		tokens := in.tokens(prompts)
 		if q.Truncate {
 			tokens = prompts.Shorten(tokens, q.Limit)
 		}

@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"cmp"
+	"math"
 	"net/http"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // Rerank is POST /v1/rerank: which of some documents answer a query best, in the
-// form that Jina's, Cohere's and llama.cpp's clients share.
+// form that Jina's, Cohere's and llama.cpp's clients share, or in that of Text Embeddings
+// Inference.
 func (s *Handlers) Rerank(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -39,6 +41,9 @@ func (s *Handlers) Rerank(r *http.Request) (wire.Answer, error) {
 	reply := rerankReply{Object: "list", Model: m.Name, Usage: tokenUsage{result.Tokens, result.Tokens}, Warnings: q.Warnings}
 	for i, row := range result.Rows {
 		one := rerankResult{Index: i, Score: row[0]}
+		if q.Sigmoid {
+			one.Score = float32(1 / (1 + math.Exp(-float64(row[0]))))
+		}
 		if q.ReturnDocuments {
 			one.Document = &rerankDocument{q.Documents[i]}
 		}
@@ -47,6 +52,17 @@ func (s *Handlers) Rerank(r *http.Request) (wire.Answer, error) {
 	slices.SortStableFunc(reply.Results, func(a, b rerankResult) int { return cmp.Compare(b.Score, a.Score) })
 	if q.TopN > 0 {
 		reply.Results = reply.Results[:min(q.TopN, len(reply.Results))]
+	}
+	if q.TEI {
+		list := make([]teiResult, 0, len(reply.Results))
+		for _, one := range reply.Results {
+			result := teiResult{Index: one.Index, Score: one.Score}
+			if one.Document != nil {
+				result.Text = &one.Document.Text
+			}
+			list = append(list, result)
+		}
+		return wire.JSON{Value: list}, nil
 	}
 	return wire.JSON{Value: reply}, nil
 }

@@ -17,6 +17,8 @@ type rerankQuery struct {
 	Documents       []string
 	TopN            int // 0: all
 	ReturnDocuments bool
+	Sigmoid         bool // scores between 0 and 1
+	TEI             bool // the texts and the answer are as Text Embeddings Inference has them
 	Truncate        bool // leave out the ends of documents that are too long
 	Timeout         time.Duration
 	KeepAlive       *time.Duration
@@ -26,25 +28,37 @@ type rerankQuery struct {
 // place names a document in an error, all of them with -1.
 func (q *rerankQuery) place(i int) string {
 	if i < 0 {
-		return "documents"
+		return q.field()
 	}
-	return fmt.Sprintf("documents[%d]", i)
+	return fmt.Sprintf("%s[%d]", q.field(), i)
+}
+
+func (q *rerankQuery) field() string {
+	if q.TEI {
+		return "texts"
+	}
+	return "documents"
 }
 
 var rerankNames = wire.Names{
-	Known:    []string{"model", "query", "documents", "top_n", "return_documents", "truncate", "timeout", "keep_alive"},
+	Known:    []string{"model", "query", "documents", "top_n", "return_documents", "texts", "return_text", "raw_scores", "truncation_direction", "truncate", "timeout", "keep_alive"},
 	Harmless: wire.HarmlessFields,
-	Refused:  []string{"rank_fields", "texts"},
+	Refused:  []string{"rank_fields"},
 }
 
-// readRerank reads the body of POST /v1/rerank.
+// readRerank reads the body of POST /v1/rerank. With texts in the place of documents it is that of another server.
 func readRerank(o *wire.Object) (*rerankQuery, error) {
 	q := new(rerankQuery)
 	var err error
 	if q.Warnings, err = rerankNames.Check(o); err != nil {
 		return nil, err
 	}
+	q.TEI = o.Given("texts") && !o.Given("documents")
+	raw, end := true, ""
 	for _, read := range []func() error{
+		func() error { return o.Boolean("return_text", &q.ReturnDocuments) },
+		func() error { return o.Boolean("raw_scores", &raw) },
+		func() error { return o.OneOf("truncation_direction", &end, "Right", "right") },
 		func() error { return o.Str("model", &q.Model) },
 		func() error { return o.Str("query", &q.Query) },
 		func() error { return o.Integer("top_n", &q.TopN, 1, math.MaxInt32) },
@@ -58,6 +72,14 @@ func readRerank(o *wire.Object) (*rerankQuery, error) {
 			return nil, err
 		}
 	}
+	q.Sigmoid = !raw
+	if !q.TEI {
+		for _, name := range []string{"texts", "return_text", "raw_scores", "truncation_direction"} {
+			if o.Given(name) {
+				return nil, wire.Invalid(name, "%s has no meaning beside documents", name)
+			}
+		}
+	}
 	if q.Query == "" {
 		return nil, wire.Invalid("query", "query is required and must not be empty")
 	}
@@ -66,16 +88,17 @@ func readRerank(o *wire.Object) (*rerankQuery, error) {
 
 // readDocuments reads the documents: texts, or objects with a text.
 func (q *rerankQuery) readDocuments(o *wire.Object) error {
-	list, err := o.Raws("documents")
+	field := q.field()
+	list, err := o.Raws(field)
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		return wire.Invalid("documents", "documents is required and must not be empty")
+		return wire.Invalid(field, "%s is required and must not be empty", field)
 	}
 	if len(list) > embedding.MaxInputs {
-		return &wire.Error{Param: "documents", Code: "too_many_inputs", Message: fmt.Sprintf(
-			"documents has %d inputs, at most %d are possible in one request", len(list), embedding.MaxInputs)}
+		return &wire.Error{Param: field, Code: "too_many_inputs", Message: fmt.Sprintf(
+			"%s has %d inputs, at most %d are possible in one request", field, len(list), embedding.MaxInputs)}
 	}
 	for i, raw := range list {
 		place, text := q.place(i), ""
@@ -118,6 +141,13 @@ type rerankResult struct {
 	Index    int             `json:"index"`
 	Score    float32         `json:"relevance_score"` // the output of the model's classification head
 	Document *rerankDocument `json:"document,omitempty"`
+}
+
+// teiResult is a result as Text Embeddings Inference has it.
+type teiResult struct {
+	Index int     `json:"index"`
+	Score float32 `json:"score"`
+	Text  *string `json:"text,omitempty"`
 }
 
 type rerankDocument struct {

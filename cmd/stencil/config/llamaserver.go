@@ -45,6 +45,7 @@ var options = []option{
 	{names: "--api-key-file", env: "API_KEY_FILE", flag: "api-key-file", takes: true},
 	{names: "--cors-origins", env: "CORS_ORIGINS", flag: "allowed-origin", takes: true, convert: origins},
 	{names: "-v --verbose --log-verbose", flag: "verbose", value: "true"},
+	{names: "--metrics", env: "ENDPOINT_METRICS", flag: "llamacpp-metrics", value: "true"},
 	{names: "--no-slots", flag: "no-slots", value: "true"},
 	{names: "--temp --temperature", env: "TEMPERATURE", flag: "temperature", takes: true},
 	{names: "--top-k", env: "TOP_K", flag: "top-k", takes: true},
@@ -65,7 +66,7 @@ var options = []option{
 	{names: "--media-path", takes: true, instead: "images are not read"},
 
 	// What is so anyhow, or makes no difference to an answer.
-	{names: "--jinja"}, {names: "--slots"}, {names: "--metrics"}, {names: "-cb --cont-batching"}, {names: "-kvu --kv-unified"}, {names: "--cache-prompt"}, {names: "--no-mmproj --no-mmproj-auto"},
+	{names: "--jinja"}, {names: "--slots"}, {names: "-cb --cont-batching"}, {names: "-kvu --kv-unified"}, {names: "--cache-prompt"}, {names: "--no-mmproj --no-mmproj-auto"},
 	{names: "--no-webui --no-ui"}, {names: "--warmup"}, {names: "--no-warmup"}, {names: "--perf"}, {names: "--no-perf"}, {names: "-ub --ubatch-size", takes: true}, {names: "--embedding", flag: "embeddings", value: "true"},
 	{names: "--rerank --reranking"}, {names: "--mmap"}, {names: "--threads-http", takes: true}, {names: "--reasoning-format", takes: true, convert: oneOf("auto", "deepseek")}, {names: "--prefill-assistant"},
 	{names: "--prio", takes: true}, {names: "--poll", takes: true}, {names: "--log-disable", flag: "log-level", value: "error"}, {names: "--log-colors", takes: true}, {names: "--log-prefix"}, {names: "--log-timestamps"},
