@@ -344,3 +344,20 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
+
+// Llama's templates would show the day that they were written.
+func TestDateString(t *testing.T) {
+	const source = `{% if not date_string is defined %}{% set date_string = "26 Jul 2024" %}{% endif %}{{ date_string }}: {{ messages[0].content }}`
+	now := func() time.Time { return time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC) }
+	tmpl, err := New(source, Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{Messages: []Message{{Role: "user", Content: "hi"}}}
+	for want, extra := range map[string]map[string]any{"03 Feb 2031: hi": nil, "today: hi": {"date_string": "today"}} {
+		in.Extra = extra
+		if got, err := tmpl.Render(in); err != nil || got != want {
+			t.Errorf("%q %v, want %q", got, err, want)
+		}
+	}
+}

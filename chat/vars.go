@@ -18,6 +18,9 @@ func (t *Template) vars(in Input, v variant) (map[string]any, error) {
 		"eos_token":             t.opt.EOS,
 		"add_generation_prompt": in.AddGenerationPrompt,
 	}
+	if strings.Contains(t.source, "date_string") {
+		vars["date_string"] = t.now().Format("02 Jan 2006") // Llama's would show the day that they were written otherwise
+	}
 	for name, x := range in.Extra {
 		value, err := jinja.FromGo(x)
 		if err != nil {
@@ -140,15 +143,18 @@ func (c *ToolCall) dict(v variant) (*jinja.Dict, error) {
 	return d, nil
 }
 
+func (t *Template) now() time.Time {
+	if t.opt.Now != nil {
+		return t.opt.Now()
+	}
+	return time.Now()
+}
+
 // supply adds variables that a few templates read without asking whether they are
 // there: the day, the tools as a text, and descriptions of all their parameters. It
 // reports whether there was anything to add.
 func (t *Template) supply(vars map[string]any, in Input) (added bool) {
-	now := time.Now()
-	if t.opt.Now != nil {
-		now = t.opt.Now()
-	}
-	functions := "[]"
+	now, functions := t.now(), "[]"
 	if vars["tools"] == nil {
 		vars["tools"], added = jinja.NewList(), true
 	}
@@ -157,7 +163,7 @@ func (t *Template) supply(vars map[string]any, in Input) (added bool) {
 		functions = jinja.JSON(tools, ", ", ": ")
 	}
 	for name, value := range map[string]any{
-		"datetime": now.Format("Jan 02 2006"), "date_string": now.Format("02 Jan 2006"), "functions": functions,
+		"datetime": now.Format("Jan 02 2006"), "functions": functions,
 	} {
 		if _, ok := vars[name]; !ok && strings.Contains(t.source, name) {
 			vars[name], added = value, true

@@ -79,10 +79,11 @@ func familyVocab(t testing.TB, template string, control ...string) *vocab.Vocab 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return templated(t, dated.ReplaceAllString(string(source), `"1 January"`), control...)
+	return templated(t, strings.ReplaceAll(dated.ReplaceAllString(string(source), `"1 January"`), "date_string", "the_day"), control...)
 }
 
-// dated is where templates ask for the day, which is another one tomorrow.
+// dated is where templates ask for the day, which is another one tomorrow; date_string, which templates define unless
+// it is, has the day too.
 var dated = regexp.MustCompile(`strftime_now\([^)]*\)`)
 
 func templated(t testing.TB, template string, control ...string) *vocab.Vocab {
