@@ -166,3 +166,17 @@ type Device struct {
 	MemoryFree  uint64 // bytes; 0 when unknown
 	MemoryTotal uint64
 }
+
+// An Adaptable is a context of a model with adapters, whose scales can be changed.
+type Adaptable interface {
+	// Adapters returns the adapters with the scales that they were loaded with.
+	Adapters() []Adapter
+	// Adapt gives each adapter a scale, 0 for none of it. What sequences hold by then stays as it was computed.
+	Adapt(scales []float32) error
+}
+
+// An Adapter changes what a model has learnt.
+type Adapter struct {
+	Path  string
+	Scale float32
+}

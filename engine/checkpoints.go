@@ -157,6 +157,13 @@ func (c *checkpoints) forgetWithin(tokens []int32) {
 	}
 }
 
+// clear gives up all of them.
+func (c *checkpoints) clear() {
+	for c != nil && c.recent.Len() > 0 {
+		c.forget(c.recent.Front().Value.(*checkpoint))
+	}
+}
+
 // bytes returns how much is kept.
 func (c *checkpoints) bytes() int64 {
 	if c == nil {

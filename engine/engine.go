@@ -67,7 +67,10 @@ type Engine struct {
 	workers *workers
 	tracing *tracing
 
+	adapters []backend.Adapter // as they were loaded
+
 	mu       sync.Mutex
+	adapted  []float32 // scales of requests that don't say; nil: as they were loaded
 	queue    queue
 	closing  bool
 	decoding []*job // the jobs in the running batch
@@ -167,6 +170,9 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 	}
+	if a, ok := ctx.(backend.Adaptable); ok {
+		e.adapters = a.Adapters()
+	}
 	e.workers = newWorkers(cfg.Parallel, e.signal)
 	e.base, e.cancelBase = context.WithCancel(context.Background())
 	go (&loop{Engine: e, learnt: newLearnt()}).run()
@@ -229,7 +235,9 @@ func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.find(e.shelf)
+	if j.req.Adapters == nil { // prompts on disk were read with the adapters as they were loaded
+		j.find(e.shelf)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -275,6 +283,16 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	}
 	if req.MaxTokens <= 0 || req.MaxTokens > room {
 		req.MaxTokens = room
+	}
+	if req.Adapters == nil {
+		e.mu.Lock()
+		req.Adapters = e.adapted
+		e.mu.Unlock()
+	} else if len(req.Adapters) != len(e.adapters) {
+		return nil, fmt.Errorf("engine: %d scales for %d adapters", len(req.Adapters), len(e.adapters))
+	}
+	if e.asLoaded(req.Adapters) {
+		req.Adapters = nil
 	}
 	req.Choices = max(1, req.Choices)
 	req.Marks = slices.Compact(slices.Sorted(slices.Values(req.Marks)))

@@ -25,6 +25,7 @@ type loop struct {
 	batch   backend.Batch
 	inBatch []*sequence
 	away    away
+	scales  []float32 // of adapters, in force; nil: as they were loaded
 	leaving []leave
 	counts  Stats          // since the last publish
 	reads   sync.WaitGroup // of goroutines that are busy with the disk
@@ -259,6 +260,9 @@ const headroom = 32
 // place gives s a slot unless its tokens don't fit beside those of the active
 // sequences. A lone sequence always fits.
 func (l *loop) place(s *sequence) bool {
+	if !l.adapt(s.job) {
+		return false
+	}
 	if len(l.active) > 0 {
 		need := len(s.tokens) - l.sharedWithBusy(s, nil) + min(headroom, s.left())
 		for _, a := range l.active {
@@ -382,7 +386,7 @@ func (l *loop) step() {
 	step := l.tracing.clock()
 	l.startMasks()
 	for _, s := range l.inBatch {
-		l.progress(s, now, s.cached)
+		s.progress(now, s.cached)
 	}
 	start, began := l.tracing.clock(), time.Now()
 	var err error
@@ -413,7 +417,7 @@ func (l *loop) step() {
 		s.slot.tokens = append(s.slot.tokens, pending...)
 		s.slot.spans = s.slot.spans.add(len(s.slot.tokens), s.kind)
 		l.counts.LongestText = max(l.counts.LongestText, len(s.slot.tokens))
-		l.progress(s, decoded, len(s.slot.tokens))
+		s.progress(decoded, len(s.slot.tokens))
 		if !s.primed && len(s.slot.tokens) >= s.prompt {
 			s.primed = true
 			// Forced text behind the prompt is in the batch, but not the prompt's.
@@ -698,15 +702,6 @@ func (l *loop) sayGoodbye() {
 // patience is for how long text may lie before its reader is told. Waking a
 // reader for each token of a small model would cost more than the token.
 const patience = 8 * time.Millisecond
-
-// progress says how much of a prompt is known, unless that has been said.
-func (l *loop) progress(s *sequence, now time.Time, known int) {
-	if known = min(known, s.prompt); !s.job.req.Progress || s.choice > 0 || s.primed || s.asked != nil || known < s.reported {
-		return
-	}
-	s.reported = known + 1
-	s.job.stream.send(Event{Choice: s.choice, Progress: &Progress{Total: s.prompt, Cached: s.cached, Known: known, Took: now.Sub(s.started)}})
-}
 
 // tell sends the text that would have lain for too long at the end of a step
 // that is expected to take so long. The first text of a sequence goes out at

@@ -49,6 +49,10 @@ type Request struct {
 	Progress     bool // send events that say how much of the prompt is known, about the first choice
 	Measure      bool // report what the model thought of each place before the constraint: Token.Allowed and Options
 
+	// Adapters has a scale for each of the model's adapters; nil: the engine's, see Engine.Adapt. Requests with other
+	// scales are never in one batch, and what is known of prompts holds for one set of scales at a time.
+	Adapters []float32
+
 	Solo    bool // never in one batch with other requests, nor from cells that they filled
 	NoReuse bool // read the whole prompt, whatever is known of it
 

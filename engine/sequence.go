@@ -107,6 +107,15 @@ type sequence struct {
 	prefilled time.Time
 }
 
+// progress says how much of the prompt is known, unless that has been said.
+func (s *sequence) progress(now time.Time, known int) {
+	if known = min(known, s.prompt); !s.job.req.Progress || s.choice > 0 || s.primed || s.asked != nil || known < s.reported {
+		return
+	}
+	s.reported = known + 1
+	s.job.stream.send(Event{Choice: s.choice, Progress: &Progress{Total: s.prompt, Cached: s.cached, Known: known, Took: now.Sub(s.started)}})
+}
+
 // left returns how many tokens may still be generated.
 func (s *sequence) left() int {
 	return s.job.req.MaxTokens - max(s.generated(), len(s.tokens)-s.prompt)

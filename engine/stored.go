@@ -142,7 +142,7 @@ func (l *loop) plan(s *sequence) {
 		if kept.wants(s.tokens[:at]) && at-inMemory >= spacing {
 			x.memory, inMemory = true, at
 		}
-		if l.shelf != nil && worthWriting(at, onDisk) && (l.tooLong == 0 || at < l.tooLong) {
+		if l.shelf != nil && l.scales == nil && worthWriting(at, onDisk) && (l.tooLong == 0 || at < l.tooLong) {
 			x.disk, onDisk = true, at
 		}
 		if x.memory || x.disk {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stencil/backend"
 	"stencil/backend/scripted"
 	"stencil/engine"
 	"stencil/server/request"
@@ -158,6 +159,54 @@ func TestLlamaProgress(t *testing.T) {
 				t.Errorf("%s, %t: %s", path, want, text)
 			}
 		}
+	}
+}
+
+// TestLlamaAdapters is about LoRA adapters, whose scales requests and the server may set.
+func TestLlamaAdapters(t *testing.T) {
+	var last float32
+	_, url := start(t, setup{reply: " hello there", opt: scripted.Options{
+		Adapters: []backend.Adapter{{Path: "/secret/a.gguf", Scale: 1}},
+		Adapt:    func(scales []float32) error { last = scales[0]; return nil },
+	}})
+	if _, _, text := send(t, "GET", url+"/lora-adapters", ""); text != `[{"id":0,"path":"a.gguf","scale":1}]`+"\n" {
+		t.Errorf("%s", text)
+	}
+	chat := `"messages":[{"role":"user","content":"say"}],"max_tokens":4`
+	for _, test := range []struct {
+		path, body string
+		scale      float32
+	}{
+		{"/completion", `"prompt":"say","lora":[{"id":0,"scale":0.5}]`, 0.5},
+		{"/v1/chat/completions", chat + `,"lora":[{"id":0,"scale":0.25}]`, 0.25},
+		{"/v1/messages", `"model":"tiny",` + chat + `,"lora":[{"id":0,"scale":0.125}]`, 0.125},
+		{"/generate", `"prompt":"say","lora":[{"id":0,"scale":2}]`, 2},
+		{"/completion", `"prompt":"say","lora":[]`, 1},
+		{"/completion", `"prompt":"say"`, 1},
+	} {
+		if status, _, got := post(t, url+test.path, "{"+test.body+"}"); status != 200 || last != test.scale {
+			t.Errorf("%s %s: %d %v, scale %g", test.path, test.body, status, got, last)
+		}
+	}
+	if status, _, text := send(t, "POST", url+"/lora-adapters", `[{"id":0,"scale":0.75}]`); status != 200 || !strings.Contains(text, "true") {
+		t.Errorf("%d %s", status, text)
+	}
+	if post(t, url+"/completion", `{"prompt":"say"}`); last != 0.75 {
+		t.Errorf("the server's scale: %g", last)
+	}
+	if send(t, "POST", url+"/lora-adapters", `[]`); last != 0.75 {
+		t.Errorf("adapted while nothing runs: %g", last)
+	}
+	if post(t, url+"/completion", `{"prompt":"say"}`); last != 0 {
+		t.Errorf("a list that leaves the adapter out: %g", last)
+	}
+	for _, bad := range []string{`[{"id":1,"scale":1}]`, `[{"id":0}]`, `[{"scale":1}]`, `{}`, `5`, `[{"id":0,"scale":"x"}]`, `]`} {
+		if status, _, text := send(t, "POST", url+"/lora-adapters", bad); status != 400 {
+			t.Errorf("%s: %d %s", bad, status, text)
+		}
+	}
+	if status, _, got := post(t, url+"/completion", `{"prompt":"say","lora":[{"id":1,"scale":1}]}`); status != 400 || at(got, "error", "param") != "lora" {
+		t.Errorf("%d %v", status, got)
 	}
 }
 

@@ -99,6 +99,8 @@ func (s *Server) routes() http.Handler {
 	}
 	r.GET("/slots", s.adapt(slots, llamacppBody))
 	r.POST("/slots/:id", s.adapt(llamacpp.NotOffered("slots are not saved one by one; the flag --prompt-cache keeps prompts on disk"), llamacppBody))
+	r.GET("/lora-adapters", s.adapt(lcpp.Adapters, llamacppBody))
+	r.POST("/lora-adapters", s.adapt(lcpp.SetAdapters, llamacppBody))
 	r.GET("/models", s.adapt(openai.ListModels, llamacppBody))
 	r.POST("/models/load", s.adapt(lcpp.Load, llamacppBody))
 	r.POST("/models/unload", s.adapt(lcpp.Unload, llamacppBody))

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -22,6 +23,7 @@ import (
 type cContext struct {
 	model *model
 	ptr   *C.struct_stencil_ctx
+	adapt []float32 // scales of the model's adapters; nil: as they were loaded
 	p     backend.ContextParams
 	size  int // most cells that it may have
 	cells int // those that it has, rounded up by llama.cpp
@@ -161,6 +163,29 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 	return c, nil
 }
 
+// Adapters implements backend.Adaptable.
+func (c *cContext) Adapters() []backend.Adapter {
+	var out []backend.Adapter
+	for i, l := range c.model.loras {
+		out = append(out, backend.Adapter{Path: c.model.opt.LoRA[i].Path, Scale: float32(l.scale)})
+	}
+	return out
+}
+
+// Adapt implements backend.Adaptable.
+func (c *cContext) Adapt(scales []float32) error {
+	if len(scales) != len(c.model.loras) {
+		return fmt.Errorf("llama: context: %d scales for %d adapters", len(scales), len(c.model.loras))
+	}
+	before := c.adapt
+	c.adapt = slices.Clone(scales)
+	if err := c.applyLoRA(); err != nil {
+		c.adapt = before
+		return err
+	}
+	return nil
+}
+
 // applyLoRA puts the model's adapters in force.
 func (c *cContext) applyLoRA() error {
 	n := len(c.model.loras)
@@ -170,6 +195,9 @@ func (c *cContext) applyLoRA() error {
 	adapters, scales := make([]*C.struct_llama_adapter_lora, n), make([]C.float, n)
 	for i, l := range c.model.loras {
 		adapters[i], scales[i] = l.ptr, l.scale
+		if c.adapt != nil {
+			scales[i] = C.float(c.adapt[i])
+		}
 	}
 	if !C.stencil_set_lora(c.ptr, &adapters[0], &scales[0], C.size_t(n)) {
 		return errors.New("llama: context: a LoRA adapter cannot be applied")

@@ -344,6 +344,29 @@ func TestLoRA(t *testing.T) {
 	sameLogits(t, "scale 1 is the default", logits(LoRA{Path: good, Scale: 1}), full)
 	sameLogits(t, "an adapter and its opposite", logits(LoRA{good, 0.5}, LoRA{good, -0.5}), plain)
 
+	// Scales of a context.
+	m := load(t, path, LoadOptions{LoRA: []LoRA{{Path: good}}})
+	adapted := func(scales ...float32) []float32 {
+		c := newCtx(t, m, backend.ContextParams{})
+		a := c.(backend.Adaptable)
+		if list := a.Adapters(); len(list) != 1 || list[0].Scale != 1 || list[0].Path != good {
+			t.Errorf("%v", list)
+		}
+		for _, scale := range scales {
+			if err := a.Adapt([]float32{scale}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return feed(t, c, 0, 1, 2, 3)
+	}
+	sameLogits(t, "as loaded", adapted(), full)
+	sameLogits(t, "none of it", adapted(0), plain)
+	sameLogits(t, "none of it, and all again", adapted(0, 1), full)
+	sameLogits(t, "half of it", adapted(0.5), logits(LoRA{good, 0.5}))
+	if err := newCtx(t, m, backend.ContextParams{}).(backend.Adaptable).Adapt(nil); err == nil {
+		t.Error("no scale for an adapter")
+	}
+
 	for _, bad := range []struct {
 		path string
 		text string

@@ -37,6 +37,10 @@ type Options struct {
 	// were in its batch.
 	Recurrent bool
 
+	// Adapters are those of its contexts. Adapt, if set, learns their scales and may refuse them.
+	Adapters []backend.Adapter
+	Adapt    func(scales []float32) error
+
 	// Fault, if set, is asked before each Decode of a context, counted from 0;
 	// an error is returned in place of decoding.
 	Fault func(n int, b *backend.Batch) error
@@ -344,4 +348,15 @@ func (c *Context) Close() error {
 		c.model.open.Add(-1)
 	}
 	return nil
+}
+
+// Adapters implements backend.Adaptable.
+func (c *Context) Adapters() []backend.Adapter { return c.model.opt.Adapters }
+
+// Adapt implements backend.Adaptable.
+func (c *Context) Adapt(scales []float32) error {
+	if c.model.opt.Adapt == nil {
+		return nil
+	}
+	return c.model.opt.Adapt(scales)
 }

@@ -95,6 +95,14 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic, NoReuse: !q.CachePrompt,
 		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Progress: q.Progress && q.Stream,
 	}
+	if q.Adapters != nil {
+		if m.Engine == nil {
+			return nil, wire.NotOffered("lora", fmt.Sprintf("lora for %q, which is behind an upstream,", m.Name))
+		}
+		if g.Job.Adapters, err = request.Scales(q.Adapters, len(m.Engine.Adapters())); err != nil {
+			return nil, err
+		}
+	}
 	switch g.Job.MaxTokens {
 	case 0:
 		g.Job.MaxTokens = max(s.Tokens, 0)

@@ -27,7 +27,7 @@ var names = wire.Names{
 		"preserved_tokens", "stream_options", "t_max_prompt_ms",
 	}),
 	Refused: []string{
-		"messages", "tools", "tool_choice", "lora", "grammar_lazy", "grammar_triggers", "min_keep", "suffix", "echo", "best_of",
+		"messages", "tools", "tool_choice", "grammar_lazy", "grammar_triggers", "min_keep", "suffix", "echo", "best_of",
 		"adaptive_target", "reasoning_budget_tokens", "thinking_budget_tokens", "image_data", "multimodal_data",
 	},
 }

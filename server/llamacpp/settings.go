@@ -15,46 +15,46 @@ import (
 
 // settings are those of a text, by llama-server's names. What isn't offered has the value that is off.
 type settings struct {
-	Seed             uint64      `json:"seed"`
-	Temperature      float32     `json:"temperature"`
-	DynatempRange    float32     `json:"dynatemp_range"`
-	DynatempExponent float32     `json:"dynatemp_exponent"`
-	TopK             int         `json:"top_k"`
-	TopP             float32     `json:"top_p"`
-	MinP             float32     `json:"min_p"`
-	TopNSigma        float32     `json:"top_n_sigma"`
-	XTCProbability   float32     `json:"xtc_probability"`
-	XTCThreshold     float32     `json:"xtc_threshold"`
-	TypicalP         float32     `json:"typical_p"`
-	RepeatLastN      int         `json:"repeat_last_n"`
-	RepeatPenalty    float32     `json:"repeat_penalty"`
-	PresencePenalty  float32     `json:"presence_penalty"`
-	FrequencyPenalty float32     `json:"frequency_penalty"`
-	DRYMultiplier    float32     `json:"dry_multiplier"`
-	DRYBase          float32     `json:"dry_base"`
-	DRYAllowed       int         `json:"dry_allowed_length"`
-	DRYLastN         int         `json:"dry_penalty_last_n"`
-	DRYBreakers      []string    `json:"dry_sequence_breakers"`
-	Mirostat         int         `json:"mirostat"`
-	MirostatTau      float32     `json:"mirostat_tau"`
-	MirostatEta      float32     `json:"mirostat_eta"`
-	AdaptiveTarget   float32     `json:"adaptive_target"`
-	AdaptiveDecay    float32     `json:"adaptive_decay"`
-	Stop             []string    `json:"stop"`
-	MaxTokens        int         `json:"max_tokens"`
-	Predict          int         `json:"n_predict"` // the same; -1: no limit
-	Keep             int         `json:"n_keep"`
-	Discard          int         `json:"n_discard"`
-	IgnoreEOS        bool        `json:"ignore_eos"`
-	Stream           bool        `json:"stream"`
-	LogitBias        []biasReply `json:"logit_bias"`
-	Probs            int         `json:"n_probs"`
-	MinKeep          int         `json:"min_keep"`
-	Grammar          string      `json:"grammar"`
-	Samplers         []string    `json:"samplers"`
-	TimingsPerToken  bool        `json:"timings_per_token"`
-	PostSampling     bool        `json:"post_sampling_probs"`
-	LoRA             []struct{}  `json:"lora"`
+	Seed             uint64         `json:"seed"`
+	Temperature      float32        `json:"temperature"`
+	DynatempRange    float32        `json:"dynatemp_range"`
+	DynatempExponent float32        `json:"dynatemp_exponent"`
+	TopK             int            `json:"top_k"`
+	TopP             float32        `json:"top_p"`
+	MinP             float32        `json:"min_p"`
+	TopNSigma        float32        `json:"top_n_sigma"`
+	XTCProbability   float32        `json:"xtc_probability"`
+	XTCThreshold     float32        `json:"xtc_threshold"`
+	TypicalP         float32        `json:"typical_p"`
+	RepeatLastN      int            `json:"repeat_last_n"`
+	RepeatPenalty    float32        `json:"repeat_penalty"`
+	PresencePenalty  float32        `json:"presence_penalty"`
+	FrequencyPenalty float32        `json:"frequency_penalty"`
+	DRYMultiplier    float32        `json:"dry_multiplier"`
+	DRYBase          float32        `json:"dry_base"`
+	DRYAllowed       int            `json:"dry_allowed_length"`
+	DRYLastN         int            `json:"dry_penalty_last_n"`
+	DRYBreakers      []string       `json:"dry_sequence_breakers"`
+	Mirostat         int            `json:"mirostat"`
+	MirostatTau      float32        `json:"mirostat_tau"`
+	MirostatEta      float32        `json:"mirostat_eta"`
+	AdaptiveTarget   float32        `json:"adaptive_target"`
+	AdaptiveDecay    float32        `json:"adaptive_decay"`
+	Stop             []string       `json:"stop"`
+	MaxTokens        int            `json:"max_tokens"`
+	Predict          int            `json:"n_predict"` // the same; -1: no limit
+	Keep             int            `json:"n_keep"`
+	Discard          int            `json:"n_discard"`
+	IgnoreEOS        bool           `json:"ignore_eos"`
+	Stream           bool           `json:"stream"`
+	LogitBias        []biasReply    `json:"logit_bias"`
+	Probs            int            `json:"n_probs"`
+	MinKeep          int            `json:"min_keep"`
+	Grammar          string         `json:"grammar"`
+	Samplers         []string       `json:"samplers"`
+	TimingsPerToken  bool           `json:"timings_per_token"`
+	PostSampling     bool           `json:"post_sampling_probs"`
+	LoRA             []adapterReply `json:"lora"`
 }
 
 // biasReply is a token's bias; null: it is never sampled.
@@ -80,7 +80,7 @@ func settingsOf(o sampling.Options, limit int) settings {
 		RepeatLastN: o.RepeatLastN, RepeatPenalty: o.RepeatPenalty, PresencePenalty: o.PresencePenalty, FrequencyPenalty: o.FrequencyPenalty,
 		DRYMultiplier: o.DRYMultiplier, DRYBase: o.DRYBase, DRYAllowed: o.DRYAllowedLength, DRYLastN: o.DRYLastN, DRYBreakers: request.DefaultBreakers,
 		Mirostat: o.Mirostat, MirostatTau: o.MirostatTau, MirostatEta: o.MirostatEta, AdaptiveTarget: -1, AdaptiveDecay: 0.9,
-		Stop: []string{}, MaxTokens: limit, Predict: limit, LogitBias: []biasReply{}, Samplers: samplers, LoRA: []struct{}{},
+		Stop: []string{}, MaxTokens: limit, Predict: limit, LogitBias: []biasReply{}, Samplers: samplers, LoRA: []adapterReply{},
 	}
 }
 
@@ -98,6 +98,9 @@ func (q *completionRequest) settings(g *generation.Generation) settings {
 	}
 	if q.Constraint.Kind == "grammar" {
 		out.Grammar = q.Constraint.Text
+	}
+	for id, scale := range g.Job.Adapters {
+		out.LoRA = append(out.LoRA, adapterReply{ID: id, Scale: scale})
 	}
 	for _, b := range g.Job.Sampling.LogitBias {
 		one := biasReply{Token: b.Token}

@@ -38,7 +38,8 @@ type Request struct {
 	Stop          []string
 	N             int
 	Stream        bool
-	Progress      bool // events of a stream say how much of the prompt has been read
+	Adapters      []AdapterScale // nil: as the server has them
+	Progress      bool           // events of a stream say how much of the prompt has been read
 	Logprobs      bool
 	TopLogprobs   int
 	PromptSchema  string // auto, always, never
@@ -89,7 +90,7 @@ var SamplingFields = append([]string{
 }, chainFields...)
 
 // OwnFields are fields of this server that every dialect takes.
-var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls"}
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls", "lora"}
 
 // Efforts are how much a model may be asked to think.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
@@ -112,6 +113,7 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		o.OneOf("tool_forms", &q.ToolForms, "any", "own"),
 		o.Boolean("repeat_calls", &q.RepeatCalls),
 		o.Integer("max_tool_calls", &q.MaxToolCalls, 1, MaxTokensLimit),
+		q.readAdapters(o),
 		q.readReasoning(o),
 		q.ReadSignals(o),
 	} {
@@ -129,6 +131,52 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		q.Timeout = time.Duration(float64(seconds) * float64(time.Second))
 	}
 	return nil
+}
+
+// AdapterScale is how strongly one of a model's adapters, counted from 0, is applied.
+type AdapterScale struct {
+	ID    int
+	Scale float32
+}
+
+func (q *Request) readAdapters(o *wire.Object) (err error) {
+	if o.Given("lora") && !wire.OffValue(o.Members["lora"]) {
+		q.Adapters, err = ReadAdapters(o, "lora")
+	}
+	return err
+}
+
+// ReadAdapters reads a list of adapters with scales.
+func ReadAdapters(o *wire.Object, name string) ([]AdapterScale, error) {
+	list, err := o.List(name)
+	out := make([]AdapterScale, 0, len(list))
+	for _, one := range list {
+		var a AdapterScale
+		for _, err := range []error{one.Only("id", "scale"), one.Integer("id", &a.ID, 0, math.MaxInt32), one.Number("scale", &a.Scale)} {
+			if err != nil {
+				return nil, err
+			}
+		}
+		for _, field := range []string{"id", "scale"} {
+			if !one.Given(field) {
+				return nil, wire.Invalid(one.Path+field, "%s%s is missing", one.Path, field)
+			}
+		}
+		out = append(out, a)
+	}
+	return out, err
+}
+
+// Scales returns the scale of each of a model's n adapters, 0 for those that a list does not name.
+func Scales(list []AdapterScale, n int) ([]float32, error) {
+	out := make([]float32, n)
+	for _, a := range list {
+		if a.ID >= n {
+			return nil, wire.Invalid("lora", "lora names the adapter %d; the model has %d, and the server's flag --lora adds some", a.ID, n)
+		}
+		out[a.ID] = a.Scale
+	}
+	return out, nil
 }
 
 // readReasoning reads whether the model is to think before it answers: yes or

@@ -1,0 +1,68 @@
+package llamacpp
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"path/filepath"
+
+	"stencil/server/registry"
+	"stencil/server/request"
+	"stencil/server/wire"
+)
+
+// adapterReply is one of a model's adapters.
+type adapterReply struct {
+	ID    int     `json:"id"`
+	Path  string  `json:"path,omitempty"` // the file's name without its folder
+	Scale float32 `json:"scale"`
+}
+
+// Adapters is GET /lora-adapters: the adapters of a model, which the query names or is the first one, and the scales of
+// requests that don't say.
+func (s *Handlers) Adapters(r *http.Request) (wire.Answer, error) {
+	m, err := s.adaptable(r)
+	if err != nil {
+		return nil, err
+	}
+	out := []adapterReply{}
+	for i, a := range m.Engine.Adapters() {
+		out = append(out, adapterReply{i, filepath.Base(a.Path), a.Scale})
+	}
+	return wire.JSON{Value: out}, nil
+}
+
+// SetAdapters is POST /lora-adapters: the scales of requests to come that don't say; 0 for what the list leaves out.
+func (s *Handlers) SetAdapters(r *http.Request) (wire.Answer, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	// What is read from bodies are objects.
+	o, err := wire.ParseObject(bytes.Join([][]byte{[]byte(`{"adapters":`), body, []byte(`}`)}, nil), "")
+	if err != nil {
+		return nil, err
+	}
+	list, err := request.ReadAdapters(o, "adapters")
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.adaptable(r)
+	if err != nil {
+		return nil, err
+	}
+	scales, err := request.Scales(list, len(m.Engine.Adapters()))
+	if err != nil {
+		return nil, err
+	}
+	m.Engine.Adapt(scales)
+	return wire.JSON{Value: doneReply{true}}, nil
+}
+
+func (s *Handlers) adaptable(r *http.Request) (*registry.Model, error) {
+	m, err := s.Models.Named(r.Context(), r.URL.Query().Get("model"), nil)
+	if err == nil && m.Engine == nil {
+		err = notSupported("not_offered", "the model %q has no adapters", m.Name)
+	}
+	return m, err
+}
