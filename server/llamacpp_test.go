@@ -145,7 +145,11 @@ func TestLlamaProgress(t *testing.T) {
 				}
 				p, ok := got["prompt_progress"].(map[string]any)
 				if !ok {
-					wrote = wrote || strings.Contains(data, "hello")
+					if text, _ := got["content"].(string); text != "" {
+						wrote = true
+					} else if text, _ := at(got, "choices", 0, "delta", "content").(string); text != "" {
+						wrote = true
+					}
 					continue
 				}
 				if last < 0 && (p["processed"] != p["cache"] || at(got, "timings", "prompt_n") != 0.0 || at(got, "timings", "prompt_ms") != 0.0) || p["processed"].(float64) <= last || wrote {
