@@ -17,6 +17,7 @@ import (
 // asserted, no remote references, and patterns read as ECMA-262 has them.
 type judge struct {
 	schema  *jsonschema.Schema
+	draft4  bool
 	overrun *atomic.Bool // a pattern ran out of time, so the verdict is void
 }
 
@@ -31,16 +32,19 @@ const largestExponent = 1000
 // isBeyond reports whether a value holds something that the validator gets
 // wrong: a number that is too large for it, or a line or paragraph separator,
 // which its patterns take for a character that "." matches.
-func isBeyond(v *value) bool {
+//
+// To draft 4 a number with a fraction or an exponent is no integer, to the
+// validator 1.0 is one in every draft.
+func isBeyond(v *value, draft4 bool) bool {
 	const separators = "\u2028\u2029"
 	switch {
 	case v.kind == kindNumber:
 		_, exponent := numberSize(v.text)
-		return exponent > largestExponent || exponent < -largestExponent
+		return exponent > largestExponent || exponent < -largestExponent || draft4 && strings.ContainsAny(v.text, ".eE")
 	case v.kind == kindString:
 		return strings.ContainsAny(v.text, separators)
 	}
-	return slices.ContainsFunc(v.items, isBeyond) ||
+	return slices.ContainsFunc(v.items, func(v *value) bool { return isBeyond(v, draft4) }) ||
 		slices.ContainsFunc(v.keys, func(k string) bool { return strings.ContainsAny(k, separators) })
 }
 
@@ -69,7 +73,7 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 	if object, ok := doc.(map[string]any); ok {
 		delete(object, "$schema")
 	}
-	j := &judge{overrun: new(atomic.Bool)}
+	j := &judge{draft4: draft == "draft-04", overrun: new(atomic.Bool)}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(metaschema)
 	c.AssertFormat()
@@ -92,7 +96,7 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 // validate returns nil when the schema admits the document, [errUndecided]
 // when that cannot be told, and what is wrong otherwise.
 func (j *judge) validate(document []byte) error {
-	if v, err := parseValue(document); err == nil && isBeyond(v) {
+	if v, err := parseValue(document); err == nil && isBeyond(v, j.draft4) {
 		return errUndecided
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))

@@ -48,6 +48,9 @@ func (s *algebra) and(list []Expr) Expr {
 			return exprEmpty
 		}
 	}
+	if !s.spend(len(s.scratch.exprs) - base) {
+		return exprEmpty
+	}
 	set := apart(sortSet(s.scratch.exprs[base:]))
 	if f.epsilon {
 		for _, e := range append(set, f.loop) {

@@ -7,7 +7,7 @@ func (m *Machine) Count(q State, limit int) int {
 		return 0
 	}
 	s := m.store
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	n := s.count(m.at(q).expr, limit)
 	if s.err != nil {

@@ -9,16 +9,11 @@ type Limits struct {
 	Nodes        int // expressions in the Store; default 1<<20, about 64 bytes each
 	States       int // states of all machines; default 1<<18, about 600 bytes each once visited
 	Text         int // characters of a shortest completion; default 4 Mi
+	Work         int // alternatives and conjuncts put together by one operation; default 1<<24, about 0.1 µs each
 	Steps        int // expressions visited by one search for a completion; default 1<<16, about 1 µs each
 }
 
 const (
-	defaultPatternBytes = 64 << 10
-	defaultNodes        = 1 << 20
-	defaultStates       = 1 << 18
-	defaultText         = 4 << 20
-	defaultSteps        = 1 << 16
-
 	// maxDepth bounds the nesting of a pattern, because the parser and the
 	// translation recurse on it.
 	maxDepth = 500
@@ -29,20 +24,16 @@ const (
 )
 
 func (l Limits) orDefaults() Limits {
-	if l.PatternBytes <= 0 {
-		l.PatternBytes = defaultPatternBytes
-	}
-	if l.Nodes <= 0 {
-		l.Nodes = defaultNodes
-	}
-	if l.States <= 0 {
-		l.States = defaultStates
-	}
-	if l.Text <= 0 {
-		l.Text = defaultText
-	}
-	if l.Steps <= 0 {
-		l.Steps = defaultSteps
+	for _, x := range []struct {
+		limit *int
+		n     int
+	}{
+		{&l.PatternBytes, 64 << 10}, {&l.Nodes, 1 << 20}, {&l.States, 1 << 18},
+		{&l.Text, 4 << 20}, {&l.Work, 1 << 24}, {&l.Steps, 1 << 16},
+	} {
+		if *x.limit <= 0 {
+			*x.limit = x.n
+		}
 	}
 	return l
 }

@@ -101,6 +101,7 @@ type Store struct {
 // alone shows.
 type exprs struct {
 	limits Limits
+	work   int // of the present operation, see spend
 	err    error
 
 	blocks   []*nodeBlock // never moved, so that pointers to nodes stay good
@@ -168,16 +169,31 @@ func NewStore(limits Limits) *Store {
 // Err returns the *LimitError of the first limit that was exceeded while
 // building expressions. The expressions made since are not to be trusted.
 func (s *Store) Err() error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
 // Nodes returns the number of expressions made so far.
 func (s *Store) Nodes() int {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.size
+}
+
+// lock begins an operation.
+func (s *Store) lock() {
+	s.mu.Lock()
+	s.work = 0
+}
+
+// spend reports whether an operation may put together n more expressions. One that
+// doesn't end keeps everybody else from the Store.
+func (s *exprs) spend(n int) bool {
+	if s.work += n; s.work > s.limits.Work {
+		s.fail("Work", s.limits.Work)
+	}
+	return s.err == nil
 }
 
 func (s *exprs) fail(limit string, most int) {
@@ -580,7 +596,7 @@ func (s *Store) Any() Expr { return exprAny }
 
 // Literal returns the expression of one string.
 func (s *Store) Literal(text string) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.literal(text, exprEpsilon)
 }
@@ -588,14 +604,14 @@ func (s *Store) Literal(text string) Expr {
 // Class returns the expression of the one-character strings in ranges, which
 // may overlap and need not be sorted. Surrogates are no characters.
 func (s *Store) Class(ranges []Range) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.class(normalise(slices.Clone(ranges)))
 }
 
 // Concat returns the strings that are made of one string of each, in order.
 func (s *Store) Concat(list ...Expr) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	e := exprEpsilon
 	for _, x := range slices.Backward(list) {
@@ -607,7 +623,7 @@ func (s *Store) Concat(list ...Expr) Expr {
 // Repeat returns the strings made of least to most strings of e. A negative
 // most means no bound.
 func (s *Store) Repeat(e Expr, least, most int) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	lo, hi := counts(least, most)
 	return s.repeat(e, lo, hi)

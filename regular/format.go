@@ -31,7 +31,7 @@ import (
 //     levels of groups deep, without look-around, with counts up to 99 and at
 //     most one group with a name.
 func (s *Store) Format(name string) (Expr, bool) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.format(name)
 }

@@ -9,7 +9,7 @@ import (
 // somewhere. The error is a *SyntaxError, an *UnsupportedError or a
 // *LimitError.
 func (s *Store) GoPattern(text string) (Expr, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if len(text) > s.limits.PatternBytes {
 		return exprEmpty, &LimitError{"PatternBytes", s.limits.PatternBytes}

@@ -68,7 +68,7 @@ type bounded struct {
 // error is a *LimitError: of the Store, or of the search whether e has any
 // string at all.
 func (s *Store) Compile(e Expr) (*Machine, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if m := s.machines[e]; m != nil {
 		return m, nil
@@ -154,7 +154,7 @@ func (m *states) visit(q State) *state {
 
 func (m *states) make(st *state) {
 	s := m.store
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if st.ascii.Load() != nil {
 		return
@@ -336,7 +336,7 @@ func (m *Machine) Shortest(q State) string {
 		return ""
 	}
 	s := m.store
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	e := m.at(q).expr
 	if int(s.node(e).lengths.lo) > s.limits.Text {
@@ -351,7 +351,7 @@ func (m *Machine) Shortest(q State) string {
 
 // Least returns a lower bound on the number of characters in the strings of e.
 func (s *Store) Least(e Expr) int {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return int(s.node(e).lengths.lo)
 }

@@ -74,6 +74,19 @@ func TestLimits(t *testing.T) {
 			}
 			return m.Err()
 		}},
+		// What one step puts together is wide here, though there are few expressions.
+		{Limits{}, "Work", func(s *Store) error {
+			e, err := s.Pattern(`^((([a-z ]{1,1000}){1,1000},?){1,1000}x?){1,1000}$`)
+			if err != nil {
+				return err
+			}
+			m, err := s.Compile(s.And(e, s.Length(300, -1)))
+			if err != nil {
+				return err
+			}
+			m.Shortest(m.Start())
+			return m.Err()
+		}},
 		{Limits{Steps: 100}, "Steps", func(s *Store) error {
 			odd, even := s.Repeat(s.Literal("ab"), 0, -1), s.Repeat(s.Literal("aba"), 0, -1)
 			long := s.And(s.Concat(odd, s.Literal("x")), s.Concat(even, s.Length(0, 300), s.Literal("y")))

@@ -4,21 +4,21 @@ import "slices"
 
 // Or returns the strings of any of the expressions.
 func (s *Store) Or(list ...Expr) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.orFactored(list)
 }
 
 // And returns the strings that are in all of the expressions.
 func (s *Store) And(list ...Expr) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.and(list)
 }
 
 // Not returns the strings that are not in e.
 func (s *Store) Not(e Expr) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.not(e)
 }
@@ -78,6 +78,9 @@ func (s *algebra) or(list []Expr) Expr {
 			return exprAny
 		}
 		s.scratch.exprs = append(s.scratch.exprs, not)
+	}
+	if !s.spend(len(s.scratch.exprs) - base) {
+		return exprEmpty
 	}
 	set := apart(sortSet(s.scratch.exprs[base:]))
 	if len(set) > 1 {

@@ -10,7 +10,7 @@ import (
 // is for reading and for tests, not for parsing; & and ~ are intersection and
 // complement, Σ any character, ∅ no string, ε the empty one.
 func (s *Store) String(e Expr) string {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	p := printer{s: s}
 	p.print(e, 0)

@@ -8,7 +8,7 @@ import (
 // Strings returns the expression of a finite set of strings. The cost goes
 // with the bytes of the list, and common beginnings and endings are kept once.
 func (s *Store) Strings(list []string) Expr {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	sorted := slices.Clone(list)
 	slices.Sort(sorted)

@@ -4,7 +4,7 @@ package regular
 // as the keyword "pattern" of JSON Schema means it. The error is a *SyntaxError,
 // an *UnsupportedError or a *LimitError.
 func (s *Store) Pattern(text string) (Expr, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if e, ok := s.patterns[text]; ok {
 		return e, nil

@@ -10,7 +10,7 @@ func (m *Machine) Loosen(q State, n int) (*Machine, State) {
 		return m, q
 	}
 	s := m.store
-	s.mu.Lock()
+	s.lock()
 	e := m.at(q).expr
 	l := loosener{s: s, n: int32(n), done: map[Expr]Expr{}}
 	out := l.top(e)

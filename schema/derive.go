@@ -17,6 +17,7 @@ type deriver struct {
 
 	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
 	caseForms   map[logic.Form]logic.Form
+	counts      int // demands for items in the conjunction that is derived
 }
 
 func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver {
@@ -26,6 +27,36 @@ func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver
 // byMember returns the derivative of f by a member whose key is of the given
 // class, as a sum of terms.
 func (dv *deriver) byMember(f logic.Form, uni *universe, name int32, matching uint64) []term {
+	d := memberDeriver{dv, uni, name, matching, nil}
+	if dv.forms.Wide(f, manyKids) {
+		d.known = map[logic.Form][]term{}
+	}
+	return d.derive(f)
+}
+
+// memberDeriver derives by one class of keys.
+type memberDeriver struct {
+	*deriver
+	uni      *universe
+	name     int32
+	matching uint64
+	known    map[logic.Form][]term // of parts that may come again; nil: there are few
+}
+
+// part is derive for a part of a form. The result is only read.
+func (dv *memberDeriver) part(f logic.Form) []term {
+	if out, ok := dv.known[f]; ok {
+		return out
+	}
+	out := dv.derive(f)
+	if dv.known != nil {
+		dv.known[f] = out
+	}
+	return out
+}
+
+func (dv *memberDeriver) derive(f logic.Form) []term {
+	uni, name, matching := dv.uni, dv.name, dv.matching
 	info := &dv.forms.Info[f]
 	switch info.Op {
 	case logic.OpNo:
@@ -62,20 +93,18 @@ func (dv *deriver) byMember(f logic.Form, uni *universe, name int32, matching ui
 		}
 		return []term{{logic.Always, f}}
 	case logic.OpAnd:
-		out := []term{{logic.Always, logic.Yes}}
-		for _, k := range info.Kids {
-			next := dv.byMember(k, uni, name, matching)
+		out, several := dv.singles(info.Kids, dv.part)
+		for _, next := range several {
 			if len(out)*len(next) > manyWays {
 				if g := dv.cases(f); g != f {
-					return dv.byMember(g, uni, name, matching)
+					return dv.derive(g)
 				}
 			}
 			if len(out)*len(next) > maxWays {
 				dv.limit("ways to go on after a property", maxWays)
 				return nil
 			}
-			out = dv.both(out, next)
-			if len(out) == 0 {
+			if out = dv.both(out, next); len(out) == 0 {
 				return nil
 			}
 		}
@@ -83,9 +112,31 @@ func (dv *deriver) byMember(f logic.Form, uni *universe, name int32, matching ui
 	}
 	var out []term
 	for _, k := range info.Kids {
-		out = append(out, dv.byMember(k, uni, name, matching)...)
+		out = append(out, dv.part(k)...)
 	}
 	return dv.partition(dv.merge(out))
+}
+
+// singles returns the product of the derivatives that leave no choice, which most do,
+// and the others.
+func (dv *deriver) singles(kids []logic.Form, derive func(logic.Form) []term) (out []term, several [][]term) {
+	goals, forms := make([]logic.Goal, 0, len(kids)), make([]logic.Form, 0, len(kids))
+	for _, k := range kids {
+		next := derive(k)
+		switch len(next) {
+		case 0:
+			return nil, nil
+		case 1:
+			goals, forms = append(goals, next[0].g), append(forms, next[0].f)
+		default:
+			several = append(several, next)
+		}
+	}
+	x := term{dv.goals.And(goals...), dv.forms.And(forms...)}
+	if x.g == logic.Never || x.f == logic.No {
+		return nil, nil
+	}
+	return []term{x}, several
 }
 
 // manyWays is the number of terms from which conditions are rewritten as cases,
@@ -285,6 +336,31 @@ func (dv *deriver) patterned(g logic.Goal) bool {
 	return false
 }
 
+// manyCounts is the number of demands for items from which they are kept apart.
+const manyCounts = 3
+
+// otherwise is what an item may be that is not used to fulfil a demand for g. To have
+// a demand fulfilled is never worse, so an item that fulfils g need not be left out;
+// but only among many demands is it worth it to tell: the sets of those that are
+// fulfilled would all be followed.
+func (dv *deriver) otherwise(g logic.Goal) logic.Goal {
+	if dv.counts >= manyCounts && dv.simple(g) && !dv.patterned(g) {
+		return dv.goals.Not(g)
+	}
+	return logic.Always
+}
+
+// itemCounts returns the number of demands for some items in a conjunction.
+func (dv *deriver) itemCounts(f logic.Form) (n int) {
+	for _, k := range dv.forms.Conjuncts(f) {
+		info := &dv.forms.Info[k]
+		if info.Op == logic.OpLit && (info.Lit.Kind == logic.AtLeast || info.Lit.Kind == logic.SomeItem) {
+			n++
+		}
+	}
+	return n
+}
+
 // byItem returns the derivative of f by one more item. distinct is the goal of
 // differing from the items read before.
 func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
@@ -323,7 +399,7 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 			if l.B == 0 {
 				return []term{{g, logic.Yes}}
 			}
-			return dv.merge([]term{{g, logic.Yes}, {logic.Always, shift()}})
+			return dv.merge([]term{{g, logic.Yes}, {dv.otherwise(g), shift()}})
 		case logic.Unique:
 			return []term{{distinct, f}}
 		case logic.NotUnique:
@@ -337,7 +413,7 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 		case logic.AtLeast:
 			one := l
 			one.A--
-			return dv.merge([]term{{l.Goal, dv.forms.Lit(one)}, {logic.Always, f}})
+			return dv.merge([]term{{l.Goal, dv.forms.Lit(one)}, {dv.otherwise(l.Goal), f}})
 		case logic.AtMost:
 			one := l
 			one.A--
@@ -349,9 +425,11 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 		}
 		return []term{{logic.Always, f}}
 	case logic.OpAnd:
-		out := []term{{logic.Always, logic.Yes}}
-		for _, k := range info.Kids {
-			if out = dv.both(out, dv.byItem(k, distinct)); len(out) == 0 {
+		defer func(old int) { dv.counts = old }(dv.counts)
+		dv.counts = max(dv.counts, dv.itemCounts(f))
+		out, several := dv.singles(info.Kids, func(k logic.Form) []term { return dv.byItem(k, distinct) })
+		for _, next := range several {
+			if out = dv.both(out, next); len(out) == 0 {
 				return nil
 			}
 		}

@@ -249,7 +249,31 @@ func (ob *objects) decideName(state, name int32) bool {
 		}
 		return left >= own && ob.sat.satisfiable(ob.memberGoal(ob.statics[x.static], name, 0))
 	}
+	if ob.forms.Wide(x.dyn, manyKids) {
+		return ob.canContinueWith(&x, name)
+	}
 	return len(ob.enter(state, name, 0)) > 0
+}
+
+// manyKids is the number of parts from which deriving a form takes longer than to
+// decide that there is something to derive.
+const manyKids = 32
+
+// canContinueWith reports whether an object can be completed with a member of a name
+// that is in order now. It is enter's answer without the moves.
+func (ob *objects) canContinueWith(x *objState, name int32) bool {
+	has := logic.Lit{Kind: logic.SomeKey, A: ob.sets.oneName(ob.keys.universes[x.uni].names[name]), Goal: logic.Always}
+	return ob.choose(ob.before(x, name), choice{lits: []logic.Lit{has}}, x.dyn)
+}
+
+// before returns the state in which names before one can't come any more, if order
+// is fixed.
+func (ob *objects) before(x *objState, name int32) *objState {
+	y := *x
+	if ob.opt.Order == OrderSchema {
+		y.last = name - 1
+	}
+	return &y
 }
 
 // allowedNames returns the names that may come next, as a set.

@@ -128,7 +128,8 @@
 // # Departures from the specification
 //
 //   - Formats are asserted in every draft.
-//   - A number such as 1.0 is an integer in draft 4 too.
+//   - Where draft 4 forbids integers, no whole number is generated, although
+//     it has 1.0 for none.
 //   - Up to draft 7, what stands beside $ref is ignored, as those drafts say.
 //   - Keys are spelt without escapes that JSON doesn't need, and so are
 //     strings that are generated. Lone surrogates are never accepted.

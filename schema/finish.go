@@ -113,39 +113,23 @@ func (s *source) finishKey(k frameKey) string {
 	lead, key := spelling.FinishCharacter(t, k.b, k.c)
 	ks := s.keys.states.Keys[key]
 	uni := s.keys.universes[ks.uni]
-	colon := k.at.Colons()[0]
 	best, size := "", noValue
-	try := func(rest string, m move, free bool) {
-		n := s.shortest.value(m.g).size
-		_, tail := s.shortest.object(m.next, false)
-		if total := len(rest) + n + tail; n != noValue && tail != noValue && total < size {
-			size = total
-			best = lead + rest + `"` + colon.Text + s.shortest.render(m.g, colon.Place.Value()) + s.finish(frameKey{kind: frameObjAfter, at: colon.Place, a: m.next})
-		}
+	if members, n := s.shortest.objectFrom(k.a, uni.sorted[ks.lo:ks.hi]); n != noValue {
+		text := s.shortest.renderMembers(members, k.at, listBegun)
+		read := len(jsondoc.AppendQuoted(nil, members[0].key[:ks.depth])) - 1
+		best, size = lead+text[read:], n-1-read
 	}
-	missing := s.objects.missing(&s.objects.states.Keys[k.a])
-	tried := 0
-	// Names that have to come first: one of them is never worse.
-	for pass := 0; pass < 2 && tried == 0; pass++ {
-		for i := ks.lo; i < ks.hi && tried < 8; i++ {
-			n := uni.sorted[i]
-			if !s.objects.allowedName(k.a, n) || pass == 0 && missing[n>>6]>>(n&63)&1 == 0 {
-				continue
-			}
-			tried++
-			rest := string(jsondoc.AppendQuoted(nil, s.keys.nameAt(uni, i)[ks.depth:]))
-			for _, m := range s.objects.enter(k.a, n, 0) {
-				try(rest[1:len(rest)-1], m, false)
-			}
-		}
-	}
-	if tried == 0 || size == noValue {
-		allowed := func(matching uint64) bool { return s.objects.allowedFree(k.a, matching) }
-		alive := func(key int32) bool { return s.next.free(k.a, key) }
-		if text, matching, ok := s.shortest.freshKey(key, key != s.next.before(k.a), allowed, alive); ok {
-			rest := string(jsondoc.AppendQuoted(nil, text))
-			for _, m := range s.objects.enter(k.a, -1, matching) {
-				try(rest[1:len(rest)-1], m, true)
+	allowed := func(matching uint64) bool { return s.objects.allowedFree(k.a, matching) }
+	alive := func(key int32) bool { return s.next.free(k.a, key) }
+	if text, matching, ok := s.shortest.freshKey(key, key != s.next.before(k.a), allowed, alive); ok {
+		rest := string(jsondoc.AppendQuoted(nil, text)[1:])
+		colon := k.at.Colons()[0]
+		for _, m := range s.objects.enter(k.a, -1, matching) {
+			n := s.shortest.value(m.g).size
+			_, tail := s.shortest.object(m.next, false)
+			if total := len(rest) + 1 + n + tail; n != noValue && tail != noValue && total < size {
+				size = total
+				best = lead + rest + colon.Text + s.shortest.render(m.g, colon.Place.Value()) + s.finish(frameKey{kind: frameObjAfter, at: colon.Place, a: m.next})
 			}
 		}
 	}

@@ -379,7 +379,7 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 	k := s.frames.Keys[f]
 	switch k.kind {
 	case frameObjKey:
-		key, ok := lastString(text)
+		key, ok := jsondoc.LastString(text)
 		if !ok {
 			return
 		}
@@ -392,7 +392,7 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 			}
 		}
 	case frameArrItem:
-		v, err := syntax.ReadJSON(string(lastValue(text)), s.opt.Limits.Depth)
+		v, err := syntax.ReadJSON(string(jsondoc.LastValue(text)), s.opt.Limits.Depth)
 		if err != nil {
 			s.fail(fmt.Errorf("schema: item of an array: %w", err))
 			return
@@ -412,65 +412,6 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 		s.itemEdges(after, &rest, false)
 		e.Include(&rest, b)
 	}
-}
-
-// lastString returns the decoded string literal that text ends inside of.
-func lastString(text []byte) (string, bool) {
-	i := openQuote(text, len(text))
-	if i < 0 {
-		return "", false
-	}
-	str, _, err := jsondoc.ReadString(string(text[i:]) + `"`)
-	return str, err == nil
-}
-
-// openQuote returns the index of the last quote before end that isn't
-// escaped, or -1.
-func openQuote(text []byte, end int) int {
-	for i := end - 1; i >= 0; i-- {
-		if text[i] != '"' {
-			continue
-		}
-		n := 0
-		for i-n-1 >= 0 && text[i-n-1] == '\\' {
-			n++
-		}
-		if n%2 == 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-// lastValue returns the JSON value that text ends with.
-func lastValue(text []byte) []byte {
-	end := len(text)
-	for end > 0 && strings.IndexByte(" \t\r\n", text[end-1]) >= 0 {
-		end--
-	}
-	i, depth := end, 0
-	for i > 0 {
-		i--
-		switch text[i] {
-		case '"':
-			if i = openQuote(text, i); i < 0 {
-				return nil
-			}
-		case '}', ']':
-			depth++
-			continue
-		case '{', '[':
-			depth--
-		default:
-			if depth > 0 || i > 0 && strings.IndexByte(" \t\r\n,:[{", text[i-1]) < 0 {
-				continue
-			}
-		}
-		if depth == 0 {
-			return text[i:end]
-		}
-	}
-	return text[i:end]
 }
 
 // Describe implements [decoder.Source].

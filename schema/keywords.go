@@ -132,7 +132,11 @@ func (vs *views) readable(format string) regular.Expr {
 func (vs *views) numberKeywords(n *syntax.Node, list []int32) []int32 {
 	add := func(l logic.Lit) { list = append(list, int32(vs.forms.Lit(l))) }
 	if n.Types&syntax.TypeInteger != 0 && n.Types&syntax.TypeNumber == 0 {
-		add(logic.Lit{Kind: logic.Integer})
+		if n.Draft == syntax.Draft4 {
+			add(logic.Lit{Kind: logic.Plain}) // 1.0 is no integer there
+		} else {
+			add(logic.Lit{Kind: logic.Integer})
+		}
 	}
 	k := n.Number
 	if k == nil {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"stencil/schema/logic"
@@ -20,6 +21,7 @@ type itemSearch struct {
 	unique      bool
 	repeated    bool       // two items have to be equal
 	distinct    logic.Goal // what every item has to be for unique
+	atLeast     []logic.Lit
 	wants       []itemWant
 	placed      map[int]logic.Goal
 	counted     map[itemPlace]bool
@@ -47,21 +49,29 @@ const maxItemPlacements = 10000
 // two items have to be equal, it only adds to into what an item that was read
 // would have to equal.
 func (ar *arrays) possible(lits []logic.Lit, seen int32, into *logic.Goal) bool {
-	s := &itemSearch{arrays: ar, seen: seen, most: syntax.MaxCount, distinct: logic.Always, into: into,
-		placed: map[int]logic.Goal{}, counted: map[itemPlace]bool{}}
-	s.read(lits)
-	if s.least > s.most || s.unique && s.repeated {
+	s, ok := ar.search(lits, seen)
+	if !ok {
 		return false
 	}
+	if _, size, known := s.arrange(nil); known {
+		return size < noValue
+	}
+	s.into, s.placed, s.counted = into, map[int]logic.Goal{}, map[itemPlace]bool{}
+	return s.place(0)
+}
+
+// search reads literals about one array. It reports false if no items can fulfil them.
+func (ar *arrays) search(lits []logic.Lit, seen int32) (*itemSearch, bool) {
+	s := &itemSearch{arrays: ar, seen: seen, most: syntax.MaxCount, distinct: logic.Always}
+	s.read(lits)
 	if s.unique {
 		s.distinct = ar.notSeen(seen)
 	}
-	return s.place(0)
+	return s, s.least <= s.most && !(s.unique && s.repeated)
 }
 
 // read sorts the literals.
 func (s *itemSearch) read(lits []logic.Lit) {
-	var atLeast []logic.Lit
 	for _, l := range lits {
 		switch l.Kind {
 		case logic.MinItems:
@@ -82,7 +92,7 @@ func (s *itemSearch) read(lits []logic.Lit) {
 				s.wants = append(s.wants, w)
 			}
 		case logic.AtLeast:
-			atLeast = append(atLeast, l)
+			s.atLeast = append(s.atLeast, l)
 			s.least = max(s.least, int(l.A))
 		case logic.AtMost:
 			s.atMost = append(s.atMost, l)
@@ -92,7 +102,7 @@ func (s *itemSearch) read(lits []logic.Lit) {
 			s.repeated = true
 		}
 	}
-	for _, l := range atLeast {
+	for _, l := range s.atLeast {
 		n := int(l.A)
 		if n > maxLookahead {
 			n = 1 // they are all alike: one decides
@@ -251,4 +261,328 @@ func (ar *arrays) repeatable(f logic.Form, seen int32) logic.Goal {
 		})
 	}
 	return out
+}
+
+// An itemCount is a demand on how many of the items at positions lo to hi fulfil g.
+type itemCount struct {
+	lo, hi     int
+	g          logic.Goal
+	need, most int
+}
+
+// An itemKind is what one item may be: its goal, the counts it adds to, and its size.
+type itemKind struct {
+	g    logic.Goal
+	adds uint64
+	size int
+}
+
+// arrangement finds the items of an array by what they count for, rather than item by
+// item: the positions of equal items don't matter.
+type arrangement struct {
+	search *itemSearch
+	size   func(logic.Goal) int // of a value, without a comma; nil: it doesn't matter
+	counts []itemCount
+	tail   int          // the position from which on all are alike, or aren't needed
+	kinds  [][]itemKind // by position up to tail
+	least  []int        // by count: the size of the smallest kind that adds to it, with a comma
+	shared []uint64     // by count: the counts that some kind adds to beside it
+	capped uint64       // the counts that have an upper bound
+	any    int          // the size of the smallest kind, with a comma
+}
+
+// maxKinds bounds the kinds at one position, maxArranged the partial arrangements looked at.
+const (
+	maxKinds    = 512
+	maxArranged = 1 << 16
+)
+
+// arrange returns the goals of items whose sizes add up to the least, or says only
+// whether there are any; known is false if there are too many possibilities to tell.
+func (s *itemSearch) arrange(size func(logic.Goal) int) (items []logic.Goal, total int, known bool) {
+	a := &arrangement{search: s, size: size, any: syntax.MaxCount}
+	for _, w := range s.wants {
+		if !w.counted {
+			a.count(itemCount{w.lo, w.hi, w.g, 1, syntax.MaxCount})
+		}
+	}
+	for _, l := range s.atLeast {
+		a.count(itemCount{0, syntax.MaxCount, l.Goal, int(l.A), syntax.MaxCount})
+	}
+	for _, l := range s.atMost {
+		a.count(itemCount{0, syntax.MaxCount, l.Goal, 0, int(l.A)})
+	}
+	if len(a.counts) > 64 || s.last > 256 || s.repeated {
+		return nil, 0, false
+	}
+	a.least, a.shared = make([]int, len(a.counts)), make([]uint64, len(a.counts))
+	for j, c := range a.counts {
+		a.least[j] = syntax.MaxCount
+		if c.most < syntax.MaxCount {
+			a.capped |= 1 << j
+		}
+	}
+	a.tail = s.last
+	if len(a.counts) == 0 {
+		a.tail = min(s.last, s.least)
+	}
+	for n := range a.tail + 1 {
+		if !a.kindsAt(n) {
+			return nil, 0, false
+		}
+	}
+	return a.cheapest()
+}
+
+// count adds a demand, to one for the same items if there is one.
+func (a *arrangement) count(c itemCount) {
+	for j := range a.counts {
+		if old := &a.counts[j]; old.lo == c.lo && old.hi == c.hi && old.g == c.g {
+			old.need, old.most = max(old.need, c.need), min(old.most, c.most)
+			return
+		}
+	}
+	a.counts = append(a.counts, c)
+}
+
+// kindsAt lists the kinds of items at a position. It reports false if there are too many.
+func (a *arrangement) kindsAt(n int) bool {
+	s, ar := a.search, a.search.arrays
+	var kinds []itemKind
+	var split func(j int, k itemKind) bool
+	split = func(j int, k itemKind) bool {
+		if j == len(a.counts) {
+			if a.size != nil {
+				k.size = a.size(k.g)
+			}
+			if k.size < noValue {
+				kinds = append(kinds, k)
+			}
+			return len(kinds) <= maxKinds
+		}
+		c := a.counts[j]
+		if n < c.lo || n > c.hi {
+			return split(j+1, k)
+		}
+		in, out := k, k
+		in.adds |= 1 << j
+		// What needn't be decided is left open: an item counts as what it may have to be.
+		if c.need > 0 || s.unique {
+			in.g = ar.goals.And(k.g, c.g)
+		}
+		if c.most < syntax.MaxCount || s.unique {
+			out.g = ar.goals.And(k.g, ar.goals.Not(c.g))
+		}
+		for _, x := range []itemKind{in, out} {
+			if (x.g == k.g || ar.sat.satisfiable(x.g)) && !split(j+1, x) {
+				return false
+			}
+		}
+		return true
+	}
+	d := s.demand(n)
+	if !ar.sat.satisfiable(d) {
+		a.kinds = append(a.kinds, nil)
+		return true
+	}
+	if !split(0, itemKind{g: d}) {
+		return false
+	}
+	slices.SortStableFunc(kinds, func(x, y itemKind) int { return x.size - y.size })
+	for _, k := range kinds {
+		a.any = min(a.any, k.size+1)
+		for j := range a.counts {
+			if k.adds>>j&1 != 0 {
+				a.least[j] = min(a.least[j], k.size+1)
+				a.shared[j] |= k.adds
+			}
+		}
+	}
+	a.kinds = append(a.kinds, kinds)
+	return true
+}
+
+// partialArray is an array of which some items are chosen.
+type partialArray struct {
+	n       int   // items
+	kind    int   // of the kinds at the tail, those before it don't come any more
+	run     int   // items of that kind
+	counted []int // by count
+	size    int
+	bound   int // at most the size of any array that begins so
+	last    logic.Goal
+	up      *partialArray
+}
+
+// bounds sets p.bound. It reports false if p can't be completed.
+func (a *arrangement) bounds(p *partialArray) bool {
+	s := a.search
+	rest, items := 0, 0
+	var apart uint64 // counts that no kind adds to together
+	for j, c := range a.counts {
+		if p.counted[j] > c.most {
+			return false
+		}
+		need := c.need - p.counted[j]
+		if need <= 0 {
+			continue
+		}
+		if c.hi < p.n || a.least[j] >= noValue || need > c.hi-max(c.lo, p.n)+1 || need > s.most-p.n {
+			return false
+		}
+		if a.shared[j]&apart == 0 {
+			apart |= 1 << j
+			rest, items = rest+need*a.least[j], items+need
+		} else {
+			rest, items = max(rest, need*a.least[j]), max(items, need)
+		}
+	}
+	if missing := s.least - p.n; missing > items {
+		rest, items = rest+(missing-items)*a.any, missing
+	}
+	if items > s.most-p.n || items > 0 && a.any >= noValue {
+		return false
+	}
+	p.bound = min(p.size+rest, noValue)
+	return true
+}
+
+// cheapest is a best-first search.
+func (a *arrangement) cheapest() (items []logic.Goal, total int, known bool) {
+	s, m := a.search, a.search.arrays.goals.Meter
+	start := &partialArray{counted: make([]int, len(a.counts))}
+	if !a.bounds(start) {
+		return nil, noValue, true
+	}
+	// Of arrays with the same bound the longest comes first.
+	queue := logic.NewQueue(func(x, y *partialArray) bool { return x.bound < y.bound || x.bound == y.bound && x.n > y.n })
+	queue.Push(start)
+	seen := map[string]bool{}
+	for steps := 0; queue.Len() > 0; steps++ {
+		if steps > maxArranged+s.least {
+			return nil, 0, false
+		}
+		p := queue.Pop()
+		m.Step(1 + len(a.counts))
+		if !a.lacks(p) && (p.n >= s.least || a.fills(p)) {
+			if a.size == nil {
+				return nil, 0, true
+			}
+			for ; p.n < s.least; p = a.fill(p) {
+			}
+			for ; p.up != nil; p = p.up {
+				items = append(items, p.last)
+			}
+			slices.Reverse(items)
+			return items, a.sizeOf(items), true
+		}
+		key := a.key(p)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		at := min(p.n, a.tail)
+		for i, k := range a.kinds[at] {
+			if at == a.tail && i < p.kind {
+				continue
+			}
+			if p.n >= s.least && at == a.tail && !a.useful(p, k) {
+				continue
+			}
+			next := &partialArray{n: p.n + 1, size: p.size + k.size + 1, last: k.g, up: p, counted: slices.Clone(p.counted)}
+			if at == a.tail {
+				next.kind, next.run = i, 1
+				if i == p.kind {
+					next.run = p.run + 1
+				}
+			}
+			for j := range next.counted {
+				if k.adds>>j&1 != 0 {
+					next.counted[j]++
+				}
+			}
+			if s.unique && !a.differs(next) {
+				continue
+			}
+			m.Step(1 + len(a.counts))
+			if a.bounds(next) {
+				queue.Push(next)
+			}
+		}
+	}
+	return nil, noValue, true
+}
+
+func (a *arrangement) sizeOf(items []logic.Goal) int {
+	total := 0
+	for _, g := range items {
+		total += a.size(g) + 1
+	}
+	return total
+}
+
+// lacks reports whether something is still demanded.
+func (a *arrangement) lacks(p *partialArray) bool {
+	for j, c := range a.counts {
+		if p.counted[j] < c.need {
+			return true
+		}
+	}
+	return false
+}
+
+// fills reports whether any number of items of the smallest kind may follow p.
+func (a *arrangement) fills(p *partialArray) bool {
+	if p.n < a.tail || len(a.kinds[a.tail]) == 0 || a.kinds[a.tail][0].adds&a.capped != 0 {
+		return false
+	}
+	g, n := a.kinds[a.tail][0].g, a.search.least-p.n
+	for x := p; x.up != nil; x = x.up {
+		if x.last == g {
+			n++
+		}
+	}
+	return !a.search.unique || a.search.arrays.count.values(g, n) >= n
+}
+
+func (a *arrangement) fill(p *partialArray) *partialArray {
+	return &partialArray{n: p.n + 1, last: a.kinds[a.tail][0].g, up: p}
+}
+
+// useful reports whether an item of a kind brings p nearer to what is demanded.
+func (a *arrangement) useful(p *partialArray, k itemKind) bool {
+	for j, c := range a.counts {
+		if k.adds>>j&1 != 0 && p.counted[j] < c.need {
+			return true
+		}
+	}
+	return false
+}
+
+// differs reports whether there are as many values as p has items of its last kind.
+func (a *arrangement) differs(p *partialArray) bool {
+	n := 0
+	for x := p; x.up != nil; x = x.up {
+		if x.last == p.last {
+			n++
+		}
+	}
+	return n < 2 || a.search.arrays.count.values(p.last, n) >= n
+}
+
+// key is what decides how p can go on.
+func (a *arrangement) key(p *partialArray) string {
+	b := make([]byte, 0, 8+2*len(p.counted))
+	b = binary.AppendUvarint(b, uint64(p.n))
+	b = binary.AppendUvarint(b, uint64(p.kind))
+	if a.search.unique {
+		b = binary.AppendUvarint(b, uint64(p.run))
+	}
+	for j, n := range p.counted {
+		if c := a.counts[j]; c.most == syntax.MaxCount {
+			n = min(n, c.need)
+		}
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return string(b)
 }

@@ -14,8 +14,17 @@ func (ob *objects) completable(x *objState) bool {
 	if ob.likely(x, x.dyn, ob.missing(x)) {
 		return true
 	}
-	c := &chooser{objects: ob, x: x, steps: ob.opt.Limits.Steps >> 6}
-	ok := c.solve(nil, []logic.Form{x.dyn})
+	return ob.choose(x, choice{}, x.dyn)
+}
+
+// choose reports whether some members of an object in state x make f true, and what
+// was chosen before.
+func (ob *objects) choose(x *objState, chosen choice, f logic.Form) bool {
+	c := &chooser{objects: ob, x: x, can: ob.sat.satisfiable, steps: ob.opt.Limits.Steps >> 6}
+	first, ok := c.reduce(chosen, []logic.Form{f})
+	if ok {
+		_, ok = c.solve(first)
+	}
 	if c.steps < 0 && !ok {
 		ob.limit("steps", ob.opt.Limits.Steps)
 	}
@@ -79,104 +88,113 @@ func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
 
 // chooser looks for a choice of literals that makes a formula true and that the
 // members of an object can fulfil. It is a small DPLL: literals that must hold are
-// propagated through the disjunctions, and only when nothing follows any more is
-// one of them decided, the one with the fewest alternatives left. Instead of
-// clauses learnt it relies on the memory of what goals have values.
+// propagated, and where a disjunction doesn't hold for the members that they demand,
+// the one with the fewest alternatives left is decided. Disjunctions that hold for
+// these members are left alone: among many objects of which one has to fit, all that
+// aren't begun need no decision. Instead of clauses learnt it relies on the memory
+// of what goals have values.
 type chooser struct {
 	objects *objects
 	x       *objState
+	can     func(logic.Goal) bool // which goals have values for members
 	steps   int
-	// accept, if it isn't nil, is given the literals of each choice that
-	// was found and says whether to stop there.
-	accept func(lits []logic.Lit) bool
 }
 
-// solve reports whether all of todo can be made true together with lits.
-func (c *chooser) solve(lits []logic.Lit, todo []logic.Form) bool {
+// A choice is a set of literals, and what else has to be true.
+type choice struct {
+	lits    []logic.Lit
+	rest    []logic.Form
+	open    []logic.Form // the alternatives of what is to be decided next; nil: members make all of it true
+	members *placer
+}
+
+// solve decides what a choice leaves open, in some way in which all can be true.
+func (c *chooser) solve(x choice) (choice, bool) {
+	if x.open == nil {
+		return x, true
+	}
+	for _, k := range x.open {
+		y, ok := c.reduce(x, []logic.Form{k})
+		if ok {
+			y, ok = c.solve(y)
+		}
+		if ok || c.steps < 0 {
+			return y, ok
+		}
+	}
+	return choice{}, false
+}
+
+// reduce adds todo to what has to be true, and follows what that leaves no choice
+// about.
+func (c *chooser) reduce(x choice, todo []logic.Form) (choice, bool) {
 	s := c.objects
-	var choices []logic.Form
-	for len(todo) > 0 {
-		if c.steps--; c.steps < 0 || s.err != nil {
-			return false
-		}
-		f := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		switch info := &s.forms.Info[f]; info.Op {
-		case logic.OpNo:
-			return false
-		case logic.OpLit:
-			if !containsLit(lits, info.Lit) {
-				lits = append(lits[:len(lits):len(lits)], info.Lit)
+	for {
+		for len(todo) > 0 {
+			if c.steps--; c.steps < 0 || s.err != nil {
+				return x, false
 			}
-		case logic.OpAnd:
-			todo = append(todo[:len(todo):len(todo)], info.Kids...)
-		case logic.OpOr:
-			choices = append(choices, f)
-		}
-	}
-	if !s.possible(c.x, lits) {
-		return false
-	}
-	// Drop what is true already and alternatives that can't be; take the
-	// disjunction with the fewest left.
-	var best []logic.Form
-	var rest []logic.Form
-	for _, f := range choices {
-		s.goals.Meter.Step(1 + len(s.forms.Info[f].Kids))
-		var left []logic.Form
-		satisfied := false
-		for _, k := range s.forms.Info[f].Kids {
-			if c.steps--; c.steps < 0 {
-				return false
+			f := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			switch info := &s.forms.Info[f]; info.Op {
+			case logic.OpNo:
+				return x, false
+			case logic.OpLit:
+				if !slices.Contains(x.lits, info.Lit) {
+					x.lits = append(x.lits[:len(x.lits):len(x.lits)], info.Lit)
+				}
+			case logic.OpAnd:
+				todo = append(todo[:len(todo):len(todo)], info.Kids...)
+			case logic.OpOr:
+				x.rest = append(x.rest[:len(x.rest):len(x.rest)], f)
 			}
-			l := s.forms.Info[k]
-			if l.Op == logic.OpLit {
-				if containsLit(lits, l.Lit) {
-					satisfied = true
+		}
+		var ok bool
+		if x.members, ok = s.fulfil(c.x, x.lits, c.can); !ok {
+			return x, false
+		}
+		x.open = nil
+		at := -1
+		for i, f := range x.rest {
+			if x.members.holds(f) {
+				continue
+			}
+			left := c.alternatives(f, x.lits)
+			if c.steps < 0 || len(left) == 0 {
+				return x, false
+			}
+			if at < 0 || len(left) < len(x.open) {
+				if x.open, at = left, i; len(left) == 1 {
 					break
 				}
-				if !s.possible(c.x, append(lits[:len(lits):len(lits)], l.Lit)) {
-					continue
-				}
 			}
-			left = append(left, k)
 		}
-		if satisfied {
-			continue
-		}
-		if len(left) == 0 {
-			return false
-		}
-		if best == nil || len(left) < len(best) {
-			if best != nil {
-				rest = append(rest, s.forms.Or(best...))
+		if len(x.open) != 1 {
+			if at >= 0 {
+				x.rest = slices.Delete(slices.Clone(x.rest), at, at+1)
 			}
-			best = left
-		} else {
-			rest = append(rest, s.forms.Or(left...))
+			return x, true
 		}
+		x.rest = slices.Delete(slices.Clone(x.rest), at, at+1)
+		todo = x.open
 	}
-	if best == nil {
-		return c.accept == nil || c.accept(lits)
-	}
-	for _, k := range best {
-		if c.solve(lits, append(rest[:len(rest):len(rest)], k)) {
-			return true
-		}
-		if c.steps < 0 {
-			return false
-		}
-	}
-	return false
 }
 
-func containsLit(list []logic.Lit, l logic.Lit) bool {
-	for _, x := range list {
-		if x == l {
-			return true
+// alternatives returns those of a disjunction that may still become true.
+func (c *chooser) alternatives(f logic.Form, lits []logic.Lit) []logic.Form {
+	s := c.objects
+	var left []logic.Form
+	for _, k := range s.forms.Info[f].Kids {
+		if c.steps--; c.steps < 0 {
+			return nil
 		}
+		info := &s.forms.Info[k]
+		if info.Op == logic.OpLit && !s.possible(c.x, append(lits[:len(lits):len(lits)], info.Lit)) {
+			continue
+		}
+		left = append(left, k)
 	}
-	return false
+	return left
 }
 
 // possible reports whether an object in state x can get members that
@@ -272,6 +290,74 @@ func (p *placer) demand(name int32, matching uint64) logic.Goal {
 		}
 	}
 	return g
+}
+
+// each calls yield with the names that there will be.
+func (p *placer) each(yield func(name int32)) {
+	for i, w := range p.must {
+		for ; w != 0; w &= w - 1 {
+			yield(int32(i<<6 + bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// holds reports whether f surely holds for an object that gets the members found
+// and no others, whatever values they have. It may say no where the answer is yes.
+func (p *placer) holds(f logic.Form) bool {
+	s := p.objects
+	s.goals.Meter.Step(1)
+	info := &s.forms.Info[f]
+	switch info.Op {
+	case logic.OpAnd:
+		return !slices.ContainsFunc(info.Kids, func(k logic.Form) bool { return !p.holds(k) })
+	case logic.OpOr:
+		return slices.ContainsFunc(info.Kids, p.holds)
+	case logic.OpLit:
+		return p.holdsLit(info.Lit)
+	}
+	return info.Op == logic.OpYes
+}
+
+func (p *placer) holdsLit(l logic.Lit) bool {
+	count := len(p.slots) + p.extra
+	switch l.Kind {
+	case logic.MinProps, logic.MaxProps:
+		for _, w := range p.must {
+			count += bits.OnesCount64(w)
+		}
+		if l.Kind == logic.MinProps {
+			return count >= int(l.A)
+		}
+		return count <= int(l.A)
+	}
+	set := &p.objects.sets.list[l.A]
+	if name, one := set.single(); one {
+		i := p.uni.index[name]
+		if p.must[i>>6]>>(i&63)&1 == 0 {
+			return l.Kind == logic.AllKeys
+		}
+		return p.fulfils(i, l.Goal)
+	}
+	if l.Kind == logic.AllKeys && count > 0 && (set.others || len(set.patterns) > 0) {
+		return false
+	}
+	for i, w := range p.must {
+		for ; w != 0; w &= w - 1 {
+			n := int32(i<<6 + bits.TrailingZeros64(w))
+			if p.objects.keys.member(set, p.uni, n, p.objects.keys.nameBits(p.uni, n)) && p.fulfils(n, l.Goal) != (l.Kind == logic.AllKeys) {
+				return l.Kind == logic.SomeKey
+			}
+		}
+	}
+	return l.Kind == logic.AllKeys
+}
+
+// fulfils reports whether what is demanded of a member contains g.
+func (p *placer) fulfils(name int32, g logic.Goal) bool {
+	if g == logic.Always {
+		return true
+	}
+	return p.objects.goals.Includes(p.demand(name, 0), g)
 }
 
 // fill adds n members with any keys, if it can.

@@ -93,6 +93,10 @@ func (ns *numbers) spec(lits []logic.Lit) number.Spec {
 			spec.Integer = true
 		case logic.NotInteger:
 			spec.NotInteger = true
+		case logic.Plain:
+			spec.Plain = true
+		case logic.NotPlain:
+			spec.NotPlain = true
 		case logic.Min:
 			x := &ns.decimals[l.A]
 			if c := -1; spec.Min == nil || func() bool { c = x.Cmp(*spec.Min); return c > 0 }() {

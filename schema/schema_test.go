@@ -55,6 +55,11 @@ func accepts(g *decoder.Grammar, text string) bool {
 	return err == nil && m.Accepting()
 }
 
+// draft4 makes a schema of draft 4 of members.
+func draft4(members string) string {
+	return `{"$schema": "http://json-schema.org/draft-04/schema#", ` + members + `}`
+}
+
 func TestAccepts(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {
@@ -63,6 +68,14 @@ func TestAccepts(t *testing.T) {
 	}{
 		{`true`, []string{`{}`, `[1, "a", null, {"b": -0.5e3}]`, `"\u00e9\ud83d\ude00"`}, []string{``, `{`, `"\ud800"`, `01`, `nul`}},
 		{`{"type": "integer", "minimum": 3, "maximum": 12}`, []string{`3`, `12`, `7.0`}, []string{`2`, `13`, `3.5`, `"3"`}},
+		{draft4(`"type": "integer"`), []string{`0`, `-0`, `-12`, `12345`, `123456789012345678901234567890`}, []string{`12345.0`, `12.`, `1e2`, `0.0`, `0e0`, `1E0`}},
+		{draft4(`"type": "integer", "minimum": 0.5, "maximum": 120, "multipleOf": 2.5`), []string{`5`, `120`}, []string{`0`, `5.0`, `2.5`, `7`, `125`}},
+		{draft4(`"not": {"type": "integer"}`), []string{`1.0`, `0.0`, `-0e5`, `1.5`, `1e2`, `"1"`}, []string{`1`, `0`, `-7`}},
+		{draft4(`"enum": [1, 2.5, 100], "not": {"type": "integer"}`), []string{`1.0`, `10e-1`, `2.5`, `1E2`, `0.1e3`}, []string{`1`, `100`, `3.0`}},
+		{draft4(`"type": "integer", "enum": [1.0, 2.5, 1e2]`), []string{`1`, `100`}, []string{`1.0`, `1e2`, `2.5`, `10`}},
+		{draft4(`"type": "number", "multipleOf": 1`), []string{`1.0`, `1`, `1e3`}, []string{`1.5`}},
+		{draft4(`"type": "array", "uniqueItems": true, "items": {"type": "integer"}, "additionalItems": false`), []string{`[1, 2]`}, []string{`[1, 1]`, `[1.0]`}},
+		{`{"$schema": "http://json-schema.org/draft-06/schema#", "type": "integer"}`, []string{`12345.0`, `1e2`}, []string{`1.5`}},
 		{`{"type": "string", "minLength": 2, "maxLength": 3}`, []string{`"ab"`, `"é日x"`, `"\n\""`}, []string{`"a"`, `"abcd"`}},
 		{`{"not": {"pattern": "b^(?:a)"}}`, []string{`"ba"`, `""`}, []string{`1`}},
 		{`{"patternProperties": {"^(?!.)[a-z]$": false}}`, []string{`"ba"`, `{"a": 1}`}, nil},
@@ -146,6 +159,8 @@ func TestMasksEqualBytes(t *testing.T) {
 		`{"type": "object", "patternProperties": {"^[a-b]{1,2}$": {"type": "boolean"}}, "additionalProperties": false}`,
 		`{"type": "array", "items": {"type": "string"}, "uniqueItems": true}`,
 		`{"const": ""}`,
+		draft4(`"type": "integer", "minimum": 3, "multipleOf": 6`),
+		draft4(`"type": ["number", "null"], "not": {"type": "integer"}`),
 		`{"maxLength": 1}`,
 		`{"type": "array", "items": {"enum": ["a", "ab", null]}, "uniqueItems": true}`,
 		`{"type": "string", "pattern": "^[a-c]+(\\s[a-z]+){0,2}$"}`,
@@ -475,6 +490,93 @@ func TestNumberLimits(t *testing.T) {
 		var limit *LimitError
 		if !errors.As(err, &limit) || limit.Pointer != "/properties/b" {
 			t.Errorf("%.60s: %v", bad, err)
+		}
+	}
+}
+
+// An ordinary union of open objects is followed without looking at all combinations of
+// its parts, and its shortest document is that of one of them.
+func TestWideUnions(t *testing.T) {
+	v := byteVocab(t)
+	for _, n := range []int{3, 10, 120} {
+		var alts []string
+		for i := range n {
+			alts = append(alts, fmt.Sprintf(`{"type": "object", "required": ["f%d"], "properties": {"f%d": {"type": %q}}}`, i, i, []string{"string", "integer"}[i%2]))
+		}
+		for _, keyword := range []string{"oneOf", "anyOf"} {
+			for _, order := range []Order{OrderSchema, OrderAny} {
+				m := grammar(t, v, fmt.Sprintf(`{%q: [%s]}`, keyword, strings.Join(alts, ",")), Options{Order: order}).NewMatcher()
+				for _, c := range []struct{ prefix, want string }{
+					{``, `{"f1":0}`}, {`{"`, `f1":0}`}, {`{"f`, `1":0}`}, {`{"f2`, `":""}`}, {`{"f0":1,`, `"f1":0}`}, {`{"f0":""`, `}`},
+				} {
+					if n == 3 && strings.HasPrefix(c.prefix, `{"f2`) {
+						continue // a fourth is shorter
+					}
+					next := m.Clone()
+					_, err := next.AcceptBytes([]byte(c.prefix))
+					if rest := string(next.ShortestCompletion()); err != nil || len(rest) != len(c.want) {
+						t.Errorf("%s of %d: %q is completed by %q, not as %q: %v, %v", keyword, n, c.prefix, rest, c.want, err, next.Err())
+					}
+				}
+				if _, err := m.AcceptBytes([]byte(`{"f0":"","f1":0,"f2":""}`)); (err == nil) != (keyword == "anyOf") {
+					t.Errorf("%s of %d: three that fit: %v", keyword, n, err)
+				}
+			}
+		}
+	}
+}
+
+// What is demanded of some items of an array is counted, whatever their order.
+func TestCountedItems(t *testing.T) {
+	v := byteVocab(t)
+	consts := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(`{"contains": {"const": %d}}`, i))
+		}
+		return `{"type": "array", "allOf": [` + strings.Join(list, ",") + `]`
+	}
+	for _, c := range []struct{ schema, want string }{
+		{`{"type": "array", "items": {"type": "integer"}, "maxItems": 20, "allOf": [{"contains": {"multipleOf": 2}, "minContains": 3, "maxContains": 5},
+			{"contains": {"multipleOf": 3}, "minContains": 3, "maxContains": 5}, {"contains": {"multipleOf": 4}, "minContains": 3, "maxContains": 5}]}`, `[0,0,0]`},
+		{`{"type": "array", "uniqueItems": true, "allOf": [{"contains": {"multipleOf": 7}}, {"contains": {"type": "string", "minLength": 3}, "minContains": 5},
+			{"contains": {"multipleOf": 5}}]}`, `["aaa","aaa","aaa","aaa","aaa"]`},
+		{consts(20) + `}`, `[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19]`},
+		{consts(9) + `, "maxItems": 8}`, ``},
+		{`{"type": "array", "items": {"type": "integer"}, "minItems": 4, "allOf": [{"contains": {"minimum": 0}, "maxContains": 2}, {"contains": {"multipleOf": 2}, "maxContains": 1}]}`, `[0,1,-1,-1]`},
+		{`{"type": "array", "prefixItems": [{"const": "long"}, {"enum": [1, 2]}], "items": {"type": "integer"}, "contains": {"type": "integer"}, "minContains": 3, "maxContains": 3}`, `["long",1,0,0]`},
+	} {
+		s, err := Compile([]byte(c.schema), Options{})
+		if c.want == "" {
+			if err == nil {
+				t.Errorf("%s has a value", c.schema)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.schema, err)
+		}
+		g := s.Grammar(v)
+		if text := string(g.NewMatcher().ShortestCompletion()); len(text) != len(c.want) || !accepts(g, text) {
+			t.Errorf("%s: %s instead of %s", c.schema, text, c.want)
+		}
+	}
+}
+
+// Formulas of few literals have few branches, however they are nested.
+func TestNestedNumbers(t *testing.T) {
+	src := `{"type": "number", "minimum": 1}`
+	for i := range 12 {
+		src = fmt.Sprintf(`{"oneOf": [{"multipleOf": %d}, %s]}`, 2+i%5, src)
+	}
+	g := grammar(t, byteVocab(t), src, lenient)
+	for n := range 30 {
+		fits := n >= 1
+		for i := range 12 {
+			fits = fits != (n%(2+i%5) == 0)
+		}
+		if accepts(g, strconv.Itoa(n)) != fits {
+			t.Errorf("%d fits: %v", n, !fits)
 		}
 	}
 }

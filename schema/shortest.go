@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"container/heap"
 	"slices"
 	"strings"
 
@@ -50,12 +49,13 @@ type shortest struct {
 
 	known map[logic.Goal]*shortValue
 	ends  map[int32]*objectEnd // by object state
-	cuts  int                  // how often a shortest value was needed while it was looked for
+	lists map[logic.Form]shortItems
+	cuts  int // how often a shortest value was needed while it was looked for
 }
 
 func newShortest(b *base, sets *keySets, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, arr *arrays) *shortest {
 	return &shortest{base: b, sets: sets, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, next: next, arrays: arr,
-		known: map[logic.Goal]*shortValue{}, ends: map[int32]*objectEnd{}}
+		known: map[logic.Goal]*shortValue{}, ends: map[int32]*objectEnd{}, lists: map[logic.Form]shortItems{}}
 }
 
 // value returns a shortest value that fulfils g, or a short one where
@@ -131,18 +131,31 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 // array returns goals of items that complete an array in a state, and
 // the size of the rest with the closing bracket.
 func (sh *shortest) array(state int32) ([]logic.Goal, int) {
+	f := sh.arrays.states[state].f
+	unique := sh.arrays.isUnique(f)
+	if items, size, known := sh.leastItems(f); known && !unique {
+		return items, size
+	}
+	// Items that have to be different are chosen one by one.
 	type path struct {
 		state int32
 		size  int
 		g     logic.Goal // the last item
 		up    int32      // the path before it
 	}
-	// The queue is a heap of paths by size.
+	// Of paths of the same size the last comes first: it is the longest.
 	paths := []path{{state: state, size: 1, up: -1}}
-	queue := shortQueue{{size: 1}}
+	queue := logic.NewQueue(func(p, q shortPath) bool { return p.size < q.size || p.size == q.size && p.path > q.path })
+	queue.Push(shortPath{size: 1})
+	left := func(state int32) int {
+		if _, size, known := sh.leastItems(sh.arrays.states[state].f); known && unique {
+			return size
+		}
+		return 0
+	}
 	visited := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
-		at := heap.Pop(&queue).(shortPath)
+	for steps := 0; queue.Len() > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
+		at := queue.Pop()
 		p := paths[at.path]
 		if visited[p.state] {
 			continue
@@ -154,10 +167,11 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 				items = append(items, p.g)
 			}
 			slices.Reverse(items)
+			size := paths[at.path].size
 			if len(items) > 0 {
-				at.size--
+				size--
 			}
-			return items, at.size
+			return items, size
 		}
 		for _, m := range sh.arrays.itemMoves(p.state) {
 			sh.goals.Meter.Step(1)
@@ -181,36 +195,64 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 				sh.limit("bytes in the shortest document", maxShortest)
 				return nil, noValue
 			}
-			heap.Push(&queue, shortPath{size, int32(len(paths))})
+			queue.Push(shortPath{size + left(next), int32(len(paths))})
 			paths = append(paths, path{next, size, m.g, int32(at.path)})
 		}
 	}
 	return nil, noValue
 }
 
+// maxArrayBranches is how many ways to fulfil what is demanded of an array are compared.
+const maxArrayBranches = 64
+
+// leastItems returns the shortest items that fulfil f but for having to be different,
+// and their size with the closing bracket.
+func (sh *shortest) leastItems(f logic.Form) ([]logic.Goal, int, bool) {
+	if old, ok := sh.lists[f]; ok {
+		return old.items, old.size, old.known
+	}
+	cuts := sh.cuts
+	best := shortItems{size: noValue, known: true}
+	steps, branches := sh.opt.Limits.Steps, 0
+	if !sh.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
+		s, ok := sh.arrays.search(slices.DeleteFunc(slices.Clone(lits), func(l logic.Lit) bool { return l.Kind == logic.Unique }), 0)
+		if !ok {
+			return true
+		}
+		items, size, known := s.arrange(func(g logic.Goal) int { return sh.value(g).size })
+		if branches++; !known || branches > maxArrayBranches {
+			best.known = false
+			return false
+		}
+		if size > maxShortest && len(items) > 0 {
+			sh.limit("bytes in the shortest document", maxShortest)
+		}
+		if size++; size < best.size {
+			if len(items) > 0 {
+				size--
+			}
+			best.items, best.size = items, size
+		}
+		return true
+	}) {
+		best.known = false
+	}
+	if sh.cuts == cuts {
+		sh.lists[f] = best
+	}
+	return best.items, best.size, best.known
+}
+
+// shortItems are the shortest items for a form, if they are known.
+type shortItems struct {
+	items []logic.Goal
+	size  int
+	known bool
+}
+
 type shortPath struct {
 	size int
 	path int32
-}
-
-// shortQueue implements [heap.Interface]. Of paths of the same size the last
-// comes first: it is the longest.
-type shortQueue []shortPath
-
-func (q shortQueue) Len() int { return len(q) }
-
-func (q shortQueue) Less(i, j int) bool {
-	return q[i].size < q[j].size || q[i].size == q[j].size && q[i].path > q[j].path
-}
-
-func (q shortQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q *shortQueue) Push(x any) { *q = append(*q, x.(shortPath)) }
-
-func (q *shortQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }
 
 // render writes a shortest value for g in the layout asked for.

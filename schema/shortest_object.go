@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"math/bits"
 	"slices"
 
 	"stencil/schema/jsondoc"
@@ -16,9 +15,6 @@ type objectEnd struct {
 	size    int
 }
 
-// maxEnds is how many ways to complete an object are compared.
-const maxEnds = 32
-
 // object returns members that complete an object in a state, and the
 // size of the rest with the closing brace. first says that no comma is
 // needed before the first of them.
@@ -26,7 +22,8 @@ func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 	w, ok := sh.ends[state]
 	if !ok {
 		cuts := sh.cuts
-		w = sh.objectEnd(state)
+		x := sh.objects.states.Keys[state]
+		w = sh.objectEnd(state, []*partialEnd{{x: &x, first: -1, todo: []logic.Form{x.dyn}}})
 		if sh.cuts == cuts {
 			sh.ends[state] = w
 		}
@@ -37,74 +34,149 @@ func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 	return w.members, w.size
 }
 
-// objectEnd completes an object by choosing what is to be true of it, as
-// [objects.completable] does, rather than member by member: the number of
-// states on the way doesn't matter.
-func (sh *shortest) objectEnd(state int32) *objectEnd {
-	x := sh.objects.states.Keys[state]
-	best := &objectEnd{size: noValue}
-	if sh.objects.likely(&x, x.dyn, sh.objects.missing(&x)) {
-		sh.tryEnd(state, &x, nil, best)
-		return best
+// objectFrom is object for an end whose first member has one of some names.
+func (sh *shortest) objectFrom(state int32, names []int32) ([]shortMember, int) {
+	var roots []*partialEnd
+	for _, n := range names {
+		x := sh.objects.states.Keys[state]
+		if !sh.objects.inOrder(&x, n) {
+			continue
+		}
+		x.last = max(x.last, n-1)
+		if sh.opt.Order == OrderAny {
+			x.last = -1
+		}
+		has := logic.Lit{Kind: logic.SomeKey, A: sh.sets.oneName(sh.keys.universes[x.uni].names[n]), Goal: logic.Always}
+		roots = append(roots, &partialEnd{choice: choice{lits: []logic.Lit{has}}, x: &x, first: n, todo: []logic.Form{x.dyn}})
 	}
-	found := 0
-	c := &chooser{objects: sh.objects, x: &x, steps: sh.opt.Limits.Steps >> 6, accept: func(lits []logic.Lit) bool {
-		sh.tryEnd(state, &x, lits, best)
-		found++
-		return found == maxEnds
-	}}
-	c.solve(nil, []logic.Form{x.dyn})
-	if best.size == noValue && c.steps < 0 {
-		sh.limit("steps", sh.opt.Limits.Steps)
-	}
-	return best
+	w := sh.objectEnd(state, roots)
+	return w.members, w.size
 }
 
-// tryEnd puts members that fulfil lits into best if they are shorter.
-func (sh *shortest) tryEnd(state int32, x *objState, lits []logic.Lit, best *objectEnd) {
-	p, ok := sh.objects.fulfil(x, lits, func(g logic.Goal) bool { return sh.value(g).size != noValue })
-	if !ok {
-		return
+// A partialEnd is a part of what can be chosen for the rest of an object. Its size
+// is at most that of any end in it.
+type partialEnd struct {
+	choice
+	x     *objState
+	first int32 // the name that comes first, or -1
+	size  int
+	depth int
+	todo  []logic.Form // not looked at yet
+	end   *objectEnd   // the only one in it, if everything is decided
+}
+
+// maxPartialEnds is how many parts are looked at before the first end is as good as any.
+const maxPartialEnds = 1 << 13
+
+// objectEnd completes an object by choosing what is to be true of it, as
+// [objects.completable] does, rather than member by member: the number of
+// states on the way doesn't matter. It is a best-first search: what a choice of
+// literals demands is never less for more of them.
+func (sh *shortest) objectEnd(state int32, roots []*partialEnd) *objectEnd {
+	c := &chooser{objects: sh.objects, can: sh.finite, steps: sh.opt.Limits.Steps >> 3}
+	queue := logic.NewQueue((*partialEnd).before)
+	for _, r := range roots {
+		queue.Push(r)
 	}
-	w := objectEnd{size: 1}
+	for n := 0; queue.Len() > 0 && sh.err == nil; n++ {
+		p := queue.Pop()
+		switch {
+		case p.end != nil:
+			return p.end
+		case p.members == nil:
+			c.x = p.x
+			var ok bool
+			p.choice, ok = c.reduce(p.choice, p.todo)
+			if ok && n > maxPartialEnds {
+				p.choice, ok = c.solve(p.choice)
+			}
+			if !ok {
+				break
+			}
+			if p.size = sh.leastSize(p); p.size == noValue {
+				break
+			}
+			if p.open == nil {
+				if p.end = sh.endWith(state, p); p.end == nil {
+					break
+				}
+				p.size = p.end.size
+			}
+			queue.Push(p)
+		default:
+			for _, k := range p.open {
+				queue.Push(&partialEnd{choice: choice{lits: p.lits, rest: p.rest}, x: p.x, first: p.first, size: p.size, depth: p.depth + 1, todo: []logic.Form{k}})
+			}
+		}
+		if c.steps < 0 {
+			sh.limit("steps", sh.opt.Limits.Steps)
+		}
+	}
+	return &objectEnd{size: noValue}
+}
+
+// finite reports whether g has a value that doesn't contain one that is being looked for.
+func (sh *shortest) finite(g logic.Goal) bool { return sh.value(g).size != noValue }
+
+// leastSize returns a size that no end in p is smaller than.
+func (sh *shortest) leastSize(p *partialEnd) int {
+	m := p.members
+	size := 1 + (len(m.slots)+m.extra)*len(`,"":0`)
+	m.each(func(n int32) {
+		size = min(size+memberSize(sh.sets.names[m.uni.names[n]], sh.value(m.demand(n, 0)).size), noValue)
+	})
+	return size
+}
+
+// memberSize is the size of a member with the comma before it.
+func memberSize(key string, value int) int {
+	return min(len(jsondoc.AppendQuoted(nil, key))+2+value, noValue)
+}
+
+// endWith returns the end whose members p has found, or nil if there is none.
+func (sh *shortest) endWith(state int32, p *partialEnd) *objectEnd {
+	w := &objectEnd{size: 1}
 	add := func(key string, g logic.Goal) {
 		sh.goals.Meter.Step(1)
 		w.members = append(w.members, shortMember{key, g})
-		n := sh.value(g).size
-		w.size = min(w.size+len(jsondoc.AppendQuoted(nil, key))+2+n, noValue)
+		w.size = min(w.size+memberSize(key, sh.value(g).size), noValue)
 		if w.size > maxShortest {
 			sh.limit("bytes in the shortest document", maxShortest)
 		}
 	}
-	for i, word := range p.must {
-		for ; word != 0; word &= word - 1 {
-			n := int32(i<<6 + bits.TrailingZeros64(word))
-			add(sh.sets.names[p.uni.names[n]], p.demand(n, 0))
-		}
+	m := p.members
+	if p.first >= 0 {
+		add(sh.sets.names[m.uni.names[p.first]], m.demand(p.first, 0))
 	}
-	slots := p.slots
-	for range p.extra {
+	m.each(func(n int32) {
+		if n != p.first {
+			add(sh.sets.names[m.uni.names[n]], m.demand(n, 0))
+		}
+	})
+	slots := m.slots
+	for range m.extra {
 		slots = append(slots, slot{g: logic.Always})
 	}
 	for _, x := range slots {
-		if w.size >= best.size {
-			return
-		}
-		fits := func(m uint64) bool { return p.fits(x, m) }
+		fits := func(matching uint64) bool { return m.fits(x, matching) }
 		key, matching, ok := sh.freshKey(sh.next.beforeAny(state), false, fits, func(key int32) bool {
-			return slices.ContainsFunc(sh.keys.reachable(p.uni, sh.keys.states.Keys[key].vec), fits)
+			return slices.ContainsFunc(sh.keys.reachable(m.uni, sh.keys.states.Keys[key].vec), fits)
 		})
 		if !ok {
-			return
+			return nil
 		}
 		if state, ok = sh.objects.withFree(state, key); !ok {
-			return
+			return nil
 		}
-		add(key, sh.goals.And(p.demand(-1, matching), x.g))
+		add(key, sh.goals.And(m.demand(-1, matching), x.g))
 	}
-	if w.size < best.size {
-		*best = w
-	}
+	return w
+}
+
+// before reports whether p is looked at before q: of the same size, that in which more
+// is decided.
+func (p *partialEnd) before(q *partialEnd) bool {
+	return p.size < q.size || p.size == q.size && (p.end != nil && q.end == nil || p.depth > q.depth)
 }
 
 // freshKey returns a short end for a key that isn't a name, wasn't read

@@ -302,7 +302,11 @@ func (w *work) do() {
 
 func (w *work) isOfType() bool {
 	for _, t := range w.node.types {
-		if t == w.value.kind.String() || t == "integer" && w.value.kind == numeric && w.value.num.isInteger() {
+		if t == w.value.kind.String() {
+			return true
+		}
+		// 1.0 is an integer since draft 6.
+		if num := w.value.num; t == "integer" && w.value.kind == numeric && num.isInteger() && !(w.node.draft == draft4 && num.pointed) {
 			return true
 		}
 	}

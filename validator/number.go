@@ -14,6 +14,7 @@ type number struct {
 	negative bool
 	digits   string
 	exponent int64
+	pointed  bool // spelt with a fraction or an exponent
 }
 
 // farthest is where exponents end: what a text of any size that is read here
@@ -23,7 +24,7 @@ const farthest = math.MaxInt64 / 4
 func parseNumber(s string) (number, error) {
 	var n number
 	rest, negative := strings.CutPrefix(s, "-")
-	n.negative = negative
+	n.negative, n.pointed = negative, strings.ContainsAny(s, ".eE")
 	mantissa, power := rest, ""
 	if i := strings.IndexAny(rest, "eE"); i >= 0 {
 		mantissa, power = rest[:i], rest[i+1:]
@@ -42,7 +43,7 @@ func parseNumber(s string) (number, error) {
 	n.exponent -= int64(len(digits) - len(kept))
 	n.digits = strings.TrimRight(kept, "0")
 	if n.digits == "" {
-		return number{}, nil
+		return number{pointed: n.pointed}, nil
 	}
 	return n, nil
 }

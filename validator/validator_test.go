@@ -195,6 +195,23 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// To draft 4 an integer is spelt without a fraction and an exponent.
+func TestIntegersOfDraft4(t *testing.T) {
+	for _, document := range []string{"1.0", "1e2", "12345.0", "-0.0", "0e5", "10e-1"} {
+		for draft, valid := range map[string]bool{"draft-04": false, "draft-06": true, "2020-12": true} {
+			for schema, valid := range map[string]bool{`{"type": "integer"}`: valid, `{"not": {"type": "integer"}}`: !valid, `{"type": "number", "multipleOf": 1}`: true} {
+				s, err := Compile(t.Context(), []byte(schema), draft)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Validate(t.Context(), []byte(document)); (err == nil) != valid {
+					t.Errorf("%s, %s, %s: %v, want valid %v", draft, schema, document, err, valid)
+				}
+			}
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	for _, test := range []struct{ schema, draft string }{
 		{`{"$ref": "https://example.com/other.json"}`, "2020-12"},

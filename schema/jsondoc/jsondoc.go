@@ -500,3 +500,62 @@ func sortedMembers(list []Member) []Member {
 	slices.SortFunc(list, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
 	return list
 }
+
+// LastString returns the decoded string literal that text ends inside of.
+func LastString(text []byte) (string, bool) {
+	i := openQuote(text, len(text))
+	if i < 0 {
+		return "", false
+	}
+	str, _, err := ReadString(string(text[i:]) + `"`)
+	return str, err == nil
+}
+
+// openQuote returns the index of the last quote before end that isn't
+// escaped, or -1.
+func openQuote(text []byte, end int) int {
+	for i := end - 1; i >= 0; i-- {
+		if text[i] != '"' {
+			continue
+		}
+		n := 0
+		for i-n-1 >= 0 && text[i-n-1] == '\\' {
+			n++
+		}
+		if n%2 == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// LastValue returns the JSON value that text ends with.
+func LastValue(text []byte) []byte {
+	end := len(text)
+	for end > 0 && strings.IndexByte(" \t\r\n", text[end-1]) >= 0 {
+		end--
+	}
+	i, depth := end, 0
+	for i > 0 {
+		i--
+		switch text[i] {
+		case '"':
+			if i = openQuote(text, i); i < 0 {
+				return nil
+			}
+		case '}', ']':
+			depth++
+			continue
+		case '{', '[':
+			depth--
+		default:
+			if depth > 0 || i > 0 && strings.IndexByte(" \t\r\n,:[{", text[i-1]) < 0 {
+				continue
+			}
+		}
+		if depth == 0 {
+			return text[i:end]
+		}
+	}
+	return text[i:end]
+}

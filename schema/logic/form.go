@@ -55,6 +55,8 @@ const (
 	NotUnique                  // two items are equal
 	Integer                    // the number is an integer
 	NotInteger                 //
+	Plain                      // the number is spelt without a fraction and an exponent
+	NotPlain                   //
 	Min                        // the number is at least decimal a; b=1: more than
 	Max                        // the number is at most decimal a; b=1: less than
 	Multiple                   // the number is a multiple of decimal a
@@ -181,6 +183,10 @@ func (t *Forms) negateLit(l Lit) Form {
 		return plain(NotInteger)
 	case NotInteger:
 		return plain(Integer)
+	case Plain:
+		return plain(NotPlain)
+	case NotPlain:
+		return plain(Plain)
 	case Min:
 		l.B ^= 1
 		return plain(Max)
@@ -353,44 +359,90 @@ func (t *Forms) Conjuncts(f Form) []Form {
 	return []Form{f}
 }
 
-// Branches calls yield with the literals of each conjunction in the
-// disjunctive normal form of f, in an order that tries cheap ones first,
-// until it returns false. The slice is reused. It reports false when steps
-// ran out.
+// Wide reports whether f, or a part of it, has at least n parts.
+func (t *Forms) Wide(f Form, n int) bool {
+	return len(t.Info[f].Kids) >= n || slices.ContainsFunc(t.Info[f].Kids, func(k Form) bool { return len(t.Info[k].Kids) >= n })
+}
+
+// maxSeen bounds the branches that are remembered.
+const maxSeen = 1 << 14
+
+// Branches calls yield with the literals of conjunctions whose disjunction is f, in an
+// order that tries cheap ones first, until it returns false. No conjunction
+// contradicts itself literally, and none is given twice. The slice is
+// reused. It reports false when steps ran out.
 func (t *Forms) Branches(f Form, steps *int, yield func(lits []Lit) bool) bool {
 	var lits []Lit
-	var rec func(todo []Form) bool
-	rec = func(todo []Form) bool {
+	seen := map[string]bool{}
+	var rec func(chosen, todo, ors []Form) bool
+	rec = func(chosen, todo, ors []Form) bool {
 		if *steps--; *steps < 0 {
 			return false
 		}
-		t.goals.Meter.Step(1 + len(todo)/16)
+		t.goals.Meter.Step(1 + (len(todo)+len(ors))/16)
 		for len(todo) > 0 {
 			f := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
 			switch info := &t.Info[f]; info.Op {
 			case OpNo:
 				return true
-			case OpYes:
 			case OpLit:
-				lits = append(lits, info.Lit)
+				if slices.Contains(chosen, f) {
+					continue
+				}
+				if slices.Contains(chosen, t.Not(f)) {
+					return true
+				}
+				chosen = append(chosen[:len(chosen):len(chosen)], f)
 			case OpAnd:
 				todo = append(slices.Clone(todo), info.Kids...)
 			case OpOr:
-				n := len(lits)
-				for _, k := range info.Kids {
-					if !rec(append(slices.Clone(todo), k)) {
-						return false
-					}
-					lits = lits[:n]
+				if !slices.Contains(ors, f) {
+					ors = append(ors[:len(ors):len(ors)], f)
 				}
-				return true
 			}
 		}
-		return yield(lits)
+		ors = slices.DeleteFunc(slices.Clone(ors), func(or Form) bool {
+			return slices.ContainsFunc(t.Info[or].Kids, func(k Form) bool { return slices.Contains(chosen, k) })
+		})
+		if len(seen) < maxSeen && (len(ors) > 0 || len(seen) > 0) {
+			key := branchKey(chosen, ors)
+			if seen[key] {
+				return true
+			}
+			seen[key] = true
+		}
+		if len(ors) == 0 {
+			lits = lits[:0]
+			for _, f := range chosen {
+				lits = append(lits, t.Info[f].Lit)
+			}
+			return yield(lits)
+		}
+		last := len(ors) - 1
+		for _, k := range t.Info[ors[last]].Kids {
+			if !rec(chosen, []Form{k}, ors[:last:last]) {
+				return false
+			}
+		}
+		return true
 	}
-	rec([]Form{f})
+	rec(nil, []Form{f}, nil)
 	return *steps >= 0
+}
+
+// branchKey is what is left to do in a branch, and what was chosen.
+func branchKey(chosen, ors []Form) string {
+	chosen = slices.Sorted(slices.Values(chosen))
+	key := make([]byte, 0, 4*(len(chosen)+len(ors)+1))
+	for _, f := range chosen {
+		key = binary.LittleEndian.AppendUint32(key, uint32(f))
+	}
+	key = binary.LittleEndian.AppendUint32(key, uint32(No))
+	for _, f := range ors {
+		key = binary.LittleEndian.AppendUint32(key, uint32(f))
+	}
+	return string(key)
 }
 
 // Mentions reports whether a literal of a kind is in f.

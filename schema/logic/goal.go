@@ -161,6 +161,25 @@ func (t *Goals) And(list ...Goal) Goal {
 	return t.combine(AllOf, list)
 }
 
+// Includes reports whether g is a, or a conjunction that lists a.
+func (t *Goals) Includes(g, a Goal) bool {
+	if g == a || a == Always {
+		return true
+	}
+	info := &t.Info[g]
+	if info.Kind != AllOf {
+		return false
+	}
+	parts := []Goal{a}
+	if t.Info[a].Kind == AllOf {
+		parts = t.Info[a].List
+	}
+	return !slices.ContainsFunc(parts, func(x Goal) bool {
+		_, ok := slices.BinarySearch(info.List, x)
+		return !ok
+	})
+}
+
 // Or returns the goal of fulfilling one of list.
 func (t *Goals) Or(list ...Goal) Goal { return t.combine(AnyOf, list) }
 

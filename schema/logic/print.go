@@ -107,6 +107,10 @@ func (t *Forms) literal(l Lit, n Names) string {
 		return "integer"
 	case NotInteger:
 		return "not integer"
+	case Plain:
+		return "integer without a fraction"
+	case NotPlain:
+		return "not integer without a fraction"
 	case Min:
 		return [...]string{"≥ ", "> "}[l.B] + name(n.Decimal)
 	case Max:

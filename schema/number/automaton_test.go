@@ -183,6 +183,10 @@ func TestStates(t *testing.T) {
 		{Spec{MultipleOf: decimals("5"), Min: pointerTo("0")}, Canonical, 40},
 		{Spec{MultipleOf: decimals("7"), Max: pointerTo("1000000"), Min: pointerTo("0")}, Canonical, 70},
 		{Spec{NotIn: decimals("0")}, AnySpelling, 12},
+		{Spec{Plain: true}, AnySpelling, 5},
+		{Spec{Plain: true, Min: pointerTo("1"), Max: pointerTo("65535")}, AnySpelling, 24},
+		{Spec{Plain: true, MultipleOf: decimals("7")}, AnySpelling, 16},
+		{Spec{NotPlain: true}, AnySpelling, 12},
 	} {
 		a := mustCompile(t, c.spec, c.sp)
 		if n := explore(a, 40); n > c.most {

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// The automata of all numbers, by spelling, and of all whole numbers in
-// canonical spelling are finite, small and shared.
+// The automata of all numbers, by spelling, and of all whole numbers without a
+// fraction and an exponent are finite, small and shared.
 var (
 	allNumbers = [2]func() *Automaton{shared(Spec{}, AnySpelling), shared(Spec{}, Canonical)}
-	allWhole   = shared(Spec{Integer: true}, Canonical)
+	allPlain   = [2]func() *Automaton{shared(Spec{Plain: true}, AnySpelling), shared(Spec{Plain: true}, Canonical)}
 )
 
 func shared(s Spec, sp Spelling) func() *Automaton {
@@ -30,12 +30,16 @@ func Compile(spec Spec, sp Spelling, limits Limits) (*Automaton, error) {
 	if sp != AnySpelling && sp != Canonical {
 		return nil, errors.New("number: " + sp.String() + ": unknown spelling")
 	}
+	if sp == Canonical {
+		// Whole numbers have no fraction in this spelling, so that drafts agree.
+		spec.NotInteger, spec.NotPlain = spec.NotInteger || spec.NotPlain, false
+	}
 	if spec.isFree() {
-		if !spec.Integer {
+		switch {
+		case spec.Plain, spec.Integer && sp == Canonical:
+			return allPlain[sp](), nil
+		case !spec.Integer:
 			return allNumbers[sp](), nil
-		}
-		if sp == Canonical {
-			return allWhole(), nil
 		}
 	}
 	return compile(&spec, sp, limits.orDefault())
@@ -53,17 +57,22 @@ func compile(spec *Spec, sp Spelling, limits Limits) (*Automaton, error) {
 		}
 	}
 	a := &Automaton{limits: limits}
+	if spec.Plain && spec.NotPlain {
+		return nil, &EmptyError{Reason: "none has a fraction and has none"}
+	}
 	a.spec = spec.clone()
+	a.spec.Integer = a.spec.Integer || a.spec.Plain
 	a.spelling = sp
 	a.any = sp == AnySpelling
-	a.fractions, a.digits = true, unbounded
+	a.fractions, a.digits = !a.spec.Plain, unbounded
+	a.scientific = a.any && !a.spec.Plain
 
 	list, listed := a.spec.In, a.spec.HasIn
 	if m := a.spec.Min; !listed && m != nil && a.spec.Max != nil && m.Cmp(*a.spec.Max) == 0 {
 		list, listed = []Decimal{*m}, true
 	}
 	if listed {
-		if err := a.setValues(list); err != nil {
+		if err := a.setValues(list, a.limits); err != nil {
 			return nil, err
 		}
 		if !a.any {

@@ -11,6 +11,9 @@
 // [AnySpelling] accepts every JSON spelling of every value of the Spec: 1.0,
 // 10e-1 and 1E+00 for 1, -0.0 for 0.
 //
+// A Plain number has no fraction and no exponent, which is what draft 4 of JSON
+// Schema calls an integer; from draft 6 on, 1.0 is one.
+//
 // [Canonical] is for generation. What it accepts is in the Spec, can be read
 // as a float64, and as one is still within the bounds: the float64 of the text
 // compares with the float64 of a bound as the bound demands. For the sake of
@@ -27,6 +30,8 @@
 //   - without an exponent if the Spec asks for multiples or their opposite,
 //     whole numbers included: there, 5.123 would otherwise be the beginning of
 //     5.123e1, a multiple of 0.01, and a model could not know where to stop;
+//   - where numbers must not be Plain, of no whole number at all: programs that
+//     read 1.0 have it for 1;
 //   - never a 0 with a minus sign;
 //   - for listed values, the text that [Decimal.String] returns, the one the
 //     value was parsed from, and the one without an exponent.

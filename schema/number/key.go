@@ -85,7 +85,7 @@ func (a *Automaton) keyOf(n *node) key {
 	if a.mirrored {
 		k.side = 0
 	}
-	if a.any {
+	if a.any && a.scientific {
 		a.keyAny(n, &k)
 	} else {
 		a.keyCanonical(n, &k)
@@ -117,13 +117,16 @@ func (a *problem) keyAny(n *node, k *key) {
 	}
 }
 
-// keyCanonical completes k for canonical spellings. Where no exponent may
-// follow, only shifts by digits of the integer part are possible.
+// keyCanonical completes k for canonical spellings, and for those without a
+// fraction and an exponent. Where no exponent may follow, only shifts by digits
+// of the integer part are possible.
 func (a *problem) keyCanonical(n *node, k *key) {
 	s := &a.sides[n.side]
 	least, most := 0, 0
 	if n.kind == kindWhole {
-		most = s.whole - int(n.digits)
+		if most = unbounded; !a.any {
+			most = s.whole - int(n.digits)
+		}
 	}
 	if a.mayScale(n) {
 		least, most = s.expMin, max(most, s.expMax)
@@ -138,7 +141,7 @@ func (a *problem) keyCanonical(n *node, k *key) {
 		k.high = c
 	}
 	// Whole numbers within the significant digits need no count of them.
-	if a.fractions || int(k.high.shift) > a.digits-int(n.digits) {
+	if a.fractions || !a.any && int(k.high.shift) > a.digits-int(n.digits) {
 		k.digits = n.digits
 	}
 	place := n.place()

@@ -18,11 +18,11 @@ func (a *Automaton) texts() []string {
 	var list []string
 	for _, d := range a.spec.In {
 		if a.Contains(d) {
-			list = append(list, d.texts(a.spec.Integer)...)
+			list = append(list, a.textsOf(d)...)
 		}
 	}
 	if !a.spec.HasIn {
-		list = a.spec.Min.texts(a.spec.Integer) // the only value
+		list = a.textsOf(*a.spec.Min) // the only value
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -32,10 +32,10 @@ func (a *Automaton) texts() []string {
 // is offered as an alternative to the one with it.
 const longestPlain = 40
 
-// texts returns the spellings of a listed value: as String has it, as it was
+// textsOf returns the spellings of a listed value: as String has it, as it was
 // written, and without an exponent if that is not too long.
-func (d Decimal) texts(whole bool) []string {
-	if whole && d.pos <= 308 {
+func (a *Automaton) textsOf(d Decimal) []string {
+	if a.spec.Plain || a.spec.Integer && d.pos <= 308 {
 		return []string{d.plain()}
 	}
 	list := []string{d.String()}

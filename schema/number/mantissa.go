@@ -3,6 +3,7 @@ package number
 import (
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 )
 
@@ -174,6 +175,9 @@ func (n *node) narrow(values []Decimal, i int, digit byte) {
 func (a *Automaton) accepts(n *node) bool {
 	switch n.kind {
 	case kindZero, kindWhole, kindFraction:
+		if a.spec.NotPlain && n.kind != kindFraction {
+			return false
+		}
 		if n.digits == 0 {
 			return a.sides[n.side].zero
 		}
@@ -226,6 +230,12 @@ func (s *side) listed(n *node, shift int) bool {
 	return false
 }
 
+// lists reports whether N with further digits, or none, is one of the values of
+// s, which are whole.
+func (s *side) lists(n *node) bool {
+	return slices.ContainsFunc(s.values[n.from:n.to], func(v Decimal) bool { return v.pos >= n.place() })
+}
+
 // live reports whether some continuation of n is accepted.
 func (a *Automaton) live(n *node) bool {
 	switch n.kind {
@@ -260,9 +270,13 @@ func (a *Automaton) live(n *node) bool {
 	}
 	if a.any {
 		if a.listed {
-			return n.from < n.to
+			return a.scientific && n.from < n.to || s.lists(n)
 		}
-		return a.reach(n, math.MinInt32, math.MaxInt32, unlimited)
+		least := 0 // without a fraction and an exponent, only digits can follow
+		if a.scientific {
+			least = math.MinInt32
+		}
+		return a.reach(n, least, math.MaxInt32, unlimited)
 	}
 	left := a.digits - int(n.digits)
 	if n.kind == kindWhole {
@@ -295,5 +309,5 @@ func (a *Automaton) sideLive(side uint8) bool {
 
 // mayScale reports whether an exponent may follow N, if not right now.
 func (a *problem) mayScale(n *node) bool {
-	return a.any || a.scientific && n.digits > 0 && n.place() == 1
+	return a.scientific && (a.any || n.digits > 0 && n.place() == 1)
 }

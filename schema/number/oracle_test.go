@@ -68,7 +68,7 @@ func newOracle(s Spec, sp Spelling) *oracle {
 		// as far away as the spelling of the next float64.
 		beside := func(b *big.Rat, toward float64) *big.Rat {
 			f, _ := b.Float64()
-			if f == 0 || math.IsInf(f, 0) || s.Integer && math.Abs(f) < 1e15 {
+			if f == 0 || math.IsInf(f, 0) || (s.Integer || s.Plain) && math.Abs(f) < 1e15 {
 				return nil
 			}
 			next := math.Nextafter(f, toward)
@@ -88,7 +88,7 @@ func newOracle(s Spec, sp Spelling) *oracle {
 		return rs
 	}
 	o.multiples, o.nots, o.in, o.notIn = list(s.MultipleOf), list(s.NotMultipleOf), list(s.In), list(s.NotIn)
-	o.whole = s.Integer
+	o.whole = s.Integer || s.Plain
 	if len(o.multiples) > 0 {
 		// The least common multiple of fractions.
 		num, denom := big.NewInt(1), new(big.Int).Set(o.multiples[0].Denom())
@@ -104,7 +104,7 @@ func newOracle(s Spec, sp Spelling) *oracle {
 
 func (o *oracle) allows(v *big.Rat) bool {
 	s := &o.spec
-	if s.Integer && !v.IsInt() || s.NotInteger && v.IsInt() {
+	if s.Integer && !v.IsInt() || (s.NotInteger || s.NotPlain && o.sp == Canonical) && v.IsInt() {
 		return false
 	}
 	if o.min != nil {
@@ -143,6 +143,9 @@ func (o *oracle) accepts(text string) bool {
 	if o.sp == Canonical && !o.spelling(text) {
 		return false
 	}
+	if pointed := strings.ContainsAny(text, ".eE"); o.spec.Plain && pointed || o.spec.NotPlain && !pointed {
+		return false
+	}
 	v := rational(text)
 	return o.allows(v) && (o.above == nil || v.Cmp(o.above) >= 0) && (o.below == nil || v.Cmp(o.below) <= 0)
 }
@@ -162,7 +165,7 @@ func (o *oracle) spelling(text string) bool {
 		len(whole) > o.places[strings.Count(mantissa, "-")]:
 		return false
 	case scaled:
-		if s.NotInteger || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
+		if s.NotInteger || s.NotPlain || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
 			return false
 		}
 		exponent = strings.TrimLeft(exponent, "+-")
@@ -303,6 +306,12 @@ func describe(s Spec, sp Spelling) string {
 	if s.NotInteger {
 		b.WriteString(" not-integer")
 	}
+	if s.Plain {
+		b.WriteString(" plain")
+	}
+	if s.NotPlain {
+		b.WriteString(" not-plain")
+	}
 	if s.Min != nil {
 		fmt.Fprintf(&b, " min %v (exclusive %v)", *s.Min, s.MinExclusive)
 	}
@@ -365,6 +374,12 @@ func TestExamples(t *testing.T) {
 		{},
 		{Integer: true},
 		{NotInteger: true},
+		{Plain: true},
+		{NotPlain: true},
+		{Plain: true, Min: pointerTo("0.5"), Max: pointerTo("120")},
+		{Plain: true, MultipleOf: decimals("2.5")},
+		{NotPlain: true, Integer: true},
+		{NotPlain: true, MultipleOf: decimals("5"), Max: pointerTo("10")},
 		{Min: pointerTo("0")},
 		{Min: pointerTo("0"), MinExclusive: true},
 		{Max: pointerTo("0"), MaxExclusive: true},
@@ -443,6 +458,10 @@ func randomSpec(r *rand.Rand) Spec {
 		s.Integer = true
 	} else if r.IntN(8) == 0 {
 		s.NotInteger = true
+	}
+	if k := r.IntN(12); k < 3 {
+		s.Plain = k < 2
+		s.NotPlain = k == 2
 	}
 	if r.IntN(2) == 0 {
 		d := value()

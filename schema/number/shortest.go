@@ -70,6 +70,9 @@ func (c *completion) from(n *node, prefix string) {
 			c.side(1, prefix+"-")
 		}
 	case n.kind == kindZero:
+		if a.spec.NotPlain && a.sides[n.side].zero {
+			c.offer(prefix + "e0")
+		}
 		if a.fractions {
 			c.leadingZeros(&node{kind: kindPoint, side: n.side}, prefix+".")
 		}
@@ -83,7 +86,7 @@ func (c *completion) from(n *node, prefix string) {
 
 // side offers the completions of a sign.
 func (c *completion) side(side uint8, prefix string) {
-	if c.a.sides[side].zero {
+	if c.a.sides[side].zero && !c.a.spec.NotPlain {
 		c.offer(prefix + "0")
 	}
 	for d := uint8(1); d <= 9; d++ {
@@ -227,6 +230,7 @@ func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool
 	}
 	// Without an exponent, the shift is by digits of the integer part.
 	switch {
+	case n.kind == kindWhole && shift >= r && a.spec.NotPlain: // needs a fraction or an exponent
 	case n.kind == kindWhole && shift >= r && int(n.digits)+shift <= s.whole:
 		offer(digits + zeros(shift-r))
 	case n.kind == kindWhole && shift >= 0 && shift < r && a.fractions:
@@ -240,7 +244,7 @@ func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool
 		return text, ok
 	}
 	exponent := func(e int) string {
-		if e == 0 || !a.any && (e < s.expMin || e > s.expMax) {
+		if e == 0 && (n.kind != kindWhole || !a.spec.NotPlain) || !a.any && (e < s.expMin || e > s.expMax) {
 			return ""
 		}
 		return "e" + strconv.Itoa(e)

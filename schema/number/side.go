@@ -22,10 +22,11 @@ type problem struct {
 	mirrored   bool // the sides differ in zero at most
 	positional bool // the place of the decimal point matters
 
-	// For canonical spellings.
 	fractions  bool // a decimal point may be written
-	scientific bool // an exponent may be written, after one digit and a fraction
-	digits     int  // significant digits
+	scientific bool // an exponent may be written; in a canonical spelling, after one digit and a fraction
+
+	// For canonical spellings.
+	digits int // significant digits
 }
 
 // A side is what holds for values of one sign.
@@ -60,11 +61,14 @@ const canonicalDigits = 17
 const unbounded = math.MaxInt32
 
 // setValues makes the sides of a Spec that lists its values.
-func (p *problem) setValues(list []Decimal) error {
+func (p *problem) setValues(list []Decimal, limits Limits) error {
 	notIn := distinct(p.spec.NotIn)
 	for _, d := range distinct(list) {
 		if _, found := slices.BinarySearchFunc(notIn, d, Decimal.Cmp); found || !p.spec.containsButIn(d) {
 			continue
+		}
+		if p.spec.Plain && d.pos > limits.Digits {
+			return &LimitError{Limit: "digits of an integer", Max: limits.Digits}
 		}
 		switch d.Sign() {
 		case 0:
@@ -418,6 +422,9 @@ func (p *problem) key() string {
 	}
 	if !p.fractions {
 		b = append(b, "; whole"...)
+	}
+	if p.spec.NotPlain {
+		b = append(b, "; with a fraction or an exponent"...)
 	}
 	if p.listed {
 		b = append(b, "; listed"...)

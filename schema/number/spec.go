@@ -11,6 +11,10 @@ type Spec struct {
 	Integer    bool // only whole numbers; 1.0 and 1e2 are whole
 	NotInteger bool // no whole numbers
 
+	// What draft 4 of JSON Schema calls an integer depends on the spelling.
+	Plain    bool // only whole numbers without a fraction and an exponent: not 1.0
+	NotPlain bool // only numbers that have a fraction or an exponent, 1.0 among them
+
 	Min, Max                   *Decimal // nil: no bound
 	MinExclusive, MaxExclusive bool     // the bound itself is left out
 
@@ -96,7 +100,7 @@ type EmptyError struct {
 // Error gives the reason.
 func (e *EmptyError) Error() string { return "number: no value is allowed: " + e.Reason }
 
-// Contains reports whether d satisfies s.
+// Contains reports whether d satisfies s in some spelling.
 func (s *Spec) Contains(d Decimal) bool {
 	if s.HasIn && !containsValue(s.In, d) {
 		return false
@@ -106,9 +110,9 @@ func (s *Spec) Contains(d Decimal) bool {
 
 // containsButIn checks what is not a list of values.
 func (s *Spec) containsButIn(d Decimal) bool {
-	if s.Integer || s.NotInteger {
+	if s.Integer || s.Plain || s.NotInteger {
 		whole := d.IsInteger()
-		if s.Integer && !whole || s.NotInteger && whole {
+		if (s.Integer || s.Plain) && !whole || s.NotInteger && whole {
 			return false
 		}
 	}
@@ -141,7 +145,7 @@ func containsValue(list []Decimal, d Decimal) bool {
 
 // isFree reports whether s allows every number, or every whole number.
 func (s *Spec) isFree() bool {
-	return !s.NotInteger && s.Min == nil && s.Max == nil && !s.HasIn &&
+	return !s.NotInteger && !s.NotPlain && s.Min == nil && s.Max == nil && !s.HasIn &&
 		len(s.MultipleOf)+len(s.NotMultipleOf)+len(s.NotIn) == 0
 }
 

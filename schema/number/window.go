@@ -59,6 +59,8 @@ func (a *problem) reach(n *node, least, most, left int) bool {
 // shift, if left may follow in all.
 func (a *problem) further(shift, left int) int {
 	switch {
+	case !a.fractions && left == unlimited:
+		left = shift
 	case left == unlimited:
 		return unlimited
 	case !a.fractions:
