@@ -55,6 +55,7 @@ function judge({ id, draft, schema }, documents, send) {
   const Ajv = require({
     'draft-04': 'ajv-draft-04', 'draft-06': 'ajv', 'draft-07': 'ajv', '2019-09': 'ajv/dist/2019', '2020-12': 'ajv/dist/2020',
   }[draft]).default
+  if (schema && typeof schema === 'object') delete schema.$async // ajv's own: it would answer with a promise
   let valid = null
   for (const unicodeRegExp of [true, false]) {
     const ajv = new Ajv({ strict: false, logger: false, validateFormats: true, unicodeRegExp })

@@ -11,6 +11,7 @@ import datetime
 import json
 import multiprocessing
 import random
+import re
 import resource
 import sys
 import warnings
@@ -81,9 +82,19 @@ def edit(r, value):
     return r.choice([None, True, 0, 1.5, "", "a", [], {}])
 
 
+class EcmaPatterns:
+    r"""Stands in for the module re in jsonschema: \d, \w and \b are of ASCII, as in ECMA-262."""
+
+    @staticmethod
+    def search(pattern, text):
+        return re.search(pattern, text, re.ASCII)
+
+
 def judge(case, documents):
     import jsonschema
+    from jsonschema import _keywords, _legacy_keywords, _utils
 
+    _keywords.re = _legacy_keywords.re = _utils.re = EcmaPatterns
     validators = {
         "draft-04": jsonschema.Draft4Validator, "draft-06": jsonschema.Draft6Validator, "draft-07": jsonschema.Draft7Validator,
         "2019-09": jsonschema.Draft201909Validator, "2020-12": jsonschema.Draft202012Validator,
