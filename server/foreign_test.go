@@ -1,8 +1,12 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"stencil/backend/scripted"
@@ -209,5 +213,46 @@ func TestForeignCallIsRecast(t *testing.T) {
 				t.Errorf("%s: the stream has %d calls", c.name, streamed)
 			}
 		}
+	}
+}
+
+// Answers with JSON in prose and in code are no calls, whatever tools there are. They were written by SmolLM2-135M-Instruct
+// and Qwen2.5-Coder-0.5B-Instruct, asked for examples of JSON, schemas, code and explanations of calls.
+func TestNoFalseAlarms(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "answers-with-json.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := familyVocab(t, "qwen25")
+	const tools = `"tools": [
+		{"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}},
+		{"type": "function", "function": {"name": "todo", "parameters": {"type": "object", "properties": {"id": {"type": "integer"}, "title": {"type": "string"}}}}},
+		{"type": "function", "function": {"name": "user", "parameters": {"type": "object"}}},
+		{"type": "function", "function": {"name": "get_recipe", "parameters": {"type": "object"}}}]`
+	var answer atomic.Value
+	answer.Store("")
+	_, url := start(t, setup{vocab: v, next: func(history []int32, logits []float32) {
+		scripted.SayText(v, answer.Load().(string))(history, logits)
+	}})
+	answers := 0
+	for line := range strings.Lines(string(data)) {
+		var c struct{ Model, Prompt, Answer string }
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsRune(c.Answer, '\uFFFD') || !strings.Contains(c.Answer, "{") {
+			continue
+		}
+		answers++
+		answer.Store(c.Answer)
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 2000, `+tools+`}`)
+		text, _ := at(got, "choices", 0, "message", "content").(string)
+		if calls := at(got, "choices", 0, "message", "tool_calls"); calls != nil || text != c.Answer {
+			t.Errorf("%s, %s\n  wrote %q\n  read  %q, calls %v", c.Model, c.Prompt, c.Answer, text, calls)
+		}
+	}
+	t.Logf("%d answers", answers)
+	if answers < 100 {
+		t.Errorf("only %d answers have JSON", answers)
 	}
 }
