@@ -105,7 +105,7 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := withTemplate(t, tiny, source)
-			address := serve(t, v, scripted.SayText(v, text))
+			address := serveLong(t, v, scripted.SayText(v, text))
 			var want []clientCall
 			for _, c := range calls {
 				want = append(want, read(t, c.Name, c.Arguments))
@@ -115,10 +115,10 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 					t.Errorf("%s: %v\n  of %q", way, got, text)
 				}
 			}
-			if got := callOrDocument(t, serve(t, v, scripted.SayText(v, thoughtful))); got.Content != "" || len(got.ToolCalls) != len(want) || read(t, got.ToolCalls[0].Function.Name, []byte(got.ToolCalls[0].Function.Arguments)).Name != "note" {
+			if got := callOrDocument(t, serveLong(t, v, scripted.SayText(v, thoughtful))); got.Content != "" || len(got.ToolCalls) != len(want) || read(t, got.ToolCalls[0].Function.Name, []byte(got.ToolCalls[0].Function.Arguments)).Name != "note" {
 				t.Errorf("thoughts and calls beside a document: %s\n  of %q", got.RawJSON(), thoughtful)
 			}
-			if got := callOrDocument(t, serve(t, v, scripted.SayText(v, document))); len(got.ToolCalls) != 0 {
+			if got := callOrDocument(t, serveLong(t, v, scripted.SayText(v, document))); len(got.ToolCalls) != 0 {
 				t.Errorf("thoughts and a document beside calls: %s\n  of %q", got.RawJSON(), document)
 			} else {
 				wantPerson(t, got.Content)

@@ -119,7 +119,18 @@ func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
 
 func serveAs(t testing.TB, v *vocab.Vocab, next scripted.Func, cfg server.Config) string {
 	t.Helper()
-	e, err := engine.New(scripted.New(v, next, scripted.Options{Delay: time.Millisecond}), engine.Config{Context: backend.ContextParams{Size: 1 << 15}})
+	return serveWith(t, v, next, cfg, backend.ContextParams{})
+}
+
+// serveLong is serve for a model that reads long prompts.
+func serveLong(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
+	t.Helper()
+	return serveWith(t, v, next, server.Config{StrictModels: true}, backend.ContextParams{Size: 1 << 15})
+}
+
+func serveWith(t testing.TB, v *vocab.Vocab, next scripted.Func, cfg server.Config, params backend.ContextParams) string {
+	t.Helper()
+	e, err := engine.New(scripted.New(v, next, scripted.Options{Delay: time.Millisecond}), engine.Config{Context: params})
 	if err != nil {
 		t.Fatal(err)
 	}
