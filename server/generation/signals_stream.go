@@ -63,7 +63,7 @@ func (l *listener) ready() []engine.Token {
 		l.tokens = nil
 		return out
 	}
-	return l.gate.Held(l.holdback.Text.Len() - l.holdback.Shown)
+	return l.gate.Held(l.holdback.Text.Len()-l.holdback.Shown, l.holdback.Text.Len())
 }
 
 // rest ends a text that is complete: it reads the signals, and returns what is left

@@ -53,6 +53,7 @@ type Gate struct {
 	All    []engine.Token // those that are not of signals, so far
 	sent   int            // so many of them were let through
 	over   bool           // the signals have begun
+	answer int            // bytes of All that are the answer's, marks after it among them
 	Forced int            // tokens of signals that were forced
 }
 
@@ -66,6 +67,9 @@ func (t *Gate) Add(tokens []engine.Token) (taken []engine.Token) {
 		if t.layout == nil || segment < 0 || tok.ID == NoToken || t.layout.Nodes[segment].Role != roleSignals {
 			if !t.over {
 				t.All, taken = append(t.All, tok), append(taken, tok)
+				if t.layout == nil || segment < 0 || t.layout.Nodes[segment].Role == RoleContent {
+					t.answer += len(tok.Bytes)
+				}
 			}
 			continue
 		}
@@ -83,16 +87,20 @@ func (t *Gate) Add(tokens []engine.Token) (taken []engine.Token) {
 		if before = min(before, len(tok.Bytes)); before > 0 { // it begins before the signals do
 			tok.Bytes, tok.Segment, tok.Before = tok.Bytes[:before:before], t.layout.answerSegment(), 0
 			t.All, taken = append(t.All, tok), append(taken, tok)
+			t.answer += before
 		}
 		if t.layout.Nodes[segment].Fenced && !t.layout.keeps() {
 			t.All = TrimEnd(t.All, len("\n"+SignalsFence))
+			t.answer = max(0, t.answer-len("\n"+SignalsFence))
 		}
 	}
 	return taken
 }
 
-// Held lets those tokens through that don't lie within so many bytes at the end.
-func (t *Gate) Held(bytes int) []engine.Token {
+// Held lets those tokens through that don't lie within so many bytes at the end of the answer, of which so many bytes of text
+// are known. Tokens come before their text where that may yet be a mark.
+func (t *Gate) Held(bytes, known int) []engine.Token {
+	bytes += max(0, t.answer-known)
 	n := len(t.All)
 	for n > t.sent && bytes > 0 && bytes >= len(t.All[n-1].Bytes) {
 		n--
