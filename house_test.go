@@ -130,7 +130,7 @@ const architecture = `
 
 	# Data for tests; no package but internal/fetchmodels imports it.
 	github.com/ulikunitz/xz < internal/shared;
-	NONE < internal/realmodels, internal/poll;
+	NONE < internal/realmodels, internal/poll, internal/packages;
 	internal/realmodels, models < internal/fetchmodels;
 `
 
@@ -140,6 +140,7 @@ const testImports = `
 	internal/shared
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server;
+	internal/packages < docs, server/clients;
 	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil;
 
 	# Judges that share no code with what they judge.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -168,7 +170,7 @@ var languages = map[string]func(text string) error{
 	},
 	"text": func(string) error { return nil },
 	"":     func(string) error { return nil },
-	"yaml": nil, "toml": nil, "gbnf": nil, "typescript": nil, "html": nil, "mermaid": nil, "ini": nil, "dockerfile": nil, "nginx": nil,
+	"javascript": nil, "yaml": nil, "toml": nil, "gbnf": nil, "typescript": nil, "html": nil, "mermaid": nil, "ini": nil, "dockerfile": nil, "nginx": nil,
 }
 
 // silent runs a program with a text as its input.
@@ -202,6 +204,19 @@ func parseGo(text string) error {
 	return first
 }
 
+// lockOf returns the lock file that the mark python names.
+func lockOf(name string) string {
+	if name == "clients" {
+		return filepath.Join(root, "server", "clients", "python", "requirements.txt")
+	}
+	return filepath.Join(root, "server", "clients", "python", "libraries", name+".txt")
+}
+
+func isLock(name string) bool {
+	_, err := os.Stat(lockOf(name))
+	return name != "" && err == nil
+}
+
 // TestBlocksParse holds that every block is in a known language and parses. [TestBlocks] runs those that can run.
 func TestBlocksParse(t *testing.T) {
 	n := 0
@@ -214,6 +229,12 @@ func TestBlocksParse(t *testing.T) {
 				t.Errorf("%s: a block in an unknown language, %q", b.place(), b.lang)
 			case b.mark == "norun" && b.what == "":
 				t.Errorf("%s: a block that is not run, and nothing says why", b.place())
+			case b.mark == "python" && !isLock(b.what), b.mark == "node" && b.what != "":
+				t.Errorf("%s: there is no lock file %q", b.place(), b.what)
+			case b.mark == "python" && b.lang != "python", b.mark == "node" && b.lang != "javascript":
+				t.Errorf("%s: the mark %s on a block of %s", b.place(), b.mark, b.lang)
+			case b.lang == "python" && b.mark == "":
+				t.Errorf("%s: a block of Python is neither run nor marked", b.place())
 			case parse == nil && b.mark == "":
 				t.Errorf("%s: a block of %s is neither run nor marked", b.place(), b.lang)
 			case parse != nil && b.mark != "norun":

@@ -7,6 +7,9 @@
 //	<!-- file: NAME -->     written to a file, for the blocks that follow it on its page
 //	<!-- output -->         what the last sh block printed; … stands for anything, and members may be left out
 //	<!-- error -->          an sh block that fails, or whose answer is an error
+//	<!-- python: LOCK -->   a program for Python with the packages of a lock file in server/clients/python: "clients", run
+//	                        in every test run, or one of those in libraries, run by make docstest
+//	<!-- node -->           a program for Node.js with the packages in server/clients/js
 package docs
 
 import (
@@ -26,7 +29,7 @@ type block struct {
 	line int    // of its first line of text
 	lang string
 	text string
-	mark string // norun, file, output, error, or nothing
+	mark string // norun, file, output, error, python, node, or nothing
 	what string // what stands behind the colon of the mark
 }
 
@@ -86,7 +89,7 @@ func guides(t *testing.T) []page {
 
 var (
 	fence = regexp.MustCompile("^( *)(```+)([a-z]*)")
-	mark  = regexp.MustCompile(`^\s*<!-- (norun|file|output|error)(?:: *(.*?))? -->$`)
+	mark  = regexp.MustCompile(`^\s*<!-- (norun|file|output|error|python|node)(?:: *(.*?))? -->$`)
 )
 
 // blocksOf returns the fenced blocks of a text.

@@ -7,13 +7,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
+
+	"stencil/internal/packages"
 )
 
 // stencil builds the program and returns its path.
@@ -92,9 +97,10 @@ func runPage(t *testing.T, p page, program, url string) {
 		t.Fatal(err)
 	}
 	var out []byte
+	ran := true // whether the block whose output may follow was run
 	for i, b := range p.blocks {
 		switch {
-		case b.mark == "norun":
+		case b.mark == "norun" || b.mark == "output" && !ran:
 		case b.mark == "file":
 			path := filepath.Join(dir, filepath.Clean("/"+b.what))
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -107,7 +113,10 @@ func runPage(t *testing.T, p page, program, url string) {
 			if bad := printed(b, string(out)); bad != "" {
 				t.Errorf("%s: %s\nprinted:\n%s", b.place(), bad, out)
 			}
+		case b.mark == "python" || b.mark == "node":
+			out, ran = runProgram(t, b, dir, url)
 		case b.lang == "sh":
+			ran = true
 			cmd := exec.CommandContext(t.Context(), "timeout", "60", "bash", "-euo", "pipefail", "-c", serving.ReplaceAllString(b.text, url))
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "STENCIL_CONFIG=off")
@@ -125,6 +134,55 @@ func runPage(t *testing.T, p page, program, url string) {
 			}
 		}
 	}
+}
+
+// askForPackages is the environment variable that has the blocks run that need large packages. Its value is 1, or a part of
+// the path of a page.
+const askForPackages = "STENCIL_DOCSTEST"
+
+// runProgram runs a block of Python or JavaScript and returns what it prints, or false if it is not run this time.
+func runProgram(t *testing.T, b block, dir, url string) (out []byte, ran bool) {
+	var program string
+	file := filepath.Join(dir, "block.py")
+	if b.mark == "python" {
+		if asked := os.Getenv(askForPackages); b.what != "clients" && (asked == "" || asked != "1" && !strings.Contains(b.page, asked)) {
+			return nil, false
+		}
+		var err error
+		if program, err = packages.Python(t, lockOf(b.what)); err != nil {
+			if b.what != "clients" {
+				t.Fatal(err)
+			}
+			t.Skip("the Python clients can't be fetched:", err)
+		}
+	} else {
+		node, modules, err := packages.Node(t, filepath.Join(root, "server", "clients", "js"))
+		if err != nil {
+			t.Skip("the JavaScript clients can't be fetched:", err)
+		}
+		program, file = node, filepath.Join(dir, "block.mjs")
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(serving.ReplaceAllString(b.text, url)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own, err := filepath.Abs(filepath.Join(root, "clients", "python", "src"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "timeout", "300", program, file)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+own, "PYTHONDONTWRITEBYTECODE=1", "PYTHONIOENCODING=utf-8", "OTEL_SDK_DISABLED=true",
+		"DO_NOT_TRACK=1", "CREWAI_DISABLE_TELEMETRY=true", "CREWAI_TRACING_ENABLED=false", "HAYSTACK_TELEMETRY_ENABLED=False", "LITELLM_LOCAL_MODEL_COST_MAP=True",
+		"OPENAI_AGENTS_DISABLE_TRACING=1", "HF_HUB_OFFLINE=1", "HOME="+dir)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if out, err = cmd.Output(); err != nil {
+		t.Errorf("%s: %v\n%s%s", b.place(), err, out, errs.String())
+	}
+	return out, true
 }
 
 // isError tells whether the server answered with an error.

@@ -59,16 +59,20 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Imports are looked for beside the file.
-		if err := os.WriteFile("js/node_modules/example.mjs", src, 0o644); err != nil {
+		// Imports are looked for in the folders above the file.
+		dir, err := os.MkdirTemp("js", "tmp-")
+		if err != nil {
 			t.Fatal(err)
 		}
-		defer os.Remove("js/node_modules/example.mjs")
+		defer os.RemoveAll(dir)
+		if err := os.WriteFile(filepath.Join(dir, "example.mjs"), src, 0o644); err != nil {
+			t.Fatal(err)
+		}
 		var got struct {
 			Name *string
 			Age  *int
 		}
-		if out := run("js", node, "--no-warnings", "node_modules/example.mjs"); json.Unmarshal([]byte(out), &got) != nil || got.Name == nil || got.Age == nil {
+		if out := run(dir, node, "--no-warnings", "example.mjs"); json.Unmarshal([]byte(out), &got) != nil || got.Name == nil || got.Age == nil {
 			t.Errorf("vercel-ai prints %q", out)
 		}
 	})

@@ -1,11 +1,12 @@
 package clients
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"stencil/internal/packages"
 )
 
 // saveCall is a model's call of the tool that the tests have.
@@ -50,31 +51,22 @@ func TestJavaScript(t *testing.T) {
 	})
 }
 
-// jsClients fetches the clients into js/node_modules, unless they are there, and returns the path of Node.js.
+// jsClients fetches the clients, unless they are there, links js/node_modules to them and returns the path of Node.js.
 func jsClients(t *testing.T) string {
 	t.Helper()
-	node, err := exec.LookPath("node")
+	node, modules, err := packages.Node(t, "js")
 	if err != nil {
-		t.Skip("no node: the tests of JavaScript clients are skipped")
+		t.Skip("the JavaScript clients can't be fetched:", err)
 	}
-	lock, err := os.ReadFile("js/package-lock.json")
-	if err != nil {
+	const link = "js/node_modules"
+	if to, err := os.Readlink(link); err == nil && to == modules {
+		return node
+	}
+	if err := os.RemoveAll(link); err != nil {
 		t.Fatal(err)
 	}
-	const installed = "js/node_modules/.installed-from" // a copy of the lock file
-	if from, err := os.ReadFile(installed); err != nil || !bytes.Equal(from, lock) {
-		npm, err := exec.LookPath("npm")
-		if err != nil {
-			t.Skip("no npm: the tests of JavaScript clients are skipped")
-		}
-		install := exec.CommandContext(t.Context(), npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-		install.Dir = "js"
-		if out, err := install.CombinedOutput(); err != nil {
-			t.Skipf("the JavaScript clients can't be fetched: %v\n%s", err, out)
-		}
-		if err := os.WriteFile(installed, lock, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Symlink(modules, link); err != nil {
+		t.Fatal(err)
 	}
 	return node
 }

@@ -13,6 +13,7 @@ import (
 
 	"stencil/backend/scripted"
 	"stencil/engine"
+	"stencil/internal/packages"
 	"stencil/server"
 	"stencil/vocab"
 )
@@ -52,7 +53,7 @@ func TestPythonLibraries(t *testing.T) {
 				if asked != "1" && !slices.Contains(strings.Split(asked, ","), name) {
 					t.Skip("the Python libraries are tried by make clients-python")
 				}
-				program, err := pythonWith(t, "python/libraries/"+group+".txt")
+				program, err := packages.Python(t, "python/libraries/"+group+".txt")
 				if err != nil {
 					t.Fatal(err)
 				}
