@@ -41,6 +41,7 @@ func TestJavaScript(t *testing.T) {
 			}
 		})
 	}
+	t.Run("npm install", func(t *testing.T) { installOwn(t, node, servers[0]) })
 	t.Run("types", func(t *testing.T) {
 		compile := exec.CommandContext(t.Context(), node, "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext",
 			"--lib", "es2022,dom,dom.asynciterable", "own.types.mts")
@@ -49,6 +50,49 @@ func TestJavaScript(t *testing.T) {
 			t.Errorf("the types of clients/typescript: %v\n%s", err, out)
 		}
 	})
+}
+
+// installOwn installs our own client into a new project, and compiles and runs a program there.
+func installOwn(t *testing.T, node, env string) {
+	own, err := filepath.Abs("../../clients/typescript")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := filepath.Abs("js/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	const source = `import { Client } from 'stencil-client'
+const { value, receipt } = await new Client(process.env.STENCIL_RANDOM!).generateJSON<boolean>({ type: 'boolean' }, 'x')
+const fits: boolean = value
+console.log(typeof fits, receipt?.validated)
+`
+	for name, text := range map[string]string{
+		"package.json": `{"name": "new", "private": true, "type": "module"}`,
+		"main.ts":      "declare const process: { env: Record<string, string> }\n" + source,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Installed as a copy, so that what package.json leaves out is missed.
+	for _, command := range [][]string{
+		{"npm", "install", "--offline", "--install-links", "--no-audit", "--no-fund", own},
+		{node, filepath.Join(modules, "typescript", "bin", "tsc"), "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.asynciterable", "main.ts"},
+		{node, "main.js"},
+	} {
+		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), env)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if command[1] == "main.js" && string(out) != "boolean true\n" {
+			t.Errorf("it prints %q", out)
+		}
+	}
 }
 
 // jsClients fetches the clients, unless they are there, links js/node_modules to them and returns the path of Node.js.
