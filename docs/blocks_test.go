@@ -168,8 +168,8 @@ var languages = map[string]func(text string) error{
 	"python": func(text string) error {
 		return silent(text, "python3", "-c", "import sys; compile(sys.stdin.read(), 'block', 'exec')")
 	},
-	"text": func(string) error { return nil },
-	"":     func(string) error { return nil },
+	"text":       func(string) error { return nil },
+	"":           func(string) error { return nil },
 	"javascript": nil, "yaml": nil, "toml": nil, "gbnf": nil, "typescript": nil, "html": nil, "mermaid": nil, "ini": nil, "dockerfile": nil, "nginx": nil,
 }
 
