@@ -51,6 +51,10 @@ docs: need ## write the generated pages of docs/reference anew
 picture: ## draw docs/growing.svg anew, from a run of the server that make run started
 	@mkdir -p build && scripts/growing http://$(HOST):$(PORT) >build/growing.svg && mv build/growing.svg docs/growing.svg
 
+.PHONY: openapi-test
+openapi-test: need ## send requests by openapi.json to the server, and generate a client from it (EXAMPLES for each operation)
+	@STENCIL_OPENAPITEST=$(or $(EXAMPLES),20) $(WITH) $(GO) test -count=1 -timeout 30m -run TestOpenAPIServer ./docs
+
 docstest: build ## run the examples of Python frameworks, with the newest packages
 	@scripts/docstest
 

@@ -214,3 +214,56 @@ func printed(b block, out string) string {
 	}
 	return ""
 }
+
+// TestOpenAPIServer has schemathesis send requests by openapi.json to a server, those that fit it and those that don't, and judge
+// the answers by it; then makes a client for Python from it, which has to be importable. On request, since it takes minutes:
+// STENCIL_OPENAPITEST is the number of requests for each operation.
+func TestOpenAPIServer(t *testing.T) {
+	most := os.Getenv("STENCIL_OPENAPITEST")
+	if most == "" {
+		t.Skip("the OpenAPI file is checked against the server by make openapi-test")
+	}
+	python, err := packages.Python(t, lockOf("openapi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs(filepath.Join("reference", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := filepath.Abs(filepath.Join(root, "server", "clients", "python", "openapi.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(t *testing.T, dir string, args ...string) string {
+		cmd := exec.CommandContext(t.Context(), python, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PYTHONIOENCODING=utf-8", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+dir)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	t.Run("client", func(t *testing.T) {
+		dir := t.TempDir()
+		run(t, dir, "-m", "openapi_python_client", "generate", "--path", file, "--meta", "none", "--output-path", filepath.Join(dir, "stencil_api"))
+		run(t, dir, "-c", `import pkgutil, importlib, stencil_api
+names = [m.name for m in pkgutil.walk_packages(stencil_api.__path__, "stencil_api.")]
+for name in names:
+    importlib.import_module(name)
+assert len(names) > 100, names
+from stencil_api.models import Generate
+body = Generate.from_dict({"prompt": "x", "max_tokens": 5, "schema": {"type": "object"}})
+assert body.to_dict() == {"prompt": "x", "max_tokens": 5, "schema": {"type": "object"}}, body.to_dict()`)
+	})
+	t.Run("server", func(t *testing.T) {
+		url := serve(t, stencil(t))
+		out := run(t, t.TempDir(), "-c", "from schemathesis.cli import schemathesis; schemathesis()", "--config-file", settings, "run", file, "--url", url, "--max-examples", most,
+			"--seed", "1", "--phases", "coverage,fuzzing", "--continue-on-failure", "--no-shrink", "--warnings", "off", "--no-color", "--request-timeout", "60")
+		if n := strings.Count(out, "Tested: "); n != 1 {
+			t.Errorf("it tested nothing: %s", out)
+		}
+		t.Log(out)
+	})
+}

@@ -38,11 +38,16 @@ func TestSchemaCheck(t *testing.T) {
 	if got["ok"] != true || at(got, "warnings", 0, "hint") == nil {
 		t.Errorf("a misspelt keyword: %v", got)
 	}
+	_, _, got = post(t, url+"/schema/check", `{"typescript": "type A = 1 | 2"}`)
+	if got["ok"] != true || got["shortest"] != "1" {
+		t.Errorf("TypeScript: %v", got)
+	}
 	_, _, got = post(t, url+"/schema/check", `{"schema": {"type": "integer", "$ref": "https://example.com/x"}, "on_unsupported": "validate"}`)
 	if got["ok"] != true || at(got, "checked", 0, "keyword") != "$ref" {
 		t.Errorf("left to the validator: %v", got)
 	}
-	for _, body := range []string{`{}`, `{"schema": {}, "whitespace": "much"}`, `[]`, `{"schema": {}, "on_unsuported": "error"}`} {
+	for _, body := range []string{`{}`, `{"schema": {}, "whitespace": "much"}`, `[]`, `{"schema": {}, "on_unsuported": "error"}`,
+		`{"schema": {}, "typescript": {}}`, `{"schema": {}, "typescript": "interface A {a: string}"}`, `{"schema": null}`, `{"schema": {}, "model": 5}`} {
 		if status, _, got := post(t, url+"/schema/check", body); status != 400 {
 			t.Errorf("%s: %d %v", body, status, got)
 		}

@@ -245,7 +245,7 @@ func TestLlamaTokens(t *testing.T) {
 		}
 	}
 	for path, bodies := range map[string][]string{
-		"/tokenize": {`{"content":5}`, `{"content":[true]}`, `{"contents":"a"}`, `{"content":[-7],"with_pieces":true}`}, "/detokenize": {`{"tokens":"a"}`, `{"tokens":[-1]}`, `{"tokens":[9999999]}`},
+		"/tokenize": {`{"content":5}`, `{"content":[true]}`, `{"contents":"a"}`, `{"content":[-7],"with_pieces":true}`}, "/detokenize": {`{"tokens":"a"}`, `{"tokens":[-1]}`, `{"tokens":[null]}`, `{"tokens":[9999999]}`},
 		"/apply-template": {`{}`, `{"messages":[{}]}`}, "/models/load": {`{}`}, "/models/unload": {`{"model":"tiny"}`},
 	} {
 		for _, body := range bodies {

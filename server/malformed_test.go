@@ -91,7 +91,7 @@ var malformedBodies = map[string][]string{
 	"/models/load":    {``, `{}`, `{"model":"none"}`, `{"model":5}`},
 	"/models/unload":  {``, `{}`, `{"model":"tiny"}`},
 	"/v1/completions": {
-		`{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":[true]}`, `{"prompt":[99999]}`, `{"prompt":["a",5]}`, `{"prompt":""}`, `,"messages":[{}]`, `,"suffix":"x"`, `,"echo":true,"logprobs":1`, `,"best_of":3`, `,"logprobs":true`,
+		`{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":[true]}`, `{"prompt":[null]}`, `{"prompt":[[1,null]]}`, `,"stop":[null]`, `{"prompt":[99999]}`, `{"prompt":["a",5]}`, `{"prompt":""}`, `,"messages":[{}]`, `,"suffix":"x"`, `,"echo":true,"logprobs":1`, `,"best_of":3`, `,"logprobs":true`,
 		`,"logprobs":99`, `{"prompt":["a","b"],"stream":5}`, `,"max_tokens":null,"n":-1`, `,"tools":[{}]`,
 	},
 	"/v1/responses": {

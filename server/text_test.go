@@ -132,7 +132,7 @@ func TestSignalsRequest(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for body, want := range map[string]string{
-		`{}`: "text is missing", `{"text": "a", "surprise": 2}`: "between 0 and 1", `{"text": "a", "weights": {"own": -1}}`: "weights", `{"text": 5}`: "a string",
+		`{}`: "text is missing", `{"text": "a", "surprise": 2}`: "between 0 and 1", `{"text": "a", "weights": {"own": -1}}`: "weights", `{"text": 5}`: "a string", `{"text": "a", "samples": [null]}`: "samples must be an array of strings", `{"text": "a", "model": {}}`: "model must be a string",
 	} {
 		status, _, got := post(t, url+"/signals", body)
 		if message, _ := at(got, "error", "message").(string); status != 400 || !strings.Contains(message, want) {

@@ -45,7 +45,7 @@ type checkCost struct {
 }
 
 var (
-	schemaCheckNames  = wire.Names{Known: []string{"model"}, Constraint: []string{"schema", "strict", "property_order", "whitespace", "on_unsupported", "open_objects"}, Harmless: wire.HarmlessFields}
+	schemaCheckNames  = wire.Names{Known: []string{"model"}, Constraint: []string{"schema", "typescript", "strict", "property_order", "whitespace", "on_unsupported", "open_objects"}, Harmless: wire.HarmlessFields}
 	grammarCheckNames = wire.Names{Known: []string{"model"}, Constraint: []string{"grammar"}, Harmless: wire.HarmlessFields}
 )
 
@@ -54,6 +54,12 @@ const (
 	checkSamples = 5
 	checkSeed    = 1
 )
+
+// checkModel reads the field model where no model is asked, since clients send it with every request.
+func checkModel(o *wire.Object) error {
+	var name string
+	return o.Str("model", &name)
+}
 
 // SchemaCheck is POST /schema/check.
 func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
@@ -64,14 +70,16 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	if _, err := schemaCheckNames.Check(o); err != nil {
 		return nil, err
 	}
-	raw, err := request.Schema(o, "schema")
+	if err := checkModel(o); err != nil {
+		return nil, err
+	}
+	c, err := readFormat(o, "schema", "typescript")
 	if err != nil {
 		return nil, err
 	}
-	if raw == nil {
+	if c.Kind == "" {
 		return nil, wire.Invalid("schema", "schema is missing")
 	}
-	c := request.DefaultConstraint()
 	c.Strict = false
 	c.Whitespace = schema.Compact // samples are for reading, and differ in what they hold
 	if err := c.ReadOptions(o); err != nil {
@@ -85,7 +93,7 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	opt.Limits = s.Models.SchemaLimits
 	ctx, cancel := s.checkTime(r)
 	defer cancel()
-	compiled, err := schema.CompileContext(ctx, raw, opt)
+	compiled, err := schema.CompileContext(ctx, c.Schema, opt)
 	if err != nil {
 		s.refused(reply, err)
 		return wire.JSON{Value: reply}, nil
@@ -108,6 +116,9 @@ func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 		return nil, err
 	}
 	if _, err := grammarCheckNames.Check(o); err != nil {
+		return nil, err
+	}
+	if err := checkModel(o); err != nil {
 		return nil, err
 	}
 	if !o.Given("grammar") {

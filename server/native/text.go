@@ -46,6 +46,9 @@ func readText(r *http.Request, names *wire.Names) (*wire.Object, []string, error
 		return nil, nil, err
 	}
 	warnings, err := names.Check(o)
+	if err == nil {
+		err = checkModel(o)
+	}
 	return o, warnings, err
 }
 

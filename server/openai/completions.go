@@ -92,7 +92,7 @@ func (q *completionRequest) readPrompts(o *wire.Object) error {
 	if err != nil {
 		return o.WrongType("prompt", want)
 	}
-	if json.Unmarshal(o.Members["prompt"], &tokens) == nil && len(tokens) > 0 {
+	if json.Unmarshal(o.Members["prompt"], &tokens) == nil && len(tokens) > 0 && !wire.HasNull(o.Members["prompt"]) {
 		q.prompts = []request.Request{{PromptTokens: tokens}}
 		return nil
 	}
@@ -105,7 +105,7 @@ func (q *completionRequest) readPrompts(o *wire.Object) error {
 		switch {
 		case json.Unmarshal(raw, &one) == nil && string(raw) != "null":
 			q.prompts = append(q.prompts, request.Request{Prompt: &one})
-		case json.Unmarshal(raw, &ids) == nil && len(ids) > 0:
+		case json.Unmarshal(raw, &ids) == nil && len(ids) > 0 && !wire.HasNull(raw):
 			q.prompts = append(q.prompts, request.Request{PromptTokens: ids})
 		default:
 			return o.WrongType("prompt", want)

@@ -299,7 +299,7 @@ func (q *Request) ReadStop(o *wire.Object, name string) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
 		q.Stop = []string{one}
-	} else if json.Unmarshal(raw, &q.Stop) != nil {
+	} else if json.Unmarshal(raw, &q.Stop) != nil || wire.HasNull(raw) {
 		return o.WrongType(name, "a string or an array of strings")
 	}
 	if len(q.Stop) > maxStops {

@@ -41,12 +41,3 @@ func fromTypeScript(source, name, param string) (json.RawMessage, error) {
 	}
 	return nil, &wire.Error{Param: param, Code: "invalid_schema", Message: param + ": " + err.Error(), Details: []wire.Detail{d}}
 }
-
-// Schema reads a member that is a schema; nil if it is not given.
-func Schema(o *wire.Object, name string) (json.RawMessage, error) {
-	raw, there := o.Members[name]
-	if !there {
-		return nil, nil
-	}
-	return schemaOf(raw, o.Path+name)
-}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -139,7 +140,19 @@ func (o *Object) Decode(name string, to any, want string) error {
 	if err := json.Unmarshal(o.Members[name], to); err != nil {
 		return o.WrongType(name, want)
 	}
+	if _, raw := to.(*[]json.RawMessage); !raw && HasNull(o.Members[name]) {
+		return o.WrongType(name, want)
+	}
 	return nil
+}
+
+// HasNull reports whether an array has a null among its items, which would be read as an empty text or as 0.
+func HasNull(raw []byte) bool {
+	var list []json.RawMessage
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		return false
+	}
+	return slices.ContainsFunc(list, func(item json.RawMessage) bool { return string(item) == "null" })
 }
 
 // WrongType says that a member is not what it has to be.

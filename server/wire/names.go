@@ -43,7 +43,7 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 // elsewhere are fields of some path or dialect that say what a text must be like. Where one is not known it is refused:
 // who sends it relies on it.
 var elsewhere = []string{
-	"schema", "grammar", "regex", "choice", "json_mode", "strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported",
+	"schema", "typescript", "grammar", "regex", "choice", "json_mode", "strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported",
 	"response_format", "json_schema", "ebnf", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structural_tag",
 	"format", "text", "output_config", "output_format", "parameters", "sampling_params", "options",
 	"think", "thinking", "reasoning_effort", "enable_thinking", "thinking_budget", "tools", "tool_choice", "functions", "function_call",
