@@ -55,8 +55,8 @@ picture: ## draw docs/growing.svg anew, from a run of the server that make run s
 openapi-test: need ## send requests by openapi.json to the server, and generate a client from it (EXAMPLES for each operation)
 	@STENCIL_OPENAPITEST=$(or $(EXAMPLES),20) $(WITH) $(GO) test -count=1 -timeout 30m -run TestOpenAPIServer ./docs
 
-docstest: build ## run the examples of Python frameworks, with the newest packages
-	@scripts/docstest
+docstest: need ## run the pages and examples of Python frameworks, with the packages of clients-python (2.6 GB)
+	@STENCIL_DOCSTEST=1 $(WITH) $(GO) test -count=1 -timeout 60m -run 'TestBlocks$$|TestPythonExamples$$' ./docs
 
 models: ## fetch the real models that tests use, into a cache outside of the repository
 	@$(GO) run ./internal/fetchmodels all

@@ -95,3 +95,32 @@ func TestIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestExamplesListed holds that the index names every example, and that some test runs it.
+func TestExamplesListed(t *testing.T) {
+	dirs, err := filepath.Glob(filepath.Join(root, "examples", "*", "README.md"))
+	if err != nil || len(dirs) < 10 {
+		t.Fatal(dirs, err)
+	}
+	var tests string
+	for _, path := range []string{filepath.Join(root, "server", "clients", "examples_test.go"), "run_llama_test.go"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests += string(text)
+	}
+	index, err := os.ReadFile(filepath.Join(root, "examples", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range dirs {
+		name := filepath.Base(filepath.Dir(path))
+		if !strings.Contains(string(index), "]("+name+"/README.md)") {
+			t.Errorf("examples/README.md does not name %s", name)
+		}
+		if !strings.Contains(tests, `"`+name+`"`) && !strings.Contains(tests, "examples/"+name) {
+			t.Errorf("no test runs %s", name)
+		}
+	}
+}

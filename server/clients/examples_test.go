@@ -53,6 +53,12 @@ func TestExamples(t *testing.T) {
 			t.Errorf("batch writes %q, %v", rows, err)
 		}
 	})
+	t.Run("code-agent", func(t *testing.T) {
+		out := run(".", pythonClients(t), "../../examples/code-agent/main.py", "../../examples/batch", "Where are the rows written?")
+		if !regexp.MustCompile(`(?s)^(reads (README\.md|main\.py)\n){1,2}.*\nsources: (README\.md|main\.py)`).MatchString(out) {
+			t.Errorf("code-agent prints %q", out)
+		}
+	})
 	t.Run("vercel-ai", func(t *testing.T) {
 		node := jsClients(t)
 		src, err := os.ReadFile("../../examples/vercel-ai/main.mjs")
