@@ -53,10 +53,16 @@ picture: ## draw docs/growing.svg anew, from a run of the server that make run s
 
 .PHONY: openapi-test
 openapi-test: need ## send requests by openapi.json to the server, and generate a client from it (EXAMPLES for each operation)
-	@STENCIL_OPENAPITEST=$(or $(EXAMPLES),20) $(WITH) $(GO) test -count=1 -timeout 30m -run TestOpenAPIServer ./docs
+	@OPENAPITEST=$(or $(EXAMPLES),20) $(WITH) $(GO) test -count=1 -timeout 30m -run TestOpenAPIServer ./docs
+
+.PHONY: site
+site: ## make a static site of the documentation in build/site, with a search that needs no network
+	@cmp -s docs/site/package-lock.json docs/site/node_modules/.from || { cd docs/site && npm ci --no-audit --no-fund --ignore-scripts && cp package-lock.json node_modules/.from; }
+	@node docs/site/build.mjs build/site
+	@SITE=$(CURDIR)/build/site $(GO) test -count=1 -run TestSite ./docs
 
 docstest: need ## run the pages and examples of Python frameworks, with the packages of clients-python (2.6 GB)
-	@STENCIL_DOCSTEST=1 $(WITH) $(GO) test -count=1 -timeout 60m -run 'TestBlocks$$|TestPythonExamples$$' ./docs
+	@DOCSTEST=1 $(WITH) $(GO) test -count=1 -timeout 60m -run 'TestBlocks$$|TestPythonExamples$$' ./docs
 
 models: ## fetch the real models that tests use, into a cache outside of the repository
 	@$(GO) run ./internal/fetchmodels all

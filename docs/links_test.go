@@ -124,3 +124,59 @@ func TestExamplesListed(t *testing.T) {
 		}
 	}
 }
+
+// foreign is what makes a browser fetch something from another server.
+var foreign = regexp.MustCompile(`<(?:link|script|img|iframe|source|video|audio|object|embed|use)\b[^>]*(?:src|href|data|srcset)="(?:https?:)?//|url\(["']?(?:https?:)?//|@import\s+["'](?:https?:)?//|(?:import|importScripts|fetch)\(["'](?:https?:)?//|\bfrom ?["']https?://`)
+
+// TestSite holds that the site that make site has made has a page for every page and a search of its own, and fetches nothing from other
+// servers.
+func TestSite(t *testing.T) {
+	for text, want := range map[string]bool{
+		`<link rel="stylesheet" href="https://fonts.example.com/a.css">`: true, `<script src="//cdn.example.com/a.js">`: true, `@font-face{src:url(https://x/a.woff2)}`: true,
+		`<a href="https://example.com">`: false, `<link rel="icon" href="/a.png">`: false, `url(/assets/inter.woff2)`: false,
+	} {
+		if foreign.MatchString(text) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+	site := os.Getenv("SITE")
+	if site == "" {
+		t.Skip("the site is made and checked by make site")
+	}
+	for _, p := range pages(t) {
+		if !strings.HasPrefix(p.path, "docs/") && !strings.HasPrefix(p.path, "examples/") {
+			continue
+		}
+		file := strings.TrimSuffix(p.path, ".md") + ".html"
+		if dir, ok := strings.CutSuffix(p.path, "README.md"); ok {
+			file = dir + "index.html"
+		}
+		if _, err := os.Stat(filepath.Join(site, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	files, index := 0, 0
+	err := filepath.WalkDir(site, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".html", ".css", ".js":
+			files++
+			if bad := foreign.Find(text); bad != nil {
+				t.Errorf("%s: %s", path, bad)
+			}
+		}
+		if strings.Contains(path, "localSearchIndex") && strings.Contains(string(text), "receipt") {
+			index++
+		}
+		return nil
+	})
+	if err != nil || files < 100 || index == 0 {
+		t.Errorf("%d files, %d indexes for the search, %v", files, index, err)
+	}
+}

@@ -138,7 +138,7 @@ func runPage(t *testing.T, p page, program, url string) {
 
 // askForPackages is the environment variable that has the blocks run that need large packages. Its value is 1, a
 // part of the path of a page, a lock file or an example.
-const askForPackages = "STENCIL_DOCSTEST"
+const askForPackages = "DOCSTEST"
 
 // pythonExamples are the examples of frameworks, by the lock file with their packages.
 var pythonExamples = map[string][]string{
@@ -254,9 +254,9 @@ func printed(b block, out string) string {
 
 // TestOpenAPIServer has schemathesis send requests by openapi.json to a server, those that fit it and those that don't, and judge
 // the answers by it; then makes a client for Python from it, which has to be importable. On request, since it takes minutes:
-// STENCIL_OPENAPITEST is the number of requests for each operation.
+// OPENAPITEST is the number of requests for each operation.
 func TestOpenAPIServer(t *testing.T) {
-	most := os.Getenv("STENCIL_OPENAPITEST")
+	most := os.Getenv("OPENAPITEST")
 	if most == "" {
 		t.Skip("the OpenAPI file is checked against the server by make openapi-test")
 	}
