@@ -104,6 +104,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 	s = newSource(doc, opt, lang, m)
 	root := s.views.root()
 	ok := s.sat.satisfiable(root)
+	s.views.checkNumbers()
 	if s.err != nil {
 		return nil, explained(numbersAt(s.err, doc, opt, lang, m), costly)
 	}
@@ -152,6 +153,16 @@ func numbersAt(err error, doc *syntax.Document, opt Options, lang *language.Pool
 		}
 	}
 	return out
+}
+
+// checkNumbers makes the automata of divisors, which may exceed a limit, though nobody
+// has needed them yet.
+func (vs *views) checkNumbers() {
+	for _, n := range vs.doc.Nodes {
+		if n.Number != nil && len(n.Number.MultipleOf) > 0 {
+			vs.numbers.automataOf(logic.Form(vs.of(vs.sub(n, 0), jNumber)))
+		}
+	}
 }
 
 // exceeded returns the error for a bound of the meter.

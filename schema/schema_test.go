@@ -484,6 +484,8 @@ func TestNumberLimits(t *testing.T) {
 	for _, bad := range []string{
 		`{"enum":[` + strings.Join(many, ",") + `]}`,
 		`{"const":1e999999999}`,
+		`{"multipleOf":0.` + strings.Repeat("0", 5000) + `7}`,
+		`{"multipleOf":` + strings.Repeat("7", 600) + `}`,
 		`{"type":"integer","not":{"anyOf":[` + strings.Join(primes, ",") + `]}}`,
 	} {
 		_, err := Compile([]byte(`{"type":"object","properties":{"a":{"type":"string"},"b":`+bad+`},"required":["b"]}`), Options{})
