@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"unsafe"
@@ -250,20 +251,34 @@ func (e *GGUFError) Unwrap() error { return e.Cause }
 // ErrTruncated is the cause when a GGUF file ends before what it announces.
 var ErrTruncated = errors.New("file is truncated")
 
+// special names what isn't a regular file.
+func special(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
 // OpenGGUF reads the header of the file at path. It reads keys and tensor infos, no tensor data.
 func OpenGGUF(path string) (*GGUF, error) {
+	// To open a pipe would wait for somebody who writes to it.
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("vocab: %w", err)
+	case st.IsDir():
+		return nil, fmt.Errorf("vocab: %s: is a folder, not a GGUF file", path)
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("vocab: %s: is a %s, not a GGUF file", path, special(st.Mode()))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("vocab: %w", err)
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("vocab: %w", err)
-	}
-	if st.IsDir() {
-		return nil, fmt.Errorf("vocab: %s: is a folder, not a GGUF file", path)
-	}
 	g, err := ReadGGUF(f, st.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, path)

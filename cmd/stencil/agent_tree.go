@@ -219,6 +219,17 @@ func flat(text string) string {
 	return strings.Join(strings.Fields(printable(text)), " ")
 }
 
+// plainWriter writes texts without what could steer a terminal. A text isn't cut within
+// a character from one call to the next.
+type plainWriter struct{ io.Writer }
+
+func (w plainWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.Writer, printable(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // printable replaces what could steer a terminal; lines and tabs stay.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -29,6 +29,7 @@ type download struct {
 	want   string // SHA-256 in hex, "" if the user gave none
 	token  string
 	force  bool
+	magic  string                  // what the file begins with, as far as that is known
 	check  func(path string) error // a last look at a whole file; may be nil
 	log    io.Writer
 
@@ -43,7 +44,7 @@ type download struct {
 // partState is what is known about a part file.
 type partState struct {
 	URL  string `json:"url"`
-	ETag string `json:"etag,omitempty"` // a strong one; "" if the server gives none
+	ETag string `json:"etag,omitempty"` // a strong one, or the time of the last change; "" if the server gives none
 	Size int64  `json:"size"`           // of the whole file, -1 if not known
 	Sum  string `json:"sha256,omitempty"`
 }
@@ -281,6 +282,12 @@ func (d *download) attempt(ctx context.Context, part *os.File) error {
 	if d.token != "" && d.source.hub {
 		req.Header.Set("Authorization", "Bearer "+d.token)
 	}
+	if d.have > 0 && d.state.ETag == "" && d.state.Sum == "" && d.want == "" {
+		// Nothing would tell whether two halves belong together.
+		if err := d.restart(part); err != nil {
+			return permanentError{err}
+		}
+	}
 	if d.have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.have))
 		if d.state.ETag != "" {
@@ -299,6 +306,9 @@ func (d *download) attempt(ctx context.Context, part *os.File) error {
 	}
 	if err := d.accept(resp, part); err != nil {
 		return err
+	}
+	if err := d.room(part, d.state.Size-d.have); err != nil {
+		return permanentError{err}
 	}
 	if err := d.saveState(); err != nil {
 		return permanentError{err}
@@ -381,13 +391,19 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// strongETag returns the entity tag if equal tags mean equal bytes.
+// strongETag returns the entity tag if equal tags mean equal bytes, else the time of
+// the last change, if that is long enough ago to mean it.
 func strongETag(h http.Header) string {
 	tag := h.Get("ETag")
-	if strings.HasPrefix(tag, "W/") {
+	if tag != "" && !strings.HasPrefix(tag, "W/") {
+		return tag
+	}
+	changed, err := http.ParseTime(h.Get("Last-Modified"))
+	now, err2 := http.ParseTime(h.Get("Date"))
+	if err != nil || err2 != nil || now.Sub(changed) < time.Minute {
 		return ""
 	}
-	return tag
+	return h.Get("Last-Modified")
 }
 
 // contentRange reads "bytes 10-99/100".
@@ -413,11 +429,22 @@ func contentRange(s string) (from, total int64, ok bool) {
 // copy appends a body to the part file, hashing it on the way. It returns the
 // number of bytes that are in the file.
 func (d *download) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, error) {
-	var n int64
+	var n, looked int64
 	buf := make([]byte, 1<<20)
 	for {
 		stalled.Reset(stallPull)
 		got, err := body.Read(buf)
+		if at := d.have + n; at < int64(len(d.magic)) && got > 0 {
+			if want := d.magic[at:]; string(buf[:min(got, len(want))]) != want[:min(got, len(want))] {
+				return n, permanentError{fmt.Errorf("what %s sends is no %s file", d.source.url.Redacted(), d.magic)}
+			}
+		}
+		if n-looked > lookAfter {
+			looked = n
+			if err := d.room(part, 0); err != nil {
+				return n, permanentError{err}
+			}
+		}
 		if got > 0 {
 			if _, werr := part.Write(buf[:got]); werr != nil {
 				return n, permanentError{werr}
@@ -433,6 +460,22 @@ func (d *download) copy(part *os.File, body io.Reader, stalled *time.Timer) (int
 			return n, err
 		}
 	}
+}
+
+// lookAfter is after how many bytes the room on the disk is looked at again, spareRoom
+// what is left to others.
+const (
+	lookAfter = 64 << 20
+	spareRoom = 256 << 20
+)
+
+// room reports that the disk has no room for more bytes.
+func (d *download) room(part *os.File, more int64) error {
+	free, ok := freeBytes(part)
+	if !ok || free-spareRoom >= max(more, 0) {
+		return nil
+	}
+	return fmt.Errorf("%s needs %d bytes more, and %d are free on the disk, of which %d are left alone", d.target, max(more, 1), free, spareRoom)
 }
 
 // saveState writes what is known about the part file.

@@ -186,13 +186,17 @@ func (f *generateFlags) readPrompt(stdin io.Reader) (string, error) {
 // show prints a text while it is generated and returns the result.
 func show(ctx context.Context, stream *engine.Stream, out io.Writer) (*engine.Result, error) {
 	w := bufio.NewWriter(out)
+	text := func(text string) string { return text }
+	if isTerminal(out) {
+		text = printable
+	}
 	for {
 		ev, err := stream.Next(ctx)
 		if err != nil {
 			w.WriteString("\n")
 			return nil, errors.Join(err, w.Flush())
 		}
-		w.WriteString(ev.Text)
+		w.WriteString(text(ev.Text))
 		if ev.Done != nil {
 			w.WriteString("\n")
 			return ev.Done, w.Flush()

@@ -32,9 +32,13 @@ func newInspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
+			out := plainWriter{cmd.OutOrStdout()}
 			if template {
-				_, err := fmt.Fprintln(out, g.Str("tokenizer.chat_template"))
+				text := g.Str("tokenizer.chat_template")
+				if isTerminal(cmd.OutOrStdout()) {
+					text = printable(text)
+				}
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
 				return err
 			}
 			inspectMetadata(out, args[0], g)
@@ -60,7 +64,7 @@ func inspectMetadata(out io.Writer, path string, g *vocab.GGUF) {
 	fmt.Fprintf(out, "%s: GGUF version %d, %s\n\nmetadata\n", path, g.Version, llama.Size(g.Size))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, p := range g.Pairs {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Key, p.Value.Type, oneLine(p.Value.String()))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", flat(p.Key), p.Value.Type, oneLine(p.Value.String()))
 	}
 	w.Flush()
 }
@@ -117,7 +121,7 @@ func inspectTensors(out io.Writer, g *vocab.GGUF, all bool) {
 		for i, d := range t.Shape {
 			shape[i] = strconv.FormatInt(d, 10)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", t.Name, t.Type, strings.Join(shape, " × "))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", flat(t.Name), t.Type, strings.Join(shape, " × "))
 	}
 	w.Flush()
 }

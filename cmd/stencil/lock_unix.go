@@ -15,3 +15,12 @@ func lockFile(f *os.File) (unlock func(), err error) {
 	}
 	return func() { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }, nil
 }
+
+// freeBytes returns how much may still be written to the disk of a file.
+func freeBytes(f *os.File) (n int64, ok bool) {
+	var st syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
+		return 0, false
+	}
+	return int64(min(st.Bavail, 1<<40)) * int64(st.Bsize), true
+}

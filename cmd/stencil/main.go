@@ -31,7 +31,8 @@ func main() {
 	}
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "stencil:", err)
+		// What it quotes may be another's words.
+		fmt.Fprintln(os.Stderr, "stencil:", printable(err.Error()))
 		var coded *exitError
 		if errors.As(err, &coded) {
 			os.Exit(coded.code)

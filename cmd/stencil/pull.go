@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +51,7 @@ hf:OWNER/REPO@REVISION/FILE.gguf names a branch, tag or commit.`,
 				return fmt.Errorf("--sha256 must be 64 hexadecimal digits, not %q", sum)
 			}
 			if strings.HasSuffix(target, ".gguf") {
-				d.check = checkModel
+				d.check, d.magic = checkModel, "GGUF"
 			}
 			done, err := d.run(cmd.Context())
 			if err != nil {
@@ -94,8 +96,8 @@ func resolve(arg, hub string) (pullSource, error) {
 			return pullSource{}, fmt.Errorf("pull: %q is neither a URL nor hf:OWNER/REPO/FILE.gguf", arg)
 		}
 		name := path.Base(u.Path)
-		if name == "." || name == "/" {
-			return pullSource{}, fmt.Errorf("pull: %q names no file", arg)
+		if err := checkName(name); err != nil {
+			return pullSource{}, fmt.Errorf("pull: %q names no file: %w", arg, err)
 		}
 		return pullSource{url: u, file: name}, checkScheme(u)
 	}
@@ -111,8 +113,24 @@ func resolve(arg, hub string) (pullSource, error) {
 	if err != nil {
 		return pullSource{}, fmt.Errorf("pull: --hub: %w", err)
 	}
+	name := path.Base(parts[2])
+	if err := checkName(name); err != nil {
+		return pullSource{}, fmt.Errorf("pull: %q names no file: %w", arg, err)
+	}
 	u := base.JoinPath(parts[0], repo, "resolve", revision, parts[2])
-	return pullSource{url: u, file: path.Base(parts[2]), hub: true}, checkScheme(u)
+	return pullSource{url: u, file: name, hub: true}, checkScheme(u)
+}
+
+// checkName refuses names that are none, and those that a terminal, a shell or another
+// program would take for something else.
+func checkName(name string) error {
+	switch {
+	case name == "." || name == ".." || name == "/":
+		return errors.New("it ends with a folder")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' }):
+		return fmt.Errorf("a control character or a backslash is in %q", name)
+	}
+	return nil
 }
 
 // checkScheme allows https, and http to this machine itself.

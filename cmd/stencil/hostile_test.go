@@ -1,0 +1,119 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"stencil/vocab"
+)
+
+func TestPullNames(t *testing.T) {
+	for _, arg := range []string{
+		"http://127.0.0.1/..", "http://127.0.0.1/a/..", "hf:o/r/a/..", "hf:o/r/..", "http://127.0.0.1/%1b[31mx.gguf", "http://127.0.0.1/a%0ab.gguf", `http://127.0.0.1/a%5cb.gguf`,
+		"hf:o/r/a\u202eb.gguf",
+	} {
+		if src, err := resolve(arg, defaultHub); err == nil {
+			t.Errorf("%q is the file %q", arg, src.file)
+		} else if strings.ContainsAny(err.Error(), "\x1b\n") {
+			t.Errorf("%q: the error is raw: %q", arg, err)
+		}
+	}
+}
+
+// Without an entity tag, a sum or a date nothing tells that two halves belong together.
+func TestPullTwoHalves(t *testing.T) {
+	impatient(t)
+	s := &fileServer{content: randomContent(3, 100_000), cutAfter: 50_000}
+	changed := randomContent(4, 100_000)
+	s.before = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+		if n == 1 {
+			s.mu.Lock()
+			s.content, s.cutAfter = changed, 0
+			s.mu.Unlock()
+		}
+		return false
+	}
+	h := httptest.NewServer(s)
+	defer h.Close()
+	// The answer to the second request was chosen before the change.
+	_, target, err := fetch(t, h.URL+"/model.bin", t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(target)
+	if err != nil || !bytes.Equal(got, changed) && !bytes.Equal(got, randomContent(3, 100_000)) {
+		t.Errorf("two halves of different files were joined: %d bytes, %v", len(got), err)
+	}
+	for i, r := range s.ranges() {
+		if r != "" {
+			t.Errorf("request %d asks for the range %q", i, r)
+		}
+	}
+}
+
+// What does not begin as a model does is not written to the disk.
+func TestPullNoModel(t *testing.T) {
+	impatient(t)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
+				return
+			}
+		}
+	}))
+	defer h.Close()
+	dir := t.TempDir()
+	_, _, err := run(t, "pull", h.URL+"/endless.gguf", "--out", dir)
+	if err == nil || !strings.Contains(err.Error(), "no GGUF file") {
+		t.Errorf("error %v", err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "endless.gguf.part")); err == nil && info.Size() > 0 {
+		t.Errorf("%d bytes were written", info.Size())
+	}
+}
+
+// A length that no disk has is refused before anything is written.
+func TestPullNoRoom(t *testing.T) {
+	impatient(t)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "4611686018427387904")
+		w.Write([]byte("GGUF"))
+	}))
+	defer h.Close()
+	_, _, err := run(t, "pull", h.URL+"/huge.gguf", "--out", t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "free on the disk") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// To open a pipe would wait for ever, and not hear of signals.
+func TestPipeAsModel(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.gguf")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, args := range [][]string{{"inspect", pipe}, {"generate", "--model", pipe, "--prompt", "x"}, {"serve", "--model", pipe, "--port", "0"}} {
+		if _, _, err := run(t, args...); err == nil || !strings.Contains(err.Error(), "pipe") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if _, err := vocab.Load(pipe); err == nil {
+		t.Error("a pipe is a vocabulary")
+	}
+}
+
+// What a file says can't steer the terminal.
+func TestPlainWriter(t *testing.T) {
+	var b bytes.Buffer
+	if _, err := (plainWriter{&b}).Write([]byte("a\x1b[31mb\x07\u202ec\xff\td\n")); err != nil || b.String() != "a [31mb  c\uFFFD\td\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
