@@ -143,3 +143,9 @@ func TestLlamaHangUp(t *testing.T) {
 		t.Logf("%s: freed after %v and %d decodes", name, took, after.Decodes-decodes)
 	}
 }
+
+// TestNeighboursLlama is TestNeighbours on llama.cpp.
+func TestNeighboursLlama(t *testing.T) {
+	_, url := startLlama(t, models.RandomOptions{}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}})
+	testNeighbours(t, url)
+}

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +23,7 @@ import (
 )
 
 // hostile returns requests that took minutes, gigabytes or all others' time, by name.
-func hostile() map[string]map[string]any {
+func hostile(t *testing.T) map[string]map[string]any {
 	list := func(n int, one func(i int) any) []any {
 		out := make([]any, n)
 		for i := range out {
@@ -69,17 +72,126 @@ func hostile() map[string]map[string]any {
 			return p
 		}(), "required": list(300, func(i int) any { return fmt.Sprint("p", 10*i) })},
 	}
+	object := func(more o) o { return o{"type": "object", "properties": more} }
+	for name, schema := range map[string]any{
+		"oneOf of pairs": o{"oneOf": list(40, func(i int) any {
+			return o{"type": "object", "required": []any{fmt.Sprint("a", i), fmt.Sprint("a", (i+1)%40)}, "properties": o{fmt.Sprint("a", i): o{"type": "integer"}}}
+		})},
+		"anyOf of open objects": o{"anyOf": list(120, func(i int) any {
+			return o{"type": "object", "required": []any{fmt.Sprint("f", i)}, "properties": o{fmt.Sprint("f", i): o{"type": []any{"string", "integer"}[i%2]}}}
+		})},
+		"conditions side by side": o{"type": "object", "allOf": list(24, func(i int) any {
+			return o{"if": o{"properties": o{fmt.Sprint("k", i): o{"const": 1}}, "required": []any{fmt.Sprint("k", i)}}, "then": o{"required": []any{fmt.Sprint("m", i)}}}
+		})},
+		"unevaluated after conditions": o{"type": "object", "unevaluatedProperties": false, "allOf": list(24, func(i int) any {
+			return o{"if": o{"required": []any{fmt.Sprint("k", i)}}, "then": o{"properties": o{fmt.Sprint("m", i): true}}}
+		})},
+		"patterns for keys": o{"type": "object", "minProperties": 3, "patternProperties": func() any {
+			p := o{}
+			for i := range 60 {
+				p[fmt.Sprintf("^.*%c.*%c", 'a'+i%26, 'a'+(i*7+1)%26)] = o{"type": "integer", "minimum": i}
+			}
+			return p
+		}()},
+		"dependent schemas": o{"type": "object", "required": []any{"d0"}, "dependentSchemas": func() any {
+			p := o{}
+			for i := range 60 {
+				p[fmt.Sprint("d", i)] = o{"required": []any{fmt.Sprint("d", i+1)}}
+			}
+			return p
+		}()},
+		"satisfiability": o{"type": "object", "allOf": list(200, func(i int) any {
+			return o{"anyOf": list(3, func(j int) any {
+				n := (i*31 + j*17) % 50
+				if (i+j)%2 == 0 {
+					return o{"required": []any{fmt.Sprint("v", n)}}
+				}
+				return o{"not": o{"required": []any{fmt.Sprint("v", n)}}}
+			})}
+		})},
+		"counted pattern":  o{"type": "string", "minLength": 300, "pattern": "^((([a-z ]{1,1000}){1,1000},?){1,1000}x?){1,1000}$"},
+		"late characters":  o{"type": "string", "pattern": "^(?=.*a.{14}b)(?=.*c.{13}d)(?=.*e.{12}f)(?!.*g.{11}h).*$"},
+		"negated patterns": o{"type": "string", "allOf": list(12, func(i int) any { return o{"not": o{"pattern": fmt.Sprintf("^.*a.{%d}b", i+3)}} })},
+		"large enum":       o{"enum": list(60000, func(i int) any { return fmt.Sprint("value", i*7919) })},
+		"divisors": o{"type": "number", "allOf": list(12, func(i int) any {
+			return o{"not": o{"multipleOf": []float64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37}[i]}}
+		})},
+		"fine divisor": o{"type": "number", "multipleOf": json.Number("1.0000000001"), "not": o{"multipleOf": json.Number("0.37")}},
+		"long divisor": o{"multipleOf": json.Number(strings.Repeat("7", 390))},
+		"deep": func() any {
+			s := any(o{"type": "integer"})
+			for range 400 {
+				s = o{"type": "array", "minItems": 1, "items": s}
+			}
+			return s
+		}(),
+		"wide and deep":        o{"$defs": o{"n": object(o{"a": o{"$ref": "#/$defs/n"}, "b": o{"$ref": "#/$defs/n"}, "c": o{"oneOf": []any{o{"$ref": "#/$defs/n"}, o{"type": "null"}}}})}, "$ref": "#/$defs/n"},
+		"cyclic references":    o{"$defs": o{"a": o{"anyOf": []any{o{"$ref": "#/$defs/b"}, o{"type": "array", "items": o{"$ref": "#/$defs/a"}, "minItems": 2}}}, "b": o{"anyOf": []any{o{"type": "array", "contains": o{"$ref": "#/$defs/a"}, "minContains": 3}, o{"const": 1}}}}, "$ref": "#/$defs/a"},
+		"not unique":           o{"type": "array", "minItems": 30, "items": o{"enum": list(40, func(i int) any { return i })}, "not": o{"uniqueItems": true}},
+		"many items":           o{"type": "array", "minItems": 65536, "items": o{"type": "array", "minItems": 100}},
+		"many kinds of items":  o{"type": "array", "allOf": list(14, func(i int) any { return o{"contains": o{"multipleOf": i + 2}, "minContains": 2, "maxContains": 3} })},
+		"items beside another": o{"type": "array", "prefixItems": list(60, func(i int) any { return o{"oneOf": []any{o{"multipleOf": i + 2}, o{"minimum": i}}} }), "minItems": 60},
+		"no items":             o{"type": "array", "maxItems": 39, "allOf": list(40, func(i int) any { return o{"contains": o{"const": i}} })},
+		"chained definitions": func() any {
+			d := o{"d3000": o{"type": "integer"}}
+			for i := range 3000 {
+				d[fmt.Sprint("d", i)] = o{"$ref": fmt.Sprintf("#/$defs/d%d", i+1)}
+			}
+			return o{"$defs": d, "$ref": "#/$defs/d0"}
+		}(),
+	} {
+		all[name] = schema
+	}
+	for i := range uint64(10) {
+		// What nobody has thought of.
+		_, bodies := recordedPosts(t)
+		s := storm{rand.New(rand.NewPCG(i, 7)), bodies}
+		schema := any(o{"type": "object", "properties": o{"a": o{"type": "array", "items": o{"type": "integer"}, "contains": o{"minimum": 3}}, "b": o{"oneOf": []any{o{"pattern": "^a+"}, o{"minLength": 3}}}}, "required": []any{"a", "b"}})
+		text, err := json.Marshal(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			text = s.mutate(text)
+		}
+		if json.Valid(text) {
+			all[fmt.Sprint("random ", i)] = json.RawMessage(text)
+		}
+	}
 	out := map[string]map[string]any{}
 	for name, schema := range all {
 		out[name] = o{"prompt": "x", "max_tokens": 200, "temperature": 1, "schema": schema, "property_order": "any"}
 	}
+	rules := func(n int, body, last string) string {
+		var b strings.Builder
+		b.WriteString("root ::= r0\n")
+		for i := range n {
+			fmt.Fprintf(&b, "r%d ::= %s\n", i, strings.ReplaceAll(body, "NEXT", fmt.Sprintf("r%d", i+1)))
+		}
+		return fmt.Sprintf("%sr%d ::= %s\n", b.String(), n, last)
+	}
 	for name, with := range map[string]o{
-		"counted grammar":  {"grammar": `root ::= (([a-z ]{1,1000000}){1,1000000} ",?"){1,1000000}`, "temperature": 1},
-		"counted regex":    {"regex": `((([a-z ]{1,1000}){1,1000},?){1,1000}\.?){1,1000}`, "temperature": 1},
-		"ambiguous":        {"grammar": `root ::= [a-z0-9 ] | root root | root root root`, "temperature": 1},
-		"tiny temperature": {"temperature": 1e-45},
-		"many choices":     {"n": 16, "temperature": 1, "ignore_eos": true},
-		"long prompt":      {"prompt": strings.Repeat("x", 4<<20)},
+		"counted grammar":      {"grammar": `root ::= (([a-z ]{1,1000000}){1,1000000} ",?"){1,1000000}`, "temperature": 1},
+		"counted regex":        {"regex": `((([a-z ]{1,1000}){1,1000},?){1,1000}\.?){1,1000}`, "temperature": 1},
+		"ambiguous":            {"grammar": `root ::= [a-z0-9 ] | root root | root root root`, "temperature": 1},
+		"tiny temperature":     {"temperature": 1e-45},
+		"many choices":         {"n": 16, "temperature": 1, "ignore_eos": true},
+		"long prompt":          {"prompt": strings.Repeat("x", 4<<20)},
+		"counts of counts":     {"grammar": `root ::= ((("a"?){1,1000000}){1,1000000}){1,1000000}`},
+		"large counts of a b":  {"grammar": `root ::= ("a" | "aa" | "b"{1,2147483647}){5,1000000} "c"`},
+		"nested counts":        {"grammar": "root ::= " + strings.Repeat("(", 3000) + "\"a\"?" + strings.Repeat("){0,9}", 3000)},
+		"many optionals":       {"grammar": "root ::= " + strings.Repeat(`"a"? `, 20000)},
+		"doubling rules":       {"grammar": rules(60, "NEXT NEXT", `"a"`)},
+		"doubling choices":     {"grammar": rules(60, `NEXT | NEXT "x" | NEXT NEXT?`, `"a"`)},
+		"doubling empty rules": {"grammar": rules(60, `NEXT? NEXT?`, `"a"?`)},
+		"long left recursion":  {"grammar": rules(50000, `NEXT "x" | "y"`, `r0 "z"`)},
+		"ambiguous nest":       {"grammar": `root ::= "a" root "a" | "a" root | "a" root root | ""`, "temperature": 1},
+		"many alternatives":    {"grammar": `root ::= "b"` + strings.Repeat(`|"ab"`, 200000)},
+		"alternation of words": {"regex": "(" + strings.Repeat("[a-z]{1,9}|", 500) + "x){1,500}", "temperature": 1},
+		"many stops":           {"temperature": 1, "stop": list(16, func(i int) any { return strings.Repeat("ab", 100*i+1) })},
+		"most logprobs":        {"temperature": 1, "logprobs": true, "top_logprobs": 20, "n": 8},
+		"long choice":          {"choice": list(5000, func(i int) any { return strings.Repeat("x", i%50) + fmt.Sprint(i) })},
+		"token ids":            {"prompt": list(200000, func(int) any { return 1 })},
 	} {
 		r := o{"prompt": "x", "max_tokens": 300}
 		for k, v := range with {
@@ -136,34 +248,54 @@ func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time
 }
 
 // TestNeighbours has honest clients answered beside one that sends hostile requests, again and again. The short run
-// asks for answers alone; with STENCIL_NEIGHBOURS, such as 20s for each kind of hostile request, it prints how much
-// longer they took than without it.
+// takes a sample of the requests and asks for answers alone; with STENCIL_NEIGHBOURS, such as 20s for each kind of
+// hostile request, it takes all and prints how much longer they took than without it.
 func TestNeighbours(t *testing.T) {
-	long, _ := time.ParseDuration(os.Getenv("STENCIL_NEIGHBOURS"))
 	_, url := start(t, setup{
 		eng: engine.Config{Parallel: 4}, cfg: Config{
 			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond},
 			Access:       access.Config{Keys: []string{"honest0", "honest1", "honest2", "hostile"}},
 		},
 	})
-	var alone []time.Duration
-	if alone = neighbours(t, url, 20, nil); len(alone) == 0 {
+	testNeighbours(t, url)
+}
+
+// sampled is one of how many kinds of hostile requests the short run takes.
+const sampled = 4
+
+func testNeighbours(t *testing.T, url string) {
+	long, _ := time.ParseDuration(os.Getenv("STENCIL_NEIGHBOURS"))
+	alone := neighbours(t, url, 20, nil)
+	if len(alone) == 0 {
 		t.Fatal("no honest request was answered")
 	}
-	for name, request := range hostile() {
+	kinds := hostile(t)
+	if len(kinds) < 60 {
+		t.Fatalf("%d kinds of hostile requests", len(kinds))
+	}
+	for i, name := range slices.Sorted(maps.Keys(kinds)) {
+		if long == 0 && i%sampled != 0 {
+			continue
+		}
+		request := kinds[name]
 		t.Run(name, func(t *testing.T) {
 			body, err := json.Marshal(request)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			var attack sync.WaitGroup
+			var last atomic.Int64
 			for range 2 {
 				attack.Go(func() {
 					for ctx.Err() == nil {
-						status, _ := askAs(ctx, url+hostilePath(request), "hostile", body)
+						status, answer := askAs(ctx, url+hostilePath(request), "hostile", body)
+						if status > 0 {
+							last.Store(int64(status))
+						}
 						if status >= 500 && status != http.StatusServiceUnavailable && status != http.StatusGatewayTimeout {
-							t.Errorf("the hostile request: status %d", status)
+							t.Errorf("the hostile request: status %d: %.500s", status, answer)
 							return
 						}
 					}
@@ -178,7 +310,7 @@ func TestNeighbours(t *testing.T) {
 			cancel()
 			attack.Wait()
 			if long > 0 {
-				t.Logf("p99 %v, alone %v; the longest %v, alone %v; %d requests", quantile(times, 0.99), quantile(alone, 0.99), quantile(times, 1), quantile(alone, 1), len(times))
+				t.Logf("p99 %v, alone %v; the longest %v, alone %v; %d requests; the hostile ones %d", quantile(times, 0.99), quantile(alone, 0.99), quantile(times, 1), quantile(alone, 1), len(times), last.Load())
 			}
 		})
 	}
