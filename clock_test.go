@@ -17,6 +17,9 @@ var clockExceptions = map[string]string{
 	"server/load_test.go one":                              "a client that was refused waits before it asks again",
 	"server/malformed_test.go TestBombs":                   "how long a hostile request takes is the question: milliseconds, for a limit of 10 s",
 	"server/upstream_stream_test.go TestFailureLog":        "whether a time in an answer is of this minute",
+	"server/storm_test.go TestStorm":                       "goes on for as long as it is told to",
+	"server/storm_test.go watchMemory":                     "ends a test that takes the machine's memory",
+	"server/storm_test.go heldNow":                         "what is left needs a moment to be collected",
 	"bench/random_test.go watch":                           "names the random schema that a case does not end with, which go test's own limit would not",
 }
 

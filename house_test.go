@@ -119,11 +119,10 @@ const architecture = `
 	NONE < eval < eval/sets < eval/arms;
 	github.com/santhosh-tekuri/jsonschema/v6 < eval/sets;
 	server, schemafrom, models, backend/llama, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
-	github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3,
-	github.com/rivo/uniseg, golang.org/x/term
-	< cmd/stencil;
+	github.com/spf13/cobra, github.com/spf13/pflag, github.com/rivo/uniseg, golang.org/x/term < cmd/stencil;
 	server/wire, github.com/spf13/cobra, github.com/spf13/pflag, go.yaml.in/yaml/v3 < cmd/stencil/config < cmd/stencil;
 	chat, server, github.com/spf13/pflag < cmd/stencil/defaults < cmd/stencil;
+	github.com/schollz/progressbar/v3, golang.org/x/term < cmd/stencil/console < cmd/stencil;
 
 	client < examples/go-native;
 	schemafrom, github.com/openai/openai-go/v3 < examples/go-openai;
@@ -162,7 +161,7 @@ const testImports = `
 	backend/llama/internal/reference, bench/interval, chat, schema, constraint, engine < backend/llama;
 	convert/typescript, convert/goschema, gbnf, bench/overhead < bench;
 	bench, agent/files, eval < server;
-	golang.org/x/sys < cmd/stencil;
+	golang.org/x/sys < cmd/stencil/console;
 	regular, validator < docs;
 
 	# Clients against the server: our own, and those of others.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/agent"
+	"stencil/cmd/stencil/console"
 )
 
 // agentFlags are the flags of stencil agent. The server chooses where one is zero.
@@ -120,7 +121,7 @@ func (f *agentFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	stdin := cmd.InOrStdin()
 	file, _ := stdin.(*os.File)
-	person := file != nil && isTerminal(file)
+	person := file != nil && console.IsTerminal(file)
 	if !f.asked("interactive") {
 		f.interactive = person
 	}
@@ -305,7 +306,7 @@ func newLines(in io.Reader) func() (string, error) {
 // standard input ends.
 func ask(ctx context.Context, line func() (string, error), questions []agent.Asked, out io.Writer) (answers []agentAnswer, err error) {
 	for _, q := range questions {
-		fmt.Fprintf(out, "\n%s\n", printable(q.Question))
+		fmt.Fprintf(out, "\n%s\n", console.Printable(q.Question))
 		text := ""
 		for text == "" {
 			fmt.Fprint(out, "> ")
@@ -336,8 +337,8 @@ func (f *agentFlags) answered(r *agentReply, out io.Writer) error {
 		return f.printJSON(r, out)
 	}
 	text := r.Answer.Conclusion
-	if isTerminal(out) {
-		text = printable(text)
+	if console.IsTerminal(out) {
+		text = console.Printable(text)
 		if !f.quiet {
 			text = "\n" + text + "\n"
 		}
@@ -360,16 +361,16 @@ func (f *agentFlags) printJSON(r *agentReply, out io.Writer) error {
 func (f *agentFlags) figures(r *agentReply, out io.Writer) error {
 	var b strings.Builder
 	if e := r.Answer; e.Error != "" {
-		fmt.Fprintf(&b, "error: %s\n", flat(e.Error))
+		fmt.Fprintf(&b, "error: %s\n", console.Flat(e.Error))
 	}
 	if len(r.Answer.Files) > 0 {
-		fmt.Fprintf(&b, "files: %s\n", flat(strings.Join(r.Answer.Files, ", ")))
+		fmt.Fprintf(&b, "files: %s\n", console.Flat(strings.Join(r.Answer.Files, ", ")))
 	}
 	if r.Bound != "" {
 		fmt.Fprintf(&b, "incomplete: the limit on %s was reached (marked *)\n", r.Bound)
 	}
 	if a := r.Assessment; a != nil {
-		fmt.Fprintf(&b, "%s: %s\n", a.Recommendation, flat(a.Reason))
+		fmt.Fprintf(&b, "%s: %s\n", a.Recommendation, console.Flat(a.Reason))
 	}
 	frames := "frames"
 	if r.Totals.Frames == 1 {
@@ -382,7 +383,7 @@ func (f *agentFlags) figures(r *agentReply, out io.Writer) error {
 	}
 	b.WriteByte('\n')
 	for _, w := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", flat(w))
+		fmt.Fprintf(&b, "warning: %s\n", console.Flat(w))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -399,7 +400,7 @@ func (f *agentFlags) waiting(r *agentReply, stdout, stderr io.Writer) error {
 		return &exitError{exitWaiting, errors.New("the run asked a question and got no answer")}
 	}
 	for _, q := range r.Questions {
-		fmt.Fprintf(stderr, "frame %d asks: %s\n", q.Frame, flat(q.Question))
+		fmt.Fprintf(stderr, "frame %d asks: %s\n", q.Frame, console.Flat(q.Question))
 	}
 	answers := ` --answer "…"`
 	if len(r.Questions) > 1 {

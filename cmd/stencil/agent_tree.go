@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/rivo/uniseg"
 	"golang.org/x/term"
 
 	"stencil/agent"
+	"stencil/cmd/stencil/console"
 )
 
 // A tree shows the frames of a run as they come. On a terminal it is drawn anew
@@ -37,7 +37,7 @@ type leaf struct {
 }
 
 func newTree(out io.Writer) *tree {
-	t := &tree{out: out, terminal: isTerminal(out), frames: map[int]*leaf{}, now: time.Now}
+	t := &tree{out: out, terminal: console.IsTerminal(out), frames: map[int]*leaf{}, now: time.Now}
 	t.size = func() (int, int) {
 		if f, ok := out.(*os.File); ok {
 			if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
@@ -188,7 +188,7 @@ func columns(prefix, text, right string, width int) string {
 		right = cutTo(right, max(0, width-uniseg.StringWidth(prefix)-gap-least))
 		room = max(0, width-uniseg.StringWidth(prefix)-uniseg.StringWidth(right)-gap)
 	}
-	text = cutTo(flat(text), room)
+	text = cutTo(console.Flat(text), room)
 	pad := strings.Repeat(" ", max(0, room-uniseg.StringWidth(text)))
 	return strings.TrimRight(cutTo(prefix+text+pad+strings.Repeat(" ", gap)+right, width), " ")
 }
@@ -212,33 +212,4 @@ func cutTo(text string, width int) string {
 		b.WriteString("…")
 	}
 	return b.String()
-}
-
-// flat makes a line of any text, without what would move a cursor.
-func flat(text string) string {
-	return strings.Join(strings.Fields(printable(text)), " ")
-}
-
-// plainWriter writes texts without what could steer a terminal. A text isn't cut within
-// a character from one call to the next.
-type plainWriter struct{ io.Writer }
-
-func (w plainWriter) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.Writer, printable(string(p))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// printable replaces what could steer a terminal; lines and tabs stay.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/bench/overhead"
+	"stencil/cmd/stencil/console"
 )
 
 type benchFlags struct {
@@ -109,10 +110,10 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer b.Model.Close()
-	bar := newProgress(os.Stderr, "measuring", 1000, false)
-	b.Progress = func(done, of int) { bar.set(int64(1000 * done / of)) }
+	bar := console.NewProgress(os.Stderr, "measuring", 1000, false)
+	b.Progress = func(done, of int) { bar.Set(int64(1000 * done / of)) }
 	results, err := b.Run(ctx)
-	bar.close()
+	bar.Close()
 	threads := cmp.Or(params.Threads, max(1, runtime.GOMAXPROCS(0)-1))
 	setting := overhead.NewSetting(b.Model, threads, "stencil "+strings.Join(os.Args[1:], " "))
 	err = errors.Join(err, overhead.WriteTable(cmd.OutOrStdout(), setting, results))

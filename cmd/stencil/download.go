@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stencil/cmd/stencil/console"
 )
 
 // A download brings one file to its place.
@@ -38,7 +40,7 @@ type download struct {
 	hash   hash.Hash
 	have   int64 // bytes in the part file, all of them hashed
 	anew   int   // how often they were thrown away
-	bar    *progress
+	bar    *console.Progress
 }
 
 // partState is what is known about a part file.
@@ -92,8 +94,8 @@ func (d *download) run(ctx context.Context) (pulled, error) {
 	defer unlock()
 	defer part.Close()
 	d.client = &http.Client{CheckRedirect: d.checkRedirect}
-	d.bar = newProgress(d.log, d.source.file, d.state.Size, true)
-	defer d.bar.close()
+	d.bar = console.NewProgress(d.log, d.source.file, d.state.Size, true)
+	defer d.bar.Close()
 
 	for tries := 0; ; {
 		before := d.have
@@ -172,7 +174,7 @@ func (d *download) open() (*os.File, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("pull: %w", err)
 	}
-	unlock, err := lockFile(part)
+	unlock, err := console.Lock(part)
 	if err != nil {
 		part.Close()
 		return nil, nil, fmt.Errorf("pull: another process is writing %s", d.partPath())
@@ -201,8 +203,8 @@ func (d *download) resume(part *os.File) error {
 		return d.restart(part)
 	}
 	d.hash = sha256.New()
-	bar := newProgress(d.log, "checking "+d.partPath(), info.Size(), true)
-	defer bar.close()
+	bar := console.NewProgress(d.log, "checking "+d.partPath(), info.Size(), true)
+	defer bar.Close()
 	d.have, err = io.Copy(d.hash, &watchedReader{r: part, bar: bar})
 	return err
 }
@@ -211,13 +213,13 @@ func (d *download) resume(part *os.File) error {
 type watchedReader struct {
 	r   io.Reader
 	n   int64
-	bar *progress
+	bar *console.Progress
 }
 
 func (w *watchedReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	w.n += int64(n)
-	w.bar.set(w.n)
+	w.bar.Set(w.n)
 	return n, err
 }
 
@@ -313,7 +315,7 @@ func (d *download) attempt(ctx context.Context, part *os.File) error {
 	if err := d.saveState(); err != nil {
 		return permanentError{err}
 	}
-	d.bar.resize(d.state.Size)
+	d.bar.Resize(d.state.Size)
 	n, err := d.copy(part, resp.Body, stalled)
 	d.have += n
 	switch {
@@ -451,7 +453,7 @@ func (d *download) copy(part *os.File, body io.Reader, stalled *time.Timer) (int
 			}
 			d.hash.Write(buf[:got])
 			n += int64(got)
-			d.bar.set(d.have + n)
+			d.bar.Set(d.have + n)
 		}
 		if err == io.EOF {
 			return n, nil
@@ -471,7 +473,7 @@ const (
 
 // room reports that the disk has no room for more bytes.
 func (d *download) room(part *os.File, more int64) error {
-	free, ok := freeBytes(part)
+	free, ok := console.FreeBytes(part)
 	if !ok || free-spareRoom >= max(more, 0) {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"stencil/cmd/stencil/console"
 	"stencil/internal/poll"
 )
 
@@ -514,7 +515,7 @@ func TestPullLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	unlock, err := lockFile(f)
+	unlock, err := console.Lock(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stencil/cmd/stencil/console"
 	"stencil/eval"
 )
 
@@ -137,10 +138,10 @@ func (f *evalFlags) run(ctx context.Context, path string, stdout, stderr io.Writ
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	total := int64(len(cases) * len(f.config.Modes))
-	bar := newProgress(stderr, "eval", total, false)
-	f.config.Progress = func(done int) { bar.set(int64(done)) }
+	bar := console.NewProgress(stderr, "eval", total, false)
+	f.config.Progress = func(done int) { bar.Set(int64(done)) }
 	results, runErr := eval.Run(ctx, f.config, cases)
-	bar.close()
+	bar.Close()
 	if runErr != nil && len(results) == 0 {
 		return runErr
 	}

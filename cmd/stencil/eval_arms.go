@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stencil/cmd/stencil/console"
 	"stencil/eval"
 	"stencil/eval/arms"
 	"stencil/eval/sets"
@@ -202,10 +203,10 @@ func (f *evalFlags) compare(ctx context.Context, flags *pflag.FlagSet, args []st
 		defer func() { err = errors.Join(err, file.Close()) }()
 		cfg.Write, cfg.Done = file, done
 	}
-	bar := newProgress(stderr, "eval", int64(len(cases)*len(list)), false)
-	cfg.Progress = func(done int) { bar.set(int64(done)) }
+	bar := console.NewProgress(stderr, "eval", int64(len(cases)*len(list)), false)
+	cfg.Progress = func(done int) { bar.Set(int64(done)) }
 	results, runErr := arms.Run(ctx, cfg, cases)
-	bar.close()
+	bar.Close()
 	if runErr != nil && len(results) == 0 {
 		return runErr
 	}

@@ -14,6 +14,7 @@ import (
 
 	"stencil/bench/overhead"
 	"stencil/chat"
+	"stencil/cmd/stencil/console"
 	"stencil/decoder/sampling"
 	"stencil/engine"
 )
@@ -187,8 +188,8 @@ func (f *generateFlags) readPrompt(stdin io.Reader) (string, error) {
 func show(ctx context.Context, stream *engine.Stream, out io.Writer) (*engine.Result, error) {
 	w := bufio.NewWriter(out)
 	text := func(text string) string { return text }
-	if isTerminal(out) {
-		text = printable
+	if console.IsTerminal(out) {
+		text = console.Printable
 	}
 	for {
 		ev, err := stream.Next(ctx)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"stencil/cmd/stencil/console"
 	"stencil/vocab"
 )
 
@@ -113,7 +114,7 @@ func TestPipeAsModel(t *testing.T) {
 // What a file says can't steer the terminal.
 func TestPlainWriter(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := (plainWriter{&b}).Write([]byte("a\x1b[31mb\x07\u202ec\xff\td\n")); err != nil || b.String() != "a [31mb  c\uFFFD\td\n" {
+	if _, err := (console.Writer{Writer: &b}).Write([]byte("a\x1b[31mb\x07\u202ec\xff\td\n")); err != nil || b.String() != "a [31mb  c\uFFFD\td\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

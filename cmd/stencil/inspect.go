@@ -15,6 +15,7 @@ import (
 	"stencil/backend"
 	"stencil/backend/llama"
 	"stencil/chat"
+	"stencil/cmd/stencil/console"
 	"stencil/vocab"
 )
 
@@ -32,11 +33,11 @@ func newInspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := plainWriter{cmd.OutOrStdout()}
+			out := console.Writer{Writer: cmd.OutOrStdout()}
 			if template {
 				text := g.Str("tokenizer.chat_template")
-				if isTerminal(cmd.OutOrStdout()) {
-					text = printable(text)
+				if console.IsTerminal(cmd.OutOrStdout()) {
+					text = console.Printable(text)
 				}
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
 				return err
@@ -64,7 +65,7 @@ func inspectMetadata(out io.Writer, path string, g *vocab.GGUF) {
 	fmt.Fprintf(out, "%s: GGUF version %d, %s\n\nmetadata\n", path, g.Version, llama.Size(g.Size))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, p := range g.Pairs {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", flat(p.Key), p.Value.Type, oneLine(p.Value.String()))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", console.Flat(p.Key), p.Value.Type, oneLine(p.Value.String()))
 	}
 	w.Flush()
 }
@@ -121,7 +122,7 @@ func inspectTensors(out io.Writer, g *vocab.GGUF, all bool) {
 		for i, d := range t.Shape {
 			shape[i] = strconv.FormatInt(d, 10)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", flat(t.Name), t.Type, strings.Join(shape, " × "))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", console.Flat(t.Name), t.Type, strings.Join(shape, " × "))
 	}
 	w.Flush()
 }

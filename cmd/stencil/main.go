@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/cmd/stencil/config"
+	"stencil/cmd/stencil/console"
 )
 
 func main() {
@@ -32,7 +33,7 @@ func main() {
 	stop()
 	if err != nil {
 		// What it quotes may be another's words.
-		fmt.Fprintln(os.Stderr, "stencil:", printable(err.Error()))
+		fmt.Fprintln(os.Stderr, "stencil:", console.Printable(err.Error()))
 		var coded *exitError
 		if errors.As(err, &coded) {
 			os.Exit(coded.code)

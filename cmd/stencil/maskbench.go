@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stencil/bench"
+	"stencil/cmd/stencil/console"
 	"stencil/schema"
 	"stencil/vocab"
 )
@@ -69,7 +70,7 @@ func (f *corpusFlags) open(paths []string, bar *corpusBar) *bench.Corpus {
 // corpusBar shows progress through a corpus: the share that has been read, updated
 // whenever a schema is finished.
 type corpusBar struct {
-	*progress
+	*console.Progress
 	share atomic.Int64
 }
 
@@ -77,14 +78,14 @@ type corpusBar struct {
 const corpusSteps = 1000
 
 func newCorpusBar(out io.Writer) *corpusBar {
-	return &corpusBar{progress: newProgress(out, "schemas", corpusSteps, false)}
+	return &corpusBar{Progress: console.NewProgress(out, "schemas", corpusSteps, false)}
 }
 
 // read is called by the goroutine that reads the corpus.
 func (b *corpusBar) read(share float64) { b.share.Store(int64(share * corpusSteps)) }
 
 // finished is called by the one that collects results.
-func (b *corpusBar) finished(int) { b.set(b.share.Load()) }
+func (b *corpusBar) finished(int) { b.Set(b.share.Load()) }
 
 // layoutFlags are the flags for the layout of documents.
 type layoutFlags struct{ order, whitespace, numbers string }
@@ -198,7 +199,7 @@ separately, as "reordered".`,
 			bar := newCorpusBar(cmd.ErrOrStderr())
 			mb.Progress = bar.finished
 			sum, err := mb.Run(cmd.Context(), corpus.open(args, bar))
-			bar.close()
+			bar.Close()
 			if err = errors.Join(err, stop()); err != nil {
 				return err
 			}

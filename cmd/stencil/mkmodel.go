@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stencil/backend/llama"
+	"stencil/cmd/stencil/console"
 	"stencil/models"
 )
 
@@ -41,10 +42,10 @@ Q4_K_M is a mixture of Q4_K and Q6_K; width and ff must be multiples of 256.`,
 			}
 			opt.Pooling = models.Pooling(pooling)
 			const steps = 1000
-			bar := newProgress(os.Stderr, "writing "+args[0], steps, false)
-			opt.Progress = func(done float64) { bar.set(int64(done * steps)) }
+			bar := console.NewProgress(os.Stderr, "writing "+args[0], steps, false)
+			opt.Progress = func(done float64) { bar.Set(int64(done * steps)) }
 			err = models.WriteRandom(args[0], opt)
-			bar.close()
+			bar.Close()
 			if err != nil {
 				return err
 			}
@@ -142,9 +143,9 @@ func convert(cmd *cobra.Command, path, folder string) error {
 		return err
 	}
 	const steps = 1000
-	bar := newProgress(os.Stderr, "writing "+path, steps, false)
-	err = models.WriteBERT(path, folder, models.BERTOptions{Name: name, Type: typ, Progress: func(done float64) { bar.set(int64(done * steps)) }})
-	bar.close()
+	bar := console.NewProgress(os.Stderr, "writing "+path, steps, false)
+	err = models.WriteBERT(path, folder, models.BERTOptions{Name: name, Type: typ, Progress: func(done float64) { bar.Set(int64(done * steps)) }})
+	bar.Close()
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"stencil/backend"
 	"stencil/backend/llama"
+	"stencil/cmd/stencil/console"
 	"stencil/models"
 )
 
@@ -126,9 +127,9 @@ func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, err
 		GPULayers: f.layers, Trial: f.trial,
 	}
 	const steps = 1000
-	bar := newProgress(out, "loading "+filepath.Base(path), steps, false)
-	defer bar.close()
-	opt.Progress = func(done float64) { bar.set(int64(done * steps)) }
+	bar := console.NewProgress(out, "loading "+filepath.Base(path), steps, false)
+	defer bar.Close()
+	opt.Progress = func(done float64) { bar.Set(int64(done * steps)) }
 	return llama.Load(ctx, path, opt)
 }
 

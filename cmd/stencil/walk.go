@@ -51,7 +51,7 @@ Each is printed with the name of its schema, and makes the exit status 1.`,
 				Report:      cmd.OutOrStdout(), Verbose: verbose, Progress: bar.finished,
 			}
 			sum, err := walk.Run(cmd.Context(), corpus.open(args, bar))
-			bar.close()
+			bar.Close()
 			if err = errors.Join(err, stop(), sum.Write(cmd.OutOrStdout())); err != nil {
 				return err
 			}

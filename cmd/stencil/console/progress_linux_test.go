@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -58,12 +58,12 @@ func TestProgress(t *testing.T) {
 	defer file.Close()
 	slow := func(out *os.File) {
 		synctest.Test(t, func(*testing.T) {
-			p := newProgress(out, "reading", 1000, false)
+			p := NewProgress(out, "reading", 1000, false)
 			for n := int64(0); n <= 1000; n += 250 {
-				p.set(n)
+				p.Set(n)
 				time.Sleep(progressAfter / 2)
 			}
-			p.close()
+			p.Close()
 		})
 	}
 	slow(file)
@@ -82,10 +82,10 @@ func TestProgress(t *testing.T) {
 	}
 
 	user, read = terminal(t)
-	p := newProgress(user, "quick", 10, true)
-	p.set(5)
-	p.set(10)
-	p.close()
+	p := NewProgress(user, "quick", 10, true)
+	p.Set(5)
+	p.Set(10)
+	p.Close()
 	if out := read(); out != "" {
 		t.Errorf("something quick: %q", out)
 	}

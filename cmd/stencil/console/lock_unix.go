@@ -1,23 +1,23 @@
 //go:build unix
 
-package main
+package console
 
 import (
 	"os"
 	"syscall"
 )
 
-// lockFile keeps other processes from writing the same file. The lock ends
+// Lock keeps other processes from writing the same file. The lock ends
 // with the process.
-func lockFile(f *os.File) (unlock func(), err error) {
+func Lock(f *os.File) (unlock func(), err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, err
 	}
 	return func() { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }, nil
 }
 
-// freeBytes returns how much may still be written to the disk of a file.
-func freeBytes(f *os.File) (n int64, ok bool) {
+// FreeBytes returns how much may still be written to the disk of a file.
+func FreeBytes(f *os.File) (n int64, ok bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
 		return 0, false

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"io"
@@ -9,16 +9,16 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether a stream is a terminal.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A progress is a bar that shows up on a terminal once what it stands for has
+// A Progress is a bar that shows up on a terminal once what it stands for has
 // taken a moment. All methods work on nil, which is what there is without a
 // terminal. One goroutine uses it.
-type progress struct {
+type Progress struct {
 	bar   *progressbar.ProgressBar
 	out   io.Writer
 	title string
@@ -31,17 +31,17 @@ type progress struct {
 // progressAfter is how long something takes before it gets a bar.
 const progressAfter = 300 * time.Millisecond
 
-// newProgress returns a bar of total steps; bytes says that they are bytes, and
+// NewProgress returns a bar of total steps; bytes says that they are bytes, and
 // a negative total that it is not known.
-func newProgress(out io.Writer, title string, total int64, bytes bool) *progress {
-	if !isTerminal(out) {
+func NewProgress(out io.Writer, title string, total int64, bytes bool) *Progress {
+	if !IsTerminal(out) {
 		return nil
 	}
-	return &progress{out: out, title: title, total: total, bytes: bytes, start: time.Now(), begun: -1}
+	return &Progress{out: out, title: title, total: total, bytes: bytes, start: time.Now(), begun: -1}
 }
 
-// set moves the bar to n steps.
-func (p *progress) set(n int64) {
+// Set moves the bar to n steps.
+func (p *Progress) Set(n int64) {
 	if p == nil {
 		return
 	}
@@ -68,8 +68,8 @@ func (p *progress) set(n int64) {
 	_ = p.bar.Set64(n)
 }
 
-// resize says that the total has become known.
-func (p *progress) resize(total int64) {
+// Resize says that the total has become known.
+func (p *Progress) Resize(total int64) {
 	if p == nil {
 		return
 	}
@@ -79,8 +79,8 @@ func (p *progress) resize(total int64) {
 	}
 }
 
-// close takes the bar away.
-func (p *progress) close() {
+// Close takes the bar away.
+func (p *Progress) Close() {
 	if p != nil && p.bar != nil {
 		_ = p.bar.Finish()
 	}
