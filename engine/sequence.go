@@ -546,7 +546,11 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	s.tokens = append(s.tokens, token)
 	s.sampler.Accept(token)
 	b := s.vocab.Bytes(token)
-	s.follows = s.follows[min(len(b), len(s.follows)):]
+	if n := min(len(b), len(s.follows)); bytes.Equal(b[:n], s.follows[:n]) {
+		s.follows = s.follows[n:]
+	} else {
+		s.follows = nil // the budget has chosen another end
+	}
 	if s.measurer != nil {
 		t := Token{ID: token, Bytes: b, Forced: forced}
 		if !forced {
