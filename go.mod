@@ -1,4 +1,4 @@
-module stencil
+module github.com/stencil-json/stencil
 
 go 1.26.0
 

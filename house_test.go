@@ -271,6 +271,9 @@ func (r rules) follow() error {
 	return nil
 }
 
+// modulePath is the path of this module.
+const modulePath = "github.com/stencil-json/stencil"
+
 // external tells whether a name in the rules belongs to another module.
 func external(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
@@ -279,12 +282,12 @@ func external(name string) bool {
 
 // standard tells whether an import is the standard library's.
 func standard(imported string) bool {
-	return !strings.HasPrefix(imported, "stencil/") && !external(imported)
+	return !external(imported)
 }
 
 // allows tells whether package pkg may import the path.
 func (r rules) allows(pkg, imported string) bool {
-	if own, ok := strings.CutPrefix(imported, "stencil/"); ok {
+	if own, ok := strings.CutPrefix(imported, modulePath+"/"); ok {
 		return r[pkg][own]
 	}
 	if standard(imported) {
@@ -438,7 +441,7 @@ func TestTestImports(t *testing.T) {
 	seen := imports(all, true)
 	for _, dir := range slices.Sorted(maps.Keys(seen)) {
 		for _, imported := range slices.Sorted(maps.Keys(seen[dir])) {
-			itself := imported == "stencil/"+dir
+			itself := imported == modulePath+"/"+dir
 			if itself || r.allows(dir, imported) {
 				delete(seen[dir], imported) // needs no permission of its own
 			} else if !extra.allows(dir, imported) {
@@ -572,8 +575,8 @@ func TestRules(t *testing.T) {
 		pkg, imported string
 		want          bool
 	}{
-		{"c", "stencil/a", true}, {"d", "stencil/a", true}, {"d", "stencil/b", true}, {"d", "stencil/c", true},
-		{"a", "stencil/b", false}, {"c", "stencil/d", false}, {"a", "stencil/a", false},
+		{"c", "github.com/stencil-json/stencil/a", true}, {"d", "github.com/stencil-json/stencil/a", true}, {"d", "github.com/stencil-json/stencil/b", true}, {"d", "github.com/stencil-json/stencil/c", true},
+		{"a", "github.com/stencil-json/stencil/b", false}, {"c", "github.com/stencil-json/stencil/d", false}, {"a", "github.com/stencil-json/stencil/a", false},
 		{"a", "fmt", true}, {"a", "go/ast", true},
 		{"c", "example.com/x/v2", true}, {"c", "example.com/x/v2/sub", true}, {"c", "example.com/x/v20", false},
 		{"d", "example.com/x/v2", false}, {"c", "example.com/x", false},
@@ -586,9 +589,9 @@ func TestRules(t *testing.T) {
 		imports rules
 		want    []string
 	}{
-		{rules{"c": {"stencil/a": true, "stencil/b": true, "example.com/x/v2/sub": true}, "d": {"stencil/c": true}}, nil},
+		{rules{"c": {"github.com/stencil-json/stencil/a": true, "github.com/stencil-json/stencil/b": true, "example.com/x/v2/sub": true}, "d": {"github.com/stencil-json/stencil/c": true}}, nil},
 		// That c imports b, which it may by way of nothing else, leaves a < c unused.
-		{rules{"c": {"stencil/b": true, "example.com/x/v2": true, "fmt": true}, "d": {"stencil/a": true}}, []string{"a < c", "c < d"}},
+		{rules{"c": {"github.com/stencil-json/stencil/b": true, "example.com/x/v2": true, "fmt": true}, "d": {"github.com/stencil-json/stencil/a": true}}, []string{"a < c", "c < d"}},
 		{rules{}, []string{"a < c", "b < c", "example.com/x/v2 < c", "c < d"}},
 	} {
 		if got := written.unused(c.imports); !slices.Equal(got, c.want) {

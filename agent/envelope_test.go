@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 func TestParse(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/repair"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // Parse reads an envelope from unconstrained text. It accepts any text:

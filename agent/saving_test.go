@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/internal/shared"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // An answer is one of the written set: an envelope, and the same content as a

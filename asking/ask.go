@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"stencil/backend/remote"
-	"stencil/repair"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // A Task is a request for one answer.

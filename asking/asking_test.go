@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend/remote"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // TestTranslate: each cause has its category, and nothing of how the answer was

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/repair"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // Tools are the tools that a model may call.

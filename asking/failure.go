@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"stencil/backend/remote"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // A Stage is the stage at which an answer failed.

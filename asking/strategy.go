@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // A Strategy is a way of asking for a document.

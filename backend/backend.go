@@ -3,7 +3,7 @@ package backend
 import (
 	"context"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Model is a loaded model: immutable, safe for concurrent use.

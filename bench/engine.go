@@ -1,6 +1,6 @@
 package bench
 
-import "stencil/decoder/walk"
+import "github.com/stencil-json/stencil/decoder/walk"
 
 // Engine compiles schemas to constraints over one vocabulary.
 type Engine interface {

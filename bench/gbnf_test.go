@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/gbnf"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // jsonGrammar is what the schema engine accepts for the schema {} with flexible

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/internal/shared"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 var loaded sync.Map // path → *vocab.Vocab

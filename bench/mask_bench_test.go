@@ -3,8 +3,8 @@ package bench
 import (
 	"testing"
 
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // benchSchemas are schemas with a document, named for what their masks are

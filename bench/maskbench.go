@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stencil/decoder/walk"
+	"github.com/stencil-json/stencil/decoder/walk"
 )
 
 // Status is the outcome of one schema.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/decoder/walk"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // listEngine admits exactly the documents listed in its schema, which is a

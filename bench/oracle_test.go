@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/internal/shared"
-	"stencil/regular"
-	"stencil/schema"
-	"stencil/schema/number"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schema/number"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // naiveMask is the plain twin of the mask computation: every token of the

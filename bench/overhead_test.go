@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/backend/scripted"
-	"stencil/bench/overhead"
-	"stencil/internal/shared"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/bench/overhead"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 var overheadModel = flag.String("overhead.model", "", "model for BenchmarkOverhead (default: a tiny one with random weights, the worst case)")

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"stencil/convert/goschema"
-	"stencil/convert/typescript"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/convert/goschema"
+	"github.com/stencil-json/stencil/convert/typescript"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // ownCorpus is a small corpus that is always there.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/dlclark/regexp2"
 
-	"stencil/schema"
-	"stencil/schema/jsondoc"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 // runPool runs work on the cases of the harness' test data.

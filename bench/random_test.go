@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"stencil/decoder/walk"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 var (

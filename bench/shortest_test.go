@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // shortDocuments are all JSON documents of at most a length over a few keys and

@@ -3,7 +3,7 @@ package bench
 import (
 	"math/rand/v2"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Split cuts a text into random tokens of a vocabulary that has every byte: half of

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"time"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // NewEngine returns stencil's own engine with the given options.

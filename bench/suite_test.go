@@ -12,8 +12,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"stencil/internal/shared"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/schema"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

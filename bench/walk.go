@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stencil/decoder/walk"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Walk samples documents at random from masks and has each judged.

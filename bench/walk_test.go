@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/decoder/walk"
+	"github.com/stencil-json/stencil/decoder/walk"
 )
 
 // writeSchema puts a schema into a file of its own.

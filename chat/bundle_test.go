@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // notFound are the templates of the bundle whose format of calls is not found, and what

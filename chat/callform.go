@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/chat/jinja"
+	"github.com/stencil-json/stencil/chat/jinja"
 )
 
 // A CallForm is the format in which a family of models writes tool calls: in free text

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"stencil/chat/jinja"
+	"github.com/stencil-json/stencil/chat/jinja"
 )
 
 // ChatML is the template for models without one: each message is between <|im_start|>

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/chat/jinja"
+	"github.com/stencil-json/stencil/chat/jinja"
 )
 
 // fixedTime is the time that the expected results were made at.

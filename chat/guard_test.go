@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/realmodels"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // controlTexts finds what looks like a control token in a template.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/chat"
-	"stencil/decoder/sampling"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // stripping is a template that leaves the assistant's thoughts out of all turns

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Prompts turns texts and conversations into the tokens of a prompt, as one

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/chat"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // chatVocab is a byte-level vocabulary with two control tokens.

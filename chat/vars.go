@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"stencil/chat/jinja"
+	"github.com/stencil-json/stencil/chat/jinja"
 )
 
 // vars returns the variables of a template.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"stencil/schemafrom"
+	"github.com/stencil-json/stencil/schemafrom"
 )
 
 // A Client is a server's address. It may be shared by goroutines and must not be changed once it is used.

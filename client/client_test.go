@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/client"
-	"stencil/engine"
-	"stencil/models"
-	"stencil/server"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/client"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // start serves a model that writes at random.

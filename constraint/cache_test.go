@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // A cache forgets what was not used for longest, by number and by bytes, and keeps no

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // A thousand requests at once that ask for fifty schemas have each compiled

@@ -10,15 +10,15 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/bench"
-	"stencil/constraint"
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/models"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Real schemas with budgets from 1 to 60 tokens on a model that writes at

@@ -3,9 +3,9 @@ package constraint
 import (
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // testVocab is the small vocabulary of package scripted.

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/engine"
-	"stencil/gbnf"
-	"stencil/schema"
-	"stencil/schema/jsondoc"
-	"stencil/validator"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/validator"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A judge tells whether a whole text belongs to a constraint.

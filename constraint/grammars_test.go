@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // TestTokenGrammars generates texts of grammars that refer to control tokens,

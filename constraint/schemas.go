@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"sync"
 
-	"stencil/decoder"
-	"stencil/engine"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Schemas compiles JSON Schemas for one vocabulary and keeps the ones used

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
 )
 
 func TestWarm(t *testing.T) {

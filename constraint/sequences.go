@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Sequences keeps texts that are constrained in parts, with all that they have

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/decoder"
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // controlVocab is the built-in vocabulary with two more tokens without text.

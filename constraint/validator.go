@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/schema"
-	"stencil/validator"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/validator"
 )
 
 // ErrUndecided is matched by the verdict of a validation that was too much work.

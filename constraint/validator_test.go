@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 func TestValidator(t *testing.T) {

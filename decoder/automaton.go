@@ -1,8 +1,8 @@
 package decoder
 
 import (
+	"github.com/stencil-json/stencil/meter"
 	"slices"
-	"stencil/meter"
 )
 
 // dead is the configuration that no text continues.

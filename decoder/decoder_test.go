@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // parens is the language of balanced parentheses, at most depth deep being

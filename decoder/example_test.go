@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // The frames of the grammar in the package comment.

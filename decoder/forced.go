@@ -3,7 +3,7 @@ package decoder
 import (
 	"math/bits"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // maxForced is the maximum length of one run of forced text in bytes.

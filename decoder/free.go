@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // freeTokens partitions the vocabulary by the effect of each token in one state of

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stencil/meter"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Limits bound what one grammar may use. A zero field means its default.

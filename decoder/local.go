@@ -1,6 +1,6 @@
 package decoder
 
-import "stencil/vocab"
+import "github.com/stencil-json/stencil/vocab"
 
 // A local is the part of a mask that depends on the top frame only, not on the stack
 // below it: the effect of a subtree of a trie on that frame. Masks after values of

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Mask is the set of tokens that may come next: a base set, shared by many masks,

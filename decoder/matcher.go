@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"stencil/meter"
+	"github.com/stencil-json/stencil/meter"
 )
 
 // A Matcher is the state of one text within a grammar. It is cheap to create and to

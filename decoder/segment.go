@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Segment is a part of a text: free, fixed, or constrained. Exactly one of Free,

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/meter"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // sequenceSource is the Source of a sequence: it combines the sources of the

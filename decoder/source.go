@@ -1,8 +1,8 @@
 package decoder
 
 import (
-	"stencil/meter"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Frame is one element of the automaton's stacks, numbered from 0 by the

@@ -3,7 +3,7 @@ package decoder
 import (
 	"slices"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A TokenReader is a Source with edges that read one whole token, whatever its text:

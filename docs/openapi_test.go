@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/validator"
+	"github.com/stencil-json/stencil/validator"
 )
 
 // An openAPI is what the tests read of reference/openapi.json.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated pages")

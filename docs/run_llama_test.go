@@ -18,14 +18,14 @@ import (
 	"testing"
 	"time"
 
-	"stencil/internal/packages"
+	"github.com/stencil-json/stencil/internal/packages"
 )
 
 // stencil builds the program and returns its path.
 func stencil(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "bin", "stencil")
-	if out, err := exec.Command("go", "build", "-o", program, "stencil/cmd/stencil").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/stencil-json/stencil/cmd/stencil").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // Limits of one request.

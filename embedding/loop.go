@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // packTokens is the maximum number of tokens in a batch, unless a single input is

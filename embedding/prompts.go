@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Prompts tokenizes the inputs of one model. It is immutable and safe for concurrent

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func TestShorten(t *testing.T) {

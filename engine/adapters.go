@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // Adapters returns the model's adapters with the scales that requests have which don't say.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // Requests with other scales of adapters are not in one batch, and none goes on from what was computed with others.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // A constraint that takes long holds up its own sequence alone: the others go on while

@@ -3,8 +3,8 @@ package engine
 import (
 	"bytes"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // budget keeps a constrained document completable within the tokens left.

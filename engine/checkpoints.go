@@ -4,7 +4,7 @@ import (
 	"container/list"
 	"slices"
 
-	"stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
 // checkpoints are states of sequences in memory. For models that can't go back

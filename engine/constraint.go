@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
-	"stencil/decoder"
-	"stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
 // A Constraint is what every text of a request must fit. It is safe for

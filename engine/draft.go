@@ -1,6 +1,6 @@
 package engine
 
-import "stencil/backend"
+import "github.com/stencil-json/stencil/backend"
 
 // draft puts the first so many guesses into a batch, behind what is there.
 func (d *drafter) draft(b *backend.Batch, s *sequence, n int) {

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
-	"stencil/gbnf"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // copying is a model that writes at random, and mostly goes on with what followed

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"stencil/backend"
-	"stencil/decoder/sampling"
-	"stencil/engine/promptcache"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Config sizes an engine. Zero fields mean the default.

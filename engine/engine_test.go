@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
 // newEngine makes an engine over a scripted model and closes both at the end

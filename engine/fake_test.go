@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/decoder"
-	"stencil/decoder/sampling"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // testVocab is the small vocabulary of package scripted.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
 // together submits requests so that they share batches, and returns their texts

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // TestGrow holds that a context whose cells are allotted as they are used can

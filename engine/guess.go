@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A drafter guesses what a sequence goes on with: what followed the last place

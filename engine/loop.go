@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // A loop is the goroutine that owns the model's context.

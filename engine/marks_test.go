@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // Marks are wanted only where they are of use.

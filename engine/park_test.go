@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // What idle slots hold leaves the cells when another prompt comes, and is not

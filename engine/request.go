@@ -3,8 +3,8 @@ package engine
 import (
 	"time"
 
-	"stencil/decoder"
-	"stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
 // A Request is what one client asks for.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
-	"stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
 // greedy writes the likeliest tokens until the budget is used up.

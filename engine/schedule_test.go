@@ -14,10 +14,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/decoder/sampling"
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 // noEnd keeps free text going until its budget is used up.

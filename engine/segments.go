@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"stencil/decoder"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // A SegmentMatcher follows a text that is constrained in segments. Spans, Held

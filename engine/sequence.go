@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"stencil/decoder"
-	"stencil/decoder/sampling"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A job is one request on its way through the engine. Its sequences are the

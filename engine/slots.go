@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // A slot is one of the backend's sequences and what is known to be in it.

@@ -1,6 +1,6 @@
 package engine
 
-import "stencil/backend"
+import "github.com/stencil-json/stencil/backend"
 
 // The numbers that a model computes for a token depend on company. In llama.cpp's
 // kernels for CPUs (v0.5.0) the rows of a batch go through different code by fours,

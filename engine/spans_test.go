@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // TestCutting reads prompts to the end and compares the batches.

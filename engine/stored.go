@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
 // Bounds of what goes through the disk, in tokens. A state is written if it

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine/promptcache"
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 func openStore(t testing.TB, dir string) *promptcache.Store {

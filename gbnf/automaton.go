@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"stencil/meter"
-	"stencil/regular"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // An automaton reads characters, not bytes. Its states are numbered from 0 and

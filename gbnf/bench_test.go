@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
 )
 
 // BenchmarkCompile is the time from a grammar's text to its first matcher.

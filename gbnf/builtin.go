@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 //go:embed grammars/*.gbnf

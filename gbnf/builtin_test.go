@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/decoder/walk"
+	"github.com/stencil-json/stencil/decoder/walk"
 )
 
 // readers parse texts of the built-in grammars with parsers of the standard

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"stencil/decoder"
-	"stencil/meter"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
 )
 
 // A frame is a state between two characters, or a place inside of one.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // Surrogates are code points, but no characters.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // compiler turns a syntax tree into a program. It writes from the end of a

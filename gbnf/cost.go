@@ -4,7 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"stencil/decoder"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // never is the cost of what no text completes.

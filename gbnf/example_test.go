@@ -3,8 +3,8 @@ package gbnf_test
 import (
 	"fmt"
 
-	"stencil/decoder/walk"
-	"stencil/gbnf"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/gbnf"
 )
 
 func ExampleCompile() {

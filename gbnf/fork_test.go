@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // fork is a text that is calls or an answer, which may begin alike.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func seeds(f *testing.F) {

@@ -4,10 +4,10 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/internal/shared"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 var loaded sync.Map // file name → *vocab.Vocab

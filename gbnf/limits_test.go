@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/decoder"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // hard are grammars made to take much time or memory.

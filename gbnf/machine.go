@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/meter"
+	"github.com/stencil-json/stencil/meter"
 )
 
 // A state is a place in the reading of a goal: the items at which characters

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // parser reads GBNF. It stops at the first error by panicking with a value of

@@ -3,8 +3,8 @@ package gbnf
 import (
 	"unicode/utf8"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // manyNodes is the size of the part of a vocabulary's trie from which on it is

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // String returns the grammar as text that parses to the same tree.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // instOp is a kind of instruction.

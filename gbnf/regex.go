@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/regular"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Syntax is a dialect of regular expressions.

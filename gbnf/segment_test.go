@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func text(s string) []decoder.Piece { return []decoder.Piece{{Text: s}} }

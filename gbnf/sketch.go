@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // A sketch is a small automaton over ASCII that tells for most tokens, without

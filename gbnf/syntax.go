@@ -1,6 +1,6 @@
 package gbnf
 
-import "stencil/regular"
+import "github.com/stencil-json/stencil/regular"
 
 // op is a kind of syntax tree node.
 type op uint8

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // tables is what this package knows about a vocabulary.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A reference to a token is a character of its own to the machine, beyond all

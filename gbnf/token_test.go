@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // tokenVocab has single characters, some words twice, and control tokens. Token

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestWalks makes 200 random texts of each grammar with each vocabulary; an

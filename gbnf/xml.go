@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // xmlMachine reads well-formed XML. That end tags match start tags, and that no

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"stencil/meter"
+	"github.com/stencil-json/stencil/meter"
 )
 
 // Work whose loops know nothing of bounds but the steps they report.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestLlamaUnchanged holds that files of the first architecture stay as they

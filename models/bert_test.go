@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/realmodels"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A bertFolder is a model as sentence-transformers keeps it, before it is

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // randomName is the file of the bundled model of random weights. The number

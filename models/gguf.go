@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // alignment of tensor data in bytes, the format's default.

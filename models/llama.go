@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // llama is the shape of a model of the llama architecture.

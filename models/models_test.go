@@ -14,7 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // random writes a model to memory and reads its header back.

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // RandomDescription is how the general.description of every random-weight

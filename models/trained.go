@@ -8,7 +8,7 @@ import (
 	"math"
 	"os"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TrainedOptions says what a trained model is.

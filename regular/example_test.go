@@ -3,7 +3,7 @@ package regular_test
 import (
 	"fmt"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // Expressions are joined before they become an automaton, whose states are

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-//go:generate go run stencil/internal/unicodegen idn idn_tables.go
+//go:generate go run ../internal/unicodegen idn idn_tables.go
 
 // International host names follow IDNA2008: which characters a label may hold
 // (RFC 5892), the rules for characters that need a certain neighbour (its

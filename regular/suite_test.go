@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // suiteDepartures are the cases of the JSON Schema Test Suite that the formats

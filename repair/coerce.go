@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // Check validates a document. It returns the validation errors, none if the document

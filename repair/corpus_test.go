@@ -12,7 +12,7 @@ import (
 
 	"github.com/kaptinlin/jsonrepair"
 
-	"stencil/constraint"
+	"github.com/stencil-json/stencil/constraint"
 )
 
 // A brokenCase is a text with the document that it was meant to be.

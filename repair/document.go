@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // decodeString decodes a JSON string.

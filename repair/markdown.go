@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stencil/schema"
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // This file is about Markdown inside of strings: "**4**" where 4 was meant. Emphasis around a whole string or key is taken

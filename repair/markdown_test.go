@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // oneOf returns a check: the member at a name has one of these values, and there is no other member.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // Options are the allowed changes and the requirements of a document.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/constraint"
-	"stencil/internal/shared"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // suite returns the files of the JSON parsing suite by name.

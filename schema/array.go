@@ -1,8 +1,8 @@
 package schema
 
 import (
-	"stencil/schema/jsondoc"
-	"stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/logic"
 )
 
 // arrState is where an array stands between two items.

@@ -3,12 +3,12 @@ package schema
 import (
 	"strconv"
 
-	"stencil/meter"
-	"stencil/regular"
-	"stencil/schema/language"
-	"stencil/schema/layout"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/layout"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // base is what all parts of a source share: the document, options, goals and

@@ -1,6 +1,6 @@
 package schema
 
-import "stencil/schema/logic"
+import "github.com/stencil-json/stencil/schema/logic"
 
 // minCases is the number of conditions on one member from which it pays to
 // look at them as cases.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/decoder/walk"
+	"github.com/stencil-json/stencil/decoder/walk"
 )
 
 // Objects that name members and say nothing of others get no others when

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"sync"
 
-	"stencil/decoder"
-	"stencil/meter"
-	"stencil/regular"
-	"stencil/schema/jsondoc"
-	"stencil/schema/language"
-	"stencil/schema/logic"
-	"stencil/schema/number"
-	"stencil/schema/syntax"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/syntax"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Schema is a compiled JSON Schema. It is immutable and safe for

@@ -1,6 +1,6 @@
 package schema
 
-import "stencil/schema/logic"
+import "github.com/stencil-json/stencil/schema/logic"
 
 // counts counts the values of goals.
 type counts struct {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/logic"
 )
 
 // deriver takes derivatives of forms: what is left to fulfil after one more

@@ -3,8 +3,8 @@ package schema
 import (
 	"math/bits"
 
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // enter returns the possible transitions over a member whose key is of the given

@@ -3,9 +3,9 @@ package schema
 import (
 	"slices"
 
-	"stencil/schema/jsondoc"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // A enumSet is what a goal says that lists the values it allows, or those it

@@ -3,9 +3,9 @@ package schema
 import (
 	"fmt"
 
-	"stencil/schema/language"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // exampleSource returns a source for a schema that can be enforced.

@@ -1,11 +1,11 @@
 package schema
 
 import (
-	"stencil/decoder"
-	"stencil/schema/jsondoc"
-	"stencil/schema/layout"
-	"stencil/schema/logic"
-	"stencil/schema/spelling"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/layout"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/spelling"
 )
 
 // Finish implements [decoder.Source].

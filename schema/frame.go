@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/schema/jsondoc"
-	"stencil/schema/layout"
-	"stencil/schema/logic"
-	"stencil/schema/number"
-	"stencil/schema/syntax"
-	"stencil/schema/tokens"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/layout"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/tokens"
 )
 
 // frameKind says where in a document a frame stands.

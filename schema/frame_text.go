@@ -3,10 +3,10 @@ package schema
 import (
 	"unicode/utf8"
 
-	"stencil/decoder"
-	"stencil/regular"
-	"stencil/schema/layout"
-	"stencil/schema/spelling"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/layout"
+	"github.com/stencil-json/stencil/schema/spelling"
 )
 
 // stringText is the inside of a string value.

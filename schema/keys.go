@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stencil/regular"
-	"stencil/schema/logic"
-	"stencil/schema/spelling"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/spelling"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A keyState is a place inside a property name: which of the universe's names

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"sort"
 
-	"stencil/regular"
-	"stencil/schema/jsondoc"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // A keySet is a set of property names: those that are listed or match one of

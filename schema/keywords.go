@@ -1,11 +1,11 @@
 package schema
 
 import (
-	"stencil/regular"
-	"stencil/schema/jsondoc"
-	"stencil/schema/logic"
-	"stencil/schema/number"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // arrayKeywords adds the demands of the array keywords of n.

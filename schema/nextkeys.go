@@ -1,6 +1,6 @@
 package schema
 
-import "stencil/regular"
+import "github.com/stencil-json/stencil/regular"
 
 // nextRow is what is known about the keys after an object state.
 type nextRow struct {

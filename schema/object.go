@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/logic"
 )
 
 // A static is the part of an object's form that derivatives leave as it is,

@@ -3,10 +3,10 @@ package schema
 import (
 	"slices"
 
-	"stencil/decoder"
-	"stencil/schema/logic"
-	"stencil/schema/tokens"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/tokens"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // preparer finds out in advance which tokens may follow a frame.

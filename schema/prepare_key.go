@@ -3,10 +3,10 @@ package schema
 import (
 	"slices"
 
-	"stencil/decoder"
-	"stencil/regular"
-	"stencil/schema/tokens"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/tokens"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // closerGroup is the closers that end a key in the same way.

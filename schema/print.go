@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"strings"
 
-	"stencil/decoder"
-	"stencil/schema/logic"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/schema/logic"
 )
 
 // formString returns a formula with its key sets and numbers by name.

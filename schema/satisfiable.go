@@ -1,9 +1,9 @@
 package schema
 
 import (
-	"stencil/regular"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // solver decides whether goals have values.

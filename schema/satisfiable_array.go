@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // An itemSearch looks for items that fulfil literals about one array: it chooses

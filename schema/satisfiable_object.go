@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // completable reports whether some members complete an object in state x

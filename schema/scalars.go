@@ -3,10 +3,10 @@ package schema
 import (
 	"slices"
 
-	"stencil/regular"
-	"stencil/schema/language"
-	"stencil/schema/logic"
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // numbers numbers decimals, sets of them, and the automata of forms about numbers.

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/regular"
-	"stencil/schema/language"
-	"stencil/schema/syntax"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/syntax"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // byteVocab is a vocabulary of single bytes and some longer tokens that

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/schema/jsondoc"
-	"stencil/schema/layout"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/layout"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // shortValue is a short value that fulfils a goal. Lengths are those of the

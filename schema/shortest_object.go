@@ -3,8 +3,8 @@ package schema
 import (
 	"slices"
 
-	"stencil/schema/jsondoc"
-	"stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/logic"
 )
 
 // An objectEnd is the rest of an object: members that fulfil what is still

@@ -3,10 +3,10 @@ package schema
 import (
 	"errors"
 
-	"stencil/meter"
-	"stencil/regular"
-	"stencil/schema/language"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // source is the decoder's view of a schema: it makes frames as they are reached.

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // unevaluatedProperties returns the demand of n's unevaluatedProperties: it

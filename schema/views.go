@@ -1,9 +1,9 @@
 package schema
 
 import (
-	"stencil/regular"
-	"stencil/schema/logic"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/logic"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // jtype is a type that a goal is looked at for.

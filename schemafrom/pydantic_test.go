@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"testing"
 
-	"stencil/decoder/walk"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // python returns an interpreter that has what testdata/pydantic/requirements.txt pins by hash: a virtual environment in the

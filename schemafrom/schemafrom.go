@@ -6,9 +6,9 @@ package schemafrom
 import (
 	"reflect"
 
-	"stencil/convert/example"
-	"stencil/convert/goschema"
-	"stencil/convert/typescript"
+	"github.com/stencil-json/stencil/convert/example"
+	"github.com/stencil-json/stencil/convert/goschema"
+	"github.com/stencil-json/stencil/convert/typescript"
 )
 
 // Go returns the schema of a Go type: what encoding/json writes for its values

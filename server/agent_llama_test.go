@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/agent"
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/models"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/models"
 )
 
 func init() {

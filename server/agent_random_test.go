@@ -19,13 +19,13 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"stencil/agent"
-	"stencil/agent/files"
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/server/agentapi"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/agent/files"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/server/agentapi"
 )
 
 // agentModel opens the model of TestAgentRandom. Without the build tag llama it is

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"stencil/agent"
-	"stencil/agent/files"
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/server/agentapi"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/agent/files"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/server/agentapi"
 )
 
 // A stream tells of the tree as it grows, and ends with what an answer without

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent"
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A part of a play is what a model says to turns of a user in which a text

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent/files"
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/agent/files"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // A model behind an upstream is asked as well as it can be, and what it writes is

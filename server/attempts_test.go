@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/remote"
-	"stencil/eval"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/eval"
 )
 
 // A failure tells how the model was asked, where it failed and what each try took; a success is logged with how it came about.

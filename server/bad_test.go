@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // Every mistake is told with the same status, the field it is in, a code for

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/bench"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // Random requests with budgets from 1 to 60 tokens and schemas from a real

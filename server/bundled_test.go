@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/chat"
-	"stencil/engine"
-	"stencil/internal/shared"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // bundledTools are the tools of TestBundledForms: arguments of every type.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/server/ollama"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/server/ollama"
 )
 
 // Clients that shorten conversations know the case by these words, and by the numbers.

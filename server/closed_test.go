@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // A schema that names members and says nothing of others gets no others, on

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // alternatives returns a schema with so many alternatives at /payload.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 // Plain facts, as choices, predicates and scores.

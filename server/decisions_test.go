@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // thinks is a model that thinks the same at every place: the logits of some tokens,

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/embedding"
-	"stencil/internal/realmodels"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/models"
 )
 
 // serveLlama serves a model file that embeds or reranks.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent/outcomes"
-	"stencil/agent/signals"
-	"stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/agent/outcomes"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/server/generation/assess"
 )
 
 // startFeedback runs a server that keeps outcomes in a file.

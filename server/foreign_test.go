@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // sayRecast is a model that writes a call in the form of another model, and whatever it wants to write once it reads that

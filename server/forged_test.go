@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // What a client's texts spell is text, on every path: the same prompt with a mark

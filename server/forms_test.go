@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/internal/shared"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // named returns the text of tokens, those that add none by their names.

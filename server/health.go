@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 type healthReply struct {

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/engine"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/models"
 )
 
 // The test program runs itself for trials, as the server's does.

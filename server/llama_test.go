@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/models"
 )
 
 // startLlama serves a small random model through llama.cpp itself.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/server/request"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestLlamaCompletion is POST /completion in llama-server's words.

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/models"
 )
 
 func init() {

@@ -20,13 +20,13 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/models"
-	"stencil/server"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // tinyVocab writes a model with the built-in vocabulary and reads it back.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/engine"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

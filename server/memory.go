@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stencil/server/problem"
+	"github.com/stencil-json/stencil/server/problem"
 )
 
 // A memory is what the bodies of all requests may take together, from when they are

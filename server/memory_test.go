@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/engine"
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 // The bodies of all requests together have a limit, and what is over it is told to come

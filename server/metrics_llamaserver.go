@@ -7,10 +7,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"stencil/engine"
-	"stencil/server/exposition"
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/exposition"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // llamaMetrics are metrics under llama-server's names, for boards made for it: of all models together, and without labels.

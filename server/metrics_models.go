@@ -3,10 +3,10 @@ package server
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"stencil/embedding"
-	"stencil/engine"
-	"stencil/server/exposition"
-	"stencil/server/registry"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/exposition"
+	"github.com/stencil-json/stencil/server/registry"
 )
 
 // modelMetrics reads what the engines of models in memory have counted.

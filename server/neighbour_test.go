@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"stencil/engine"
-	"stencil/schema"
-	"stencil/server/access"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/access"
 )
 
 // hostile returns requests that took minutes, gigabytes or all others' time, by name.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // chatBody is a chat request with more fields.

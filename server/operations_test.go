@@ -24,11 +24,11 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/server/access"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/server/access"
 )
 
 func send(t *testing.T, method, url, body string, header ...string) (int, http.Header, string) {

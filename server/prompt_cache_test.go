@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
 // Conversations over HTTP have marks where their parts end, so that after a restart

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // What the model reads, for every way to give a prompt.

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/engine"
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 // These tests are end to end, from HTTP to trained weights and back. What they

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent"
-	"stencil/agent/files"
-	"stencil/backend"
-	"stencil/backend/remote"
-	"stencil/backend/scripted"
-	"stencil/embedding"
-	"stencil/engine"
-	"stencil/server/access"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/agent/files"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/access"
 )
 
 // A recordedDialect is how a dialect asks for a text.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 // The recorded answers say byte for byte what clients get, in every dialect and

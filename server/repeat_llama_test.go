@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 // TestSameText sends the same conversations again and again to a server with four

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/embedding"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/embedding"
 )
 
 // The form of Text Embeddings Inference has texts, and a list for an answer.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/server/stored"
+	"github.com/stencil-json/stencil/server/stored"
 )
 
 // sendAs sends a request with a key and returns its status and answer.

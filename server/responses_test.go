@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // responsesBody is a body of POST /v1/responses with more fields.

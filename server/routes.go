@@ -7,15 +7,15 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"stencil/server/anthropic"
-	"stencil/server/decisions"
-	"stencil/server/feedback"
-	"stencil/server/llamacpp"
-	"stencil/server/native"
-	"stencil/server/ollama"
-	"stencil/server/problem"
-	"stencil/server/vectors"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/anthropic"
+	"github.com/stencil-json/stencil/server/decisions"
+	"github.com/stencil-json/stencil/server/feedback"
+	"github.com/stencil-json/stencil/server/llamacpp"
+	"github.com/stencil-json/stencil/server/native"
+	"github.com/stencil-json/stencil/server/ollama"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/vectors"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // routes is the table of what is where.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 const weatherCall = "<tool_call>\n" + `{"name": "weather", "arguments": {"days": 3, "unit": "C"}}` + "\n</tool_call>"

@@ -18,12 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/poll"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // tinyVocab is the built-in vocabulary, read back from a model file.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // An answer of one character, where the model may call a tool instead.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent/signals"
-	"stencil/backend/scripted"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/backend/scripted"
 )
 
 // Texts of every other kind: whole and streamed, they are what they are without

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent/signals"
-	"stencil/backend"
-	"stencil/backend/remote"
-	"stencil/backend/scripted"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/agent/signals"
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // Upstreams are told, and what they write is read back and not shown.

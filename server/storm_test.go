@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/engine"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // recordedPosts returns the requests of testdata/recorded.txt that have a body, by path.

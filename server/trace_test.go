@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend/scripted"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // leaning is a model that, wherever a value of an enumeration may begin, leans

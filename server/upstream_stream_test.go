@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/asking"
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // TestUpstreamStream streams what an upstream streams.

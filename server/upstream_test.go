@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // A scriptedUpstream is a real HTTP server that answers chat completions from a

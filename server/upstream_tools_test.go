@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // scriptedCalls are calls, each of which is a name and arguments.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"stencil/validator"
+	"github.com/stencil-json/stencil/validator"
 )
 
 // What is wrong with a document, and where.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // Compiled against the suite that the authors of the drafts keep.

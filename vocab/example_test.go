@@ -3,7 +3,7 @@ package vocab_test
 import (
 	"fmt"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A vocabulary is read from a GGUF file with Load, or made from a table.

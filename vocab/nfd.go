@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run stencil/internal/unicodegen nfd nfd_tables.go
+//go:generate go run ../internal/unicodegen nfd nfd_tables.go
 
 // baseRune returns the first character of r's canonical decomposition: a letter without its
 // accents, the first jamo of a Hangul syllable.

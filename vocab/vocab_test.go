@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 func loadShared(t testing.TB, name string) *Vocab {

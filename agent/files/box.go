@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"stencil/agent"
+	"github.com/stencil-json/stencil/agent"
 )
 
 // Options bound what one call may do. A zero field means its default.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // TestSchemas: every schema is enforced as a whole.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // Agreement returns the agreement of texts, from 0 to 1: the mean over all pairs, as

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/repair"
+	"github.com/stencil-json/stencil/repair"
 )
 
 // Read reads the signals in a text and returns the text without them; see the package

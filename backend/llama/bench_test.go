@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/llama/internal/reference"
-	"stencil/bench/interval"
-	"stencil/engine"
-	"stencil/internal/realmodels"
-	"stencil/internal/shared"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama/internal/reference"
+	"github.com/stencil-json/stencil/bench/interval"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/models"
 )
 
 // BenchmarkBareLoop generates greedily through a loop written in C, through the

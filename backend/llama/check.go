@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // What llama.cpp takes for granted about a file and ends the process over

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A part is a place in the header of a GGUF file that says one thing.

@@ -5,7 +5,7 @@ package llama
 // #include "shim.h"
 import "C"
 
-import "stencil/backend"
+import "github.com/stencil-json/stencil/backend"
 
 // Rewinds implements backend.Context. Sliding windows keep all their cells, see
 // stencil_ctx_new.

@@ -5,8 +5,8 @@ package llama
 import (
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestRewinds holds that models with recurrent state say that they can't go back,

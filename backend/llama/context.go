@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // cContext implements backend.Context.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 var kinds = map[C.int32_t]string{

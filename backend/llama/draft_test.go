@@ -8,12 +8,12 @@ import (
 	"io"
 	"testing"
 
-	"stencil/backend"
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/engine"
-	"stencil/internal/realmodels"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // nearTie is how far apart, in nats, two tokens may be for a batch of another

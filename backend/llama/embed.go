@@ -12,7 +12,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 var _ backend.EmbeddingModel = (*model)(nil)

@@ -3,7 +3,7 @@ package llama
 import (
 	"fmt"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // poolings are the numbers of ARCH.pooling_type, from llama.h.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // headerOf writes a model that is hardly more than a header.

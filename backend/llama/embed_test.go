@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/internal/realmodels"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func loadEmbedding(t testing.TB, path string) *model {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // Estimate is the memory that a model and one context over it will take, in

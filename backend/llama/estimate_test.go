@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // families has a model of every architecture that package models writes.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // generating lists the families that write one token after another.

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strconv"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // file is what the header of a model file says, and those of its other parts

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestLoadErrors gives Load what is no model. It holds with and without

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // sampled is how many bytes of a tensor are looked at in each of three places. A

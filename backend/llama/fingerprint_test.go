@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Whatever changes what a model computes changes the key of its states; where the

@@ -5,7 +5,7 @@ package llama
 import (
 	"fmt"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // checkWeights refuses a model whose weights do not fit. Where the system does

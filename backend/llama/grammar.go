@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"unsafe"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Grammar is llama.cpp's own grammar sampler at some place of a text. It is

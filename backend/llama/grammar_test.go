@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // llama.cpp's grammar sampler follows a text, and what is wrong with a grammar

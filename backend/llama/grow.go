@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 var _ backend.Grower = (*cContext)(nil)

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestGrow holds that a context that grows keeps its sequences: their next

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // mutate damages a copy of a model file, at one place or a few, and says how.

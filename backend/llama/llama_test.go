@@ -15,10 +15,10 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/llama/internal/reference"
-	"stencil/internal/shared"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama/internal/reference"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/models"
 )
 
 // libraryKey names the folder whose library of llama.cpp a test process opens.

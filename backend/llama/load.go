@@ -19,8 +19,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Built tells whether llama.cpp is part of this program.

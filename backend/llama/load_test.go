@@ -20,10 +20,10 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/llama/internal/reference"
-	"stencil/internal/shared"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama/internal/reference"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/models"
 )
 
 func TestProgress(t *testing.T) {

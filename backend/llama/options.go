@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // AllLayers as LoadOptions.GPULayers puts every layer on a GPU.

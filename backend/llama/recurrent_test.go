@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestRecurrent holds what the interface says about models that forget all or

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestSequenceOperations compares each way to arrive at a sequence with

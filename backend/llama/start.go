@@ -16,7 +16,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"stencil/backend/llama/internal/capi"
+	"github.com/stencil-json/stencil/backend/llama/internal/capi"
 )
 
 // library is llama.cpp as this process has it.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/models"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestLibrary holds that a library of llama.cpp that the program was not built

@@ -12,7 +12,7 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // A saved sequence is a header and what llama.cpp writes. llama.cpp trusts

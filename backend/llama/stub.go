@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"os"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Built tells whether llama.cpp is part of this program.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestStub checks that a program without llama.cpp says so, and how to get it.

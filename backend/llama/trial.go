@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // A trialRequest is what the process is told, as one line on its standard input.

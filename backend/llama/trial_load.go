@@ -12,7 +12,7 @@ import (
 	"os"
 	"runtime"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 const (

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/internal/poll"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/models"
 )
 
 // TestTrial tries a whole file, once, and one that ends the process, once too.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/llama/internal/reference"
-	"stencil/internal/shared"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/llama/internal/reference"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestVocab compares package vocab with llama.cpp on real vocabularies.

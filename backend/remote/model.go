@@ -4,8 +4,8 @@ import (
 	"errors"
 	"sync"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // ErrNoLogits says that a context was asked for: the model is elsewhere, and

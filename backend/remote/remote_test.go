@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 func client(t *testing.T, cfg Config, h http.HandlerFunc) *Client {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // EmbedOptions shape what a model embeds with. The zero value is an instant

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Strong is the logit of a token that a script wants, beside zeros for all

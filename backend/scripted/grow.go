@@ -1,6 +1,6 @@
 package scripted
 
-import "stencil/backend"
+import "github.com/stencil-json/stencil/backend"
 
 var _ backend.Grower = (*Context)(nil)
 

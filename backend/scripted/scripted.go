@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Func fills logits, all zero when it is called, given the tokens of one

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // letters is a vocabulary of the lower-case letters and an end token.

@@ -3,7 +3,7 @@ package scripted
 import (
 	"fmt"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Vocabulary returns a SentencePiece vocabulary for small models: three special

@@ -11,10 +11,10 @@ import (
 	"regexp"
 	"slices"
 
-	"stencil/bench"
-	"stencil/decoder/walk"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A document is a drawn text with what the validators say: nothing if they can't

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/bench"
-	"stencil/internal/shared"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestSample compares the engine with what was drawn and judged before: a part of

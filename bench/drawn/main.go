@@ -21,9 +21,9 @@ import (
 	"io"
 	"os"
 
-	"stencil/bench"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func main() {

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"slices"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/decoder"
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // llamaGrammar is llama.cpp's grammar sampler as a constraint. It knows masks

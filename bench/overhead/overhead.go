@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/bench/interval"
-	"stencil/constraint"
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/bench/interval"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // A Mode is a way to generate.

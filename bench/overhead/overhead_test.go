@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"stencil/engine"
-	"stencil/gbnf"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Every schema compiles, and its grammar for llama.cpp says the same of a few

@@ -15,10 +15,10 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/bench/interval"
-	"stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/bench/interval"
+	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
 // A Setting is what figures were measured on.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"stencil/engine"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // A Recorder is an engine's tracer that keeps everything. It is safe for

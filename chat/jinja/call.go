@@ -3,7 +3,7 @@ package jinja
 import (
 	"fmt"
 
-	"stencil/chat/jinja/python"
+	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
 // args are the arguments of a filter, a test or a function of this package.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stencil/chat/jinja/python"
+	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
 // percent is format % values: printf as Python knows it.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stencil/chat/jinja/python"
+	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
 type tokenKind uint8

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"stencil/chat/jinja/python"
+	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
 // filterToJSON is Python's json.dumps with the arguments that chat templates

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/chat/jinja/python"
+	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
 // Values are Go values of these types: nil (None), bool, int64, float64,

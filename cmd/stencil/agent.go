@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/agent"
-	"stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
 // agentFlags are the flags of stencil agent. The server chooses where one is zero.

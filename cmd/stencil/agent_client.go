@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/agent"
-	"stencil/backend/remote"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/backend/remote"
 )
 
 // An agentReply is a server's report of a run that has ended or is paused.

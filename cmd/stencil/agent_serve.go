@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/agent"
-	"stencil/agent/files"
-	"stencil/server"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/agent/files"
+	"github.com/stencil-json/stencil/server"
 )
 
 // agentServeFlags configure and limit agent runs.

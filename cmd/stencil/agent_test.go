@@ -16,7 +16,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"stencil/agent"
+	"github.com/stencil-json/stencil/agent"
 )
 
 // A fakeAgent is a server that answers each request with the next of its streams,

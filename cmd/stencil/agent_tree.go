@@ -11,8 +11,8 @@ import (
 	"github.com/rivo/uniseg"
 	"golang.org/x/term"
 
-	"stencil/agent"
-	"stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
 // A tree shows the frames of a run as they come. On a terminal it is drawn anew

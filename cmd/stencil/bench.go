@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/bench/overhead"
-	"stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/bench/overhead"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
 type benchFlags struct {

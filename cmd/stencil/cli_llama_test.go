@@ -22,10 +22,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"stencil/engine"
-	"stencil/internal/shared"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func TestGenerateCommand(t *testing.T) {

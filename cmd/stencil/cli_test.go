@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
 // run runs the program with these arguments and returns what it prints.

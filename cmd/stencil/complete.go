@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"stencil/backend"
+	"github.com/stencil-json/stencil/backend"
 )
 
 // Shell completion of flags that take one of a few words, and of files by

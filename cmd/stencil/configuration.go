@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
 // configure sets the flags that were not given on the command line, from the environment and the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/backend/llama"
+	"github.com/stencil-json/stencil/backend/llama"
 )
 
 func newDevicesCommand() *cobra.Command {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
 // A download brings one file to its place.

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/cmd/stencil/console"
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 // A fileServer serves one file, in as bad a way as a test wants it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/cmd/stencil/console"
-	"stencil/eval"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/eval"
 )
 
 type evalFlags struct {

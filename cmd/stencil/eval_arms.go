@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stencil/cmd/stencil/console"
-	"stencil/eval"
-	"stencil/eval/arms"
-	"stencil/eval/sets"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/eval"
+	"github.com/stencil-json/stencil/eval/arms"
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 // armFlags are the flags of eval that compare servers, or ways of asking one.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/agent/outcomes"
-	"stencil/server"
+	"github.com/stencil-json/stencil/agent/outcomes"
+	"github.com/stencil-json/stencil/server"
 )
 
 // Where outcomes are kept, and what is said at the start if they can't be.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/bench/overhead"
-	"stencil/chat"
-	"stencil/cmd/stencil/console"
-	"stencil/decoder/sampling"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/bench/overhead"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
 )
 
 type generateFlags struct {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/constraint"
-	"stencil/engine"
-	"stencil/gbnf"
-	"stencil/schema"
-	"stencil/schemafrom"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schemafrom"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // formatFlags say what a text must look like: at most one of them.

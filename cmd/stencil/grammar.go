@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/gbnf"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // newGrammarCommand groups the commands about one grammar.

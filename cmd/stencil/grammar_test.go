@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 const listGrammar = "root ::= item+\nitem ::= \"- \" [a-zé]+ \"\\n\"\nspare ::= \"x\"\n"

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"stencil/cmd/stencil/console"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func TestPullNames(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/chat"
-	"stencil/cmd/stencil/console"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func newInspectCommand() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"net"
 	"os"
 
-	"stencil/server"
+	"github.com/stencil-json/stencil/server"
 )
 
 // serveHere serves the model, or the upstream's, on a free local port until stop is

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/cmd/stencil/config"
-	"stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
 // trialMain runs a trial of a model file, if this program was started for one, and

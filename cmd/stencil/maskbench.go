@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/bench"
-	"stencil/cmd/stencil/console"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // corpusFlags are the flags of commands that process many schemas.

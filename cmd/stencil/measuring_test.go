@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // runCommand executes the command line and returns what it prints and its status.

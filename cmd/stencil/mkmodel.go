@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stencil/backend/llama"
-	"stencil/cmd/stencil/console"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/models"
 )
 
 func newMkmodelCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // bertFolder writes a model of sentence-transformers with one layer of width 2

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/cmd/stencil/console"
-	"stencil/models"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
+	"github.com/stencil-json/stencil/models"
 )
 
 // modelFlags are the flags of all commands that load a model.

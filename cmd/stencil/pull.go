@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/backend/llama"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // defaultHub is the base URL for hf: addresses.

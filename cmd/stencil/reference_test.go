@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
 var updateReference = flag.Bool("update", false, "rewrite docs/reference/flags.md")

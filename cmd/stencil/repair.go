@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/agent/signals"
-	"stencil/constraint"
-	"stencil/repair"
-	"stencil/schema"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
 )
 
 // Commands about texts that one already has; POST /repair and POST /signals do the same.

@@ -15,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/bench"
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/schema"
-	"stencil/schemafrom"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schemafrom"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // newSchemaCommand groups the commands about one schema.

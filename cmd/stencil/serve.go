@@ -15,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/cmd/stencil/defaults"
-	"stencil/engine"
-	"stencil/models"
-	"stencil/server"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/cmd/stencil/defaults"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server"
 )
 
 type serveFlags struct {

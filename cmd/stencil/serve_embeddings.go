@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"stencil/backend"
-	"stencil/embedding"
-	"stencil/engine"
-	"stencil/server"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server"
 )
 
 // loaded is a model with its engines.

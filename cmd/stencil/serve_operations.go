@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/backend/llama"
-	"stencil/server"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/server"
 )
 
 // operations are the flags of serve about access, TLS and the set of models.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/backend/llama"
-	"stencil/chat"
-	"stencil/engine"
-	"stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
 // toolForm is the value of --tool-form.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/backend/llama"
+	"github.com/stencil-json/stencil/backend/llama"
 )
 
 // newTrialCommand returns the command with which the server loads a model file in a

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/llama"
+	"github.com/stencil-json/stencil/backend/llama"
 )
 
 // The test program runs itself for trials, as stencil does.

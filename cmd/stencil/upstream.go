@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/backend/remote"
-	"stencil/server"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/server"
 )
 
 // upstreamFlags name a model behind an OpenAI-compatible API.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/backend/llama"
+	"github.com/stencil-json/stencil/backend/llama"
 )
 
 // release is the version when the build does not know one; a release sets it

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stencil/bench"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/bench"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // newWalkCommand returns the command that samples documents from masks.

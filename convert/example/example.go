@@ -23,7 +23,7 @@ import (
 	"math/big"
 	"strings"
 
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // maxDepth bounds the nesting of examples.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Step is one of the steps between the logits and the draw. All but the default ones in their order are taken by a

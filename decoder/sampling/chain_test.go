@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // drawnWith draws n times, each with a seed of its own, and returns how often each token came.

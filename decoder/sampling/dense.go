@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // The passes over the whole vocabulary. Each reads the allowed set word by

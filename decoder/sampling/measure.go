@@ -3,7 +3,7 @@ package sampling
 import (
 	"math"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // An Alternative is a token with the natural logarithm of its probability.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Set is the set of tokens allowed at one step: base ∪ extra, where base may

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // set is an allowed set in the two parts of a mask.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // The two passes over the vocabulary that take all the time: looking for the

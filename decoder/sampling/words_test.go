@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // onPath runs f with one of the code paths that this CPU has.

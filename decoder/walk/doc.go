@@ -7,7 +7,7 @@
 // budget of tokens it follows the shortest completion.
 package walk
 
-import "stencil/decoder"
+import "github.com/stencil-json/stencil/decoder"
 
 // Mask is the set of tokens that may follow.
 type Mask interface {

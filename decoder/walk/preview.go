@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Preview shows what a grammar admits and what it costs.

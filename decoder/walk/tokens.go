@@ -1,6 +1,6 @@
 package walk
 
-import "stencil/vocab"
+import "github.com/stencil-json/stencil/vocab"
 
 // Tokens finds the tokens of a vocabulary by their text. It is immutable and
 // safe for concurrent use.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // words admits a few texts, none of which begins another. Frame 0 is the start;

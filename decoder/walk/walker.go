@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"stencil/decoder"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // Kind says what kind of fault a walk met.

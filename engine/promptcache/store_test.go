@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/internal/poll"
+	"github.com/stencil-json/stencil/internal/poll"
 )
 
 func open(t testing.TB, dir string, limit int64) *Store {

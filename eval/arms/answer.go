@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"stencil/eval/sets"
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 // message is what a server answered.

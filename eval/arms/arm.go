@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/eval/sets"
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 // A Mode is how an arm is asked for a document or for calls.

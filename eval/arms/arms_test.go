@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"stencil/eval"
-	"stencil/eval/sets"
+	"github.com/stencil-json/stencil/eval"
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 func TestParse(t *testing.T) {

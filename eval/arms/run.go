@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"stencil/eval/sets"
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 // Config says how cases are run. Zero fields mean the default.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"stencil/eval"
+	"github.com/stencil-json/stencil/eval"
 )
 
 // expected judges a document by its leaves, all of which count as wanted.

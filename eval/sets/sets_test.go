@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/eval"
+	"github.com/stencil-json/stencil/eval"
 )
 
 // folder writes files for a test.

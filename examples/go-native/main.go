@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"stencil/client"
+	"github.com/stencil-json/stencil/client"
 )
 
 type person struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"stencil/schemafrom"
+	"github.com/stencil-json/stencil/schemafrom"
 )
 
 type person struct {

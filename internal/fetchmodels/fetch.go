@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 // A source writes the file of a model into a folder, under the model's name

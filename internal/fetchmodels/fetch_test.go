@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 func sum(text string) string {

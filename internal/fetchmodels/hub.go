@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 // hub takes models from the model hub with stencil pull, which goes on where a

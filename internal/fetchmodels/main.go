@@ -29,7 +29,7 @@ import (
 	"syscall"
 	"time"
 
-	"stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
 func main() {

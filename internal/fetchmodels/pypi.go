@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"stencil/internal/realmodels"
-	"stencil/models"
+	"github.com/stencil-json/stencil/internal/realmodels"
+	"github.com/stencil-json/stencil/models"
 )
 
 // requirements pins each package by version and SHA-256, in pip's format.

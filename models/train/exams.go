@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"stencil/models/lessons"
+	"github.com/stencil-json/stencil/models/lessons"
 )
 
 // examCase is a line of a file for stencil eval.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/llama"
-	"stencil/models"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // python returns the interpreter that has the tensor library, or skips.

@@ -10,9 +10,9 @@ import (
 	"os"
 	"strings"
 
-	"stencil/models"
-	"stencil/models/lessons"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/models/lessons"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // description is what the model's file says of it.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"stencil/chat"
-	"stencil/models/lessons"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/models/lessons"
 )
 
 // TestSwap checks that exchanging parts of words keeps a lesson what it is:

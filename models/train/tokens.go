@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/models/lessons"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/models/lessons"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Marks of tokens in the stream.

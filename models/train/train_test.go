@@ -13,11 +13,11 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/models/lessons"
-	"stencil/schema"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/models/lessons"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // learnOnce returns the vocabulary's file, which all tests share.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
-	"stencil/models"
-	"stencil/models/lessons"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/models/lessons"
 )
 
 // controls are the control tokens, which follow the bytes and what was

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // Kind is the type of a JSON value.

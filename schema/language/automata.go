@@ -3,7 +3,7 @@ package language
 import (
 	"sync"
 
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // automata are shared by all schemas, with what has been learnt about them.

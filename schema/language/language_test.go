@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"stencil/regular"
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // Schemas share a pool until it is replaced, and equal languages in it.

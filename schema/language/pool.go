@@ -3,7 +3,7 @@ package language
 import (
 	"sync"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // A Pool is a store of regular languages that all schemas share: the same

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema/layout"
+	"github.com/stencil-json/stencil/schema/layout"
 )
 
 // document writes a document with the given choices: the n-th question gets the

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"stencil/meter"
-	"stencil/schema/jsondoc"
-	"stencil/schema/syntax"
+	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/syntax"
 )
 
 // A Goal is what a value has to fulfil: a schema, its negation, a constant,

@@ -3,7 +3,7 @@ package logic
 import (
 	"testing"
 
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // constant returns the goal of being equal to a JSON text.

@@ -3,7 +3,7 @@ package number_test
 import (
 	"fmt"
 
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // The multiples of 7 from 8 to 30, byte by byte: a state is dead when no

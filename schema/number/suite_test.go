@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	testdata "stencil/internal/shared"
+	testdata "github.com/stencil-json/stencil/internal/shared"
 )
 
 // suiteFiles are the files of the official JSON Schema test suite that have

@@ -3,7 +3,7 @@ package spelling
 import (
 	"unicode/utf8"
 
-	"stencil/decoder"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // FinishCharacter completes the spelling of a character that has been begun and

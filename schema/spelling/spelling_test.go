@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/regular"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // read feeds the inside of a string literal to a language and reports whether

@@ -3,8 +3,8 @@ package spelling
 import (
 	"unicode/utf8"
 
-	"stencil/decoder"
-	"stencil/regular"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/regular"
 )
 
 // EveryRune reports whether every character may come next.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/regular"
-	"stencil/schema/jsondoc"
-	"stencil/schema/language"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/language"
 )
 
 // CheckTexts reads all patterns and formats, so that everything that can't

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // dedupe gives schemas that say the same the same number, so that what has

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/schema/jsondoc"
-	"stencil/schema/nearest"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/nearest"
 )
 
 // annotations are keywords that say nothing about which values are valid.

@@ -1,8 +1,8 @@
 package syntax
 
 import (
-	"stencil/schema/jsondoc"
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // Draft is a version of the JSON Schema specification.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/schema/jsondoc"
-	"stencil/schema/number"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 // A Document is a parsed schema document: all its schemas, with references

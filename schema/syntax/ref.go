@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
 // A Resource is a schema with an identifier of its own, or the document.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/language"
 )
 
 func parse(t *testing.T, src string) *Document {

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"stencil/decoder"
-	"stencil/regular"
-	"stencil/schema/jsondoc"
-	"stencil/schema/spelling"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/spelling"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Closers is a set of closing tokens: tokens that begin inside a string and hold

@@ -1,8 +1,8 @@
 package tokens
 
 import (
-	"stencil/regular"
-	"stencil/schema/spelling"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/spelling"
 )
 
 // escapedTokens finds the tokens inside a string that hold escapes or parts of

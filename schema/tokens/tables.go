@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 
-	"stencil/regular"
-	"stencil/schema/number"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/number"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Tables is what is known about the tokens of one vocabulary, for all schemas. A

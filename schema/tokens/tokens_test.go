@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/regular"
-	"stencil/schema/jsondoc"
-	"stencil/schema/number"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/schema/number"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 func testVocab(t *testing.T) *vocab.Vocab {

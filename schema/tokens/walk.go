@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"stencil/regular"
-	"stencil/schema/spelling"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/spelling"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // walkState is a place on the way through the trie of plain tokens.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/server/problem"
+	"github.com/stencil-json/stencil/server/problem"
 )
 
 // Config says who may ask. The zero value lets programs of this machine ask.

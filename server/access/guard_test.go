@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/server/problem"
+	"github.com/stencil-json/stencil/server/problem"
 )
 
 func TestCheck(t *testing.T) {

@@ -3,8 +3,8 @@ package agentapi
 import (
 	"time"
 
-	"stencil/agent"
-	"stencil/server/generation"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/server/generation"
 )
 
 // Handlers answers POST /agent/run.

@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"stencil/agent"
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // An asker has a model answer the questions of one run, several at a time.

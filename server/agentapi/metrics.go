@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"stencil/agent"
-	"stencil/server/exposition"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/server/exposition"
 )
 
 // counts counts what runs of agents do.

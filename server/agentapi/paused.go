@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"stencil/agent"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A pausedRun is a run that waits for its user: as it was written down, and how

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"stencil/agent"
-	"stencil/agent/signals"
-	"stencil/server/generation"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Run is POST /agent/run: a query that is worked on as a tree of frames, or

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"stencil/agent"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A brokenWriter takes nothing, as a connection does whose client no longer reads.

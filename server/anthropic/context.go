@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"slices"
 
-	"stencil/chat"
-	"stencil/server/generation"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // The edits of context_management shorten a conversation before it is rendered. They are cuts of its history: the

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
-	"stencil/server/problem"
+	"github.com/stencil-json/stencil/server/problem"
 )
 
 // anthropicError is the body of an error answer in Anthropic's dialect, and the

@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strings"
 
-	"stencil/chat"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // billing finds the values in the line that Claude Code puts before its system text. They differ from session to session

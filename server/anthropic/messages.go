@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Messages is POST /v1/messages.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // messagesNames are the fields of POST /v1/messages and count_tokens.

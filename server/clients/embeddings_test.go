@@ -16,9 +16,9 @@ import (
 	langchainembeddings "github.com/tmc/langchaingo/embeddings"
 	langchainopenai "github.com/tmc/langchaingo/llms/openai"
 
-	"stencil/backend/scripted"
-	"stencil/embedding"
-	"stencil/server"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/server"
 )
 
 // startEmbedding serves a model that gives embeddings of 8 numbers and reads

@@ -17,9 +17,9 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"stencil/backend/scripted"
-	"stencil/chat"
-	"stencil/internal/shared"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // noteSchema is of the arguments that the models of TestToolCallsOfEveryTemplate write. Its properties are in the order of

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/internal/packages"
+	"github.com/stencil-json/stencil/internal/packages"
 )
 
 // saveCall is a model's call of the tool that the tests have.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/internal/packages"
-	"stencil/server"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/packages"
+	"github.com/stencil-json/stencil/server"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // librariesByGroup are the scripts in python/libraries, by the lock file with what they need: the libraries don't agree on

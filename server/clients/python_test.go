@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/internal/packages"
+	"github.com/stencil-json/stencil/internal/packages"
 )
 
 // TestPython runs the tests in python, which drive the clients that are published for Python and our own (clients/python),

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/models"
-	"stencil/server"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // tiny is the built-in vocabulary, read back from a model file.

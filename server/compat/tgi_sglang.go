@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // POST /generate is spoken in three dialects: our own; TGI's, with inputs; and

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"stencil/chat"
-	"stencil/engine"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Handlers answers decisions.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // reply is the answer of POST /v1/decisions, and of /decide with Timings.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"stencil/chat"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // ownFields are those of this server, in every dialect.

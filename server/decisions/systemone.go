@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"stencil/chat"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 var systemOneNames = wire.Names{

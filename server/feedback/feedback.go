@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"stencil/agent/outcomes"
-	"stencil/server/generation/assess"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent/outcomes"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // This file is about outcomes: what became of answers, as it is reported through

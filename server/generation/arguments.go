@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/schema"
-	"stencil/server/generation/layout"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // This file plans the arguments of tools in forms that write them one by one, each

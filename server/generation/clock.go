@@ -3,7 +3,7 @@ package generation
 import (
 	"time"
 
-	"stencil/engine"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // A Clock takes the time of a text that is being written, for streams that tell it with every part. It starts with the

@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"strings"
 
-	"stencil/asking"
-	"stencil/constraint"
-	"stencil/engine"
-	"stencil/gbnf"
-	"stencil/schema"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Constraint is what a text must fit, compiled: the constraint for the engine, and

@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"stencil/asking"
-	"stencil/server/exposition"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/server/exposition"
 )
 
 // Counts counts the texts of generations.

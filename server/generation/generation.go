@@ -27,14 +27,14 @@ import (
 	"slices"
 	"time"
 
-	"stencil/decoder/sampling"
-	"stencil/engine"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Generation is a query made ready to run.

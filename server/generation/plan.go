@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/chat"
-	"stencil/server/generation/layout"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // compose lays out the text of a generation in parts, if it has any: reasoning

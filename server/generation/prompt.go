@@ -6,11 +6,11 @@ import (
 	"strings"
 	"unicode"
 
-	"stencil/chat"
-	"stencil/server/generation/layout"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // autoSchema is the size in bytes up to which prompt_schema: auto writes the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/chat"
+	"github.com/stencil-json/stencil/chat"
 )
 
 func TestOuterNames(t *testing.T) {

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"time"
 
-	"stencil/asking"
-	"stencil/constraint"
-	"stencil/engine"
-	"stencil/repair"
-	"stencil/schema"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Receipt says what was done about a request's constraint.

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"stencil/asking"
-	"stencil/constraint"
-	"stencil/engine"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Choice is one complete text.

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"sync"
 
-	"stencil/agent/signals"
-	"stencil/engine"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // isSample reports whether text i of a generation was written only to see whether

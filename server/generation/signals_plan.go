@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/agent/signals"
-	"stencil/constraint"
-	"stencil/schema"
-	"stencil/server/generation/layout"
-	"stencil/server/registry"
-	"stencil/server/request"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
 )
 
 // This file plans the signals of a generation, and asks for them in its prompt.

@@ -4,10 +4,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stencil/constraint"
-	"stencil/models"
-	"stencil/server/registry"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // The shortest signals are what their schema has as the shortest.

@@ -3,9 +3,9 @@ package generation
 import (
 	"strings"
 
-	"stencil/engine"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
 )
 
 // This file keeps signals out of streams: what may become a block of signals is

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"stencil/engine"
-	"stencil/server/generation/layout"
-	"stencil/server/request"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/request"
 )
 
 // A stream shows what the whole answer is, however it is cut, and never what a

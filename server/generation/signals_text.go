@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"stencil/agent/signals"
-	"stencil/engine"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
 )
 
 // This file takes signals out of texts, of their messages and of their tokens.

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 
-	"stencil/asking"
-	"stencil/engine"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Sink writes a stream in one dialect. Its methods are called by one

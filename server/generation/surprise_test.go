@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"stencil/engine"
+	"github.com/stencil-json/stencil/engine"
 )
 
 func TestSurprise(t *testing.T) {

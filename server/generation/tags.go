@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/constraint"
-	"stencil/schema"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/request"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
 )
 
 // A tagSet is compiled structural tags.

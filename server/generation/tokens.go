@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"stencil/engine"
-	"stencil/server/request"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Logprobs are the probabilities of a text's tokens, as OpenAI has them.

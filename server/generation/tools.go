@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/schema"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // toolInstruction tells a model of the tools whose template can't, and how to call

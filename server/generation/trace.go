@@ -6,10 +6,10 @@ import (
 	"sort"
 	"strings"
 
-	"stencil/engine"
-	"stencil/server/generation/layout"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Trace follows a constrained text token by token: what the model thought of

@@ -7,16 +7,16 @@ import (
 	"log/slog"
 	"slices"
 
-	"stencil/asking"
-	"stencil/backend/remote"
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/engine"
-	"stencil/schema"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // This file is about texts that no mask was laid over: those of an upstream,

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 
-	"stencil/asking"
-	"stencil/backend/remote"
-	"stencil/engine"
-	"stencil/server/registry"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/registry"
 )
 
 // A writer writes the texts of a model: the engine that holds it here, or a server

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"path/filepath"
 
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // adapterReply is one of a model's adapters.

@@ -7,8 +7,8 @@
 package llamacpp
 
 import (
-	"stencil/server/generation"
-	"stencil/server/registry"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/registry"
 )
 
 // Handlers answers in llama-server's dialect.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // errorReply has the names of llama-server's errors; code is the HTTP status. The word for programs that other dialects

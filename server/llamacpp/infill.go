@@ -3,9 +3,9 @@ package llamacpp
 import (
 	"net/http"
 
-	"stencil/server/registry"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Infill is POST /infill: code between what stands before it and after it, for editors. Beside its own fields it takes

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // propsReply is what programs learn of a server before they ask it for anything.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // names are the fields of POST /completion.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"stencil/decoder/sampling"
-	"stencil/server/generation"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // settings are those of a text, by llama-server's names. What isn't offered has the value that is off.

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"stencil/server/generation"
-	"stencil/server/openai"
-	"stencil/server/request"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/openai"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 type tokensReply struct {

@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"slices"
 
-	"stencil/decoder"
-	"stencil/decoder/walk"
-	"stencil/gbnf"
-	"stencil/schema"
-	"stencil/server/generation"
-	"stencil/server/problem"
-	"stencil/server/request"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // checkReply says what a schema or grammar admits and what it costs, or what is

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"stencil/engine"
-	"stencil/schema/jsondoc"
-	"stencil/server/compat"
-	"stencil/server/generation"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/server/compat"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Generate is POST /generate: text, free or constrained.

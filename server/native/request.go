@@ -3,11 +3,11 @@ package native
 import (
 	"encoding/json"
 
-	"stencil/chat"
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // nativeNames are the fields of POST /generate and /generate_json.

@@ -3,7 +3,7 @@ package native
 import (
 	"testing"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 func FuzzReadNative(f *testing.F) {

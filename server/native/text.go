@@ -9,17 +9,17 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/agent/signals"
-	"stencil/constraint"
-	"stencil/decoder"
-	"stencil/gbnf"
-	"stencil/repair"
-	"stencil/schema"
-	"stencil/schema/jsondoc"
-	"stencil/server/generation/assess"
-	"stencil/server/problem"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schema/jsondoc"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // This file is about texts that a client already has: POST /validate, /repair and /signals generate nothing and need no model.

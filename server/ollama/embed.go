@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"time"
 
-	"stencil/server/registry"
-	"stencil/server/request"
-	"stencil/server/vectors"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/vectors"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Embed is POST /api/embed: vectors of length 1 for a list of texts. A

@@ -1,7 +1,7 @@
 package ollama
 
 import (
-	"stencil/server/problem"
+	"github.com/stencil-json/stencil/server/problem"
 )
 
 // ollamaError is the body of an error answer, or the last line of a stream,

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 type ollamaDetails struct {

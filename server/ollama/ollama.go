@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"time"
 
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/request"
-	"stencil/server/vectors"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/vectors"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Chat is POST /api/chat.

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"stencil/chat"
-	"stencil/decoder/sampling"
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 var (

@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"strings"
 
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/stored"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/stored"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Chat is POST /v1/chat/completions.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/chat"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // chatNames are the fields of POST /v1/chat/completions.

@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"slices"
 
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/request"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // completionNames are the fields of POST /v1/completions.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"stencil/chat"
-	"stencil/server/generation"
-	"stencil/server/generation/layout"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Before there were tools, requests had functions, of which an answer called at most one.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // modelsReply is read by OpenAI's clients (object, data) and by Anthropic's

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"stencil/engine"
-	"stencil/server/generation"
-	"stencil/server/generation/layout"
-	"stencil/server/problem"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // CreateResponse is POST /v1/responses.

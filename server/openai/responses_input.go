@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/chat"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // An inputReader makes messages of the items of a conversation. What was answered or called before is never refused: an

@@ -11,13 +11,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stencil/chat"
-	"stencil/server/access"
-	"stencil/server/generation"
-	"stencil/server/problem"
-	"stencil/server/registry"
-	"stencil/server/stored"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/access"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/stored"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // kept are the responses of one client, which is who bears the same API key.

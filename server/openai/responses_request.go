@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"stencil/server/generation"
-	"stencil/server/generation/assess"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // responsesNames are the fields of POST /v1/responses.

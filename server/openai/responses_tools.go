@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/server/generation/layout"
-	"stencil/server/request"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/request"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A toolOrigin is what a function of the prompt is to the client: a function of a namespace, which has a name of its own

@@ -1,8 +1,8 @@
 package problem
 
 import (
-	"stencil/asking"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // errorBody is the body of every error answer.

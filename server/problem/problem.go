@@ -10,17 +10,17 @@ import (
 	"strings"
 	"time"
 
-	"stencil/agent"
-	"stencil/asking"
-	"stencil/backend"
-	"stencil/chat"
-	"stencil/decoder/sampling"
-	"stencil/embedding"
-	"stencil/engine"
-	"stencil/gbnf"
-	"stencil/regular"
-	"stencil/schema"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A kind is what sort of problem a request has met.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"stencil/backend"
-	"stencil/embedding"
-	"stencil/engine"
-	"stencil/server/problem"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Purpose is what a request wants of a model. The words are Ollama's, where it

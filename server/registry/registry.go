@@ -13,16 +13,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stencil/backend"
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/decoder/walk"
-	"stencil/embedding"
-	"stencil/engine"
-	"stencil/schema"
-	"stencil/server/problem"
-	"stencil/server/wire"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/wire"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // Engines are what serves a model: one that generates text, one for embeddings

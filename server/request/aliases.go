@@ -3,8 +3,8 @@ package request
 import (
 	"slices"
 
-	"stencil/schema"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Clients of other servers ask for a constraint in ways of their own. All of

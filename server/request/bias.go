@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strconv"
 
-	"stencil/decoder/sampling"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A TextBias is a bias of every token that a text is spelt with.

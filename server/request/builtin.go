@@ -3,8 +3,8 @@ package request
 import (
 	"encoding/json"
 
-	"stencil/gbnf"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Builtin is a built-in grammar with its parameters.

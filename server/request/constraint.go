@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/schema"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Constraint say what a text must look like.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Defaults are what holds where requests say nothing, as whoever runs the server has it.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/chat"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // ContinueLast makes of the last message, which is the assistant's, the beginning

@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"stencil/chat"
-	"stencil/decoder/sampling"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Request is a generating request of any dialect, decoded: what every dialect

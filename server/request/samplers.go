@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"stencil/decoder/sampling"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // chainFields are options of llama.cpp's samplers beyond the usual ones.

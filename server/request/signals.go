@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"stencil/agent/signals"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Signals say that a model is to assess its own answer, and how.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // KindTags is the constraint of a text that is free but for documents between tags,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Tool is a function that the model may call.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"stencil/convert/typescript"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/convert/typescript"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // schemaOf returns the JSON Schema that stands at a place of a request: itself, or the one that

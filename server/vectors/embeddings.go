@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"time"
 
-	"stencil/embedding"
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Embeddings is POST /v1/embeddings: vectors as OpenAI's clients ask for them.

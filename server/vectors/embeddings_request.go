@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // An EmbedQuery is a request for vectors of any dialect, decoded.

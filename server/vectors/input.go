@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/embedding"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // EmbedInput is a text, or parts if they are not nil.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"net/http"
 
-	"stencil/embedding"
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // llamaServerReply is an input's vector as llama-server has it: a list, in which a pooled one is alone.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"slices"
 
-	"stencil/server/registry"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // Rerank is POST /v1/rerank: which of some documents answer a query best, in the

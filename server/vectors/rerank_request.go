@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"stencil/embedding"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/embedding"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A rerankQuery is the body of POST /v1/rerank, decoded.

@@ -1,6 +1,6 @@
 package wire
 
-import "stencil/schema/nearest"
+import "github.com/stencil-json/stencil/schema/nearest"
 
 // Nearest returns the known name that a mistyped one was probably meant to be,
 // "" when none is near: at most one edit for every three characters, two

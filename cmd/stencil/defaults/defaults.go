@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stencil/chat"
-	"stencil/server"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server"
 )
 
 // Flags are what holds where requests say nothing.

@@ -17,12 +17,12 @@ import (
 	"sync"
 	"testing"
 
-	"stencil/backend"
-	"stencil/backend/scripted"
-	"stencil/engine"
-	"stencil/models"
-	"stencil/server"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // TestCodingAgents has agents do a task with a scripted model. They run in a network namespace of their own, so that

@@ -3,8 +3,8 @@ package assess
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"stencil/agent/signals"
-	"stencil/server/exposition"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/server/exposition"
 )
 
 // Counts counts what was recommended, and where signals came from.

@@ -3,7 +3,7 @@ package assess
 import (
 	"strings"
 
-	"stencil/agent/signals"
+	"github.com/stencil-json/stencil/agent/signals"
 )
 
 // A Holdback holds back the end of an answer that may turn out to be signals. It shows

@@ -4,8 +4,8 @@ import (
 	"math"
 	"net/http"
 
-	"stencil/agent/outcomes"
-	"stencil/server/problem"
+	"github.com/stencil-json/stencil/agent/outcomes"
+	"github.com/stencil-json/stencil/server/problem"
 )
 
 // Outcomes is where outcomes are kept.

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"time"
 
-	"stencil/agent/outcomes"
-	"stencil/agent/signals"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/agent/outcomes"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // An Assessor weighs what is known of answers.

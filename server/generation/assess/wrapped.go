@@ -3,7 +3,7 @@ package assess
 import (
 	"regexp"
 
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // This file is about upstreams that keep a text to a schema by themselves. Nothing

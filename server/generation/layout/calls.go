@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"stencil/chat"
-	"stencil/constraint"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
 )
 
 // maxNumbered bounds the calls of an answer in a form that numbers them, since each

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/decoder"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // This file finds calls in forms that are not the model's own. Small models often write

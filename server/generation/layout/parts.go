@@ -11,10 +11,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"stencil/constraint"
-	"stencil/decoder"
-	"stencil/engine"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A builder says of what parts a text is made and what each of them means. It

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/decoder"
-	"stencil/engine"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // A Plan says what a text may consist of.

@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"strings"
 
-	"stencil/chat"
-	"stencil/engine"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A Layout says what the parts of a text mean; see builder. A nil layout is that of

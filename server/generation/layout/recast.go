@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"stencil/chat"
-	"stencil/constraint"
-	"stencil/decoder"
-	"stencil/vocab"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // This file has the model read its first call, which it wrote in a form that isn't its own, in its own form. Small models

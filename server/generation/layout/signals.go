@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"stencil/agent/signals"
-	"stencil/constraint"
-	"stencil/engine"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/engine"
 )
 
 // Signals come after a document or calls as a line break and a document of signals;

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"stencil/agent/signals"
-	"stencil/asking"
-	"stencil/backend/remote"
-	"stencil/server/generation"
+	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/server/generation"
 )
 
 // leavesRoom reports whether an upstream's text may have a block of signals after

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"stencil/asking"
-	"stencil/backend/remote"
-	"stencil/chat"
-	"stencil/repair"
-	"stencil/schema"
-	"stencil/server/generation"
-	"stencil/server/wire"
+	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/repair"
+	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // This file is about tools that a model behind an upstream may call: it is told

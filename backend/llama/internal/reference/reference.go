@@ -12,7 +12,7 @@ import (
 	"time"
 	"unsafe"
 
-	"stencil/backend/llama/internal/capi"
+	"github.com/stencil-json/stencil/backend/llama/internal/capi"
 )
 
 // open opens llama.cpp, unless package llama has done so. Without the library no
