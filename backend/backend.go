@@ -117,6 +117,11 @@ type Info struct {
 	KVHeads       int
 
 	Devices []string // where the layers are: "CPU", "CUDA0", …
+
+	// Sampling is how the file wants to be sampled where nobody says anything (general.sampling.*): options by their
+	// names in requests, such as "temperature" and "top_k"; numbers, and "samplers" as a []string. Who holds the
+	// value may read it, not write to it.
+	Sampling map[string]any
 }
 
 // CacheType is the number format of the KV cache.

@@ -19,6 +19,7 @@ type TrainedOptions struct {
 	License     string // general.license
 	Context     int    // context length that the file announces
 	Type        Type   // of the matrices
+	Greedy      bool   // its file asks for a temperature of 0, where requests name none
 }
 
 // WriteTrained writes the GGUF file of a model whose weights are in a file of
@@ -42,6 +43,9 @@ func WriteTrained(path, weights string, opt TrainedOptions) error {
 	shape.keys(keys{g, "llama"})
 	g.String("general.description", opt.Description)
 	g.String("general.license", opt.License)
+	if opt.Greedy {
+		g.Float32("general.sampling.temp", 0)
+	}
 	tokens, err := g.copyVocab(from, opt.Vocab)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -480,6 +481,54 @@ func TestDefaults(t *testing.T) {
 	for _, bad := range []string{"-1", "200", `"x"`} {
 		if (&request.Defaults{Sampling: map[string]json.RawMessage{"temperature": json.RawMessage(bad)}}).Check() == nil {
 			t.Errorf("a temperature of %s", bad)
+		}
+	}
+}
+
+// TestSamplingOfTheFile is what a model's file asks for: below what requests and the server's flags say, above the
+// defaults of APIs.
+func TestSamplingOfTheFile(t *testing.T) {
+	file := map[string]any{
+		"temperature": 0.25, "top_k": int64(7), "min_p": 0.125, "xtc_threshold": 3.0, "repeat_penalty": -1.0,
+		"samplers": []string{"top_k", "temperature"},
+	}
+	flags := Config{Defaults: request.Defaults{Sampling: map[string]json.RawMessage{"top_k": json.RawMessage("11")}}}
+	_, url := start(t, setup{cfg: flags, opt: scripted.Options{Sampling: file}})
+	check := func(s any, want map[string]any) {
+		t.Helper()
+		for name, v := range want {
+			if !reflect.DeepEqual(at(s, name), v) {
+				t.Errorf("%s: %v, want %v", name, at(s, name), v)
+			}
+		}
+	}
+	_, _, got := post(t, url+"/completion", `{"prompt":"x","n_predict":2,"min_p":0.5}`)
+	want := map[string]any{
+		"temperature": 0.25, "top_k": 11.0, "min_p": 0.5, "xtc_threshold": 0.1, "repeat_penalty": 1.0,
+		"samplers": []any{"top_k", "temperature"},
+	}
+	check(at(got, "generation_settings"), want)
+	want["min_p"] = 0.125
+	check(at(getJSON(t, url+"/props"), "default_generation_settings", "params"), want)
+
+	// In every dialect: a temperature of 0 makes one text of all seeds.
+	_, url = start(t, setup{next: scripted.Random(17), opt: scripted.Options{Sampling: map[string]any{"temperature": int64(0)}}})
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{` + userX + `,"max_tokens":9,"seed":%d}`,
+		"/api/generate":        `{"model":"tiny","prompt":"x","stream":false,"options":{"num_predict":9,"seed":%d}}`,
+		"/generate":            `{"prompt":"x","max_tokens":9,"seed":%d}`,
+	} {
+		texts := map[string]bool{}
+		for seed := range 4 {
+			status, _, got := post(t, url+path, fmt.Sprintf(body, seed))
+			if status != 200 {
+				t.Fatalf("%s: %d %v", path, status, got)
+			}
+			text := fmt.Sprint(at(got, "choices", 0, "message", "content"), at(got, "response"), at(got, "text"))
+			texts[text] = true
+		}
+		if len(texts) != 1 {
+			t.Errorf("%s: %d texts", path, len(texts))
 		}
 	}
 }

@@ -3,10 +3,12 @@ package llama
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/vocab"
@@ -155,6 +157,7 @@ func (f *file) info() backend.Info {
 		Width:         int(f.number("embedding_length")),
 		Heads:         int(f.number("attention.head_count")),
 		KVHeads:       int(f.number("attention.head_count_kv")),
+		Sampling:      f.sampling(),
 	}
 	for _, t := range g.Tensors {
 		info.Parameters += uint64(t.Elements())
@@ -167,6 +170,34 @@ func (f *file) info() backend.Info {
 		info.KVHeads = info.Heads
 	}
 	return info
+}
+
+// samplingKeys are the numbers under general.sampling by the names of requests, as llama.cpp reads them.
+var samplingKeys = map[string]string{
+	"temp": "temperature", "top_k": "top_k", "top_p": "top_p", "min_p": "min_p",
+	"penalty_repeat": "repeat_penalty", "penalty_last_n": "repeat_last_n",
+	"xtc_probability": "xtc_probability", "xtc_threshold": "xtc_threshold",
+	"mirostat": "mirostat", "mirostat_tau": "mirostat_tau", "mirostat_eta": "mirostat_eta",
+}
+
+// sampling returns how the file wants to be sampled. Values that are no finite numbers are left out.
+func (f *file) sampling() map[string]any {
+	out := map[string]any{}
+	for key, name := range samplingKeys {
+		v, ok := f.header.Get("general.sampling." + key)
+		if !ok {
+			continue
+		}
+		if n, ok := v.Int(); ok {
+			out[name] = n
+		} else if x, ok := v.Float(); ok && !math.IsNaN(x) && !math.IsInf(x, 0) {
+			out[name] = x
+		}
+	}
+	if order := f.header.Str("general.sampling.sequence"); order != "" {
+		out["samplers"] = strings.Split(order, ";")
+	}
+	return out
 }
 
 // fileTypes are the numbers of general.file_type, from llama.h.

@@ -6,8 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -149,6 +151,42 @@ func TestInfo(t *testing.T) {
 		got.Heads != 4 || got.KVHeads != 2 || got.ContextLength != 999 || got.Parameters != params ||
 		!strings.HasPrefix(got.Description, models.RandomDescription) {
 		t.Errorf("%+v, want %d parameters", got, params)
+	}
+}
+
+// TestSampling are the keys under general.sampling, some of them of types and values that mean nothing.
+func TestSampling(t *testing.T) {
+	w := new(models.Writer)
+	w.String("general.architecture", "llama")
+	w.Float32("general.sampling.temp", 0.5)
+	w.Uint32("general.sampling.top_k", 20)
+	w.Float32("general.sampling.penalty_repeat", 1.25)
+	w.Uint32("general.sampling.penalty_last_n", 64)
+	w.Float32("general.sampling.top_p", float32(math.NaN()))
+	w.String("general.sampling.min_p", "0.1")
+	w.Float32("general.sampling.unheard_of", 1)
+	w.String("general.sampling.sequence", "top_k;temperature")
+	if err := w.Tensor("x", models.F32, []int64{8}, func([]float32) {}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if err := w.Write(out, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"temperature": 0.5, "top_k": int64(20), "repeat_penalty": 1.25, "repeat_last_n": int64(64), "samplers": []string{"top_k", "temperature"},
+	}
+	if got := f.info().Sampling; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -37,6 +37,9 @@ type Options struct {
 	// were in its batch.
 	Recurrent bool
 
+	// Sampling is what Info says of it.
+	Sampling map[string]any
+
 	// Adapters are those of its contexts. Adapt, if set, learns their scales and may refuse them.
 	Adapters []backend.Adapter
 	Adapt    func(scales []float32) error
@@ -82,6 +85,7 @@ func (m *Model) Info() backend.Info {
 		Description:   "answers from a script",
 		Architecture:  "scripted",
 		ContextLength: m.opt.ContextLength,
+		Sampling:      m.opt.Sampling,
 	}
 }
 

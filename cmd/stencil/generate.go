@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/bench/overhead"
 	"github.com/stencil-json/stencil/chat"
@@ -93,6 +94,20 @@ timings go to standard error.`,
 	return cmd
 }
 
+// suggested sets the flags of samplers that aren't given as the model's file has it. What a flag doesn't take is left out.
+func (f *generateFlags) suggested(flags *pflag.FlagSet, file map[string]any) {
+	for name, value := range file {
+		flag := flags.Lookup(strings.ReplaceAll(name, "_", "-"))
+		if flag == nil || flag.Changed {
+			continue
+		}
+		before := flag.Value.String()
+		if flag.Value.Set(fmt.Sprint(value)) != nil || f.sampling.Validate(0) != nil {
+			flag.Value.Set(before)
+		}
+	}
+}
+
 func (f *generateFlags) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	text, err := f.readPrompt(cmd.InOrStdin())
@@ -116,6 +131,7 @@ func (f *generateFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer model.Close()
+	f.suggested(cmd.Flags(), model.Info().Sampling)
 	config := engine.Config{Parallel: 1, CacheSlots: -1, Context: params, Log: log}
 	var recorder overhead.Recorder
 	if f.trace != "" {

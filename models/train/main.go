@@ -66,7 +66,7 @@ func run(args []string) error {
 			return err
 		}
 		return models.WriteTrained(*out, *weights, models.TrainedOptions{
-			Vocab: *path, Name: *name, Description: description, License: "MIT", Context: *context, Type: typ,
+			Vocab: *path, Name: *name, Description: description, License: "MIT", Context: *context, Type: typ, Greedy: true,
 		})
 	case "tokens":
 		return tokens(os.Stdout, *path, tokenOptions{*seed, unseen, *only, *n, *swap, *more})

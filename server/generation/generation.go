@@ -70,7 +70,7 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, engine.ErrTimeout)
 	defer cancel()
 	g := &Generation{Model: m, Request: q}
-	if err := q.Fill(&s.Defaults); err != nil {
+	if err := q.Fill(s.Defaults.Over(m.Text.Model().Info().Sampling)); err != nil {
 		return nil, err
 	}
 	if err := q.CheckSignals(); err != nil {

@@ -59,7 +59,11 @@ func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 		reply.Role = "router"
 	}
 	q := &request.Request{Sampling: request.LlamaSampling}
-	if err := q.Fill(&s.Defaults); err != nil {
+	defaults := &s.Defaults
+	if m := h.InMemory(); m != nil {
+		defaults = defaults.Over(m.Text.Model().Info().Sampling)
+	}
+	if err := q.Fill(defaults); err != nil {
 		return nil, err
 	}
 	params := settingsOf(q.Sampling, s.Tokens)

@@ -173,7 +173,7 @@ func (s *Handlers) ApplyTemplate(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Fill(&s.Defaults); err != nil {
+	if err := q.Fill(s.Defaults.Over(m.Text.Model().Info().Sampling)); err != nil {
 		return nil, err
 	}
 	text, err := generation.Written(m, q, open)

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/stencil-json/stencil/server/wire"
@@ -44,6 +45,32 @@ func (q *Request) Fill(d *Defaults) error {
 		q.ThinkTokens = d.ThinkTokens
 	}
 	return nil
+}
+
+// Over returns these defaults over those of a model's file (backend.Info.Sampling): what whoever runs the server says
+// goes before what the file says. Options of the file that are out of their range are left out.
+func (d *Defaults) Over(file map[string]any) *Defaults {
+	if len(file) == 0 {
+		return d
+	}
+	out := *d
+	out.Sampling = maps.Clone(d.Sampling)
+	if out.Sampling == nil {
+		out.Sampling = map[string]json.RawMessage{}
+	}
+	for name, value := range file {
+		if _, said := out.Sampling[name]; said {
+			continue
+		}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			continue
+		}
+		if one := (&Defaults{Sampling: map[string]json.RawMessage{name: raw}}); one.Check() == nil {
+			out.Sampling[name] = raw
+		}
+	}
+	return &out
 }
 
 // Check reports an option of a sampler that is out of its range.
