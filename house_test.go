@@ -138,7 +138,7 @@ const architecture = `
 const testImports = `
 	internal/shared
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
-	internal/realmodels < chat, models, backend/llama, server;
+	internal/realmodels < chat, models, backend/llama, server, docs;
 	internal/packages < docs, server/clients;
 	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil;
 
