@@ -34,10 +34,9 @@ type Request struct {
 
 	// Recast makes what may change how the model reads a choice's text in segments. It is asked after each token, with the
 	// segments and the text so far, marks and all; the tokens that it returns take the text's place in the model's context
-	// from then on, and the text goes on with follows, in whatever tokens the model likes. The text so far and the constraint
-	// stay as they are. It is not asked where the cache can't be cut, nor after it has returned something. It must not take
-	// long.
-	Recast func() func(spans []decoder.Span, text []byte) (as []int32, follows []byte)
+	// from then on. The text so far and the constraint stay as they are. It is not asked where the cache can't be cut, nor
+	// after it has returned something. It must not take long.
+	Recast func() func(spans []decoder.Span, text []byte) []int32
 
 	// Until makes what looks at a choice's free text as it grows; the text ends, as if its budget were used up, where it
 	// returns true, and keeps that many bytes of it. What has been sent is not taken back. It must not take long, and it is

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,11 +65,10 @@ type sequence struct {
 	given    []float32          // the logits after all of its tokens, which an earlier request left
 	watch    func(Passage) bool // Request.Watch; nil: nobody
 	until    func([]byte) (int, bool)
-	recast   func([]decoder.Span, []byte) ([]int32, []byte) // Request.Recast; nil: nobody
+	recast   func([]decoder.Span, []byte) []int32 // Request.Recast; nil: nobody
 
-	changed bool   // the context is another one than what was decoded
-	shrunk  int    // how many tokens fewer than were generated are in the context
-	follows []byte // what the text goes on with, whatever else the constraint allows
+	changed bool // the context is another one than what was decoded
+	shrunk  int  // how many tokens fewer than were generated are in the context
 
 	model  string // for messages
 	looked bool   // at a row of logits, whether it is one
@@ -287,7 +285,7 @@ func (s *sequence) reread() {
 	if s.recast == nil {
 		return
 	}
-	as, follows := s.recast(s.parts.m.Spans(), s.parts.raw)
+	as := s.recast(s.parts.m.Spans(), s.parts.raw)
 	if as == nil {
 		return
 	}
@@ -302,25 +300,7 @@ func (s *sequence) reread() {
 	}
 	s.shrunk = len(s.tokens) - s.prompt - len(as)
 	s.tokens = append(s.tokens[:s.prompt:s.prompt], as...)
-	s.changed, s.follows = true, follows
-}
-
-// leave appends the tokens that the mask allows and that don't follow s.follows to s.exclude.
-func (s *sequence) leave() {
-	base, extra := s.mask.Parts()
-	if base != nil || len(extra) > maxOptions {
-		s.follows = nil
-		return
-	}
-	for _, t := range extra {
-		b := s.vocab.Bytes(t)
-		if n := min(len(b), len(s.follows)); n == 0 || !bytes.Equal(b[:n], s.follows[:n]) {
-			s.exclude = append(s.exclude, t)
-		}
-	}
-	if len(s.exclude) == len(extra) { // there is no such token
-		s.exclude, s.follows = s.exclude[:0], nil
-	}
+	s.changed = true
 }
 
 // has fails the sequence unless there is such a token: in a batch it would fail
@@ -414,9 +394,6 @@ func (s *sequence) choose() (int32, bool) {
 		return 0, false
 	}
 	s.exclude = s.exclude[:0]
-	if len(s.follows) > 0 {
-		s.leave()
-	}
 	for {
 		start := s.tracing.clock()
 		token, err := s.sample()
@@ -546,11 +523,6 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	s.tokens = append(s.tokens, token)
 	s.sampler.Accept(token)
 	b := s.vocab.Bytes(token)
-	if n := min(len(b), len(s.follows)); bytes.Equal(b[:n], s.follows[:n]) {
-		s.follows = s.follows[n:]
-	} else {
-		s.follows = nil // the budget has chosen another end
-	}
 	if s.measurer != nil {
 		t := Token{ID: token, Bytes: b, Forced: forced}
 		if !forced {

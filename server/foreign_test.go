@@ -14,12 +14,12 @@ import (
 )
 
 // sayRecast is a model that writes a call in the form of another model, and whatever it wants to write once it reads that
-// call in its own: own is all of it in that form.
-func sayRecast(v *vocab.Vocab, reply, own string, seed uint64) scripted.Func {
-	before, after := sayAnyhow(v, reply, seed), sayAnyhow(v, own, seed)
+// call in a list, of which list is all.
+func sayRecast(v *vocab.Vocab, reply, list string, seed uint64) scripted.Func {
+	before, after := sayAnyhow(v, reply, seed), sayAnyhow(v, list, seed)
 	return func(history []int32, logits []float32) {
 		text := named(v, history)
-		if answer := text[strings.LastIndex(text, "assistant\n"):]; strings.Contains(answer, "<tool_call>\n{") {
+		if answer := text[strings.LastIndex(text, "assistant\n"):]; strings.Contains(answer, "[\n{") {
 			after(history, logits)
 			return
 		}
@@ -62,12 +62,13 @@ func TestForeignCalls(t *testing.T) {
 		reply := strings.ReplaceAll(c.reply, "{}", arguments)
 		reply = strings.ReplaceAll(reply, `"now", "arguments": `+arguments, `"now", "arguments": {}`)
 		content := strings.Replace(c.content, "=", reply, 1)
-		own := c.content + "<tool_call>\n{\"name\": \"weather\", \"arguments\": " + arguments + "}\n</tool_call>"
+		list := c.content + "[\n{\"name\": \"weather\", \"arguments\": " + arguments + "}"
 		if c.calls > 1 {
-			own += "\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>"
+			list += ",\n{\"name\": \"now\", \"arguments\": {}}"
 		}
+		list += "\n]"
 		for seed := range uint64(2) {
-			url := serve(t, v, sayRecast(v, reply, own, seed))
+			url := serve(t, v, sayRecast(v, reply, list, seed))
 			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, ` + weatherTools
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			message := at(got, "choices", 0, "message")
@@ -158,26 +159,28 @@ func TestCallsEnd(t *testing.T) {
 	}
 }
 
-// Once a model has written a call in the form of another model, it reads that call in its own, and goes on from there.
+// Once a model has written a call in the form of another model, it reads that call in a list, and goes on from there.
 func TestForeignCallIsRecast(t *testing.T) {
 	v := familyVocab(t, "qwen25")
 	call := func(days int) string {
 		return fmt.Sprintf(`{"name": "weather", "arguments": {"days": %d, "unit": "C"}}`, days)
 	}
-	const between = "\n</tool_call>\n<tool_call>\n"
+	const open, between = "[\n", ",\n"
 	for _, c := range []struct {
-		name, reply, own, fields string
-		calls                    int
+		name, reply, list, fields string
+		calls                     int
 	}{
-		{"block", "```json\n" + call(3) + "\n```", "<tool_call>\n" + call(3) + between + call(4) + between + call(5) + "\n</tool_call>", "", 3},
-		{"laid out", "```json\n{\n  \"name\": \"weather\",\n  \"arguments\": {\n    \"days\": 3,\n    \"unit\": \"C\"\n}\n}\n```", "<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", "", 2},
-		{"bare", call(3), "<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", "", 2},
-		{"after words", "I look:\n```json\n" + call(3) + "\n```", "I look:\n<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", "", 2},
-		{"one at a time", "```json\n" + call(3) + "\n```", "<tool_call>\n" + call(3) + between + call(4) + "\n</tool_call>", `, "parallel_tool_calls": false`, 1},
-		{"own forms alone", "<tool_call>\n" + call(3) + "\n</tool_call>", "<tool_call>\n" + call(3) + "\n</tool_call>", `, "tool_forms": "own"`, 1},
+		{"block", "```json\n" + call(3) + "\n```", open + call(3) + between + call(4) + between + call(5) + "\n]", "", 3},
+		{"only one", "```json\n" + call(3) + "\n```", open + call(3) + "\n]", "", 1},
+		{"no bracket at the end", "```json\n" + call(3) + "\n```", open + call(3) + between + call(4), "", 2},
+		{"laid out", "```json\n{\n  \"name\": \"weather\",\n  \"arguments\": {\n    \"days\": 3,\n    \"unit\": \"C\"\n}\n}\n```", open + call(3) + between + call(4) + "]", "", 2},
+		{"bare", call(3), open + call(3) + between + call(4) + "]", "", 2},
+		{"after words", "I look:\n```json\n" + call(3) + "\n```", "I look:\n" + open + call(3) + between + call(4) + "\n]", "", 2},
+		{"one at a time", "```json\n" + call(3) + "\n```", open + call(3) + between + call(4) + "]", `, "parallel_tool_calls": false`, 1},
+		{"own forms alone", "<tool_call>\n" + call(3) + "\n</tool_call>", open + call(3), `, "tool_forms": "own"`, 1},
 	} {
 		for seed := range uint64(3) {
-			next := sayRecast(v, c.reply, c.own, seed)
+			next := sayRecast(v, c.reply, c.list, seed)
 			var contexts []string
 			_, url := start(t, setup{vocab: v, next: func(history []int32, logits []float32) {
 				contexts = append(contexts, named(v, history))
@@ -196,7 +199,7 @@ func TestForeignCallIsRecast(t *testing.T) {
 			}
 			last := contexts[len(contexts)-1]
 			answer := last[strings.LastIndex(last, "assistant\n")+len("assistant\n"):]
-			if recast := !strings.HasPrefix(c.reply, answer); recast != (c.calls > 1) || recast && !strings.HasPrefix(c.own, answer) {
+			if recast := !strings.HasPrefix(c.reply, answer); recast != (c.fields == "") || recast && !strings.HasPrefix(c.list, answer) {
 				t.Errorf("%s: the context ends with %q", c.name, answer)
 			}
 			usage, _ := at(got, "usage", "completion_tokens").(float64)

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/stencil-json/stencil/decoder"
@@ -39,10 +38,6 @@ var (
 func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	last := p.after(o, p.CallSignals)
 	after := p.foreignEnd(o, last)
-	if further := p.further(o, last); further >= 0 {
-		p.recasts = true
-		after = o.add(Node{Fork: slices.Concat(o.ways(after), []int{further})})
-	}
 	closing := o.add(Node{Stops: nil})
 	for _, blank := range breaks {
 		for _, end := range []string{"}", "}}", "}\n}", "}\n  }", "} }"} {
@@ -77,6 +72,7 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 		}
 	}
 	if p.Parallel {
+		p.recasts = true
 		p.foreignMore(o, after, closing)
 	}
 	return stops
@@ -100,7 +96,7 @@ func (p *Plan) foreignArguments(o *builder, form string, next int) (at []int) {
 func (p *Plan) foreignEnd(o *builder, last int) int {
 	at := o.add(Node{MayEnd: last == end})
 	for _, b := range breaks {
-		for _, mark := range []string{"]", "```", "]\n```", "</tool_call>", "</tool_call>\n```", "</tools>", "</tools>\n```", "</tool_calls>", "</function_call>", "</function_calls>", "]<|/tool_call|>", "]<|tool_call_end|>", "]</TOOLCALL>"} {
+		for _, mark := range []string{"]", "```", "]\n```", "</tool_call>", "</tool_call>\n```", "</tools>", "</tools>\n```", "</tool_calls>", "</function_call>", "</function_calls>", "]<|/tool_call|>", "]<|tool_call_end|>", "]</TOOLCALL>", "]\n"} {
 			o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: b + mark, Next: last})
 		}
 	}
@@ -126,7 +122,7 @@ func (p *Plan) foreignMore(o *builder, after, closing int) {
 	if fork := o.nodes[after].Fork; fork != nil {
 		at = fork[0]
 	}
-	for _, between := range []string{"\n", ",", ", ", ",\n", ",\n  ", ",\n    ", "\n\n", "\n```\n```json\n", "\n```\n\n```json\n", "```\n```json\n", "\n</tool_call>\n<tool_call>\n", "</tool_call>\n<tool_call>", "</tool_call><tool_call>"} {
+	for _, between := range []string{"\n", ",", ", ", ",\n", ",\n  ", ",\n    ", "\n,", "\n, ", "\n,\n", "\n\n", "\n```\n```json\n", "\n```\n\n```json\n", "```\n```json\n", "\n</tool_call>\n<tool_call>\n", "</tool_call>\n<tool_call>", "</tool_call><tool_call>"} {
 		for _, b := range breaks[:7] {
 			for _, key := range nameKeys[:5] {
 				for _, colon := range []string{": ", ":"} {

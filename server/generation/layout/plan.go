@@ -32,7 +32,7 @@ type Plan struct {
 	Signals     *constraint.Document // come after the answer; nil: nothing does
 	CallSignals *constraint.Document // and after calls
 
-	recasts bool // a call in the form of another model may be followed by one in the model's own
+	recasts bool // a call in the form of another model is read as the first of a list
 }
 
 // A Tool is one that may be called, with the constraint of its arguments: of the
@@ -91,7 +91,7 @@ func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.
 		return nil, nil, err
 	}
 	l.ids, l.form = p.Calls.IDs, p.Calls.Arguments
-	l.calls, l.further = p.Calls, p.recasts
+	l.recasts = p.recasts
 	for _, t := range p.Tools {
 		l.tools = append(l.tools, t.Name)
 	}

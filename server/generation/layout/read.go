@@ -18,8 +18,7 @@ type Layout struct {
 	ids   int // as chat.CallForm has it
 	form  chat.ArgumentForm
 
-	calls   chat.CallForm
-	further bool // calls in other forms may go on in it
+	recasts bool // a call in the form of another model is read as the first of a list
 
 	lateIDs bool // the model writes the id of a call after its arguments
 
