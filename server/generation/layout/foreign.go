@@ -37,13 +37,7 @@ var (
 // begin in free text.
 func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	last := p.after(o, p.CallSignals)
-	after := p.foreignEnd(o, last)
-	closing := o.add(Node{Stops: nil})
-	for _, blank := range breaks {
-		for _, end := range []string{"}", "}}", "}\n}", "}\n  }", "} }"} {
-			o.nodes[closing].Stops = append(o.nodes[closing].Stops, stopMark{Mark: blank + end, Next: after})
-		}
-	}
+	after, closing := p.foreignClosing(o, last)
 	called := o.add(Node{})
 	for _, blank := range breaks {
 		o.nodes[called].Stops = append(o.nodes[called].Stops, stopMark{Mark: blank + ")", Next: p.foreignEnd(o, last)})
@@ -72,10 +66,70 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 		}
 	}
 	if p.Parallel {
-		p.recasts = true
+		p.recasts = p.Calls.Next != ""
 		p.foreignMore(o, after, closing)
 	}
 	return stops
+}
+
+// foreignFirst appends calls as the only text, in the forms of others that begin with JSON: an answer that has to be calls, of
+// a model that would rather write them in another form than in its own.
+func (p *Plan) foreignFirst(o *builder) int {
+	after, closing := p.foreignClosing(o, p.after(o, p.CallSignals))
+	first := o.add(Node{})
+	for _, form := range []struct {
+		name     string
+		openings []string
+	}{
+		{FormJSON, []string{"", "[", "[\n", "[\n  ", "[\n    "}},
+		{FormBlock, []string{"```json\n", "```\n", "```json\n[\n", "```json\n[\n  ", "```json\n[\n    ", "```json\n["}},
+	} {
+		names := p.foreignNames(o, form.name, closing)
+		for _, opening := range form.openings {
+			o.nodes[first].Stops = append(o.nodes[first].Stops, foreignKeys(opening, names)...)
+		}
+	}
+	p.recasts = true
+	p.foreignMore(o, after, closing)
+	return first
+}
+
+// foreignClosing appends what closes the JSON of a call, and then ends it or goes on to another one.
+func (p *Plan) foreignClosing(o *builder, last int) (after, closing int) {
+	after, closing = p.foreignEnd(o, last), o.add(Node{})
+	for _, blank := range breaks {
+		for _, end := range []string{"}", "}}", "}\n}", "}\n  }", "} }"} {
+			o.nodes[closing].Stops = append(o.nodes[closing].Stops, stopMark{Mark: blank + end, Next: after})
+		}
+	}
+	return after, closing
+}
+
+// foreignNames appends a call from the name of its tool on.
+func (p *Plan) foreignNames(o *builder, form string, closing int) int {
+	names := o.add(Node{})
+	for i, at := range p.foreignArguments(o, form, closing) {
+		key := o.add(Node{})
+		for _, b := range breaks[:7] {
+			for _, name := range argumentKeys {
+				o.nodes[key].Stops = append(o.nodes[key].Stops, stopMark{Mark: "," + b + name + ":", Next: at})
+			}
+		}
+		o.nodes[names].Stops = append(o.nodes[names].Stops, stopMark{Mark: p.Tools[i].Name + `"`, Next: key})
+	}
+	return names
+}
+
+// foreignKeys are the ways from what stands before a call to the name of its tool.
+func foreignKeys(before string, names int) (marks []stopMark) {
+	for _, b := range breaks[:7] {
+		for _, key := range nameKeys[:5] {
+			for _, colon := range []string{": ", ":"} {
+				marks = append(marks, stopMark{Mark: before + "{" + b + key + colon + `"`, Next: names})
+			}
+		}
+	}
+	return marks
 }
 
 // foreignArguments appends the arguments of each tool, after white space.
@@ -108,28 +162,13 @@ func (p *Plan) foreignEnd(o *builder, last int) int {
 
 // foreignMore lets another call come after one that has ended.
 func (p *Plan) foreignMore(o *builder, after, closing int) {
-	names, keys := o.add(Node{}), make([]int, len(p.Tools))
-	for i, at := range p.foreignArguments(o, "", closing) {
-		keys[i] = o.add(Node{})
-		for _, b := range breaks[:7] {
-			for _, key := range argumentKeys {
-				o.nodes[keys[i]].Stops = append(o.nodes[keys[i]].Stops, stopMark{Mark: "," + b + key + ":", Next: at})
-			}
-		}
-		o.nodes[names].Stops = append(o.nodes[names].Stops, stopMark{Mark: p.Tools[i].Name + `"`, Next: keys[i]})
-	}
+	names := p.foreignNames(o, "", closing)
 	at := after
 	if fork := o.nodes[after].Fork; fork != nil {
 		at = fork[0]
 	}
 	for _, between := range []string{"\n", ",", ", ", ",\n", ",\n  ", ",\n    ", "\n,", "\n, ", "\n,\n", "\n\n", "\n```\n```json\n", "\n```\n\n```json\n", "```\n```json\n", "\n</tool_call>\n<tool_call>\n", "</tool_call>\n<tool_call>", "</tool_call><tool_call>"} {
-		for _, b := range breaks[:7] {
-			for _, key := range nameKeys[:5] {
-				for _, colon := range []string{": ", ":"} {
-					o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: between + "{" + b + key + colon + `"`, Next: names})
-				}
-			}
-		}
+		o.nodes[at].Stops = append(o.nodes[at].Stops, foreignKeys(between, names)...)
 	}
 }
 

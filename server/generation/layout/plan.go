@@ -152,6 +152,8 @@ func (p *Plan) thoughts(o *builder, answer int) int {
 // either. Free text also ends with the given stops.
 func (p *Plan) answer(o *builder, stops []stopMark) int {
 	switch {
+	case p.Must && p.Foreign && p.Parallel && p.Calls.Next != "":
+		return o.add(Node{Fork: []int{p.calls(o, p.opening()), p.foreignFirst(o)}})
 	case p.Must:
 		return p.calls(o, p.opening())
 	case p.Answer != nil && len(p.Tools) > 0:
