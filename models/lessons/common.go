@@ -4,7 +4,7 @@ package lessons
 var common = embeddedWords("common")
 
 // someWords returns n everyday words.
-func (g *gen) someWords(n int) string {
+func (g *values) someWords(n int) string {
 	out := g.of(common)
 	for range n - 1 {
 		out += " " + g.of(common)

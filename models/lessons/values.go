@@ -46,8 +46,11 @@ func title(s string) string {
 	return s
 }
 
+// values makes values of records: names, places, dates, amounts.
+type values struct{ chooser }
+
 // madeUp returns a word of no language, of n syllables.
-func (g *gen) madeUp(n int) string {
+func (g *values) madeUp(n int) string {
 	var b strings.Builder
 	for range n {
 		b.WriteString(g.of(onsets))
@@ -57,7 +60,7 @@ func (g *gen) madeUp(n int) string {
 	return b.String()
 }
 
-func (g *gen) firstName(female bool) string {
+func (g *values) firstName(female bool) string {
 	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2)))
 	}
@@ -67,7 +70,7 @@ func (g *gen) firstName(female bool) string {
 	return g.pick(men)
 }
 
-func (g *gen) surname() string {
+func (g *values) surname() string {
 	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
@@ -78,7 +81,7 @@ func (g *gen) surname() string {
 	return s
 }
 
-func (g *gen) fullName(female bool) string {
+func (g *values) fullName(female bool) string {
 	name := g.firstName(female)
 	switch {
 	case g.harder(0.08):
@@ -95,7 +98,7 @@ func (g *gen) fullName(female bool) string {
 var ascii = strings.NewReplacer("ü", "ue", "ö", "oe", "ä", "ae", "å", "a", "é", "e", "í", "i", "á", "a", "ã", "a", "ó", "o", "'", "", " ", "")
 
 // emailOf returns an address that may or may not be made of the name.
-func (g *gen) emailOf(name string) string {
+func (g *values) emailOf(name string) string {
 	parts := strings.Fields(ascii.Replace(strings.ToLower(strings.ReplaceAll(name, " ", "\t"))))
 	first, last := parts[0], parts[len(parts)-1]
 	var local string
@@ -120,7 +123,7 @@ func (g *gen) emailOf(name string) string {
 	return local + "@" + g.host()
 }
 
-func (g *gen) host() string {
+func (g *values) host() string {
 	var name string
 	switch g.n(4) {
 	case 0:
@@ -135,7 +138,7 @@ func (g *gen) host() string {
 	return name + "." + g.of(topDomains)
 }
 
-func (g *gen) digits(n int) string {
+func (g *values) digits(n int) string {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte('0' + g.n(10))
@@ -143,7 +146,7 @@ func (g *gen) digits(n int) string {
 	return string(b)
 }
 
-func (g *gen) phone() string {
+func (g *values) phone() string {
 	switch g.n(8) {
 	case 0:
 		return "+" + strconv.Itoa(g.between(1, 99)) + " " + g.digits(3) + " " + g.digits(4)
@@ -159,7 +162,7 @@ func (g *gen) phone() string {
 	return g.digits(3) + "-" + g.digits(3) + "-" + g.digits(4)
 }
 
-func (g *gen) street() string {
+func (g *values) street() string {
 	n := g.between(1, 180)
 	switch g.n(6) {
 	case 0:
@@ -176,7 +179,7 @@ func (g *gen) street() string {
 	return fmt.Sprintf("%s %d", g.pick(streetNames), n)
 }
 
-func (g *gen) zip() string {
+func (g *values) zip() string {
 	switch g.n(4) {
 	case 0:
 		return g.digits(4)
@@ -188,7 +191,7 @@ func (g *gen) zip() string {
 	return g.digits(5)
 }
 
-func (g *gen) city() string {
+func (g *values) city() string {
 	if g.chance(0.1) {
 		name := title(g.madeUp(g.between(1, 2))) + g.of([]string{"", "", "burg", "ton", "ville", "stad"})
 		if g.chance(0.15) {
@@ -199,7 +202,7 @@ func (g *gen) city() string {
 	return g.pick(cities)
 }
 
-func (g *gen) company() string {
+func (g *values) company() string {
 	var name string
 	switch g.n(4) {
 	case 0:
@@ -216,7 +219,7 @@ func (g *gen) company() string {
 }
 
 // code returns an identifier such as an order's number.
-func (g *gen) code() string {
+func (g *values) code() string {
 	letters := func(n int) string {
 		b := make([]byte, n)
 		for i := range b {
@@ -241,7 +244,7 @@ func (g *gen) code() string {
 
 // date returns a day in one of the ways that people write it; as JSON it is
 // year-month-day, as "format": "date" wants it.
-func (g *gen) date(from, to int) value {
+func (g *values) date(from, to int) value {
 	y, m, d := g.between(from, to), g.between(1, 12), g.between(1, 28)
 	iso := fmt.Sprintf("%04d-%02d-%02d", y, m, d)
 	var s string
@@ -263,7 +266,7 @@ func (g *gen) date(from, to int) value {
 }
 
 // clock returns a time of day.
-func (g *gen) clock() string {
+func (g *values) clock() string {
 	h, m := g.between(0, 23), g.between(0, 11)*5
 	if g.chance(0.3) && h >= 1 && h <= 12 {
 		half := g.of([]string{"am", "pm"})
@@ -276,7 +279,7 @@ func (g *gen) clock() string {
 }
 
 // amount returns a price without its currency.
-func (g *gen) amount(most int) value {
+func (g *values) amount(most int) value {
 	whole := g.between(1, most)
 	if g.chance(0.35) {
 		return number(whole)
@@ -289,7 +292,7 @@ func (g *gen) amount(most int) value {
 var currencies = []struct{ code, sign string }{{"EUR", "€"}, {"USD", "$"}, {"GBP", "£"}, {"JPY", "¥"}, {"INR", "₹"}, {"NOK", ""}, {"CHF", ""}, {"SEK", ""}, {"PLN", ""}}
 
 // money writes an amount with its currency.
-func (g *gen) money(amount, code string) string {
+func (g *values) money(amount, code string) string {
 	for _, c := range currencies {
 		if c.code == code && c.sign != "" && g.chance(0.6) {
 			return c.sign + amount
@@ -298,11 +301,11 @@ func (g *gen) money(amount, code string) string {
 	return amount + " " + code
 }
 
-func (g *gen) currency() string { return currencies[g.n(len(currencies))].code }
+func (g *values) currency() string { return currencies[g.n(len(currencies))].code }
 
 // harder reports whether to take what is harder, as a value of words that are
 // in no list. Training does so more often.
-func (g *gen) harder(p float64) bool {
+func (g *values) harder(p float64) bool {
 	if g.training() {
 		p += (1 - p) / 4
 	}
@@ -310,7 +313,7 @@ func (g *gen) harder(p float64) bool {
 }
 
 // thing returns a product as a text would name it.
-func (g *gen) thing() string {
+func (g *values) thing() string {
 	p := g.pick(products)
 	if g.harder(0.35) {
 		p = g.someWords(g.between(1, 2))
@@ -330,23 +333,23 @@ func (g *gen) thing() string {
 }
 
 // job returns an occupation, some of which nobody has.
-func (g *gen) job() string {
+func (g *values) job() string {
 	if g.chance(0.35) {
 		return g.of(common) + " " + g.of([]string{"maker", "driver", "teacher", "manager", "assistant", "engineer", "worker", "designer", "seller", "expert"})
 	}
 	return g.pick(jobs)
 }
 
-func (g *gen) department() string {
+func (g *values) department() string {
 	if g.chance(0.3) {
 		return g.of(common)
 	}
 	return g.pick(departments)
 }
 
-func (g *gen) of3(a, b, c int) int { return []int{a, b, c}[g.n(3)] }
+func (g *values) of3(a, b, c int) int { return []int{a, b, c}[g.n(3)] }
 
-func (g *gen) hobby() string {
+func (g *values) hobby() string {
 	if g.chance(0.35) {
 		return g.of([]string{"", "", "making ", "old ", "collecting "}) + g.of(common)
 	}
@@ -354,14 +357,14 @@ func (g *gen) hobby() string {
 }
 
 // country returns a country, some of which are nowhere.
-func (g *gen) country() string {
+func (g *values) country() string {
 	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ia", "land", "stan", ""})
 	}
 	return g.pick(countries)
 }
 
-func (g *gen) language() string {
+func (g *values) language() string {
 	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ish", "ese", "ian", ""})
 	}
@@ -369,21 +372,21 @@ func (g *gen) language() string {
 }
 
 // occasion returns something that takes place.
-func (g *gen) occasion() string {
+func (g *values) occasion() string {
 	if g.harder(0.4) {
 		return g.someWords(g.between(1, 2)) + " " + g.of([]string{"meeting", "evening", "day", "workshop", "party", "course", "fair", "review", "show", "walk"})
 	}
 	return g.pick(events)
 }
 
-func (g *gen) venue() string {
+func (g *values) venue() string {
 	if g.harder(0.4) {
 		return "the " + g.of(common) + " " + g.of([]string{"house", "room", "hall", "centre", "park", "garden", "school", "hotel"})
 	}
 	return g.pick(venues)
 }
 
-func (g *gen) brand() string {
+func (g *values) brand() string {
 	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 3)))
 	}
