@@ -22,7 +22,6 @@ var (
 	oversize = map[string]size{
 		"schema":      {30, 8000, 40},
 		"cmd/stencil": {36, 6000, 40}, // a file for each command
-		"regular":     {30, 6300, 40},
 	}
 )
 

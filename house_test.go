@@ -32,8 +32,9 @@ import (
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
-	< meter, vocab, regular, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
+	< meter, vocab, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2 < validator;
+	regular/runes < regular;
 
 	vocab, meter < decoder < decoder/walk;
 	vocab < decoder/sampling;

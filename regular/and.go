@@ -1,6 +1,10 @@
 package regular
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stencil-json/stencil/regular/runes"
+)
 
 // and2 is and for two expressions.
 func (s *algebra) and2(a, b Expr) Expr {
@@ -194,7 +198,7 @@ func (s *algebra) meet(a, b Expr) Expr {
 		return b
 	}
 	base := len(s.scratch.ranges)
-	s.scratch.ranges = appendIntersection(s.scratch.ranges, s.set(a), s.set(b))
+	s.scratch.ranges = runes.AppendIntersection(s.scratch.ranges, s.set(a), s.set(b))
 	e := s.class(s.scratch.ranges[base:])
 	s.scratch.ranges = s.scratch.ranges[:base]
 	return e
@@ -230,10 +234,10 @@ func (s *algebra) singles(e Expr) Expr {
 	base := len(s.scratch.ranges)
 	for _, d := range s.derive(e) {
 		if s.is(d.to, nullable) {
-			s.scratch.ranges = append(s.scratch.ranges, Range{d.lo, d.hi})
+			s.scratch.ranges = append(s.scratch.ranges, runes.Range{Lo: d.lo, Hi: d.hi})
 		}
 	}
-	found := join(s.scratch.ranges[base:])
+	found := runes.Join(s.scratch.ranges[base:])
 	c := s.class(found)
 	s.scratch.ranges = s.scratch.ranges[:base]
 	return c

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // automaton is a deterministic automaton that stands for itself in an
@@ -148,7 +150,7 @@ func joinTable(list []tableEdge, class []int32) []tableEdge {
 	out := make([]tableEdge, 0, len(list))
 	for _, d := range list {
 		d.to = class[d.to]
-		if n := len(out); n > 0 && out[n-1].to == d.to && follows(out[n-1].hi, d.lo) {
+		if n := len(out); n > 0 && out[n-1].to == d.to && runes.Follows(out[n-1].hi, d.lo) {
 			out[n-1].hi = d.hi
 		} else {
 			out = append(out, d)
@@ -233,12 +235,12 @@ func (t table) settle(rule func(l *lengths, to lengths, self bool)) {
 
 // recoding maps the characters to an alphabet of one letter for each class of
 // characters that some sets don't tell apart.
-type recoding struct{ classes [][]Range }
+type recoding struct{ classes [][]runes.Range }
 
 // newRecoding finds the classes: the stretches between the ends of ranges,
 // those with the same memberships put together.
-func newRecoding(sets [][]Range) *recoding {
-	cuts := []rune{0, maxRune + 1}
+func newRecoding(sets [][]runes.Range) *recoding {
+	cuts := []rune{0, runes.Max + 1}
 	for _, set := range sets {
 		for _, r := range set {
 			cuts = append(cuts, r.Lo, r.Hi+1)
@@ -249,13 +251,13 @@ func newRecoding(sets [][]Range) *recoding {
 	c := &recoding{}
 	known := map[string]int{}
 	for i, from := range cuts[:len(cuts)-1] {
-		lo, hi := clip(from, cuts[i+1]-1)
+		lo, hi := runes.Clip(from, cuts[i+1]-1)
 		if lo > hi {
 			continue
 		}
 		members := make([]byte, len(sets))
 		for j, set := range sets {
-			if contains(set, lo) {
+			if runes.Contains(set, lo) {
 				members[j] = 1
 			}
 		}
@@ -265,20 +267,20 @@ func newRecoding(sets [][]Range) *recoding {
 			known[string(members)] = class
 			c.classes = append(c.classes, nil)
 		}
-		c.classes[class] = append(c.classes[class], Range{lo, hi})
+		c.classes[class] = append(c.classes[class], runes.Range{Lo: lo, Hi: hi})
 	}
 	return c
 }
 
 // letters returns a set in the small alphabet: class i is the character i.
-func (c *recoding) letters(set []Range) []Range {
-	var out []Range
+func (c *recoding) letters(set []runes.Range) []runes.Range {
+	var out []runes.Range
 	for i, class := range c.classes {
-		if contains(set, class[0].Lo) {
-			out = append(out, Range{rune(i), rune(i)})
+		if runes.Contains(set, class[0].Lo) {
+			out = append(out, runes.Range{Lo: rune(i), Hi: rune(i)})
 		}
 	}
-	return join(out)
+	return runes.Join(out)
 }
 
 // recoded is an automaton in the small alphabet of a recoding, or without one.
@@ -287,7 +289,7 @@ type recoded struct {
 	m     *Machine
 	code  *recoding
 	ranks []int // class of each stretch, in the order of characters
-	spans []Range
+	spans []runes.Range
 }
 
 func newRecoded(s *Store, e Expr, code *recoding) *recoded {

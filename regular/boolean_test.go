@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // meaning is an expression as a plain definition: at which ends of a text a
@@ -27,9 +29,9 @@ type builder struct {
 	s *Store
 }
 
-func setMeaning(rs []Range) meaning {
+func setMeaning(rs []runes.Range) meaning {
 	return func(text []rune, i int) uint64 {
-		if i < len(text) && slices.ContainsFunc(rs, func(r Range) bool { return r.Lo <= text[i] && text[i] <= r.Hi }) {
+		if i < len(text) && slices.ContainsFunc(rs, func(r runes.Range) bool { return r.Lo <= text[i] && text[i] <= r.Hi }) {
 			return 1 << (i + 1)
 		}
 		return 0
@@ -80,7 +82,7 @@ func (b builder) leaf() built {
 	case 1:
 		least := b.IntN(4)
 		most := least + b.IntN(4) - 1
-		return built{b.s.Length(least, most), repeatMeaning(setMeaning(allRunes), least, most)}
+		return built{b.s.Length(least, most), repeatMeaning(setMeaning(runes.All), least, most)}
 	case 2, 3:
 		w := []string{"", "a", "ab", "ba", "abc", "cé", "aa"}[b.IntN(7)]
 		return built{b.s.Literal(w), wordMeaning(w)}
@@ -91,7 +93,7 @@ func (b builder) leaf() built {
 		}
 		return built{b.s.Strings(list), wordMeaning(list...)}
 	}
-	sets := [][]Range{{{'a', 'a'}}, {{'a', 'b'}}, {{'b', 'é'}}, {{0, 'a'}, {'c', maxRune}}, {{'c', 'c'}, {'é', 0xFFFF}}, {}}
+	sets := [][]runes.Range{runes.Of('a', 'a'), runes.Of('a', 'b'), runes.Of('b', 'é'), runes.Of(0, 'a', 'c', runes.Max), runes.Of('c', 'c', 'é', 0xFFFF), {}}
 	set := sets[b.IntN(len(sets))]
 	return built{b.s.Class(set), setMeaning(set)}
 }

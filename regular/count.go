@@ -1,5 +1,7 @@
 package regular
 
+import "github.com/stencil-json/stencil/regular/runes"
+
 // Count returns the number of strings that are accepted from q on, limit if
 // there are as many or more.
 func (m *Machine) Count(q State, limit int) int {
@@ -36,8 +38,8 @@ func (s *searches) count(e Expr, limit int) int {
 				if !s.isLive(d.to) {
 					continue
 				}
-				width := [1]Range{{d.lo, d.hi}}
-				more := min(limit, n*min(limit, size(width[:])))
+				width := [1]runes.Range{{Lo: d.lo, Hi: d.hi}}
+				more := min(limit, n*min(limit, runes.Size(width[:])))
 				ahead[d.to] = min(limit, ahead[d.to]+more)
 				pending = min(limit, pending+more)
 			}

@@ -1,6 +1,10 @@
 package regular
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stencil-json/stencil/regular/runes"
+)
 
 // derive returns the successors of e: sorted, disjoint, none of them empty by
 // its shape. They are computed once; the result is shared and read only.
@@ -35,11 +39,11 @@ func (s *exprs) keep(list []edge) span {
 // emit pushes an edge, joined to the one before if it goes on from there. base
 // is where this list starts.
 func (s *algebra) emit(base int, lo, hi rune, to Expr) {
-	if lo, hi = clip(lo, hi); lo > hi || to == exprEmpty {
+	if lo, hi = runes.Clip(lo, hi); lo > hi || to == exprEmpty {
 		return
 	}
 	if n := len(s.scratch.edges); n > base {
-		if last := &s.scratch.edges[n-1]; last.to == to && follows(last.hi, lo) {
+		if last := &s.scratch.edges[n-1]; last.to == to && runes.Follows(last.hi, lo) {
 			last.hi = hi
 			return
 		}
@@ -74,7 +78,7 @@ func (s *algebra) successors(e Expr) {
 			s.emit(base, d.lo, d.hi, s.not(d.to))
 			next = d.hi + 1
 		}
-		s.emit(base, next, maxRune, exprAny)
+		s.emit(base, next, runes.Max, exprAny)
 	case opOr, opAnd:
 		s.merge(base, n.op, e)
 	}
@@ -132,7 +136,7 @@ func (s *algebra) union2(at, count int, b []edge) {
 	next := rune(0)
 	var x, y, either Expr
 	for i < count || j < len(b) {
-		a := edge{maxRune + 1, maxRune + 1, exprEmpty}
+		a := edge{runes.Max + 1, runes.Max + 1, exprEmpty}
 		c := a
 		if i < count {
 			a = s.scratch.edges[at+i]
@@ -221,7 +225,7 @@ func (s *algebra) sweepAnd(base int, lists [][]edge) {
 	defer func() { s.scratch.exprs = s.scratch.exprs[:known] }()
 	last := exprEmpty
 	for {
-		lo, hi := rune(0), rune(maxRune)
+		lo, hi := rune(0), rune(runes.Max)
 		for _, l := range lists {
 			lo, hi = max(lo, l[0].lo), min(hi, l[0].hi)
 		}
@@ -257,12 +261,12 @@ func (s *algebra) sweepOr(base int, lists [][]edge) {
 	defer func() { s.scratch.exprs = s.scratch.exprs[:known] }()
 	last := exprEmpty
 	for next := rune(0); len(lists) > 0; {
-		lo := rune(maxRune)
+		lo := rune(runes.Max)
 		for _, l := range lists {
 			lo = min(lo, l[0].lo)
 		}
 		lo = max(lo, next)
-		hi := rune(maxRune)
+		hi := rune(runes.Max)
 		targets := len(s.scratch.exprs)
 		for _, l := range lists {
 			if l[0].lo <= lo {

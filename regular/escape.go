@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 var (
-	digits    = []Range{{'0', '9'}}
-	wordChars = []Range{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}
-	spaces    = []Range{{'\t', '\r'}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A},
-		{0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}}
+	digits    = runes.Of('0', '9')
+	wordChars = runes.Of('0', '9', 'A', 'Z', '_', '_', 'a', 'z')
+	spaces    = runes.Of('\t', '\r', ' ', ' ', 0xA0, 0xA0, 0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029, 0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF)
 
-	notDigits    = appendComplement(nil, digits)
-	notWordChars = appendComplement(nil, wordChars)
-	notSpaces    = appendComplement(nil, spaces)
+	notDigits    = runes.AppendComplement(nil, digits)
+	notWordChars = runes.AppendComplement(nil, wordChars)
+	notSpaces    = runes.AppendComplement(nil, spaces)
 )
 
 // escape reads an escape outside of a class.
@@ -51,7 +52,7 @@ func (p *parser) escape() (*tree, error) {
 		return nil, err
 	}
 	if set == nil {
-		set = []Range{{single, single}}
+		set = runes.Of(single, single)
 		if isSurrogate(single) {
 			set = nil
 		}
@@ -95,10 +96,10 @@ func (p *parser) capturing() int {
 	return p.groups
 }
 
-func isSurrogate(r rune) bool { return r >= surrogateLow && r <= surrogateHigh }
+func isSurrogate(r rune) bool { return r >= runes.SurrogateLow && r <= runes.SurrogateHigh }
 
 // classEscape reads an escape that stands for a set, or else for one character.
-func (p *parser) classEscape() (set []Range, single rune, err error) {
+func (p *parser) classEscape() (set []runes.Range, single rune, err error) {
 	at := p.at
 	if at+1 >= len(p.text) {
 		return nil, 0, p.wrong(at, `\ at the end`)
@@ -117,7 +118,7 @@ func (p *parser) classEscape() (set []Range, single rune, err error) {
 		return wordChars, 0, nil
 	case 'W':
 		if p.flags.ignoreCase {
-			return appendComplement(nil, foldCase(wordChars)), 0, nil
+			return runes.AppendComplement(nil, runes.FoldCase(wordChars)), 0, nil
 		}
 		return notWordChars, 0, nil
 	case 'p', 'P':
@@ -201,12 +202,12 @@ func hexDigit(c byte) rune {
 func (p *parser) unicodeEscape(at int) (rune, error) {
 	if p.skip("{") {
 		v, n := rune(0), 0
-		for p.more() && hexDigit(p.text[p.at]) >= 0 && v <= maxRune {
+		for p.more() && hexDigit(p.text[p.at]) >= 0 && v <= runes.Max {
 			v = v<<4 | hexDigit(p.text[p.at])
 			p.at++
 			n++
 		}
-		if n == 0 || v > maxRune || !p.skip("}") {
+		if n == 0 || v > runes.Max || !p.skip("}") {
 			return 0, p.wrong(at, `\u{…} is no code point`)
 		}
 		return v, nil
@@ -228,7 +229,7 @@ func (p *parser) unicodeEscape(at int) (rune, error) {
 }
 
 // property reads what follows \p or \P.
-func (p *parser) property(at int, negated bool) ([]Range, rune, error) {
+func (p *parser) property(at int, negated bool) ([]runes.Range, rune, error) {
 	var name string
 	if p.skip("{") {
 		end := strings.IndexByte(p.text[p.at:], '}')
@@ -248,12 +249,12 @@ func (p *parser) property(at int, negated bool) ([]Range, rune, error) {
 		name = p.text[p.at : p.at+1]
 		p.at++
 	}
-	set, ok := propertySet(name)
+	set, ok := runes.Property(name)
 	if !ok {
 		return nil, 0, p.refuse(at, fmt.Sprintf("unknown property %q", name))
 	}
 	if negated {
-		set = appendComplement(make([]Range, 0, len(set)+1), set)
+		set = runes.AppendComplement(make([]runes.Range, 0, len(set)+1), set)
 	}
 	return set, 0, nil
 }
@@ -263,7 +264,7 @@ func (p *parser) class() (*tree, error) {
 	at := p.at
 	p.at++
 	negated := p.skip("^")
-	set := make([]Range, 0, 8)
+	set := make([]runes.Range, 0, 8)
 	for {
 		if !p.more() {
 			return nil, p.wrong(at, "missing ]")
@@ -278,7 +279,7 @@ func (p *parser) class() (*tree, error) {
 		}
 		if !p.peek('-') || p.at+1 >= len(p.text) || p.text[p.at+1] == ']' {
 			if many == nil {
-				set = append(set, Range{lo, lo})
+				set = append(set, runes.Range{Lo: lo, Hi: lo})
 			}
 			set = append(set, many...)
 			continue
@@ -292,24 +293,24 @@ func (p *parser) class() (*tree, error) {
 		case many != nil || many2 != nil:
 			// A set at either end makes the dash an ordinary character.
 			if many == nil {
-				set = append(set, Range{lo, lo})
+				set = append(set, runes.Range{Lo: lo, Hi: lo})
 			}
 			if many2 == nil {
-				set = append(set, Range{hi, hi})
+				set = append(set, runes.Range{Lo: hi, Hi: hi})
 			}
-			set = append(append(append(set, many...), many2...), Range{'-', '-'})
+			set = append(append(append(set, many...), many2...), runes.Range{Lo: '-', Hi: '-'})
 		case hi < lo:
 			return nil, p.wrong(from, "range out of order in a class")
 		default:
-			set = append(set, Range{lo, hi})
+			set = append(set, runes.Range{Lo: lo, Hi: hi})
 		}
 	}
-	set = normalise(set)
+	set = runes.Normalise(set)
 	if p.flags.ignoreCase {
-		set = foldCase(set)
+		set = runes.FoldCase(set)
 	}
 	if negated {
-		set = appendComplement(make([]Range, 0, len(set)+1), set)
+		set = runes.AppendComplement(make([]runes.Range, 0, len(set)+1), set)
 	}
 	t := p.node(kindClass)
 	t.offset, t.set = at, set
@@ -317,7 +318,7 @@ func (p *parser) class() (*tree, error) {
 }
 
 // classAtom reads one member of a class, a set or one character.
-func (p *parser) classAtom() (set []Range, single rune, err error) {
+func (p *parser) classAtom() (set []runes.Range, single rune, err error) {
 	if p.peek('\\') {
 		switch {
 		case p.skip(`\b`):

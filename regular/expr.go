@@ -4,7 +4,12 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
+
+// Range is a range of code points, both ends included.
+type Range = runes.Range
 
 // Expr is a handle of an expression in a Store. Two equal handles of one Store
 // are the same expression, and two expressions that simplify to the same
@@ -107,7 +112,7 @@ type exprs struct {
 	blocks   []*nodeBlock // never moved, so that pointers to nodes stay good
 	size     int
 	slots    []int32 // open addressing: number of a node plus one
-	ranges   []Range
+	ranges   []runes.Range
 	args     []Expr
 	ascii    [128]Expr // the classes of one ASCII character, when made
 	edges    [][]edge
@@ -140,7 +145,7 @@ type scratch struct {
 	exprs         []Expr
 	classes, nots []Expr
 	edges         []edge
-	ranges        []Range
+	ranges        []runes.Range
 	lists         [][]edge
 }
 
@@ -149,7 +154,7 @@ func NewStore(limits Limits) *Store {
 	s := new(Store)
 	s.limits = limits.orDefaults()
 	s.slots = make([]int32, 128)
-	s.ranges = append(make([]Range, 0, 64), allRunes...)
+	s.ranges = append(make([]runes.Range, 0, 64), runes.All...)
 	s.args = make([]Expr, 0, 32)
 	one := lengths{1, 1, 1, 1}
 	for _, n := range [...]node{
@@ -161,7 +166,7 @@ func NewStore(limits Limits) *Store {
 	} {
 		s.add(n)
 	}
-	s.enter(exprAll, hashRanges(allRunes))
+	s.enter(exprAll, hashRanges(runes.All))
 	s.enter(exprAny, hashNode(s.node(exprAny)))
 	return s
 }
@@ -212,7 +217,7 @@ func (s *exprs) operands(e Expr) []Expr {
 	return s.args[n.a : n.a+n.b : n.a+n.b]
 }
 
-func (s *exprs) set(e Expr) []Range {
+func (s *exprs) set(e Expr) []runes.Range {
 	n := s.node(e)
 	return s.ranges[n.a : n.a+n.b : n.a+n.b]
 }
@@ -242,7 +247,7 @@ func hashNode(n *node) uint32 {
 	return mix(h, uint32(n.most))
 }
 
-func hashRanges(rs []Range) uint32 {
+func hashRanges(rs []runes.Range) uint32 {
 	h := mix(hashSeed, uint32(opClass))
 	for _, r := range rs {
 		h = mix(h, uint32(r.Lo)<<11^uint32(r.Hi))
@@ -397,7 +402,7 @@ func (s *exprs) isLength(e Expr) bool {
 }
 
 // class returns the expression of one character of a normalised set.
-func (s *exprs) class(rs []Range) Expr {
+func (s *exprs) class(rs []runes.Range) Expr {
 	if len(rs) == 0 {
 		return exprEmpty
 	}
@@ -429,7 +434,7 @@ func (s *exprs) char(r rune) Expr {
 	if r >= 0 && r < 128 && s.ascii[r] != 0 {
 		return s.ascii[r]
 	}
-	one := [1]Range{{r, r}}
+	one := [1]runes.Range{{Lo: r, Hi: r}}
 	return s.class(one[:])
 }
 
@@ -603,10 +608,10 @@ func (s *Store) Literal(text string) Expr {
 
 // Class returns the expression of the one-character strings in ranges, which
 // may overlap and need not be sorted. Surrogates are no characters.
-func (s *Store) Class(ranges []Range) Expr {
+func (s *Store) Class(ranges []runes.Range) Expr {
 	s.lock()
 	defer s.mu.Unlock()
-	return s.class(normalise(slices.Clone(ranges)))
+	return s.class(runes.Normalise(slices.Clone(ranges)))
 }
 
 // Concat returns the strings that are made of one string of each, in order.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // Format returns the strings of a format of JSON Schema, false if there is no
@@ -64,7 +66,7 @@ func init() {
 		"time": func(s *Store) Expr { return s.state(clock{}, 0) },
 		"date-time": func(s *Store) Expr {
 			date, _ := s.format("date")
-			t := s.class([]Range{{'T', 'T'}, {'t', 't'}})
+			t := s.class(runes.Of('T', 'T', 't', 't'))
 			return s.concat(date, s.concat(t, s.state(clock{}, 0)))
 		},
 		"hostname": func(s *Store) Expr { return s.and2(s.length(1, 253), s.part("hostname labels")) },

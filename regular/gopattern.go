@@ -3,6 +3,8 @@ package regular
 import (
 	"regexp/syntax"
 	"slices"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // GoPattern returns the strings in which a pattern of package regexp matches
@@ -38,8 +40,8 @@ func fromGo(re *syntax.Regexp) *tree {
 	}
 	assertion := func(k kind) { t.kind, t.asserts = k, true }
 	loop := func(least, most int32) { t.kind, t.least, t.most = kindRepeat, least, most }
-	set := func(rs []Range) { t.kind, t.set = kindClass, rs }
-	newline := []Range{{'\n', '\n'}}
+	set := func(rs []runes.Range) { t.kind, t.set = kindClass, rs }
+	newline := runes.Of('\n', '\n')
 	line := func(edge, look kind) {
 		end := &tree{kind: edge, asserts: true}
 		either := &tree{kind: kindAlt, asserts: true, subs: []*tree{end, {kind: kindClass, set: newline}}}
@@ -51,22 +53,22 @@ func fromGo(re *syntax.Regexp) *tree {
 		set(nil)
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			one := []Range{{r, r}}
+			one := runes.Of(r, r)
 			if re.Flags&syntax.FoldCase != 0 {
-				one = foldCase(one)
+				one = runes.FoldCase(one)
 			}
 			t.subs = append(t.subs, &tree{kind: kindClass, set: one})
 		}
 	case syntax.OpCharClass:
-		var rs []Range
+		var rs []runes.Range
 		for pair := range slices.Chunk(re.Rune, 2) {
-			rs = append(rs, Range{pair[0], pair[1]})
+			rs = append(rs, runes.Range{Lo: pair[0], Hi: pair[1]})
 		}
-		set(normalise(rs))
+		set(runes.Normalise(rs))
 	case syntax.OpAnyCharNotNL:
-		set(appendComplement(nil, newline))
+		set(runes.AppendComplement(nil, newline))
 	case syntax.OpAnyChar:
-		set(allRunes)
+		set(runes.All)
 	case syntax.OpBeginText:
 		assertion(kindStart)
 	case syntax.OpEndText:

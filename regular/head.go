@@ -1,12 +1,16 @@
 package regular
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/stencil-json/stencil/regular/runes"
+)
 
 // Head returns a set and a number such that every string of at most max
 // characters of the set leads from q to a live state; max is -1 when any number
 // will do. It is what the shape of the expression shows cheaply, not the
 // largest such set. It is nil, 0 when there is none.
-func (m *Machine) Head(q State) (set []Range, max int) {
+func (m *Machine) Head(q State) (set []runes.Range, max int) {
 	if q < 0 {
 		return nil, 0
 	}
@@ -22,7 +26,7 @@ func (m *Machine) Head(q State) (set []Range, max int) {
 		max = -1
 	}
 	rs := s.set(h.class)
-	return appendScalars(make([]Range, 0, len(rs)+1), rs), max
+	return runes.AppendScalars(make([]runes.Range, 0, len(rs)+1), rs), max
 }
 
 // Room returns the number of characters up to which any text may follow q, and
@@ -70,7 +74,7 @@ func (s *searches) worth(h head) int {
 	if h.class == exprEmpty {
 		return 0
 	}
-	return int(min(h.most, 12)) * bits.Len(uint(size(s.set(h.class))))
+	return int(min(h.most, 12)) * bits.Len(uint(runes.Size(s.set(h.class))))
 }
 
 // head returns a promise for a live expression. It is kept, because the tails
@@ -147,18 +151,18 @@ func (s *searches) looping(e Expr) head {
 	most := int32(infinite)
 	for _, d := range s.derive(e) {
 		if d.to == e {
-			s.scratch.ranges = append(s.scratch.ranges, Range{d.lo, d.hi})
+			s.scratch.ranges = append(s.scratch.ranges, runes.Range{Lo: d.lo, Hi: d.hi})
 		}
 	}
 	if len(s.scratch.ranges) == base {
 		most = 1
 		for _, d := range s.derive(e) {
 			if s.isLive(d.to) {
-				s.scratch.ranges = append(s.scratch.ranges, Range{d.lo, d.hi})
+				s.scratch.ranges = append(s.scratch.ranges, runes.Range{Lo: d.lo, Hi: d.hi})
 			}
 		}
 	}
-	class := s.class(join(s.scratch.ranges[base:]))
+	class := s.class(runes.Join(s.scratch.ranges[base:]))
 	s.scratch.ranges = s.scratch.ranges[:base]
 	return head{class, most}
 }

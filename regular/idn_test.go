@@ -6,22 +6,23 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // inRanges reports whether a character is in one of the ranges.
-func inRanges(set []Range, r rune) bool {
-	return slices.ContainsFunc(set, func(x Range) bool { return x.Lo <= r && r <= x.Hi })
+func inRanges(set []runes.Range, r rune) bool {
+	return slices.ContainsFunc(set, func(x runes.Range) bool { return x.Lo <= r && r <= x.Hi })
 }
 
 // TestIDNLabel compares the characters of labels with what x/net/idna takes:
 // that follows UTS 46, which has symbols too and leaves to the registries what
 // RFC 5892 disallows by name.
 func TestIDNLabel(t *testing.T) {
-	byName := []Range{{0x640, 0x640}, {0x7FA, 0x7FA}, {0x302E, 0x302F}, {0x3031, 0x3035}, {0x303B, 0x303B}, // exceptions
-		{0x1100, 0x11FF}, {0xA960, 0xA97C}, {0xD7B0, 0xD7C6}, {0xD7CB, 0xD7FB}, // old Hangul
-		{0x20D0, 0x20FF}, {0x1D100, 0x1D24F}} // blocks of marks for symbols
-	others := []Range{{'-', '-'}, {0xB7, 0xB7}, {0x375, 0x375}, {0x5F3, 0x5F4}, {0x6FD, 0x6FE}, {0xF0B, 0xF0B},
-		{0x3007, 0x3007}, {0x30FB, 0x30FB}, {0x200C, 0x200D}} // no letters, marks or digits, and allowed
+	byName := runes.Of(0x640, 0x640, 0x7FA, 0x7FA, 0x302E, 0x302F, 0x3031, 0x3035, 0x303B, 0x303B, // exceptions
+		0x1100, 0x11FF, 0xA960, 0xA97C, 0xD7B0, 0xD7C6, 0xD7CB, 0xD7FB, // old Hangul
+		0x20D0, 0x20FF, 0x1D100, 0x1D24F) // blocks of marks for symbols
+	others := runes.Of('-', '-', 0xB7, 0xB7, 0x375, 0x375, 0x5F3, 0x5F4, 0x6FD, 0x6FE, 0xF0B, 0xF0B, 0x3007, 0x3007, 0x30FB, 0x30FB, 0x200C, 0x200D) // no letters, marks or digits, and allowed
 	allowed := make([]bool, unicode.MaxRune+1)
 	for _, x := range idnLabel {
 		for r := x.Lo; r <= x.Hi; r++ {

@@ -1,6 +1,10 @@
 package regular
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stencil-json/stencil/regular/runes"
+)
 
 // This file translates patterns that look around: anchors that are not plainly
 // at the ends, word boundaries, look-ahead and look-behind.
@@ -115,7 +119,7 @@ func (s *Store) foundAround(t *tree, end Expr) (Expr, error) {
 	}
 	body := make([]Expr, len(at))
 	for c := range at {
-		body[c] = s.or2(at[c], a.class(allRunes, c, search))
+		body[c] = s.or2(at[c], a.class(runes.All, c, search))
 	}
 	for c := 1; c < len(at); c++ {
 		s.setRec(search[c], body[c])
@@ -196,7 +200,7 @@ func (a *around) contexts(offset int) {
 			return
 		}
 		truth := make([]bool, len(a.tests))
-		cuts := []rune{0, maxRune + 1}
+		cuts := []rune{0, runes.Max + 1}
 		for i, e := range known[c] {
 			truth[i] = a.s.is(e, nullable)
 			for _, d := range a.s.derive(e) {
@@ -213,7 +217,7 @@ func (a *around) contexts(offset int) {
 				next[j] = target(a.s.derive(e), lo)
 			}
 			hi := cuts[i+1] - 1
-			if lo, hi := clip(lo, hi); lo <= hi {
+			if lo, hi := runes.Clip(lo, hi); lo <= hi {
 				moves = append(moves, move{lo, hi, find(next)})
 			}
 		}
@@ -333,17 +337,17 @@ func (a *around) step(c int, r rune) int {
 }
 
 // class translates one character of a set, followed by what each context says.
-func (a *around) class(set []Range, c int, after []Expr) Expr {
+func (a *around) class(set []runes.Range, c int, after []Expr) Expr {
 	s := a.s
 	var union []Expr
 	for to := range after {
-		var part []Range
+		var part []runes.Range
 		for _, m := range a.moves[c] {
 			if m.to == to {
-				part = append(part, Range{m.lo, m.hi})
+				part = append(part, runes.Range{Lo: m.lo, Hi: m.hi})
 			}
 		}
-		both := appendIntersection(nil, set, join(part))
+		both := runes.AppendIntersection(nil, set, runes.Join(part))
 		union = append(union, s.concat(s.class(both), after[to]))
 	}
 	if e, ok := (&cont{after: after}).alike(); ok {
@@ -474,16 +478,16 @@ func (a *around) repeatPlain(t *tree, c int, k *cont) (Expr, bool) {
 	// The last character tells.
 	union := []Expr{zero}
 	for to := range k.after {
-		var last []Range
+		var last []runes.Range
 		for _, m := range a.moves[0] {
 			if m.to == to {
-				last = append(last, Range{m.lo, m.hi})
+				last = append(last, runes.Range{Lo: m.lo, Hi: m.hi})
 			}
 		}
 		if len(last) == 0 {
 			continue
 		}
-		final := s.class(join(last))
+		final := s.class(runes.Join(last))
 		part := exprEmpty
 		if of, least, most := s.counted(some); s.op(of) == opClass {
 			part = s.concat(s.repeat(of, max(least-1, 0), lessOne(most)), s.meet(of, final))

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // ends says at which places of a text (bits of the result) a match of t that
@@ -22,10 +24,10 @@ func ends(t *tree, text []rune, from uint64) uint64 {
 	case kindText:
 		to = from
 		for _, r := range t.text {
-			to = ends(&tree{kind: kindClass, set: []Range{{r, r}}}, text, to)
+			to = ends(&tree{kind: kindClass, set: runes.Of(r, r)}, text, to)
 		}
 	case kindClass:
-		keep(func(i int) bool { return i < len(text) && contains(t.set, text[i]) })
+		keep(func(i int) bool { return i < len(text) && runes.Contains(t.set, text[i]) })
 		to <<= 1
 	case kindSeq:
 		to = from
@@ -50,7 +52,7 @@ func ends(t *tree, text []rune, from uint64) uint64 {
 	case kindEnd:
 		keep(func(i int) bool { return i == len(text) })
 	case kindWord:
-		word := func(i int) bool { return i >= 0 && i < len(text) && contains(wordChars, text[i]) }
+		word := func(i int) bool { return i >= 0 && i < len(text) && runes.Contains(wordChars, text[i]) }
 		keep(func(i int) bool { return (word(i-1) != word(i)) != t.negated })
 	case kindAhead:
 		keep(func(i int) bool { return (ends(t.subs[0], text, 1<<i) != 0) != t.negated })

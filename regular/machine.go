@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // State is a state of a Machine, or Dead.
@@ -183,9 +185,9 @@ func (m *states) make(st *state) {
 		for c := d.lo; c <= min(d.hi, 127); c++ {
 			table[c] = to
 		}
-		if d.lo < surrogateLow && d.hi > surrogateHigh {
-			m.addEdge(first, Edge{d.lo, surrogateLow - 1, to})
-			d.lo = surrogateHigh + 1
+		if d.lo < runes.SurrogateLow && d.hi > runes.SurrogateHigh {
+			m.addEdge(first, Edge{d.lo, runes.SurrogateLow - 1, to})
+			d.lo = runes.SurrogateHigh + 1
 		}
 		m.addEdge(first, Edge{d.lo, d.hi, to})
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 func TestConcurrentUse(t *testing.T) {
@@ -106,7 +108,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestCased(t *testing.T) {
-	for r := rune(lastCased); r <= maxRune; r++ {
+	for r := rune(runes.LastCased); r <= runes.Max; r++ {
 		if unicode.SimpleFold(r) != r {
 			t.Fatalf("%U folds", r)
 		}

@@ -1,6 +1,10 @@
 package regular
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stencil-json/stencil/regular/runes"
+)
 
 // Or returns the strings of any of the expressions.
 func (s *Store) Or(list ...Expr) Expr {
@@ -147,7 +151,7 @@ func (s *algebra) combined(f *orFlat) (class, not Expr) {
 	for _, e := range classes {
 		s.scratch.ranges = append(s.scratch.ranges, s.set(e)...)
 	}
-	class = s.class(normalise(s.scratch.ranges[base:]))
+	class = s.class(runes.Normalise(s.scratch.ranges[base:]))
 	s.scratch.ranges = s.scratch.ranges[:base]
 	return class, not
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 type kind uint8
@@ -30,7 +32,7 @@ type tree struct {
 	offset      int
 	least, most int32
 	text        string
-	set         []Range
+	set         []runes.Range
 	subs        []*tree
 }
 
@@ -205,7 +207,7 @@ func (p *parser) atom() (*tree, error) {
 		}
 	}
 	p.at += width
-	return p.setOf([]Range{{c, c}}), nil
+	return p.setOf(runes.Of(c, c)), nil
 }
 
 func (p *parser) assertion(k kind) *tree {
@@ -226,21 +228,21 @@ func (p *parser) lineEdge(edge *tree, look kind) *tree {
 }
 
 // setOf makes the tree of a class, which must be normalised.
-func (p *parser) setOf(set []Range) *tree {
+func (p *parser) setOf(set []runes.Range) *tree {
 	if p.flags.ignoreCase {
-		set = foldCase(set)
+		set = runes.FoldCase(set)
 	}
 	t := p.node(kindClass)
 	t.set = set
 	return t
 }
 
-var lineEnds = []Range{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}
-var notLineEnds = appendComplement(nil, lineEnds)
+var lineEnds = runes.Of('\n', '\n', '\r', '\r', 0x2028, 0x2029)
+var notLineEnds = runes.AppendComplement(nil, lineEnds)
 
-func (p *parser) dot() []Range {
+func (p *parser) dot() []runes.Range {
 	if p.flags.dotAll {
-		return allRunes
+		return runes.All
 	}
 	return notLineEnds
 }

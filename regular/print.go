@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // String returns the expression as text: one and the same for one handle. It
@@ -92,7 +94,7 @@ func (p *printer) print(e Expr, outer int) {
 			if i > 0 {
 				p.WriteByte('|')
 			}
-			p.class([]Range{{d.lo, d.hi}})
+			p.class(runes.Of(d.lo, d.hi))
 			if d.to != exprEpsilon {
 				p.print(d.to, bindConcat)
 			}
@@ -137,8 +139,8 @@ func countText(least, most int32) string {
 	return fmt.Sprintf("{%d,%d}", least, most)
 }
 
-func (p *printer) class(set []Range) {
-	if len(set) == 1 && set[0] == allRunes[0] {
+func (p *printer) class(set []runes.Range) {
+	if len(set) == 1 && set[0] == runes.All[0] {
 		p.WriteString("Σ")
 		return
 	}
@@ -147,9 +149,9 @@ func (p *printer) class(set []Range) {
 		return
 	}
 	p.WriteByte('[')
-	if len(set) > 0 && set[0].Lo == 0 && set[len(set)-1].Hi == maxRune {
+	if len(set) > 0 && set[0].Lo == 0 && set[len(set)-1].Hi == runes.Max {
 		p.WriteByte('^')
-		set = appendComplement(nil, set)
+		set = runes.AppendComplement(nil, set)
 	}
 	for _, r := range set {
 		p.rune(r.Lo, `\^-]`)

@@ -3,6 +3,8 @@ package regular
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // Strings returns the expression of a finite set of strings. The cost goes
@@ -69,7 +71,7 @@ func commonPrefix(a, b string) int {
 func joinEdges(list []edge) []edge {
 	out := list[:0]
 	for _, d := range list {
-		if n := len(out); n > 0 && out[n-1].to == d.to && follows(out[n-1].hi, d.lo) {
+		if n := len(out); n > 0 && out[n-1].to == d.to && runes.Follows(out[n-1].hi, d.lo) {
 			out[n-1].hi = d.hi
 		} else {
 			out = append(out, d)
@@ -83,7 +85,7 @@ func joinEdges(list []edge) []edge {
 func (s *Store) automaton(list []edge, final bool) Expr {
 	if len(list) == 1 {
 		d := list[0]
-		e := s.concat(s.class([]Range{{d.lo, d.hi}}), d.to)
+		e := s.concat(s.class(runes.Of(d.lo, d.hi)), d.to)
 		if final {
 			e = s.maybe(e)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/regular/runes"
 )
 
 // suiteDepartures are the cases of the JSON Schema Test Suite that the formats
@@ -80,7 +81,7 @@ var refusedPatterns = map[string]string{
 // sameInGo tells whether this package and regexp are bound to agree on a text:
 // they differ on line ends and on white space beyond ASCII.
 func sameInGo(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && r != '\n' && r != '\t' && contains(spaces, r) })
+	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && r != '\n' && r != '\t' && runes.Contains(spaces, r) })
 }
 
 func TestPatternsOfMaskBench(t *testing.T) {

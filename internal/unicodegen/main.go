@@ -221,15 +221,16 @@ func idnTables() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(header("regular"))
+	b.WriteString("import \"github.com/stencil-json/stencil/regular/runes\"\n\n")
 	for _, s := range sets {
-		fmt.Fprintf(&b, "// %s: %s.\nvar %s = []Range{", s.name, s.comment, s.name)
+		fmt.Fprintf(&b, "// %s: %s.\nvar %s = runes.Of(", s.name, s.comment, s.name)
 		first, n := rune(-1), 0
 		end := func(last rune) {
 			if first >= 0 {
 				if n%6 == 0 {
 					b.WriteString("\n\t")
 				}
-				fmt.Fprintf(&b, "{0x%X, 0x%X}, ", first, last)
+				fmt.Fprintf(&b, "0x%X, 0x%X, ", first, last)
 				n++
 			}
 			first = -1
@@ -244,7 +245,7 @@ func idnTables() ([]byte, error) {
 				end(r - 1)
 			}
 		}
-		b.WriteString("\n}\n\n")
+		b.WriteString("\n)\n\n")
 	}
 	return format.Source(b.Bytes())
 }

@@ -1,4 +1,4 @@
-package regular
+package runes
 
 import (
 	"strings"
@@ -26,10 +26,10 @@ var (
 	properties   = map[string][]Range{}
 )
 
-// propertySet returns the set of a Unicode property as ECMAScript names it:
+// Property returns the set of a Unicode property as ECMAScript names it:
 // Lu, Letter, gc=Lu, Script=Greek, sc=Grek, Alphabetic, ASCII. The set is
 // shared and read only. Tables are those of package unicode.
-func propertySet(name string) ([]Range, bool) {
+func Property(name string) ([]Range, bool) {
 	propertiesMu.Lock()
 	defer propertiesMu.Unlock()
 	if set, ok := properties[name]; ok {
@@ -70,31 +70,31 @@ func makeCategory(name string) ([]Range, bool) {
 	}
 	switch name {
 	case "LC":
-		return fromTables(unicode.Lu, unicode.Ll, unicode.Lt), true
+		return FromTables(unicode.Lu, unicode.Ll, unicode.Lt), true
 	case "Cs":
 		return nil, false // surrogates are no characters here
 	case "Cn":
-		return appendComplement(nil, assigned()), true
+		return AppendComplement(nil, assigned()), true
 	case "C":
-		set := fromTables(unicode.Cc, unicode.Cf, unicode.Co)
-		return appendUnion(nil, set, appendComplement(nil, assigned())), true
+		set := FromTables(unicode.Cc, unicode.Cf, unicode.Co)
+		return appendUnion(nil, set, AppendComplement(nil, assigned())), true
 	}
 	if t, ok := unicode.Categories[name]; ok {
-		return fromTables(t), true
+		return FromTables(t), true
 	}
 	return nil, false
 }
 
 func assigned() []Range {
-	return fromTables(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
+	return FromTables(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
 func makeScript(name string) ([]Range, bool) {
 	if t, ok := unicode.Scripts[name]; ok {
-		return fromTables(t), true
+		return FromTables(t), true
 	}
 	if long, ok := scriptCodes[name]; ok {
-		return fromTables(unicode.Scripts[long]), true
+		return FromTables(unicode.Scripts[long]), true
 	}
 	return nil, false
 }
@@ -113,47 +113,43 @@ var scriptCodes = map[string]string{
 func makeBinary(name string) ([]Range, bool) {
 	switch name {
 	case "Any":
-		return allRunes, true
+		return All, true
 	case "ASCII":
 		return []Range{{0, 0x7F}}, true
 	case "Assigned":
 		return assigned(), true
 	case "Alphabetic", "Alpha":
-		return fromTables(unicode.L, unicode.Nl, unicode.Other_Alphabetic), true
+		return FromTables(unicode.L, unicode.Nl, unicode.Other_Alphabetic), true
 	case "Lowercase", "Lower":
-		return fromTables(unicode.Ll, unicode.Other_Lowercase), true
+		return FromTables(unicode.Ll, unicode.Other_Lowercase), true
 	case "Uppercase", "Upper":
-		return fromTables(unicode.Lu, unicode.Other_Uppercase), true
+		return FromTables(unicode.Lu, unicode.Other_Uppercase), true
 	case "Math":
-		return fromTables(unicode.Sm, unicode.Other_Math), true
+		return FromTables(unicode.Sm, unicode.Other_Math), true
 	case "White_Space", "space":
-		return fromTables(unicode.White_Space), true
+		return FromTables(unicode.White_Space), true
 	case "ID_Start", "IDS", "ID_Continue", "IDC":
-		set := fromTables(unicode.L, unicode.Nl, unicode.Other_ID_Start)
+		set := FromTables(unicode.L, unicode.Nl, unicode.Other_ID_Start)
 		if name == "ID_Continue" || name == "IDC" {
-			set = fromTables(unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
+			set = FromTables(unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
 		}
-		not := fromTables(unicode.Pattern_Syntax, unicode.Pattern_White_Space)
-		return appendIntersection(nil, set, appendComplement(nil, not)), true
+		not := FromTables(unicode.Pattern_Syntax, unicode.Pattern_White_Space)
+		return AppendIntersection(nil, set, AppendComplement(nil, not)), true
 	}
 	if long, ok := emojiCodes[name]; ok {
 		name = long
 	}
 	if t, ok := emojiTables[name]; ok {
-		var set []Range
-		for i := 0; i < len(t); i += 2 {
-			set = append(set, Range{t[i], t[i+1]})
-		}
-		return set, true
+		return Of(t...), true
 	}
 	if t, ok := unicode.Properties[name]; ok && !strings.HasPrefix(name, "Other_") {
-		return fromTables(t), true
+		return FromTables(t), true
 	}
 	return nil, false
 }
 
 // fromTables is the union of tables of package unicode.
-func fromTables(tables ...*unicode.RangeTable) []Range {
+func FromTables(tables ...*unicode.RangeTable) []Range {
 	var set []Range
 	add := func(lo, hi, stride rune) {
 		if stride == 1 {
@@ -172,16 +168,16 @@ func fromTables(tables ...*unicode.RangeTable) []Range {
 			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
 		}
 	}
-	return normalise(set)
+	return Normalise(set)
 }
 
-// lastCased is past the last character with an upper or lower case.
-const lastCased = 0x1E944
+// LastCased is past the last character with an upper or lower case.
+const LastCased = 0x1E944
 
 // cased lists the characters that have others they fold to, in order.
 var cased = sync.OnceValue(func() []rune {
 	var list []rune
-	for r := range rune(lastCased) {
+	for r := range rune(LastCased) {
 		if unicode.SimpleFold(r) != r {
 			list = append(list, r)
 		}
@@ -189,9 +185,9 @@ var cased = sync.OnceValue(func() []rune {
 	return list
 })
 
-// foldCase adds to a normalised set all characters that differ from a member
+// FoldCase adds to a normalised set all characters that differ from a member
 // in case only.
-func foldCase(set []Range) []Range {
+func FoldCase(set []Range) []Range {
 	out := append(make([]Range, 0, 2*len(set)+2), set...)
 	add := func(r rune) {
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -204,14 +200,14 @@ func foldCase(set []Range) []Range {
 				add(c)
 			}
 		}
-		return normalise(out)
+		return Normalise(out)
 	}
 	for _, r := range cased() {
-		if contains(set, r) {
+		if Contains(set, r) {
 			add(r)
 		}
 	}
-	return normalise(out)
+	return Normalise(out)
 }
 
 // emojiTables are Unicode's binary properties of emoji-data.txt, version 17.0,
