@@ -77,6 +77,15 @@ func TestDecisions(t *testing.T) {
 		at(got, "usage", "output_tokens") != 0.0 {
 		t.Errorf("systemone: %d %v", status, got)
 	}
+	// An object is put to the model as JSON with spaces.
+	var usages []any
+	for _, state := range []string{`{"a":"x, \"y\": z","b":[1,2]}`, `"{\"a\": \"x, \\\"y\\\": z\", \"b\": [1, 2]}"`} {
+		_, _, got := post(t, url+"/v1/systemone", `{"state":`+state+`,"questions":{"q":{"type":"noul","instructions":"x"}}}`)
+		usages = append(usages, at(got, "usage", "input_tokens"))
+	}
+	if usages[0] == nil || usages[0] != usages[1] {
+		t.Error(usages)
+	}
 }
 
 // Alternatives of several tokens, of which one may begin another, are weighed by the

@@ -134,6 +134,7 @@ func TestLlamaProgress(t *testing.T) {
 	for path, body := range map[string]string{
 		"/completion":          `"prompt":"what to say","timings_per_token":true,`,
 		"/v1/chat/completions": `"messages":[{"role":"user","content":"what to say"}],"timings_per_token":true,`,
+		"/v1/responses":        `"input":"what to say","timings_per_token":true,`,
 	} {
 		for _, want := range []bool{true, false} {
 			_, _, text := send(t, "POST", url+path, fmt.Sprintf(`{%s"stream":true,"return_progress":%t}`, body, want))
@@ -150,6 +151,10 @@ func TestLlamaProgress(t *testing.T) {
 						wrote = true
 					} else if text, _ := at(got, "choices", 0, "delta", "content").(string); text != "" {
 						wrote = true
+					} else if got["type"] == "response.output_text.delta" && at(got, "timings", "predicted_per_second") != nil {
+						wrote = true
+					} else if got["type"] == "response.completed" && at(got, "timings", "prompt_ms") == nil {
+						t.Errorf("%s: %s", path, data)
 					}
 					continue
 				}
@@ -286,6 +291,12 @@ func TestLlamaProps(t *testing.T) {
 		if status, _, got := post(t, url+path, `{}`); status != 501 || at(got, "error", "type") != "not_supported_error" {
 			t.Errorf("%s: %d %v", path, status, got)
 		}
+	}
+	if status, _, got := send(t, "GET", url+"/cors-proxy?url=http://127.0.0.1", ""); status != 403 {
+		t.Errorf("%d %v", status, got)
+	}
+	if status, _, got := post(t, url+"/v1/messages/count_tokens", `{"messages":[{"role":"user","content":"x"}]}`); status != 200 {
+		t.Errorf("%d %v", status, got)
 	}
 	status, _, got := post(t, url+"/chat/completions", `{"messages":[{"role":"user","content":"`+strings.Repeat("word ", 3000)+`"}]}`)
 	if status != 400 || at(got, "error", "type") != "exceed_context_size_error" || at(got, "error", "n_prompt_tokens").(float64) < 3000 || at(got, "error", "n_ctx") == nil {

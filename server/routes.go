@@ -104,6 +104,9 @@ func (s *Server) routes() http.Handler {
 	r.GET("/models", s.adapt(openai.ListModels, llamacppBody))
 	r.POST("/models/load", s.adapt(lcpp.Load, llamacppBody))
 	r.POST("/models/unload", s.adapt(lcpp.Unload, llamacppBody))
+	proxy := s.adapt(fails(llamacpp.ErrNoProxy), llamacppBody)
+	r.GET("/cors-proxy", proxy)
+	r.POST("/cors-proxy", proxy)
 	r.POST("/models", s.adapt(llamacpp.NotOffered("models are not downloaded by request; stencil pull does it"), llamacppBody))
 	// OpenAI's paths without their beginning.
 	r.POST("/chat/completions", s.adapt(openai.Chat, llamacppBody))

@@ -40,6 +40,8 @@ type Config struct {
 	LlamaMetrics   bool             // GET /metrics has llama-server's names too
 	DefaultTokens  int              // max_tokens of requests that give none; default 1024
 	StrictModels   bool             // refuse names of models that are not served; otherwise one model answers to every name
+	MaxModels      int              // models of AddModel in memory at once; 0: as many as fit
+	ManualModels   bool             // models of AddModel are loaded by POST /models/load alone, not by requests that name one
 	RetryMax       int              // further tries for an answer that won't do; default 2, negative: none
 	Feedback       string           // file of assessments and their outcomes, for OpenFeedback; "": none are kept
 	Responses      stored.Limits    // of the responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
@@ -105,7 +107,7 @@ func New(cfg Config) *Server {
 	s.models.SchemaLimits, s.models.Strict, s.models.ToolForm = cfg.SchemaLimits, cfg.StrictModels, cfg.ToolForm
 	// A quarter for bodies, a quarter for what is kept of constraints; the rest is for what is being worked out.
 	s.memory.limit, s.models.CacheBytes = cfg.MemoryLimit/4, int(cfg.MemoryLimit/4)
-	s.models.Template = cfg.ChatTemplate
+	s.models.Template, s.models.Max, s.models.Manual = cfg.ChatTemplate, cfg.MaxModels, cfg.ManualModels
 	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version, Verbose: cfg.Verbose, Defaults: cfg.Defaults})
 	s.agents = agentapi.New(s.text, agentapi.Settings{
 		Tools: cfg.AgentTools, Prompts: cfg.AgentPrompts, Bounds: cfg.AgentBounds,
@@ -190,6 +192,18 @@ func (s *Server) SetModel(name string, e *engine.Engine) error {
 // nothing else.
 func (s *Server) SetEngines(name string, e Engines) error {
 	return s.models.Set(name, e)
+}
+
+// SetSleeping is SetEngines for a model that leaves memory when nobody has used it for keep, and that load brings back for the
+// next request. The server closes it: CloseModels unloads it.
+func (s *Server) SetSleeping(name string, e Engines, closer func() error, load Loader, keep time.Duration) error {
+	return s.models.SetSleeping(name, e, closer, load, keep)
+}
+
+// DescribeModel gives a model further names that requests may use, and tags that GET /models shows. It is called as soon as
+// there is the model.
+func (s *Server) DescribeModel(name string, aliases, tags []string) {
+	s.models.Describe(name, aliases, tags)
 }
 
 // AddModel makes a model available under a name. It is loaded when it is asked

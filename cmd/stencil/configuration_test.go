@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,10 +43,10 @@ func TestConfigurationFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][2]string{
-		"threads": {"3", "stencil.yaml:2"}, "port": {"8082", "stencil.yaml:5"}, "host": {"0.0.0.0", "STENCIL_HOST"}, "parallel": {"7", "command line"},
+		"threads": {"3", "stencil.yaml:2"}, "port": {"8082", "stencil.yaml:5"}, "host": {"[0.0.0.0]", "STENCIL_HOST"}, "parallel": {"7", "command line"},
 		"embeddings": {"true", "stencil.yaml:7"}, "api-key": {"(set)", "stencil.yaml:6"},
 	} {
-		if v := flags[name]; v.Value != want[0] || v.Source != want[1] {
+		if v := flags[name]; fmt.Sprint(v.Value) != want[0] || v.Source != want[1] {
 			t.Errorf("%s: %+v, want %v", name, v, want)
 		}
 	}

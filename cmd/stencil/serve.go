@@ -9,7 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,9 +26,10 @@ import (
 type serveFlags struct {
 	model  modelFlags
 	log    logFlags
-	host   string
+	hosts  []string
 	port   int
-	alias  string
+	alias  []string
+	tags   []string
 	grace  time.Duration
 	engine engine.Config
 	server server.Config
@@ -65,7 +66,8 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.server.StrictModels, "strict-model-names", false, "refuse requests for models that are not served, with one model too")
-	flags.StringVar(&f.alias, "alias", "", "name under which the model is served (default: the file's name)")
+	flags.StringSliceVar(&f.alias, "alias", nil, "names of the model; the first in the alphabet is listed (default: the file's name)")
+	flags.StringSliceVar(&f.tags, "tags", nil, "tags of the model, shown in lists of models")
 	flags.BoolVar(&f.embeddings, "embeddings", false, "compute embeddings with models that generate text, too")
 	f.registerModels(flags)
 	f.defaults.Chat(flags)
@@ -82,7 +84,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at shutdown")
 	flags.IntVar(&f.engine.Draft, "draft", 0, "maximum number of tokens drafted per step, as far as that pays off; 0: no drafts")
 	group(flags, "Scheduling")
-	flags.StringVar(&f.host, "host", "127.0.0.1", "address to listen on; 0.0.0.0: all interfaces")
+	flags.StringSliceVar(&f.hosts, "host", []string{"127.0.0.1"}, "addresses to listen on; 0.0.0.0: all interfaces")
 	flags.IntVarP(&f.port, "port", "p", 8080, "port to listen on; 0: any free port")
 	flags.Int64Var(&f.server.BodyLimit, "body-limit", 32<<20, "maximum size of a request body in bytes")
 	f.registerOperations(flags)
@@ -146,7 +148,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if err := f.defaults.Set(&f.server); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(f.host, strconv.Itoa(f.port)))
+	l, err := server.Listen(f.hosts, f.port)
 	if err != nil {
 		return fmt.Errorf("%w (choose another port with --port)", err)
 	}
@@ -203,31 +205,34 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return errors.Join(err, <-served)
 	}
 	name := f.name(m.model)
-	if err := srv.SetEngines(name, m.Engines); err != nil {
-		stop()
-		return errors.Join(err, <-served, m.close())
+	free, err := f.set(srv, name, m, log)
+	if err == nil {
+		err = f.addModels(srv, name, log)
 	}
-	if err := f.addModels(srv, name, log); err != nil {
+	if err != nil {
 		stop()
-		return errors.Join(err, <-served, m.close())
+		return errors.Join(err, <-served, srv.CloseModels(), free())
 	}
 	if f.upstream.given() {
 		if _, err := f.upstream.add(serving, srv, log); err != nil {
 			stop()
-			return errors.Join(err, <-served, srv.CloseModels(), m.close())
+			return errors.Join(err, <-served, srv.CloseModels(), free())
 		}
 	}
 	log.Info("ready", "model", name, "address", l.Addr().String(), "context", m.context(), "parallel", f.engine.Parallel)
 	fmt.Fprint(stdout, f.welcome(name, m, urlOf(l.Addr(), f.server.TLSCert != "")))
 
 	err = <-served
-	return errors.Join(err, srv.CloseModels(), m.close())
+	return errors.Join(err, srv.CloseModels(), free())
 }
 
 // name returns the name under which clients request the model.
 func (f *serveFlags) name(model backend.Model) string {
 	base := filepath.Base(model.Info().Path)
-	return cmp.Or(f.alias, strings.TrimSuffix(base, filepath.Ext(base)), "model")
+	if len(f.alias) > 0 {
+		return slices.Min(f.alias)
+	}
+	return cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "model")
 }
 
 // urlOf returns the URL of an address; for a wildcard address, that of loopback.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type operations struct {
 	keyFile   string
 	models    string
 	keepAlive time.Duration
+	sleep     time.Duration
 }
 
 func (f *serveFlags) registerOperations(flags *pflag.FlagSet) {
@@ -71,6 +73,9 @@ func openResponses(srv *server.Server, log *slog.Logger) (func(), error) {
 func (f *serveFlags) registerModels(flags *pflag.FlagSet) {
 	flags.StringVar(&f.operations.models, "models", "", "folder of GGUF files to load on demand, when a request names one")
 	flags.DurationVar(&f.operations.keepAlive, "keep-alive", 5*time.Minute, "idle time after which a model from --models is unloaded; negative: never")
+	flags.IntVar(&f.server.MaxModels, "models-max", 0, "number of models from --models in memory at once; 0: as many as fit")
+	flags.BoolVar(&f.server.ManualModels, "no-models-autoload", false, "load models from --models by POST /models/load alone")
+	flags.DurationVar(&f.operations.sleep, "sleep", 0, "idle time after which the model of --model is unloaded until the next request; 0: never")
 }
 
 // checkOperations checks these flags and reads the file of API keys.
@@ -98,7 +103,13 @@ func (f *serveFlags) checkOperations() error {
 			return errors.New("--api-key must not be empty")
 		}
 	}
-	f.server.Access.Listen = f.host
+	if f.server.MaxModels < 0 || f.operations.sleep < 0 {
+		return errors.New("--models-max and --sleep must not be negative")
+	}
+	if len(f.hosts) == 0 {
+		return errors.New("--host must not be empty")
+	}
+	f.server.Access.Listen, f.server.Access.Also = f.hosts[0], f.hosts[1:]
 	f.server.Access.Origins = append(f.server.Access.Origins, f.operations.origins...)
 	return f.server.Access.Check()
 }
@@ -126,15 +137,34 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		// A crash would take down the models already being served.
 		one.model.trial = &llama.Trial{Context: f.engine.Context, Embeds: f.embeddings}
 		one.model.trial.Context.MaxSeqs = f.engine.Parallel
-		srv.AddModel(name, func(ctx context.Context) (server.Engines, func() error, error) {
-			m, err := one.start(ctx, log)
-			if err != nil {
-				return server.Engines{}, nil, err
-			}
-			return m.Engines, m.close, nil
-		}, f.operations.keepAlive)
+		srv.AddModel(name, one.loader(log), f.operations.keepAlive)
 	}
 	return nil
+}
+
+// loader loads the model of the flags.
+func (f *serveFlags) loader(log *slog.Logger) server.Loader {
+	return func(ctx context.Context) (server.Engines, func() error, error) {
+		m, err := f.start(ctx, log)
+		if err != nil {
+			return server.Engines{}, nil, err
+		}
+		return m.Engines, m.close, nil
+	}
+}
+
+// set puts the model into service, and returns what frees it in the end.
+func (f *serveFlags) set(srv *server.Server, name string, m *loaded, log *slog.Logger) (free func() error, err error) {
+	if f.operations.sleep > 0 {
+		free, err = func() error { return nil }, srv.SetSleeping(name, m.Engines, m.close, f.loader(log), f.operations.sleep)
+		if err != nil {
+			free = m.close
+		}
+	} else {
+		free, err = m.close, srv.SetEngines(name, m.Engines)
+	}
+	srv.DescribeModel(name, slices.DeleteFunc(slices.Clone(f.alias), func(s string) bool { return s == name }), f.tags)
+	return free, err
 }
 
 // feedbackFlags name the file for assessments and their outcomes.

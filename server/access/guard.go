@@ -19,6 +19,7 @@ import (
 type Config struct {
 	Keys    []string // a request must bear one of them; none: no key is needed
 	Listen  string   // the host that the server listens on, as a name or an address; "": loopback
+	Also    []string // further ones that it listens on
 	Hosts   []string // further names that requests may call the server by; ".example.com": all below; "*": any
 	Origins []string // web pages from there may ask; "*": from anywhere
 }
@@ -58,7 +59,10 @@ func New(c Config) *Guard {
 	for _, k := range c.Keys {
 		g.keys = append(g.keys, sha256.Sum256([]byte(k)))
 	}
-	for _, h := range append([]string{c.Listen}, c.Hosts...) {
+	for _, h := range c.Also {
+		g.local = g.local && loopback(hostname(h))
+	}
+	for _, h := range slices.Concat([]string{c.Listen}, c.Also, c.Hosts) {
 		if h = hostname(h); h != "" {
 			g.hosts = append(g.hosts, h)
 		}

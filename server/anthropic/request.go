@@ -59,7 +59,7 @@ func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
 	if q.MaxTokens == 0 && !counting {
 		return nil, wire.Invalid("max_tokens", "max_tokens is missing")
 	}
-	if q.Model == "" {
+	if q.Model == "" && !counting { // llama-server counts without
 		return nil, wire.Invalid("model", "model is missing")
 	}
 	return q, nil

@@ -193,8 +193,30 @@ func textOf(raw json.RawMessage) (string, error) {
 		return text, nil
 	}
 	var b bytes.Buffer
-	err := json.Compact(&b, raw)
-	return b.String(), err
+	if err := json.Compact(&b, raw); err != nil {
+		return "", err
+	}
+	return spaced(b.Bytes()), nil
+}
+
+// spaced puts a space after each comma and colon of compact JSON, as models know it best and chat templates write it.
+func spaced(compact []byte) string {
+	out := make([]byte, 0, len(compact)+len(compact)/8)
+	within := false // a string
+	for i := 0; i < len(compact); i++ {
+		c := compact[i]
+		out = append(out, c)
+		switch {
+		case c == '\\' && within:
+			i++
+			out = append(out, compact[i])
+		case c == '"':
+			within = !within
+		case (c == ',' || c == ':') && !within:
+			out = append(out, ' ')
+		}
+	}
+	return string(out)
 }
 
 func readSystemOneQuestion(o *wire.Object) (*question, error) {

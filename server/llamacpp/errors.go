@@ -63,6 +63,9 @@ func notSupported(code, format string, args ...any) error {
 	return problem.New(problem.Problem{Status: http.StatusNotImplemented, Kind: problem.Invalid, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
+// ErrNoProxy answers at the path at which llama-server, if it was told to, asks other servers for a page.
+var ErrNoProxy = problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "no_proxy", Message: "this server asks no others for pages"})
+
 // NotOffered answers at paths of llama-server's for which there is nothing here, with what there is instead.
 func NotOffered(what string) wire.Handler {
 	return func(*http.Request) (wire.Answer, error) { return nil, notSupported("not_offered", "%s", what) }

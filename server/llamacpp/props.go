@@ -30,6 +30,10 @@ type propsReply struct {
 	Build        string          `json:"build_info"`
 	Sleeping     bool            `json:"is_sleeping"`
 	Role         string          `json:"role"` // "model"; "router" where there are several
+
+	// Where there are several: how many may be in memory at once, 0 for as many as fit, and whether requests load them.
+	MaxInstances *int  `json:"max_instances,omitempty"`
+	Autoload     *bool `json:"models_autoload,omitempty"`
 }
 
 // slotReply is a place for a text.
@@ -56,7 +60,8 @@ func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 		SlotsPath: true, MetricsPath: true, Build: Build(s.Version), Sleeping: true, Role: "model",
 	}
 	if len(all) > 1 {
-		reply.Role = "router"
+		auto := !s.Models.Manual
+		reply.Role, reply.MaxInstances, reply.Autoload = "router", &s.Models.Max, &auto
 	}
 	q := &request.Request{Sampling: request.LlamaSampling}
 	defaults := &s.Defaults

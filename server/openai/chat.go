@@ -170,7 +170,8 @@ type chatDelta struct {
 	null bool // content is there, and null
 }
 
-// MarshalJSON writes a content that is null, where llama-server has one.
+// MarshalJSON writes the content of a first event: null, since nobody knows yet whether there will be a text. OpenAI has ""
+// there before texts and null before calls, so that clients take both.
 func (d chatDelta) MarshalJSON() ([]byte, error) {
 	type plain chatDelta
 	if !d.null {
@@ -187,12 +188,8 @@ func (s *chatSink) chunk(choices ...chunkChoice) chatChunk {
 }
 
 func (s *chatSink) Begin() error {
-	empty := new(string)
-	if s.request.llama {
-		empty = nil
-	}
 	for i := range max(1, s.generation.Job.Choices) {
-		if err := s.Data(s.chunk(chunkChoice{Index: i, Delta: chatDelta{Role: "assistant", Content: empty, null: empty == nil}})); err != nil {
+		if err := s.Data(s.chunk(chunkChoice{Index: i, Delta: chatDelta{Role: "assistant", null: true}})); err != nil {
 			return err
 		}
 	}

@@ -99,7 +99,7 @@ func modelOf(h *registry.Entry) modelReply {
 	out := modelReply{
 		ID: h.Name, Object: "model", Created: h.Created.Unix(), OwnedBy: "stencil",
 		Type: "model", DisplayName: h.Name, CreatedAt: h.Created.UTC().Format(time.RFC3339), Lifecycle: "active",
-		Aliases: []string{h.Name}, Tags: []string{},
+		Aliases: append([]string{h.Name}, h.Aliases...), Tags: append([]string{}, h.Tags...),
 	}
 	out.Status.Value, out.Status.Failed = h.Status()
 	if m := h.InMemory(); m != nil {

@@ -164,6 +164,9 @@ type responsesSink struct {
 	text       string           // of it, so far
 	call       layout.Call
 	tokens     []generation.TokenLogprob
+	clock      generation.Clock // with timings_per_token
+	written    int              // tokens, for it
+	timings    *generation.Timings
 }
 
 func (s *responsesSink) send(e responseEvent) error {
@@ -189,6 +192,15 @@ func (s *responsesSink) Begin() error {
 		}
 	}
 	return nil
+}
+
+func (s *responsesSink) Progress(p engine.Progress) error {
+	e := responseEvent{Type: "response.in_progress", Response: s.response}
+	var t *generation.Timings
+	if e.Progress, t = generation.ProgressOf(p); s.request.timings {
+		e.Timings = t
+	}
+	return s.send(e)
 }
 
 // start opens an item, after closing the one that is open.
@@ -274,6 +286,10 @@ func (s *responsesSink) Piece(_ int, p layout.Piece, tokens []engine.Token) erro
 		s.text += p.Text
 		e := s.about(kind, true)
 		e.Delta = &p.Text
+		if s.request.timings {
+			s.written += len(tokens)
+			e.Timings = s.clock.Timings(s.written)
+		}
 		if p.Kind == layout.PieceContent {
 			list := []generation.TokenLogprob{}
 			if s.generation.Request.Logprobs {
@@ -308,6 +324,10 @@ func (s *responsesSink) Done(_ int, c *generation.Choice) error {
 		return err
 	}
 	s.response.conclude(s.generation, c)
+	if s.request.timings {
+		t := generation.TimingsOf([]generation.Choice{*c})
+		s.timings = &t
+	}
 	return nil
 }
 
@@ -315,7 +335,7 @@ func (s *responsesSink) End([]generation.Choice) error {
 	if err := s.request.keep(s.response); err != nil {
 		return err
 	}
-	return s.send(responseEvent{Type: "response." + s.response.Status, Response: s.response})
+	return s.send(responseEvent{Type: "response." + s.response.Status, Response: s.response, Timings: s.timings})
 }
 
 func (s *responsesSink) Fail(f *problem.Problem) error {

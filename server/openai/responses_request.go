@@ -15,6 +15,7 @@ var responsesNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "input", "instructions", "max_output_tokens", "stream", "stream_options", "text", "tools", "tool_choice", "parallel_tool_calls",
 		"top_logprobs", "truncation", "include", "background", "stop", "store", "previous_response_id",
+		"timings_per_token", "return_progress",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: append([]string{"text"}, request.ConstraintAliases...),
 	Harmless:   wire.HarmlessFields,
@@ -29,6 +30,7 @@ type responsesRequest struct {
 	store      bool
 	previous   string                // the response that this one follows
 	truncation string                // disabled, auto
+	timings    bool                  // in events of text, and the last
 	past       []json.RawMessage     // items up to the end of that response
 	items      []json.RawMessage     // of the input, references followed
 	origins    map[string]toolOrigin // by the names in the prompt, of tools that are called otherwise by the client
@@ -54,6 +56,8 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
 		func() error { return o.Boolean("background", &background) },
 		func() error { return o.Boolean("store", &q.store) },
+		func() error { return o.Boolean("timings_per_token", &q.timings) },
+		func() error { return o.Boolean("return_progress", &q.Progress) },
 		func() error { return o.OneOf("truncation", &q.truncation, "disabled", "auto") },
 		func() error { return o.Decode("include", &include, "an array of strings") },
 		func() error { return q.readTextFormat(o) },
@@ -187,4 +191,6 @@ type responseEvent struct {
 	Arguments    *string                    `json:"arguments,omitempty"`
 	Input        *string                    `json:"input,omitempty"`
 	Logprobs     *[]generation.TokenLogprob `json:"logprobs,omitempty"`
+	Progress     *generation.Progress       `json:"prompt_progress,omitempty"`
+	Timings      *generation.Timings        `json:"timings,omitempty"`
 }

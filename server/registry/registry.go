@@ -40,6 +40,8 @@ type Loader func(ctx context.Context) (e Engines, close func() error, err error)
 type Entry struct {
 	Name     string
 	Created  time.Time
+	Aliases  []string // further names of it
+	Tags     []string // what its owner says about it
 	registry *Registry
 	load     Loader        // nil: always in memory
 	keep     time.Duration // how long it stays in memory unused; negative: for ever
@@ -48,6 +50,8 @@ type Entry struct {
 	current *Model // nil while it is not in memory
 	close   func() error
 	users   int           // requests that use it
+	waiting int           // requests that wait for it to be loaded
+	placed  bool          // it is one of the registry's Max models
 	used    time.Time     // when the last one ended
 	loading chan struct{} // closed when the running attempt to load has ended; nil if there is none
 	err     error         // of the last attempt
@@ -137,6 +141,13 @@ type Registry struct {
 	// that one: programs have names built in. It is set before there are requests.
 	Strict bool
 
+	// Max is how many models that were loaded on request may be in memory at once; 0: as many as fit. It is set before there
+	// are models.
+	Max int
+
+	// Manual has models loaded by Load alone, not by requests that name one. It is set before there are requests.
+	Manual bool
+
 	// ToolForm is how all models write calls of tools, one of chat.CallForms(); "": as the template of each says. It is set
 	// before there are models.
 	ToolForm string
@@ -144,6 +155,7 @@ type Registry struct {
 	log     *slog.Logger
 	schemas int // compiled schemas kept for each model
 	closing atomic.Bool
+	places  places
 
 	mu    sync.Mutex
 	hosts []*Entry // replaced, never changed
@@ -151,7 +163,9 @@ type Registry struct {
 
 // New returns a registry without a model.
 func New(log *slog.Logger, schemas int) *Registry {
-	return &Registry{log: log, schemas: schemas}
+	r := &Registry{log: log, schemas: schemas}
+	r.places.moved.L = &r.places.mu
+	return r
 }
 
 // Set puts a model into service under a name, once everything that is prepared
@@ -165,6 +179,29 @@ func (r *Registry) Set(name string, e Engines) error {
 	h.current = m
 	r.put(h)
 	return nil
+}
+
+// SetSleeping is Set for a model that leaves memory when nobody has used it for keep, and is loaded again by the next request
+// for it. The registry closes it.
+func (r *Registry) SetSleeping(name string, e Engines, closer func() error, load Loader, keep time.Duration) error {
+	h := &Entry{Name: name, Created: time.Now(), registry: r, load: load, keep: keep}
+	m, err := h.newServed(e)
+	if err != nil {
+		return err
+	}
+	h.current, h.close, h.users = m, closer, 1
+	r.put(h)
+	h.release(nil) // so that its time begins
+	return nil
+}
+
+// Describe gives a model further names that requests may use, and labels. It is called before there are requests for them.
+func (r *Registry) Describe(name string, aliases, tags []string) {
+	for _, h := range r.Every() {
+		if h.Name == name {
+			h.Aliases, h.Tags = aliases, tags
+		}
+	}
 }
 
 // Add makes a model available under a name. It is loaded when it is asked for, and
@@ -210,7 +247,10 @@ func (r *Registry) List() ([]*Entry, error) {
 }
 
 // Close has every request from now on refused.
-func (r *Registry) Close() { r.closing.Store(true) }
+func (r *Registry) Close() {
+	r.closing.Store(true)
+	r.leave()
+}
 
 // Unload frees the models that add brought. Requests for them must have ended.
 func (r *Registry) Unload() error {
@@ -223,6 +263,7 @@ func (r *Registry) Unload() error {
 
 // UnloadNow frees the model's memory unless somebody uses it.
 func (h *Entry) UnloadNow() error {
+	defer h.registry.leave()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.unload()
@@ -239,8 +280,12 @@ func (h *Entry) Load() {
 		return
 	}
 	h.loading = make(chan struct{})
+	h.waiting++ // whoever asked waits for it, elsewhere
 	go func(done chan struct{}) {
 		h.bring(done)
+		h.mu.Lock()
+		h.waiting--
+		h.mu.Unlock()
 		if _, err := h.acquire(context.Background()); err == nil { // an error is in the log
 			h.release(nil) // so that its time begins
 		}
@@ -275,7 +320,7 @@ func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 	tried := false
 	for h.current == nil {
 		if h.loading == nil {
-			if tried {
+			if tried && h.err != nil {
 				return nil, h.err
 			}
 			h.loading = make(chan struct{})
@@ -283,13 +328,19 @@ func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 		}
 		tried = true
 		wait := h.loading
+		h.waiting++
 		h.mu.Unlock()
+		var err error
 		select {
 		case <-wait:
-			h.mu.Lock()
 		case <-ctx.Done():
-			h.mu.Lock()
-			return nil, context.Cause(ctx)
+			err = context.Cause(ctx)
+		}
+		h.mu.Lock()
+		h.waiting--
+		if err != nil {
+			go h.registry.leave() // it may be the last that waited
+			return nil, err
 		}
 	}
 	h.users++
@@ -304,6 +355,10 @@ func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 // bring loads the model. It goes on when the request that asked for it is gone:
 // the next one will be glad.
 func (h *Entry) bring(done chan struct{}) {
+	if !h.registry.enter(h, done) {
+		return
+	}
+	defer h.registry.leave()
 	start := time.Now()
 	e, closer, err := h.load(context.Background())
 	for errors.Is(err, backend.ErrMemory) && h.registry.makeRoom(h) {
@@ -324,13 +379,14 @@ func (h *Entry) bring(done chan struct{}) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current, h.close, h.err, h.loading = m, closer, err, nil
+	h.current, h.close, h.err, h.loading, h.placed = m, closer, err, nil, m != nil && h.placed
 	close(done)
 }
 
 // release says that a request no longer uses the model. It is unloaded after
 // its time, or after keep if that is given.
 func (h *Entry) release(keep *time.Duration) {
+	defer h.registry.leave()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.users--
@@ -347,6 +403,7 @@ func (h *Entry) release(keep *time.Duration) {
 		h.timer.Stop()
 	}
 	h.timer = time.AfterFunc(after, func() {
+		defer h.registry.leave()
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.expires.IsZero() || time.Now().Before(h.expires) {
@@ -364,7 +421,7 @@ func (h *Entry) unload() error {
 		return nil
 	}
 	closer := h.close
-	h.current, h.close, h.expires = nil, nil, time.Time{}
+	h.current, h.close, h.expires, h.placed = nil, nil, time.Time{}, false
 	h.registry.log.Info("a model is unloaded", slog.String("model", h.Name))
 	return closer()
 }
@@ -380,7 +437,7 @@ func (r *Registry) makeRoom(wanted *Entry) bool {
 			continue
 		}
 		h.mu.Lock()
-		idle, used := h.current != nil && h.load != nil && h.users == 0, h.used
+		idle, used := h.current != nil && h.load != nil && h.users == 0 && h.waiting == 0, h.used
 		h.mu.Unlock()
 		if idle && (oldest == nil || used.Before(since)) {
 			oldest, since = h, used
@@ -437,7 +494,7 @@ func (r *Registry) Find(name string) (*Entry, error) {
 	}
 	var names []string
 	for _, h := range hosts {
-		if name == h.Name || name == h.Name+":latest" {
+		if name == h.Name || name == h.Name+":latest" || slices.Contains(h.Aliases, name) {
 			return h, nil
 		}
 		names = append(names, h.Name)
@@ -469,6 +526,9 @@ func (r *Registry) AnyNamed(ctx context.Context, name string, keep *time.Duratio
 	}
 	if err != nil {
 		return nil, err
+	}
+	if status, _ := h.Status(); r.Manual && status == "unloaded" {
+		return nil, errNotLoaded
 	}
 	m, err := h.acquire(ctx)
 	if err != nil {

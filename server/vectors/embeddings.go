@@ -112,7 +112,7 @@ func inputProblem(err error, place func(int) string) error {
 	case errors.As(err, &input):
 		where := place(input.Index)
 		return &wire.Error{Param: where, Code: "context_length_exceeded", Message: fmt.Sprintf(
-			"%s is too long: this model's maximum context length is %d tokens, it has %d; with truncate: true its end is left out",
+			"%s is too large: this model's maximum context length is %d tokens, it has %d; with truncate: true its end is left out",
 			where, input.Limit, input.Tokens)}
 	case errors.As(err, &size):
 		return &wire.Error{Param: place(-1), Code: "too_many_" + size.What, Message: fmt.Sprintf(

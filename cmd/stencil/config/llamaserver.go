@@ -34,9 +34,12 @@ var options = []option{
 	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true, instead: "keys and values have one type, which --cache-type sets"},
 	{names: "-dev --device", env: "DEVICE", flag: "device", takes: true},
 	{names: "--lora-scaled", flag: "lora", takes: true, convert: scaled},
+	{names: "--sleep-idle-seconds", flag: "sleep", takes: true, convert: idle},
+	{names: "--models-max", env: "MODELS_MAX", flag: "models-max", takes: true},
+	{names: "--models-autoload", env: "MODELS_AUTOLOAD", flag: "no-models-autoload", convert: not}, {names: "--no-models-autoload", flag: "no-models-autoload", value: "true"},
 	{names: "-m --model", env: "MODEL", flag: "model", takes: true},
 	{names: "--models-dir", env: "MODELS_DIR", flag: "models", takes: true},
-	{names: "-a --alias", env: "ALIAS", flag: "alias", takes: true, convert: first},
+	{names: "-a --alias", env: "ALIAS", flag: "alias", takes: true},
 	{names: "--host", env: "HOST", flag: "host", takes: true},
 	{names: "--port", env: "PORT", flag: "port", takes: true},
 	{names: "-to --timeout", env: "TIMEOUT", flag: "request-timeout", takes: true, convert: seconds},
@@ -103,10 +106,8 @@ var options = []option{
 	{names: "--grammar", takes: true, instead: "requests have grammar"}, {names: "--grammar-file", takes: true, instead: "requests have grammar"},
 	{names: "-j --json-schema", takes: true, instead: "requests have json_schema"}, {names: "-jf --json-schema-file", takes: true, instead: "requests have json_schema"},
 	{names: "--tools", takes: true, instead: "stencil serve --agent-folder gives agents read-only tools"}, {names: "--mcp-servers-config", takes: true, instead: "MCP servers are the client's"},
-	{names: "--mcp-servers-json", takes: true, instead: "MCP servers are the client's"}, {names: "--tags", takes: true, instead: "models have a name alone: --alias"},
-	{names: "--models-max", takes: true, instead: "models of --models stay in memory while there is room; --keep-alive unloads them"},
-	{names: "--models-preset", takes: true, instead: "stencil.yaml holds flags"}, {names: "--no-models-autoload", instead: "models of --models are loaded when a request names them"},
-	{names: "--sleep-idle-seconds", takes: true, instead: "models of --models are unloaded after --keep-alive"}, {names: "--pooling", takes: true, instead: "vectors are pooled as the file says"},
+	{names: "--mcp-servers-json", takes: true, instead: "MCP servers are the client's"},
+	{names: "--models-preset", takes: true, instead: "stencil.yaml holds flags"}, {names: "--pooling", takes: true, instead: "vectors are pooled as the file says"},
 	{names: "--api-prefix", takes: true, instead: "paths have no prefix; a proxy can cut one off"}, {names: "--path", takes: true, instead: "no files are served"},
 	{names: "--control-vector", takes: true, instead: "--lora applies adapters"}, {names: "--reasoning-budget-message", takes: true, instead: "thoughts end without a message at --reasoning-budget"},
 	{names: "--log-file", takes: true, instead: "the log goes to standard error"}, {names: "--no-cont-batching -nocb", instead: "--parallel 1 has one request at a time"},
@@ -253,12 +254,20 @@ func scaled(v string) (string, error) {
 	return v[:i] + "=" + v[i+1:], nil
 }
 
-// first is the first of several names: a model has one here.
-func first(v string) (string, error) {
-	if name, _, several := strings.Cut(v, ","); several {
-		return "", fmt.Errorf("a model has one name, such as %q", name)
+// idle is seconds, -1 for never.
+func idle(v string) (string, error) {
+	if v == "-1" {
+		return "0", nil
 	}
-	return v, nil
+	return seconds(v)
+}
+
+// not is for a flag that says the opposite, off by default.
+func not(v string) (string, error) {
+	if v == "0" || v == "false" || v == "off" || v == "disabled" {
+		return "true", nil
+	}
+	return "", nil
 }
 
 func seconds(v string) (string, error) {
