@@ -124,6 +124,7 @@ const architecture = `
 	server/wire, github.com/spf13/cobra, github.com/spf13/pflag, go.yaml.in/yaml/v3 < cmd/stencil/config < cmd/stencil;
 	chat, server, github.com/spf13/pflag < cmd/stencil/defaults < cmd/stencil;
 	github.com/schollz/progressbar/v3, golang.org/x/term < cmd/stencil/console < cmd/stencil;
+	vocab, cmd/stencil/console < cmd/stencil/download < cmd/stencil;
 
 	client < examples/go-native;
 	schemafrom, github.com/openai/openai-go/v3 < examples/go-openai;
@@ -141,7 +142,7 @@ const testImports = `
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server, docs;
 	internal/packages < docs, server/clients;
-	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil;
+	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil/download;
 
 	# Judges that share no code with what they judge.
 	golang.org/x/net < regular;
@@ -151,7 +152,7 @@ const testImports = `
 	# Models, where the packages know only the interface.
 	backend < bench;
 	backend/scripted < chat, constraint, embedding, engine, bench, server, server/clients, server/clients/agents;
-	models < backend/llama, embedding, constraint, bench, server, server/generation, server/clients, server/clients/agents;
+	models < backend/llama, embedding, constraint, bench, cmd/stencil/download, server, server/generation, server/clients, server/clients/agents;
 	backend/llama < bench, server, models/train;
 
 	decoder/walk < gbnf, schema;

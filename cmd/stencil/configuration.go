@@ -144,7 +144,7 @@ Names that are not known, in the file or the environment, are errors.`,
 }
 
 // secretFlags hold what nobody should read on a screen.
-var secretFlags = []string{"api-key", "upstream-key", "token", "key"}
+var secretFlags = []string{"api-key", "upstream-key", "token", "hf-token", "key"}
 
 // shownValue is a flag's value for people and programs to read.
 func shownValue(f *pflag.Flag) any {

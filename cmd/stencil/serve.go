@@ -36,6 +36,7 @@ type serveFlags struct {
 
 	operations operations
 	upstream   upstreamFlags
+	hub        hubFlags
 	feedback   feedbackFlags
 	agent      agentServeFlags
 	prompts    promptFlags
@@ -71,6 +72,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.BoolVar(&f.embeddings, "embeddings", false, "compute embeddings with models that generate text, too")
 	f.registerModels(flags)
 	f.defaults.Chat(flags)
+	f.hub.register(flags)
 	group(flags, "Model")
 	f.model.register(flags)
 	f.prompts.register(flags, &f.engine)
@@ -142,7 +144,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if f.engine.Draft < 0 {
 		return fmt.Errorf("--draft must not be negative")
 	}
-	if err := errors.Join(f.checkOperations(), f.checkResponses()); err != nil {
+	if err := errors.Join(f.checkOperations(), f.checkResponses(), f.hub.check(f.model.path)); err != nil {
 		return err
 	}
 	if err := f.defaults.Set(&f.server); err != nil {
@@ -186,7 +188,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(serving, l, f.grace) }()
 
-	if f.upstream.given() && f.model.path == "" {
+	if f.upstream.given() && f.model.path == "" && !f.hub.given() {
 		name, err := f.upstream.add(serving, srv, log)
 		if err != nil {
 			stop()
@@ -196,7 +198,13 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		fmt.Fprint(stdout, f.welcome(name, nil, urlOf(l.Addr(), f.server.TLSCert != "")))
 		return <-served
 	}
-	m, err := f.start(serving, log)
+	if f.hub.given() {
+		f.model.path, err = f.hub.fetch(serving)
+	}
+	var m *loaded
+	if err == nil {
+		m, err = f.start(serving, log)
+	}
 	if err != nil {
 		stop()
 		if ctx.Err() != nil { // stopped while loading

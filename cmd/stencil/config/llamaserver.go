@@ -76,9 +76,10 @@ var options = []option{
 	{names: "--no-context-shift"}, {names: "-lv --verbosity --log-verbosity", takes: true}, {names: "--cache-reuse", takes: true}, {names: "--cache-idle-slots"}, {names: "-fit --fit", takes: true}, {names: "--offline"},
 
 	{names: "--no-jinja", instead: "the model's own chat template is always used; --chat-template sets another"},
-	{names: "-hf -hfr --hf-repo", env: "HF_REPO", takes: true, instead: "stencil pull hf:OWNER/REPO/FILE.gguf downloads a model, and --model serves it"},
-	{names: "-hff --hf-file", env: "HF_FILE", takes: true, instead: "stencil pull hf:OWNER/REPO/FILE.gguf downloads a model, and --model serves it"},
-	{names: "-mu --model-url", env: "MODEL_URL", takes: true, instead: "stencil pull URL downloads a model, and --model serves it"},
+	{names: "-hf -hfr --hf-repo", env: "HF_REPO", flag: "hf-repo", takes: true},
+	{names: "-hff --hf-file", env: "HF_FILE", flag: "hf-file", takes: true},
+	{names: "-hft --hf-token", flag: "hf-token", takes: true},
+	{names: "-mu --model-url", env: "MODEL_URL", flag: "model-url", takes: true},
 	{names: "-dr --docker-repo", env: "DOCKER_REPO", takes: true, instead: "stencil pull URL downloads a model, and --model serves it"},
 	{names: "-md --model-draft --spec-draft-model", takes: true, instead: "drafts are guessed from the text, without a model: --draft N"},
 	{names: "--spec-type", takes: true, instead: "drafts are guessed from the text, without a model: --draft N"},
@@ -192,6 +193,9 @@ func llamaVariables(environ []string) ([]string, error) {
 		name, value, _ := strings.Cut(v, "=")
 		if name == "LLAMA_API_KEY" && !set[Variable("api-key")] {
 			out = append(slices.Clip(out), Variable("api-key")+"="+value)
+		}
+		if name == "HF_TOKEN" && !set[Variable("hf-token")] {
+			out = append(slices.Clip(out), Variable("hf-token")+"="+value)
 		}
 		short, ours := strings.CutPrefix(name, "LLAMA_ARG_")
 		if !ours {

@@ -16,7 +16,8 @@ func TestLlamaServer(t *testing.T) {
 		"generate -n 5 -c 10":                               "generate -n 5 -c 10",
 		"serve --reasoning-budget 0 --chat-template chatml": "serve --reasoning-budget=0 --chat-template=chatml",
 		"serve --models-max 2 --sleep-idle-seconds 60 --sleep-idle-seconds -1 --no-models-autoload --alias a,b": "serve --models-max=2 --sleep=60s --sleep=0 --no-models-autoload=true --alias=a,b",
-		"serve --ssl-key-file k --ssl-cert-file c --slots -cb":                                                  "serve --tls-key=k --tls-cert=c",
+		"serve -hf a/b:Q8_0 -hff c.gguf -hft t":                "serve --hf-repo=a/b:Q8_0 --hf-file=c.gguf --hf-token=t",
+		"serve --ssl-key-file k --ssl-cert-file c --slots -cb": "serve --tls-key=k --tls-cert=c",
 	} {
 		got, err := LlamaServer(strings.Fields(args))
 		if err != nil || strings.Join(got, " ") != want {
@@ -24,7 +25,6 @@ func TestLlamaServer(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"serve -hf a/b":                 "stencil pull",
 		"serve --spec-type ngram":       "--draft",
 		"serve -ts 1,2":                 "--device",
 		"serve --mmproj x":              "images",

@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"bytes"
@@ -118,17 +118,17 @@ func impatient(t *testing.T) {
 }
 
 // fetch downloads from a server into dir.
-func fetch(t *testing.T, url, dir, sum string) (pulled, string, error) {
+func fetch(t *testing.T, url, dir, sum string) (Done, string, error) {
 	t.Helper()
-	src, err := resolve(url, defaultHub)
+	src, err := Resolve(url, Hub)
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := filepath.Join(dir, src.file)
-	d := &download{source: src, target: target, want: sum, log: io.Discard}
+	target := filepath.Join(dir, src.Name)
+	d := &File{Source: src, Path: target, Sum: sum, Log: io.Discard}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	done, err := d.run(ctx)
+	done, err := d.Run(ctx)
 	return done, target, err
 }
 
@@ -175,7 +175,7 @@ func TestPullWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole(t, target, s.content)
-			if done.sum != sumOf(s.content) || done.verified != "verified, as given" || done.already {
+			if done.Sum != sumOf(s.content) || done.Verified != "verified, as given" || done.Already {
 				t.Errorf("%+v", done)
 			}
 		})
@@ -412,13 +412,13 @@ func TestPullFromHub(t *testing.T) {
 		http.Redirect(w, r, strings.Replace(files.URL, "127.0.0.1", "localhost", 1)+"/blob", http.StatusFound)
 	}))
 	defer hub.Close()
-	run := func(arg string) (pulled, string, error) {
-		src, err := resolve(arg, hub.URL)
+	run := func(arg string) (Done, string, error) {
+		src, err := Resolve(arg, hub.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		target := filepath.Join(t.TempDir(), src.file)
-		done, err := (&download{source: src, target: target, token: "secret", log: io.Discard}).run(t.Context())
+		target := filepath.Join(t.TempDir(), src.Name)
+		done, err := (&File{Source: src, Path: target, Token: "secret", Log: io.Discard}).Run(t.Context())
 		return done, target, err
 	}
 	done, target, err := run("hf:owner/repo@v2/sub/model.gguf")
@@ -426,7 +426,7 @@ func TestPullFromHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole(t, target, content)
-	if done.verified != "verified, as the hub says" {
+	if done.Verified != "verified, as the hub says" {
 		t.Errorf("%+v", done)
 	}
 	if gotToken != "Bearer secret" || leaked != "" {
@@ -460,13 +460,13 @@ func TestPullStopped(t *testing.T) {
 	s := &fileServer{content: randomContent(13, 300_000), etag: `"a"`, cutAfter: 100_000, hang: true}
 	h := httptest.NewServer(s)
 	defer h.Close()
-	src, err := resolve(h.URL+"/model.gguf", "")
+	src, err := Resolve(h.URL+"/model.gguf", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	target := filepath.Join(t.TempDir(), "model.gguf")
 	ctx, cancel := context.WithCancel(t.Context())
-	d := &download{source: src, target: target, log: io.Discard}
+	d := &File{Source: src, Path: target, Log: io.Discard}
 	go func() {
 		poll.Until(func() bool {
 			info, err := os.Stat(d.partPath())
@@ -474,7 +474,7 @@ func TestPullStopped(t *testing.T) {
 		})
 		cancel()
 	}()
-	_, err = d.run(ctx)
+	_, err = d.Run(ctx)
 	if err == nil || !strings.Contains(err.Error(), "stopped after 100000 bytes") {
 		t.Errorf("error %v", err)
 	}
@@ -493,7 +493,7 @@ func TestPullPresent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sum := range []string{"", sumOf(content)} {
-		if done, _, err := fetch(t, h.URL+"/model.gguf", dir, sum); err != nil || !done.already {
+		if done, _, err := fetch(t, h.URL+"/model.gguf", dir, sum); err != nil || !done.Already {
 			t.Errorf("%+v, %v", done, err)
 		}
 	}
@@ -562,17 +562,17 @@ func TestResolve(t *testing.T) {
 		"http://[::1]:9/m":            "http://[::1]:9/m m",
 		"http://localhost/m":          "http://localhost/m m",
 	} {
-		src, err := resolve(arg, defaultHub)
+		src, err := Resolve(arg, Hub)
 		if err != nil {
 			t.Errorf("%s: %v", arg, err)
 			continue
 		}
-		if got := src.url.String() + " " + src.file; got != want {
+		if got := src.url.String() + " " + src.Name; got != want {
 			t.Errorf("%s: %s, want %s", arg, got, want)
 		}
 	}
 	for _, arg := range []string{"", "model.gguf", "hf:o/r", "hf:/r/f", "hf:o//f", "http://example.com/m", "http://127.0.0.1.example.com/m", "ftp://example.com/m", "https://example.com/", "file:///etc/passwd"} {
-		if src, err := resolve(arg, defaultHub); err == nil {
+		if src, err := Resolve(arg, Hub); err == nil {
 			t.Errorf("%s: %v", arg, src.url)
 		}
 	}
@@ -597,4 +597,48 @@ func serveFile(t *testing.T, s *fileServer) string {
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	return h.URL
+}
+
+func TestPullNames(t *testing.T) {
+	for _, arg := range []string{
+		"http://127.0.0.1/..", "http://127.0.0.1/a/..", "hf:o/r/a/..", "hf:o/r/..", "http://127.0.0.1/%1b[31mx.gguf", "http://127.0.0.1/a%0ab.gguf", `http://127.0.0.1/a%5cb.gguf`,
+		"hf:o/r/a\u202eb.gguf",
+	} {
+		if src, err := Resolve(arg, Hub); err == nil {
+			t.Errorf("%q is the file %q", arg, src.Name)
+		} else if strings.ContainsAny(err.Error(), "\x1b\n") {
+			t.Errorf("%q: the error is raw: %q", arg, err)
+		}
+	}
+}
+
+// Without an entity tag, a sum or a date nothing tells that two halves belong together.
+func TestPullTwoHalves(t *testing.T) {
+	impatient(t)
+	s := &fileServer{content: randomContent(3, 100_000), cutAfter: 50_000}
+	changed := randomContent(4, 100_000)
+	s.before = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+		if n == 1 {
+			s.mu.Lock()
+			s.content, s.cutAfter = changed, 0
+			s.mu.Unlock()
+		}
+		return false
+	}
+	h := httptest.NewServer(s)
+	defer h.Close()
+	// The answer to the second request was chosen before the change.
+	_, target, err := fetch(t, h.URL+"/model.bin", t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(target)
+	if err != nil || !bytes.Equal(got, changed) && !bytes.Equal(got, randomContent(3, 100_000)) {
+		t.Errorf("two halves of different files were joined: %d bytes, %v", len(got), err)
+	}
+	for i, r := range s.ranges() {
+		if r != "" {
+			t.Errorf("request %d asks for the range %q", i, r)
+		}
+	}
 }

@@ -1,4 +1,5 @@
-package main
+// Package download brings files from the network to their places: whole, checked, and resumed where they were cut off.
+package download
 
 import (
 	"context"
@@ -19,22 +20,24 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
-// A download brings one file to its place.
+// A File is one that comes to its place, Path.
 //
-// What has come so far is in target+".part", and what is known about it in
-// target+".part.json": both survive a cut, and the next run goes on there if
+// What has come so far is in Path+".part", and what is known about it in
+// Path+".part.json": both survive a cut, and the next run goes on there if
 // the server still has the same file. Only a file that is whole and checked is
-// renamed to target.
-type download struct {
-	source pullSource
-	target string
-	want   string // SHA-256 in hex, "" if the user gave none
-	token  string
-	force  bool
+// renamed to Path.
+type File struct {
+	Source Source
+	Path   string
+	Sum    string // SHA-256 in hex, "" if the user gave none
+	Token  string // of the hub, sent to nobody else
+	Force  bool   // download again what is there
+	Model  bool   // it must be a complete model
+	Agent  string // the name of the program
+	Log    io.Writer
+
 	magic  string                  // what the file begins with, as far as that is known
 	check  func(path string) error // a last look at a whole file; may be nil
-	log    io.Writer
-
 	client *http.Client
 	state  partState
 	hash   hash.Hash
@@ -51,12 +54,12 @@ type partState struct {
 	Sum  string `json:"sha256,omitempty"`
 }
 
-// pulled says how a download ended.
-type pulled struct {
-	already  bool // nothing had to be done
-	size     int64
-	sum      string
-	verified string // against what
+// Done says how a download ended.
+type Done struct {
+	Already  bool // nothing had to be done
+	Size     int64
+	Sum      string
+	Verified string // against what
 }
 
 // Limits of patience.
@@ -83,18 +86,25 @@ type permanentError struct{ error }
 
 func (e permanentError) Unwrap() error { return e.error }
 
-func (d *download) run(ctx context.Context) (pulled, error) {
-	if done, err := d.present(); err != nil || done.already {
+// Run downloads the file, unless it is there.
+func (d *File) Run(ctx context.Context) (Done, error) {
+	if d.Sum != "" && !isSHA256(d.Sum) {
+		return Done{}, fmt.Errorf("--sha256 must be 64 hexadecimal digits, not %q", d.Sum)
+	}
+	if d.Model {
+		d.check, d.magic = CheckModel, "GGUF"
+	}
+	if done, err := d.present(); err != nil || done.Already {
 		return done, err
 	}
 	part, unlock, err := d.open()
 	if err != nil {
-		return pulled{}, err
+		return Done{}, err
 	}
 	defer unlock()
 	defer part.Close()
 	d.client = &http.Client{CheckRedirect: d.checkRedirect}
-	d.bar = console.NewProgress(d.log, d.source.file, d.state.Size, true)
+	d.bar = console.NewProgress(d.Log, d.Source.Name, d.state.Size, true)
 	defer d.bar.Close()
 
 	for tries := 0; ; {
@@ -106,22 +116,22 @@ func (d *download) run(ctx context.Context) (pulled, error) {
 		var permanent permanentError
 		switch {
 		case ctx.Err() != nil:
-			return pulled{}, fmt.Errorf("pull: stopped after %d bytes; run the command again to resume", d.have)
+			return Done{}, fmt.Errorf("pull: stopped after %d bytes; run the command again to resume", d.have)
 		case errors.As(err, &permanent):
-			return pulled{}, fmt.Errorf("pull: %w", err)
+			return Done{}, fmt.Errorf("pull: %w", err)
 		case errors.Is(err, errChanged):
 			if err := d.restart(part); err != nil {
-				return pulled{}, err
+				return Done{}, err
 			}
 		}
 		if d.anew > pullAnew {
-			return pulled{}, fmt.Errorf("pull: %w (restarted %d times: the server's responses are inconsistent, or it cannot resume)", err, pullAnew)
+			return Done{}, fmt.Errorf("pull: %w (restarted %d times: the server's responses are inconsistent, or it cannot resume)", err, pullAnew)
 		}
 		if d.have > before {
 			tries = 0
 		}
 		if tries++; tries >= pullTries {
-			return pulled{}, fmt.Errorf("pull: %w (gave up after %d attempts; run the command again to resume at byte %d)", err, tries, d.have)
+			return Done{}, fmt.Errorf("pull: %w (gave up after %d attempts; run the command again to resume at byte %d)", err, tries, d.have)
 		}
 		pause := min(pausePull<<(tries-1), pullLongest)
 		var wait retryAfterError
@@ -137,39 +147,39 @@ func (d *download) run(ctx context.Context) (pulled, error) {
 }
 
 // present reports a target that is there already.
-func (d *download) present() (pulled, error) {
-	info, err := os.Stat(d.target)
+func (d *File) present() (Done, error) {
+	info, err := os.Stat(d.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return pulled{}, nil
+		return Done{}, nil
 	case err != nil:
-		return pulled{}, err
-	case d.force:
-		return pulled{}, nil
-	case d.want == "":
-		return pulled{already: true, size: info.Size()}, nil
+		return Done{}, err
+	case d.Force:
+		return Done{}, nil
+	case d.Sum == "":
+		return Done{Already: true, Size: info.Size()}, nil
 	}
-	f, err := os.Open(d.target)
+	f, err := os.Open(d.Path)
 	if err != nil {
-		return pulled{}, err
+		return Done{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return pulled{}, err
+		return Done{}, err
 	}
-	if sum := hex.EncodeToString(h.Sum(nil)); sum != d.want {
-		return pulled{}, fmt.Errorf("pull: %s exists, but its sha256 is %s; --force replaces it", d.target, sum)
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != d.Sum {
+		return Done{}, fmt.Errorf("pull: %s exists, but its sha256 is %s; --force replaces it", d.Path, sum)
 	}
-	return pulled{already: true, size: info.Size(), sum: d.want}, nil
+	return Done{Already: true, Size: info.Size(), Sum: d.Sum}, nil
 }
 
-func (d *download) partPath() string  { return d.target + ".part" }
-func (d *download) statePath() string { return d.target + ".part.json" }
+func (d *File) partPath() string  { return d.Path + ".part" }
+func (d *File) statePath() string { return d.Path + ".part.json" }
 
 // open opens the part file for this process alone and hashes what is in it, if
 // it belongs to the same source.
-func (d *download) open() (*os.File, func(), error) {
+func (d *File) open() (*os.File, func(), error) {
 	part, err := os.OpenFile(d.partPath(), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, nil, fmt.Errorf("pull: %w", err)
@@ -189,21 +199,21 @@ func (d *download) open() (*os.File, func(), error) {
 
 // resume reads the state of an earlier run. Whatever does not fit together is
 // started anew.
-func (d *download) resume(part *os.File) error {
+func (d *File) resume(part *os.File) error {
 	raw, err := os.ReadFile(d.statePath())
-	ok := err == nil && json.Unmarshal(raw, &d.state) == nil && d.state.URL == d.source.url.String()
+	ok := err == nil && json.Unmarshal(raw, &d.state) == nil && d.state.URL == d.Source.url.String()
 	info, err := part.Stat()
 	if err != nil {
 		return err
 	}
-	if ok && d.state.ETag == "" && d.state.Sum == "" && d.want == "" {
+	if ok && d.state.ETag == "" && d.state.Sum == "" && d.Sum == "" {
 		ok = false // nothing would tell whether two halves belong together
 	}
 	if !ok || d.state.Size >= 0 && info.Size() > d.state.Size {
 		return d.restart(part)
 	}
 	d.hash = sha256.New()
-	bar := console.NewProgress(d.log, "checking "+d.partPath(), info.Size(), true)
+	bar := console.NewProgress(d.Log, "checking "+d.partPath(), info.Size(), true)
 	defer bar.Close()
 	d.have, err = io.Copy(d.hash, &watchedReader{r: part, bar: bar})
 	return err
@@ -224,11 +234,11 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 }
 
 // restart throws away what has come.
-func (d *download) restart(part *os.File) error {
+func (d *File) restart(part *os.File) error {
 	if d.have > 0 {
 		d.anew++
 	}
-	d.state = partState{URL: d.source.url.String(), Size: -1}
+	d.state = partState{URL: d.Source.url.String(), Size: -1}
 	d.hash, d.have = sha256.New(), 0
 	if err := part.Truncate(0); err != nil {
 		return err
@@ -239,7 +249,7 @@ func (d *download) restart(part *os.File) error {
 
 // checkRedirect follows the scheme rules on every hop, and keeps what the hub
 // says about the file before it points to where the bytes are.
-func (d *download) checkRedirect(req *http.Request, via []*http.Request) error {
+func (d *File) checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return permanentError{errors.New("more than 10 redirections")}
 	}
@@ -256,8 +266,8 @@ func (d *download) checkRedirect(req *http.Request, via []*http.Request) error {
 }
 
 // noteHub keeps the SHA-256 that the hub gives for large files.
-func (d *download) noteHub(h http.Header) {
-	if !d.source.hub {
+func (d *File) noteHub(h http.Header) {
+	if !d.Source.hub {
 		return
 	}
 	if sum := strings.Trim(h.Get("X-Linked-Etag"), `"`); isSHA256(sum) {
@@ -267,7 +277,7 @@ func (d *download) noteHub(h http.Header) {
 
 // attempt asks for the rest of the file once and appends what comes. It
 // returns nil when the file is whole.
-func (d *download) attempt(ctx context.Context, part *os.File) error {
+func (d *File) attempt(ctx context.Context, part *os.File) error {
 	if d.state.Size >= 0 && d.have == d.state.Size {
 		return nil
 	}
@@ -275,16 +285,16 @@ func (d *download) attempt(ctx context.Context, part *os.File) error {
 	defer cancel(nil)
 	stalled := time.AfterFunc(stallPull, func() { cancel(errors.New("the connection has stalled")) })
 	defer stalled.Stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.source.url.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Source.url.String(), nil)
 	if err != nil {
 		return permanentError{err}
 	}
-	req.Header.Set("User-Agent", "stencil/"+version())
+	req.Header.Set("User-Agent", d.Agent)
 	req.Header.Set("Accept-Encoding", "identity") // ranges and lengths count the file's own bytes
-	if d.token != "" && d.source.hub {
-		req.Header.Set("Authorization", "Bearer "+d.token)
+	if d.Token != "" && d.Source.hub {
+		req.Header.Set("Authorization", "Bearer "+d.Token)
 	}
-	if d.have > 0 && d.state.ETag == "" && d.state.Sum == "" && d.want == "" {
+	if d.have > 0 && d.state.ETag == "" && d.state.Sum == "" && d.Sum == "" {
 		// Nothing would tell whether two halves belong together.
 		if err := d.restart(part); err != nil {
 			return permanentError{err}
@@ -342,7 +352,7 @@ func cause(ctx context.Context, err error) error {
 
 // accept checks the header of an answer and places the part file where its
 // body goes on.
-func (d *download) accept(resp *http.Response, part *os.File) error {
+func (d *File) accept(resp *http.Response, part *os.File) error {
 	switch resp.StatusCode {
 	case http.StatusOK:
 		// The whole file, even if a range was asked for.
@@ -372,7 +382,7 @@ func (d *download) accept(resp *http.Response, part *os.File) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return permanentError{fmt.Errorf("the server answered %q: is a token needed (STENCIL_TOKEN), or the licence to be accepted first?", resp.Status)}
 	case http.StatusNotFound:
-		return permanentError{fmt.Errorf("there is no file at %s", d.source.url.Redacted())}
+		return permanentError{fmt.Errorf("there is no file at %s", d.Source.url.Redacted())}
 	}
 	return permanentError{fmt.Errorf("the server answered %q", resp.Status)}
 }
@@ -430,7 +440,7 @@ func contentRange(s string) (from, total int64, ok bool) {
 
 // copy appends a body to the part file, hashing it on the way. It returns the
 // number of bytes that are in the file.
-func (d *download) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, error) {
+func (d *File) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, error) {
 	var n, looked int64
 	buf := make([]byte, 1<<20)
 	for {
@@ -438,7 +448,7 @@ func (d *download) copy(part *os.File, body io.Reader, stalled *time.Timer) (int
 		got, err := body.Read(buf)
 		if at := d.have + n; at < int64(len(d.magic)) && got > 0 {
 			if want := d.magic[at:]; string(buf[:min(got, len(want))]) != want[:min(got, len(want))] {
-				return n, permanentError{fmt.Errorf("what %s sends is no %s file", d.source.url.Redacted(), d.magic)}
+				return n, permanentError{fmt.Errorf("what %s sends is no %s file", d.Source.url.Redacted(), d.magic)}
 			}
 		}
 		if n-looked > lookAfter {
@@ -472,16 +482,16 @@ const (
 )
 
 // room reports that the disk has no room for more bytes.
-func (d *download) room(part *os.File, more int64) error {
+func (d *File) room(part *os.File, more int64) error {
 	free, ok := console.FreeBytes(part)
 	if !ok || free-spareRoom >= max(more, 0) {
 		return nil
 	}
-	return fmt.Errorf("%s needs %d bytes more, and %d are free on the disk, of which %d are left alone", d.target, max(more, 1), free, spareRoom)
+	return fmt.Errorf("%s needs %d bytes more, and %d are free on the disk, of which %d are left alone", d.Path, max(more, 1), free, spareRoom)
 }
 
 // saveState writes what is known about the part file.
-func (d *download) saveState() error {
+func (d *File) saveState() error {
 	raw, err := json.Marshal(d.state)
 	if err != nil {
 		return err
@@ -490,36 +500,36 @@ func (d *download) saveState() error {
 }
 
 // finish checks a whole file and gives it its name.
-func (d *download) finish(part *os.File) (pulled, error) {
-	done := pulled{size: d.have, sum: hex.EncodeToString(d.hash.Sum(nil)), verified: "not verified: no checksum is known"}
-	for _, known := range []struct{ sum, from string }{{d.want, "as given"}, {d.state.Sum, "as the hub says"}} {
+func (d *File) finish(part *os.File) (Done, error) {
+	done := Done{Size: d.have, Sum: hex.EncodeToString(d.hash.Sum(nil)), Verified: "not verified: no checksum is known"}
+	for _, known := range []struct{ sum, from string }{{d.Sum, "as given"}, {d.state.Sum, "as the hub says"}} {
 		if known.sum == "" {
 			continue
 		}
-		if known.sum != done.sum {
-			err := fmt.Errorf("pull: the sha256 is %s and should be %s, %s; the download has been deleted", done.sum, known.sum, known.from)
-			return pulled{}, errors.Join(err, os.Remove(d.partPath()), os.Remove(d.statePath()))
+		if known.sum != done.Sum {
+			err := fmt.Errorf("pull: the sha256 is %s and should be %s, %s; the download has been deleted", done.Sum, known.sum, known.from)
+			return Done{}, errors.Join(err, os.Remove(d.partPath()), os.Remove(d.statePath()))
 		}
-		done.verified = "verified, " + known.from
+		done.Verified = "verified, " + known.from
 	}
 	if err := part.Sync(); err != nil {
-		return pulled{}, fmt.Errorf("pull: %w", err)
+		return Done{}, fmt.Errorf("pull: %w", err)
 	}
 	if d.check != nil {
 		// A server that announces too short a length and keeps to it looks
 		// just like one that is right.
 		if err := d.check(d.partPath()); err != nil {
-			return pulled{}, errors.Join(fmt.Errorf("pull: %w; the download has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
+			return Done{}, errors.Join(fmt.Errorf("pull: %w; the download has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
 		}
 	}
 	if err := part.Close(); err != nil { // some systems don't rename open files
-		return pulled{}, fmt.Errorf("pull: %w", err)
+		return Done{}, fmt.Errorf("pull: %w", err)
 	}
-	if err := os.Rename(d.partPath(), d.target); err != nil {
-		return pulled{}, fmt.Errorf("pull: %w", err)
+	if err := os.Rename(d.partPath(), d.Path); err != nil {
+		return Done{}, fmt.Errorf("pull: %w", err)
 	}
 	if err := os.Remove(d.statePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return pulled{}, fmt.Errorf("pull: %w", err)
+		return Done{}, fmt.Errorf("pull: %w", err)
 	}
 	return done, nil
 }
