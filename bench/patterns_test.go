@@ -197,6 +197,37 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
+// FuzzPatterns is TestPatterns with expressions, texts and edits made from the fuzzer's bytes.
+func FuzzPatterns(f *testing.F) {
+	v := realVocab(f, "llama3.gguf")
+	for seed := range uint64(20) {
+		tape := make([]byte, 64)
+		for i, r := 0, rand.New(rand.NewPCG(seed, 1)); i < len(tape); i++ {
+			tape[i] = byte(r.Uint32())
+		}
+		f.Add(tape)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkPattern(t, v, rand.New(&tape{data, rand.NewPCG(uint64(len(data)), 1)}))
+	})
+}
+
+// A tape is a source of random numbers that repeats one byte after the other, each 8 times, so that a byte decides
+// a choice; then another source goes on.
+type tape struct {
+	data []byte
+	then rand.Source
+}
+
+func (s *tape) Uint64() uint64 {
+	if len(s.data) == 0 {
+		return s.then.Uint64()
+	}
+	b := s.data[0]
+	s.data = s.data[1:]
+	return uint64(b) * 0x0101010101010101
+}
+
 func checkPattern(t *testing.T, v *vocab.Vocab, r *rand.Rand) {
 	d := drawPattern(r, 1+r.IntN(4))
 	if r.IntN(3) == 0 {
