@@ -5,7 +5,11 @@ package llama
 // #include "shim.h"
 import "C"
 
-import "github.com/stencil-json/stencil/backend"
+import (
+	"encoding/json"
+
+	"github.com/stencil-json/stencil/backend"
+)
 
 // Rewinds implements backend.Context. Sliding windows keep all their cells, see
 // stencil_ctx_new.
@@ -15,6 +19,10 @@ func (c *cContext) Rewinds() bool { return !c.model.recurrent }
 func (c *cContext) StateKey() (string, error) {
 	// llama.cpp says nothing about whether other versions read its states, so
 	// every version has its own.
-	return stateKey(c.model.file.path, c.model.opt.LoRA,
+	rope, err := json.Marshal(c.model.opt.Rope)
+	if err != nil {
+		return "", err
+	}
+	return stateKey(c.model.file.path, c.model.opt.LoRA, string(rope), c.model.opt.Override,
 		stateMagic, Version(), int(C.LLAMA_STATE_SEQ_VERSION), c.p.CacheType, c.p.FlashAttention == backend.FlashOff)
 }

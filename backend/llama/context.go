@@ -138,6 +138,7 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 		type_kv:         C.int32_t(cacheTypes[p.CacheType].ggml),
 		flash_attn:      flashTypes[p.FlashAttention],
 		abort:           (*C.struct_stencil_abort)(unsafe.Pointer(c.abort)),
+		rope:            m.opt.Rope.cRope(),
 	}
 	said := collectErrors(func() { c.ptr = C.stencil_ctx_new(m.ptr, cp, &cerr) })
 	if c.ptr == nil {

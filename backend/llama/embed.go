@@ -152,6 +152,7 @@ func (m *model) newEmbedder(s embedShape, flash backend.FlashAttention, threads 
 		pooling:    C.int32_t(slices.Index(poolings, m.embedding.Pooling)),
 		flash_attn: flashTypes[flash],
 		abort:      (*C.struct_stencil_abort)(unsafe.Pointer(c.abort)),
+		rope:       m.opt.Rope.cRope(),
 	}
 	said := collectErrors(func() { c.ptr = C.stencil_embed_new(m.ptr, cp, &cerr) })
 	if c.ptr == nil {

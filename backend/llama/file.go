@@ -24,11 +24,20 @@ type file struct {
 }
 
 // openFile reads the header of the GGUF file at path and checks that all of
-// its tensors are there.
-func openFile(path string) (*file, error) {
+// its tensors are there. What of its metadata is overridden is so everywhere.
+func openFile(path string, overrides ...Override) (*file, error) {
 	g, err := openPart(path)
 	if err != nil {
 		return nil, err
+	}
+	for _, o := range overrides {
+		value, err := o.value()
+		if err != nil {
+			return nil, fmt.Errorf("llama: override: %w", err)
+		}
+		if g, err = g.Override(o.Key, value); err != nil {
+			return nil, fmt.Errorf("llama: %s: override: %w", path, err)
+		}
 	}
 	f := &file{path: path, header: g, arch: g.Str("general.architecture"), weights: tensorBytes(g)}
 	if f.arch == "" {

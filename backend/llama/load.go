@@ -56,6 +56,9 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	if err := start(); err != nil {
 		return nil, err
 	}
+	if err := errors.Join(opt.Rope.Check(), opt.Split.Check()); err != nil {
+		return nil, fmt.Errorf("llama: %w", err)
+	}
 	if len(gpus(opt.Devices)) == 0 {
 		opt.GPULayers = 0 // all layers are on the CPU, whatever was asked for
 	}
@@ -173,11 +176,30 @@ func (m *model) load(ctx context.Context, path string) error {
 	p.use_mlock = C.bool(m.opt.Lock)
 	p.check_tensors = C.bool(m.opt.CheckTensors)
 	p.no_extra = C.bool(m.opt.noCopies)
+	p.split_mode = -1
 	if n := len(m.opt.Devices); n > 0 {
 		names := cStrings(m.opt.Devices)
 		defer names.free()
 		p.devices, p.n_devices = names.ptr, C.int32_t(n)
 	}
+
+	if m.opt.GPULayers != 0 {
+		s := &m.opt.Split
+		p.split_mode, p.main_gpu = C.int32_t(slices.Index(splitModes, s.Mode)), C.int32_t(s.Main)
+		if n := len(s.Tensors); n > 0 {
+			p.tensor_split, p.n_split = (*C.float)(C.malloc(C.size_t(n)*C.sizeof_float)), C.int32_t(n)
+			defer C.free(unsafe.Pointer(p.tensor_split))
+			for i, x := range s.Tensors {
+				unsafe.Slice(p.tensor_split, n)[i] = C.float(x)
+			}
+		}
+	}
+	overrides, err := cOverrides(m.opt.Override)
+	if err != nil {
+		return err
+	}
+	defer overrides.free()
+	p.overrides, p.n_overrides = overrides.ptr, C.int32_t(overrides.n)
 
 	cpath := C.CString(path)
 	defer C.free(unsafe.Pointer(cpath))
@@ -189,7 +211,7 @@ func (m *model) load(ctx context.Context, path string) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("llama: %s: %w: %w", path, backend.ErrAborted, context.Cause(ctx))
 	}
-	err := failure(path, "cannot be loaded", &cerr, said)
+	err = failure(path, "cannot be loaded", &cerr, said)
 	return shortage(err, m.file.weights, m.opt)
 }
 
@@ -205,6 +227,61 @@ func failure(what, did string, cerr *C.struct_stencil_error, said []string) erro
 		said[i] = clean(line)
 	}
 	return fmt.Errorf("llama: %s: %s: %s", what, did, strings.Join(said, "; "))
+}
+
+// cOverrideList is an array of overrides.
+type cOverrideList struct {
+	ptr *C.struct_stencil_override
+	n   int
+}
+
+func cOverrides(list []Override) (out cOverrideList, err error) {
+	if len(list) == 0 {
+		return out, nil
+	}
+	out = cOverrideList{(*C.struct_stencil_override)(C.calloc(C.size_t(len(list)), C.sizeof_struct_stencil_override)), len(list)}
+	for i, o := range list {
+		value, err := o.value()
+		if err != nil {
+			out.free()
+			return cOverrideList{}, err
+		}
+		c := &unsafe.Slice(out.ptr, out.n)[i]
+		c.key = C.CString(o.Key)
+		switch x := value.(type) {
+		case int64:
+			c.kind, c.integer = 'i', C.int64_t(x)
+		case float64:
+			c.kind, c.number = 'f', C.double(x)
+		case bool:
+			c.kind, c.truth = 'b', C.bool(x)
+		case string:
+			c.kind, c.text = 's', C.CString(x)
+		}
+	}
+	return out, nil
+}
+
+func (c cOverrideList) free() {
+	for _, x := range unsafe.Slice(c.ptr, c.n) {
+		C.free(unsafe.Pointer(x.key))
+		C.free(unsafe.Pointer(x.text))
+	}
+	C.free(unsafe.Pointer(c.ptr))
+}
+
+// cRope returns how positions are turned.
+func (r *Rope) cRope() C.struct_stencil_rope {
+	value := func(x *float32) C.float {
+		if x == nil {
+			return -1
+		}
+		return C.float(*x)
+	}
+	return C.struct_stencil_rope{
+		scaling: C.int32_t(slices.Index(ropeTypes, r.Scaling)), freq_base: C.float(r.FreqBase), freq_scale: C.float(r.FreqScale), original: C.uint32_t(r.Original),
+		ext: value(r.Ext), attn: value(r.Attn), beta_fast: value(r.BetaFast), beta_slow: value(r.BetaSlow),
+	}
 }
 
 // cStringList is an array of C strings.

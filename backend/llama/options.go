@@ -2,6 +2,12 @@ package llama
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stencil-json/stencil/backend"
@@ -20,6 +26,10 @@ type LoadOptions struct {
 	CheckTensors bool     // look for invalid numbers in the weights, which reads the whole file
 	LoRA         []LoRA   // applied to every context of the model
 
+	Override []Override // of the file's metadata
+	Rope     Rope
+	Split    Split
+
 	// NoMemoryCheck loads and makes contexts even when they don't seem to fit.
 	NoMemoryCheck bool
 
@@ -34,6 +44,115 @@ type LoadOptions struct {
 
 	//lint:ignore U1000 without the tag llama nothing is loaded
 	noCopies bool // of weights, in the forms that some kernels like
+}
+
+// An Override gives a key of a file's metadata another value.
+type Override struct {
+	Key   string
+	Kind  string // int, float, bool or str
+	Value string
+}
+
+// ParseOverride reads KEY=KIND:VALUE.
+func ParseOverride(s string) (Override, error) {
+	key, rest, ok := strings.Cut(s, "=")
+	kind, value, ok2 := strings.Cut(rest, ":")
+	o := Override{key, kind, value}
+	if !ok || !ok2 || key == "" {
+		return o, fmt.Errorf("%q is not of the form KEY=TYPE:VALUE", s)
+	}
+	_, err := o.value()
+	return o, err
+}
+
+// maxOverride bounds keys and texts of llama.cpp's overrides, in bytes.
+const maxOverride = 127
+
+func (o Override) value() (out any, err error) {
+	if len(o.Key) > maxOverride || o.Kind == "str" && len(o.Value) > maxOverride {
+		return nil, fmt.Errorf("%.40s…: keys and texts of overrides have at most %d bytes", o.Key, maxOverride)
+	}
+	if strings.HasPrefix(o.Key, "split.") || strings.ContainsRune(o.Key+o.Value, 0) {
+		return nil, fmt.Errorf("%q can't be overridden", o.Key)
+	}
+	switch o.Kind {
+	case "int":
+		out, err = strconv.ParseInt(o.Value, 10, 64)
+	case "float":
+		out, err = strconv.ParseFloat(o.Value, 64)
+	case "bool":
+		if out = o.Value == "true"; o.Value != "true" && o.Value != "false" {
+			err = errors.New("neither true nor false")
+		}
+	case "str":
+		out = o.Value
+	default:
+		err = fmt.Errorf("the type %q is none of int, float, bool, str", o.Kind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s:%s: %w", o.Key, o.Kind, o.Value, err)
+	}
+	return out, nil
+}
+
+// Rope says how positions are turned into angles. What is zero or nil is as the file says.
+type Rope struct {
+	Scaling   string  // none, linear or yarn
+	FreqBase  float32 // of the angles
+	FreqScale float32 // 1/N for contexts N times as long
+	Original  int     // for YaRN: the length that the model was first trained for
+
+	// Of YaRN: how much is extrapolated, how strongly attention is scaled, and between which turns one becomes the other.
+	Ext, Attn, BetaFast, BetaSlow *float32
+}
+
+// Check reports a value that can't be meant.
+func (r *Rope) Check() error {
+	if r.Scaling != "" && !slices.Contains(ropeTypes, r.Scaling) {
+		return fmt.Errorf("rope scaling must be %s, not %q", strings.Join(ropeTypes, ", "), r.Scaling)
+	}
+	for name, x := range map[string]*float32{"base": &r.FreqBase, "scale": &r.FreqScale, "YaRN's ext": r.Ext, "YaRN's attn": r.Attn, "YaRN's beta_fast": r.BetaFast, "YaRN's beta_slow": r.BetaSlow} {
+		if x != nil && (*x < 0 || math.IsInf(float64(*x), 0) || *x != *x) {
+			return fmt.Errorf("rope: %s is %g", name, *x)
+		}
+	}
+	if r.Original < 0 || r.Original > mostCells {
+		return fmt.Errorf("rope: YaRN's original context is %d", r.Original)
+	}
+	return nil
+}
+
+// ropeTypes are the names of llama_rope_scaling_type, from 0 on.
+var ropeTypes = []string{"none", "linear", "yarn"}
+
+// Split says how a model is spread over several GPUs. Without one it means nothing.
+type Split struct {
+	Mode    string    // none, layer, row or tensor; "": layer
+	Main    int       // the GPU for everything, with none, or for small tensors, with row
+	Tensors []float32 // the share of each; nil: by their free memory
+}
+
+// splitModes are the names of llama_split_mode, from 0 on.
+var splitModes = []string{"none", "layer", "row", "tensor"}
+
+// Check reports a value that can't be meant.
+func (s *Split) Check() error {
+	if s.Mode != "" && !slices.Contains(splitModes, s.Mode) {
+		return fmt.Errorf("the split mode must be %s, not %q", strings.Join(splitModes, ", "), s.Mode)
+	}
+	if s.Main < 0 {
+		return fmt.Errorf("the main GPU is %d", s.Main)
+	}
+	sum := float32(0)
+	for _, x := range s.Tensors {
+		if sum += x; x < 0 {
+			return fmt.Errorf("a GPU's share is %g", x)
+		}
+	}
+	if len(s.Tensors) > 0 && !(sum > 0 && sum <= math.MaxFloat32) {
+		return fmt.Errorf("the shares of GPUs are %g together", sum)
+	}
+	return nil
 }
 
 // LoRA is an adapter file and how strongly it is applied; a scale of 0 means 1.

@@ -189,6 +189,39 @@ bool stencil_probe_arch(const char * name) {
     return done;
 }
 
+static void set_override(llama_model_kv_override * to, const stencil_override * from) {
+    *to = {};
+    std::snprintf(to->key, sizeof to->key, "%s", from->key);
+    switch (from->kind) {
+        case 'i': to->tag = LLAMA_KV_OVERRIDE_TYPE_INT;   to->val_i64  = from->integer; break;
+        case 'f': to->tag = LLAMA_KV_OVERRIDE_TYPE_FLOAT; to->val_f64  = from->number;  break;
+        case 'b': to->tag = LLAMA_KV_OVERRIDE_TYPE_BOOL;  to->val_bool = from->truth;   break;
+        default:  to->tag = LLAMA_KV_OVERRIDE_TYPE_STR;
+                  std::snprintf(to->val_str, sizeof to->val_str, "%s", from->text);
+    }
+}
+
+void stencil_set_rope(llama_context_params * cp, const stencil_rope * rope) {
+    if (rope->scaling >= 0) {
+        cp->rope_scaling_type = (llama_rope_scaling_type) rope->scaling;
+    }
+    cp->rope_freq_base  = rope->freq_base;
+    cp->rope_freq_scale = rope->freq_scale;
+    cp->yarn_orig_ctx   = rope->original;
+    if (rope->ext >= 0) {
+        cp->yarn_ext_factor = rope->ext;
+    }
+    if (rope->attn >= 0) {
+        cp->yarn_attn_factor = rope->attn;
+    }
+    if (rope->beta_fast >= 0) {
+        cp->yarn_beta_fast = rope->beta_fast;
+    }
+    if (rope->beta_slow >= 0) {
+        cp->yarn_beta_slow = rope->beta_slow;
+    }
+}
+
 llama_model * stencil_load(const char * path, const stencil_load_params * p, stencil_error * err) {
     llama_model * model = nullptr;
     guarded(err, [&] {
@@ -214,6 +247,30 @@ llama_model * stencil_load(const char * path, const stencil_load_params * p, ste
         // Without layers on a GPU, none is to be touched at all.
         if (p->devices || p->n_gpu_layers == 0) {
             mp.devices = devices.data();
+        }
+        std::vector<llama_model_kv_override> overrides(p->n_overrides + 1);
+        for (int32_t i = 0; i < p->n_overrides; i++) {
+            set_override(&overrides[i], &p->overrides[i]);
+        }
+        if (p->n_overrides > 0) {
+            mp.kv_overrides = overrides.data(); // an empty key ends them
+        }
+        std::vector<float> split(std::max<size_t>(capi.llama_max_devices(), 1));
+        if (p->split_mode > LLAMA_SPLIT_MODE_ROW && !STENCIL_API_CURRENT) {
+            std::snprintf(err->text, sizeof err->text, "this version of llama.cpp does not split tensors");
+            return;
+        }
+        if (p->n_split > (int32_t) split.size()) {
+            std::snprintf(err->text, sizeof err->text, "there are shares for %d GPUs, and at most %zu", p->n_split, split.size());
+            return;
+        }
+        if (p->split_mode >= 0) {
+            mp.split_mode = (llama_split_mode) p->split_mode;
+        }
+        mp.main_gpu = p->main_gpu;
+        if (p->n_split > 0) {
+            std::copy(p->tensor_split, p->tensor_split + p->n_split, split.begin());
+            mp.tensor_split = split.data();
         }
         mp.progress_callback           = on_progress;
         mp.progress_callback_user_data = (void *) p->handle;
@@ -241,6 +298,7 @@ stencil_ctx * stencil_ctx_new(llama_model * model, const stencil_ctx_params * p,
         cp.kv_unified      = p->n_seq_max > 1; // one pool of cells, so that sequences share prefixes
         cp.swa_full        = true; // sliding-window layers keep all cells, so that tails can be removed
         cp.no_perf         = true;
+        stencil_set_rope(&cp, &p->rope);
         cp.abort_callback      = on_abort;
         cp.abort_callback_data = p->abort;
         c->params = cp;

@@ -35,6 +35,31 @@ void stencil_init(void);
 // returns false if that could not be done.
 bool stencil_probe_arch(const char * name);
 
+// stencil_override gives a key of the metadata another value; kind is i, f, b or s.
+struct stencil_override {
+    const char * key;
+    char         kind;
+    int64_t      integer;
+    double       number;
+    bool         truth;
+    const char * text;
+};
+
+// stencil_rope says how positions are turned. What is 0, or -1 where 0 means
+// something, is as the file says.
+struct stencil_rope {
+    int32_t  scaling; // enum llama_rope_scaling_type
+    float    freq_base;
+    float    freq_scale;
+    float    ext; // of YaRN, and what follows
+    float    attn;
+    float    beta_fast;
+    float    beta_slow;
+    uint32_t original;
+};
+
+void stencil_set_rope(struct llama_context_params * cp, const struct stencil_rope * rope);
+
 struct stencil_load_params {
     uintptr_t            handle;        // passed to stencilProgress
     int32_t              n_gpu_layers;
@@ -44,6 +69,12 @@ struct stencil_load_params {
     bool                 no_extra;      // don't copy weights into the forms that some kernels like
     const char * const * devices;       // names, or NULL for llama.cpp's choice
     int32_t              n_devices;
+    int32_t              split_mode;    // enum llama_split_mode, or -1
+    int32_t              main_gpu;
+    float              * tensor_split;  // n_split shares, or NULL
+    int32_t              n_split;
+    const struct stencil_override * overrides;
+    int32_t              n_overrides;
 };
 
 struct llama_model * stencil_load(const char * path, const struct stencil_load_params * p, struct stencil_error * err);
@@ -83,6 +114,7 @@ struct stencil_ctx_params {
     int32_t type_kv;    // enum ggml_type
     int32_t flash_attn; // enum llama_flash_attn_type
     struct stencil_abort * abort;
+    struct stencil_rope rope;
 };
 
 struct stencil_ctx * stencil_ctx_new(struct llama_model * model, const struct stencil_ctx_params * p, struct stencil_error * err);

@@ -43,6 +43,7 @@ stencil_ctx * stencil_embed_new(llama_model * model, const stencil_embed_params 
         cp.flash_attn_type = (llama_flash_attn_type) p->flash_attn;
         cp.kv_unified      = true;
         cp.no_perf         = true;
+        stencil_set_rope(&cp, &p->rope);
         cp.abort_callback      = embed_abort;
         cp.abort_callback_data = p->abort;
         c->lctx = capi.llama_init_from_model(model, cp);

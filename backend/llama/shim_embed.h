@@ -20,6 +20,7 @@ struct stencil_embed_params {
     int32_t pooling;    // enum llama_pooling_type
     int32_t flash_attn; // enum llama_flash_attn_type
     struct stencil_abort * abort;
+    struct stencil_rope rope;
 };
 
 // stencil_embed_new returns a context to be freed with stencil_ctx_free, or NULL.

@@ -4,6 +4,7 @@ package llama
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,7 +28,10 @@ func Version() string { return "" }
 // contradictions and then returns an
 // error that matches backend.ErrNotBuilt.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
-	f, err := openFile(path)
+	if err := errors.Join(opt.Rope.Check(), opt.Split.Check()); err != nil {
+		return nil, fmt.Errorf("llama: %w", err)
+	}
+	f, err := openFile(path, opt.Override...)
 	if err == nil {
 		err = f.check()
 	}

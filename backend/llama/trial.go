@@ -27,6 +27,8 @@ import (
 type trialRequest struct {
 	Path    string
 	LoRA    []LoRA
+	Over    []Override
+	Rope    Rope
 	Context backend.ContextParams
 	Embeds  bool
 	Force   bool   // no check of the memory
@@ -92,7 +94,11 @@ type trial struct{ *file }
 // try tries the model file out, unless it is known how that ends. stamp is that of
 // the files as they were read.
 func (f *trial) try(ctx context.Context, opt LoadOptions, stamp string) error {
-	key := fmt.Sprintf("%s %+v %v %v %v", stamp, opt.LoRA, opt.Trial.Context, opt.Trial.Embeds, opt.Trial.Command)
+	rope, err := json.Marshal(opt.Rope)
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprintf("%s %+v %v %v %v %+v %s", stamp, opt.LoRA, opt.Trial.Context, opt.Trial.Embeds, opt.Trial.Command, opt.Override, rope)
 	if known, verdict := verdictOn(key); known {
 		return verdict
 	}
@@ -163,11 +169,11 @@ func (f *file) stamp(adapters []LoRA) (string, error) {
 // files as they were before they were read.
 func openStamped(path string, opt LoadOptions) (*file, string, error) {
 	if opt.Trial == nil {
-		f, err := openFile(path)
+		f, err := openFile(path, opt.Override...)
 		return f, "", err
 	}
 	first, missing := stampOf(path)
-	f, err := openFile(path)
+	f, err := openFile(path, opt.Override...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -196,7 +202,7 @@ func (f *trial) run(ctx context.Context, opt LoadOptions) (lasting bool, err err
 		cpu = trialCPU + time.Duration(f.weights/trialRate)*time.Second*time.Duration(runtime.NumCPU())
 	}
 	request, err := json.Marshal(trialRequest{
-		Path: f.path, LoRA: opt.LoRA, Context: opt.Trial.Context, Embeds: opt.Trial.Embeds,
+		Path: f.path, LoRA: opt.LoRA, Over: opt.Override, Rope: opt.Rope, Context: opt.Trial.Context, Embeds: opt.Trial.Embeds,
 		Force: opt.NoMemoryCheck || opt.GPULayers != 0, Compute: opt.GPULayers == 0 || f.fits(), Library: firstFolder(), CPU: cpu,
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func runTrial(r trialRequest) error {
 	}
 	C.stencil_default_signals()
 	// A file that can't be read is refused by Load, with what is wrong.
-	if f, err := openFile(r.Path); err == nil {
+	if f, err := openFile(r.Path, r.Over...); err == nil {
 		p := withDefaults(trialContext(r.Context), 0)
 		e := f.estimate(p)
 		for _, l := range r.LoRA {
@@ -43,7 +43,7 @@ func runTrial(r trialRequest) error {
 			return fmt.Errorf("llama: trial: %w", err)
 		}
 	}
-	m, err := Load(context.Background(), r.Path, LoadOptions{LoRA: r.LoRA, NoMemoryCheck: r.Force, noCopies: true})
+	m, err := Load(context.Background(), r.Path, LoadOptions{LoRA: r.LoRA, Override: r.Over, Rope: r.Rope, NoMemoryCheck: r.Force, noCopies: true})
 	if err != nil {
 		return err
 	}

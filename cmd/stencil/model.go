@@ -32,6 +32,7 @@ type modelFlags struct {
 	context backend.ContextParams
 	cache   string
 	flash   string
+	options modelOptions
 
 	trial *llama.Trial // nil: load at once
 }
@@ -45,6 +46,7 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.lock, "mlock", false, "lock the weights in RAM")
 	flags.BoolVar(&f.force, "no-memory-check", false, "load the model even if the estimate exceeds free memory")
 	flags.StringVar(&f.lib, "lib", "", libHelp)
+	f.options.model(flags)
 	group(flags, "Model")
 	flags.IntVarP(&f.context.Size, "context", "c", 0, "KV cache size in tokens, shared by all sequences (default: trained length, if memory allows)")
 	flags.IntVar(&f.context.MaxBatch, "batch", 0, "maximum number of tokens decoded in one step (default 512)")
@@ -52,6 +54,7 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.context.BatchThreads, "batch-threads", 0, "maximum number of threads for prompt processing (default: as --threads)")
 	flags.StringVar(&f.cache, "cache-type", "f16", "data type of the KV cache: "+strings.Join(cacheTypeNames, ", "))
 	flags.StringVar(&f.flash, "flash-attention", "auto", "flash attention: auto, on or off")
+	f.options.positions(flags)
 	group(flags, "Context and memory")
 }
 
@@ -125,6 +128,9 @@ func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, err
 	opt := llama.LoadOptions{
 		Devices: f.devices, NoMMap: f.noMMap, Lock: f.lock, LoRA: adapters, NoMemoryCheck: f.force,
 		GPULayers: f.layers, Trial: f.trial,
+	}
+	if err := f.options.set(&opt); err != nil {
+		return nil, err
 	}
 	const steps = 1000
 	bar := console.NewProgress(out, "loading "+filepath.Base(path), steps, false)

@@ -90,16 +90,17 @@ var options = []option{
 	{names: "-cram --cache-ram", env: "CACHE_RAM", takes: true, instead: "--checkpoint-bytes bounds the memory for states of prompts, in bytes"},
 	{names: "-ctxcp --ctx-checkpoints --swa-checkpoints", takes: true, instead: "--checkpoint-bytes bounds the memory for states of prompts, in bytes"},
 	{names: "--swa-full", instead: "--checkpoint-bytes bounds the memory for states of prompts that can't be cut back"},
-	{names: "-sm --split-mode", env: "SPLIT_MODE", takes: true, instead: "layers are spread over the devices that --device names"},
-	{names: "-ts --tensor-split", env: "TENSOR_SPLIT", takes: true, instead: "layers are spread over the devices that --device names"},
-	{names: "-mg --main-gpu", env: "MAIN_GPU", takes: true, instead: "--device names the devices to use"},
+	{names: "-sm --split-mode", env: "SPLIT_MODE", flag: "split-mode", takes: true},
+	{names: "-ts --tensor-split", env: "TENSOR_SPLIT", flag: "tensor-split", takes: true, convert: commas},
+	{names: "-mg --main-gpu", env: "MAIN_GPU", flag: "main-gpu", takes: true},
 	{names: "-ot --override-tensor", takes: true, instead: "--gpu-layers says how many layers devices hold"},
 	{names: "-cmoe --cpu-moe", instead: "--gpu-layers says how many layers devices hold"},
 	{names: "-ncmoe --n-cpu-moe", takes: true, instead: "--gpu-layers says how many layers devices hold"},
-	{names: "--override-kv", takes: true, instead: "the file's metadata are taken as they are"},
-	{names: "--rope-scaling", takes: true, instead: "positions are scaled as the file says"}, {names: "--rope-scale", takes: true, instead: "positions are scaled as the file says"},
-	{names: "--rope-freq-base", takes: true, instead: "positions are scaled as the file says"}, {names: "--rope-freq-scale", takes: true, instead: "positions are scaled as the file says"},
-	{names: "--yarn-orig-ctx", takes: true, instead: "positions are scaled as the file says"}, {names: "--yarn-ext-factor", takes: true, instead: "positions are scaled as the file says"},
+	{names: "--rope-scaling", env: "ROPE_SCALING_TYPE", flag: "rope-scaling", takes: true}, {names: "--rope-scale", env: "ROPE_SCALE", flag: "rope-freq-scale", takes: true, convert: inverse},
+	{names: "--rope-freq-base", env: "ROPE_FREQ_BASE", flag: "rope-freq-base", takes: true}, {names: "--rope-freq-scale", env: "ROPE_FREQ_SCALE", flag: "rope-freq-scale", takes: true},
+	{names: "--yarn-orig-ctx", env: "YARN_ORIG_CTX", flag: "yarn-orig-ctx", takes: true}, {names: "--yarn-ext-factor", env: "YARN_EXT_FACTOR", flag: "yarn-ext-factor", takes: true},
+	{names: "--yarn-attn-factor", env: "YARN_ATTN_FACTOR", flag: "yarn-attn-factor", takes: true}, {names: "--yarn-beta-fast", env: "YARN_BETA_FAST", flag: "yarn-beta-fast", takes: true},
+	{names: "--yarn-beta-slow", env: "YARN_BETA_SLOW", flag: "yarn-beta-slow", takes: true},
 	{names: "--rpc", takes: true, instead: "a model is computed on one machine; --upstream serves one that is elsewhere"},
 	{names: "--numa", takes: true, instead: "numactl starts a program on some nodes"},
 	{names: "--samplers", takes: true, instead: "requests have samplers"}, {names: "--sampler-seq --sampling-seq", takes: true, instead: "requests have samplers"},
@@ -214,6 +215,18 @@ func llamaVariables(environ []string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// commas takes slashes between numbers too.
+func commas(v string) (string, error) { return strings.ReplaceAll(v, "/", ","), nil }
+
+// inverse is one by the number.
+func inverse(v string) (string, error) {
+	x, err := strconv.ParseFloat(v, 32)
+	if err != nil || x <= 0 {
+		return "", fmt.Errorf("%q is not how many times as long the context becomes", v)
+	}
+	return strconv.FormatFloat(1/x, 'g', -1, 32), nil
 }
 
 // positive leaves the flag as it is where -1 stands for "as usual".

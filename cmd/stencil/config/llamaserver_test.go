@@ -16,8 +16,9 @@ func TestLlamaServer(t *testing.T) {
 		"generate -n 5 -c 10":                               "generate -n 5 -c 10",
 		"serve --reasoning-budget 0 --chat-template chatml": "serve --reasoning-budget=0 --chat-template=chatml",
 		"serve --models-max 2 --sleep-idle-seconds 60 --sleep-idle-seconds -1 --no-models-autoload --alias a,b": "serve --models-max=2 --sleep=60s --sleep=0 --no-models-autoload=true --alias=a,b",
-		"serve -hf a/b:Q8_0 -hff c.gguf -hft t":                "serve --hf-repo=a/b:Q8_0 --hf-file=c.gguf --hf-token=t",
-		"serve --ssl-key-file k --ssl-cert-file c --slots -cb": "serve --tls-key=k --tls-cert=c",
+		"serve -ts 3/1 -sm layer -mg 1 --rope-scale 4 --override-kv a=int:1 --yarn-ext-factor 0":                "serve --tensor-split=3,1 --split-mode=layer --main-gpu=1 --rope-freq-scale=0.25 --override-kv a=int:1 --yarn-ext-factor=0",
+		"serve -hf a/b:Q8_0 -hff c.gguf -hft t":                                                                 "serve --hf-repo=a/b:Q8_0 --hf-file=c.gguf --hf-token=t",
+		"serve --ssl-key-file k --ssl-cert-file c --slots -cb":                                                  "serve --tls-key=k --tls-cert=c",
 	} {
 		got, err := LlamaServer(strings.Fields(args))
 		if err != nil || strings.Join(got, " ") != want {
@@ -26,7 +27,8 @@ func TestLlamaServer(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"serve --spec-type ngram":       "--draft",
-		"serve -ts 1,2":                 "--device",
+		"serve -ot x":                   "--gpu-layers",
+		"serve --rope-scale 0":          "how many times",
 		"serve --mmproj x":              "images",
 		"serve --no-jinja":              "--chat-template",
 		"serve -c":                      "needs a value",
@@ -50,7 +52,7 @@ func TestLlamaServer(t *testing.T) {
 }
 
 func TestLlamaVariables(t *testing.T) {
-	got, err := llamaVariables([]string{"LLAMA_ARG_CTX_SIZE=99", "LLAMA_ARG_PORT=1", "STENCIL_PORT=2", "LLAMA_ARG_FLASH_ATTN=1", "LLAMA_ARG_SPLIT_MODE=row", "LLAMA_API_KEY=k", "A=b", "LLAMA_ARG_MODELS_AUTOLOAD=0"})
+	got, err := llamaVariables([]string{"LLAMA_ARG_CTX_SIZE=99", "LLAMA_ARG_PORT=1", "STENCIL_PORT=2", "LLAMA_ARG_FLASH_ATTN=1", "LLAMA_ARG_CACHE_RAM=1", "LLAMA_API_KEY=k", "A=b", "LLAMA_ARG_MODELS_AUTOLOAD=0"})
 	if err != nil || !slices.Equal(got[8:], []string{"STENCIL_CONTEXT=99", "STENCIL_FLASH_ATTENTION=on", "STENCIL_API_KEY=k", "STENCIL_NO_MODELS_AUTOLOAD=true"}) {
 		t.Errorf("%v %v", got, err)
 	}

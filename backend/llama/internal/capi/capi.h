@@ -69,6 +69,7 @@
     X(llama_init_from_model)           \
     X(llama_log_set)                   \
     X(llama_max_parallel_sequences)    \
+    X(llama_max_devices)               \
     X(llama_memory_clear)              \
     X(llama_memory_seq_cp)             \
     X(llama_memory_seq_keep)           \

@@ -1,0 +1,80 @@
+//go:build llama && cgo
+
+package llama
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/models"
+)
+
+// What is overridden and how positions are turned changes what a model computes, and the key of its states.
+func TestOptions(t *testing.T) {
+	path := randomModel(t, models.RandomOptions{Layers: 2, Width: 64, Seed: 3})
+	seen := map[string]string{}
+	compute := func(name string, opt LoadOptions) []float32 {
+		t.Helper()
+		m := load(t, path, opt)
+		c := newCtx(t, m, backend.ContextParams{Size: 256})
+		key, err := c.StateKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[key]; ok {
+			t.Errorf("%s has the key of %s", name, other)
+		}
+		seen[key] = name
+		return slices.Clone(feed(t, c, 0, someTokens(m, 40, 7)...))
+	}
+	override := func(list ...string) LoadOptions {
+		var opt LoadOptions
+		for _, s := range list {
+			o, err := ParseOverride(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt.Override = append(opt.Override, o)
+		}
+		return opt
+	}
+	zero, two := float32(0), float32(2)
+	plain := compute("the file as it is", LoadOptions{})
+	base := compute("a base", LoadOptions{Rope: Rope{FreqBase: 500}})
+	sameLogits(t, "the base, overridden", compute("the base, overridden", override("llama.rope.freq_base=float:500")), base)
+	linear := compute("linear", LoadOptions{Rope: Rope{Scaling: "linear", FreqScale: 0.25}})
+	sameLogits(t, "linear, overridden", compute("linear, overridden", override("llama.rope.scaling.type=str:linear", "llama.rope.scaling.factor=float:4")), linear)
+	sameLogits(t, "no scaling", compute("no scaling", LoadOptions{Rope: Rope{Scaling: "none", FreqScale: 0.25}}), plain)
+	results := map[string][]float32{
+		"the file": plain, "a base": base, "linear": linear,
+		"yarn":        compute("yarn", LoadOptions{Rope: Rope{Scaling: "yarn", FreqScale: 0.25, Original: 64}}),
+		"original":    compute("original", LoadOptions{Rope: Rope{Scaling: "yarn", FreqScale: 0.25, Original: 32}}),
+		"attn 2":      compute("attn 2", LoadOptions{Rope: Rope{Scaling: "yarn", FreqScale: 0.25, Original: 64, Ext: &zero, Attn: &two}}),
+		"beta_fast 2": compute("beta_fast 2", LoadOptions{Rope: Rope{Scaling: "yarn", FreqScale: 0.25, Original: 64, BetaFast: &two}}),
+		"beta_slow 0": compute("beta_slow 0", LoadOptions{Rope: Rope{Scaling: "yarn", FreqScale: 0.25, Original: 64, BetaSlow: &zero}}),
+	}
+	sameLogits(t, "YaRN without extrapolation", compute("ext 0", LoadOptions{Rope: Rope{Scaling: "yarn", FreqScale: 0.25, Original: 64, Ext: &zero}}), linear)
+	for one, a := range results {
+		for other, b := range results {
+			if one < other && slices.Equal(a, b) {
+				t.Errorf("%s and %s compute the same", one, other)
+			}
+		}
+	}
+
+	// Without a GPU a split means nothing.
+	m := load(t, path, LoadOptions{GPULayers: AllLayers, Split: Split{Mode: "none", Main: 1, Tensors: []float32{1, 2}}})
+	if len(gpus(nil)) == 0 {
+		c := newCtx(t, m, backend.ContextParams{Size: 256})
+		sameLogits(t, "a split", feed(t, c, 0, someTokens(m, 40, 7)...), plain)
+	}
+
+	// The vocabulary is read from the same metadata.
+	for _, want := range []bool{true, false} {
+		m := load(t, path, override("tokenizer.ggml.add_bos_token=bool:"+map[bool]string{true: "true", false: "false"}[want]))
+		if got := m.Vocab().AddBOS(); got != want {
+			t.Errorf("add_bos_token is %t", got)
+		}
+	}
+}
