@@ -74,7 +74,8 @@ const architecture = `
 
 	# What callers build on answers.
 	repair < agent, agent/signals;
-	go.etcd.io/bbolt < agent/outcomes;
+	go.etcd.io/bbolt < internal/boltfile;
+	internal/boltfile, go.etcd.io/bbolt < agent/outcomes;
 	agent, github.com/bmatcuk/doublestar/v4 < agent/files;
 
 	# What puts them together.
@@ -95,7 +96,7 @@ const architecture = `
 	agent/signals, constraint, chat, server/wire < server/generation/layout;
 	server/registry, server/request, server/generation/assess, server/generation/layout < server/generation < server/generation/upstream;
 	server/registry < server/vectors, server/decisions;
-	go.etcd.io/bbolt < server/stored;
+	internal/boltfile, go.etcd.io/bbolt < server/stored;
 	server/access, server/stored < server/openai;
 	server/generation < server/openai, server/anthropic, server/compat, server/agentapi;
 	server/registry, server/generation/assess < server/feedback;
@@ -119,7 +120,7 @@ const architecture = `
 
 	NONE < eval < eval/sets < eval/arms;
 	github.com/santhosh-tekuri/jsonschema/v6 < eval/sets;
-	server, schemafrom, models, backend/llama, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
+	internal/boltfile, server, schemafrom, models, backend/llama, bench, bench/overhead, eval, eval/sets, eval/arms, agent/files < cmd/stencil;
 	github.com/spf13/cobra, github.com/spf13/pflag, github.com/rivo/uniseg, golang.org/x/term < cmd/stencil;
 	server/wire, github.com/spf13/cobra, github.com/spf13/pflag, go.yaml.in/yaml/v3 < cmd/stencil/config < cmd/stencil;
 	chat, server, github.com/spf13/pflag < cmd/stencil/defaults < cmd/stencil;
@@ -131,7 +132,7 @@ const architecture = `
 
 	# Data for tests; no package but internal/fetchmodels imports it.
 	github.com/ulikunitz/xz < internal/shared;
-	NONE < internal/realmodels, internal/poll, internal/packages;
+	NONE < internal/realmodels, internal/poll, internal/packages, internal/boltfile/damage;
 	internal/realmodels, models < internal/fetchmodels;
 `
 
@@ -142,7 +143,8 @@ const testImports = `
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server, docs;
 	internal/packages < docs, server/clients;
-	internal/poll < backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil/download;
+	internal/boltfile/damage < internal/boltfile, agent/outcomes, server/stored;
+	internal/poll < internal/boltfile, backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil/download;
 
 	# Judges that share no code with what they judge.
 	golang.org/x/net < regular;

@@ -271,7 +271,7 @@ stream's last event.
 }
 
 // kinds of metrics, by the function that makes them; the others say theirs as second argument.
-var kinds = map[string]string{"NewCounter": "counter", "NewGauge": "gauge", "NewHistogram": "histogram", "NewCounts": "counter"}
+var kinds = map[string]string{"NewCounter": "counter", "NewGauge": "gauge", "NewHistogram": "histogram", "NewCounts": "counter", "NewGauges": "gauge"}
 
 func TestReferenceMetrics(t *testing.T) {
 	type metric struct{ kind, help, labels string }

@@ -20,6 +20,7 @@ type metrics struct {
 	took     prometheus.Histogram
 	codes    exposition.Counts
 	refusals exposition.Counts
+	stores   exposition.Gauges
 	start    time.Time
 }
 
@@ -31,8 +32,9 @@ func newMetrics() *metrics {
 		took:     exposition.NewHistogram("request_seconds", "Time from a request to the end of its answer.", 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300),
 		codes:    exposition.NewCounts("failures_total", "Requests that failed, by code.", "code"),
 		refusals: exposition.NewCounts("schema_refusals_total", "Keywords of schemas that could not be enforced and were refused.", "keyword"),
+		stores:   exposition.NewGauges("store_open", "0 for a file or folder that the server was to keep something in and can't.", "store"),
 	}
-	m.all.Add(m.requests, m.took, m.codes, m.refusals)
+	m.all.Add(m.requests, m.took, m.codes, m.refusals, m.stores)
 	return m
 }
 
@@ -50,6 +52,16 @@ func (m *metrics) request(path string, status int, took time.Duration, err error
 			m.refusals.Count(keywordLabel(d.Keyword))
 		}
 	}
+}
+
+// Stores says whether the server can use a file or folder that it was to keep something in: feedback, responses or
+// prompts. Whoever watches the server learns it from /metrics.
+func (s *Server) Stores(what string, open bool) {
+	value := 0.0
+	if open {
+		value = 1
+	}
+	s.metrics.stores.Set(value, what)
 }
 
 // keywordLabel keeps what a client writes from becoming a label.

@@ -226,7 +226,13 @@ func (s *Server) AddUpstream(name string, c *remote.Client) {
 // OpenFeedback opens the file of Config.Feedback, if there is one. It is called
 // before Serve. After an error the server can be used; requests that need the
 // file are told what is wrong with it.
-func (s *Server) OpenFeedback() error { return s.assess.Outcomes.Open(s.cfg.Feedback) }
+func (s *Server) OpenFeedback() error {
+	err := s.assess.Outcomes.Open(s.cfg.Feedback)
+	if s.cfg.Feedback != "" {
+		s.Stores("feedback", err == nil)
+	}
+	return err
+}
 
 // CloseFeedback closes the file. Requests must have ended.
 func (s *Server) CloseFeedback() error { return s.assess.Outcomes.Close() }
@@ -238,6 +244,7 @@ func (s *Server) OpenResponses() error {
 		return nil
 	}
 	store, err := stored.Open(s.cfg.ResponsesFile, s.cfg.Responses)
+	s.Stores("responses", err == nil)
 	if err == nil {
 		s.openai.Responses = store
 	}

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/stencil-json/stencil/internal/boltfile"
 )
 
 // Errors of a Store.
@@ -19,10 +19,10 @@ var (
 	// ErrUnknown means that no assessment has the ID, or that it was deleted.
 	ErrUnknown = errors.New("outcomes: there is no assessment with this id")
 	// ErrLocked means that another process has the file open.
-	ErrLocked = errors.New("outcomes: another process has the file open")
+	ErrLocked = boltfile.ErrLocked
 	// ErrDamaged means that a file is not a database of this package, or is
 	// damaged.
-	ErrDamaged = errors.New("outcomes: the file is damaged, or is something else")
+	ErrDamaged = boltfile.ErrDamaged
 )
 
 // Options are the limits of a store. Zero fields mean the default.
@@ -86,89 +86,58 @@ func Open(path string, o Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("outcomes: %w", err)
 	}
-	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		// Reading beyond the end of a truncated file would crash the process.
-		if err := check(path); err != nil {
-			return nil, err
-		}
-	}
-	db, err := open(path, false)
+	db, err := boltfile.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("outcomes: %w", err)
 	}
 	db.MaxBatchDelay = batchDelay
 	s := &Store{db, o.Keep}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		fresh := tx.Bucket(meta) == nil
-		for _, name := range [][]byte{assessments, order, models, meta} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		if fresh {
-			return tx.Bucket(meta).Put(versionKey, []byte(layout))
-		}
-		if v := string(tx.Bucket(meta).Get(versionKey)); v != layout {
-			return fmt.Errorf("its layout is of version %q, not %s", v, layout)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("outcomes: %s: %w", path, err), db.Close())
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("outcomes: %w", boltfile.Damaged(path, err)), db.Close())
 	}
 	return s, nil
 }
 
-// open opens a database. It does not wait if another process has it open.
-func open(path string, readOnly bool) (*bbolt.DB, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Nanosecond, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType})
-	switch {
-	case err == nil:
-		return db, nil
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, damaged(path, err)
-	}
-	return nil, fmt.Errorf("outcomes: %w", err)
-}
-
-func damaged(path string, cause error) error {
-	return fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, cause)
-}
-
-// check reads the whole file to verify it.
-func check(path string) (err error) {
-	// Then access to a missing page panics instead of crashing the process.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = damaged(path, fmt.Errorf("it can't be read: %v", p))
+// prepare makes the buckets of a new file, and tells what is wrong with an old one that would end in a panic or in the
+// loss of what it holds. Damaged records are errors when they are asked for.
+func (s *Store) prepare() error {
+	fresh := false
+	err := s.db.View(func(tx *bbolt.Tx) error {
+		if first, _ := tx.Cursor().First(); first == nil {
+			fresh = true
+			return nil
 		}
-	}()
-	db, err := open(path, true)
-	if err != nil {
+		for _, name := range [][]byte{assessments, order, models, meta} {
+			if tx.Bucket(name) == nil {
+				return fmt.Errorf("it has no %s", name)
+			}
+		}
+		if v := string(tx.Bucket(meta).Get(versionKey)); v != layout {
+			return fmt.Errorf("its layout is of version %q, not %s", v, layout)
+		}
+		numbers, last := tx.Bucket(order), uint64(0)
+		err := numbers.ForEach(func(key, _ []byte) error {
+			if len(key) != 8 {
+				return fmt.Errorf("the number %x is none", key)
+			}
+			last = binary.BigEndian.Uint64(key)
+			return nil
+		})
+		if err == nil && numbers.Sequence() != last { // or what is too old would be told wrongly
+			err = fmt.Errorf("the last assessment has the number %d, not %d", last, numbers.Sequence())
+		}
+		return err
+	})
+	if err != nil || !fresh {
 		return err
 	}
-	defer db.Close()
-	return db.View(func(tx *bbolt.Tx) error {
-		info, err := os.Stat(path)
-		if err != nil {
-			return fmt.Errorf("outcomes: %w", err)
-		}
-		if tx.Size() > info.Size() {
-			return damaged(path, fmt.Errorf("it has %d bytes of %d", info.Size(), tx.Size()))
-		}
-		for _, name := range [][]byte{assessments, order, models} {
-			b := tx.Bucket(name)
-			if b == nil {
-				return damaged(path, fmt.Errorf("it has no %s", name))
-			}
-			if err := b.ForEach(func(_, _ []byte) error { return nil }); err != nil {
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{assessments, order, models, meta} {
+			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
 		}
-		return nil
+		return tx.Bucket(meta).Put(versionKey, []byte(layout))
 	})
 }
 

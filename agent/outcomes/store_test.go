@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/stencil-json/stencil/internal/boltfile/damage"
 )
 
 // childVariable has the test binary write to the file that it names until it is
@@ -329,7 +331,13 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db.Close()
+	err = db.Update(func(tx *bbolt.Tx) error {
+		_, err := tx.CreateBucket([]byte("else"))
+		return err
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := Open(other, Options{}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("another database: %v", err)
 	}
@@ -337,6 +345,62 @@ func TestDamaged(t *testing.T) {
 		t.Error("a folder was opened")
 	}
 	open1(t, good, Options{})
+}
+
+// A file with damage of any kind is refused and stays as it is, or all that a server does with it works; nothing ends the
+// process, in goroutines of bbolt's neither. (What a record says may be wrong: there is no checksum.)
+func TestMutants(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	s := open1(t, path, Options{Keep: 90})
+	for i := range 60 {
+		add(t, s, fmt.Sprint("assessment-", i), 0.8)
+	}
+	if _, err := s.Record("m", 0.5, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, opened := 0, 0
+	for seed := range uint64(300) {
+		mutant := damage.Make(rand.New(rand.NewPCG(seed, 1)), whole, os.Getpagesize())
+		if err := os.WriteFile(path, mutant, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(path, Options{Keep: 90})
+		if err != nil {
+			refused++
+			if now, readErr := os.ReadFile(path); readErr != nil || !bytes.Equal(now, mutant) || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+				t.Errorf("seed %d: %v %v", seed, err, readErr)
+			}
+			continue
+		}
+		opened++
+		s.db.NoSync = true
+		s.db.MaxBatchDelay = 0
+		for i := range 40 {
+			add(t, s, fmt.Sprint("new-", i), 0.5)
+		}
+		// Errors are what damaged records are for.
+		for i := range 60 {
+			_, _, _ = s.Report(fmt.Sprint("assessment-", i), true)
+		}
+		_, _ = s.Calibration("m")
+		if _, err := s.Models(); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	t.Logf("%d refused, %d opened", refused, opened)
+	if refused < 50 || opened < 50 {
+		t.Errorf("%d refused, %d opened: the damage is no test", refused, opened)
+	}
 }
 
 // child writes assessments and outcomes and says what was acknowledged, until it

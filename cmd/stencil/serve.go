@@ -175,7 +175,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer closeResponses()
-	closePrompts, err := f.prompts.open(&f.engine, log)
+	closePrompts, err := f.prompts.open(srv, &f.engine, log)
 	if err != nil {
 		return err
 	}

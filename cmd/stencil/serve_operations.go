@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/internal/boltfile"
 	"github.com/stencil-json/stencil/server"
 )
 
@@ -58,9 +59,12 @@ func (f *serveFlags) checkResponses() error {
 	return nil
 }
 
-// openResponses opens the file of kept responses, and returns a function that closes it.
+// openResponses opens the file of kept responses, and returns a function that closes it. Where nothing can be written they
+// are kept in memory.
 func openResponses(srv *server.Server, log *slog.Logger) (func(), error) {
-	if err := srv.OpenResponses(); err != nil {
+	if err := srv.OpenResponses(); boltfile.Unwritable(err) {
+		log.Error("responses are kept in memory until the server is restarted: --responses-store can't be written", "error", err)
+	} else if err != nil {
 		return nil, err
 	}
 	return func() {
@@ -194,15 +198,17 @@ func (f *feedbackPath) Set(path string) error {
 func (f *feedbackPath) Type() string { return "file" }
 
 // open returns a server that stores outcomes in the file of the flags, and a
-// function that closes the file. A file that was named must open. The default file
-// may be in use by another server on this machine: that is logged, and /feedback
+// function that closes the file. A file that was named must open, unless the place can't be written. The default file
+// may be in use by another server on this machine, too: that is logged, and /feedback
 // reports it.
 func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Server, func(), error) {
 	cfg.Feedback = f.path
+	homeless := false
 	if !f.given {
 		folder, err := os.UserCacheDir()
 		if err != nil {
 			log.Warn("outcomes are not stored: the user has no cache folder", "error", err)
+			homeless = true
 		} else {
 			cfg.Feedback = filepath.Join(folder, "stencil", "feedback.db")
 		}
@@ -211,11 +217,17 @@ func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Serve
 		cfg.Feedback = ""
 	}
 	srv := server.New(cfg)
-	if err := srv.OpenFeedback(); err != nil {
-		if f.given {
-			return nil, nil, err
-		}
+	if homeless {
+		srv.Stores("feedback", false)
+	}
+	switch err := srv.OpenFeedback(); {
+	case err == nil:
+	case !f.given:
 		log.Warn("outcomes are not stored; choose another file with --feedback", "error", err)
+	case boltfile.Unwritable(err):
+		log.Error("outcomes are not stored until the server is restarted: --feedback can't be written", "error", err)
+	default:
+		return nil, nil, err
 	}
 	return srv, func() {
 		if err := srv.CloseFeedback(); err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/internal/boltfile"
+	"github.com/stencil-json/stencil/server"
 )
 
 // toolForm is the value of --tool-form.
@@ -46,8 +48,8 @@ func (f *promptFlags) register(flags *pflag.FlagSet, cfg *engine.Config) {
 }
 
 // open opens the prompt cache on disk, which all models share, if --prompt-cache
-// is set. The returned function waits until everything is written.
-func (f *promptFlags) open(cfg *engine.Config, log *slog.Logger) (done func(), err error) {
+// is set. The returned function waits until everything is written. Where nothing can be written the server goes without.
+func (f *promptFlags) open(srv *server.Server, cfg *engine.Config, log *slog.Logger) (done func(), err error) {
 	if f.dir == "" {
 		return func() {}, nil
 	}
@@ -55,6 +57,11 @@ func (f *promptFlags) open(cfg *engine.Config, log *slog.Logger) (done func(), e
 		return nil, errors.New("--prompt-cache-bytes must be positive")
 	}
 	store, err := promptcache.Open(f.dir, f.bytes, log)
+	srv.Stores("prompts", err == nil)
+	if boltfile.Unwritable(err) {
+		log.Error("prompt states are not stored until the server is restarted: --prompt-cache can't be written", "error", err)
+		return func() {}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,17 @@ func NewCounts(name, help string, labels ...string) Counts {
 // Count counts one more with these values of the labels, in their order.
 func (c Counts) Count(values ...string) { c.WithLabelValues(valid(values)...).Inc() }
 
+// Gauges is a value with labels.
+type Gauges struct{ *prometheus.GaugeVec }
+
+// NewGauges returns a value with labels.
+func NewGauges(name, help string, labels ...string) Gauges {
+	return Gauges{prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)}
+}
+
+// Set sets the value for these values of the labels, in their order.
+func (g Gauges) Set(value float64, labels ...string) { g.WithLabelValues(valid(labels)...).Set(value) }
+
 // valid returns label values as UTF-8, which the library insists on.
 func valid(values []string) []string {
 	out := make([]string, len(values))

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/stencil-json/stencil/internal/boltfile"
 )
 
 // The buckets of a file: values, and what the index knows of them.
@@ -24,24 +24,19 @@ const layout = "1"
 
 // Errors of files.
 var (
-	ErrLocked  = errors.New("stored: the file is in use by another process")
-	ErrDamaged = errors.New("stored: the file is damaged or none of responses")
+	ErrLocked  = boltfile.ErrLocked
+	ErrDamaged = boltfile.ErrDamaged
 )
 
 // Open returns a store in a file, which is made if there is none.
 func Open(path string, limits Limits) (*Store, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Nanosecond, FreelistType: bbolt.FreelistMapType})
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, err)
-	case err != nil:
+	db, err := boltfile.Open(path)
+	if err != nil {
 		return nil, fmt.Errorf("stored: %w", err)
 	}
 	s := newStore(limits, &file{db})
 	if err := s.load(db); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s: %w (move the file away to start over)", ErrDamaged, path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("stored: %w", boltfile.Damaged(path, err)), db.Close())
 	}
 	return s, nil
 }

@@ -1,9 +1,11 @@
 package stored
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/stencil-json/stencil/internal/boltfile/damage"
 )
 
 var plenty = Limits{Number: 100, Bytes: 1 << 20, Time: time.Hour}
@@ -195,5 +199,56 @@ func TestDamaged(t *testing.T) {
 		if _, err := Open(path, plenty); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// A file with damage of any kind is refused and stays as it is, or all that a server does with it works.
+func TestMutants(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	s, err := Open(path, plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		r := response("ann", fmt.Sprint("r", i), "")
+		if i%10 == 0 {
+			r.Reply = json.RawMessage(`"` + strings.Repeat("x", 10000) + `"`)
+		}
+		put(t, s, r)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, opened := 0, 0
+	for seed := range uint64(300) {
+		mutant := damage.Make(rand.New(rand.NewPCG(seed, 1)), whole, os.Getpagesize())
+		if err := os.WriteFile(path, mutant, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(path, plenty)
+		if err != nil {
+			refused++
+			if now, readErr := os.ReadFile(path); readErr != nil || !bytes.Equal(now, mutant) || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+				t.Errorf("seed %d: %v %v", seed, err, readErr)
+			}
+			continue
+		}
+		opened++
+		s.values.(*file).db.NoSync = true
+		for i := range 40 {
+			_, _ = s.Get("ann", fmt.Sprint("r", i)) // an error where the value is damaged
+			put(t, s, response("ann", fmt.Sprint("new", i), ""))
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	t.Logf("%d refused, %d opened", refused, opened)
+	if refused < 50 || opened < 50 {
+		t.Errorf("%d refused, %d opened: the damage is no test", refused, opened)
 	}
 }

@@ -102,7 +102,7 @@ func (d *File) Run(ctx context.Context) (Done, error) {
 		return Done{}, err
 	}
 	defer unlock()
-	defer part.Close()
+	defer d.leave(part)
 	d.client = &http.Client{CheckRedirect: d.checkRedirect}
 	d.bar = console.NewProgress(d.Log, d.Source.Name, d.state.Size, true)
 	defer d.bar.Close()
@@ -144,6 +144,16 @@ func (d *File) Run(ctx context.Context) (Done, error) {
 		}
 	}
 	return d.finish(part)
+}
+
+// leave closes the part file. Where nothing has come there is nothing to resume, and it goes.
+func (d *File) leave(part *os.File) {
+	info, err := part.Stat()
+	if err == nil && info.Size() == 0 {
+		_ = os.Remove(d.partPath())
+		_ = os.Remove(d.statePath())
+	}
+	part.Close()
 }
 
 // present reports a target that is there already.

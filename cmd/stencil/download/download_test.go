@@ -642,3 +642,34 @@ func TestPullTwoHalves(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing came nothing stays, whatever the reason.
+func TestPullLeavesNothing(t *testing.T) {
+	impatient(t)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/elsewhere.gguf":
+			http.Redirect(w, r, "http://192.0.2.1/model.gguf", http.StatusFound) // refused: not encrypted
+		case "/scheme.gguf":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		case "/loop.gguf":
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		case "/forbidden.gguf":
+			w.WriteHeader(http.StatusForbidden)
+		case "/busy.gguf":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer h.Close()
+	dir := t.TempDir()
+	for _, name := range []string{"elsewhere", "scheme", "loop", "forbidden", "busy", "none"} {
+		if _, _, err := fetch(t, h.URL+"/"+name+".gguf", dir, ""); err == nil {
+			t.Errorf("%s was pulled", name)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left: %v %v", name, left, err)
+		}
+	}
+}

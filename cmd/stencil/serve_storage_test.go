@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server"
+)
+
+// A full disk or a folder that can't be written takes away what is kept there, and not the answers. The log says so, and
+// so do the metrics.
+func TestUnwritable(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /dev/full and /sys")
+	}
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	feedback := feedbackFlags{path: "/dev/full", given: true}
+	srv, closeFeedback, err := feedback.open(server.Config{ResponsesFile: "/dev/full"}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFeedback()
+	closeResponses, err := openResponses(srv, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeResponses()
+	prompts := promptFlags{dir: "/sys/stencil-test", bytes: 1 << 20}
+	closePrompts, err := prompts.open(srv, new(engine.Config), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closePrompts()
+	for _, flag := range []string{"--feedback", "--responses-store", "--prompt-cache"} {
+		if !strings.Contains(text.String(), flag+" can't be written") {
+			t.Errorf("the log does not say that %s failed: %s", flag, text.String())
+		}
+	}
+	checkStores(t, srv, `stencil_store_open{store="feedback"} 0`, `stencil_store_open{store="prompts"} 0`, `stencil_store_open{store="responses"} 0`)
+}
+
+func checkStores(t *testing.T, srv *server.Server, want ...string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	srv.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil))
+	for _, line := range want {
+		if !strings.Contains(w.Body.String(), line+"\n") {
+			t.Errorf("the metrics lack %s: %d", line, w.Code)
+		}
+	}
+}
+
+// What is wrong with a file itself is for its owner to mend: the server does not start as if it were a new one.
+func TestDamagedStores(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte(strings.Repeat("something else ", 3000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	feedback := feedbackFlags{path: path, given: true}
+	if _, _, err := feedback.open(server.Config{}, log); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("--feedback: %v", err)
+	}
+	srv := server.New(server.Config{ResponsesFile: path})
+	if _, err := openResponses(srv, log); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("--responses-store: %v", err)
+	}
+}
+
+// Without a home there is no default file for feedback; with one that can't be written, none either.
+func TestHomeless(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", "")
+	for _, home := range []string{"", file, "/dev/null"} {
+		t.Setenv("HOME", home)
+		var text bytes.Buffer
+		srv, closeFeedback, err := new(feedbackFlags).open(server.Config{}, slog.New(slog.NewTextHandler(&text, nil)))
+		if err != nil {
+			t.Errorf("%q: %v", home, err)
+			continue
+		}
+		if !strings.Contains(text.String(), "outcomes are not stored") {
+			t.Errorf("%q: the log says %q", home, text.String())
+		}
+		checkStores(t, srv, `stencil_store_open{store="feedback"} 0`)
+		closeFeedback()
+	}
+}
