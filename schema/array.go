@@ -34,12 +34,13 @@ type arrays struct {
 	moves      map[int32][]move
 	soundness  map[logic.Form]bool
 	uniqueness map[logic.Form]bool
+	attained   map[int32]int // by item list; see attainable
 }
 
 func newArrays(b *base, vs *views, dv *deriver, sv *solver, obj *objects) *arrays {
 	return &arrays{base: b, views: vs, derive: dv, sat: sv, objects: obj,
 		index: map[arrState]int32{}, seen: []seenItem{{-1, logic.Never}}, seenIndex: map[seenItem]int32{},
-		moves: map[int32][]move{}, soundness: map[logic.Form]bool{}, uniqueness: map[logic.Form]bool{}}
+		moves: map[int32][]move{}, soundness: map[logic.Form]bool{}, uniqueness: map[logic.Form]bool{}, attained: map[int32]int{}}
 }
 
 // isUnique reports whether f may depend on items being equal.

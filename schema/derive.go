@@ -286,7 +286,7 @@ func (dv *deriver) partition(list []term) []term {
 // newTags reports whether a goal lists values none of which is among tags, and
 // adds them.
 func (dv *deriver) newTags(g logic.Goal, tags map[int32]bool) bool {
-	values, ok := dv.sat.listed(g)
+	values, ok := dv.sat.lists.Values(g)
 	if !ok || slices.ContainsFunc(values, func(v int32) bool { return tags[v] }) {
 		return false
 	}
@@ -354,7 +354,7 @@ func (dv *deriver) otherwise(g logic.Goal) logic.Goal {
 func (dv *deriver) itemCounts(f logic.Form) (n int) {
 	for _, k := range dv.forms.Conjuncts(f) {
 		info := &dv.forms.Info[k]
-		if info.Op == logic.OpLit && (info.Lit.Kind == logic.AtLeast || info.Lit.Kind == logic.SomeItem) {
+		if info.Op == logic.OpLit && (info.Lit.Kind == logic.AtLeast || info.Lit.Kind == logic.SomeItem || info.Lit.Kind == logic.NotLeading) {
 			n++
 		}
 	}
@@ -391,6 +391,18 @@ func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 				return []term{{g, logic.Yes}}
 			}
 			return []term{{g, shift()}}
+		case logic.Leading:
+			g, rest := dv.forms.First(l.A)
+			l.A = rest
+			return []term{{g, dv.forms.Lit(l)}}
+		case logic.NotLeading:
+			g, rest := dv.forms.First(l.A)
+			g, l.A = dv.goals.Not(g), rest
+			out := []term{{g, logic.Yes}}
+			if next := dv.forms.Lit(l); next != logic.No {
+				out = append(out, term{dv.otherwise(g), next})
+			}
+			return dv.merge(out)
 		case logic.SomeItem:
 			if l.A > 0 {
 				return []term{{logic.Always, shift()}}

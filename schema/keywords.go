@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema/jsondoc"
 	"github.com/stencil-json/stencil/schema/logic"
@@ -12,8 +14,8 @@ import (
 func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int32 {
 	k := n.Array
 	add := func(l logic.Lit) { list = append(list, int32(vs.forms.Lit(l))) }
-	for i, x := range k.Prefix {
-		add(logic.Lit{Kind: logic.AllItems, A: int32(i), B: int32(i), Goal: vs.sub(x, scope)})
+	if len(k.Prefix) > 0 {
+		add(vs.leading(len(k.Prefix), func(i int) logic.Goal { return vs.sub(k.Prefix[i], scope) }))
 	}
 	if k.Items != nil {
 		add(logic.Lit{Kind: logic.AllItems, A: int32(len(k.Prefix)), B: -1, Goal: vs.sub(k.Items, scope)})
@@ -33,6 +35,19 @@ func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int3
 		add(logic.Lit{Kind: logic.Unique})
 	}
 	return list
+}
+
+// leading demands something of each of the first n items.
+func (vs *views) leading(n int, of func(i int) logic.Goal) logic.Lit {
+	goals := make([]logic.Goal, n)
+	for i := range goals {
+		goals[i] = of(i)
+	}
+	list := int32(0)
+	for _, g := range slices.Backward(goals) {
+		list = vs.forms.List(g, list)
+	}
+	return logic.Lit{Kind: logic.Leading, A: list}
 }
 
 // objectKeywords adds the demands of the object keywords of n.
@@ -214,9 +229,7 @@ func (vs *views) enumView(list []*jsondoc.Value, t jtype) int32 {
 		case t == jArray && v.Kind == jsondoc.Array:
 			n := int32(len(v.Items))
 			parts := []logic.Form{vs.forms.Lit(logic.Lit{Kind: logic.MinItems, A: n}), vs.forms.Lit(logic.Lit{Kind: logic.MaxItems, A: n})}
-			for i, x := range v.Items {
-				parts = append(parts, vs.forms.Lit(logic.Lit{Kind: logic.AllItems, A: int32(i), B: int32(i), Goal: vs.goals.Constant(x)}))
-			}
+			parts = append(parts, vs.forms.Lit(vs.leading(len(v.Items), func(i int) logic.Goal { return vs.goals.Constant(v.Items[i]) })))
 			alts = append(alts, vs.forms.And(parts...))
 		case t == jObject && v.Kind == jsondoc.Object:
 			var parts []logic.Form

@@ -16,14 +16,12 @@ type solver struct {
 
 	known    map[logic.Goal]bool
 	deciding map[logic.Goal]bool
-
-	constants map[string]int32 // strings, booleans and null, by kind and text
-	enumSets  []enumSet        // by goal, as far as looked at
+	lists    *logic.Listings
 }
 
 func newSolver(b *base, vs *views, nums *numbers) *solver {
 	return &solver{base: b, views: vs, numbers: nums, known: map[logic.Goal]bool{logic.Never: false, logic.Always: true},
-		deciding: map[logic.Goal]bool{}, constants: map[string]int32{}}
+		deciding: map[logic.Goal]bool{}, lists: logic.NewListings(&b.goals)}
 }
 
 // viewSatisfiable reports whether some value of type t fulfils a view.
@@ -62,7 +60,7 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 			return true
 		}
 	case logic.AllOf:
-		if ok, known := sv.enumsTogether(info.List); known {
+		if ok, known := sv.lists.Together(info.List); known {
 			sv.known[g] = ok
 			return ok
 		}

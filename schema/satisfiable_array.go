@@ -17,6 +17,8 @@ type itemSearch struct {
 	least, most int   // items
 	last        int   // items from here on are treated alike
 	every       []logic.Lit
+	leading     []logic.Goal // what each of the first items has to be, beside
+	list        int32        // the item list that leading is, if it is one
 	atMost      []logic.Lit
 	unique      bool
 	repeated    bool       // two items have to be equal
@@ -81,6 +83,8 @@ func (s *itemSearch) read(lits []logic.Lit) {
 		case logic.AllItems:
 			s.every = append(s.every, l)
 			s.last = max(s.last, int(l.A), int(l.B)+1)
+		case logic.Leading:
+			s.lead(l.A)
 		case logic.SomeItem:
 			s.least = max(s.least, int(l.A)+1)
 			s.last = max(s.last, int(l.A), int(l.B)+1)
@@ -113,11 +117,30 @@ func (s *itemSearch) read(lits []logic.Lit) {
 	}
 }
 
+// lead adds an item list.
+func (s *itemSearch) lead(list int32) {
+	if s.list = list; len(s.leading) > 0 {
+		s.list = 0 // two
+	}
+	for i := 0; list != 0; i++ {
+		var g logic.Goal
+		if g, list = s.arrays.forms.First(list); i < len(s.leading) {
+			s.leading[i] = s.arrays.goals.And(s.leading[i], g)
+		} else {
+			s.leading = append(s.leading, g)
+		}
+	}
+	s.last = max(s.last, len(s.leading))
+}
+
 // demand returns what the item at a position has to fulfil whatever is placed
 // there.
 func (s *itemSearch) demand(i int) logic.Goal {
 	s.arrays.goals.Meter.Step(1 + len(s.every))
-	list := []logic.Goal{s.distinct}
+	list := append(make([]logic.Goal, 0, 8), s.distinct)
+	if i < len(s.leading) {
+		list = append(list, s.leading[i])
+	}
 	for _, l := range s.every {
 		if int(l.A) <= i && (l.B < 0 || i <= int(l.B)) {
 			list = append(list, l.Goal)
@@ -180,7 +203,14 @@ func (s *itemSearch) fill() bool {
 	check := min(n, max(s.last+len(s.wants)+1, filled))
 	used := map[logic.Goal]int{}
 	items := make([]logic.Goal, 0, check)
-	for i := range check {
+	begin := 0
+	if s.list != 0 && !s.unique && !s.repeated && len(s.placed) == 0 && len(s.atMost) == 0 && !slices.ContainsFunc(s.every, func(l logic.Lit) bool { return int(l.A) < len(s.leading) }) {
+		begin = min(check, len(s.leading))
+		if ar.attainable(s.list) < begin {
+			return false
+		}
+	}
+	for i := begin; i < check; i++ {
 		ar.goals.Meter.Step(1)
 		g := s.demand(i)
 		if p, ok := s.placed[i]; ok {
@@ -217,6 +247,36 @@ func (s *itemSearch) fill() bool {
 		}
 	}
 	return true
+}
+
+// attainable returns how many items from the first on can be as an item list demands.
+func (ar *arrays) attainable(list int32) int {
+	if n, ok := ar.attained[list]; ok {
+		return n
+	}
+	var lists []int32 // from here on, of which it isn't known
+	n, since := 0, ar.guesses
+	for at := list; at != 0; {
+		if known, ok := ar.attained[at]; ok {
+			n = known
+			break
+		}
+		lists = append(lists, at)
+		first, rest := ar.forms.First(at)
+		ar.goals.Meter.Step(1)
+		if !ar.sat.satisfiable(first) {
+			n = -1
+			break
+		}
+		at = rest
+	}
+	firm := ar.firm(since, n >= 0)
+	for _, at := range slices.Backward(lists) {
+		if n++; firm {
+			ar.attained[at] = n
+		}
+	}
+	return n
 }
 
 // repeats reports whether one of the items can equal another, or one that has

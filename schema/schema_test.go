@@ -582,3 +582,89 @@ func TestNestedNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Long lists of items take memory and time in proportion to their length, whichever way they are demanded: what is left
+// after an item is a part of the list, not another one. The bounds are a tenth of what copies would take.
+func TestLongLists(t *testing.T) {
+	const n = 1000
+	list := func(one string) string {
+		var parts []string
+		for i := range n {
+			parts = append(parts, fmt.Sprintf(one, i))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	v := byteVocab(t)
+	all := strings.ReplaceAll(list("%d"), " ", "")
+	least := list(`{"type": "integer", "minimum": %[1]d, "maximum": %[1]d}`)
+	for name, c := range map[string]struct{ schema, want string }{
+		"prefixItems":         {fmt.Sprintf(`{"type": "array", "minItems": %d, "prefixItems": %s}`, n, least), all},
+		"with items":          {fmt.Sprintf(`{"type": "array", "minItems": %d, "prefixItems": %s, "items": {"type": "null"}}`, n+1, least), all[:len(all)-1] + ",null]"},
+		"constant":            {`{"const": ` + list("%d") + `}`, all},
+		"one of two":          {fmt.Sprintf(`{"type": "array", "oneOf": [{"minItems": %d, "prefixItems": %s}, {"minItems": 1, "items": {"type": "string"}, "maxItems": 0}]}`, n, least), all},
+		"two together":        {fmt.Sprintf(`{"type": "array", "minItems": %d, "allOf": [{"prefixItems": %s}, {"prefixItems": %s}]}`, n, least, list(`{"maximum": %d}`)), all},
+		"neither of two ends": {fmt.Sprintf(`{"type": "array", "minItems": %d, "maxItems": %d, "prefixItems": %s, "not": {"const": [1]}}`, n, n, least), all},
+	} {
+		s, err := Compile([]byte(c.schema), Options{Limits: Limits{Memory: 24 << 20, Steps: 1 << 16}})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		m := s.Grammar(v).NewMatcher()
+		if got := string(m.ShortestCompletion()); got != c.want {
+			t.Errorf("%s: the shortest is %.60s…, %d bytes: %v", name, got, len(got), m.Err())
+		}
+		for at := 0; at < len(c.want); {
+			if _, err := m.Mask(); err != nil {
+				t.Errorf("%s: after %d bytes: %v", name, at, err)
+				break
+			}
+			k, err := m.AcceptBytes([]byte(c.want[at : at+1]))
+			if err != nil || k != 1 {
+				t.Errorf("%s: %q after %d bytes: %v", name, c.want[at], at, err)
+				break
+			}
+			at++
+			if at%97 == 0 {
+				if rest := string(m.ShortestCompletion()); len(rest) != len(c.want)-at {
+					t.Errorf("%s: %d bytes end what %d do", name, len(rest), len(c.want)-at)
+				}
+			}
+		}
+		if err := m.Err(); err != nil || !m.Accepting() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A list of which some item must not be as it says.
+func TestNotLeading(t *testing.T) {
+	v := byteVocab(t)
+	for _, c := range []struct {
+		schema  string
+		yes, no []string
+	}{
+		{`{"type": "array", "not": {"prefixItems": [{"const": 1}, {"const": 2}, {"const": 3}]}}`,
+			[]string{`[2]`, `[1,3]`, `[1,2,4]`, `[0,2,3,9]`}, []string{`[]`, `[1]`, `[1,2]`, `[1,2,3]`, `[1,2,3,4]`}},
+		{`{"type": "array", "not": {"prefixItems": [true, {"const": 2}, true]}}`, []string{`[2,1]`, `[2,1,7]`}, []string{`[]`, `[1]`, `[7,2,1]`}},
+		{`{"type": "array", "oneOf": [{"prefixItems": [{"const": 1}, {"const": 2}]}, {"prefixItems": [{"const": 1}, {"const": 3}]}]}`,
+			[]string{`[1,2]`, `[1,3,9]`}, []string{`[]`, `[1]`, `[1,4]`, `[2]`}},
+		{`{"type": "array", "not": {"const": [1, [2, 3]]}}`, []string{`[]`, `[1]`, `[1,[2]]`, `[1,[2,3],4]`, `[1,[2,4]]`}, []string{`[1,[2,3]]`}},
+		{`{"type": "array", "uniqueItems": true, "prefixItems": [{"enum": [1, 2]}, {"enum": [1, 2]}, {"enum": [1, 2, 3]}], "minItems": 3}`,
+			[]string{`[1,2,3]`, `[2,1,3,4]`}, []string{`[1,1`, `[1,2,1`}},
+		{`{"type": "array", "prefixItems": [true, true, {"const": 3}], "contains": {"const": 3}, "maxContains": 1, "minItems": 3}`, []string{`[1,2,3]`}, []string{`[3,`, `[1,2,4`, `[1,2,3,3`}},
+		{`{"type": "array", "prefixItems": [true, false], "items": {"const": 1}}`, []string{`[]`, `[5]`}, []string{`[5,`}},
+	} {
+		g := grammar(t, v, c.schema, Options{Whitespace: Compact})
+		for _, text := range c.yes {
+			if !accepts(g, text) {
+				t.Errorf("%s refuses %s", c.schema, text)
+			}
+		}
+		for _, text := range c.no {
+			if accepts(g, text) {
+				t.Errorf("%s accepts %s", c.schema, text)
+			}
+		}
+	}
+}

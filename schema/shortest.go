@@ -154,6 +154,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 		return 0
 	}
 	visited := map[int32]bool{}
+	cuts := sh.cuts
 	for steps := 0; queue.Len() > 0 && steps < syntax.MaxMinItems+maxLookahead && sh.err == nil; steps++ {
 		at := queue.Pop()
 		p := paths[at.path]
@@ -163,15 +164,25 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 		visited[p.state] = true
 		if sh.forms.Final(sh.arrays.states[p.state].f) {
 			var items []logic.Goal
-			for ; p.up >= 0; p = paths[p.up] {
+			var on []path // the way here
+			for end := p; ; p = paths[p.up] {
+				on = append(on, path{p.state, 1 + end.size - p.size, p.g, 0})
+				if p.up < 0 {
+					break
+				}
 				items = append(items, p.g)
 			}
 			slices.Reverse(items)
-			size := paths[at.path].size
-			if len(items) > 0 {
-				size--
+			slices.Reverse(on)
+			for i := range on {
+				if on[i].size > 1 {
+					on[i].size--
+				}
+				if !unique && sh.cuts == cuts { // what is left of the way is a shortest one too
+					sh.lists[sh.arrays.states[on[i].state].f] = shortItems{items[i:], on[i].size, true}
+				}
 			}
-			return items, size
+			return items, on[0].size
 		}
 		for _, m := range sh.arrays.itemMoves(p.state) {
 			sh.goals.Meter.Step(1)

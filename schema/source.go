@@ -65,7 +65,7 @@ func (s *source) Reset() {
 	next := newNextKeys(b, sets, ts, keys, obj)
 	arr := newArrays(b, vs, dv, sv, obj)
 	arr.count = newCounts(b, vs, nums, ts, keys, obj, arr)
-	vs.satisfiable, vs.listed, sv.objects, sv.arrays = sv.viewSatisfiable, sv.listed, obj, arr
+	vs.satisfiable, vs.listed, sv.objects, sv.arrays = sv.viewSatisfiable, sv.lists.Values, obj, arr
 	frames := newFrameTable(b)
 	*s = source{base: b, own: s.own, followed: s.followed, sets: sets, numbers: nums, views: vs, texts: ts, keys: keys,
 		objects: obj, next: next, arrays: arr, sat: sv, frames: frames,

@@ -46,6 +46,8 @@ const (
 	MinProps                   // at least a members
 	MaxProps                   // at most a members
 	AllItems                   // every item at index a to b (-1: no end) fulfils goal g
+	Leading                    // the first items fulfil the goals of item list a, one each
+	NotLeading                 // some item doesn't fulfil its goal in item list a
 	SomeItem                   // some item at index a to b fulfils goal g
 	MinItems                   // at least a items
 	MaxItems                   // at most a items
@@ -80,8 +82,48 @@ type Forms struct {
 	lits  map[Lit]Form
 	index map[string]Form
 	not   []Form // by formula: 1 + its negation, 0 while it isn't known
+	lists []itemList
+	list  map[itemList]int32
 	key   []byte
 	size  int
+}
+
+// An itemList is the goals of items from one on. A list that begins one item later is a part of it, so that what is left
+// of a long one after each of its items takes no more room than the list itself.
+type itemList struct {
+	first Goal
+	rest  int32 // 0: no list, which demands nothing
+}
+
+// List returns the item list with a goal before those of another list; 0 is the list without goals.
+func (t *Forms) List(first Goal, rest int32) int32 {
+	if first == Always && rest == 0 {
+		return 0
+	}
+	l := itemList{first, rest}
+	i, ok := t.list[l]
+	if !ok {
+		i = int32(len(t.lists))
+		t.size += entryBytes / 4
+		t.lists, t.list[l] = append(t.lists, l), i
+	}
+	return i
+}
+
+// oneOf returns what NotLeading means, said of each item.
+func (t *Forms) oneOf(list int32) Form {
+	var some []Form
+	for i := int32(0); list != 0; i++ {
+		var g Goal
+		g, list = t.First(list)
+		some = append(some, t.Lit(Lit{Kind: SomeItem, A: i, B: i, Goal: t.goals.Not(g)}))
+	}
+	return t.Or(some...)
+}
+
+// First returns the goal that an item list begins with, and the list of the others.
+func (t *Forms) First(list int32) (first Goal, rest int32) {
+	return t.lists[list].first, t.lists[list].rest
 }
 
 // NewForms returns a table whose literals name goals of another one.
@@ -92,6 +134,8 @@ func NewForms(goals *Goals) Forms {
 		lits:  map[Lit]Form{},
 		index: map[string]Form{},
 		not:   []Form{No: 1 + Yes, Yes: 1 + No},
+		lists: []itemList{{first: Always}},
+		list:  map[itemList]int32{},
 	}
 }
 
@@ -101,6 +145,14 @@ func (t *Forms) Lit(l Lit) Form {
 	case AllKeys, AllItems:
 		if l.Goal == Always {
 			return Yes
+		}
+	case Leading:
+		if l.A == 0 {
+			return Yes
+		}
+	case NotLeading:
+		if l.A == 0 {
+			return No
 		}
 	case SomeKey, SomeItem:
 		if l.Goal == Never {
@@ -157,6 +209,10 @@ func (t *Forms) negateLit(l Lit) Form {
 		return swap(SomeItem)
 	case SomeItem:
 		return swap(AllItems)
+	case Leading:
+		return plain(NotLeading)
+	case NotLeading:
+		return plain(Leading)
 	case MinProps:
 		l.A--
 		return plain(MaxProps)
@@ -368,7 +424,7 @@ func (t *Forms) Wide(f Form, n int) bool {
 const maxSeen = 1 << 14
 
 // Branches calls yield with the literals of conjunctions whose disjunction is f, in an
-// order that tries cheap ones first, until it returns false. No conjunction
+// order that tries cheap ones first, until it returns false. None has NotLeading, which is a disjunction. No conjunction
 // contradicts itself literally, and none is given twice. The slice is
 // reused. It reports false when steps ran out.
 func (t *Forms) Branches(f Form, steps *int, yield func(lits []Lit) bool) bool {
@@ -392,6 +448,10 @@ func (t *Forms) Branches(f Form, steps *int, yield func(lits []Lit) bool) bool {
 				}
 				if slices.Contains(chosen, t.Not(f)) {
 					return true
+				}
+				if info.Lit.Kind == NotLeading {
+					todo = append(slices.Clone(todo), t.oneOf(info.Lit.A))
+					continue
 				}
 				chosen = append(chosen[:len(chosen):len(chosen)], f)
 			case OpAnd:
@@ -471,7 +531,7 @@ func (t *Forms) Final(f Form) bool {
 		return true
 	case OpLit:
 		switch info.Lit.Kind {
-		case SomeKey, MinProps, SomeItem, MinItems, AtLeast, NotUnique:
+		case SomeKey, MinProps, SomeItem, NotLeading, MinItems, AtLeast, NotUnique:
 			return false
 		}
 		return true

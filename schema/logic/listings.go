@@ -1,38 +1,48 @@
-package schema
+package logic
 
 import (
 	"slices"
 
 	"github.com/stencil-json/stencil/schema/jsondoc"
-	"github.com/stencil-json/stencil/schema/logic"
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// A enumSet is what a goal says that lists the values it allows, or those it
-// forbids, all of them strings, booleans or null: it is decided without
+// Listings knows which goals list the values that they allow, or those that they
+// forbid, all of them strings, booleans or null: it is decided without
 // languages whether such goals can be fulfilled together.
-type enumSet struct {
-	state  int8 // 0: not looked at, 1: lists values, -1: says something else
-	not    bool
-	values []int32 // by number, in s.constants
+type Listings struct {
+	goals     *Goals
+	constants map[string]int32 // numbers of strings, booleans and null, by kind and text
+	of        []listing        // by goal, as far as looked at
 }
 
-// enumSet returns what goal g lists.
-func (sv *solver) enumSet(g logic.Goal) *enumSet {
-	if int(g) >= len(sv.enumSets) {
-		sv.enumSets = append(sv.enumSets, make([]enumSet, len(sv.goals.Info)-len(sv.enumSets))...)
+// NewListings returns a table for goals.
+func NewListings(goals *Goals) *Listings {
+	return &Listings{goals: goals, constants: map[string]int32{}}
+}
+
+// A listing is what one goal lists.
+type listing struct {
+	state  int8 // 0: not looked at, 1: lists values, -1: says something else
+	not    bool
+	values []int32 // by number
+}
+
+func (t *Listings) listing(g Goal) *listing {
+	if int(g) >= len(t.of) {
+		t.of = append(t.of, make([]listing, len(t.goals.Info)-len(t.of))...)
 	}
-	l := &sv.enumSets[g]
+	l := &t.of[g]
 	if l.state != 0 {
 		return l
 	}
 	l.state = -1
 	var values []*jsondoc.Value
-	info := &sv.goals.Info[g]
+	info := &t.goals.Info[g]
 	switch info.Kind {
-	case logic.Equals, logic.Differs:
+	case Equals, Differs:
 		values = []*jsondoc.Value{info.Value}
-	case logic.OfNode, logic.NotNode:
+	case OfNode, NotNode:
 		n := info.Node
 		if n.Apply != nil || n.HasEnum == (n.Const != nil) {
 			return l
@@ -54,18 +64,18 @@ func (sv *solver) enumSet(g logic.Goal) *enumSet {
 	for i, v := range values {
 		switch v.Kind {
 		case jsondoc.Null, jsondoc.False, jsondoc.True, jsondoc.String:
-			ids[i] = sv.constantID(v)
+			ids[i] = t.constant(v)
 		default:
 			return l
 		}
 	}
-	*l = enumSet{state: 1, not: info.Kind == logic.NotNode || info.Kind == logic.Differs, values: ids}
+	*l = listing{state: 1, not: info.Kind == NotNode || info.Kind == Differs, values: ids}
 	return l
 }
 
-// listed returns the values, by number, of which a goal allows no others.
-func (sv *solver) listed(g logic.Goal) ([]int32, bool) {
-	l := sv.enumSet(g)
+// Values returns the values, by number, of which a goal allows no others.
+func (t *Listings) Values(g Goal) ([]int32, bool) {
+	l := t.listing(g)
 	return l.values, l.state == 1 && !l.not
 }
 
@@ -75,24 +85,24 @@ var mayBe = [...]syntax.TypeSet{
 	jsondoc.Number: syntax.TypeNumber | syntax.TypeInteger, jsondoc.Array: syntax.TypeArray, jsondoc.Object: syntax.TypeObject,
 }
 
-// constantID numbers strings, booleans and null.
-func (sv *solver) constantID(v *jsondoc.Value) int32 {
+// constant numbers strings, booleans and null.
+func (t *Listings) constant(v *jsondoc.Value) int32 {
 	key := string(rune('0'+v.Kind)) + v.Text
-	id, ok := sv.constants[key]
+	id, ok := t.constants[key]
 	if !ok {
-		id = int32(len(sv.constants))
-		sv.constants[key] = id
+		id = int32(len(t.constants))
+		t.constants[key] = id
 	}
 	return id
 }
 
-// enumsTogether reports whether goals that all list values can be fulfilled
+// Together reports whether goals that all list values can be fulfilled
 // together. known is false if one of them doesn't list any.
-func (sv *solver) enumsTogether(goals []logic.Goal) (possible, known bool) {
+func (t *Listings) Together(goals []Goal) (possible, known bool) {
 	var shortest []int32
 	some := false
 	for _, g := range goals {
-		l := sv.enumSet(g)
+		l := t.listing(g)
 		if l.state < 0 {
 			return false, false
 		}
@@ -105,9 +115,9 @@ func (sv *solver) enumsTogether(goals []logic.Goal) (possible, known bool) {
 	}
 	for _, v := range shortest {
 		ok := true
-		sv.meter.Step(len(goals))
+		t.goals.Meter.Step(len(goals))
 		for _, g := range goals {
-			l := &sv.enumSets[g]
+			l := &t.of[g]
 			if ok = slices.Contains(l.values, v) != l.not; !ok {
 				break
 			}

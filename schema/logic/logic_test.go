@@ -48,6 +48,7 @@ func TestForms(t *testing.T) {
 	some := forms.Not(all)
 	least, most := forms.Lit(Lit{Kind: MinItems, A: 2}), forms.Lit(Lit{Kind: MaxItems, A: 1})
 	unique := forms.Lit(Lit{Kind: Unique})
+	list := forms.Lit(Lit{Kind: Leading, A: forms.List(one, forms.List(Always, forms.List(one, forms.List(Always, 0))))})
 	for _, c := range []struct {
 		f    Form
 		want string
@@ -57,6 +58,11 @@ func TestForms(t *testing.T) {
 		{forms.Lit(Lit{Kind: AllKeys, A: 7, Goal: Always}), "⊤"},
 		{forms.Lit(Lit{Kind: AtLeast, A: 3, Goal: Always}), "≥ 3 items"},
 		{forms.Not(least), "≤ 1 items"},
+		{list, "first items: = 1; anything; = 1"},
+		{forms.Not(list), "first items not all: = 1; anything; = 1"},
+		{forms.Not(forms.Not(list)), "first items: = 1; anything; = 1"},
+		{forms.And(list, forms.Not(list)), "⊥"},
+		{forms.Lit(Lit{Kind: Leading, A: forms.List(Always, forms.List(Always, 0))}), "⊤"},
 		{forms.And(least, most), "⊥"},
 		{forms.Or(all, some), "⊤"},
 		{forms.And(all, forms.Or(all, unique)), "every 7: = 1"},

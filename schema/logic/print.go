@@ -85,6 +85,12 @@ func (t *Forms) literal(l Lit, n Names) string {
 		return "some " + name(n.Keys) + ": " + goal
 	case AllItems:
 		return "every of " + items + ": " + goal
+	case Leading, NotLeading:
+		var goals []string
+		for list := l.A; list != 0; list = t.lists[list].rest {
+			goals = append(goals, t.goals.String(t.lists[list].first))
+		}
+		return map[LitKind]string{Leading: "first items: ", NotLeading: "first items not all: "}[l.Kind] + strings.Join(goals, "; ")
 	case SomeItem:
 		return "some of " + items + ": " + goal
 	case MinProps:
