@@ -281,6 +281,7 @@ func (s *source) numberSteps(a *number.Automaton, q number.State, add func(lo, h
 		}
 		add(b, hi, s.frames.frame(frameKey{kind: frameNumber, a: id, b: next}))
 	}
+	s.numbers.check(a)
 }
 
 func (s *source) numberEdges(k frameKey, e *decoder.Edges) {

@@ -43,6 +43,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 			return nil
 		}
 		d := t.InNumber(s.numbers.list[k.a], k.b)
+		s.numbers.check(s.numbers.list[k.a])
 		p := &decoder.Prepared{Parent: s.numbers.list[k.a].Accepting(k.b)}
 		if p.Base = d.Base; p.Base == nil {
 			p.Extra = d.List

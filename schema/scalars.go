@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/stencil-json/stencil/regular"
@@ -58,7 +59,7 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	var list []*number.Automaton
 	steps := ns.opt.Limits.Steps
 	ok := ns.forms.Branches(f, &steps, func(lits []logic.Lit) bool {
-		a, err := number.Compile(ns.spec(lits), ns.spelling(), number.Limits{})
+		a, err := number.Compile(ns.spec(lits), ns.spelling(), number.Limits{Step: ns.goals.Meter.Step})
 		ns.goals.Meter.Look()
 		if err != nil {
 			if _, empty := err.(*number.EmptyError); !empty {
@@ -76,6 +77,14 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	}
 	ns.automata[f] = list
 	return list
+}
+
+// check fails if a step of an automaton was given up, which looks as if it led nowhere.
+func (ns *numbers) check(a *number.Automaton) {
+	var limit *number.LimitError
+	if err := a.Err(); errors.As(err, &limit) {
+		ns.limit(limit.Limit, limit.Max)
+	}
 }
 
 func (ns *numbers) spelling() number.Spelling {

@@ -16,12 +16,12 @@ var (
 // forgotten.
 const maxAutomata = 4096
 
-// SharedAutomaton returns the automaton that stands for all equal to a.
+// SharedAutomaton returns the automaton that stands for all equal to a. One that a text has filled up stands for none.
 func SharedAutomaton(a *number.Automaton) *number.Automaton {
 	automataMu.Lock()
 	defer automataMu.Unlock()
 	key := a.Key()
-	if b, ok := automata[key]; ok {
+	if b, ok := automata[key]; ok && b.Err() == nil {
 		return b
 	}
 	if len(automata) >= maxAutomata {

@@ -32,7 +32,7 @@ type Automaton struct {
 	sets     []set // of exponents, by number; see exponent.go
 	setIndex map[string]int32
 	shortest map[State]string
-	full     atomic.Bool
+	err      atomic.Pointer[LimitError] // that of a step or completion that was given up
 }
 
 // A row holds the successors of a state by symbol, each as 0 for "not yet
@@ -106,15 +106,20 @@ func (a *Automaton) Step(q State, b byte) State {
 }
 
 // step works out a step that was not taken before.
-func (a *Automaton) step(q State, sym uint8) State {
+func (a *Automaton) step(q State, sym uint8) (to State) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if next := a.row(q)[sym]; next > 0 {
 		return next - 1
 	}
-	to := Dead
+	a.begin()
+	defer a.tooMuch(func(err *LimitError) {
+		a.err.Store(err)
+		to = Dead
+	})
+	to = Dead
 	if next, ok := a.next(&a.nodes[q], sym); ok {
-		if to = a.intern(&next); to == Dead && a.full.Load() {
+		if to = a.intern(&next); to == Dead && a.err.Load() != nil {
 			return Dead // not for good: there may be an old state for it
 		}
 	}
@@ -144,7 +149,7 @@ func (a *Automaton) intern(n *node) State {
 	}
 	q := State(len(a.nodes))
 	if len(a.nodes) >= a.limits.States {
-		a.full.Store(true)
+		a.err.Store(&LimitError{Limit: "states of a number automaton", Max: a.limits.States})
 		return Dead
 	}
 	a.addRow()
@@ -167,11 +172,11 @@ func (a *Automaton) Accepting(q State) bool {
 func (a *Automaton) Contains(d Decimal) bool { return a.contains(d) }
 
 // Err returns a *LimitError once a step was refused because the automaton has
-// as many states as [Limits] allows; such a step answers Dead although it may
-// not be. States made before go on working.
+// as many states as [Limits] allows, or because the step took too much work; such a
+// step answers Dead although it may not be. States made before go on working.
 func (a *Automaton) Err() error {
-	if a.full.Load() {
-		return &LimitError{Limit: "states of a number automaton", Max: a.limits.States}
+	if err := a.err.Load(); err != nil {
+		return err
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Compile(spec Spec, sp Spelling, limits Limits) (*Automaton, error) {
 	return compile(&spec, sp, limits.orDefault())
 }
 
-func compile(spec *Spec, sp Spelling, limits Limits) (*Automaton, error) {
+func compile(spec *Spec, sp Spelling, limits Limits) (_ *Automaton, err error) {
 	if n := len(spec.In) + len(spec.NotIn) + len(spec.MultipleOf) + len(spec.NotMultipleOf); n > limits.Values {
 		return nil, &LimitError{Limit: "listed values and divisors", Max: limits.Values}
 	}
@@ -54,9 +54,16 @@ func compile(spec *Spec, sp Spelling, limits Limits) (*Automaton, error) {
 			if m.Sign() <= 0 {
 				return nil, errors.New("number: multiple of " + m.brief() + ": the divisor must be positive")
 			}
+			if len(m.digits) > limits.Digits {
+				return nil, &LimitError{Limit: "digits of a divisor", Max: limits.Digits}
+			}
 		}
 	}
 	a := &Automaton{limits: limits}
+	a.begin()
+	a.work.step, a.limits.Step = limits.Step, nil
+	defer func() { a.work.step = nil }()
+	defer a.tooMuch(func(limit *LimitError) { err = limit })
 	if spec.Plain && spec.NotPlain {
 		return nil, &EmptyError{Reason: "none has a fraction and has none"}
 	}
@@ -93,7 +100,7 @@ func compile(spec *Spec, sp Spelling, limits Limits) (*Automaton, error) {
 }
 
 func (a *Automaton) setGridAndRanges() (err error) {
-	if a.grid, err = newGrid(&a.spec, a.limits); err != nil {
+	if a.grid, err = newGrid(&a.spec, a.limits, &a.work); err != nil {
 		return err
 	}
 	if a.grid != nil && a.grid.contradictory() {

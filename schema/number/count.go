@@ -1,9 +1,12 @@
 package number
 
 // Count returns the number of different values that the automaton accepts, or
-// limit if there are at least that many.
-func (a *Automaton) Count(limit int) int {
-	n := 0
+// limit if there are at least that many, or if it takes too much work to tell.
+func (a *Automaton) Count(limit int) (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	defer a.tooMuch(func(*LimitError) { n = limit })
 	if a.sides[0].zero || a.sides[1].zero {
 		n = 1
 	}
@@ -74,7 +77,7 @@ func (a *Automaton) countCanonical(s *side, negative bool, limit int) int {
 		if a.grid != nil && a.grid.stepping {
 			steps = append(steps, a.grid.unit)
 		}
-		g, err := newGrid(&Spec{MultipleOf: steps}, a.limits)
+		g, err := newGrid(&Spec{MultipleOf: steps}, a.limits, &a.work)
 		if err != nil {
 			return n // no number of this decade has a spelling
 		}
@@ -100,6 +103,7 @@ func (a *Automaton) countBetween(low, high *bound, g *grid, s *side, negative bo
 			return limit
 		}
 		n := int(end.Int64())
+		a.work.spend(len(s.values))
 		for _, v := range s.values {
 			if v.Cmp(first) >= 0 && v.Cmp(last) <= 0 && v.IsMultipleOf(g.unit) {
 				n--
@@ -109,7 +113,8 @@ func (a *Automaton) countBetween(low, high *bound, g *grid, s *side, negative bo
 	}
 	n := 0
 	for ; k.Cmp(end) <= 0 && n < limit; k.Add(k, bigOne) {
-		if a.contains(signed(g.times(k), negative)) {
+		v := g.times(k)
+		if a.work.spend(a.spec.weight(v)); a.contains(signed(v, negative)) {
 			n++
 		}
 	}

@@ -113,6 +113,7 @@ func (a *problem) exponents(n *node) set {
 		return nil
 	}
 	place := n.place()
+	a.work.spend(1 + int(n.to-n.from))
 	if a.listed {
 		var t set
 		for _, v := range s.values[n.from:n.to] {

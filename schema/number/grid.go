@@ -49,7 +49,7 @@ var one = Decimal{digits: "1", pos: 1}
 var wholeGrid = &grid{stepping: true, place: 1, unit: one, divisors: divisors{step: 1, cycle: 1}}
 
 // newGrid returns the grid of s, or nil if s asks nothing of the kind.
-func newGrid(s *Spec, limits Limits) (*grid, error) {
+func newGrid(s *Spec, limits Limits, work *work) (*grid, error) {
 	if n := len(s.MultipleOf) + len(s.NotMultipleOf); n == 0 && !s.NotInteger {
 		if s.Integer {
 			return wholeGrid, nil
@@ -64,7 +64,7 @@ func newGrid(s *Spec, limits Limits) (*grid, error) {
 	if s.NotInteger {
 		nots = append(nots, one)
 	}
-	nots = leastDivisors(nots)
+	nots = leastDivisors(nots, work)
 	if len(nots) > maxNots {
 		return nil, &LimitError{Limit: "divisors in NotMultipleOf", Max: maxNots}
 	}
@@ -80,7 +80,9 @@ func newGrid(s *Spec, limits Limits) (*grid, error) {
 	if g.places+high > limits.Digits {
 		return nil, &LimitError{Limit: "digits between divisors", Max: limits.Digits}
 	}
+	work.spend(len(steps))
 	if !g.setSmall(steps, nots) {
+		work.spend(8 * len(steps))
 		if err := g.setLarge(steps, nots, limits); err != nil {
 			return nil, err
 		}
@@ -94,10 +96,11 @@ func newGrid(s *Spec, limits Limits) (*grid, error) {
 
 // leastDivisors drops repeated divisors and those that are multiples of
 // another: what no multiple of the other is, is none of theirs.
-func leastDivisors(list []Decimal) []Decimal {
+func leastDivisors(list []Decimal, work *work) []Decimal {
 	slices.SortFunc(list, Decimal.Cmp)
 	var kept []Decimal
 	for _, d := range list {
+		work.spend(1 + len(kept))
 		if !slices.ContainsFunc(kept, d.IsMultipleOf) {
 			kept = append(kept, d)
 		}

@@ -23,7 +23,7 @@ func (a *Automaton) Shortest(q State) []byte {
 	text, ok := a.shortest[q]
 	if !ok {
 		c := completion{a: a, length: math.MaxInt32}
-		c.from(&a.nodes[q], "")
+		c.search(q)
 		text = c.text
 		if a.shortest == nil {
 			a.shortest = make(map[State]string)
@@ -51,6 +51,17 @@ func (c *completion) offer(text string) {
 	if len(text) < c.length {
 		c.length, c.text = len(text), text
 	}
+}
+
+// search finds the shortest completion of a state, or what it has found when there is too much to look at.
+func (c *completion) search(q State) {
+	c.a.begin()
+	defer c.a.tooMuch(func(err *LimitError) {
+		if c.length == math.MaxInt32 {
+			c.a.err.Store(err)
+		}
+	})
+	c.from(&c.a.nodes[q], "")
 }
 
 // from offers the shortest completion of n, with a prefix put in front.
@@ -154,6 +165,7 @@ func (c *completion) mantissa(n *node, prefix string) {
 	}
 	for k := near; k <= far && !c.enough(); k++ {
 		for _, shift := range []int{k, -k} {
+			a.work.spend(1)
 			if shift < least || shift > most || !c.cheaper(n, prefix, 0, shift) {
 				continue
 			}

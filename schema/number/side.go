@@ -27,6 +27,8 @@ type problem struct {
 
 	// For canonical spellings.
 	digits int // significant digits
+
+	work work
 }
 
 // A side is what holds for values of one sign.
@@ -64,6 +66,7 @@ const unbounded = math.MaxInt32
 func (p *problem) setValues(list []Decimal, limits Limits) error {
 	notIn := distinct(p.spec.NotIn)
 	for _, d := range distinct(list) {
+		p.work.spend(p.spec.weight(d))
 		if _, found := slices.BinarySearchFunc(notIn, d, Decimal.Cmp); found || !p.spec.containsButIn(d) {
 			continue
 		}
@@ -136,6 +139,7 @@ func (p *problem) contains(d Decimal) bool {
 // setRanges makes the sides of a Spec that does not list its values.
 func (p *problem) setRanges(limits Limits) error {
 	for _, d := range distinct(p.spec.NotIn) {
+		p.work.spend(p.spec.weight(d))
 		if d.Sign() == 0 || !p.spec.containsButIn(d) {
 			continue
 		}
@@ -246,7 +250,7 @@ func (p *problem) hasValues(s *side, negative bool) bool {
 		}
 		k := g.multiple(v)
 		for tries := g.gap(len(s.values)); tries > 0 && v.Cmp(s.high.decimal()) <= 0; tries-- {
-			if p.contains(signed(v, negative)) {
+			if p.work.spend(p.spec.weight(v)); p.contains(signed(v, negative)) {
 				return true
 			}
 			v = g.times(k.Add(k, bigOne))

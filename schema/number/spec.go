@@ -65,6 +65,12 @@ type Limits struct {
 	// Values is the greatest number of values in In, NotIn, MultipleOf and
 	// NotMultipleOf together. Default 1<<17.
 	Values int
+	// Work is the greatest number of elementary steps of one call: to compile,
+	// to take a step that was not taken before, to count or to complete. A step
+	// is about a division of machine words. Default 1<<21.
+	Work int
+	// Step, if set, is told of the steps of Compile. It may panic to end it.
+	Step func(n int)
 }
 
 func (l Limits) orDefault() Limits {
@@ -76,6 +82,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.Values <= 0 {
 		l.Values = 1 << 17
+	}
+	if l.Work <= 0 {
+		l.Work = 1 << 21
 	}
 	return l
 }

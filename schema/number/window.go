@@ -48,6 +48,7 @@ func (a *problem) reach(n *node, least, most, left int) bool {
 		}
 	}
 	for shift := most; shift >= least; shift-- {
+		a.work.spend(1)
 		if a.windowMeets(n, shift, a.further(shift, left)) {
 			return true
 		}
@@ -124,19 +125,20 @@ func (a *problem) find(n *node, shift, r int, lowCut, highCut bool) (x natural, 
 		w.highCut = true
 	}
 	place := n.place() + shift
+	a.work.spend(1 + int(n.to-n.from))
 	for _, v := range s.values[n.from:n.to] {
 		if v.pos == place {
 			w.banned = append(w.banned, v.digits[min(int(n.digits), len(v.digits)):])
 		}
 	}
 	if a.grid == nil {
-		return w.find(freeGrid, n, 0)
+		return w.find(freeGrid, n, 0, &a.work)
 	}
 	t := shift - int(n.fraction) + a.grid.places
 	if r == unlimited {
 		w.r = max(0, t)
 	}
-	return w.find(a.grid, n, t-w.r)
+	return w.find(a.grid, n, t-w.r, &a.work)
 }
 
 // A window as far as x is concerned: the range of x, and values of x that are
@@ -153,7 +155,7 @@ type window struct {
 //
 // For a grid of multiples with t < 0, the digits of x that are finer than the
 // grid are zeros, and so is the end of N if x has not so many digits.
-func (w *window) find(g *grid, n *node, t int) (natural, bool) {
+func (w *window) find(g *grid, n *node, t int, work *work) (natural, bool) {
 	tail := 0 // zeros at the end of x
 	if g.stepping && t < 0 {
 		tail = min(-t, w.r)
@@ -163,9 +165,9 @@ func (w *window) find(g *grid, n *node, t int) (natural, bool) {
 			return natural{}, false
 		}
 	}
-	x, known, ok := w.findSmall(g, n, t)
+	x, known, ok := w.findSmall(g, n, t, work)
 	if !known {
-		x, ok = w.findLarge(g, n, t)
+		x, ok = w.findLarge(g, n, t, work)
 	}
 	if ok && tail > 0 {
 		x = x.timesPowerOfTen(tail)
@@ -178,7 +180,7 @@ const smallDigits = 18
 
 // findSmall is find for numbers of one machine word. known is false if they
 // are larger than that.
-func (w *window) findSmall(g *grid, n *node, t int) (_ natural, known, ok bool) {
+func (w *window) findSmall(g *grid, n *node, t int, work *work) (_ natural, known, ok bool) {
 	if g.large != nil {
 		return natural{}, false, false
 	}
@@ -218,7 +220,9 @@ func (w *window) findSmall(g *grid, n *node, t int) (_ natural, known, ok bool) 
 		return natural{}, true, false
 	}
 	x, step := c.start(lo)
+	weight := g.weight()
 	for tries := g.gap(len(banned)); tries > 0 && x <= hi; tries-- {
+		work.spend(weight)
 		if c.allows(x) {
 			if _, found := slices.BinarySearch(banned, x); !found {
 				return natural{small: x}, true, true
@@ -240,7 +244,7 @@ func smallPrefix(s string, n int) (v uint64, more bool) {
 }
 
 // findLarge is find for numbers of any size.
-func (w *window) findLarge(g *grid, n *node, t int) (natural, bool) {
+func (w *window) findLarge(g *grid, n *node, t int, work *work) (natural, bool) {
 	lo := new(big.Int)
 	hi := bigPower(w.r)
 	hi.Sub(hi, bigOne)
@@ -256,6 +260,7 @@ func (w *window) findLarge(g *grid, n *node, t int) (natural, bool) {
 			hi.Sub(hi, bigOne)
 		}
 	}
+	work.spend(8 * len(w.banned))
 	var banned []*big.Int
 	for _, b := range w.banned {
 		if v, more := bigPrefix(b, w.r); !more {
@@ -268,7 +273,9 @@ func (w *window) findLarge(g *grid, n *node, t int) (natural, bool) {
 		return natural{}, false
 	}
 	x, step := c.start(lo)
+	weight := max(long, g.weight())
 	for tries := g.gap(len(banned)); tries > 0 && x.Cmp(hi) <= 0; tries-- {
+		work.spend(weight)
 		if c.allows(x) {
 			if _, found := slices.BinarySearchFunc(banned, x, (*big.Int).Cmp); !found {
 				return natural{large: x}, true
