@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/internal/poll"
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/server/access"
 )
@@ -310,11 +312,28 @@ func testNeighbours(t *testing.T, url string) {
 			times := neighbours(t, url, most, done)
 			cancel()
 			attack.Wait()
+			hungUp := time.Now()
+			poll.Until(func() bool { return working() == "" }) // what goes on working for nobody
+			idle := time.Since(hungUp).Round(time.Millisecond)
 			if long > 0 {
-				t.Logf("p99 %v, alone %v; the longest %v, alone %v; %d requests; the hostile ones %d", quantile(times, 0.99), quantile(alone, 0.99), quantile(times, 1), quantile(alone, 1), len(times), last.Load())
+				t.Logf("idle %v after the end; p99 %v, alone %v; the longest %v, alone %v; %d requests; the hostile ones %d", idle, quantile(times, 0.99), quantile(alone, 0.99), quantile(times, 1), quantile(alone, 1), len(times), last.Load())
 			}
 		})
 	}
+}
+
+// working returns the stack of a goroutine that compiles, follows or checks a constraint, "" if none does.
+func working() string {
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for one := range strings.SplitSeq(string(stacks), "\n\n") {
+		for _, in := range []string{"schema.", "decoder.(*Grammar)", "decoder.(*Matcher)", "regular.", "gbnf.", "validator.", "constraint.(*cache"} {
+			if strings.Contains(one, "/stencil/"+in) {
+				return one
+			}
+		}
+	}
+	return ""
 }
 
 // askAs posts a request of the client that has a key. The status is 0 if it hung up.
