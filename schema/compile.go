@@ -69,7 +69,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 	defer func() {
 		var limit *meter.LimitError
 		if errors.As(err, &limit) {
-			c, err = nil, explained(opt.Limits.exceeded(limit), doc.Complexity())
+			c, err = nil, explained(opt.Limits.exceeded(limit), doc.Suspects())
 		}
 	}()
 	defer meter.Catch(&err)
@@ -106,7 +106,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 	ok := s.sat.satisfiable(root)
 	s.views.checkNumbers()
 	if s.err != nil {
-		return nil, explained(numbersAt(s.err, doc, opt, lang, m), costly)
+		return nil, explained(numbersAt(s.err, doc, opt, lang, m), doc.Suspects())
 	}
 	if !ok && opt.Closed {
 		// Items that all have to differ may be too few when they are closed.

@@ -82,7 +82,7 @@ func (s *source) SetMeter(m *meter.Meter) { s.meter, s.goals.Meter = m, m }
 // Exceeded returns the error for a bound of the meter, with what is likely to have
 // exceeded it.
 func (s *source) Exceeded(limit *meter.LimitError) error {
-	return explained(s.opt.Limits.exceeded(limit), s.doc.Complexity())
+	return explained(s.opt.Limits.exceeded(limit), s.doc.Suspects())
 }
 
 // Bytes implements [decoder.Source].

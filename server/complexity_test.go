@@ -23,21 +23,21 @@ func alternatives(n int, closed string) string {
 func TestComplexity(t *testing.T) {
 	var log bytes.Buffer
 	_, url := start(t, setup{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}})
-	costly := alternatives(24, "")
+	costly := alternatives(84, "")
 	_, _, got := post(t, url+"/schema/check", `{"schema": `+costly+`}`)
 	w := at(got, "warnings", 0)
-	if got["ok"] != true || at(w, "pointer") != "/properties/payload" || at(w, "keyword") != "complexity" || !strings.HasPrefix(at(w, "reason").(string), "oneOf of 24 open objects: ") ||
+	if got["ok"] != true || at(w, "pointer") != "/properties/payload" || at(w, "keyword") != "complexity" || !strings.HasPrefix(at(w, "reason").(string), "oneOf of 84 open objects: ") ||
 		!strings.Contains(at(w, "hint").(string), "add additionalProperties: false") {
 		t.Errorf("%v", got["warnings"])
 	}
 	status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 60, "strict": true, "schema": `+costly+`}`)
-	if status != 200 || at(got, "constraint", "warnings", 0, "pointer") != "/properties/payload" || !strings.Contains(fmt.Sprint(got["warnings"]), "24 open objects") {
+	if status != 200 || at(got, "constraint", "warnings", 0, "pointer") != "/properties/payload" || !strings.Contains(fmt.Sprint(got["warnings"]), "84 open objects") {
 		t.Errorf("%d %v", status, got)
 	}
 	if text := log.String(); !strings.Contains(text, "a schema is costly") || !strings.Contains(text, "pointer=/properties/payload") {
 		t.Errorf("log: %s", text)
 	}
-	for _, fine := range []string{alternatives(60, `,"additionalProperties":false`), alternatives(5, "")} {
+	for _, fine := range []string{alternatives(160, `,"additionalProperties":false`), alternatives(40, "")} {
 		if _, _, got = post(t, url+"/schema/check", `{"schema": `+fine+`}`); len(got["warnings"].([]any)) != 0 {
 			t.Errorf("%.80s: %v", fine, got["warnings"])
 		}

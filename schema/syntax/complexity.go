@@ -5,17 +5,30 @@ import (
 	"slices"
 )
 
-// Bounds from which a construction is worth a warning. What is below compiles and masks without a delay that
-// anybody notices.
-const (
-	manyOpen       = 20     // alternatives that are open objects
-	manyConditions = 16     // if or dependentSchemas side by side
-	manyPatterns   = 24     // patternProperties of one object
-	manyValues     = 20_000 // of an enum
+// costly says how many of something are worth a word.
+type costly struct {
+	oneOf, anyOf     int // alternatives that are open objects
+	conditions       int // if side by side
+	dependentSchemas int
+	patterns         int // patternProperties of one object
+	values           int // of an enum
+}
+
+var (
+	// noticed compiles in more than about 50 ms, or needs a millisecond for a mask; what is below causes no delay that
+	// anybody notices.
+	noticed = costly{oneOf: 80, anyOf: 200, conditions: 40, dependentSchemas: 80, patterns: 24, values: 50_000}
+	// suspected may have been too much together with what else a schema says.
+	suspected = costly{oneOf: 20, anyOf: 20, conditions: 16, dependentSchemas: 16, patterns: 24, values: 20_000}
 )
 
 // Complexity lists what makes a schema costly, with what it costs and what would help.
-func (d *Document) Complexity() []Issue {
+func (d *Document) Complexity() []Issue { return d.costs(noticed) }
+
+// Suspects lists what is likely to have made a schema exceed a limit.
+func (d *Document) Suspects() []Issue { return d.costs(suspected) }
+
+func (d *Document) costs(many costly) []Issue {
 	var out []Issue
 	warn := func(n *Node, keyword, hint, format string, args ...any) {
 		i := Issue{Pointer: n.Pointer(), Keyword: "complexity", Reason: fmt.Sprintf(format, args...), Hint: hint}
@@ -26,31 +39,31 @@ func (d *Document) Complexity() []Issue {
 			continue
 		}
 		if a := n.Apply; a != nil {
-			if open := openObjects(a.OneOf); open >= manyOpen {
+			if open := openObjects(a.OneOf); open >= many.oneOf {
 				warn(n, "oneOf", "add additionalProperties: false to each, or a required property with a const of its own",
-					"oneOf of %d open objects: a document may fit several, so %d pairs are kept apart while it is written", open, open*(open-1)/2)
+					"oneOf of %d open objects: a document may fit several, so each of %d pairs is kept apart when the schema is compiled", open, open*(open-1)/2)
 			}
-			if open := openObjects(a.AnyOf); open >= manyOpen {
+			if open := openObjects(a.AnyOf); open >= many.anyOf {
 				warn(n, "anyOf", "add additionalProperties: false to each, or a required property with a const of its own",
 					"anyOf of %d open objects: all of them are followed to the end of the document", open)
 			}
-			if c := conditions(a.AllOf); c >= manyConditions {
+			if c := conditions(a.AllOf); c >= many.conditions {
 				warn(n, "allOf", "put the cases into one oneOf whose objects have a required property with a const of its own",
-					"%d conditions (if) beside one another: each may hold or not, up to 2^%d combinations", c, c)
+					"%d conditions (if) beside one another: with each member it is followed which of them may still hold", c)
 			}
 		}
 		if o := n.Object; o != nil {
-			if c := len(o.DependentSchemas); c >= manyConditions {
+			if c := len(o.DependentSchemas); c >= many.dependentSchemas {
 				warn(n, "dependentSchemas", "put the cases into one oneOf of objects that require the property or exclude it",
-					"%d dependent schemas beside one another: each may apply or not, up to 2^%d combinations", c, c)
+					"%d dependent schemas beside one another: with each member it is followed which of them may still apply", c)
 			}
-			if c := len(o.Patterns); c >= manyPatterns {
+			if c := len(o.Patterns); c >= many.patterns {
 				warn(n, "patternProperties", "name the properties, or join the patterns whose schemas are equal",
 					"%d patterns for names: every name is matched against all of them", c)
 			}
 		}
-		if c := len(n.Enum); c >= manyValues {
-			warn(n, "enum", "use a pattern, or fewer values", "enum of %d values: all of them are held in memory and looked up at each character", c)
+		if c := len(n.Enum); c >= many.values {
+			warn(n, "enum", "use a pattern, or fewer values", "enum of %d values: all of them are put into one automaton when the schema is compiled", c)
 		}
 	}
 	return out
