@@ -52,7 +52,7 @@ picture: ## draw docs/growing.svg anew, from a run of the server that make run s
 	@mkdir -p build && scripts/growing http://$(HOST):$(PORT) >build/growing.svg && mv build/growing.svg docs/growing.svg
 
 .PHONY: openapi-test
-openapi-test: need ## send requests by openapi.json to the server, and generate a client from it (EXAMPLES for each operation)
+openapi-test: need ## send requests by openapi.json to the server, and generate clients from it (EXAMPLES for each operation)
 	@OPENAPITEST=$(or $(EXAMPLES),20) $(WITH) $(GO) test -count=1 -timeout 30m -run TestOpenAPIServer ./docs
 
 .PHONY: site

@@ -259,8 +259,8 @@ func printed(b block, out string) string {
 }
 
 // TestOpenAPIServer has schemathesis send requests by openapi.json to a server, those that fit it and those that don't, and judge
-// the answers by it; then makes a client for Python from it, which has to be importable. On request, since it takes minutes:
-// OPENAPITEST is the number of requests for each operation.
+// the answers by it; then makes clients for Python and TypeScript from it, which must compile, and runs programs on them. On
+// request, since it takes minutes: OPENAPITEST is the number of requests for each operation.
 func TestOpenAPIServer(t *testing.T) {
 	most := os.Getenv("OPENAPITEST")
 	if most == "" {
@@ -270,39 +270,68 @@ func TestOpenAPIServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := filepath.Abs(filepath.Join("reference", "openapi.json"))
-	if err != nil {
-		t.Fatal(err)
+	absolute := func(parts ...string) string {
+		path, err := filepath.Abs(filepath.Join(parts...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
-	settings, err := filepath.Abs(filepath.Join(root, "server", "clients", "python", "openapi.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(t *testing.T, dir string, args ...string) string {
-		cmd := exec.CommandContext(t.Context(), python, args...)
+	file := absolute("reference", "openapi.json")
+	programs := absolute(root, "server", "clients", "openapi")
+	url := serve(t, stencil(t))
+	run := func(t *testing.T, dir, program string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, args...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "PYTHONIOENCODING=utf-8", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+dir)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Errorf("%v\n%s", err, out)
+			t.Fatalf("%v\n%s", err, out)
 		}
 		return string(out)
 	}
-	t.Run("client", func(t *testing.T) {
+	t.Run("python", func(t *testing.T) {
 		dir := t.TempDir()
-		run(t, dir, "-m", "openapi_python_client", "generate", "--path", file, "--meta", "none", "--output-path", filepath.Join(dir, "stencil_api"))
-		run(t, dir, "-c", `import pkgutil, importlib, stencil_api
+		run(t, dir, python, "-m", "openapi_python_client", "generate", "--path", file, "--meta", "none", "--output-path", filepath.Join(dir, "stencil_api"))
+		run(t, dir, python, "-c", `import pkgutil, importlib, stencil_api
 names = [m.name for m in pkgutil.walk_packages(stencil_api.__path__, "stencil_api.")]
 for name in names:
     importlib.import_module(name)
-assert len(names) > 100, names
+assert len(names) > 200, names
 from stencil_api.models import Generate
 body = Generate.from_dict({"prompt": "x", "max_tokens": 5, "schema": {"type": "object"}})
 assert body.to_dict() == {"prompt": "x", "max_tokens": 5, "schema": {"type": "object"}}, body.to_dict()`)
+		if out := run(t, dir, python, filepath.Join(programs, "client.py"), url); out != "{'name': 'Maria Lopez', 'age': 34} True\ninvalid_schema /type\n" {
+			t.Errorf("a program on the client for Python prints %q", out)
+		}
+	})
+	t.Run("typescript", func(t *testing.T) {
+		node, modules, err := packages.Node(t, programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		run(t, dir, node, filepath.Join(modules, "openapi-typescript", "bin", "cli.js"), file, "-o", "api.d.ts")
+		program, err := os.ReadFile(filepath.Join(programs, "client.mts"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "client.mts"), program, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run(t, dir, node, filepath.Join(modules, "typescript", "bin", "tsc"), "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "client.mts")
+		want := `{"name":"Maria Lopez","age":34}`
+		if out := run(t, dir, node, "client.mjs", url); out != want+" true\n"+want+"\n400 invalid_schema /type\n" {
+			t.Errorf("a program on the client for TypeScript prints %q", out)
+		}
 	})
 	t.Run("server", func(t *testing.T) {
-		url := serve(t, stencil(t))
-		out := run(t, t.TempDir(), "-c", "from schemathesis.cli import schemathesis; schemathesis()", "--config-file", settings, "run", file, "--url", url, "--max-examples", most,
+		settings := absolute(root, "server", "clients", "python", "openapi.toml")
+		out := run(t, t.TempDir(), python, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "--config-file", settings, "run", file, "--url", url, "--max-examples", most,
 			"--seed", "1", "--phases", "coverage,fuzzing", "--continue-on-failure", "--no-shrink", "--warnings", "off", "--no-color", "--request-timeout", "60")
 		if n := strings.Count(out, "Tested: "); n != 1 {
 			t.Errorf("it tested nothing: %s", out)

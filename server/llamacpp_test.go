@@ -210,10 +210,14 @@ func TestLlamaAdapters(t *testing.T) {
 	if post(t, url+"/completion", `{"prompt":"say"}`); last != 0 {
 		t.Errorf("a list that leaves the adapter out: %g", last)
 	}
-	for _, bad := range []string{`[{"id":1,"scale":1}]`, `[{"id":0}]`, `[{"scale":1}]`, `{}`, `5`, `[{"id":0,"scale":"x"}]`, `]`} {
+	for _, bad := range []string{`[{"id":1,"scale":1}]`, `[{"id":0}]`, `[{"scale":1}]`, `{}`, `5`, `null`, `[],"x":1`, `[]}`, ``,
+		`[{"id":0,"scale":"x"}]`, `]`, "[\xff]"} {
 		if status, _, text := send(t, "POST", url+"/lora-adapters", bad); status != 400 {
 			t.Errorf("%s: %d %s", bad, status, text)
 		}
+	}
+	if _, _, text := send(t, "POST", url+"/lora-adapters", `[{"id":0,,`); !strings.Contains(text, "line 1, column 10:") {
+		t.Error(text)
 	}
 	if status, _, got := post(t, url+"/completion", `{"prompt":"say","lora":[{"id":1,"scale":1}]}`); status != 400 || at(got, "error", "param") != "lora" {
 		t.Errorf("%d %v", status, got)

@@ -1,8 +1,6 @@
 package llamacpp
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"path/filepath"
 
@@ -34,12 +32,7 @@ func (s *Handlers) Adapters(r *http.Request) (wire.Answer, error) {
 
 // SetAdapters is POST /lora-adapters: the scales of requests to come that don't say; 0 for what the list leaves out.
 func (s *Handlers) SetAdapters(r *http.Request) (wire.Answer, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	// What is read from bodies are objects.
-	o, err := wire.ParseObject(bytes.Join([][]byte{[]byte(`{"adapters":`), body, []byte(`}`)}, nil), "")
+	o, err := wire.ReadList(r, "adapters")
 	if err != nil {
 		return nil, err
 	}

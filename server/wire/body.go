@@ -25,6 +25,31 @@ type Object struct {
 
 // ReadObject reads a request's body, which must be one JSON object in UTF-8.
 func ReadObject(r *http.Request) (*Object, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	return ParseObject(body, "")
+}
+
+// ReadList reads a request's body, which must be a JSON array in UTF-8, as the only member of an object.
+func ReadList(r *http.Request, name string) (*Object, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(body, &raw); err != nil {
+		return nil, jsonError(body, err, "")
+	}
+	o := &Object{Names: []string{name}, Members: map[string]json.RawMessage{name: bytes.TrimSpace(raw)}}
+	if o.Members[name][0] != '[' {
+		return nil, o.WrongType(name, "an array")
+	}
+	return o, nil
+}
+
+func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -32,7 +57,7 @@ func ReadObject(r *http.Request) (*Object, error) {
 	if !utf8.Valid(body) {
 		return nil, &Error{Code: "invalid_utf8", Message: fmt.Sprintf("the body is not UTF-8: byte %d begins no character", invalidAt(body))}
 	}
-	return ParseObject(body, "")
+	return body, nil
 }
 
 // ParseObject splits the object into its members.
