@@ -126,6 +126,7 @@ const architecture = `
 	chat, server, github.com/spf13/pflag < cmd/stencil/defaults < cmd/stencil;
 	github.com/schollz/progressbar/v3, golang.org/x/term < cmd/stencil/console < cmd/stencil;
 	vocab, cmd/stencil/console < cmd/stencil/download < cmd/stencil;
+	chat, backend/llama, cmd/stencil/console < cmd/stencil/inspection < cmd/stencil;
 
 	client < examples/go-native;
 	schemafrom, github.com/openai/openai-go/v3 < examples/go-openai;

@@ -241,3 +241,73 @@ func percent(part, whole int) float64 {
 	}
 	return 100 * float64(part) / float64(whole)
 }
+
+// Figures are what a summary says, as JSON.
+type Figures struct {
+	Schemas   int            `json:"schemas"`
+	Counts    map[Status]int `json:"counts"`
+	Refusals  map[string]int `json:"refusals"` // by keyword; "": others
+	Masks     int            `json:"masks"`
+	Tokens    int            `json:"tokens"`
+	Reordered int            `json:"reordered"`
+	Skipped   int            `json:"skipped"`
+	// Times are in microseconds.
+	BetweenMasks Times      `json:"tbm_us"`
+	FirstMask    Times      `json:"ttfm_us"`
+	Prepared     float64    `json:"vocabulary_prepared_us"`
+	Wall         float64    `json:"wall_s"`
+	CPU          float64    `json:"thread_cpu_s"`
+	PeakRSS      int64      `json:"peak_rss_bytes"`
+	SlowStarts   []SlowTime `json:"slowest_first_masks,omitempty"`
+	SlowMasks    []SlowTime `json:"slowest_masks,omitempty"`
+}
+
+// Times describe a distribution.
+type Times struct {
+	Average   float64            `json:"avg"`
+	Quantiles map[string]float64 `json:"quantiles"`
+	Max       float64            `json:"max"`
+}
+
+// A SlowTime is one of the longest times, in microseconds.
+type SlowTime struct {
+	ID    string  `json:"id"`
+	Took  float64 `json:"us"`
+	Test  *int    `json:"instance,omitempty"`
+	Token *int    `json:"token,omitempty"`
+}
+
+// Figures returns the summary for JSON, with the n slowest first masks and masks; prepared is how long a vocabulary took.
+func (s *Summary) Figures(n int, prepared time.Duration) Figures {
+	f := Figures{
+		Schemas: s.Schemas, Counts: map[Status]int{}, Refusals: s.Refusals, Masks: len(s.masks.ns), Tokens: s.Tokens, Reordered: s.Reordered,
+		Skipped: s.Skipped, BetweenMasks: s.masks.times(), FirstMask: s.starts.times(), Prepared: inMicros(prepared),
+		Wall: s.Wall.Seconds(), CPU: s.CPU.Seconds(), PeakRSS: s.PeakRSS,
+	}
+	for _, st := range allStatuses {
+		f.Counts[st] = s.Counts[st]
+	}
+	for _, list := range []struct {
+		from []Slow
+		to   *[]SlowTime
+	}{{s.SlowStarts, &f.SlowStarts}, {s.SlowMasks, &f.SlowMasks}} {
+		for _, x := range list.from[:min(n, len(list.from))] {
+			one := SlowTime{ID: x.ID, Took: inMicros(x.Took)}
+			if x.Test >= 0 {
+				one.Test, one.Token = &x.Test, &x.Token
+			}
+			*list.to = append(*list.to, one)
+		}
+	}
+	return f
+}
+
+func (s *sample) times() Times {
+	t := Times{inMicros(s.avg()), map[string]float64{}, inMicros(s.max)}
+	for _, q := range quantiles {
+		t.Quantiles[q.name] = inMicros(s.quantile(q.q))
+	}
+	return t
+}
+
+func inMicros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

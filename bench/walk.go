@@ -36,20 +36,20 @@ type Walk struct {
 
 // WalkSummary counts what the walks met.
 type WalkSummary struct {
-	Schemas    int
-	Refused    int // did not compile
-	Unjudged   int // the validator refuses the schema or cannot decide
-	Documents  int
-	Violations int
+	Schemas    int `json:"schemas"`
+	Refused    int `json:"refused"`  // did not compile
+	Unjudged   int `json:"unjudged"` // the validator refuses the schema or cannot decide
+	Documents  int `json:"documents"`
+	Violations int `json:"violations"`
 	// BadEndings counts shortest completions that the masks do not follow.
-	BadEndings int
-	DeadEnds   int // no token was allowed and the document not complete
-	Unfinished int // documents given up at the length limit
-	Limits     int // walks that met a limit of the engine
-	Timeouts   int
-	Crashes    int
-	Tokens     int
-	Bytes      int
+	BadEndings int `json:"bad_endings"`
+	DeadEnds   int `json:"dead_ends"`  // no token was allowed and the document not complete
+	Unfinished int `json:"unfinished"` // documents given up at the length limit
+	Limits     int `json:"limits"`     // walks that met a limit of the engine
+	Timeouts   int `json:"timeouts"`
+	Crashes    int `json:"crashes"`
+	Tokens     int `json:"tokens"`
+	Bytes      int `json:"bytes"`
 }
 
 // finding is something a walk met that is worth a line.

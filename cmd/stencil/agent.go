@@ -377,9 +377,9 @@ func (f *agentFlags) figures(r *agentReply, out io.Writer) error {
 		frames = "frame"
 	}
 	fmt.Fprintf(&b, "%d %s, %s tokens read and %s written in %.1f s", r.Totals.Frames, frames,
-		thousands(int64(r.Totals.PromptTokens)), thousands(int64(r.Totals.CompletionTokens)), r.Timings.Run/1000)
+		console.Thousands(int64(r.Totals.PromptTokens)), console.Thousands(int64(r.Totals.CompletionTokens)), r.Timings.Run/1000)
 	if n := r.Totals.ProseTokensSaved; n != nil && *n != 0 {
-		fmt.Fprintf(&b, "; %s %s than prose", thousands(int64(max(*n, -*n))), map[bool]string{true: "fewer", false: "more"}[*n > 0])
+		fmt.Fprintf(&b, "; %s %s than prose", console.Thousands(int64(max(*n, -*n))), map[bool]string{true: "fewer", false: "more"}[*n > 0])
 	}
 	b.WriteByte('\n')
 	for _, w := range r.Warnings {

@@ -62,7 +62,7 @@ the grammars, *.gbnf files of the same names.`,
 	flags.IntVar(&f.bench.LlamaTokens, "llama-tokens", 6, "maximum number of tokens per document with llama.cpp's (slow) grammar sampler")
 	group(flags, "Measurement")
 	f.model.register(flags)
-	flags.StringVar(&f.json, "json", "", "write the results as JSON to this file")
+	flags.StringVar(&f.json, "json", "", "write the results as JSON to this file; -: print them in the place of the table")
 	flags.StringVar(&f.benchstat, "benchstat", "", "write every round in Go's benchmark format to this file")
 	flags.StringVar(&f.plot, "plot", "", "plot the overhead to this file, .png or .svg")
 	flags.StringVar(&f.trace, "trace", "", "write a timeline to this file, for Perfetto or about:tracing")
@@ -116,7 +116,11 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	bar.Close()
 	threads := cmp.Or(params.Threads, max(1, runtime.GOMAXPROCS(0)-1))
 	setting := overhead.NewSetting(b.Model, threads, "stencil "+strings.Join(os.Args[1:], " "))
-	err = errors.Join(err, overhead.WriteTable(cmd.OutOrStdout(), setting, results))
+	report := overhead.WriteTable
+	if f.json == "-" {
+		report = overhead.WriteJSON
+	}
+	err = errors.Join(err, report(cmd.OutOrStdout(), setting, results))
 	for _, x := range []struct {
 		path  string
 		write func(io.Writer) error
@@ -126,7 +130,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		{f.plot, func(w io.Writer) error { return overhead.WritePlot(w, filepath.Ext(f.plot), results) }},
 		{f.trace, func(w io.Writer) error { return overhead.WriteResultTrace(w, results) }},
 	} {
-		if x.path != "" && len(results) > 0 {
+		if x.path != "" && x.path != "-" && len(results) > 0 {
 			err = errors.Join(err, writeTo(x.path, x.write))
 		}
 	}

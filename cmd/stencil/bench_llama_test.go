@@ -43,6 +43,11 @@ func TestBenchCommand(t *testing.T) {
 	if len(result.Results) != 2*6 || result.Results[0].Tokens == 0 || len(trace.TraceEvents) < 100 {
 		t.Errorf("%d results, %d events", len(result.Results), len(trace.TraceEvents))
 	}
+	out, _, err = run(t, "bench", "--model", path("m.gguf"), "--threads", "1", "--context", "512", "--cases", "calls", "--parallel", "1", "--modes", "mask",
+		"--temperature", "1", "--max-tokens", "300", "--rounds", "1", "--documents", "1", "--json", "-")
+	if err != nil || json.Unmarshal([]byte(out), &result) != nil || len(result.Results) != 1 {
+		t.Errorf("%v\n%s", err, out)
+	}
 	for _, name := range []string{"r.txt", "r.svg"} {
 		if info, err := os.Stat(path(name)); err != nil || info.Size() < 500 {
 			t.Errorf("%s: %v", name, err)

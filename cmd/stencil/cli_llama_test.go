@@ -289,3 +289,17 @@ func TestServePortTaken(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestDevicesJSON(t *testing.T) {
+	out, _, err := run(t, "devices", "--json")
+	var got struct {
+		Devices []struct {
+			Name  string
+			Total uint64 `json:"memory_total"`
+		}
+		Kernels string `json:"cpu_kernels"`
+	}
+	if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Devices) == 0 || got.Devices[0].Name == "" || got.Devices[0].Total == 0 || got.Kernels == "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -87,14 +87,6 @@ func TestMkmodelAndInspect(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 123456789: "123,456,789"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-}
-
 // withoutFeedback takes away the variable that all tests have.
 func withoutFeedback(t *testing.T) {
 	t.Helper()
@@ -173,8 +165,7 @@ func TestCommandsAreDescribed(t *testing.T) {
 }
 
 // The shells' scripts are written, and what they ask for is answered: words
-// and the number of a directive after the colon, 8 for files of a kind, 4 for
-// no files.
+// and the number of a directive after the colon, 4 for no files.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if out, _, err := run(t, "completion", shell); err != nil || !strings.Contains(out, "__complete") {
@@ -187,8 +178,6 @@ func TestCompletion(t *testing.T) {
 		{"gen", "generate\tGenerate one text and stream it to standard output\n:4\n"},
 		{"serve --cache-type ", "f32\nf16\nbf16\nq8_0\nq5_1\nq5_0\nq4_1\nq4_0\n:4\n"},
 		{"generate --flash-attention ", "auto\non\noff\n:4\n"},
-		{"serve --model ", "gguf\n:8\n"},
-		{"inspect ", "gguf\n:8\n"},
 		{"mkmodel --type ", "F32\nF16\nQ8_0\nQ4_0\nBF16\nQ4_K\nQ6_K\nQ4_K_M\n:4\n"},
 	} {
 		out, _, err := run(t, append([]string{"__complete"}, strings.Split(test.line, " ")...)...)

@@ -12,6 +12,7 @@ import (
 
 func newDevicesCommand() *cobra.Command {
 	var f modelFlags
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "devices",
 		Short: "List the devices that models can run on",
@@ -26,6 +27,13 @@ func newDevicesCommand() *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
+			if asJSON {
+				r := deviceReport{Devices: []deviceEntry{}, Kernels: llama.CPUFeatures(), Folder: f.libFolder(), Found: append([]string{}, found...)}
+				for _, d := range devices {
+					r.Devices = append(r.Devices, deviceEntry{d.Name, d.Kind, d.Library, known(d.MemoryFree), known(d.MemoryTotal), d.Description})
+				}
+				return printJSON(out, r)
+			}
 			w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tKIND\tLIBRARY\tFREE\tTOTAL\tDESCRIPTION")
 			for _, d := range devices {
@@ -45,7 +53,33 @@ func newDevicesCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.lib, "lib", "", libHelp)
 	group(cmd.Flags(), "Model")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	group(cmd.Flags(), "Output")
 	return cmd
+}
+
+// deviceReport is what --json prints.
+type deviceReport struct {
+	Devices []deviceEntry `json:"devices"`
+	Kernels string        `json:"cpu_kernels"`
+	Folder  string        `json:"folder"`
+	Found   []string      `json:"back_ends"`
+}
+
+type deviceEntry struct {
+	Name        string  `json:"name"`
+	Kind        string  `json:"kind"`
+	Library     string  `json:"library"`
+	Free        *uint64 `json:"memory_free"` // bytes; null: unknown
+	Total       *uint64 `json:"memory_total"`
+	Description string  `json:"description"`
+}
+
+func known(n uint64) *uint64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
 
 // memory prints a size; 0 is unknown.

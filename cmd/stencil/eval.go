@@ -102,7 +102,7 @@ to --base on the same cases, by bootstrap over cases.`,
 	registerClient(flags, &f.config.URL, &f.config.Key, &f.config.Model)
 	f.serve.upstream.register(flags)
 	flags.StringVar(&f.out, "out", "", "results file, one JSON line per case; cases already in the file are skipped")
-	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file")
+	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; -: print it in the place of the table")
 	flags.StringVar(&f.html, "html", "", "write the report as an HTML page with charts to this file")
 	group(flags, "Output")
 	f.serve.log.register(flags, "error") // failures are counted, not logged one by one
@@ -188,10 +188,15 @@ func resumeWith[T any](path string, read func(io.Reader) ([]T, error)) (*os.File
 
 // report prints the report and writes the files that the flags ask for.
 func (f *evalFlags) report(r reporter, stdout io.Writer) error {
-	err := r.Table(stdout)
-	if f.json != "" {
+	var err error
+	switch f.json {
+	case "":
+		err = r.Table(stdout)
+	case "-":
+		err = printJSON(stdout, r)
+	default:
 		text, jsonErr := json.MarshalIndent(r, "", "  ")
-		err = errors.Join(err, jsonErr, os.WriteFile(f.json, append(text, '\n'), 0o666))
+		err = errors.Join(r.Table(stdout), jsonErr, os.WriteFile(f.json, append(text, '\n'), 0o666))
 	}
 	if f.html != "" {
 		var page strings.Builder

@@ -49,6 +49,7 @@ func (f *armFlags) folders() (sets.Folders, error) {
 
 func newEvalSetsCommand() *cobra.Command {
 	f := new(armFlags)
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "sets",
 		Short: "List the data sets, their files and sources",
@@ -58,36 +59,33 @@ func newEvalSetsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return listSets(cmd.OutOrStdout(), folders)
+			list := sets.States(folders)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Folders []string     `json:"folders"`
+					Sets    []sets.State `json:"sets"`
+				}{folders, list})
+			}
+			return printSets(cmd.OutOrStdout(), folders, list)
 		},
 	}
 	cmd.Flags().StringSliceVar(&f.data, "data", nil, "folders to search for data sets, before ~/.cache/stencil/eval")
 	group(cmd.Flags(), "Cases")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	group(cmd.Flags(), "Output")
 	return cmd
 }
 
-func listSets(w io.Writer, folders sets.Folders) error {
-	for _, s := range sets.All() {
-		state := ""
-		cases, err := s.Cases(folders)
-		switch {
-		case errors.Is(err, sets.ErrMissing):
-			state = "missing"
-		case err != nil:
-			state = err.Error()
-		default:
-			state = fmt.Sprintf("%d cases", len(cases))
+func printSets(w io.Writer, folders sets.Folders, list []sets.State) error {
+	for _, s := range list {
+		state := s.Error
+		if s.Cases != nil {
+			state = fmt.Sprintf("%d cases", *s.Cases)
 		}
 		fmt.Fprintf(w, "%s: %s\n  %s\n", s.Name, s.About, state)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, file := range s.Files {
-			state := "present"
-			if _, err := folders.Read(file); errors.Is(err, sets.ErrMissing) {
-				state = "missing"
-			} else if err != nil {
-				state = "other version"
-			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\n", file.Name, state, file.Source)
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", file.Name, file.State, file.Source)
 			if file.SHA256 != "" {
 				fmt.Fprintf(t, "  \t\tSHA-256 %s\n", file.SHA256)
 			}

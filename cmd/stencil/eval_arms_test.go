@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -60,6 +61,9 @@ func TestEvalArms(t *testing.T) {
 
 	out, _, err = run(t, "eval", "sets", "--data", dir)
 	if err != nil || !strings.Contains(out, "2 cases\n  receipts.jsonl  present") || !strings.Contains(out, "openai/grade-school-math") || !strings.Contains(out, "missing") || !strings.Contains(out, "SHA-256 5214") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, _, err := run(t, "eval", "--arm", "one="+far.URL, path("cases"), "--json", "-"); err != nil || !json.Valid([]byte(out)) || !strings.Contains(out, `"base": "one"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	one := "one=" + far.URL

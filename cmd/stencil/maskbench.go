@@ -138,6 +138,7 @@ func newMaskbenchCommand() *cobra.Command {
 		out     string
 		spacing string
 		slowest int
+		asJSON  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "maskbench --vocab V.gguf PATH…",
@@ -203,6 +204,9 @@ separately, as "reordered".`,
 			if err = errors.Join(err, stop()); err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), sum.Figures(slowest, prepared))
+			}
 			if err := sum.WriteTable(cmd.OutOrStdout()); err != nil {
 				return err
 			}
@@ -218,6 +222,7 @@ separately, as "reordered".`,
 	cmd.Flags().StringVar(&out, "out", "", "write one JSON line per schema to this file")
 	cmd.Flags().StringVar(&spacing, "instances", "python", "spacing of test documents: python (a space after commas and colons) or compact")
 	cmd.Flags().IntVar(&slowest, "slowest", 0, "number of the slowest compilations and masks to list")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
 	group(cmd.Flags(), "Output")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 // modelFlags are the flags of all commands that load a model.
 type modelFlags struct {
 	path    string
+	models  string // folder
 	lora    []string
 	layers  int
 	devices []string
@@ -38,7 +40,8 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load (default: the small bundled model)")
+	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load, or its name in the folder of --models (default: the small bundled model)")
+	flags.StringVar(&f.models, "models", "", "folder of GGUF files; serve loads them on demand, when a request names one")
 	flags.StringArrayVar(&f.lora, "lora", nil, "LoRA adapter to apply, `FILE[=SCALE]`; may be repeated")
 	flags.IntVar(&f.layers, "gpu-layers", -1, "number of layers to offload to GPUs; -1: all")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to use, named as in 'stencil devices' (default: all GPUs)")
@@ -110,17 +113,32 @@ func (f *modelFlags) libFolder() string {
 	return filepath.Join(filepath.Dir(self), "..", "lib")
 }
 
+// file returns the path of the model.
+func (f *modelFlags) file() (string, error) {
+	if f.path == "" {
+		return models.Bundled("")
+	}
+	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) && f.models != "" && filepath.Base(f.path) == f.path {
+		for _, name := range []string{f.path, f.path + ".gguf"} {
+			path := filepath.Join(f.models, name)
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+		return "", fmt.Errorf("--model %s: there is no such file, here or in %s: %w", f.path, f.models, err)
+	}
+	return f.path, nil
+}
+
 // load loads the model of --model, or the bundled one, and shows progress on out.
 func (f *modelFlags) load(ctx context.Context, out *os.File) (backend.Model, error) {
 	adapters, err := f.adapters()
 	if err != nil {
 		return nil, err
 	}
-	path := f.path
-	if path == "" {
-		if path, err = models.Bundled(""); err != nil {
-			return nil, err
-		}
+	path, err := f.file()
+	if err != nil {
+		return nil, err
 	}
 	if _, err := llama.LoadBackends(f.libFolder()); err != nil && !errors.Is(err, backend.ErrNotBuilt) {
 		return nil, err

@@ -23,7 +23,6 @@ type operations struct {
 	keys      []string
 	origins   []string
 	keyFile   string
-	models    string
 	keepAlive time.Duration
 	sleep     time.Duration
 }
@@ -75,7 +74,6 @@ func openResponses(srv *server.Server, log *slog.Logger) (func(), error) {
 }
 
 func (f *serveFlags) registerModels(flags *pflag.FlagSet) {
-	flags.StringVar(&f.operations.models, "models", "", "folder of GGUF files to load on demand, when a request names one")
 	flags.DurationVar(&f.operations.keepAlive, "keep-alive", 5*time.Minute, "idle time after which a model from --models is unloaded; negative: never")
 	flags.IntVar(&f.server.MaxModels, "models-max", 0, "number of models from --models in memory at once; 0: as many as fit")
 	flags.BoolVar(&f.server.ManualModels, "no-models-autoload", false, "load models from --models by POST /models/load alone")
@@ -121,15 +119,15 @@ func (f *serveFlags) checkOperations() error {
 // addModels makes the models of a folder available, except the one that is
 // already being served.
 func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logger) error {
-	if f.operations.models == "" {
+	if f.model.models == "" {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join(f.operations.models, "*.gguf"))
+	files, err := filepath.Glob(filepath.Join(f.model.models, "*.gguf"))
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("%s contains no .gguf files", f.operations.models)
+		return fmt.Errorf("%s contains no .gguf files", f.model.models)
 	}
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".gguf")

@@ -36,14 +36,27 @@ func version() string {
 }
 
 func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program and of what it is built from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Stencil  string `json:"stencil"`
+					Go       string `json:"go"`
+					Platform string `json:"platform"`
+					Llama    string `json:"llama_cpp"` // "": not built in
+					Kernels  string `json:"cpu_kernels"`
+				}{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, llama.Version(), llama.CPUFeatures()})
+			}
 			return printVersion(cmd.OutOrStdout())
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	group(cmd.Flags(), "Output")
+	return cmd
 }
 
 func printVersion(out io.Writer) error {

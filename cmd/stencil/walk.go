@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ func newWalkCommand() *cobra.Command {
 		n       int
 		seed    uint64
 		verbose bool
+		asJSON  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "walk --vocab V.gguf --n N PATH…",
@@ -43,16 +45,21 @@ Each is printed with the name of its schema, and makes the exit status 1.`,
 			if err != nil {
 				return err
 			}
+			report, write := cmd.OutOrStdout(), bench.WalkSummary.Write
+			if asJSON {
+				report = cmd.ErrOrStderr()
+				write = func(s bench.WalkSummary, w io.Writer) error { return printJSON(w, s) }
+			}
 			bar := newCorpusBar(cmd.ErrOrStderr())
 			walk := &bench.Walk{
 				Engine: bench.NewEngine(v, opt), Vocab: v, N: n, Seed: seed,
 				Jobs: corpus.jobs, Timeout: corpus.timeout, MemoryLimit: corpus.memory << 20,
 				AnySpelling: opt.AnyNumberSpelling,
-				Report:      cmd.OutOrStdout(), Verbose: verbose, Progress: bar.finished,
+				Report:      report, Verbose: verbose, Progress: bar.finished,
 			}
 			sum, err := walk.Run(cmd.Context(), corpus.open(args, bar))
 			bar.Close()
-			if err = errors.Join(err, stop(), sum.Write(cmd.OutOrStdout())); err != nil {
+			if err = errors.Join(err, stop(), write(sum, cmd.OutOrStdout())); err != nil {
 				return err
 			}
 			if !sum.Sound() {
@@ -66,6 +73,7 @@ Each is printed with the name of its schema, and makes the exit status 1.`,
 	cmd.Flags().IntVar(&n, "n", 20, "number of documents per schema")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "print schemas that were refused or could not be judged, too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON, and what is found on standard error")
 	group(cmd.Flags(), "Output")
 	return cmd
 }

@@ -4,6 +4,7 @@ package console
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -35,4 +36,13 @@ func Printable(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// Thousands prints a number with commas.
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
