@@ -61,8 +61,8 @@ site: ## make a static site of the documentation in build/site, with a search th
 	@node docs/site/build.mjs build/site
 	@SITE=$(CURDIR)/build/site $(GO) test -count=1 -run TestSite ./docs
 
-docstest: need ## run the pages and examples of Python frameworks, with the packages of clients-python (2.6 GB); PAGE=crewai: one
-	@DOCSTEST=$(or $(PAGE),1) $(WITH) $(GO) test -count=1 -timeout 60m -run 'TestBlocks$$|TestPythonExamples$$' ./docs
+docstest: need ## run the pages and examples of Python frameworks and Claude Flow, with their packages (2.8 GB); PAGE=crewai: one
+	@DOCSTEST=$(or $(PAGE),1) $(WITH) $(GO) test -count=1 -timeout 60m -run 'TestBlocks$$|TestPythonExamples$$|TestClaudeFlow$$' ./docs
 
 models: ## fetch the real models that tests use, into a cache outside of the repository
 	@$(GO) run ./internal/fetchmodels all

@@ -183,6 +183,33 @@ func TestPythonExamples(t *testing.T) {
 	}
 }
 
+// TestClaudeFlow runs the example of Claude Flow, on request: its packages are large.
+func TestClaudeFlow(t *testing.T) {
+	if asked := os.Getenv(askForPackages); asked != "1" && asked != "claude-flow" {
+		t.Skip("the example of Claude Flow is run by make docstest")
+	}
+	node, modules, err := packages.Node(t, filepath.Join(root, "examples", "claude-flow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, stencil(t), "--model", realmodels.Path(t, realmodels.Qwen))
+	src, err := os.ReadFile(filepath.Join(root, "examples", "claude-flow", "main.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.Symlink(modules, filepath.Join(dir, "node_modules")), os.WriteFile(filepath.Join(dir, "main.mjs"), src, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "timeout", "120", node, "main.mjs")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "STENCIL_URL="+url, "HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !regexp.MustCompile(`wrote \d+ tokens: .*Maria Lopez`).Match(out) || !regexp.MustCompile(`"name": *"Maria Lopez",\s*"age": *34`).Match(out) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // runProgram runs a block of Python or JavaScript and returns what it prints, or false if it is not run this time.
 func runProgram(t *testing.T, b block, dir, url string) (out []byte, ran bool) {
 	var program string
