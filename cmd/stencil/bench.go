@@ -62,7 +62,7 @@ the grammars, *.gbnf files of the same names.`,
 	flags.IntVar(&f.bench.LlamaTokens, "llama-tokens", 6, "maximum number of tokens per document with llama.cpp's (slow) grammar sampler")
 	group(flags, "Measurement")
 	f.model.register(flags)
-	flags.StringVar(&f.json, "json", "", "write the results as JSON to this file; -: print them in the place of the table")
+	flags.StringVar(&f.json, "json", "", "write the results as JSON to this file; -: to standard output, in the place of the table")
 	flags.StringVar(&f.benchstat, "benchstat", "", "write every round in Go's benchmark format to this file")
 	flags.StringVar(&f.plot, "plot", "", "plot the overhead to this file, .png or .svg")
 	flags.StringVar(&f.trace, "trace", "", "write a timeline to this file, for Perfetto or about:tracing")

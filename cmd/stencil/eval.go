@@ -102,7 +102,7 @@ to --base on the same cases, by bootstrap over cases.`,
 	registerClient(flags, &f.config.URL, &f.config.Key, &f.config.Model)
 	f.serve.upstream.register(flags)
 	flags.StringVar(&f.out, "out", "", "results file, one JSON line per case; cases already in the file are skipped")
-	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; -: print it in the place of the table")
+	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; -: to standard output, in the place of the table")
 	flags.StringVar(&f.html, "html", "", "write the report as an HTML page with charts to this file")
 	group(flags, "Output")
 	f.serve.log.register(flags, "error") // failures are counted, not logged one by one

@@ -41,7 +41,7 @@ type modelFlags struct {
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.path, "model", "m", "", "GGUF file to load, or its name in the folder of --models (default: the small bundled model)")
-	flags.StringVar(&f.models, "models", "", "folder of GGUF files; serve loads them on demand, when a request names one")
+	flags.StringVar(&f.models, "models", "", "folder of GGUF files, which serve loads when a request names one")
 	flags.StringArrayVar(&f.lora, "lora", nil, "LoRA adapter to apply, `FILE[=SCALE]`; may be repeated")
 	flags.IntVar(&f.layers, "gpu-layers", -1, "number of layers to offload to GPUs; -1: all")
 	flags.StringSliceVar(&f.devices, "device", nil, "devices to use, named as in 'stencil devices' (default: all GPUs)")
