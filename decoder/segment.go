@@ -55,6 +55,8 @@ type Stop struct {
 	// stop counts only at the beginning of the free text or, with AtLine, of a line.
 	Steps  []Step
 	AtLine bool
+	// Kept is how many bytes of the text of Mark, from its beginning, belong to the free text.
+	Kept int
 }
 
 // A Piece is a text or, if Text is empty, the token Token. A token with text is
@@ -203,6 +205,7 @@ func (s *sequenceBuilder) free(f *Free, p *sequencePart, n int) error {
 	var list []opening
 	for i, stop := range f.Stops {
 		p.atStart = append(p.atStart, stop.AtStart || stop.Steps != nil)
+		p.kept = append(p.kept, stop.Kept)
 		if stop.Steps != nil {
 			list = append(list, opening{stop.Steps, stop.AtLine, i})
 		}

@@ -36,6 +36,7 @@ type sequencePart struct {
 	fixed   *markTree
 	after   []int  // for free and fixed text: the segment after each mark
 	atStart []bool // for free text: whether each mark counts only at the beginning
+	kept    []int  // for free text: bytes of each mark that belong to the text
 
 	fork []int
 

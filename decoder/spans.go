@@ -89,14 +89,14 @@ func (m *SequenceMatcher) endedMark(c int32, segment int, read []byte) (n int) {
 	if segment < 0 || src.parts[segment].free == nil {
 		return 0
 	}
-	finder := src.parts[segment].free
+	finder, kept := src.parts[segment].free, src.parts[segment].kept
 	m.tops(c, segment, func(f Frame) {
 		_, _, at := src.split(f)
 		x := src.frames[at]
 		if x.closing {
-			n = len(m.s.shown(finder.marks[0]))
+			n = len(m.s.shown(finder.marks[0])) - kept[0]
 		} else if to := finder.follow(x.at, read); to < 0 {
-			if n = len(m.s.shown(finder.marks[^to])); len(finder.marks[^to]) == 0 {
+			if n = len(m.s.shown(finder.marks[^to])) - kept[^to]; len(finder.marks[^to]) == 0 {
 				n = m.openedFor + len(read) // an opening
 			}
 		}

@@ -124,6 +124,67 @@ func TestReasoning(t *testing.T) {
 
 // A model that reasons unasked is understood: in free text by its marks, and
 // where its template has begun the reasoning, before a constrained answer too.
+// A budget of thoughts ends each of them, with the words that were given, and a call ends them too.
+func TestReasoningBudgets(t *testing.T) {
+	long := strings.Repeat("on and ", 60)
+	ask := func(url, more string) (reasoning, content string, got map[string]any) {
+		status, _, got := post(t, url+"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"max_tokens":400,"temperature":0`+more+`}`)
+		if status != 200 {
+			t.Fatalf("%d %v", status, got)
+		}
+		reasoning, _ = at(got, "choices", 0, "message", "reasoning_content").(string)
+		content, _ = at(got, "choices", 0, "message", "content").(string)
+		return reasoning, content, got
+	}
+	v := templated(t, "{% for m in messages %}{{ m.role }}: {{ m.content }}{% if m.role == 'assistant' %}<think>x</think>{% endif %}\n{% endfor %}assistant:")
+	for _, asked := range []string{"", `,"reasoning":{"enabled":true}`} {
+		// This model begins again after what is forced.
+		url := serve(t, v, scripted.SayText(v, "<think>"+long))
+		reasoning, content, _ := ask(url, asked+`,"reasoning_budget_tokens":10,"reasoning_budget_message":" Enough!"`)
+		if !strings.HasSuffix(reasoning, " Enough!") || strings.Count(reasoning, "Enough") != 1 || len(reasoning) > 100 || content == "" {
+			t.Errorf("%s: %q, %q", asked, reasoning, content)
+		}
+		reasoning, content, _ = ask(url, asked+`,"reasoning_budget_tokens":10`)
+		if len(reasoning) == 0 || len(reasoning) > 80 || content == "" {
+			t.Errorf("%s without words: %q, %q", asked, reasoning, content)
+		}
+		url = serve(t, v, scripted.SayText(v, "<think>a</think>\n\nwell\n<think>"+long))
+		reasoning, content, _ = ask(url, asked+`,"reasoning_budget_tokens":10,"reasoning_budget_message":" Enough!"`)
+		if asked == "" && (!strings.HasPrefix(reasoning, "a") || !strings.HasSuffix(reasoning, " Enough!") || !strings.HasPrefix(content, "well")) || strings.Contains(content, "on and") {
+			t.Errorf("%s, a second thought: %q, %q", asked, reasoning, content)
+		}
+		for thought := range strings.SplitSeq(reasoning, " Enough!") {
+			if len(thought) > 60 {
+				t.Errorf("%s: a thought of %q", asked, thought)
+			}
+		}
+		// Streams have the same.
+		_, _, text := send(t, "POST", url+"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"max_tokens":400,"temperature":0,"stream":true,"reasoning_budget_tokens":10,"reasoning_budget_message":" Enough!"`+asked+`}`)
+		streamed := ""
+		for line := range strings.SplitSeq(text, "\n") {
+			var event any
+			if data, ok := strings.CutPrefix(line, "data: {"); ok && json.Unmarshal([]byte("{"+data), &event) == nil {
+				part, _ := at(event, "choices", 0, "delta", "reasoning_content").(string)
+				streamed += part
+			}
+		}
+		if streamed != reasoning {
+			t.Errorf("%s, as a stream: %q, not %q", asked, streamed, reasoning)
+		}
+	}
+	for _, more := range []string{"", `,"reasoning":{"enabled":true}`, `,"tool_choice":"required"`, `,"tool_choice":"required","reasoning":{"enabled":true}`} {
+		url := serve(t, v, scripted.SayText(v, "<think>hm <tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>"))
+		_, _, got := ask(url, more+`,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{},"additionalProperties":false}}}]`)
+		if at(got, "choices", 0, "message", "tool_calls", 0, "function", "name") != "f" {
+			t.Errorf("%s: %v", more, got)
+		}
+	}
+	status, _, got := post(t, serve(t, v, scripted.SayText(v, "x"))+"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"reasoning_budget_message":"`+strings.Repeat("x", 1001)+`"}`)
+	if status != 400 || at(got, "error", "param") != "reasoning_budget_message" {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
 func TestReasoningUnasked(t *testing.T) {
 	v := familyVocab(t, "qwen3")
 	url := serve(t, v, scripted.SayText(v, "<think>\nhmm\n</think>\n\nhello"))

@@ -16,7 +16,7 @@ import (
 // a whole, has none.
 func (g *Generation) compose(ctx context.Context) error {
 	m, q := g.Model, g.Request
-	p := layout.Plan{Calls: m.CallForm, Thought: m.ThoughtForm, Budget: q.ThinkTokens}
+	p := layout.Plan{Calls: m.CallForm, Thought: m.ThoughtForm, Budget: q.ThinkTokens, Over: q.ThinkOver}
 	isChat := q.Messages != nil
 	if q.Begun != "" {
 		if g.Constraint != nil && !g.Constraint.free || q.Reasoning {

@@ -16,15 +16,15 @@ import (
 // names are the fields of POST /completion.
 var names = wire.Names{
 	Known: slices.Concat([]string{
-		"model", "prompt", "n_predict", "max_tokens", "max_completion_tokens", "stop", "n", "n_cmpl", "stream", "n_probs", "logprobs", "post_sampling_probs",
+		"model", "prompt", "n_predict", "max_tokens", "max_completion_tokens", "max_new_tokens", "num_predict", "stop", "n", "n_cmpl", "stream", "n_probs", "logprobs", "post_sampling_probs",
 		"return_tokens", "timings_per_token", "return_progress", "response_fields", "t_max_predict_ms", "n_indent", "verbose",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	// id_slot and the like are wishes about where a prompt is kept; here prompts are found wherever they are. Contexts
-	// don't shift, so that nothing is to be kept or discarded then.
+	// don't shift, so that nothing is to be kept or discarded then. SillyTavern sends num_ctx to every kind of server.
 	Harmless: slices.Concat(wire.HarmlessFields, []string{
 		"id_slot", "n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "speculative.n_max", "speculative.n_min", "speculative.p_min",
-		"preserved_tokens", "stream_options", "t_max_prompt_ms",
+		"preserved_tokens", "stream_options", "t_max_prompt_ms", "num_ctx",
 	}),
 	Refused: []string{
 		"messages", "tools", "tool_choice", "grammar_lazy", "grammar_triggers", "min_keep", "suffix", "echo", "best_of",
@@ -126,7 +126,7 @@ func clamp(o *wire.Object) (warnings []string) {
 
 // readBudget reads how many tokens there may be: -1 is for as many as the context has room for.
 func (q *completionRequest) readBudget(o *wire.Object) error {
-	for _, name := range []string{"max_completion_tokens", "max_tokens", "n_predict"} {
+	for _, name := range []string{"num_predict", "max_new_tokens", "max_completion_tokens", "max_tokens", "n_predict"} {
 		n := 0
 		if err := o.Integer(name, &n, math.MinInt32, request.MaxTokensLimit); err != nil {
 			return err

@@ -14,7 +14,7 @@ var chatNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
-		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens",
+		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens", "reasoning_budget_message",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	Harmless:   slices.Concat(wire.HarmlessFields, []string{"id_slot", "include_stop_str_in_output"}),
@@ -168,6 +168,12 @@ func (q *chatRequest) readThinkingBudget(o *wire.Object) error {
 		case n > 0:
 			q.ThinkTokens = n
 		}
+	}
+	if err := o.Str("reasoning_budget_message", &q.ThinkOver); err != nil {
+		return err
+	}
+	if len(q.ThinkOver) > request.MaxThinkOver {
+		return wire.Invalid("reasoning_budget_message", "reasoning_budget_message has %d bytes, at most %d are possible", len(q.ThinkOver), request.MaxThinkOver)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,6 +15,7 @@ type Defaults struct {
 	Variables   map[string]any             // of chat templates
 	Thoughts    string                     // whether models think: "on", "off", or "" as they are used to
 	ThinkTokens int                        // how long at most; 0: no bound
+	ThinkOver   string                     // the words that end thoughts which are longer
 }
 
 // Fill sets what a request says nothing about. It can be called again.
@@ -34,6 +36,9 @@ func (q *Request) Fill(d *Defaults) error {
 	for name, value := range d.Variables {
 		q.Variable(name, value)
 	}
+	if q.ThinkOver == "" {
+		q.ThinkOver = d.ThinkOver
+	}
 	if q.Reasoning || q.NoThoughts {
 		return nil
 	}
@@ -46,6 +51,9 @@ func (q *Request) Fill(d *Defaults) error {
 	}
 	return nil
 }
+
+// MaxThinkOver bounds the words that end thoughts, in bytes.
+const MaxThinkOver = 1000
 
 // Over returns these defaults over those of a model's file (backend.Info.Sampling): what whoever runs the server says
 // goes before what the file says. Options of the file that are out of their range are left out.
@@ -75,6 +83,9 @@ func (d *Defaults) Over(file map[string]any) *Defaults {
 
 // Check reports an option of a sampler that is out of its range.
 func (d *Defaults) Check() error {
+	if len(d.ThinkOver) > MaxThinkOver {
+		return fmt.Errorf("the message after a budget of reasoning has %d bytes, at most %d are possible", len(d.ThinkOver), MaxThinkOver)
+	}
 	q := New()
 	q.Sampling = LlamaSampling
 	if err := q.Fill(d); err != nil {

@@ -46,6 +46,7 @@ type Request struct {
 	Reasoning     bool   // the model thinks before it answers
 	NoThoughts    bool   // it does not, even if it is used to
 	ThinkTokens   int    // how long at most; 0: no bound of its own
+	ThinkOver     string // the words that end thoughts which are longer
 	Forced        bool
 	OnBudget      string // close, truncate
 	Deterministic bool

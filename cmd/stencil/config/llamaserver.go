@@ -64,6 +64,7 @@ var options = []option{
 	{names: "--chat-template-kwargs", env: "CHAT_TEMPLATE_KWARGS", flag: "chat-template-kwargs", takes: true},
 	{names: "-rea --reasoning", env: "REASONING", flag: "reasoning", takes: true},
 	{names: "--reasoning-budget", env: "THINK_BUDGET", flag: "reasoning-budget", takes: true},
+	{names: "--reasoning-budget-message", env: "THINK_BUDGET_MESSAGE", flag: "reasoning-budget-message", takes: true},
 	{names: "-mm --mmproj", env: "MMPROJ", takes: true, instead: "images are not read"},
 	{names: "-mmu --mmproj-url", env: "MMPROJ_URL", takes: true, instead: "images are not read"},
 	{names: "--media-path", takes: true, instead: "images are not read"},
@@ -111,7 +112,7 @@ var options = []option{
 	{names: "--mcp-servers-json", takes: true, instead: "MCP servers are the client's"},
 	{names: "--models-preset", takes: true, instead: "stencil.yaml holds flags"}, {names: "--pooling", takes: true, instead: "vectors are pooled as the file says"},
 	{names: "--api-prefix", takes: true, instead: "paths have no prefix; a proxy can cut one off"}, {names: "--path", takes: true, instead: "no files are served"},
-	{names: "--control-vector", takes: true, instead: "--lora applies adapters"}, {names: "--reasoning-budget-message", takes: true, instead: "thoughts end without a message at --reasoning-budget"},
+	{names: "--control-vector", takes: true, instead: "--lora applies adapters"},
 	{names: "--log-file", takes: true, instead: "the log goes to standard error"}, {names: "--no-cont-batching -nocb", instead: "--parallel 1 has one request at a time"},
 }
 

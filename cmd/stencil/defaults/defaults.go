@@ -22,6 +22,7 @@ type Flags struct {
 	templateFile string
 	variables    string
 	reasoning    string
+	over         string
 	budget       int
 }
 
@@ -50,6 +51,7 @@ func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.variables, "chat-template-kwargs", "", `variables of chat templates, a JSON object such as {"enable_thinking":false}`)
 	flags.StringVar(&f.reasoning, "reasoning", "", "whether models think unless a request says: on, off or auto (default: as trained)")
 	flags.IntVar(&f.budget, "reasoning-budget", -1, "maximum number of reasoning tokens, unless a request says; 0: no reasoning, -1: no limit")
+	flags.StringVar(&f.over, "reasoning-budget-message", "", "words that end reasoning which is longer than its limit")
 }
 
 // Set puts the flags into a server's configuration.
@@ -61,6 +63,7 @@ func (f *Flags) Set(c *server.Config) error {
 			d.Sampling[strings.ReplaceAll(name, "-", "_")] = json.RawMessage(flag.Value.String())
 		}
 	}
+	d.ThinkOver = f.over
 	if err := d.Check(); err != nil {
 		return err
 	}

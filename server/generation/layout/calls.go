@@ -31,11 +31,19 @@ type Way struct {
 
 // calls appends calls, which begin with a text.
 func (p *Plan) calls(o *builder, before string) int {
+	if p.names == 0 {
+		p.names = 1 + p.callNames(o)
+	}
+	return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), p.names-1)
+}
+
+// callNames appends calls from the name of the first one on.
+func (p *Plan) callNames(o *builder) int {
 	last := p.after(o, p.CallSignals)
 	if !p.Calls.HasSlot(chat.SlotIndex, chat.SlotCount) {
 		names := o.add(Node{Role: roleNames})
 		p.callsAt(o, names, 0, names, last)
-		return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), names)
+		return names
 	}
 	// From the last to the first, each with its number.
 	n := maxNumbered
@@ -48,7 +56,7 @@ func (p *Plan) calls(o *builder, before string) int {
 		p.callsAt(o, names, i, next, last)
 		next = names
 	}
-	return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), next)
+	return next
 }
 
 // callsAt fills in the part that chooses a tool for the call of a number: the call, and

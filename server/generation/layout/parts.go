@@ -49,6 +49,7 @@ type stopMark struct {
 	Mark    string
 	Next    int
 	AtStart bool
+	Lead    string         // before Mark: text that belongs to what is before it
 	Steps   []decoder.Step // in place of Mark
 	AtLine  bool
 }
@@ -151,6 +152,9 @@ func segments(v *vocab.Vocab, nodes []Node) ([]constraint.Segment, error) {
 			stop := decoder.Stop{Next: s.Next, AtStart: s.AtStart, Steps: s.Steps, AtLine: s.AtLine}
 			if s.Steps == nil {
 				stop.Mark = constraint.Pieces(v, s.Mark)
+				if s.Lead != "" {
+					stop.Mark, stop.Kept = append([]decoder.Piece{{Text: s.Lead}}, stop.Mark...), len(s.Lead)
+				}
 			}
 			stops = append(stops, stop)
 		}

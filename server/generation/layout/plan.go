@@ -27,11 +27,13 @@ type Plan struct {
 	Tags     *Tags                // or what the answer may hold between tags
 	Begun    bool                 // the prompt ends with the mark that opens reasoning
 	Think    Thinking
-	Budget   int // the most tokens of reasoning; 0: no bound of its own
+	Budget   int    // the most tokens of one reasoning; 0: no bound of its own
+	Over     string // what ends one that is over its budget, before its mark
 
 	Signals     *constraint.Document // come after the answer; nil: nothing does
 	CallSignals *constraint.Document // and after calls
 
+	names   int  // 1 + the part where calls begin with a name; 0: there is none yet
 	recasts bool // a call in the form of another model is read as the first of a list
 }
 
@@ -102,19 +104,22 @@ func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.
 // build returns the parts of the text and where it begins.
 func (p *Plan) build() (*builder, int) {
 	o := new(builder)
-	p.recasts = false
+	p.recasts, p.names = false, 0
 	if p.Thought.Name == chat.Harmony {
 		return o, p.channels(o)
 	}
 	answer := p.answer(o, nil)
+	free := answer
 	switch {
 	case p.Think == ThinkCertainly || p.Begun:
 		answer = p.thoughts(o, answer)
+		p.rethink(o, free)
 		if !p.Begun {
 			answer = o.fixed(p.Thought.Open+p.Thought.Lead, false, answer)
 		}
 	case p.Think == ThinkPerhaps && p.Answer == nil && p.Tags == nil && !p.Must:
-		thoughts := o.free(RoleReasoning, true, stopMark{Mark: p.Thought.Close, Next: answer})
+		p.rethink(o, answer)
+		thoughts := p.thinking(o, true, answer)
 		answer = p.answer(o, []stopMark{{Mark: p.Thought.Open, Next: thoughts, AtStart: true}})
 	}
 	return o, answer
@@ -143,9 +148,40 @@ func (p *Plan) document(o *builder) int {
 func (p *Plan) thoughts(o *builder, answer int) int {
 	gap, _ := p.gap()
 	answer = o.fixed(gap, !p.constrained(), answer)
-	at := o.free(RoleReasoning, !p.constrained(), stopMark{Mark: p.Thought.Close, Next: answer})
+	return p.thinking(o, !p.constrained(), answer)
+}
+
+// thinking appends reasoning up to its mark, or to a call: models forget the mark.
+func (p *Plan) thinking(o *builder, mayEnd bool, next int) int {
+	stops := p.enough(stopMark{Mark: p.Thought.Close, Next: next})
+	for _, t := range p.Calls.Triggers {
+		if mark := strings.TrimSpace(t.Mark); len(p.Tools) > 0 && !t.AtStart && mark != "" && strings.Contains("<[", mark[:1]) {
+			stops = append(stops, stopMark{Mark: t.Mark, Next: p.calls(o, t.Then)})
+		}
+	}
+	at := o.free(RoleReasoning, mayEnd, stops...)
 	o.nodes[at].Budget = p.Budget
 	return at
+}
+
+// enough returns the stop of reasoning, after the words for one that is over its budget.
+func (p *Plan) enough(stop stopMark) []stopMark {
+	if p.Budget == 0 || p.Over == "" {
+		return []stopMark{stop}
+	}
+	over := stop
+	over.Lead = p.Over
+	return []stopMark{over, stop}
+}
+
+// rethink has free text go on to further reasoning, for which there is as large a budget: without one it would be text. It
+// begins at the beginning of a line, as words about the mark seldom do.
+func (p *Plan) rethink(o *builder, at int) {
+	if p.Budget == 0 || p.constrained() || p.Tags != nil || at == end || !o.nodes[at].Free || o.nodes[at].Role != RoleContent {
+		return
+	}
+	again := p.thinking(o, true, at)
+	o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: "\n" + p.Thought.Open, Next: again})
 }
 
 // answer appends the answer: free text, a document, calls, or what may be
@@ -216,7 +252,11 @@ func (p *Plan) channels(o *builder) int {
 	// again appends another message after one that is free text.
 	again := func(r Role, then []stopMark) int {
 		next := o.fixed(harmonyStart, !p.constrained(), o.add(Node{Stops: then}))
-		return o.free(r, !p.constrained(), stopMark{Mark: harmonyEnd, Next: next})
+		stops := []stopMark{{Mark: harmonyEnd, Next: next}}
+		if r == RoleReasoning {
+			stops = p.enough(stops[0])
+		}
+		return o.free(r, !p.constrained(), stops...)
 	}
 	if len(p.Tools) > 0 {
 		last = append(slices.Clone(last), stopMark{Mark: harmonyPreamble, Next: again(RoleContent, last)})
