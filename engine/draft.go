@@ -2,17 +2,19 @@ package engine
 
 import "github.com/stencil-json/stencil/backend"
 
-// draft puts the first so many guesses into a batch, behind what is there.
-func (d *drafter) draft(b *backend.Batch, s *sequence, n int) {
+// draft puts the first so many guesses into a batch, behind what is there, and returns how many of them nothing forces.
+func (d *drafter) draft(b *backend.Batch, s *sequence, n int) (drafted int) {
 	at := int32(len(s.slot.tokens) + s.taken)
 	d.begun, d.used, d.rows, d.logits = int(at), n, d.rows[:0], d.logits[:0]
 	for i, g := range d.all[:n] {
 		answer := i+1 == n || !d.all[i+1].forced
 		d.rows = append(d.rows, b.Add(s.slot.id, at+int32(i), g.token, answer))
 		if !g.forced {
-			d.drafted++
+			drafted++
 		}
 	}
+	d.drafted += drafted
+	return drafted
 }
 
 // came returns how many of the guesses in the last batch the sequence wrote.
@@ -74,7 +76,7 @@ func (l *loop) draft() {
 			n = len(d.all)
 		}
 		if n > 0 {
-			d.draft(&l.batch, s, n)
+			l.counts.DraftTokens += uint64(d.draft(&l.batch, s, n))
 			l.drafted = true
 		}
 	}
@@ -114,11 +116,6 @@ func (l *loop) judgeOne(s *sequence) {
 		if !g.forced {
 			d.accepted++
 			l.counts.AcceptedTokens++
-		}
-	}
-	for _, g := range d.all[:d.used] {
-		if !g.forced {
-			l.counts.DraftTokens++
 		}
 	}
 	if !s.ended {
