@@ -170,7 +170,7 @@ func TestEmbeddingsRefused(t *testing.T) {
 	size := loadWords(t).Len()
 	long := strings.Repeat("cat ", 30)
 	many := `["a"` + strings.Repeat(`,"a"`, embedding.MaxInputs) + `]`
-	tooLong := ` is too long: this model's maximum context length is 16 tokens, it has `
+	tooLong := ` is too large: this model's maximum context length is 16 tokens, it has `
 	for _, c := range []struct{ body, param, code, message string }{
 		{`{}`, "input", "invalid_value", "input is required: a string or an array of strings, or of tokens, or of arrays of tokens"},
 		{`{"input": null}`, "input", "invalid_value", "is required"},
@@ -368,8 +368,8 @@ func TestOllamaEmbeddings(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ path, body, want string }{
-		{"/api/embed", `{"model": "vectors", "input": ["a", "` + long + `"], "truncate": false}`, "input[1] is too long"},
-		{"/api/embeddings", `{"model": "vectors", "prompt": "` + long + `"}`, "prompt is too long"},
+		{"/api/embed", `{"model": "vectors", "input": ["a", "` + long + `"], "truncate": false}`, "input[1] is too large"},
+		{"/api/embeddings", `{"model": "vectors", "prompt": "` + long + `"}`, "prompt is too large"},
 		{"/api/embed", `{"input": "a"}`, "model is required"},
 		{"/api/embed", `{"model": "vectors", "input": [1, 2]}`, "input[0] must be a string, not 1"},
 		{"/api/embed", `{"model": "vectors", "input": 5}`, "input must be a string or an array of strings, not 5"},
