@@ -243,7 +243,7 @@ func (f *trial) run(ctx context.Context, opt LoadOptions) (lasting bool, err err
 	case timed.Err() != nil:
 		return false, fmt.Errorf("llama: %s: it took longer than %v to try it out", f.path, trialClock*cpu)
 	case err != nil:
-		return f.ended(err, lastWords(stderr.data))
+		return f.ended(err, opt.LoRA, lastWords(stderr.data))
 	}
 	var result trialResult
 	if err := json.Unmarshal(lastLine(stdout.data), &result); err != nil {
@@ -266,7 +266,11 @@ var faults = []syscall.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, s
 
 // ended is the error for a process that could not say how it went. It reports
 // whether that is the file's doing.
-func (f *trial) ended(err error, words string) (lasting bool, _ error) {
+func (f *trial) ended(err error, adapters []LoRA, words string) (lasting bool, _ error) {
+	name := f.path
+	for _, a := range adapters { // whose doing it is can't be told
+		name += " with " + a.Path
+	}
 	if words != "" {
 		words = ": " + words
 	}
@@ -277,7 +281,7 @@ func (f *trial) ended(err error, words string) (lasting bool, _ error) {
 			if status.Signal() == signalCPU {
 				how = "came to no end"
 			}
-			return true, fmt.Errorf("llama: %s: %w: llama.cpp %s when the file was tried out%s", f.path, backend.ErrDamaged, how, words)
+			return true, fmt.Errorf("llama: %s: %w: llama.cpp %s when the file was tried out%s", name, backend.ErrDamaged, how, words)
 		}
 	}
 	return false, fmt.Errorf("llama: %s can't be tried out: %w%s", f.path, err, words)

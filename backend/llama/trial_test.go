@@ -137,6 +137,13 @@ func TestTrialProcess(t *testing.T) {
 			t.Errorf("%s: %v: that is not the file's fault", c.script, err)
 		}
 	}
+	// An adapter may be what it ended over, and is named too.
+	adapter := filepath.Join(t.TempDir(), "adapter.gguf")
+	writeAdapter(t, adapter, "llama", 64)
+	_, err = Load(context.Background(), path, LoadOptions{LoRA: []LoRA{{Path: adapter}}, Trial: &Trial{Command: []string{sh, "-c", `kill -SEGV $$`}, CPU: 20 * time.Second}})
+	if !errors.Is(err, backend.ErrDamaged) || !strings.Contains(err.Error(), adapter) || !strings.Contains(err.Error(), path) {
+		t.Errorf("ended over an adapter: %v", err)
+	}
 	// A process that waits is ended with the context, and one that has changed
 	// the file is not believed.
 	ctx, cancel := context.WithCancel(context.Background())
