@@ -189,7 +189,11 @@ func (p *Plan) rethink(o *builder, at int) {
 func (p *Plan) answer(o *builder, stops []stopMark) int {
 	switch {
 	case p.Must && p.Foreign && p.Parallel && p.Calls.Next != "":
-		return o.add(Node{Fork: []int{p.calls(o, p.opening()), p.foreignFirst(o)}})
+		ways := []int{p.calls(o, p.opening()), p.foreignFirst(o)}
+		if p.Calls.Lead != "" { // it isn't forced here, and models leave it out
+			ways = append(ways, p.calls(o, strings.TrimPrefix(p.opening(), p.Calls.Lead)))
+		}
+		return o.add(Node{Fork: ways})
 	case p.Must:
 		return p.calls(o, p.opening())
 	case p.Answer != nil && len(p.Tools) > 0:
