@@ -127,6 +127,24 @@ func blocksOf(path, text string) (out []block, err error) {
 	return out, nil
 }
 
+// TestFilesNamed holds that the words before a block that is written to a file name it: readers don't see the mark.
+func TestFilesNamed(t *testing.T) {
+	file := regexp.MustCompile(`(?m)^<!-- file: (\S+) -->`)
+	found := 0
+	for _, p := range pages(t) {
+		for _, m := range file.FindAllStringSubmatchIndex(p.text, -1) {
+			found++
+			parts := strings.Split(strings.TrimSpace(p.text[:m[0]]), "\n\n")
+			if before, name := parts[len(parts)-1], p.text[m[2]:m[3]]; strings.HasPrefix(before, "<!--") || !strings.Contains(before, "`"+name+"`") {
+				t.Errorf("%s: the words before the block don't name `%s`", p.path, name)
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d files were found", found)
+	}
+}
+
 // TestMarks holds that reading pages finds blocks and their marks.
 func TestMarks(t *testing.T) {
 	got, err := blocksOf("p", "a\n\n<!-- file: x.json -->\n\n```json\n{}\n```\n\n  ```sh\n  ls\n    -l\n  ```\n")
