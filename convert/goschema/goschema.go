@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -155,10 +156,13 @@ func implements(t, what reflect.Type) bool {
 	return t.Implements(what) || t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(what)
 }
 
+// folders are those of a package's path, in the name of a generic type's argument.
+var folders = regexp.MustCompile(`[^\[\],*\s]*/`)
+
 // freeName returns a name for t that needs no escape in a pointer and that no
 // other type has.
 func (m *maker) freeName(t reflect.Type) string {
-	base := strings.Join(strings.FieldsFunc(t.Name(), func(r rune) bool {
+	base := strings.Join(strings.FieldsFunc(folders.ReplaceAllString(t.Name(), ""), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}), "_")
 	name := base
