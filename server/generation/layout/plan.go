@@ -188,7 +188,7 @@ func (p *Plan) rethink(o *builder, at int) {
 // either. Free text also ends with the given stops.
 func (p *Plan) answer(o *builder, stops []stopMark) int {
 	switch {
-	case p.Must && p.Foreign && p.Parallel && p.Calls.Next != "":
+	case p.Must && p.Foreign && p.Parallel && p.Calls.Next != "" && p.CallSignals == nil:
 		ways := []int{p.calls(o, p.opening()), p.foreignFirst(o)}
 		if p.Calls.Lead != "" { // it isn't forced here, and models leave it out
 			ways = append(ways, p.calls(o, strings.TrimPrefix(p.opening(), p.Calls.Lead)))
