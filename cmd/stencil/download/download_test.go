@@ -591,14 +591,6 @@ func TestContentRange(t *testing.T) {
 	}
 }
 
-// serveFile serves s until the end of the test and returns its address.
-func serveFile(t *testing.T, s *fileServer) string {
-	t.Helper()
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	return h.URL
-}
-
 func TestPullNames(t *testing.T) {
 	for _, arg := range []string{
 		"http://127.0.0.1/..", "http://127.0.0.1/a/..", "hf:o/r/a/..", "hf:o/r/..", "http://127.0.0.1/%1b[31mx.gguf", "http://127.0.0.1/a%0ab.gguf", `http://127.0.0.1/a%5cb.gguf`,
