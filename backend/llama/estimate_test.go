@@ -2,7 +2,6 @@ package llama
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -180,22 +179,7 @@ func TestKeptLayers(t *testing.T) {
 		for key, list := range c.lists {
 			w.Int32s(name+"."+key, list)
 		}
-		if err := w.Tensor("x", models.F32, []int64{8}, func([]float32) {}); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "m.gguf")
-		out, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer out.Close()
-		if err := w.Write(out, nil); err != nil {
-			t.Fatal(err)
-		}
-		f, err := openFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := written(t, w)
 		var cells, state int64
 		for _, l := range f.kept(cellParams{flash: true, swaFull: true}) {
 			cells, state = cells+l.keys+l.values, state+l.state

@@ -154,18 +154,9 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestSampling are the keys under general.sampling, some of them of types and values that mean nothing.
-func TestSampling(t *testing.T) {
-	w := new(models.Writer)
-	w.String("general.architecture", "llama")
-	w.Float32("general.sampling.temp", 0.5)
-	w.Uint32("general.sampling.top_k", 20)
-	w.Float32("general.sampling.penalty_repeat", 1.25)
-	w.Uint32("general.sampling.penalty_last_n", 64)
-	w.Float32("general.sampling.top_p", float32(math.NaN()))
-	w.String("general.sampling.min_p", "0.1")
-	w.Float32("general.sampling.unheard_of", 1)
-	w.String("general.sampling.sequence", "top_k;temperature")
+// written returns the file that a writer writes, with a tensor in it.
+func written(t *testing.T, w *models.Writer) *file {
+	t.Helper()
 	if err := w.Tensor("x", models.F32, []int64{8}, func([]float32) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -182,6 +173,22 @@ func TestSampling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+// TestSampling are the keys under general.sampling, some of them of types and values that mean nothing.
+func TestSampling(t *testing.T) {
+	w := new(models.Writer)
+	w.String("general.architecture", "llama")
+	w.Float32("general.sampling.temp", 0.5)
+	w.Uint32("general.sampling.top_k", 20)
+	w.Float32("general.sampling.penalty_repeat", 1.25)
+	w.Uint32("general.sampling.penalty_last_n", 64)
+	w.Float32("general.sampling.top_p", float32(math.NaN()))
+	w.String("general.sampling.min_p", "0.1")
+	w.Float32("general.sampling.unheard_of", 1)
+	w.String("general.sampling.sequence", "top_k;temperature")
+	f := written(t, w)
 	want := map[string]any{
 		"temperature": 0.5, "top_k": int64(20), "repeat_penalty": 1.25, "repeat_last_n": int64(64), "samplers": []string{"top_k", "temperature"},
 	}
