@@ -24,7 +24,8 @@ import (
 type Schema struct {
 	doc    *syntax.Document
 	opt    Options
-	report Report
+	report Report        // but for the hash
+	hash   func() string // of the source
 
 	mu    sync.Mutex
 	first *source // analysed while compiling; the first grammar takes it over
@@ -83,9 +84,9 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 		}
 		return nil, &InvalidError{Issues: issues}
 	}
-	c = &Schema{doc: doc, opt: opt}
+	c = &Schema{doc: doc, opt: opt, hash: sync.OnceValue(func() string { return hash(doc.Source) })}
 	costly := doc.Complexity()
-	c.report = Report{Hash: hash(doc.Source), Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: slices.Concat(doc.Warnings, costly)}
+	c.report = Report{Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: slices.Concat(doc.Warnings, costly)}
 	if len(doc.Unsupported) > 0 {
 		switch opt.OnUnsupported {
 		case UnsupportedIsError:
@@ -206,7 +207,13 @@ func hash(src string) string {
 }
 
 // Report returns what the schema asks for and how much of it is enforced.
-func (c *Schema) Report() Report { return c.report }
+func (c *Schema) Report() Report {
+	r := c.report
+	// Most schemas are compiled to be enforced, and the hash takes a sixth of the
+	// time of a small one.
+	r.Hash = c.hash()
+	return r
+}
 
 // Grammar returns the schema as a constraint over a vocabulary. Matchers of
 // one grammar share what has been learnt; a grammar is worth keeping.

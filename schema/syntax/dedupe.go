@@ -15,10 +15,11 @@ func (d *Document) dedupe() {
 		return // what a schema means depends on how it is reached
 	}
 	known := map[string]int32{}
+	var key contentKey
 	for i := len(d.Nodes) - 1; i >= 0; i-- {
 		n := d.Nodes[i]
-		key, ok := n.content()
-		if !ok {
+		key = key[:0]
+		if !n.content(&key) {
 			continue
 		}
 		if same, found := known[string(key)]; found {
@@ -79,10 +80,9 @@ func (k *contentKey) value(v *jsondoc.Value) {
 
 func (k *contentKey) flag(b bool) { k.text(strconv.FormatBool(b)) }
 
-// content returns a key of what a schema says, its annotations left out. ok is
+// content appends a key of what a schema says, its annotations left out. It returns
 // false where that isn't all there is to it.
-func (n *Node) content() (key []byte, ok bool) {
-	var k contentKey
+func (n *Node) content(k *contentKey) bool {
 	k.int(int(n.Draft), int(n.Boolean), int(n.Types), len(n.Enum))
 	k.flag(n.HasEnum)
 	for _, v := range n.Enum {
@@ -104,7 +104,7 @@ func (n *Node) content() (key []byte, ok bool) {
 	}
 	if a := n.Array; a != nil {
 		if a.Unevaluated != nil {
-			return nil, false
+			return false
 		}
 		k.text("array")
 		k.nodes(a.Prefix)
@@ -116,7 +116,7 @@ func (n *Node) content() (key []byte, ok bool) {
 	}
 	if o := n.Object; o != nil {
 		if o.Unevaluated != nil {
-			return nil, false
+			return false
 		}
 		k.text("object")
 		k.properties(o.Properties)
@@ -140,7 +140,7 @@ func (n *Node) content() (key []byte, ok bool) {
 	}
 	if a := n.Apply; a != nil {
 		if a.DynamicRef != nil {
-			return nil, false
+			return false
 		}
 		k.text("apply")
 		k.nodes(a.AllOf)
@@ -156,5 +156,5 @@ func (n *Node) content() (key []byte, ok bool) {
 			k.node(nil)
 		}
 	}
-	return k, true
+	return true
 }

@@ -54,9 +54,13 @@ func similar(key string, words []string) string {
 	if len(key) < 6 {
 		limit = 1
 	}
+	lower := strings.ToLower(key)
 	best := ""
 	for _, w := range words {
-		if n := nearest.Distance(strings.ToLower(key), strings.ToLower(w)); n <= limit {
+		if d := len(w) - len(lower); d > limit || -d > limit {
+			continue // an edit changes the length by one at most
+		}
+		if n := nearest.Distance(lower, strings.ToLower(w)); n <= limit {
 			limit, best = n-1, w
 		}
 	}
