@@ -41,6 +41,23 @@ func TestOptionsWithoutConstraint(t *testing.T) {
 			}
 		}
 	}
+	// Calls of tools are always masked, and their layout is the template's.
+	const function = `"name": "f", "parameters": {"type": "object"}`
+	for path, c := range map[string][2]string{
+		"/v1/responses":        {`"input": "x"`, `{"type": "function", ` + function + `}`},
+		"/v1/chat/completions": {`"messages": [{"role": "user", "content": "x"}]`, `{"type": "function", "function": {` + function + `}}`},
+	} {
+		prompt, tool := c[0], c[1]
+		for _, tools := range []string{"", `, "tools": []`, `, "tools": [` + tool + `]`} {
+			status, _, got := post(t, url+path, fmt.Sprintf(`{%s%s, "constrained_decoding": false}`, prompt, tools))
+			if status != 400 || at(got, "error", "param") != "constrained_decoding" || at(got, "error", "code") != "option_without_constraint" {
+				t.Errorf("%s%s: %d %v", path, tools, status, got)
+			}
+		}
+		if status, _, got := post(t, url+path, fmt.Sprintf(`{%s, "tools": [%s], "open_objects": true}`, prompt, tool)); status != 200 {
+			t.Errorf("%s: open_objects: %d %v", path, status, got)
+		}
+	}
 	if status, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 20, "repair": false}`); status != 200 {
 		t.Errorf("repair: false: %d %v", status, got)
 	}

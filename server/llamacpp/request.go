@@ -97,6 +97,7 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 		func() error { return o.Boolean("verbose", &q.verbose) },
 		func() error { return q.ReadOwn(o) },
 		func() error { return q.readPrompts(o) },
+		func() error { return q.CheckOptions(o) },
 	} {
 		if err := read(); err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ func (s *Handlers) native(r *http.Request, wantJSON bool) (wire.Answer, error) {
 	if wantJSON {
 		q.Constraint.SetAny()
 	}
-	if err := q.Constraint.Used(body); err != nil {
+	if err := q.CheckOptions(body); err != nil {
 		return nil, err
 	}
 	m, g, err := s.Accept(r, q.Request)

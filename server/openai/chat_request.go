@@ -69,6 +69,7 @@ func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 		func() error { return o.Boolean("return_progress", &q.Progress) },
 		func() error { return o.Boolean("verbose", &q.verbose) },
 		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
+		func() error { return q.CheckOptions(o) },
 	} {
 		if err := read(); err != nil {
 			return nil, err

@@ -57,6 +57,7 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 		func() error { return o.Boolean("echo", &q.echo) },
 		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
 		func() error { return q.readPrompts(o) },
+		func() error { return q.CheckOptions(o) },
 	} {
 		if err := read(); err != nil {
 			return nil, err

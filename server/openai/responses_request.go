@@ -66,6 +66,7 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 		func() error { return q.readInput(o) },
 		func() error { return q.readResponsesChoice(o) },
 		func() error { return readStreaming(q.Request, o, &ignored) },
+		func() error { return q.CheckOptions(o) },
 	} {
 		if err := read(); err != nil {
 			return nil, err

@@ -44,10 +44,7 @@ func ReadAliases(o *wire.Object) (Constraint, error) {
 			return c, err
 		}
 	}
-	if o.Given("tools") || o.Given("functions") || o.Given("text") { // which may bring a constraint
-		return c, nil
-	}
-	return c, c.Used(o)
+	return c, nil
 }
 
 // readStructuredOutputs reads vLLM's object.

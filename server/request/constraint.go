@@ -53,6 +53,9 @@ var ConstraintNames = slices.Concat(constraintKinds, constraintOptions, []string
 var (
 	constraintKinds   = []string{"schema", "grammar", "regex", "choice", "typescript"}
 	constraintOptions = []string{"strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported", "open_objects"}
+	// toolOptions are those that calls have too: what upstreams write is checked, and
+	// repaired.
+	toolOptions = []string{"strict", "repair", "open_objects"}
 )
 
 // ReadConstraint finds the constraint of a request at one of its two places.
@@ -104,17 +107,23 @@ func (c *Constraint) SetAny() {
 	}
 }
 
-// Used refuses an option of a constraint without a constraint, which would have no effect.
-func (c *Constraint) Used(o *wire.Object) error {
-	if c.Kind != "" {
+// CheckOptions refuses an option of a constraint that would have no effect: the text is not constrained, and
+// tools have few of the options. A request's tools are read before.
+func (q *Request) CheckOptions(o *wire.Object) error {
+	if q.Constraint.Kind != "" {
 		return nil
 	}
+	tools := q.Tools != nil && q.Tools.Mode != ToolsNone
 	for _, name := range constraintOptions {
-		if !o.Given(name) || name == "repair" && wire.OffValue(o.Members[name]) || name == "open_objects" && o.Given("tools") {
+		if !o.Given(name) || name == "repair" && wire.OffValue(o.Members[name]) || q.Tools != nil && slices.Contains(toolOptions, name) {
 			continue
 		}
+		why := "and there is none"
+		if tools {
+			why = "which calls of tools are not: they are always held to their schemas"
+		}
 		return &wire.Error{Param: name, Code: "option_without_constraint",
-			Message: fmt.Sprintf("%s is an option of a constraint, and there is none; json_mode: true asks for any JSON, and %s ask for more", name, strings.Join(constraintKinds, ", "))}
+			Message: fmt.Sprintf("%s is an option of a constraint on the text, %s; json_mode: true asks for any JSON, and %s ask for more", name, why, strings.Join(constraintKinds, ", "))}
 	}
 	return nil
 }
