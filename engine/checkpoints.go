@@ -157,6 +157,19 @@ func (c *checkpoints) forgetWithin(tokens []int32) {
 	}
 }
 
+// forgetAll gives up those of such tokens.
+func (c *checkpoints) forgetAll(of func(tokens []int32) bool) {
+	if c == nil {
+		return
+	}
+	for el := c.recent.Front(); el != nil; {
+		x := el.Value.(*checkpoint)
+		if el = el.Next(); of(x.tokens) {
+			c.forget(x)
+		}
+	}
+}
+
 // clear gives up all of them.
 func (c *checkpoints) clear() {
 	for c != nil && c.recent.Len() > 0 {

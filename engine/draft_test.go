@@ -72,7 +72,7 @@ func outcomeOf(t *testing.T, e *Engine, req Request) (o outcome, drafted, accept
 			if r.AcceptedTokens > r.DraftTokens || r.DraftTokens > 0 && r.CompletionTokens < r.AcceptedTokens {
 				t.Errorf("%d of %d guesses came true in %d tokens", r.AcceptedTokens, r.DraftTokens, r.CompletionTokens)
 			}
-			r.Timings, r.CachedTokens, r.DraftTokens, r.AcceptedTokens = Timings{}, 0, 0, 0
+			r.Timings, r.CachedTokens, r.DraftTokens, r.AcceptedTokens, r.Place = Timings{}, 0, 0, 0, 0
 			if r.Constraint != nil {
 				r.Constraint.MaskTotal, r.Constraint.MaskMax = 0, 0
 			}

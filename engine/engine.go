@@ -71,11 +71,14 @@ type Engine struct {
 
 	mu       sync.Mutex
 	adapted  []float32 // scales of requests that don't say; nil: as they were loaded
+	places   []place   // Parallel of them
 	queue    queue
 	closing  bool
 	decoding []*job // the jobs in the running batch
 	abort    context.CancelFunc
 	stats    Stats
+
+	visits visits
 
 	base       context.Context // ends with Close
 	cancelBase context.CancelFunc
@@ -166,6 +169,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 		cfg: cfg, model: model, context: ctx, limit: ctx.Size(), shelf: shelf,
 		slots:   newSlots(ctx, kept, cfg.Log),
 		queue:   queue{limit: cfg.Queue},
+		places:  make([]place, cfg.Parallel),
 		tracing: newTracing(cfg.Tracer),
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),

@@ -26,6 +26,7 @@ type loop struct {
 	inBatch []*sequence
 	away    away
 	scales  []float32 // of adapters, in force; nil: as they were loaded
+	seats   seats
 	leaving []leave
 	counts  Stats          // since the last publish
 	reads   sync.WaitGroup // of goroutines that are busy with the disk
@@ -59,7 +60,7 @@ const worthHelp = 30 * time.Microsecond
 // does so after nearly every decode, and leaves the caches of its core behind.
 func (l *loop) run() {
 	runtime.LockOSThread()
-	l.away.loop = l
+	l.away.loop, l.seats.loop = l, l
 	defer close(l.stopped)
 	defer l.reads.Wait()
 	defer l.cancelBase()
@@ -68,6 +69,7 @@ func (l *loop) run() {
 	for {
 		l.away.comeBack()
 		l.reap()
+		l.seats.receive()
 		l.admit()
 		l.publish()
 		if len(l.active) == 0 {
@@ -158,6 +160,9 @@ func (l *loop) drop(j *job, err error) {
 			l.release(s)
 		}
 	}
+	for _, s := range j.sequences {
+		l.seats.rise(s)
+	}
 	l.full = false
 	l.active = slices.DeleteFunc(l.active, mine)
 	l.waiting = slices.DeleteFunc(l.waiting, mine)
@@ -180,6 +185,7 @@ func (l *loop) admit() {
 		if s == nil {
 			break
 		}
+		l.seats.sit(s)
 		if !s.ready {
 			s.ready = true
 			if !l.slots.rewinds {
@@ -654,6 +660,7 @@ func (l *loop) settle(list []*sequence) {
 			l.drop(s.job, s.err)
 		case s.ended && slices.Contains(l.active, s):
 			l.release(s)
+			l.seats.rise(s)
 			l.full = false
 			l.active = slices.DeleteFunc(l.active, func(x *sequence) bool { return x == s })
 			l.counts.GeneratedTokens += uint64(s.generated())

@@ -52,6 +52,10 @@ type Request struct {
 	// scales are never in one batch, and what is known of prompts holds for one set of scales at a time.
 	Adapters []float32
 
+	// Place is the number of the place that the first choice is to have, which may be too large by multiples of
+	// Config.Parallel; nil: any. It is where Save, Restore and Erase find the text, and has no influence on it.
+	Place *int
+
 	Solo    bool // never in one batch with other requests, nor from cells that they filled
 	NoReuse bool // read the whole prompt, whatever is known of it
 
@@ -125,6 +129,7 @@ type Result struct {
 	Finish     FinishReason
 	StopString string // the stop string that ended the text, if one did
 	Seed       uint64
+	Place      int // see Request.Place
 
 	PromptTokens     int
 	CachedTokens     int // tokens of the prompt that were not computed again

@@ -57,6 +57,7 @@ type sequence struct {
 	logits   []float32
 	shared   int                // how many of its tokens were in other slots' cells when it got its own
 	ready    bool               // begin has run
+	sits     bool               // it has a place, result.Place
 	primed   bool               // the whole prompt has been decoded once
 	stored   *stored            // what is read from disk for it, until it has its slot
 	from     origin             // of what its slot had of the prompt

@@ -200,6 +200,16 @@ func (s *slots) longest(prompt []int32, c cutting) (best *slot, common int) {
 	return best, common
 }
 
+// holding returns a slot that holds these tokens and no others, nil if there is none.
+func (s *slots) holding(tokens []int32) *slot {
+	for _, x := range s.all {
+		if slices.Equal(x.tokens, tokens) {
+			return x
+		}
+	}
+	return nil
+}
+
 // choose returns the idle slot to use. The one with the prefix itself is taken
 // when hardly anything else is in it, as when a conversation goes on; else an
 // empty one, or the one that was not used for longest.

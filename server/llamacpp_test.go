@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -304,6 +306,68 @@ func TestLlamaProps(t *testing.T) {
 	}
 	status, _, got := post(t, url+"/chat/completions", `{"messages":[{"role":"user","content":"`+strings.Repeat("word ", 3000)+`"}]}`)
 	if status != 400 || at(got, "error", "type") != "exceed_context_size_error" || at(got, "error", "n_prompt_tokens").(float64) < 3000 || at(got, "error", "n_ctx") == nil {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
+// TestLlamaSlots saves what was computed at a slot, forgets it, and brings it back.
+func TestLlamaSlots(t *testing.T) {
+	folder := t.TempDir()
+	_, url := start(t, setup{reply: " hello there", eng: engine.Config{Parallel: 2}, cfg: Config{SlotFolder: folder}})
+	known := func(slot int) float64 {
+		t.Helper()
+		status, _, got := post(t, url+"/completion", fmt.Sprintf(`{"prompt":"%s","n_predict":4,"cache_prompt":true,"id_slot":%d}`, strings.Repeat("what is it? ", 20), slot))
+		if status != 200 || at(got, "id_slot") != float64(slot) {
+			t.Fatalf("%d %v", status, got)
+		}
+		return at(got, "timings", "cache_n").(float64)
+	}
+	if n := known(1); n != 0 {
+		t.Errorf("%g tokens known at first", n)
+	}
+	status, _, saved := post(t, url+"/slots/1?action=save", `{"filename":"one.bin"}`)
+	if status != 200 || at(saved, "id_slot") != 1.0 || at(saved, "filename") != "one.bin" || at(saved, "n_saved").(float64) < 40 || at(saved, "n_written").(float64) < 40 || at(saved, "timings", "save_ms") == nil {
+		t.Fatalf("%d %v", status, saved)
+	}
+	if info, err := os.Stat(filepath.Join(folder, "one.bin")); err != nil || float64(info.Size()) != at(saved, "n_written") || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	status, _, got := post(t, url+"/slots/1?action=erase", ``)
+	if status != 200 || at(got, "n_erased") != at(saved, "n_saved") {
+		t.Errorf("%d %v", status, got)
+	}
+	if n := known(1); n != 0 {
+		t.Errorf("%g tokens known after they were erased", n)
+	}
+	post(t, url+"/slots/1?action=erase", `{}`)
+	status, _, got = post(t, url+"/slots/0?action=restore", `{"filename":"one.bin"}`)
+	if status != 200 || at(got, "id_slot") != 0.0 || at(got, "n_restored") != at(saved, "n_saved") || at(got, "n_read") != at(saved, "n_written") || at(got, "timings", "restore_ms") == nil {
+		t.Errorf("%d %v", status, got)
+	}
+	if n := known(0); n < 30 {
+		t.Errorf("%g tokens known after they were restored", n)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "bad.bin"), []byte("something else"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/hostname", filepath.Join(folder, "link.bin")); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []struct{ query, body string }{
+		{"9?action=save", `{"filename":"x"}`}, {"x?action=save", `{"filename":"x"}`}, {"-1?action=erase", ``}, {"1?action=keep", `{"filename":"x"}`}, {"1", `{}`},
+		{"1?action=save", `{}`}, {"1?action=save", ``}, {"1?action=save", `{"filename":"../x"}`}, {"1?action=save", `{"filename":".x"}`}, {"1?action=save", `{"filename":"a/b"}`},
+		{"1?action=restore", `{"filename":"missing"}`}, {"1?action=restore", `{"filename":"bad.bin"}`}, {"1?action=restore", `{"filename":"link.bin"}`}, {"1?action=save", `{"filename":5}`}, {"1?action=save", `{"file":"x"}`},
+	} {
+		if status, _, got := post(t, url+"/slots/"+bad.query, bad.body); status != 400 || at(got, "error", "type") != "invalid_request_error" {
+			t.Errorf("%v: %d %v", bad, status, got)
+		}
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 3 {
+		t.Errorf("%v %v", files, err)
+	}
+	// Of another model nothing can be restored.
+	_, url = start(t, setup{reply: " other", opt: scripted.Options{StateKey: "other"}, cfg: Config{SlotFolder: folder}})
+	if status, _, got := post(t, url+"/slots/0?action=restore", `{"filename":"one.bin"}`); status != 400 || !strings.Contains(fmt.Sprint(got), "another model") {
 		t.Errorf("%d %v", status, got)
 	}
 }

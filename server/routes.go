@@ -26,7 +26,7 @@ func (s *Server) routes() http.Handler {
 	decisions := &decisions.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
 	own, openai, claude := &native.Handlers{Service: s.text}, s.openai, &anthropic.Handlers{Service: s.text}
 	llama := &ollama.Handlers{Service: s.text, Vectors: vectors}
-	lcpp := &llamacpp.Handlers{Service: s.text}
+	lcpp := &llamacpp.Handlers{Service: s.text, SlotFolder: s.cfg.SlotFolder}
 	outcomes := &feedback.Handlers{Models: s.models, Outcomes: &s.assess.Outcomes}
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
@@ -98,7 +98,7 @@ func (s *Server) routes() http.Handler {
 		slots = llamacpp.NotOffered("the server was started with --no-slots")
 	}
 	r.GET("/slots", s.adapt(slots, llamacppBody))
-	r.POST("/slots/:id", s.adapt(llamacpp.NotOffered("slots are not saved one by one; the flag --prompt-cache keeps prompts on disk"), llamacppBody))
+	r.POST("/slots/:id", s.adapt(lcpp.SlotAction, llamacppBody))
 	r.GET("/lora-adapters", s.adapt(lcpp.Adapters, llamacppBody))
 	r.POST("/lora-adapters", s.adapt(lcpp.SetAdapters, llamacppBody))
 	r.GET("/models", s.adapt(openai.ListModels, llamacppBody))

@@ -37,6 +37,7 @@ type Config struct {
 	ChatTemplate   string           // of every model, in place of its own; "": its own
 	Verbose        bool             // answers of chats have their prompts
 	NoSlots        bool             // GET /slots is refused
+	SlotFolder     string           // for slots that POST /slots/N saves; "": it is refused
 	LlamaMetrics   bool             // GET /metrics has llama-server's names too
 	DefaultTokens  int              // max_tokens of requests that give none; default 1024
 	StrictModels   bool             // refuse names of models that are not served; otherwise one model answers to every name

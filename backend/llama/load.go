@@ -194,6 +194,18 @@ func (m *model) load(ctx context.Context, path string) error {
 			}
 		}
 	}
+	if n := len(m.opt.Tensors); n > mostPlacements {
+		return fmt.Errorf("llama: %d patterns of tensors, at most %d are possible", n, mostPlacements)
+	} else if n > 0 {
+		var patterns, buffers []string
+		for _, t := range m.opt.Tensors {
+			patterns, buffers = append(patterns, t.Pattern), append(buffers, t.Buffer)
+		}
+		cpatterns, cbuffers := cStrings(patterns), cStrings(buffers)
+		defer cpatterns.free()
+		defer cbuffers.free()
+		p.patterns, p.buffers, p.n_patterns = cpatterns.ptr, cbuffers.ptr, C.int32_t(n)
+	}
 	overrides, err := cOverrides(m.opt.Override)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type LoadOptions struct {
 	Override []Override // of the file's metadata
 	Rope     Rope
 	Split    Split
+	Tensors  []Placement // where some tensors are, whatever the layers are on; the first that fits counts
 
 	// NoMemoryCheck loads and makes contexts even when they don't seem to fit.
 	NoMemoryCheck bool
@@ -44,6 +45,43 @@ type LoadOptions struct {
 
 	//lint:ignore U1000 without the tag llama nothing is loaded
 	noCopies bool // of weights, in the forms that some kernels like
+}
+
+// A Placement keeps tensors with certain names in a device's memory.
+type Placement struct {
+	Pattern string // regular expression (ECMAScript), found anywhere in a name
+	Buffer  string // the device, such as CPU or CUDA0
+}
+
+// mostPlacements is more than any model has tensors that are worth it.
+const mostPlacements = 4096
+
+// ParsePlacement reads PATTERN=DEVICE.
+func ParsePlacement(s string) (Placement, error) {
+	i := strings.LastIndexByte(s, '=')
+	if i <= 0 || i == len(s)-1 || strings.ContainsRune(s, 0) {
+		return Placement{}, fmt.Errorf("%.80q is not of the form PATTERN=DEVICE", s)
+	}
+	return Placement{s[:i], s[i+1:]}, nil
+}
+
+// experts are the names of the tensors of experts, and dense those of feed-forward weights without them.
+const (
+	experts = `\.ffn_(up|down|gate|gate_up)_(ch|)exps`
+	dense   = `\.ffn_(up|down|gate)\.`
+)
+
+// ExpertsOnCPU keeps the experts of all layers on the CPU.
+func ExpertsOnCPU() Placement { return Placement{experts, "CPU"} }
+
+// LayerExpertsOnCPU keeps the experts of a layer on the CPU.
+func LayerExpertsOnCPU(layer int) Placement { return ofLayer(layer, experts) }
+
+// LayerDenseOnCPU keeps the dense feed-forward weights of a layer on the CPU.
+func LayerDenseOnCPU(layer int) Placement { return ofLayer(layer, dense) }
+
+func ofLayer(layer int, tensors string) Placement {
+	return Placement{fmt.Sprintf(`blk\.%d%s`, layer, tensors), "CPU"}
 }
 
 // An Override gives a key of a file's metadata another value.

@@ -3,7 +3,11 @@
 package llama
 
 import (
+	"bytes"
+	"log/slog"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stencil-json/stencil/backend"
@@ -75,6 +79,42 @@ func TestOptions(t *testing.T) {
 		m := load(t, path, override("tokenizer.ggml.add_bos_token=bool:"+map[bool]string{true: "true", false: "false"}[want]))
 		if got := m.Vocab().AddBOS(); got != want {
 			t.Errorf("add_bos_token is %t", got)
+		}
+	}
+}
+
+// Tensors of some names are kept where somebody wants them. What cannot be done is an error with what there is.
+func TestPlacements(t *testing.T) {
+	path := randomModel(t, models.RandomOptions{Arch: "qwen3moe", Layers: 2, Width: 64, Seed: 3})
+	var said bytes.Buffer
+	before := logger.Load()
+	SetLogger(slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug - 4})))
+	defer SetLogger(before)
+	moved := func(list ...Placement) []string {
+		t.Helper()
+		said.Reset()
+		load(t, path, LoadOptions{Tensors: list})
+		var names []string
+		for _, m := range regexp.MustCompile(`tensor (blk\.\S+) .*buffer type overridden to CPU`).FindAllStringSubmatch(said.String(), -1) {
+			names = append(names, m[1])
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	first := []string{"blk.0.ffn_down_exps.weight", "blk.0.ffn_gate_exps.weight", "blk.0.ffn_up_exps.weight"}
+	second := []string{"blk.1.ffn_down_exps.weight", "blk.1.ffn_gate_exps.weight", "blk.1.ffn_up_exps.weight"}
+	if got := moved(ExpertsOnCPU()); !slices.Equal(got, append(slices.Clone(first), second...)) {
+		t.Errorf("all experts: %q\n%s", got, said.String())
+	}
+	if got := moved(LayerExpertsOnCPU(0)); !slices.Equal(got, first) {
+		t.Errorf("those of the first layer: %q", got)
+	}
+	if got := moved(Placement{`blk\.1\.attn_q\.`, "CPU"}, LayerDenseOnCPU(0)); !slices.Equal(got, []string{"blk.1.attn_q.weight"}) {
+		t.Errorf("one of attention: %q", got)
+	}
+	for want, p := range map[string]Placement{"can't be kept on CUDA9; there are CPU": {"x", "CUDA9"}, "( is not a regular expression": {"(", "CPU"}} {
+		if m, err := Load(t.Context(), path, LoadOptions{Tensors: []Placement{p}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", err, m)
 		}
 	}
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -222,6 +223,24 @@ void stencil_set_rope(llama_context_params * cp, const stencil_rope * rope) {
     }
 }
 
+// find_buffer returns the buffers of the device of that name, and otherwise leaves a text with the names that there are.
+static ggml_backend_buffer_type_t find_buffer(const char * name, stencil_error * err) {
+    std::string known;
+    for (size_t i = 0; i < capi.ggml_backend_dev_count(); i++) {
+        auto * type = capi.ggml_backend_dev_buffer_type(capi.ggml_backend_dev_get(i));
+        if (!type) {
+            continue;
+        }
+        const std::string one = capi.ggml_backend_buft_name(type);
+        if (one == name) {
+            return type;
+        }
+        known += (known.empty() ? "" : ", ") + one;
+    }
+    std::snprintf(err->text, sizeof err->text, "tensors can't be kept on %.80s; there are %.140s", name, known.c_str());
+    return nullptr;
+}
+
 llama_model * stencil_load(const char * path, const stencil_load_params * p, stencil_error * err) {
     llama_model * model = nullptr;
     guarded(err, [&] {
@@ -254,6 +273,24 @@ llama_model * stencil_load(const char * path, const stencil_load_params * p, ste
         }
         if (p->n_overrides > 0) {
             mp.kv_overrides = overrides.data(); // an empty key ends them
+        }
+        std::vector<llama_model_tensor_buft_override> tensors;
+        for (int32_t i = 0; i < p->n_patterns; i++) {
+            try {
+                std::regex check(p->patterns[i]);
+            } catch (const std::regex_error &) {
+                std::snprintf(err->text, sizeof err->text, "%.100s is not a regular expression", p->patterns[i]);
+                return;
+            }
+            auto * type = find_buffer(p->buffers[i], err);
+            if (!type) {
+                return;
+            }
+            tensors.push_back({ p->patterns[i], type });
+        }
+        if (!tensors.empty()) {
+            tensors.push_back({ nullptr, nullptr });
+            mp.tensor_buft_overrides = tensors.data();
         }
         std::vector<float> split(std::max<size_t>(capi.llama_max_devices(), 1));
         if (p->split_mode > LLAMA_SPLIT_MODE_ROW && !STENCIL_API_CURRENT) {

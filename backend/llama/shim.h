@@ -75,6 +75,9 @@ struct stencil_load_params {
     int32_t              n_split;
     const struct stencil_override * overrides;
     int32_t              n_overrides;
+    const char * const * patterns;      // n_patterns regular expressions for names of tensors
+    const char * const * buffers;       // and the device that each keeps them on
+    int32_t              n_patterns;
 };
 
 struct llama_model * stencil_load(const char * path, const struct stencil_load_params * p, struct stencil_error * err);

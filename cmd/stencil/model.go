@@ -198,6 +198,11 @@ type modelOptions struct {
 	yarn      [4]float32
 	split     llama.Split
 	shares    []float32
+	tensors   []string
+	experts   bool
+	expertsOf int
+	denseOf   int
+	check     bool
 }
 
 // yarnFlags are the flags of modelOptions.yarn.
@@ -213,6 +218,11 @@ func (f *modelOptions) model(flags *pflag.FlagSet) {
 	flags.StringVar(&f.split.Mode, "split-mode", "", "splitting of a model over several GPUs: none, layer, row or tensor (default layer)")
 	flags.Float32SliceVar(&f.shares, "tensor-split", nil, "share of the model that each GPU holds, such as `3,1` (default: by free memory)")
 	flags.IntVar(&f.split.Main, "main-gpu", 0, "GPU for the whole model with --split-mode none, by its number among the devices used")
+	flags.StringSliceVar(&f.tensors, "override-tensor", nil, "device for tensors whose names match, `PATTERN=DEVICE`, such as exps=CPU; may be repeated")
+	flags.BoolVar(&f.experts, "cpu-moe", false, "keep the experts of all layers on the CPU")
+	flags.IntVar(&f.expertsOf, "n-cpu-moe", 0, "keep the experts of the first `N` layers on the CPU")
+	flags.IntVar(&f.denseOf, "n-cpu-ffn", 0, "keep the dense feed-forward weights of the first `N` layers on the CPU")
+	flags.BoolVar(&f.check, "check-tensors", false, "look for invalid numbers in the weights, which reads the whole file")
 	flags.StringSliceVar(&f.overrides, "override-kv", nil, "metadata to change, `KEY=TYPE:VALUE`, of type int, float, bool or str; may be repeated")
 }
 
@@ -236,6 +246,26 @@ func (f *modelOptions) set(opt *llama.LoadOptions) error {
 		}
 		opt.Override = append(opt.Override, o)
 	}
+	for _, s := range f.tensors {
+		p, err := llama.ParsePlacement(s)
+		if err != nil {
+			return fmt.Errorf("--override-tensor: %w", err)
+		}
+		opt.Tensors = append(opt.Tensors, p)
+	}
+	if f.expertsOf < 0 || f.denseOf < 0 {
+		return errors.New("--n-cpu-moe and --n-cpu-ffn must not be negative")
+	}
+	if f.experts {
+		opt.Tensors = append(opt.Tensors, llama.ExpertsOnCPU())
+	}
+	for i := range f.expertsOf {
+		opt.Tensors = append(opt.Tensors, llama.LayerExpertsOnCPU(i))
+	}
+	for i := range f.denseOf {
+		opt.Tensors = append(opt.Tensors, llama.LayerDenseOnCPU(i))
+	}
+	opt.CheckTensors = f.check
 	opt.Split, opt.Rope = f.split, f.rope
 	opt.Split.Tensors, opt.Rope.Scaling = f.shares, strings.ToLower(f.scaling)
 	for i, to := range []**float32{&opt.Rope.Ext, &opt.Rope.Attn, &opt.Rope.BetaFast, &opt.Rope.BetaSlow} {

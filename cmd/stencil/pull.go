@@ -79,6 +79,7 @@ func (f *hubFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.from.Token, "hf-token", "", "access token for --hf-repo; prefer the variable STENCIL_HF_TOKEN")
 	flags.StringVar(&f.from.Hub, "hub", download.Hub, "base URL for --hf-repo")
 	flags.StringVar(&f.url, "model-url", "", "download and serve the model at this URL")
+	flags.BoolVar(&f.from.Offline, "offline", false, "download nothing: --hf-repo and --model-url name models that were downloaded before")
 }
 
 func (f *hubFlags) given() bool { return f.from.Name != "" || f.url != "" }
@@ -110,6 +111,10 @@ func (f *hubFlags) fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	target := filepath.Join(folder, source.Folder(), source.Name)
+	if f.from.Offline {
+		_, err := os.Stat(target)
+		return target, err
+	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return "", err
 	}

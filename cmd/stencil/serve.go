@@ -92,6 +92,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	f.registerOperations(flags)
 	flags.BoolVar(&f.server.LlamaMetrics, "llamacpp-metrics", false, "give GET /metrics llama-server's names too")
 	flags.BoolVar(&f.server.NoSlots, "no-slots", false, "refuse GET /slots")
+	flags.StringVar(&f.server.SlotFolder, "slot-save-path", "", "folder in which POST /slots/N saves slots; files hold prompt text (default: none are saved)")
 	f.registerResponses(flags)
 	group(flags, "HTTP")
 	flags.IntVar(&f.server.DefaultTokens, "max-tokens", 1024, "max_tokens for requests that don't set one; -1: what the context has room for")

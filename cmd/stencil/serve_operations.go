@@ -108,6 +108,11 @@ func (f *serveFlags) checkOperations() error {
 	if f.server.MaxModels < 0 || f.operations.sleep < 0 {
 		return errors.New("--models-max and --sleep must not be negative")
 	}
+	if folder := f.server.SlotFolder; folder != "" {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("--slot-save-path %s is not a folder", folder)
+		}
+	}
 	if len(f.hosts) == 0 {
 		return errors.New("--host must not be empty")
 	}

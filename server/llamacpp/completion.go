@@ -158,7 +158,7 @@ func (q *completionRequest) replyOf(g *generation.Generation, index int, c *gene
 	one := []generation.Choice{*c}
 	text := c.Message.Content
 	out := completionReply{
-		Index: index, Content: text, Tokens: []int32{}, Stop: true, Model: g.Model.Name, Predicted: c.Result.CompletionTokens, Evaluated: c.Result.PromptTokens,
+		Index: index, Content: text, Tokens: []int32{}, Slot: c.Result.Place, Stop: true, Model: g.Model.Name, Predicted: c.Result.CompletionTokens, Evaluated: c.Result.PromptTokens,
 		Settings: q.settings(g), Prompt: promptText(g), NewLine: hasNewLine(text), StopType: "eos", StoppingWord: c.Result.StopString,
 		Cached: c.Result.PromptTokens + max(0, c.Result.CompletionTokens-1), Timings: generation.TimingsOf(one), Seed: c.Result.Seed,
 		Reasoning: c.Message.Reasoning, Constraint: c.Receipt, Appraisal: c.Appraisal(), Warnings: generation.WarningsOf(g.Request, one),

@@ -14,6 +14,7 @@ import (
 // Handlers answers in llama-server's dialect.
 type Handlers struct {
 	*generation.Service
+	SlotFolder string // for slots that are saved; "": none are
 }
 
 // Build is what the server calls itself where llama-server has the number of its build.

@@ -36,15 +36,6 @@ type propsReply struct {
 	Autoload     *bool `json:"models_autoload,omitempty"`
 }
 
-// slotReply is a place for a text.
-type slotReply struct {
-	ID          int       `json:"id"`
-	Context     int       `json:"n_ctx"`
-	Speculative bool      `json:"speculative"`
-	Processing  bool      `json:"is_processing"`
-	Params      *settings `json:"params,omitempty"`
-}
-
 // Props is GET /props, of the model that the query names, of the first one otherwise. A model is not loaded for it.
 func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 	h, err := s.Models.Find(r.URL.Query().Get("model"))
@@ -97,28 +88,6 @@ func textOf(v *vocab.Vocab, token func() (int32, bool)) string {
 		return ""
 	}
 	return v.Text(id)
-}
-
-// Slots is GET /slots: how many texts a model can generate at the same time, and how many it does. With
-// ?fail_on_no_slot=1 it is an error that there is no place for another.
-func (s *Handlers) Slots(r *http.Request) (wire.Answer, error) {
-	h, err := s.Models.Find(r.URL.Query().Get("model"))
-	if err != nil {
-		return nil, err
-	}
-	out := []slotReply{}
-	free := 0
-	if m := h.InMemory(); m != nil {
-		active := m.Text.Stats().Active
-		for i := range m.Text.Parallel() {
-			out = append(out, slotReply{ID: i, Context: contextOf(m), Processing: i < active})
-		}
-		free = len(out) - active
-	}
-	if r.URL.Query().Get("fail_on_no_slot") != "" && free <= 0 {
-		return nil, errNoSlot
-	}
-	return wire.JSON{Value: out}, nil
 }
 
 type healthReply struct {

@@ -20,10 +20,10 @@ var names = wire.Names{
 		"return_tokens", "timings_per_token", "return_progress", "response_fields", "t_max_predict_ms", "n_indent", "verbose",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	// id_slot and the like are wishes about where a prompt is kept; here prompts are found wherever they are. Contexts
+	// n_cache_reuse is a wish about what is kept; here prompts are found wherever they are. Contexts
 	// don't shift, so that nothing is to be kept or discarded then. SillyTavern sends num_ctx to every kind of server.
 	Harmless: slices.Concat(wire.HarmlessFields, []string{
-		"id_slot", "n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "speculative.n_max", "speculative.n_min", "speculative.p_min",
+		"n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "speculative.n_max", "speculative.n_min", "speculative.p_min",
 		"preserved_tokens", "stream_options", "t_max_prompt_ms", "num_ctx",
 	}),
 	Refused: []string{

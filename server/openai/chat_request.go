@@ -17,7 +17,7 @@ var chatNames = wire.Names{
 		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens", "reasoning_budget_message",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	Harmless:   slices.Concat(wire.HarmlessFields, []string{"id_slot", "include_stop_str_in_output"}),
+	Harmless:   slices.Concat(wire.HarmlessFields, []string{"include_stop_str_in_output", "response_fields", "num_ctx"}), // the last two: as llama-server ignores them
 	Refused: []string{
 		"audio", "web_search_options", "moderation", "min_tokens", "ignore_eos", "best_of",
 		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",

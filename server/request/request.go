@@ -39,6 +39,7 @@ type Request struct {
 	N             int
 	Stream        bool
 	Adapters      []AdapterScale // nil: as the server has them
+	Place         *int           // where the text can be saved from; nil: anywhere
 	Progress      bool           // events of a stream say how much of the prompt has been read
 	Logprobs      bool
 	TopLogprobs   int
@@ -76,7 +77,7 @@ const (
 	// nothing: more than anyone asks for, and few enough that a model which calls
 	// without end is stopped.
 	DefaultToolCalls = 16
-	maxStops         = 16
+	maxStops         = 128 // SillyTavern's are the names of a group
 	maxStopBytes     = 256
 	MaxTopLogprobs   = 20
 	MaxTokensLimit   = 1 << 24
@@ -91,7 +92,7 @@ var SamplingFields = append([]string{
 }, chainFields...)
 
 // OwnFields are fields of this server that every dialect takes.
-var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls", "lora"}
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
 
 // Efforts are how much a model may be asked to think.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
@@ -115,6 +116,7 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		o.Boolean("repeat_calls", &q.RepeatCalls),
 		o.Integer("max_tool_calls", &q.MaxToolCalls, 1, MaxTokensLimit),
 		q.readAdapters(o),
+		q.readPlace(o),
 		q.readReasoning(o),
 		q.ReadSignals(o),
 	} {
@@ -145,6 +147,18 @@ func (q *Request) readAdapters(o *wire.Object) (err error) {
 		q.Adapters, err = ReadAdapters(o, "lora")
 	}
 	return err
+}
+
+// readPlace reads the number of a place; -1 is for any.
+func (q *Request) readPlace(o *wire.Object) error {
+	place := -1
+	if err := o.Integer("id_slot", &place, -1, math.MaxInt32); err != nil {
+		return err
+	}
+	if place >= 0 {
+		q.Place = &place
+	}
+	return nil
 }
 
 // ReadAdapters reads a list of adapters with scales.

@@ -63,6 +63,10 @@ var offValues = map[string]string{
 
 // Off is OffValue for a field of that name.
 func Off(name string, raw []byte) bool {
+	var x float64
+	if name == "adaptive_target" && json.Unmarshal(raw, &x) == nil && x < 0 { // SillyTavern's slider ends at -0.01
+		return true
+	}
 	off, ok := offValues[name]
 	if !ok || off != "true" && OffValue(raw) {
 		return OffValue(raw)

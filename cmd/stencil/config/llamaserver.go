@@ -1,7 +1,11 @@
 package config
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +20,24 @@ type option struct {
 	value string // of the flag, where the option takes none
 	// convert brings a value into the flag's form; nil: it has it. An empty result leaves the flag as it is.
 	convert func(string) (string, error)
-	instead string // where there is nothing of the kind here: why, or what to use
+	write   func(string) ([]string, error) // where a value sets other flags, or several: them, with their values
+	collect string                         // a field of requests that is a list, of which each use adds an entry
+	instead string                         // where there is nothing of the kind here: why, or what to use
 }
 
-// options are those of llama-server that have other names here, ask for what is so anyhow (neither a flag nor a word about
-// it), or have nothing that corresponds to them. Those with our names and meanings aren't among them.
+// Answers that several options have in common.
+const (
+	noImages  = "images, sound and video are not read"
+	noDrafter = "drafts are guessed from the text, without a model: --draft N"
+	noTools   = "stencil serve --agent-folder gives agents read-only tools; other tools and MCP servers are the client's"
+	noCores   = "taskset and numactl choose a program's cores"
+	noVectors = "control vectors are not applied; --lora applies adapters"
+	noUI      = "there is no web UI"
+	states    = "--checkpoint-bytes bounds the memory for states of prompts, in bytes"
+)
+
+// options are those of llama-server that have other names or forms here, ask for what is so anyhow (neither a flag nor a word
+// about it), or have nothing that corresponds to them. Those with our names and meanings aren't among them.
 var options = []option{
 	{names: "-c --ctx-size", env: "CTX_SIZE", flag: "context", takes: true},
 	{names: "-np --parallel", env: "N_PARALLEL", flag: "parallel", takes: true, convert: positive},
@@ -31,15 +48,22 @@ var options = []option{
 	{names: "-ngl --gpu-layers --n-gpu-layers", env: "N_GPU_LAYERS", flag: "gpu-layers", takes: true, convert: layers},
 	{names: "-fa --flash-attn", env: "FLASH_ATTN", flag: "flash-attention", takes: true, convert: onOff},
 	{names: "-ctk --cache-type-k", env: "CACHE_TYPE_K", flag: "cache-type", takes: true},
-	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true, instead: "keys and values have one type, which --cache-type sets"},
-	{names: "-dev --device", env: "DEVICE", flag: "device", takes: true},
-	{names: "--lora-scaled", flag: "lora", takes: true, convert: scaled},
+	{names: "-dev --device", env: "DEVICE", flag: "device", takes: true, write: device},
+	{names: "-lm --load-mode", env: "LOAD_MODE", flag: "mlock", takes: true, write: loadMode},
+	{names: "--mmap", env: "MMAP"}, {names: "--no-mmap", flag: "no-mmap", value: "true"}, {names: "--mlock", env: "MLOCK", flag: "mlock", value: "true"},
+	{names: "--check-tensors", flag: "check-tensors", value: "true"},
+	{names: "--lora", flag: "lora", takes: true, write: each("lora", nil)},
+	{names: "--lora-scaled", flag: "lora", takes: true, write: each("lora", scaled)},
+	{names: "-ot --override-tensor", env: "OVERRIDE_TENSOR", flag: "override-tensor", takes: true},
+	{names: "-cmoe --cpu-moe", env: "CPU_MOE", flag: "cpu-moe", value: "true"}, {names: "-ncmoe --n-cpu-moe", env: "N_CPU_MOE", flag: "n-cpu-moe", takes: true},
+	{names: "-ncffn --n-cpu-ffn", env: "N_CPU_FFN", flag: "n-cpu-ffn", takes: true},
 	{names: "--sleep-idle-seconds", flag: "sleep", takes: true, convert: idle},
 	{names: "--models-max", env: "MODELS_MAX", flag: "models-max", takes: true},
 	{names: "--models-autoload", env: "MODELS_AUTOLOAD", flag: "no-models-autoload", convert: not}, {names: "--no-models-autoload", flag: "no-models-autoload", value: "true"},
 	{names: "-m --model", env: "MODEL", flag: "model", takes: true},
 	{names: "--models-dir", env: "MODELS_DIR", flag: "models", takes: true},
 	{names: "-a --alias", env: "ALIAS", flag: "alias", takes: true},
+	{names: "--tags", env: "TAGS", flag: "tags", takes: true},
 	{names: "--host", env: "HOST", flag: "host", takes: true},
 	{names: "--port", env: "PORT", flag: "port", takes: true},
 	{names: "-to --timeout", env: "TIMEOUT", flag: "request-timeout", takes: true, convert: seconds},
@@ -48,8 +72,37 @@ var options = []option{
 	{names: "--api-key-file", env: "API_KEY_FILE", flag: "api-key-file", takes: true},
 	{names: "--cors-origins", env: "CORS_ORIGINS", flag: "allowed-origin", takes: true, convert: origins},
 	{names: "-v --verbose --log-verbose", flag: "verbose", value: "true"},
+	{names: "-lv --verbosity --log-verbosity", env: "LOG_VERBOSITY", flag: "log-level", takes: true, convert: logLevel},
+	{names: "--log-disable", flag: "log-level", value: "error"},
+	{names: "--log-jsonl", env: "LOG_JSONL", flag: "log-format", value: "json"}, {names: "--no-log-jsonl", flag: "log-format", value: "text"},
 	{names: "--metrics", env: "ENDPOINT_METRICS", flag: "llamacpp-metrics", value: "true"},
 	{names: "--no-slots", flag: "no-slots", value: "true"},
+	{names: "--slot-save-path", flag: "slot-save-path", takes: true},
+	{names: "-cram --cache-ram", env: "CACHE_RAM", flag: "checkpoint-bytes", takes: true, convert: mebibytes},
+	{names: "--embedding --embeddings", env: "EMBEDDINGS", flag: "embeddings", value: "true"},
+	{names: "-hf -hfr --hf-repo", env: "HF_REPO", flag: "hf-repo", takes: true},
+	{names: "-hff --hf-file", env: "HF_FILE", flag: "hf-file", takes: true},
+	{names: "-hft --hf-token", flag: "hf-token", takes: true},
+	{names: "-mu --model-url", env: "MODEL_URL", flag: "model-url", takes: true},
+	{names: "--offline", env: "OFFLINE", flag: "offline", value: "true"},
+	{names: "--draft-max --draft-n --draft --spec-draft-n-max", env: "SPEC_DRAFT_N_MAX", flag: "draft", takes: true},
+	{names: "-sm --split-mode", env: "SPLIT_MODE", flag: "split-mode", takes: true},
+	{names: "-ts --tensor-split", env: "TENSOR_SPLIT", flag: "tensor-split", takes: true, convert: commas},
+	{names: "-mg --main-gpu", env: "MAIN_GPU", flag: "main-gpu", takes: true},
+	{names: "--rope-scaling", env: "ROPE_SCALING_TYPE", flag: "rope-scaling", takes: true}, {names: "--rope-scale", env: "ROPE_SCALE", flag: "rope-freq-scale", takes: true, convert: inverse},
+	{names: "--rope-freq-base", env: "ROPE_FREQ_BASE", flag: "rope-freq-base", takes: true}, {names: "--rope-freq-scale", env: "ROPE_FREQ_SCALE", flag: "rope-freq-scale", takes: true},
+	{names: "--yarn-orig-ctx", env: "YARN_ORIG_CTX", flag: "yarn-orig-ctx", takes: true}, {names: "--yarn-ext-factor", env: "YARN_EXT_FACTOR", flag: "yarn-ext-factor", takes: true},
+	{names: "--yarn-attn-factor", env: "YARN_ATTN_FACTOR", flag: "yarn-attn-factor", takes: true}, {names: "--yarn-beta-fast", env: "YARN_BETA_FAST", flag: "yarn-beta-fast", takes: true},
+	{names: "--yarn-beta-slow", env: "YARN_BETA_SLOW", flag: "yarn-beta-slow", takes: true},
+	{names: "--chat-template", env: "CHAT_TEMPLATE", flag: "chat-template", takes: true},
+	{names: "--chat-template-file", env: "CHAT_TEMPLATE_FILE", flag: "chat-template-file", takes: true},
+	{names: "--chat-template-kwargs", env: "CHAT_TEMPLATE_KWARGS", flag: "chat-template-kwargs", takes: true},
+	{names: "-rea --reasoning", env: "REASONING", flag: "reasoning", takes: true},
+	{names: "--reasoning-effort", env: "REASONING_EFFORT", flag: "reasoning-effort", takes: true, convert: unless("default")},
+	{names: "--reasoning-budget", env: "THINK_BUDGET", flag: "reasoning-budget", takes: true},
+	{names: "--reasoning-budget-message", env: "THINK_BUDGET_MESSAGE", flag: "reasoning-budget-message", takes: true},
+
+	// Samplers.
 	{names: "--temp --temperature", env: "TEMPERATURE", flag: "temperature", takes: true},
 	{names: "--top-k", env: "TOP_K", flag: "top-k", takes: true},
 	{names: "--top-p", env: "TOP_P", flag: "top-p", takes: true},
@@ -59,61 +112,81 @@ var options = []option{
 	{names: "--presence-penalty", env: "PRESENCE_PENALTY", flag: "presence-penalty", takes: true},
 	{names: "--frequency-penalty", env: "FREQUENCY_PENALTY", flag: "frequency-penalty", takes: true},
 	{names: "-s --seed", flag: "seed", takes: true, convert: seed},
-	{names: "--chat-template", env: "CHAT_TEMPLATE", flag: "chat-template", takes: true},
-	{names: "--chat-template-file", env: "CHAT_TEMPLATE_FILE", flag: "chat-template-file", takes: true},
-	{names: "--chat-template-kwargs", env: "CHAT_TEMPLATE_KWARGS", flag: "chat-template-kwargs", takes: true},
-	{names: "-rea --reasoning", env: "REASONING", flag: "reasoning", takes: true},
-	{names: "--reasoning-budget", env: "THINK_BUDGET", flag: "reasoning-budget", takes: true},
-	{names: "--reasoning-budget-message", env: "THINK_BUDGET_MESSAGE", flag: "reasoning-budget-message", takes: true},
-	{names: "-mm --mmproj", env: "MMPROJ", takes: true, instead: "images are not read"},
-	{names: "-mmu --mmproj-url", env: "MMPROJ_URL", takes: true, instead: "images are not read"},
-	{names: "--media-path", takes: true, instead: "images are not read"},
-
-	// What is so anyhow, or makes no difference to an answer.
-	{names: "--jinja"}, {names: "--slots"}, {names: "-cb --cont-batching"}, {names: "-kvu --kv-unified"}, {names: "--cache-prompt"}, {names: "--no-mmproj --no-mmproj-auto"},
-	{names: "--no-webui --no-ui"}, {names: "--warmup"}, {names: "--no-warmup"}, {names: "--perf"}, {names: "--no-perf"}, {names: "-ub --ubatch-size", takes: true}, {names: "--embedding", flag: "embeddings", value: "true"},
-	{names: "--rerank --reranking"}, {names: "--mmap"}, {names: "--threads-http", takes: true}, {names: "--reasoning-format", takes: true, convert: oneOf("auto", "deepseek")}, {names: "--prefill-assistant"},
-	{names: "--prio", takes: true}, {names: "--poll", takes: true}, {names: "--log-disable", flag: "log-level", value: "error"}, {names: "--log-colors", takes: true}, {names: "--log-prefix"}, {names: "--log-timestamps"},
-	{names: "--no-context-shift"}, {names: "-lv --verbosity --log-verbosity", takes: true}, {names: "--cache-reuse", takes: true}, {names: "--cache-idle-slots"}, {names: "-fit --fit", takes: true}, {names: "--offline"},
-
-	{names: "--no-jinja", instead: "the model's own chat template is always used; --chat-template sets another"},
-	{names: "-hf -hfr --hf-repo", env: "HF_REPO", flag: "hf-repo", takes: true},
-	{names: "-hff --hf-file", env: "HF_FILE", flag: "hf-file", takes: true},
-	{names: "-hft --hf-token", flag: "hf-token", takes: true},
-	{names: "-mu --model-url", env: "MODEL_URL", flag: "model-url", takes: true},
-	{names: "-dr --docker-repo", env: "DOCKER_REPO", takes: true, instead: "stencil pull URL downloads a model, and --model serves it"},
-	{names: "-md --model-draft --spec-draft-model", takes: true, instead: "drafts are guessed from the text, without a model: --draft N"},
-	{names: "--spec-type", takes: true, instead: "drafts are guessed from the text, without a model: --draft N"},
-	{names: "--draft-max --draft-n --spec-draft-n-max", flag: "draft", takes: true},
-	{names: "--draft-min --draft-n-min --spec-draft-n-min", takes: true, instead: "drafts are as long as pays off; --draft N bounds them"},
-	{names: "--context-shift", env: "CONTEXT_SHIFT", instead: "a text ends where the context does; --context makes it longer"},
-	{names: "--slot-save-path", takes: true, instead: "--prompt-cache FOLDER keeps the states of prompts on disk, for all requests"},
-	{names: "-cram --cache-ram", env: "CACHE_RAM", takes: true, instead: "--checkpoint-bytes bounds the memory for states of prompts, in bytes"},
-	{names: "-ctxcp --ctx-checkpoints --swa-checkpoints", takes: true, instead: "--checkpoint-bytes bounds the memory for states of prompts, in bytes"},
-	{names: "--swa-full", instead: "--checkpoint-bytes bounds the memory for states of prompts that can't be cut back"},
-	{names: "-sm --split-mode", env: "SPLIT_MODE", flag: "split-mode", takes: true},
-	{names: "-ts --tensor-split", env: "TENSOR_SPLIT", flag: "tensor-split", takes: true, convert: commas},
-	{names: "-mg --main-gpu", env: "MAIN_GPU", flag: "main-gpu", takes: true},
-	{names: "-ot --override-tensor", takes: true, instead: "--gpu-layers says how many layers devices hold"},
-	{names: "-cmoe --cpu-moe", instead: "--gpu-layers says how many layers devices hold"},
-	{names: "-ncmoe --n-cpu-moe", takes: true, instead: "--gpu-layers says how many layers devices hold"},
-	{names: "--rope-scaling", env: "ROPE_SCALING_TYPE", flag: "rope-scaling", takes: true}, {names: "--rope-scale", env: "ROPE_SCALE", flag: "rope-freq-scale", takes: true, convert: inverse},
-	{names: "--rope-freq-base", env: "ROPE_FREQ_BASE", flag: "rope-freq-base", takes: true}, {names: "--rope-freq-scale", env: "ROPE_FREQ_SCALE", flag: "rope-freq-scale", takes: true},
-	{names: "--yarn-orig-ctx", env: "YARN_ORIG_CTX", flag: "yarn-orig-ctx", takes: true}, {names: "--yarn-ext-factor", env: "YARN_EXT_FACTOR", flag: "yarn-ext-factor", takes: true},
-	{names: "--yarn-attn-factor", env: "YARN_ATTN_FACTOR", flag: "yarn-attn-factor", takes: true}, {names: "--yarn-beta-fast", env: "YARN_BETA_FAST", flag: "yarn-beta-fast", takes: true},
-	{names: "--yarn-beta-slow", env: "YARN_BETA_SLOW", flag: "yarn-beta-slow", takes: true},
-	{names: "--rpc", takes: true, instead: "a model is computed on one machine; --upstream serves one that is elsewhere"},
-	{names: "--numa", takes: true, instead: "numactl starts a program on some nodes"},
-	{names: "--samplers", takes: true, instead: "requests have samplers"}, {names: "--sampler-seq --sampling-seq", takes: true, instead: "requests have samplers"},
-	{names: "--ignore-eos", instead: "requests have ignore_eos"}, {names: "-l --logit-bias", takes: true, instead: "requests have logit_bias"},
+	{names: "--samplers", flag: "sampling", takes: true, convert: field("samplers", names)}, {names: "--sampler-seq --sampling-seq", flag: "sampling", takes: true, convert: field("samplers", quoted)},
+	{names: "--ignore-eos", flag: "sampling", value: "ignore_eos=true"},
+	{names: "-l --logit-bias", takes: true, collect: "logit_bias", convert: bias},
+	{names: "--dry-sequence-breaker", takes: true, collect: "dry_sequence_breakers", convert: breaker},
+	{names: "--top-nsigma --top-n-sigma", flag: "sampling", takes: true, convert: field("top_n_sigma", nil)},
+	{names: "--xtc-probability", flag: "sampling", takes: true, convert: field("xtc_probability", nil)}, {names: "--xtc-threshold", flag: "sampling", takes: true, convert: field("xtc_threshold", nil)},
+	{names: "--repeat-last-n", flag: "sampling", takes: true, convert: field("repeat_last_n", nil)},
+	{names: "--dry-multiplier", flag: "sampling", takes: true, convert: field("dry_multiplier", nil)}, {names: "--dry-base", flag: "sampling", takes: true, convert: field("dry_base", nil)},
+	{names: "--dry-allowed-length", flag: "sampling", takes: true, convert: field("dry_allowed_length", nil)}, {names: "--dry-penalty-last-n", flag: "sampling", takes: true, convert: field("dry_penalty_last_n", nil)},
+	{names: "--dynatemp-range", flag: "sampling", takes: true, convert: field("dynatemp_range", nil)}, {names: "--dynatemp-exp", flag: "sampling", takes: true, convert: field("dynatemp_exponent", nil)},
+	{names: "--mirostat", flag: "sampling", takes: true, convert: field("mirostat", nil)}, {names: "--mirostat-lr", flag: "sampling", takes: true, convert: field("mirostat_eta", nil)},
+	{names: "--mirostat-ent", flag: "sampling", takes: true, convert: field("mirostat_tau", nil)},
 	{names: "--grammar", takes: true, instead: "requests have grammar"}, {names: "--grammar-file", takes: true, instead: "requests have grammar"},
 	{names: "-j --json-schema", takes: true, instead: "requests have json_schema"}, {names: "-jf --json-schema-file", takes: true, instead: "requests have json_schema"},
-	{names: "--tools", takes: true, instead: "stencil serve --agent-folder gives agents read-only tools"}, {names: "--mcp-servers-config", takes: true, instead: "MCP servers are the client's"},
-	{names: "--mcp-servers-json", takes: true, instead: "MCP servers are the client's"},
-	{names: "--models-preset", takes: true, instead: "stencil.yaml holds flags"}, {names: "--pooling", takes: true, instead: "vectors are pooled as the file says"},
-	{names: "--api-prefix", takes: true, instead: "paths have no prefix; a proxy can cut one off"}, {names: "--path", takes: true, instead: "no files are served"},
-	{names: "--control-vector", takes: true, instead: "--lora applies adapters"},
-	{names: "--log-file", takes: true, instead: "the log goes to standard error"}, {names: "--no-cont-batching -nocb", instead: "--parallel 1 has one request at a time"},
+	{names: "--adaptive-target --adaptive-decay", takes: true, instead: "the sampler adaptive-p is not offered"},
+	{names: "-r --reverse-prompt", takes: true, instead: "requests have stop"},
+
+	// What is so anyhow, or makes no difference to an answer.
+	{names: "--jinja", env: "JINJA"}, {names: "--slots", env: "ENDPOINT_SLOTS"}, {names: "-cb --cont-batching", env: "CONT_BATCHING"}, {names: "-kvu --kv-unified", env: "KV_UNIFIED"},
+	{names: "--cache-prompt", env: "CACHE_PROMPT"}, {names: "--mmproj-auto --no-mmproj --no-mmproj-auto --mmproj-offload --no-mmproj-offload"},
+	{names: "--no-webui --no-ui --no-ui-mcp-proxy --no-webui-mcp-proxy -no-ag --no-agent"}, {names: "--warmup"}, {names: "--no-warmup"}, {names: "--perf", env: "PERF"}, {names: "--no-perf"},
+	{names: "-ub --ubatch-size", env: "UBATCH", takes: true}, {names: "--rerank --reranking", env: "RERANKING"}, {names: "--threads-http", env: "THREADS_HTTP", takes: true},
+	{names: "--reasoning-format", takes: true, convert: oneOf("auto", "deepseek")}, {names: "--prefill-assistant", env: "PREFILL_ASSISTANT"}, {names: "--no-skip-chat-parsing"},
+	{names: "--poll --poll-batch", takes: true}, {names: "--log-colors", takes: true}, {names: "--log-prefix --no-log-prefix --log-timestamps --no-log-timestamps"},
+	{names: "--no-context-shift"}, {names: "--cache-reuse", env: "CACHE_REUSE", takes: true}, {names: "--cache-idle-slots", env: "CACHE_IDLE_SLOTS"},
+	{names: "-fit --fit", env: "FIT", takes: true}, {names: "--keep", takes: true}, {names: "-e --escape --no-escape"}, {names: "-kvo --kv-offload", env: "KV_OFFLOAD"}, {names: "--repack", env: "REPACK"},
+	{names: "-dt --defrag-thold", takes: true}, {names: "--op-offload"}, {names: "-bs --backend-sampling", env: "BACKEND_SAMPLING"}, {names: "--no-cors-credentials"},
+	{names: "-sps --slot-prompt-similarity", takes: true}, {names: "--spec-type", env: "SPEC_TYPE", takes: true, convert: or("none", noDrafter)},
+	{names: "--prio --prio-batch", takes: true, convert: or("0", "nice starts a program with another priority")}, {names: "--embd-normalize", takes: true, convert: or("2", "requests have embd_normalize")},
+	{names: "--sse-ping-interval", takes: true, convert: pings}, {names: "-lzm --lazy-mode", takes: true, convert: oneOf("auto")},
+
+	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true, instead: "keys and values have one type, which --cache-type sets"},
+	{names: "-mm --mmproj", env: "MMPROJ", takes: true, instead: noImages}, {names: "-mmu --mmproj-url", env: "MMPROJ_URL", takes: true, instead: noImages},
+	{names: "--media-path -mmdev --mmproj-device --image-min-tokens --image-max-tokens --mtmd-batch-max-tokens --video-fps --video-timestamp-interval --video-ffmpeg-dir", takes: true, instead: noImages},
+	{names: "--vision-gemma-4b-default --vision-gemma-12b-default", instead: noImages},
+	{names: "--no-jinja", instead: "the model's own chat template is always used; --chat-template sets another"},
+	{names: "--reasoning-preserve --no-reasoning-preserve", instead: "--chat-template-kwargs sets variables of templates, such as preserve_reasoning"},
+	{names: "--skip-chat-parsing", instead: "answers are always read by their form; /completion has the text as it is"}, {names: "--no-prefill-assistant", instead: "requests have continue_final_message"},
+	{names: "-dr --docker-repo", env: "DOCKER_REPO", takes: true, instead: "stencil pull URL downloads a model, and --model serves it"},
+	{names: "--embd-gemma-default", instead: "-hf ggml-org/embeddinggemma-300M-qat-q4_0-GGUF --port 8011"},
+	{names: "--fim-qwen-1.5b-default", instead: "-hf ggml-org/Qwen2.5-Coder-1.5B-Q8_0-GGUF --port 8012"},
+	{names: "--fim-qwen-3b-default", instead: "-hf ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF --port 8012"},
+	{names: "--fim-qwen-7b-default --fim-qwen-7b-spec", instead: "-hf ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF --port 8012"},
+	{names: "--fim-qwen-14b-spec", instead: "-hf ggml-org/Qwen2.5-Coder-14B-Q8_0-GGUF --port 8012"},
+	{names: "--fim-qwen-30b-default", instead: "-hf ggml-org/Qwen3-Coder-30B-A3B-Instruct-Q8_0-GGUF --port 8012"},
+	{names: "--gpt-oss-20b-default", instead: "-hf ggml-org/gpt-oss-20b-GGUF --port 8013"}, {names: "--gpt-oss-120b-default", instead: "-hf ggml-org/gpt-oss-120b-GGUF --port 8013"},
+	{names: "-md --model-draft -hfd -hfrd --hf-repo-draft -td --threads-draft -tbd --threads-batch-draft -Cd --cpu-mask-draft -Crd --cpu-range-draft --cpu-strict-draft --prio-draft --poll-draft", takes: true, instead: noDrafter},
+	{names: "-Cbd --cpu-mask-batch-draft --cpu-strict-batch-draft --prio-batch-draft --poll-batch-draft -otd --override-tensor-draft -ncmoed --n-cpu-moe-draft -devd --device-draft", takes: true, instead: noDrafter},
+	{names: "-ngld --gpu-layers-draft --n-gpu-layers-draft -ctkd --cache-type-k-draft -ctvd --cache-type-v-draft --draft-p-split --draft-p-min -lcs --lookup-cache-static -lcd --lookup-cache-dynamic", takes: true, instead: noDrafter},
+	{names: "-cmoed --cpu-moe-draft --no-spec-draft-backend-sampling", instead: noDrafter},
+	{names: "--draft-min --draft-n-min", takes: true, instead: "drafts are as long as pays off; --draft N bounds them"},
+	{names: "--context-shift", env: "CONTEXT_SHIFT", instead: "a text ends where the context does; --context makes it longer"},
+	{names: "-ctxcp --ctx-checkpoints --swa-checkpoints -cms --checkpoint-min-step", env: "CTX_CHECKPOINTS", takes: true, instead: states},
+	{names: "--swa-full", env: "SWA_FULL", instead: states}, {names: "--no-cache-idle-slots", instead: "--checkpoint-bytes -1 keeps no states of prompts"}, {names: "--no-cache-prompt", instead: "requests have cache_prompt"},
+	{names: "-no-kvu --no-kv-unified", instead: "the context is one for all requests, which --parallel bounds"}, {names: "--kv-unified-per-slot", takes: true, instead: "--context is for all requests together"},
+	{names: "-nkvo --no-kv-offload --no-op-offload", instead: "what a layer needs is where the layer is, which --gpu-layers says"}, {names: "-nr --no-repack --no-host", instead: "llama.cpp chooses the form of weights"},
+	{names: "-fitt --fit-target -fitc --fit-ctx", takes: true, instead: "--context and --gpu-layers say what is to fit"},
+	{names: "--rpc", env: "RPC", takes: true, instead: "a model is computed on one machine; --upstream serves one that is elsewhere"},
+	{names: "--numa", env: "NUMA", takes: true, instead: "numactl starts a program on some nodes"},
+	{names: "-C --cpu-mask -Cr --cpu-range --cpu-strict -Cb --cpu-mask-batch -Crb --cpu-range-batch --cpu-strict-batch", takes: true, instead: noCores},
+	{names: "--control-vector --control-vector-scaled --control-vector-layer-range", takes: true, instead: noVectors},
+	{names: "--lora-init-without-apply", instead: "POST /lora-adapters sets the scales of adapters"},
+	{names: "--tools --tools-runtime --mcp-servers-config --mcp-servers-json", takes: true, instead: noTools}, {names: "-ag --agent", instead: noTools},
+	{names: "--ui-mcp-proxy --webui-mcp-proxy", instead: "this server asks no others for pages"},
+	{names: "--ui --webui", instead: noUI}, {names: "--ui-config --webui-config --ui-config-file --webui-config-file", takes: true, instead: noUI},
+	{names: "--models-preset", env: "MODELS_PRESET", takes: true, instead: "stencil.yaml holds flags, and a model's own options are those of a server with --model"},
+	{names: "--pooling", env: "POOLING", takes: true, instead: "vectors are pooled as the file says"},
+	{names: "--spm-infill", instead: "/infill has the text before the cursor first"}, {names: "-sp --special", instead: "control tokens are no text; return_tokens and /detokenize have them"},
+	{names: "--api-prefix", env: "API_PREFIX", takes: true, instead: "paths have no prefix; a proxy can cut one off"}, {names: "--path", env: "STATIC_PATH", takes: true, instead: "no files are served"},
+	{names: "--cors-methods --cors-headers", takes: true, instead: "--allowed-origin says which pages may ask; methods and headers follow from the paths"}, {names: "--cors-credentials", instead: "cookies of other pages are not used"},
+	{names: "--reuse-port", instead: "a port has one server"}, {names: "--props", env: "ENDPOINT_PROPS", instead: "settings don't change while the server runs"},
+	{names: "--log-file", env: "LOG_FILE", takes: true, instead: "the log goes to standard error"}, {names: "--log-prompts-dir", takes: true, instead: "--log-bodies logs the bodies of requests"},
+	{names: "-nocb --no-cont-batching", instead: "--parallel 1 has one request at a time"},
+	{names: "-cl --cache-list", instead: "models of -hf are in ~/.cache/stencil/hub"}, {names: "--completion-bash", instead: "stencil completion bash writes it"},
+	{names: "--list-devices", instead: "stencil devices lists them"}, {names: "--usage", instead: "stencil serve --help"},
 }
 
 // LlamaServer returns the arguments of a command line with llama-server's options in the words of this program. An option
@@ -130,6 +203,7 @@ func LlamaServer(args []string) ([]string, error) {
 	}
 	out := slices.Clone(args[:at+1])
 	rest := args[at+1:]
+	lists := map[string][]string{}
 	for len(rest) > 0 {
 		name, value, joined := strings.Cut(rest[0], "=")
 		o := optionOf(name)
@@ -139,7 +213,7 @@ func LlamaServer(args []string) ([]string, error) {
 		}
 		rest = rest[1:]
 		if o.instead != "" {
-			return nil, fmt.Errorf("llama-server's option %s is not one of stencil's: %s", name, o.instead)
+			return nil, o.refuse(name)
 		}
 		if o.flag == "flash-attention" && !joined && (len(rest) == 0 || strings.HasPrefix(rest[0], "-")) {
 			value, joined = "on", true // as it was before it took a value
@@ -153,15 +227,43 @@ func LlamaServer(args []string) ([]string, error) {
 		if !o.takes && !joined {
 			value = o.value
 		}
-		value, err := o.converted(value)
+		set, err := o.set(value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if o.flag != "" && value != "" {
-			out = append(out, "--"+o.flag+"="+value)
+		if o.collect != "" {
+			if lists[o.collect] = append(lists[o.collect], set...); len(set) == 0 {
+				lists[o.collect] = []string{}
+			}
+			continue
 		}
+		out = append(out, set...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		out = append(out, "--sampling="+name+"=["+strings.Join(lists[name], ",")+"]")
 	}
 	return out, nil
+}
+
+func (o *option) refuse(name string) error {
+	return fmt.Errorf("llama-server's option %s is not one of stencil's: %s", name, o.instead)
+}
+
+// set returns the flags that a value sets, or the entry that it adds to a list.
+func (o *option) set(value string) ([]string, error) {
+	if o.write != nil {
+		return o.write(value)
+	}
+	value, err := o.converted(value)
+	switch {
+	case err != nil || value == "":
+		return nil, err
+	case o.collect != "":
+		return []string{value}, nil
+	case o.flag == "":
+		return nil, nil
+	}
+	return []string{"--" + o.flag + "=" + value}, nil
 }
 
 func (o *option) converted(value string) (string, error) {
@@ -179,6 +281,9 @@ func optionOf(name string) *option {
 		if slices.Contains(strings.Fields(options[i].names), name) {
 			return &options[i]
 		}
+	}
+	if strings.HasPrefix(name, "--spec-") {
+		return &option{names: name, instead: noDrafter}
 	}
 	return nil
 }
@@ -204,18 +309,174 @@ func llamaVariables(environ []string) ([]string, error) {
 			continue
 		}
 		i := slices.IndexFunc(options, func(o option) bool { return o.env == short })
-		if i < 0 || options[i].flag == "" || set[Variable(options[i].flag)] {
+		if i < 0 {
 			continue
 		}
-		value, err := options[i].converted(value)
+		o := &options[i]
+		switch {
+		case o.instead != "" && slices.Contains([]string{"", "0", "false", "off", "disabled", "none"}, value):
+			continue
+		case o.instead != "":
+			return nil, o.refuse(name)
+		case o.flag != "" && set[Variable(o.flag)]:
+			continue
+		case !o.takes && slices.Contains([]string{"0", "false", "off", "disabled"}, value) && o.convert == nil:
+			continue
+		case !o.takes && o.convert == nil:
+			value = o.value
+		}
+		flags, err := o.set(value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if value != "" {
-			out = append(slices.Clip(out), Variable(options[i].flag)+"="+value)
+		for _, flag := range flags {
+			flag, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+			out = append(slices.Clip(out), Variable(flag)+"="+value)
 		}
 	}
 	return out, nil
+}
+
+// each writes a flag for each of several values between commas.
+func each(flag string, convert func(string) (string, error)) func(string) ([]string, error) {
+	return func(v string) (out []string, err error) {
+		for one := range strings.SplitSeq(v, ",") {
+			if convert != nil {
+				if one, err = convert(one); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, "--"+flag+"="+one)
+		}
+		return out, nil
+	}
+}
+
+// device takes none for no offloading at all.
+func device(v string) ([]string, error) {
+	if v == "none" {
+		return []string{"--gpu-layers=0"}, nil
+	}
+	return []string{"--device=" + v}, nil
+}
+
+func loadMode(v string) ([]string, error) {
+	switch v {
+	case "auto", "mmap":
+		return nil, nil
+	case "none":
+		return []string{"--no-mmap=true"}, nil
+	case "mlock":
+		return []string{"--no-mmap=true", "--mlock=true"}, nil
+	case "mmap+mlock":
+		return []string{"--mlock=true"}, nil
+	}
+	return nil, fmt.Errorf("%q is not offered; auto, none, mmap, mlock and mmap+mlock are", v)
+}
+
+// field sets a field of requests that don't say.
+func field(name string, convert func(string) (string, error)) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if convert != nil {
+			var err error
+			if v, err = convert(v); err != nil {
+				return "", err
+			}
+		}
+		return name + "=" + v, nil
+	}
+}
+
+func quoted(v string) (string, error) {
+	raw, err := json.Marshal(v)
+	return string(raw), err
+}
+
+// names are words between semicolons.
+func names(v string) (string, error) {
+	raw, err := json.Marshal(strings.Split(v, ";"))
+	return string(raw), err
+}
+
+// bias is a token's number and what is added to it, with its sign.
+func bias(v string) (string, error) {
+	i := strings.IndexAny(v, "+-")
+	if i <= 0 {
+		return "", fmt.Errorf("%q is not TOKEN+BIAS or TOKEN-BIAS", v)
+	}
+	id, err := strconv.ParseUint(v[:i], 10, 31)
+	if err != nil {
+		return "", fmt.Errorf("%q is no number of a token", v[:i])
+	}
+	if v[i+1:] == "inf" && v[i] == '-' {
+		return fmt.Sprintf("[%d,false]", id), nil
+	}
+	x, err := strconv.ParseFloat(v[i:], 32)
+	if err != nil {
+		return "", fmt.Errorf("%q is no bias", v[i:])
+	}
+	return fmt.Sprintf("[%d,%g]", id, x), nil
+}
+
+// breaker is a text, or none for none of them.
+func breaker(v string) (string, error) {
+	if v == "none" {
+		return "", nil
+	}
+	return quoted(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r", `\"`, `"`, `\'`, "'", `\\`, `\`).Replace(v))
+}
+
+// or takes one value, which is as it is here, and has an answer to others.
+func or(is, instead string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if v != is {
+			return "", errors.New(instead)
+		}
+		return "", nil
+	}
+}
+
+// unless leaves the flag as it is for one value.
+func unless(usual string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if v == usual {
+			return "", nil
+		}
+		return v, nil
+	}
+}
+
+// mebibytes are MiB, -1 for no limit, 0 for nothing.
+func mebibytes(v string) (string, error) {
+	n, err := strconv.ParseInt(v, 10, 32)
+	switch {
+	case err != nil || n < -1:
+		return "", fmt.Errorf("%q is not a number of MiB", v)
+	case n == -1:
+		return strconv.FormatInt(math.MaxInt64, 10), nil
+	case n == 0:
+		return "-1", nil
+	}
+	return strconv.FormatInt(n<<20, 10), nil
+}
+
+// logLevel is a threshold of llama-server's.
+func logLevel(v string) (string, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a number", v)
+	}
+	levels := []string{"error", "error", "warn", "info", "debug"}
+	return levels[min(max(n, 0), len(levels)-1)], nil
+}
+
+// pings come every 15 seconds: often enough for whoever wants them so often or less often.
+func pings(v string) (string, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 15 {
+		return "", errors.New("streams have a comment every 15 seconds in which nothing is written")
+	}
+	return "", nil
 }
 
 // commas takes slashes between numbers too.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server"
+	"github.com/stencil-json/stencil/server/request"
 )
 
 // Flags are what holds where requests say nothing.
@@ -24,6 +26,8 @@ type Flags struct {
 	reasoning    string
 	over         string
 	budget       int
+	effort       string
+	fields       []string
 }
 
 // samplingDefaults are the flags that set options of samplers; in requests they have underscores.
@@ -42,6 +46,7 @@ func (f *Flags) Sampling(flags *pflag.FlagSet) {
 			flags.Float32(name, 0, strings.ReplaceAll(name, "-", "_")+" of requests that don't set one (default: their API's)")
 		}
 	}
+	flags.StringArrayVar(&f.fields, "sampling", nil, "default of another sampler field, `FIELD=VALUE` with a value in JSON; may be repeated")
 }
 
 // Chat registers the flags of chats.
@@ -50,6 +55,7 @@ func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.templateFile, "chat-template-file", "", "file with a chat template in Jinja to use in place of the model's")
 	flags.StringVar(&f.variables, "chat-template-kwargs", "", `variables of chat templates, a JSON object such as {"enable_thinking":false}`)
 	flags.StringVar(&f.reasoning, "reasoning", "", "whether models think unless a request says: on, off or auto (default: as trained)")
+	flags.StringVar(&f.effort, "reasoning-effort", "", "reasoning_effort for chat templates, unless a request says, such as low or high")
 	flags.IntVar(&f.budget, "reasoning-budget", -1, "maximum number of reasoning tokens, unless a request says; 0: no reasoning, -1: no limit")
 	flags.StringVar(&f.over, "reasoning-budget-message", "", "words that end reasoning which is longer than its limit")
 }
@@ -63,6 +69,13 @@ func (f *Flags) Set(c *server.Config) error {
 			d.Sampling[strings.ReplaceAll(name, "-", "_")] = json.RawMessage(flag.Value.String())
 		}
 	}
+	for _, one := range f.fields {
+		name, value, _ := strings.Cut(one, "=")
+		if !slices.Contains(request.SamplingFields, name) || !json.Valid([]byte(value)) {
+			return fmt.Errorf("--sampling %s: it must be FIELD=VALUE, the value in JSON and the field one of %s", one, strings.Join(request.SamplingFields, ", "))
+		}
+		d.Sampling[name] = json.RawMessage(value)
+	}
 	d.ThinkOver = f.over
 	if err := d.Check(); err != nil {
 		return err
@@ -71,6 +84,12 @@ func (f *Flags) Set(c *server.Config) error {
 		if err := json.Unmarshal([]byte(f.variables), &d.Variables); err != nil {
 			return fmt.Errorf("--chat-template-kwargs must be a JSON object: %w", err)
 		}
+	}
+	if _, said := d.Variables["reasoning_effort"]; f.effort != "" && !said {
+		if d.Variables == nil {
+			d.Variables = map[string]any{}
+		}
+		d.Variables["reasoning_effort"] = f.effort
 	}
 	switch f.reasoning {
 	case "on", "off":

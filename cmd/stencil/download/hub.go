@@ -28,6 +28,8 @@ type Repository struct {
 	Token string
 	Agent string // the name of the program
 	Log   io.Writer
+
+	Offline bool // only what is here
 }
 
 // usualTags are tried in this order where none is given.
@@ -67,6 +69,9 @@ func (r *Repository) Fetch(ctx context.Context, folder string) (string, error) {
 	// Without a tag the hub is asked what there is, unless the usual one is here.
 	if file, err := choose(here(below), r.File, cmp.Or(tag, usualTags[0])); err == nil && partsHere(below, file) {
 		return filepath.Join(below, filepath.FromSlash(file)), nil
+	}
+	if r.Offline {
+		return "", fmt.Errorf("pull: %s is not here, in %s, and downloads are off", r.Name, below)
 	}
 	listed, err := r.list(ctx, owner, repo, revision)
 	if err != nil {

@@ -27,7 +27,9 @@
 
 #define STENCIL_FUNCTIONS(X)           \
     STENCIL_VERSIONED(X)               \
+    X(ggml_backend_buft_name)          \
     X(ggml_backend_dev_backend_reg)    \
+    X(ggml_backend_dev_buffer_type)    \
     X(ggml_backend_dev_by_name)        \
     X(ggml_backend_dev_by_type)        \
     X(ggml_backend_dev_count)          \

@@ -1,0 +1,334 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine/promptcache"
+)
+
+// Clients of other servers know a text's place by a number, and save, restore and erase what is at one. Here prompts are
+// found wherever they are, and a place is nothing but the tokens that were last at it: cells are looked for when somebody
+// wants to save them.
+
+// A place is what was last at one of the Parallel numbers.
+type place struct {
+	tokens []int32
+	users  int // sequences that generate there
+	used   uint64
+}
+
+// similar is the part of a prompt, one in so many tokens, that a place must hold for a request to go there again.
+const similar = 10
+
+// seats are the part of a loop that knows who is where.
+type seats struct {
+	loop  *loop
+	clock uint64 // counts who has sat down
+	key   string // the context's StateKey; "": nobody has asked for it
+}
+
+// Places tells of each place how many sequences generate there and how many tokens were last left there.
+type Places struct {
+	Busy   bool
+	Tokens int
+}
+
+// Places returns what is at each place.
+func (e *Engine) Places() []Places {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := make([]Places, len(e.places))
+	for i, p := range e.places {
+		out[i] = Places{p.users > 0, len(p.tokens)}
+	}
+	return out
+}
+
+// sit gives a sequence that is about to run its place: the one that it asks for, the one with the most of its prompt, or
+// the one that has been idle for longest.
+func (a *seats) sit(s *sequence) {
+	l := a.loop
+	if s.sits {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := make([]int, len(l.places))
+	for i := range l.places {
+		if n := commonPrefix(l.places[i].tokens, s.tokens); n*similar >= s.prompt {
+			held[i] = n
+		}
+	}
+	before := func(a, b int) bool {
+		x, y := &l.places[a], &l.places[b]
+		switch {
+		case (x.users == 0) != (y.users == 0):
+			return x.users == 0
+		case held[a] != held[b]:
+			return held[a] > held[b]
+		}
+		return x.used < y.used
+	}
+	at := 0
+	for i := range l.places {
+		if before(i, at) {
+			at = i
+		}
+	}
+	if want := s.job.req.Place; want != nil && s.choice == 0 {
+		at = *want % len(l.places)
+	}
+	s.sits, s.result.Place = true, at
+	a.clock++
+	l.places[at].users, l.places[at].used = l.places[at].users+1, a.clock
+}
+
+// rise frees the place of a sequence that has ended, and leaves its tokens there.
+func (a *seats) rise(s *sequence) {
+	l := a.loop
+	if !s.sits {
+		return
+	}
+	s.sits = false
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := &l.places[s.result.Place]
+	p.users--
+	if s.slot != nil {
+		p.tokens = append(p.tokens[:0], s.slot.tokens...)
+	}
+}
+
+// visits is what others want done on the loop's goroutine, between steps.
+type visits struct {
+	mu   sync.Mutex
+	list []*visit
+}
+
+// A visit is asked to do its work until it reports that it is done.
+type visit struct {
+	ctx  context.Context
+	do   func(*loop) (bool, error)
+	done chan error // of size 1
+}
+
+// visit has something done by the loop, as soon as it can be.
+func (e *Engine) visit(ctx context.Context, do func(*loop) (bool, error)) error {
+	v := &visit{ctx, do, make(chan error, 1)}
+	e.visits.mu.Lock()
+	e.visits.list = append(e.visits.list, v)
+	e.visits.mu.Unlock()
+	e.signal()
+	select {
+	case err := <-v.done:
+		return err
+	case <-ctx.Done():
+		e.signal()
+		return context.Cause(ctx)
+	case <-e.stopped:
+		return ErrClosed
+	}
+}
+
+// receive does what visits want, if it can be done by now.
+func (a *seats) receive() {
+	l := a.loop
+	l.visits.mu.Lock()
+	list := l.visits.list
+	l.visits.list = nil
+	l.visits.mu.Unlock()
+	var later []*visit
+	for _, v := range list {
+		if v.ctx.Err() != nil {
+			continue
+		}
+		if done, err := v.do(l); done {
+			v.done <- err
+		} else {
+			later = append(later, v)
+		}
+	}
+	if len(later) > 0 {
+		l.visits.mu.Lock()
+		l.visits.list = append(later, l.visits.list...)
+		l.visits.mu.Unlock()
+	}
+}
+
+// tokensAt returns what was last at a place; ok is false while somebody generates there.
+func (a *seats) tokensAt(n int) (tokens []int32, ok bool) {
+	l := a.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.places[n].tokens, l.places[n].users == 0
+}
+
+// errPlace: states can't be kept.
+var errPlace = errors.New("engine: this model's states can't be kept")
+
+// stateKey returns what states depend on, the adapters in force among it.
+func (a *seats) stateKey() (string, error) {
+	l := a.loop
+	if a.key == "" {
+		key, err := l.context.StateKey()
+		if err != nil {
+			return "", fmt.Errorf("engine: %w", err)
+		}
+		if key == "" {
+			return "", errPlace
+		}
+		a.key = key
+	}
+	if l.scales == nil {
+		return a.key, nil
+	}
+	return fmt.Sprint(a.key, " adapters ", l.scales), nil
+}
+
+// Save returns what is at a place, as far as the model still has it. It waits until nobody generates there.
+func (e *Engine) Save(ctx context.Context, n int) (out promptcache.State, err error) {
+	if err := e.hasPlace(n); err != nil {
+		return out, err
+	}
+	err = e.visit(ctx, func(l *loop) (bool, error) {
+		tokens, ok := l.seats.tokensAt(n)
+		if !ok {
+			return false, nil
+		}
+		if out.Key, err = l.seats.stateKey(); err != nil || len(tokens) == 0 {
+			return true, err
+		}
+		x := l.slots.holding(tokens)
+		if x == nil {
+			const nothing = -1 // a prompt's last token is always left over
+			if x, _ = l.slots.acquire(append(slices.Clone(tokens), nothing), nil, cutting{}); x == nil {
+				return false, nil
+			}
+			defer l.slots.release(x)
+			l.seats.disorder()
+		}
+		if len(x.tokens) == 0 {
+			return true, nil
+		}
+		if out.Bytes = l.slots.state(x); out.Bytes == nil {
+			return true, errPlace
+		}
+		out.Tokens = slices.Clone(x.tokens)
+		spans := x.spans
+		if n := len(spans); n == 0 || spans[n-1].end != len(x.tokens) {
+			spans = history{{len(x.tokens), piece}}
+		}
+		for _, s := range spans {
+			out.Ends, out.Kinds = append(out.Ends, int32(s.end)), append(out.Kinds, byte(s.kind))
+		}
+		return true, nil
+	})
+	return out, err
+}
+
+// Restore puts what was saved to a place, and to where prompts that begin with it find it. It waits until nobody
+// generates there. The error matches backend.ErrState if it was saved with another model.
+func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error {
+	if err := e.hasPlace(n); err != nil {
+		return err
+	}
+	if len(in.Tokens) >= e.limit {
+		return &ContextError{Prompt: len(in.Tokens), Limit: e.limit}
+	}
+	var spans history
+	for i := range in.Ends {
+		spans = append(spans, span{int(in.Ends[i]), spanKind(in.Kinds[i])})
+	}
+	return e.visit(ctx, func(l *loop) (bool, error) {
+		if _, ok := l.seats.tokensAt(n); !ok {
+			return false, nil
+		}
+		key, err := l.seats.stateKey()
+		if err == nil && !in.Fits(key) {
+			err = fmt.Errorf("engine: %w: it was saved with another model, cache type or adapters", backend.ErrState)
+		}
+		if err != nil {
+			return true, err
+		}
+		if len(in.Tokens) > 0 {
+			x := l.slots.acquireEmpty()
+			if x == nil {
+				return false, nil
+			}
+			defer l.slots.release(x)
+			l.seats.disorder()
+			if err := l.slots.restore(x, in.Tokens, spans, in.Bytes); err != nil {
+				return true, err
+			}
+			if len(x.tokens) == 0 {
+				return true, fmt.Errorf("engine: %w for %d tokens", backend.ErrNoSlot, len(in.Tokens))
+			}
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.places[n].tokens = append(l.places[n].tokens[:0], in.Tokens...)
+		return true, nil
+	})
+}
+
+// Erase has what is at a place forgotten, in memory, and returns how many tokens that were. It waits until nobody
+// generates there.
+func (e *Engine) Erase(ctx context.Context, n int) (erased int, err error) {
+	if err := e.hasPlace(n); err != nil {
+		return 0, err
+	}
+	err = e.visit(ctx, func(l *loop) (bool, error) {
+		tokens, ok := l.seats.tokensAt(n)
+		if !ok {
+			return false, nil
+		}
+		erased = len(tokens)
+		same := func(held []int32) bool {
+			n := commonPrefix(held, tokens)
+			return n > 0 && n == min(len(held), len(tokens))
+		}
+		for _, x := range l.slots.all {
+			if !x.busy && same(x.tokens) {
+				l.slots.clear(x)
+			}
+		}
+		l.slots.kept.forgetAll(same)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.places[n].tokens = l.places[n].tokens[:0]
+		return true, nil
+	})
+	return erased, err
+}
+
+// disorder says that the cells of what runs are not the first ones any more.
+func (a *seats) disorder() {
+	l := a.loop
+	for _, list := range [][]*sequence{l.active, l.away.list} {
+		for _, s := range list {
+			if s.slot != nil {
+				s.slot.first = false
+			}
+		}
+	}
+}
+
+// A PlaceError says that there is no such place.
+type PlaceError struct{ Place, Places int }
+
+// Error implements error.
+func (e *PlaceError) Error() string {
+	return fmt.Sprintf("engine: there is no place %d, the last of %d is %d", e.Place, e.Places, e.Places-1)
+}
+
+func (e *Engine) hasPlace(n int) error {
+	if n < 0 || n >= e.cfg.Parallel {
+		return &PlaceError{n, e.cfg.Parallel}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package llamacpp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
+)
+
+// slotReply is a place for a text.
+type slotReply struct {
+	ID          int       `json:"id"`
+	Context     int       `json:"n_ctx"`
+	Speculative bool      `json:"speculative"`
+	Processing  bool      `json:"is_processing"`
+	Params      *settings `json:"params,omitempty"`
+}
+
+// Slots is GET /slots: the places for texts of a model, and which of them are in use. With ?fail_on_no_slot=1 it is an
+// error that all are.
+func (s *Handlers) Slots(r *http.Request) (wire.Answer, error) {
+	h, err := s.Models.Find(r.URL.Query().Get("model"))
+	if err != nil {
+		return nil, err
+	}
+	out := []slotReply{}
+	free := 0
+	if m := h.InMemory(); m != nil {
+		busy := func(i int) bool { return i < m.Text.Stats().Active }
+		if m.Engine != nil {
+			places := m.Engine.Places()
+			busy = func(i int) bool { return places[i].Busy }
+		}
+		for i := range m.Text.Parallel() {
+			one := slotReply{ID: i, Context: contextOf(m), Processing: busy(i)}
+			if out = append(out, one); !one.Processing {
+				free++
+			}
+		}
+	}
+	if r.URL.Query().Get("fail_on_no_slot") != "" && free <= 0 {
+		return nil, errNoSlot
+	}
+	return wire.JSON{Value: out}, nil
+}
+
+// savedReply, restoredReply and erasedReply are what has become of a slot.
+type savedReply struct {
+	ID       int       `json:"id_slot"`
+	Filename string    `json:"filename"`
+	Saved    int       `json:"n_saved"`   // tokens
+	Written  int64     `json:"n_written"` // bytes
+	Timings  slotTimes `json:"timings"`
+}
+
+type restoredReply struct {
+	ID       int       `json:"id_slot"`
+	Filename string    `json:"filename"`
+	Restored int       `json:"n_restored"` // tokens
+	Read     int64     `json:"n_read"`     // bytes
+	Timings  slotTimes `json:"timings"`
+}
+
+type erasedReply struct {
+	ID     int `json:"id_slot"`
+	Erased int `json:"n_erased"` // tokens
+}
+
+type slotTimes struct {
+	Save    float64 `json:"save_ms,omitempty"`
+	Restore float64 `json:"restore_ms,omitempty"`
+}
+
+// SlotAction is POST /slots/N?action=save, restore or erase: what was last computed at a place is written to a file of
+// SlotFolder, read from one, or forgotten.
+func (s *Handlers) SlotAction(r *http.Request) (wire.Answer, error) {
+	if s.SlotFolder == "" {
+		return nil, notSupported("not_offered", "slots are not saved: the server's flag --slot-save-path names a folder for them; --prompt-cache keeps prompts on disk without being asked")
+	}
+	id, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/slots/"))
+	if err != nil || id < 0 {
+		return nil, wire.Invalid("id_slot", "the path must end in the number of a slot")
+	}
+	file, model, err := slotFile(r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Models.Named(r.Context(), model, nil)
+	if err != nil {
+		return nil, err
+	}
+	if m.Engine == nil {
+		return nil, notSupported("not_offered", "the model %q has no slots", m.Name)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+	defer cancel()
+	answer, err := s.act(ctx, r.URL.Query().Get("action"), m, id, file)
+	var place *engine.PlaceError
+	switch {
+	case errors.As(err, &place):
+		return nil, wire.Invalid("id_slot", "there is no slot %d; there are %d", id, place.Places)
+	case errors.Is(err, backend.ErrState), errors.Is(err, backend.ErrNoSlot):
+		return nil, wire.Invalid("filename", "the slot can't be restored: %v", err)
+	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil:
+		return nil, errNoSlot
+	}
+	return answer, err
+}
+
+func (s *Handlers) act(ctx context.Context, action string, m *registry.Model, id int, file string) (wire.Answer, error) {
+	start := time.Now()
+	since := func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+	if action == "erase" {
+		n, err := m.Engine.Erase(ctx, id)
+		return wire.JSON{Value: erasedReply{id, n}}, err
+	}
+	if action != "save" && action != "restore" {
+		return nil, wire.Invalid("action", "action must be save, restore or erase, not %.40q", action)
+	}
+	if file == "" {
+		return nil, wire.Invalid("filename", "filename is missing")
+	}
+	root, err := os.OpenRoot(s.SlotFolder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if action == "save" {
+		state, err := m.Engine.Save(ctx, id)
+		if err == nil {
+			err = writeSlot(root, file, &state)
+		}
+		return wire.JSON{Value: savedReply{id, file, len(state.Tokens), state.Size(), slotTimes{Save: since()}}}, err
+	}
+	state, err := readSlot(root, file)
+	if err == nil {
+		err = m.Engine.Restore(ctx, id, *state)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return wire.JSON{Value: restoredReply{id, file, len(state.Tokens), state.Size(), slotTimes{Restore: since()}}}, nil
+}
+
+// slotFile reads which file and which model a request names. A body may be absent.
+func slotFile(r *http.Request) (file, model string, err error) {
+	model = r.URL.Query().Get("model")
+	if r.ContentLength == 0 {
+		return "", model, nil
+	}
+	o, err := wire.ReadObject(r)
+	if err != nil {
+		return "", "", err
+	}
+	for _, err := range []error{o.Only("filename", "model"), o.Str("filename", &file), o.Str("model", &model)} {
+		if err != nil {
+			return "", "", err
+		}
+	}
+	const longest = 200
+	if file != "" && (len(file) > longest || strings.ContainsFunc(file, func(c rune) bool { return c < ' ' || c == '/' || c == '\\' || c == ':' }) || strings.HasPrefix(file, ".")) {
+		return "", "", wire.Invalid("filename", "filename must be the name of a file, of at most %d bytes, without a folder and without a dot at its beginning", longest)
+	}
+	return file, model, nil
+}
+
+// writeSlot writes a file that appears as a whole.
+func writeSlot(root *os.Root, name string, state *promptcache.State) error {
+	temporary := fmt.Sprintf(".writing-%016x", rand.Uint64())
+	f, err := root.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = state.WriteTo(f)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(temporary, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temporary))
+	}
+	return nil
+}
+
+func readSlot(root *os.Root, name string) (*promptcache.State, error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, wire.Invalid("filename", "there is no saved slot %.80q", name)
+	}
+	if err == nil && !info.Mode().IsRegular() { // not to be opened: a named pipe would wait
+		return nil, wire.Invalid("filename", "%.80q is no file", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	file, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	state, err := promptcache.ReadState(file)
+	if err != nil {
+		return nil, wire.Invalid("filename", "the slot can't be restored: %v", err)
+	}
+	return state, nil
+}
