@@ -48,7 +48,7 @@ var malformedBodies = map[string][]string{
 		`{"messages":[{"role":"assistant","tool_calls":5}]}`, `{"messages":[{"role":"assistant","tool_calls":[{"id":"a"}]}]}`, `{"messages":[{"role":"user","content":"x"},5]}`,
 		`,"model":5`, `,"model":"gpt-9"`, `,"max_tokens":0`, `,"max_tokens":-5`, `,"max_tokens":"many"`, `,"max_completion_tokens":1.5`, `,"temperature":"hot"`, `,"temperature":-1`,
 		`,"temperature":1000`, `,"top_p":2`, `,"top_k":-3`, `,"min_p":7`, `,"n":0`, `,"n":1000`, `,"n":"two"`, `,"seed":"x"`, `,"stop":{}`, `,"stop":[""]`,
-		`,"stop":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]`, `,"logit_bias":{"":1}`, `,"logit_bias":{"99999":1}`, `,"logit_bias":{"1":1000}`, `,"presence_penalty":"x"`,
+		`,"stop":["a"` + strings.Repeat(`,"b"`, 128) + `]`, `,"logit_bias":{"":1}`, `,"logit_bias":{"99999":1}`, `,"logit_bias":{"1":1000}`, `,"presence_penalty":"x"`,
 		`,"frequency_penalty":200`, `,"logprobs":5`, `,"top_logprobs":3`, `,"logprobs":true,"top_logprobs":99`, `,"stream":"yes"`, `,"stream_options":{"include_usage":true}`,
 		`,"stream":true,"stream_options":{"include_usage":5}`, `,"modalities":["audio"]`, `,"reasoning_effort":"total"`, `,"chat_template_kwargs":[]`, `,"functions":[{}]`, `,"audio":{"voice":"x"}`,
 		`,"signals":5`, `,"signals":{"sampels":3}`, `,"signals":{"samples":3},"n":2`, `,"web_search_options":{}`, `,"verbosity":"some"`, `,"respose_format":{}`, `,"response_formats":{}`, `,"shcema":{}`, `,"guided_jsn":{}`,

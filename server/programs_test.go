@@ -9,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/backend/scripted"
 	"github.com/stencil-json/stencil/embedding"
-	"github.com/stencil-json/stencil/engine"
 )
 
 // dataOf returns the JSON events of a stream.
@@ -306,9 +304,9 @@ func TestProgramSillyTavern(t *testing.T) {
 // Open WebUI 0.12.4: routers/openai.py, routers/ollama.py, routers/tasks.py, utils/payload.py, utils/middleware.py,
 // utils/response.py and main.py of the package, with a connection of OpenAI's kind (provider llama.cpp) and one of Ollama's.
 func TestProgramOpenWebUI(t *testing.T) {
-	_, url := start(t, setup{reply: " hello there", eng: engine.Config{}, opt: scripted.Options{Adapters: []backend.Adapter(nil)}})
+	_, url := start(t, setup{reply: " hello there"})
 	models := getJSON(t, url+"/v1/models")
-	if at(models, "data", 0, "id") != "tiny" || at(models, "data", 0, "status", "value") != "loaded" || at(models, "data", 0, "name") == any(nil) && hasMember(models, "data", 0, "name") {
+	if at(models, "data", 0, "id") != "tiny" || at(models, "data", 0, "status", "value") != "loaded" || hasMember(models, "data", 0, "name") && at(models, "data", 0, "name") == nil {
 		t.Errorf("%v", models)
 	}
 	// A chat, with every one of its advanced parameters; those of Ollama are sent at the top, too.
@@ -430,4 +428,50 @@ func hasMember(v any, path ...any) bool {
 	in, _ := at(v, path[:len(path)-1]...).(map[string]any)
 	_, ok := in[path[len(path)-1].(string)]
 	return ok
+}
+
+// ChatLlama (langchain-llama-cpp 0.1.0, chat_models.py) says how it wants thoughts, and reads timings of the last event.
+func TestProgramChatLlama(t *testing.T) {
+	_, url := start(t, setup{reply: " hello there"})
+	for format, want := range map[string]int{`"auto"`: 200, `"deepseek"`: 200, `null`: 200, `"none"`: 400, `5`: 400} {
+		if status, _, got := post(t, url+"/v1/chat/completions", `{"model":"gemma","messages":[{"role":"user","content":"hi"}],"reasoning_format":`+format+`}`); status != want {
+			t.Errorf("%s: %d %v", format, status, got)
+		}
+	}
+	for _, usage := range []bool{true, false} {
+		_, _, text := send(t, "POST", url+"/v1/chat/completions", fmt.Sprintf(`{"messages":[{"role":"user","content":"hi"}],"stream":true,"stream_options":{"include_usage":%t}}`, usage))
+		events := dataOf(t, text)
+		for i, e := range events {
+			if last := i == len(events)-1; last != (at(e, "timings") != nil) {
+				t.Errorf("%t: %v", usage, e)
+			}
+		}
+	}
+}
+
+// Clients of llamafile, such as LlamaIndex's class for it (llama-index-llms-llamafile 0.6.0, base.py), have an object options
+// in chats; what stands beside it goes before it.
+func TestProgramLlamafile(t *testing.T) {
+	_, url := start(t, setup{})
+	ask := func(more string) string {
+		t.Helper()
+		status, _, got := post(t, url+"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}],"max_tokens":20,"stream":false`+more+`}`)
+		if status != 200 {
+			t.Fatalf("%s: %d %v", more, status, got)
+		}
+		return at(got, "choices", 0, "message", "content").(string)
+	}
+	want := ask(`,"temperature":0.8,"seed":3`)
+	if got := ask(`,"options":{"temperature":0.8,"seed":3}`); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := ask(`,"seed":3,"options":{"temperature":0.8,"seed":4}`); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := ask(`,"options":{"temperature":0.8,"seed":4}`); got == want {
+		t.Errorf("%q with another seed", got)
+	}
+	if status, _, got := post(t, url+"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}],"options":5}`); status != 400 {
+		t.Errorf("%d %v", status, got)
+	}
 }

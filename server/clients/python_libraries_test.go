@@ -27,6 +27,7 @@ var librariesByGroup = map[string][]string{
 	},
 	"litellm":         {"dspy", "google_adk", "instructor", "litellm", "llama_index", "mirascope"},
 	"crewai":          {"crewai"},
+	"llama-cpp":       {"llama_cpp"},
 	"semantic-kernel": {"semantic_kernel"},
 }
 
@@ -41,7 +42,7 @@ func TestPythonLibraries(t *testing.T) {
 	if asked == "" {
 		t.Skip("the Python libraries are tried by make clients-python")
 	}
-	servers := []string{"STENCIL_OBEDIENT=" + startObedient(t), "STENCIL_RANDOM=" + start(t, "")}
+	servers := []string{"STENCIL_OBEDIENT=" + startObedient(t), "STENCIL_RANDOM=" + start(t, ""), "STENCIL_VECTORS=" + startEmbedding(t)}
 	var groups []string
 	for group := range librariesByGroup {
 		groups = append(groups, group)

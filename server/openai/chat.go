@@ -247,8 +247,11 @@ func (s *chatSink) Done(index int, c *generation.Choice) error {
 	reason := s.request.finishOf(c)
 	last := s.chunk(chunkChoice{Index: index, FinishReason: &reason})
 	one := []generation.Choice{*c}
-	t := generation.TimingsOf(one)
-	last.Constraint, last.Appraisal, last.Timings, last.Warnings = c.Receipt, c.Appraisal(), &t, generation.WarningsOf(s.generation.Request, one)
+	last.Constraint, last.Appraisal, last.Warnings = c.Receipt, c.Appraisal(), generation.WarningsOf(s.generation.Request, one)
+	if !s.request.includeUsage { // what has timings is the last event for clients of llama-server
+		t := generation.TimingsOf(one)
+		last.Timings = &t
+	}
 	return s.Data(last)
 }
 

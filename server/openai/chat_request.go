@@ -14,7 +14,7 @@ var chatNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
-		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens", "reasoning_budget_message",
+		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens", "reasoning_budget_message", "reasoning_format",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	Harmless:   slices.Concat(wire.HarmlessFields, []string{"include_stop_str_in_output", "response_fields", "num_ctx"}), // the last two: as llama-server ignores them
@@ -43,17 +43,22 @@ type chatRequest struct {
 // the assistant is gone on with.
 func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 	q := &chatRequest{Request: request.New(), llama: llama}
-	var err error
+	left, err := takeOptions(o)
+	if err != nil {
+		return nil, err
+	}
 	if q.Constraint, err = request.ReadAliases(o); err != nil {
 		return nil, err
 	}
 	if q.Warnings, err = chatNames.Check(o); err != nil {
 		return nil, err
 	}
+	q.Warnings = append(q.Warnings, left...)
 	for _, read := range []func() error{
 		func() error { return q.ReadModel(o) },
 		func() error { return q.readChatMessages(o) },
 		func() error { return q.readContinuation(o) },
+		func() error { return checkThoughts(o) },
 		func() error { return readOpenAISampling(q.Request, o) },
 		func() error { return q.ReadMaxTokens(o, "n_predict", "max_tokens", "max_completion_tokens") },
 		func() error { return o.Boolean("logprobs", &q.Logprobs) },
@@ -88,6 +93,38 @@ func ReadChat(o *wire.Object) (*request.Request, error) {
 		return nil, err
 	}
 	return q.Request, nil
+}
+
+// checkThoughts takes the values of reasoning_format that ask for thoughts apart from the answer, as they always are.
+func checkThoughts(o *wire.Object) error {
+	const name = "reasoning_format"
+	var format string
+	if err := o.Str(name, &format); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", "auto", "deepseek"}, format) {
+		return wire.NotOffered(name, fmt.Sprintf("%s: %s", name, wire.Sketch(o.Members[name])))
+	}
+	return nil
+}
+
+// takeOptions has the sampler fields of an object options, as clients of llamafile write it, stand beside the others, which
+// go before them.
+func takeOptions(o *wire.Object) (warnings []string, err error) {
+	in, err := o.Child("options")
+	if in == nil || err != nil {
+		return nil, err
+	}
+	o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == "options" })
+	for _, name := range in.Names {
+		switch {
+		case !slices.Contains(request.SamplingFields, name):
+			warnings = append(warnings, fmt.Sprintf("the field %s is not known and was ignored", in.Path+name))
+		case !o.Given(name):
+			o.Names, o.Members[name] = append(o.Names, name), in.Members[name]
+		}
+	}
+	return warnings, nil
 }
 
 // readContinuation reads whether the answer goes on with the last message, as
