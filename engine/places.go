@@ -191,16 +191,18 @@ func (a *seats) stateKey() (string, error) {
 }
 
 // Save returns what is at a place, as far as the model still has it. It waits until nobody generates there.
-func (e *Engine) Save(ctx context.Context, n int) (out promptcache.State, err error) {
+func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 	if err := e.hasPlace(n); err != nil {
-		return out, err
+		return promptcache.State{}, err
 	}
-	err = e.visit(ctx, func(l *loop) (bool, error) {
+	var out promptcache.State // the loop's until it says that it is done
+	err := e.visit(ctx, func(l *loop) (bool, error) {
 		tokens, ok := l.seats.tokensAt(n)
 		if !ok {
 			return false, nil
 		}
-		if out.Key, err = l.seats.stateKey(); err != nil || len(tokens) == 0 {
+		key, err := l.seats.stateKey()
+		if out.Key = key; err != nil || len(tokens) == 0 {
 			return true, err
 		}
 		x := l.slots.holding(tokens)
@@ -228,7 +230,10 @@ func (e *Engine) Save(ctx context.Context, n int) (out promptcache.State, err er
 		}
 		return true, nil
 	})
-	return out, err
+	if err != nil {
+		return promptcache.State{}, err
+	}
+	return out, nil
 }
 
 // Restore puts what was saved to a place, and to where prompts that begin with it find it. It waits until nobody
@@ -278,11 +283,12 @@ func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error
 
 // Erase has what is at a place forgotten, in memory, and returns how many tokens that were. It waits until nobody
 // generates there.
-func (e *Engine) Erase(ctx context.Context, n int) (erased int, err error) {
+func (e *Engine) Erase(ctx context.Context, n int) (int, error) {
 	if err := e.hasPlace(n); err != nil {
 		return 0, err
 	}
-	err = e.visit(ctx, func(l *loop) (bool, error) {
+	erased := 0
+	err := e.visit(ctx, func(l *loop) (bool, error) {
 		tokens, ok := l.seats.tokensAt(n)
 		if !ok {
 			return false, nil
@@ -303,7 +309,10 @@ func (e *Engine) Erase(ctx context.Context, n int) (erased int, err error) {
 		l.places[n].tokens = l.places[n].tokens[:0]
 		return true, nil
 	})
-	return erased, err
+	if err != nil {
+		return 0, err
+	}
+	return erased, nil
 }
 
 // disorder says that the cells of what runs are not the first ones any more.

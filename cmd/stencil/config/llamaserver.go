@@ -48,6 +48,7 @@ var options = []option{
 	{names: "-ngl --gpu-layers --n-gpu-layers", env: "N_GPU_LAYERS", flag: "gpu-layers", takes: true, convert: layers},
 	{names: "-fa --flash-attn", env: "FLASH_ATTN", flag: "flash-attention", takes: true, convert: onOff},
 	{names: "-ctk --cache-type-k", env: "CACHE_TYPE_K", flag: "cache-type", takes: true},
+	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true}, // which must be the same; see LlamaServer
 	{names: "-dev --device", env: "DEVICE", flag: "device", takes: true, write: device},
 	{names: "-lm --load-mode", env: "LOAD_MODE", flag: "mlock", takes: true, write: loadMode},
 	{names: "--mmap", env: "MMAP"}, {names: "--no-mmap", flag: "no-mmap", value: "true"}, {names: "--mlock", env: "MLOCK", flag: "mlock", value: "true"},
@@ -102,6 +103,15 @@ var options = []option{
 	{names: "--reasoning-budget", env: "THINK_BUDGET", flag: "reasoning-budget", takes: true},
 	{names: "--reasoning-budget-message", env: "THINK_BUDGET_MESSAGE", flag: "reasoning-budget-message", takes: true},
 
+	// Models by name, with what llama-server sets for them.
+	{names: "--fim-qwen-1.5b-default", write: these("hf-repo=ggml-org/Qwen2.5-Coder-1.5B-Q8_0-GGUF", "hf-file=qwen2.5-coder-1.5b-q8_0.gguf", "port=8012", "batch=1024")},
+	{names: "--fim-qwen-3b-default", write: these("hf-repo=ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF", "hf-file=qwen2.5-coder-3b-q8_0.gguf", "port=8012", "batch=1024")},
+	{names: "--fim-qwen-7b-default", write: these("hf-repo=ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF", "hf-file=qwen2.5-coder-7b-q8_0.gguf", "port=8012", "batch=1024")},
+	{names: "--fim-qwen-30b-default", write: these("hf-repo=ggml-org/Qwen3-Coder-30B-A3B-Instruct-Q8_0-GGUF", "hf-file=qwen3-coder-30b-a3b-instruct-q8_0.gguf", "port=8012", "batch=1024")},
+	{names: "--embd-gemma-default", write: these("hf-repo=ggml-org/embeddinggemma-300M-qat-q4_0-GGUF", "hf-file=embeddinggemma-300M-qat-Q4_0.gguf", "port=8011", "batch=2048", "parallel=32", "embeddings=true")},
+	{names: "--gpt-oss-20b-default", write: these("hf-repo=ggml-org/gpt-oss-20b-GGUF", "hf-file=gpt-oss-20b-mxfp4.gguf", "port=8013", "parallel=2", "context=262144", "temperature=1", "top-p=1", "top-k=0", "min-p=0.01")},
+	{names: "--gpt-oss-120b-default", write: these("hf-repo=ggml-org/gpt-oss-120b-GGUF", "port=8013", "parallel=2", "context=262144", "temperature=1", "top-p=1", "top-k=0", "min-p=0.01")},
+
 	// Samplers.
 	{names: "--temp --temperature", env: "TEMPERATURE", flag: "temperature", takes: true},
 	{names: "--top-k", env: "TOP_K", flag: "top-k", takes: true},
@@ -143,7 +153,6 @@ var options = []option{
 	{names: "--prio --prio-batch", takes: true, convert: or("0", "nice starts a program with another priority")}, {names: "--embd-normalize", takes: true, convert: or("2", "requests have embd_normalize")},
 	{names: "--sse-ping-interval", takes: true, convert: pings}, {names: "-lzm --lazy-mode", takes: true, convert: oneOf("auto")},
 
-	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true, instead: "keys and values have one type, which --cache-type sets"},
 	{names: "-mm --mmproj", env: "MMPROJ", takes: true, instead: noImages}, {names: "-mmu --mmproj-url", env: "MMPROJ_URL", takes: true, instead: noImages},
 	{names: "--media-path -mmdev --mmproj-device --image-min-tokens --image-max-tokens --mtmd-batch-max-tokens --video-fps --video-timestamp-interval --video-ffmpeg-dir", takes: true, instead: noImages},
 	{names: "--vision-gemma-4b-default --vision-gemma-12b-default", instead: noImages},
@@ -151,13 +160,7 @@ var options = []option{
 	{names: "--reasoning-preserve --no-reasoning-preserve", instead: "--chat-template-kwargs sets variables of templates, such as preserve_reasoning"},
 	{names: "--skip-chat-parsing", instead: "answers are always read by their form; /completion has the text as it is"}, {names: "--no-prefill-assistant", instead: "requests have continue_final_message"},
 	{names: "-dr --docker-repo", env: "DOCKER_REPO", takes: true, instead: "stencil pull URL downloads a model, and --model serves it"},
-	{names: "--embd-gemma-default", instead: "-hf ggml-org/embeddinggemma-300M-qat-q4_0-GGUF --port 8011"},
-	{names: "--fim-qwen-1.5b-default", instead: "-hf ggml-org/Qwen2.5-Coder-1.5B-Q8_0-GGUF --port 8012"},
-	{names: "--fim-qwen-3b-default", instead: "-hf ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF --port 8012"},
-	{names: "--fim-qwen-7b-default --fim-qwen-7b-spec", instead: "-hf ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF --port 8012"},
-	{names: "--fim-qwen-14b-spec", instead: "-hf ggml-org/Qwen2.5-Coder-14B-Q8_0-GGUF --port 8012"},
-	{names: "--fim-qwen-30b-default", instead: "-hf ggml-org/Qwen3-Coder-30B-A3B-Instruct-Q8_0-GGUF --port 8012"},
-	{names: "--gpt-oss-20b-default", instead: "-hf ggml-org/gpt-oss-20b-GGUF --port 8013"}, {names: "--gpt-oss-120b-default", instead: "-hf ggml-org/gpt-oss-120b-GGUF --port 8013"},
+	{names: "--fim-qwen-7b-spec", instead: "--fim-qwen-7b-default --draft 8"}, {names: "--fim-qwen-14b-spec", instead: "-hf ggml-org/Qwen2.5-Coder-14B-Q8_0-GGUF --port 8012 --draft 8"},
 	{names: "-md --model-draft -hfd -hfrd --hf-repo-draft -td --threads-draft -tbd --threads-batch-draft -Cd --cpu-mask-draft -Crd --cpu-range-draft --cpu-strict-draft --prio-draft --poll-draft", takes: true, instead: noDrafter},
 	{names: "-Cbd --cpu-mask-batch-draft --cpu-strict-batch-draft --prio-batch-draft --poll-batch-draft -otd --override-tensor-draft -ncmoed --n-cpu-moe-draft -devd --device-draft", takes: true, instead: noDrafter},
 	{names: "-ngld --gpu-layers-draft --n-gpu-layers-draft -ctkd --cache-type-k-draft -ctvd --cache-type-v-draft --draft-p-split --draft-p-min -lcs --lookup-cache-static -lcd --lookup-cache-dynamic", takes: true, instead: noDrafter},
@@ -178,7 +181,7 @@ var options = []option{
 	{names: "--ui-mcp-proxy --webui-mcp-proxy", instead: "this server asks no others for pages"},
 	{names: "--ui --webui", instead: noUI}, {names: "--ui-config --webui-config --ui-config-file --webui-config-file", takes: true, instead: noUI},
 	{names: "--models-preset", env: "MODELS_PRESET", takes: true, instead: "stencil.yaml holds flags, and a model's own options are those of a server with --model"},
-	{names: "--pooling", env: "POOLING", takes: true, instead: "vectors are pooled as the file says"},
+	{names: "--pooling", env: "POOLING", takes: true, instead: "vectors are pooled as the file says, or --override-kv ARCH.pooling_type=int:N (1 mean, 2 CLS, 3 last)"},
 	{names: "--spm-infill", instead: "/infill has the text before the cursor first"}, {names: "-sp --special", instead: "control tokens are no text; return_tokens and /detokenize have them"},
 	{names: "--api-prefix", env: "API_PREFIX", takes: true, instead: "paths have no prefix; a proxy can cut one off"}, {names: "--path", env: "STATIC_PATH", takes: true, instead: "no files are served"},
 	{names: "--cors-methods --cors-headers", takes: true, instead: "--allowed-origin says which pages may ask; methods and headers follow from the paths"}, {names: "--cors-credentials", instead: "cookies of other pages are not used"},
@@ -204,6 +207,7 @@ func LlamaServer(args []string) ([]string, error) {
 	out := slices.Clone(args[:at+1])
 	rest := args[at+1:]
 	lists := map[string][]string{}
+	keys, values := "f16", ""
 	for len(rest) > 0 {
 		name, value, joined := strings.Cut(rest[0], "=")
 		o := optionOf(name)
@@ -227,6 +231,13 @@ func LlamaServer(args []string) ([]string, error) {
 		if !o.takes && !joined {
 			value = o.value
 		}
+		switch o.env {
+		case "CACHE_TYPE_K":
+			keys = value
+		case "CACHE_TYPE_V":
+			values = value
+			continue
+		}
 		set, err := o.set(value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -239,11 +250,17 @@ func LlamaServer(args []string) ([]string, error) {
 		}
 		out = append(out, set...)
 	}
+	if values != "" && values != keys {
+		return nil, errCacheTypes
+	}
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
 		out = append(out, "--sampling="+name+"=["+strings.Join(lists[name], ",")+"]")
 	}
 	return out, nil
 }
+
+// errCacheTypes: keys and values of the cache are to have types of their own.
+var errCacheTypes = errors.New("llama-server's option -ctv is not one of stencil's: keys and values have one type, which -ctk or --cache-type sets")
 
 func (o *option) refuse(name string) error {
 	return fmt.Errorf("llama-server's option %s is not one of stencil's: %s", name, o.instead)
@@ -313,6 +330,9 @@ func llamaVariables(environ []string) ([]string, error) {
 			continue
 		}
 		o := &options[i]
+		if short == "CACHE_TYPE_V" && value != variable(environ, "LLAMA_ARG_CACHE_TYPE_K", "f16") {
+			return nil, fmt.Errorf("%s: %w", name, errCacheTypes)
+		}
 		switch {
 		case o.instead != "" && slices.Contains([]string{"", "0", "false", "off", "disabled", "none"}, value):
 			continue
@@ -337,6 +357,16 @@ func llamaVariables(environ []string) ([]string, error) {
 	return out, nil
 }
 
+// variable returns a variable's value.
+func variable(environ []string, name, usual string) string {
+	for _, v := range environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return usual
+}
+
 // each writes a flag for each of several values between commas.
 func each(flag string, convert func(string) (string, error)) func(string) ([]string, error) {
 	return func(v string) (out []string, err error) {
@@ -347,6 +377,16 @@ func each(flag string, convert func(string) (string, error)) func(string) ([]str
 				}
 			}
 			out = append(out, "--"+flag+"="+one)
+		}
+		return out, nil
+	}
+}
+
+// these are flags with their values.
+func these(flags ...string) func(string) ([]string, error) {
+	return func(string) (out []string, err error) {
+		for _, flag := range flags {
+			out = append(out, "--"+flag)
 		}
 		return out, nil
 	}

@@ -19,6 +19,9 @@ func TestLlamaServer(t *testing.T) {
 		"serve -ts 3/1 -sm layer -mg 1 --rope-scale 4 --override-kv a=int:1 --yarn-ext-factor 0":                "serve --tensor-split=3,1 --split-mode=layer --main-gpu=1 --rope-freq-scale=0.25 --override-kv a=int:1 --yarn-ext-factor=0",
 		"serve -hf a/b:Q8_0 -hff c.gguf -hft t":                                                                 "serve --hf-repo=a/b:Q8_0 --hf-file=c.gguf --hf-token=t",
 		"serve --ssl-key-file k --ssl-cert-file c --slots -cb":                                                  "serve --tls-key=k --tls-cert=c",
+		"serve --fim-qwen-1.5b-default --port 9":                                                                "serve --hf-repo=ggml-org/Qwen2.5-Coder-1.5B-Q8_0-GGUF --hf-file=qwen2.5-coder-1.5b-q8_0.gguf --port=8012 --batch=1024 --port=9",
+		"serve -ctk q8_0 -ctv q8_0 -ctv q8_0":                                                                   "serve --cache-type=q8_0",
+		"serve --cache-type-v=f16":                                                                              "serve",
 		"serve -ot exps=CPU -cmoe -ncmoe 3 --n-cpu-ffn 2":                                                       "serve --override-tensor=exps=CPU --cpu-moe=true --n-cpu-moe=3 --n-cpu-ffn=2",
 		"serve --lora a,b --lora-scaled c:0.5,d:2 -dev none -lm mlock":                                          "serve --lora=a --lora=b --lora=c=0.5 --lora=d=2 --gpu-layers=0 --no-mmap=true --mlock=true",
 		"serve -cram 8 -cram -1 -cram 0 -lv 4 -lv 9 -lv -1 --log-jsonl --load-mode auto":                        "serve --checkpoint-bytes=8388608 --checkpoint-bytes=9223372036854775807 --checkpoint-bytes=-1 --log-level=debug --log-level=debug --log-level=error --log-format=json",
@@ -35,6 +38,9 @@ func TestLlamaServer(t *testing.T) {
 	for args, want := range map[string]string{
 		"serve --spec-type ngram":        "--draft",
 		"serve --spec-ngram-mod-n-max 3": "--draft",
+		"serve -ctv q8_0":                "one type",
+		"serve -ctv q8_0 -ctk f16":       "one type",
+		"serve --fim-qwen-7b-spec":       "--draft 8",
 		"serve --prio 2":                 "nice",
 		"serve --sse-ping-interval -1":   "15 seconds",
 		"serve -l 5":                     "TOKEN+BIAS",
@@ -70,6 +76,12 @@ func TestLlamaVariables(t *testing.T) {
 		"LLAMA_ARG_CPU_MOE=1", "LLAMA_ARG_OFFLINE=0", "LLAMA_ARG_SWA_FULL=false", "LLAMA_ARG_JINJA=1", "LLAMA_ARG_DEVICE=none", "LLAMA_ARG_NOTHING=5"})
 	if err != nil || !slices.Equal(got[14:], []string{"STENCIL_CONTEXT=99", "STENCIL_FLASH_ATTENTION=on", "STENCIL_CHECKPOINT_BYTES=1048576", "STENCIL_API_KEY=k", "STENCIL_NO_MODELS_AUTOLOAD=true", "STENCIL_CPU_MOE=true", "STENCIL_GPU_LAYERS=0"}) {
 		t.Errorf("%v %v", got[min(14, len(got)):], err)
+	}
+	if got, err := llamaVariables([]string{"LLAMA_ARG_CACHE_TYPE_V=q8_0", "LLAMA_ARG_CACHE_TYPE_K=q8_0"}); err != nil || !slices.Equal(got[2:], []string{"STENCIL_CACHE_TYPE=q8_0"}) {
+		t.Errorf("%v %v", got, err)
+	}
+	if _, err := llamaVariables([]string{"LLAMA_ARG_CACHE_TYPE_V=q8_0"}); err == nil {
+		t.Error("two types")
 	}
 	if _, err := llamaVariables([]string{"LLAMA_ARG_MMPROJ=a.gguf"}); err == nil || !strings.Contains(err.Error(), "LLAMA_ARG_MMPROJ") {
 		t.Errorf("%v", err)

@@ -1,5 +1,7 @@
 """LiteLLM: its routes to such a server, each with a schema, tools and a stream; errors."""
 
+import os
+
 from shared import ANN, GREETING, OBEDIENT, RANDOM, Bounded, Person, call, document, run, says
 
 import litellm
@@ -54,6 +56,17 @@ def test_overflow():
             assert "4096 tokens" in str(error), error
         else:
             raise AssertionError("no error")
+
+
+def test_embeddings():
+    for route in ("openai", "hosted_vllm", "lm_studio"):
+        got = litellm.embedding(model=route + "/tiny", input=["one", "two"], api_base=os.environ["STENCIL_VECTORS"] + "/v1", api_key="none", num_retries=0)
+        assert [len(one["embedding"]) for one in got.data] == [8, 8], (route, got)
+
+
+def test_completion():
+    got = litellm.text_completion(model="text-completion-openai/tiny", prompt="<<ok then>>", api_base=OBEDIENT + "/v1", api_key="none", max_tokens=20, num_retries=0)
+    assert got.choices[0].text == "ok then", got
 
 
 async def test_async():
