@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// dead is the configuration that no text continues.
+// dead is the configuration without stacks: no text continues it.
 const dead = -1
 
 // anyStack is the stack that stands for any other; it has no frame on top.
@@ -94,10 +94,10 @@ type tables struct {
 
 	edges   Edges
 	scratch []int32
-	work    int // stacks looked at for the present mask or byte
+	work    int // stacks visited for the current mask or byte
 }
 
-// rowsPerPage is chosen so that a page is made in some microseconds.
+// rowsPerPage is chosen so that allocating a page takes a few microseconds.
 const rowsPerPage = 16
 
 // rows is a growing list of rows of 256 values. It grows by pages, so that no row

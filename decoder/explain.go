@@ -26,7 +26,7 @@ func (m *Matcher) expected(c int32) string {
 	return strings.Join(words, " or ")
 }
 
-// Explain describes why token tok may not come next, or says that it may.
+// Explain describes why token tok may not come next, or reports that it may.
 func (m *Matcher) Explain(tok int32) string {
 	g := m.g
 	g.mu.Lock()

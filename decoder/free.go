@@ -9,8 +9,7 @@ import (
 )
 
 // freeTokens partitions the vocabulary by the effect of each token in one state of
-// the mark finder of free text: most leave the text free, some complete a mark. It
-// is immutable.
+// the mark finder of free text: most tokens complete no mark. It is immutable.
 type freeTokens struct {
 	base  vocab.Bitset  // tokens that complete no mark
 	after []*vocab.Trie // by mark: the rests of the tokens that complete it
@@ -30,8 +29,8 @@ type freeKey struct {
 	state int32
 }
 
-// maxFreeBytes is the size at which a store is emptied: some hundred states of a
-// vocabulary of 128k.
+// maxFreeBytes is the size at which a store is emptied. It holds some hundred
+// states of a vocabulary of 128k tokens.
 const maxFreeBytes = 8 << 20
 
 type freeStoreKey struct{}
@@ -59,7 +58,7 @@ func (f *markFinder) freeTokens(v *vocab.Vocab, state int32, atStart []bool) *fr
 	return x
 }
 
-// sortFree computes the freeTokens of a state.
+// sortFree computes the freeTokens of a state, without the cache.
 func (f *markFinder) sortFree(v *vocab.Vocab, state int32) *freeTokens {
 	out := &freeTokens{base: vocab.NewBitset(v.Len()), after: make([]*vocab.Trie, len(f.marks)), bare: make([][]int32, len(f.marks))}
 	rests := make([][]vocab.TrieEntry, len(f.marks))

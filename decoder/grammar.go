@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Limits bound what one grammar may use. A zero field means its default.
+// Limits bounds what one grammar may use. A zero field means its default.
 type Limits struct {
 	// Threads is the maximum number of stacks in a configuration, that is, of
 	// readings of one text that differ in the top frame. Default 4096.
@@ -41,10 +41,11 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// minGrowth is how far one mask may exceed the limit of a grammar that has a small one.
+// minGrowth is the number of bytes by which one mask may exceed Limits.Bytes if that
+// is smaller.
 const minGrowth = 64 << 20
 
-// A LimitError says which limit was exceeded.
+// A LimitError reports which limit was exceeded.
 type LimitError struct {
 	Limit string // the name of the field in Limits, in lower case
 	Max   int
@@ -71,7 +72,7 @@ type Grammar struct {
 	epoch int32 // number of times that the tables were discarded
 	stale func() bool
 	meter *meter.Meter
-	held  atomic.Int64 // bytes, when a matcher last left
+	held  atomic.Int64 // bytes held after the tables were last trimmed
 	// spelled means that texts contain the spellings ([SpellToken]) of tokens
 	// without text, for the sequence that owns the grammar.
 	spelled bool
@@ -83,7 +84,7 @@ func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	t := newTables(src, limits)
 	t.tokens = newTokenTable(src, v)
 	g := &Grammar{vocab: v, limits: limits, t: t, build: newMaskBuilder(t, v)}
-	// The tables are trimmed between masks, so one may go beyond their limit.
+	// The tables are trimmed between masks, so one mask may exceed the limit.
 	g.meter = meter.New(meter.Limits{Time: limits.Time, Bytes: limits.Bytes + max(limits.Bytes, minGrowth)}, g.bytes)
 	t.meter = g.meter
 	if x, ok := src.(Metered); ok {
@@ -103,7 +104,7 @@ type starter interface {
 	Starts() [][]Frame
 }
 
-// begin returns the configuration at the beginning of a text.
+// begin returns the initial configuration.
 func (g *Grammar) begin() int32 {
 	src, ok := g.t.src.(starter)
 	if !ok {
@@ -148,8 +149,8 @@ func (g *Grammar) bytes() int {
 	return n
 }
 
-// Held returns the memory held, approximately and as of some time ago, without
-// waiting for who uses the grammar.
+// Held returns the memory held, approximately, as of the last time that a mask was
+// computed. It does not wait for the grammar's lock.
 func (g *Grammar) Held() int { return int(g.held.Load()) }
 
 // trim discards the tables once they exceed the limit.

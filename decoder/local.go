@@ -13,7 +13,7 @@ type local struct {
 	leaves []leave
 }
 
-// leave is a place where the frame has ended and the stack below reads on: the
+// leave is a place where the frame has ended and the stack below reads the rest: the
 // children of a node, or the rest of the text of a value.
 type leave struct {
 	trie  *vocab.Trie

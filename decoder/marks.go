@@ -15,13 +15,13 @@ type markFinder struct {
 	next [][256]int32
 	text [][]byte // by state: the part of the marks that has been read
 
-	openings string // what else is looked for
-	live     []bool // by state: a part of an opening has been read; nil without openings
-	begun    []bool // by state: its first byte was the last
+	openings string // the openings, as part of the key of the cached tables
+	live     []bool // by state: part of an opening has been read; nil without openings
+	begun    []bool // by state: the last byte was the first one of an opening
 }
 
-// newMarkFinder returns the finder of marks. Those with atStart count only at the
-// beginning of the text.
+// newMarkFinder returns the finder of marks. Marks with atStart count only at the
+// start of the text.
 func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 	f := &markFinder{marks: marks, next: make([][256]int32, 1), text: [][]byte{nil}}
 	// First the tree of the marks; 0 is no child.
@@ -75,8 +75,8 @@ func newMarkFinder(marks [][]byte, atStart []bool) *markFinder {
 	return f
 }
 
-// anchor adds the marks that count only at the beginning: a tree of states from a new
-// initial state, which continues in the other states where no child matches.
+// anchor adds the marks that count only at the start of the text: a tree of states
+// from a new initial state. Where no child matches, it continues in the other states.
 func (f *markFinder) anchor(atStart []bool) {
 	for i := range f.next { // the new state 0 shifts all others
 		for b, to := range f.next[i] {
@@ -160,7 +160,7 @@ func (f *markFinder) overlap(state int32, mark []byte) int {
 // prefix returns how many bytes of the first mark have been read in a state.
 func (f *markFinder) prefix(state int32) int32 { return int32(f.overlap(state, f.marks[0])) }
 
-// A markTree reads one of several marks, with nothing before it.
+// A markTree reads exactly one of several marks.
 type markTree struct {
 	marks [][]byte
 	nodes []markNode // the first is the root

@@ -17,7 +17,7 @@ type Matcher struct {
 	cfg   int32
 	epoch int32
 	done  bool
-	asked bool // since it was last reset, a step may have depended on the text
+	asked bool // a step since the last reset of asked may have depended on the text
 	text  []byte
 	past  []step // one per accepted token or call of AcceptBytes
 
@@ -26,7 +26,7 @@ type Matcher struct {
 	tokens  []int32
 	pending []byte
 
-	ctx  context.Context // ends what the matcher works out; nil: nothing does
+	ctx  context.Context // stops the matcher's work when it ends; nil: nothing does
 	fail error           // why the matcher is unusable
 }
 
@@ -63,13 +63,13 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("decoder: byte %d: unexpected %q: expected %s", e.Offset, e.Byte, e.Expected)
 }
 
-// Bind has the matcher's work end with ctx. A matcher that was stopped within
-// a call is unusable, and [Matcher.Err] says why.
+// Bind stops the matcher's work when ctx ends. A matcher stopped within a call is
+// unusable, and [Matcher.Err] returns the reason.
 func (m *Matcher) Bind(ctx context.Context) { m.ctx = ctx }
 
 // Err returns what made the matcher unusable: a limit that was exceeded, or the cause
-// of the end of its context. It is nil if nothing did. Methods that return no error
-// have returned as if nothing could follow then.
+// of the end of its context. It is nil while the matcher is usable. Once it is not,
+// methods without an error result return as if nothing could follow.
 func (m *Matcher) Err() error {
 	if m.fail != nil {
 		return m.fail
@@ -77,14 +77,14 @@ func (m *Matcher) Err() error {
 	m.g.mu.Lock()
 	defer m.g.mu.Unlock()
 	if m.spoiled() {
-		return nil // the next call begins anew
+		return nil // the next call starts over
 	}
 	return m.g.err()
 }
 
-// spoiled reports whether what the last step said can't be relied on because another
-// grammar, of another client perhaps, has exceeded a limit of what they share. After
-// sync it is found out again, without what is shared.
+// spoiled reports whether the result of the last step is unreliable because another
+// grammar, perhaps of another client, has exceeded a limit of the state that they
+// share. After sync the step is computed again, without the shared state.
 func (m *Matcher) spoiled() bool { return m.g.stale != nil && m.g.stale() }
 
 // lock begins a call.
@@ -93,15 +93,15 @@ func (m *Matcher) lock() {
 	m.g.meter.Start(m.ctx)
 }
 
-// unlock ends a call. If the meter stopped it, what it has left half done is thrown
-// away, and the matcher is unusable.
+// unlock ends a call. If the meter stopped the call, its partial results are
+// discarded, and the matcher is unusable.
 func (m *Matcher) unlock() {
 	if r := recover(); r != nil {
 		stop, ok := r.(*meter.Stop)
 		if ok {
 			m.fail = m.g.stopped(stop)
 		}
-		// After any other panic the tables can't be relied on either.
+		// After any other panic the tables are unreliable too.
 		m.g.meter.Pause()
 		m.g.forget()
 		if !ok {
@@ -113,7 +113,7 @@ func (m *Matcher) unlock() {
 	m.g.mu.Unlock()
 }
 
-// An explainer is a Source that knows what is likely to have exceeded a limit.
+// An explainer is a Source that knows what probably exceeded a limit.
 type explainer interface {
 	Exceeded(limit *meter.LimitError) error
 }
@@ -129,8 +129,8 @@ func (g *Grammar) stopped(stop *meter.Stop) error {
 	return fmt.Errorf("decoder: %w", stop)
 }
 
-// failed is deferred before lock. It makes what has stopped the matcher the error of
-// a call.
+// failed sets the error of a call to what stopped the matcher. It is deferred before
+// lock.
 func (m *Matcher) failed(err *error) {
 	if m.fail != nil {
 		*err = m.fail
@@ -348,7 +348,7 @@ func (m *Matcher) Clone() *Matcher {
 	return &c
 }
 
-// Accepting reports whether the text is complete as it is.
+// Accepting reports whether the accepted text is complete.
 func (m *Matcher) Accepting() bool {
 	if m.fail != nil {
 		return false

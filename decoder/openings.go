@@ -13,28 +13,27 @@ type Step struct {
 	Blanks bool
 }
 
-// An opening is a mark that can be written in several ways: its steps, one after
-// another. It counts only at the beginning of the text or, with atLine, of a line.
+// An opening is a mark that can be written in several ways: a sequence of steps. It
+// counts only at the start of the text or, with atLine, of a line.
 type opening struct {
 	steps  []Step
 	atLine bool
 	mark   int
 }
 
-// maxOpeningStates bounds the tables of a finder with openings, a kilobyte for each
+// maxOpeningStates bounds the tables of a finder with openings: a kilobyte for each
 // state.
 const maxOpeningStates = 1 << 13
 
-// openingNode is a state of the automaton that reads openings, which isn't
-// deterministic.
+// openingNode is a state of the nondeterministic automaton that reads openings.
 type openingNode struct {
-	blanks bool // it reads white space and stays
+	blanks bool // reads white space without leaving the state
 	moves  map[byte][]int32
-	free   []int32 // where it leads without reading
-	mark   int32   // that is complete; none
+	free   []int32 // targets reached without input
+	mark   int32   // the mark completed here, or none
 }
 
-// openings is that automaton. Openings that begin with the same steps share them.
+// openings is that automaton. Openings with a common prefix of steps share its nodes.
 type openings struct {
 	nodes  []openingNode
 	shared map[string]int32
@@ -72,7 +71,7 @@ func (o *openings) add(x opening) {
 	o.nodes[at].mark = int32(x.mark)
 }
 
-// chain adds a text that leads from one node to another.
+// chain adds a path that reads text from one node to another.
 func (o *openings) chain(from int32, text string, to int32) {
 	for i := range len(text) {
 		next := to
@@ -87,7 +86,7 @@ func (o *openings) chain(from int32, text string, to int32) {
 	}
 }
 
-// closed returns a set of nodes with all that they lead to without reading.
+// closed returns a set of nodes together with all nodes reached from it without input.
 func (o *openings) closed(set []int32) []int32 {
 	for i := 0; i < len(set); i++ {
 		for _, to := range o.nodes[set[i]].free {
@@ -100,7 +99,7 @@ func (o *openings) closed(set []int32) []int32 {
 	return set
 }
 
-// step returns the nodes after a byte, and the mark that it completes.
+// step returns the nodes after a byte, and the mark that the byte completes, or none.
 func (o *openings) step(set []int32, b byte) (next []int32, mark int32) {
 	for _, n := range set {
 		x := &o.nodes[n]
@@ -122,9 +121,9 @@ func (o *openings) step(set []int32, b byte) (next []int32, mark int32) {
 	return next, none
 }
 
-// withOpenings returns the finder that looks for openings as well: where both a mark
-// and an opening end, it is the mark. Only one opening is followed at a time, the one
-// that begins first. It returns nil if that takes too many states.
+// withOpenings returns a finder that looks for openings as well. Where both a mark and
+// an opening end, the mark wins. Only one opening is followed at a time: the one that
+// begins first. The result is nil if it would take too many states.
 func (f *markFinder) withOpenings(list []opening) *markFinder {
 	o := &openings{shared: map[string]int32{}}
 	for _, x := range list {
@@ -143,8 +142,8 @@ func (f *markFinder) withOpenings(list []opening) *markFinder {
 	type state struct {
 		base int32
 		set  []int32
-		live bool // something of an opening has been read
-		new  bool // with the last byte for the first time
+		live bool // part of an opening has been read
+		new  bool // the last byte began it
 		line bool // the last byte was a line break
 	}
 	index := map[string]int32{}

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// maxPrinted bounds the printed form of one configuration, in bytes: shared
-// stacks are written out wherever they occur, so it can be far longer than the
-// tables.
+// maxPrinted bounds the printed form of one configuration, in bytes. Shared stacks
+// are printed wherever they occur, so the form can be far longer than the tables.
 const maxPrinted = 1 << 10
 
 // String returns the configuration that the accepted text leads to, for tests and
@@ -62,7 +61,7 @@ func (t *tables) frameName(f Frame) string {
 	return fmt.Sprint(f)
 }
 
-// print writes configuration c out.
+// print returns the printed form of configuration c.
 func (t *tables) print(c int32) string {
 	var b strings.Builder
 	t.printTo(&b, c)

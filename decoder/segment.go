@@ -14,24 +14,23 @@ import (
 type Segment struct {
 	Free  *Free
 	Fixed []Piece // the text that must follow
-	// OneOf are several fixed texts, one of which must follow. Each names its
-	// own next segment; Next is ignored. If one is a prefix of another, both
-	// readings continue.
+	// OneOf are several fixed texts, one of which must follow. Each names its own next
+	// segment; Next is ignored. If one is a prefix of another, both readings continue.
 	OneOf []Stop
-	// Grammar is the constraint. The sequence owns it from then on: it must not
-	// be used elsewhere, nor in two segments.
+	// Grammar is the constraint. The sequence takes ownership: the grammar must not be used
+	// elsewhere, nor in two segments.
 	Grammar *Grammar
-	// Fork lists alternatives for this segment, which must not be forks. The
-	// text determines which one it is.
+	// Fork lists alternatives for this segment, which must not be forks. The text determines
+	// the alternative.
 	Fork []int
 	// MayEnd allows the text to end before the fixed text.
 	MayEnd bool
-	// Next is the index of the segment that follows, or [End]. Free text ignores
-	// it. Where a constraint may end or go on, both readings continue.
+	// Next is the index of the segment that follows, or [End]. Free text ignores it. Where a
+	// constraint may either end or continue, both readings are followed.
 	Next int
 }
 
-// End is the end of the text, in place of the index of a segment.
+// End stands for the end of the text, in place of a segment's index.
 const End = -1
 
 // Free is text without a constraint. It ends at the first stop.
@@ -49,13 +48,14 @@ type Free struct {
 type Stop struct {
 	Mark []Piece
 	Next int
-	// AtStart limits the stop to the beginning of the free text.
+	// AtStart makes the stop count only at the start of the free text.
 	AtStart bool
-	// Steps are in place of Mark, for what can be written in several ways. Such a
-	// stop counts only at the beginning of the free text or, with AtLine, of a line.
+	// Steps replaces Mark for a stop that can be written in several ways. Such a stop counts
+	// only at the start of the free text or, with AtLine, of a line.
 	Steps  []Step
 	AtLine bool
-	// Kept is how many bytes of the text of Mark, from its beginning, belong to the free text.
+	// Kept is the length of the prefix of Mark's text, in bytes, that belongs to the free
+	// text.
 	Kept int
 }
 
@@ -81,8 +81,8 @@ type Sequence struct {
 	source  *sequenceSource
 }
 
-// NewSequence returns a sequence that begins with the first segment. An error
-// describes an invalid segment.
+// NewSequence returns a sequence that starts with the first segment. An error describes an
+// invalid segment.
 func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, error) {
 	if len(segments) == 0 || len(segments) > maxSegments {
 		return nil, fmt.Errorf("decoder: %d segments: want 1 to %d", len(segments), maxSegments)
@@ -115,7 +115,7 @@ func NewSequence(v *vocab.Vocab, segments []Segment, limits Limits) (*Sequence, 
 // maxEntry is the maximum number of frames that one edge can lead to.
 const maxEntry = 3
 
-// checkWays checks the alternatives with which a segment begins.
+// checkWays checks the alternatives of a fork and the frames that segment i starts with.
 func (s *sequenceSource) checkWays(i int) error {
 	for _, k := range s.parts[i].fork {
 		switch {
@@ -135,7 +135,7 @@ func (s *sequenceSource) checkWays(i int) error {
 	return nil
 }
 
-// A sequenceBuilder makes the parts of a sequence.
+// A sequenceBuilder builds the parts of a sequence.
 type sequenceBuilder struct{ *sequenceSource }
 
 // part checks a segment and prepares it.
@@ -184,8 +184,7 @@ func (s *sequenceBuilder) part(x Segment, n int) (*sequencePart, error) {
 	return p, err
 }
 
-// Followed is a Source that must be told, before it is used, that other text may
-// follow its own.
+// Followed is a Source that must know, before it is used, that other text may follow its own.
 type Followed interface {
 	// Follow announces that any text may follow.
 	Follow()
@@ -229,7 +228,7 @@ func (s *sequenceBuilder) fixed(stops []Stop, p *sequencePart, n int) error {
 	return err
 }
 
-// ErrOpenings says that stops with steps take too many states.
+// ErrOpenings reports that stops with steps take too many states.
 var ErrOpenings = errors.New("the openings of free text have too many states")
 
 // marks spells the marks of stops and records the segment after each.
@@ -307,7 +306,7 @@ type SequenceMatcher struct {
 	now   visit
 	spans spanTrack
 
-	openedFor int // how many bytes of an opening were read before a byte
+	openedFor int // bytes of an opening read before the current byte
 }
 
 // A visit is the current segment and the number of its tokens so far. In the
@@ -348,7 +347,7 @@ func (m *SequenceMatcher) settle() {
 	}
 }
 
-// Bind has the matcher's work end with ctx, as [Matcher.Bind] does.
+// Bind stops the matcher's work when ctx ends, as [Matcher.Bind] does.
 func (m *SequenceMatcher) Bind(ctx context.Context) { m.m.Bind(ctx) }
 
 // Err returns what made the matcher unusable, as [Matcher.Err] does.
@@ -400,7 +399,7 @@ func (m *SequenceMatcher) Clone() *SequenceMatcher {
 	return c
 }
 
-// Accepting reports whether the text is complete as it is.
+// Accepting reports whether the accepted text is complete.
 func (m *SequenceMatcher) Accepting() bool {
 	m.settle()
 	return m.m.Accepting()

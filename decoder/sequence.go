@@ -14,8 +14,8 @@ import (
 
 // sequenceSource is the Source of a sequence: it combines the sources of the
 // constraints, and has frames of its own for free and fixed text. With n-1 parts,
-// frame f of the constraint of part i-1 has the number f*n+i, its own frame f the
-// number f*n.
+// frame f of the constraint of part i-1 has the number f*n+i; frame f of its own has
+// the number f*n.
 type sequenceSource struct {
 	vocab  *vocab.Vocab
 	parts  []*sequencePart
@@ -27,7 +27,7 @@ type sequenceSource struct {
 	size   int
 }
 
-// sequencePart is a segment; exactly one of free, fixed and sub is set.
+// sequencePart is a segment; exactly one of free, fixed, fork and sub is set.
 type sequencePart struct {
 	free   *markFinder
 	mayEnd bool
@@ -35,7 +35,7 @@ type sequencePart struct {
 
 	fixed   *markTree
 	after   []int  // for free and fixed text: the segment after each mark
-	atStart []bool // for free text: whether each mark counts only at the beginning
+	atStart []bool // for free text: whether each mark counts only at the start
 	kept    []int  // for free text: bytes of each mark that belong to the text
 
 	fork []int
@@ -163,8 +163,8 @@ func (s *sequenceSource) Starts() [][]Frame {
 	return all
 }
 
-// expandBegin adds the edges of every alternative at the beginning of a text that
-// begins with a fork. No edge there can depend on earlier text.
+// expandBegin adds the edges of every alternative at the start of a text that starts
+// with a fork. No edge there can depend on earlier text.
 func (s *sequenceSource) expandBegin(e *Edges) {
 	for _, frames := range s.entries(0) {
 		from := frames[len(frames)-1]
@@ -413,8 +413,8 @@ func (s *sequenceSource) PrepareAt(f Frame, v *vocab.Vocab, trie *vocab.Trie, no
 // never is the cost of a part that cannot end.
 const never = math.MaxInt
 
-// findEnds computes for each part the length of the shortest text from its beginning
-// to the end of the sequence. It returns the index of a part without one, or -1.
+// findEnds computes for each part the length of the shortest text from its start to
+// the end of the sequence. It returns the index of a part without one, or -1.
 func (s *sequenceSource) findEnds() (endless int) {
 	for _, p := range s.parts {
 		p.cost = never
@@ -471,7 +471,7 @@ func (p *sequencePart) marks() [][]byte {
 	return nil
 }
 
-// onlyAtStart reports whether mark i counts only at the beginning of free text.
+// onlyAtStart reports whether mark i counts only at the start of free text.
 func (p *sequencePart) onlyAtStart(i int) bool { return p.atStart != nil && p.atStart[i] }
 
 // cheapest returns the alternative of a fork with the least cost.

@@ -5,9 +5,9 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Frame is one element of the automaton's stacks, numbered from 0 by the
-// [Source] that created it. Its meaning is up to the source: a position in a
-// grammar rule, or an object of which two keys have been read.
+// A Frame is one element of the automaton's stacks, numbered from 0 by the [Source]
+// that created it. Its meaning is defined by the source: a position in a grammar
+// rule, or an object of which two keys have been read.
 type Frame = int32
 
 // A Source is a front end: it defines which bytes may follow a frame. It creates

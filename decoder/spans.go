@@ -18,25 +18,25 @@ type Span struct {
 type spanTrack struct {
 	done  []Span // the complete spans
 	last  Span
-	entry place // the beginning of last
-	split bool  // the last bytes may still turn out not to belong to last
-	whole Span  // what last is if the text ends here; only where it isn't empty
-	// opening is 1 + where the opening begins that is being read in free text; 0:
-	// none is.
+	entry place // the start of last
+	split bool  // the last bytes may still turn out to belong to another segment
+	whole Span  // replaces last if the text ends here; set only if it is not empty
+	// opening is 1 + the offset of the opening being read in free text; 0: none.
 	opening int
 }
 
-// A place is an offset in the text, with spelled tokens, and the configuration there.
+// A place is an offset in the text, including spelled tokens, and the configuration
+// there.
 type place struct {
 	cfg, epoch int32
 	at         int
 }
 
-// noSegment is neither a segment nor the end.
+// noSegment stands for neither a segment nor the end.
 const noSegment = -2
 
 // Spans returns the assignment of the text to segments, up to the last token. If
-// several segments are still possible, it chooses one whose constraint goes on. The
+// several segments are still possible, it chooses one whose constraint continues. The
 // slice is valid until the next call.
 func (m *SequenceMatcher) Spans() []Span {
 	if m.spans.last.Segment == End {
@@ -83,7 +83,8 @@ func (m *SequenceMatcher) readMark(c int32, segment int) (read []byte) {
 	return read
 }
 
-// endedMark returns the length of the mark that a byte or spelled token completes.
+// endedMark returns the length of the mark that the given byte or spelled token
+// completes, without the bytes that the free text keeps.
 func (m *SequenceMatcher) endedMark(c int32, segment int, read []byte) (n int) {
 	src := m.s.source
 	if segment < 0 || src.parts[segment].free == nil {
@@ -118,7 +119,7 @@ func (m *SequenceMatcher) tops(c int32, segment int, yield func(f Frame)) {
 }
 
 // segment returns the segment of configuration c. If several are possible, it is
-// prefer, else one other than avoid, else one whose constraint goes on.
+// prefer, else one other than avoid, else one whose constraint continues.
 func (m *SequenceMatcher) segment(c int32, prefer, avoid int) (at int, several bool) {
 	at = End
 	sure := false
@@ -142,8 +143,9 @@ func (m *SequenceMatcher) segment(c int32, prefer, avoid int) (at int, several b
 	return at, several
 }
 
-// reads reports whether the input that takes accepts, read in configuration c, can
-// extend a segment. It cannot if it shows that the constraint has ended.
+// reads reports whether an input can extend a segment when read in configuration c;
+// takes reports whether a frame accepts the input. The segment cannot be extended if
+// the input shows that its constraint has ended.
 func (m *SequenceMatcher) reads(c int32, segment int, takes func(f Frame) bool) bool {
 	t := m.s.grammar.t
 	return !t.reading(c, func(s int32) bool {
@@ -156,8 +158,8 @@ func (m *SequenceMatcher) reads(c int32, segment int, takes func(f Frame) bool) 
 	})
 }
 
-// readsElsewhere reports whether that input can belong to a segment that does not
-// follow the given one, in another reading of configuration c.
+// readsElsewhere reports whether, in another reading of configuration c, the input
+// can belong to a segment that does not follow the given one.
 func (m *SequenceMatcher) readsElsewhere(c int32, segment int, takes func(f Frame) bool) (found bool) {
 	t := m.s.grammar.t
 	t.stacks(c, func(s int32) bool {
@@ -171,8 +173,8 @@ func (m *SequenceMatcher) readsElsewhere(c int32, segment int, takes func(f Fram
 	return found
 }
 
-// reader returns the segment after a given one to which the input that takes accepts
-// belongs, read in configuration c; noSegment if there is none or more than one.
+// reader returns the segment after the given one that reads the input in
+// configuration c, or noSegment if there is none or more than one.
 func (m *SequenceMatcher) reader(c int32, after int, takes func(f Frame) bool) int {
 	found := noSegment
 	t := m.s.grammar.t
@@ -196,7 +198,7 @@ func (m *SequenceMatcher) reader(c int32, after int, takes func(f Frame) bool) i
 // here returns the current end of the text.
 func (m *SequenceMatcher) here() place { return place{m.m.cfg, m.m.epoch, len(m.m.text)} }
 
-// begin records the beginning of the text.
+// begin records the start of the text.
 func (m *SequenceMatcher) begin() {
 	m.m.lock()
 	defer m.m.unlock()
@@ -205,7 +207,8 @@ func (m *SequenceMatcher) begin() {
 	m.spans.last.Segment, m.spans.split = m.segment(m.m.cfg, noSegment, noSegment)
 }
 
-// mayBeWhole reports whether the last span is another one if the text ends here.
+// mayBeWhole reports whether another span replaces the last one if the text ends
+// here.
 func (t *spanTrack) mayBeWhole() bool {
 	return t.whole.End > 0 && t.whole.Start == t.last.Start && t.whole.End == t.last.End
 }
@@ -232,7 +235,7 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 	t := &m.spans
 	c, text := from.cfg, m.m.text
 	if from.epoch != m.m.epoch {
-		// The grammar has discarded its tables since.
+		// The grammar has discarded its tables in the meantime.
 		c = m.m.replay(from.at)
 	}
 	tables := m.s.grammar.t
@@ -273,7 +276,7 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 			t.last.End += n
 			if whole := (Span{m.s.source.taker(t.last.Segment, to, takes), t.last.Start, t.last.End, 0}); tables.accepting(c) && to != End {
 				t.whole = whole
-			} else if to == End { // an alternative that ends with this
+			} else if to == End { // the alternative ends with this input
 				t.done = append(t.done, whole)
 				t.last, t.entry = Span{Segment: End, Start: t.last.End, End: t.last.End}, entry
 				break
@@ -314,8 +317,8 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 	}
 }
 
-// inOpening reports whether a part of an opening has been read in free text, and
-// whether its first byte was the last one.
+// inOpening reports whether part of an opening has been read in free text, and
+// whether the last byte was its first.
 func (m *SequenceMatcher) inOpening(c int32, segment int) (in, begun bool) {
 	src := m.s.source
 	if segment < 0 || src.parts[segment].free == nil || src.parts[segment].free.live == nil {
@@ -349,8 +352,8 @@ func (m *SequenceMatcher) wholeAt(c int32, at int) (tok int32, end int, ok bool)
 	return past[i].token, end, true
 }
 
-// taker returns the first alternative of a fork at the beginning, but not other,
-// that reads the input that takes accepts.
+// taker returns the first alternative of a fork, other than the given one, that reads
+// the input at its start.
 func (s *sequenceSource) taker(fork, other int, takes func(f Frame) bool) int {
 	for _, k := range s.parts[fork].fork {
 		for _, frames := range s.entries(k) {

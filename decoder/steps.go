@@ -171,7 +171,7 @@ type steppedTo struct {
 	next int32
 }
 
-// stepsBits is chosen so that the table stays in a processor's first cache.
+// stepsBits is chosen so that the table fits into a processor's L1 cache.
 const stepsBits = 9
 
 func stepKey(c int32, b byte) (key int64, at uint32) {

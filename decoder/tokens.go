@@ -6,10 +6,10 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A TokenReader is a Source with edges that read one whole token, whatever its text:
-// a control token, which has none, or one particular token of several with the same
-// text. Such an edge applies where a token begins, in addition to the edges that
-// read the token's text, if any.
+// A TokenReader is a Source with edges that read one whole token regardless of its
+// text: a control token, which has none, or one particular token of several with the
+// same text. Such an edge applies where a token begins, in addition to the edges
+// that read the token's text, if any.
 //
 // In the result of Finish, tokens that must be read as a whole are spelled by
 // [SpellToken].
@@ -319,9 +319,9 @@ func (m *Matcher) Remaining() (pieces []Piece) {
 	return pieces
 }
 
-// readSpelled reads the first byte of spelt, or the token spelled there, in
-// configuration c after text. It returns the next configuration, the number of bytes
-// of spelt that it read, and the bytes that these add to the text.
+// readSpelled reads the first byte of spelt, or the spelled token that it starts
+// with, in configuration c after text. It returns the next configuration, the number
+// of bytes of spelt that it read, and the bytes that these add to the text.
 func (m *Matcher) readSpelled(c int32, spelt, text []byte) (next int32, size int, adds []byte) {
 	if m.g.t.tokens != nil {
 		if tok, ok := spelledToken(spelt); ok {

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// A candidate is a token that the truncations have left so far. Lists of
+// A candidate is a token that no truncation has removed so far. Lists of
 // candidates stay in the order of ids.
 type candidate struct {
 	logit float32
 	token int32
 }
 
-// before reports whether a is likelier than b; among equals the lower id is.
+// before reports whether a is likelier than b; among equals the lower id comes
+// first.
 func (a candidate) before(b candidate) bool {
 	return a.logit > b.logit || a.logit == b.logit && a.token < b.token
 }
@@ -30,7 +31,7 @@ func (h *topHeap) reset(k int) {
 	h.kept = h.kept[:0]
 }
 
-// floor returns the logit below which an offer is in vain. NaN is below any.
+// floor returns the logit below which every offer fails. NaN is below any.
 func (h *topHeap) floor() float32 {
 	if len(h.kept) < h.k {
 		return float32(math.Inf(-1))
@@ -102,7 +103,7 @@ type weighted struct {
 
 // keepMass keeps the candidates with the smallest keys whose masses add up to
 // share or more, and at least one. keys holds a key and a mass for each
-// candidate and is left as it was; scratch is reordered.
+// candidate and is not modified; scratch is reordered.
 func keepMass(c []candidate, keys, scratch []weighted, share float64) []candidate {
 	if len(c) == 0 {
 		return c
@@ -122,9 +123,9 @@ func keepMass(c []candidate, keys, scratch []weighted, share float64) []candidat
 	return kept
 }
 
-// massThreshold returns the key at which the sum of masses in the order of
-// keys reaches share, and what of the share the keys below it leave over. It
-// is a quickselect by mass: linear on average, and it reorders w.
+// massThreshold returns the key at which the sum of masses, in the order of
+// keys, reaches share, and the part of share that the keys below it leave over.
+// It is a quickselect by mass: linear on average, and it reorders w.
 func massThreshold(w []weighted, share float64) (limit float32, rest float64) {
 	for {
 		if len(w) == 1 {

@@ -8,8 +8,9 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Step is one of the steps between the logits and the draw. All but the default ones in their order are taken by a
-// slower path, which holds every allowed token in a list.
+// A Step is one of the steps between the logits and the draw. Options that name the steps, and the
+// options of some steps, need a slower path, which holds every allowed token in a list; see
+// [Options.Chained].
 type Step uint8
 
 // The steps. Bias comes before all of them.
@@ -22,10 +23,10 @@ const (
 	TopP
 	MinP
 	XTC
-	Temperature // fixed, or by the entropy of what is left
+	Temperature // fixed, or set by the entropy of the remaining tokens
 )
 
-// DefaultSteps is the order of the steps where Options.Steps gives none.
+// DefaultSteps is the order of the steps if Options.Steps is nil.
 var DefaultSteps = []Step{Penalties, DRY, TopNSigma, TopK, Typical, TopP, MinP, XTC, Temperature}
 
 // Chained reports whether the options need the slower path.
@@ -33,15 +34,15 @@ func (o *Options) Chained() bool {
 	return o.Keep || o.Steps != nil || o.Mirostat != 0 || o.TopNSigma > 0 || o.DRYMultiplier != 0 || o.XTCProbability > 0 || o.DynatempRange > 0
 }
 
-// A chain is what the slower path keeps between steps.
+// A chain is the state of the slower path between tokens.
 type chain struct {
 	steps  []Step
-	kept   []candidate // what the last token was drawn from, with the logits of the draw
+	kept   []candidate // the tokens that the last one was drawn from, with the logits of the draw
 	tokens []int32     // prompt and text, for DRY
-	match  []int32     // scratch: how much of the end of tokens ends at each place, backwards
+	match  []int32     // scratch: see matches
 	after  map[int32]int32
 	mu     float64 // of mirostat
-	drawn  int32   // the token that was drawn last, and what it does to mu
+	drawn  int32   // the token drawn last, or -1; change is its effect on mu
 	change float64
 }
 
@@ -51,7 +52,7 @@ func newChain(o *Options) *chain {
 		c.steps = DefaultSteps
 	}
 	if o.Mirostat != 0 {
-		c.steps = []Step{Temperature} // which takes the place of the truncations
+		c.steps = []Step{Temperature} // replaces the truncations
 		if o.penalises() {
 			c.steps = []Step{Penalties, Temperature}
 		}
@@ -59,7 +60,7 @@ func newChain(o *Options) *chain {
 	return c
 }
 
-// sampleChain draws through the steps in their order.
+// sampleChain draws a token, applying the steps in their order.
 func (s *Sampler) sampleChain(logits []float32, base vocab.Bitset, extra, exclude []int32) (int32, error) {
 	c := s.chain
 	s.list = s.list[:0]
@@ -92,7 +93,7 @@ func (s *Sampler) sampleChain(logits []float32, base vocab.Bitset, extra, exclud
 	greedy := s.opt.Temperature == 0 && s.opt.DynatempRange == 0
 	for _, step := range c.steps {
 		if greedy && step != Penalties && step != DRY {
-			continue // the likeliest is drawn, whatever is truncated
+			continue // the likeliest token is drawn regardless of truncations
 		}
 		switch step {
 		case Penalties:
@@ -135,13 +136,13 @@ func (s *Sampler) sampleChain(logits []float32, base vocab.Bitset, extra, exclud
 	return token, nil
 }
 
-// only is the draw of a token that is certain.
+// only records a draw without alternatives.
 func (s *Sampler) only(token int32) int32 {
 	s.chain.kept = append(s.chain.kept[:0], candidate{0, token})
 	return token
 }
 
-// biased returns the logit of a token after its bias; false when it is forbidden.
+// biased returns the logit of a token after its bias; false if a bias of -Inf forbids the token.
 func (s *Sampler) biased(t int32, logit float32) (float32, bool) {
 	if i, found := slices.BinarySearchFunc(s.opt.LogitBias, t, func(b Bias, t int32) int { return int(b.Token) - int(t) }); found {
 		if logit += s.opt.LogitBias[i].Add; math.IsInf(float64(s.opt.LogitBias[i].Add), -1) {
@@ -165,7 +166,7 @@ func (s *Sampler) penalties() {
 	}
 }
 
-// topNSigma keeps the logits within so many standard deviations of the largest one.
+// topNSigma keeps the logits within TopNSigma standard deviations of the largest one.
 func (s *Sampler) topNSigma() {
 	if s.opt.TopNSigma <= 0 {
 		return
@@ -189,12 +190,12 @@ func (s *Sampler) topNSigma() {
 	s.list = slices.DeleteFunc(s.list, func(c candidate) bool { return c.logit < floor })
 }
 
-// xtc drops, in a share of the steps, all of the likely tokens but the least likely one.
+// xtc drops, with probability XTCProbability, all likely tokens except the least likely of them.
 func (s *Sampler) xtc(attempt int) {
 	if s.opt.XTCProbability <= 0 || s.opt.XTCThreshold > 0.5 || len(s.list) < 2 {
 		return
 	}
-	const salt = 0x785443 // so that the number is not the draw's
+	const salt = 0x785443 // makes the number differ from the draw's
 	x := mix(s.opt.Seed + mix(s.position+mix(uint64(attempt)+salt)))
 	if float64(x>>11)/(1<<53) >= float64(s.opt.XTCProbability) {
 		return
@@ -222,7 +223,8 @@ func (s *Sampler) xtc(attempt int) {
 	s.list = slices.DeleteFunc(s.list, func(c candidate) bool { return c.logit >= floor && c.token != least.token })
 }
 
-// heat divides the logits by the temperature, which lies in its range by how even the probabilities are.
+// heat divides the logits by the temperature. With a dynamic range, the entropy determines the
+// temperature within it.
 func (s *Sampler) heat() {
 	t := float64(s.opt.Temperature)
 	if r := float64(s.opt.DynatempRange); r > 0 && len(s.list) > 1 {
@@ -246,8 +248,8 @@ func (s *Sampler) heat() {
 	}
 }
 
-// surprising keeps what mirostat allows: tokens that surprise no more than mu, or for its first version as many as a
-// Zipf's law fitted to the likeliest 100 says.
+// surprising truncates the list by mirostat: version 2 keeps the tokens that surprise by at most mu
+// bits, version 1 as many tokens as Zipf's law, fitted to the likeliest 100, implies for mu.
 func (s *Sampler) surprising() {
 	slices.SortFunc(s.list, func(a, b candidate) int {
 		if a.before(b) {
@@ -284,7 +286,7 @@ func (s *Sampler) surprising() {
 	sortByToken(s.list)
 }
 
-// surprise returns how much a token of the list surprises, in bits.
+// surprise returns the surprise of a token of the list, in bits.
 func (s *Sampler) surprise(token int32) float64 {
 	top, total, its := maxLogit(s.list), 0.0, 0.0
 	for _, c := range s.list {
@@ -297,7 +299,7 @@ func (s *Sampler) surprise(token int32) float64 {
 	return -math.Log2(its / total)
 }
 
-// accept notes a token of the text.
+// accept records a token of the text and updates mu.
 func (c *chain) accept(token int32, o *Options) {
 	if token == c.drawn {
 		c.mu -= c.change
@@ -313,8 +315,8 @@ func (c *chain) note(token int32, o *Options) {
 	}
 }
 
-// dry takes from the logits of tokens that would make what the text ends with longer, where it occurred before: the more
-// the longer it is. A repetition doesn't reach over a breaker.
+// dry lowers the logits of tokens that would continue a repetition, exponentially in its length. A
+// repetition does not extend across a breaker.
 func (s *Sampler) dry() {
 	o, c := &s.opt, s.chain
 	if o.DRYMultiplier == 0 || o.DRYBase < 1 {
@@ -324,7 +326,7 @@ func (s *Sampler) dry() {
 	if n := o.DRYLastN; n >= 0 && n < len(window) {
 		window = window[len(window)-n:]
 	}
-	reach := 0 // how far back a repetition may begin
+	reach := 0 // the maximum length of a repetition, in tokens
 	for reach < len(window) && !o.DRYBreakers.has(window[len(window)-1-reach]) {
 		reach++
 	}
@@ -354,8 +356,8 @@ func (s *Sampler) dry() {
 	}
 }
 
-// matches sets match[k] to how many tokens before the last k are the same as the last ones, in linear time (the Z
-// function of the tokens backwards).
+// matches sets match[k] to the length of the longest common suffix of the window and the window
+// without its last k tokens, in linear time (the Z function of the reversed tokens).
 func (c *chain) matches(window []int32) {
 	n := len(window)
 	at := func(i int) int32 { return window[n-1-i] }
@@ -382,8 +384,8 @@ type TokenSet map[int32]bool
 
 func (s TokenSet) has(t int32) bool { return s[t] }
 
-// Kept appends the likeliest n tokens of those that the last one was drawn from, with the logarithms of the probabilities
-// with which they were drawn. Options.Keep must be set.
+// Kept appends the likeliest n of the tokens that the last one was drawn from, with the natural
+// logarithms of the probabilities of the draw. Options.Keep must be set.
 func (s *Sampler) Kept(dst []Alternative, n int) []Alternative {
 	if s.chain == nil || len(s.chain.kept) == 0 {
 		return dst
@@ -407,7 +409,7 @@ func (s *Sampler) Kept(dst []Alternative, n int) []Alternative {
 	return dst
 }
 
-// KeptLogprob is Kept for one token.
+// KeptLogprob returns what Kept would for one token.
 func (s *Sampler) KeptLogprob(token int32) float32 {
 	if s.chain == nil {
 		return 0

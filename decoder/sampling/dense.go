@@ -57,16 +57,16 @@ func weigh(set vocab.Bitset, logits []float32, top, scale float32, blocks []floa
 	return total
 }
 
-// pick returns the member of set at which the running sum of weights, as weigh
-// adds them, passes target.
+// pick returns the member of set at which the running sum of weights, added up
+// as in weigh, exceeds target.
 func pick(set vocab.Bitset, logits []float32, top, scale float32, blocks []float64, target float64) int32 {
 	block := 0
 	for block < len(blocks)-1 && target >= blocks[block] {
 		target -= blocks[block]
 		block++
 	}
-	// Rounding can leave target at the very end of the last block; then the
-	// last token with any weight is the one.
+	// Rounding can leave target at the very end of the last block; then pick
+	// returns the last token with any weight.
 	last := int32(-1)
 	for i := block * blockWords; i < len(set); i++ {
 		for w := set[i]; w != 0; w &= w - 1 {

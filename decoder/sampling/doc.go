@@ -30,12 +30,12 @@
 // # Determinism
 //
 // The random number of a step is a hash of the seed and of the number of
-// tokens generated before it: it does not depend on what else the process
-// runs, nor on how many of the earlier tokens were forced. What is left to draw
-// from lies in an order that does not depend on the likelihoods (ids, after
-// the tokens with a bias or a penalty), so that noise in the last bits of the
-// logits moves the boundaries between tokens a little and swaps none.
+// tokens generated before it: it does not depend on other requests of the
+// process, nor on how many of the earlier tokens were forced. The tokens to draw
+// from are ordered independently of their likelihoods (by id, after the tokens
+// with a bias or a penalty), so that noise in the last bits of the logits moves
+// the boundaries between tokens slightly and swaps none.
 //
 // A Sampler belongs to one sequence and is used by one goroutine at a time.
-// Once it has been used it allocates nothing.
+// After its first uses it allocates nothing.
 package sampling

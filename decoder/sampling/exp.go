@@ -2,9 +2,9 @@ package sampling
 
 import "math"
 
-// farAway is the distance in nats from the likeliest token at which a token's
-// weight is not counted. All of a vocabulary of 262,144 tokens at this
-// distance would hold less than 4e-6 of the likeliest one's weight.
+// farAway is the distance in nats from the likeliest token from which a token's
+// weight counts as 0. All tokens of a vocabulary of 262,144 at this distance
+// together would hold less than 4e-6 of the likeliest one's weight.
 const farAway = 25
 
 // exp32 returns e to the power x for -87 < x ≤ 0 with a relative error below

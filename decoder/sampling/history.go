@@ -1,7 +1,7 @@
 package sampling
 
 // history counts tokens for the penalties: how often each was generated, and
-// how often it stands in the window of the repetition penalty.
+// how often it occurs in the window of the repetition penalty.
 type history struct {
 	slot   map[int32]int32 // token → position in seen
 	seen   []tally

@@ -12,14 +12,14 @@ type Alternative struct {
 	Logprob float32
 }
 
-// A Measurement says what the model itself thought of a step: before bias,
+// A Measurement reports the model's own distribution at a step: before bias,
 // penalties, truncation and temperature, and before the constraint.
 type Measurement struct {
 	// Top holds the likeliest tokens, the likeliest first. It is valid until
 	// the Measurer's next call.
 	Top []Alternative
-	// Allowed is the probability that the model gave to the allowed tokens
-	// together; what it lacks of 1 is what the mask took away.
+	// Allowed is the total probability that the model gave to the allowed tokens; the
+	// mask excludes the rest of 1.
 	Allowed float64
 
 	logits []float32
@@ -31,7 +31,7 @@ func (m *Measurement) Logprob(token int32) float32 {
 	return float32(float64(m.logits[token]) - m.logSum)
 }
 
-// LogprobIn is Logprob where the row that was measured may have gone, and logits is a
+// LogprobIn is Logprob for when the measured row may no longer be valid; logits is a
 // copy of it.
 func (m *Measurement) LogprobIn(logits []float32, token int32) float32 {
 	return float32(float64(logits[token]) - m.logSum)
@@ -62,7 +62,7 @@ func (m *Measurer) Measure(logits []float32, allowed Set, alternatives int) Meas
 	logits = logits[:m.size]
 	_, top := argmax(m.all, logits)
 	if math.IsInf(float64(top), 0) {
-		top = 0 // nothing here is a distribution; don't make it NaN
+		top = 0 // the row holds no distribution; avoid NaN
 	}
 	total := weigh(m.all, logits, top, 1, nil)
 	out := Measurement{Allowed: 1, logits: logits, logSum: float64(top) + math.Log(total)}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Options says how tokens are drawn. The zero value is greedy: the likeliest
-// allowed token, every time.
+// Options configures how tokens are drawn. The zero value is greedy: it always
+// draws the likeliest allowed token.
 type Options struct {
 	Temperature float32 // below MinTemperature: greedy
 	TopK        int     // keep the k likeliest tokens; 0: all
@@ -16,26 +16,26 @@ type Options struct {
 	TypicalP    float32 // keep the tokens nearest to the expected surprise that hold this share; 0 or 1: all
 
 	RepeatPenalty    float32 // divides positive and multiplies negative logits of recent tokens; 0 or 1: off
-	RepeatLastN      int     // how many of the latest tokens count, prompt included; 0: DefaultRepeatLastN; -1: all
-	PresencePenalty  float32 // taken from the logit of every token generated before
-	FrequencyPenalty float32 // taken from it once for each time it was generated
+	RepeatLastN      int     // number of latest tokens that count, prompt included; 0: DefaultRepeatLastN; -1: all
+	PresencePenalty  float32 // subtracted from the logit of every token generated before
+	FrequencyPenalty float32 // subtracted once for each time the token was generated
 
-	// What follows is taken by a slower path, see Step.
-	Steps            []Step   // the steps that are taken, in this order; nil: DefaultSteps
-	TopNSigma        float32  // keep logits within so many standard deviations of the largest; 0 or less: all
-	XTCProbability   float32  // in this share of the steps, drop all likely tokens but the least likely one; 0: never
-	XTCThreshold     float32  // what is likely, a probability; above 0.5: nothing
-	DynatempRange    float32  // how far the temperature goes up and down with the entropy; 0: not at all
-	DynatempExponent float32  // of the entropy, in that
-	Mirostat         int      // 1, 2: keep the surprise of texts near MirostatTau, in place of the truncations; 0: off
-	MirostatTau      float32  // bits
-	MirostatEta      float32  // how fast the surprise is brought there
-	DRYMultiplier    float32  // penalty of tokens that go on with a repetition; 0: off
-	DRYBase          float32  // its growth with each token of the repetition; below 1: off
-	DRYAllowedLength int      // how long a repetition may be without one
-	DRYLastN         int      // how many of the latest tokens are looked at; negative: all
-	DRYBreakers      TokenSet // tokens that no repetition reaches over
-	Keep             bool     // Sampler.Kept is asked for
+	// The following options need the slower path; see Step.
+	Steps            []Step   // the steps to apply, in this order; nil: DefaultSteps
+	TopNSigma        float32  // keep logits within this many standard deviations of the largest; 0 or less: all
+	XTCProbability   float32  // in this share of the steps, drop all likely tokens except the least likely of them; 0: never
+	XTCThreshold     float32  // probability from which a token is likely; above 0.5: off
+	DynatempRange    float32  // how far the entropy raises or lowers the temperature; 0: not at all
+	DynatempExponent float32  // exponent of the normalised entropy for that
+	Mirostat         int      // 1, 2: version that keeps the text's surprise near MirostatTau, instead of the truncations; 0: off
+	MirostatTau      float32  // target surprise in bits
+	MirostatEta      float32  // rate at which the surprise is corrected
+	DRYMultiplier    float32  // penalty of tokens that continue a repetition; 0: off
+	DRYBase          float32  // growth of the penalty with each token of the repetition; below 1: off
+	DRYAllowedLength int      // repetitions shorter than this have no penalty
+	DRYLastN         int      // number of latest tokens to search; negative: all
+	DRYBreakers      TokenSet // tokens that no repetition extends across
+	Keep             bool     // record what Sampler.Kept returns
 
 	LogitBias []Bias // added to the logits first; -Inf forbids a token
 	Seed      uint64
@@ -57,8 +57,7 @@ type Bias struct {
 	Add   float32
 }
 
-// An OptionError says which option is out of its range, by the name it has in
-// requests.
+// An OptionError reports which option is out of range, by its name in requests.
 type OptionError struct {
 	Option string // for example "top_p"
 	Reason string // for example "must be between 0 and 1, got 1.5"
@@ -124,8 +123,8 @@ func (o Options) Validate(n int) error {
 	return nil
 }
 
-// Normal returns o with every "off" spelled one way and the biases sorted by
-// token and added up.
+// Normal returns o in a canonical form: one value for every way to turn an
+// option off, and biases sorted by token and added up.
 func (o Options) Normal() Options {
 	if o.Temperature < MinTemperature {
 		o.Temperature = 0
@@ -134,7 +133,7 @@ func (o Options) Normal() Options {
 		o.TopP = 1
 	}
 	if o.Steps != nil && !slices.Contains(o.Steps, Temperature) && o.Mirostat == 0 {
-		o.Temperature, o.DynatempRange = 1, 0 // nothing is greedy by a step that isn't taken
+		o.Temperature, o.DynatempRange = 1, 0 // without the temperature step nothing is greedy
 	}
 	if o.TypicalP == 0 {
 		o.TypicalP = 1

@@ -23,12 +23,12 @@ type Sampler struct {
 	size     int // of the vocabulary
 	position uint64
 	history  *history // nil without penalties
-	chain    *chain   // nil where the usual steps are all
+	chain    *chain   // nil unless the options need the slower path
 	all      vocab.Bitset
 
 	// Scratch, kept between steps.
 	set     vocab.Bitset
-	changed []candidate // tokens whose logit is not the row's
+	changed []candidate // tokens whose logit differs from the row's
 	list    []candidate
 	heap    topHeap
 	keys    []weighted
@@ -89,16 +89,15 @@ func (s *Sampler) Accept(token int32) {
 	}
 }
 
-// Position returns how many tokens were accepted.
+// Position returns the number of accepted tokens.
 func (s *Sampler) Position() uint64 { return s.position }
 
-// Sample draws a token that allowed holds and exclude does not. A nil Set
-// allows the whole vocabulary. Logits has one value for each token, is read
-// only and not kept. Sample does not record the token: see Accept. Called
-// twice at one position it draws with the same random number unless exclude
-// has grown.
+// Sample draws a token that is in allowed and not in exclude. A nil Set allows
+// the whole vocabulary. Sample reads logits, which has one value for each token,
+// and does not keep it. It does not record the token; see Accept. Two calls at
+// one position use the same random number unless exclude has grown.
 //
-// The error is ErrEmpty when nothing is left to draw from.
+// The error is ErrEmpty if no token is left to draw from.
 func (s *Sampler) Sample(logits []float32, allowed Set, exclude []int32) (int32, error) {
 	logits = logits[:s.size]
 	base, extra := vocab.Bitset(nil), []int32(nil)
@@ -116,9 +115,9 @@ func (s *Sampler) Sample(logits []float32, allowed Set, exclude []int32) (int32,
 	return s.sampleMany(logits, base, extra, exclude)
 }
 
-// fewTokens is how many tokens at most are drawn from as a list, which has to be
-// sorted; more are written into a set first. With top-p a list of 400 takes 19 µs
-// and a set 36, at 1,000 it is 51 and 66.
+// fewTokens is the maximum number of tokens drawn from as a list, which has to be
+// sorted; more are written into a set first. With top-p, a list of 400 takes 19
+// µs and a set 36 µs; at 1,000 it is 51 and 66.
 const fewTokens = 1024
 
 // sampleFew draws from an explicit list of tokens.
@@ -155,8 +154,8 @@ func (s *Sampler) sampleFew(logits []float32, tokens, exclude []int32) (int32, e
 	return s.draw(len(exclude)), nil
 }
 
-// adjust returns the logit of a token after bias and penalties; false when a
-// bias of -Inf forbids it.
+// adjust returns the logit of a token after bias and penalties; false if a bias
+// of -Inf forbids the token.
 func (s *Sampler) adjust(t int32, logit float32) (float32, bool) {
 	if len(s.opt.LogitBias) > 0 {
 		i, found := slices.BinarySearchFunc(s.opt.LogitBias, t, func(b Bias, t int32) int { return int(b.Token) - int(t) })
@@ -177,9 +176,9 @@ func (s *Sampler) adjust(t int32, logit float32) (float32, bool) {
 	return logit, true
 }
 
-// sampleMany draws from a set of which a good part of the vocabulary is a
-// member. The few tokens whose logits differ from the row's are taken out of
-// the set and joined again as candidates.
+// sampleMany draws from a set that holds a large part of the vocabulary. The few
+// tokens whose logits differ from the row's are taken out of the set and added
+// again as candidates.
 func (s *Sampler) sampleMany(logits []float32, base vocab.Bitset, extra, exclude []int32) (int32, error) {
 	set := base
 	s.changed = s.changed[:0]
@@ -248,7 +247,7 @@ func (s *Sampler) collectChanged(logits []float32) {
 
 func (s *Sampler) change(t int32, logits []float32) {
 	if !s.set.Has(t) {
-		return // not allowed, or changed already
+		return // not allowed, or already moved
 	}
 	s.set.Clear(t)
 	if l, ok := s.adjust(t, logits[t]); ok {
@@ -256,16 +255,16 @@ func (s *Sampler) change(t int32, logits []float32) {
 	}
 }
 
-// sortChanged puts a list that was gathered back into the order of ids, which
-// the changed tokens at its end may have broken.
+// sortChanged restores the order of ids in a gathered list, to whose end the
+// changed tokens were appended.
 func (s *Sampler) sortChanged() {
 	if len(s.changed) > 0 {
 		sortByToken(s.list)
 	}
 }
 
-// likeliest returns the likeliest of a list in any order, the lowest id among
-// equals.
+// likeliest returns the likeliest token of a list in any order, the one with the
+// lowest id among equals.
 func likeliest(list []candidate) int32 {
 	best := list[0]
 	for _, c := range list[1:] {
@@ -290,13 +289,13 @@ func (s *Sampler) takeHeap() {
 	sortByToken(s.list)
 }
 
-// reach is how far around the centre of a truncation by mass, in nats, tokens
-// are gathered first. A trained model has a few hundred tokens in it, and
-// mostly more than the share.
+// reach is the distance in nats around the centre of a truncation by mass within
+// which tokens are gathered first. With a trained model, a few hundred tokens are
+// that near, and they mostly hold more than the share.
 const reach = 6
 
-// gatherTopP gathers the tokens near the likeliest one, further and further
-// out until they hold the share, and cuts exactly among those.
+// gatherTopP gathers the tokens near the likeliest one, at growing distances
+// until they hold the share, and cuts exactly among those.
 func (s *Sampler) gatherTopP(set vocab.Bitset, logits []float32, top float32) {
 	total := weigh(set, logits, top, 1, nil)
 	for _, c := range s.changed {
@@ -322,8 +321,8 @@ func (s *Sampler) gatherTopP(set vocab.Bitset, logits []float32, top float32) {
 	s.cut(share)
 }
 
-// gatherTypical is gatherTopP with the expected surprise in the place of the
-// likeliest token's.
+// gatherTypical is gatherTopP around the expected surprise instead of the
+// surprise of the likeliest token.
 func (s *Sampler) gatherTypical(set vocab.Bitset, logits []float32, top float32) {
 	total, mean := moments(set, logits, top)
 	if len(s.changed) > 0 {
@@ -413,13 +412,13 @@ func (s *Sampler) mass() float64 {
 	return sum
 }
 
-// cut keeps of the list the smallest keys that hold share.
+// cut keeps the candidates of the list with the smallest keys that hold share.
 func (s *Sampler) cut(share float64) {
 	s.sorted = append(s.sorted[:0], s.keys...)
 	s.list = keepMass(s.list, s.keys, s.sorted, share)
 }
 
-// minP drops what is less likely than a part of the likeliest.
+// minP drops the tokens less likely than MinP times the likeliest.
 func (s *Sampler) minP() {
 	if s.opt.MinP == 0 {
 		return
@@ -436,7 +435,7 @@ func (s *Sampler) minP() {
 
 func log32(x float32) float32 { return float32(math.Log(float64(x))) }
 
-// draw picks one of the list at the temperature.
+// draw picks a token of the list at the temperature.
 func (s *Sampler) draw(attempt int) int32 { return s.drawAt(s.opt.Temperature, attempt) }
 
 func (s *Sampler) drawAt(temperature float32, attempt int) int32 {
@@ -463,7 +462,7 @@ func (s *Sampler) drawAt(temperature float32, attempt int) int32 {
 	return chosen
 }
 
-// drawMany picks from the whole set at the temperature. The changed tokens
+// drawMany picks a token of the whole set at the temperature. The changed tokens
 // come first.
 func (s *Sampler) drawMany(set vocab.Bitset, logits []float32, top float32, likeliest int32, attempt int) int32 {
 	scale := 1 / s.opt.Temperature

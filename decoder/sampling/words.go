@@ -36,9 +36,9 @@ const (
 	pathAVX2
 )
 
-// large returns the first word of set, from word number from on, with a member
-// whose logit is floor or more, and which members those are; len(set) and 0
-// when there is none. NaN is below any floor.
+// large returns the index of the first word of set, from index from, with a
+// member whose logit is floor or more, and those members; len(set) and 0 if
+// there is none. NaN is below any floor.
 func large(set vocab.Bitset, logits []float32, from int, floor float32) (int, uint64) {
 	if full := len(logits) / word; path == pathAVX2 && from < full {
 		n, hits := largeAVX2(&set[from], &logits[from*word], full-from, floor)
@@ -50,10 +50,10 @@ func large(set vocab.Bitset, logits []float32, from int, floor float32) (int, ui
 	return largeGo(set, logits, from, floor)
 }
 
-// crowded is the number of members from which a word is passed over as a row
-// of 64 logits, of which nearly all are dismissed by one comparison before it
-// matters whether they are members; other words are read member by member.
-// Four comparisons to a step of the loop keep it at a logit a cycle.
+// crowded is the number of members from which a word is scanned as a row of 64
+// logits: one comparison dismisses nearly all of them before membership
+// matters. Other words are read member by member. Four comparisons per
+// iteration sustain one logit per cycle.
 const crowded = 24
 
 func largeGo(set vocab.Bitset, logits []float32, from int, floor float32) (int, uint64) {
@@ -86,13 +86,13 @@ func largeGo(set vocab.Bitset, logits []float32, from int, floor float32) (int, 
 	return len(set), 0
 }
 
-// lanes is in how many sums the weights of a word are added up: token k of it
-// goes to sum k modulo lanes, in the order of k, and halves of the sums are
-// added to one another at the end.
+// lanes is the number of partial sums of a word's weights: token k of the word
+// is added to sum k modulo lanes, in the order of k, and the sums are added
+// pairwise by halves at the end.
 const lanes = 16
 
-// weighWord adds up e^((logit-top)·scale) over those of the 64 tokens from
-// base on that are in w. It adds in float32: so few terms lose no more than
+// weighWord adds up e^((logit-top)·scale) over those of the 64 tokens from base
+// that are in w. It adds in float32: with so few terms the error is at most
 // 1e-6 of their sum.
 func weighWord(w uint64, logits []float32, base int, top, scale float32) float32 {
 	if path == pathAVX2 && base+word <= len(logits) {
@@ -123,6 +123,6 @@ func weighGo(w uint64, logits []float32, base int, top, scale float32) float32 {
 	return sums[0]
 }
 
-// above returns the smallest number that is larger than x, a floor for all
-// that is larger.
+// above returns the smallest number that is larger than x: as a floor, it
+// selects everything larger than x.
 func above(x float32) float32 { return math.Nextafter32(x, float32(math.Inf(1))) }

@@ -23,8 +23,8 @@ func largeAVX2(set *uint64, logits *float32, words int, floor float32) (n int, h
 //go:noescape
 func weighAVX2(w uint64, logits *float32, top, scale float32) float32
 
-// spread is what weighAVX2 reads its constants from: the coefficients and
-// offsets of exp32 eight times over, and the bits of a set beside one another.
+// spread holds the constants of weighAVX2: the coefficients and offsets of
+// exp32 eight times over, and the bits of a set side by side.
 var spread = struct {
 	far, perLn2, shift [8]float32
 	c                  [6][8]float32 // of f⁵ first

@@ -2,9 +2,9 @@
 // without a model: to test masks, and to show people what a schema or grammar
 // admits.
 //
-// A walk draws one allowed token after the other. Left alone it would hardly
-// ever end, since most of a vocabulary continues a string; so after a random
-// budget of tokens it follows the shortest completion.
+// A walk draws one allowed token after the other. Purely random draws would
+// hardly ever end, since most of a vocabulary continues a string; so after a
+// random budget of tokens the walk follows the shortest completion.
 package walk
 
 import "github.com/stencil-json/stencil/decoder"
@@ -16,7 +16,7 @@ type Mask interface {
 	AppendTokens(dst []int32) []int32
 }
 
-// Matcher follows one document. One goroutine at a time uses it.
+// Matcher follows one document. It must be used by one goroutine at a time.
 type Matcher interface {
 	Mask() (Mask, error)
 	Accept(token int32) error
@@ -25,7 +25,7 @@ type Matcher interface {
 	ShortestCompletion() []byte
 }
 
-// Of gives the decoder's matcher the types of this package.
+// Of adapts a decoder's matcher to the types of this package.
 func Of(m *decoder.Matcher) Matcher { return matcher{m} }
 
 type matcher struct{ *decoder.Matcher }

@@ -11,24 +11,24 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Preview shows what a grammar admits and what it costs.
+// Preview shows which texts a grammar admits and what they cost.
 type Preview struct {
 	Shortest string   // the shortest document
-	Samples  []string // some random documents, none twice
-	// ForcedShare is the share of the samples' bytes that could only be what
-	// they are, 0 to 1.
+	Samples  []string // some random documents, without duplicates
+	// ForcedShare is the share of the samples' bytes that were forced, 0 to 1.
 	ForcedShare float64
-	// Stats is what the grammar has learnt on the way.
+	// Stats are the sizes of the grammar's tables after the samples.
 	Stats decoder.Stats
-	// MaskTime is the mean time of a mask, the first ones among them.
+	// MaskTime is the mean time of a mask, including the first ones.
 	MaskTime time.Duration
 }
 
 // previewBudget keeps samples short enough to read.
 const previewBudget = 15
 
-// Look makes n samples of g, which must be bound to the vocabulary of tokens.
-// The same seed gives the same samples. It ends with ctx.
+// Look draws up to n different samples of g, which must be bound to the
+// vocabulary of tokens. The same seed gives the same samples. Look stops when ctx
+// ends.
 func Look(ctx context.Context, g *decoder.Grammar, tokens *Tokens, n int, seed uint64) (*Preview, error) {
 	newMatcher := func() *decoder.Matcher {
 		m := g.NewMatcher()
@@ -101,8 +101,8 @@ func countForced(m *decoder.Matcher, text []byte) (int, error) {
 	return forced, nil
 }
 
-// countForcedTokens returns how many bytes of a document's spelling are of tokens
-// before which something was forced.
+// countForcedTokens returns how many bytes of a document's spelling belong to
+// tokens at which text or tokens were forced.
 func countForcedTokens(m *decoder.Matcher, tokens []int32) (int, error) {
 	forced := 0
 	for _, id := range tokens {
@@ -128,8 +128,8 @@ func (r *recorder) Accept(token int32) error {
 	return r.matcher.Accept(token)
 }
 
-// Shortest returns a shortest completion, with tokens that add no text as the
-// vocabulary spells them.
+// Shortest returns a shortest completion, in which tokens without text appear as
+// the vocabulary writes them.
 func Shortest(m *decoder.Matcher) (text string) {
 	for _, x := range m.Remaining() {
 		if x.Text == "" {
@@ -140,8 +140,8 @@ func Shortest(m *decoder.Matcher) (text string) {
 	return text
 }
 
-// spelling returns the text of tokens, with those that add none as the
-// vocabulary spells them.
+// spelling returns the text of tokens, in which tokens without text appear as the
+// vocabulary writes them.
 func spelling(v *vocab.Vocab, tokens []int32) string {
 	var b strings.Builder
 	for _, id := range tokens {
@@ -155,7 +155,7 @@ func spelling(v *vocab.Vocab, tokens []int32) string {
 }
 
 // ByteTokens returns a vocabulary of the 256 single bytes and an
-// end-of-generation token, for when no model's vocabulary is at hand.
+// end-of-generation token, for use without a model's vocabulary.
 func ByteTokens() (*vocab.Vocab, error) {
 	tokens := []vocab.Token{{Text: "</s>", Kind: vocab.Control}}
 	const hex = "0123456789ABCDEF"

@@ -8,9 +8,9 @@ type Tokens struct {
 	vocab   *vocab.Vocab
 	byText  map[string]int32
 	byFirst [256][]int32
-	firsts  []byte // the bytes with which some token begins
+	firsts  []byte // the bytes with which any token begins
 	longest int
-	silent  []int32 // that add no text and don't end a generation
+	silent  []int32 // tokens that add no text and don't end a generation
 }
 
 // NewTokens prepares a vocabulary for walks.

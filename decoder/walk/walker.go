@@ -12,29 +12,29 @@ import (
 	"github.com/stencil-json/stencil/decoder"
 )
 
-// Kind says what kind of fault a walk met.
+// Kind is the kind of a fault.
 type Kind string
 
 // The kinds of faults.
 const (
 	// Broken is a mask that contradicts the matcher.
 	Broken Kind = "violation"
-	// DeadEnd is a place where no token is allowed and the document is not
+	// DeadEnd is a position where no token is allowed and the document is not
 	// complete.
 	DeadEnd Kind = "dead end"
 	// BadEnding is a shortest completion that the masks do not follow.
 	BadEnding Kind = "bad ending"
-	// Unfinished is a document that was given up at [MaxTokens].
+	// Unfinished is a document abandoned after [MaxTokens].
 	Unfinished Kind = "unfinished"
-	// Limit is a limit of the engine that was reached.
+	// Limit is an exceeded limit of the engine.
 	Limit Kind = "limit"
 )
 
-// Fault is what ended a walk before its document was complete.
+// Fault is the reason for which a walk ended before its document was complete.
 type Fault struct {
 	Kind   Kind
 	Reason string
-	Err    error // the engine's own, if it gave one
+	Err    error // the engine's error, if any
 }
 
 // Error implements error.
@@ -43,19 +43,19 @@ func (f *Fault) Error() string { return "walk: " + string(f.Kind) + ": " + f.Rea
 // Unwrap returns the engine's error.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// MaxTokens ends walks whose shortest completion never comes nearer; real
-// minLength values need some thousands.
+// MaxTokens ends walks whose shortest completion never gets shorter; real
+// minLength values need some thousands of tokens.
 const MaxTokens = 20_000
 
-// Walker makes documents. One goroutine at a time uses it.
+// Walker generates documents. It must be used by one goroutine at a time.
 type Walker struct {
 	Tokens *Tokens
 	Rand   *rand.Rand
-	// Budget is the mean number of tokens after which a document is brought to
-	// its end; 0 is 40.
+	// Budget is the mean number of tokens after which a document is completed;
+	// 0 means 40.
 	Budget float64
-	// Plain prefers tokens of ASCII without control characters, so that people
-	// can read the documents.
+	// Plain prefers ASCII tokens without control characters, for readable
+	// documents.
 	Plain bool
 	// Stop, if set, ends walks early.
 	Stop *atomic.Bool
@@ -70,14 +70,15 @@ func (w *Walker) Count() int { return w.count }
 // ErrStopped is returned by walks that [Walker].Stop ended.
 var ErrStopped = &Fault{Kind: Unfinished, Reason: "stopped"}
 
-// Document walks to the end of a document and returns its text. Other errors
-// than ErrStopped are *Fault too, and come with the text so far.
+// Document walks to the end of a document and returns its text. Errors other
+// than ErrStopped are of type *Fault too, and are returned with the text so
+// far.
 func (w *Walker) Document(m Matcher) ([]byte, error) {
 	var text []byte
-	var closing []decoder.Piece // what remains of the shortest completion, once it is followed
+	var closing []decoder.Piece // the rest of the shortest completion, once the walk follows it
 	eog := w.Tokens.vocab.EOG()
 	budget := 4 + int(w.Rand.ExpFloat64()*cmp.Or(w.Budget, 40))
-	alike := w.Rand.Float64() // how much this document likes long odd tokens
+	alike := w.Rand.Float64() // how likely this document draws from all tokens alike
 	for n := 0; ; n++ {
 		if w.Stop != nil && w.Stop.Load() {
 			return text, ErrStopped
@@ -133,8 +134,8 @@ func (w *Walker) Document(m Matcher) ([]byte, error) {
 	}
 }
 
-// remaining returns a shortest completion, with tokens that add no text if the
-// matcher knows of such.
+// remaining returns a shortest completion, including tokens without text if the
+// matcher reports them.
 func remaining(m Matcher) []decoder.Piece {
 	if r, ok := m.(interface{ Remaining() []decoder.Piece }); ok {
 		return r.Remaining()
@@ -142,7 +143,7 @@ func remaining(m Matcher) []decoder.Piece {
 	return []decoder.Piece{{Text: string(m.ShortestCompletion())}}
 }
 
-// follow picks an allowed token with which pieces begin, now and then not the
+// follow picks an allowed token that pieces start with, occasionally not the
 // longest one.
 func (w *Walker) follow(mask Mask, pieces []decoder.Piece) (int32, bool) {
 	found := int32(-1)
@@ -165,18 +166,18 @@ func (w *Walker) follow(mask Mask, pieces []decoder.Piece) (int32, bool) {
 }
 
 // Bounds of the two ways to draw from a mask: listing its tokens is cheaper
-// than guessing when they are few.
+// than guessing if they are few.
 const (
 	fewTokens = 2048
 	guesses   = 200
-	// oneSilent is of how many guesses one is a token that adds no text.
+	// Every oneSilent-th guess, on average, is a token that adds no text.
 	oneSilent = 16
 )
 
 // Pick draws an allowed token. The mask has texts tokens that don't end a
-// generation, at least one. With probability alike all tokens are alike;
-// otherwise the first byte is drawn first, so that quotes and brackets are met
-// as often as letters are; tokens that add no text count as one more byte.
+// generation, at least one. With probability alike, all tokens are equally
+// likely; otherwise the first byte is drawn first, so that quotes and brackets
+// are as likely as letters; tokens without text count as one more byte.
 func (w *Walker) Pick(mask Mask, texts int, alike float64) int32 {
 	v := w.Tokens.vocab
 	all := w.Rand.Float64() < alike
@@ -208,7 +209,7 @@ func (w *Walker) Pick(mask Mask, texts int, alike float64) int32 {
 	slices.SortFunc(w.allowed, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(firstByte(v.Bytes(a)), firstByte(v.Bytes(b))), cmp.Compare(a, b))
 	})
-	var starts []int // where a new first byte begins
+	var starts []int // where each new first byte begins
 	for i, id := range w.allowed {
 		if i == 0 || firstByte(v.Bytes(id)) != firstByte(v.Bytes(w.allowed[i-1])) {
 			starts = append(starts, i)
@@ -230,8 +231,8 @@ func firstByte(text []byte) int {
 	return int(text[0])
 }
 
-// preferPlain keeps of the allowed tokens those that people can read, if there
-// are any. Where that leaves no choice, line ends stay too.
+// preferPlain keeps the readable ones of the allowed tokens, if there are any.
+// If that leaves a single token, tokens that begin with a line break stay too.
 func (w *Walker) preferPlain() {
 	v := w.Tokens.vocab
 	plain := 0
@@ -249,7 +250,7 @@ func (w *Walker) preferPlain() {
 	})
 }
 
-// isPlain reports whether people can read a token's text.
+// isPlain reports whether a token's text is readable.
 func isPlain(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' })
 }
