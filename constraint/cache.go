@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// A cache keeps what was compiled, by a key, as far as it has been used lately: up to
-// a number of entries and of bytes. What several ask for at once is compiled once.
+// A cache keeps the values most recently used, by key, up to a number of entries and of
+// bytes. Concurrent requests for one key compile its value once.
 type cache[K comparable, V any] struct {
 	limit int
-	room  int         // bytes
-	size  func(V) int // of an entry as it is now, in bytes
+	room  int         // maximum total size, in bytes
+	size  func(V) int // current size of an entry, in bytes
 
 	mu      sync.Mutex
 	entries map[K]*list.Element
@@ -19,15 +19,14 @@ type cache[K comparable, V any] struct {
 	stats   CacheStats
 }
 
-// CacheStats are counts since a cache was made, and what it holds.
+// CacheStats are counts since a cache was created, and its current contents.
 type CacheStats struct {
 	Hits, Misses uint64
 	Entries      int
 	Bytes        int
 }
 
-// DefaultCacheBytes is how much memory each of the caches may take if nothing else
-// is said.
+// DefaultCacheBytes is the default maximum size of each of the caches.
 const DefaultCacheBytes = 512 << 20
 
 type cacheEntry[K comparable, V any] struct {
@@ -35,16 +34,17 @@ type cacheEntry[K comparable, V any] struct {
 	ready chan struct{} // closed when done and err are set
 	done  V
 	err   error
-	gone  bool // who compiled gave up: the next one begins anew
+	gone  bool // compile was cut short: waiting callers compile again
 }
 
 func newCache[K comparable, V any](limit int, size func(V) int) *cache[K, V] {
 	return &cache[K, V]{limit: limit, room: DefaultCacheBytes, size: size, entries: make(map[K]*list.Element), recent: list.New()}
 }
 
-// get returns what is kept for a key, or else what compile returns. Errors are kept
-// for those that wait for them at the same time, not longer. Who waits for another's
-// compiling stops when ctx ends, and compiles anew if the other was stopped by its own.
+// get returns the value of a key, from the cache or else from compile. An error is
+// returned to the callers that wait for the same compilation, and not kept. A caller
+// that waits for another's compilation stops when ctx ends, and compiles the value
+// itself if the other was stopped by its own context.
 func (c *cache[K, V]) get(ctx context.Context, key K, compile func() (V, error)) (V, error) {
 	for {
 		entry, mine := c.entry(key)
@@ -64,14 +64,14 @@ func (c *cache[K, V]) get(ctx context.Context, key K, compile func() (V, error))
 	}
 }
 
-// entry returns the entry for a key, and whether the caller is to compile it.
+// entry returns the entry for a key, and whether the caller has to compile it.
 func (c *cache[K, V]) entry(key K) (entry *cacheEntry[K, V], mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el := c.entries[key]; el != nil {
 		c.stats.Hits++
 		c.recent.MoveToFront(el)
-		c.trim() // what was learnt since counts too
+		c.trim() // entries grow with use
 		return el.Value.(*cacheEntry[K, V]), false
 	}
 	c.stats.Misses++
@@ -80,14 +80,14 @@ func (c *cache[K, V]) entry(key K) (entry *cacheEntry[K, V], mine bool) {
 	return entry, true
 }
 
-// compile fills an entry, and forgets others if it takes their place.
+// compile fills an entry, and evicts others if there is no room.
 func (c *cache[K, V]) compile(ctx context.Context, entry *cacheEntry[K, V], compile func() (V, error)) {
 	finished := false
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if entry.gone = !finished || entry.err != nil && ctx.Err() != nil; entry.gone || entry.err != nil {
-			// A mistake is not worth a place. Nobody else removes the entry before.
+			// Errors are not kept. Only this call can have removed the entry.
 			if el := c.entries[entry.key]; el != nil && el.Value == any(entry) {
 				c.forget(el)
 			}
@@ -99,8 +99,8 @@ func (c *cache[K, V]) compile(ctx context.Context, entry *cacheEntry[K, V], comp
 	finished = true
 }
 
-// trim forgets what was not used for longest until the rest has room. What is being
-// compiled stays, and so does the last one used.
+// trim evicts the least recently used entries until the rest has room. It keeps entries
+// that are being compiled, and the one last used.
 func (c *cache[K, V]) trim() {
 	total, n := 0, 0
 	for el := c.recent.Front(); el != nil; {

@@ -17,17 +17,17 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A judge tells whether a whole text belongs to a constraint.
+// A judge reports whether a whole text satisfies a constraint.
 type judge = func(ctx context.Context, text string) (bool, error)
 
-// Grammars compiles grammars, regular expressions and choices for one
-// vocabulary and keeps the ones used last. It is safe for concurrent use.
+// Grammars compiles grammars, regular expressions and choices for one vocabulary and caches the
+// most recently used ones. It is safe for concurrent use.
 type Grammars struct {
 	vocab *vocab.Vocab
 	cache *cache[[sha256.Size]byte, *CompiledGrammar]
 }
 
-// NewGrammars keeps up to limit grammars.
+// NewGrammars returns a Grammars that keeps up to limit grammars.
 func NewGrammars(v *vocab.Vocab, limit int) *Grammars {
 	return &Grammars{vocab: v, cache: newCache[[sha256.Size]byte](limit, (*CompiledGrammar).bytes)}
 }
@@ -40,15 +40,15 @@ type CompiledGrammar struct {
 	Constraint engine.Constraint
 
 	kind     string
-	plain    *decoder.Grammar // of texts alone, without tokens that add none
+	plain    *decoder.Grammar // reads text only, without tokens that add none
 	check    judge
 	document Document
-	size     int // of the source
+	size     int // of the source, in bytes
 }
 
-// bytes is the memory that it takes, approximately.
+// bytes returns the memory held, approximately.
 func (g *CompiledGrammar) bytes() int {
-	const parsed = 64 // bytes of the program for a byte of its text
+	const parsed = 64 // bytes of the program for each byte of its text
 	n := 1<<14 + parsed*g.size + g.Bound.Held()
 	if g.plain != g.Bound {
 		n += g.plain.Held()
@@ -56,18 +56,17 @@ func (g *CompiledGrammar) bytes() int {
 	return n
 }
 
-// KeepBytes has the cache keep no more than so many bytes. It is called before the
-// first grammar is compiled.
+// KeepBytes limits the cache to n bytes. It must be called before the first grammar is compiled.
 func (c *Grammars) KeepBytes(n int) { c.cache.room = n }
 
 // Document returns the grammar as a part of a sequence.
 func (g *CompiledGrammar) Document() Document { return g.document }
 
-// Validate checks a whole text: a regular expression with a library of its
-// own, a choice by looking it up, a grammar, for which there is nothing else, by
-// reading the text once more from its beginning, byte by byte and without masks;
-// of tokens that a grammar refers to only their text is known then. The error is an *InvalidDocumentError; any
-// other says why there is no verdict.
+// Validate checks a whole text: against a regular expression with an independent library, against a
+// choice by look-up. No independent checker exists for grammars: the text is read once more from
+// its start, byte by byte and without masks; of tokens that the grammar refers to, only the text is
+// known then. The error is an *InvalidDocumentError if the text does not fit; any other error is
+// the reason why there is no verdict.
 func (g *CompiledGrammar) Validate(ctx context.Context, text string) error {
 	fits, err := g.check(ctx, text)
 	if err != nil || fits {
@@ -76,9 +75,9 @@ func (g *CompiledGrammar) Validate(ctx context.Context, text string) error {
 	return &InvalidDocumentError{Issues: []schema.Issue{g.place(ctx, text)}, Of: g.kind}
 }
 
-// place says where a text leaves the constraint.
+// place returns where and why a text leaves the constraint.
 func (g *CompiledGrammar) place(ctx context.Context, text string) schema.Issue {
-	const chunk = 4096 // bytes between looks at the context
+	const chunk = 4096 // bytes between checks of the context
 	i := schema.Issue{Keyword: g.kind}
 	m := g.plain.NewMatcher()
 	for at := 0; at < len(text) && ctx.Err() == nil; at += chunk {
@@ -96,7 +95,7 @@ func (g *CompiledGrammar) place(ctx context.Context, text string) schema.Issue {
 	return i
 }
 
-// Grammar compiles GBNF. Errors are those of package gbnf.
+// Grammar compiles GBNF. It returns the errors of package gbnf.
 func (c *Grammars) Grammar(ctx context.Context, src string) (*CompiledGrammar, error) {
 	return c.compile(ctx, "grammar", []string{src}, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Compile(src, gbnf.Options{})
@@ -104,8 +103,7 @@ func (c *Grammars) Grammar(ctx context.Context, src string) (*CompiledGrammar, e
 	})
 }
 
-// Regex compiles a regular expression, as ECMA-262 has them, that the whole text
-// must match.
+// Regex compiles a regular expression in the syntax of ECMA-262, which the whole text must match.
 func (c *Grammars) Regex(ctx context.Context, pattern string) (*CompiledGrammar, error) {
 	return c.compile(ctx, "regex", []string{pattern}, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Regex(pattern, gbnf.ECMA, gbnf.Options{})
@@ -114,7 +112,7 @@ func (c *Grammars) Regex(ctx context.Context, pattern string) (*CompiledGrammar,
 		}
 		re, err := validator.NewPattern("^(?:" + pattern + ")$")
 		if err != nil {
-			return g, nil, nil // read by us and not by the library: checked like a grammar
+			return g, nil, nil // the library can't read it: checked like a grammar
 		}
 		return g, re.Match, nil
 	})
@@ -132,7 +130,7 @@ func (c *Grammars) Choice(ctx context.Context, texts []string) (*CompiledGrammar
 func (c *Grammars) Builtin(ctx context.Context, name string, opt gbnf.BuiltinOptions) (*CompiledGrammar, error) {
 	key, err := json.Marshal(opt)
 	if err != nil {
-		return nil, err // there is nothing in it that JSON does not know
+		return nil, err // can't happen: JSON can represent all of it
 	}
 	return c.compile(ctx, "builtin", []string{name, string(key)}, func() (*gbnf.Grammar, judge, error) {
 		g, err := gbnf.Builtin(name, opt)
@@ -140,8 +138,7 @@ func (c *Grammars) Builtin(ctx context.Context, name string, opt gbnf.BuiltinOpt
 	})
 }
 
-// Stats returns how often a grammar was asked for that was there, and that was
-// not.
+// Stats returns the counts of the cache.
 func (c *Grammars) Stats() CacheStats { return c.cache.counts() }
 
 func (c *Grammars) compile(ctx context.Context, kind string, texts []string, build func() (*gbnf.Grammar, judge, error)) (*CompiledGrammar, error) {

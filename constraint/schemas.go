@@ -14,18 +14,18 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Schemas compiles JSON Schemas for one vocabulary and keeps the ones used
-// last, with all that their grammars have learnt. It is safe for concurrent
-// use.
+// Schemas compiles JSON Schemas for one vocabulary and caches the most recently used ones, together
+// with the tables that their grammars have built. It is safe for concurrent use.
 type Schemas struct {
 	vocab *vocab.Vocab
 	cache *cache[schemaKey, *CompiledSchema]
 
-	// Limits hold for schemas whose options have none. They are set before the first one is compiled.
+	// Limits apply to schemas whose options have none. They must be set before the first schema is
+	// compiled.
 	Limits schema.Limits
 }
 
-// schemaKey is the content of a request's schema: equal text, equal options.
+// schemaKey identifies a schema by its text and options.
 type schemaKey struct {
 	text [sha256.Size]byte
 	opt  schema.Options
@@ -44,8 +44,8 @@ type CompiledSchema struct {
 	key      schemaKey
 
 	checking  sync.Mutex
-	validator *Validator // nil until it was needed
-	unchecked error      // why there is none
+	validator *Validator // nil until first needed
+	unchecked error      // why there is no validator
 }
 
 // Document returns the schema as a part of a sequence.
@@ -53,9 +53,9 @@ func (s *CompiledSchema) Document() Document {
 	return Document{fmt.Sprintf("schema %x %+v", s.key.text, s.key.opt), func() (*decoder.Grammar, error) { return s.compiled.Grammar(s.vocab), nil }}
 }
 
-// Validate checks a document with a validator that shares no code with the
-// constraint engine. Errors: *InvalidDocumentError; any other says why there
-// is no verdict.
+// Validate checks a document with a validator that shares no code with the constraint engine. The
+// error is an *InvalidDocumentError if the document does not fit; any other error is the reason why
+// there is no verdict.
 func (s *CompiledSchema) Validate(ctx context.Context, document []byte) error {
 	v, err := s.independent(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *CompiledSchema) Validate(ctx context.Context, document []byte) error {
 	return v.Validate(ctx, document)
 }
 
-// independent returns the validator, compiled if it is the first time. What a
-// request that ended has not finished, the next one begins anew.
+// independent returns the validator, which the first call compiles. If its context ends first, the
+// next call compiles again.
 func (s *CompiledSchema) independent(ctx context.Context) (*Validator, error) {
 	s.checking.Lock()
 	defer s.checking.Unlock()
@@ -79,19 +79,18 @@ func (s *CompiledSchema) independent(ctx context.Context) (*Validator, error) {
 	return s.validator, s.unchecked
 }
 
-// bytes is the memory that it takes, approximately.
+// bytes returns the memory held, approximately.
 func (s *CompiledSchema) bytes() int {
-	const parsed = 64 // bytes of the parsed schema and its validator, for a byte of its text
+	const parsed = 64 // bytes of the parsed schema and its validator for each byte of its text
 	return 1<<14 + parsed*len(s.Source) + s.Bound.Held()
 }
 
-// KeepBytes has the cache keep no more than so many bytes. It is called before the
-// first schema is compiled.
+// KeepBytes limits the cache to n bytes. It must be called before the first schema is compiled.
 func (c *Schemas) KeepBytes(n int) { c.cache.room = n }
 
-// Instruction tells a model in words which JSON is wanted: masks see to the
-// form, but only what the model reads can guide what it writes. The schema is
-// its source without whitespace, names and descriptions included.
+// Instruction returns a prompt that tells the model which JSON is wanted. Masks enforce the form,
+// but only the prompt can guide the content. The schema is its source without whitespace, including
+// names and descriptions.
 func (s *CompiledSchema) Instruction() string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, s.Source); err != nil {
@@ -104,13 +103,13 @@ func (s *CompiledSchema) Instruction() string {
 	return "Answer with JSON and nothing else."
 }
 
-// NewSchemas keeps up to limit schemas.
+// NewSchemas returns a Schemas that keeps up to limit schemas.
 func NewSchemas(v *vocab.Vocab, limit int) *Schemas {
 	return &Schemas{vocab: v, cache: newCache[schemaKey](limit, (*CompiledSchema).bytes)}
 }
 
-// warmSchema and warmDocument visit every kind of place for which something is
-// prepared once for a vocabulary.
+// warmSchema and warmDocument visit every kind of position for which something is prepared once per
+// vocabulary.
 const (
 	warmSchema = `{"type": "object", "properties": {
 		"a": {"type": "string"}, "b": {"type": "string", "maxLength": 9}, "c": {"type": "string", "pattern": "^[a-f0-9]*$"},
@@ -118,8 +117,8 @@ const (
 	warmDocument = `{ "a": "x\"y", "b": "x", "c": "0", "d": "x", "e": 1.5, "f": [true, null, {"x": "y"}]}`
 )
 
-// Warm prepares what is prepared once for a vocabulary. It takes up to a second
-// for a large one, which the first constrained request would have to wait for.
+// Warm computes what is prepared once per vocabulary. For a large one this takes up to a second,
+// for which the first constrained request would otherwise wait.
 func (c *Schemas) Warm() error {
 	s, err := schema.Compile([]byte(warmSchema), schema.Options{Whitespace: schema.Flexible(0)})
 	if err != nil {
@@ -137,9 +136,8 @@ func (c *Schemas) Warm() error {
 	return nil
 }
 
-// Compile returns the compiled schema, from the cache if it is there. A schema
-// that several requests ask for at once is compiled once. The errors are those
-// of schema.CompileContext.
+// Compile returns the compiled schema, from the cache if possible. Concurrent requests for one
+// schema compile it once. The errors are those of schema.CompileContext.
 func (c *Schemas) Compile(ctx context.Context, src []byte, opt schema.Options) (*CompiledSchema, error) {
 	if opt.Limits == (schema.Limits{}) {
 		opt.Limits = c.Limits
@@ -161,6 +159,5 @@ func (c *Schemas) Compile(ctx context.Context, src []byte, opt schema.Options) (
 	})
 }
 
-// Stats returns how often a schema was asked for that was there, and that was
-// not.
+// Stats returns the counts of the cache.
 func (c *Schemas) Stats() CacheStats { return c.cache.counts() }

@@ -11,14 +11,15 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Sequences keeps texts that are constrained in parts, with all that they have
-// learnt. It is safe for concurrent use.
+// Sequences caches sequences of segments, together with the tables that they have
+// built. It is safe for concurrent use.
 type Sequences struct {
 	vocab *vocab.Vocab
 	cache *cache[[sha256.Size]byte, *sequenceOf]
 }
 
-// NewSequences keeps up to limit sequences for one vocabulary.
+// NewSequences returns a Sequences that keeps up to limit sequences for one
+// vocabulary.
 func NewSequences(v *vocab.Vocab, limit int) *Sequences {
 	return &Sequences{v, newCache[[sha256.Size]byte](limit, (*sequenceOf).bytes)}
 }
@@ -26,11 +27,11 @@ func NewSequences(v *vocab.Vocab, limit int) *Sequences {
 // A Segment is a segment of a sequence.
 type Segment struct {
 	decoder.Segment
-	Keep bool // of free text: the mark that ends it belongs to it
+	Keep bool // for free text: the mark that ends it belongs to it
 }
 
-// Get returns the constraint of a sequence. All that its segments depend on must
-// be in key; segments are only asked for when there is none of that key.
+// Get returns the constraint of a sequence. Everything that its segments depend on
+// must be in key; segments is called only if no sequence with that key is cached.
 func (c *Sequences) Get(ctx context.Context, key []byte, segments func() ([]Segment, error)) (engine.Constraint, error) {
 	return c.cache.get(ctx, sha256.Sum256(key), func() (*sequenceOf, error) {
 		list, err := segments()
@@ -49,24 +50,24 @@ func (c *Sequences) Get(ctx context.Context, key []byte, segments func() ([]Segm
 	})
 }
 
-// A Document is what can be a part of a sequence: a schema or a grammar.
+// A Document can be part of a sequence: a schema or a grammar.
 type Document struct {
 	Key   string                           // equal for equal documents
-	Fresh func() (*decoder.Grammar, error) // which sequences need each of their own
+	Fresh func() (*decoder.Grammar, error) // returns a new grammar; a sequence needs one of its own
 }
 
-// sequenceOf is a decoder.Sequence as a Constraint.
+// sequenceOf is a decoder.Sequence as an engine.Constraint.
 type sequenceOf struct {
 	*decoder.Sequence
-	free []bool // the segments that are free text which may end anywhere
-	keep []bool // and those whose marks belong to them
+	free []bool // by segment: free text that may end anywhere
+	keep []bool // by segment: free text to which the mark that ends it belongs
 }
 
-// bytes is the memory that it takes, approximately.
+// bytes returns the memory held, approximately.
 func (s *sequenceOf) bytes() int { return 1<<14 + s.Sequence.Held() }
 
-// KeepBytes has the cache keep no more than so many bytes. It is called before the
-// first sequence is made.
+// KeepBytes limits the cache to n bytes. It must be called before the first
+// sequence is built.
 func (c *Sequences) KeepBytes(n int) { c.cache.room = n }
 
 // NewMatcher implements engine.Constraint.
@@ -95,12 +96,12 @@ func (m *segmented) EndsAnywhere(segment int) bool { return segment >= 0 && m.of
 // KeepsMark implements engine.SegmentMatcher.
 func (m *segmented) KeepsMark(segment int) bool { return m.of.keep[segment] }
 
-// Pieces returns a text in which tokens are spelt by their names, such as
-// "<|channel|>final<|message|>", as what it stands for: those that the model has
-// as tokens without text are tokens, all else is text.
+// Pieces splits a text that contains names of tokens, such as
+// "<|channel|>final<|message|>": names of tokens without text become these tokens,
+// all else stays text.
 func Pieces(v *vocab.Vocab, text string) []decoder.Piece {
 	var out []decoder.Piece
-	plain := 0 // where text begins that is not in out yet
+	plain := 0 // start of the text that is not in out yet
 	flush := func(end int) {
 		if plain < end {
 			out = append(out, decoder.Piece{Text: text[plain:end]})
@@ -121,11 +122,11 @@ func Pieces(v *vocab.Vocab, text string) []decoder.Piece {
 	return out
 }
 
-// controlAt returns the token without text whose name text begins with, and the
-// name: the longest one.
+// controlAt returns the token without text that has the longest name with which
+// text starts, and that name. The name is empty if there is none.
 func controlAt(v *vocab.Vocab, text string) (token int32, name string) {
 	if !strings.ContainsAny(text[:1], "<[") {
-		return 0, "" // what names of such tokens begin with
+		return 0, "" // names of such tokens start with one of these
 	}
 	for n := min(len(text), maxControlName); n > 1; n-- {
 		if id, ok := v.Find(text[:n]); ok && len(v.Bytes(id)) == 0 && !v.IsEOG(id) {
@@ -135,6 +136,6 @@ func controlAt(v *vocab.Vocab, text string) (token int32, name string) {
 	return 0, ""
 }
 
-// maxControlName is longer than the name of any token that marks something, in
-// bytes.
+// maxControlName exceeds the length in bytes of the name of any token that marks
+// something.
 const maxControlName = 64

@@ -10,19 +10,19 @@ import (
 	"github.com/stencil-json/stencil/validator"
 )
 
-// ErrUndecided is matched by the verdict of a validation that was too much work.
+// ErrUndecided matches the error of a validation that would take too much work.
 var ErrUndecided = validator.ErrUndecided
 
-// An InvalidDocumentError lists where a document does not fit its schema.
+// An InvalidDocumentError lists where a document does not fit its constraint.
 type InvalidDocumentError struct {
-	Issues []schema.Issue // Pointer is into the document, Keyword into the schema
-	Of     string         // what it does not fit, if that is no schema: grammar, regex, choice
+	Issues []schema.Issue // Pointer refers to the document, Keyword to the schema
+	Of     string         // the kind of constraint if it is no schema: grammar, regex, choice
 }
 
-// Places returns the issues, for those who know only error.
+// Places returns the issues, for callers that know the error only by an interface.
 func (e *InvalidDocumentError) Places() []schema.Issue { return e.Issues }
 
-// Error implements error. Clients get this text, so it begins as it always has.
+// Error implements error. Clients receive this text, so its start must not change.
 func (e *InvalidDocumentError) Error() string {
 	var b strings.Builder
 	if e.Of != "" {
@@ -37,16 +37,16 @@ func (e *InvalidDocumentError) Error() string {
 	return b.String()
 }
 
-// A Validator checks whole documents against a schema. It shares no code with
-// the constraint engine, so that a mistake of one does not hide one of the
-// other. Formats are asserted, references to other documents refused, patterns
-// read as ECMA-262 has them. It is safe for concurrent use.
+// A Validator checks whole documents against a schema. It shares no code with the constraint
+// engine, so that a bug in one does not hide a bug in the other. Formats are asserted, references
+// to other documents are refused, and patterns have the syntax of ECMA-262. It is safe for
+// concurrent use.
 type Validator struct {
 	schema *validator.Schema
 }
 
-// NewValidator compiles a schema as the named draft, as schema.Report names
-// it, whatever its $schema says.
+// NewValidator compiles a schema as the named draft, with the names of schema.Report, regardless
+// of its $schema.
 func NewValidator(ctx context.Context, src []byte, draft string) (*Validator, error) {
 	s, err := validator.Compile(ctx, src, draft)
 	if err != nil {
@@ -55,9 +55,9 @@ func NewValidator(ctx context.Context, src []byte, draft string) (*Validator, er
 	return &Validator{s}, nil
 }
 
-// Validate returns nil when the document fits, an *InvalidDocumentError when
-// it does not. Any other error says why that can't be told: ErrUndecided, or the
-// cause of the context's end.
+// Validate returns nil if the document fits and an *InvalidDocumentError if it does not. Any
+// other error is the reason why there is no verdict: ErrUndecided, or the cause of the context's
+// end.
 func (v *Validator) Validate(ctx context.Context, document []byte) error {
 	err := v.schema.Validate(ctx, document)
 	var invalid *validator.Error
@@ -71,7 +71,8 @@ func (v *Validator) Validate(ctx context.Context, document []byte) error {
 	return out
 }
 
-// Issues returns what is wrong with a document, nothing where it fits, or why that can't be told.
+// Issues returns the issues of a document, none if it fits. The error is the reason why there is
+// no verdict.
 func (v *Validator) Issues(ctx context.Context, document []byte) ([]schema.Issue, error) {
 	err := v.Validate(ctx, document)
 	var bad *InvalidDocumentError

@@ -38,7 +38,7 @@ type resource struct {
 	recurses bool             // $recursiveAnchor: true
 }
 
-// A node is a schema or subschema, compiled.
+// A node is a compiled schema or subschema.
 type node struct {
 	source   *value
 	resource *resource
@@ -47,8 +47,8 @@ type node struct {
 	never bool // the schema false
 
 	ref          *node
-	dynamic      *node  // $dynamicRef or $recursiveRef: what it means by itself
-	dynamicName  string // the anchor that may mean something else elsewhere
+	dynamic      *node  // $dynamicRef or $recursiveRef: the target by default
+	dynamicName  string // the anchor that may have another target, depending on the dynamic scope
 	recursive    bool   // $recursiveRef
 	types        []string
 	enum         map[string]bool
@@ -71,7 +71,7 @@ type node struct {
 	minItems, maxItems       *int
 	unique                   bool
 	prefix                   []*node
-	rest                     *node // of the items after prefix
+	rest                     *node // for the items after prefix
 	restName                 string
 	contains                 *node
 	minContains, maxContains *int
@@ -92,7 +92,7 @@ type patternSchema struct {
 	schema  *node
 }
 
-// A dependency applies where a member is there.
+// A dependency applies if the object has a certain member.
 type dependency struct {
 	keyword, name string
 	required      []string
@@ -105,15 +105,15 @@ type Schema struct {
 	nodes       map[*value]*node
 	resources   map[string]*resource
 	list        []*node // in the order of discovery
-	evaluations bool    // there are unevaluatedItems or unevaluatedProperties
-	dynamics    bool    // there are $dynamicRef or $recursiveRef
+	evaluations bool    // whether unevaluatedItems or unevaluatedProperties occur
+	dynamics    bool    // whether $dynamicRef or $recursiveRef occur
 	patterns    map[string]*Pattern
 	size        int
 }
 
-// Compile reads a schema as the named draft ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12"), whatever
-// the $schema of the document says. The error matches ErrUndecided if the schema is too
-// large, or is the cause of the context's end.
+// Compile reads a schema as the named draft ("draft-04", "draft-06", "draft-07", "2019-09",
+// "2020-12"), regardless of the $schema of the document. The error matches ErrUndecided if the
+// schema is too large, or is the cause of the context's end.
 func Compile(ctx context.Context, src []byte, draftName string) (*Schema, error) {
 	d, ok := draftNames[draftName]
 	if !ok {
@@ -153,7 +153,7 @@ func (v *value) drop(name string) {
 	}
 }
 
-// Where subschemas are: one, a list of them, members of an object.
+// The keywords that hold subschemas: one, a list of them, or the members of an object.
 var (
 	single = []string{
 		"not", "if", "then", "else", "additionalProperties", "additionalItems", "contains", "propertyNames",
@@ -163,7 +163,7 @@ var (
 	objects = []string{"properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"}
 )
 
-// index makes nodes of a value and all that is a schema within it.
+// index creates nodes for a value and all schemas within it.
 func (s *Schema) index(r *run, v *value, res *resource, d draft) *node {
 	if n := s.nodes[v]; n != nil {
 		return n
@@ -203,7 +203,7 @@ func (s *Schema) index(r *run, v *value, res *resource, d draft) *node {
 	return n
 }
 
-// identify reads what gives a schema a name.
+// identify reads the keywords that identify a schema.
 func (s *Schema) identify(n *node) {
 	v := n.source
 	if n.resource == nil {
@@ -276,7 +276,7 @@ func join(base, ref string) string {
 	return u.String()
 }
 
-// resolve finds what a reference names.
+// resolve returns the node that a reference refers to.
 func (s *Schema) resolve(r *run, n *node, ref string) (*node, error) {
 	base, fragment, _ := strings.Cut(ref, "#")
 	res := n.resource
@@ -344,7 +344,7 @@ func (s *Schema) compile(r *run, n *node) error {
 	return c.err
 }
 
-// A compiler reads keywords. Its first error stays.
+// A compiler reads keywords and keeps its first error.
 type compiler struct {
 	s   *Schema
 	r   *run

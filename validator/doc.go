@@ -1,12 +1,13 @@
-// Package validator checks whole documents against JSON Schemas, of the drafts 4 to 2020-12.
+// Package validator checks whole documents against JSON Schemas of drafts 4 to 2020-12.
 //
-// It exists to judge what the constraint engine has let through, so it shares no code with package schema: not the
-// parser, not the numbers, not the patterns. Formats are asserted, references to other documents
-// refused, patterns read as ECMA-262 has them.
+// It judges the output of the constraint engine, so it shares no code with package schema: neither
+// the parser, nor the numbers, nor the patterns. Formats are asserted, references to other
+// documents are refused, and patterns have the syntax of ECMA-262.
 //
-// It is bounded whatever it is given. A value is checked against a subschema once, however many references lead to
-// the pair, so time is at most the product of both sizes. Patterns run on Go's regexp, in linear time, unless they
-// need what no linear matcher has (lookaround, back-references); those backtrack for a second in all
-// at most. Beyond [MaxSteps] or when its context ends a validation gives up, within milliseconds,
-// with [ErrUndecided] or the context's cause.
+// Its work is bounded for any input. A value is checked against a subschema once, however many
+// references lead to the pair, so the time is at most proportional to the product of both sizes.
+// Patterns run on Go's regexp, in linear time, unless they need features that no linear matcher has
+// (lookaround, back-references); those backtrack, for at most a second in all. A validation that
+// exceeds [MaxSteps], or whose context ends, stops within milliseconds with [ErrUndecided] or the
+// context's cause.
 package validator

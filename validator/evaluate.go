@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Issue is a place where a document does not fit.
+// An Issue is a place where a document does not fit its schema.
 type Issue struct {
 	Pointer string // into the document
 	Keyword string // of the schema
@@ -32,12 +32,12 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// maxIssues is how many mistakes of one document are listed.
+// maxIssues is the maximum number of issues listed for one document.
 const maxIssues = 32
 
-// Validate returns nil if the document fits, an *Error if it does not. Any other error
-// says why there is no verdict: it matches ErrUndecided, or is the cause of the
-// context's end.
+// Validate returns nil if the document fits and an *Error if it does not. Any other
+// error is the reason why there is no verdict: it matches ErrUndecided, or is the
+// cause of the context's end.
 func (s *Schema) Validate(ctx context.Context, document []byte) error {
 	r := &run{ctx: ctx}
 	return r.attempt(func() error {
@@ -57,7 +57,7 @@ func (s *Schema) Validate(ctx context.Context, document []byte) error {
 	})
 }
 
-// A failure is a keyword that a value does not fit, with what made it so.
+// A failure is a keyword that a value does not satisfy, with its causes.
 type failure struct {
 	at      *value
 	keyword string
@@ -65,8 +65,8 @@ type failure struct {
 	causes  []*failure
 }
 
-// list collects the innermost causes, which are what is wrong; the others say
-// which keywords they make fail.
+// list collects the innermost causes, which are the actual issues; the outer failures
+// only follow from them.
 func (e *Error) list(f *failure, seen map[*failure]bool) {
 	if seen[f] || len(e.Issues) >= maxIssues {
 		return
@@ -80,12 +80,12 @@ func (e *Error) list(f *failure, seen map[*failure]bool) {
 	}
 }
 
-// An evaluated is which members or items of a value schemas have had a look at.
+// An evaluated is the set of members or items of a value that schemas have evaluated.
 type evaluated struct {
 	all   bool
 	names map[string]bool
 	items map[int]bool
-	first int // so many items from the beginning
+	first int // number of items from the start
 }
 
 func (e *evaluated) add(r *run, other *evaluated) {
@@ -117,13 +117,13 @@ func (e *evaluated) item(i int) {
 	e.items[i] = true
 }
 
-// An outcome is what a schema says of a value.
+// An outcome is the result of applying a schema to a value.
 type outcome struct {
 	failure *failure // nil: it fits
 	seen    *evaluated
 }
 
-// A scope is the way through resources on which a schema was reached.
+// A scope is a dynamic scope: the resources entered on the way to a schema.
 type scope struct {
 	parent   *scope
 	resource *resource
@@ -149,13 +149,13 @@ type memoKey struct {
 type evaluation struct {
 	s     *Schema
 	run   *run
-	memo  map[memoKey]*outcome // nil: being found
+	memo  map[memoKey]*outcome // nil: in progress
 	outer scope
 	depth int
 }
 
-// within returns the scope in a resource. Where no reference depends on the way, all
-// are one.
+// within returns the scope inside a resource. It is always nil if the schema has no
+// dynamic references.
 func (e *evaluation) within(s *scope, r *resource) *scope {
 	if !e.s.dynamics {
 		return nil
@@ -179,7 +179,7 @@ func (e *evaluation) within(s *scope, r *resource) *scope {
 	return s.inner[r]
 }
 
-// apply returns what a schema says of a value.
+// apply applies a schema to a value.
 func (e *evaluation) apply(n *node, v *value, s *scope) *outcome {
 	e.run.step(1)
 	s = e.within(s, n.resource)
@@ -238,7 +238,7 @@ func (w *work) failf(keyword, format string, args ...any) {
 	w.fail(keyword, func() string { return fmt.Sprintf(format, args...) })
 }
 
-// here applies another schema to the value.
+// here applies another schema to the same value.
 func (w *work) here(n *node) *failure {
 	out := w.apply(n, w.value, w.scope)
 	if out.failure == nil {
@@ -247,14 +247,14 @@ func (w *work) here(n *node) *failure {
 	return out.failure
 }
 
-// must applies another schema to the value, which has to fit it.
+// must applies another schema to the value, which has to satisfy it.
 func (w *work) must(n *node) {
 	if f := w.here(n); f != nil {
 		w.failed = append(w.failed, f)
 	}
 }
 
-// within applies a schema to a part of the value, which has to fit it.
+// part applies a schema to a part of the value, which has to satisfy it.
 func (w *work) part(n *node, v *value) {
 	if f := w.apply(n, v, w.scope).failure; f != nil {
 		w.failed = append(w.failed, f)
@@ -313,7 +313,7 @@ func (w *work) isOfType() bool {
 	return false
 }
 
-// target returns what a dynamic reference means on this way.
+// target returns the target of a dynamic reference in the current scope.
 func (w *work) target() *node {
 	to := w.node.dynamic
 	for s := w.scope; s != nil; s = s.parent {
@@ -370,7 +370,7 @@ func (w *work) numeric() {
 	}
 }
 
-// count checks a number of things against bounds.
+// count checks a size against its bounds.
 func (w *work) count(what string, is int, least, most *int) {
 	if least != nil && is < *least {
 		w.failf("min"+what, "min%s: got %d, want %d", what, is, *least)
@@ -450,7 +450,7 @@ func (w *work) contained() {
 	}
 }
 
-// missing returns the names that the object lacks.
+// missing returns those of the names that the object lacks.
 func (w *work) missing(names []string) (out []string) {
 	w.run.step(len(names) / 4)
 	for _, name := range names {
@@ -576,7 +576,8 @@ func (w *work) oneOf() {
 	}
 }
 
-// unevaluated applies schemas to what no other has had a look at.
+// unevaluated applies the unevaluated keywords to members or items that no other
+// schema has evaluated.
 func (w *work) unevaluated() {
 	n, v := w.node, w.value
 	if n.unevaluatedProperties != nil && v.kind == object {

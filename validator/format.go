@@ -6,8 +6,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// formats are those that are asserted, from a library, which tells them apart by what
-// the drafts say of each.
+// formats holds the asserted formats by name. Their checks come from a library.
 var formats = sync.OnceValue(func() map[string]func(any) error {
 	out := map[string]func(any) error{}
 	for _, name := range []string{

@@ -9,16 +9,16 @@ import (
 )
 
 // A number is 0.digits × 10^exponent with a sign. Digits have no zeros at either end;
-// zero has no digits. So 1e999999999 takes a few bytes.
+// zero has no digits. This way 1e999999999 takes a few bytes.
 type number struct {
 	negative bool
 	digits   string
 	exponent int64
-	pointed  bool // spelt with a fraction or an exponent
+	pointed  bool // written with a fraction or an exponent
 }
 
-// farthest is where exponents end: what a text of any size that is read here
-// may shift is less.
+// farthest limits the magnitude of exponents as read. No input that fits into memory
+// can shift one by as much.
 const farthest = math.MaxInt64 / 4
 
 func parseNumber(s string) (number, error) {
@@ -77,7 +77,7 @@ func (n number) sign() int {
 
 func (n number) isInteger() bool { return int64(len(n.digits)) <= n.exponent || n.digits == "" }
 
-// isMultipleOf reports whether n is a whole number of times m, which is not zero.
+// isMultipleOf reports whether n is an integer multiple of m, which is not zero.
 func (n number) isMultipleOf(m number) bool {
 	if n.digits == "" {
 		return true
@@ -90,14 +90,15 @@ func (n number) isMultipleOf(m number) bool {
 	if shift < 0 {
 		return false // a would have to end in zeros
 	}
-	// b has fewer twos and fives than bits, so more of 10 makes no difference.
+	// b has fewer factors of 2 and 5 than bits, so a higher power of 10 makes no
+	// difference.
 	shift = min(shift, int64(b.BitLen()))
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(shift), b)
 	a.Mul(a, power)
 	return a.Mod(a, b).Sign() == 0
 }
 
-// size returns the number as a count, as far as that goes.
+// size returns the number as a count, rounded down and limited to an int.
 func (n number) size() int {
 	switch {
 	case n.digits == "" || n.negative:

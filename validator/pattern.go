@@ -11,10 +11,10 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// A Pattern is a regular expression as ECMA-262 has them. It is safe for
+// A Pattern is a regular expression in the syntax of ECMA-262. It is safe for
 // concurrent use.
 type Pattern struct {
-	linear *regexp.Regexp // nil: it has what no linear matcher knows
+	linear *regexp.Regexp // nil: the pattern needs backtracking
 	source string
 	slow   sync.Pool // of *regexp2.Regexp, each used by one match at a time, with its own time limit
 }
@@ -40,7 +40,7 @@ func (p *Pattern) backtracking() (*regexp2.Regexp, error) {
 	return regexp2.Compile(shortCategories.Replace(p.source), regexp2.ECMAScript|regexp2.Unicode)
 }
 
-// Linear reports whether matches take time in proportion to the text.
+// Linear reports whether matching takes time linear in the text.
 func (p *Pattern) Linear() bool { return p.linear != nil }
 
 // Match reports whether the pattern matches anywhere in s. The error matches
@@ -54,9 +54,9 @@ func (p *Pattern) Match(ctx context.Context, s string) (matches bool, err error)
 	return matches, err
 }
 
-// slice is how long a match that backtracks goes on before its context is looked at
-// again. It then begins anew with twice the time, so that at most three
-// quarters of the time are lost.
+// slice is how long a backtracking match runs before its context is checked. The
+// match then starts over with twice the time, so that at most three quarters of the
+// time are wasted.
 const slice = 50 * time.Millisecond
 
 func (p *Pattern) match(r *run, s string) bool {
@@ -68,7 +68,7 @@ func (p *Pattern) match(r *run, s string) bool {
 	if re == nil {
 		var err error
 		if re, err = p.backtracking(); err != nil {
-			r.giveUp(err) // it was compiled before
+			r.giveUp(err) // can't happen: NewPattern compiled it
 		}
 	}
 	defer p.slow.Put(re)
@@ -88,8 +88,8 @@ func (p *Pattern) match(r *run, s string) bool {
 	}
 }
 
-// shortCategories rewrites the long names of general categories that ECMA-262
-// has to the short ones that the pattern libraries know.
+// shortCategories replaces the long names of general categories, which ECMA-262
+// allows, by the short ones that the pattern libraries know.
 var shortCategories = strings.NewReplacer(
 	"{Letter}", "{L}", "{Lowercase_Letter}", "{Ll}", "{Uppercase_Letter}", "{Lu}", "{Titlecase_Letter}", "{Lt}", "{Modifier_Letter}", "{Lm}",
 	"{Other_Letter}", "{Lo}", "{Mark}", "{M}", "{Nonspacing_Mark}", "{Mn}", "{Spacing_Mark}", "{Mc}", "{Enclosing_Mark}", "{Me}",

@@ -6,44 +6,43 @@ import (
 	"time"
 )
 
-// ErrUndecided is matched by the verdict of a validation that was given up
-// because it was too much work, and by no other.
+// ErrUndecided matches the error of a validation that was stopped because it would
+// take too much work, and no other error.
 var ErrUndecided = errors.New("validator: undecided")
 
-// What a validation may take.
+// Bounds of a validation.
 const (
-	// MaxSteps bounds the work, for schemas and documents whose product of sizes
-	// is beyond anything useful: about a second.
+	// MaxSteps bounds the work to about a second. Only schemas and documents whose
+	// product of sizes is beyond anything useful exceed it.
 	MaxSteps = 2 << 20
-	// patternTime is what all matches of patterns that backtrack may take together.
+	// patternTime bounds the time of all backtracking matches together.
 	patternTime = time.Second
-	// maxMemo bounds the memory: verdicts beyond it are found again.
+	// maxMemo bounds the memory: outcomes beyond it are computed again.
 	maxMemo = 1 << 19
-	// maxNested bounds how many applications of schemas there may be inside one
-	// another.
+	// maxNested bounds how deeply applications of schemas may nest.
 	maxNested = 20000
 )
 
-// undecided says why there is no verdict.
+// undecided is the reason why there is no verdict.
 type undecided struct{ why string }
 
 // Error implements error.
 func (e *undecided) Error() string { return "validator: undecided: " + e.why }
 
-// Is makes it match ErrUndecided.
+// Is reports whether target is ErrUndecided.
 func (e *undecided) Is(target error) bool { return target == ErrUndecided }
 
-// A run is one use of the package, and what it may still take.
+// A run is one use of the package, with the work done so far.
 type run struct {
 	ctx      context.Context
 	steps    int
-	patterns time.Duration // taken by patterns that backtrack
+	patterns time.Duration // time spent in backtracking patterns
 }
 
-// given is what a run panics with when it gives up; only attempt sees it.
+// given is the value that giveUp panics with; only attempt recovers it.
 type given struct{ err error }
 
-// attempt runs f and returns the reason if it was given up.
+// attempt runs f. If f gives up, attempt returns the reason.
 func (r *run) attempt(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,10 +59,10 @@ func (r *run) attempt(f func() error) (err error) {
 
 func (r *run) giveUp(err error) { panic(given{err}) }
 
-// pollEvery is how many steps pass between looks at the context.
+// pollEvery is the number of steps between checks of the context.
 const pollEvery = 1 << 10
 
-// step spends work.
+// step counts n steps of work.
 func (r *run) step(n int) {
 	before := r.steps
 	r.steps += n

@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// What ECMA-262 counts as white space, and everything else.
+// The characters that are white space in ECMA-262, and all others.
 const (
 	space    = `\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	nonSpace = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 )
 
-// translate writes a pattern in the syntax of Go's package regexp. It reports false
-// where that has no words for it, or where the standards leave a meaning to chance.
+// translate converts a pattern to the syntax of Go's package regexp. It reports
+// false if that syntax can't express the pattern, or if the standards leave its
+// meaning open.
 func translate(src string) (string, bool) {
 	t := &translator{rest: src}
 	for t.rest != "" && !t.failed {
@@ -64,7 +65,7 @@ func (t *translator) next() {
 	}
 }
 
-// group translates the beginning of a group.
+// group translates the start of a group.
 func (t *translator) group() {
 	switch {
 	case strings.HasPrefix(t.rest, "(?:"):
@@ -84,7 +85,7 @@ func (t *translator) group() {
 	}
 }
 
-// escape translates a backslash and what it escapes, outside classes.
+// escape translates a backslash and the characters that it escapes, outside classes.
 func (t *translator) escape() {
 	if len(t.rest) < 2 {
 		t.failed = true
@@ -108,8 +109,8 @@ func (t *translator) escape() {
 	}
 }
 
-// set reads an escape that stands for a set and has one meaning inside and outside
-// of classes.
+// set reads an escape that stands for a set and has the same meaning inside and
+// outside classes.
 func (t *translator) set() (string, bool) {
 	switch c := t.rest[1]; c {
 	case 'd', 'D', 'w', 'W':
@@ -128,7 +129,7 @@ func (t *translator) set() (string, bool) {
 		if name == "Any" {
 			name = `\x00-\x{10ffff}`
 			t.rest = rest
-			return map[byte]string{'p': "[" + name + "]", 'P': "[^" + name + "]"}[c], false // rare; left to the other library
+			return map[byte]string{'p': "[" + name + "]", 'P': "[^" + name + "]"}[c], false // rare; left to the backtracking library
 		}
 		set := shortCategories.Replace(fmt.Sprintf(`\%c{%s}`, c, name))
 		if _, err := regexp.Compile(set); err != nil {
@@ -142,7 +143,7 @@ func (t *translator) set() (string, bool) {
 
 var controls = map[byte]rune{'t': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r'}
 
-// character reads a backslash and what it escapes as one character.
+// character reads a backslash and the characters that it escapes as one character.
 func (t *translator) character() (rune, bool) {
 	c := t.rest[1]
 	if r, ok := controls[c]; ok {
@@ -188,7 +189,7 @@ func (t *translator) character() (rune, bool) {
 	return 0, false // back-references, and letters without a meaning
 }
 
-// hex reads so many hexadecimal digits behind so many bytes.
+// hex reads digits hexadecimal digits after skipping skip bytes.
 func (t *translator) hex(skip, digits int) (rune, bool) {
 	if len(t.rest) < skip+digits {
 		return 0, false
@@ -203,7 +204,7 @@ func (t *translator) hex(skip, digits int) (rune, bool) {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// literal returns a character as itself, inside and outside of classes.
+// literal returns an escape for a character, for use inside and outside classes.
 func literal(r rune) string { return fmt.Sprintf(`\x{%x}`, r) }
 
 // class translates a class in brackets.
@@ -228,7 +229,7 @@ func (t *translator) class() {
 		var other strings.Builder
 		last, alsoSingle := t.member(&other)
 		if t.failed = t.failed || !single || !alsoSingle || last < first; t.failed {
-			return // a set at an end of a range
+			return // a set can't be an end of a range
 		}
 		b.WriteString(literal(first) + "-" + literal(last))
 	}
@@ -248,8 +249,8 @@ func (t *translator) class() {
 	}
 }
 
-// member reads one member of a class: a character, which it returns, or a set, which
-// it writes.
+// member reads one member of a class: either a character, which it returns, or a
+// set, which it writes to b.
 func (t *translator) member(b *strings.Builder) (r rune, single bool) {
 	if t.rest == "" {
 		t.failed = true

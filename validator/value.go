@@ -27,20 +27,20 @@ var kindNames = [...]string{"null", "boolean", "number", "string", "array", "obj
 
 func (k kind) String() string { return kindNames[k] }
 
-// A value is a part of a JSON document. Values are compared by what they are, and
-// told apart by where they are: by pointer.
+// A value is a part of a JSON document. Equality of values compares their contents;
+// pointers identify their places.
 type value struct {
 	kind    kind
 	truth   bool
 	text    string
 	num     number
 	items   []*value
-	names   []string // of members, each once, in the order of the text
+	names   []string // of members, without duplicates, in the order of the text
 	members map[string]*value
 
 	parent *value
 	key    string // in the parent
-	isKey  bool   // not a member of parent, but the name of one
+	isKey  bool   // the value is the name of a member of parent
 }
 
 // get returns a member, nil if there is none.
@@ -51,7 +51,7 @@ func (v *value) get(name string) *value {
 	return v.members[name]
 }
 
-// maxDepth is how deeply documents may nest.
+// maxDepth is the maximum nesting depth of documents.
 const maxDepth = 10000
 
 // parse reads a whole JSON document.
@@ -129,7 +129,8 @@ func readFrom(r *run, d *json.Decoder, t json.Token, depth int) (*value, error) 
 	return v, err
 }
 
-// canonical appends a text that equal values share, and only they.
+// canonical appends a text that is the same for equal values, and different for
+// others.
 func (v *value) canonical(r *run, dst []byte) []byte {
 	r.step(1)
 	switch v.kind {
@@ -164,8 +165,8 @@ func (v *value) canonical(r *run, dst []byte) []byte {
 
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer returns where the value is, as a JSON Pointer. A name is where its object
-// is.
+// pointer returns the place of the value as a JSON Pointer. For the name of a
+// member, it is the place of the object.
 func (v *value) pointer() string {
 	var keys []string
 	for x := v; x.parent != nil; x = x.parent {
@@ -181,7 +182,7 @@ func (v *value) pointer() string {
 	return b.String()
 }
 
-// show returns the value for a message, cut off where it is long.
+// show returns the value for a message. It shortens long texts.
 func (v *value) show() string {
 	switch v.kind {
 	case boolean:
@@ -198,10 +199,10 @@ func (v *value) show() string {
 	return "null"
 }
 
-// longest is how much of a text a message shows.
+// longest is the number of bytes of a text that a message shows.
 const longest = 200
 
-// quote returns a text between single quotes.
+// quote returns a text in single quotes.
 func quote(s string) string {
 	if len(s) > longest {
 		cut := longest
@@ -215,7 +216,7 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `\'`) + "'"
 }
 
-// list joins what a message lists, the first few of it.
+// list joins the first few elements for a message.
 func list[T any](all []T, show func(T) string) string {
 	const most = 20
 	var parts []string
