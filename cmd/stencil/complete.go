@@ -71,6 +71,14 @@ func modelFile(cmd *cobra.Command, args []string, typed string) ([]cobra.Complet
 	return modelFiles(cmd, args, typed)
 }
 
+// modelName completes the one argument of a command that takes what --model takes.
+func modelName(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return modelNames(cmd, args, typed)
+}
+
 // modelNames completes with model files and with the names of those in the folder of --models.
 func modelNames(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	list, directive := modelFiles(cmd, args, typed)

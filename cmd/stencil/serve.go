@@ -45,10 +45,24 @@ type serveFlags struct {
 	embeddings bool
 }
 
+// takeModel takes a model that is given as an argument for --model. Arguments are
+// looked at before variables and the configuration file, which give way to it.
+func takeModel(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case len(args) > 1:
+		return fmt.Errorf("one model can be served, not %d; a folder of them with --models", len(args))
+	case cmd.Flags().Changed("model"):
+		return fmt.Errorf("the model is given twice: %s and --model %s", args[0], cmd.Flags().Lookup("model").Value)
+	}
+	return cmd.Flags().Set("model", args[0])
+}
+
 func newServeCommand() *cobra.Command {
 	f := new(serveFlags)
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve [MODEL]",
 		Short: "Serve a model over HTTP",
 		Long: `Serve a model over HTTP, with stencil's own API and those of OpenAI, Anthropic
 and Ollama.
@@ -57,13 +71,14 @@ llama-server's options are taken too where there is something that corresponds t
 them, and its variables, LLAMA_ARG_…; others are errors that say what there is
 instead.
 
-Without --model, the small bundled model is served: it extracts fields from
+MODEL is the same as --model. Without either, the small bundled model is served: it extracts fields from
 short texts and does nothing else. With --upstream, a model behind an
 OpenAI-compatible API is served, together with that of --model if both are given.`,
 		Example: `  stencil serve
-  stencil serve --model llama-3.2-3b-q4_k_m.gguf --parallel 8 --context 32768`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+  stencil serve llama-3.2-3b-q4_k_m.gguf --parallel 8 --context 32768`,
+		ValidArgsFunction: modelName,
+		Args:              takeModel,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.server.StrictModels, "strict-model-names", false, "refuse requests for models that are not served, with one model too")

@@ -133,6 +133,9 @@ func TestModelCompletion(t *testing.T) {
 	}{
 		{"serve --model ", "a.gguf\npulled/\n:6\n"},
 		{"serve -m a", "a.gguf\n:4\n"},
+		{"serve a", "a.gguf\n:4\n"},
+		{"serve --models pulled q", "qwen\tin pulled\n:4\n"},
+		{"serve a.gguf ", ":4\n"},
 		{"generate -m ./a", "./a.gguf\n:4\n"},
 		{"generate -m pulled/", "pulled/qwen.gguf\npulled/smol.gguf\n:4\n"},
 		{"generate -m ~/pulled/q", "~/pulled/qwen.gguf\n:4\n"},
