@@ -111,7 +111,7 @@ func TestHelpGroups(t *testing.T) {
 	}
 	at = 0
 	for _, want := range []string{
-		"Usage:\n  stencil serve [flags]\n", "Examples:\n", "\nModel:\n", "--model", "\nContext and memory:\n", "--context", "\nHTTP:\n", "--host",
+		"Usage:\n  stencil serve [MODEL] [flags]\n", "Examples:\n", "\nModel:\n", "--model", "\nContext and memory:\n", "--context", "\nHTTP:\n", "--host",
 		"\nUpstream:\n", "--upstream ", "\nAgents:\n", "--agent-folder", "\nLogging:\n", "--log-level", "\nOther:\n", "--help",
 	} {
 		i := strings.Index(out[at:], want)
