@@ -55,6 +55,8 @@ document; and "place", where in the prompt it does so:
   json         response_format json_object, with the schema in the prompt
   tools        tool_choice required, the document as the arguments of a tool
   tools-auto   the same with tool_choice auto
+  tools-text   the same; where the answer has no calls, they are extracted from
+               its text
 
   "ask": "nothing", "schema" (default in modes free and json), "template",
   "typescript" or "keys"; "place": "system" (after the system text, the default),

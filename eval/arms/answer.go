@@ -68,10 +68,13 @@ func (r *reply) errorText() string {
 	return string(r.Error)
 }
 
-// read finds the document or the calls in what was answered. Only of a free arm
-// they are looked for: what a constraint or JSON mode gives has to be JSON as it
+// read finds the document or the calls in what was answered. Only of a free arm,
+// and one that asks so, they are looked for: what a constraint or JSON mode gives has to be JSON as it
 // is.
 func read(a *Arm, c *sets.Case, m message) sets.Answer {
+	if a.Mode == ToolsText && len(m.Calls) == 0 {
+		m.Calls = callsIn(m.Content)
+	}
 	switch {
 	case a.Mode == Free && len(c.Tools) > 0:
 		return sets.Answer{Calls: callsIn(m.Content)}
@@ -79,7 +82,7 @@ func read(a *Arm, c *sets.Case, m message) sets.Answer {
 		return sets.Answer{Document: documentIn(m.Content)}
 	case len(c.Tools) > 0:
 		return sets.Answer{Calls: m.Calls}
-	case a.Mode == Tools || a.Mode == ToolsAuto:
+	case a.Mode.byTools():
 		if len(m.Calls) != 1 || m.Calls[0].Name != answerTool {
 			return sets.Answer{}
 		}

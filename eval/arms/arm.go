@@ -23,10 +23,14 @@ const (
 	JSON        Mode = "json"        // response_format json_object; the prompt has the schema
 	Tools       Mode = "tools"       // tool_choice required; a document is the arguments of a tool
 	ToolsAuto   Mode = "tools-auto"  // the same with tool_choice auto
+	ToolsText   Mode = "tools-text"  // the same; where there are no calls, they are looked for in the text
 )
 
 // Modes lists them.
-var Modes = []Mode{Constrained, Free, JSON, Tools, ToolsAuto}
+var Modes = []Mode{Constrained, Free, JSON, Tools, ToolsAuto, ToolsText}
+
+// byTools reports whether the answer is asked for by tools.
+func (m Mode) byTools() bool { return m == Tools || m == ToolsAuto || m == ToolsText }
 
 // An Ask is how the prompt says which document is wanted.
 type Ask string
@@ -120,10 +124,10 @@ func take[T ~string](fields map[string]json.RawMessage, name string, to *T, amon
 func (a *Arm) Check(c *sets.Case) error {
 	switch {
 	case len(c.Tools) > 0 && a.Mode == JSON:
-		return fmt.Errorf("arms: %s: mode json can't ask for the calls of %s; constrained, free, tools and tools-auto can", a.Name, c.Set)
+		return fmt.Errorf("arms: %s: mode json can't ask for the calls of %s; constrained, free, tools, tools-auto and tools-text can", a.Name, c.Set)
 	case len(c.Tools) > 0 && slices.Contains([]Ask{AskTemplate, AskType, AskKeys}, a.Ask):
 		return fmt.Errorf("arms: %s: calls of %s can't be asked for by %s", a.Name, c.Set, a.Ask)
-	case len(c.Tools) == 0 && c.Schema == nil && (a.Mode == Tools || a.Mode == ToolsAuto):
+	case len(c.Tools) == 0 && c.Schema == nil && a.Mode.byTools():
 		return fmt.Errorf("arms: %s: mode %s needs a schema, which %s has not; constrained, free and json don't", a.Name, a.Mode, c.Set)
 	}
 	return nil
@@ -148,14 +152,14 @@ func (a *Arm) body(c *sets.Case) (map[string]any, error) {
 	}
 	calls, ask := len(c.Tools) > 0, a.Ask
 	list := c.Tools
-	if !calls && (a.Mode == Tools || a.Mode == ToolsAuto) {
+	if !calls && a.Mode.byTools() {
 		m["parallel_tool_calls"] = false // one document, as client libraries ask for it
 		list = []sets.Tool{{Name: answerTool, Description: "Gives the answer.", Parameters: c.Schema}}
 	}
 	switch {
 	case a.Mode == Constrained && calls, a.Mode == Tools:
 		tools(list, "required")
-	case a.Mode == ToolsAuto:
+	case a.Mode == ToolsAuto, a.Mode == ToolsText:
 		tools(list, "auto")
 	case a.Mode == Free:
 		ask = or(ask, AskSchema)

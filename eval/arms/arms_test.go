@@ -68,6 +68,7 @@ func TestBody(t *testing.T) {
 		{JSON, "", &document, []string{"fits this", `"response_format":{"type":"json_object"}`}, nil},
 		{Tools, "", &document, []string{`"tool_choice":"required"`, `"name":"answer"`, `"parallel_tool_calls":false`, `"parameters":{"type"`}, []string{"response_format", "fits this"}},
 		{ToolsAuto, "", &document, []string{`"tool_choice":"auto"`}, nil},
+		{ToolsText, "", &document, []string{`"tool_choice":"auto"`, `"name":"answer"`, `"parallel_tool_calls":false`}, nil},
 		{Constrained, "", &open, []string{`"response_format":{"type":"json_object"}`, `[{"content":"P","role":"user"}]`}, []string{"max_tokens"}},
 		{Free, "", &open, []string{`"messages":[{`}, []string{"response_format", "fits this"}},
 		{Constrained, "", &calling, []string{`"tool_choice":"required"`, `"name":"f"`}, []string{"response_format", "These functions", "parallel_tool_calls"}},
@@ -125,7 +126,7 @@ func TestBody(t *testing.T) {
 	for _, c := range []struct {
 		arm Arm
 		of  *sets.Case
-	}{{Arm{Mode: JSON}, &calling}, {Arm{Mode: Tools}, &open}, {Arm{Mode: ToolsAuto}, &open}, {Arm{Mode: Free, Ask: AskTemplate}, &calling}} {
+	}{{Arm{Mode: JSON}, &calling}, {Arm{Mode: Tools}, &open}, {Arm{Mode: ToolsAuto}, &open}, {Arm{Mode: ToolsText}, &open}, {Arm{Mode: Free, Ask: AskTemplate}, &calling}} {
 		if c.arm.Check(c.of) == nil {
 			t.Errorf("%+v can be asked", c.arm)
 		}
@@ -161,6 +162,27 @@ func TestCallsIn(t *testing.T) {
 	} {
 		if got := fmt.Sprint(callsIn(text)); got != strings.ReplaceAll(want, "§", " ") {
 			t.Errorf("%.80s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Calls are looked for in the text of an arm that asks so, where the answer has none.
+func TestReadToolsText(t *testing.T) {
+	calling, document := sets.Case{Tools: []sets.Tool{{Name: "f"}}}, sets.Case{Schema: json.RawMessage("{}")}
+	text := message{Content: "So:\n```json\n{\"name\": \"answer\", \"arguments\": {\"n\": 1}}\n```"}
+	call := message{Content: `{"name": "g", "arguments": {}}`, Calls: []sets.Call{{Name: "f", Arguments: "{}"}}}
+	for _, c := range []struct {
+		mode Mode
+		of   *sets.Case
+		in   message
+		want string
+	}{
+		{ToolsText, &calling, text, `[{answer {"n": 1}}] `}, {ToolsAuto, &calling, text, "[] "}, {ToolsText, &calling, call, "[{f {}}] "},
+		{ToolsText, &document, text, `[] {"n": 1}`}, {ToolsAuto, &document, text, "[] "},
+	} {
+		got := read(&Arm{Mode: c.mode}, c.of, c.in)
+		if s := fmt.Sprintf("%v %s", got.Calls, got.Document); s != c.want {
+			t.Errorf("%s: %s, not %s", c.mode, s, c.want)
 		}
 	}
 }
