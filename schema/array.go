@@ -5,11 +5,11 @@ import (
 	"github.com/stencil-json/stencil/schema/logic"
 )
 
-// arrState is where an array stands between two items.
+// arrState is the state of an array between two items.
 type arrState struct {
-	f       logic.Form // demands on the items to come, counted from here
-	seen    int32      // with unique items: list of the items read
-	pending bool       // an item was read that is not in seen; only while masks are computed
+	f       logic.Form // demands on the items to come, which are numbered from the next one
+	seen    int32      // if items are compared: list of the items read
+	pending bool       // an item was read that is not in seen; used for masks only
 }
 
 // seenItem is a list of values, linked from the last one.
@@ -18,7 +18,7 @@ type seenItem struct {
 	g      logic.Goal // the value as a goal
 }
 
-// arrays follows arrays from item to item.
+// arrays computes the states and transitions of arrays.
 type arrays struct {
 	*base
 	views   *views
@@ -53,7 +53,7 @@ func (ar *arrays) isUnique(f logic.Form) bool {
 	return u
 }
 
-// start returns the state of an array that has to fulfil g, or -1.
+// start returns the initial state of an array that has to fulfil g, or -1.
 func (ar *arrays) start(g logic.Goal) int32 {
 	f := logic.Form(ar.views.of(g, jArray))
 	if !ar.sound(f, 0) {
@@ -101,7 +101,8 @@ func (ar *arrays) itemMoves(state int32) []move {
 			continue
 		}
 		if !ar.sound(p.f, x.seen) {
-			// An item to come may have to equal this one.
+			// The transition may be possible only if this item equals one to
+			// come.
 			if p.g = ar.goals.And(p.g, ar.repeatable(p.f, x.seen)); !ar.sat.satisfiable(p.g) {
 				continue
 			}
@@ -116,18 +117,19 @@ func (ar *arrays) itemMoves(state int32) []move {
 	return out
 }
 
-// manyItems is a number of items that no document uses up.
+// manyItems is a number of items that no document exceeds.
 const manyItems = 1000
 
-// Kinds of values of which there are so many, whatever byte they begin with, that
-// excluding some never removes a possible first byte.
+// Kinds of values so numerous, for every first byte, that excluding some of them
+// never excludes a possible first byte.
 const (
 	manyStrings = 1 << iota
 	manyArrays
 	manyObjects
 )
 
-// plenty returns the kinds that the next item has so many values of; 0 if none.
+// plenty returns the kinds of which the next item has so many possible values; 0
+// if none.
 func (ar *arrays) plenty(state int32) int32 {
 	if len(ar.itemMoves(state)) == 0 || ar.forms.Mentions(ar.states[state].f, logic.NotUnique) {
 		return 0
@@ -161,8 +163,8 @@ func doubtful(b byte, plenty int32) bool {
 	return true
 }
 
-// withItem returns the state with a further value read; ok is false when
-// the rest can't be fulfilled any more.
+// withItem returns the state with a further value read; ok is false if the array
+// can't be completed then.
 func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) {
 	x := ar.states[state]
 	item := seenItem{x.seen, ar.goals.Constant(v)}
@@ -179,12 +181,12 @@ func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) 
 	return ar.intern(x), true
 }
 
-// maxLookahead bounds how far an array is played through to see whether it
-// can be completed. Beyond it demands don't differ from item to item.
+// maxLookahead bounds the number of items simulated to decide whether an array
+// can be completed. Beyond it, demands don't differ from item to item.
 const maxLookahead = 4096
 
-// sound reports whether items can complete an array that has to fulfil
-// f, given the items read when they have to be different.
+// sound reports whether items can complete an array that has to fulfil f. If
+// items are compared, seen lists those already read.
 func (ar *arrays) sound(f logic.Form, seen int32) bool {
 	if f == logic.No {
 		return false

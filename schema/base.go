@@ -25,17 +25,17 @@ type base struct {
 	guesses guesses
 }
 
-// guesses counts answers that were given on an assumption because a question came
-// up again while it was being answered. What was found out with one of them isn't
-// remembered: elsewhere it may be wrong.
+// guesses counts answers that relied on an assumption because their question came
+// up again while it was being answered. Results that depend on such an answer are
+// not remembered: elsewhere they may be wrong.
 type guesses struct {
-	views int // a view was needed while it was made
-	goals int // a goal was taken to have no value while that was being decided
+	views int // a view was needed while it was being computed
+	goals int // a goal was assumed to have no value while that was being decided
 }
 
-// firm reports whether an answer for which the guesses at its beginning are given
-// may be remembered. Yes is firm whatever was guessed about goals: more values
-// don't make it no.
+// firm reports whether an answer may be remembered; since holds the guesses
+// before it was sought. The answer yes does not depend on guesses about goals: if
+// more goals have values, it remains yes.
 func (b *base) firm(since guesses, answer bool) bool {
 	return b.guesses.views == since.views && (answer || b.guesses.goals == since.goals)
 }
@@ -54,8 +54,8 @@ func (b *base) fail(err error) {
 	}
 }
 
-// machine returns the automaton of a language, one without strings if it can't be
-// made.
+// machine returns the automaton of a language. If it exceeds a limit, the result
+// accepts no strings.
 func (b *base) machine(e regular.Expr) *regular.Machine {
 	m, err := b.lang.Machine(e)
 	b.meter.Step(16)
@@ -68,12 +68,12 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 	return m
 }
 
-// limit fails with a limit that was exceeded.
+// limit records that a limit was exceeded.
 func (b *base) limit(name string, n int) {
 	b.fail(&LimitError{Limit: name, Max: n})
 }
 
-// place returns where the document stands.
+// place returns the initial place of a document.
 func (b *base) place() layout.Place {
 	switch b.opt.Whitespace.kind {
 	case wsPretty:
@@ -86,7 +86,7 @@ func (b *base) place() layout.Place {
 	return layout.Compact()
 }
 
-// blanks returns how much whitespace may come in a new place, whatever the
+// blanks returns how much whitespace may come in a new place, regardless of the
 // layout.
 func (b *base) blanks() int16 {
 	if b.opt.Whitespace.kind == wsFlexible {
@@ -95,11 +95,11 @@ func (b *base) blanks() int16 {
 	return 0
 }
 
-// strictEscapes reports whether strings may not have escapes that JSON
-// doesn't need.
+// strictEscapes reports whether strings may have only those escapes that JSON
+// requires.
 func (b *base) strictEscapes() bool { return !b.opt.AnyNumberSpelling }
 
-// keyOf packs numbers into the key of a map.
+// keyOf packs numbers into a map key.
 func keyOf(parts ...int32) string {
 	b := make([]byte, 0, 8*len(parts))
 	for _, p := range parts {

@@ -2,29 +2,30 @@ package schema
 
 import "github.com/stencil-json/stencil/schema/logic"
 
-// minCases is the number of conditions on one member from which it pays to
-// look at them as cases.
+// minCases is the number of conditions on one member from which they are
+// rewritten as cases.
 const minCases = 3
 
-// conditional is a clause "if the member fulfils g, then that".
+// conditional is a clause "if the member fulfils g, then the form then".
 type conditional struct {
 	g    logic.Goal
 	then logic.Form
-	// absent says that the condition holds too when there is no such member.
+	// absent reports whether the condition also holds if there is no such
+	// member.
 	absent bool
 }
 
-// cases rewrites a conjunction that holds many conditions on the value of one
-// member, such as one if and then for each value of a discriminator, as a
-// disjunction of cases. Conditions that exclude each other make n+1 cases,
-// where trying each of them on its own would make 2ⁿ. It returns f when there
-// is nothing to rewrite.
+// cases rewrites a conjunction that contains many conditions on the value of
+// one member, such as an if and then for each value of a discriminator, as a
+// disjunction of cases. n conditions that exclude each other make n+1 cases,
+// where combining them independently would make 2ⁿ. It returns f if there is
+// nothing to rewrite.
 func (dv *deriver) cases(f logic.Form) logic.Form {
 	if out, ok := dv.caseForms[f]; ok {
 		return out
 	}
 	kids := dv.forms.Info[f].Kids
-	byName := map[int32][]int{} // clauses that look at the name
+	byName := map[int32][]int{} // clauses with a condition on the name
 	var best int32 = -1
 	for i, k := range kids {
 		for _, name := range dv.conditionNames(k) {
@@ -134,7 +135,7 @@ func (dv *deriver) conditional(f logic.Form, name int32) (conditional, bool) {
 			then = append(then, k)
 			continue
 		}
-		// All members of that name fulfil it when there is none.
+		// A literal about all members of that name holds if there is none.
 		missing = missing || l.Kind == logic.AllKeys
 		value = true
 		unless = dv.goals.Or(unless, l.Goal)

@@ -24,11 +24,11 @@ import (
 type Schema struct {
 	doc    *syntax.Document
 	opt    Options
-	report Report        // but for the hash
+	report Report        // without the hash
 	hash   func() string // of the source
 
 	mu    sync.Mutex
-	first *source // analysed while compiling; the first grammar takes it over
+	first *source // built while compiling; the first grammar takes it over
 }
 
 // Compile reads a JSON Schema and checks that it can be enforced. The error
@@ -38,8 +38,8 @@ func Compile(src []byte, opt Options) (*Schema, error) {
 	return CompileContext(context.Background(), src, opt)
 }
 
-// CompileContext is [Compile] for someone who may give up: when ctx ends, so does the
-// work, and the error is the cause of that.
+// CompileContext is [Compile] with a context: when ctx ends, the work stops, and the
+// error is the context's cause.
 func CompileContext(ctx context.Context, src []byte, opt Options) (*Schema, error) {
 	opt.Limits = opt.Limits.OrDefaults()
 	if len(src) > opt.Limits.Bytes {
@@ -77,7 +77,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 	doc.CheckTexts(lang)
 	doc.CheckSizes()
 	if len(doc.Invalid) > 0 {
-		// What can't be enforced is said too, so that a second look isn't needed.
+		// Unsupported keywords are listed too, so that one attempt finds all issues.
 		issues := slices.Clip(doc.Invalid)
 		if opt.OnUnsupported == UnsupportedIsError {
 			issues = append(issues, doc.Unsupported...)
@@ -110,7 +110,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 		return nil, explained(numbersAt(s.err, doc, opt, lang, m), doc.Suspects())
 	}
 	if !ok && opt.Closed {
-		// Items that all have to differ may be too few when they are closed.
+		// Closed objects may have too few values for items that all have to differ.
 		c.opt.Closed = false
 		s = newSource(doc, c.opt, lang, m)
 		if ok = s.sat.satisfiable(s.views.root()); s.err != nil {
@@ -126,8 +126,8 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 	return c, nil
 }
 
-// contradictions says why nothing fits what is left of a schema without the keywords that can't be enforced; nil if
-// something does, or it is not known.
+// contradictions explains why no value fits the schema without the keywords that can't
+// be enforced; it returns nil if some value fits, or if that is unknown.
 func contradictions(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) []Issue {
 	s := newSource(doc, opt, lang, m)
 	root := s.views.root()
@@ -137,15 +137,15 @@ func contradictions(doc *syntax.Document, opt Options, lang *language.Pool, m *m
 	return s.contradictions()
 }
 
-// numbersAt makes a limit of the schema of one of package number, at the schema whose
-// numbers exceed it. Other errors stay as they are.
+// numbersAt converts a limit of package number to one of this package, and adds the
+// place of the innermost schema that exceeds it. Other errors are returned unchanged.
 func numbersAt(err error, doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) error {
 	var limit *number.LimitError
 	if !errors.As(err, &limit) {
 		return err
 	}
 	out := &LimitError{Limit: limit.Limit, Max: limit.Max}
-	for _, n := range slices.Backward(doc.Nodes) { // from the inside
+	for _, n := range slices.Backward(doc.Nodes) { // innermost first
 		s := newSource(doc, opt, lang, m)
 		s.numbers.automataOf(logic.Form(s.views.of(s.views.sub(n, 0), jNumber)))
 		if errors.As(s.err, &limit) {
@@ -156,8 +156,8 @@ func numbersAt(err error, doc *syntax.Document, opt Options, lang *language.Pool
 	return out
 }
 
-// checkNumbers makes the automata of divisors, which may exceed a limit, though nobody
-// has needed them yet.
+// checkNumbers builds the automata of multipleOf, which may exceed a limit, even if
+// none has been needed yet.
 func (vs *views) checkNumbers() {
 	for _, n := range vs.doc.Nodes {
 		if n.Number != nil && len(n.Number.MultipleOf) > 0 {
@@ -174,7 +174,7 @@ func (l *Limits) exceeded(limit *meter.LimitError) error {
 	return &LimitError{Limit: "time", Max: int(limit.Time.Milliseconds())}
 }
 
-// explained adds to a limit that was exceeded what most likely did so.
+// explained adds the most likely cause to a limit that was exceeded.
 func explained(err error, costly []Issue) error {
 	var limit *LimitError
 	if len(costly) == 0 || !errors.As(err, &limit) || limit.Pointer != "" {
@@ -206,17 +206,17 @@ func hash(src string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Report returns what the schema asks for and how much of it is enforced.
+// Report returns what the schema requires and how much of it is enforced.
 func (c *Schema) Report() Report {
 	r := c.report
-	// Most schemas are compiled to be enforced, and the hash takes a sixth of the
-	// time of a small one.
+	// Most callers don't need the hash, which takes a sixth of the time to compile a
+	// small schema.
 	r.Hash = c.hash()
 	return r
 }
 
-// Grammar returns the schema as a constraint over a vocabulary. Matchers of
-// one grammar share what has been learnt; a grammar is worth keeping.
+// Grammar returns the schema as a constraint over a vocabulary. Matchers of one grammar
+// share its tables, so a grammar is worth keeping.
 func (c *Schema) Grammar(v *vocab.Vocab) *decoder.Grammar {
 	c.mu.Lock()
 	s := c.first
@@ -228,8 +228,7 @@ func (c *Schema) Grammar(v *vocab.Vocab) *decoder.Grammar {
 	return decoder.New(s, v, decoder.Limits{Time: c.opt.Limits.Time, Bytes: c.opt.Limits.Memory / 2})
 }
 
-// contradictions names the smallest parts of the schema that already exclude
-// each other.
+// contradictions lists the smallest parts of the schema that contradict each other.
 func (s *source) contradictions() []Issue {
 	n := s.doc.Root
 	var list []Issue
@@ -293,8 +292,7 @@ func mandatory(n *syntax.Node) []*syntax.Node {
 	return list
 }
 
-// conflict returns a smallest set of n's keywords that together fit no
-// value.
+// conflict returns a minimal set of n's keywords that no value satisfies together.
 func (s *source) conflict(n *syntax.Node) []string {
 	if n.Value.Kind != jsondoc.Object {
 		return nil
@@ -322,19 +320,19 @@ func (s *source) conflict(n *syntax.Node) []string {
 
 // The errors of [Compile], and what they list.
 type (
-	// An Issue is one thing to say about a schema document, with its place.
+	// An Issue is a finding about a schema document, with its place.
 	Issue = syntax.Issue
-	// A SyntaxError says why a document is not JSON.
+	// A SyntaxError reports why a document is not JSON.
 	SyntaxError = jsondoc.SyntaxError
-	// An InvalidError lists what makes a document no schema: keywords with
-	// values they can't have, references to nothing.
+	// An InvalidError lists what makes a document an invalid schema: keywords with
+	// invalid values, references without a target.
 	InvalidError = syntax.InvalidError
 	// An UnsupportedError lists every keyword that can't be enforced.
 	UnsupportedError = syntax.UnsupportedError
-	// An UnsatisfiableError says that no JSON value is valid, and which parts
-	// of the schema contradict each other as far as that can be told.
+	// An UnsatisfiableError reports that no JSON value is valid, and which parts of the
+	// schema contradict each other as far as that is known.
 	UnsatisfiableError = syntax.UnsatisfiableError
-	// A LimitError names the limit that a schema exceeds. Schemas that are
-	// being enforced report it too, from [decoder.Matcher]'s methods.
+	// A LimitError reports the limit that a schema exceeds. The methods of
+	// [decoder.Matcher] return it too.
 	LimitError = syntax.LimitError
 )

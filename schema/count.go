@@ -21,12 +21,12 @@ func newCounts(b *base, vs *views, nums *numbers, ts *texts, keys *keyAutomaton,
 		known: map[logic.Goal]valueCount{}, counting: map[logic.Goal]bool{}}
 }
 
-// values returns the number of different values that fulfil g, cut off
-// at limit. What takes long to count counts as many.
+// values returns the number of different values that fulfil g, or limit if
+// there are at least as many. If counting takes too long, it returns limit too.
 func (cn *counts) values(g logic.Goal, limit int) int {
 	if g == logic.Always || cn.counting[g] {
-		// A value that can hold another one for the same goal: there is no
-		// end of them.
+		// The value can contain another one for the same goal: there are
+		// infinitely many.
 		return limit
 	}
 	if n, ok := cn.known[g]; ok && (n.n < n.limit || n.limit >= limit) {
@@ -64,11 +64,11 @@ func (cn *counts) values(g logic.Goal, limit int) int {
 	return n
 }
 
-// valueCount is a number of values, cut off at limit.
+// valueCount is a number of values, at most limit.
 type valueCount struct{ n, limit int }
 
-// maxCounted is the number of states after which an array or an object counts
-// as many.
+// maxCounted is the number of states after which counting the values of an
+// array or object stops with limit.
 const maxCounted = 500
 
 // counter counts the ways to complete an array or an object.
@@ -78,8 +78,8 @@ type counter struct {
 	known  map[countKey]int
 }
 
-// countKey is a state, and the index of the next item or of the first name
-// that may still come.
+// countKey is a state, and the index of the next item or of the first name that
+// may still come.
 type countKey struct{ state, from int32 }
 
 func (cn *counts) array(state int32, limit int) int {
@@ -92,8 +92,8 @@ func (cn *counts) object(state int32, limit int) int {
 	return c.object(state, 0, limit)
 }
 
-// visit returns what is known about a place; begin says that it has to be
-// counted. A place on the way to itself counts as many.
+// visit returns what is known about at; begin reports whether it has to be
+// counted. A state that leads back to itself counts as limit.
 func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
 	if n, ok := c.known[at]; ok {
 		if n < 0 {
@@ -109,7 +109,7 @@ func (c *counter) visit(at countKey, limit int) (n int, begin bool) {
 	return 0, true
 }
 
-// array counts the ends of an array of which n items have been read.
+// array counts the ways to complete an array of which n items have been read.
 func (c *counter) array(state, n int32, limit int) int {
 	s := c.counts
 	unique := s.forms.AllDiffer(s.arrays.states[state].f)
@@ -142,7 +142,7 @@ func (c *counter) array(state, n int32, limit int) int {
 }
 
 // object counts the sets of members that complete an object, with names from
-// an index on.
+// the given index on.
 func (c *counter) object(state, from int32, limit int) int {
 	s := c.counts
 	at := countKey{state, from}

@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/schema/logic"
 )
 
-// deriver takes derivatives of forms: what is left to fulfil after one more
+// deriver computes derivatives of forms: what remains to be fulfilled after one more
 // member or item.
 type deriver struct {
 	*base
@@ -15,9 +15,9 @@ type deriver struct {
 	keys *keyAutomaton
 	sat  *solver
 
-	simpleGoals []int8 // by goal, as far as looked at: 1 or -1, or 0
+	simpleGoals []int8 // by goal, once computed: 1 or -1, else 0
 	caseForms   map[logic.Form]logic.Form
-	counts      int // demands for items in the conjunction that is derived
+	counts      int // demands for some items in the conjunction being derived
 }
 
 func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver {
@@ -40,10 +40,10 @@ type memberDeriver struct {
 	uni      *universe
 	name     int32
 	matching uint64
-	known    map[logic.Form][]term // of parts that may come again; nil: there are few
+	known    map[logic.Form][]term // of parts that may occur again; nil if there are few parts
 }
 
-// part is derive for a part of a form. The result is only read.
+// part returns the derivative of a part of a form. The result must not be modified.
 func (dv *memberDeriver) part(f logic.Form) []term {
 	if out, ok := dv.known[f]; ok {
 		return out
@@ -71,7 +71,7 @@ func (dv *memberDeriver) derive(f logic.Form) []term {
 			in := dv.keys.member(set, uni, name, matching)
 			id, one := set.single()
 			if one = one && name >= 0 && uni.names[name] == id; one {
-				// The name can't come again.
+				// The name can't occur again.
 				return []term{{l.Goal, logic.Yes}}
 			}
 			switch {
@@ -117,8 +117,8 @@ func (dv *memberDeriver) derive(f logic.Form) []term {
 	return dv.partition(dv.merge(out))
 }
 
-// singles returns the product of the derivatives that leave no choice, which most do,
-// and the others.
+// singles returns the product of those derivatives that have one term, as most do,
+// and the list of the others.
 func (dv *deriver) singles(kids []logic.Form, derive func(logic.Form) []term) (out []term, several [][]term) {
 	goals, forms := make([]logic.Goal, 0, len(kids)), make([]logic.Form, 0, len(kids))
 	for _, k := range kids {
@@ -140,15 +140,15 @@ func (dv *deriver) singles(kids []logic.Form, derive func(logic.Form) []term) (o
 }
 
 // manyWays is the number of terms from which conditions are rewritten as cases,
-// maxWays that at which a derivative is given up.
+// maxWays the number at which a derivative is abandoned.
 const (
 	manyWays = 32
 	maxWays  = 1 << 15
 )
 
-// A term of a derivative: if the value fulfils g, f is left to fulfil. The terms of
-// a derivative are alternatives and may overlap. Antimirov's name for their sum
-// is a linear form.
+// A term of a derivative: if the value fulfils g, then f remains to be fulfilled. The
+// terms of a derivative are alternatives and may overlap. Antimirov calls their sum a
+// linear form.
 type term struct {
 	g logic.Goal
 	f logic.Form
@@ -180,7 +180,7 @@ func (dv *deriver) both(a, b []term) []term {
 	return dv.merge(out)
 }
 
-// merge joins terms with the same goal and drops those that another covers.
+// merge joins terms with the same goal and drops terms that another one covers.
 func (dv *deriver) merge(list []term) []term {
 	if len(list) < 2 {
 		return list
@@ -194,8 +194,8 @@ func (dv *deriver) merge(list []term) []term {
 		}
 		out = append(out, x)
 	}
-	// always is the widest goal: what leads to the same under a narrower
-	// one adds nothing.
+	// Always is the widest goal: a term with a narrower goal and the same form adds
+	// nothing.
 	for _, x := range out {
 		if x.g != logic.Always {
 			continue
@@ -211,18 +211,17 @@ func (dv *deriver) merge(list []term) []term {
 	return out
 }
 
-// maxParts bounds how many disjoint terms a sum is divided into, maxPatternParts how
-// many of its goals may have patterns: n languages have up to 2ⁿ parts, each with
-// an automaton that may be the product of all n. The terms of a sum with more are
-// followed side by side, each with an automaton of its own.
+// maxParts bounds the number of disjoint terms that a sum is divided into,
+// maxPatternParts the number of its goals with patterns: n languages have up to 2ⁿ
+// parts, each with an automaton that may be the product of all n. The terms of a
+// larger sum are followed in parallel, each with its own automaton.
 const (
 	maxParts        = 256
 	maxPatternParts = 2
 )
 
-// partition makes terms exclude each other as far as their goals are simple:
-// otherwise conditions on one member, such as a list of if and then about the
-// same property, would multiply.
+// partition makes terms with simple goals exclude each other. Otherwise conditions on
+// one member, such as a list of if and then about the same property, would multiply.
 func (dv *deriver) partition(list []term) []term {
 	if len(list) < 2 {
 		return list
@@ -235,9 +234,9 @@ func (dv *deriver) partition(list []term) []term {
 	}
 	base := logic.No
 	var parts, others []term
-	// Hundreds of alternatives that a tag tells apart are not tried in pairs.
+	// Hundreds of alternatives with different tags are not compared in pairs.
 	tags := map[int32]bool{} // the values that parts list
-	tagged := true           // parts list values and nothing else
+	tagged := true           // all parts list values and nothing else
 	for _, x := range list {
 		switch {
 		case x.g == logic.Always:
@@ -283,8 +282,8 @@ func (dv *deriver) partition(list []term) []term {
 	return dv.merge(append(parts, others...))
 }
 
-// newTags reports whether a goal lists values none of which is among tags, and
-// adds them.
+// newTags adds the values that a goal lists to tags. It reports whether the goal
+// lists values, none of which was among tags.
 func (dv *deriver) newTags(g logic.Goal, tags map[int32]bool) bool {
 	values, ok := dv.sat.lists.Values(g)
 	if !ok || slices.ContainsFunc(values, func(v int32) bool { return tags[v] }) {
@@ -296,8 +295,8 @@ func (dv *deriver) newTags(g logic.Goal, tags map[int32]bool) bool {
 	return len(values) > 0
 }
 
-// simple reports whether a goal and its negation say nothing about the
-// members of objects or the items of arrays, but for constants.
+// simple reports whether a goal and its negation have no conditions on the members of
+// objects or the items of arrays, except for constants.
 func (dv *deriver) simple(g logic.Goal) bool {
 	if int(g) >= len(dv.simpleGoals) {
 		dv.simpleGoals = append(dv.simpleGoals, make([]int8, len(dv.goals.Info)-len(dv.simpleGoals))...)
@@ -323,8 +322,8 @@ func (dv *deriver) simple(g logic.Goal) bool {
 	return ok
 }
 
-// patterned reports whether a goal demands something of strings that a list of
-// values doesn't say.
+// patterned reports whether a goal has a condition on strings other than a list of
+// values.
 func (dv *deriver) patterned(g logic.Goal) bool {
 	switch info := &dv.goals.Info[g]; info.Kind {
 	case logic.OfNode, logic.NotNode:
@@ -336,13 +335,14 @@ func (dv *deriver) patterned(g logic.Goal) bool {
 	return false
 }
 
-// manyCounts is the number of demands for items from which they are kept apart.
+// manyCounts is the number of demands for some items from which their alternatives
+// are made disjoint.
 const manyCounts = 3
 
-// otherwise is what an item may be that is not used to fulfil a demand for g. To have
-// a demand fulfilled is never worse, so an item that fulfils g need not be left out;
-// but only among many demands is it worth it to tell: the sets of those that are
-// fulfilled would all be followed.
+// otherwise returns the goal of an item that is not used to fulfil a demand for g. An
+// item that fulfils g does not have to be excluded, since a fulfilled demand is never
+// worse. It is excluded only where there are many demands: otherwise all sets of
+// fulfilled demands would be followed.
 func (dv *deriver) otherwise(g logic.Goal) logic.Goal {
 	if dv.counts >= manyCounts && dv.simple(g) && !dv.patterned(g) {
 		return dv.goals.Not(g)
@@ -362,7 +362,7 @@ func (dv *deriver) itemCounts(f logic.Form) (n int) {
 }
 
 // byItem returns the derivative of f by one more item. distinct is the goal of
-// differing from the items read before.
+// differing from the items already read.
 func (dv *deriver) byItem(f logic.Form, distinct logic.Goal) []term {
 	info := &dv.forms.Info[f]
 	switch info.Op {

@@ -8,8 +8,8 @@ import (
 )
 
 // enter returns the possible transitions over a member whose key is of the given
-// class and hasn't been read before: those of the derivative whose goal has
-// values and whose state can be completed.
+// class and has not been read yet: those of the derivative whose goal has values and
+// whose state can be completed.
 func (ob *objects) enter(state, name int32, matching uint64) []move {
 	key := moveKey{state, int64(name)}
 	if name < 0 {
@@ -66,7 +66,7 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 			}
 		}
 	}
-	// Not before: what was looked at meanwhile may have moved the index.
+	// Look up only now: the calls above may have added keys.
 	i, at := ob.moveKeys.Find(&key, h)
 	if i < 0 {
 		i = ob.moveKeys.Add(&key, h, at)
@@ -79,8 +79,8 @@ func (ob *objects) enter(state, name int32, matching uint64) []move {
 	return out
 }
 
-// passedOver reports whether one of the demands is for a name that a fixed
-// order doesn't let come any more.
+// passedOver reports whether one of the demands is for a name that can't come any
+// more in a fixed order.
 func (ob *objects) passedOver(x *objState, demands []logic.Form) bool {
 	if ob.opt.Order == OrderAny {
 		return false
@@ -95,8 +95,8 @@ func (ob *objects) passedOver(x *objState, demands []logic.Form) bool {
 	return false
 }
 
-// inOrder reports whether a name may come now as far as order goes: with a
-// fixed order no required name may be passed over.
+// inOrder reports whether the order permits a name now: in a fixed order no required
+// name may be skipped.
 func (ob *objects) inOrder(x *objState, name int32) bool {
 	if ob.opt.Order == OrderAny {
 		return true
@@ -117,12 +117,12 @@ func (ob *objects) inOrder(x *objState, name int32) bool {
 	return true
 }
 
-// relevance says which members can change a formula.
+// relevance describes which members can change a formula.
 type relevance struct {
 	names  []uint64
 	free   bool
 	counts bool // the formula is a conjunction of bounds on the number of members
-	other  bool // it holds such a bound and more
+	other  bool // the formula contains such a bound among others
 	most   int
 }
 
@@ -179,8 +179,8 @@ func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
 	return r
 }
 
-// untouched reports whether a member leaves dyn as it is, so that the static part
-// alone decides.
+// untouched reports whether a member leaves dyn unchanged, so that the static part
+// decides alone.
 func (ob *objects) untouched(x *objState, name int32) bool {
 	if x.dyn == logic.Yes {
 		return true
@@ -198,7 +198,7 @@ func (ob *objects) untouched(x *objState, name int32) bool {
 		return false
 	}
 	if ob.opt.Order == OrderSchema {
-		// Names that are passed over can't come any more.
+		// Names that are skipped can't come any more.
 		for i := x.last + 1; i < name; i++ {
 			if r.names[i>>6]>>(i&63)&1 != 0 {
 				return false
@@ -208,7 +208,8 @@ func (ob *objects) untouched(x *objState, name int32) bool {
 	return true
 }
 
-// allowance is which names have been found to be allowed in a state.
+// allowance is a pair of sets of names in a state: those decided so far, and those
+// of them that are allowed.
 type allowance struct{ known, allowed []uint64 }
 
 // allowedName reports whether a name may come next.
@@ -255,19 +256,20 @@ func (ob *objects) decideName(state, name int32) bool {
 	return len(ob.enter(state, name, 0)) > 0
 }
 
-// manyKids is the number of parts from which deriving a form takes longer than to
-// decide that there is something to derive.
+// manyKids is the number of parts of a form from which computing its derivative
+// takes longer than deciding whether it has terms.
 const manyKids = 32
 
 // canContinueWith reports whether an object can be completed with a member of a name
-// that is in order now. It is enter's answer without the moves.
+// that the order permits now. It answers the same question as enter, without the
+// moves.
 func (ob *objects) canContinueWith(x *objState, name int32) bool {
 	has := logic.Lit{Kind: logic.SomeKey, A: ob.sets.oneName(ob.keys.universes[x.uni].names[name]), Goal: logic.Always}
 	return ob.choose(ob.before(x, name), choice{lits: []logic.Lit{has}}, x.dyn)
 }
 
-// before returns the state in which names before one can't come any more, if order
-// is fixed.
+// before returns the state in which, if the order is fixed, the names before the
+// given one can't come any more.
 func (ob *objects) before(x *objState, name int32) *objState {
 	y := *x
 	if ob.opt.Order == OrderSchema {
@@ -288,8 +290,8 @@ func (ob *objects) allowedNames(state int32) []uint64 {
 	return ob.allowed[state].allowed
 }
 
-// allowedFree reports whether a key that isn't a name and matches the given
-// patterns may come next.
+// allowedFree reports whether a key that isn't a name and matches the given patterns
+// may come next.
 func (ob *objects) allowedFree(state int32, matching uint64) bool {
 	return len(ob.enter(state, -1, matching)) > 0
 }

@@ -1,15 +1,15 @@
 // Package schema compiles JSON Schema to a constraint for package decoder.
 //
-// Drafts 4, 6, 7, 2019-09 and 2020-12 are read, as $schema says; without it
-// 2020-12. A schema is enforced exactly or refused: what can't be enforced is
-// an [*UnsupportedError] that lists every keyword with its place, unless the
-// caller asks for something else.
+// It reads drafts 4, 6, 7, 2019-09 and 2020-12, as $schema says; without it,
+// 2020-12. A schema is enforced exactly or refused: for keywords that can't be
+// enforced, the error is an [*UnsupportedError] that lists each with its place,
+// unless [Options].OnUnsupported allows them.
 //
 // # How it works
 //
-// Package syntax reads the document. What a value has to fulfil is a goal
-// (package logic): a schema, its negation, a constant, or a combination. What a
-// goal demands of one JSON type is its view (views.go, keywords.go): a set for
+// Package syntax reads the document. A demand on a value is a goal (package
+// logic): a schema, its negation, a constant, or a combination. What a goal
+// demands of one JSON type is its view (views.go, keywords.go): a set for
 // null and booleans, a regular language for strings (package regular), and for
 // numbers, arrays and objects a form, a formula in negation normal form over
 // literals such as "some member with this key fulfils that goal". Negation is
@@ -30,25 +30,25 @@
 // of DPLL (satisfiable_object.go): literals that must hold are propagated,
 // alternatives that have become impossible are dropped, and only then is the
 // disjunction with the fewest alternatives left decided by trying them. What the
-// chosen literals demand is then given to members, which recurs to goals
-// (satisfiable.go). A goal that needs itself to be fulfilled has no value, since
-// values are finite: that is a least fixed point, and what was found on a guess on
-// the way to it is not kept (base.firm). Arrays choose a length and a place for
-// each demand (satisfiable_array.go). Goals that only list values, as enum does, are decided
-// by their lists (enumset.go).
+// chosen literals demand is then assigned to members, which leads back to goals
+// (satisfiable.go). A goal that can be fulfilled only by containing itself has no
+// value, since values are finite: this is a least fixed point, and results that
+// rest on a guess on the way to it are not kept (base.firm). Arrays choose a length
+// and a position for each demand (satisfiable_array.go). Goals that only list
+// values, as enum does, are decided by their lists (logic/listings.go).
 //
 // The same search yields short completions (shortest.go, shortest_object.go):
-// the shortest end of an array is found as Dijkstra finds a path, that of an
-// object among several choices of literals.
+// the shortest end of an array is found like a shortest path by Dijkstra's
+// algorithm, that of an object among several choices of literals.
 //
 // Keys are read by an automaton of their own, over all names and patterns that
-// the states of one object can ask about, its universe (keyset.go, keys.go);
+// the states of one object can refer to, its universe (keyset.go, keys.go);
 // which of them may come depends on the state (nextkeys.go, derive_object.go).
 // Package spelling reads the characters of strings and keys byte by byte.
 //
-// frame.go and frame_text.go make the decoder's frames from all this, finish.go
-// the text that ends one, and prepare.go, prepare_key.go say which tokens need no
-// walk over the vocabulary, with the help of package tokens. The test file
+// frame.go and frame_text.go build the decoder's frames from all this, finish.go
+// the text that ends one, and prepare.go and prepare_key.go determine which tokens
+// need no walk over the vocabulary, with the help of package tokens. The test file
 // example_test.go follows one object from its schema to the frames after a key.
 //
 // All parts belong to one source, which dispatches (source.go); each has a type
@@ -71,11 +71,11 @@
 //
 // # Closed objects
 //
-// With [Options].Closed, an object gets no members but those that what it has
-// to fulfil names (unevaluated.go), unless that says something of others. Only the
-// state at an object's beginning is narrower for it; whether goals have values is
-// decided as if objects were open, and one that would have none stays open. So
-// closing never makes a schema unsatisfiable, but for items that all have to differ.
+// With [Options].Closed, an object gets only members that the schemas for it name
+// (unevaluated.go), unless these mention others too. This restricts only the
+// initial state of an object: whether goals have values is decided as if objects
+// were open, and an object that would have no value stays open. So closing never
+// makes a schema unsatisfiable, except where items all have to differ.
 //
 // # Keywords
 //
@@ -129,14 +129,13 @@
 //
 //   - Formats are asserted in every draft.
 //   - Where draft 4 forbids integers, no whole number is generated, although
-//     it has 1.0 for none.
-//   - Up to draft 7, what stands beside $ref is ignored, as those drafts say.
-//   - Keys are spelt without escapes that JSON doesn't need, and so are
-//     strings that are generated. Lone surrogates are never accepted.
-//   - A schema that applies itself to the same value without an end is
-//     invalid.
-//   - Demands for very much are unsupported (syntax/check.go), such as more than
+//     1.0 is not an integer in draft 4.
+//   - Up to draft 7, keywords beside $ref are ignored, as those drafts specify.
+//   - Keys and generated strings are written without escapes that JSON doesn't
+//     need. Lone surrogates are never accepted.
+//   - A schema that endlessly applies itself to the same value is invalid.
+//   - Very large demands are unsupported (syntax/check.go), such as more than
 //     65,536 items, or 256 different ones.
-//   - Numbers with exponents beyond 100,000, which are never generated, aren't
-//     told from others where items have to be different.
+//   - Items that contain numbers with exponents beyond 100,000, which are never
+//     generated, are not compared where items have to be different.
 package schema

@@ -18,8 +18,8 @@ func (s *source) Finish(f decoder.Frame) []byte {
 	return []byte(text)
 }
 
-// finish returns the text that ends a frame. It is empty where there is none,
-// and at the end of the document or of a number.
+// finish returns the text that ends a frame. It is empty if no text is known or
+// needed, as at the end of the document or of a number.
 func (s *source) finish(k frameKey) string {
 	switch k.kind {
 	case frameRoot, frameValue:
@@ -86,7 +86,7 @@ func (s *source) finish(k frameKey) string {
 	return ""
 }
 
-// finishKeyAt completes an object in which a key must come.
+// finishKeyAt completes an object at a place where a key must come.
 func (s *source) finishKeyAt(state int32, at layout.Place) string {
 	if rest := s.finishKey(frameKey{kind: frameObjKey, at: at, a: state, b: s.next.before(state)}); rest != "" {
 		return `"` + rest
@@ -94,7 +94,7 @@ func (s *source) finishKeyAt(state int32, at layout.Place) string {
 	return ""
 }
 
-// finishItem completes an array in which an item must come.
+// finishItem completes an array at a place where an item must come.
 func (s *source) finishItem(state int32, at layout.Place) string {
 	best, size := "", noValue
 	for _, m := range s.arrays.itemMoves(state) {

@@ -13,28 +13,28 @@ import (
 	"github.com/stencil-json/stencil/schema/tokens"
 )
 
-// frameKind says where in a document a frame stands.
+// frameKind is the kind of a frame's position in a document.
 type frameKind uint8
 
 const (
 	frameRoot     frameKind = iota // before the document; a: goal
 	frameEnd                       // after the document
 	frameValue                     // before a value; a: goal
-	frameText                      // inside of fixed text; a: text, b: bytes read
-	frameString                    // inside of a string; a: machine, b: its state, c: sub
-	frameNumber                    // inside of a number; a: automaton, b: its state
+	frameText                      // inside fixed text; a: text, b: bytes read
+	frameString                    // inside a string; a: machine, b: its state, c: sub
+	frameNumber                    // inside a number; a: automaton, b: its state
 	frameArrOpen                   // after [; a: state
 	frameArrAfter                  // after an item; a: state
-	frameArrItem                   // after an item that must differ from all others; a: state without it
+	frameArrItem                   // after an item that is compared with the others; a: state without it
 	frameObjOpen                   // after {; a: state
-	frameObjKey                    // inside of a key; a: state, b: key state, c: sub
+	frameObjKey                    // inside a key; a: state, b: key state, c: sub
 	frameColon                     // after a key, above the frame of its value; a: text
 	frameObjAfter                  // after a member; a: state
 	frameObjComma                  // before a key; a: state
 	frameIndent                    // in the first indentation; a: state, b: spaces read or -1 after a tab, c: 1 in an array
 )
 
-// A frameKey is a frame; frameKind says what a, b and c are.
+// A frameKey identifies a frame; frameKind defines a, b and c.
 type frameKey struct {
 	kind    frameKind
 	blank   int16 // whitespace that may still come
@@ -95,7 +95,7 @@ func (ft *frameTable) textFrame(text string, from int) decoder.Frame {
 	return ft.frame(frameKey{kind: frameText, a: ft.text(text), b: int32(from)})
 }
 
-// leadEdge records text that comes before frames.
+// leadEdge adds an edge for text that precedes frames.
 func (ft *frameTable) leadEdge(e *decoder.Edges, text string, frames ...decoder.Frame) {
 	if len(text) > 1 {
 		frames = append(frames, ft.textFrame(text, 1))
@@ -194,8 +194,8 @@ func (s *source) Expand(f decoder.Frame, e *decoder.Edges) {
 	}
 }
 
-// memberFrames returns the frames after a key, for a choice of what comes after
-// it: of the object after the member, of its value and of the colon.
+// memberFrames returns the frames after a key, given the text that follows it:
+// of the object after the member, of the member's value and of the colon.
 func (ft *frameTable) memberFrames(c layout.Choice, g logic.Goal, next int32) []decoder.Frame {
 	return []decoder.Frame{
 		ft.at(frameObjAfter, c.Place, next, 0),
@@ -208,7 +208,7 @@ func (s *source) keyFrame(state int32, at layout.Place) decoder.Frame {
 	return s.frames.frame(frameKey{kind: frameObjKey, at: at, a: state, b: s.next.before(state)})
 }
 
-// indentEdges records what may come in the first indentation of a document: more
+// indentEdges records the edges within the first indentation of a document: more
 // of it, or a key or an item, which ends it.
 func (s *source) indentEdges(k frameKey, e *decoder.Edges) {
 	more := func(b byte, read int32) {
@@ -237,8 +237,7 @@ func indented(k frameKey) layout.Place {
 	return k.at.Indented(layout.Spaces(int(k.b)))
 }
 
-// valueEdges calls add for the first byte of each kind of value that
-// fulfils g.
+// valueEdges calls add with the first byte of each kind of value that fulfils g.
 func (s *source) valueEdges(g logic.Goal, at layout.Place, add func(lo, hi byte, f decoder.Frame)) {
 	if m := s.texts.of(g); m >= 0 {
 		add('"', '"', s.frames.frame(frameKey{kind: frameString, a: m, b: s.texts.machines[m].Start()}))
@@ -301,8 +300,8 @@ func (s *source) itemFrames(at layout.Place, m move, plenty int32) []decoder.Fra
 	return []decoder.Frame{s.frames.at(after, at, m.next, 0), s.frames.at(frameValue, at.Value(), int32(m.g), plenty)}
 }
 
-// firstItem records the first bytes of an item, whose own frame has consumed
-// nothing yet.
+// firstItem records the edges over the first bytes of an item whose frame has
+// not read anything yet.
 func (s *source) firstItem(state int32, at layout.Place, e *decoder.Edges) {
 	for _, m := range s.arrays.itemMoves(state) {
 		after := s.itemFrames(at, m, 0)[0]
@@ -335,7 +334,7 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 	ending := k.at.Closing() + "]"
 	switch {
 	case k.kind == frameArrItem && s.arrays.states[k.a].pending:
-		// A second item while the first isn't known.
+		// This is a second item while the first is unknown.
 		e.CaptureOnly(',', ',')
 		if closing {
 			e.CaptureOnly(ending[0], ending[0])
@@ -344,8 +343,8 @@ func (s *source) itemEdges(k frameKey, e *decoder.Edges, open bool) {
 	case k.kind == frameArrItem:
 		plenty := s.arrays.plenty(k.a)
 		if plenty == 0 {
-			// To differ from the item just read never makes more possible; to be
-			// equal to it may.
+			// Having to differ from the item just read never allows more; having
+			// to equal it may.
 			if len(s.arrays.itemMoves(k.a)) > 0 || s.forms.Mentions(s.arrays.states[k.a].f, logic.NotUnique) {
 				e.CaptureOnly(',', ',')
 			}
@@ -399,8 +398,8 @@ func (s *source) Resolve(f decoder.Frame, b byte, text []byte, e *decoder.Edges)
 			return
 		}
 		state := k.a
-		// Numbers that no computer holds, which are never generated, aren't
-		// told from others.
+		// Numbers too large for any computer are never generated; items that
+		// contain them are not compared with others.
 		if !v.HoldsHugeNumber() {
 			var ok bool
 			if state, ok = s.arrays.withItem(k.a, v); !ok {
@@ -460,7 +459,7 @@ func (s *source) Describe(f decoder.Frame) string {
 	return ", or }"
 }
 
-// maxExample is the length up to which the rest of a string is shown.
+// maxExample is the length up to which Describe shows the rest of a string.
 const maxExample = 40
 
 // describeKeys lists some keys that may come in an object state.

@@ -117,8 +117,8 @@ func (t *keyText) Alive(lo, hi rune) bool {
 	return false
 }
 
-// FreeEscapes implements text: a name has one spelling, so that it need not be
-// looked for under others.
+// FreeEscapes implements spelling.Text: a name is written in one way only, so
+// other ways need not be tried.
 func (t *keyText) FreeEscapes() bool { return false }
 
 // escapable reports whether a character that needs an escape may come.
@@ -126,8 +126,8 @@ func (t *keyText) escapable() bool {
 	return t.Alive(0, 0x1F) || t.Alive('"', '"') || t.Alive('\\', '\\')
 }
 
-// cuts returns the ASCII characters, a space among them, that needn't be treated
-// like the ones before them.
+// cuts returns the ASCII characters, a space among them, that may have to be
+// treated differently from the characters before them.
 func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 	s := t.s
 	k := s.keys.states.Keys[t.key]
@@ -195,7 +195,7 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 	name, matching := s.keys.end(k.b)
 	quote := name >= 0 && s.objects.allowedName(k.a, name) || name == -1 && s.objects.allowedFree(k.a, matching)
 	if ks.free == 0 && s.next.free(k.a, k.b) {
-		// Any key may come, and any of them can be gone on with.
+		// Any key may come, and all of its characters may continue it.
 		if quote {
 			e.Later(0x20, utf8.RuneSelf-1)
 		} else {
@@ -286,7 +286,7 @@ func (s *source) keyClose(k frameKey, e *decoder.Edges) {
 		return
 	}
 	if s.objects.states.Keys[k.a].pending {
-		// A second such key while the first isn't known.
+		// This is a second such key while the first is unknown.
 		e.CaptureOnly('"', '"')
 		return
 	}

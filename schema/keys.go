@@ -11,18 +11,18 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A keyState is a place inside a property name: which of the universe's names
-// can still come, and where the patterns stand. It doesn't know which names
-// are allowed; that is the object state's part.
+// A keyState is a position inside a property name: which of the universe's names
+// can still come, and the states of the patterns. Which names are allowed is not
+// part of it, but of the object's state.
 type keyState struct {
 	uni    int32
-	lo, hi int32 // range of universe.sorted; empty when no name fits
+	lo, hi int32 // range of universe.sorted; empty if no name fits
 	depth  int32 // bytes of those names that have been read
 	vec    int32 // states of the universe's patterns
-	taken  int32 // list of other keys, read before, that can still come
+	taken  int32 // list of other keys, already read, that can still come
 
-	// Where patterns make some keys impossible, free is 1 + the machine of
-	// those that are possible without being names, and at its state.
+	// If patterns exclude some keys, free is 1 + the machine of the possible keys
+	// other than names, and at is its state.
 	free int32
 	at   regular.State
 }
@@ -31,19 +31,19 @@ func (k *keyState) hash() uint32 {
 	return logic.Mix(logic.Pair(k.uni, k.lo), logic.Pair(k.hi, k.depth), logic.Pair(k.vec, k.taken)*3^logic.Pair(k.free, k.at))
 }
 
-// A keyRow keeps where ASCII characters lead from a key state: from most of
-// them only one is ever followed.
+// A keyRow caches the transitions of a key state over ASCII characters: most
+// states are left by only one.
 type keyRow struct {
 	char byte // 0: none
 	next int32
-	all  *[128]int32 // 1 + the state; nil while one is enough
+	all  *[128]int32 // 1 + the state; nil as long as one transition is enough
 }
 
-// takenKey is the class of a key that was read before.
+// takenKey is the class of a key that was read already.
 const takenKey = -2
 
 // keyAutomaton reads property names, over all names and patterns of a universe at
-// once. It knows nothing of the state of an object.
+// once. It does not depend on the state of an object.
 type keyAutomaton struct {
 	*base
 	sets  *keySets
@@ -132,7 +132,7 @@ func (ka *keyAutomaton) nameAt(uni *universe, i int32) string {
 	return ka.sets.names[uni.names[uni.sorted[i]]]
 }
 
-// narrow returns the names of a key state that go on with byte b.
+// narrow returns the names of a key state that continue with byte b.
 func (ka *keyAutomaton) narrow(uni *universe, k keyState, b byte) keyState {
 	lo, hi, d := k.lo, k.hi, int(k.depth)
 	// The range is sorted, and names that end here come first.
@@ -210,8 +210,8 @@ func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
 	return ka.state(k)
 }
 
-// end returns the class of the key that ends in a state: the index of a
-// name, or -1 and the patterns that match, or taken.
+// end returns the class of the key that ends in a state: the index of a name; or
+// -1 and the patterns that match; or takenKey.
 func (ka *keyAutomaton) end(key int32) (name int32, matching uint64) {
 	k := ka.states.Keys[key]
 	uni := ka.universes[k.uni]
@@ -238,8 +238,8 @@ func (ka *keyAutomaton) vectorBits(uni *universe, vec int32) uint64 {
 	return matching
 }
 
-// maxKeyWalk bounds the search for the classes of keys that patterns allow
-// together.
+// maxKeyWalk bounds the search for combinations of patterns that one key can
+// match.
 const maxKeyWalk = 20000
 
 // reachable returns the sets of patterns that a key which isn't a name can
@@ -283,8 +283,8 @@ func (ka *keyAutomaton) reachable(uni *universe, vec int32) []uint64 {
 	return out
 }
 
-// samples returns characters that stand for all: patterns in the given
-// states treat every character like one of them.
+// samples returns representative characters: patterns in the given states treat
+// every character like one of them.
 func (ka *keyAutomaton) samples(uni *universe, states []int32) []rune {
 	out := []rune{0}
 	for i, q := range states {
@@ -341,7 +341,7 @@ func (ka *keyAutomaton) along(trie *vocab.Trie, key int32, yield func(key int32,
 	}
 }
 
-// settled reports whether a key is of the same class however it goes on.
+// settled reports whether all continuations of a key have the same class.
 func (ka *keyAutomaton) settled(key int32) bool {
 	k := ka.states.Keys[key]
 	if k.lo < k.hi || k.taken != 0 {
@@ -366,14 +366,14 @@ func (ka *keyAutomaton) settled(key int32) bool {
 	return ok
 }
 
-// freeClasses returns the classes of keys that the universe doesn't name: the sets
-// of patterns that such a key can match.
+// freeClasses returns the classes of the keys other than names: the sets of
+// patterns that such a key can match.
 func (ka *keyAutomaton) freeClasses(uni *universe) []uint64 {
 	return ka.reachable(uni, ka.states.Keys[uni.start].vec)
 }
 
-// stateSamples returns characters such that all others are treated like one of
-// them, but for those that names go on with.
+// stateSamples returns representative characters of a state: all others are
+// treated like one of them, except those that continue a name.
 func (ka *keyAutomaton) stateSamples(k keyState) []rune {
 	uni := ka.universes[k.uni]
 	if len(uni.pats) == 0 {

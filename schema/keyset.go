@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// A keySet is a set of property names: those that are listed or match one of
-// the patterns, or all others.
+// A keySet is a set of property names: those that are listed or match one of the
+// patterns or, with others, the complement of that.
 type keySet struct {
 	others   bool
 	names    []int32 // sorted
@@ -49,7 +49,8 @@ func (ks *keySets) set(others bool, names, patterns []int32) int32 {
 	slices.Sort(patterns)
 	names, patterns = slices.Compact(names), slices.Compact(patterns)
 	if others && len(names) == 0 && len(patterns) == 1 {
-		// All but the strings of a language may be few, as in "not this name".
+		// The complement of a language may have few strings, as in "not this
+		// name".
 		if rest, ok := ks.finite(ks.pattern(ks.lang.Not(ks.patterns[patterns[0]].expr))); ok {
 			others, patterns = false, nil
 			for _, text := range rest {
@@ -93,11 +94,11 @@ func (ks *keySets) pattern(e regular.Expr) int32 {
 	return i
 }
 
-// maxFinite is the number of strings up to which a finite language of
-// property names is treated as a list of names.
+// maxFinite is the number of strings up to which a finite language of property
+// names is treated as a list of names.
 const maxFinite = 256
 
-// finite returns the strings of pattern p if they are few.
+// finite returns the strings of pattern p if there are few.
 func (ks *keySets) finite(p int32) ([]string, bool) {
 	x := &ks.patterns[p]
 	if x.counted {
@@ -154,11 +155,11 @@ func (ks *keySets) name(name string) int32 {
 	return id
 }
 
-// A universe is the property names and patterns that any state of one object can
-// ask about. A key belongs to a class: one of the names, or the set of patterns
-// that it matches.
+// A universe is the set of property names and patterns that any state of one
+// object can refer to. A key belongs to a class: one of the names, or the set of
+// patterns that it matches.
 type universe struct {
-	names  []int32 // name ids, in the order in which they are to be written
+	names  []int32 // name ids, in the order in which they are written
 	index  map[int32]int32
 	sorted []int32 // indices into names, by the bytes of the name
 	pats   []int32
@@ -169,8 +170,7 @@ type universe struct {
 	reach  map[int32][]uint64
 }
 
-// propertyOrder lists the names that g mentions in the order in which the
-// document does.
+// propertyOrder lists the names that g mentions, in the order of the document.
 func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 	if o, ok := ka.orders[g]; ok {
 		return o
@@ -271,8 +271,8 @@ func (ka *keyAutomaton) mentioned(f logic.Form, seen map[logic.Form]bool, names 
 	}
 }
 
-// maxPatterns is how many patterns for keys one object may have: a class of
-// keys is a word of 64 bits.
+// maxPatterns is the maximum number of patterns for the keys of one object: a
+// class of keys is a word of 64 bits.
 const maxPatterns = 64
 
 func (ka *keyAutomaton) universe(g logic.Goal, f logic.Form) int32 {

@@ -37,7 +37,7 @@ func (vs *views) arrayKeywords(n *syntax.Node, scope int32, list []int32) []int3
 	return list
 }
 
-// leading demands something of each of the first n items.
+// leading demands that each of the first n items fulfils a goal.
 func (vs *views) leading(n int, of func(i int) logic.Goal) logic.Lit {
 	goals := make([]logic.Goal, n)
 	for i := range goals {
@@ -129,8 +129,9 @@ func (vs *views) stringKeywords(n *syntax.Node) regular.Expr {
 	return e
 }
 
-// readable is what every library reads of a format, for strings that are written
-// and not read: few know the second 60, and durations have a largest number.
+// readable returns the strings of a format that every library can read, for
+// generated strings: few libraries support the second 60, and durations have a
+// maximum.
 func (vs *views) readable(format string) regular.Expr {
 	pattern := map[string]string{"time": `^[^:]*:[^:]*:[0-5]`, "date-time": `^[^:]*:[^:]*:[0-5]`, "duration": `^(?:[A-Z]|[0-9]{1,4}[A-Z])*$`}[format]
 	if pattern == "" || vs.opt.AnyNumberSpelling {
@@ -138,7 +139,7 @@ func (vs *views) readable(format string) regular.Expr {
 	}
 	e, err := vs.lang.Pattern(pattern)
 	if err != nil {
-		return vs.lang.Any // never: the patterns are ours
+		return vs.lang.Any // can't happen: the patterns are constants
 	}
 	return e
 }
@@ -148,7 +149,7 @@ func (vs *views) numberKeywords(n *syntax.Node, list []int32) []int32 {
 	add := func(l logic.Lit) { list = append(list, int32(vs.forms.Lit(l))) }
 	if n.Types&syntax.TypeInteger != 0 && n.Types&syntax.TypeNumber == 0 {
 		if n.Draft == syntax.Draft4 {
-			add(logic.Lit{Kind: logic.Plain}) // 1.0 is no integer there
+			add(logic.Lit{Kind: logic.Plain}) // 1.0 is not an integer in draft 4
 		} else {
 			add(logic.Lit{Kind: logic.Integer})
 		}

@@ -2,14 +2,14 @@ package schema
 
 import "github.com/stencil-json/stencil/regular"
 
-// nextRow is what is known about the keys after an object state.
+// nextRow caches what is known about the keys that may follow an object state.
 type nextRow struct {
-	first int32 // 1 + the key state before a key, or 0
+	first int32 // 1 + the key state at the start of a key, or 0
 	more  int8  // whether another member may follow, 1 or -1, or 0
 }
 
-// nextKeys says which keys may come next in an object's state, where the key
-// automaton and the state have to agree.
+// nextKeys decides which keys may come next in a state of an object, for which
+// both the key automaton and the state have to allow a key.
 type nextKeys struct {
 	*base
 	sets    *keySets
@@ -17,7 +17,7 @@ type nextKeys struct {
 	keys    *keyAutomaton
 	objects *objects
 
-	rows    []nextRow       // by object state, as far as asked about
+	rows    []nextRow       // by object state, as far as computed
 	others  map[int32]bool  // by key state
 	takenOf map[int32]int32 // by list of free keys
 }
@@ -26,7 +26,7 @@ func newNextKeys(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *obj
 	return &nextKeys{base: b, sets: sets, texts: ts, keys: keys, objects: obj, others: map[int32]bool{}, takenOf: map[int32]int32{}}
 }
 
-// before returns the key state before a key in an object state.
+// before returns the key state at the start of a key in an object state.
 func (nk *nextKeys) before(state int32) int32 {
 	if k := nk.row(state).first; k != 0 {
 		return k - 1
@@ -36,7 +36,7 @@ func (nk *nextKeys) before(state int32) int32 {
 	return k
 }
 
-// row returns what is known after a state; it is valid until the next call.
+// row returns the row of a state; it is valid until the next call.
 func (nk *nextKeys) row(state int32) *nextRow {
 	if n := int(state) + 1 - len(nk.rows); n > 0 {
 		nk.rows = append(nk.rows, make([]nextRow, n)...)
@@ -44,8 +44,8 @@ func (nk *nextKeys) row(state int32) *nextRow {
 	return &nk.rows[state]
 }
 
-// beforeAny returns the key state before a key that wasn't read before, whether
-// or not such a key may come now.
+// beforeAny returns the key state at the start of a key that has not been read,
+// regardless of whether such a key may come now.
 func (nk *nextKeys) beforeAny(state int32) int32 {
 	x := nk.objects.states.Keys[state]
 	k := nk.keys.states.Keys[nk.keys.universes[x.uni].start]
@@ -81,8 +81,8 @@ func (nk *nextKeys) takenBy(x *objState) int32 {
 	return id
 }
 
-// restrict gives a key state the machine of the keys that can come, if that
-// isn't all of them.
+// restrict gives a key state the machine of the keys that can come, unless all
+// can.
 func (nk *nextKeys) restrict(state int32, uni *universe, k *keyState) {
 	classes := nk.keys.reachable(uni, k.vec)
 	var allowed []regular.Expr
@@ -115,8 +115,8 @@ func (nk *nextKeys) restrict(state int32, uni *universe, k *keyState) {
 	k.free, k.at = 1+nk.texts.id(m), m.Start()
 }
 
-// maxSubtracted is the number of names up to which they are taken out of the
-// language of other keys. It matters only where few other keys are left.
+// maxSubtracted is the number of names up to which they are excluded from the
+// language of other keys. This matters only if few other keys are left.
 const maxSubtracted = 64
 
 // alive reports whether a key that is allowed in an object state can be
@@ -138,8 +138,8 @@ func (nk *nextKeys) alive(state, key int32) bool {
 	return nk.free(state, key)
 }
 
-// moves returns the ways to go on when the key ends here, leaving out
-// whether the key was read before.
+// moves returns the transitions if the key ends here; free reports that the key
+// is not a name. It ignores whether the key has been read already.
 func (nk *nextKeys) moves(state, key int32) (moves []move, free bool) {
 	name, matching := nk.keys.end(key)
 	if name == takenKey {
@@ -171,7 +171,7 @@ func (nk *nextKeys) canContinue(state int32) bool {
 func (nk *nextKeys) someMember(state int32) bool {
 	x := nk.objects.states.Keys[state]
 	uni := nk.keys.universes[x.uni]
-	// What is cheap to decide first.
+	// The conditions that are cheap to decide come first.
 	first := nk.before(state)
 	if nk.objects.untouched(&x, -1) && nk.free(state, first) {
 		return true
@@ -196,7 +196,8 @@ func (nk *nextKeys) free(state, key int32) bool {
 	return len(nk.keys.universes[k.uni].pats) > 0 || nk.objects.allowedFree(state, 0)
 }
 
-// othersLeft reports whether a key can be completed to one that isn't taken.
+// othersLeft reports whether a key can be completed to one that has not been
+// taken.
 func (nk *nextKeys) othersLeft(key int32) bool {
 	if left, ok := nk.others[key]; ok {
 		return left

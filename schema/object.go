@@ -7,29 +7,29 @@ import (
 	"github.com/stencil-json/stencil/schema/logic"
 )
 
-// A static is the part of an object's form that derivatives leave as it is,
+// A static is the part of an object's form that derivatives leave unchanged,
 // compiled for look-up by name.
 type static struct {
 	uni      int32
 	f        logic.Form
-	every    [][]logic.Goal // by name: goals for the member, if there is one
-	some     [][]logic.Goal // by name: goals for the member, which there has to be
+	every    [][]logic.Goal // by name: goals for the member, if it exists
+	some     [][]logic.Goal // by name: goals for the member, which must exist
 	required []uint64
-	general  []logic.Lit // AllKeys over other sets than one name
+	general  []logic.Lit // AllKeys over sets other than one name
 	goals    []logic.Goal
 	known    []bool // goals[i] is valid
 	free     map[uint64]logic.Goal
 	sound    int8 // whether all required members can exist: 0 unknown, 1, -1
 }
 
-// objState is where an object stands between two members.
+// objState is the state of an object between two members.
 type objState struct {
 	uni, static int32
 	dyn         logic.Form // the part that members change
 	used        int32      // set of names read; unused when the order is fixed
 	free        int32      // list of other keys read
 	last        int32      // with a fixed order: names up to here are past
-	pending     bool       // a key was read that is not known; only while masks are computed
+	pending     bool       // a key was read that is unknown; used for masks only
 }
 
 func (x *objState) hash() uint32 {
@@ -40,8 +40,8 @@ func (x *objState) hash() uint32 {
 	return logic.Mix(logic.Pair(x.uni, x.static), logic.Pair(int32(x.dyn), x.used), last)
 }
 
-// A move is a transition over a member or item: what its value has to fulfil, and
-// the state after it.
+// A move is a transition over a member or item: the goal of its value, and the
+// state after it.
 type move struct {
 	g    logic.Goal
 	next int32
@@ -49,19 +49,19 @@ type move struct {
 
 type moveKey struct {
 	state int32
-	class int64 // name index, or -1-bits of matching patterns
+	class int64 // name index, or -1 - the bits of matching patterns
 }
 
-// usedStep is a name added to a set of names that is words long.
+// usedStep adds a name to a set of names that has the given number of words.
 type usedStep struct {
 	used, name int32
 	words      int
 }
 
-// freeKey is a list of keys that the schema doesn't name.
+// freeKey is a list of keys other than names.
 type freeKey struct{ parent, name int32 }
 
-// objects follows objects from member to member.
+// objects computes the states and transitions of objects.
 type objects struct {
 	*base
 	sets   *keySets
@@ -81,7 +81,7 @@ type objects struct {
 	freeIndex   map[freeKey]int32
 	moveKeys    logic.Interned[moveKey]
 	moves       [][]move // by number of the key
-	freeMoves   []int32  // by state: 1 + the moves after a key that isn't a name, or 0
+	freeMoves   []int32  // by state: 1 + the moves after a key other than a name, or 0
 	soundness   map[objState]bool
 	allowed     []allowance // by state
 	relevance   map[[2]int32]*relevance
@@ -95,7 +95,7 @@ func newObjects(b *base, sets *keySets, vs *views, keys *keyAutomaton, dv *deriv
 		soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{}}
 }
 
-// plain reports whether a demand can be part of a static.
+// plain reports whether a form can be part of a static.
 func (ob *objects) plain(f logic.Form) bool {
 	info := &ob.forms.Info[f]
 	if info.Op != logic.OpLit {
@@ -111,7 +111,7 @@ func (ob *objects) plain(f logic.Form) bool {
 	return false
 }
 
-// split divides a formula into what is static and the rest.
+// split divides a form into its static part and the rest.
 func (ob *objects) split(f logic.Form) (plain []logic.Form, dyn logic.Form) {
 	var rest []logic.Form
 	for _, x := range ob.forms.Conjuncts(f) {
@@ -156,7 +156,7 @@ func (ob *objects) static(in int32, f logic.Form) int32 {
 	return i
 }
 
-// memberGoal returns what the static part demands of a member.
+// memberGoal returns the goal that the static part demands of a member.
 func (ob *objects) memberGoal(st *static, name int32, matching uint64) logic.Goal {
 	if name >= 0 {
 		if st.known[name] {
@@ -185,7 +185,7 @@ func (ob *objects) memberGoal(st *static, name int32, matching uint64) logic.Goa
 	return g
 }
 
-// start returns the state of an object that has to fulfil g, or -1.
+// start returns the initial state of an object that has to fulfil g, or -1.
 func (ob *objects) start(g logic.Goal) int32 {
 	if st, ok := ob.initial[g]; ok {
 		return st
@@ -368,8 +368,8 @@ func (ob *objects) requiredPossible(st *static) bool {
 	return true
 }
 
-// withFree returns the state with a further key that isn't a name; ok is
-// false when the key has been read before.
+// withFree returns the state with a further key that isn't a name; ok is false if
+// the key has been read already.
 func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
 	x := ob.states.Keys[state]
 	id := ob.sets.name(key)

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Order says in which order the members of an object may come.
+// Order defines the order in which the members of an object may come.
 type Order uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	OrderAny
 )
 
-// Whitespace says which whitespace may stand between tokens of JSON.
+// Whitespace defines the whitespace that may come between tokens of JSON.
 type Whitespace struct {
 	kind uint8
 	max  int
@@ -35,15 +35,14 @@ var (
 	// Spaced is one space after each comma and colon and none elsewhere, as
 	// Python writes JSON, and most chat templates.
 	Spaced = Whitespace{kind: wsSpaced}
-	// Natural leaves the layout to the model: one line or several, any
-	// indentation, spaces after colons and commas or none. Its first choice of
-	// each holds for the rest, so that most of the layout is forced; see
-	// [layout.Place].
+	// Natural leaves the layout to the model: one line or several, any indentation,
+	// spaces after colons and commas or none. The first choice of each holds for the
+	// rest, so that most of the layout is forced; see [layout.Place].
 	Natural = Whitespace{kind: wsNatural}
 )
 
-// DefaultBlankRun is how much whitespace may stand in one place when it is
-// flexible: enough for indentation, too little to loop on.
+// DefaultBlankRun is the maximum run of flexible whitespace in one place: enough for
+// indentation, too little to loop on.
 const DefaultBlankRun = 16
 
 // Flexible allows any JSON whitespace in runs of at most n bytes; n ≤ 0
@@ -55,7 +54,7 @@ func Flexible(n int) Whitespace {
 	return Whitespace{kind: wsFlexible, max: min(n, 1<<12)}
 }
 
-// OnUnsupported says what becomes of keywords that can't be enforced.
+// OnUnsupported selects the treatment of keywords that can't be enforced.
 type OnUnsupported uint8
 
 const (
@@ -68,8 +67,8 @@ const (
 	UnsupportedIsIgnored
 )
 
-// Limits bound what compiling and running a schema may use. A zero field
-// means its default.
+// Limits bounds what compiling and running a schema may use. A zero field means its
+// default.
 type Limits struct {
 	Bytes  int // size of the document; default 8 MiB
 	Depth  int // nesting of the document; default 512
@@ -77,10 +76,10 @@ type Limits struct {
 	Steps  int // elementary steps of one satisfiability question; default 2 million
 
 	Time   time.Duration // for compiling, and for each mask or completion afterwards; default 10 s
-	Memory int           // bytes of what one schema has made, at once; default 512 MiB
+	Memory int           // bytes of the tables of one schema at once; default 512 MiB
 }
 
-// OrDefaults returns the limits with the defaults of fields that are zero.
+// OrDefaults returns the limits with zero fields replaced by the defaults.
 func (l Limits) OrDefaults() Limits {
 	set := func(p *int, n int) {
 		if *p <= 0 {
@@ -98,29 +97,28 @@ func (l Limits) OrDefaults() Limits {
 	return l
 }
 
-// Options says how a schema is read and how documents are to be written. The
-// zero value is the default for generation.
+// Options configures how a schema is read and how documents are written. The zero value
+// is the default for generation.
 type Options struct {
 	Order         Order
 	Whitespace    Whitespace
 	OnUnsupported OnUnsupported
-	// AnyNumberSpelling accepts every JSON spelling of an allowed number,
-	// such as 1e0 for 1, numbers of any length, needless escapes in strings,
-	// and leap seconds and durations of any size. Without it numbers are spelt so that every JSON parser reads
-	// them exactly, and strings as JSON.stringify spells them.
+	// AnyNumberSpelling accepts every JSON spelling of an allowed number, such as 1e0
+	// for 1; numbers of any length; needless escapes in strings; and leap seconds and
+	// durations of any size. Without it, numbers are written so that every JSON parser
+	// reads them exactly, and strings as JSON.stringify writes them.
 	AnyNumberSpelling bool
-	// Closed writes no members but those that are named where a schema names
-	// some and says nothing of others, as if it had unevaluatedProperties:
-	// false there. Documents to be generated are better for it; to ask whether
-	// a text fits a schema, leave it out.
+	// Closed allows no members other than named ones where a schema names some and does
+	// not mention others, as if it had unevaluatedProperties: false there. This
+	// improves generated documents; to check whether a text fits a schema, leave it
+	// unset.
 	Closed bool
-	// Strict makes an error of what is otherwise a warning, such as a
-	// misspelt keyword.
+	// Strict turns warnings, such as for a misspelled keyword, into errors.
 	Strict bool
 	Limits Limits
 }
 
-// A Report says what a schema asks for and how much of it is enforced.
+// A Report lists what a schema requires and how much of it is enforced.
 type Report struct {
 	Hash     string   // sha256 over the document without whitespace between tokens
 	Draft    string   // such as "2020-12"
@@ -128,5 +126,5 @@ type Report struct {
 	Checked  []Issue  // left to a validator
 	Ignored  []Issue  // dropped
 	Warnings []Issue
-	Closed   bool // Options.Closed narrowed it
+	Closed   bool // Options.Closed narrowed the schema
 }

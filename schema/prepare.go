@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// preparer finds out in advance which tokens may follow a frame.
+// preparer computes in advance which tokens may follow a frame.
 type preparer struct {
 	*base
 	sets    *keySets
@@ -84,7 +84,7 @@ func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 }
 
 // endsOpen reports whether other text may follow a number that is the whole
-// document: then more can come after its last digit than what is prepared.
+// document: then tokens that are not prepared can come after its last digit.
 func (s *source) endsOpen() bool {
 	return s.followed && len(s.numbers.automataOf(logic.Form(s.views.of(s.views.root(), jNumber)))) > 0
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// closerGroup is the closers that end a key in the same way.
+// closerGroup is a group of closers that end a key in the same way.
 type closerGroup struct {
 	name     int32
 	matching uint64
@@ -20,13 +20,13 @@ type closerGroup struct {
 // fewClosers is the number of closers up to which a group is a list.
 const fewClosers = 6
 
-// groupKey is a place in a key and a table of closers.
+// groupKey is a key state and a table of closers.
 type groupKey struct {
 	key   int32
 	table *tokens.Closers
 }
 
-// keyExits adds an exit for each thing that the end of a key can mean.
+// keyExits adds an exit for each possible meaning of the end of a key.
 func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared) {
 	at := groupKey{k.b, t}
 	groups, ok := pr.closerGroups[at]
@@ -65,8 +65,8 @@ func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 	uni := pr.keys.universes[ks.uni]
 	n := len(t.Rests)
 	if len(uni.pats) == 0 {
-		// All closers end a key that isn't a name, but for those that spell
-		// the rest of one.
+		// All closers end a key that isn't a name, except those that complete a
+		// name.
 		groups := []closerGroup{{name: -1}}
 		add := func(name int32, rest string) {
 			list := t.ByPrefix[rest]
@@ -134,8 +134,8 @@ func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 	return groups
 }
 
-// takenIsAll reports whether a beginning of a key that is taken, past the
-// present place, has no other completion.
+// takenIsAll reports whether some taken key has a prefix, longer than the key
+// so far, that can only be completed to taken keys.
 func (pr *preparer) takenIsAll(k frameKey) bool {
 	ks := pr.keys.states.Keys[k.b]
 	for _, id := range pr.keys.takenLists[ks.taken] {
@@ -149,11 +149,11 @@ func (pr *preparer) takenIsAll(k frameKey) bool {
 	return false
 }
 
-// manyKeys is a number of keys that no document uses up.
+// manyKeys is a number of keys that no document exceeds.
 const manyKeys = 10000
 
-// prepareKey does the same for the inside of a key, whose end can mean
-// different things.
+// prepareKey is Prepare for the inside of a key, whose end can have several
+// meanings.
 func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *decoder.Prepared {
 	ks := pr.keys.states.Keys[k.b]
 	p := &decoder.Prepared{}
@@ -167,11 +167,11 @@ func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *d
 		}
 		p.Extra = list
 	default:
-		// The tokens inside the language of the keys that aren't names, and
-		// those that go on with a name which isn't in it.
+		// The tokens inside the language of the keys other than names, and
+		// those that continue a name outside that language.
 		m := pr.texts.machines[ks.free-1]
 		if ks.taken != 0 && (m.Count(ks.at, manyKeys) < manyKeys || pr.takenIsAll(k)) {
-			return nil // keys that are taken are all that is left of some beginnings
+			return nil // some prefixes can only be completed to taken keys
 		}
 		l := t.InKey(m, ks.at)
 		p.Base, p.Extra = l.Base, l.Extra
@@ -196,8 +196,8 @@ func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *d
 }
 
 // namesAlong appends the values below a node of a trie (-1: the root) whose
-// text is the beginning of what is left of a name that may come. ok is false
-// when a name can be spelt in more than one way.
+// text is a prefix of the rest of a name that may come. ok is false if a name
+// contains characters that need an escape.
 func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []int32) (out []int32, ok bool) {
 	ks := pr.keys.states.Keys[k.b]
 	uni := pr.keys.universes[ks.uni]
@@ -215,7 +215,7 @@ func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []
 				ok = false
 				return
 			}
-			// All names that go on with b are neighbours.
+			// All names that continue with b are adjacent.
 			next := ks
 			next.lo, next.depth = i, ks.depth+1
 			for i++; i < ks.hi && pr.keys.nameAt(uni, i)[ks.depth] == b; i++ {

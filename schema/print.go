@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/schema/logic"
 )
 
-// formString returns a formula with its key sets and numbers by name.
+// formString returns a formula with readable key sets and numbers.
 func (s *source) formString(f logic.Form) string {
 	return s.forms.String(f, logic.Names{
 		Keys:    s.sets.setString,
@@ -44,8 +44,9 @@ func (ks *keySets) setString(set int32) string {
 	}
 }
 
-// objectString returns the state of an object: what every member has to respect,
-// what members change, and the names that have to come and have come.
+// objectString describes the state of an object: the demands on every member,
+// the part that members change, and the names that are required and have been
+// read.
 func (s *source) objectString(state int32) string {
 	x := &s.objects.states.Keys[state]
 	uni := s.keys.universes[x.uni]
@@ -69,7 +70,7 @@ func (s *source) objectString(state int32) string {
 	return out
 }
 
-// frameString returns where in a document a frame stands.
+// frameString describes the position of a frame in a document.
 func (s *source) frameString(f decoder.Frame) string {
 	k := s.frames.Keys[f]
 	switch k.kind {

@@ -42,8 +42,8 @@ func (sv *solver) viewSatisfiable(t jtype, v int32) bool {
 	return sv.objects.satisfiable(logic.Form(v))
 }
 
-// satisfiable reports whether some value fulfils g. A schema that needs
-// itself to be fulfilled is not: values are finite.
+// satisfiable reports whether some value fulfils g. A schema that can be
+// fulfilled only by containing itself is not satisfiable: values are finite.
 func (sv *solver) satisfiable(g logic.Goal) bool {
 	if p, ok := sv.known[g]; ok {
 		return p
@@ -75,8 +75,8 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 		}
 	}
 	delete(sv.deciding, g)
-	// "No" may rest on the assumption about a goal further up; then it
-	// holds only below that goal.
+	// "No" may rest on the assumption about an enclosing goal; then it holds
+	// only inside that goal.
 	if sv.firm(since, ok || len(sv.deciding) == 0) {
 		sv.known[g] = ok
 	}
@@ -86,8 +86,8 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 	return ok
 }
 
-// quickProductive recognises schemas that obviously have values, so that
-// large objects can be entered without analysing all that they may contain.
+// quickProductive recognises schemas that obviously have values, so that large
+// objects can be entered without analysing everything that they may contain.
 func quickProductive(n *syntax.Node) bool {
 	if n.Apply != nil || n.Const != nil || n.HasEnum {
 		return false

@@ -8,21 +8,21 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// An itemSearch looks for items that fulfil literals about one array: it chooses
-// a position for each demand that some item fulfils a goal, with backtracking, and
-// a length.
+// An itemSearch searches for items that fulfil literals about one array: it chooses,
+// with backtracking, a position for each demand that some item fulfils a goal, and a
+// length.
 type itemSearch struct {
 	arrays      *arrays
-	seen        int32 // the items read, when items are compared
-	least, most int   // items
-	last        int   // items from here on are treated alike
+	seen        int32 // the items already read, if items are compared
+	least, most int   // number of items
+	last        int   // items from this position on are treated alike
 	every       []logic.Lit
-	leading     []logic.Goal // what each of the first items has to be, beside
-	list        int32        // the item list that leading is, if it is one
+	leading     []logic.Goal // goals of the first items, in addition
+	list        int32        // the item list that leading was read from, if it is a single one
 	atMost      []logic.Lit
 	unique      bool
 	repeated    bool       // two items have to be equal
-	distinct    logic.Goal // what every item has to be for unique
+	distinct    logic.Goal // what every item has to be for unique: different from the items read
 	atLeast     []logic.Lit
 	wants       []itemWant
 	placed      map[int]logic.Goal
@@ -31,25 +31,25 @@ type itemSearch struct {
 	into        *logic.Goal // see arrays.possible
 }
 
-// An itemWant is a demand that some item at the positions lo to hi fulfils g.
+// An itemWant is the demand that some item at the positions lo to hi fulfils g.
 type itemWant struct {
 	lo, hi  int
 	g       logic.Goal
-	counted bool // one item counts once
+	counted bool // one item may serve only one such want
 }
 
-// itemPlace is a position and the goal of a want that has it.
+// itemPlace is a position and the goal of a want placed there.
 type itemPlace struct {
 	i int
 	g logic.Goal
 }
 
-// maxItemPlacements bounds the positions tried.
+// maxItemPlacements bounds the number of positions tried.
 const maxItemPlacements = 10000
 
-// possible reports whether some items fulfil all of lits. If into isn't nil and
-// two items have to be equal, it only adds to into what an item that was read
-// would have to equal.
+// possible reports whether some items fulfil all of lits. If into isn't nil and two
+// items have to be equal, it only adds to into the goals that an item already read
+// could fulfil to equal one of them.
 func (ar *arrays) possible(lits []logic.Lit, seen int32, into *logic.Goal) bool {
 	s, ok := ar.search(lits, seen)
 	if !ok {
@@ -62,7 +62,8 @@ func (ar *arrays) possible(lits []logic.Lit, seen int32, into *logic.Goal) bool 
 	return s.place(0)
 }
 
-// search reads literals about one array. It reports false if no items can fulfil them.
+// search reads literals about one array. It reports false if obviously no items fulfil
+// them.
 func (ar *arrays) search(lits []logic.Lit, seen int32) (*itemSearch, bool) {
 	s := &itemSearch{arrays: ar, seen: seen, most: syntax.MaxCount, distinct: logic.Always}
 	s.read(lits)
@@ -72,7 +73,7 @@ func (ar *arrays) search(lits []logic.Lit, seen int32) (*itemSearch, bool) {
 	return s, s.least <= s.most && !(s.unique && s.repeated)
 }
 
-// read sorts the literals.
+// read sorts the literals by kind.
 func (s *itemSearch) read(lits []logic.Lit) {
 	for _, l := range lits {
 		switch l.Kind {
@@ -109,7 +110,7 @@ func (s *itemSearch) read(lits []logic.Lit) {
 	for _, l := range s.atLeast {
 		n := int(l.A)
 		if n > maxLookahead {
-			n = 1 // they are all alike: one decides
+			n = 1 // the array is long: one item stands for all
 		}
 		for range n {
 			s.wants = append(s.wants, itemWant{hi: syntax.MaxCount, g: l.Goal, counted: true})
@@ -120,7 +121,7 @@ func (s *itemSearch) read(lits []logic.Lit) {
 // lead adds an item list.
 func (s *itemSearch) lead(list int32) {
 	if s.list = list; len(s.leading) > 0 {
-		s.list = 0 // two
+		s.list = 0 // leading combines several lists
 	}
 	for i := 0; list != 0; i++ {
 		var g logic.Goal
@@ -133,8 +134,8 @@ func (s *itemSearch) lead(list int32) {
 	s.last = max(s.last, len(s.leading))
 }
 
-// demand returns what the item at a position has to fulfil whatever is placed
-// there.
+// demand returns what the item at a position has to fulfil regardless of the wants
+// placed there.
 func (s *itemSearch) demand(i int) logic.Goal {
 	s.arrays.goals.Meter.Step(1 + len(s.every))
 	list := append(make([]logic.Goal, 0, 8), s.distinct)
@@ -187,8 +188,8 @@ func (s *itemSearch) place(k int) bool {
 	return false
 }
 
-// fill reports whether the array has the values it needs, with everything placed:
-// of the least length, no more items that count against a bound than it allows.
+// fill reports whether the array of the least length has the values that it needs once
+// all wants are placed, without exceeding the upper bounds of counted items.
 func (s *itemSearch) fill() bool {
 	ar := s.arrays
 	n, filled := s.least, 0
@@ -249,12 +250,12 @@ func (s *itemSearch) fill() bool {
 	return true
 }
 
-// attainable returns how many items from the first on can be as an item list demands.
+// attainable returns how many leading items can fulfil an item list.
 func (ar *arrays) attainable(list int32) int {
 	if n, ok := ar.attained[list]; ok {
 		return n
 	}
-	var lists []int32 // from here on, of which it isn't known
+	var lists []int32 // the suffixes of list whose result is unknown
 	n, since := 0, ar.guesses
 	for at := list; at != 0; {
 		if known, ok := ar.attained[at]; ok {
@@ -279,8 +280,7 @@ func (ar *arrays) attainable(list int32) int {
 	return n
 }
 
-// repeats reports whether one of the items can equal another, or one that has
-// been read.
+// repeats reports whether one of the items can equal another, or an item already read.
 func (ar *arrays) repeats(items []logic.Goal, seen int32, into *logic.Goal) bool {
 	if into != nil {
 		for _, g := range items {
@@ -309,8 +309,8 @@ func (ar *arrays) repeats(items []logic.Goal, seen int32, into *logic.Goal) bool
 	return false
 }
 
-// repeatable returns what one of the items that fulfil f can equal, where f
-// demands that two are equal.
+// repeatable returns what an item could be that equals one of the items that fulfil f,
+// if f demands that two items are equal.
 func (ar *arrays) repeatable(f logic.Form, seen int32) logic.Goal {
 	out := logic.Never
 	if ar.forms.Mentions(f, logic.NotUnique) {
@@ -330,35 +330,36 @@ type itemCount struct {
 	need, most int
 }
 
-// An itemKind is what one item may be: its goal, the counts it adds to, and its size.
+// An itemKind is a kind of item: its goal, the counts it adds to, and its size.
 type itemKind struct {
 	g    logic.Goal
 	adds uint64
 	size int
 }
 
-// arrangement finds the items of an array by what they count for, rather than item by
+// arrangement finds the items of an array by the counts that they add to, not item by
 // item: the positions of equal items don't matter.
 type arrangement struct {
 	search *itemSearch
-	size   func(logic.Goal) int // of a value, without a comma; nil: it doesn't matter
+	size   func(logic.Goal) int // of a value, without a comma; nil if sizes don't matter
 	counts []itemCount
-	tail   int          // the position from which on all are alike, or aren't needed
+	tail   int          // position from which all items are alike, or none is needed
 	kinds  [][]itemKind // by position up to tail
 	least  []int        // by count: the size of the smallest kind that adds to it, with a comma
-	shared []uint64     // by count: the counts that some kind adds to beside it
-	capped uint64       // the counts that have an upper bound
+	shared []uint64     // by count: size of the smallest kind that adds to it, with a comma
+	capped uint64       // by count: the counts that any kind adds to together with it
 	any    int          // the size of the smallest kind, with a comma
 }
 
-// maxKinds bounds the kinds at one position, maxArranged the partial arrangements looked at.
+// maxKinds bounds the kinds at one position, maxArranged the partial arrangements
+// visited.
 const (
 	maxKinds    = 512
 	maxArranged = 1 << 16
 )
 
-// arrange returns the goals of items whose sizes add up to the least, or says only
-// whether there are any; known is false if there are too many possibilities to tell.
+// arrange returns the goals of the items with the least total size or, without sizes,
+// only whether items exist; known is false if there are too many possibilities.
 func (s *itemSearch) arrange(size func(logic.Goal) int) (items []logic.Goal, total int, known bool) {
 	a := &arrangement{search: s, size: size, any: syntax.MaxCount}
 	for _, w := range s.wants {
@@ -394,7 +395,7 @@ func (s *itemSearch) arrange(size func(logic.Goal) int) (items []logic.Goal, tot
 	return a.cheapest()
 }
 
-// count adds a demand, to one for the same items if there is one.
+// count adds a demand. It is merged with one for the same items, if any.
 func (a *arrangement) count(c itemCount) {
 	for j := range a.counts {
 		if old := &a.counts[j]; old.lo == c.lo && old.hi == c.hi && old.g == c.g {
@@ -405,7 +406,8 @@ func (a *arrangement) count(c itemCount) {
 	a.counts = append(a.counts, c)
 }
 
-// kindsAt lists the kinds of items at a position. It reports false if there are too many.
+// kindsAt lists the kinds of items at a position. It reports false if there are too
+// many.
 func (a *arrangement) kindsAt(n int) bool {
 	s, ar := a.search, a.search.arrays
 	var kinds []itemKind
@@ -426,7 +428,8 @@ func (a *arrangement) kindsAt(n int) bool {
 		}
 		in, out := k, k
 		in.adds |= 1 << j
-		// What needn't be decided is left open: an item counts as what it may have to be.
+		// Decisions that aren't needed are left open: an item counts as fulfilling c if
+		// it may.
 		if c.need > 0 || s.unique {
 			in.g = ar.goals.And(k.g, c.g)
 		}
@@ -462,14 +465,14 @@ func (a *arrangement) kindsAt(n int) bool {
 	return true
 }
 
-// partialArray is an array of which some items are chosen.
+// partialArray is an array of which a prefix of items is chosen.
 type partialArray struct {
-	n       int   // items
-	kind    int   // of the kinds at the tail, those before it don't come any more
-	run     int   // items of that kind
+	n       int   // number of items
+	kind    int   // index of the last kind at the tail; earlier kinds can't come any more
+	run     int   // number of items of that kind
 	counted []int // by count
 	size    int
-	bound   int // at most the size of any array that begins so
+	bound   int // lower bound of the size of any array with this prefix
 	last    logic.Goal
 	up      *partialArray
 }
@@ -478,7 +481,7 @@ type partialArray struct {
 func (a *arrangement) bounds(p *partialArray) bool {
 	s := a.search
 	rest, items := 0, 0
-	var apart uint64 // counts that no kind adds to together
+	var apart uint64 // counts of which no kind adds to two
 	for j, c := range a.counts {
 		if p.counted[j] > c.most {
 			return false
@@ -507,14 +510,14 @@ func (a *arrangement) bounds(p *partialArray) bool {
 	return true
 }
 
-// cheapest is a best-first search.
+// cheapest returns the smallest array, by best-first search.
 func (a *arrangement) cheapest() (items []logic.Goal, total int, known bool) {
 	s, m := a.search, a.search.arrays.goals.Meter
 	start := &partialArray{counted: make([]int, len(a.counts))}
 	if !a.bounds(start) {
 		return nil, noValue, true
 	}
-	// Of arrays with the same bound the longest comes first.
+	// Of arrays with the same bound, the longest comes first.
 	queue := logic.NewQueue(func(x, y *partialArray) bool { return x.bound < y.bound || x.bound == y.bound && x.n > y.n })
 	queue.Push(start)
 	seen := map[string]bool{}
@@ -581,7 +584,7 @@ func (a *arrangement) sizeOf(items []logic.Goal) int {
 	return total
 }
 
-// lacks reports whether something is still demanded.
+// lacks reports whether a demand is unfulfilled.
 func (a *arrangement) lacks(p *partialArray) bool {
 	for j, c := range a.counts {
 		if p.counted[j] < c.need {
@@ -591,7 +594,7 @@ func (a *arrangement) lacks(p *partialArray) bool {
 	return false
 }
 
-// fills reports whether any number of items of the smallest kind may follow p.
+// fills reports whether items of the smallest kind can fill p to the least length.
 func (a *arrangement) fills(p *partialArray) bool {
 	if p.n < a.tail || len(a.kinds[a.tail]) == 0 || a.kinds[a.tail][0].adds&a.capped != 0 {
 		return false
@@ -609,7 +612,7 @@ func (a *arrangement) fill(p *partialArray) *partialArray {
 	return &partialArray{n: p.n + 1, last: a.kinds[a.tail][0].g, up: p}
 }
 
-// useful reports whether an item of a kind brings p nearer to what is demanded.
+// useful reports whether an item of a kind reduces an unfulfilled demand of p.
 func (a *arrangement) useful(p *partialArray, k itemKind) bool {
 	for j, c := range a.counts {
 		if k.adds>>j&1 != 0 && p.counted[j] < c.need {
@@ -619,7 +622,8 @@ func (a *arrangement) useful(p *partialArray, k itemKind) bool {
 	return false
 }
 
-// differs reports whether there are as many values as p has items of its last kind.
+// differs reports whether there are at least as many values as p has items of its last
+// kind.
 func (a *arrangement) differs(p *partialArray) bool {
 	n := 0
 	for x := p; x.up != nil; x = x.up {
@@ -630,7 +634,7 @@ func (a *arrangement) differs(p *partialArray) bool {
 	return n < 2 || a.search.arrays.count.values(p.last, n) >= n
 }
 
-// key is what decides how p can go on.
+// key identifies what determines the possible continuations of p.
 func (a *arrangement) key(p *partialArray) string {
 	b := make([]byte, 0, 8+2*len(p.counted))
 	b = binary.AppendUvarint(b, uint64(p.n))

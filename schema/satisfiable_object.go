@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// completable reports whether some members complete an object in state x
-// whose demands leave a choice.
+// completable reports whether some members complete an object in state x whose
+// demands leave a choice.
 func (ob *objects) completable(x *objState) bool {
 	if ob.likely(x, x.dyn, ob.missing(x)) {
 		return true
@@ -17,8 +17,8 @@ func (ob *objects) completable(x *objState) bool {
 	return ob.choose(x, choice{}, x.dyn)
 }
 
-// choose reports whether some members of an object in state x make f true, and what
-// was chosen before.
+// choose reports whether some members of an object in state x make f and the choice
+// made before true.
 func (ob *objects) choose(x *objState, chosen choice, f logic.Form) bool {
 	c := &chooser{objects: ob, x: x, can: ob.sat.satisfiable, steps: ob.opt.Limits.Steps >> 6}
 	first, ok := c.reduce(chosen, []logic.Form{f})
@@ -31,8 +31,8 @@ func (ob *objects) choose(x *objState, chosen choice, f logic.Form) bool {
 	return ok
 }
 
-// likely reports whether f surely holds for the object that gets the members
-// it has to have and no others. It may say no where the answer is yes.
+// likely reports whether f surely holds for the object that gets the required
+// members and no others. It may report false for an object that fulfils f.
 func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
 	info := &ob.forms.Info[f]
 	uni := ob.keys.universes[x.uni]
@@ -77,7 +77,7 @@ func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
 	case logic.MinProps:
 		return false
 	}
-	// Some member: one that has to be there, fulfilling nothing special.
+	// For a demand for some member, a required member serves if the goal is trivial.
 	name, one := ob.sets.list[info.Lit.A].single()
 	if !one || info.Lit.Goal != logic.Always {
 		return false
@@ -86,29 +86,29 @@ func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
 	return known && must[i>>6]>>(i&63)&1 != 0
 }
 
-// chooser looks for a choice of literals that makes a formula true and that the
-// members of an object can fulfil. It is a small DPLL: literals that must hold are
-// propagated, and where a disjunction doesn't hold for the members that they demand,
-// the one with the fewest alternatives left is decided. Disjunctions that hold for
-// these members are left alone: among many objects of which one has to fit, all that
-// aren't begun need no decision. Instead of clauses learnt it relies on the memory
-// of what goals have values.
+// chooser searches for literals that make a formula true and that the members of an
+// object can fulfil. It is a small DPLL solver: literals that must hold are
+// propagated; if the members that they demand don't make a disjunction true, the
+// disjunction with the fewest remaining alternatives is decided. Disjunctions that
+// these members make true are left alone: if one of many objects has to fit, those
+// not begun need no decision. In place of clause learning, it relies on the cached
+// satisfiability of goals.
 type chooser struct {
 	objects *objects
 	x       *objState
-	can     func(logic.Goal) bool // which goals have values for members
+	can     func(logic.Goal) bool // whether a goal has values for members
 	steps   int
 }
 
-// A choice is a set of literals, and what else has to be true.
+// A choice is a set of literals, and the formulas that have to be true besides.
 type choice struct {
 	lits    []logic.Lit
 	rest    []logic.Form
-	open    []logic.Form // the alternatives of what is to be decided next; nil: members make all of it true
+	open    []logic.Form // the alternatives of the disjunction to decide next; nil: the members make all of rest true
 	members *placer
 }
 
-// solve decides what a choice leaves open, in some way in which all can be true.
+// solve decides what a choice leaves open, so that all of it can be true.
 func (c *chooser) solve(x choice) (choice, bool) {
 	if x.open == nil {
 		return x, true
@@ -125,8 +125,8 @@ func (c *chooser) solve(x choice) (choice, bool) {
 	return choice{}, false
 }
 
-// reduce adds todo to what has to be true, and follows what that leaves no choice
-// about.
+// reduce adds todo to the formulas that have to be true, and propagates those that
+// leave no choice.
 func (c *chooser) reduce(x choice, todo []logic.Form) (choice, bool) {
 	s := c.objects
 	for {
@@ -180,7 +180,7 @@ func (c *chooser) reduce(x choice, todo []logic.Form) (choice, bool) {
 	}
 }
 
-// alternatives returns those of a disjunction that may still become true.
+// alternatives returns the alternatives of a disjunction that may still become true.
 func (c *chooser) alternatives(f logic.Form, lits []logic.Lit) []logic.Form {
 	s := c.objects
 	var left []logic.Form
@@ -204,8 +204,8 @@ func (ob *objects) possible(x *objState, lits []logic.Lit) bool {
 	return ok
 }
 
-// fulfil finds members for an object in state x that fulfil all of lits. can
-// says which goals have values.
+// fulfil finds members for an object in state x that fulfil all of lits. can reports
+// which goals have values.
 func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bool) (*placer, bool) {
 	uni := ob.keys.universes[x.uni]
 	ob.goals.Meter.Step(1 + uni.words)
@@ -253,9 +253,9 @@ func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bo
 	return p, p.fill(least - count)
 }
 
-// placer finds members for literals that demand some member: with a key in a set
-// and a value for a goal. One member can fulfil several. It backtracks over the
-// members that have to be there anyway, other names, and keys that aren't names.
+// placer finds members for literals that demand some member, with a key in a set and
+// a value for a goal. One member can fulfil several. It backtracks over the members
+// that are required anyway, other names, and keys that aren't names.
 type placer struct {
 	objects *objects
 	x       *objState
@@ -263,17 +263,17 @@ type placer struct {
 	st      *static
 	can     func(logic.Goal) bool // whether a goal has values
 	every   []logic.Lit
-	must    []uint64 // names that there will be
+	must    []uint64 // the names of the members
 	some    map[int32]logic.Goal
 	other   []logic.Lit
 	room    int // members that may still be added
 	added   int // names added
 	slots   []slot
-	extra   int // members with any keys that aren't names, to have enough
+	extra   int // additional members with any keys that aren't names, to reach the minimum
 	tries   int
 }
 
-// demand returns what a member has to fulfil.
+// demand returns the goal that a member has to fulfil.
 func (p *placer) demand(name int32, matching uint64) logic.Goal {
 	s := p.objects
 	s.goals.Meter.Step(1 + len(p.every))
@@ -292,7 +292,7 @@ func (p *placer) demand(name int32, matching uint64) logic.Goal {
 	return g
 }
 
-// each calls yield with the names that there will be.
+// each calls yield with the names of the members.
 func (p *placer) each(yield func(name int32)) {
 	for i, w := range p.must {
 		for ; w != 0; w &= w - 1 {
@@ -301,8 +301,8 @@ func (p *placer) each(yield func(name int32)) {
 	}
 }
 
-// holds reports whether f surely holds for an object that gets the members found
-// and no others, whatever values they have. It may say no where the answer is yes.
+// holds reports whether f surely holds for an object that gets the members found and
+// no others, regardless of their values. It may report false although f holds.
 func (p *placer) holds(f logic.Form) bool {
 	s := p.objects
 	s.goals.Meter.Step(1)
@@ -352,7 +352,7 @@ func (p *placer) holdsLit(l logic.Lit) bool {
 	return l.Kind == logic.AllKeys
 }
 
-// fulfils reports whether what is demanded of a member contains g.
+// fulfils reports whether the demands on a member include g.
 func (p *placer) fulfils(name int32, g logic.Goal) bool {
 	if g == logic.Always {
 		return true
@@ -360,7 +360,7 @@ func (p *placer) fulfils(name int32, g logic.Goal) bool {
 	return p.objects.goals.Includes(p.demand(name, 0), g)
 }
 
-// fill adds n members with any keys, if it can.
+// fill adds n members with any keys, if possible.
 func (p *placer) fill(n int) bool {
 	if n <= 0 {
 		return true
@@ -385,16 +385,16 @@ type slot struct {
 	sets []int32
 }
 
-// maxPlacements bounds the search.
+// maxPlacements bounds the number of steps of the search.
 const maxPlacements = 4000
 
-// possible reports whether there is a key in all the sets of a slot whose
-// value can fulfil its goal.
+// possible reports whether some key is in all the sets of a slot and has a value
+// that fulfils its goal.
 func (p *placer) possible(x slot) bool {
 	return slices.ContainsFunc(p.objects.keys.freeClasses(p.uni), func(matching uint64) bool { return p.fits(x, matching) })
 }
 
-// fits reports whether a key of a class may take a slot.
+// fits reports whether a slot may have a key of a class.
 func (p *placer) fits(x slot, matching uint64) bool {
 	for _, set := range x.sets {
 		if !p.objects.keys.member(&p.objects.sets.list[set], p.uni, -1, matching) {
@@ -441,7 +441,7 @@ func (p *placer) place(i int) bool {
 			p.slots[j] = old
 		}
 	}
-	// First members that there have to be anyway, then others.
+	// Members that are required anyway come first, then others.
 	for pass := range 2 {
 		p.objects.goals.Meter.Step(len(p.uni.names) / 8)
 		for n := range int32(len(p.uni.names)) {

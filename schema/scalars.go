@@ -79,7 +79,8 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	return list
 }
 
-// check fails if a step of an automaton was given up, which looks as if it led nowhere.
+// check fails if the automaton exceeded a limit, in which case it wrongly appears to
+// have no further steps.
 func (ns *numbers) check(a *number.Automaton) {
 	var limit *number.LimitError
 	if err := a.Err(); errors.As(err, &limit) {

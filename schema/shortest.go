@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// shortValue is a short value that fulfils a goal. Lengths are those of the
-// compact layout.
+// shortValue is a short value that fulfils a goal. Lengths are those of the compact
+// layout.
 type shortValue struct {
 	size    int
 	scalar  string
@@ -26,13 +26,13 @@ type shortMember struct {
 	g   logic.Goal
 }
 
-// maxShortest bounds the shortest document.
+// maxShortest bounds the size of the shortest document.
 const maxShortest = 16 << 20
 
-// noValue is the size of what can't be finished.
+// noValue is the size of a value or an end that does not exist.
 const noValue = syntax.MaxCount
 
-// unfinished stands for a goal while its shortest value is looked for.
+// unfinished stands for a goal while its shortest value is being computed.
 var unfinished = &shortValue{size: noValue}
 
 // shortest finds short values for goals, and short ends for objects and arrays.
@@ -50,7 +50,7 @@ type shortest struct {
 	known map[logic.Goal]*shortValue
 	ends  map[int32]*objectEnd // by object state
 	lists map[logic.Form]shortItems
-	cuts  int // how often a shortest value was needed while it was looked for
+	cuts  int // how often a shortest value was needed while it was being computed
 }
 
 func newShortest(b *base, sets *keySets, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, arr *arrays) *shortest {
@@ -58,9 +58,9 @@ func newShortest(b *base, sets *keySets, vs *views, nums *numbers, ts *texts, ke
 		known: map[logic.Goal]*shortValue{}, ends: map[int32]*objectEnd{}, lists: map[logic.Form]shortItems{}}
 }
 
-// value returns a shortest value that fulfils g, or a short one where
-// an object leaves many choices. Values that contain a value for the same goal
-// are never shorter, so recursion is cut there.
+// value returns a shortest value that fulfils g, or merely a short one if an object
+// leaves many choices. Values that contain a value for the same goal are never shorter,
+// so recursion stops there.
 func (sh *shortest) value(g logic.Goal) *shortValue {
 	if f, ok := sh.known[g]; ok {
 		if f == unfinished {
@@ -128,22 +128,22 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 	return best
 }
 
-// array returns goals of items that complete an array in a state, and
-// the size of the rest with the closing bracket.
+// array returns the goals of items that complete an array in a state, and the size of
+// the rest with the closing bracket.
 func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 	f := sh.arrays.states[state].f
 	unique := sh.arrays.isUnique(f)
 	if items, size, known := sh.leastItems(f); known && !unique {
 		return items, size
 	}
-	// Items that have to be different are chosen one by one.
+	// Items that have to differ are chosen one by one.
 	type path struct {
 		state int32
 		size  int
 		g     logic.Goal // the last item
 		up    int32      // the path before it
 	}
-	// Of paths of the same size the last comes first: it is the longest.
+	// Of paths of the same size, the newest comes first: it is the longest.
 	paths := []path{{state: state, size: 1, up: -1}}
 	queue := logic.NewQueue(func(p, q shortPath) bool { return p.size < q.size || p.size == q.size && p.path > q.path })
 	queue.Push(shortPath{size: 1})
@@ -164,7 +164,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 		visited[p.state] = true
 		if sh.forms.Final(sh.arrays.states[p.state].f) {
 			var items []logic.Goal
-			var on []path // the way here
+			var on []path // the path to here
 			for end := p; ; p = paths[p.up] {
 				on = append(on, path{p.state, 1 + end.size - p.size, p.g, 0})
 				if p.up < 0 {
@@ -178,7 +178,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 				if on[i].size > 1 {
 					on[i].size--
 				}
-				if !unique && sh.cuts == cuts { // what is left of the way is a shortest one too
+				if !unique && sh.cuts == cuts { // the rest of a shortest path is a shortest one too
 					sh.lists[sh.arrays.states[on[i].state].f] = shortItems{items[i:], on[i].size, true}
 				}
 			}
@@ -213,11 +213,11 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 	return nil, noValue
 }
 
-// maxArrayBranches is how many ways to fulfil what is demanded of an array are compared.
+// maxArrayBranches is the number of alternatives of an array's form that are compared.
 const maxArrayBranches = 64
 
-// leastItems returns the shortest items that fulfil f but for having to be different,
-// and their size with the closing bracket.
+// leastItems returns the shortest items that fulfil f, ignoring that they may have to
+// differ, and their size with the closing bracket.
 func (sh *shortest) leastItems(f logic.Form) ([]logic.Goal, int, bool) {
 	if old, ok := sh.lists[f]; ok {
 		return old.items, old.size, old.known
@@ -254,7 +254,7 @@ func (sh *shortest) leastItems(f logic.Form) ([]logic.Goal, int, bool) {
 	return best.items, best.size, best.known
 }
 
-// shortItems are the shortest items for a form, if they are known.
+// shortItems are the shortest items for a form, if known.
 type shortItems struct {
 	items []logic.Goal
 	size  int
@@ -266,7 +266,7 @@ type shortPath struct {
 	path int32
 }
 
-// render writes a shortest value for g in the layout asked for.
+// render writes a shortest value for g in the layout of the options.
 func (sh *shortest) render(g logic.Goal, at layout.Place) string {
 	f := sh.value(g)
 	sh.goals.Meter.Step(1)
@@ -285,7 +285,7 @@ func (sh *shortest) render(g logic.Goal, at layout.Place) string {
 	return f.scalar
 }
 
-// listPlace says where in a container the parts that are left come.
+// listPlace is the position of the remaining parts in a container.
 type listPlace uint8
 
 const (
@@ -313,8 +313,8 @@ func (sh *shortest) renderMembers(members []shortMember, at layout.Place, from l
 	})
 }
 
-// renderList writes n parts in the shortest layout that is left, and the closing
-// byte.
+// renderList writes n parts in the shortest layout that is still possible, and the
+// closing byte.
 func (sh *shortest) renderList(n int, at layout.Place, from listPlace, closing byte, part func(b *strings.Builder, i int, at layout.Place) layout.Place) string {
 	var b strings.Builder
 	for i := range n {

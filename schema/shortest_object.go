@@ -15,9 +15,8 @@ type objectEnd struct {
 	size    int
 }
 
-// object returns members that complete an object in a state, and the
-// size of the rest with the closing brace. first says that no comma is
-// needed before the first of them.
+// object returns members that complete an object in a state, and the size of the rest
+// with the closing brace. first reports whether the first of them needs no comma.
 func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 	w, ok := sh.ends[state]
 	if !ok {
@@ -34,7 +33,7 @@ func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 	return w.members, w.size
 }
 
-// objectFrom is object for an end whose first member has one of some names.
+// objectFrom is like object, for an end whose first member has one of the given names.
 func (sh *shortest) objectFrom(state int32, names []int32) ([]shortMember, int) {
 	var roots []*partialEnd
 	for _, n := range names {
@@ -53,25 +52,25 @@ func (sh *shortest) objectFrom(state int32, names []int32) ([]shortMember, int) 
 	return w.members, w.size
 }
 
-// A partialEnd is a part of what can be chosen for the rest of an object. Its size
-// is at most that of any end in it.
+// A partialEnd is a set of possible ends of an object. Its size is a lower bound of
+// their sizes.
 type partialEnd struct {
 	choice
 	x     *objState
 	first int32 // the name that comes first, or -1
 	size  int
 	depth int
-	todo  []logic.Form // not looked at yet
-	end   *objectEnd   // the only one in it, if everything is decided
+	todo  []logic.Form // forms not considered yet
+	end   *objectEnd   // the only end in the set, once everything is decided
 }
 
-// maxPartialEnds is how many parts are looked at before the first end is as good as any.
+// maxPartialEnds is the number of sets visited before the search returns the first end
+// that it finds.
 const maxPartialEnds = 1 << 13
 
-// objectEnd completes an object by choosing what is to be true of it, as
-// [objects.completable] does, rather than member by member: the number of
-// states on the way doesn't matter. It is a best-first search: what a choice of
-// literals demands is never less for more of them.
+// objectEnd completes an object by choosing the literals that are to be true, as
+// [objects.completable] does, and not member by member: the number of states in between
+// doesn't matter. It is a best-first search: further literals never demand less.
 func (sh *shortest) objectEnd(state int32, roots []*partialEnd) *objectEnd {
 	c := &chooser{objects: sh.objects, can: sh.finite, steps: sh.opt.Limits.Steps >> 3}
 	queue := logic.NewQueue((*partialEnd).before)
@@ -115,10 +114,10 @@ func (sh *shortest) objectEnd(state int32, roots []*partialEnd) *objectEnd {
 	return &objectEnd{size: noValue}
 }
 
-// finite reports whether g has a value that doesn't contain one that is being looked for.
+// finite reports whether g has a value that doesn't contain a value being computed.
 func (sh *shortest) finite(g logic.Goal) bool { return sh.value(g).size != noValue }
 
-// leastSize returns a size that no end in p is smaller than.
+// leastSize returns a lower bound of the sizes of the ends in p.
 func (sh *shortest) leastSize(p *partialEnd) int {
 	m := p.members
 	size := 1 + (len(m.slots)+m.extra)*len(`,"":0`)
@@ -128,12 +127,12 @@ func (sh *shortest) leastSize(p *partialEnd) int {
 	return size
 }
 
-// memberSize is the size of a member with the comma before it.
+// memberSize returns the size of a member with the comma before it.
 func memberSize(key string, value int) int {
 	return min(len(jsondoc.AppendQuoted(nil, key))+2+value, noValue)
 }
 
-// endWith returns the end whose members p has found, or nil if there is none.
+// endWith returns the end with the members that p has found, or nil if there is none.
 func (sh *shortest) endWith(state int32, p *partialEnd) *objectEnd {
 	w := &objectEnd{size: 1}
 	add := func(key string, g logic.Goal) {
@@ -173,16 +172,15 @@ func (sh *shortest) endWith(state int32, p *partialEnd) *objectEnd {
 	return w
 }
 
-// before reports whether p is looked at before q: of the same size, that in which more
-// is decided.
+// before reports whether p is visited before q. Of sets of the same size, the one with
+// more decisions comes first.
 func (p *partialEnd) before(q *partialEnd) bool {
 	return p.size < q.size || p.size == q.size && (p.end != nil && q.end == nil || p.depth > q.depth)
 }
 
-// freshKey returns a short end for a key that isn't a name, wasn't read
-// before and is of a class that fits, from a key state. begun says that
-// something of the key was read, alive whether such a key may go on from a
-// state.
+// freshKey returns a short end for a key that isn't a name, has not been read and is of
+// a class that fits, from a key state. begun reports whether part of the key was read,
+// alive whether such a key may continue from a state.
 func (sh *shortest) freshKey(key int32, begun bool, fits func(matching uint64) bool, alive func(key int32) bool) (text string, matching uint64, ok bool) {
 	type place struct {
 		key  int32
@@ -209,7 +207,7 @@ func (sh *shortest) freshKey(key int32, begun bool, fits func(matching uint64) b
 			queue = append(queue, place{next, p.text + string(r)})
 		}
 	}
-	// Nothing but the empty key may be left.
+	// The empty key may be the only one left.
 	if name, m := sh.keys.end(key); name == -1 && fits(m) {
 		return "", m, true
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// source is the decoder's view of a schema: it makes frames as they are reached.
-// What a schema means is worked out by the parts below it, each with its own
-// tables; the source only dispatches. It is used under its grammar's lock.
+// source is the decoder's view of a schema: it creates frames as they are reached.
+// The parts below it determine what a schema means, each with its own tables; the
+// source only dispatches. It is used under its grammar's lock.
 type source struct {
 	*base
 	sets     *keySets
@@ -28,7 +28,7 @@ type source struct {
 	prep     *preparer
 
 	own      bool // lang isn't shared
-	followed bool // by any other text
+	followed bool // other text may follow
 }
 
 func newSource(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) *source {
@@ -38,7 +38,7 @@ func newSource(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.
 }
 
 // Stale implements the decoder's optional interface of that name: another schema
-// may exceed a limit of the pool of languages that all share.
+// may exceed a limit of the pool of languages that all schemas share.
 func (s *source) Stale() bool { return !s.own && s.lang.Failed() }
 
 // Follow implements [decoder.Followed].
@@ -79,8 +79,7 @@ func (s *source) Err() error { return s.err }
 // SetMeter implements [decoder.Metered].
 func (s *source) SetMeter(m *meter.Meter) { s.meter, s.goals.Meter = m, m }
 
-// Exceeded returns the error for a bound of the meter, with what is likely to have
-// exceeded it.
+// Exceeded returns the error for a bound of the meter, with the likely cause.
 func (s *source) Exceeded(limit *meter.LimitError) error {
 	return explained(s.opt.Limits.exceeded(limit), s.doc.Suspects())
 }

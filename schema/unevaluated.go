@@ -9,8 +9,8 @@ import (
 )
 
 // unevaluatedProperties returns the demand of n's unevaluatedProperties: it
-// holds for members that no other keyword of the schema, or of the schemas
-// applied in place that hold for the object, has looked at.
+// applies to the members that are evaluated neither by other keywords of the
+// schema nor by schemas that it applies in place and that hold for the object.
 func (vs *views) unevaluatedProperties(n *syntax.Node, scope int32) logic.Form {
 	g := vs.sub(n.Object.Unevaluated, scope)
 	var alts []logic.Form
@@ -25,7 +25,7 @@ func (vs *views) unevaluatedProperties(n *syntax.Node, scope int32) logic.Form {
 	return vs.forms.Or(alts...)
 }
 
-// unevaluatedItems is the same for items.
+// unevaluatedItems is unevaluatedProperties for items.
 func (vs *views) unevaluatedItems(n *syntax.Node, scope int32) logic.Form {
 	g := vs.sub(n.Array.Unevaluated, scope)
 	var alts []logic.Form
@@ -41,8 +41,8 @@ func (vs *views) unevaluatedItems(n *syntax.Node, scope int32) logic.Form {
 	return vs.forms.Or(alts...)
 }
 
-// evaluated says under which condition a schema has looked at which members
-// or items.
+// evaluated lists the members or items that a schema evaluates under a
+// condition.
 type evaluated struct {
 	f      logic.Form // the condition
 	all    bool
@@ -61,9 +61,9 @@ func (e evaluated) with(o evaluated) evaluated {
 	return e
 }
 
-// evaluate lists what n looks at. Where that depends on which of its
-// subschemas hold there is one entry for each case; own is set for the
-// schema that holds the unevaluated keyword, whose demand it isn't part of.
+// evaluate lists what n evaluates. If that depends on which of its subschemas
+// hold, the result has one entry for each case. own is set for the schema that
+// contains the unevaluated keyword, whose own demand doesn't count.
 func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []evaluated {
 	if n.Boolean != 0 {
 		return []evaluated{{f: logic.Yes}}
@@ -88,8 +88,7 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 		}
 	}
 	out := []evaluated{self}
-	// must: a schema that has to hold; may: one that is looked at if it
-	// holds.
+	// must: a schema that has to hold; may: one that is evaluated if it holds.
 	cross := func(list []evaluated) {
 		var next []evaluated
 		for _, a := range out {
@@ -185,28 +184,29 @@ func (vs *views) evaluate(n *syntax.Node, scope int32, t jtype, own bool) []eval
 	return out
 }
 
-// maxEvaluated bounds the cases of which subschemas hold.
+// maxEvaluated bounds the number of cases.
 const maxEvaluated = 256
 
 // A naming is one case of which alternatives hold for an object: the members
-// that are named then, and whether others are spoken of.
+// that are named then, and whether others are mentioned.
 type naming struct {
 	f     logic.Form           // the case
-	names map[int32]logic.Form // each under a condition
-	open  logic.Form           // when other members are spoken of too
+	names map[int32]logic.Form // each with its condition
+	open  logic.Form           // the condition under which other members are mentioned too
 }
 
-// maxNamings bounds the cases; beyond it the members of all alternatives count
-// as named in each. maxTogether is how many alternatives of anyOf are looked at
-// in all combinations; of more, one at a time names members.
+// maxNamings bounds the number of cases; beyond it, the members of all
+// alternatives count as named in each. maxTogether is the number of alternatives
+// of anyOf up to which all combinations are considered; of more alternatives,
+// only one at a time names members.
 const (
 	maxNamings  = 128
 	maxTogether = 4
 )
 
-// closed narrows f, what g demands of objects, to the members that g names: no
-// others come, as if unevaluatedProperties were false. A case that names none
-// stays open, and so does one that would have no objects left.
+// closed restricts f, the demand of g on objects, to the members that g names,
+// as if unevaluatedProperties were false. A case that names no members stays
+// open, and so does a case that would have no objects left.
 func (ob *objects) closed(g logic.Goal, f logic.Form) logic.Form {
 	cases := ob.views.goalNamings(g)
 	var alts []logic.Form
@@ -232,13 +232,13 @@ func (ob *objects) closed(g logic.Goal, f logic.Form) logic.Form {
 	return ob.forms.Or(alts...)
 }
 
-// onlyNamed is the demand that an object has no members but those of c.
+// onlyNamed is the demand that an object has only members named in c.
 func (vs *views) onlyNamed(c naming) logic.Form {
 	if len(c.names) == 0 || c.open == logic.Yes {
 		return logic.Yes
 	}
 	names := slices.Sorted(maps.Keys(c.names))
-	none := logic.Yes // no name counts
+	none := logic.Yes // no name's condition holds
 	var parts []logic.Form
 	for _, id := range names {
 		when := c.names[id]
@@ -281,7 +281,7 @@ func (vs *views) goalNamings(g logic.Goal) []naming {
 func (vs *views) nodeNamings(n *syntax.Node, scope int32) []naming {
 	self := naming{f: logic.Yes, names: map[int32]logic.Form{}}
 	if n.Const != nil || n.HasEnum {
-		self.open = logic.Yes // the members are listed
+		self.open = logic.Yes // enum and const list the members
 	}
 	if k := n.Object; k != nil {
 		for _, name := range k.Named() {
@@ -347,7 +347,7 @@ type alternative struct {
 	cases []naming
 }
 
-// with returns the case in which both hold.
+// with returns the case in which both a and b hold.
 func (vs *views) with(a, b naming) naming {
 	out := naming{f: vs.forms.And(a.f, b.f), names: maps.Clone(a.names), open: vs.forms.Or(a.open, b.open)}
 	if out.names == nil {
@@ -379,7 +379,7 @@ func (vs *views) bothNamings(a, b []naming) []naming {
 	return vs.distinct(out)
 }
 
-// distinct joins cases that name the same.
+// distinct joins cases that name the same members.
 func (vs *views) distinct(list []naming) []naming {
 	var out []naming
 	for _, c := range list {
@@ -393,7 +393,8 @@ func (vs *views) distinct(list []naming) []naming {
 	return out
 }
 
-// anyOf returns the cases as one, in which each name counts in its case.
+// anyOf returns the cases as one, in which each name has the condition of its
+// case.
 func (vs *views) anyOf(list []naming) naming {
 	out := naming{names: map[int32]logic.Form{}}
 	for _, c := range list {
@@ -406,7 +407,7 @@ func (vs *views) anyOf(list []naming) naming {
 	return out
 }
 
-// whenNamings adds to each case what counts where a condition holds.
+// whenNamings adds to each case what list names under the condition when.
 func (vs *views) whenNamings(out []naming, when logic.Form, list []naming) []naming {
 	if when == logic.No {
 		return out
@@ -422,8 +423,8 @@ func (vs *views) whenNamings(out []naming, when logic.Form, list []naming) []nam
 	return vs.bothNamings(out, []naming{more})
 }
 
-// someNamings returns the cases of alternatives of which one holds at least, or,
-// if not together, exactly.
+// someNamings returns the cases of alternatives of which at least one holds or,
+// unless together, exactly one.
 func (vs *views) someNamings(kids []alternative, together bool) []naming {
 	kids = slices.DeleteFunc(kids, func(k alternative) bool { return k.f == logic.No })
 	if together && len(kids) > maxTogether || !together {

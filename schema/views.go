@@ -6,7 +6,7 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// jtype is a type that a goal is looked at for.
+// jtype is a JSON type for which a goal has a view.
 type jtype uint8
 
 const (
@@ -25,13 +25,13 @@ const (
 	scalarAll   = 7
 )
 
-// views says what goals mean, for each JSON type.
+// views computes what goals mean for each JSON type.
 type views struct {
 	*base
 	sets        *keySets
 	numbers     *numbers
-	satisfiable func(t jtype, view int32) bool     // asked by oneOf alone
-	listed      func(g logic.Goal) ([]int32, bool) // the values that a goal lists, by number; asked by oneOf alone
+	satisfiable func(t jtype, view int32) bool     // used by oneOf only
+	listed      func(g logic.Goal) ([]int32, bool) // the values that a goal lists, by number; used by oneOf only
 
 	known    [jtypes]map[logic.Goal]int32
 	visiting map[viewKey]bool
@@ -59,7 +59,7 @@ func (vs *views) bytes() (n int) {
 	return n
 }
 
-// root is what the whole document has to fulfil.
+// root returns the goal of the whole document.
 func (vs *views) root() logic.Goal {
 	return vs.goals.Node(vs.doc.Root, vs.scope(vs.doc.Root, 0))
 }
@@ -77,7 +77,7 @@ func (vs *views) sub(n *syntax.Node, scope int32) logic.Goal {
 	return vs.goals.Node(n, vs.scope(n, scope))
 }
 
-// algebra is how views of one type are combined.
+// and combines two views of one type.
 func (vs *views) and(t jtype, a, b int32) int32 {
 	switch t {
 	case jScalar:
@@ -108,7 +108,7 @@ func (vs *views) not(t jtype, a int32) int32 {
 	return int32(vs.forms.Not(logic.Form(a)))
 }
 
-// all and none are the views of always and never.
+// all returns the view of Always.
 func (vs *views) all(t jtype) int32 {
 	switch t {
 	case jScalar:
@@ -181,9 +181,10 @@ func (vs *views) of(g logic.Goal, t jtype) int32 {
 	key := viewKey{t, g}
 	info := vs.goals.Info[g]
 	if vs.visiting[key] {
-		// Only the question whether alternatives exclude each other looks
-		// at values inside of values before the view is known. It is
-		// answered with no when it comes back here.
+		// A view is needed before it is known only to decide whether
+		// alternatives exclude each other, which looks at values inside values.
+		// Here, where the question comes back to itself, the answer is that
+		// they don't.
 		vs.guesses.views++
 		return vs.all(t)
 	}
@@ -335,8 +336,8 @@ func (vs *views) applicators(n *syntax.Node, a *syntax.Applicators, scope int32,
 	return list
 }
 
-// oneOf is "this one and none of the others". Alternatives that exclude each
-// other, given what else is demanded, need not be negated.
+// oneOf returns the view "this one and none of the others". Alternatives that
+// exclude each other, given the other demands, need not be negated.
 func (vs *views) oneOf(nodes []*syntax.Node, scope int32, t jtype, given int32) int32 {
 	none := vs.none(t)
 	var alts []int32
@@ -377,8 +378,8 @@ func (vs *views) disjoint(t jtype, given, a, b int32) bool {
 	if both == vs.none(t) {
 		return true
 	}
-	// The given part can only help when it is small; with it or without,
-	// the answer true is right.
+	// The given part helps only if it is small; the answer true is correct with
+	// or without it.
 	before := vs.guesses.views
 	apart := !vs.satisfiable(t, both)
 	if vs.guesses.views != before {
