@@ -16,10 +16,10 @@ type Envelope struct {
 	NeedsMoreInfo bool      `json:"needs_more_info,omitempty"`
 	NextAction    Action    `json:"next_action"`
 	Error         string    `json:"error,omitempty"`
-	RawResponse   string    `json:"raw_response,omitempty"` // the text that it was read from, if no mask has made it what it is
+	RawResponse   string    `json:"raw_response,omitempty"` // the text that it was read from, unless masks enforced the schema
 }
 
-// said is the envelope as the model wrote it.
+// said returns the envelope as the model wrote it: without RawResponse.
 func (e *Envelope) said() *Envelope {
 	out := *e
 	out.RawResponse = ""
@@ -48,15 +48,16 @@ const (
 	ErrorNoConclusion = "no_conclusion" // the object has no conclusion; Conclusion is the raw text
 )
 
-// Confidence of an envelope without one, and of text that is no envelope.
+// Confidences that Parse assigns to an envelope without one, and to text that is not an
+// envelope.
 const (
 	DefaultConfidence = 0.8
 	RawConfidence     = 0.5
 )
 
-// IsValid reports whether the envelope has a conclusion, a known next action, a
-// confidence from 0 to 1 and a query in every sub-task, and no error: neither the
-// model's own nor that of text that is no envelope.
+// IsValid reports whether the envelope has a conclusion, a known next action, a confidence
+// from 0 to 1, a query in every sub-task, and no error, whether the model or Parse has set
+// it.
 func (e *Envelope) IsValid() bool { return e.Invalid() == "" }
 
 // Invalid returns why the envelope is not valid; "" if it is.
@@ -85,14 +86,14 @@ func known(a Action) bool { return a == Continue || a == Finalize || a == AskUse
 // sub-tasks.
 func (e *Envelope) ShouldContinue() bool { return e.NextAction == Continue && len(e.SubTasks) > 0 }
 
-// ShouldAskUser reports whether the conclusion is a question to the user: the model
-// asks one, or says that it needs more information. Sub-tasks come first, which may find it.
+// ShouldAskUser reports whether the conclusion is a question to the user: the model asks
+// one, or reports that it needs more information and has no sub-tasks that may find it.
 func (e *Envelope) ShouldAskUser() bool {
 	return e.NextAction == AskUser || e.NeedsMoreInfo && !e.ShouldContinue()
 }
 
-// Prose returns the content as text with headings, with which the length of the
-// envelope in tokens is compared.
+// Prose returns the content as text with headings. The length of the envelope in tokens is
+// compared with that of this text.
 func (e *Envelope) Prose() string {
 	var b strings.Builder
 	section := func(heading string) {
@@ -166,9 +167,9 @@ func Schema(o SchemaOptions) json.RawMessage {
 	if !o.NoAskUser {
 		actions = append(actions, AskUser)
 	}
-	// The order of properties is part of the schema, and a map has none.
-	// What is not blank: ECMA-262's \s lacks U+0085, which is white space to
-	// Unicode.
+	// The schema is written as text because a map would not keep the order of its
+	// properties. said requires a character that is not white space. U+0085 is listed
+	// because Unicode counts it as white space and ECMA-262's \s does not.
 	const said = `{"type":"string","minLength":1,"pattern":"[^\\s\u0085]"}`
 	var b strings.Builder
 	property := func(there bool, name, schema string) {
@@ -204,7 +205,7 @@ func comma(b *strings.Builder) string {
 	return ","
 }
 
-// mustJSON is for values that always have JSON.
+// mustJSON marshals values that can always be marshalled.
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

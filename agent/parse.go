@@ -82,8 +82,8 @@ func asTexts(raw json.RawMessage) []string {
 	return out
 }
 
-// asNumber returns a number, spelt as one or in a string, with or without a
-// percent sign.
+// asNumber returns a number that is written as a JSON number or as a string, with or
+// without a percent sign.
 func asNumber(raw json.RawMessage) (float64, bool) {
 	var n float64
 	if json.Unmarshal(raw, &n) == nil && string(raw) != "null" {

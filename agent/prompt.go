@@ -110,7 +110,7 @@ func DefaultPrompts() *Prompts {
 
 // ParsePrompts parses prompts: any of the templates "system", "question" and
 // "synthesis", each in a {{define}}. The defaults are used for missing ones. Every
-// template is executed once, so that errors are found here.
+// template is executed once, so that ParsePrompts reports its errors.
 func ParsePrompts(text string) (*Prompts, error) {
 	p := DefaultPrompts()
 	if _, err := p.all.Parse(text); err != nil {

@@ -113,11 +113,10 @@ func (r *Run) situation(f *Frame) *Situation {
 // ErrTime means that a run reached its time limit before it had an answer.
 var ErrTime = errors.New("agent: time limit reached")
 
-// Go runs until there is an answer, or until every frame that is left waits for the
-// user: then call Answer, and Go again. If ctx ends first, Go returns its cause, and
-// may be called again; it then repeats the questions that were interrupted. Other
-// errors are those of the root, among them ErrTime, ErrNoRoom and errors of the Asker,
-// and are final.
+// Go runs until there is an answer, or until all remaining frames wait for the user; the
+// caller then calls Answer, and Go again. If ctx ends first, Go returns its cause, and may
+// be called again; it then repeats the questions that were interrupted. Other errors are
+// those of the root, among them ErrTime, ErrNoRoom and errors of the Asker, and are final.
 func (r *Run) Go(ctx context.Context) (*Outcome, error) {
 	began := time.Now()
 	defer func() { r.spent += time.Since(began) }()
@@ -179,8 +178,8 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// close ends the run, except for running frames and a last question of the root: its
-// synthesis, or its answer to what the user has said.
+// close ends the run, except for running frames and one last question of the root: its
+// synthesis, or its answer to the user's reply.
 func (r *Run) close(bound string) {
 	if r.closing == "" {
 		r.closing = bound
@@ -251,8 +250,9 @@ func (r *Run) grant(f *Frame) (int, bool) {
 	return n, true
 }
 
-// finish ends a frame with its present conclusion. Nothing comes after an answer that is the
-// last one, whatever a model that no mask holds back says.
+// finish ends a frame with its present conclusion. The answer of a finished frame is its
+// last one, so finish turns it into a final one even if the model asked to continue, as a
+// model that is not constrained may.
 func (r *Run) finish(f *Frame) {
 	f.Status = StatusDone
 	if f.Envelope != nil && (f.Envelope.NextAction != Finalize || f.Envelope.SubTasks != nil) {
@@ -281,7 +281,7 @@ func (r *Run) emit(e Event, f *Frame) {
 	r.c.Emit(e)
 }
 
-// told returns a copy of a frame without the internal state.
+// told returns a copy of a frame without its conversation and place.
 func (f *Frame) told() Frame {
 	out := *f
 	out.Messages, out.Place = nil, nil

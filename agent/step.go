@@ -24,8 +24,8 @@ type step struct {
 	tokens    int       // granted for the first question
 }
 
-// begin starts the step of a frame in a goroutine. ended is called first when the
-// step has ended.
+// begin starts the step of a frame in a goroutine. When the step has ended, ended is called before
+// anything else.
 func (r *Run) begin(ctx context.Context, f *Frame, tokens int, ended func()) {
 	s := &step{run: r, frame: *f, synthesis: f.Status == StatusSplit, tokens: tokens}
 	before := f.Status
@@ -183,7 +183,7 @@ func (s *step) read(reply *Reply) *Envelope {
 	return &e
 }
 
-// maxRaw is the maximum size of what an envelope keeps of the text that it was read from, in bytes.
+// maxRaw is the maximum size of Envelope.RawResponse, in bytes.
 const maxRaw = 16 << 10
 
 // maxDigest is the maximum size of the conclusions in a synthesis, in bytes.
@@ -244,8 +244,8 @@ func (f *Frame) missing() string {
 // errorSynthesis is the error of an answer that was joined without the model.
 const errorSynthesis = "synthesis_failed"
 
-// joined builds the answer of the root from the results of its sub-tasks, if the
-// model could not synthesise it.
+// joined builds the answer of the root from the results of its sub-tasks, for a synthesis that
+// failed or could not be asked for.
 func (r *Run) joined(f *Frame) {
 	var b strings.Builder
 	b.WriteString(f.Conclusion)

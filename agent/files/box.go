@@ -12,15 +12,15 @@ import (
 	"github.com/stencil-json/stencil/agent"
 )
 
-// Options bound what one call may do. A zero field means its default.
+// Options limit the work and the result of one call. A zero field means its default.
 type Options struct {
-	Hidden      bool          // also what begins with a dot
-	ResultBytes int           // of the text of a result, apart from the remarks at its end; default 16 KiB, about 4,000 tokens; at least 256
+	Hidden      bool          // include names that begin with a dot
+	ResultBytes int           // text of a result, without the remarks at its end; default 16 KiB, about 4,000 tokens; at least 256
 	Results     int           // names or lines in a result; default 200
-	LineBytes   int           // of a line that grep_files shows; default 300; at least 32
-	Entries     int           // names that a search may come by; default 200,000
-	ReadBytes   int64         // read from files; default 64 MiB
-	Depth       int           // folders below one another that a search goes into; default 64
+	LineBytes   int           // of a line in the result of grep_files; default 300; at least 32
+	Entries     int           // names that a search may visit; default 200,000
+	ReadBytes   int64         // bytes read from files; default 64 MiB
+	Depth       int           // levels of nested folders that a search enters; default 64
 	Time        time.Duration // default 10 s
 }
 
@@ -45,8 +45,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Box holds the tools for one folder. It is an [agent.Toolbox] and may be used
-// by several goroutines at once.
+// A Box holds the tools for one folder. It is an [agent.Toolbox] and is safe for
+// concurrent use.
 type Box struct {
 	root  *os.Root
 	opt   Options
@@ -55,10 +55,10 @@ type Box struct {
 
 var _ agent.Toolbox = (*Box)(nil)
 
-// Open returns the tools for a folder, which may itself be a link. The folder
-// stays open until Close, also where it is moved.
+// Open returns the tools for a folder, which may itself be a link. The folder stays
+// open until Close, even if it is moved.
 func Open(dir string, o Options) (*Box, error) {
-	// Opening something else than a folder could block.
+	// Opening something other than a folder could block.
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("files: %w", err)
@@ -75,7 +75,7 @@ func Open(dir string, o Options) (*Box, error) {
 	return b, nil
 }
 
-// Close closes the folder. Calls that come later fail.
+// Close closes the folder. Later calls fail.
 func (b *Box) Close() error {
 	if err := b.root.Close(); err != nil {
 		return fmt.Errorf("files: %w", err)
@@ -92,7 +92,8 @@ func (b *Box) Tools() []agent.Tool {
 	return out
 }
 
-// Call runs a tool. It ends soon after ctx or the time for a call does.
+// Call runs a tool. It returns soon after ctx ends or the time limit of a call is
+// reached.
 func (b *Box) Call(ctx context.Context, name string, arguments json.RawMessage) string {
 	i := slices.IndexFunc(b.tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
@@ -118,20 +119,22 @@ func (b *Box) Call(ctx context.Context, name string, arguments json.RawMessage) 
 
 func failed(err error) string { return "error: " + err.Error() }
 
-// work is what one call has left to spend, and why its result is not whole.
+// work is the remaining budget of one call, and the reasons why its result is
+// incomplete.
 type work struct {
 	*Box
 	ctx     context.Context
-	entries int   // names to come by
-	bytes   int64 // to read from files
+	entries int   // names left to visit
+	bytes   int64 // left to read from files
 
 	stop       string // why the search ended early; "" if it didn't
-	hidden     bool   // something hidden was left out
-	deep       bool   // so were folders that are too far down
-	unreadable int    // so were files and folders that can't be read
+	hidden     bool   // hidden names were omitted
+	deep       bool   // folders that are too deep were omitted
+	unreadable int    // files and folders that could not be read
 }
 
-// goOn reports whether there is time left.
+// goOn reports whether the search may continue: it has not been stopped and time is
+// left.
 func (w *work) goOn() bool {
 	if w.stop == "" && w.ctx.Err() != nil {
 		w.stop = "time is up"
@@ -139,7 +142,7 @@ func (w *work) goOn() bool {
 	return w.stop == ""
 }
 
-// remarks says what a search left out.
+// remarks adds remarks on what a search omitted.
 func (w *work) remarks(r *result) {
 	if w.stop != "" {
 		r.remark("not everything was looked at: %s; narrow the search to a folder or to fewer files", w.stop)

@@ -2,5 +2,5 @@
 
 package files
 
-// openFlags are not needed here: folders hold no pipes.
+// openFlags is empty: on these systems folders contain no pipes.
 const openFlags = 0

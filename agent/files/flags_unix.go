@@ -4,6 +4,6 @@ package files
 
 import "syscall"
 
-// openFlags keep a pipe or a terminal from blocking or from becoming the
-// process's own, should one take a file's place while it is being opened.
+// openFlags keep a pipe from blocking and a terminal from becoming the controlling
+// terminal of the process, if one replaces a file while it is being opened.
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY

@@ -13,17 +13,17 @@ import (
 // Limits on patterns of paths.
 const (
 	maxGlob         = 1024 // bytes
-	maxAlternatives = 64   // once alternatives are written out: each is tried on every name
+	maxAlternatives = 64   // patterns after alternatives are expanded: each is matched against every name
 )
 
-// A glob is a pattern for paths, prepared.
+// A glob is a parsed pattern for paths.
 type glob struct {
-	base     string   // the folder that all of it lies in
+	base     string   // the folder that contains all matches
 	patterns []string // for paths below base, without alternatives
-	depth    int      // folders below base that it can reach into
+	depth    int      // levels of folders below base that it can match
 }
 
-// parseGlob reads a pattern.
+// parseGlob parses a pattern.
 func parseGlob(pattern string, depth int) (*glob, error) {
 	if len(pattern) > maxGlob {
 		return nil, fmt.Errorf("the pattern is longer than %d bytes; give a shorter one", maxGlob)
@@ -57,14 +57,14 @@ func parseGlob(pattern string, depth int) (*glob, error) {
 	return g, nil
 }
 
-// match tells whether a path below base fits.
+// match reports whether a path below base matches.
 func (g *glob) match(name string) bool {
 	return slices.ContainsFunc(g.patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
 }
 
-// alternatives writes {a,b} out, as a list of patterns without braces, unless
-// there are more than most. Trying alternatives while matching, inside of each
-// other and between stars, could take for ever.
+// alternatives expands {a,b} into a list of patterns without braces. ok is false if
+// there are more than most. Matching alternatives directly could take exponential
+// time when they are nested and between stars.
 func alternatives(pattern string, most int) (out []string, ok bool) {
 	todo := []string{pattern}
 	for len(todo) > 0 {
@@ -110,7 +110,7 @@ func firstChoice(p string) (before string, choices []string, after string, found
 	return "", nil, "", false
 }
 
-// classEnd returns where the character class that begins at i ends.
+// classEnd returns the index at which the character class that begins at i ends.
 func classEnd(p string, i int) int {
 	for i++; i < len(p) && p[i] != ']'; i++ {
 		if p[i] == '\\' {
@@ -120,7 +120,7 @@ func classEnd(p string, i int) int {
 	return i
 }
 
-// search visits what a pattern matches, until visit returns false.
+// search visits the entries that a pattern matches, until visit returns false.
 func (w *work) search(g *glob, visit func(*entry) bool) error {
 	at, err := w.resolve(g.base)
 	if err != nil {
@@ -133,8 +133,8 @@ func (w *work) search(g *glob, visit func(*entry) bool) error {
 	if err := expect(info, g.base, fs.ModeDir); err != nil {
 		return err
 	}
-	// Paths are matched and shown as the pattern has them, also where its
-	// beginning goes through a link.
+	// Paths are matched and shown as written in the pattern, even if its base goes
+	// through a link.
 	shown := path.Clean(g.base)
 	below := 0
 	if shown != "." {
@@ -142,7 +142,7 @@ func (w *work) search(g *glob, visit func(*entry) bool) error {
 	}
 	w.walk(at, shown, g.depth, func(e *entry) bool { return !g.match(e.shown[below:]) || visit(e) })
 	if g.depth < w.opt.Depth {
-		w.deep = false // nothing further down could match
+		w.deep = false // nothing deeper could match
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (w *work) listDir(a *args) (string, error) {
 	return r.String(), nil
 }
 
-// describe returns a line of list_dir.
+// describe returns the line of list_dir for an entry.
 func (w *work) describe(e *entry) string {
 	name := show(path.Base(e.at))
 	info, err := w.root.Lstat(e.at)
@@ -216,7 +216,8 @@ func (w *work) describe(e *entry) string {
 	case mode&fs.ModeSymlink == 0:
 		return fmt.Sprintf("%s (%s)", name, kind(mode.Type()))
 	}
-	// What lies outside is not even told apart from what does not exist.
+	// A link to something outside looks the same as one to something that does not
+	// exist.
 	target, err := w.resolve(e.at)
 	if err == nil {
 		info, err = w.root.Lstat(target)

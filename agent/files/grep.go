@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Limits on regular expressions. A line is searched in one go, which takes time
-// in proportion to its length times the program's: with these, half a second at
-// worst.
+// Limits on regular expressions. A line is searched in one call, which takes time
+// proportional to its length times the size of the program: with these limits, half
+// a second at worst.
 const (
 	maxExpression = 1024     // bytes
 	maxProgram    = 1000     // instructions
@@ -42,7 +42,7 @@ func compile(expression string, ignoreCase bool) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// invalid says what is wrong with an expression and what to do.
+// invalid explains what is wrong with an expression and how to correct it.
 func invalid(err error) error {
 	var e *syntax.Error
 	if !errors.As(err, &e) {
@@ -56,7 +56,7 @@ func invalid(err error) error {
 		quote(e.Expr), e.Code)
 }
 
-// A grep is a search for lines.
+// A grep is the state of one grep_files call.
 type grep struct {
 	*work
 	re *regexp.Regexp
@@ -65,8 +65,8 @@ type grep struct {
 	found   int  // lines
 	files   int  // text files searched to the end
 	binary  int  // files that are not text
-	long    bool // some lines were searched only in their beginning
-	crowded bool // there was no room for another line
+	long    bool // only the start of some lines was searched
+	crowded bool // a line was omitted for lack of room
 }
 
 // grepFiles is the tool grep_files.
@@ -87,7 +87,8 @@ func (w *work) grepFiles(a *args) (string, error) {
 		return "", err
 	}
 	s := &grep{work: w, re: re, r: &result{left: w.opt.ResultBytes}}
-	// Links are left out: what they name is come by on its own, or is outside.
+	// Links are skipped: their targets are either visited themselves, or outside the
+	// folder.
 	err = w.search(g, func(e *entry) bool { return !e.mode.IsRegular() || s.file(e) })
 	if err != nil {
 		return "", err
@@ -96,7 +97,7 @@ func (w *work) grepFiles(a *args) (string, error) {
 	return s.r.String(), nil
 }
 
-// file searches a file; false ends the search.
+// file searches a file; it returns false to end the search.
 func (s *grep) file(e *entry) bool {
 	f, err := s.open(e.at, e.shown, 0)
 	if err != nil {
@@ -129,12 +130,12 @@ func (s *grep) file(e *entry) bool {
 	return s.stop == ""
 }
 
-// around returns a line for a result: all of it, or what is around the match.
+// around returns a line for a result: all of it, or the part around the match.
 func around(line []byte, at []int, most int) string {
 	if len(line) <= most {
 		return legible(line)
 	}
-	// A third of the room is for what comes before the match.
+	// A third of the room is for the text before the match.
 	from := max(0, min(at[0]-most/3, len(line)-most))
 	from = len(head(line, from))
 	some := head(line[from:], most)
@@ -148,7 +149,7 @@ func around(line []byte, at []int, most int) string {
 	return text
 }
 
-// finish says what the result lacks.
+// finish adds remarks on what the result omits.
 func (s *grep) finish(glob string) {
 	switch {
 	case s.crowded:

@@ -6,33 +6,33 @@ import (
 	"io"
 )
 
-// lines reads a file line by line, however long lines are, as far as the call
-// may read.
+// lines reads a file line by line, within the byte budget of the call. Lines may be
+// of any length.
 type lines struct {
 	w *work
 	r *bufio.Reader
 
-	number int    // of the line, from 1
-	size   int    // its length without the line feed
-	line   []byte // what was asked for of it; valid until the next one is read
-	err    error  // why reading failed; the file's end is no failure
+	number int    // line number, from 1
+	size   int    // length of the line without the line feed
+	line   []byte // the requested part of the line; valid until the next call of next
+	err    error  // why reading failed; nil at the end of the file
 }
 
-// block is how much is read from a file at once.
+// block is the number of bytes that are read from a file at once.
 const block = 64 << 10
 
 func (w *work) lines(f io.Reader) *lines { return &lines{w: w, r: bufio.NewReaderSize(f, block)} }
 
-// binary tells whether the file is not text, by its beginning. It is asked before
-// the first line.
+// binary reports whether the file is not text, judging by its start. It must be
+// called before next.
 func (l *lines) binary() bool {
-	start, _ := l.r.Peek(sample) // an error comes back with the next line
+	start, _ := l.r.Peek(sample) // next returns the error
 	return binary(start)
 }
 
-// next reads a line and keeps at most most bytes of it, from the given one on. It
-// returns false at the end of the file, after an error, and when the call has
-// nothing left to spend, which ends the search.
+// next reads a line and keeps at most most bytes of it, starting at offset from. It
+// returns false at the end of the file, after an error, and when the budget of the
+// call is spent, which ends the search.
 func (l *lines) next(from, most int) bool {
 	l.line, l.size = l.line[:0], 0
 	for some := false; ; some = true {

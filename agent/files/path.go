@@ -14,20 +14,20 @@ import (
 // Limits on paths.
 const (
 	maxPath  = 4096 // bytes, as in Linux
-	maxParts = 512  // of a path with the links in it: each costs a look from the top
+	maxParts = 512  // of a path with its links expanded: each needs a look-up from the root
 	maxLinks = 40   // as in Linux
 )
 
-// hidden tells whether a name is hidden.
+// hidden reports whether a name is hidden.
 func hidden(name string) bool {
 	return strings.HasPrefix(name, ".") && name != "." && name != ".."
 }
 
-// resolve returns where in the folder a path leads, as a path without links.
+// resolve returns the path in the folder that name leads to, without links.
 //
-// The folder's walls are not here but in os.Root, through which everything is
-// opened afterwards. This is for what os.Root does not know: what is hidden, and
-// to say what is wrong.
+// os.Root, not resolve, confines access to the folder: all files are opened through
+// it afterwards. resolve does what os.Root can't: it hides hidden names and returns
+// errors that explain what is wrong.
 func (b *Box) resolve(name string) (string, error) {
 	outside := fmt.Errorf("%s leads out of the folder, and nothing outside can be reached; give a path that stays within it", quote(name))
 	if len(name) > maxPath {
@@ -91,12 +91,13 @@ func absolute(name string) bool {
 
 func parts(name string) []string { return strings.Split(filepath.ToSlash(name), "/") }
 
-// open opens what lies at a path, if it is of the wanted type: 0 for a regular
-// file, fs.ModeDir for a folder. The path is one that resolve returned, shown is
-// what the model calls it. Nothing that could block or take note of it is opened.
+// open opens the file at a path if it has the wanted type: 0 for a regular file,
+// fs.ModeDir for a folder. The path must come from resolve; shown is the name to use
+// in errors. open never opens anything that could block, or on which opening has a
+// side effect.
 func (b *Box) open(at, shown string, want fs.FileMode) (*os.File, error) {
-	// Opening a device can do things; so look first. If it is exchanged in
-	// between, the flags keep it from blocking.
+	// Opening a device can have side effects, so check the type first. If the file
+	// is replaced in between, the flags keep the open from blocking.
 	info, err := b.root.Lstat(at)
 	if err != nil {
 		return nil, explain(shown, err)
@@ -118,7 +119,7 @@ func (b *Box) open(at, shown string, want fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// expect says what is wrong with a file that is not of the wanted type.
+// expect returns an error unless a file has the wanted type.
 func expect(info fs.FileInfo, shown string, want fs.FileMode) error {
 	switch got := info.Mode().Type(); {
 	case got == want:
@@ -151,8 +152,8 @@ func kind(t fs.FileMode) string {
 	return "special file"
 }
 
-// explain turns an error of the file system into words that say what to do. The
-// system's own text would name the folder.
+// explain turns a file system error into one that suggests what to do. The system's
+// own message would contain the path of the folder.
 func explain(name string, err error) error {
 	name = quote(name)
 	var cause *fs.PathError

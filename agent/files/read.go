@@ -38,15 +38,15 @@ func (w *work) readFile(a *args) (string, error) {
 	return p.result(name, l)
 }
 
-// A passage is the lines of a file that are asked for, as far as there is room.
+// A passage is the requested lines of a file, as far as they fit.
 type passage struct {
 	first, last int
-	skip        int // bytes of the first line
+	skip        int // bytes to skip in the first line
 
 	text  []byte // with a line feed after each line
 	shown int    // lines
-	// What was left out: the first line after so many bytes, if that is not
-	// 0; or what comes after the lines in text.
+	// What was omitted: if cut is not 0, the first line from byte cut on; if full is
+	// set, everything after the lines in text.
 	cut  int
 	full bool
 	size int // of the first line
@@ -56,18 +56,18 @@ type passage struct {
 func (p *passage) read(l *lines, room int) {
 	for l.number < p.first-1 && l.next(0, 0) {
 	}
-	// A little more than there is room for, to find where a character ends.
+	// Read slightly more than fits, to find the end of a character.
 	if l.number != p.first-1 || !l.next(p.skip, room+utf8.UTFMax) {
 		return
 	}
 	p.shown, p.size = 1, l.size
-	// What was skipped may end within a character.
+	// The skipped bytes may end within a character.
 	line := l.line
 	for k := 0; p.skip > 0 && k < utf8.UTFMax-1 && len(line) > 0 && !utf8.RuneStart(line[0]); k++ {
 		line = line[1:]
 	}
 	if len(line) > room {
-		// The only line that is ever cut; without it there would be no result.
+		// Only the first line is ever cut; otherwise the result could be empty.
 		p.cut, p.full = p.skip+len(l.line)-len(line)+room, true
 		line = head(line, room)
 		p.cut -= room - len(line)
@@ -82,7 +82,7 @@ func (p *passage) read(l *lines, room int) {
 	}
 }
 
-// result is what read_file answers.
+// result returns the result of read_file.
 func (p *passage) result(name string, l *lines) (string, error) {
 	stop, total := l.w.stop, fmt.Sprint(l.number)
 	if stop != "" {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// A result is what a tool answers: lines up to a number of bytes, then remarks.
+// A result is the result of a tool: lines up to a number of bytes, then remarks.
 type result struct {
 	text    strings.Builder
-	left    int // bytes
+	left    int // remaining bytes
 	remarks []string
 }
 
-// line adds a line if there is room for it.
+// line adds a line if it fits, and reports whether it did.
 func (r *result) line(s string) bool {
 	if len(s)+1 > r.left {
 		return false
@@ -27,18 +27,18 @@ func (r *result) line(s string) bool {
 	return true
 }
 
-// remark adds a remark on what is missing.
+// remark adds a remark on what the result omits.
 func (r *result) remark(format string, a ...any) {
 	r.remarks = append(r.remarks, "["+fmt.Sprintf(format, a...)+"]")
 }
 
-// String returns the whole.
+// String returns the lines and the remarks.
 func (r *result) String() string {
 	return strings.TrimSuffix(r.text.String()+strings.Join(r.remarks, "\n"), "\n")
 }
 
-// head returns the longest beginning of at most n bytes that ends with a
-// character. What is not UTF-8 counts as characters of one byte.
+// head returns the longest prefix of at most n bytes that doesn't split a character.
+// Bytes that are not UTF-8 count as characters of one byte.
 func head[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s
@@ -51,8 +51,8 @@ func head[T string | []byte](s T, n int) T {
 	return s[:n]
 }
 
-// show returns a name as results have it: as it is, or quoted if it could be
-// taken for something else.
+// show returns a name as results show it: verbatim, or quoted if it would be
+// ambiguous or unprintable.
 func show(name string) string {
 	plain := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
 	if name == "" || name[0] == '"' || strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) >= 0 {
@@ -61,7 +61,7 @@ func show(name string) string {
 	return name
 }
 
-// quote returns what a model has written for use in a message.
+// quote quotes text written by the model for use in a message, and shortens it.
 func quote(s string) string {
 	const most = 200
 	if len(s) > most {
@@ -70,11 +70,12 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sample is how much of a file tells whether it is text.
+// sample is the number of bytes of a file that are examined to decide whether it is
+// text.
 const sample = 8 << 10
 
-// binary tells whether a file that begins with start is not text: it has a zero
-// byte, or more than a quarter of it is not UTF-8.
+// binary reports whether a file that starts with start is not text: it contains a
+// zero byte, or more than a quarter of it is not UTF-8.
 func binary(start []byte) bool {
 	if bytes.IndexByte(start, 0) >= 0 {
 		return true
@@ -90,6 +91,6 @@ func binary(start []byte) bool {
 	return bad > len(start)/4
 }
 
-// legible makes text of a piece of a file: what is not UTF-8 becomes a question
-// mark, which is no longer than what it stands for.
+// legible converts a part of a file to text: each invalid sequence becomes a
+// question mark, which is never longer than the sequence.
 func legible(b []byte) string { return strings.ToValidUTF8(string(b), "?") }

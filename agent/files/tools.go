@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A tool is one of the Box's tools. What is said of its parameters here is
-// both its schema and how arguments are read.
+// A tool is one of the tools of a Box. Its params determine both its schema and how
+// its arguments are read.
 type tool struct {
 	name, description string
 	params            []param
@@ -25,11 +25,11 @@ type param struct {
 	least       int // of an integer
 }
 
-// maxInteger is the largest integer in arguments: more lines or bytes than any
-// call reads, and short enough to be written.
+// maxInteger is the largest integer in arguments: more lines or bytes than any call
+// reads.
 const maxInteger = 1_000_000_000
 
-// args are a call's arguments; what was not given is the zero value.
+// args are the arguments of a call; missing ones have the zero value.
 type args struct {
 	text   map[string]string
 	number map[string]int
@@ -62,8 +62,8 @@ func (b *Box) makeTools() []tool {
 	}
 }
 
-// schema returns the JSON Schema of the arguments. Properties stand in their
-// order, which a map would lose.
+// schema returns the JSON Schema of the arguments. It is written as text because a
+// map would lose the order of the properties.
 func (t *tool) schema() json.RawMessage {
 	var required []string
 	var b strings.Builder
@@ -72,7 +72,7 @@ func (t *tool) schema() json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		description, _ := json.Marshal(p.description) // strings always have JSON
+		description, _ := json.Marshal(p.description) // strings can always be marshalled
 		fmt.Fprintf(&b, `%q:{"type":%q,"description":%s`, p.name, p.kind, description)
 		switch p.kind {
 		case "string":
@@ -93,8 +93,8 @@ func (t *tool) schema() json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// read reads arguments: what the schema allows, and no arguments at all where
-// none are required. Of a member that is given twice the last one counts.
+// read parses arguments that fit the schema. No arguments at all are accepted if
+// none are required. If a member is repeated, the last one counts.
 func (t *tool) read(src json.RawMessage) (*args, error) {
 	var members map[string]json.RawMessage
 	if len(src) > 0 {
@@ -138,7 +138,7 @@ func (a *args) set(p *param, raw json.RawMessage) error {
 		}
 		a.text[p.name] = s
 	case "integer":
-		var n float64 // JSON Schema counts 2.0 among the integers
+		var n float64 // 2.0 is an integer in JSON Schema
 		if json.Unmarshal(raw, &n) != nil || n != math.Trunc(n) || n < float64(p.least) || n > maxInteger {
 			return fmt.Errorf("must be an integer from %d to %d", p.least, maxInteger)
 		}
@@ -153,7 +153,7 @@ func (a *args) set(p *param, raw json.RawMessage) error {
 	return nil
 }
 
-// usage says which arguments there are.
+// usage lists the arguments of a tool, for error messages.
 func (t *tool) usage() string {
 	var names []string
 	for _, p := range t.params {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// An entry is a name that a search comes by.
+// An entry is a name that a search visits.
 type entry struct {
-	at, shown string // where it is; what to call it, which differs below a link
+	at, shown string // its path, and the path to show, which differs below a link
 	mode      fs.FileMode
 }
 
-// label returns what results call it.
+// label returns the entry's path as results show it.
 func (e *entry) label() string {
 	if e.mode.IsDir() {
 		return show(e.shown) + "/"
@@ -23,10 +23,10 @@ func (e *entry) label() string {
 	return show(e.shown)
 }
 
-// walk visits what is in a folder and below, sorted by path, a folder before
-// what is in it, until visit returns false. Levels more than depth below are
-// left out. It returns false if it ended early; why is in w.stop, if it was not
-// visit. Folders that are links are visited but not gone into.
+// walk visits the contents of a folder and all folders below it, sorted by path, a
+// folder before its contents, until visit returns false. It does not enter folders
+// more than depth levels below. It returns false if it ended early; unless visit
+// ended it, w.stop is the reason. Links to folders are visited but not entered.
 func (w *work) walk(at, shown string, depth int, visit func(*entry) bool) bool {
 	entries, err := w.entriesOf(at, shown)
 	if err != nil {
@@ -48,8 +48,8 @@ func (w *work) walk(at, shown string, depth int, visit func(*entry) bool) bool {
 	return w.stop == ""
 }
 
-// entriesOf returns what is in a folder, sorted as paths are: a folder's name
-// has a slash at its end.
+// entriesOf returns the contents of a folder, sorted as paths: the name of a folder
+// sorts with a slash at its end.
 func (w *work) entriesOf(at, shown string) ([]entry, error) {
 	f, err := w.open(at, shown, fs.ModeDir)
 	if err != nil {
@@ -58,7 +58,7 @@ func (w *work) entriesOf(at, shown string) ([]entry, error) {
 	defer f.Close()
 	var out []entry
 	for w.goOn() {
-		// In pieces: a folder can have more entries than there is memory.
+		// Read in pieces: a folder may have more entries than fit into memory.
 		some, err := f.ReadDir(512)
 		for _, d := range some {
 			if hidden(d.Name()) && !w.opt.Hidden {

@@ -98,8 +98,8 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// prepare makes the buckets of a new file, and tells what is wrong with an old one that would end in a panic or in the
-// loss of what it holds. Damaged records are errors when they are asked for.
+// prepare creates the buckets of a new file. For an existing file, it returns an error for damage that would cause a
+// panic or the loss of data later. Damaged records are only reported when they are read.
 func (s *Store) prepare() error {
 	fresh := false
 	err := s.db.View(func(tx *bbolt.Tx) error {
@@ -123,7 +123,7 @@ func (s *Store) prepare() error {
 			last = binary.BigEndian.Uint64(key)
 			return nil
 		})
-		if err == nil && numbers.Sequence() != last { // or what is too old would be told wrongly
+		if err == nil && numbers.Sequence() != last { // otherwise drop would delete the wrong assessments
 			err = fmt.Errorf("the last assessment has the number %d, not %d", last, numbers.Sequence())
 		}
 		return err
@@ -144,8 +144,8 @@ func (s *Store) prepare() error {
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-// update runs a change in a transaction that others may share. The change may run more
-// than once and must not depend on earlier runs.
+// update runs a change in a transaction that concurrent writes may share. The change may run more than once and must
+// not depend on earlier runs.
 func (s *Store) update(change func(tx *bbolt.Tx) error) error {
 	return s.db.Batch(change)
 }

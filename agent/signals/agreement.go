@@ -91,7 +91,8 @@ func (s *sample) agrees(other *sample) float64 {
 	return shared(s.words, other.words, func(_, _ bool) bool { return true })
 }
 
-// shared returns the share of the keys of two maps whose values are the same.
+// shared returns the number of keys with the same value in both maps, divided by the
+// number of distinct keys.
 func shared[V any](a, b map[string]V, same func(x, y V) bool) float64 {
 	both, equal := 0, 0
 	for k, x := range a {

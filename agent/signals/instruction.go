@@ -13,8 +13,8 @@ type Mode string
 
 // The modes.
 const (
-	Full    Mode = "full"    // what each of them means, with an example
-	Compact Mode = "compact" // an example and the words to choose from
+	Full    Mode = "full"    // explains each signal and gives an example
+	Compact Mode = "compact" // gives an example and the allowed values
 )
 
 // A Form is the format in which the model writes signals.
@@ -24,7 +24,7 @@ type Form uint8
 const (
 	Fenced   Form = iota // in a fenced block after the answer
 	LastLine             // as JSON in a last line after the answer, which a mask enforces
-	Beside               // as a member beside the answer, which is another
+	Beside               // as a member of an object, next to the member with the answer
 )
 
 // Instruction returns the prompt text that requests signals.

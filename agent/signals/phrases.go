@@ -9,7 +9,7 @@ import (
 type Phrase struct {
 	Text       string // in lower case, with plain apostrophes
 	Confidence float64
-	Escalation Escalation // what it asks for; "": nothing
+	Escalation Escalation // the escalation that it asks for; "": none
 }
 
 // Phrases are the phrases that are searched for in a text, as whole words and outside
@@ -58,8 +58,8 @@ var Phrases = []Phrase{
 	{"i'm certain", 0.95, ""},
 }
 
-// politeWords is the number of words at the beginning of a text that may be only
-// polite.
+// politeWords is the number of words at the start of a text that may be mere
+// politeness.
 const politeWords = 3
 
 var (

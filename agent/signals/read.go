@@ -103,7 +103,7 @@ func findBlock(text string) (start int, body string, end int) {
 }
 
 // unclosed returns the length of the content of a block without a closing fence: the
-// JSON at its beginning, else the text before an empty line.
+// JSON at its start, else the text before an empty line.
 func unclosed(text string) int {
 	d := json.NewDecoder(strings.NewReader(text))
 	var document json.RawMessage
@@ -206,7 +206,7 @@ func fromMembers(members map[string]json.RawMessage) (s Signals, ok bool) {
 	}
 	s.Difficulty = Difficulty(word(members["difficulty"]))
 	s.Escalation = Escalation(word(members["escalation"]))
-	_ = json.Unmarshal(members["reason"], &s.Reason) // a reason of another kind says nothing
+	_ = json.Unmarshal(members["reason"], &s.Reason) // a reason of another type is ignored
 	var tools map[string]json.RawMessage
 	if json.Unmarshal(members["tools"], &tools) == nil {
 		for _, name := range slices.Sorted(maps.Keys(tools)) {
@@ -260,8 +260,8 @@ func share(raw json.RawMessage) (float64, bool) {
 	return clamp(n), true
 }
 
-// readObject reads the last object with a confidence in a text, and takes it out
-// if that is right: see the package comment.
+// readObject reads the last object with a confidence in a text, and removes it if the
+// rules of the package comment say so.
 func readObject(text string) (s Signals, rest string, ok bool) {
 	if s, before, ok := trailing(text); ok {
 		if strings.TrimSpace(before) != "" {
@@ -285,9 +285,9 @@ func confident(object string) bool {
 	return json.Unmarshal([]byte(object), &members) == nil && members.Confidence != nil
 }
 
-// trailing reads the object that a text ends with, alone or in a code fence of
-// its own, if it has a confidence and no members but those of signals, and begins
-// a line. before is the text before it.
+// trailing reads the object at the end of a text, bare or in a code fence of its own.
+// The object must have a confidence and only members of signals, and must start on a
+// line of its own. before is the text before it.
 func trailing(text string) (s Signals, before string, ok bool) {
 	end := trimEnd(text)
 	fenced := strings.HasSuffix(end, "```")
@@ -321,12 +321,11 @@ type part struct{ start, end int }
 
 func (p part) text(of string) string { return of[p.start:p.end] }
 
-// maxStray is how many brackets without their other half are looked at: each
-// costs a look at all of the text.
+// maxStray is the maximum number of unbalanced brackets that are tried as the start of
+// an object: each attempt scans the rest of the text.
 const maxStray = 32
 
-// objects returns the JSON objects that stand in a text, but not those within
-// others.
+// objects returns the outermost JSON objects in a text.
 func objects(text string) (out []part) {
 	stray := 0
 	for i := 0; i < len(text) && stray < maxStray; i++ {

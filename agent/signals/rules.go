@@ -14,7 +14,7 @@ const (
 	ProceedConfident Recommendation = "proceed_confident"
 	Proceed          Recommendation = "proceed"
 	VerifyOutput     Recommendation = "verify_output"             // check the answer before using it
-	RetryStronger    Recommendation = "retry_with_stronger_model" // it is likely to be wrong, and a better model may not be
+	RetryStronger    Recommendation = "retry_with_stronger_model" // the answer is probably wrong; a better model may be right
 	System2          Recommendation = "escalate_to_system2"       // more deliberate reasoning: more steps, more samples, tools
 	ToHuman          Recommendation = "escalate_to_human"
 )
@@ -32,7 +32,7 @@ type Rule struct {
 	Composite      float64    // the composite confidence is below this
 	Agreement      float64    // agreement was measured and is below this
 	Surprise       float64    // surprise was measured and is above this
-	Difficulty     Difficulty // the model says that the task is as hard as that, or harder
+	Difficulty     Difficulty // the model rates the task at least this hard
 	NoEvidence     bool       // there are no signals, samples or surprise
 }
 

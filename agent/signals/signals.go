@@ -58,7 +58,8 @@ const (
 	FromDefaults    Source = "defaults" // nothing was said
 )
 
-// DefaultConfidence is the confidence in an answer without any signals or measurements.
+// DefaultConfidence is the confidence in an answer for which there are neither signals
+// nor measurements.
 const DefaultConfidence = 0.5
 
 // Default returns the signals assumed if a model gives none. They are not evidence and
@@ -68,8 +69,8 @@ func Default() Signals {
 	return Signals{Confidence: &c, Difficulty: Moderate, Escalation: NoEscalation}
 }
 
-// clamped returns the signals with all numbers clamped to 0 to 1, and without unknown
-// words.
+// clamped returns the signals with all numbers clamped to 0 to 1, without unknown
+// words, and with the reason cut to longestReason.
 func (s Signals) clamped() Signals {
 	if s.Confidence != nil {
 		c := clamp(*s.Confidence)
@@ -103,8 +104,8 @@ func clamp(p float64) float64 {
 	return max(0, min(1, p))
 }
 
-// Maximum lengths of reasons in characters: in the schema, and for reasons that no mask
-// limited.
+// Maximum lengths of reasons in characters: maxReason in the schema, longestReason for
+// reasons that no mask limited.
 const (
 	maxReason     = 120
 	longestReason = 400
@@ -135,7 +136,7 @@ func Schema(tools []string) json.RawMessage {
 	properties = append(properties, member{"reason", m{"type": "string", "maxLength": maxReason}})
 	out, err := json.Marshal(m{"type": "object", "properties": ordered(properties), "required": required, "additionalProperties": false})
 	if err != nil {
-		panic(err) // nothing of it can fail
+		panic(err) // none of these values can fail
 	}
 	return out
 }
@@ -150,12 +151,13 @@ func Plain() json.RawMessage {
 		{names[2], m{"type": "string", "enum": Escalations()}},
 	}, "required": names, "additionalProperties": false})
 	if err != nil {
-		panic(err) // nothing of it can fail
+		panic(err) // none of these values can fail
 	}
 	return out
 }
 
-// ordered is an object whose members keep their order, in which the model writes them.
+// ordered is a JSON object whose members keep their order, the order in which the model
+// writes them.
 type ordered []member
 
 type member struct {

@@ -39,9 +39,9 @@ func (w Weights) Check() error {
 	return nil
 }
 
-// Inputs are the signals and measurements of an answer; nil if unknown.
+// Inputs are the signals and measurements of an answer. A nil field is unknown.
 type Inputs struct {
-	Own         *Signals // what the model said, not what was assumed for want of it
+	Own         *Signals // the signals that the model gave, not those of Default
 	Called      []string // the tools that the answer calls
 	Surprise    *float64 // as Surprise returns it
 	Calibration *float64 // 1 - the expected calibration error of the model so far
@@ -97,12 +97,12 @@ func (s Signals) Adjusted(called []string) *float64 {
 }
 
 // Surprise returns 1 - the geometric mean probability of the sampled tokens, given their
-// log probabilities. It is nil without any.
+// log probabilities. It is nil if there are none.
 func Surprise(logprobs []float64) *float64 {
 	if len(logprobs) == 0 {
 		return nil
 	}
-	const least = -9999 // stands for impossible
+	const least = -9999 // stands for a log probability of -∞
 	sum := 0.0
 	for _, p := range logprobs {
 		if math.IsNaN(p) {
