@@ -20,11 +20,12 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
-// agentFlags are the flags of stencil agent. The server chooses where one is zero.
+// agentFlags are the flags of stencil agent. Zero values leave the choice to the
+// server.
 type agentFlags struct {
-	serve  serveFlags // for the server that is started without --server
+	serve  serveFlags // used to start a server if --server is not given
 	client agentClient
-	model  string // its name at the server
+	model  string // name of the model at the server
 
 	bounds struct {
 		depth, frames, tokens, frameTokens, toolSteps, subTasks int
@@ -37,7 +38,7 @@ type agentFlags struct {
 	noReasoning bool
 	noTools     bool
 	interactive bool
-	asked       func(flag string) bool // whether a flag was given
+	asked       func(flag string) bool // reports whether a flag was given
 
 	resume string
 	answer []string
@@ -290,7 +291,7 @@ func (f *agentFlags) watch(ctx context.Context, body map[string]any, t *tree) (*
 	}
 }
 
-// newLines reads lines as they are asked for.
+// newLines returns a function that reads one line per call.
 func newLines(in io.Reader) func() (string, error) {
 	lines := bufio.NewReader(in)
 	return func() (string, error) {
@@ -311,7 +312,7 @@ func ask(ctx context.Context, line func() (string, error), questions []agent.Ask
 		for text == "" {
 			fmt.Fprint(out, "> ")
 			done := make(chan struct{})
-			go func() { // reading from a terminal can't be interrupted
+			go func() { // a read from a terminal can't be interrupted
 				defer close(done)
 				text, err = line()
 			}()
@@ -357,7 +358,7 @@ func (f *agentFlags) printJSON(r *agentReply, out io.Writer) error {
 	return err
 }
 
-// figures prints the assessment of the answer, and what the run took.
+// figures prints the assessment of the answer, and the tokens and time of the run.
 func (f *agentFlags) figures(r *agentReply, out io.Writer) error {
 	var b strings.Builder
 	if e := r.Answer; e.Error != "" {

@@ -48,8 +48,8 @@ type agentClient struct {
 	url, key string
 }
 
-// run sends a request and passes the events of its stream to tell, until the run
-// ends or is paused.
+// run sends a request and passes the events of its stream to tell until the run ends
+// or is paused.
 func (c *agentClient) run(ctx context.Context, body map[string]any, tell func(agent.Event)) (*agentReply, error) {
 	body["stream"] = true
 	text, err := json.Marshal(body)
@@ -104,7 +104,7 @@ func (c *agentClient) run(ctx context.Context, body map[string]any, tell func(ag
 	}
 }
 
-// maxFailure is how many bytes of an error response are read.
+// maxFailure is the maximum number of bytes read of an error response.
 const maxFailure = 1 << 20
 
 // serverError returns the error message of a response.

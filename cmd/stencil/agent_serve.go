@@ -36,7 +36,8 @@ func (f *agentServeFlags) register(flags *pflag.FlagSet, c *server.Config) {
 // context has tokens, which takes about a quarter of the context.
 func resultBytes(context int) int { return min(usualResult, max(leastResult, context)) }
 
-// usualResult is the default of package files.
+// usualResult is the default of package files; leastResult is the smallest maximum
+// length.
 const (
 	usualResult = 16 << 10
 	leastResult = 1 << 10
@@ -66,7 +67,7 @@ func (f *agentServeFlags) open(c *server.Config, context int) (func(), error) {
 		return nil, err
 	}
 	c.AgentTools = box
-	return func() { _ = box.Close() }, nil // it was only read
+	return func() { _ = box.Close() }, nil // the folder was only read from
 }
 
 // contextTokens returns the context size of the served model in tokens; 0 if it is
@@ -78,5 +79,6 @@ func (f *serveFlags) contextTokens() int {
 	return cmp.Or(f.model.context.Size, usualContext)
 }
 
-// usualContext is assumed before the model is loaded.
+// usualContext is the assumed context size if --context is not given, as the model
+// is not loaded yet.
 const usualContext = 4096

@@ -15,9 +15,9 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
-// A tree shows the frames of a run as they come. On a terminal it is drawn anew
-// whenever something happens; elsewhere each frame gets a line when it has its
-// first answer, or none. One goroutine uses it.
+// A tree shows the frames of a run as they are reported. On a terminal it is redrawn
+// after each event; otherwise one line is printed for each frame, with its first
+// answer or when it ends without one. It is used by one goroutine.
 type tree struct {
 	out      io.Writer
 	terminal bool
@@ -25,15 +25,15 @@ type tree struct {
 	now      func() time.Time
 
 	frames map[int]*leaf
-	drawn  int // lines that stand on the terminal
+	drawn  int // lines that the last draw wrote to the terminal
 }
 
-// A leaf is a frame as the tree knows it.
+// A leaf is a frame of the tree with its display state.
 type leaf struct {
 	agent.Frame
-	began     time.Time // zero unless it is being asked
-	synthesis bool      // it is asked to bring its sub-tasks together
-	told      bool      // it has its line
+	began     time.Time // zero unless the frame is being asked
+	synthesis bool      // it is being asked for a synthesis
+	told      bool      // its line has been printed
 }
 
 func newTree(out io.Writer) *tree {
@@ -49,7 +49,7 @@ func newTree(out io.Writer) *tree {
 	return t
 }
 
-// event takes in what has happened.
+// event updates the tree with an event.
 func (t *tree) event(e agent.Event) {
 	l := t.leaf(e.Frame)
 	switch e.Type {
@@ -68,7 +68,8 @@ func (t *tree) event(e agent.Event) {
 	}
 }
 
-// leaf is what the tree knows of a frame, which is now like this.
+// leaf returns the leaf of a frame, updated to its current state. It is created if
+// needed.
 func (t *tree) leaf(f *agent.Frame) *leaf {
 	l := t.frames[f.ID]
 	if l == nil {
@@ -79,16 +80,16 @@ func (t *tree) leaf(f *agent.Frame) *leaf {
 	return l
 }
 
-// take takes in the frames of a run as they are at its end, or when it waits: of
-// one that was resumed, not all have been told of.
+// take updates the tree with the frames of a run that has ended or is paused: if the
+// run was resumed, earlier events were not received.
 func (t *tree) take(frames []agent.Frame) {
 	for i := range frames {
 		t.leaf(&frames[i]).began = time.Time{}
 	}
 }
 
-// draw draws the tree in place of what stands there. While it grows it takes no
-// more lines than the terminal has: the last ones.
+// draw redraws the tree over the previous drawing. Unless whole, it is limited to
+// the last lines that fit on the terminal.
 func (t *tree) draw(whole bool) {
 	if !t.terminal {
 		return
@@ -111,22 +112,21 @@ func (t *tree) draw(whole bool) {
 	t.write(b.String())
 }
 
-// finish draws the whole tree for the last time: what is written next stands below
-// it.
+// finish draws the whole tree for the last time; later output is written below it.
 func (t *tree) finish() {
 	t.draw(true)
 	t.drawn = 0
 }
 
-func (t *tree) write(text string) { _, _ = io.WriteString(t.out, text) } // the answer matters, not its tree
+func (t *tree) write(text string) { _, _ = io.WriteString(t.out, text) } // errors are ignored: only the answer matters
 
-// lines are the whole tree.
+// lines returns all lines of the tree.
 func (t *tree) lines(width int) (out []string) {
 	children := map[int][]int{}
 	for id, l := range t.frames {
 		parent := l.Parent
 		if t.frames[parent] == nil || parent >= id {
-			parent = 0 // the root, or a part of a tree that was begun elsewhere
+			parent = 0 // the root, or a frame whose parent was not reported
 		}
 		children[parent] = append(children[parent], id)
 	}
@@ -157,7 +157,7 @@ func (t *tree) lines(width int) (out []string) {
 	return out
 }
 
-// line is a frame's.
+// line returns the line of a frame.
 func (t *tree) line(l *leaf, prefix string, width int) string {
 	took := time.Duration(l.TimeMS * float64(time.Millisecond))
 	word := string(l.Status)
@@ -170,7 +170,7 @@ func (t *tree) line(l *leaf, prefix string, width int) string {
 	case l.Status == agent.StatusFailed && l.Bound != "":
 		word = "no " + l.Bound
 	case l.Bound != "":
-		word += "*" // not all of it
+		word += "*" // incomplete
 	}
 	confidence := ""
 	if l.Status == agent.StatusDone {
@@ -179,12 +179,12 @@ func (t *tree) line(l *leaf, prefix string, width int) string {
 	return columns(prefix, l.Query, fmt.Sprintf("%-10s %4s %6d tok %6.1f s", word, confidence, l.CompletionTokens, took.Seconds()), width)
 }
 
-// columns puts a text and what is said of it into one line, the text cut to what
-// is left.
+// columns joins a text and its figures into one line; the text is cut to the
+// remaining width.
 func columns(prefix, text, right string, width int) string {
 	const gap, least = 2, 10
 	room := width - uniseg.StringWidth(prefix) - uniseg.StringWidth(right) - gap
-	if room < least { // a narrow terminal or a deep tree: the text matters most
+	if room < least { // a narrow terminal or a deep tree: prefer the text
 		right = cutTo(right, max(0, width-uniseg.StringWidth(prefix)-gap-least))
 		room = max(0, width-uniseg.StringWidth(prefix)-uniseg.StringWidth(right)-gap)
 	}
@@ -193,7 +193,7 @@ func columns(prefix, text, right string, width int) string {
 	return strings.TrimRight(cutTo(prefix+text+pad+strings.Repeat(" ", gap)+right, width), " ")
 }
 
-// cutTo shortens a text to so many columns of a terminal, and shows that it did.
+// cutTo shortens a text to at most width columns of a terminal, with an ellipsis if it was cut.
 func cutTo(text string, width int) string {
 	if uniseg.StringWidth(text) <= width {
 		return text

@@ -29,7 +29,7 @@ var cacheTypeNames = []string{
 // flashNames are the values of --flash-attention.
 var flashNames = []string{string(backend.FlashAuto), string(backend.FlashOn), string(backend.FlashOff)}
 
-// modelFiles completes with model files, and the folders on the way to them.
+// modelFiles completes with model files, and with folders that lead to them.
 func modelFiles(_ *cobra.Command, _ []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 	const files, folders = cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	folder, name := filepath.Split(typed)
@@ -53,7 +53,7 @@ func modelFiles(_ *cobra.Command, _ []string, typed string) (list []cobra.Comple
 	return list, directive
 }
 
-// atHome is a folder as a shell means it.
+// atHome expands ~/ in a folder as a shell does.
 func atHome(folder string) string {
 	if rest, ok := strings.CutPrefix(folder, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -63,7 +63,7 @@ func atHome(folder string) string {
 	return filepath.Clean(folder)
 }
 
-// modelFile completes the only argument of a command.
+// modelFile completes the only argument of a command, a model file.
 func modelFile(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -71,7 +71,7 @@ func modelFile(cmd *cobra.Command, args []string, typed string) ([]cobra.Complet
 	return modelFiles(cmd, args, typed)
 }
 
-// modelName completes the one argument of a command that takes what --model takes.
+// modelName completes the only argument of a command, which accepts the values of --model.
 func modelName(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -79,13 +79,14 @@ func modelName(cmd *cobra.Command, args []string, typed string) ([]cobra.Complet
 	return modelNames(cmd, args, typed)
 }
 
-// modelNames completes with model files and with the names of those in the folder of --models.
+// modelNames completes with model files and with the names of models in the folder of
+// --models.
 func modelNames(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	list, directive := modelFiles(cmd, args, typed)
 	if strings.Contains(typed, "/") {
 		return list, directive
 	}
-	if _, err := config.Apply(cmd, os.Environ()); err != nil { // the folder may be named there
+	if _, err := config.Apply(cmd, os.Environ()); err != nil { // the configuration may name the folder
 		return list, directive
 	}
 	folder := cmd.Flag("models").Value.String()
@@ -101,10 +102,10 @@ func modelNames(cmd *cobra.Command, args []string, typed string) ([]cobra.Comple
 	return list, directive
 }
 
-// servedModels completes with the models of the server that --server names.
+// servedModels completes with the models of the server at --server.
 func servedModels(cmd *cobra.Command, _ []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
-	ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second) // someone waits at a prompt
+	ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second) // the user waits at a prompt
 	defer cancel()
 	if _, err := config.Apply(cmd, os.Environ()); err != nil {
 		return nil, none
@@ -133,15 +134,15 @@ func servedModels(cmd *cobra.Command, _ []string, typed string) (list []cobra.Co
 	return list, none
 }
 
-// completeFlag completes a flag of cmd. It panics when there is no such flag,
-// as the functions that define flags do when there are two.
+// completeFlag completes a flag of cmd. It panics if the flag does not exist, like pflag on a
+// duplicate definition.
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err)
 	}
 }
 
-// words completes with one of these.
+// words completes with one of the given words.
 func words(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
@@ -159,7 +160,8 @@ func completeModelFlags(cmd *cobra.Command) {
 	completeFlag(cmd, "log-level", words("debug", "info", "warn", "error"))
 }
 
-// newManCommand returns the command that packaging uses; users have --help.
+// newManCommand returns the command that writes manual pages. It is hidden: packaging uses it,
+// and users have --help.
 func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man FOLDER",
@@ -171,7 +173,7 @@ func newManCommand() *cobra.Command {
 				return fmt.Errorf("man: %w", err)
 			}
 			root := cmd.Root()
-			root.DisableAutoGenTag = true // a date would make each build another
+			root.DisableAutoGenTag = true // otherwise each build would differ by its date
 			header := &doc.GenManHeader{Section: "1", Source: "stencil", Manual: "stencil"}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return fmt.Errorf("man: %w", err)

@@ -14,27 +14,27 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
-// configure sets the flags that were not given on the command line, from the environment and the
+// configure sets the flags that were not given on the command line from the environment and the
 // configuration file.
 func configure(cmd *cobra.Command) error {
 	for c := cmd; c != nil; c = c.Parent() {
 		switch c.Name() {
 		case "help", "completion", "man", "config", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
-			return nil // they work while the configuration is wrong, which config show tells about
+			return nil // they must work even with an invalid configuration, which config show reports
 		}
 	}
 	_, err := config.Apply(cmd, os.Environ())
 	return err
 }
 
-// registerConfig gives all commands the flag that names the file.
+// registerConfig adds the flag --config to all commands.
 func registerConfig(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.String(config.Flag, "", `configuration file; "off": none (default: `+config.FileName+` here or in the user's configuration folder)`)
 	group(flags, "Configuration")
 }
 
-// withVariables returns flags whose help names the environment variables that set them.
+// withVariables returns flags whose help includes the environment variables that set them.
 func withVariables(flags *pflag.FlagSet) *pflag.FlagSet {
 	out := new(pflag.FlagSet)
 	out.SortFlags = false
@@ -71,7 +71,7 @@ working folder, else stencil/` + config.FileName + ` in the user's configuration
 	return cmd
 }
 
-// A configValue is a flag's value, as "config show --json" prints it.
+// A configValue is the value of a flag as "config show --json" prints it.
 type configValue struct {
 	Name     string `json:"name"`
 	Value    any    `json:"value"`
@@ -143,10 +143,10 @@ Names that are not known, in the file or the environment, are errors.`,
 	return cmd
 }
 
-// secretFlags hold what nobody should read on a screen.
+// secretFlags are the flags whose values are not shown.
 var secretFlags = []string{"api-key", "upstream-key", "token", "hf-token", "key"}
 
-// shownValue is a flag's value for people and programs to read.
+// shownValue returns the value of a flag for display.
 func shownValue(f *pflag.Flag) any {
 	if slices.Contains(secretFlags, f.Name) {
 		if f.Value.String() == "" || f.Value.String() == "[]" {

@@ -15,9 +15,9 @@ import (
 
 // decideFlags are the flags of stencil decide.
 type decideFlags struct {
-	serve    serveFlags // for the server that is started without --server
+	serve    serveFlags // used to start a server if --server is not given
 	url, key string
-	model    string // its name at the server
+	model    string // name of the model at the server
 
 	text, file string
 	choices    []string
@@ -60,7 +60,7 @@ running server (--server), or a file (--model; by default the small bundled mode
 	return cmd
 }
 
-// body is the request: one question.
+// body returns the request body with one question.
 func (f *decideFlags) body(ask, text string) map[string]any {
 	question := map[string]any{"type": "predicate", "instructions": ask}
 	switch {
@@ -146,7 +146,7 @@ func (f *decideFlags) post(ctx context.Context, body any) ([]byte, error) {
 	return raw, err
 }
 
-// show prints the answer in a few lines.
+// show prints the answer.
 func (f *decideFlags) show(w io.Writer, raw []byte) error {
 	var reply struct {
 		Answers []struct {

@@ -58,7 +58,7 @@ func newDevicesCommand() *cobra.Command {
 	return cmd
 }
 
-// deviceReport is what --json prints.
+// deviceReport is the output of --json.
 type deviceReport struct {
 	Devices []deviceEntry `json:"devices"`
 	Kernels string        `json:"cpu_kernels"`
@@ -82,7 +82,7 @@ func known(n uint64) *uint64 {
 	return &n
 }
 
-// memory prints a size; 0 is unknown.
+// memory formats a size; 0 is unknown.
 func memory(n uint64) string {
 	if n == 0 {
 		return "-"

@@ -18,7 +18,7 @@ import (
 )
 
 type evalFlags struct {
-	serve  serveFlags // for the server that is started without --server
+	serve  serveFlags // used to start a server if --server is not given
 	config eval.Config
 	arms   armFlags
 	out    string
@@ -107,7 +107,7 @@ to --base on the same cases, by bootstrap over cases.`,
 	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; -: to standard output, in the place of the table")
 	flags.StringVar(&f.html, "html", "", "write the report as an HTML page with charts to this file")
 	group(flags, "Output")
-	f.serve.log.register(flags, "error") // failures are counted, not logged one by one
+	f.serve.log.register(flags, "error") // failures are counted instead of logged individually
 	completeModelFlags(cmd)
 	return cmd
 }
@@ -188,7 +188,7 @@ func resumeWith[T any](path string, read func(io.Reader) ([]T, error)) (*os.File
 	return file, done, nil
 }
 
-// report prints the report and writes the files that the flags ask for.
+// report prints the report and writes the requested files.
 func (f *evalFlags) report(r reporter, stdout io.Writer) error {
 	var err error
 	switch f.json {

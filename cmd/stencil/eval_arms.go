@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/eval/sets"
 )
 
-// armFlags are the flags of eval that compare servers, or ways of asking one.
+// armFlags are the flags of eval that compare servers or request options.
 type armFlags struct {
 	arms  []string
 	base  string
@@ -38,7 +38,7 @@ func (f *armFlags) register(flags *pflag.FlagSet) {
 	group(flags, "Comparison of servers")
 }
 
-// folders returns the folders in which to look for data sets.
+// folders returns the folders to search for data sets.
 func (f *armFlags) folders() (sets.Folders, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -98,7 +98,7 @@ func printSets(w io.Writer, folders sets.Folders, list []sets.State) error {
 	return err
 }
 
-// cases reads the sets, or the file if there is one.
+// cases reads the sets, or the file if path is not empty.
 func (f *armFlags) cases(path string) (out []sets.Case, names []string, err error) {
 	if path != "" {
 		list, err := readCases(path)
@@ -142,7 +142,7 @@ func (f *armFlags) cases(path string) (out []sets.Case, names []string, err erro
 	return out, names, nil
 }
 
-// parse reads the arms and the name of the base.
+// parse parses the arms and the name of the base.
 func (f *armFlags) parse() (list []arms.Arm, base string, err error) {
 	for _, text := range f.arms {
 		a, err := arms.Parse(text)
@@ -163,11 +163,11 @@ func (f *armFlags) parse() (list []arms.Arm, base string, err error) {
 	return list, f.base, nil
 }
 
-// unused are the flags of eval that have no meaning with --arm: each arm names its
-// server and request fields itself.
+// unused are the flags of eval that have no effect with --arm: each arm has its own
+// URL and request fields.
 var unused = []string{"model", "upstream", "server", "server-model", "modes", "temperature", "retries", "max-tokens"}
 
-// compare runs the arms and reports.
+// compare runs the arms and prints the report.
 func (f *evalFlags) compare(ctx context.Context, flags *pflag.FlagSet, args []string, stdout, stderr io.Writer) (err error) {
 	for _, name := range unused {
 		if flags.Changed(name) {

@@ -37,7 +37,7 @@ type generateFlags struct {
 	stop       []string
 }
 
-// Help of flags that several commands have.
+// Help texts of flags that several commands share.
 const (
 	temperatureHelp = "sampling temperature; 0: greedy"
 	seedHelp        = "random seed (default: a new one each time)"
@@ -94,7 +94,8 @@ timings go to standard error.`,
 	return cmd
 }
 
-// suggested sets the flags of samplers that aren't given as the model's file has it. What a flag doesn't take is left out.
+// suggested sets the sampler flags that were not given to the defaults in the model file. Values that are not valid for a
+// flag are ignored.
 func (f *generateFlags) suggested(flags *pflag.FlagSet, file map[string]any) {
 	for name, value := range file {
 		flag := flags.Lookup(strings.ReplaceAll(name, "_", "-"))
@@ -172,8 +173,8 @@ func (f *generateFlags) run(cmd *cobra.Command) error {
 	return errors.Join(err, printed)
 }
 
-// tokens returns the tokens of the prompt: the text as it is, or a conversation
-// whose system message includes the instruction about the schema.
+// tokens returns the tokens of the prompt: the text verbatim, or a conversation whose system message includes the
+// instruction about the schema.
 func (f *generateFlags) tokens(p *chat.Prompts, text, instruction string) ([]int32, error) {
 	if !f.chat && f.system == "" {
 		return p.Text(text)

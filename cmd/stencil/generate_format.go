@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// formatFlags say what a text must look like: at most one of them.
+// formatFlags select the format of the text. At most one format may be given.
 type formatFlags struct {
 	schema   string
 	root     string
@@ -44,7 +44,7 @@ func (f *formatFlags) register(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("schema", "schema-from-example", "json", "grammar", "regex", "choice", "builtin")
 }
 
-// formats are the built-in grammars but those that have a flag of their own.
+// formats returns the built-in grammars that don't have a flag of their own.
 func formats() (names []string) {
 	for _, name := range gbnf.Builtins() {
 		if name != "regex" && name != "choice" {
@@ -54,14 +54,14 @@ func formats() (names []string) {
 	return names
 }
 
-// A format is what a text must look like, read and not compiled yet.
+// A format is a format that has been read but not compiled.
 type format struct {
 	flags   *formatFlags
 	source  []byte // of a schema or grammar
 	options gbnf.BuiltinOptions
 }
 
-// read reads what the flags name; nil for a text without a constraint.
+// read reads the selected format; it returns nil for text without a constraint.
 func (f *formatFlags) read(cmd *cobra.Command) (*format, error) {
 	out := &format{flags: f}
 	var err error
@@ -97,7 +97,7 @@ func (f *formatFlags) read(cmd *cobra.Command) (*format, error) {
 	case f.grammar != "":
 		out.source, err = readInput(cmd, f.grammar)
 	case f.builtin != "":
-		_, err = gbnf.Builtin(f.builtin, out.options) // told before a model is loaded
+		_, err = gbnf.Builtin(f.builtin, out.options) // reports errors before a model is loaded
 	case f.regex != "", f.choices != nil:
 	default:
 		return nil, nil
@@ -105,7 +105,7 @@ func (f *formatFlags) read(cmd *cobra.Command) (*format, error) {
 	return out, err
 }
 
-// unusedParameters refuses parameters of built-in grammars where there is none.
+// unusedParameters rejects parameters of built-in grammars if --builtin is not given.
 func unusedParameters(cmd *cobra.Command) error {
 	for _, name := range []string{"columns", "header", "no-header", "delimiter", "min-items", "max-items", "root", "declaration"} {
 		if cmd.Flags().Changed(name) {
@@ -115,7 +115,8 @@ func unusedParameters(cmd *cobra.Command) error {
 	return nil
 }
 
-// compile compiles a format for a vocabulary. The instruction tells a model about it.
+// compile compiles a format for a vocabulary. The instruction describes the format to
+// the model.
 func (o *format) compile(v *vocab.Vocab) (c engine.Constraint, instruction string, err error) {
 	f := o.flags
 	if o.source != nil && f.grammar == "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// newGrammarCommand groups the commands about one grammar.
+// newGrammarCommand returns the command that groups the grammar commands.
 func newGrammarCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grammar",
@@ -43,7 +43,8 @@ type grammarFlags struct {
 	goRegex bool
 }
 
-// register registers all of them, registerParameters those of formats alone.
+// register registers all parameters; registerParameters registers only those of text
+// formats.
 func (f *grammarFlags) register(cmd *cobra.Command) {
 	f.registerParameters(cmd)
 	cmd.Flags().StringVar(&f.opt.Pattern, "pattern", "", "regex: the regular expression")
@@ -95,8 +96,8 @@ func (f *grammarFlags) options() (gbnf.BuiltinOptions, error) {
 	return opt, err
 }
 
-// compile compiles the grammar in a file, - for standard input, or a built-in
-// one. An error in the grammar is an exitError.
+// compile compiles a grammar: a file, standard input for "-", or a built-in grammar.
+// An error in the grammar is an exitError.
 func (f *grammarFlags) compile(cmd *cobra.Command, name string) (*gbnf.Grammar, error) {
 	opt, err := f.options()
 	if err != nil {
@@ -174,10 +175,10 @@ bytes in these, and the cost in states, bytes and time. The exit status is 0, or
 	return cmd
 }
 
-// needsVocab is the error for grammars that refer to tokens.
+// needsVocab is the message for grammars that refer to tokens.
 const needsVocab = "the grammar refers to tokens: name a model file with --vocab"
 
-// grammarCheck is the report of checkGrammar. Its JSON form is the answer of POST
+// grammarCheck is the report of checkGrammar. Its JSON form is the response of POST
 // /grammar/check.
 type grammarCheck struct {
 	OK          bool           `json:"ok"`
@@ -224,7 +225,7 @@ func issuesOf(list []gbnf.Issue) []grammarIssue {
 	return out
 }
 
-// checkGrammar reports on a grammar whose compilation began at start and returned
+// checkGrammar reports on a grammar whose compilation started at start and returned
 // g and err.
 func checkGrammar(g *gbnf.Grammar, err error, v *vocab.Vocab, samples int, seed uint64, start time.Time) *grammarCheck {
 	c := &grammarCheck{Errors: []grammarIssue{}, Warnings: []grammarIssue{}, Samples: []string{}}
@@ -333,7 +334,7 @@ by name.`,
 	return cmd
 }
 
-// matchTokens is matchText for grammars that refer to tokens.
+// matchTokens is like matchText, for grammars that refer to tokens.
 func matchTokens(out io.Writer, g *decoder.Grammar, text []byte) error {
 	m := g.NewMatcher()
 	v := g.Vocab()
@@ -360,7 +361,7 @@ func matchTokens(out io.Writer, g *decoder.Grammar, text []byte) error {
 	return err
 }
 
-// spelledTokens tokenizes a text in which control tokens are written by name.
+// spelledTokens tokenizes a text that may contain control tokens by name.
 func spelledTokens(v *vocab.Vocab, text string) (ids []int32) {
 	controls := map[string]int32{}
 	firsts, longest := [256]bool{}, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commandGroups are the headings under which "stencil help" lists commands.
+// commandGroups are the headings of the command list of "stencil help".
 var commandGroups = []*cobra.Group{
 	{ID: "run", Title: "Run a model:"},
 	{ID: "models", Title: "Manage model files:"},
@@ -20,8 +20,7 @@ var commandGroups = []*cobra.Group{
 	{ID: "other", Title: "Other:"},
 }
 
-// flagGroups are the headings under which the help of a command lists flags, in
-// this order.
+// flagGroups are the headings of flags in the help of a command, in this order.
 var flagGroups = []string{
 	"Prompt", "Query", "Cases", "Corpus", "Schema", "Grammar", "Download", "Weights", "Comparison of servers", "Measurement",
 	"Limits", "Model", "Context and memory", "Scheduling", "HTTP", "Sampling", "Constraint", "Running server", "Upstream",
@@ -31,8 +30,8 @@ var flagGroups = []string{
 // groupAnnotation is the annotation of a flag that holds its heading.
 const groupAnnotation = "stencil_group"
 
-// group puts every flag that has no heading yet under this one, so it is called
-// after the flags that it is meant for are defined.
+// group assigns the heading to every flag that has none yet. Call it after defining
+// the flags of the group.
 func group(flags *pflag.FlagSet, heading string) {
 	flags.SortFlags = false
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -54,8 +53,8 @@ func headingOf(f *pflag.Flag) string {
 	return ""
 }
 
-// usage prints how a command is used: its examples, subcommands and flags, both
-// under headings.
+// usage prints the usage of a command: its examples, and its subcommands and flags
+// under their headings.
 func usage(cmd *cobra.Command) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -101,7 +100,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// writeFlags lists flags under their headings, those without one last.
+// writeFlags lists flags under their headings; flags without one come last.
 func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
 	sets := map[string]*pflag.FlagSet{}
 	flags.VisitAll(func(f *pflag.Flag) {

@@ -9,9 +9,9 @@ import (
 	"github.com/stencil-json/stencil/server"
 )
 
-// serveHere serves the model, or the upstream's, on a free local port until stop is
-// called, for commands that are clients. It returns the URL of the server and the
-// name of the model.
+// serveHere serves the model of f, local or upstream, on a free local port until
+// stop is called. It is for commands that are clients. It returns the URL of the
+// server and the name of the model.
 func (f *serveFlags) serveHere(ctx context.Context) (url, model string, stop func() error, err error) {
 	log, err := f.log.logger(os.Stderr)
 	if err != nil {
@@ -48,7 +48,7 @@ func (f *serveFlags) serveHere(ctx context.Context) (url, model string, stop fun
 		cancel()
 		err := <-served
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = nil // of requests that were cancelled with the run
+			err = nil // from requests that were cancelled with the run
 		}
 		return errors.Join(err, free())
 	}, nil

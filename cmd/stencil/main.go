@@ -36,7 +36,7 @@ func main() {
 	}
 	stop()
 	if err != nil {
-		// What it quotes may be another's words.
+		// The error may quote untrusted text.
 		fmt.Fprintln(os.Stderr, "stencil:", console.Printable(err.Error()))
 		var coded *exitError
 		if errors.As(err, &coded) {
@@ -92,8 +92,8 @@ command line wins.`,
 	return root
 }
 
-// release is the version when the build does not know one; a release sets it
-// with -ldflags "-X main.release=1.2.3".
+// release is the version if the build information has none. A release sets it with
+// -ldflags "-X main.release=1.2.3".
 var release = "dev"
 
 // version returns the version of this build.

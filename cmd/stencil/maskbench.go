@@ -43,8 +43,8 @@ func (f *corpusFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// startProfile starts a CPU profile if --profile is set; the returned function
-// ends it.
+// startProfile starts a CPU profile if --profile is set; the returned function stops
+// it.
 func (f *corpusFlags) startProfile() (stop func() error, err error) {
 	if f.profile == "" {
 		return func() error { return nil }, nil
@@ -62,7 +62,7 @@ func (f *corpusFlags) startProfile() (stop func() error, err error) {
 	}, nil
 }
 
-// open returns the corpus at the paths.
+// open returns the corpus in the files and folders at paths.
 func (f *corpusFlags) open(paths []string, bar *corpusBar) *bench.Corpus {
 	return &bench.Corpus{Paths: paths, Every: f.every, Limit: f.limit, Progress: bar.read}
 }
@@ -84,7 +84,7 @@ func newCorpusBar(out io.Writer) *corpusBar {
 // read is called by the goroutine that reads the corpus.
 func (b *corpusBar) read(share float64) { b.share.Store(int64(share * corpusSteps)) }
 
-// finished is called by the one that collects results.
+// finished is called by the goroutine that collects results.
 func (b *corpusBar) finished(int) { b.Set(b.share.Load()) }
 
 // layoutFlags are the flags for the layout of documents.
@@ -97,7 +97,7 @@ func (f *layoutFlags) register(cmd *cobra.Command, order, whitespace, numbers st
 	group(cmd.Flags(), "Schema")
 }
 
-// apply sets the options of the flags.
+// apply sets the options that the flags select.
 func (f *layoutFlags) apply(opt *schema.Options) error {
 	switch f.order {
 	case "any":

@@ -131,7 +131,7 @@ func convertFrom(cmd *cobra.Command) {
 	}
 }
 
-// convert writes the model in a folder as a GGUF file.
+// convert writes the model in a folder to a GGUF file.
 func convert(cmd *cobra.Command, path, folder string) error {
 	kind, err1 := cmd.Flags().GetString("type")
 	name, err2 := cmd.Flags().GetString("name")

@@ -24,7 +24,7 @@ import (
 // modelFlags are the flags of all commands that load a model.
 type modelFlags struct {
 	path    string
-	models  string // folder
+	models  string // a folder
 	lora    []string
 	layers  int
 	devices []string
@@ -190,7 +190,7 @@ func (f *logFlags) logger(out *os.File) (*slog.Logger, error) {
 	return log, nil
 }
 
-// modelOptions are the flags that change how llama.cpp reads and computes a model.
+// modelOptions are the flags that change how llama.cpp loads and computes a model.
 type modelOptions struct {
 	overrides []string
 	rope      llama.Rope
@@ -213,7 +213,7 @@ var yarnFlags = [4]struct{ name, help string }{
 	{"yarn-beta-slow", "YaRN: turns below which positions are scaled fully (default: as the file says)"},
 }
 
-// model registers those about what is loaded, and where.
+// model registers the flags about what is loaded, and where.
 func (f *modelOptions) model(flags *pflag.FlagSet) {
 	flags.StringVar(&f.split.Mode, "split-mode", "", "splitting of a model over several GPUs: none, layer, row or tensor (default layer)")
 	flags.Float32SliceVar(&f.shares, "tensor-split", nil, "share of the model that each GPU holds, such as `3,1` (default: by free memory)")
@@ -226,7 +226,7 @@ func (f *modelOptions) model(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.overrides, "override-kv", nil, "metadata to change, `KEY=TYPE:VALUE`, of type int, float, bool or str; may be repeated")
 }
 
-// positions registers those about the positions of tokens.
+// positions registers the flags about the positions of tokens.
 func (f *modelOptions) positions(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scaling, "rope-scaling", "", "scaling of positions beyond the trained length: none, linear or yarn (default: as the file says)")
 	flags.Float32Var(&f.rope.FreqScale, "rope-freq-scale", 0, "factor of positions: 0.25 for a context 4 times as long (default: as the file says)")
@@ -237,7 +237,7 @@ func (f *modelOptions) positions(flags *pflag.FlagSet) {
 	}
 }
 
-// set fills in the options.
+// set stores the flags in the options.
 func (f *modelOptions) set(opt *llama.LoadOptions) error {
 	for _, s := range f.overrides {
 		o, err := llama.ParseOverride(s)
@@ -282,8 +282,8 @@ func (f *modelOptions) set(opt *llama.LoadOptions) error {
 	return nil
 }
 
-// newTrialCommand returns the command with which the server loads a model file in a
-// process of its own first, so that a damaged file cannot crash the server.
+// newTrialCommand returns the command that loads a model file in a separate process
+// before the server loads it, so that a damaged file can't crash the server.
 func newTrialCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    llama.TrialCommand,

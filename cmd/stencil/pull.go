@@ -64,10 +64,11 @@ hf:OWNER/REPO@REVISION/FILE.gguf names a branch, tag or commit.`,
 	return cmd
 }
 
-// agentName is what servers are told that this program is.
+// agentName is the user agent of downloads.
 func agentName() string { return "stencil/" + version() }
 
-// hubFlags name a model that is downloaded before it is served, unless it is here.
+// hubFlags name a model that is downloaded before it is served, unless it is in the
+// cache.
 type hubFlags struct {
 	from download.Repository
 	url  string
@@ -94,7 +95,8 @@ func (f *hubFlags) check(model string) error {
 	return nil
 }
 
-// fetch returns the path of the model, downloaded to the user's cache if it is not there.
+// fetch returns the path of the model, after downloading it to the user's cache if it is
+// not there.
 func (f *hubFlags) fetch(ctx context.Context) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

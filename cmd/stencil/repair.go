@@ -16,7 +16,7 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// Commands about texts that one already has; POST /repair and POST /signals do the same.
+// Commands about existing texts; POST /repair and POST /signals do the same.
 
 type repairFlags struct {
 	schema     string
@@ -62,7 +62,7 @@ schema has an error.`,
 	return cmd
 }
 
-// repairReport is what --json prints.
+// repairReport is the output of --json.
 type repairReport struct {
 	OK         bool            `json:"ok"`
 	JSON       json.RawMessage `json:"json,omitempty"`

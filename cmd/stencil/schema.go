@@ -23,7 +23,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// newSchemaCommand groups the commands about one schema.
+// newSchemaCommand returns the command that groups the schema commands.
 func newSchemaCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
@@ -40,8 +40,8 @@ const (
 	exitIncomplete = 3 // the text is a prefix of an accepted one
 )
 
-// readSchema reads a schema from a file, - for standard input. A .ts file is
-// converted; root names the type in it.
+// readSchema reads a schema from a file, or from standard input for "-". A .ts file
+// is converted; root names the type in it.
 func readSchema(cmd *cobra.Command, name, root string) ([]byte, error) {
 	src, err := readInput(cmd, name)
 	if err != nil {
@@ -60,7 +60,7 @@ func readSchema(cmd *cobra.Command, name, root string) ([]byte, error) {
 	return out, nil
 }
 
-// readInput reads a file, - for standard input.
+// readInput reads a file, or standard input for "-".
 func readInput(cmd *cobra.Command, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(cmd.InOrStdin())
@@ -69,8 +69,8 @@ func readInput(cmd *cobra.Command, name string) ([]byte, error) {
 }
 
 // loadVocab reads the vocabulary of a model file, or returns one of single bytes if
-// name is "". It prepares the tables of the vocabulary, so that they don't count as
-// cost of a schema.
+// name is "". It prepares the tables of the vocabulary, so that they don't count
+// towards the cost of a schema.
 func loadVocab(name string) (v *vocab.Vocab, err error) {
 	if name == "" {
 		v, err = walk.ByteTokens()
@@ -90,7 +90,7 @@ type schemaFlags struct {
 	unsupported string
 	strict      bool
 	open        bool
-	generates   bool // the command writes documents, and doesn't read any
+	generates   bool // the command writes documents and reads none
 }
 
 func (f *schemaFlags) register(cmd *cobra.Command, order, whitespace, numbers string) {
@@ -173,7 +173,7 @@ exit status is 0, or 2 if the schema can't be enforced.`,
 	return cmd
 }
 
-// schemaCheck is the report of checkSchema. Its JSON form is the answer of POST
+// schemaCheck is the report of checkSchema. Its JSON form is the response of POST
 // /schema/check.
 type schemaCheck struct {
 	OK          bool           `json:"ok"`

@@ -136,8 +136,9 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	return cmd
 }
 
-// memoryLimit returns the limit that was set, or else half of the memory that is free,
-// within the control group's limit, but no less than requests of the usual size need.
+// memoryLimit returns set if it is positive, else half of the memory that is available
+// within the control group's limit, but at least 512 MiB, as usual requests need, and
+// at most 8 GiB.
 func memoryLimit(set int64) int64 {
 	if set > 0 {
 		return set
@@ -198,7 +199,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	defer closePrompts()
 
 	// The server listens before it loads the model, so that a health check can
-	// tell "loading" from "down".
+	// distinguish "loading" from "down".
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)

@@ -37,7 +37,7 @@ func (f *serveFlags) registerOperations(flags *pflag.FlagSet) {
 	flags.StringVar(&f.server.TLSKey, "tls-key", "", "private key file of --tls-cert")
 }
 
-// registerResponses registers how long responses of /v1/responses are kept, and where.
+// registerResponses registers the flags for the storage of responses of /v1/responses.
 func (f *serveFlags) registerResponses(flags *pflag.FlagSet) {
 	c := &f.server
 	flags.StringVar(&c.ResponsesFile, "responses-store", "", "file for the responses of /v1/responses, which later requests can refer to (default: kept in memory)")
@@ -46,7 +46,7 @@ func (f *serveFlags) registerResponses(flags *pflag.FlagSet) {
 	flags.DurationVar(&c.Responses.Time, "responses-time", 24*time.Hour, "time after its last use for which a response is kept")
 }
 
-// checkResponses checks these flags. In a server's configuration 0 means the default.
+// checkResponses checks the flags of registerResponses. In a server configuration, 0 means the default.
 func (f *serveFlags) checkResponses() error {
 	c := &f.server
 	if c.Responses.Number < 0 || c.Responses.Bytes <= 0 || c.Responses.Time <= 0 {
@@ -58,8 +58,8 @@ func (f *serveFlags) checkResponses() error {
 	return nil
 }
 
-// openResponses opens the file of kept responses, and returns a function that closes it. Where nothing can be written they
-// are kept in memory.
+// openResponses opens the file of stored responses and returns a function that closes it. If the file can't be written,
+// responses are kept in memory.
 func openResponses(srv *server.Server, log *slog.Logger) (func(), error) {
 	if err := srv.OpenResponses(); boltfile.Unwritable(err) {
 		log.Error("responses are kept in memory until the server is restarted: --responses-store can't be written", "error", err)
@@ -80,7 +80,7 @@ func (f *serveFlags) registerModels(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.operations.sleep, "sleep", 0, "idle time after which the model of --model is unloaded until the next request; 0: never")
 }
 
-// checkOperations checks these flags and reads the file of API keys.
+// checkOperations checks the flags of registerOperations and reads the file of API keys.
 func (f *serveFlags) checkOperations() error {
 	if (f.server.TLSCert == "") != (f.server.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key must be given together")
@@ -121,8 +121,7 @@ func (f *serveFlags) checkOperations() error {
 	return f.server.Access.Check()
 }
 
-// addModels makes the models of a folder available, except the one that is
-// already being served.
+// addModels adds the models in the folder of --models, except the one that is already being served.
 func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logger) error {
 	if f.model.models == "" {
 		return nil
@@ -141,7 +140,7 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 		}
 		one := *f
 		one.model.path = path
-		// A crash would take down the models already being served.
+		// A crash would also end the models that are already being served.
 		one.model.trial = &llama.Trial{Context: f.engine.Context, Embeds: f.embeddings}
 		one.model.trial.Context.MaxSeqs = f.engine.Parallel
 		srv.AddModel(name, one.loader(log), f.operations.keepAlive)
@@ -149,7 +148,7 @@ func (f *serveFlags) addModels(srv *server.Server, served string, log *slog.Logg
 	return nil
 }
 
-// loader loads the model of the flags.
+// loader returns a function that loads the model of the flags.
 func (f *serveFlags) loader(log *slog.Logger) server.Loader {
 	return func(ctx context.Context) (server.Engines, func() error, error) {
 		m, err := f.start(ctx, log)
@@ -160,7 +159,7 @@ func (f *serveFlags) loader(log *slog.Logger) server.Loader {
 	}
 }
 
-// set puts the model into service, and returns what frees it in the end.
+// set starts to serve the model, and returns a function that frees it at the end.
 func (f *serveFlags) set(srv *server.Server, name string, m *loaded, log *slog.Logger) (free func() error, err error) {
 	if f.operations.sleep > 0 {
 		free, err = func() error { return nil }, srv.SetSleeping(name, m.Engines, m.close, f.loader(log), f.operations.sleep)
@@ -180,7 +179,7 @@ type feedbackFlags struct {
 	given bool
 }
 
-// feedbackOff is the path that switches feedback off.
+// feedbackOff is the path that disables feedback.
 const feedbackOff = "off"
 
 func (f *feedbackFlags) register(flags *pflag.FlagSet) {
@@ -188,7 +187,7 @@ func (f *feedbackFlags) register(flags *pflag.FlagSet) {
 	group(flags, "Signals")
 }
 
-// feedbackPath remembers that a path was given.
+// feedbackPath is feedbackFlags as a flag value that records that a path was given.
 type feedbackPath feedbackFlags
 
 func (f *feedbackPath) String() string { return f.path }
@@ -200,10 +199,9 @@ func (f *feedbackPath) Set(path string) error {
 
 func (f *feedbackPath) Type() string { return "file" }
 
-// open returns a server that stores outcomes in the file of the flags, and a
-// function that closes the file. A file that was named must open, unless the place can't be written. The default file
-// may be in use by another server on this machine, too: that is logged, and /feedback
-// reports it.
+// open returns a server that stores outcomes in the file of the flags, and a function that closes the file. A failure to
+// open a file that was given is an error, unless its folder can't be written. The default file may be in use by another
+// server on this machine; then the error is logged, and /feedback reports it.
 func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Server, func(), error) {
 	cfg.Feedback = f.path
 	homeless := false

@@ -17,7 +17,7 @@ import (
 	"github.com/stencil-json/stencil/server"
 )
 
-// toolForm is the value of --tool-form.
+// toolForm is the value of the flag --tool-form.
 type toolForm string
 
 func registerToolForm(flags *pflag.FlagSet, form *string) {
@@ -47,8 +47,8 @@ func (f *promptFlags) register(flags *pflag.FlagSet, cfg *engine.Config) {
 	flags.Int64Var(&f.bytes, "prompt-cache-bytes", 4<<30, "maximum size of the --prompt-cache folder in bytes; least recently used files are deleted")
 }
 
-// open opens the prompt cache on disk, which all models share, if --prompt-cache
-// is set. The returned function waits until everything is written. Where nothing can be written the server goes without.
+// open opens the prompt cache on disk, which all models share, if --prompt-cache is set. The returned function waits
+// until everything is written. If the folder can't be written, the server runs without the cache.
 func (f *promptFlags) open(srv *server.Server, cfg *engine.Config, log *slog.Logger) (done func(), err error) {
 	if f.dir == "" {
 		return func() {}, nil
@@ -75,8 +75,8 @@ func (f *promptFlags) open(srv *server.Server, cfg *engine.Config, log *slog.Log
 	}, nil
 }
 
-// bounded returns cfg with the default limit of checkpoint memory, which depends
-// on how much memory is free after the model was loaded.
+// bounded returns cfg with the default limit of checkpoint memory, which depends on the free memory after the model has
+// been loaded.
 func (f *promptFlags) bounded(cfg engine.Config) engine.Config {
 	if available, _, ok := llama.SystemMemory(); ok && cfg.CheckpointBytes == 0 {
 		cfg.CheckpointBytes = min(1<<30, max(1, available/8))

@@ -40,8 +40,8 @@ func (f *upstreamFlags) register(flags *pflag.FlagSet) {
 // given reports whether --upstream is set.
 func (f *upstreamFlags) given() bool { return f.config.URL != "" }
 
-// configured returns the capabilities that the flags name, nil if they are to be
-// probed.
+// configured returns the capabilities that the flags name; nil if the upstream must
+// be probed.
 func (f *upstreamFlags) configured() (*remote.Capabilities, error) {
 	if f.engine != "" && !slices.Contains(remote.Engines, f.engine) {
 		return nil, fmt.Errorf("--upstream-engine must be one of %s, not %s", strings.Join(remote.Engines, ", "), f.engine)
@@ -69,7 +69,7 @@ func (f *upstreamFlags) configured() (*remote.Capabilities, error) {
 }
 
 // add probes the upstream, unless its capabilities are configured, and serves its
-// model. It returns the name under which it serves it.
+// model. It returns the name under which the model is served.
 func (f *upstreamFlags) add(ctx context.Context, srv *server.Server, log *slog.Logger) (string, error) {
 	var err error
 	if f.config.Capabilities, err = f.configured(); err != nil {

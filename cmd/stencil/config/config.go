@@ -1,12 +1,12 @@
-// Package config sets the flags of a command that its command line does not: from
-// environment variables, then from a file in YAML whose keys are the flags' names.
+// Package config sets the flags of a command that the command line does not set: from environment variables, then from a
+// YAML file whose keys are names of flags.
 //
-//	port: 8081                 # of every command that has the flag
+//	port: 8081                 # for every command that has the flag
 //	api-key: [one, two]        # a list for a flag that may be repeated
-//	serve:                     # of one command, which counts more
+//	serve:                     # for one command; overrides the values above
 //	  model: a.gguf
 //
-// Names that no flag has are errors, with the nearest name that there is.
+// Unknown names are errors, which suggest the nearest known name.
 package config
 
 import (
@@ -27,29 +27,29 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// FileName is the name of the file that is looked for where --config names none: in the working
-// folder, then in the folder stencil of the user's configuration.
+// FileName is the name of the file that is used if --config does not name one: it is searched for in the working folder,
+// then in the folder stencil of the user's configuration folder.
 const FileName = "stencil.yaml"
 
-// Off is the value of --config for no file.
+// Off is the value of --config that disables the file.
 const Off = "off"
 
 // Flag is the name of the flag that names the file.
 const Flag = "config"
 
-// Where the value of a flag comes from, if neither from a file nor a variable.
+// Sources of a flag's value other than a file or a variable.
 const (
 	Default     = "default"
 	CommandLine = "command line"
 )
 
-// Settings tell where the values of a command's flags come from.
+// Settings report where the values of a command's flags come from.
 type Settings struct {
-	File    string // "": there is none
+	File    string // "": no file was read
 	sources map[string]string
 }
 
-// Source returns where the value of a flag comes from: Default, CommandLine, a variable, or a file with line.
+// Source returns the source of a flag's value: Default, CommandLine, the name of a variable, or a file and line.
 func (s *Settings) Source(flag string) string {
 	if from, ok := s.sources[flag]; ok {
 		return from
@@ -64,8 +64,8 @@ func Variable(flag string) string {
 
 const prefix = "STENCIL_"
 
-// foreign matches variables that begin like ours and set no flag: those of tests and builds, and those that Kubernetes makes
-// for a service of our name.
+// foreign matches variables that have our prefix but set no flag: those of tests and builds, and those that Kubernetes sets
+// for a service called stencil.
 var foreign = regexp.MustCompile(`^STENCIL_(TEST_\w+|LOAD|LOAD_MODEL|BUDGETS|AGENT_RUNS|HOSTILE|HOSTILE_SEED|PYDANTIC|SERVICE_\w+|PORT_[0-9]\w*)$`)
 
 // Apply sets the flags of a command whose command line has been parsed.
@@ -111,10 +111,10 @@ func rivals(cmd *cobra.Command, f *pflag.Flag, given map[string]bool) bool {
 	return false
 }
 
-// settable reports whether a flag can be set from elsewhere than the command line.
+// settable reports whether a flag can be set by a variable or the file.
 func settable(f *pflag.Flag) bool { return f.Name != "help" && f.Name != "version" }
 
-// variables sets flags from the environment, where it names them.
+// variables sets the flags that environment variables name.
 func (s *Settings) variables(cmd *cobra.Command, environ []string, given map[string]bool) error {
 	known := map[string]bool{}
 	for _, name := range flagNames(cmd.Root()) {
@@ -153,7 +153,7 @@ func (s *Settings) variables(cmd *cobra.Command, environ []string, given map[str
 	return failed
 }
 
-// cause is the error of a flag's value without the words that pflag puts around it.
+// cause returns the error of a flag's value without the text that pflag adds around it.
 func cause(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner
@@ -161,7 +161,7 @@ func cause(err error) error {
 	return err
 }
 
-// unknown is the error for a name; of those that are known, the first of the lists with a near one counts.
+// unknown returns the error for an unknown name. It suggests the nearest known name, from the first list that has one.
 func unknown(what, name string, known ...[]string) error {
 	for _, list := range known {
 		slices.Sort(list)
@@ -172,7 +172,7 @@ func unknown(what, name string, known ...[]string) error {
 	return fmt.Errorf("%s %s is not known", what, name)
 }
 
-// flagNames returns the names of all flags of a command and those below it.
+// flagNames returns the names of all flags of a command and its subcommands.
 func flagNames(cmd *cobra.Command) []string {
 	names := map[string]bool{}
 	var visit func(*cobra.Command)
@@ -192,10 +192,10 @@ func flagNames(cmd *cobra.Command) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// maxFile bounds the file; nobody writes one that is as long.
+// maxFile is the maximum size of the file in bytes.
 const maxFile = 1 << 20
 
-// find reads the file that is named or, if none is, the first one at a place where it may be.
+// find reads the named file or, if none is named, the first file that exists in Places.
 func find(named string) (path string, src []byte, err error) {
 	switch named {
 	case Off:
@@ -210,7 +210,7 @@ func find(named string) (path string, src []byte, err error) {
 	}
 	for _, path := range Places() {
 		src, err := read(path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the latter where there is no home folder
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // ENOTDIR if there is no home folder
 			continue
 		}
 		return path, src, err
@@ -218,7 +218,7 @@ func find(named string) (path string, src []byte, err error) {
 	return "", nil, nil
 }
 
-// Places are where the file is looked for.
+// Places returns the paths at which the file is searched for.
 func Places() []string {
 	places := []string{FileName}
 	if folder, err := os.UserConfigDir(); err == nil {

@@ -51,7 +51,7 @@ func (s *Settings) file(cmd *cobra.Command, path string, src []byte, given map[s
 
 func set(cmd *cobra.Command, f *pflag.Flag, v setting) error {
 	if slice, ok := f.Value.(pflag.SliceValue); ok {
-		// Each element as it stands: commas within one are no separators.
+		// Set the elements verbatim: their commas do not separate values.
 		if err := slice.Replace(v.values); err != nil {
 			return v.at.errorf("%s: %w", f.Name, err)
 		}
@@ -69,7 +69,7 @@ func set(cmd *cobra.Command, f *pflag.Flag, v setting) error {
 	return nil
 }
 
-// repeatable reports whether a flag with a type of its own may be given more than once.
+// repeatable reports whether a flag of a custom type may be given more than once.
 func repeatable(f *pflag.Flag) bool {
 	switch f.Value.Type() {
 	case "string", "bool", "int", "int64", "uint64", "float32", "float64", "duration":
@@ -78,7 +78,7 @@ func repeatable(f *pflag.Flag) bool {
 	return true
 }
 
-// A reader reads the settings of one command out of a file.
+// A reader reads the settings of one command from a file.
 type reader struct {
 	file     string
 	target   *cobra.Command
@@ -107,8 +107,8 @@ func (r *reader) read(root *cobra.Command, src []byte) error {
 	return r.section(root, top)
 }
 
-// section reads the settings of a command and of those below it. Those nearer to the target count more, so
-// they are read last.
+// section reads the settings of a command and its subcommands. Subsections are read last, so that settings
+// nearer to the target override the others.
 func (r *reader) section(cmd *cobra.Command, n *yaml.Node) error {
 	n = resolved(n)
 	if n.Kind != yaml.MappingNode {
@@ -167,7 +167,7 @@ func (r *reader) value(cmd *cobra.Command, key, n *yaml.Node) error {
 	return nil
 }
 
-// unknown is the error for a name that neither a flag nor a command has.
+// unknown returns the error for a name that is neither a flag nor a command.
 func (r *reader) unknown(cmd *cobra.Command, key *yaml.Node) error {
 	var own []string
 	if within(cmd, r.target) {
@@ -189,7 +189,7 @@ func below(cmd *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// within reports whether a command is another or stands above it.
+// within reports whether above is cmd or one of its parents.
 func within(above, cmd *cobra.Command) bool {
 	for ; cmd != nil; cmd = cmd.Parent() {
 		if cmd == above {

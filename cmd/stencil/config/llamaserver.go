@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// An option is one of llama-server's.
+// An option is an option of llama-server.
 type option struct {
-	names string // of the command line, separated by spaces
-	env   string // of its variable, after LLAMA_ARG_; "": none
-	flag  string // the flag of ours that it sets
-	takes bool   // a value
-	value string // of the flag, where the option takes none
-	// convert brings a value into the flag's form; nil: it has it. An empty result leaves the flag as it is.
+	names string // on the command line, separated by spaces
+	env   string // name of its variable without LLAMA_ARG_; "": none
+	flag  string // the flag of stencil that it sets
+	takes bool   // it takes a value
+	value string // value for the flag, if the option takes none
+	// convert converts a value to the form of the flag; nil: no conversion. If the result is empty, the flag is not set.
 	convert func(string) (string, error)
-	write   func(string) ([]string, error) // where a value sets other flags, or several: them, with their values
-	collect string                         // a field of requests that is a list, of which each use adds an entry
-	instead string                         // where there is nothing of the kind here: why, or what to use
+	write   func(string) ([]string, error) // returns the flags to set, with values, if flag is not enough
+	collect string                         // a request field that is a list; each use of the option adds an entry
+	instead string                         // for an option without an equivalent: the reason, or what to use
 }
 
-// Answers that several options have in common.
+// Explanations that several options share.
 const (
 	noImages  = "images, sound and video are not read"
 	noDrafter = "drafts are guessed from the text, without a model: --draft N"
@@ -36,8 +36,8 @@ const (
 	states    = "--checkpoint-bytes bounds the memory for states of prompts, in bytes"
 )
 
-// options are those of llama-server that have other names or forms here, ask for what is so anyhow (neither a flag nor a word
-// about it), or have nothing that corresponds to them. Those with our names and meanings aren't among them.
+// options are the options of llama-server that have other names or forms here, that request what stencil does anyway (these
+// have neither flag nor instead), or that have no equivalent. Options with the same name and meaning are not listed.
 var options = []option{
 	{names: "-c --ctx-size", env: "CTX_SIZE", flag: "context", takes: true},
 	{names: "-np --parallel", env: "N_PARALLEL", flag: "parallel", takes: true, convert: positive},
@@ -139,7 +139,7 @@ var options = []option{
 	{names: "--adaptive-target --adaptive-decay", takes: true, instead: "the sampler adaptive-p is not offered"},
 	{names: "-r --reverse-prompt", takes: true, instead: "requests have stop"},
 
-	// What is so anyhow, or makes no difference to an answer.
+	// Options that request what stencil does anyway, or that make no difference to answers.
 	{names: "--jinja", env: "JINJA"}, {names: "--slots", env: "ENDPOINT_SLOTS"}, {names: "-cb --cont-batching", env: "CONT_BATCHING"}, {names: "-kvu --kv-unified", env: "KV_UNIFIED"},
 	{names: "--cache-prompt", env: "CACHE_PROMPT"}, {names: "--mmproj-auto --no-mmproj --no-mmproj-auto --mmproj-offload --no-mmproj-offload"},
 	{names: "--no-webui --no-ui --no-ui-mcp-proxy --no-webui-mcp-proxy -no-ag --no-agent"}, {names: "--warmup"}, {names: "--no-warmup"}, {names: "--perf", env: "PERF"}, {names: "--no-perf"},
@@ -192,11 +192,11 @@ var options = []option{
 	{names: "--list-devices", instead: "stencil devices lists them"}, {names: "--usage", instead: "stencil serve --help"},
 }
 
-// LlamaServer returns the arguments of a command line with llama-server's options in the words of this program. An option
-// that there isn't here is an error that says what there is instead. Only the command serve has them.
+// LlamaServer replaces the options of llama-server on a command line by flags of stencil. For an option without an equivalent
+// it returns an error that says what to use instead. Only the command serve accepts these options.
 func LlamaServer(args []string) ([]string, error) {
 	at := slices.Index(args, "serve")
-	for i := range max(at, 0) { // what stands before a command are flags
+	for i := range max(at, 0) { // only flags may come before the command
 		if !strings.HasPrefix(args[i], "-") && (i == 0 || args[i-1] != "--"+Flag) {
 			return args, nil
 		}
@@ -220,7 +220,7 @@ func LlamaServer(args []string) ([]string, error) {
 			return nil, o.refuse(name)
 		}
 		if o.flag == "flash-attention" && !joined && (len(rest) == 0 || strings.HasPrefix(rest[0], "-")) {
-			value, joined = "on", true // as it was before it took a value
+			value, joined = "on", true // as in versions where it took no value
 		}
 		if o.takes && !joined {
 			if len(rest) == 0 {
@@ -266,7 +266,7 @@ func (o *option) refuse(name string) error {
 	return fmt.Errorf("llama-server's option %s is not one of stencil's: %s", name, o.instead)
 }
 
-// set returns the flags that a value sets, or the entry that it adds to a list.
+// set returns the flags to set for a value, or the entry to add to a list.
 func (o *option) set(value string) ([]string, error) {
 	if o.write != nil {
 		return o.write(value)
@@ -305,7 +305,7 @@ func optionOf(name string) *option {
 	return nil
 }
 
-// llamaVariables returns an environment with llama-server's variables as ours where ours are not set.
+// llamaVariables adds our variables to an environment for llama-server's ones, except where ours are set.
 func llamaVariables(environ []string) ([]string, error) {
 	set := map[string]bool{}
 	for _, v := range environ {
@@ -357,7 +357,7 @@ func llamaVariables(environ []string) ([]string, error) {
 	return out, nil
 }
 
-// variable returns a variable's value.
+// variable returns the value of an environment variable, or usual if it is not set.
 func variable(environ []string, name, usual string) string {
 	for _, v := range environ {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -367,7 +367,7 @@ func variable(environ []string, name, usual string) string {
 	return usual
 }
 
-// each writes a flag for each of several values between commas.
+// each returns a function that writes a flag for each of several values separated by commas.
 func each(flag string, convert func(string) (string, error)) func(string) ([]string, error) {
 	return func(v string) (out []string, err error) {
 		for one := range strings.SplitSeq(v, ",") {
@@ -382,7 +382,7 @@ func each(flag string, convert func(string) (string, error)) func(string) ([]str
 	}
 }
 
-// these are flags with their values.
+// these returns a function that sets fixed flags, regardless of the option's value.
 func these(flags ...string) func(string) ([]string, error) {
 	return func(string) (out []string, err error) {
 		for _, flag := range flags {
@@ -392,7 +392,7 @@ func these(flags ...string) func(string) ([]string, error) {
 	}
 }
 
-// device takes none for no offloading at all.
+// device accepts a device, or none to disable offloading.
 func device(v string) ([]string, error) {
 	if v == "none" {
 		return []string{"--gpu-layers=0"}, nil
@@ -414,7 +414,7 @@ func loadMode(v string) ([]string, error) {
 	return nil, fmt.Errorf("%q is not offered; auto, none, mmap, mlock and mmap+mlock are", v)
 }
 
-// field sets a field of requests that don't say.
+// field returns a function that converts a value to a default for a request field.
 func field(name string, convert func(string) (string, error)) func(string) (string, error) {
 	return func(v string) (string, error) {
 		if convert != nil {
@@ -432,13 +432,13 @@ func quoted(v string) (string, error) {
 	return string(raw), err
 }
 
-// names are words between semicolons.
+// names converts names separated by semicolons to a JSON array.
 func names(v string) (string, error) {
 	raw, err := json.Marshal(strings.Split(v, ";"))
 	return string(raw), err
 }
 
-// bias is a token's number and what is added to it, with its sign.
+// bias converts a token ID followed by a signed bias to an entry of logit_bias.
 func bias(v string) (string, error) {
 	i := strings.IndexAny(v, "+-")
 	if i <= 0 {
@@ -458,7 +458,7 @@ func bias(v string) (string, error) {
 	return fmt.Sprintf("[%d,%g]", id, x), nil
 }
 
-// breaker is a text, or none for none of them.
+// breaker converts a text with escapes to a JSON string; none disables all breakers.
 func breaker(v string) (string, error) {
 	if v == "none" {
 		return "", nil
@@ -466,7 +466,7 @@ func breaker(v string) (string, error) {
 	return quoted(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r", `\"`, `"`, `\'`, "'", `\\`, `\`).Replace(v))
 }
 
-// or takes one value, which is as it is here, and has an answer to others.
+// or accepts only the value is, which sets nothing, and answers others with an error.
 func or(is, instead string) func(string) (string, error) {
 	return func(v string) (string, error) {
 		if v != is {
@@ -476,7 +476,7 @@ func or(is, instead string) func(string) (string, error) {
 	}
 }
 
-// unless leaves the flag as it is for one value.
+// unless drops one value, so that the flag is not set.
 func unless(usual string) func(string) (string, error) {
 	return func(v string) (string, error) {
 		if v == usual {
@@ -486,7 +486,7 @@ func unless(usual string) func(string) (string, error) {
 	}
 }
 
-// mebibytes are MiB, -1 for no limit, 0 for nothing.
+// mebibytes converts MiB to bytes; -1 is no limit, 0 disables.
 func mebibytes(v string) (string, error) {
 	n, err := strconv.ParseInt(v, 10, 32)
 	switch {
@@ -500,7 +500,7 @@ func mebibytes(v string) (string, error) {
 	return strconv.FormatInt(n<<20, 10), nil
 }
 
-// logLevel is a threshold of llama-server's.
+// logLevel converts a log threshold of llama-server.
 func logLevel(v string) (string, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil {
@@ -510,7 +510,7 @@ func logLevel(v string) (string, error) {
 	return levels[min(max(n, 0), len(levels)-1)], nil
 }
 
-// pings come every 15 seconds: often enough for whoever wants them so often or less often.
+// pings accepts intervals of at least the 15 seconds between pings of this server.
 func pings(v string) (string, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 15 {
@@ -519,10 +519,10 @@ func pings(v string) (string, error) {
 	return "", nil
 }
 
-// commas takes slashes between numbers too.
+// commas replaces slashes between numbers by commas.
 func commas(v string) (string, error) { return strings.ReplaceAll(v, "/", ","), nil }
 
-// inverse is one by the number.
+// inverse converts a scale to its reciprocal.
 func inverse(v string) (string, error) {
 	x, err := strconv.ParseFloat(v, 32)
 	if err != nil || x <= 0 {
@@ -531,7 +531,7 @@ func inverse(v string) (string, error) {
 	return strconv.FormatFloat(1/x, 'g', -1, 32), nil
 }
 
-// positive leaves the flag as it is where -1 stands for "as usual".
+// positive drops -1 and 0, which stand for the default.
 func positive(v string) (string, error) {
 	if v == "-1" || v == "0" {
 		return "", nil
@@ -539,7 +539,7 @@ func positive(v string) (string, error) {
 	return v, nil
 }
 
-// limit is a number of tokens, -1 for none: as many as the context has room for.
+// limit converts a maximum number of tokens; -2, which stands for a full context, becomes -1.
 func limit(v string) (string, error) {
 	if v == "-2" {
 		return "-1", nil
@@ -564,7 +564,7 @@ func onOff(v string) (string, error) {
 	return v, nil
 }
 
-// scaled is FILE:SCALE, as FILE=SCALE.
+// scaled converts FILE:SCALE to FILE=SCALE.
 func scaled(v string) (string, error) {
 	i := strings.LastIndexByte(v, ':')
 	if i < 0 {
@@ -573,7 +573,7 @@ func scaled(v string) (string, error) {
 	return v[:i] + "=" + v[i+1:], nil
 }
 
-// idle is seconds, -1 for never.
+// idle converts seconds; -1 stands for never.
 func idle(v string) (string, error) {
 	if v == "-1" {
 		return "0", nil
@@ -581,7 +581,7 @@ func idle(v string) (string, error) {
 	return seconds(v)
 }
 
-// not is for a flag that says the opposite, off by default.
+// not converts a switch to a flag with the opposite meaning that is off by default.
 func not(v string) (string, error) {
 	if v == "0" || v == "false" || v == "off" || v == "disabled" {
 		return "true", nil
@@ -598,12 +598,12 @@ func seconds(v string) (string, error) {
 
 func seed(v string) (string, error) {
 	if strings.HasPrefix(v, "-") {
-		return "", nil // a random one, as usual
+		return "", nil // a random seed, the default
 	}
 	return v, nil
 }
 
-// origins leaves out what may ask anyhow.
+// origins drops localhost, which is always allowed.
 func origins(v string) (string, error) {
 	if v == "localhost" {
 		return "", nil
@@ -611,7 +611,7 @@ func origins(v string) (string, error) {
 	return v, nil
 }
 
-// oneOf accepts the values that ask for what is so anyhow.
+// oneOf accepts values that request what stencil does anyway, and rejects others.
 func oneOf(values ...string) func(string) (string, error) {
 	return func(v string) (string, error) {
 		if !slices.Contains(values, v) {

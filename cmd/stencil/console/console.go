@@ -1,5 +1,5 @@
-// Package console has what commands need of terminals and files: texts that can't steer
-// a terminal, locks of files, and the room on a disk.
+// Package console provides what commands need for terminals and files: safe output,
+// file locks, progress bars, and free disk space.
 package console
 
 import (
@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// Flat makes a line of any text, without what would move a cursor.
+// Flat turns a text into one line that is safe to print on a terminal.
 func Flat(text string) string {
 	return strings.Join(strings.Fields(Printable(text)), " ")
 }
 
-// Writer writes texts without what could steer a terminal. A text isn't cut within
-// a character from one call to the next.
+// Writer writes texts without characters that could control a terminal. A call must not
+// end within a character.
 type Writer struct{ io.Writer }
 
 func (w Writer) Write(p []byte) (int, error) {
@@ -25,7 +25,8 @@ func (w Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Printable replaces what could steer a terminal; lines and tabs stay.
+// Printable replaces characters that could control a terminal. Line feeds and tabs are
+// kept.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -38,7 +39,7 @@ func Printable(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// Thousands prints a number with commas.
+// Thousands formats a number with thousands separators.
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

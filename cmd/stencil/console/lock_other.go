@@ -4,8 +4,8 @@ package console
 
 import "os"
 
-// Lock does nothing where there is no flock.
+// Lock does nothing: these systems have no flock.
 func Lock(*os.File) (unlock func(), err error) { return func() {}, nil }
 
-// FreeBytes doesn't know there.
+// FreeBytes always reports that the number is unknown.
 func FreeBytes(*os.File) (n int64, ok bool) { return 0, false }

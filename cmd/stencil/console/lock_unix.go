@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Lock keeps other processes from writing the same file. The lock ends
-// with the process.
+// Lock prevents other processes from locking the same file. The lock is released
+// with the process at the latest.
 func Lock(f *os.File) (unlock func(), err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, err
@@ -16,7 +16,7 @@ func Lock(f *os.File) (unlock func(), err error) {
 	return func() { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }, nil
 }
 
-// FreeBytes returns how much may still be written to the disk of a file.
+// FreeBytes returns the free space of a file's disk in bytes.
 func FreeBytes(f *os.File) (n int64, ok bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {

@@ -15,9 +15,9 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A Progress is a bar that shows up on a terminal once what it stands for has
-// taken a moment. All methods work on nil, which is what there is without a
-// terminal. One goroutine uses it.
+// A Progress is a progress bar that appears on a terminal once its task has taken a
+// moment. All methods accept a nil Progress, which is used without a terminal. It is
+// used by one goroutine.
 type Progress struct {
 	bar   *progressbar.ProgressBar
 	out   io.Writer
@@ -25,14 +25,14 @@ type Progress struct {
 	total int64
 	bytes bool
 	start time.Time
-	begun int64 // where it began, when it goes on with an earlier attempt
+	begun int64 // steps at the first Set, for a task that resumes an earlier attempt
 }
 
-// progressAfter is how long something takes before it gets a bar.
+// progressAfter is the time before a bar appears.
 const progressAfter = 300 * time.Millisecond
 
-// NewProgress returns a bar of total steps; bytes says that they are bytes, and
-// a negative total that it is not known.
+// NewProgress returns a bar of total steps, or nil if out is not a terminal. bytes
+// means that steps are bytes; a negative total is unknown.
 func NewProgress(out io.Writer, title string, total int64, bytes bool) *Progress {
 	if !IsTerminal(out) {
 		return nil
@@ -63,12 +63,12 @@ func (p *Progress) Set(n int64) {
 			progressbar.OptionSetPredictTime(p.total > 0),
 		)
 		p.bar.StartWithoutRender()
-		_ = p.bar.Set64(p.begun) // the rate counts from here
+		_ = p.bar.Set64(p.begun) // the rate is computed from here
 	}
 	_ = p.bar.Set64(n)
 }
 
-// Resize says that the total has become known.
+// Resize sets a total that has become known.
 func (p *Progress) Resize(total int64) {
 	if p == nil {
 		return
@@ -79,7 +79,7 @@ func (p *Progress) Resize(total int64) {
 	}
 }
 
-// Close takes the bar away.
+// Close removes the bar.
 func (p *Progress) Close() {
 	if p != nil && p.bar != nil {
 		_ = p.bar.Finish()

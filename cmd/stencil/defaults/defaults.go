@@ -1,5 +1,5 @@
-// Package defaults has the flags of a server for what requests say nothing about: options of samplers, the chat template
-// and whether models think.
+// Package defaults has the flags of a server for defaults of requests: sampler options, the chat template and whether
+// models reason.
 package defaults
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/stencil-json/stencil/server/request"
 )
 
-// Flags are what holds where requests say nothing.
+// Flags are the defaults for fields that requests don't set.
 type Flags struct {
-	flags        *pflag.FlagSet // which of them are given
+	flags        *pflag.FlagSet // the set that they are registered in
 	template     string
 	templateFile string
 	variables    string
@@ -30,10 +30,10 @@ type Flags struct {
 	fields       []string
 }
 
-// samplingDefaults are the flags that set options of samplers; in requests they have underscores.
+// samplingDefaults are the flags for sampler options; the request fields have underscores instead of hyphens.
 var samplingDefaults = []string{"temperature", "top-k", "top-p", "min-p", "typical-p", "repeat-penalty", "presence-penalty", "frequency-penalty", "seed"}
 
-// Sampling registers the flags of samplers.
+// Sampling registers the flags for sampler options.
 func (f *Flags) Sampling(flags *pflag.FlagSet) {
 	f.flags = flags
 	for _, name := range samplingDefaults {
@@ -49,7 +49,7 @@ func (f *Flags) Sampling(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.fields, "sampling", nil, "default of another sampler field, `FIELD=VALUE` with a value in JSON; may be repeated")
 }
 
-// Chat registers the flags of chats.
+// Chat registers the flags for chats.
 func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.template, "chat-template", "", "chat template to use in place of the model's: Jinja, or chatml, llama3, command-r")
 	flags.StringVar(&f.templateFile, "chat-template-file", "", "file with a chat template in Jinja to use in place of the model's")
@@ -60,7 +60,7 @@ func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.over, "reasoning-budget-message", "", "words that end reasoning which is longer than its limit")
 }
 
-// Set puts the flags into a server's configuration.
+// Set stores the flags in a server configuration.
 func (f *Flags) Set(c *server.Config) error {
 	d := &c.Defaults
 	d.Sampling = map[string]json.RawMessage{}
@@ -95,7 +95,7 @@ func (f *Flags) Set(c *server.Config) error {
 	case "on", "off":
 		d.Thoughts = f.reasoning
 	case "auto":
-		d.Thoughts = "on" // as llama-server has it: templates are told that models may think
+		d.Thoughts = "on" // as in llama-server: templates are told that models may reason
 	case "":
 	default:
 		return fmt.Errorf("--reasoning must be on, off or auto, not %q", f.reasoning)
@@ -138,7 +138,7 @@ func (f *Flags) setTemplate(c *server.Config) error {
 	return nil
 }
 
-// namedTemplates are the chat templates that can be named, for files that lost theirs.
+// namedTemplates are the chat templates with names, for files that lack one.
 var namedTemplates = map[string]string{
 	"chatml": chat.ChatML,
 	"llama3": `{% for m in messages %}{{ '<|start_header_id|>' + m.role + '<|end_header_id|>\n\n' + m.content | trim + '<|eot_id|>' }}{% endfor %}` +

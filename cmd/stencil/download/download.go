@@ -1,4 +1,4 @@
-// Package download brings files from the network to their places: whole, checked, and resumed where they were cut off.
+// Package download downloads files, verifies them, and resumes interrupted downloads.
 package download
 
 import (
@@ -20,73 +20,71 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
-// A File is one that comes to its place, Path.
+// A File is a file to download to Path.
 //
-// What has come so far is in Path+".part", and what is known about it in
-// Path+".part.json": both survive a cut, and the next run goes on there if
-// the server still has the same file. Only a file that is whole and checked is
-// renamed to Path.
+// Downloaded bytes are stored in Path+".part", and the state of the download in Path+".part.json". Both survive an
+// interruption: the next run resumes the download if the server still has the same file. The part file is renamed to
+// Path only when it is complete and verified.
 type File struct {
 	Source Source
 	Path   string
 	Sum    string // SHA-256 in hex, "" if the user gave none
-	Token  string // of the hub, sent to nobody else
-	Force  bool   // download again what is there
+	Token  string // token for the hub, sent to no other server
+	Force  bool   // download even if Path exists
 	Model  bool   // it must be a complete model
 	Agent  string // the name of the program
 	Log    io.Writer
 
-	magic  string                  // what the file begins with, as far as that is known
-	check  func(path string) error // a last look at a whole file; may be nil
+	magic  string                  // expected first bytes of the file; "": any
+	check  func(path string) error // final check of the complete file; may be nil
 	client *http.Client
 	state  partState
 	hash   hash.Hash
 	have   int64 // bytes in the part file, all of them hashed
-	anew   int   // how often they were thrown away
+	anew   int   // how often they were discarded
 	bar    *console.Progress
 }
 
-// partState is what is known about a part file.
+// partState describes a part file.
 type partState struct {
 	URL  string `json:"url"`
-	ETag string `json:"etag,omitempty"` // a strong one, or the time of the last change; "" if the server gives none
+	ETag string `json:"etag,omitempty"` // a strong entity tag, or the Last-Modified time; "" if the server sends neither
 	Size int64  `json:"size"`           // of the whole file, -1 if not known
 	Sum  string `json:"sha256,omitempty"`
 }
 
-// Done says how a download ended.
+// Done reports how a download ended.
 type Done struct {
-	Already  bool // nothing had to be done
+	Already  bool // Path existed already
 	Size     int64
 	Sum      string
-	Verified string // against what
+	Verified string // whether and how Sum was verified
 }
 
-// Limits of patience.
+// Limits on retries and pauses.
 const (
-	pullTries   = 6                      // attempts in a row that bring nothing
-	pullAnew    = 5                      // times that what has come is thrown away
-	pullPause   = 500 * time.Millisecond // before the second, doubled each time
-	pullLongest = 30 * time.Second       // pause at most
-	stallLimit  = 45 * time.Second       // without a byte, the connection counts as dead
+	pullTries   = 6                      // consecutive attempts without progress
+	pullAnew    = 5                      // times that downloaded bytes are discarded
+	pullPause   = 500 * time.Millisecond // before the second attempt, doubled each time
+	pullLongest = 30 * time.Second       // maximum pause
+	stallLimit  = 45 * time.Second       // time without data after which a connection counts as dead
 )
 
-// Variables, so that tests don't wait.
+// Variables, so that tests need not wait.
 var (
 	pausePull = pullPause
 	stallPull = stallLimit
 )
 
-// errChanged says that what the server has is not what the part file began
-// with.
+// errChanged means that the file on the server is not the one that the part file was started from.
 var errChanged = errors.New("the file on the server has changed")
 
-// A permanentError is one that another try would not help against.
+// A permanentError is an error that a retry would not fix.
 type permanentError struct{ error }
 
 func (e permanentError) Unwrap() error { return e.error }
 
-// Run downloads the file, unless it is there.
+// Run downloads the file, unless it exists.
 func (d *File) Run(ctx context.Context) (Done, error) {
 	if d.Sum != "" && !isSHA256(d.Sum) {
 		return Done{}, fmt.Errorf("--sha256 must be 64 hexadecimal digits, not %q", d.Sum)
@@ -146,7 +144,7 @@ func (d *File) Run(ctx context.Context) (Done, error) {
 	return d.finish(part)
 }
 
-// leave closes the part file. Where nothing has come there is nothing to resume, and it goes.
+// leave closes the part file. If it is empty, there is nothing to resume, and leave deletes it.
 func (d *File) leave(part *os.File) {
 	info, err := part.Stat()
 	if err == nil && info.Size() == 0 {
@@ -156,7 +154,7 @@ func (d *File) leave(part *os.File) {
 	part.Close()
 }
 
-// present reports a target that is there already.
+// present reports whether the target exists already.
 func (d *File) present() (Done, error) {
 	info, err := os.Stat(d.Path)
 	switch {
@@ -187,8 +185,7 @@ func (d *File) present() (Done, error) {
 func (d *File) partPath() string  { return d.Path + ".part" }
 func (d *File) statePath() string { return d.Path + ".part.json" }
 
-// open opens the part file for this process alone and hashes what is in it, if
-// it belongs to the same source.
+// open opens and locks the part file, and hashes its content if it belongs to the same source.
 func (d *File) open() (*os.File, func(), error) {
 	part, err := os.OpenFile(d.partPath(), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -207,8 +204,7 @@ func (d *File) open() (*os.File, func(), error) {
 	return part, unlock, nil
 }
 
-// resume reads the state of an earlier run. Whatever does not fit together is
-// started anew.
+// resume reads the state of an earlier run. If state and part file don't match, the download starts over.
 func (d *File) resume(part *os.File) error {
 	raw, err := os.ReadFile(d.statePath())
 	ok := err == nil && json.Unmarshal(raw, &d.state) == nil && d.state.URL == d.Source.url.String()
@@ -217,7 +213,7 @@ func (d *File) resume(part *os.File) error {
 		return err
 	}
 	if ok && d.state.ETag == "" && d.state.Sum == "" && d.Sum == "" {
-		ok = false // nothing would tell whether two halves belong together
+		ok = false // the parts could not be checked to belong to the same file
 	}
 	if !ok || d.state.Size >= 0 && info.Size() > d.state.Size {
 		return d.restart(part)
@@ -229,7 +225,7 @@ func (d *File) resume(part *os.File) error {
 	return err
 }
 
-// watchedReader moves a bar as it is read.
+// watchedReader updates a progress bar while it is read.
 type watchedReader struct {
 	r   io.Reader
 	n   int64
@@ -243,7 +239,7 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// restart throws away what has come.
+// restart discards the downloaded bytes.
 func (d *File) restart(part *os.File) error {
 	if d.have > 0 {
 		d.anew++
@@ -257,8 +253,8 @@ func (d *File) restart(part *os.File) error {
 	return err
 }
 
-// checkRedirect follows the scheme rules on every hop, and keeps what the hub
-// says about the file before it points to where the bytes are.
+// checkRedirect applies the scheme rules to every redirection, and keeps what the hub reports about the file before it
+// redirects to where the data is.
 func (d *File) checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return permanentError{errors.New("more than 10 redirections")}
@@ -270,12 +266,12 @@ func (d *File) checkRedirect(req *http.Request, via []*http.Request) error {
 		d.noteHub(req.Response.Header)
 	}
 	if req.URL.Host != via[0].URL.Host {
-		req.Header.Del("Authorization") // the token is for the hub alone
+		req.Header.Del("Authorization") // the token is only for the hub
 	}
 	return nil
 }
 
-// noteHub keeps the SHA-256 that the hub gives for large files.
+// noteHub stores the SHA-256 that the hub reports for large files.
 func (d *File) noteHub(h http.Header) {
 	if !d.Source.hub {
 		return
@@ -285,8 +281,8 @@ func (d *File) noteHub(h http.Header) {
 	}
 }
 
-// attempt asks for the rest of the file once and appends what comes. It
-// returns nil when the file is whole.
+// attempt requests the rest of the file once and appends it to the part file. It returns nil when the file is
+// complete.
 func (d *File) attempt(ctx context.Context, part *os.File) error {
 	if d.state.Size >= 0 && d.have == d.state.Size {
 		return nil
@@ -300,12 +296,12 @@ func (d *File) attempt(ctx context.Context, part *os.File) error {
 		return permanentError{err}
 	}
 	req.Header.Set("User-Agent", d.Agent)
-	req.Header.Set("Accept-Encoding", "identity") // ranges and lengths count the file's own bytes
+	req.Header.Set("Accept-Encoding", "identity") // ranges and lengths count bytes of the file itself
 	if d.Token != "" && d.Source.hub {
 		req.Header.Set("Authorization", "Bearer "+d.Token)
 	}
 	if d.have > 0 && d.state.ETag == "" && d.state.Sum == "" && d.Sum == "" {
-		// Nothing would tell whether two halves belong together.
+		// The two parts could not be checked to belong to the same file.
 		if err := d.restart(part); err != nil {
 			return permanentError{err}
 		}
@@ -342,17 +338,17 @@ func (d *File) attempt(ctx context.Context, part *os.File) error {
 	case err != nil:
 		return cause(ctx, err)
 	case d.state.Size < 0:
-		d.state.Size = d.have // the server never said, and ended cleanly
+		d.state.Size = d.have // the server sent no length, and ended the body cleanly
 		return nil
 	case d.have < d.state.Size:
 		return io.ErrUnexpectedEOF
 	case d.have > d.state.Size:
-		return errChanged // more than it said: nothing about it can be believed
+		return errChanged // more than announced: none of it can be trusted
 	}
 	return nil
 }
 
-// cause prefers the reason why a context ended to the error that it led to.
+// cause returns the reason why a context ended, if it has ended, and err otherwise.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil {
 		return c
@@ -360,12 +356,11 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// accept checks the header of an answer and places the part file where its
-// body goes on.
+// accept checks the header of a response and positions the part file for its body.
 func (d *File) accept(resp *http.Response, part *os.File) error {
 	switch resp.StatusCode {
 	case http.StatusOK:
-		// The whole file, even if a range was asked for.
+		// The whole file, even if a range was requested.
 		if d.have > 0 {
 			sum := d.state.Sum
 			if err := d.restart(part); err != nil {
@@ -397,7 +392,7 @@ func (d *File) accept(resp *http.Response, part *os.File) error {
 	return permanentError{fmt.Errorf("the server answered %q", resp.Status)}
 }
 
-// A retryAfterError is an answer that says to come back.
+// A retryAfterError is a response that asks the client to retry later.
 type retryAfterError struct {
 	status string
 	after  time.Duration
@@ -413,8 +408,8 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// strongETag returns the entity tag if equal tags mean equal bytes, else the time of
-// the last change, if that is long enough ago to mean it.
+// strongETag returns the entity tag if it is strong, else the time of the last modification, if it is at least a
+// minute before the date of the response.
 func strongETag(h http.Header) string {
 	tag := h.Get("ETag")
 	if tag != "" && !strings.HasPrefix(tag, "W/") {
@@ -428,7 +423,7 @@ func strongETag(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-// contentRange reads "bytes 10-99/100".
+// contentRange parses a range such as "bytes 10-99/100". The range must extend to the end of the file.
 func contentRange(s string) (from, total int64, ok bool) {
 	rest, ok := strings.CutPrefix(s, "bytes ")
 	if !ok {
@@ -448,8 +443,7 @@ func contentRange(s string) (from, total int64, ok bool) {
 	return from, total, err1 == nil && err2 == nil && err3 == nil && from >= 0 && to >= from && to == total-1
 }
 
-// copy appends a body to the part file, hashing it on the way. It returns the
-// number of bytes that are in the file.
+// copy appends a body to the part file and hashes it. It returns the number of bytes written.
 func (d *File) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, error) {
 	var n, looked int64
 	buf := make([]byte, 1<<20)
@@ -484,14 +478,14 @@ func (d *File) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, 
 	}
 }
 
-// lookAfter is after how many bytes the room on the disk is looked at again, spareRoom
-// what is left to others.
+// lookAfter is the number of bytes after which the free space on the disk is checked again; spareRoom is the space
+// that is left free.
 const (
 	lookAfter = 64 << 20
 	spareRoom = 256 << 20
 )
 
-// room reports that the disk has no room for more bytes.
+// room returns an error if the disk has no room for more bytes.
 func (d *File) room(part *os.File, more int64) error {
 	free, ok := console.FreeBytes(part)
 	if !ok || free-spareRoom >= max(more, 0) {
@@ -500,7 +494,7 @@ func (d *File) room(part *os.File, more int64) error {
 	return fmt.Errorf("%s needs %d bytes more, and %d are free on the disk, of which %d are left alone", d.Path, max(more, 1), free, spareRoom)
 }
 
-// saveState writes what is known about the part file.
+// saveState writes the state file.
 func (d *File) saveState() error {
 	raw, err := json.Marshal(d.state)
 	if err != nil {
@@ -509,7 +503,7 @@ func (d *File) saveState() error {
 	return os.WriteFile(d.statePath(), raw, 0o644)
 }
 
-// finish checks a whole file and gives it its name.
+// finish verifies a complete file and renames it to its final name.
 func (d *File) finish(part *os.File) (Done, error) {
 	done := Done{Size: d.have, Sum: hex.EncodeToString(d.hash.Sum(nil)), Verified: "not verified: no checksum is known"}
 	for _, known := range []struct{ sum, from string }{{d.Sum, "as given"}, {d.state.Sum, "as the hub says"}} {
@@ -526,13 +520,12 @@ func (d *File) finish(part *os.File) (Done, error) {
 		return Done{}, fmt.Errorf("pull: %w", err)
 	}
 	if d.check != nil {
-		// A server that announces too short a length and keeps to it looks
-		// just like one that is right.
+		// A server that announces too short a length and keeps to it can't be recognised otherwise.
 		if err := d.check(d.partPath()); err != nil {
 			return Done{}, errors.Join(fmt.Errorf("pull: %w; the download has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
 		}
 	}
-	if err := part.Close(); err != nil { // some systems don't rename open files
+	if err := part.Close(); err != nil { // some systems can't rename open files
 		return Done{}, fmt.Errorf("pull: %w", err)
 	}
 	if err := os.Rename(d.partPath(), d.Path); err != nil {

@@ -20,25 +20,25 @@ import (
 	"time"
 )
 
-// A Repository is one of a hub, with models in several sizes.
+// A Repository is a repository on a hub, with a model in several quantizations.
 type Repository struct {
 	Hub   string // base URL
-	Name  string // OWNER/REPO[@REVISION][:TAG]; the tag is the size, such as Q4_K_M
-	File  string // in place of a tag: a file in it
+	Name  string // OWNER/REPO[@REVISION][:TAG]; the tag is the quantization, such as Q4_K_M
+	File  string // instead of a tag: a file in the repository
 	Token string
 	Agent string // the name of the program
 	Log   io.Writer
 
-	Offline bool // only what is here
+	Offline bool // use only files that exist locally
 }
 
-// usualTags are tried in this order where none is given.
+// usualTags are tried in this order if no tag is given.
 var usualTags = []string{"Q4_K_M", "Q8_0"}
 
-// maxListing bounds what a hub says of one repository, in bytes.
+// maxListing is the maximum size of a hub's listing of one repository, in bytes.
 const maxListing = 16 << 20
 
-// hubPatience is how long a hub may take to list a repository.
+// hubPatience is the maximum time for a hub to list a repository.
 const hubPatience = time.Minute
 
 // split returns the parts of the name.
@@ -52,11 +52,11 @@ func (r *Repository) split() (owner, repo, revision, tag string, err error) {
 	return owner, repo, cmp.Or(revision, "main"), tag, nil
 }
 
-// repositoryName is what owners, repositories and revisions may be called; folders are named after them.
+// repositoryName matches valid names of owners, repositories and revisions, which also become names of folders.
 var repositoryName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
 
-// Fetch returns the path of the model's file below a folder. What is missing there is downloaded; what is there is taken
-// without asking the hub.
+// Fetch returns the path of the model file below a folder. Missing files are downloaded. If all files exist, the hub is
+// not asked.
 func (r *Repository) Fetch(ctx context.Context, folder string) (string, error) {
 	owner, repo, revision, tag, err := r.split()
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Repository) Fetch(ctx context.Context, folder string) (string, error) {
 	if revision != "main" {
 		below += "@" + revision
 	}
-	// Without a tag the hub is asked what there is, unless the usual one is here.
+	// Without a tag, the hub is asked for a listing unless the file with the usual tag exists.
 	if file, err := choose(here(below), r.File, cmp.Or(tag, usualTags[0])); err == nil && partsHere(below, file) {
 		return filepath.Join(below, filepath.FromSlash(file)), nil
 	}
@@ -97,7 +97,7 @@ func (r *Repository) Fetch(ctx context.Context, folder string) (string, error) {
 		}
 		target := filepath.Join(below, filepath.FromSlash(part))
 		if _, err := os.Stat(target); err == nil {
-			continue // whole: it has its name
+			continue // it has its final name, so it is complete
 		}
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return "", err
@@ -110,7 +110,7 @@ func (r *Repository) Fetch(ctx context.Context, folder string) (string, error) {
 	return filepath.Join(below, filepath.FromSlash(file)), nil
 }
 
-// list asks the hub for the model files of a repository, with their SHA-256 where it says it.
+// list asks the hub for the model files of a repository, with their SHA-256 if the hub reports it.
 func (r *Repository) list(ctx context.Context, owner, repo, revision string) (map[string]string, error) {
 	base, err := url.Parse(r.Hub)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *Repository) list(ctx context.Context, owner, repo, revision string) (ma
 	return out, nil
 }
 
-// isModel reports whether a path of a repository is a model's file that can be stored here: not what belongs to one.
+// isModel reports whether a path in a repository is a model file that can be stored here, rather than an accessory file.
 func isModel(name string) bool {
 	base := path.Base(name)
 	if !strings.HasSuffix(base, ".gguf") || strings.HasPrefix(base, "mmproj") || strings.Contains(base, "imatrix") || !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -184,7 +184,7 @@ func isModel(name string) bool {
 
 // here returns the model files below a folder, as paths with slashes.
 func here(folder string) (out []string) {
-	// What can't be read is not there.
+	// Files that can't be read count as missing.
 	_ = filepath.WalkDir(folder, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil
@@ -208,7 +208,7 @@ func partsHere(folder, file string) bool {
 
 var partName = regexp.MustCompile(`-(\d{5})-of-(\d{5})\.gguf$`)
 
-// parts returns the files of a model of which one is the first.
+// parts returns all files of a model, given the first of them.
 func parts(file string) []string {
 	m := partName.FindStringSubmatch(file)
 	if m == nil {
@@ -222,8 +222,8 @@ func parts(file string) []string {
 	return out
 }
 
-// choose returns the file that is asked for: the given one, the first with the tag in its name, or the first with a usual
-// one.
+// choose returns the requested file: the given one, else the first one whose name contains the tag or, without a tag, one
+// of usualTags.
 func choose(names []string, file, tag string) (string, error) {
 	if file != "" {
 		if !slices.Contains(names, file) {

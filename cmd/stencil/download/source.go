@@ -21,14 +21,15 @@ import (
 // Hub is the base URL for hf: addresses.
 const Hub = "https://huggingface.co"
 
-// A Source is where a file comes from.
+// A Source is the place from which a file is downloaded.
 type Source struct {
 	Name string // of the file
 	url  *url.URL
 	hub  bool // an hf: address
 }
 
-// Folder is a name for a folder in which files of this place are, and no others of their names.
+// Folder returns a folder name that is unique to this source, so that files with the same name
+// don't collide.
 func (s Source) Folder() string {
 	sum := sha256.Sum256([]byte(s.url.String()))
 	return hex.EncodeToString(sum[:8])
@@ -71,8 +72,8 @@ func Resolve(arg, hub string) (Source, error) {
 	return Source{url: u, Name: name, hub: true}, checkScheme(u)
 }
 
-// checkName refuses names that are none, and those that a terminal, a shell or another
-// program would take for something else.
+// checkName rejects names that are not file names, and names with characters that a terminal, a
+// shell or another program could misinterpret.
 func checkName(name string) error {
 	switch {
 	case name == "." || name == ".." || name == "/":
@@ -83,7 +84,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkScheme allows https, and http to this machine itself.
+// checkScheme allows https, and http to the local machine.
 func checkScheme(u *url.URL) error {
 	switch u.Scheme {
 	case "https":
@@ -98,8 +99,8 @@ func checkScheme(u *url.URL) error {
 	return fmt.Errorf("pull: %s: unsupported scheme %q; use https", u.Redacted(), u.Scheme)
 }
 
-// Target returns the path to write: out itself, or the name of the file in the
-// folder out.
+// Target returns the path to write: out itself or, if out is a folder, the name of the source
+// in it.
 func Target(src Source, out string) (string, error) {
 	info, err := os.Stat(out)
 	switch {

@@ -11,10 +11,10 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/console"
 )
 
-// longestValue is how many characters of a value are printed.
+// longestValue is the maximum number of characters of a value that are printed.
 const longestValue = 96
 
-// Print writes the report in words.
+// Print writes the report as text.
 func (r *Report) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s: GGUF version %d, %s\n\nmetadata\n", r.File, r.Version, llama.Size(r.Bytes))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -1,5 +1,5 @@
-// Package inspection describes a model file: its metadata, tensors and vocabulary, and the memory that it takes. A report is
-// printed in words or as JSON.
+// Package inspection describes model files: metadata, tensors, vocabulary and memory requirements. A report can be printed
+// as text or as JSON.
 package inspection
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Report is what a model file holds.
+// A Report describes a model file.
 type Report struct {
 	File       string      `json:"file"`
 	Version    uint32      `json:"gguf_version"`
@@ -21,22 +21,22 @@ type Report struct {
 	Metadata   []Entry     `json:"metadata"`
 	Tensors    Tensors     `json:"tensors"`
 	Vocabulary *Vocabulary `json:"vocabulary"` // nil: none
-	// NoVocabulary says why there is none.
+	// NoVocabulary is the reason why there is none.
 	NoVocabulary string  `json:"no_vocabulary,omitempty"`
 	Memory       *Memory `json:"memory"` // nil: there are no weights
 }
 
-// An Entry is a pair of the metadata.
+// An Entry is a key-value pair of the metadata.
 type Entry struct {
 	Key   string `json:"key"`
 	Type  string `json:"type"`
-	Value any    `json:"value"`            // of an array, the first ones
+	Value any    `json:"value"`            // of an array, the first elements
 	Len   int    `json:"length,omitempty"` // of an array
 
 	words string
 }
 
-// Tensors adds up a file's tensors.
+// Tensors summarises the tensors of a file.
 type Tensors struct {
 	Sum
 	Types      []Sum    `json:"types"`
@@ -44,7 +44,7 @@ type Tensors struct {
 	List       []Tensor `json:"list,omitempty"`
 }
 
-// A Sum is about the tensors of one type, or of all.
+// A Sum is the total over the tensors of one type, or over all tensors.
 type Sum struct {
 	Type       string `json:"type,omitempty"`
 	Count      int    `json:"count"`
@@ -52,14 +52,14 @@ type Sum struct {
 	Bytes      int64  `json:"bytes"`
 }
 
-// A Tensor is one of a file's.
+// A Tensor describes a tensor of a file.
 type Tensor struct {
 	Name  string  `json:"name"`
 	Type  string  `json:"type"`
 	Shape []int64 `json:"shape"`
 }
 
-// A Vocabulary is what is told of a file's tokens.
+// A Vocabulary describes the tokens of a file.
 type Vocabulary struct {
 	Tokens       int     `json:"tokens"`
 	Kinds        []Kind  `json:"kinds"`
@@ -67,7 +67,7 @@ type Vocabulary struct {
 	PreTokenizer string  `json:"pre_tokenizer,omitempty"`
 	Longest      Longest `json:"longest"`
 	Beginning    *Token  `json:"beginning_of_text"` // nil: none
-	// AddsBeginning tells whether that token is put before each prompt.
+	// AddsBeginning reports whether that token is added at the start of each prompt.
 	AddsBeginning bool      `json:"adds_beginning_of_text"`
 	ToolCalls     CallForm  `json:"tool_calls"`
 	Reasoning     ThoughtAs `json:"reasoning"`
@@ -75,19 +75,19 @@ type Vocabulary struct {
 	Template      int       `json:"chat_template"` // its length in characters; 0: none
 }
 
-// A Kind counts the tokens of a kind.
+// A Kind is the number of tokens of one kind.
 type Kind struct {
 	Kind  string `json:"kind"`
 	Count int    `json:"count"`
 }
 
-// Longest is the token of the most bytes.
+// Longest is the token with the most bytes.
 type Longest struct {
 	ID    int32 `json:"id"`
 	Bytes int   `json:"bytes"`
 }
 
-// A Token is one with its text.
+// A Token is a token with its text.
 type Token struct {
 	ID   int32  `json:"id"`
 	Text string `json:"text"`
@@ -96,8 +96,8 @@ type Token struct {
 // A CallForm is how a model writes tool calls.
 type CallForm struct {
 	Format  string `json:"format"`
-	Known   bool   `json:"known"`             // the chat template shows it
-	Unknown string `json:"unknown,omitempty"` // why it is not known
+	Known   bool   `json:"known"`             // derived from the chat template
+	Unknown string `json:"unknown,omitempty"` // why it is unknown
 	Example string `json:"example,omitempty"` // one or two calls
 }
 
@@ -107,7 +107,7 @@ type ThoughtAs struct {
 	Known  bool   `json:"known"`
 }
 
-// Memory is what a model takes, in bytes.
+// Memory is the memory that a model needs, in bytes.
 type Memory struct {
 	Context int   `json:"context,omitempty"` // 0: the default
 	Weights int64 `json:"weights"`
@@ -119,14 +119,14 @@ type Memory struct {
 	estimate llama.Estimate
 }
 
-// Options are what a report is to hold.
+// Options select the content of a report.
 type Options struct {
-	Tensors  bool   // every tensor
-	ToolForm string // the format of tool calls; "": the chat template's
+	Tensors  bool   // list every tensor
+	ToolForm string // format of tool calls; "": as in the chat template
 	Context  backend.ContextParams
 }
 
-// Of reports on a file that has been opened.
+// Of returns the report on an open file.
 func Of(path string, g *vocab.GGUF, opt Options) (*Report, error) {
 	r := &Report{File: path, Version: g.Version, Bytes: g.Size, Metadata: []Entry{}}
 	for _, p := range g.Pairs {
@@ -150,10 +150,10 @@ func Of(path string, g *vocab.GGUF, opt Options) (*Report, error) {
 	return r, nil
 }
 
-// shown is how many elements of an array are reported.
+// shown is the maximum number of array elements in a report.
 const shown = 6
 
-// value returns a value as JSON has it. JSON has no infinities and no NaN, which are spelt as texts.
+// value returns a value for JSON. Infinities and NaN, which JSON lacks, become strings.
 func value(v vocab.Value) any {
 	if v.Type == vocab.TypeArray {
 		list := []any{}
@@ -240,7 +240,7 @@ func vocabulary(v *vocab.Vocab, form string) *Vocabulary {
 	return out
 }
 
-// example returns a call, or two, in a format.
+// example returns one or two calls written in a format.
 func example(form chat.CallForm) string {
 	calls := []chat.ToolCall{
 		{ID: "abcdefghi", Name: "get_weather", Arguments: json.RawMessage(`{"city": "Paris", "days": 3, "hourly": true}`)},
