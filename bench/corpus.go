@@ -16,18 +16,18 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Case is one schema with the instances that judge it.
+// Case is a schema with test instances.
 type Case struct {
 	ID     string // file name without .json; "file#3" for the third group of a file
-	Schema []byte // source text, key order and all
+	Schema []byte // source text, verbatim
 	Tests  []Instance
 }
 
-// Instance is one document and whether the schema admits it.
+// Instance is a document and whether the schema accepts it.
 type Instance struct {
 	Text  []byte // as Python's json.dumps(data, ensure_ascii=False) writes it
 	Valid bool
-	// Skip says that the document cannot be told in UTF-8: it holds a lone
+	// Skip marks a document that UTF-8 can't represent because it contains a lone
 	// surrogate.
 	Skip bool
 
@@ -41,17 +41,17 @@ func (in *Instance) Compact() []byte { return appendJSON(nil, in.data, compactJS
 type Corpus struct {
 	Paths []string
 	Every int // take every n-th case; 0 and 1 take all
-	Limit int // stop after so many cases; 0 is no limit
-	// Progress, if set, is told after every case which share of the input, by
-	// bytes, has been read.
+	Limit int // stop after this many cases; 0 is no limit
+	// Progress, if set, is called after every case with the share of the input, in
+	// bytes, that has been read.
 	Progress func(share float64)
 }
 
-// errEnough ends a walk over the corpus early.
+// errEnough ends the iteration over the corpus early.
 var errEnough = errors.New("bench: limit reached")
 
-// Each calls visit for every case in order: paths as given, folders and their
-// files by name, archives as packed. It ends at the first error of visit.
+// Each calls visit for every case in order: paths as given, folders and their files
+// sorted by name, archives in their own order. It stops at the first error of visit.
 func (c *Corpus) Each(visit func(Case) error) error {
 	r := &corpusReader{corpus: c, visit: visit}
 	for _, p := range c.Paths {
@@ -85,7 +85,7 @@ func (c *Corpus) All() ([]Case, error) {
 type corpusReader struct {
 	corpus *Corpus
 	visit  func(Case) error
-	seen   int // cases met, before Every
+	seen   int // cases read, before Every is applied
 	taken  int
 	total  int64 // bytes of all paths on disk
 	read   int64
@@ -170,7 +170,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// file takes apart one file of any of the three shapes.
+// file reads the cases of one file of any of the three formats.
 func (r *corpusReader) file(name string, src []byte) error {
 	root, err := parseValue(src)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *corpusReader) take(id string, src []byte, group *value) error {
 	return err
 }
 
-// newCase reads a group {"schema", "tests"}; anything else is a schema itself.
+// newCase reads a group {"schema", "tests"}; any other value is a schema itself.
 func newCase(id string, src []byte, group *value) Case {
 	schema, tests := group.member("schema"), group.member("tests")
 	if schema == nil || tests == nil || tests.kind != kindArray {

@@ -4,21 +4,21 @@ import "github.com/stencil-json/stencil/decoder/walk"
 
 // Engine compiles schemas to constraints over one vocabulary.
 type Engine interface {
-	// Compile does all that a server does before it can make a matcher.
+	// Compile does everything that a server does before it can create a matcher.
 	Compile(schema []byte) (Constraint, error)
 }
 
 // Constraint is a compiled schema.
 type Constraint interface {
 	NewMatcher() walk.Matcher
-	// Draft names the draft by which the schema was read: "draft-04",
-	// "draft-06", "draft-07", "2019-09" or "2020-12".
+	// Draft returns the draft that the schema was read as: "draft-04", "draft-06",
+	// "draft-07", "2019-09" or "2020-12".
 	Draft() string
 }
 
-// CompileError is an Engine's refusal of a schema.
+// CompileError is the error for a schema that an Engine refuses.
 type CompileError struct {
-	Keyword string // what stopped it; empty when no single keyword did
+	Keyword string // the keyword that caused the error; empty if there is no single one
 	Err     error
 }
 

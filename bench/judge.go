@@ -14,27 +14,27 @@ import (
 )
 
 // judge is the independent validator: santhosh-tekuri/jsonschema with formats
-// asserted, no remote references, and patterns read as ECMA-262 has them.
+// asserted, no remote references, and patterns in ECMA-262 syntax.
 type judge struct {
 	schema  *jsonschema.Schema
 	draft4  bool
-	overrun *atomic.Bool // a pattern ran out of time, so the verdict is void
+	overrun *atomic.Bool // a pattern reached its time limit, so the verdict is void
 }
 
-// errUndecided is the verdict of a judge that cannot tell: a pattern took too
-// long, or a number is beyond what it computes with.
+// errUndecided is the verdict if the judge can't decide: a pattern took too long, or
+// the document contains something that the validator gets wrong.
 var errUndecided = errors.New("bench: the validator cannot decide")
 
-// largestExponent is beyond every number that a document needs, and small
-// enough for the validator, which takes much larger numbers for fractions.
+// largestExponent is larger than the exponent of any number that documents need, and
+// small enough for the validator, which treats much larger numbers as fractions.
 const largestExponent = 1000
 
-// isBeyond reports whether a value holds something that the validator gets
-// wrong: a number that is too large for it, or a line or paragraph separator,
-// which its patterns take for a character that "." matches.
+// isBeyond reports whether a value contains something that the validator gets wrong:
+// a number that is too large for it, or a line or paragraph separator, which "." in
+// its patterns matches.
 //
-// To draft 4 a number with a fraction or an exponent is no integer, to the
-// validator 1.0 is one in every draft.
+// In draft 4, a number with a fraction or an exponent is not an integer; to the
+// validator, 1.0 is an integer in every draft.
 func isBeyond(v *value, draft4 bool) bool {
 	const separators = "\u2028\u2029"
 	switch {
@@ -48,10 +48,10 @@ func isBeyond(v *value, draft4 bool) bool {
 		slices.ContainsFunc(v.keys, func(k string) bool { return strings.ContainsAny(k, separators) })
 }
 
-// judgeURL names the schema to the validator.
+// judgeURL is the URL of the schema for the validator.
 const judgeURL = "mem:///schema.json"
 
-// metaschemas is keyed by what [Constraint.Draft] returns.
+// metaschemas maps the values of [Constraint.Draft] to drafts of the validator.
 var metaschemas = map[string]*jsonschema.Draft{
 	"draft-04": jsonschema.Draft4,
 	"draft-06": jsonschema.Draft6,
@@ -60,7 +60,7 @@ var metaschemas = map[string]*jsonschema.Draft{
 	"2020-12":  jsonschema.Draft2020,
 }
 
-// newJudge compiles schema as the named draft, whatever its $schema says.
+// newJudge compiles schema as the given draft, regardless of its $schema.
 func newJudge(schema []byte, draft string) (*judge, error) {
 	metaschema := metaschemas[draft]
 	if metaschema == nil {
@@ -79,8 +79,8 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 	c.AssertFormat()
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(j.pattern)
-	// The validator knows formats that no draft has; to us, as to the drafts,
-	// they are annotations.
+	// The validator asserts formats that no draft defines; stencil, like the drafts,
+	// treats them as annotations.
 	for _, name := range []string{"period", "semver"} {
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
 	}
@@ -93,8 +93,8 @@ func newJudge(schema []byte, draft string) (*judge, error) {
 	return j, nil
 }
 
-// validate returns nil when the schema admits the document, [errUndecided]
-// when that cannot be told, and what is wrong otherwise.
+// validate returns nil if the schema accepts the document, [errUndecided] if the
+// judge can't decide, and the validation error otherwise.
 func (j *judge) validate(document []byte) error {
 	if v, err := parseValue(document); err == nil && isBeyond(v, j.draft4) {
 		return errUndecided
@@ -111,14 +111,14 @@ func (j *judge) validate(document []byte) error {
 	return err
 }
 
-// noLoader refuses to fetch anything.
+// noLoader is a loader that never fetches anything.
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("remote reference to %s", url)
 }
 
-// patternTimeout ends a pattern that backtracks without end.
+// patternTimeout limits the time of a pattern that backtracks excessively.
 const patternTimeout = 2 * time.Second
 
 // ecmaPattern is an ECMA-262 regular expression.
@@ -136,8 +136,8 @@ func (j *judge) pattern(source string) (jsonschema.Regexp, error) {
 	return &ecmaPattern{re, j.overrun}, nil
 }
 
-// longProperties rewrites ECMA-262's long names of general categories to the
-// short ones that the library knows.
+// longProperties replaces the long names of general categories in ECMA-262 by the
+// short ones that the library supports.
 var longProperties = strings.NewReplacer(
 	`{Letter}`, `{L}`, `{Lowercase_Letter}`, `{Ll}`, `{Uppercase_Letter}`, `{Lu}`, `{Number}`, `{N}`,
 	`{Decimal_Number}`, `{Nd}`, `{digit}`, `{Nd}`, `{Mark}`, `{M}`, `{Punctuation}`, `{P}`, `{Symbol}`, `{S}`,

@@ -21,14 +21,14 @@ const (
 	Pass            Status = "pass"
 	CompileFailed   Status = "compile_error"
 	ValidRefused    Status = "validation_error"   // a valid instance was refused
-	InvalidAccepted Status = "invalidation_error" // an invalid instance was not
+	InvalidAccepted Status = "invalidation_error" // an invalid instance was accepted
 	TimedOut        Status = "timeout"
 	Crashed         Status = "crash"
 )
 
 var allStatuses = []Status{Pass, CompileFailed, ValidRefused, InvalidAccepted, TimedOut, Crashed}
 
-// Tokenizer turns a text that continues another one into tokens.
+// Tokenizer tokenizes a text that continues another one.
 type Tokenizer interface {
 	TokenizeText(dst []int32, text []byte) []int32
 }
@@ -43,13 +43,14 @@ type Maskbench struct {
 	Lenient Engine
 	// Compact writes instances without a space after commas and colons.
 	Compact bool
-	Jobs    int           // schemas at once; 0 is 1
-	Timeout time.Duration // for one schema; 0 is no limit
-	// MemoryLimit is the resident size in bytes above which the schemas being
-	// worked on are given up as crashed; 0 is no limit.
+	Jobs    int           // concurrent schemas; 0 is 1
+	Timeout time.Duration // per schema; 0 is no limit
+	// MemoryLimit is the resident size in bytes above which the schemas in progress
+	// are abandoned as crashed; 0 is no limit.
 	MemoryLimit int64
-	Out         io.Writer // one JSON line a schema; may be nil
-	// Progress, if set, is told the number of finished schemas after each.
+	Out         io.Writer // receives one JSON line per schema; may be nil
+	// Progress, if set, is called after each schema with the number of finished
+	// schemas.
 	Progress func(finished int)
 }
 
@@ -57,25 +58,25 @@ type Maskbench struct {
 type Result struct {
 	ID      string
 	Status  Status
-	TTFM    time.Duration // compile to first mask; 0 when it did not compile
+	TTFM    time.Duration // from compilation to the first mask; 0 if the schema did not compile
 	Masks   []time.Duration
 	Tokens  int
 	Error   string
 	Keyword string
 
-	Reordered int // valid instances refused for order or spacing alone
-	Skipped   int // instances that cannot be told in UTF-8
+	Reordered int // valid instances refused only because of order or spacing
+	Skipped   int // instances that UTF-8 can't represent
 	Wall, CPU time.Duration
 
 	slowAt []position // parallel to Masks
 }
 
-// position says where a mask was computed.
+// position is the place where a mask was computed.
 type position struct {
 	test, token int32 // index of the instance; index of the token in it
 }
 
-// MarshalJSON writes the result as a line of the results file, times in
+// MarshalJSON encodes the result as a line of the results file, with times in
 // microseconds.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	b := []byte(`{"id":`)
@@ -101,7 +102,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 			b = append(b, "null"...)
 			continue
 		}
-		quoted, err := json.Marshal(field.text) // makes broken UTF-8 whole
+		quoted, err := json.Marshal(field.text) // replaces invalid UTF-8
 		if err != nil {
 			return nil, err
 		}
@@ -158,11 +159,11 @@ func (mb *Maskbench) Run(ctx context.Context, corpus *Corpus) (*Summary, error) 
 	return sum, err
 }
 
-// replayer measures one case after the other.
+// replayer measures cases one after another.
 type replayer struct {
 	bench     *Maskbench
 	abandoned *atomic.Bool
-	start     time.Time // times are differences to this, which reads one clock, not two
+	start     time.Time // times are durations since start, which reads only the monotonic clock
 	tokens    []int32
 }
 
@@ -208,7 +209,7 @@ type opening struct {
 	took    time.Duration
 }
 
-// refused records that the schema has no constraint.
+// refused records that the schema did not compile.
 func (w *replayer) refused(r *Result, err error) {
 	r.Status, r.Error = CompileFailed, err.Error()
 	var refusal *CompileError
@@ -217,7 +218,7 @@ func (w *replayer) refused(r *Result, err error) {
 	}
 }
 
-// replayAll replays every instance and settles the status.
+// replayAll replays every instance and sets the status.
 func (w *replayer) replayAll(r *Result, c *Case, constraint Constraint, first *opening) {
 	for i := range c.Tests {
 		in := &c.Tests[i]
@@ -242,7 +243,7 @@ func (w *replayer) replayAll(r *Result, c *Case, constraint Constraint, first *o
 				r.Reordered++
 				continue
 			}
-			// An accepted invalid instance is the worse of the two and is kept.
+			// An accepted invalid instance is worse and is kept.
 			if r.Status == "" {
 				r.Status, r.Error = ValidRefused, fmt.Sprintf("instance %d: %s", i, refusal)
 			}
@@ -252,8 +253,8 @@ func (w *replayer) replayAll(r *Result, c *Case, constraint Constraint, first *o
 	}
 }
 
-// replay feeds text token by token and returns where and why it was refused,
-// or "" when it was accepted as a whole.
+// replay feeds text token by token and returns where and why it was refused, or ""
+// if all of it was accepted.
 func (w *replayer) replay(r *Result, test int, from *opening, text []byte) string {
 	w.tokens = w.bench.Tokenizer.TokenizeText(w.tokens[:0], text)
 	m, mask, earlier := from.matcher, from.mask, from.took

@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// pool works on the cases of a corpus, each on a locked thread, and survives
-// what an engine may do wrong: a panic, a hang, a memory leak. Go cannot stop
-// a goroutine from outside, so a case out of time or memory is abandoned: its
-// goroutine is told, ends when it next looks, and another takes its place.
+// pool processes the cases of a corpus, each on a locked thread, and survives
+// panics, hangs and memory leaks of an engine. Go can't stop a goroutine from
+// outside, so a case that exceeds its time or memory is abandoned: its goroutine
+// gets a signal and ends when it next checks it, and a new one takes its place.
 type pool[R any] struct {
-	jobs    int           // cases at once; 0 is 1
-	timeout time.Duration // for one case; 0 is no limit
-	// memory is the resident size in bytes above which the cases being worked
-	// on are abandoned; 0 is no limit.
+	jobs    int           // concurrent cases; 0 is 1
+	timeout time.Duration // per case; 0 is no limit
+	// memory is the resident size in bytes above which the cases in progress are
+	// abandoned; 0 is no limit.
 	memory int64
-	// newWork returns the function that works on cases in turn; it is called
-	// once for every goroutine, so that the function may keep buffers.
+	// newWork returns a function that processes cases one after another. It is
+	// called once per goroutine, so that the function may keep buffers.
 	newWork func() func(c *Case, abandoned *atomic.Bool) R
-	// failed makes the result of a case that panicked or was abandoned.
+	// failed returns the result of a case that panicked or was abandoned.
 	failed func(c *Case, status Status, message string) R
 
 	stuck stuckCases
 }
 
-// stuckCases are the cases that were abandoned and have not ended yet.
+// stuckCases are the abandoned cases whose goroutines have not ended yet.
 type stuckCases struct {
 	mu  sync.Mutex
 	ids map[string]bool
@@ -45,7 +45,7 @@ func (s *stuckCases) set(id string, stuck bool) {
 	s.ids[id] = stuck
 }
 
-// list names the cases, "" when there is none.
+// list returns the names of the cases, "" if there are none.
 func (s *stuckCases) list() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,12 +59,12 @@ func (s *stuckCases) list() string {
 	return strings.Join(ids, ", ")
 }
 
-// memoryCheckEvery is often enough to catch a runaway case at some hundred
-// megabytes beyond the limit, and seldom enough not to be seen in the times.
+// memoryCheckEvery is short enough to catch a runaway case within a few hundred
+// megabytes of the limit, and long enough not to affect the measured times.
 const memoryCheckEvery = 100 * time.Millisecond
 
-// run calls collect with every result, from one goroutine, in the order in
-// which cases end. An error of collect stops the run and is returned.
+// run calls collect with every result, on one goroutine, in the order in which cases
+// end. An error of collect stops the run and is returned.
 func (p *pool[R]) run(ctx context.Context, corpus *Corpus, collect func(R) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -106,8 +106,8 @@ func (p *pool[R]) run(ctx context.Context, corpus *Corpus, collect func(R) error
 	return readErr
 }
 
-// slot hands cases to a worker of its own, one at a time, and replaces the
-// worker when a case has to be abandoned.
+// slot passes cases to its worker, one at a time, and replaces the worker when it
+// abandons a case.
 func (p *pool[R]) slot(ctx context.Context, stop context.CancelCauseFunc, cases <-chan Case, results chan<- R) {
 	w := p.newWorker()
 	defer func() { close(w.in) }()
@@ -139,13 +139,13 @@ func (p *pool[R]) slot(ctx context.Context, stop context.CancelCauseFunc, cases 
 				if p.memory == 0 || residentBytes() < p.memory {
 					continue
 				}
-				// Memory of earlier cases that was not returned yet is no fault
-				// of this one.
+				// Free memory of earlier cases that was not returned to the system
+				// yet doesn't count.
 				debug.FreeOSMemory()
 				if rss := residentBytes(); rss >= p.memory {
 					if stuck := p.stuck.list(); stuck != "" {
-						// It may be theirs, and nothing but the end of the
-						// process frees it.
+						// The stuck cases may hold the memory, and only the end of
+						// the process frees it.
 						stop(fmt.Errorf("bench: out of memory at %s: given up and still running: %s", c.ID, stuck))
 						continue
 					}
@@ -157,14 +157,14 @@ func (p *pool[R]) slot(ctx context.Context, stop context.CancelCauseFunc, cases 
 	}
 }
 
-// poolWorker is one goroutine on a locked thread.
+// poolWorker is a goroutine on a locked thread.
 type poolWorker[R any] struct {
 	in        chan *Case
-	out       chan R // holds one, so that an abandoned worker can end
+	out       chan R // has room for one result, so that an abandoned worker can end
 	abandoned atomic.Bool
 }
 
-// abandon tells the worker to end, and keeps account of it until it does.
+// abandon signals the worker to end, and lists its case as stuck until it does.
 func (w *poolWorker[R]) abandon(id string, stuck *stuckCases) {
 	w.abandoned.Store(true)
 	close(w.in)
@@ -188,7 +188,7 @@ func (p *pool[R]) newWorker() *poolWorker[R] {
 	return w
 }
 
-// guard turns a panic into a failed case.
+// guard converts a panic to a failed case.
 func (p *pool[R]) guard(work func(*Case, *atomic.Bool) R, c *Case, abandoned *atomic.Bool) (r R) {
 	defer func() {
 		if v := recover(); v != nil {

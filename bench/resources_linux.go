@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockThread ties the goroutine to its thread until the returned function is
+// lockThread locks the goroutine to its thread until the returned function is
 // called.
 func lockThread() func() {
 	runtime.LockOSThread()
@@ -26,10 +26,10 @@ func threadCPU() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// residentBytes returns the process's resident memory, 0 when unknown.
+// residentBytes returns the resident memory of the process, 0 if unknown.
 func residentBytes() int64 { return statusField("VmRSS:") }
 
-// peakResidentBytes returns the largest resident memory the process has had.
+// peakResidentBytes returns the peak resident memory of the process.
 func peakResidentBytes() int64 { return statusField("VmHWM:") }
 
 // statusField reads a size in kB from /proc/self/status.

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// lockThread ties the goroutine to its thread until the returned function is
+// lockThread locks the goroutine to its thread until the returned function is
 // called.
 func lockThread() func() {
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread
 }
 
-// threadCPU is not measured here; the summary leaves the line out.
+// threadCPU is not available on these systems; the summary omits it.
 func threadCPU() time.Duration { return 0 }
 
-// residentBytes returns what the Go heap and stacks hold, for want of the
-// system's own figure.
+// residentBytes returns the memory that the Go runtime holds, as the system's own
+// figure is not available.
 func residentBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -6,8 +6,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Split cuts a text into random tokens of a vocabulary that has every byte: half of
-// them the longest that fit.
+// Split splits a text into random tokens of a vocabulary that contains every byte.
+// About half of them are the longest that fit.
 func Split(r *rand.Rand, v *vocab.Vocab, text []byte) (tokens []int32) {
 	trie := v.Trie()
 	for len(text) > 0 {

@@ -13,9 +13,9 @@ import (
 // NewEngine returns stencil's own engine with the given options.
 func NewEngine(v *vocab.Vocab, opt schema.Options) Engine { return &stencilEngine{v, opt} }
 
-// Prepare has the engine make the tables that it keeps for a vocabulary, as a
-// server does when it loads a model, and returns how long that took. Without
-// it the first schema would pay for all.
+// Prepare makes the engine compute its tables for a vocabulary, as a server does
+// when it loads a model, and returns the time it took. Otherwise the first schema
+// would include this time.
 func Prepare(v *vocab.Vocab) (time.Duration, error) {
 	start := time.Now()
 	c, err := NewEngine(v, schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0)}).Compile([]byte(`{"pattern": "^[a-z]*$"}`))
@@ -51,7 +51,7 @@ func (e *stencilEngine) Compile(source []byte) (Constraint, error) {
 	return &stencilConstraint{schema: s, grammar: s.Grammar(e.vocab)}, nil
 }
 
-// stoppedBy names the keyword because of which a schema was refused.
+// stoppedBy returns the keyword that caused an error.
 func stoppedBy(err error) string {
 	var (
 		unsupported   *schema.UnsupportedError

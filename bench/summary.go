@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// Summary adds up the results of a run.
+// Summary summarises the results of a run.
 type Summary struct {
 	Schemas int
 	Counts  map[Status]int
-	// Refusals counts, among the schemas that did not compile, the keyword
-	// that stopped each.
+	// Refusals counts the schemas that did not compile by the keyword that caused the error.
 	Refusals  map[string]int
 	Tokens    int
-	Reordered int // valid instances refused for order or spacing alone
-	Skipped   int // instances that cannot be told in UTF-8
+	Reordered int // valid instances refused only because of order or spacing
+	Skipped   int // instances that UTF-8 can't represent
 	Wall, CPU time.Duration
 	PeakRSS   int64 // bytes
 
@@ -41,7 +40,7 @@ type Slow struct {
 	Token int // index of the token in the instance
 }
 
-// slowKept bounds the lists of slow places that a run collects.
+// slowKept is the maximum length of the lists of slow places.
 const slowKept = 1000
 
 func newSummary() *Summary {
@@ -69,10 +68,10 @@ func (s *Summary) add(r *Result) {
 	}
 }
 
-// slowest collects the longest of the times given to it.
+// slowest collects the longest of the times added to it.
 type slowest struct {
 	list  []Slow
-	floor time.Duration // no shorter time belongs to the list any more
+	floor time.Duration // shorter times can't enter the list any more
 }
 
 func (s *slowest) add(x Slow) {
@@ -84,7 +83,7 @@ func (s *slowest) add(x Slow) {
 	}
 }
 
-// cut sorts the list and drops what is too much.
+// cut sorts the list and drops the excess.
 func (s *slowest) cut() []Slow {
 	slices.SortStableFunc(s.list, func(a, b Slow) int { return cmp.Compare(b.Took, a.Took) })
 	if len(s.list) >= slowKept {
@@ -99,8 +98,7 @@ func (s *Summary) finish() {
 	s.PeakRSS = peakResidentBytes()
 }
 
-// sample keeps durations in nanoseconds; those above 4.29 s are counted as
-// that.
+// sample keeps durations in nanoseconds; longer ones than 4.29 s are stored as 4.29 s.
 type sample struct {
 	ns     []uint32
 	sorted bool
@@ -181,7 +179,7 @@ func (s *Summary) WriteTable(w io.Writer) error {
 	return s.writeRefusals(w)
 }
 
-// writeRefusals lists what stopped the schemas that did not compile.
+// writeRefusals lists the keywords that caused compile errors.
 func (s *Summary) writeRefusals(w io.Writer) error {
 	var words []string
 	for k := range s.Refusals {
@@ -222,7 +220,7 @@ func (s *Summary) WriteSlowest(w io.Writer, n int) error {
 	return nil
 }
 
-// micros prints d in microseconds, with decimals where they say something.
+// micros formats d in microseconds, with decimals for small values.
 func micros(d time.Duration) string {
 	us := float64(d) / 1e3
 	switch {
@@ -242,11 +240,11 @@ func percent(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// Figures are what a summary says, as JSON.
+// Figures are the content of a summary as JSON.
 type Figures struct {
 	Schemas   int            `json:"schemas"`
 	Counts    map[Status]int `json:"counts"`
-	Refusals  map[string]int `json:"refusals"` // by keyword; "": others
+	Refusals  map[string]int `json:"refusals"` // by keyword; "": other reasons
 	Masks     int            `json:"masks"`
 	Tokens    int            `json:"tokens"`
 	Reordered int            `json:"reordered"`
@@ -277,7 +275,8 @@ type SlowTime struct {
 	Token *int    `json:"token,omitempty"`
 }
 
-// Figures returns the summary for JSON, with the n slowest first masks and masks; prepared is how long a vocabulary took.
+// Figures returns the summary for JSON, with the n slowest first masks and masks; prepared is the preparation time of the
+// vocabulary.
 func (s *Summary) Figures(n int, prepared time.Duration) Figures {
 	f := Figures{
 		Schemas: s.Schemas, Counts: map[Status]int{}, Refusals: s.Refusals, Masks: len(s.masks.ns), Tokens: s.Tokens, Reordered: s.Reordered,

@@ -21,14 +21,14 @@ const (
 	kindObject
 )
 
-// value is a JSON value that remembers what encoding/json forgets: the order
-// of keys, the spelling of numbers, and where it stood in its source.
+// value is a JSON value that keeps what encoding/json drops: the order of keys, the
+// original text of numbers, and its position in the source.
 type value struct {
 	kind    valueKind
-	text    string   // kindNumber: the spelling; kindString: the decoded text
+	text    string   // kindNumber: the source text; kindString: the decoded text
 	items   []*value // kindArray: the items; kindObject: the member values
 	keys    []string // kindObject: the decoded names, parallel to items
-	repeats int      // kindObject: members whose name had occurred before
+	repeats int      // kindObject: members with a repeated name
 	start   int      // offset of the first byte in the source
 	end     int      // offset after the last byte
 }
@@ -46,8 +46,8 @@ func (v *value) member(name string) *value {
 	return nil
 }
 
-// maxNesting bounds recursion of the parser; the deepest file of the corpora
-// stays below 100.
+// maxNesting limits the recursion of the parser; the deepest file of the corpora has
+// fewer than 100 levels.
 const maxNesting = 10_000
 
 // valueParser is a strict RFC 8259 parser.
@@ -57,9 +57,9 @@ type valueParser struct {
 	depth int
 }
 
-// parseValue reads one JSON text. As Python's json.loads does, a repeated name
-// keeps its first place and its last value. A lone surrogate escape is decoded
-// to the three bytes that UTF-8 would give it, which are not valid UTF-8.
+// parseValue parses a JSON text. As in Python's json.loads, a repeated name keeps
+// its first position and its last value. The escape of a lone surrogate is decoded
+// to the three bytes of its UTF-8 form, which are not valid UTF-8.
 func parseValue(src []byte) (*value, error) {
 	p := &valueParser{src: src}
 	p.space()
@@ -329,7 +329,7 @@ func (p *valueParser) hex4() (rune, bool) {
 	return rune(n), true
 }
 
-// spacing says what the writer puts after commas and colons.
+// spacing is the white space that is written after commas and colons.
 type spacing uint8
 
 const (
@@ -337,8 +337,8 @@ const (
 	compactJSON                // "," and ":"
 )
 
-// appendJSON writes v as Python's json.dumps(v, ensure_ascii=False) does, but
-// keeps the spelling of numbers.
+// appendJSON writes v like Python's json.dumps(v, ensure_ascii=False), but keeps the
+// source text of numbers.
 func appendJSON(dst []byte, v *value, sp spacing) []byte {
 	switch v.kind {
 	case kindNull:

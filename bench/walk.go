@@ -16,35 +16,35 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Walk samples documents at random from masks and has each judged.
+// Walk samples documents at random from masks and validates each of them.
 type Walk struct {
 	Engine  Engine
 	Vocab   *vocab.Vocab
-	N       int    // documents of each schema
-	Seed    uint64 // same seed, same documents, whatever Jobs is
+	N       int    // documents per schema
+	Seed    uint64 // the documents depend only on the seed, not on Jobs
 	Jobs    int
-	Timeout time.Duration // for one schema; 0 is no limit
-	// MemoryLimit is the resident size in bytes above which the schemas being
-	// worked on are given up; 0 is no limit.
+	Timeout time.Duration // per schema; 0 is no limit
+	// MemoryLimit is the resident size in bytes above which the schemas in progress
+	// are abandoned; 0 is no limit.
 	MemoryLimit int64
-	// AnySpelling accepts numbers that are longer than generation writes them.
+	// AnySpelling accepts numbers that are longer than those that generation writes.
 	AnySpelling bool
-	Report      io.Writer // findings, as they come; may be nil
-	Verbose     bool      // report refused and unjudged schemas too
+	Report      io.Writer // receives findings as they occur; may be nil
+	Verbose     bool      // also report refused and unjudged schemas
 	Progress    func(finished int)
 }
 
-// WalkSummary counts what the walks met.
+// WalkSummary counts the results of walks.
 type WalkSummary struct {
 	Schemas    int `json:"schemas"`
 	Refused    int `json:"refused"`  // did not compile
-	Unjudged   int `json:"unjudged"` // the validator refuses the schema or cannot decide
+	Unjudged   int `json:"unjudged"` // the validator refuses the schema or can't decide
 	Documents  int `json:"documents"`
 	Violations int `json:"violations"`
 	// BadEndings counts shortest completions that the masks do not follow.
 	BadEndings int `json:"bad_endings"`
-	DeadEnds   int `json:"dead_ends"`  // no token was allowed and the document not complete
-	Unfinished int `json:"unfinished"` // documents given up at the length limit
+	DeadEnds   int `json:"dead_ends"`  // no token was allowed although the document was incomplete
+	Unfinished int `json:"unfinished"` // documents abandoned at the length limit
 	Limits     int `json:"limits"`     // walks that met a limit of the engine
 	Timeouts   int `json:"timeouts"`
 	Crashes    int `json:"crashes"`
@@ -52,7 +52,7 @@ type WalkSummary struct {
 	Bytes      int `json:"bytes"`
 }
 
-// finding is something a walk met that is worth a line.
+// finding is a result of a walk that is reported.
 type finding struct {
 	kind     string // a walk.Kind, "refused", "unjudged", or a Status
 	reason   string
@@ -158,12 +158,12 @@ func (s WalkSummary) Write(w io.Writer) error {
 	return nil
 }
 
-// Sound reports whether nothing was found that should not be.
+// Sound reports whether no faults were found.
 func (s WalkSummary) Sound() bool {
 	return s.Violations == 0 && s.DeadEnds == 0 && s.BadEndings == 0 && s.Limits == 0 && s.Timeouts == 0 && s.Crashes == 0
 }
 
-// walker makes the documents of one schema.
+// walker samples the documents of one schema.
 type walker struct {
 	walk.Walker
 	options *Walk
@@ -212,10 +212,11 @@ func (w *walker) run(c *Case) {
 	sum.Tokens = w.Count()
 }
 
-// shownBytes is how much is reported of a document that has no end.
+// shownBytes is the maximum number of bytes that are reported of an unfinished
+// document.
 const shownBytes = 400
 
-// fault notes a walk that did not come to its end.
+// fault records a walk that did not complete its document.
 func (w *walker) fault(f *walk.Fault, document []byte) {
 	sum := &w.result.sum
 	count := &sum.Unfinished
@@ -234,7 +235,7 @@ func (w *walker) fault(f *walk.Fault, document []byte) {
 	w.note(count, string(f.Kind), f.Reason, document)
 }
 
-// check says what is wrong with a finished document.
+// check returns what is wrong with a finished document, or nil.
 func (w *walker) check(document, schema []byte, j *judge) error {
 	if !utf8.Valid(document) {
 		return fmt.Errorf("not UTF-8")
@@ -256,16 +257,16 @@ func (w *walker) check(document, schema []byte, j *judge) error {
 	return j.validate(document)
 }
 
-// Generated numbers have at most so many significant digits, and an exponent
-// of at most so much, so that every JSON parser reads them.
+// Limits on the significant digits and the exponent of generated numbers, so that
+// every JSON parser can read them.
 const (
 	maxDigits   = 17
 	maxExponent = 308
 )
 
-// checkSpelling looks for what no schema talks about: repeated names, lone
-// surrogates, and, unless schema is nil, numbers that other parsers would not
-// read and that the schema does not itself spell so.
+// checkSpelling checks what schemas can't express: no repeated names, no lone
+// surrogates, and, unless schema is nil, no numbers beyond the limits of other
+// parsers, except those that the schema itself contains.
 func checkSpelling(v *value, schema []byte) error {
 	switch v.kind {
 	case kindString:
@@ -296,12 +297,12 @@ func checkSpelling(v *value, schema []byte) error {
 	return nil
 }
 
-// numberSize returns the number of significant digits of a spelling, zeros at
-// both ends left out, and its written exponent.
+// numberSize returns the number of significant digits of a number, without leading
+// and trailing zeros, and its written exponent.
 func numberSize(text string) (digits, exponent int) {
 	sign := 1
 	inExponent := false
-	zeros := 0 // seen since the last other digit
+	zeros := 0 // zeros since the last other digit
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == 'e' || c == 'E':

@@ -17,8 +17,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A document is a drawn text with what the validators say: nothing if they can't
-// tell, "" if it is valid.
+// A document is a generated text with the verdicts of the validators: nil if a
+// validator can't decide, "" if the text is valid, else its error.
 type document struct {
 	ID         string  `json:"id"`
 	By         string  `json:"by"`
@@ -27,16 +27,16 @@ type document struct {
 	Jsonschema *string `json:"jsonschema"`
 }
 
-// An explanation says of some disagreements who is wrong, and why.
+// An explanation states which side is wrong in some disagreements, and why.
 type explanation struct {
-	// Schemas is a pattern as of path.Match over the names of schemas; empty for all.
+	// Schemas is a pattern of path.Match for the names of schemas; empty for all.
 	Schemas string `json:"schemas"`
 	// Judge is ajv or jsonschema.
 	Judge string `json:"judge"`
 	// Engine is what the engine does: accepts or refuses.
 	Engine string `json:"engine"`
-	// Says is a regular expression for what the judge says, Text one for the
-	// document, and Reason one for why the engine refuses it.
+	// Says is a regular expression for the verdict of the judge, Text one for the
+	// document, and Reason one for the error of the engine.
 	Says, Text, Reason string
 	Why                string `json:"why"`
 
@@ -73,7 +73,7 @@ func newComparison(v *vocab.Vocab, explained []byte) (*comparison, error) {
 	return c, nil
 }
 
-// run judges the documents of in by the schemas of the corpus.
+// run compares the documents in in under the schemas of the corpus.
 func (c *comparison) run(corpus *bench.Corpus, in io.Reader) error {
 	documents := map[string][]document{}
 	lines := bufio.NewScanner(in)
@@ -104,7 +104,8 @@ func (c *comparison) run(corpus *bench.Corpus, in io.Reader) error {
 	})
 }
 
-// document feeds one document in every way and compares what comes of it.
+// document feeds one document to the engine, byte by byte and in tokens, and compares
+// the results with the verdicts.
 func (c *comparison) document(compiled bench.Constraint, d *document) {
 	c.documents++
 	text := []byte(d.Text)
@@ -168,7 +169,7 @@ func (c *comparison) explain(d *document, judge, says string, refusal error) boo
 	return i >= 0
 }
 
-// feedBytes returns why a text is refused, or nil.
+// feedBytes returns why a text is refused byte by byte, or nil.
 func feedBytes(m walk.Matcher, text []byte) error {
 	if n, err := m.AcceptBytes(text); err != nil {
 		return fmt.Errorf("byte %d: %w", n, err)
@@ -199,7 +200,7 @@ func (c *comparison) feedTokens(m walk.Matcher, tokens []int32) error {
 	return nil
 }
 
-// report writes what was found.
+// report prints the result of the comparison.
 func (c *comparison) report(w io.Writer) {
 	for _, f := range c.faults {
 		fmt.Fprintln(w, f)

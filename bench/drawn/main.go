@@ -1,15 +1,14 @@
-// Command drawn compares the engine with two validators on documents that two
-// libraries draw from the schemas themselves, not from masks: what a mask leaves
-// out shows only in texts that masks had no part in.
+// Command drawn compares the engine with two validators on documents that two libraries
+// generate from the schemas themselves, not from masks: a document that a mask wrongly
+// excludes can't be found by sampling from masks.
 //
 //	go run ./bench/drawn schemas [-every N] CORPUS… >schemas.jsonl
 //	go run ./bench/drawn compare -vocab GGUF [-explained FILE] CORPUS… <judged.jsonl
 //
-// scripts/drawn runs both and, between them, draw.py (hypothesis-jsonschema,
-// jsonschema) and draw.mjs (json-schema-faker, ajv). Each document is fed byte by
-// byte, in the tokens of the tokenizer, and in random ones, each of which has to be
-// in its mask. A disagreement with a validator has to be explained in
-// explained.json.
+// scripts/drawn runs both and, between them, draw.py (hypothesis-jsonschema, jsonschema)
+// and draw.mjs (json-schema-faker, ajv). Each document is fed byte by byte, in the tokens
+// of the tokenizer, and in random tokens, each of which must be in its mask. Every
+// disagreement with a validator must be explained in explained.json.
 package main
 
 import (
@@ -33,8 +32,8 @@ func main() {
 	}
 }
 
-// lenient are the options under which the engine accepts every spelling of every
-// valid document.
+// lenient are the options with which the engine accepts every way to write every valid
+// document.
 var lenient = schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true}
 
 func run(args []string, in io.Reader, out io.Writer) error {
@@ -92,18 +91,19 @@ type aSchema struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// writeSchemas writes the schemas that the engine reads, with the draft by which it does.
+// writeSchemas writes the schemas that the engine accepts, each with the draft that the
+// engine uses for it.
 func writeSchemas(corpus *bench.Corpus, w io.Writer) error {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	return corpus.Each(func(c bench.Case) error {
 		compiled, err := schema.Compile(c.Schema, lenient)
 		if err != nil {
-			return nil // refused, with a reason that other harnesses count
+			return nil // refused; other harnesses count the reasons
 		}
 		var text bytes.Buffer
 		if err := json.Compact(&text, c.Schema); err != nil {
-			return nil // a file that only looks like JSON
+			return nil // a file that is not JSON
 		}
 		return lines.Encode(aSchema{c.ID, compiled.Report().Draft, text.Bytes()})
 	})

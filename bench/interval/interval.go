@@ -1,5 +1,5 @@
-// Package interval says how sure a figure is that was measured several times
-// on a machine that also does other things.
+// Package interval computes confidence intervals for repeated measurements on a
+// machine with other load.
 package interval
 
 import (
@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// Fewest is the number of figures below which there are no bounds.
+// Fewest is the minimum number of figures for which there are bounds.
 const Fewest = 6
 
-// Median returns the median of figures, and bounds between which the true
-// median lies with a probability of 95% or more: order statistics, chosen by
-// what a fair coin would do, whatever the distribution of the figures. Below
-// Fewest there are no such bounds; then they are the extremes. The median of no
-// figures is NaN.
+// Median returns the median of figures, and bounds that contain the true median with
+// a probability of at least 95%, regardless of the distribution of the figures. The
+// bounds are order statistics, chosen by the binomial distribution. For fewer than
+// Fewest figures, for which such bounds don't exist, they are the minimum and
+// maximum. The median of no figures is NaN.
 func Median(figures []float64) (median, low, high float64) {
 	n := len(figures)
 	if n == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
 	all := slices.Sorted(slices.Values(figures))
-	// cut is the largest number of heads such that n tosses show so many or
-	// fewer with a chance of 2.5% at most.
+	// cut is the largest k such that n tosses of a fair coin show k or fewer heads
+	// with a probability of at most 2.5%.
 	cut, chance, sum := 0, math.Pow(0.5, float64(n)), 0.0
 	for k := range n {
 		if sum += chance; sum > 0.025 {

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// A Case is a schema to write documents of, and the same language as a
-// grammar in llama.cpp's format, which may be missing.
+// A Case is a schema to generate documents for, and optionally a grammar in
+// llama.cpp's format for the same language.
 type Case struct {
 	Name   string
 	Schema []byte
 	GBNF   string
 }
 
-// Cases returns the schemas that the command measures with: a flat
-// object, function calls, large enumerations, and unions of ever more kinds of
-// records, the largest some 200 KB.
+// Cases returns the default schemas: a flat object, function calls, large
+// enumerations, and unions of increasing numbers of record types, the largest about
+// 200 KB.
 func Cases() []Case {
 	cases := []Case{
 		newCase("flat", record{
@@ -51,8 +51,8 @@ func Cases() []Case {
 	return cases
 }
 
-// ReadCases reads every FILE.json of a folder as a schema, with
-// FILE.gbnf beside it, where there is one, as its grammar for llama.cpp.
+// ReadCases reads every FILE.json of a folder as a schema, and FILE.gbnf, if it
+// exists, as the grammar for llama.cpp.
 func ReadCases(dir string) ([]Case, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -77,8 +77,8 @@ func ReadCases(dir string) ([]Case, error) {
 	return cases, nil
 }
 
-// A shape is a kind of JSON value. It writes itself as a schema and as the
-// right side of a grammar's rule.
+// A shape is a kind of JSON value. It can be written as a schema and as the
+// right-hand side of a grammar rule.
 type shape interface {
 	schema() string
 	grammar(*grammarText) string
@@ -90,7 +90,7 @@ func newCase(name string, s shape) Case {
 	return Case{Name: name, Schema: []byte(s.schema()), GBNF: "root ::= " + root + "\n" + g.String()}
 }
 
-// grammarText collects the rules that shapes need beside their own.
+// grammarText collects the additional rules that shapes need.
 type grammarText struct {
 	strings.Builder
 	n int
@@ -105,7 +105,7 @@ func (g *grammarText) rule(body string) string {
 }
 
 type (
-	text    int // a string of so many characters at most
+	text    int // a string of at most this many characters
 	integer struct{}
 	boolean struct{}
 	enum    []string
@@ -178,8 +178,8 @@ func call(name string, arguments record) record {
 	return record{{"name", enum{name}}, {"arguments", arguments}}
 }
 
-// records is a union of n kinds of records that are told apart by their first
-// field, some 500 bytes of schema each.
+// records is a union of n record types, distinguished by their first field, each
+// with about 500 bytes of schema.
 func records(n int) union {
 	var u union
 	kinds := words(n, 5)
@@ -194,7 +194,7 @@ func records(n int) union {
 	return u
 }
 
-// words makes up n different words, always the same ones for a seed.
+// words generates n different words, always the same ones for a seed.
 func words(n int, seed uint64) enum {
 	const consonants, vowels = "bcdfghklmnprstvz", "aeiou"
 	x := seed * 0x9e3779b97f4a7c15

@@ -12,9 +12,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// llamaGrammar is llama.cpp's grammar sampler as a constraint. It knows masks
-// and how to go on, which is all that an engine asks for that may cut the text
-// off.
+// llamaGrammar is llama.cpp's grammar sampler as a constraint. It implements only
+// masks and Accept, which suffice for an engine that may truncate the text.
 type llamaGrammar struct {
 	model backend.Model
 	text  string
@@ -38,7 +37,7 @@ type llamaMatcher struct {
 	err     error
 	set     vocab.Bitset
 	eog     []int32
-	known   bool // set is the present mask
+	known   bool // set is the current mask
 }
 
 // Mask implements engine.Matcher.
@@ -63,8 +62,8 @@ func (m *llamaMatcher) Accept(token int32) error {
 	return m.err
 }
 
-// Accepting implements engine.Matcher, for a mask that is known; the engine
-// samples the end otherwise.
+// Accepting implements engine.Matcher. It is exact only while the mask is known;
+// otherwise the engine samples the end of generation.
 func (m *llamaMatcher) Accepting() bool {
 	return m.known && slices.ContainsFunc(m.eog, m.set.Has)
 }
@@ -74,9 +73,9 @@ var errNotForLlama = errors.New("overhead: llama.cpp's grammar sampler can't do 
 // Rollback implements engine.Matcher.
 func (m *llamaMatcher) Rollback(int) error { return errNotForLlama }
 
-// ForcedTokens implements engine.Matcher: it knows of none.
+// ForcedTokens implements engine.Matcher. It always returns none.
 func (m *llamaMatcher) ForcedTokens() []int32 { return nil }
 
-// Remaining implements engine.Matcher. It does not know, and says that there is
-// something.
+// Remaining implements engine.Matcher. What remains is unknown, so it returns a
+// placeholder.
 func (m *llamaMatcher) Remaining() []decoder.Piece { return []decoder.Piece{{Text: " "}} }

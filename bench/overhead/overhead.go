@@ -28,41 +28,41 @@ const (
 	ModeMask   Mode = "mask"      // the constraint, every token sampled
 	ModeForced Mode = "forced"    // the constraint, forced text appended without sampling
 	ModeGBNF   Mode = "gbnf"      // the same language as a grammar, every token sampled
-	ModeJudged Mode = "judged"    // as ModeMask, and each document judged by the validator, as a server's requests are
+	ModeJudged Mode = "judged"    // as ModeMask, and each document is validated, as in a server
 	ModeLlama  Mode = "llama.cpp" // llama.cpp's own grammar sampler over the whole vocabulary, in the same loop
 )
 
-// A Bench measures on one model what a constraint costs: it generates without
-// one, with masks, with masks and forced text, with a grammar's masks, with
-// masks and the validator's verdict, and with llama.cpp's grammar sampler, in
-// turn, in the same process.
+// A Bench measures the cost of a constraint on one model. It generates without a
+// constraint, with masks, with masks and forced text, with a grammar's masks, with
+// masks and the validator, and with llama.cpp's grammar sampler, in turn, in the
+// same process.
 //
-// In every round each mode has as many clients as Parallel says, each of which
-// asks for Documents documents one after another. A document without a
-// constraint is as long, in tokens, as the one with masks at its place. What
-// is compared is the time a token of the same round.
+// In every round, each mode runs with Parallel clients, each of which generates
+// Documents documents one after another. A document without a constraint has as many
+// tokens as the corresponding one with masks. Modes are compared by their time per
+// token within a round.
 type Bench struct {
 	Model        backend.Model
-	Context      backend.ContextParams // Size is what one sequence needs; default 512
+	Context      backend.ContextParams // Size is for one sequence; default 512
 	Cases        []Case                // default Cases()
-	Modes        []Mode                // default all that there are
+	Modes        []Mode                // default all
 	Parallel     []int                 // default 1, 4, 8
 	Temperatures []float32             // default 0 and 1
 	Rounds       int                   // default 9
-	Documents    int                   // a client and round; default 2
-	MaxTokens    int                   // of a document; default 160
-	Prompt       string                // default one of a few words
+	Documents    int                   // per client and round; default 2
+	MaxTokens    int                   // per document; default 160
+	Prompt       string                // default a short instruction
 	Log          *slog.Logger          // default slog.Default()
 
-	// LlamaTokens is how many tokens a client generates in a round with
-	// llama.cpp's grammar, which is slow; default 8.
+	// LlamaTokens is the number of tokens that a client generates per round with
+	// llama.cpp's grammar sampler, which is slow; default 8.
 	LlamaTokens int
 
 	Progress func(done, of int) // called after every mode of every round
 	Trace    bool               // keep the spans of one round of each mode
 }
 
-// Result is what was measured of one mode of one case.
+// Result is the measurement of one mode of one case.
 type Result struct {
 	Case        string  `json:"case"`
 	SchemaBytes int     `json:"schema_bytes"`
@@ -75,21 +75,21 @@ type Result struct {
 	Documents int `json:"documents"` // in all rounds
 
 	TokensPerSecond Estimate `json:"tokens_per_second"` // of all clients together
-	TimePerToken    Estimate `json:"us_per_token"`      // µs of the clock
+	TimePerToken    Estimate `json:"us_per_token"`      // wall time in µs
 	TimePerDocument Estimate `json:"ms_per_document"`   // ms from the request to its end, for one client
-	Overhead        Estimate `json:"overhead"`          // time a token against ModeFree, 0.01 is 1% more
-	Forced          float64  `json:"forced_share"`      // of the tokens
+	Overhead        Estimate `json:"overhead"`          // time per token relative to ModeFree; 0.01 is 1% more
+	Forced          float64  `json:"forced_share"`      // share of the tokens
 
-	// Parts is what one token took of each part, in µs, in one more round that
-	// was traced. Sequences that are computed together share "forward".
+	// Parts is the time that one token takes in each part, in µs, measured in an
+	// additional traced round. Sequences that are computed together share "forward".
 	Parts map[string]float64 `json:"us_per_part"`
 
-	samples []float64 // time a token of each round, µs
+	samples []float64 // time per token of each round, µs
 	spans   []engine.Span
 }
 
-// An Estimate is a median and the bounds between which it lies with 95%; of
-// fewer than interval.Fewest rounds the extremes.
+// An Estimate is a median and its 95% confidence bounds; for fewer than
+// interval.Fewest rounds, the bounds are the minimum and maximum.
 type Estimate struct {
 	Rounds int     `json:"rounds"`
 	Median float64 `json:"median"`
@@ -130,7 +130,7 @@ func (o Bench) withDefaults() Bench {
 	return o
 }
 
-// Run measures everything. On an error the results so far come with it.
+// Run measures everything. With an error, it also returns the results so far.
 func (o Bench) Run(ctx context.Context) ([]*Result, error) {
 	o = o.withDefaults()
 	schemas, grammars := constraint.NewSchemas(o.Model.Vocab(), len(o.Cases)), constraint.NewGrammars(o.Model.Vocab(), len(o.Cases))
@@ -171,7 +171,7 @@ func (o Bench) Run(ctx context.Context) ([]*Result, error) {
 	return out, nil
 }
 
-// run measures one case with so many clients at one temperature.
+// run measures one case with one number of clients at one temperature.
 type run struct {
 	*Bench
 	ctx           context.Context
@@ -181,32 +181,32 @@ type run struct {
 	plain, traced *engine.Engine
 	tracer        *Recorder
 	prompt        []int32
-	lengths       []int // of the last documents with masks, by client and document
+	lengths       []int // tokens of the last documents with masks, by client and document
 	step          func()
 }
 
-// A contender is a mode and what is kept of it.
+// A contender is a mode and its measurements.
 type contender struct {
 	mode       Mode
 	constraint engine.Constraint
 	judge      *constraint.CompiledSchema // nil: documents are not judged
-	most       int                        // rounds, if not 0
+	most       int                        // maximum number of rounds, if not 0
 	rounds     []round
 	traced     round
 	spans      []engine.Span
 }
 
-// maxRound is how long a round may take that is repeated: on large schemas
-// llama.cpp's grammar sampler takes seconds a token.
+// maxRound is the maximum duration of a round that is repeated: on large schemas
+// llama.cpp's grammar sampler takes seconds per token.
 const maxRound = 4 * time.Second
 
-// A round is what a contender did in one.
+// A round is the measurement of one round of a contender.
 type round struct {
 	wall              time.Duration
 	tokens, forced    int
 	documents         int
 	perDocument       time.Duration
-	perToken, against float64 // µs, and the same of ModeFree in this round
+	perToken, against float64 // µs, and the same for ModeFree in this round
 }
 
 func (b *run) all(schemas *constraint.Schemas, grammars *constraint.Grammars) ([]*Result, error) {
@@ -245,7 +245,7 @@ func (b *run) all(schemas *constraint.Schemas, grammars *constraint.Grammars) ([
 		}
 		modes = append(modes, x)
 	}
-	// One round to warm up, which also says how long documents are.
+	// A warm-up round, which also determines the lengths of documents.
 	slices.SortStableFunc(modes, func(a, b *contender) int { return first(a.mode) - first(b.mode) })
 	for _, m := range modes {
 		got, err := b.play(m, b.plain, 0)
@@ -259,7 +259,7 @@ func (b *run) all(schemas *constraint.Schemas, grammars *constraint.Grammars) ([
 	for r := range b.Rounds {
 		free := 0.0
 		for i := range modes {
-			m := modes[(i+r)%len(modes)] // each of them first in turn
+			m := modes[(i+r)%len(modes)] // each of them comes first in turn
 			if m.most > 0 && r >= m.most {
 				b.step()
 				continue
@@ -292,13 +292,13 @@ func (b *run) all(schemas *constraint.Schemas, grammars *constraint.Grammars) ([
 	return out, nil
 }
 
-// first orders the modes of the first round: ModeMask before ModeFree, which
-// takes its lengths.
+// first returns the position of a mode in the warm-up round: ModeMask before
+// ModeFree, which uses its lengths.
 func first(m Mode) int {
 	return slices.Index([]Mode{ModeMask, ModeFree, ModeForced, ModeGBNF, ModeJudged, ModeLlama}, m)
 }
 
-// play has all clients write their documents.
+// play runs one round: all clients generate their documents.
 func (b *run) play(m *contender, e *engine.Engine, number int) (round, error) {
 	defer b.step()
 	var (
@@ -378,7 +378,7 @@ func (b *run) document(m *contender, e *engine.Engine, at, number int) (*engine.
 	return results[0], nil
 }
 
-// result adds up the rounds of a mode.
+// result summarises the rounds of a mode.
 func (b *run) result(m *contender) *Result {
 	r := &Result{
 		Case: b.c.Name, SchemaBytes: len(b.c.Schema), Parallel: b.parallel, Temperature: b.temperature,

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// plotted are the modes that a plot shows. What llama.cpp's grammar sampler
-// takes would be far above it.
+// plotted are the modes that a plot shows. The times of llama.cpp's grammar sampler
+// would be far off its scale.
 var plotted = []struct {
 	mode  Mode
 	color color.Color
@@ -23,9 +23,8 @@ var plotted = []struct {
 	{ModeForced, color.RGBA{0xd9, 0x6a, 0x00, 0xff}},
 }
 
-// WritePlot draws the overhead of each schema in percent, with its bounds, in
-// one panel for each number of sequences and temperature. The format is "png"
-// or "svg".
+// WritePlot plots the overhead of each schema in percent, with its bounds, in one
+// panel for each number of sequences and temperature. The format is "png" or "svg".
 func WritePlot(w io.Writer, format string, results []*Result) error {
 	var rows []int
 	var columns []float32
@@ -72,7 +71,7 @@ func WritePlot(w io.Writer, format string, results []*Result) error {
 	return err
 }
 
-// bounded are points with the ends of their intervals.
+// bounded are points with error bars.
 type bounded struct {
 	plotter.XYs
 	plotter.YErrors

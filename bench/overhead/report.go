@@ -21,15 +21,15 @@ import (
 	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
-// A Setting is what figures were measured on.
+// A Setting describes the machine, program and model of a measurement.
 type Setting struct {
 	Date     time.Time `json:"date"`
 	CPU      string    `json:"cpu"`
 	Cores    int       `json:"cores"`
-	Kernels  string    `json:"kernels"`  // instruction sets of llama.cpp's
+	Kernels  string    `json:"kernels"`  // instruction sets that llama.cpp uses
 	Sampling string    `json:"sampling"` // code path of the sampler
 	Go       string    `json:"go"`
-	Commit   string    `json:"commit"` // "" when unknown; ends in "+" when files were changed
+	Commit   string    `json:"commit"` // "" if unknown; ends in "+" if files were modified
 	Command  string    `json:"command"`
 
 	Model        string `json:"model"`
@@ -62,7 +62,7 @@ func NewSetting(m backend.Model, threads int, command string) Setting {
 	return s
 }
 
-// WriteTable writes the setting and the results for people.
+// WriteTable writes the setting and the results as text.
 func WriteTable(w io.Writer, s Setting, results []*Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model:   %s, %.0fM weights, %s, %d tokens\n", s.Model, float64(s.Parameters)/1e6, s.Quantization, s.Tokens)
@@ -116,8 +116,8 @@ func percent(x float64) string {
 	return fmt.Sprintf("%+.1f%%", 100*x)
 }
 
-// WriteBenchstat writes every round as a line of Go's benchmark format, which
-// benchstat compares.
+// WriteBenchstat writes every round as a line in Go's benchmark format, the input of
+// benchstat.
 func WriteBenchstat(w io.Writer, s Setting, results []*Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: stencil/bench/overhead\ncpu: %s\nmodel: %s\ncommit: %s\n", runtime.GOOS, runtime.GOARCH, s.CPU, s.Model, s.Commit)
@@ -135,7 +135,7 @@ func WriteBenchstat(w io.Writer, s Setting, results []*Result) error {
 func WriteJSON(w io.Writer, s Setting, results []*Result) error {
 	finite := slices.Clone(results)
 	for i, r := range results {
-		if math.IsNaN(r.Overhead.Median) { // nothing to compare with
+		if math.IsNaN(r.Overhead.Median) { // there is no ModeFree to compare with
 			without := *r
 			without.Overhead = Estimate{}
 			finite[i] = &without

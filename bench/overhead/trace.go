@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// A Recorder is an engine's tracer that keeps everything. It is safe for
+// A Recorder is a tracer for engines that records all spans. It is safe for
 // concurrent use.
 type Recorder struct {
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ func (r *Recorder) Span(s engine.Span) {
 	r.mu.Unlock()
 }
 
-// Take returns what was recorded and starts anew.
+// Take returns the recorded spans and clears the recorder.
 func (r *Recorder) Take() []engine.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,7 +36,7 @@ func (r *Recorder) Take() []engine.Span {
 }
 
 // traceEvent is an entry of the Trace Event Format, which Perfetto and Chrome's
-// about:tracing read. Times are µs.
+// about:tracing can read. Times are in µs.
 type traceEvent struct {
 	Name     string         `json:"name"`
 	Category string         `json:"cat,omitempty"`
@@ -48,9 +48,9 @@ type traceEvent struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// WriteTrace writes spans for a trace viewer. Each name is shown as a process;
-// within it the batches are one row, and each text has a row of its own, so
-// that masks that are computed while the model runs stand below it.
+// WriteTrace writes spans for a trace viewer. Each name is shown as a process. In
+// it, batches are one row and each text has its own row, so that masks that are
+// computed while the model runs appear below it.
 func WriteTrace(w io.Writer, names []string, spans [][]engine.Span) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprint(out, `{"displayTimeUnit":"ns","traceEvents":[`)
@@ -71,7 +71,7 @@ func WriteTrace(w io.Writer, names []string, spans [][]engine.Span) error {
 		if len(list) == 0 {
 			continue
 		}
-		// The list is in the order of the ends.
+		// The list is sorted by end time.
 		zero := slices.MinFunc(list, func(a, b engine.Span) int { return a.Start.Compare(b.Start) }).Start
 		rows := map[string]int{}
 		for _, s := range list {
@@ -106,7 +106,7 @@ func WriteTrace(w io.Writer, names []string, spans [][]engine.Span) error {
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
-// WriteResultTrace writes the spans that a run with Bench.Trace kept.
+// WriteResultTrace writes the spans that were recorded because of Bench.Trace.
 func WriteResultTrace(w io.Writer, results []*Result) error {
 	var names []string
 	var spans [][]engine.Span

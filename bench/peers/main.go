@@ -1,14 +1,14 @@
-// Command peers measures the masks of stencil beside those of llguidance and
-// XGrammar: the same schemas and the same tokens, in one run, blocks of schemas in
-// turn, so that what else the machine does strikes all alike. scripts/peers
-// installs the others and runs it.
+// Command peers compares the masks of stencil with those of llguidance and XGrammar:
+// the same schemas and the same tokens, in one run, alternating between the
+// libraries after each block of schemas, so that other load on the machine affects
+// all of them alike. scripts/peers installs the other libraries and runs it.
 //
 //	go run ./bench/peers -vocab GGUF -python PATH [-every N] CORPUS…
 //
-// It prints a table in Markdown. Times of tokens (mask and accept) are of those that
-// all three take, times to the first mask of schemas that all three compile. A
-// schema passes if all of its valid documents are taken and complete, and none of
-// the others is.
+// It prints a table in Markdown. Times per token (mask and accept) are for tokens
+// that all three accept, times to the first mask for schemas that all three compile.
+// A schema passes if all of its valid documents are accepted and complete, and none
+// of the invalid ones is.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// patience is the time after which a peer's schema is given up.
+// patience is the maximum time that a peer may take for a schema.
 const patience = 60 * time.Second
 
 func run() error {
@@ -118,15 +118,15 @@ func newTask(c bench.Case, v *vocab.Vocab, contenders int) task {
 	return t
 }
 
-// A measurement is what a library did with a task.
+// A measurement is the result of a task for one library.
 type measurement struct {
-	Error     string     `json:"error"` // why there is nothing else
+	Error     string     `json:"error"` // if not empty, the other fields are not set
 	First     float64    `json:"first_us"`
 	Documents []measured `json:"documents"`
 }
 
 type measured struct {
-	Times    []float64 `json:"us"` // of the tokens that were taken
+	Times    []float64 `json:"us"` // of the accepted tokens
 	Complete bool      `json:"complete"`
 }
 
@@ -137,7 +137,7 @@ type contender interface {
 	close()
 }
 
-// own is stencil.
+// own is the contender stencil.
 type own struct {
 	engine bench.Engine
 	vocab  *vocab.Vocab
@@ -175,7 +175,7 @@ func (o *own) measure(t *task) (*measurement, error) {
 	return m, nil
 }
 
-// peer is a library for Python, in a process of its own.
+// peer is a Python library that runs in a separate process.
 type peer struct {
 	name, python, script string
 	vocab                *vocab.Vocab
@@ -187,7 +187,7 @@ type peer struct {
 
 func (p *peer) String() string { return p.name }
 
-// start starts the process and gives it the vocabulary.
+// start starts the process and sends it the vocabulary.
 func (p *peer) start() error {
 	p.cmd = exec.Command(p.python, p.script, p.name)
 	p.cmd.Stderr = os.Stderr
@@ -219,7 +219,7 @@ func (p *peer) start() error {
 	for id := range int32(p.vocab.Len()) {
 		text := p.vocab.Bytes(id)
 		if len(text) == 0 {
-			// One that no document has, as control tokens are.
+			// A text that occurs in no document, as for control tokens.
 			text = fmt.Appendf(nil, "<|special %d|>", id)
 			setup.Special = append(setup.Special, id)
 		}
@@ -232,7 +232,7 @@ func (p *peer) start() error {
 	return p.ask(setup, &answer)
 }
 
-// ask sends a line and reads one.
+// ask sends a request as a line and reads the answer, a line too.
 func (p *peer) ask(request, answer any) error {
 	line, err := json.Marshal(request)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// table collects what was measured.
+// table collects the measurements.
 type table struct {
 	contenders []contender
 	blocks     int
@@ -15,17 +15,17 @@ type table struct {
 	rows       []row
 }
 
-// row is about one contender.
+// row is the row of one contender.
 type row struct {
 	compiled, pass int
-	tokens, first  []float64 // of what all take
+	tokens, first  []float64 // for what all contenders accept
 }
 
 func newTable(contenders []contender) *table {
 	return &table{contenders: contenders, rows: make([]row, len(contenders))}
 }
 
-// add adds a task that all have been measured with.
+// add adds a task that has been measured for all contenders.
 func (t *table) add(x *task) {
 	t.schemas++
 	all := true
@@ -60,7 +60,7 @@ func (t *table) add(x *task) {
 	}
 }
 
-// stats are an average and quantiles.
+// stats are the mean, quantiles and maximum of a list.
 type stats struct{ avg, p50, p99, p999, max float64 }
 
 func statsOf(list []float64) stats {
@@ -115,7 +115,7 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// figure writes three digits.
+// figure formats a number with about three significant digits.
 func figure(x float64) string {
 	switch {
 	case x >= 100:

@@ -19,15 +19,15 @@ import (
 	"time"
 )
 
-// A measurement is of one request: when its prompt was read and its text whole.
+// A measurement is the measurement of one request.
 type measurement struct {
 	prompt, generated int           // tokens
-	first, last       time.Duration // until the first and the last token
+	first, last       time.Duration // time to the first and to the last token
 }
 
 func (m measurement) read() float64 { return float64(m.prompt) / m.first.Seconds() }
 
-// write returns the speed of the tokens after the first.
+// write returns the speed of the tokens after the first one, in tokens per second.
 func (m measurement) write() float64 {
 	if m.last <= m.first {
 		return 0
@@ -42,7 +42,7 @@ type contender interface {
 	close()
 }
 
-// A server is a contender behind HTTP.
+// A server is a contender that is used over HTTP.
 type server struct {
 	title string
 	url   string
@@ -50,7 +50,7 @@ type server struct {
 	cmd   *exec.Cmd
 	stop  context.CancelFunc
 	log   bytes.Buffer
-	ended chan struct{} // the process is gone
+	ended chan struct{} // closed when the process has ended
 }
 
 func (s *server) name() string { return s.title }
@@ -97,7 +97,7 @@ func startServer(ctx context.Context, title string, command func(port string) []
 		return nil, err
 	}
 	go func() {
-		_ = s.cmd.Wait() // what matters of it is in the log
+		_ = s.cmd.Wait() // the reason is in the log
 		close(s.ended)
 	}()
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
@@ -148,14 +148,14 @@ func (s *server) firstModel(ctx context.Context) (string, error) {
 	return "", errors.New("it lists no model")
 }
 
-// run has a raw prompt continued.
+// run requests a continuation of a raw prompt.
 func (s *server) run(ctx context.Context, prompt string, generate int) (measurement, error) {
 	return s.post(ctx, "/v1/completions", map[string]any{
 		"prompt": prompt, "max_tokens": generate, "temperature": 0,
 	})
 }
 
-// post sends a request whose answer is streamed, and measures it.
+// post sends a request with a streamed answer, and measures it.
 func (s *server) post(ctx context.Context, path string, body map[string]any) (measurement, error) {
 	body["model"], body["stream"], body["stream_options"] = s.model, true, map[string]any{"include_usage": true}
 	text, err := json.Marshal(body)
@@ -225,7 +225,7 @@ func (s *server) post(ctx context.Context, path string, body map[string]any) (me
 //go:embed node.mjs
 var nodeScript []byte
 
-// A nodeLoop is node-llama-cpp's own loop, which reads requests as lines.
+// A nodeLoop is a node-llama-cpp process that reads requests as lines.
 type nodeLoop struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -238,7 +238,7 @@ func startNode(ctx context.Context, c settings, model string, threads int) (cont
 	if err != nil {
 		return nil, err
 	}
-	script := filepath.Join(c.node, ".stencil-bench.mjs") // where node finds the package
+	script := filepath.Join(c.node, ".stencil-bench.mjs") // in the folder where node finds the package
 	if err := os.WriteFile(script, nodeScript, 0o644); err != nil {
 		return nil, err
 	}
@@ -288,6 +288,6 @@ func (n *nodeLoop) run(_ context.Context, prompt string, generate int) (measurem
 
 func (n *nodeLoop) close() {
 	n.in.Close()
-	_ = n.cmd.Wait() // it ends with its input
+	_ = n.cmd.Wait() // it ends when its input is closed
 	os.Remove(n.script)
 }

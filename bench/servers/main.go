@@ -1,14 +1,14 @@
-// Command servers measures stencil beside llama-server and node-llama-cpp: the
-// same model, threads and prompts, in one run, one request after another in
-// turn, so that what else the machine does strikes all alike.
+// Command servers compares stencil with llama-server and node-llama-cpp: the same
+// model, threads and prompts, in one run, one request at a time, alternating between
+// the contenders, so that other load on the machine affects all of them alike.
 //
 //	go run ./bench/servers -llama-server PATH [-node FOLDER] MODEL.gguf…
 //
-// It starts the servers itself and prints a table in Markdown: how fast prompts
-// are read and tokens generated (client's clock, over HTTP; node-llama-cpp in
-// its own loop), the time of documents under a schema, and the throughput of
-// requests that come together. Figures are medians of rounds; ratios are
-// medians of the rounds' ratios to the faster of the others.
+// It starts the servers itself and prints a table in Markdown: the speed of prompt
+// processing and generation (client's clock, over HTTP; node-llama-cpp in a loop of
+// its own), the time of documents under a schema, and the throughput of concurrent
+// requests. Figures are medians over rounds; ratios are medians of the ratios to the
+// fastest other contender in each round.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-// settings are what is measured.
+// settings select what is measured.
 type settings struct {
 	stencil, llama, node string
 	threads, prompts     []int
@@ -75,7 +75,7 @@ func numbers(list string) ([]int, error) {
 	return out, nil
 }
 
-// measure prints a row for each model, number of threads and length of prompt.
+// measure prints a row for each model, number of threads and prompt length.
 func measure(ctx context.Context, s settings, models []string) error {
 	fmt.Println("| model | threads | what | stencil | llama-server | node-llama-cpp | stencil / fastest other |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// settle is how long a contender that has just answered may go on working: ggml's
-// threads spin for a tenth of a second in case there is more to do.
+// settle is the pause before each contender: after an answer, ggml's threads keep
+// spinning for a tenth of a second in case more work arrives.
 const settle = 700 * time.Millisecond
 
-// inTurn returns the contenders with their numbers, each round beginning with
-// another one and every second round backwards, and waits before each.
+// inTurn returns the contenders with their indices, and waits before each. The first
+// one changes from round to round, and every second round is reversed.
 func inTurn(all []contender, round int) iter.Seq2[int, contender] {
 	return func(yield func(int, contender) bool) {
 		for k := range all {
@@ -33,8 +33,8 @@ func inTurn(all []contender, round int) iter.Seq2[int, contender] {
 	}
 }
 
-// words returns a text of about n tokens that no server has seen: what a cache
-// holds of another round or contender must not help.
+// words returns a text of about n tokens that no server has seen before, so that
+// prefixes cached in another round or for another contender don't help.
 func words(n, round, contender int) string {
 	list := strings.Fields("the river stone market paper window seven garden morning engine copper winter silver letter bridge table orange forest music doctor")
 	rng := rand.New(rand.NewPCG(uint64(round), uint64(n*16+contender)))
@@ -46,13 +46,14 @@ func words(n, round, contender int) string {
 	return b.String()
 }
 
-// A task is a text and the schema of what is to be found in it.
+// A task is a text and the schema of the data to extract from it.
 type task struct {
 	text   string
 	schema string
 }
 
-// tasks are five everyday extractions; each round changes the names in them.
+// tasks are five everyday extractions. The prompt around them changes from round to
+// round.
 var tasks = []task{
 	{"Maria Lopez, 34, from Bergen has chosen the team plan. Write to maria.lopez@example.com.",
 		`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"},"city":{"type":"string"},"email":{"type":"string"},"plan":{"enum":["free","pro","team"]}},"required":["name","age","city","email","plan"],"additionalProperties":false}`},
@@ -66,7 +67,7 @@ var tasks = []task{
 		`{"type":"object","properties":{"company":{"type":"string"},"address":{"type":"string"},"date":{"type":"string"},"total":{"type":"number"},"cash":{"type":"number"},"change":{"type":"number"}},"required":["company","address","date","total","cash","change"],"additionalProperties":false}`},
 }
 
-// documents measures the whole time of a document, a task a figure.
+// documents measures the total time of each document; every task gives one figure.
 func documents(ctx context.Context, s settings, all []contender) ([][]float64, error) {
 	got := make([][]float64, len(all))
 	for round := range s.rounds + 1 {
@@ -94,8 +95,8 @@ func documents(ctx context.Context, s settings, all []contender) ([][]float64, e
 	return got, nil
 }
 
-// together measures the tokens a second of four requests that come at once,
-// prompts included in the time.
+// together measures the throughput of four concurrent requests in tokens per second,
+// prompt processing included.
 func together(ctx context.Context, s settings, all []contender) ([][]float64, error) {
 	got := make([][]float64, len(all))
 	for round := range s.rounds + 1 {
@@ -127,8 +128,8 @@ func together(ctx context.Context, s settings, all []contender) ([][]float64, er
 	return got, nil
 }
 
-// cells returns the figures of a row, and stencil's ratio to the best other one
-// of each round: of speeds if faster means larger, else of times.
+// cells returns the figures of a row, and the median ratio of stencil to the best
+// other contender of each round. faster means that larger figures are better.
 func cells(all []contender, unit string, faster bool, got [][]float64) string {
 	figure := map[string]string{}
 	for i, c := range all {
