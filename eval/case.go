@@ -14,8 +14,8 @@ type Case struct {
 	Task     string          `json:"task"`
 	Prompt   string          `json:"prompt,omitempty"`
 	System   string          `json:"system,omitempty"`
-	Messages json.RawMessage `json:"messages,omitempty"` // instead of Prompt, as /generate_json takes them
-	Schema   json.RawMessage `json:"schema,omitempty"`   // without: free text
+	Messages json.RawMessage `json:"messages,omitempty"` // instead of Prompt, as in /generate_json
+	Schema   json.RawMessage `json:"schema,omitempty"`   // missing: free text
 	// Expected is the expected document, or a string for free text. Without it,
 	// only the validity of the answer is measured.
 	Expected  json.RawMessage `json:"expected,omitempty"`

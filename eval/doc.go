@@ -3,7 +3,7 @@
 //
 // Cases are JSON lines ([ReadCases]). Each runs in one or more modes: with masks,
 // without masks, and without masks but with repair. Failures are counted, not fatal.
-// Results are written as JSON lines as they come in, so that an interrupted run can be
-// continued. A [Report] summarises them by task and mode, as a table, as JSON and as an
-// HTML page with a chart.
+// Results are written as JSON lines as they are obtained, so that an interrupted run
+// can be continued. A [Report] summarises them by task and mode, as a table, as JSON
+// and as an HTML page with a chart.
 package eval

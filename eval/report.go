@@ -17,7 +17,7 @@ type Report struct {
 
 // A Row summarises one task in one mode.
 type Row struct {
-	Task       string         `json:"task"` // "all" for all of them
+	Task       string         `json:"task"` // AllTasks for the row over all tasks
 	Mode       string         `json:"mode"`
 	Cases      int            `json:"cases"`
 	Valid      int            `json:"valid"`
@@ -27,11 +27,11 @@ type Row struct {
 	Fields     int            `json:"fields"`
 	Edited     int            `json:"edited"`
 	Failures   map[string]int `json:"failures,omitempty"` // by category
-	Stages     map[string]int `json:"stages,omitempty"`   // the same by stage
+	Stages     map[string]int `json:"stages,omitempty"`   // by stage
 	Prompt     int            `json:"prompt_tokens"`
 	Completion int            `json:"completion_tokens"`
 	Cost       float64        `json:"cost,omitempty"`
-	Millis     float64        `json:"ms"` // over all cases
+	Millis     float64        `json:"ms"` // sum over all cases
 }
 
 // AllTasks is the task of the rows over all tasks.

@@ -17,12 +17,12 @@ import (
 
 // The modes.
 const (
-	Constrained   = "constrained"   // with masks; at an upstream, as well as it can be asked
-	Unconstrained = "unconstrained" // the model writes freely, its text is cleaned and checked
-	Repaired      = "repaired"      // the same, and repaired
+	Constrained   = "constrained"   // with masks; for an upstream, the best that it supports
+	Unconstrained = "unconstrained" // the model writes freely; its text is cleaned and validated
+	Repaired      = "repaired"      // as Unconstrained, and repaired
 )
 
-// Modes lists them.
+// Modes are all modes.
 var Modes = []string{Constrained, Unconstrained, Repaired}
 
 // Config configures a run. Zero fields mean the default.
@@ -35,12 +35,12 @@ type Config struct {
 	Parallel    int      // default 1
 	Temperature float32
 	Seed        uint64
-	Retries     int           // further tries for an answer that won't do
-	MaxTokens   int           // of cases that say nothing; default 512
-	Timeout     time.Duration // of one request; default 10 minutes
+	Retries     int           // further tries after an invalid answer
+	MaxTokens   int           // for cases that don't set it; default 512
+	Timeout     time.Duration // per request; default 10 minutes
 
-	Done     []Result       // of an earlier run: not run again
-	Write    io.Writer      // gets every result as a line of JSON; may be nil
+	Done     []Result       // results of an earlier run, which are not run again
+	Write    io.Writer      // receives every result as a line of JSON; may be nil
 	Progress func(done int) // called after every result; may be nil
 }
 
@@ -52,7 +52,7 @@ type Result struct {
 
 	Valid bool `json:"valid"` // the answer fits its schema
 	Score
-	Scored bool `json:"scored"` // something was expected
+	Scored bool `json:"scored"` // there is an expected answer
 
 	// For a failed answer: the category and stage of the failure.
 	Category string `json:"category,omitempty"`
@@ -60,11 +60,11 @@ type Result struct {
 	Error    string `json:"error,omitempty"`
 
 	Strategy string    `json:"strategy,omitempty"` // how the model was asked: "masks", or that of the receipt
-	Attempts []Attempt `json:"attempts,omitempty"` // the tries, where there was more than one or the last one failed
+	Attempts []Attempt `json:"attempts,omitempty"` // the tries, if there were several or the last one failed
 
 	Text       string          `json:"text,omitempty"`
 	JSON       json.RawMessage `json:"json,omitempty"`
-	Edits      int             `json:"edits,omitempty"` // what was changed in the text
+	Edits      int             `json:"edits,omitempty"` // number of changes to the text
 	Tries      int             `json:"tries,omitempty"`
 	Prompt     int             `json:"prompt_tokens"`
 	Completion int             `json:"completion_tokens"`
@@ -247,7 +247,7 @@ type reply struct {
 	} `json:"error"`
 }
 
-// one runs a case. An error ends the whole run.
+// one runs a case in a mode. An error ends the whole run.
 func (cfg *Config) one(ctx context.Context, c *Case, mode string) (*Result, error) {
 	out := &Result{ID: c.ID, Task: c.Task, Mode: mode, Scored: len(c.Expected) > 0}
 	path, body, err := cfg.request(c, mode)
@@ -310,7 +310,7 @@ func (r *Result) fail(category, stage, message string) {
 	r.Category, r.Stage, r.Error = category, stage, message
 }
 
-// maxReply bounds an answer.
+// maxReply is the maximum size of a response in bytes.
 const maxReply = 64 << 20
 
 func (cfg *Config) post(ctx context.Context, path string, body []byte) ([]byte, int, error) {

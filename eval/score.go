@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A Score compares an answer with what was expected.
+// A Score compares an answer with the expected one.
 type Score struct {
-	Exact bool `json:"exact"` // all of it is equal
-	Right int  `json:"right"` // leaves of what was expected that the answer has
-	Total int  `json:"total"` // leaves of what was expected
+	Exact bool `json:"exact"` // the documents are equal
+	Right int  `json:"right"` // expected leaves that the answer has
+	Total int  `json:"total"` // expected leaves
 }
 
-// Compare scores a document. Numbers are equal by value, the order of keys does
+// Compare scores a document. Numbers are compared by value. The order of keys does
 // not matter, that of items does. An empty container is a leaf.
 func Compare(answer, expected []byte) Score {
 	want, err := leaves(expected)
@@ -36,7 +36,7 @@ func Compare(answer, expected []byte) Score {
 	return s
 }
 
-// CompareText scores free text, of which blanks at both ends don't count.
+// CompareText scores free text, ignoring white space at both ends.
 func CompareText(answer string, expected []byte) Score {
 	var want string
 	if json.Unmarshal(expected, &want) != nil {
@@ -48,8 +48,8 @@ func CompareText(answer string, expected []byte) Score {
 	return Score{Total: 1}
 }
 
-// leaves returns the scalars of a document by where they are, in a spelling that is
-// the same for equal ones.
+// leaves returns the scalars of a document by their path, in a form that is the same
+// for equal values.
 func leaves(document []byte) (map[string]string, error) {
 	d := json.NewDecoder(bytes.NewReader(document))
 	d.UseNumber()
@@ -89,10 +89,10 @@ func collect(out map[string]string, pointer string, v any) {
 	}
 }
 
-// maxExponent keeps a spelling such as 1e999999999 from being written out.
+// maxExponent keeps numbers such as 1e999999999 from being expanded.
 const maxExponent = 400
 
-// plainNumber is a number as a fraction, so that 5, 5.0 and 5e0 are the same.
+// plainNumber returns a number as a fraction, so that 5, 5.0 and 5e0 are the same.
 func plainNumber(text string) string {
 	if _, e, ok := strings.Cut(strings.ToLower(text), "e"); ok {
 		if n, err := strconv.Atoi(e); err != nil || n > maxExponent || n < -maxExponent {

@@ -9,14 +9,13 @@ import (
 	"github.com/stencil-json/stencil/eval/sets"
 )
 
-// message is what a server answered.
+// message is the answer of a server.
 type message struct {
 	Content string      `json:"content,omitempty"`
 	Calls   []sets.Call `json:"calls,omitempty"`
 }
 
-// reply is a body of /v1/chat/completions as far as it is looked at, whole or an
-// error.
+// reply is the part of a response of /v1/chat/completions that is evaluated, of an error response too.
 type reply struct {
 	Choices []struct {
 		Message struct {
@@ -37,7 +36,7 @@ type reply struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// message returns the first choice.
+// message returns the message of the first choice and its finish reason.
 func (r *reply) message() (m message, finish string, err error) {
 	if len(r.Choices) == 0 {
 		return m, "", fmt.Errorf("the answer has no choices")
@@ -50,14 +49,14 @@ func (r *reply) message() (m message, finish string, err error) {
 		arguments := string(c.Function.Arguments)
 		var text string
 		if json.Unmarshal(c.Function.Arguments, &text) == nil {
-			arguments = text // a string that holds JSON, as OpenAI has it
+			arguments = text // a string that contains JSON, as in OpenAI's API
 		}
 		m.Calls = append(m.Calls, sets.Call{Name: c.Function.Name, Arguments: arguments})
 	}
 	return m, first.Finish, nil
 }
 
-// errorText is an error's message, whatever its shape.
+// errorText returns the message of an error in any format.
 func (r *reply) errorText() string {
 	var e struct {
 		Message string `json:"message"`
@@ -91,7 +90,7 @@ func read(a *Arm, c *sets.Case, m message) sets.Answer {
 	return sets.Answer{Document: whole(m.Content)}
 }
 
-// whole is a text that is JSON and nothing else, or nil.
+// whole returns a text that is a single JSON value, or nil.
 func whole(text string) json.RawMessage {
 	if text := strings.TrimSpace(text); json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -99,11 +98,11 @@ func whole(text string) json.RawMessage {
 	return nil
 }
 
-// fence finds what stands in a block of code.
+// fence matches a code block.
 var fence = regexp.MustCompile("(?s)```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:```|$)")
 
-// documentIn finds the document in a free text: the text itself, or the first
-// object or array in a block of code, or the first object anywhere.
+// documentIn extracts the document from a free text: the text itself, else the first object or array
+// in a code block, else the first object anywhere.
 func documentIn(text string) json.RawMessage {
 	text = withoutThoughts(text)
 	if all := whole(text); all != nil {
@@ -120,11 +119,11 @@ func documentIn(text string) json.RawMessage {
 	return nil
 }
 
-// maxCalls bounds the calls that are looked for in a text.
+// maxCalls is the maximum number of calls that are read from a text.
 const maxCalls = 64
 
-// callsIn finds calls in a free text: objects with a name and arguments, alone or
-// in arrays, whatever is around them.
+// callsIn extracts calls from a free text: objects with a name and arguments, alone or in arrays, with
+// any text around them.
 func callsIn(text string) (out []sets.Call) {
 	for _, v := range values(withoutThoughts(text), "{[", maxCalls) {
 		list := []json.RawMessage{v}
@@ -152,7 +151,7 @@ func callsIn(text string) (out []sets.Call) {
 	return out
 }
 
-// withoutThoughts drops what a reasoning model wrote before its answer.
+// withoutThoughts removes the reasoning before an answer.
 func withoutThoughts(text string) string {
 	if _, after, ok := strings.Cut(text, "</think>"); ok {
 		return after
@@ -160,12 +159,12 @@ func withoutThoughts(text string) string {
 	return text
 }
 
-// maxStarts bounds the places at which a value is looked for: each may be read
+// maxStarts is the maximum number of positions at which values tries to decode: each attempt may read
 // to the end of the text.
 const maxStarts = 1000
 
-// values returns up to n values of JSON in a text, one after another, that begin
-// with one of some characters.
+// values returns up to n JSON values in a text, one after another, that start with one of the
+// characters in begin.
 func values(text, begin string, n int) (out []json.RawMessage) {
 	for range maxStarts {
 		at := strings.IndexAny(text, begin)

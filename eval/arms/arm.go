@@ -13,66 +13,66 @@ import (
 	"github.com/stencil-json/stencil/eval/sets"
 )
 
-// A Mode is how an arm is asked for a document or for calls.
+// A Mode is a way to request a document or calls from a server.
 type Mode string
 
 // The modes.
 const (
 	Constrained Mode = "constrained" // response_format json_schema; json_object without a schema; tool_choice required
-	Free        Mode = "free"        // nothing but the prompt asks for it; it is looked for in the text
+	Free        Mode = "free"        // only the prompt asks for it; it is extracted from the text
 	JSON        Mode = "json"        // response_format json_object; the prompt has the schema
 	Tools       Mode = "tools"       // tool_choice required; a document is the arguments of a tool
 	ToolsAuto   Mode = "tools-auto"  // the same with tool_choice auto
 	ToolsText   Mode = "tools-text"  // the same; where there are no calls, they are looked for in the text
 )
 
-// Modes lists them.
+// Modes are all modes.
 var Modes = []Mode{Constrained, Free, JSON, Tools, ToolsAuto, ToolsText}
 
 // byTools reports whether the answer is asked for by tools.
 func (m Mode) byTools() bool { return m == Tools || m == ToolsAuto || m == ToolsText }
 
-// An Ask is how the prompt says which document is wanted.
+// An Ask is the way in which the prompt describes the wanted document.
 type Ask string
 
-// The ways of asking.
+// The ways of describing it.
 const (
-	AskNothing  Ask = "nothing"    // the case's own words must do
-	AskSchema   Ask = "schema"     // the JSON Schema, in the words that stencil's prompt_schema uses
-	AskTemplate Ask = "template"   // an object with blanks
-	AskType     Ask = "typescript" // a type of TypeScript
+	AskNothing  Ask = "nothing"    // not at all; the case's own text must suffice
+	AskSchema   Ask = "schema"     // the JSON Schema, with the text of stencil's prompt_schema
+	AskTemplate Ask = "template"   // an object with placeholders
+	AskType     Ask = "typescript" // a TypeScript type
 	AskKeys     Ask = "keys"       // the names of the properties
 )
 
 var asks = []Ask{AskNothing, AskSchema, AskTemplate, AskType, AskKeys}
 
-// A Place is where the prompt says it.
+// A Place is the position of this description in the conversation.
 type Place string
 
 // The places.
 const (
 	PlaceAfter      Place = "system"      // after the system text
-	PlaceBefore     Place = "before"      // before it
+	PlaceBefore     Place = "before"      // before the system text
 	PlaceUser       Place = "user"        // after the last message
-	PlaceBeforeUser Place = "before-user" // before it
+	PlaceBeforeUser Place = "before-user" // before the last message
 )
 
 var places = []Place{PlaceAfter, PlaceBefore, PlaceUser, PlaceBeforeUser}
 
-// An Arm is a server, and a way of asking it.
+// An Arm is a server with a way of asking it.
 type Arm struct {
 	Name  string
 	URL   string // without /v1
 	Mode  Mode
-	Ask   Ask   // "": nothing where the request has the schema, else the schema
+	Ask   Ask   // "": AskNothing if the request contains the schema, else AskSchema
 	Place Place // "": after the system text
-	// Body are further fields of the request, which go before those that it has
-	// otherwise. A model stands there too.
+	// Body are additional fields of the request, which override its other fields.
+	// The model can be set here.
 	Body map[string]json.RawMessage
 }
 
-// Parse reads NAME=URL or NAME=URL,{…}. Of the object's members "mode" and "ask" are
-// those of the arm, the others are fields of the request.
+// Parse parses NAME=URL or NAME=URL,{…}. The members "mode", "ask" and "place" of
+// the object configure the arm; the others are fields of the request.
 func Parse(text string) (Arm, error) {
 	name, rest, ok := strings.Cut(text, "=")
 	if !ok || name == "" || strings.ContainsAny(name, "\t\n") {
@@ -105,7 +105,8 @@ func Parse(text string) (Arm, error) {
 	return a, nil
 }
 
-// take moves a member out of the fields.
+// take removes a member from fields and stores its value, which must be one of
+// among.
 func take[T ~string](fields map[string]json.RawMessage, name string, to *T, among []T) error {
 	raw, ok := fields[name]
 	if !ok {
@@ -120,7 +121,7 @@ func take[T ~string](fields map[string]json.RawMessage, name string, to *T, amon
 	return nil
 }
 
-// Check says whether a case can be asked in the arm's mode.
+// Check returns an error if a case can't be asked in the mode of the arm.
 func (a *Arm) Check(c *sets.Case) error {
 	switch {
 	case len(c.Tools) > 0 && a.Mode == JSON:
@@ -133,11 +134,11 @@ func (a *Arm) Check(c *sets.Case) error {
 	return nil
 }
 
-// answerTool is the tool whose arguments are the document, in the modes of tools.
+// answerTool is the tool whose arguments are the document in the modes Tools and
+// ToolsAuto.
 const answerTool = "answer"
 
-// body returns the request for a case, without the model where the arm names
-// none.
+// body returns the request body for a case, without the model unless Body sets it.
 func (a *Arm) body(c *sets.Case) (map[string]any, error) {
 	m := map[string]any{"temperature": 0}
 	if c.MaxTokens > 0 {
@@ -153,7 +154,7 @@ func (a *Arm) body(c *sets.Case) (map[string]any, error) {
 	calls, ask := len(c.Tools) > 0, a.Ask
 	list := c.Tools
 	if !calls && a.Mode.byTools() {
-		m["parallel_tool_calls"] = false // one document, as client libraries ask for it
+		m["parallel_tool_calls"] = false // a single document, as client libraries request it
 		list = []sets.Tool{{Name: answerTool, Description: "Gives the answer.", Parameters: c.Schema}}
 	}
 	switch {
@@ -187,11 +188,11 @@ func or(a, b Ask) Ask {
 	return a
 }
 
-// instruct says in words what is wanted.
+// instruct returns the description of what is wanted, for the prompt.
 func instruct(c *sets.Case, ask Ask) (string, error) {
 	switch {
 	case ask == "" || ask == AskNothing || c.Schema == nil && len(c.Tools) == 0:
-		return "", nil // questions without a schema ask for JSON themselves
+		return "", nil // cases without a schema ask for JSON themselves
 	case len(c.Tools) > 0:
 		text, err := json.Marshal(c.Tools)
 		if err != nil {
@@ -219,7 +220,7 @@ func instruct(c *sets.Case, ask Ask) (string, error) {
 	return "Answer with JSON that fits this JSON Schema, and nothing else:\n" + schema.String(), nil
 }
 
-// A property is one of the schemas that sets have.
+// A property is a property of a schema, as far as the sets use them.
 type property struct {
 	Name string
 	Type any   `json:"type"`
@@ -254,7 +255,7 @@ func (p property) typeScript() string {
 	case p.Enum != nil:
 		var all []string
 		for _, v := range p.Enum {
-			text, _ := json.Marshal(v) // was read from JSON
+			text, _ := json.Marshal(v) // the value was decoded from JSON
 			all = append(all, string(text))
 		}
 		value = strings.Join(all, " | ")
@@ -293,7 +294,7 @@ func named(list []property) string {
 	return strings.Join(all, ", ")
 }
 
-// properties are those of a schema, in its order.
+// properties returns the properties of a schema, in its order.
 func properties(schema json.RawMessage) (out []property, err error) {
 	var s struct {
 		Properties json.RawMessage `json:"properties"`
@@ -320,7 +321,7 @@ func properties(schema json.RawMessage) (out []property, err error) {
 	return out, nil
 }
 
-// put adds an instruction to a conversation.
+// put inserts an instruction into a conversation.
 func (p Place) put(list []sets.Message, instruction string) []sets.Message {
 	if instruction == "" || len(list) == 0 {
 		return list

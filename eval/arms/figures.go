@@ -11,8 +11,8 @@ type figure struct {
 	name  string
 	label string
 	share bool // between 0 and 1
-	// once tells that the divisor counts cases: the figure is a proportion, whose
-	// interval doesn't shrink to nothing where all cases agree.
+	// once means that the divisor is the number of cases: the figure is a
+	// proportion, whose interval doesn't shrink to zero width if all cases agree.
 	once  bool
 	parts func(*Result) (part, of float64)
 }
@@ -24,7 +24,7 @@ func count(ok bool) float64 {
 	return 0
 }
 
-// answered leaves out of means what has no answer.
+// answered excludes cases without an answer from means.
 func answered(r *Result, v float64) (float64, float64) {
 	if r.Failure != "" {
 		return 0, 0
@@ -32,7 +32,7 @@ func answered(r *Result, v float64) (float64, float64) {
 	return v, 1
 }
 
-// figures are those of a report, in its order.
+// figures are the figures of a report, in its order.
 var figures = []figure{
 	{"fields", "fields right", true, false, func(r *Result) (float64, float64) { return float64(r.Right), float64(r.Fields) }},
 	{"f1", "F1", true, false, func(r *Result) (float64, float64) { return 2 * float64(r.Hits), float64(r.Given + r.Wanted) }},
@@ -44,20 +44,20 @@ var figures = []figure{
 	{"seconds", "seconds", false, false, func(r *Result) (float64, float64) { return answered(r, r.Seconds) }},
 }
 
-// An Interval is a figure with bounds of 95%, which so few cases have not that
-// drawing them again says nothing.
+// An Interval is a figure with its 95% bounds, which are missing if there are too
+// few cases for resampling.
 type Interval struct {
 	Value  float64     `json:"value"`
 	Bounds *[2]float64 `json:"bounds,omitempty"`
 }
 
-// fewest is the number of cases below which there are no bounds.
+// fewest is the minimum number of cases for which there are bounds.
 const fewest = 6
 
-// Resamples is how often cases are drawn again for an interval.
+// Resamples is the number of resamples for an interval.
 const Resamples = 4000
 
-// ratio is a case's share in a figure.
+// ratio is the contribution of one case to a figure.
 type ratio struct{ part, of float64 }
 
 func sum(list []ratio) float64 {
@@ -68,11 +68,10 @@ func sum(list []ratio) float64 {
 	return s.part / s.of
 }
 
-// bootstrap returns the ratio of sums, or the difference of two such ratios over
-// the same cases if b is not nil, with percentiles of what it is when as many
-// cases are drawn with replacement. It is nil where there is nothing to divide
-// by. Values of -Inf or +Inf can't be: a sum to divide by is 0 only if all that is
-// divided is.
+// bootstrap returns the ratio of sums, or, if b is not nil, the difference of two
+// such ratios over the same cases, with percentiles over resamples of the cases with
+// replacement. It returns nil if the divisor is 0. Infinite values can't occur: a
+// sum of divisors is 0 only if the sum of dividends is.
 func bootstrap(a, b []ratio, resamples int, seed uint64) *Interval {
 	value := sum(a)
 	if b != nil {
@@ -99,7 +98,7 @@ func bootstrap(a, b []ratio, resamples int, seed uint64) *Interval {
 		if b != nil {
 			v -= y.part / y.of
 		}
-		if !math.IsNaN(v) { // of a draw without any case that counts
+		if !math.IsNaN(v) { // NaN if the draw contains no case that counts
 			drawn = append(drawn, v)
 		}
 	}
@@ -107,7 +106,7 @@ func bootstrap(a, b []ratio, resamples int, seed uint64) *Interval {
 	return &Interval{value, &[2]float64{quantile(drawn, 0.025), quantile(drawn, 0.975)}}
 }
 
-// quantile interpolates between sorted values.
+// quantile returns a quantile of sorted values, interpolated linearly.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
@@ -117,7 +116,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// wilson is Wilson's score interval of a proportion.
+// wilson returns Wilson's score interval for a proportion.
 func wilson(list []ratio) *Interval {
 	const z = 1.959964
 	n, p := float64(len(list)), sum(list)

@@ -15,19 +15,19 @@ const (
 	setGap      = 40.0
 )
 
-// bar is a bar of the chart with the bounds of what it shows.
+// bar is a bar of the chart with the bounds of its value.
 type bar struct {
 	X, Y, Height, Middle, Low, High float64
 	Label, Arm                      string
 }
 
-// mark is a text or a line of the chart.
+// mark is a label or a line of the chart.
 type mark struct {
 	X, Y  float64
 	Label string
 }
 
-// page is what the template is given.
+// page is the data of the template.
 type page struct {
 	Base          string
 	Heads         []string
@@ -45,8 +45,8 @@ type line struct {
 	Failures        string
 }
 
-// HTML writes the report as a page of its own, with a chart of the fields that
-// are right and their bounds.
+// HTML writes the report as a self-contained page, with a chart of the share of
+// right fields and its bounds.
 func (r *Report) HTML(w io.Writer) error {
 	p := page{Base: r.Base, Height: chartTop + chartHeight + 150}
 	for _, f := range figures {

@@ -9,31 +9,31 @@ import (
 	"text/tabwriter"
 )
 
-// A Report sums results up.
+// A Report summarises results.
 type Report struct {
 	Base string `json:"base"` // the arm that the others are compared with
 	Rows []Row  `json:"rows"` // by set and arm
 }
 
-// A Row sums up a set in an arm.
+// A Row summarises one set in one arm.
 type Row struct {
 	Set      string         `json:"set"`
 	Arm      string         `json:"arm"`
 	Model    string         `json:"model"`
 	Cases    int            `json:"cases"`
 	Failures map[string]int `json:"failures,omitempty"` // requests that failed, by kind
-	// Figures are by name: fields, f1, standing, exact and valid are shares,
-	// prompt_tokens, completion_tokens and seconds are means of the cases that
-	// were answered. One that a set has not is left out.
+	// Figures are keyed by name: fields, f1, standing, exact and valid are shares;
+	// prompt_tokens, completion_tokens and seconds are means over the answered
+	// cases. Figures that don't apply to a set are missing.
 	Figures map[string]*Interval `json:"figures"`
-	// Differences are those of the figures to the base arm, over the cases that
-	// both have. The base arm has none.
+	// Differences are the differences of figures to the base arm, over the cases
+	// that both arms have. The base arm has none.
 	Differences map[string]*Interval `json:"differences,omitempty"`
-	// Paired is how many cases those are.
+	// Paired is the number of these cases.
 	Paired int `json:"paired,omitempty"`
 }
 
-// Summarize sums results up, in the order in which sets and arms are named. The
+// Summarize returns the report of results, in the given order of sets and arms. The
 // same results and seed give the same report.
 func Summarize(results []Result, setNames []string, list []Arm, base string, seed uint64) *Report {
 	by := map[[2]string]map[string]*Result{}
@@ -103,7 +103,7 @@ func ratios(f figure, list []*Result) []ratio {
 	return out
 }
 
-// number writes a figure's number.
+// number formats a value of a figure.
 func (f figure) number(v float64) string {
 	switch {
 	case f.share:
@@ -114,7 +114,7 @@ func (f figure) number(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// interval writes a figure with its bounds, "-" if there is none.
+// interval formats a figure with its bounds, "-" if there is none.
 func (f figure) interval(i *Interval) string {
 	if i == nil {
 		return "-"
@@ -125,8 +125,8 @@ func (f figure) interval(i *Interval) string {
 	return fmt.Sprintf("%s (%s–%s)", f.number(i.Value), f.number(i.Bounds[0]), f.number(i.Bounds[1]))
 }
 
-// difference writes a difference with its bounds, with a star where they are on
-// one side of nothing.
+// difference formats a difference with its bounds, with a star if the interval
+// excludes 0.
 func (f figure) difference(i *Interval) string {
 	if i == nil {
 		return "-"
@@ -148,7 +148,7 @@ func (f figure) difference(i *Interval) string {
 	return fmt.Sprintf("%s (%s … %s)%s", signed(i.Value), signed(i.Bounds[0]), signed(i.Bounds[1]), star)
 }
 
-// counts writes counts by name, the largest first.
+// counts formats counts by name, the largest first.
 func counts(m map[string]int) string {
 	names := make([]string, 0, len(m))
 	for name := range m {
@@ -194,7 +194,7 @@ func (r *Report) Table(w io.Writer) error {
 	return t.Flush()
 }
 
-// title is a figure's label with its unit.
+// title returns the label of a figure with its unit.
 func (f figure) title() string {
 	if f.share {
 		return f.label + " %"
@@ -202,7 +202,7 @@ func (f figure) title() string {
 	return f.label
 }
 
-// compared tells whether there are differences to show.
+// compared reports whether there are differences to show.
 func (r *Report) compared() bool {
 	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Differences != nil })
 }

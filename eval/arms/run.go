@@ -17,30 +17,30 @@ import (
 	"github.com/stencil-json/stencil/eval/sets"
 )
 
-// Config says how cases are run. Zero fields mean the default.
+// Config configures a run. Zero fields mean the default.
 type Config struct {
 	Arms     []Arm
-	Key      string        // sent to all of them as a bearer
-	Parallel int           // cases at the same time, the arms of each in turn; default 1
-	Timeout  time.Duration // of one request; default 10 minutes
+	Key      string        // sent to all servers as a bearer token
+	Parallel int           // concurrent cases, each of which runs its arms in turn; default 1
+	Timeout  time.Duration // per request; default 10 minutes
 
-	Done     []Result       // of an earlier run: not run again
-	Write    io.Writer      // gets every result as a line of JSON; may be nil
+	Done     []Result       // results of an earlier run, which are not run again
+	Write    io.Writer      // receives every result as a line of JSON; may be nil
 	Progress func(done int) // called after every result; may be nil
 }
 
-// A Result is what became of one case in one arm.
+// A Result is the result of one case in one arm.
 type Result struct {
 	Set     string `json:"set"`
 	ID      string `json:"id"`
 	Arm     string `json:"arm"`
 	Model   string `json:"model"`
-	Request string `json:"request"` // the beginning of its SHA-256, without a model that the server chose
+	Request string `json:"request"` // start of the SHA-256 of the request, without a model that the server chose
 
 	message
 	sets.Score
 
-	// Of a request that failed: "timeout", "protocol", or the status; and why.
+	// For a failed request: "timeout", "protocol", or the status; and the reason.
 	Failure string `json:"failure,omitempty"`
 	Error   string `json:"error,omitempty"`
 
@@ -50,12 +50,12 @@ type Result struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-// place says which case and arm a result is of.
+// place identifies the case and arm of a result.
 type place struct{ arm, set, id string }
 
 func (r *Result) place() place { return place{r.Arm, r.Set, r.ID} }
 
-// maxLine bounds one line of results.
+// maxLine is the maximum length of a line of results in bytes.
 const maxLine = 64 << 20
 
 // ReadResults reads the results of an earlier run. Errors name the line.
@@ -74,7 +74,7 @@ func ReadResults(r io.Reader) (out []Result, err error) {
 	return out, lines.Err()
 }
 
-// job is a case to be asked in an arm.
+// job is a case to run in an arm.
 type job struct {
 	arm     *Arm
 	c       *sets.Case
@@ -82,11 +82,11 @@ type job struct {
 	request string
 }
 
-// Run asks every arm every case and returns all results, those of an earlier run
-// included, judged anew. A request that fails is a result. The error is the
-// context's, or says that an arm can't ask for a case, that results of an earlier
-// run are of other requests, that there is no server, or that results can't be
-// written.
+// Run runs every case in every arm and returns all results, including those of an
+// earlier run, which are scored again. A failed request is a result. The error is
+// that of the context, or means that an arm can't ask for a case, that earlier
+// results belong to other requests, that a server is unreachable, or that results
+// can't be written.
 func Run(ctx context.Context, cfg Config, cases []sets.Case) ([]Result, error) {
 	cfg.Parallel = max(1, cfg.Parallel)
 	if cfg.Timeout == 0 {
@@ -101,8 +101,8 @@ func Run(ctx context.Context, cfg Config, cases []sets.Case) ([]Result, error) {
 	for i := range cases {
 		var jobs []job
 		for k := range cfg.Arms {
-			// Each arm goes first as often as the others: who goes later finds
-			// more of the prompt in a cache.
+			// Each arm goes first equally often: later arms find more of the prompt
+			// in a cache.
 			arm := &cfg.Arms[(i+k)%len(cfg.Arms)]
 			j, err := newJob(arm, &cases[i])
 			if err != nil {
@@ -139,7 +139,7 @@ func Run(ctx context.Context, cfg Config, cases []sets.Case) ([]Result, error) {
 	return cfg.work(ctx, open, models, out)
 }
 
-// work runs what is open, in several cases at the same time.
+// work runs the open jobs, several cases concurrently.
 func (cfg *Config) work(ctx context.Context, open [][]job, models map[string]string, out []Result) ([]Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -201,7 +201,7 @@ func newJob(arm *Arm, c *sets.Case) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	// How the answer is read is part of what was asked.
+	// The way the answer is read is part of the request's identity.
 	text, err := json.Marshal([]any{arm.Mode, body})
 	if err != nil {
 		return job{}, fmt.Errorf("arms: %s: %w", arm.Name, err)
@@ -209,7 +209,7 @@ func newJob(arm *Arm, c *sets.Case) (job, error) {
 	return job{arm, c, body, fmt.Sprintf("%x", sha256.Sum256(text))[:16]}, nil
 }
 
-// models asks each server for its first model, unless the arm names one.
+// models asks each server for its first model, unless the arm sets one.
 func (cfg *Config) models(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{}
 	for i := range cfg.Arms {
@@ -239,7 +239,7 @@ func (cfg *Config) models(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// one runs a case. The error is only for what stops the whole run.
+// one runs a case in an arm. An error ends the whole run.
 func (cfg *Config) one(ctx context.Context, j job, model string) (*Result, error) {
 	out := &Result{Set: j.c.Set, ID: j.c.ID, Arm: j.arm.Name, Model: model, Request: j.request}
 	body := map[string]any{"model": model}
@@ -266,7 +266,7 @@ func (cfg *Config) one(ctx context.Context, j job, model string) (*Result, error
 	return out, nil
 }
 
-// take reads the server's answer.
+// take reads the response of the server.
 func (r *Result) take(raw []byte, status int) {
 	var a reply
 	err := json.Unmarshal(raw, &a)
@@ -287,7 +287,7 @@ func (r *Result) take(raw []byte, status int) {
 	r.Prompt, r.Completion = a.Usage.Prompt, a.Usage.Completion
 }
 
-// judge scores what was answered; nothing, of a request that failed.
+// judge scores the answer; a failed request scores as no answer.
 func (r *Result) judge(a *Arm, c *sets.Case) {
 	answer := sets.Answer{}
 	if r.Failure == "" {
@@ -296,13 +296,13 @@ func (r *Result) judge(a *Arm, c *sets.Case) {
 	r.Score = c.Judge(answer)
 }
 
-// Tries of a server that is loading or full, and the time between them.
+// Attempts at a server that is loading or overloaded, and the pause between them.
 const maxTries = 10
 
 var tryAgain = time.Second // shorter in tests
 
-// patiently sends a request, again while the server is loading or full. The time
-// is that of the last try.
+// patiently sends a request, and repeats it while the server is loading or
+// overloaded. took is the time of the last attempt.
 func (cfg *Config) patiently(ctx context.Context, address string, body []byte) (raw []byte, status int, took time.Duration, err error) {
 	for try := 1; ; try++ {
 		began := time.Now()
@@ -320,7 +320,7 @@ func (cfg *Config) patiently(ctx context.Context, address string, body []byte) (
 	}
 }
 
-// maxReply bounds an answer.
+// maxReply is the maximum size of a response in bytes.
 const maxReply = 32 << 20
 
 func (cfg *Config) send(ctx context.Context, method, address string, body []byte) ([]byte, int, error) {

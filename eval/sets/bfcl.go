@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bfclSums are the SHA-256 of the questions and of the possible answers.
+// bfclSums are the SHA-256 of the files of questions and possible answers.
 var bfclSums = map[string][2]string{
 	"simple_python":     {"82dd63ba502eb2520c6b5d1d9a5c4b590e03ff261565175561f6228a367d1991", "90cd5bc653690ee8e459b5b3f3fc9458606f7f3fcbf795bb51b7dc581f8c86dc"},
 	"multiple":          {"aef168155ebd74b7ac2401198b201343bc7d16d7a3d7e0d4e6d8ee82c6969b2a", "244e00ce9395df948bcafc7bee64e8f9c87ef70887587d83cae45b13699f3047"},
@@ -19,13 +19,13 @@ var bfclSums = map[string][2]string{
 	"parallel":          {"19f51a82eff42e5d62541aa500115a056eb78f437c2ba1f10415fd7c8e5dda84", "8a6aa19c1adddc6a5a2f7e40f9dbf30cc7e95815e7b830c90589ab318229e0f0"},
 }
 
-// bfcl is one of the leaderboard's categories.
+// bfcl returns the set of a category of the leaderboard.
 func bfcl(name, category string, count int) *Set {
 	file := "BFCL_v4_" + category + ".json"
 	const there = "ShishirPatil/gorilla, berkeley-function-call-leaderboard/bfcl_eval/data/"
 	sums := bfclSums[category]
 	files := []File{{Name: "bfcl/" + file, SHA256: sums[0], Source: there + file}}
-	if sums[1] != "" { // where no call is right, there are no possible answers
+	if sums[1] != "" { // in categories where no call is right, there are no possible answers
 		files = append(files, File{Name: "bfcl/possible_answer/" + file, SHA256: sums[1], Source: there + "possible_answer/" + file})
 	}
 	return &Set{
@@ -34,7 +34,7 @@ func bfcl(name, category string, count int) *Set {
 	}
 }
 
-// function is one as the leaderboard's questions describe it.
+// function is a function in the format of the leaderboard's questions.
 type function struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -59,7 +59,7 @@ func buildBFCL(_ *Set, texts [][]byte) (out []Case, err error) {
 	}
 	err = eachLine(texts[0], func(q question) error {
 		if len(q.Functions) == 0 && len(texts) == 1 {
-			return nil // nothing can be called
+			return nil // there is nothing to call
 		}
 		if len(q.Question) != 1 || len(q.Functions) == 0 {
 			return fmt.Errorf("%s: one turn and some functions are needed", q.ID)
@@ -100,11 +100,11 @@ func buildBFCL(_ *Set, texts [][]byte) (out []Case, err error) {
 	return out, err
 }
 
-// toolName is a function's name without the dots that OpenAI's form has no place
-// for.
+// toolName replaces the dots in a function's name, which OpenAI's API does not
+// allow.
 func toolName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// tool is the function in OpenAI's form.
+// tool returns the function in OpenAI's format.
 func (f function) tool() (Tool, signature, error) {
 	var s signature
 	if err := json.Unmarshal(f.Parameters, &s); err != nil {
@@ -118,21 +118,21 @@ func (f function) tool() (Tool, signature, error) {
 	return Tool{toolName(f.Name), f.Description, standardSchema(f.Parameters)}, s, nil
 }
 
-// schemaTypes are the leaderboard's types in JSON Schema, as it translates them
-// itself.
+// schemaTypes maps the leaderboard's types to those of JSON Schema, as the
+// leaderboard does.
 var schemaTypes = map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}
 
-// In a text of JSON these are members and nothing else: within strings their
-// quotes would be escaped.
+// In JSON text these patterns match only members: within strings, the quotes would
+// be escaped.
 var (
 	typeMember     = regexp.MustCompile(`"type"\s*:\s*"(dict|float|tuple|any)"`)
 	optionalMember = regexp.MustCompile(`,\s*"optional"\s*:\s*(?:true|false)|"optional"\s*:\s*(?:true|false)\s*,`)
 )
 
-// standardSchema turns a description of arguments into JSON Schema. The text is
-// edited in place of decoding it, which keeps the order of properties.
+// standardSchema converts a description of arguments to JSON Schema. It edits the
+// text instead of decoding it, to keep the order of properties.
 func standardSchema(s json.RawMessage) json.RawMessage {
-	s = optionalMember.ReplaceAll(s, nil) // "required" says it
+	s = optionalMember.ReplaceAll(s, nil) // "required" says the same
 	return typeMember.ReplaceAllFunc(s, func(member []byte) []byte {
 		return []byte(`"type":"` + schemaTypes[string(typeMember.FindSubmatch(member)[1])] + `"`)
 	})

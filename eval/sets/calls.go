@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// calls judges calls as the Berkeley Function Calling Leaderboard's check of
-// syntax trees does (bfcl_eval/eval_checker/ast_eval/ast_checker.py, Python's
-// rules), quirks included, so that what is right here is right there: all the
-// calls and no others, in any order; names equal; every argument among the
-// possible answers; "" among those: it may be left out.
+// calls judges calls by the rules of the Berkeley Function Calling Leaderboard's AST
+// checker (bfcl_eval/eval_checker/ast_eval/ast_checker.py, rules for Python), quirks
+// included, so that results are comparable: exactly the expected calls, in any
+// order; equal names; every argument among its possible values, where "" means that
+// it may be omitted.
 type calls struct {
 	tools map[string]signature
 	want  []wantedCall
 }
 
-// A signature is what the check looks at of a tool.
+// A signature is the part of a tool that the check uses.
 type signature struct {
 	Properties map[string]struct {
 		Type  string `json:"type"`
@@ -27,7 +27,7 @@ type signature struct {
 	Required []string `json:"required"`
 }
 
-// A wantedCall is a call with the values that each argument may have.
+// A wantedCall is an expected call with the possible values of each argument.
 type wantedCall struct {
 	name   string
 	values map[string][]any
@@ -55,7 +55,7 @@ func (c calls) judge(a Answer) Score {
 	return s
 }
 
-// matches tells whether a call is one that was wanted.
+// matches reports whether a call matches an expected one.
 func (c calls) matches(call Call, want wantedCall) bool {
 	if call.Name != want.name || plain([]byte(call.Arguments)) != nil {
 		return false
@@ -85,7 +85,7 @@ func (c calls) matches(call Call, want wantedCall) bool {
 	return true
 }
 
-// decode reads JSON with numbers as they are spelt.
+// decode decodes JSON and keeps numbers as written.
 func decode(text []byte) any {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
@@ -96,12 +96,12 @@ func decode(text []byte) any {
 	return v
 }
 
-// pythonTypes are those of the tools' types in Python.
+// pythonTypes maps the types of tools to Python's types.
 var pythonTypes = map[string]string{
 	"string": "str", "any": "str", "integer": "int", "float": "float", "boolean": "bool", "array": "list", "tuple": "list", "dict": "dict",
 }
 
-// typeOf is a value's type in Python.
+// typeOf returns the Python type of a value.
 func typeOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -121,7 +121,7 @@ func typeOf(v any) string {
 	return "None"
 }
 
-// typeAmong is the type of the first possible answer that isn't "", or "".
+// typeAmong returns the type of the first possible value that isn't "", or "".
 func typeAmong(possible []any) string {
 	for _, p := range possible {
 		if p != "" {
@@ -166,8 +166,8 @@ func argument(value any, possible []any, declared, items string) bool {
 	return among(value, possible)
 }
 
-// typed tells whether a value's type is the declared one, or else that of the
-// possible answers, which is then compared as it is ("variable").
+// typed reports whether a value has the declared type or else the type of the
+// possible values. variable means that it has to be compared with these directly.
 func typed(value any, have string, possible []any, want, nested string) (variable, ok bool) {
 	other := typeAmong(possible)
 	if have == want {
@@ -186,8 +186,8 @@ func typed(value any, have string, possible []any, want, nested string) (variabl
 	return true, other != "" && have == other
 }
 
-// itemsTyped tells whether the items have their type, or that of the items of a
-// possible answer. A possible answer that is no list asks for nothing.
+// itemsTyped reports whether all items have the declared type or that of the items
+// of a possible value. A possible value that is not a list accepts everything.
 func itemsTyped(list []any, possible any, nested string) bool {
 	p, ok := possible.([]any)
 	if !ok {
@@ -201,7 +201,7 @@ func itemsTyped(list []any, possible any, nested string) bool {
 	return true
 }
 
-// standard drops what may differ between spellings of the same text.
+// standard removes differences between ways to write the same text.
 func standard(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" ,./-_*^", r) {
@@ -212,7 +212,7 @@ func standard(text string) string {
 	return strings.ReplaceAll(strings.ToLower(text), "'", `"`)
 }
 
-// standardised is a text in its standard form, anything else as it is.
+// standardised returns a text in standard form, and any other value unchanged.
 func standardised(v any) any {
 	if s, ok := v.(string); ok {
 		return standard(s)
@@ -232,8 +232,8 @@ func standardItems(v any) any {
 	return out
 }
 
-// standardLists are lists in their standard form; "" is the empty list, as its
-// letters are walked over.
+// standardLists returns lists with standardised items. "" becomes the empty list,
+// since Python iterates over its characters.
 func standardLists(possible []any) []any {
 	out := make([]any, len(possible))
 	for i, p := range possible {
@@ -245,8 +245,8 @@ func standardLists(possible []any) []any {
 	return out
 }
 
-// objectAmong compares an object with possible ones, of which each member has a
-// list of possible values.
+// objectAmong compares an object with possible objects, whose members are lists of
+// possible values.
 func objectAmong(value any, possible []any) bool {
 	got, ok := value.(map[string]any)
 	if !ok {
@@ -275,7 +275,7 @@ next:
 	return false
 }
 
-// objectsAmong compares a list of objects with possible ones.
+// objectsAmong compares a list of objects with possible lists.
 func objectsAmong(value any, possible []any) bool {
 	got, _ := value.([]any)
 	for _, p := range possible {
@@ -294,7 +294,7 @@ func objectsAmong(value any, possible []any) bool {
 	return false
 }
 
-// among tells whether a value is equal to one of a list, as Python's "in" does.
+// among reports whether a value equals an element of a list, like Python's "in".
 func among(v any, list []any) bool {
 	for _, x := range list {
 		if equal(v, x) {
@@ -304,7 +304,7 @@ func among(v any, list []any) bool {
 	return false
 }
 
-// equal compares as Python does: numbers by value, True as 1.
+// equal compares values like Python: numbers by value, True equal to 1.
 func equal(a, b any) bool {
 	if x, y := rational(a), rational(b); x != nil && y != nil {
 		return x.Cmp(y) == 0
@@ -342,7 +342,7 @@ func equal(a, b any) bool {
 	return false
 }
 
-// rational is a number or a truth value as a number, nil of anything else.
+// rational returns a number or boolean as a number, nil for other values.
 func rational(v any) *big.Rat {
 	switch v := v.(type) {
 	case bool:

@@ -4,65 +4,66 @@ import (
 	"encoding/json"
 )
 
-// A Message is one of a conversation, in OpenAI's form.
+// A Message is a message of a conversation, in OpenAI's format.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// A Tool is a function that may be called, with the JSON Schema of its arguments.
+// A Tool is a function that the model may call, with the JSON Schema of its
+// arguments.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// A Case is a conversation and what its answer should be. It is not changed once
-// made, and may be shared.
+// A Case is a conversation and what its answer should be. It is immutable and safe
+// for concurrent use.
 type Case struct {
 	Set       string
 	ID        string // unique within the set
 	Messages  []Message
 	Schema    json.RawMessage // of the document; nil: any object, or calls
-	Tools     []Tool          // not empty: calls are asked for, not a document
-	MaxTokens int             // what the answer may have
+	Tools     []Tool          // if not empty, calls are wanted instead of a document
+	MaxTokens int             // maximum number of tokens of the answer
 
 	judge judge
 	fits  func(Answer) bool
 }
 
-// An Answer is what a model made of a case.
+// An Answer is the answer of a model to a case.
 type Answer struct {
-	Document json.RawMessage // nil: none was found in what it wrote
+	Document json.RawMessage // nil: the answer contains none
 	Calls    []Call
 }
 
-// A Call is a call of a tool. The arguments are what the model wrote, which need
-// not be JSON.
+// A Call is a tool call. The arguments are as the model wrote them, and need not be
+// valid JSON.
 type Call struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// A Score counts what is right in an answer. Sums of scores are scores.
+// A Score counts what is right in an answer. Scores can be added.
 type Score struct {
-	Valid    bool `json:"valid"`    // a document that fits the schema, or calls that fit their tools
-	Fields   int  `json:"fields"`   // that were asked for
-	Right    int  `json:"right"`    // of them, those that hold what they should, nothing included
-	Wanted   int  `json:"wanted"`   // fields that should hold something
-	Given    int  `json:"given"`    // fields that hold something
-	Hits     int  `json:"hits"`     // fields that should hold something and hold it
-	Checked  int  `json:"checked"`  // values given that should stand in the text
-	Standing int  `json:"standing"` // of them, those that do
+	Valid    bool `json:"valid"`    // the document fits the schema, or the calls fit their tools
+	Fields   int  `json:"fields"`   // fields that were asked for
+	Right    int  `json:"right"`    // fields with the right value, which may be empty
+	Wanted   int  `json:"wanted"`   // fields that should not be empty
+	Given    int  `json:"given"`    // fields that are not empty
+	Hits     int  `json:"hits"`     // fields that should not be empty and are right
+	Checked  int  `json:"checked"`  // given values that should occur in the text
+	Standing int  `json:"standing"` // given values that do occur in it
 }
 
-// Exact tells whether every field is right.
+// Exact reports whether every field is right.
 func (s Score) Exact() bool { return s.Fields > 0 && s.Right == s.Fields }
 
-// judge counts what is right; Valid is not its business.
+// judge computes a score without Valid.
 type judge interface{ judge(Answer) Score }
 
-// Judge counts what is right in an answer.
+// Judge scores an answer.
 func (c *Case) Judge(a Answer) Score {
 	s := c.judge.judge(a)
 	s.Valid = c.fits(a)

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// normal drops everything but letters and digits, and writes in lower case.
+// normal returns the letters and digits of a text in lower case.
 func normal(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -20,8 +20,8 @@ func normal(text string) string {
 	}, text)
 }
 
-// written is a value as text: a string's own, nothing of null, anything else as
-// it is spelt, so that 9.00 does not become 9.
+// written returns a value as text: the content of a string, "" for null, and other
+// values as written, so that 9.00 does not become 9.
 func written(value json.RawMessage) string {
 	var s string
 	switch {
@@ -33,7 +33,7 @@ func written(value json.RawMessage) string {
 	return string(value)
 }
 
-// members are those of an object, nil of anything else.
+// members returns the members of an object, nil for other values.
 func members(document json.RawMessage) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(document, &m) != nil {
@@ -42,16 +42,17 @@ func members(document json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
-// fields judges an object of values taken out of a text.
+// fields judges an object of values extracted from a text.
 type fields struct {
-	want map[string]*string // nil: the text says nothing of it
-	text string             // "": values need not stand in a text
+	want map[string]*string // nil: the text does not mention it
+	text string             // "": values need not occur in a text
 }
 
 func (f fields) judge(a Answer) Score {
 	s := Score{Fields: len(f.want)}
 	got, text := members(a.Document), normal(f.text)
-	// An object with none of the keys, such as a copy of the schema, is no answer.
+	// An object with none of the keys, such as a copy of the schema, is not an
+	// answer.
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.want)), func(name string) bool { return got[name] != nil }) {
 		got = nil
 	}
@@ -73,7 +74,7 @@ func (f fields) judge(a Answer) Score {
 				}
 			}
 		}
-		// Nothing is right where nothing was wanted, but not without a document.
+		// An empty value is right if none is wanted, but not without a document.
 		if got != nil && given == wanted {
 			s.Right++
 			if wanted != "" {
@@ -84,7 +85,7 @@ func (f fields) judge(a Answer) Score {
 	return s
 }
 
-// number judges an object with a member that has to be a number.
+// number judges an object with one numeric member.
 type number struct {
 	name string
 	want *big.Rat
@@ -103,11 +104,11 @@ func (n number) judge(a Answer) Score {
 	return s
 }
 
-// amount is a number with what people write around one.
+// amount matches a number with the symbols and units that people write around it.
 var amount = regexp.MustCompile(`^[^\d.+-]{0,8}([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d{1,3})?|[+-]?\.\d+)[^\d]*$`)
 
-// numeric reads a number, such as "$1,200.50" or "5 km"; nil where there is none
-// or more than one.
+// numeric parses a number, such as "$1,200.50" or "5 km"; nil if there is none or
+// more than one.
 func numeric(text string) *big.Rat {
 	m := amount.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -121,23 +122,23 @@ func numeric(text string) *big.Rat {
 	return nil
 }
 
-// A fact is something that a document with keys of the model's own choice has to
-// say.
+// A fact is a statement that a document must contain, with keys that the model may
+// choose.
 type fact struct {
-	Keys   []string `json:"keys"`             // under any of these
-	Values []string `json:"values,omitempty"` // one of these
+	Keys   []string `json:"keys"`             // under one of these
+	Values []string `json:"values,omitempty"` // one of these values
 	Items  []string `json:"items,omitempty"`  // all of these, in a list or a text
 }
 
-// facts judges an object whose keys are the model's choice. What else it holds does
-// not count: nobody said what else it may hold.
+// facts judges an object whose keys the model chooses. Its other content is ignored,
+// as cases don't restrict it.
 type facts struct {
 	want []fact
-	flat bool // only the document's own members count: the client looks nowhere else
+	flat bool // only top-level members count, as the client uses no others
 }
 
-// A leaf is a value with the key under which it stands, that in its normal form:
-// with a list's items that of the list. Lists and objects are leaves too.
+// A leaf is a value with its normalised key. Items of a list have the key of the
+// list. Lists and objects are leaves too.
 type leaf struct{ key, value string }
 
 func (f facts) judge(a Answer) Score {
@@ -178,7 +179,7 @@ func names(keys []string, key string) bool {
 	return false
 }
 
-// has tells whether a leaf says the fact.
+// has reports whether a leaf states the fact.
 func (f fact) has(l leaf) bool {
 	if len(f.Items) > 0 {
 		text := normal(l.value)
@@ -200,7 +201,7 @@ func (f fact) has(l leaf) bool {
 	return false
 }
 
-// maxDepth is that to which documents are looked through.
+// maxDepth is the maximum depth to which documents are searched.
 const maxDepth = 32
 
 // leaves appends the values of a document.

@@ -25,8 +25,8 @@ func buildFree(text []byte) (out []Case, err error) {
 	type line struct {
 		ID       string    `json:"id"`
 		Prompt   string    `json:"prompt"`
-		Messages []Message `json:"messages"` // in place of prompt
-		Flat     bool      `json:"flat"`     // facts stand in the document itself
+		Messages []Message `json:"messages"` // instead of prompt
+		Flat     bool      `json:"flat"`     // facts must be in the document itself
 		Want     []fact    `json:"want"`
 	}
 	err = eachLine(text, func(l line) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/eval"
 )
 
-// expected judges a document by its leaves, all of which count as wanted.
+// expected judges a document by its leaves, all of which are wanted.
 type expected []byte
 
 func (e expected) judge(a Answer) Score {
@@ -19,8 +19,8 @@ func (e expected) judge(a Answer) Score {
 	return out
 }
 
-// Own makes cases of those of [eval.ReadCases], each in the set that its task
-// names. They need a schema and a document that is expected.
+// Own converts cases of [eval.ReadCases], each to a case of the set that its task
+// names. They must have a schema and an expected document.
 func Own(list []eval.Case) ([]Case, error) {
 	out := make([]Case, 0, len(list))
 	for _, c := range list {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// restaurantCount is how many restaurants are asked about.
+// restaurantCount is the number of cases.
 const restaurantCount = 200
 
 var restaurants = &Set{
@@ -19,11 +19,11 @@ var restaurants = &Set{
 	build: buildRestaurants,
 }
 
-// buildRestaurants turns a set for writing sentences around: people were given
-// facts, `name[Blue Spice], area[riverside]`, and wrote a sentence. The facts are
-// wanted back. Of the sentences for the same facts the first is taken that has
-// them all word for word, but for familyFriendly, which nobody writes as yes or
-// no.
+// buildRestaurants reverses a data set for text generation, in which people wrote
+// sentences from facts such as `name[Blue Spice], area[riverside]`: the cases ask
+// for the facts. Of the sentences for the same facts, the first one is used that
+// contains all of them verbatim, except familyFriendly, which sentences never
+// express as yes or no.
 func buildRestaurants(_ *Set, texts [][]byte) (out []Case, err error) {
 	names := []string{"name", "food", "priceRange", "customerRating", "area", "near", "familyFriendly"}
 	var list []property
@@ -63,7 +63,7 @@ func buildRestaurants(_ *Set, texts [][]byte) (out []Case, err error) {
 			if name == "customer rating" {
 				name = "customerRating"
 			}
-			if _, asked := want[name]; !asked { // eatType, which a sentence mentions whether it is a fact or not
+			if _, asked := want[name]; !asked { // eatType, which sentences mention even if it is not a fact
 				continue
 			}
 			want[name] = &value

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// A File is one that a set is made of.
+// A File is a source file of a set.
 type File struct {
-	Name   string // below a folder of data, with slashes
-	SHA256 string // in hexadecimal; "": any file of its form will do
-	Source string // where it comes from: repository and path
+	Name   string // relative to a data folder, with slashes
+	SHA256 string // in hexadecimal; "": any file in the right format is acceptable
+	Source string // its origin: repository and path
 }
 
-// A Set makes cases out of files.
+// A Set builds cases from files.
 type Set struct {
 	Name  string
 	About string
@@ -28,14 +28,14 @@ type Set struct {
 	build func(set *Set, texts [][]byte) ([]Case, error)
 }
 
-// All lists the sets.
+// All returns all sets.
 func All() []*Set {
 	return []*Set{receipts, requests, receiptsUnnamed, requestsUnnamed, restaurants, news, sums, bfcl("simple", "simple_python", 400), bfcl("multiple", "multiple", 200), bfcl("parallel", "parallel", 200),
 		bfcl("parallel-multiple", "parallel_multiple", 200), bfcl("irrelevance", "irrelevance", 240), bfcl("live-simple", "live_simple", 258), bfcl("live-multiple", "live_multiple", 1053),
 		bfcl("live-irrelevance", "live_irrelevance", 885), jsonMode, libraries}
 }
 
-// Named returns the set of a name.
+// Named returns the set with a name.
 func Named(name string) (*Set, error) {
 	var names []string
 	for _, s := range All() {
@@ -47,14 +47,14 @@ func Named(name string) (*Set, error) {
 	return nil, fmt.Errorf("sets: there is no set %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Folders are looked through for files in their order.
+// Folders are searched for files in order.
 type Folders []string
 
-// ErrMissing is that a file is in none of the folders.
+// ErrMissing means that a file is in none of the folders.
 var ErrMissing = errors.New("is missing")
 
-// Read returns a file's text. The error says where a missing file comes from, or
-// that a file is another than the one that results are compared on.
+// Read returns the content of a file. The error gives the origin of a missing file,
+// or means that the file is a different version.
 func (f Folders) Read(file File) ([]byte, error) {
 	for _, dir := range f {
 		path := filepath.Join(dir, filepath.FromSlash(file.Name))
@@ -73,8 +73,8 @@ func (f Folders) Read(file File) ([]byte, error) {
 	return nil, fmt.Errorf("sets: %s %w in %s; it is %s", file.Name, ErrMissing, strings.Join(f, " and "), file.Source)
 }
 
-// Cases reads the set's files and makes its cases. The error names the file, and
-// the line where there is one.
+// Cases reads the files of the set and builds its cases. Errors name the file, and
+// the line if possible.
 func (s *Set) Cases(folders Folders) ([]Case, error) {
 	texts := make([][]byte, len(s.Files))
 	for i, file := range s.Files {
@@ -111,8 +111,8 @@ func (s *Set) Cases(folders Folders) ([]Case, error) {
 	return cases, nil
 }
 
-// Spread returns n cases at even distances, all of them if n is 0 or more than
-// there are.
+// Spread returns n evenly spaced cases; all of them if n is 0 or larger than their
+// number.
 func Spread(cases []Case, n int) []Case {
 	if n <= 0 || n >= len(cases) {
 		return cases
@@ -124,7 +124,7 @@ func Spread(cases []Case, n int) []Case {
 	return out
 }
 
-// eachLine decodes lines of JSON one by one, numbers as they are spelt.
+// eachLine decodes JSON lines one by one and keeps numbers as written.
 func eachLine[T any](text []byte, visit func(T) error) error {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -149,17 +149,17 @@ func eachLine[T any](text []byte, visit func(T) error) error {
 	return nil
 }
 
-// conversation is a system text and a user's.
+// conversation returns a system and a user message.
 func conversation(system, user string) []Message {
 	return []Message{{"system", system}, {"user", user}}
 }
 
-// A property is one of a schema whose order is to be kept.
+// A property is a property of a schema whose order is kept.
 type property struct {
 	name, schema string
 }
 
-// object is the schema of an object with all of some properties and no others.
+// object returns the schema of an object with exactly the given properties.
 func object(properties []property) json.RawMessage {
 	var b, names bytes.Buffer
 	for i, p := range properties {
@@ -167,7 +167,7 @@ func object(properties []property) json.RawMessage {
 			b.WriteString(",")
 			names.WriteString(",")
 		}
-		name, _ := json.Marshal(p.name) // a string always has JSON
+		name, _ := json.Marshal(p.name) // a string can always be marshalled
 		fmt.Fprintf(&b, "%s:%s", name, p.schema)
 		names.Write(name)
 	}

@@ -2,16 +2,16 @@ package sets
 
 import "errors"
 
-// A State is a data set and what there is of it.
+// A State describes a data set and whether its files are available.
 type State struct {
 	Name  string      `json:"name"`
 	About string      `json:"about"`
-	Cases *int        `json:"cases"`           // nil: they can't be read
-	Error string      `json:"error,omitempty"` // why
+	Cases *int        `json:"cases"`           // nil: the set can't be read
+	Error string      `json:"error,omitempty"` // the reason
 	Files []FileState `json:"files"`
 }
 
-// A FileState is a file of a data set.
+// A FileState describes a file of a data set.
 type FileState struct {
 	Name   string `json:"name"`
 	State  string `json:"state"` // present, missing or other version
@@ -19,7 +19,7 @@ type FileState struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// States looks for the files of all data sets.
+// States returns the states of all data sets.
 func States(folders Folders) (list []State) {
 	for _, s := range All() {
 		one := State{Name: s.Name, About: s.About, Files: []FileState{}}

@@ -23,8 +23,8 @@ var receipts = &Set{
 	Files: []File{{Name: "receipts.jsonl", Source: receiptData}}, build: buildReceipts,
 }
 
-// unnamed asks for the same without naming the fields: what they are stands in
-// the schema alone, as when a program derives it from a type.
+// receiptsUnnamed asks for the same data without naming the fields in the prompt:
+// only the schema names them, as when a program derives it from a type.
 var receiptsUnnamed = &Set{
 	Name: "receipts-unnamed", About: "the receipts, the fields named by the schema alone",
 	Files: receipts.Files, build: unnamed(buildReceipts, "You read shop receipts. Extract the data, as it is written on the receipt."),
@@ -103,10 +103,10 @@ func buildRequests(_ *Set, texts [][]byte) (out []Case, err error) {
 	return out, err
 }
 
-// sections are those of the news, by their number.
+// sections are the sections of the news, by number.
 var sections = []string{"World", "Sports", "Business", "Sci/Tech"}
 
-// newsEach is how many stories of each section are asked about.
+// newsEach is the number of cases per section.
 const newsEach = 50
 
 var news = &Set{
@@ -138,25 +138,25 @@ func buildNews(_ *Set, texts [][]byte) (out []Case, err error) {
 		if taken[at-1]++; taken[at-1] > newsEach {
 			continue
 		}
-		text := strings.ReplaceAll(row[1]+"\n"+row[2], `\`, " ") // stands for line breaks there
+		text := strings.ReplaceAll(row[1]+"\n"+row[2], `\`, " ") // backslashes stand for line breaks in the data
 		out = append(out, Case{
 			ID: fmt.Sprintf("%s-%d", normal(sections[at-1]), taken[at-1]), Schema: schema, MaxTokens: 60,
 			judge:    fields{map[string]*string{"section": &sections[at-1]}, ""},
 			Messages: conversation("You sort news. Give the section that a story belongs to: "+strings.Join(sections, ", ")+".", text),
 		})
 	}
-	// One of each in turn, so that any part of the set has them all.
+	// Interleave the sections, so that every part of the set contains all of them.
 	slices.SortStableFunc(out, func(a, b Case) int { return rank(a.ID) - rank(b.ID) })
 	return out, nil
 }
 
-// rank is the number at the end of an ID.
+// rank returns the number at the end of an ID.
 func rank(id string) int {
 	n, _ := strconv.Atoi(id[strings.LastIndexByte(id, '-')+1:])
 	return n
 }
 
-// sumsCount is how many problems are asked.
+// sumsCount is the number of cases.
 const sumsCount = 100
 
 var sums = &Set{

@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// noLoader keeps schemas from naming files and addresses.
+// noLoader keeps schemas from loading files and URLs.
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
@@ -34,7 +34,7 @@ func validator(source []byte) (*jsonschema.Schema, error) {
 	return c.Compile(name)
 }
 
-// fits tells whether text is one JSON document that the schema allows.
+// fits reports whether text is one JSON document that fits the schema.
 func fits(s *jsonschema.Schema, text []byte) bool {
 	if err := plain(text); err != nil {
 		return false
@@ -43,12 +43,12 @@ func fits(s *jsonschema.Schema, text []byte) bool {
 	return err == nil && s.Validate(v) == nil
 }
 
-// maxExponent is beyond every number of the sets, and small enough for a
-// validator that writes numbers out as fractions.
+// maxExponent is larger than any exponent in the sets, and small enough for the
+// validator, which expands numbers to fractions.
 const maxExponent = 400
 
-// plain returns an error for what isn't one JSON document or has a number that
-// no validator can be asked about.
+// plain returns an error unless text is one JSON document whose numbers the
+// validator can handle.
 func plain(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -75,7 +75,7 @@ func plain(text []byte) error {
 	}
 }
 
-// moderate tells whether a number's exponent is one to compute with.
+// moderate reports whether the exponent of a number is small enough to compute with.
 func moderate(number string) bool {
 	_, e, ok := strings.Cut(strings.ToLower(number), "e")
 	if !ok {
@@ -85,8 +85,8 @@ func moderate(number string) bool {
 	return err == nil && n <= maxExponent && n >= -maxExponent
 }
 
-// documentOf is the case's own check of a document: that it fits the schema, or
-// without one that it is an object.
+// documentOf returns a function that validates documents: against the schema or,
+// without one, as an object.
 func documentOf(schema json.RawMessage) (func(Answer) bool, error) {
 	if schema == nil {
 		schema = json.RawMessage(`{"type": "object"}`)
@@ -98,8 +98,8 @@ func documentOf(schema json.RawMessage) (func(Answer) bool, error) {
 	return func(a Answer) bool { return a.Document != nil && fits(s, a.Document) }, nil
 }
 
-// callsOf is the case's own check of calls: there are some, each of a tool that
-// there is, with arguments that fit.
+// callsOf returns a function that validates calls: at least one call, each of a
+// known tool with arguments that fit.
 func callsOf(tools []Tool) (func(Answer) bool, error) {
 	by := map[string]*jsonschema.Schema{}
 	for _, t := range tools {
