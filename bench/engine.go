@@ -18,7 +18,7 @@ type Constraint interface {
 
 // CompileError is the error for a schema that an Engine refuses.
 type CompileError struct {
-	Keyword string // the keyword that caused the error; empty if there is no single one
+	Keyword string // the cause; empty if no single keyword is
 	Err     error
 }
 

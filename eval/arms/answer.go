@@ -67,9 +67,9 @@ func (r *reply) errorText() string {
 	return string(r.Error)
 }
 
-// read finds the document or the calls in what was answered. Only of a free arm,
-// and one that asks so, they are looked for: what a constraint or JSON mode gives has to be JSON as it
-// is.
+// read extracts the document or the calls from an answer. It searches the text only for
+// free arms, and for calls in mode ToolsText: in other modes, the whole content must be
+// JSON.
 func read(a *Arm, c *sets.Case, m message) sets.Answer {
 	if a.Mode == ToolsText && len(m.Calls) == 0 {
 		m.Calls = callsIn(m.Content)
