@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// A Handler answers a request or says why it does not. It writes nothing.
+// A Handler returns the answer to a request, or an error. It writes nothing.
 type Handler func(r *http.Request) (Answer, error)
 
-// An Answer writes itself, header included.
+// An Answer writes itself, including its headers.
 type Answer interface {
 	Write(w http.ResponseWriter, r *http.Request) error
 }
 
-// JSON is an answer of one JSON value, with status 200.
+// JSON is an answer that consists of one JSON value, with status 200.
 type JSON struct{ Value any }
 
 func (a JSON) Write(w http.ResponseWriter, r *http.Request) error {
 	return WriteJSON(w, http.StatusOK, a.Value)
 }
 
-// A Note collects, while a request is handled, what its log line says. Prompts
-// and texts never go into it.
+// A Note collects attributes for a request's log line while the request is handled.
+// Prompts and texts never go into it.
 type Note struct {
 	ID     string
-	Client string // who asks, if that is known by more than an address
+	Client string // identifies the client beyond its address; "" if unknown
 	Attrs  []slog.Attr
 	ends   []func()
 }
 
 type noteKey struct{}
 
-// WithNote returns a context with a note of its own.
+// WithNote returns a context that carries a new note.
 func WithNote(ctx context.Context, id string) (context.Context, *Note) {
 	n := &Note{ID: id}
 	return context.WithValue(ctx, noteKey{}, n), n
@@ -47,18 +47,18 @@ func WithNote(ctx context.Context, id string) (context.Context, *Note) {
 // Add adds attributes to the request's log line.
 func (n *Note) Add(attrs ...slog.Attr) { n.Attrs = append(n.Attrs, attrs...) }
 
-// AtEnd has something done once the request has been answered.
+// AtEnd registers a function to run once the request has been answered.
 func (n *Note) AtEnd(f func()) { n.ends = append(n.ends, f) }
 
-// End does what AtEnd was given.
+// End runs the functions registered by AtEnd.
 func (n *Note) End() {
 	for _, f := range n.ends {
 		f()
 	}
 }
 
-// NoteOf returns the note of a request; one that is thrown away for a request
-// that did not come through adapt.
+// NoteOf returns the note of a request. For a request without one it returns a new note
+// that is discarded.
 func NoteOf(ctx context.Context) *Note {
 	if n, ok := ctx.Value(noteKey{}).(*Note); ok {
 		return n
@@ -66,8 +66,8 @@ func NoteOf(ctx context.Context) *Note {
 	return new(Note)
 }
 
-// WriteJSON writes a whole answer. JSON is written as it reads best: without
-// the escapes that only HTML needs.
+// WriteJSON writes a JSON response. Strings are written without the escapes that only HTML
+// needs.
 func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	body, err := Marshal(value)
 	if err != nil {
@@ -97,10 +97,10 @@ func (b *jsonBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A Pinger keeps a quiet connection open.
+// A Pinger keeps an idle connection open.
 type Pinger interface{ Ping() error }
 
-// Pinging calls f and keeps the connection open until it has returned.
+// Pinging calls f and pings out until f has returned.
 func Pinging(out Pinger, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -112,24 +112,24 @@ func Pinging(out Pinger, f func() error) error {
 			return err
 		case <-ping.C:
 			if err := out.Ping(); err != nil {
-				return errors.Join(err, <-done) // nobody is there, and so the context ends
+				return errors.Join(err, <-done) // the client is gone, so the context ends and f returns
 			}
 		}
 	}
 }
 
-// UnixNow is the time as dialects write it.
+// UnixNow returns the current time in Unix seconds.
 func UnixNow() int64 { return time.Now().Unix() }
 
-// NewID returns an identifier that nobody has had before.
+// NewID returns a new random identifier.
 func NewID(prefix string) string {
 	var b [12]byte
 	rand.Read(b[:]) // never fails
 	return prefix + hex.EncodeToString(b[:])
 }
 
-// ClientOf names who a request comes from, for the queue's turns: who the note says, or
-// else the address, without the port that changes with every connection.
+// ClientOf identifies the client of a request, for fair queueing: by the note's Client, or
+// else by its address without the port, which changes with every connection.
 func ClientOf(r *http.Request) string {
 	if n := NoteOf(r.Context()); n != nil && n.Client != "" {
 		return n.Client

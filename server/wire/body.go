@@ -15,10 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// An Object is a JSON object of a request: its members in the order in which
-// they came, not decoded yet, each name once.
+// An Object is a JSON object in a request: its members in order, not yet decoded. Names are unique.
 type Object struct {
-	Path    string // "" for the body itself, "json_mode." inside of that field
+	Path    string // "" for the body itself, "json_mode." within that field
 	Names   []string
 	Members map[string]json.RawMessage
 }
@@ -84,7 +83,7 @@ func ParseObject(src []byte, path string) (*Object, error) {
 		if err != nil {
 			return nil, jsonError(src, err, name)
 		}
-		key := token.(string) // inside of an object the decoder returns nothing else
+		key := token.(string) // within an object the decoder returns only strings here
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return nil, jsonError(src, err, name)
@@ -104,7 +103,7 @@ func ParseObject(src []byte, path string) (*Object, error) {
 	return o, nil
 }
 
-// jsonError says where the JSON is broken.
+// jsonError returns the error for invalid JSON, with its position.
 func jsonError(src []byte, err error, param string) *Error {
 	at := len(src)
 	var syntax *json.SyntaxError
@@ -118,7 +117,7 @@ func jsonError(src []byte, err error, param string) *Error {
 	return &Error{Param: param, Code: "invalid_json", Message: fmt.Sprintf("the body is not JSON: %s: %s", place(src, at), reason)}
 }
 
-// place returns a byte offset as line and column.
+// place returns a byte offset as a line and column.
 func place(src []byte, at int) string {
 	at = min(at, len(src))
 	before := src[:at]
@@ -138,14 +137,14 @@ func invalidAt(b []byte) int {
 	return len(b)
 }
 
-// Given reports whether the member is there and not null.
+// Given reports whether the member is present and not null.
 func (o *Object) Given(name string) bool {
 	raw, ok := o.Members[name]
 	return ok && string(raw) != "null"
 }
 
-// Each of the following functions decodes one member if it is given, leaves
-// its target alone if not, and names the member in the error.
+// Each of the following functions decodes one member. If the member is not given, its target is left
+// unchanged. Errors name the member.
 
 // Str decodes a string.
 func (o *Object) Str(name string, to *string) error {
@@ -157,7 +156,7 @@ func (o *Object) Boolean(name string, to *bool) error {
 	return o.Decode(name, to, "true or false")
 }
 
-// Decode decodes into any value; want says in an error what it has to be.
+// Decode decodes a member into any value; want describes the expected type in an error.
 func (o *Object) Decode(name string, to any, want string) error {
 	if !o.Given(name) {
 		return nil
@@ -171,7 +170,7 @@ func (o *Object) Decode(name string, to any, want string) error {
 	return nil
 }
 
-// HasNull reports whether an array has a null among its items, which would be read as an empty text or as 0.
+// HasNull reports whether raw is an array with a null item, which json.Unmarshal would decode as "" or 0.
 func HasNull(raw []byte) bool {
 	var list []json.RawMessage
 	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
@@ -180,12 +179,12 @@ func HasNull(raw []byte) bool {
 	return slices.ContainsFunc(list, func(item json.RawMessage) bool { return string(item) == "null" })
 }
 
-// WrongType says that a member is not what it has to be.
+// WrongType returns the error for a member of the wrong type.
 func (o *Object) WrongType(name, want string) error {
 	return Invalid(o.Path+name, "%s must be %s, not %s", o.Path+name, want, Sketch(o.Members[name]))
 }
 
-// Integer decodes a whole number, which may be spelt 5.0 or 5e0.
+// Integer decodes a whole number, which may be written as 5.0 or 5e0.
 func (o *Object) Integer(name string, to *int, least, most int) error {
 	if !o.Given(name) {
 		return nil
@@ -201,7 +200,7 @@ func (o *Object) Integer(name string, to *int, least, most int) error {
 	return nil
 }
 
-// Number decodes a number; its range is checked where it is used.
+// Number decodes a number; the user of the value checks its range.
 func (o *Object) Number(name string, to *float32) error {
 	if !o.Given(name) {
 		return nil
@@ -214,7 +213,7 @@ func (o *Object) Number(name string, to *float32) error {
 	return nil
 }
 
-// Seed decodes a seed, of which every integer of 64 bits is one.
+// Seed decodes a seed, which may be any signed or unsigned 64-bit integer.
 func (o *Object) Seed(name string, to *uint64) error {
 	if !o.Given(name) {
 		return nil
@@ -231,7 +230,7 @@ func (o *Object) Seed(name string, to *uint64) error {
 	return o.WrongType(name, "a whole number of at most 64 bits")
 }
 
-// OneOf decodes a string that must be one of a few.
+// OneOf decodes a string that must be one of values.
 func (o *Object) OneOf(name string, to *string, values ...string) error {
 	if !o.Given(name) {
 		return nil
@@ -248,7 +247,7 @@ func (o *Object) OneOf(name string, to *string, values ...string) error {
 	return o.WrongType(name, "one of "+QuotedList(values))
 }
 
-// Sketch returns a JSON value for use in a message.
+// Sketch returns a short form of a JSON value for a message.
 func Sketch(raw json.RawMessage) string {
 	const most = 40
 	text := string(raw)
@@ -263,7 +262,7 @@ func Sketch(raw json.RawMessage) string {
 	return text
 }
 
-// QuotedList returns values in quotes, with commas between them.
+// QuotedList returns the values in quotes, separated by commas.
 func QuotedList(values []string) string {
 	var b strings.Builder
 	for i, v := range values {
@@ -275,8 +274,8 @@ func QuotedList(values []string) string {
 	return b.String()
 }
 
-// KeepAlive decodes how long a model stays loaded: a number of seconds or a
-// duration such as "5m"; what is negative is for ever.
+// KeepAlive decodes how long a model stays loaded: a number of seconds or a duration such as "5m"; a
+// negative value means forever.
 func (o *Object) KeepAlive(name string, to **time.Duration) error {
 	if !o.Given(name) {
 		return nil
@@ -303,7 +302,7 @@ func (o *Object) KeepAlive(name string, to **time.Duration) error {
 	return nil
 }
 
-// Seconds decodes a time limit.
+// Seconds decodes a time limit in seconds.
 func (o *Object) Seconds(name string, to *time.Duration) error {
 	if !o.Given(name) {
 		return nil
@@ -319,5 +318,5 @@ func (o *Object) Seconds(name string, to *time.Duration) error {
 	return nil
 }
 
-// MaxTimeout is the longest time limit that a request may ask for, in seconds.
+// MaxTimeout is the longest time limit that a request may set, in seconds.
 const MaxTimeout = 24 * 60 * 60

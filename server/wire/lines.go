@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// LineStream writes one JSON value a line.
+// A LineStream writes JSON values, one per line.
 type LineStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// NewLineStream begins an answer of lines.
+// NewLineStream starts a response of JSON lines.
 func NewLineStream(w http.ResponseWriter) *LineStream {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -29,9 +29,9 @@ func (s *LineStream) Line(value any) error {
 	return flushed(s.control, s.w, string(body)+"\n")
 }
 
-// flushed writes text and sends it on its way.
+// flushed writes text and flushes it.
 func flushed(control *http.ResponseController, w io.Writer, text string) error {
-	_ = control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // not every connection has one
+	_ = control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // not every connection supports deadlines
 	if _, err := io.WriteString(w, text); err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// An Error is a mistake in a request: what is wrong, in which field, and
-// what would be right.
+// An Error is a mistake in a request: what is wrong, in which field, and how to
+// correct it.
 type Error struct {
 	Param   string // the field, "" if none
 	Code    string
@@ -16,16 +16,16 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// Invalid returns the error for a field with a value that it can't have.
+// Invalid returns the error for a field with an invalid value.
 func Invalid(param, format string, args ...any) *Error {
 	return &Error{Param: param, Code: "invalid_value", Message: fmt.Sprintf(format, args...)}
 }
 
-// Detail is one of several things that are wrong.
+// A Detail is one of several issues.
 type Detail struct {
 	Pointer string `json:"pointer"`
 	Keyword string `json:"keyword,omitempty"`
-	Value   string `json:"value,omitempty"` // the keyword's, as JSON, shortened
+	Value   string `json:"value,omitempty"` // the keyword's value as JSON, shortened
 	Reason  string `json:"reason"`
 	Hint    string `json:"hint,omitempty"`
 	Line    int    `json:"line,omitempty"`

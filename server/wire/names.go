@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Names are the top-level fields that a dialect knows, by what is done about
-// them. A field in none of the lists is accepted with a warning.
+// Names lists the top-level fields of a dialect by how they are handled. A field in none of the lists is ignored with a
+// warning.
 type Names struct {
 	Known      []string // read by the dialect
-	Constraint []string // read, and a near miss of one of them is an error
-	Harmless   []string // of the dialect's specification, without an effect on the text: accepted without a word
-	Refused    []string // would change the text and are not offered
+	Constraint []string // read by the dialect; a near miss of one is an error
+	Harmless   []string // in the dialect's specification, without effect on the text: ignored silently
+	Refused    []string // not supported, and would change the text
 }
 
-// Check applies the rules for fields that are not known.
+// Check returns warnings for unknown fields and an error for refused ones.
 func (n *Names) Check(o *Object) (warnings []string, err error) {
 	for _, name := range o.Names {
 		switch {
@@ -40,8 +40,8 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// elsewhere are fields of some path or dialect that say what a text must be like. Where one is not known it is refused:
-// who sends it relies on it.
+// elsewhere lists fields of other paths or dialects that constrain or change the text. A dialect that doesn't know one
+// refuses it, since its client relies on it.
 var elsewhere = []string{
 	"schema", "typescript", "grammar", "regex", "choice", "json_mode", "strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported",
 	"response_format", "json_schema", "ebnf", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structural_tag",
@@ -54,14 +54,14 @@ var elsewhere = []string{
 	"reasoning_budget_tokens", "thinking_budget_tokens", "t_max_predict_ms", "n_indent",
 }
 
-// offValues are values of single fields that ask for nothing.
+// offValues are values of particular fields that have no effect.
 var offValues = map[string]string{
 	"verbosity": `"medium"`, "best_of": "1", "function_call": `"none"`, "tool_choice": `"none"`, "length_penalty": "1", "tfs_z": "1",
 	"reasoning_effort": `"none"`, "skip_special_tokens": "true", "spaces_between_special_tokens": "true", "truncation": `"disabled"`,
 	"mirostat": "0", "dry_multiplier": "0", "xtc_probability": "0", "min_tokens": "0", "n_probs": "0", "dynatemp_range": "0", "top_n_sigma": "-1", "adaptive_target": "-1", "min_keep": "0", "n_indent": "0", "t_max_predict_ms": "0", "reasoning_budget_tokens": "-1", "thinking_budget_tokens": "-1",
 }
 
-// Off is OffValue for a field of that name.
+// Off is OffValue for a field of the given name.
 func Off(name string, raw []byte) bool {
 	var x float64
 	if name == "adaptive_target" && json.Unmarshal(raw, &x) == nil && x < 0 { // SillyTavern's slider ends at -0.01
@@ -75,8 +75,8 @@ func Off(name string, raw []byte) bool {
 	return json.Unmarshal(raw, &is) == nil && json.Unmarshal([]byte(off), &nothing) == nil && is == nothing
 }
 
-// OffValue reports whether a value of a field that is not offered asks for
-// nothing, as clients that spell out every default send it.
+// OffValue reports whether the value of an unsupported field has no effect, as sent by clients that write out every
+// default.
 func OffValue(raw []byte) bool {
 	switch string(raw) {
 	case "false", `""`, "[]":
@@ -85,8 +85,8 @@ func OffValue(raw []byte) bool {
 	return false
 }
 
-// Only refuses every member of an object within a constraint, of a tool or of
-// a message that is not listed.
+// Only returns an error for the first member that is not among known. It is for objects within a constraint, a tool or
+// a message.
 func (o *Object) Only(known ...string) error {
 	for _, name := range o.Names {
 		if !slices.Contains(known, name) {
@@ -96,7 +96,7 @@ func (o *Object) Only(known ...string) error {
 	return nil
 }
 
-// Child reads a member that must be an object; nil when it is not given.
+// Child reads a member that must be an object. It returns nil if the member is not given.
 func (o *Object) Child(name string) (*Object, error) {
 	if !o.Given(name) {
 		return nil, nil
@@ -110,7 +110,7 @@ func (o *Object) Raws(name string) (list []json.RawMessage, err error) {
 	return list, err
 }
 
-// List decodes a member that must be an array; nil when it is not given.
+// List reads a member that must be an array of objects. It returns nil if the member is not given.
 func (o *Object) List(name string) ([]*Object, error) {
 	if !o.Given(name) {
 		return nil, nil
@@ -130,12 +130,12 @@ func (o *Object) List(name string) ([]*Object, error) {
 	return out, nil
 }
 
-// NotOffered refuses a field, or one of its values, that can't be ignored.
+// NotOffered returns the error for a field, or a value, that is not supported and can't be ignored.
 func NotOffered(param, what string) *Error {
 	return &Error{Param: param, Code: "not_offered", Message: fmt.Sprintf("%s is not offered here, and ignoring it would change the text", what)}
 }
 
-// UnknownField refuses a field that is not known; near is the name that may have been meant, "" if none.
+// UnknownField returns the error for an unknown field; near is the name that may have been meant, "" if none.
 func UnknownField(name, near string) *Error {
 	e := &Error{Param: name, Code: "unknown_field", Message: fmt.Sprintf("the field %s is not known", name)}
 	if near != "" {
@@ -144,8 +144,7 @@ func UnknownField(name, near string) *Error {
 	return e
 }
 
-// HarmlessFields are known to some client's specification and don't change the
-// text.
+// HarmlessFields are fields in some client's specification that don't change the text.
 var HarmlessFields = []string{
 	"user", "metadata", "store", "service_tier", "cache_control", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
 	"prompt_cache_options", "prediction", "request_id", "rid", "priority",

@@ -2,9 +2,9 @@ package wire
 
 import "github.com/stencil-json/stencil/schema/nearest"
 
-// Nearest returns the known name that a mistyped one was probably meant to be,
-// "" when none is near: at most one edit for every three characters, two
-// neighbours in the wrong order being one edit.
+// Nearest returns the known name that a mistyped name was probably meant to
+// be, "" if none is near. It allows at most one edit per three characters;
+// swapping two neighbouring characters counts as one edit.
 func Nearest(name string, known []string) string {
 	if len(name) > LongestName {
 		return ""
@@ -18,5 +18,6 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// LongestName bounds the names that are compared; no known one is near it.
+// LongestName is the length in bytes above which names are not compared; no
+// known name is near a longer one.
 const LongestName = nearest.Longest

@@ -11,17 +11,16 @@ import (
 
 var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// maxAlternatives is how long an enumeration may be for its distribution to be
-// told.
+// maxAlternatives is the largest enumeration whose distribution is reported.
 const maxAlternatives = 64
 
-// Enumerations finds the values of a document that have few alternatives.
+// Enumerations finds the values of a document whose schema enumerates them.
 type Enumerations struct {
 	once sync.Once
 	root any
 }
 
-// Read reads the schema, unless it has been read.
+// Read parses the schema, unless one has been read already.
 func (e *Enumerations) Read(document []byte) {
 	e.once.Do(func() {
 		d := json.NewDecoder(bytes.NewReader(document))
@@ -32,8 +31,8 @@ func (e *Enumerations) Read(document []byte) {
 	})
 }
 
-// At returns the alternatives of the leaf at a pointer, as their JSON; nil when
-// its schema does not enumerate them.
+// At returns the alternatives of the leaf at a pointer, as JSON; nil if its
+// schema does not enumerate them.
 func (e *Enumerations) At(pointer string) []string {
 	schemas := e.flat(nil, e.root, 0)
 	for _, part := range strings.Split(pointer, "/")[1:] {
@@ -47,7 +46,7 @@ func (e *Enumerations) At(pointer string) []string {
 	return alternatives(schemas)
 }
 
-// flat appends a schema and all that it refers to or is combined of.
+// flat appends a schema and all schemas that it refers to or combines.
 func (e *Enumerations) flat(list []map[string]any, node any, depth int) []map[string]any {
 	const deepest, most = 16, 256
 	s, ok := node.(map[string]any)
@@ -98,7 +97,7 @@ func (e *Enumerations) resolve(ref string) any {
 	return node
 }
 
-// below returns the schema of a member or item.
+// below returns the subschema of a member or item.
 func below(s map[string]any, part string) any {
 	if properties, ok := s["properties"].(map[string]any); ok && properties[part] != nil {
 		return properties[part]
@@ -120,9 +119,9 @@ func below(s map[string]any, part string) any {
 	return s["additionalProperties"]
 }
 
-// alternatives returns the values that schemas enumerate between them. One
-// that says "a boolean" enumerates two; one that leaves the value open, as a
-// union with a plain string does, makes it not enumerated.
+// alternatives returns the union of the values that schemas enumerate. The type
+// boolean enumerates two values. A schema that leaves the value open, such as a
+// union with a plain string, makes the result nil.
 func alternatives(schemas []map[string]any) []string {
 	var out []string
 	seen := map[string]bool{}

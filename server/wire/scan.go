@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// A Field is a value of a document that is complete: where it stands in the
-// text and what its JSON pointer is.
+// A Field is a complete value of a document: its position in the text and
+// its JSON pointer.
 type Field struct {
 	Pointer    string
 	Start, End int
 	Leaf       bool // no object or array
 }
 
-// A Scanner finds the values of a JSON document as it grows. The document is
-// taken to be well-formed.
+// A Scanner finds the values of a JSON document as it grows. It assumes that
+// the document is well-formed.
 type Scanner struct {
 	at    int // bytes read
 	stack []container
 	state scanState
-	start int  // of the scalar that is being read
+	start int  // start of the scalar being read
 	skip  bool // the next character of a string is escaped
 	key   []byte
 }
@@ -28,7 +28,7 @@ type container struct {
 	start int
 	array bool
 	index int
-	name  string // the present member's
+	name  string // the current member's
 }
 
 type scanState uint8
@@ -40,8 +40,8 @@ const (
 	scanWord                    // in a number, true, false or null
 )
 
-// Next reads one byte and returns the values that are complete with it: a
-// number may be, and the container that a bracket closes.
+// Next reads one byte and calls emit for each value that it completes: a
+// number ended by the byte, a container closed by it.
 func (s *Scanner) Next(c byte, emit func(Field)) {
 	at := s.at
 	s.at++
@@ -93,7 +93,7 @@ func (s *Scanner) inString(c byte, at int, emit func(Field)) {
 	case c == '"':
 		if s.state == scanKey {
 			key, err := strconv.Unquote(`"` + string(s.key))
-			if err != nil { // an escape that only JSON has
+			if err != nil { // an escape that only JSON has, such as \/
 				key = string(s.key[:len(s.key)-1])
 			}
 			s.stack[len(s.stack)-1].name = "/" + pointerEscape.Replace(key)
@@ -105,7 +105,8 @@ func (s *Scanner) inString(c byte, at int, emit func(Field)) {
 	}
 }
 
-// Finish ends the document, which ends a number at the top level.
+// Finish marks the end of the document, which completes a scalar at the top
+// level.
 func (s *Scanner) Finish(emit func(Field)) {
 	if s.state == scanWord {
 		s.state = scanSpace
@@ -113,7 +114,7 @@ func (s *Scanner) Finish(emit func(Field)) {
 	}
 }
 
-// Pointer returns the JSON pointer of the present place.
+// Pointer returns the JSON pointer of the current position.
 func (s *Scanner) Pointer() string {
 	var b strings.Builder
 	for _, c := range s.stack {

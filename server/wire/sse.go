@@ -12,24 +12,25 @@ type EventStream struct {
 	control *http.ResponseController
 }
 
-// Time limits of a stream: how often a comment keeps a quiet connection open,
-// and how long one write may take before the client counts as gone.
+// Time limits of a stream: the interval of the comments that keep an idle
+// connection open, and the longest time that a write may take before the
+// client counts as gone.
 const (
 	PingEvery    = 15 * time.Second
 	WriteTimeout = 30 * time.Second
 )
 
-// NewEventStream begins an answer of events.
+// NewEventStream starts a response of server-sent events.
 func NewEventStream(w http.ResponseWriter) *EventStream {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
-	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx would buffer events
 	w.WriteHeader(http.StatusOK)
 	return &EventStream{w: w, control: http.NewResponseController(w)}
 }
 
-// Data writes one event without a name.
+// Data writes an event without a name.
 func (s *EventStream) Data(data any) error {
 	body, err := Marshal(data)
 	if err != nil {
@@ -38,7 +39,8 @@ func (s *EventStream) Data(data any) error {
 	return s.Flush(fmt.Sprintf("data: %s\n\n", body))
 }
 
-// Event writes one event. JSON holds no line breaks, so its data is one line.
+// Event writes a named event. JSON contains no line breaks, so its data is
+// one line.
 func (s *EventStream) Event(name string, data any) error {
 	body, err := Marshal(data)
 	if err != nil {
@@ -47,8 +49,8 @@ func (s *EventStream) Event(name string, data any) error {
 	return s.Flush(fmt.Sprintf("event: %s\ndata: %s\n\n", name, body))
 }
 
-// Ping writes a comment, which keeps a quiet connection open.
+// Ping writes a comment, which keeps an idle connection open.
 func (s *EventStream) Ping() error { return s.Flush(": ping\n\n") }
 
-// Flush writes text as it is and sends it on its way.
+// Flush writes text unchanged and flushes it.
 func (s *EventStream) Flush(text string) error { return flushed(s.control, s.w, text) }
