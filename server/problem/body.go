@@ -10,29 +10,29 @@ type errorBody struct {
 	Error errorObject `json:"error"`
 }
 
-// errorObject has the shape that OpenAI's clients expect: the first four keys
-// are always there, param and code a string or null.
+// errorObject has the shape that OpenAI's clients expect: the first four keys are always present; param and code are
+// a string or null.
 type errorObject struct {
 	Message string        `json:"message"`
 	Type    string        `json:"type"`
 	Param   *string       `json:"param"`
 	Code    *string       `json:"code"`
 	Details []wire.Detail `json:"details,omitempty"`
-	Minimum int           `json:"minimum,omitempty"`         // of budget_too_small: the max_tokens that would do
-	Prompt  int           `json:"n_prompt_tokens,omitempty"` // of context_length_exceeded, as llama-server calls them
+	Minimum int           `json:"minimum,omitempty"`         // of budget_too_small: the smallest sufficient max_tokens
+	Prompt  int           `json:"n_prompt_tokens,omitempty"` // of context_length_exceeded, under llama-server's name
 	Context int           `json:"n_ctx,omitempty"`
 	Text    *string       `json:"text,omitempty"` // of validation_failed: the document
 
-	Failure *asking.FailureReason `json:"failure,omitempty"` // of a model that gave no answer
+	Failure *asking.FailureReason `json:"failure,omitempty"` // why a model gave no answer
 }
 
-// kindNames are what OpenAI's clients call the kinds of problems.
+// kindNames are OpenAI's names for the kinds of problems.
 var kindNames = map[kind]string{
 	Invalid: "invalid_request_error", NotFound: "not_found_error", Denied: "authentication_error", Forbidden: "permission_error", Limited: "rate_limit_error", Server: "server_error",
 }
 
-// Reply is the error body of this server, which all dialects share that have none
-// of their own. It has the shape that OpenAI's clients expect.
+// Reply returns the problem as an error body in the shape that OpenAI's clients expect, for all dialects without an
+// error body of their own.
 func (p *Problem) Reply() any {
 	given := func(s string) *string {
 		if s == "" {
@@ -46,7 +46,7 @@ func (p *Problem) Reply() any {
 	}}
 }
 
-// ReplyTo is the reply to an error.
+// ReplyTo returns the error body for err.
 func ReplyTo(err error) any {
 	p := Describe(err)
 	return p.Reply()

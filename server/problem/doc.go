@@ -1,6 +1,5 @@
-// Package problem says what clients are told of an error: its kind, status and code, and whether trying again helps.
+// Package problem describes errors to clients: kind, status, code, and whether a retry can help.
 //
-// Errors of the packages below are known here; those of packages above describe
-// themselves. How a problem is written down is a dialect's matter; [Problem.Reply]
-// is for those without an error body of their own.
+// It knows the errors of the packages below it; errors of packages above implement a Problem method. Each dialect
+// formats problems itself; [Problem.Reply] serves those without an error body of their own.
 package problem

@@ -23,48 +23,47 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A kind is what sort of problem a request has met.
+// A kind classifies a problem.
 type kind uint8
 
 // The kinds of problems.
 const (
-	Server    kind = iota // the server's, or its upstream's
-	Invalid               // the request's
-	NotFound              // what the request names is not there
-	Denied                // the request bears no key that may ask
-	Forbidden             // it comes from where nobody may ask
-	Limited               // there are too many requests
+	Server    kind = iota // an error of the server or its upstream
+	Invalid               // an invalid request
+	NotFound              // the request names something that does not exist
+	Denied                // no valid API key
+	Forbidden             // the origin of the request is not permitted
+	Limited               // too many requests
 )
 
-// A Problem is an error as a client is told of it, in no dialect yet.
+// A Problem is an error as reported to a client, independent of the dialect.
 type Problem struct {
-	Status     int           // of HTTP
-	RetryAfter time.Duration // 0: trying again would not help
+	Status     int           // HTTP status
+	RetryAfter time.Duration // 0: a retry would not help
 	Kind       kind
 	Message    string
-	Param      string // the field it is about, "" if none
-	Code       string // a word for programs
+	Param      string // the field at fault, "" if none
+	Code       string // machine-readable
 	Details    []wire.Detail
-	Object     map[string]any // instead of Details, for dialects whose clients expect an object
-	Minimum    int            // of budget_too_small: the max_tokens that would do
+	Object     map[string]any // replaces Details in dialects whose clients expect an object
+	Minimum    int            // of budget_too_small: the smallest sufficient max_tokens
 	Prompt     int            // of context_length_exceeded: tokens of the prompt
-	Context    int            // and of the context
+	Context    int            // of context_length_exceeded: tokens of the context
 	Text       *string        // of validation_failed: the document
 
-	Failure *asking.FailureReason // of a model that gave no answer
+	Failure *asking.FailureReason // why a model gave no answer
 }
 
-// A describer is an error that knows what clients are told of it: one of a
-// package above this one.
+// A describer is an error that describes itself to clients. Packages above this one define such errors.
 type describer interface {
 	error
 	Problem() Problem
 }
 
-// known is a describer for errors without any more to say.
+// known is a describer whose text is its problem's message.
 type known struct{ is Problem }
 
-// New returns an error with that text and problem.
+// New returns an error with p's message as its text, for which Describe returns p.
 func New(p Problem) error { return &known{p} }
 
 // Error implements error.
@@ -72,14 +71,13 @@ func (e *known) Error() string { return e.is.Message }
 
 func (e *known) Problem() Problem { return e.is }
 
-// A fieldError says in which field of the request the schema stands that an
-// error is about.
+// A fieldError names the field of the request that holds the schema or grammar at fault.
 type fieldError struct {
 	param string
 	cause error
 }
 
-// InField returns an error about a schema or grammar in a field of the request.
+// InField returns err as an error about the schema or grammar in the field param.
 func InField(err error, param string) error { return &fieldError{param, err} }
 
 // Error implements error.
@@ -88,7 +86,7 @@ func (e *fieldError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *fieldError) Unwrap() error { return e.cause }
 
-// Details returns a schema's issues as clients are told of them.
+// Details returns a schema's issues as they are reported to clients.
 func Details(issues []schema.Issue) []wire.Detail {
 	out := make([]wire.Detail, 0, len(issues))
 	for _, i := range issues {
@@ -106,13 +104,11 @@ func GrammarDetails(issues []gbnf.Issue) []wire.Detail {
 	return out
 }
 
-// statusClientGone is what logs say when the client hung up; no client sees
-// it. nginx uses the same number.
+// statusClientGone is logged when the client disconnected; no client sees it. nginx uses the same number.
 const statusClientGone = 499
 
-// Describe turns any error into what the client gets. It is the one place that
-// maps kinds of error to status codes. What it does not know is the server's
-// own failure, whose text stays in the log.
+// Describe returns the problem that an error is to the client. It is the only place that maps kinds of errors to status
+// codes. An unknown error is an internal one, whose text goes only to the log.
 func Describe(err error) Problem {
 	var (
 		request       *wire.Error
@@ -228,7 +224,7 @@ func Describe(err error) Problem {
 	return with(fail(http.StatusInternalServerError, Server, "", "internal_error"), "internal error; the log has it under this request's id", nil)
 }
 
-// reasons map what package asking calls failures to status, kind and code.
+// reasons map the failure categories of package asking to status, kind and code.
 var reasons = map[asking.Category]struct {
 	status     int
 	kind       kind
@@ -248,10 +244,10 @@ var reasons = map[asking.Category]struct {
 	asking.Cancelled:      {statusClientGone, Server, "cancelled", 0},
 }
 
-// maxText is how much of a text that would not do is repeated in an error, in bytes.
+// maxText is how much of an invalid answer an error repeats, in bytes.
 const maxText = 64 << 10
 
-// describeReason is describe for a model that gave no answer.
+// describeReason is Describe for a model that gave no answer.
 func describeReason(r *asking.FailureReason) Problem {
 	as := reasons[r.Category]
 	p := Problem{Status: as.status, Kind: as.kind, Code: as.code, Message: r.Description, Failure: r, Details: Details(r.Issues)}
@@ -271,14 +267,13 @@ func describeReason(r *asking.FailureReason) Problem {
 	return p
 }
 
-// tooLong says that a prompt does not fit, and what would change that. Clients that shorten conversations know the case
-// by the words at its beginning, some by those of OpenAI's, some by those of Anthropic's.
+// tooLong returns the message for a prompt that does not fit, and what would change that. Clients that shorten
+// conversations recognise it by its first words, some by those of OpenAI's message, some by those of Anthropic's.
 func tooLong(e *engine.ContextError) string {
 	return fmt.Sprintf("prompt is too long: this model's maximum context length is %d tokens, of which at least one is generated, and the prompt has %d; the server's flag --context sets it", e.Limit, e.Prompt)
 }
 
-// describeNoRoom is describe for a run without an answer because its tokens were
-// too few.
+// describeNoRoom is Describe for an agent run whose tokens did not suffice for an answer.
 func describeNoRoom(err error) Problem {
 	var budget *engine.BudgetError
 	var prompt *engine.ContextError
@@ -297,13 +292,11 @@ func describeNoRoom(err error) Problem {
 	return p
 }
 
-// Internal reports whether an error is the server's own failure: none that is
-// known here.
+// Internal reports whether err is an internal error, which is any that this package does not know.
 func Internal(err error) bool { return Describe(err).Status == http.StatusInternalServerError }
 
-// Busy reports whether the same request may well succeed a little later, for want
-// of nothing but a place in a queue, and how long an upstream wants to be left
-// alone; 0: it doesn't say.
+// Busy reports whether the same request may succeed soon because it failed only for lack of capacity, and the wait that
+// an upstream asked for; 0: none.
 func Busy(err error) (wait time.Duration, is bool) {
 	p := Describe(err)
 	if p.Kind != Limited {
@@ -315,8 +308,7 @@ func Busy(err error) (wait time.Duration, is bool) {
 	return wait, true
 }
 
-// Header sets what goes beside the body. Clients of OpenAI's make retry a
-// number of failures by themselves unless they are told not to.
+// Header sets Retry-After and X-Should-Retry. OpenAI's clients retry some failures unless X-Should-Retry is false.
 func (p *Problem) Header(h http.Header) {
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(p.RetryAfter/time.Second)))
