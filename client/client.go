@@ -15,24 +15,24 @@ import (
 	"github.com/stencil-json/stencil/schemafrom"
 )
 
-// A Client is a server's address. It may be shared by goroutines and must not be changed once it is used.
+// A Client sends requests to a server. It is safe for concurrent use and must not be changed after its first use.
 type Client struct {
-	// URL is the server's, without a path.
+	// URL is the server's base URL, without a path.
 	URL string
-	// Key is sent as the API key, unless it is empty.
+	// Key is the API key; empty: none is sent.
 	Key string
-	// Model is named in requests that name none; empty: the server's first.
+	// Model is used by requests that name none; empty: the server's first.
 	Model string
 	// HTTP sends the requests; nil: [http.DefaultClient].
 	HTTP *http.Client
-	// Retries is how often a request is sent again that the server could not take: status 429 and 503. New sets 2.
+	// Retries is how often a request is sent again after status 429 or 503. New sets 2.
 	Retries int
 }
 
-// New returns a client of the server at a URL such as http://127.0.0.1:8080.
+// New returns a client of the server at url, such as http://127.0.0.1:8080.
 func New(url string) *Client { return &Client{URL: strings.TrimRight(url, "/"), Retries: 2} }
 
-// Value returns a pointer to v, for the fields of requests in which zero is not absence.
+// Value returns a pointer to v, for optional fields of requests in which zero is a value.
 func Value[T any](v T) *T { return &v }
 
 // A Message is a turn of a conversation.
@@ -41,14 +41,14 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// A Request is what a text is generated from, and what it has to fit. Fields that are not set are left to the server.
+// A Request holds the prompt and the constraint of a generated text. Unset fields take the server's defaults.
 type Request struct {
 	Model    string    `json:"model,omitempty"`
-	Prompt   string    `json:"prompt,omitempty"` // a text to continue, or
+	Prompt   string    `json:"prompt,omitempty"` // a text to continue; or else
 	Messages []Message `json:"messages,omitempty"`
 	System   string    `json:"system,omitempty"`
 
-	// At most one of these; GenerateJSON without one gives any JSON.
+	// At most one of these is set; GenerateJSON without any gives any JSON.
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	TypeScript string          `json:"typescript,omitempty"`
 	Grammar    any             `json:"grammar,omitempty"` // GBNF, or an object that names a built-in grammar
@@ -66,17 +66,17 @@ type Request struct {
 	Stop        []string `json:"stop,omitempty"`
 	Timeout     float64  `json:"timeout,omitempty"` // seconds
 
-	// More has further fields of the body, by their names.
+	// More holds further fields of the body, by name.
 	More map[string]any `json:"-"`
 }
 
-// body is the request as it is sent.
+// body returns the request as JSON.
 func (r Request) body(stream bool) ([]byte, error) {
 	src, err := json.Marshal(r)
 	if err != nil || len(r.More) == 0 && !stream {
 		return src, err
 	}
-	fields := map[string]json.RawMessage{} // raw, so that properties keep their order and numbers their digits
+	fields := map[string]json.RawMessage{} // raw, to preserve the order of properties and the digits of numbers
 	if err := json.Unmarshal(src, &fields); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r Request) body(stream bool) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// A Receipt says what of a constraint was enforced, and how.
+// A Receipt reports what of a constraint was enforced, and how.
 type Receipt struct {
 	Type         string   `json:"type"` // schema, json, grammar, regex, choice, tools or structural_tag
 	Hash         string   `json:"hash"`
@@ -102,21 +102,21 @@ type Receipt struct {
 	Closed       bool     `json:"closed"`
 	ForcedTokens int      `json:"forced_tokens"`
 	TokensSaved  int      `json:"tokens_saved"`
-	BudgetClosed bool     `json:"budget_closed"` // the document was completed because the budget ran out
-	Shortened    []string `json:"shortened"`     // JSON pointers of what was cut short for it
+	BudgetClosed bool     `json:"budget_closed"` // the document was closed because the budget ran out
+	Shortened    []string `json:"shortened"`     // JSON pointers of values cut short to close it
 	Tries        int      `json:"tries"`
 	Strategy     string   `json:"strategy"`
 	Pressure     struct {
-		Mean float64 `json:"mean"` // share of probability that masks took from the model, 0 to 1
+		Mean float64 `json:"mean"` // share of the probability that masks removed, 0 to 1
 		Max  float64 `json:"max"`
 		At   string  `json:"at"` // JSON pointer
 	} `json:"pressure"`
 }
 
-// A Field is what is known of a value in a document.
+// A Field describes a value of a document.
 type Field struct {
 	Confidence   float64            `json:"confidence"`   // 0 to 1
-	Alternatives map[string]float64 `json:"alternatives"` // of enums and booleans: the probabilities
+	Alternatives map[string]float64 `json:"alternatives"` // of enums and booleans: their probabilities
 }
 
 // Usage counts tokens.
@@ -129,7 +129,7 @@ type Usage struct {
 // An Answer is a generated text.
 type Answer struct {
 	Model        string           `json:"model"`
-	JSON         json.RawMessage  `json:"json"` // the document, if the text is one
+	JSON         json.RawMessage  `json:"json"` // the document, if the text is JSON
 	Text         string           `json:"text"`
 	FinishReason string           `json:"finish_reason"`
 	Seed         uint64           `json:"seed"`
@@ -138,18 +138,18 @@ type Answer struct {
 	Usage        Usage            `json:"usage"`
 }
 
-// An Error is a refusal by the server.
+// An Error is an error reported by the server.
 type Error struct {
-	Status  int      `json:"-"` // of HTTP; 0 if it came in a stream
+	Status  int      `json:"-"` // of HTTP; 0 if it came within a stream
 	Message string   `json:"message"`
 	Type    string   `json:"type"`
-	Param   string   `json:"param"` // the field it is about
+	Param   string   `json:"param"` // the field at fault
 	Code    string   `json:"code"`  // as in docs/reference/errors.md
 	Details []Detail `json:"details"`
-	Minimum int      `json:"minimum"` // of budget_too_small: the MaxTokens that would do
+	Minimum int      `json:"minimum"` // of budget_too_small: the smallest sufficient MaxTokens
 }
 
-// A Detail is one thing that is wrong with a schema, a grammar or a document.
+// A Detail is one issue of a schema, a grammar or a document.
 type Detail struct {
 	Pointer string `json:"pointer"`
 	Keyword string `json:"keyword"`
@@ -162,12 +162,12 @@ type Detail struct {
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("stencil: %s: %s", e.Code, e.Message) }
 
-// Generate asks for a text: constrained by Grammar, Regex or Choice, or free.
+// Generate requests a text: constrained by Grammar, Regex or Choice, or free.
 func (c *Client) Generate(ctx context.Context, r Request) (*Answer, error) {
 	return c.generate(ctx, "/generate", r)
 }
 
-// GenerateJSON asks for a document.
+// GenerateJSON requests a JSON document.
 func (c *Client) GenerateJSON(ctx context.Context, r Request) (*Answer, error) {
 	return c.generate(ctx, "/generate_json", r)
 }
@@ -184,7 +184,7 @@ func (c *Client) generate(ctx context.Context, path string, r Request) (*Answer,
 	return &out, c.call(ctx, path, body, &out)
 }
 
-// JSON asks for a document of type T and decodes it. The schema is that of the type, unless the request has one.
+// JSON requests a document of type T and decodes it. The schema is derived from T unless the request has one.
 func JSON[T any](ctx context.Context, c *Client, r Request) (value T, answer *Answer, err error) {
 	if r.Schema == nil && r.TypeScript == "" {
 		if r.Schema, err = schemafrom.Go[T](); err != nil {
@@ -200,7 +200,7 @@ func JSON[T any](ctx context.Context, c *Client, r Request) (value T, answer *An
 	return value, answer, nil
 }
 
-// A Check is what the server makes of a schema or grammar.
+// A Check is the server's report on a schema or grammar.
 type Check struct {
 	OK       bool            `json:"ok"`
 	Errors   []Detail        `json:"errors"`
@@ -209,7 +209,7 @@ type Check struct {
 	Shortest json.RawMessage `json:"shortest"` // the shortest document
 }
 
-// CheckSchema tells what is wrong with a schema, or what would be enforced of it.
+// CheckSchema reports what is wrong with a schema, or which of its keywords would be enforced.
 func (c *Client) CheckSchema(ctx context.Context, schema json.RawMessage) (*Check, error) {
 	out := new(Check)
 	return out, c.post(ctx, "/schema/check", map[string]any{"schema": schema}, out)
@@ -221,20 +221,20 @@ func (c *Client) CheckGrammar(ctx context.Context, grammar string) (*Check, erro
 	return out, c.post(ctx, "/grammar/check", map[string]any{"grammar": grammar}, out)
 }
 
-// A Validation is whether a document fits a schema.
+// A Validation reports whether a document fits a schema.
 type Validation struct {
 	Valid      bool     `json:"valid"`
 	Errors     []Detail `json:"errors"`
-	Incomplete bool     `json:"incomplete"` // it is the beginning of one that could fit
+	Incomplete bool     `json:"incomplete"` // the text is a prefix of a document that could fit
 }
 
-// Validate tells whether a text is a document that fits a schema.
+// Validate reports whether text is a document that fits the schema.
 func (c *Client) Validate(ctx context.Context, schema json.RawMessage, text string) (*Validation, error) {
 	out := new(Validation)
 	return out, c.post(ctx, "/validate", map[string]any{"schema": schema, "text": text}, out)
 }
 
-// Decide asks a question about a text and returns the probability of each choice. Nothing is generated.
+// Decide asks a question about a text and returns the probability of each choice. It generates no text.
 func (c *Client) Decide(ctx context.Context, text, question string, choices ...string) (map[string]float64, error) {
 	type value struct {
 		Value string `json:"value"`
@@ -268,7 +268,7 @@ func (c *Client) Decide(ctx context.Context, text, question string, choices ...s
 	return probabilities, nil
 }
 
-// post sends a body and decodes the answer.
+// post sends body as JSON and decodes the answer into out.
 func (c *Client) post(ctx context.Context, path string, body, out any) error {
 	src, err := json.Marshal(body)
 	if err != nil {
@@ -289,7 +289,7 @@ func (c *Client) call(ctx context.Context, path string, body []byte, out any) er
 	return nil
 }
 
-// send sends a body, again where the server could not take it, and returns an answer with status 200.
+// send sends a body, with retries, and returns a response with status 200.
 func (c *Client) send(ctx context.Context, path string, body []byte) (*http.Response, error) {
 	for try := 0; ; try++ {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
@@ -327,7 +327,7 @@ func (c *Client) send(ctx context.Context, path string, body []byte) (*http.Resp
 	}
 }
 
-// retryAfter tells whether a refused request may be sent again, and when.
+// retryAfter reports whether a refused request may be sent again, and after how long.
 func retryAfter(answer *http.Response) (time.Duration, bool) {
 	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("X-Should-Retry") == "false" {
 		return 0, false

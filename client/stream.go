@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// An Event is a part of a streamed answer: a piece of text, a completed field, or the whole at the end. One of the three is
-// set.
+// An Event is a part of a streamed answer: a piece of text, a completed field, or at the end the whole answer. Exactly
+// one of the three is set.
 type Event struct {
 	Token string
 	Field *StreamedField
 	Done  *Answer
 }
 
-// A StreamedField is a value of a document that is complete while the rest is still generated.
+// A StreamedField is a value that is complete while the rest of the document is still being generated.
 type StreamedField struct {
-	Pointer    string          `json:"pointer"` // JSON pointer; empty: the whole document
+	Pointer    string          `json:"pointer"` // empty: the whole document
 	Value      json.RawMessage `json:"value"`
 	Confidence float64         `json:"confidence"`
 }
 
-// Stream asks for a document and yields its parts as they come. It ends with an event that has Done, or with an error.
-// Leaving the loop early ends the request.
+// Stream requests a document and yields its parts as they arrive. The last event has Done set, unless an error ends the
+// stream. Leaving the loop early cancels the request.
 func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -70,7 +70,7 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Event, error] 
 	}
 }
 
-// decodeEvent reads an event by its kind.
+// decodeEvent decodes the data of an event of the given kind.
 func decodeEvent(kind string, data []byte) (e Event, err error) {
 	var token struct{ Text string }
 	var failed struct{ Error *Error }
