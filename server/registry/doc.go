@@ -1,3 +1,3 @@
-// Package registry holds the models that can be asked for: it loads them, keeps them in memory as long as they are used,
-// and unloads them to make room.
+// Package registry holds the models that can be requested: it loads them on demand, keeps them in memory while they are
+// in use, and unloads them to make room.
 package registry

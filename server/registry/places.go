@@ -9,16 +9,16 @@ import (
 	"github.com/stencil-json/stencil/server/problem"
 )
 
-// places bound how many models that were loaded on request are in memory at once. Models wait in line for one: the first
-// takes it as soon as there is a free one or a model that nobody uses, which gives up its own.
+// places limit how many models loaded on demand are in memory at once. Models queue for a place: the first in line
+// takes it as soon as a place is free or an idle model can be unloaded for it.
 type places struct {
 	mu    sync.Mutex
-	moved sync.Cond // of mu: a place may be free, or a model in line no longer wanted
+	moved sync.Cond // uses mu; signals that a place may be free, or a queued model no longer wanted
 	line  []*Entry
 }
 
-// enter waits until the model may be loaded, and reports whether anyone still wants it. If nobody does, its attempt to load
-// is over. The model has its place until it is unloaded, or leave is called.
+// enter waits until the model may be loaded, and reports whether a request still wants it. If none does, the load
+// attempt is over. The model keeps its place until it is unloaded or leave is called.
 func (r *Registry) enter(h *Entry, done chan struct{}) bool {
 	if r.Max <= 0 {
 		return true
@@ -39,11 +39,11 @@ func (r *Registry) enter(h *Entry, done chan struct{}) bool {
 	h.mu.Lock()
 	h.placed = true
 	h.mu.Unlock()
-	p.moved.Broadcast() // who is first now may find another model idle
+	p.moved.Broadcast() // the next in line may find another idle model
 	return true
 }
 
-// leave says that places may be free. Nobody holds the lock of an entry then.
+// leave signals that places may be free. The caller must not hold the lock of an entry.
 func (r *Registry) leave() {
 	if r.Max <= 0 {
 		return
@@ -53,7 +53,7 @@ func (r *Registry) leave() {
 	r.places.moved.Broadcast()
 }
 
-// room reports whether there is a place, and makes one if it can.
+// room reports whether a place is free, after unloading an idle model if necessary.
 func (r *Registry) room(wanted *Entry) bool {
 	for {
 		n := 0
@@ -73,7 +73,7 @@ func (r *Registry) room(wanted *Entry) bool {
 	}
 }
 
-// giveUp ends the attempt to load a model that nobody waits for any more, or that is too late, since the server ends.
+// giveUp ends the load attempt if no request waits for the model any more or the server is closing.
 func (h *Entry) giveUp(done chan struct{}) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,6 +88,6 @@ func (h *Entry) giveUp(done chan struct{}) bool {
 	return true
 }
 
-// errNotLoaded refuses a request for a model that is not in memory, where requests don't load models.
+// errNotLoaded refuses a request for a model that is not in memory on a server where requests don't load models.
 var errNotLoaded = problem.New(problem.Problem{Status: http.StatusBadRequest, Kind: problem.Invalid, Param: "model", Code: "model_not_loaded",
 	Message: "the model is not loaded, and requests load none here: POST /models/load does"})

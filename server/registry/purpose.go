@@ -11,7 +11,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Purpose is what a request wants of a model. The words are Ollama's, where it
+// A Purpose is what a request uses a model for. The words are Ollama's where it
 // has one.
 type Purpose string
 
@@ -22,7 +22,7 @@ const (
 	ToRerank   Purpose = "rerank"
 )
 
-// Serves reports whether the model can be asked for a purpose.
+// Serves reports whether the model can serve a purpose.
 func (m *Model) Serves(p Purpose) bool {
 	if p == ToGenerate {
 		return m.Engine != nil || m.remote
@@ -30,7 +30,7 @@ func (m *Model) Serves(p Purpose) bool {
 	return m.Embeddings != nil && m.Embeddings.Info().Reranks() == (p == ToRerank)
 }
 
-// Purposes lists what the model can be asked for.
+// Purposes lists the purposes that the model can serve.
 func (m *Model) Purposes() (out []Purpose) {
 	for _, p := range []Purpose{ToGenerate, ToEmbed, ToRerank} {
 		if m.Serves(p) {
@@ -40,7 +40,7 @@ func (m *Model) Purposes() (out []Purpose) {
 	return out
 }
 
-// A purposeError says that a model is asked for what it can't do.
+// A purposeError means that a model can't serve the purpose of a request.
 type purposeError struct {
 	model  string
 	wanted Purpose
@@ -63,7 +63,7 @@ func (e *purposeError) Error() string {
 	return fmt.Sprintf("the model %q %s; %s", e.model, does[e.served[0]], lacks)
 }
 
-// embedsOnly describes a model that generates no text.
+// embedsOnly is the text of a model that generates none.
 type embedsOnly struct{ e *embedding.Engine }
 
 func (o embedsOnly) Vocab() *vocab.Vocab  { return o.e.Model().Vocab() }

@@ -25,38 +25,37 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Engines are what serves a model: one that generates text, one for embeddings
-// or reranking, or both. Either may be nil.
+// Engines are the engines of a model: one for text, one for embeddings or reranking, or both. Either may be nil.
 type Engines struct {
 	Text       *engine.Engine
 	Embeddings *embedding.Engine
 }
 
-// A Loader loads a model and makes its engines. It returns what closes all of
-// them. When memory is short, the error matches backend.ErrMemory.
+// A Loader loads a model and creates its engines. It returns a function that closes all of them. If memory is short,
+// the error matches backend.ErrMemory.
 type Loader func(ctx context.Context) (e Engines, close func() error, err error)
 
-// An Entry is a model that can be asked for, in memory or not.
+// An Entry is a model that can be requested, in memory or not.
 type Entry struct {
 	Name     string
 	Created  time.Time
-	Aliases  []string // further names of it
-	Tags     []string // what its owner says about it
+	Aliases  []string // further names
+	Tags     []string // labels set by the operator
 	registry *Registry
 	load     Loader        // nil: always in memory
-	keep     time.Duration // how long it stays in memory unused; negative: for ever
+	keep     time.Duration // how long it stays in memory unused; negative: forever
 
 	mu      sync.Mutex
-	current *Model // nil while it is not in memory
+	current *Model // nil while not in memory
 	close   func() error
-	users   int           // requests that use it
-	waiting int           // requests that wait for it to be loaded
-	placed  bool          // it is one of the registry's Max models
-	used    time.Time     // when the last one ended
-	loading chan struct{} // closed when the running attempt to load has ended; nil if there is none
+	users   int           // requests that are using it
+	waiting int           // requests waiting for it to be loaded
+	placed  bool          // counts towards the registry's Max
+	used    time.Time     // when the last use ended
+	loading chan struct{} // closed when the load attempt in progress ends; nil if there is none
 	err     error         // of the last attempt
-	timer   *time.Timer   // unloads it
-	expires time.Time     // when that is; zero: never
+	timer   *time.Timer   // unloads the model
+	expires time.Time     // when the timer fires; zero: never
 }
 
 // Model is a model in memory.
@@ -64,26 +63,25 @@ type Model struct {
 	Entry        *Entry
 	Name         string
 	created      time.Time
-	Text         text           // what writes its texts, if anything does
-	Engine       *engine.Engine // the same, where it is an engine of this process; else nil
-	Unmasked     string         // why its texts can only be checked; "": masks enforce constraints
-	remote       bool           // it is behind someone else's API
+	Text         text           // what generates its texts, or describes a model that generates none
+	Engine       *engine.Engine // Text, if it is an engine of this process; else nil
+	Unmasked     string         // why its texts can only be validated; "": masks enforce constraints
+	remote       bool           // served by an upstream
 	Prompts      *chat.Prompts
 	Schemas      *constraint.Schemas
 	Grammars     *constraint.Grammars
 	Sequences    *constraint.Sequences
-	CallForm     chat.CallForm // how the model writes calls, and whether its template says so
+	CallForm     chat.CallForm // how the model writes tool calls, and whether its template says so
 	CallsSaid    bool
-	ThoughtForm  chat.ThoughtForm // how it writes thoughts
+	ThoughtForm  chat.ThoughtForm // how it writes reasoning
 	ThoughtsSaid bool
-	// tokens are the vocabulary by text, made when first asked for.
+	// Tokens returns the vocabulary by text, computed on first use.
 	Tokens func() *walk.Tokens
 
 	Embeddings *embedding.Engine // nil: the model neither embeds nor reranks
 }
 
-// newModel returns a model whose texts are written by t, with what is compiled once
-// for its vocabulary.
+// newModel returns a model whose texts t generates, with the caches for its vocabulary.
 func (h *Entry) newModel(t text) *Model {
 	v, limit := t.Vocab(), h.registry.schemas
 	m := &Model{
@@ -100,7 +98,7 @@ func (h *Entry) newModel(t text) *Model {
 	return m
 }
 
-// newServed prepares what is prepared once for a model's vocabulary.
+// newServed returns a model for engines, after preparing what is computed once for its vocabulary.
 func (h *Entry) newServed(engines Engines) (*Model, error) {
 	var e text
 	switch {
@@ -127,49 +125,48 @@ func (h *Entry) newServed(engines Engines) (*Model, error) {
 	return m, nil
 }
 
-// A Registry holds the models that can be asked for.
+// A Registry holds the models that can be requested.
 type Registry struct {
-	// SchemaLimits hold for the schemas of requests; zero fields mean their defaults. They are set before there are models.
+	// SchemaLimits are the limits of schemas in requests; zero fields mean the default. Set before models are added.
 	SchemaLimits schema.Limits
-	// CacheBytes is the memory for what is compiled, for each model; 0: constraint.DefaultCacheBytes for each kind.
+	// CacheBytes limits each model's caches of compiled constraints; 0: constraint.DefaultCacheBytes for each kind.
 	CacheBytes int
 
-	// Template is the chat template of every model, in place of its own; "": its own. It is set before there are models.
+	// Template replaces the chat template of every model; "": each model's own. Set before models are added.
 	Template string
 
-	// Strict refuses requests that name a model which is not served. Otherwise a server with one model answers them with
-	// that one: programs have names built in. It is set before there are requests.
+	// Strict refuses requests for models that are not served. Otherwise a server with one model answers them with that
+	// one, since some programs have model names built in. Set before requests are served.
 	Strict bool
 
-	// Max is how many models that were loaded on request may be in memory at once; 0: as many as fit. It is set before there
-	// are models.
+	// Max is how many models loaded on demand may be in memory at once; 0: as many as fit. Set before models are added.
 	Max int
 
-	// Manual has models loaded by Load alone, not by requests that name one. It is set before there are requests.
+	// Manual makes Load the only way to load models: requests don't. Set before requests are served.
 	Manual bool
 
-	// ToolForm is how all models write calls of tools, one of chat.CallForms(); "": as the template of each says. It is set
-	// before there are models.
+	// ToolForm is how all models write tool calls, one of chat.CallForms(); "": as each model's template says. Set
+	// before models are added.
 	ToolForm string
 
 	log     *slog.Logger
-	schemas int // compiled schemas kept for each model
+	schemas int // size of each model's cache of compiled schemas
 	closing atomic.Bool
 	places  places
 
 	mu    sync.Mutex
-	hosts []*Entry // replaced, never changed
+	hosts []*Entry // replaced on change, never modified
 }
 
-// New returns a registry without a model.
+// New returns a registry without models.
 func New(log *slog.Logger, schemas int) *Registry {
 	r := &Registry{log: log, schemas: schemas}
 	r.places.moved.L = &r.places.mu
 	return r
 }
 
-// Set puts a model into service under a name, once everything that is prepared
-// only once for its vocabulary is. The engines stay the caller's to close.
+// Set serves a model under a name, after preparing what is computed once for its vocabulary. The caller closes the
+// engines.
 func (r *Registry) Set(name string, e Engines) error {
 	h := &Entry{Name: name, Created: time.Now(), registry: r, keep: -1}
 	m, err := h.newServed(e)
@@ -181,8 +178,8 @@ func (r *Registry) Set(name string, e Engines) error {
 	return nil
 }
 
-// SetSleeping is Set for a model that leaves memory when nobody has used it for keep, and is loaded again by the next request
-// for it. The registry closes it.
+// SetSleeping is Set for a model that is unloaded after being unused for keep; the next request loads it again. The
+// registry closes its engines.
 func (r *Registry) SetSleeping(name string, e Engines, closer func() error, load Loader, keep time.Duration) error {
 	h := &Entry{Name: name, Created: time.Now(), registry: r, load: load, keep: keep}
 	m, err := h.newServed(e)
@@ -191,11 +188,11 @@ func (r *Registry) SetSleeping(name string, e Engines, closer func() error, load
 	}
 	h.current, h.close, h.users = m, closer, 1
 	r.put(h)
-	h.release(nil) // so that its time begins
+	h.release(nil) // starts its timer
 	return nil
 }
 
-// Describe gives a model further names that requests may use, and labels. It is called before there are requests for them.
+// Describe sets aliases and tags of a model. It is called before requests for it are served.
 func (r *Registry) Describe(name string, aliases, tags []string) {
 	for _, h := range r.Every() {
 		if h.Name == name {
@@ -204,14 +201,13 @@ func (r *Registry) Describe(name string, aliases, tags []string) {
 	}
 }
 
-// Add makes a model available under a name. It is loaded when it is asked for, and
-// unloaded when nobody has used it for keep; a negative keep is for ever.
+// Add makes a model available under a name. It is loaded on demand and unloaded after being unused for keep; a negative
+// keep means never.
 func (r *Registry) Add(name string, load Loader, keep time.Duration) {
 	r.put(&Entry{Name: name, Created: time.Now(), registry: r, load: load, keep: keep})
 }
 
-// AddRemote makes a model available that is behind someone else's API, and whose
-// texts can only be checked, for the reason that unmasked gives.
+// AddRemote makes an upstream's model available. Its texts can only be validated, for the reason unmasked.
 func (r *Registry) AddRemote(name string, t text, unmasked string) {
 	h := &Entry{Name: name, Created: time.Now(), registry: r, keep: -1}
 	h.current = h.newModel(t)
@@ -226,15 +222,14 @@ func (r *Registry) put(h *Entry) {
 	r.hosts = append(r.hosts, h)
 }
 
-// Every returns the models that can be asked for, in the order in which they were
-// added, if there are any.
+// Every returns all entries in the order in which they were added, possibly none.
 func (r *Registry) Every() []*Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.hosts
 }
 
-// List is every, but an error while there are none, and when the server ends.
+// List is Every, but returns an error while there are no models and after Close.
 func (r *Registry) List() ([]*Entry, error) {
 	if r.closing.Load() {
 		return nil, engine.ErrClosed
@@ -246,13 +241,13 @@ func (r *Registry) List() ([]*Entry, error) {
 	return hosts, nil
 }
 
-// Close has every request from now on refused.
+// Close makes the registry refuse all further requests.
 func (r *Registry) Close() {
 	r.closing.Store(true)
 	r.leave()
 }
 
-// Unload frees the models that add brought. Requests for them must have ended.
+// Unload unloads all models that the registry loads or closes. Requests for them must have ended.
 func (r *Registry) Unload() error {
 	var all error
 	for _, h := range r.Every() {
@@ -261,7 +256,7 @@ func (r *Registry) Unload() error {
 	return all
 }
 
-// UnloadNow frees the model's memory unless somebody uses it.
+// UnloadNow frees the model's memory unless a request uses it.
 func (h *Entry) UnloadNow() error {
 	defer h.registry.leave()
 	h.mu.Lock()
@@ -272,7 +267,7 @@ func (h *Entry) UnloadNow() error {
 // Unloadable reports whether the model's memory can be freed while the server runs.
 func (h *Entry) Unloadable() bool { return h.load != nil }
 
-// Load begins to bring the model into memory, unless it is there or on its way. It does not wait.
+// Load starts loading the model unless it is loaded or being loaded. It does not wait.
 func (h *Entry) Load() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -280,19 +275,19 @@ func (h *Entry) Load() {
 		return
 	}
 	h.loading = make(chan struct{})
-	h.waiting++ // whoever asked waits for it, elsewhere
+	h.waiting++ // counts as a waiting request, on behalf of the caller
 	go func(done chan struct{}) {
 		h.bring(done)
 		h.mu.Lock()
 		h.waiting--
 		h.mu.Unlock()
-		if _, err := h.acquire(context.Background()); err == nil { // an error is in the log
-			h.release(nil) // so that its time begins
+		if _, err := h.acquire(context.Background()); err == nil { // bring logs its error
+			h.release(nil) // starts its timer
 		}
 	}(h.loading)
 }
 
-// Status returns where the model is: "loaded", "loading" or "unloaded"; failed says that it was last tried without success.
+// Status returns "loaded", "loading" or "unloaded", and whether the last attempt to load the model failed.
 func (h *Entry) Status() (status string, failed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -305,15 +300,14 @@ func (h *Entry) Status() (status string, failed bool) {
 	return "unloaded", h.err != nil
 }
 
-// InMemory returns the model if it is in memory, else nil.
+// InMemory returns the model, nil if it is not in memory.
 func (h *Entry) InMemory() *Model {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.current
 }
 
-// acquire returns the model, loaded if it is not in memory. It stays there
-// until release.
+// acquire returns the model, after loading it if necessary. It stays in memory until release.
 func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -339,7 +333,7 @@ func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 		h.mu.Lock()
 		h.waiting--
 		if err != nil {
-			go h.registry.leave() // it may be the last that waited
+			go h.registry.leave() // this may have been the last waiting request
 			return nil, err
 		}
 	}
@@ -352,8 +346,7 @@ func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 	return h.current, nil
 }
 
-// bring loads the model. It goes on when the request that asked for it is gone:
-// the next one will be glad.
+// bring loads the model. It continues even if the request that started it is cancelled: later requests benefit.
 func (h *Entry) bring(done chan struct{}) {
 	if !h.registry.enter(h, done) {
 		return
@@ -383,8 +376,7 @@ func (h *Entry) bring(done chan struct{}) {
 	close(done)
 }
 
-// release says that a request no longer uses the model. It is unloaded after
-// its time, or after keep if that is given.
+// release ends one use of the model. Once unused, the model is unloaded after its keep time, or after *keep if given.
 func (h *Entry) release(keep *time.Duration) {
 	defer h.registry.leave()
 	h.mu.Lock()
@@ -407,7 +399,7 @@ func (h *Entry) release(keep *time.Duration) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.expires.IsZero() || time.Now().Before(h.expires) {
-			return // somebody came in between
+			return // used again in the meantime
 		}
 		if err := h.unload(); err != nil {
 			h.registry.log.Error("a model can't be unloaded", slog.String("model", h.Name), slog.Any("error", err))
@@ -415,7 +407,7 @@ func (h *Entry) release(keep *time.Duration) {
 	})
 }
 
-// unload frees the model's memory unless somebody uses it. The lock is held.
+// unload frees the model's memory unless a request uses it. The caller holds the lock.
 func (h *Entry) unload() error {
 	if h.current == nil || h.users > 0 || h.load == nil {
 		return nil
@@ -426,8 +418,7 @@ func (h *Entry) unload() error {
 	return closer()
 }
 
-// makeRoom unloads the model that was not used for longest and reports whether
-// there was one.
+// makeRoom unloads the least recently used idle model and reports whether there was one.
 func (r *Registry) makeRoom(wanted *Entry) bool {
 	hosts := r.Every()
 	var oldest *Entry
@@ -451,7 +442,7 @@ func (r *Registry) makeRoom(wanted *Entry) bool {
 	return oldest.current != nil && oldest.unload() == nil
 }
 
-// A loadError says that a model can't be loaded.
+// A loadError means that a model can't be loaded.
 type loadError struct {
 	name  string
 	cause error
@@ -460,8 +451,8 @@ type loadError struct {
 // Error implements error.
 func (e *loadError) Error() string { return fmt.Sprintf("the model %q can't be loaded", e.name) }
 
-// why returns what kind of fault the file has, to be added to the text. The cause
-// itself is for the log: it tells where files lie.
+// why returns the kind of fault as an addition to the message. The cause itself goes only to the log, since it contains
+// file paths.
 func (e *loadError) why() string {
 	for _, kind := range []struct {
 		is  error
@@ -483,7 +474,7 @@ func (e *loadError) why() string {
 // Unwrap returns the cause.
 func (e *loadError) Unwrap() error { return e.cause }
 
-// Find returns the entry of a model by its name; "" is the first one.
+// Find returns the entry of a model by name or alias; "" is the first model.
 func (r *Registry) Find(name string) (*Entry, error) {
 	hosts, err := r.List()
 	if err != nil {
@@ -502,14 +493,13 @@ func (r *Registry) Find(name string) (*Entry, error) {
 	return nil, &modelError{asked: name, served: names}
 }
 
-// Named returns the model that a request for text asks for, in memory until the
-// request has ended. After it, the model stays there for keep, if that is given.
+// Named returns the model that a request for text names; it stays in memory until the request has ended, and for *keep
+// after that if given.
 func (r *Registry) Named(ctx context.Context, name string, keep *time.Duration) (*Model, error) {
 	return r.NamedFor(ctx, name, keep, ToGenerate)
 }
 
-// NamedFor is named for any purpose. A model that can't be asked for that is
-// refused.
+// NamedFor is Named for any purpose. It refuses a model that can't serve the purpose.
 func (r *Registry) NamedFor(ctx context.Context, name string, keep *time.Duration, p Purpose) (*Model, error) {
 	m, err := r.AnyNamed(ctx, name, keep)
 	if err == nil && !m.Serves(p) {
@@ -518,7 +508,7 @@ func (r *Registry) NamedFor(ctx context.Context, name string, keep *time.Duratio
 	return m, err
 }
 
-// AnyNamed is named for whatever the model can do.
+// AnyNamed is Named regardless of the model's purposes.
 func (r *Registry) AnyNamed(ctx context.Context, name string, keep *time.Duration) (*Model, error) {
 	h, err := r.Find(name)
 	if hosts := r.Every(); err != nil && !r.Strict && len(hosts) == 1 && !r.closing.Load() {
@@ -548,7 +538,7 @@ func (r *Registry) SomeServed() *Model {
 	return nil
 }
 
-// Expiry is when a model will be unloaded as things are.
+// Expiry returns when the model will be unloaded if no further request uses it.
 func (h *Entry) Expiry() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -558,12 +548,12 @@ func (h *Entry) Expiry() time.Time {
 	return cmp.Or(h.expires, forEver)
 }
 
-// errLoading says that there is no model yet.
+// errLoading means that no model has been added yet.
 var errLoading = problem.New(problem.Problem{
 	Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "loading", Message: "the model is still loading", RetryAfter: 2 * time.Second,
 })
 
-// A modelError says that a request names a model that is not served.
+// A modelError means that a request names a model that is not served.
 type modelError struct {
 	asked  string
 	served []string
@@ -588,15 +578,14 @@ func (e *loadError) Problem() problem.Problem {
 	return p
 }
 
-// A text is what is known of whatever writes a model's texts: an engine, or a server
-// that is asked.
+// A text generates a model's texts, or describes the model: an engine or an upstream.
 type text interface {
 	Vocab() *vocab.Vocab
 	Model() backend.Model
-	ContextLimit() int // 0: nobody says
+	ContextLimit() int // 0: unknown
 	Parallel() int
 	Stats() engine.Stats
 }
 
-// forEver is when a model expires that does not.
+// forEver is the expiry of models that don't expire.
 var forEver = time.Date(2318, 1, 1, 0, 0, 0, 0, time.UTC)
