@@ -7,21 +7,19 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Clients of other servers ask for a constraint in ways of their own. All of
-// them are read here, for every endpoint that speaks OpenAI's dialect.
+// Other servers' clients request constraints under their own field names. All of them are read here, for every
+// endpoint that speaks OpenAI's dialect.
 
-// aliasNames are the fields, beside the native ones, that say at the top
-// level what the text must look like.
+// aliasNames are the non-native top-level fields that constrain the text.
 var aliasNames = []string{
 	"response_format",                                                // OpenAI, and with more types llama.cpp, TGI
 	"json_schema",                                                    // llama.cpp, SGLang
 	"ebnf",                                                           // SGLang
 	"structured_outputs",                                             // vLLM
-	"guided_json", "guided_regex", "guided_choice", "guided_grammar", // vLLM before
+	"guided_json", "guided_regex", "guided_choice", "guided_grammar", // vLLM, older
 }
 
-// ReadAliases reads the constraint of a request in OpenAI's dialect. At most
-// one may be given, whatever its spelling.
+// ReadAliases reads the constraint of a request in OpenAI's dialect. At most one may be given, under any name.
 func ReadAliases(o *wire.Object) (Constraint, error) {
 	c, err := ReadConstraint(o)
 	if err != nil {
@@ -47,7 +45,7 @@ func ReadAliases(o *wire.Object) (Constraint, error) {
 	return c, nil
 }
 
-// readStructuredOutputs reads vLLM's object.
+// readStructuredOutputs reads vLLM's structured_outputs object.
 func (c *Constraint) readStructuredOutputs(o *wire.Object) error {
 	in, err := o.Child("structured_outputs")
 	if in == nil || err != nil {
@@ -84,11 +82,10 @@ func (c *Constraint) readStructuredOutputs(o *wire.Object) error {
 	return nil
 }
 
-// formatTypes are the types of a response_format: OpenAI's three, and those of
-// servers that took its field over.
+// formatTypes are the types of a response_format: OpenAI's three, and those of servers that adopted the field.
 var formatTypes = []string{"text", "json_object", "json_schema", "json", "regex", "grammar", "gbnf", KindTags}
 
-// readResponseFormat reads OpenAI's response_format and what others made of it.
+// readResponseFormat reads OpenAI's response_format and other servers' variants of it.
 func (c *Constraint) readResponseFormat(o *wire.Object) error {
 	f, err := o.Child("response_format")
 	if f == nil || err != nil {
@@ -97,7 +94,7 @@ func (c *Constraint) readResponseFormat(o *wire.Object) error {
 	return c.ReadFormat(f)
 }
 
-// ReadFormat reads {"type": …} with what belongs to the type.
+// ReadFormat reads {"type": …} and the members that belong to the type.
 func (c *Constraint) ReadFormat(f *wire.Object) error {
 	if !f.Given("type") {
 		return wire.Invalid(f.Path+"type", "%stype is missing", f.Path)
@@ -140,8 +137,8 @@ func (c *Constraint) ReadFormat(f *wire.Object) error {
 	return c.readNamedSchema(f, from, kind)
 }
 
-// readNamedSchema reads {"name", "schema", "strict", "description"}. Unless
-// strict is true, keywords that can't be enforced are left to the validator.
+// readNamedSchema reads {"name", "schema", "strict", "description"}. Unless strict is true, keywords that can't be
+// enforced are left to the validator.
 func (c *Constraint) readNamedSchema(f, from *wire.Object, kind string) error {
 	name, description, strict := "", "", false
 	for _, err := range []error{
@@ -166,7 +163,7 @@ func (c *Constraint) readNamedSchema(f, from *wire.Object, kind string) error {
 	return c.SetObject(f.Path + "type")
 }
 
-// setFirst takes the constraint from whichever of the members is given.
+// setFirst sets the constraint from the first of the members that is given.
 func (c *Constraint) setFirst(f *wire.Object, kind string, members ...string) error {
 	for _, name := range members {
 		if f.Given(name) {
@@ -176,5 +173,5 @@ func (c *Constraint) setFirst(f *wire.Object, kind string, members ...string) er
 	return wire.Invalid(f.Path+members[0], "%s%s is missing", f.Path, members[0])
 }
 
-// ConstraintAliases are all names of constraint fields in OpenAI's dialect.
+// ConstraintAliases are all field names of constraints in OpenAI's dialect.
 var ConstraintAliases = slices.Concat(ConstraintNames, aliasNames)

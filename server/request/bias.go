@@ -10,14 +10,14 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A TextBias is a bias of every token that a text is spelt with.
+// A TextBias is a bias of every token in the tokenization of a text.
 type TextBias struct {
 	Text string
 	Add  float32
 }
 
-// readBias reads logit_bias: OpenAI's object of token numbers, or llama.cpp's forms of it, in which tokens may also be
-// named by their text, lists have pairs, and false stands for a ban.
+// readBias reads logit_bias: OpenAI's object keyed by token numbers, or llama.cpp's variants, in which tokens may also
+// be given by their text, lists hold pairs, and false means a ban.
 func (q *Request) readBias(o *wire.Object) error {
 	const name = "logit_bias"
 	if !o.Given(name) {
@@ -33,7 +33,7 @@ func (q *Request) readBias(o *wire.Object) error {
 		for key, add := range bias {
 			token := json.RawMessage(key)
 			if _, err := strconv.ParseInt(key, 10, 32); err != nil {
-				token, _ = json.Marshal(key) // a string can be written as JSON
+				token, _ = json.Marshal(key) // marshalling a string never fails
 			}
 			list = append(list, pair{token, add})
 		}
@@ -61,7 +61,7 @@ func (q *Request) readBias(o *wire.Object) error {
 	return nil
 }
 
-// maxBiasText bounds the texts by which tokens are named, in bytes.
+// maxBiasText is the largest text that names tokens, in bytes.
 const maxBiasText = 256
 
 func (q *Request) addBias(param string, token, bias json.RawMessage) error {
@@ -77,7 +77,7 @@ func (q *Request) addBias(param string, token, bias json.RawMessage) error {
 		return wire.Invalid(param, "logit_bias of token %s must be between -100 and 100, not %g", wire.Sketch(token), add)
 	}
 	if add == -100 {
-		add = math.Inf(-1) // a ban, as OpenAI has it
+		add = math.Inf(-1) // a ban, as in OpenAI's API
 	}
 	var id int32
 	var text string

@@ -13,7 +13,7 @@ type Builtin struct {
 	Options gbnf.BuiltinOptions
 }
 
-// ReadBuiltin reads {"builtin": name} with the parameters that it has.
+// ReadBuiltin reads {"builtin": name} and the grammar's parameters.
 func ReadBuiltin(o *wire.Object, field string) (*Builtin, error) {
 	in, err := o.Child(field)
 	if err != nil {
@@ -52,7 +52,7 @@ func ReadBuiltin(o *wire.Object, field string) (*Builtin, error) {
 	return b, nil
 }
 
-// readColumns reads the columns of a table: their names, or how many there are.
+// readColumns reads the columns of a table: their names, or their number.
 func readColumns(o *wire.Object, opt *gbnf.BuiltinOptions) error {
 	if !o.Given("columns") {
 		return nil

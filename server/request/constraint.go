@@ -11,13 +11,13 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Constraint say what a text must look like.
+// A Constraint describes what a text must satisfy.
 type Constraint struct {
-	Kind          string // "schema", "json" for any JSON, "grammar", "regex", "choice", kindTags, "" for none
-	Param         string // the field that it came from
+	Kind          string // "schema", "json" for any JSON, "grammar", "regex", "choice", KindTags, "" for none
+	Param         string // the field that it was read from
 	Schema        json.RawMessage
 	Text          string   // of a grammar or regex
-	Builtin       *Builtin // a grammar that is built in
+	Builtin       *Builtin // a built-in grammar
 	Choices       []string // of a choice
 	Tags          []Tag
 	Triggers      []string // of tags
@@ -26,41 +26,37 @@ type Constraint struct {
 	Whitespace    schema.Whitespace
 	OnUnsupported schema.OnUnsupported
 
-	OpenObjects bool // members that a schema neither names nor forbids may come
+	OpenObjects bool // allow members that a schema neither names nor forbids
 
-	NoMasks bool // write freely and check afterwards
-	Repair  bool // and repair what can be repaired
+	NoMasks bool // generate without masks and validate afterwards
+	Repair  bool // repair what can be repaired
 
-	Markdown bool // and take emphasis away from strings
+	Markdown bool // remove Markdown emphasis from strings
 
 	onUnsupportedGiven bool
-	raw                json.RawMessage // as it stands in the request
+	raw                json.RawMessage // as written in the request
 }
 
-// DefaultConstraint returns no constraint, with the defaults of the fields beside it.
+// DefaultConstraint returns the defaults of the options, without a constraint.
 func DefaultConstraint() Constraint {
-	// The model's own spacing: without the spaces that it is used to, a small one
-	// writes other values.
+	// Natural keeps the model's own spacing: without it, small models write different values.
 	return Constraint{Strict: true, Whitespace: schema.Natural}
 }
 
-// ConstraintNames are the native names of the fields, at the top level or in
-// json_mode.
+// ConstraintNames are the native field names, at the top level or in json_mode.
 var ConstraintNames = slices.Concat(constraintKinds, constraintOptions, []string{"json_mode"})
 
-// constraintKinds are those of which a request has at most one, and constraintOptions
-// say how the constraint is to be taken.
+// constraintKinds are mutually exclusive; constraintOptions modify a constraint.
 var (
 	constraintKinds   = []string{"schema", "grammar", "regex", "choice", "typescript"}
 	constraintOptions = []string{"strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported", "open_objects"}
-	// toolOptions are those that calls have too: what upstreams write is checked, and
-	// repaired.
+	// toolOptions also apply to tool calls: calls written by upstreams are validated and repaired.
 	toolOptions = []string{"strict", "repair", "open_objects"}
 )
 
-// ReadConstraint finds the constraint of a request at one of its two places.
+// ReadConstraint reads the constraint of a request, at the top level or in json_mode.
 func ReadConstraint(o *wire.Object) (Constraint, error) {
-	var mode bool // json_mode, where it is given as true or false
+	var mode bool // json_mode, if true or false
 	if o.Given("json_mode") && json.Unmarshal(o.Members["json_mode"], &mode) != nil {
 		if o.Members["json_mode"][0] != '{' {
 			return Constraint{}, o.WrongType("json_mode", "true, false or an object")
@@ -95,20 +91,20 @@ func ReadConstraint(o *wire.Object) (Constraint, error) {
 	return c, err
 }
 
-// setAny asks for any JSON value.
+// setAny sets the constraint to any JSON value.
 func (c *Constraint) setAny(param string) {
 	c.Kind, c.Param, c.Schema = "json", param, json.RawMessage("{}")
 }
 
-// SetAny asks for any JSON value, unless something more is asked for.
+// SetAny sets the constraint to any JSON value unless there is a constraint already.
 func (c *Constraint) SetAny() {
 	if c.Kind == "" {
 		c.setAny("")
 	}
 }
 
-// CheckOptions refuses an option of a constraint that would have no effect: the text is not constrained, and
-// tools have few of the options. A request's tools are read before.
+// CheckOptions refuses options of a constraint that would have no effect: the text is unconstrained, and tools support
+// few options. The request's tools must have been read before.
 func (q *Request) CheckOptions(o *wire.Object) error {
 	if q.Constraint.Kind != "" {
 		return nil
@@ -159,7 +155,7 @@ func constraintOf(o *wire.Object) (Constraint, error) {
 	return c, nil
 }
 
-// readRepair reads whether what is not masked is repaired: yes, no, or an object that says more.
+// readRepair reads repair: true, false, or an object with options.
 func (c *Constraint) readRepair(o *wire.Object) error {
 	if !o.Given("repair") || o.Members["repair"][0] != '{' {
 		return o.Decode("repair", &c.Repair, "true, false or an object")
@@ -179,7 +175,7 @@ func excludeEachOther(fields []string) *wire.Error {
 	return &wire.Error{Param: fields[1], Code: "two_constraints", Message: fmt.Sprintf("%s exclude one another", strings.Join(fields, " and "))}
 }
 
-// ReadOptions reads how a schema is to be taken.
+// ReadOptions reads the options of compiling a schema.
 func (c *Constraint) ReadOptions(o *wire.Object) error {
 	order, unsupported := "", ""
 	for _, err := range []error{
@@ -210,15 +206,14 @@ func (c *Constraint) ReadOptions(o *wire.Object) error {
 	return nil
 }
 
-// Set takes a constraint of a kind from the member of that name, if it is
-// given.
+// Set sets the constraint from the member of that name if it is given.
 func (c *Constraint) Set(o *wire.Object, name, kind string) error {
-	if !o.Given(name) || kind != "schema" && string(o.Members[name]) == `""` { // llama.cpp's clients write an empty grammar for none
+	if !o.Given(name) || kind != "schema" && string(o.Members[name]) == `""` { // llama.cpp's clients send an empty grammar for none
 		return nil
 	}
 	param := o.Path + name
 	if c.Kind == kind && bytes.Equal(c.raw, o.Members[name]) {
-		return nil // the same, once more, as clients write it that know several names of a field
+		return nil // the same constraint again, from clients that send a field under several names
 	}
 	if c.Kind != "" {
 		return excludeEachOther([]string{c.Param, param})
@@ -259,7 +254,7 @@ func (c *Constraint) Set(o *wire.Object, name, kind string) error {
 	return o.Str(name, &c.Text)
 }
 
-// SetJSON is set for a schema that may be written as a string of JSON.
+// SetJSON is Set for a schema that may also be a string of JSON.
 func (c *Constraint) SetJSON(o *wire.Object, name string) error {
 	if !o.Given(name) {
 		return nil
@@ -277,7 +272,7 @@ func (c *Constraint) SetJSON(o *wire.Object, name string) error {
 // AnyObject is the schema of {"type": "json_object"}.
 var AnyObject = json.RawMessage(`{"type":"object"}`)
 
-// SetObject asks for any JSON object.
+// SetObject sets the constraint to any JSON object.
 func (c *Constraint) SetObject(param string) error {
 	if c.Kind != "" {
 		return excludeEachOther([]string{c.Param, param})
@@ -286,8 +281,7 @@ func (c *Constraint) SetObject(param string) error {
 	return nil
 }
 
-// maxBlankRun is the largest bound on a run of whitespace that a request may
-// ask for.
+// maxBlankRun is the largest limit on a run of whitespace that a request may set.
 const maxBlankRun = 4096
 
 func readWhitespace(o *wire.Object, to *schema.Whitespace) error {
@@ -334,7 +328,7 @@ func readWhitespace(o *wire.Object, to *schema.Whitespace) error {
 	return nil
 }
 
-// Options returns how a schema is to be compiled.
+// Options returns the options with which a schema is compiled.
 func (c *Constraint) Options() schema.Options {
 	return schema.Options{Order: c.Order, Whitespace: c.Whitespace, OnUnsupported: c.OnUnsupported, Strict: c.Strict, Closed: !c.OpenObjects}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Defaults are what holds where requests say nothing, as whoever runs the server has it.
+// Defaults are the operator's values for fields that requests omit.
 type Defaults struct {
-	Sampling    map[string]json.RawMessage // options of samplers, by their names in SamplingFields
+	Sampling    map[string]json.RawMessage // sampler options, by their names in SamplingFields
 	Variables   map[string]any             // of chat templates
-	Thoughts    string                     // whether models think: "on", "off", or "" as they are used to
-	ThinkTokens int                        // how long at most; 0: no bound
-	ThinkOver   string                     // the words that end thoughts which are longer
+	Thoughts    string                     // reasoning: "on", "off", or "" for the model's default
+	ThinkTokens int                        // reasoning budget; 0: no limit
+	ThinkOver   string                     // the text that ends reasoning over its budget
 }
 
-// Fill sets what a request says nothing about. It can be called again.
+// Fill sets the fields that the request omits. It may be called again.
 func (q *Request) Fill(d *Defaults) error {
 	o := &wire.Object{Members: map[string]json.RawMessage{}}
 	for name, value := range d.Sampling {
@@ -52,11 +52,11 @@ func (q *Request) Fill(d *Defaults) error {
 	return nil
 }
 
-// MaxThinkOver bounds the words that end thoughts, in bytes.
+// MaxThinkOver is the largest Defaults.ThinkOver, in bytes.
 const MaxThinkOver = 1000
 
-// Over returns these defaults over those of a model's file (backend.Info.Sampling): what whoever runs the server says
-// goes before what the file says. Options of the file that are out of their range are left out.
+// Over returns these defaults laid over those of a model's file (backend.Info.Sampling); the operator's take
+// precedence. Options of the file that are out of range are dropped.
 func (d *Defaults) Over(file map[string]any) *Defaults {
 	if len(file) == 0 {
 		return d
@@ -81,7 +81,7 @@ func (d *Defaults) Over(file map[string]any) *Defaults {
 	return &out
 }
 
-// Check reports an option of a sampler that is out of its range.
+// Check returns an error if a sampler option is out of range.
 func (d *Defaults) Check() error {
 	if len(d.ThinkOver) > MaxThinkOver {
 		return fmt.Errorf("the message after a budget of reasoning has %d bytes, at most %d are possible", len(d.ThinkOver), MaxThinkOver)

@@ -1,2 +1,3 @@
-// Package request has a generating request of any dialect, decoded, and the readers of the fields that dialects share.
+// Package request defines the decoded form of a generating request of any dialect, and reads the fields that dialects
+// share.
 package request

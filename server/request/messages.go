@@ -10,8 +10,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// ContinueLast makes of the last message, which is the assistant's, the beginning
-// of the answer.
+// ContinueLast makes the last message, which must be the assistant's, the assistant prefill.
 func (q *Request) ContinueLast(param string) error {
 	if len(q.Messages) == 0 {
 		return wire.Invalid(param, "the last message is empty")
@@ -27,10 +26,10 @@ func (q *Request) ContinueLast(param string) error {
 	return nil
 }
 
-// ReadModel reads which model is asked for; none is whichever there is.
+// ReadModel reads the model's name; without one, the server's default is used.
 func (q *Request) ReadModel(o *wire.Object) error { return o.Str("model", &q.Model) }
 
-// ReadMaxTokens reads the budget from the first of several fields.
+// ReadMaxTokens reads the token budget from the last of the fields that is given.
 func (q *Request) ReadMaxTokens(o *wire.Object, names ...string) error {
 	for _, name := range names {
 		given := 0
@@ -45,14 +44,13 @@ func (q *Request) ReadMaxTokens(o *wire.Object, names ...string) error {
 		case given == 0:
 			return wire.Invalid(o.Path+name, "%s must be at least 1, or -1 for no limit of its own", o.Path+name)
 		default:
-			q.MaxTokens = max(given, 0) // LM Studio's and llama.cpp's clients write -1
+			q.MaxTokens = max(given, 0) // LM Studio's and llama.cpp's clients send -1
 		}
 	}
 	return nil
 }
 
-// Effort tells the chat template how much the model is to think, in the words
-// of those templates that know any.
+// Effort passes the reasoning effort to the chat template, for templates that have variables for it.
 func (q *Request) Effort(effort string) {
 	q.Variable("reasoning_effort", effort)
 	if effort == "none" {
@@ -61,7 +59,7 @@ func (q *Request) Effort(effort string) {
 	}
 }
 
-// Variable sets a variable of the chat template unless the request has.
+// Variable sets a variable of the chat template unless the request sets it.
 func (q *Request) Variable(name string, value any) {
 	if q.Variables == nil {
 		q.Variables = map[string]any{}
@@ -71,7 +69,7 @@ func (q *Request) Variable(name string, value any) {
 	}
 }
 
-// ReadMessageContent reads a text or a list of parts, all of which must be text.
+// ReadMessageContent reads content: a text or a list of text parts.
 func ReadMessageContent(m *wire.Object, to *chat.Message) error {
 	if !m.Given("content") {
 		return m.Str("refusal", &to.Content)
@@ -112,8 +110,8 @@ func ReadMessageContent(m *wire.Object, to *chat.Message) error {
 	return nil
 }
 
-// ReadPastCalls reads the calls of an assistant's message. History is never
-// refused: a call that can't be read is passed on as text.
+// ReadPastCalls reads the tool calls of an assistant message. History is never refused: a call that can't be read is
+// passed on as text.
 func ReadPastCalls(m *wire.Object, to *chat.Message) error {
 	if !m.Given("tool_calls") {
 		return nil
@@ -135,15 +133,14 @@ func ReadPastCalls(m *wire.Object, to *chat.Message) error {
 			}
 		}
 		if json.Unmarshal(f.Members["arguments"], &arguments) != nil {
-			arguments = string(f.Members["arguments"]) // an object, as Ollama's clients have it
+			arguments = string(f.Members["arguments"]) // an object, as sent by Ollama's clients
 		}
 		AddCall(to, past, arguments)
 	}
 	return nil
 }
 
-// AddCall adds a past call to a message, as text if its arguments are not an
-// object.
+// AddCall adds a past call to a message, as text if its arguments are not a JSON object.
 func AddCall(to *chat.Message, past chat.ToolCall, arguments string) {
 	if strings.TrimSpace(arguments) == "" {
 		arguments = "{}"
@@ -220,12 +217,12 @@ func ReadFunction(set *ToolSet, f *wire.Object, schema string) error {
 	return set.add(one, f.Path)
 }
 
-// withoutNulls returns a tool's schema without properties and required that are null: helpers of clients write them for
-// tools that have none.
+// withoutNulls returns a tool's schema without null properties and required, which some client libraries send for tools
+// without parameters.
 func withoutNulls(schema json.RawMessage) json.RawMessage {
 	o, err := wire.ParseObject(schema, "")
 	if err != nil {
-		return schema // it is refused where it is compiled
+		return schema // compiling it reports the error
 	}
 	var b bytes.Buffer
 	dropped := false
@@ -253,8 +250,7 @@ func withoutNulls(schema json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// ReadToolChoice reads OpenAI's tool_choice: a word, a named tool, or a list of
-// those that are allowed.
+// ReadToolChoice reads OpenAI's tool_choice: a word, a named tool, or a list of allowed tools.
 func (q *Request) ReadToolChoice(o *wire.Object) error {
 	if !o.Given("tool_choice") {
 		return nil
@@ -264,7 +260,7 @@ func (q *Request) ReadToolChoice(o *wire.Object) error {
 		if err := o.OneOf("tool_choice", &word, ToolsAuto, ToolsNone, ToolsRequired, "any"); err != nil {
 			return err
 		}
-		if word == "any" { // as Mistral has it
+		if word == "any" { // Mistral's word
 			word = ToolsRequired
 		}
 		if q.Tools == nil {
@@ -296,8 +292,7 @@ func (q *Request) ReadToolChoice(o *wire.Object) error {
 	return wire.Invalid(c.Path+"type", "%stype is missing", c.Path)
 }
 
-// readNamedTool reads {"type": "function", "function": {"name"}} or, as
-// /v1/responses has it, {"type": "function", "name"}.
+// readNamedTool reads {"type": "function", "function": {"name"}}, or {"type": "function", "name"} as in /v1/responses.
 func (q *Request) readNamedTool(c *wire.Object) error {
 	if err := c.Only("type", "function", "name"); err != nil {
 		return err
@@ -320,7 +315,7 @@ func (q *Request) readNamedTool(c *wire.Object) error {
 		return err
 	}
 	q.Tools.Mode = ToolsRequired
-	q.Tools.Parallel = false // one name, one call
+	q.Tools.Parallel = false // a named tool means a single call
 	return q.Tools.Allow(f.Path+"name", []string{name})
 }
 

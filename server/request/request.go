@@ -11,71 +11,69 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A Request is a generating request of any dialect, decoded: what every dialect
-// makes of its body before it is run.
+// A Request is a generating request of any dialect, decoded. Every dialect converts its body to a
+// Request.
 type Request struct {
 	Model string
 
-	// One of the first two is the prompt: a text to go on with, in words or
-	// tokens, or a conversation.
+	// The prompt is either a text to continue, as text or tokens, or a conversation.
 	Prompt       *string
 	PromptTokens []int32
 	Messages     []chat.Message
-	Begun        string         // how the answer to them begins
-	ToolForms    string         // own: calls in the forms of other models stay text
-	RepeatCalls  bool           // a call that equals an earlier one is given too
-	MaxToolCalls int            // in one answer
+	Begun        string         // assistant prefill
+	ToolForms    string         // "own": calls in other models' forms stay text
+	RepeatCalls  bool           // also return calls that repeat an earlier one
+	MaxToolCalls int            // of one answer
 	Tools        *ToolSet       // nil without tools
-	Variables    map[string]any // for the model's chat template
+	Variables    map[string]any // of the model's chat template
 
-	MaxTokens     int // 0: not given; Unlimited: what the context has left
+	MaxTokens     int // 0: not given; Unlimited: up to the end of the context
 	Sampling      sampling.Options
-	BiasTexts     []TextBias // biases of the tokens of texts, beside those of Sampling
-	Breakers      []string   // of sampling.DRY, as texts; nil: DefaultBreakers
-	IgnoreEnd     bool       // the tokens that end texts are never sampled
+	BiasTexts     []TextBias // biases by text, beside those of Sampling
+	Breakers      []string   // texts that end repetitions for sampling.DRY; nil: DefaultBreakers
+	IgnoreEnd     bool       // never sample end-of-generation tokens
 	Seeded        bool
-	given         []string // which of SamplingFields
+	given         []string // the SamplingFields that were given
 	Stop          []string
 	N             int
 	Stream        bool
-	Adapters      []AdapterScale // nil: as the server has them
+	Adapters      []AdapterScale // nil: the server's setting
 	Place         *int           // where the text can be saved from; nil: anywhere
-	Progress      bool           // events of a stream say how much of the prompt has been read
+	Progress      bool           // stream events that report the progress of the prefill
 	Logprobs      bool
 	TopLogprobs   int
 	PromptSchema  string // auto, always, never
-	Reasoning     bool   // the model thinks before it answers
-	NoThoughts    bool   // it does not, even if it is used to
-	ThinkTokens   int    // how long at most; 0: no bound of its own
-	ThinkOver     string // the words that end thoughts which are longer
+	Reasoning     bool   // the model reasons before it answers
+	NoThoughts    bool   // no reasoning, even if the model reasons by default
+	ThinkTokens   int    // reasoning budget; 0: none of its own
+	ThinkOver     string // the text that ends reasoning over its budget
 	Forced        bool
 	OnBudget      string // close, truncate
 	Deterministic bool
-	CachePrompt   bool           // what is known of the prompt need not be read again
-	Timeout       time.Duration  // 0: the server's
-	RetryMax      *int           // further tries for an answer that won't do; nil: as the server has it
-	KeepAlive     *time.Duration // nil: as configured
-	Signals       *Signals       // nil: the model does not assess its answer
+	CachePrompt   bool           // reuse the prefix cache
+	Timeout       time.Duration  // 0: the server's timeout
+	RetryMax      *int           // re-asks after an invalid answer; nil: the server's setting
+	KeepAlive     *time.Duration // nil: the configured time
+	Signals       *Signals       // nil: no signals
 
 	Constraint Constraint
 	Warnings   []string
 }
 
-// New returns a query with every default that dialects share.
+// New returns a request with the defaults that all dialects share.
 func New() *Request {
 	return &Request{N: 1, PromptSchema: "auto", Forced: true, CachePrompt: true, OnBudget: "close", Constraint: DefaultConstraint(), MaxToolCalls: DefaultToolCalls}
 }
 
-// Unlimited is the MaxTokens of a request whose text ends with the context at the latest.
+// Unlimited is the MaxTokens of a request that may use the rest of the context.
 const Unlimited = -1
 
-// Limits of single fields. They are far above any use and keep one request
-// from taking the server's memory.
+// Limits of single fields. They are far above normal use and keep one request from exhausting the
+// server's memory.
 const (
 	MaxChoices = 128
-	// DefaultToolCalls is how many calls an answer has at most where a request says
-	// nothing: more than anyone asks for, and few enough that a model which calls
-	// without end is stopped.
+	// DefaultToolCalls is the default of MaxToolCalls: more than normal use needs, and low enough to
+	// stop a model that never stops calling.
 	DefaultToolCalls = 16
 	maxStops         = 128 // SillyTavern's are the names of a group
 	maxStopBytes     = 256
@@ -85,19 +83,19 @@ const (
 	MaxRetries       = 16
 )
 
-// SamplingFields are read by readSampling, whatever the dialect.
+// SamplingFields are the fields that ReadSampling reads, in every dialect.
 var SamplingFields = append([]string{
 	"temperature", "top_p", "top_k", "min_p", "typical_p", "repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty",
 	"logit_bias", "seed",
 }, chainFields...)
 
-// OwnFields are fields of this server that every dialect takes.
+// OwnFields are fields of this server that every dialect accepts.
 var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
 
-// Efforts are how much a model may be asked to think.
+// Efforts are the levels of reasoning effort.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// ReadOwn reads ownFields.
+// ReadOwn reads OwnFields.
 func (q *Request) ReadOwn(o *wire.Object) error {
 	seconds, retries := float32(0), 0
 	if o.Given("timeout") {
@@ -136,7 +134,7 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 	return nil
 }
 
-// AdapterScale is how strongly one of a model's adapters, counted from 0, is applied.
+// An AdapterScale sets the strength of one of a model's adapters, numbered from 0.
 type AdapterScale struct {
 	ID    int
 	Scale float32
@@ -161,7 +159,7 @@ func (q *Request) readPlace(o *wire.Object) error {
 	return nil
 }
 
-// ReadAdapters reads a list of adapters with scales.
+// ReadAdapters reads a list of adapters and their scales.
 func ReadAdapters(o *wire.Object, name string) ([]AdapterScale, error) {
 	list, err := o.List(name)
 	out := make([]AdapterScale, 0, len(list))
@@ -182,7 +180,7 @@ func ReadAdapters(o *wire.Object, name string) ([]AdapterScale, error) {
 	return out, err
 }
 
-// Scales returns the scale of each of a model's n adapters, 0 for those that a list does not name.
+// Scales returns the scale of each of a model's n adapters, 0 for adapters not in the list.
 func Scales(list []AdapterScale, n int) ([]float32, error) {
 	out := make([]float32, n)
 	for _, a := range list {
@@ -194,8 +192,8 @@ func Scales(list []AdapterScale, n int) ([]float32, error) {
 	return out, nil
 }
 
-// readReasoning reads whether the model is to think before it answers: yes or
-// no, or an object as OpenAI's /v1/responses has it, with how much.
+// readReasoning reads reasoning: true, false, or an object as in OpenAI's /v1/responses, with effort
+// and budget.
 func (q *Request) readReasoning(o *wire.Object) error {
 	const name = "reasoning"
 	if !o.Given(name) {
@@ -245,14 +243,14 @@ func (q *Request) readReasoning(o *wire.Object) error {
 	return nil
 }
 
-// Defaults of sampling: llama.cpp's for dialects whose specification names
-// none, and no truncation at all for those whose specification has it so.
+// Default sampling options: llama.cpp's for dialects whose specification has none, and no truncation
+// for those whose specification has none.
 var (
 	LlamaSampling = sampling.Options{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05, RepeatPenalty: 1}
 	PlainSampling = sampling.Options{Temperature: 1, RepeatPenalty: 1}
 )
 
-// ReadSampling reads samplingFields.
+// ReadSampling reads SamplingFields.
 func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error {
 	s := &q.Sampling
 	*s = defaults
@@ -260,7 +258,7 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 	for _, err := range []error{
 		o.Number("temperature", &s.Temperature),
 		o.Number("top_p", &topP),
-		o.Integer("top_k", &s.TopK, -1, math.MaxInt32), // -1 is vLLM's for all
+		o.Integer("top_k", &s.TopK, -1, math.MaxInt32), // vLLM uses -1 for all
 		o.Number("min_p", &minP),
 		o.Number("typical_p", &typical),
 		o.Number("repeat_penalty", &repeat),
@@ -280,7 +278,7 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 		}
 	}
 	s.TopK = max(s.TopK, 0)
-	// To the sampler 0 means off; in a request it means what it says.
+	// 0 turns a sampler off, but in a request it is the literal value.
 	if o.Given("top_p") && topP == 0 {
 		topP = math.SmallestNonzeroFloat32
 	}
@@ -297,7 +295,7 @@ func (q *Request) ReadSampling(o *wire.Object, defaults sampling.Options) error 
 	return q.readBias(o)
 }
 
-// CheckTemperature refuses a temperature that is beyond a dialect's range.
+// CheckTemperature refuses a temperature above a dialect's maximum.
 func (q *Request) CheckTemperature(o *wire.Object, most float32) error {
 	if t := q.Sampling.Temperature; t > most {
 		return wire.Invalid(o.Path+"temperature", "%stemperature must be between 0 and %g, not %g", o.Path, most, t)
@@ -305,7 +303,7 @@ func (q *Request) CheckTemperature(o *wire.Object, most float32) error {
 	return nil
 }
 
-// ReadStop reads stop strings: one, or a list.
+// ReadStop reads stop sequences: a string, or a list.
 func (q *Request) ReadStop(o *wire.Object, name string) error {
 	if !o.Given(name) {
 		return nil

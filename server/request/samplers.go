@@ -10,13 +10,13 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// chainFields are options of llama.cpp's samplers beyond the usual ones.
+// chainFields are options of llama.cpp's less common samplers.
 var chainFields = []string{
 	"samplers", "top_n_sigma", "xtc_probability", "xtc_threshold", "dynatemp_range", "dynatemp_exponent", "mirostat", "mirostat_tau", "mirostat_eta",
 	"dry_multiplier", "dry_base", "dry_allowed_length", "dry_penalty_last_n", "dry_sequence_breakers", "ignore_eos",
 }
 
-// stepNames are the names of steps in samplers; in a string each has a letter.
+// stepNames are the names of steps in samplers, and their letters in its string form.
 var stepNames = []struct {
 	step   sampling.Step
 	letter byte
@@ -33,11 +33,11 @@ var stepNames = []struct {
 	{sampling.Temperature, 't', []string{"temperature", "temp"}},
 }
 
-// leftOut are steps that clients name and that aren't taken here: one that llama.cpp no longer has, and those whose
-// options are refused where they are given.
+// leftOut are steps that clients name but that are ignored here: one that llama.cpp has removed, and those whose
+// options are refused if given.
 var leftOut = []string{"tfs_z", "tfs", "tail-free", "infill", "adaptive_p", "adaptive-p"}
 
-// StepName returns the name of a step.
+// StepName returns the first name of a step.
 func StepName(step sampling.Step) string {
 	for _, s := range stepNames {
 		if s.step == step {
@@ -47,7 +47,7 @@ func StepName(step sampling.Step) string {
 	return ""
 }
 
-// readChain reads these options.
+// readChain reads chainFields.
 func (q *Request) readChain(o *wire.Object) error {
 	s := &q.Sampling
 	if s.DynatempExponent == 0 {
@@ -74,18 +74,18 @@ func (q *Request) readChain(o *wire.Object) error {
 			return err
 		}
 	}
-	s.TopNSigma = max(s.TopNSigma, -1) // any negative number is off
+	s.TopNSigma = max(s.TopNSigma, -1) // any negative number means off
 	return nil
 }
 
-// readBreakers reads the texts that no repetition reaches over.
+// readBreakers reads the texts that end a repetition for DRY.
 func (q *Request) readBreakers(o *wire.Object) error {
 	const name, most = "dry_sequence_breakers", 64
 	if !o.Given(name) {
 		return nil
 	}
 	var list []string
-	var text string // SillyTavern writes a list as a text of JSON
+	var text string // SillyTavern sends a list as a string of JSON
 	if json.Unmarshal(o.Members[name], &text) == nil && json.Unmarshal([]byte(text), &list) != nil || text == "" && json.Unmarshal(o.Members[name], &list) != nil {
 		return o.WrongType(name, "an array of strings")
 	}
@@ -101,7 +101,7 @@ func (q *Request) readBreakers(o *wire.Object) error {
 	return nil
 }
 
-// readSteps reads the order of the steps: names, or a string of letters. An empty one is no wish.
+// readSteps reads the order of the steps: names, or a string of letters. An empty one is ignored.
 func (q *Request) readSteps(o *wire.Object) error {
 	const name = "samplers"
 	if !o.Given(name) {
@@ -148,5 +148,5 @@ func (q *Request) readSteps(o *wire.Object) error {
 	return nil
 }
 
-// DefaultBreakers are those of requests that name none.
+// DefaultBreakers are the breakers of requests that give none.
 var DefaultBreakers = []string{"\n", ":", "\"", "*"}

@@ -8,14 +8,14 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Signals say that a model is to assess its own answer, and how.
+// Signals request that a model assess its own answer.
 type Signals struct {
 	Mode    signals.Mode
-	Samples int // texts that are written for one answer, to see whether they agree
+	Samples int // samples generated for one answer, to measure their agreement
 	Weights signals.Weights
 }
 
-// maxSamples is how many samples an answer may have; all pairs of them are
+// maxSamples is the largest number of samples of an answer; all pairs are
 // compared.
 const maxSamples = 16
 
@@ -53,7 +53,7 @@ func (q *Request) ReadSignals(o *wire.Object) error {
 	return nil
 }
 
-// ReadWeights reads weights; those that are not given keep their default.
+// ReadWeights reads weights; omitted ones keep their default.
 func (f *Signals) ReadWeights(in *wire.Object) error {
 	w, err := in.Child("weights")
 	if w == nil || err != nil {
@@ -76,7 +76,8 @@ func (f *Signals) ReadWeights(in *wire.Object) error {
 	return nil
 }
 
-// CheckSignals says what of a request does not go with signals.
+// CheckSignals reports what in a request is incompatible with signals: an error,
+// or a warning added to the request.
 func (q *Request) CheckSignals() error {
 	const param = "signals.samples"
 	f := q.Signals
@@ -98,7 +99,7 @@ func (q *Request) CheckSignals() error {
 	return nil
 }
 
-// Texts is how many texts are written for a request.
+// Texts returns the number of texts generated for the request.
 func (q *Request) Texts() int {
 	if q.Signals != nil {
 		return max(q.N, q.Signals.Samples)

@@ -8,15 +8,14 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// KindTags is the constraint of a text that is free but for documents between tags,
-// as vLLM and SGLang have it.
+// KindTags is the constraint of free text with documents between tags, as in vLLM and SGLang.
 const KindTags = "structural_tag"
 
-// A Tag is a document between two texts.
+// A Tag is a document between a begin and an end text.
 type Tag struct {
 	Begin, End string
 	Schema     json.RawMessage
-	Param      string // where the schema stands in the request
+	Param      string // the schema's field in the request
 }
 
 // Limits of structural tags.
@@ -87,7 +86,7 @@ func (c *Constraint) readTags(in *wire.Object) error {
 	return nil
 }
 
-// addTag adds a tag that stands at s.
+// addTag adds a tag, which was read from s.
 func (c *Constraint) addTag(s *wire.Object, tag Tag) error {
 	switch {
 	case len(tag.Begin) > maxTagText || len(tag.End) > maxTagText:
@@ -99,9 +98,9 @@ func (c *Constraint) addTag(s *wire.Object, tag Tag) error {
 	return nil
 }
 
-// readTagFormat reads vLLM's present form, {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": […],
-// "tags": [{"type": "tag", "begin", "content": {"type": "json_schema", "json_schema"}, "end"}]}}. Of its formats it is the
-// one that the earlier form could say.
+// readTagFormat reads vLLM's current form, {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers":
+// […], "tags": [{"type": "tag", "begin", "content": {"type": "json_schema", "json_schema"}, "end"}]}}. Of vLLM's
+// formats only this one is supported; it is what the older form could express.
 func (c *Constraint) readTagFormat(in *wire.Object) error {
 	kind := ""
 	for _, err := range []error{in.Only("type", "format"), in.OneOf("type", &kind, KindTags)} {
@@ -150,7 +149,7 @@ func (c *Constraint) readTagFormat(in *wire.Object) error {
 	return nil
 }
 
-// readTag reads a tag of the present form.
+// readTag reads a tag of the current form.
 func (c *Constraint) readTag(t *wire.Object) error {
 	kind, tag := "tag", Tag{}
 	for _, err := range []error{
@@ -186,7 +185,7 @@ func (c *Constraint) readTag(t *wire.Object) error {
 	return c.addTag(t, tag)
 }
 
-// TriggerOf returns the shortest trigger that a text begins with; "" if none.
+// TriggerOf returns the shortest trigger that is a prefix of begin; "" if none.
 func TriggerOf(triggers []string, begin string) (found string) {
 	for _, t := range triggers {
 		if t != "" && strings.HasPrefix(begin, t) && (found == "" || len(t) < len(found)) {

@@ -14,22 +14,22 @@ type Tool struct {
 	Description string
 	Parameters  json.RawMessage // a JSON Schema for an object
 	Strict      bool
-	Param       string // where its schema stands in the request
+	Param       string // the schema's field in the request
 }
 
-// How tools are to be used.
+// The modes of a ToolSet.
 const (
 	ToolsAuto     = "auto"
 	ToolsNone     = "none"
 	ToolsRequired = "required"
 )
 
-// A ToolSet is the tools of a request and which of them are to be called.
+// A ToolSet holds the tools of a request and how they may be called.
 type ToolSet struct {
 	Tools    []Tool
 	Mode     string
-	Allowed  []string // names that may be called; nil: all
-	Parallel bool     // several calls in one answer
+	Allowed  []string // names of callable tools; nil: all
+	Parallel bool     // allow several calls in one answer
 }
 
 // Callable returns the tools that may be called.
@@ -46,19 +46,19 @@ func (s *ToolSet) Callable() []Tool {
 	return out
 }
 
-// has reports whether there is a tool of that name.
+// has reports whether the set contains a tool of that name.
 func (s *ToolSet) has(name string) bool {
 	return slices.ContainsFunc(s.Tools, func(t Tool) bool { return t.Name == name })
 }
 
-// Limits of tools. A name is what OpenAI's and Anthropic's specifications
-// allow, so that it needs no escapes anywhere.
+// Limits of tools. Names follow OpenAI's and Anthropic's specifications, so that they need
+// no escapes anywhere.
 const (
 	maxTools    = 512
 	maxToolName = 128
 )
 
-// checkName says whether a tool's name is fit to be written down anywhere.
+// checkName returns an error unless a tool's name has only characters that need no escapes.
 func checkName(param, name string) error {
 	fit := name != "" && len(name) <= maxToolName
 	for i := 0; i < len(name) && fit; i++ {
@@ -71,7 +71,7 @@ func checkName(param, name string) error {
 	return nil
 }
 
-// add appends a tool after checking what all dialects have in common.
+// add validates a tool by the rules that all dialects share, and appends it.
 func (s *ToolSet) add(t Tool, path string) error {
 	if err := checkName(path+"name", t.Name); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *ToolSet) add(t Tool, path string) error {
 	return nil
 }
 
-// Allow restricts the calls to some of the tools.
+// Allow restricts calls to the named tools.
 func (s *ToolSet) Allow(param string, names []string) error {
 	for _, name := range names {
 		if !s.has(name) {
@@ -104,11 +104,11 @@ func (s *ToolSet) Allow(param string, names []string) error {
 	return nil
 }
 
-// OpenAI returns a tool as chat templates expect it.
+// OpenAI returns the tool in the form that chat templates expect.
 func (t *Tool) OpenAI() (json.RawMessage, error) {
 	return wire.Marshal(map[string]any{"type": "function", "function": struct {
 		Name        string          `json:"name"`
-		Description string          `json:"description"` // there are templates that want one
+		Description string          `json:"description"` // some templates require one
 		Parameters  json.RawMessage `json:"parameters"`
 	}{t.Name, t.Description, t.Parameters}})
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// schemaOf returns the JSON Schema that stands at a place of a request: itself, or the one that
-// {"typescript": declarations, "type": name} means.
+// schemaOf returns the JSON Schema in a field of a request: the field itself, or the conversion
+// of {"typescript": declarations, "type": name}.
 func schemaOf(raw json.RawMessage, param string) (json.RawMessage, error) {
 	if !bytes.Contains(raw, []byte(`"typescript"`)) || raw[0] != '{' {
 		return raw, nil
 	}
 	o, err := wire.ParseObject(raw, param+".")
 	if err != nil || !o.Given("typescript") {
-		return raw, nil // what is wrong with a schema, its compiler says
+		return raw, nil // the schema compiler reports errors
 	}
 	source, name := "", ""
 	for _, err := range []error{o.Only("typescript", "type"), o.Str("typescript", &source), o.Str("type", &name)} {
@@ -28,7 +28,7 @@ func schemaOf(raw json.RawMessage, param string) (json.RawMessage, error) {
 	return fromTypeScript(source, name, o.Path+"typescript")
 }
 
-// fromTypeScript converts declarations, which stand in a field of the request.
+// fromTypeScript converts TypeScript declarations in a field of the request.
 func fromTypeScript(source, name, param string) (json.RawMessage, error) {
 	out, err := typescript.Convert([]byte(source), name)
 	if err == nil {
