@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/server/exposition"
 )
 
-// Counts counts what was recommended, and where signals came from.
+// Counts counts recommendations and the sources of signals.
 type Counts struct {
 	recommendations exposition.Counts
 	sources         exposition.Counts
@@ -20,12 +20,12 @@ func newCounts() *Counts {
 	}
 }
 
-// Metrics returns what is counted.
+// Metrics returns the collectors.
 func (c *Counts) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{c.recommendations, c.sources}
 }
 
 func (c *Counts) recommended(r signals.Recommendation) { c.recommendations.Count(string(r)) }
 
-// Read counts signals by where they were read.
+// Read counts signals by their source.
 func (c *Counts) Read(from signals.Source) { c.sources.Count(string(from)) }

@@ -1,3 +1,3 @@
-// Package assess takes a model's assessment of its own answer out of texts as they come, and weighs it against what is
-// known of the model from outcomes that were reported.
+// Package assess separates a model's signals from its texts as they are generated, and weighs them against what
+// reported outcomes show about the model.
 package assess

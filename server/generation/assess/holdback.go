@@ -6,18 +6,18 @@ import (
 	"github.com/stencil-json/stencil/agent/signals"
 )
 
-// A Holdback holds back the end of an answer that may turn out to be signals. It shows
-// nothing that [generation.read] would take away.
+// A Holdback holds back the end of an answer that may turn out to be signals. It never releases text that
+// the final reading would remove.
 type Holdback struct {
-	Text  strings.Builder // the answer so far, signals and all
-	Shown int             // bytes of it that were shown
-	held  bool            // all that follows is held, up to the end
-	Exact bool            // the answer is a document of a mask: only a last line of signals is looked for
-	Asked bool            // a document was asked for, which is no object of signals itself
-	Inner *wrapped        // the answer is a member of an object; nil: it is all of the text
+	Text  strings.Builder // the answer so far, including signals
+	Shown int             // bytes of Text that were released
+	held  bool            // all further text is held, up to the end
+	Exact bool            // a mask produced the answer: only a last line of signals is looked for
+	Asked bool            // a document was requested, which is not itself an object of signals
+	Inner *wrapped        // the answer is a member of an object; nil: it is the whole text
 }
 
-// Add takes more text and returns what can be shown now.
+// Add appends text and returns what can be released now.
 func (v *Holdback) Add(text string) string {
 	v.Text.WriteString(text)
 	if v.held {
@@ -51,8 +51,7 @@ func (v *Holdback) Add(text string) string {
 	return pending[:end]
 }
 
-// Flush returns what was held only because of what might follow, when something
-// else does.
+// Flush returns text held only for what might follow it, once something else follows.
 func (v *Holdback) Flush() string {
 	if v.held || v.Inner != nil {
 		return ""
@@ -62,8 +61,8 @@ func (v *Holdback) Flush() string {
 	return out
 }
 
-// begins reports whether lines may be, or certainly are, the beginning of signals.
-// after says that something of the answer stands before them.
+// begins reports whether lines may be, or certainly are, the start of signals. after means that part of
+// the answer precedes them.
 func (v *Holdback) begins(lines string, after bool) (may, sure bool) {
 	s := strings.TrimLeft(lines, " \t")
 	if s == "" {
@@ -99,8 +98,8 @@ func (v *Holdback) begins(lines string, after bool) (may, sure bool) {
 	return false, false
 }
 
-// beginsObject reports whether text may be, or is, the beginning of an object with
-// a confidence first.
+// beginsObject reports whether text may be, or is, the start of an object whose first member is
+// confidence.
 func beginsObject(text string) (may, sure bool) {
 	const name = `"confidence"`
 	if text == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// An Assessor weighs what is known of answers.
+// An Assessor turns signals and measurements into assessments.
 type Assessor struct {
 	Outcomes Outcomes
 	Counts   *Counts
@@ -19,20 +19,21 @@ type Assessor struct {
 // New returns an assessor that keeps no outcomes yet.
 func New(log *slog.Logger) *Assessor { return &Assessor{Counts: newCounts(), log: log} }
 
-// Assessment is how far an answer can be trusted, with the id by which its
-// outcome can be reported.
+// An Assessment says how far an answer can be trusted. Its ID is for reporting
+// the outcome.
 type Assessment struct {
-	ID string `json:"id,omitempty"` // none where outcomes are not kept
+	ID string `json:"id,omitempty"` // empty if outcomes are not kept
 	signals.Assessment
 }
 
-// Assess weighs what is known of an answer with the default weights. See weigh.
+// Assess is Weigh with the default weights.
 func (s *Assessor) Assess(model string, in signals.Inputs) Assessment {
 	return s.Weigh(model, in, signals.DefaultWeights())
 }
 
-// Weigh weighs what is known of an answer of a model, whose calibration it looks
-// up, and keeps the assessment for an outcome to come.
+// Weigh returns the assessment of a model's answer. It looks up the model's
+// calibration, and stores the assessment so that an outcome can be reported for
+// it.
 func (s *Assessor) Weigh(model string, in signals.Inputs, w signals.Weights) Assessment {
 	store := s.Outcomes.Store
 	if store != nil && in.Calibration == nil {
@@ -61,7 +62,7 @@ func (s *Assessor) Weigh(model string, in signals.Inputs, w signals.Weights) Ass
 	return out
 }
 
-// shortened returns an assessment whose numbers have four decimals.
+// shortened returns an assessment with numbers rounded to four decimals.
 func shortened(a signals.Assessment) signals.Assessment {
 	for _, p := range []*float64{a.Agreement, a.Surprise} {
 		if p != nil {
@@ -76,25 +77,26 @@ func shortened(a signals.Assessment) signals.Assessment {
 	return a
 }
 
-// Signals is what a model said about its answer, and where it was read.
+// Signals are a model's signals about its answer, and their source.
 type Signals struct {
 	signals.Signals
 	Source signals.Source `json:"source"`
 }
 
-// Appraisal is what dialects that are not our own carry beside the receipt.
+// An Appraisal holds the fields that other vendors' dialects carry beside the
+// receipt.
 type Appraisal struct {
 	Signals    *Signals    `json:"x_signals,omitempty"`
 	Assessment *Assessment `json:"x_assessment,omitempty"`
 }
 
-// Said is what a model said about its answer.
+// Said holds a model's signals about its answer, and their source.
 type Said struct {
 	Signals signals.Signals
 	From    signals.Source
 }
 
-// Own returns what the model said itself, nil if it said nothing.
+// Own returns the signals that the model wrote itself, nil if it wrote none.
 func (s *Said) Own() *signals.Signals {
 	if s == nil || s.From == signals.FromDefaults {
 		return nil
@@ -102,7 +104,7 @@ func (s *Said) Own() *signals.Signals {
 	return &s.Signals
 }
 
-// Reply returns it as answers have it.
+// Reply returns the signals as they stand in answers.
 func (s *Said) Reply() *Signals {
 	if s == nil {
 		return nil

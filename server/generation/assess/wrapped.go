@@ -6,26 +6,26 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file is about upstreams that keep a text to a schema by themselves. Nothing
-// may follow the document there, so that it is made a member of an object, with the
+// This file is for upstreams that enforce a schema themselves. Nothing may follow
+// the document there, so the document becomes a member of an object, with the
 // signals beside it.
 
-// wrapped finds the answer in an object of it and the signals, as it comes.
+// wrapped finds the answer within such an object as it arrives.
 type wrapped struct {
-	Start, End int // of the answer; -1: not found yet
+	Start, End int // position of the answer; -1: not found yet
 	scan       wire.Scanner
-	at         int // so much was read of it
+	at         int // bytes of the answer read
 }
 
-// NewWrapped returns a Wrapped that has read nothing.
+// NewWrapped returns a wrapped that has read nothing.
 func NewWrapped() *wrapped { return &wrapped{Start: -1, End: -1} }
 
 var wrapBegin = regexp.MustCompile(`^\s*\{\s*"answer"\s*:\s*`)
 
-// wrapHead is longer than any sensible beginning of such an object.
+// wrapHead is more than the longest plausible start of such an object.
 const wrapHead = 128
 
-// Read reads on in a text, of which it is given all that there is.
+// Read reads the new part of text, which must be all text so far.
 func (w *wrapped) Read(text string) {
 	if w.Start < 0 {
 		at := wrapBegin.FindStringIndex(text[:min(len(text), wrapHead)])
@@ -44,7 +44,7 @@ func (w *wrapped) Read(text string) {
 	}
 }
 
-// Shown returns the answer, or as much of it as there is.
+// Shown returns the answer, as far as it has arrived.
 func (w *wrapped) Shown(text string) string {
 	switch {
 	case w.Start < 0:
