@@ -8,28 +8,28 @@ import (
 	"github.com/stencil-json/stencil/constraint"
 )
 
-// maxNumbered bounds the calls of an answer in a form that numbers them, since each
-// call has parts of its own there.
+// maxNumbered limits the calls of an answer in forms that number them, since there each
+// call needs parts of its own.
 const maxNumbered = 8
 
-// An Argument is one argument of a tool whose calls have them one by one.
+// An Argument is an argument of a tool, for call forms that write arguments one by one.
 type Argument struct {
 	Name     string
 	Required bool
-	Ways     []Way // of its value
+	Ways     []Way // ways of writing its value
 }
 
 // A Way is one way of writing a value.
 type Way struct {
-	Open, Close string               // what stands before and after it
-	Text        bool                 // it is a string as it stands
-	Typed       bool                 // of Text: but JSON if it is that of another type
-	Words       []string             // of Text: the only strings
-	JSON        *constraint.Document // or it is JSON
-	Names       []string             // or it is a value with a name, such as True
+	Open, Close string               // text before and after the value
+	Text        bool                 // a string, verbatim
+	Typed       bool                 // with Text: JSON if the value is of another type
+	Words       []string             // with Text: the only strings allowed
+	JSON        *constraint.Document // or JSON
+	Names       []string             // or a value with a name, such as True
 }
 
-// calls appends calls, which begin with a text.
+// calls appends calls that begin with the text before.
 func (p *Plan) calls(o *builder, before string) int {
 	if p.names == 0 {
 		p.names = 1 + p.callNames(o)
@@ -37,7 +37,7 @@ func (p *Plan) calls(o *builder, before string) int {
 	return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), p.names-1)
 }
 
-// callNames appends calls from the name of the first one on.
+// callNames appends calls, starting at the name of the first one.
 func (p *Plan) callNames(o *builder) int {
 	last := p.after(o, p.CallSignals)
 	if !p.Calls.HasSlot(chat.SlotIndex, chat.SlotCount) {
@@ -45,7 +45,7 @@ func (p *Plan) callNames(o *builder) int {
 		p.callsAt(o, names, 0, names, last)
 		return names
 	}
-	// From the last to the first, each with its number.
+	// From the last to the first, each with its index.
 	n := maxNumbered
 	if !p.Parallel || p.Calls.Next == "" {
 		n = 1
@@ -59,8 +59,8 @@ func (p *Plan) callNames(o *builder) int {
 	return next
 }
 
-// callsAt fills in the part that chooses a tool for the call of a number: the call, and
-// then the next one, or last.
+// callsAt fills in the node names, which chooses the tool of the call at index: the
+// call, followed by the next call or by last.
 func (p *Plan) callsAt(o *builder, names, index, next, last int) {
 	f := p.Calls
 	fill := func(text string, index int, name string) string {
@@ -73,7 +73,7 @@ func (p *Plan) callsAt(o *builder, names, index, next, last int) {
 		ended := func(text string, next int) int { return p.slotted(o, fill(text, index, name), next) }
 		more := func() int { return p.slotted(o, fill(f.Next, index+1, ""), next) }
 		switch {
-		case shared && i > 0: // the same after all of them
+		case shared && i > 0: // all tools share what follows
 		case f.Next == "" || !p.Parallel || next < 0:
 			after = ended(f.After+f.Close, last)
 		case f.Close == "" && last == end:
@@ -94,8 +94,7 @@ func (p *Plan) callsAt(o *builder, names, index, next, last int) {
 	}
 }
 
-// begin appends a call from the name of its tool on. The mark is what stands there
-// first.
+// begin appends a call from its tool's name on. The mark is the text that comes first.
 func (p *Plan) begin(o *builder, tool, index, after int) (mark string, next int) {
 	name := p.Tools[tool].Name
 	var at int
@@ -113,7 +112,7 @@ func (p *Plan) begin(o *builder, tool, index, after int) (mark string, next int)
 	return name + first, at
 }
 
-// slotted appends a text in which there may be ids of calls.
+// slotted appends a text that may contain slots for call ids.
 func (p *Plan) slotted(o *builder, text string, next int) int {
 	before, after, ok := strings.Cut(text, chat.SlotID)
 	if !ok {
@@ -127,13 +126,13 @@ func (p *Plan) id(o *builder, next int) int {
 	return o.document(roleID, *p.ID, next)
 }
 
-// each appends the arguments of a tool, one by one: those that the schema names, in the
-// order of the schema or, if the form says so, of their names.
+// each appends the arguments of a tool one by one: those that the schema names, in the
+// schema's order or, if the form says so, sorted by name.
 func (p *Plan) each(o *builder, tool, after int) int {
 	list := p.Tools[tool].Each
 	form := &p.Calls.Arguments
-	// The choice after each argument, from the last to the first; the one before the
-	// first comes last.
+	// The choice after each argument, from the last to the first; the choice before the
+	// first argument comes last.
 	choices := make([]int, len(list)+1)
 	for i := range choices {
 		choices[i] = o.add(Node{Role: roleBetween, Tool: tool})
@@ -172,7 +171,8 @@ func (p *Plan) each(o *builder, tool, after int) int {
 	return choices[0]
 }
 
-// ways returns the alternatives with which a part begins: a fork can't lead to one.
+// ways returns the nodes that a fork to at stands for: a fork can't lead to another
+// fork.
 func (o *builder) ways(at int) []int {
 	if fork := o.nodes[at].Fork; fork != nil {
 		return fork
@@ -180,7 +180,7 @@ func (o *builder) ways(at int) []int {
 	return []int{at}
 }
 
-// value appends a value of an argument, and what stands after it.
+// value appends a value of an argument and the text after it.
 func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 	closing := strings.ReplaceAll(w.Close, chat.SlotKey, key)
 	after := next
@@ -215,15 +215,15 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 	return o.add(n)
 }
 
-// reading is how the arguments of a call become JSON where they are written one by one.
+// A reading converts arguments written one by one to JSON.
 type reading struct {
 	open bool // a call is being read
-	any  bool // an argument has been
+	any  bool // an argument has been read
 	text strings.Builder
-	node *Node // the value that is being read
+	node *Node // the value being read
 }
 
-// enter says that a part of a call has begun; its pieces are JSON.
+// enter begins a part of a call and returns its JSON so far.
 func (r *reading) enter(n *Node) string {
 	out := r.leave()
 	switch n.Role {
@@ -242,7 +242,7 @@ func (r *reading) enter(n *Node) string {
 	return out
 }
 
-// add adds text of the value.
+// add adds text of the value and returns the new JSON.
 func (r *reading) add(text string) string {
 	switch {
 	case r.node == nil:
@@ -256,7 +256,7 @@ func (r *reading) add(text string) string {
 	return ""
 }
 
-// leave says that the value is over.
+// leave ends the value and returns the rest of its JSON.
 func (r *reading) leave() string {
 	n, text := r.node, r.text.String()
 	r.node = nil
@@ -282,7 +282,7 @@ func (r *reading) leave() string {
 	return ""
 }
 
-// end says that the call is over.
+// end ends the call and returns the rest of its JSON.
 func (r *reading) end() string {
 	out := r.leave()
 	if !r.any {
@@ -292,7 +292,7 @@ func (r *reading) end() string {
 	return out + "}"
 }
 
-// escaped returns a text as it stands in a JSON string.
+// escaped returns text as written in a JSON string, without the quotes.
 func escaped(text string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

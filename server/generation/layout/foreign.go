@@ -6,19 +6,18 @@ import (
 	"github.com/stencil-json/stencil/decoder"
 )
 
-// This file finds calls in forms that are not the model's own. Small models often write
-// a call as JSON, bare or in a Markdown block, whatever their template says. From the
-// point where only a call can follow (the name of a tool that may be called, and the key
-// of its arguments) it is constrained and read like any call; anything else stays text.
+// This file finds calls in forms other than the model's own. Small models often write a call as JSON, bare or in a
+// Markdown block, regardless of their template. From the point where only a call can follow (the name of a callable
+// tool and the key of its arguments) the call is constrained and read like any other; all other text stays text.
 
-// The forms of others, as receipts name them.
+// Names of the other forms, as in receipts.
 const (
 	FormJSON     = "json"       // a JSON object, or a list of them
-	FormBlock    = "json_block" // in a Markdown block, or in the tags of another family
+	FormBlock    = "json_block" // in a Markdown block, or in the tags of another family of models
 	FormFunction = "function"   // functions.name({…})
 )
 
-// What is read as the beginning of a call, in the order in which it is written.
+// Texts that are recognised as the start of a call, in the order in which they appear.
 var (
 	blockOpenings = []string{
 		"```json\n", "```\n", "```JSON\n", "```jsonc\n", "```tool_call\n", "```tool_calls\n", "```tool_code\n", "```tool\n", "```function_call\n", "```xml\n<tool_call>", "```xml\n<tools>",
@@ -33,8 +32,7 @@ var (
 	breaks       = []string{"", "\n", " ", "\n  ", "\n    ", "\n      ", "\n\t", "\n        ", "\n\n", "\r\n", "\r\n  "}
 )
 
-// foreign appends calls in the forms of others, and returns the marks with which they
-// begin in free text.
+// foreign appends calls in other forms, and returns the marks that begin them in free text.
 func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	last := p.after(o, p.CallSignals)
 	after, closing := p.foreignClosing(o, last)
@@ -72,8 +70,8 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	return stops
 }
 
-// foreignFirst appends calls as the only text, in the forms of others that begin with JSON: an answer that has to be calls, of
-// a model that would rather write them in another form than in its own.
+// foreignFirst appends calls in other forms that begin with JSON, as the whole text: for an answer that must be calls,
+// of a model that would rather not use its own form.
 func (p *Plan) foreignFirst(o *builder) int {
 	after, closing := p.foreignClosing(o, p.after(o, p.CallSignals))
 	first := o.add(Node{})
@@ -94,7 +92,7 @@ func (p *Plan) foreignFirst(o *builder) int {
 	return first
 }
 
-// foreignClosing appends what closes the JSON of a call, and then ends it or goes on to another one.
+// foreignClosing appends what closes the JSON of a call, followed by the end or another call.
 func (p *Plan) foreignClosing(o *builder, last int) (after, closing int) {
 	after, closing = p.foreignEnd(o, last), o.add(Node{})
 	for _, blank := range breaks {
@@ -105,7 +103,7 @@ func (p *Plan) foreignClosing(o *builder, last int) (after, closing int) {
 	return after, closing
 }
 
-// foreignNames appends a call from the name of its tool on.
+// foreignNames appends a call, starting at the name of its tool.
 func (p *Plan) foreignNames(o *builder, form string, closing int) int {
 	names := o.add(Node{})
 	for i, at := range p.foreignArguments(o, form, closing) {
@@ -120,7 +118,7 @@ func (p *Plan) foreignNames(o *builder, form string, closing int) int {
 	return names
 }
 
-// foreignKeys are the ways from what stands before a call to the name of its tool.
+// foreignKeys returns the marks that lead from the text before a call to the name of its tool.
 func foreignKeys(before string, names int) (marks []stopMark) {
 	for _, b := range breaks[:7] {
 		for _, key := range nameKeys[:5] {
@@ -132,7 +130,7 @@ func foreignKeys(before string, names int) (marks []stopMark) {
 	return marks
 }
 
-// foreignArguments appends the arguments of each tool, after white space.
+// foreignArguments appends the arguments of each tool, after optional whitespace.
 func (p *Plan) foreignArguments(o *builder, form string, next int) (at []int) {
 	for i, t := range p.Tools {
 		n := o.document(roleArguments, t.Natural, next)
@@ -160,7 +158,7 @@ func (p *Plan) foreignEnd(o *builder, last int) int {
 	return o.add(Node{Fork: append([]int{at}, o.ways(last)...)})
 }
 
-// foreignMore lets another call come after one that has ended.
+// foreignMore allows another call after one that has ended.
 func (p *Plan) foreignMore(o *builder, after, closing int) {
 	names := p.foreignNames(o, "", closing)
 	at := after
@@ -172,7 +170,8 @@ func (p *Plan) foreignMore(o *builder, after, closing int) {
 	}
 }
 
-// hasForeign reports whether the marks of other forms are worth their tables.
+// hasForeign reports whether other forms are recognised: the tools' names must be short enough for the size of the
+// tables.
 func (p *Plan) hasForeign() bool {
 	size := 0
 	for _, t := range p.Tools {
@@ -181,6 +180,5 @@ func (p *Plan) hasForeign() bool {
 	return size < maxForeignNames && !strings.Contains(p.Calls.Name, "harmony")
 }
 
-// maxForeignNames bounds the names of the tools that are looked for in the forms of
-// others, in bytes.
+// maxForeignNames is the largest total length of the tools' names with which other forms are recognised, in bytes.
 const maxForeignNames = 1500

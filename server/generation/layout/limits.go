@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// callLimits drops calls that equal an earlier one, or are too many, and all that
-// comes after them but signals.
+// callLimits drops calls that repeat an earlier one or exceed the limit, and
+// everything after them except signals.
 type callLimits struct {
-	seen []string // the calls that were let through, as values
-	name string   // of the call that is being read
+	seen []string // the calls passed on, as values
+	name string   // of the call being read
 	text string   // its arguments
-	held []Piece  // what is known of a call that may be a repetition
+	held []Piece  // pieces of a call that may be a repetition
 	hold bool
 	over bool
 }
 
-// full reports whether there are as many calls as there may be.
+// full reports whether the limit of calls is reached.
 func (c *callLimits) full(l *Layout) bool {
 	return l != nil && l.MaxCalls > 0 && len(c.seen) >= l.MaxCalls
 }
@@ -59,14 +59,14 @@ func (c *callLimits) pass(l *Layout, pieces []Piece) (out []Piece) {
 	return out
 }
 
-// rest returns what is held back, which is no repetition.
+// rest returns the pieces held back, which are no repetition.
 func (c *callLimits) rest() []Piece {
 	out := c.held
 	c.held, c.hold = nil, false
 	return out
 }
 
-// callKey is equal for calls that are equal as values.
+// callKey returns the same key for calls that are equal as values.
 func callKey(name, arguments string) string {
 	var v any
 	if json.Unmarshal([]byte(arguments), &v) == nil {

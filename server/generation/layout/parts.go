@@ -1,10 +1,10 @@
-// Package layout says of which parts a generated text is made, reasoning, answer, tool calls and signals: it plans them,
-// compiles them into one constraint, and reads the text back by them, so that nothing is parsed out of a text.
+// Package layout describes the parts of a generated text: reasoning, answer, tool calls and signals. It plans them,
+// compiles them into one constraint, and reads the text back by them, so that no text has to be parsed.
 //
 //	plan.go      a Plan → the parts, and what may follow each
 //	parts.go     the parts → a constraint and a Layout
 //	read.go      a Layout and a text → a Message, whole or as pieces of a stream
-//	signals.go   where signals stand, and how they are taken out of messages and tokens
+//	signals.go   where signals stand, and how they are removed from messages and tokens
 package layout
 
 import (
@@ -17,62 +17,61 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A builder says of what parts a text is made and what each of them means. It
-// becomes a decoder.Sequence, in which tokens that add no text stand in marks by
-// their names.
+// A builder collects the parts of a text and their meaning. It becomes a decoder.Sequence, in whose marks tokens
+// without text are written by name.
 type builder struct {
 	nodes []Node
 }
 
-// A Node is a part of a text, as decoder.Segment has it.
+// A Node is a part of a text; it corresponds to a decoder.Segment.
 type Node struct {
 	Role   Role
-	Tool   int    // of a part of a call
-	Form   string // of arguments: the form of the call, if it isn't the model's own
-	Key    string // of the value of an argument: its name
-	Typed  bool   // of a text: a value of another type where it is one
+	Tool   int    // of a part of a call: the tool's index
+	Form   string // of arguments: the call's form, if not the model's own
+	Key    string // of an argument's value: its name
+	Typed  bool   // of a text: read as a value of another type if it is one
 	Stops  []stopMark
-	Free   bool // or, with stops, one of them is all of the text
+	Free   bool // free text; with stops, one of them may also be the whole text
 	Fork   []int
 	Doc    string // the key of document
 	MayEnd bool
-	Keep   bool // of free text: what ends it belongs to it
-	Fenced bool // of signals: free text stands before them, and a fence
+	Keep   bool // of free text: the mark that ends it belongs to it
+	Fenced bool // of signals: they follow free text and a fence
 	Budget int
 	Next   int
 
 	document *constraint.Document
 }
 
-// stopMark is a decoder.Stop.
+// A stopMark corresponds to a decoder.Stop.
 type stopMark struct {
 	Mark    string
 	Next    int
 	AtStart bool
-	Lead    string         // before Mark: text that belongs to what is before it
-	Steps   []decoder.Step // in place of Mark
+	Lead    string         // text before Mark that belongs to the part before
+	Steps   []decoder.Step // replace Mark
 	AtLine  bool
 }
 
-// A Role is what a part of a text means to its reader.
+// A Role is the meaning of a part of a text.
 type Role uint8
 
 // The roles.
 const (
 	roleMark      Role = iota // none: marks around other parts
 	RoleContent               // the answer
-	RoleReasoning             // what the model thinks before it answers
+	RoleReasoning             // the model's reasoning
 	roleArguments             // the arguments of a call
-	roleNames                 // the name of the tool that is called
+	roleNames                 // the name of the called tool
 	roleID                    // the id of a call
-	roleBetween               // within a call whose arguments are written one by one: no text
-	roleValue                 // there, a value that is JSON
-	roleText                  // there, a string as it stands
-	roleName                  // there, a value with a name: True
-	roleSignals               // the model's assessment of its answer, which is not shown
+	roleBetween               // within a call whose arguments are written one by one: not part of a value
+	roleValue                 // within such a call, a JSON value
+	roleText                  // within such a call, a verbatim string
+	roleName                  // within such a call, a named value such as True
+	roleSignals               // the model's signals, which are not shown
 )
 
-// end is the number of what follows the last part.
+// end is the node after the last part.
 const end = decoder.End
 
 // add appends a node and returns its number.
@@ -81,7 +80,7 @@ func (o *builder) add(n Node) int {
 	return len(o.nodes) - 1
 }
 
-// fixed appends text that has to be written; with none it returns what follows.
+// fixed appends required text; without any it returns next.
 func (o *builder) fixed(mark string, mayEnd bool, next int) int {
 	if mark == "" {
 		return next
@@ -89,17 +88,17 @@ func (o *builder) fixed(mark string, mayEnd bool, next int) int {
 	return o.add(Node{Stops: []stopMark{{Mark: mark, Next: next}}, MayEnd: mayEnd})
 }
 
-// free appends text without a constraint.
+// free appends unconstrained text.
 func (o *builder) free(r Role, mayEnd bool, stops ...stopMark) int {
 	return o.add(Node{Role: r, Free: true, MayEnd: mayEnd, Stops: stops})
 }
 
-// document appends a text of a schema or grammar.
+// document appends a text that a schema or grammar constrains.
 func (o *builder) document(r Role, d constraint.Document, next int) int {
 	return o.add(Node{Role: r, Doc: d.Key, document: &d, Next: next})
 }
 
-// compile returns the constraint. The text begins with the node first.
+// compile compiles the constraint of a text that begins with the node first.
 func (o *builder) compile(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab, first int) (engine.Constraint, *Layout, error) {
 	nodes := o.nodes
 	if first != 0 {
@@ -116,7 +115,7 @@ func (o *builder) compile(ctx context.Context, all *constraint.Sequences, v *voc
 	return c, &Layout{Nodes: nodes}, nil
 }
 
-// moved returns nodes with another one first.
+// moved returns nodes with the node first moved to the front.
 func moved(nodes []Node, first int) []Node {
 	swap := func(i int) int {
 		switch i {
@@ -143,7 +142,7 @@ func moved(nodes []Node, first int) []Node {
 	return out
 }
 
-// segments returns nodes as the decoder wants them.
+// segments converts nodes to segments for the decoder.
 func segments(v *vocab.Vocab, nodes []Node) ([]constraint.Segment, error) {
 	out := make([]constraint.Segment, len(nodes))
 	for i, n := range nodes {

@@ -13,67 +13,67 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Plan says what a text may consist of.
+// A Plan describes what a text may consist of.
 type Plan struct {
 	Calls   chat.CallForm
 	Thought chat.ThoughtForm
 
-	Tools    []Tool               // that may be called
-	ID       *constraint.Document // of a call, where the form writes them
-	Must     bool                 // at least one must be
-	Parallel bool                 // several may be
-	Foreign  bool                 // they may be in the forms of other models
+	Tools    []Tool               // callable tools
+	ID       *constraint.Document // of a call's id, if the form writes ids
+	Must     bool                 // at least one call is required
+	Parallel bool                 // several calls are allowed
+	Foreign  bool                 // calls may be in other models' forms
 	Answer   *constraint.Document // the constraint of the answer; nil: none
-	Tags     *Tags                // or what the answer may hold between tags
+	Tags     *Tags                // documents between tags in a free answer
 	Begun    bool                 // the prompt ends with the mark that opens reasoning
 	Think    Thinking
-	Budget   int    // the most tokens of one reasoning; 0: no bound of its own
-	Over     string // what ends one that is over its budget, before its mark
+	Budget   int    // tokens of one reasoning; 0: no limit of its own
+	Over     string // text before the closing mark of reasoning over its budget
 
-	Signals     *constraint.Document // come after the answer; nil: nothing does
-	CallSignals *constraint.Document // and after calls
+	Signals     *constraint.Document // signals after the answer; nil: none
+	CallSignals *constraint.Document // signals after calls
 
-	names   int  // 1 + the part where calls begin with a name; 0: there is none yet
-	recasts bool // a call in the form of another model is read as the first of a list
+	names   int  // 1 + the node where calls begin with a name; 0: none yet
+	recasts bool // a call in another model's form is recast as the first of a list
 }
 
-// A Tool is one that may be called, with the constraint of its arguments: of the
-// object or, if the form writes them one by one, of each.
+// A Tool is a callable tool with the constraint of its arguments: of the whole object or, if the form writes arguments
+// one by one, of each.
 type Tool struct {
 	Name      string
 	Arguments constraint.Document
 	Each      []Argument
-	Natural   constraint.Document // as JSON in whatever layout, in the forms of others
+	Natural   constraint.Document // the arguments as JSON in any layout, for other forms
 }
 
-// Tags are documents that may stand in free text, each between its tags. A
-// trigger in the free text obliges the model to continue with one of its tags.
+// Tags are documents that may stand in free text, each between its tags. After a trigger, the model must continue with
+// one of its tags.
 type Tags []Trigger
 
-// A Trigger is what tags begin with.
+// A Trigger is a common prefix of tags.
 type Trigger struct {
 	Mark string
 	Tags []Tag
 }
 
-// A Tag is a document between a beginning, which its trigger begins, and an end.
+// A Tag is a document between a begin text, of which its trigger is a prefix, and an end text.
 type Tag struct {
 	Begin, End string
 	Document   constraint.Document
 }
 
-// Thinking says whether the model reasons before it answers.
+// Thinking says whether the model reasons before its answer.
 type Thinking uint8
 
-// What a plan says of reasoning.
+// Values of Thinking.
 const (
 	ThinkNot     Thinking = iota
-	ThinkPerhaps          // if the model wants to
+	ThinkPerhaps          // if the model chooses to
 	ThinkCertainly
 )
 
-// HasParts reports whether a text of the plan needs a layout: one that is only
-// free text, or only a document, has none.
+// HasParts reports whether a text of the plan needs a layout. Text that is only free text, or only a document, needs
+// none.
 func (p *Plan) HasParts() bool {
 	return p.Thought.Name == chat.Harmony || p.Signals != nil || p.Tools != nil || p.Tags != nil || p.Begun ||
 		p.Think == ThinkCertainly || p.Think == ThinkPerhaps && p.Answer == nil
@@ -101,7 +101,7 @@ func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.
 	return c, l, nil
 }
 
-// build returns the parts of the text and where it begins.
+// build returns the nodes of the text and the index of the first one.
 func (p *Plan) build() (*builder, int) {
 	o := new(builder)
 	p.recasts, p.names = false, 0
@@ -125,17 +125,17 @@ func (p *Plan) build() (*builder, int) {
 	return o, answer
 }
 
-// constrained reports whether not everything may follow the reasoning.
+// constrained reports whether the text after the reasoning is constrained.
 func (p *Plan) constrained() bool { return p.Answer != nil || p.Must }
 
-// gap returns what stands between reasoning and whatever follows it, and what else
-// stands before an answer that is no call.
+// gap returns the text between reasoning and whatever follows it, and the further text before an answer that is no
+// call.
 func (p *Plan) gap() (blank, mark string) {
 	mark = strings.TrimLeft(p.Thought.Gap, " \n")
 	return p.Thought.Gap[:len(p.Thought.Gap)-len(mark)], mark
 }
 
-// document appends the answer's document after what stands between it and reasoning.
+// document appends the answer's document, after the text that separates it from reasoning.
 func (p *Plan) document(o *builder) int {
 	at := o.document(RoleContent, *p.Answer, p.after(o, p.Signals))
 	if _, mark := p.gap(); p.Think == ThinkCertainly || p.Begun {
@@ -151,7 +151,7 @@ func (p *Plan) thoughts(o *builder, answer int) int {
 	return p.thinking(o, !p.constrained(), answer)
 }
 
-// thinking appends reasoning up to its mark, or to a call: models forget the mark.
+// thinking appends reasoning up to its closing mark or to a call, since models sometimes omit the mark.
 func (p *Plan) thinking(o *builder, mayEnd bool, next int) int {
 	stops := p.enough(stopMark{Mark: p.Thought.Close, Next: next})
 	for _, t := range p.Calls.Triggers {
@@ -164,7 +164,7 @@ func (p *Plan) thinking(o *builder, mayEnd bool, next int) int {
 	return at
 }
 
-// enough returns the stop of reasoning, after the words for one that is over its budget.
+// enough returns the stops of reasoning; the first one also matches the text for reasoning over its budget.
 func (p *Plan) enough(stop stopMark) []stopMark {
 	if p.Budget == 0 || p.Over == "" {
 		return []stopMark{stop}
@@ -174,8 +174,8 @@ func (p *Plan) enough(stop stopMark) []stopMark {
 	return []stopMark{over, stop}
 }
 
-// rethink has free text go on to further reasoning, for which there is as large a budget: without one it would be text. It
-// begins at the beginning of a line, as words about the mark seldom do.
+// rethink lets free text continue with further reasoning, under a budget of the same size; otherwise it would be part
+// of the text. It must begin at the start of a line, where text about the mark rarely has it.
 func (p *Plan) rethink(o *builder, at int) {
 	if p.Budget == 0 || p.constrained() || p.Tags != nil || at == end || !o.nodes[at].Free || o.nodes[at].Role != RoleContent {
 		return
@@ -184,13 +184,13 @@ func (p *Plan) rethink(o *builder, at int) {
 	o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: "\n" + p.Thought.Open, Next: again})
 }
 
-// answer appends the answer: free text, a document, calls, or what may be
-// either. Free text also ends with the given stops.
+// answer appends the answer: free text, a document, calls, or a choice of them. Free text also ends with the given
+// stops.
 func (p *Plan) answer(o *builder, stops []stopMark) int {
 	switch {
 	case p.Must && p.Foreign && p.Parallel && p.Calls.Next != "" && p.CallSignals == nil:
 		ways := []int{p.calls(o, p.opening()), p.foreignFirst(o)}
-		if p.Calls.Lead != "" { // it isn't forced here, and models leave it out
+		if p.Calls.Lead != "" { // it isn't forced here, and models omit it
 			ways = append(ways, p.calls(o, strings.TrimPrefix(p.opening(), p.Calls.Lead)))
 		}
 		return o.add(Node{Fork: ways})
@@ -216,7 +216,7 @@ func (p *Plan) answer(o *builder, stops []stopMark) int {
 	return o.free(RoleContent, true, stops...)
 }
 
-// The marks of Harmony. An assistant's message begins after harmonyStart.
+// The marks of Harmony. The text of an assistant's message begins after harmonyStart.
 const (
 	harmonyStart    = "<|start|>assistant"
 	harmonyEnd      = "<|end|>"
@@ -225,9 +225,8 @@ const (
 	harmonyPreamble = "<|channel|>commentary<|message|>"
 )
 
-// channels appends the messages that Harmony's models write: reasoning in the
-// channel analysis, words before calls and calls in commentary, the answer in
-// final. The end of a generation ends a call and the answer.
+// channels appends the messages that Harmony models write: reasoning in the channel analysis, text before calls and
+// calls in commentary, the answer in final. An end-of-generation token ends a call and the answer.
 func (p *Plan) channels(o *builder) int {
 	var last []stopMark // what ends the text
 	if len(p.Tools) > 0 {
@@ -253,7 +252,7 @@ func (p *Plan) channels(o *builder) int {
 		}
 		last = append([]stopMark{{Mark: HarmonyFinal, Next: final}}, last...)
 	}
-	// again appends another message after one that is free text.
+	// again appends free text followed by another message.
 	again := func(r Role, then []stopMark) int {
 		next := o.fixed(harmonyStart, !p.constrained(), o.add(Node{Stops: then}))
 		stops := []stopMark{{Mark: harmonyEnd, Next: next}}
@@ -277,7 +276,7 @@ func (p *Plan) channels(o *builder) int {
 	return o.add(Node{Stops: last})
 }
 
-// opening returns the text of a first call before the name of the tool.
+// opening returns the text of a first call up to the name of the tool.
 func (p *Plan) opening() string {
 	t := p.Calls.Triggers[0]
 	return p.Calls.Lead + t.Mark + t.Then
@@ -293,8 +292,8 @@ func (p *Plan) arguments(o *builder, next int) (at []int) {
 	return at
 }
 
-// appendTo appends the text: free until a trigger, which one of its tags
-// continues. It also ends with the given stops.
+// appendTo appends text that is free until a trigger, after which one of its tags follows. Free text also ends with the
+// given stops.
 func (s Tags) appendTo(o *builder, stops []stopMark) int {
 	free := o.free(RoleContent, true)
 	for _, trigger := range s {

@@ -10,20 +10,20 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A Layout says what the parts of a text mean; see builder. A nil layout is that of
-// a text which is all answer.
+// A Layout gives the meaning of the parts of a text; see builder. A nil layout is that of
+// a text that is all answer.
 type Layout struct {
 	Nodes []Node
 	tools []string
-	ids   int // as chat.CallForm has it
+	ids   int // as in chat.CallForm
 	form  chat.ArgumentForm
 
-	recasts bool // a call in the form of another model is read as the first of a list
+	recasts bool // a call in another model's form is recast as the first of a list
 
-	lateIDs bool // the model writes the id of a call after its arguments
+	lateIDs bool // the model writes a call's id after its arguments
 
-	// MaxCalls is how many calls are read; 0: all of them. Those that equal an
-	// earlier one are not, nor what comes after them, unless Repeats.
+	// MaxCalls limits the calls that are read; 0: no limit. Unless Repeats is set, a call
+	// that repeats an earlier one is dropped with everything after it.
 	MaxCalls int
 	Repeats  bool
 }
@@ -46,13 +46,13 @@ func (l *Layout) HasFree() bool {
 	return false
 }
 
-// A Message is a text, read.
+// A Message is a text split into its parts.
 type Message struct {
 	Reasoning string
 	Content   string
 	Calls     []Call
-	Signals   string // what stood in their place, a line break before it
-	Form      string // in which calls were written, where it isn't the model's own
+	Signals   string // the signals' text, with a preceding line break
+	Form      string // form of the calls, if not the model's own
 }
 
 // A Call is a tool call.
@@ -62,29 +62,29 @@ type Call struct {
 	Arguments string // JSON
 }
 
-// The kinds of pieces.
+// A PieceKind is the kind of a piece.
 type PieceKind uint8
 
 const (
 	PieceContent   PieceKind = iota // the answer
-	PieceReasoning                  // what the model thinks before it answers
-	PieceCall                       // a call begins: id and name
-	PieceArguments                  // a part of the JSON of the last call's arguments
-	PieceCallEnd                    // the last call's arguments are complete
-	PieceSignals                    // what the model thinks of its answer; no sink sees it
+	PieceReasoning                  // the model's reasoning
+	PieceCall                       // a call begins: its id and name
+	PieceArguments                  // a part of the current call's arguments, as JSON
+	PieceCallEnd                    // the current call's arguments are complete
+	PieceSignals                    // the model's signals; not sent to sinks
 )
 
-// A Piece is a part of a text that has been read.
+// A Piece is a part of a text as it is read.
 type Piece struct {
 	Kind PieceKind
 	Text string
-	Call int // the number of the call, from 0
+	Call int // index of the call, from 0
 	ID   string
 	Name string
-	Form string // of a call that isn't in the model's own: the one that it is in
+	Form string // form of a call, if not the model's own
 }
 
-// Add adds a piece.
+// Add appends a piece to the message.
 func (m *Message) Add(p Piece) {
 	switch p.Kind {
 	case PieceContent:
@@ -101,7 +101,7 @@ func (m *Message) Add(p Piece) {
 	}
 }
 
-// Read reads a whole text.
+// Read reads a complete text.
 func (l *Layout) Read(text string, parts []engine.Passage) Message {
 	var m Message
 	r := NewReader(l)
@@ -111,27 +111,27 @@ func (l *Layout) Read(text string, parts []engine.Passage) Message {
 	return m
 }
 
-// A Reader reads a text as it comes. What stands between the parts (marks, the names
-// around a call's arguments) is in no piece.
+// A Reader reads a text as it arrives. Text between the parts (marks, and names around a
+// call's arguments) is in no piece.
 type Reader struct {
 	layout *Layout
-	visit  int // the part that was read last
+	visit  int // the part read last
 	role   Role
 	calls  int
-	blank  bool // nothing but blanks has come since reasoning began or ended
+	blank  bool // only blanks have come since reasoning began or ended
 
-	fresh   bool   // the arguments begin
-	name    string // of the tool, and what stands after it
-	id      string // that the model has written
+	fresh   bool   // the arguments are about to begin
+	name    string // of the tool, and the text after it
+	id      string // written by the model
 	each    reading
-	waiting []Piece // of a call whose id comes after it
+	waiting []Piece // pieces of a call whose id comes after it
 	limits  callLimits
 }
 
 // NewReader returns a reader of one text.
 func NewReader(l *Layout) *Reader { return &Reader{layout: l, visit: -1} }
 
-// Add reads on: what has come of a text in parts, or of one without.
+// Add reads more of a text: its new parts or, for a text without parts, the new text.
 func (r *Reader) Add(text string, parts []engine.Passage) []Piece {
 	if r.layout == nil {
 		if text == "" {
@@ -142,10 +142,10 @@ func (r *Reader) Add(text string, parts []engine.Passage) []Piece {
 	return r.limits.pass(r.layout, r.read(parts))
 }
 
-// Over reports whether no further call is read.
+// Over reports whether no further call will be read.
 func (r *Reader) Over() bool { return r.limits.over || r.limits.full(r.layout) }
 
-// Watch returns what ends a text after the last call that is read.
+// Watch returns a function that ends a text after the last call that is read.
 func (l *Layout) Watch() func(engine.Passage) bool {
 	r := NewReader(l)
 	return func(p engine.Passage) bool {
@@ -173,7 +173,7 @@ func (r *Reader) read(parts []engine.Passage) (out []Piece) {
 		case RoleReasoning:
 			out = append(out, Piece{Kind: PieceReasoning, Text: p.Text})
 		case roleArguments:
-			if r.fresh { // after a key in another form there may be white space
+			if r.fresh { // whitespace may follow the key in another form
 				p.Text = strings.TrimLeft(p.Text, " \n\t\r")
 			}
 			r.fresh = r.fresh && p.Text == ""
@@ -194,7 +194,7 @@ func (r *Reader) read(parts []engine.Passage) (out []Piece) {
 	return out
 }
 
-// enter says that a part begins.
+// enter begins a part.
 func (r *Reader) enter(n *Node) (out []Piece) {
 	within := n.Role == roleBetween || n.Role == roleValue || n.Role == roleText || n.Role == roleName
 	if !within && n.Role != roleID {
@@ -221,8 +221,8 @@ func (r *Reader) enter(n *Node) (out []Piece) {
 	return out
 }
 
-// beginEach says that a call begins whose arguments are written one by one, if that was
-// not said before: there may be none.
+// beginEach begins a call whose arguments are written one by one, unless it has begun
+// already: a call may have no arguments.
 func (r *Reader) beginEach() []Piece {
 	if r.each.open || r.name == "" {
 		return nil
@@ -237,7 +237,7 @@ func (r *Reader) beginEach() []Piece {
 	return r.begin(name, "")
 }
 
-// begin says that a call begins.
+// begin begins a call.
 func (r *Reader) begin(name, form string) []Piece {
 	id := r.id
 	if id == "" {
@@ -253,8 +253,8 @@ func (r *Reader) begin(name, form string) []Piece {
 	return []Piece{piece}
 }
 
-// arguments returns a piece of the last call's arguments, if it isn't to wait for the
-// id.
+// arguments returns a piece of the current call's arguments, or queues it until the id is
+// known.
 func (r *Reader) arguments(text string) []Piece {
 	if text == "" {
 		return nil
@@ -267,7 +267,7 @@ func (r *Reader) arguments(text string) []Piece {
 	return []Piece{piece}
 }
 
-// withID returns a call whose id is known now.
+// withID returns the queued pieces of a call whose id is now known.
 func (r *Reader) withID() []Piece {
 	out := r.waiting
 	if r.id != "" {
@@ -277,7 +277,7 @@ func (r *Reader) withID() []Piece {
 	return out
 }
 
-// End says that the last part is over, and the text.
+// End ends the last part and the text.
 func (r *Reader) End() []Piece {
 	if r.layout == nil {
 		return nil
@@ -291,7 +291,7 @@ func (r *Reader) End() []Piece {
 
 func (r *Reader) end() (out []Piece) {
 	if r.layout != nil && r.layout.form.Tagged {
-		out = r.beginEach() // one without arguments
+		out = r.beginEach() // a call without arguments
 	}
 	switch {
 	case r.each.open:
@@ -309,7 +309,7 @@ func (r *Reader) end() (out []Piece) {
 	return append(out, piece)
 }
 
-// newCallID returns an identifier of a call, as long as the model wants it.
+// newCallID returns a random call id of the length that the model expects.
 func (l *Layout) newCallID() string {
 	if l.ids == 0 {
 		return wire.NewID("call_")
@@ -323,7 +323,7 @@ func (l *Layout) newCallID() string {
 	return string(b)
 }
 
-// CallPieces are a message's calls as a stream has them.
+// CallPieces returns a message's calls as the pieces of a stream.
 func (m *Message) CallPieces() (out []Piece) {
 	for i, c := range m.Calls {
 		out = append(out, Piece{Kind: PieceCall, Call: i, ID: c.ID, Name: c.Name}, Piece{Kind: PieceArguments, Call: i, Text: c.Arguments}, Piece{Kind: PieceCallEnd, Call: i})

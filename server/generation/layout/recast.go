@@ -10,13 +10,13 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// This file has the model read its first call, which it wrote in a form that isn't its own, as the beginning of a list. Small
-// models that write one call in a Markdown block end there, whatever they were asked; after the same call in a list they tell
-// apart whether another one is wanted. Of 37 questions of the Berkeley leaderboard, Qwen2.5-Coder-0.5B went on with a
-// probability of 0.87 or more where several calls are wanted (once 0.5) and of 0.2 or less where one is (once 0.7); in the form
-// of its template it mostly ended in both cases.
+// This file has the model reread its first call, written in a form other than its own, as the start of a list. Small
+// models that write one call in a Markdown block stop there regardless of the question; after the same call in a list
+// they decide whether another one is needed. On 37 questions of the Berkeley leaderboard, Qwen2.5-Coder-0.5B continued
+// with a probability of 0.87 or more where several calls are needed (once 0.5) and of 0.2 or less where one is (once
+// 0.7); in its template's form it mostly stopped in both cases.
 
-// listed is a list of calls, the form that the first one is read in.
+// listed is the form of the list in which the first call is reread.
 var listed = chat.CallForm{
 	Name:      "list",
 	Triggers:  []chat.Trigger{{Mark: "[\n", Then: `{"name": "`}},
@@ -25,7 +25,7 @@ var listed = chat.CallForm{
 	After:     "}",
 }
 
-// Recast returns what [engine.Request] calls so, nil where there is nothing to be recast.
+// Recast returns the function for [engine.Request.Recast], nil if no call can be recast.
 func (l *Layout) Recast(v *vocab.Vocab) func() func([]decoder.Span, []byte) []int32 {
 	if !l.recasts {
 		return nil
@@ -35,8 +35,8 @@ func (l *Layout) Recast(v *vocab.Vocab) func() func([]decoder.Span, []byte) []in
 	}
 }
 
-// recast returns the tokens of the first call as that of a list, and of what comes before it, if the text so far ends with
-// a call in another form that isn't in a list.
+// recast returns the tokens of the text so far with its first call rewritten as the start of a list, if the text ends
+// with a call in another form outside a list.
 func (l *Layout) recast(v *vocab.Vocab, spans []decoder.Span, text []byte) []int32 {
 	at := -1
 	for i, s := range spans {
@@ -70,7 +70,7 @@ func (l *Layout) recast(v *vocab.Vocab, spans []decoder.Span, text []byte) []int
 	if d.Decode(&arguments) != nil {
 		return nil
 	}
-	// The JSON around the arguments has to be complete, with nothing but blanks behind it.
+	// The JSON around the arguments must be complete, with only blanks after it.
 	after := string(text[spans[at].Start+int(d.InputOffset()):])
 	for range bytes.Count(opening, []byte("{")) {
 		var ok bool

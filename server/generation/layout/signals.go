@@ -9,16 +9,14 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// Signals come after a document or calls as a line break and a document of signals;
-// after free text as the fence of a block, which is looked for, and then the same
-// document. Both have a role of their own and are not shown.
+// After a document or calls, signals are a line break and a document of signals; after free text, a fenced block, found
+// by its fence, with the same document. Both have a role of their own and are not shown.
 const (
 	signalsBreak = "\n"
 	SignalsFence = "```" + signals.Info + "\n"
 )
 
-// after returns what follows an answer, or calls: signals, if they are wanted, else
-// the end of the text.
+// after returns the node after an answer or calls: signals if there are any, else the end of the text.
 func (p *Plan) after(o *builder, d *constraint.Document) int {
 	if d == nil {
 		return end
@@ -27,7 +25,7 @@ func (p *Plan) after(o *builder, d *constraint.Document) int {
 	return o.add(Node{Role: roleSignals, Stops: []stopMark{{Mark: signalsBreak, Next: document}}})
 }
 
-// fences returns the marks with which free text goes over to signals.
+// fences returns the marks that begin signals in free text.
 func (p *Plan) fences(o *builder) []stopMark {
 	if p.Signals == nil {
 		return nil
@@ -37,9 +35,8 @@ func (p *Plan) fences(o *builder) []stopMark {
 	return []stopMark{{Mark: "\n" + SignalsFence, Next: document}, {Mark: SignalsFence, Next: document, AtStart: true}}
 }
 
-// SplitSignals finds where the signals of a complete text begin. Of a grammar that
-// could read them too, a mask can't tell where a text of it ends; but the last line
-// of a complete text is signals.
+// SplitSignals splits the signals off a complete text. If the answer's grammar could match signals too, the mask can't
+// tell where the answer ends; but the last line of a complete text is always signals.
 func (m *Message) SplitSignals() {
 	all := m.Content + m.Signals
 	if at := strings.LastIndex(all, signalsBreak); at >= 0 {
@@ -47,20 +44,20 @@ func (m *Message) SplitSignals() {
 	}
 }
 
-// A Gate lets the tokens of a text through but for those of its signals.
+// A Gate passes the tokens of a text on except those of its signals.
 type Gate struct {
 	layout *Layout
-	All    []engine.Token // those that are not of signals, so far
-	sent   int            // so many of them were let through
+	All    []engine.Token // tokens so far that don't belong to signals
+	sent   int            // how many of them were passed on
 	over   bool           // the signals have begun
-	answer int            // bytes of All that are the answer's, marks after it among them
-	Forced int            // tokens of signals that were forced
+	answer int            // bytes of All in the answer, including marks after it
+	Forced int            // forced tokens of signals
 }
 
-// NewGate returns a gate for texts of a layout, which may be nil.
+// NewGate returns a gate for texts of layout l, which may be nil.
 func NewGate(l *Layout) *Gate { return &Gate{layout: l} }
 
-// Add takes the next tokens and returns those that are not of signals.
+// Add adds tokens and returns those that don't belong to signals.
 func (t *Gate) Add(tokens []engine.Token) (taken []engine.Token) {
 	for _, tok := range tokens {
 		segment := tok.Segment
@@ -82,9 +79,9 @@ func (t *Gate) Add(tokens []engine.Token) (taken []engine.Token) {
 		t.over = true
 		before := tok.Before
 		if t.layout.afterBreak(segment) {
-			before-- // the break is in this token
+			before-- // the line break is in this token
 		}
-		if before = min(before, len(tok.Bytes)); before > 0 { // it begins before the signals do
+		if before = min(before, len(tok.Bytes)); before > 0 { // the token begins before the signals
 			tok.Bytes, tok.Segment, tok.Before = tok.Bytes[:before:before], t.layout.answerSegment(), 0
 			t.All, taken = append(t.All, tok), append(taken, tok)
 			t.answer += before
@@ -97,8 +94,8 @@ func (t *Gate) Add(tokens []engine.Token) (taken []engine.Token) {
 	return taken
 }
 
-// Held lets those tokens through that don't lie within so many bytes at the end of the answer, of which so many bytes of text
-// are known. Tokens come before their text where that may yet be a mark.
+// Held passes on the tokens outside the last bytes of the answer, given how many bytes of the answer's text are known.
+// Tokens arrive before their text if it may turn out to be a mark.
 func (t *Gate) Held(bytes, known int) []engine.Token {
 	bytes += max(0, t.answer-known)
 	n := len(t.All)
@@ -111,7 +108,7 @@ func (t *Gate) Held(bytes, known int) []engine.Token {
 	return t.All[from:n:n]
 }
 
-// Rest lets the tokens through that are left but for so many bytes at the end.
+// Rest passes on the remaining tokens except the last hidden bytes.
 func (t *Gate) Rest(hidden int) []engine.Token {
 	t.All = TrimEnd(t.All, hidden)
 	from := min(t.sent, len(t.All))
@@ -119,23 +116,22 @@ func (t *Gate) Rest(hidden int) []engine.Token {
 	return t.All[from:]
 }
 
-// afterBreak reports whether a part of signals comes after the break, and is not
-// the break itself.
+// afterBreak reports whether a part of signals follows the line break rather than being it.
 func (l *Layout) afterBreak(segment int) bool {
 	return l.Nodes[segment].Doc != "" && !l.Nodes[segment].Fenced
 }
 
-// keeps reports whether marks that end free text belong to it.
+// keeps reports whether a mark that ends free text belongs to it.
 func (l *Layout) keeps() bool {
 	return slices.ContainsFunc(l.Nodes, func(n Node) bool { return n.Keep })
 }
 
-// answerSegment returns a part that is the answer or a part of it.
+// answerSegment returns a part that belongs to the answer.
 func (l *Layout) answerSegment() int {
 	return max(0, slices.IndexFunc(l.Nodes, func(n Node) bool { return n.Role == RoleContent || n.Role == roleArguments }))
 }
 
-// TrimEnd drops bytes at the end of a list of tokens.
+// TrimEnd removes bytes from the end of a list of tokens.
 func TrimEnd(list []engine.Token, bytes int) []engine.Token {
 	for bytes > 0 && len(list) > 0 {
 		last := list[len(list)-1]
@@ -149,7 +145,7 @@ func TrimEnd(list []engine.Token, bytes int) []engine.Token {
 	return list
 }
 
-// TrimStart drops bytes at the beginning of a list of tokens.
+// TrimStart removes bytes from the start of a list of tokens.
 func TrimStart(list []engine.Token, bytes int) []engine.Token {
 	for bytes > 0 && len(list) > 0 {
 		first := list[0]
@@ -163,5 +159,5 @@ func TrimStart(list []engine.Token, bytes int) []engine.Token {
 	return list
 }
 
-// NoToken is the number of tokens that are no vocabulary's here.
+// NoToken is the id of tokens that are not in the vocabulary.
 const NoToken = -1
