@@ -1,2 +1,2 @@
-// Package upstream writes the texts of models that are behind someone else's API.
+// Package upstream generates the texts of models behind upstream APIs.
 package upstream

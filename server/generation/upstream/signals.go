@@ -12,10 +12,10 @@ import (
 )
 
 // leavesRoom reports whether an upstream's text may have a block of signals after
-// the answer: not where the upstream keeps it to a format.
+// the answer, which it can't if the upstream enforces a format.
 func (g *run) leavesRoom() bool { return len(g.extra) == 0 || g.Signals.Wrapped }
 
-// warnOfSignals says what can't be had of an upstream.
+// warnOfSignals adds warnings about signals that an upstream can't provide.
 func (g *run) warnOfSignals() {
 	q := g.Request
 	switch {
@@ -30,9 +30,9 @@ func (g *run) warnOfSignals() {
 	}
 }
 
-// wrap has an upstream keep to an object of the answer and the signals, where that
-// changes nothing about the answer: not where its schema has references, which
-// would point elsewhere, nor where its tokens are asked for.
+// wrap makes an upstream enforce an object of the answer and the signals, if that
+// doesn't affect the answer: not if its schema has references, which would then
+// point elsewhere, nor if its tokens are requested.
 func (g *run) wrap(caps remote.Capabilities, f *asking.Format) {
 	if g.Signals == nil || f == nil || !f.JSON || len(g.extra) == 0 || g.calls() || g.Request.Logprobs {
 		return
@@ -54,7 +54,7 @@ func (g *run) wrap(caps remote.Capabilities, f *asking.Format) {
 	}
 }
 
-// refers reports whether a schema may have references, or names for them.
+// refers reports whether a schema may have references, or identifiers for them.
 func refers(schema any) bool {
 	switch v := schema.(type) {
 	case map[string]any:

@@ -14,18 +14,18 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file is about tools that a model behind an upstream may call: it is told
-// of them in OpenAI's form, and its calls are checked before anybody is told of
-// them, those of streams too.
+// This file is about tools of a model behind an upstream. The upstream gets
+// them in OpenAI's form, and calls are checked before the client sees them, in
+// streams too.
 
 // calls reports whether an upstream's model may call tools.
 func (g *run) calls() bool {
 	return g.Constraint != nil && g.Constraint.Tools != nil
 }
 
-// choose chooses how an upstream is asked. Masks that the upstream's engine
-// lays over the whole text would keep the model from calling anything, unless
-// the engine is ours, so that the format is only told beside tools.
+// choose chooses the strategy. Masks that the upstream's engine applies to the
+// whole text would prevent calls, unless the engine is stencil or OpenAI's;
+// with tools, other upstreams get the format only in the prompt.
 func (g *run) choose() {
 	caps, format := g.from.client.Capabilities(), g.Format()
 	if g.calls() {
@@ -41,7 +41,7 @@ func (g *run) choose() {
 	g.wrap(caps, format)
 }
 
-// addTools puts the tools that may be called into a request.
+// addTools adds the callable tools to a request.
 func (g *run) addTools(r *remote.Request) {
 	for _, t := range g.Constraint.Tools {
 		r.Tools = append(r.Tools, remote.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: t.Strict})
@@ -49,7 +49,7 @@ func (g *run) addTools(r *remote.Request) {
 	r.MustCall, r.SingleCall = g.Constraint.Must, !g.Constraint.Parallel
 }
 
-// tools are the tools of a generation as package asking wants them.
+// tools returns the tools of a generation for package asking.
 func (g *run) tools(ctx context.Context) *asking.Tools {
 	out := &asking.Tools{Must: g.Constraint.Must, Single: !g.Constraint.Parallel}
 	for _, t := range g.Constraint.Tools {
@@ -66,7 +66,7 @@ func (g *run) tools(ctx context.Context) *asking.Tools {
 	return out
 }
 
-// identified gives every call an ID of its own, where the upstream did not.
+// identified gives every call a unique ID where the upstream did not.
 func identified(list []remote.Call) []remote.Call {
 	for i, c := range list {
 		if c.ID == "" || slices.ContainsFunc(list[:i], func(other remote.Call) bool { return other.ID == c.ID }) {
@@ -77,8 +77,8 @@ func identified(list []remote.Call) []remote.Call {
 }
 
 // withIDs returns a conversation in which every call and every result has an
-// ID, which some dialects don't know: a result without one is that of the first
-// call of its tool that has none yet.
+// ID, which some dialects lack. A result without one belongs to the first call
+// of its tool that has no result yet.
 func withIDs(list []chat.Message) []chat.Message {
 	out := slices.Clone(list)
 	var open []chat.ToolCall // without a result

@@ -24,18 +24,17 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// An upstream writes the texts of a model that is behind someone else's API.
+// An upstream generates the texts of a model behind an upstream API.
 type upstream struct {
 	client *remote.Client
 	model  *remote.Model
 	log    *slog.Logger
 }
 
-// unmasked is why an upstream's texts are only checked.
+// unmasked is the reason why an upstream's texts are only validated.
 const unmasked = "the model is behind an upstream, whose logits can't be reached"
 
-// Add makes a model that is behind someone else's API available under a
-// name.
+// Add makes an upstream's model available under a name.
 func Add(models *registry.Registry, log *slog.Logger, name string, c *remote.Client) {
 	models.AddRemote(name, &upstream{client: c, model: remote.NewModel(c), log: log}, unmasked)
 	caps := c.Capabilities()
@@ -54,21 +53,20 @@ func (u *upstream) Abilities() generation.Abilities {
 	return generation.Abilities{Tools: caps.Tools, OnRequest: caps.Logprobs}
 }
 
-// upstreamParallel is how many texts an upstream is taken to write at the same
-// time, where nobody says.
+// upstreamParallel is the number of texts that an upstream is assumed to generate in parallel, since none
+// reports it.
 const upstreamParallel = 4
 
 func (u *upstream) Vocab() *vocab.Vocab  { return u.model.Vocab() }
 func (u *upstream) Model() backend.Model { return u.model }
-func (u *upstream) ContextLimit() int    { return 0 } // nobody says
+func (u *upstream) ContextLimit() int    { return 0 } // unknown
 func (u *upstream) Parallel() int        { return upstreamParallel }
 func (u *upstream) Stats() engine.Stats {
 	total := u.client.Total()
 	return engine.Stats{PromptTokens: uint64(total.Prompt), ReusedTokens: uint64(total.Cached), GeneratedTokens: uint64(total.Completion)}
 }
 
-// parts is the layout of an upstream's texts: reasoning, which it sends
-// apart, and the answer.
+// parts is the layout of an upstream's texts: reasoning, which it sends separately, and the answer.
 var parts = &layout.Layout{Nodes: []layout.Node{{Role: layout.RoleReasoning, Free: true}, {Role: layout.RoleContent, Free: true}}}
 
 func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generation.Run, error) {
@@ -101,12 +99,12 @@ func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generat
 	return r, nil
 }
 
-// run is the run of a generation of an upstream's.
+// A run is the run of an upstream's generation.
 type run struct {
 	*generation.Generation
 	from     *upstream
 	strategy asking.Strategy
-	extra    map[string]any // of the requests: what has the upstream keep to a format
+	extra    map[string]any // request fields that make the upstream enforce a format
 }
 
 func (r *run) Asked() bool { return true }
@@ -130,7 +128,7 @@ func (r *run) Settled(c *generation.Choice, a *asking.Answer, raw string) {
 	}
 }
 
-// asking is the request for a text.
+// asking returns the request for a text.
 func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
 	q := g.Request
 	r := &remote.Request{MaxTokens: g.Job.MaxTokens, Stop: q.Stop, Logprobs: q.Logprobs || q.Signals != nil && g.from.client.Capabilities().Logprobs, TopLogprobs: q.TopLogprobs, Extra: g.extra}
@@ -157,7 +155,7 @@ func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
 	}
 	next := generation.Continued(q, turns)
 	if q.Messages == nil {
-		// A prompt alone is what the user says.
+		// A plain prompt becomes a user message.
 		if instruction != "" {
 			r.Messages = append(r.Messages, remote.Message{Role: "system", Content: instruction})
 		}
@@ -194,7 +192,7 @@ func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
 		r.TopK = &o.TopK
 	}
 	if q.Seeded {
-		seed := o.Seed + uint64(index) + uint64(number)*generation.RetrySeed>>11 // what JSON's numbers hold
+		seed := o.Seed + uint64(index) + uint64(number)*generation.RetrySeed>>11 // exact in JSON numbers
 		r.Seed = &seed
 	}
 	for _, b := range o.LogitBias {
@@ -225,7 +223,7 @@ func (g *run) Write(ctx context.Context, turns []asking.Turn, index, number int)
 	}, nil
 }
 
-// resultOf is an upstream's answer as an engine would tell it.
+// resultOf converts an upstream's answer to an engine's result.
 func (g *run) resultOf(a *remote.Completion, took time.Duration) *engine.Result {
 	out := &engine.Result{
 		Text: a.Text, Finish: engine.FinishStop, Seed: g.Job.Sampling.Seed,
@@ -250,15 +248,14 @@ func tokensOf(list []remote.Token) []engine.Token {
 	return out
 }
 
-// trace reads the confidence of a document's values out of the tokens
-// that an upstream reported, if they are those of the text.
+// trace derives the confidence of a document's values from the tokens that an upstream reported; nil if
+// they don't match the text.
 func (g *run) trace(tokens []engine.Token, text string) *generation.Trace {
-	// Nothing is known of alternatives, so that an enumeration is a value like
-	// any other.
+	// Alternatives are unknown, so an enumeration is treated like any other value.
 	r := g.Constraint.Answers().Afterwards("")
 	r.Enums.Read(nil)
 	t := generation.NewTrace(g.Generation)
-	t.Rule, t.Layout, t.Begin = r, nil, 0 // the text is all document
+	t.Rule, t.Layout, t.Begin = r, nil, 0 // the text is the whole document
 	t.Add(tokens)
 	t.End()
 	t.Fresh()
@@ -268,7 +265,7 @@ func (g *run) trace(tokens []engine.Token, text string) *generation.Trace {
 	return t
 }
 
-// open begins the streams of all texts, side by side.
+// open opens the streams of all texts, in parallel.
 func (g *run) open(ctx context.Context, n int) ([]*remote.Stream, error) {
 	streams, failed := make([]*remote.Stream, n), make([]error, n)
 	var all sync.WaitGroup
@@ -282,7 +279,7 @@ func (g *run) open(ctx context.Context, n int) ([]*remote.Stream, error) {
 		}
 		for _, s := range streams {
 			if s != nil {
-				_ = s.Close() // the first error says it all
+				_ = s.Close() // only the first error is returned
 			}
 		}
 		return nil, err
@@ -306,9 +303,8 @@ func (g *run) Stream(ctx context.Context) (generation.Events, error) {
 	return u, nil
 }
 
-// events turns an upstream's streams into events. Goroutines of its own
-// read the streams, so that waiting for the next event can end without ending
-// them.
+// events converts an upstream's streams to events. Goroutines of its own read the streams, so that giving
+// up the wait for an event does not end them.
 type events struct {
 	run       *run
 	cancel    context.CancelFunc
@@ -316,7 +312,7 @@ type events struct {
 	list      chan event
 	closed    chan struct{}
 	began     time.Time
-	done      []*remote.Completion // of each text, there when the event is that ends it
+	done      []*remote.Completion // by choice; set before the event that ends the choice
 }
 
 type event struct {
@@ -342,13 +338,13 @@ func (u *events) Beside(index int) asking.Written {
 	return asking.Written{Calls: identified(done.Calls), Refusal: done.Refusal, Usage: done.Usage}
 }
 
-// Close ends the request. It is called once.
+// Close cancels the request. It must be called once.
 func (u *events) Close() {
 	close(u.closed)
 	u.cancel()
 }
 
-// read reads all streams and says when they have ended.
+// read reads all streams and sends io.EOF once they have ended.
 func (u *events) read(ctx context.Context, streams []*remote.Stream) {
 	defer u.cancel()
 	var all sync.WaitGroup
@@ -359,7 +355,7 @@ func (u *events) read(ctx context.Context, streams []*remote.Stream) {
 	u.end(io.EOF)
 }
 
-// send passes an event on, and reports whether there was time to.
+// send sends an event, and reports whether ctx was still active.
 func (u *events) send(ctx context.Context, e event) bool {
 	select {
 	case u.list <- e:
@@ -369,8 +365,8 @@ func (u *events) send(ctx context.Context, e event) bool {
 	}
 }
 
-// end says how the stream ended, even if it was the time limit that ended it. The
-// reader takes it, or closes the stream.
+// end sends the final event, even after the time limit. It returns once the reader has received it or
+// closed the stream.
 func (u *events) end(err error) {
 	select {
 	case u.list <- event{err: err}:
