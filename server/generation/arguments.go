@@ -15,10 +15,10 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file plans the arguments of tools in forms that write them one by one, each
-// with the part of the schema that is about it.
+// This file plans the arguments of tools for call forms that write them one by one,
+// each with its own part of the schema.
 
-// whitespaceOf returns the white space of JSON in a layout.
+// whitespaceOf returns the whitespace option for a JSON layout.
 func whitespaceOf(l chat.JSONLayout) schema.Whitespace {
 	switch l {
 	case chat.Spaced:
@@ -29,7 +29,7 @@ func whitespaceOf(l chat.JSONLayout) schema.Whitespace {
 	return schema.Natural
 }
 
-// properties are the members that a schema of an object names.
+// properties holds the members that an object schema names.
 type properties struct {
 	root     map[string]json.RawMessage // of the whole schema
 	names    []string
@@ -39,12 +39,12 @@ type properties struct {
 }
 
 // eachOf returns the arguments of a tool, and the keywords that masks don't enforce in
-// strings that are written as they stand.
+// strings written verbatim.
 func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked []schema.Issue, err error) {
-	opt.Strict = false // the whole schema has been compiled
+	opt.Strict = false // the whole schema has been compiled with it
 	p := &properties{schemas: map[string]json.RawMessage{}}
 	if json.Unmarshal(t.Parameters, &p.root) != nil {
-		return nil, nil, nil // true: no argument has a name
+		return nil, nil, nil // the schema true names no arguments
 	}
 	p.read(t.Parameters, true)
 	if m.CallForm.Arguments.Sorted {
@@ -64,8 +64,7 @@ func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.O
 	return out, checked, nil
 }
 
-// read reads the names of the members from a schema. Those of alternatives may be
-// there.
+// read collects member names from a schema. Members of alternatives are optional.
 func (p *properties) read(src json.RawMessage, always bool) {
 	o, err := wire.ParseObject(p.refer(src), "")
 	if p.steps++; err != nil || p.steps > namingSteps {
@@ -93,7 +92,7 @@ func (p *properties) read(src json.RawMessage, always bool) {
 	}
 }
 
-// refer returns what a schema refers to, or the schema.
+// refer returns the target of a schema's $ref, or the schema itself.
 func (p *properties) refer(src json.RawMessage) json.RawMessage {
 	for range 8 {
 		var s struct {
@@ -115,7 +114,7 @@ func (p *properties) refer(src json.RawMessage) json.RawMessage {
 	return src
 }
 
-// jsonTypes are the types by their names; a number includes integers.
+// jsonTypes are the types with their names; a number includes integers.
 var jsonTypes = []struct {
 	name string
 	of   chat.ValueType
@@ -202,7 +201,7 @@ func typeName(x any) string {
 	return "number"
 }
 
-// ways returns how a value of a schema may be written; unchecked reports whether its
+// ways returns the ways in which a value may be written; unchecked reports whether its
 // strings have keywords that masks don't enforce.
 func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMessage, opt schema.Options) (out []layout.Way, unchecked bool, err error) {
 	form := &m.CallForm.Arguments
@@ -252,8 +251,8 @@ func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMe
 	return merged(out), unchecked, nil
 }
 
-// merged returns ways that begin differently: of those that begin alike, the first
-// holds all names.
+// merged merges ways with the same opening and closing text: the first holds all their
+// names.
 func merged(list []layout.Way) (out []layout.Way) {
 	for _, w := range list {
 		i := slices.IndexFunc(out, func(o layout.Way) bool {
@@ -268,7 +267,7 @@ func merged(list []layout.Way) (out []layout.Way) {
 	return out
 }
 
-// words returns the only strings that a schema allows, nil for others; more reports
+// words returns the strings that a schema enumerates, nil if it doesn't; more reports
 // whether it has keywords that are checked afterwards.
 func (p *properties) words(src json.RawMessage) (words []string, more bool) {
 	var s map[string]json.RawMessage
@@ -318,7 +317,7 @@ func (p *properties) booleans(src json.RawMessage) (names []string) {
 	return names
 }
 
-// document compiles the part of a schema that is about one argument, of some types.
+// document compiles the part of a schema for one argument, restricted to some types.
 func (p *properties) document(ctx context.Context, m *registry.Model, src json.RawMessage, types []string, opt schema.Options) (d constraint.Document, err error) {
 	part := map[string]json.RawMessage{"allOf": append(append([]byte("["), src...), ']')}
 	for _, key := range []string{"$schema", "$defs", "definitions"} {

@@ -6,11 +6,11 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// A Clock takes the time of a text that is being written, for streams that tell it with every part. It starts with the
-// first tokens; what the prompt took is known at the end alone.
+// A Clock measures the time of a text that is being generated, for streams that report it with every part. It starts
+// with the first tokens; the prefill time is known only at the end.
 type Clock struct{ start time.Time }
 
-// Timings returns those of a text that has so many tokens by now.
+// Timings returns the timings of a text that has the given number of tokens so far.
 func (c *Clock) Timings(tokens int) *Timings {
 	if c.start.IsZero() {
 		c.start = time.Now()
@@ -21,19 +21,19 @@ func (c *Clock) Timings(tokens int) *Timings {
 	return &out
 }
 
-// A Progress is how much of a prompt has been read, as llama-server says it.
+// A Progress reports the progress of a prefill, in llama-server's form.
 type Progress struct {
 	Total     int     `json:"total"`
-	Cache     int     `json:"cache"`     // what was known from the start
-	Processed int     `json:"processed"` // that, and what has been read
+	Cache     int     `json:"cache"`     // tokens reused from the cache
+	Processed int     `json:"processed"` // tokens reused or decoded so far
 	Time      float64 `json:"time_ms"`
 }
 
-// ProgressOf returns the reply for a progress, and the timings so far.
+// ProgressOf returns the reply for a progress event, and the timings so far.
 func ProgressOf(p engine.Progress) (*Progress, *Timings) {
 	ms := Milliseconds(p.Took)
 	if p.Known == p.Cached {
-		ms = 0 // nothing has been read
+		ms = 0 // nothing has been decoded
 	}
 	t := Timings{Prompt: ms}
 	t.count(p.Known-p.Cached, p.Cached, 0, 0)

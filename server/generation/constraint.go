@@ -17,33 +17,32 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A Constraint is what a text must fit, compiled: the constraint for the engine, and
-// what the answer says about it. It is safe for concurrent use.
+// A Constraint is a compiled constraint: for the engine, and with what answers report about it. It is safe
+// for concurrent use.
 type Constraint struct {
 	kind        string // schema, json, grammar, regex, choice, tools
 	constraint  engine.Constraint
-	part        *constraint.Document // a constraint on the whole text, as a part of a longer one
+	part        *constraint.Document // the constraint on the whole text, for use as a part of a longer text
 	report      schema.Report
-	Instruction string          // what the model is told of it
-	named       []string        // told only where the messages lack one of these; nil: only where they must
-	document    json.RawMessage // the schema, when the whole text is one document that fits it
-	// check tells whether a complete text fits, without the constraint's
-	// own code: nil, an *constraint.InvalidDocumentError, or why there is no
-	// verdict.
+	Instruction string          // describes the constraint in the prompt
+	named       []string        // give Instruction only if the messages lack one of these; nil: only if required
+	document    json.RawMessage // the schema, if the whole text is one document of it
+	// check reports whether a complete text fits, without the constraint's own code. It returns nil, an
+	// *constraint.InvalidDocumentError, or the reason why there is no verdict.
 	check func(ctx context.Context, msg *layout.Message) error
 
-	Tools    []CompiledTool // that may be called
-	Must     bool           // one has to be
-	Parallel bool           // several may be
-	tags     *tagSet        // what it may hold
-	format   *Constraint    // what a text without calls must fit; nil: anything
+	Tools    []CompiledTool // callable tools
+	Must     bool           // at least one call is required
+	Parallel bool           // several calls are allowed
+	tags     *tagSet        // tags that the text may contain
+	format   *Constraint    // the constraint of a text without calls; nil: none
 
-	free bool // not enforced, only checked
+	free bool // not enforced, only validated
 
 	Enums wire.Enumerations
 }
 
-// constraintOf returns what a query's text must fit.
+// constraintOf compiles a request's constraint.
 func constraintOf(ctx context.Context, m *registry.Model, q *request.Request) (*Constraint, error) {
 	var format *Constraint
 	if q.Constraint.Kind != "" {
@@ -68,7 +67,7 @@ func constraintOf(ctx context.Context, m *registry.Model, q *request.Request) (*
 	return r, err
 }
 
-// Answers returns what a text without calls must fit; nil: anything.
+// Answers returns the constraint of a text without calls; nil: none.
 func (r *Constraint) Answers() *Constraint {
 	if r != nil && r.Tools != nil {
 		return r.format
@@ -76,7 +75,7 @@ func (r *Constraint) Answers() *Constraint {
 	return r
 }
 
-// fromBeginning reports whether a text has to fit from its first character on.
+// fromBeginning reports whether the constraint applies from the first character.
 func (r *Constraint) fromBeginning() bool {
 	return r != nil && !r.free && (r.part != nil || r.Must || r.format != nil)
 }
@@ -107,9 +106,9 @@ func formatRule(ctx context.Context, m *registry.Model, c request.Constraint) (*
 	}, nil
 }
 
-// builtinFormat is a built-in grammar as an upstream is asked for it.
+// builtinFormat returns a built-in grammar in the form for upstreams.
 func builtinFormat(b *request.Builtin) *asking.Format {
-	text, _ := gbnf.BuiltinText(b.Name, b.Options) // it has been compiled
+	text, _ := gbnf.BuiltinText(b.Name, b.Options) // no error: it has been compiled
 	switch b.Name {
 	case "regex":
 		return &asking.Format{Regex: b.Options.Pattern}
@@ -119,7 +118,7 @@ func builtinFormat(b *request.Builtin) *asking.Format {
 	return &asking.Format{Grammar: text}
 }
 
-// grammarRule compiles a constraint that is no schema.
+// grammarRule compiles a constraint other than a schema.
 func grammarRule(ctx context.Context, m *registry.Model, c request.Constraint) (*Constraint, error) {
 	var g *constraint.CompiledGrammar
 	var err error
@@ -154,8 +153,8 @@ func grammarRule(ctx context.Context, m *registry.Model, c request.Constraint) (
 	return r, nil
 }
 
-// optionsAt returns the alternatives of the leaf at a pointer, as their JSON;
-// nil when its schema does not enumerate them.
+// optionsAt returns the alternatives of the leaf at a pointer, as JSON; nil if its schema does not
+// enumerate them.
 func (r *Constraint) optionsAt(pointer string) []string {
 	if r.document == nil {
 		return nil

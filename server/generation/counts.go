@@ -9,12 +9,12 @@ import (
 	"github.com/stencil-json/stencil/server/exposition"
 )
 
-// Counts counts the texts of generations.
+// Counts holds the metrics of generated texts.
 type Counts struct {
 	queued   prometheus.Histogram
 	masks    prometheus.Histogram
 	maskTime prometheus.Counter
-	tries    exposition.Counts // of texts that are got by asking
+	tries    exposition.Counts // of texts from upstreams or without masks
 }
 
 func newCounts() *Counts {
@@ -27,12 +27,12 @@ func newCounts() *Counts {
 	}
 }
 
-// Metrics returns what is counted.
+// Metrics returns the collectors.
 func (m *Counts) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{m.queued, m.masks, m.maskTime, m.tries}
 }
 
-// choices counts texts that are complete.
+// choices counts complete texts.
 func (m *Counts) choices(list []Choice) {
 	for _, c := range list {
 		if c.Result == nil {
@@ -46,7 +46,7 @@ func (m *Counts) choices(list []Choice) {
 	}
 }
 
-// try counts a try of a text that is got by asking.
+// try counts an attempt at an unmasked text.
 func (m *Counts) try(t asking.Try) {
 	outcome := "accepted"
 	switch {

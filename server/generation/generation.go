@@ -1,19 +1,19 @@
 // Package generation runs the generating requests of all dialects, so that constraints, receipts and limits can't differ
 // between them.
 //
-// A request takes this way, one file to each step:
+// The steps of a request, by file:
 //
-//	generation.go     its model, loaded if need be; its constraint; its writer
-//	constraint.go     what the text must fit, compiled; tools.go and tags.go: calls, tags
-//	writer.go         who writes the text: an engine here, or a server that is asked
+//	generation.go     its model, loaded if necessary; its constraint; its writer
+//	constraint.go     the constraint, compiled; tools.go and tags.go: calls, tags
+//	writer.go         what generates the text: an engine of this process, or an upstream
 //	prompt.go         its prompt
-//	plan.go           which parts the text may have, and package layout: the constraint of all of them
-//	run.go            → engine, tries, validation; stream.go: the same as it comes
-//	unconstrained.go  texts that are not masked: cleaned, checked, asked for again
+//	plan.go           the parts that the text may have; package layout: their joint constraint
+//	run.go            → engine, attempts, validation; stream.go: the same for streams
+//	unconstrained.go  texts without masks: cleaned, validated, re-asked
 //	layout            the text → answer, reasoning, tool calls
 //	trace.go          its tokens → confidence and pressure
-//	receipt.go        what was done about the constraint
-//	signals*.go       what the model says of its answer, asked for and taken out again
+//	receipt.go        how the constraint was applied
+//	signals*.go       the model's signals about its answer, requested and split off
 package generation
 
 import (
@@ -37,7 +37,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Generation is a query made ready to run.
+// A Generation is a request that is ready to run.
 type Generation struct {
 	Model      *registry.Model
 	Request    *request.Request
@@ -45,12 +45,12 @@ type Generation struct {
 	Constraint *Constraint    // nil for free text
 	Layout     *layout.Layout // nil: the text has no parts
 
-	Signals *signalPlan // nil: no signals are wanted
+	Signals *signalPlan // nil: no signals are requested
 
-	Run Run // how its texts come about
+	Run Run // how its texts are produced
 }
 
-// Accept finds the model of a query and prepares it.
+// Accept finds the model of a request and prepares the request.
 func (s *Service) Accept(r *http.Request, q *request.Request) (*registry.Model, *Generation, error) {
 	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) Accept(r *http.Request, q *request.Request) (*registry.Model, 
 	return m, g, err
 }
 
-// Prepare compiles a query's constraint and writes its prompt.
+// Prepare compiles a request's constraint and builds its prompt.
 func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request) (*Generation, error) {
 	limit := s.Timeout
 	if q.Timeout > 0 {
@@ -87,7 +87,7 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 		s.Log.Warn("a schema is costly", slog.String("id", wire.NoteOf(r.Context()).ID), slog.String("pointer", w.Pointer), slog.String("cost", w.Reason), slog.String("remedy", w.Hint))
 	}
 	if !q.Reasoning && (q.Begun != "" || g.Constraint.fromBeginning()) && m.Prompts.Mentions("enable_thinking") {
-		q.Variable("enable_thinking", false) // there is no place for reasoning
+		q.Variable("enable_thinking", false) // the prefill or the constraint leaves no room for reasoning
 	}
 	g.Job = engine.Request{
 		ID: wire.NoteOf(r.Context()).ID, Client: wire.ClientOf(r),
@@ -107,22 +107,22 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	case 0:
 		g.Job.MaxTokens = max(s.Tokens, 0)
 	case request.Unlimited:
-		g.Job.MaxTokens = 0 // what the context has left
+		g.Job.MaxTokens = 0 // the rest of the context
 	}
 	g.Job.Sampling.LogitBias = biasesOf(m.Text.Vocab(), q)
 	if q.Sampling.DRYMultiplier > 0 {
 		g.Job.Sampling.DRYBreakers = breakersOf(m.Text.Vocab(), q)
 	}
 	if !q.Seeded {
-		g.Job.Sampling.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
+		g.Job.Sampling.Seed = rand.Uint64() >> 11 // small enough to be exact in JavaScript
 	}
 	g.Job.Timeout = limit
 	g.Run, err = WriterOf(m).Ready(ctx, g)
-	g.Job.Timeout = max(time.Millisecond, limit-time.Since(begun)) // compiling is part of the request
+	g.Job.Timeout = max(time.Millisecond, limit-time.Since(begun)) // compiling counts towards the limit
 	return g, err
 }
 
-// breakersOf returns the tokens with a text in them that no repetition reaches over.
+// breakersOf returns the tokens that contain a text that ends repetitions for DRY.
 func breakersOf(v *vocab.Vocab, q *request.Request) sampling.TokenSet {
 	texts := q.Breakers
 	if texts == nil {
@@ -138,7 +138,7 @@ func breakersOf(v *vocab.Vocab, q *request.Request) sampling.TokenSet {
 	return out
 }
 
-// biasesOf returns the biases of tokens that a request has asked for in any way.
+// biasesOf returns all token biases of a request.
 func biasesOf(v *vocab.Vocab, q *request.Request) []sampling.Bias {
 	list := slices.Clip(q.Sampling.LogitBias)
 	for _, b := range q.BiasTexts {
@@ -154,7 +154,7 @@ func biasesOf(v *vocab.Vocab, q *request.Request) []sampling.Bias {
 	return list
 }
 
-// Fingerprint is what answers say they were computed by.
+// Fingerprint returns the system_fingerprint of answers.
 func (s *Service) Fingerprint() string {
 	if s.Version == "" {
 		return "stencil"
@@ -162,7 +162,7 @@ func (s *Service) Fingerprint() string {
 	return "stencil-" + s.Version
 }
 
-// ExpectSignals says that the model assesses its answer, if that is wanted.
+// ExpectSignals prepares the request's signals, if it asks for them.
 func (g *Generation) ExpectSignals() {
 	q := g.Request
 	if q.Signals == nil {
@@ -174,7 +174,7 @@ func (g *Generation) ExpectSignals() {
 	}
 }
 
-// WarnOf passes on what is doubtful about a constraint.
+// WarnOf adds the warnings about a compiled constraint to the request's.
 func WarnOf(q *request.Request, r *Constraint) {
 	for _, w := range r.report.Warnings {
 		q.Warnings = append(q.Warnings, r.kind+": "+w.String())
@@ -189,14 +189,14 @@ type Service struct {
 	Counts *Counts
 }
 
-// Settings are what a service is made with.
+// Settings configure a Service.
 type Settings struct {
 	Log     *slog.Logger
-	Timeout time.Duration // of one generation, its time in the queue included
-	Tokens  int           // max_tokens of requests that give none
-	Retries int           // re-asks for an answer that does not fit
+	Timeout time.Duration // of one generation, time in the queue included
+	Tokens  int           // max_tokens of requests without it
+	Retries int           // re-asks after an answer that does not fit
 	Version string        // of the server
-	Verbose bool          // answers of chats have their prompts
+	Verbose bool          // chat answers include their prompts
 
 	Defaults request.Defaults
 }

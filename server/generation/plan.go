@@ -11,9 +11,9 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// compose lays out the text of a generation in parts, if it has any: reasoning
-// before the answer, tool calls. A text without, or one that is a document as
-// a whole, has none.
+// compose plans the parts of a generation's text, if it has any: reasoning before
+// the answer, tool calls, signals. Free text, and text that is one document, have
+// no parts.
 func (g *Generation) compose(ctx context.Context) error {
 	m, q := g.Model, g.Request
 	p := layout.Plan{Calls: m.CallForm, Thought: m.ThoughtForm, Budget: q.ThinkTokens, Over: q.ThinkOver}
@@ -58,7 +58,7 @@ func (g *Generation) compose(ctx context.Context) error {
 		return err
 	}
 	if !isChat && p.Thought.Name == chat.Harmony {
-		p.Thought = chat.UsualThoughts // nothing but a conversation has channels
+		p.Thought = chat.UsualThoughts // only conversations have channels
 	}
 	if !p.HasParts() {
 		return nil
@@ -74,17 +74,17 @@ func (g *Generation) compose(ctx context.Context) error {
 	g.Job.Constraint, g.Layout, err = p.Compile(ctx, m.Sequences, m.Text.Vocab())
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
-		if g.Signals == nil { // which come after the calls
+		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}
 	}
 	return err
 }
 
-// begunToThink reports whether a prompt ends with the mark that begins reasoning,
-// as the templates of some models do.
+// begunToThink reports whether a prompt ends with the mark that opens reasoning,
+// as some templates write it.
 func begunToThink(v *vocab.Vocab, prompt []int32, mark string) bool {
-	const blanks = 8 // that may follow
+	const blanks = 8 // that may follow the mark
 	text := ""
 	for i := len(prompt) - 1; i >= 0 && len(text) < len(mark)+blanks; i-- {
 		if b := v.Bytes(prompt[i]); len(b) > 0 {

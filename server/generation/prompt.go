@@ -13,19 +13,16 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// autoSchema is the size in bytes up to which prompt_schema: auto writes the
-// schema into the prompt. A longer one would take a good part of the context
-// that was meant for the conversation.
+// autoSchema is the size in bytes up to which prompt_schema auto writes the schema into the prompt. A larger schema
+// would take up much of the context.
 const autoSchema = 16 << 10
 
-// promptOf returns the tokens of a query's prompt, and the places in it up to which other prompts
-// are likely to be the same. A prompt alone is text to continue, as it is; a conversation goes
-// through the model's chat template.
+// promptOf returns the tokens of a request's prompt, and the positions up to which other prompts are likely to share
+// it. A plain prompt is text to continue, verbatim; a conversation goes through the model's chat template.
 //
-// With prompt_schema always, the schema is written into the system text of a conversation, or before
-// a prompt; with auto, only into conversations whose system text doesn't name its properties: a model
-// that has been told what to write doesn't need it. Nothing is added for JSON without a schema,
-// grammars and regular expressions.
+// With prompt_schema always, the schema is written into the system text of a conversation, or before a plain prompt.
+// With auto, it is written only into conversations whose system text doesn't name its properties: otherwise the model
+// already knows what to write. Nothing is added for JSON without a schema, grammars and regular expressions.
 func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	switch {
@@ -71,7 +68,7 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 		return nil, nil, err
 	}
 	if q.NoThoughts && in.Begun == "" && begunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
-		in.Begun = m.ThoughtForm.Close // the template has them begin in any case
+		in.Begun = m.ThoughtForm.Close // the template opens reasoning in any case
 		if tokens, err = m.Prompts.Chat(in); err != nil {
 			return nil, nil, err
 		}
@@ -88,7 +85,7 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	return tokens, marks, nil
 }
 
-// conversationOf returns a query's conversation as templates take it.
+// conversationOf returns a request's conversation as input for a chat template.
 func conversationOf(m *registry.Model, q *request.Request, instruction string) (chat.Input, error) {
 	in := chat.Input{Extra: q.Variables, Begun: begunAs(m, q)}
 	if q.Tools != nil && q.Tools.Mode != request.ToolsNone {
@@ -105,8 +102,8 @@ func conversationOf(m *registry.Model, q *request.Request, instruction string) (
 	return in, nil
 }
 
-// Written returns a query's conversation as the model's template writes it, with the beginning of the answer if open is
-// set. Nothing is added for a constraint.
+// Written returns a request's conversation as the model's template writes it; with open, up to the start of the answer.
+// Nothing is added for a constraint.
 func Written(m *registry.Model, q *request.Request, open bool) (string, error) {
 	if q.Reasoning {
 		q.Variable("enable_thinking", true)
@@ -124,7 +121,7 @@ func Written(m *registry.Model, q *request.Request, open bool) (string, error) {
 	return text, err
 }
 
-// begunAs returns the beginning of an answer as it stands in a prompt.
+// begunAs returns the assistant prefill as it is written in a prompt.
 func begunAs(m *registry.Model, q *request.Request) string {
 	if q.Begun != "" && m.ThoughtForm.Name == chat.Harmony {
 		return layout.HarmonyFinal + q.Begun
@@ -132,7 +129,7 @@ func begunAs(m *registry.Model, q *request.Request) string {
 	return q.Begun
 }
 
-// toolsForTemplate returns the tools that may be called as templates expect them.
+// toolsForTemplate returns the callable tools in the form that templates expect.
 func toolsForTemplate(s *request.ToolSet) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for _, t := range s.Callable() {
@@ -145,8 +142,8 @@ func toolsForTemplate(s *request.ToolSet) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// WithSystem returns a conversation with the system texts that it begins with
-// and the instruction in one system message.
+// WithSystem returns the conversation with its leading system messages and the instruction merged into one system
+// message.
 func WithSystem(list []chat.Message, instruction string) []chat.Message {
 	system := ""
 	for len(list) > 0 && list[0].Role == "system" && list[0].Parts == nil {
@@ -159,7 +156,7 @@ func WithSystem(list []chat.Message, instruction string) []chat.Message {
 	return append([]chat.Message{{Role: "system", Content: system}}, list...)
 }
 
-// Join puts a blank line between two texts that are not empty.
+// Join joins two texts by a blank line, unless one is empty.
 func Join(a, b string) string {
 	if a != "" && b != "" {
 		return a + "\n\n" + b
@@ -167,13 +164,11 @@ func Join(a, b string) string {
 	return a + b
 }
 
-// namingSteps bounds how many subschemas outerNames looks at: references can
-// lead in circles.
+// namingSteps limits how many subschemas outerNames visits, since references may form cycles.
 const namingSteps = 1000
 
-// outerNames returns the names of the properties of a schema's outermost
-// objects: those of the document itself, of the items of a list, of each
-// alternative. There are none in a schema that it can't follow.
+// outerNames returns the names of the properties of a schema's outermost objects: those of the document itself, of the
+// items of a list, and of each alternative. It returns none for a schema that it can't follow.
 func outerNames(schema json.RawMessage) []string {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
@@ -208,7 +203,7 @@ func outerNames(schema json.RawMessage) []string {
 	return out
 }
 
-// refer returns what a reference within the document leads to; nil: nothing.
+// refer resolves a reference within the document; nil if it has no target.
 func refer(root any, ref string) any {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -221,8 +216,8 @@ func refer(root any, ref string) any {
 	return root
 }
 
-// mention reports whether the system texts (users may quote names as data) have all of some
-// names, and there are any. firstName, first_name and "first name" are the same.
+// mention reports whether the system texts contain all of the names, and there is at least one. Users' texts don't
+// count, since they may quote names as data. firstName, first_name and "first name" are the same.
 func mention(list []chat.Message, names []string) bool {
 	var b strings.Builder
 	for i := range list {

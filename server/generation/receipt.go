@@ -18,36 +18,35 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A Receipt says what was done about a request's constraint.
+// A Receipt reports how a request's constraint was applied.
 type Receipt struct {
-	Type         string        `json:"type"` // as rule.kind
+	Type         string        `json:"type"` // as Constraint.kind
 	Hash         string        `json:"hash"`
 	Enforced     []string      `json:"enforced"`
 	Checked      []IssueReply  `json:"checked"`
 	Ignored      []IssueReply  `json:"ignored"`
-	Closed       bool          `json:"closed,omitempty"` // no members but those that the schema names
-	Validated    *bool         `json:"validated"`        // null: the validator has no verdict, a warning says why
+	Closed       bool          `json:"closed,omitempty"` // only members that the schema names are allowed
+	Validated    *bool         `json:"validated"`        // null: the validator has no verdict; a warning says why
 	Errors       []wire.Detail `json:"errors,omitempty"`
-	Warnings     []wire.Detail `json:"warnings,omitempty"` // of what makes the schema costly, and what would help
+	Warnings     []wire.Detail `json:"warnings,omitempty"` // what makes the schema costly, and what would help
 	ForcedTokens int           `json:"forced_tokens"`
-	TokensSaved  int           `json:"tokens_saved"` // steps of the model that were not needed
+	TokensSaved  int           `json:"tokens_saved"` // model steps saved
 	Mask         maskReply     `json:"mask_us"`
 	Pressure     pressureReply `json:"pressure"`
 	BudgetClosed bool          `json:"budget_closed"`
-	Shortened    []string      `json:"shortened"` // pointers of what the budget made shorter
+	Shortened    []string      `json:"shortened"` // pointers of values that the budget shortened
 	Tries        int           `json:"tries"`
 
-	// ToolForm is the form in which calls were written, if it isn't the model's own.
+	// ToolForm is the form of the calls, if not the model's own.
 	ToolForm string `json:"tool_form,omitempty"`
 
-	// Of texts that no mask was laid over: how they were asked for, and what
-	// was changed in them.
+	// Of texts without masks: how they were requested, and what was changed in them.
 	Strategy string           `json:"strategy,omitempty"`
 	Edits    []repair.Edit    `json:"edits,omitempty"`
-	Attempts []asking.Attempt `json:"attempts,omitempty"` // where there was more than one
+	Attempts []asking.Attempt `json:"attempts,omitempty"` // if there was more than one
 }
 
-// IssueReply is a keyword of a schema that masks don't enforce, and why.
+// An IssueReply is a schema keyword that masks don't enforce, and the reason.
 type IssueReply struct {
 	Pointer string `json:"pointer"`
 	Keyword string `json:"keyword"`
@@ -59,15 +58,14 @@ type maskReply struct {
 	Max   int64 `json:"max"`
 }
 
-// pressureReply is the probability that the masks took away from the model at
-// each place where it was asked.
+// pressureReply reports the probability that masks removed from the model's distribution, over all sampled tokens.
 type pressureReply struct {
 	Mean float64 `json:"mean"`
 	Max  float64 `json:"max"`
-	At   string  `json:"at"` // pointer of the value where it was largest
+	At   string  `json:"at"` // pointer of the value with the largest
 }
 
-// Issues returns issues as answers have them; an empty list, not null.
+// Issues returns issues in the form of answers; never nil.
 func Issues(list []schema.Issue) []IssueReply {
 	out := make([]IssueReply, 0, len(list))
 	for _, i := range list {
@@ -76,8 +74,8 @@ func Issues(list []schema.Issue) []IssueReply {
 	return out
 }
 
-// receiptOf makes the receipt of a text, validating its message. The second result
-// is set when the text is complete and yet does not fit.
+// receiptOf validates a text's message and returns its receipt. The second result is set if the text is complete but
+// does not fit.
 func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Receipt, *constraint.InvalidDocumentError, string) {
 	result := c.Result
 	limits := result.Constraint
@@ -94,7 +92,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 	}
 	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {
-		// What was done to the signals is not what was done to the answer.
+		// The budget and forced tokens of the signals don't count for the answer.
 		out.ForcedTokens -= c.signalsForced
 		out.TokensSaved = max(0, out.TokensSaved-c.signalsForced)
 		out.BudgetClosed = out.BudgetClosed && limits.Closing < c.visible
@@ -106,8 +104,8 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 		}
 	}
 	valid := false
-	free := r.tags != nil || r.Tools != nil && !r.Must && len(c.Message.Calls) == 0 // what was possible did not have to come
-	if result.Finish != engine.FinishStop && !free && !r.free {                     // cut off by the budget, as was asked for
+	free := r.tags != nil || r.Tools != nil && !r.Must && len(c.Message.Calls) == 0 // tags and calls were optional
+	if result.Finish != engine.FinishStop && !free && !r.free {                     // cut off by the budget
 		out.Validated = &valid
 		return out, nil, ""
 	}
@@ -126,7 +124,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 	return out, bad, ""
 }
 
-// costly returns the warnings about what makes a schema costly.
+// costly returns the warnings about a costly schema.
 func costly(r *Constraint) (list []schema.Issue) {
 	if r == nil {
 		return nil
@@ -139,8 +137,8 @@ func costly(r *Constraint) (list []schema.Issue) {
 	return list
 }
 
-// disagreement is logged when the validator refuses what the masks allowed: a
-// mistake in one of the two, worth a report. The text itself is not logged.
+// disagreement logs that the validator refused what the masks allowed, which is a bug in one of the two. The text
+// itself is not logged.
 func (s *Service) disagreement(id string, rec *Receipt) {
 	attrs := []any{slog.String("id", id), slog.String("schema", rec.Hash)}
 	for _, e := range rec.Errors {
@@ -149,8 +147,7 @@ func (s *Service) disagreement(id string, rec *Receipt) {
 	s.Log.Warn("the validator refuses what the masks allowed", attrs...)
 }
 
-// A ValidationError says that a generated document does not fit the schema's
-// keywords that masks can't enforce, after every try.
+// A ValidationError means that a document still violates keywords that masks can't enforce, after all attempts.
 type ValidationError struct {
 	text    string
 	details []wire.Detail
@@ -162,7 +159,7 @@ func (e *ValidationError) Error() string {
 	return fmt.Sprintf("the document does not fit the schema after %s", count(len(e.attempts), "try", "tries"))
 }
 
-// Problem implements problem.Describer.
+// Problem returns the problem that clients see.
 func (e *ValidationError) Problem() problem.Problem {
 	return problem.Problem{
 		Status: http.StatusUnprocessableEntity, Kind: problem.Invalid, Param: "schema", Code: "validation_failed", Message: e.Error(),
@@ -175,7 +172,7 @@ func (e *ValidationError) Problem() problem.Problem {
 	}
 }
 
-// count returns "1 try" or "3 tries".
+// count returns a number with its noun: "1 try" or "3 tries".
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

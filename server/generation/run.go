@@ -14,29 +14,29 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A Choice is one complete text.
+// A Choice is a complete text.
 type Choice struct {
 	Result   *engine.Result
 	Tokens   []engine.Token
-	parts    []engine.Passage // of a text that has them
+	parts    []engine.Passage // of a text with parts
 	Trace    *Trace           // nil for free text
 	Message  layout.Message
 	Receipt  *Receipt
-	Json     json.RawMessage // the text as JSON, when it is a whole document
-	Wasted   int             // tokens of tries that failed, and of samples
-	Cost     float64         // of an upstream that has a price
+	Json     json.RawMessage // the text as JSON, if it is one document
+	Wasted   int             // tokens of failed attempts, and of samples
+	Cost     float64         // of an upstream with prices
 	Warnings []string
 
-	Said          *assess.Said // nil: no signals are wanted
+	Said          *assess.Said // nil: no signals were requested
 	Assessment    *assess.Assessment
-	visible       int // bytes of the text without the signals that a mask put after it
+	visible       int // bytes of the text without the signals that a mask enforced
 	signalsForced int // tokens of signals that were forced
 }
 
-// RetrySeed is added to the seed for each further try.
+// RetrySeed is added to the seed for each further attempt.
 const RetrySeed = 0x9e3779b97f4a7c15
 
-// Whole runs a generation to its end and returns the choices.
+// Whole runs a generation to completion and returns its choices.
 func (s *Service) Whole(ctx context.Context, g *Generation) ([]Choice, error) {
 	if g.Run.Asked() {
 		return s.askAll(ctx, g)
@@ -54,8 +54,8 @@ func (s *Service) Whole(ctx context.Context, g *Generation) ([]Choice, error) {
 	return s.gathered(ctx, g, choices, failed)
 }
 
-// finish validates a text and, where keywords were left to the validator,
-// tries again until it fits.
+// finish validates a text. If keywords were left to the validator, it generates again
+// until the text fits.
 func (s *Service) finish(ctx context.Context, g *Generation, c *Choice) error {
 	var attempts []asking.Attempt
 	for try := 1; ; try++ {
@@ -81,16 +81,17 @@ func (s *Service) finish(ctx context.Context, g *Generation, c *Choice) error {
 	}
 }
 
-// failedAttempt is a try whose document masks made and the validator refuses.
+// failedAttempt describes an attempt whose document fits the masks but not the
+// validator.
 func failedAttempt(c *Choice) asking.Attempt {
 	return asking.Attempt{Strategy: asking.Masks, Stage: asking.StageValidation, Prompt: c.Result.PromptTokens, Completion: c.Result.CompletionTokens}
 }
 
-// text is what a choice says: its answer, or if there is none all of its text.
+// text returns the answer of a choice, or its whole text if there is no answer.
 func (c *Choice) text() string { return cmp.Or(c.Message.Content, c.Result.Text) }
 
-// conclude fills in what is known once a text is complete. It returns the
-// validator's objections if keywords were left to it.
+// conclude fills in what is known once a text is complete. It returns the validator's
+// error if keywords were left to the validator.
 func (s *Service) conclude(ctx context.Context, g *Generation, c *Choice, try int) *constraint.InvalidDocumentError {
 	if g.Constraint == nil {
 		return nil
@@ -123,7 +124,7 @@ func (s *Service) conclude(ctx context.Context, g *Generation, c *Choice, try in
 	return nil
 }
 
-// NoteResults puts counts into the request's log line.
+// NoteResults adds token counts to the request's log line.
 func (s *Service) NoteResults(ctx context.Context, choices []Choice) {
 	s.Counts.choices(choices)
 	u, forced := UsageOf(choices), 0

@@ -17,14 +17,14 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// isSample reports whether text i of a generation was written only to see whether
-// it agrees with the first one.
+// isSample reports whether text i of a generation was generated only to measure its agreement
+// with the first one.
 func (g *Generation) isSample(i int) bool {
 	return i > 0 && g.Request.Signals != nil && g.Request.Signals.Samples > 1
 }
 
-// gathered assesses the texts of a generation and returns those that are the
-// answer: of samples the first. The others count in its usage.
+// gathered assesses the texts of a generation and returns the answers: of samples, only the
+// first. The others count in its usage.
 func (s *Service) gathered(ctx context.Context, g *Generation, choices []Choice, failed []error) ([]Choice, error) {
 	written := choices
 	if slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
@@ -55,7 +55,7 @@ func (s *Service) gathered(ctx context.Context, g *Generation, choices []Choice,
 	if g.isSample(1) {
 		choices = choices[:1]
 	}
-	// Side by side, so that they share a write to the disk.
+	// In parallel, so that they share a write to disk.
 	var all sync.WaitGroup
 	for i := range choices {
 		all.Go(func() { s.appraise(g, &choices[i], agreement) })
@@ -64,8 +64,8 @@ func (s *Service) gathered(ctx context.Context, g *Generation, choices []Choice,
 	return choices, nil
 }
 
-// agreement returns how far texts agree; nil for one, and at temperature 0, at
-// which all are alike.
+// agreement returns the agreement of texts; nil for a single text, and at temperature 0, where
+// all texts are alike.
 func (g *Generation) agreement(choices []Choice) *float64 {
 	if g.Request.Sampling.Temperature <= 0 {
 		return nil
@@ -77,8 +77,8 @@ func (g *Generation) agreement(choices []Choice) *float64 {
 	return signals.Agreement(texts)
 }
 
-// compared is what of a message is compared with others: its text, or with calls
-// an object of both.
+// compared returns what of a message is compared for agreement: its text or, with calls, an
+// object of text and calls.
 func compared(m *layout.Message) string {
 	if len(m.Calls) == 0 {
 		return m.Content
@@ -101,7 +101,7 @@ func compared(m *layout.Message) string {
 	return string(out)
 }
 
-// appraise makes the assessment of an answer.
+// appraise assesses an answer.
 func (s *Service) appraise(g *Generation, c *Choice, agreement *float64) {
 	in := signals.Inputs{Own: c.Said.Own(), Agreement: agreement, Surprise: g.Surprise(g.answered(c.Tokens))}
 	for _, one := range c.Message.Calls {
@@ -118,14 +118,15 @@ func (s *Service) appraise(g *Generation, c *Choice, agreement *float64) {
 	}
 }
 
-// appraiseOne is appraise for a text of a stream, of which the others are not known.
+// appraiseOne is appraise for a text of a stream, without agreement, since the other texts are
+// not known.
 func (s *Service) appraiseOne(g *Generation, c *Choice) {
 	if g.Signals != nil {
 		s.appraise(g, c, nil)
 	}
 }
 
-// answered returns the tokens that are the answer, not what was thought before it.
+// answered returns the tokens of the answer, without reasoning.
 func (g *Generation) answered(tokens []engine.Token) []engine.Token {
 	if g.Layout == nil {
 		return tokens
@@ -139,14 +140,16 @@ func (g *Generation) answered(tokens []engine.Token) []engine.Token {
 	return out
 }
 
-// Appraisal returns what dialects other than the server's own carry beside the receipt.
+// Appraisal returns the signals and assessment that other vendors' dialects carry beside the
+// receipt.
 func (c *Choice) Appraisal() assess.Appraisal {
 	return assess.Appraisal{Signals: c.Said.Reply(), Assessment: c.Assessment}
 }
 
-// Surprise says how surprised the model was by the sampled tokens, before the constraint; nil
-// without any. In a document, tokens that only open something don't count, and those that close
-// or separate do among the allowed ones: what else JSON could have held says nothing of values.
+// Surprise returns the model's surprise at the sampled tokens, before the constraint; nil if
+// none were sampled. In a document, tokens that only open something don't count. Those that
+// close or separate count by their probability among the allowed tokens: other tokens that JSON
+// forbids there say nothing about values.
 func (g *Generation) Surprise(tokens []engine.Token) *float64 {
 	var list []float64
 	for _, t := range tokens {

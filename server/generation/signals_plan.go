@@ -13,16 +13,16 @@ import (
 	"github.com/stencil-json/stencil/server/request"
 )
 
-// This file plans the signals of a generation, and asks for them in its prompt.
+// This file plans the signals of a generation and requests them in its prompt.
 
-// signalPlan is how the signals of a generation are got.
+// A signalPlan describes how the signals of a generation are obtained.
 type signalPlan struct {
-	constrained bool // the text has a place for them that a mask sees to
-	Wrapped     bool // an upstream keeps it beside the answer, in an object of both
-	room        int  // tokens of the shortest signals, which max_tokens was raised by
+	constrained bool // a mask enforces them
+	Wrapped     bool // an upstream puts them beside the answer, in an object of both
+	room        int  // tokens of the shortest signals, by which max_tokens was raised
 }
 
-// signalsDocument compiles the schema of signals with some tools.
+// signalsDocument compiles the schema of signals for some tools.
 func signalsDocument(ctx context.Context, m *registry.Model, tools []string) (*constraint.Document, error) {
 	compiled, err := m.Schemas.Compile(ctx, signals.Schema(tools), schema.Options{Strict: true, Whitespace: schema.Compact})
 	if err != nil {
@@ -32,8 +32,8 @@ func signalsDocument(ctx context.Context, m *registry.Model, tools []string) (*c
 	return &d, nil
 }
 
-// planSignals gives a plan the documents of signals, and a document's budget room
-// for them.
+// planSignals adds the documents of signals to a plan, and room for them to a
+// document's budget.
 func (g *Generation) planSignals(ctx context.Context, p *layout.Plan) error {
 	if g.Signals == nil {
 		return nil
@@ -51,7 +51,7 @@ func (g *Generation) planSignals(ctx context.Context, p *layout.Plan) error {
 	g.Signals.constrained = true
 	if g.Constraint.masked() && !g.Job.Truncate {
 		if g.Constraint.format != nil {
-			tools = nil // an answer without calls has the shortest
+			tools = nil // an answer without calls has the shortest signals
 		}
 		g.Signals.room = len(g.Model.Text.Vocab().TokenizeText(nil, []byte(shortestSignals(tools))))
 		g.Job.MaxTokens += g.Signals.room
@@ -59,7 +59,7 @@ func (g *Generation) planSignals(ctx context.Context, p *layout.Plan) error {
 	return nil
 }
 
-// callable returns how many tools may be called.
+// callable returns the number of callable tools.
 func (r *Constraint) callable() int {
 	if r == nil {
 		return 0
@@ -67,8 +67,8 @@ func (r *Constraint) callable() int {
 	return len(r.Tools)
 }
 
-// rated returns the tools that a model rates: those that it may call, if they are
-// not too many.
+// rated returns the tools that the model rates: the callable ones, unless there are
+// more than maxRatedTools.
 func (r *Constraint) rated() (names []string) {
 	if n := r.callable(); n == 0 || n > maxRatedTools {
 		return nil
@@ -79,11 +79,10 @@ func (r *Constraint) rated() (names []string) {
 	return names
 }
 
-// masked reports whether a mask sees to it that signals follow the answer,
-// whatever that is.
+// masked reports whether a mask enforces signals after every possible answer.
 func (r *Constraint) masked() bool { return r.fromBeginning() && r.tags == nil }
 
-// signalInstruction is what the model is told about its signals.
+// signalInstruction returns the prompt's instruction about signals.
 func signalInstruction(q *request.Request, r *Constraint) string {
 	if q.Signals == nil {
 		return ""
@@ -95,8 +94,8 @@ func signalInstruction(q *request.Request, r *Constraint) string {
 	return signals.Instruction(q.Signals.Mode, form, r.rated())
 }
 
-// Instructed returns a prompt's instruction with that about signals, where the
-// prompt has a place for it, or else warns.
+// Instructed adds the instruction about signals to a prompt's instruction, or a
+// warning to the request if its prompt has no place for it.
 func Instructed(q *request.Request, instruction string, r *Constraint) string {
 	switch {
 	case q.Signals == nil:
@@ -111,12 +110,12 @@ func Instructed(q *request.Request, instruction string, r *Constraint) string {
 	return WithSignals(q, instruction, r)
 }
 
-// WithSignals returns an instruction with that about signals.
+// WithSignals adds the instruction about signals to an instruction.
 func WithSignals(q *request.Request, instruction string, r *Constraint) string {
 	return AlsoOf(instruction, signalInstruction(q, r))
 }
 
-// AlsoOf returns an instruction with one about signals.
+// AlsoOf adds note, about signals, to an instruction.
 func AlsoOf(instruction, note string) string {
 	if instruction == "" {
 		return note
@@ -124,11 +123,10 @@ func AlsoOf(instruction, note string) string {
 	return instruction + "\n\nAll of that is about the answer alone. " + note
 }
 
-// noRoom is a warning.
+// noRoom warns that signals were left out.
 const noRoom = "the context has no room for signals after the answer; they were left out"
 
-// shortestSignals is the shortest document of signals, with the line break before
-// it.
+// shortestSignals returns the shortest document of signals, preceded by a line break.
 func shortestSignals(tools []string) string {
 	var b strings.Builder
 	b.WriteString("\n" + `{"confidence":0,"difficulty":"easy","escalation":"none"`)
@@ -143,5 +141,5 @@ func shortestSignals(tools []string) string {
 	return b.String()
 }
 
-// maxRatedTools is how many tools a model is asked to rate.
+// maxRatedTools is the largest number of tools that a model is asked to rate.
 const maxRatedTools = 16

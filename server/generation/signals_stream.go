@@ -8,10 +8,10 @@ import (
 	"github.com/stencil-json/stencil/server/generation/layout"
 )
 
-// This file keeps signals out of streams: what may become a block of signals is
-// held back until it is one or is none, and is told after all if it is none.
+// This file keeps signals out of streams: text that may become a block of signals is held
+// back until that is decided, and released if it is none.
 
-// newHoldback returns the holdback of a stream's choice; nil where no signals are wanted.
+// newHoldback returns the holdback of a stream's choice; nil without signals.
 func (g *Generation) newHoldback() *assess.Holdback {
 	if g.Signals == nil {
 		return nil
@@ -24,8 +24,8 @@ func (g *Generation) newHoldback() *assess.Holdback {
 	return v
 }
 
-// visiblePieces passes pieces on as they can be shown. What a sink must not see is kept
-// for the end.
+// visiblePieces passes on pieces as soon as they can be shown. Text that a sink must not
+// see is kept for the end.
 func (l *listener) visiblePieces(pieces []layout.Piece) (out []layout.Piece) {
 	for _, p := range pieces {
 		switch {
@@ -47,7 +47,7 @@ func (l *listener) visiblePieces(pieces []layout.Piece) (out []layout.Piece) {
 	return out
 }
 
-// take takes the tokens of an event and returns those that are not of signals.
+// take takes the tokens of an event and returns those that don't belong to signals.
 func (l *listener) take(tokens []engine.Token) []engine.Token {
 	if l.gate == nil {
 		l.tokens = append(l.tokens, tokens...)
@@ -56,7 +56,7 @@ func (l *listener) take(tokens []engine.Token) []engine.Token {
 	return l.gate.Add(tokens)
 }
 
-// ready returns the tokens that go with a piece that is shown now.
+// ready returns the tokens that accompany a piece being shown.
 func (l *listener) ready() []engine.Token {
 	if l.gate == nil {
 		out := l.tokens
@@ -66,8 +66,8 @@ func (l *listener) ready() []engine.Token {
 	return l.gate.Held(l.holdback.Text.Len()-l.holdback.Shown, l.holdback.Text.Len())
 }
 
-// rest ends a text that is complete: it reads the signals, and returns what is left
-// to be shown, with its tokens.
+// rest ends a complete text: it reads the signals, and returns the text still to be
+// shown, with its tokens.
 func (l *listener) rest(g *Generation, done *engine.Result) (string, []engine.Token) {
 	if l.gate == nil {
 		return "", l.ready()
@@ -78,7 +78,7 @@ func (l *listener) rest(g *Generation, done *engine.Result) (string, []engine.To
 	whole := layout.Message{Content: raw, Calls: c.Message.Calls, Signals: l.signals}
 	c.Said = g.read(&whole, done.Finish == engine.FinishLength)
 	if !strings.HasPrefix(whole.Content, shown) {
-		whole.Content = raw // what was shown can't be taken back
+		whole.Content = raw // text already shown can't be retracted
 	}
 	hidden := 0
 	if strings.HasPrefix(raw, whole.Content) {

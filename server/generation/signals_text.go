@@ -10,10 +10,10 @@ import (
 	"github.com/stencil-json/stencil/server/generation/layout"
 )
 
-// This file takes signals out of texts, of their messages and of their tokens.
+// This file removes signals from texts, their messages and their tokens.
 
-// TakeSignals takes the signals out of a choice's message and tokens. cut says that the
-// budget ended the text.
+// TakeSignals removes the signals from a choice's message and tokens, and reads them. cut
+// means that the budget ended the text.
 func (g *Generation) TakeSignals(c *Choice, cut bool) {
 	if g.Signals == nil {
 		return
@@ -33,7 +33,7 @@ func (g *Generation) TakeSignals(c *Choice, cut bool) {
 	c.counted(g, gate)
 }
 
-// counted notes how much of a text is not signals.
+// counted records how much of a text is not signals.
 func (c *Choice) counted(g *Generation, gate *layout.Gate) {
 	if !g.Signals.constrained {
 		return
@@ -44,7 +44,7 @@ func (c *Choice) counted(g *Generation, gate *layout.Gate) {
 	}
 }
 
-// read takes the signals out of a message and reads them.
+// read removes the signals from a message and parses them.
 func (g *Generation) read(m *layout.Message, cut bool) *assess.Said {
 	r := g.Constraint
 	masked := r.masked()
@@ -53,7 +53,7 @@ func (g *Generation) read(m *layout.Message, cut bool) *assess.Said {
 	}
 	if m.Signals != "" {
 		if !masked && len(m.Calls) == 0 {
-			// A text that holds tags keeps the marks that end its free parts.
+			// Text with tags keeps the marks that end its free parts.
 			m.Content = strings.TrimRight(strings.TrimSuffix(m.Content, layout.SignalsFence), " \t\r\n")
 		}
 		if s, ok := signals.Document(m.Signals); ok {
@@ -74,7 +74,7 @@ func (g *Generation) read(m *layout.Message, cut bool) *assess.Said {
 	return out
 }
 
-// ToldSignals reads the signals that an upstream has kept to their schema.
+// ToldSignals parses the signals of an upstream that enforced their schema.
 func ToldSignals(m *layout.Message) *assess.Said {
 	if s, ok := signals.Document(m.Signals); ok {
 		return &assess.Said{Signals: s, From: signals.FromConstrained}
@@ -82,8 +82,8 @@ func ToldSignals(m *layout.Message) *assess.Said {
 	return &assess.Said{Signals: signals.Default(), From: signals.FromDefaults}
 }
 
-// UnwrapSignals takes the answer and the signals out of an object of both. It reports false
-// if the text is none; then nothing changes.
+// UnwrapSignals splits an object of answer and signals. It returns false, and changes
+// nothing, if the text is not such an object.
 func UnwrapSignals(m *layout.Message) bool {
 	w := assess.NewWrapped()
 	if w.Read(m.Content); w.Start < 0 {
@@ -97,7 +97,7 @@ func UnwrapSignals(m *layout.Message) bool {
 	return true
 }
 
-// unwrapTokens returns the tokens of the answer in a text.
+// unwrapTokens returns the tokens of the answer within such an object.
 func unwrapTokens(text string, tokens []engine.Token) []engine.Token {
 	w := assess.NewWrapped()
 	if w.Read(text); w.Start < 0 {

@@ -14,34 +14,33 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A Sink writes a stream in one dialect. Its methods are called by one
-// goroutine.
+// A Sink writes a stream in one dialect. Only one goroutine calls its methods.
 type Sink interface {
-	// Begin is called first, when the request has been accepted.
+	// Begin is called first, once the request has been accepted.
 	Begin() error
-	// Piece is called for every part of a choice's text, with the tokens that
-	// have come since the last one.
+	// Piece is called for each piece of a choice's text, with the tokens since the
+	// previous one.
 	Piece(index int, p layout.Piece, tokens []engine.Token) error
-	// Done is called when a choice is complete.
+	// Done is called once a choice is complete.
 	Done(index int, c *Choice) error
 	// End is called last, with all choices.
 	End(choices []Choice) error
-	// Fail is called in place of whatever would come next.
+	// Fail is called, as the last method, if the stream fails.
 	Fail(f *problem.Problem) error
 	wire.Pinger
 }
 
-// A fieldSink also wants to know which values of a document are complete.
+// A fieldSink also receives the values of a document as they are completed.
 type fieldSink interface {
 	Fields(index int, t *Trace, list []wire.Field) error
 }
 
-// A progressSink also wants to know how much of a prompt has been read.
+// A progressSink also receives the progress of the prefill.
 type progressSink interface {
 	Progress(p engine.Progress) error
 }
 
-// streamed is the answer to a request that wants a stream.
+// streamed is the answer to a streaming request.
 type streamed struct {
 	service    *Service
 	generation *Generation
@@ -49,8 +48,8 @@ type streamed struct {
 	open       func(w http.ResponseWriter) Sink
 }
 
-// Begin submits a generation and returns its answer. What is wrong with the
-// request itself is an error here, before anything is sent.
+// Begin submits a generation and returns its answer. Mistakes in the request are
+// returned as an error here, before anything is sent.
 func (s *Service) Begin(ctx context.Context, g *Generation, open func(w http.ResponseWriter) Sink) (wire.Answer, error) {
 	stream, err := g.Run.Stream(ctx)
 	if err != nil {
@@ -77,13 +76,13 @@ func (a *streamed) Write(w http.ResponseWriter, r *http.Request) error {
 type listener struct {
 	reader *layout.Reader
 	trace  *Trace
-	tokens []engine.Token // not given to the sink yet
+	tokens []engine.Token // not yet passed to the sink
 	choice Choice
 
-	// Where signals are wanted.
-	gate     *layout.Gate     // has the tokens that were not given to the sink yet
-	holdback *assess.Holdback // nil: nothing is to be held back
-	signals  string           // as the model wrote them where a mask had them written
+	// Only with signals:
+	gate     *layout.Gate     // holds the tokens not yet passed to the sink
+	holdback *assess.Holdback // nil: nothing is held back
+	signals  string           // the signals that a mask enforced, verbatim
 }
 
 func (a *streamed) run(ctx context.Context, out Sink) error {
@@ -121,7 +120,7 @@ func (a *streamed) run(ctx context.Context, out Sink) error {
 	return out.End(choices)
 }
 
-// event passes on what has come of one choice.
+// event passes on an event of one choice.
 func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.Event) error {
 	if ev.Progress != nil {
 		if wants, ok := out.(progressSink); ok {
@@ -162,7 +161,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 			return err
 		}
 		late := c.Message.CallPieces()
-		if sent == "" && c.Message.Content != "" { // of a further try
+		if sent == "" && c.Message.Content != "" { // of a re-ask
 			late = append([]layout.Piece{{Text: c.Message.Content}}, late...)
 		}
 		for _, p := range late {
@@ -184,7 +183,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 	return out.Done(ev.Choice, c)
 }
 
-// tell passes on which values are complete.
+// tell passes on the values that are complete.
 func (l *listener) tell(out Sink, ev engine.Event) error {
 	if l.trace == nil {
 		return nil
@@ -198,8 +197,8 @@ func (l *listener) tell(out Sink, ev engine.Event) error {
 
 var errPing = errors.New("time for a ping")
 
-// next returns the next event of a generation and keeps the connection open
-// while there is none.
+// next returns the next event of a generation, and pings the client while waiting for
+// it.
 func next(ctx context.Context, from Events, out Sink) (engine.Event, error) {
 	for {
 		wait, cancel := context.WithTimeoutCause(ctx, wire.PingEvery, errPing)

@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/server/request"
 )
 
-// A tagSet is compiled structural tags.
+// A tagSet is a set of compiled structural tags.
 type tagSet struct {
 	triggers []string
 	tags     []compiledTag
@@ -26,7 +26,7 @@ type compiledTag struct {
 	compiled *constraint.CompiledSchema
 }
 
-// tagRule compiles structural tags.
+// tagRule compiles structural tags into a constraint.
 func tagRule(ctx context.Context, m *registry.Model, c request.Constraint) (*Constraint, error) {
 	set := &tagSet{triggers: c.Triggers}
 	var reports []CompiledTool
@@ -44,7 +44,7 @@ func tagRule(ctx context.Context, m *registry.Model, c request.Constraint) (*Con
 	}, nil
 }
 
-// plan returns the tags as parts of a text.
+// plan returns the tags for a layout.Plan.
 func (s *tagSet) plan() *layout.Tags {
 	var out layout.Tags
 	for _, mark := range s.triggers {
@@ -59,7 +59,8 @@ func (s *tagSet) plan() *layout.Tags {
 	return &out
 }
 
-// check validates what stands between the tags of a text.
+// check validates the documents between the tags of a
+// text.
 func (s *tagSet) check(ctx context.Context, text string) error {
 	for {
 		at, tag := -1, (*compiledTag)(nil)

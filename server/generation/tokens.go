@@ -9,29 +9,28 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Logprobs are the probabilities of a text's tokens, as OpenAI has them.
+// Logprobs holds the log probabilities of a text's tokens in OpenAI's form.
 type Logprobs struct {
 	Content []TokenLogprob `json:"content"`
 	Refusal []TokenLogprob `json:"refusal"` // always null
 }
 
-// TokenLogprob is a token with its probability. A forced one was not asked for and
-// counts as certain.
+// A TokenLogprob is a token with its log probability. A forced token was not sampled and counts as certain.
 type TokenLogprob struct {
 	Token   string       `json:"token"`
 	Logprob float32      `json:"logprob"`
 	Bytes   []int        `json:"bytes"`
-	Top     []TopLogprob `json:"top_logprobs"` // empty of a forced one
+	Top     []TopLogprob `json:"top_logprobs"` // empty for a forced token
 }
 
-// TopLogprob is what a token's place could have held.
+// A TopLogprob is an alternative to a token.
 type TopLogprob struct {
 	Token   string  `json:"token"`
 	Logprob float32 `json:"logprob"`
 	Bytes   []int   `json:"bytes"`
 }
 
-// LogprobsOf returns the probabilities of tokens.
+// LogprobsOf returns the log probabilities of tokens.
 func LogprobsOf(v *vocab.Vocab, tokens []engine.Token) *Logprobs {
 	out := &Logprobs{Content: make([]TokenLogprob, 0, len(tokens))}
 	for _, t := range tokens {
@@ -45,14 +44,13 @@ func LogprobsOf(v *vocab.Vocab, tokens []engine.Token) *Logprobs {
 	return out
 }
 
-// LeastLogprob stands for impossible: JSON has no infinity. OpenAI's
-// specification uses the same number.
+// LeastLogprob stands for minus infinity, which JSON can't express. OpenAI's specification uses the same number.
 const LeastLogprob = -9999
 
-// Spelt is a token's bytes as text.
+// Spelt returns a token's bytes as valid UTF-8.
 func Spelt(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// TopBytes returns the bytes of an alternative.
+// TopBytes returns the bytes of a token's alternative i.
 func TopBytes(v *vocab.Vocab, t *engine.Token, i int) []byte {
 	if i < len(t.TopBytes) {
 		return t.TopBytes[i]
@@ -60,7 +58,7 @@ func TopBytes(v *vocab.Vocab, t *engine.Token, i int) []byte {
 	return v.Bytes(t.Top[i].Token)
 }
 
-// ByteList is b as an array of numbers: in JSON a []byte would be base64.
+// ByteList returns b as an array of numbers: json.Marshal writes []byte as base64.
 func ByteList(b []byte) []int {
 	out := make([]int, len(b))
 	for i, x := range b {
@@ -69,7 +67,7 @@ func ByteList(b []byte) []int {
 	return out
 }
 
-// UsageOf adds up the tokens of all choices. The prompt counts once.
+// UsageOf sums the tokens of all choices. The prompt counts once.
 func UsageOf(choices []Choice) Usage {
 	var u Usage
 	for _, c := range choices {
@@ -82,7 +80,7 @@ func UsageOf(choices []Choice) Usage {
 	return u
 }
 
-// Add counts the tokens of another prompt.
+// Add adds the usage of another prompt.
 func (u *Usage) Add(more Usage) {
 	u.PromptTokens += more.PromptTokens
 	u.CompletionTokens += more.CompletionTokens
@@ -90,8 +88,7 @@ func (u *Usage) Add(more Usage) {
 	u.PromptDetails.CachedTokens += more.PromptDetails.CachedTokens
 }
 
-// TimingsOf takes the longest of each part over the choices, which ran side by
-// side.
+// TimingsOf returns the longest of each timing over the choices, which ran in parallel.
 func TimingsOf(choices []Choice) Timings {
 	var longest engine.Timings
 	tokens := 0
@@ -114,8 +111,8 @@ func TimingsOf(choices []Choice) Timings {
 	return out
 }
 
-// count fills in what llama-server's clients read, from the times in milliseconds: a text's first token comes with the
-// prompt and is none of the steps.
+// count fills in the fields for llama-server's clients, from the times in milliseconds. A text's first token comes with
+// the prefill and is not one of the steps.
 func (t *Timings) count(prompt, cached, predicted, texts int) {
 	t.PromptTokens, t.CachedTokens, t.Predicted, t.PredictedTime = prompt, cached, predicted, t.Generate
 	if prompt > 0 && t.Prompt > 0 {
@@ -126,8 +123,8 @@ func (t *Timings) count(prompt, cached, predicted, texts int) {
 	}
 }
 
-// Rate is how many tokens came in a second; 0 if none did. The time begins with the first token of a text, which is none
-// of the steps.
+// Rate returns tokens per second, 0 if no step was taken. The time starts at the first token, which is not one of the
+// steps.
 func Rate(steps int, took time.Duration) float64 {
 	if steps <= 0 || took <= 0 {
 		return 0
@@ -135,11 +132,10 @@ func Rate(steps int, took time.Duration) float64 {
 	return float64(steps) / took.Seconds()
 }
 
-// Milliseconds is a duration as answers have it, to the microsecond.
+// Milliseconds returns a duration as a number for answers, with microsecond precision.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Usage counts tokens. The tokens of failed tries are among the
-// completion's.
+// Usage counts tokens. Tokens of failed attempts count as completion tokens.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
@@ -147,18 +143,18 @@ type Usage struct {
 	PromptDetails    struct {
 		CachedTokens int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	Cost float64 `json:"cost,omitempty"` // of an upstream that has a price
+	Cost float64 `json:"cost,omitempty"` // of an upstream with prices
 }
 
-// Timings is in milliseconds. What follows tokens_per_second has llama-server's names, which programs made for it read.
+// Timings are in milliseconds. The fields after tokens_per_second have llama-server's names.
 type Timings struct {
 	Queue           float64 `json:"queue_ms"`
 	Prompt          float64 `json:"prompt_ms"`
 	Generate        float64 `json:"generate_ms"`
-	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // none of a single token
+	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // omitted for a single token
 
-	CachedTokens       int     `json:"cache_n"`  // tokens of the prompt that were known already
-	PromptTokens       int     `json:"prompt_n"` // the others
+	CachedTokens       int     `json:"cache_n"`  // prompt tokens reused from the cache
+	PromptTokens       int     `json:"prompt_n"` // the other prompt tokens
 	PromptEach         float64 `json:"prompt_per_token_ms"`
 	PromptPerSecond    float64 `json:"prompt_per_second"`
 	Predicted          int     `json:"predicted_n"`
@@ -169,7 +165,7 @@ type Timings struct {
 	Accepted           int     `json:"draft_n_accepted,omitempty"`
 }
 
-// WarningsOf returns what is to be said about a request and its texts.
+// WarningsOf returns the warnings about a request and its texts.
 func WarningsOf(q *request.Request, choices []Choice) []string {
 	out := q.Warnings[:len(q.Warnings):len(q.Warnings)]
 	for _, c := range choices {

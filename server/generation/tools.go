@@ -20,8 +20,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// toolInstruction tells a model of the tools whose template can't, and how to call
-// them.
+// toolInstruction describes the tools, and how to call them, to a model whose
+// template can't.
 func toolInstruction(tools []request.Tool, form chat.CallForm) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You can call functions. A call is written %s with an object that fits its schema. Functions:", shownCall(form))
@@ -38,7 +38,7 @@ func toolInstruction(tools []request.Tool, form chat.CallForm) string {
 	return b.String()
 }
 
-// shownCall returns a call in a form, in which the model is told of it.
+// shownCall returns an example of a call in a form, for the instruction.
 func shownCall(form chat.CallForm) string {
 	if len(form.Triggers) == 0 {
 		return "to=functions.FUNCTION"
@@ -52,21 +52,21 @@ func shownCall(form chat.CallForm) string {
 	return t.Mark + t.Then + "FUNCTION" + form.Middle + "{…}" + form.After + form.Close
 }
 
-// A CompiledTool is a tool with the schema of its arguments: as it was given, and
-// as one for objects only, which arguments are.
+// A CompiledTool is a tool with its compiled schema: as given, and restricted to
+// objects, which arguments always are.
 type CompiledTool struct {
 	request.Tool
 	compiled  *constraint.CompiledSchema
 	arguments constraint.Document
-	natural   constraint.Document // in any layout, for calls in the forms of others
-	each      []layout.Argument   // of a form that writes them one by one
-	unchecked []schema.Issue      // keywords of those that only the validator checks
+	natural   constraint.Document // in any layout, for calls in other forms
+	each      []layout.Argument   // for a form that writes arguments one by one
+	unchecked []schema.Issue      // keywords of Each that only the validator checks
 }
 
-// compileTools compiles the arguments of every tool that may be called.
-// Keywords that can't be enforced are left to the validator: tools are often
-// written by others than who sends them. open lets arguments have members that
-// their schemas don't name.
+// compileTools compiles the arguments of every callable tool. Keywords that can't be
+// enforced are left to the validator, since the sender of a request is often not the
+// author of its tools. With open, arguments may have members that their schemas
+// don't name.
 func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, open bool) ([]CompiledTool, error) {
 	out := make([]CompiledTool, 0, len(tools))
 	for _, t := range tools {
@@ -81,7 +81,7 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 		}
 		arguments := compiled
 		if object != nil {
-			opt.Strict = false // it has been said
+			opt.Strict = false // already applied above
 			if arguments, err = m.Schemas.Compile(ctx, object, opt); err != nil {
 				return nil, &wire.Error{Param: t.Param, Code: "unsatisfiable_schema", Message: t.Param + " must allow objects, which the arguments of a call are: " + err.Error()}
 			}
@@ -108,7 +108,7 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 	return out, nil
 }
 
-// objectOnly returns a schema as one for objects, nil if it is one.
+// objectOnly returns a schema restricted to objects, nil if it already is.
 func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 	o, err := wire.ParseObject(src, "")
 	if err != nil { // true or false
@@ -119,7 +119,7 @@ func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 	}
 	inside := src
 	if !o.Given("$id") && !o.Given("id") {
-		// With an identifier its references keep their meaning.
+		// With an identifier, its references keep their meaning.
 		var b bytes.Buffer
 		b.WriteString(`{"$id":"tool:///arguments"`)
 		for _, key := range o.Names {
@@ -139,7 +139,7 @@ func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(fmt.Sprintf(`{%s"type":"object","allOf":[%s]}`, draft, inside)), nil
 }
 
-// toolRule makes the rule of a text that holds calls, must or may.
+// toolRule compiles the constraint of a text with required or optional calls.
 func toolRule(ctx context.Context, m *registry.Model, set *request.ToolSet, format *Constraint, open bool) (*Constraint, error) {
 	tools, err := compileTools(ctx, m, set.Callable(), open)
 	if err != nil {
@@ -159,8 +159,8 @@ func toolRule(ctx context.Context, m *registry.Model, set *request.ToolSet, form
 	return r, nil
 }
 
-// mergeReports says of all tools together what is enforced. Pointers begin
-// with the tool's name; the hash is over all names and hashes.
+// mergeReports combines the reports of all tools. Pointers begin with the tool's
+// name; the hash covers all names and hashes.
 func mergeReports(tools []CompiledTool) schema.Report {
 	h := sha256.New()
 	var out schema.Report
@@ -188,7 +188,7 @@ func mergeReports(tools []CompiledTool) schema.Report {
 	return out
 }
 
-// checkCalls validates the arguments of every call.
+// checkCalls validates the arguments of all calls.
 func checkCalls(ctx context.Context, tools []CompiledTool, msg *layout.Message) error {
 	var all constraint.InvalidDocumentError
 	for _, c := range msg.Calls {
@@ -214,7 +214,7 @@ func checkCalls(ctx context.Context, tools []CompiledTool, msg *layout.Message) 
 	return nil
 }
 
-// Check says what is wrong with arguments.
+// Check validates arguments and returns their issues.
 func (t *CompiledTool) Check(ctx context.Context, arguments []byte) ([]schema.Issue, error) {
 	var bad *constraint.InvalidDocumentError
 	switch err := t.compiled.Validate(ctx, arguments); {

@@ -12,39 +12,38 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Trace follows a constrained text token by token: what the model thought of
-// each place before the constraint, and which values of the document are
-// complete.
+// A Trace follows a constrained text token by token: the model's unconstrained
+// probabilities at each place, and which values of the document are complete.
 //
 // # Confidence
 //
-// The confidence of a value is the probability that the model, asked without a
-// constraint and at temperature 1, gave to what was written: the product over
-// the tokens of the value. Text that was forced was not asked for and counts as
-// certain. A token that reaches over the end of a value counts in proportion
+// The confidence of a value is the probability that the model gave to it, without a
+// constraint and at temperature 1: the product over the value's tokens. Forced text
+// was not sampled and counts as certain. A token that extends beyond the value
+// counts in proportion to its bytes inside.
 // to its bytes inside.
 //
-// For an enumeration or a boolean it is the share among the alternatives: at
-// each token that tells some of them apart, the probabilities of all allowed
-// tokens are added up for the alternatives that they begin. What two
-// alternatives other than the one written have in common is divided evenly.
+// For an enumeration or a boolean it is the share among the alternatives: at each
+// token that distinguishes some of them, the probabilities of all allowed tokens are
+// added to the alternatives that they are consistent with. Probability shared by
+// alternatives other than the one written is divided evenly.
 type Trace struct {
 	vocab  *vocab.Vocab
 	Rule   *Constraint
 	Layout *layout.Layout
 	Text   []byte
-	Begin  int // where the document begins; -1: it has not yet
+	Begin  int // start of the document; -1: not begun yet
 	steps  []step
 	scan   wire.Scanner
 	fields []wire.Field
-	told   int // how many of fields were returned by add
+	told   int // number of fields that Fresh has returned
 	worst  float64
 	at     string // where the pressure was largest
 	sum    float64
 	asked  int
 }
 
-// A step is one token at its place.
+// A step is a token and its position in the text.
 type step struct {
 	start int
 	token engine.Token
@@ -59,7 +58,7 @@ func NewTrace(g *Generation) *Trace {
 	return t
 }
 
-// Add reads on and returns the values that are complete now.
+// Add adds tokens and returns the values completed by them.
 func (t *Trace) Add(tokens []engine.Token) []wire.Field {
 	for _, tok := range tokens {
 		t.steps = append(t.steps, step{len(t.Text), tok})
@@ -84,8 +83,7 @@ func (t *Trace) Add(tokens []engine.Token) []wire.Field {
 	return t.Fresh()
 }
 
-// End says that the text is complete; the next add returns the values that
-// are complete with it.
+// End marks the end of the text. Fresh then returns the values that it completes.
 func (t *Trace) End() { t.scan.Finish(t.emit) }
 
 func (t *Trace) emit(f wire.Field) {
@@ -94,7 +92,7 @@ func (t *Trace) emit(f wire.Field) {
 	t.fields = append(t.fields, f)
 }
 
-// Fresh returns the values that are complete and were not returned yet.
+// Fresh returns the complete values that were not returned before.
 func (t *Trace) Fresh() []wire.Field {
 	out := t.fields[t.told:]
 	t.told = len(t.fields)
@@ -109,9 +107,9 @@ func (t *Trace) pressure() pressureReply {
 	return p
 }
 
-// shortened returns the pointers of the values that were written with the
-// budget running out: leaves that were not complete at that place; if there are
-// none, the innermost value that was open there or ended there.
+// shortened returns the pointers of the values written after the budget began to run
+// out: leaves that were not complete at from; if there are none, the innermost value
+// that was open there or ended there.
 func (t *Trace) shortened(from int) []string {
 	out := []string{}
 	var open *wire.Field
@@ -131,13 +129,13 @@ func (t *Trace) shortened(from int) []string {
 	return out
 }
 
-// FieldReply says how sure the model was of a leaf.
+// A FieldReply reports the model's confidence in a leaf.
 type FieldReply struct {
 	Confidence   float64            `json:"confidence"`
 	Alternatives map[string]float64 `json:"alternatives,omitempty"`
 }
 
-// Replies returns the confidence of every leaf by its pointer.
+// Replies returns the confidence of every leaf, by pointer.
 func (t *Trace) Replies() map[string]FieldReply {
 	out := make(map[string]FieldReply)
 	for _, f := range t.fields {
@@ -148,11 +146,11 @@ func (t *Trace) Replies() map[string]FieldReply {
 	return out
 }
 
-// Reply says how sure the model was of a leaf.
+// Reply returns the confidence of a leaf.
 func (t *Trace) Reply(f wire.Field) FieldReply {
 	options := t.Rule.optionsAt(f.Pointer)
 	if len(options) == 1 {
-		return FieldReply{Confidence: 1} // only its layout was the model's to choose
+		return FieldReply{Confidence: 1} // the model could choose only its layout
 	}
 	if len(options) > 1 {
 		shares := t.shares(f, options)
@@ -169,8 +167,8 @@ func (t *Trace) Reply(f wire.Field) FieldReply {
 	return FieldReply{Confidence: round(t.probability(f))}
 }
 
-// label is how an alternative is called: a string by what it says, anything
-// else by its JSON.
+// label returns the name of an alternative: a string's value, or any other value's
+// JSON.
 func label(text string) string {
 	var s string
 	if json.Unmarshal([]byte(text), &s) == nil && strings.HasPrefix(text, `"`) {
@@ -179,10 +177,10 @@ func label(text string) string {
 	return text
 }
 
-// round drops digits that float32 logits don't carry.
+// round drops digits beyond the precision of float32 logits.
 func round(p float64) float64 { return math.Round(p*1e7) / 1e7 }
 
-// over returns the tokens that have bytes in a value.
+// over returns the steps whose tokens overlap a value.
 func (t *Trace) over(f wire.Field) []step {
 	first := sort.Search(len(t.steps), func(i int) bool { return t.steps[i].start+len(t.steps[i].token.Bytes) > f.Start })
 	last := sort.Search(len(t.steps), func(i int) bool { return t.steps[i].start >= f.End })
@@ -201,7 +199,7 @@ func (t *Trace) probability(f wire.Field) float64 {
 	return min(1, math.Exp(sum))
 }
 
-// shares returns the probability of each alternative; they add up to 1.
+// shares returns the probability of each alternative; their sum is 1.
 func (t *Trace) shares(f wire.Field, options []string) []float64 {
 	out := make([]float64, len(options))
 	mass := 1.0
@@ -213,8 +211,8 @@ func (t *Trace) shares(f wire.Field, options []string) []float64 {
 		if s.token.Forced || len(s.token.Options) < 2 {
 			continue
 		}
-		// What is known of the value before this token, and how much of the
-		// token comes before the value.
+		// known is the value's text before this token; before is the token's text
+		// that precedes the value.
 		known := string(t.Text[f.Start:max(f.Start, s.start)])
 		before := string(t.Text[min(s.start, f.Start):f.Start])
 		begun := func(b []byte) []bool {

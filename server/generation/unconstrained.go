@@ -19,12 +19,12 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file is about texts that no mask was laid over: those of an upstream,
-// and those that the local model was asked to write freely. They are cleaned,
-// repaired if that was asked for, checked, and asked for again.
+// This file handles texts without masks: those of an upstream, and those that the local
+// model generated freely. They are cleaned, repaired if requested, validated, and
+// re-asked.
 
-// Afterwards makes of a rule one that is not enforced but only checked, on what
-// is left of the text when it has been cleaned.
+// Afterwards returns the constraint as one that is not enforced, only validated on the
+// cleaned text, for the reason why.
 func (r *Constraint) Afterwards(why string) *Constraint {
 	out := &Constraint{kind: r.kind, report: r.report, Instruction: r.Instruction, document: r.document, check: r.check, free: true,
 		Tools: r.Tools, Must: r.Must, Parallel: r.Parallel, format: r.format}
@@ -35,10 +35,10 @@ func (r *Constraint) Afterwards(why string) *Constraint {
 	return out
 }
 
-// noConstraint stands for the part of a result that only constrained texts have.
+// noConstraint stands in for Result.Constraint, which only constrained texts have.
 var noConstraint engine.ConstraintResult
 
-// retries is how many more tries an answer gets that won't do.
+// retries returns the number of re-asks after an invalid answer.
 func (s *Service) retries(q *request.Request) int {
 	if q.RetryMax != nil {
 		return *q.RetryMax
@@ -73,7 +73,7 @@ func (s *Service) task(ctx context.Context, g *Generation) asking.Task {
 	return t
 }
 
-// Format is what the texts must look like; nil: like anything.
+// Format returns the format of the texts; nil: none.
 func (g *Generation) Format() *asking.Format {
 	r := g.Constraint.Answers()
 	if r == nil {
@@ -94,7 +94,7 @@ func (g *Generation) Format() *asking.Format {
 	return &asking.Format{JSON: true, Schema: r.document}
 }
 
-// askAll gets all texts of a generation, side by side.
+// askAll generates all texts of a generation, in parallel.
 func (s *Service) askAll(ctx context.Context, g *Generation) ([]Choice, error) {
 	choices := make([]Choice, max(1, g.Job.Choices))
 	failed := make([]error, len(choices))
@@ -116,12 +116,12 @@ func (s *Service) askAll(ctx context.Context, g *Generation) ([]Choice, error) {
 	return s.gathered(ctx, g, choices, failed)
 }
 
-// Ask gets one text.
+// Ask generates one text.
 func (s *Service) Ask(ctx context.Context, g *Generation, index int, c *Choice) error {
 	ctx, cancel := context.WithTimeout(ctx, g.Job.Timeout)
 	defer cancel()
 	t := s.task(ctx, g)
-	var refused error // a mistake in the request itself, which nothing is to be made of
+	var refused error // an error of the request itself, which ends the attempts
 	var prompt, written int
 	t.Write = func(ctx context.Context, turns []asking.Turn, number int) (*asking.Written, error) {
 		next, w, err := g.Run.Write(ctx, turns, index, number)
@@ -147,7 +147,7 @@ func (s *Service) Ask(ctx context.Context, g *Generation, index int, c *Choice) 
 	return s.settle(ctx, g, c, a)
 }
 
-// Continued returns a query with further turns of its conversation.
+// Continued returns a request with further turns of its conversation.
 func Continued(q *request.Request, turns []asking.Turn) *request.Request {
 	next := *q
 	next.Warnings = nil
@@ -171,7 +171,7 @@ func Continued(q *request.Request, turns []asking.Turn) *request.Request {
 	return &next
 }
 
-// settle puts an answer into a choice.
+// settle stores an answer in a choice.
 func (s *Service) settle(ctx context.Context, g *Generation, c *Choice, a *asking.Answer) error {
 	c.Warnings = append(c.Warnings, a.Warnings...)
 	if g.Constraint == nil {
@@ -197,9 +197,8 @@ func (s *Service) settle(ctx context.Context, g *Generation, c *Choice, a *askin
 	return nil
 }
 
-// concludeFree judges a text that was streamed, with the calls that came beside
-// it. It can be asked for again only as long as nothing of the answer was sent,
-// as when there were but calls.
+// concludeFree validates a streamed text, with the calls that came beside it. It can be
+// re-asked only if no part of the answer was sent, as when there were only calls.
 func (s *Service) concludeFree(ctx context.Context, g *Generation, c *Choice, index int, beside asking.Written) error {
 	t := s.task(ctx, g)
 	first := &asking.Written{Text: c.Message.Content, Cut: c.Result.Finish == engine.FinishLength}
@@ -238,7 +237,7 @@ func (s *Service) concludeFree(ctx context.Context, g *Generation, c *Choice, in
 	return s.settle(ctx, g, c, a)
 }
 
-// ownCalls are an upstream's calls as answers have them.
+// ownCalls converts an upstream's calls.
 func ownCalls(list []remote.Call) (out []layout.Call) {
 	for _, c := range list {
 		out = append(out, layout.Call(c))

@@ -12,53 +12,53 @@ import (
 	"github.com/stencil-json/stencil/server/registry"
 )
 
-// A writer writes the texts of a model: the engine that holds it here, or a server
-// that is asked. Both are given the same generations.
+// A writer generates the texts of a model: an engine of this process, or an upstream.
+// Both get the same generations.
 type writer interface {
 	Abilities() Abilities
-	// Ready makes a generation ready: it completes its request and its layout, and
-	// refuses what the writer can't do.
+	// Ready prepares a generation: it completes its request and layout, and refuses
+	// what the writer does not support.
 	Ready(ctx context.Context, g *Generation) (Run, error)
 }
 
-// Abilities are what not every writer can do.
+// Abilities are what only some writers support.
 type Abilities struct {
-	Tools     bool // it can be given tools
-	OnRequest bool // probabilities of tokens come where they are asked for, and can be
+	Tools     bool // tools can be given
+	OnRequest bool // token probabilities must be requested, and can be
 	Counts    bool // it has the model's tokenizer
 }
 
-// A Run writes the texts of one generation.
+// A Run generates the texts of one generation.
 type Run interface {
-	// Asked reports whether the texts are not masked: they are cleaned, checked and
-	// asked for again.
+	// Asked reports whether the texts have no masks: they are cleaned, validated and
+	// re-asked.
 	Asked() bool
-	// Write writes one text of those that are asked for. The turns go on with the
-	// conversation, after try number-1 of the choice index would not do.
+	// Write generates one unmasked text. The turns continue the conversation after
+	// attempt number-1 of the choice index was rejected.
 	Write(ctx context.Context, turns []asking.Turn, index, number int) (*Choice, *asking.Written, error)
-	// Stream begins all texts.
+	// Stream starts generating all texts.
 	Stream(ctx context.Context) (Events, error)
-	// Again reports whether a text that was streamed can be asked for again, as long
-	// as it has no words.
+	// Again reports whether a streamed text can be re-asked, as long as it has no
+	// content.
 	Again() bool
-	// Describe fills in how the texts are asked for.
+	// Describe fills in the strategy of the texts.
 	Describe(ctx context.Context, t *asking.Task)
-	// Settled fills in what the writer knows of an answer, of which raw is the text
-	// before it was cleaned.
+	// Settled fills in what the writer knows about an answer; raw is its text before
+	// cleaning.
 	Settled(c *Choice, a *asking.Answer, raw string)
 }
 
-// Events are what a stream is read from.
+// Events are the events of a stream.
 type Events interface {
 	// Next returns the next event, io.EOF after the last one.
 	Next(ctx context.Context) (engine.Event, error)
-	// Beside is what came beside the text of a choice that has ended.
+	// Beside returns what came beside the text of a finished choice.
 	Beside(index int) asking.Written
 	Close()
 }
 
-// WriterOf returns the writer of a model: whatever stands for its text, if that
-// writes, else the engine.
+// WriterOf returns the writer of a model: its text, if that is a writer, else its
+// engine.
 func WriterOf(m *registry.Model) writer {
 	if w, ok := m.Text.(writer); ok {
 		return w
@@ -66,7 +66,7 @@ func WriterOf(m *registry.Model) writer {
 	return local{m}
 }
 
-// local writes with the engine of a model that is held here.
+// local generates with an engine of this process.
 type local struct{ model *registry.Model }
 
 func (local) Abilities() Abilities { return Abilities{Tools: true, Counts: true} }
@@ -99,7 +99,7 @@ func (l local) Ready(ctx context.Context, g *Generation) (Run, error) {
 	return &localRun{g}, nil
 }
 
-// localRun is the run of a generation of the engine's.
+// localRun is the run of an engine's generation.
 type localRun struct{ *Generation }
 
 func (l *localRun) Asked() bool { return l.Constraint != nil && l.Constraint.free }
@@ -144,14 +144,14 @@ func (l *localRun) Stream(ctx context.Context) (Events, error) {
 	return localEvents{s}, nil
 }
 
-// localEvents are those of an engine's stream, beside which nothing comes.
+// localEvents are the events of an engine's stream; nothing comes beside its texts.
 type localEvents struct{ *engine.Stream }
 
 func (localEvents) Beside(int) asking.Written { return asking.Written{} }
 
-// submitHere gives a request of a generation to the engine. max_tokens is the
-// answer's: the shortest signals come on top, so that an answer is never made
-// shorter by them. Where the context has no room for both, signals are left out.
+// submitHere submits a request of a generation to the engine. max_tokens is the
+// answer's: room for the shortest signals is added, so that signals never shorten an
+// answer. If the context has no room for both, signals are left out.
 func (g *Generation) submitHere(ctx context.Context, r engine.Request) (*engine.Stream, error) {
 	stream, err := g.Model.Engine.Submit(ctx, r)
 	var small *engine.BudgetError
@@ -165,7 +165,7 @@ func (g *Generation) submitHere(ctx context.Context, r engine.Request) (*engine.
 	if small.Budget == r.MaxTokens {
 		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget - room}
 	}
-	// It is the context that is too small.
+	// The context, rather than max_tokens, is too small.
 	constraint := g.Job.Constraint
 	before := slices.Clone(g.Request.Warnings)
 	g.Signals, g.Layout, g.Job.Constraint = nil, nil, nil
