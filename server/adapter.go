@@ -23,8 +23,8 @@ import (
 // bodyTimeout is how long a client may take to send its body.
 const bodyTimeout = time.Minute
 
-// adapt makes a gin handler of a handler, with everything that all requests
-// have in common.
+// adapt turns a handler into a gin handler that does what all requests share: request id, API key,
+// limits, panics, logging and metrics.
 func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
@@ -34,7 +34,7 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 		defer n.End()
 		w.Header().Set("X-Request-Id", n.ID)
 		if strings.HasPrefix(r.URL.Path, "/v1/messages") || r.Header.Get("Anthropic-Version") != "" {
-			w.Header().Set("Request-Id", n.ID) // as Anthropic's clients know it
+			w.Header().Set("Request-Id", n.ID) // the header's name in Anthropic's API
 		}
 		err := s.guard.Check(r)
 		if err == nil {
@@ -56,17 +56,16 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 	}
 }
 
-// readBody reads the whole body, within the limits of size and time. What
-// remains of the connection is watched by net/http without a limit, since a
-// client says nothing more until it hangs up.
+// readBody reads the whole body, within the limits of size and time. Afterwards net/http watches the
+// connection without a read deadline, since the client sends nothing more until it disconnects.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has one
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection supports deadlines
 	if most := min(s.cfg.BodyLimit, s.memory.limit/bodyCost); r.ContentLength > most {
-		return &http.MaxBytesError{Limit: most} // as it says itself, so that nobody waits for the rest
+		return &http.MaxBytesError{Limit: most} // refused by its Content-Length, before the body is read
 	}
 	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory}
 	wire.NoteOf(r.Context()).AtEnd(in.release)
@@ -89,8 +88,8 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// call runs the handler and writes its answer. A panic becomes an error; what
-// net/http uses to abort a response is let through.
+// call runs the handler and writes its answer. A panic becomes an error, except http.ErrAbortHandler,
+// with which net/http aborts a response.
 func (s *Server) call(h wire.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +106,7 @@ func (s *Server) call(h wire.Handler, w http.ResponseWriter, r *http.Request) (e
 	return a.Write(w, r)
 }
 
-// quietPaths are asked every few seconds by whatever watches the server.
+// quietPaths are polled every few seconds by monitoring; their requests are logged at debug level.
 var quietPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/health": true, "/v1/health": true, "/slots": true}
 
 func (s *Server) logRequest(r *http.Request, w *statusWriter, n *wire.Note, err error, took time.Duration) {
@@ -126,13 +125,12 @@ func (s *Server) logRequest(r *http.Request, w *statusWriter, n *wire.Note, err 
 		}
 	}
 	if quietPaths[r.URL.Path] && (err == nil || w.status == http.StatusServiceUnavailable) {
-		level = slog.LevelDebug // "not ready" is an answer too
+		level = slog.LevelDebug // "not ready" is a valid answer too
 	}
 	s.cfg.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// requestID returns the id that the client gave, if it is fit for a log, or a
-// new one.
+// requestID returns the id that the client sent, if it is safe to log, or a new one.
 func requestID(r *http.Request) string {
 	const most = 128
 	id := r.Header.Get("X-Request-Id")
@@ -149,7 +147,7 @@ func requestID(r *http.Request) string {
 	return "req-" + hex.EncodeToString(b[:])
 }
 
-// statusWriter remembers whether and how an answer has begun.
+// A statusWriter records whether a response has started, and its status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -170,5 +168,5 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,20 +1,20 @@
-// Package server is the HTTP front of the engine: it wires the dialects, which have
-// packages of their own, to their paths.
+// Package server is the HTTP front end of the engine: it routes requests to the dialects, each
+// of which has a package of its own.
 //
-// From what all of them share to the dialects:
+// The packages below it, from shared parts to dialects:
 //
 //	wire                 JSON bodies, answers, streams
 //	problem              any error → kind, status and code
-//	registry             the models, loaded when they are asked for
+//	registry             models, loaded on demand
 //	request              a generating request of any dialect, decoded
 //	generation           request → constraint → prompt → text → receipt
-//	generation/assess    what a model says of its own answer
-//	generation/upstream  models behind someone else's API
+//	generation/assess    the model's signals about its own answer
+//	generation/upstream  models behind an upstream API
 //	openai, anthropic, ollama, native, llamacpp, compat, vectors, decisions, agentapi, feedback
 //
-// Handlers return an answer or an error and write nothing themselves, except that
-// a streaming answer, once its first byte is out, reports an error as its last
-// event. In this package are what all requests have in common (adapter.go: request
-// id, limits, panics, logging; access.go: other origins, API keys), the paths
-// (routes.go; gin appears there and in adapter.go), health and metrics.
+// Handlers return an answer or an error and write nothing themselves. The exception is a
+// streamed answer: once its first byte is out, it reports an error as its last event. This
+// package holds what all requests share (adapter.go: request id, limits, panics, logging;
+// package access: API keys, cross-origin requests), the routes (routes.go; gin is used only
+// there and in adapter.go), health checks and metrics.
 package server

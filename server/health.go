@@ -11,19 +11,19 @@ type healthReply struct {
 	Version string `json:"version,omitempty"`
 }
 
-// healthz says that the process is alive.
+// healthz reports that the process is alive.
 func (s *Server) healthz(*http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: healthReply{"ok", s.cfg.Version}}, nil
 }
 
 type readyReply struct {
 	Status string `json:"status"`
-	Model  string `json:"model"`  // the first one
-	Active int    `json:"active"` // sequences that generate
-	Queued int    `json:"queued"` // requests that wait
+	Model  string `json:"model"`  // the first model's name
+	Active int    `json:"active"` // sequences being generated
+	Queued int    `json:"queued"` // requests waiting
 }
 
-// readyz says that requests are served.
+// readyz reports that requests can be served.
 func (s *Server) readyz(*http.Request) (wire.Answer, error) {
 	hosts, err := s.models.List()
 	if err != nil {

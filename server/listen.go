@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Listen listens at one port of several hosts, names or addresses. With port 0 it is the one that the first host has free.
+// Listen listens on one port of several hosts, given as names or addresses. With port 0 it takes a port free on the
+// first host.
 func Listen(hosts []string, port int) (net.Listener, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("no address to listen on")
@@ -32,7 +33,7 @@ func Listen(hosts []string, port int) (net.Listener, error) {
 	return all, nil
 }
 
-// listeners are several as one.
+// listeners combines several listeners into one.
 type listeners struct {
 	list     []net.Listener
 	accepted chan accepted
@@ -79,5 +80,5 @@ func (l *listeners) Close() error {
 	return all
 }
 
-// Addr implements net.Listener: the address of the first.
+// Addr implements net.Listener. It returns the address of the first listener.
 func (l *listeners) Addr() net.Addr { return l.list[0].Addr() }

@@ -9,18 +9,18 @@ import (
 	"github.com/stencil-json/stencil/server/problem"
 )
 
-// A memory is what the bodies of all requests may take together, from when they are
-// read until they have been answered.
+// A memory limits the total memory of all request bodies, from reading until the
+// request has been answered.
 type memory struct {
 	limit int64 // bytes
 	held  atomic.Int64
 }
 
-// bodyCost is how many bytes a byte of a body takes at most while it is read and
-// decoded: what it is read into grows by doubling, and its texts are copied once.
+// bodyCost is the largest number of bytes that one byte of a body takes while it is
+// read and decoded: the read buffer grows by doubling, and texts are copied once.
 const bodyCost = 4
 
-// take takes memory if there is so much left.
+// take reserves n bytes and reports whether they were available.
 func (m *memory) take(n int64) bool {
 	if m.held.Add(n) <= m.limit {
 		return true
@@ -31,17 +31,17 @@ func (m *memory) take(n int64) bool {
 
 func (m *memory) release(n int64) { m.held.Add(-n) }
 
-// A charged body takes memory as it is read.
+// A charged reader reserves memory as the body is read.
 type charged struct {
 	body   io.Reader
 	memory *memory
 	taken  int64
 }
 
-// bodyStep is how much is taken at a time. A small body takes one step.
+// bodyStep is the granularity of reservations. A small body takes one step.
 const bodyStep = 4 << 10
 
-// Read implements io.Reader. It fails with errNoMemory.
+// Read implements io.Reader. It fails with errNoMemory if the limit is reached.
 func (c *charged) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p[:min(len(p), 64<<10)])
 	if cost := (int64(n)*bodyCost + bodyStep - 1) / bodyStep * bodyStep; cost > 0 {
@@ -55,14 +55,13 @@ func (c *charged) Read(p []byte) (int, error) {
 
 func (c *charged) release() { c.memory.release(c.taken) }
 
-// errNoMemory says that the requests that are being answered take all memory that
-// bodies may take.
+// errNoMemory means that running requests hold all memory that bodies may take.
 type errNoMemory struct{}
 
 // Error implements error.
 func (errNoMemory) Error() string { return "server: the bodies of requests take all their memory" }
 
-// Problem implements problem's describer.
+// Problem returns the problem that clients see.
 func (errNoMemory) Problem() problem.Problem {
 	return problem.Problem{
 		Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "out_of_memory", RetryAfter: time.Second,
@@ -70,13 +69,13 @@ func (errNoMemory) Problem() problem.Problem {
 	}
 }
 
-// errSlowBody says that a client has not sent its body in time.
+// errSlowBody means that a client did not send its body in time.
 type errSlowBody struct{}
 
 // Error implements error.
 func (errSlowBody) Error() string { return "server: the body did not come in time" }
 
-// Problem implements problem's describer.
+// Problem returns the problem that clients see.
 func (errSlowBody) Problem() problem.Problem {
 	return problem.Problem{
 		Status: http.StatusRequestTimeout, Kind: problem.Invalid, Code: "body_too_slow",

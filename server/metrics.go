@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// metrics counts requests, and holds what all parts of the server count.
+// metrics counts requests and gathers the metrics of all parts of the server.
 type metrics struct {
 	all      *exposition.Registry
 	requests exposition.Counts
@@ -54,8 +54,8 @@ func (m *metrics) request(path string, status int, took time.Duration, err error
 	}
 }
 
-// Stores says whether the server can use a file or folder that it was to keep something in: feedback, responses or
-// prompts. Whoever watches the server learns it from /metrics.
+// Stores reports in /metrics whether the server can use a file or folder it keeps something in: feedback,
+// responses or prompts.
 func (s *Server) Stores(what string, open bool) {
 	value := 0.0
 	if open {
@@ -64,7 +64,8 @@ func (s *Server) Stores(what string, open bool) {
 	s.metrics.stores.Set(value, what)
 }
 
-// keywordLabel keeps what a client writes from becoming a label.
+// keywordLabel returns keyword if it looks like a JSON Schema keyword, else "other": clients choose keywords,
+// and labels must stay few.
 func keywordLabel(keyword string) string {
 	for _, c := range keyword {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '$') {
@@ -77,7 +78,7 @@ func keywordLabel(keyword string) string {
 	return keyword
 }
 
-// writeMetrics is GET /metrics.
+// writeMetrics handles GET /metrics.
 func (s *Server) writeMetrics(*http.Request) (wire.Answer, error) {
 	all, err := s.metrics.all.Gather()
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// llamaMetrics are metrics under llama-server's names, for boards made for it: of all models together, and without labels.
+// llamaMetrics are metrics under llama-server's names, for dashboards made for it: sums over all models, without
+// labels.
 type llamaMetrics struct{ models *registry.Registry }
 
-// A llamaMetric is computed from the counts of all engines.
+// A llamaMetric is computed from the stats of all engines.
 type llamaMetric struct {
 	exposition.Reading
 	value func(s engine.Stats) float64
@@ -72,7 +73,7 @@ func (c llamaMetrics) Collect(to chan<- prometheus.Metric) {
 			s.PromptTokens += e.Tokens
 			s.Decodes += e.Batches
 			s.Steps += e.Inputs
-			if m.Engine != nil { // those of what only embeds are in its stats
+			if m.Engine != nil { // without an Engine, m.Text.Stats already includes them
 				s.Queued += e.Queued
 				s.Active += e.Active
 			}
@@ -84,7 +85,7 @@ func (c llamaMetrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// withStart says when the server started, for those who compute rates of counters.
+// withStart adds a header with the server's start time, for computing rates from counters.
 type withStart struct {
 	wire.Answer
 	start time.Time

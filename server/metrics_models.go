@@ -9,10 +9,10 @@ import (
 	"github.com/stencil-json/stencil/server/registry"
 )
 
-// modelMetrics reads what the engines of models in memory have counted.
+// modelMetrics reads the stats of the engines of models in memory.
 type modelMetrics struct{ models *registry.Registry }
 
-// loaded is read of every model, in memory or not.
+// loaded is reported for every model, in memory or not.
 var loaded = exposition.NewReading("model_loaded", "gauge", "1 for a model in memory.", "model")
 
 // An engineMetric is read from the engine of each model in memory.

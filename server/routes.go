@@ -18,7 +18,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// routes is the table of what is where.
+// routes returns the route table.
 func (s *Server) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
@@ -108,7 +108,7 @@ func (s *Server) routes() http.Handler {
 	r.GET("/cors-proxy", proxy)
 	r.POST("/cors-proxy", proxy)
 	r.POST("/models", s.adapt(llamacpp.NotOffered("models are not downloaded by request; stencil pull does it"), llamacppBody))
-	// OpenAI's paths without their beginning.
+	// OpenAI's paths without the /v1 prefix.
 	r.POST("/chat/completions", s.adapt(openai.Chat, llamacppBody))
 	r.POST("/responses", s.adapt(openai.CreateResponse, llamacppBody))
 	r.POST("/responses/input_tokens", s.adapt(openai.CountInput, llamacppBody))
@@ -127,14 +127,13 @@ func (s *Server) routes() http.Handler {
 	return s.guard.CrossOrigin(r)
 }
 
-// errorBodies write a problem as the dialect of a route has it. The id is the
-// request's.
+// errorBodies return a problem as the error body of a route's dialect. The id is the request's.
 type errorBodies func(p *problem.Problem, r *http.Request, id string) any
 
-// everyone is for routes of dialects without an error body of their own.
+// everyone is for dialects without an error body of their own.
 func everyone(p *problem.Problem, _ *http.Request, _ string) any { return p.Reply() }
 
-// either is for routes of OpenAI's dialect that Anthropic's has too.
+// either is for routes that OpenAI's and Anthropic's dialects share.
 func either(p *problem.Problem, r *http.Request, id string) any {
 	if r.Header.Get("Anthropic-Version") != "" {
 		return anthropic.ErrorBody(p, id)
@@ -152,8 +151,7 @@ func llamacppBody(p *problem.Problem, _ *http.Request, id string) any {
 	return llamacpp.ErrorBody(p, id)
 }
 
-// byPath is for paths at which there is nothing: they belong to the dialect whose
-// paths begin like them.
+// byPath is for unknown paths: it picks the dialect by the path's prefix.
 func byPath(p *problem.Problem, r *http.Request, id string) any {
 	switch path := r.URL.Path + "/"; {
 	case strings.HasPrefix(path, "/api/"):
@@ -164,7 +162,7 @@ func byPath(p *problem.Problem, r *http.Request, id string) any {
 	return either(p, r, id)
 }
 
-// Errors of requests that no handler has to do with.
+// Errors of requests that reach no handler.
 var (
 	errNoMethod = problem.New(problem.Problem{Status: http.StatusMethodNotAllowed, Kind: problem.Invalid, Code: "method_not_allowed", Message: "this path does not take that method"})
 )
@@ -173,8 +171,8 @@ func fails(err error) wire.Handler {
 	return func(*http.Request) (wire.Answer, error) { return nil, err }
 }
 
-// noRoute says that there is nothing at a path, and at which similar one there is: clients leave out the beginning of
-// paths, or write it twice.
+// noRoute returns the error for an unknown path. It suggests a similar route: clients often omit a path's prefix, or
+// repeat it.
 func noRoute(r *http.Request, routes gin.RoutesInfo) error {
 	path := strings.ToValidUTF8(r.URL.Path[:min(len(r.URL.Path), wire.LongestName)], "")
 	message := fmt.Sprintf("there is nothing at %s", path)

@@ -24,42 +24,42 @@ import (
 	"github.com/stencil-json/stencil/server/stored"
 )
 
-// Config is what a server is made with. Zero fields mean the default.
+// Config configures a server. Zero fields mean the default.
 type Config struct {
 	Version        string
 	BodyLimit      int64            // bytes of a request's body; default 32 MiB
-	RequestTimeout time.Duration    // of one generation, its time in the queue included; default 10 minutes
+	RequestTimeout time.Duration    // of one generation, time in the queue included; default 10 minutes
 	SchemaCache    int              // compiled schemas kept; default 256
-	MemoryLimit    int64            // bytes that requests and what is kept for them may take; default 2 GiB
-	SchemaLimits   schema.Limits    // of the schemas of requests; zero fields: their defaults
-	ToolForm       string           // how models write calls of tools, one of chat.CallForms(); "": as their templates say
-	Defaults       request.Defaults // of requests
-	ChatTemplate   string           // of every model, in place of its own; "": its own
-	Verbose        bool             // answers of chats have their prompts
+	MemoryLimit    int64            // bytes that requests and their caches may take; default 2 GiB
+	SchemaLimits   schema.Limits    // limits of schemas in requests; zero fields: their defaults
+	ToolForm       string           // how models write tool calls, one of chat.CallForms(); "": as their templates say
+	Defaults       request.Defaults // for fields that requests omit
+	ChatTemplate   string           // replaces the template of every model; "": each model's own
+	Verbose        bool             // chat answers include their prompts
 	NoSlots        bool             // GET /slots is refused
 	SlotFolder     string           // for slots that POST /slots/N saves; "": it is refused
-	LlamaMetrics   bool             // GET /metrics has llama-server's names too
-	DefaultTokens  int              // max_tokens of requests that give none; default 1024
-	StrictModels   bool             // refuse names of models that are not served; otherwise one model answers to every name
-	MaxModels      int              // models of AddModel in memory at once; 0: as many as fit
-	ManualModels   bool             // models of AddModel are loaded by POST /models/load alone, not by requests that name one
-	RetryMax       int              // further tries for an answer that won't do; default 2, negative: none
-	Feedback       string           // file of assessments and their outcomes, for OpenFeedback; "": none are kept
-	Responses      stored.Limits    // of the responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
-	ResponsesFile  string           // where, for OpenResponses; "": in memory
+	LlamaMetrics   bool             // GET /metrics adds metrics under llama-server's names
+	DefaultTokens  int              // max_tokens of requests without it; default 1024
+	StrictModels   bool             // refuse unknown model names; otherwise a sole model answers to every name
+	MaxModels      int              // limit of models of AddModel in memory at once; 0: as many as fit
+	ManualModels   bool             // models of AddModel are loaded only by POST /models/load, not by requests that name one
+	RetryMax       int              // re-asks after an invalid answer; default 2, negative: none
+	Feedback       string           // file of assessments and their outcomes, for OpenFeedback; "": not kept
+	Responses      stored.Limits    // limits of responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
+	ResponsesFile  string           // file for OpenResponses; "": in memory
 	Log            *slog.Logger     // default slog.Default()
-	LogBodies      bool             // put the bodies of requests, prompts and all, into the log
+	LogBodies      bool             // log request bodies, including prompts
 
 	Access  access.Config
-	TLSCert string // files with the certificate and its key; "": plain HTTP
+	TLSCert string // files of the certificate and its key; "": plain HTTP
 	TLSKey  string
 
-	AgentTools       agent.Toolbox  // what runs of agents may use; nil: nothing
-	AgentPrompts     *agent.Prompts // nil: the default ones
-	AgentBounds      agent.Bounds   // the most that a run may ask for; zero fields: MaxAgentBounds
-	AgentPaused      int            // runs kept that wait for their users; default 64
-	AgentPausedBytes int64          // what they may occupy together; default 64 MiB
-	AgentPausedTime  time.Duration  // how long they wait; default an hour
+	AgentTools       agent.Toolbox  // tools that agent runs may use; nil: none
+	AgentPrompts     *agent.Prompts // nil: the default prompts
+	AgentBounds      agent.Bounds   // upper limits of the bounds a run may request; zero fields: MaxAgentBounds
+	AgentPaused      int            // paused runs kept while they wait for their users; default 64
+	AgentPausedBytes int64          // their total size; default 64 MiB
+	AgentPausedTime  time.Duration  // how long they are kept; default an hour
 }
 
 func (c Config) withDefaults() Config {
@@ -85,9 +85,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// A Server answers HTTP requests. It listens before its model is loaded:
-// until SetModel or AddModel is called, requests that need one are told to come
-// back.
+// A Server answers HTTP requests. It may listen before its model is loaded: until SetModel or AddModel is called,
+// requests that need a model get 503 with Retry-After.
 type Server struct {
 	cfg     Config
 	guard   *access.Guard
@@ -106,7 +105,7 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, guard: access.New(cfg.Access), metrics: newMetrics(), models: registry.New(cfg.Log, cfg.SchemaCache), assess: assess.New(cfg.Log)}
 	s.models.SchemaLimits, s.models.Strict, s.models.ToolForm = cfg.SchemaLimits, cfg.StrictModels, cfg.ToolForm
-	// A quarter for bodies, a quarter for what is kept of constraints; the rest is for what is being worked out.
+	// A quarter for bodies, a quarter for caches of constraints; the rest is for requests in progress.
 	s.memory.limit, s.models.CacheBytes = cfg.MemoryLimit/4, int(cfg.MemoryLimit/4)
 	s.models.Template, s.models.Max, s.models.Manual = cfg.ChatTemplate, cfg.MaxModels, cfg.ManualModels
 	s.text = generation.New(s.models, s.assess, generation.Settings{Log: cfg.Log, Timeout: cfg.RequestTimeout, Tokens: cfg.DefaultTokens, Retries: cfg.RetryMax, Version: cfg.Version, Verbose: cfg.Verbose, Defaults: cfg.Defaults})
@@ -129,17 +128,16 @@ func New(cfg Config) *Server {
 // Handler returns the server as a handler, for tests and for embedding.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Limits of one connection. Generation takes as long as it takes: only headers
-// and idle connections are timed here, bodies and single writes where they are
-// read and written.
+// Limits of one connection. Generation takes as long as it needs, so only headers and idle connections are timed here;
+// body reads and single writes set their own deadlines.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
 )
 
-// Serve answers requests on a listener until ctx ends. Then it takes no more,
-// lets those that run finish for at most grace, and returns.
+// Serve answers requests on l until ctx ends. Then it accepts no more, waits up to grace for running requests, and
+// returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	h := &http.Server{
 		Handler:           s.handler,
@@ -166,67 +164,60 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	wait, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if err := h.Shutdown(wait); err != nil {
-		// What still runs is cut off: closing its connection cancels it.
+		// Closing the connections of requests still running cancels them.
 		return errors.Join(err, h.Close())
 	}
 	return nil
 }
 
-// Engines and Loader are what models are added with; package registry has them.
+// Engines and Loader are the registry types that models are added with.
 type (
 	Engines = registry.Engines
 	Loader  = registry.Loader
 )
 
-// MaxAgentBounds are the most that requests for runs of agents may ask for where
-// Config says nothing else.
+// MaxAgentBounds are the largest bounds that agent runs may request unless Config.AgentBounds changes them.
 var MaxAgentBounds = agentapi.MaxBounds
 
-// SetModel puts a model into service under a name, once everything that is
-// prepared only once for its vocabulary is. The engine stays the caller's to
-// close, after Serve has returned.
+// SetModel serves a model under a name, after preparing what is computed once for its vocabulary. The caller closes the
+// engine, after Serve has returned.
 func (s *Server) SetModel(name string, e *engine.Engine) error {
 	return s.SetEngines(name, Engines{Text: e})
 }
 
-// SetEngines is SetModel for a model that may embed or rerank as well, or do
-// nothing else.
+// SetEngines is SetModel for a model that also, or only, embeds or reranks.
 func (s *Server) SetEngines(name string, e Engines) error {
 	return s.models.Set(name, e)
 }
 
-// SetSleeping is SetEngines for a model that leaves memory when nobody has used it for keep, and that load brings back for the
-// next request. The server closes it: CloseModels unloads it.
+// SetSleeping is SetEngines for a model that is unloaded after being unused for keep; the next request loads it again
+// with load. The server owns it: CloseModels unloads it.
 func (s *Server) SetSleeping(name string, e Engines, closer func() error, load Loader, keep time.Duration) error {
 	return s.models.SetSleeping(name, e, closer, load, keep)
 }
 
-// DescribeModel gives a model further names that requests may use, and tags that GET /models shows. It is called as soon as
-// there is the model.
+// DescribeModel sets aliases that requests may use for a model, and tags that GET /models shows. It is called right
+// after the model was added.
 func (s *Server) DescribeModel(name string, aliases, tags []string) {
 	s.models.Describe(name, aliases, tags)
 }
 
-// AddModel makes a model available under a name. It is loaded when it is asked
-// for, and unloaded when nobody has used it for keep; a negative keep is for
-// ever. CloseModels unloads what is loaded then.
+// AddModel makes a model available under a name. It is loaded on demand and unloaded after being unused for keep; a
+// negative keep means never. CloseModels unloads it if it is still loaded.
 func (s *Server) AddModel(name string, load Loader, keep time.Duration) {
 	s.models.Add(name, load, keep)
 }
 
-// CloseModels unloads the models that AddModel brought. Requests for them must
-// have ended.
+// CloseModels unloads the models of AddModel and SetSleeping. Requests for them must have ended.
 func (s *Server) CloseModels() error { return s.models.Unload() }
 
-// AddUpstream makes a model that is behind someone else's API available under a
-// name.
+// AddUpstream makes an upstream's model available under a name.
 func (s *Server) AddUpstream(name string, c *remote.Client) {
 	upstream.Add(s.models, s.cfg.Log, name, c)
 }
 
-// OpenFeedback opens the file of Config.Feedback, if there is one. It is called
-// before Serve. After an error the server can be used; requests that need the
-// file are told what is wrong with it.
+// OpenFeedback opens the file Config.Feedback, if set. It is called before Serve. After an error the server remains
+// usable; requests that need the file get the error.
 func (s *Server) OpenFeedback() error {
 	err := s.assess.Outcomes.Open(s.cfg.Feedback)
 	if s.cfg.Feedback != "" {
@@ -238,8 +229,8 @@ func (s *Server) OpenFeedback() error {
 // CloseFeedback closes the file. Requests must have ended.
 func (s *Server) CloseFeedback() error { return s.assess.Outcomes.Close() }
 
-// OpenResponses opens the file of Config.ResponsesFile, if there is one. It is called before Serve. After an error
-// responses are kept in memory.
+// OpenResponses opens the file Config.ResponsesFile, if set. It is called before Serve. After an error responses are
+// kept in memory.
 func (s *Server) OpenResponses() error {
 	if s.cfg.ResponsesFile == "" {
 		return nil
