@@ -6,7 +6,7 @@ import (
 	"github.com/stencil-json/stencil/backend"
 )
 
-// Adapters returns the model's adapters with the scales that requests have which don't say.
+// Adapters returns the model's adapters with the scales used by requests that set none.
 func (e *Engine) Adapters() []backend.Adapter {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -17,7 +17,8 @@ func (e *Engine) Adapters() []backend.Adapter {
 	return out
 }
 
-// Adapt sets the scales of requests to come that don't say. There must be one for each of Adapters.
+// Adapt sets the scales for future requests that set none. There must be one for each of
+// Adapters.
 func (e *Engine) Adapt(scales []float32) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,8 +37,8 @@ func (e *Engine) asLoaded(scales []float32) bool {
 	return true
 }
 
-// adapt brings a job's scales into force, once nothing runs with others, and reports whether they are. What is known of
-// prompts was computed with the others and is given up.
+// adapt applies a job's scales once no sequence runs with others, and reports whether they are
+// in force. Cached prompts were computed with the previous scales and are dropped.
 func (l *loop) adapt(j *job) bool {
 	want := j.req.Adapters
 	if slices.Equal(want, l.scales) {

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// A sequence whose step is not done within about the time of a batch goes away: a
-// worker goes on with it, and the others don't wait. It keeps its slot as long as
-// nobody else needs that, and comes back when the step is done. Until then nothing of it
-// may be touched but the slot.
+// A sequence whose step takes longer than about a batch goes away: a worker continues
+// it, and the others don't wait. It keeps its slot unless another sequence needs it, and
+// comes back when the step is done. Until then only its slot may be touched.
 
-// A stage is what is still to be done about a sequence once its step is done.
+// A stage is what remains to be done for a sequence once its step is done.
 type stage uint8
 
 const (
@@ -20,23 +19,23 @@ const (
 	stageAdvanced              // judge
 )
 
-// The loop waits for a step as long as the last batch took, within these bounds. Each
-// time that a sequence comes back it may hold the others up for so long again.
+// The loop waits for a step as long as the last batch took, within these bounds. A
+// sequence that comes back may delay the others by as much again.
 const (
 	leastPatience = time.Millisecond
 	mostPatience  = 10 * time.Millisecond
 )
 
-// away is the part of a loop that has steps taken with its sequences, and keeps those
-// that are away.
+// away is the part of a loop that runs steps of sequences on workers and keeps the
+// sequences that are away.
 type away struct {
 	loop  *loop
-	list  []*sequence // with a slot, unless others needed it; a worker is busy with each
-	given []*sequence // to workers, and not collected yet
+	list  []*sequence // with a slot, unless others needed it; each is in the hands of a worker
+	given []*sequence // to workers and not yet collected
 }
 
-// attend has a step taken with every sequence and returns those with which it was. The
-// others are away. Steps of free text are short; with help, several are taken at once.
+// attend runs a step for every sequence and returns those whose step is done; the others
+// are away. Steps of free text are short; with help, several run in parallel.
 func (a *away) attend(list []*sequence, step func(*sequence), at stage, help bool) []*sequence {
 	a.given = a.given[:0]
 	inline := -1
@@ -56,7 +55,7 @@ func (a *away) attend(list []*sequence, step func(*sequence), at stage, help boo
 	return a.collect(list)
 }
 
-// give has a worker take a step with s. collect or goAway follows.
+// give hands a step of s to a worker. collect or goAway follows.
 func (a *away) give(s *sequence, step func(*sequence), at stage) {
 	l := a.loop
 	s.stage = at
@@ -64,14 +63,14 @@ func (a *away) give(s *sequence, step func(*sequence), at stage) {
 	l.workers.give(s, step)
 }
 
-// collect waits for the steps that were given to workers, and returns list without
-// those with which it took too long.
+// collect waits for the steps given to workers and returns list without the sequences
+// that took too long.
 func (a *away) collect(list []*sequence) []*sequence {
 	l := a.loop
 	if len(a.given) == 0 {
 		return list
 	}
-	slow := func(s *sequence) bool { return s.slow } // lately, and perhaps again
+	slow := func(s *sequence) bool { return s.slow } // lately, and maybe again
 	quick := slices.DeleteFunc(slices.Clone(a.given), slow)
 	late := l.workers.wait(quick, min(max(l.lastBatch, leastPatience), mostPatience))
 	if len(quick) < len(a.given) {
@@ -88,8 +87,8 @@ func (a *away) collect(list []*sequence) []*sequence {
 	return slices.DeleteFunc(slices.Clone(list), func(s *sequence) bool { return slices.Contains(late, s) })
 }
 
-// goAway takes a sequence from the active ones while a worker goes on with it. Its
-// logits are the context's until the next batch, so it gets a copy.
+// goAway removes a sequence from the active ones while a worker continues it. Its logits
+// belong to the context and are valid until the next batch, so it gets a copy.
 func (a *away) goAway(s *sequence) {
 	l := a.loop
 	s.keepLogits()
@@ -101,7 +100,7 @@ func (a *away) goAway(s *sequence) {
 	s.slow, s.outside = true, true
 }
 
-// comeBack takes in the sequences whose steps are done.
+// comeBack takes back the sequences whose steps are done.
 func (a *away) comeBack() {
 	l := a.loop
 	for _, s := range slices.Clone(a.list) {
@@ -119,7 +118,7 @@ func (a *away) comeBack() {
 		a.list = slices.DeleteFunc(a.list, func(x *sequence) bool { return x == s })
 		j.away--
 		s.outside = false
-		if j.ctx.Err() != nil { // also of those whose job was lost
+		if j.ctx.Err() != nil { // also if the job was lost
 			l.release(s)
 			l.full = false
 			if j.lost == nil {
@@ -145,18 +144,18 @@ func (a *away) comeBack() {
 		s.logits = nil
 		l.settle([]*sequence{s})
 		if s.slot == nil && slices.Contains(l.active, s) {
-			// Others needed its slot. It goes on once there is another one.
+			// Others needed its slot. It continues once another one is free.
 			l.active = l.active[:len(l.active)-1]
 			l.waiting = slices.Insert(l.waiting, 0, s)
 		}
 	}
 }
 
-// mostAway is how many sequences may be away, as a multiple of those that may be active.
+// mostAway is how many sequences may be away, as a multiple of Config.Parallel.
 const mostAway = 4
 
-// takeSlot takes the slot of the sequence that has been away for longest, as preempt
-// takes that of an active one.
+// takeSlot takes the slot of the sequence that has been away longest, as preempt does
+// for an active one.
 func (a *away) takeSlot() bool {
 	l := a.loop
 	for _, s := range a.list {
@@ -171,15 +170,15 @@ func (a *away) takeSlot() bool {
 	return false
 }
 
-// release gives the slot of a sequence back, if it has one.
+// release releases the slot of a sequence, if it has one.
 func (l *loop) release(s *sequence) {
 	if s.slot != nil {
 		l.slots.release(s.slot)
 	}
 }
 
-// takeCells empties the slot of a sequence that is away, the one that holds most, to
-// make room. It is decoded again once the sequence is back.
+// takeCells frees KV cells by emptying the fullest slot among the sequences that are
+// away. Its tokens are decoded again once the sequence is back.
 func (a *away) takeCells() bool {
 	l := a.loop
 	var most *sequence
@@ -197,7 +196,7 @@ func (a *away) takeCells() bool {
 	return true
 }
 
-// keepLogits makes a copy of the logits that the sequence's step may still read.
+// keepLogits copies the logits that the sequence's step may still read.
 func (s *sequence) keepLogits() {
 	s.looking.Lock()
 	defer s.looking.Unlock()

@@ -9,29 +9,28 @@ import (
 
 // budget keeps a constrained document completable within the tokens left.
 //
-// The invariant, before every token: with n tokens left there is a spelling of
-// a completion in at most n tokens. It is known in one of two ways. Either the
-// shortest completion has at most n bytes, and no spelling has more tokens
-// than bytes; or plan is such a spelling. So that the invariant is kept, a
-// token is accepted only if it holds after it as well; the plan's first token
-// always can be, since the rest of the plan completes the document.
+// The invariant, before every token: with n tokens left, a completion of at
+// most n tokens exists. Either the shortest completion has at most n bytes, and
+// no tokenization has more tokens than bytes; or plan is such a completion. To
+// keep the invariant, a token is accepted only if it still holds afterwards.
+// The plan's first token is always acceptable, since the rest of the plan
+// completes the document.
 //
-// The shortest completion is shortest in bytes. Where another one would take
-// fewer tokens the budget is a little stricter than it had to be, never
-// laxer.
+// The shortest completion is the shortest in bytes. Where another one takes
+// fewer tokens, the budget is slightly stricter than necessary, never laxer.
 type budget struct {
 	vocab   *vocab.Vocab
 	matcher Matcher
 
 	plan  []int32 // a completion from here, if planned
 	known bool
-	next  []int32 // the plan after the tokens that fits was last asked about
+	next  []int32 // the plan after the tokens of the last call of fits
 	after bool
 }
 
-// fits reports whether the document, to which the matcher has just accepted
-// tokens, can be completed with left more. commit must follow if the tokens
-// stay.
+// fits reports whether the document, after tokens that the matcher has just
+// accepted, can be completed with left more tokens. commit must follow if the
+// tokens stay.
 func (b *budget) fits(tokens []int32, left int) bool {
 	b.next, b.after = nil, false
 	if left < 0 {
@@ -45,8 +44,8 @@ func (b *budget) fits(tokens []int32, left int) bool {
 		b.next, b.after = spelt, true
 		return true
 	}
-	// The rest of the plan is as good: of two completions of equal length
-	// the other may be spelt in more tokens.
+	// The rest of the plan is as good: another completion of equal length may take
+	// more tokens.
 	if n := len(tokens); b.known && n <= len(b.plan) && commonPrefix(tokens, b.plan) == n && len(b.plan)-n <= left {
 		b.next, b.after = b.plan[n:], true
 		return true
@@ -54,11 +53,11 @@ func (b *budget) fits(tokens []int32, left int) bool {
 	return false
 }
 
-// commit says that the tokens of the last call of fits are part of the text.
+// commit makes the tokens of the last call of fits part of the text.
 func (b *budget) commit() { b.plan, b.known = b.next, b.after }
 
-// complete returns tokens that complete the document from here; none when it
-// is complete. The matcher must stand where the last commit left it.
+// complete returns tokens that complete the document from here; none if it is
+// complete. The matcher must be in the state of the last commit.
 func (b *budget) complete() []int32 {
 	if !b.known {
 		rest := completion(b.matcher.Remaining())
@@ -67,10 +66,11 @@ func (b *budget) complete() []int32 {
 	return b.plan
 }
 
-// A completion is what a text lacks, in pieces: text, and tokens that add none.
+// A completion is the missing rest of a text, in pieces: text, and tokens
+// without text.
 type completion []decoder.Piece
 
-// size is how many tokens it takes at most.
+// size returns the largest number of tokens it can take.
 func (c completion) size() (n int) {
 	for _, p := range c {
 		n += max(1, len(p.Text))
@@ -78,7 +78,7 @@ func (c completion) size() (n int) {
 	return n
 }
 
-// spell returns tokens for it, nil if there are none.
+// spell returns tokens for it, nil if none exist.
 func (c completion) spell(v *vocab.Vocab) []int32 {
 	out := []int32{}
 	for _, p := range c {
@@ -95,10 +95,10 @@ func (c completion) spell(v *vocab.Vocab) []int32 {
 	return out
 }
 
-// spell returns tokens whose bytes, put together, are exactly text, and at
-// most as many as text has bytes: the model's own spelling if it is exact,
-// else the longest token at each place, else nil, which only a vocabulary
-// without single bytes makes necessary.
+// spell returns tokens whose bytes concatenate to exactly text, at most one per
+// byte: the model's own tokenization if it is exact, else the longest token at
+// each position. It returns nil if neither works, which takes a vocabulary
+// without single-byte tokens.
 func spell(v *vocab.Vocab, text []byte) []int32 {
 	if len(text) == 0 {
 		return []int32{}
@@ -120,7 +120,7 @@ func spell(v *vocab.Vocab, text []byte) []int32 {
 	return tokens
 }
 
-// allText reports whether every token adds text; others have no place in a
+// allText reports whether every token adds text; others must not appear in a
 // constrained document.
 func allText(v *vocab.Vocab, tokens []int32) bool {
 	for _, t := range tokens {
@@ -131,8 +131,8 @@ func allText(v *vocab.Vocab, tokens []int32) bool {
 	return true
 }
 
-// longestToken returns the longest token that text begins with, and its
-// length; 0 when there is none.
+// longestToken returns the longest token that is a prefix of text, and its
+// length, which is 0 if there is none.
 func longestToken(trie *vocab.Trie, text []byte) (token int32, n int) {
 	node := trie.Child[text[0]]
 	for depth := 1; node >= 0; depth++ {

@@ -7,24 +7,24 @@ import (
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
-// checkpoints are states of sequences in memory. For models that can't go back
-// to an earlier position they are made at marks: without one, a prompt of which
-// a slot holds all but the last message would be read from its first token. For
-// the others they are what idle slots held that had to be emptied, and any
-// beginning of one can be used. The least recently used is given up first. Only
-// the loop uses them; nil keeps nothing.
+// checkpoints are states of sequences in memory. For models that can't rewind
+// they are taken at marks; without one, a prompt of which a slot holds all but
+// the last message would be prefilled from its first token. For other models they
+// are the contents of idle slots that had to be emptied, and any prefix of one is
+// usable. The least recently used is evicted first. Only the loop uses
+// checkpoints; a nil value stores nothing.
 type checkpoints struct {
 	rewinds     bool  // the context's Rewinds
 	limit, size int64 // bytes
 	index       map[uint64]*list.Element
-	recent      *list.List // of *checkpoint, the last used first
+	recent      *list.List // of *checkpoint, most recently used first
 
-	// tooLong is a number of tokens whose state is larger than the limit; 0
-	// while none is known. States do not shrink with more tokens.
+	// tooLong is a number of tokens whose state exceeds the limit; 0 if none is
+	// known. States do not shrink with more tokens.
 	tooLong int
 }
 
-// A checkpoint is what a sequence held after some tokens.
+// A checkpoint is the state of a sequence after some tokens.
 type checkpoint struct {
 	hash   uint64
 	tokens []int32
@@ -38,23 +38,23 @@ func newCheckpoints(limit int64, rewinds bool) *checkpoints {
 	return &checkpoints{rewinds: rewinds, limit: limit, index: map[uint64]*list.Element{}, recent: list.New()}
 }
 
-// spacing is how many tokens a checkpoint must save, compared with the one
-// before it. To read fewer takes about as long as to copy a state twice.
+// spacing is how many tokens a checkpoint must save, compared with the one before
+// it. Prefilling fewer takes about as long as copying a state twice.
 const spacing = 64
 
-// WantsMarks reports whether marks in a prompt of so many tokens are of use; see
-// [Request.Marks]. A model that can go back shares prefixes of any length, and
-// needs marks only for what is kept on disk.
+// WantsMarks reports whether marks are useful in a prompt of the given number of
+// tokens; see [Request.Marks]. A model that can rewind shares prefixes of any
+// length and needs marks only for the prompt cache on disk.
 func (e *Engine) WantsMarks(prompt int) bool {
 	return (e.slots.atMarks() != nil || e.shelf != nil) && prompt >= spacing
 }
 
-// WantsOpening reports whether the first mark of a prompt of so many tokens is of
-// use where the others aren't: a prompt is cut there.
+// WantsOpening reports whether the first mark of a prompt of the given number of
+// tokens is useful even if the others aren't, because the prompt is split there.
 func (e *Engine) WantsOpening(prompt int) bool { return e.slots.grain > 1 && prompt > e.slots.grain }
 
-// longest returns the checkpoint with the longest usable beginning of the tokens
-// and that length; nil and 0 if there is none. It is then the last used.
+// longest returns the checkpoint with the longest usable prefix of the tokens and
+// that length, or nil and 0. It marks the checkpoint as used.
 func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
 	if c == nil {
 		return nil, 0
@@ -71,7 +71,7 @@ func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
 	return best.Value.(*checkpoint), common
 }
 
-// longestWhole looks for checkpoints that hold nothing else.
+// longestWhole considers only checkpoints that are prefixes of the tokens.
 func (c *checkpoints) longestWhole(tokens []int32) (best *list.Element, common int) {
 	hash := uint64(0)
 	for i, t := range tokens {
@@ -83,8 +83,8 @@ func (c *checkpoints) longestWhole(tokens []int32) (best *list.Element, common i
 	return best, common
 }
 
-// longestPart looks for any that begin in the same way. There are few: each
-// saves tokens that are worth a copy.
+// longestPart considers every checkpoint with a common prefix. They are few: each
+// saves enough tokens to be worth a copy.
 func (c *checkpoints) longestPart(tokens []int32) (best *list.Element, common int) {
 	for el := c.recent.Front(); el != nil; el = el.Next() {
 		if n := commonPrefix(el.Value.(*checkpoint).tokens, tokens); n > common {
@@ -94,23 +94,23 @@ func (c *checkpoints) longestPart(tokens []int32) (best *list.Element, common in
 	return best, common
 }
 
-// reach returns how many of the tokens the checkpoints save.
+// reach returns how many of the tokens the checkpoints cover.
 func (c *checkpoints) reach(tokens []int32) int {
 	_, common := c.longest(tokens)
 	return common
 }
 
-// wants reports whether a state after these tokens would be worth its bytes.
+// wants reports whether a state after these tokens is worth its memory.
 func (c *checkpoints) wants(tokens []int32) bool {
 	return c != nil && c.mayFit(len(tokens)) && len(tokens)-c.reach(tokens) >= spacing
 }
 
-// mayFit reports whether a state after so many tokens is not known to be larger
-// than all that may be kept.
+// mayFit reports whether a state after the given number of tokens may be within
+// the limit.
 func (c *checkpoints) mayFit(tokens int) bool { return c.tooLong == 0 || tokens < c.tooLong }
 
-// put keeps a state; the bytes must not change any more. It reports false if it
-// is larger than all that may be kept.
+// put stores a state, whose bytes must not change afterwards. It returns false if
+// the state exceeds the limit.
 func (c *checkpoints) put(tokens []int32, spans history, state []byte) bool {
 	x := &checkpoint{tokens: slices.Clone(tokens), spans: slices.Clone(spans), state: state}
 	if x.size() > c.limit {
@@ -135,7 +135,7 @@ func (c *checkpoints) put(tokens []int32, spans history, state []byte) bool {
 	return true
 }
 
-// forget gives up a checkpoint, if it is still kept.
+// forget drops a checkpoint, if it is still stored.
 func (c *checkpoints) forget(x *checkpoint) {
 	el := c.index[x.hash]
 	if el == nil || el.Value.(*checkpoint) != x {
@@ -146,7 +146,7 @@ func (c *checkpoints) forget(x *checkpoint) {
 	c.size -= x.size()
 }
 
-// forgetWithin gives up what a state after these tokens holds too.
+// forgetWithin drops the checkpoints that a state after these tokens includes.
 func (c *checkpoints) forgetWithin(tokens []int32) {
 	for el := c.recent.Front(); el != nil; {
 		x := el.Value.(*checkpoint)
@@ -157,7 +157,7 @@ func (c *checkpoints) forgetWithin(tokens []int32) {
 	}
 }
 
-// forgetAll gives up those of such tokens.
+// forgetAll drops the checkpoints whose tokens satisfy of.
 func (c *checkpoints) forgetAll(of func(tokens []int32) bool) {
 	if c == nil {
 		return
@@ -170,14 +170,14 @@ func (c *checkpoints) forgetAll(of func(tokens []int32) bool) {
 	}
 }
 
-// clear gives up all of them.
+// clear drops all checkpoints.
 func (c *checkpoints) clear() {
 	for c != nil && c.recent.Len() > 0 {
 		c.forget(c.recent.Front().Value.(*checkpoint))
 	}
 }
 
-// bytes returns how much is kept.
+// bytes returns the memory in use.
 func (c *checkpoints) bytes() int64 {
 	if c == nil {
 		return 0

@@ -7,14 +7,14 @@ import (
 	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
-// A Constraint is what every text of a request must fit. It is safe for
-// concurrent use.
+// A Constraint is what every text of a request must satisfy. It is safe for concurrent
+// use.
 type Constraint interface {
 	NewMatcher() Matcher
 }
 
-// A Matcher follows one text through a constraint; it is used by one goroutine
-// at a time. The methods are those of *decoder.Matcher.
+// A Matcher follows one text through a constraint. It is not safe for concurrent use.
+// The methods are those of *decoder.Matcher.
 type Matcher interface {
 	// Mask returns the tokens that may come next. End-of-generation tokens
 	// are among them exactly when Accepting.
@@ -28,16 +28,16 @@ type Matcher interface {
 	Remaining() []decoder.Piece
 }
 
-// A bounded matcher's work ends with a context. Matchers whose work is never much need
-// not be bounded.
+// A bounded matcher stops its work when a context ends. Matchers whose work is always
+// small need not be bounded.
 type bounded interface {
 	Bind(ctx context.Context)
-	// Err is what made the matcher unusable; nil if nothing did. Methods that return no
-	// error have returned nothing then.
+	// Err returns what made the matcher unusable, or nil. Methods without an error result
+	// return zero values after that.
 	Err() error
 }
 
-// matcherErr returns what made a matcher unusable, if anything did.
+// matcherErr returns what made a matcher unusable, or nil.
 func matcherErr(m Matcher) error {
 	if b, ok := m.(bounded); ok {
 		return b.Err()
@@ -45,7 +45,7 @@ func matcherErr(m Matcher) error {
 	return nil
 }
 
-// Grammar makes a Constraint of a compiled grammar. Its vocabulary must be the
+// Grammar returns a Constraint for a compiled grammar, whose vocabulary must be the
 // model's.
 func Grammar(g *decoder.Grammar) Constraint { return grammar{g} }
 
@@ -53,7 +53,7 @@ type grammar struct{ g *decoder.Grammar }
 
 func (g grammar) NewMatcher() Matcher { return matcher{g.g.NewMatcher()} }
 
-// matcher narrows the concrete mask to what sampling needs of it.
+// matcher adapts *decoder.Matcher: its Mask returns the interface that sampling needs.
 type matcher struct{ *decoder.Matcher }
 
 func (m matcher) Mask() (sampling.Set, error) {

@@ -2,7 +2,7 @@ package engine
 
 import "github.com/stencil-json/stencil/backend"
 
-// draft puts the first so many guesses into a batch, behind what is there, and returns how many of them nothing forces.
+// draft appends the first n guesses to a batch and returns how many of them are not forced.
 func (d *drafter) draft(b *backend.Batch, s *sequence, n int) (drafted int) {
 	at := int32(len(s.slot.tokens) + s.taken)
 	d.begun, d.used, d.rows, d.logits = int(at), n, d.rows[:0], d.logits[:0]
@@ -17,7 +17,7 @@ func (d *drafter) draft(b *backend.Batch, s *sequence, n int) (drafted int) {
 	return drafted
 }
 
-// came returns how many of the guesses in the last batch the sequence wrote.
+// came returns how many of the guesses in the last batch came true.
 func (d *drafter) came(tokens []int32) int {
 	n := 0
 	for n < d.used && d.begun+n < len(tokens) && d.all[n].token == tokens[d.begun+n] {
@@ -26,7 +26,7 @@ func (d *drafter) came(tokens []int32) int {
 	return n
 }
 
-// after returns the logits after the last token, if the batch had it as a guess.
+// after returns the logits after the last token if it was a guess in the batch, else nil.
 func (d *drafter) after(tokens []int32) []float32 {
 	n := len(tokens) - d.begun
 	if n < 1 || n > d.used || d.came(tokens) < n {
@@ -35,7 +35,7 @@ func (d *drafter) after(tokens []int32) []float32 {
 	return d.logits[n-1]
 }
 
-// takeLogits borrows the rows that were asked for.
+// takeLogits borrows the requested rows of logits.
 func (d *drafter) takeLogits(c backend.Context) {
 	for _, row := range d.rows {
 		var logits []float32
@@ -46,8 +46,8 @@ func (d *drafter) takeLogits(c backend.Context) {
 	}
 }
 
-// draft puts guesses into a batch that holds the last tokens of sequences which
-// generate, as long as they are worth their places.
+// draft adds guesses to a batch that holds the last tokens of generating sequences, as long as
+// they are worth their places.
 func (l *loop) draft() {
 	l.drafted = false
 	if l.crowded || l.cfg.Draft < 1 || !l.slots.rewinds {
@@ -82,7 +82,7 @@ func (l *loop) draft() {
 	}
 }
 
-// judge takes back what was guessed wrong.
+// judge discards wrong guesses.
 func (l *loop) judge() {
 	for _, s := range l.inBatch {
 		l.judgeOne(s)
@@ -125,14 +125,14 @@ func (l *loop) judgeOne(s *sequence) {
 	d.used = 0
 }
 
-// reset forgets the guesses of the last batch.
+// reset drops the guesses of the last batch.
 func (d *drafter) reset() {
 	if d != nil {
 		d.all, d.used, d.place = d.all[:0], 0, ""
 	}
 }
 
-// restart forgets the text, of which another beginning is known from now on.
+// restart drops the text, since the prompt and text in the context have been replaced.
 func (d *drafter) restart() {
 	if d == nil {
 		return

@@ -17,27 +17,27 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Config sizes an engine. Zero fields mean the default.
+// Config configures an engine. Zero fields mean the default.
 type Config struct {
-	Parallel     int // sequences that generate at the same time; default 4
-	CacheSlots   int // more sequences that only keep prompts for reuse; default Parallel, negative: none
+	Parallel     int // sequences that generate concurrently; default 4
+	CacheSlots   int // more sequences, which only keep prompts for reuse; default Parallel, negative: none
 	Queue        int // requests that may wait; default 64
-	PrefillChunk int // tokens of prompts in a step in which others generate; default 128
-	Draft        int // tokens that are guessed for a sequence in a step, at most, as far as that pays; 0: none
+	PrefillChunk int // prompt tokens in a step in which others generate; default 128
+	Draft        int // most tokens guessed for a sequence in a step, as far as that pays; 0: none
 
-	// CheckpointBytes bounds the memory for states of prompts: those that had to
-	// leave their cells and, for models that can't go back to an earlier
-	// position, those at marks; default 256 MiB, negative: none are kept.
+	// CheckpointBytes limits the memory for states of prompts: those that had to leave
+	// their KV cells and, for models that can't rewind, those at marks; default 256
+	// MiB, negative: none are kept.
 	CheckpointBytes int64
-	// PromptCache keeps states of prompts on disk; nil: nothing is kept there.
-	// It stays the caller's to close, after the engine.
+	// PromptCache stores states of prompts on disk; nil: none are stored. The caller
+	// closes it, after the engine.
 	PromptCache *promptcache.Store
 
 	Context backend.ContextParams // MaxSeqs is set by the engine
 	Log     *slog.Logger          // default slog.Default()
-	Tracer  Tracer                // is told where the time goes; nil: nobody
+	Tracer  Tracer                // receives spans of the engine's time; may be nil
 
-	draftAll bool // for tests: every guess goes into a batch, worth it or not
+	draftAll bool // for tests: every guess goes into a batch, regardless of its price
 }
 
 func (c Config) withDefaults() Config {
@@ -60,17 +60,17 @@ func (c Config) withDefaults() Config {
 type Engine struct {
 	cfg     Config
 	model   backend.Model
-	limit   int // tokens of the longest sequence
+	limit   int // tokens of the longest possible sequence
 	context backend.Context
 	slots   *slots
-	shelf   *promptcache.Shelf // nil: nothing is kept on disk
+	shelf   *promptcache.Shelf // nil: nothing is stored on disk
 	workers *workers
 	tracing *tracing
 
-	adapters []backend.Adapter // as they were loaded
+	adapters []backend.Adapter // as loaded
 
 	mu       sync.Mutex
-	adapted  []float32 // scales of requests that don't say; nil: as they were loaded
+	adapted  []float32 // default scales of requests; nil: as loaded
 	places   []place   // Parallel of them
 	queue    queue
 	closing  bool
@@ -87,10 +87,10 @@ type Engine struct {
 	stopped chan struct{} // the loop has returned
 }
 
-// Stats are counts since the engine was made, and its present load.
+// Stats are counts since the engine was created, and its current load.
 type Stats struct {
 	Queued       int // requests waiting
-	Active       int // sequences with a slot
+	Active       int // sequences that hold a slot or are away
 	Waiting      int // sequences admitted that wait for a slot
 	CachedTokens int // tokens kept in idle slots
 
@@ -102,22 +102,22 @@ type Stats struct {
 	GeneratedTokens uint64
 	ForcedTokens    uint64        // of those
 	DraftTokens     uint64        // guesses that were decoded
-	AcceptedTokens  uint64        // of the generated tokens, guesses that came true
+	AcceptedTokens  uint64        // of the generated tokens, those that were guessed
 	DraftSteps      uint64        // of sequences, with guesses
-	Steps           uint64        // of sequences: each batch counts for every one that it has tokens of
+	Steps           uint64        // of sequences: each batch counts once for every sequence with tokens in it
 	LongestText     int           // tokens of the longest prompt with its text so far
-	PromptTime      time.Duration // of the texts that are complete, see Timings
+	PromptTime      time.Duration // of completed texts, see Timings
 	GenerateTime    time.Duration
 	Requests        uint64
 	Refused         uint64 // queue full
 	Cancelled       uint64
-	Preempted       uint64 // sequences that gave up their cells for others
+	Preempted       uint64 // sequences that gave up their KV cells to others
 
 	CheckpointTokens uint64 // of the reused tokens, from checkpoints
 	StoredTokens     uint64 // of the reused tokens, from disk
 }
 
-// Add adds the counts of another engine, and takes the longer of the longest texts.
+// Add adds the counts of another engine; LongestText becomes the larger of the two.
 func (s *Stats) Add(c Stats) {
 	s.Queued += c.Queued
 	s.Active += c.Active
@@ -144,7 +144,7 @@ func (s *Stats) Add(c Stats) {
 	s.StoredTokens += c.StoredTokens
 }
 
-// New makes an engine over a model, which must stay open until Close.
+// New returns an engine for a model, which must stay open until Close.
 func New(model backend.Model, cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Parallel < 1 || cfg.Queue < 1 || cfg.PrefillChunk < 1 || cfg.Draft < 0 {
@@ -183,8 +183,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// shelf returns the part of the prompt cache that is for a context, nil if there
-// is none.
+// shelf returns the part of the prompt cache for a context, nil if there is none.
 func (c *Config) shelf(ctx backend.Context) (*promptcache.Shelf, error) {
 	if c.PromptCache == nil {
 		return nil, nil
@@ -203,7 +202,7 @@ func (c *Config) shelf(ctx backend.Context) (*promptcache.Shelf, error) {
 // Model returns the model that is served.
 func (e *Engine) Model() backend.Model { return e.model }
 
-// name is what messages call the model.
+// name returns the model's name for messages.
 func (e *Engine) name() string {
 	info := e.model.Info()
 	return cmp.Or(filepath.Base(cmp.Or(info.Path, info.Name)), info.Backend)
@@ -212,14 +211,14 @@ func (e *Engine) name() string {
 // Vocab returns the model's vocabulary.
 func (e *Engine) Vocab() *vocab.Vocab { return e.model.Vocab() }
 
-// ContextLimit returns how many tokens, prompt and text together, a request
-// can have.
+// ContextLimit returns the largest number of tokens, prompt and text together, of a
+// request.
 func (e *Engine) ContextLimit() int { return e.limit }
 
-// Parallel returns how many sequences generate at the same time.
+// Parallel returns how many sequences generate concurrently.
 func (e *Engine) Parallel() int { return e.cfg.Parallel }
 
-// Stats returns the present counts.
+// Stats returns the current counts.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -228,8 +227,8 @@ func (e *Engine) Stats() Stats {
 	return s
 }
 
-// Submit checks a request and puts it into the queue. When ctx ends or the
-// stream is closed, the request is dropped: at once if it waits, within one
+// Submit validates a request and puts it into the queue. When ctx ends or the
+// stream is closed, the request is dropped: immediately if it waits, within one
 // decode step if it runs.
 //
 // Errors: ErrQueueFull, ErrClosed, ErrEmptyPrompt, *ContextError,
@@ -239,7 +238,7 @@ func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.req.Adapters == nil { // prompts on disk were read with the adapters as they were loaded
+	if j.req.Adapters == nil { // prompts on disk were computed with the scales as loaded
 		j.find(e.shelf)
 	}
 	e.mu.Lock()
@@ -309,7 +308,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	return j, nil
 }
 
-// bind makes the context of a job, which ends with ctx or with the job's time.
+// bind sets the context of a job, which ends with ctx or at the job's time limit.
 func (j *job) bind(ctx context.Context) {
 	stopTimer := func() {}
 	if j.req.Timeout > 0 {
@@ -324,7 +323,7 @@ func (j *job) bind(ctx context.Context) {
 	j.stream.hangUp = func() { j.cancel(context.Canceled) }
 }
 
-// newSequences makes the sequences of a job, one for each choice or question.
+// newSequences creates the sequences of a job, one for each choice or question.
 func (e *Engine) newSequences(j *job) error {
 	req, v := &j.req, e.Vocab()
 	for i := range req.Choices {
@@ -355,7 +354,7 @@ func (e *Engine) newSequences(j *job) error {
 	return nil
 }
 
-// asks makes the request one that asks its questions.
+// asks prepares a request with questions.
 func (r *Request) asks(vocabulary int) error {
 	if r.Constraint != nil || r.Choices > 1 {
 		return errors.New("engine: questions have neither a constraint nor choices")
@@ -380,8 +379,8 @@ func (s *sequence) refused(err error) error {
 	return &ConstraintError{Offset: s.size, Cause: err}
 }
 
-// constrain gives the sequence a matcher and, if the document must be
-// complete, a budget that it fits.
+// constrain gives the sequence a matcher and, unless the document may be truncated,
+// a budget that it fits.
 func (s *sequence) constrain() error {
 	req := &s.job.req
 	s.matcher = req.Constraint.NewMatcher()
@@ -424,8 +423,8 @@ func (e *Engine) signal() {
 	}
 }
 
-// jobEnded runs when the context of some job has ended. If nobody waits for
-// anything in the running batch any more, the batch is aborted.
+// jobEnded runs when a job's context ends. If every job in the running batch has
+// ended, it aborts the batch.
 func (e *Engine) jobEnded() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -439,9 +438,9 @@ func (e *Engine) jobEnded() {
 	e.signal()
 }
 
-// Shutdown lets the requests that run or wait finish and then closes the
-// engine. New requests are refused with ErrClosed from now on. When ctx ends
-// first, what still runs is cancelled. It does not close the model.
+// Shutdown waits for running and queued requests to finish and then closes the
+// engine. New requests fail with ErrClosed. If ctx ends first, the remaining
+// requests are cancelled. It does not close the model.
 func (e *Engine) Shutdown(ctx context.Context) error {
 	e.mu.Lock()
 	e.closing = true

@@ -7,25 +7,25 @@ import (
 
 // Errors of Submit and of streams, matched with errors.Is.
 var (
-	// ErrQueueFull: as many requests wait as Config.Queue allows.
+	// ErrQueueFull means that Config.Queue requests are waiting already.
 	ErrQueueFull = errors.New("engine: the queue is full")
 
-	// ErrClosed: the engine is shutting down or has.
+	// ErrClosed means that the engine is shutting down or closed.
 	ErrClosed = errors.New("engine: shutting down")
 
-	// ErrTimeout: the request's own time limit ended it.
+	// ErrTimeout means that the request exceeded its own time limit.
 	ErrTimeout = errors.New("engine: time limit exceeded")
 
-	// ErrEmptyPrompt: the prompt has no tokens, and the model starts from at
-	// least one.
+	// ErrEmptyPrompt means that the prompt has no tokens; the model needs at
+	// least one to start from.
 	ErrEmptyPrompt = errors.New("engine: the prompt has no tokens")
 )
 
-// A BudgetError says that not even the shortest document that the constraint
-// allows fits into the tokens that are there for it.
+// A BudgetError reports that even the shortest document that the constraint
+// allows exceeds the available tokens.
 type BudgetError struct {
 	Minimum int // tokens that the shortest document needs
-	Budget  int // tokens that there are
+	Budget  int // tokens available
 }
 
 // Error implements error.
@@ -33,7 +33,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("engine: the shortest document that fits the constraint needs %d tokens, the budget is %d", e.Minimum, e.Budget)
 }
 
-// A ContextError says that a prompt leaves no room in the model's context.
+// A ContextError reports that a prompt leaves no room in the model's context.
 type ContextError struct {
 	Prompt int // tokens of the prompt
 	Limit  int // tokens that the context holds
@@ -44,8 +44,8 @@ func (e *ContextError) Error() string {
 	return fmt.Sprintf("engine: the prompt has %d tokens, the context holds %d", e.Prompt, e.Limit)
 }
 
-// A ConstraintError says that the constraint could not be followed to the end:
-// one of its limits was exceeded in the middle of a document.
+// A ConstraintError reports that the constraint could not be followed to the
+// end because one of its limits was exceeded within a document.
 type ConstraintError struct {
 	Offset int // bytes of text before it
 	Cause  error
@@ -59,10 +59,10 @@ func (e *ConstraintError) Error() string {
 // Unwrap returns the cause.
 func (e *ConstraintError) Unwrap() error { return e.Cause }
 
-// A LogitsError says that a model computes logits that are no numbers, because
-// its weights or those of an adapter are none.
+// A LogitsError reports that a model computes logits that are not finite
+// numbers, because its weights or those of an adapter are damaged.
 type LogitsError struct {
-	Model string // its file, or its name if there is none
+	Model string // file name, or the name of the model if it has no file
 }
 
 // Error implements error.

@@ -7,55 +7,57 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A drafter guesses what a sequence goes on with: what followed the last place
-// where its text, prompt and answer, read as it does at its end, and what the
-// constraint forces behind that. Places are compared in bytes: a word after a
-// quote is rarely the token that it was after a space. It belongs to the loop.
+// A drafter guesses how a sequence continues: with what followed the last place
+// where its text, prompt and answer, reads as at its end, and with what the
+// constraint forces after that. Places are compared in bytes, because a word
+// after a quote is rarely the same token as after a space. It belongs to the
+// loop.
 //
-// A draft is decoded in one batch with the token before it, and the sequence
-// then goes on as it would without, a row of logits after the other, as long as
-// it writes what was guessed. So guesses change how long a text takes, never the
-// text. They cost their places in the batch whether they come true or not: those
-// that are likely enough become drafts, see [prices].
+// A draft is decoded in one batch with the token before it. The sequence then
+// samples from one row of logits after the other, as it would without a draft, as
+// long as the tokens are those guessed. So guesses change how long a text takes,
+// never the text. They cost their places in the batch whether they come true or
+// not, so only those that are likely enough become drafts, see [prices].
 type drafter struct {
 	vocab  *vocab.Vocab
-	most   int     // guesses of a draft, forced tokens not counted
-	shared *learnt // by all sequences of a loop
-	own    rates   // begin as the shared ones
+	most   int     // guesses in a draft, not counting forced tokens
+	shared *learnt // by all sequences of the loop
+	own    rates   // initially the shared ones
 
-	tokens []int32 // of the sequence, as far as they were followed
-	text   []byte  // of them, then of guesses
-	ends   []int32 // where each of those tokens ends in it
-	heads  []int32 // by the hash of a gram: where one ended last
-	older  []int32 // by where a gram ends: where one of the same hash ended before
+	tokens []int32 // of the sequence, as far as followed
+	text   []byte  // of the tokens, then of guesses
+	ends   []int32 // where each of the tokens ends in text
+	heads  []int32 // by hash of a gram: where it ended last
+	older  []int32 // by end of a gram: where one of the same hash ended before
 	filed  int     // how much of text is in heads and older
 
-	all    []guess  // what was guessed last
-	place  string   // the habit that the token before them is one of, if any
+	all    []guess  // the last guesses
+	place  string   // the habit of the place before the guesses, if any
 	source struct { // of the next guess
 		at    int // where in text, -1: nowhere
-		match int // bytes before it that are the same
+		match int // equal bytes before it
 	}
 
-	used   int         // how many of the guesses are in the running batch
-	begun  int         // how many of the sequence's tokens come before them
+	used   int         // number of guesses in the running batch
+	begun  int         // number of the sequence's tokens before them
 	rows   []int       // by guess in the batch: its row of logits, -1 if none is needed
-	logits [][]float32 // by guess in the batch: its row, nil if there is none
+	logits [][]float32 // by guess in the batch: its row, nil if it has none
 
-	drafted, accepted int // guesses in batches, forced ones not counted
+	drafted, accepted int // guesses in batches, not counting forced ones
 }
 
 // A guess is a token that may follow those before it.
 type guess struct {
 	token  int32
-	forced bool    // by the constraint, if those before it come true
-	kind   uint8   // how it was made, unless it is forced
-	chance float64 // that it and those before it come true
+	forced bool    // by the constraint, if the guesses before it come true
+	kind   uint8   // how it was made, unless forced
+	chance float64 // probability that it and those before it come true
 }
 
-// The kinds of guesses: copied after a match, by the length of the match; a space
-// in place of a line break that the constraint refuses, and the end of a string
-// there; the spelling of text that has to follow, where there are several.
+// The kinds of guesses: a copy after a match, by the length of the match; a space
+// instead of a line break that the constraint refuses, and the end of a string
+// there; the first token of text that must follow, if it can be tokenized in
+// several ways.
 const (
 	guessCopy  uint8 = 0
 	guessJoin        = guessCopy + 8
@@ -64,7 +66,7 @@ const (
 	guessKinds       = guessSpelt + 1
 )
 
-// copied returns the kind of a guess after a match of so many bytes.
+// copied returns the kind of a guess after a match of the given number of bytes.
 func copied(match int) uint8 {
 	n := guessCopy
 	for _, limit := range [...]int{4, 5, 6, 8, 12, 16, maxMatch} {
@@ -76,20 +78,20 @@ func copied(match int) uint8 {
 }
 
 const (
-	gramSize  = 3  // bytes that must be the same for a match
-	maxMatch  = 32 // bytes that are compared
-	maxLooks  = 48 // places that are compared for a guess
+	gramSize  = 3  // bytes that must be equal for a match
+	maxMatch  = 32 // most bytes compared
+	maxLooks  = 48 // most places compared for a guess
 	hashBits  = 12
 	habitSize = 12 // bytes
 	maxHabits = 1024
-	speltSize = 24 // bytes of a text of which the first token is wanted
+	speltSize = 24 // bytes of a text whose first token is wanted
 )
 
-// rates are how often guesses of each kind have come true lately.
+// rates are the recent success rates of guesses of each kind.
 type rates [guessKinds]float64
 
-// Of how many of the last guesses the rates are, about: a sequence's change
-// quickly, since texts differ.
+// The approximate number of recent guesses that rates cover. Those of a sequence
+// change quickly, since texts differ.
 const (
 	ownMemory    = 8
 	sharedMemory = 64
@@ -103,14 +105,14 @@ func (r *rates) learn(kind uint8, right bool, memory float64) {
 	r[kind] += (outcome - r[kind]) / memory
 }
 
-// learnt is what the sequences of a loop have in common.
+// learnt is state that the sequences of a loop share.
 type learnt struct {
 	rates  rates
-	close  int32            // the token that ended a string last; -1 before the first
-	habits map[string]int32 // by drafter.habit: the token that was written there last
+	close  int32            // the last token that ended a string; -1 before the first
+	habits map[string]int32 // by drafter.habit: the last token written there
 }
 
-// newLearnt begins with an even chance for each guess.
+// newLearnt starts with a rate of 0.5 for each kind.
 func newLearnt() *learnt {
 	l := &learnt{close: -1, habits: map[string]int32{}}
 	for i := range l.rates {
@@ -125,7 +127,7 @@ func newDrafter(v *vocab.Vocab, most int, shared *learnt) *drafter {
 	return d
 }
 
-// follow takes up what has been added to the tokens of the sequence.
+// follow processes the tokens added to the sequence since the last call.
 func (d *drafter) follow(tokens []int32) {
 	d.tokens = tokens
 	for _, t := range tokens[len(d.ends):] {
@@ -142,14 +144,14 @@ func (d *drafter) follow(tokens []int32) {
 	d.filed = n
 }
 
-// hashBefore returns the hash of the gram that ends at a place.
+// hashBefore returns the hash of the gram that ends at a position.
 func hashBefore(text []byte, end int) uint32 {
 	x := uint32(text[end-3])<<16 | uint32(text[end-2])<<8 | uint32(text[end-1])
 	return x * 2654435761 >> (32 - hashBits)
 }
 
-// find looks for the place that the end of the text is most like, the latest
-// among equals.
+// find looks for the place with the longest match with the end of the text, the
+// latest among equals.
 func (d *drafter) find() {
 	d.source.at, d.source.match = -1, gramSize-1
 	n := len(d.text)
@@ -170,8 +172,8 @@ func (d *drafter) find() {
 	}
 }
 
-// sameBefore returns how many bytes before two places are the same, up to
-// maxMatch. The second place is the later one.
+// sameBefore returns how many bytes before two positions are equal, up to
+// maxMatch. The second position is the later one.
 func sameBefore(text []byte, a, b int) int {
 	n := 0
 	for n < min(maxMatch, a) && text[a-1-n] == text[b-1-n] {
@@ -180,10 +182,10 @@ func sameBefore(text []byte, a, b int) int {
 	return n
 }
 
-// guess fills all with what may follow the tokens, which the matcher, if there
-// is one, has accepted; it stands there again afterwards. With force, text that
-// has to follow is not guessed, but part of the text. There are at most room
-// guesses.
+// guess fills all with at most room guesses of what follows the tokens. The
+// matcher, if there is one, has accepted the tokens; it is back in that state
+// afterwards. With force, text that must follow is not guessed, but is already
+// part of the text.
 func (d *drafter) guess(tokens []int32, m Matcher, force bool, room int) error {
 	d.all, d.used = d.all[:0], 0
 	d.follow(tokens)
@@ -226,8 +228,8 @@ func (d *drafter) add(g guess) {
 	d.text = append(d.text, d.vocab.Bytes(g.token)...)
 }
 
-// addForced appends the text that has to follow the guesses. It reports false
-// where the matcher can't go on.
+// addForced appends the text that must follow the guesses. It returns false if
+// the matcher can't continue.
 func (d *drafter) addForced(m Matcher, chance float64) bool {
 	if len(forcedBytes(m)) == 0 {
 		return true
@@ -242,7 +244,7 @@ func (d *drafter) addForced(m Matcher, chance float64) bool {
 	return true
 }
 
-// forcedBytes returns the text that has to follow, if the matcher can tell.
+// forcedBytes returns the text that must follow, if the matcher can tell.
 func forcedBytes(m Matcher) []byte {
 	if f, ok := m.(interface{ ForcedBytes() []byte }); ok {
 		return f.ForcedBytes()
@@ -250,8 +252,8 @@ func forcedBytes(m Matcher) []byte {
 	return nil
 }
 
-// spell guesses the token with which a text begins that has to follow: the one of
-// last time, else the tokenizer's.
+// spell guesses the first token of text that must follow: the one written last
+// time, else the tokenizer's.
 func (d *drafter) spell(m Matcher, text []byte) (guess, bool) {
 	d.source.at = -1
 	g := guess{kind: guessSpelt}
@@ -267,14 +269,15 @@ func (d *drafter) spell(m Matcher, text []byte) (guess, bool) {
 	return g, true
 }
 
-// habit names a place at which a text has to follow: by that and the text before.
+// habit returns a key for a place at which text must follow: the text before and
+// the forced text.
 func (d *drafter) habit(forced []byte) string {
 	return string(d.text[max(0, len(d.text)-habitSize):]) + "\x00" + string(forced[:min(len(forced), habitSize)])
 }
 
-// tokenAt returns the token that the text has at a place, of the rest of one if
-// the place is inside of it the first, and where it ends; that is the place
-// itself if the text ends there or a token without text follows.
+// tokenAt returns the token at a position of the text, and where it ends. If the
+// position is inside a token, it is the first token of the rest. The end is the
+// position itself if the text ends there or a token without text follows.
 func (d *drafter) tokenAt(at int) (token int32, end int) {
 	i, found := slices.BinarySearch(d.ends, int32(at))
 	if found {
@@ -289,8 +292,8 @@ func (d *drafter) tokenAt(at int) (token int32, end int) {
 	return d.spelt(at, d.filed)
 }
 
-// spelt returns the first token of the text from one place to another, as the
-// model's tokenizer has it, and where it ends.
+// spelt returns the first token of the text between two positions, as the model's
+// tokenizer splits it, and where it ends.
 func (d *drafter) spelt(from, to int) (token int32, end int) {
 	text := d.text[from:min(to, from+speltSize)]
 	list := d.vocab.TokenizeText(nil, text)
@@ -300,8 +303,8 @@ func (d *drafter) spelt(from, to int) (token int32, end int) {
 	return list[0], from + len(d.vocab.Bytes(list[0]))
 }
 
-// next returns the next guess and has the matcher accept it; false if there is
-// none that it would.
+// next returns the next guess, which the matcher has accepted; false if there is
+// none.
 func (d *drafter) next(m Matcher) (guess, bool) {
 	if m != nil {
 		if text := forcedBytes(m); len(text) > 0 {
@@ -331,7 +334,7 @@ func (d *drafter) next(m Matcher) (guess, bool) {
 	return d.atBreak(m, at)
 }
 
-// copy is a guess of what the source has.
+// copy returns a guess that copies the source.
 func (d *drafter) copy(token int32, end int) guess {
 	g := guess{token: token, kind: copied(d.source.match)}
 	d.source.match = min(maxMatch, d.source.match+end-d.source.at)
@@ -339,8 +342,8 @@ func (d *drafter) copy(token int32, end int) guess {
 	return g
 }
 
-// atBreak guesses what a text in quotes makes of a line break in its source, or
-// of the source's end: it ends as well, or has a space there.
+// atBreak guesses how text in quotes continues at a line break in its source, or
+// at the source's end: it ends too, or has a space there.
 func (d *drafter) atBreak(m Matcher, at int) (guess, bool) {
 	rest := bytes.TrimLeft(d.text[at:d.filed], " \t\r\n")
 	from := d.filed - len(rest)
@@ -355,7 +358,7 @@ func (d *drafter) atBreak(m Matcher, at int) (guess, bool) {
 	return d.join(m, from)
 }
 
-// join guesses that the text goes on after a space with the word at a place.
+// join guesses that the text continues with a space and the word at a position.
 func (d *drafter) join(m Matcher, from int) (guess, bool) {
 	word := append([]byte{' '}, d.text[from:min(d.filed, from+speltSize)]...)
 	if i := bytes.IndexByte(word, '\n'); i >= 0 {
@@ -370,8 +373,8 @@ func (d *drafter) join(m Matcher, from int) (guess, bool) {
 	return guess{token: list[0], kind: guessJoin}, true
 }
 
-// heard compares the guesses with what the sequence then wrote, and learns from
-// them as far as that tells.
+// heard compares the guesses with what the sequence then wrote, and updates the
+// rates.
 func (d *drafter) heard(written []int32) {
 	if len(written) > 0 {
 		d.noteEnd(written[0])
@@ -397,8 +400,8 @@ func (d *drafter) heard(written []int32) {
 	}
 }
 
-// noteEnd notes the token with which a string was ended: it begins with a quote,
-// not where a value begins.
+// noteEnd records the token that ended a string: it begins with a quote, and no
+// value begins there.
 func (d *drafter) noteEnd(token int32) {
 	b := d.vocab.Bytes(token)
 	if n := len(d.text); n > 0 && len(b) > 0 && b[0] == '"' && !bytes.ContainsRune(b, ':') && !bytes.ContainsRune([]byte(":[{, \n"), rune(d.text[n-1])) {

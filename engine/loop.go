@@ -19,30 +19,30 @@ import (
 type loop struct {
 	*Engine
 	active  []*sequence // with a slot, the longest running first
-	waiting []*sequence // without a slot: sequences that gave theirs up, or that something is read from disk for
-	full    bool        // cells ran out: admit nothing until an active sequence has ended
-	turn    int         // which active sequence is asked first for the next batch
+	waiting []*sequence // without a slot: preempted sequences, and those that wait for a read from disk
+	full    bool        // KV cells ran out: admit nothing until an active sequence has ended
+	turn    int         // the active sequence that is first in the next batch
 	batch   backend.Batch
 	inBatch []*sequence
 	away    away
-	scales  []float32 // of adapters, in force; nil: as they were loaded
+	scales  []float32 // of adapters, in force; nil: as loaded
 	seats   seats
 	leaving []leave
 	counts  Stats          // since the last publish
-	reads   sync.WaitGroup // of goroutines that are busy with the disk
-	tooLong int            // tokens whose state is more than goes to disk; 0 while none is known
+	reads   sync.WaitGroup // of goroutines that access the disk
+	tooLong int            // tokens whose state is too large for the disk; 0 while none is known
 
-	running   context.Context // of decodes; a new one when it has ended
+	running   context.Context // of decodes; replaced when it has ended
 	stop      context.CancelFunc
-	begun     time.Time     // when the last step began
-	sampling  time.Duration // what a sequence's advance has taken lately
-	lastBatch time.Duration // what the last decode took
+	begun     time.Time     // when the last step started
+	sampling  time.Duration // recent mean duration of a sequence's advance
+	lastBatch time.Duration // duration of the last decode
 
 	learnt  *learnt // by drafters
 	prices  prices
-	suspect []*sequence // of a batch that could not be decoded, to be decoded one by one
+	suspect []*sequence // of a batch that failed to decode, to be decoded one by one
 	drafted bool        // the batch has guesses
-	crowded bool        // no room was found for a batch with guesses: the next has none
+	crowded bool        // a batch with guesses did not fit: the next has none
 
 	unmasked, sampled []*sequence // scratch of step
 }
@@ -52,12 +52,11 @@ type loop struct {
 // forced text.
 const inlinePending = 32
 
-// worthHelp is how much work has to be at hand before a worker is woken for a
-// part of it.
+// worthHelp is how much work must be pending before a worker is woken for part of it.
 const worthHelp = 30 * time.Microsecond
 
-// run is the loop. Its thread is its own: a goroutine that may change threads
-// does so after nearly every decode, and leaves the caches of its core behind.
+// run is the loop. It locks its OS thread: otherwise the goroutine would change
+// threads after nearly every decode and lose its core's caches.
 func (l *loop) run() {
 	runtime.LockOSThread()
 	l.away.loop, l.seats.loop = l, l
@@ -83,8 +82,8 @@ func (l *loop) run() {
 	}
 }
 
-// stepOn takes a step. What goes wrong in it and is no one sequence's ends
-// those that run, not the engine.
+// stepOn runs a step. A failure in it that is not due to one sequence ends the
+// running sequences, not the engine.
 func (l *loop) stepOn() {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,7 +120,7 @@ func (l *loop) publish() {
 	*c = Stats{}
 }
 
-// reap drops everything whose job has been cancelled.
+// reap drops every job that has been cancelled.
 func (l *loop) reap() {
 	// Jobs with sequences that are away end when these are back, which is soon.
 	gone := func(j *job) bool { return j.ctx.Err() != nil && j.away == 0 }
@@ -146,7 +145,7 @@ func (l *loop) reap() {
 	l.sayGoodbye()
 }
 
-// drop ends a job before its time.
+// drop ends a job early.
 func (l *loop) drop(j *job, err error) {
 	if j.lost != nil {
 		return
@@ -174,7 +173,7 @@ func (l *loop) drop(j *job, err error) {
 	l.leaving = append(l.leaving, leave{j, err})
 }
 
-// admit gives slots to waiting sequences as long as there are slots and cells.
+// admit gives slots to waiting sequences while there are slots and KV cells.
 func (l *loop) admit() {
 	if l.full = l.full && len(l.active) > 0; l.full {
 		return
@@ -208,8 +207,8 @@ func (l *loop) admit() {
 	}
 }
 
-// next returns the sequence that is to run next, with a slot; nil when there
-// is none or no room for it.
+// next returns the sequence to run next, with a slot; nil if there is none or no room
+// for it.
 func (l *loop) next() *sequence {
 	for i, s := range l.waiting {
 		if l.reading(s) {
@@ -240,8 +239,8 @@ func (l *loop) next() *sequence {
 	return nil
 }
 
-// head returns the sequence whose turn it is, nil when there is none. It stays the
-// head of the queue until dequeue or reap, whatever is submitted.
+// head returns the sequence whose turn it is, or nil. It stays the head of the queue
+// until dequeue or reap, regardless of what is submitted.
 func (l *loop) head() *sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -258,13 +257,12 @@ func (l *loop) dequeue(s *sequence) {
 	l.queue.pop(s)
 }
 
-// headroom is how many cells beyond its prompt a sequence should find free
-// before it starts. Without it, sequences that have just begun would have to
-// give up again.
+// headroom is how many KV cells beyond its prompt should be free before a sequence
+// starts. Without it, sequences that have just started would be preempted.
 const headroom = 32
 
 // place gives s a slot unless its tokens don't fit beside those of the active
-// sequences. A lone sequence always fits.
+// sequences. A single sequence always fits.
 func (l *loop) place(s *sequence) bool {
 	if !l.adapt(s.job) {
 		return false
@@ -308,8 +306,8 @@ func (l *loop) place(s *sequence) bool {
 	return true
 }
 
-// accompany has the cells of a slot that a sequence has just got be the first ones
-// if the sequence is alone, and says of all others that they aren't in order.
+// accompany makes the cells of a newly acquired slot the first ones if its sequence
+// is alone. Otherwise it marks all slots as not starting at the first cell.
 func (l *loop) accompany(x *slot) {
 	if x == nil {
 		return
@@ -329,9 +327,9 @@ func (l *loop) accompany(x *slot) {
 	}
 }
 
-// confirm keeps what a fresh sequence's slot has of it now that the text forced at
-// its beginning is known: all of it, with the logits after it, or as much as can be
-// used. It needs no slot any more if it has ended.
+// confirm keeps the usable part of a new sequence's slot, now that the text forced at
+// its start is known: all of it, with the logits after it, or a prefix. A sequence
+// that has ended needs no slot.
 func (l *loop) confirm(s *sequence) {
 	x := s.slot
 	switch n := commonPrefix(x.tokens, s.tokens); {
@@ -344,7 +342,7 @@ func (l *loop) confirm(s *sequence) {
 	l.countOrigin(s.from, s.cached)
 }
 
-// countOrigin counts what a prompt did not have to be read of.
+// countOrigin counts the reused tokens of a prompt by origin.
 func (l *loop) countOrigin(from origin, tokens int) {
 	n := uint64(tokens)
 	l.counts.ReusedTokens += n
@@ -356,8 +354,8 @@ func (l *loop) countOrigin(from origin, tokens int) {
 	}
 }
 
-// sharedWithBusy returns how many of the tokens of s the cells of some busy
-// slot other than own hold.
+// sharedWithBusy returns the length of the longest prefix of s in a busy slot other
+// than own.
 func (l *loop) sharedWithBusy(s *sequence, own *slot) int {
 	most := 0
 	for _, x := range l.slots.all {
@@ -368,7 +366,7 @@ func (l *loop) sharedWithBusy(s *sequence, own *slot) int {
 	return most
 }
 
-// step decodes one batch and lets the sequences that got logits go on.
+// step decodes one batch and advances the sequences that got logits.
 func (l *loop) step() {
 	now := time.Now()
 	expected := now.Sub(l.begun) // about as long as the last one
@@ -387,7 +385,7 @@ func (l *loop) step() {
 		l.running, l.stop = context.WithCancel(l.base)
 	}
 	if !l.announce(l.stop) {
-		return // nobody waits for this any more; reap sees to it
+		return // every job has ended; reap drops them
 	}
 	step := l.tracing.clock()
 	l.startMasks()
@@ -426,7 +424,7 @@ func (l *loop) step() {
 		s.progress(decoded, len(s.slot.tokens))
 		if !s.primed && len(s.slot.tokens) >= s.prompt {
 			s.primed = true
-			// Forced text behind the prompt is in the batch, but not the prompt's.
+			// Forced text after the prompt is in the batch, but does not count as prompt.
 			forced := len(s.slot.tokens) - s.prompt
 			s.prefilled = decoded.Add(-decoded.Sub(began) * time.Duration(forced) / time.Duration(max(1, l.batch.Len())))
 		}
@@ -460,8 +458,9 @@ func (l *loop) step() {
 	l.tracing.span(PartStep, step, nil, l.batch.Len())
 }
 
-// startMasks has the masks after this batch computed while it is decoded, unless they
-// are found so quickly that nobody is woken for them; then advance does it.
+// startMasks has workers compute the masks after this batch while it is decoded,
+// unless they are so quick that waking a worker doesn't pay; then advance computes
+// them.
 func (l *loop) startMasks() {
 	l.unmasked = l.unmasked[:0]
 	var expected time.Duration
@@ -469,7 +468,7 @@ func (l *loop) startMasks() {
 		if s.matcher != nil && !s.masked {
 			l.unmasked = append(l.unmasked, s)
 			if expected += s.masking; s.limits.Masks == 0 {
-				expected += worthHelp // the first may be of a grammar that nobody has used
+				expected += worthHelp // the first one may be of a new grammar
 			}
 		}
 	}
@@ -481,7 +480,7 @@ func (l *loop) startMasks() {
 	}
 }
 
-// sample lets the sequences that got logits go on.
+// sample advances the sequences that got logits.
 func (l *loop) sample() {
 	n := len(l.sampled)
 	if n == 0 {
@@ -489,13 +488,12 @@ func (l *loop) sample() {
 	}
 	l.sampled = l.away.attend(l.sampled, (*sequence).advance, stageAdvanced, time.Duration(n-1)*l.sampling > worthHelp)
 	for _, s := range l.sampled {
-		s.logits = nil // the next ones may be of another place
+		s.logits = nil // the next ones may be in other memory
 		l.sampling = recent(l.sampling, s.advancing)
 	}
 }
 
-// recent returns the mean of durations with a new one, in which the latest
-// eight or so count.
+// recent returns an exponential moving average over about the last eight durations.
 func recent(mean, latest time.Duration) time.Duration {
 	if mean == 0 {
 		return latest
@@ -503,9 +501,9 @@ func recent(mean, latest time.Duration) time.Duration {
 	return mean + (latest-mean)/8
 }
 
-// fill makes the next batch: first what generating sequences have, then
-// prompts, which share the rest of the batch evenly. It reports whether there
-// are prompts in it.
+// fill builds the next batch: first the tokens of generating sequences, then prompts,
+// which share the rest of the batch evenly. It reports whether the batch contains
+// prompts.
 func (l *loop) fill() bool {
 	l.batch.Reset()
 	l.inBatch = l.inBatch[:0]
@@ -544,8 +542,7 @@ func (l *loop) fill() bool {
 	return len(prefilling) > 0
 }
 
-// nextSuspect returns a sequence that is to have a batch of its own, nil if there
-// is none.
+// nextSuspect returns a sequence that gets a batch of its own, nil if there is none.
 func (l *loop) nextSuspect() *sequence {
 	for len(l.suspect) > 0 {
 		s := l.suspect[0]
@@ -557,7 +554,7 @@ func (l *loop) nextSuspect() *sequence {
 	return nil
 }
 
-// take puts at most room tokens of s into the batch and returns how many.
+// take puts at most room tokens of s into the batch and returns the number.
 func (l *loop) take(s *sequence, room int) int {
 	pending := s.pending()
 	s.taken, s.row = 0, -1
@@ -581,8 +578,8 @@ func (l *loop) take(s *sequence, room int) int {
 	return n
 }
 
-// announce tells jobEnded which jobs the running batch is for; with nil, that
-// none is running. It reports whether any of them is still wanted.
+// announce records for jobEnded the jobs in the running batch, or with nil that none
+// is running. It reports whether any of the jobs is still wanted.
 func (l *loop) announce(abort context.CancelFunc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -599,7 +596,7 @@ func (l *loop) announce(abort context.CancelFunc) bool {
 	return wanted
 }
 
-// decodeFailed makes the best of a batch that was not decoded.
+// decodeFailed recovers from a batch that was not decoded.
 func (l *loop) decodeFailed(err error) {
 	for _, s := range l.active {
 		before := len(s.slot.tokens)
@@ -616,7 +613,7 @@ func (l *loop) decodeFailed(err error) {
 	case errors.Is(err, backend.ErrNoSlot) && len(l.active) > 1:
 		l.preempt(l.active[len(l.active)-1])
 	case len(l.inBatch) > 1:
-		// One of them may be at fault, and must not take the others along.
+		// One of them may be at fault and must not make the others fail.
 		l.cfg.Log.Warn("decode failed, the sequences go on one by one", "error", err, "sequences", len(l.inBatch))
 		l.suspect = append(l.suspect[:0], l.inBatch...)
 	default:
@@ -628,16 +625,15 @@ func (l *loop) decodeFailed(err error) {
 	}
 }
 
-// makeRoom finds cells for a batch that did not fit: new ones as long as those
-// are cheap, else those of prompts that are only kept for reuse, else new ones.
+// makeRoom finds KV cells for a batch that did not fit: new ones while they are
+// cheap, else those of prompts kept only for reuse, else new ones.
 func (l *loop) makeRoom() bool {
 	grower, _ := l.context.(backend.Grower)
 	return grower != nil && grower.Grow(false) || l.slots.evict() || grower != nil && grower.Grow(true)
 }
 
-// preempt takes the slot of the sequence that has run for the shortest time
-// and empties it. The sequence starts again from its tokens once there is
-// room.
+// preempt empties and releases the slot of a sequence. The sequence restarts from its
+// tokens once there is room.
 func (l *loop) preempt(s *sequence) {
 	l.counts.Preempted++
 	l.full = true
@@ -649,9 +645,9 @@ func (l *loop) preempt(s *sequence) {
 	l.waiting = slices.Insert(l.waiting, 0, s)
 }
 
-// settle sends the events of sequences that went on, and takes leave of those
-// that have ended. What a client learns is true already when it does: slots
-// are free and counts published before the last event is sent.
+// settle sends the events of sequences that advanced and removes those that have
+// ended. Slots are freed and counts published before the last event is sent, so that
+// clients see the new state.
 func (l *loop) settle(list []*sequence) {
 	now := time.Now()
 	for _, s := range list {
@@ -683,13 +679,13 @@ func (l *loop) settle(list []*sequence) {
 	l.sayGoodbye()
 }
 
-// A leave is a job that has ended but whose stream does not know yet.
+// A leave is a job that has ended but whose stream is still open.
 type leave struct {
 	job *job
 	err error
 }
 
-// sayGoodbye ends the streams of jobs that have left.
+// sayGoodbye ends the streams of the jobs in leaving.
 func (l *loop) sayGoodbye() {
 	if len(l.leaving) == 0 {
 		return
@@ -706,13 +702,12 @@ func (l *loop) sayGoodbye() {
 	l.leaving = l.leaving[:0]
 }
 
-// patience is for how long text may lie before its reader is told. Waking a
+// patience is how long text may be held before its reader receives it. Waking a
 // reader for each token of a small model would cost more than the token.
 const patience = 8 * time.Millisecond
 
-// tell sends the text that would have lain for too long at the end of a step
-// that is expected to take so long. The first text of a sequence goes out at
-// once.
+// tell sends the text that would exceed patience by the end of a step of the expected
+// duration. The first text of a sequence is sent at once.
 func (l *loop) tell(now time.Time, expected time.Duration) {
 	for _, s := range l.active {
 		if expected > patience || now.Sub(s.told) > patience-expected {
@@ -721,8 +716,7 @@ func (l *loop) tell(now time.Time, expected time.Duration) {
 	}
 }
 
-// emit sends the text that a sequence has to show, and its result when it has
-// ended.
+// emit sends the unsent text of a sequence, and its result if it has ended.
 func (l *loop) emit(s *sequence, now time.Time) {
 	done := s.ended && s.err == nil && !s.done
 	if len(s.text) == s.sent && len(s.unsent) == 0 && !done {

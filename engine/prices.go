@@ -2,11 +2,11 @@ package engine
 
 import "time"
 
-// prices are what batches of some sizes cost, as multiples of a batch of one
-// token. A draft is worth its place only if that is known: on a GPU eight tokens
-// cost hardly more than one; on a CPU two may cost as much as one after the
-// other, and eight half as much. So the loop measures its own batches, and
-// compares sizes by ratios, since other programs slow down all of them.
+// prices are the costs of batches by size, as multiples of a batch of one token.
+// They decide whether a draft is worth decoding: on a GPU eight tokens cost
+// hardly more than one; on a CPU two may cost as much as two batches of one, and
+// eight half as much as eight. The loop measures its own batches and compares
+// ratios, since other programs slow down all sizes.
 type prices struct {
 	one  float64                // seconds of a batch of one token
 	of   [maxPriced + 1]float64 // by tokens; 0: not known
@@ -16,18 +16,18 @@ type prices struct {
 const (
 	maxPriced   = 48
 	priceMemory = 8
-	// hope is what a further token is thought to cost in a batch of a size that
-	// was never tried. It is low, so that sizes are tried.
+	// hope is the assumed cost of a further token in a batch of a size that was
+	// never measured. It is low, so that sizes are tried.
 	hope = 0.25
-	// pardon is how much of what a size is above hope is forgotten at each batch of
-	// one token, so that a size that was measured at a bad moment is tried again.
+	// pardon is the fraction of a size's excess over hope that is forgotten at each
+	// batch of one token, so that a size measured at a bad moment is tried again.
 	pardon = 1.0 / 2048
-	// outlier is how many times as expensive as thought a batch can look; more
-	// is another program's doing.
+	// outlier limits a measurement to a multiple of the expected cost; a larger one
+	// is due to another program.
 	outlier = 2
 )
 
-// learn notes what a batch without prompts took.
+// learn records how long a batch without prompts took.
 func (p *prices) learn(tokens int, took time.Duration) {
 	if tokens < 1 || tokens > maxPriced || took <= 0 {
 		return
@@ -55,7 +55,7 @@ func (p *prices) learn(tokens int, took time.Duration) {
 
 func hoped(tokens int) float64 { return 1 + hope*float64(tokens-1) }
 
-// price returns what a batch of so many tokens costs.
+// price returns the cost of a batch of the given number of tokens.
 func (p *prices) price(tokens int) float64 {
 	if tokens <= 1 {
 		return float64(tokens)
@@ -72,10 +72,10 @@ func (p *prices) price(tokens int) float64 {
 	return hoped(tokens)
 }
 
-// worth returns how many of the guesses are to go into a batch that has so many
-// tokens, of so many sequences, already. A guess that comes true, and the forced
-// text behind it, saves its sequence a step; all of them cost what the batch
-// becomes more expensive by.
+// worth returns how many of the guesses should go into a batch that already has
+// the given number of tokens and sequences. A guess that comes true, and the
+// forced text after it, saves its sequence a step; in return, the batch becomes
+// more expensive.
 func (p *prices) worth(list []guess, tokens, sequences int) (n int) {
 	base := p.price(tokens)
 	best, saved := 0.0, 0.0
@@ -85,12 +85,12 @@ func (p *prices) worth(list []guess, tokens, sequences int) (n int) {
 		}
 		more := p.price(tokens+i+1) - base
 		if g.forced {
-			saved += g.chance * more / float64(i+1) // it would be decoded later
+			saved += g.chance * more / float64(i+1) // it would be decoded later anyway
 		} else {
 			saved += g.chance * base / float64(sequences)
 		}
 		if i+1 < len(list) && list[i+1].forced {
-			continue // nothing is asked here
+			continue // no logits are needed here
 		}
 		if gain := saved - more; gain > best {
 			best, n = gain, i+1

@@ -2,13 +2,13 @@ package engine
 
 import "slices"
 
-// queue holds the jobs that wait for a slot, and the choices of those that have begun.
-// Clients take turns, and so do the choices of one job: a turn is one sequence. The jobs
-// of one client come in the order in which they arrived.
+// queue holds the jobs that wait for a slot, and the further choices of those that have
+// started. Clients take turns, and so do the choices of one job: a turn is one sequence.
+// The jobs of one client are served in order of arrival.
 type queue struct {
 	limit   int
-	size    int            // jobs of which nothing has begun
-	further int            // choices of jobs that have begun
+	size    int            // jobs that have not started
+	further int            // choices left of jobs that have started
 	clients []*clientQueue // those with jobs, the next turn first
 }
 
@@ -17,7 +17,7 @@ type clientQueue struct {
 	jobs   []*job
 }
 
-// push adds a job; false when the queue is full.
+// push adds a job. It returns false if the queue is full.
 func (q *queue) push(j *job) bool {
 	if q.size >= q.limit {
 		return false
@@ -33,8 +33,7 @@ func (q *queue) push(j *job) bool {
 	return true
 }
 
-// peek returns the sequence whose turn it is, of those that are ready; nil when there
-// is none.
+// peek returns the next sequence that is ready, in order of turns, or nil.
 func (q *queue) peek(ready func(*sequence) bool) *sequence {
 	for _, c := range q.clients {
 		for _, j := range c.jobs {
@@ -46,7 +45,7 @@ func (q *queue) peek(ready func(*sequence) bool) *sequence {
 	return nil
 }
 
-// pop removes a sequence that peek returned and gives the turn to the next client.
+// pop removes a sequence returned by peek and passes the turn to the next client.
 func (q *queue) pop(s *sequence) {
 	i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return slices.Contains(c.jobs, s.job) })
 	if i < 0 {
@@ -66,7 +65,7 @@ func (q *queue) pop(s *sequence) {
 	}
 }
 
-// remove takes out the jobs for which gone is true and returns them.
+// remove removes and returns the jobs for which gone returns true.
 func (q *queue) remove(gone func(*job) bool) []*job {
 	var out []*job
 	clients := q.clients[:0]

@@ -10,11 +10,11 @@ import (
 // and Free are those of *decoder.SequenceMatcher.
 type SegmentMatcher interface {
 	Matcher
-	// Spans are the segments that the text has been in, the present one last.
+	// Spans returns the segments of the text so far, the current one last.
 	Spans() []decoder.Span
-	// Finish says that the text is complete, which may change its last span.
+	// Finish marks the text as complete, which may change its last span.
 	Finish()
-	// Held is how many bytes at the end may yet be a mark.
+	// Held returns how many bytes at the end may become a mark.
 	Held() int
 	// Free reports whether the text is in a segment of free text.
 	Free() bool
@@ -27,16 +27,16 @@ type SegmentMatcher interface {
 // A Passage is text of one segment of a sequence.
 type Passage struct {
 	Segment int
-	Visit   int // counts the segments that the text has been in, so that a segment can come twice
+	Visit   int // index of the span, as a segment can occur repeatedly
 	Text    string
 }
 
-// partTracker tells the parts of a text as it comes.
+// partTracker splits a text into its parts as it grows.
 type partTracker struct {
 	m     SegmentMatcher
-	raw   []byte // the text, marks and all
-	shown int    // how much of it has been told or left out
-	visit int    // the span that comes next
+	raw   []byte // the text, including marks
+	shown int    // how much of it has been returned or left out
+	visit int    // index of the next span
 }
 
 // newPartTracker returns nil for constraints on the whole text.
@@ -47,9 +47,9 @@ func newPartTracker(m Matcher) *partTracker {
 	return nil
 }
 
-// next returns what can be told of the text that was not told before, without
-// the marks that end free text; all of it once the text is complete. With each
-// part, more says whether its segment goes on.
+// next returns the text not returned before, without the marks that end free
+// text; all of it once the text is complete. For each part, more reports
+// whether its segment continues.
 func (t *partTracker) next(complete bool) (parts []Passage, more []bool) {
 	if complete {
 		t.m.Finish()
@@ -85,8 +85,8 @@ func (t *partTracker) next(complete bool) (parts []Passage, more []bool) {
 	return parts, more
 }
 
-// segmentAt returns the segment that the byte before an offset belongs to, and
-// where that one begins.
+// segmentAt returns the segment of the byte before an offset, and where that
+// segment starts.
 func (t *partTracker) segmentAt(offset int) (segment, start int) {
 	spans := t.m.Spans()
 	i := slices.IndexFunc(spans[t.visit:], func(s decoder.Span) bool { return s.End >= offset })

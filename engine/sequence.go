@@ -13,88 +13,88 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A job is one request on its way through the engine. Its sequences are the
-// loop's; ctx and stream may be used by anyone.
+// A job is a request within the engine. Its sequences belong to the loop; ctx and stream are
+// safe for concurrent use.
 type job struct {
 	req       Request
 	cutting   cutting // of its prompt
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
-	forget    func() // ends ctx without waking the loop, and all that hangs on it
+	forget    func() // ends ctx and its watchers without waking the loop
 	stream    *Stream
 	sequences []*sequence
 	begun     int   // sequences that have left the queue
 	open      int   // sequences that have not ended
 	away      int   // sequences that are away
-	lost      error // why the job ended, while sequences of it are still away
+	lost      error // why the job ended, while some of its sequences are still away
 	submitted time.Time
 
-	readable, known int // how much of the prompt can be read from disk, and is there or about to be
+	readable, known int // tokens of the prompt that can be read from disk, and that are stored there or about to be
 }
 
 // A sequence is one choice of a job.
 type sequence struct {
 	job     *job
 	choice  int
-	errand  func(*sequence) // what a worker does with it
-	back    chan struct{}   // that it is done; of size 1
+	errand  func(*sequence) // the step for a worker to run
+	back    chan struct{}   // signals that the step is done; of capacity 1
 	stage   stage
-	slow    bool // its last step took long
+	slow    bool // its last step was slow
 	outside bool // it is away
-	emptied bool // its slot lost its cells while it was away
+	emptied bool // its slot lost its KV cells while it was away
 
-	looking sync.Mutex // at logits, and when they are exchanged for a copy
+	looking sync.Mutex // guards logits while they are read or replaced by a copy
 	vocab   *vocab.Vocab
 
-	tokens   []int32   // the prompt, and what was generated
-	prompt   int       // how many of them are the prompt
-	reported int       // how much of the prompt events were about, and one more
-	cached   int       // how many were in the slot when it was first given one
-	asked    *Question // nil: a text is wanted
+	tokens   []int32   // the prompt and the generated tokens
+	prompt   int       // number of prompt tokens
+	reported int       // prompt tokens reported in events, plus one
+	cached   int       // tokens in the slot when it was first acquired
+	asked    *Question // nil: a text is generated
 	slot     *slot
-	taken    int // how many of its tokens are in the running batch
-	row      int // which logits of the running batch are its, -1 if none
+	taken    int // number of its tokens in the running batch
+	row      int // its row of logits in the running batch, -1 if none
 	logits   []float32
-	shared   int                // how many of its tokens were in other slots' cells when it got its own
+	shared   int                // number of its tokens in other slots' cells when it got its own
 	ready    bool               // begin has run
 	sits     bool               // it has a place, result.Place
 	primed   bool               // the whole prompt has been decoded once
-	stored   *stored            // what is read from disk for it, until it has its slot
-	from     origin             // of what its slot had of the prompt
-	stops    []stop             // where its state is to be kept, in order
+	stored   *stored            // being read from disk for it, until it has its slot
+	from     origin             // of the reused part of its prompt
+	stops    []stop             // where its state is to be saved, in order
 	kind     spanKind           // how its tokens in the running batch are computed
-	given    []float32          // the logits after all of its tokens, which an earlier request left
-	watch    func(Passage) bool // Request.Watch; nil: nobody
+	given    []float32          // the logits after all of its tokens, from an earlier request
+	watch    func(Passage) bool // Request.Watch; may be nil
 	until    func([]byte) (int, bool)
-	recast   func([]decoder.Span, []byte) []int32 // Request.Recast; nil: nobody
+	recast   func([]decoder.Span, []byte) []int32 // Request.Recast; may be nil
 
-	changed bool // the context is another one than what was decoded
-	shrunk  int  // how many tokens fewer than were generated are in the context
+	changed bool // the tokens in the context have been replaced since the last decode
+	shrunk  int  // number of generated tokens missing from the context
 
 	model  string // for messages
-	looked bool   // at a row of logits, whether it is one
+	looked bool   // whether the logits have been checked to be finite
 
-	drafter  *drafter // nil if nothing is guessed
+	drafter  *drafter // nil if it has no drafts
 	sampler  *sampling.Sampler
 	measurer *sampling.Measurer // nil unless probabilities are wanted
 	matcher  Matcher            // nil for free text
 	budget   *budget            // nil for free text and with Request.Truncate
 	mask     sampling.Set
-	masked   bool    // mask is the one of the present position
+	masked   bool    // mask is that of the current position
 	exclude  []int32 // scratch of choose
 	one      [1]int32
-	few      []int32 // the tokens that the mask allows at the present position, if they are few
+	few      []int32 // the tokens that the mask allows at the current position, if they are few
 
 	tracing   *tracing
-	masking   time.Duration // what masks have taken lately
-	advancing time.Duration // what the last advance took
+	masking   time.Duration // recent mean duration of a mask
+	advancing time.Duration // duration of the last advance
 
 	tail      textTail
 	size      int          // of the whole text in bytes
 	parts     *partTracker // nil unless the constraint is a sequence
-	text      []byte       // what can be shown
-	sent      int          // how much of it went into events
-	told      time.Time    // when the last one was sent
+	text      []byte       // text ready to be sent
+	sent      int          // how much of it has been sent
+	told      time.Time    // when the last event was sent
 	done      bool         // the result has been sent
 	unsent    []Token
 	passages  []Passage
@@ -106,7 +106,7 @@ type sequence struct {
 	prefilled time.Time
 }
 
-// progress says how much of the prompt is known, unless that has been said.
+// progress sends how much of the prompt is known, unless it has been sent already.
 func (s *sequence) progress(now time.Time, known int) {
 	if known = min(known, s.prompt); !s.job.req.Progress || s.choice > 0 || s.primed || s.asked != nil || known < s.reported {
 		return
@@ -125,8 +125,8 @@ func (s *sequence) generated() int { return len(s.tokens) - s.prompt + s.shrunk 
 // pending returns the tokens that have not been decoded.
 func (s *sequence) pending() []int32 { return s.tokens[len(s.slot.tokens):] }
 
-// begin appends what the constraint forces at the very start, before anything
-// has been decoded. It runs on a worker.
+// begin appends what the constraint forces at the start, before anything has been decoded. It
+// runs on a worker.
 func (s *sequence) begin() {
 	s.sampler.Prompt(s.tokens[:s.prompt])
 	if s.matcher == nil {
@@ -137,8 +137,8 @@ func (s *sequence) begin() {
 	}
 }
 
-// prepare makes sure that mask is the one of the present position. It runs on
-// a worker while the model decodes, if that is worth it.
+// prepare makes mask that of the current position. It runs on a worker during decoding, if that
+// is worth it.
 func (s *sequence) prepare() {
 	if s.matcher == nil || s.masked || s.ended {
 		return
@@ -158,8 +158,8 @@ func (s *sequence) prepare() {
 	s.tracing.span(PartMask, start, s, 0)
 }
 
-// constraintError returns the error for what a matcher refuses, or for what made it
-// unusable, where that is known.
+// constraintError returns the error for a refusal by the matcher, or for what made the matcher
+// unusable, if known.
 func (s *sequence) constraintError(err error) error {
 	if cause := matcherErr(s.matcher); cause != nil {
 		err = cause
@@ -167,10 +167,9 @@ func (s *sequence) constraintError(err error) error {
 	return s.refused(err)
 }
 
-// advance samples the next token from the logits, and appends it and the text
-// that is forced after it; further tokens as long as the batch had what was
-// written as guesses. Sequences advance on several goroutines at once if
-// that is worth it.
+// advance samples the next token from the logits, and appends it and the text forced after it.
+// It continues while the batch contains guesses that came true. Several sequences may advance
+// in parallel.
 func (s *sequence) advance() {
 	start := time.Now()
 	s.goOn()
@@ -180,7 +179,7 @@ func (s *sequence) advance() {
 	s.advancing = time.Since(start)
 }
 
-// draftCame makes the logits after a guess that came true those of the present place.
+// draftCame makes the logits after a guess that came true the current ones.
 func (s *sequence) draftCame() bool {
 	d := s.drafter
 	if d == nil || d.used == 0 || s.changed {
@@ -195,8 +194,7 @@ func (s *sequence) draftCame() bool {
 	return logits != nil
 }
 
-// measure looks at the logits for the first time at a place. It reports whether they
-// are numbers.
+// measure measures the logits before sampling. It reports whether they are finite.
 func (s *sequence) measure() (measured sampling.Measurement, ok bool) {
 	s.looking.Lock()
 	defer s.looking.Unlock()
@@ -214,7 +212,7 @@ func (s *sequence) measure() (measured sampling.Measurement, ok bool) {
 	return measured, true
 }
 
-// logprob returns the logarithm of a token's probability at the present place.
+// logprob returns the log probability of a token at the current position.
 func (s *sequence) logprob(m *sampling.Measurement, token int32) float32 {
 	s.looking.Lock()
 	defer s.looking.Unlock()
@@ -228,7 +226,7 @@ func (s *sequence) sample() (token int32, err error) {
 	return s.sampler.Sample(s.logits, s.mask, s.exclude)
 }
 
-// possible reports whether the logit of a token is a number.
+// possible reports whether a token's logit is finite.
 func (s *sequence) possible(token int32) bool {
 	s.looking.Lock()
 	defer s.looking.Unlock()
@@ -281,7 +279,8 @@ func (s *sequence) goOn() {
 	}
 }
 
-// reread puts other tokens in the place of the text in the model's context, if somebody wants that.
+// reread replaces the text in the model's context by other tokens, if Request.Recast returns
+// any.
 func (s *sequence) reread() {
 	if s.recast == nil {
 		return
@@ -304,8 +303,8 @@ func (s *sequence) reread() {
 	s.changed = true
 }
 
-// has fails the sequence unless there is such a token: in a batch it would fail
-// the others as well.
+// has fails the sequence if the token does not exist: in a batch it would fail the other
+// sequences too.
 func (s *sequence) has(token int32) bool {
 	if token < 0 || int(token) >= s.vocab.Len() {
 		s.fail(fmt.Errorf("engine: token %d is not in the vocabulary of %d", token, s.vocab.Len()))
@@ -314,8 +313,7 @@ func (s *sequence) has(token int32) bool {
 	return true
 }
 
-// finite reports whether a row of logits is one: none is NaN or +Inf, and not all
-// are -Inf, which some may be.
+// finite reports whether a row of logits is valid: none is NaN or +Inf, and not all are -Inf.
 func finite(logits []float32) bool {
 	some := false
 	for _, l := range logits {
@@ -327,11 +325,12 @@ func finite(logits []float32) bool {
 	return some
 }
 
-// maxOptions is how many tokens count as few to choose from: more than the
-// spellings of an enumeration's next characters, fewer than those of a number.
+// maxOptions is how many tokens count as few: more than the tokens with which an enumeration
+// can continue, fewer than those for a number.
 const maxOptions = 256
 
-// fewOptions returns the tokens that the mask allows if they are few and wanted.
+// fewOptions returns the tokens that the mask allows if they are few and the request wants
+// them.
 func (s *sequence) fewOptions() []int32 {
 	if s.matcher == nil || !s.job.req.Measure {
 		return nil
@@ -343,8 +342,8 @@ func (s *sequence) fewOptions() []int32 {
 	return extra
 }
 
-// isFree reports whether the text is free at present, without a constraint or
-// between the parts that have one.
+// isFree reports whether the text is currently free: without a constraint, or in a segment
+// without one.
 func (s *sequence) isFree() bool {
 	if s.matcher == nil {
 		return true
@@ -352,7 +351,7 @@ func (s *sequence) isFree() bool {
 	return s.parts != nil && s.parts.m.Free()
 }
 
-// settle ends the sequence where nothing more can or may follow.
+// settle ends the sequence if nothing more can or may follow.
 func (s *sequence) settle() {
 	if s.matcher != nil && s.onlyEndFollows() {
 		s.limits.SavedSteps++
@@ -362,8 +361,7 @@ func (s *sequence) settle() {
 	switch {
 	case s.ended || s.left() > 0:
 	case s.budget != nil && !s.isFree():
-		// The invariant says that the text is complete; it could have gone
-		// on.
+		// By the invariant, the text is complete; it could have continued.
 		if !s.matcher.Accepting() {
 			s.fail(s.constraintError(errors.New("the document is not complete at the end of its budget")))
 			return
@@ -375,20 +373,19 @@ func (s *sequence) settle() {
 	}
 }
 
-// closing notes that the budget has a say in the text from here on.
+// closing records that the budget restricts the text from here on.
 func (s *sequence) closing() {
 	if !s.limits.BudgetClosed {
 		s.limits.BudgetClosed, s.limits.Closing = true, s.size
 	}
 }
 
-// maxTries is how many tokens that would not fit the budget are sampled at one
-// place before the document is simply completed. Each try costs a step of the
-// matcher and a pass over the logits.
+// maxTries is how many tokens that exceed the budget are sampled at one place before the
+// planned completion is used. Each try costs a matcher step and a pass over the logits.
 const maxTries = 16
 
-// choose samples a token that may follow and, if there is a matcher, has it
-// accepted. It reports false when the sequence has ended instead.
+// choose samples the next token and has the matcher, if any, accept it. It returns false if the
+// sequence has ended instead.
 func (s *sequence) choose() (int32, bool) {
 	s.prepare()
 	if s.ended {
@@ -439,8 +436,7 @@ func (s *sequence) choose() (int32, bool) {
 	}
 }
 
-// follow takes the next token of the budget's completion, or ends the text if
-// it is complete.
+// follow takes the next token of the budget's completion, or ends the text if it is complete.
 func (s *sequence) follow() (int32, bool) {
 	s.closing()
 	plan := s.budget.complete()
@@ -467,7 +463,7 @@ func (s *sequence) follow() (int32, bool) {
 	return token, true
 }
 
-// force appends the text that has to follow, if it fits the budget.
+// force appends the text that must follow, if it fits the budget.
 func (s *sequence) force() {
 	if s.job.req.NoForced {
 		return
@@ -484,7 +480,7 @@ func (s *sequence) force() {
 		return
 	}
 	at := len(s.tokens)
-	s.tokens = append(s.tokens, forced...) // forced is the matcher's; this copy is ours
+	s.tokens = append(s.tokens, forced...) // forced belongs to the matcher; this is a copy
 	forced = s.tokens[at:]
 	s.tokens = s.tokens[:at]
 	for i, token := range forced {
@@ -495,8 +491,7 @@ func (s *sequence) force() {
 	}
 	if s.budget != nil {
 		if !s.budget.fits(forced, s.left()-len(forced)) {
-			// The same text in the budget's own spelling does fit; it is
-			// sampled, with little to choose from.
+			// The budget's own tokens for the same text do fit; they are sampled, with few alternatives.
 			if err := s.matcher.Rollback(len(forced)); err != nil {
 				s.fail(s.constraintError(err))
 			}
@@ -569,7 +564,7 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	}
 }
 
-// stop ends the text at a stop string, if there is one.
+// stop ends the text at a stop string, unless stop is empty.
 func (s *sequence) stop(stop string) {
 	if stop != "" {
 		s.result.StopString = stop
@@ -577,7 +572,7 @@ func (s *sequence) stop(stop string) {
 	}
 }
 
-// tell adds what can be told of a text in parts; all of it once it is complete.
+// tell adds the text in parts that can be sent; all of it once it is complete.
 func (s *sequence) tell(complete bool) {
 	parts, more := s.parts.next(complete)
 	for i, p := range parts {
@@ -602,7 +597,7 @@ func (s *sequence) tell(complete bool) {
 	}
 }
 
-// onlyEndFollows reports whether the text is complete and can't go on.
+// onlyEndFollows reports whether the text is complete and can't continue.
 func (s *sequence) onlyEndFollows() bool {
 	if !s.matcher.Accepting() {
 		return false

@@ -10,33 +10,33 @@ import (
 	"github.com/stencil-json/stencil/backend"
 )
 
-// A slot is one of the backend's sequences and what is known to be in it.
+// A slot is one of the backend's sequences and its known contents.
 type slot struct {
 	id     int32
-	tokens []int32 // what its cells hold
+	tokens []int32 // in its KV cells
 	spans  history // how they were computed
 	busy   bool
-	used   uint64 // when it last changed hands, by slots.clock
+	used   uint64 // slots.clock when it was last acquired or released
 
-	first  bool      // its cells are the first ones, in order
-	answer []float32 // the logits after the first answered tokens, a prompt and what was forced after it
+	first  bool      // its cells are the first of the cache, in order
+	answer []float32 // the logits after the first whole tokens: a prompt and the text forced after it
 	whole  int
 }
 
-// again reports whether a slot holds the whole of what some prompt came to that
-// begins with these tokens, with the logits after it.
+// again reports whether a slot holds the prompt and what was forced after it, with
+// the logits after that.
 func (x *slot) again(prompt []int32) bool {
 	return x.answer != nil && x.whole >= len(prompt) && commonPrefix(x.tokens, prompt) == len(prompt)
 }
 
-// slots is the KV cache as the scheduler sees it. Only the loop uses it.
+// slots is the KV cache as seen by the scheduler. Only the loop uses it.
 type slots struct {
 	ctx     backend.Context
 	rewinds bool // the context's Rewinds
 	grain   int  // the context's Grain, 1 where it has none
 	all     []*slot
 	clock   uint64
-	kept    *checkpoints // nil where the model rewinds, or none are to be kept
+	kept    *checkpoints // nil if none are to be kept
 	log     *slog.Logger
 }
 
@@ -48,33 +48,32 @@ func newSlots(ctx backend.Context, kept *checkpoints, log *slog.Logger) *slots {
 	return s
 }
 
-// atMarks returns the checkpoints if they are made at marks, else nil.
+// atMarks returns the checkpoints if they are taken at marks, else nil.
 func (s *slots) atMarks() *checkpoints {
 	if s.rewinds {
-		return nil // any beginning can be had from what comes after it
+		return nil // any prefix of a state is usable
 	}
 	return s.kept
 }
 
-// An origin is where the beginning of a prompt comes from.
+// An origin is where the reused part of a prompt comes from.
 type origin uint8
 
 const (
-	fromSlot       origin = iota // shared with another slot, or left in this one; nothing at all is from here too
+	fromSlot       origin = iota // shared with another slot, or left in this one; also if nothing is reused
 	fromCheckpoint               // a state in memory
 	fromStore                    // a state on disk
 )
 
-// acquire makes a slot ready for a prompt and returns it with as much of the
-// prompt in its cells as some slot already has, a checkpoint, or what was read
-// from disk; at least the last token is left over, since the logits come from
-// decoding it, unless the slot has those from an earlier time: see [slot.again].
-// It returns nil when no slot is idle.
+// acquire returns a slot for a prompt, filled with the longest prefix found in a
+// slot, in a checkpoint or in what was read from disk. At least the last token is
+// left over, since the logits come from decoding it, unless the slot still has
+// them: see [slot.again]. It returns nil if no slot is idle.
 func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin) {
 	best, common := s.longest(prompt, c)
 	from, at := fromSlot, common
 	var state []byte
-	var held []int32 // by the state: all of prompt[:at], and perhaps more
+	var held []int32 // tokens in the state: all of prompt[:at], and maybe more
 	var spans history
 	var saved *checkpoint
 	if x, n := s.kept.longest(prompt[:len(prompt)-1]); n > at {
@@ -96,7 +95,7 @@ func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin)
 	if target == nil {
 		return nil, from
 	}
-	target.busy = true // so that no one takes it when room is made
+	target.busy = true // so that it is not evicted when room is made
 	s.touch(target)
 	switch {
 	case target == best:
@@ -111,7 +110,7 @@ func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin)
 			target.spans = slices.Clone(best.spans).cut(common)
 			target.answer, target.whole = best.answer, best.whole
 		} else {
-			s.clear(target) // a state that can't be copied in part
+			s.clear(target) // the state can't be copied in part
 		}
 	}
 	if state != nil {
@@ -121,14 +120,14 @@ func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin)
 		}
 		s.cut(target, at)
 		if s.rewinds && from == fromCheckpoint && err == nil && goesOn(len(held), at) {
-			s.kept.forget(saved) // it is in the cells again
+			s.kept.forget(saved) // its tokens are in the KV cells again
 		}
 	}
 	s.park(target, len(prompt))
 	return target, from
 }
 
-// acquireEmpty returns an empty slot, nil when none is idle.
+// acquireEmpty returns an empty slot, nil if none is idle.
 func (s *slots) acquireEmpty() *slot {
 	target := s.choose(nil, 0)
 	if target != nil {
@@ -139,9 +138,9 @@ func (s *slots) acquireEmpty() *slot {
 	return target
 }
 
-// restore puts a state into a slot, which is empty and busy. If that fails the
-// slot stays empty, and a state that is itself at fault is not tried again; the
-// error is nil unless it is.
+// restore loads a state into a slot, which is empty and busy. If that fails, the
+// slot stays empty. The error is nil if only room was lacking; otherwise the state
+// is at fault and its checkpoint is dropped.
 func (s *slots) restore(x *slot, tokens []int32, spans history, state []byte) error {
 	err := s.ctx.SetSeqState(x.id, state)
 	for errors.Is(err, backend.ErrNoSlot) && s.evict() {
@@ -161,7 +160,7 @@ func (s *slots) restore(x *slot, tokens []int32, spans history, state []byte) er
 	s.clear(x)
 	s.log.Warn("a saved prompt cannot be restored; it is read again", "tokens", len(tokens), "bytes", len(state), "error", err)
 	if errors.Is(err, backend.ErrNoSlot) && s.others(x) {
-		return nil // it is they who take the room
+		return nil // they take up the room
 	}
 	if c, n := s.kept.longest(tokens); c != nil && n == len(c.tokens) && n == len(tokens) {
 		s.kept.forget(c)
@@ -169,21 +168,21 @@ func (s *slots) restore(x *slot, tokens []int32, spans history, state []byte) er
 	return err
 }
 
-// others reports whether there is anything in the slots beside x.
+// others reports whether slots other than x hold any tokens.
 func (s *slots) others(x *slot) bool {
 	return slices.ContainsFunc(s.all, func(y *slot) bool { return y != x && len(y.tokens) > 0 })
 }
 
-// reach returns how many tokens of a prompt need not be read, as things are.
+// reach returns how many tokens of a prompt are currently reusable.
 func (s *slots) reach(prompt []int32, c cutting) int {
 	_, common := s.longest(prompt, c)
 	return max(common, s.kept.reach(prompt[:len(prompt)-1]))
 }
 
-// longest returns the slot that holds the longest beginning of the prompt, an
-// idle one among equals, and that length; nil when none holds any. If the model
-// can't go back, only slots count that hold nothing else. A slot that may hold the
-// whole prompt and the logits after it comes with all of that.
+// longest returns the slot with the longest prefix of the prompt and that length,
+// preferring idle slots among equals; nil if no slot has any. If the model can't
+// rewind, only slots count that hold nothing else. A slot that holds the whole
+// prompt and the logits after it is returned with all of that.
 func (s *slots) longest(prompt []int32, c cutting) (best *slot, common int) {
 	for _, x := range s.all {
 		n := commonPrefix(x.tokens, prompt[:len(prompt)-1])
@@ -210,9 +209,9 @@ func (s *slots) holding(tokens []int32) *slot {
 	return nil
 }
 
-// choose returns the idle slot to use. The one with the prefix itself is taken
-// when hardly anything else is in it, as when a conversation goes on; else an
-// empty one, or the one that was not used for longest.
+// choose returns the idle slot to use: the one with the prefix if it holds hardly
+// anything else, as when a conversation continues; else an empty one, or the least
+// recently used.
 func (s *slots) choose(best *slot, common int) *slot {
 	if best != nil && !best.busy && goesOn(len(best.tokens), common) {
 		return best
@@ -226,13 +225,12 @@ func (s *slots) choose(best *slot, common int) *slot {
 	return target
 }
 
-// goesOn reports whether a prompt with so many of the tokens in common is likely
-// to be the same conversation, so that nobody will want the others again.
+// goesOn reports whether a prompt with the given number of tokens in common is
+// likely the same conversation, so that the other tokens are no longer needed.
 func goesOn(tokens, common int) bool { return tokens-common <= common/2 }
 
-// givesUpBefore reports whether a is to be given up rather than b: an empty
-// slot first, the one with the prefix last, the one unused for longest
-// otherwise.
+// givesUpBefore reports whether a is to be reused before b: an empty slot first,
+// the one with the prefix last, otherwise the least recently used.
 func givesUpBefore(a, b, best *slot) bool {
 	if emptyA, emptyB := len(a.tokens) == 0, len(b.tokens) == 0; emptyA != emptyB {
 		return emptyA
@@ -243,15 +241,16 @@ func givesUpBefore(a, b, best *slot) bool {
 	return a.used < b.used
 }
 
-// release makes a slot idle; its cells stay as they are.
+// release makes a slot idle; its cells are unchanged.
 func (s *slots) release(x *slot) {
 	x.busy = false
 	s.touch(x)
 }
 
-// alone empties all other slots, none of which is busy, and has a slot's cells be
-// the first ones. What is worth it is kept in memory. It does nothing where that
-// has no influence on results, or where nothing may be kept.
+// alone empties all other slots, none of which is busy, and moves a slot's
+// contents to the first KV cells. It keeps what is worth keeping in checkpoints.
+// It does nothing if this has no influence on results, or if there are no
+// checkpoints.
 func (s *slots) alone(x *slot) {
 	if s.grain <= 1 || s.kept == nil {
 		return
@@ -276,8 +275,8 @@ func (s *slots) alone(x *slot) {
 	x.first = true
 }
 
-// evict empties the idle slot that was not used for longest and reports
-// whether there was one.
+// evict empties the least recently used idle slot and reports whether there was
+// one.
 func (s *slots) evict() bool {
 	var oldest *slot
 	for _, x := range s.all {
@@ -297,8 +296,7 @@ func (s *slots) touch(x *slot) {
 	x.used = s.clock
 }
 
-// giveUp empties a slot. If its tokens may be wanted again and only a checkpoint
-// could bring them back, there is one afterwards.
+// giveUp empties a slot. It makes a checkpoint first if that is worthwhile.
 func (s *slots) giveUp(x *slot) {
 	if s.kept.wants(x.tokens) && (!s.rewinds || s.saves(x, s.all)) {
 		s.keep(x)
@@ -306,11 +304,11 @@ func (s *slots) giveUp(x *slot) {
 	s.clear(x)
 }
 
-// park empties idle slots, so that attention does not have to look at their
-// cells: it looks at all up to the last that is used, and llama.cpp's kernel for
-// one token deals them out evenly among its threads, whosever they are. A thread
-// that gets those of idle prompts alone leaves the work to the others. What is
-// worth it is kept in memory; a few cells, the latest, may stay.
+// park empties idle slots so that attention need not scan their cells: it scans
+// all cells up to the last one in use, and llama.cpp's kernel for one token
+// divides them evenly among its threads, regardless of their sequence. A thread
+// that gets only cells of idle slots leaves the work to the others. What is worth
+// keeping becomes a checkpoint; a few cells, the most recent, may stay.
 func (s *slots) park(target *slot, prompt int) {
 	if s.kept == nil || !s.rewinds {
 		return
@@ -344,12 +342,12 @@ func (s *slots) park(target *slot, prompt int) {
 	}
 }
 
-// idlePart is the part of the cells in use that those of idle slots may have
-// beyond spacing: so much that few states are saved in vain, so little that
+// idlePart limits the cells that idle slots may keep, beyond spacing, to this part
+// of the cells in use: enough that few states are saved in vain, and so few that
 // attention is hardly slower.
 const idlePart = 16
 
-// sharedWith returns how many of a slot's first tokens others hold too.
+// sharedWith returns how many of a slot's first tokens other slots hold too.
 func sharedWith(x *slot, others []*slot) (most int) {
 	for _, y := range others {
 		if y != x {
@@ -359,19 +357,19 @@ func sharedWith(x *slot, others []*slot) (most int) {
 	return most
 }
 
-// keptPart is the part of its tokens that a state must save to be kept. To save
-// and restore a token takes a thousandth of the time in which it is read.
+// keptPart is the part of its tokens that a state must save to be kept. Saving and
+// restoring a token takes a thousandth of the time of prefilling it.
 const keptPart = 16
 
-// saves reports whether a checkpoint of a slot would save enough, compared with
-// what some other slots and the checkpoints have.
+// saves reports whether a checkpoint of a slot would save enough tokens, compared
+// with the given slots and the checkpoints.
 func (s *slots) saves(x *slot, others []*slot) bool {
 	n := len(x.tokens)
 	return n-max(sharedWith(x, others), s.kept.reach(x.tokens)) >= max(spacing, n/keptPart)
 }
 
-// keep makes a checkpoint of what a slot holds. It reports false if it is larger
-// than all checkpoints may be.
+// keep makes a checkpoint of a slot. It returns false if that exceeds the limit of
+// all checkpoints.
 func (s *slots) keep(x *slot) bool {
 	if !s.kept.mayFit(len(x.tokens)) {
 		return false
@@ -380,7 +378,7 @@ func (s *slots) keep(x *slot) bool {
 	return ok
 }
 
-// keepState is keep, and returns the state; nil if the backend can't say.
+// keepState is keep, and returns the state; nil if the backend fails to.
 func (s *slots) keepState(x *slot) (state []byte, ok bool) {
 	if state = s.state(x); state == nil {
 		return nil, true
@@ -391,7 +389,7 @@ func (s *slots) keepState(x *slot) (state []byte, ok bool) {
 	return state, ok
 }
 
-// state returns what a slot holds, nil if the backend can't say.
+// state returns the state of a slot, nil if the backend fails to.
 func (s *slots) state(x *slot) []byte {
 	state, err := s.ctx.SeqState(x.id)
 	if err != nil {
@@ -407,8 +405,8 @@ func (s *slots) clear(x *slot) {
 	x.spans, x.first, x.answer = x.spans[:0], false, nil
 }
 
-// cut leaves the first n tokens in a slot, or none where the model can't
-// forget a part.
+// cut removes all but the first n tokens from a slot, or all if the model can't
+// rewind.
 func (s *slots) cut(x *slot, n int) {
 	if n < len(x.tokens) {
 		if !s.ctx.SeqRemove(x.id, int32(n), -1) {
@@ -422,8 +420,8 @@ func (s *slots) cut(x *slot, n int) {
 	}
 }
 
-// resync reads from the backend how much of a slot is left after a decode that
-// failed.
+// resync updates a slot after a failed decode from the backend's length of its
+// sequence.
 func (s *slots) resync(x *slot) {
 	n := int(s.ctx.SeqLen(x.id))
 	if n > len(x.tokens) {
@@ -436,8 +434,8 @@ func (s *slots) resync(x *slot) {
 	}
 }
 
-// recall brings back what a slot has lost of a sequence's tokens, as far as there
-// is a checkpoint.
+// recall restores the lost tokens of a sequence from a checkpoint, as far as there
+// is one.
 func (s *slots) recall(x *slot, tokens []int32) {
 	if c, n := s.kept.longest(tokens[:len(tokens)-1]); n > len(x.tokens) {
 		s.clear(x)

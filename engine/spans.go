@@ -2,21 +2,21 @@ package engine
 
 import "github.com/stencil-json/stencil/backend"
 
-// The numbers that a model computes for a token depend on company. In llama.cpp's
-// kernels for CPUs (v0.5.0) the rows of a batch go through different code by fours,
-// flash attention takes 64 rows at a time where it can, and sums run over the cells
-// of the cache in groups counted from the first. On Qwen2.5-Coder-0.5B a logit
-// differs by up to 0.3 between two ways to arrive at the same tokens: enough for
-// another word.
+// The numbers that a model computes for a token depend on the tokens computed with
+// it. In llama.cpp's CPU kernels (v0.5.0) the rows of a batch go through different
+// code by fours, flash attention takes 64 rows at a time where it can, and sums run
+// over the KV cells in groups counted from the first. On Qwen2.5-Coder-0.5B a logit
+// differs by up to 0.3 between two ways to compute the same tokens, enough for a
+// different word.
 //
-// So that the same request gives the same text, a prompt is always cut in the same
-// way: into blocks of [backend.Grained.Grain] tokens, counted from its beginning and
-// anew from its first mark, and the rest by itself. What another request left is
-// reused up to a place where this one would be cut too. A request that runs alone has
-// its cells from the first one on. The text that a model wrote is reused as it is:
-// to read it again would cost every turn of a conversation an answer's time.
+// So that the same request gives the same text, a prompt is always split in the same
+// way: into blocks of [backend.Grained.Grain] tokens, counted from its start and
+// again from its first mark, and a remainder. What another request left is reused up
+// to a position where this prompt would be split too. The cells of a request that
+// runs alone start at the first one. Generated text is reused as computed: prefilling
+// it again would cost every turn of a conversation the time of an answer.
 
-// A span is a part of what a slot holds that was computed in one way.
+// A span is a part of a slot's tokens that was computed in one way.
 type span struct {
 	end  int
 	kind spanKind
@@ -25,16 +25,16 @@ type span struct {
 type spanKind uint8
 
 const (
-	blocks  spanKind = iota // whole blocks from the beginning of the span
-	rest                    // a part of a prompt that is no block, in one batch
-	piece                   // less than such a part
-	written                 // as it was generated
+	blocks  spanKind = iota // whole blocks from the start of the span
+	rest                    // the remainder of a prompt after its blocks, in one batch
+	piece                   // part of such a remainder
+	written                 // computed while it was generated
 )
 
-// A history says how the tokens of a slot were computed, in order.
+// A history records how the tokens of a slot were computed, in order.
 type history []span
 
-// add says that tokens up to end were computed.
+// add records that tokens up to end were computed.
 func (h history) add(end int, kind spanKind) history {
 	if n := len(h); n > 0 && h[n-1].kind == kind && kind != rest {
 		h[n-1].end = end
@@ -43,7 +43,7 @@ func (h history) add(end int, kind spanKind) history {
 	return append(h, span{end, kind})
 }
 
-// cut forgets what comes after n tokens.
+// cut removes what comes after n tokens.
 func (h history) cut(n int) history {
 	for len(h) > 0 && h.begin(len(h)-1) >= n {
 		h = h[:len(h)-1]
@@ -63,7 +63,7 @@ func (h history) begin(i int) int {
 	return h[i-1].end
 }
 
-// usable returns how many of the first n tokens another prompt may begin with.
+// usable returns how many of the first n tokens a prompt can reuse.
 func (c cutting) usable(h history, n int) int {
 	for c.grain > 1 && n > 0 {
 		i := 0
@@ -71,7 +71,7 @@ func (c cutting) usable(h history, n int) int {
 			i++
 		}
 		if i == len(h) {
-			return 0 // nobody knows
+			return 0 // unknown
 		}
 		from := h.begin(i)
 		switch h[i].kind {
@@ -95,14 +95,14 @@ func (c cutting) usable(h history, n int) int {
 	return n
 }
 
-// A cutting says where a prompt is cut.
+// A cutting describes where a prompt is split.
 type cutting struct {
-	grain int // tokens of a block; 1 or less if it doesn't matter
-	mark  int // where blocks are counted anew; 0 if nowhere
+	grain int // tokens of a block; 1 or less if splits don't matter
+	mark  int // where blocks are counted again; 0 if nowhere
 }
 
-// cuttingOf returns where a request's prompt is cut. Its first mark is where the
-// system's part ends, which other prompts have too.
+// cuttingOf returns the cutting of a request's prompt. Its first mark is the end of
+// the system prompt, which other prompts share.
 func cuttingOf(grain int, req *Request) cutting {
 	c := cutting{grain: grain}
 	if len(req.Marks) > 0 && req.Marks[0] >= grain && req.Marks[0] < len(req.Prompt) {
@@ -111,7 +111,7 @@ func cuttingOf(grain int, req *Request) cutting {
 	return c
 }
 
-// origin returns where the blocks are counted from at a position.
+// origin returns the position from which blocks are counted at a position.
 func (c cutting) origin(at int) int {
 	if at >= c.mark {
 		return c.mark
@@ -119,7 +119,7 @@ func (c cutting) origin(at int) int {
 	return 0
 }
 
-// before returns the last place at or before a position where the prompt is cut.
+// before returns the last split at or before a position.
 func (c cutting) before(at int) int {
 	if c.grain <= 1 {
 		return at
@@ -128,8 +128,8 @@ func (c cutting) before(at int) int {
 	return from + (at-from)/c.grain*c.grain
 }
 
-// next returns how many tokens from a position on go into one batch that has room
-// for so many, if the prompt ends at end, and how they are computed then.
+// next returns how many tokens after a position go into a batch with the given room,
+// if the prompt ends at end, and how they are computed.
 func (c cutting) next(at, end, room int) (int, spanKind) {
 	if c.grain <= 1 {
 		return min(end-at, room), written
@@ -138,12 +138,12 @@ func (c cutting) next(at, end, room int) (int, spanKind) {
 		end = min(end, c.mark)
 	}
 	from := c.origin(at)
-	block := from + (end-from)/c.grain*c.grain // where the last whole one ends
+	block := from + (end-from)/c.grain*c.grain // end of the last whole block
 	n := end - at
 	switch off := (at - from) % c.grain; {
 	case off == 0 && at < block && room >= c.grain:
 		return min(block-at, room/c.grain*c.grain), blocks
-	case off != 0: // after what was written
+	case off != 0: // after generated text
 		n = min(n, c.grain-off)
 	}
 	if n > room {
@@ -152,7 +152,7 @@ func (c cutting) next(at, end, room int) (int, spanKind) {
 	return n, rest
 }
 
-// grainOf returns the grain of a context whose sequences can be cut.
+// grainOf returns the grain of a context that can rewind, else 1.
 func grainOf(ctx backend.Context) int {
 	if g, ok := ctx.(backend.Grained); ok && ctx.Rewinds() {
 		return g.Grain()

@@ -6,26 +6,26 @@ import (
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
-// Bounds of what goes through the disk, in tokens. A state is written if it
-// saves at least so many, and a good part of itself, compared with what is
-// stored already: a conversation that grows is then written some four times
-// its size in all, not once a turn. It is read if it saves so many, and a part
-// of itself, compared with what is in memory.
+// Bounds for disk access, in tokens. A state is written if it saves at least
+// writeSpacing tokens and a quarter of its own, compared with what is on disk: a
+// growing conversation is then written about four times in all, not once a turn.
+// It is read if it saves at least readSpacing tokens and an eighth of its own,
+// compared with what is in memory.
 const (
 	writeSpacing, writePart = 256, 4
 	readSpacing, readPart   = 128, 8
 )
 
-// A stored is the state of a prompt's beginning on its way from disk.
+// A stored is the state of a prefix of a prompt, being read from disk.
 type stored struct {
-	tokens  int           // how many it holds
+	tokens  int           // tokens in the state
 	done    chan struct{} // closed when it has been read
-	state   []byte        // nil if it could not be
-	refused error         // why the backend did not take it
+	state   []byte        // nil if reading failed
+	refused error         // why the backend refused it
 }
 
-// find looks for the beginning of a job's prompt on disk. It runs on the
-// goroutine that submits the job.
+// find looks for prefixes of a job's prompt on disk. It runs on the goroutine
+// that submits the job.
 func (j *job) find(shelf *promptcache.Shelf) {
 	if shelf == nil || j.req.Solo || j.req.NoReuse {
 		return
@@ -34,19 +34,19 @@ func (j *job) find(shelf *promptcache.Shelf) {
 	j.readable, j.known = shelf.Find(j.req.Prompt[:n])
 }
 
-// worthReading reports whether a state of so many tokens is worth reading where
-// so many are in memory.
+// worthReading reports whether a state of the given number of tokens is worth
+// reading if present tokens are in memory.
 func worthReading(tokens, present int) bool {
 	return tokens-present >= max(readSpacing, tokens/readPart)
 }
 
-// worthWriting is the same for states to be written and what is on disk.
+// worthWriting is the counterpart for writing, with known tokens on disk.
 func worthWriting(tokens, known int) bool {
 	return tokens-known >= max(writeSpacing, tokens/writePart)
 }
 
-// reading reports whether a sequence has to wait for its beginning to be read
-// from disk. The first time it is asked, it has that begun if it is worth it.
+// reading reports whether a sequence must wait for its prefix to be read from
+// disk. The first call starts reading if that is worthwhile.
 func (l *loop) reading(s *sequence) bool {
 	if s.stored == nil {
 		tokens := s.job.readable
@@ -64,7 +64,7 @@ func (l *loop) reading(s *sequence) bool {
 	}
 }
 
-// read begins to read the first so many tokens of a sequence.
+// read starts to read the state of the first tokens of a sequence.
 func (l *loop) read(s *sequence, tokens int) {
 	if s.started.IsZero() {
 		s.started = time.Now()
@@ -79,8 +79,8 @@ func (l *loop) read(s *sequence, tokens int) {
 	})
 }
 
-// arrived returns what was read for a sequence that is about to get its slot, nil
-// if there is nothing.
+// arrived returns what was read for a sequence that is about to get its slot, or
+// nil.
 func (s *sequence) arrived() *stored {
 	if s.stored == nil || s.stored.state == nil {
 		return nil
@@ -88,8 +88,8 @@ func (s *sequence) arrived() *stored {
 	return s.stored
 }
 
-// placed says that a sequence has its slot, and needs what was read for it no
-// more. What could not be read or used is not asked for again.
+// placed drops what was read for a sequence, which now has its slot. What could
+// not be read or used is not requested again.
 func (l *loop) placed(s *sequence) {
 	r := s.stored
 	if r == nil {
@@ -105,8 +105,8 @@ func (l *loop) placed(s *sequence) {
 	}
 }
 
-// readsRunning returns how many sequences wait for the disk, or for a slot for
-// what came from it.
+// readsRunning returns how many sequences wait for the disk, or for a slot after
+// reading from it.
 func (l *loop) readsRunning() (n int) {
 	for _, s := range l.waiting {
 		if s.stored != nil {
@@ -116,14 +116,14 @@ func (l *loop) readsRunning() (n int) {
 	return n
 }
 
-// A stop is a position in a prompt at which a sequence's state is kept.
+// A stop is a position in a prompt at which a sequence's state is saved.
 type stop struct {
 	at     int
 	memory bool // as a checkpoint
 	disk   bool
 }
 
-// plan says where a sequence, which has just got its slot, has to stop.
+// plan sets the stops of a sequence that has just got its slot.
 func (l *loop) plan(s *sequence) {
 	s.stops = s.stops[:0]
 	kept := l.slots.atMarks()
@@ -133,7 +133,7 @@ func (l *loop) plan(s *sequence) {
 	inMemory, onDisk := 0, s.job.known
 	consider := func(at int) {
 		if l.slots.rewinds {
-			at = s.job.cutting.before(at) // where the prompt is cut anyway
+			at = s.job.cutting.before(at) // where the prompt is split anyway
 		}
 		if at <= len(s.slot.tokens) || at >= s.prompt {
 			return
@@ -155,12 +155,12 @@ func (l *loop) plan(s *sequence) {
 	consider(s.prompt - 1)
 }
 
-// keep keeps the state of a sequence that has come to a stop.
+// keep saves the state of a sequence that has reached a stop.
 func (l *loop) keep(s *sequence) {
 	x := s.stops[0]
 	s.stops = s.stops[1:]
 	tokens := s.slot.tokens
-	// Another sequence may have been here in the meantime.
+	// Another sequence may have saved it in the meantime.
 	x.memory = x.memory && l.slots.kept.wants(tokens)
 	x.disk = x.disk && !l.shelf.Has(tokens)
 	var state []byte

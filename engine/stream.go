@@ -7,20 +7,21 @@ import (
 )
 
 // A Stream carries the events of one request to its reader. The engine never
-// waits for the reader: what has not been read yet is kept, and it is bounded
-// by the request's budget.
+// waits for the reader: unread events are buffered. Their size is bounded by
+// the request's budget.
 type Stream struct {
 	mu     sync.Mutex
 	events []Event
-	err    error // after the events; io.EOF when all is well
+	err    error // returned after the events; io.EOF on success
 	signal chan struct{}
 	hangUp context.CancelFunc
 }
 
 func newStream() *Stream { return &Stream{signal: make(chan struct{}, 1)} }
 
-// Next returns the next event. After the last one it returns io.EOF, or what
-// went wrong with the request; when ctx ends first, its cause.
+// Next returns the next event. After the last one it returns io.EOF or the
+// error that ended the request. If ctx ends first, it returns the context's
+// cause.
 func (s *Stream) Next(ctx context.Context) (Event, error) {
 	for {
 		s.mu.Lock()
@@ -44,8 +45,7 @@ func (s *Stream) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// Close tells the engine that nobody reads on; a request that still runs is
-// cancelled.
+// Close stops the stream; a request still running is cancelled.
 func (s *Stream) Close() { s.hangUp() }
 
 // Collect reads all events and returns the results by choice.
@@ -69,8 +69,8 @@ func (s *Stream) Collect(ctx context.Context) ([]*Result, error) {
 	}
 }
 
-// send appends an event. Text that follows unread text of the same choice is
-// joined to it, so that a slow reader gets fewer and larger events.
+// send appends an event. It joins text to unread text of the same choice, so
+// that a slow reader gets fewer and larger events.
 func (s *Stream) send(ev Event) {
 	s.mu.Lock()
 	if n := len(s.events); n > 0 && s.err == nil {
@@ -92,7 +92,8 @@ func (s *Stream) send(ev Event) {
 	s.wake()
 }
 
-// appendPassage appends a part, to the last one if it goes on with that.
+// appendPassage appends a passage, or joins it to the last one if it
+// continues that.
 func appendPassage(list []Passage, p Passage) []Passage {
 	if n := len(list); n > 0 && list[n-1].Visit == p.Visit {
 		list[n-1].Text += p.Text
@@ -101,7 +102,7 @@ func appendPassage(list []Passage, p Passage) []Passage {
 	return append(list, p)
 }
 
-// finish ends the stream; only the first call counts.
+// finish ends the stream. Only the first call has an effect.
 func (s *Stream) finish(err error) {
 	s.mu.Lock()
 	if s.err == nil {

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// textTail holds back the end of a text that can't be shown yet: a character
-// that is not complete, or what may become a stop string.
+// textTail holds back the end of a text that can't be sent yet: an incomplete
+// character, or what may become a stop string.
 type textTail struct {
 	stops []string
 	held  []byte
 }
 
-// add appends the bytes of a token and returns the text that can be shown. If
-// a stop string is complete, it returns the text before it and the string;
-// then the tail is empty.
+// add appends the bytes of a token and returns the text that can be sent. If
+// a stop string is complete, it returns the text before it and the stop
+// string; the tail is then empty.
 func (t *textTail) add(b []byte) (text, stop string) {
 	t.held = append(t.held, b...)
 	first := len(t.held)
@@ -35,14 +35,14 @@ func (t *textTail) add(b []byte) (text, stop string) {
 	return text, ""
 }
 
-// flush returns what was held back, at the end of the text.
+// flush returns the text held back, at the end of the text.
 func (t *textTail) flush() string {
 	text := valid(t.held)
 	t.held = t.held[:0]
 	return text
 }
 
-// stopPrefix returns how many bytes at the end may be the beginning of a stop
+// stopPrefix returns how many bytes at the end may be the start of a stop
 // string.
 func (t *textTail) stopPrefix() int {
 	most := 0
@@ -56,8 +56,7 @@ func (t *textTail) stopPrefix() int {
 	return most
 }
 
-// incomplete returns how many bytes at the end begin a character that is not
-// complete.
+// incomplete returns how many bytes at the end are an incomplete character.
 func incomplete(b []byte) int {
 	for n := 1; n <= min(utf8.UTFMax-1, len(b)); n++ {
 		c := b[len(b)-n]
@@ -71,8 +70,8 @@ func incomplete(b []byte) int {
 	return 0
 }
 
-// valid returns b as text. Bytes that are no character, which only free text
-// can have, become U+FFFD.
+// valid returns b as text. Invalid UTF-8, which only free text can contain,
+// becomes U+FFFD.
 func valid(b []byte) string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }

@@ -2,45 +2,45 @@ package engine
 
 import "time"
 
-// A Part is what a stretch of the engine's time went into.
+// A Part is a category of the engine's time.
 type Part uint8
 
-// The parts. Those of a sequence do not overlap one another; PartStep holds
-// PartForward and what sequences do after it.
+// The parts. Those of a sequence do not overlap; PartStep includes PartForward
+// and what sequences do after it.
 const (
 	PartQueue   Part = iota // a request waits for a slot
-	PartStep                // a batch and all that follows from it
+	PartStep                // a batch and all processing after it
 	PartForward             // the model computes a batch
-	PartMask                // the tokens that may come next
-	PartMeasure             // probabilities for the request
-	PartSample              // a token is drawn
-	PartAccept              // the constraint and the budget take it
-	PartForce               // the text that has to follow is found and appended
-	PartText                // the token becomes text
-	PartDeliver             // text is handed to its reader
+	PartMask                // finding the allowed tokens
+	PartMeasure             // measuring probabilities for the request
+	PartSample              // sampling a token
+	PartAccept              // the constraint and the budget accept it
+	PartForce               // finding and appending forced text
+	PartText                // turning the token into text
+	PartDeliver             // sending text to the reader
 )
 
 var partNames = [...]string{"queue", "step", "forward", "mask", "measure", "sample", "accept", "force", "detokenize", "deliver"}
 
-// String returns the name of a part in one word.
+// String returns the name of the part in one word.
 func (p Part) String() string { return partNames[p] }
 
-// A Span is a stretch of time that went into a part.
+// A Span is a period of time spent on a part.
 type Span struct {
 	Part   Part
 	Start  time.Time
 	Took   time.Duration
-	Tokens int // decoded or drawn, where that means something
+	Tokens int // decoded or sampled, if applicable
 
-	Request string // Request.ID; empty for what is done for all at once
+	Request string // Request.ID; empty for work on several requests
 	Choice  int
 }
 
-// A Tracer is told where the time goes. Span is called by the loop and its
-// workers, several at once.
+// A Tracer receives the spans of the engine's time. Span is called
+// concurrently by the loop and its workers.
 type Tracer interface{ Span(Span) }
 
-// tracing hands spans to a tracer; nil does nothing, and takes no time.
+// tracing passes spans to a tracer; nil does nothing, at no cost.
 type tracing struct{ to Tracer }
 
 func newTracing(t Tracer) *tracing {
@@ -50,7 +50,7 @@ func newTracing(t Tracer) *tracing {
 	return &tracing{t}
 }
 
-// clock returns the time at which a span begins.
+// clock returns the start time of a span.
 func (t *tracing) clock() (now time.Time) {
 	if t != nil {
 		now = time.Now()
@@ -59,7 +59,7 @@ func (t *tracing) clock() (now time.Time) {
 }
 
 // span ends a span that began at start and returns the time, at which the next
-// one may begin. A nil sequence stands for all of them.
+// one may begin. A nil sequence stands for all sequences.
 func (t *tracing) span(p Part, start time.Time, s *sequence, tokens int) (now time.Time) {
 	if t == nil {
 		return now

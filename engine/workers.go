@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// workers are goroutines that take steps with sequences beside the loop. What a
-// constraint asks for may take any time, so the loop never does it itself, and does
-// not wait for it longer than about a step: see [away.attend].
+// workers are goroutines that run steps of sequences beside the loop. Work on a
+// constraint may take arbitrarily long, so the loop never does it itself and waits for
+// it no longer than about a step: see [away.attend].
 //
 // Waking a worker costs some ten microseconds, on the loop's thread and on a core that
-// llama.cpp may be computing on. So what is known to be short is not given to them:
-// see worthHelp.
+// llama.cpp may be using. Work that is known to be short is therefore not given to
+// workers: see worthHelp.
 type workers struct {
 	errands chan *sequence
 	signal  func()         // called after each errand
 	done    sync.WaitGroup // of the goroutines
 }
 
-// newWorkers starts n goroutines, for as many sequences as run at a time.
+// newWorkers starts n goroutines, enough for the sequences that run concurrently.
 func newWorkers(n int, signal func()) *workers {
 	w := &workers{errands: make(chan *sequence), signal: signal}
 	for range n {
@@ -33,13 +33,13 @@ func newWorkers(n int, signal func()) *workers {
 	return w
 }
 
-// give has a worker take a step with s, which nobody else may touch until s.back says
-// that it is done.
+// give has a worker run a step of s. No other goroutine may touch s until s.back
+// signals that it is done.
 func (w *workers) give(s *sequence, step func(*sequence)) {
 	s.errand = step
 	select {
 	case w.errands <- s:
-	default: // all are busy, and nobody is to wait for them
+	default: // all are busy; don't wait for them
 		w.done.Go(func() { w.run(s) })
 	}
 }
@@ -50,16 +50,17 @@ func (w *workers) run(s *sequence) {
 	w.signal()
 }
 
-// spins is how often wait looks for a step that takes microseconds before it sleeps.
+// spins is how often wait polls for a step before it sleeps, as steps may take
+// microseconds.
 const spins = 20_000
 
-// wait waits until the steps with all of list have been taken, but for no longer than
-// patience, and returns those with which it was not.
+// wait waits for the steps of all sequences in list, at most for patience, and returns
+// those that are not done.
 func (w *workers) wait(list []*sequence, patience time.Duration) (late []*sequence) {
 	var timer *time.Timer
 	for _, s := range list {
 		for i := 0; i < spins && len(s.back) == 0; i++ {
-			// Each look takes some nanoseconds; sleeping, and being woken, microseconds.
+			// A poll takes some nanoseconds; sleeping and waking take microseconds.
 		}
 		select {
 		case <-s.back:
@@ -80,8 +81,8 @@ func (w *workers) wait(list []*sequence, patience time.Duration) (late []*sequen
 	return late
 }
 
-// guard runs a step and makes a failure of the sequence of a panic, so that a
-// mistake met by one request does not end the others.
+// guard runs a step and turns a panic into a failure of the sequence, so that a bug
+// hit by one request does not end the others.
 func guard(s *sequence, step func(*sequence)) {
 	defer func() {
 		if r := recover(); r != nil {

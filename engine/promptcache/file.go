@@ -16,7 +16,7 @@ const magic = "stprmpt1"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fileSize returns how large the file of a state is.
+// fileSize returns the size of the file of a state.
 func fileSize(tokens, state int) int64 { return header + 4*int64(tokens) + int64(state) }
 
 // encode writes a file. The state is not copied.
@@ -37,14 +37,14 @@ func encode(w io.Writer, model [sha256.Size]byte, tokens []int32, state []byte) 
 	return err
 }
 
-// checksum covers all of a file but itself.
+// checksum covers all of a file except itself.
 func checksum(head, rest []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, head[:44])
 	sum = crc32.Update(sum, castagnoli, head[48:])
 	return crc32.Update(sum, castagnoli, rest)
 }
 
-// decode returns the state in a file's bytes, which must be that of these tokens
+// decode returns the state in a file's bytes, which must belong to these tokens
 // of this model.
 func decode(file []byte, model [sha256.Size]byte, tokens []int32) ([]byte, error) {
 	if len(file) < header || string(file[:8]) != magic {

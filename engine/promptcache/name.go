@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Extend returns the hash of a run of tokens with one more, given that of the
-// run; the hash of none may be any number. One step is SplitMix64's (Steele, Lea
-// and Flood 2014).
+// Extend returns the hash of a run of tokens extended by one, given the hash of
+// the run; the hash of the empty run may be any number. One step is SplitMix64's
+// (Steele, Lea and Flood 2014).
 func Extend(hash uint64, token int32) uint64 {
 	x := (hash ^ uint64(uint32(token))) + 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -16,7 +16,7 @@ func Extend(hash uint64, token int32) uint64 {
 	return x ^ x>>31
 }
 
-// A name identifies a file.
+// A name identifies a state and is the name of its file.
 type name struct {
 	model  uint64
 	hash   uint64
@@ -25,12 +25,12 @@ type name struct {
 
 const suffix = ".prompt"
 
-// String returns the name as it stands in the folder.
+// String returns the file name.
 func (n name) String() string {
 	return fmt.Sprintf("%016x-%016x-%d%s", n.model, n.hash, n.tokens, suffix)
 }
 
-// parseName is the inverse of String; ok is false for any other text.
+// parseName is the inverse of String; ok is false for any other string.
 func parseName(s string) (n name, ok bool) {
 	parts := strings.Split(strings.TrimSuffix(s, suffix), "-")
 	if len(parts) != 3 {
@@ -43,13 +43,13 @@ func parseName(s string) (n name, ok bool) {
 	return n, err == [3]error{} && n.String() == s
 }
 
-// temporary begins the names of files that are being written.
+// temporary is the prefix of the names of files being written.
 const temporary = "writing-"
 
-// temporaryName names a file that no other process writes.
+// temporaryName returns a name for a file that no other process writes.
 func temporaryName(random uint64) string { return fmt.Sprintf("%s%016x%s", temporary, random, suffix) }
 
-// isTemporary tells whether temporaryName has made a name.
+// isTemporary reports whether a name is from temporaryName.
 func isTemporary(s string) bool {
 	digits, ok := strings.CutPrefix(strings.TrimSuffix(s, suffix), temporary)
 	random, err := strconv.ParseUint(digits, 16, 64)

@@ -21,17 +21,17 @@ type Store struct {
 	limit int64
 	log   *slog.Logger
 
-	mu     sync.Mutex    // never held while the disk is asked
+	mu     sync.Mutex    // never held during disk access
 	index  map[name]bool // true: in the folder; false: about to be written
-	fresh  []name        // written since the folder was last listed
+	fresh  []name        // written since the last listing of the folder
 	queue  []write
-	queued int64 // bytes of states in the queue, the one being written included
+	queued int64 // bytes of states in the queue, including the one being written
 	closed bool
 	stats  Stats
 
 	listing sync.Mutex
-	listed  time.Time // the folder's modification time when it was listed
-	settled bool      // it was long past then, so that any later change shows
+	listed  time.Time // the folder's modification time at the last listing
+	settled bool      // listed was long past by then, so any later change shows
 
 	wake    chan struct{} // the queue or closed has changed
 	stopped chan struct{} // the writer has returned
@@ -41,12 +41,12 @@ type Store struct {
 type Stats struct {
 	Read    uint64 // states read
 	Written uint64 // states written
-	Dropped uint64 // not written: the disk was too slow or refused
-	Evicted uint64 // deleted to stay within the bound
-	Damaged uint64 // deleted because they could not be believed
+	Dropped uint64 // not written: the disk was too slow or failed
+	Evicted uint64 // deleted to stay within the limit
+	Damaged uint64 // deleted because of wrong contents
 }
 
-// A write is a state on its way to the folder.
+// A write is a state to be written to the folder.
 type write struct {
 	shelf  *Shelf
 	name   name
@@ -54,12 +54,12 @@ type write struct {
 	state  []byte
 }
 
-// maxQueued bounds the states that wait to be written, in bytes; a single one
-// may be larger. Half a gibibyte is some seconds of a disk's time.
+// maxQueued limits the states waiting to be written, in bytes; a single one may be
+// larger. A disk takes some seconds for half a gibibyte.
 const maxQueued = 512 << 20
 
-// Open makes a folder the home of a store that takes at most limit bytes there.
-// The folder is made if it is not there.
+// Open opens a store in a folder, where it uses at most limit bytes. It creates
+// the folder if necessary.
 func Open(dir string, limit int64, log *slog.Logger) (*Store, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("promptcache: a bound of %d bytes; it must be positive", limit)
@@ -85,8 +85,7 @@ func Open(dir string, limit int64, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// prepare makes sure that files can be written, and brings the folder within its
-// bound.
+// prepare checks that files can be written and brings the folder within its limit.
 func (s *Store) prepare() error {
 	if st, err := s.root.Stat("."); err == nil && st.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
 		s.log.Warn("others may list the folder of the prompt cache", "mode", st.Mode().Perm())
@@ -105,8 +104,8 @@ func (s *Store) prepare() error {
 	return s.list()
 }
 
-// Close waits until what was put is written and ends the store. Closing twice
-// does nothing.
+// Close waits until all queued states are written and closes the store. Closing
+// twice does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -126,11 +125,11 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// MaxState returns the size in bytes of the largest state that is kept: half the
-// bound, so that one prompt does not drive out all others.
+// MaxState returns the size in bytes of the largest file that is stored: half the
+// limit, so that one prompt does not evict all others.
 func (s *Store) MaxState() int64 { return s.limit / 2 }
 
-// Stats returns the present counts.
+// Stats returns the current counts.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,18 +143,19 @@ type Shelf struct {
 	model uint64 // its first bytes
 }
 
-// Shelf returns the part for states that depend on what key says: states under
-// equal keys are taken for interchangeable.
+// Shelf returns the part for states that depend on key. States under equal keys
+// are considered interchangeable.
 func (s *Store) Shelf(key string) *Shelf {
 	sum := sha256.Sum256([]byte(key))
 	return &Shelf{store: s, sum: sum, model: binary.LittleEndian.Uint64(sum[:])}
 }
 
-// MaxState is that of the store.
+// MaxState is Store.MaxState.
 func (h *Shelf) MaxState() int64 { return h.store.MaxState() }
 
-// Find returns how long the longest prefix of the tokens is that can be read, and
-// the longest one that is there or about to be written; 0 if there is none.
+// Find returns the length of the longest prefix of the tokens that can be read,
+// and of the longest one that is stored or about to be written; 0 if there is
+// none.
 func (h *Shelf) Find(tokens []int32) (readable, known int) {
 	s := h.store
 	if s.isClosed() {
@@ -187,8 +187,8 @@ func (h *Shelf) name(tokens []int32) name {
 	return name{h.model, hash, len(tokens)}
 }
 
-// Has reports whether the state after exactly these tokens is there or about to be
-// written.
+// Has reports whether the state after exactly these tokens is stored or about to
+// be written.
 func (h *Shelf) Has(tokens []int32) bool {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
@@ -196,9 +196,8 @@ func (h *Shelf) Has(tokens []int32) bool {
 	return ok
 }
 
-// Read returns the state after exactly these tokens; ok is false if it is not
-// there, or can't be believed, in which case it is deleted. It may take as long
-// as the disk does.
+// Read returns the state after exactly these tokens. If it is missing or damaged,
+// ok is false; a damaged one is deleted. Read blocks on the disk.
 func (h *Shelf) Read(tokens []int32) (state []byte, ok bool) {
 	s, n := h.store, h.name(tokens)
 	if s.isClosed() {
@@ -228,7 +227,7 @@ func (h *Shelf) Read(tokens []int32) (state []byte, ok bool) {
 	return state, true
 }
 
-// Reject deletes the state after the tokens, because it turned out to be wrong.
+// Reject deletes the state after the tokens because it turned out to be wrong.
 func (h *Shelf) Reject(tokens []int32, reason error) {
 	s, n := h.store, h.name(tokens)
 	s.forget(n)
@@ -241,7 +240,7 @@ func (h *Shelf) Reject(tokens []int32, reason error) {
 	}
 }
 
-// errForeign: there is something of that name that the store has not made.
+// errForeign means that a file of that name is not one of the store's.
 var errForeign = errors.New("it is no regular file of a possible size")
 
 // load reads a file.
@@ -251,7 +250,7 @@ func (s *Store) load(file string) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() || st.Size() < header || st.Size() > s.limit {
-		return nil, errForeign // not to be opened: a named pipe would wait
+		return nil, errForeign // must not be opened: a named pipe would block
 	}
 	f, err := s.root.Open(file)
 	if err != nil {
@@ -265,7 +264,7 @@ func (s *Store) load(file string) ([]byte, error) {
 	return out, nil
 }
 
-// forget takes a file out of the index.
+// forget removes a file from the index.
 func (s *Store) forget(n name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,9 +273,9 @@ func (s *Store) forget(n name) {
 	}
 }
 
-// Put has the state after the tokens written in the background. Neither may be
-// changed afterwards. A state that is there already, larger than MaxState, or more
-// than the disk keeps up with is not written.
+// Put queues the state after the tokens to be written in the background. Neither
+// slice may be changed afterwards. Put drops a state that is already stored, is
+// larger than MaxState, or exceeds what the disk keeps up with.
 func (h *Shelf) Put(tokens []int32, state []byte) {
 	s, n := h.store, h.name(tokens)
 	s.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// write is the goroutine that writes what was put, one state after the other.
+// write is the goroutine that writes the queued states, one after the other.
 func (s *Store) write() {
 	defer close(s.stopped)
 	for {
@@ -44,7 +44,7 @@ func (s *Store) write() {
 	}
 }
 
-// save writes one state, unless another process has done so.
+// save writes a state unless another process has already done so.
 func (s *Store) save(w write) error {
 	final := w.name.String()
 	if _, err := s.root.Lstat(final); err == nil {
@@ -65,8 +65,8 @@ func (s *Store) save(w write) error {
 	if err != nil {
 		return err
 	}
-	// Nothing is synced: a file that a power failure leaves incomplete does
-	// not have its checksum.
+	// Nothing is synced: a file that is incomplete after a power failure fails its
+	// checksum.
 	if err := errors.Join(encode(f, w.shelf.sum, w.tokens, w.state), f.Close()); err != nil {
 		return errors.Join(err, s.root.Remove(draft))
 	}
@@ -84,19 +84,19 @@ func (s *Store) save(w write) error {
 	return nil
 }
 
-// abandoned is the age at which a file that is being written is taken for what a
-// killed process has left behind.
+// abandoned is the age at which a temporary file is considered left behind by a
+// killed process.
 const abandoned = time.Hour
 
-// A file is what the folder says about a state.
+// A file is the folder's entry for a state.
 type file struct {
 	name name
 	size int64
 	used time.Time
 }
 
-// makeRoom deletes the states that were not used for longest until so many more
-// bytes fit, and reports whether they do.
+// makeRoom deletes the least recently used states until the given number of
+// bytes fits, and reports whether it does.
 func (s *Store) makeRoom(bytes int64) (fits bool, err error) {
 	entries, err := s.entries()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Store) makeRoom(bytes int64) (fits bool, err error) {
 		}
 		st, err := e.Info()
 		if err != nil {
-			continue // another process was faster
+			continue // another process has deleted it
 		}
 		if ours {
 			files = append(files, file{n, st.Size(), st.ModTime()})
@@ -132,7 +132,7 @@ func (s *Store) makeRoom(bytes int64) (fits bool, err error) {
 			s.mu.Lock()
 			s.stats.Evicted++
 			s.mu.Unlock()
-		case !errors.Is(err, fs.ErrNotExist): // it may be open, where that matters
+		case !errors.Is(err, fs.ErrNotExist): // some systems refuse to delete an open file
 			s.log.Warn("a prompt state cannot be deleted", "file", f.name, "error", err)
 			continue
 		}
@@ -152,12 +152,11 @@ func (s *Store) entries() ([]os.DirEntry, error) {
 	return dir.ReadDir(-1)
 }
 
-// granularity is more than the steps in which file systems count time: a folder
-// that has changed within it may change again without its time showing that.
+// granularity exceeds the resolution of timestamps of file systems: a folder
+// modified this recently may change again without a new modification time.
 const granularity = 2 * time.Second
 
-// list brings the index up to date if the folder has changed since it was last
-// listed.
+// list updates the index if the folder has changed since the last listing.
 func (s *Store) list() error {
 	s.listing.Lock()
 	defer s.listing.Unlock()
