@@ -3,20 +3,20 @@ package backend
 import "fmt"
 
 // A Batch is the input of one decode step: entries of any mixture of
-// sequences. The four slices have one element an entry; they are flat so that
-// a backend can hand them on as they are. The zero Batch is empty and ready
-// for use; Reset makes it so again and keeps the memory.
+// sequences. The four slices have one element per entry; they are flat so that
+// a backend can pass them on unchanged. The zero Batch is empty and ready for
+// use; Reset empties it and keeps the memory.
 type Batch struct {
 	Tokens []int32
 	Pos    []int32 // position within the sequence
 	Seqs   []int32
-	Want   []int8 // 1 where logits are asked for, else 0
+	Want   []int8 // 1 if logits are requested, else 0
 
 	rows int
 }
 
 // Add appends an entry and returns the number of its row of logits, -1 if it
-// asks for none.
+// requests none.
 func (b *Batch) Add(seq, pos, token int32, logits bool) int {
 	row, want := -1, int8(0)
 	if logits {
@@ -30,9 +30,9 @@ func (b *Batch) Add(seq, pos, token int32, logits bool) int {
 	return row
 }
 
-// AddTokens appends tokens of one sequence at consecutive positions, asking
-// for logits of the last one only if logits is set. It returns the row of that
-// one, -1 if there is none.
+// AddTokens appends tokens of one sequence at consecutive positions. If logits
+// is set, it requests logits for the last one. It returns the row of that one,
+// -1 if there is none.
 func (b *Batch) AddTokens(seq, pos int32, tokens []int32, logits bool) int {
 	row := -1
 	for i, t := range tokens {
@@ -44,7 +44,7 @@ func (b *Batch) AddTokens(seq, pos int32, tokens []int32, logits bool) int {
 // Len returns the number of entries.
 func (b *Batch) Len() int { return len(b.Tokens) }
 
-// Rows returns the number of entries that ask for logits.
+// Rows returns the number of entries that request logits.
 func (b *Batch) Rows() int { return b.rows }
 
 // Reset empties the batch.
@@ -53,12 +53,12 @@ func (b *Batch) Reset() {
 	b.rows = 0
 }
 
-// Check reports the first entry that breaks a rule that can be seen without
-// the sequences: a number out of range, too many entries, positions of a
-// sequence that do not follow one another within the batch. The error matches
-// ErrBatch. Backends call it before decoding. next is scratch of maxSeqs
-// elements; on success next[s] is one past the last position that the batch
-// has for sequence s, or -1 if it has none.
+// Check returns an error for the first entry that violates a rule that can be
+// checked without the sequences: a number out of range, too many entries,
+// positions of a sequence that are not consecutive within the batch. The error
+// matches ErrBatch. Backends call it before decoding. next is scratch of
+// maxSeqs elements; on success next[s] is one past the last position in the
+// batch for sequence s, or -1 if there is none.
 func (b *Batch) Check(vocabLen, maxSeqs, maxBatch int, next []int32) error {
 	n := len(b.Tokens)
 	switch {

@@ -6,64 +6,63 @@ import (
 )
 
 // An EmbeddingModel is a [Model] that turns a text into a vector, or a query and
-// a document into a score. A model of which [EmbeddingInfo.Generates] is false
-// has no Context: NewContext refuses it with ErrArchitecture.
+// a document into a score. If [EmbeddingInfo.Generates] is false, the model has
+// no Context: NewContext returns ErrArchitecture.
 type EmbeddingModel interface {
 	Model
 
-	// Embedding describes what the vectors are.
+	// Embedding describes the vectors.
 	Embedding() EmbeddingInfo
 
-	// NewEmbedder makes working memory for vectors. Zero fields of p mean the
-	// defaults; the limits in force are read from the embedder. The error is
-	// ErrMemory, with the sizes in its text, when it does not fit. It is to be
-	// closed before the model.
+	// NewEmbedder returns an embedder. Zero fields of p mean the defaults; the
+	// actual limits are available from the embedder. The error is ErrMemory, with
+	// the sizes in its text, if memory is insufficient. The embedder must be closed
+	// before the model.
 	NewEmbedder(p EmbedderParams) (Embedder, error)
 }
 
-// An Embedder computes vectors. One goroutine owns it.
+// An Embedder computes vectors. It belongs to one goroutine.
 type Embedder interface {
-	// Embed computes one row for each input: out[i] is that of inputs[i], has
-	// as many elements as EmbeddingInfo.Width says and is not normalised. The
-	// rows belong to the caller. Inputs are tokens, those that the model wants
-	// at the ends included; none is empty. There are at most MaxInputs of them,
-	// none is longer than MaxTokens, and together they have at most MaxBatch
-	// tokens.
+	// Embed computes one row for each input: out[i] is the row of inputs[i], has
+	// EmbeddingInfo.Width elements and is not normalised. The caller owns the rows.
+	// Inputs are tokens, including those that the model expects at the start and
+	// end; none is empty. There are at most MaxInputs inputs, none is longer than
+	// MaxTokens, and together they have at most MaxBatch tokens.
 	//
-	// When ctx ends first, the computation stops soon and the error matches
+	// If ctx ends first, the computation stops soon and the error matches
 	// ErrAborted and the context's cause. Other errors: ErrBatch (the inputs
-	// break a rule of this interface), ErrClosed; any other is a failure of the
-	// device. The rows hold anything then.
+	// violate a rule of this interface), ErrClosed; any other is a failure of the
+	// device. After an error the contents of the rows are undefined.
 	Embed(ctx context.Context, inputs [][]int32, out [][]float32) error
 
-	// MaxTokens returns the tokens that one input can have.
+	// MaxTokens returns the most tokens of one input.
 	MaxTokens() int
 
-	// MaxBatch returns the tokens that the inputs of one call can have
-	// together, at least MaxTokens.
+	// MaxBatch returns the most tokens of all inputs of one call together, at least
+	// MaxTokens.
 	MaxBatch() int
 
-	// MaxInputs returns the inputs of one call.
+	// MaxInputs returns the most inputs of one call.
 	MaxInputs() int
 
 	// Close frees the memory. Closing twice does nothing.
 	Close() error
 }
 
-// EmbeddingInfo says what a model's vectors are.
+// EmbeddingInfo describes a model's vectors.
 type EmbeddingInfo struct {
 	Pooling   Pooling
-	Generates bool // the model also writes text
-	Width     int  // elements of a vector; of a reranker, scores of which the first counts
+	Generates bool // the model also generates text
+	Width     int  // elements of a vector; for a reranker, number of scores, of which the first counts
 	MaxTokens int  // longest input that the model was trained for; 0: unknown
 	Pair      PairForm
 }
 
-// Reranks reports whether the rows are scores of a query and a document instead
-// of vectors.
+// Reranks reports whether the rows are scores of a query and a document rather
+// than vectors.
 func (i EmbeddingInfo) Reranks() bool { return i.Pooling == PoolingRank }
 
-// Pooling is how the vectors of an input's tokens become one row.
+// Pooling is how the vectors of an input's tokens are combined into one row.
 type Pooling string
 
 // The ways of pooling.
@@ -74,23 +73,23 @@ const (
 	PoolingRank Pooling = "rank" // the output of a classification head over one of these
 )
 
-// PairForm is how a reranker reads a query and a document: as the tokens Before,
-// query, Between, document, After, or as a text where there is one.
+// PairForm is the input format of a reranker: the template if there is one, else
+// the tokens Before, query, Between, document, After.
 type PairForm struct {
-	Template               string // with {query} and {document}; "": there is none
+	Template               string // with {query} and {document}; "": none
 	Before, Between, After []int32
 }
 
-// EmbedderParams sizes an embedder. Zero fields mean the default.
+// EmbedderParams configures an embedder. Zero fields mean the default.
 type EmbedderParams struct {
-	MaxTokens      int            // of one input; default the trained length, at most 8192 and what there is memory for
-	Threads        int            // default one less than the cores, at least 1
+	MaxTokens      int            // of one input; default the trained length, at most 8192 and as far as memory allows
+	Threads        int            // default one less than the number of cores, at least 1
 	FlashAttention FlashAttention // default FlashAuto
 }
 
-// CheckInputs reports the first input that breaks a rule of Embedder.Embed, for
-// a vocabulary of vocabLen tokens and rows of width elements. The error matches
-// ErrBatch. Backends call it before they compute.
+// CheckInputs returns an error for the first input that violates a rule of
+// Embedder.Embed, for a vocabulary of vocabLen tokens and rows of width
+// elements. The error matches ErrBatch. Backends call it before computing.
 func CheckInputs(e Embedder, vocabLen, width int, inputs [][]int32, out [][]float32) error {
 	switch n := len(inputs); {
 	case n == 0:

@@ -2,48 +2,51 @@ package backend
 
 import "errors"
 
-// Errors of a context. They are matched with errors.Is; the text that wraps
-// them says which sequence, entry or size it was about.
+// Errors of a context, matched with errors.Is. The wrapping error names the
+// sequence, entry or size.
 var (
-	// ErrNoSlot: the KV cache has no room for the batch. Removing a sequence
-	// makes room; nothing else about the context changed.
+	// ErrNoSlot means that the KV cache has no room for the batch. Removing a
+	// sequence makes room; the context is otherwise unchanged.
 	ErrNoSlot = errors.New("backend: no room left in the KV cache")
 
-	// ErrAborted: the context.Context of a Decode ended before it did.
+	// ErrAborted means that the context.Context of a Decode ended before it
+	// did.
 	ErrAborted = errors.New("backend: decode aborted")
 
-	// ErrBatch: the batch breaks a rule; a mistake of the caller.
+	// ErrBatch means that the batch violates a rule, a mistake of the caller.
 	ErrBatch = errors.New("backend: invalid batch")
 
-	// ErrState: the bytes given to SetSeqState are not a state of this model.
+	// ErrState means that the bytes given to SetSeqState are not a state of
+	// this model.
 	ErrState = errors.New("backend: not a saved sequence of this model")
 
-	// ErrClosed: the model or context was closed.
+	// ErrClosed means that the model or context was closed.
 	ErrClosed = errors.New("backend: closed")
 
-	// ErrBusy: a model was closed while contexts over it are open.
+	// ErrBusy means that a model can't be closed because contexts are open.
 	ErrBusy = errors.New("backend: contexts of the model are still open")
 )
 
-// Errors of loading a model or making a context.
+// Errors of loading a model or creating a context.
 var (
-	// ErrNotModel: the file is not of the format that the backend reads.
+	// ErrNotModel means that the file is not in the format that the backend
+	// reads.
 	ErrNotModel = errors.New("backend: not a model file")
 
-	// ErrTruncated: the file ends before what its header announces.
+	// ErrTruncated means that the file is shorter than its header says.
 	ErrTruncated = errors.New("backend: the model file is truncated")
 
-	// ErrDamaged: the file is well-formed, but what it says contradicts itself
-	// or ends the process that computes with it.
+	// ErrDamaged means that the file is well-formed, but its contents are
+	// contradictory or crash the process that computes with it.
 	ErrDamaged = errors.New("backend: the model file is damaged")
 
-	// ErrArchitecture: the file is well-formed but of an architecture that
-	// the backend does not know.
+	// ErrArchitecture means that the file is well-formed but its architecture
+	// is unknown to the backend.
 	ErrArchitecture = errors.New("backend: unknown model architecture")
 
-	// ErrMemory: weights or cache do not fit into memory.
+	// ErrMemory means that weights or cache do not fit into memory.
 	ErrMemory = errors.New("backend: not enough memory")
 
-	// ErrNotBuilt: this program was built without the backend.
+	// ErrNotBuilt means that this program was built without the backend.
 	ErrNotBuilt = errors.New("backend: not built in")
 )

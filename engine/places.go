@@ -11,34 +11,36 @@ import (
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
-// Clients of other servers know a text's place by a number, and save, restore and erase what is at one. Here prompts are
-// found wherever they are, and a place is nothing but the tokens that were last at it: cells are looked for when somebody
-// wants to save them.
+// Clients of llama-server identify the place of a text by a number, and save, restore and erase
+// what is there. In this engine prompts are reused from any slot, so a place only records the
+// tokens that were last there: their state is looked up when a client saves it.
 
-// A place is what was last at one of the Parallel numbers.
+// A place is the tokens last generated at one of the Parallel places.
 type place struct {
 	tokens []int32
 	users  int // sequences that generate there
 	used   uint64
 }
 
-// similar is the part of a prompt, one in so many tokens, that a place must hold for a request to go there again.
+// similar limits reuse of a place: it must hold at least a tenth of a prompt for the prompt to
+// return to it.
 const similar = 10
 
-// seats are the part of a loop that knows who is where.
+// seats is the part of a loop that assigns places to sequences.
 type seats struct {
 	loop  *loop
-	clock uint64 // counts who has sat down
-	key   string // the context's StateKey; "": nobody has asked for it
+	clock uint64 // counts assignments
+	key   string // the context's StateKey; "": not read yet
 }
 
-// Places tells of each place how many sequences generate there and how many tokens were last left there.
+// Places describes one place: whether sequences generate there and how many tokens were last
+// left there.
 type Places struct {
 	Busy   bool
 	Tokens int
 }
 
-// Places returns what is at each place.
+// Places returns the contents of each place.
 func (e *Engine) Places() []Places {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,8 +51,8 @@ func (e *Engine) Places() []Places {
 	return out
 }
 
-// sit gives a sequence that is about to run its place: the one that it asks for, the one with the most of its prompt, or
-// the one that has been idle for longest.
+// sit assigns a place to a sequence that is about to run: the one that it requests, the one
+// with the longest prefix of its prompt, or the one that has been idle longest.
 func (a *seats) sit(s *sequence) {
 	l := a.loop
 	if s.sits {
@@ -88,7 +90,7 @@ func (a *seats) sit(s *sequence) {
 	l.places[at].users, l.places[at].used = l.places[at].users+1, a.clock
 }
 
-// rise frees the place of a sequence that has ended, and leaves its tokens there.
+// rise frees the place of a sequence that has ended and records its tokens there.
 func (a *seats) rise(s *sequence) {
 	l := a.loop
 	if !s.sits {
@@ -104,20 +106,20 @@ func (a *seats) rise(s *sequence) {
 	}
 }
 
-// visits is what others want done on the loop's goroutine, between steps.
+// visits are functions to be run on the loop's goroutine, between steps.
 type visits struct {
 	mu   sync.Mutex
 	list []*visit
 }
 
-// A visit is asked to do its work until it reports that it is done.
+// A visit is called until it reports that it is done.
 type visit struct {
 	ctx  context.Context
 	do   func(*loop) (bool, error)
-	done chan error // of size 1
+	done chan error // of capacity 1
 }
 
-// visit has something done by the loop, as soon as it can be.
+// visit has the loop call do, repeatedly until it is done.
 func (e *Engine) visit(ctx context.Context, do func(*loop) (bool, error)) error {
 	v := &visit{ctx, do, make(chan error, 1)}
 	e.visits.mu.Lock()
@@ -135,7 +137,7 @@ func (e *Engine) visit(ctx context.Context, do func(*loop) (bool, error)) error 
 	}
 }
 
-// receive does what visits want, if it can be done by now.
+// receive calls the waiting visits and keeps those that are not done.
 func (a *seats) receive() {
 	l := a.loop
 	l.visits.mu.Lock()
@@ -160,7 +162,7 @@ func (a *seats) receive() {
 	}
 }
 
-// tokensAt returns what was last at a place; ok is false while somebody generates there.
+// tokensAt returns the tokens last at a place; ok is false while a sequence generates there.
 func (a *seats) tokensAt(n int) (tokens []int32, ok bool) {
 	l := a.loop
 	l.mu.Lock()
@@ -168,10 +170,10 @@ func (a *seats) tokensAt(n int) (tokens []int32, ok bool) {
 	return l.places[n].tokens, l.places[n].users == 0
 }
 
-// errPlace: states can't be kept.
+// errPlace means that the model's states can't be saved.
 var errPlace = errors.New("engine: this model's states can't be kept")
 
-// stateKey returns what states depend on, the adapters in force among it.
+// stateKey returns what states depend on, including the adapters in force.
 func (a *seats) stateKey() (string, error) {
 	l := a.loop
 	if a.key == "" {
@@ -190,12 +192,13 @@ func (a *seats) stateKey() (string, error) {
 	return fmt.Sprint(a.key, " adapters ", l.scales), nil
 }
 
-// Save returns what is at a place, as far as the model still has it. It waits until nobody generates there.
+// Save returns the state at a place, as far as the model still has it. It waits until no
+// sequence generates there.
 func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 	if err := e.hasPlace(n); err != nil {
 		return promptcache.State{}, err
 	}
-	var out promptcache.State // the loop's until it says that it is done
+	var out promptcache.State // owned by the loop until visit returns
 	err := e.visit(ctx, func(l *loop) (bool, error) {
 		tokens, ok := l.seats.tokensAt(n)
 		if !ok {
@@ -207,7 +210,7 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 		}
 		x := l.slots.holding(tokens)
 		if x == nil {
-			const nothing = -1 // a prompt's last token is always left over
+			const nothing = -1 // acquire never reuses a prompt's last token
 			if x, _ = l.slots.acquire(append(slices.Clone(tokens), nothing), nil, cutting{}); x == nil {
 				return false, nil
 			}
@@ -236,8 +239,9 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 	return out, nil
 }
 
-// Restore puts what was saved to a place, and to where prompts that begin with it find it. It waits until nobody
-// generates there. The error matches backend.ErrState if it was saved with another model.
+// Restore puts a saved state at a place, where prompts with that prefix can reuse it. It waits
+// until no sequence generates there. The error matches backend.ErrState if the state was saved
+// with another model.
 func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error {
 	if err := e.hasPlace(n); err != nil {
 		return err
@@ -281,8 +285,8 @@ func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error
 	})
 }
 
-// Erase has what is at a place forgotten, in memory, and returns how many tokens that were. It waits until nobody
-// generates there.
+// Erase drops what is at a place from memory and returns the number of tokens. It waits until
+// no sequence generates there.
 func (e *Engine) Erase(ctx context.Context, n int) (int, error) {
 	if err := e.hasPlace(n); err != nil {
 		return 0, err
@@ -315,7 +319,7 @@ func (e *Engine) Erase(ctx context.Context, n int) (int, error) {
 	return erased, nil
 }
 
-// disorder says that the cells of what runs are not the first ones any more.
+// disorder records that the cells of running sequences are no longer the first ones.
 func (a *seats) disorder() {
 	l := a.loop
 	for _, list := range [][]*sequence{l.active, l.away.list} {
@@ -327,7 +331,7 @@ func (a *seats) disorder() {
 	}
 }
 
-// A PlaceError says that there is no such place.
+// A PlaceError reports a place that does not exist.
 type PlaceError struct{ Place, Places int }
 
 // Error implements error.

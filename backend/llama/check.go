@@ -11,18 +11,19 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// What llama.cpp takes for granted about a file and ends the process over
-// (GGML_ASSERT) is looked at before it sees one, as far as it holds for all
-// architectures. What it refuses with an error of its own, such as a tensor of
-// another shape than the metadata asks for, is left to it.
+// llama.cpp ends the process (GGML_ASSERT) over some properties of a file that it
+// assumes. Those that hold for all architectures are checked here before it sees
+// the file. What it rejects with an error of its own, such as a tensor of the
+// wrong shape, is left to it.
 
-// maxExperts is the most that llama.cpp loads, LLAMA_MAX_EXPERTS.
+// maxExperts is the most experts that llama.cpp supports, LLAMA_MAX_EXPERTS.
 const maxExperts = 1024
 
-// ropeScalings are the names that ARCH.rope.scaling.type may have.
+// ropeScalings are the valid values of ARCH.rope.scaling.type.
 var ropeScalings = []string{"none", "linear", "yarn", "longrope"}
 
-// check looks for contradictions in the header. Errors match backend.ErrDamaged.
+// check looks for contradictions in the header. Its errors match
+// backend.ErrDamaged.
 func (f *file) check() error {
 	for _, check := range []func() error{f.checkLayers, f.checkExperts, f.checkNumbers, f.checkTexts, f.checkShapes} {
 		if err := check(); err != nil {
@@ -32,14 +33,14 @@ func (f *file) check() error {
 	return nil
 }
 
-// wrong is the error for the value of a key below the architecture's name.
+// wrong returns the error for the value of a key below the architecture's name.
 func (f *file) wrong(key, format string, args ...any) error {
 	return fmt.Errorf("%.80s.%s is %s", f.arch, key, fmt.Sprintf(format, args...))
 }
 
 func (f *file) checkLayers() error {
 	if !f.has("block_count") {
-		return nil // llama.cpp says so
+		return nil // llama.cpp reports it
 	}
 	n := f.number("block_count")
 	if n < 1 || n > maxLayers {
@@ -64,7 +65,7 @@ func (f *file) checkLayers() error {
 
 func (f *file) checkExperts() error {
 	if f.arch == "hunyuan_vl" || f.arch == "hunyuan-dense" {
-		return nil // one expert stands for none
+		return nil // one expert means none
 	}
 	n, used := f.number("expert_count"), f.number("expert_used_count")
 	groups, groupsUsed := f.number("expert_group_count"), f.number("expert_group_used_count")
@@ -83,8 +84,8 @@ func (f *file) checkExperts() error {
 	return nil
 }
 
-// checkNumbers looks at the keys below the architecture's name that hold
-// fractions, and at the names among them.
+// checkNumbers checks the floating-point values below the architecture's name, and
+// the names among them.
 func (f *file) checkNumbers() error {
 	for _, p := range f.header.Pairs {
 		key, own := strings.CutPrefix(p.Key, f.arch+".")
@@ -114,7 +115,7 @@ func (f *file) checkNumbers() error {
 	return nil
 }
 
-// checkTexts looks for tokens with the same text.
+// checkTexts looks for duplicate token texts.
 func (f *file) checkTexts() error {
 	v, _ := f.header.Get("tokenizer.ggml.tokens")
 	list, ok := v.Strings()
@@ -149,8 +150,8 @@ func (f *file) checkShapes() error {
 	return nil
 }
 
-// checkEmbedding compares the table that tokens are looked up in with the list of
-// tokens: what lies beyond its end would be read.
+// checkEmbedding compares the embedding table with the list of tokens: llama.cpp
+// would read beyond its end.
 func (f *file) checkEmbedding(t vocab.TensorInfo) error {
 	v, ok := f.header.Get("tokenizer.ggml.tokens")
 	if !ok {
@@ -165,8 +166,8 @@ func (f *file) checkEmbedding(t vocab.TensorInfo) error {
 	return nil
 }
 
-// clean makes one printable line of what llama.cpp logged, which may contain names
-// out of the file.
+// clean returns a line that llama.cpp logged as one printable line, since it may
+// contain names from the file.
 func clean(line string) string {
 	const longest = 300
 	n := 0

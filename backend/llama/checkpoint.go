@@ -17,8 +17,8 @@ func (c *cContext) Rewinds() bool { return !c.model.recurrent }
 
 // StateKey implements backend.Context.
 func (c *cContext) StateKey() (string, error) {
-	// llama.cpp says nothing about whether other versions read its states, so
-	// every version has its own.
+	// llama.cpp doesn't document whether other versions can read its states, so
+	// every version has its own key.
 	rope, err := json.Marshal(c.model.opt.Rope)
 	if err != nil {
 		return "", err

@@ -23,18 +23,18 @@ import (
 type cContext struct {
 	model *model
 	ptr   *C.struct_stencil_ctx
-	adapt []float32 // scales of the model's adapters; nil: as they were loaded
+	adapt []float32 // scales of the model's adapters; nil: as loaded
 	p     backend.ContextParams
 	size  int // most cells that it may have
-	cells int // those that it has, rounded up by llama.cpp
+	cells int // cells that it has, rounded up by llama.cpp
 	abort *abortFlag
 	pin   runtime.Pinner
 	load  *loadMeter
-	using int    // threads of one-token decodes at present
+	using int    // current threads of one-token decodes
 	watch *watch // of the context.Context of the last Decode
 
 	lens   []int32   // tokens in each sequence
-	tokens [][]int32 // which they are; -1 where that is not known
+	tokens [][]int32 // the tokens; -1 if not known
 	next   []int32   // scratch of Batch.Check
 	row    *float32
 	rows   int
@@ -43,15 +43,15 @@ type cContext struct {
 
 var _ backend.Context = (*cContext)(nil)
 
-// abortFlag is the struct stencil_abort of the shim. It is Go memory, pinned
-// as long as C may look at it: the function that sets it may still be running
-// after the decode that it was for, even after Close.
+// abortFlag is the struct stencil_abort of the shim. It is Go memory, pinned as
+// long as C may read it: the function that sets it may still be running after its
+// decode, even after Close.
 type abortFlag struct {
-	running atomic.Uint64 // number of the decode that runs
-	aborted atomic.Uint64 // highest number that is to stop
+	running atomic.Uint64 // number of the running decode
+	aborted atomic.Uint64 // highest number that should stop
 }
 
-// stop asks decode number n to stop. A late call does not hurt a newer decode,
+// stop asks decode number n to stop. A late call doesn't affect a newer decode,
 // which has a higher number.
 func (a *abortFlag) stop(n uint64) {
 	for {
@@ -62,19 +62,19 @@ func (a *abortFlag) stop(n uint64) {
 	}
 }
 
-// A watch stops the decode that runs when a context.Context ends. It is kept
-// from one Decode to the next as long as that is the same, since to register
-// with a context takes a microsecond.
+// A watch stops the running decode when a context.Context ends. It is reused by
+// the next Decode with the same context, since registering with a context takes a
+// microsecond.
 type watch struct {
 	done   <-chan struct{} // the context's
 	forget func() bool
 
 	mu      sync.Mutex
 	running uint64 // number of the decode, 0 between decodes
-	stopped bool   // it has been told to stop
+	stopped bool   // it has been asked to stop
 }
 
-// begin says that decode number n of flag a runs, until end.
+// begin marks decode number n of flag a as running, until end.
 func (c *cContext) begin(ctx context.Context, n uint64) *watch {
 	w := c.watch
 	if w == nil || w.done != ctx.Done() {
@@ -110,7 +110,7 @@ func (w *watch) end() {
 	}
 }
 
-// unwatch lets go of the last Decode's context.
+// unwatch unregisters from the last Decode's context.
 func (c *cContext) unwatch() {
 	if c.watch != nil {
 		c.watch.forget()
@@ -187,7 +187,7 @@ func (c *cContext) Adapt(scales []float32) error {
 	return nil
 }
 
-// applyLoRA puts the model's adapters in force.
+// applyLoRA applies the model's adapters.
 func (c *cContext) applyLoRA() error {
 	n := len(c.model.loras)
 	if n == 0 {
@@ -227,11 +227,11 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 	if ctx.Done() != nil {
 		defer c.begin(ctx, number).end()
 	}
-	// Asked only now: a context that ends after this finds the decode begun.
+	// Checked after begin, so that a context that ends later stops the decode.
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
-	c.rows = 0 // llama.cpp writes over the rows from here on
+	c.rows = 0 // llama.cpp overwrites the rows from here on
 	c.chooseThreads(b.Len())
 
 	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
@@ -268,18 +268,19 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 	return fmt.Errorf("llama: decode: failed with status %d", int(status))
 }
 
-// suppress makes tokens impossible. llama.cpp leaves to its programs what the
-// file says about them.
+// suppress makes tokens impossible. llama.cpp leaves it to its callers to apply
+// the file's list.
 func suppress(row []float32, tokens []int32) {
 	for _, t := range tokens {
 		row[t] = float32(math.Inf(-1))
 	}
 }
 
-// ints returns the elements of s as C sees them.
+// ints returns a pointer to the elements of s for C.
 func ints(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(s)) }
 
-// checkStart reports a sequence of b that does not begin where it left off.
+// checkStart returns an error if a sequence in b does not continue where it
+// ended.
 func (c *cContext) checkStart(b *backend.Batch) error {
 	for i, seq := range b.Seqs {
 		switch want := c.lens[seq]; {
@@ -295,7 +296,7 @@ func (c *cContext) checkStart(b *backend.Batch) error {
 	return nil
 }
 
-// unmark takes back the marks that checkStart left in lens.
+// unmark undoes the marks that checkStart left in lens.
 func (c *cContext) unmark(seqs []int32) {
 	for _, seq := range seqs {
 		if c.lens[seq] < 0 {
@@ -304,14 +305,14 @@ func (c *cContext) unmark(seqs []int32) {
 	}
 }
 
-// resync asks llama.cpp how long the sequences are.
+// resync reads the lengths of the sequences from llama.cpp.
 func (c *cContext) resync() {
 	for s := range c.lens {
 		c.setLen(int32(s), int32(C.stencil_seq_end(c.ptr, C.int32_t(s))))
 	}
 }
 
-// setLen notes how long a sequence is after something else than a decode.
+// setLen records the length of a sequence after an operation other than a decode.
 func (c *cContext) setLen(seq, n int32) {
 	c.lens[seq] = n
 	t := c.tokens[seq]
@@ -333,8 +334,8 @@ func (c *cContext) Logits(i int) []float32 {
 // SeqLen implements backend.Context.
 func (c *cContext) SeqLen(seq int32) int32 { return c.lens[seq] }
 
-// SeqRemove implements backend.Context. A stretch from the middle is refused:
-// positions have no gaps.
+// SeqRemove implements backend.Context. It refuses to remove from the middle,
+// since positions have no gaps.
 func (c *cContext) SeqRemove(seq, p0, p1 int32) bool {
 	if c.ptr == nil {
 		return true
@@ -370,7 +371,7 @@ func (c *cContext) SeqCopy(src, dst, p0, p1 int32) {
 	if p0 >= p1 || c.model.recurrent && p1-p0 != n {
 		return
 	}
-	_ = c.lens[dst] // a sequence outside the range must not reach C
+	_ = c.lens[dst] // panics if the sequence is out of range, before it reaches C
 	C.stencil_seq_cp(c.ptr, C.int32_t(src), C.int32_t(dst), C.int32_t(p0), C.int32_t(p1))
 	end := int32(C.stencil_seq_end(c.ptr, C.int32_t(dst)))
 	if p0 <= int32(len(c.tokens[dst])) && end == p1 {
@@ -393,8 +394,8 @@ func (c *cContext) SeqKeep(seq int32) {
 	}
 }
 
-// Size implements backend.Context. It may be a little more than was asked for,
-// and more than is allotted yet: see Grow.
+// Size implements backend.Context. It may be slightly more than requested, and
+// more than is allocated so far: see Grow.
 func (c *cContext) Size() int { return c.size }
 
 // MaxSeqs implements backend.Context.
@@ -404,8 +405,8 @@ func (c *cContext) MaxSeqs() int { return c.p.MaxSeqs }
 func (c *cContext) MaxBatch() int { return c.p.MaxBatch }
 
 // Grain implements backend.Grained. ggml's flash attention on a CPU takes 64 rows
-// of a batch at a time, and whole fours of rows go through other kernels than the
-// rest (v0.5.0, ops.cpp and repack.cpp).
+// of a batch at a time, and complete groups of four rows go through other kernels
+// than the rest (v0.5.0, ops.cpp and repack.cpp).
 func (c *cContext) Grain() int { return 64 }
 
 // Close implements backend.Context.
@@ -422,8 +423,8 @@ func (c *cContext) Close() error {
 	return nil
 }
 
-// chooseThreads has as many threads compute as other programs leave cores for,
-// at most those that were asked for.
+// chooseThreads sets the number of threads to the cores that other programs leave
+// free, limited by the configured number.
 func (c *cContext) chooseThreads(tokens int) {
 	free, fresh := c.load.free(tokens)
 	if !fresh && c.using != 0 {

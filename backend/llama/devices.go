@@ -19,8 +19,8 @@ var kinds = map[C.int32_t]string{
 	C.GGML_BACKEND_DEVICE_TYPE_ACCEL: "accel",
 }
 
-// Devices lists what layers can be put on, the CPU included. Sizes of memory
-// are those of the moment.
+// Devices lists the devices that can hold layers, including the CPU. Memory
+// sizes are current values.
 func Devices() ([]backend.Device, error) {
 	if err := start(); err != nil {
 		return nil, err
@@ -35,14 +35,14 @@ func devices() []backend.Device {
 	for i := C.size_t(0); bool(C.stencil_device_get(i, &d)); i++ {
 		kind := kinds[d._type]
 		if kind == "cpu" {
-			// The first is in force; a built-in one after it is not used.
+			// The first is in use; a built-in one after it is not.
 			if cpu {
 				continue
 			}
 			cpu = true
 		}
 		if m, ok := systemMemory(); ok && kind == "cpu" {
-			// ggml counts all memory as free.
+			// ggml reports all memory as free.
 			d.free, d.total = C.size_t(m.available), C.size_t(m.total)
 		}
 		out = append(out, backend.Device{
@@ -57,8 +57,7 @@ func devices() []backend.Device {
 	return out
 }
 
-// gpus lists the GPUs among the devices of these names, all GPUs if there are
-// no names.
+// gpus lists the GPUs with these names, or all GPUs if names is empty.
 func gpus(names []string) []backend.Device {
 	var out []backend.Device
 	for _, d := range devices() {
@@ -70,8 +69,8 @@ func gpus(names []string) []backend.Device {
 	return out
 }
 
-// CPUFeatures returns the instruction sets that the CPU kernels in force use,
-// such as "SSE3 AVX AVX2 FMA", "" where there are none.
+// CPUFeatures returns the instruction sets used by the active CPU kernels,
+// such as "SSE3 AVX AVX2 FMA", or "" if there are none.
 func CPUFeatures() string {
 	if start() != nil {
 		return ""

@@ -17,7 +17,7 @@ import (
 
 var _ backend.EmbeddingModel = (*model)(nil)
 
-// describeEmbedding completes what the file says with what llama.cpp knows.
+// describeEmbedding combines the file's description with values from llama.cpp.
 func (m *model) describeEmbedding(info backend.EmbeddingInfo) {
 	info.Width = int(C.stencil_width(m.ptr, C.bool(info.Reranks())))
 	if info.Reranks() {
@@ -26,9 +26,9 @@ func (m *model) describeEmbedding(info backend.EmbeddingInfo) {
 	m.embedding = info
 }
 
-// pairForm returns how a reranker without a template reads a query and a
-// document: with the marks that the model has at the ends of a text, and between
-// the two the separator too.
+// pairForm returns the input format of a reranker without a template: the query
+// and the document with the tokens that the model expects at the start and end
+// of a text, and the separator between them.
 func (m *model) pairForm(p backend.PairForm) backend.PairForm {
 	sep := int32(C.stencil_vocab_sep(m.ptr))
 	eos, hasEOS := m.vocab.EOS()
@@ -57,10 +57,10 @@ func (m *model) Embedding() backend.EmbeddingInfo {
 
 // embedder implements backend.Embedder.
 type embedder struct {
-	c       *cContext // its pointer, abort flag and Close; it is never decoded with
+	c       *cContext // for its pointer, abort flag and Close; it is never decoded with
 	shape   embedShape
 	width   int
-	encoder bool // llama.cpp wants llama_encode
+	encoder bool // llama.cpp requires llama_encode
 
 	batch backend.Batch
 }
@@ -93,16 +93,17 @@ func (m *model) NewEmbedder(p backend.EmbedderParams) (backend.Embedder, error) 
 }
 
 const (
-	// embedTokens is the longest input that is prepared for unless a longer
-	// one is asked for. The memory that attention needs grows with its square.
+	// embedTokens is the longest input by default. The memory that attention needs
+	// grows with its square.
 	embedTokens = 8192
-	// leastTokens is how far the longest input is shortened to fit into memory.
+	// leastTokens is the least to which the longest input is reduced to fit into
+	// memory.
 	leastTokens = 512
 )
 
-// fitEmbedder chooses the longest input: as asked for, or as long as the model
-// was trained for and the memory allows. Positions beyond the trained length may
-// have no vector in the file, and llama.cpp ends the process then.
+// fitEmbedder chooses the longest input: as requested, or the trained length as
+// far as memory allows. Positions beyond the trained length may have no vector
+// in the file, in which case llama.cpp ends the process.
 func (m *model) fitEmbedder(p backend.EmbedderParams) (embedShape, backend.FlashAttention, error) {
 	if p.FlashAttention == "" {
 		p.FlashAttention = backend.FlashAuto
@@ -119,7 +120,7 @@ func (m *model) fitEmbedder(p backend.EmbedderParams) (embedShape, backend.Flash
 	for {
 		s, flash := m.file.shape(tokens, splits), p.FlashAttention
 		if m.opt.GPULayers != 0 {
-			return s, flash, nil // elsewhere; the device refuses by itself
+			return s, flash, nil // in device memory; the device reports failures itself
 		}
 		e := m.file.estimateEmbedder(s, flash)
 		room, known := systemMemory()
@@ -176,8 +177,8 @@ func (e *embedder) Embed(ctx context.Context, inputs [][]int32, out [][]float32)
 	if err := backend.CheckInputs(e, e.c.n, e.width, inputs, out); err != nil {
 		return err
 	}
-	// All inputs are laid out one after another and computed in pieces of
-	// shape.batch tokens: in one piece, unless the model allows for more.
+	// All inputs are concatenated and computed in pieces of shape.batch tokens: one
+	// piece, unless the model allows several.
 	b := &e.batch
 	b.Reset()
 	var ends []int // one past the last entry of each input
@@ -210,7 +211,7 @@ func (e *embedder) compute(ctx context.Context, from, to int) error {
 	if ctx.Done() != nil {
 		defer e.c.begin(ctx, number).end()
 	}
-	// Asked only now: a context that ends after this finds the batch begun.
+	// Checked after begin, so that a context that ends later stops the batch.
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}

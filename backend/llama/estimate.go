@@ -7,14 +7,14 @@ import (
 	"github.com/stencil-json/stencil/backend"
 )
 
-// Estimate is the memory that a model and one context over it will take, in
-// bytes. Weights and Cache are what llama.cpp allocates; Compute is an upper
-// estimate, within twice of what it is where that is much.
+// Estimate is the memory that a model and one context take, in bytes. Weights
+// and Cache are what llama.cpp allocates; Compute is an upper bound, at most
+// twice the actual value where that is large.
 type Estimate struct {
 	Weights int64 // all tensors
 	Cache   int64 // keys and values of all cells, recurrent states of all sequences
 	Compute int64 // intermediate results of the largest micro-batch
-	Output  int64 // rows of logits, one a sequence
+	Output  int64 // rows of logits, one per sequence
 }
 
 // Total returns the sum.
@@ -26,10 +26,10 @@ func (e Estimate) String() string {
 		Size(e.Weights), Size(e.Cache), Size(e.Compute), Size(e.Output))
 }
 
-// Size is a number of bytes that prints itself as "1.5 GiB".
+// Size is a number of bytes that is formatted as "1.5 GiB".
 type Size int64
 
-// String returns the size in the largest unit that leaves at least 1.
+// String returns the size in the largest unit in which it is at least 1.
 func (s Size) String() string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	f, u := float64(s), 0
@@ -42,8 +42,9 @@ func (s Size) String() string {
 	return fmt.Sprintf("%.1f %s", f, units[u])
 }
 
-// EstimateMemory reads the header of the model file at path and estimates what
-// it takes on the CPU with a context of the parameters p. It needs no llama.cpp.
+// EstimateMemory reads the header of the model file at path and estimates the
+// memory that it takes on the CPU with a context of the parameters p. It works
+// without llama.cpp.
 func EstimateMemory(path string, p backend.ContextParams) (Estimate, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -53,7 +54,7 @@ func EstimateMemory(path string, p backend.ContextParams) (Estimate, error) {
 	return f.estimate(p), nil
 }
 
-// cacheTypes gives, for each type, ggml's number and the size of a block.
+// cacheTypes has ggml's number and the block size of each type.
 var cacheTypes = map[backend.CacheType]struct {
 	ggml         int32
 	block, bytes int64
@@ -71,11 +72,11 @@ var cacheTypes = map[backend.CacheType]struct {
 
 const (
 	cellBlock  = 256 // llama.cpp rounds the cells up to a multiple
-	microBatch = 512 // largest that the shim asks for
+	microBatch = 512 // largest that the shim requests
 )
 
-// microBatch returns the most tokens that go through the model at a time. A
-// model that reads texts as a whole takes each in one piece.
+// microBatch returns the most tokens that are computed at a time. A model
+// without a cache computes each text in one piece.
 func (f *file) microBatch(p backend.ContextParams) int64 {
 	if f.readsWhole() {
 		return int64(p.MaxBatch)
@@ -83,13 +84,13 @@ func (f *file) microBatch(p backend.ContextParams) int64 {
 	return int64(min(p.MaxBatch, microBatch))
 }
 
-// roundedCells returns the cells that a context asked for as p gets.
+// roundedCells returns the cells that a context with the parameters p gets.
 func roundedCells(p backend.ContextParams) int64 {
 	return (int64(p.Size) + cellBlock - 1) / cellBlock * cellBlock
 }
 
-// scoreBytes returns what the attention scores of the largest micro-batch take
-// where they are written out, without flash attention.
+// scoreBytes returns the size of the attention scores of the largest micro-batch
+// without flash attention.
 func (f *file) scoreBytes(p backend.ContextParams) int64 {
 	n := f.microBatch(p)
 	seen := roundedCells(p)
@@ -120,13 +121,13 @@ func (f *file) estimate(p backend.ContextParams) Estimate {
 	}
 }
 
-// computeBytes returns what the intermediate results of the largest micro-batch
-// take. ggml's allocator reuses memory, so what counts is the largest set of
-// tensors alive at one time: the logits of the whole micro-batch at the end, or
-// one part of a layer beside the residual stream. The numbers of vectors in
-// each part were read off llama.cpp's log, on models made so that the part is
-// the largest (recorded in TestRecorded); fragments between tensors are why some
-// are higher than the graph says.
+// computeBytes returns the size of the intermediate results of the largest
+// micro-batch. ggml's allocator reuses memory, so what counts is the largest set
+// of tensors alive at one time: the logits of the whole micro-batch at the end,
+// or one part of a layer and the residual stream. The numbers of vectors in each
+// part were taken from llama.cpp's log, on models built so that the part is the
+// largest (recorded in TestRecorded); fragmentation is why some are higher than
+// the graph says.
 func (f *file) computeBytes(p backend.ContextParams, c cellParams, tokens int64) int64 {
 	n := (c.batch + c.seqs - 1) / c.seqs * c.seqs // as many of each sequence
 	width, ff := f.number("embedding_length"), f.number("feed_forward_length")
@@ -134,15 +135,15 @@ func (f *file) computeBytes(p backend.ContextParams, c cellParams, tokens int64)
 	keyLen, valueLen := f.headSizes()
 	layers := f.kept(c)
 
-	// Masks stand before everything else, so what is freed of them is rarely
-	// of use. There is one for each kind of layers with cells.
+	// Masks are allocated before everything else, so memory freed from them is
+	// rarely reusable. There is one for each kind of layers with cells.
 	var masks, columns int64
 	attends, slides := false, false
 	for _, l := range layers {
 		attends = attends || l.keys > 0 && !l.sliding
 		slides = slides || l.keys > 0 && l.sliding
 		if !c.flash {
-			columns = max(columns, l.values*8) // where each value of a token goes
+			columns = max(columns, l.values*8) // index of each value of a token
 		}
 	}
 	seen, maskBytes := c.cells, int64(2)
@@ -161,7 +162,7 @@ func (f *file) computeBytes(p backend.ContextParams, c cellParams, tokens int64)
 	query := heads * max(keyLen, valueLen, f.number("attention.key_length_swa"))
 	attention := 4*width + 3*query
 	if f.readsWhole() {
-		attention += 2 * width // keys and values, which no cells take
+		attention += 2 * width // keys and values, which are not in a cache
 	}
 	feed := f.feedNumbers(ff) + 5*width
 	perLayer := f.number("embedding_length_per_layer_input") * int64(len(layers)) * 2
@@ -177,14 +178,14 @@ func (f *file) computeBytes(p backend.ContextParams, c cellParams, tokens int64)
 	if !c.flash {
 		sizes[2] += f.scoreBytes(p)
 	}
-	books := c.cells * 64 // positions and the set of sequences of each cell
+	books := c.cells * 64 // positions and sequence sets of the cells
 	return slices.Max(sizes) + masks + books + 1<<20
 }
 
-// feedNumbers returns how many numbers a token's feed-forward part of inner
-// size ff has alive at a time, beside the residual stream.
+// feedNumbers returns how many numbers of a token's feed-forward part of inner
+// size ff are alive at a time, without the residual stream.
 func (f *file) feedNumbers(ff int64) int64 {
-	// A gate, what it gates, and their product; without a gate one less.
+	// A gate, the gated vector and their product; without a gate one less.
 	parts := int64(3)
 	for _, t := range f.header.Tensors {
 		if t.Name == "blk.0.ffn_up.weight" && len(t.Shape) == 2 && t.Shape[1] == ff {
@@ -207,13 +208,13 @@ func (f *file) feedNumbers(ff int64) int64 {
 	return max(dense, experts)
 }
 
-// stateWork returns how many numbers a token has alive in a layer with a
+// stateWork returns how many numbers of a token are alive in a layer with a
 // recurrent state.
 func (f *file) stateWork() int64 {
 	width, inner := f.number("embedding_length"), f.number("ssm.inner_size")
 	switch {
 	case f.has("wkv.head_size"):
-		return 20 * width // the residual stream mixed with its last token, in six ways, twice
+		return 20 * width // the residual stream mixed with that of the previous token, in six ways, twice
 	case f.has("shortconv.l_cache"):
 		return 12 * width
 	case f.has("kda.head_dim"):

@@ -2,54 +2,54 @@ package llama
 
 import "slices"
 
-// What a context keeps of the texts in it, computed from a model's header as
-// llama.cpp 0.5.0 does (llama_model::create_memory, llama_hparams): cells of
-// keys and values in some layers, recurrent states in others, or nothing. For
-// layers with an indexer, and deepseek4, it is what its source says; no such
-// model was at hand to compare with.
+// The memory that a context keeps for its sequences, computed from a model's
+// header as llama.cpp 0.5.0 does (llama_model::create_memory, llama_hparams):
+// cells of keys and values in some layers, recurrent states in others, or
+// nothing. For layers with an indexer, and deepseek4, it follows the source code
+// and was not compared with a real model.
 
 // swaFull says whether layers with a sliding window keep all cells. The shim
-// asks for it, so that the end of a text can be removed and another one added.
+// requests it, so that the end of a text can be removed and replaced.
 const swaFull = true
 
-// maxLayers is the most that llama.cpp loads, LLAMA_MAX_LAYERS.
+// maxLayers is the most layers that llama.cpp supports, LLAMA_MAX_LAYERS.
 const maxLayers = 512
 
-// Architectures that llama.cpp makes no memory for: they read a text as a whole.
+// Architectures without a cache in llama.cpp: they read a text as a whole.
 var withoutCache = []string{
 	"bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2", "jina-bert-v3", "eurobert",
 	"gemma-embedding", "wavtokenizer-dec", "dream", "llada", "llada-moe", "rnd1", "t5encoder",
 }
 
-// Architectures whose layers all have a recurrent state, and no cells.
+// Architectures whose layers all have a recurrent state and no cells.
 var recurrentOnly = []string{"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"}
 
-// Architectures whose layers have a recurrent state where they have no heads of
-// keys and values.
+// Architectures whose layers have a recurrent state if they have no key and
+// value heads.
 var recurrentWithoutHeads = []string{
 	"jamba", "plamo2", "granitehybrid", "lfm2", "lfm2moe", "nemotron_h", "nemotron_h_moe", "kimi-linear", "kimi-k3", "bailingmoe3",
 }
 
-// Architectures that have attention in every so many layers, and a recurrent
-// state in the others.
+// Architectures that have attention in every n-th layer and a recurrent state in
+// the others.
 var recurrentByInterval = []string{"qwen3next", "qwen35", "qwen35moe", "qwen4exp", "minimax-01"}
 
-// slidingPeriod gives, for architectures that have a default, how many layers
-// there are from one that sees everything to the next, negative where it comes
-// first; 1 where none slides.
+// slidingPeriod has, for architectures with a default, the period of layers
+// without a sliding window, negative if the first layer of a period is the one;
+// 1 if no layer has a sliding window.
 var slidingPeriod = map[string]int64{
 	"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2": 4, "cohere2moe": -4, "exaone4": 4, "exaone-moe": 4,
 	"olmo2": 4, "afmoe": 4, "llama4": 4, "mellum": 4, "muse-glimmer": 4, "plamo3": 8, "smallthinker": -4, "laguna": -4, "phi3": 1,
 }
 
-// keptLayer is what one layer keeps, in numbers.
+// keptLayer is what one layer stores, as counts of numbers.
 type keptLayer struct {
-	keys, values int64 // a cell, in the cache's type
+	keys, values int64 // per cell, in the cache's type
 	sliding      bool
-	state        int64 // a sequence, as F32
+	state        int64 // per sequence, as F32
 }
 
-// layerNumbers returns a key's number in each of n layers: the file has one for
+// layerNumbers returns a key's value in each of n layers: the file has one for
 // all, or a list.
 func (f *file) layerNumbers(key string, n int64) []int64 {
 	out := make([]int64, n)
@@ -71,18 +71,18 @@ func (f *file) layerNumbers(key string, n int64) []int64 {
 	return out
 }
 
-// has tells whether the header has a key below the architecture's name.
+// has reports whether the header has a key below the architecture's name.
 func (f *file) has(key string) bool {
 	_, ok := f.header.Get(f.arch + "." + key)
 	return ok
 }
 
-// readsWhole tells whether the model reads texts as a whole and keeps nothing.
+// readsWhole reports whether the model reads texts as a whole and has no cache.
 func (f *file) readsWhole() bool { return slices.Contains(withoutCache, f.arch) }
 
-// kept returns what the layers keep.
+// kept returns what the layers store.
 func (f *file) kept(p cellParams) []keptLayer {
-	// Layers for drafting stand at the end and have no part in this.
+	// Layers for drafting are at the end and don't count.
 	all := min(max(f.number("block_count"), 0), maxLayers)
 	n := min(max(all-f.number("nextn_predict_layers"), 0), all)
 	out := make([]keptLayer, n)
@@ -126,7 +126,7 @@ func (f *file) kept(p cellParams) []keptLayer {
 			continue
 		}
 		if (f.arch == "nemotron_h" || f.arch == "nemotron_h_moe") && ff[i] != 0 {
-			continue // a layer is one thing: attention, a state or feed-forward
+			continue // a layer has one kind: attention, a state or feed-forward
 		}
 		l.keys, l.values = k*kvHeads[i], v*kvHeads[i]
 	}
@@ -138,20 +138,20 @@ func (f *file) kept(p cellParams) []keptLayer {
 		case latent:
 			l.values = 0
 		case !p.flash:
-			// Values are kept in columns, as many in all layers.
+			// Values are stored in columns, the same number in all layers.
 			l.values = widest
 		}
 		if indexer > 0 {
 			l.keys += indexer
 			if !latent && f.arch != "qwen4exp" {
-				l.values += valueLen // that nothing reads
+				l.values += valueLen // allocated but never read
 			}
 		}
 	}
 	return out
 }
 
-// headSizes returns the numbers in a key and a value of one head.
+// headSizes returns the sizes of a key and a value of one head.
 func (f *file) headSizes() (key, value int64) {
 	size := f.number("embedding_length") / max(f.number("attention.head_count"), 1)
 	return f.numberOr("attention.key_length", size), f.numberOr("attention.value_length", size)
@@ -165,7 +165,7 @@ func (f *file) numberOr(key string, otherwise int64) int64 {
 	return f.number(key)
 }
 
-// recurrentLayers tells which layers have a recurrent state in place of cells.
+// recurrentLayers reports which layers have a recurrent state instead of cells.
 func (f *file) recurrentLayers(n int64) []bool {
 	out := make([]bool, n)
 	switch {
@@ -187,8 +187,8 @@ func (f *file) recurrentLayers(n int64) []bool {
 	return out
 }
 
-// stateNumbers returns the size of a layer's recurrent state: that of the
-// convolution or shift before it, and its own.
+// stateNumbers returns the size of a layer's recurrent state, including that of
+// the convolution or token shift before it.
 func (f *file) stateNumbers() int64 {
 	width := f.number("embedding_length")
 	conv, inner, size := f.number("ssm.conv_kernel"), f.number("ssm.inner_size"), f.number("ssm.state_size")
@@ -211,8 +211,8 @@ func (f *file) stateNumbers() int64 {
 	return max(conv-1, 0)*(inner+2*f.number("ssm.group_count")*size) + inner*size
 }
 
-// ownedLayers returns how many layers keep keys and values; those above use
-// what the last of them keep.
+// ownedLayers returns how many layers store their own keys and values; those
+// above use the last of these.
 func (f *file) ownedLayers(n int64) int64 {
 	switch f.arch {
 	case "gemma3n":
@@ -223,7 +223,7 @@ func (f *file) ownedLayers(n int64) int64 {
 	return n
 }
 
-// slidingLayers tells which layers have a sliding window.
+// slidingLayers reports which layers have a sliding window.
 func (f *file) slidingLayers(n int64) []bool {
 	out := make([]bool, n)
 	if f.number("attention.sliding_window") == 0 && f.arch != "llama4" {
@@ -263,7 +263,8 @@ func (f *file) slidingLayers(n int64) []bool {
 	return out
 }
 
-// cellParams is what the size of a cache depends on, beside the model.
+// cellParams are the parameters that the size of a cache depends on, besides the
+// model.
 type cellParams struct {
 	cells, seqs, batch int64 // cells are rounded up
 	block, bytes       int64 // of the cache's type
@@ -271,7 +272,7 @@ type cellParams struct {
 	swaFull            bool
 }
 
-// cacheBytes returns what all layers keep.
+// cacheBytes returns the size of what all layers store.
 func (f *file) cacheBytes(p cellParams) int64 {
 	window := p.cells
 	if !p.swaFull {

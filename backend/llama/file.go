@@ -14,8 +14,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// file is what the header of a model file says, and those of its other parts
-// if it is split.
+// file is the header of a model file; its weights include those of the other parts of a split
+// model.
 type file struct {
 	path    string
 	header  *vocab.GGUF
@@ -23,8 +23,8 @@ type file struct {
 	weights int64 // bytes of all tensors
 }
 
-// openFile reads the header of the GGUF file at path and checks that all of
-// its tensors are there. What of its metadata is overridden is so everywhere.
+// openFile reads the header of the GGUF file at path and checks that all of its tensors are
+// present. Overridden metadata is changed for all users of the file.
 func openFile(path string, overrides ...Override) (*file, error) {
 	g, err := openPart(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func openFile(path string, overrides ...Override) (*file, error) {
 }
 
 func openPart(path string) (*vocab.GGUF, error) {
-	// What cannot be opened at all keeps its own error, fs.ErrNotExist and the like.
+	// Errors of os.Stat, such as fs.ErrNotExist, are kept.
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("llama: %w", err)
@@ -85,7 +85,7 @@ func openPart(path string) (*vocab.GGUF, error) {
 	return nil, fmt.Errorf("llama: %s: %w: %w", path, backend.ErrNotModel, err)
 }
 
-// hasMagic tells whether a file begins as a GGUF file does.
+// hasMagic reports whether a file begins with the GGUF magic.
 func hasMagic(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -105,10 +105,10 @@ func tensorBytes(g *vocab.GGUF) int64 {
 	return n
 }
 
-// partName is how llama.cpp names the parts of a split model.
+// partName matches llama.cpp's names for the parts of a split model.
 var partName = regexp.MustCompile(`^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
 
-// otherParts returns the paths of the parts that belong to the first one.
+// otherParts returns the paths of the other parts, given the first one.
 func otherParts(path string, g *vocab.GGUF) ([]string, error) {
 	count, _ := g.Int("split.count")
 	if count < 2 {
@@ -132,8 +132,8 @@ func otherParts(path string, g *vocab.GGUF) ([]string, error) {
 	return out, nil
 }
 
-// number returns the value of a key below the architecture's name; of an array
-// with one number a layer, the largest.
+// number returns the value of a key below the architecture's name; for an array with one number
+// per layer, the largest.
 func (f *file) number(key string) int64 {
 	v, ok := f.header.Get(f.arch + "." + key)
 	if !ok {
@@ -150,7 +150,7 @@ func (f *file) number(key string) int64 {
 	return most
 }
 
-// info describes the model as far as the header goes.
+// info describes the model as far as the header does.
 func (f *file) info() backend.Info {
 	g := f.header
 	info := backend.Info{
@@ -181,7 +181,8 @@ func (f *file) info() backend.Info {
 	return info
 }
 
-// samplingKeys are the numbers under general.sampling by the names of requests, as llama.cpp reads them.
+// samplingKeys are the number keys under general.sampling that llama.cpp reads, with the names
+// of options in requests.
 var samplingKeys = map[string]string{
 	"temp": "temperature", "top_k": "top_k", "top_p": "top_p", "min_p": "min_p",
 	"penalty_repeat": "repeat_penalty", "penalty_last_n": "repeat_last_n",
@@ -189,7 +190,8 @@ var samplingKeys = map[string]string{
 	"mirostat": "mirostat", "mirostat_tau": "mirostat_tau", "mirostat_eta": "mirostat_eta",
 }
 
-// sampling returns how the file wants to be sampled. Values that are no finite numbers are left out.
+// sampling returns the file's sampling defaults. Values that are not finite numbers are
+// omitted.
 func (f *file) sampling() map[string]any {
 	out := map[string]any{}
 	for key, name := range samplingKeys {
@@ -209,7 +211,7 @@ func (f *file) sampling() map[string]any {
 	return out
 }
 
-// fileTypes are the numbers of general.file_type, from llama.h.
+// fileTypes are the values of general.file_type, from llama.h.
 var fileTypes = map[int64]string{
 	0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1",
 	10: "Q2_K", 11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M",
@@ -219,8 +221,8 @@ var fileTypes = map[int64]string{
 	39: "NVFP4", 40: "Q1_0", 41: "Q2_0",
 }
 
-// quantization names the type of the weights: as the file says, else the one
-// that takes the most bytes.
+// quantization returns the type of the weights: the file's value, else the type with the most
+// bytes.
 func (f *file) quantization() string {
 	if n, ok := f.header.Int("general.file_type"); ok && fileTypes[n] != "" {
 		return fileTypes[n]

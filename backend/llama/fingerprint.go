@@ -11,15 +11,15 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// sampled is how many bytes of a tensor are looked at in each of three places. A
+// sampled is how many bytes of a tensor are hashed at each of three places. A
 // fine-tune of the same shape differs in nearly every block of the tensors that
-// it touched, so that a few hundred tensors with three samples each tell it
-// apart, at a cost of a megabyte or two read.
+// it touched, so a few hundred tensors with three samples each distinguish it,
+// at the cost of reading a megabyte or two.
 const sampled = 1024
 
-// fingerprint hashes what tells a model file apart from others, into h: its
+// fingerprint hashes into h what distinguishes a model file from others: its
 // parts' headers, with all metadata, names and shapes, their sizes, and samples
-// from the beginning, the middle and the end of each tensor.
+// from the start, the middle and the end of each tensor.
 func fingerprint(h hash.Hash, path string) error {
 	g, err := openPart(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func fingerprintPart(h hash.Hash, path string, g *vocab.GGUF) error {
 		return fmt.Errorf("llama: %w", err)
 	}
 	defer f.Close()
-	// The lengths go first, so that no two files make the same run of bytes.
+	// The lengths come first, so that the hashed bytes are unambiguous.
 	var lengths [16]byte
 	binary.LittleEndian.PutUint64(lengths[:], uint64(g.DataOffset))
 	binary.LittleEndian.PutUint64(lengths[8:], uint64(g.Size))
@@ -73,8 +73,8 @@ func fingerprintPart(h hash.Hash, path string, g *vocab.GGUF) error {
 	return nil
 }
 
-// stateKey names what a saved sequence depends on: the weights, the adapters and
-// how strongly they are applied, and what else is given.
+// stateKey identifies what a saved sequence depends on: the weights, the
+// adapters and their scales, and rest.
 func stateKey(path string, adapters []LoRA, rest ...any) (string, error) {
 	h := sha256.New()
 	if err := fingerprint(h, path); err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/stencil-json/stencil/backend"
 )
 
-// checkWeights refuses a model whose weights do not fit. Where the system does
-// not say how much memory there is, it refuses nothing.
+// checkWeights returns an error if the weights do not fit. If the size of memory
+// is unknown, it accepts everything.
 func checkWeights(f *file, opt LoadOptions) error {
 	if opt.GPULayers != 0 {
-		return nil // they go elsewhere; the device refuses by itself
+		return nil // in device memory; the device reports failures itself
 	}
 	m, ok := systemMemory()
 	if !ok {
@@ -20,7 +20,7 @@ func checkWeights(f *file, opt LoadOptions) error {
 	}
 	room, what := m.available, "available"
 	if !opt.NoMMap && !opt.Lock {
-		// A mapped file only has to fit at all: other files' pages give way.
+		// A mapped file only has to fit in total: pages of other files are evicted.
 		room, what = m.total, "in all"
 	}
 	if f.weights > room {
@@ -30,7 +30,8 @@ func checkWeights(f *file, opt LoadOptions) error {
 	return nil
 }
 
-// checkContext refuses a context that does not fit beside what is loaded.
+// checkContext returns an error if a context does not fit into the available
+// memory.
 func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
 	if opt.GPULayers != 0 {
 		return nil
@@ -47,13 +48,13 @@ func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
 	return nil
 }
 
-// fitContext chooses the size of a context that nobody has chosen: what the model
-// was trained for, as far as it fits into the memory beside the weights. Cells
-// are allotted as they are used, so a large context costs nothing at first.
+// fitContext chooses the default size of a context: the trained length, as far as
+// it fits into memory beside the weights. Cells are allocated as they are used,
+// so a large context costs nothing at first.
 func fitContext(f *file, opt LoadOptions, p backend.ContextParams) backend.ContextParams {
 	trained := p.Size
 	if m, ok := systemMemory(); ok && opt.GPULayers == 0 && !opt.NoMemoryCheck {
-		// A quarter is left for the copy while a context grows, and for others.
+		// A quarter is left for copying while a context grows, and for other programs.
 		for room := m.available / 4 * 3; p.Size > firstCells; p.Size = max(p.Size/2, firstCells) {
 			if e := f.estimate(p); e.Cache+e.Compute+e.Output <= room {
 				break
@@ -68,8 +69,8 @@ func fitContext(f *file, opt LoadOptions, p backend.ContextParams) backend.Conte
 	return p
 }
 
-// shortage adds to a failure that devices have less memory free than was
-// needed, if that is so: llama.cpp only says that an allocation failed.
+// shortage adds to a failure that the devices have less free memory than needed,
+// if so: llama.cpp only reports that an allocation failed.
 func shortage(failed error, need int64, opt LoadOptions) error {
 	if opt.GPULayers == 0 {
 		return failed

@@ -15,13 +15,13 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Grammar is llama.cpp's own grammar sampler at some place of a text. It is
-// here to be measured beside this module's constraint engine, and used by one
-// goroutine at a time.
+// A Grammar is llama.cpp's own grammar sampler at a position in a text. It
+// exists for comparison with this module's constraint engine. It is not safe
+// for concurrent use.
 type Grammar struct{ ptr *C.struct_stencil_grammar }
 
-// NewGrammar reads a grammar in llama.cpp's format, whose rule "root" is where
-// texts begin. The model must be one that Load returned, and stay open.
+// NewGrammar parses a grammar in llama.cpp's format, whose start rule is
+// "root". The model must come from Load and stay open.
 func NewGrammar(m backend.Model, text string) (*Grammar, error) {
 	own, ok := m.(*model)
 	if !ok {
@@ -38,8 +38,8 @@ func NewGrammar(m backend.Model, text string) (*Grammar, error) {
 	return &g, nil
 }
 
-// Mask sets the bits of the tokens that may come next in dst, which is empty
-// and has one for each token of the vocabulary.
+// Mask sets the bits of the tokens that may come next in dst, which must be
+// zero and have one bit for each token of the vocabulary.
 func (g *Grammar) Mask(dst vocab.Bitset) error {
 	defer runtime.KeepAlive(g)
 	if !C.stencil_grammar_mask(g.ptr, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(dst)))) {
@@ -48,7 +48,7 @@ func (g *Grammar) Mask(dst vocab.Bitset) error {
 	return nil
 }
 
-// Accept moves on by a token that may come next.
+// Accept advances by a token that may come next.
 func (g *Grammar) Accept(token int32) error {
 	defer runtime.KeepAlive(g)
 	if !C.stencil_grammar_accept(g.ptr, C.int32_t(token)) {

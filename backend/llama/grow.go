@@ -16,11 +16,12 @@ import (
 
 var _ backend.Grower = (*cContext)(nil)
 
-// firstCells returns how many cells a context of the parameters p begins with.
+// firstCells returns the initial number of cells of a context with the parameters
+// p.
 func (f *file) firstCells(p backend.ContextParams) int {
 	for _, t := range f.header.Tensors {
-		// With LongRoPE the rotation of keys depends on the size of the context:
-		// what was computed in a small one means nothing in a large one.
+		// With LongRoPE the rotation of keys depends on the size of the context: keys
+		// computed in a small one are invalid in a large one.
 		if strings.HasPrefix(t.Name, "rope_factors_long") || strings.Contains(t.Name, ".rope_factors_long") {
 			return p.Size
 		}
@@ -28,16 +29,16 @@ func (f *file) firstCells(p backend.ContextParams) int {
 	return min(p.Size, firstCells)
 }
 
-// modest is the share of the available memory that the cache may take without
-// urgency.
+// modest is the divisor of the available memory that limits growth of the cache
+// without urgency.
 const modest = 16
 
 // Cells implements backend.Grower.
 func (c *cContext) Cells() int { return c.cells }
 
-// Grow implements backend.Grower. llama.cpp's caches have a fixed size, so a
-// context of twice the size is made beside this one and the sequences move over
-// as saved states, those that share a prefix as one.
+// Grow implements backend.Grower. llama.cpp's caches have a fixed size, so it
+// creates a context of at least twice the size and moves the sequences as saved
+// states, those that share a prefix as one.
 func (c *cContext) Grow(urgent bool) bool {
 	if c.ptr == nil || c.cells >= c.size {
 		return false
@@ -89,12 +90,12 @@ func log() *slog.Logger {
 	return slog.Default()
 }
 
-// A move takes a sequence to a larger context. Its first tokens are those of
-// another sequence, which has moved before, as far as common goes.
+// A move is the transfer of a sequence to a larger context. Its first common
+// tokens are copied from the sequence like, which has moved before.
 type move struct{ seq, like, common int32 }
 
-// movingPlan returns the moves of all sequences, and how many cells they take at
-// most on the way: a sequence is copied whole before its shared cells are let go.
+// movingPlan returns the moves of all sequences, and the most cells that they
+// need meanwhile: a sequence is copied whole before its shared cells are freed.
 func (c *cContext) movingPlan() (plan []move, need int) {
 	for seq, n := range c.lens {
 		if n > 0 {
@@ -106,7 +107,7 @@ func (c *cContext) movingPlan() (plan []move, need int) {
 	for i := range plan {
 		m := &plan[i]
 		n := int(c.lens[m.seq])
-		if !c.model.recurrent { // whose state can't be shared in part
+		if !c.model.recurrent { // recurrent state can't be shared in part
 			for _, before := range plan[:i] {
 				if common := c.common(m.seq, before.seq); common > m.common {
 					m.like, m.common = before.seq, common
@@ -119,7 +120,7 @@ func (c *cContext) movingPlan() (plan []move, need int) {
 	return plan, need
 }
 
-// common returns how many tokens at the beginning of two sequences are the same.
+// common returns the length of the common prefix of two sequences.
 func (c *cContext) common(a, b int32) int32 {
 	x, y := c.tokens[a], c.tokens[b]
 	for i := range min(len(x), len(y)) {

@@ -35,7 +35,7 @@ type model struct {
 	opt   LoadOptions
 	loras []lora
 
-	recurrent bool // has state that cannot be cut back, in some layers at least
+	recurrent bool // some layers have state that can't be truncated
 	embedding backend.EmbeddingInfo
 
 	mu     sync.Mutex // guards closed against NewContext
@@ -48,10 +48,10 @@ type lora struct {
 	scale C.float
 }
 
-// Load loads the GGUF file at path. When ctx ends first, loading stops and the
+// Load loads the GGUF file at path. If ctx ends first, loading stops and the
 // error matches backend.ErrAborted. Other errors match backend.ErrNotModel,
-// ErrTruncated, ErrArchitecture or ErrMemory where one of those is the cause;
-// what llama.cpp had to say is part of the text.
+// ErrTruncated, ErrArchitecture or ErrMemory if one of these is the cause;
+// their text includes llama.cpp's error lines.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
 	if err := start(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 		return nil, fmt.Errorf("llama: %w", err)
 	}
 	if len(gpus(opt.Devices)) == 0 {
-		opt.GPULayers = 0 // all layers are on the CPU, whatever was asked for
+		opt.GPULayers = 0 // all layers are on the CPU, regardless of the request
 	}
 	f, stamp, err := openStamped(path, opt)
 	if err != nil {
@@ -113,7 +113,7 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 		}
 	}
 	if opt.Trial != nil {
-		// A file that others write to must not pass for the one that was tried.
+		// A file that changed meanwhile must not pass for the one that was tried.
 		if err := f.unchanged(opt, stamp); err != nil {
 			m.Close()
 			return nil, err
@@ -123,12 +123,12 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	return m, nil
 }
 
-// knownArchs holds what llama.cpp said about architectures so far.
+// knownArchs caches llama.cpp's answers about architectures.
 var knownArchs sync.Map // of string to bool
 
-// knownArch reports whether llama.cpp has an architecture of that name. Its API
-// has no list of them, so it is asked about a model that is only a name; a test
-// holds the wording of its answer.
+// knownArch reports whether llama.cpp supports an architecture. Its API has no
+// list of them, so it is given a model that consists only of the name; a test
+// checks the wording of its answer.
 func knownArch(name string) bool {
 	if known, ok := knownArchs.Load(name); ok {
 		return known.(bool)
@@ -143,7 +143,7 @@ func knownArch(name string) bool {
 	return known
 }
 
-// loading is what the progress callback needs to know.
+// loading is the data of the progress callback.
 type loading struct {
 	ctx      context.Context
 	progress func(float64)
@@ -227,7 +227,7 @@ func (m *model) load(ctx context.Context, path string) error {
 	return shortage(err, m.file.weights, m.opt)
 }
 
-// failure makes an error of what a C call left behind.
+// failure returns an error for a failed C call.
 func failure(what, did string, cerr *C.struct_stencil_error, said []string) error {
 	if text := C.GoString(&cerr.text[0]); text != "" {
 		said = append(said, text)
@@ -241,7 +241,7 @@ func failure(what, did string, cerr *C.struct_stencil_error, said []string) erro
 	return fmt.Errorf("llama: %s: %s: %s", what, did, strings.Join(said, "; "))
 }
 
-// cOverrideList is an array of overrides.
+// cOverrideList is a C array of overrides.
 type cOverrideList struct {
 	ptr *C.struct_stencil_override
 	n   int
@@ -282,7 +282,7 @@ func (c cOverrideList) free() {
 	C.free(unsafe.Pointer(c.ptr))
 }
 
-// cRope returns how positions are turned.
+// cRope converts to the shim's struct.
 func (r *Rope) cRope() C.struct_stencil_rope {
 	value := func(x *float32) C.float {
 		if x == nil {
@@ -296,7 +296,7 @@ func (r *Rope) cRope() C.struct_stencil_rope {
 	}
 }
 
-// cStringList is an array of C strings.
+// cStringList is a C array of C strings.
 type cStringList struct {
 	ptr **C.char
 	n   int
@@ -321,7 +321,7 @@ func (m *model) addLoRA(l LoRA) error {
 	if l.Scale == 0 {
 		l.Scale = 1
 	}
-	// llama.cpp frees nothing of a damaged adapter file; look at it first.
+	// llama.cpp leaks the memory of a damaged adapter file; check it first.
 	if _, err := openFile(l.Path); err != nil {
 		return fmt.Errorf("llama: LoRA adapter: %w", err)
 	}
@@ -404,7 +404,7 @@ func (m *model) NewContext(p backend.ContextParams) (backend.Context, error) {
 }
 
 func checkParams(p backend.ContextParams) error {
-	maxSeqs := int(C.stencil_max_seqs()) // LLAMA_MAX_SEQ, beyond which llama.cpp refuses
+	maxSeqs := int(C.stencil_max_seqs()) // LLAMA_MAX_SEQ, llama.cpp's limit
 	switch {
 	case p.Size < 1 || p.MaxSeqs < 1 || p.MaxBatch < 1 || p.Threads < 1 || p.BatchThreads < 1:
 		return errors.New("llama: context: size, sequences, batch and threads must be positive")

@@ -14,24 +14,24 @@ import (
 	"sync/atomic"
 )
 
-// aborting counts the decodes that are being stopped: what llama.cpp then
-// reports as an error is what was wanted.
+// aborting counts the decodes being stopped: errors that llama.cpp reports
+// meanwhile are expected.
 var aborting atomic.Int32
 
-// logger is where the lines go; nil means slog's default.
+// logger receives the lines; nil means slog.Default().
 var logger atomic.Pointer[slog.Logger]
 
-// SetLogger sends the log lines of llama.cpp to l, for the whole process,
-// llama.cpp having one log only. It is talkative: its news are logged at debug
-// level and its warnings as news. nil means slog.Default().
+// SetLogger sends the log lines of llama.cpp to l, for the whole process, since
+// llama.cpp has a single log. It is verbose: its info lines are logged at debug
+// level and its warnings at info level. nil means slog.Default().
 func SetLogger(l *slog.Logger) { logger.Store(l) }
 
-// lines joins the pieces that llama.cpp hands out into whole lines.
+// lines joins the fragments that llama.cpp logs into whole lines.
 var lines struct {
 	sync.Mutex
 	text    strings.Builder
 	level   C.int32_t
-	collect map[*[]string]bool // where error lines go as well
+	collect map[*[]string]bool // lists that also receive error lines
 }
 
 //export stencilLog
@@ -56,7 +56,7 @@ func stencilLog(level C.int32_t, text *C.char) {
 	}
 }
 
-// flush logs the line that is complete. lines is locked.
+// flush logs the complete line. lines must be locked.
 func flush() {
 	line := strings.TrimSpace(lines.text.String())
 	lines.text.Reset()
@@ -68,12 +68,12 @@ func flush() {
 	case C.GGML_LOG_LEVEL_DEBUG:
 		level = slog.LevelDebug - 4
 	case C.GGML_LOG_LEVEL_WARN:
-		level = slog.LevelInfo // it warns of the ordinary, such as a context below the trained length
+		level = slog.LevelInfo // it warns of ordinary things, such as a context below the trained length
 	case C.GGML_LOG_LEVEL_ERROR:
 		level = slog.LevelError
 		for said := range lines.collect {
 			*said = append(*said, line)
-			level = slog.LevelDebug // it is told in the error that is returned
+			level = slog.LevelDebug // it is part of the returned error
 		}
 	}
 	if level > slog.LevelDebug && (aborting.Load() > 0 || isHandled(line)) {
@@ -86,17 +86,17 @@ func flush() {
 	l.Log(context.Background(), level, line, "from", "llama.cpp")
 }
 
-// handled are parts of lines about what Decode returns as backend.ErrNoSlot, which
-// its callers expect: they make room and try again.
+// handled are parts of lines about failures that Decode returns as
+// backend.ErrNoSlot, which its callers handle: they make room and try again.
 var handled = []string{"failed to find a memory slot", "failed to prepare attention", "failed to prepare recurrent"}
 
 func isHandled(line string) bool {
 	return slices.ContainsFunc(handled, func(part string) bool { return strings.Contains(line, part) })
 }
 
-// collectErrors runs f and returns the error lines that llama.cpp logged in
-// the meantime, for the text of an error; nothing is decided by them, and those
-// of something else that fails at the same time may be among them.
+// collectErrors runs f and returns the error lines that llama.cpp logged
+// meanwhile, for the text of an error only: lines of another operation that fails
+// at the same time may be among them.
 func collectErrors(f func()) []string {
 	said := new([]string)
 	lines.Lock()

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// memory is what the machine, or the container the process runs in, has.
+// memory is that of the machine or of the container in which the process runs.
 type memory struct {
-	available int64 // bytes that can be taken without swapping
+	available int64 // bytes that can be allocated without swapping
 	total     int64
 }
 
-// SystemMemory returns the bytes of memory that can be taken without swapping,
-// and those that there are in all; ok is false where it cannot be told.
+// SystemMemory returns the bytes of memory that can be allocated without
+// swapping, and the total; ok is false if they are unknown.
 func SystemMemory() (available, total int64, ok bool) {
 	m, ok := systemMemory()
 	return m.available, m.total, ok
 }
 
-// systemMemory returns the machine's memory, cut to the limit of the control
-// group; ok is false where it cannot be told (anything but Linux: elsewhere an
-// allocation that is too large fails by itself, and llama.cpp reports it).
+// systemMemory returns the machine's memory, limited by the control group; ok
+// is false if it is unknown (on anything but Linux: elsewhere an allocation
+// that is too large fails, and llama.cpp reports it).
 func systemMemory() (m memory, ok bool) {
 	if runtime.GOOS != "linux" {
 		return memory{}, false
@@ -39,7 +39,7 @@ func systemMemory() (m memory, ok bool) {
 	return m, true
 }
 
-// meminfo reads the two lines that matter of Linux' /proc/meminfo.
+// meminfo reads the two relevant lines of Linux' /proc/meminfo.
 func meminfo(path string) (m memory) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -65,7 +65,8 @@ func meminfo(path string) (m memory) {
 	return m
 }
 
-// cgroupPath returns the path of the process in the version 2 hierarchy.
+// cgroupPath returns the path of the process in the version 2 hierarchy of
+// control groups.
 func cgroupPath(path string) (string, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -79,13 +80,13 @@ func cgroupPath(path string) (string, bool) {
 	return "", false
 }
 
-// within cuts m to the limits of a control group and of those above it.
+// within limits m by a control group and its ancestors.
 func (m memory) within(root, group string) memory {
 	for dir := filepath.Join(root, group); ; dir = filepath.Dir(dir) {
 		if limit, ok := readInt(filepath.Join(dir, "memory.max")); ok {
 			m.total = min(m.total, limit)
 			if used, ok := readInt(filepath.Join(dir, "memory.current")); ok {
-				// Pages of files are counted as used but give way.
+				// Cached file pages count as used but can be reclaimed.
 				used -= fileCache(filepath.Join(dir, "memory.stat"))
 				m.available = min(m.available, max(limit-used, 0))
 			}
@@ -96,7 +97,7 @@ func (m memory) within(root, group string) memory {
 	}
 }
 
-// readInt reads a file that holds one number; "max" is none.
+// readInt reads a file with a single number; "max" is not one.
 func readInt(path string) (int64, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -106,7 +107,7 @@ func readInt(path string) (int64, bool) {
 	return n, err == nil
 }
 
-// fileCache returns the bytes of cached files that a memory.stat names.
+// fileCache returns the bytes of cached files in a memory.stat.
 func fileCache(path string) (n int64) {
 	text, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {

@@ -9,33 +9,34 @@ import (
 	"time"
 )
 
-// A loadMeter says how many cores other programs leave while this one decodes.
-// What they did while it was idle says nothing: whoever sends requests has often
-// worked until then. So a stretch of decodes begins with a look at what runs at
-// that moment, and from then on CPU time is compared, a window at a time.
+// A loadMeter estimates how many cores other programs leave free while this
+// process decodes. Their load while it was idle is irrelevant: a client has often
+// computed until it sends its request. So a series of decodes begins with a
+// sample of the running threads, and after that CPU times are compared, a window
+// at a time.
 type loadMeter struct {
-	cpus  map[int]bool // that this process may run on
-	all   bool         // those are all that there are
-	niced bool         // this process gives way to others, so all others count
-	stat  *os.File     // /proc/stat; nil where there is none
+	cpus  map[int]bool // those are all CPUs of the machine
+	all   bool         // this process has a lower priority, so all others count
+	niced bool         // /proc/stat; nil if unavailable
+	stat  *os.File     // /proc/stat; nil if unavailable
 	buf   []byte
 
 	ended time.Time // the last decode
 	at    time.Time // the window's start
 	busy  time.Duration
 	own   time.Duration // of this process
-	cores float64       // last answer
+	cores float64       // last result
 }
 
 const (
-	// meterEvery is the length of a window. The kernel counts in ticks of 10 ms,
-	// so a core's share is known to some 5%.
+	// meterEvery is the length of a window. The kernel counts in ticks of 10 ms, so
+	// a core's share is accurate to about 5%.
 	meterEvery = 200 * time.Millisecond
-	// meterGap between two decodes ends a stretch.
+	// meterGap is the pause between two decodes that ends a series.
 	meterGap = 50 * time.Millisecond
-	// What runs for a moment only, such as the client that has just sent its
-	// request, is gone after one of a few looks. The longer a batch takes, the
-	// more looks are worth their time.
+	// Threads that run only briefly, such as the client that has just sent its
+	// request, disappear within a few samples. The longer a batch takes, the more
+	// samples are worth their time.
 	meterLooks     = 3
 	meterMostLooks = 12
 	meterPerLook   = 16 // tokens
@@ -65,12 +66,12 @@ func (m *loadMeter) close() {
 	}
 }
 
-// end says that a decode has ended.
+// end records the end of a decode.
 func (m *loadMeter) end() { m.ended = time.Now() }
 
-// free returns how many of the cores other programs leave, and whether that is a
-// new figure. It is called before each decode, of so many tokens. Where it can't
-// be told it is all of them.
+// free returns how many of the cores other programs leave free, and whether the
+// number is new. It is called before each decode with its number of tokens. If
+// unknown, it returns all cores.
 func (m *loadMeter) free(tokens int) (cores float64, fresh bool) {
 	now := time.Now()
 	switch {
@@ -85,7 +86,7 @@ func (m *loadMeter) free(tokens int) (cores float64, fresh bool) {
 	}
 	at, busy, own := m.at, m.busy, m.own
 	m.start(now)
-	if busy > m.busy || own > m.own { // a CPU was taken away, or nothing could be read
+	if busy > m.busy || own > m.own { // a CPU was removed, or nothing could be read
 		return m.cores, false
 	}
 	others := (m.busy - busy) - (m.own - own)
@@ -93,7 +94,7 @@ func (m *loadMeter) free(tokens int) (cores float64, fresh bool) {
 	return m.cores, true
 }
 
-// start begins a window.
+// start starts a window.
 func (m *loadMeter) start(now time.Time) {
 	m.at, m.busy, m.own = now, m.read().busy, 0
 	var r syscall.Rusage
@@ -107,11 +108,11 @@ func (m *loadMeter) read() cpuLoad {
 	return parseStat(m.buf[:n], m.cpus, m.niced)
 }
 
-// othersNow returns how many threads of other programs keep running through a
-// number of looks, at most as many as there are CPUs; 0 where that can't be told.
+// othersNow returns how many threads of other programs are running in all of a
+// number of samples, at most the number of CPUs; 0 if unknown.
 func (m *loadMeter) othersNow(looks int) int {
 	if !m.all {
-		return 0 // they may run on other CPUs than ours
+		return 0 // they may run on CPUs that this process can't use
 	}
 	least := len(m.cpus)
 	for look := range looks {
@@ -131,7 +132,7 @@ func (m *loadMeter) othersNow(looks int) int {
 	return least
 }
 
-// ownRunning counts the threads of this process that run or could.
+// ownRunning counts the running and runnable threads of this process.
 func ownRunning() int {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -141,9 +142,9 @@ func ownRunning() int {
 	for _, task := range tasks {
 		stat, err := os.ReadFile("/proc/self/task/" + task.Name() + "/stat")
 		if err != nil {
-			continue // it has ended
+			continue // the thread has ended
 		}
-		// "12 (name) R …"; a name may have brackets itself.
+		// "12 (name) R …"; the name may contain parentheses.
 		if i := bytes.LastIndexByte(stat, ')'); i >= 0 && i+2 < len(stat) && stat[i+2] == 'R' {
 			n++
 		}

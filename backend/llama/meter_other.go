@@ -4,7 +4,7 @@ package llama
 
 import "runtime"
 
-// A loadMeter would say how many cores other programs leave.
+// A loadMeter can't measure other programs on this system.
 type loadMeter struct{}
 
 func newLoadMeter() *loadMeter { return &loadMeter{} }
@@ -13,7 +13,7 @@ func (m *loadMeter) close() {}
 
 func (m *loadMeter) end() {}
 
-// free says that nobody else uses a core.
+// free returns all cores.
 func (m *loadMeter) free(tokens int) (cores float64, fresh bool) {
 	return float64(runtime.NumCPU()), false
 }

@@ -16,47 +16,47 @@ import (
 // AllLayers as LoadOptions.GPULayers puts every layer on a GPU.
 const AllLayers = -1
 
-// LoadOptions says how to load a model. The zero value maps the file into
-// memory and stays on the CPU.
+// LoadOptions configures loading. The zero value maps the file into memory and uses only the
+// CPU.
 type LoadOptions struct {
-	GPULayers    int      // layers to put on GPUs, where there are any; AllLayers, or 0 for none
-	Devices      []string // names as in Devices(); nil: all GPUs
+	GPULayers    int      // layers on GPUs, if there are any; AllLayers, or 0 for none
+	Devices      []string // names as in Devices; nil: all GPUs
 	NoMMap       bool     // read the weights into memory instead of mapping the file
 	Lock         bool     // keep the weights from being paged out
-	CheckTensors bool     // look for invalid numbers in the weights, which reads the whole file
+	CheckTensors bool     // check the weights for invalid numbers, which reads the whole file
 	LoRA         []LoRA   // applied to every context of the model
 
 	Override []Override // of the file's metadata
 	Rope     Rope
 	Split    Split
-	Tensors  []Placement // where some tensors are, whatever the layers are on; the first that fits counts
+	Tensors  []Placement // devices of some tensors, regardless of their layers; the first match counts
 
-	// NoMemoryCheck loads and makes contexts even when they don't seem to fit.
+	// NoMemoryCheck loads and creates contexts even if they don't seem to fit.
 	NoMemoryCheck bool
 
-	// Trial, if set, has another process load the files first. What ends that
-	// process (llama.cpp answers some damaged files with abort or a bad access)
-	// becomes an error here that matches backend.ErrDamaged.
+	// Trial, if set, makes another process load the files first. If that process crashes
+	// (llama.cpp aborts or segfaults on some damaged files), loading fails with an error that
+	// matches backend.ErrDamaged.
 	Trial *Trial
 
-	// Progress, if set, is called with the share that is loaded, from 0 to 1,
-	// on the goroutine that loads.
+	// Progress, if set, is called with the fraction loaded, from 0 to 1, on the goroutine that
+	// loads.
 	Progress func(done float64)
 
 	//lint:ignore U1000 without the tag llama nothing is loaded
-	noCopies bool // of weights, in the forms that some kernels like
+	noCopies bool // don't copy weights into the formats that some kernels prefer
 }
 
 // A Placement keeps tensors with certain names in a device's memory.
 type Placement struct {
-	Pattern string // regular expression (ECMAScript), found anywhere in a name
+	Pattern string // regular expression (ECMAScript), matched anywhere in a name
 	Buffer  string // the device, such as CPU or CUDA0
 }
 
-// mostPlacements is more than any model has tensors that are worth it.
+// mostPlacements exceeds the number of tensors of any model that are worth placing.
 const mostPlacements = 4096
 
-// ParsePlacement reads PATTERN=DEVICE.
+// ParsePlacement parses PATTERN=DEVICE.
 func ParsePlacement(s string) (Placement, error) {
 	i := strings.LastIndexByte(s, '=')
 	if i <= 0 || i == len(s)-1 || strings.ContainsRune(s, 0) {
@@ -65,7 +65,7 @@ func ParsePlacement(s string) (Placement, error) {
 	return Placement{s[:i], s[i+1:]}, nil
 }
 
-// experts are the names of the tensors of experts, and dense those of feed-forward weights without them.
+// experts matches the names of expert tensors, and dense those of dense feed-forward weights.
 const (
 	experts = `\.ffn_(up|down|gate|gate_up)_(ch|)exps`
 	dense   = `\.ffn_(up|down|gate)\.`
@@ -84,14 +84,14 @@ func ofLayer(layer int, tensors string) Placement {
 	return Placement{fmt.Sprintf(`blk\.%d%s`, layer, tensors), "CPU"}
 }
 
-// An Override gives a key of a file's metadata another value.
+// An Override replaces the value of a key in a file's metadata.
 type Override struct {
 	Key   string
 	Kind  string // int, float, bool or str
 	Value string
 }
 
-// ParseOverride reads KEY=KIND:VALUE.
+// ParseOverride parses KEY=KIND:VALUE.
 func ParseOverride(s string) (Override, error) {
 	key, rest, ok := strings.Cut(s, "=")
 	kind, value, ok2 := strings.Cut(rest, ":")
@@ -103,7 +103,7 @@ func ParseOverride(s string) (Override, error) {
 	return o, err
 }
 
-// maxOverride bounds keys and texts of llama.cpp's overrides, in bytes.
+// maxOverride is llama.cpp's limit for keys and texts of overrides, in bytes.
 const maxOverride = 127
 
 func (o Override) value() (out any, err error) {
@@ -133,18 +133,19 @@ func (o Override) value() (out any, err error) {
 	return out, nil
 }
 
-// Rope says how positions are turned into angles. What is zero or nil is as the file says.
+// Rope configures rotary position embeddings. Zero and nil fields mean the file's values.
 type Rope struct {
 	Scaling   string  // none, linear or yarn
-	FreqBase  float32 // of the angles
+	FreqBase  float32 // base frequency
 	FreqScale float32 // 1/N for contexts N times as long
-	Original  int     // for YaRN: the length that the model was first trained for
+	Original  int     // for YaRN: the original context length
 
-	// Of YaRN: how much is extrapolated, how strongly attention is scaled, and between which turns one becomes the other.
+	// YaRN's extrapolation factor, attention scale, and the numbers of rotations between which it
+	// interpolates.
 	Ext, Attn, BetaFast, BetaSlow *float32
 }
 
-// Check reports a value that can't be meant.
+// Check returns an error for an invalid value.
 func (r *Rope) Check() error {
 	if r.Scaling != "" && !slices.Contains(ropeTypes, r.Scaling) {
 		return fmt.Errorf("rope scaling must be %s, not %q", strings.Join(ropeTypes, ", "), r.Scaling)
@@ -160,20 +161,20 @@ func (r *Rope) Check() error {
 	return nil
 }
 
-// ropeTypes are the names of llama_rope_scaling_type, from 0 on.
+// ropeTypes are the names of llama_rope_scaling_type, starting at 0.
 var ropeTypes = []string{"none", "linear", "yarn"}
 
-// Split says how a model is spread over several GPUs. Without one it means nothing.
+// Split configures how a model is distributed over several GPUs. It has no effect without GPUs.
 type Split struct {
 	Mode    string    // none, layer, row or tensor; "": layer
-	Main    int       // the GPU for everything, with none, or for small tensors, with row
-	Tensors []float32 // the share of each; nil: by their free memory
+	Main    int       // with none, the GPU for everything; with row, the GPU for small tensors
+	Tensors []float32 // the share of each GPU; nil: by their free memory
 }
 
-// splitModes are the names of llama_split_mode, from 0 on.
+// splitModes are the names of llama_split_mode, starting at 0.
 var splitModes = []string{"none", "layer", "row", "tensor"}
 
-// Check reports a value that can't be meant.
+// Check returns an error for an invalid value.
 func (s *Split) Check() error {
 	if s.Mode != "" && !slices.Contains(splitModes, s.Mode) {
 		return fmt.Errorf("the split mode must be %s, not %q", strings.Join(splitModes, ", "), s.Mode)
@@ -193,21 +194,21 @@ func (s *Split) Check() error {
 	return nil
 }
 
-// LoRA is an adapter file and how strongly it is applied; a scale of 0 means 1.
+// LoRA is an adapter file and its scale; a scale of 0 means 1.
 type LoRA struct {
 	Path  string
 	Scale float32
 }
 
-// firstCells is how many cells a context begins with: enough for most requests,
-// and few enough not to be noticed.
+// firstCells is the initial number of cells of a context: enough for most requests, with little
+// memory.
 const firstCells = 4096
 
-// mostCells is more than any model was trained for.
+// mostCells is more than any model's context length.
 const mostCells = 1 << 30
 
-// withDefaults fills in the zero fields of p. trained is the context length
-// that the model was trained for, 0 if unknown.
+// withDefaults fills in the zero fields of p. trained is the trained context length, 0 if
+// unknown.
 func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 	if p.Size == 0 {
 		p.Size = cmp.Or(min(max(trained, 0), mostCells), firstCells)
@@ -233,22 +234,22 @@ func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 	return p
 }
 
-// A Trial says how files are tried out in a process of their own: that loads
-// them, makes what is wanted over the model with few cells, computes some tokens
-// and ends, on the CPU alone and without copies of the weights.
+// A Trial configures how files are tried in a separate process, which loads them, creates small
+// contexts or embedders, computes some tokens and exits, on the CPU alone and without copies of
+// the weights.
 type Trial struct {
-	// Command is a program with arguments that calls RunTrial; nil: this
-	// program with the argument TrialCommand.
+	// Command is a program with arguments that calls RunTrial; nil: this program with the argument
+	// TrialCommand.
 	Command []string
 
-	// Context is what contexts will be made with.
+	// Context has the parameters of future contexts.
 	Context backend.ContextParams
 
-	// Embeds asks for an embedder too where the model also writes text.
+	// Embeds also tries an embedder if the model generates text.
 	Embeds bool
 
-	// CPU is the time that the process may compute; it may take ten times as
-	// long by the clock. 0: a minute, and more for large files.
+	// CPU is the CPU time limit of the process; its wall time limit is ten times that. 0: a
+	// minute, and more for large files.
 	CPU time.Duration
 
 	//lint:ignore U1000 without the tag llama nothing is tried

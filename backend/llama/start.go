@@ -19,13 +19,13 @@ import (
 	"github.com/stencil-json/stencil/backend/llama/internal/capi"
 )
 
-// library is llama.cpp as this process has it.
+// library is the state of llama.cpp in this process.
 var library struct {
 	mu      sync.Mutex
 	started bool
-	err     error           // why it can't be used
+	err     error           // why it is unusable
 	dir     string          // where it was looked for first
-	loaded  map[string]bool // folders whose back ends are loaded
+	loaded  map[string]bool // folders whose backends are loaded
 }
 
 // Version returns the version of llama.cpp that this program was built for,
@@ -33,14 +33,14 @@ var library struct {
 func Version() string { return capi.Version() }
 
 // start opens llama.cpp for the whole process, on first use: programs that load
-// no model don't pay for it, and work without it.
+// no model don't pay for it and work without it.
 func start() error {
 	library.mu.Lock()
 	defer library.mu.Unlock()
 	return startFrom("")
 }
 
-// startFrom is start with a folder to look into first. library is locked.
+// startFrom is start with a folder to search first. library must be locked.
 func startFrom(dir string) error {
 	if library.started {
 		return library.err
@@ -53,7 +53,7 @@ func startFrom(dir string) error {
 	}
 	C.stencil_init()
 	if from != "" {
-		// The CPU kernels too are back ends that are loaded.
+		// The CPU kernels are loadable backends too.
 		loadBackends(from)
 	}
 	if len(devices()) == 0 {
@@ -62,16 +62,16 @@ func startFrom(dir string) error {
 	return library.err
 }
 
-// firstFolder returns where the library is looked for before anywhere else.
+// firstFolder returns the folder that is searched first.
 func firstFolder() string {
 	library.mu.Lock()
 	defer library.mu.Unlock()
 	return library.dir
 }
 
-// libraryFolders lists where the library is looked for: in dir if there is one,
-// and where `make dist` puts it. The folder that the program was built with
-// comes last, which package capi knows.
+// libraryFolders lists the folders to search for the library: dir if given, and
+// where `make dist` puts it. Package capi adds the folder that the program was
+// built with.
 func libraryFolders(dir string) []string {
 	var out []string
 	if dir != "" {
@@ -90,7 +90,7 @@ func libraryFolders(dir string) []string {
 	return out
 }
 
-// loadBackends loads the back ends in a folder, once. library is locked.
+// loadBackends loads the backends in a folder, once. library must be locked.
 func loadBackends(dir string) {
 	key := dir
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -105,11 +105,11 @@ func loadBackends(dir string) {
 	C.stencil_load_backends(cdir)
 }
 
-// LoadBackends looks for llama.cpp's library in the folder dir before it looks
-// elsewhere, and loads the dynamic back ends of ggml that are there and work on
-// this machine. A folder that does not exist is no error: nothing was put there.
-// Call it once, before the first model is loaded. It returns the libraries that
-// are there beside the CPU's, such as "CUDA".
+// LoadBackends makes dir the first folder that is searched for llama.cpp's
+// library, and loads the dynamic ggml backends in it that work on this machine.
+// A folder that does not exist is not an error. Call it once, before the first
+// model is loaded. It returns the available backends besides the CPU's, such as
+// "CUDA".
 func LoadBackends(dir string) ([]string, error) {
 	st, err := os.Stat(dir)
 	switch {

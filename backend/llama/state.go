@@ -29,7 +29,7 @@ const stateMagic = "stencil1"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fingerprint names what a state depends on. Without flash attention the values
+// fingerprint identifies what a state depends on. Without flash attention the values
 // are stored transposed.
 func (c *cContext) fingerprint() uint64 {
 	h := fnv.New64a()
@@ -98,9 +98,8 @@ func (c *cContext) SetSeqState(seq int32, state []byte) error {
 	}
 }
 
-// hasRoom reports whether n tokens fit into the cells for certain. Where sequences
-// share cells there may be more room than it knows; as they are removed, it gets
-// to know.
+// hasRoom reports whether n tokens certainly fit into the cells. If sequences share
+// cells there may be more room than it reports.
 func (c *cContext) hasRoom(n int64) bool {
 	for _, used := range c.lens {
 		n += int64(used)

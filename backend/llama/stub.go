@@ -14,19 +14,18 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Built tells whether llama.cpp is part of this program.
+// Built reports whether this program was built with llama.cpp.
 const Built = false
 
-// errNotBuilt says how to get the real thing, also to somebody who has only run
-// `go install`.
+// errNotBuilt says how to get a program with llama.cpp, also for users of `go
+// install`.
 var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: clone the repository and run `make build`, which fetches it, or unpack an archive that `make dist` has made", backend.ErrNotBuilt)
 
-// Version returns "": no version of llama.cpp is part of this program.
+// Version returns "", since this program was built without llama.cpp.
 func Version() string { return "" }
 
-// Load checks that the file at path is a whole GGUF file without
-// contradictions and then returns an
-// error that matches backend.ErrNotBuilt.
+// Load checks that the file at path is a complete GGUF file without
+// contradictions and then returns an error that matches backend.ErrNotBuilt.
 func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, error) {
 	if err := errors.Join(opt.Rope.Check(), opt.Split.Check()); err != nil {
 		return nil, fmt.Errorf("llama: %w", err)
@@ -41,7 +40,7 @@ func Load(ctx context.Context, path string, opt LoadOptions) (backend.Model, err
 	return nil, errNotBuilt
 }
 
-// RunTrial says that there is nothing to try files with.
+// RunTrial reports that this program was built without llama.cpp.
 func RunTrial(in io.Reader, out io.Writer) int {
 	fmt.Fprintln(os.Stderr, errNotBuilt)
 	return 2
@@ -50,13 +49,13 @@ func RunTrial(in io.Reader, out io.Writer) int {
 // Devices returns an error that matches backend.ErrNotBuilt.
 func Devices() ([]backend.Device, error) { return nil, errNotBuilt }
 
-// CPUFeatures returns "": there are no kernels.
+// CPUFeatures returns "", since there are no kernels.
 func CPUFeatures() string { return "" }
 
 // LoadBackends returns an error that matches backend.ErrNotBuilt.
 func LoadBackends(dir string) ([]string, error) { return nil, errNotBuilt }
 
-// SetLogger does nothing: there is no log.
+// SetLogger does nothing, since there is no log.
 func SetLogger(l *slog.Logger) {}
 
 // A Grammar is llama.cpp's own grammar sampler.

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// ggml's threads wait for one another by spinning, hundreds of times a token. As
-// long as each has a core for itself that is the fastest way; when another
-// program takes one of the cores for a while, all others burn theirs waiting.
-// So as many threads compute as there are cores that nobody else uses.
+// ggml's threads wait for one another by spinning, hundreds of times per token.
+// That is fastest as long as each has a core of its own; when another program
+// takes one of the cores for a while, all others spin meanwhile. So as many
+// threads compute as there are cores that no other program uses.
 
-// parseCPUList reads a list as the kernel writes it, such as "0-3,8".
+// parseCPUList parses a list in the kernel's format, such as "0-3,8".
 func parseCPUList(list string) []int {
 	var out []int
 	for part := range strings.SplitSeq(list, ",") {
@@ -36,20 +36,20 @@ func parseCPUList(list string) []int {
 }
 
 // tick is the unit of /proc/stat (USER_HZ), the same on all architectures that
-// Go runs on.
+// Go supports.
 const tick = time.Second / 100
 
-// A cpuLoad is what the kernel says about the CPUs of a machine.
+// A cpuLoad is the kernel's accounting of CPU use.
 type cpuLoad struct {
-	busy    time.Duration // of the CPUs asked for, since the machine started
-	running int           // threads that run or could, on all CPUs; -1: not known
+	busy    time.Duration // of the requested CPUs, since boot
+	running int           // running and runnable threads, on all CPUs; -1: unknown
 }
 
-// parseStat reads /proc/stat (proc(5)): "cpu0 user nice system idle iowait irq
-// softirq steal guest guest_nice", …, "procs_running 2". What programs of a
-// lower priority took counts only where niced is set: they give way. Steal is
-// what a virtual machine's host gave to others; fewer threads bring none of it
-// back, and guests are in user already.
+// parseStat parses /proc/stat (proc(5)): "cpu0 user nice system idle iowait irq
+// softirq steal guest guest_nice", …, "procs_running 2". The time of
+// low-priority programs counts only if niced is set, since they give way. Steal
+// is time that a virtual machine's host gave to others, which fewer threads
+// would not bring back, and guest is included in user.
 func parseStat(stat []byte, cpus map[int]bool, niced bool) cpuLoad {
 	out := cpuLoad{running: -1}
 	var ticks int64
@@ -77,8 +77,9 @@ func parseStat(stat []byte, cpus map[int]bool, niced bool) cpuLoad {
 	return out
 }
 
-// threadsFor returns how many of at most n threads should compute while other
-// programs leave that many cores. A core that is mostly free counts as free.
+// threadsFor returns how many of at most n threads should compute if other
+// programs leave the given number of cores. A core that is mostly free counts as
+// free.
 func threadsFor(n int, free float64) int {
 	slack := max(0.25, 0.05*float64(n))
 	return min(n, max(1, int(free+slack)))

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// defaultThreads is how many threads decode where nobody has said.
+// defaultThreads returns the default number of threads for decoding.
 func defaultThreads() int {
 	return min(runtime.GOMAXPROCS(0), physicalCores())
 }
 
-// physicalCores counts the cores; two that share an arithmetic unit
-// (hyper-threads) are one, since the kernels keep it busy.
+// physicalCores counts the cores; hyper-threads of one core count once,
+// since the kernels keep its arithmetic units busy.
 func physicalCores() int {
 	seen := map[string]bool{}
 	for _, cpu := range allowedCPUs() {
@@ -29,7 +29,7 @@ func physicalCores() int {
 	return len(seen)
 }
 
-// allowedCPUs lists the CPUs that the process may run on.
+// allowedCPUs returns the CPUs that the process may run on.
 func allowedCPUs() []int {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

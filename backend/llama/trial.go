@@ -22,8 +22,8 @@ import (
 	"github.com/stencil-json/stencil/backend"
 )
 
-// A trialRequest is what the process is told, as one line on its standard input.
-// The input stays open: when it ends, so does the process.
+// A trialRequest is the input of the process, one line on its standard input. The
+// input stays open: the process exits when it is closed.
 type trialRequest struct {
 	Path    string
 	LoRA    []LoRA
@@ -31,20 +31,19 @@ type trialRequest struct {
 	Rope    Rope
 	Context backend.ContextParams
 	Embeds  bool
-	Force   bool   // no check of the memory
-	Compute bool   // decode as well
-	Library string // folder to look for llama.cpp in
+	Force   bool   // skip the memory check
+	Compute bool   // also decode
+	Library string // folder to search for llama.cpp
 	CPU     time.Duration
 }
 
-// A trialResult is what it says, as the last line on its standard output.
+// A trialResult is the process's answer, the last line of its standard output.
 type trialResult struct {
 	Error string
-	Kind  string // of trialKinds
+	Kind  string // key in trialKinds
 }
 
-// trialKinds are the errors that keep what they match on the way from one
-// process to the other.
+// trialKinds are the errors whose identity is kept between the processes.
 var trialKinds = map[string]error{
 	"not a model": backend.ErrNotModel, "truncated": backend.ErrTruncated, "damaged": backend.ErrDamaged,
 	"architecture": backend.ErrArchitecture, "memory": backend.ErrMemory, "not built": backend.ErrNotBuilt,
@@ -63,7 +62,7 @@ func resultOf(err error) trialResult {
 	return r
 }
 
-// trialError is an error that another process met.
+// trialError is an error from another process.
 type trialError struct {
 	text string
 	kind error
@@ -74,25 +73,25 @@ func (e *trialError) Unwrap() error { return e.kind }
 
 const (
 	trialCPU     = time.Minute
-	trialRate    = 50 << 20 // bytes of weights computed with in a second, on a slow machine
-	trialClock   = 10       // how much longer it may take by the clock: others compute too
+	trialRate    = 50 << 20 // bytes of weights processed per second, on a slow machine
+	trialClock   = 10       // the wall time limit, as a multiple of the CPU time: other programs compute too
 	keptVerdicts = 1000
 )
 
-// trials is what is known about files, and sees to it that one is tried at a time:
-// a trial takes memory and cores from those who are being served.
+// trials caches the results of trials and runs one at a time: a trial takes memory
+// and cores from requests being served.
 var trials = struct {
 	turn chan struct{}
 
 	mu       sync.Mutex
-	verdicts map[string]error // nil: all went well
+	verdicts map[string]error // nil: no error
 }{turn: make(chan struct{}, 1), verdicts: map[string]error{}}
 
-// A trial loads a model file in a process of its own.
+// A trial loads a model file in a separate process.
 type trial struct{ *file }
 
-// try tries the model file out, unless it is known how that ends. stamp is that of
-// the files as they were read.
+// try tries the model file unless the result is cached. stamp identifies the files
+// as they were read.
 func (f *trial) try(ctx context.Context, opt LoadOptions, stamp string) error {
 	rope, err := json.Marshal(opt.Rope)
 	if err != nil {
@@ -108,7 +107,7 @@ func (f *trial) try(ctx context.Context, opt LoadOptions, stamp string) error {
 	case <-ctx.Done():
 		return fmt.Errorf("llama: %s: %w: %w", f.path, backend.ErrAborted, context.Cause(ctx))
 	}
-	if known, verdict := verdictOn(key); known { // somebody else's trial, meanwhile
+	if known, verdict := verdictOn(key); known { // another trial may have finished meanwhile
 		return verdict
 	}
 	lasting, err := f.run(ctx, opt)
@@ -126,7 +125,7 @@ func (f *trial) try(ctx context.Context, opt LoadOptions, stamp string) error {
 	return err
 }
 
-// verdictOn returns what is known.
+// verdictOn returns the cached result.
 func verdictOn(key string) (known bool, verdict error) {
 	trials.mu.Lock()
 	defer trials.mu.Unlock()
@@ -134,7 +133,7 @@ func verdictOn(key string) (known bool, verdict error) {
 	return known, verdict
 }
 
-// unchanged returns an error if files are no longer what they were.
+// unchanged returns an error if the files have changed.
 func (f *file) unchanged(opt LoadOptions, stamp string) error {
 	now, err := f.stamp(opt.LoRA)
 	if err == nil && now != stamp {
@@ -143,8 +142,8 @@ func (f *file) unchanged(opt LoadOptions, stamp string) error {
 	return err
 }
 
-// stamp names the contents of the model's files, the first one first, and of
-// adapters.
+// stamp identifies the contents of the model's files, starting with the first one,
+// and of adapters.
 func (f *file) stamp(adapters []LoRA) (string, error) {
 	paths, err := otherParts(f.path, f.header)
 	if err != nil {
@@ -165,8 +164,8 @@ func (f *file) stamp(adapters []LoRA) (string, error) {
 	return all, nil
 }
 
-// openStamped opens a model file. With a trial ahead, it returns the stamp of the
-// files as they were before they were read.
+// openStamped opens a model file. Before a trial, it also returns the stamp of the
+// files from before they were read.
 func openStamped(path string, opt LoadOptions) (*file, string, error) {
 	if opt.Trial == nil {
 		f, err := openFile(path, opt.Override...)
@@ -184,8 +183,8 @@ func openStamped(path string, opt LoadOptions) (*file, string, error) {
 	return f, stamp, err
 }
 
-// stampOf names the contents of a file, as far as the file system tells: which
-// one it is, its size, and when it was written to.
+// stampOf identifies the contents of a file by its metadata: path, size,
+// modification time and inode.
 func stampOf(path string) (string, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -194,8 +193,8 @@ func stampOf(path string) (string, error) {
 	return fmt.Sprintf("%q %d %d %s\n", path, st.Size(), st.ModTime().UnixNano(), inode(st)), nil
 }
 
-// run runs the process. It reports whether another one would end as this one
-// did, as far as that can be known: memory comes and goes.
+// run runs the process. It reports whether the result can be cached: a lack of
+// memory, for example, may pass.
 func (f *trial) run(ctx context.Context, opt LoadOptions) (lasting bool, err error) {
 	cpu := opt.Trial.CPU
 	if cpu == 0 {
@@ -233,7 +232,8 @@ func (f *trial) run(ctx context.Context, opt LoadOptions) (lasting bool, err err
 	if err != nil {
 		return false, fmt.Errorf("llama: %s can't be tried out: %w", f.path, err)
 	}
-	// It may be gone before it has read all of this; how it ended says more.
+	// The process may exit before it has read everything; its exit status is more
+	// informative.
 	_, _ = stdin.Write(append(request, '\n'))
 	err = cmd.Wait()
 
@@ -255,20 +255,20 @@ func (f *trial) run(ctx context.Context, opt LoadOptions) (lasting bool, err err
 	return false, &trialError{result.Error, trialKinds[result.Kind]}
 }
 
-// fits reports whether the weights fit into memory, where that can be told.
+// fits reports whether the weights fit into memory, or whether that is unknown.
 func (f *trial) fits() bool {
 	m, ok := systemMemory()
 	return !ok || f.weights <= m.available
 }
 
-// faults are the signals that a process sends itself.
+// faults are the signals of a crash or an exceeded limit.
 var faults = []syscall.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGTRAP, signalCPU}
 
-// ended is the error for a process that could not say how it went. It reports
-// whether that is the file's doing.
+// ended returns the error for a process that exited without a result. It reports
+// whether the file is to blame.
 func (f *trial) ended(err error, adapters []LoRA, words string) (lasting bool, _ error) {
 	name := f.path
-	for _, a := range adapters { // whose doing it is can't be told
+	for _, a := range adapters { // any of the files may be to blame
 		name += " with " + a.Path
 	}
 	if words != "" {
@@ -287,8 +287,8 @@ func (f *trial) ended(err error, adapters []LoRA, words string) (lasting bool, _
 	return false, fmt.Errorf("llama: %s can't be tried out: %w%s", f.path, err, words)
 }
 
-// trialEnvironment is the environment without what is none of a model's business:
-// keys may be in there.
+// trialEnvironment returns the environment without stencil's variables, which may
+// contain keys.
 func trialEnvironment(all []string) []string {
 	out := []string{"GGML_NO_BACKTRACE=1", "GOTRACEBACK=none"}
 	for _, e := range all {
@@ -305,22 +305,22 @@ func lastLine(b []byte) []byte {
 	return b[bytes.LastIndexByte(b, '\n')+1:]
 }
 
-// lastWords picks what a process said last: of C, the last line, and of C++ what
-// was thrown as well.
+// lastWords returns the last message of a process: the last line and, from C++,
+// the exception before it.
 func lastWords(log []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	if i := len(lines) - 2; i >= 0 && strings.HasPrefix(last, "what():") {
 		last = strings.TrimSpace(lines[i]) + ": " + strings.TrimSpace(strings.TrimPrefix(last, "what():"))
 	}
-	// ggml names the place as it was on the machine that it was built on.
+	// ggml logs paths of the machine on which it was built.
 	if place, rest, ok := strings.Cut(last, ": "); ok && strings.HasPrefix(place, "/") {
 		last = path.Base(place) + ": " + rest
 	}
 	return clean(last)
 }
 
-// tail keeps the last bytes that are written to it.
+// tail keeps the last bytes written to it.
 type tail struct {
 	most int
 	data []byte
@@ -334,10 +334,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// RunTrial does what a process is for that was started for a trial: it loads and
-// computes what it reads about from in, and writes how that went to out. It
-// returns the process's exit status: 0 whatever came of the file, unless the
-// process can't go on at all. What llama.cpp says last goes to standard error.
+// RunTrial is the main function of a trial's process: it reads a request from in,
+// loads and computes, and writes the result to out. It returns the exit status: 0
+// regardless of the file, unless the trial itself can't run. llama.cpp's last
+// message goes to standard error.
 func RunTrial(in io.Reader, out io.Writer) int {
 	var request trialRequest
 	decoder := json.NewDecoder(in)
@@ -346,7 +346,7 @@ func RunTrial(in io.Reader, out io.Writer) int {
 		return 2
 	}
 	go func() {
-		// Who asked is gone, or wants no more.
+		// The parent has exited or cancelled the trial.
 		_, _ = io.Copy(io.Discard, in)
 		os.Exit(3)
 	}()

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// signalCPU ends a process that has computed for too long.
+// signalCPU ends a process that exceeds its CPU time limit.
 const signalCPU = syscall.SIGXCPU
 
-// inode tells a file from another one that took its place, and from itself
-// before it was written to.
+// inode distinguishes a file from one that replaced it, and from earlier versions
+// of itself.
 func inode(st fs.FileInfo) string {
 	s, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -26,12 +26,11 @@ func inode(st fs.FileInfo) string {
 	return fmt.Sprint(s.Dev, s.Ino, s.Ctim)
 }
 
-// limitProcess bounds what the process may take from now on: so many bytes of
-// address space, weights in mapped files included, and time to compute. It leaves
-// no core file.
+// limitProcess limits the process from now on: the given number of bytes of
+// address space, including mapped weights, and CPU time. It disables core files.
 func limitProcess(bytes int64, cpu time.Duration) error {
 	if m, ok := systemMemory(); ok && (bytes < 0 || bytes > 2*m.total) {
-		bytes = 2 * m.total // numbers that overflow, or nearly
+		bytes = 2 * m.total // the number overflowed, or nearly
 	}
 	used, err := addressSpace()
 	if err != nil {
@@ -49,7 +48,7 @@ func limitProcess(bytes int64, cpu time.Duration) error {
 		if err := syscall.Getrlimit(l.what, &old); err != nil {
 			return os.NewSyscallError("getrlimit", err)
 		}
-		// Go raises nothing back, and a limit that is set already stays.
+		// Go doesn't raise limits back, and a lower existing limit stays.
 		limit := min(l.limit, old.Max)
 		if err := syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: limit, Max: old.Max}); err != nil {
 			return os.NewSyscallError("setrlimit", err)
@@ -58,7 +57,7 @@ func limitProcess(bytes int64, cpu time.Duration) error {
 	return nil
 }
 
-// addressSpace returns how many bytes of it the process uses.
+// addressSpace returns the bytes of address space in use.
 func addressSpace() (int64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 const (
 	trialCells  = 512
 	trialTokens = 4
-	trialSpare  = 1 << 30   // bytes beyond what is known to be needed
-	trialThread = 160 << 20 // address space that a thread takes: its stack, and a heap of its own
-	trialHeader = 64        // how many times the header's size the vocabulary and the like take at most
+	trialSpare  = 1 << 30   // bytes beyond the known need
+	trialThread = 160 << 20 // address space of a thread: its stack and its own heap arena
+	trialHeader = 64        // bound on the size of the vocabulary and the like, as a multiple of the header's
 )
 
-// runTrial loads a model and makes and uses what is made over it.
+// runTrial loads a model, and creates and uses its contexts or embedder.
 func runTrial(r trialRequest) error {
 	SetLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	if _, err := LoadBackends(r.Library); err != nil {
 		return err
 	}
 	C.stencil_default_signals()
-	// A file that can't be read is refused by Load, with what is wrong.
+	// Load reports what is wrong with an unreadable file.
 	if f, err := openFile(r.Path, r.Over...); err == nil {
 		p := withDefaults(trialContext(r.Context), 0)
 		e := f.estimate(p)
@@ -61,7 +61,7 @@ func runTrial(r trialRequest) error {
 	return m.Close()
 }
 
-// trialContext is like p, but small.
+// trialContext returns small parameters like p.
 func trialContext(p backend.ContextParams) backend.ContextParams {
 	p.Size = trialCells
 	p.MaxSeqs = min(p.MaxSeqs, 2)
@@ -69,8 +69,8 @@ func trialContext(p backend.ContextParams) backend.ContextParams {
 	return p
 }
 
-// trialTokens returns tokens from all over the vocabulary, the first and the
-// last among them.
+// trialTokens returns tokens spread over the vocabulary, including the first and
+// the last.
 func (m *model) trialTokens() []int32 {
 	n := m.vocab.Len()
 	out := make([]int32, trialTokens)
@@ -80,8 +80,8 @@ func (m *model) trialTokens() []int32 {
 	return out
 }
 
-// tryText reads some tokens, one more, and moves the sequence as a growing context
-// does.
+// tryText decodes some tokens and one more, and moves the sequence as a growing
+// context does.
 func (m *model) tryText(p backend.ContextParams, compute bool) error {
 	c, err := m.NewContext(trialContext(p))
 	if err != nil {

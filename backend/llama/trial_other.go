@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// signalCPU stands for none: only Linux limits the time to compute.
+// signalCPU is unused here: only Linux limits CPU time.
 const signalCPU = syscall.Signal(-1)
 
-// inode would tell a file from another one that took its place.
+// inode returns "": files are identified by size and time alone.
 func inode(fs.FileInfo) string { return "" }
 
-// limitProcess limits nothing: what has no end is ended by the clock.
+// limitProcess does nothing; the wall time limit still applies.
 func limitProcess(int64, time.Duration) error { return nil }

@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-// The engines whose own spellings are known.
+// The engines whose API extensions are known.
 const (
-	OpenAI  = "openai" // and all that do as it does
+	OpenAI  = "openai" // and compatible servers
 	VLLM    = "vllm"
 	SGLang  = "sglang"
 	Llama   = "llama-server"
 	Stencil = "stencil"
 )
 
-// Engines are the names that Capabilities.Engine may have.
+// Engines are the valid values of Capabilities.Engine.
 var Engines = []string{OpenAI, VLLM, SGLang, Llama, Stencil}
 
-// Capabilities are what an upstream offers beyond writing text.
+// Capabilities are what an upstream offers beyond generating text.
 type Capabilities struct {
-	Engine     string // "": not known, taken for OpenAI
-	JSONSchema bool   // response_format with a schema is kept to
-	JSONObject bool   // response_format json_object is kept to
+	Engine     string // "": unknown, treated as OpenAI
+	JSONSchema bool   // response_format with a schema is enforced
+	JSONObject bool   // response_format json_object is enforced
 	Logprobs   bool
 	Tools      bool
 }
 
-// Capabilities returns what was configured or found.
+// Capabilities returns the configured or detected capabilities.
 func (c *Client) Capabilities() Capabilities {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +54,8 @@ func (c Capabilities) Names() []string {
 	return out
 }
 
-// A Format is what a text is to look like, for upstreams that can keep to it.
-// One of the fields is given.
+// A Format is a constraint on the text, for upstreams that can enforce it.
+// Exactly one field is set.
 type Format struct {
 	Schema  json.RawMessage // a JSON Schema
 	Object  bool            // any JSON object
@@ -64,8 +64,8 @@ type Format struct {
 	Choices []string
 }
 
-// Format returns the members of a request's body that ask for a format in the
-// upstream's own spelling, and whether the upstream keeps to it.
+// Format returns the members of a request's body that request a format in the
+// upstream's own syntax, and whether the upstream enforces it.
 func (c Capabilities) Format(f Format) (map[string]any, bool) {
 	own := c.Engine == VLLM || c.Engine == Stencil
 	switch {
@@ -106,16 +106,16 @@ func (c Capabilities) Format(f Format) (map[string]any, bool) {
 	return nil, false
 }
 
-// saysSomething reports whether a schema says anything: upstreams refuse one
-// that does not.
+// saysSomething reports whether a schema has any members: upstreams reject one
+// without.
 func saysSomething(schema json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	return json.Unmarshal(schema, &members) == nil && len(members) > 0
 }
 
-// strictly reports whether a schema is of the kind that OpenAI's strict mode
-// takes: an object, and every object in it names all its properties as required
-// and allows no others. It refuses requests with any other.
+// strictly reports whether OpenAI's strict mode accepts a schema: it is an
+// object, and every object in it requires all its properties and allows no
+// others. Requests with any other schema are rejected.
 func strictly(schema json.RawMessage) bool {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
@@ -149,13 +149,14 @@ func closedObjects(node any) bool {
 	return true
 }
 
-// probeSchema is what the probe for json_schema asks for. The conversation asks
-// for something else, so that a document that fits was not written by chance.
+// probeSchema is the schema of the probe for json_schema. The conversation asks
+// for something else, so that a valid document is not written by chance.
 const probeSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false}`
 
-// Probe finds out what the upstream offers, with one look at its list of models
-// and four requests of a few tokens, and keeps it. What the upstream refuses or
-// ignores it does not offer; an error means that it could not be asked.
+// Probe detects what the upstream offers, with a request for its list of models
+// and four requests of a few tokens, and stores the result. What the upstream
+// rejects or ignores counts as not offered; an error means that it could not be
+// reached.
 func (c *Client) Probe(ctx context.Context) (Capabilities, error) {
 	engine, err := c.engine(ctx)
 	if err != nil {
@@ -186,7 +187,7 @@ func (c *Client) Probe(ctx context.Context) (Capabilities, error) {
 			return json.Unmarshal([]byte(a.Text), &got) == nil && len(got) == 1
 		}},
 		{&caps.JSONObject, func(r *Request) {
-			r.Messages[0].Content = "Say hello. (JSON)" // some want to read the word
+			r.Messages[0].Content = "Say hello. (JSON)" // some require this word
 			r.Extra["response_format"] = map[string]any{"type": "json_object"}
 		}, func(a *Completion) bool { return strings.HasPrefix(strings.TrimSpace(a.Text), "{") }},
 		{&caps.Tools, func(r *Request) {
@@ -206,11 +207,11 @@ func (c *Client) Probe(ctx context.Context) (Capabilities, error) {
 	return caps, nil
 }
 
-// owners are engines by what they write into a model's owned_by.
+// owners maps a model's owned_by to the engine.
 var owners = map[string]string{"vllm": VLLM, "sglang": SGLang, "llamacpp": Llama, "stencil": Stencil}
 
-// engine recognises the upstream by its list of models. An upstream without a
-// list is nothing in particular.
+// engine identifies the upstream by its list of models. An upstream without a
+// list is treated as OpenAI.
 func (c *Client) engine(ctx context.Context) (string, error) {
 	var raw []byte
 	_, err := c.try(ctx, func(ctx context.Context) error {

@@ -17,30 +17,29 @@ import (
 	"time"
 )
 
-// Config says where the upstream is and how it is asked. Zero fields mean the
-// default.
+// Config configures a client. Zero fields mean the default.
 type Config struct {
 	URL   string // up to and including /v1
 	Key   string // sent as a bearer token; "": none
 	Model string // as the upstream calls it
 
-	Timeout time.Duration // until an answer begins, and between the parts of a stream; default 2 minutes
-	Retries int           // further tries after a failure that passes; default 3, negative: none
-	Backoff time.Duration // before the first of them, doubled each time; default 500 ms
-	// MaxWait is how long is waited at most between tries; an upstream that
-	// wants to be left alone for longer is not tried again. Default 30 s.
+	Timeout time.Duration // until an answer starts, and between the parts of a stream; default 2 minutes
+	Retries int           // retries after a temporary failure; default 3, negative: none
+	Backoff time.Duration // delay before the first retry, doubled each time; default 500 ms
+	// MaxWait is the longest delay between tries; a request is not retried if the upstream
+	// asks for a longer one. Default 30 s.
 	MaxWait time.Duration
 
-	// Capabilities are what the upstream offers; nil: what Probe finds, and
-	// nothing until then.
+	// Capabilities are what the upstream offers; nil: what Probe detects, and nothing
+	// until then.
 	Capabilities *Capabilities
 
-	PricePrompt, PriceCompletion float64 // of a million tokens
+	PricePrompt, PriceCompletion float64 // per million tokens
 
 	Log *slog.Logger // default slog.Default()
 }
 
-// A Client asks one model of one upstream. It is safe for concurrent use.
+// A Client sends requests to one model of one upstream. It is safe for concurrent use.
 type Client struct {
 	cfg  Config
 	http *http.Client
@@ -52,7 +51,7 @@ type Client struct {
 	sum   Usage
 }
 
-// New returns a client. It asks nothing yet.
+// New returns a client. It sends no request.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -76,17 +75,17 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Model is the model's name at the upstream.
+// Model returns the model's name at the upstream.
 func (c *Client) Model() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.model
 }
 
-// URL is where the upstream is.
+// URL returns the upstream's URL.
 func (c *Client) URL() string { return c.cfg.URL }
 
-// Total is what all requests have taken so far.
+// Total returns the usage of all requests so far.
 func (c *Client) Total() Usage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,11 +109,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// maxAnswer bounds the body of an answer.
+// maxAnswer limits the body of an answer, in bytes.
 const maxAnswer = 64 << 20
 
-// Complete asks for a whole text. The error is an *Error, or the context's
-// cause.
+// Complete requests a whole text. The error is an *Error, or the context's cause.
 func (c *Client) Complete(ctx context.Context, r *Request) (*Completion, error) {
 	body, err := c.body(r, false)
 	if err != nil {
@@ -141,7 +139,7 @@ func (c *Client) Complete(ctx context.Context, r *Request) (*Completion, error) 
 	return out, nil
 }
 
-// read reads a whole answer, and what it took even if it is of no use.
+// read reads a whole answer and its usage, which counts even if the answer is unusable.
 func (c *Client) read(resp *http.Response, most int) (*Completion, Usage, error) {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
@@ -177,8 +175,8 @@ func (c *Client) read(resp *http.Response, most int) (*Completion, Usage, error)
 	return out, used, nil
 }
 
-// A text of so many tokens is no longer than this. Tokens are rarely longer than 16
-// bytes, and not all upstreams count reasoning and calls.
+// Limits on the bytes of a text per token, and in addition. Tokens are rarely longer
+// than 16 bytes, and not all upstreams count reasoning and calls.
 const (
 	mostPerToken = 64
 	mostBeside   = 256 << 10
@@ -196,7 +194,7 @@ func tooMuch(status int) *Error {
 	return &Error{Kind: Malformed, Status: status, Message: "the answer is far longer than max_tokens allows"}
 }
 
-// hidden stands for the client's key in what an upstream says: some quote it.
+// hidden replaces the client's key in the upstream's messages: some quote it.
 const hidden = "[key]"
 
 func (c *Client) hide(said []byte) []byte {
@@ -206,14 +204,15 @@ func (c *Client) hide(said []byte) []byte {
 	return bytes.ReplaceAll(said, []byte(c.cfg.Key), []byte(hidden))
 }
 
-// redact hides the key in an error, where it may have been spelled with escapes before.
+// redact removes the key from an error, where it may have been written with escapes
+// before.
 func (c *Client) redact(e *Error) {
 	if c.cfg.Key != "" {
 		e.Message, e.Code = strings.ReplaceAll(e.Message, c.cfg.Key, hidden), strings.ReplaceAll(e.Code, c.cfg.Key, hidden)
 	}
 }
 
-// try calls f until it succeeds, fails for good or has failed too often.
+// try calls f until it succeeds, fails permanently or has failed too often.
 func (c *Client) try(ctx context.Context, f func(context.Context) error) (tries int, err error) {
 	wait := c.cfg.Backoff
 	for tries = 1; ; tries++ {
@@ -230,8 +229,8 @@ func (c *Client) try(ctx context.Context, f func(context.Context) error) (tries 
 		}
 		e.Tries = tries
 		c.redact(e)
-		// Half of the wait is chance, so that clients that failed together
-		// don't come back together.
+		// Half of the delay is random, so that clients that failed together don't retry
+		// together.
 		pause := wait/2 + rand.N(wait/2+1)
 		if e.RetryAfter > 0 {
 			pause = e.RetryAfter
@@ -248,12 +247,11 @@ func (c *Client) try(ctx context.Context, f func(context.Context) error) (tries 
 	}
 }
 
-// errSlow is the cause of contexts that ended because the upstream took too
-// long.
+// errSlow is the cause of contexts cancelled because the upstream was too slow.
 var errSlow = errors.New("no answer within the time limit")
 
-// post sends a request and returns the answer if it is a success. The time
-// limit runs until the header is there.
+// post sends a request and returns the answer if it is successful. The time limit runs
+// until the header has arrived.
 func (c *Client) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, path, body)
 }
@@ -283,13 +281,13 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	resp.Body = &timedBody{body: resp.Body, limit: limit, each: c.cfg.Timeout, cancel: cancel, ctx: ctx}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		words, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what there is of them
+		words, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // as much as can be read
 		return nil, statusError(resp, c.hide(words), time.Now())
 	}
 	return resp, nil
 }
 
-// timedBody gives every part of a body its own time limit.
+// timedBody applies the time limit to every read of a body.
 type timedBody struct {
 	body   io.ReadCloser
 	limit  *time.Timer

@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// A Kind says what went wrong with a request.
+// A Kind classifies the failure of a request.
 type Kind uint8
 
 // The kinds.
 const (
 	Unreachable Kind = iota // no connection, or it broke before an answer
-	Limited                 // too many requests
-	Unavailable             // the server's own failure
-	Denied                  // the key is missing, wrong or has no right
-	Refused                 // the request itself is wrong in the server's eyes
+	Limited                 // the upstream's rate limit
+	Unavailable             // a failure of the server
+	Denied                  // the key is missing, wrong or lacks permission
+	Refused                 // the server rejects the request
 	TimedOut                // the server took too long
-	Malformed               // the answer is not what the protocol says
+	Malformed               // the answer violates the protocol
 	Cut                     // a stream ended before the text did
 )
 
 var kindNames = [...]string{"unreachable", "limited", "unavailable", "denied", "refused", "timed out", "malformed", "cut"}
 
-// String returns the kind in words.
+// String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k] }
 
-// An Error is a request that failed, after all tries.
+// An Error is a failed request, after all tries.
 type Error struct {
 	Kind       Kind
-	Status     int           // of the answer, 0 if there was none
-	Message    string        // the server's own words, if it had any
-	Code       string        // the server's name for the failure
-	RetryAfter time.Duration // how long the server wants to be left alone; 0: it does not say
+	Status     int           // HTTP status, 0 if there was no answer
+	Message    string        // the server's message, if any
+	Code       string        // the server's error code
+	RetryAfter time.Duration // delay requested by the server; 0: none
 	Tries      int
 	Cause      error
 
-	final bool // the server says that trying again is of no use
+	final bool // the server says that retrying is useless
 }
 
 // Error implements error.
@@ -73,10 +73,10 @@ func (e *Error) Passes() bool {
 	return false
 }
 
-// maxMessage is how much of a server's words is kept.
+// maxMessage limits the part of a server's message that is kept, in bytes.
 const maxMessage = 2 << 10
 
-// statusError makes an error of an answer that is not 200.
+// statusError returns the error for an answer that is not 200.
 func statusError(resp *http.Response, body []byte, now time.Time) *Error {
 	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, now), final: resp.Header.Get("X-Should-Retry") == "false"}
 	switch s := resp.StatusCode; {
@@ -97,8 +97,8 @@ func statusError(resp *http.Response, body []byte, now time.Time) *Error {
 	return e
 }
 
-// words reads what a server says about its failure: OpenAI's shape, or those
-// that others have for it.
+// words extracts the server's error message from OpenAI's format or those of
+// other servers.
 func (e *Error) words(body []byte) {
 	var shape struct {
 		Error   json.RawMessage `json:"error"`
@@ -132,12 +132,12 @@ func (e *Error) words(body []byte) {
 	e.Message = excerpt([]byte(text))
 }
 
-// excerpt returns the beginning of what a server said.
+// excerpt returns the start of a server's message.
 func excerpt(said []byte) string {
 	return strings.ToValidUTF8(string(said[:min(len(said), maxMessage)]), "")
 }
 
-// retryAfter reads the header: seconds or a date.
+// retryAfter parses the header: seconds or a date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e9 {

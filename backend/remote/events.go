@@ -7,25 +7,25 @@ import (
 	"io"
 )
 
-// maxEvent bounds the data of one event of a stream.
+// maxEvent limits the data of one event of a stream, in bytes.
 const maxEvent = 4 << 20
 
 var errLongEvent = errors.New("remote: an event of the stream is too long")
 
-// Events reads the data of server-sent events, as the HTML standard has them:
-// lines end in LF, CR or CRLF, an event ends at an empty line, the lines of
-// its data are joined, comments and other fields are passed over, and an event
-// that the stream ends in the middle of is none.
+// Events reads the data of server-sent events, as defined by the HTML
+// standard: lines end in LF, CR or CRLF, an event ends at an empty line, its
+// data lines are joined, comments and other fields are ignored, and an
+// incomplete event at the end of the stream is dropped.
 type Events struct {
 	lines *bufio.Reader
-	begun bool // past the byte-order mark that a stream may begin with
+	begun bool // past an optional byte-order mark
 	cr    bool // the last line ended in CR: an LF now belongs to it
 }
 
 // NewEvents returns the events of a stream.
 func NewEvents(r io.Reader) *Events { return &Events{lines: bufio.NewReader(r)} }
 
-// Next returns the data of the next event that has any; io.EOF at the end.
+// Next returns the data of the next event with data; io.EOF at the end.
 func (e *Events) Next() ([]byte, error) {
 	var data []byte
 	some := false
@@ -54,8 +54,8 @@ func (e *Events) Next() ([]byte, error) {
 	}
 }
 
-// line returns the next line without its end. What is left at the end of the
-// stream without one is dropped.
+// line returns the next line without its end. An unterminated line at the end
+// of the stream is dropped.
 func (e *Events) line() ([]byte, error) {
 	var line []byte
 	for {

@@ -8,13 +8,13 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// ErrNoLogits says that a context was asked for: the model is elsewhere, and
-// its logits can't be reached.
+// ErrNoLogits is returned for a context: the model's logits are not
+// accessible.
 var ErrNoLogits = errors.New("remote: the model is behind an upstream that gives no logits")
 
-// A Model is the upstream's model as far as it can be one here. Its vocabulary
-// has a token for each byte, so that constraints can be compiled and texts be
-// checked against them.
+// A Model presents the upstream's model as a backend.Model. Its vocabulary has
+// a token for each byte, so that constraints can be compiled and texts checked
+// against them.
 type Model struct{ client *Client }
 
 var _ backend.Model = (*Model)(nil)
@@ -22,7 +22,7 @@ var _ backend.Model = (*Model)(nil)
 // NewModel returns the model behind a client.
 func NewModel(c *Client) *Model { return &Model{c} }
 
-// byteVocab has a token for each byte, and one that ends a text.
+// byteVocab has a token for each byte, and an end-of-sequence token.
 var byteVocab = sync.OnceValue(func() *vocab.Vocab {
 	tokens := make([]vocab.Token, 257)
 	const hex = "0123456789ABCDEF"
@@ -33,7 +33,7 @@ var byteVocab = sync.OnceValue(func() *vocab.Vocab {
 	end, no := int32(256), false
 	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.SPM, EOS: &end, AddBOS: &no, AddSpacePrefix: &no})
 	if err != nil {
-		panic(err) // the table above is always the same
+		panic(err) // the table above is constant
 	}
 	return v
 })
@@ -49,5 +49,5 @@ func (m *Model) Info() backend.Info {
 // NewContext implements backend.Model. It returns ErrNoLogits.
 func (m *Model) NewContext(backend.ContextParams) (backend.Context, error) { return nil, ErrNoLogits }
 
-// Close implements backend.Model. There is nothing to free.
+// Close implements backend.Model. It does nothing.
 func (m *Model) Close() error { return nil }

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// A Stream is a text as it is written. One goroutine reads it.
+// A Stream is a text being generated. It is not safe for concurrent use.
 type Stream struct {
 	client *Client
 	ctx    context.Context
 	body   io.ReadCloser
 	events *Events
-	sum    Completion // what has come so far
+	sum    Completion // received so far
 	text   strings.Builder
 	calls  callSum
 	ended  bool
-	left   int // bytes that may still come
+	left   int // bytes that may still arrive
 }
 
 // A Piece is a part of a text.
@@ -29,9 +29,9 @@ type Piece struct {
 	Tokens    []Token
 }
 
-// Stream begins to ask for a text in pieces. Failures before the first piece
-// are tried again as those of Complete are; later ones are not, since what was
-// passed on is passed on.
+// Stream requests a text in pieces. Failures before the first piece are
+// retried as by Complete; later ones are not, since the caller already has the
+// start of the text.
 func (c *Client) Stream(ctx context.Context, r *Request) (*Stream, error) {
 	body, err := c.body(r, true)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Client) Stream(ctx context.Context, r *Request) (*Stream, error) {
 func (s *Stream) Close() error { return s.body.Close() }
 
 // Next returns the next piece; after the last one io.EOF, an *Error if the
-// stream broke off, or the context's cause.
+// stream broke, or the context's cause.
 func (s *Stream) Next() (Piece, error) {
 	for {
 		data, err := s.events.Next()
@@ -78,7 +78,7 @@ func (s *Stream) Next() (Piece, error) {
 			s.sum.Model = a.Model
 		}
 		if a.Usage != nil {
-			s.sum.Usage = s.client.usage(a.Usage) // of the whole text, whenever it comes
+			s.sum.Usage = s.client.usage(a.Usage) // of the whole text, regardless of when it comes
 		}
 		if len(a.Choices) == 0 {
 			continue
@@ -105,7 +105,7 @@ func (s *Stream) Next() (Piece, error) {
 	}
 }
 
-// broken says what the end of the events means.
+// broken returns the error for the end of the events.
 func (s *Stream) broken(err error) error {
 	var e *Error
 	switch {
@@ -131,7 +131,8 @@ func (s *Stream) fail(e *Error) error {
 	return e
 }
 
-// Completion returns what has come, complete after Next has returned io.EOF.
+// Completion returns what has been received; it is complete after Next has
+// returned io.EOF.
 func (s *Stream) Completion() *Completion {
 	out := s.sum
 	out.Calls = s.calls.calls()

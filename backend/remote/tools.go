@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The shapes of tools and calls in requests and answers.
+// The formats of tools and calls in requests and answers.
 type wireCall struct {
 	Index    *int         `json:"index,omitempty"` // in streams
 	ID       string       `json:"id"`
@@ -18,7 +18,7 @@ type wireFunction struct {
 	Arguments wireArguments `json:"arguments"`
 }
 
-// wireArguments is JSON in a string, as OpenAI has it, or not, as others do.
+// wireArguments is JSON in a string, as from OpenAI, or not, as from others.
 type wireArguments string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -31,7 +31,7 @@ func (a *wireArguments) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// messages writes a conversation.
+// messages returns a conversation in the wire format.
 func messages(list []Message) []map[string]any {
 	out := make([]map[string]any, 0, len(list))
 	for _, m := range list {
@@ -51,7 +51,7 @@ func messages(list []Message) []map[string]any {
 	return out
 }
 
-// tools writes a list of tools.
+// tools returns a list of tools in the wire format.
 func (c *Client) tools(list []Tool) []any {
 	engine := c.Capabilities().Engine
 	out := make([]any, 0, len(list))
@@ -78,7 +78,7 @@ func toolChoice(r *Request) any {
 	return "required"
 }
 
-// A callSum puts calls together that come in pieces.
+// A callSum assembles calls from pieces.
 type callSum struct {
 	list []*callPieces
 }
@@ -90,8 +90,8 @@ type callPieces struct {
 }
 
 // add adds pieces of calls. A piece belongs to the last call with its index,
-// unless it has another ID: there are servers that give every call the same
-// index, or none. Pieces without either go on with the last call.
+// unless it has another ID: some servers give every call the same index, or
+// none. Pieces without either continue the last call.
 func (s *callSum) add(pieces []wireCall) {
 	for _, p := range pieces {
 		var to *callPieces
@@ -102,7 +102,7 @@ func (s *callSum) add(pieces []wireCall) {
 			}
 		}
 		if to != nil && p.ID == "" && p.Function.Name != "" && (p.Index == nil || json.Valid([]byte(to.arguments.String()))) {
-			to = nil // nothing but its name says that another one begins
+			to = nil // only its name indicates a new call
 		}
 		if to == nil {
 			to = &callPieces{index: len(s.list)}
@@ -121,7 +121,7 @@ func (s *callSum) add(pieces []wireCall) {
 	}
 }
 
-// calls returns the calls as far as they have come.
+// calls returns the calls received so far.
 func (s *callSum) calls() (out []Call) {
 	for _, p := range s.list {
 		p.call.Arguments = p.arguments.String()

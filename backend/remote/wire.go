@@ -9,15 +9,15 @@ import (
 type Message struct {
 	Role    string
 	Content string
-	Calls   []Call // that the assistant made
+	Calls   []Call // made by the assistant
 	CallID  string // of the call that a message of the role "tool" answers
 }
 
-// A Call is a call of a tool.
+// A Call is a tool call.
 type Call struct {
 	ID        string
 	Name      string
-	Arguments string // JSON, if the model keeps to it
+	Arguments string // JSON, if the model complies
 }
 
 // A Tool is a function that the model may call.
@@ -25,16 +25,16 @@ type Tool struct {
 	Name        string
 	Description string
 	Parameters  json.RawMessage // a JSON Schema for an object
-	Strict      bool            // the upstream is to keep to the schema, if it does that with this one
+	Strict      bool            // the upstream should enforce the schema, if it can for this one
 }
 
-// A Request is what is asked of the upstream.
+// A Request is a request to the upstream.
 type Request struct {
 	Messages  []Message
-	MaxTokens int // 0: as the upstream has it
+	MaxTokens int // 0: the upstream's default
 	Stop      []string
 
-	// What is nil is left to the upstream.
+	// nil fields mean the upstream's defaults.
 	Temperature, TopP, MinP, PresencePenalty, FrequencyPenalty *float32
 	TopK                                                       *int
 	Seed                                                       *uint64
@@ -44,15 +44,15 @@ type Request struct {
 	TopLogprobs int
 
 	Tools      []Tool
-	MustCall   bool // a tool has to be called; if there is only one, that one
-	SingleCall bool // no more than one at a time
+	MustCall   bool // a tool must be called; if there is only one, that one
+	SingleCall bool // at most one call at a time
 
-	// Extra are further members of the body: how the upstream is asked to keep
-	// to a format. See Capabilities.Format.
+	// Extra are additional members of the body, such as those that request a
+	// format. See Capabilities.Format.
 	Extra map[string]any
 }
 
-// body writes a request as JSON.
+// body returns a request as JSON.
 func (c *Client) body(r *Request, stream bool) ([]byte, error) {
 	m := map[string]any{"model": c.Model(), "messages": messages(r.Messages)}
 	put := func(name string, value any, given bool) {
@@ -70,7 +70,7 @@ func (c *Client) body(r *Request, stream bool) ([]byte, error) {
 	put("logit_bias", r.LogitBias, len(r.LogitBias) > 0)
 	put("logprobs", true, r.Logprobs)
 	put("top_logprobs", r.TopLogprobs, r.Logprobs && r.TopLogprobs > 0)
-	if c.Capabilities().Engine != OpenAI { // whose API knows neither
+	if c.Capabilities().Engine != OpenAI { // OpenAI's API has neither
 		put("top_k", r.TopK, r.TopK != nil)
 		put("min_p", r.MinP, r.MinP != nil)
 	}
@@ -104,7 +104,7 @@ type Completion struct {
 	Text      string
 	Reasoning string
 	Data      json.RawMessage // the document, from upstreams that return it as data
-	Refusal   string          // why the model did not answer, if it says so
+	Refusal   string          // why the model did not answer, if given
 	Calls     []Call          // of tools
 	Finish    string          // stop, length, …
 	Tokens    []Token         // with Request.Logprobs, if the upstream gives them
@@ -113,7 +113,7 @@ type Completion struct {
 	Model     string // as the upstream calls it
 }
 
-// Usage counts tokens and what they cost, over all tries.
+// Usage counts tokens and their cost, over all tries.
 type Usage struct {
 	Prompt     int
 	Completion int
@@ -121,7 +121,7 @@ type Usage struct {
 	Cost       float64 // in the currency of Config's prices
 }
 
-// Add adds what another try took.
+// Add adds the usage of another try.
 func (u *Usage) Add(more Usage) {
 	u.Prompt += more.Prompt
 	u.Completion += more.Completion
@@ -129,7 +129,7 @@ func (u *Usage) Add(more Usage) {
 	u.Cost += more.Cost
 }
 
-// The shapes of answers: of whole ones and of the chunks of streams.
+// The formats of answers: whole ones and the chunks of streams.
 type wireAnswer struct {
 	Model   string       `json:"model"`
 	Choices []wireChoice `json:"choices"`
@@ -153,7 +153,7 @@ type wireMessage struct {
 	Calls            []wireCall      `json:"tool_calls"`
 }
 
-// size is how many bytes of an answer a choice has.
+// size returns the bytes of an answer in a choice.
 func (c *wireChoice) size() (n int) {
 	for _, m := range []*wireMessage{c.Message, c.Delta} {
 		if m == nil {
@@ -167,12 +167,12 @@ func (c *wireChoice) size() (n int) {
 	return n
 }
 
-// perCall is what a piece of a call takes beside its texts.
+// perCall is counted for a piece of a call in addition to its texts.
 const perCall = 16
 
 func (m *wireMessage) reasoning() string { return m.ReasoningContent + m.Reasoning }
 
-// wireContent is a text, or a list of parts some of which have text.
+// wireContent is a text, or a list of parts of which some have text.
 type wireContent string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -236,15 +236,15 @@ type wireUsage struct {
 	Details    *struct {
 		Cached int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	Cost *float64 `json:"cost"` // of upstreams that know it themselves
+	Cost *float64 `json:"cost"` // from upstreams that report it
 }
 
-// usage prices what an answer took.
+// usage returns the usage of an answer, with its cost.
 func (c *Client) usage(w *wireUsage) Usage {
 	if w == nil {
 		return Usage{}
 	}
-	const most = 1 << 31 // no text has more tokens, whatever an upstream says
+	const most = 1 << 31 // no text has more tokens, regardless of what an upstream reports
 	u := Usage{Prompt: min(max(0, w.Prompt), most), Completion: min(max(0, w.Completion), most)}
 	if w.Details != nil {
 		u.Cached = min(max(0, w.Details.Cached), most)

@@ -13,21 +13,21 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// EmbedOptions shape what a model embeds with. The zero value is an instant
-// model with vectors of 8 elements, inputs of up to 512 tokens and 4 inputs a
-// call.
+// EmbedOptions configures an embedding model. The zero value is an instant
+// model with vectors of 8 elements, inputs of up to 512 tokens and 4 inputs
+// per call.
 type EmbedOptions struct {
 	Name      string // default "scripted"
 	Pooling   backend.Pooling
-	Width     int // default 8; 1 for a reranker
+	Width     int // default 8; always 1 for a reranker
 	MaxTokens int // of one input; default 512
 	MaxBatch  int // tokens of one call; default MaxTokens
 	MaxInputs int // of one call; default 4
 	Pair      backend.PairForm
-	Delay     time.Duration // every Embed takes at least this long, or until it is aborted
+	Delay     time.Duration // every Embed takes at least this long, unless aborted
 
-	// Fault, if set, is asked before each Embed of an embedder, counted from
-	// 0; an error is returned in place of computing.
+	// Fault, if set, is called before each Embed of an embedder with its number,
+	// from 0; its error is returned instead of computing.
 	Fault func(n int, inputs [][]int32) error
 }
 
@@ -46,9 +46,9 @@ func (o EmbedOptions) withDefaults() EmbedOptions {
 
 // EmbeddingModel implements backend.EmbeddingModel. It generates no text.
 //
-// A vector is the sum of one that follows from each token, so that texts with
-// the same words are close to each other. The score of a pair is the share of
-// the query's tokens that are in the document.
+// A vector is the mean of vectors derived from the tokens, so that texts with
+// the same words are close to each other. The score of a pair is the fraction
+// of the query's tokens that are in the document.
 type EmbeddingModel struct {
 	vocab  *vocab.Vocab
 	opt    EmbedOptions
@@ -58,8 +58,8 @@ type EmbeddingModel struct {
 
 var _ backend.EmbeddingModel = (*EmbeddingModel)(nil)
 
-// NewEmbedding returns a model over v that gives vectors, or scores if its
-// pooling is PoolingRank.
+// NewEmbedding returns a model with the vocabulary v that computes vectors,
+// or scores if its pooling is PoolingRank.
 func NewEmbedding(v *vocab.Vocab, opt EmbedOptions) *EmbeddingModel {
 	return &EmbeddingModel{vocab: v, opt: opt.withDefaults()}
 }
@@ -80,13 +80,13 @@ func (m *EmbeddingModel) Embedding() backend.EmbeddingInfo {
 	return backend.EmbeddingInfo{Pooling: m.opt.Pooling, Width: m.opt.Width, MaxTokens: m.opt.MaxTokens, Pair: m.opt.Pair}
 }
 
-// NewContext implements backend.Model: there is none.
+// NewContext implements backend.Model. It returns an error.
 func (m *EmbeddingModel) NewContext(backend.ContextParams) (backend.Context, error) {
 	return nil, fmt.Errorf("scripted: %w: the model embeds and writes no text", backend.ErrArchitecture)
 }
 
-// NewEmbedder implements backend.EmbeddingModel. Threads and flash attention
-// mean nothing here.
+// NewEmbedder implements backend.EmbeddingModel. It ignores threads and flash
+// attention.
 func (m *EmbeddingModel) NewEmbedder(p backend.EmbedderParams) (backend.Embedder, error) {
 	if m.closed.Load() {
 		return nil, backend.ErrClosed
@@ -172,7 +172,7 @@ func (e *Embedder) Embed(ctx context.Context, inputs [][]int32, out [][]float32)
 	return nil
 }
 
-// embedTokens writes the mean of what follows from each token.
+// embedTokens writes the mean of the vectors derived from the tokens.
 func embedTokens(tokens []int32, row []float32) {
 	clear(row)
 	for _, t := range tokens {
@@ -184,7 +184,7 @@ func embedTokens(tokens []int32, row []float32) {
 	}
 }
 
-// score returns the share of the query's tokens that the document has.
+// score returns the fraction of the query's tokens that are in the document.
 func (e *Embedder) score(tokens []int32) float32 {
 	query, document := tokens, []int32(nil)
 	if between := e.opt.Pair.Between; len(between) > 0 {

@@ -7,27 +7,28 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Strong is the logit of a token that a script wants, beside zeros for all
-// others: at temperature 1 even a vocabulary of 200,000 takes away less than
-// one part in a million.
+// Strong is the logit of a token that a script wants, while all others are
+// zero: at temperature 1 even with a vocabulary of 200,000 tokens, the others
+// together have a probability below one in a million.
 const Strong = 30
 
 // Say returns a Func that writes reply after any history and then ends the
-// generation. Where it stands in the reply is the longest beginning of it that
-// the history ends with, so a mask that forces other tokens starts it again.
+// generation. Its position in the reply is the longest prefix of it that the
+// history ends with, so a mask that forces other tokens restarts it.
 func Say(v *vocab.Vocab, reply string) Func {
 	return SayTokens(append(v.TokenizeText(nil, []byte(reply)), v.EOG()[0]))
 }
 
-// SayTokens is Say for a reply that is already tokens, the end included.
+// SayTokens is Say for a reply given as tokens, including the end.
 func SayTokens(reply []int32) Func {
 	return func(history []int32, logits []float32) {
 		logits[reply[standing(history, reply)]] = Strong
 	}
 }
 
-// SayText returns a Func that writes reply as Say does, but in whatever tokens:
-// it goes on with the text that the history ends with, however that was spelt.
+// SayText returns a Func that writes reply as Say does, but in any tokens: it
+// continues the text that the history ends with, regardless of how it was
+// tokenized.
 func SayText(v *vocab.Vocab, reply string) Func {
 	return func(history []int32, logits []float32) {
 		text := string(v.Decode(history))
@@ -41,13 +42,13 @@ func SayText(v *vocab.Vocab, reply string) Func {
 		}
 		for id := range logits {
 			if b := v.Bytes(int32(id)); len(b) > 0 && strings.HasPrefix(reply[n:], string(b)) {
-				logits[id] = Strong + float32(len(b)) // the longest is the likeliest
+				logits[id] = Strong + float32(len(b)) // the longest is the most likely
 			}
 		}
 	}
 }
 
-// standing returns the length of the longest proper beginning of reply that
+// standing returns the length of the longest proper prefix of reply that
 // history ends with.
 func standing(history, reply []int32) int {
 	for n := min(len(history), len(reply)-1); n > 0; n-- {
@@ -67,8 +68,8 @@ func standing(history, reply []int32) int {
 }
 
 // Random returns a Func of independent normal logits with a standard deviation
-// of 4, which is what trained models show, decided by the seed and the whole
-// history.
+// of 4, which is typical of trained models, determined by the seed and the
+// whole history.
 func Random(seed uint64) Func {
 	return func(history []int32, logits []float32) {
 		h := mix(seed)

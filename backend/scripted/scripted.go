@@ -1,7 +1,7 @@
-// Package scripted is a backend without weights: a Go function of the token
-// history decides the logits. It keeps to every rule of the backend interface,
-// shared cells and a full cache included, so that schedulers, samplers and
-// servers are tested without C and with known answers.
+// Package scripted is a backend without weights: a Go function of the token history computes
+// the logits. It follows every rule of the backend interface, including shared cells and a
+// full cache, so that schedulers, samplers and servers can be tested without C and with known
+// answers.
 package scripted
 
 import (
@@ -15,41 +15,40 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A Func fills logits, all zero when it is called, given the tokens of one
-// sequence up to and including the entry that asks for them. It must depend on
-// nothing else, may be called from several goroutines and must not keep its
-// arguments.
+// A Func fills logits, all zero when it is called, given the tokens of one sequence up to and
+// including the entry that requests them. It must depend on nothing else, must be safe for
+// concurrent use and must not keep its arguments.
 type Func func(history []int32, logits []float32)
 
-// Options shape a model. The zero value is an instant model with a context
-// length of 4096.
+// Options configures a model. The zero value is an instant model with a context length of
+// 4096.
 type Options struct {
 	Name          string        // default "scripted"
-	ContextLength int           // what Info says; default 4096
-	Cells         int           // allotted at first, of each context; default all that it can have
-	Delay         time.Duration // every Decode takes at least this long, or until it is aborted
-	TokenDelay    time.Duration // and this much more for each entry
+	ContextLength int           // in Info; default 4096
+	Cells         int           // initially allocated for each context; default its size
+	Delay         time.Duration // every Decode takes at least this long, unless aborted
+	TokenDelay    time.Duration // additional delay for each entry
 	StateKey      string        // of all contexts; default the name
 	Grain         int           // of contexts; default 1
 
-	// Recurrent imitates a model with recurrent state: sequences are dropped
-	// and copied as a whole, and a Decode that is aborted empties those that
-	// were in its batch.
+	// Recurrent imitates a model with recurrent state: sequences are dropped and copied as a
+	// whole, and an aborted Decode empties those in its batch.
 	Recurrent bool
 
-	// Sampling is what Info says of it.
+	// Sampling is Info's Sampling.
 	Sampling map[string]any
 
-	// Adapters are those of its contexts. Adapt, if set, learns their scales and may refuse them.
+	// Adapters are those of its contexts. Adapt, if set, receives their scales and may return an
+	// error.
 	Adapters []backend.Adapter
 	Adapt    func(scales []float32) error
 
-	// Fault, if set, is asked before each Decode of a context, counted from 0;
-	// an error is returned in place of decoding.
+	// Fault, if set, is called before each Decode of a context with its number, from 0; its error
+	// is returned instead of decoding.
 	Fault func(n int, b *backend.Batch) error
 }
 
-// New returns a model over v that writes what next decides.
+// New returns a model with the vocabulary v whose logits next computes.
 func New(v *vocab.Vocab, next Func, opt Options) *Model {
 	if opt.Name == "" {
 		opt.Name = "scripted"
@@ -101,8 +100,7 @@ func (m *Model) Close() error {
 // OpenContexts returns the number of contexts that are not closed.
 func (m *Model) OpenContexts() int { return int(m.open.Load()) }
 
-// NewContext implements backend.Model. Threads, cache type and flash attention
-// mean nothing here.
+// NewContext implements backend.Model. It ignores threads, cache type and flash attention.
 func (m *Model) NewContext(p backend.ContextParams) (backend.Context, error) {
 	if m.closed.Load() {
 		return nil, backend.ErrClosed
@@ -144,8 +142,8 @@ type Context struct {
 	model   *Model
 	p       backend.ContextParams
 	seqs    [][]*cell
-	cells   int // that are allotted
-	used    int // those with a reference
+	cells   int // allocated
+	used    int // with a reference
 	decodes int
 	closed  bool
 
@@ -213,7 +211,7 @@ func (c *Context) Decode(ctx context.Context, b *backend.Batch) error {
 	return nil
 }
 
-// wait spends the time that the options ask for, unless ctx ends first.
+// wait waits for the delay of the options, unless ctx ends first.
 func (c *Context) wait(ctx context.Context, entries int) error {
 	return pause(ctx, c.model.opt.Delay+time.Duration(entries)*c.model.opt.TokenDelay)
 }
@@ -240,8 +238,8 @@ func (c *Context) SeqLen(seq int32) int32 { return int32(len(c.seqs[seq])) }
 // Rewinds implements backend.Context.
 func (c *Context) Rewinds() bool { return !c.model.opt.Recurrent }
 
-// SeqRemove implements backend.Context. Like a backend with attention it can
-// drop any tail, but not a stretch from the middle: positions have no gaps.
+// SeqRemove implements backend.Context. Like a backend with attention it can drop any tail,
+// but nothing from the middle, since positions have no gaps.
 func (c *Context) SeqRemove(seq, p0, p1 int32) bool {
 	n := c.SeqLen(seq)
 	if p1 < 0 || p1 > n {
@@ -326,7 +324,7 @@ func (c *Context) SetSeqState(seq int32, state []byte) error {
 	return nil
 }
 
-// Used returns the number of cells in use, for tests that look for leaks.
+// Used returns the number of cells in use, for tests that check for leaks.
 func (c *Context) Used() int { return c.used }
 
 // Tokens returns the tokens of a sequence.

@@ -11,17 +11,17 @@ import (
 	"slices"
 )
 
-// A State is what a model remembers after some tokens, in a file that somebody has named.
+// A State is the state of a model after some tokens, for a file named by the client.
 type State struct {
-	Key    string // states under equal keys are interchangeable; as it was read, only Fits knows
+	Key    string // states under equal keys are interchangeable; empty after ReadState, see Fits
 	Tokens []int32
-	Ends   []int32 // where parts of the tokens end that were computed in one way
-	Kinds  []byte  // and which way that was, for each of Ends
+	Ends   []int32 // ends of the parts of the tokens that were computed in one way
+	Kinds  []byte  // how each of these parts was computed
 	Bytes  []byte
-	sum    [sha256.Size]byte // of Key, as it was read
+	sum    [sha256.Size]byte // of Key, from ReadState
 }
 
-// Fits reports whether a state is of the model with this key.
+// Fits reports whether a state belongs to the model with this key.
 func (s *State) Fits(key string) bool {
 	if s.Key != "" {
 		return s.Key == key
@@ -29,13 +29,14 @@ func (s *State) Fits(key string) bool {
 	return s.sum == sha256.Sum256([]byte(key))
 }
 
-// stateMagic begins the files of states. The rest is, little-endian, SHA-256 of the key, the CRC-32C of what comes after it,
-// the numbers of tokens (4 bytes), of parts (4) and of the state's bytes (8), and these.
+// stateMagic begins the files of states. The rest is, little-endian: SHA-256 of the key, the
+// CRC-32C of what follows, the numbers of tokens (4 bytes), of parts (4) and of the state's
+// bytes (8), and these.
 const stateMagic = "stslot01"
 
 const stateHeader = 60
 
-// Size returns how large the file is.
+// Size returns the size of the file.
 func (s *State) Size() int64 {
 	return stateHeader + 4*int64(len(s.Tokens)) + 5*int64(len(s.Ends)) + int64(len(s.Bytes))
 }
@@ -63,7 +64,7 @@ func (s *State) WriteTo(w io.Writer) (int64, error) {
 	return written, nil
 }
 
-// ReadState reads a file. What is not whole, or was changed, is an error.
+// ReadState reads a file. It returns an error if the file is incomplete or was changed.
 func ReadState(file []byte) (*State, error) {
 	const sums = len(stateMagic) + sha256.Size
 	if len(file) < stateHeader || !bytes.HasPrefix(file, []byte(stateMagic)) {

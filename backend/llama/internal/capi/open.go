@@ -21,7 +21,7 @@ import (
 // Version returns the version of llama.cpp that the program was built for.
 func Version() string { return C.GoString(C.capi_built()) }
 
-// Static reports whether llama.cpp is part of the program.
+// Static reports whether llama.cpp is linked into the program.
 func Static() bool { return bool(C.capi_static()) }
 
 var opened struct {
@@ -30,12 +30,12 @@ var opened struct {
 	err  error
 }
 
-// Open loads llama.cpp from the first of the folders that has its library; the
-// folder that the program was built with is tried last. It returns the folder,
-// "" where llama.cpp is part of the program. A library of another version than
-// the program was built for is an error that names both; nothing of it has been
-// called then but the function that tells its version. Only the first call does
-// anything; others return what it returned.
+// Open loads llama.cpp from the first of the folders that contains its library;
+// the folder that the program was built with is tried last. It returns the
+// folder, or "" if llama.cpp is linked into the program. A library of another
+// version than the program was built for is an error that names both; only its
+// version function has been called then. Later calls return the result of the
+// first.
 func Open(folders []string) (string, error) {
 	opened.once.Do(func() { opened.dir, opened.err = open(folders) })
 	return opened.dir, opened.err
@@ -69,8 +69,8 @@ func open(folders []string) (string, error) {
 	return "", fmt.Errorf("there is no library of llama.cpp %s (%s) in %s", Version(), names(Version())[0], strings.Join(folders, " or "))
 }
 
-// names returns how libllama may be called: the prebuilt packages have the
-// version in the name, other builds are found by the name that linkers use.
+// names returns the possible file names of libllama: the prebuilt packages have
+// the version in the name, other builds use the linker name.
 func names(version string) []string {
 	if runtime.GOOS == "darwin" {
 		return []string{"libllama.v" + version + ".dylib", "libllama.dylib"}

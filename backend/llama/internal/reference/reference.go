@@ -15,8 +15,8 @@ import (
 	"github.com/stencil-json/stencil/backend/llama/internal/capi"
 )
 
-// open opens llama.cpp, unless package llama has done so. Without the library no
-// test that asks llama.cpp can go on.
+// open opens llama.cpp, unless package llama has done so. It panics without the
+// library, since no test that needs llama.cpp can continue.
 func open() {
 	if _, err := capi.Open(nil); err != nil {
 		panic(err)
@@ -29,11 +29,11 @@ func Quiet() {
 	C.bare_quiet()
 }
 
-// Bare is a model in a generation loop written in C.
+// Bare is a model with a generation loop written in C.
 type Bare struct{ b *C.struct_bare }
 
-// OpenBare loads a model on the CPU with a context of that many tokens, with
-// flash attention or without.
+// OpenBare loads a model on the CPU with a context of the given number of
+// tokens, with or without flash attention.
 func OpenBare(path string, context, threads int, flash bool) (*Bare, error) {
 	open()
 	b := (*C.struct_bare)(C.calloc(1, C.sizeof_struct_bare))
@@ -52,12 +52,12 @@ func (b *Bare) Close() {
 	C.free(unsafe.Pointer(b.b))
 }
 
-// Time is what a run took: on the clock, and of the process's CPU time, which
+// Time is the duration of a run: wall time, and CPU time of the process, which
 // other programs disturb less.
 type Time struct{ Wall, CPU time.Duration }
 
-// Greedy decodes a prompt and then n tokens, each the most probable one. It
-// returns them and the time they took, the prompt not counted.
+// Greedy decodes a prompt and then generates n tokens greedily. It returns them
+// and the time they took, without the prompt.
 func (b *Bare) Greedy(prompt []int32, n int) ([]int32, Time, error) {
 	out := make([]int32, n)
 	var wall, cpu C.int64_t
@@ -72,7 +72,7 @@ func CPU() time.Duration { return time.Duration(C.bare_cpu_ns()) }
 
 func ints(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(s)) }
 
-// Quantise returns row in one of ggml's formats, by its number.
+// Quantise returns row in the ggml format with the given number.
 func Quantise(ggmlType uint32, row []float32) []byte {
 	open()
 	t := C.int(ggmlType)
@@ -113,8 +113,8 @@ func (v *Vocab) Close() {
 // Len returns the number of tokens.
 func (v *Vocab) Len() int { return int(C.ref_n_tokens(v.v)) }
 
-// Tokenize is llama_tokenize: addSpecial adds BOS and EOS as the file says,
-// parseSpecial reads control tokens that are spelt out in the text.
+// Tokenize calls llama_tokenize: addSpecial adds BOS and EOS as the file says,
+// parseSpecial parses control tokens written in the text.
 func (v *Vocab) Tokenize(text string, addSpecial, parseSpecial bool) []int32 {
 	data := append([]byte(text), 0) // room for a pointer to an empty text
 	dst := make([]int32, len(text)+8)
@@ -128,8 +128,8 @@ func (v *Vocab) Tokenize(text string, addSpecial, parseSpecial bool) []int32 {
 	}
 }
 
-// Piece is llama_token_to_piece without stripping spaces: what a token adds to
-// a text, the spelling of control tokens if special is set.
+// Piece calls llama_token_to_piece without stripping spaces: it returns the text
+// of a token, and that of control tokens if special is set.
 func (v *Vocab) Piece(id int32, special bool) []byte {
 	dst := make([]byte, 64)
 	for {
@@ -141,7 +141,7 @@ func (v *Vocab) Piece(id int32, special bool) []byte {
 	}
 }
 
-// Detokenize is llama_detokenize.
+// Detokenize calls llama_detokenize.
 func (v *Vocab) Detokenize(ids []int32, removeSpecial, unparseSpecial bool) []byte {
 	if len(ids) == 0 {
 		return nil
@@ -157,26 +157,27 @@ func (v *Vocab) Detokenize(ids []int32, removeSpecial, unparseSpecial bool) []by
 	}
 }
 
-// Text returns the spelling of a token in the file.
+// Text returns the text of a token in the file.
 func (v *Vocab) Text(id int32) string {
 	return C.GoString(C.ref_text(v.v, C.int32_t(id)))
 }
 
-// Attr returns the token's attributes, an or of LLAMA_TOKEN_ATTR_ constants.
+// Attr returns the token's attributes, a bitwise or of LLAMA_TOKEN_ATTR_
+// constants.
 func (v *Vocab) Attr(id int32) int {
 	return int(C.ref_attr(v.v, C.int32_t(id)))
 }
 
-// IsEOG tells whether a token ends the generation.
+// IsEOG reports whether a token ends generation.
 func (v *Vocab) IsEOG(id int32) bool { return bool(C.ref_is_eog(v.v, C.int32_t(id))) }
 
-// Special returns the ids of the tokens with a role, -1 where there is none.
+// Special returns the IDs of the BOS, EOS and EOT tokens, -1 if there is none.
 func (v *Vocab) Special() (bos, eos, eot int32) {
 	return int32(C.ref_bos(v.v)), int32(C.ref_eos(v.v)), int32(C.ref_eot(v.v))
 }
 
-// AddBOS tells whether texts begin with the BOS token.
+// AddBOS reports whether texts begin with the BOS token.
 func (v *Vocab) AddBOS() bool { return bool(C.ref_add_bos(v.v)) }
 
-// AddEOS tells whether texts end with the EOS token.
+// AddEOS reports whether texts end with the EOS token.
 func (v *Vocab) AddEOS() bool { return bool(C.ref_add_eos(v.v)) }
