@@ -1,8 +1,8 @@
-// Package boltfile opens files of bbolt that may be damaged.
+// Package boltfile opens bbolt files that may be damaged.
 //
-// bbolt maps a file into memory and believes it: a page of the wrong kind, or a number of a page beyond the end, is a
-// panic, in a goroutine of bbolt's perhaps, or an access outside the file; both end the process. So a file is read and
-// checked as a whole before bbolt writes to it. Nothing in a damaged file is changed.
+// bbolt maps a file into memory and trusts its content: a page of the wrong kind or an out-of-range page number causes a
+// panic, possibly in a goroutine of bbolt, or an access outside the file. Both end the process. Open therefore reads and
+// checks the whole file before bbolt writes to it. It never changes a damaged file.
 package boltfile
 
 import (
@@ -22,11 +22,11 @@ import (
 var (
 	// ErrLocked means that another process has the file open.
 	ErrLocked = errors.New("the file is in use by another process")
-	// ErrDamaged means that the file is damaged, or none of bbolt.
+	// ErrDamaged means that the file is damaged, or is not a bbolt file.
 	ErrDamaged = errors.New("the file is damaged, or is something else")
 )
 
-// Open opens a file, which is made if there is none. It does not wait for a process that has it open.
+// Open opens a file and creates it if it does not exist. It does not wait for a process that has the file open.
 func Open(path string) (*bbolt.DB, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -41,8 +41,8 @@ func Open(path string) (*bbolt.DB, error) {
 	return open(path, false)
 }
 
-// create makes a file that is whole as soon as it has its name: where the disk is full, or the process is killed, no
-// half of one is left to be taken for a damaged one. It is no error if another process was faster.
+// create creates a file that is complete as soon as it has its name: a full disk or a killed process never leaves a
+// partial file that looks damaged. It is not an error if another process creates the file first.
 func create(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
@@ -62,11 +62,11 @@ func create(path string) error {
 	if err := os.Link(f.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	return os.Rename(f.Name(), path) // where there are no links
+	return os.Rename(f.Name(), path) // for file systems without hard links
 }
 
-// Unwritable tells whether an error is one of the place and not of the file: the disk is full, or nothing may be written
-// there. What a server does beside answering can wait until that is mended.
+// Unwritable reports whether an error is caused by the location rather than the file: the disk is full, or writing is
+// not permitted. A server can keep answering requests and store nothing until this is fixed.
 func Unwritable(err error) bool {
 	for _, reason := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
 		if errors.Is(err, reason) {
@@ -76,7 +76,7 @@ func Unwritable(err error) bool {
 	return false
 }
 
-// Damaged returns the error that a file is damaged for a reason that only its owner sees.
+// Damaged returns an error for a file that is damaged for a reason that only the caller can detect.
 func Damaged(path string, cause error) error {
 	return fmt.Errorf("%w: %s: %w (move it away to start over)", ErrDamaged, path, cause)
 }
@@ -88,7 +88,7 @@ func verify(path string, size int64) error {
 		return err
 	}
 	defer f.Close()
-	// Before bbolt computes with what the file says of its pages.
+	// bbolt computes with these pages as soon as it opens the file, so check them first.
 	if _, err := newest(f, size); err != nil {
 		return Damaged(path, err)
 	}
@@ -102,13 +102,13 @@ func verify(path string, size int64) error {
 	return db.Close()
 }
 
-// patience is how long another process may take to verify the file, which it must not write to meanwhile.
+// patience is the time that another process may take to verify the file, which must not be written to meanwhile.
 const patience = time.Second
 
 func open(path string, readOnly bool) (*bbolt.DB, error) {
 	timeout := patience
 	if readOnly {
-		timeout = time.Nanosecond // who writes goes on for long
+		timeout = time.Nanosecond // a process that writes keeps the file open for long
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: timeout, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType})
 	var system *fs.PathError
@@ -118,7 +118,7 @@ func open(path string, readOnly bool) (*bbolt.DB, error) {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
 	case errors.As(err, &system):
-		return nil, err // names the file
+		return nil, err // it names the file
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, Damaged(path, err)
 	}

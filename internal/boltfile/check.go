@@ -10,16 +10,16 @@ import (
 	"os"
 )
 
-// The layout of a file, in the machine's byte order. A file is a row of pages; one that needs more room goes on in the
-// pages that follow. Every page begins with its number (8 bytes), its kind (2), how many elements it has (2) and in how
-// many more pages it goes on (4).
+// The format of a file, in the byte order of the machine. A file is a sequence of pages; larger pages continue in the
+// pages that follow. Every page starts with its number (8 bytes), its kind (2), its number of elements (2) and the number
+// of pages in which it continues (4).
 //
-// Pages 0 and 1 describe the file after the last two transactions, in turn: at 16 a magic number (4), a version (4), the
-// size of pages (4), flags (4), the bucket of buckets (16), the page of the free list (8), how many pages there are (8),
-// the number of the transaction (8) and a checksum (8).
+// Pages 0 and 1 alternately describe the file after the last two transactions: at offset 16 a magic number (4), a version
+// (4), the page size (4), flags (4), the root bucket (16), the page of the free list (8), the number of pages (8), the
+// number of the transaction (8) and a checksum (8).
 //
-// A bucket is the number of its first page (8) and a counter (8). Small ones have the number 0, and their only page
-// follows at once.
+// A bucket is the number of its root page (8) and a counter (8). For a small bucket this number is 0, and its only page
+// follows inline.
 const (
 	headerSize  = 16
 	elementSize = 16 // of leaves and branches
@@ -39,17 +39,17 @@ const (
 	largestPage  = smallestPage << 14
 
 	noFreelist = ^uint64(0)
-	manyFree   = 0xFFFF // the number of free pages is too large for the header, and stands before the list
+	manyFree   = 0xFFFF // the number of free pages is too large for the header, and precedes the list
 )
 
 var order = binary.NativeEndian
 
-// meta is what one of the first two pages says.
+// meta is the content of one of the first two pages.
 type meta struct {
 	pageSize, root, freelist, pages, tx uint64
 }
 
-// readMeta reads a description of the file; ok tells whether it is whole.
+// readMeta reads a description of the file; ok reports whether it is valid.
 func readMeta(f io.ReaderAt, at int64) (m meta, ok bool) {
 	b := make([]byte, headerSize+metaSize)
 	if _, err := f.ReadAt(b, at); err != nil {
@@ -62,7 +62,7 @@ func readMeta(f io.ReaderAt, at int64) (m meta, ok bool) {
 	return meta{uint64(order.Uint32(b[8:])), order.Uint64(b[16:]), order.Uint64(b[32:]), order.Uint64(b[40:]), order.Uint64(b[48:])}, ok
 }
 
-// newest returns the description that bbolt uses: the last that is whole.
+// newest returns the description that bbolt uses: the newest valid one.
 func newest(f *os.File, size int64) (meta, error) {
 	m, ok := readMeta(f, 0)
 	for at := int64(smallestPage); at <= largestPage; at *= 2 {
@@ -83,14 +83,14 @@ func newest(f *os.File, size int64) (meta, error) {
 	return m, errors.New("its first two pages can't be read")
 }
 
-// A checker reads all pages that are in use, each once.
+// A checker reads all pages in use, each of them once.
 type checker struct {
 	f io.ReaderAt
 	meta
-	used map[uint64]bool // by number: in use, or free
+	used map[uint64]bool // page numbers that are in use or free
 }
 
-// check tells what is wrong with a file.
+// check returns an error if a file is damaged.
 func check(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -112,7 +112,7 @@ func check(f *os.File) error {
 	return c.tree(m.root, onlyBuckets, nil, nil)
 }
 
-// page reads a page of one of some kinds, and all pages that it goes on in.
+// page reads a page of one of the given kinds, including the pages in which it continues.
 func (c *checker) page(n uint64, kinds ...uint16) (kind uint16, page []byte, err error) {
 	if n < 2 || n >= c.pages {
 		return 0, nil, fmt.Errorf("page %d does not exist", n)
@@ -169,17 +169,17 @@ func (c *checker) free() error {
 	return nil
 }
 
-// What a bucket may hold.
+// The allowed content of a bucket.
 type holds int
 
 const (
-	onlyBuckets holds = iota // the outermost
+	onlyBuckets holds = iota // in the root bucket
 	anything
-	onlyValues // on a page of its parent's
+	onlyValues // in an inline bucket
 )
 
-// tree reads the pages of a bucket from one on. The first key must be low, and all less than high, if there are such.
-// (bbolt finds a page in the one above it by its first key.)
+// tree reads the pages of a bucket, starting from page n. If low is not nil, the first key must be low; if high is not
+// nil, all keys must be less than high. (bbolt finds a page by its first key, which is stored in its parent.)
 func (c *checker) tree(n uint64, may holds, low, high []byte) error {
 	kind, page, err := c.page(n, branchPage, leafPage)
 	if err != nil {
@@ -236,11 +236,11 @@ func (c *checker) leaf(n uint64, page []byte, may holds, low, high []byte) error
 	return nil
 }
 
-// content is the key of an element, and its value.
+// content is the key and the value of an element.
 type content struct{ key, value []byte }
 
-// elements returns the elements of a page, and of each what its header says beside. Read takes apart a header, which says
-// how far behind it the key is, and how long the key and the value after it are.
+// elements returns the elements of a page and, for each, the remaining field of its header. read decodes an element
+// header: the offset of the key from the header, the lengths of key and value, and the remaining field.
 func elements(n uint64, page, low, high []byte, read func([]byte) (at, key, value, rest uint64)) (all []content, rest []uint64, err error) {
 	count := int(order.Uint16(page[10:]))
 	if headerSize+count*elementSize > len(page) {

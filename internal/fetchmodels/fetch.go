@@ -11,14 +11,14 @@ import (
 	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
-// A source writes the file of a model into a folder, under the model's name
-// for it. What else it leaves there it may use in another run.
+// A source writes the file of a model into a folder, under the model's file name. It
+// may reuse other files that it left there in an earlier run.
 type source struct {
 	name string
 	get  func(ctx context.Context, m realmodels.Model, folder string) error
 }
 
-// errNotHere says that a source does not have a model.
+// errNotHere means that a source does not have a model.
 var errNotHere = errors.New("it does not have this model")
 
 // A fetcher fills the cache.
@@ -32,7 +32,7 @@ func (f *fetcher) say(m realmodels.Model, format string, args ...any) {
 	fmt.Fprintf(f.log, "models: %s: %s\n", m.Name, fmt.Sprintf(format, args...))
 }
 
-// fetch sees to it that a model is there.
+// fetch makes sure that a model is in the cache.
 func (f *fetcher) fetch(ctx context.Context, m realmodels.Model) error {
 	if there, err := f.present(m); there || err != nil {
 		return err
@@ -45,7 +45,7 @@ func (f *fetcher) fetch(ctx context.Context, m realmodels.Model) error {
 		return err
 	}
 	defer unlock()
-	if there, err := f.present(m); there || err != nil { // somebody else was faster
+	if there, err := f.present(m); there || err != nil { // another run was faster
 		return err
 	}
 	folder := filepath.Join(f.dir, "."+m.File+".fetching")
@@ -78,14 +78,15 @@ func (f *fetcher) fetch(ctx context.Context, m realmodels.Model) error {
 	return fmt.Errorf("no source gave it:\n%w", failed)
 }
 
-// present reports a model that is there. A wrong file is said and fetched anew.
+// present reports whether a model is in the cache. A wrong file is reported and
+// fetched again.
 func (f *fetcher) present(m realmodels.Model) (bool, error) {
 	path := filepath.Join(f.dir, m.File)
 	err := m.Check(path)
 	switch {
 	case err == nil:
 		f.say(m, "%s is there", path)
-		if err := m.Stamp(path); err != nil { // a cache that is not ours to write
+		if err := m.Stamp(path); err != nil { // the cache may be read-only
 			f.say(m, "%v; each look at it will hash all of it", err)
 		}
 		return true, nil
@@ -95,11 +96,11 @@ func (f *fetcher) present(m realmodels.Model) (bool, error) {
 	return false, nil
 }
 
-// lock keeps other runs from fetching the same model, and waits for one that
-// does.
+// lock prevents other runs from fetching the same model at the same time, and waits
+// for a run that is fetching it.
 func (f *fetcher) lock(ctx context.Context, m realmodels.Model) (unlock func(), err error) {
-	// The file stays: were it removed, a third run could lock a new one while
-	// the second still waits for the old.
+	// The lock file is never removed: otherwise a third run could lock a new file
+	// while the second one still waits for the old one.
 	file, err := os.OpenFile(filepath.Join(f.dir, "."+m.File+".lock"), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
@@ -109,10 +110,10 @@ func (f *fetcher) lock(ctx context.Context, m realmodels.Model) (unlock func(), 
 		file.Close()
 		return nil, err
 	}
-	return func() { file.Close() }, nil // which ends the lock
+	return func() { file.Close() }, nil // closing the file releases the lock
 }
 
-// install gives a checked file its name.
+// install renames a verified file to its final name.
 func (f *fetcher) install(m realmodels.Model, folder string) error {
 	path := filepath.Join(f.dir, m.File)
 	if err := os.Rename(filepath.Join(folder, m.File), path); err != nil {

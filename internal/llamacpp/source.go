@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// cmakeFlags returns what is asked for in CMAKE_FLAGS, such as
+// cmakeFlags returns the flags in CMAKE_FLAGS, such as
 // -DCMAKE_CUDA_ARCHITECTURES=native.
 func cmakeFlags() []string { return strings.Fields(os.Getenv("CMAKE_FLAGS")) }
 
-// lacking names a tool that compiling the sources needs and that is not there.
+// lacking returns the first of the tools that is not installed, "" if all are.
 func lacking(tools ...string) string {
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -25,8 +25,8 @@ func lacking(tools ...string) string {
 	return ""
 }
 
-// source compiles the pinned version for this machine's CPU. Where it can't be
-// fetched or cmake is missing, the Go module's sources take its place.
+// source compiles the pinned version for this machine's CPU. Without npm or cmake,
+// it uses the sources in the Go module instead.
 func (t *tree) source() (build, error) {
 	dir := t.at("source")
 	if _, err := os.Stat(dir); err != nil {
@@ -77,7 +77,7 @@ func cmake(src, out, target string, flags ...string) error {
 		"-S", src, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON",
 		"-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", "-DCMAKE_INSTALL_RPATH=" + origin(),
 		"-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", "-DLLAMA_BUILD_SERVER=OFF",
-		"-DGGML_OPENMP=OFF", // ggml's own threads, which the shim makes and owns
+		"-DGGML_OPENMP=OFF", // use ggml's own threads, which the shim creates and owns
 	}, flags...)
 	if lacking("ninja") == "" {
 		args = append(args, "-G", "Ninja")
@@ -92,7 +92,7 @@ func cmake(src, out, target string, flags ...string) error {
 	return nil
 }
 
-// origin is how a library says "beside me".
+// origin returns the run-time path that stands for the folder of a library.
 func origin() string {
 	if runtime.GOOS == "darwin" {
 		return "@loader_path"
@@ -100,9 +100,9 @@ func origin() string {
 	return "$ORIGIN"
 }
 
-// gpuFromSource compiles a GPU back end of the pinned version. It finds the
-// base library that it shares with the CPU's by name, in whichever folder that
-// one was loaded from.
+// gpuFromSource compiles a GPU back end of the pinned version. The back end finds
+// the base library that it shares with the CPU back end by name, in the folder from
+// which that one was loaded.
 func (t *tree) gpuFromSource(kind, lib string) error {
 	if tool := lacking("npm", "cmake"); tool != "" {
 		return fmt.Errorf("%s is missing, which compiling a GPU back end needs", tool)
@@ -136,12 +136,11 @@ func (t *tree) gpuFromSource(kind, lib string) error {
 	return nil
 }
 
-// oldModule is the Go module that carries an older llama.cpp in packages that
-// cgo compiles, and oldVersion what its version of llama.cpp is called here.
+// oldModule is the Go module that contains an older llama.cpp in packages for cgo.
 const oldModule = "github.com/ollama/ollama"
 
-// module compiles llama.cpp into the program, from a Go module's sources: it
-// takes nothing but a C++ compiler.
+// module compiles llama.cpp into the program, from the sources in a Go module. It
+// needs only a C++ compiler.
 func (t *tree) module() (build, error) {
 	get := exec.Command("go", "mod", "download", oldModule)
 	get.Dir = t.root
@@ -159,9 +158,9 @@ func (t *tree) module() (build, error) {
 	say("compiling the llama.cpp of %s into the program (the first time takes some minutes)", oldModule)
 	return build{
 		tags: "llama,llama_module",
-		// Without GGML_USE_CPU_REPACK the kernels for interleaved weights are
-		// left out. The sources are on the path for the folder amx, which the
-		// module's packages leave out.
+		// Without GGML_USE_CPU_REPACK, the kernels for interleaved weights are not
+		// compiled. The source folders are on the include path because the module's
+		// packages omit the folder amx.
 		cppflags: fmt.Sprintf("-I%s -I%s -I%s -I%s -DGGML_USE_CPU_REPACK", filepath.Join(dir, "llama", "llama.cpp", "include"),
 			filepath.Join(ggml, "include"), filepath.Join(ggml, "src"), filepath.Join(ggml, "src", "ggml-cpu")),
 		cflags:   join(moduleFlags(), "-w"),
@@ -170,8 +169,8 @@ func (t *tree) module() (build, error) {
 	}, nil
 }
 
-// moduleFlags are the optimisations of LLAMA=module: for this machine, unless
-// CFLAGS_LLAMA says otherwise.
+// moduleFlags returns the optimisation flags of LLAMA=module: for this machine,
+// unless CFLAGS_LLAMA sets others.
 func moduleFlags() string {
 	if flags := os.Getenv("CFLAGS_LLAMA"); flags != "" {
 		return flags
@@ -209,8 +208,8 @@ func (t *tree) system() (build, error) {
 	if err != nil {
 		return build{}, err
 	}
-	// Go does not look into headers to see whether its cache is fresh, only at
-	// flags: another version or folder is another flag.
+	// Go's build cache doesn't track the content of system headers, only flags. A
+	// folder per version and library path gives different flags.
 	dir := filepath.Join(t.root, ".llama.cpp", fmt.Sprintf("system-%s-%08x", version, crc32.ChecksumIEEE([]byte(lib))))
 	if err := writeBuildHeader(dir, version, lib); err != nil {
 		return build{}, err

@@ -1,5 +1,5 @@
-// Package packages installs other people's packages for tests, by lock files with hashes, in the user's cache. What is
-// there once serves every checkout; a lock file that changes gets a place of its own.
+// Package packages installs third-party packages for tests, from lock files with hashes, in the user's cache. An installation
+// is shared by all checkouts; a changed lock file gets a new one.
 package packages
 
 import (
@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Python returns the python of a virtual environment with what a lock file pins. Without a python3 the test is skipped.
+// Python returns the python of a virtual environment with the packages of a lock file. Without python3, the test is skipped.
 func Python(t testing.TB, lock string) (program string, err error) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -37,8 +37,8 @@ func Python(t testing.TB, lock string) (program string, err error) {
 	return filepath.Join(dir, "bin", "python"), err
 }
 
-// Node returns the path of Node.js, and that of a node_modules with what the package-lock.json in a folder pins. Without
-// node or npm the test is skipped.
+// Node returns the path of Node.js, and of a node_modules folder with the packages of the package-lock.json in a folder.
+// Without node or npm, the test is skipped.
 func Node(t testing.TB, folder string) (node, modules string, err error) {
 	t.Helper()
 	node, err = exec.LookPath("node")
@@ -67,8 +67,8 @@ func Node(t testing.TB, folder string) (node, modules string, err error) {
 	return node, filepath.Join(dir, "node_modules"), err
 }
 
-// once returns the folder that belongs to what is pinned. If there is none yet, fill makes it, under another name until it is
-// whole: tests of several packages run at the same time, and may be killed.
+// once returns the folder for a lock file. If it does not exist, fill creates it under a temporary name, which is changed
+// when it is complete: tests of several packages run concurrently and may be killed.
 func once(t testing.TB, kind string, pinned []byte, fill func(dir string) error) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -1,13 +1,12 @@
-// Package poll waits in tests for a state that gives no sign when it is
-// reached. Where there is a channel, wait for that; where time decides, use
-// testing/synctest.
+// Package poll lets tests wait for a state that is not signalled. If there is a
+// channel, wait for the channel; if the state depends on time, use testing/synctest.
 package poll
 
 import "time"
 
-// Until returns once done does. It has no limit of its own, which would fail on
-// a busy machine: what never comes is ended by go test's -timeout, whose stack
-// traces show who waits here. done is called on the caller's goroutine.
+// Until returns when done returns true. It has no time limit, which would fail on a
+// busy machine: the -timeout of go test ends a wait that never succeeds, and its
+// stack traces show the caller. done is called on the caller's goroutine.
 func Until(done func() bool) {
 	for !done() {
 		time.Sleep(time.Millisecond)

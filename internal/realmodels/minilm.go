@@ -1,22 +1,22 @@
 package realmodels
 
-// A Sentence is a text with the vector that [MiniLM] has for it.
+// A Sentence is a text with its vector from [MiniLM].
 type Sentence struct {
 	Text   string
-	Tokens []int32    // with the marks at both ends
-	Norm   float64    // Euclidean length of the mean of the tokens' vectors
-	First  [8]float64 // its first components, brought to length 1
+	Tokens []int32    // including the special tokens at both ends
+	Norm   float64    // Euclidean norm of the mean of the tokens' vectors
+	First  [8]float64 // the first components, normalised to length 1
 }
 
-// MiniLMSentences and MiniLMCosines are what the weights of all-MiniLM-L6-v2
-// give, computed apart from this project: the forward pass of BERT with the exact
-// Gaussian error function, written in numpy 2.4 with 64-bit numbers over the
-// original 32-bit weights, for the tokens that the Python package tokenizers
-// 0.23 makes with the original tokenizer.json.
+// MiniLMSentences and MiniLMCosines are reference results for the weights of
+// all-MiniLM-L6-v2, computed independently of this project: the forward pass of BERT
+// with the exact Gaussian error function, in numpy 2.4 with 64-bit numbers over the
+// original 32-bit weights. The tokens are those of the Python package tokenizers
+// 0.23 with the original tokenizer.json.
 //
-// llama.cpp v0.5.0 on a CPU, whose GELU is the approximation by tanh in half
-// precision, differs in no component of the 384 by more than 2.3e-4, with
-// weights in F16 and in F32.
+// llama.cpp v0.5.0 on a CPU, which approximates GELU by tanh in half precision,
+// differs by at most 2.3e-4 in each of the 384 components, with weights in F16 and
+// in F32.
 var (
 	MiniLMSentences = []Sentence{
 		{

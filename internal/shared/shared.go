@@ -1,6 +1,6 @@
-// Package shared finds the test data that lie beside the repository: real
-// vocabularies, and the suites and corpora of others. Only tests import it. Where
-// the data are absent the test is skipped, with what is missing.
+// Package shared finds test data that are stored next to the repository: real
+// vocabularies, and third-party test suites and corpora. Only tests import it. If
+// data are missing, the test is skipped with a message that names them.
 package shared
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Path returns the path of a file in the folder of shared data, whether or not
-// it is there.
+// Path returns the path of a file in the folder of shared data, which need not
+// exist.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
 	return filepath.Join(append([]string{moduleRoot(t), "..", "shared"}, elem...)...)
@@ -40,8 +40,7 @@ func moduleRoot(t testing.TB) string {
 	}
 }
 
-// File is [Path] for a file that is there; where it is not, the test is
-// skipped.
+// File is like [Path], but skips the test if the file does not exist.
 func File(t testing.TB, elem ...string) string {
 	t.Helper()
 	name := Path(t, elem...)
@@ -51,8 +50,8 @@ func File(t testing.TB, elem ...string) string {
 	return name
 }
 
-// Members calls visit for each file in a .tar.xz of the shared data, whose name
-// has slashes. The data are the visitor's to keep.
+// Members calls visit for each file in a .tar.xz of the shared data, with its
+// slash-separated name. visit may keep data.
 func Members(t testing.TB, archive string, visit func(name string, data []byte)) {
 	t.Helper()
 	f, err := os.Open(File(t, filepath.FromSlash(archive)))

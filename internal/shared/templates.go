@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Templates returns the chat templates in the sources of llama.cpp that the build
-// downloads, by name. Where they are absent the test is skipped.
+// Templates returns the chat templates in the llama.cpp sources that the build
+// downloads, by name. If there are none, the test is skipped.
 func Templates(t testing.TB) map[string]string {
 	t.Helper()
 	repos, _ := filepath.Glob(filepath.Join(moduleRoot(t), ".llama.cpp", "*", "sources.git"))

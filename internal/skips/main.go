@@ -1,11 +1,11 @@
-// Command skips runs go test -json, prints what go test would have printed, and
-// then which tests were skipped and why, by package. The Makefile calls it:
+// Command skips runs go test -json, prints the usual output of go test, and then
+// lists the skipped tests with reasons, by package. The Makefile calls it:
 //
 //	go run ./internal/skips go test -json ./...
 //
-// A skipped test looks like one that has passed, so a machine that lacks the
-// test data would be green after a part of the tests. Where CI=true a skip is
-// therefore a failure, but for the reasons in excused.
+// A skipped test looks like a passed one, so that a machine without the test data
+// would pass after running only a part of the tests. If CI=true, skips are therefore
+// failures, except for the reasons in excused.
 package main
 
 import (
@@ -22,22 +22,22 @@ import (
 	"strings"
 )
 
-// excused are the beginnings of the reasons that can hold where CI=true.
+// excused are prefixes of the reasons that are allowed if CI=true.
 var excused = []string{
-	"there is no lib/",           // back ends for GPUs: what make cuda or make vulkan makes
-	"no python3 with torch",      // one tensor library in 200 MB, for one test of the trainer
-	"the real model Gemma",       // terms of use that have to be agreed to
-	"the real model MiniLM",      // converted, not fetched as it is
-	"CUDA is where it is",        // a toolkit where the test of its absence looks for it
+	"there is no lib/",           // GPU back ends, built by make cuda or make vulkan
+	"no python3 with torch",      // a library of 200 MB, for one test of the trainer
+	"the real model Gemma",       // its terms of use have to be accepted
+	"the real model MiniLM",      // converted rather than downloaded
+	"CUDA is where it is",        // machines with a toolkit where a test needs its absence
 	"no pseudo-terminals",        // containers without /dev/ptmx
-	"no symbolic links here",     // file systems without them
-	"no network namespaces here", // containers that may make none
-	"the Python libraries are",   // 2.6 GB of frameworks, with a target of their own
-	"the site is made and",       // by a generator out of npm, with a target of its own
-	"the example of Claude Flow", // the same
-	"the examples of Python",     // frameworks again, with a target of their own
-	"the OpenAPI file is",        // by a client that makes requests up, with a target of its own
-	"llama.cpp's source is read", // 37 MB, by make llama-server-tests
+	"no symbolic links here",     // file systems without symbolic links
+	"no network namespaces here", // containers that may not create them
+	"the Python libraries are",   // 2.6 GB of frameworks; has its own make target
+	"the site is made and",       // needs a generator from npm; has its own make target
+	"the example of Claude Flow", // likewise
+	"the examples of Python",     // frameworks too; has its own make target
+	"the OpenAPI file is",        // uses a request generator; has its own make target
+	"llama.cpp's source is read", // 37 MB, used by make llama-server-tests
 }
 
 func main() {
@@ -59,7 +59,7 @@ func main() {
 	read := r.read(out, os.Stdout)
 	if read != nil {
 		fmt.Fprintln(os.Stderr, "skips:", read)
-		io.Copy(io.Discard, out) // or the command would wait for a reader
+		io.Copy(io.Discard, out) // otherwise the command could block on its output
 	}
 	err = cmd.Wait()
 	unexcused := r.print(os.Stdout, os.Getenv("CI") == "true")
@@ -75,19 +75,19 @@ func main() {
 	}
 }
 
-// An event is a line of go test -json (go doc test2json).
+// An event is a line of go test -json (see go doc test2json).
 type event struct {
 	Action, Package, Test, Output string
 }
 
-// A report counts skipped tests: by package and reason.
+// A report counts skipped tests by package and reason.
 type report struct {
 	skipped map[string]map[string]int
 }
 
-// read follows the events, and writes to w what matters to a reader: the lines
-// about whole packages and the output of tests that failed. A line that is no
-// event is passed on.
+// read processes the events, and writes to w what a reader needs: the lines about
+// whole packages and the output of failed tests. Lines that are not events are
+// copied verbatim.
 func (r *report) read(events io.Reader, w io.Writer) error {
 	r.skipped = map[string]map[string]int{}
 	said := map[string]map[string]string{} // by package and test
@@ -111,8 +111,7 @@ func (r *report) read(events io.Reader, w io.Writer) error {
 	}
 }
 
-// follow is [report.read] for one event. said holds the output of tests that
-// have not ended.
+// follow processes one event. said holds the output of tests that are still running.
 func (r *report) follow(e event, said map[string]map[string]string, w io.Writer) {
 	tests := said[e.Package]
 	if tests == nil {
@@ -129,7 +128,7 @@ func (r *report) follow(e event, said map[string]map[string]string, w io.Writer)
 	case e.Action == "fail" && e.Test != "":
 		io.WriteString(w, tests[e.Test])
 		delete(tests, e.Test)
-	case e.Action == "fail": // a process that died leaves tests without an end
+	case e.Action == "fail": // a process that crashed leaves tests without an end
 		for _, name := range slices.Sorted(maps.Keys(tests)) {
 			io.WriteString(w, tests[name])
 		}
@@ -147,8 +146,8 @@ func (r *report) follow(e event, said map[string]map[string]string, w io.Writer)
 
 var place = regexp.MustCompile(`^\s*\S+\.go:\d+: `)
 
-// reason returns what a skipped test has said: the first line of its output
-// that is not the test framework's, without the place.
+// reason returns the reason of a skipped test: the first line of its output that is
+// not printed by the test framework, without the source position.
 func reason(output string) string {
 	for line := range strings.Lines(output) {
 		trimmed := strings.TrimSpace(line)
@@ -160,8 +159,8 @@ func reason(output string) string {
 	return "no reason given"
 }
 
-// print writes the report and returns how many skips there were that nothing
-// excuses. Where ci is set they are marked.
+// print writes the report and returns the number of skips that are not excused. They
+// are marked if ci is set.
 func (r *report) print(w io.Writer, ci bool) (unexcused int) {
 	total := 0
 	for _, reasons := range r.skipped {

@@ -1,4 +1,4 @@
-// Package damage changes files of bbolt, for tests of those who read them.
+// Package damage damages bbolt files, to test code that reads them.
 package damage
 
 import (
@@ -10,11 +10,11 @@ import (
 
 var order = binary.NativeEndian
 
-// Some are values that a damaged number may have.
+// some are typical values of damaged numbers.
 var some = []uint64{0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 255, 4096, 1 << 15, 0xFFFE, 0xFFFF, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1 << 63, 1<<64 - 1}
 
-// Make returns a damaged copy of a file with pages of a size: cut off, with flipped bits, or with wrong numbers where
-// pages, lists and elements say what they are. Sometimes the checksums of the first two pages are right all the same.
+// Make returns a damaged copy of a file with the given page size: truncated, with flipped bits, or with wrong numbers
+// in headers, elements and lists. In half of the copies the checksums of the first two pages are corrected.
 func Make(r *rand.Rand, file []byte, pageSize int) []byte {
 	out := bytes.Clone(file)
 	pages := len(out) / pageSize
@@ -50,7 +50,7 @@ func Make(r *rand.Rand, file []byte, pageSize int) []byte {
 	return out
 }
 
-// put writes a number of some length.
+// put overwrites a number of random length.
 func put(r *rand.Rand, at []byte) {
 	n := some[r.IntN(len(some))]
 	if r.IntN(2) == 0 {
