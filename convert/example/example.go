@@ -1,7 +1,7 @@
 // Package example derives a JSON Schema from example documents.
 //
-// The schema has the types that the examples have, and no properties but
-// theirs, in their order:
+// The schema has the types of the examples and only their properties, in the same
+// order:
 //
 //	{"id": 7, "tags": ["a"]}    object with id and tags, both required, and nothing else
 //	7, 7.0, 1.5e3               integer, integer, integer; 1.5 is a number
@@ -9,10 +9,9 @@
 //	[]                          array of anything
 //	null                        anything; beside other examples, those or null
 //
-// Where there are several examples of one value (several documents, the items
-// of an array), a property is required if all of them have it. Values
-// themselves don't become keywords: an example with "Ann" says that the name is
-// a string, not which strings are names.
+// If there are several examples of one value (several documents, or the items of an
+// array), a property is required if all of them have it. Values do not become keywords:
+// from "Ann", the schema takes that the name is a string, not which strings are names.
 package example
 
 import (
@@ -26,10 +25,10 @@ import (
 	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
-// maxDepth bounds the nesting of examples.
+// maxDepth is the maximum nesting of examples.
 const maxDepth = 200
 
-// Schema returns the schema of documents like these.
+// Schema returns the schema of the given example documents.
 func Schema(documents ...[]byte) ([]byte, error) {
 	if len(documents) == 0 {
 		return nil, errors.New("example: there is no document")
@@ -52,19 +51,19 @@ func Schema(documents ...[]byte) ([]byte, error) {
 
 // A shape is what examples of one value have in common.
 type shape struct {
-	seen    int // examples
+	seen    int // number of examples
 	null    bool
 	boolean bool
 	text    bool
 	integer bool
 	number  bool
 
-	object  int // examples that are objects
+	object  int // number of examples that are objects
 	names   []string
 	members map[string]*shape
 
 	array bool
-	items *shape // of all arrays; nil: there are none
+	items *shape // items of all arrays; nil: none
 }
 
 func (s *shape) add(v *jsondoc.Value) {
@@ -107,8 +106,8 @@ func (s *shape) add(v *jsondoc.Value) {
 	}
 }
 
-// whole reports whether a number is an integer. An exponent too large to look at
-// counts as one of a number that is not.
+// whole reports whether a number is an integer. Numbers that are too long to compute,
+// or with very large exponents, count as non-integers.
 func whole(text string) bool {
 	if !strings.ContainsAny(text, ".eE") {
 		return true
@@ -125,7 +124,7 @@ func whole(text string) bool {
 
 func (s *shape) write(b *bytes.Buffer) {
 	types := s.types()
-	if len(types) == 0 { // nothing is known but that it may be null
+	if len(types) == 0 { // unknown, except that it may be null
 		b.WriteString("{}")
 		return
 	}
@@ -201,7 +200,7 @@ func (s *shape) writeMembers(b *bytes.Buffer) {
 func writeText(b *bytes.Buffer, text string) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err == nil { // a string always has a spelling
+	if err := e.Encode(text); err == nil { // strings always encode
 		b.Truncate(b.Len() - 1) // the newline
 	}
 }

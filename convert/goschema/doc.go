@@ -1,6 +1,6 @@
-// Package goschema derives a JSON Schema from a Go type: what encoding/json
-// writes for its values and reads back without an error, keys in the order of
-// the fields.
+// Package goschema derives a JSON Schema from a Go type. It describes what
+// encoding/json writes for values of the type and reads without an error, with keys in
+// the order of the fields.
 //
 //	bool                       boolean
 //	int8 … int64, uint8 …      integer, with the bounds of the type
@@ -31,9 +31,9 @@
 //	Name string   `json:"name" jsonschema:"minLength=1,description=as on the passport"`
 //	Kind string   `json:"kind" jsonschema:"enum=new,enum=used"`
 //
-// Known are title, description, default, example, enum, format, pattern,
+// The known keywords are title, description, default, example, enum, format, pattern,
 // minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength,
 // maxLength, minItems, maxItems, minProperties, maxProperties, uniqueItems,
-// deprecated, required, nullable and "-" for no keywords. An unknown one is an
-// error. The tag jsonschema_description holds a description with commas.
+// deprecated, required, nullable and "-" for no keywords. An unknown one is an error.
+// The tag jsonschema_description holds a description that may contain commas.
 package goschema

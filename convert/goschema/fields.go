@@ -20,10 +20,10 @@ type field struct {
 	index    []int
 }
 
-// fields returns the fields of a struct with those of its embedded structs, in
-// the order in which encoding/json writes them. Of fields with one name the
-// least nested counts, among those the tagged one; if that leaves several,
-// none does.
+// fields returns the fields of a struct, including those of embedded structs, in the
+// order in which encoding/json writes them. Of several fields with the same name,
+// the least nested one is used, and among those the tagged one; if this is still
+// ambiguous, none is.
 func fields(t reflect.Type) []field {
 	type level struct {
 		typ   reflect.Type
@@ -58,9 +58,8 @@ func fields(t reflect.Type) []field {
 	return dominant(all)
 }
 
-// readField reads the tags of a field. It reports embedded for a struct whose
-// fields count as those of the outer one, and otherwise whether the field is
-// written at all.
+// readField reads the tags of a field. embedded reports whether it is a struct whose
+// fields belong to the outer one; otherwise ok reports whether the field is written.
 func readField(sf reflect.StructField) (f field, embedded, ok bool) {
 	name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
 	if sf.Tag.Get("json") == "-" {
@@ -97,14 +96,14 @@ func readField(sf reflect.StructField) (f field, embedded, ok bool) {
 	return f, false, true
 }
 
-// validName reports whether encoding/json takes a name from a tag.
+// validName reports whether encoding/json accepts a name from a tag.
 func validName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// dominant leaves one field of each name, or none where that is ambiguous.
+// dominant returns one field for each name, or none if the name is ambiguous.
 func dominant(all []field) []field {
 	byName := map[string][]field{}
 	for _, f := range all {

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Describer is implemented by types that know their own schema.
+// Describer is implemented by types that provide their own schema.
 type Describer interface {
 	// JSONSchema returns a schema as JSON text. It is called on the zero value.
 	JSONSchema() []byte
 }
 
-// Error says which part of a type has no schema.
+// Error is the error for a part of a type that has no schema.
 type Error struct {
 	Path   string // such as "Order.Lines[].Price"
 	Type   reflect.Type
@@ -51,7 +51,7 @@ func Of(t reflect.Type) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// typeTitle names a type in paths.
+// typeTitle returns the name of a type for paths.
 func typeTitle(t reflect.Type) string {
 	if t.Name() != "" {
 		return t.Name()
@@ -59,7 +59,7 @@ func typeTitle(t reflect.Type) string {
 	return t.String()
 }
 
-// object is a JSON object in the making; each value is JSON text.
+// object is a JSON object under construction; each value is JSON text.
 type object []pair
 
 type pair struct{ key, value string }
@@ -91,7 +91,7 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maker holds the definitions of one schema.
+// maker holds the state of one conversion.
 type maker struct {
 	root  reflect.Type
 	defs  object
@@ -105,17 +105,17 @@ var (
 	textType      = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// Patterns of what encoding/json writes as strings.
+// Patterns for strings that encoding/json writes.
 const (
 	base64Pattern = `^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
 	intPattern    = `^(?:0|-?[1-9][0-9]*)$`
 	uintPattern   = `^(?:0|[1-9][0-9]*)$`
-	// Go reads no leap seconds, and T and Z only as capitals.
+	// Go does not parse leap seconds, and accepts T and Z only in upper case.
 	timePattern  = `^(?!.*:60)[^tz]*$`
 	floatPattern = `^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`
 )
 
-// known are types with a schema of their own.
+// known are types with a predefined schema.
 var known = map[reflect.Type]object{
 	reflect.TypeFor[time.Time]():       {{"type", `"string"`}, {"format", `"date-time"`}, {"pattern", quote(timePattern)}},
 	reflect.TypeFor[json.Number]():     {{"type", `"number"`}},
@@ -123,7 +123,7 @@ var known = map[reflect.Type]object{
 	reflect.TypeFor[big.Int]():         {{"type", `"integer"`}},
 }
 
-// schema returns the schema of t, a reference where t has a definition.
+// schema returns the schema of t, or a reference if t has a definition.
 func (m *maker) schema(t reflect.Type, path string) (object, error) {
 	if t.Kind() != reflect.Struct || t.Name() == "" || m.opaque(t) {
 		return m.body(t, path)
@@ -146,7 +146,7 @@ func (m *maker) schema(t reflect.Type, path string) (object, error) {
 	return object{{"$ref", quote("#/$defs/" + name)}}, nil
 }
 
-// opaque reports whether the fields of a struct don't matter.
+// opaque reports whether the schema of a type does not depend on its fields.
 func (m *maker) opaque(t reflect.Type) bool {
 	_, isKnown := known[t]
 	return isKnown || implements(t, describerType) || implements(t, marshalerType) || implements(t, textType)
@@ -156,11 +156,10 @@ func implements(t, what reflect.Type) bool {
 	return t.Implements(what) || t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(what)
 }
 
-// folders are those of a package's path, in the name of a generic type's argument.
+// folders matches the folders of a package path in the name of a type argument.
 var folders = regexp.MustCompile(`[^\[\],*\s]*/`)
 
-// freeName returns a name for t that needs no escape in a pointer and that no
-// other type has.
+// freeName returns an unused name for t that needs no escaping in a JSON pointer.
 func (m *maker) freeName(t reflect.Type) string {
 	base := strings.Join(strings.FieldsFunc(folders.ReplaceAllString(t.Name(), ""), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -173,7 +172,7 @@ func (m *maker) freeName(t reflect.Type) string {
 	return name
 }
 
-// body returns the schema of t itself.
+// body returns the schema of t itself, without a reference.
 func (m *maker) body(t reflect.Type, path string) (object, error) {
 	if s, ok := known[t]; ok {
 		return s, nil
@@ -215,7 +214,7 @@ func (m *maker) body(t reflect.Type, path string) (object, error) {
 	}
 }
 
-// describe asks a type for its schema.
+// describe returns the schema that a Describer provides.
 func describe(t reflect.Type, path string) (object, error) {
 	zero := reflect.New(t)
 	d, ok := zero.Interface().(Describer)
@@ -232,13 +231,13 @@ func describe(t reflect.Type, path string) (object, error) {
 	if !json.Valid(text) {
 		return nil, &Error{path, t, "its JSONSchema method returns no JSON"}
 	}
-	// Kept as text: its keys have an order.
+	// Keep the text, because the order of its keys matters.
 	return object{{"allOf", "[" + string(text) + "]"}}, nil
 }
 
-// nullable admits null beside s.
+// nullable returns a schema that also allows null.
 func nullable(s object) object {
-	if len(s) == 0 { // anything, null too
+	if len(s) == 0 { // it allows null already
 		return s
 	}
 	if s[0].key == "type" && strings.HasPrefix(s[0].value, `"`) {
@@ -335,13 +334,13 @@ func (m *maker) field(f field, path string) (object, error) {
 	if f.quoted {
 		return quotedSchema(t, path)
 	}
-	if t.Kind() == reflect.Pointer && f.optional { // nil is left out
+	if t.Kind() == reflect.Pointer && f.optional { // nil is omitted
 		t = t.Elem()
 	}
 	return m.schema(t, path)
 }
 
-// quotedSchema is for fields with the option string.
+// quotedSchema returns the schema of a field with the option string.
 func quotedSchema(t reflect.Type, path string) (object, error) {
 	null := t.Kind() == reflect.Pointer
 	if null {
@@ -359,7 +358,7 @@ func quotedSchema(t reflect.Type, path string) (object, error) {
 		s = append(s, pair{"pattern", quote(floatPattern)})
 	case k == reflect.String:
 		return nil, &Error{path, t, "the option string quotes a string twice; leave it out"}
-	default: // the option has no effect, and encoding/json says nothing
+	default: // encoding/json ignores the option silently
 		return nil, &Error{path, t, "the option string is for numbers and booleans"}
 	}
 	if null {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// extra is what a field's tags add to its schema.
+// extra holds the keywords that a field's tags add to its schema.
 type extra struct {
 	typ      reflect.Type
 	keywords object
@@ -18,7 +18,7 @@ type extra struct {
 	nullable bool
 }
 
-// numbers, texts and flags are the keywords of the tag by the kind of value.
+// numbers, texts and flags are the keywords of the tag, by type of value.
 const (
 	numbers = " minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties "
 	texts   = " title description format pattern "
@@ -79,7 +79,7 @@ func readTag(f field, path string) (*extra, error) {
 	return e, nil
 }
 
-// splitTag splits at commas that have no backslash before them.
+// splitTag splits a tag at commas that are not escaped by a backslash.
 func splitTag(tag string) []string {
 	if tag == "" {
 		return nil
@@ -101,7 +101,7 @@ func splitTag(tag string) []string {
 	return append(parts, part.String())
 }
 
-// literal turns a value in a tag into JSON of the field's type.
+// literal converts a value in a tag to JSON of the field's type.
 func (e *extra) literal(value string) (string, error) {
 	t := e.typ
 	for t.Kind() == reflect.Pointer || (t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8) {
@@ -117,8 +117,7 @@ func (e *extra) literal(value string) (string, error) {
 	return text, nil
 }
 
-// apply adds the keywords to a schema. Those of enum belong to the items of a
-// slice.
+// apply adds the keywords to a schema. For slices, enum applies to the items.
 func (e *extra) apply(s object) (object, error) {
 	if len(e.enum) > 0 {
 		enum := pair{"enum", "[" + strings.Join(e.enum, ",") + "]"}
@@ -149,8 +148,8 @@ func (e *extra) apply(s object) (object, error) {
 	return override(s), nil
 }
 
-// override leaves the last of several values of one keyword, in the place of
-// the first.
+// override removes repeated keywords: the last value replaces the first one, at its
+// position.
 func override(s object) object {
 	var out object
 	places := map[string]int{}

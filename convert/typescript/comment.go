@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// numericTags are the tags whose value is a number, and that are keywords.
+// numericTags are the tags with a numeric value; each is a keyword.
 const numericTags = " minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties "
 
-// describe adds to a schema what a doc comment says.
+// describe adds the content of a doc comment to a schema.
 func describe(s schema, doc *comment) (schema, error) {
 	if doc == nil {
 		return s, nil
@@ -20,7 +20,7 @@ func describe(s schema, doc *comment) (schema, error) {
 	for i := 0; i < len(lines); i++ {
 		line := cleanLine(lines[i])
 		if !strings.HasPrefix(line, "@") {
-			if !tags { // what follows a tag belongs to it
+			if !tags { // text after a tag belongs to the tag
 				text = append(text, line)
 			}
 			continue
@@ -73,7 +73,7 @@ func describe(s schema, doc *comment) (schema, error) {
 	return s, nil
 }
 
-// cleanLine takes the star and the space around it off a line of a comment.
+// cleanLine removes the star and the surrounding space from a line of a comment.
 func cleanLine(line string) string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimPrefix(line, "*")

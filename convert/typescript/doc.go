@@ -1,11 +1,11 @@
-// Package typescript turns TypeScript declarations into a JSON Schema, keys in
+// Package typescript converts TypeScript declarations to a JSON Schema, with keys in
 // the order in which they are declared.
 //
-// The schema describes what JSON.stringify writes for a value of the type, and
-// no more properties than are declared: an object type is closed, as it is for
-// an object literal that is assigned to it.
+// The schema describes what JSON.stringify writes for a value of the type, without
+// undeclared properties: object types are closed, as for an object literal that is
+// assigned to them.
 //
-// # What is read
+// # Supported declarations
 //
 // A file of declarations, each with or without export, default and declare:
 //
@@ -31,11 +31,11 @@
 //	Pick<T, K>  Omit<T, K>  Exclude<T, U>  Extract<T, U>
 //	keyof T  T["name"]
 //
-// bigint is an integer, Date a string of format date-time, Set an array of
-// unique items. A property whose type includes undefined is optional. An
-// intersection of object types is one object type, and over a union it is
-// distributed. Everything else (functions, methods, classes, conditional types,
-// typeof, infer, import, namespace) is an error with line and column.
+// bigint is an integer, Date a string of format date-time, Set an array of unique
+// items. A property whose type includes undefined is optional. An intersection of
+// object types is merged into one object type, and is distributed over unions.
+// Everything else (functions, methods, classes, conditional types, typeof, infer,
+// import, namespace) is an error with line and column.
 //
 // # Comments
 //
@@ -44,5 +44,5 @@
 // @maximum, @exclusiveMinimum, @exclusiveMaximum, @multipleOf, @minLength,
 // @maxLength, @minItems, @maxItems, @minProperties, @maxProperties,
 // @uniqueItems, @default, @deprecated, and @integer (also @asType integer).
-// Other tags are left out.
+// Other tags are ignored.
 package typescript

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Convert reads declarations and returns the JSON Schema (draft 2020-12) of
-// the type called root. If root is empty it is the last exported type without
-// type parameters, or the last such type if none is exported. Other named
-// types that it needs come under $defs. Errors are *Error.
+// Convert parses declarations and returns the JSON Schema (draft 2020-12) of the
+// type called root. If root is empty, it uses the last exported type without type
+// parameters, or the last such type if none is exported. Other named types that the
+// schema needs are defined under $defs. Errors are *Error.
 func Convert(src []byte, root string) ([]byte, error) {
 	p := &parser{lex: lexer{src: string(src), line: 1, column: 1}}
 	all, err := p.file()
@@ -64,7 +64,7 @@ func chooseRoot(all []*declaration, name string) (*declaration, error) {
 	return chosen, nil
 }
 
-// schema is a JSON object in the making; each value is JSON text.
+// schema is a JSON object under construction; each value is JSON text.
 type schema []field
 
 type field struct{ key, value string }
@@ -85,7 +85,7 @@ func (s schema) String() string {
 	return b.String()
 }
 
-// set gives key a value, in its place if it is there already.
+// set sets the value of a key, at its position if the key exists.
 func (s *schema) set(key, value string) {
 	for i := range *s {
 		if (*s)[i].key == key {
@@ -108,23 +108,23 @@ func quote(text string) string {
 
 func list(texts []string) string { return "[" + strings.Join(texts, ",") + "]" }
 
-// Bounds on what instances of generic types can grow to.
+// Limits on the instances of generic types.
 const (
 	maxDefinitions = 2000
 	maxTypeName    = 4096 // bytes
 )
 
-// emitter writes types as schemas.
+// emitter converts types to schemas.
 type emitter struct {
 	*resolver
 	root   string
 	defs   schema
-	byType map[string]string // type as printed → name under $defs
+	byType map[string]string // printed type → name under $defs
 	taken  map[string]bool
 	nested int
 }
 
-// define emits the body of a named type.
+// define returns the schema of a named type.
 func (e *emitter) define(t *reference) (schema, error) {
 	var doc *comment
 	var body typ
@@ -146,7 +146,7 @@ func (e *emitter) define(t *reference) (schema, error) {
 		}
 		doc = d.doc
 		if _, alias := body.(*reference); alias {
-			if _, err := e.expand(body); err != nil { // it may come back to itself
+			if _, err := e.expand(body); err != nil { // it may refer to itself
 				return nil, err
 			}
 		}
@@ -158,7 +158,7 @@ func (e *emitter) define(t *reference) (schema, error) {
 	return describe(s, doc)
 }
 
-// refer returns {"$ref": …} to a named type and sees to its definition.
+// refer returns {"$ref": …} to a named type, and defines the type if necessary.
 func (e *emitter) refer(t *reference) (schema, error) {
 	key, err := typeName(t)
 	if err != nil {
@@ -185,7 +185,8 @@ func (e *emitter) refer(t *reference) (schema, error) {
 	return schema{{"$ref", quote("#/$defs/" + name)}}, nil
 }
 
-// freeName turns a printed type into a name that needs no escape in a pointer.
+// freeName converts a printed type to an unused name that needs no escaping in a
+// JSON pointer.
 func (e *emitter) freeName(key string) string {
 	base := strings.Join(strings.FieldsFunc(key, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -201,7 +202,7 @@ func (e *emitter) freeName(key string) string {
 	return name
 }
 
-// typeName prints a type, so that equal instances of a generic type are one
+// typeName prints a type, so that equal instances of a generic type share one
 // definition.
 func typeName(t typ) (string, error) {
 	var b strings.Builder
@@ -248,12 +249,12 @@ func printType(b *strings.Builder, t typ) {
 		join(t.of, "&")
 		b.WriteByte(')')
 	default:
-		// Written in one place of the source, so that the place names it.
+		// Such a type occurs at one position of the source, which identifies it.
 		fmt.Fprintf(b, "at_%d_%d", t.at().line, t.at().column)
 	}
 }
 
-// emit writes a type.
+// emit returns the schema of a type.
 func (e *emitter) emit(t typ) (schema, error) {
 	if e.nested++; e.nested > maxDepth*5 {
 		return nil, t.at().errorf("the type has no end")
@@ -292,7 +293,7 @@ func (e *emitter) emit(t typ) (schema, error) {
 	return e.emit(shape)
 }
 
-// isNamed reports whether a reference gets a definition of its own: it could
+// isNamed reports whether a reference gets its own definition because the type could
 // contain itself.
 func (e *emitter) isNamed(t *reference) bool {
 	switch t.name {
@@ -422,8 +423,8 @@ func (e *emitter) emitObject(t *object) (schema, error) {
 	return append(out, field{"additionalProperties", more}), nil
 }
 
-// withoutUndefined takes undefined out of a property's type and reports
-// whether it was there; what is left is nil when nothing is.
+// withoutUndefined removes undefined from a property's type and reports whether it
+// was there. left is nil if nothing remains.
 func (e *emitter) withoutUndefined(t typ) (left typ, had bool, err error) {
 	isUndefined := func(x typ) bool {
 		k, ok := x.(*keyword)
@@ -437,7 +438,7 @@ func (e *emitter) withoutUndefined(t typ) (left typ, had bool, err error) {
 		if !e.isNamed(r) {
 			return t, false, nil
 		}
-		// A named union keeps its name unless undefined is one of it.
+		// A named union keeps its name unless it contains undefined.
 		body, _, err := e.instance(r)
 		if err != nil || body == nil {
 			return t, false, nil // reported when the type is emitted
@@ -464,8 +465,8 @@ func (e *emitter) withoutUndefined(t typ) (left typ, had bool, err error) {
 	return out, true, nil
 }
 
-// emitUnion writes plain types as a list, literals as an enum, and everything
-// else beside them under anyOf.
+// emitUnion writes plain types as a list, literals as an enum, and all other types
+// with them under anyOf.
 func (e *emitter) emitUnion(t *union) (schema, error) {
 	var types, values []string
 	var others []schema
@@ -541,7 +542,7 @@ func (e *emitter) emitUnion(t *union) (schema, error) {
 	return schema{{"anyOf", list(texts)}}, nil
 }
 
-// pattern writes a type that is part of a string as a regular expression.
+// pattern returns a regular expression for a type that is part of a string.
 func (e *emitter) pattern(t typ) (string, error) {
 	shape, err := e.expand(t)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says what can't be read, and where.
+// Error is an error in the source with its position.
 type Error struct {
 	Line, Column int // from 1; columns count characters
 	Reason       string
@@ -33,19 +33,19 @@ const (
 	tokName
 	tokString
 	tokNumber
-	tokTemplate // `…` without holes, or a part of one; see template
+	tokTemplate // `…` without holes, or a part of a template; see templatePart
 	tokPunct
 )
 
-// token is a word of the source.
+// token is a token of the source.
 type token struct {
 	place
 	kind tokenKind
 	text string // name, punctuation, decoded string, or number as JSON writes it
 	doc  *comment
-	// newline says that the token is the first on its line.
+	// newline means that the token is the first one on its line.
 	newline bool
-	// tail says that a template goes on with a hole after this part.
+	// tail means that a hole of the template follows this part.
 	tail bool
 }
 
@@ -54,7 +54,7 @@ func (t token) word(name string) bool {
 	return t.kind == tokName && t.text == name
 }
 
-// String names the token in an error.
+// String returns the token for error messages.
 func (t token) String() string {
 	switch t.kind {
 	case tokEnd:
@@ -72,8 +72,8 @@ type comment struct {
 	text string
 }
 
-// lexer splits the source into tokens on demand, because whether "}" ends a
-// hole of a template depends on the parser.
+// lexer splits the source into tokens on demand, because only the parser knows
+// whether "}" ends a hole of a template.
 type lexer struct {
 	src    string
 	pos    int
@@ -83,7 +83,7 @@ type lexer struct {
 
 func (l *lexer) rest() string { return l.src[l.pos:] }
 
-// advance moves over n bytes.
+// advance advances by n bytes.
 func (l *lexer) advance(n int) {
 	for _, r := range l.src[l.pos : l.pos+n] {
 		if r == '\n' {
@@ -271,7 +271,7 @@ func (l *lexer) templatePart(t token) (token, error) {
 	return t, t.errorf("template without an end")
 }
 
-// number reads a numeric literal and spells it as JSON does.
+// number reads a numeric literal and converts it to JSON.
 func (l *lexer) number(t token) (token, error) {
 	rest := l.rest()
 	end := 0

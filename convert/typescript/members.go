@@ -16,7 +16,7 @@ func (p *parser) objectType() (typ, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m != nil { // a mapped type has one member and no others
+		if m != nil { // a mapped type has no other members
 			if len(o.members)+len(o.indexes) > 0 {
 				return nil, m.errorf("a mapped type has no other members")
 			}
@@ -35,7 +35,7 @@ func (p *parser) objectType() (typ, error) {
 	return o, p.advance()
 }
 
-// member reads a member into o, or returns the mapped type that it begins.
+// member reads a member into o, or returns the mapped type that starts here.
 func (p *parser) member(o *object) (*mapped, error) {
 	doc := p.tok.doc
 	name := p.tok
@@ -72,7 +72,7 @@ func (p *parser) member(o *object) (*mapped, error) {
 	return nil, p.property(o, name, doc)
 }
 
-// memberEnds reports whether what was read was a member's whole name.
+// memberEnds reports whether the name of a member ends here.
 func (p *parser) memberEnds() bool {
 	return p.tok.is(":") || p.tok.is("?") || p.tok.is("(") || p.tok.is("<")
 }

@@ -16,8 +16,8 @@ type (
 	// literal is a string, number, boolean or null type.
 	literal struct {
 		place
-		json string // its JSON spelling
-		text string // for a string its text, for a number its JSON spelling
+		json string // as JSON
+		text string // for a string its content, for a number its JSON
 		str  bool
 	}
 	// template is a template literal type: texts[0] holes[0] texts[1] …
@@ -101,17 +101,16 @@ type declaration struct {
 
 type typeParam struct {
 	name    string
-	without typ // default, or nil
+	without typ // the default, or nil
 }
 
-// maxDepth bounds the nesting of types; beyond it the source is no hand-made
-// declaration.
+// maxDepth is the maximum nesting of types. Deeper source was not written by hand.
 const maxDepth = 200
 
-// parser reads declarations.
+// parser parses declarations.
 type parser struct {
 	lex   lexer
-	tok   token // the next one
+	tok   token // the next token
 	depth int
 }
 
@@ -120,7 +119,7 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// accept moves over the next token if it is the given punctuation.
+// accept skips the next token if it is the given punctuation.
 func (p *parser) accept(punct string) (bool, error) {
 	if !p.tok.is(punct) {
 		return false, nil
@@ -143,7 +142,7 @@ func (p *parser) name(what string) (token, error) {
 	return t, p.advance()
 }
 
-// file reads all declarations.
+// file parses all declarations.
 func (p *parser) file() ([]*declaration, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -207,7 +206,7 @@ func (p *parser) typeParams() (params []typeParam, err error) {
 			return nil, err
 		}
 		param := typeParam{name: name.text}
-		if p.tok.word("extends") { // a constraint on arguments changes nothing here
+		if p.tok.word("extends") { // constraints on arguments don't affect the schema
 			if err := p.advance(); err != nil {
 				return nil, err
 			}
@@ -269,7 +268,7 @@ func (p *parser) enumBody(d *declaration) error {
 		return err
 	}
 	var counter int64
-	known := true // the value of a member without one is known
+	known := true // the value of a member without an initialiser is known
 	for !p.tok.is("}") {
 		name := p.tok
 		if name.kind != tokName && name.kind != tokString {
@@ -313,7 +312,7 @@ func (p *parser) enumBody(d *declaration) error {
 	return p.advance()
 }
 
-// typ reads a type: a union of intersections.
+// typ parses a type: a union of intersections.
 func (p *parser) typ() (typ, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, p.tok.errorf("types are nested deeper than %d", maxDepth)
@@ -350,8 +349,7 @@ func first(of []typ) typ {
 	return of[0]
 }
 
-// separated reads types with the given punctuation between them, and perhaps
-// before the first.
+// separated parses types separated by punct, which may also precede the first one.
 func (p *parser) separated(punct string, read func() (typ, error)) ([]typ, error) {
 	if _, err := p.accept(punct); err != nil {
 		return nil, err
@@ -369,7 +367,7 @@ func (p *parser) separated(punct string, read func() (typ, error)) ([]typ, error
 	}
 }
 
-// operator reads a type with what may stand before and after it.
+// operator parses a type with its prefix and postfix operators.
 func (p *parser) operator() (typ, error) {
 	start := p.tok
 	switch {
@@ -404,7 +402,7 @@ func (p *parser) operator() (typ, error) {
 	return t, err
 }
 
-// primary reads a type that needs no parentheses.
+// primary parses a type that needs no parentheses.
 func (p *parser) primary() (typ, error) {
 	t := p.tok
 	switch {
@@ -449,10 +447,10 @@ func (p *parser) primary() (typ, error) {
 	}
 }
 
-// keywords are the names that are types by themselves.
+// keywords are the names that are types themselves.
 const keywords = " string number boolean bigint null undefined void any unknown never object symbol Date "
 
-// named reads a type that begins with a name.
+// named parses a type that starts with a name.
 func (p *parser) named() (typ, error) {
 	t := p.tok
 	if err := p.advance(); err != nil {
@@ -514,7 +512,8 @@ func (p *parser) template() (typ, error) {
 		if !p.tok.is("}") {
 			return nil, p.tok.errorf("expected the end of the hole, got %s", p.tok)
 		}
-		// The text goes on right after the brace, where the lexer stands.
+		// The text of the template continues right after the brace, at the lexer's
+		// position.
 		if p.tok, err = p.lex.templatePart(token{place: p.lex.here()}); err != nil {
 			return nil, err
 		}
@@ -541,7 +540,7 @@ func (p *parser) tuple() (typ, error) {
 		}
 		if labelled, err := p.accept(":"); err != nil {
 			return nil, err
-		} else if labelled { // what was read is the label
+		} else if labelled { // it was the label
 			if e.typ, err = p.typ(); err != nil {
 				return nil, err
 			}

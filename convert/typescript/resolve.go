@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// resolver knows all declarations and reduces types to their shape.
+// resolver holds all declarations and reduces types to their shapes.
 type resolver struct {
 	decls map[string]*declaration
 	depth int
 }
 
-// maxExpansion bounds how many definitions are followed to find the shape of
-// one type. Only types that refer to themselves without an object or an array
-// in between come near.
+// maxExpansion is the maximum number of definitions that are followed to find the
+// shape of one type. Only types that refer to themselves without an object or array
+// in between need that many.
 const maxExpansion = 100
 
 func newResolver(all []*declaration) (*resolver, error) {
@@ -31,14 +31,14 @@ func newResolver(all []*declaration) (*resolver, error) {
 	return r, nil
 }
 
-// utilities are the built-in generic types with the number of their arguments.
+// utilities maps the built-in generic types to their numbers of arguments.
 var utilities = map[string]int{
 	"Array": 1, "ReadonlyArray": 1, "Set": 1, "ReadonlySet": 1, "Readonly": 1, "NonNullable": 1, "Partial": 1, "Required": 1,
 	"Record": 2, "Pick": 2, "Omit": 2, "Exclude": 2, "Extract": 2,
 }
 
-// expand reduces a type to a keyword, literal, template, array, tuple, object
-// or union. The parts of what it returns are not expanded.
+// expand reduces a type to a keyword, literal, template, array, tuple, object or
+// union. The parts of the result are not expanded.
 func (r *resolver) expand(t typ) (typ, error) {
 	if r.depth++; r.depth > maxExpansion {
 		return nil, t.at().errorf("the type refers to itself without end")
@@ -107,7 +107,7 @@ func (r *resolver) expandReference(t *reference) (typ, error) {
 	return all, nil
 }
 
-// override adds a member, in the place of one of the same name.
+// override adds a member, or replaces the one with the same name.
 func (o *object) override(m member) {
 	for i := range o.members {
 		if o.members[i].name == m.name {
@@ -118,8 +118,8 @@ func (o *object) override(m member) {
 	o.members = append(o.members, m)
 }
 
-// instance returns what a reference to a declaration stands for, arguments
-// filled in.
+// instance returns the type that a reference to a declaration stands for, with its
+// arguments substituted.
 func (r *resolver) instance(t *reference) (typ, *declaration, error) {
 	name, memberName, isMember := strings.Cut(t.name, ".")
 	d := r.decls[name]
@@ -191,8 +191,8 @@ func (r *resolver) utility(t *reference) (typ, error) {
 	return r.objectUtility(t)
 }
 
-// objectUtility applies Partial, Required, Pick or Omit, to each alternative
-// of a union.
+// objectUtility applies Partial, Required, Pick or Omit to a type, for a union to
+// each of its alternatives.
 func (r *resolver) objectUtility(t *reference) (typ, error) {
 	shape, err := r.expand(t.args[0])
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *resolver) objectUtility(t *reference) (typ, error) {
 	return out, nil
 }
 
-// keyed makes the object type that has value(key) for each of the keys.
+// keyed returns the object type with value(key) for each key.
 func (r *resolver) keyed(at place, keys typ, value func(key typ) typ, optional bool) (typ, error) {
 	all, err := r.alternatives(keys)
 	if err != nil {
@@ -308,7 +308,7 @@ func (r *resolver) filter(t typ, keep func(typ) (bool, error)) (typ, error) {
 	return out, nil
 }
 
-// assignable reports whether a literal or keyword is one of the given kind.
+// assignable reports whether a literal or keyword type is assignable to another one.
 func assignable(x, to typ) bool {
 	k, toKeyword := to.(*keyword)
 	switch x := x.(type) {
@@ -384,7 +384,7 @@ func (r *resolver) expandAccess(t *access) (typ, error) {
 	return out, nil
 }
 
-// expandIntersection merges all parts, and distributes over unions.
+// expandIntersection merges all parts, and distributes the intersection over unions.
 func (r *resolver) expandIntersection(t *intersection) (typ, error) {
 	all := []typ{&keyword{t.place, "unknown"}}
 	for _, part := range t.of {
@@ -414,10 +414,11 @@ func (r *resolver) expandIntersection(t *intersection) (typ, error) {
 	return &union{t.place, all}, nil
 }
 
-// maxAlternatives bounds what distributing intersections over unions makes.
+// maxAlternatives is the maximum number of alternatives after distributing an
+// intersection over unions.
 const maxAlternatives = 1000
 
-// merge intersects two expanded types that are no unions.
+// merge intersects two expanded types that are not unions.
 func merge(at place, a, b typ) (typ, error) {
 	for _, pair := range [][2]typ{{a, b}, {b, a}} {
 		x, y := pair[0], pair[1]
@@ -491,7 +492,7 @@ func mergeObjects(at place, a, b *object) *object {
 	return out
 }
 
-// substitute replaces type parameters by what env gives for them.
+// substitute replaces type parameters by their values in env.
 func substitute(t typ, env map[string]typ) typ {
 	if len(env) == 0 {
 		return t
