@@ -102,7 +102,7 @@ func verify(path string, size int64) error {
 	return db.Close()
 }
 
-// patience is the time that another process may take to verify the file, which must not be written to meanwhile.
+// patience is the maximum time that Open waits for another process that is verifying the file.
 const patience = time.Second
 
 func open(path string, readOnly bool) (*bbolt.DB, error) {
