@@ -15,16 +15,16 @@ import (
 	"github.com/stencil-json/stencil/server/problem"
 )
 
-// Config says who may ask. The zero value lets programs of this machine ask.
+// Config configures access. The zero value admits programs on this machine.
 type Config struct {
-	Keys    []string // a request must bear one of them; none: no key is needed
-	Listen  string   // the host that the server listens on, as a name or an address; "": loopback
-	Also    []string // further ones that it listens on
-	Hosts   []string // further names that requests may call the server by; ".example.com": all below; "*": any
-	Origins []string // web pages from there may ask; "*": from anywhere
+	Keys    []string // a request must carry one of them; empty: no key is required
+	Listen  string   // the host that the server listens on, a name or an address; "": loopback
+	Also    []string // further hosts that it listens on
+	Hosts   []string // further permitted Host names; ".example.com": all subdomains; "*": any
+	Origins []string // origins whose web pages are permitted; "*": any
 }
 
-// Check reports an entry that can't be meant.
+// Check returns an error for an entry that is not valid.
 func (c Config) Check() error {
 	for _, host := range c.Hosts {
 		if name := hostname(host); name == "" || strings.ContainsAny(host, "/ ,@") {
@@ -53,7 +53,7 @@ type Guard struct {
 	anyOrigins bool
 }
 
-// New returns a Guard.
+// New returns a guard for a configuration.
 func New(c Config) *Guard {
 	g := &Guard{local: loopback(hostname(c.Listen)), anyHost: slices.Contains(c.Hosts, "*"), anyOrigins: slices.Contains(c.Origins, "*")}
 	for _, k := range c.Keys {
@@ -78,13 +78,13 @@ func New(c Config) *Guard {
 	return g
 }
 
-// Check returns why a request may not ask, nil if it may.
+// Check returns nil if a request is permitted, or else the reason why not.
 func (g *Guard) Check(r *http.Request) error {
 	if len(g.keys) > 0 {
 		if !openPaths[r.URL.Path] && !g.known(r) {
 			return errNoKey
 		}
-	} else if r.URL.Path != "/healthz" && r.URL.Path != "/health" { // where there is nothing to learn, and watchers use any name
+	} else if r.URL.Path != "/healthz" && r.URL.Path != "/health" { // monitoring may use any name, and learns nothing here
 		if !g.allowsHost(r.Host) {
 			return errHost(r.Host)
 		}
@@ -95,7 +95,7 @@ func (g *Guard) Check(r *http.Request) error {
 	return checkType(r)
 }
 
-// checkOrigin refuses what a browser sends for a page that may not ask.
+// checkOrigin refuses a browser's request for a page that is not permitted.
 func (g *Guard) checkOrigin(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin != "" {
@@ -104,7 +104,7 @@ func (g *Guard) checkOrigin(r *http.Request) error {
 		}
 		return nil
 	}
-	// Images, scripts and the like are requested without an origin.
+	// Browsers request images, scripts and the like without Origin.
 	site, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
 	if site == "cross-site" && mode != "navigate" && !g.anyOrigins {
 		return errOrigin("another site")
@@ -112,9 +112,7 @@ func (g *Guard) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// checkType refuses bodies that a page may send anywhere without being asked for
-// permission first, because a form could: those that don't say that they are
-// JSON.
+// checkType refuses bodies that a page may send anywhere without a preflight request: those not declared as JSON.
 func checkType(r *http.Request) error {
 	if r.Header.Get("Origin") == "" || r.Body == nil || r.Body == http.NoBody {
 		return nil
@@ -127,10 +125,9 @@ func checkType(r *http.Request) error {
 	return errType(given)
 }
 
-// allowsHost reports whether the server may be called by a name. No page can
-// have an address without a name as its own name, nor what only this machine
-// or its network knows; the latter counts if that network is served. No
-// browser leaves the name out.
+// allowsHost reports whether the name in a Host header is permitted. IP addresses and loopback names always are, since
+// no page can claim them as its own name. Names of the local network are, unless the server listens on loopback only. A
+// missing name is too, since browsers always send one.
 func (g *Guard) allowsHost(host string) bool {
 	name := hostname(host)
 	switch {
@@ -147,8 +144,8 @@ func (g *Guard) allowsHost(host string) bool {
 	return false
 }
 
-// allowsOrigin reports whether pages of an origin may ask: the server's own, those
-// of this machine and those that were named.
+// allowsOrigin reports whether pages of an origin are permitted: the server's own, those of this machine, and the
+// configured ones.
 func (g *Guard) allowsOrigin(origin, host string) bool {
 	origin = strings.ToLower(origin)
 	if g.anyOrigins || slices.Contains(g.origins, origin) {
@@ -162,8 +159,8 @@ func (g *Guard) allowsOrigin(origin, host string) bool {
 	return strings.EqualFold(u.Host, host) || loopback(name) || slices.Contains(g.hosts, name)
 }
 
-// CrossOrigin lets web pages of allowed origins read answers. Browsers ask first,
-// with OPTIONS; a page that may not is told so by an answer that grants nothing.
+// CrossOrigin lets web pages of permitted origins read responses. Browsers send a preflight OPTIONS request; the
+// response for other origins grants nothing.
 func (g *Guard) CrossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
@@ -195,8 +192,7 @@ func (g *Guard) CrossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// hostname returns the name or address of a Host header, without its port, in
-// lower case.
+// hostname returns the name or address in a Host header, in lower case and without the port.
 func hostname(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -210,7 +206,7 @@ func isAddress(name string) bool {
 	return err == nil
 }
 
-// loopback reports whether a name is that of this machine alone.
+// loopback reports whether a name refers to this machine.
 func loopback(name string) bool {
 	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
@@ -219,7 +215,7 @@ func loopback(name string) bool {
 	return err == nil && a.Unmap().IsLoopback()
 }
 
-// What is said to those who may not ask.
+// Errors for requests that are not permitted.
 var errNoKey = problem.New(problem.Problem{Status: http.StatusUnauthorized, Kind: problem.Denied, Code: "invalid_api_key", Message: "the request bears no API key that is known here"})
 
 func errHost(host string) error {
