@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/server/generation"
 )
 
-// Handlers answers POST /agent/run.
+// Handlers implements POST /agent/run.
 type Handlers struct {
 	*generation.Service
 	Settings
@@ -15,17 +15,17 @@ type Handlers struct {
 	waiting *pausedRuns
 }
 
-// Settings are what runs of agents get and may ask for.
+// Settings configure agent runs.
 type Settings struct {
-	Tools       agent.Toolbox  // nil: nothing
-	Prompts     *agent.Prompts // nil: the default ones
-	Bounds      agent.Bounds   // the most that a run may ask for
-	Paused      int            // runs kept that wait for their users
-	PausedBytes int64          // what they may occupy together
-	PausedTime  time.Duration  // how long they wait
+	Tools       agent.Toolbox  // nil: none
+	Prompts     *agent.Prompts // nil: the default prompts
+	Bounds      agent.Bounds   // upper limits of the bounds that a run may request
+	Paused      int            // paused runs kept while they wait for their users
+	PausedBytes int64          // their total size
+	PausedTime  time.Duration  // how long they are kept
 }
 
-// New returns an agentAPI that asks the models of a service.
+// New returns handlers whose runs use the models of a service.
 func New(s *generation.Service, set Settings) *Handlers {
 	return &Handlers{
 		Service: s, Settings: set, counts: newCounts(),

@@ -20,34 +20,33 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// An asker has a model answer the questions of one run, several at a time.
+// An asker has a model answer the questions of one run, several in parallel.
 type asker struct {
 	api     *Handlers
-	request *http.Request // who wants to know
+	request *http.Request // the client's request
 	model   *registry.Model
 	spec    *spec
-	giveUp  context.CancelCauseFunc // ends the run
+	giveUp  context.CancelCauseFunc // cancels the run
 
 	mu       sync.Mutex
 	spent    usage
-	warnings []string // each once
+	warnings []string // without duplicates
 }
 
-// usage is what a run took that its frames don't tell.
+// usage is the part of a run's usage that its frames don't record.
 type usage struct {
-	Cached  int // tokens of prompts
+	Cached  int // prompt tokens reused from the cache
 	Cost    float64
 	Timings engine.Timings // sums
 }
 
-// How long a question waits before it is asked again while the queue is full.
+// The wait before a question is repeated while the queue is full.
 const (
 	firstWait   = 20 * time.Millisecond
 	longestWait = time.Second
 )
 
-// Ask puts a question to the model. Where there is no place in the queue it
-// waits for one as long as the run has time.
+// Ask puts a question to the model. If the queue is full, it waits for as long as the run has time.
 func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error) {
 	for wait := firstWait; ; wait = min(2*wait, longestWait) {
 		reply, err := a.once(ctx, q)
@@ -60,7 +59,7 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 		longer, later := problem.Busy(err)
 		switch {
 		case later:
-			wait = max(wait, longer) // an upstream says how long
+			wait = max(wait, longer) // the wait that an upstream asked for
 			select {
 			case <-time.After(wait):
 				continue
@@ -76,8 +75,7 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 	}
 }
 
-// An askError is why a question has no answer, in the words in which clients are
-// told of it.
+// An askError is the reason why a question has no answer, with the message that clients get.
 type askError struct {
 	message string
 	cause   error
@@ -86,7 +84,7 @@ type askError struct {
 // Error implements error.
 func (e *askError) Error() string { return e.message }
 
-// Unwrap returns the cause, and agent.ErrNoRoom if it was lack of tokens.
+// Unwrap returns the cause, and agent.ErrNoRoom if the cause is a lack of tokens.
 func (e *askError) Unwrap() []error {
 	var budget *engine.BudgetError
 	var prompt *engine.ContextError
@@ -98,7 +96,7 @@ func (e *askError) Unwrap() []error {
 
 // once puts a question to the model once.
 func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, error) {
-	// Questions that are asked side by side must not share a note.
+	// Questions asked in parallel must not share a note.
 	id := fmt.Sprintf("%s.%d", wire.NoteOf(a.request.Context()).ID, q.Frame)
 	ctx, _ = wire.WithNote(ctx, id)
 	query := a.query(q)
@@ -124,8 +122,7 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	return reply, nil
 }
 
-// write runs a generation. What an upstream's model wrote is asked for again, as any other document is, until it
-// is an envelope; if it never is, that is a failure.
+// write runs a generation. An upstream's text is re-asked until it is a valid envelope; if none is, write fails.
 func (a *asker) write(ctx context.Context, g *generation.Generation) (*generation.Choice, error) {
 	if !g.Run.Asked() {
 		list, err := a.api.Whole(ctx, g)
@@ -142,16 +139,16 @@ func (a *asker) write(ctx context.Context, g *generation.Generation) (*generatio
 	return c, nil
 }
 
-// query is a question as any other request.
+// query converts a question to a request.
 func (a *asker) query(q *agent.Question) *request.Request {
 	out := request.New()
 	out.Model, out.Messages, out.MaxTokens, out.RetryMax = a.spec.Model, a.spec.messages(q.Messages), q.MaxTokens, a.spec.RetryMax
 	out.Sampling = a.spec.Sampling
 	out.Sampling.Seed, out.Seeded = q.Seed, true
-	out.PromptSchema = "never" // the system text says what is wanted
+	out.PromptSchema = "never" // the system text describes the answer
 	out.Constraint.Kind, out.Constraint.Schema, out.Constraint.Strict, out.Constraint.Param = "schema", q.Schema, false, "query"
 	if a.model.Unmasked != "" {
-		out.PromptSchema = "always" // with the rules, which nothing else enforces
+		out.PromptSchema = "always" // including the rules, which nothing else enforces
 		out.Constraint.Strict, out.Constraint.Repair, out.Constraint.Markdown = true, true, true
 	}
 	out.Logprobs = generation.WriterOf(a.model).Abilities().OnRequest
@@ -165,7 +162,7 @@ func (a *asker) query(q *agent.Question) *request.Request {
 	return out
 }
 
-// note adds up what an answer took, and keeps what is to be said about it.
+// note adds an answer's usage and warnings to the run's.
 func (a *asker) note(frame int, q *request.Request, c *generation.Choice) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -188,7 +185,7 @@ func (a *asker) note(frame int, q *request.Request, c *generation.Choice) {
 	}
 }
 
-// maxAgentWarnings bounds the different warnings of one run.
+// maxAgentWarnings is the largest number of distinct warnings of a run.
 const maxAgentWarnings = 16
 
 // CountTokens counts with the model's tokenizer.
@@ -199,7 +196,7 @@ func (a *asker) CountTokens(text string) (int, bool) {
 	return len(a.model.Text.Vocab().Tokenize(nil, text, false)), true
 }
 
-// enforced reports whether masks have made a text what it is.
+// enforced reports whether masks enforced a text's constraint.
 func enforced(r *generation.Receipt) bool {
 	return r != nil && len(r.Enforced) > 0 && (r.Validated == nil || *r.Validated)
 }

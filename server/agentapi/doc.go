@@ -1,3 +1,3 @@
-// Package agentapi runs agents for POST /agent/run: each question of a run is a request like any other, and runs that
-// wait for their users are kept.
+// Package agentapi runs agents for POST /agent/run. Each question of a run is an ordinary request; runs that wait for
+// their users are kept.
 package agentapi

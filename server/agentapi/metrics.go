@@ -12,14 +12,14 @@ import (
 	"github.com/stencil-json/stencil/server/exposition"
 )
 
-// counts counts what runs of agents do.
+// counts holds the metrics of agent runs.
 type counts struct {
 	active prometheus.Gauge
 	runs   exposition.Counts
-	frames exposition.Counts // that have ended
+	frames exposition.Counts // finished frames
 	tools  exposition.Counts
-	// What envelopes took against the same content as prose: the difference can
-	// have either sign, and a counter can't.
+	// Tokens saved by envelopes compared with the same content as prose. The
+	// difference can have either sign, which a counter can't.
 	saved, lost prometheus.Counter
 }
 
@@ -34,7 +34,7 @@ func newCounts() counts {
 	}
 }
 
-// end counts a run that has ended, or waits for its user.
+// end counts a run that has ended or waits for its user.
 func (c *counts) end(out *agent.Outcome, err error) {
 	status, bound := agent.StatusFailed, ""
 	switch {
@@ -51,13 +51,13 @@ func (c *counts) end(out *agent.Outcome, err error) {
 	c.runs.Count(string(status), string(cmp.Or(bound, "none")))
 }
 
-// event counts what happens in a run with these tools.
+// event counts an event of a run with these tools.
 func (c *counts) event(e agent.Event, tools func() []agent.Tool) {
 	switch e.Type {
 	case agent.EventTool:
 		name := e.Tool.Name
 		if !slices.ContainsFunc(tools(), func(t agent.Tool) bool { return t.Name == name }) {
-			name = "other" // what a model makes up is no label
+			name = "other" // a name that the model made up must not become a label
 		}
 		c.tools.Count(name)
 	case agent.EventFinished:
@@ -70,13 +70,13 @@ func (c *counts) event(e agent.Event, tools func() []agent.Tool) {
 	}
 }
 
-// Metrics returns what is counted about runs, and about those that wait.
+// Metrics returns the collectors for runs, including paused ones.
 func (s *Handlers) Metrics() []prometheus.Collector {
 	c := &s.counts
 	return []prometheus.Collector{c.active, c.runs, c.frames, c.tools, c.saved, c.lost, s.waiting}
 }
 
-// What is read of the runs that wait.
+// Metrics read from the paused runs.
 var (
 	pausedNumber = exposition.NewReading("agent_paused_runs", "gauge", "Runs of agents that wait for their users.")
 	pausedBytes  = exposition.NewReading("agent_paused_bytes", "gauge", "What they occupy.")

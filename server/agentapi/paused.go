@@ -13,8 +13,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A pausedRun is a run that waits for its user: as it was written down, and how
-// it is asked.
+// A pausedRun is a run that waits for its user: its saved state, and the spec of
+// its questions.
 type pausedRun struct {
 	ID      string
 	Spec    spec
@@ -24,21 +24,21 @@ type pausedRun struct {
 	Spent   usage
 	Noted   []string // warnings
 
-	busy  bool // somebody goes on with it
+	busy  bool // a request is resuming it
 	since uint64
 	timer *time.Timer
 }
 
-// size is how many bytes a run is taken to occupy.
+// size returns the assumed size of a run in bytes.
 func (p *pausedRun) size() int64 {
 	return int64(len(p.State)+len(p.Spec.System)+len(p.Spec.Model)) + pausedOverhead
 }
 
-// pausedOverhead is what a run occupies beside its texts.
+// pausedOverhead is the assumed size of a run beside its texts.
 const pausedOverhead = 1 << 10
 
-// pausedRuns are the runs that wait for their users. They are bounded in number,
-// bytes and time; when there is no room, the one that has waited longest goes.
+// pausedRuns are the runs that wait for their users, limited in number, bytes
+// and time. If there is no room, the run that has waited longest is dropped.
 type pausedRuns struct {
 	number int
 	bytes  int64
@@ -48,13 +48,13 @@ type pausedRuns struct {
 	runs  map[string]*pausedRun
 	used  int64
 	count uint64
-	lost  uint64 // that gave way or whose time was over
+	lost  uint64 // runs dropped to make room or after the time limit
 }
 
-// A pausedError says that a run can't be resumed.
+// A pausedError means that a run can't be resumed.
 type pausedError struct {
 	id   string
-	busy bool // it is being resumed already; else there is none
+	busy bool // it is being resumed already; otherwise it does not exist
 }
 
 func (e *pausedError) Error() string {
@@ -64,8 +64,8 @@ func (e *pausedError) Error() string {
 	return fmt.Sprintf("no run %q waits for its user here: it has ended, its time is over, or it has made room for others", e.id)
 }
 
-// take returns a run for somebody who goes on with it. Until give or drop nobody
-// else gets it.
+// take returns a run to a request that resumes it. Until give or drop, no other
+// request can take it.
 func (l *pausedRuns) take(id string) (*pausedRun, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +81,8 @@ func (l *pausedRuns) take(id string) (*pausedRun, error) {
 	return p, nil
 }
 
-// keep puts a run in, in place of the one with the same ID, and reports whether
-// there is room for it. If not, the other one stays.
+// keep adds a run, replacing one with the same ID, and reports whether there was
+// room. If not, the replaced run stays.
 func (l *pausedRuns) keep(p *pausedRun) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,13 +104,13 @@ func (l *pausedRuns) keep(p *pausedRun) bool {
 	return true
 }
 
-// add puts a run in. The lock is held.
+// add adds a run. The caller holds the lock.
 func (l *pausedRuns) add(p *pausedRun) {
 	l.runs[p.ID] = p
 	l.used += p.size()
 }
 
-// give puts a run back that nothing has come of.
+// give returns a taken run that was not continued.
 func (l *pausedRuns) give(p *pausedRun) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +119,7 @@ func (l *pausedRuns) give(p *pausedRun) {
 	}
 }
 
-// drop takes a run out that has ended.
+// drop removes a run that has ended.
 func (l *pausedRuns) drop(p *pausedRun) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func (l *pausedRuns) drop(p *pausedRun) {
 	}
 }
 
-// wait begins the time of a run. The lock is held.
+// wait starts the time limit of a run. The caller holds the lock.
 func (l *pausedRuns) wait(p *pausedRun) {
 	l.count++
 	p.busy, p.since = false, l.count
@@ -143,7 +143,7 @@ func (l *pausedRuns) wait(p *pausedRun) {
 	})
 }
 
-// remove takes a run out; nil is none. The lock is held.
+// remove removes a run, which may be nil. The caller holds the lock.
 func (l *pausedRuns) remove(p *pausedRun) {
 	if p == nil {
 		return
@@ -153,8 +153,8 @@ func (l *pausedRuns) remove(p *pausedRun) {
 	l.used -= p.size()
 }
 
-// oldest is the run that has waited longest, of those that nobody goes on with.
-// The lock is held.
+// oldest returns the run that has waited longest among those not being resumed.
+// The caller holds the lock.
 func (l *pausedRuns) oldest() (out *pausedRun) {
 	for _, p := range l.runs {
 		if !p.busy && (out == nil || p.since < out.since) {

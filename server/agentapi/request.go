@@ -16,27 +16,26 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// agentFields are the fields of a request that begins a run.
+// agentFields are the fields of a request that starts a run.
 var agentFields = append([]string{
 	"query", "model", "system", "stream", "interactive", "bounds", "parallel", "reasoning", "tools", "keep_alive", "retry_max",
 }, request.SamplingFields...)
 
-// resumeFields are the fields of a request that goes on with one.
+// resumeFields are the fields of a request that resumes a run.
 var resumeFields = []string{"resume", "answer", "answers", "stream", "keep_alive"}
 
 // boundFields are the members of bounds.
 var boundFields = []string{"depth", "frames", "tokens", "seconds", "frame_tokens", "tool_steps", "sub_tasks"}
 
-// maxAgentParallel bounds how many frames of one run are asked at the same time.
+// maxAgentParallel is the largest number of frames of a run asked in parallel.
 const maxAgentParallel = 64
 
-// MaxBounds are the most that requests may ask for where Config says
-// nothing else.
+// MaxBounds are the largest bounds that requests may set unless Config changes them.
 var MaxBounds = agent.Bounds{
 	Depth: 8, Frames: 256, Tokens: 1 << 18, Time: time.Hour, FrameTokens: 8192, ToolSteps: 32, SubTasks: 16,
 }
 
-// Bounded fills in the bounds that were not configured.
+// Bounded returns b with unset bounds taken from MaxBounds.
 func Bounded(b agent.Bounds) agent.Bounds {
 	d := &MaxBounds
 	for _, f := range []struct{ to, usual *int }{
@@ -53,7 +52,7 @@ func Bounded(b agent.Bounds) agent.Bounds {
 	return b
 }
 
-// An order is a request to begin a run, decoded.
+// An order is a decoded request to start a run.
 type order struct {
 	spec
 	Query       string
@@ -64,20 +63,19 @@ type order struct {
 	Stream      bool
 }
 
-// A spec is what all questions of a run have in common. It stays the same
-// when the run is resumed.
+// A spec holds what all questions of a run share. It does not change when the run is resumed.
 type spec struct {
 	Model     string
-	System    string // stands before the system text of every question
+	System    string // precedes the system text of every question
 	Sampling  sampling.Options
 	NoTools   bool
-	WantTools bool // said so; else tools are used where they can be
-	Parallel  int  // 0: what the model has room for
+	WantTools bool // tools were requested explicitly; otherwise they are used if possible
+	Parallel  int  // 0: as many as the model can run
 	KeepAlive *time.Duration
-	RetryMax  *int // further tries for an answer of an upstream's that won't do; nil: as the server has it
+	RetryMax  *int // re-asks of an upstream after an invalid answer; nil: the server's setting
 }
 
-// readAgent decodes a request to begin a run.
+// readAgent decodes a request to start a run.
 func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 	for _, name := range []string{"answer", "answers"} {
 		if o.Given(name) {
@@ -115,7 +113,7 @@ func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 	}
 	a.Sampling, a.NoTools, a.WantTools, a.NoReasoning = q.Sampling, !tools, tools && o.Given("tools"), !reasoning
 	if a.Seed = q.Sampling.Seed; !q.Seeded {
-		a.Seed = rand.Uint64() >> 11 // so that JavaScript can read it back
+		a.Seed = rand.Uint64() >> 11 // small enough to be exact in JavaScript
 	}
 	return a, nil
 }
@@ -129,8 +127,7 @@ func (a *order) readRetries(o *wire.Object) error {
 	return o.Integer("retry_max", &n, 0, request.MaxRetries)
 }
 
-// readBounds reads what a run is to keep to. Where the server allows less than is
-// usual, its maximum is what holds for requests that say nothing.
+// readBounds reads the bounds of a run. If the server's maximum is below a default, it is the default.
 func (a *order) readBounds(o *wire.Object, most agent.Bounds) error {
 	in, err := o.Child("bounds")
 	if err != nil {
@@ -168,23 +165,23 @@ func (a *order) readBounds(o *wire.Object, most agent.Bounds) error {
 	return nil
 }
 
-// A resumption is a request to go on with a paused run, decoded.
+// A resumption is a decoded request to resume a paused run.
 type resumption struct {
 	ID        string
 	Answers   []userAnswer
 	Stream    bool
 	KeepAlive *time.Duration
-	RetryMax  *int // further tries for an answer of an upstream's that won't do; nil: as the server has it
+	RetryMax  *int // re-asks of an upstream after an invalid answer; nil: the server's setting
 }
 
-// A userAnswer is what the user says to a frame that asked.
+// A userAnswer is the user's answer to a frame's question.
 type userAnswer struct {
-	Frame int // 0: the one that waits
+	Frame int // 0: the only one that waits
 	Text  string
 	param string
 }
 
-// readResumption decodes a request to go on with a run.
+// readResumption decodes a request to resume a run.
 func readResumption(o *wire.Object) (*resumption, error) {
 	for _, name := range o.Names {
 		if slices.Contains(agentFields, name) && !slices.Contains(resumeFields, name) {
@@ -240,7 +237,7 @@ func readResumption(o *wire.Object) (*resumption, error) {
 	return r, nil
 }
 
-// check sees to it that every answer is for a frame that waits.
+// check verifies that every answer is for a frame that waits.
 func (r *resumption) check(waiting []agent.Asked) error {
 	for i := range r.Answers {
 		a := &r.Answers[i]
@@ -275,7 +272,7 @@ func numbers(list []agent.Asked) string {
 	return b.String()
 }
 
-// toolList are the tools that runs may use.
+// toolList returns the tools that runs may use.
 func (s *Handlers) toolList() []agent.Tool {
 	if s.Tools == nil {
 		return nil
@@ -283,10 +280,10 @@ func (s *Handlers) toolList() []agent.Tool {
 	return s.Tools.Tools()
 }
 
-// messages are a question's messages as models are told them.
+// messages converts a question's messages for a model.
 func (a *spec) messages(list []agent.Message) []chat.Message {
 	out := make([]chat.Message, 0, len(list))
-	names := map[string]string{} // of the tools that were called
+	names := map[string]string{} // of the called tools, by call id
 	for i, m := range list {
 		one := chat.Message{Role: m.Role, Content: m.Content, ToolCallID: m.CallID, Name: names[m.CallID]}
 		if i == 0 && m.Role == "system" {
@@ -301,10 +298,9 @@ func (a *spec) messages(list []agent.Message) []chat.Message {
 	return out
 }
 
-// The answers.
+// Replies.
 
-// A Reply is what has become of a run: the data of its answer, and of the
-// last event of a stream.
+// A Reply is the result of a run: the answer's data, and that of a stream's last event.
 type Reply struct {
 	ID    string `json:"id"`
 	Model string `json:"model"`
@@ -316,8 +312,7 @@ type Reply struct {
 	Warnings   []string           `json:"warnings,omitempty"`
 }
 
-// Timings are in milliseconds. All but Run are sums over questions, which
-// may have been asked side by side.
+// Timings are in milliseconds. All but Run are sums over questions, which may have run in parallel.
 type Timings struct {
 	Run float64 `json:"run_ms"` // of this request
 	generation.Timings

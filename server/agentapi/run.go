@@ -16,8 +16,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Run is POST /agent/run: a query that is worked on as a tree of frames, or
-// an answer to the questions of a run that waits.
+// Run handles POST /agent/run: a query, worked on as a tree of frames, or an answer to the
+// questions of a paused run.
 func (s *Handlers) Run(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Handlers) Run(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// A job is a run, as far as one request goes on with it.
+// A job is the part of a run that one request executes.
 type job struct {
 	api    *Handlers
 	id     string
@@ -50,12 +50,12 @@ type job struct {
 	spec   spec
 	asker  *asker
 	run    *agent.Run
-	paused *pausedRun // where it goes on from; nil at the beginning
+	paused *pausedRun // the run being resumed; nil for a new run
 	stream bool
-	tell   func(agent.Event) // nil: nobody listens
+	tell   func(agent.Event) // nil: events are not streamed
 }
 
-// begin makes a new run.
+// begin creates a new run.
 func (s *Handlers) begin(r *http.Request, o *wire.Object) (*job, error) {
 	a, err := s.readAgent(o)
 	if err != nil {
@@ -71,8 +71,7 @@ func (s *Handlers) begin(r *http.Request, o *wire.Object) (*job, error) {
 	return j, err
 }
 
-// resume goes on with a run that waits. Until the request has ended nobody
-// else can.
+// resume resumes a paused run. No other request can resume it until this one has ended.
 func (s *Handlers) resume(r *http.Request, o *wire.Object) (*job, error) {
 	in, err := readResumption(o)
 	if err != nil {
@@ -107,8 +106,8 @@ func (s *Handlers) resume(r *http.Request, o *wire.Object) (*job, error) {
 	return j, nil
 }
 
-// config is what a run is made with. The model stays in memory until the request
-// has ended.
+// config returns the configuration of a run. The model stays in memory until the request has
+// ended.
 func (j *job) config(r *http.Request, keep *time.Duration) (agent.Config, error) {
 	s, n := j.api, wire.NoteOf(r.Context())
 	n.Add(slog.String("run", j.id))
@@ -135,7 +134,7 @@ func (j *job) config(r *http.Request, keep *time.Duration) (agent.Config, error)
 	return c, nil
 }
 
-// event counts what happens and passes it on.
+// event counts an event and passes it on.
 func (j *job) event(e agent.Event) {
 	j.api.counts.event(e, j.api.toolList)
 	if j.tell != nil {
@@ -143,7 +142,7 @@ func (j *job) event(e agent.Event) {
 	}
 }
 
-// work runs until the run has ended or waits for its user.
+// work executes the run until it ends or waits for its user.
 func (j *job) work(ctx context.Context) (*Reply, error) {
 	s, began := j.api, time.Now()
 	ctx, j.asker.giveUp = context.WithCancelCause(ctx)
@@ -170,11 +169,11 @@ func (j *job) work(ctx context.Context) (*Reply, error) {
 	return reply, nil
 }
 
-// judged is what is known of a run's answer: what the model said of it, if it said
-// anything, and how surprised it was.
+// judged returns the signals and measurements of a run's answer: the model's own, if any, and its
+// surprise.
 func judged(out *agent.Outcome) (in signals.Inputs) {
 	root := &out.Frames[0]
-	patched := len(root.Children) > 0 && !root.Synthesized // put together without the model
+	patched := len(root.Children) > 0 && !root.Synthesized // assembled without the model
 	if e := out.Answer; e.IsValid() && !patched {
 		confidence := e.Confidence
 		in.Own = &signals.Signals{Confidence: &confidence}
@@ -189,7 +188,7 @@ func judged(out *agent.Outcome) (in signals.Inputs) {
 	return in
 }
 
-// reply says what has become of the run.
+// reply returns the result of the run.
 func (j *job) reply(out *agent.Outcome, took time.Duration) *Reply {
 	a := j.asker
 	r := &Reply{ID: j.id, Model: a.model.Name, Outcome: out, Seed: j.seed, Warnings: a.warnings}
@@ -204,7 +203,7 @@ func (j *job) reply(out *agent.Outcome, took time.Duration) *Reply {
 	return r
 }
 
-// pause writes the run down until its user has answered.
+// pause stores the run until its user has answered.
 func (j *job) pause(reply *Reply) error {
 	state, err := j.run.MarshalJSON()
 	if err != nil {
@@ -220,21 +219,21 @@ func (j *job) pause(reply *Reply) error {
 	return nil
 }
 
-// streamed is the answer to a request that wants to see the tree grow.
+// streamed is the answer to a request that streams a run's events.
 type streamed struct{ job *job }
 
 func (a *streamed) Write(w http.ResponseWriter, r *http.Request) error {
 	ctx, gone := context.WithCancelCause(r.Context())
 	defer gone(nil)
 	out := &agentStream{EventStream: wire.NewEventStream(w), gone: gone}
-	a.job.tell = func(e agent.Event) { _ = out.event(e.Type, e) } // if nobody reads, the run ends
+	a.job.tell = func(e agent.Event) { _ = out.event(e.Type, e) } // a failed write ends the run
 	var reply *Reply
 	err := wire.Pinging(out, func() (err error) {
 		reply, err = a.job.work(ctx)
 		return err
 	})
 	switch {
-	case ctx.Err() != nil: // nobody is there
+	case ctx.Err() != nil: // the client is gone
 		return errors.Join(ctx.Err(), err)
 	case err != nil:
 		return errors.Join(err, out.event("error", problem.ReplyTo(err)))
@@ -244,8 +243,8 @@ func (a *streamed) Write(w http.ResponseWriter, r *http.Request) error {
 	return out.event("done", reply)
 }
 
-// agentStream writes events for a run that goes on at the same time as pings are
-// sent. When nothing can be written any more, the client counts as gone.
+// agentStream writes events concurrently with pings. After a failed write, the client counts as
+// gone.
 type agentStream struct {
 	*wire.EventStream
 	gone context.CancelCauseFunc
@@ -264,7 +263,7 @@ func (s *agentStream) Ping() error {
 	return s.orGone(s.EventStream.Ping())
 }
 
-// orGone ends the run if a write has failed.
+// orGone cancels the run after a failed write.
 func (s *agentStream) orGone(err error) error {
 	if err != nil {
 		s.gone(context.Canceled)
