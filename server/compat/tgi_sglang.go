@@ -1,4 +1,5 @@
-// Package compat speaks the dialects of TGI and SGLang, which share a path with the server's own.
+// Package compat implements the dialects of TGI and SGLang, which share a path with the server's
+// own.
 package compat
 
 import (
@@ -15,10 +16,9 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// POST /generate is spoken in three dialects: our own; TGI's, with inputs; and
-// SGLang's, with text.
+// POST /generate accepts three dialects: our own; TGI's, with inputs; and SGLang's, with text.
 
-// DialectOf returns which of them a body is in. A mixture is refused.
+// DialectOf returns the dialect of a body. It refuses a mixture.
 func DialectOf(o *wire.Object) (string, error) {
 	var found []string
 	for _, name := range []string{"inputs", "text", "prompt", "messages"} {
@@ -58,15 +58,14 @@ var (
 	}
 )
 
-// A compatRequest is a request in TGI's or SGLang's dialect.
+// A compatRequest is a decoded request of TGI's or SGLang's dialect.
 type compatRequest struct {
 	*request.Request
 	details  bool
-	fullText bool // the prompt is part of the answer
+	fullText bool // include the prompt in the answer
 }
 
-// readForeign reads what the two have in common: a prompt and an object of
-// parameters.
+// readForeign reads what both dialects share: a prompt and an object of parameters.
 func readForeign(o *wire.Object, prompt, parameters string, top, inner *wire.Names) (*compatRequest, *wire.Object, error) {
 	q := &compatRequest{Request: request.New()}
 	q.Constraint.Strict = false
@@ -142,7 +141,7 @@ func readTGI(o *wire.Object) (*compatRequest, error) {
 	case "regex":
 		return q, q.Constraint.Set(g, "value", "regex")
 	case "json_schema":
-		// TGI's newer form has the schema in an object with a name.
+		// TGI's newer form wraps the schema in an object with a name.
 		if in, err := g.Child("value"); err == nil && in.Given("schema") {
 			return q, q.Constraint.Set(in, "schema", "schema")
 		}
@@ -168,7 +167,7 @@ func readSGLang(o *wire.Object) (*compatRequest, error) {
 	return q, nil
 }
 
-// Foreign answers POST /generate in TGI's or SGLang's dialect.
+// Foreign handles POST /generate in TGI's or SGLang's dialect.
 func (s *Handlers) Foreign(r *http.Request, o *wire.Object, dialect string) (wire.Answer, error) {
 	start := time.Now()
 	read := readTGI
@@ -209,7 +208,7 @@ func (s *Handlers) Foreign(r *http.Request, o *wire.Object, dialect string) (wir
 	return wire.JSON{Value: reply}, nil
 }
 
-// full returns a text with the prompt before it, if that is wanted.
+// full returns a text, with the prompt before it if requested.
 func (q *compatRequest) full(text string) string {
 	if q.fullText {
 		return *q.Prompt + text
@@ -251,7 +250,7 @@ func tgiDetailsOf(c *generation.Choice) *tgiDetails {
 	return &tgiDetails{FinishReason: reason, Generated: c.Result.CompletionTokens, Seed: c.Result.Seed, Prefill: []struct{}{}}
 }
 
-// tgiSink writes an event for each token. The last one holds the whole text.
+// tgiSink writes an event per token. The last event holds the whole text.
 type tgiSink struct {
 	*wire.EventStream
 	request *compatRequest
@@ -328,7 +327,7 @@ func sglangReplyOf(text string, c *generation.Choice, id string, start time.Time
 	return out
 }
 
-// sglangSink writes the text so far in each event, as SGLang does.
+// sglangSink writes the whole text so far in each event, as SGLang does.
 type sglangSink struct {
 	*wire.EventStream
 	start time.Time
@@ -351,5 +350,5 @@ func (s *sglangSink) End([]generation.Choice) error { return s.Flush("data: [DON
 
 func (s *sglangSink) Fail(f *problem.Problem) error { return s.Data(f.Reply()) }
 
-// Handlers answers in TGI's and SGLang's dialects.
+// Handlers implements TGI's and SGLang's dialects.
 type Handlers struct{ *generation.Service }
