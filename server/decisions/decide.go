@@ -17,14 +17,13 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Handlers answers decisions.
+// Handlers implements the decision endpoints.
 type Handlers struct {
 	Models  *registry.Registry
 	Timeout time.Duration // of one request
 }
 
-// Limits of one request. What is asked of the engine at a time shares a prompt; each place takes memory for a row of
-// probabilities.
+// Limits of one request. Places scored together share a prompt; each place takes memory for a row of probabilities.
 const (
 	maxQuestions = 400
 	maxChoices   = 255
@@ -47,34 +46,34 @@ type option struct {
 	description string
 }
 
-// A question is one about the text, with its alternatives. Those of a predicate are true and false.
+// A question is a question about the text, with its alternatives. Those of a predicate are true and false.
 type question struct {
 	kind    kind
 	ask     string
 	options []option
 }
 
-// A query is what one request asks.
+// A query is a decoded request.
 type query struct {
 	model     string
 	text      []chat.Message // what is asked about
 	questions []question
-	orders    int // of the alternatives, over which is averaged: 1 or 2
+	orders    int // number of orders of the alternatives to average over: 1 or 2
 	timeout   time.Duration
 	keepAlive *time.Duration
 	warnings  []string
 }
 
-// A decision is the answers to a query.
+// A decision holds the answers to a query.
 type decision struct {
 	model         string
-	probabilities [][]float64 // of each question's options
-	tokens        int         // of the prompts
-	cached        int         // of those, not computed again
+	probabilities [][]float64 // by question and option
+	tokens        int         // of all prompts
+	cached        int         // of those, reused from the cache
 	queued, took  time.Duration
 }
 
-// decide asks a model.
+// decide scores a query's alternatives with its model.
 func (s *Handlers) decide(r *http.Request, q *query) (*decision, error) {
 	m, err := s.Models.Named(r.Context(), q.model, q.keepAlive)
 	if err != nil {
@@ -105,14 +104,14 @@ func (s *Handlers) decide(r *http.Request, q *query) (*decision, error) {
 	return out, nil
 }
 
-// A place is where alternatives part: the tokens to there, and those that may come.
+// A place is a point where alternatives diverge: the tokens before it, and those that may follow.
 type place struct {
 	after  []int32
 	tokens []int32
 	scores []float64
 }
 
-// posed is one question in one order of its alternatives.
+// posed is a question with its alternatives in one order.
 type posed struct {
 	question int
 	reversed bool
@@ -121,15 +120,15 @@ type posed struct {
 	places   []*place
 }
 
-// A branch is a place in the tree of the alternatives' tokens.
+// A branch is a node in the tree of the alternatives' tokens.
 type branch struct {
-	option int // where no more comes, else -1
+	option int // at a leaf, else -1
 	place  *place
 	next   []*branch
-	ends   int // how many of the place's last tokens end the text, all for the last of next
+	ends   int // number of the place's last tokens that end the text, all for the last of next
 }
 
-// places writes down the questions.
+// places builds the prompts of the questions and the trees of their alternatives.
 func (s *Handlers) places(m *registry.Model, q *query) ([]*posed, error) {
 	var out []*posed
 	total := 0
@@ -171,7 +170,7 @@ func indices(n int) []int {
 	return out
 }
 
-// grow returns the tree of the texts in list from the token at a depth on. ends are the tokens that end a text.
+// grow returns the tree of texts[i] for i in list, from the token at depth. ends are the tokens that end a text.
 func (p *posed) grow(texts [][]int32, list []int, depth int, ends []int32) *branch {
 	if len(list) == 1 {
 		return &branch{option: list[0]}
@@ -206,7 +205,7 @@ func (p *posed) grow(texts [][]int32, list []int, depth int, ends []int32) *bran
 	return b
 }
 
-// ask asks for all places. They share the beginning of their prompts.
+// ask scores all places. Their prompts share a prefix.
 func (d *decision) ask(ctx context.Context, r *http.Request, m *registry.Model, asked []*posed) error {
 	shared := asked[0].prompt
 	var places []*place
@@ -254,7 +253,7 @@ func (d *decision) ask(ctx context.Context, r *http.Request, m *registry.Model, 
 	return nil
 }
 
-// weigh multiplies what is known of the way to b into the probabilities of the alternatives below it.
+// weigh distributes the probability p of reaching b over the alternatives below it.
 func (b *branch) weigh(p float64, out []float64) {
 	if b.place == nil {
 		out[b.option] += p
@@ -265,7 +264,7 @@ func (b *branch) weigh(p float64, out []float64) {
 	most := slices.Max(b.place.scores)
 	for i, score := range b.place.scores {
 		if math.IsInf(most, -1) {
-			score = most // none of them could come
+			score = most // all are impossible
 		} else {
 			score = math.Exp(score - most)
 		}
@@ -284,7 +283,7 @@ func (b *branch) weigh(p float64, out []float64) {
 	}
 }
 
-// average computes the probabilities.
+// average computes the probabilities, averaged over the orders.
 func (d *decision) average(q *query, asked []*posed) {
 	d.probabilities = make([][]float64, len(q.questions))
 	for i := range q.questions {
@@ -295,10 +294,10 @@ func (d *decision) average(q *query, asked []*posed) {
 	}
 }
 
-// longAnswer is the number of bytes beyond which alternatives are chosen by number.
+// longAnswer is the length in bytes above which alternatives are chosen by number.
 const longAnswer = 80
 
-// answers returns how each option is written as an answer: as it is, unless that is long, or the same as another.
+// answers returns the text of each option as an answer: verbatim, unless an option is long or equals another.
 func (q *question) answers() []string {
 	out := make([]string, len(q.options))
 	seen := map[string]bool{}
@@ -306,7 +305,7 @@ func (q *question) answers() []string {
 	for i, o := range q.options {
 		text := o.text
 		if text == "" && q.kind == scoreKind {
-			text = o.description // of a level without a label
+			text = o.description // a level without a label
 		}
 		plain = plain && text != "" && len(text) <= longAnswer && !strings.ContainsAny(text, "\n\r") && strings.TrimSpace(text) == text && !seen[text]
 		out[i], seen[text] = text, true
@@ -319,7 +318,7 @@ func (q *question) answers() []string {
 	return out
 }
 
-// conversation writes down a question. What comes before it is the same for all questions.
+// conversation returns the prompt of a question. Its start is the same for all questions.
 func conversation(q *query, one *question, words []string, reversed bool) []chat.Message {
 	system := "Answer the question about the text. Answer with one of the given options and nothing else."
 	var text strings.Builder
@@ -369,7 +368,7 @@ func conversation(q *query, one *question, words []string, reversed bool) []chat
 	return []chat.Message{{Role: "system", Content: system}, {Role: "user", Content: b.String()}}
 }
 
-// confidence is 0 where all options are equally likely and 1 where one is certain.
+// confidence returns 0 if all options are equally likely and 1 if one is certain.
 func confidence(p []float64) float64 {
 	if len(p) < 2 {
 		return 1
@@ -378,7 +377,7 @@ func confidence(p []float64) float64 {
 	return max(0, (slices.Max(p)-even)/(1-even))
 }
 
-// orderedConfidence is the same for levels: how near the others are to the likeliest one counts.
+// orderedConfidence is confidence for levels: it also depends on how near the others are to the likeliest one.
 func orderedConfidence(p []float64) float64 {
 	if len(p) < 2 {
 		return 1
@@ -392,7 +391,7 @@ func orderedConfidence(p []float64) float64 {
 	return max(0, 1-apart/even)
 }
 
-// expected is the mean of levels counted from 0.
+// expected returns the mean level, counted from 0.
 func expected(p []float64) (mean float64) {
 	for i, x := range p {
 		mean += float64(i) * x

@@ -1,3 +1,3 @@
-// Package decisions answers questions about a text with probabilities over alternatives: choices, predicates and scores.
-// Nothing is generated: a model is asked what it thinks of each alternative in the place of an answer.
+// Package decisions answers questions about a text with probabilities over alternatives: choices, predicates and
+// scores. It generates no text: it scores each alternative as the model's answer.
 package decisions

@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// reply is the answer of POST /v1/decisions, and of /decide with Timings.
+// reply is the answer of POST /v1/decisions and, with Timings, of POST /decide.
 type reply struct {
 	Model    string   `json:"model"`
 	Answers  []any    `json:"answers"`
@@ -60,7 +60,7 @@ type choiceProbability struct {
 type scoreAnswer struct {
 	Type          kind               `json:"type"`
 	Name          *string            `json:"name"`
-	Score         float64            `json:"score"` // the expected level, the first one being 0
+	Score         float64            `json:"score"` // expected level, counted from 0
 	Confidence    float64            `json:"confidence"`
 	Probabilities []levelProbability `json:"probabilities"`
 }
@@ -71,7 +71,7 @@ type levelProbability struct {
 	Probability float64 `json:"probability"`
 }
 
-// OpenAI is POST /v1/decisions.
+// OpenAI handles POST /v1/decisions.
 func (s *Handlers) OpenAI(r *http.Request) (wire.Answer, error) {
 	out, _, err := s.answer(r)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Handlers) OpenAI(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: out}, nil
 }
 
-// Native is POST /decide: the same, with times.
+// Native handles POST /decide: the same, with timings.
 func (s *Handlers) Native(r *http.Request) (wire.Answer, error) {
 	out, d, err := s.answer(r)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// ownFields are those of this server, in every dialect.
+// ownFields are fields of this server that every dialect accepts.
 var ownFields = []string{"orders", "timeout", "keep_alive"}
 
 var openAINames = wire.Names{
@@ -19,7 +19,7 @@ var openAINames = wire.Names{
 	Refused:  []string{"stream", "state", "images", "tools"},
 }
 
-// readOwn reads what all dialects have.
+// readOwn reads model and ownFields.
 func (q *query) readOwn(o *wire.Object) error {
 	q.orders = 1
 	for _, err := range []error{
@@ -35,10 +35,10 @@ func (q *query) readOwn(o *wire.Object) error {
 	return nil
 }
 
-// named is a question as OpenAI's clients ask it, with what its answer repeats.
+// A named is a question in OpenAI's dialect, with what its answer repeats.
 type named struct {
 	name   *string
-	values []any // of the choices: texts and booleans
+	values []any // of the choices: strings and booleans
 	labels []string
 }
 
@@ -73,7 +73,8 @@ func readOpenAI(o *wire.Object) (*query, []named, error) {
 	return q, names, nil
 }
 
-// readInput reads what is asked about: a text, or messages, calls and their results.
+// readInput reads the subject of the questions: a text, or messages, calls and their
+// results.
 func (q *query) readInput(o *wire.Object) error {
 	const want = "a string or an array of messages"
 	if !o.Given("input") {
@@ -125,7 +126,7 @@ func (q *query) readInput(o *wire.Object) error {
 	return nil
 }
 
-// readText reads a text, or parts of one.
+// readText reads a text, or a list of text parts.
 func readText(o *wire.Object, name string) (string, error) {
 	if !o.Given(name) {
 		return "", wire.Invalid(o.Path+name, "%s%s is missing", o.Path, name)
@@ -176,7 +177,7 @@ func readText(o *wire.Object, name string) (string, error) {
 	return b.String(), nil
 }
 
-// read reads one question.
+// read reads a question.
 func (n *named) read(o *wire.Object) (*question, error) {
 	q := new(question)
 	what := ""
@@ -212,7 +213,7 @@ func (n *named) read(o *wire.Object) (*question, error) {
 	return q, nil
 }
 
-// predicate makes the question one that is answered with yes or no.
+// predicate makes the question a yes-or-no question.
 func (q *question) predicate(yes, no string) {
 	q.kind, q.options = predicateKind, []option{{"Yes", yes}, {"No", no}}
 }

@@ -19,7 +19,7 @@ var systemOneNames = wire.Names{
 	Refused:  []string{"stream", "input"},
 }
 
-// object is a JSON object whose members keep their order.
+// An object is a JSON object with ordered members.
 type object []member
 
 type member struct {
@@ -50,7 +50,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// SystemOne is POST /v1/systemone, TypeSafe's API as llama-server, Ollama and LiteLLM have it.
+// SystemOne handles POST /v1/systemone, TypeSafe's API as implemented by llama-server, Ollama and LiteLLM.
 func (s *Handlers) SystemOne(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -94,7 +94,7 @@ func systemOneAnswer(q *question, p []float64) object {
 	return object{{"type", "score"}, {"score", expected(p)}, {"legend", legend}, {"probabilities", probabilities}, {"confidence", orderedConfidence(p)}}
 }
 
-// readSystemOne reads the body of POST /v1/systemone. The names are the questions'.
+// readSystemOne reads the body of POST /v1/systemone. It also returns the names of the questions.
 func readSystemOne(o *wire.Object) (*query, []string, error) {
 	q := new(query)
 	var err error
@@ -139,7 +139,7 @@ func readSystemOne(o *wire.Object) (*query, []string, error) {
 	return q, list.Names, nil
 }
 
-// readState reads what is asked about: a text, messages, or any JSON.
+// readState reads the subject of the questions: a text, messages, or any JSON.
 func (q *query) readState(raw json.RawMessage) error {
 	text, err := textOf(raw)
 	if err != nil {
@@ -186,7 +186,7 @@ func (q *query) readState(raw json.RawMessage) error {
 	return nil
 }
 
-// textOf returns a value as text: strings as they are, all else as JSON.
+// textOf returns a value as text: strings verbatim, everything else as JSON.
 func textOf(raw json.RawMessage) (string, error) {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -199,7 +199,8 @@ func textOf(raw json.RawMessage) (string, error) {
 	return spaced(b.Bytes()), nil
 }
 
-// spaced puts a space after each comma and colon of compact JSON, as models know it best and chat templates write it.
+// spaced adds a space after each comma and colon of compact JSON, which is the form that models know best and chat
+// templates write.
 func spaced(compact []byte) string {
 	out := make([]byte, 0, len(compact)+len(compact)/8)
 	within := false // a string
