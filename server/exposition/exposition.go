@@ -1,5 +1,5 @@
-// Package exposition makes stencil's metrics and answers GET /metrics with them, in Prometheus' text format. The
-// metrics themselves are those of Prometheus' client library; each belongs to the package whose doings it counts.
+// Package exposition defines stencil's kinds of metrics and serves GET /metrics in Prometheus' text format. It builds
+// on Prometheus' client library; each metric is defined in the package whose activity it measures.
 package exposition
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// namespace begins the name of every metric of stencil's own.
+// namespace is the prefix of the names of stencil's own metrics.
 const namespace = "stencil"
 
 // NewCounter returns a counter without labels.
@@ -28,7 +28,7 @@ func NewGauge(name, help string) prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help})
 }
 
-// NewHistogram returns a histogram of seconds with these upper bounds, in ascending order.
+// NewHistogram returns a histogram of seconds with the given upper bounds, in ascending order.
 func NewHistogram(name, help string, bounds ...float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: bounds})
 }
@@ -41,21 +41,21 @@ func NewCounts(name, help string, labels ...string) Counts {
 	return Counts{prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)}
 }
 
-// Count counts one more with these values of the labels, in their order.
+// Count increments the counter for the given label values, in order.
 func (c Counts) Count(values ...string) { c.WithLabelValues(valid(values)...).Inc() }
 
-// Gauges is a value with labels.
+// Gauges is a gauge with labels.
 type Gauges struct{ *prometheus.GaugeVec }
 
-// NewGauges returns a value with labels.
+// NewGauges returns a gauge with labels.
 func NewGauges(name, help string, labels ...string) Gauges {
 	return Gauges{prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)}
 }
 
-// Set sets the value for these values of the labels, in their order.
+// Set sets the gauge for the given label values, in order.
 func (g Gauges) Set(value float64, labels ...string) { g.WithLabelValues(valid(labels)...).Set(value) }
 
-// valid returns label values as UTF-8, which the library insists on.
+// valid returns label values as valid UTF-8, which the library requires.
 func valid(values []string) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -64,18 +64,18 @@ func valid(values []string) []string {
 	return out
 }
 
-// A Reading is a metric that is read when it is asked for.
+// A Reading is a metric that is read when it is collected.
 type Reading struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
 }
 
-// NewReading returns a reading. Its kind is "gauge" or "counter".
+// NewReading returns a reading. The kind is "gauge" or "counter".
 func NewReading(name, kind, help string, labels ...string) Reading {
 	return NewForeignReading(prometheus.BuildFQName(namespace, "", name), kind, help, labels...)
 }
 
-// NewForeignReading is NewReading with another server's name, as it is.
+// NewForeignReading is NewReading with another server's full name for the metric.
 func NewForeignReading(name, kind, help string, labels ...string) Reading {
 	r := Reading{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
 	if kind == "counter" {
@@ -84,10 +84,10 @@ func NewForeignReading(name, kind, help string, labels ...string) Reading {
 	return r
 }
 
-// Describe says which metric is read, for prometheus.Collector.
+// Describe implements a part of prometheus.Collector.
 func (r Reading) Describe(to chan<- *prometheus.Desc) { to <- r.desc }
 
-// Read gives the value for these values of the labels, in their order.
+// Read sends the value for the given label values, in order.
 func (r Reading) Read(to chan<- prometheus.Metric, value float64, labels ...string) {
 	to <- prometheus.MustNewConstMetric(r.desc, r.kind, value, valid(labels)...)
 }
@@ -102,10 +102,10 @@ func NewRegistry() *Registry {
 	return r
 }
 
-// Add adds metrics. It panics if one is there already.
+// Add registers metrics. It panics if one is registered already.
 func (r *Registry) Add(list ...prometheus.Collector) { r.of.MustRegister(list...) }
 
-// Gather reads all metrics. With an error it returns those that could be read.
+// Gather reads all metrics. With an error, it also returns those that could be read.
 func (r *Registry) Gather() (Exposition, error) {
 	families, err := r.of.Gather()
 	for _, f := range families {
@@ -118,8 +118,8 @@ func (r *Registry) Gather() (Exposition, error) {
 	return families, err
 }
 
-// labelOrder is the order in which labels are written, those that are not listed first. The library sorts them by name,
-// which would break scripts that look for whole lines.
+// labelOrder is the order in which labels are written, unlisted ones first. The library sorts them by name, which would
+// break scripts that match whole lines.
 var labelOrder = []string{"model", "path", "strategy", "cause", "outcome", "status", "bound"}
 
 // Exposition is the answer of GET /metrics.
