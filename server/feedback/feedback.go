@@ -1,4 +1,4 @@
-// Package feedback is told what became of answers, and tells how well models are calibrated.
+// Package feedback receives outcomes of answers, and reports how well models are calibrated.
 package feedback
 
 import (
@@ -13,25 +13,23 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file is about outcomes: what became of answers, as it is reported through
-// POST /feedback, and what that says about a model's confidence.
+// Outcomes of answers are reported through POST /feedback; they determine a model's calibration.
 
-// calibrationReply says how well a model's confidence foretells its success.
+// A calibrationReply reports how well a model's confidence predicts its success.
 type calibrationReply struct {
 	Model string `json:"model"`
-	Count int    `json:"count"` // outcomes that are known
-	// The rest is null without outcomes.
+	Count int    `json:"count"` // known outcomes
+	// The following are null without outcomes.
 	Error      *float64   `json:"expected_calibration_error"`
 	Brier      *float64   `json:"brier_score"`
 	Confidence *float64   `json:"mean_confidence"`
 	Accuracy   *float64   `json:"accuracy"`
-	Counts     bool       `json:"counts"` // there are enough outcomes for it to count in assessments
+	Counts     bool       `json:"counts"` // enough outcomes for it to count in assessments
 	Needed     int        `json:"counts_from"`
-	Bins       []binReply `json:"bins,omitempty"` // of GET /feedback
+	Bins       []binReply `json:"bins,omitempty"` // in GET /feedback
 }
 
-// binReply is what is known of confidences from From up to, but for the last,
-// below To.
+// A binReply covers the confidences from From up to, except in the last bin, below To.
 type binReply struct {
 	From       float64  `json:"from"`
 	To         float64  `json:"to"`
@@ -40,7 +38,7 @@ type binReply struct {
 	Accuracy   *float64 `json:"accuracy"`
 }
 
-// rounded returns a share with four decimals, nil where it is one of nothing.
+// rounded returns a share rounded to four decimals, nil if it is a share of nothing.
 func rounded(of int, p float64) *float64 {
 	if of == 0 {
 		return nil
@@ -57,8 +55,8 @@ func calibrationOf(model string, c outcomes.Calibration) calibrationReply {
 	}
 }
 
-// Report is POST /feedback: whether an answer was right, by the id of its
-// assessment, or by a model and its confidence.
+// Report handles POST /feedback: whether an answer was right, by the id of its assessment, or by a
+// model and its confidence.
 func (s *Handlers) Report(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -114,8 +112,7 @@ func (s *Handlers) Report(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: calibrationOf(h.Name, c)}, nil
 }
 
-// An unknownAssessmentError says that there is no assessment of an id, or none any
-// more.
+// An unknownAssessmentError means that there is no assessment with an id, or no longer.
 type unknownAssessmentError struct{ id string }
 
 // Error implements error.
@@ -123,8 +120,8 @@ func (e *unknownAssessmentError) Error() string {
 	return fmt.Sprintf("there is no assessment with the id %s; the oldest are dropped when there are too many", wire.Sketch([]byte(fmt.Sprintf("%q", e.id))))
 }
 
-// Calibrations is GET /feedback: how well models are calibrated, one with its
-// bins, or all of which outcomes are known.
+// Calibrations handles GET /feedback: the calibration of one model, with bins, or of all models with
+// known outcomes.
 func (s *Handlers) Calibrations(r *http.Request) (wire.Answer, error) {
 	store, err := s.Outcomes.Opened()
 	if err != nil {
@@ -182,7 +179,7 @@ func (e *unknownAssessmentError) Problem() problem.Problem {
 	return problem.Problem{Status: http.StatusNotFound, Kind: problem.NotFound, Param: "id", Code: "assessment_not_found", Message: e.Error()}
 }
 
-// Handlers answers the requests about outcomes.
+// Handlers implements the endpoint for outcomes.
 type Handlers struct {
 	Models   *registry.Registry
 	Outcomes *assess.Outcomes
