@@ -16,8 +16,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// checkReply says what a schema or grammar admits and what it costs, or what is
-// wrong with it.
+// A checkReply reports what a schema or grammar allows and what it costs, or what is wrong with it.
 type checkReply struct {
 	OK          bool                    `json:"ok"`
 	Errors      []wire.Detail           `json:"errors"`
@@ -25,23 +24,23 @@ type checkReply struct {
 	Enforced    []string                `json:"enforced"`
 	Checked     []generation.IssueReply `json:"checked"`
 	Ignored     []generation.IssueReply `json:"ignored"`
-	Closed      bool                    `json:"closed,omitempty"` // objects are narrower than the schema
+	Closed      bool                    `json:"closed,omitempty"` // objects are narrower than in the schema
 	Hash        string                  `json:"hash,omitempty"`
 	Draft       string                  `json:"draft,omitempty"`
-	Shortest    *string                 `json:"shortest"` // null if there is an error
+	Shortest    *string                 `json:"shortest"` // null after an error
 	Samples     []string                `json:"samples"`
-	ForcedShare float64                 `json:"forced_share"` // of the samples' bytes
+	ForcedShare float64                 `json:"forced_share"` // share of the samples' bytes
 	Cost        checkCost               `json:"cost"`
 }
 
-// checkCost is what the constraint has built to make the samples.
+// checkCost is what the constraint engine built to generate the samples.
 type checkCost struct {
 	Frames int   `json:"frames"`
 	Stacks int   `json:"stacks"`
 	Sets   int   `json:"sets"`
 	Masks  int   `json:"masks"`
 	Bytes  int   `json:"bytes"`
-	MaskNS int64 `json:"mask_ns"` // mean, the first masks included
+	MaskNS int64 `json:"mask_ns"` // mean, including the first masks
 }
 
 var (
@@ -49,19 +48,19 @@ var (
 	grammarCheckNames = wire.Names{Known: []string{"model"}, Constraint: []string{"grammar"}, Harmless: wire.HarmlessFields}
 )
 
-// Samples of a check, and the seed that makes them the same every time.
+// The number of samples of a check, and their fixed seed.
 const (
 	checkSamples = 5
 	checkSeed    = 1
 )
 
-// checkModel reads the field model where no model is asked, since clients send it with every request.
+// checkModel reads the field model, which is unused here but sent by clients with every request.
 func checkModel(o *wire.Object) error {
 	var name string
 	return o.Str("model", &name)
 }
 
-// SchemaCheck is POST /schema/check.
+// SchemaCheck handles POST /schema/check.
 func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -81,7 +80,7 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 		return nil, wire.Invalid("schema", "schema is missing")
 	}
 	c.Strict = false
-	c.Whitespace = schema.Compact // samples are for reading, and differ in what they hold
+	c.Whitespace = schema.Compact // samples are for human readers, and should differ only in content
 	if err := c.ReadOptions(o); err != nil {
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func (s *Handlers) SchemaCheck(r *http.Request) (wire.Answer, error) {
 	return s.preview(ctx, reply, compiled.Grammar(v), tokens)
 }
 
-// GrammarCheck is POST /grammar/check.
+// GrammarCheck handles POST /grammar/check.
 func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -159,7 +158,7 @@ func newCheckReply() *checkReply {
 	}
 }
 
-// refused lists what is wrong.
+// refused adds the issues of an error to the reply.
 func (s *Handlers) refused(reply *checkReply, err error) {
 	p := problem.Describe(err)
 	if reply.Errors = slices.Clip(p.Details); len(reply.Errors) == 0 {
@@ -167,15 +166,14 @@ func (s *Handlers) refused(reply *checkReply, err error) {
 	}
 }
 
-// checkTime returns the context of one check. Its samples take many masks, each with a
-// limit of its own; together they get three times as long.
+// checkTime returns the context of a check. Samples take many masks, each with a time limit; a check
+// gets three times that limit.
 func (s *Handlers) checkTime(r *http.Request) (context.Context, context.CancelFunc) {
 	limit := s.Models.SchemaLimits.OrDefaults().Time
 	return context.WithTimeoutCause(r.Context(), 3*limit, &schema.LimitError{Limit: "time", Max: int(3 * limit.Milliseconds())})
 }
 
-// checkTokens returns the tokens that samples are made of: the model's, or
-// single bytes while there is none.
+// checkTokens returns the tokens for samples: a model's, or single bytes while no model is in memory.
 func (s *Handlers) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
 	if m := s.Models.SomeServed(); m != nil {
 		return m.Text.Vocab(), m.Tokens(), nil
@@ -187,8 +185,8 @@ func (s *Handlers) checkTokens() (*vocab.Vocab, *walk.Tokens, error) {
 	return v, walk.NewTokens(v), nil
 }
 
-// preview fills in what the constraint admits. A limit that is exceeded on the
-// way is an error of the constraint.
+// preview fills in what the constraint allows. A limit exceeded on the way is reported as an error of
+// the constraint.
 func (s *Handlers) preview(ctx context.Context, reply *checkReply, g *decoder.Grammar, tokens *walk.Tokens) (wire.Answer, error) {
 	p, err := walk.Look(ctx, g, tokens, checkSamples, checkSeed)
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package native speaks the server's own dialect: texts, documents, and the check of schemas and grammars.
+// Package native implements the server's own dialect: text, documents, and checks of schemas and grammars.
 package native

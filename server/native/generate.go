@@ -16,10 +16,10 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Generate is POST /generate: text, free or constrained.
+// Generate handles POST /generate: text, free or constrained.
 func (s *Handlers) Generate(r *http.Request) (wire.Answer, error) { return s.native(r, false) }
 
-// native reads a native request and runs it, or begins its stream.
+// native reads a native request and runs it, or starts its stream.
 func (s *Handlers) native(r *http.Request, wantJSON bool) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -108,10 +108,10 @@ func tokenReplies(v *vocab.Vocab, tokens []engine.Token) []tokenReply {
 	return out
 }
 
-// maxDepth bounds the nesting of a document that is read out of a text.
+// maxDepth is the largest nesting depth of a document parsed from a text.
 const maxDepth = 10000
 
-// readDocument reads the document that a text is whose constraint, a grammar for example, does not know about JSON.
+// readDocument parses the document in a text whose constraint, such as a grammar, is not specific to JSON.
 func readDocument(c *generation.Choice) error {
 	if c.Json != nil || c.Result.Finish != engine.FinishStop || c.Receipt == nil || c.Receipt.Type == "schema" || c.Receipt.Type == "json" {
 		return nil
@@ -122,7 +122,7 @@ func readDocument(c *generation.Choice) error {
 		return nil
 	}
 	if c.Receipt.Validated == nil || !*c.Receipt.Validated {
-		return nil // the answer says so, as was asked for
+		return nil // the receipt reports it, as requested
 	}
 	_, err := jsondoc.Parse(text, maxDepth)
 	where, d := "", wire.Detail{Keyword: c.Receipt.Type, Reason: "it can't be read"}
@@ -137,7 +137,7 @@ func readDocument(c *generation.Choice) error {
 	})
 }
 
-// nativeSink writes token, field, done and error events.
+// A nativeSink writes token, field, done and error events.
 type nativeSink struct {
 	*wire.EventStream
 	generation *generation.Generation
@@ -189,9 +189,8 @@ func (s *nativeSink) End([]generation.Choice) error { return nil }
 
 func (s *nativeSink) Fail(f *problem.Problem) error { return s.Event("error", f.Reply()) }
 
-// Handlers answers in the server's own dialect.
+// Handlers implements the server's own dialect.
 type Handlers struct{ *generation.Service }
 
-// GenerateJSON is POST /generate_json: a JSON document that fits a schema, or
-// any JSON document.
+// GenerateJSON handles POST /generate_json: a JSON document that fits a schema, or any JSON document.
 func (s *Handlers) GenerateJSON(r *http.Request) (wire.Answer, error) { return s.native(r, true) }

@@ -92,8 +92,8 @@ func (q *nativeRequest) readNativeMessages(o *wire.Object) error {
 	return nil
 }
 
-// checkPrompt sees to it that there is exactly one prompt. A prompt beside a
-// system text is a conversation.
+// checkPrompt ensures that there is exactly one prompt. A prompt with a
+// system text becomes a conversation.
 func (q *nativeRequest) checkPrompt(o *wire.Object) error {
 	switch {
 	case q.Prompt == nil && q.Messages == nil:
@@ -115,10 +115,9 @@ func (q *nativeRequest) checkPrompt(o *wire.Object) error {
 	return nil
 }
 
-// The answers.
+// Replies.
 
-// generateReply is the answer of /generate and, with JSON or JSONError, of
-// /generate_json.
+// generateReply is the answer of /generate and /generate_json.
 type generateReply struct {
 	Model string `json:"model"`
 	choiceReply
@@ -128,8 +127,8 @@ type generateReply struct {
 	Warnings []string           `json:"warnings,omitempty"`
 }
 
-// choiceReply is one text. With n > 1 the first one stands at the top level
-// too.
+// choiceReply is one text. With n > 1 the first one is repeated at the top
+// level.
 type choiceReply struct {
 	Index        int                 `json:"index"`
 	JSON         json.RawMessage     `json:"json,omitempty"`
@@ -171,8 +170,8 @@ type tokenEvent struct {
 	Logprobs []tokenReply `json:"logprobs,omitempty"`
 }
 
-// fieldEvent is the data of a field event: a value that is complete.
-// Containers have no confidence.
+// fieldEvent is the data of a field event: a complete value. Containers have
+// no confidence.
 type fieldEvent struct {
 	Index      int             `json:"index"`
 	Pointer    string          `json:"pointer"`

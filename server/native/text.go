@@ -22,7 +22,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file is about texts that a client already has: POST /validate, /repair and /signals generate nothing and need no model.
+// This file handles texts that the client already has: POST /validate, /repair and /signals generate nothing and need
+// no model.
 
 var (
 	validateNames = wire.Names{Known: []string{"document", "text", "model"}, Constraint: []string{"schema", "typescript", "grammar", "regex", "choice"}, Harmless: wire.HarmlessFields}
@@ -30,11 +31,11 @@ var (
 	signalsNames  = wire.Names{Known: []string{"text", "document", "samples", "called", "surprise", "weights", "model"}, Harmless: wire.HarmlessFields}
 )
 
-// validateReply says whether a text fits.
+// A validateReply reports whether a text fits.
 type validateReply struct {
-	Valid      *bool         `json:"valid"` // null: there is no verdict, a warning says why
+	Valid      *bool         `json:"valid"` // null: there is no verdict; a warning says why
 	Errors     []wire.Detail `json:"errors"`
-	Incomplete bool          `json:"incomplete"` // it could be the beginning of a text that fits
+	Incomplete bool          `json:"incomplete"` // it is a prefix of a text that could fit
 	Hash       string        `json:"hash"`
 	Warnings   []string      `json:"warnings,omitempty"`
 }
@@ -52,7 +53,7 @@ func readText(r *http.Request, names *wire.Names) (*wire.Object, []string, error
 	return o, warnings, err
 }
 
-// readFormat reads what a text is to fit.
+// readFormat reads the constraint of a text.
 func readFormat(o *wire.Object, names ...string) (request.Constraint, error) {
 	c := request.DefaultConstraint()
 	for _, name := range names {
@@ -63,7 +64,8 @@ func readFormat(o *wire.Object, names ...string) (request.Constraint, error) {
 	return c, nil
 }
 
-// Validate is POST /validate: whether a text or document fits a schema, a grammar, a regular expression or choices.
+// Validate handles POST /validate: it checks whether a text or document fits a schema, grammar, regular expression or
+// list of choices.
 func (s *Handlers) Validate(r *http.Request) (wire.Answer, error) {
 	o, warnings, err := readText(r, &validateNames)
 	if err != nil {
@@ -98,7 +100,7 @@ func (s *Handlers) Validate(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// compileForReading compiles a schema that documents are held to which others wrote, and its validator.
+// compileForReading compiles a schema, and its validator, for documents that stencil did not generate.
 func compileForReading(ctx context.Context, src json.RawMessage) (*schema.Schema, *constraint.Validator, error) {
 	compiled, err := schema.CompileContext(ctx, src, schema.Options{
 		Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true, OnUnsupported: schema.UnsupportedIsIgnored,
@@ -144,7 +146,7 @@ func (reply *validateReply) schema(ctx context.Context, c request.Constraint, te
 	return nil
 }
 
-// syntaxDetail says where a text stops being JSON.
+// syntaxDetail returns the position where a text stops being JSON.
 func syntaxDetail(err error) wire.Detail {
 	var syntax *jsondoc.SyntaxError
 	if errors.As(err, &syntax) {
@@ -153,7 +155,7 @@ func syntaxDetail(err error) wire.Detail {
 	return wire.Detail{Keyword: "json", Reason: err.Error()}
 }
 
-// incomplete reports whether a text is the beginning of a JSON document.
+// incomplete reports whether a text is a proper prefix of a JSON document.
 func incomplete(text string) bool {
 	d := json.NewDecoder(strings.NewReader(text))
 	var v json.RawMessage
@@ -161,7 +163,7 @@ func incomplete(text string) bool {
 	return err != nil && (err.Error() == "unexpected EOF" || err.Error() == "EOF")
 }
 
-// placeOf returns where the value at a pointer begins, 0 if there is none.
+// placeOf returns the start of the value at a pointer, 0 if there is none.
 func placeOf(v *jsondoc.Value, text, pointer string) (line, column int) {
 	if pointer == "" {
 		return jsondoc.LineColumn(text, v.Pos)
@@ -182,7 +184,7 @@ func placeOf(v *jsondoc.Value, text, pointer string) (line, column int) {
 	return jsondoc.LineColumn(text, v.Pos)
 }
 
-// matchGrammar is Validate for what is no schema.
+// matchGrammar is Validate for constraints other than schemas.
 func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c request.Constraint, text string) error {
 	v, _, err := s.checkTokens()
 	if err != nil {
@@ -202,7 +204,7 @@ func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c req
 	if err != nil {
 		return err
 	}
-	if g.ReadsTokens() { // of the tokens that it refers to, a text has only their text
+	if g.ReadsTokens() { // of the tokens that it refers to, only the text is known
 		if g, err = g.TokensAsText(v); err != nil {
 			return err
 		}
@@ -234,20 +236,20 @@ func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c req
 	return nil
 }
 
-// repairReply is what became of a text.
+// A repairReply is the result of a repair.
 type repairReply struct {
-	OK         bool            `json:"ok"` // there is a document and, where it was verified, it fits
+	OK         bool            `json:"ok"` // there is a document and, if verified, it fits
 	JSON       json.RawMessage `json:"json,omitempty"`
-	Text       string          `json:"text"` // the document as it is written; the text as it was where there is none
+	Text       string          `json:"text"` // the document's text; the original text if there is none
 	Changed    bool            `json:"changed"`
 	Strategies []string        `json:"strategies"` // those that changed something
 	Edits      []repair.Edit   `json:"edits"`
 	Errors     []wire.Detail   `json:"errors"`
-	Verified   *bool           `json:"verified"` // whether it fits the schema; null: there is none, or nobody asked
+	Verified   *bool           `json:"verified"` // whether it fits the schema; null: no schema, or not requested
 	Warnings   []string        `json:"warnings,omitempty"`
 }
 
-// Repair is POST /repair: the document in a text that nothing constrained.
+// Repair handles POST /repair: it extracts the document from an unconstrained text.
 func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
 	o, warnings, err := readText(r, &repairNames)
 	if err != nil {
@@ -312,7 +314,7 @@ func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// signalsReply is what a text says of itself, and what follows.
+// A signalsReply holds the signals in a text, and the resulting assessment.
 type signalsReply struct {
 	Signals    *assess.Signals    `json:"signals"`
 	Text       string             `json:"text"` // without the signals
@@ -320,7 +322,7 @@ type signalsReply struct {
 	Warnings   []string           `json:"warnings,omitempty"`
 }
 
-// Signals is POST /signals: the signals in a text, weighed as those of an answer are.
+// Signals handles POST /signals: it reads the signals in a text and weighs them like those of an answer.
 func (s *Handlers) Signals(r *http.Request) (wire.Answer, error) {
 	o, warnings, err := readText(r, &signalsNames)
 	if err != nil {
@@ -363,5 +365,5 @@ func (s *Handlers) Signals(r *http.Request) (wire.Answer, error) {
 	}}, nil
 }
 
-// maxTexts bounds the samples of a request: the time to compare them is quadratic.
+// maxTexts is the largest number of samples in a request: comparing them takes quadratic time.
 const maxTexts = 15
