@@ -1,2 +1,2 @@
-// Package stored keeps the responses of POST /v1/responses, so that a conversation can go on where one of them ended.
+// Package stored stores the responses of POST /v1/responses, so that later requests can continue them.
 package stored

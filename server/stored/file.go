@@ -11,7 +11,8 @@ import (
 	"github.com/stencil-json/stencil/internal/boltfile"
 )
 
-// The buckets of a file: values, and what the index knows of them.
+// The buckets of a file: encoded responses, their index entries, and the
+// layout version.
 var (
 	valueBucket = []byte("responses")
 	indexBucket = []byte("index")
@@ -19,7 +20,7 @@ var (
 	versionKey  = []byte("version")
 )
 
-// layout is the version of what is in the buckets.
+// layout is the version of the buckets' contents.
 const layout = "1"
 
 // Errors of files.
@@ -28,7 +29,7 @@ var (
 	ErrDamaged = boltfile.ErrDamaged
 )
 
-// Open returns a store in a file, which is made if there is none.
+// Open returns a store in a file, which it creates if necessary.
 func Open(path string, limits Limits) (*Store, error) {
 	db, err := boltfile.Open(path)
 	if err != nil {
@@ -41,7 +42,7 @@ func Open(path string, limits Limits) (*Store, error) {
 	return s, nil
 }
 
-// load reads the index of a file, and lets go of what is beyond the limits.
+// load reads the index of a file, and drops what exceeds the limits.
 func (s *Store) load(db *bbolt.DB) error {
 	var all []*entry
 	err := db.Update(func(tx *bbolt.Tx) error {
@@ -84,7 +85,7 @@ func (s *Store) load(db *bbolt.DB) error {
 	return s.values.change(nil, nil, nil, drop)
 }
 
-// file keeps values in a file.
+// file stores values in a file.
 type file struct{ db *bbolt.DB }
 
 func (f *file) get(id string) (value []byte, err error) {

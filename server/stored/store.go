@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// A Response is what is kept of a response: what it was made of and what came of it.
+// A Response is a stored response: its input, its output and the answer.
 type Response struct {
 	ID       string            `json:"id"`
-	Owner    string            `json:"owner,omitempty"`    // nobody else gets it
-	Previous string            `json:"previous,omitempty"` // the response that it follows
+	Owner    string            `json:"owner,omitempty"`    // only this owner can get it
+	Previous string            `json:"previous,omitempty"` // id of the response that it continues
 	Input    []json.RawMessage `json:"input"`              // items that came with the request
 	Output   []json.RawMessage `json:"output"`
 	Reply    json.RawMessage   `json:"reply"` // the whole answer
 }
 
-// Limits bound what is kept. Responses that nobody has used for longest go first.
+// Limits limit what is stored. The least recently used responses are dropped first.
 type Limits struct {
 	Number int
 	Bytes  int64
-	Time   time.Duration // since the last use
+	Time   time.Duration // since its last use
 }
 
 // Errors of a store.
@@ -32,28 +32,28 @@ var (
 	ErrTooLarge = errors.New("stored: the response is larger than all that may be stored")
 )
 
-// A Store keeps responses. It is safe for concurrent use.
+// A Store stores responses. It is safe for concurrent use.
 type Store struct {
 	limits Limits
 	values values
 
 	mu    sync.Mutex
 	index map[string]*entry
-	items map[itemKey]string // ids of responses by those of their items
-	used  *list.List         // of *entry, the one used last in front
+	items map[itemKey]string // ids of responses, by the ids of their items
+	used  *list.List         // of *entry, most recently used in front
 	bytes int64
-	dirty map[string]*entry // used since the file last heard of it
+	dirty map[string]*entry // used since the last write to the file
 }
 
-// values keeps the encoded responses of a store.
+// values stores the encoded responses of a store.
 type values interface {
 	get(id string) ([]byte, error) // nil: none
-	// change stores and deletes, and notes when entries were last used.
+	// change stores and deletes values, and updates the time of last use of entries.
 	change(put *entry, value []byte, used map[string]*entry, drop []string) error
 	close() error
 }
 
-// An entry is what the index knows of a response.
+// An entry is a response's entry in the index.
 type entry struct {
 	ID    string    `json:"id"`
 	Owner string    `json:"owner,omitempty"`
@@ -65,7 +65,7 @@ type entry struct {
 
 type itemKey struct{ owner, id string }
 
-// overhead is what an entry and each of its items occupy beside the value.
+// overhead and itemOverhead are the assumed size of an entry and of each of its items, beside the value.
 const (
 	overhead     = 512
 	itemOverhead = 128
@@ -81,7 +81,7 @@ func newStore(limits Limits, v values) *Store {
 // Close closes the store's file, if it has one.
 func (s *Store) Close() error { return s.values.close() }
 
-// Put stores a response. Others that were not used for long may have to go.
+// Put stores a response, dropping the least recently used ones if necessary.
 func (s *Store) Put(r *Response) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) Put(r *Response) error {
 	return nil
 }
 
-// ids returns those of a response's items.
+// ids returns the ids of a response's items.
 func ids(r *Response) (out []string) {
 	for _, item := range slices.Concat(r.Input, r.Output) {
 		if id := idOf(item); id != "" {
@@ -125,7 +125,7 @@ func idOf(item json.RawMessage) string {
 	return it.ID
 }
 
-// add puts an entry into the index. The lock is held.
+// add adds an entry to the index. The caller holds the lock.
 func (s *Store) add(e *entry, first bool) {
 	if before := s.index[e.ID]; before != nil {
 		s.remove(before)
@@ -142,7 +142,7 @@ func (s *Store) add(e *entry, first bool) {
 	}
 }
 
-// remove takes an entry out of the index. The lock is held.
+// remove removes an entry from the index and returns its id. The caller holds the lock.
 func (s *Store) remove(e *entry) string {
 	s.used.Remove(e.place)
 	delete(s.index, e.ID)
@@ -156,7 +156,8 @@ func (s *Store) remove(e *entry) string {
 	return e.ID
 }
 
-// expire takes out what nobody has used for too long, and returns its ids. The lock is held.
+// expire removes entries that have not been used within the time limit, and returns their ids. The caller holds the
+// lock.
 func (s *Store) expire() (drop []string) {
 	least := time.Now().Add(-s.limits.Time)
 	for oldest := s.used.Back(); oldest != nil && oldest.Value.(*entry).Used.Before(least); oldest = s.used.Back() {
@@ -227,13 +228,13 @@ func (s *Store) Item(owner, id string) (json.RawMessage, error) {
 	return nil, ErrNotFound
 }
 
-// Conversation returns all items up to the end of a response: those of the responses that it follows, then its own.
+// Conversation returns all items up to the end of a response: those of the responses before it, then its own.
 func (s *Store) Conversation(owner, id string) (items []json.RawMessage, err error) {
 	input, output, err := s.Parts(owner, id)
 	return slices.Concat(input, output), err
 }
 
-// Parts is Conversation in two parts: what a response was made of, and what came of it.
+// Parts is Conversation in two parts: the response's full input, and its output.
 func (s *Store) Parts(owner, id string) (input, output []json.RawMessage, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +256,7 @@ func (s *Store) Parts(owner, id string) (input, output []json.RawMessage, err er
 	return input, chain[0].Output, nil
 }
 
-// memory keeps values in memory.
+// memory stores values in memory.
 type memory map[string][]byte
 
 func (m memory) get(id string) ([]byte, error) { return m[id], nil }
