@@ -1,2 +1,2 @@
-// Package vectors computes embeddings and the scores of documents, for the dialects that ask for them.
+// Package vectors computes embeddings and rerank scores, for the dialects that offer them.
 package vectors

@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Embeddings is POST /v1/embeddings: vectors as OpenAI's clients ask for them.
+// Embeddings handles POST /v1/embeddings, in OpenAI's form.
 func (s *Handlers) Embeddings(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Handlers) Embeddings(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// packed returns a row as 32-bit floats, little-endian, in base64.
+// packed returns a row as base64 of little-endian 32-bit floats.
 func packed(row []float32) string {
 	raw := make([]byte, 0, 4*len(row))
 	for _, x := range row {
@@ -53,8 +53,8 @@ func packed(row []float32) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// Embed computes the vectors of a query, shortened and brought to length 1 as it
-// wants them.
+// Embed computes the vectors of a query, shortened and normalised as it
+// requests.
 func (s *Handlers) Embed(r *http.Request, m *registry.Model, q *EmbedQuery) (*embedding.Result, error) {
 	if width := m.Embeddings.Info().Width; q.Dimensions > width {
 		return nil, wire.Invalid("dimensions", "dimensions must be at most %d for the model %q, not %d", width, m.Name, q.Dimensions)
@@ -84,7 +84,8 @@ func (s *Handlers) Embed(r *http.Request, m *registry.Model, q *EmbedQuery) (*em
 	return result, nil
 }
 
-// compute has a model compute the rows of inputs; place names one in an error.
+// compute computes the rows of inputs with a model; place names an input in an
+// error.
 func (s *Handlers) compute(r *http.Request, m *registry.Model, inputs [][]int32, timeout time.Duration, place func(int) string) (*embedding.Result, error) {
 	limit := s.Timeout
 	if timeout > 0 {
@@ -98,7 +99,7 @@ func (s *Handlers) compute(r *http.Request, m *registry.Model, inputs [][]int32,
 	return result, nil
 }
 
-// inputProblem makes a request's mistake of what is wrong with an input.
+// inputProblem converts an error about an input to a mistake in the request.
 func inputProblem(err error, place func(int) string) error {
 	var input *embedding.InputError
 	var size *embedding.SizeError
@@ -121,7 +122,7 @@ func inputProblem(err error, place func(int) string) error {
 	return err
 }
 
-// Handlers computes embeddings and the scores of documents.
+// Handlers implements the endpoints for embeddings and reranking.
 type Handlers struct {
 	Models  *registry.Registry
 	Timeout time.Duration // of one request

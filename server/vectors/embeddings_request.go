@@ -7,23 +7,23 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// An EmbedQuery is a request for vectors of any dialect, decoded.
+// An EmbedQuery is a decoded request for embeddings, in any dialect.
 type EmbedQuery struct {
 	Model      string
 	Inputs     []EmbedInput
-	Single     bool   // the field holds one input instead of a list
-	Field      string // its name
+	Single     bool   // the field holds one input rather than a list
+	Field      string // name of the field
 	Dimensions int    // 0: all
 	Base64     bool
-	Raw        bool // not brought to length 1
-	Truncate   bool // leave out what is too long
-	Limit      int  // of an input's tokens, besides the model's; 0: none
+	Raw        bool // not normalised
+	Truncate   bool // truncate inputs that are too long
+	Limit      int  // tokens of an input, in addition to the model's limit; 0: none
 	Timeout    time.Duration
 	KeepAlive  *time.Duration
 	Warnings   []string
 }
 
-// place names an input in an error, all of them with -1.
+// place names input i in an error, all inputs for -1.
 func (q *EmbedQuery) place(i int) string {
 	if q.Single || i < 0 {
 		return q.Field
@@ -31,13 +31,14 @@ func (q *EmbedQuery) place(i int) string {
 	return fmt.Sprintf("%s[%d]", q.Field, i)
 }
 
-// MaxDimensions is beyond every model's width.
+// MaxDimensions is above every model's width.
 const MaxDimensions = 1 << 20
 
 // readOpenAIEmbeddings reads the body of POST /v1/embeddings.
 func readOpenAIEmbeddings(o *wire.Object) (*EmbedQuery, error) { return readEmbeddings(o, "input") }
 
-// readEmbeddings reads a body whose texts are in a field. The caller has read the fields in others.
+// readEmbeddings reads a body whose texts are in the given field. The caller has read the fields in
+// others.
 func readEmbeddings(o *wire.Object, field string, others ...string) (*EmbedQuery, error) {
 	names := wire.Names{
 		Known:    append([]string{"model", "input", "encoding_format", "dimensions", "truncate", "timeout", "keep_alive"}, others...),
@@ -88,7 +89,7 @@ type embeddingReply struct {
 	Embedding any    `json:"embedding"` // []float32, or a string of base64
 }
 
-// tokenUsage is that of requests that generate nothing.
+// tokenUsage is the usage of requests that generate nothing.
 type tokenUsage struct {
 	PromptTokens int `json:"prompt_tokens"`
 	TotalTokens  int `json:"total_tokens"`

@@ -9,19 +9,19 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// EmbedInput is a text, or parts if they are not nil.
+// An EmbedInput is a text, or parts if they are not nil.
 type EmbedInput struct {
 	Text  string
-	parts []inputPart // texts among tokens
+	parts []inputPart // texts and tokens
 }
 
-// inputPart is a token, or a text.
+// An inputPart is a token or a text.
 type inputPart struct {
 	token int32
 	text  *string
 }
 
-// tokens returns what a model reads. Only a text gets the special tokens that the model wants around it.
+// tokens returns the input's tokens. Only a text gets the special tokens that the model expects around it.
 func (in *EmbedInput) tokens(p *embedding.Prompts) []int32 {
 	if in.parts == nil {
 		return p.Text(in.Text)
@@ -37,8 +37,8 @@ func (in *EmbedInput) tokens(p *embedding.Prompts) []int32 {
 	return out
 }
 
-// ReadInput reads the inputs: a text or a list of texts. If forms may be given, an input is also a list of tokens and
-// texts, or an object that holds a text as llama-server has it; a list with a number in it is one input.
+// ReadInput reads the inputs: a text or a list of texts. With forms, an input may also be a list of tokens and texts,
+// or one of llama-server's objects with a text; a list that contains a number is one input.
 func (q *EmbedQuery) ReadInput(o *wire.Object, forms bool) error {
 	want := "a string or an array of strings"
 	if forms {
@@ -92,10 +92,10 @@ func isNumber(raw json.RawMessage) bool {
 	return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
 }
 
-// readParts reads a list of tokens, with texts among them. The result is not nil even if the list is empty.
+// readParts reads a list of tokens and texts. The result is never nil, not even for an empty list.
 func readParts(raw json.RawMessage, place string) ([]inputPart, error) {
 	var list []json.RawMessage
-	_ = json.Unmarshal(raw, &list) // it begins as a list, and is JSON
+	_ = json.Unmarshal(raw, &list) // it is a valid JSON list
 	out := make([]inputPart, 0, len(list))
 	for _, one := range list {
 		var part inputPart
@@ -110,7 +110,8 @@ func readParts(raw json.RawMessage, place string) ([]inputPart, error) {
 	return out, nil
 }
 
-// readObject reads {"prompt_string": text}, or {"content": [{"type": "text", "text": text}, …]}, whose texts are one.
+// readObject reads {"prompt_string": text}, or {"content": [{"type": "text", "text": text}, …]}, whose texts are
+// joined.
 func readObject(raw json.RawMessage, place string) (text string, err error) {
 	in, err := wire.ParseObject(raw, place+".")
 	if err != nil {

@@ -9,14 +9,15 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// llamaServerReply is an input's vector as llama-server has it: a list, in which a pooled one is alone.
+// A llamaServerReply is an input's embedding in llama-server's form: a list, which holds one vector for pooled
+// embeddings.
 type llamaServerReply struct {
 	Index     int         `json:"index"`
 	Embedding [][]float32 `json:"embedding"`
 }
 
-// LlamaServer is POST /embedding and /embeddings, llama-server's own form: the texts may be called content, and the
-// answer is a list of vectors with nothing around it.
+// LlamaServer handles POST /embedding and /embeddings in llama-server's own form: the field may be named content,
+// and the answer is a bare list of embeddings.
 func (s *Handlers) LlamaServer(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {

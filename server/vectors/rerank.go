@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Rerank is POST /v1/rerank: which of some documents answer a query best, in the
-// form that Jina's, Cohere's and llama.cpp's clients share, or in that of Text Embeddings
+// Rerank handles POST /v1/rerank: it scores documents against a query, in the form that
+// Jina's, Cohere's and llama.cpp's clients share, or in that of Text Embeddings
 // Inference.
 func (s *Handlers) Rerank(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)

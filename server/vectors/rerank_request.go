@@ -10,22 +10,22 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A rerankQuery is the body of POST /v1/rerank, decoded.
+// A rerankQuery is a decoded body of POST /v1/rerank.
 type rerankQuery struct {
 	Model           string
 	Query           string
 	Documents       []string
 	TopN            int // 0: all
 	ReturnDocuments bool
-	Sigmoid         bool // scores between 0 and 1
-	TEI             bool // the texts and the answer are as Text Embeddings Inference has them
-	Truncate        bool // leave out the ends of documents that are too long
+	Sigmoid         bool // scale scores to between 0 and 1
+	TEI             bool // the request is in the form of Text Embeddings Inference
+	Truncate        bool // truncate documents that are too long
 	Timeout         time.Duration
 	KeepAlive       *time.Duration
 	Warnings        []string
 }
 
-// place names a document in an error, all of them with -1.
+// place names document i in an error, all documents for -1.
 func (q *rerankQuery) place(i int) string {
 	if i < 0 {
 		return q.field()
@@ -46,7 +46,8 @@ var rerankNames = wire.Names{
 	Refused:  []string{"rank_fields"},
 }
 
-// readRerank reads the body of POST /v1/rerank. With texts in the place of documents it is that of another server.
+// readRerank reads the body of POST /v1/rerank. With texts instead of documents, it is Text Embeddings
+// Inference's.
 func readRerank(o *wire.Object) (*rerankQuery, error) {
 	q := new(rerankQuery)
 	var err error
@@ -86,7 +87,7 @@ func readRerank(o *wire.Object) (*rerankQuery, error) {
 	return q, nil
 }
 
-// readDocuments reads the documents: texts, or objects with a text.
+// readDocuments reads the documents: strings, or objects with a text.
 func (q *rerankQuery) readDocuments(o *wire.Object) error {
 	field := q.field()
 	list, err := o.Raws(field)
@@ -143,7 +144,7 @@ type rerankResult struct {
 	Document *rerankDocument `json:"document,omitempty"`
 }
 
-// teiResult is a result as Text Embeddings Inference has it.
+// A teiResult is a result in the form of Text Embeddings Inference.
 type teiResult struct {
 	Index int     `json:"index"`
 	Score float32 `json:"score"`
