@@ -14,7 +14,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Chat is POST /v1/chat/completions.
+// Chat handles POST /v1/chat/completions.
 func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -50,14 +50,14 @@ func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// chatHead is what an answer and every chunk of a stream begin with.
+// chatHead holds the common fields of an answer and of a stream's chunks.
 type chatHead struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Created int64  `json:"created"`
 	Model   string `json:"model"`
 
-	Fingerprint string `json:"system_fingerprint,omitempty"` // not of the responses API
+	Fingerprint string `json:"system_fingerprint,omitempty"` // not in the responses API
 }
 
 type chatReply struct {
@@ -71,7 +71,7 @@ type chatReply struct {
 	Verbose  *verbose           `json:"__verbose,omitempty"`
 }
 
-// verbose is what llama-server adds on request.
+// verbose is an addition of llama-server, on request.
 type verbose struct {
 	Prompt string `json:"prompt"`
 }
@@ -81,7 +81,7 @@ type chatChoice struct {
 	Message      chatMessage          `json:"message"`
 	Logprobs     *generation.Logprobs `json:"logprobs"`
 	FinishReason string               `json:"finish_reason"`
-	Constraint   *generation.Receipt  `json:"x_constraint,omitempty"` // of further choices
+	Constraint   *generation.Receipt  `json:"x_constraint,omitempty"` // of the other choices
 	assess.Appraisal
 }
 
@@ -92,7 +92,7 @@ type chatMessage struct {
 	Reasoning string     `json:"reasoning_content,omitempty"`
 	Calls     []chatCall `json:"tool_calls,omitempty"`
 
-	Function *chatFunction `json:"function_call,omitempty"` // in place of calls, for clients from before there were tools
+	Function *chatFunction `json:"function_call,omitempty"` // replaces Calls for clients that use functions
 }
 
 type chatCall struct {
@@ -107,7 +107,7 @@ type chatFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// finishReason is why a text ended in OpenAI's words.
+// finishReason returns OpenAI's finish_reason of a text.
 func finishReason(c *generation.Choice) string {
 	if len(c.Message.Calls) > 0 && c.Result.Finish == engine.FinishStop {
 		return "tool_calls"
@@ -137,7 +137,7 @@ type chatSink struct {
 	generation *generation.Generation
 	head       chatHead
 	request    *chatRequest
-	clock      []generation.Clock // of each choice, with timings_per_token
+	clock      []generation.Clock // by choice, with timings_per_token
 	tokens     []int
 }
 
@@ -167,11 +167,11 @@ type chatDelta struct {
 
 	Function *chatFunction `json:"function_call,omitempty"`
 
-	null bool // content is there, and null
+	null bool // write content as null
 }
 
-// MarshalJSON writes the content of a first event: null, since nobody knows yet whether there will be a text. OpenAI has ""
-// there before texts and null before calls, so that clients take both.
+// MarshalJSON writes content as null in a first event, since it is not known yet whether there will be text. OpenAI
+// sends "" before text and null before calls, so clients accept both.
 func (d chatDelta) MarshalJSON() ([]byte, error) {
 	type plain chatDelta
 	if !d.null {
@@ -272,7 +272,7 @@ func (s *chatSink) End(choices []generation.Choice) error {
 
 func (s *chatSink) Fail(f *problem.Problem) error { return s.Data(f.Reply()) }
 
-// Handlers answers in OpenAI's dialect.
+// Handlers implements OpenAI's dialect.
 type Handlers struct {
 	*generation.Service
 	Responses *stored.Store

@@ -31,16 +31,16 @@ var chatNames = wire.Names{
 type chatRequest struct {
 	*request.Request
 	includeUsage bool
-	functions    bool // tools as they were before there were tools
+	functions    bool // the tools were given as functions
 
-	// Of llama-server's.
+	// Of llama-server:
 	llama   bool // at a path of its own
-	timings bool // in every event
-	verbose bool // the answer has the prompt
+	timings bool // timings in every event
+	verbose bool // include the prompt in the answer
 }
 
-// readChatAs decodes a body for a path of OpenAI's or of llama-server's, where a conversation that ends with a text of
-// the assistant is gone on with.
+// readChatAs decodes a body for a path of OpenAI's or of llama-server's. With the latter, an assistant message at the
+// end is continued.
 func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 	q := &chatRequest{Request: request.New(), llama: llama}
 	left, err := takeOptions(o)
@@ -86,7 +86,7 @@ func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 	return q, nil
 }
 
-// ReadChat decodes a body for dialects that have the same conversations.
+// ReadChat decodes a body for dialects with the same conversations.
 func ReadChat(o *wire.Object) (*request.Request, error) {
 	q, err := readChatAs(o, true)
 	if err != nil {
@@ -127,8 +127,7 @@ func takeOptions(o *wire.Object) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// readContinuation reads whether the answer goes on with the last message, as
-// vLLM's clients say it.
+// readContinuation reads whether the answer continues the last message, in vLLM's fields.
 func (q *chatRequest) readContinuation(o *wire.Object) error {
 	goOn, fresh := false, true
 	if err := o.Boolean("continue_final_message", &goOn); err != nil {
@@ -160,7 +159,7 @@ func (q *chatRequest) readContinuation(o *wire.Object) error {
 	return nil
 }
 
-// readOpenAISampling reads what the endpoints of OpenAI's dialect share.
+// readOpenAISampling reads the fields that the endpoints of OpenAI's dialect share.
 func readOpenAISampling(q *request.Request, o *wire.Object) error {
 	for _, err := range []error{
 		q.ReadSampling(o, request.PlainSampling),
@@ -192,7 +191,7 @@ func readStreaming(q *request.Request, o *wire.Object, includeUsage *bool) error
 	return opt.Boolean("include_usage", includeUsage)
 }
 
-// readThinkingBudget reads how long the model may think by llama-server's names: -1 is without a bound, 0 not at all.
+// readThinkingBudget reads the reasoning budget under llama-server's names: -1 is no limit, 0 is no reasoning.
 func (q *chatRequest) readThinkingBudget(o *wire.Object) error {
 	for _, name := range []string{"thinking_budget_tokens", "reasoning_budget_tokens"} {
 		n := -1
@@ -216,7 +215,7 @@ func (q *chatRequest) readThinkingBudget(o *wire.Object) error {
 	return nil
 }
 
-// readModalities refuses every output but text.
+// readModalities refuses any output but text.
 func (q *chatRequest) readModalities(o *wire.Object) error {
 	var list []string
 	if err := o.Decode("modalities", &list, "an array of strings"); err != nil {
@@ -230,7 +229,7 @@ func (q *chatRequest) readModalities(o *wire.Object) error {
 	return nil
 }
 
-// readTemplateVariables reads what goes to the model's chat template.
+// readTemplateVariables reads the variables of the model's chat template.
 func (q *chatRequest) readTemplateVariables(o *wire.Object) error {
 	if err := o.Decode("chat_template_kwargs", &q.Variables, "an object"); err != nil {
 		return err
@@ -245,8 +244,7 @@ func (q *chatRequest) readTemplateVariables(o *wire.Object) error {
 	return nil
 }
 
-// readChatMessages reads a conversation as OpenAI's clients send it, and as
-// they send back what they were answered.
+// readChatMessages reads a conversation as OpenAI's clients send it, including earlier answers.
 func (q *chatRequest) readChatMessages(o *wire.Object) error {
 	if !o.Given("messages") {
 		return wire.Invalid("messages", "messages is missing")
@@ -276,7 +274,7 @@ func readChatMessage(m *wire.Object) (chat.Message, error) {
 	if err := m.OneOf("role", &one.Role, "system", "developer", "user", "assistant", "tool", "function"); err != nil {
 		return one, err
 	}
-	if one.Role == "function" { // from before there were tools
+	if one.Role == "function" { // from clients that use functions
 		one.Role = "tool"
 	}
 	for _, err := range []error{

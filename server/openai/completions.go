@@ -28,14 +28,14 @@ var completionNames = wire.Names{
 	}, slices.DeleteFunc(slices.Clone(chatNames.Refused), func(s string) bool { return s == "prompt" || s == "echo" })...),
 }
 
-// maxPrompts is how many prompts one request may have.
+// maxPrompts is the largest number of prompts in a request.
 const maxPrompts = 32
 
 // A completionRequest is the body of POST /v1/completions.
 type completionRequest struct {
 	*request.Request
-	prompts      []request.Request // one for each prompt; the query's own prompt is the first
-	echo         bool              // the prompt is part of the text
+	prompts      []request.Request // one per prompt; the first has the request's own prompt
+	echo         bool              // include the prompt in the text
 	includeUsage bool
 }
 
@@ -115,7 +115,7 @@ func (q *completionRequest) readPrompts(o *wire.Object) error {
 	return nil
 }
 
-// Completions is POST /v1/completions.
+// Completions handles POST /v1/completions.
 func (s *Handlers) Completions(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Handlers) Completions(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// echoed returns the prompt if it is to be part of the text.
+// echoed returns the prompt if the answer is to include it.
 func (q *completionRequest) echoed(g *generation.Generation) string {
 	switch {
 	case !q.echo:
@@ -171,7 +171,7 @@ func (q *completionRequest) echoed(g *generation.Generation) string {
 	return generation.Spelt(g.Model.Text.Vocab().Decode(g.Request.PromptTokens))
 }
 
-// completionStream answers with a stream of all prompts, one after the other.
+// completionStream answers with a stream of all prompts, one after another.
 func (s *Handlers) completionStream(r *http.Request, q *completionRequest, list []*generation.Generation, head chatHead) (wire.Answer, error) {
 	out := &completionsAnswer{request: q, list: list}
 	first, err := s.Begin(r.Context(), list[0], func(w http.ResponseWriter) generation.Sink {
@@ -185,8 +185,7 @@ func (s *Handlers) completionStream(r *http.Request, q *completionRequest, list 
 	return out, nil
 }
 
-// completionsAnswer is the stream of the first prompt, and then those of the others
-// into the same sink.
+// completionsAnswer streams the first prompt, then the others, to the same sink.
 type completionsAnswer struct {
 	wire.Answer
 	server  *Handlers
@@ -228,7 +227,7 @@ type completionChoice struct {
 	Text             string            `json:"text"`
 	Logprobs         *completionTokens `json:"logprobs"`
 	FinishReason     *string           `json:"finish_reason"`
-	assess.Appraisal                   // of further choices
+	assess.Appraisal                   // of the other choices
 }
 
 type completionTokens struct {
@@ -247,7 +246,7 @@ func completionTokensOf(v *vocab.Vocab, tokens []engine.Token, from int) *comple
 		for i, a := range t.Top {
 			top[generation.Spelt(generation.TopBytes(v, &t, i))] = max(a.Logprob, generation.LeastLogprob)
 		}
-		if len(top) > 0 { // the token itself is always among them
+		if len(top) > 0 { // the token itself is always included
 			top[generation.Spelt(t.Bytes)] = max(t.Logprob, generation.LeastLogprob)
 		}
 		out.Top = append(out.Top, top)
@@ -273,8 +272,8 @@ type completionSink struct {
 	head       chatHead
 	request    *completionRequest
 	offset     int
-	base       int // the number of the prompt's first choice
-	left       int // how many prompts have not ended
+	base       int // index of the current prompt's first choice
+	left       int // prompts that have not ended
 	usage      generation.Usage
 }
 

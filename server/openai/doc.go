@@ -1,2 +1,3 @@
-// Package openai speaks OpenAI's dialect: chat completions, completions, responses, and the list of models.
+// Package openai implements OpenAI's dialect: chat completions, completions, responses, and the list of
+// models.
 package openai

@@ -11,7 +11,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Before there were tools, requests had functions, of which an answer called at most one.
+// Functions are the predecessor of tools; an answer calls at most one.
 
 // readFunctions reads functions and function_call.
 func (q *chatRequest) readFunctions(o *wire.Object) error {
@@ -91,7 +91,7 @@ func readPastFunction(m *wire.Object, to *chat.Message) error {
 	return nil
 }
 
-// calls puts the calls of an answer where the client expects them.
+// calls sets the calls of an answer in the field that the client expects.
 func (m *chatMessage) calls(list []layout.Call, functions bool) {
 	for _, c := range list {
 		if functions {
@@ -102,7 +102,7 @@ func (m *chatMessage) calls(list []layout.Call, functions bool) {
 	}
 }
 
-// finishOf is why a text ended, to a client of functions.
+// finishOf returns the finish_reason, which differs for clients that use functions.
 func (q *chatRequest) finishOf(c *generation.Choice) string {
 	reason := finishReason(c)
 	if q.functions && reason == "tool_calls" {
@@ -111,7 +111,7 @@ func (q *chatRequest) finishOf(c *generation.Choice) string {
 	return reason
 }
 
-// readVerbosity reads how long an answer should be, which no model here is told.
+// readVerbosity reads the desired length of answers, which is not passed to models.
 func readVerbosity(q *request.Request, o *wire.Object) error {
 	verbosity := "medium"
 	if err := o.OneOf("verbosity", &verbosity, "low", "medium", "high"); err != nil {

@@ -28,7 +28,7 @@ type modelReply struct {
 	DisplayName string `json:"display_name"`
 	CreatedAt   string `json:"created_at"`
 
-	// Of Anthropic's.
+	// For Anthropic's clients:
 	Lifecycle    string  `json:"lifecycle"` // "active"
 	Line         *string `json:"line"`
 	DeprecatedAt *string `json:"deprecated_at"`
@@ -41,18 +41,18 @@ type modelReply struct {
 	ContextLength int    `json:"context_length,omitempty"`
 	Loaded        bool   `json:"loaded"`
 
-	// Of llama-server's.
+	// For llama-server's clients:
 	Aliases []string      `json:"aliases"`
 	Tags    []string      `json:"tags"`
 	Status  modelStatus   `json:"status"`
 	Meta    *modelNumbers `json:"meta,omitempty"`
 
-	// What it can be asked for, and how many numbers an embedding has.
+	// Purposes of the model, and the length of its embeddings.
 	Capabilities    []registry.Purpose `json:"capabilities,omitempty"`
 	EmbeddingLength int                `json:"embedding_length,omitempty"`
 
-	// How the model writes calls of tools and thoughts, by the name of the form;
-	// in brackets if its template doesn't say and the form is the usual one.
+	// The forms of the model's tool calls and reasoning; in brackets if its
+	// template doesn't say and the form is a default.
 	ToolCalls string `json:"tool_calls,omitempty"`
 	Thoughts  string `json:"thoughts,omitempty"`
 }
@@ -62,7 +62,7 @@ type modelStatus struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// modelNumbers are known of a model in memory.
+// modelNumbers are known for models in memory.
 type modelNumbers struct {
 	Vocab      int    `json:"n_vocab"`
 	Context    int    `json:"n_ctx"`
@@ -72,7 +72,7 @@ type modelNumbers struct {
 	Size       uint64 `json:"size"` // bytes
 }
 
-// ListModels is GET /v1/models.
+// ListModels handles GET /v1/models.
 func (s *Handlers) ListModels(*http.Request) (wire.Answer, error) {
 	hosts, err := s.Models.List()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Handlers) ListModels(*http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// GetModel is GET /v1/models/NAME.
+// GetModel handles GET /v1/models/NAME.
 func (s *Handlers) GetModel(r *http.Request) (wire.Answer, error) {
 	h, err := s.Models.Find(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Handlers) GetModel(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: modelOf(h)}, nil
 }
 
-// modelOf describes a model; one that is not in memory only by its name.
+// modelOf describes a model; only its name is known if it is not in memory.
 func modelOf(h *registry.Entry) modelReply {
 	out := modelReply{
 		ID: h.Name, Object: "model", Created: h.Created.Unix(), OwnedBy: "stencil",
@@ -119,7 +119,7 @@ func modelOf(h *registry.Entry) modelReply {
 	return out
 }
 
-// bracketed returns a name, in brackets unless it is sure.
+// bracketed returns a name, in brackets unless it is certain.
 func bracketed(name string, sure bool) string {
 	if sure {
 		return name

@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// CreateResponse is POST /v1/responses.
+// CreateResponse handles POST /v1/responses.
 func (s *Handlers) CreateResponse(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Handlers) CreateResponse(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// reply returns the answer as it is before there is any output.
+// reply returns the answer before there is any output.
 func (q *responsesRequest) reply(model string) *response {
 	given := func(name, otherwise string) json.RawMessage {
 		if q.body.Given(name) {
@@ -70,7 +70,8 @@ func (q *responsesRequest) reply(model string) *response {
 	return out
 }
 
-// textFormat returns text as it holds: a response_format, which is taken too, stands there.
+// textFormat returns the effective text field: a response_format, which is accepted too, is
+// moved there.
 func (q *responsesRequest) textFormat(given json.RawMessage) json.RawMessage {
 	format, err := q.body.Child("response_format")
 	if err != nil || format == nil || q.body.Given("text") && bytes.Contains(given, []byte(`"format"`)) {
@@ -152,20 +153,20 @@ func reasoningItem(id, text string) responseItem {
 	return responseItem{Type: "reasoning", ID: id, Summary: &[]responsePart{}, Content: &[]responsePart{{Type: "reasoning_text", Text: text}}}
 }
 
-// responsesSink writes the events of a response.
+// A responsesSink writes the events of a response.
 type responsesSink struct {
 	*wire.EventStream
 	generation *generation.Generation
 	request    *responsesRequest
 	response   *response
 	sequence   int
-	item       *responseItem    // the one that is open; nil between items
-	kind       layout.PieceKind // of it
-	text       string           // of it, so far
+	item       *responseItem    // the open item; nil between items
+	kind       layout.PieceKind // of the open item
+	text       string           // of the open item, so far
 	call       layout.Call
 	tokens     []generation.TokenLogprob
 	clock      generation.Clock // with timings_per_token
-	written    int              // tokens, for it
+	written    int              // tokens so far, for clock
 	timings    *generation.Timings
 }
 
@@ -175,7 +176,7 @@ func (s *responsesSink) send(e responseEvent) error {
 	return s.Event(e.Type, e)
 }
 
-// about fills in which item and part an event is about.
+// about returns an event about the open item and, with part, its content part.
 func (s *responsesSink) about(kind string, part bool) responseEvent {
 	index := len(s.response.Output)
 	e := responseEvent{Type: kind, OutputIndex: &index, ItemID: s.item.ID}
@@ -203,7 +204,7 @@ func (s *responsesSink) Progress(p engine.Progress) error {
 	return s.send(e)
 }
 
-// start opens an item, after closing the one that is open.
+// start opens an item, after closing the open one.
 func (s *responsesSink) start(kind layout.PieceKind, item responseItem) error {
 	if err := s.stop(); err != nil {
 		return err
@@ -223,7 +224,7 @@ func (s *responsesSink) start(kind layout.PieceKind, item responseItem) error {
 	return s.send(e)
 }
 
-// stop closes the item that is open.
+// stop closes the open item.
 func (s *responsesSink) stop() error {
 	if s.item == nil {
 		return nil
@@ -246,7 +247,7 @@ func (s *responsesSink) stop() error {
 		whole = reasoningItem(s.item.ID, s.text)
 	default:
 		whole = s.request.callItem(s.item.ID, "completed", s.call)
-		if whole.Input != nil { // the text is known when the JSON around it is
+		if whole.Input != nil { // the text is known once the JSON around it is complete
 			delta, done := s.about("response.custom_tool_call_input.delta", false), s.about("response.custom_tool_call_input.done", false)
 			delta.Delta, done.Input = whole.Input, whole.Input
 			events = append(events, delta, done)

@@ -10,17 +10,16 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// An inputReader makes messages of the items of a conversation. What was answered or called before is never refused: an
-// item of a type that is not known goes to the model as text.
+// An inputReader converts the items of a conversation to messages. History is never refused: an item of an unknown type
+// is passed to the model as text.
 type inputReader struct {
 	*responsesRequest
-	names map[string]string // of functions by the id of a call
-	open  []chat.ToolCall   // calls without an output yet
-	found int               // of calls without an id
+	names map[string]string // of functions, by the id of a call
+	open  []chat.ToolCall   // calls without an output so far
+	found int               // calls without an id
 }
 
-// readInput reads instructions and input: a text, or the items of a
-// conversation.
+// readInput reads instructions and input: a text, or the items of a conversation.
 func (q *responsesRequest) readInput(o *wire.Object) error {
 	if err := q.readInstructions(o); err != nil {
 		return err
@@ -122,7 +121,7 @@ func (in *inputReader) item(item *wire.Object) error {
 		return in.output(item)
 	case "additional_tools":
 		return in.readToolList(item, "tools")
-	case "reasoning", "compaction_trigger": // what was thought is not shown to the model again
+	case "reasoning", "compaction_trigger": // earlier reasoning is not shown to the model again
 		return nil
 	}
 	if item.Given("encrypted_content") && kind == "compaction" {
@@ -133,7 +132,7 @@ func (in *inputReader) item(item *wire.Object) error {
 	return nil
 }
 
-// assistant returns the assistant's turn that an item belongs to: calls in a row are of one.
+// assistant returns the assistant's current turn, starting one if necessary: consecutive calls belong to one turn.
 func (in *inputReader) assistant() *chat.Message {
 	if n := len(in.Messages); n == 0 || in.Messages[n-1].Role != "assistant" {
 		in.Messages = append(in.Messages, chat.Message{Role: "assistant"})
@@ -141,7 +140,7 @@ func (in *inputReader) assistant() *chat.Message {
 	return &in.Messages[len(in.Messages)-1]
 }
 
-// say adds to what the assistant said.
+// say adds text to the assistant's current turn.
 func (in *inputReader) say(text string) {
 	m := in.assistant()
 	if m.Content != "" {
@@ -150,7 +149,7 @@ func (in *inputReader) say(text string) {
 	m.Content += text
 }
 
-// call reads a call whose arguments are in the member of that name.
+// call reads a call whose arguments are in the given member.
 func (in *inputReader) call(item *wire.Object, member string) error {
 	past, name, namespace, arguments := chat.ToolCall{}, "", "", ""
 	for _, err := range []error{item.Str("call_id", &past.ID), item.Str("name", &name), item.Str("namespace", &namespace)} {
@@ -179,8 +178,8 @@ func (in *inputReader) call(item *wire.Object, member string) error {
 	return nil
 }
 
-// output reads what came of a call. One without the call's id belongs to the last call of that name that has none yet;
-// one without a call is text.
+// output reads the output of a call. An output without the call's id belongs to the last call of that name without an
+// output; one without a call is text.
 func (in *inputReader) output(item *wire.Object) error {
 	m := chat.Message{Role: "tool"}
 	name, namespace := "", ""
@@ -220,7 +219,7 @@ func (in *inputReader) output(item *wire.Object) error {
 	return nil
 }
 
-// readOutput reads an output: a text, parts, or whatever a tool of another kind has, which is passed on as JSON.
+// readOutput reads an output: a text, parts, or the output of another kind of tool, which is passed on as JSON.
 func readOutput(item *wire.Object, m *chat.Message) error {
 	raw := item.Members["output"]
 	output := &wire.Object{Path: item.Path, Members: map[string]json.RawMessage{"content": raw}}
@@ -237,7 +236,7 @@ func readOutput(item *wire.Object, m *chat.Message) error {
 	return nil
 }
 
-// asText returns an item of a type that is not known as JSON, without what only its server can read.
+// asText returns an item of an unknown type as JSON, without the members that only its server can read.
 func asText(item *wire.Object) string {
 	members := map[string]json.RawMessage{}
 	for _, name := range item.Names {

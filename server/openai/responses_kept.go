@@ -20,13 +20,13 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// kept are the responses of one client, which is who bears the same API key.
+// kept holds the stored responses of one client, identified by its API key.
 type kept struct {
 	responses *stored.Store
 	owner     string
 }
 
-// keptFor returns the responses of the client of a request.
+// keptFor returns the stored responses of a request's client.
 func (s *Handlers) keptFor(r *http.Request) kept {
 	owner := ""
 	if key := access.Key(r); key != "" {
@@ -36,7 +36,7 @@ func (s *Handlers) keptFor(r *http.Request) kept {
 	return kept{s.Responses, owner}
 }
 
-// notKept says that something is not stored for this client.
+// notKept returns the error for something that is not stored for this client.
 func notKept(status int, param, code, format string, args ...any) error {
 	kind := problem.Invalid
 	if status == http.StatusNotFound {
@@ -45,7 +45,7 @@ func notKept(status int, param, code, format string, args ...any) error {
 	return problem.New(problem.Problem{Status: status, Kind: kind, Param: param, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// readPrevious reads previous_response_id: the conversation goes on after that response. Its instructions don't.
+// readPrevious reads previous_response_id: the conversation continues after that response, without its instructions.
 func (q *responsesRequest) readPrevious(o *wire.Object) (err error) {
 	const name = "previous_response_id"
 	if err := o.Str(name, &q.previous); err != nil || q.previous == "" {
@@ -59,7 +59,7 @@ func (q *responsesRequest) readPrevious(o *wire.Object) (err error) {
 	return err
 }
 
-// referred returns the item that an item_reference stands for, and other items as they are.
+// referred returns the item that an item_reference refers to, and other items unchanged.
 func (q *responsesRequest) referred(item *wire.Object, raw json.RawMessage) (*wire.Object, json.RawMessage, error) {
 	kind, id := "", ""
 	if err := item.Str("type", &kind); err != nil {
@@ -86,12 +86,12 @@ func (q *responsesRequest) referred(item *wire.Object, raw json.RawMessage) (*wi
 	return item, raw, err
 }
 
-// clipped is what a client called something, as it can stand in a message.
+// clipped returns a client's identifier in a form that is safe in a message.
 func clipped(id string) string {
 	return strconv.Quote(strings.ToValidUTF8(id[:min(len(id), wire.LongestName)], ""))
 }
 
-// keep stores a response, if that is wanted. One that is too large is not stored, and says so.
+// keep stores a response if requested. A response that is too large is not stored; the answer then has store: false.
 func (q *responsesRequest) keep(out *response) error {
 	if !q.store {
 		return nil
@@ -122,7 +122,7 @@ func (q *responsesRequest) keep(out *response) error {
 	return nil
 }
 
-// listed returns an item of an input as lists have it: with its type, an id, and content in parts.
+// listed returns an input item as lists show it: with a type, an id, and content in parts.
 func listed(raw json.RawMessage) (json.RawMessage, error) {
 	item, err := wire.ParseObject(raw, "")
 	if err != nil {
@@ -162,7 +162,7 @@ func listed(raw json.RawMessage) (json.RawMessage, error) {
 	return wire.Marshal(item.Members)
 }
 
-// idIn returns the id in a path of a response.
+// idIn returns the id in a response's path.
 func idIn(r *http.Request) string {
 	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/responses/"), "/")
 	return id
@@ -176,7 +176,7 @@ func noResponse(err error, id string) error {
 	return err
 }
 
-// GetResponse is GET /v1/responses/ID.
+// GetResponse handles GET /v1/responses/ID.
 func (s *Handlers) GetResponse(r *http.Request) (wire.Answer, error) {
 	if stream := r.URL.Query().Get("stream"); stream != "" && stream != "false" {
 		return nil, wire.NotOffered("stream", "a stream of a response that is stored")
@@ -195,7 +195,7 @@ type deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// DeleteResponse is DELETE /v1/responses/ID.
+// DeleteResponse handles DELETE /v1/responses/ID.
 func (s *Handlers) DeleteResponse(r *http.Request) (wire.Answer, error) {
 	k, id := s.keptFor(r), idIn(r)
 	if err := k.responses.Delete(k.owner, id); err != nil {
@@ -204,7 +204,7 @@ func (s *Handlers) DeleteResponse(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: deleted{id, "response", true}}, nil
 }
 
-// CancelResponse is POST /v1/responses/ID/cancel. Nothing runs in the background, so that there is nothing to cancel.
+// CancelResponse handles POST /v1/responses/ID/cancel. It always fails, since nothing runs in the background.
 func (s *Handlers) CancelResponse(r *http.Request) (wire.Answer, error) {
 	k, id := s.keptFor(r), idIn(r)
 	if _, err := k.responses.Get(k.owner, id); err != nil {
@@ -221,7 +221,7 @@ type itemList struct {
 	HasMore bool              `json:"has_more"`
 }
 
-// ListInput is GET /v1/responses/ID/input_items.
+// ListInput handles GET /v1/responses/ID/input_items.
 func (s *Handlers) ListInput(r *http.Request) (wire.Answer, error) {
 	const most = 100
 	k, id, limit, query := s.keptFor(r), idIn(r), 20, r.URL.Query()
@@ -273,7 +273,7 @@ type inputCount struct {
 	Tokens int    `json:"input_tokens"`
 }
 
-// CountInput is POST /v1/responses/input_tokens.
+// CountInput handles POST /v1/responses/input_tokens.
 func (s *Handlers) CountInput(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -293,8 +293,8 @@ func (s *Handlers) CountInput(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: inputCount{"response.input_tokens", len(g.Job.Prompt)}}, nil
 }
 
-// accept finds the model of a request and prepares it. With truncation auto, a conversation that is too long for the
-// context loses as many of its oldest turns as it must.
+// accept finds the model of a request and prepares the request. With truncation auto, it drops as many of the oldest
+// turns as necessary for the conversation to fit the context.
 func (s *Handlers) accept(r *http.Request, q *responsesRequest) (*registry.Model, *generation.Generation, error) {
 	try := func(messages []chat.Message) (*registry.Model, *generation.Generation, error) {
 		one := *q.Request
@@ -312,17 +312,17 @@ func (s *Handlers) accept(r *http.Request, q *responsesRequest) (*registry.Model
 	fits := func(g *generation.Generation) bool {
 		return len(g.Job.Prompt)+max(1, min(q.MaxTokens, limit/2)) <= limit
 	}
-	begin := 0 // of what can be dropped
+	begin := 0 // start of what can be dropped
 	for begin < len(q.Messages) && (q.Messages[begin].Role == "system" || q.Messages[begin].Role == "developer") {
 		begin++
 	}
-	var turns []int // where those begin that may be the first
+	var turns []int // turns that may become the first
 	for i := begin + 1; i < len(q.Messages); i++ {
 		if q.Messages[i].Role == "user" {
 			turns = append(turns, i)
 		}
 	}
-	low, high := 0, len(turns) // the first low turns don't suffice to be dropped
+	low, high := 0, len(turns) // dropping the first low turns does not suffice
 	for !fits(g) && low < high {
 		middle := (low + high) / 2
 		_, next, err := try(slices.Concat(q.Messages[:begin], q.Messages[turns[middle]:]))

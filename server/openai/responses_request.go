@@ -25,16 +25,16 @@ var responsesNames = wire.Names{
 // A responsesRequest is the body of POST /v1/responses.
 type responsesRequest struct {
 	*request.Request
-	body       *wire.Object // of which parts are repeated in the answer
-	kept                    // responses of the same client
+	body       *wire.Object // parts of it are repeated in the answer
+	kept                    // stored responses of the same client
 	store      bool
-	previous   string                // the response that this one follows
+	previous   string                // id of the previous response
 	truncation string                // disabled, auto
-	timings    bool                  // in events of text, and the last
-	past       []json.RawMessage     // items up to the end of that response
-	items      []json.RawMessage     // of the input, references followed
-	origins    map[string]toolOrigin // by the names in the prompt, of tools that are called otherwise by the client
-	leftOut    []string              // tools that the model is not told of
+	timings    bool                  // in text events and the last event
+	past       []json.RawMessage     // items up to the end of the previous response
+	items      []json.RawMessage     // of the input, with references resolved
+	origins    map[string]toolOrigin // by name in the prompt, of tools with another name for the client
+	leftOut    []string              // tools that the model doesn't get
 }
 
 func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
@@ -98,9 +98,9 @@ func (q *responsesRequest) readTextFormat(o *wire.Object) error {
 	return q.Constraint.ReadFormat(f)
 }
 
-// The answers.
+// Replies.
 
-// response is the answer, and what events about the whole of it carry.
+// response is the answer, also carried by events about the whole answer.
 type response struct {
 	ID              string              `json:"id"`
 	Object          string              `json:"object"` // "response"
@@ -166,7 +166,7 @@ type responsesUsage struct {
 	InputTokens  int `json:"input_tokens"`
 	InputDetails struct {
 		CachedTokens int `json:"cached_tokens"`
-		WriteTokens  int `json:"cache_write_tokens"` // always 0: nothing is charged for
+		WriteTokens  int `json:"cache_write_tokens"` // always 0: cache writes cost nothing
 	} `json:"input_tokens_details"`
 	OutputTokens  int `json:"output_tokens"`
 	OutputDetails struct {
@@ -175,8 +175,7 @@ type responsesUsage struct {
 	TotalTokens int `json:"total_tokens"`
 }
 
-// responseEvent is an event of a stream; which fields it has depends on its
-// type.
+// responseEvent is an event of a stream; its type determines the fields.
 type responseEvent struct {
 	Type         string                     `json:"type"`
 	Sequence     int                        `json:"sequence_number"`

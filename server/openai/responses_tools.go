@@ -11,18 +11,17 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A toolOrigin is what a function of the prompt is to the client: a function of a namespace, which has a name of its own
+// A toolOrigin is the client's tool behind a function of the prompt: a function of a namespace, which has another name
 // there, or a custom tool, whose input is text.
 type toolOrigin struct {
 	namespace, name string
 	custom          bool
 }
 
-// customInput is the argument that stands for the text of a custom tool's call.
+// customInput is the argument that holds the text of a custom tool's call.
 const customInput = "input"
 
-// hostedTools begin the types of tools that OpenAI's servers run themselves. Under tool_choice auto a model does without
-// them.
+// hostedTools are prefixes of the types of tools that OpenAI's servers run. Under tool_choice auto they are left out.
 var hostedTools = []string{
 	"web_search", "file_search", "code_interpreter", "image_generation", "mcp", "computer", "tool_search", "programmatic_tool_calling",
 	"local_shell", "shell", "apply_patch",
@@ -32,7 +31,7 @@ func hosted(kind string) bool {
 	return slices.ContainsFunc(hostedTools, func(begin string) bool { return strings.HasPrefix(kind, begin) })
 }
 
-// readResponsesTools reads tools that have no inner object.
+// readResponsesTools reads tools, which have no inner object in this API.
 func (q *responsesRequest) readResponsesTools(o *wire.Object) error {
 	if err := q.readToolList(o, "tools"); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (q *responsesRequest) readResponsesTools(o *wire.Object) error {
 	return nil
 }
 
-// readToolList adds the tools of a list to those that there are.
+// readToolList adds the tools of a list to the request's.
 func (q *responsesRequest) readToolList(o *wire.Object, name string) error {
 	list, err := o.List(name)
 	if err != nil {
@@ -87,13 +86,13 @@ func (q *responsesRequest) readResponsesTool(set *request.ToolSet, t *wire.Objec
 	return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
 }
 
-// leaveOut notes that a tool is not offered to the model.
+// leaveOut records that a tool is not offered to the model.
 func (q *responsesRequest) leaveOut(name, warning string) {
 	q.leftOut = append(q.leftOut, name)
 	q.Warnings = append(q.Warnings, warning)
 }
 
-// readNamespace reads a namespace, whose functions become functions like any other.
+// readNamespace reads a namespace, whose functions become ordinary functions.
 func (q *responsesRequest) readNamespace(set *request.ToolSet, t *wire.Object) error {
 	name, description := "", ""
 	for _, err := range []error{
@@ -184,8 +183,8 @@ func directCallers(t *wire.Object) error {
 	return nil
 }
 
-// customParameters returns the schema of a custom tool's call: an object with its text. There is none for a tool whose
-// grammar can't be enforced, of which the model is not told.
+// customParameters returns the schema of a custom tool's call: an object with its text. It returns nil for a tool whose
+// grammar can't be enforced; such a tool is left out.
 func (q *responsesRequest) customParameters(t *wire.Object, name string) (json.RawMessage, error) {
 	format, err := t.Child("format")
 	if err != nil {
@@ -215,7 +214,7 @@ func (q *responsesRequest) customParameters(t *wire.Object, name string) (json.R
 	})
 }
 
-// promptName returns the name by which the model knows a function.
+// promptName returns the name of a function in the prompt.
 func (q *responsesRequest) promptName(namespace, name string) string {
 	for shown, origin := range q.origins {
 		if origin.name == name && origin.namespace == namespace {
@@ -225,7 +224,7 @@ func (q *responsesRequest) promptName(namespace, name string) string {
 	return name
 }
 
-// readResponsesChoice reads tool_choice. A tool that was left out can't be named.
+// readResponsesChoice reads tool_choice. It can't name a tool that was left out.
 func (q *responsesRequest) readResponsesChoice(o *wire.Object) error {
 	word := ""
 	if !o.Given("tool_choice") || json.Unmarshal(o.Members["tool_choice"], &word) == nil {
@@ -269,7 +268,7 @@ func (q *responsesRequest) readResponsesChoice(o *wire.Object) error {
 	return q.ReadToolChoice(&wire.Object{Path: o.Path, Names: o.Names, Members: map[string]json.RawMessage{"tool_choice": choice}})
 }
 
-// renamed puts the name by which the model knows a tool in place of the client's.
+// renamed replaces the client's name of a tool by its name in the prompt.
 func (q *responsesRequest) renamed(one *wire.Object) error {
 	kind, name, namespace := "", "", ""
 	for _, err := range []error{one.Str("type", &kind), one.Str("name", &name), one.Str("namespace", &namespace)} {
@@ -291,7 +290,7 @@ func (q *responsesRequest) renamed(one *wire.Object) error {
 	return nil
 }
 
-// callItem returns a call as the client knows its tool.
+// callItem returns a call under the client's name of the tool.
 func (q *responsesRequest) callItem(id, status string, c layout.Call) responseItem {
 	out := responseItem{Type: "function_call", ID: id, Status: status, CallID: c.ID, Name: c.Name, Arguments: &c.Arguments}
 	origin, ok := q.origins[c.Name]
