@@ -13,8 +13,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// The edits of context_management shorten a conversation before it is rendered. They are cuts of its history: the
-// client's own copy stays whole.
+// The edits of context_management shorten a conversation before it is rendered. They only affect the prompt: the
+// client's own copy stays complete.
 
 // The types of edits.
 const (
@@ -22,7 +22,7 @@ const (
 	clearThinking = "clear_thinking_20251015"
 )
 
-// Defaults of edits, which are Anthropic's.
+// Anthropic's defaults for edits.
 const (
 	defaultTrigger       = 100_000 // input tokens
 	defaultKeptToolUses  = 3
@@ -30,21 +30,21 @@ const (
 	keepEverything       = -1
 )
 
-// cleared stands where the result of a tool was.
+// cleared replaces the result of a cleared tool use.
 const cleared = "[cleared to make room]"
 
 // An edit is an entry of context_management.edits.
 type edit struct {
 	kind string
-	keep int // tool uses, or turns with thoughts
+	keep int // tool uses, or turns with reasoning
 
-	// Of clear_tool_uses.
+	// Of clear_tool_uses:
 	tokens   int // trigger: input tokens; 0: none
 	uses     int // trigger: tool uses; 0: none
 	atLeast  int // input tokens
 	excluded []string
-	inputs   bool     // of all tools
-	inputsOf []string // of these
+	inputs   bool     // clear the inputs of all tools
+	inputsOf []string // clear the inputs of these tools
 }
 
 // readEdits reads context_management.
@@ -136,8 +136,8 @@ func (one *edit) readClearToolUses(e *wire.Object) error {
 	return nil
 }
 
-// readAmount reads {"type": one of units, "value": n}, and returns its unit; "" when it is not given. The unit "all" has
-// no value.
+// readAmount reads {"type": one of units, "value": n} and returns the unit; "" if the member is not given. The unit
+// "all" has no value.
 func readAmount(e *wire.Object, name string, to *int, least int, units ...string) (unit string, err error) {
 	in, err := e.Child(name)
 	if in == nil || err != nil {
@@ -162,7 +162,7 @@ func readAmount(e *wire.Object, name string, to *int, least int, units ...string
 	return unit, in.Integer("value", to, least, request.MaxTokensLimit)
 }
 
-// contextReply says which edits were carried out.
+// contextReply reports the edits that were applied.
 type contextReply struct {
 	Applied []appliedEdit `json:"applied_edits"`
 }
@@ -174,8 +174,8 @@ type appliedEdit struct {
 	Tokens        int    `json:"cleared_input_tokens"`
 }
 
-// accept finds the model of a request and prepares it, once its edits have been carried out. The second number is how
-// long the prompt was before.
+// accept finds the model of a request and prepares the request after applying its edits. It also returns the length of
+// the prompt before the edits.
 func (s *Handlers) accept(r *http.Request, q *messagesRequest) (*registry.Model, *generation.Generation, int, error) {
 	try := func(messages []chat.Message) (*registry.Model, *generation.Generation, error) {
 		one := *q.Request
@@ -226,7 +226,8 @@ func (s *Handlers) accept(r *http.Request, q *messagesRequest) (*registry.Model,
 	return m, g, original, nil
 }
 
-// estimate is the size of a conversation for an upstream, whose tokenizer is not known: a token for each four bytes.
+// estimate returns the approximate size of a conversation for an upstream, whose tokenizer is unknown: a token per four
+// bytes.
 func estimate(q *request.Request) int {
 	n := 0
 	for i := range q.Messages {
@@ -239,7 +240,7 @@ func estimate(q *request.Request) int {
 	return n / 4
 }
 
-// triggered reports whether a conversation is so long that tool uses are cleared.
+// triggered reports whether a conversation is long enough for tool uses to be cleared.
 func (e *edit) triggered(list []chat.Message, tokens int) bool {
 	if e.uses == 0 && e.tokens == 0 {
 		return true
@@ -254,7 +255,7 @@ func (e *edit) triggered(list []chat.Message, tokens int) bool {
 	return tokens > e.tokens
 }
 
-// apply returns a conversation without what an edit clears, and how many tool uses or turns that were.
+// apply returns a conversation without what an edit clears, and the number of cleared tool uses or turns.
 func (e *edit) apply(list []chat.Message) (out []chat.Message, n int) {
 	if e.keep == keepEverything {
 		return list, 0
@@ -272,7 +273,7 @@ func (e *edit) apply(list []chat.Message) (out []chat.Message, n int) {
 				n++
 			}
 		}
-		return slices.DeleteFunc(out, func(m chat.Message) bool { // a turn that was nothing but thoughts
+		return slices.DeleteFunc(out, func(m chat.Message) bool { // a turn that was only reasoning
 			return m.Role == "assistant" && m.Content == "" && m.Reasoning == "" && len(m.ToolCalls) == 0
 		}), n
 	}
@@ -296,7 +297,7 @@ func (e *edit) apply(list []chat.Message) (out []chat.Message, n int) {
 	return out, n
 }
 
-// clearInput takes away the arguments of a call.
+// clearInput removes the arguments of a call.
 func clearInput(list []chat.Message, id string) {
 	for i := len(list) - 1; i >= 0; i-- {
 		for j := range list[i].ToolCalls {

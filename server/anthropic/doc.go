@@ -1,2 +1,3 @@
-// Package anthropic speaks Anthropic's dialect: messages and the counting of their tokens.
+// Package anthropic implements Anthropic's dialect: messages and the counting of their
+// tokens.
 package anthropic

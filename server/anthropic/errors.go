@@ -7,8 +7,7 @@ import (
 	"github.com/stencil-json/stencil/server/problem"
 )
 
-// anthropicError is the body of an error answer in Anthropic's dialect, and the
-// data of the error event of a stream.
+// anthropicError is the body of an error response in Anthropic's dialect, and the data of a stream's error event.
 type anthropicError struct {
 	Type      string               `json:"type"` // "error"
 	Error     anthropicErrorObject `json:"error"`
@@ -27,7 +26,7 @@ type anthropicErrorObject struct {
 	Text    *string `json:"text,omitempty"`
 }
 
-// anthropicTypes are what Anthropic's specification calls failures.
+// anthropicTypes are the error types of Anthropic's specification, by HTTP status.
 var anthropicTypes = map[int]string{
 	http.StatusUnauthorized:          "authentication_error",
 	http.StatusForbidden:             "permission_error",
@@ -39,8 +38,7 @@ var anthropicTypes = map[int]string{
 	http.StatusGatewayTimeout:        "timeout_error",
 }
 
-// ErrorBody is the body of an error answer, and the data of the error
-// event of a stream.
+// ErrorBody returns the body of an error response, which is also the data of a stream's error event.
 func ErrorBody(p *problem.Problem, id string) any {
 	given := func(s string) *string {
 		if s == "" {
@@ -61,8 +59,8 @@ func ErrorBody(p *problem.Problem, id string) any {
 	}, id}
 }
 
-// noThreads refuses a conversation of which the client sends only what is new. Anthropic's clients go by the details:
-// they send it again, whole.
+// noThreads refuses a request that sends only the new part of a conversation. Anthropic's clients recognise the
+// details and send it again in full.
 func noThreads() error {
 	return problem.New(problem.Problem{
 		Status: http.StatusBadRequest, Kind: problem.Invalid, Param: "thread", Code: "thread_unsupported_request",

@@ -11,14 +11,14 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// billing finds the values in the line that Claude Code puts before its system text. They differ from session to session
-// and from request to request, and mean nothing to a model, but what follows them in a prompt could not be taken from the
+// billing matches the values in the line that Claude Code puts before its system text. They change with every session
+// and request and mean nothing to a model, but they would keep the rest of the prompt from being reused from the prefix
 // cache.
 var billing = regexp.MustCompile(`=[^;\n]*`)
 
 const billingHeader = "x-anthropic-billing-header:"
 
-// withoutNonce returns a text with the values of Claude Code's billing line overwritten.
+// withoutNonce returns a text with the values of Claude Code's billing line replaced by constants.
 func withoutNonce(text string) string {
 	if !strings.HasPrefix(text, billingHeader) {
 		return text
@@ -31,7 +31,7 @@ func withoutNonce(text string) string {
 	return line + rest
 }
 
-// readText reads the text of a block, which can't be empty.
+// readText reads the text of a block, which must not be empty.
 func readText(b *wire.Object, to *string) error {
 	if err := b.Str("text", to); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (q *messagesRequest) readSystem(o *wire.Object) error {
 	return nil
 }
 
-// textOf joins blocks that all stand for text.
+// textOf joins the texts of blocks.
 func textOf(blocks []*wire.Object) (string, error) {
 	var texts []string
 	for _, b := range blocks {
@@ -77,7 +77,7 @@ func textOf(blocks []*wire.Object) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// blockText returns the text of a block that is or holds one.
+// blockText returns the text of a block that is, or contains, text.
 func blockText(b *wire.Object) (text string, err error) {
 	kind := ""
 	if err := b.Str("type", &kind); err != nil {
@@ -103,7 +103,7 @@ func blockText(b *wire.Object) (text string, err error) {
 	return "", wire.NotOffered(b.Path+"type", fmt.Sprintf("a block of type %q", kind))
 }
 
-// documentText returns a document that is given as text, below its title and what is said about it.
+// documentText returns a text document, preceded by its title and context.
 func documentText(b *wire.Object) (string, error) {
 	title, about := "", ""
 	for _, err := range []error{b.Str("title", &title), b.Str("context", &about)} {
@@ -143,7 +143,7 @@ func documentText(b *wire.Object) (string, error) {
 	return joinLines(title, about, text), err
 }
 
-// searchText returns what was found, below where.
+// searchText returns a search result, preceded by its title and source.
 func searchText(b *wire.Object) (string, error) {
 	title, source := "", ""
 	for _, err := range []error{b.Str("title", &title), b.Str("source", &source)} {
@@ -169,8 +169,7 @@ func joinLines(texts ...string) string {
 	return strings.Join(given, "\n")
 }
 
-// readTurns reads the conversation. What the assistant called and what came
-// back become messages of their own.
+// readTurns reads the conversation. Tool calls and their results become messages of their own.
 func (q *messagesRequest) readTurns(o *wire.Object) error {
 	if !o.Given("messages") {
 		return wire.Invalid("messages", "messages is missing")
@@ -182,7 +181,7 @@ func (q *messagesRequest) readTurns(o *wire.Object) error {
 	if len(list) == 0 {
 		return wire.Invalid("messages", "messages must not be empty")
 	}
-	names := map[string]string{} // of tools by the id of a call
+	names := map[string]string{} // of tools, by the id of a call
 	role := ""
 	for _, m := range list {
 		if !m.Given("role") {
@@ -252,7 +251,7 @@ func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names m
 		default:
 			text, err := blockText(b)
 			if role == "assistant" && kind != "" && err != nil {
-				// What was answered before is never refused: our own empty texts, and what other servers' tools left.
+				// History is never refused: our own empty texts, and blocks of other servers' tools.
 				text, err = "", nil
 				if kind != "text" {
 					text = pastBlock(b)
@@ -270,7 +269,7 @@ func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names m
 	return nil
 }
 
-// pastBlock returns a block of a type that is not known as JSON.
+// pastBlock returns a block of an unknown type as JSON.
 func pastBlock(b *wire.Object) string {
 	members := map[string]json.RawMessage{}
 	for _, name := range b.Names {

@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Messages is POST /v1/messages.
+// Messages handles POST /v1/messages.
 func (s *Handlers) Messages(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -52,12 +52,12 @@ type countReply struct {
 	Context     *countContext `json:"context_management,omitempty"`
 }
 
-// countContext says how long the prompt was before its edits.
+// countContext reports the length of the prompt before its edits.
 type countContext struct {
 	Original int `json:"original_input_tokens"`
 }
 
-// CountTokens is POST /v1/messages/count_tokens.
+// CountTokens handles POST /v1/messages/count_tokens.
 func (s *Handlers) CountTokens(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -81,15 +81,15 @@ func (s *Handlers) CountTokens(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// finalUsage completes what a text has taken. How long a prompt is for a model
-// behind an upstream is known only now.
+// finalUsage completes the usage of a text. The prompt length of an upstream's model is known
+// only at the end.
 func finalUsage(u anthropicUsage, c *generation.Choice) anthropicUsage {
 	u.CacheReadTokens = c.Result.CachedTokens
 	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Result.PromptTokens)-u.CacheReadTokens, c.Result.CompletionTokens+c.Wasted
 	return u
 }
 
-// stopReason is why a text ended in Anthropic's words.
+// stopReason returns Anthropic's stop_reason of a text.
 func stopReason(c *generation.Choice) (reason, sequence *string) {
 	word := "end_turn"
 	switch {
@@ -122,7 +122,7 @@ type anthropicSink struct {
 	generation *generation.Generation
 	message    anthropicMessage
 	id         string // of the request
-	block      int    // the number of the block that is open, or was last; -1 before the first
+	block      int    // index of the open or last block; -1 before the first
 	open       layout.PieceKind
 	isOpen     bool
 }
@@ -165,11 +165,11 @@ type bareEvent struct {
 
 func (s *anthropicSink) Begin() error {
 	first := s.message
-	first.Context = nil // it comes with the end
+	first.Context = nil // it is sent at the end
 	return s.Event("message_start", messageStart{"message_start", first})
 }
 
-// start opens a block, after closing the one that is open.
+// start opens a block, after closing the open one.
 func (s *anthropicSink) start(kind layout.PieceKind, b anthropicBlock) error {
 	if err := s.stop(); err != nil {
 		return err
@@ -241,5 +241,5 @@ func (s *anthropicSink) Fail(f *problem.Problem) error { return s.Event("error",
 
 func (s *anthropicSink) Ping() error { return s.Event("ping", bareEvent{"ping"}) }
 
-// Handlers answers in Anthropic's dialect.
+// Handlers implements Anthropic's dialect.
 type Handlers struct{ *generation.Service }

@@ -25,8 +25,7 @@ var messagesNames = wire.Names{
 	},
 }
 
-// readMessages decodes a body of Anthropic's dialect. For counting, max_tokens
-// is not needed.
+// readMessages decodes a body of Anthropic's dialect. max_tokens may be omitted when counting.
 func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
 	q := &messagesRequest{Request: request.New()}
 	var err error
@@ -59,7 +58,7 @@ func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
 	if q.MaxTokens == 0 && !counting {
 		return nil, wire.Invalid("max_tokens", "max_tokens is missing")
 	}
-	if q.Model == "" && !counting { // llama-server counts without
+	if q.Model == "" && !counting { // llama-server counts without a model
 		return nil, wire.Invalid("model", "model is missing")
 	}
 	return q, nil
@@ -136,8 +135,7 @@ func (q *messagesRequest) readAnthropicChoice(o *wire.Object) error {
 	return nil
 }
 
-// readOutputConfig reads output_config.format, and output_format, which it was
-// called before.
+// readOutputConfig reads output_config.format, and output_format, its former name.
 func (q *messagesRequest) readOutputConfig(o *wire.Object) error {
 	c := &q.Constraint
 	c.Strict = false
@@ -188,7 +186,7 @@ func readJSONSchema(c *request.Constraint, o *wire.Object, name string) error {
 	return c.Set(f, "schema", "schema")
 }
 
-// readThinking reads whether the model is to think first.
+// readThinking reads thinking: whether the model reasons first.
 func (q *messagesRequest) readThinking(o *wire.Object) error {
 	t, err := o.Child("thinking")
 	if t == nil || err != nil {
@@ -216,7 +214,7 @@ func (q *messagesRequest) readThinking(o *wire.Object) error {
 	return nil
 }
 
-// The answers.
+// Replies.
 
 type anthropicMessage struct {
 	ID           string              `json:"id"`
@@ -233,7 +231,7 @@ type anthropicMessage struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// anthropicBlock is a block of content, as its type wants.
+// anthropicBlock is a block of content; its type determines the fields.
 type anthropicBlock struct {
 	Type      string          `json:"type"` // text, thinking, tool_use
 	Text      *string         `json:"text,omitempty"`
@@ -244,8 +242,8 @@ type anthropicBlock struct {
 	Input     json.RawMessage `json:"input,omitempty"`
 }
 
-// anthropicUsage counts tokens. As with Anthropic, those that were cached are not among the input's: what count_tokens
-// says is the sum of the two.
+// anthropicUsage counts tokens. As in Anthropic's API, input_tokens excludes cached tokens: count_tokens reports the
+// sum of both.
 type anthropicUsage struct {
 	InputTokens         int `json:"input_tokens"`
 	OutputTokens        int `json:"output_tokens"`
@@ -257,5 +255,5 @@ type anthropicUsage struct {
 type messagesRequest struct {
 	*request.Request
 	edits   []edit
-	context *contextReply // nil: no edits are wanted
+	context *contextReply // nil: no edits were requested
 }
