@@ -1,2 +1,2 @@
-// Package ollama speaks Ollama's dialect: texts, embeddings, and what there is to know of models.
+// Package ollama implements Ollama's dialect: text, embeddings, and information about models.
 package ollama

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Embed is POST /api/embed: vectors of length 1 for a list of texts. A
-// request without a text loads the model.
+// Embed handles POST /api/embed: it returns vectors of length 1 for a list
+// of texts. A request without text loads the model.
 func (s *Handlers) Embed(r *http.Request) (wire.Answer, error) {
 	start := time.Now()
 	q, m, err := s.inputs(r, readOllamaEmbed)
@@ -30,8 +30,8 @@ func (s *Handlers) Embed(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// Embeddings is POST /api/embeddings, which /api/embed has superseded: the
-// vector of one text as the model gives it.
+// Embeddings handles POST /api/embeddings, superseded by /api/embed: it
+// returns the unnormalised vector of one text.
 func (s *Handlers) Embeddings(r *http.Request) (wire.Answer, error) {
 	q, m, err := s.inputs(r, readOllamaEmbeddings)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Handlers) Embeddings(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: reply}, nil
 }
 
-// inputs reads a request for vectors and finds its model.
+// inputs reads a request for embeddings and finds its model.
 func (s *Handlers) inputs(r *http.Request, read func(*wire.Object) (*vectors.EmbedQuery, error)) (*vectors.EmbedQuery, *registry.Model, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -106,7 +106,7 @@ func readOllamaEmbeddings(o *wire.Object) (*vectors.EmbedQuery, error) {
 	return q, nil
 }
 
-// readShared reads what the two share.
+// readShared reads the fields that both endpoints share.
 func readShared(q *vectors.EmbedQuery, o *wire.Object, fields *wire.Names) error {
 	var err error
 	if q.Warnings, err = fields.Check(o); err != nil {
@@ -124,11 +124,11 @@ func readShared(q *vectors.EmbedQuery, o *wire.Object, fields *wire.Names) error
 	if err != nil || options == nil {
 		return err
 	}
-	// The others are about how a model is loaded or how text is sampled.
+	// The other options concern loading or sampling.
 	return options.Integer("num_ctx", &q.Limit, 1, request.MaxTokensLimit)
 }
 
-// readTexts reads the texts of input; none of "" or nothing at all.
+// readTexts reads the texts of input; "" counts as no text.
 func readTexts(q *vectors.EmbedQuery, o *wire.Object) error {
 	if !o.Given(q.Field) {
 		return nil

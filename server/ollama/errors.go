@@ -4,11 +4,12 @@ import (
 	"github.com/stencil-json/stencil/server/problem"
 )
 
-// ollamaError is the body of an error answer, or the last line of a stream,
-// in Ollama's dialect.
+// ollamaError is the body of an error response, or the last line of a
+// failed stream.
 type ollamaError struct {
 	Error string `json:"error"`
 }
 
-// ErrorBody is the body of an error answer, and the last line of a stream.
+// ErrorBody returns the body of an error response, which is also the last
+// line of a failed stream.
 func ErrorBody(p *problem.Problem, _ string) any { return ollamaError{p.Message} }

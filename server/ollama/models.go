@@ -31,13 +31,13 @@ type ollamaModel struct {
 	Digest     string        `json:"digest"`
 	Details    ollamaDetails `json:"details"`
 
-	// Of /api/ps only.
+	// Only in /api/ps:
 	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
 	SizeVRAM      *int64     `json:"size_vram,omitempty"`
 	ContextLength int        `json:"context_length,omitempty"`
 }
 
-// ollamaModelOf describes a model; one that is not in memory only by its name.
+// ollamaModelOf describes a model; only its name is known if it is not in memory.
 func ollamaModelOf(h *registry.Entry) ollamaModel {
 	sum := sha256.Sum256([]byte(h.Name))
 	out := ollamaModel{
@@ -60,7 +60,7 @@ func ollamaModelOf(h *registry.Entry) ollamaModel {
 	return out
 }
 
-// parameterSize writes a number of weights as people do: 1.2B, 25.4M.
+// parameterSize formats a number of weights: 1.2B, 25.4M.
 func parameterSize(n uint64) string {
 	switch {
 	case n >= 1e9:
@@ -77,7 +77,7 @@ type ollamaList struct {
 	Models []ollamaModel `json:"models"`
 }
 
-// Tags is GET /api/tags: the models that can be asked for.
+// Tags handles GET /api/tags: it lists the models that can be requested.
 func (s *Handlers) Tags(*http.Request) (wire.Answer, error) {
 	hosts, err := s.Models.List()
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Handlers) Tags(*http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: list}, nil
 }
 
-// Ps is GET /api/ps: the models that are in memory.
+// Ps handles GET /api/ps: it lists the models in memory.
 func (s *Handlers) Ps(*http.Request) (wire.Answer, error) {
 	hosts, err := s.Models.List()
 	if err != nil {
@@ -129,7 +129,7 @@ var ollamaShowNames = wire.Names{
 	Harmless: []string{"system", "template", "options"},
 }
 
-// Show is POST /api/show: what is known about a model.
+// Show handles POST /api/show: it describes a model.
 func (s *Handlers) Show(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -181,18 +181,19 @@ type ollamaVersionReply struct {
 	Version string `json:"version"`
 }
 
-// Version is that of the Ollama whose client this dialect is tested with. Programs take it apart into numbers.
+// Version is the version of Ollama whose client this dialect is tested with. Some programs parse it as
+// numbers.
 const Version = "0.24.0"
 
-// ShowVersion is GET /api/version.
+// ShowVersion handles GET /api/version.
 func (s *Handlers) ShowVersion(*http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: ollamaVersionReply{Version}}, nil
 }
 
-// Hello is GET and HEAD /, by which programs find out that somebody is there.
+// Hello handles GET and HEAD /, which programs use to detect a server.
 func (s *Handlers) Hello(*http.Request) (wire.Answer, error) { return hello{}, nil }
 
-// hello is what Ollama says; the answer to HEAD has no body.
+// hello is Ollama's greeting; the response to HEAD has no body.
 type hello struct{}
 
 func (hello) Write(w http.ResponseWriter, _ *http.Request) error {
@@ -204,7 +205,8 @@ func (hello) Write(w http.ResponseWriter, _ *http.Request) error {
 // pullNames are the fields of POST /api/pull.
 var pullNames = wire.Names{Known: []string{"model", "name", "stream"}, Harmless: []string{"insecure", "username", "password"}}
 
-// Pull is POST /api/pull: a model that is here needs nothing more. Others are fetched on the command line.
+// Pull handles POST /api/pull: it succeeds for a model that is available. Other models are downloaded on the
+// command line.
 func (s *Handlers) Pull(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -235,7 +237,7 @@ type pullStatus struct {
 	Status string `json:"status"`
 }
 
-// pulled is the stream of a model that is here.
+// pulled is the stream for a model that is available.
 type pulled struct{}
 
 func (pulled) Write(w http.ResponseWriter, _ *http.Request) error {

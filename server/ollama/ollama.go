@@ -14,12 +14,12 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// Chat is POST /api/chat.
+// Chat handles POST /api/chat.
 func (s *Handlers) Chat(r *http.Request) (wire.Answer, error) {
 	return s.generateText(r, readOllamaChat, true)
 }
 
-// Generate is POST /api/generate.
+// Generate handles POST /api/generate.
 func (s *Handlers) Generate(r *http.Request) (wire.Answer, error) {
 	return s.generateText(r, readOllamaGenerate, false)
 }
@@ -64,8 +64,8 @@ func (s *Handlers) generateText(r *http.Request, read func(*wire.Object) (*ollam
 	return wire.JSON{Value: reply}, nil
 }
 
-// load answers a request without a prompt, which only loads the model
-// or, with a keep_alive of nothing, unloads it.
+// load answers a request without a prompt, which only loads the model or,
+// with keep_alive 0, unloads it.
 func (s *Handlers) load(r *http.Request, q *request.Request, d *ollamaDialect) (wire.Answer, error) {
 	reason := "load"
 	if q.KeepAlive != nil && *q.KeepAlive == 0 {
@@ -90,7 +90,7 @@ func (s *Handlers) load(r *http.Request, q *request.Request, d *ollamaDialect) (
 	return wire.JSON{Value: reply}, nil
 }
 
-// ollamaDialect writes answers of one of the two endpoints.
+// ollamaDialect writes the answers of one of the two endpoints.
 type ollamaDialect struct {
 	generation *generation.Generation
 	model      string
@@ -103,7 +103,7 @@ func (d *ollamaDialect) line() ollamaReply {
 	return ollamaReply{Model: d.model, CreatedAt: time.Now().UTC()}
 }
 
-// fill puts a text where the endpoint has it.
+// fill sets the text in the field of the endpoint.
 func (d *ollamaDialect) fill(reply *ollamaReply, content, thinking string, calls []ollamaCall) {
 	if d.isChat {
 		reply.Message = &ollamaMessage{Role: "assistant", Content: content, Thinking: thinking, Calls: calls}
@@ -119,7 +119,7 @@ func (d *ollamaDialect) calls(list []layout.Call, from int) (out []ollamaCall) {
 	return out
 }
 
-// last returns the line that ends an answer, without its text.
+// last returns the final line of an answer, without text.
 func (d *ollamaDialect) last(c *generation.Choice) ollamaReply {
 	out := d.line()
 	r := c.Result
@@ -133,11 +133,11 @@ func (d *ollamaDialect) last(c *generation.Choice) ollamaReply {
 	return out
 }
 
-// ollamaSink writes lines of JSON.
+// ollamaSink writes JSON lines.
 type ollamaSink struct {
 	*wire.LineStream
 	dialect *ollamaDialect
-	call    layout.Call // the call that is being read: Ollama sends it whole
+	call    layout.Call // the call being read: Ollama sends calls whole
 }
 
 func (s *ollamaSink) Begin() error { return nil }
@@ -174,11 +174,11 @@ func (s *ollamaSink) End([]generation.Choice) error { return nil }
 
 func (s *ollamaSink) Fail(f *problem.Problem) error { return s.Line(ErrorBody(f, "")) }
 
-// Ping does nothing: lines of JSON have no comments, and the connection's
-// keep-alive probes are enough.
+// Ping does nothing: JSON lines have no comments, and TCP keep-alive
+// suffices.
 func (s *ollamaSink) Ping() error { return nil }
 
-// Handlers answers in Ollama's dialect.
+// Handlers implements Ollama's dialect.
 type Handlers struct {
 	*generation.Service
 	Vectors *vectors.Handlers

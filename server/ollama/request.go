@@ -37,7 +37,7 @@ var (
 	}
 	ollamaConstraint = []string{"property_order", "whitespace", "on_unsupported", "open_objects", "strict"}
 
-	// ollamaOptions are the names in options.
+	// ollamaOptions are the fields of options.
 	ollamaOptions = wire.Names{
 		Known: slices.Concat([]string{"num_predict", "stop"}, request.SamplingFields),
 		Harmless: []string{
@@ -51,7 +51,7 @@ var (
 // ollamaSampling are Ollama's defaults.
 var ollamaSampling = sampling.Options{Temperature: 0.8, TopK: 40, TopP: 0.9, RepeatPenalty: 1.1, RepeatLastN: 64}
 
-// readOllama reads what /api/chat and /api/generate share.
+// readOllama reads the fields that /api/chat and /api/generate share.
 func (q *ollamaRequest) readOllama(o *wire.Object, fields *wire.Names) error {
 	var err error
 	if q.Warnings, err = fields.Check(o); err != nil {
@@ -81,7 +81,7 @@ func (q *ollamaRequest) readOllama(o *wire.Object, fields *wire.Names) error {
 	return nil
 }
 
-// readOllamaFormat reads format: nothing, "json", or a schema.
+// readOllamaFormat reads format: absent, "json", or a schema.
 func (q *ollamaRequest) readOllamaFormat(o *wire.Object) error {
 	c := &q.Constraint
 	if err := c.ReadOptions(o); err != nil {
@@ -144,7 +144,7 @@ func (q *ollamaRequest) readOllamaOptions(o *wire.Object) error {
 	return nil
 }
 
-// readThink reads whether and how much the model is to think.
+// readThink reads think: whether and how much the model reasons.
 func (q *ollamaRequest) readThink(o *wire.Object) error {
 	if !o.Given("think") {
 		return nil
@@ -212,8 +212,8 @@ func readOllamaMessage(m *wire.Object) (chat.Message, error) {
 	return one, nil
 }
 
-// readOllamaGenerate decodes the body of POST /api/generate. A prompt goes
-// through the chat template unless it is raw.
+// readOllamaGenerate decodes the body of POST /api/generate. The prompt goes through
+// the chat template unless raw is set.
 func readOllamaGenerate(o *wire.Object) (*ollamaRequest, error) {
 	q := &ollamaRequest{request.New()}
 	if err := q.readOllama(o, &ollamaGenerateNames); err != nil {
@@ -240,16 +240,16 @@ func readOllamaGenerate(o *wire.Object) (*ollamaRequest, error) {
 	return q, nil
 }
 
-// The answers.
+// Replies.
 
-// ollamaReply is a line of a stream, or the whole answer, of both endpoints:
-// one has Message, the other Response.
+// ollamaReply is a line of a stream, or the whole answer, of both endpoints: /api/chat
+// sets Message, /api/generate sets Response.
 type ollamaReply struct {
 	Model      string                    `json:"model"`
 	CreatedAt  time.Time                 `json:"created_at"`
 	Message    *ollamaMessage            `json:"message,omitempty"`
 	Response   *string                   `json:"response,omitempty"`
-	Thinking   string                    `json:"thinking,omitempty"` // beside Response
+	Thinking   string                    `json:"thinking,omitempty"` // of /api/generate
 	Done       bool                      `json:"done"`
 	DoneReason string                    `json:"done_reason,omitempty"`
 	Logprobs   []generation.TokenLogprob `json:"logprobs,omitempty"`
@@ -277,7 +277,7 @@ type ollamaFunction struct {
 	Arguments json.RawMessage `json:"arguments"` // an object, not a string of JSON
 }
 
-// ollamaMetrics are in nanoseconds.
+// ollamaMetrics holds durations in nanoseconds.
 type ollamaMetrics struct {
 	TotalDuration      time.Duration `json:"total_duration"`
 	LoadDuration       time.Duration `json:"load_duration"`
