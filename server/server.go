@@ -37,15 +37,15 @@ type Config struct {
 	ChatTemplate   string           // replaces the template of every model; "": each model's own
 	Verbose        bool             // chat answers include their prompts
 	NoSlots        bool             // GET /slots is refused
-	SlotFolder     string           // for slots that POST /slots/N saves; "": it is refused
+	SlotFolder     string           // for the files of POST /slots/N; "": saving is refused
 	LlamaMetrics   bool             // GET /metrics adds metrics under llama-server's names
 	DefaultTokens  int              // max_tokens of requests without it; default 1024
 	StrictModels   bool             // refuse unknown model names; otherwise a sole model answers to every name
 	MaxModels      int              // limit of models of AddModel in memory at once; 0: as many as fit
-	ManualModels   bool             // models of AddModel are loaded only by POST /models/load, not by requests that name one
+	ManualModels   bool             // models of AddModel are loaded only by POST /models/load, not on demand
 	RetryMax       int              // re-asks after an invalid answer; default 2, negative: none
 	Feedback       string           // file of assessments and their outcomes, for OpenFeedback; "": not kept
-	Responses      stored.Limits    // limits of responses kept for POST /v1/responses; zero fields: 1,000, 64 MiB, 24 hours
+	Responses      stored.Limits    // limits of stored responses; zero fields: 1,000, 64 MiB, 24 hours
 	ResponsesFile  string           // file for OpenResponses; "": in memory
 	Log            *slog.Logger     // default slog.Default()
 	LogBodies      bool             // log request bodies, including prompts
