@@ -9,15 +9,15 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// adapterReply is one of a model's adapters.
+// An adapterReply is one of a model's adapters.
 type adapterReply struct {
 	ID    int     `json:"id"`
-	Path  string  `json:"path,omitempty"` // the file's name without its folder
+	Path  string  `json:"path,omitempty"` // the file's base name
 	Scale float32 `json:"scale"`
 }
 
-// Adapters is GET /lora-adapters: the adapters of a model, which the query names or is the first one, and the scales of
-// requests that don't say.
+// Adapters handles GET /lora-adapters: it lists a model's adapters with their default scales. The query names the
+// model; without one, it is the first.
 func (s *Handlers) Adapters(r *http.Request) (wire.Answer, error) {
 	m, err := s.adaptable(r)
 	if err != nil {
@@ -30,7 +30,8 @@ func (s *Handlers) Adapters(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: out}, nil
 }
 
-// SetAdapters is POST /lora-adapters: the scales of requests to come that don't say; 0 for what the list leaves out.
+// SetAdapters handles POST /lora-adapters: it sets the default scales for later requests, 0 for adapters not in the
+// list.
 func (s *Handlers) SetAdapters(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadList(r, "adapters")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Completion is POST /completion and /completions: one text for each prompt.
+// Completion handles POST /completion and /completions: it generates a text for each prompt.
 func (s *Handlers) Completion(r *http.Request) (wire.Answer, error) {
 	body, err := wire.ReadObject(r)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Handlers) Completion(r *http.Request) (wire.Answer, error) {
 	return s.complete(r, q)
 }
 
-// complete answers a request, as a stream if it wants one.
+// complete answers a request, with a stream if it asks for one.
 func (s *Handlers) complete(r *http.Request, q *completionRequest) (wire.Answer, error) {
 	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Handlers) complete(r *http.Request, q *completionRequest) (wire.Answer,
 	return wire.JSON{Value: replies}, nil
 }
 
-// completionReply is a text, or the last event of its stream, in which there is none.
+// A completionReply is a complete text, or the last event of a stream, which has no text.
 type completionReply struct {
 	Index         int                 `json:"index"`
 	Content       string              `json:"content"`
@@ -85,10 +85,10 @@ type completionReply struct {
 	Settings      settings            `json:"generation_settings"`
 	Prompt        string              `json:"prompt"`
 	NewLine       bool                `json:"has_new_line"`
-	Truncated     bool                `json:"truncated"` // the context has no room for more
+	Truncated     bool                `json:"truncated"` // the context has no room for more tokens
 	StopType      string              `json:"stop_type"` // eos, limit, word
 	StoppingWord  string              `json:"stopping_word"`
-	Cached        int                 `json:"tokens_cached"` // of prompt and text, in the context
+	Cached        int                 `json:"tokens_cached"` // tokens of prompt and text in the context
 	Timings       generation.Timings  `json:"timings"`
 	Probabilities []tokenReply        `json:"completion_probabilities,omitempty"`
 	Seed          uint64              `json:"seed"`
@@ -98,8 +98,8 @@ type completionReply struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// tokenReply is a token with what its place could have held. A forced one was not asked for and counts as certain.
-// After sampling, probabilities take the place of their logarithms.
+// A tokenReply is a token with its alternatives. A forced token was not sampled and counts as certain. After
+// sampling, probabilities replace log probabilities.
 type tokenReply struct {
 	topReply
 	Top  *[]topReply `json:"top_logprobs,omitempty"`
@@ -153,7 +153,7 @@ func idsOf(tokens []engine.Token) []int32 {
 	return out
 }
 
-// replyOf is the answer for a text that is complete.
+// replyOf returns the answer for a complete text.
 func (q *completionRequest) replyOf(g *generation.Generation, index int, c *generation.Choice) completionReply {
 	one := []generation.Choice{*c}
 	text := c.Message.Content
@@ -179,7 +179,7 @@ func (q *completionRequest) replyOf(g *generation.Generation, index int, c *gene
 	return out
 }
 
-// promptText is the prompt as it was read, control tokens included.
+// promptText returns the prompt as the model read it, including control tokens.
 func promptText(g *generation.Generation) string {
 	return g.Model.Text.Vocab().Detokenize(g.Job.Prompt, false, true)
 }
@@ -193,7 +193,7 @@ func hasNewLine(text string) bool {
 	return false
 }
 
-// stream answers with a stream of all prompts, one after the other.
+// stream answers with a stream of all prompts, one after another.
 func (s *Handlers) stream(r *http.Request, q *completionRequest, list []*generation.Generation) (wire.Answer, error) {
 	out := &streams{server: s, request: q, list: list}
 	first, err := s.Begin(r.Context(), list[0], func(w http.ResponseWriter) generation.Sink {
@@ -207,7 +207,7 @@ func (s *Handlers) stream(r *http.Request, q *completionRequest, list []*generat
 	return out, nil
 }
 
-// streams is the stream of the first prompt, and then those of the others into the same sink.
+// streams streams the first prompt, then the others, to the same sink.
 type streams struct {
 	wire.Answer
 	server  *Handlers
@@ -234,13 +234,13 @@ func (a *streams) Write(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// sink writes the events of a stream.
+// A sink writes the events of a stream.
 type sink struct {
 	*wire.EventStream
 	request    *completionRequest
 	generation *generation.Generation
-	base       int   // the number of the prompt's first choice
-	predicted  []int // tokens so far, for each choice
+	base       int   // index of the current prompt's first choice
+	predicted  []int // tokens so far, by choice
 	clock      []generation.Clock
 }
 
@@ -250,13 +250,13 @@ func newSink(w http.ResponseWriter, q *completionRequest, g *generation.Generati
 	return s
 }
 
-// next goes on with another prompt.
+// next continues with another prompt.
 func (s *sink) next(g *generation.Generation, base int) {
 	s.generation, s.base, s.predicted = g, base, make([]int, max(1, g.Job.Choices))
 	s.clock = make([]generation.Clock, len(s.predicted))
 }
 
-// pieceEvent is a part of a text.
+// A pieceEvent is a part of a text.
 type pieceEvent struct {
 	Index         int          `json:"index"`
 	Content       string       `json:"content"`
@@ -312,7 +312,7 @@ func (s *sink) End([]generation.Choice) error { return nil }
 
 func (s *sink) Fail(f *problem.Problem) error { return s.Data(ErrorBody(f, "")) }
 
-// modelOf returns the model that a request names, for what needs no generation.
+// modelOf returns the model that a request names, for endpoints that generate nothing.
 func (s *Handlers) modelOf(r *http.Request, o *wire.Object) (*registry.Model, error) {
 	var q request.Request
 	if err := q.ReadModel(o); err != nil {
@@ -325,7 +325,7 @@ func (s *Handlers) modelOf(r *http.Request, o *wire.Object) (*registry.Model, er
 	return m, err
 }
 
-// noTokens refuses what needs the tokens of a model that is elsewhere.
+// noTokens refuses an operation that needs the tokenizer of an upstream's model.
 func noTokens(m *registry.Model) error {
 	return notSupported("no_tokenizer", "the model %q is behind an upstream, which doesn't say what its tokens are", m.Name)
 }

@@ -1,9 +1,9 @@
-// Package llamacpp speaks the dialect of llama.cpp's server, llama-server: native completions with the probabilities of
-// tokens, tokens of texts and texts of tokens, prompts as the chat template writes them, code filled in between two texts,
-// and what programs that supervise such a server ask for.
+// Package llamacpp implements the dialect of llama.cpp's server, llama-server: native completions with token
+// probabilities, tokenization and detokenization, rendering of chat templates, code infill, and the endpoints for
+// programs that supervise such a server.
 //
-// Out-of-range values of sampler options are brought into their range with a warning, as that server does without one.
-// What would change a text and isn't offered is refused by name.
+// Sampler options that are out of range are clamped with a warning; llama-server clamps them silently. Fields that
+// would change a text but are not supported are refused by name.
 package llamacpp
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/stencil-json/stencil/server/registry"
 )
 
-// Handlers answers in llama-server's dialect.
+// Handlers implements llama-server's dialect.
 type Handlers struct {
 	*generation.Service
-	SlotFolder string // for slots that are saved; "": none are
+	SlotFolder string // folder of saved slots; "": saving is refused
 }
 
-// Build is what the server calls itself where llama-server has the number of its build.
+// Build returns the server's build name, where llama-server reports its build number.
 func Build(version string) string { return "stencil-" + version }
 
-// contextOf returns the tokens that one text of a model may have.
+// contextOf returns the context length of one text of a model.
 func contextOf(m *registry.Model) int { return m.Text.ContextLimit() }

@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// errorReply has the names of llama-server's errors; code is the HTTP status. The word for programs that other dialects
-// have as code is reason.
+// errorReply has the fields of llama-server's errors; code is the HTTP status. The error code of other dialects is in
+// reason.
 type errorReply struct {
 	Error errorObject `json:"error"`
 }
@@ -25,7 +25,7 @@ type errorObject struct {
 	Context int           `json:"n_ctx,omitempty"`
 }
 
-// ErrorBody is the body of an error answer.
+// ErrorBody returns the body of an error response.
 func ErrorBody(p *problem.Problem, _ string) any {
 	out := errorObject{
 		Code: p.Status, Message: p.Message, Type: typeOf(p), Reason: p.Code, Param: p.Param, Details: p.Details, Prompt: p.Prompt, Context: p.Context,
@@ -58,15 +58,15 @@ func typeOf(p *problem.Problem) string {
 	return "invalid_request_error"
 }
 
-// notSupported is an error about what this server or a model of it doesn't do.
+// notSupported returns the error for something that this server or a model does not support.
 func notSupported(code, format string, args ...any) error {
 	return problem.New(problem.Problem{Status: http.StatusNotImplemented, Kind: problem.Invalid, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// ErrNoProxy answers at the path at which llama-server, if it was told to, asks other servers for a page.
+// ErrNoProxy is the error at the path at which llama-server, if configured to, proxies requests to other servers.
 var ErrNoProxy = problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "no_proxy", Message: "this server asks no others for pages"})
 
-// NotOffered answers at paths of llama-server's for which there is nothing here, with what there is instead.
+// NotOffered returns a handler for paths of llama-server that have no equivalent here; what names the alternative.
 func NotOffered(what string) wire.Handler {
 	return func(*http.Request) (wire.Answer, error) { return nil, notSupported("not_offered", "%s", what) }
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Infill is POST /infill: code between what stands before it and after it, for editors. Beside its own fields it takes
-// those of /completion.
+// Infill handles POST /infill: it generates code between a prefix and a suffix, for editors. It accepts the fields of
+// /completion too.
 func (s *Handlers) Infill(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -35,16 +35,16 @@ func (s *Handlers) Infill(r *http.Request) (wire.Answer, error) {
 	return s.complete(r, q)
 }
 
-// An infill is what stands around a text.
+// An infill is the context of the text to fill in.
 type infill struct {
 	prefix, suffix string
-	begun          string // what has been written of the text
-	files          []file // others, of the same project
+	begun          string // start of the text
+	files          []file // other files of the project
 }
 
 type file struct{ name, text string }
 
-// readInfill takes its fields out of a body, and leaves a prompt for /completion.
+// readInfill removes its fields from a body, and leaves a prompt for /completion.
 func readInfill(o *wire.Object) (*infill, error) {
 	in := new(infill)
 	for _, err := range []error{
@@ -87,9 +87,9 @@ func readInfill(o *wire.Object) (*infill, error) {
 	return in, nil
 }
 
-// tokens writes the prompt in the order that models are trained on: other files, the text before, the text after, and
-// the mark where the answer begins. Where all of it is too long for the context, what is nearest to the cursor stays:
-// three quarters of the room for it are the text's before, and files get what is left.
+// tokens returns the prompt in the order that models are trained on: other files, the prefix, the suffix, and the mark
+// where the answer begins. If all of it exceeds the context, the text nearest to the cursor stays: the prefix gets
+// three quarters of the room, and files get what remains.
 func (in *infill) tokens(m *registry.Model, budget int) ([]int32, error) {
 	v := m.Text.Vocab()
 	marks, ok := vocab.InfillOf(v)
@@ -117,7 +117,7 @@ func (in *infill) tokens(m *registry.Model, budget int) ([]int32, error) {
 	return append(out, marks.Middle), nil
 }
 
-// fileTokens writes the other files, which repository tokens separate where the model has them.
+// fileTokens returns the tokens of the other files, separated by repository tokens if the model has them.
 func (in *infill) fileTokens(v *vocab.Vocab, marks vocab.Infill) (out []int32) {
 	if len(in.files) == 0 {
 		return nil

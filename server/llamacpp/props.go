@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// propsReply is what programs learn of a server before they ask it for anything.
+// A propsReply is what programs query about a server before anything else.
 type propsReply struct {
 	Defaults     slotReply       `json:"default_generation_settings"`
 	Slots        int             `json:"total_slots"`
@@ -21,7 +21,7 @@ type propsReply struct {
 	Path         string          `json:"model_path"`
 	Modalities   map[string]bool `json:"modalities"`
 	SlotsPath    bool            `json:"endpoint_slots"`
-	PropsPath    bool            `json:"endpoint_props"` // that they can be changed
+	PropsPath    bool            `json:"endpoint_props"` // whether they can be changed
 	MetricsPath  bool            `json:"endpoint_metrics"`
 	UI           bool            `json:"webui"`
 	ChatTemplate string          `json:"chat_template"`
@@ -29,14 +29,14 @@ type propsReply struct {
 	EOS          string          `json:"eos_token"`
 	Build        string          `json:"build_info"`
 	Sleeping     bool            `json:"is_sleeping"`
-	Role         string          `json:"role"` // "model"; "router" where there are several
+	Role         string          `json:"role"` // "model"; "router" if there are several models
 
-	// Where there are several: how many may be in memory at once, 0 for as many as fit, and whether requests load them.
+	// With several models: how many may be in memory at once, 0 for as many as fit, and whether requests load them.
 	MaxInstances *int  `json:"max_instances,omitempty"`
 	Autoload     *bool `json:"models_autoload,omitempty"`
 }
 
-// Props is GET /props, of the model that the query names, of the first one otherwise. A model is not loaded for it.
+// Props handles GET /props for the model that the query names, or else the first one. It does not load the model.
 func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 	h, err := s.Models.Find(r.URL.Query().Get("model"))
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 		reply.Sleeping = false
 		reply.Slots, reply.Defaults.Context = m.Text.Parallel(), contextOf(m)
 		if m.Engine != nil || m.Embeddings != nil {
-			reply.Path = filepath.Base(m.Text.Model().Info().Path) // clients have no business with folders
+			reply.Path = filepath.Base(m.Text.Model().Info().Path) // folders are not for clients
 		}
 		if m.Prompts != nil {
 			reply.ChatTemplate = m.Prompts.Template()
@@ -94,7 +94,7 @@ type healthReply struct {
 	Status string `json:"status"`
 }
 
-// Health is GET /health: ok once requests are answered.
+// Health handles GET /health: it reports ok once requests are served.
 func (s *Handlers) Health(*http.Request) (wire.Answer, error) {
 	if _, err := s.Models.List(); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ type doneReply struct {
 	Success bool `json:"success"`
 }
 
-// Load is POST /models/load: a model is brought into memory. The answer does not wait for it; GET /models says how far it is.
+// Load handles POST /models/load: it starts loading a model and does not wait; GET /models reports the status.
 func (s *Handlers) Load(r *http.Request) (wire.Answer, error) {
 	h, err := s.named(r)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Handlers) Load(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: doneReply{true}}, nil
 }
 
-// Unload is POST /models/unload: a model's memory is freed, unless somebody uses it.
+// Unload handles POST /models/unload: it frees a model's memory unless a request uses it.
 func (s *Handlers) Unload(r *http.Request) (wire.Answer, error) {
 	h, err := s.named(r)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Handlers) named(r *http.Request) (*registry.Entry, error) {
 	return s.Models.Find(q.Model)
 }
 
-// Errors about places for texts and models.
+// Errors about slots and models in use.
 var (
 	errNoSlot = problem.New(problem.Problem{Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "no_slot", Message: "no slot available: every place for a text is taken", RetryAfter: time.Second})
 	errInUse  = problem.New(problem.Problem{Status: http.StatusConflict, Kind: problem.Invalid, Code: "model_in_use", Message: "the model is in use"})

@@ -20,8 +20,8 @@ var names = wire.Names{
 		"return_tokens", "timings_per_token", "return_progress", "response_fields", "t_max_predict_ms", "n_indent", "verbose",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	// n_cache_reuse is a wish about what is kept; here prompts are found wherever they are. Contexts
-	// don't shift, so that nothing is to be kept or discarded then. SillyTavern sends num_ctx to every kind of server.
+	// n_cache_reuse is a hint about caching; here, prefixes are found wherever they are cached. Contexts don't shift,
+	// so n_keep and n_discard have no effect. SillyTavern sends num_ctx to every kind of server.
 	Harmless: slices.Concat(wire.HarmlessFields, []string{
 		"n_keep", "n_discard", "n_cache_reuse", "sse_ping_interval", "backend_sampling", "speculative.n_max", "speculative.n_min", "speculative.p_min",
 		"preserved_tokens", "stream_options", "t_max_prompt_ms", "num_ctx",
@@ -32,7 +32,7 @@ var names = wire.Names{
 	},
 }
 
-// bounds are those into which values of sampler options are brought.
+// bounds are the ranges to which sampler options are clamped.
 var bounds = []struct {
 	name        string
 	least, most float64
@@ -48,17 +48,17 @@ type completionRequest struct {
 	*request.Request
 	prompts      []prompt
 	many         bool // the answer is a list
-	probs        int  // alternatives of each token; 0: no probabilities are wanted
-	post         bool // as they are after the sampler's truncations
+	probs        int  // alternatives per token; 0: no probabilities
+	post         bool // probabilities after the sampler's truncations
 	returnTokens bool
-	timings      bool // in every event of a stream
+	timings      bool // timings in every event of a stream
 	fields       []string
-	limit        time.Duration // of generating, once there is a line; 0: none
+	limit        time.Duration // time limit of generation after the first line; 0: none
 	indent       int           // the text ends before a line that is indented less
 	verbose      bool
 }
 
-// A prompt is texts and tokens in turn.
+// A prompt is a sequence of texts and tokens.
 type prompt []promptPart
 
 type promptPart struct {
@@ -110,7 +110,8 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 	return q, nil
 }
 
-// clamp brings sampler options into their ranges and says so. What is no number is left for others to refuse.
+// clamp clamps sampler options to their ranges and returns warnings. Values that are not numbers are refused
+// elsewhere.
 func clamp(o *wire.Object) (warnings []string) {
 	for _, b := range bounds {
 		var v float64
@@ -125,7 +126,7 @@ func clamp(o *wire.Object) (warnings []string) {
 	return warnings
 }
 
-// readBudget reads how many tokens there may be: -1 is for as many as the context has room for.
+// readBudget reads the token budget: -1 means up to the end of the context.
 func (q *completionRequest) readBudget(o *wire.Object) error {
 	for _, name := range []string{"num_predict", "max_new_tokens", "max_completion_tokens", "max_tokens", "n_predict"} {
 		n := 0
@@ -146,7 +147,7 @@ func (q *completionRequest) readBudget(o *wire.Object) error {
 	return nil
 }
 
-// maxProbs is how many alternatives of each token a request may ask for.
+// maxProbs is the largest number of alternatives per token.
 const maxProbs = 100
 
 func (q *completionRequest) readProbs(o *wire.Object) error {
@@ -175,10 +176,10 @@ func (q *completionRequest) readProbs(o *wire.Object) error {
 
 const promptForms = `a string, an array of strings and token numbers, an object with "prompt_string", or an array of these`
 
-// maxPrompts is how many prompts one request may have.
+// maxPrompts is the largest number of prompts in a request.
 const maxPrompts = 32
 
-// readPrompts reads one prompt or several. A list in which there is a number is one prompt.
+// readPrompts reads one prompt or several. A list that contains a number is one prompt.
 func (q *completionRequest) readPrompts(o *wire.Object) error {
 	if !o.Given("prompt") {
 		return wire.Invalid("prompt", "prompt is missing")
@@ -246,7 +247,7 @@ func readPrompt(o *wire.Object, raw json.RawMessage) (prompt, error) {
 	return out, nil
 }
 
-// hasTokens reports whether a prompt is anything but a text.
+// hasTokens reports whether a prompt is anything but a single text.
 func (p prompt) hasTokens() bool { return len(p) != 1 || p[0].tokens != nil }
 
 // fill sets the prompt of a request for a model.

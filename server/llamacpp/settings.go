@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// settings are those of a text, by llama-server's names. What isn't offered has the value that is off.
+// settings are those of a text, under llama-server's names. Unsupported options have the value that means off.
 type settings struct {
 	Seed             uint64         `json:"seed"`
 	Temperature      float32        `json:"temperature"`
@@ -57,13 +57,13 @@ type settings struct {
 	LoRA             []adapterReply `json:"lora"`
 }
 
-// biasReply is a token's bias; null: it is never sampled.
+// A biasReply is a token's bias; null means that it is never sampled.
 type biasReply struct {
 	Token int32    `json:"token"`
 	Bias  *float32 `json:"bias"`
 }
 
-// settingsOf are the settings of a sampler.
+// settingsOf returns the settings of a sampler.
 func settingsOf(o sampling.Options, limit int) settings {
 	o = o.Normal()
 	steps := o.Steps
@@ -84,7 +84,7 @@ func settingsOf(o sampling.Options, limit int) settings {
 	}
 }
 
-// settings are those of one of a request's texts.
+// settings returns the settings of a request's text.
 func (q *completionRequest) settings(g *generation.Generation) settings {
 	limit := g.Job.MaxTokens
 	if limit == 0 {
@@ -112,8 +112,8 @@ func (q *completionRequest) settings(g *generation.Generation) settings {
 	return out
 }
 
-// pick returns an answer with nothing but the fields that a request wants. "a/b" is the member b of a; fields that there
-// aren't are left out.
+// pick returns an answer with only the fields that a request asks for. "a/b" is the member b of a; unknown fields are
+// omitted.
 func (q *completionRequest) pick(reply completionReply) (any, error) {
 	if len(q.fields) == 0 {
 		return reply, nil
@@ -144,15 +144,15 @@ func (q *completionRequest) pick(reply completionReply) (any, error) {
 	return out, nil
 }
 
-// until returns what ends a text early, nil if nothing does: a line that is indented less than n_indent, and, once there
-// is a line, the end of t_max_predict_ms.
+// until returns a function that ends a text early, nil if nothing does: before a line that is indented less than
+// n_indent and, after the first line, at the end of t_max_predict_ms.
 func (q *completionRequest) until() func() func([]byte) (int, bool) {
 	if q.indent == 0 && q.limit == 0 {
 		return nil
 	}
 	return func() func([]byte) (int, bool) {
 		var start time.Time
-		lines, line := false, -1 // whether there is a line end, and where the line begins whose indentation is read
+		lines, line := false, -1 // whether a line has ended, and the start of the line being measured
 		seen := 0
 		return func(text []byte) (int, bool) {
 			if start.IsZero() {

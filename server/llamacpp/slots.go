@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// slotReply is a place for a text.
+// A slotReply is a slot.
 type slotReply struct {
 	ID          int       `json:"id"`
 	Context     int       `json:"n_ctx"`
@@ -29,8 +29,8 @@ type slotReply struct {
 	Params      *settings `json:"params,omitempty"`
 }
 
-// Slots is GET /slots: the places for texts of a model, and which of them are in use. With ?fail_on_no_slot=1 it is an
-// error that all are.
+// Slots handles GET /slots: it lists a model's slots and which of them are in use. With ?fail_on_no_slot=1 it fails if
+// all are.
 func (s *Handlers) Slots(r *http.Request) (wire.Answer, error) {
 	h, err := s.Models.Find(r.URL.Query().Get("model"))
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Handlers) Slots(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: out}, nil
 }
 
-// savedReply, restoredReply and erasedReply are what has become of a slot.
+// savedReply, restoredReply and erasedReply report the result of a slot action.
 type savedReply struct {
 	ID       int       `json:"id_slot"`
 	Filename string    `json:"filename"`
@@ -84,8 +84,8 @@ type slotTimes struct {
 	Restore float64 `json:"restore_ms,omitempty"`
 }
 
-// SlotAction is POST /slots/N?action=save, restore or erase: what was last computed at a place is written to a file of
-// SlotFolder, read from one, or forgotten.
+// SlotAction handles POST /slots/N?action=save, restore or erase: it writes a slot's state to a file in SlotFolder,
+// reads it from one, or erases it.
 func (s *Handlers) SlotAction(r *http.Request) (wire.Answer, error) {
 	if s.SlotFolder == "" {
 		return nil, notSupported("not_offered", "slots are not saved: the server's flag --slot-save-path names a folder for them; --prompt-cache keeps prompts on disk without being asked")
@@ -155,7 +155,7 @@ func (s *Handlers) act(ctx context.Context, action string, m *registry.Model, id
 	return wire.JSON{Value: restoredReply{id, file, len(state.Tokens), state.Size(), slotTimes{Restore: since()}}}, nil
 }
 
-// slotFile reads which file and which model a request names. A body may be absent.
+// slotFile returns the file and the model that a request names. The body may be absent.
 func slotFile(r *http.Request) (file, model string, err error) {
 	model = r.URL.Query().Get("model")
 	if r.ContentLength == 0 {
@@ -177,7 +177,7 @@ func slotFile(r *http.Request) (file, model string, err error) {
 	return file, model, nil
 }
 
-// writeSlot writes a file that appears as a whole.
+// writeSlot writes a file atomically.
 func writeSlot(root *os.Root, name string, state *promptcache.State) error {
 	temporary := fmt.Sprintf(".writing-%016x", rand.Uint64())
 	f, err := root.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -199,7 +199,7 @@ func readSlot(root *os.Root, name string) (*promptcache.State, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, wire.Invalid("filename", "there is no saved slot %.80q", name)
 	}
-	if err == nil && !info.Mode().IsRegular() { // not to be opened: a named pipe would wait
+	if err == nil && !info.Mode().IsRegular() { // not opened: a named pipe would block
 		return nil, wire.Invalid("filename", "%.80q is no file", name)
 	}
 	if err != nil {

@@ -19,10 +19,10 @@ type tokensReply struct {
 
 type pieceReply struct {
 	ID    int32 `json:"id"`
-	Piece any   `json:"piece"` // text, or an array of bytes that are none
+	Piece any   `json:"piece"` // text, or an array of bytes if it is not UTF-8
 }
 
-// Tokenize is POST /tokenize: the tokens of a text, or of texts and tokens in turn.
+// Tokenize handles POST /tokenize: it returns the tokens of a text, or of a sequence of texts and tokens.
 func (s *Handlers) Tokenize(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Handlers) Tokenize(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: tokensReply{list}}, nil
 }
 
-// marked returns the tokens of a text with those that a model wants before and after texts.
+// marked returns the tokens of a text, with those that the model expects before and after texts.
 func marked(v *vocab.Vocab, text string, parse bool) []int32 {
 	if parse {
 		return v.Encode(text)
@@ -120,7 +120,7 @@ func contentOf(o *wire.Object) (prompt, error) {
 	return out, nil
 }
 
-// inVocab refuses a number that is no token.
+// inVocab refuses a number that is not a token.
 func inVocab(v *vocab.Vocab, param string, id int32) error {
 	if id < 0 || int(id) >= v.Len() {
 		return wire.Invalid(param, "%s has the token %d, the vocabulary ends at %d", param, id, v.Len()-1)
@@ -132,7 +132,7 @@ type contentReply struct {
 	Content string `json:"content"`
 }
 
-// Detokenize is POST /detokenize: the text of tokens, control tokens included.
+// Detokenize handles POST /detokenize: it returns the text of tokens, including control tokens.
 func (s *Handlers) Detokenize(r *http.Request) (wire.Answer, error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -163,7 +163,8 @@ type promptReply struct {
 	Prompt string `json:"prompt"`
 }
 
-// ApplyTemplate is POST /apply-template: a conversation as the model's template writes it. Its body is that of a chat.
+// ApplyTemplate handles POST /apply-template: it renders a conversation with the model's template. The body is that of
+// a chat request.
 func (s *Handlers) ApplyTemplate(r *http.Request) (wire.Answer, error) {
 	q, open, err := s.readChat(r)
 	if err != nil {
@@ -183,7 +184,7 @@ func (s *Handlers) ApplyTemplate(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: promptReply{text}}, nil
 }
 
-// readChat reads a chat, and whether the answer is to begin after it.
+// readChat reads a chat request, and whether the answer begins after it.
 func (s *Handlers) readChat(r *http.Request) (q *request.Request, open bool, err error) {
 	o, err := wire.ReadObject(r)
 	if err != nil {
@@ -209,7 +210,7 @@ type countReply struct {
 	InputTokens int    `json:"input_tokens"`
 }
 
-// CountChat is POST /v1/chat/completions/input_tokens: how many tokens the prompt of a chat has.
+// CountChat handles POST /v1/chat/completions/input_tokens: it returns the number of tokens of a chat's prompt.
 func (s *Handlers) CountChat(r *http.Request) (wire.Answer, error) {
 	q, _, err := s.readChat(r)
 	if err != nil {
