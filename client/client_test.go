@@ -19,7 +19,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// start serves a model that writes at random.
+// start serves a model that generates random text.
 func start(t *testing.T) *client.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tiny.gguf")
@@ -161,7 +161,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestRetry holds that a request is sent again where the server says so, and only there.
+// TestRetry checks that a request is sent again only if the server says so.
 func TestRetry(t *testing.T) {
 	var asked atomic.Int32
 	status, header := 429, map[string]string{"Retry-After": "0"}

@@ -21,7 +21,7 @@ import (
 	"github.com/stencil-json/stencil/server"
 )
 
-// startEmbedding serves a model that gives embeddings of 8 numbers and reads
+// startEmbedding serves a model with embeddings of 8 numbers that reads
 // texts of up to 64 tokens.
 func startEmbedding(t testing.TB) string {
 	t.Helper()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestExamples runs the examples that need no more than our own clients or what the other tests here fetch, against a
-// model that writes at random: what they print is nonsense of the right shape.
+// TestExamples runs the examples that need only our own clients or packages that other tests here fetch, against a
+// model that generates random text: their output is nonsense of the right shape.
 func TestExamples(t *testing.T) {
 	url := startAnyName(t)
 	run := func(dir, name string, args ...string) string {
@@ -44,7 +44,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("form prints %q", out)
 		}
 		csv, db := filepath.Join(t.TempDir(), "o.csv"), filepath.Join(t.TempDir(), "o.db")
-		for range 2 { // the second time, all is there
+		for range 2 { // the second time, everything is cached
 			run(".", program, "../../examples/batch/main.py", "../../examples/batch/mails", csv, db)
 		}
 		rows, err := os.ReadFile(csv)
@@ -65,7 +65,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Imports are looked for in the folders above the file.
+		// Imports are resolved from the folders above the file.
 		dir, err := os.MkdirTemp("js", "tmp-")
 		if err != nil {
 			t.Fatal(err)

@@ -22,14 +22,14 @@ import (
 	"github.com/stencil-json/stencil/internal/shared"
 )
 
-// noteSchema is of the arguments that the models of TestToolCallsOfEveryTemplate write. Its properties are in the order of
-// their names, since some clients send them so, and arguments come in the schema's order.
+// noteSchema is the schema of the arguments in TestToolCallsOfEveryTemplate. Its properties are sorted by name, since
+// some clients send them so and arguments are written in the schema's order.
 const noteSchema = `{"type": "object", "properties": {
 	"count": {"type": "integer"}, "empty": {"type": "object"}, "list": {"type": "array"},
 	"place": {"type": "object", "properties": {"at": {"type": "object", "properties": {"lat": {"type": "number"}}}, "city": {"type": "string"}}},
 	"text": {"type": "string"}}}`
 
-// clientCall is a call as a client has it, its arguments as a value.
+// A clientCall is a call as a client receives it, with its arguments as a value.
 type clientCall struct {
 	Name      string
 	Arguments any
@@ -44,8 +44,9 @@ func read(t *testing.T, name string, arguments []byte) clientCall {
 	return clientCall{name, v}
 }
 
-// A model that calls two tools at once in the form of its template, with arguments that are difficult to write, is
-// understood by the official clients, streamed and whole, whatever template of llama.cpp's collection it has.
+// TestToolCallsOfEveryTemplate checks, for every template of llama.cpp's collection, that the official clients
+// understand a model that calls two tools at once in its template's form, with arguments that are difficult to write,
+// streamed and whole.
 func TestToolCallsOfEveryTemplate(t *testing.T) {
 	tiny, err := tiny()
 	if err != nil {
@@ -64,14 +65,14 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		}
 		form, known := tmpl.CallForm()
 		if !known {
-			continue // chat.TestBundledTemplates knows which
+			continue // see chat.TestBundledTemplates
 		}
 		if form.Name == chat.Harmony {
-			continue // its marks have to be tokens; the server's tests have them
+			continue // its marks have to be tokens; the server's tests cover them
 		}
 		calls := slices.Clone(calls)
 		if a := form.Arguments; a.Tagged && a.Values[chat.StringValue].Raw && a.Values[chat.StringValue].Close == "'" {
-			// Its template escapes nothing between quotes, so that there is no way to write one.
+			// Its template escapes nothing between quotes, so a quote can't be written.
 			calls[0].Arguments = json.RawMessage(strings.ReplaceAll(string(calls[0].Arguments), "It's", "It is"))
 		}
 		if form.Next == "" {
@@ -89,7 +90,7 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		}
 		thoughts, _ := tmpl.ThoughtForm()
 		begun := strings.HasSuffix(strings.TrimSpace(prompt), thoughts.Open)
-		blank := thoughts.Gap[:len(thoughts.Gap)-len(strings.TrimLeft(thoughts.Gap, " \n"))] // a mark after it is an answer's
+		blank := thoughts.Gap[:len(thoughts.Gap)-len(strings.TrimLeft(thoughts.Gap, " \n"))] // the rest is the answer's mark
 		thinking := thoughts.Open + thoughts.Lead + "Hm." + thoughts.Close
 		if begun {
 			thinking = "Hm." + thoughts.Close
@@ -131,7 +132,7 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 	}
 }
 
-// callOrDocument asks a model that thinks for calls or a document, whichever it wants, and returns what it got.
+// callOrDocument asks a reasoning model for calls or a document, as it chooses, and returns the message.
 func callOrDocument(t *testing.T, address string) openai.ChatCompletionMessage {
 	t.Helper()
 	o := openai.NewClient(option.WithBaseURL(address+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0), option.WithJSONSet("reasoning", map[string]any{"enabled": true}))
@@ -148,7 +149,7 @@ func callOrDocument(t *testing.T, address string) openai.ChatCompletionMessage {
 	return message
 }
 
-// noteQuestion is a request with two tools.
+// noteQuestion returns a request with two tools.
 func noteQuestion(t *testing.T) openai.ChatCompletionNewParams {
 	t.Helper()
 	var parameters map[string]any
@@ -165,7 +166,7 @@ func noteQuestion(t *testing.T) openai.ChatCompletionNewParams {
 	}
 }
 
-// callsByClients returns what calls the official clients of three dialects get, streamed and whole.
+// callsByClients returns the calls that the official clients of three dialects receive, streamed and whole.
 func callsByClients(t *testing.T, address string) map[string][]clientCall {
 	out := map[string][]clientCall{}
 	var parameters map[string]any

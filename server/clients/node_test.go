@@ -9,11 +9,10 @@ import (
 	"github.com/stencil-json/stencil/internal/packages"
 )
 
-// saveCall is a model's call of the tool that the tests have.
+// saveCall is a model's call of the tests' tool.
 const saveCall = "I will. <tool_call>\n" + `{"name": "save", "arguments": {"name": "ann", "age": 5, "plan": "pro"}}` + "\n</tool_call>"
 
-// TestJavaScript runs the tests in js, which drive the clients that are
-// published for Node.js.
+// TestJavaScript runs the tests in js, which use the clients published for Node.js.
 func TestJavaScript(t *testing.T) {
 	node := jsClients(t)
 	files, err := filepath.Glob("js/*.mjs")
@@ -52,7 +51,7 @@ func TestJavaScript(t *testing.T) {
 	})
 }
 
-// installOwn installs our own client into a new project, and compiles and runs a program there.
+// installOwn installs our own client in a new project, and compiles and runs a program there.
 func installOwn(t *testing.T, node, env string) {
 	own, err := filepath.Abs("../../clients/typescript")
 	if err != nil {
@@ -76,7 +75,7 @@ console.log(typeof fits, receipt?.validated)
 			t.Fatal(err)
 		}
 	}
-	// Installed as a copy, so that what package.json leaves out is missed.
+	// Installed as a copy, so that a file missing in package.json is noticed.
 	for _, command := range [][]string{
 		{"npm", "install", "--offline", "--install-links", "--no-audit", "--no-fund", own},
 		{node, filepath.Join(modules, "typescript", "bin", "tsc"), "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.asynciterable", "main.ts"},
@@ -95,7 +94,7 @@ console.log(typeof fits, receipt?.validated)
 	}
 }
 
-// jsClients fetches the clients, unless they are there, links js/node_modules to them and returns the path of Node.js.
+// jsClients fetches the clients if necessary, links js/node_modules to them and returns the path of Node.js.
 func jsClients(t *testing.T) string {
 	t.Helper()
 	node, modules, err := packages.Node(t, "js")

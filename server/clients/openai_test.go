@@ -132,7 +132,7 @@ func TestOpenAITools(t *testing.T) {
 		t.Errorf("%d calls in the stream, %v", finished, stream.Err())
 	}
 
-	// What the tool answers goes back.
+	// The tool's result goes back.
 	q.Messages = append(q.Messages, got.Choices[0].Message.ToParam(), openai.ToolMessage("saved", calls[0].ID))
 	q.ToolChoice = openai.ChatCompletionToolChoiceOptionUnionParam{OfAuto: openai.String("none")}
 	if got, err = c.Chat.Completions.New(t.Context(), q); err != nil || len(got.Choices[0].Message.ToolCalls) != 0 {

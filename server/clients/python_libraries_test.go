@@ -18,8 +18,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// librariesByGroup are the scripts in python/libraries, by the lock file with what they need: the libraries don't agree on
-// the versions of what they share.
+// librariesByGroup lists the scripts in python/libraries by the lock file of their requirements: the libraries don't
+// agree on versions of shared dependencies.
 var librariesByGroup = map[string][]string{
 	"openai": {
 		"agno", "autogen", "guidance", "haystack", "langchain", "langgraph", "magentic", "openai_agents", "outlines", "pydantic_ai",
@@ -31,12 +31,12 @@ var librariesByGroup = map[string][]string{
 	"semantic-kernel": {"semantic_kernel"},
 }
 
-// askForLibraries is the environment variable that has TestPythonLibraries run. Its value is 1, or names of scripts
-// between commas.
+// askForLibraries is the environment variable that enables TestPythonLibraries. Its value is 1, or names of scripts
+// separated by commas.
 const askForLibraries = "STENCIL_PYTHON_LIBRARIES"
 
-// TestPythonLibraries runs the scripts that drive frameworks for Python against the server. They install 2.6 GB and take
-// minutes, so they run on request only.
+// TestPythonLibraries runs scripts that use Python frameworks against the server. They install 2.6 GB and take minutes,
+// so they run only on request.
 func TestPythonLibraries(t *testing.T) {
 	asked := os.Getenv(askForLibraries)
 	if asked == "" {
@@ -71,7 +71,7 @@ func TestPythonLibraries(t *testing.T) {
 	}
 }
 
-// TestPythonLibrariesListed holds that each script is run, with a group that has a lock file.
+// TestPythonLibrariesListed checks that every script belongs to a group, and every group has a lock file.
 func TestPythonLibrariesListed(t *testing.T) {
 	var want []string
 	for group, names := range librariesByGroup {
@@ -91,7 +91,7 @@ func TestPythonLibrariesListed(t *testing.T) {
 	}
 }
 
-// startObedient serves a model that does as it is told; see [obey].
+// startObedient serves a model that writes what the prompt tells it; see [obey].
 func startObedient(t testing.TB) string {
 	t.Helper()
 	v, err := tiny()
@@ -124,8 +124,8 @@ func startObedient(t testing.TB) string {
 
 var told = regexp.MustCompile(`(?s)<<(.*?)>>(?:[^>]|$)`)
 
-// obey returns a model that writes the texts between << and >> in the conversation, the first in its first turn and so on, the
-// last one again after that, and "hello wörld" where there are none.
+// obey returns a model that writes the texts between << and >> in the conversation: the first in its first turn and so
+// on, then the last one again. Without such texts it writes "hello wörld".
 func obey(v *vocab.Vocab) scripted.Func {
 	begin, _ := v.Find("<|im_start|>")
 	return func(history []int32, logits []float32) {
@@ -140,7 +140,7 @@ func obey(v *vocab.Vocab) scripted.Func {
 			}
 		}
 		before, turn := string(v.Decode(history[:at])), string(v.Decode(history[at:]))
-		if turns == 0 { // no conversation but a text, which is continued
+		if turns == 0 { // a plain prompt, which is continued
 			end := strings.LastIndex(turn, ">>") + len(">>")
 			before, turn = turn[:max(end, 0)], turn[max(end, 0):]
 		}

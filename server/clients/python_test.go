@@ -9,11 +9,12 @@ import (
 	"github.com/stencil-json/stencil/internal/packages"
 )
 
-// TestPython runs the tests in python, which drive the clients that are published for Python and our own (clients/python),
-// in a virtual environment outside of the repository.
+// TestPython runs the tests in python, which use the clients published for Python and our own (clients/python), in a
+// virtual environment outside the repository.
 func TestPython(t *testing.T) {
 	program := pythonClients(t)
-	// Our own is installed as a wheel, so that what the package lacks is missed. What it builds with is in the lock file.
+	// Our own is installed as a wheel, so that a file missing in the package is noticed. Its build tools are in the
+	// lock file.
 	own := t.TempDir()
 	install := exec.CommandContext(t.Context(), program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
 		"--no-build-isolation", "--no-deps", "--target", own, "../../clients/python")
@@ -37,7 +38,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// pythonClients returns the Python of the virtual environment, which is made if there is none yet.
+// pythonClients returns the Python of the virtual environment, which it creates if necessary.
 func pythonClients(t *testing.T) string {
 	t.Helper()
 	program, err := packages.Python(t, "python/requirements.txt")

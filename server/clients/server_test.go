@@ -48,8 +48,8 @@ func start(t testing.TB, reply string) string {
 	return serve(t, v, scripted.Random(5))
 }
 
-// startSaying serves a model that wants to write reply, in whatever tokens: for
-// replies of which a constraint may force a part.
+// startSaying serves a model that writes reply in any tokenization: for replies of
+// which a constraint may force a part.
 func startSaying(t testing.TB, reply string) string {
 	t.Helper()
 	v, err := tiny()
@@ -59,7 +59,7 @@ func startSaying(t testing.TB, reply string) string {
 	return serve(t, v, scripted.SayText(v, reply))
 }
 
-// startThinking is startSaying for a model whose template has thoughts.
+// startThinking is startSaying for a model whose template supports reasoning.
 func startThinking(t testing.TB, reply string) string {
 	t.Helper()
 	v, err := tiny()
@@ -84,7 +84,8 @@ func withTemplate(t testing.TB, v *vocab.Vocab, template string) *vocab.Vocab {
 	return v
 }
 
-// startAnswering serves a model that calls a tool which says "saved", and then says so.
+// startAnswering serves a model that calls a tool, which returns "saved", and then
+// reports that.
 func startAnswering(t testing.TB, call string) string {
 	t.Helper()
 	v, err := tiny()
@@ -101,7 +102,7 @@ func startAnswering(t testing.TB, call string) string {
 	})
 }
 
-// startAnyName serves a model of random text that answers to every name.
+// startAnyName serves a model that generates random text and answers to every name.
 func startAnyName(t testing.TB) string {
 	t.Helper()
 	v, err := tiny()
@@ -111,7 +112,7 @@ func startAnyName(t testing.TB) string {
 	return serveAs(t, v, scripted.Random(11), server.Config{})
 }
 
-// serve serves a model that answers to its own name alone.
+// serve serves a model that answers only to its own name.
 func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
 	t.Helper()
 	return serveAs(t, v, next, server.Config{StrictModels: true})
@@ -147,7 +148,7 @@ func serveWith(t testing.TB, v *vocab.Vocab, next scripted.Func, cfg server.Conf
 	return h.URL
 }
 
-// person is what personSchema describes.
+// A person is a document of personSchema.
 type person struct {
 	Name string `json:"name"`
 	Age  int    `json:"age"`

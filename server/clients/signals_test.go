@@ -10,11 +10,11 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// selfAssessed is a text with a block of signals, of which clients see neither
-// fence nor values.
+// selfAssessed is a text with a block of signals, of which clients must see
+// neither the fence nor the values.
 const selfAssessed = "It is Paris.\n\n```cortex-signals\n{\"confidence\":0.75,\"difficulty\":\"easy\",\"escalation\":\"none\"}\n```"
 
-// wantSignals checks what stands beside an answer.
+// wantSignals checks the signals and assessment beside an answer.
 func wantSignals(t *testing.T, raw string) {
 	t.Helper()
 	for _, part := range []string{`"x_signals":{"confidence":0.75,`, `"x_assessment":{`, `"recommendation":"`} {

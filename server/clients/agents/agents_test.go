@@ -25,8 +25,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TestCodingAgents has agents do a task with a scripted model. They run in a network namespace of their own, so that
-// nothing but the server is there for them.
+// TestCodingAgents runs agents on a task with a scripted model. They run in a network namespace of their own, in which
+// they can reach only the server.
 func TestCodingAgents(t *testing.T) {
 	if os.Getenv(inside) == "" {
 		runInside(t)
@@ -37,10 +37,10 @@ func TestCodingAgents(t *testing.T) {
 	t.Run("Codex", func(t *testing.T) { codex(t, dir) })
 }
 
-// inside is set where the test runs in the namespace.
+// inside is the environment variable that is set within the namespace.
 const inside = "STENCIL_AGENTS_INSIDE"
 
-// runInside runs the test again, in a network namespace of its own.
+// runInside runs the test again in a network namespace of its own.
 func runInside(t *testing.T) {
 	platform(t)
 	install(t)
@@ -59,7 +59,7 @@ func runInside(t *testing.T) {
 	}
 }
 
-// install puts the agents into a folder of the user's cache and returns its node_modules.
+// install installs the agents in a folder of the user's cache and returns its node_modules.
 func install(t *testing.T) string {
 	t.Helper()
 	lock, err := os.ReadFile("package-lock.json")
@@ -138,7 +138,7 @@ const (
 	turnEnd   = "<|im_end|>"
 )
 
-// A turn is what a prompt holds between two marks.
+// A turn is the text between two marks of a prompt.
 type turn struct{ role, text string }
 
 func turnsOf(v *vocab.Vocab, history []int32) (out []turn) {
@@ -159,7 +159,7 @@ func turnsOf(v *vocab.Vocab, history []int32) (out []turn) {
 	return out
 }
 
-// work is a model that answers the task with one reply after the other, and everything else with a word.
+// work returns a model that answers the task with the replies in order, and everything else with one word.
 func work(v *vocab.Vocab, task string, replies []string) scripted.Func {
 	return func(history []int32, logits []float32) {
 		turns := turnsOf(v, history)
@@ -189,12 +189,12 @@ func work(v *vocab.Vocab, task string, replies []string) scripted.Func {
 	}
 }
 
-// call is a call of a tool as the model writes it: arguments have its form's blanks after colons and commas.
+// call returns a tool call in the model's form: arguments have blanks after colons and commas.
 func call(name, arguments string) string {
 	return fmt.Sprintf("<tool_call>\n{\"name\": %q, \"arguments\": %s}\n</tool_call>", name, arguments)
 }
 
-// records collects a server's log.
+// records collects a server's log lines.
 type records struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -206,7 +206,7 @@ func (r *records) Write(p []byte) (int, error) {
 	return r.all.Write(p)
 }
 
-// A record is a line of the log about a request.
+// A record is the log line of a request.
 type record struct {
 	Path   string `json:"path"`
 	Status int    `json:"status"`
@@ -231,7 +231,7 @@ func (r *records) of(t *testing.T, path string) (out []record) {
 	return out
 }
 
-// serve starts a server with a model that does the task in those replies.
+// serve starts a server whose model does the task with the replies.
 func serve(t *testing.T, replies ...string) (url string, log *records) {
 	t.Helper()
 	v, err := coder()
@@ -259,14 +259,14 @@ func serve(t *testing.T, replies ...string) (url string, log *records) {
 	return h.URL, log
 }
 
-// The task, which takes a reading, a change and a command.
+// The task requires reading, editing and running a command.
 const (
 	task   = "Change the greeting in hello.txt to good evening, then check it."
 	before = "good morning\n"
 	after  = "good evening\n"
 )
 
-// workspace returns a folder with the file of the task.
+// workspace returns a folder that contains the task's file.
 func workspace(t *testing.T) (dir, file string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -277,8 +277,9 @@ func workspace(t *testing.T) (dir, file string) {
 	return dir, file
 }
 
-// judge runs an agent and looks at what it leaves: its exit status, what it says, the file that it changed and the one
-// that its command made. Each request must have been answered, and each but the first must have read only what is new.
+// judge runs an agent and checks the results: its exit status, its output, the file that it edited and the one that
+// its command created. Every request must have been answered, and each but the first must have reused the prefix
+// cache.
 func judge(t *testing.T, cmd *exec.Cmd, said string, log *records, path string) {
 	t.Helper()
 	out, err := cmd.CombinedOutput()
@@ -305,7 +306,7 @@ func judge(t *testing.T, cmd *exec.Cmd, said string, log *records, path string) 
 	}
 }
 
-// claudeCode runs Claude Code, which speaks Anthropic's dialect.
+// claudeCode runs Claude Code, which uses Anthropic's dialect.
 func claudeCode(t *testing.T, modules string) {
 	dir, file := workspace(t)
 	url, log := serve(t,
@@ -321,7 +322,7 @@ func claudeCode(t *testing.T, modules string) {
 	judge(t, cmd, `"result":"All done."`, log, "/v1/messages")
 }
 
-// codex runs Codex, which speaks OpenAI's newer dialect.
+// codex runs Codex, which uses OpenAI's newer dialect.
 func codex(t *testing.T, modules string) {
 	dir, _ := workspace(t)
 	url, log := serve(t,
@@ -352,7 +353,7 @@ wire_api = "responses"
 	judge(t, cmd, "All done.", log, "/v1/responses")
 }
 
-// platform is how npm's packages of programs name this machine.
+// platform returns the name of this platform in npm packages of binaries.
 func platform(t *testing.T) string {
 	t.Helper()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]

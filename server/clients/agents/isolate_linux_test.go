@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate has a command run in a network namespace of its own, or says why there can't be one.
+// isolate makes a command run in a network namespace of its own, or returns why that is not
+// possible.
 func isolate(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if os.Getuid() != 0 {
@@ -22,7 +23,7 @@ func isolate(cmd *exec.Cmd) error {
 	return try.Run()
 }
 
-// TestMain brings up the loopback device where the tests run in a namespace.
+// TestMain brings up the loopback device if the tests run in a namespace.
 func TestMain(m *testing.M) {
 	if os.Getenv(inside) != "" {
 		if err := loopback(); err != nil {

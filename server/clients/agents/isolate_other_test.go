@@ -7,5 +7,5 @@ import (
 	"os/exec"
 )
 
-// isolate says why a command can't run in a network namespace of its own.
+// isolate returns an error: network namespaces are not supported.
 func isolate(*exec.Cmd) error { return errors.ErrUnsupported }
