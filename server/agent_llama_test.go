@@ -30,10 +30,10 @@ func init() {
 	}
 }
 
-// Through HTTP, the agent, the engine and llama.cpp: a tree whose frames are
-// envelopes, the same with the same seed, and nothing left when the client hangs
-// up in the middle. Flash attention rounds a token differently when it is computed
-// alone, behind a cached prompt, than in a batch, so it is off here.
+// TestLlamaAgent runs agents through HTTP, the engine and llama.cpp: all frames
+// have envelopes, the same seed gives the same tree, and nothing is left over when
+// the client disconnects. Flash attention is off because it rounds a token
+// differently when it is computed alone, behind a cached prompt, than in a batch.
 func TestLlamaAgent(t *testing.T) {
 	e, url := startLlama(t, models.RandomOptions{Context: 1 << 14}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 1 << 14, FlashAttention: backend.FlashOff}})
 	const tree = `{"query": "Plan a town.", "seed": %d, "temperature": 1.5, "parallel": 1, "bounds": {"frames": 8, "frame_tokens": 200, "tokens": 2000}%s}`

@@ -28,15 +28,15 @@ import (
 	"github.com/stencil-json/stencil/server/agentapi"
 )
 
-// agentModel opens the model of TestAgentRandom. Without the build tag llama it is
-// one that computes logits at random.
+// agentModel opens the model of TestAgentRandom. Without the build tag llama, its
+// logits are random.
 var agentModel = func(t testing.TB) backend.Model {
 	return scripted.New(loadVocab(t), scripted.Random(43), scripted.Options{ContextLength: 1 << 16})
 }
 
-// TestAgentRandom has a model of random weights work on random queries within
-// random bounds: every run ends within them, and every frame that has an answer
-// has a valid envelope, which masks have made. STENCIL_AGENT_RUNS says how many,
+// TestAgentRandom runs a model with random weights on random queries within random
+// bounds: every run ends within its bounds, and every frame with an answer has a
+// valid envelope, enforced by masks. STENCIL_AGENT_RUNS sets the number of runs,
 // for example 1000.
 func TestAgentRandom(t *testing.T) {
 	runs := 40
@@ -92,7 +92,7 @@ func TestAgentRandom(t *testing.T) {
 	if c.counts["done"] < runs/2 || c.counts["valid envelopes"] < runs || c.counts["resumed"] == 0 || c.counts["calls"] == 0 || c.counts["syntheses"] == 0 {
 		t.Errorf("%v: too little has happened", c.counts)
 	}
-	poll.Until(func() bool { // no sequence is left
+	poll.Until(func() bool { // no sequence is left running
 		s := e.Stats()
 		return s.Active+s.Queued+s.Waiting == 0
 	})
@@ -109,7 +109,7 @@ func (c *agentTally) add(what string, n int) {
 	c.counts[what] += n
 }
 
-// limits are what a random run was told to keep to.
+// limits are the bounds of a random run.
 type limits struct {
 	Depth       int     `json:"depth"`
 	Frames      int     `json:"frames"`
@@ -120,7 +120,7 @@ type limits struct {
 	SubTasks    int     `json:"sub_tasks"`
 }
 
-// randomRun has one run made and answers its questions.
+// randomRun starts a run and answers its questions.
 func randomRun(t *testing.T, url string, number uint64, c *agentTally) error {
 	rng := rand.New(rand.NewPCG(number, 8))
 	b := limits{
@@ -150,7 +150,7 @@ func randomRun(t *testing.T, url string, number uint64, c *agentTally) error {
 		}
 		if code != "" {
 			c.add(code, 1)
-			// Only what is too little for any answer may end without one.
+			// Only bounds too small for any answer may lead to an error.
 			if code == "budget_too_small" && (b.FrameTokens < 60 || b.Tokens < 180) || code == "timeout" && b.Seconds < 2 {
 				return nil
 			}
@@ -185,9 +185,9 @@ func randomRun(t *testing.T, url string, number uint64, c *agentTally) error {
 	}
 }
 
-// branching are fields that have random weights write shorter texts and more
-// sub-tasks: what closes a string, and what "sub_tasks" and "continue" begin with,
-// is made likelier.
+// branching returns request fields that make random weights write shorter texts
+// and more sub-tasks: they raise the probability of tokens that close a string,
+// and of those that begin "sub_tasks" and "continue".
 func branching(t testing.TB, much int) string {
 	if much == 0 {
 		return ""
@@ -206,12 +206,12 @@ func branching(t testing.TB, much int) string {
 	return `, "logit_bias": {` + strings.Join(list, ", ") + `}`
 }
 
-// agentSlack is how many seconds a busy machine may take to notice that time is
-// over.
+// agentSlack is how many seconds a busy machine may take to notice the end of the
+// time limit.
 const agentSlack = 3
 
-// agentReplyOf posts and returns the answer, whole or of a stream, or the code of
-// an error.
+// agentReplyOf posts a request and returns the answer, whole or from a stream, or
+// the code of an error.
 func agentReplyOf(t testing.TB, url, body string) (*agentapi.Reply, string, error) {
 	resp, err := http.Post(url+"/agent/run", "application/json", strings.NewReader(body))
 	if err != nil {
@@ -242,7 +242,7 @@ func agentReplyOf(t testing.TB, url, body string) (*agentapi.Reply, string, erro
 	return &got.Reply, "", nil
 }
 
-// withinBounds holds a tree against what it was told to keep to.
+// withinBounds checks a tree against its bounds.
 func withinBounds(got *agentapi.Reply, b *limits, interactive, reasoning bool, c *agentTally) error {
 	if len(got.Frames) > b.Frames || got.Usage.CompletionTokens > b.Tokens {
 		return fmt.Errorf("%d frames, %d tokens", len(got.Frames), got.Usage.CompletionTokens)
@@ -283,15 +283,14 @@ func withinBounds(got *agentapi.Reply, b *limits, interactive, reasoning bool, c
 	return nil
 }
 
-// patched reports whether a frame's envelope was put together of its parts without
-// the model, which had no room for a synthesis.
+// patched reports whether a frame's envelope was assembled from its parts because
+// the model had no room for a synthesis.
 func patched(got *agentapi.Reply, f *agent.Frame) bool {
 	return f.ID == 1 && len(f.Children) > 0 && !f.Synthesized && got.Status == agent.StatusDone
 }
 
-// validEnvelope judges a frame's envelope by its own method, by the schema that
-// it had to fit and a validator that knows nothing of masks, and by what the
-// server says.
+// validEnvelope checks a frame's envelope by its own method, by its schema with a
+// validator independent of masks, and by the server's report.
 func validEnvelope(f *agent.Frame, b *limits, interactive, reasoning bool) error {
 	e := f.Envelope
 	if e.Invalid() != e.Error || f.Invalid != e.Error || !f.Constrained || f.Conclusion != e.Conclusion {
@@ -338,7 +337,7 @@ func envelopeSchema(o agent.SchemaOptions) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// tallyRun adds up what happened in a run.
+// tallyRun counts what happened in a run.
 func tallyRun(c *agentTally, got *agentapi.Reply) {
 	c.add("frames", len(got.Frames))
 	c.add("tokens", got.Usage.CompletionTokens)

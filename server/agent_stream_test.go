@@ -22,8 +22,8 @@ import (
 	"github.com/stencil-json/stencil/server/agentapi"
 )
 
-// A stream tells of the tree as it grows, and ends with what an answer without
-// one would be.
+// TestAgentStream checks that a stream reports the tree as it grows, and ends
+// with the answer that a request without a stream would get.
 func TestAgentStream(t *testing.T) {
 	_, url := startAgent(t, setup{}, deepPlay...)
 	resp, events := postStream(t, url+"/agent/run", `{"query": "root", "seed": 3, "stream": true, "parallel": 1}`)
@@ -61,8 +61,8 @@ func TestAgentStreamPauses(t *testing.T) {
 	}
 }
 
-// What goes wrong before the first byte is an ordinary error; after it, the last
-// event. Nothing is said of the server's own failures.
+// TestAgentErrors checks that errors before the first byte are ordinary error
+// responses, and later ones the last event. Neither reveals internal failures.
 func TestAgentErrors(t *testing.T) {
 	broken := scripted.Options{Fault: func(n int, _ *backend.Batch) error {
 		if n == 4 {
@@ -80,7 +80,7 @@ func TestAgentErrors(t *testing.T) {
 	if status != 400 || at(got, "error", "param") != "bounds.depth" {
 		t.Errorf("%d %v", status, got)
 	}
-	// The time of the run is over before there is an answer.
+	// The run's time is over before there is an answer.
 	_, url = startAgent(t, setup{opt: scripted.Options{Delay: 20 * time.Millisecond}}, deepPlay...)
 	status, _, got = post(t, url+"/agent/run", `{"query": "root", "bounds": {"seconds": 0.1}}`)
 	if status != 504 || at(got, "error", "code") != "timeout" || at(got, "error", "param") != "bounds.seconds" {
@@ -88,7 +88,8 @@ func TestAgentErrors(t *testing.T) {
 	}
 }
 
-// A run whose time runs out later ends in a synthesis of what there is.
+// TestAgentTime checks that a run whose time ends later ends in a synthesis of
+// what it has.
 func TestAgentTime(t *testing.T) {
 	_, url := startAgent(t, setup{opt: scripted.Options{Delay: 2 * time.Millisecond}}, part{"The task: root", final("what there is")},
 		part{"part of it: quick", final("did quick")}, part{"part of it: slow", final(strings.Repeat("zq", 1200))}, part{"root", split("first", "quick", "slow")})
@@ -98,8 +99,8 @@ func TestAgentTime(t *testing.T) {
 	}
 }
 
-// When the client hangs up, whatever it waits for, every frame ends within a
-// step, and nothing is left behind.
+// TestAgentHangUp checks that, after the client disconnects, every frame ends
+// within a step, and nothing is left over.
 func TestAgentHangUp(t *testing.T) {
 	const step = 20 * time.Millisecond
 	long := strings.Repeat("zq", 2000)
@@ -128,8 +129,8 @@ func TestAgentHangUp(t *testing.T) {
 	}
 }
 
-// A stuckWriter takes some bytes and then no more, as a connection does whose
-// reader is gone without a word.
+// A stuckWriter accepts some bytes and then fails by timeout, like a connection
+// whose reader vanished.
 type stuckWriter struct {
 	http.ResponseWriter
 	room int
@@ -144,7 +145,8 @@ func (w *stuckWriter) Write(b []byte) (int, error) {
 
 func (w *stuckWriter) Flush() {}
 
-// A client that doesn't read counts as gone, though its connection stands.
+// TestAgentStuck checks that a client that doesn't read counts as gone, although
+// its connection stands.
 func TestAgentStuck(t *testing.T) {
 	srv, _ := startAgent(t, setup{opt: scripted.Options{Delay: time.Millisecond}}, deepPlay...)
 	r := httptest.NewRequest("POST", "/agent/run", strings.NewReader(`{"query": "root", "stream": true, "parallel": 1}`))
@@ -153,7 +155,7 @@ func TestAgentStuck(t *testing.T) {
 		defer close(done)
 		srv.Handler().ServeHTTP(&stuckWriter{httptest.NewRecorder(), 3000}, r)
 	}()
-	<-done // or it waits for a client that is gone
+	<-done // returns; otherwise the run waits for a client that is gone
 	e := srv.models.SomeServed().Engine
 	poll.Until(func() bool { return e.Stats().Active == 0 })
 	if n := e.Stats().Requests; n > 5 {
@@ -161,7 +163,8 @@ func TestAgentStuck(t *testing.T) {
 	}
 }
 
-// While the queue is full a run waits, instead of going without.
+// TestAgentQueueFull checks that a run waits while the queue is full rather than
+// failing.
 func TestAgentQueueFull(t *testing.T) {
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: time.Millisecond}, eng: engine.Config{Parallel: 1, Queue: 1}}, deepPlay...)
 	e := srv.models.SomeServed().Engine
@@ -187,12 +190,12 @@ func TestAgentQueueFull(t *testing.T) {
 	}
 }
 
-// A call of a tool as the model writes it.
+// calling returns a tool call in the model's form.
 func calling(name, arguments string) string {
 	return fmt.Sprintf("<tool_call>\n{\"name\": %q, \"arguments\": %s}\n</tool_call>", name, arguments)
 }
 
-// startFolder is startAgent with a folder of one file.
+// startFolder is startAgent with a tool folder that holds one file.
 func startFolder(t testing.TB, parts ...part) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -228,7 +231,7 @@ func TestAgentTools(t *testing.T) {
 	if status != 200 || at(got, "frames", 0, "tools") != nil || at(got, "frames", 0, "constrained") != true {
 		t.Errorf("%d %v", status, got)
 	}
-	// One that calls for ever has to answer at last.
+	// A model that never stops calling has to answer in the end.
 	status, _, got = post(t, startFolder(t, part{"for ever", calling("list_dir", `{}`)})+"/agent/run", `{"query": "for ever", "bounds": {"tool_steps": 3, "frame_tokens": 100}}`)
 	if status != 200 || len(at(got, "frames", 0, "tools").([]any)) < 1 || at(got, "status") != "done" {
 		t.Errorf("%d %v", status, got)
@@ -247,8 +250,8 @@ func TestAgentTools(t *testing.T) {
 	}
 }
 
-// A paused run outlives what goes wrong while it is resumed, and only one
-// request at a time resumes it.
+// TestAgentResumeFails checks that a paused run survives failures while it is
+// resumed, and that only one request at a time can resume it.
 func TestAgentResumeFails(t *testing.T) {
 	var fail atomic.Bool
 	_, url := startAgent(t, setup{opt: scripted.Options{Delay: 5 * time.Millisecond, Fault: func(int, *backend.Batch) error {
@@ -298,7 +301,8 @@ func TestAgentResumeFails(t *testing.T) {
 	}
 }
 
-// Paused runs are bounded in number, bytes and time.
+// TestAgentPausedBounds checks the limits of paused runs in number, bytes and
+// time.
 func TestAgentPausedBounds(t *testing.T) {
 	parts := []part{{"go on", final("done")}, {"root", wonder("which way?")}}
 	begin := func(url, query string) map[string]any {
@@ -343,7 +347,8 @@ func TestAgentPausedBounds(t *testing.T) {
 	}
 }
 
-// When the engine closes, runs end at once and say why.
+// TestAgentShutdown checks that runs end at once, with a reason, when the engine
+// closes.
 func TestAgentShutdown(t *testing.T) {
 	srv, url := startAgent(t, setup{opt: scripted.Options{Delay: 10 * time.Millisecond}}, deepPlay...)
 	e := srv.models.SomeServed().Engine
@@ -357,7 +362,7 @@ func TestAgentShutdown(t *testing.T) {
 	}
 }
 
-// bounded leaves no bound at zero.
+// TestAgentMaxima checks that Bounded leaves no bound at zero.
 func TestAgentMaxima(t *testing.T) {
 	b := agentapi.Bounded(agent.Bounds{Depth: 3, Time: time.Minute})
 	if want := MaxAgentBounds; b.Depth != 3 || b.Time != time.Minute || b.Frames != want.Frames || b.Tokens != want.Tokens ||

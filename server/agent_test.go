@@ -17,13 +17,12 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A part of a play is what a model says to turns of a user in which a text
-// stands.
+// A part of a play is what the model says when the user's turn contains the cue.
 type part struct{ cue, says string }
 
-// play is a model that knows its parts: the first whose cue stands in the last
-// turn of the user, or in what came after it, such as the result of a tool.
-// Anything else it answers at random.
+// play returns a model that acts by parts: it says the first part whose cue is in the
+// last turn of the user, or in later text such as a tool's result. Without a cue it
+// answers at random.
 func play(v *vocab.Vocab, parts ...part) scripted.Func {
 	random := scripted.Random(7)
 	return func(history []int32, logits []float32) {
@@ -49,7 +48,7 @@ func play(v *vocab.Vocab, parts ...part) scripted.Func {
 			}
 			for id := range logits {
 				if b := v.Bytes(int32(id)); len(b) > 0 && strings.HasPrefix(rest, string(b)) {
-					logits[id] = scripted.Strong * float32(len(b)) // the longest it is
+					logits[id] = scripted.Strong * float32(len(b)) // the longest matching token
 				}
 			}
 			return
@@ -58,7 +57,7 @@ func play(v *vocab.Vocab, parts ...part) scripted.Func {
 	}
 }
 
-// final, split and wonder are envelopes as a model writes them.
+// final, split and wonder return envelopes as a model writes them.
 func final(text string) string {
 	return fmt.Sprintf(`{"conclusion":%q,"confidence":0.9,"next_action":"finalize"}`, text)
 }
@@ -75,7 +74,7 @@ func wonder(text string) string {
 	return fmt.Sprintf(`{"conclusion":%q,"confidence":0.2,"next_action":"ask_user"}`, text)
 }
 
-// startAgent runs a server whose model plays.
+// startAgent runs a server whose model acts by parts.
 func startAgent(t testing.TB, s setup, parts ...part) (*Server, string) {
 	t.Helper()
 	s.next = play(loadVocab(t), parts...)
@@ -84,7 +83,7 @@ func startAgent(t testing.TB, s setup, parts ...part) (*Server, string) {
 	return start(t, s)
 }
 
-// drawTree writes frames as a tree, one a line.
+// drawTree formats frames as a tree, one per line.
 func drawTree(reply map[string]any) string {
 	var b strings.Builder
 	frames, _ := reply["frames"].([]any)
@@ -108,7 +107,7 @@ func drawTree(reply map[string]any) string {
 	return b.String()
 }
 
-// deepPlay is a tree of depth 4, in which one sub-task stands twice.
+// deepPlay makes a tree of depth 4, in which one sub-task occurs twice.
 var deepPlay = []part{
 	{"The task: root", final("all of root")}, {"The task: alpha", final("all of alpha")}, {"The task: beta", final("all of beta")},
 	{"part of it: alpha", split("first alpha", "beta", "gamma")}, {"part of it: beta", split("first beta", "delta")},
@@ -162,7 +161,7 @@ func TestAgentRun(t *testing.T) {
 	if at(got, "timings", "run_ms").(float64) <= 0 || at(got, "timings", "generate_ms").(float64) <= 0 {
 		t.Errorf("timings %v", got["timings"])
 	}
-	// The same seed gives the same tree, whatever runs side by side.
+	// The same seed gives the same tree regardless of parallelism.
 	for _, parallel := range []int{1, 3} {
 		_, _, again := post(t, url+"/agent/run", fmt.Sprintf(`{"query": "root", "seed": 3, "parallel": %d}`, parallel))
 		if tree := drawTree(again); tree != deepTree || at(again, "surprise") == nil {
@@ -174,8 +173,8 @@ func TestAgentRun(t *testing.T) {
 	}
 }
 
-// What the model is told: the caller's text before its own, nothing of the
-// schema, and less in reach of a bound.
+// TestAgentPrompts checks the model's prompt: the caller's system text comes first,
+// and the schema is left out.
 func TestAgentPrompts(t *testing.T) {
 	prompts, err := agent.ParsePrompts(`{{define "question"}}Please: {{.Query}}{{end}}`)
 	if err != nil {
@@ -209,11 +208,12 @@ func TestAgentPrompts(t *testing.T) {
 	}
 }
 
-// Reaching a bound ends in a synthesis that says so.
+// TestAgentBounds checks that a run that reaches a bound ends in a synthesis that
+// reports it.
 func TestAgentBounds(t *testing.T) {
 	_, url := startAgent(t, setup{eng: engine.Config{Parallel: 2}}, deepPlay...)
 	for _, c := range []struct{ bounds, bound, tree string }{
-		{`{"depth": 1}`, "", ""}, // a root that can't continue says something else
+		{`{"depth": 1}`, "", ""}, // a root that can't continue answers itself
 		{`{"frames": 3}`, "frames", "root: all of root\n  alpha: all of alpha (frames)\n  omega: did omega\n"},
 		{`{"sub_tasks": 1, "depth": 2}`, "", ""},
 		{`{"tokens": 400, "frame_tokens": 160}`, "tokens", ""},
@@ -235,7 +235,7 @@ func TestAgentBounds(t *testing.T) {
 			}
 		}
 	}
-	// No answer at all fits.
+	// No answer fits the bounds.
 	status, header, got := post(t, url+"/agent/run", `{"query": "root", "bounds": {"tokens": 5}}`)
 	if status != 400 || at(got, "error", "code") != "budget_too_small" || at(got, "error", "minimum").(float64) <= 5 || header.Get("X-Should-Retry") != "false" {
 		t.Errorf("%d %v", status, got)
@@ -297,7 +297,8 @@ func TestAgentMalformed(t *testing.T) {
 	}
 }
 
-// A run that asks its user goes on with the answer, as often as it asks.
+// TestAgentResume checks that a run that asks its user continues with the answer, as
+// often as it asks.
 func TestAgentResume(t *testing.T) {
 	_, url := startAgent(t, setup{},
 		part{"The task: root", final("all")}, part{"part of it: left", wonder("left how?")}, part{"part of it: right", wonder("right how?")},
@@ -341,7 +342,7 @@ func TestAgentResume(t *testing.T) {
 	if n, used := pausedOf(t, url); n != 0 || used != 0 {
 		t.Errorf("%d runs are kept, %d bytes", n, used)
 	}
-	// Not interactive: nobody is asked.
+	// Not interactive: the user is not asked.
 	_, _, got = post(t, url+"/agent/run", `{"query": "root", "seed": 5}`)
 	if at(got, "status") != "done" || len(questions(got)) != 0 {
 		t.Errorf("%v", got)
@@ -357,8 +358,8 @@ func questions(got map[string]any) map[float64]any {
 	return out
 }
 
-// The model is in memory from the first frame to the last, and a run that is
-// resumed finds it again.
+// TestAgentHoldsModel checks that the model stays in memory from the first frame to
+// the last, and that a resumed run finds it again.
 func TestAgentHoldsModel(t *testing.T) {
 	loads := 0
 	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
@@ -388,7 +389,7 @@ func TestAgentHoldsModel(t *testing.T) {
 	}
 }
 
-// pausedOf is how many runs wait for their users, and what they occupy.
+// pausedOf returns the number of paused runs and their size.
 func pausedOf(t *testing.T, url string) (runs int, bytes int64) {
 	t.Helper()
 	for line := range strings.Lines(metricsOf(t, url)) {

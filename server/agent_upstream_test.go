@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/backend/remote"
 )
 
-// A model behind an upstream is asked as well as it can be, and what it writes is
-// taken for what it is.
+// TestAgentUpstream checks which strategy is used for an upstream's model, and how its text
+// is handled.
 func TestAgentUpstream(t *testing.T) {
 	plain := remote.Capabilities{Engine: remote.OpenAI}
 	able := remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true, Logprobs: true, Tools: true}
@@ -96,7 +96,7 @@ func TestAgentUpstream(t *testing.T) {
 	}
 }
 
-// How often an upstream is asked again is the request's to say.
+// TestAgentRetries checks that the request sets the number of re-asks of an upstream.
 func TestAgentRetries(t *testing.T) {
 	for _, c := range []struct {
 		more   string
@@ -118,7 +118,8 @@ func TestAgentRetries(t *testing.T) {
 	}
 }
 
-// A model that needs more information asks the user for it, as one that says ask_user does.
+// TestAgentNeedsMore checks that a model with needs_more_info asks the user, like one with
+// ask_user.
 func TestAgentNeedsMore(t *testing.T) {
 	needs := `{"conclusion": "Which year?", "confidence": 0.2, "needs_more_info": true, "next_action": "finalize"}`
 	up, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{}, needs, final("in 2020"))
@@ -160,14 +161,14 @@ func TestAgentUpstreamTools(t *testing.T) {
 	if roles != "system user assistant tool tool " || at(last[2], "content") != "Let me see." || at(last[2], "tool_calls", 0, "id") != at(last[3], "tool_call_id") {
 		t.Errorf("%s: %v", roles, last)
 	}
-	// Calls that nobody could run are a text like any other.
+	// Calls of unknown tools are ordinary text.
 	_, url = startUpstream(t, able, Config{AgentTools: box}, `!calls |moon {"x": 1}`)
 	status, _, got = post(t, url+"/agent/run", `{"query": "what is there?"}`)
 	if status != 422 || at(got, "error", "code") != "validation_failed" {
 		t.Errorf("%d %v", status, got)
 	}
-	// One that can't call tools is not given any, which is said, and refused where
-	// they were asked for.
+	// An upstream without tool calls is given no tools, with a warning; requests that ask
+	// for tools are refused.
 	_, url = startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{AgentTools: box}, final("x"))
 	status, _, got = post(t, url+"/agent/run", `{"query": "what is there?", "tools": true}`)
 	if status != 400 || at(got, "error", "param") != "tools" {

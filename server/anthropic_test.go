@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// claude is a body of Anthropic's dialect with more fields.
+// claude returns a body of Anthropic's dialect with further fields.
 func claude(messages, more string) string {
 	return `{"model": "tiny", "max_tokens": 60, "temperature": 0, "messages": [` + messages + `]` + more + `}`
 }
 
-// toolLoop is a conversation with n calls of tools and what came back.
+// toolLoop returns a conversation with n tool calls and their results.
 func toolLoop(n int, thinking bool) string {
 	var b strings.Builder
 	b.WriteString(`{"role": "user", "content": "x"}`)
@@ -30,7 +30,7 @@ const lookTool = `, "tools": [{"name": "look", "input_schema": {"type": "object"
 
 func managed(edits string) string { return `, "context_management": {"edits": [` + edits + `]}` }
 
-// tokensOf is how long a prompt of Anthropic's dialect is.
+// tokensOf returns the length of a prompt in Anthropic's dialect.
 func tokensOf(t *testing.T, url, body string) float64 {
 	t.Helper()
 	status, _, got := post(t, url+"/v1/messages/count_tokens", body)
@@ -47,7 +47,7 @@ func TestContextEdits(t *testing.T) {
 	three := tokensOf(t, url, claude(loop, lookTool+managed(`{"type": "clear_tool_uses_20250919", "trigger": {"type": "tool_uses", "value": 2}}`)))
 	for _, c := range []struct {
 		name, edits string
-		uses        int // that are cleared
+		uses        int // tool uses cleared
 	}{
 		{"nothing", `{"type": "clear_thinking_20251015", "keep": "all"}`, 0},
 		{"all, as an object", `{"type": "clear_thinking_20251015", "keep": {"type": "all"}}`, 0},
@@ -130,7 +130,8 @@ func TestContextEditsRefused(t *testing.T) {
 	}
 }
 
-// Claude Code's first block of system text has values that are new in each request.
+// TestBillingNonce checks that Claude Code's first block of system text, with
+// values new in each request, does not prevent prefix reuse.
 func TestBillingNonce(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	body := func(version, nonce string) string {
@@ -142,7 +143,7 @@ func TestBillingNonce(t *testing.T) {
 	if at(got, "usage", "input_tokens") != 1.0 || at(got, "usage", "cache_read_input_tokens").(float64) < 100 {
 		t.Errorf("of the same prompt: %v", got["usage"])
 	}
-	// Text of others is left alone.
+	// Other texts are left unchanged.
 	other := claude(`{"role": "user", "content": "x"}`, `, "system": "cch=1; what x-anthropic-billing-header: cch=%d; means"`)
 	one, two := tokensOf(t, url, fmt.Sprintf(other, 7)), tokensOf(t, url, fmt.Sprintf(other, 1234567))
 	if one == two {
@@ -183,7 +184,8 @@ func TestTextBlocks(t *testing.T) {
 	}
 }
 
-// Anthropic's clients go on without threads where the error is this one.
+// TestThreads checks the error at which Anthropic's clients continue without
+// threads.
 func TestThreads(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	for _, thread := range []string{`{"type": "create"}`, `{"type": "continue", "previous_message_id": "msg_x"}`} {

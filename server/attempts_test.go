@@ -11,7 +11,8 @@ import (
 	"github.com/stencil-json/stencil/eval"
 )
 
-// A failure tells how the model was asked, where it failed and what each try took; a success is logged with how it came about.
+// TestAttempts checks that a failure reports the strategy, the stage and the usage of each attempt, and that a success
+// is logged with them.
 func TestAttempts(t *testing.T) {
 	var log bytes.Buffer
 	_, url := start(t, setup{reply: "no JSON at all", cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}})
@@ -28,14 +29,14 @@ func TestAttempts(t *testing.T) {
 	if text := at(failure, "description").(string); !strings.Contains(text, "strategy free") || !strings.Contains(text, "stage json_parse") {
 		t.Errorf("description %q", text)
 	}
-	// Masks are a strategy, too, where the validator has the last word.
+	// Masks are a strategy too, if keywords are left to the validator.
 	_, url = start(t, setup{reply: `"abb"`})
 	status, _, got = post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 30, "temperature": 0, "retry_max": 1, "on_unsupported": "validate", "schema": {"type": "string", "pattern": "^(a)b\\1$"}}`)
 	if status != 422 || (at(got, "error", "failure", "strategy") != "masks" || len(at(got, "error", "failure", "attempts").([]any)) != 2) {
 		t.Errorf("%d %v", status, got)
 	}
 
-	// What stencil eval keeps of it.
+	// The records that stencil eval keeps.
 	up, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, "No.", `{"a": 1}`, "No.", "No.", "No.")
 	results, err := eval.Run(t.Context(), eval.Config{URL: url, Modes: []string{eval.Unconstrained}, Retries: 2}, []eval.Case{
 		{ID: "1", Task: "t", Prompt: "x", Schema: []byte(`{"type": "object"}`)}, {ID: "2", Task: "t", Prompt: "x", Schema: []byte(`{"type": "object"}`)},
@@ -62,7 +63,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// A text that does not fit a grammar is told so with the place, whether it is an error or returned as it is.
+// TestFreeTextOfGrammars checks that a text that does not fit a grammar is reported with the position, as an error or a
+// warning.
 func TestFreeTextOfGrammars(t *testing.T) {
 	_, url := start(t, setup{reply: "ab\ncx"})
 	for constraint, c := range map[string]struct{ name, place string }{

@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// Every mistake is told with the same status, the field it is in, a code for
-// programs and a message for people, and is marked as not worth a retry.
+// TestBadRequests checks that every mistake is reported with a status, the
+// field, a code and a message, and is marked as not worth a retry.
 func TestBadRequests(t *testing.T) {
 	_, url := start(t, setup{cfg: Config{BodyLimit: 4000, StrictModels: true}, eng: engine.Config{Context: backend.ContextParams{Size: 64}}})
 	type bad struct {
@@ -168,7 +168,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// What does not change the text is accepted, silently or with a warning.
+// TestUnknownFields checks that fields that don't change the text are
+// accepted, silently or with a warning.
 func TestUnknownFields(t *testing.T) {
 	_, url := start(t, setup{reply: "x"})
 	status, _, got := post(t, url+"/generate", `{"prompt": "x", "max_tokens": 3, "user": "me", "metadata": {}, "temperatur": 1, "whatever": []}`)
@@ -192,8 +193,8 @@ func TestUnsupportedKeywords(t *testing.T) {
 	}
 }
 
-// A temperature that no division survives spoils no request, least of all
-// those that are in its batches.
+// TestTinyTemperature checks that a temperature too small to divide by fails
+// no request, including those in the same batches.
 func TestTinyTemperature(t *testing.T) {
 	_, url := start(t, setup{})
 	stop := make(chan struct{})

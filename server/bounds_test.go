@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What a few hundred bytes of schema ask of the validator has an end: a verdict, or
-// none with a warning that says why.
+// TestValidatorIsBounded checks that validation ends even for schemas whose
+// evaluation explodes: with a verdict, or with a warning.
 func TestValidatorIsBounded(t *testing.T) {
 	doubling := map[string]any{"a0": map[string]any{"type": "integer"}}
 	for i := range 40 {

@@ -17,10 +17,10 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// Random requests with budgets from 1 to 60 tokens and schemas from a real
-// collection: every 200 is complete and valid, and every refusal of a budget
-// names a minimum that is larger. STENCIL_BUDGETS says how many, for example
-// 10000.
+// TestBudgets sends random requests with budgets from 1 to 60 tokens and
+// schemas from a real collection: every 200 is complete and valid, and every
+// refusal of a budget names a larger minimum. STENCIL_BUDGETS sets the
+// number of requests, for example 10000.
 func TestBudgets(t *testing.T) {
 	const archive = "../../shared/maskbench/maskbench-dev.tar.xz"
 	if _, err := os.Stat(archive); errors.Is(err, fs.ErrNotExist) {

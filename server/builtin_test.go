@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Every built-in grammar generates, with its parameters, and the parser of the format reads what comes.
+// TestBuiltinGrammars checks that every built-in grammar generates, with its parameters, text that the
+// format's parser reads.
 func TestBuiltinGrammars(t *testing.T) {
 	_, url := start(t, setup{})
 	records := func(text string, comma rune, columns int) ([][]string, error) {
@@ -148,7 +149,7 @@ func TestBuiltinGrammars(t *testing.T) {
 
 const orderType = "/** An order. */\ninterface Item { sku: string; /** @minimum 1 */ n: number }\nexport interface Order { id: number; items: Item[] }\n"
 
-// TypeScript stands wherever a schema does.
+// TestTypeScriptSchemas checks that TypeScript is accepted wherever a schema is.
 func TestTypeScriptSchemas(t *testing.T) {
 	_, url := start(t, setup{})
 	quoted, err := json.Marshal(orderType)

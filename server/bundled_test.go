@@ -24,7 +24,7 @@ const bundledTools = `[{"type": "function", "function": {"name": "record", "desc
 	"h": {"enum": ["one", "two"], "description": "d", "type": "string"}}}}},
 	{"type": "function", "function": {"name": "now", "description": "Now", "parameters": {"type": "object", "properties": {}}}}]`
 
-// bundledCalls are what the models call.
+// bundledCalls are the calls that the models write.
 var bundledCalls = [][]chat.ToolCall{
 	{{ID: "abcdefghi", Name: "now", Arguments: json.RawMessage(`{}`)}},
 	{{ID: "abcdefghi", Name: "record", Arguments: json.RawMessage(`{"a": "x", "b": 5, "c": true, "d": null, "e": {"x": [1, "y", {}]}, "f": [1, "q", [true, null]], "g": -1.5}`)}},
@@ -33,8 +33,9 @@ var bundledCalls = [][]chat.ToolCall{
 	{{ID: "abcdefghi", Name: "record", Arguments: json.RawMessage(`{"a": "x"}`)}, {ID: "jklmnopqr", Name: "now", Arguments: json.RawMessage(`{}`)}, {ID: "stuvwxyza", Name: "record", Arguments: json.RawMessage(`{"b": 7, "f": ["z"]}`)}},
 }
 
-// What the masks let a model of any of the bundled templates write is a call, and put
-// back into the conversation it is rendered as the text that the model wrote.
+// TestBundledForms checks, for every bundled template, that what the masks let a
+// model write is a call and that, put back into the conversation, it is rendered as
+// the text that the model wrote.
 func TestBundledForms(t *testing.T) {
 	templates := shared.Templates(t)
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
@@ -46,16 +47,16 @@ func TestBundledForms(t *testing.T) {
 		}
 		form, known := tmpl.CallForm()
 		if !known && tmpl.Caps().ToolCalls || form.Name == chat.Harmony {
-			continue // said by name; channels have tests of their own
+			continue // channels have tests of their own
 		}
 		thought, _ := tmpl.ThoughtForm()
-		// begun reports whether a prompt ends with the beginning of thoughts.
+		// begun reports whether a prompt ends with the start of reasoning.
 		begun := func(variables map[string]any) (bool, error) {
 			prompt, err := tmpl.Render(chat.Input{Tools: listOf(t, bundledTools), AddGenerationPrompt: true, Messages: []chat.Message{{Role: "user", Content: "q"}}, Extra: variables})
 			return strings.HasSuffix(strings.TrimSpace(prompt), thought.Open), err
 		}
 		if _, err := begun(nil); err != nil && strings.Contains(err.Error(), "macros call each other") {
-			continue // a macro that never ends on parameters that are null
+			continue // a macro that recurses without end on null parameters
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -72,7 +73,7 @@ func TestBundledForms(t *testing.T) {
 				}
 				for _, choice := range []string{"auto", "required"} {
 					if (choice == "required") != (i == 0) && len(calls) == 1 {
-						continue // each once will do
+						continue // once each suffices
 					}
 					reply, variables := text, map[string]any(nil)
 					if choice == "required" {

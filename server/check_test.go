@@ -69,7 +69,9 @@ func TestGrammarCheck(t *testing.T) {
 	}
 }
 
-// Checks need no model.
+// TestCheckWithoutModel
+// checks that checks
+// need no model.
 func TestCheckWithoutModel(t *testing.T) {
 	h := httptest.NewServer(New(Config{Log: slog.New(slog.DiscardHandler)}).Handler())
 	defer h.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/server/ollama"
 )
 
-// Clients that shorten conversations know the case by these words, and by the numbers.
+// TestPromptTooLong checks the words and numbers by which clients recognise that a conversation is too long.
 func TestPromptTooLong(t *testing.T) {
 	_, url := start(t, setup{opt: scripted.Options{ContextLength: 200}})
 	long := strings.Repeat("word ", 300)
@@ -90,7 +90,7 @@ func TestOllamaSaysSo(t *testing.T) {
 	}
 }
 
-// What one dialect enforces is never ignored by another.
+// TestForeignConstraints checks that no dialect ignores what another enforces.
 func TestForeignConstraints(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	bodies := map[string]string{
@@ -112,7 +112,7 @@ func TestForeignConstraints(t *testing.T) {
 	for path, base := range bodies {
 		for name, value := range fields {
 			if path == "/generate" && name == "text" {
-				continue // which makes it SGLang's, and so two dialects
+				continue // which makes it SGLang's, so the body mixes two dialects
 			}
 			status, _, got := post(t, url+path, `{`+base+`, "`+name+`": `+value+`}`)
 			receipt := got["x_constraint"] != nil || got["constraint"] != nil
@@ -125,7 +125,7 @@ func TestForeignConstraints(t *testing.T) {
 	}
 }
 
-// Values that ask for nothing are taken, wherever a client writes them.
+// TestNothingAsked checks that values without effect are accepted in every field in which clients send them.
 func TestNothingAsked(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	chat := func(more string) (int, map[string]any) {
@@ -167,7 +167,7 @@ func TestNothingAsked(t *testing.T) {
 	}
 }
 
-// Functions are tools as they were before there were tools.
+// TestFunctions checks functions, the predecessor of tools.
 func TestFunctions(t *testing.T) {
 	_, url := start(t, setup{})
 	body := `"functions": [{"name": "now", "parameters": {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": false}}]`
@@ -201,7 +201,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// top_logprobs is always a list, and the token itself is always among those of /v1/completions.
+// TestTopLogprobsAreThere checks that top_logprobs is always a list, and that /v1/completions always includes the token
+// itself.
 func TestTopLogprobsAreThere(t *testing.T) {
 	_, url := start(t, setup{})
 	for _, more := range []string{`"top_logprobs": 2, `, ``} {
@@ -256,7 +257,7 @@ func TestAnthropicHeaders(t *testing.T) {
 	if header.Get("Request-Id") == "" || header.Get("Request-Id") != header.Get("X-Request-Id") {
 		t.Errorf("%v", header)
 	}
-	// The path says which dialect it is, not a header that gateways add.
+	// The path determines the dialect, not a header that gateways add.
 	for path, want := range map[string]bool{"/v1/chat/completions": false, "/v1/messages": true, "/v1/models/none": true} {
 		method := "POST"
 		if strings.HasPrefix(path, "/v1/models") {
@@ -278,7 +279,7 @@ func TestAnthropicHeaders(t *testing.T) {
 	}
 }
 
-// vLLM's present form of structural tags says what the earlier one could.
+// TestTriggeredTags checks that vLLM's current form of structural tags works like the older one.
 func TestTriggeredTags(t *testing.T) {
 	v := loadVocab(t)
 	_, url := start(t, setup{vocab: v, next: scripted.SayText(v, `I say <p>{"a":1}</p>`)})
@@ -317,7 +318,7 @@ func TestTextFormatAnswered(t *testing.T) {
 	}
 }
 
-// A ban of all that a schema allows is the ban's fault.
+// TestBiasIsNamed checks that the error blames logit_bias if it bans all that a schema allows.
 func TestBiasIsNamed(t *testing.T) {
 	_, url := start(t, setup{})
 	var bans []string
@@ -330,7 +331,7 @@ func TestBiasIsNamed(t *testing.T) {
 	}
 }
 
-// Errors name the value, and all that is wrong at once.
+// TestErrorsNameValues checks that errors name the value, and report all that is wrong at once.
 func TestErrorsNameValues(t *testing.T) {
 	_, url := start(t, setup{})
 	for _, c := range []struct{ schema, code, message, values string }{

@@ -10,8 +10,9 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// A schema that names members and says nothing of others gets no others, on
-// every path; open_objects lets them come. The model here wants one.
+// TestClosedObjects checks, on every path, that a schema that names members
+// and says nothing about others gets no others unless open_objects is set.
+// The model here tries to write one.
 func TestClosedObjects(t *testing.T) {
 	const (
 		schema = `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"object","allOf":[{"properties":{"b":{"type":"integer"}}}]}}}`

@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// alternatives returns a schema with so many alternatives at /payload.
+// alternatives returns a schema with n alternatives at /payload.
 func alternatives(n int, closed string) string {
 	var list []string
 	for i := range n {
@@ -19,7 +19,8 @@ func alternatives(n int, closed string) string {
 	return `{"type":"object","properties":{"payload":{"oneOf":[` + strings.Join(list, ",") + `]}},"required":["payload"]}`
 }
 
-// What makes a schema costly is told with its place, its cost and a remedy: by the check, in the answer, its receipt and the log.
+// TestComplexity checks that a costly part of a schema is reported with its place, cost and a remedy: by the check, in
+// the answer, its receipt and the log.
 func TestComplexity(t *testing.T) {
 	var log bytes.Buffer
 	_, url := start(t, setup{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}})
@@ -42,7 +43,7 @@ func TestComplexity(t *testing.T) {
 			t.Errorf("%.80s: %v", fine, got["warnings"])
 		}
 	}
-	// A limit names the flag that sets it, and what is likely to have exceeded it.
+	// An error about a limit names the flag that sets it, and the likely cause.
 	_, url = start(t, setup{cfg: Config{SchemaLimits: schema.Limits{Bytes: 1000, Depth: 4}}})
 	for body, want := range map[string]string{
 		costly: "schema: more than 1000 bytes; the server's flag --schema-bytes sets this limit",

@@ -34,7 +34,7 @@ func TestDecisionsRealModel(t *testing.T) {
 			}
 		}
 	}
-	// What is hotter has the higher score.
+	// The hotter soup has the higher score.
 	heat := func(text string) float64 {
 		_, _, got := post(t, url+"/v1/decisions", `{"model":"real","input":"`+text+`","orders":2,"questions":[{"type":"score","instructions":"How hot is the soup?","levels":[{"label":"cold"},{"label":"warm"},{"label":"hot"}]}]}`)
 		return at(got, "answers", 0, "score").(float64)
@@ -42,7 +42,7 @@ func TestDecisionsRealModel(t *testing.T) {
 	if cold, hot := heat("The soup is ice cold."), heat("The soup is boiling hot."); cold >= hot {
 		t.Errorf("cold soup: %g, hot soup: %g", cold, hot)
 	}
-	// All at once read the text once.
+	// Questions in one request read the text once.
 	status, _, got := post(t, url+"/v1/systemone", `{"state":"`+"A long letter. The sky is blue, the grass is green, and snow is white. "+`","questions":{
 		"sky":{"type":"choice","instructions":"What colour is the sky?","criteria":{"blue":null,"green":null,"white":null}},
 		"grass":{"type":"choice","instructions":"What colour is the grass?","criteria":{"blue":null,"green":null,"white":null}},
@@ -50,7 +50,8 @@ func TestDecisionsRealModel(t *testing.T) {
 	if status != 200 || at(got, "answers", "sky", "choice") != "blue" || at(got, "answers", "grass", "choice") != "green" {
 		t.Errorf("%d %v", status, got)
 	}
-	// So small a model says no too often, but what is true is likelier than what isn't.
+	// So small a model says no too often, but true statements are likelier than false
+	// ones.
 	letter, _ := json.Marshal(strings.Repeat("The weather was fine. ", 16) + text)
 	_, _, native := post(t, url+"/decide", `{"input":`+string(letter)+`,"questions":[{"type":"predicate","instructions":"Was the customer charged twice?"},{"type":"predicate","instructions":"Is the text about a payment?"},
 		{"type":"predicate","instructions":"Is the text about gardening?"},{"type":"predicate","instructions":"Did somebody reply to the customer?"}]}`)

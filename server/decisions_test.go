@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// thinks is a model that thinks the same at every place: the logits of some tokens,
-// by their texts.
+// thinks returns a model that gives the same logits at every place: those of some
+// tokens, by their text.
 func thinks(t *testing.T, logits map[string]float32) scripted.Func {
 	v := loadVocab(t)
 	by := map[int32]float32{}
@@ -34,7 +34,8 @@ func near(a any, b float64) bool {
 	return ok && math.Abs(x-b) < 1e-5
 }
 
-// The probabilities are the model's, over the alternatives alone.
+// TestDecisions checks that the probabilities are the model's, restricted to the
+// alternatives.
 func TestDecisions(t *testing.T) {
 	_, url := start(t, setup{next: thinks(t, map[string]float32{"a": 1, "b": 2, "c": 0, "Yes": 1, "No": 0, "low": 0, "mid": 1, "high": 3, "can wait": 0, "today": 1, "now": 3, "x": 9})})
 	sum := math.Exp(1) + math.Exp(2) + 1
@@ -77,7 +78,7 @@ func TestDecisions(t *testing.T) {
 		at(got, "usage", "output_tokens") != 0.0 {
 		t.Errorf("systemone: %d %v", status, got)
 	}
-	// An object is put to the model as JSON with spaces.
+	// An object is given to the model as JSON with spaces.
 	var usages []any
 	for _, state := range []string{`{"a":"x, \"y\": z","b":[1,2]}`, `"{\"a\": \"x, \\\"y\\\": z\", \"b\": [1, 2]}"`} {
 		_, _, got := post(t, url+"/v1/systemone", `{"state":`+state+`,"questions":{"q":{"type":"noul","instructions":"x"}}}`)
@@ -88,8 +89,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// Alternatives of several tokens, of which one may begin another, are weighed by the
-// tree of their tokens.
+// TestDecisionsOfLongAlternatives checks that alternatives of several tokens, one of
+// which may be a prefix of another, are weighted by the tree of their tokens.
 func TestDecisionsOfLongAlternatives(t *testing.T) {
 	v := loadVocab(t)
 	next := func(history []int32, row []float32) {
@@ -114,9 +115,9 @@ func TestDecisionsOfLongAlternatives(t *testing.T) {
 	if math.Abs(sum-1) > 1e-9 {
 		t.Errorf("they sum to %g: %v", sum, got)
 	}
-	// The plain way: at each token of each text, what goes on there. What the prompt
-	// is does not matter but for its length and its last token, of which there are
-	// not many kinds.
+	// The naive way: at each token of each text, the probabilities of what follows
+	// there. Of the prompt only the length and the last token matter, of which there
+	// are few kinds.
 	spelt := make([][]int32, len(texts))
 	for i, text := range texts {
 		spelt[i] = v.TokenizeText(nil, []byte(text))
@@ -170,8 +171,9 @@ func TestDecisionsOfLongAlternatives(t *testing.T) {
 	t.Errorf("no prompt gives %v", ps)
 }
 
-// A question's answer is the same alone and beside others; two orders are the mean of
-// both; what reads alike is told apart.
+// TestDecisionsAreIndependent checks that a question has the same answer alone and
+// beside others, that two orders give the mean of both, and that options that read
+// alike are distinguished.
 func TestDecisionsAreIndependent(t *testing.T) {
 	_, url := start(t, setup{})
 	ask := func(questions, more string) map[string]any {

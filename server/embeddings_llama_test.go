@@ -41,7 +41,7 @@ func serveLlama(t *testing.T, path string) string {
 	return h.URL
 }
 
-// A trained model's vectors reach the client as its authors' code computes them.
+// TestMiniLM checks that a trained model's vectors reach the client as its authors' code computes them.
 func TestMiniLM(t *testing.T) {
 	url := serveLlama(t, realmodels.Path(t, realmodels.MiniLM))
 	for _, s := range realmodels.MiniLMSentences {
@@ -76,8 +76,8 @@ func TestMiniLM(t *testing.T) {
 	}
 }
 
-// The scores are those of the model's head, over the pair as llama.cpp's own
-// server writes it: [CLS] query [SEP] document, for a vocabulary that says no more.
+// TestRerankLlama checks that scores are those of the model's head over the pair as llama-server writes it:
+// [CLS] query [SEP] document, for a vocabulary that specifies nothing else.
 func TestRerankLlama(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reranker.gguf")
 	if err := models.WriteRandom(path, models.RandomOptions{Arch: "bert", Pooling: models.PoolingRank}); err != nil {

@@ -50,7 +50,7 @@ func loadWords(t testing.TB) *vocab.Vocab {
 	return v
 }
 
-// pairForm is that of a reranker over the vocabulary of words.
+// pairForm returns the form of a reranker with the vocabulary of words.
 func pairForm(t testing.TB) backend.PairForm {
 	ends := loadWords(t).Encode("")
 	return backend.PairForm{Before: ends[:1], Between: ends[1:], After: ends[1:]}
@@ -66,8 +66,8 @@ func newEmbeddings(t testing.TB, m backend.EmbeddingModel, cfg embedding.Config)
 	return e
 }
 
-// startEmbedding serves "vectors" and, behind it, "tiny", which generates,
-// "both", which does that too, and "ranks", which reranks.
+// startEmbedding serves "vectors", followed by "tiny", which generates text,
+// "both", which does both, and "ranks", which reranks.
 func startEmbedding(t testing.TB, opt scripted.EmbedOptions, cfg embedding.Config) (*Server, string) {
 	t.Helper()
 	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
@@ -216,7 +216,8 @@ func TestEmbeddingsRefused(t *testing.T) {
 	}
 }
 
-// Texts and tokens are mixed as llama-server mixes them.
+// TestEmbeddingsForms checks that texts and tokens can be mixed as in
+// llama-server.
 func TestEmbeddingsForms(t *testing.T) {
 	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	v := loadWords(t)
@@ -240,7 +241,7 @@ func TestEmbeddingsForms(t *testing.T) {
 	}
 }
 
-// llama-server's own form of embeddings.
+// TestLlamaServerEmbeddings checks llama-server's own form of embeddings.
 func TestLlamaServerEmbeddings(t *testing.T) {
 	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	ask := func(path, body string) (out []struct {
@@ -297,7 +298,8 @@ func TestLlamaServerEmbeddings(t *testing.T) {
 	}
 }
 
-// What generates text refuses a model that does not, on every path.
+// TestEmbeddingModelWritesNoText checks that every path that generates text
+// refuses a model that does not.
 func TestEmbeddingModelWritesNoText(t *testing.T) {
 	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	for path, body := range map[string]string{
@@ -384,7 +386,8 @@ func TestOllamaEmbeddings(t *testing.T) {
 	}
 }
 
-// Models of different kinds are described, loaded and unloaded side by side.
+// TestEmbeddingModels checks that models of different kinds are described,
+// loaded and unloaded side by side.
 func TestEmbeddingModels(t *testing.T) {
 	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	_, _, got := post(t, url+"/api/show", `{"model": "vectors"}`)
@@ -444,7 +447,8 @@ func TestEmbeddingModels(t *testing.T) {
 	}
 }
 
-// A full queue and a device that fails are told as with text, and counted.
+// TestEmbeddingsLoad checks that a full queue and a failing device are
+// reported as with text, and counted.
 func TestEmbeddingsLoad(t *testing.T) {
 	arrived, pass := make(chan int), make(chan error)
 	srv, url := startEmbedding(t, scripted.EmbedOptions{MaxInputs: 1, Fault: func(int, [][]int32) error {
@@ -489,7 +493,8 @@ func TestEmbeddingsLoad(t *testing.T) {
 	}
 }
 
-// A request whose time is over or whose client is gone stops the model.
+// TestEmbeddingsGivenUp checks that a request that times out or is cancelled
+// stops the model.
 func TestEmbeddingsGivenUp(t *testing.T) {
 	srv, url := startEmbedding(t, scripted.EmbedOptions{Delay: time.Hour}, embedding.Config{})
 	e := srv.models.Every()[0].InMemory().Embeddings

@@ -24,7 +24,7 @@ func startFeedback(t testing.TB, path string) (*Server, string) {
 	return srv, url
 }
 
-// fetch asks for JSON.
+// fetch gets a URL and decodes its JSON.
 func fetch(t testing.TB, url string) (int, map[string]any) {
 	t.Helper()
 	resp, err := http.Get(url)
@@ -55,7 +55,7 @@ func TestOutcomes(t *testing.T) {
 		len(got["bins"].([]any)) != outcomes.Bins || at(got, "bins", 8, "count") != float64(assess.EnoughOutcomes) || at(got, "bins", 1, "accuracy") != nil || at(got, "bins", 8, "from") != 0.8 {
 		t.Errorf("%d %v", status, got)
 	}
-	// From now on the calibration counts.
+	// From here the calibration counts.
 	a := srv.assess.Assess("tiny", signals.Inputs{Own: &signals.Signals{Confidence: &confidence}})
 	if len(a.Components) != 2 || a.Components[1].Name != "calibration" || a.Components[1].Value != 0.7 {
 		t.Errorf("%+v", a.Components)
@@ -74,7 +74,7 @@ func TestOutcomes(t *testing.T) {
 	if status, got := fetch(t, url+"/feedback"); status != 200 || len(got["models"].([]any)) != 1 || at(got, "models", 0, "model") != "tiny" {
 		t.Errorf("%d %v", status, got)
 	}
-	// Another server goes on where this one stopped.
+	// Another server continues with the file.
 	if err := srv.CloseFeedback(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,8 @@ func TestFeedbackErrors(t *testing.T) {
 	}
 }
 
-// Where no outcomes are kept, it is said why.
+// TestFeedbackOff checks that the reason is reported if no
+// outcomes are kept.
 func TestFeedbackOff(t *testing.T) {
 	srv, url := start(t, setup{})
 	if err := srv.OpenFeedback(); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// sayRecast is a model that writes a call in the form of another model, and whatever it wants to write once it reads that
-// call in a list, of which list is all.
+// sayRecast returns a model that writes reply, a call in another model's form, and then, once it reads that call as the
+// start of a list, the text list.
 func sayRecast(v *vocab.Vocab, reply, list string, seed uint64) scripted.Func {
 	before, after := sayAnyhow(v, reply, seed), sayAnyhow(v, list, seed)
 	return func(history []int32, logits []float32) {
@@ -27,8 +27,8 @@ func sayRecast(v *vocab.Vocab, reply, list string, seed uint64) scripted.Func {
 	}
 }
 
-// Calls in the forms of other models are calls, from the point on where only a call can
-// follow; what is none stays text to the last byte.
+// TestForeignCalls checks that calls in other models' forms are calls, from the point where only a call can follow, and
+// that other text stays unchanged to the last byte.
 func TestForeignCalls(t *testing.T) {
 	const arguments = `{"days": 3, "unit": "C"}`
 	v := familyVocab(t, "qwen25")
@@ -88,7 +88,7 @@ func TestForeignCalls(t *testing.T) {
 					t.Errorf("%q: call %v", reply, call)
 				}
 			}
-			// Streamed, it is the same.
+			// Streams give the same.
 			streamed, begun := "", 0
 			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
 				piece, _ := at(chunk, "choices", 0, "delta", "content").(string)
@@ -111,11 +111,11 @@ func TestForeignCalls(t *testing.T) {
 	}
 }
 
-// A call that equals an earlier one is not given, and ends the answer; so does the last
-// one that is allowed.
+// TestCallsEnd checks that a call that repeats an earlier one is dropped and ends the answer, and that the last allowed
+// call ends it too.
 func TestCallsEnd(t *testing.T) {
 	v := familyVocab(t, "qwen25")
-	call := func(arguments string) string { // the line break goes on to the next one
+	call := func(arguments string) string { // the line break leads to the next call
 		return "<tool_call>\n{\"name\": \"weather\", \"arguments\": " + arguments + "}\n</tool_call>\n"
 	}
 	one, two := call(`{"days": 3, "unit": "C"}`), call(`{"days": 4, "unit": "C"}`)
@@ -159,7 +159,8 @@ func TestCallsEnd(t *testing.T) {
 	}
 }
 
-// Once a model has written a call in the form of another model, it reads that call in a list, and goes on from there.
+// TestForeignCallIsRecast checks that a call in another model's form is recast as the start of a list, from which the
+// model continues.
 func TestForeignCallIsRecast(t *testing.T) {
 	v := familyVocab(t, "qwen25")
 	call := func(days int) string {
@@ -183,7 +184,7 @@ func TestForeignCallIsRecast(t *testing.T) {
 			choice := "auto"
 			if seed >= 3 {
 				if c.fields != "" || strings.HasPrefix(c.list, "I look") {
-					break // there the text is the model's own form, from its beginning
+					break // there the text is in the model's own form from the start
 				}
 				choice = "required"
 			}
@@ -226,8 +227,9 @@ func TestForeignCallIsRecast(t *testing.T) {
 	}
 }
 
-// Answers with JSON in prose and in code are no calls, whatever tools there are. They were written by SmolLM2-135M-Instruct
-// and Qwen2.5-Coder-0.5B-Instruct, asked for examples of JSON, schemas, code and explanations of calls.
+// TestNoFalseAlarms checks that JSON in prose and code is not taken for calls, whatever tools there are. The answers
+// are by SmolLM2-135M-Instruct and Qwen2.5-Coder-0.5B-Instruct, asked for examples of JSON, schemas, code and
+// explanations of calls.
 func TestNoFalseAlarms(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "answers-with-json.jsonl"))
 	if err != nil {

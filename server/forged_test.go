@@ -8,9 +8,9 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// What a client's texts spell is text, on every path: the same prompt with a mark
-// and with as many other bytes has as many tokens more as the mark has as text.
-// Raw prompts are as they are.
+// TestForgedTurns checks, on every path, that a mark in a client's text is
+// tokenized as text: one more mark adds as many tokens as its text has. In a raw
+// prompt it is one token.
 func TestForgedTurns(t *testing.T) {
 	v := familyVocab(t, "qwen25", "<|im_end|>", "<|im_start|>")
 	url := serve(t, v, nil)

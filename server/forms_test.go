@@ -16,7 +16,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// named returns the text of tokens, those that add none by their names.
+// named returns the text of tokens, with tokens without text by name.
 func named(v *vocab.Vocab, tokens []int32) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -29,8 +29,8 @@ func named(v *vocab.Vocab, tokens []int32) string {
 	return b.String()
 }
 
-// sayAnyhow is a model that writes reply, in which tokens without text stand by
-// their names, cut into tokens at random, and then ends.
+// sayAnyhow returns a model that writes reply, in which tokens without text stand by name, in random tokenization,
+// and then ends.
 func sayAnyhow(v *vocab.Vocab, reply string, seed uint64) scripted.Func {
 	random := scripted.Random(seed)
 	var controls []int // where tokens without text begin in the reply
@@ -43,7 +43,7 @@ func sayAnyhow(v *vocab.Vocab, reply string, seed uint64) scripted.Func {
 			}
 		}
 	}
-	// into reports whether a token runs into one of them, which then can't be written any more.
+	// into reports whether a token overlaps one of them, which then can't be written any more.
 	into := func(n int, name string) bool {
 		return slices.ContainsFunc(controls, func(at int) bool { return n < at && at < n+len(name) })
 	}
@@ -71,8 +71,7 @@ func sayAnyhow(v *vocab.Vocab, reply string, seed uint64) scripted.Func {
 	}
 }
 
-// familyVocab returns a vocabulary of bytes, some words and the control tokens that are
-// asked for, with a chat template.
+// familyVocab returns a vocabulary of bytes, some words and the given control tokens, with a chat template.
 func familyVocab(t testing.TB, template string, control ...string) *vocab.Vocab {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("..", "chat", "testdata", template+".jinja"))
@@ -82,8 +81,8 @@ func familyVocab(t testing.TB, template string, control ...string) *vocab.Vocab 
 	return templated(t, strings.ReplaceAll(dated.ReplaceAllString(string(source), `"1 January"`), "date_string", "the_day"), control...)
 }
 
-// dated is where templates ask for the day, which is another one tomorrow; date_string, which templates define unless
-// it is, has the day too.
+// dated matches where templates ask for the current date, which would make tests depend on the day; date_string,
+// which templates set unless it is defined, holds the date too.
 var dated = regexp.MustCompile(`strftime_now\([^)]*\)`)
 
 func templated(t testing.TB, template string, control ...string) *vocab.Vocab {
@@ -106,7 +105,7 @@ func templated(t testing.TB, template string, control ...string) *vocab.Vocab {
 	return v
 }
 
-// realVocab is the vocabulary of a model that is out in the world.
+// realVocab returns the vocabulary of a published model.
 func realVocab(t testing.TB, file string) *vocab.Vocab {
 	t.Helper()
 	v, err := vocab.Load(shared.File(t, "vocab", file))
@@ -123,7 +122,7 @@ func serve(t testing.TB, v *vocab.Vocab, next scripted.Func) string {
 	return url
 }
 
-// forms are the families of models, what they write, and how it is to be read.
+// forms lists families of models, what they write, and how it is to be read.
 var forms = []struct {
 	name     string
 	vocab    func(t testing.TB) *vocab.Vocab
@@ -173,7 +172,7 @@ var forms = []struct {
 
 var harmonyTokens = []string{"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"}
 
-// deepseek returns a template that writes calls as DeepSeek's do.
+// deepseek returns a template that writes calls in the form of DeepSeek's models.
 func deepseek(before, middle, after, between string) string {
 	return strings.NewReplacer("BEFORE", before, "MIDDLE", middle, "AFTER", after, "BETWEEN", between).Replace(
 		`{% for m in messages %}{% if m.reasoning_content %}{{ '<think>\n' + m.reasoning_content + '</think>\n\n' }}{% endif %}{{ m.content or '' }}` +
@@ -197,8 +196,8 @@ func getJSON(t *testing.T, url string) (out map[string]any) {
 	return out
 }
 
-// Each family of models is constrained and read in the form that it was trained on,
-// however its text is cut into tokens.
+// TestForms checks that each family of models is constrained and read in the form that it was trained on, regardless
+// of tokenization.
 func TestForms(t *testing.T) {
 	const arguments = `{"days": 3, "unit": "C"}`
 	for i, test := range forms {
@@ -237,14 +236,14 @@ func TestForms(t *testing.T) {
 					t.Errorf("seed %d: stream %q %q %q %d", seed, text, reasoning, args, streamed)
 				}
 			}
-			// One that has to call does, in its own form and no other.
+			// A model that has to call does so, in its own form only.
 			url := serve(t, v, sayAnyhow(v, strings.ReplaceAll(test.call, "{}", arguments), 5))
 			_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 200, "reasoning_effort": "none", "tool_choice": "required", `+weatherTools+`}`)
 			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 			if list := callsOf(calls); len(list) != 1 || list[0] != [2]string{"weather", arguments} || at(got, "choices", 0, "message", "content") != nil {
 				t.Errorf("required: %v", got)
 			}
-			// And where it would rather not, too; and in several ways at random.
+			// So does one that would rather not, and one that samples at random.
 			for seed := range 5 {
 				url := serve(t, v, scripted.Random(uint64(seed)))
 				_, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(`{"messages": [{"role": "user", "content": "x"}], "max_tokens": 300, "tool_choice": "required", "parallel_tool_calls": %t, `, seed%2 == 0)+weatherTools+`}`)
@@ -268,7 +267,7 @@ func TestForms(t *testing.T) {
 
 const plain = `{% for m in messages %}{{ m.content }}{% endfor %}`
 
-// A server can be told in which form its models write calls, whatever their templates say.
+// TestToolFormIsSet checks that the server's setting of the call form overrides templates.
 func TestToolFormIsSet(t *testing.T) {
 	const arguments = `{"days": 3, "unit": "C"}`
 	v := familyVocab(t, "qwen25", "[TOOL_CALLS]")

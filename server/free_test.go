@@ -2,8 +2,8 @@ package server
 
 import "testing"
 
-// Without masks a text is what the model wants to write, and what is said about
-// it is true.
+// TestWithoutMasks checks that without masks the text is what the model writes,
+// and that the receipt reports it correctly.
 func TestWithoutMasks(t *testing.T) {
 	const body = `{"prompt": "x", "max_tokens": 60, "temperature": 0, "constrained_decoding": false, "schema": ` + personSchema
 	_, url := start(t, setup{reply: "Sure:\n```json\n{\"name\": \"Ann\", \"age\": 5}\n```"})
@@ -26,8 +26,8 @@ func TestWithoutMasks(t *testing.T) {
 	}
 }
 
-// What an upstream's text goes through, the local model's does too, if it is
-// asked to write freely.
+// TestFreeRepair checks that freely generated text of a local model is handled
+// like that of an upstream.
 func TestFreeRepair(t *testing.T) {
 	const body = `{"prompt": "x", "max_tokens": 60, "temperature": 0, "constrained_decoding": false, "schema": ` + personSchema
 	_, url := start(t, setup{reply: `{"name": "Ann", "age": "5",}`})
@@ -39,7 +39,7 @@ func TestFreeRepair(t *testing.T) {
 	if last := events[len(events)-1]; last.name != "done" || at(last.data, "json", "age") != 5.0 {
 		t.Errorf("%v", last)
 	}
-	// Two further tries by default, in which the prompt grows by what is wrong.
+	// Two re-asks by default, each of which adds the errors to the prompt.
 	status, _, got = post(t, url+"/generate_json", body+`}`)
 	if status != 422 || at(got, "error", "failure", "category") != "invalid_json" || at(got, "error", "failure", "tries") != 3.0 {
 		t.Errorf("%d %v", status, got)

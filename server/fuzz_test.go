@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fuzzDialect feeds a dialect's decoder. Whatever comes in, a server that has no
-// model yet answers with what is wrong with it, or that it can't serve it yet.
+// fuzzDialect feeds a dialect's decoder. For any input, a server without a model
+// answers with the mistake, or that it can't serve the request yet.
 func fuzzDialect(f *testing.F, path string) {
 	for _, body := range malformedBodies[path] {
 		if len(body) < 1000 {

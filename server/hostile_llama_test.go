@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// The test program runs itself for trials, as the server's does.
+// TestMain lets the test program run trials in a process of its own, as the server does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == llama.TrialCommand {
 		os.Exit(llama.RunTrial(os.Stdin, os.Stdout))
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Models that end the process that loads them are asked for while another one
+// TestLlamaHostileModel requests models that crash the process that loads them, while another model
 // answers.
 func TestLlamaHostileModel(t *testing.T) {
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestLlamaHostileModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		srv.AddModel(name, func(ctx context.Context) (Engines, func() error, error) {
-			loads++ // one at a time: they are asked for in turn
+			loads++ // one at a time: they are requested in turn
 			m, err := llama.Load(ctx, path, llama.LoadOptions{Trial: &llama.Trial{Context: backend.ContextParams{MaxSeqs: 2}}})
 			if err != nil {
 				return Engines{}, nil, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// json_mode asks for JSON, whatever it holds, and is never ignored.
+// TestJSONModeMeansJSON checks that json_mode with any value gives JSON and is never ignored.
 func TestJSONModeMeansJSON(t *testing.T) {
 	_, url := start(t, setup{})
 	for _, mode := range []string{`true`, `{}`, `{"strict": true}`, `{"strict": false}`, `{"whitespace": "compact"}`, `{"repair": true}`, `{"property_order": "any"}`, `{"on_unsupported": "ignore"}`} {
@@ -25,7 +25,7 @@ func TestJSONModeMeansJSON(t *testing.T) {
 	}
 }
 
-// An option of a constraint has no meaning without one, and is refused by name.
+// TestOptionsWithoutConstraint checks that an option of a constraint is refused by name if there is no constraint.
 func TestOptionsWithoutConstraint(t *testing.T) {
 	_, url := start(t, setup{reply: "hello"})
 	for name, value := range map[string]string{
@@ -41,7 +41,7 @@ func TestOptionsWithoutConstraint(t *testing.T) {
 			}
 		}
 	}
-	// Calls of tools are always masked, and their layout is the template's.
+	// Tool calls are always masked, and their layout is the template's.
 	const function = `"name": "f", "parameters": {"type": "object"}`
 	for path, c := range map[string][2]string{
 		"/v1/responses":        {`"input": "x"`, `{"type": "function", ` + function + `}`},
@@ -69,7 +69,8 @@ func TestOptionsWithoutConstraint(t *testing.T) {
 	}
 }
 
-// A text that a regex, a grammar or choices constrain is a document where it is JSON, and an error where it is not.
+// TestGenerateJSONOfTexts checks that a text constrained by a regex, grammar or choice is a document if it is JSON,
+// and an error otherwise.
 func TestGenerateJSONOfTexts(t *testing.T) {
 	_, url := start(t, setup{})
 	for _, c := range []struct{ constraint, json string }{

@@ -61,9 +61,9 @@ func startLlamaServer(t *testing.T, opt models.RandomOptions, cfg engine.Config)
 	return e, h.URL, srv
 }
 
-// Clients at once, through HTTP, the engine and llama.cpp: every document fits
-// its schema, and a document does not depend on what runs beside it as long as
-// the arithmetic does not.
+// TestLlamaGenerateJSON runs concurrent clients through HTTP, the engine and
+// llama.cpp: every document fits its schema and, as far as the arithmetic
+// allows, does not depend on concurrent requests.
 func TestLlamaGenerateJSON(t *testing.T) {
 	_, url := startLlama(t, models.RandomOptions{}, engine.Config{Parallel: 4, Queue: 100, Context: backend.ContextParams{Size: 1024}})
 	var wg sync.WaitGroup
@@ -96,8 +96,8 @@ func TestLlamaGenerateJSON(t *testing.T) {
 	wg.Wait()
 }
 
-// Prefix reuse must not change what llama.cpp computes: the same question twice,
-// the second time from the cache, gives the same text.
+// TestLlamaPrefixReuse checks that prefix reuse does not change the result: the
+// same question gives the same text the second time, from the cache.
 func TestLlamaPrefixReuse(t *testing.T) {
 	e, url := startLlama(t, models.RandomOptions{}, engine.Config{Parallel: 1})
 	body := fmt.Sprintf(`{"prompt": %q, "max_tokens": 30, "temperature": 0}`, strings.Repeat("The people of the town. ", 30))
@@ -114,8 +114,8 @@ func TestLlamaPrefixReuse(t *testing.T) {
 	}
 }
 
-// When the client hangs up, llama.cpp stops working for it within a step, in a
-// generation and in the middle of a long prompt.
+// TestLlamaHangUp checks that llama.cpp stops within a step when the client
+// disconnects, during generation and during a long prefill.
 func TestLlamaHangUp(t *testing.T) {
 	e, url := startLlama(t, models.RandomOptions{Layers: 4, Width: 256, Heads: 4, Context: 8192},
 		engine.Config{Parallel: 2, Context: backend.ContextParams{Size: 8192, MaxBatch: 256}})
@@ -135,8 +135,8 @@ func TestLlamaHangUp(t *testing.T) {
 		if after.Cancelled != before.Cancelled+1 {
 			t.Errorf("%s: it ended before the client hung up; stats %+v", name, after)
 		}
-		// The batch that was running, and one that may have been on its way
-		// before the server saw that the connection was gone.
+		// The running batch, and one that may have been started before the
+		// server noticed the disconnect.
 		if extra := after.Decodes - decodes; extra > 3 {
 			t.Errorf("%s: %d more decodes in %v after the client hung up", name, extra, took)
 		}

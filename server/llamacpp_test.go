@@ -18,7 +18,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TestLlamaCompletion is POST /completion in llama-server's words.
+// TestLlamaCompletion checks POST /completion with llama-server's fields.
 func TestLlamaCompletion(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there\n  two\n one more"})
 	for _, path := range []string{"/completion", "/completions"} {
@@ -70,7 +70,7 @@ func TestLlamaCompletion(t *testing.T) {
 	}
 }
 
-// TestLlamaPrompts are the forms of a prompt.
+// TestLlamaPrompts checks the forms of a prompt.
 func TestLlamaPrompts(t *testing.T) {
 	_, url := start(t, setup{reply: " ok"})
 	for prompt, want := range map[string]int{
@@ -97,7 +97,7 @@ func TestLlamaPrompts(t *testing.T) {
 	}
 }
 
-// TestLlamaStream reads the events of a completion.
+// TestLlamaStream checks the events of a completion.
 func TestLlamaStream(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there"})
 	resp, err := http.Post(url+"/completion", "application/json", strings.NewReader(`{"prompt":["a","b"],"stream":true,"n_probs":2,"timings_per_token":true}`))
@@ -130,7 +130,7 @@ func TestLlamaStream(t *testing.T) {
 	}
 }
 
-// TestLlamaProgress is return_progress, which streams have before any text.
+// TestLlamaProgress checks return_progress, which precedes any text in streams.
 func TestLlamaProgress(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there"})
 	for path, body := range map[string]string{
@@ -174,7 +174,7 @@ func TestLlamaProgress(t *testing.T) {
 	}
 }
 
-// TestLlamaAdapters is about LoRA adapters, whose scales requests and the server may set.
+// TestLlamaAdapters checks LoRA adapters, whose scales requests and the server may set.
 func TestLlamaAdapters(t *testing.T) {
 	var last float32
 	_, url := start(t, setup{reply: " hello there", opt: scripted.Options{
@@ -226,7 +226,7 @@ func TestLlamaAdapters(t *testing.T) {
 	}
 }
 
-// TestLlamaTokens are the paths about tokens and templates.
+// TestLlamaTokens checks the paths about tokens and templates.
 func TestLlamaTokens(t *testing.T) {
 	srv, url := start(t, setup{})
 	v := srv.models.SomeServed().Text.Vocab()
@@ -268,7 +268,7 @@ func TestLlamaTokens(t *testing.T) {
 	}
 }
 
-// TestLlamaProps is what programs ask of a server before anything else.
+// TestLlamaProps checks what programs query before anything else.
 func TestLlamaProps(t *testing.T) {
 	_, url := start(t, setup{eng: engine.Config{Parallel: 3}})
 	for _, path := range []string{"/health", "/v1/health"} {
@@ -310,7 +310,7 @@ func TestLlamaProps(t *testing.T) {
 	}
 }
 
-// TestLlamaSlots saves what was computed at a slot, forgets it, and brings it back.
+// TestLlamaSlots saves a slot's state, erases it, and restores it.
 func TestLlamaSlots(t *testing.T) {
 	folder := t.TempDir()
 	_, url := start(t, setup{reply: " hello there", eng: engine.Config{Parallel: 2}, cfg: Config{SlotFolder: folder}})
@@ -365,14 +365,14 @@ func TestLlamaSlots(t *testing.T) {
 	if files, err := os.ReadDir(folder); err != nil || len(files) != 3 {
 		t.Errorf("%v %v", files, err)
 	}
-	// Of another model nothing can be restored.
+	// A state of another model can't be restored.
 	_, url = start(t, setup{reply: " other", opt: scripted.Options{StateKey: "other"}, cfg: Config{SlotFolder: folder}})
 	if status, _, got := post(t, url+"/slots/0?action=restore", `{"filename":"one.bin"}`); status != 400 || !strings.Contains(fmt.Sprint(got), "another model") {
 		t.Errorf("%d %v", status, got)
 	}
 }
 
-// TestAnyModelName has one model answer to every name, unless names are strict.
+// TestAnyModelName checks that one model answers to every name unless names are strict.
 func TestAnyModelName(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		srv, url := start(t, setup{reply: " ok", cfg: Config{StrictModels: strict}})
@@ -399,7 +399,7 @@ func TestAnyModelName(t *testing.T) {
 	}
 }
 
-// infillVocab has the tokens with which Qwen's coders are asked to fill in code.
+// infillVocab returns a vocabulary with the fill-in-the-middle tokens of Qwen's coders.
 func infillVocab(t *testing.T) *vocab.Vocab {
 	t.Helper()
 	var tokens []vocab.Token
@@ -417,7 +417,7 @@ func infillVocab(t *testing.T) *vocab.Vocab {
 	return v
 }
 
-// byteText is a byte as byte-level vocabularies spell it.
+// byteText returns a byte as byte-level vocabularies write it.
 func byteText(c byte) string {
 	if c >= '!' && c <= '~' || c >= 0xa1 && c <= 0xac || c >= 0xae {
 		return string(rune(c))
@@ -431,7 +431,7 @@ func byteText(c byte) string {
 	return string(rune(256 + n))
 }
 
-// TestInfill sends what llama.vim and llama.vscode send.
+// TestInfill sends the requests of llama.vim and llama.vscode.
 func TestInfill(t *testing.T) {
 	v := infillVocab(t)
 	_, url := start(t, setup{vocab: v, next: scripted.Say(v, "n + 1")})
@@ -444,7 +444,7 @@ func TestInfill(t *testing.T) {
 	if want := "<|repo_name|>project\n<|file_sep|>a.py\nx = 1\n<|file_sep|>file\n<|fim_prefix|>def f(n):\n    return <|fim_suffix|>\n\nprint(f(2))<|fim_middle|>"; at(got, "prompt") != want {
 		t.Errorf("prompt %q", at(got, "prompt"))
 	}
-	// llama.vim fills the cache so.
+	// llama.vim fills the cache this way.
 	if status, _, got := post(t, url+"/infill", `{"input_prefix":"","input_suffix":"","input_extra":[],"prompt":"","n_predict":0,"temperature":0.0,"stream":false,"cache_prompt":true,"response_fields":[""]}`); status != 200 {
 		t.Errorf("%d %v", status, got)
 	}
@@ -459,7 +459,7 @@ func TestInfill(t *testing.T) {
 	}
 }
 
-// TestBiasForms are llama.cpp's ways to write logit_bias, on every path.
+// TestBiasForms checks llama.cpp's forms of logit_bias, on every path.
 func TestBiasForms(t *testing.T) {
 	v := loadVocab(t)
 	_, url := start(t, setup{reply: " hello"})
@@ -487,7 +487,7 @@ func TestBiasForms(t *testing.T) {
 	}
 }
 
-// TestSamplersUnderConstraints has every sampler of llama.cpp's write documents, which fit all the same.
+// TestSamplersUnderConstraints checks that documents fit under every sampler of llama.cpp's.
 func TestSamplersUnderConstraints(t *testing.T) {
 	_, url := start(t, setup{})
 	for _, options := range []string{
@@ -511,7 +511,7 @@ func TestSamplersUnderConstraints(t *testing.T) {
 			t.Errorf("%s: %d %v", bad, status, got)
 		}
 	}
-	// What SillyTavern sends with every request, most of it off.
+	// SillyTavern's request, in which most samplers are off.
 	status, _, got := post(t, url+"/completion", `{"prompt":"x","n_predict":5,"temperature":0.7,"top_k":0,"top_p":1,"typical_p":1,"min_p":0.05,"repeat_penalty":1,"repeat_last_n":64,"n_keep":-1,"mirostat":0,"mirostat_tau":5,"mirostat_eta":0.1,"dynatemp_range":0,"dynatemp_exponent":1,
 		"dry_multiplier":0,"dry_base":1.75,"dry_allowed_length":2,"dry_penalty_last_n":0,"dry_sequence_breakers":"[\"\\n\",\":\"]","xtc_probability":0,"xtc_threshold":0.1,"top_n_sigma":0,"tfs_z":1,"grammar":"","seed":-1,"logit_bias":[],"ignore_eos":false,"stop":[],"stream":false,
 		"samplers":["penalties","dry","top_n_sigma","top_k","typ_p","tfs_z","typical_p","top_p","min_p","xtc","temperature"],"min_keep":0,"adaptive_target":-1}`)
@@ -520,7 +520,7 @@ func TestSamplersUnderConstraints(t *testing.T) {
 	}
 }
 
-// TestPostSampling are the probabilities with which tokens were drawn.
+// TestPostSampling checks the probabilities with which tokens were sampled.
 func TestPostSampling(t *testing.T) {
 	_, url := start(t, setup{})
 	_, _, got := post(t, url+"/completion", `{"prompt":"x","n_predict":4,"n_probs":5,"post_sampling_probs":true,"top_k":3,"temperature":1,"seed":2}`)
@@ -542,7 +542,7 @@ func TestPostSampling(t *testing.T) {
 	}
 }
 
-// TestDefaults are what the server's flags set for requests that say nothing.
+// TestDefaults checks the server's flags for requests that omit fields.
 func TestDefaults(t *testing.T) {
 	_, url := start(t, setup{cfg: Config{Defaults: request.Defaults{Sampling: map[string]json.RawMessage{"temperature": json.RawMessage("0.25"), "seed": json.RawMessage("42"), "top_k": json.RawMessage("7")}}}})
 	_, _, got := post(t, url+"/completion", `{"prompt":"x","n_predict":2,"top_k":9}`)
@@ -564,8 +564,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestSamplingOfTheFile is what a model's file asks for: below what requests and the server's flags say, above the
-// defaults of APIs.
+// TestSamplingOfTheFile checks the sampling options of a model's file: requests and the server's flags override
+// them, and they override the defaults of APIs.
 func TestSamplingOfTheFile(t *testing.T) {
 	file := map[string]any{
 		"temperature": 0.25, "top_k": int64(7), "min_p": 0.125, "xtc_threshold": 3.0, "repeat_penalty": -1.0,
@@ -590,7 +590,7 @@ func TestSamplingOfTheFile(t *testing.T) {
 	want["min_p"] = 0.125
 	check(at(getJSON(t, url+"/props"), "default_generation_settings", "params"), want)
 
-	// In every dialect: a temperature of 0 makes one text of all seeds.
+	// In every dialect: with temperature 0 all seeds give the same text.
 	_, url = start(t, setup{next: scripted.Random(17), opt: scripted.Options{Sampling: map[string]any{"temperature": int64(0)}}})
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{` + userX + `,"max_tokens":9,"seed":%d}`,
@@ -612,7 +612,7 @@ func TestSamplingOfTheFile(t *testing.T) {
 	}
 }
 
-// TestChatTemplates are templates in place of the model's, and thoughts that a template begins in any case.
+// TestChatTemplates checks templates that replace the model's, and reasoning that a template opens in any case.
 func TestChatTemplates(t *testing.T) {
 	const open = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% if m.role == 'assistant' %}<think>x</think>{% endif %}{% endfor %}{% if add_generation_prompt %}[assistant]<think>\n{% endif %}"
 	for thoughts, want := range map[string]string{"": "[user]hi[assistant]<think>\n", "off": "[user]hi[assistant]<think>\n</think>"} {
@@ -622,7 +622,7 @@ func TestChatTemplates(t *testing.T) {
 			t.Errorf("thoughts %q: %q", thoughts, at(got, "prompt"))
 		}
 	}
-	// At llama-server's path a conversation that ends with the assistant's text is gone on with.
+	// At llama-server's path a conversation that ends with an assistant text is continued.
 	_, url := start(t, setup{reply: " more"})
 	_, _, got := post(t, url+"/apply-template", `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Well"}]}`)
 	if text, _ := at(got, "prompt").(string); !strings.HasSuffix(text, "Well") {

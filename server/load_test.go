@@ -43,7 +43,7 @@ func tinyVocab(t testing.TB) *vocab.Vocab {
 	return v
 }
 
-// A site is a server that listens, until stop is called.
+// A site is a server that listens until stop is called.
 type site struct {
 	url    string
 	engine *engine.Engine
@@ -80,12 +80,12 @@ func listen(t testing.TB, model backend.Model, cfg engine.Config) *site {
 	return &site{url: "http://" + l.Addr().String(), engine: e, stop: stop}
 }
 
-// loadedModel opens the model of the load tests, if one is asked for; see
-// TestLoad. Without the build tag llama there is none.
+// loadedModel opens the model of the load tests, if one is set; see TestLoad. It is
+// nil without the build tag llama.
 var loadedModel func(t testing.TB) backend.Model
 
-// listenLoaded is a server for load: with the model that is asked for, or one that
-// echoes.
+// listenLoaded starts a server for load tests with the configured model, or else
+// one that echoes.
 func listenLoaded(t testing.TB, opt scripted.Options, cfg engine.Config) *site {
 	t.Helper()
 	if loadedModel != nil && os.Getenv("STENCIL_LOAD_MODEL") != "" {
@@ -97,8 +97,8 @@ func listenLoaded(t testing.TB, opt scripted.Options, cfg engine.Config) *site {
 	return s
 }
 
-// echo is a model that says what stands in [say: …] in its prompt, and writes at
-// random when there is no such thing.
+// echo returns a model that says the text of [say: …] in its prompt, or random text
+// without it.
 func echo(v *vocab.Vocab) scripted.Func {
 	random := scripted.Random(23)
 	return func(history []int32, logits []float32) {
@@ -121,7 +121,7 @@ func echo(v *vocab.Vocab) scripted.Func {
 	}
 }
 
-// A tally counts what came of the requests of a load.
+// A tally counts the results of a load's requests.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -154,9 +154,9 @@ func post(ctx context.Context, url string, body string) (*http.Response, []byte,
 	return resp, text, err
 }
 
-// one sends a request of a random kind and checks its answer. Key is in the
-// prompt and must be in the answer, so that answers can't be mixed up.
-// A model that does not echo says anything where there is no constraint.
+// one sends a request of a random kind and checks its answer. The key is in the
+// prompt and must be in the answer, so that mixed-up answers are noticed. Without a
+// constraint, a model that does not echo may say anything.
 func one(ctx context.Context, at *site, key string, rng *rand.Rand, c *tally) error {
 	schema := fmt.Sprintf(`{"type":"object","properties":{"key":{"const":%q},"n":{"type":"integer","minimum":0,"maximum":9},"text":{"type":"string","maxLength":20}},"required":["key","n","text"],"additionalProperties":false}`, key)
 	var path, body, kind string
@@ -264,10 +264,10 @@ func answerOf(kind string, text []byte, c *tally) (string, error) {
 	return reply.Text, nil
 }
 
-// Many clients at once, some of whom hang up: every answer is whole, valid and
-// for who asked, and nothing is left over. STENCIL_LOAD makes it last longer
-// than the two seconds of an ordinary run, for example 5m. With the build tag llama
-// STENCIL_LOAD_MODEL says on which model: a file, or "random" for a small one with
+// TestLoad runs many concurrent clients, some of which disconnect: every answer is
+// complete, valid and for the right client, and nothing is left over. STENCIL_LOAD
+// sets a duration other than two seconds, for example 5m. With the build tag llama,
+// STENCIL_LOAD_MODEL sets the model: a file, or "random" for a small one with
 // random weights.
 func TestLoad(t *testing.T) {
 	const clients = 64
@@ -296,8 +296,7 @@ func TestLoad(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	// Everything has its lasting size after a while; what grows from then on
-	// is a leak.
+	// After a while everything has its final size; growth from then on is a leak.
 	load(last / 4)
 	goroutines, heap := settled(site)
 	memory := resident()
@@ -327,8 +326,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// resident returns the memory of the whole process in bytes, that of llama.cpp
-// included; 0 where there is no way to know.
+// resident returns the resident memory of the process in bytes, including
+// llama.cpp's; 0 if it can't be determined.
 func resident() uint64 {
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -339,12 +338,12 @@ func resident() uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// settled waits until nothing runs and returns the goroutines and bytes of heap
-// that are left.
+// settled waits until nothing runs, and returns the number of goroutines and the
+// bytes of heap in use.
 func settled(s *site) (int, uint64) {
 	http.DefaultClient.CloseIdleConnections()
 	last, looks := 0, 0
-	poll.Until(func() bool { // nothing runs, and goroutines have stopped ending
+	poll.Until(func() bool { // nothing runs, and no more goroutines end
 		if st, n := s.engine.Stats(), runtime.NumGoroutine(); st.Active+st.Waiting+st.Queued > 0 || n != last {
 			last, looks = n, 0
 		}
@@ -358,8 +357,8 @@ func settled(s *site) (int, uint64) {
 	return runtime.NumGoroutine(), m.HeapAlloc
 }
 
-// A shutdown in the middle of things loses no request that was taken: what runs
-// and what waits is answered.
+// TestShutdownLosesNothing checks that a shutdown loses no accepted request:
+// running and waiting ones are answered.
 func TestShutdownLosesNothing(t *testing.T) {
 	v := tinyVocab(t)
 	site := listen(t, scripted.New(v, echo(v), scripted.Options{Delay: 2 * time.Millisecond}), engine.Config{Parallel: 2, Queue: 40})

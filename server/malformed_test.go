@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// A malformed request and all that is said about it. The golden file has one a
-// line; what the server answers must be the same to the letter.
+// A malformed is a malformed request and its error. The golden file has one per
+// line, which the server's answer must match exactly.
 type malformed struct {
 	Path   string          `json:"path"`
 	Body   string          `json:"body"`
@@ -32,13 +32,13 @@ type malformed struct {
 	Answer json.RawMessage `json:"answer"`
 }
 
-// deep is a schema nested far beyond any use.
+// deep returns a schema nested n levels deep.
 func deep(n int) string {
 	return strings.Repeat(`{"items":`, n) + `{}` + strings.Repeat(`}`, n)
 }
 
-// malformedBodies are the bodies that are sent to each path. Where one begins
-// with a comma it is put behind the members that the path needs.
+// malformedBodies are the bodies sent to each path. One that begins with a
+// comma is appended to the members that the path needs.
 var malformedBodies = map[string][]string{
 	"/v1/chat/completions": {
 		``, `[]`, `"x"`, `{`, `{}`, `{"messages":[]}`, `{"messages":"hi"}`, `{"messages":[{}]}`, `{"messages":[{"role":"user"}]}`,
@@ -136,16 +136,16 @@ var malformedBodies = map[string][]string{
 	"/v1/models":     {`{}`},
 }
 
-// malformedBase are the members that a body which begins with a comma is put
-// behind.
+// malformedBase are the members to which a body that begins with a comma is
+// appended.
 var malformedBase = map[string]string{
 	"/v1/chat/completions": `{"messages":[{"role":"user","content":"x"}]`, "/completion": `{"prompt":"x"`,
 	"/v1/completions": `{"prompt":"x"`, "/v1/responses": `{"input":"x"`,
 	"/v1/messages": `{"messages":[{"role":"user","content":"x"}]`, "/api/chat": `{"messages":[{"role":"user","content":"x"}]`, "/api/generate": `{"model":"tiny","prompt":"x"`,
 }
 
-// malformedNeeds are members that malformedBase lacks so that bodies can give
-// them themselves.
+// malformedNeeds are members missing from malformedBase so that bodies can set
+// them.
 var malformedNeeds = map[string][]string{
 	"/v1/messages": {`"model":"tiny"`, `"max_tokens":60`}, "/api/chat": {`"model":"tiny"`},
 }
@@ -232,15 +232,15 @@ func sendMalformed(t *testing.T, url, path, body string) malformed {
 	if err := json.Unmarshal(answer, &whole); err != nil {
 		t.Fatalf("%s %.200s: %q: %v", path, body, answer, err)
 	}
-	delete(whole, "request_id") // new every time
+	delete(whole, "request_id") // new in every request
 	if answer, err = wire.Marshal(whole); err != nil {
 		t.Fatal(err)
 	}
 	return malformed{Path: path, Status: resp.StatusCode, Answer: answer}
 }
 
-// Constraints that are bombs are refused in time, whatever they are called, and
-// leave the server as it was.
+// TestBombs checks that constraints that explode are refused in time, under
+// every name, and leave the server unharmed.
 func TestBombs(t *testing.T) {
 	_, url := start(t, setup{})
 	ref := `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"}`
@@ -271,7 +271,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// What is wrong with the transport, rather than with the JSON.
+// TestMalformedTransport checks errors of the transport rather than of the
+// JSON.
 func TestMalformedTransport(t *testing.T) {
 	_, url := start(t, setup{reply: "x", cfg: Config{BodyLimit: 1 << 20}})
 	address := strings.TrimPrefix(url, "http://")
@@ -323,7 +324,7 @@ func TestMalformedTransport(t *testing.T) {
 	} else if !strings.Contains(fmt.Sprint(err), "reset") && !strings.Contains(fmt.Sprint(err), "broken pipe") {
 		t.Errorf("100 MB: %v", err)
 	}
-	// An identifier that would break the log is replaced.
+	// An identifier that is not safe to log is replaced.
 	_, header, _ := send(t, "GET", url+"/healthz", "", "X-Request-Id", "a b=\"c\"")
 	if id := header.Get("X-Request-Id"); !strings.HasPrefix(id, "req-") {
 		t.Errorf("request id %q", id)

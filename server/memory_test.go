@@ -11,8 +11,8 @@ import (
 	"github.com/stencil-json/stencil/internal/poll"
 )
 
-// The bodies of all requests together have a limit, and what is over it is told to come
-// back.
+// TestBodiesTogether checks that the bodies of all requests share a limit, beyond which
+// requests get a Retry-After.
 func TestBodiesTogether(t *testing.T) {
 	srv, url := start(t, setup{cfg: Config{MemoryLimit: 4 << 20}}) // 256 KiB of bodies
 	half, rest := strings.Repeat(" ", 200<<10), `{"prompt": "x", "max_tokens": 2}`
@@ -49,7 +49,7 @@ func TestBodiesTogether(t *testing.T) {
 		t.Errorf("the first one: status %d", status)
 	}
 	poll.Until(func() bool { return srv.memory.held.Load() == 0 })
-	// One that can't have room at all is refused before it comes.
+	// A body that never fits is refused before it is read.
 	if status, _, answer := post(t, url+"/generate", strings.Repeat(" ", 300<<10)+rest); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("one that is too large: status %d, %v", status, answer)
 	}

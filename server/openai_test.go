@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// chatBody is a chat request with more fields.
+// chatBody returns a chat request with further fields.
 func chatBody(more string) string {
 	if more != "" {
 		more = ", " + more
@@ -38,7 +38,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Every way in which clients ask for a schema enforces it.
+// TestConstraintSpellings checks that a schema is enforced in every form in which
+// clients send it.
 func TestConstraintSpellings(t *testing.T) {
 	_, url := start(t, setup{})
 	quoted, _ := json.Marshal(personSchema)
@@ -140,7 +141,7 @@ func callsOf(calls []any) (out [][2]string) {
 	return out
 }
 
-// readCalls streams a request and puts its calls together from their deltas.
+// readCalls streams a request and assembles its calls from their deltas.
 func readCalls(t *testing.T, url, body string) (out [][2]string) {
 	t.Helper()
 	chunks := chatChunks(t, url, body[:len(body)-1]+`, "stream": true, "stream_options": {"include_usage": true}}`)
@@ -228,7 +229,8 @@ func TestChatStream(t *testing.T) {
 	}
 }
 
-// An answer that has begun goes on, in the dialects that have a way to say so.
+// TestBegunAnswers checks that an assistant prefill is continued, in the dialects
+// that support it.
 func TestBegunAnswers(t *testing.T) {
 	v := familyVocab(t, "qwen3")
 	url := serve(t, v, scripted.SayText(v, "The answer is (B), so."))
@@ -260,8 +262,8 @@ func TestBegunAnswers(t *testing.T) {
 	}
 }
 
-// A request may have several prompts, which a stream answers one after the other,
-// and the prompts may be part of the texts.
+// TestSeveralPrompts checks that a request may have several prompts, which a
+// stream answers one after another, and that the texts may include them.
 func TestSeveralPrompts(t *testing.T) {
 	v := loadVocab(t)
 	_, url := start(t, setup{next: scripted.SayText(v, "one two three")})

@@ -81,7 +81,7 @@ func TestAPIKeys(t *testing.T) {
 	}
 }
 
-// On request, metrics have llama-server's names too.
+// TestLlamaMetrics checks the metrics under llama-server's names.
 func TestLlamaMetrics(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there", cfg: Config{LlamaMetrics: true}})
 	_, _, got := post(t, url+"/completion", `{"prompt":"say","n_predict":2}`)
@@ -130,7 +130,7 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// ownMetric is the server's own, or of the process it runs in.
+// ownMetric matches the metrics of stencil, of Go and of the process.
 var ownMetric = regexp.MustCompile(`^(stencil|go|process)_`)
 
 func TestMetrics(t *testing.T) {
@@ -139,7 +139,7 @@ func TestMetrics(t *testing.T) {
 	post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 20, "schema": `+personSchema+`}`)
 	post(t, url+"/generate_json", `{"prompt": "x", "schema": {"$ref": "https://example.com/x"}}`)
 	postStream(t, url+"/generate", `{"prompt": "x", "max_tokens": 5, "stream": true}`)
-	poll.Until(func() bool { // requests are counted after their answers
+	poll.Until(func() bool { // requests are counted after their answers are sent
 		text := metricsOf(t, url)
 		return strings.Contains(text, `{path="/generate_json",status="400"} 1`) && strings.Contains(text, `{path="/generate_json",status="200"} 2`) && strings.Contains(text, `{path="/generate",status="200"} 1`)
 	})
@@ -169,7 +169,7 @@ func TestLogBodies(t *testing.T) {
 	var b lockedBuffer
 	_, url := start(t, setup{reply: "x", cfg: Config{LogBodies: true, Log: slog.New(slog.NewTextHandler(&b, nil))}})
 	post(t, url+"/generate", `{"prompt": "my prompt", "max_tokens": 2}`)
-	poll.Until(func() bool { return strings.Contains(b.String(), "my prompt") }) // written after the answer
+	poll.Until(func() bool { return strings.Contains(b.String(), "my prompt") }) // the log is written after the answer
 }
 
 // writeCertificate makes a certificate for 127.0.0.1 and its key.
@@ -229,8 +229,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A model is loaded when it is asked for, unloaded when it was idle, and gives
-// way when memory is short.
+// TestLoadAndUnload checks that a model is loaded on demand, is unloaded when idle, and makes room when
+// memory is short.
 func TestLoadAndUnload(t *testing.T) {
 	var loads, closes atomic.Int32
 	var memory atomic.Int32 // models that fit
@@ -299,8 +299,8 @@ func TestLoadAndUnload(t *testing.T) {
 	}
 }
 
-// A web page can't use the server, whatever it asks for: not by its own name for
-// this machine, not from its own origin, not as a form.
+// TestWebPages checks that a web page can't use the server: not under a name of its own for this machine,
+// not from its own origin, not with a form.
 func TestWebPages(t *testing.T) {
 	_, url := start(t, setup{})
 	paths := map[string]string{

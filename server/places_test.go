@@ -20,13 +20,13 @@ import (
 	"github.com/stencil-json/stencil/internal/poll"
 )
 
-// A shelf is a server with models a, b and c that are loaded on request.
+// A shelf is a server with models that are loaded on demand.
 type shelf struct {
 	*Server
 	url    string
 	loads  atomic.Int32
 	closes atomic.Int32
-	busy   chan struct{} // models compute once it is closed, if it is there
+	busy   chan struct{} // if not nil, models compute only once it is closed
 }
 
 func newShelf(t *testing.T, cfg Config, names ...string) *shelf {
@@ -63,7 +63,7 @@ func (s *shelf) load(t *testing.T) Loader {
 	}
 }
 
-// loaded are the names of the models in memory.
+// loaded returns the names of the models in memory.
 func (s *shelf) loaded(t *testing.T) string {
 	_, _, got := send(t, "GET", s.url+"/models", "")
 	out := ""
@@ -80,7 +80,7 @@ func (s *shelf) ask(t *testing.T, model string) int {
 	return status
 }
 
-// With a bound on models in memory the one that was not used for longest gives way.
+// TestModelsMax checks that, with a limit on models in memory, the least recently used one makes room.
 func TestModelsMax(t *testing.T) {
 	s := newShelf(t, Config{MaxModels: 2}, "a", "b", "c")
 	for _, step := range []struct{ ask, want string }{{"a", "a"}, {"b", "ab"}, {"a", "ab"}, {"c", "ac"}, {"b", "bc"}, {"c", "bc"}} {
@@ -97,14 +97,15 @@ func TestModelsMax(t *testing.T) {
 	poll.Until(func() bool { return s.loaded(t) == "ac" })
 }
 
-// A model that requests use stays, models wait in line for its place, and who no longer waits takes none.
+// TestModelsWait checks that a model in use stays, that others queue for its place, and that a cancelled
+// request takes none.
 func TestModelsWait(t *testing.T) {
 	s := newShelf(t, Config{MaxModels: 1}, "a", "b", "c")
 	s.busy = make(chan struct{})
 	status := make(chan int)
 	go func() { status <- s.ask(t, "a") }()
 	poll.Until(func() bool { return s.loaded(t) == "a" })
-	// c gives up.
+	// The request for c is cancelled.
 	impatient, hang := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer hang()
 	req, err := http.NewRequestWithContext(impatient, "POST", s.url+"/generate", strings.NewReader(`{"model": "c", "prompt": "x", "max_tokens": 3}`))
@@ -123,7 +124,7 @@ func TestModelsWait(t *testing.T) {
 	if first, second := <-status, <-status; first != 200 || second != 200 || s.loaded(t) != "b" || s.loads.Load() != 2 {
 		t.Errorf("%d %d, %s in memory after %d loads", first, second, s.loaded(t), s.loads.Load())
 	}
-	// Two at once both get their turn.
+	// Two concurrent requests both get their turn.
 	for _, name := range []string{"a", "c"} {
 		go func() { status <- s.ask(t, name) }()
 	}
@@ -134,7 +135,8 @@ func TestModelsWait(t *testing.T) {
 	}
 }
 
-// Models wait for requests of POST /models/load alone, if the server was started so.
+// TestManualModels checks that models are loaded only by POST /models/load if the server is configured
+// so.
 func TestManualModels(t *testing.T) {
 	s := newShelf(t, Config{ManualModels: true}, "a", "b")
 	status, _, got := post(t, s.url+"/v1/chat/completions", `{"model": "a", "messages": [{"role": "user", "content": "x"}]}`)
@@ -153,7 +155,7 @@ func TestManualModels(t *testing.T) {
 	}
 }
 
-// A model sleeps when nobody asks, and wakes with the next request.
+// TestSleep checks that an unused model is unloaded, and loaded again by the next request.
 func TestSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{Server: New(Config{Log: slog.New(slog.DiscardHandler)})}
@@ -206,7 +208,7 @@ func TestSleep(t *testing.T) {
 	})
 }
 
-// One server has several addresses.
+// TestListen checks a server with several addresses.
 func TestListen(t *testing.T) {
 	l, err := Listen([]string{"127.0.0.1", "127.0.0.2"}, 0)
 	if err != nil {

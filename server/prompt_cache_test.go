@@ -11,9 +11,9 @@ import (
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
-// Conversations over HTTP have marks where their parts end, so that after a restart
-// what the system and the tools say is not read again, nor is it by models that
-// can't go back.
+// TestPromptCacheOverHTTP checks that conversations are stored by their parts:
+// after a restart, the system text and tools are reused rather than decoded again,
+// also by models that can't remove tokens from a sequence.
 func TestPromptCacheOverHTTP(t *testing.T) {
 	dir := t.TempDir()
 	run := func(opt scripted.Options, cached bool) (ask func(system, question string) (prompt, reused float64), end func() string) {

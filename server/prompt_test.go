@@ -9,7 +9,8 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// What the model reads, for every way to give a prompt.
+// TestPrompts checks the text that the model reads, for every way to give a
+// prompt.
 func TestPrompts(t *testing.T) {
 	v := loadVocab(t)
 	var mu sync.Mutex
@@ -49,15 +50,15 @@ func TestPrompts(t *testing.T) {
 		mu.Lock()
 		prompt, found := strings.CutPrefix(read, test.want)
 		mu.Unlock()
-		// What was generated follows.
+		// The generated tokens follow.
 		if status != 200 || !found || !strings.HasPrefix("[1,2]", prompt) || got["warnings"] != nil {
 			t.Errorf("%s: the model read %q, want %q; %v", test.body, read, test.want, got)
 		}
 	}
 }
 
-// A model that would think is told not to where an answer is constrained from its
-// beginning on, and only there.
+// TestThoughtsHaveNoPlace checks that reasoning is turned off if the answer is
+// constrained from its start, and only then.
 func TestThoughtsHaveNoPlace(t *testing.T) {
 	v := familyVocab(t, "qwen3")
 	var mu sync.Mutex
@@ -86,8 +87,8 @@ func TestThoughtsHaveNoPlace(t *testing.T) {
 	}
 }
 
-// JSON mode without a schema tells the model nothing that the client has not, and
-// leaves it its white space.
+// TestJSONModeLeavesTheModelAlone checks that JSON mode without a schema adds
+// nothing to the prompt and keeps the model's whitespace.
 func TestJSONModeLeavesTheModelAlone(t *testing.T) {
 	v := loadVocab(t)
 	var mu sync.Mutex
@@ -133,8 +134,8 @@ func TestJSONModeLeavesTheModelAlone(t *testing.T) {
 	}
 }
 
-// TestPromptSchemaAuto has the schema in the prompt only where the messages don't
-// name its properties.
+// TestPromptSchemaAuto checks that the schema is in the prompt only if the
+// messages don't name its properties.
 func TestPromptSchemaAuto(t *testing.T) {
 	_, url := start(t, setup{})
 	const schema = `"schema": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}, "required": ["city"]}, "max_tokens": 30`

@@ -18,12 +18,10 @@ import (
 	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
-// These tests are end to end, from HTTP to trained weights and back. What they
-// expect a model to say it says with a margin: at each token the most likely one
-// is ahead of the next by more than the arithmetic of one machine, or of one
-// batch, differs from that of another. So questions are put in words that even
-// 135 million parameters answer rightly: asked for the capital of France without
-// "one word", SmolLM2 names none, through llama.cpp alone as well.
+// These tests are end to end, from HTTP to trained weights and back. The expected texts have a margin: at each token
+// the most likely one leads the next by more than arithmetic differs between machines or batches. Questions are worded
+// so that even 135 million parameters answer correctly: asked for the capital of France without "one word", SmolLM2
+// names none, also in llama.cpp alone.
 
 // startReal serves a trained model.
 func startReal(t *testing.T, m realmodels.Model) string {
@@ -53,7 +51,7 @@ func startReal(t *testing.T, m realmodels.Model) string {
 	return h.URL
 }
 
-// ask is a chat request at temperature 0 with more fields.
+// ask returns a chat request at temperature 0 with further fields.
 func ask(question, more string) string {
 	quoted, _ := json.Marshal(question)
 	if more != "" {
@@ -75,7 +73,7 @@ func answerOf(t *testing.T, url, body string) (content string, choice, whole map
 	return content, choice, got
 }
 
-// streamOf puts the content of a chat stream together.
+// streamOf returns the assembled content of a chat stream.
 func streamOf(t *testing.T, url, body string) (content string, reason any) {
 	t.Helper()
 	for _, c := range chatChunks(t, url, body[:len(body)-1]+`, "stream": true}`) {
@@ -88,7 +86,7 @@ func streamOf(t *testing.T, url, body string) (content string, reason any) {
 	return content, reason
 }
 
-// realChat checks an answer that must hold a word, whole and as a stream.
+// realChat checks that an answer contains a word, whole and as a stream.
 func realChat(t *testing.T, url, question, word string) {
 	t.Helper()
 	body := ask(question, "")
@@ -105,8 +103,7 @@ func realChat(t *testing.T, url, question, word string) {
 	}
 }
 
-// realDocument checks a document under a schema, whole and as a stream. It must
-// be the wanted one.
+// realDocument checks that a document under a schema is the expected one, whole and as a stream.
 func realDocument(t *testing.T, url, question, schema, want string) {
 	t.Helper()
 	body := ask(question, `"response_format": {"type": "json_schema", "json_schema": {"name": "doc", "strict": true, "schema": `+schema+`}}`)
@@ -147,7 +144,7 @@ func realCall(t *testing.T, url string) {
 	}
 }
 
-// realCompletion checks how a raw text goes on, whole and as a stream.
+// realCompletion checks the continuation of a raw text, whole and as a stream.
 func realCompletion(t *testing.T, url, prompt, want string, tokens int) {
 	t.Helper()
 	quoted, _ := json.Marshal(prompt)
@@ -185,7 +182,7 @@ func TestRealSmolLM2(t *testing.T) {
 	t.Run("dialects", func(t *testing.T) { realDialects(t, url, question) })
 }
 
-// realSeveral checks that choices of one request are texts of their own.
+// realSeveral checks that the choices of one request are independent texts.
 func realSeveral(t *testing.T, url string) {
 	const body = `{"messages": [{"role": "user", "content": "Tell me a story."}], "n": 2, "temperature": 1, "seed": 5, "max_tokens": 24}`
 	status, _, got := post(t, url+"/v1/chat/completions", body)
@@ -216,8 +213,7 @@ func realSeveral(t *testing.T, url string) {
 	}
 }
 
-// realLogprobs checks that what is told about tokens is what was drawn, in order
-// and with probabilities.
+// realLogprobs checks that the reported tokens are the sampled ones, in order and with probabilities.
 func realLogprobs(t *testing.T, url, question string) {
 	content, choice, got := answerOf(t, url, ask(question, `"logprobs": true, "top_logprobs": 3`))
 	tokens, _ := at(choice, "logprobs", "content").([]any)
@@ -256,7 +252,7 @@ func realLogprobs(t *testing.T, url, question string) {
 	}
 }
 
-// realDialects checks that a question has one answer, however it is asked.
+// realDialects checks that a question has the same answer in every dialect.
 func realDialects(t *testing.T, url, question string) {
 	want, _, _ := answerOf(t, url, ask(question, ""))
 	quoted, _ := json.Marshal(question)
@@ -284,7 +280,7 @@ func TestRealQwen(t *testing.T) {
 	})
 	t.Run("call", func(t *testing.T) { realCall(t, url) })
 	t.Run("completion", func(t *testing.T) { realCompletion(t, url, "One, two, three, four,", " five, six, seven, eight", 7) })
-	// Sequences that share batches keep to their own questions.
+	// Sequences that share batches don't affect one another.
 	t.Run("at once", func(t *testing.T) {
 		var clients sync.WaitGroup
 		for country, capital := range map[string]string{"France": "Paris", "Italy": "Rome", "Japan": "Tokyo", "Germany": "Berlin"} {
@@ -299,7 +295,7 @@ func TestRealQwen(t *testing.T) {
 	})
 }
 
-// A base model has learnt no chat; it goes on with what is there.
+// TestRealGemma checks a base model, which has learnt no chat and continues the text.
 func TestRealGemma(t *testing.T) {
 	url := startReal(t, realmodels.Gemma)
 	realCompletion(t, url, "One, two, three, four,", " five, six, seven, eight", 7)

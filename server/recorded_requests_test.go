@@ -21,17 +21,17 @@ import (
 	"github.com/stencil-json/stencil/server/access"
 )
 
-// A recordedDialect is how a dialect asks for a text.
+// A recordedDialect describes how a dialect requests a text.
 type recordedDialect struct {
 	path   string
 	base   string   // members of every request
-	budget string   // the most tokens
-	inner  string   // where sampling stands, "options" or the like; "": at the top level
-	stream string   // what makes a stream of it
-	whole  string   // what makes it none, where streams are usual
-	schema []string // ways to ask for a person
-	tools  string   // the tools, "": it has none
-	more   []string // what only this dialect has
+	budget string   // token budget
+	inner  string   // the object that holds sampling options, such as "options"; "": the top level
+	stream string   // fields that request a stream
+	whole  string   // fields that request no stream, if streams are the default
+	schema []string // fields that request a document of a person
+	tools  string   // "": the dialect has none
+	more   []string // fields of this dialect only
 }
 
 const (
@@ -123,7 +123,7 @@ var recordedDialects = map[string]recordedDialect{
 		more:   []string{`"sampling_params":{"max_new_tokens":9,"temperature":0}`, `"sampling_params":{"regex":"[a-c]{3}"}`, `"sampling_params":{"ebnf":"root ::= \"yes\""}`, `"sampling_params":{"stop":"lo"}`, `"rid":"r","return_logprob":true`}},
 }
 
-// What dialects with sampling at the top level share, and every dialect.
+// Fields of dialects with sampling at the top level, and of every dialect.
 var (
 	recordedSampling = []string{
 		`"temperature":0.7,"top_k":5,"top_p":0.9,"min_p":0.01,"typical_p":0.9,"seed":3`, `"repeat_penalty":1.3,"repeat_last_n":8,"presence_penalty":0.5,"frequency_penalty":0.5,"seed":4`,
@@ -136,7 +136,7 @@ var (
 	recordedConstrained = []string{``, `"signals":true`, `"prompt_schema":"always"`, `"forced":false`, `"reasoning":true`}
 )
 
-// request writes a body; members given twice count the last time.
+// request builds a body; of members given twice the last one counts.
 func (d recordedDialect) request(stream bool, more ...string) recording {
 	if d.inner != "" && !slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, `"`+d.inner+`"`) }) {
 		more = append([]string{`"` + d.inner + `":{` + d.budget + `,"temperature":0.5,"seed":1}`}, more...)
@@ -180,12 +180,12 @@ func (d recordedDialect) request(stream bool, more ...string) recording {
 	return recording{method: "POST", path: d.path, body: b.String() + "}"}
 }
 
-// both is a request as a whole and as a stream.
+// both returns a request as a whole and as a stream.
 func (d recordedDialect) both(more ...string) []recording {
 	return []recording{d.request(false, more...), d.request(true, more...)}
 }
 
-// texts are requests of a dialect for all that it has.
+// texts returns requests for every feature of a dialect.
 func (d recordedDialect) texts() (out []recording) {
 	out = append(out, d.both()...)
 	for _, m := range d.more {
@@ -209,7 +209,7 @@ func (d recordedDialect) texts() (out []recording) {
 	return out
 }
 
-// calls are requests of a dialect that has tools.
+// calls returns requests with tools, if the dialect has them.
 func (d recordedDialect) calls() (out []recording) {
 	if d.tools == "" {
 		return nil
@@ -278,12 +278,12 @@ func recordedSites() (out []recordedSite) {
 	return append(out, recordedElsewhere()...)
 }
 
-// recordedForms are families of models, each of which writes calls and thoughts in
-// a form of its own.
+// recordedForms returns sites for families of models, each of which writes calls and
+// reasoning in its own form.
 func recordedForms() (out []recordedSite) {
 	const arguments = `{"days": 3, "unit": "C"}`
 	for i, f := range forms {
-		if i == 5 || i == 7 { // they need vocabularies that not every checkout has
+		if i == 5 || i == 7 { // they need vocabularies that are not in every checkout
 			continue
 		}
 		for kind, reply := range map[string]string{"a": f.reply, "b": f.call} {
@@ -318,8 +318,8 @@ func recordedForms() (out []recordedSite) {
 	return out
 }
 
-// recordedUpstreams are models behind an upstream. Each request has a server of its
-// own, so that it gets a script from its beginning.
+// recordedUpstreams returns sites with models behind an upstream. Each request has a
+// server of its own, so that its script starts from the beginning.
 func recordedUpstreams() (out []recordedSite) {
 	n := 0
 	add := func(caps remote.Capabilities, script []string, list ...recording) {
@@ -386,8 +386,8 @@ func recordedUpstreams() (out []recordedSite) {
 	return out
 }
 
-// recordedElsewhere are the paths at which no text is asked for, and servers that
-// are set up in other ways.
+// recordedElsewhere returns sites for paths that generate no text, and for servers with
+// other configurations.
 func recordedElsewhere() []recordedSite {
 	embeddings := []recording{}
 	for _, body := range []string{
@@ -507,5 +507,5 @@ func recordedElsewhere() []recordedSite {
 	}
 }
 
-// counted asks for the metrics, at the end of a site.
+// counted requests the metrics, at the end of a site.
 var counted = get("/metrics")

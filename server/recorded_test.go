@@ -17,25 +17,24 @@ import (
 	"github.com/stencil-json/stencil/internal/poll"
 )
 
-// The recorded answers say byte for byte what clients get, in every dialect and
-// at every path. What differs between runs of the same server is replaced before
-// the comparison: ids, times, the random seeds of requests that give none, how
-// much of a prompt was still in a slot, and into how many events a stream is cut,
-// which depends on how fast it is read.
+// The recorded answers are byte for byte what clients receive, in every dialect and at every path. What
+// differs between runs of the same server is replaced before the comparison: ids, times, random seeds,
+// how much of a prompt was still in a slot, and into how many events a stream is split, which depends on
+// the reader's speed.
 const recordedFile = "testdata/recorded.txt"
 
-// A recording is a request to a site and what came of it.
+// A recording is a request to a site and its answer.
 type recording struct {
 	method, path string
 	header       []string // names and values in turn
 	body         string
 }
 
-// A recordedSite is a server and the requests that it gets, in this order.
+// A recordedSite is a server and the requests that it gets, in order.
 type recordedSite struct {
 	name  string
 	start func(t *testing.T) string // returns its URL
-	asked func() []string           // what an upstream was asked since the last call; nil: there is none
+	asked func() []string           // what an upstream was asked since the last call; nil: no upstream
 	list  []recording
 }
 
@@ -89,13 +88,13 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// recordedHeaders are those whose values a handler or the adapter chooses.
+// recordedHeaders are the headers that a handler or the adapter sets.
 var recordedHeaders = []string{
 	"Content-Type", "Cache-Control", "X-Accel-Buffering", "X-Should-Retry", "Retry-After", "X-Request-Id", "Vary", "Allow",
 	"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Expose-Headers", "Access-Control-Max-Age",
 }
 
-// send sends a request and writes down its answer.
+// send sends a request and returns its answer as text.
 func (r *recording) send(t *testing.T, url string) string {
 	t.Helper()
 	if r.path == "/metrics" {
@@ -133,7 +132,7 @@ func (r *recording) send(t *testing.T, url string) string {
 	return fmt.Sprintf("--- %d %s\n%s", resp.StatusCode, strings.Join(head, "; "), steady(text))
 }
 
-// volatile are the parts of answers that differ between runs.
+// volatile lists the parts of answers that differ between runs.
 var volatile = []struct {
 	what *regexp.Regexp
 	as   string
@@ -147,14 +146,14 @@ var volatile = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:[0-9]+`), "HOST"},
 }
 
-// shorthands stand for long texts that come again and again.
+// shorthands replace long texts that occur often.
 var shorthands = strings.NewReplacer(
 	personSchema, "PERSON", quotedInside(personSchema), "PERSON", weatherTool, "WEATHER", quotedInside(weatherTool), "WEATHER",
 	"Answer with JSON that fits this JSON Schema, and nothing else:", "SCHEMA:",
 	"Answer with raw JSON only: no code fences, no markdown, no text before or after it, no comments. Use double quotes, and write every value out: no arithmetic such as \\\"amount\\\": 100 * price, no placeholders, no ellipsis.", "RULES",
 )
 
-// quotedInside is a text as it stands in a string of JSON.
+// quotedInside returns a text as written in a JSON string.
 func quotedInside(text string) string {
 	quoted := strconv.Quote(text)
 	return quoted[1 : len(quoted)-1]
@@ -167,15 +166,15 @@ func steady(text string) string {
 	return text
 }
 
-// unsteadyMetrics depend on time, or on how sequences shared batches.
+// unsteadyMetrics match metrics that depend on time, or on how sequences share batches.
 var unsteadyMetrics = regexp.MustCompile(`^stencil_(\w*seconds\w*(_bucket|_sum|_total)|decodes_total|cached_tokens|reused_tokens_total|prompt_tokens_total|checkpoint\w*|stored_tokens_total|agent_paused_bytes|embedding_batches_total)\b`)
 
-// processMetrics are those of the process and of Go's runtime.
+// processMetrics match the metrics of the process and of Go's runtime.
 var processMetrics = regexp.MustCompile(`^(# (HELP|TYPE) )?(go|process)_`)
 
-// recordedMetrics are the metrics that don't depend on time, once the requests
-// before have all been counted; whole has their descriptions too. Their order means
-// nothing, and a metric without a sample need not be described.
+// recordedMetrics returns the metrics that don't depend on time, once all earlier requests have been
+// counted; whole includes their descriptions. Their order is irrelevant, and a metric without a sample
+// need not be described.
 func recordedMetrics(t *testing.T, url string, whole bool) string {
 	t.Helper()
 	last, looks := "", 0
@@ -217,7 +216,7 @@ func recordedMetrics(t *testing.T, url string, whole bool) string {
 			last, looks = out, 0
 		}
 		looks++
-		return looks > 20 // they have come to rest
+		return looks > 20 // they have settled
 	})
 	return last
 }
@@ -293,14 +292,13 @@ func (n *jsonNode) at(key string) *jsonNode {
 	return nil
 }
 
-// Members of events that go on where those of the event before ended.
+// Members of events that continue those of the event before.
 var (
 	goingOn   = []string{"content", "text", "delta", "arguments", "partial_json", "thinking", "reasoning_content", "response"}
 	goingOnAs = []string{"content", "logprobs", "tokens", "token_logprobs", "top_logprobs", "text_offset", "completion_probabilities"}
 )
 
-// join returns one event in place of two that follow each other; nil if they say
-// different things.
+// join returns one event for two consecutive ones; nil if they can't be merged.
 func (n *jsonNode) join(next *jsonNode, key string) *jsonNode {
 	switch {
 	case n.open != next.open:
@@ -313,7 +311,7 @@ func (n *jsonNode) join(next *jsonNode, key string) *jsonNode {
 		return nil
 	case n.open == '[' && slices.Contains(goingOnAs, key):
 		return &jsonNode{open: '[', kids: slices.Concat(n.kids, next.kids)}
-	case n.at("token") != nil && next.at("token") != nil: // TGI: the last one has all of the text
+	case n.at("token") != nil && next.at("token") != nil: // TGI: the last one has the whole text
 		out := *next
 		out.kids = slices.Clone(next.kids)
 		out.kids[1] = n.kids[1].joinToken(next.kids[1])
@@ -321,7 +319,7 @@ func (n *jsonNode) join(next *jsonNode, key string) *jsonNode {
 	case !slices.Equal(n.keys, next.keys) || len(n.kids) != len(next.kids):
 		return nil
 	case n.at("meta_info") != nil && n.at("meta_info").String() == next.at("meta_info").String():
-		return next // SGLang: all of the text so far
+		return next // SGLang: the whole text so far
 	}
 	out := &jsonNode{open: n.open, keys: n.keys}
 	for i, kid := range n.kids {
@@ -352,11 +350,10 @@ func (n *jsonNode) joinToken(next *jsonNode) *jsonNode {
 type streamEvent struct {
 	name  string // with "event: " and "data: "
 	data  *jsonNode
-	plain string // what is no JSON
+	plain string // if not JSON
 }
 
-// order is where an event stands beside those of other choices, and of values
-// that are complete.
+// order returns the rank of an event among those of other choices and of completed values.
 func (e *streamEvent) order() int {
 	if e.data == nil {
 		return 1 << 20
@@ -394,7 +391,7 @@ func (e *streamEvent) order() int {
 	return 2 * i
 }
 
-// joinEvents writes a stream with as few events as say the same.
+// joinEvents merges the events of a stream as far as possible.
 func joinEvents(t *testing.T, lines []string) string {
 	t.Helper()
 	var list []streamEvent
@@ -414,7 +411,7 @@ func joinEvents(t *testing.T, lines []string) string {
 		}
 		e.name = line[:at]
 		e.data, _ = parseNode(line[at:])
-		// Numbers of events count up.
+		// Event numbers are consecutive.
 		if n := e.data.at("sequence_number"); n != nil {
 			if n.raw != strconv.Itoa(sequence) {
 				t.Errorf("event %d has the number %s", sequence, n.raw)
@@ -430,7 +427,7 @@ func joinEvents(t *testing.T, lines []string) string {
 			n.raw = "0"
 		}
 		if n := e.data.at("stop"); n != nil && n.raw == "false" && e.data.at("tokens") != nil {
-			// Which tokens an event of llama.cpp's has depends on time.
+			// Which tokens a llama.cpp event has depends on time.
 			e.data.at("tokens").kids, e.data.at("tokens_predicted").raw = nil, "0"
 			if timings := e.data.at("timings"); timings != nil {
 				timings.keys, timings.kids = nil, nil

@@ -16,17 +16,17 @@ import (
 	"github.com/stencil-json/stencil/internal/realmodels"
 )
 
-// TestSameText sends the same conversations again and again to a server with four
-// slots, in other orders, with other requests before and between them. Served alone,
-// each gets the same text with the same probabilities, to the last digit. The
-// environment variable REPEAT sets the number of conversations.
+// TestSameText sends the same conversations repeatedly to a server with four slots,
+// in different orders and with other requests before and between them. Served alone,
+// each gets the same text with exactly the same probabilities. The environment
+// variable REPEAT sets the number of conversations.
 func TestSameText(t *testing.T) {
 	for _, m := range []realmodels.Model{realmodels.SmolLM2, realmodels.Qwen} {
 		t.Run(m.Name, func(t *testing.T) { repeatConversations(t, m) })
 	}
 }
 
-// topics are what the conversations are about.
+// topics are the subjects of the conversations.
 var topics = []string{"the sea", "an old clock", "bread", "a bridge over a river", "winter", "the moon", "a lost key", "chess", "rice", "a slow train"}
 
 func repeatConversations(t *testing.T, m realmodels.Model) {

@@ -9,7 +9,8 @@ import (
 	"github.com/stencil-json/stencil/embedding"
 )
 
-// The form of Text Embeddings Inference has texts, and a list for an answer.
+// TestRerankTexts checks the form of Text Embeddings Inference, which has
+// texts, and a list as answer.
 func TestRerankTexts(t *testing.T) {
 	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	for body, want := range map[string]string{

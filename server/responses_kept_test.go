@@ -53,7 +53,7 @@ func TestPreviousResponse(t *testing.T) {
 	if at(referring, "usage", "input_tokens") != at(whole, "usage", "input_tokens") {
 		t.Errorf("%v", referring)
 	}
-	// Nobody else's.
+	// Other clients can't use them.
 	for _, key := range []string{"bob", ""} {
 		status, got := sendAs(t, "POST", url, key, responsesBody(fmt.Sprintf(`"input": "x", "previous_response_id": %q`, id)))
 		if status != 400 || at(got, "error", "code") != "previous_response_not_found" || at(got, "error", "param") != "previous_response_id" {
@@ -134,7 +134,8 @@ func TestInputItems(t *testing.T) {
 	}
 }
 
-// A stream is stored like a whole answer, before its last event is sent.
+// TestStreamIsStored checks that a stream is stored like a whole answer,
+// before its last event is sent.
 func TestStreamIsStored(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	_, events := postStream(t, url+"/v1/responses", responsesBody(`"input": "a", "stream": true`))
@@ -164,7 +165,7 @@ func TestResponsesBounds(t *testing.T) {
 	}
 }
 
-// What is in a file outlives the server.
+// TestResponsesFile checks that stored responses survive a restart.
 func TestResponsesFile(t *testing.T) {
 	cfg := Config{ResponsesFile: filepath.Join(t.TempDir(), "responses.db")}
 	id := ""
@@ -198,7 +199,8 @@ func TestCountInput(t *testing.T) {
 	}
 }
 
-// With truncation auto, a conversation that is too long loses its beginning.
+// TestTruncation checks that, with truncation auto, a conversation that is
+// too long loses its start.
 func TestTruncation(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	var turns []string

@@ -8,14 +8,14 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// responsesBody is a body of POST /v1/responses with more fields.
+// responsesBody returns a body of POST /v1/responses with further fields.
 func responsesBody(more string) string {
 	return `{"model": "tiny", "max_output_tokens": 60, "temperature": 0, ` + more + `}`
 }
 
 const spawnNamespace = `{"type": "namespace", "name": "agents", "description": "d", "tools": [{"type": "function", "name": "spawn", "parameters": {"type": "object", "properties": {"n": {"const": 1}}, "required": ["n"], "additionalProperties": false}}]}`
 
-// Tools that only OpenAI's servers can run are left out, unless they are asked for.
+// TestHostedTools checks that tools that only OpenAI's servers can run are left out unless they are required.
 func TestHostedTools(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	status, _, got := post(t, url+"/v1/responses", responsesBody(`"input": "x", "tools": [{"type": "web_search", "external_web_access": true}, {"type": "image_generation"}]`))
@@ -48,7 +48,8 @@ func TestHostedTools(t *testing.T) {
 	}
 }
 
-// The functions of a namespace are functions like any other, and the client is told which namespace they are of.
+// TestNamespaces checks that functions of a namespace are ordinary functions, and that answers name the
+// namespace.
 func TestNamespaces(t *testing.T) {
 	_, url := start(t, setup{next: scripted.Random(3)})
 	same := `{"type": "function", "name": "spawn", "parameters": {"type": "object", "properties": {"n": {"const": 2}}, "required": ["n"], "additionalProperties": false}}`
@@ -73,7 +74,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// A custom tool is called with text.
+// TestCustomTools checks that a custom tool is called with text.
 func TestCustomTools(t *testing.T) {
 	_, url := start(t, setup{next: scripted.Random(3)})
 	body := `"input": "x", "parallel_tool_calls": false, "tools": [{"type": "custom", "name": "patch", "description": "d", "format": {"type": "grammar", "syntax": "regex", "definition": "a\"[bc]{3}"}}], "tool_choice": {"type": "custom", "name": "patch"}`
@@ -108,7 +109,7 @@ func TestCustomTools(t *testing.T) {
 	}
 }
 
-// What was answered before is never refused.
+// TestPastItems checks that history is never refused.
 func TestPastItems(t *testing.T) {
 	_, url := start(t, setup{vocab: familyVocab(t, "qwen3", "<|im_start|>", "<|im_end|>"), reply: "fine"})
 	tools := `, "tools": [` + spawnNamespace + `, {"type": "function", "name": "look"}]`
@@ -148,7 +149,7 @@ func TestPastItems(t *testing.T) {
 	}
 }
 
-// A function without parameters has none; null stands for a keyword that isn't there.
+// TestToolsWithoutParameters checks functions without parameters; null means that a keyword is absent.
 func TestToolsWithoutParameters(t *testing.T) {
 	_, url := start(t, setup{next: scripted.Random(3)})
 	for _, parameters := range []string{``, `, "parameters": null`} {

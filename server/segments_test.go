@@ -11,7 +11,7 @@ import (
 
 const weatherCall = "<tool_call>\n" + `{"name": "weather", "arguments": {"days": 3, "unit": "C"}}` + "\n</tool_call>"
 
-// With tool_choice auto the model is free until it begins a call, which then
+// TestToolsAuto checks that with tool_choice auto the text is free until a call begins, which then
 // fits its schema.
 func TestToolsAuto(t *testing.T) {
 	for _, test := range []struct {
@@ -54,7 +54,7 @@ func TestToolsAuto(t *testing.T) {
 	}
 }
 
-// What a random model writes after a marker fits all the same.
+// TestToolsAutoRandom checks that a random model's text after a marker fits the schema.
 func TestToolsAutoRandom(t *testing.T) {
 	v := loadVocab(t)
 	random := scripted.Random(3)
@@ -80,7 +80,7 @@ func TestToolsAutoRandom(t *testing.T) {
 	}
 }
 
-// Reasoning comes before the constrained answer, in one pass, and within its
+// TestReasoning checks that reasoning precedes the constrained answer, in one pass and within its
 // own budget.
 func TestReasoning(t *testing.T) {
 	const answer = `{"name":"Ann","age":5}`
@@ -100,7 +100,7 @@ func TestReasoning(t *testing.T) {
 		t.Errorf("%d %v", status, got)
 	}
 
-	// A model that never stops thinking is stopped.
+	// Reasoning without end is stopped.
 	_, url = start(t, setup{next: scripted.SayText(loadVocab(t), "<think>\n"+strings.Repeat("on and ", 500))})
 	for _, body := range []string{`"reasoning": {"max_tokens": 20}, "max_tokens": 200`, `"reasoning": true, "max_tokens": 60`} {
 		status, _, got = post(t, url+"/generate_json", `{"prompt": "x", "temperature": 0, `+body+`, "schema": `+personSchema+`}`)
@@ -122,9 +122,9 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// A model that reasons unasked is understood: in free text by its marks, and
-// where its template has begun the reasoning, before a constrained answer too.
-// A budget of thoughts ends each of them, with the words that were given, and a call ends them too.
+// TestReasoningBudgets checks reasoning that was not requested: it is recognised in free text by
+// its marks and, if the template opens it, before a constrained answer too. A budget ends each
+// reasoning, with the given text, and so does a call.
 func TestReasoningBudgets(t *testing.T) {
 	long := strings.Repeat("on and ", 60)
 	ask := func(url, more string) (reasoning, content string, got map[string]any) {
@@ -138,7 +138,7 @@ func TestReasoningBudgets(t *testing.T) {
 	}
 	v := templated(t, "{% for m in messages %}{{ m.role }}: {{ m.content }}{% if m.role == 'assistant' %}<think>x</think>{% endif %}\n{% endfor %}assistant:")
 	for _, asked := range []string{"", `,"reasoning":{"enabled":true}`} {
-		// This model begins again after what is forced.
+		// This model starts over after forced text.
 		url := serve(t, v, scripted.SayText(v, "<think>"+long))
 		reasoning, content, _ := ask(url, asked+`,"reasoning_budget_tokens":10,"reasoning_budget_message":" Enough!"`)
 		if !strings.HasSuffix(reasoning, " Enough!") || strings.Count(reasoning, "Enough") != 1 || len(reasoning) > 100 || content == "" {
@@ -158,7 +158,7 @@ func TestReasoningBudgets(t *testing.T) {
 				t.Errorf("%s: a thought of %q", asked, thought)
 			}
 		}
-		// Streams have the same.
+		// Streams give the same.
 		_, _, text := send(t, "POST", url+"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"max_tokens":400,"temperature":0,"stream":true,"reasoning_budget_tokens":10,"reasoning_budget_message":" Enough!"`+asked+`}`)
 		streamed := ""
 		for line := range strings.SplitSeq(text, "\n") {
@@ -196,7 +196,7 @@ func TestReasoningUnasked(t *testing.T) {
 	}
 }
 
-// Structural tags: free text with documents between tags, which all of it is shown.
+// TestStructuralTags checks free text with documents between tags, all of which is shown.
 func TestStructuralTags(t *testing.T) {
 	v := loadVocab(t)
 	const tags = `{"type": "structural_tag", "triggers": ["<f=", "<p>"], "structures": [

@@ -49,7 +49,7 @@ func loadVocab(t testing.TB) *vocab.Vocab {
 	return v
 }
 
-// endless is a field with which no model with the built-in vocabulary ends a text.
+// endless is a field that keeps a model with the built-in vocabulary from ending a text.
 func endless(t testing.TB) string {
 	var ends []string
 	for _, id := range loadVocab(t).EOG() {
@@ -60,8 +60,8 @@ func endless(t testing.TB) string {
 
 type setup struct {
 	vocab *vocab.Vocab  // nil: the built-in one
-	reply string        // what the model says; "": random text
-	next  scripted.Func // or how it computes logits
+	reply string        // the model's text; "": random text
+	next  scripted.Func // or the logits that it computes
 	opt   scripted.Options
 	eng   engine.Config
 	cfg   Config
@@ -123,8 +123,7 @@ func decoded(t testing.TB, resp *http.Response) (out map[string]any) {
 	return out
 }
 
-// hangingUp posts a request that is given up when ctx ends. The channel is closed
-// when nothing of it is left.
+// hangingUp posts a request that is cancelled when ctx ends. The channel is closed once the request has returned.
 func hangingUp(ctx context.Context, t testing.TB, url, body string) <-chan struct{} {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(body))
@@ -142,7 +141,7 @@ func hangingUp(ctx context.Context, t testing.TB, url, body string) <-chan struc
 	return gone
 }
 
-// at walks into decoded JSON by keys and indices.
+// at follows a path of keys and indices into decoded JSON.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
@@ -277,7 +276,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// event is one server-sent event.
+// An event is a server-sent event.
 type event struct {
 	name string
 	data map[string]any
@@ -320,7 +319,7 @@ func postStream(t testing.TB, url, body string) (*http.Response, []event) {
 	return resp, readEvents(t, resp.Body)
 }
 
-// postLines posts and returns the answer's lines that are not empty.
+// postLines posts a request and returns the answer's lines that are not empty.
 func postLines(t testing.TB, url, body string) (out []string) {
 	t.Helper()
 	resp, err := http.Post(url, "application/json", strings.NewReader(body))
@@ -397,8 +396,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// What goes wrong before the first byte is an ordinary error; after it, the
-// last event.
+// TestStreamErrors checks that errors before the first byte are ordinary error responses, and later ones the last
+// event.
 func TestStreamErrors(t *testing.T) {
 	_, url := start(t, setup{opt: scripted.Options{Fault: func(n int, _ *backend.Batch) error {
 		if n == 4 {
@@ -420,8 +419,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// When the client hangs up in the middle of a stream, the sequence is freed
-// within a step.
+// TestHangUp checks that a sequence is freed within a step when the client disconnects in mid-stream.
 func TestHangUp(t *testing.T) {
 	const step = 20 * time.Millisecond
 	srv, url := start(t, setup{opt: scripted.Options{Delay: step}})
@@ -451,8 +449,7 @@ func TestQueueFull(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
-	// The second one must not come before the first one runs: it would be one
-	// too many.
+	// The second request must not arrive before the first one runs: it would be one too many.
 	for waiting := range 2 {
 		req, err := http.NewRequestWithContext(ctx, "POST", url+"/generate", strings.NewReader(`{"prompt": "x", "max_tokens": 3000, `+endless(t)+`}`))
 		if err != nil {
@@ -539,7 +536,7 @@ func TestLoadingAndHealth(t *testing.T) {
 	}
 }
 
-// A request that runs when the server is told to stop is answered.
+// TestGracefulShutdown checks that a request running at shutdown is answered.
 func TestGracefulShutdown(t *testing.T) {
 	v := loadVocab(t)
 	e, err := engine.New(scripted.New(v, scripted.Random(1), scripted.Options{Delay: 5 * time.Millisecond}), engine.Config{})
@@ -577,7 +574,7 @@ func TestGracefulShutdown(t *testing.T) {
 	}
 }
 
-// Logs name the request, never its text.
+// TestLogsHoldNoText checks that logs name requests but never their texts.
 func TestLogsHoldNoText(t *testing.T) {
 	var buf lockedBuffer
 	log := slog.New(slog.NewJSONHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -597,7 +594,7 @@ func TestLogsHoldNoText(t *testing.T) {
 		t.Errorf("request id %q", resp.Header.Get("X-Request-Id"))
 	}
 	post(t, url+"/generate", `{"prompt": "secret prompt", "schema": {"secret": 1, "type": "secret"}}`)
-	poll.Until(func() bool { return strings.Contains(buf.String(), `"code":"invalid_schema"`) }) // written after the answer
+	poll.Until(func() bool { return strings.Contains(buf.String(), `"code":"invalid_schema"`) }) // logged after the answer
 	lines := buf.String()
 	if strings.Contains(lines, "secret") {
 		t.Errorf("log: %s", lines)

@@ -7,7 +7,8 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// An answer of one character, where the model may call a tool instead.
+// TestShortAnswersBesideTools checks answers of one character where
+// the model may call a tool instead.
 func TestShortAnswersBesideTools(t *testing.T) {
 	for _, c := range []struct{ format, says, want string }{
 		{`"choice":["A","B","C"]`, "B", "B"},

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// Texts of every other kind: whole and streamed, they are what they are without
-// signals.
+// TestSignalsElsewhere checks that texts of other kinds are the same with and
+// without signals, whole and streamed.
 func TestSignalsElsewhere(t *testing.T) {
 	const person = `{"name":"Ann","age":12}`
 	const ask = `"model": "tiny", "messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 200, "signals": true`
@@ -54,13 +54,13 @@ func TestSignalsElsewhere(t *testing.T) {
 			}
 		})
 	}
-	// Written freely and checked afterwards.
+	// Generated freely and validated afterwards.
 	_, url := start(t, setup{reply: person + "\n" + noteBlock})
 	_, _, got := post(t, url+"/generate_json", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 200, "signals": true, "constrained_decoding": false, "schema": `+personSchema+`}`)
 	if got["text"] != person || at(got, "json", "age") != 12.0 || at(got, "constraint", "validated") != true || at(got, "signals", "source") != "constrained" {
 		t.Errorf("without masks: %v", got)
 	}
-	// Too many tools to rate each.
+	// Too many tools for a rating of each.
 	var tools []string
 	for i := range 17 {
 		tools = append(tools, fmt.Sprintf(`{"type": "function", "function": {"name": "f%d", "parameters": {"type": "object"}}}`, i))
@@ -70,15 +70,15 @@ func TestSignalsElsewhere(t *testing.T) {
 	if at(got, "x_signals", "source") != "constrained" || at(got, "x_signals", "tools") != nil || !strings.Contains(fmt.Sprint(got["warnings"]), "17 tools") {
 		t.Errorf("many tools: %v", got)
 	}
-	// Each of several prompts has its own.
+	// Each of several prompts has signals of its own.
 	_, _, got = post(t, url+"/v1/completions", `{"model": "tiny", "prompt": ["x", "y"], "temperature": 0, "max_tokens": 200, "signals": true, "guided_json": `+personSchema+`}`)
 	if at(got, "x_signals", "source") != "constrained" || at(got, "choices", 1, "x_signals", "source") != "constrained" || at(got, "choices", 0, "x_signals") != nil {
 		t.Errorf("two prompts: %v", got)
 	}
 }
 
-// Whatever a model writes and the budget is: what was constrained fits, its signals
-// do, and a stream says the same as the whole answer.
+// TestSignalsAtRandom checks, for random models and budgets, that constrained text
+// and its signals fit, and that a stream gives the same as a whole answer.
 func TestSignalsAtRandom(t *testing.T) {
 	kinds := []string{
 		`"schema": ` + personSchema, `"schema": {"type": "number"}`, `"schema": {}`, `"schema": {}, "whitespace": "flexible"`, `"schema": {}, "whitespace": "pretty"`,
@@ -119,8 +119,8 @@ func TestSignalsAtRandom(t *testing.T) {
 	}
 }
 
-// An answer that is either a document or calls has its signals after whichever it
-// is.
+// TestSignalsOfEither checks that signals follow an answer that may be a document
+// or calls.
 func TestSignalsOfEither(t *testing.T) {
 	const note = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","tools":{"weather":0.4,"now":1},"reason":"new"}`
 	const person = `{"name":"Ann","age":12}`

@@ -19,14 +19,13 @@ const (
 	noteBlock = "```cortex-signals\n" + noteText + "\n```"
 )
 
-// An asked is a dialect: how it is asked for a text or a document, and where its
-// answers have what they say.
+// An asked is a dialect: how it requests a text or a document, and where its answers hold the text.
 type asked struct {
 	path   string
 	fields string // of a request: a prompt, and the rest of the body
 	schema string // of a request: a person's schema
 	text   []any  // where the text is in a whole answer
-	bare   bool   // signals and assessment without x_
+	bare   bool   // signals and assessment without the prefix x_
 }
 
 var askedDialects = map[string]asked{
@@ -44,22 +43,21 @@ var askedDialects = map[string]asked{
 	"ollama": {"/api/chat", `"model": "M", "stream": false, "messages": [{"role": "user", "content": "x"}]`, `"format": ` + personSchema, []any{"message", "content"}, false},
 }
 
-// foreign reports whether a dialect has no warnings, nor refusals of all that it does
-// not know.
+// foreign reports whether a dialect lacks warnings and does not refuse unknown fields.
 func (d asked) foreign() bool { return d.path == "/generate" && !d.bare }
 
-// told is what an answer tells, however it came.
+// A told is the content of an answer, whole or streamed.
 type told struct {
 	text       string
 	signals    map[string]any
 	assessment map[string]any
 	receipt    map[string]any
-	raw        string // all of it
-	last       int    // of a stream: how many events carry signals
+	raw        string // the whole answer
+	last       int    // of a stream: number of events with signals
 	foreign    bool   // a dialect without warnings
 }
 
-// ask asks for a whole answer.
+// ask requests a whole answer.
 func (d asked) ask(t *testing.T, url, model, more string) told {
 	t.Helper()
 	status, _, got := post(t, url+d.path, "{"+strings.ReplaceAll(d.fields, `"M"`, `"`+model+`"`)+", "+d.budget(more)+"}")
@@ -73,7 +71,7 @@ func (d asked) ask(t *testing.T, url, model, more string) told {
 	return out
 }
 
-// budget adds a budget under the name that a dialect has for it.
+// budget adds a token budget under the dialect's name.
 func (d asked) budget(more string) string {
 	switch {
 	case strings.Contains(d.fields, `"inputs"`), strings.Contains(d.fields, `"text"`):
@@ -112,7 +110,7 @@ func (o *told) take(d asked, from map[string]any) {
 	}
 }
 
-// stream asks for a stream and puts it together.
+// stream requests a stream and assembles it.
 func (d asked) stream(t *testing.T, url, model, more string) (out told) {
 	t.Helper()
 	out.foreign = d.foreign()
@@ -132,7 +130,7 @@ func (d asked) stream(t *testing.T, url, model, more string) (out told) {
 		case "/generate", "/generate_json":
 			if token, ok := at(e, "token", "text").(string); ok { // TGI
 				piece = token
-			} else if e["meta_info"] != nil { // SGLang: all of it so far
+			} else if e["meta_info"] != nil { // SGLang: the whole text so far
 				out.text, piece = "", e["text"].(string)
 			} else if e["finish_reason"] == nil && e["pointer"] == nil {
 				piece, _ = e["text"].(string)
@@ -159,7 +157,7 @@ func (d asked) stream(t *testing.T, url, model, more string) (out told) {
 	return out
 }
 
-// check says what is wrong with what was told.
+// check compares the content of an answer with the expected one.
 func (o told) check(t *testing.T, text string, from signals.Source) {
 	t.Helper()
 	if o.text != text {
@@ -187,8 +185,7 @@ func (o told) check(t *testing.T, text string, from signals.Source) {
 	}
 }
 
-// Masked documents carry their signals after them, in every dialect, and are what
-// they are without.
+// TestSignalsOfDocuments checks that signals follow masked documents in every dialect without changing them.
 func TestSignalsOfDocuments(t *testing.T) {
 	const person = `{"name":"Ann","age":12}`
 	_, url := start(t, setup{reply: person + "\n" + noteText})
@@ -212,7 +209,7 @@ func TestSignalsOfDocuments(t *testing.T) {
 	}
 }
 
-// Free text of a local model: the fence is looked for, and what follows is masked.
+// TestSignalsOfText checks free text of a local model: the fence is looked for, and what follows it is masked.
 func TestSignalsOfText(t *testing.T) {
 	for _, c := range []struct {
 		name, reply, text string
@@ -242,7 +239,7 @@ func TestSignalsOfText(t *testing.T) {
 	}
 }
 
-// The confidence of tools is asked for and read where calls end the text.
+// TestSignalsOfCalls checks that ratings of tools are requested, and read if calls end the text.
 func TestSignalsOfCalls(t *testing.T) {
 	const note = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","tools":{"weather":0.4,"now":1},"reason":"new"}`
 	const arguments = `{"days": 3, "unit": "C"}`
@@ -274,7 +271,7 @@ func TestSignalsOfCalls(t *testing.T) {
 					t.Errorf("seed %d: stream %q, %v", seed, args, last)
 				}
 			}
-			// Whatever the model would rather do.
+			// The same with a random model.
 			for seed := range 4 {
 				url := serve(t, v, scripted.Random(uint64(seed)))
 				_, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(`{"messages": [{"role": "user", "content": "x"}], "max_tokens": 400, "signals": true, "tool_choice": "required", "parallel_tool_calls": %t, `, seed%2 == 0)+weatherTools+`}`)
@@ -287,8 +284,7 @@ func TestSignalsOfCalls(t *testing.T) {
 	}
 }
 
-// Every family's texts are what they are without signals, and with calls that may
-// come, too.
+// TestSignalsOfForms checks that every family's texts are the same with and without signals, also with optional calls.
 func TestSignalsOfForms(t *testing.T) {
 	const note = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","tools":{"weather":0.4,"now":1},"reason":"new"}`
 	const arguments = `{"days": 3, "unit": "C"}`
@@ -325,8 +321,8 @@ func TestSignalsOfForms(t *testing.T) {
 	}
 }
 
-// Grammars, expressions and choices have their signals too, also those that could
-// go on with whatever comes.
+// TestSignalsOfGrammars checks the signals after grammars, expressions and choices, including those that could match
+// signals too.
 func TestSignalsOfGrammars(t *testing.T) {
 	for _, c := range []struct{ field, text string }{
 		{`"choice": ["yes", "no", "yes\nor no"]`, "yes"},
@@ -354,7 +350,7 @@ func TestSignalsOfGrammars(t *testing.T) {
 	}
 }
 
-// The tokens that are reported are those of the answer.
+// TestSignalsLogprobs checks that the reported tokens are those of the answer.
 func TestSignalsLogprobs(t *testing.T) {
 	for _, c := range []struct{ reply, fields, text string }{
 		{`{"name":"Ann","age":12}` + "\n" + noteText, `"schema": ` + personSchema, `{"name":"Ann","age":12}`},
@@ -386,7 +382,7 @@ func TestSignalsLogprobs(t *testing.T) {
 	}
 }
 
-// max_tokens is the answer's.
+// TestSignalsBudget checks that max_tokens applies to the answer.
 func TestSignalsBudget(t *testing.T) {
 	_, url := start(t, setup{reply: `{"name":"A very long name that takes all there is and then some more of it","age":12}`})
 	_, plain := start(t, setup{reply: `{"name":"A very long name that takes all there is and then some more of it","age":12}`})
@@ -405,7 +401,7 @@ func TestSignalsBudget(t *testing.T) {
 			t.Errorf("%d tokens: budget_closed %v, without signals %v", budget, at(with, "constraint", "budget_closed"), at(without, "constraint", "budget_closed"))
 		}
 	}
-	// Too small for the document: as without signals.
+	// Too small for the document: the same as without signals.
 	body := fmt.Sprintf(`{"prompt": "x", "max_tokens": 3, "schema": %s`, personSchema)
 	_, _, with := post(t, url+"/generate_json", body+`, "signals": true}`)
 	_, _, without := post(t, plain+"/generate_json", body+`}`)
@@ -430,14 +426,14 @@ func TestSignalsBudget(t *testing.T) {
 			t.Errorf("a small context: %v", got)
 		}
 	}
-	// Cut off, as was asked for: the document has no signals, and that is no error.
+	// Truncated, as requested: the document has no signals, and that is no error.
 	_, _, got := post(t, url+"/generate", fmt.Sprintf(`{"prompt": "x", "temperature": 0, "max_tokens": 8, "on_budget": "truncate", "signals": true, "schema": %s}`, personSchema))
 	if got["finish_reason"] != "length" || at(got, "signals", "source") != "defaults" || at(got, "usage", "completion_tokens") != 8.0 {
 		t.Errorf("truncated: %v", got)
 	}
 }
 
-// Samples are written beside the answer, compared, and counted.
+// TestSignalsSamples checks that samples are generated beside the answer, compared, and counted.
 func TestSignalsSamples(t *testing.T) {
 	_, url := start(t, setup{})
 	body := `{"prompt": "x", "max_tokens": 40, "seed": 7, "schema": {"type": "object", "properties": {"a": {"enum": ["x", "y", "z"]}, "b": {"const": 1}}, "required": ["a", "b"], "additionalProperties": false}`
@@ -464,7 +460,7 @@ func TestSignalsSamples(t *testing.T) {
 	if at(chatted, "x_assessment", "agreement") == nil || at(chatted, "choices", 1, "x_assessment", "agreement") == nil || at(chatted, "choices", 0, "x_assessment") != nil {
 		t.Errorf("%v", chatted)
 	}
-	// In a stream of several that can't be known, and is said.
+	// In a stream of several texts, agreement is unknown, which a warning reports.
 	_, events := postStream(t, url+"/generate_json", body+`, "n": 2, "stream": true, "signals": true}`)
 	if last := events[len(events)-1]; at(last.data, "assessment", "recommendation") == nil || !strings.Contains(fmt.Sprint(last.data["warnings"]), "how far the texts agree") {
 		t.Errorf("%v", last)
@@ -517,7 +513,7 @@ func TestSignalsRefused(t *testing.T) {
 	}
 }
 
-// Weights and calibration count, and assessments are kept.
+// TestSignalsAssessed checks that weights and calibration count, and that assessments are kept.
 func TestSignalsAssessed(t *testing.T) {
 	srv, url := start(t, setup{reply: "12\n" + noteText, cfg: Config{Feedback: t.TempDir() + "/f"}})
 	if err := srv.OpenFeedback(); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/stencil-json/stencil/backend/remote"
 )
 
-// Upstreams are told, and what they write is read back and not shown.
+// TestSignalsOfUpstreams checks that upstreams get the instruction, and that their
+// signals are read and not shown.
 func TestSignalsOfUpstreams(t *testing.T) {
 	for _, c := range []struct {
 		name, line, text string
@@ -36,7 +37,7 @@ func TestSignalsOfUpstreams(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					got := d.ask(t, url, "far", more)
 					if strings.Contains(c.text, "```") {
-						got.raw = "" // what is no block is shown
+						got.raw = "" // text that is no block is shown
 					}
 					got.check(t, c.text, c.from)
 					if got.assessment["surprise"] == nil {
@@ -58,8 +59,8 @@ func TestSignalsOfUpstreams(t *testing.T) {
 	}
 }
 
-// Where an upstream keeps its text to a grammar, nothing can follow it, and that is
-// said.
+// TestSignalsWithoutRoom checks the warning if an upstream enforces a grammar,
+// after which nothing can follow.
 func TestSignalsWithoutRoom(t *testing.T) {
 	u, url := startUpstream(t, remote.Capabilities{Engine: remote.VLLM}, Config{}, "42")
 	_, _, got := post(t, url+"/generate", `{"prompt": "x", "signals": true, "regex": "[0-9]+"}`)
@@ -72,8 +73,8 @@ func TestSignalsWithoutRoom(t *testing.T) {
 	}
 }
 
-// Where an upstream keeps its text to a schema, the document becomes a member of an
-// object, beside the signals.
+// TestSignalsBeside checks that, if an upstream enforces a schema, the document
+// becomes a member of an object, beside the signals.
 func TestSignalsBeside(t *testing.T) {
 	const person = `{"name":"Ann","age":12}`
 	for _, c := range []struct {
@@ -113,7 +114,7 @@ func TestSignalsBeside(t *testing.T) {
 			}
 		})
 	}
-	// An answer that is no object, shown as it comes.
+	// An answer that is no object is shown as it arrives.
 	_, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true}, Config{}, `{"answer":"answer, \"signals\"","signals":`+noteText+`}`)
 	_, events := postStream(t, url+"/generate_json", `{"prompt": "x", "schema": {"type": "string"}, "signals": true, "stream": true}`)
 	text, pieces := "", 0
@@ -126,7 +127,7 @@ func TestSignalsBeside(t *testing.T) {
 	if last := events[len(events)-1]; text != `"answer, \"signals\""` || pieces < 3 || last.data["json"] != `answer, "signals"` || at(last.data, "signals", "confidence") != 0.9 {
 		t.Errorf("%q in %d pieces, %v", text, pieces, last)
 	}
-	// With references, or tokens, the document stays what it is.
+	// With references, or with tokens requested, the document is not wrapped.
 	for _, more := range []string{`, "schema": {"$ref": "#/$defs/x", "$defs": {"x": {"type": "integer"}}}`, `, "schema": {"type": "integer"}, "logprobs": true`} {
 		u, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI, JSONSchema: true, Logprobs: true}, Config{}, "12")
 		_, _, got := post(t, url+"/generate_json", `{"prompt": "x", "signals": true`+more+`}`)

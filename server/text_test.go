@@ -141,7 +141,8 @@ func TestSignalsRequest(t *testing.T) {
 	}
 }
 
-// The four ways in which models write Markdown into documents, from a model that is not masked.
+// TestMarkdownInDocuments checks the four ways in which models write Markdown into documents,
+// with an unmasked model.
 func TestMarkdownInDocuments(t *testing.T) {
 	for _, c := range []struct{ reply, schema, more, json string }{
 		{`{"answer": "**4**"}`, `{"type": "object", "properties": {"answer": {"type": "string"}}}`, `"repair": true`, `map[answer:**4**]`},

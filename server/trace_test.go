@@ -12,8 +12,8 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// leaning is a model that, wherever a value of an enumeration may begin, leans
-// to the alternatives as their weights say: their first letters differ.
+// leaning returns a model that, wherever a value of an enumeration may begin,
+// prefers the alternatives by their weights: their first letters differ.
 func leaning(t *testing.T, weights map[string]float64) scripted.Func {
 	v := loadVocab(t)
 	return func(history []int32, logits []float32) {
@@ -27,8 +27,8 @@ func leaning(t *testing.T, weights map[string]float64) scripted.Func {
 	}
 }
 
-// The distribution over the alternatives of an enumeration is the model's own,
-// whichever of them was written.
+// TestAlternatives checks that the distribution over the alternatives of an
+// enumeration is the model's own, whichever was written.
 func TestAlternatives(t *testing.T) {
 	weights := map[string]float64{"red": 0.6, "green": 0.3, "blue": 0.1}
 	_, url := start(t, setup{next: leaning(t, weights)})
@@ -56,8 +56,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// Booleans, constants and nullable enumerations have alternatives that add up
-// to 1; other leaves only a confidence.
+// TestFieldsOfKinds checks that booleans, constants and nullable enumerations
+// have alternatives that add up to 1; other leaves have only a confidence.
 func TestFieldsOfKinds(t *testing.T) {
 	_, url := start(t, setup{})
 	const schema = `{"type": "object", "properties": {
@@ -92,8 +92,8 @@ func TestFieldsOfKinds(t *testing.T) {
 	}
 }
 
-// A model that wants just what the schema wants is sure of it and under no
-// pressure.
+// TestConfidence checks that a model that wants what the schema requires is
+// confident and under no pressure.
 func TestConfidence(t *testing.T) {
 	_, url := start(t, setup{next: scripted.SayText(loadVocab(t), `{"name":"Ann","age":42}`)})
 	_, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 40, "temperature": 0, "schema": `+personSchema+`}`)
@@ -107,7 +107,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// A document that the budget closes says where.
+// TestShortened checks that a document closed by the budget reports where.
 func TestShortened(t *testing.T) {
 	_, url := start(t, setup{next: scripted.SayText(loadVocab(t), `{"name":"`+strings.Repeat("go on and ", 50))})
 	_, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 30, "temperature": 0, "schema": `+personSchema+`}`)
@@ -117,7 +117,8 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// A request may ask for less time than the server gives.
+// TestTimeout checks that a request may set a shorter time limit than the
+// server's.
 func TestTimeout(t *testing.T) {
 	srv, url := start(t, setup{opt: scripted.Options{Delay: 5 * time.Millisecond}})
 	body := `{"prompt": "x", "max_tokens": 3000, "timeout": 0.05, ` + endless(t) + ``
@@ -134,7 +135,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A deterministic request is decoded alone, whatever else runs.
+// TestDeterministic checks that a deterministic request is decoded alone
+// regardless of concurrent requests.
 func TestDeterministic(t *testing.T) {
 	_, url := start(t, setup{opt: scripted.Options{Delay: time.Millisecond}, eng: engine.Config{Parallel: 4}})
 	const body = `{"prompt": "x", "max_tokens": 30, "seed": 4, "deterministic": true}`

@@ -14,7 +14,7 @@ import (
 	"github.com/stencil-json/stencil/backend/remote"
 )
 
-// TestUpstreamStream streams what an upstream streams.
+// TestUpstreamStream checks streams of an upstream's streams.
 func TestUpstreamStream(t *testing.T) {
 	for _, c := range []struct {
 		name, line, with string
@@ -66,7 +66,7 @@ func TestUpstreamStream(t *testing.T) {
 			}
 		})
 	}
-	// What is refused before the stream begins is an answer, not an event.
+	// An error before the stream begins is an error response, not an event.
 	_, url := startUpstream(t, remote.Capabilities{}, Config{}, "!401")
 	status, _, got := post(t, url+"/generate_json", `{"prompt": "Who?", "stream": true}`)
 	if status != 502 || at(got, "error", "failure", "category") != "not_authorized" {
@@ -74,8 +74,8 @@ func TestUpstreamStream(t *testing.T) {
 	}
 }
 
-// TestUpstreamStreams streams several texts at once: each is a request of its
-// own at the upstream, and each is judged.
+// TestUpstreamStreams checks streams of several texts: each is a request of its own
+// to the upstream, and each is validated.
 func TestUpstreamStreams(t *testing.T) {
 	other := strings.Replace(good, "Ann", "Bob", 1)
 	u, url := startUpstream(t, remote.Capabilities{}, Config{}, good, other, good)
@@ -110,7 +110,7 @@ func TestUpstreamStreams(t *testing.T) {
 	if len(u.requests()) != 3 || len(seeds) != 3 || names != 1 {
 		t.Errorf("%d requests, seeds %v, %d of the second", len(u.requests()), seeds, names)
 	}
-	// One that fails ends all of them; one that can't begin is an answer.
+	// One that fails ends all of them; one that can't start is an error response.
 	_, url = startUpstream(t, remote.Capabilities{}, Config{}, good, wrong)
 	_, events = postStream(t, url+"/generate_json", `{"prompt": "Who?", "stream": true, "n": 2, "schema": `+personSchema+`}`)
 	if last := events[len(events)-1]; last.name != "error" || at(last.data, "error", "code") != "validation_failed" {
@@ -123,7 +123,7 @@ func TestUpstreamStreams(t *testing.T) {
 	}
 }
 
-// TestUpstreamAlternatives passes on what else the model might have written.
+// TestUpstreamAlternatives checks that the upstream's alternatives are passed on.
 func TestUpstreamAlternatives(t *testing.T) {
 	u, url := startUpstream(t, remote.Capabilities{Logprobs: true}, Config{}, "Hi")
 	const chat = `{"messages": [{"role": "user", "content": "x"}], "logprobs": true, "top_logprobs": 2`
@@ -147,8 +147,8 @@ func TestUpstreamAlternatives(t *testing.T) {
 	}
 }
 
-// TestStrategies: a model is asked as well as it can be, and always in the same
-// way.
+// TestStrategies checks the strategy for each set of capabilities, and that it is
+// always the same.
 func TestStrategies(t *testing.T) {
 	schemaOf := func(body map[string]any, path ...any) bool {
 		return at(body, append(path, "properties", "age")...) != nil
@@ -202,8 +202,8 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
-// TestFeedback: the model is told what is wrong, where, and which rules it
-// broke; what all tries took is counted.
+// TestFeedback checks that a re-ask tells the model what is wrong, where, and which
+// rules it broke, and that the usage of all attempts is counted.
 func TestFeedback(t *testing.T) {
 	u, url := startUpstream(t, remote.Capabilities{}, Config{}, "{\"name\": \"Ann\",\n \"age\" 5}", wrong, good)
 	_, _, got := post(t, url+"/generate_json", `{"messages": [{"role": "user", "content": "Who?"}], "schema": `+personSchema+`}`)
@@ -251,7 +251,7 @@ func metricsOf(t *testing.T, url string) string {
 	return b.String()
 }
 
-// lockedBuffer is a log that several goroutines write.
+// A lockedBuffer is a log that several goroutines write.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -269,8 +269,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestFailureLog: everything that is known about a failure is in the log, and
-// none of the upstream's own words in the description.
+// TestFailureLog checks that the log has all details of a failure, and that the
+// description has none of the upstream's own words.
 func TestFailureLog(t *testing.T) {
 	var log lockedBuffer
 	cfg := Config{Log: slog.New(slog.NewJSONHandler(&log, nil)), RetryMax: -1}
@@ -309,7 +309,7 @@ func TestFailureLog(t *testing.T) {
 	}
 }
 
-// TestChain puts one server before another: the second has the model and lays
+// TestChain puts one server in front of another: the second has the model and applies
 // the masks.
 func TestChain(t *testing.T) {
 	for _, said := range []string{"", `{"name": "Ann", "age": 5}`} {
@@ -374,8 +374,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// A stream that has not ended when its time is up says so, wherever its events are at
-// that moment.
+// TestUpstreamStreamOutOfTime checks that a stream that exceeds its time limit
+// reports so, wherever its events are at that moment.
 func TestUpstreamStreamOutOfTime(t *testing.T) {
 	for range 8 {
 		t.Run("", func(t *testing.T) {

@@ -15,24 +15,23 @@ import (
 	"github.com/stencil-json/stencil/backend/remote"
 )
 
-// A scriptedUpstream is a real HTTP server that answers chat completions from a
-// script, one line a request, the last one for all that follow.
+// A scriptedUpstream is a real HTTP server that answers chat completions from a script: one line per request,
+// and the last line for all further requests.
 type scriptedUpstream struct {
 	mu     sync.Mutex
 	lines  []string
-	asked  []map[string]any // the bodies of requests
+	asked  []map[string]any // bodies of the requests
 	models string           // answer of /models
 }
 
-// requests returns the bodies that have come.
+// requests returns the bodies received.
 func (u *scriptedUpstream) requests() []map[string]any {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.asked
 }
 
-// The words that a line of a script may begin with; any other line is a text
-// that the model writes.
+// The words that a line of a script may begin with; any other line is the model's text.
 //
 //	!429 3        status, and Retry-After
 //	!empty        no body
@@ -139,7 +138,7 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// scriptedTop are as many alternatives as were asked for.
+// scriptedTop returns n alternatives.
 func scriptedTop(n any) []any {
 	out := []any{}
 	for i := range int(max(0, number(n))) {
@@ -179,15 +178,15 @@ func startUpstream(t testing.TB, caps remote.Capabilities, cfg Config, script ..
 	return u, near.URL
 }
 
-// An askedCase is a script and what a request is to come to. Members of the
-// request are added to a prompt and the schema of a person.
+// An askedCase is a script and the expected result of a request. The request's members are added to a prompt
+// and the schema of a person.
 type askedCase struct {
 	name   string
 	script []string
 	with   string // further members
 	status int
 	want   string // the JSON of the answer, or the code of the error
-	tries  int    // requests that the upstream got; 0: not checked
+	tries  int    // requests to the upstream; 0: not checked
 	steps  string // steps of the edits, joined by commas
 }
 
@@ -236,7 +235,7 @@ var askedCases = []askedCase{
 	{"everything at once", []string{"\ufeffOf course:\n```json\n{“name”: **“Ann”**, “age”: 5}\n```\nDone."}, mend, 200, good, 1, "byte_order_mark,code_fence,emphasis,typographic_quotes"},
 	{"a fence in a string stays", []string{"{\"name\": \"```x```\", \"age\": 5}"}, strict, 200, "{\"name\": \"```x```\", \"age\": 5}", 1, ""},
 
-	// Strict: what is broken is an error.
+	// Strict: broken documents are errors.
 	{"strict, trailing comma", []string{`{"name": "Ann", "age": 5,}`}, strict, 422, "validation_failed", 1, ""},
 	{"strict, single quotes", []string{`{'name': 'Ann', 'age': 5}`}, strict, 422, "validation_failed", 1, ""},
 	{"strict, bracket missing", []string{`{"name": "Ann", "age": 5`}, strict, 422, "validation_failed", 1, ""},
@@ -280,7 +279,7 @@ var askedCases = []askedCase{
 	{"text after", []string{`{"name": "Ann", "age": 5,} That is all.`}, mend, 200, good, 1, "comma,trailing_text"},
 	{"assignment", []string{`const person = {name: "Ann", age: 5};`}, mend, 200, good, 1, "surrounding_text,quotes,quotes,trailing_text"},
 
-	// What can't be repaired honestly is an error.
+	// What can't be repaired unambiguously is an error.
 	{"arithmetic", []string{`{"name": "Ann", "age": 2 + 3}`}, mend, 422, "validation_failed", 1, ""},
 	{"multiplication by a name", []string{`{"name": "Ann", "age": 100 * price}`}, mend, 422, "validation_failed", 1, ""},
 	{"a call", []string{`{"name": "Ann", "age": len(x)}`}, mend, 422, "validation_failed", 1, ""},
@@ -298,7 +297,7 @@ var askedCases = []askedCase{
 	{"undefined", []string{`{"name": undefined, "age": 5}`}, mend, 422, "validation_failed", 1, ""},
 	{"no JSON at all", []string{"I can't do that, Dave."}, mend, 422, "validation_failed", 1, ""},
 
-	// Neither: as it is, with a warning.
+	// Neither: unchanged, with a warning.
 	{"loose, wrong document", []string{wrong}, loose, 200, wrong, 1, ""},
 	{"loose, fence and wrong document", []string{"```\n" + wrong + "\n```"}, loose, 200, wrong, 1, "code_fence"},
 	{"loose, broken", []string{broken}, loose, 200, "null", 1, ""},
@@ -309,7 +308,7 @@ var askedCases = []askedCase{
 	{"loose, good", []string{good}, loose, 200, good, 1, ""},
 	{"loose, empty", []string{""}, loose, 422, "empty_answer", 1, ""},
 
-	// Asked again.
+	// Re-asked.
 	{"broken twice, then good", []string{broken, broken, good}, ``, 200, good, 3, ""},
 	{"broken once, then good", []string{broken, good}, ``, 200, good, 2, ""},
 	{"wrong twice, then good", []string{wrong, wrong, good}, ``, 200, good, 3, ""},
@@ -368,13 +367,13 @@ var askedCases = []askedCase{
 	{"reasoning in marks", []string{"<think>\nAnn it is.\n</think>\n\n" + good}, strict, 200, good, 1, "reasoning"},
 	{"reasoning with a draft", []string{"<think>" + wrong + "</think>" + good}, strict, 200, good, 1, "reasoning"},
 
-	// What is not offered with an upstream.
+	// What is not supported with an upstream.
 	{"two that are wrong", []string{wrong}, `, "n": 2, "retry_max": 0`, 422, "validation_failed", 2, ""},
 	{"logprobs that there are not", []string{good}, `, "logprobs": true`, 400, "not_offered", 0, ""},
 	{"a bad schema", []string{good}, `, "whitespace": 5`, 400, "invalid_value", 0, ""},
 }
 
-// TestUpstream is the table of what happens between an upstream and a client.
+// TestUpstream runs the cases between an upstream and a client.
 func TestUpstream(t *testing.T) {
 	if len(askedCases) < 150 {
 		t.Errorf("only %d cases", len(askedCases))
@@ -437,7 +436,7 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
-// listen puts a server behind a real listener.
+// listen runs a server behind a real listener.
 func listen(t testing.TB, srv *Server) string {
 	t.Helper()
 	h := httptest.NewServer(srv.Handler())

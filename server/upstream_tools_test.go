@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/backend/remote"
 )
 
-// scriptedCalls are calls, each of which is a name and arguments.
+// scriptedCalls returns calls, each given as a name and arguments.
 func scriptedCalls(parts []string) []any {
 	out := []any{}
 	for i, p := range parts {
@@ -47,8 +47,8 @@ const (
 	tooMany = `weather {"days": 20, "unit": "C"}`
 )
 
-// TestUpstreamTools is the table of calls between an upstream and a client of
-// OpenAI's dialect, whole and streamed.
+// TestUpstreamTools checks calls between an upstream and a client of OpenAI's dialect,
+// whole and streamed.
 func TestUpstreamTools(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -57,8 +57,8 @@ func TestUpstreamTools(t *testing.T) {
 		status int
 		want   string // content, then calls, as a script has them; or the code of the error
 		tries  int
-		// what a stream comes to where that is something else: the same, or "!"
-		// and the code of the error
+		// the stream's result, if it differs: in the same form, or "!" and the code of the
+		// error
 		streamed string
 	}{
 		{"one call", []string{"!calls |" + fits}, ``, 200, "|" + fits, 1, ""},
@@ -140,7 +140,7 @@ func TestUpstreamTools(t *testing.T) {
 				}
 			}
 
-			// The same, streamed: asked again only if nothing was sent.
+			// The same, streamed: re-asked only if nothing was sent.
 			want := c.streamed
 			if want == "" {
 				want = c.want
@@ -178,7 +178,7 @@ func TestUpstreamTools(t *testing.T) {
 	}
 }
 
-// normal is a script of calls with arguments written in one way.
+// normal returns a script line with arguments in a normal form.
 func normal(line string) string {
 	parts := strings.Split(line, "|")
 	for i, p := range parts[1:] {
@@ -197,7 +197,7 @@ func sameJSON(text string) string {
 	return string(out)
 }
 
-// TestUpstreamToolRequest: what the upstream is told.
+// TestUpstreamToolRequest checks the request to the upstream.
 func TestUpstreamToolRequest(t *testing.T) {
 	for _, c := range []struct {
 		caps   remote.Capabilities
@@ -230,7 +230,7 @@ func TestUpstreamToolRequest(t *testing.T) {
 			t.Errorf("%s: asked %v", c.with, u.requests())
 		}
 	}
-	// Without tools there, they are refused before anything is asked.
+	// An upstream without tools: they are refused before it is asked.
 	u, url := startUpstream(t, remote.Capabilities{}, Config{}, "Hello!")
 	status, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "Rain?"}], `+farTools+`}`)
 	if status != 400 || at(got, "error", "code") != "not_offered" || at(got, "error", "param") != "tools" || len(u.requests()) != 0 {
@@ -238,8 +238,8 @@ func TestUpstreamToolRequest(t *testing.T) {
 	}
 }
 
-// TestUpstreamToolFeedback: a call that won't do gets its error as a result; one
-// that other servers could not read back becomes text.
+// TestUpstreamToolFeedback checks that a rejected call gets its error as a result, and that
+// a call that other servers could not read back becomes text.
 func TestUpstreamToolFeedback(t *testing.T) {
 	const body = `{"messages": [{"role": "user", "content": "Rain?"}], ` + farTools + `}`
 	u, url := startUpstream(t, remote.Capabilities{Tools: true}, Config{}, "!calls |"+tooMany+"|now {}", `!calls |weather {"days"`, "!calls |"+fits)
@@ -256,7 +256,7 @@ func TestUpstreamToolFeedback(t *testing.T) {
 	if len(list) != 3 || at(list[1], "content") != `weather({"days")` || at(list[2], "role") != "user" || !strings.Contains(at(list[2], "content").(string), "ends too early") {
 		t.Errorf("%v", list)
 	}
-	// What further tries take counts in streams too.
+	// The usage of re-asks counts in streams too.
 	_, url = startUpstream(t, remote.Capabilities{Tools: true}, Config{}, "!calls |"+tooMany, "!calls |"+fits)
 	chunks := chatChunks(t, url, body[:len(body)-1]+`, "stream": true, "stream_options": {"include_usage": true}}`)
 	if last := chunks[len(chunks)-1]; at(last, "usage", "completion_tokens") != 10.0 || at(last, "usage", "prompt_tokens") != 20.0 || at(last, "usage", "cost").(float64) < 3.9e-5 {
@@ -269,8 +269,8 @@ func TestUpstreamToolFeedback(t *testing.T) {
 	}
 }
 
-// TestUpstreamToolDialects: calls reach clients of every dialect, and what these
-// say of calls and results reaches the upstream.
+// TestUpstreamToolDialects checks that calls reach clients of every dialect, and that their
+// history of calls and results reaches the upstream.
 func TestUpstreamToolDialects(t *testing.T) {
 	const line = "!calls I look.|" + fits + "|now {}"
 	open := func(t *testing.T) (*scriptedUpstream, string) {

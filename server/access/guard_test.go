@@ -114,7 +114,7 @@ func TestConfigCheck(t *testing.T) {
 	}
 }
 
-// What watches a server asks under any name, and learns nothing.
+// TestHealthUnderAnyName checks that monitoring may use any Host name for health checks.
 func TestHealthUnderAnyName(t *testing.T) {
 	g := New(Config{})
 	r := httptest.NewRequest(http.MethodGet, "/healthz", nil)

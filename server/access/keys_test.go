@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Clients are told apart by their keys, where keys are asked for.
+// TestClient checks that clients are distinguished by their keys,
+// if keys are required.
 func TestClient(t *testing.T) {
 	request := func(key string) *http.Request {
 		r := httptest.NewRequest(http.MethodPost, "/generate", nil)

@@ -17,14 +17,14 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// A brokenWriter takes nothing, as a connection does whose client no longer reads.
+// A brokenWriter accepts nothing, like a connection whose client no longer reads.
 type brokenWriter struct{ http.ResponseWriter }
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
 func (brokenWriter) Flush() {}
 
-// A quiet stream is kept open, and ends when that can't be done.
+// TestPinging checks that a quiet stream is kept open, and ends when pings fail.
 func TestPinging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := httptest.NewRecorder()
@@ -44,8 +44,8 @@ func TestPinging(t *testing.T) {
 	})
 }
 
-// FuzzReadAgent: whatever comes in, it is a run within the server's bounds, or an
-// error that says something.
+// FuzzReadAgent checks that any input gives a run within the server's bounds, or
+// an error with a message.
 func FuzzReadAgent(f *testing.F) {
 	for _, body := range []string{
 		`{"query": "x", "bounds": {"depth": 2, "seconds": 1.5e0}, "temperature": 0, "system": "s", "stream": true, "keep_alive": "5m"}`,

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// readOnce is a reading with one value.
+// A readOnce is a reading with one value.
 type readOnce struct {
 	Reading
 	value float64
@@ -19,7 +19,8 @@ type readOnce struct {
 
 func (r readOnce) Collect(to chan<- prometheus.Metric) { r.Read(to, r.value, r.label) }
 
-// What is written can be read again, whatever is in a label.
+// TestExposition checks that the output can be parsed with
+// any text in a label.
 func TestExposition(t *testing.T) {
 	r := NewRegistry()
 	tries := NewCounts("tries_total", "Tries.", "model", "strategy", "cause")

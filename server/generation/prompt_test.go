@@ -23,7 +23,8 @@ func TestOuterNames(t *testing.T) {
 			t.Errorf("%s: %v, want %s", schema, got, want)
 		}
 	}
-	// Each step leads to a thousand more.
+	// Each visit leads to a thousand
+	// more.
 	loop := `{"anyOf": [` + strings.Repeat(`{"$ref": "#"},`, 1000) + `true]}`
 	if got := outerNames(json.RawMessage(loop)); got != nil {
 		t.Error(got)

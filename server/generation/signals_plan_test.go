@@ -10,7 +10,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// The shortest signals are what their schema has as the shortest.
+// TestShortestSignals checks shortestSignals against the shortest
+// document of the schema.
 func TestShortestSignals(t *testing.T) {
 	v := tinyVocabHere(t)
 	m := &registry.Model{Schemas: constraint.NewSchemas(v, 8)}

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/server/request"
 )
 
-// A stream shows what the whole answer is, however it is cut, and never what a
-// whole answer would not.
+// TestHoldback checks that a stream shows the same text as the whole answer,
+// however it is split, and never text that the whole answer would not have.
 func TestHoldback(t *testing.T) {
 	const object = `{"confidence":0.9,"difficulty":"hard","escalation":"verify","reason":"new"}`
 	const block = "```cortex-signals\n" + object + "\n```"
@@ -44,7 +44,7 @@ func TestHoldback(t *testing.T) {
 		if got == whole.Content && l.choice.Said.From == want.From {
 			continue
 		}
-		// Only what could not be foreseen was shown.
+		// Only text that could not be foreseen to be signals was shown.
 		if got != text || !strings.HasPrefix(shown, whole.Content) {
 			t.Fatalf("%q: stream %q %s, whole %q %s", text, got, l.choice.Said.From, whole.Content, want.From)
 		}

@@ -29,7 +29,7 @@ func TestSurprise(t *testing.T) {
 	if got := g.Surprise(document[:2]); got != nil {
 		t.Errorf("nothing but a layout: %v", *got)
 	}
-	// Only the end was allowed, which the model did not expect.
+	// Only the end was allowed, which the model found unlikely.
 	end := append(tokens("\"}"), value[0])
 	end[0].Allowed = math.Exp(-3)
 	if got := g.Surprise(end); got == nil || math.Abs(*got-(1-math.Sqrt(0.5))) > 1e-6 {

@@ -20,7 +20,7 @@ import (
 
 var plenty = Limits{Number: 100, Bytes: 1 << 20, Time: time.Hour}
 
-// response returns one with an item of input and one of output.
+// response returns a response with one input item and one output item.
 func response(owner, id, previous string) *Response {
 	return &Response{
 		ID: id, Owner: owner, Previous: previous, Reply: json.RawMessage(`{"id":"` + id + `"}`),
@@ -95,14 +95,14 @@ func TestStore(t *testing.T) {
 func TestNumber(t *testing.T) {
 	each(t, Limits{Number: 3, Bytes: 1 << 20, Time: time.Hour}, func(t *testing.T, s *Store) {
 		put(t, s, response("", "a", ""), response("", "b", ""), response("", "c", ""))
-		has(t, s, "", "a", true) // used, so b goes
+		has(t, s, "", "a", true) // used recently, so b is dropped
 		put(t, s, response("", "d", ""))
 		has(t, s, "", "b", false)
 		has(t, s, "", "a", true)
 	})
 }
 
-// A conversation that goes on keeps what it began with.
+// TestChainStays checks that a conversation in use keeps its first responses.
 func TestChainStays(t *testing.T) {
 	each(t, Limits{Number: 5, Bytes: 1 << 20, Time: time.Hour}, func(t *testing.T, s *Store) {
 		put(t, s, response("", "a", ""), response("", "b", "a"))
@@ -202,7 +202,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A file with damage of any kind is refused and stays as it is, or all that a server does with it works.
+// TestMutants checks that a damaged file is refused and left unchanged, or that everything done with it
+// works.
 func TestMutants(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	s, err := Open(path, plenty)
@@ -240,7 +241,7 @@ func TestMutants(t *testing.T) {
 		opened++
 		s.values.(*file).db.NoSync = true
 		for i := range 40 {
-			_, _ = s.Get("ann", fmt.Sprint("r", i)) // an error where the value is damaged
+			_, _ = s.Get("ann", fmt.Sprint("r", i)) // an error if the value is damaged
 			put(t, s, response("ann", fmt.Sprint("new", i), ""))
 		}
 		if err := s.Close(); err != nil {

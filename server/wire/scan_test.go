@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzScanner checks the places of values against a decoder.
+// FuzzScanner compares the positions of values with those of a decoder.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{`{"a":[1,true,"x\"y"],"b":{"":null}}`, `5`, `"x"`, "[ ]", `{"a/b~":{}}`, "{\n \"a\": -1e5\n}"} {
 		f.Add([]byte(s))
@@ -33,7 +33,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// validObject reports whether text is one JSON value with every name once.
+// validObject reports whether text is one JSON value whose names are
+// unique.
 func validObject(text []byte) bool {
 	if !json.Valid(text) {
 		return false

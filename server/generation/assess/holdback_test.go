@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What is held back is little: a line that can't be signals is shown as it comes.
+// TestHoldbackShowsEarly checks that a line that can't be signals is released as
+// it arrives.
 func TestHoldbackShowsEarly(t *testing.T) {
 	for _, c := range []struct {
 		exact, asked bool
