@@ -166,7 +166,7 @@ func (q *completionRequest) readProbs(o *wire.Object) error {
 		q.Warnings = append(q.Warnings, fmt.Sprintf("n_probs must be at most %d; that was taken for %d", maxProbs, q.probs))
 		q.probs = maxProbs
 	}
-	q.TopLogprobs, q.Logprobs = q.probs, true // what an answer says of tokens needs them all
+	q.TopLogprobs, q.Logprobs = q.probs, true // answers report on every token
 	if err := o.Boolean("post_sampling_probs", &q.post); err != nil {
 		return err
 	}

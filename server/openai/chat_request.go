@@ -95,7 +95,8 @@ func ReadChat(o *wire.Object) (*request.Request, error) {
 	return q.Request, nil
 }
 
-// checkThoughts takes the values of reasoning_format that ask for thoughts apart from the answer, as they always are.
+// checkThoughts accepts the values of reasoning_format that separate reasoning from the answer, which is always done
+// here.
 func checkThoughts(o *wire.Object) error {
 	const name = "reasoning_format"
 	var format string
@@ -108,8 +109,8 @@ func checkThoughts(o *wire.Object) error {
 	return nil
 }
 
-// takeOptions has the sampler fields of an object options, as clients of llamafile write it, stand beside the others, which
-// go before them.
+// takeOptions moves the sampler fields of the object options, which llamafile's clients send, to the top level, where
+// given fields take precedence.
 func takeOptions(o *wire.Object) (warnings []string, err error) {
 	in, err := o.Child("options")
 	if in == nil || err != nil {
