@@ -24,7 +24,7 @@ import (
 	"github.com/stencil-json/stencil/server/access"
 )
 
-// hostile returns requests that took minutes, gigabytes or all others' time, by name.
+// hostile returns requests that once took minutes, gigabytes or all of the other clients' time, by name.
 func hostile(t *testing.T) map[string]map[string]any {
 	list := func(n int, one func(i int) any) []any {
 		out := make([]any, n)
@@ -146,7 +146,7 @@ func hostile(t *testing.T) map[string]map[string]any {
 	}
 	_, bodies := recordedPosts(t)
 	for i, n := uint64(0), 0; n < 8; i++ {
-		// What nobody has thought of.
+		// Random cases.
 		s := storm{rand.New(rand.NewPCG(i, 7)), bodies}
 		schema := any(o{"type": "object", "properties": o{"a": o{"type": "array", "items": o{"type": "integer"}, "contains": o{"minimum": 3}}, "b": o{"oneOf": []any{o{"pattern": "^a+"}, o{"minLength": 3}}}}, "required": []any{"a", "b"}})
 		text, err := json.Marshal(schema)
@@ -205,7 +205,7 @@ func hostile(t *testing.T) map[string]map[string]any {
 	return out
 }
 
-// hostilePath is where a hostile request goes.
+// hostilePath returns the path of a hostile request.
 func hostilePath(r map[string]any) string {
 	if r["schema"] != nil {
 		return "/generate_json"
@@ -213,8 +213,8 @@ func hostilePath(r map[string]any) string {
 	return "/generate"
 }
 
-// neighbours run honest requests, each constrained in another way, until done is closed or each client has made so
-// many of them, and returns how long each took.
+// neighbours runs honest requests, each with a different constraint, until done is closed or each client has made
+// most of them (0: no limit), and returns how long each took.
 func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time.Duration {
 	t.Helper()
 	requests := []struct{ path, body string }{
@@ -250,9 +250,9 @@ func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time
 	return times
 }
 
-// TestNeighbours has honest clients answered beside one that sends hostile requests, again and again. The short run
-// takes a sample of the requests and asks for answers alone; with STENCIL_NEIGHBOURS, such as 20s for each kind of
-// hostile request, it takes all and prints how much longer they took than without it.
+// TestNeighbours checks that honest clients are answered beside one that keeps sending hostile requests. The short
+// run takes a sample of the requests and checks only that answers come; with STENCIL_NEIGHBOURS, such as 20s for
+// each kind of hostile request, it takes all and prints how much longer the answers took than without it.
 func TestNeighbours(t *testing.T) {
 	_, url := start(t, setup{
 		eng: engine.Config{Parallel: 4}, cfg: Config{
@@ -263,7 +263,7 @@ func TestNeighbours(t *testing.T) {
 	testNeighbours(t, url)
 }
 
-// sampled is one of how many kinds of hostile requests the short run takes.
+// sampled is the n for which the short run takes every nth kind of hostile request.
 const sampled = 4
 
 func testNeighbours(t *testing.T, url string) {
@@ -313,7 +313,7 @@ func testNeighbours(t *testing.T, url string) {
 			cancel()
 			attack.Wait()
 			hungUp := time.Now()
-			poll.Until(func() bool { return working() == "" }) // what goes on working for nobody
+			poll.Until(func() bool { return working() == "" }) // work that continues without a client
 			idle := time.Since(hungUp).Round(time.Millisecond)
 			if long > 0 {
 				t.Logf("idle %v after the end; p99 %v, alone %v; the longest %v, alone %v; %d requests; the hostile ones %d", idle, quantile(times, 0.99), quantile(alone, 0.99), quantile(times, 1), quantile(alone, 1), len(times), last.Load())
@@ -336,7 +336,7 @@ func working() string {
 	return ""
 }
 
-// askAs posts a request of the client that has a key. The status is 0 if it hung up.
+// askAs posts a request with a client's key. The status is 0 if the request failed or was cancelled.
 func askAs(ctx context.Context, url, key string, body []byte) (status int, answer []byte) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {

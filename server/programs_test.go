@@ -28,7 +28,7 @@ func dataOf(t *testing.T, text string) (out []any) {
 	return out
 }
 
-// streamed returns what the events of a stream have at a path, joined.
+// streamed returns the concatenated values at a path of a stream's events.
 func streamed(t *testing.T, text string, path ...any) string {
 	t.Helper()
 	whole := ""
@@ -41,11 +41,11 @@ func streamed(t *testing.T, text string, path ...any) string {
 
 const jsonBody = "application/json"
 
-// What programs made for llama-server send, field for field, and what they read of the answers: each test says by which
-// version's source. Facts that hold for all of them: any name is the model's, and a key is sent though none is asked for.
+// The requests of programs made for llama-server, field for field, and what the programs read of the answers; each test
+// names the version of the source. All of them accept any model name, and send a key though none is required.
 
-// llama.vim, autoload/llama.vim of 31 January 2026: llama#fim, s:ring_update and llama#inst, which let curl send what they
-// make and don't look at the status; s:fim_on_response and s:inst_on_response.
+// TestProgramLlamaVim covers llama.vim, autoload/llama.vim of 31 January 2026: llama#fim, s:ring_update and llama#inst,
+// which send requests with curl and ignore the status; s:fim_on_response and s:inst_on_response.
 func TestProgramLlamaVim(t *testing.T) {
 	v := infillVocab(t)
 	_, url := start(t, setup{vocab: v, next: scripted.Say(v, "n + 1")})
@@ -57,7 +57,7 @@ func TestProgramLlamaVim(t *testing.T) {
 		}
 		return text
 	}
-	// The ring of other chunks is sent ahead of time; nobody reads the answer.
+	// The ring of other chunks is sent ahead of time; the answer is ignored.
 	warm := send("/infill", `{"id_slot":0,"input_prefix":"","input_suffix":"","input_extra":[{"text":"x = 1\n","time":[0,0],"filename":"a.py"}],"prompt":"","n_predict":0,"temperature":0.0,
 		"samplers":[],"stream":false,"cache_prompt":true,"t_max_prompt_ms":1,"t_max_predict_ms":1,"response_fields":[""]}`)
 	if strings.TrimSpace(warm) != "{}" {
@@ -67,7 +67,7 @@ func TestProgramLlamaVim(t *testing.T) {
 		"n_predict":128,"stop":[],"n_indent":4,"top_k":40,"top_p":0.90,"samplers":["top_k","top_p","infill"],"stream":false,"cache_prompt":true,"t_max_prompt_ms":500,"t_max_predict_ms":1000,
 		"response_fields":["content","timings/prompt_n","timings/prompt_ms","timings/prompt_per_token_ms","timings/prompt_per_second","timings/predicted_n","timings/predicted_ms",
 		"timings/predicted_per_token_ms","timings/predicted_per_second","truncated","tokens_cached"],"model":""}`)
-	// It takes the answer for one if it begins so, and has this in it.
+	// It recognises an answer by its start and by this member.
 	if !regexp.MustCompile(`^\s*{`).MatchString(fim) || !regexp.MustCompile(`"content"\s*:"`).MatchString(fim) {
 		t.Errorf("%s", fim)
 	}
@@ -80,7 +80,7 @@ func TestProgramLlamaVim(t *testing.T) {
 			t.Errorf("%s is %v", name, got[name])
 		}
 	}
-	// An instruction: a warm-up while it is being typed, with a number that counts up, then the request.
+	// An instruction: a warm-up while it is being typed, with a counter, then the request.
 	messages := `"messages":[{"role":"system","content":"You are a text-editing assistant.\n--- CONTEXT\n"},{"role":"user","content":"INSTRUCTION: mend it"}]`
 	send("/v1/chat/completions", `{"id_slot":7,`+messages+`,"samplers":[],"n_predict":0,"stream":false,"cache_prompt":true,"response_fields":[""]}`)
 	text := send("/v1/chat/completions", `{"id_slot":8,`+messages+`,"min_p":0.1,"temperature":0.1,"samplers":["min_p","temperature"],"stream":true,"cache_prompt":true}`)
@@ -89,7 +89,7 @@ func TestProgramLlamaVim(t *testing.T) {
 	}
 }
 
-// llama.vscode 0.0.63, src/llama-server.ts and src/language-model-token-limits.ts.
+// TestProgramLlamaVSCode covers llama.vscode 0.0.63, src/llama-server.ts and src/language-model-token-limits.ts.
 func TestProgramLlamaVSCode(t *testing.T) {
 	v := infillVocab(t)
 	_, url := start(t, setup{vocab: v, next: scripted.Say(v, "n + 1")})
@@ -111,7 +111,7 @@ func TestProgramLlamaVSCode(t *testing.T) {
 	}
 
 	_, url = start(t, setup{reply: " hello there"})
-	// How long prompts may be: the list of models, and /props of whoever has "meta".
+	// The largest prompt: from the list of models, and from /props of models with "meta".
 	models := getJSON(t, url+"/v1/models")
 	if at(models, "data", 0, "id") != "tiny" || at(models, "data", 0, "meta") == nil && at(models, "data", 0, "owned_by") != "llamacpp" {
 		t.Errorf("%v", models)
@@ -150,15 +150,16 @@ func TestProgramLlamaVSCode(t *testing.T) {
 	if status != 200 || at(got, "choices", 0, "message", "content") != " hello there" {
 		t.Errorf("%d %v", status, got)
 	}
-	// A prompt that is too long is told so, with its size.
+	// A prompt that is too long is reported with its size.
 	status, _, got = post(t, url+"/v1/chat/completions", `{"messages":[{"role":"user","content":"`+strings.Repeat("word ", 3000)+`"}],"stream":true}`)
 	if message, _ := at(got, "error", "message").(string); status != 400 || !strings.Contains(message, "tokens") {
 		t.Errorf("%d %v", status, got)
 	}
 }
 
-// Continue (core 1.1.0), core/llm/llms/LlamaCpp.ts, whose prompts its own templates write, packages/fetch/src/stream.ts, and
-// core/autocomplete/templating for the prompts and stop strings of Qwen's coders. Options that are not set are left out.
+// TestProgramContinue covers Continue (core 1.1.0): core/llm/llms/LlamaCpp.ts, whose prompts are rendered by its own
+// templates, packages/fetch/src/stream.ts, and core/autocomplete/templating for the prompts and stop strings of Qwen's
+// coders. Options that are not set are omitted.
 func TestProgramContinue(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there"})
 	for _, body := range []string{
@@ -180,7 +181,7 @@ func TestProgramContinue(t *testing.T) {
 			t.Errorf("%q of %s", whole, text)
 		}
 	}
-	// What goes wrong is shown as the error's text: of a status, or of an event.
+	// The error's text is shown for an error status or event.
 	status, _, text := send(t, "POST", url+"/completion", `{"model":"m","prompt":"`+strings.Repeat("word ", 3000)+`","stream":true,"n_predict":4096}`, "Content-Type", jsonBody)
 	if status != 400 || !strings.Contains(text, "exceeds the available context size") {
 		t.Errorf("%d %s", status, text)
@@ -188,7 +189,7 @@ func TestProgramContinue(t *testing.T) {
 }
 
 // sillyTavern are the fields that SillyTavern 1.19.0 sends to /completion (createTextGenGenerationData in
-// public/scripts/textgen-settings.js, with the values of its preset Default, and what a group's names are as stop strings).
+// public/scripts/textgen-settings.js, with the values of its preset Default, and the names of a group as stop strings).
 const sillyTavern = `"max_new_tokens":16,"max_tokens":16,"temperature":1,"top_p":0.95,"typical_p":1,"typical":1,"min_p":0.01,"repetition_penalty":1.1,"frequency_penalty":0,"presence_penalty":0,"top_k":0,
 	"skew":0,"min_tokens":0,"add_bos_token":true,"dynatemp_exponent":1,"smoothing_factor":0,"smoothing_curve":1,"dry_allowed_length":2,"dry_multiplier":0,"dry_base":1.75,
 	"dry_sequence_breakers":["\n",":","\"","*"],"dry_penalty_last_n":0,"max_tokens_second":0,
@@ -198,8 +199,8 @@ const sillyTavern = `"max_new_tokens":16,"max_tokens":16,"temperature":1,"top_p"
 	"repetition_penalty_range":0,"guidance_scale":1,"negative_prompt":"","repeat_penalty":1.1,"repeat_last_n":0,"n_predict":16,"num_predict":16,"num_ctx":4096,"mirostat":0,"ignore_eos":false,"rep_pen_slope":1,
 	"logit_bias":[],"grammar":"","cache_prompt":true`
 
-// SillyTavern 1.19.0: src/endpoints/backends/text-completions.js, src/endpoints/tokenizers.js and
-// src/vectors/llamacpp-vectors.js, and what public/scripts/textgen-settings.js reads.
+// TestProgramSillyTavern covers SillyTavern 1.19.0: src/endpoints/backends/text-completions.js,
+// src/endpoints/tokenizers.js and src/vectors/llamacpp-vectors.js, and what public/scripts/textgen-settings.js reads.
 func TestProgramSillyTavern(t *testing.T) {
 	folder := t.TempDir()
 	_, url := start(t, setup{reply: " hello there", cfg: Config{SlotFolder: folder}})
@@ -213,7 +214,7 @@ func TestProgramSillyTavern(t *testing.T) {
 	}
 	stops := `"stopping_strings":` + string(raw) + `,"stop":` + string(raw)
 
-	// It connects: the names of models, and the template by whose hash it chooses its own.
+	// On connecting: the names of models, and the template, by whose hash it chooses its own.
 	if models := getJSON(t, url+"/v1/models"); at(models, "data", 0, "id") != "tiny" {
 		t.Errorf("%v", models)
 	}
@@ -226,7 +227,7 @@ func TestProgramSillyTavern(t *testing.T) {
 			t.Errorf("%v", props)
 		}
 	}
-	// An empty name of the model is what it sends where none is chosen.
+	// It sends an empty model name if none is chosen.
 	status, _, got := post(t, url+"/tokenize", `{"model":"","content":"hello there"}`)
 	tokens, _ := got["tokens"].([]any)
 	if _, number := at(tokens, 0).(float64); status != 200 || !number {
@@ -259,14 +260,14 @@ func TestProgramSillyTavern(t *testing.T) {
 	if len(swipes) != 3 || swipes[0] != " hello there" || swipes[2] != " hello there" {
 		t.Errorf("%v", swipes)
 	}
-	// At once, with a schema in place of the grammar, a ban, a bias and dynamic temperature.
+	// Together: a schema in place of the grammar, a ban, a bias and dynamic temperature.
 	body := strings.Replace(sillyTavern, `"grammar":"",`, "", 1)
 	body = strings.Replace(body, `"logit_bias":[]`, `"logit_bias":[[5,-1.5],[6,false]],"json_schema":{"const":"ok"},"seed":7,"sampler_seed":7,"dynamic_temperature":true,"dynatemp_low":0.5,"dynatemp_high":1.5,"dynatemp_range":0.5`, 1)
 	status, _, got = post(t, url+"/completion", `{"prompt":"x","n":1,`+stops+`,`+body+`}`)
 	if status != 200 || got["content"] != `"ok"` {
 		t.Errorf("%d %v", status, got)
 	}
-	// A sampler that there isn't is refused where it is switched on.
+	// A sampler that is not supported is refused if it is on.
 	status, _, got = post(t, url+"/completion", `{"prompt":"x",`+strings.Replace(sillyTavern, `"adaptive_target":-0.01`, `"adaptive_target":0.5`, 1)+`}`)
 	if status != 400 || at(got, "error", "param") != "adaptive_target" {
 		t.Errorf("%d %v", status, got)
@@ -287,13 +288,13 @@ func TestProgramSillyTavern(t *testing.T) {
 	if _, err := os.Stat(folder + "/story"); err != nil {
 		t.Error(err)
 	}
-	// A picture goes to chat, where it is refused by name.
+	// A picture is sent to chat, where it is refused by name.
 	status, _, got = post(t, url+"/v1/chat/completions", `{"model":"llamacpp_current","messages":[{"role":"user","content":[{"type":"text","text":"What is it?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`)
 	if message, _ := at(got, "error", "message").(string); status != 400 || !strings.Contains(message, "image") {
 		t.Errorf("%d %v", status, got)
 	}
 
-	// Vectors of its memory, in order of their index.
+	// Embeddings for its memory, in order of their index.
 	_, url = startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
 	status, _, got = post(t, url+"/v1/embeddings", `{"input":["one","two"]}`)
 	if second, _ := at(got, "data", 1, "embedding").([]any); status != 200 || at(got, "data", 1, "index") != 1.0 || len(second) == 0 {
@@ -301,15 +302,16 @@ func TestProgramSillyTavern(t *testing.T) {
 	}
 }
 
-// Open WebUI 0.12.4: routers/openai.py, routers/ollama.py, routers/tasks.py, utils/payload.py, utils/middleware.py,
-// utils/response.py and main.py of the package, with a connection of OpenAI's kind (provider llama.cpp) and one of Ollama's.
+// TestProgramOpenWebUI covers Open WebUI 0.12.4: routers/openai.py, routers/ollama.py, routers/tasks.py,
+// utils/payload.py, utils/middleware.py, utils/response.py and main.py of the package, with a connection of OpenAI's
+// kind (provider llama.cpp) and one of Ollama's.
 func TestProgramOpenWebUI(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there"})
 	models := getJSON(t, url+"/v1/models")
 	if at(models, "data", 0, "id") != "tiny" || at(models, "data", 0, "status", "value") != "loaded" || hasMember(models, "data", 0, "name") && at(models, "data", 0, "name") == nil {
 		t.Errorf("%v", models)
 	}
-	// A chat, with every one of its advanced parameters; those of Ollama are sent at the top, too.
+	// A chat with all of its advanced parameters; those of Ollama are also sent at the top level.
 	all := `"temperature":0.8,"top_k":40,"top_p":0.9,"min_p":0.05,"max_tokens":128,"seed":3,"stop":["User:"],"frequency_penalty":0.1,"presence_penalty":0.1,"repeat_penalty":1.1,"repeat_last_n":64,"tfs_z":1,
 		"mirostat":0,"mirostat_eta":0.1,"mirostat_tau":5,"num_ctx":2048,"num_batch":512,"num_keep":24,"num_gpu":1,"num_thread":2,"use_mmap":true,"use_mlock":false,"logit_bias":{"5":-3}`
 	for _, params := range []string{`"stream_options":{"include_usage":true}`, `"stream_options":{"include_usage":true},` + all} {
@@ -350,20 +352,20 @@ func TestProgramOpenWebUI(t *testing.T) {
 	if status != 200 || at(got, "choices", 0, "message", "content") != " hello there" || at(got, "choices", 0, "finish_reason") != "stop" {
 		t.Errorf("%d %v", status, got)
 	}
-	// Continue: the answer goes on, and thoughts of earlier turns are sent back.
+	// Continue: the answer continues, and earlier reasoning is sent back.
 	status, _, got = post(t, url+"/v1/chat/completions", `{"model":"tiny","stream":false,"continue_final_message":true,"add_generation_prompt":false,"messages":[{"role":"user","content":"hi"},
 		{"role":"assistant","content":" hello","reasoning_content":"They greet."}]}`)
 	if content, _ := at(got, "choices", 0, "message", "content").(string); status != 200 || strings.HasPrefix(content, " hello hello") {
 		t.Errorf("%d %v", status, got)
 	}
-	// Models are unloaded by a button; the one of --model stays, which it is told.
+	// Models are unloaded by a button; the one of --model stays, which the error reports.
 	if status, _, got := post(t, url+"/models/unload", `{"model":"tiny"}`); status != 400 || !strings.Contains(fmt.Sprint(got), "stays") {
 		t.Errorf("%d %v", status, got)
 	}
 	if status, _, _ := post(t, url+"/models/load", `{"model":"tiny"}`); status != 200 {
 		t.Errorf("%d", status)
 	}
-	// Its own address for Anthropic's clients asks for a count.
+	// Its own address for Anthropic's clients requests a token count.
 	if status, _, got := post(t, url+"/v1/messages/count_tokens", `{"model":"tiny","messages":[{"role":"user","content":"hi"}]}`); status != 200 || got["input_tokens"] == nil {
 		t.Errorf("%d %v", status, got)
 	}
@@ -423,14 +425,15 @@ func TestProgramOpenWebUI(t *testing.T) {
 	}
 }
 
-// hasMember reports whether the last name of a path is a member there, null or not.
+// hasMember reports whether the last name of a path is a member, null or not.
 func hasMember(v any, path ...any) bool {
 	in, _ := at(v, path[:len(path)-1]...).(map[string]any)
 	_, ok := in[path[len(path)-1].(string)]
 	return ok
 }
 
-// ChatLlama (langchain-llama-cpp 0.1.0, chat_models.py) says how it wants thoughts, and reads timings of the last event.
+// TestProgramChatLlama covers ChatLlama (langchain-llama-cpp 0.1.0, chat_models.py), which sets the format of reasoning
+// and reads the timings of the last event.
 func TestProgramChatLlama(t *testing.T) {
 	_, url := start(t, setup{reply: " hello there"})
 	for format, want := range map[string]int{`"auto"`: 200, `"deepseek"`: 200, `null`: 200, `"none"`: 400, `5`: 400} {
@@ -449,8 +452,8 @@ func TestProgramChatLlama(t *testing.T) {
 	}
 }
 
-// Clients of llamafile, such as LlamaIndex's class for it (llama-index-llms-llamafile 0.6.0, base.py), have an object options
-// in chats; what stands beside it goes before it.
+// TestProgramLlamafile covers clients of llamafile, such as LlamaIndex's class for it (llama-index-llms-llamafile
+// 0.6.0, base.py), which send an object options in chats; fields beside it take precedence.
 func TestProgramLlamafile(t *testing.T) {
 	_, url := start(t, setup{})
 	ask := func(more string) string {

@@ -22,7 +22,7 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// recordedPosts returns the requests of testdata/recorded.txt that have a body, by path.
+// recordedPosts returns the requests in testdata/recorded.txt that have a body, with their paths.
 func recordedPosts(t *testing.T) (paths []string, bodies [][]byte) {
 	text, err := os.ReadFile("testdata/recorded.txt")
 	if err != nil {
@@ -45,7 +45,7 @@ var strange = []string{
 	`"root ::= [a-z]{1,1000000}"`, `{"oneOf":[{"multipleOf":3},{"multipleOf":5}]}`, `{"$ref":"#"}`, `{"type":"array","uniqueItems":true,"minItems":50,"items":{"enum":[1,2,3]}}`,
 }
 
-// storm mutates requests.
+// A storm mutates requests.
 type storm struct {
 	*rand.Rand
 	bodies [][]byte
@@ -80,7 +80,7 @@ func (s storm) mutate(body []byte) []byte {
 	return out
 }
 
-// change changes one thing somewhere in a value.
+// change makes one change somewhere in a value.
 func (s storm) change(v any) any {
 	if s.IntN(4) > 0 {
 		switch v := v.(type) {
@@ -128,8 +128,8 @@ func (s storm) change(v any) any {
 	return json.RawMessage(strange[s.IntN(len(strange))])
 }
 
-// TestStorm sends recorded requests with changes to a running server. None is answered as a fault of the server,
-// none hangs, and nothing is left of them. With STENCIL_STORM it goes on for that long.
+// TestStorm sends mutated recorded requests to a running server. None gets an internal error, none hangs, and
+// nothing is left over. STENCIL_STORM sets the duration.
 func TestStorm(t *testing.T) {
 	paths, bodies := recordedPosts(t)
 	if len(bodies) < 200 {
@@ -189,7 +189,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// watchMemory ends the process, with what was asked, before it takes the machine's memory.
+// watchMemory ends the process, reporting the running requests, before it exhausts the machine's memory.
 func watchMemory(most uint64, stop <-chan struct{}, running *sync.Map) {
 	for {
 		select {
@@ -231,7 +231,7 @@ type held struct {
 	goroutines int
 }
 
-// heldNow returns what is held when nothing is asked any more.
+// heldNow returns the resources in use while no request runs.
 func heldNow(client *http.Client) held {
 	client.CloseIdleConnections()
 	least := held{goroutines: 1 << 30}
