@@ -2,8 +2,8 @@ package vocab
 
 import "math/bits"
 
-// A Bitset is a set of small non-negative integers, such as token ids, one
-// bit each. Bits past the logical length are kept zero.
+// A Bitset is a set of small non-negative integers, such as token IDs, with
+// one bit each. Bits beyond the logical length are zero.
 type Bitset []uint64
 
 // NewBitset returns an empty set with room for the integers 0 to n-1.
@@ -35,7 +35,8 @@ func (b Bitset) Or(o Bitset) {
 	}
 }
 
-// And keeps only the members that o has too; o must have the same length.
+// And keeps only the members that are also in o; o must have the same
+// length.
 func (b Bitset) And(o Bitset) {
 	o = o[:len(b)]
 	for i := range b {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Byte-level BPE spells each byte as one printable character: itself where it is printable in
-// Latin-1, and U+0100 upwards for the rest, in order.
+// Byte-level BPE represents each byte as one printable character: itself if it is printable in
+// Latin-1, otherwise the next character from U+0100.
 var (
 	byteToRune [256]rune
 	runeToByte [0x100 + 68]int16 // -1: no byte
@@ -33,9 +33,9 @@ func init() {
 	}
 }
 
-// appendByteLevel appends the bytes that a byte-level text stands for. A character that stands for
-// no byte is spelled out as llama.cpp does, with the whole text behind it; limit bounds what such
-// texts may grow dst to.
+// appendByteLevel appends the bytes that a byte-level text represents. A character that
+// represents no byte is written out as in llama.cpp, followed by the whole text; limit bounds
+// the length of dst in that case.
 func appendByteLevel(dst []byte, text string, limit int) ([]byte, error) {
 	const hex = "0123456789abcdef"
 	for i := 0; i < len(text); {
@@ -58,18 +58,18 @@ func appendByteLevel(dst []byte, text string, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// bpe tokenizes by merging the pair of neighbours with the best rank, again and again.
+// bpe tokenizes by repeatedly merging the adjacent pair with the best rank.
 //
-// A word begins as bytes in their byte-level spelling, or as characters if token texts are plain.
-// Symbols are numbered: a token's id where the symbol's text is a token, numbers from vocab.Len() on
-// for the few texts that occur only in merges, and -1 for other characters.
+// A word starts as the byte-level characters of its bytes, or as characters if token texts are
+// plain. Symbols are numbered: a token's ID if the symbol's text is a token, numbers from
+// vocab.Len() for the few texts that occur only in merges, and -1 for other characters.
 type bpe struct {
 	v     *Vocab
 	start [256]int32 // symbol of each byte
 	pairs pairTable
-	extra map[string]int32 // symbols that are no token
-	parts [][]int32        // the tokens that they are given out as
-	bytes [256]int32       // plain texts: the token for each byte, -1: none
+	extra map[string]int32 // symbols that are not tokens
+	parts [][]int32        // the tokens that each of them is output as
+	bytes [256]int32       // plain texts: the token of each byte, -1: none
 	pool  sync.Pool        // of *bpeState
 }
 
@@ -80,8 +80,8 @@ type merged struct {
 	symbol int32
 }
 
-// pairTable maps pairs of symbols to merges: open addressing, a quarter to half full. It is looked
-// at several times for each byte of text, where a Go map would cost twice as much.
+// pairTable maps pairs of symbols to merges, by open addressing, a quarter to half full. It is
+// read several times for each byte of text; a Go map would cost twice as much.
 type pairTable struct {
 	entries []pairEntry
 	shift   uint8
@@ -99,7 +99,7 @@ func newPairTable(n int) pairTable {
 }
 
 func (t *pairTable) slot(p pair) uint64 {
-	const golden = 0x9e3779b97f4a7c15 // 2^64 / golden ratio: spreads neighbouring ids
+	const golden = 0x9e3779b97f4a7c15 // 2^64 / golden ratio, to spread adjacent IDs
 	key := uint64(uint32(p.left))<<32 | uint64(uint32(p.right))
 	key ^= key >> 29
 	return key * golden >> t.shift
@@ -115,7 +115,7 @@ func (t *pairTable) find(p pair) merged {
 	return merged{rank: -1}
 }
 
-// add files a merge unless the pair has one already.
+// add adds a merge unless the pair already has one.
 func (t *pairTable) add(p pair, m merged) {
 	mask := uint64(len(t.entries) - 1)
 	h := t.slot(p)
@@ -163,7 +163,7 @@ func newBPE(v *Vocab) *bpe {
 		}
 		cut := strings.IndexByte(line[1:], ' ') + 1
 		if cut == 0 {
-			continue // no pair
+			continue // not a pair
 		}
 		buf = append(buf[:0], line[:cut]...)
 		left := symbol(buf)
@@ -241,7 +241,7 @@ func (b *bpe) word(dst []int32, s *bpeState, word string, mode tokenizeMode) []i
 	return dst
 }
 
-// whole returns the token that spells a word, -1 if there is none.
+// whole returns the token with the text of a word, -1 if there is none.
 func (b *bpe) whole(s *bpeState, word string) int32 {
 	if b.v.spec.plainText {
 		return b.v.index.find(b.v.texts, word)
@@ -253,7 +253,7 @@ func (b *bpe) whole(s *bpeState, word string) int32 {
 	return b.v.index.findBytes(b.v.texts, s.word)
 }
 
-// spell appends the symbols that a word begins as.
+// spell appends the initial symbols of a word.
 func (b *bpe) spell(s *bpeState, word string, mode tokenizeMode) {
 	if !b.v.spec.plainText {
 		for i := range len(word) {
@@ -263,7 +263,7 @@ func (b *bpe) spell(s *bpeState, word string, mode tokenizeMode) {
 	}
 	for at := 0; at < len(word); {
 		width := min(utf8Width(word[at]), len(word)-at)
-		if mode.exact { // a byte that is no UTF-8 stands alone
+		if mode.exact { // an invalid UTF-8 byte is a symbol of its own
 			_, width = utf8.DecodeRuneInString(word[at:])
 		}
 		char := word[at : at+width]
@@ -278,7 +278,7 @@ func (b *bpe) spell(s *bpeState, word string, mode tokenizeMode) {
 	}
 }
 
-// appendRune appends r as UTF-8; unlike utf8.AppendRune it spells surrogates as well.
+// appendRune appends r as UTF-8; unlike utf8.AppendRune it also encodes surrogates.
 func appendRune(dst []byte, r rune) []byte {
 	if r >= 0xd800 && r < 0xe000 {
 		return append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0xbf, 0x80|byte(r)&0xbf)

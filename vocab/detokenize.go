@@ -2,10 +2,10 @@ package vocab
 
 import "slices"
 
-// Detokenize returns the text of the tokens as llama_detokenize does, which is made for people to
-// read and loses information: SentencePiece's leading space goes, and so do, in many BPE
-// vocabularies, spaces before punctuation. With removeSpecial a leading BOS and a final EOS token
-// go, with showSpecial control tokens are spelled out. Decode is exact.
+// Detokenize returns the text of the tokens as llama_detokenize does. The text is meant for
+// display and loses information: SentencePiece's leading space is removed, and, in many BPE
+// vocabularies, spaces before punctuation. With removeSpecial, a leading BOS and a final EOS
+// token are removed; with showSpecial, control tokens are shown. Decode is exact.
 func (v *Vocab) Detokenize(ids []int32, removeSpecial, showSpecial bool) string {
 	strip := v.addSpacePrefix
 	if removeSpecial && v.addBOS && len(ids) > 0 && ids[0] == v.special.bos {
@@ -62,8 +62,8 @@ func cleanSpaces(text []byte) []byte {
 	})
 }
 
-// dropSpaces removes spaces. For what follows each space, drop says whether the space goes, and
-// whether the character after the first one goes as well.
+// dropSpaces removes spaces. Given the text after a space, drop reports whether to remove the
+// space, and whether to remove the character after the first one too.
 func dropSpaces(text []byte, drop func(rest []byte) (before, after bool)) []byte {
 	if len(text) == 0 {
 		return text

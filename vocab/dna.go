@@ -2,13 +2,13 @@ package vocab
 
 import "strings"
 
-// Tokens for six bases are marked in the file, because "CCCCCC" may be a token of plain text too.
+// Tokens of six bases are marked in the file, because "CCCCCC" may be a plain text token too.
 const (
 	kmerMark = "\ue000"
 	kmerSize = 6
 )
 
-// findKmers returns where a HybridDNA vocabulary has its tokens for bases: behind "<oov>".
+// findKmers returns the first token for bases in a HybridDNA vocabulary, which follows "<oov>".
 func findKmers(v *Vocab) int32 {
 	if id, ok := v.Find("<oov>"); ok && v.model == HybridDNA {
 		return id + 1
@@ -16,7 +16,7 @@ func findKmers(v *Vocab) int32 {
 	return -1
 }
 
-// spelling returns the token's text as it is shown and looked for: without the mark of bases.
+// spelling returns the token's text for display and lookup, without the mark of bases.
 func (v *Vocab) spelling(id int32) string {
 	text := v.Text(id)
 	if v.kmers >= 0 && id >= v.kmers && len(text) > len(kmerMark) {
@@ -25,9 +25,9 @@ func (v *Vocab) spelling(id int32) string {
 	return text
 }
 
-// hybridDNA tokenizes as BPE does, but for text between <dna> and </dna>: that is cut into six bases
-// a token, small letters counting as large ones, and the last token filled up with A. What is no
-// base makes the token for unknown ones, "<oov>". Text that must be exact is BPE throughout.
+// hybridDNA tokenizes like BPE, except for text between <dna> and </dna>: that is split into
+// tokens of six bases, regardless of case, the last one padded with A. Invalid bases become the
+// token "<oov>". Text that must be exact is tokenized with BPE alone.
 type hybridDNA struct {
 	*bpe
 	begin, end, unknown int32
@@ -38,7 +38,7 @@ const (
 	dnaEnd   = "</dna>"
 )
 
-// newHybridDNA returns plain BPE for a vocabulary that lacks one of the three tokens.
+// newHybridDNA returns plain BPE if the vocabulary lacks one of the three tokens.
 func newHybridDNA(v *Vocab) tokenizer {
 	find := func(text string) int32 { return v.index.find(v.texts, text) }
 	d := &hybridDNA{newBPE(v), find(dnaBegin), find(dnaEnd), find("<oov>")}
@@ -70,7 +70,7 @@ func (d *hybridDNA) tokenize(dst []int32, text string, mode tokenizeMode) []int3
 	return dst
 }
 
-// kmers appends the tokens of a run of bases.
+// kmers appends the tokens of a sequence of bases.
 func (d *hybridDNA) kmers(dst []int32, bases string) []int32 {
 	var buf [kmerSize + len(kmerMark)]byte
 	copy(buf[kmerSize:], kmerMark)

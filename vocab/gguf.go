@@ -1,12 +1,11 @@
 package vocab
 
-// Why GGUF is not read by a library: files come from strangers, and the memory
-// that reading takes must follow from what was read, not from a length that is
-// written in it. github.com/ollama/ollama/fs/ggml (0.24) allocates 6 GB for a file
-// of 45 bytes that announces a string of 6 GB, 8 GB for one of 49 bytes with an
-// array of 2^31 numbers, and panics on a string of 2^62 bytes. This reader lets
-// lists grow as they are read, says in its errors at which byte of the file and in
-// which key they are, and keeps the texts of a vocabulary in one block.
+// This package doesn't read GGUF with a library because files come from unknown sources: memory
+// use must be bounded by what was read, not by a length in the file.
+// github.com/ollama/ollama/fs/ggml (0.24) allocates 6 GB for a file of 45 bytes that announces
+// a string of 6 GB, 8 GB for one of 49 bytes with an array of 2^31 numbers, and panics on a
+// string of 2^62 bytes. This reader grows lists as they are read, reports the byte offset and
+// the key in its errors, and keeps the texts of a vocabulary in one block.
 
 import (
 	"bufio"
@@ -20,12 +19,12 @@ import (
 	"unsafe"
 )
 
-// GGUF is what a GGUF file says before its tensor data: keys, values and where each tensor lies.
-// It is immutable after reading and safe for concurrent use.
+// GGUF is the header of a GGUF file: keys, values and the location of each tensor. It is
+// immutable after reading and safe for concurrent use.
 type GGUF struct {
 	Version    uint32 // 2 or 3
-	Alignment  int64  // bytes; tensor data begins at a multiple of it
-	DataOffset int64  // where tensor data begins, in bytes from the start of the file
+	Alignment  int64  // bytes; tensor data is aligned to it
+	DataOffset int64  // start of the tensor data, in bytes from the start of the file
 	Size       int64  // of the whole file, in bytes
 	Pairs      []Pair // in file order
 	Tensors    []TensorInfo
@@ -61,7 +60,7 @@ const (
 
 var ggufTypes = [...]struct {
 	name string
-	size int64 // bytes of one value; 0 where it varies
+	size int64 // bytes of one value; 0 if variable
 }{
 	TypeUint8: {"uint8", 1}, TypeInt8: {"int8", 1}, TypeUint16: {"uint16", 2}, TypeInt16: {"int16", 2},
 	TypeUint32: {"uint32", 4}, TypeInt32: {"int32", 4}, TypeFloat32: {"float32", 4}, TypeBool: {"bool", 1},
@@ -77,20 +76,20 @@ func (t ValueType) String() string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// Value is one value of a GGUF file. An array is kept as it lies in the file (numbers) or as one
-// block of text (strings), so that a vocabulary costs no allocation per token.
+// Value is one value of a GGUF file. An array is kept in the format of the file (numbers) or as
+// one block of text (strings), so that a vocabulary costs no allocation per token.
 type Value struct {
 	Type ValueType
 	Elem ValueType // of an array
 
-	bits    uint64  // a number's or truth value's bits
+	bits    uint64  // bits of a number or boolean
 	text    string  // a string
 	raw     []byte  // an array of numbers, little-endian
 	strings Strings // an array of strings
 	n       int     // length of an array
 }
 
-// Strings is an immutable list of strings kept in one block.
+// Strings is an immutable list of strings, stored in one block.
 type Strings struct {
 	data string
 	ends []uint32 // where each string ends in data
@@ -114,11 +113,11 @@ func (v Value) Len() int { return v.n }
 // Str returns the value as a string.
 func (v Value) Str() (string, bool) { return v.text, v.Type == TypeString }
 
-// Bool returns the value as a truth value.
+// Bool returns the value as a boolean.
 func (v Value) Bool() (bool, bool) { return v.bits != 0, v.Type == TypeBool }
 
-// Int returns the value as an integer, whatever the width it has in the file. It reports false for
-// values that are no integers or do not fit.
+// Int returns the value as an integer, regardless of its width in the file. It returns false
+// for values that are not integers or do not fit.
 func (v Value) Int() (int64, bool) {
 	switch v.Type {
 	case TypeUint8, TypeUint16, TypeUint32, TypeUint64:
@@ -146,12 +145,12 @@ func (v Value) Strings() (Strings, bool) {
 }
 
 // Raw returns the bytes of an array of numbers as they are in the file, little-endian. They are
-// shared: do not write to them.
+// shared and read-only.
 func (v Value) Raw() ([]byte, bool) {
 	return v.raw, v.Type == TypeArray && v.Elem != TypeString
 }
 
-// At returns the i-th element of an array as a value of its own.
+// At returns the i-th element of an array as a value.
 func (v Value) At(i int) Value {
 	if v.Elem == TypeString {
 		return Value{Type: TypeString, text: v.strings.At(i)}
@@ -160,7 +159,7 @@ func (v Value) At(i int) Value {
 	return Value{Type: v.Elem, bits: ggufBits(v.Elem, v.raw[i*size:(i+1)*size])}
 }
 
-// String returns the value in words, arrays cut after a few elements.
+// String formats the value; arrays are truncated after a few elements.
 func (v Value) String() string {
 	switch v.Type {
 	case TypeString:
@@ -173,7 +172,7 @@ func (v Value) String() string {
 	case TypeUint64:
 		return fmt.Sprint(v.bits)
 	case TypeArray:
-		const shown = 6 // enough to see what an array holds
+		const shown = 6 // enough to show what an array holds
 		out := fmt.Sprintf("%d × %s [", v.n, v.Elem)
 		for i := 0; i < min(v.n, shown); i++ {
 			if i > 0 {
@@ -198,7 +197,7 @@ func (g *GGUF) Get(key string) (Value, bool) {
 	return Value{}, false
 }
 
-// Str returns the string under key, or "" when there is none.
+// Str returns the string under key, or "" if there is none.
 func (g *GGUF) Str(key string) string {
 	v, _ := g.Get(key)
 	s, _ := v.Str()
@@ -214,7 +213,7 @@ func (g *GGUF) Int(key string) (int64, bool) {
 	return v.Int()
 }
 
-// Bool returns the truth value under key.
+// Bool returns the boolean under key.
 func (g *GGUF) Bool(key string) (value, ok bool) {
 	v, ok := g.Get(key)
 	if !ok {
@@ -223,10 +222,10 @@ func (g *GGUF) Bool(key string) (value, ok bool) {
 	return v.Bool()
 }
 
-// Bounds on what a file may claim. They are far above any real model and far below what would
-// exhaust memory; everything else is bounded by the length of the file itself.
+// Limits on what a file may announce. They are far above any real model and far below what
+// would exhaust memory; everything else is bounded by the length of the file.
 const (
-	ggufMaxKey     = 65535   // bytes; the format's own bound
+	ggufMaxKey     = 65535   // bytes; the format's own limit
 	ggufMaxPairs   = 1 << 20 // keys
 	ggufMaxTensors = 1 << 22
 	ggufMaxText    = 1<<32 - 1 // bytes in one array of strings
@@ -234,7 +233,7 @@ const (
 	ggufMagic      = 0x46554747 // "GGUF", little-endian
 )
 
-// GGUFError says where in a GGUF file reading failed and why.
+// GGUFError reports where and why reading a GGUF file failed.
 type GGUFError struct {
 	Offset int64 // in bytes from the start of the file
 	Cause  error
@@ -248,10 +247,10 @@ func (e *GGUFError) Error() string {
 // Unwrap returns the cause.
 func (e *GGUFError) Unwrap() error { return e.Cause }
 
-// ErrTruncated is the cause when a GGUF file ends before what it announces.
+// ErrTruncated is the cause if a GGUF file is shorter than its header says.
 var ErrTruncated = errors.New("file is truncated")
 
-// special names what isn't a regular file.
+// special returns a name for a file that isn't regular.
 func special(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
@@ -262,9 +261,9 @@ func special(mode fs.FileMode) string {
 	return "device"
 }
 
-// OpenGGUF reads the header of the file at path. It reads keys and tensor infos, no tensor data.
+// OpenGGUF reads the header of the file at path. It doesn't read tensor data.
 func OpenGGUF(path string) (*GGUF, error) {
-	// To open a pipe would wait for somebody who writes to it.
+	// Opening a pipe would block until another process writes to it.
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -286,8 +285,8 @@ func OpenGGUF(path string) (*GGUF, error) {
 	return g, nil
 }
 
-// ReadGGUF reads the header of a GGUF file of size bytes from its beginning. What it allocates is
-// bounded by what it has read, whatever lengths the file announces. Errors are *GGUFError.
+// ReadGGUF reads the header of a GGUF file of size bytes from its start. Its allocations are
+// bounded by what it has read, regardless of lengths in the file. Errors are *GGUFError.
 func ReadGGUF(r io.Reader, size int64) (*GGUF, error) {
 	d := &ggufReader{r: bufio.NewReaderSize(r, 1<<16), size: size}
 	g, err := d.file()
@@ -306,7 +305,7 @@ type ggufReader struct {
 	off, size int64
 }
 
-// next returns the next n bytes; they are valid until the next call. n must be at most the
+// next returns the next n bytes, which are valid until the next call. n must not exceed the
 // buffer's size.
 func (d *ggufReader) next(n int) ([]byte, error) {
 	if int64(n) > d.size-d.off {
@@ -340,7 +339,7 @@ func (d *ggufReader) u64() (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// count reads a number of things of which each takes at least least bytes.
+// count reads a number of elements, each of which takes at least least bytes.
 func (d *ggufReader) count(what string, least, limit int64) (int, error) {
 	at := d.off
 	n, err := d.u64()
@@ -356,7 +355,8 @@ func (d *ggufReader) count(what string, least, limit int64) (int, error) {
 	return int(n), nil
 }
 
-// appendBytes appends the next n bytes to dst, in steps, so that a false length costs nothing.
+// appendBytes appends the next n bytes to dst, in steps, so that a wrong length doesn't
+// allocate memory.
 func (d *ggufReader) appendBytes(dst []byte, n int64) ([]byte, error) {
 	for n > 0 {
 		step := int(min(n, 1<<15))
@@ -501,7 +501,7 @@ func (d *ggufReader) array(v *Value) error {
 }
 
 func (d *ggufReader) stringArray(n int) (Strings, error) {
-	// Most strings of vocabularies are short; both slices grow only as text is really read.
+	// Most strings of vocabularies are short; both slices grow only as text is read.
 	data := make([]byte, 0, min(n*8, 1<<20))
 	ends := make([]uint32, 0, min(n, 1<<16))
 	for range n {
@@ -518,7 +518,7 @@ func (d *ggufReader) stringArray(n int) (Strings, error) {
 		}
 		ends = append(ends, uint32(len(data)))
 	}
-	// data is not written to again, so the string may share its memory.
+	// data is not modified any more, so the string may share its memory.
 	return Strings{data: unsafe.String(unsafe.SliceData(data), len(data)), ends: ends}, nil
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// controls reports whether a token is never text: a control token, or one by which a model's
-// messages are structured.
+// controls reports whether a token is never text: a control token, or one that structures a
+// model's messages.
 func (a *addedTokens) controls(id int32) bool {
 	if k := a.v.kinds[id]; k == Control || k == Unknown {
 		return true
@@ -14,14 +14,15 @@ func (a *addedTokens) controls(id int32) bool {
 	return slices.Contains(harmonyTexts, a.v.spelling(id))
 }
 
-// Controls are the control tokens of a vocabulary, by their spellings in texts.
+// Controls are the control tokens of a vocabulary, by their texts.
 type Controls struct{ v *Vocab }
 
 // ControlsOf returns the control tokens of a vocabulary.
 func ControlsOf(v *Vocab) Controls { return Controls{v} }
 
-// Tokenize is [Vocab.Tokenize], with control tokens recognised, for a text in which some spellings of control tokens are only text:
-// no token is recognised across a guard, and guards are left out.
+// Tokenize is [Vocab.Tokenize], with control tokens recognised, for a text in which some
+// occurrences of control tokens are plain text: no token is recognised across a guard, and
+// guards are removed.
 func (c Controls) Tokenize(dst []int32, text string, guard rune) []int32 {
 	if text == "" {
 		return dst
@@ -58,7 +59,7 @@ func (c Controls) In(text string) (out []int32) {
 	return out
 }
 
-// At returns the spelling of the longest control token that text has at i, "" if there is
+// At returns the text of the longest control token at position i of a text, "" if there is
 // none.
 func (c Controls) At(text string, i int) (found string) {
 	a := c.v.added
@@ -75,7 +76,7 @@ func (c Controls) At(text string, i int) (found string) {
 	return found
 }
 
-// Ends returns the bytes that spellings of control tokens begin and end with.
+// Ends returns the first and the last bytes of the texts of control tokens.
 func (c Controls) Ends() (first, last [256]bool) {
 	a := c.v.added
 	for _, id := range a.list {

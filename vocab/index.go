@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// textIndex finds a token by its text: open addressing over token ids, so that it costs one
-// allocation for the whole vocabulary. A slot holds id+1, 0 is free.
+// textIndex finds a token by its text. It uses open addressing over token IDs, which takes one
+// allocation for the whole vocabulary. A slot holds ID+1; 0 is free.
 type textIndex struct {
 	slots []int32
 	seed  maphash.Seed
@@ -33,7 +33,7 @@ func newTextIndex(texts Strings) (textIndex, error) {
 	return x, nil
 }
 
-// find returns the id of the token with that text, or -1.
+// find returns the ID of the token with that text, or -1.
 func (x textIndex) find(texts Strings, text string) int32 {
 	mask := uint64(len(x.slots) - 1)
 	for h := maphash.String(x.seed, text) & mask; x.slots[h] != 0; h = (h + 1) & mask {
@@ -55,8 +55,8 @@ func (x textIndex) findBytes(texts Strings, text []byte) int32 {
 	return -1
 }
 
-// byteTrie is a set of byte strings with a value each, built once and walked byte by byte.
-// The edges of a node are a linked list: vocabularies have few children almost everywhere, and the
+// byteTrie is a map from byte strings to values, built once and walked byte by byte. The edges
+// of a node are a linked list: in vocabularies almost all nodes have few children, and the
 // root, which has many, has a table.
 type byteTrie struct {
 	root  [256]int32 // node by first byte, 0: none
@@ -70,7 +70,7 @@ type byteNode struct {
 	b       byte
 }
 
-// insert adds key with value; a key already there gets the new value. Empty keys are ignored.
+// insert adds key with value; an existing key gets the new value. Empty keys are ignored.
 func (t *byteTrie) insert(key string, value int32) {
 	if len(t.nodes) == 0 {
 		t.nodes = append(t.nodes, byteNode{})
@@ -100,7 +100,7 @@ func (t *byteTrie) add(b byte) int32 {
 	return int32(len(t.nodes) - 1)
 }
 
-// step returns the child of node at by b, 0 if there is none.
+// step returns the child of node at for b, 0 if there is none.
 func (t *byteTrie) step(at int32, b byte) int32 {
 	at = t.nodes[at].child
 	for at != 0 && t.nodes[at].b != b {
@@ -109,8 +109,8 @@ func (t *byteTrie) step(at int32, b byte) int32 {
 	return at
 }
 
-// longest returns the value of the longest key that text begins with, and that key's length, 0 if
-// there is none.
+// longest returns the value of the longest key that is a prefix of text, and that key's length,
+// 0 if there is none.
 func (t *byteTrie) longest(text string) (value int32, length int) {
 	at := t.root[text[0]]
 	for i := 1; at != 0; i++ {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrNoVocab is returned for files that hold no vocabulary.
+// ErrNoVocab is returned for files without a vocabulary.
 var ErrNoVocab = errors.New("vocab: file holds no vocabulary")
 
 // Load reads the vocabulary of the GGUF file at path from its metadata. Errors in the file's
@@ -25,11 +25,11 @@ func Load(path string) (*Vocab, error) {
 	return v, nil
 }
 
-// defaultBPEToken is what llama.cpp takes for the BOS and EOS token of a BPE vocabulary whose file
-// does not name them.
+// defaultBPEToken is llama.cpp's default for the BOS and EOS token of a BPE vocabulary if the
+// file does not name them.
 const defaultBPEToken = 11
 
-// FromGGUF makes a vocabulary from a GGUF file's metadata.
+// FromGGUF returns the vocabulary in a GGUF file's metadata.
 func FromGGUF(g *GGUF) (*Vocab, error) {
 	name := g.Str("tokenizer.ggml.model")
 	s := source{
@@ -122,7 +122,7 @@ func (s *source) readTables(g *GGUF) error {
 	}
 	if s.model.bpe() {
 		merges, found := g.Get("tokenizer.ggml.merges")
-		if !found && s.pre != "kimi-k2" { // whose files need none
+		if !found && s.pre != "kimi-k2" { // kimi-k2's files need none
 			return errors.New("vocab: the file has no key tokenizer.ggml.merges")
 		}
 		if s.merges, ok = merges.Strings(); found && !ok {
@@ -138,7 +138,7 @@ func (s *source) readTables(g *GGUF) error {
 	return nil
 }
 
-// cutAtNUL ends strings at their first zero byte, as llama.cpp does.
+// cutAtNUL truncates strings at their first zero byte, as llama.cpp does.
 func cutAtNUL(s Strings) Strings {
 	if strings.IndexByte(s.data, 0) < 0 {
 		return s
@@ -150,8 +150,8 @@ func cutAtNUL(s Strings) Strings {
 	return makeStrings(list)
 }
 
-// readSpecials reads the ids and switches of a file. Ids outside of the vocabulary are ignored, as
-// llama.cpp does.
+// readSpecials reads the token IDs and switches of a file. IDs outside of the vocabulary are
+// ignored, as in llama.cpp.
 func (s *source) readSpecials(g *GGUF) {
 	sp := &s.special
 	for _, k := range []struct {
@@ -168,7 +168,7 @@ func (s *source) readSpecials(g *GGUF) {
 			*k.id = int32(id)
 		}
 		if int(*k.id) >= s.texts.Len() {
-			*k.id = -1 // a default that this vocabulary is too small for
+			*k.id = -1 // the default is outside of this vocabulary
 		}
 	}
 	flag := func(key string) *bool {
@@ -185,8 +185,8 @@ func (s *source) readSpecials(g *GGUF) {
 	}
 }
 
-// readSuppressed reads which tokens are never to be sampled. Ids outside of the vocabulary are ignored,
-// as llama.cpp does.
+// readSuppressed reads the tokens that must never be sampled. IDs outside of the vocabulary are
+// ignored, as in llama.cpp.
 func (s *source) readSuppressed(g *GGUF) error {
 	list, found := g.Get("tokenizer.ggml.suppress_tokens")
 	if !found {
@@ -204,7 +204,7 @@ func (s *source) readSuppressed(g *GGUF) error {
 	return nil
 }
 
-// decodeTexts fills the table of token bytes from the token texts.
+// decodeTexts computes the table of token bytes from the token texts.
 func (v *Vocab) decodeTexts() error {
 	v.bytes = make([]byte, 0, len(v.texts.data))
 	v.ends = make([]uint32, v.Len())
@@ -221,8 +221,9 @@ func (v *Vocab) decodeTexts() error {
 	return nil
 }
 
-// appendBytes appends what a token adds to the text. It departs from llama.cpp for the pre-tokenizer
-// "whitespace", whose token texts are plain and which llama.cpp decodes as if they were byte-level.
+// appendBytes appends what a token adds to the text. It differs from llama.cpp for the
+// pre-tokenizer "whitespace", whose token texts are plain but are decoded by llama.cpp as
+// byte-level.
 func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) {
 	if kind == Control || kind == Unknown {
 		return dst, nil
@@ -257,10 +258,10 @@ func (v *Vocab) appendBytes(dst []byte, text string, kind Kind) ([]byte, error) 
 	return dst, nil
 }
 
-// spaceMark is how SentencePiece spells a space: U+2581.
+// spaceMark is SentencePiece's representation of a space: U+2581.
 const spaceMark = "▁"
 
-// appendUnmarked appends text with its marks turned back to spaces.
+// appendUnmarked appends text with its marks replaced by spaces.
 func appendUnmarked(dst []byte, text string) []byte {
 	for {
 		before, after, found := strings.Cut(text, spaceMark)
@@ -273,7 +274,7 @@ func appendUnmarked(dst []byte, text string) []byte {
 	}
 }
 
-// leadingHex reads hexadecimal digits up to the first character that is none, as strtol does.
+// leadingHex parses hexadecimal digits up to the first other character, as strtol does.
 func leadingHex(s string) byte {
 	var n byte
 	for i := range len(s) {

@@ -1,8 +1,8 @@
 package vocab
 
-// merger joins neighbouring symbols, the best pair first, until no pair is left: what BPE and
-// SentencePiece have in common. Candidates wait in a heap, so n symbols take O(n log n) steps.
-// A merger is scratch memory that can be used again after begin.
+// merger merges adjacent symbols, the best pair first, until no pair is left, as BPE and
+// SentencePiece both do. Candidates are in a heap, so n symbols take O(n log n) steps. A merger
+// is scratch memory that begin resets for reuse.
 type merger struct {
 	symbols []mergeSymbol
 	heap    []candidate
@@ -11,17 +11,17 @@ type merger struct {
 // mergeSymbol is an element of a doubly linked list.
 type mergeSymbol struct {
 	id         int32
-	start      int32 // in bytes from the beginning
-	width      int32 // in bytes; 0 when merged into the symbol before it
+	start      int32 // in bytes from the start
+	width      int32 // in bytes; 0 once merged into the symbol before it
 	prev, next int32 // -1 at the ends
 }
 
-// candidate is a pair of neighbours that may be joined.
+// candidate is a pair of adjacent symbols that may be merged.
 type candidate struct {
 	order       uint64 // rank, then position: the smallest comes first
 	left, right int32
-	width       int32 // of both together when filed; the candidate is outdated if it has changed
-	id          int32 // of the joined symbol
+	width       int32 // of both together when added; the candidate is outdated if it has changed
+	id          int32 // of the merged symbol
 }
 
 func (m *merger) begin() { m.symbols, m.heap = m.symbols[:0], m.heap[:0] }
@@ -38,8 +38,8 @@ func (m *merger) append(id, width int32) {
 	m.symbols = append(m.symbols, s)
 }
 
-// merge joins symbols. rank says what two neighbours make together and how soon they are joined,
-// the lowest rank first.
+// merge merges symbols. rank returns the merged symbol of two adjacent ones and the rank of the
+// merge; the lowest rank is merged first.
 func (m *merger) merge(rank func(left, right *mergeSymbol) (rank uint32, id int32, ok bool)) {
 	propose := func(left, right int32) {
 		if left < 0 || right < 0 {

@@ -7,8 +7,8 @@ import (
 
 //go:generate go run ../internal/unicodegen nfd nfd_tables.go
 
-// baseRune returns the first character of r's canonical decomposition: a letter without its
-// accents, the first jamo of a Hangul syllable.
+// baseRune returns the first character of r's canonical decomposition: a letter without
+// accents, or the first jamo of a Hangul syllable.
 func baseRune(r rune) rune {
 	const (
 		hangulFirst, hangulLast = 0xac00, 0xd7a3

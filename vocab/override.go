@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// Override returns a copy of g in which a key has another value: an int64, a float64, a bool or a string. The type of the
-// value in the file is kept, and the new one must fit it. A key that isn't there is added.
+// Override returns a copy of g with another value for a key: an int64, a float64, a bool or a
+// string. The type of the value in the file is kept, and the new value must fit it. A missing
+// key is added.
 func (g *GGUF) Override(key string, value any) (*GGUF, error) {
 	old, there := g.Get(key)
 	v := Value{Type: old.Type}
@@ -68,7 +69,8 @@ func (g *GGUF) Override(key string, value any) (*GGUF, error) {
 	return &out, nil
 }
 
-// integerRange returns the integers of a type, as far as an int64 holds them; equal ones for types of other values.
+// integerRange returns the range of an integer type, as far as an int64 holds it; low and high
+// are equal for other types.
 func integerRange(t ValueType) (low, high int64) {
 	switch t {
 	case TypeUint8:

@@ -9,9 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// plamo2 finds the cheapest spelling of a text from its end to its beginning. The automaton is
-// that of PLaMo-2: its states are the suffixes of tokens, and the state at a place is the longest
-// suffix that the rest of the text begins with; the tokens that begin there are its prefixes.
+// plamo2 finds the cheapest tokenization of a text, from its end to its start. The automaton is
+// that of PLaMo-2: its states are the suffixes of tokens, and the state at a position is the
+// longest suffix that is a prefix of the rest of the text; the tokens that start there are its
+// prefixes.
 type plamo2 struct {
 	bytes [256]int32
 	next  map[plamoStep]int32 // state by character before it and suffix
@@ -26,18 +27,18 @@ type plamoStep struct {
 type plamoRow struct {
 	length int32 // in characters
 	token  int32 // -1: none
-	score  int32 // ten thousand times the token's
-	suffix int32 // the state that this prefix is
+	score  int32 // the token's score times ten thousand
+	suffix int32 // the state of this prefix
 }
 
 const (
-	plamoInvalid = -20000000 // a prefix that is no token
+	plamoInvalid = -20000000 // a prefix that is not a token
 	plamoUnknown = -10000000 // the row for no token
 	plamoScale   = 1e4
 )
 
-// checkPLaMo2 reports a vocabulary that lacks a byte token, without which not every text can be
-// spelled.
+// checkPLaMo2 returns an error if the vocabulary lacks a byte token, as some texts can't be
+// tokenized then.
 func checkPLaMo2(v *Vocab) error {
 	for b, id := range plamoBytes(v) {
 		if id == 0 {
@@ -56,7 +57,7 @@ func plamoBytes(v *Vocab) (out [256]int32) {
 	return out
 }
 
-// plamoByte returns the byte that a text such as "<0x0A>" stands for.
+// plamoByte returns the byte of a text such as "<0x0A>".
 func plamoByte(text string) (byte, bool) {
 	if len(text) != 6 || text[:3] != "<0x" || text[5] != '>' {
 		return 0, false
@@ -93,7 +94,8 @@ func newPLaMo2(v *Vocab) *plamo2 {
 	}
 	slices.SortFunc(suffixes, compareReversed)
 
-	// prefixes calls yield for the prefixes of a suffix that are suffixes too, longest first.
+	// prefixes calls yield for the prefixes of a suffix that are suffixes of tokens too, longest
+	// first.
 	prefixes := func(suffix string, yield func(piece string, length int32, score float32)) {
 		length := int32(utf8.RuneCountInString(suffix))
 		for piece := suffix; piece != ""; length-- {
@@ -136,7 +138,7 @@ func plamoScore(score float32) int32 {
 	return int32(max(plamoInvalid, min(x, math.MaxInt32)))
 }
 
-// compareReversed compares the texts read from behind, byte by byte.
+// compareReversed compares texts from the end, byte by byte.
 func compareReversed(a, b string) int {
 	for i := 1; i <= min(len(a), len(b)); i++ {
 		if c := cmp.Compare(a[len(a)-i], b[len(b)-i]); c != 0 {

@@ -1,6 +1,6 @@
 package vocab
 
-// at returns code point i of the words from..to, or -1 outside of them.
+// at returns code point i of the range from..to, or -1 outside of it.
 func (t *runeText) at(i, from, to int) rune {
 	if i < from || i >= to {
 		return -1
@@ -16,8 +16,8 @@ func (t *runeText) classAt(i, from, to int) rclass {
 	return t.class[i]
 }
 
-// contraction returns the length of an English contraction at i ('s, 't, 'm, 'd, 're, 've, 'll), 0
-// if there is none. fold says whether capitals count.
+// contraction returns the length of an English contraction at i ('s, 't, 'm, 'd, 're, 've,
+// 'll), 0 if there is none. fold also allows capitals.
 func (t *runeText) contraction(i, to int, fold bool) int {
 	if i+1 >= to || t.runes[i] != '\'' {
 		return 0
@@ -43,8 +43,8 @@ func (t *runeText) contraction(i, to int, fold bool) int {
 	return 0
 }
 
-// splitGPT2 cuts contractions, words, numbers and runs of anything else, each with a space before
-// it, and whitespace.
+// splitGPT2 splits off contractions, words, numbers and runs of anything else, each with a
+// preceding space, and whitespace.
 func splitGPT2(t *runeText, from, to int, ends []int32) []int32 {
 	for pos := from; pos < to; {
 		if n := t.contraction(pos, to, false); n > 0 {
@@ -76,8 +76,8 @@ func splitGPT2(t *runeText, from, to int, ends []int32) []int32 {
 	return ends
 }
 
-// blanks returns where a run of whitespace at pos is cut: before its last character when a word
-// follows, at its end otherwise.
+// blanks returns where a run of whitespace at pos is split: before its last character if a word
+// follows, otherwise at its end.
 func (t *runeText) blanks(pos, from, to int) int {
 	end := pos
 	for t.classAt(end, from, to).space() {
@@ -89,7 +89,7 @@ func (t *runeText) blanks(pos, from, to int) int {
 	return max(end, pos+1)
 }
 
-// blankLines returns where a run of whitespace at pos is cut, as blanks does, but after its last
+// blankLines returns where a run of whitespace at pos is split: like blanks, but after its last
 // line end if it has one.
 func (t *runeText) blankLines(pos, from, to int) int {
 	line := 0
@@ -106,16 +106,16 @@ func (t *runeText) blankLines(pos, from, to int) int {
 
 func lineEnd(r rune) bool { return r == '\r' || r == '\n' }
 
-// wordRules is what a family of pre-tokenizers differs in.
+// wordRules are the differences within a family of pre-tokenizers.
 type wordRules struct {
-	short  bool // contractions are words of their own
+	short  bool // contractions are separate words
 	marks  bool // combining marks belong to words
 	digits int  // in a group
-	halves bool // whitespace is cut into powers of two
+	halves bool // whitespace is split into powers of two
 }
 
-// splitWords cuts contractions, words with one character before them, groups of digits, runs of
-// anything else with the line ends after them, and whitespace.
+// splitWords splits off contractions, words with one preceding character, groups of digits,
+// runs of anything else with the line ends after them, and whitespace.
 func splitWords(w wordRules) splitter {
 	return func(t *runeText, from, to int, ends []int32) []int32 {
 		for pos := from; pos < to; {
@@ -148,7 +148,7 @@ func splitWords(w wordRules) splitter {
 	}
 }
 
-// halves cuts a run into 512 characters as often as possible, then 256, 128 … 2, 1.
+// halves splits a run into as many parts of 512 characters as possible, then 256, 128 … 2, 1.
 func halves(from, to int, ends []int32) []int32 {
 	for n := 512; from < to; {
 		if n > to-from {
@@ -161,11 +161,11 @@ func halves(from, to int, ends []int32) []int32 {
 	return ends
 }
 
-// word reports a character that words are made of.
+// word reports whether a character is part of words.
 func (w *wordRules) word(c rclass) bool { return c.letter() || w.marks && c.mark() }
 
-// othersOrBlanks returns the end of a run of characters that are neither words nor numbers, with a
-// space before and line ends after it, or else of a run of whitespace.
+// othersOrBlanks returns the end of a run of characters that are neither words nor numbers,
+// with a preceding space and following line ends, or else of a run of whitespace.
 func (w *wordRules) othersOrBlanks(t *runeText, pos, from, to int) int {
 	other := func(i int) bool {
 		c := t.classAt(i, from, to)
@@ -186,7 +186,7 @@ func (w *wordRules) othersOrBlanks(t *runeText, pos, from, to int) int {
 	return t.blankLines(pos, from, to)
 }
 
-// numbers cuts a run of digits at pos into groups, beginning from the left.
+// numbers splits a run of digits at pos into groups, from the left.
 func (t *runeText) numbers(pos *int, from, to, group int, ends []int32) []int32 {
 	start := *pos
 	for t.classAt(*pos, from, to).number() {
@@ -202,9 +202,9 @@ func (t *runeText) numbers(pos *int, from, to, group int, ends []int32) []int32 
 	return ends
 }
 
-// splitPhrases cuts phrases (letters with their combining marks, single spaces between them, one
-// character before them), contractions, digits, runs of anything else with one line end after them,
-// and whitespace.
+// splitPhrases splits off phrases (letters with their combining marks, single spaces between
+// them, one preceding character), contractions, digits, runs of anything else with one
+// following line end, and whitespace.
 func splitPhrases(t *runeText, from, to int, ends []int32) []int32 {
 	letter := func(i int) bool { return t.classAt(i, from, to).letter() }
 	for pos := from; pos < to; {
@@ -241,8 +241,8 @@ func (t *runeText) phrase(pos, from, to int) int {
 	}
 }
 
-// othersOrLine returns the end of a run of characters that are neither letters nor numbers, with a
-// space before and one line end after it, or else of a run of whitespace.
+// othersOrLine returns the end of a run of characters that are neither letters nor numbers,
+// with a preceding space and one following line end, or else of a run of whitespace.
 func (t *runeText) othersOrLine(pos, from, to int) int {
 	body := pos
 	if t.runes[pos] == ' ' {
@@ -259,7 +259,7 @@ func (t *runeText) othersOrLine(pos, from, to int) int {
 	return pos
 }
 
-// splitNewlines cuts runs of line feeds from what lies between them.
+// splitNewlines separates runs of line feeds from the text between them.
 func splitNewlines(t *runeText, from, to int, ends []int32) []int32 {
 	for pos := from; pos < to; {
 		feed := t.runes[pos] == '\n'
@@ -271,7 +271,7 @@ func splitNewlines(t *runeText, from, to int, ends []int32) []int32 {
 	return ends
 }
 
-// splitTrailingSpace cuts off the whitespace at the end.
+// splitTrailingSpace splits off the whitespace at the end.
 func splitTrailingSpace(t *runeText, from, to int, ends []int32) []int32 {
 	cut := to
 	for cut > from && setSpace.has(t, cut-1) {
@@ -283,8 +283,8 @@ func splitTrailingSpace(t *runeText, from, to int, ends []int32) []int32 {
 	return append(ends, int32(to))
 }
 
-// splitThousands cuts runs of ASCII digits into groups of three, beginning from the right. The
-// group that is left over stays with what precedes it.
+// splitThousands splits runs of ASCII digits into groups of three, from the right. An
+// incomplete first group stays with the preceding text.
 func splitThousands(t *runeText, from, to int, ends []int32) []int32 {
 	isDigit := func(i int) bool { return t.codes[i] >= '0' && t.codes[i] <= '9' }
 	for pos := from; pos < to; pos++ {
@@ -305,8 +305,8 @@ func splitThousands(t *runeText, from, to int, ends []int32) []int32 {
 	return append(ends, int32(to))
 }
 
-// splitDigitGroups cuts runs of digits into groups of three, beginning from the right, with one or
-// two digits first if there must be. The first group stays with what precedes the run.
+// splitDigitGroups splits runs of digits into groups of three, from the right; the first group
+// may have one or two digits. It stays with the text before the run.
 func splitDigitGroups(t *runeText, from, to int, ends []int32) []int32 {
 	for pos := from; pos < to; pos++ {
 		if !t.class[pos].number() {
@@ -327,7 +327,7 @@ func splitDigitGroups(t *runeText, from, to int, ends []int32) []int32 {
 	return ends
 }
 
-// han reports a Chinese character as llama.cpp's kimi-k2 splitter knows them.
+// han reports whether r is a Chinese character according to llama.cpp's kimi-k2 splitter.
 func han(r rune) bool {
 	switch {
 	case r >= 0x4e00 && r <= 0x9fff, r >= 0x3400 && r <= 0x4dbf, r >= 0xf900 && r <= 0xfaff:
@@ -338,11 +338,11 @@ func han(r rune) bool {
 	return true
 }
 
-// kimiRules say what splitKimi makes of everything but words.
+// kimiRules are the rules for everything but words in splitKimi.
 var kimiRules wordRules
 
-// splitKimi cuts runs of Chinese characters, words of other letters with one character before and
-// a contraction after them, and the rest as splitWords does.
+// splitKimi splits off runs of Chinese characters, words of other letters with one preceding
+// character and a following contraction, and the rest as splitWords does.
 func splitKimi(t *runeText, from, to int, ends []int32) []int32 {
 	letter := func(i int) bool { return t.classAt(i, from, to).letter() && !han(t.runes[i]) }
 	for pos := from; pos < to; {

@@ -5,29 +5,29 @@ import (
 	"sync"
 )
 
-// preSpec is what follows from the name of a pre-tokenizer.
+// preSpec is a pre-tokenizer and the settings that its name implies.
 type preSpec struct {
 	stages []splitter
 
-	ignoreMerges bool // a word that is a token is taken whole
+	ignoreMerges bool // a word that is a token is not split
 	addBOS       bool
-	alwaysBOS    bool // whatever the file says
+	alwaysBOS    bool // regardless of the file
 	addSEP       bool
-	keepSpaces   bool // Detokenize leaves spaces before punctuation alone
+	keepSpaces   bool // Detokenize keeps spaces before punctuation
 	noBOS        bool // no default BOS token
-	keepCase     bool // WordBPE does not make letters small unless the file says so
+	keepCase     bool // WordBPE does not convert to lower case unless the file says so
 
-	plainText  bool // token texts are UTF-8, not byte-level, and bytes of their own are "<0x0A>"
-	markSpaces bool // spaces are spelled as SentencePiece spells them
-	wholeLines bool // a run of line ends that is a token is taken whole
+	plainText  bool // token texts are UTF-8, not byte-level, and byte tokens are "<0x0A>"
+	markSpaces bool // spaces are written as in SentencePiece
+	wholeLines bool // a run of line ends that is a token is not split
 }
 
-// splitter cuts the code points from to to of a text into words: it appends where each ends. The
-// words must cover everything, so the last number appended is to.
+// splitter splits the code points from..to of a text into words: it appends the end of each.
+// The words must cover everything, so the last end is to.
 type splitter func(t *runeText, from, to int, ends []int32) []int32
 
-// lookupPre returns the pre-tokenizer of that name. For files that name none it is "default"; a name
-// that llama.cpp does not know is an error there and here.
+// lookupPre returns the pre-tokenizer of that name, "default" if it is empty. A name unknown to
+// llama.cpp is an error in both.
 func lookupPre(name string) (preSpec, bool) {
 	if name == "" {
 		name = "default"
@@ -36,9 +36,9 @@ func lookupPre(name string) (preSpec, bool) {
 	return s, ok
 }
 
-// preSpecs lists the pre-tokenizers by the names that GGUF files give them. Each is a sequence of
-// stages, and each stage cuts further what the one before left whole. The patterns are those that
-// llama.cpp uses, its approximations of the models' own patterns included.
+// preSpecs lists the pre-tokenizers by their names in GGUF files. Each is a sequence of stages,
+// and each stage splits the words of the one before. The patterns are llama.cpp's, including
+// its approximations of the models' own patterns.
 var preSpecs = sync.OnceValue(func() map[string]preSpec {
 	specs := map[string]preSpec{}
 	add := func(s preSpec, names ...string) {
@@ -161,7 +161,7 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 	add(preSpec{stages: []splitter{splitKimi}, keepSpaces: true}, "kimi-k2")
 	add(preSpec{stages: []splitter{
 		splitDigitGroups,
-		// The third range begins at U+8C48, not U+F900 as its model's own pattern has it.
+		// The third range begins at U+8C48 as in llama.cpp; the model's own pattern has U+F900.
 		search(seq(many(wide("\u4e00-\u9fff\u3400-\u4dbf\u8c48-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf" +
 			"\u0e40-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff")))),
 		deepseek3,
@@ -175,15 +175,15 @@ var preSpecs = sync.OnceValue(func() map[string]preSpec {
 	return specs
 })
 
-// casedLetters are the letters that deepseek-llm tells from others: those with capital and small
-// forms, by ranges.
+// casedLetters are the letters that deepseek-llm treats separately: those with upper and lower
+// case forms, by ranges.
 const casedLetters = "µÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚ" +
 	"Ḁ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-\u1f7dᾀ-ᾴᾶ-ᾼ\u1fbeῂ-ῄῆ-ῌῐ-\u1fd3ῖ-\u1fdbῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\u2126ℨ\u212a-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄ" +
 	"Ⰰ-\u2c7bⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃"
 
-// Patterns see a code instead of each code point: ASCII is itself, other whitespace is a vertical
-// tab, and everything else is one of six codes by category. A set of characters is then a set of
-// codes.
+// Patterns match codes instead of code points: ASCII is itself, other whitespace is a vertical
+// tab, and everything else is one of six codes by category. A set of characters is then a set
+// of codes.
 const (
 	codeOther = 128 + iota
 	codeNumber
@@ -216,12 +216,12 @@ func runeCode(r rune, c rclass) uint8 {
 	return codeOther
 }
 
-// charSet is a set of characters, given by codes; a wide one tells characters beyond ASCII apart
+// charSet is a set of characters, given by codes; wide distinguishes characters beyond ASCII
 // that have the same code.
 type charSet struct {
 	codes  [codeCount]bool
-	wide   []rune // first and last of each range, in order; nil: look at codes alone
-	except bool   // of the characters beyond ASCII, all but wide
+	wide   []rune // first and last of each range, in order; nil: use codes alone
+	except bool   // of the characters beyond ASCII, all except wide
 }
 
 var (
@@ -244,7 +244,7 @@ func chars(s string) charSet {
 	return c
 }
 
-// parseRanges reads "a-zµ" as the ranges a to z and µ to µ.
+// parseRanges parses "a-zµ" as the ranges a to z and µ to µ.
 func parseRanges(s string) (out []rune) {
 	list := []rune(s)
 	for i := 0; i < len(list); i++ {
@@ -258,7 +258,7 @@ func parseRanges(s string) (out []rune) {
 	return out
 }
 
-// ranges is a set of ASCII characters.
+// ranges returns a set of ASCII characters.
 func ranges(s string) charSet {
 	var c charSet
 	list := parseRanges(s)
@@ -270,7 +270,7 @@ func ranges(s string) charSet {
 	return c
 }
 
-// wide is a set of characters beyond ASCII.
+// wide returns a set of characters beyond ASCII.
 func wide(s string) charSet { return charSet{wide: parseRanges(s)} }
 
 func (c charSet) withCode(code int) charSet {
@@ -315,8 +315,8 @@ func (c *charSet) has(t *runeText, i int) bool {
 	return c.except
 }
 
-// pattern matches a sequence of repeated sets, each as often as possible, giving back characters
-// where what follows would not match otherwise. It returns the end of the match, or -1.
+// pattern matches a sequence of repeated sets, each greedily with backtracking. It returns the
+// end of the match, or -1.
 type pattern struct {
 	items []repeat
 	tail  patternTail
@@ -324,16 +324,16 @@ type pattern struct {
 
 type repeat struct {
 	set      charSet
-	min, max int // max < 0: no bound
+	min, max int // max < 0: unlimited
 }
 
 type patternTail uint8
 
 const (
 	tailNone       patternTail = iota
-	tailUnlessWord             // fails before a character that is no whitespace
-	tailShort                  // takes a contraction too, if there is one
-	tailOnlyShort              // is nothing but a contraction
+	tailUnlessWord             // fails before a non-whitespace character
+	tailShort                  // also matches a contraction, if there is one
+	tailOnlyShort              // matches only a contraction
 )
 
 func one(s charSet) repeat         { return repeat{s, 1, 1} }
@@ -397,11 +397,11 @@ func (p *pattern) rest(item int, t *runeText, pos, to int) int {
 	return -1
 }
 
-// search makes a splitter that cuts out the matches of the patterns, the first pattern that
-// matches at a place winning, and leaves what lies between them whole.
+// search returns a splitter that splits off the matches of the patterns and leaves the text
+// between them whole. The first pattern that matches at a position wins.
 func search(patterns ...pattern) splitter {
 	return func(t *runeText, from, to int, ends []int32) []int32 {
-		cut := from // everything before is cut
+		cut := from // everything before is split
 		for pos := from; pos < to; {
 			end := -1
 			for i := range patterns {

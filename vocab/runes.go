@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// runeText is a text decoded to code points, with the place and class of each.
+// runeText is a text decoded to code points, with the position and class of each.
 type runeText struct {
 	src    string   // the text, repaired
 	runes  []rune   //
-	starts []int32  // where each begins in src, and one more for the end
-	class  []rclass // of each
-	codes  []uint8  // of each, what patterns look at
+	starts []int32  // start of each in src, and the end
+	class  []rclass // class of each
+	codes  []uint8  // code of each, for patterns
 }
 
 // rclass is a code point's general category, with a flag for whitespace.
@@ -37,11 +37,11 @@ func (c rclass) number() bool { return c&clsCategory == clsNumber }
 func (c rclass) mark() bool   { return c&clsCategory == clsMark }
 func (c rclass) space() bool  { return c&clsSpace != 0 }
 
-// other reports a character that is neither letter nor number nor whitespace.
+// other reports whether c is neither a letter nor a number nor whitespace.
 func (c rclass) other() bool { return c&(clsSpace|clsNone) == 0 && !c.letter() && !c.number() }
 
-// runeClasses holds the class of every code point: those of Unicode 15.1, which llama.cpp's tables
-// are made from, while Go's are of 15.0. The characters added since are listed.
+// runeClasses has the class of every code point in Unicode 15.1, the version of llama.cpp's
+// tables. Go's tables are of 15.0; the characters added since are listed.
 var runeClasses = sync.OnceValue(func() *[unicode.MaxRune + 1]rclass {
 	t := new([unicode.MaxRune + 1]rclass)
 	set := func(c rclass, table *unicode.RangeTable) {
@@ -78,7 +78,7 @@ var runeClasses = sync.OnceValue(func() *[unicode.MaxRune + 1]rclass {
 })
 
 // decodeLoose decodes the first character of s as llama.cpp does: surrogates and overlong forms
-// count as characters, bytes that begin none become U+FFFD one by one.
+// count as characters; each invalid byte becomes U+FFFD.
 func decodeLoose(s string) (r rune, size int) {
 	r, size = utf8.DecodeRuneInString(s)
 	if r != utf8.RuneError || size != 1 {
@@ -101,8 +101,8 @@ func decodeLoose(s string) (r rune, size int) {
 	return r, n
 }
 
-// set decodes s. With exact set every byte stays as it is, and those that are no UTF-8 count as
-// U+FFFD each; otherwise they are replaced by it.
+// set decodes s. With exact, every byte is kept and each invalid one counts as U+FFFD;
+// otherwise it is replaced by U+FFFD.
 func (t *runeText) set(s string, exact bool) {
 	classes := runeClasses()
 	t.src = s

@@ -1,7 +1,7 @@
 package vocab
 
-// unescapeRWKV appends the bytes that an RWKV token's text stands for. The text has escapes \t, \n,
-// \r, \x00 and a backslash before any other character that stands for itself.
+// unescapeRWKV appends the bytes that an RWKV token's text represents. The text has the escapes
+// \t, \n, \r and \x00; a backslash before any other character is that character.
 func unescapeRWKV(dst []byte, text string) []byte {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
@@ -20,7 +20,7 @@ func unescapeRWKV(dst []byte, text string) []byte {
 			dst = append(dst, '\r')
 		case 'x':
 			if i+2 >= len(text) {
-				return dst // cut off: llama.cpp drops it
+				return dst // incomplete: llama.cpp drops it
 			}
 			dst = append(dst, hexDigit(text[i+1])<<4+hexDigit(text[i+2]))
 			i += 2
@@ -38,7 +38,7 @@ func hexDigit(c byte) byte {
 	return c - '0'
 }
 
-// rwkv takes the longest token that the text begins with, again and again.
+// rwkv repeatedly takes the longest token that is a prefix of the text.
 type rwkv struct {
 	v    *Vocab
 	trie byteTrie
@@ -54,8 +54,9 @@ func newRWKV(v *Vocab) *rwkv {
 	return r
 }
 
-// tokenize departs from llama.cpp where a text runs into bytes that begin tokens but make none:
-// it gives out the unknown token for one byte, where llama.cpp begins again from the text's start.
+// tokenize differs from llama.cpp if the text has bytes that are the start of a token but not a
+// token: it outputs the unknown token for one byte, while llama.cpp restarts from the text's
+// start.
 func (r *rwkv) tokenize(dst []int32, text string, _ tokenizeMode) []int32 {
 	for pos := 0; pos < len(text); {
 		id, n := r.trie.longest(text[pos:])

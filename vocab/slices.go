@@ -5,56 +5,57 @@ import (
 	"unicode/utf8"
 )
 
-// StringSlices sorts a vocabulary by what its tokens do inside a JSON
-// string, read from a place between two characters. It depends on the
-// vocabulary alone, so it is made once and serves every grammar: the mask
-// inside an unconstrained string is Stay plus a short walk over AfterQuote.
+// StringSlices groups a vocabulary by what its tokens do inside a JSON
+// string, starting between two characters. It depends on the vocabulary
+// alone, so it is computed once for all grammars: the mask inside an
+// unconstrained string is Stay and the result of a short walk over
+// AfterQuote.
 //
-// A character is a code point as it is after decoding: \n, \u00e9 and é are
-// one each; an incomplete UTF-8 sequence or escape at the end of a token
-// counts as one. Immutable and safe for concurrent use.
+// A character is a decoded code point: \n, \u00e9 and é are one each; an
+// incomplete UTF-8 sequence or escape at the end of a token counts as one. It
+// is immutable and safe for concurrent use.
 type StringSlices struct {
 	// Stay holds the tokens after which the string is still open.
 	Stay Bitset
 	// StayChars[k] holds the tokens of Stay with at most k characters; the
 	// last one equals Stay.
 	StayChars []Bitset
-	// Plain holds the tokens of Stay that are whole characters without
+	// Plain holds the tokens of Stay that consist of complete characters without
 	// escapes.
 	Plain Bitset
 	// With[c] holds the plain tokens that contain the ASCII character c,
 	// WithHigh those that contain a character beyond ASCII.
 	With     [utf8.RuneSelf]Bitset
 	WithHigh Bitset
-	// PlainTrie files the plain tokens, Irregular the other tokens of Stay.
+	// PlainTrie has the plain tokens, Irregular the other tokens of Stay.
 	PlainTrie, Irregular *Trie
-	// Below says, for each node of PlainTrie, what is found below it.
+	// Below summarises, for each node of PlainTrie, its descendants.
 	Below []Subtree
 
 	// Closers are the tokens that close the string. Closer i is token
 	// Closers[i].
 	Closers []int32
-	// AfterQuote files closers (their indices) under what follows the
-	// quote; BareQuote are those where nothing follows.
+	// AfterQuote maps what follows the quote to closers (their indices);
+	// BareQuote are those with nothing after it.
 	AfterQuote *Trie
 	BareQuote  []int32
-	// BeforeQuote files closers (their indices) under what precedes the
-	// quote; QuoteFirst are those where nothing precedes.
+	// BeforeQuote maps what precedes the quote to closers (their indices);
+	// QuoteFirst are those with nothing before it.
 	BeforeQuote *Trie
 	QuoteFirst  []int32
 }
 
-// Subtree sums up the characters that lead from a node of a trie to its
+// Subtree summarises the characters on the paths from a node of a trie to its
 // descendants.
 type Subtree struct {
 	// Low and High are the ASCII characters, one bit each; Wide are the first
 	// bytes of characters beyond ASCII, one bit each from 0xC0 on.
 	Low, High, Wide uint64
-	// Height is the length in bytes of the longest way down.
+	// Height is the length in bytes of the longest path down.
 	Height uint16
 }
 
-// Subtrees computes the sums for all nodes, children before parents.
+// Subtrees computes the summaries of all nodes, children before parents.
 func (t *Trie) Subtrees() []Subtree {
 	out := make([]Subtree, t.Len())
 	for i := t.Len() - 1; i >= 0; i-- {
@@ -79,15 +80,15 @@ func (t *Trie) Subtrees() []Subtree {
 	return out
 }
 
-// BlankSlices sorts a vocabulary by leading JSON whitespace (space, tab,
-// line feed, carriage return). Immutable and safe for concurrent use.
+// BlankSlices groups a vocabulary by leading JSON whitespace (space, tab,
+// line feed, carriage return). It is immutable and safe for concurrent use.
 type BlankSlices struct {
-	// Runs[k] holds the tokens that are nothing but whitespace, k bytes of
-	// it; Runs[0] is empty.
+	// Runs[k] holds the tokens that consist of k bytes of whitespace; Runs[0] is
+	// empty.
 	Runs [][]int32
-	// After files the tokens that begin with whitespace and go on with
-	// something else under what follows the whitespace. Its values index
-	// Token and Run.
+	// After maps what follows leading whitespace to the tokens that begin with
+	// whitespace and continue with something else. Its values index Token and
+	// Run.
 	After *Trie
 	Token []int32
 	// Run is the length in bytes of the leading whitespace.
@@ -96,7 +97,7 @@ type BlankSlices struct {
 	MaxRun int32
 }
 
-// derived holds what is computed from a vocabulary on first use.
+// derived holds data computed from a vocabulary on first use.
 type derived struct {
 	trieOnce, stringOnce, blankOnce sync.Once
 	trie                            *Trie
@@ -111,22 +112,22 @@ func (v *Vocab) Trie() *Trie {
 	return v.trie
 }
 
-// StringSlices returns the vocabulary sorted for the inside of JSON strings.
+// StringSlices returns the vocabulary grouped for the inside of JSON strings.
 // The first call takes some tens of milliseconds for 128k tokens.
 func (v *Vocab) StringSlices() *StringSlices {
 	v.stringOnce.Do(func() { v.strings = buildStringSlices(v) })
 	return v.strings
 }
 
-// BlankSlices returns the vocabulary sorted by leading whitespace.
+// BlankSlices returns the vocabulary grouped by leading whitespace.
 func (v *Vocab) BlankSlices() *BlankSlices {
 	v.blankOnce.Do(func() { v.blanks = buildBlankSlices(v) })
 	return v.blanks
 }
 
-// Attach returns the value kept with the vocabulary under key, which newValue
-// makes the first time. Packages keep what they derive from a vocabulary
-// here, so that it lives exactly as long.
+// Attach returns the value stored with the vocabulary under key, which
+// newValue computes the first time. Packages store here what they derive from
+// a vocabulary, so that it has the same lifetime.
 func (v *Vocab) Attach(key any, newValue func() any) any {
 	if x, ok := v.attached.Load(key); ok {
 		return x
@@ -165,18 +166,18 @@ func buildBlankSlices(v *Vocab) *BlankSlices {
 	return s
 }
 
-// StringEnd reads b as the inside of a JSON string, from a place between two
-// characters. It returns the index of the closing quote, or -1 when the
-// string stays open; ok is false if b can't stand there.
+// StringEnd parses b as the inside of a JSON string, starting between two
+// characters. It returns the index of the closing quote, or -1 if the string
+// stays open; ok is false if b is invalid there.
 func StringEnd(b []byte) (quote int, ok bool) {
 	quote, _, _, ok = scanString(b)
 	return quote, ok
 }
 
-// scanString reads b as the inside of a JSON string. It returns the number
-// of bytes before the closing quote, or -1 when the string stays open, the
-// number of characters up to there, whether they are plain (whole and not
-// escaped), and whether b can stand in a string at all.
+// scanString parses b as the inside of a JSON string. It returns the number
+// of bytes before the closing quote, or -1 if the string stays open, the
+// number of characters up to there, whether they are plain (complete and not
+// escaped), and whether b is valid in a string at all.
 func scanString(b []byte) (quote, chars int, plain, ok bool) {
 	plain = true
 	for i := 0; i < len(b); {
@@ -215,7 +216,7 @@ func scanString(b []byte) (quote, chars int, plain, ok bool) {
 	return -1, chars, plain, true
 }
 
-// scanEscape reads one escape at the start of b, a surrogate pair as one.
+// scanEscape parses one escape at the start of b, a surrogate pair as one.
 // open means that b ends before the escape does.
 func scanEscape(b []byte) (n int, open, ok bool) {
 	if len(b) < 2 {
@@ -233,7 +234,7 @@ func scanEscape(b []byte) (n int, open, ok bool) {
 		return 0, false, false
 	}
 	if n < 4 {
-		// \udc… is a lone low surrogate as soon as its second digit is read.
+		// \udc… is a lone low surrogate once its second digit is read.
 		if n >= 2 && u>>(4*(n-2)) >= 0xDC && u>>(4*(n-2)) <= 0xDF {
 			return 0, false, false
 		}
@@ -255,7 +256,7 @@ func scanEscape(b []byte) (n int, open, ok bool) {
 	if !ok {
 		return 0, false, false
 	}
-	// The low half is dc00 to dfff; check the digits that are there.
+	// The low half is dc00 to dfff; check the available digits.
 	if n >= 1 && low>>(4*(n-1)) != 0xD || n >= 2 && low>>(4*(n-2))&0xF < 0xC {
 		return 0, false, false
 	}
@@ -265,7 +266,7 @@ func scanEscape(b []byte) (n int, open, ok bool) {
 	return 12, false, true
 }
 
-// scanHex4 reads up to four hexadecimal digits; n is how many there were
+// scanHex4 parses up to four hexadecimal digits; n is the number of digits
 // before b ended.
 func scanHex4(b []byte) (u uint32, n int, ok bool) {
 	for n < 4 && n < len(b) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Texts by which llama.cpp finds tokens with a role that a file does not name. Where several of a
-// list are in a vocabulary llama.cpp takes whichever its hash table yields first; here it is the
-// first of the list.
+// Texts by which llama.cpp finds tokens with a role that a file does not name. If several of a
+// list are in a vocabulary, llama.cpp takes the one that its hash table yields first; this
+// package takes the first of the list.
 var (
 	eotTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
 		"<EOT>", "_<EOT>", "[EOT]", "<｜end▁of▁sentence｜>", "<end_of_utterance>"}
@@ -20,16 +20,16 @@ var (
 	fimRepTexts = []string{"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"}
 	fimSepTexts = []string{"<|file_sep|>"}
 
-	// eogTexts end the generation wherever they are in a vocabulary.
+	// eogTexts end generation in any vocabulary that has them.
 	eogTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
 		"<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
 		"<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~["}
-	// harmonyTexts structure a message of gpt-oss and are shown as text.
+	// harmonyTexts structure messages of gpt-oss and are shown as text.
 	harmonyTexts = []string{"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}
 )
 
-// findSpecials completes the roles of tokens by their texts and determines the end-of-generation
-// set. Tokens with a role become control tokens, whatever the file says.
+// findSpecials finds tokens with a role by their texts and determines the end-of-generation
+// set. Tokens with a role become control tokens, regardless of the file.
 func (v *Vocab) findSpecials() {
 	sp := &v.special
 	for _, r := range []struct {
@@ -74,7 +74,8 @@ func (v *Vocab) findSpecials() {
 	add(sp.eot)
 	add(sp.eom)
 
-	// In gpt-oss and solar-open "<|end|>" ends a message, not the answer, and in gemma4 "</s>" is text.
+	// In gpt-oss and solar-open "<|end|>" ends a message, not the answer, and in gemma4 "</s>" is
+	// text.
 	ends := func(text string) bool {
 		id, ok := v.Find(text)
 		return ok && eog[id]
@@ -97,13 +98,13 @@ func (v *Vocab) findSpecials() {
 	slices.Sort(v.eog)
 }
 
-// addedTokens are the tokens that are looked for in a text before it is tokenized.
+// addedTokens are the tokens that are searched for in a text before it is tokenized.
 type addedTokens struct {
 	v      *Vocab
 	list   []int32 // longest text first
 	trie   byteTrie
-	lstrip map[int32]bool // those that swallow the whitespace before them
-	rstrip map[int32]bool // … after them
+	lstrip map[int32]bool // those that also take the whitespace before them
+	rstrip map[int32]bool // and after them
 }
 
 // newAddedTokens lists the added tokens of a vocabulary.
@@ -148,15 +149,15 @@ func newAddedTokens(v *Vocab) *addedTokens {
 	return a
 }
 
-// fragment is a part of a text: an added token, or text still to be tokenized where token is -1.
+// fragment is a part of a text: an added token, or text to be tokenized if token is -1.
 type fragment struct {
 	text  string
 	token int32
 }
 
-// partition cuts a text at the added tokens in it. The longest token is looked for in the whole
-// text first, then the next in what is left, as llama.cpp does; control and unknown tokens are
-// looked for only if special is set.
+// partition splits a text at its added tokens. As in llama.cpp, it searches for the longest
+// token in the whole text first, then for the next in what is left; control and unknown tokens
+// count only if special is set.
 func (a *addedTokens) partition(text string, special bool) []fragment {
 	parts := []fragment{{text, -1}}
 	for _, id := range a.occurring(text) {
@@ -200,8 +201,8 @@ func (a *addedTokens) cut(dst []fragment, text string, id int32) []fragment {
 
 const asciiSpace = " \t\n\v\f\r"
 
-// occurring returns the added tokens that occur in text, in the order of the list. One walk over
-// the text spares a search for each of what may be thousands of tokens.
+// occurring returns the added tokens that occur in text, in the order of the list. One pass
+// over the text saves a search for each of possibly thousands of tokens.
 func (a *addedTokens) occurring(text string) []int32 {
 	t := &a.trie
 	var found []int32 // positions in the list

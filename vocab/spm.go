@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// spm tokenizes as SentencePiece's BPE does: of all pairs of neighbours that make a token, the one
-// with the best score is joined first. What makes no token is spelled in byte tokens.
+// spm tokenizes as SentencePiece's BPE does: of all adjacent pairs that form a token, the one
+// with the best score is merged first. Symbols that are not tokens become byte tokens.
 type spm struct {
 	v     *Vocab
 	bytes [256]int32
@@ -35,8 +35,8 @@ func (v *Vocab) byteTokens() (out [256]int32) {
 	return out
 }
 
-// utf8Width is the number of bytes that a character beginning with b takes; bytes that begin none
-// stand alone.
+// utf8Width returns the length in bytes of a character that starts with b; a byte that starts
+// none has length 1.
 func utf8Width(b byte) int {
 	switch {
 	case b < 0xc0:
@@ -59,7 +59,7 @@ func (s *spm) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	m.begin()
 	for at := 0; at < len(text); {
 		width := min(utf8Width(text[at]), len(text)-at)
-		if mode.exact { // a byte that is no UTF-8 must not swallow a space mark
+		if mode.exact { // an invalid byte must not include a space mark
 			_, width = utf8.DecodeRuneInString(text[at:])
 		}
 		id, ok := s.v.Find(text[at : at+width])
@@ -95,7 +95,7 @@ func (s *spm) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	return dst
 }
 
-// descending maps scores to numbers that are the smaller the higher the score is.
+// descending maps scores to numbers in reverse order.
 func descending(score float32) uint32 {
 	bits := math.Float32bits(score + 0) // adding 0 makes -0 and 0 equal
 	if bits>>31 != 0 {

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// TensorInfo says what a GGUF file holds of one tensor.
+// TensorInfo describes a tensor in a GGUF file.
 type TensorInfo struct {
 	Name   string
-	Shape  []int64 // as in the file: the fastest running dimension first
+	Shape  []int64 // as in the file: the fastest-varying dimension first
 	Type   TensorType
 	Offset int64 // bytes from the file's DataOffset
-	Size   int64 // bytes of data; -1 for a type this package does not know
+	Size   int64 // bytes of data; -1 for an unknown type
 }
 
 // Elements returns the number of elements.
@@ -27,8 +27,8 @@ func (t TensorInfo) Elements() int64 {
 // TensorType is the storage type of a tensor, as numbered by ggml.
 type TensorType uint32
 
-// tensorTypes lists ggml's storage types: elements in a block and bytes of a block. Numbers that
-// ggml has given up are left empty.
+// tensorTypes lists ggml's storage types, with the elements and bytes of a block. Numbers that
+// ggml no longer uses are empty.
 var tensorTypes = [...]struct {
 	name         string
 	block, bytes int64
@@ -51,7 +51,7 @@ func (t TensorType) String() string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// size returns the bytes that a tensor takes, or -1 for an unknown type.
+// size returns the bytes of a tensor, or -1 for an unknown type.
 func (t TensorType) size(shape []int64) (int64, error) {
 	if int(t) >= len(tensorTypes) || tensorTypes[t].name == "" {
 		return -1, nil
@@ -118,8 +118,8 @@ func (d *ggufReader) tensor(g *GGUF) error {
 	return nil
 }
 
-// CheckTensors reports the first tensor whose data does not lie within the file, as happens when a
-// download was cut off.
+// CheckTensors returns an error for the first tensor whose data is not within the file, as
+// after an incomplete download.
 func (g *GGUF) CheckTensors() error {
 	for _, t := range g.Tensors {
 		if t.Size < 0 {

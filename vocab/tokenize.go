@@ -1,18 +1,18 @@
 package vocab
 
-// tokenizer turns text without added tokens into tokens. Implementations are immutable and safe
-// for concurrent use.
+// tokenizer tokenizes text without added tokens. Implementations are immutable and safe for
+// concurrent use.
 type tokenizer interface {
 	// tokenize appends the tokens of text to dst.
 	tokenize(dst []int32, text string, mode tokenizeMode) []int32
 }
 
 type tokenizeMode struct {
-	prefix bool // the text begins anew: put the model's leading space before it
-	exact  bool // keep bytes that are no UTF-8 instead of replacing them
+	prefix bool // at the start of a text: add the model's leading space
+	exact  bool // keep invalid UTF-8 instead of replacing it
 }
 
-// tokenizer returns the vocabulary's tokenizer, built at the first call.
+// tokenizer returns the vocabulary's tokenizer, which is built on the first call.
 func (v *Vocab) tokenizer() tokenizer {
 	v.engineOnce.Do(func() {
 		switch v.model {
@@ -37,23 +37,23 @@ func (v *Vocab) tokenizer() tokenizer {
 	return v.engine
 }
 
-// Tokenize appends the tokens of text to dst, without BOS and EOS. With special set, spellings of
-// control tokens in the text become those tokens. It equals llama_tokenize with add_special=false
-// and parse_special=special: SentencePiece's leading space is added, and bytes that are no UTF-8
-// become U+FFFD where llama.cpp does so.
+// Tokenize appends the tokens of text to dst, without BOS and EOS. With special set, the texts
+// of control tokens become those tokens. It equals llama_tokenize with add_special=false and
+// parse_special=special: SentencePiece's leading space is added, and invalid UTF-8 becomes
+// U+FFFD where it does in llama.cpp.
 func (v *Vocab) Tokenize(dst []int32, text string, special bool) []int32 {
 	return v.tokenize(dst, text, special, tokenizeMode{prefix: true})
 }
 
 // TokenizeText appends the tokens of a text that continues another one: without a leading space
 // and without recognising control tokens. Unlike Tokenize it keeps every byte, as far as the
-// vocabulary can spell it.
+// vocabulary can represent it.
 func (v *Vocab) TokenizeText(dst []int32, text []byte) []int32 {
 	return v.tokenize(dst, string(text), false, tokenizeMode{exact: true})
 }
 
-// Encode returns the tokens of text with BOS, EOS and SEP tokens as the model wants them, and with
-// control tokens recognised.
+// Encode returns the tokens of text with the BOS, EOS and SEP tokens that the model expects,
+// and with control tokens recognised.
 func (v *Vocab) Encode(text string) []int32 {
 	var out []int32
 	add := func(wanted bool, id int32) {
@@ -85,7 +85,7 @@ func (v *Vocab) tokenize(dst []int32, text string, special bool, mode tokenizeMo
 	for _, f := range v.added.partition(text, special) {
 		if f.token >= 0 {
 			dst = append(dst, f.token)
-			first = mode // text after an added token begins anew
+			first = mode // text after an added token counts as a start
 			continue
 		}
 		dst = t.tokenize(dst, f.text, first)

@@ -6,28 +6,27 @@ import (
 	"slices"
 )
 
-// A TrieNode is one byte on the way from the root to one or more tokens.
-// Its children follow it directly; the node after its last descendant is End.
+// A TrieNode is one byte on the path from the root to one or more tokens. Its
+// children follow it directly; End is the node after its last descendant.
 type TrieNode struct {
-	End   int32  // index of the first node that is not below this one
+	End   int32  // index of the first node after this one and its descendants
 	First int32  // index into Trie.Tokens of the first token at or below this node
-	Byte  byte   // the byte that leads here
+	Byte  byte   // the byte of the edge to this node
 	Depth uint16 // number of bytes from the root, 1 for the root's children
 }
 
-// A Trie holds byte strings and, for each, the integers filed under it
-// (token ids, or positions in another table). The nodes lie in one array in
-// depth-first order, children by ascending byte, so that a walk that skips a
-// sub-tree is one assignment:
+// A Trie maps byte strings to integers (token IDs, or positions in another
+// table). The nodes are in one array in depth-first order, children by
+// ascending byte, so that skipping a subtree in a walk is one assignment:
 //
 //	for i := 0; i < t.Len(); {
 //		if dead(t.Nodes[i].Byte) { i = t.Nodes[i].End } else { i++ }
 //	}
 //
-// The tokens of node i itself are Tokens[Nodes[i].First : Nodes[i+1].First]
-// when the node has children or not; those of its whole sub-tree are
-// Tokens[Nodes[i].First : Nodes[Nodes[i].End].First]. One sentinel node ends
-// the array. A Trie is immutable and safe for concurrent use.
+// The tokens of node i itself are Tokens[Nodes[i].First : Nodes[i+1].First];
+// those of its whole subtree are Tokens[Nodes[i].First :
+// Nodes[Nodes[i].End].First]. A sentinel node ends the array. A Trie is
+// immutable and safe for concurrent use.
 type Trie struct {
 	Nodes  []TrieNode // in depth-first order, with a sentinel at the end
 	Tokens []int32    // grouped by node, in the nodes' order
@@ -35,21 +34,21 @@ type Trie struct {
 	Depth  int        // length in bytes of the longest string
 }
 
-// Len returns the number of nodes, the sentinel not counted.
+// Len returns the number of nodes, without the sentinel.
 func (t *Trie) Len() int { return len(t.Nodes) - 1 }
 
-// At returns the integers filed under exactly the string of node i.
+// At returns the integers for exactly the string of node i.
 func (t *Trie) At(i int32) []int32 {
 	return t.Tokens[t.Nodes[i].First:t.Nodes[i+1].First]
 }
 
-// TrieEntry is one string to be put into a trie.
+// TrieEntry is a string to be added to a trie.
 type TrieEntry struct {
 	Text  []byte
 	Value int32
 }
 
-// NewTrie builds a trie; entries with an empty text are left out. It sorts
+// NewTrie builds a trie. It ignores entries with an empty text and sorts
 // entries in place.
 func NewTrie(entries []TrieEntry) *Trie {
 	slices.SortFunc(entries, func(a, b TrieEntry) int {
@@ -95,7 +94,7 @@ func NewTrie(entries []TrieEntry) *Trie {
 	return t
 }
 
-// buildTrie files every token that adds text under its bytes.
+// buildTrie returns a trie of the bytes of every token that adds text.
 func buildTrie(v *Vocab) *Trie {
 	entries := make([]TrieEntry, 0, v.Len())
 	for id := int32(0); id < int32(v.Len()); id++ {
@@ -106,6 +105,6 @@ func buildTrie(v *Vocab) *Trie {
 	return NewTrie(entries)
 }
 
-// maxTokenBytes bounds a token's length to what a node's depth can hold. A
-// longer token is never offered by a mask.
+// maxTokenBytes limits a token's length to what a node's depth can represent.
+// A longer token is never in a mask.
 const maxTokenBytes = 1<<16 - 1

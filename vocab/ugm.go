@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// ugm finds the tokens with the greatest sum of scores that spell a normalised text: SentencePiece's
-// unigram model.
+// ugm finds the tokens with the greatest sum of scores that make up a normalised text:
+// SentencePiece's unigram model.
 type ugm struct {
 	v       *Vocab
-	trie    byteTrie // tokens that are normal, user-defined or unused in the file, whatever they are here
+	trie    byteTrie // tokens that are normal, user-defined or unused in the file, regardless of their kind here
 	user    byteTrie // user-defined tokens, which are not normalised
-	unknown float64  // score of a character that no token spells
+	unknown float64  // score of a character that is in no token
 	chars   charsMap
 	pool    sync.Pool // of *ugmState
 }
@@ -26,17 +26,17 @@ type ugmState struct {
 	best []ugmBest
 }
 
-// ugmBest is the best way to spell a text up to a place.
+// ugmBest is the best tokenization of a text up to a position.
 type ugmBest struct {
 	token int32
-	from  int32 // where the last token begins
+	from  int32 // start of the last token
 	score float64
 }
 
 func newUGM(v *Vocab) *ugm {
 	u := &ugm{v: v}
 	u.pool.New = func() any { return new(ugmState) }
-	u.chars, _ = parseCharsMap(v.charsMap) // checked when the vocabulary was made
+	u.chars, _ = parseCharsMap(v.charsMap) // checked when the vocabulary was created
 	lowest := float32(math.MaxFloat32)
 	for id := range int32(v.Len()) {
 		switch v.fileKinds[id] {
@@ -91,7 +91,7 @@ func (u *ugm) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	return dst
 }
 
-// extend tries all tokens that begin at the character at, which is width bytes long.
+// extend tries all tokens that start at the character at, which is width bytes long.
 func (u *ugm) extend(s *ugmState, at, width int) {
 	base := s.best[at].score
 	offer := func(end int, token int32, score float64) {
@@ -99,12 +99,12 @@ func (u *ugm) extend(s *ugmState, at, width int) {
 			s.best[end] = ugmBest{token, int32(at), score}
 		}
 	}
-	whole := false // a token spells just this character
+	whole := false // a token matches just this character
 	node := u.trie.root[s.text[at]]
 	for end := at + 1; node != 0; end++ {
 		if id := u.trie.nodes[node].value; id >= 0 {
 			whole = whole || end-at == width
-			score := 0.0 // user-defined tokens come before others, whose scores are negative
+			score := 0.0 // user-defined tokens take precedence: the scores of others are negative
 			if !u.userDefined(id) {
 				score = float64(u.v.Score(id))
 			}
@@ -120,18 +120,18 @@ func (u *ugm) extend(s *ugmState, at, width int) {
 	}
 }
 
-// userDefined reports a token that is user-defined, or was in the file before its text made it a
-// control token.
+// userDefined reports whether a token is user-defined, or was in the file before its text made
+// it a control token.
 func (u *ugm) userDefined(id int32) bool {
 	return u.v.kinds[id] == UserDefined || u.v.kinds[id] == Control && u.v.fileKinds[id] == UserDefined
 }
 
-// normalise writes the text as tokens spell it to s.text: characters replaced as the model's map
-// says, spaces marked, and merged or added as the model wants.
+// normalise writes the normalised text to s.text: characters replaced according to the model's
+// map, spaces marked, and merged or added as the model requires.
 func (u *ugm) normalise(s *ugmState, text string, mode tokenizeMode) {
 	out := s.text[:0]
 	merge := u.v.removeExtraWhitespace && !mode.exact
-	pending := u.v.addSpacePrefix && !mode.exact // llama.cpp: before each part of a text
+	pending := u.v.addSpacePrefix && !mode.exact // llama.cpp adds it before each part of a text
 	inWord := false
 	var piece string
 	for len(text) > 0 {
@@ -158,7 +158,7 @@ func (u *ugm) normalise(s *ugmState, text string, mode tokenizeMode) {
 	s.text = out
 }
 
-// next returns the normal form of the beginning of text, and what follows it.
+// next returns the normalised start of text, and the rest.
 func (u *ugm) next(text string, mode tokenizeMode) (piece, rest string) {
 	if n := u.userPrefix(text); n > 0 {
 		return text[:n], text[n:]
@@ -173,8 +173,8 @@ func (u *ugm) next(text string, mode tokenizeMode) (piece, rest string) {
 	return text[:n], text[n:]
 }
 
-// userPrefix returns how far text agrees with some user-defined token. As in llama.cpp that need
-// not be a whole token.
+// userPrefix returns the length of the longest common prefix of text and a user-defined token.
+// As in llama.cpp it may be shorter than the token.
 func (u *ugm) userPrefix(text string) int {
 	node := u.user.root[text[0]]
 	n := 0
@@ -188,10 +188,10 @@ func (u *ugm) userPrefix(text string) int {
 	return n
 }
 
-// charsMap is SentencePiece's compiled normalisation: a double array, in which the longest prefix
-// of a text is looked up, and the replacements, each ended by a zero byte. An entry of the array
-// holds in bits 0-7 the byte that leads to it, in bit 8 whether a replacement ends there, and from
-// bit 10 the distance of its children, in steps of 256 if bit 9 is set.
+// charsMap is SentencePiece's compiled normalisation: a double array that finds the longest
+// prefix of a text, and the zero-terminated replacements. An entry of the array has the byte of
+// its edge in bits 0-7, whether a replacement ends there in bit 8, and from bit 10 the offset
+// of its children, in steps of 256 if bit 9 is set.
 type charsMap struct {
 	array        []byte // of little-endian uint32
 	replacements string

@@ -1,14 +1,15 @@
-// Package vocab reads a language model's vocabulary and answers what a constraint engine asks of
-// it: which bytes a token adds to the text, which tokens are control or end-of-generation tokens,
-// and how the model's own tokenizer would spell a text.
+// Package vocab reads a language model's vocabulary and provides what a constraint engine
+// needs: the bytes that a token adds to the text, the control and end-of-generation tokens, and
+// the model's own tokenizer.
 //
 // A vocabulary comes from the metadata of a GGUF file ([Load]), without reading tensor data, or
-// from a table ([FromTokens]). All kinds that llama.cpp 0.5.0 knows are read: byte-level BPE with its
-// pre-tokenizers, BPE over plain text, SentencePiece with byte fallback, WordPiece, Unigram, RWKV and
-// PLaMo-2. Token bytes, kinds, the end-of-generation set and the output of [Vocab.Tokenize] equal
-// llama.cpp's; the few deliberate departures are listed at the functions concerned.
+// from a table ([FromTokens]). All kinds that llama.cpp 0.5.0 supports are supported:
+// byte-level BPE with its pre-tokenizers, BPE over plain text, SentencePiece with byte
+// fallback, WordPiece, Unigram, RWKV and PLaMo-2. Token bytes, kinds, the end-of-generation set
+// and the output of [Vocab.Tokenize] equal llama.cpp's; the few deliberate differences are
+// documented at the functions concerned.
 //
-// Token texts and token bytes lie in one block each, with an array of end offsets:
+// Token texts and token bytes are stored in one block each, with an array of end offsets:
 //
 //	texts  "<s>" "Ġthe" …   Vocab.Text(id)  the spelling in the file
 //	bytes  ""    " the" …   Vocab.Bytes(id) what the token adds to the text
@@ -24,23 +25,23 @@ import (
 	"sync"
 )
 
-// Kind says what role a token plays.
+// Kind is the role of a token.
 type Kind uint8
 
 // The kinds of tokens. Control, Unknown, Unused and Undefined tokens add no bytes to the text.
 const (
 	Normal      Kind = iota // ordinary text
-	Unknown                 // stands for text that the vocabulary can't spell
-	Control                 // steers the model, such as the beginning of the text; never text
-	UserDefined             // added text, recognised before everything else is tokenized
-	Unused                  // a reserved place
-	Byte                    // one byte, for text that has no token of its own
-	Undefined               // a type number the file leaves without meaning
+	Unknown                 // stands for text that the vocabulary can't represent
+	Control                 // steers the model, such as the start of a text; never text
+	UserDefined             // added text, recognised before the rest is tokenized
+	Unused                  // a reserved token
+	Byte                    // one byte, for text without a token of its own
+	Undefined               // a type number without a meaning
 )
 
 var kindNames = [...]string{"normal", "unknown", "control", "user-defined", "unused", "byte", "undefined"}
 
-// String returns the kind in words, such as "user-defined".
+// String returns the name of the kind, such as "user-defined".
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -48,10 +49,10 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Model is the algorithm by which a vocabulary's tokenizer works.
+// Model is the algorithm of a vocabulary's tokenizer.
 type Model uint8
 
-// The tokenizer algorithms; in parentheses their names in GGUF files.
+// The tokenizer algorithms, with their names in GGUF files in parentheses.
 const (
 	SPM       Model = iota // SentencePiece's BPE with scores and byte fallback ("llama")
 	BPE                    // BPE with merges, byte-level ("gpt2") or of plain text ("gemma4")
@@ -65,7 +66,7 @@ const (
 
 var modelNames = [...]string{"SentencePiece", "BPE", "WordPiece", "Unigram", "RWKV", "PLaMo-2", "hybrid DNA", "word BPE"}
 
-// bpe reports the algorithms that are BPE with merges and a pre-tokenizer.
+// bpe reports whether the algorithm is BPE with merges and a pre-tokenizer.
 func (m Model) bpe() bool { return m == BPE || m == HybridDNA || m == WordBPE }
 
 // String returns the algorithm's usual name.
@@ -78,14 +79,14 @@ func (m Model) String() string {
 
 // Token is one entry of an explicit table.
 type Token struct {
-	Text  string // as a GGUF file spells it: "▁the" for SPM, "Ġthe" for BPE, "<0x0A>" for a Byte
+	Text  string // as in a GGUF file: "▁the" for SPM, "Ġthe" for BPE, "<0x0A>" for a Byte
 	Kind  Kind
 	Score float32 // used by SPM, UGM and PLaMo2
 }
 
-// Options completes an explicit table to a vocabulary. Its zero value is a SentencePiece
-// vocabulary without special tokens. A nil pointer means "none" for a token and "as usual for the
-// model" for a switch.
+// Options completes an explicit table to a vocabulary. Its zero value means a SentencePiece
+// vocabulary without special tokens. A nil pointer means "none" for a token and the model's
+// default for a switch.
 type Options struct {
 	Model  Model
 	Pre    string   // BPE: name of the pre-tokenizer as in GGUF files, such as "llama-bpe"; "" is "default"
@@ -110,7 +111,7 @@ type Vocab struct {
 	kinds  []Kind
 	index  textIndex
 	bytes  []byte
-	ends   []uint32 // where each token's bytes end
+	ends   []uint32 // end of each token's bytes
 
 	special specials
 	eog     []int32 // ascending
@@ -127,8 +128,8 @@ type Vocab struct {
 	name, arch             string
 
 	suppressed []int32
-	fileKinds  []Kind // UGM: as the file has them
-	kmers      int32  // the first token that may stand for bases; -1: none
+	fileKinds  []Kind // UGM: the kinds in the file
+	kmers      int32  // the first token for bases; -1: none
 	merges     Strings
 	charsMap   []byte
 	engineOnce sync.Once
@@ -137,13 +138,13 @@ type Vocab struct {
 	derived
 }
 
-// specials are the ids of tokens with a role; -1 where there is none.
+// specials are the IDs of tokens with a role; -1: none.
 type specials struct {
 	bos, eos, eot, eom, unk, sep, pad, mask        int32
 	fimPre, fimSuf, fimMid, fimPad, fimRep, fimSep int32
 }
 
-// source is what a vocabulary is made of, wherever it comes from.
+// source is the data of a vocabulary, from a file or a table.
 type source struct {
 	model                                  Model
 	pre                                    string
@@ -160,8 +161,8 @@ type source struct {
 	template, name, arch                   string
 }
 
-// FromTokens makes a vocabulary from an explicit table. The end-of-generation set is determined as
-// for a file: the EOS token and the well-known texts. Token texts must differ.
+// FromTokens returns a vocabulary for an explicit table. The end-of-generation set is
+// determined as for a file: the EOS token and the well-known texts. Token texts must differ.
 func FromTokens(tokens []Token, opt Options) (*Vocab, error) {
 	s := source{
 		model: opt.Model, pre: opt.Pre, special: noSpecials(),
@@ -280,7 +281,7 @@ func (v *Vocab) setDefaults() error {
 	return nil
 }
 
-// setSwitches sets what the source says itself.
+// setSwitches sets the switches that the source specifies.
 func (v *Vocab) setSwitches(s source) {
 	set := func(to, from *bool) {
 		if from != nil {
@@ -297,7 +298,7 @@ func (v *Vocab) setSwitches(s source) {
 	set(&v.stripMarks, s.stripAccents)
 }
 
-// nameEmpty gives tokens without a text the name that llama.cpp gives them, "[EMPTY_5]".
+// nameEmpty gives tokens without a text llama.cpp's name for them, "[EMPTY_5]".
 func nameEmpty(s Strings) Strings {
 	empty := false
 	for i := range s.Len() {
@@ -315,15 +316,15 @@ func nameEmpty(s Strings) Strings {
 	return makeStrings(list)
 }
 
-// Len returns the number of tokens; ids run from 0 to Len()-1.
+// Len returns the number of tokens; IDs are in [0, Len()).
 func (v *Vocab) Len() int { return len(v.kinds) }
 
 // has reports whether id is a token of the vocabulary.
 func (v *Vocab) has(id int32) bool { return id >= 0 && int(id) < len(v.kinds) }
 
 // Bytes returns the bytes that a token adds to the text, nil for tokens that add none: control,
-// unknown and unused ones, and ids outside of the vocabulary. The bytes are shared: do not write
-// to them. Several tokens may have the same bytes.
+// unknown and unused ones, and IDs outside of the vocabulary. The bytes are shared and
+// read-only. Several tokens may have the same bytes.
 func (v *Vocab) Bytes(id int32) []byte {
 	if !v.has(id) {
 		return nil
@@ -339,7 +340,7 @@ func (v *Vocab) Bytes(id int32) []byte {
 	return v.bytes[start:end:end]
 }
 
-// Text returns the token's spelling in the file, "" for ids outside of the vocabulary.
+// Text returns the token's text in the file, "" for IDs outside of the vocabulary.
 func (v *Vocab) Text(id int32) string {
 	if !v.has(id) {
 		return ""
@@ -347,8 +348,8 @@ func (v *Vocab) Text(id int32) string {
 	return v.texts.At(int(id))
 }
 
-// Piece returns what llama_token_to_piece prints with special tokens shown: the bytes of a token
-// that adds text, the spelling of a control or unknown token.
+// Piece returns what llama_token_to_piece prints with special tokens shown: the bytes of a
+// token that adds text, the text of a control or unknown token.
 func (v *Vocab) Piece(id int32) string {
 	switch v.Kind(id) {
 	case Control, Unknown:
@@ -360,7 +361,7 @@ func (v *Vocab) Piece(id int32) string {
 	return string(v.Bytes(id))
 }
 
-// Kind returns the token's kind, Undefined for ids outside of the vocabulary.
+// Kind returns the token's kind, Undefined for IDs outside of the vocabulary.
 func (v *Vocab) Kind(id int32) Kind {
 	if !v.has(id) {
 		return Undefined
@@ -368,7 +369,7 @@ func (v *Vocab) Kind(id int32) Kind {
 	return v.kinds[id]
 }
 
-// Score returns the token's score in the file, 0 where there is none.
+// Score returns the token's score in the file, 0 if there is none.
 func (v *Vocab) Score(id int32) float32 {
 	if !v.has(id) || int(id) >= len(v.scores) {
 		return 0
@@ -376,7 +377,7 @@ func (v *Vocab) Score(id int32) float32 {
 	return v.scores[id]
 }
 
-// Find returns the token with that spelling in the file.
+// Find returns the token with that text in the file.
 func (v *Vocab) Find(text string) (int32, bool) {
 	id := v.index.find(v.texts, text)
 	return id, id >= 0
@@ -385,36 +386,36 @@ func (v *Vocab) Find(text string) (int32, bool) {
 // Model returns the algorithm of the vocabulary's tokenizer.
 func (v *Vocab) Model() Model { return v.model }
 
-// Pre returns the name that the file gives to the pre-tokenizer, and whether it gives one if it
-// should: without a name BPE cuts as "default" does, which spoils what most models write.
+// Pre returns the file's name of the pre-tokenizer, and whether it has one if it should:
+// without a name BPE splits like "default", which degrades the output of most models.
 func (v *Vocab) Pre() (name string, named bool) { return v.pre, !v.model.bpe() || v.pre != "" }
 
-// IsEOG reports whether the token ends the generation.
+// IsEOG reports whether the token ends generation.
 func (v *Vocab) IsEOG(id int32) bool {
 	_, ok := slices.BinarySearch(v.eog, id)
 	return ok
 }
 
-// EOG returns the tokens that end the generation, ascending. Do not write to the slice.
+// EOG returns the tokens that end generation, ascending. The slice is read-only.
 func (v *Vocab) EOG() []int32 { return v.eog }
 
-// Suppressed returns the tokens that the file wants never to be sampled, such as those that the model
-// was not trained on. Do not write to the slice.
+// Suppressed returns the tokens that must never be sampled according to the file, such as those
+// that the model was not trained on. The slice is read-only.
 func (v *Vocab) Suppressed() []int32 { return v.suppressed }
 
-// BOS returns the token that begins a text.
+// BOS returns the beginning-of-sequence token.
 func (v *Vocab) BOS() (int32, bool) { return v.special.bos, v.special.bos >= 0 }
 
-// EOS returns the token that ends a text.
+// EOS returns the end-of-sequence token.
 func (v *Vocab) EOS() (int32, bool) { return v.special.eos, v.special.eos >= 0 }
 
 // EOT returns the token that ends a turn of a conversation.
 func (v *Vocab) EOT() (int32, bool) { return v.special.eot, v.special.eot >= 0 }
 
-// UNK returns the token for text that the vocabulary can't spell.
+// UNK returns the token for text that the vocabulary can't represent.
 func (v *Vocab) UNK() (int32, bool) { return v.special.unk, v.special.unk >= 0 }
 
-// PAD returns the token that fills up batches.
+// PAD returns the token that pads batches.
 func (v *Vocab) PAD() (int32, bool) { return v.special.pad, v.special.pad >= 0 }
 
 // AddBOS reports whether Encode begins with the BOS token.
@@ -423,13 +424,13 @@ func (v *Vocab) AddBOS() bool { return v.addBOS }
 // AddEOS reports whether Encode ends with the EOS token.
 func (v *Vocab) AddEOS() bool { return v.addEOS }
 
-// AddSpacePrefix reports whether Tokenize puts a space before the text.
+// AddSpacePrefix reports whether Tokenize adds a space before the text.
 func (v *Vocab) AddSpacePrefix() bool { return v.addSpacePrefix }
 
-// ChatTemplate returns the model's own chat template, "" when it has none.
+// ChatTemplate returns the model's own chat template, "" if it has none.
 func (v *Vocab) ChatTemplate() string { return v.template }
 
-// Decode returns the bytes of the tokens, one after another. It is exact, unlike Detokenize.
+// Decode returns the concatenated bytes of the tokens. It is exact, unlike Detokenize.
 func (v *Vocab) Decode(ids []int32) []byte {
 	var out []byte
 	for _, id := range ids {

@@ -1,7 +1,7 @@
 package vocab
 
-// wordBPE drops whitespace and tokenizes the words between it, in small letters if the file wants
-// that. Text that must be exact is tokenized as it is.
+// wordBPE drops whitespace and tokenizes the words between it, in lower case if the file says
+// so. Text that must be exact is tokenized unchanged.
 type wordBPE struct{ *bpe }
 
 func (w *wordBPE) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {

@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// wpm tokenizes words, as the file wants in small letters and without accents, by the longest token
-// that a word's rest begins with. A word that can't be spelled so is one unknown token.
+// wpm tokenizes words, depending on the file in lower case and without accents, by repeatedly
+// taking the longest matching token. A word that can't be tokenized like this is one unknown
+// token.
 type wpm struct {
 	v    *Vocab
 	trie byteTrie // all tokens
@@ -44,8 +45,8 @@ func (w *wpm) word(dst []int32, word string) []int32 {
 	return dst
 }
 
-// words cuts a text at whitespace and takes punctuation and Chinese characters for words of their
-// own. Control characters and U+FFFD are dropped.
+// words splits a text at whitespace and treats punctuation and Chinese characters as words of
+// their own. Control characters and U+FFFD are dropped.
 func (w *wpm) words(text string) []string {
 	var words []string
 	var word strings.Builder
@@ -87,7 +88,7 @@ func (w *wpm) words(text string) []string {
 	return words
 }
 
-// wpmChinese reports the characters that WordPiece vocabularies spell one by one. The gap after
+// wpmChinese reports whether WordPiece vocabularies treat r as a word of its own. The gap after
 // U+2B81F is in the original, too.
 func wpmChinese(r rune) bool {
 	switch {

@@ -15,9 +15,9 @@ import (
 // sample of the running threads, and after that CPU times are compared, a window
 // at a time.
 type loadMeter struct {
-	cpus  map[int]bool // those are all CPUs of the machine
-	all   bool         // this process has a lower priority, so all others count
-	niced bool         // /proc/stat; nil if unavailable
+	cpus  map[int]bool // CPUs that this process may run on
+	all   bool         // those are all CPUs of the machine
+	niced bool         // this process has a lower priority, so all others count
 	stat  *os.File     // /proc/stat; nil if unavailable
 	buf   []byte
 
