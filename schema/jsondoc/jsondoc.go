@@ -14,7 +14,7 @@ import (
 // Kind is the type of a JSON value.
 type Kind uint8
 
-// The types of values. A number keeps its spelling, so integers are no type of
+// The types of values. A number keeps its spelling, so integers have no type of
 // their own.
 const (
 	Null Kind = iota
@@ -26,8 +26,8 @@ const (
 	Object
 )
 
-// A Value is a JSON value as it was written: object members keep their
-// order, numbers their spelling, and everything its place.
+// A Value is a JSON value as it was written: object members keep their order,
+// numbers their spelling, and every value its position.
 type Value struct {
 	Kind    Kind
 	Text    string // string content, or a number's spelling
@@ -52,7 +52,7 @@ func (v *Value) Get(key string) *Value {
 	return nil
 }
 
-// A SyntaxError says why a document is no JSON.
+// A SyntaxError reports why a document is not JSON.
 type SyntaxError struct {
 	Line, Column int // from 1; columns count bytes
 	Offset       int
@@ -64,25 +64,25 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("schema: %d:%d: %s", e.Line, e.Column, e.Reason)
 }
 
-// A DepthError says that a document is nested deeper than was allowed.
+// A DepthError reports that a document is nested deeper than allowed.
 type DepthError struct{ Max int }
 
 // Error implements error.
 func (e *DepthError) Error() string { return fmt.Sprintf("schema: nested deeper than %d", e.Max) }
 
-// parser reads one JSON document. Duplicate keys are an error: which of
-// the two would hold depends on the reader.
+// parser reads one JSON document. Duplicate keys are an error: readers disagree on
+// which of them counts.
 type parser struct {
 	src   string
 	pos   int
 	depth int
-	max   int // nesting allowed
+	max   int // maximum nesting
 	arena []Value
 }
 
-// Parse reads one JSON document, nested at most maxDepth deep; a byte order mark
-// before it is skipped. Strings of the result share memory with src. The error
-// is a [*SyntaxError] or a [*DepthError].
+// Parse reads one JSON document, nested at most maxDepth deep, and skips a byte
+// order mark before it. Strings of the result share memory with src. The error is a
+// [*SyntaxError] or a [*DepthError].
 func Parse(src string, maxDepth int) (*Value, error) {
 	p := &parser{src: src, max: maxDepth}
 	if strings.HasPrefix(src, "\ufeff") {
@@ -99,8 +99,8 @@ func Parse(src string, maxDepth int) (*Value, error) {
 	return v, nil
 }
 
-// LineColumn returns the place of a byte offset, both from 1; columns count
-// bytes.
+// LineColumn returns the line and column of a byte offset, both from 1; columns
+// count bytes.
 func LineColumn(src string, pos int) (line, column int) {
 	pos = min(pos, len(src))
 	line = 1 + strings.Count(src[:pos], "\n")
@@ -215,8 +215,8 @@ func (p *parser) number() (*Value, error) {
 	return v, nil
 }
 
-// string reads a string literal; the result shares memory with the source
-// where there are no escapes.
+// string reads a string literal. The result shares memory with the source unless the
+// literal contains escapes.
 func (p *parser) string() (string, error) {
 	p.pos++
 	start := p.pos
@@ -340,8 +340,8 @@ func (p *parser) array() (*Value, error) {
 	}
 }
 
-// manyMembers is the number of members from which duplicate keys are found
-// by a map and not by comparing.
+// manyMembers is the number of members from which duplicate keys are found with a
+// map instead of by comparison.
 const manyMembers = 16
 
 func (p *parser) object() (*Value, error) {
@@ -405,8 +405,8 @@ func (p *parser) object() (*Value, error) {
 	return v, nil
 }
 
-// AppendCanonical appends a spelling of v that is equal for equal values: members
-// sorted, numbers in canonical form.
+// AppendCanonical appends a text that is the same for equal values: members are
+// sorted, numbers are in canonical form.
 func (v *Value) AppendCanonical(dst []byte) []byte {
 	switch v.Kind {
 	case Null:
@@ -440,8 +440,8 @@ func (v *Value) AppendCanonical(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendQuoted appends s as a JSON string with the escapes that JSON needs
-// and no others.
+// AppendQuoted appends s as a JSON string with only those escapes that JSON
+// requires.
 func AppendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -468,8 +468,8 @@ func AppendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// HoldsHugeNumber reports whether a number beyond the limits of package number is in
-// v.
+// HoldsHugeNumber reports whether v contains a number beyond the limits of package
+// number.
 func (v *Value) HoldsHugeNumber() bool {
 	if v.Kind == Number {
 		_, err := number.Parse(v.Text)
@@ -479,8 +479,8 @@ func (v *Value) HoldsHugeNumber() bool {
 		slices.ContainsFunc(v.Members, func(m Member) bool { return m.Value.HoldsHugeNumber() })
 }
 
-// ReadString reads the string literal that src begins with; n is its length in
-// src, quotes included.
+// ReadString reads the string literal at the start of src; n is its length in src,
+// including quotes.
 func ReadString(src string) (text string, n int, err error) {
 	p := parser{src: src}
 	text, err = p.string()
@@ -501,7 +501,8 @@ func sortedMembers(list []Member) []Member {
 	return list
 }
 
-// LastString returns the decoded string literal that text ends inside of.
+// LastString returns the decoded contents of the unterminated string literal at the
+// end of text.
 func LastString(text []byte) (string, bool) {
 	i := openQuote(text, len(text))
 	if i < 0 {
@@ -511,8 +512,7 @@ func LastString(text []byte) (string, bool) {
 	return str, err == nil
 }
 
-// openQuote returns the index of the last quote before end that isn't
-// escaped, or -1.
+// openQuote returns the index of the last unescaped quote before end, or -1.
 func openQuote(text []byte, end int) int {
 	for i := end - 1; i >= 0; i-- {
 		if text[i] != '"' {
@@ -529,7 +529,7 @@ func openQuote(text []byte, end int) int {
 	return -1
 }
 
-// LastValue returns the JSON value that text ends with.
+// LastValue returns the JSON value at the end of text.
 func LastValue(text []byte) []byte {
 	end := len(text)
 	for end > 0 && strings.IndexByte(" \t\r\n", text[end-1]) >= 0 {

@@ -6,17 +6,17 @@ import (
 	"github.com/stencil-json/stencil/schema/number"
 )
 
-// automata are shared by all schemas, with what has been learnt about them.
+// automata holds the automata that all schemas share, with their states.
 var (
 	automataMu sync.Mutex
 	automata   = map[string]*number.Automaton{}
 )
 
-// maxAutomata is the number of automata at which the shared ones are
-// forgotten.
+// maxAutomata is the number of shared automata at which all are discarded.
 const maxAutomata = 4096
 
-// SharedAutomaton returns the automaton that stands for all equal to a. One that a text has filled up stands for none.
+// SharedAutomaton returns the shared automaton equal to a, or makes a the shared one if
+// there is none or a text has exceeded its limit.
 func SharedAutomaton(a *number.Automaton) *number.Automaton {
 	automataMu.Lock()
 	defer automataMu.Unlock()

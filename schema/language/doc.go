@@ -1,4 +1,3 @@
-// Package language keeps what all schemas share about strings and numbers: a
-// pool of regular languages for patterns, formats and lengths, and automata of
-// numbers.
+// Package language keeps the languages that all schemas share: a pool of
+// regular languages for patterns, formats and lengths, and automata of numbers.
 package language

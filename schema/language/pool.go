@@ -7,8 +7,8 @@ import (
 )
 
 // A Pool is a store of regular languages that all schemas share: the same
-// patterns and formats come again and again, and the states made for one schema
-// serve the others. The shared pool is replaced when it has grown large. A Pool
+// patterns and formats occur again and again, and states built for one schema
+// serve the others. The shared pool is replaced once it has grown large. A Pool
 // is safe for concurrent use.
 type Pool struct {
 	mu         sync.Mutex
@@ -30,8 +30,8 @@ type formatResult struct {
 	ok   bool
 }
 
-// The shared store is begun anew when it holds so many languages, expressions
-// or bytes of states. Schemas that use the old one keep it.
+// The shared store is replaced once it holds this many languages, expressions or
+// bytes of states. Schemas that use the old one keep it.
 const (
 	sharedMachines = 4000
 	sharedNodes    = 200_000
@@ -46,7 +46,7 @@ var (
 	shared   *Pool
 )
 
-// Shared returns the pool that schemas share at present.
+// Shared returns the pool that schemas currently share.
 func Shared() *Pool {
 	sharedMu.Lock()
 	defer sharedMu.Unlock()
@@ -79,12 +79,11 @@ func (l *Pool) full() bool {
 	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Nodes() > sharedNodes || l.nothing.Bytes() > sharedBytes || l.Failed()
 }
 
-// Failed reports whether a limit of the store was exceeded, by whomever. What
-// its machines say can't be relied on then.
+// Failed reports whether any schema has exceeded a limit of the store. Its
+// machines are unreliable then.
 func (l *Pool) Failed() bool { return l.nothing.Err() != nil }
 
-// Renew replaces the shared store, for a schema that found it used
-// up.
+// Renew replaces the shared store, for a schema that found it exhausted.
 func Renew() *Pool {
 	sharedMu.Lock()
 	defer sharedMu.Unlock()
@@ -105,7 +104,7 @@ func (l *Pool) Pattern(text string) (regular.Expr, error) {
 	return e, err
 }
 
-// Format returns the language of a format; ok is false when there is none.
+// Format returns the language of a format; ok is false if the format is unknown.
 func (l *Pool) Format(name string) (regular.Expr, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,8 +162,8 @@ func (l *Pool) Length(least, most int) regular.Expr {
 	return l.store.Length(least, most)
 }
 
-// Machine returns the automaton of a language. A limit that is exceeded
-// while compiling is an error, and the automaton has no strings.
+// Machine returns the automaton of a language. If a limit is exceeded while
+// compiling, it returns an error and an automaton that accepts no strings.
 func (l *Pool) Machine(e regular.Expr) (*regular.Machine, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,12 +1,12 @@
-// Package layout says which whitespace stands between the tokens of a JSON
-// document: none, that of a formatter, or that of the document's own first lines.
+// Package layout defines the whitespace between the tokens of a JSON document: none,
+// that of a formatter, or that of the document's own first lines.
 //
-// A [Place] is what a container or a value knows of the layout. In the natural
-// layout a place begins with nothing decided. What the writer does first decides
-// the rest: the first indentation is that of every further level, the first colon
-// and the first comma say whether a space comes after all that follow. Each
-// container may stand on one line or on several. So whatever a document's writer
-// prefers can be written, and most of it is known before it is written.
+// A [Place] is what a container or a value knows of the layout. In the natural layout
+// nothing is decided at first, and the writer's first choices determine the rest: the
+// first indentation is that of every further level, and the first colon and the first
+// comma determine whether a space follows all later ones. Each container may be on one
+// line or on several. So the writer of a document has a free choice of layout, and
+// most of the layout is known before it is written.
 //
 //	{                    lines, indented by 2
 //	  "a": [1, 2],       a space after colons and after commas; one line
@@ -15,39 +15,39 @@
 //	  }
 //	}
 //
-// What is decided inside of a container isn't known outside of it. So a colon in
-// an object decides for this object and all in it, and a container on one line may
-// hold others whose layouts differ.
+// Decisions made inside a container aren't known outside it. So a colon in an object
+// decides for this object and everything in it, and a container on one line may
+// contain others with different layouts.
 package layout
 
 import "strings"
 
-// A Place is where a value or the inside of a container stands. Places are
-// compared and copied freely.
+// A Place is the position of a value, or the inside of a container, in the layout.
+// Places can be compared and copied.
 type Place struct {
-	Depth int16 // how many levels the line is indented by
+	Depth int16 // number of levels by which the line is indented
 	style style
 }
 
-// style is what is known of the layout. Its fields are packed because it is a
+// style is the part of the layout that is known. Its fields are packed because it is
 // part of many keys.
 type style uint16
 
 const (
 	lines style = 1 << iota // the container has a line for each part
-	inner                   // the container has a space inside of its brackets
+	inner                   // the container has a space inside its brackets
 	free                    // the writer chooses
 
-	unitShift  = 3 // 4 bits: the indentation of a level, 0 if open
-	colonShift = 7 // 2 bits: what comes after a colon
-	commaShift = 9 // 2 bits: what comes after a comma on a line
+	unitShift  = 3 // 4 bits: the indentation of a level, 0 if undecided
+	colonShift = 7 // 2 bits: the text after a colon
+	commaShift = 9 // 2 bits: the text after a comma within a line
 
 	unitMask  style = 15 << unitShift
 	colonMask style = 3 << colonShift
 	commaMask style = 3 << commaShift
 )
 
-// The values of what comes after a colon or a comma; 0 is open.
+// The texts after a colon or a comma; 0 means undecided.
 const (
 	nothing style = 1
 	space   style = 2
@@ -59,7 +59,7 @@ func (p Place) Bits() uint32 { return uint32(uint16(p.Depth))<<16 | uint32(p.sty
 // A Unit is the indentation of one level, from 1 on.
 type Unit int32
 
-// MaxSpaces is the most spaces that a level can be indented by.
+// MaxSpaces is the maximum number of spaces that a level can be indented by.
 const MaxSpaces = 8
 
 // Tab is the unit of one tab.
@@ -93,10 +93,10 @@ func Pretty() Place {
 	return Place{style: lines | style(Spaces(2))<<unitShift | space<<colonShift}
 }
 
-// Natural returns the place of a document whose writer chooses.
+// Natural returns the place of a document whose layout the writer chooses.
 func Natural() Place { return Place{style: free} }
 
-// A Choice is one way to go on: a text and the place after it.
+// A Choice is one possible continuation: a text and the place after it.
 type Choice struct {
 	Text  string
 	Place Place
@@ -106,9 +106,9 @@ func (p Place) newline(levels int16) string {
 	return "\n" + strings.Repeat(Unit(p.style&unitMask>>unitShift).String(), int(levels))
 }
 
-// Openings returns what may come after the bracket that opens a container at p,
-// unless it is empty, with the place inside of it. The shortest comes first. If
-// indent is true, a line break may come too, followed by the indentation that
+// Openings returns the texts that may follow the opening bracket of a container at p,
+// unless the container is empty, each with the place inside. The shortest comes first.
+// If indent is true, a line break may follow too, and then the indentation that
 // becomes the unit: see [Place.Indented].
 func (p Place) Openings() (list []Choice, indent bool) {
 	broken := p
@@ -128,14 +128,14 @@ func (p Place) Openings() (list []Choice, indent bool) {
 	return append(list, Choice{p.newline(p.Depth + 1), broken}), false
 }
 
-// Indented returns the place inside of a container at p whose first line is
-// indented by u. Nothing was decided before, so its own line isn't indented.
+// Indented returns the place inside a container at p whose first line is indented by
+// u. The layout was undecided before, so the container's own line isn't indented.
 func (p Place) Indented(u Unit) Place {
 	p.style |= lines | style(u)<<unitShift
 	return p
 }
 
-// Value returns the place of a value inside of a container.
+// Value returns the place of a value inside a container.
 func (p Place) Value() Place {
 	if p.style&lines != 0 {
 		p.Depth++
@@ -146,14 +146,14 @@ func (p Place) Value() Place {
 	return p
 }
 
-// Colons returns what may come from a colon to the value after it, with the place
-// inside of the object from there on. The shortest comes first.
+// Colons returns the possible texts from a colon to the value after it, each with the
+// place inside the object from there on. The shortest comes first.
 func (p Place) Colons() []Choice {
 	return p.choices(colonMask, colonShift, ":")
 }
 
-// Commas returns what may come from a comma to the part after it, with the place
-// inside of the container from there on. The shortest comes first.
+// Commas returns the possible texts from a comma to the part after it, each with the
+// place inside the container from there on. The shortest comes first.
 func (p Place) Commas() []Choice {
 	if p.style&lines != 0 {
 		return []Choice{{"," + p.newline(p.Depth+1), p}}
@@ -174,8 +174,8 @@ func (p Place) choices(mask style, shift int, mark string) []Choice {
 	return []Choice{{mark, tight}, {mark + " ", wide}}
 }
 
-// Closing returns what comes before the bracket that closes a container which
-// isn't empty.
+// Closing returns the whitespace before the closing bracket of a container that isn't
+// empty.
 func (p Place) Closing() string {
 	switch {
 	case p.style&lines != 0:

@@ -1,4 +1,4 @@
-// Package logic holds the formulas in which package schema reasons.
+// Package logic implements the formulas that package schema reasons with.
 //
 // A [Goal] is a demand on a value: a schema, its negation, a constant, or a
 // combination of goals. A [Form] is what a goal says about one JSON type: a
@@ -11,10 +11,10 @@
 //	for objects: every member "a" fulfils #/properties/a ∧ some member "a" fulfils anything
 //	for numbers: ⊤
 //
-// Both are hash-consed: equal formulas are one number, so they are compared and
-// looked up at no cost, and what is found out about one is found out for all.
-// Simplification when a formula is made (flattening, complements, absorption)
-// keeps them small, and negation is a table look-up once it is known.
+// Both are hash-consed: equal formulas have the same number, so they are compared and
+// looked up at no cost, and results about a formula are computed once. Simplification
+// on construction (flattening, complements, absorption) keeps formulas small, and a
+// negation is a table look-up once it has been computed.
 //
 // The tables belong to one source and are not safe for concurrent use.
 package logic

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// A Form is what a goal means for one JSON type: a formula in negation
-// normal form whose literals speak about one object, array or number. Forms
-// are hash-consed.
+// A Form is what a goal demands of one JSON type: a formula in negation normal form
+// whose literals refer to one object, array or number. Forms are hash-consed.
 type Form int32
 
 // The formulas that never and always hold.
@@ -19,7 +18,7 @@ const (
 // An Op is the outermost operator of a formula.
 type Op uint8
 
-// The operators. Negations stand in literals alone.
+// The operators. Only literals are negated.
 const (
 	OpNo Op = iota
 	OpYes
@@ -35,11 +34,11 @@ type FormInfo struct {
 	Kids []Form
 }
 
-// A LitKind says what a literal is about.
+// A LitKind is the kind of a literal.
 type LitKind uint8
 
-// The kinds of literals, each beside its negation. Key sets, decimals and number
-// sets are numbered by the caller.
+// The kinds of literals, each with its negation. Key sets, decimals and number sets are
+// numbered by the caller.
 const (
 	AllKeys     LitKind = iota // every member with a key in set a fulfils goal g
 	SomeKey                    // some member with a key in set a fulfils goal g
@@ -57,7 +56,7 @@ const (
 	NotUnique                  // two items are equal
 	Integer                    // the number is an integer
 	NotInteger                 //
-	Plain                      // the number is spelt without a fraction and an exponent
+	Plain                      // the number is written without a fraction and an exponent
 	NotPlain                   //
 	Min                        // the number is at least decimal a; b=1: more than
 	Max                        // the number is at most decimal a; b=1: less than
@@ -67,35 +66,37 @@ const (
 	NotIn                      //
 )
 
-// A Lit is a literal; its kind says which fields count.
+// A Lit is a literal; its kind determines which fields are used.
 type Lit struct {
 	Kind LitKind
 	A, B int32
 	Goal Goal
 }
 
-// Forms makes and keeps formulas. Info has one entry for each and is only read
-// by others.
+// Forms builds and stores formulas. Info has one entry for each; other packages must
+// not modify it.
 type Forms struct {
 	goals *Goals
 	Info  []FormInfo
 	lits  map[Lit]Form
 	index map[string]Form
-	not   []Form // by formula: 1 + its negation, 0 while it isn't known
+	not   []Form // by formula: 1 + its negation, or 0 while that is unknown
 	lists []itemList
 	list  map[itemList]int32
 	key   []byte
 	size  int
 }
 
-// An itemList is the goals of items from one on. A list that begins one item later is a part of it, so that what is left
-// of a long one after each of its items takes no more room than the list itself.
+// An itemList is a list of goals, one for each item from some item on. The list for the
+// items after the first is part of it, so that the rests of a long list need no memory
+// of their own.
 type itemList struct {
 	first Goal
 	rest  int32 // 0: no list, which demands nothing
 }
 
-// List returns the item list with a goal before those of another list; 0 is the list without goals.
+// List returns the item list with a goal before those of another list; 0 is the empty
+// list.
 func (t *Forms) List(first Goal, rest int32) int32 {
 	if first == Always && rest == 0 {
 		return 0
@@ -110,7 +111,7 @@ func (t *Forms) List(first Goal, rest int32) int32 {
 	return i
 }
 
-// oneOf returns what NotLeading means, said of each item.
+// oneOf returns the meaning of NotLeading as a disjunction over the items.
 func (t *Forms) oneOf(list int32) Form {
 	var some []Form
 	for i := int32(0); list != 0; i++ {
@@ -121,12 +122,12 @@ func (t *Forms) oneOf(list int32) Form {
 	return t.Or(some...)
 }
 
-// First returns the goal that an item list begins with, and the list of the others.
+// First returns the first goal of an item list, and the list of the others.
 func (t *Forms) First(list int32) (first Goal, rest int32) {
 	return t.lists[list].first, t.lists[list].rest
 }
 
-// NewForms returns a table whose literals name goals of another one.
+// NewForms returns a table of formulas whose literals refer to goals.
 func NewForms(goals *Goals) Forms {
 	return Forms{
 		goals: goals,
@@ -139,7 +140,7 @@ func NewForms(goals *Goals) Forms {
 	}
 }
 
-// Lit returns the formula that is one literal.
+// Lit returns the formula that consists of one literal.
 func (t *Forms) Lit(l Lit) Form {
 	switch l.Kind {
 	case AllKeys, AllItems:
@@ -284,7 +285,7 @@ func (t *Forms) Not(f Form) Form {
 	return n
 }
 
-// cheapNegation returns the negation of f if that takes no work.
+// cheapNegation returns the negation of f if computing it takes no work.
 func (t *Forms) cheapNegation(f Form) (Form, bool) {
 	if t.Info[f].Op == OpLit {
 		return t.Not(f), true
@@ -398,13 +399,14 @@ func (t *Forms) combine(op Op, list []Form) Form {
 	return f
 }
 
-// entryBytes is what a goal or formula takes in its tables, without its parts.
+// entryBytes is the approximate size of a goal or formula in its tables, without its
+// parts.
 const entryBytes = 160
 
 // Bytes returns the memory held, approximately.
 func (t *Forms) Bytes() int { return t.size }
 
-// Conjuncts returns the parts of which f is the conjunction.
+// Conjuncts returns the conjuncts of f.
 func (t *Forms) Conjuncts(f Form) []Form {
 	switch {
 	case f == Yes:
@@ -420,13 +422,13 @@ func (t *Forms) Wide(f Form, n int) bool {
 	return len(t.Info[f].Kids) >= n || slices.ContainsFunc(t.Info[f].Kids, func(k Form) bool { return len(t.Info[k].Kids) >= n })
 }
 
-// maxSeen bounds the branches that are remembered.
+// maxSeen bounds the number of branches that are remembered.
 const maxSeen = 1 << 14
 
-// Branches calls yield with the literals of conjunctions whose disjunction is f, in an
-// order that tries cheap ones first, until it returns false. None has NotLeading, which is a disjunction. No conjunction
-// contradicts itself literally, and none is given twice. The slice is
-// reused. It reports false when steps ran out.
+// Branches calls yield with the literals of conjunctions whose disjunction is f, until
+// yield returns false. It tries cheap conjunctions first. None contains NotLeading,
+// which is a disjunction, none contradicts itself literally, and none occurs twice. The
+// slice is reused. Branches returns false if steps ran out.
 func (t *Forms) Branches(f Form, steps *int, yield func(lits []Lit) bool) bool {
 	var lits []Lit
 	seen := map[string]bool{}
@@ -491,7 +493,7 @@ func (t *Forms) Branches(f Form, steps *int, yield func(lits []Lit) bool) bool {
 	return *steps >= 0
 }
 
-// branchKey is what is left to do in a branch, and what was chosen.
+// branchKey identifies a branch by its remaining disjunctions and its choices.
 func branchKey(chosen, ors []Form) string {
 	chosen = slices.Sorted(slices.Values(chosen))
 	key := make([]byte, 0, 4*(len(chosen)+len(ors)+1))
@@ -505,14 +507,14 @@ func branchKey(chosen, ors []Form) string {
 	return string(key)
 }
 
-// Mentions reports whether a literal of a kind is in f.
+// Mentions reports whether f contains a literal of a kind.
 func (t *Forms) Mentions(f Form, kind LitKind) bool {
 	info := &t.Info[f]
 	return info.Op == OpLit && info.Lit.Kind == kind ||
 		slices.ContainsFunc(info.Kids, func(k Form) bool { return t.Mentions(k, kind) })
 }
 
-// AllDiffer reports whether f demands that all items are different.
+// AllDiffer reports whether f demands that all items differ.
 func (t *Forms) AllDiffer(f Form) bool {
 	return slices.ContainsFunc(t.Conjuncts(f), func(k Form) bool {
 		info := &t.Info[k]

@@ -9,9 +9,9 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// A Goal is what a value has to fulfil: a schema, its negation, a constant,
-// or a combination. Goals are hash-consed, so that the same demand reached
-// on different ways is one number and is analysed once.
+// A Goal is a demand on a value: a schema, its negation, a constant, or a
+// combination. Goals are hash-consed, so that the same demand reached in
+// different ways is one number and is analysed once.
 type Goal int32
 
 const (
@@ -19,7 +19,7 @@ const (
 	Always Goal = 1 // any value
 )
 
-// A GoalKind says what a goal is made of.
+// A GoalKind is the kind of a goal.
 type GoalKind uint8
 
 // The kinds of goals.
@@ -34,7 +34,7 @@ const (
 	Differs
 )
 
-// GoalInfo is a goal; its kind says which fields count.
+// GoalInfo is a goal; its kind determines which fields are used.
 type GoalInfo struct {
 	Kind  GoalKind
 	Node  *syntax.Node
@@ -43,13 +43,13 @@ type GoalInfo struct {
 	Value *jsondoc.Value
 }
 
-// Goals makes and keeps goals. Info has one entry for each and is only read by
-// others.
+// Goals builds and stores goals. Info has one entry for each; other packages
+// must not modify it.
 type Goals struct {
-	Meter *meter.Meter // is told of the work; nil: nobody is
+	Meter *meter.Meter // counts the work; may be nil
 	Info  []GoalInfo
 	index map[string]Goal
-	not   []Goal // by goal: 1 + its negation, 0 while it isn't known
+	not   []Goal // by goal: 1 + its negation, or 0 while that is unknown
 	key   []byte
 	size  int
 }
@@ -77,8 +77,7 @@ func (t *Goals) intern(info GoalInfo) Goal {
 // Bytes returns the memory held, approximately.
 func (t *Goals) Bytes() int { return t.size }
 
-// Node returns the goal of fulfilling schema n, entered with a dynamic
-// scope.
+// Node returns the goal of fulfilling schema n, entered with a dynamic scope.
 func (t *Goals) Node(n *syntax.Node, scope int32) Goal {
 	switch {
 	case n.Boolean > 0:
@@ -161,7 +160,7 @@ func (t *Goals) And(list ...Goal) Goal {
 	return t.combine(AllOf, list)
 }
 
-// Includes reports whether g is a, or a conjunction that lists a.
+// Includes reports whether g is a, or a conjunction that contains a.
 func (t *Goals) Includes(g, a Goal) bool {
 	if g == a || a == Always {
 		return true
@@ -213,7 +212,7 @@ func (t *Goals) Not(g Goal) Goal {
 	return n
 }
 
-// AddTo makes g part of what m demands of i.
+// AddTo adds g to the goal of i in m.
 func (t *Goals) AddTo(m map[int32]Goal, i int32, g Goal) {
 	if old, ok := m[i]; ok {
 		g = t.And(old, g)

@@ -1,8 +1,8 @@
 package logic
 
-// Interned numbers different keys from 0, in the order in which they come. It
-// is what a map from K to int32 and a list of its keys would be, at half the
-// cost: the hash is made for the type, and nothing is ever removed.
+// Interned numbers different keys from 0, in order of arrival. It replaces a
+// map from K to int32 and a list of its keys at half the cost: the hash is
+// specific to the type, and nothing is ever removed.
 type Interned[K comparable] struct {
 	Keys   []K
 	hashes []uint32
@@ -18,8 +18,8 @@ func NewInterned[K comparable](n int) Interned[K] {
 	return Interned[K]{Keys: make([]K, 0, n), hashes: make([]uint32, 0, n), index: make([]int32, size)}
 }
 
-// Find returns the number of k, whose hash is h; without one, -1 and the place
-// in the index where it would be.
+// Find returns the number of k, whose hash is h. If k has none, it returns -1
+// and the index position for it.
 func (t *Interned[K]) Find(k *K, h uint32) (id int32, at uint32) {
 	mask := uint32(len(t.index) - 1)
 	at = h & mask
@@ -32,7 +32,7 @@ func (t *Interned[K]) Find(k *K, h uint32) (id int32, at uint32) {
 	}
 }
 
-// Add numbers a new key, for which find has returned at.
+// Add numbers a new key, for which Find has returned at.
 func (t *Interned[K]) Add(k *K, h, at uint32) int32 {
 	id := int32(len(t.Keys))
 	t.Keys, t.hashes = append(t.Keys, *k), append(t.hashes, h)

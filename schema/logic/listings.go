@@ -7,13 +7,13 @@ import (
 	"github.com/stencil-json/stencil/schema/syntax"
 )
 
-// Listings knows which goals list the values that they allow, or those that they
-// forbid, all of them strings, booleans or null: it is decided without
-// languages whether such goals can be fulfilled together.
+// Listings determines which goals list the values that they allow, or those that
+// they forbid, where all of these are strings, booleans or null. Whether such
+// goals can be fulfilled together is decided without languages.
 type Listings struct {
 	goals     *Goals
 	constants map[string]int32 // numbers of strings, booleans and null, by kind and text
-	of        []listing        // by goal, as far as looked at
+	of        []listing        // by goal, as far as computed
 }
 
 // NewListings returns a table for goals.
@@ -21,9 +21,9 @@ func NewListings(goals *Goals) *Listings {
 	return &Listings{goals: goals, constants: map[string]int32{}}
 }
 
-// A listing is what one goal lists.
+// A listing is the list of one goal.
 type listing struct {
-	state  int8 // 0: not looked at, 1: lists values, -1: says something else
+	state  int8 // 0: not computed, 1: lists values, -1: has other demands
 	not    bool
 	values []int32 // by number
 }
@@ -53,7 +53,7 @@ func (t *Listings) listing(g Goal) *listing {
 		values = slices.DeleteFunc(slices.Clone(values), func(v *jsondoc.Value) bool {
 			return n.Types != 0 && n.Types&mayBe[v.Kind] == 0
 		})
-		// What is said about strings alone is said about the listed ones.
+		// Keywords for strings may exclude listed strings.
 		if n.String != nil && slices.ContainsFunc(values, func(v *jsondoc.Value) bool { return v.Kind == jsondoc.String }) {
 			return l
 		}
@@ -73,19 +73,19 @@ func (t *Listings) listing(g Goal) *listing {
 	return l
 }
 
-// Values returns the values, by number, of which a goal allows no others.
+// Values returns the values that a goal allows, by number, if it lists them.
 func (t *Listings) Values(g Goal) ([]int32, bool) {
 	l := t.listing(g)
 	return l.values, l.state == 1 && !l.not
 }
 
-// mayBe is the types that values of a kind may have.
+// mayBe holds, by kind, the types that a value of that kind has.
 var mayBe = [...]syntax.TypeSet{
 	jsondoc.Null: syntax.TypeNull, jsondoc.False: syntax.TypeBoolean, jsondoc.True: syntax.TypeBoolean, jsondoc.String: syntax.TypeString,
 	jsondoc.Number: syntax.TypeNumber | syntax.TypeInteger, jsondoc.Array: syntax.TypeArray, jsondoc.Object: syntax.TypeObject,
 }
 
-// constant numbers strings, booleans and null.
+// constant returns the number of a string, a boolean or null.
 func (t *Listings) constant(v *jsondoc.Value) int32 {
 	key := string(rune('0'+v.Kind)) + v.Text
 	id, ok := t.constants[key]
@@ -96,8 +96,8 @@ func (t *Listings) constant(v *jsondoc.Value) int32 {
 	return id
 }
 
-// Together reports whether goals that all list values can be fulfilled
-// together. known is false if one of them doesn't list any.
+// Together reports whether goals that all list values can be fulfilled together.
+// known is false if one of them doesn't list any.
 func (t *Listings) Together(goals []Goal) (possible, known bool) {
 	var shortest []int32
 	some := false
@@ -111,7 +111,7 @@ func (t *Listings) Together(goals []Goal) (possible, known bool) {
 		}
 	}
 	if !some {
-		return true, true // there are always more strings
+		return true, true // only exclusions: there are always more strings
 	}
 	for _, v := range shortest {
 		ok := true

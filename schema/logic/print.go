@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// String returns the goal in words: a schema as the JSON pointer to it, behind #.
+// String describes a goal. A schema is written as # and its JSON pointer.
 func (t *Goals) String(g Goal) string {
 	info := &t.Info[g]
 	switch info.Kind {
@@ -32,8 +32,8 @@ func (t *Goals) String(g Goal) string {
 	return "(" + strings.Join(parts, " or ") + ")"
 }
 
-// Names says what the numbers in literals stand for. A nil function leaves the
-// number.
+// Names formats the numbers in literals. If a function is nil, the number is
+// printed.
 type Names struct {
 	Keys    func(set int32) string
 	Decimal func(x int32) string

@@ -2,10 +2,10 @@ package logic
 
 import "container/heap"
 
-// A Queue gives its values in order, by a heap.
+// A Queue is a priority queue.
 type Queue[T any] struct{ h heapOf[T] }
 
-// NewQueue returns an empty queue for values of which less says which comes first.
+// NewQueue returns an empty queue ordered by less.
 func NewQueue[T any](less func(a, b T) bool) *Queue[T] {
 	return &Queue[T]{heapOf[T]{less: less}}
 }
@@ -16,7 +16,7 @@ func (q *Queue[T]) Len() int { return len(q.h.list) }
 // Push adds a value.
 func (q *Queue[T]) Push(x T) { heap.Push(&q.h, x) }
 
-// Pop takes out the first value.
+// Pop removes and returns the first value.
 func (q *Queue[T]) Pop() T { return heap.Pop(&q.h).(T) }
 
 type heapOf[T any] struct {

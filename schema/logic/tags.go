@@ -2,12 +2,12 @@ package logic
 
 import "slices"
 
-// Tags are the values, by number, that a formula lists for members it requires, by
-// key set: what tells alternatives apart.
+// Tags are the values, by number, that a formula lists for required members, by
+// key set. They distinguish alternatives.
 type Tags map[int32][]int32
 
-// Tags returns the tags of f. listed returns the values of which a goal allows no
-// others.
+// Tags returns the tags of f. listed returns the values that a goal allows, if it
+// lists them.
 func (t *Forms) Tags(f Form, listed func(Goal) ([]int32, bool)) Tags {
 	info := &t.Info[f]
 	if info.Op != OpAnd {
@@ -32,9 +32,9 @@ func (t *Forms) Tags(f Form, listed func(Goal) ([]int32, bool)) Tags {
 	return tags
 }
 
-// Rivals returns for each alternative the others that may be true together with
-// it, as far as the key set says for which most of them have tags. Without it,
-// hundreds of alternatives would be tried in pairs.
+// Rivals returns, for each alternative, the others that may be true together with
+// it, as far as the key set for which most alternatives have tags shows. Without
+// it, hundreds of alternatives would be compared in pairs.
 func Rivals(alternatives []Tags) [][]int {
 	set, count := int32(-1), map[int32]int{}
 	for _, tags := range alternatives {

@@ -1,12 +1,13 @@
-// Package nearest measures how far a mistyped name is from a known one, for hints about keywords of schemas and fields
-// of requests.
+// Package nearest measures the edit distance between a mistyped name and a known one,
+// for hints about keywords of schemas and fields of requests.
 package nearest
 
-// Longest bounds the names that are compared, in bytes; no known one is near it.
+// Longest is the maximum length in bytes of the names that are compared; every known
+// name is far shorter.
 const Longest = 64
 
-// Distance counts the insertions, deletions, substitutions and swaps of neighbours
-// between two names (optimal string alignment). It is more than Longest if one of
+// Distance returns the number of insertions, deletions, substitutions and swaps of
+// neighbours between two names (optimal string alignment). It exceeds Longest if one of
 // them is longer than that.
 func Distance(a, b string) int {
 	if len(a) > Longest || len(b) > Longest {

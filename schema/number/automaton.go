@@ -5,25 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// A State of an Automaton. States of different automata have nothing to do
-// with each other.
+// A State of an Automaton. States of different automata are unrelated.
 type State = int32
 
-// Dead is the state that no text leads out of.
+// Dead is the state from which no text is accepted.
 const Dead State = -1
 
-// An Automaton accepts the texts of the numbers that a Spec allows. It is made
-// as texts reach it: each state keeps a row of 16 numbers, so that a step
-// taken before is a look-up, and a step not taken before is worked out under a
-// mutex. Its methods may be called by several goroutines.
+// An Automaton accepts the texts of the numbers that a Spec allows. It is built as
+// texts reach its states: each state has a row of 16 numbers, in which a step taken
+// before is a look-up; a new step is computed under a mutex. It is safe for
+// concurrent use.
 type Automaton struct {
 	problem
 	limits Limits
-	trie   bool // made by addTexts; nodes hold nothing
+	trie   bool // built by addTexts; nodes hold nothing
 
-	// The rows of the states. Rows are written under mu only. To make room,
-	// they are copied: who still reads the old ones finds the new steps
-	// missing, and takes the slow path to them.
+	// The rows of the states. Rows are written under mu only. They are copied to
+	// make room: readers of the old rows miss new steps and take the slow path to
+	// them.
 	rows atomic.Pointer[[]row]
 
 	mu       sync.Mutex
@@ -32,16 +31,16 @@ type Automaton struct {
 	sets     []set // of exponents, by number; see exponent.go
 	setIndex map[string]int32
 	shortest map[State]string
-	err      atomic.Pointer[LimitError] // that of a step or completion that was given up
+	err      atomic.Pointer[LimitError] // the error of a step or completion that was abandoned
 }
 
-// A row holds the successors of a state by symbol, each as 0 for "not yet
-// known", -1 for Dead, else the state plus 1. The last element holds flags.
+// A row holds the successors of a state by symbol: 0 for unknown, -1 for Dead, else
+// the state plus 1. The last element holds flags.
 type row [16]int32
 
 const (
 	flags     = 15 // the element of a row that holds flags; also "no symbol"
-	accepting = 1  // the flag
+	accepting = 1  // a flag: the state is accepting
 	firstRows = 8
 )
 
@@ -105,7 +104,7 @@ func (a *Automaton) Step(q State, b byte) State {
 	}
 }
 
-// step works out a step that was not taken before.
+// step computes a step that was not taken before.
 func (a *Automaton) step(q State, sym uint8) (to State) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,22 +119,22 @@ func (a *Automaton) step(q State, sym uint8) (to State) {
 	to = Dead
 	if next, ok := a.next(&a.nodes[q], sym); ok {
 		if to = a.intern(&next); to == Dead && a.err.Load() != nil {
-			return Dead // not for good: there may be an old state for it
+			return Dead // not stored: another symbol may still lead to an existing state
 		}
 	}
 	entry := to + 1
 	if to == Dead {
 		entry = -1
 	}
-	atomic.StoreInt32(&a.row(q)[sym], entry) // where interning has put the row
+	atomic.StoreInt32(&a.row(q)[sym], entry) // intern may have moved the row
 	return to
 }
 
-// intern returns the state of n: the one that has the same continuations, or
-// a new one, or Dead if n is not live.
+// intern returns the state of n: an existing one with the same continuations, or a
+// new one, or Dead if n is not live.
 func (a *Automaton) intern(n *node) State {
 	var k key
-	if n.kind != kindStart { // which no step leads to
+	if n.kind != kindStart { // no step leads to the start
 		k = a.keyOf(n)
 		if q, ok := a.states[k]; ok {
 			return q
@@ -168,12 +167,12 @@ func (a *Automaton) Accepting(q State) bool {
 	return q >= 0 && a.row(q)[flags]&accepting != 0
 }
 
-// Contains reports whether the Spec allows d, however it is spelt.
+// Contains reports whether the Spec allows d, regardless of its spelling.
 func (a *Automaton) Contains(d Decimal) bool { return a.contains(d) }
 
 // Err returns a *LimitError once a step was refused because the automaton has
-// as many states as [Limits] allows, or because the step took too much work; such a
-// step answers Dead although it may not be. States made before go on working.
+// reached the number of states in [Limits], or because the step took too much work.
+// Such a step returns Dead although it may not be. Existing states remain usable.
 func (a *Automaton) Err() error {
 	if err := a.err.Load(); err != nil {
 		return err
@@ -181,7 +180,7 @@ func (a *Automaton) Err() error {
 	return nil
 }
 
-// States returns the number of states made so far.
+// States returns the number of states built so far.
 func (a *Automaton) States() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

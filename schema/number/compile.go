@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// The automata of all numbers, by spelling, and of all whole numbers without a
-// fraction and an exponent are finite, small and shared.
+// The automata of all numbers, and of all whole numbers without a fraction and
+// an exponent, by spelling. They are finite, small and shared.
 var (
 	allNumbers = [2]func() *Automaton{shared(Spec{}, AnySpelling), shared(Spec{}, Canonical)}
 	allPlain   = [2]func() *Automaton{shared(Spec{Plain: true}, AnySpelling), shared(Spec{Plain: true}, Canonical)}
@@ -23,15 +23,15 @@ func shared(s Spec, sp Spelling) func() *Automaton {
 	})
 }
 
-// Compile returns an automaton for the numbers of a Spec. It fails with an
-// *EmptyError if there are none, and with a *LimitError. What it returns may
-// be shared with other callers.
+// Compile returns an automaton for the numbers of a Spec. The error is an
+// *EmptyError if there are none, or a *LimitError. The automaton may be shared
+// with other callers.
 func Compile(spec Spec, sp Spelling, limits Limits) (*Automaton, error) {
 	if sp != AnySpelling && sp != Canonical {
 		return nil, errors.New("number: " + sp.String() + ": unknown spelling")
 	}
 	if sp == Canonical {
-		// Whole numbers have no fraction in this spelling, so that drafts agree.
+		// Whole numbers have no fraction in this spelling, so the drafts agree.
 		spec.NotInteger, spec.NotPlain = spec.NotInteger || spec.NotPlain, false
 	}
 	if spec.isFree() {
@@ -118,8 +118,8 @@ func (a *Automaton) setGridAndRanges() (err error) {
 // addStart adds the start state and reports whether it is live.
 func (a *Automaton) addStart() bool { return a.intern(&node{}) == 0 }
 
-// addCanonicalStart adds the start state with as many significant digits as it
-// takes to have any value at all.
+// addCanonicalStart adds the start state, with as many significant digits as are
+// needed for any value to exist.
 func (a *Automaton) addCanonicalStart() error {
 	for ; a.digits <= a.limits.Digits; a.digits *= 2 {
 		if a.addStart() {
@@ -136,8 +136,9 @@ func (a *Automaton) addCanonicalStart() error {
 	return &EmptyError{Reason: a.emptyReason() + ", among numbers that float64 can hold"}
 }
 
-// Key returns a text that is equal for automata of the same values and
-// spellings, to share them. It may differ for Specs written differently.
+// Key returns a text that is the same for automata of the same values and
+// spellings, so that they can be shared. Specs of the same values that are
+// written differently may have different keys.
 func (a *Automaton) Key() string {
 	if a.trie {
 		return a.spelling.String() + "; " + strings.Join(a.texts(), " ")

@@ -1,7 +1,7 @@
 package number
 
 // Count returns the number of different values that the automaton accepts, or
-// limit if there are at least that many, or if it takes too much work to tell.
+// limit if there are at least that many or counting takes too much work.
 func (a *Automaton) Count(limit int) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -38,7 +38,7 @@ func (a *Automaton) countSide(s *side, negative bool, limit int) int {
 		}
 		return a.countBetween(low, s.high, a.grid, s, negative, limit)
 	case s.low != nil && s.low.decimal().Cmp(s.high.decimal()) == 0:
-		return 1 // s.some says that it is there
+		return 1 // s.some implies that it exists
 	}
 	return limit
 }
@@ -79,7 +79,7 @@ func (a *Automaton) countCanonical(s *side, negative bool, limit int) int {
 		}
 		g, err := newGrid(&Spec{MultipleOf: steps}, a.limits, &a.work)
 		if err != nil {
-			return n // no number of this decade has a spelling
+			return n // no number of this decade can be written
 		}
 		n += a.countBetween(low, high, g, s, negative, limit-n)
 	}
@@ -96,7 +96,7 @@ func (a *Automaton) countBetween(low, high *bound, g *grid, s *side, negative bo
 	}
 	k, end := g.multiple(first), g.multiple(last)
 	if a.grid == nil || len(a.grid.divisorList()) == 1 {
-		// All are suitable, but those listed.
+		// All are suitable except the listed ones.
 		end.Sub(end, k)
 		end.Add(end, bigOne)
 		if !end.IsInt64() || end.Int64() > int64(limit)+int64(len(s.values)) {

@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// MaxExponent is the greatest magnitude of an exponent that [Parse] reads.
-// Arithmetic on a number takes time in proportion to its exponent, so there
-// has to be an end to it; this one is far beyond every binary float format.
+// MaxExponent is the greatest magnitude of an exponent that [Parse] reads. The
+// time of arithmetic is proportional to the exponent, so it must be bounded; this
+// bound is far beyond every binary float format.
 const MaxExponent = 100_000
 
 // MaxDigits is the greatest number of digits, leading and trailing zeros
 // included, that [Parse] reads before the exponent.
 const MaxDigits = 100_000
 
-// A Decimal is an exact decimal number: zero, or ±0.d₁d₂…dₙ·10^p with d₁ and
-// dₙ not zero. The zero value is the number 0. Decimals are immutable; compare
-// them with [Decimal.Cmp], since two spellings of one value differ under ==.
+// A Decimal is an exact decimal number: zero, or ±0.d₁d₂…dₙ·10^p with d₁ and dₙ
+// not zero. The zero value is the number 0. Decimals are immutable. Compare them
+// with [Decimal.Cmp]: two spellings of one value differ under ==.
 type Decimal struct {
 	digits string // without leading and trailing zeros; "" is zero
-	pos    int    // p: the place of the decimal point, relative to digits
+	pos    int    // p: the position of the decimal point relative to digits
 	neg    bool   // never set for zero
 	src    string // the text it was parsed from
 }
 
-// Parse reads the text of a JSON number, exactly. The error is a *LimitError
-// for a number that is longer than [MaxDigits] or scaled by more than
-// [MaxExponent].
+// Parse reads the text of a JSON number exactly. The error is a *LimitError for a
+// number that is longer than [MaxDigits] or scaled by more than [MaxExponent].
 func Parse(text string) (Decimal, error) {
 	i := 0
 	neg := i < len(text) && text[i] == '-'
@@ -79,7 +78,7 @@ func Parse(text string) (Decimal, error) {
 	}
 	d := Decimal{digits: whole + frac, neg: neg, src: text}
 	if d.digits == "" {
-		d.neg = false // a zero's exponent means nothing, however large it is
+		d.neg = false // the exponent of a zero has no effect, however large it is
 		return d, nil
 	}
 	if big {
@@ -89,7 +88,7 @@ func Parse(text string) (Decimal, error) {
 	return d, nil
 }
 
-// skipDigits returns the index of the first byte from i on that is no digit.
+// skipDigits returns the index of the first byte from i on that is not a digit.
 func skipDigits(s string, i int) int {
 	for i < len(s) && s[i]-'0' <= 9 {
 		i++
@@ -97,8 +96,8 @@ func skipDigits(s string, i int) int {
 	return i
 }
 
-// parseExponent reads what follows the e of a number. big tells that the
-// exponent is beyond MaxExponent, ok that the text is well formed.
+// parseExponent reads the text after the e of a number. big reports whether the
+// exponent is beyond MaxExponent, ok whether the text is well formed.
 func parseExponent(s string) (exp int, big, ok bool) {
 	neg := false
 	if s != "" && (s[0] == '+' || s[0] == '-') {
@@ -191,11 +190,12 @@ func (d Decimal) Cmp(e Decimal) int {
 		}
 		return s
 	}
-	// Without trailing zeros, digits at one place order as text does.
+	// Without trailing zeros, digits at the same place have the order of their
+	// texts.
 	return s * strings.Compare(d.digits, e.digits)
 }
 
-// IsInteger reports whether d is a whole number, however it is spelt.
+// IsInteger reports whether d is a whole number, regardless of its spelling.
 func (d Decimal) IsInteger() bool { return d.pos >= len(d.digits) }
 
 // exp returns the exponent e that makes d = ±coefficient·10^e.
@@ -204,8 +204,7 @@ func (d Decimal) exp() int { return d.pos - len(d.digits) }
 // places returns the number of digits that d has after the decimal point.
 func (d Decimal) places() int { return max(0, -d.exp()) }
 
-// coefficient returns the digits of d as a number; ok is false when they do
-// not fit.
+// coefficient returns the digits of d as a number; ok is false if they do not fit.
 func (d Decimal) coefficient() (c uint64, ok bool) {
 	if len(d.digits) > 18 {
 		return 0, false

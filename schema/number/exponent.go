@@ -7,16 +7,16 @@ import (
 )
 
 // A set of exponents, as disjoint intervals in ascending order. For one N, the
-// exponents that give a suitable value are few intervals: a bound cuts off one
-// end; a multiple needs at least some exponent, or any, or none will do; a
-// listed value is one exponent.
+// exponents that give a suitable value form few intervals: a bound limits one
+// end; a multiple requires a minimum exponent, or allows any or none; a listed
+// value is one exponent.
 type set []interval
 
 // An interval of integers, both ends included.
 type interval struct{ from, to int64 }
 
-// forever stands for an interval without an end. Exponents that matter are
-// sums of a few places in texts and schemas, far smaller than beyond.
+// forever stands for an interval without an end. Relevant exponents are sums of
+// a few positions in texts and schemas, far smaller than beyond.
 const (
 	forever = 1 << 60
 	beyond  = 1 << 40
@@ -46,8 +46,8 @@ func (s set) within(lo, hi int64) set {
 	return t
 }
 
-// withoutNext returns s less a member of its last interval, if it has it. It
-// may change s.
+// withoutNext returns s without x, a member of its last interval, if it is in
+// s. It may modify s.
 func (s set) withoutNext(x int64) set {
 	if len(s) == 0 {
 		return s
@@ -99,7 +99,7 @@ func (a *Automaton) setOf(s set) int32 {
 	return i
 }
 
-// exponents returns the exponents after which N is a suitable number.
+// exponents returns the exponents with which N is a suitable number.
 func (a *problem) exponents(n *node) set {
 	s := &a.sides[n.side]
 	all := everything
@@ -159,7 +159,7 @@ func (a *problem) exponents(n *node) set {
 }
 
 // exponentDigits is the number of digits of an exponent in a canonical
-// spelling; some writers fill up with zeros, as in 1e-05.
+// spelling; some writers pad it with zeros, as in 1e-05.
 const exponentDigits = 3
 
 // nextExponent returns the node after one more symbol of an exponent. In
@@ -181,9 +181,9 @@ func (a *Automaton) nextExponent(n *node, sym uint8) (node, bool) {
 		m.left = exponentDigits
 	}
 	m.power = m.power*10 + int64(sym)
-	m.left-- // not heeded under AnySpelling
+	m.left-- // not used under AnySpelling
 	if a.any {
-		// Within an endless interval all is accepted, whatever the digits.
+		// Within an endless interval, all further digits are accepted.
 		if s := a.sets[m.set]; len(s) > 0 && m.power >= s[len(s)-1].from && s[len(s)-1].to == forever {
 			m.power, m.left = 0, 0
 			m.set = a.setOf(everything)
@@ -193,12 +193,12 @@ func (a *Automaton) nextExponent(n *node, sym uint8) (node, bool) {
 	return m, m.left >= 0
 }
 
-// appendPower appends what matters of the digits of an exponent: for each
+// appendPower appends the relevant part of an exponent's digits: for each
 // number of further digits, which of them are accepted.
 func (a *Automaton) appendPower(b []byte, n *node) []byte {
 	s := a.sets[n.set]
 	lo, hi := n.power, n.power
-	end := len(b) // without what is empty
+	end := len(b) // excludes trailing empty parts
 	for i := 0; a.any || i <= int(n.left); i++ {
 		for _, v := range s {
 			if from, to := max(v.from, lo), min(v.to, hi); from <= to {
@@ -208,12 +208,12 @@ func (a *Automaton) appendPower(b []byte, n *node) []byte {
 			}
 		}
 		if len(s) > 0 && s[len(s)-1].to == forever && lo >= s[len(s)-1].from {
-			return append(b, 0xff) // so it goes on; no varint is like that
+			return append(b, 0xff) // so from here on; no varint starts with this byte
 		}
 		if lo > beyond || hi > forever/100 {
 			break
 		}
-		b = binary.AppendVarint(b, -1) // no interval starts so
+		b = binary.AppendVarint(b, -1) // a separator; no interval starts with it
 		lo, hi = lo*10, hi*10+9
 	}
 	return b[:end]
@@ -223,8 +223,8 @@ func (a *Automaton) appendPower(b []byte, n *node) []byte {
 func (a *Automaton) exponentLive(n *node) bool {
 	s := a.sets[n.set]
 	if n.kind != kindPower {
-		// For any prefix there is room: exponents have as many digits as
-		// the largest member.
+		// Every prefix has enough room: exponents have as many digits as the
+		// largest member.
 		return len(s) > 0
 	}
 	lo, hi := n.power, n.power

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A grid is what MultipleOf, NotMultipleOf, Integer and NotInteger ask of a
-// value, scaled by a power of ten so that all is about whole numbers: the value
-// is v·10^-places, where step divides v, and none of nots does.
+// A grid is the demand of MultipleOf, NotMultipleOf, Integer and NotInteger on
+// a value, scaled by a power of ten to whole numbers: the value is
+// v·10^-places, where step divides v, and none of nots does.
 //
-// Numbers of one machine word are kept in small, others in large; cycle, a
-// common multiple of all the others, tells which.
+// Numbers of one machine word are in divisors, others in large. cycle, a common
+// multiple of all the others, decides which.
 type grid struct {
 	places   int
 	stepping bool         // there is a step
@@ -32,12 +32,12 @@ type bigDivisors struct {
 	cycle *big.Int
 }
 
-// freeGrid asks nothing.
+// freeGrid demands nothing.
 var freeGrid = &grid{}
 
-// maxNots bounds the work of finding a value that is no multiple of any of the
-// divisors: of 2^n numbers in a row, one has no divisor among n divisors
-// greater than 1 (Kanold's bound on Jacobsthal's function).
+// maxNots bounds the work of finding a value that is not a multiple of any of
+// the divisors: of 2^n consecutive numbers, at least one has no divisor among n
+// divisors greater than 1 (Kanold's bound on Jacobsthal's function).
 const maxNots = 12
 
 // maxCycle keeps sums of residues and digits within a machine word.
@@ -48,7 +48,7 @@ var one = Decimal{digits: "1", pos: 1}
 // wholeGrid is the grid of whole numbers.
 var wholeGrid = &grid{stepping: true, place: 1, unit: one, divisors: divisors{step: 1, cycle: 1}}
 
-// newGrid returns the grid of s, or nil if s asks nothing of the kind.
+// newGrid returns the grid of s, or nil if s has no such demand.
 func newGrid(s *Spec, limits Limits, work *work) (*grid, error) {
 	if n := len(s.MultipleOf) + len(s.NotMultipleOf); n == 0 && !s.NotInteger {
 		if s.Integer {
@@ -94,8 +94,9 @@ func newGrid(s *Spec, limits Limits, work *work) (*grid, error) {
 	return g, nil
 }
 
-// leastDivisors drops repeated divisors and those that are multiples of
-// another: what no multiple of the other is, is none of theirs.
+// leastDivisors drops repeated divisors and multiples of other divisors: a
+// number that is not a multiple of a divisor is not a multiple of its multiples
+// either.
 func leastDivisors(list []Decimal, work *work) []Decimal {
 	slices.SortFunc(list, Decimal.Cmp)
 	var kept []Decimal
@@ -148,8 +149,8 @@ func (g *grid) setSmall(steps, nots []Decimal) bool {
 	return true
 }
 
-// reduce drops places that all divisors do without, as of 0.5 and 0.2 in
-// conjunction, which make 1.
+// reduce drops places that no divisor needs, such as those of 0.5 and 0.2 in
+// conjunction, whose multiples are those of 1.
 func (g *grid) reduce() {
 	for g.places > 0 && g.step%10 == 0 {
 		for _, m := range g.nots {
@@ -203,7 +204,7 @@ func (g *grid) largeStep() *big.Int {
 	return g.large.step
 }
 
-// whole reports whether g asks for whole numbers and nothing else.
+// whole reports whether g demands whole numbers and nothing else.
 func (g *grid) whole() bool {
 	return g.stepping && g.places == 0 && g.cycle == 1 && g.large == nil
 }
@@ -221,8 +222,9 @@ func (g *grid) contradictory() bool {
 	return slices.ContainsFunc(g.nots, func(m uint64) bool { return g.step%m == 0 })
 }
 
-// round returns the multiple of the step next to d > 0: the greatest that is
-// not above it, or with up the least that is not below it; strictly so if open.
+// round returns the multiple of the step nearest to d > 0: the greatest that is
+// not above it or, with up, the least that is not below it; strictly so if
+// open.
 func (g *grid) round(d Decimal, up, open bool) Decimal {
 	if g.whole() && d.IsInteger() && !open {
 		return d
@@ -245,8 +247,8 @@ func (g *grid) round(d Decimal, up, open bool) Decimal {
 	return g.times(k)
 }
 
-// gap returns a number of candidates in a row of which one is allowed, if any
-// is, when so many values are banned.
+// gap returns a number of consecutive candidates of which at least one is
+// allowed, if any is, when the given number of values are banned.
 func (g *grid) gap(banned int) int {
 	n := len(g.nots)
 	if g.large != nil {
@@ -273,7 +275,7 @@ func (g *grid) divisorList() []*big.Int {
 	return list
 }
 
-// bigStep returns the step as a big.Int that the caller may change.
+// bigStep returns the step as a big.Int that the caller may modify.
 func (g *grid) bigStep() *big.Int {
 	return natural{small: g.step, large: g.largeStep()}.big()
 }
@@ -284,7 +286,7 @@ func (g *grid) times(k *big.Int) Decimal {
 	return fromBig(n.Mul(n, k), -g.places)
 }
 
-// multiple returns how many times the unit d is, which is a multiple of it.
+// multiple returns the quotient of d, a multiple of the unit, and the unit.
 func (g *grid) multiple(d Decimal) *big.Int {
 	n := d.bigCoefficient()
 	n.Mul(n, bigPower(d.exp()+g.places))

@@ -2,8 +2,8 @@ package number
 
 import "math/big"
 
-// A key names a class of nodes with the same continuations. It holds the parts
-// of a node that still matter, brought to a common form.
+// A key identifies a class of nodes with the same continuations. It holds the
+// parts of a node that are still relevant, in a common form.
 type key struct {
 	kind      kind
 	side      uint8
@@ -18,10 +18,10 @@ type key struct {
 	large     string
 }
 
-// A cut is what a bound means for a node. The decimal point may be shifted to
-// the right by so many places, by digits or by an exponent: at least (for a
-// lower bound) or at most (for an upper one) shift. If tight, the digits so
-// far are the bound's, so that at that shift further digits decide.
+// A cut is the effect of a bound on a node. The decimal point may be shifted to
+// the right, by digits or by an exponent, by at least (for a lower bound) or at
+// most (for an upper one) shift places. If tight, the digits so far are the
+// bound's, so that at that shift further digits decide.
 type cut struct {
 	shift int32
 	kind  uint8 // cutNone, cutFree or cutTight
@@ -33,7 +33,7 @@ const (
 	cutTight
 )
 
-// lowCut returns what the lower bound of s means for n.
+// lowCut returns the effect of the lower bound of s on n.
 func (s *side) lowCut(n *node) cut {
 	switch {
 	case s.low == nil:
@@ -46,7 +46,7 @@ func (s *side) lowCut(n *node) cut {
 	return cut{int32(s.low.place - n.place()), cutFree}
 }
 
-// highCut returns what the upper bound of s means for n.
+// highCut returns the effect of the upper bound of s on n.
 func (s *side) highCut(n *node) cut {
 	switch {
 	case s.high == nil:
@@ -66,7 +66,7 @@ func (a *Automaton) keyOf(n *node) key {
 	case kindStart, kindMinus:
 		return k
 	case kindExponent, kindSign:
-		k.side, k.from = 0, n.set // the side has done its part
+		k.side, k.from = 0, n.set // the side is no longer relevant
 		return k
 	case kindPower:
 		k.side = 0
@@ -93,8 +93,8 @@ func (a *Automaton) keyOf(n *node) key {
 	return k
 }
 
-// keyAny completes k where every spelling is accepted. Any shift can follow,
-// so that both bounds matter however far away they are.
+// keyAny completes k if every spelling is accepted. Any shift can follow, so
+// both bounds are relevant however far away they are.
 func (a *problem) keyAny(n *node, k *key) {
 	s := &a.sides[n.side]
 	k.low, k.high = s.lowCut(n), s.highCut(n)
@@ -110,7 +110,7 @@ func (a *problem) keyAny(n *node, k *key) {
 		k.place = int32(n.place())
 		longest = max(longest, s.longest)
 	}
-	k.digits = 1 + min(n.digits, int32(longest)) // 0 is for N = 0
+	k.digits = 1 + min(n.digits, int32(longest)) // 0 means that N = 0
 	if a.grid != nil {
 		k.fraction, k.zeros = n.fraction, n.zeros
 		k.setRest(n.rest, n.large)
@@ -118,8 +118,8 @@ func (a *problem) keyAny(n *node, k *key) {
 }
 
 // keyCanonical completes k for canonical spellings, and for those without a
-// fraction and an exponent. Where no exponent may follow, only shifts by digits
-// of the integer part are possible.
+// fraction and an exponent. If no exponent may follow, only shifts by digits of
+// the integer part are possible.
 func (a *problem) keyCanonical(n *node, k *key) {
 	s := &a.sides[n.side]
 	least, most := 0, 0
@@ -140,7 +140,8 @@ func (a *problem) keyCanonical(n *node, k *key) {
 	if c := s.highCut(n); c.kind != cutNone && int(c.shift) <= most {
 		k.high = c
 	}
-	// Whole numbers within the significant digits need no count of them.
+	// The digits of whole numbers within the significant digits need not be
+	// counted.
 	if a.fractions || !a.any && int(k.high.shift) > a.digits-int(n.digits) {
 		k.digits = n.digits
 	}

@@ -2,8 +2,8 @@ package number
 
 import "slices"
 
-// addTexts makes the automaton of the canonical spellings of listed values: the
-// tree of their texts, with all steps known.
+// addTexts builds the automaton of the canonical spellings of listed values:
+// the tree of their texts, with all steps known.
 func (a *Automaton) addTexts() error {
 	texts := a.texts()
 	a.trie = true
@@ -29,11 +29,11 @@ func (a *Automaton) texts() []string {
 }
 
 // longestPlain is the length of the longest spelling without an exponent that
-// is offered as an alternative to the one with it.
+// is accepted beside the one with an exponent.
 const longestPlain = 40
 
-// textsOf returns the spellings of a listed value: as String has it, as it was
-// written, and without an exponent if that is not too long.
+// textsOf returns the spellings of a listed value: the one of String, the
+// original one, and the one without an exponent if that is not too long.
 func (a *Automaton) textsOf(d Decimal) []string {
 	if a.spec.Plain || a.spec.Integer && d.pos <= 308 {
 		return []string{d.plain()}

@@ -23,13 +23,13 @@ const (
 )
 
 // A node is what an automaton knows about a text: of the digits, only what
-// decides how it may go on. In the comments, N is the number that the digits
-// make without sign and point, so that the value is ±N·10^-fraction.
+// determines the possible continuations. In the comments, N is the number that
+// the digits form without sign and point, so that the value is ±N·10^-fraction.
 type node struct {
 	kind kind
 	side uint8 // 0: not negative, 1: negative
 
-	// The digits of N against those of the side's bounds, as fractions
+	// The digits of N compared with those of the side's bounds, as fractions
 	// 0.d₁d₂…: -1 less, +1 greater, 0 equal so far.
 	low, high int8
 
@@ -37,24 +37,24 @@ type node struct {
 	fraction int32 // digits after the point, leading zeros included
 	zeros    int32 // trailing zeros of N
 
-	// The listed values of the side whose digits N begins (zeros added as
-	// needed) are values[from:to].
+	// The listed values of the side that begin with the digits N (zeros added
+	// as needed) are values[from:to].
 	from, to int32
 
 	// N without its trailing zeros, modulo the cycle of the grid: in rest, or
-	// in large if the cycle is.
+	// in large if the cycle is large.
 	rest  uint64
 	large *big.Int
 
-	// Of an exponent: the allowed ones, by their number, the digits so far as
-	// a number, and how many more may follow in a canonical spelling.
+	// For an exponent: the number of the set of allowed ones, the digits so far
+	// as a number, and how many more may follow in a canonical spelling.
 	set   int32
 	power int64
 	left  int32
 }
 
-// place returns where the decimal point is, relative to the first digit: the
-// value is 0.d₁d₂…·10^place.
+// place returns the position of the decimal point relative to the first digit:
+// the value is 0.d₁d₂…·10^place.
 func (n *node) place() int { return int(n.digits - n.fraction) }
 
 // next returns the node after one more symbol, if the syntax and the limits of
@@ -91,7 +91,7 @@ func (a *Automaton) next(n *node, sym uint8) (node, bool) {
 		m = a.first(n.side, sym)
 		return m, true
 	case kindWhole:
-		// Beyond the significant digits only zeros may follow.
+		// After the significant digits only zeros may follow.
 		ok := int(n.digits) < s.whole && (sym == 0 || int(n.digits) < a.digits)
 		a.push(&m, sym)
 		return m, ok
@@ -114,7 +114,7 @@ func (a *problem) first(side, digit uint8) node {
 	return n
 }
 
-// push adds a digit to N; the first one is not 0.
+// push appends a digit to N; the first one is not 0.
 func (a *problem) push(n *node, digit uint8) {
 	s := &a.sides[n.side]
 	i := int(n.digits)
@@ -161,8 +161,8 @@ func digitAt(digits string, i int) byte {
 	return '0'
 }
 
-// narrow keeps of values[from:to], which agree on their first i digits, those
-// with the given digit at i. They are in the order of their digits.
+// narrow keeps those of values[from:to], which agree on their first i digits,
+// that have the given digit at i. They are in the order of their digits.
 func (n *node) narrow(values []Decimal, i int, digit byte) {
 	list := values[n.from:n.to]
 	lo := sort.Search(len(list), func(k int) bool { return digitAt(list[k].digits, i) >= digit })
@@ -171,7 +171,7 @@ func (n *node) narrow(values []Decimal, i int, digit byte) {
 	n.from += int32(lo)
 }
 
-// accepts reports whether the text is a suitable number as it is.
+// accepts reports whether the text so far is a suitable number.
 func (a *Automaton) accepts(n *node) bool {
 	switch n.kind {
 	case kindZero, kindWhole, kindFraction:
@@ -221,7 +221,7 @@ func (s *side) listed(n *node, shift int) bool {
 	place := n.place() + shift
 	for _, v := range s.values[n.from:n.to] {
 		if len(v.digits) > int(n.digits) {
-			break // the others have more digits still, or are equal to it
+			break // so do all later values
 		}
 		if v.pos == place {
 			return true
@@ -230,8 +230,8 @@ func (s *side) listed(n *node, shift int) bool {
 	return false
 }
 
-// lists reports whether N with further digits, or none, is one of the values of
-// s, which are whole.
+// lists reports whether N, possibly with further digits, is one of the values
+// of s, which are whole.
 func (s *side) lists(n *node) bool {
 	return slices.ContainsFunc(s.values[n.from:n.to], func(v Decimal) bool { return v.pos >= n.place() })
 }
@@ -307,7 +307,8 @@ func (a *Automaton) sideLive(side uint8) bool {
 	return false
 }
 
-// mayScale reports whether an exponent may follow N, if not right now.
+// mayScale reports whether an exponent may follow N now or after further
+// symbols.
 func (a *problem) mayScale(n *node) bool {
 	return a.scientific && (a.any || n.digits > 0 && n.place() == 1)
 }

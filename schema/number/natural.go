@@ -17,7 +17,7 @@ type natural struct {
 	large *big.Int
 }
 
-// big returns x as a big.Int that the caller may change.
+// big returns x as a big.Int that the caller may modify.
 func (x natural) big() *big.Int {
 	if x.large != nil {
 		return new(big.Int).Set(x.large)
@@ -31,7 +31,7 @@ func (x natural) timesPowerOfTen(n int) natural {
 	return natural{large: b.Mul(b, bigPower(n))}
 }
 
-// appendDigits appends x with zeros in front, n digits in all.
+// appendDigits appends x with leading zeros, n digits in all.
 func (x natural) appendDigits(b []byte, n int) []byte {
 	s := x.big().Text(10)
 	if n == 0 {
@@ -41,12 +41,12 @@ func (x natural) appendDigits(b []byte, n int) []byte {
 	return append(b, s...)
 }
 
-// bigPower returns 10^n as a big.Int that the caller may change.
+// bigPower returns 10^n as a big.Int that the caller may modify.
 func bigPower(n int) *big.Int {
 	return new(big.Int).Exp(bigTen, big.NewInt(int64(n)), nil)
 }
 
-// smallPowers holds the powers of ten of one machine word.
+// smallPowers holds the powers of ten that fit into a machine word.
 var smallPowers = func() (t [20]uint64) {
 	t[0] = 1
 	for i := 1; i < len(t); i++ {
@@ -103,7 +103,7 @@ func lessTens(m uint64, n int) uint64 {
 
 // bigLessTens is lessTens for numbers of any size.
 func bigLessTens(m *big.Int, n int) *big.Int {
-	// No power of 2 or 5 in m is higher than the length of m in bits.
+	// The exponents of 2 and 5 in m are at most the length of m in bits.
 	g := bigPower(min(n, m.BitLen()))
 	g.GCD(nil, nil, g, m)
 	return g.Quo(m, g)

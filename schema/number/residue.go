@@ -3,11 +3,11 @@ package number
 import "math/big"
 
 // A node keeps N0 mod cycle, where N = N0·10^zeros and N0 does not end in 0.
-// From it and the number of zeros follows, for every divisor m of the cycle
-// and every t, whether m divides N·10^t, t < 0 included: 10 does not divide N0,
-// so that t ≥ -zeros, and 10^(zeros+t) is a whole number.
+// This residue and the number of zeros determine, for every divisor m of the
+// cycle and every t, including t < 0, whether m divides N·10^t: 10 does not
+// divide N0, so t ≥ -zeros, and 10^(zeros+t) is a whole number.
 
-// push notes a digit other than 0 in the residue of n.
+// push adds a digit other than 0 to the residue of n.
 func (g *grid) push(n *node, digit uint8) {
 	if g.large != nil {
 		x := big.NewInt(int64(digit))
@@ -75,7 +75,7 @@ func (g *grid) allows(n *node, shift int) bool {
 }
 
 // exponents returns the least and the greatest exponent with which N is in g.
-// It is empty, from > to, if N is in g with none.
+// The range is empty, from > to, if there is none.
 func (g *grid) exponents(n *node) (from, to int64) {
 	from, to = -forever, forever
 	offset := int64(n.fraction) - int64(g.places) - int64(n.zeros)
@@ -109,7 +109,7 @@ func (g *grid) exponents(n *node) (from, to int64) {
 
 // tensNeeded returns the least k ≥ 0 for which m divides x·10^k.
 func tensNeeded(x, m uint64) (k int, ok bool) {
-	// The powers of 2 and 5 in m are at most the 64th.
+	// The exponents of 2 and 5 in m are at most 64.
 	for x %= m; k <= 64; k++ {
 		if x == 0 {
 			return k, true
@@ -132,10 +132,10 @@ func bigTensNeeded(x, m *big.Int) (k int, ok bool) {
 	return 0, false
 }
 
-// keyPlain adds to k what matters of the residue where no exponent may follow.
+// keyPlain adds to k what is relevant of the residue if no exponent may follow.
 // Before the last place of the grid, that is N at that place, modulo the cycle.
 // From there on it is whether N is in the grid, and whether it is finer; in the
-// integer part, where the next digit moves N up, also 10·N.
+// integer part, where the next digit shifts N, also 10·N.
 func (g *grid) keyPlain(n *node, k *key) {
 	k.fraction = n.fraction
 	t := g.places - int(n.fraction)
@@ -159,8 +159,8 @@ func (g *grid) keyPlain(n *node, k *key) {
 	k.setRest(g.scaled(n, t, g.cycle), nil)
 }
 
-// smallCandidates are the x for which the step of a grid divides
-// (N·10^r + x)·10^t.
+// smallCandidates are the x for which the step of a grid divides (N·10^r +
+// x)·10^t.
 type smallCandidates struct {
 	g    *grid
 	n    *node
@@ -185,8 +185,8 @@ func (c *smallCandidates) hopeless() bool {
 }
 
 // start returns the least candidate that is not below lo, and the distance
-// between candidates. With t < 0 and a step, where r = 0, all x are returned;
-// allows then does the rest.
+// between candidates. If t < 0 and there is a step, where r = 0, it returns all
+// x; allows then checks the rest.
 func (c *smallCandidates) start(lo uint64) (x, step uint64) {
 	if !c.g.stepping || c.t < 0 {
 		return lo, 1

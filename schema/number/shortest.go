@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Shortest returns a shortest text that leads from q to an accepting state. It
-// is the caller's to keep. For Dead it is nil. Where divisors have dozens of
-// digits, the search ends early, with a text that may not be the shortest.
+// Shortest returns a shortest text that leads from q to an accepting state. The caller
+// owns it. For Dead it is nil. If divisors have dozens of digits, the search may end
+// early, with a text that is not the shortest.
 func (a *Automaton) Shortest(q State) []byte {
 	if q < 0 {
 		return nil
@@ -33,15 +33,15 @@ func (a *Automaton) Shortest(q State) []byte {
 	return []byte(text)
 }
 
-// A completion is the shortest found so far.
+// A completion is the shortest text found so far.
 type completion struct {
 	a      *Automaton
 	length int // of text
 	text   string
-	tries  int // windows looked at
+	tries  int // windows visited
 }
 
-// maxTries is far above what a search for divisors of a few digits takes.
+// maxTries is far more than a search for divisors of a few digits takes.
 const maxTries = 5000
 
 // enough reports whether the search may end.
@@ -53,7 +53,8 @@ func (c *completion) offer(text string) {
 	}
 }
 
-// search finds the shortest completion of a state, or what it has found when there is too much to look at.
+// search finds the shortest completion of a state, or the shortest found before it
+// exceeded the limit of work.
 func (c *completion) search(q State) {
 	c.a.begin()
 	defer c.a.tooMuch(func(err *LimitError) {
@@ -64,7 +65,7 @@ func (c *completion) search(q State) {
 	c.from(&c.a.nodes[q], "")
 }
 
-// from offers the shortest completion of n, with a prefix put in front.
+// from offers the shortest completion of n after a prefix.
 func (c *completion) from(n *node, prefix string) {
 	a := c.a
 	switch {
@@ -106,14 +107,14 @@ func (c *completion) side(side uint8, prefix string) {
 	c.from(&node{kind: kindZero, side: side}, prefix+"0")
 }
 
-// digit offers the completions of n, which its last digit has led to.
+// digit offers the completions of n, whose last digit is the given one.
 func (c *completion) digit(n node, prefix string, digit uint8) {
 	if len(prefix)+1 < c.length && !c.enough() && c.a.live(&n) {
 		c.from(&n, prefix+byteOf[digit:digit+1])
 	}
 }
 
-// leadingZeros offers the completions of a fraction without a digit but 0.
+// leadingZeros offers the completions of a fraction whose digits so far are all 0.
 func (c *completion) leadingZeros(n *node, prefix string) {
 	s := &c.a.sides[n.side]
 	if !s.some {
@@ -121,7 +122,7 @@ func (c *completion) leadingZeros(n *node, prefix string) {
 	}
 	most := s.zeros
 	if c.a.any {
-		// An exponent moves the digits as far with fewer bytes, at most these.
+		// An exponent shifts the digits as far with fewer bytes, at most these.
 		most = int(n.fraction) + len("e-1000000000")
 	}
 	for f := int(n.fraction); f <= most && len(prefix)+1 < c.length; f++ {
@@ -156,8 +157,8 @@ func (c *completion) mantissa(n *node, prefix string) {
 	if high = s.highCut(n); high.kind != cutNone {
 		most = int(high.shift)
 	}
-	// Beyond far, windows are alike, but for those of listed values, which
-	// take away a few.
+	// Beyond far, windows are alike, except for those of listed values, which exclude a
+	// few.
 	near := max(0, least, -most)
 	far := near + int(n.zeros+n.fraction) + len(s.values) + s.boundDigits() + 3
 	if a.grid != nil {
@@ -187,21 +188,21 @@ func (s *side) boundDigits() (n int) {
 	return n
 }
 
-// cheaper reports whether r further digits at a shift would be shorter than
-// what is known.
+// cheaper reports whether r further digits at a shift would be shorter than the
+// shortest text so far.
 func (c *completion) cheaper(n *node, prefix string, r, shift int) bool {
 	text, ok := c.a.spell(n, zeros(r), shift)
 	return ok && len(prefix)+len(text) < c.length
 }
 
-// window offers the shortest completion in the window at a shift. What can be
-// said with some number of digits can be said with more, which takes no
-// shorter text.
+// window offers the shortest completion in the window at a shift. Values that can be
+// written with some number of digits can be written with more, but the text is never
+// shorter.
 func (c *completion) window(n *node, prefix string, shift int, lowCut, highCut bool) {
 	a := c.a
 	s := &a.sides[n.side]
-	// More digits than a bound has, or finer than the grid, or to avoid
-	// listed values, are of no use.
+	// More digits than a bound has, than the grid's places, or than needed to avoid
+	// listed values are of no use.
 	enough := s.boundDigits() + len(strconv.Itoa(len(s.values))) + 1
 	if a.grid != nil {
 		enough += max(0, shift-int(n.fraction)+a.grid.places)
@@ -229,9 +230,9 @@ func (c *completion) window(n *node, prefix string, shift int, lowCut, highCut b
 
 func zeros(n int) string { return strings.Repeat("0", n) }
 
-// spell returns the shortest text that appends digits to N and moves the
-// decimal point of the value by shift to the right of where it is after n. ok
-// is false if there is none.
+// spell returns the shortest text that appends digits to N and shifts the decimal point
+// of the value to the right by shift from its position after n. ok is false if there is
+// none.
 func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool) {
 	s := &a.sides[n.side]
 	r := len(digits)
@@ -240,7 +241,7 @@ func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool
 			text, ok = t, true
 		}
 	}
-	// Without an exponent, the shift is by digits of the integer part.
+	// Without an exponent, the shift consists of digits of the integer part.
 	switch {
 	case n.kind == kindWhole && shift >= r && a.spec.NotPlain: // needs a fraction or an exponent
 	case n.kind == kindWhole && shift >= r && int(n.digits)+shift <= s.whole:
@@ -292,7 +293,7 @@ func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool
 func (a *Automaton) shortestExponent(n *node) string {
 	s := a.sets[n.set]
 	if n.kind != kindPower {
-		// The least magnitude is among those with the fewest digits.
+		// The least magnitude has the fewest digits.
 		if n.kind == kindSign {
 			return strconv.FormatInt(s[0].from, 10)
 		}
@@ -318,8 +319,8 @@ func (a *Automaton) shortestExponent(n *node) string {
 	}
 }
 
-// span returns a number of digits so large that among all numbers with so many
-// there are suitable ones, if any at all are.
+// span returns a number of digits such that some number with that many digits is
+// suitable, if any is at all.
 func (g *grid) span() int {
 	m := natural{small: g.cycle}.big()
 	if g.large != nil {
@@ -328,8 +329,8 @@ func (g *grid) span() int {
 	return len(m.Text(10)) + maxNots
 }
 
-// tens returns a number of places beyond which a further power of ten brings
-// no multiple of any divisor.
+// tens returns a number of places beyond which a further power of ten makes no value a
+// multiple of a divisor.
 func (g *grid) tens() int {
 	m := natural{small: g.cycle}.big()
 	if g.large != nil {

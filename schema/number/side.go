@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// A problem is a Spec brought to the form that automata work with: one side
-// for each sign, on which all is about magnitudes.
+// A problem is a Spec in the form that automata work with: one side for each
+// sign, which deals with magnitudes only.
 type problem struct {
 	spec     Spec
 	spelling Spelling
 	sides    [2]side // not negative, negative
-	grid     *grid   // nil: asks nothing
+	grid     *grid   // nil: no demands
 
 	any        bool // AnySpelling
-	listed     bool // the values of the sides are the only ones, not banned
-	mirrored   bool // the sides differ in zero at most
-	positional bool // the place of the decimal point matters
+	listed     bool // the values of the sides are the only ones; else they are banned
+	mirrored   bool // the sides differ at most in zero
+	positional bool // the position of the decimal point is relevant
 
 	fractions  bool // a decimal point may be written
 	scientific bool // an exponent may be written; in a canonical spelling, after one digit and a fraction
@@ -31,7 +31,7 @@ type problem struct {
 	work work
 }
 
-// A side is what holds for values of one sign.
+// A side is the part of a problem for values of one sign.
 type side struct {
 	zero        bool   // 0 may be written with this sign
 	some        bool   // there are values other than 0
@@ -46,7 +46,7 @@ type side struct {
 	expMin, expMax int
 }
 
-// A bound is a magnitude, 0.digits·10^place; open if it is itself left out.
+// A bound is a magnitude, 0.digits·10^place; open if it is itself excluded.
 type bound struct {
 	digits string
 	place  int
@@ -57,12 +57,12 @@ func (b *bound) decimal() Decimal { return Decimal{digits: b.digits, pos: b.plac
 
 func newBound(d Decimal, open bool) *bound { return &bound{d.digits, d.pos, open} }
 
-// canonicalDigits is enough to tell any two float64 numbers apart.
+// canonicalDigits is enough to distinguish any two float64 numbers.
 const canonicalDigits = 17
 
 const unbounded = math.MaxInt32
 
-// setValues makes the sides of a Spec that lists its values.
+// setValues computes the sides of a Spec that lists its values.
 func (p *problem) setValues(list []Decimal, limits Limits) error {
 	notIn := distinct(p.spec.NotIn)
 	for _, d := range distinct(list) {
@@ -95,7 +95,7 @@ func (p *problem) setValues(list []Decimal, limits Limits) error {
 	return nil
 }
 
-// distinct returns the list in ascending order without repetitions.
+// distinct returns the list in ascending order without duplicates.
 func distinct(list []Decimal) []Decimal {
 	if len(list) < 2 {
 		return list
@@ -110,7 +110,8 @@ func (s *side) addValue(d Decimal) {
 	s.longest = max(s.longest, len(d.digits))
 }
 
-// sortValues orders the values by their digits, wherever the point is.
+// sortValues orders the values by their digits, regardless of the decimal
+// point.
 func (s *side) sortValues() { slices.SortFunc(s.values, compareDigits) }
 
 func compareDigits(a, b Decimal) int {
@@ -136,7 +137,7 @@ func (p *problem) contains(d Decimal) bool {
 	return !found && p.spec.containsButIn(d)
 }
 
-// setRanges makes the sides of a Spec that does not list its values.
+// setRanges computes the sides of a Spec that does not list its values.
 func (p *problem) setRanges(limits Limits) error {
 	for _, d := range distinct(p.spec.NotIn) {
 		p.work.spend(p.spec.weight(d))
@@ -151,7 +152,7 @@ func (p *problem) setRanges(limits Limits) error {
 	}
 	zero := p.spec.containsButIn(Decimal{}) && !slices.ContainsFunc(p.spec.NotIn, Decimal.IsZero)
 	p.sides[0].zero = zero
-	p.sides[1].zero = zero && p.any // "-0" is not for generation
+	p.sides[1].zero = zero && p.any // "-0" is not generated
 	for i := range p.sides {
 		p.sides[i].sortValues()
 		if err := p.setRange(i == 1, limits); err != nil {
@@ -195,7 +196,7 @@ func (p *problem) setRange(negative bool, limits Limits) error {
 			d := g.round(*low, true, lowOpen)
 			low, lowOpen = &d, false
 			if d.Cmp(g.unit) == 0 {
-				low = nil // there is no multiple below it anyway
+				low = nil // no multiple is below it anyway
 			}
 		}
 		if high != nil {
@@ -231,7 +232,7 @@ func opposite(d *Decimal) *Decimal {
 	return &e
 }
 
-// signed returns the value of a magnitude.
+// signed returns the value with a magnitude and a sign.
 func signed(magnitude Decimal, negative bool) Decimal {
 	magnitude.neg = negative && !magnitude.IsZero()
 	return magnitude
@@ -307,8 +308,8 @@ func (p *problem) emptyReason() string {
 }
 
 // distinguishable moves open bounds of magnitudes inwards, to the shortest
-// spelling of the next float64. What lies between may be read as the bound
-// itself. ok is false if nothing is left.
+// spelling of the next float64: values in between may be read as the bound
+// itself. ok is false if no values are left.
 func (p *problem) distinguishable(low *Decimal, lowOpen bool, high *Decimal, highOpen bool) (
 	*Decimal, bool, *Decimal, bool, bool) {
 	if low != nil && lowOpen && !p.exactBelow(*low) {
@@ -333,7 +334,7 @@ func (p *problem) distinguishable(low *Decimal, lowOpen bool, high *Decimal, hig
 // numbers up to 2^53.
 func (p *problem) exactBelow(d Decimal) bool { return p.spec.Integer && d.pos <= 15 }
 
-// float returns the float64 next to d, which is infinite if d is too large.
+// float returns the float64 nearest to d, which is infinite if d is too large.
 func (d Decimal) float() float64 {
 	b := append(make([]byte, 0, 32), "0."...)
 	f, _ := strconv.ParseFloat(string(d.appendKey(b)), 64) // d > 0
@@ -345,7 +346,7 @@ func fromFloat(f float64) *Decimal {
 	return &d
 }
 
-// setCanonical sets what canonical spellings are made of.
+// setCanonical sets the limits of canonical spellings.
 func (p *problem) setCanonical() {
 	p.fractions = p.grid == nil || !p.grid.stepping || !p.grid.unit.IsInteger()
 	p.scientific = p.grid == nil
@@ -358,7 +359,7 @@ func (p *problem) setCanonical() {
 			p.setPlain(s)
 		}
 		if s.low != nil && s.low.place > 308 {
-			// Nothing but the last decade of float64 is left.
+			// Only the last decade of float64 is left.
 			if !p.scientific {
 				s.whole = 309
 			}
@@ -373,11 +374,12 @@ func (p *problem) setCanonical() {
 		}
 	}
 	if p.grid != nil && p.grid.whole() {
-		p.grid = nil // whole numbers are all that can be written
+		p.grid = nil // only whole numbers can be written
 	}
 }
 
-// setPlain makes room for values that can only be written without an exponent.
+// setPlain increases the limits for values that can only be written without an
+// exponent.
 func (p *problem) setPlain(s *side) {
 	if s.low != nil {
 		s.whole = max(s.whole, s.low.place+1)
@@ -393,7 +395,7 @@ func (p *problem) setPlain(s *side) {
 	s.whole, s.zeros = min(s.whole, 308), min(s.zeros, 306)
 }
 
-// setSymmetry finds out what states need not tell apart.
+// setSymmetry determines which differences states can ignore.
 func (p *problem) setSymmetry() {
 	s, t := &p.sides[0], &p.sides[1]
 	p.mirrored = s.some == t.some && equalBounds(s.low, t.low) && equalBounds(s.high, t.high) &&
@@ -412,7 +414,7 @@ func equalBounds(a, b *bound) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// key returns a text that tells problems apart.
+// key returns a text that is the same for equal problems only.
 func (p *problem) key() string {
 	b := []byte(p.spelling.String())
 	if g := p.grid; g != nil {

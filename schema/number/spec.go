@@ -11,12 +11,13 @@ type Spec struct {
 	Integer    bool // only whole numbers; 1.0 and 1e2 are whole
 	NotInteger bool // no whole numbers
 
-	// What draft 4 of JSON Schema calls an integer depends on the spelling.
+	// Whether a number is an integer in draft 4 of JSON Schema depends on its
+	// spelling.
 	Plain    bool // only whole numbers without a fraction and an exponent: not 1.0
 	NotPlain bool // only numbers that have a fraction or an exponent, 1.0 among them
 
 	Min, Max                   *Decimal // nil: no bound
-	MinExclusive, MaxExclusive bool     // the bound itself is left out
+	MinExclusive, MaxExclusive bool     // the bound itself is excluded
 
 	MultipleOf    []Decimal // whole multiples of each of these, all positive
 	NotMultipleOf []Decimal // not a whole multiple of any of these, all positive
@@ -26,7 +27,7 @@ type Spec struct {
 	NotIn []Decimal // none of these
 }
 
-// A Spelling says which texts of a suitable value an [Automaton] accepts.
+// A Spelling determines which texts of a suitable value an [Automaton] accepts.
 type Spelling int
 
 const (
@@ -50,26 +51,27 @@ func (s Spelling) String() string {
 }
 
 // Limits bounds the work and the memory of an Automaton. A field that is not
-// positive stands for its default.
+// positive means its default.
 type Limits struct {
-	// States is the greatest number of states an automaton makes, of roughly
-	// 300 bytes each. It is met by texts, not by schemas: under AnySpelling
-	// with bounds or multiples the language is not regular, so a hostile text
-	// can ask for a new state with each byte. Default 1<<17.
+	// States is the maximum number of states of an automaton, of roughly 300
+	// bytes each. Texts reach it, not schemas: under AnySpelling with bounds or
+	// multiples the language is not regular, so a hostile text can require a
+	// new state for each byte. Default 1<<17.
 	States int
-	// Digits is the greatest number of digits of the integers that bounds
-	// and multiples are turned into; a third of it goes for the common
+	// Digits is the maximum number of digits of the integers that bounds and
+	// multiples are converted to; a third of it is the maximum for the common
 	// multiple of all divisors. Default 1200: from the smallest to the largest
 	// float64, with room to spare.
 	Digits int
-	// Values is the greatest number of values in In, NotIn, MultipleOf and
+	// Values is the maximum number of values in In, NotIn, MultipleOf and
 	// NotMultipleOf together. Default 1<<17.
 	Values int
-	// Work is the greatest number of elementary steps of one call: to compile,
+	// Work is the maximum number of elementary steps of one call: to compile,
 	// to take a step that was not taken before, to count or to complete. A step
-	// is about a division of machine words. Default 1<<21.
+	// costs about a division of machine words. Default 1<<21.
 	Work int
-	// Step, if set, is told of the steps of Compile. It may panic to end it.
+	// Step, if set, is called with the number of steps of Compile. It may panic
+	// to stop it.
 	Step func(n int)
 }
 
@@ -89,7 +91,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// A LimitError says which limit was exceeded.
+// A LimitError reports which limit was exceeded.
 type LimitError struct {
 	Limit string // what is limited, as a noun phrase
 	Max   int    // the limit
@@ -100,8 +102,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("number: %s: more than the limit of %d", e.Limit, e.Max)
 }
 
-// An EmptyError says that no value satisfies a Spec, or that none of those
-// that do has a Canonical spelling.
+// An EmptyError reports that no value satisfies a Spec, or that no such value
+// has a Canonical spelling.
 type EmptyError struct {
 	Reason string
 }
@@ -117,7 +119,7 @@ func (s *Spec) Contains(d Decimal) bool {
 	return s.containsButIn(d) && !containsValue(s.NotIn, d)
 }
 
-// containsButIn checks what is not a list of values.
+// containsButIn checks all fields except In and NotIn.
 func (s *Spec) containsButIn(d Decimal) bool {
 	if s.Integer || s.Plain || s.NotInteger {
 		whole := d.IsInteger()
@@ -158,7 +160,7 @@ func (s *Spec) isFree() bool {
 		len(s.MultipleOf)+len(s.NotMultipleOf)+len(s.NotIn) == 0
 }
 
-// clone returns a copy of s that shares nothing the caller may change.
+// clone returns a copy of s that shares no memory that the caller may modify.
 func (s *Spec) clone() Spec {
 	c := *s
 	if s.Min != nil {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// A window is the values whose digits begin with N, at one place of the
-// decimal point: for a shift s and a number r of further digits
+// A window is the set of values whose digits begin with N, with one position of
+// the decimal point: for a shift s and a number r of further digits
 //
 //	(N·10^r + x)·10^(s-fraction-r),  0 ≤ x < 10^r
 //
-// Whether a node is live is the question whether one of a range of windows
-// holds a suitable value. Most windows lie between the bounds. At most two are
-// cut by a bound: those where the digits so far are the bound's digits, so that
-// the bound's further digits are bounds for x.
+// A node is live if one of a range of windows holds a suitable value. Most
+// windows lie between the bounds. At most two are cut by a bound: those where
+// the digits so far are the bound's digits, so that the bound's further digits
+// are bounds for x.
 
 // unlimited, as the number of further digits, stands for any number.
 const unlimited = -1
@@ -39,7 +39,7 @@ func (a *problem) reach(n *node, least, most, left int) bool {
 	}
 	if left == unlimited {
 		if most == math.MaxInt32 {
-			return true // far out, windows are as wide as needed
+			return true // far from 0, windows are as wide as needed
 		}
 		if a.grid != nil && a.grid.stepping {
 			least = max(least, a.grid.place-n.place())
@@ -71,7 +71,7 @@ func (a *problem) further(shift, left int) int {
 }
 
 // windowMeets reports whether the window of n at shift, with r further digits,
-// holds a suitable value. The shift must be one that the bounds allow.
+// holds a suitable value. The bounds must allow the shift.
 func (a *problem) windowMeets(n *node, shift, r int) bool {
 	s := &a.sides[n.side]
 	var lowCut, highCut, atHigh bool
@@ -83,7 +83,7 @@ func (a *problem) windowMeets(n *node, shift, r int) bool {
 		atHigh = highCut && int(n.digits) >= len(s.high.digits)
 	}
 	if atHigh && s.high.open {
-		return false // the window begins with the bound
+		return false // the window starts at the bound
 	}
 	if r == unlimited && (a.grid == nil || !a.grid.stepping) {
 		return !atHigh || s.highAllowed
@@ -91,7 +91,7 @@ func (a *problem) windowMeets(n *node, shift, r int) bool {
 	if a.grid == nil && n.from == n.to {
 		switch {
 		case !lowCut:
-			return true // x = 0 will do
+			return true // x = 0 is suitable
 		case !highCut:
 			return !onlyNines(s.low, int(n.digits), r)
 		}
@@ -100,8 +100,8 @@ func (a *problem) windowMeets(n *node, shift, r int) bool {
 	return ok
 }
 
-// onlyNines reports whether every x of r digits leaves the value below b, or
-// at it if b is open, when the digits so far are the first i of b.
+// onlyNines reports whether every x of r digits leaves the value below b, or at
+// it if b is open, if the digits so far are the first i digits of b.
 func onlyNines(b *bound, i, r int) bool {
 	for ; r > 0; i, r = i+1, r-1 {
 		if digitAt(b.digits, i) != '9' {
@@ -141,8 +141,8 @@ func (a *problem) find(n *node, shift, r int, lowCut, highCut bool) (x natural, 
 	return w.find(a.grid, n, t-w.r, &a.work)
 }
 
-// A window as far as x is concerned: the range of x, and values of x that are
-// not allowed. Bounds and values are given as the digits that follow N.
+// A window in terms of x: the range of x, and the excluded values of x. Bounds
+// and values are given as the digits that follow N.
 type window struct {
 	r                 int
 	low, high         string
@@ -154,7 +154,7 @@ type window struct {
 // find returns the least x for which (N·10^r + x)·10^t is in g.
 //
 // For a grid of multiples with t < 0, the digits of x that are finer than the
-// grid are zeros, and so is the end of N if x has not so many digits.
+// grid are zeros, and so is the end of N if x has fewer digits.
 func (w *window) find(g *grid, n *node, t int, work *work) (natural, bool) {
 	tail := 0 // zeros at the end of x
 	if g.stepping && t < 0 {
@@ -178,8 +178,8 @@ func (w *window) find(g *grid, n *node, t int, work *work) (natural, bool) {
 // smallDigits is the number of digits of x up to which findSmall is exact.
 const smallDigits = 18
 
-// findSmall is find for numbers of one machine word. known is false if they
-// are larger than that.
+// findSmall is find for numbers of one machine word. known is false if they are
+// larger.
 func (w *window) findSmall(g *grid, n *node, t int, work *work) (_ natural, known, ok bool) {
 	if g.large != nil {
 		return natural{}, false, false
@@ -230,7 +230,7 @@ func (w *window) findSmall(g *grid, n *node, t int, work *work) (_ natural, know
 		}
 		x += step
 	}
-	// Among as many candidates in a row, one is allowed if any is.
+	// Of that many consecutive candidates, at least one is allowed if any is.
 	return natural{}, exact, false
 }
 

@@ -1,16 +1,18 @@
 package number
 
-// What a question about numbers costs does not show in its size: of 2^12 numbers in a row one may be no multiple of any
-// of 12 divisors, and each listed exception asks for as many more. So every call counts what it looks at, in units of
-// about a division of machine words, and gives up beyond a limit.
+// The cost of a question about numbers does not show in its size: of 2^12 consecutive
+// numbers, only one may not be a multiple of any of 12 divisors, and each listed
+// exception requires as many more. So every call counts its work, in units of about a
+// division of machine words, and stops beyond a limit.
 
-// A work is what a call has left to do. Calls that share it hold the automaton's lock.
+// A work is the remaining work of a call. Calls that share it hold the automaton's
+// lock.
 type work struct {
 	left int
-	step func(n int) // is told of the units, and may panic; nil: nobody
+	step func(n int) // called with the units spent, and may panic; nil: none
 }
 
-// exhausted is what spend panics with.
+// exhausted is the value that spend panics with.
 type exhausted struct{}
 
 // spend counts units of work.
@@ -23,10 +25,11 @@ func (w *work) spend(n int) {
 	}
 }
 
-// begin gives a call its work.
+// begin resets the work of a call.
 func (a *Automaton) begin() { a.work.left = a.limits.Work }
 
-// tooMuch is deferred by calls. It reports the end of the work through do, and lets other panics go on.
+// tooMuch is deferred by calls. If the work is exhausted, it calls do with the error;
+// other panics pass.
 func (a *Automaton) tooMuch(do func(err *LimitError)) {
 	switch r := recover().(type) {
 	case nil:
@@ -37,10 +40,11 @@ func (a *Automaton) tooMuch(do func(err *LimitError)) {
 	}
 }
 
-// long is how many divisions of machine words one of numbers that are longer takes, with all about it.
+// long is the cost of a division of numbers longer than a machine word, with its
+// overhead.
 const long = 64
 
-// weight is what a test of a value against all divisors costs.
+// weight returns the cost of testing a value against all divisors.
 func (s *Spec) weight(d Decimal) int {
 	n := 4
 	if len(d.digits) > smallDigits {
@@ -60,7 +64,7 @@ func (s *Spec) weight(d Decimal) int {
 	return n
 }
 
-// weight is what a test against all divisors of a grid costs.
+// weight returns the cost of a test against all divisors of a grid.
 func (g *grid) weight() int {
 	if g.large != nil {
 		return long * (1 + len(g.large.nots))

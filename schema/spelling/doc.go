@@ -1,11 +1,11 @@
-// Package spelling spells the characters of JSON strings byte by byte, as UTF-8
-// and as escapes: which bytes may follow in the middle of a character, and
-// which character they lead to.
+// Package spelling writes and reads the characters of JSON strings byte by byte,
+// as UTF-8 and as escapes: which bytes may follow in the middle of a character,
+// and which character they lead to.
 //
-// A [Text] says which characters may come, a place at a time; [String] is the
-// text of a regular language. Between characters the byte that comes next is
-// one of ASCII, a backslash, or one that [HighEdge] deals with. In the middle of
-// a character a number, sub, says what has been read of it, and [Edges] what may
+// A [Text] determines which characters may come next; [String] is the text of a
+// regular language. Between characters, the next byte is ASCII, a backslash, or
+// a byte that [HighEdge] handles. In the middle of a character, a number, sub,
+// encodes the part that has been read, and [Edges] records the bytes that may
 // follow:
 //
 //	é   0xC3 → sub UTF-8, 1 byte to come, bits 00011 → 0xA9 → é

@@ -6,7 +6,7 @@ import (
 	"github.com/stencil-json/stencil/decoder"
 )
 
-// FinishCharacter completes the spelling of a character that has been begun and
+// FinishCharacter completes the spelling of a partially read character and
 // returns the place after it.
 func FinishCharacter(t Text, place, sub int32) (string, int32) {
 	var lead []byte
@@ -24,14 +24,14 @@ func FinishCharacter(t Text, place, sub int32) (string, int32) {
 	return string(lead), place
 }
 
-// Inside of strings and keys a frame also says where in the spelling of one
-// character it is. sub packs that: a kind, a count and a value.
+// Inside strings and keys, a frame also has a position within the spelling of
+// one character. sub encodes it: a kind, a count and a value.
 const (
 	subUTF8         = 1 << 28 // count: bytes to come; value: the bits so far
-	subTail         = 2 << 28 // count: bytes to come, of a character that has been stepped over
+	subTail         = 2 << 28 // count: bytes to come, of a character whose transition is already made
 	AfterBackslash  = 3 << 28 // after a backslash
-	subHex          = 4 << 28 // count: digits read; value: theirs
-	subHighEsc      = 5 << 28 // after a high surrogate, before the backslash; value: the half
+	subHex          = 4 << 28 // count: digits read; value: the digits
+	subHighEsc      = 5 << 28 // after a high surrogate, before the backslash; value: the surrogate's bits
 	subHighU        = 6 << 28 // after that backslash
 	subLow          = 7 << 28 // count: digits read; value: the high half and the digits
 	subKind         = 7 << 28
@@ -44,16 +44,16 @@ const (
 	surrogateOf     = 10 // bits in half a surrogate pair
 )
 
-// Text is what strings and keys have in common: places in a text between
-// characters, and the frames for them.
+// Text is the common interface of strings and keys: places between the
+// characters of a text, and the frames for them.
 type Text interface {
-	// Next returns the place after character r; ok is false if no text goes
-	// on that way.
+	// Next returns the place after character r; ok is false if no text
+	// continues with r.
 	Next(r rune) (place int32, ok bool)
 	// Alive reports whether some character from lo to hi may come.
 	Alive(lo, hi rune) bool
-	// FreeEscapes reports whether characters may be spelt as escapes that don't
-	// need to be.
+	// FreeEscapes reports whether characters may be written as escapes where
+	// that isn't necessary.
 	FreeEscapes() bool
 	// Uniform returns the place after any character beyond ASCII, if it is
 	// the same for all of them.
@@ -64,7 +64,7 @@ type Text interface {
 	Frame(place, sub int32) decoder.Frame
 }
 
-// run collects ranges of neighbouring bytes that lead to the same frame.
+// run collects ranges of adjacent bytes that lead to the same frame.
 type run struct {
 	e      *decoder.Edges
 	lo, hi int
@@ -88,8 +88,8 @@ func (r *run) flush() {
 	}
 }
 
-// someAlive reports whether any of the characters in [lo,hi] may come, which
-// may run across the surrogates.
+// someAlive reports whether any of the characters in [lo,hi] may come. The
+// range may include the surrogates.
 func someAlive(t Text, lo, hi rune) bool {
 	if lo < FirstSurrogate && t.Alive(lo, min(hi, FirstSurrogate-1)) {
 		return true
@@ -114,8 +114,8 @@ func HighBytes(t Text, e *decoder.Edges) {
 	}
 }
 
-// LeadByte returns how many bytes follow the first one of a character, and
-// the bits it brings.
+// LeadByte returns the number of bytes that follow the first byte of a
+// character, and the bits of the character in that byte.
 func LeadByte(b byte) (n, bits int) {
 	switch {
 	case b >= 0xF0:
@@ -126,7 +126,7 @@ func LeadByte(b byte) (n, bits int) {
 	return 1, int(b & 0x1F)
 }
 
-// HighEdge records the edge of a byte that highLive has announced.
+// HighEdge records the edge of a byte that HighBytes has recorded.
 func HighEdge(t Text, place int32, b byte, e *decoder.Edges) {
 	n, bits := LeadByte(b)
 	if after, ok := t.Uniform(); ok {
@@ -142,8 +142,8 @@ func HighEdge(t Text, place int32, b byte, e *decoder.Edges) {
 	e.Add(b, b, t.Frame(place, int32(subUTF8|n*subCount|bits)))
 }
 
-// UTF8Range returns the characters of which bits have been read with n bytes
-// to come, for a sequence of total continuation bytes.
+// UTF8Range returns the range of characters that are possible after bits have
+// been read with n bytes to come, in a sequence of total continuation bytes.
 func UTF8Range(n, bits, total int) (lo, hi rune) {
 	lo, hi = rune(bits<<(6*n)), rune((bits+1)<<(6*n)-1)
 	least := [...]rune{0, utf8.RuneSelf, 0x800, afterBMP}[total]
@@ -201,11 +201,11 @@ func Edges(t Text, place, sub int32, e *decoder.Edges) {
 	}
 }
 
-// utf8Next returns the place and sub after a further byte of a character.
+// utf8Next returns the place and sub after another byte of a character.
 func utf8Next(t Text, place, sub int32, b byte) (p, next int32, ok bool) {
 	n, value := int(sub&subKind^sub)>>24, int(sub&subValue)
-	// The total is kept above the bits: a sequence of three bytes has at most
-	// 16 of them, one of four 21.
+	// The total is stored above the bits: a sequence of three bytes has at most
+	// 16 of them, one of four bytes 21.
 	total := value >> 22 & 3
 	if total == 0 {
 		total = n
@@ -224,8 +224,8 @@ func utf8Next(t Text, place, sub int32, b byte) (p, next int32, ok bool) {
 	return p, 0, ok
 }
 
-// controlAlive reports whether a control character from lo to hi may come
-// that has no shorter escape than its number.
+// controlAlive reports whether a control character from lo to hi may come that
+// has no escape other than its number.
 func controlAlive(t Text, lo, hi rune) bool {
 	for r := lo; r <= hi; r++ {
 		switch r {
@@ -276,8 +276,8 @@ func hexEdges(t Text, place, kind int32, n, value int, e *decoder.Edges) {
 			}
 			return
 		}
-		// As the first half of a pair, the digits stand for 1,024
-		// characters each.
+		// As the first half of a pair, the digits represent 1,024 characters
+		// each.
 		first, last := max(lo, FirstSurrogate), min(hi, firstLow-1)
 		pair := func() bool {
 			return t.Alive(afterBMP+(first-FirstSurrogate)<<surrogateOf, afterBMP+(last-FirstSurrogate+1)<<surrogateOf-1)

@@ -35,14 +35,14 @@ func EveryRuneAlike(edges []regular.Edge) bool {
 	return at == utf8.MaxRune+1
 }
 
-// A Place is a place in a text and in the spelling of a character.
+// A Place is a position in a text and within the spelling of a character.
 type Place struct {
 	State regular.State
 	Sub   int32
 }
 
-// Step returns the place after one more byte. What follows the beginning of a
-// spelling is kept in known.
+// Step returns the place after another byte. known caches the edges of places
+// inside escapes.
 func (t *String) Step(sub int32, b byte, known map[Place]*Recorder) (Place, bool) {
 	switch {
 	case sub&subKind == subUTF8:
@@ -74,7 +74,7 @@ func (t *String) Step(sub int32, b byte, known map[Place]*Recorder) (Place, bool
 	return r.to(b)
 }
 
-// A Recorder numbers the frames that edges lead to, to get the places
+// A Recorder numbers the frames that edges lead to, to recover the places
 // behind them.
 type Recorder struct {
 	Text
@@ -82,7 +82,7 @@ type Recorder struct {
 	places []Place
 }
 
-// Frame implements [Text]: the number of the place just recorded.
+// Frame implements [Text]. It returns the number of the place just recorded.
 func (p *Recorder) Frame(place, sub int32) decoder.Frame {
 	p.places = append(p.places, Place{place, sub})
 	return decoder.Frame(len(p.places) - 1)
@@ -97,7 +97,7 @@ func (p *Recorder) to(b byte) (Place, bool) {
 	return p.places[f], true
 }
 
-// A String is a place inside a string value, between two characters.
+// A String is a position in a string value, between two characters.
 type String struct {
 	Machine *regular.Machine
 	State   regular.State
@@ -123,8 +123,8 @@ func (t *String) Alive(lo, hi rune) bool {
 	return false
 }
 
-// FreeEscapes implements text: what is generated is spelt like JSON.stringify
-// does it.
+// FreeEscapes implements [Text]: generated strings are written as
+// JSON.stringify writes them.
 func (t *String) FreeEscapes() bool { return t.Free }
 
 // Backslash reports whether a backslash may come.
@@ -155,5 +155,5 @@ func (t *String) Uniform() (int32, bool) {
 // At implements [Text].
 func (t *String) At(q int32) Text { return &String{t.Machine, q, t.Free} }
 
-// Frame implements [Text], for callers that want no frames.
+// Frame implements [Text], for callers that need no frames.
 func (t *String) Frame(int32, int32) decoder.Frame { return 0 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/schema/language"
 )
 
-// CheckTexts reads all patterns and formats, so that everything that can't
-// be enforced is known at once.
+// CheckTexts checks all patterns and formats, so that everything that can't be
+// enforced is reported at once.
 func (d *Document) CheckTexts(lang *language.Pool) {
 	check := func(n *Node, keyword, text string, v *jsondoc.Value) {
 		e, err := lang.Pattern(text)
@@ -20,7 +20,7 @@ func (d *Document) CheckTexts(lang *language.Pool) {
 			d.patternError(n, keyword, v, err)
 		case lang.Least(e) > MaxMinLength:
 			if m, err := lang.Machine(e); err == nil && m.Start() == regular.Dead {
-				return // no string at all, which is not too much to ask
+				return // no string at all: not a demand for too much
 			}
 			d.cannot(n, keyword, v, fmt.Sprintf("strings of more than %d characters can't be made sure of", MaxMinLength), "")
 		}
@@ -42,7 +42,7 @@ func (d *Document) CheckTexts(lang *language.Pool) {
 	}
 }
 
-// formats are those that the specification defines.
+// formats lists the formats that the specification defines.
 var formats = []string{
 	"date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6",
 	"uri", "uri-reference", "iri", "iri-reference", "uri-template", "uuid", "json-pointer",
@@ -79,16 +79,16 @@ func (d *Document) patternError(n *Node, keyword string, v *jsondoc.Value, err e
 	d.bad(n, keyword, v, "%v", err)
 }
 
-// How much a schema may ask for at the least. Beyond it the shortest document
-// is of no use, and finding it would take long: where what is required must
-// differ, time grows with the square of the number.
+// Maximum lower bounds of a schema. Beyond them, the shortest document is
+// useless, and finding it would take long: where required values must differ,
+// the time is quadratic in their number.
 const (
 	MaxMinLength   = 1 << 16
 	MaxMinItems    = 1 << 16
 	MaxMinDistinct = 256
 )
 
-// CheckSizes refuses demands for too much.
+// CheckSizes reports demands for too much as unsupported.
 func (d *Document) CheckSizes() {
 	check := func(n *Node, keyword string, size *int, most int, what string) {
 		if *size > most {

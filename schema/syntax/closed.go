@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Named returns the members that the keywords name, some of them repeatedly.
+// Named returns the members that the keywords name, possibly with duplicates.
 func (k *ObjectKeywords) Named() []string {
 	out := slices.Clone(k.Required)
 	for _, p := range k.Properties {
@@ -20,22 +20,21 @@ func (k *ObjectKeywords) Named() []string {
 	return out
 }
 
-// SpeaksOfOthers reports whether the keywords say something of members that
-// aren't named.
+// SpeaksOfOthers reports whether the keywords apply to members that aren't named.
 func (k *ObjectKeywords) SpeaksOfOthers() bool {
 	return k.Additional != nil || k.Unevaluated != nil || len(k.Patterns) > 0 || k.Names != nil
 }
 
-// Closes reports whether the document has objects that name members and say
-// nothing of others, so that closing them narrows it. It lists those that can't
-// be closed because they ask for more members than they name.
+// Closes reports whether the document has objects that name members and do not
+// mention others, so that closing restricts them. It lists those that can't be
+// closed because they require more members than they name.
 func (d *Document) Closes() (found bool, open []Issue) {
 	c := &closing{doc: d, kinds: map[*Node]caseKinds{}, least: map[*Node]leastMembers{}, values: map[*Node]bool{}, insides: map[*Node]bool{}, steps: maxClosingSteps}
 	c.value(d.Root)
 	return c.found, c.open
 }
 
-// closing looks for objects that name members and say nothing of others.
+// closing searches for objects that name members and do not mention others.
 type closing struct {
 	doc   *Document
 	found bool
@@ -44,20 +43,21 @@ type closing struct {
 	kinds           map[*Node]caseKinds
 	least           map[*Node]leastMembers
 	values, insides map[*Node]bool
-	steps           int // left for counting names
+	steps           int // remaining for counting names
 }
 
-// maxClosingSteps bounds the counting of names, which only a remark needs.
+// maxClosingSteps bounds the counting of names, which only a warning needs.
 const maxClosingSteps = 1 << 20
 
-// leastMembers is how many members an object must have, and which schema says so.
+// leastMembers is the minimum number of members of an object, and the schema that
+// requires it.
 type leastMembers struct {
 	n  int
 	at *Node
 }
 
-// caseKinds is a set of cases: bit named|open is set if objects may fall into
-// a case in which members are named or not, and others spoken of or not.
+// caseKinds is a set of cases: bit named|open is set if objects may fall into a
+// case in which members are named or not, and others mentioned or not.
 type caseKinds uint8
 
 const (
@@ -166,7 +166,7 @@ func (c *closing) kindsOf(n *Node) caseKinds {
 	return out
 }
 
-// value looks at a schema as what a value has to fulfil.
+// value searches a schema that is applied to a value as a whole.
 func (c *closing) value(n *Node) {
 	if c.values[n] {
 		return
@@ -185,7 +185,7 @@ func (c *closing) value(n *Node) {
 	c.inside(n)
 }
 
-// leastOf returns how many members objects of n must have.
+// leastOf returns the minimum number of members of objects of n.
 func (c *closing) leastOf(n *Node) leastMembers {
 	if l, ok := c.least[n]; ok {
 		return l
@@ -206,7 +206,7 @@ func (c *closing) leastOf(n *Node) leastMembers {
 	return out
 }
 
-// count collects names of n's objects until there are enough.
+// count collects names of the members of n's objects until there are enough.
 func (c *closing) count(n *Node, enough int, names map[string]bool, seen map[*Node]bool) {
 	if seen[n] || len(names) >= enough || c.steps <= 0 {
 		return
@@ -222,7 +222,7 @@ func (c *closing) count(n *Node, enough int, names map[string]bool, seen map[*No
 	n.inPlace(func(x *Node, _ bool) { c.count(x, enough, names, seen) })
 }
 
-// inside looks at the schemas of members and items.
+// inside searches the schemas of members and items.
 func (c *closing) inside(n *Node) {
 	if c.insides[n] {
 		return

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// costly says how many of something are worth a word.
+// costly holds the numbers from which keywords are reported.
 type costly struct {
 	oneOf, anyOf     int // alternatives that are open objects
-	conditions       int // if side by side
+	conditions       int // ifs in one conjunction
 	dependentSchemas int
 	patterns         int // patternProperties of one object
 	values           int // of an enum
 }
 
 var (
-	// noticed compiles in more than about 50 ms, or needs a millisecond for a mask; what is below causes no delay that
-	// anybody notices.
+	// noticed: compiling takes more than about 50 ms, or a mask a millisecond; below,
+	// no delay is noticeable.
 	noticed = costly{oneOf: 80, anyOf: 200, conditions: 40, dependentSchemas: 80, patterns: 24, values: 50_000}
-	// suspected may have been too much together with what else a schema says.
+	// suspected: together with the rest of a schema, it may have been too much.
 	suspected = costly{oneOf: 20, anyOf: 20, conditions: 16, dependentSchemas: 16, patterns: 24, values: 20_000}
 )
 
-// Complexity lists what makes a schema costly, with what it costs and what would help.
+// Complexity lists the costly parts of a schema, with their cost and possible remedies.
 func (d *Document) Complexity() []Issue { return d.costs(noticed) }
 
-// Suspects lists what is likely to have made a schema exceed a limit.
+// Suspects lists the parts that probably made a schema exceed a limit.
 func (d *Document) Suspects() []Issue { return d.costs(suspected) }
 
 func (d *Document) costs(many costly) []Issue {
@@ -69,8 +69,8 @@ func (d *Document) costs(many costly) []Issue {
 	return out
 }
 
-// openObjects counts the alternatives that are objects which allow members that they don't name, and that no
-// value of a named one tells apart.
+// openObjects counts the alternatives that are objects which allow members that they
+// don't name and that no value of a named member distinguishes.
 func openObjects(list []*Node) (open int) {
 	for _, n := range list {
 		n = referred(n)
@@ -98,7 +98,7 @@ func conditions(list []*Node) (n int) {
 	return n
 }
 
-// referred follows references, as far as somebody would read them.
+// referred follows references, up to a number that a reader would follow.
 func referred(n *Node) *Node {
 	for range 8 {
 		if n.Apply == nil || n.Apply.Ref == nil || n.Apply.Ref.Target == nil {

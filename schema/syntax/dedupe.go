@@ -7,12 +7,12 @@ import (
 	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
-// dedupe gives schemas that say the same the same number, so that what has
-// been found out about one of them holds for all: large documents repeat
-// themselves. Subschemas come after their schemas in nodes.
+// dedupe gives equal schemas the same number, so that results for one of them hold
+// for all: large documents repeat themselves. Subschemas come after their schemas
+// in nodes.
 func (d *Document) dedupe() {
 	if d.Dynamic {
-		return // what a schema means depends on how it is reached
+		return // the meaning of a schema depends on the references that lead to it
 	}
 	known := map[string]int32{}
 	var key contentKey
@@ -30,7 +30,7 @@ func (d *Document) dedupe() {
 	}
 }
 
-// contentKey collects what a schema says.
+// contentKey is the content of a schema as a map key.
 type contentKey []byte
 
 func (k *contentKey) int(list ...int) {
@@ -80,8 +80,8 @@ func (k *contentKey) value(v *jsondoc.Value) {
 
 func (k *contentKey) flag(b bool) { k.text(strconv.FormatBool(b)) }
 
-// content appends a key of what a schema says, its annotations left out. It returns
-// false where that isn't all there is to it.
+// content appends the content of a schema, without annotations, to a key. It
+// returns false if the key does not cover everything.
 func (n *Node) content(k *contentKey) bool {
 	k.int(int(n.Draft), int(n.Boolean), int(n.Types), len(n.Enum))
 	k.flag(n.HasEnum)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An Issue is one thing to say about a schema document, with its place.
+// An Issue is a finding about a schema document, with its place.
 type Issue struct {
 	Pointer string `json:"pointer"` // JSON pointer to the keyword or schema
 	Keyword string `json:"keyword,omitempty"`
@@ -46,8 +46,8 @@ func joinIssues(list []Issue) string {
 	return strings.Join(s, "; ")
 }
 
-// An InvalidError lists what makes a document no schema: keywords with
-// values they can't have, references to nothing.
+// An InvalidError lists what makes a document an invalid schema: keywords with
+// invalid values, references without a target.
 type InvalidError struct{ Issues []Issue }
 
 // Error implements error.
@@ -59,19 +59,19 @@ type UnsupportedError struct{ Issues []Issue }
 // Error implements error.
 func (e *UnsupportedError) Error() string { return "schema: unsupported: " + joinIssues(e.Issues) }
 
-// An UnsatisfiableError says that no JSON value fits the schema, and which
-// parts contradict each other as far as that can be told.
+// An UnsatisfiableError reports that no JSON value fits the schema, and which
+// parts contradict each other as far as that is known.
 type UnsatisfiableError struct{ Issues []Issue }
 
 // Error implements error.
 func (e *UnsatisfiableError) Error() string { return "schema: unsatisfiable: " + joinIssues(e.Issues) }
 
-// A LimitError says which limit a schema exceeds.
+// A LimitError reports which limit a schema exceeds.
 type LimitError struct {
 	Limit   string // the name of the field in Limits, in lower case
-	Max     int    // of time, in milliseconds
-	Pointer string // where, if one place can be named
-	Hint    string // what would help
+	Max     int    // for time, in milliseconds
+	Pointer string // the place, if there is a single one
+	Hint    string // a possible remedy
 }
 
 // Error implements error.

@@ -8,14 +8,14 @@ import (
 	"github.com/stencil-json/stencil/schema/nearest"
 )
 
-// annotations are keywords that say nothing about which values are valid.
+// annotations are keywords that have no effect on which values are valid.
 var annotations = []string{
 	"$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment",
 	"title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly",
 	"contentEncoding", "contentMediaType", "contentSchema",
 }
 
-// Assertions are the keywords that a schema can be misspelling.
+// Assertions are the keywords that an unknown keyword may be a misspelling of.
 var Assertions = []string{
 	"type", "enum", "const", "properties", "patternProperties", "additionalProperties", "propertyNames",
 	"required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies",
@@ -26,7 +26,7 @@ var Assertions = []string{
 	"$defs", "definitions",
 }
 
-// unknown deals with a keyword that the draft doesn't know: an annotation,
+// unknown handles a keyword that the draft doesn't define: it is an annotation,
 // unless it looks like a misspelling.
 func (d *Document) unknown(n *Node, key string, v *jsondoc.Value) {
 	if slices.Contains(annotations, key) || strings.HasPrefix(key, "x-") || slices.Contains(Assertions, key) {
@@ -48,7 +48,7 @@ func (d *Document) unknown(n *Node, key string, v *jsondoc.Value) {
 }
 
 // similar returns the word that differs from key by at most two edits (one for
-// short keys), case aside, or "".
+// short keys), ignoring case, or "".
 func similar(key string, words []string) string {
 	limit := 2
 	if len(key) < 6 {

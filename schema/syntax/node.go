@@ -37,13 +37,13 @@ const (
 	allTypes    = TypeNull | TypeBoolean | TypeNumber | TypeString | TypeArray | TypeObject
 )
 
-// A Node is one schema of the document, its keywords read and checked. Keywords
-// that are absent are zero, or NoMax for upper bounds.
+// A Node is one schema of the document, with its keywords read and checked.
+// Absent keywords are zero, or NoMax for upper bounds.
 type Node struct {
 	id       int32
-	EqualID  int32 // id of a schema that says the same
+	EqualID  int32 // id of an equal schema, or its own
 	parent   *Node
-	segment  string // where the parent holds it, as part of a JSON pointer
+	segment  string // the position in the parent, as part of a JSON pointer
 	Value    *jsondoc.Value
 	Draft    Draft
 	Resource *Resource
@@ -81,7 +81,7 @@ type ObjectKeywords struct {
 	PropertiesFirst   bool // `properties` precedes the applicators in the document
 }
 
-// A Dependency lists the properties that one needs beside it.
+// A Dependency lists the properties that a property requires.
 type Dependency struct {
 	Name     string
 	Required []string
@@ -91,7 +91,7 @@ type Dependency struct {
 type ArrayKeywords struct {
 	Prefix      []*Node
 	hasPrefix   bool
-	Items       *Node // what follows the prefix
+	Items       *Node // for the items after the prefix
 	Contains    *Node
 	MinContains int
 	MaxContains int // -1: none
@@ -108,7 +108,7 @@ type StringKeywords struct {
 	Format     string
 }
 
-// NumberKeywords are the keywords about numbers. Bounds that are absent are nil.
+// NumberKeywords are the keywords about numbers. Absent bounds are nil.
 type NumberKeywords struct {
 	Min, Max                   *number.Decimal
 	ExclusiveMin, ExclusiveMax *number.Decimal
@@ -129,8 +129,8 @@ type Reference struct {
 	Keyword string
 	text    string
 	Target  *Node
-	// anchor is the name looked for in the dynamic scope, "" when the
-	// reference turned out to be an ordinary one.
+	// Anchor is the name to look up in the dynamic scope, or "" if the reference
+	// is an ordinary one.
 	Anchor string
 }
 

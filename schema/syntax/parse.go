@@ -33,12 +33,12 @@ type Document struct {
 // NoMax stands for an absent upper bound.
 const NoMax = -1
 
-// MaxCount is where counts are cut off: no document reaches it.
+// MaxCount is the maximum of counts: no document reaches it.
 const MaxCount = 1 << 30
 
-// ParseDocument reads a schema document, nested at most depth deep. strict makes
-// errors of keywords that look misspelt. The error is a [*SyntaxError] or a
-// [*LimitError]; what else is wrong is listed in the document.
+// ParseDocument reads a schema document, nested at most depth deep. With strict,
+// keywords that look misspelled are errors. The error is a [*SyntaxError] or a
+// [*LimitError]; the document lists all other problems.
 func ParseDocument(src string, depth int, strict bool) (*Document, error) {
 	v, err := ReadJSON(src, depth)
 	if err != nil {
@@ -80,7 +80,8 @@ func draftByURI(uri string) (Draft, bool) {
 	return 0, false
 }
 
-// Locate adds the line and column of a value to an issue, and of an issue with a keyword the value.
+// Locate adds the line and column of a value to an issue and, if the issue has a
+// keyword, the value.
 func (d *Document) Locate(i Issue, at *jsondoc.Value) Issue {
 	if at != nil {
 		if i.Value == "" && i.Keyword != "" {
@@ -106,7 +107,7 @@ func (d *Document) cannot(n *Node, keyword string, v *jsondoc.Value, reason, hin
 	}, v))
 }
 
-// short returns the beginning of a value's text.
+// short returns the start of a value's text.
 func short(v *jsondoc.Value) string {
 	if v == nil {
 		return ""
@@ -151,7 +152,7 @@ func (d *Document) node(v *jsondoc.Value, parent *Node, segment string, res *Res
 	d.identify(n)
 	if n.Draft <= Draft7 {
 		if ref := v.Get("$ref"); ref != nil {
-			// Up to draft 7 a reference stands alone.
+			// Up to draft 7, keywords beside a reference are ignored.
 			d.refKeyword(n, "$ref", ref)
 			for _, m := range v.Members {
 				switch m.Key {
@@ -171,8 +172,8 @@ func (d *Document) node(v *jsondoc.Value, parent *Node, segment string, res *Res
 	return n
 }
 
-// Reduced reads a copy of schema n that has only the keywords which keep says,
-// by their place in the document.
+// Reduced reads a copy of schema n with only those keywords for which keep is set, by
+// their order in the document.
 func (d *Document) Reduced(n *Node, keep []bool) *Node {
 	v := &jsondoc.Value{Kind: jsondoc.Object, Pos: n.Value.Pos}
 	for i, m := range n.Value.Members {
@@ -195,7 +196,7 @@ func ReadJSON(src string, depth int) (*jsondoc.Value, error) {
 	return v, err
 }
 
-// used notes a keyword as one that is enforced.
+// used records an enforced keyword.
 func (d *Document) used(keyword string) {
 	if !d.seen[keyword] {
 		d.seen[keyword] = true
@@ -223,7 +224,7 @@ type keywordReader struct {
 	d *Document
 	n *Node
 
-	exclusiveMin, exclusiveMax *jsondoc.Value // booleans of draft 4
+	exclusiveMin, exclusiveMax *jsondoc.Value // draft 4: booleans
 	itemsList, additionalItems *jsondoc.Value
 	minContains, maxContains   *jsondoc.Value
 }
@@ -309,7 +310,7 @@ func (p *keywordReader) keyword(key string, v *jsondoc.Value) {
 			p.dependencies(key, v, false, true)
 		}
 	case "dependencies":
-		// Kept by 2019-09 and later validators for compatibility.
+		// 2019-09 and later validators support it for compatibility.
 		p.dependencies(key, v, true, true)
 	case "unevaluatedProperties":
 		if known = since(Draft2019); known {
@@ -444,7 +445,7 @@ func (p *keywordReader) keyword(key string, v *jsondoc.Value) {
 	}
 }
 
-// finish combines keywords that only mean something together.
+// finish combines keywords that have a meaning only together.
 func (p *keywordReader) finish() {
 	d, n := p.d, p.n
 	if v := p.itemsList; v != nil {

@@ -30,7 +30,7 @@ func (r *resources) init() {
 	r.byURI = map[string]*Resource{"": r.root}
 }
 
-// identify reads the keywords that give a schema a name.
+// identify reads the keywords that identify a schema.
 func (d *Document) identify(n *Node) {
 	v := n.Value
 	key := "$id"
@@ -123,8 +123,8 @@ func (d *Document) refKeyword(n *Node, keyword string, v *jsondoc.Value) {
 	d.refs = append(d.refs, n)
 }
 
-// resolveAll finds the targets of all references. A target that no keyword
-// had made a schema becomes one, and may bring further references.
+// resolveAll finds the targets of all references. A target that is not yet a
+// schema becomes one, and may contain further references.
 func (d *Document) resolveAll() {
 	for i := 0; i < len(d.refs); i++ {
 		n := d.refs[i]
@@ -151,8 +151,8 @@ func (d *Document) resolveAll() {
 	}
 }
 
-// checkLoops refuses schemas that apply themselves to the value that they are
-// applied to: they would have no meaning.
+// checkLoops rejects schemas that apply themselves to the same value: they have
+// no meaning.
 func (d *Document) checkLoops() {
 	const (
 		open = 1 + iota
@@ -226,7 +226,7 @@ func (d *Document) resolve(n *Node, r *Reference) *Node {
 		}
 		return missing("no schema has this anchor")
 	}
-	// Walk the document, noting the innermost schema on the way.
+	// Walk the document, keeping track of the innermost schema.
 	at, owner, from := res.root.Value, res.root, 0
 	tokens := strings.Split(fragment[1:], "/")
 	for i, tok := range tokens {
@@ -269,7 +269,7 @@ func (s *Scopes) Enter(scope int32, r *Resource) int32 {
 	}
 	for _, x := range s.list[scope] {
 		if x == r {
-			return scope // the outermost entry is what counts
+			return scope // only the outermost entry matters
 		}
 	}
 	next := append(append([]*Resource(nil), s.list[scope]...), r)
@@ -287,7 +287,7 @@ func (s *Scopes) Enter(scope int32, r *Resource) int32 {
 	return i
 }
 
-// Target returns what a dynamic reference means in a scope.
+// Target returns the target of a dynamic reference in a scope.
 func (s *Scopes) Target(r *Reference, scope int32) *Node {
 	if len(s.list) == 0 {
 		return r.Target
@@ -298,7 +298,7 @@ func (s *Scopes) Target(r *Reference, scope int32) *Node {
 				return x.root
 			}
 			// The outermost resource counts only as far as the chain of
-			// recursive anchors reaches.
+			// recursive anchors extends.
 			continue
 		}
 		if t := x.dynamics[r.Anchor]; t != nil {

@@ -12,33 +12,33 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Closers is a set of closing tokens: tokens that begin inside a string and hold
-// the quote that ends it. Those of a sub-tree of a trie are its values instead.
-// A Closers is immutable; its entries are numbered from 0.
+// Closers is a set of closing tokens: tokens that begin inside a string and
+// contain the quote that ends it. For a subtree of a trie, it is a set of values
+// instead. A Closers is immutable; its entries are numbered from 0.
 type Closers struct {
 	tokens   []int32
-	after    *vocab.Trie // what follows the quote; its values index tokens
-	bare     []int32     // those where nothing follows
-	Rests    [][]byte    // by entry: what follows the quote
+	after    *vocab.Trie // the text after the quote; its values index tokens
+	bare     []int32     // entries that end with the quote
+	Rests    [][]byte    // by entry: the text after the quote
 	Before   *vocab.Trie // the decoded characters before the quote
-	First    []int32     // those where nothing precedes
+	First    []int32     // entries that begin with the quote
 	All      vocab.Bitset
 	ByPrefix map[string][]int32 // entries by the decoded characters before the quote
 	Longest  int                // characters in the longest prefix
 }
 
-// belowKey is a node of a trie after which a string begins.
+// belowKey is a node of a trie below which a string begins.
 type belowKey struct {
 	trie *vocab.Trie
 	node int32
 }
 
-// BelowTokens is the values below a node of a trie where a string begins, by what
-// they do to the string.
+// BelowTokens is the values below a node of a trie at which a string begins, by
+// their effect on the string.
 type BelowTokens struct {
 	Stay          []int32 // the string is still open
 	Closers       *Closers
-	StrictStay    []int32 // the same two without needless escapes
+	StrictStay    []int32 // Stay and Closers without needless escapes
 	StrictClosers *Closers
 }
 
@@ -72,8 +72,8 @@ func newClosers(tokens []int32, texts [][]byte) *Closers {
 	return t
 }
 
-// needlessEscape reports whether the inside of a string spells a character as
-// an escape that doesn't need one.
+// needlessEscape reports whether the inside of a string contains an escape of a
+// character that doesn't need it.
 func needlessEscape(b []byte) bool {
 	for i := 0; i < len(b); i++ {
 		if b[i] != '\\' {
@@ -106,8 +106,8 @@ func (t *Closers) Exit(only vocab.Bitset) decoder.Exit {
 	return decoder.Exit{Trie: t.after, Tokens: t.tokens, Bare: t.bare, Only: only}
 }
 
-// Below sorts the values below a node by what they do to a string that
-// begins there.
+// Below groups the values below a node by their effect on a string that begins
+// there.
 func (t *Tables) Below(trie *vocab.Trie, node int32) *BelowTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,11 +169,11 @@ func (t *Tables) ClosersBelow(b *BelowTokens, m *regular.Machine, q regular.Stat
 	return only
 }
 
-// accepted finds the closers after which the string is in a language. A nil
-// set means all; none that there isn't any.
+// accepted returns the closers after which the string is in a language. A nil set
+// means all; none reports that there are none.
 func (t *Closers) accepted(m *regular.Machine, q regular.State) (only vocab.Bitset, none bool) {
-	// If any text of the lengths that matter is in the language, so is any
-	// prefix.
+	// If all texts of the relevant lengths are in the language, so are all
+	// prefixes.
 	every := true
 	at := q
 	for i := 0; i <= t.Longest && every; i++ {

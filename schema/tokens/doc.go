@@ -1,8 +1,7 @@
-// Package tokens knows what a vocabulary's tokens do inside the strings, keys,
-// numbers and whitespace of JSON, so that masks there need no walk over the
-// vocabulary. [Tables] are kept per vocabulary, for all schemas; what is found
-// out about a state of a regular language serves every schema that uses the
-// language.
+// Package tokens computes the effect of a vocabulary's tokens inside the strings,
+// keys, numbers and whitespace of JSON, so that masks there need no walk over the
+// vocabulary. [Tables] are kept per vocabulary, for all schemas; results for a
+// state of a regular language serve every schema that uses the language.
 //
 // A token that begins inside a string is one of three kinds:
 //

@@ -5,8 +5,8 @@ import (
 	"github.com/stencil-json/stencil/schema/spelling"
 )
 
-// escapedTokens finds the tokens inside a string that hold escapes or parts of
-// characters, after state q of m.
+// escapedTokens returns the tokens that contain escapes or parts of characters
+// and stay inside the string after state q of m.
 func (t *Tables) escapedTokens(m *regular.Machine, q regular.State, strict bool) []int32 {
 	trie := t.Strings.Irregular
 	states := make([]spelling.Place, trie.Depth+1)

@@ -10,22 +10,21 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// StringTokens is what is known about the tokens inside a language of strings.
+// StringTokens describes the tokens inside a language of strings.
 type StringTokens struct {
 	Base      vocab.Bitset // tokens after which the string is still open
-	Extra     []int32      // more of them
-	Irregular bool         // the tokens with escapes or parts of characters are in neither
-	All       []int32      // Extra and those; nil until needed
+	Extra     []int32      // more such tokens
+	Irregular bool         // tokens with escapes or parts of characters are in neither
+	All       []int32      // Extra and those tokens; nil until needed
 	Closers   vocab.Bitset // closing tokens after which the string is in the language; nil: all
-	NoCloser  bool         // there are none
+	NoCloser  bool         // no closing token is allowed
 
-	m *regular.Machine // a state after which it is all the same
+	m *regular.Machine // an equivalent state
 	q regular.State
 }
 
-// InString returns the tokens that may follow state q of a language: those of
-// Base and All, and the closing ones. strict leaves out those with needless
-// escapes.
+// InString returns the tokens that may follow state q of a language: those of Base
+// and All, and the closing ones. strict excludes tokens with needless escapes.
 func (t *Tables) InString(m *regular.Machine, q regular.State, strict bool) *StringTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,8 +43,8 @@ func (t *Tables) InString(m *regular.Machine, q regular.State, strict bool) *Str
 	return l
 }
 
-// InKey returns the tokens after state q of a machine of keys, without the
-// irregular ones if irregular is set.
+// InKey returns the tokens after state q of a machine of keys, without needless
+// escapes. If the result is Irregular, it lacks the irregular tokens.
 func (t *Tables) InKey(m *regular.Machine, q regular.State) *StringTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +57,8 @@ func (t *Tables) plainText(m *regular.Machine, q regular.State, strict bool) *St
 	if l, ok := texts[key]; ok {
 		return l
 	}
-	// States that differ only in counts beyond the reach of any token are one.
+	// States that differ only in counts beyond the length of any token are treated
+	// as one.
 	to, at := m.Loosen(q, t.longest)
 	loose := textKey{to.Place(at), strict}
 	l, ok := texts[loose]
@@ -68,7 +68,7 @@ func (t *Tables) plainText(m *regular.Machine, q regular.State, strict bool) *St
 		if strict {
 			closers = t.StrictClosers
 			if !l.Irregular {
-				// All of Stay, or those of it with few characters.
+				// All of Stay, or those of its tokens with few characters.
 				l = &StringTokens{Base: t.withoutEscapes(l.Base), Extra: l.Extra}
 			}
 		}
@@ -84,9 +84,9 @@ func (t *Tables) plainText(m *regular.Machine, q regular.State, strict bool) *St
 	return l
 }
 
-// openTokens finds the tokens after which the string is still open, for all states
-// together that differ only in counts beyond the reach of most tokens. The few
-// longer tokens are looked at apart.
+// openTokens returns the tokens after which the string is still open, computed
+// once for all states that differ only in counts beyond the length of most tokens.
+// The few longer tokens are checked separately.
 func (t *Tables) openTokens(m *regular.Machine, q regular.State) *StringTokens {
 	if n, ok := m.Room(q); ok {
 		longest := len(t.Strings.StayChars) - 1
@@ -142,8 +142,8 @@ func (t *Tables) AnyText(m *regular.Machine, q regular.State) bool {
 	return yes
 }
 
-// withoutEscapes returns a set of tokens less those with needless escapes.
-// The sets it is called with are few.
+// withoutEscapes returns a set of tokens without those with needless escapes. It
+// is called for few different sets.
 func (t *Tables) withoutEscapes(base vocab.Bitset) vocab.Bitset {
 	if &base[0] == &t.Strings.Stay[0] {
 		return t.StrictStay
@@ -158,11 +158,11 @@ func (t *Tables) withoutEscapes(base vocab.Bitset) vocab.Bitset {
 	return out
 }
 
-// fewCharacters is the size of a set of characters up to which walking the
-// trie is cheaper than combining sets of tokens.
+// fewCharacters is the size of a set of characters up to which walking the trie is
+// cheaper than combining sets of tokens.
 const fewCharacters = 16
 
-// openFrom finds the tokens after which the string is still open.
+// openFrom computes the tokens after which the string is still open.
 func (t *Tables) openFrom(m *regular.Machine, q regular.State) *StringTokens {
 	s := t.Strings
 	longest := len(s.StayChars) - 1
@@ -195,17 +195,17 @@ func (t *Tables) openFrom(m *regular.Machine, q regular.State) *StringTokens {
 	return l
 }
 
-// maxHeadWork bounds the states that head looks at.
+// maxHeadWork bounds the number of states that head visits.
 const maxHeadWork = 160
 
-// maxTogether is the number of states followed at once by head.
+// maxTogether is the number of states that head follows at once.
 const maxTogether = 24
 
-// head returns a set of characters such that every text of at most so many
-// characters of it may follow state q.
+// head returns a set of characters such that every text of at most the given
+// number of its characters may follow state q.
 func (t *Tables) head(m *regular.Machine, q regular.State) (set []regular.Range, most int) {
 	longest := len(t.Strings.StayChars) - 1
-	// All that may come first, for as long as all of it may come again.
+	// All characters that may come first, as long as all of them may come again.
 	var first []regular.Range
 	for _, e := range m.Ranges(q) {
 		if n := len(first); n > 0 && first[n-1].Hi+1 == e.Lo {
@@ -225,13 +225,13 @@ func (t *Tables) head(m *regular.Machine, q regular.State) (set []regular.Range,
 	if most < 0 || most > longest {
 		return set, longest
 	}
-	// The shape of an expression doesn't show what a repeated part may be followed
-	// by when it is left, which often is more of the same.
+	// The shape of an expression doesn't show what may follow a repeated part
+	// after the last repetition, which often is more of the same.
 	return set, max(most, t.depth(m, q, set))
 }
 
-// depth returns a number of characters, at most as many as a token has, such that
-// every text of so many characters of set may follow state q.
+// depth returns a number of characters, at most that of the longest token, such
+// that every text of that many characters of set may follow state q.
 func (t *Tables) depth(m *regular.Machine, q regular.State, set []regular.Range) int {
 	longest := len(t.Strings.StayChars) - 1
 	states := []regular.State{q}
@@ -262,7 +262,7 @@ func (t *Tables) depth(m *regular.Machine, q regular.State, set []regular.Range)
 	return depth
 }
 
-// covers reports whether edges lead on with every character of set.
+// covers reports whether edges cover every character of set.
 func covers(edges []regular.Edge, set []regular.Range) bool {
 	i := 0
 	for _, r := range set {
@@ -280,8 +280,8 @@ func covers(edges []regular.Edge, set []regular.Range) bool {
 	return true
 }
 
-// classKey packs a set of characters: ASCII as bits, and whether all
-// characters beyond are in it. whole means every character is.
+// classKey packs a set of characters: ASCII as bits, and whether it contains all
+// other characters. whole reports whether it contains every character.
 func classKey(set []regular.Range) (key setKey, whole bool) {
 	at := rune(utf8.RuneSelf)
 	for _, r := range set {
@@ -302,8 +302,8 @@ func classKey(set []regular.Range) (key setKey, whole bool) {
 	return key, key.beyond && key.low == ^uint64(0) && key.high == ^uint64(0)
 }
 
-// wide returns the first bytes, a bit each from 0xC0 on, of which all
-// characters are in set.
+// wide returns the first bytes whose characters are all in set, as bits from 0xC0
+// on.
 func wide(set []regular.Range) (out uint64) {
 	i := 0
 	for b := 0xC2; b <= 0xF4; b++ {
@@ -337,7 +337,7 @@ func (k *setKey) has(c rune) bool {
 	return k.beyond
 }
 
-// loop returns the plain tokens made of characters of a set.
+// loop returns the plain tokens that consist of characters of a set.
 func (t *Tables) loop(key setKey, longest int) vocab.Bitset {
 	s := t.Strings
 	out := vocab.NewBitset(t.Vocab.Len())
@@ -356,7 +356,7 @@ func (t *Tables) loop(key setKey, longest int) vocab.Bitset {
 	return out
 }
 
-// goesOn reports whether a string may go on after n characters of set.
+// goesOn reports whether a string may continue after n characters of set.
 func (t *Tables) goesOn(m *regular.Machine, q regular.State, set []regular.Range, n int) bool {
 	states := []regular.State{q}
 	for range n {
@@ -391,17 +391,17 @@ func overlaps(set []regular.Range, lo, hi rune) bool {
 	return false
 }
 
-// maxLeavers is the number of tokens up to which those that might leave a
-// loop are tried one by one.
+// maxLeavers is the number of tokens up to which those that might leave a loop are
+// tried one by one.
 const maxLeavers = 6000
 
-// leavers lists plain tokens that may stay in the language without being
-// made of the characters of set alone. ok is false when they are too many.
+// leavers lists plain tokens that may stay in the language although they don't
+// consist of characters of set alone. ok is false if there are too many.
 func (t *Tables) leavers(m *regular.Machine, q regular.State, key *setKey, set []regular.Range, most, longest int) (list []int32, ok bool) {
-	// The states that characters of the set lead to, and what else may
-	// come there.
+	// The states that characters of the set lead to, and the other characters that
+	// may come there.
 	states := []regular.State{q}
-	seen := map[regular.State]int{q: 0} // and at which depth first
+	seen := map[regular.State]int{q: 0} // the least depth of each state
 	var out [2]uint64
 	for depth := 0; depth <= most && len(states) > 0; depth++ {
 		if depth == most && most < longest {
@@ -427,7 +427,7 @@ func (t *Tables) leavers(m *regular.Machine, q regular.State, key *setKey, set [
 				}
 				at, again := seen[e.To]
 				if again && at <= depth && most < longest {
-					return nil, false // more characters of the set than most may come
+					return nil, false // at most this many characters of the set may come
 				}
 				if !again {
 					seen[e.To] = depth + 1

@@ -9,9 +9,9 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Tables is what is known about the tokens of one vocabulary, for all schemas. A
-// Tables is safe for concurrent use; the sets and lists that its methods return
-// are shared and must not be changed.
+// Tables describes the tokens of one vocabulary, for all schemas. It is safe for
+// concurrent use; the sets and lists that its methods return are shared and must
+// not be modified.
 type Tables struct {
 	Vocab   *vocab.Vocab
 	Strings *vocab.StringSlices
@@ -20,27 +20,27 @@ type Tables struct {
 	Closers *Closers
 	below   map[belowKey]*BelowTokens
 
-	// Tokens of more than reach characters are few, and in long. Zero: they
-	// are not few.
+	// Few tokens have more than reach characters; these are in long. Zero: there
+	// are too many.
 	reach     int
 	longest   int     // characters of the longest token
 	long      []int32 // ascending
 	longTrie  *vocab.Trie
 	longBelow []vocab.Subtree
 
-	strict map[*uint64]vocab.Bitset // by the set they were made from
+	strict map[*uint64]vocab.Bitset // by the set it was computed from
 	bare   map[bareKey]vocab.Bitset
 
-	// The same where characters are spelt in one way only: in keys, and in
-	// all that is generated.
+	// The same where every character has one spelling only: in keys, and in
+	// everything that is generated.
 	StrictStay    vocab.Bitset
 	StrictClosers *Closers
 
-	digitTokens []int32     // tokens made of characters of numbers
-	Mixed       *vocab.Trie // tokens that begin so and go on with what may follow a number
+	digitTokens []int32     // tokens that consist of characters of numbers
+	Mixed       *vocab.Trie // tokens that continue after such characters with text that may follow a number
 
 	mu      sync.Mutex
-	stores  []*storeTables // used last first
+	stores  []*storeTables // the most recently used first
 	sets    map[setKey]vocab.Bitset
 	digits  map[digitKey]NumberTokens
 	runs    map[int16]BlankTokens
@@ -52,7 +52,7 @@ type Tables struct {
 
 type attachKey struct{}
 
-// storeTables is what is known about the states of one store of languages.
+// storeTables holds the results for the states of one store of languages.
 type storeTables struct {
 	store    *regular.Store
 	texts    map[textKey]*StringTokens
@@ -67,11 +67,11 @@ type acceptedKey struct {
 	at      regular.Place
 }
 
-// maxStores is the number of stores that something is kept for: the one in use
-// and some that schemas made earlier still use.
+// maxStores is the number of stores for which results are kept: the one in use
+// and some that schemas compiled earlier still use.
 const maxStores = 4
 
-// storeTables returns the tables of the store of m. Called with the lock held.
+// storeTables returns the tables of the store of m. The lock must be held.
 func (t *Tables) storeTables(m *regular.Machine) *storeTables {
 	store := m.Store()
 	for i, x := range t.stores {
@@ -101,14 +101,14 @@ type setKey struct {
 	max       int
 }
 
-// bareKey is a set and closers that are put into it.
+// bareKey is a set, and closers to be added to it.
 type bareKey struct {
 	base    *uint64
 	closers *Closers
 }
 
-// WithBare returns a set with those of the closers that end with the quote.
-// The sets it is called with are few.
+// WithBare returns a set with those of the closers added that end with the
+// quote. It is called for few different sets.
 func (t *Tables) WithBare(base vocab.Bitset, closers *Closers) vocab.Bitset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +125,8 @@ func (t *Tables) WithBare(base vocab.Bitset, closers *Closers) vocab.Bitset {
 	return out
 }
 
-// NumberTokens is the tokens that stay inside a number. Where they are many
-// they are there as a set, too.
+// NumberTokens is the tokens that stay inside a number. If there are many, Base
+// holds them as well.
 type NumberTokens struct {
 	List []int32
 	Base vocab.Bitset
@@ -140,25 +140,24 @@ type digitKey struct {
 	q number.State
 }
 
-// BlankTokens is what is known about tokens in runs of whitespace.
+// BlankTokens describes the tokens in runs of whitespace.
 type BlankTokens struct {
 	Tokens []int32
 	Only   vocab.Bitset
 }
 
-// maxBytes is the size in bytes at which the shared tables are
-// emptied.
+// maxBytes is the size in bytes at which the shared tables are discarded.
 const maxBytes = 256 << 20
 
-// For returns the tables of a vocabulary, which are made once.
+// For returns the tables of a vocabulary, which are built once.
 func For(v *vocab.Vocab) *Tables {
 	return v.Attach(attachKey{}, func() any { return newTables(v) }).(*Tables)
 }
 
 const numberBytes = "+-.0123456789Ee"
 
-// BlankSet is the bytes of whitespace, BlankNumberSet those and the bytes of
-// numbers.
+// BlankSet is the set of the bytes of whitespace, BlankNumberSet of those and
+// the bytes of numbers.
 var numberByte, blankByte, BlankSet, BlankNumberSet = func() (n, b [256]bool, bs, bns [4]uint64) {
 	for i := range numberBytes {
 		c := numberBytes[i]
@@ -215,8 +214,8 @@ func newTables(v *vocab.Vocab) *Tables {
 	return t
 }
 
-// findLong chooses reach: low, but so that few tokens are longer and all of
-// those are plain.
+// findLong chooses reach: as low as possible, such that few tokens are longer
+// and all of those are plain.
 func (t *Tables) findLong() {
 	const fewest, most, tokens = 16, 64, 1500
 	s := t.Strings
@@ -244,8 +243,8 @@ func (t *Tables) findLong() {
 	t.longBelow = t.longTrie.Subtrees()
 }
 
-// grow notes that the tables have become larger, and empties them when they
-// are too large. Called with the lock held.
+// grow records that the tables have grown, and discards them if they are too
+// large. The lock must be held.
 func (t *Tables) grow(n int) {
 	if t.bytes += n; t.bytes > maxBytes {
 		t.stores = nil
@@ -259,8 +258,8 @@ func (t *Tables) grow(n int) {
 }
 
 // InBlanks returns the tokens that are runs of at most n bytes of whitespace,
-// and the set of values in BlankSlices.After with such a run before them,
-// nil if that is all of them.
+// and the set of the values in BlankSlices.After that follow such a run, or nil
+// if that is all of them.
 func (t *Tables) InBlanks(n int16) BlankTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -283,7 +282,7 @@ func (t *Tables) InBlanks(n int16) BlankTokens {
 	return r
 }
 
-// maxDigits bounds what is kept about numbers.
+// maxDigits bounds the number of cached results about numbers.
 const maxDigits = 4096
 
 // InNumber returns the tokens that stay inside a number.

@@ -10,25 +10,25 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// walkState is a place on the way through the trie of plain tokens.
+// walkState is a position in a walk through the trie of plain tokens.
 type walkState struct {
 	q    regular.State
 	rune rune
-	more int8      // bytes missing to a whole character
-	at   *walkInfo // about q; nil until needed
+	more int8      // missing bytes of the current character
+	at   *walkInfo // the information on q; nil until needed
 }
 
-// walkInfo is what a walk wants to know about a state.
+// walkInfo is the information on a state that a walk needs.
 type walkInfo struct {
 	q      regular.State
 	table  *[128]regular.State
-	looked bool   // at what follows is known
-	most   uint16 // how often the characters below may come
+	looked bool   // look has run
+	most   uint16 // how often the characters below may be repeated
 	// As in vocab.Subtree.
 	low, high, wide uint64
 }
 
-// look finds out which characters keep the language going.
+// look determines which characters keep the language alive.
 func (i *walkInfo) look(m *regular.Machine) {
 	if i.looked {
 		return
@@ -43,8 +43,8 @@ func (i *walkInfo) look(m *regular.Machine) {
 	}
 }
 
-// infoTable keeps what walks have found out about the states of one store, by
-// the low bits of their numbers: states met together mostly differ there.
+// infoTable caches information on the states of one store, by the low bits of
+// their numbers: states visited together mostly differ there.
 type infoTable struct {
 	of   *regular.Store
 	rows [1024]*walkInfo
@@ -67,7 +67,7 @@ func (w walkState) step(m *regular.Machine, b byte) walkState {
 	return w
 }
 
-// walk finds the plain tokens after which the string is still open.
+// walk computes the plain tokens after which the string is still open.
 func (t *Tables) walk(m *regular.Machine, q regular.State) *StringTokens {
 	l := &StringTokens{Irregular: true}
 	at := t.info(m, q)
@@ -91,14 +91,14 @@ func (t *Tables) walk(m *regular.Machine, q regular.State) *StringTokens {
 	return l
 }
 
-// mostCharacters is the number of ASCII characters that may come again and
-// again from which there are fewer tokens to leave out than to list.
+// mostCharacters is the number of repeatable ASCII characters from which fewer
+// tokens have to be excluded than listed.
 const mostCharacters = 48
 
-// walkTrie returns the plain tokens of a trie that may follow q or, given a
-// set that holds all of them, clears the others there. It doesn't go down where
-// everything below a node is made of characters that keep the language going.
-// The slice is used again by the next call.
+// walkTrie returns the plain tokens of a trie that may follow q or, given a set
+// that contains all of them, clears the others there. It skips the subtree
+// below a node if everything in it consists of characters that keep the
+// language alive. The slice is valid until the next call.
 func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
 	if t.scratch == nil {
 		t.scratch = make([]walkState, t.Strings.PlainTrie.Depth+1)
@@ -164,11 +164,11 @@ func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Ma
 	return list
 }
 
-// smallTree is the number of nodes up to which going down costs less than
-// looking at a state.
+// smallTree is the number of nodes up to which visiting a subtree costs less
+// than looking up the information on a state.
 const smallTree = 8
 
-// info returns what is known about a state.
+// info returns the information on a state.
 func (t *Tables) info(m *regular.Machine, q regular.State) *walkInfo {
 	if store := m.Store(); t.infos.of != store {
 		t.infos = infoTable{of: store}
