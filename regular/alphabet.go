@@ -2,7 +2,8 @@ package regular
 
 import "unicode/utf8"
 
-// letters is a set of characters: ASCII one by one, the others together.
+// letters is a set of characters: ASCII characters one by one, all others
+// together.
 type letters struct {
 	low, high uint64
 	beyond    bool
@@ -32,10 +33,10 @@ func (l *letters) add(lo, hi rune) {
 	}
 }
 
-// maxLettersDepth bounds the nesting down to which letters are told apart.
+// maxLettersDepth bounds the nesting down to which letters are distinguished.
 const maxLettersDepth = 200
 
-// lettersOf returns a set that holds all characters of the strings of e.
+// lettersOf returns a set that contains all characters of the strings of e.
 func (s *exprs) lettersOf(e Expr, depth int) letters {
 	if e == exprAny || depth == maxLettersDepth {
 		return allLetters
@@ -93,8 +94,8 @@ func (s *exprs) lettersOfAutomaton(index int32) letters {
 	return *l
 }
 
-// spells reports whether e may have a string of the given letters; false is
-// certain. It looks at the structure alone, and at no more than budget nodes.
+// spells reports whether e may have a string of the given letters; the answer
+// false is certain. It considers only the structure, and at most budget nodes.
 func (s *exprs) spells(e Expr, given letters, budget *int) bool {
 	if *budget--; *budget < 0 {
 		return true
@@ -126,12 +127,12 @@ func (s *exprs) spells(e Expr, given letters, budget *int) bool {
 	return true
 }
 
-// maxSpelling bounds the nodes that clash looks at.
+// maxSpelling bounds the nodes that clash visits.
 const maxSpelling = 1000
 
-// clash reports whether an intersection is empty because what one operand
-// needs is no letter of another. That spares a search all through the other,
-// which is long where it remembers much, such as the time of day.
+// clash reports whether an intersection is empty because one operand requires
+// letters that another does not have. This avoids a search through all states
+// of the other, of which there are many in a language such as the time of day.
 func (s *exprs) clash(e Expr) bool {
 	given := s.lettersOf(e, 0)
 	if given == allLetters {

@@ -18,16 +18,16 @@ func (s *algebra) and2(a, b Expr) Expr {
 	return s.and(pair[:])
 }
 
-// andFlat gathers the operands of an intersection that combine among each
-// other; the rest is pushed to the scratch stack.
+// andFlat collects the operands of an intersection that can be combined; the
+// others are pushed to the scratch stack.
 type andFlat struct {
 	empty, epsilon bool
 	class          Expr // intersection of the classes, if any
 	loop           Expr // intersection of the repetitions of a class, if any
-	nots           int  // where its own complements begin on the stack of that name
+	nots           int  // start of its complements on the stack nots
 }
 
-// and returns the intersection. It leaves list alone.
+// and returns the intersection. It does not modify list.
 func (s *algebra) and(list []Expr) Expr {
 	base := len(s.scratch.exprs)
 	defer func() { s.scratch.exprs = s.scratch.exprs[:base] }()
@@ -111,9 +111,9 @@ func (s *algebra) and(list []Expr) Expr {
 	return s.internList(opAnd, set)
 }
 
-// distribute returns an intersection, one of whose operands is a union, as a
-// union of intersections. Where an equation is unfolded again and again, this
-// is what keeps unions and intersections from being nested ever deeper.
+// distribute returns an intersection that has a union as an operand as a union
+// of intersections. When an equation is unfolded repeatedly, this keeps unions
+// and intersections from nesting ever deeper.
 func (s *algebra) distribute(set []Expr, i int) Expr {
 	base := len(s.scratch.exprs)
 	rest := slices.Delete(slices.Clone(set), i, i+1)
@@ -125,8 +125,8 @@ func (s *algebra) distribute(set []Expr, i int) Expr {
 	return e
 }
 
-// coveredBy tells whether some operand of an intersection is, by its shape,
-// among the strings of negated.
+// coveredBy reports whether the shape of some operand of an intersection shows
+// that it is contained in negated.
 func (s *algebra) coveredBy(set []Expr, negated Expr) bool {
 	for _, e := range set {
 		if e == negated || s.op(negated) == opOr && slices.Contains(s.operands(negated), e) {
@@ -150,8 +150,8 @@ func (s *algebra) absorb(set []Expr) []Expr {
 	})
 }
 
-// flattenAnd gathers operands, those of nested intersections with them. It may
-// stop when the intersection is known to be empty.
+// flattenAnd collects operands, including those of nested intersections. It may
+// stop once the intersection is known to be empty.
 func (s *algebra) flattenAnd(list []Expr, f *andFlat) {
 	for _, e := range list {
 		s.gatherAnd(e, f)
@@ -178,7 +178,7 @@ func (s *algebra) gatherAnd(e Expr, f *andFlat) {
 		loop := s.node(f.loop)
 		both := s.repeat(s.meet(Expr(n.a), Expr(loop.a)), max(n.least, loop.least), min(n.most, loop.most))
 		if f.loop = both; s.op(both) != opRepeat {
-			// It came down to one character, to nothing or to none.
+			// The result is one character, the empty string or nothing.
 			f.loop = exprAny
 			s.gatherAnd(both, f)
 		}
@@ -189,7 +189,7 @@ func (s *algebra) gatherAnd(e Expr, f *andFlat) {
 	}
 }
 
-// meet is the intersection of two classes.
+// meet returns the intersection of two classes.
 func (s *algebra) meet(a, b Expr) Expr {
 	if a == b || b == exprAll {
 		return a
@@ -204,8 +204,8 @@ func (s *algebra) meet(a, b Expr) Expr {
 	return e
 }
 
-// and2Class is the intersection of a class with any expression: the characters
-// of the class that are strings of the expression.
+// and2Class returns the intersection of a class with any expression: the
+// characters of the class that are strings of the expression.
 func (s *algebra) and2Class(class, e Expr) Expr {
 	if e == exprAny || class == exprEmpty {
 		return class
@@ -244,14 +244,14 @@ func (s *algebra) singles(e Expr) Expr {
 }
 
 // andLoop adds loop, a repetition of a class, to the operands of an
-// intersection. A bound on the length is moved to where it disappears; if that
-// settles the matter, the result is the second one, which is Any otherwise.
+// intersection. A bound on the length is moved to where it disappears. If this
+// completes the intersection, it is the second result; else that is Any.
 func (s *algebra) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 	if len(set) == 0 {
 		return nil, loop
 	}
 	if n := s.node(loop); Expr(n.a) == exprAll {
-		// What an operand sees to itself needs no saying.
+		// Bounds that an operand implies are redundant.
 		least, most := n.least, n.most
 		for _, e := range set {
 			l := s.node(e).lengths
@@ -274,8 +274,8 @@ func (s *algebra) andLoop(set []Expr, loop Expr) ([]Expr, Expr) {
 	return sortSet(append(set, loop)), exprAny
 }
 
-// lengthInto intersects a concatenation with a length by bounding the part
-// that varies, where that is plain to see.
+// lengthInto intersects a concatenation with a length by bounding the part that
+// varies, if the structure shows which that is.
 func (s *algebra) lengthInto(e Expr, least, most int32) (Expr, bool) {
 	n := s.node(e)
 	if n.op != opConcat {

@@ -8,22 +8,23 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// automaton is a deterministic automaton that stands for itself in an
-// expression (opState): where its states are known beforehand, following them
-// is far cheaper than deriving. It is immutable and shared by all Stores.
+// automaton is a deterministic automaton that is an expression itself
+// (opState): if its states are known in advance, following them is far cheaper
+// than derivatives. It is immutable and shared by all Stores.
 type automaton interface {
-	// successors calls to for each range that leads on from q, in order, never
-	// with a state that has no completion.
+	// successors calls to for each range that leaves q, in order, and only with
+	// states that have a completion.
 	successors(q int32, to func(lo, hi rune, q int32))
-	// about says whether q is final and how long the completions of q are.
+	// about returns whether q is final and the lengths of the completions of q.
 	about(q int32) (final bool, l lengths)
-	// obligation is a bound on the shortest completions of all states.
+	// obligation returns a bound on the shortest completions of all states.
 	obligation() int32
-	// letters is a set that holds all characters of the strings of any state.
+	// letters returns a set that contains all characters of the strings of any
+	// state.
 	letters() letters
 }
 
-// state returns the expression of the strings accepted from q on.
+// state returns the expression of the strings accepted from q.
 func (s *exprs) state(a automaton, q int32) Expr {
 	index := -1
 	for i, known := range s.automata {
@@ -38,7 +39,7 @@ func (s *exprs) state(a automaton, q int32) Expr {
 	return s.intern(node{op: opState, a: int32(index), b: q})
 }
 
-// table is an automaton whose states are all written down.
+// table is an automaton with all of its states listed.
 type table []tableState
 
 type tableState struct {
@@ -78,8 +79,8 @@ func (t *table) letters() letters {
 	return out
 }
 
-// tabulate writes down the least automaton of an expression, which must have
-// few states and some string. State 0 is its start.
+// tabulate lists the minimal automaton of an expression, which must have few
+// states and at least one string. State 0 is the start.
 func tabulate(s *Store, e Expr) *table {
 	rows := table{}
 	number := map[Expr]int32{e: 0}
@@ -105,9 +106,9 @@ func tabulate(s *Store, e Expr) *table {
 	return &rows
 }
 
-// minimal returns the automaton with states that accept the same strings made
-// one: starting from the two classes of final and other states, classes are
-// split as long as members lead to different classes.
+// minimal returns the automaton with equivalent states merged: starting from
+// the two classes of final and other states, it splits classes as long as
+// members lead to different classes.
 func (t table) minimal() table {
 	class := make([]int32, len(t))
 	count := 0
@@ -145,7 +146,7 @@ func (t table) minimal() table {
 	return out
 }
 
-// joinTable replaces states by their classes and joins neighbours.
+// joinTable replaces states by their classes and joins adjacent ranges.
 func joinTable(list []tableEdge, class []int32) []tableEdge {
 	out := make([]tableEdge, 0, len(list))
 	for _, d := range list {
@@ -162,7 +163,7 @@ func joinTable(list []tableEdge, class []int32) []tableEdge {
 // measure fills in the lengths. Every state leads to a final one.
 func (t table) measure() {
 	into := make([][]int32, len(t)) // by state: the states with an edge to it
-	left := make([]int, len(t))     // edges to states whose longest way isn't known
+	left := make([]int, len(t))     // edges to states whose longest path is unknown
 	for q := range t {
 		l := &t[q].lengths
 		*l = lengths{lo: maxCount, hi: -1}.noInner()
@@ -174,8 +175,8 @@ func (t table) measure() {
 			into[d.to] = append(into[d.to], int32(q))
 		}
 	}
-	// Longest ways are known from the ends on; states that are never reached
-	// in this manner lead to a cycle.
+	// Longest paths are found from the ends backwards; states that are never
+	// reached this way lead to a cycle.
 	var queue []int32
 	for q := range t {
 		if left[q] == 0 {
@@ -201,7 +202,7 @@ func (t table) measure() {
 		}
 	}
 	t.settle(func(l *lengths, to lengths, _ bool) { l.lo = min(l.lo, to.lo+1) })
-	// From a state that leads to itself all lengths from the shortest on
+	// From a state that leads to itself, all lengths from the shortest on
 	// occur.
 	for q := range t {
 		if l := &t[q].lengths; !l.exact() {
@@ -233,12 +234,12 @@ func (t table) settle(rule func(l *lengths, to lengths, self bool)) {
 	}
 }
 
-// recoding maps the characters to an alphabet of one letter for each class of
-// characters that some sets don't tell apart.
+// recoding maps characters to an alphabet with one letter for each class of
+// characters that the given sets don't distinguish.
 type recoding struct{ classes [][]runes.Range }
 
-// newRecoding finds the classes: the stretches between the ends of ranges,
-// those with the same memberships put together.
+// newRecoding computes the classes: the stretches between the ends of ranges,
+// grouped by the sets that contain them.
 func newRecoding(sets [][]runes.Range) *recoding {
 	cuts := []rune{0, runes.Max + 1}
 	for _, set := range sets {
@@ -283,8 +284,8 @@ func (c *recoding) letters(set []runes.Range) []runes.Range {
 	return runes.Join(out)
 }
 
-// recoded is an automaton in the small alphabet of a recoding, or without one.
-// It is made as it is walked.
+// recoded is an automaton over the small alphabet of a recoding, or over
+// characters. It is built as it is walked.
 type recoded struct {
 	m     *Machine
 	code  *recoding
@@ -295,7 +296,7 @@ type recoded struct {
 func newRecoded(s *Store, e Expr, code *recoding) *recoded {
 	m, err := s.Compile(e)
 	if err != nil {
-		panic(err) // never: a test asks for all of them
+		panic(err) // can't happen: a test covers all of them
 	}
 	x := &recoded{m: m, code: code}
 	if code == nil {

@@ -2,8 +2,8 @@ package regular
 
 import "github.com/stencil-json/stencil/regular/runes"
 
-// Count returns the number of strings that are accepted from q on, limit if
-// there are as many or more.
+// Count returns the number of strings accepted from q, or limit if there are at
+// least that many.
 func (m *Machine) Count(q State, limit int) int {
 	if q < 0 || limit <= 0 {
 		return 0
@@ -19,8 +19,7 @@ func (m *Machine) Count(q State, limit int) int {
 }
 
 // count walks the automaton level by level. The strings read so far are all
-// different and each has a completion, so that the walk can stop as soon as
-// there are enough of them.
+// different and each has a completion, so the walk stops once there are enough.
 func (s *searches) count(e Expr, limit int) int {
 	if n := s.node(e); n.flags&plain != 0 && n.lengths.hi == infinite {
 		return limit

@@ -6,8 +6,8 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// derive returns the successors of e: sorted, disjoint, none of them empty by
-// its shape. They are computed once; the result is shared and read only.
+// derive returns the successors of e: sorted, disjoint, and none of them empty by its
+// shape. They are computed once; the result is shared and must not be modified.
 func (s *algebra) derive(e Expr) []edge {
 	if n := s.node(e); n.derived {
 		return s.successorsOf(n)
@@ -36,8 +36,8 @@ func (s *exprs) keep(list []edge) span {
 	return span{int32(last), int32(from), int32(from + len(list))}
 }
 
-// emit pushes an edge, joined to the one before if it goes on from there. base
-// is where this list starts.
+// emit pushes an edge, joined to the previous one if it continues it. base is where
+// this list starts.
 func (s *algebra) emit(base int, lo, hi rune, to Expr) {
 	if lo, hi = runes.Clip(lo, hi); lo > hi || to == exprEmpty {
 		return
@@ -91,9 +91,9 @@ func lessOne(count int32) int32 {
 	return count - 1
 }
 
-// after pushes the successors of head followed by tail. The tail of a
-// repetition is its own rest, so that a head with the empty string needs no
-// edges of the tail there: less repetitions of it are among those already met.
+// after pushes the successors of head followed by tail. If tail is a repetition of
+// head, a nullable head needs no edges of the tail: fewer repetitions are among those
+// already covered.
 func (s *algebra) after(base int, head, tail Expr) {
 	from, to := exprEmpty, exprEmpty
 	first := s.derive(head)
@@ -122,7 +122,7 @@ func (s *algebra) after(base int, head, tail Expr) {
 	s.scratch.edges = s.scratch.edges[:mapped+copy(s.scratch.edges[mapped:], rest)]
 }
 
-// loopOf tells whether tail is a repetition of head.
+// loopOf reports whether tail is a repetition of head.
 func (s *exprs) loopOf(head, tail Expr) bool {
 	n := s.node(tail)
 	return tail == head || n.op == opRepeat && Expr(n.a) == head
@@ -171,8 +171,8 @@ func (s *algebra) union2(at, count int, b []edge) {
 	}
 }
 
-// append is concat for the successors of a head: it distributes over a union,
-// so that states are flat sets and the same set is always the same state.
+// append is concat for the successors of a head: it distributes over a union, so that
+// states are flat sets and equal sets are always the same state.
 func (s *algebra) append(head, tail Expr) Expr {
 	if tail == exprEpsilon {
 		return head
@@ -234,7 +234,7 @@ func (s *algebra) sweepAnd(base int, lists [][]edge) {
 			for _, l := range lists {
 				s.scratch.exprs = append(s.scratch.exprs, l[0].to)
 			}
-			// The targets before are still on the stack: most often they are the same.
+			// The previous targets are still on the stack: most often they are equal.
 			if prev := s.scratch.exprs[known:targets]; len(prev) > 0 && slices.Equal(prev, s.scratch.exprs[targets:]) {
 				s.scratch.exprs = s.scratch.exprs[:targets]
 			} else {

@@ -1,7 +1,7 @@
 package regular
 
-// isLive tells whether e has any string. It is exact; where only a search can
-// tell, the search is bounded by Limits.Steps and its findings are kept.
+// isLive reports whether e has any string. The answer is exact. If it needs a
+// search, the search is bounded by Limits.Steps and its results are kept.
 func (s *searches) isLive(e Expr) bool {
 	switch s.quick(e) {
 	case live:
@@ -43,7 +43,7 @@ func (s *searches) settle(e Expr, isLive bool) bool {
 	return isLive
 }
 
-// quick answers from what is known or plain to see.
+// quick answers without a search, from known results and the structure.
 func (s *searches) quick(e Expr) liveness {
 	n := s.node(e)
 	if n.live != unknown {
@@ -60,7 +60,7 @@ func (s *searches) quick(e Expr) liveness {
 	return n.live
 }
 
-// splitLength takes the bound on the length out of an intersection. The bound
+// splitLength separates the bound on the length from an intersection. The bound
 // is Any if there is none.
 func (s *searches) splitLength(e Expr) (loop, core Expr) {
 	ops := s.operands(e)
@@ -76,9 +76,9 @@ func (s *searches) splitLength(e Expr) (loop, core Expr) {
 	return exprAny, e
 }
 
-// lengthMeets tells whether core has a string of a length in loop. A search
-// over both would have to count its way through every length, so the core is
-// looked at alone first.
+// lengthMeets reports whether core has a string of a length in loop. A search
+// over both would have to count through every length, so the core is checked
+// alone first.
 func (s *searches) lengthMeets(core, loop Expr) bool {
 	if !s.isLive(core) {
 		return false
@@ -88,7 +88,7 @@ func (s *searches) lengthMeets(core, loop Expr) bool {
 	if shortest >= n.least {
 		return shortest <= n.most
 	}
-	// The walk over lengths is exact, so that a budget is only for the search.
+	// The walk over lengths is exact, so only the search has a budget.
 	whole := s.and2(core, loop)
 	if s.op(whole) == opAnd {
 		if found, done := s.search(whole, lengthSearchSteps); done {
@@ -100,14 +100,14 @@ func (s *searches) lengthMeets(core, loop Expr) bool {
 	return s.lengthWalk(core, n.least, n.most)
 }
 
-// lengthSearchSteps is what a search along one long string is allowed before
-// the lengths are walked over instead. Searches that succeed mostly go straight
-// and need about one step a character.
+// lengthSearchSteps is the number of steps of a search along one long string
+// before the lengths are walked over instead. Successful searches mostly go
+// straight and take about one step per character.
 const lengthSearchSteps = 4096
 
-// lengthWalk tells whether core has a string of least to most characters. It
-// follows the set of expressions reachable in a number of steps, which comes
-// back to a set it has been in before long.
+// lengthWalk reports whether core has a string of least to most characters. It
+// follows the set of expressions reachable in a number of steps, which soon
+// repeats.
 func (s *searches) lengthWalk(core Expr, least, most int32) bool {
 	seen := map[string]int32{}
 	at := []Expr{core}
@@ -154,10 +154,10 @@ func (s *searches) lengthWalk(core Expr, least, most int32) bool {
 	return false
 }
 
-// search looks for a string of e. If it finds an expression that is known to
-// be live, all on the way to it are; if it runs out of expressions, all it met
-// are dead. If it runs out of steps it is not done; if these were all that are
-// allowed, the Store fails.
+// search looks for a string of e. If it finds an expression known to be live,
+// all expressions on the way to it are live; if it exhausts all expressions,
+// those that it visited are dead. If it runs out of steps, done is false; if
+// these were all that Limits.Steps allows, the Store fails.
 func (s *searches) search(e Expr, steps int) (found, done bool) {
 	w := walk{s: s, steps: steps}
 	at, done := w.run(e, func(x Expr) bool { return s.quick(x) == live })

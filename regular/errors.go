@@ -9,7 +9,7 @@ type Limits struct {
 	Nodes        int // expressions in the Store; default 1<<20, about 64 bytes each
 	States       int // states of all machines; default 1<<18, about 600 bytes each once visited
 	Text         int // characters of a shortest completion; default 4 Mi
-	Work         int // alternatives and conjuncts put together by one operation; default 1<<24, about 0.1 µs each
+	Work         int // alternatives and conjuncts combined by one operation; default 1<<24, about 0.1 µs each
 	Steps        int // expressions visited by one search for a completion; default 1<<16, about 1 µs each
 }
 
@@ -18,8 +18,8 @@ const (
 	// translation recurse on it.
 	maxDepth = 500
 
-	// maxCount is where a repetition count counts as unreasonable: no text in
-	// memory could hold that many characters of several bytes each.
+	// maxCount is the bound from which a repetition count is unreasonable: no
+	// text in memory could hold that many characters of several bytes each.
 	maxCount = 1 << 30
 )
 
@@ -38,7 +38,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// SyntaxError says where a pattern is not well formed.
+// SyntaxError reports where a pattern is malformed.
 type SyntaxError struct {
 	Offset int // in bytes from the start of the pattern
 	Reason string
@@ -49,8 +49,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("regular: pattern: offset %d: %s", e.Offset, e.Reason)
 }
 
-// UnsupportedError names a construct of a pattern that is well formed but
-// denotes no regular language, or none that this package can build.
+// UnsupportedError reports a construct of a well-formed pattern that denotes no
+// regular language, or none that this package can build.
 type UnsupportedError struct {
 	Offset int // in bytes from the start of the pattern
 	Reason string
@@ -61,7 +61,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("regular: pattern: offset %d: unsupported: %s", e.Offset, e.Reason)
 }
 
-// LimitError names the field of Limits that was exceeded.
+// LimitError reports the field of Limits that was exceeded.
 type LimitError struct {
 	Limit string // name of the field of Limits
 	Max   int    // its value

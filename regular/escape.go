@@ -18,7 +18,7 @@ var (
 	notSpaces    = runes.AppendComplement(nil, spaces)
 )
 
-// escape reads an escape outside of a class.
+// escape reads an escape outside a class.
 func (p *parser) escape() (*tree, error) {
 	at := p.at
 	if at+1 >= len(p.text) {
@@ -98,7 +98,7 @@ func (p *parser) capturing() int {
 
 func isSurrogate(r rune) bool { return r >= runes.SurrogateLow && r <= runes.SurrogateHigh }
 
-// classEscape reads an escape that stands for a set, or else for one character.
+// classEscape reads an escape of a set or of a single character.
 func (p *parser) classEscape() (set []runes.Range, single rune, err error) {
 	at := p.at
 	if at+1 >= len(p.text) {
@@ -198,7 +198,8 @@ func hexDigit(c byte) rune {
 	return -1
 }
 
-// unicodeEscape reads what follows \u. A pair of surrogates is one character.
+// unicodeEscape reads the rest of an escape after \u. A pair of surrogates is
+// one character.
 func (p *parser) unicodeEscape(at int) (rune, error) {
 	if p.skip("{") {
 		v, n := rune(0), 0
@@ -228,7 +229,7 @@ func (p *parser) unicodeEscape(at int) (rune, error) {
 	return high, nil
 }
 
-// property reads what follows \p or \P.
+// property reads the rest of an escape after \p or \P.
 func (p *parser) property(at int, negated bool) ([]runes.Range, rune, error) {
 	var name string
 	if p.skip("{") {
@@ -242,7 +243,7 @@ func (p *parser) property(at int, negated bool) ([]runes.Range, rune, error) {
 			name, negated = name[1:], !negated
 		}
 	} else {
-		// Other dialects allow \pL, which would mean p followed by L.
+		// Other dialects allow \pL, which would mean p followed by L here.
 		if !p.more() || strings.IndexByte("LMNPSZC", p.text[p.at]) < 0 {
 			return nil, rune(p.text[at+1]), nil
 		}

@@ -11,9 +11,9 @@ import (
 // Range is a range of code points, both ends included.
 type Range = runes.Range
 
-// Expr is a handle of an expression in a Store. Two equal handles of one Store
-// are the same expression, and two expressions that simplify to the same
-// structure have the same handle. Handles of different Stores don't compare.
+// Expr is a handle of an expression in a Store. Equal handles of one Store are the same
+// expression, and expressions that simplify to the same structure have the same handle.
+// Handles of different Stores are unrelated.
 type Expr int32
 
 type op uint8
@@ -22,11 +22,11 @@ const (
 	opEmpty   op = iota // no string
 	opEpsilon           // the empty string
 	opClass             // one character; a, b: span in Store.ranges
-	opConcat            // a, then b; a is no opConcat
+	opConcat            // a, then b; a is not an opConcat
 	opRepeat            // a, least to most times
 	opOr                // a, b: span in Store.args, sorted, at least two
 	opAnd               // a, b: span in Store.args, sorted, at least two
-	opNot               // all strings but those of a
+	opNot               // all strings except those of a
 	opSwitch            // a node of a finite automaton: its edges are its definition
 	opState             // a state of an automaton; a: index in Store.automata, b: the state
 	opRec               // a defined by an equation: a is the right side
@@ -35,7 +35,7 @@ const (
 type flags uint8
 
 const (
-	nullable  flags = 1 << iota // has the empty string
+	nullable  flags = 1 << iota // contains the empty string
 	plain                       // free of opAnd, opNot, opRec: empty only if it is opEmpty
 	recursive                   // has an opRec of a repetition that looks around
 )
@@ -57,13 +57,13 @@ type node struct {
 	a, b        int32
 	least, most int32 // opRepeat; most may be infinite
 	hash        uint32
-	shortest    int32 // length of the shortest string plus one, when a search has found it
+	shortest    int32 // length of the shortest string plus one, once a search has found it
 	lengths     lengths
-	state       State // state of the expression in Store.states plus one, when it has one
+	state       State // state of the expression in Store.states plus one, once it has one
 	edges       span  // when derived; opSwitch: always
 }
 
-// span is a list of edges: part of a block of Store.edges.
+// span is a list of edges: a part of a block of Store.edges.
 type span struct{ block, from, to int32 }
 
 // edge leads from an expression to a successor, under each character of a
@@ -77,21 +77,21 @@ const nodeBits = 6
 
 type nodeBlock [1 << nodeBits]node
 
-// The expressions every Store has.
+// The expressions that every Store has.
 const (
 	exprEmpty   Expr = 0
 	exprEpsilon Expr = 1
-	exprAll     Expr = 2 // one character, whichever
+	exprAll     Expr = 2 // any one character
 	exprAny     Expr = 3 // all strings
 )
 
-// Store holds expressions. It may be shared: its methods lock it, and so does
-// a Machine of it when it makes a new state.
+// Store holds expressions. It may be shared: its methods lock it, and so does a Machine
+// of it to add a state.
 //
-// It is made of layers, each of which uses only those below it: the
-// expressions ([exprs]), the [shapes] that are made of them without looking at languages,
-// the [algebra] of unions, intersections, complements and derivatives, and
-// [searches] through derivatives.
+// It consists of layers, each of which uses only those below it: the expressions
+// ([exprs]), the [shapes] built from them without regard to languages, the [algebra] of
+// unions, intersections, complements and derivatives, and [searches] through
+// derivatives.
 type Store struct {
 	mu sync.Mutex
 	searches
@@ -102,45 +102,45 @@ type Store struct {
 	states   *states
 }
 
-// exprs holds expressions, each once (hash-consed), and what their structure
-// alone shows.
+// exprs holds expressions, each once (hash-consed), with the properties that follow
+// from their structure.
 type exprs struct {
 	limits Limits
-	work   int // of the present operation, see spend
+	work   int // of the current operation, see spend
 	err    error
 
-	blocks   []*nodeBlock // never moved, so that pointers to nodes stay good
+	blocks   []*nodeBlock // never moved, so that pointers to nodes stay valid
 	size     int
 	slots    []int32 // open addressing: number of a node plus one
 	ranges   []runes.Range
 	args     []Expr
-	ascii    [128]Expr // the classes of one ASCII character, when made
+	ascii    [128]Expr // the classes of one ASCII character, once created
 	edges    [][]edge
 	automata []automaton // shared with other Stores
 
-	letters     map[Expr]letters // where it takes a look at operands
-	autoLetters []letters        // by index in automata, as far as known
+	letters     map[Expr]letters // where it depends on operands
+	autoLetters []letters        // by index in automata, once known
 
-	openRecs int // equations whose right side isn't known yet
+	openRecs int // equations without a right side yet
 	scratch  scratch
 }
 
-// shapes makes concatenations and repetitions, in a normal form.
+// shapes builds concatenations and repetitions in a normal form.
 type shapes struct{ exprs }
 
-// algebra makes unions, intersections and complements, in a normal form, and the
-// derivatives that this needs and that need it in turn.
+// algebra builds unions, intersections and complements in a normal form, and
+// derivatives, which depend on them and which they depend on.
 type algebra struct{ shapes }
 
-// searches answers what only derivatives can tell: whether a language is empty,
-// what its shortest strings are, and which characters can always follow.
+// searches answers questions that need derivatives: whether a language is empty, what
+// its shortest strings are, and which characters can always follow.
 type searches struct {
 	algebra
 	heads map[Expr]head
 }
 
-// scratch holds buffers used as stacks: a function takes what lies beyond the
-// length it found and gives it back.
+// scratch holds buffers used as stacks: a function uses the part beyond the length that
+// it finds, and restores that length.
 type scratch struct {
 	exprs         []Expr
 	classes, nots []Expr
@@ -171,29 +171,29 @@ func NewStore(limits Limits) *Store {
 	return s
 }
 
-// Err returns the *LimitError of the first limit that was exceeded while
-// building expressions. The expressions made since are not to be trusted.
+// Err returns the *LimitError of the first limit that was exceeded while building
+// expressions. Expressions built since then are unreliable.
 func (s *Store) Err() error {
 	s.lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Nodes returns the number of expressions made so far.
+// Nodes returns the number of expressions built so far.
 func (s *Store) Nodes() int {
 	s.lock()
 	defer s.mu.Unlock()
 	return s.size
 }
 
-// lock begins an operation.
+// lock starts an operation.
 func (s *Store) lock() {
 	s.mu.Lock()
 	s.work = 0
 }
 
-// spend reports whether an operation may put together n more expressions. One that
-// doesn't end keeps everybody else from the Store.
+// spend reports whether an operation may combine n more expressions. An operation
+// without a bound would block all other users of the Store.
 func (s *exprs) spend(n int) bool {
 	if s.work += n; s.work > s.limits.Work {
 		s.fail("Work", s.limits.Work)
@@ -302,8 +302,8 @@ func (s *exprs) add(n node) Expr {
 	return e
 }
 
-// intern returns the expression with the operator and operands of n, whose
-// flags and lengths are computed only if it is new.
+// intern returns the expression with the operator and operands of n. Its flags and
+// lengths are computed only if it is new.
 func (s *exprs) intern(n node) Expr {
 	hash := hashNode(&n)
 	mask := uint32(len(s.slots) - 1)
@@ -379,8 +379,8 @@ func (s *exprs) internList(o op, list []Expr) Expr {
 	return e
 }
 
-// andInner adds to the lengths of an intersection which of them surely occur:
-// those of a single operand within a bound on the length.
+// andInner adds to the lengths of an intersection those that surely occur: the ones of
+// a single operand within a bound on the length.
 func (s *exprs) andInner(l lengths, list []Expr) lengths {
 	l = l.noInner()
 	if len(list) != 2 {
@@ -395,7 +395,7 @@ func (s *exprs) andInner(l lengths, list []Expr) lengths {
 	return l
 }
 
-// isLength tells whether e is a bound on the length and nothing else.
+// isLength reports whether e is a bound on the length and nothing else.
 func (s *exprs) isLength(e Expr) bool {
 	n := s.node(e)
 	return n.op == opRepeat && Expr(n.a) == exprAll
@@ -438,8 +438,8 @@ func (s *exprs) char(r rune) Expr {
 	return s.class(one[:])
 }
 
-// literal returns text followed by tail. Bytes that are no UTF-8 stand for
-// U+FFFD, as they do in a range over the string.
+// literal returns text followed by tail. Bytes that are not UTF-8 become U+FFFD, as in
+// a range over the string.
 func (s *shapes) literal(text string, tail Expr) Expr {
 	for len(text) > 0 {
 		r, n := utf8.DecodeLastRuneInString(text)
@@ -471,7 +471,7 @@ func (s *shapes) concat(a, b Expr) Expr {
 		}
 		na = s.node(a)
 	}
-	// Neighbouring counts of the same expression add up.
+	// Counts of the same expression that are adjacent add up.
 	head, tail := b, exprEpsilon
 	nb := s.node(b)
 	if nb.op == opConcat {
@@ -488,8 +488,8 @@ func (s *shapes) concat(a, b Expr) Expr {
 	return s.intern(node{op: opConcat, a: int32(a), b: int32(b)})
 }
 
-// swallow shortens what stands next to Any: of a repetition only the least
-// count matters there, and of what may be empty nothing.
+// swallow shortens expressions next to Any: of a repetition only the least count
+// matters there, and a nullable expression does not matter at all.
 func (s *shapes) swallow(a, b Expr) (Expr, Expr) {
 	if a == exprAny {
 		if s.is(b, nullable) {
@@ -511,7 +511,7 @@ func (s *shapes) swallow(a, b Expr) (Expr, Expr) {
 	return a, b
 }
 
-// counted reads e as a repetition.
+// counted returns e in the form of a repetition.
 func (s *exprs) counted(e Expr) (of Expr, least, most int32) {
 	if n := s.node(e); n.op == opRepeat {
 		return Expr(n.a), n.least, n.most
@@ -543,14 +543,14 @@ func (s *shapes) repeat(e Expr, least, most int32) Expr {
 		least = 0
 	}
 	if n := s.node(e); n.op == opRepeat {
-		// The counts k*a..k*b of the two loops, for k from least to most, make
-		// one interval when neighbouring ones touch.
+		// The counts k*a..k*b of the two loops, for k from least to most, form one
+		// interval if adjacent ones touch.
 		a, b := int64(n.least), int64(n.most)
 		k := int64(max(least, 1))
 		lo, hi := satMul(n.least, least), satMul(n.most, most)
 		if lo < infinite && (a <= 1 || k*(b-a) >= a-1 || least == most) {
 			if least == 0 && a > 1 {
-				// 0 stands apart from k*a.
+				// 0 is apart from k*a.
 				inner := s.repeat(Expr(n.a), n.least, hi)
 				return s.intern(node{op: opRepeat, a: int32(inner), least: 0, most: 1})
 			}
@@ -560,8 +560,8 @@ func (s *shapes) repeat(e Expr, least, most int32) Expr {
 	return s.intern(node{op: opRepeat, a: int32(e), least: least, most: most})
 }
 
-// newRec returns an expression that setRec defines later. The one who makes it
-// says beforehand whether it has the empty string.
+// newRec returns an expression that setRec defines later. The caller states in advance
+// whether it contains the empty string.
 func (s *exprs) newRec(hasEmpty bool) Expr {
 	n := node{op: opRec, flags: recursive, lengths: lengths{lo: 1, hi: infinite}.noInner()}
 	if hasEmpty {
@@ -572,8 +572,8 @@ func (s *exprs) newRec(hasEmpty bool) Expr {
 	return s.add(n)
 }
 
-// setRec defines what newRec made. Wherever rec occurs in e, at least one
-// character must have been read before it.
+// setRec defines an expression that newRec returned. Wherever rec occurs in e, at least
+// one character must have been read before it.
 func (s *exprs) setRec(rec, e Expr) {
 	s.openRecs--
 	if rec != exprEmpty {
@@ -581,7 +581,7 @@ func (s *exprs) setRec(rec, e Expr) {
 	}
 }
 
-// isOpen tells whether the successors of e may not be known yet.
+// isOpen reports whether the successors of e may still be unknown.
 func (s *exprs) isOpen(e Expr) bool { return s.openRecs > 0 && s.is(e, recursive) }
 
 // maybe returns e or the empty string.
@@ -590,13 +590,13 @@ func (s *shapes) maybe(e Expr) Expr { return s.repeat(e, 0, 1) }
 // length returns the strings of least to most characters.
 func (s *shapes) length(least, most int32) Expr { return s.repeat(exprAll, least, most) }
 
-// Empty returns the expression of no string at all.
+// Empty returns the expression without strings.
 func (s *Store) Empty() Expr { return exprEmpty }
 
 // Epsilon returns the expression of the empty string.
 func (s *Store) Epsilon() Expr { return exprEpsilon }
 
-// Any returns the expression of all strings, line ends included.
+// Any returns the expression of all strings, including those with line ends.
 func (s *Store) Any() Expr { return exprAny }
 
 // Literal returns the expression of one string.
@@ -606,15 +606,15 @@ func (s *Store) Literal(text string) Expr {
 	return s.literal(text, exprEpsilon)
 }
 
-// Class returns the expression of the one-character strings in ranges, which
-// may overlap and need not be sorted. Surrogates are no characters.
+// Class returns the expression of the one-character strings in ranges, which may
+// overlap and need not be sorted. Surrogates are excluded.
 func (s *Store) Class(ranges []runes.Range) Expr {
 	s.lock()
 	defer s.mu.Unlock()
 	return s.class(runes.Normalise(slices.Clone(ranges)))
 }
 
-// Concat returns the strings that are made of one string of each, in order.
+// Concat returns the concatenations of one string of each expression, in order.
 func (s *Store) Concat(list ...Expr) Expr {
 	s.lock()
 	defer s.mu.Unlock()
@@ -625,8 +625,8 @@ func (s *Store) Concat(list ...Expr) Expr {
 	return e
 }
 
-// Repeat returns the strings made of least to most strings of e. A negative
-// most means no bound.
+// Repeat returns the concatenations of least to most strings of e. A negative most
+// means no bound.
 func (s *Store) Repeat(e Expr, least, most int) Expr {
 	s.lock()
 	defer s.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// Format returns the strings of a format of JSON Schema, false if there is no
-// such format here. The languages are those of the RFCs that JSON Schema names,
-// narrowed where common validators are stricter. Pydantic's uuid1 to uuid8,
-// base64, base64url, ipv4network and ipv4interface are here too.
+// Format returns the strings of a format of JSON Schema, or false if the format is
+// unknown. The languages are those of the RFCs that JSON Schema names, narrowed
+// where common validators are stricter. It also knows Pydantic's uuid1 to uuid8,
+// base64, base64url, ipv4network and ipv4interface.
 //
 //   - uri, uri-reference and their iri twins: no percent-encoded ASCII in a host
 //     name; no address of a future version in brackets, but for the iri twins;
@@ -57,8 +57,8 @@ func (s *Store) format(name string) (Expr, bool) {
 	return e, true
 }
 
-// composed has the formats that are no single pattern. It is filled by init,
-// because building one format asks for others.
+// composed holds the formats that are not a single pattern. It is filled by init,
+// because building one format uses others.
 var composed map[string]func(*Store) Expr
 
 func init() {
@@ -81,9 +81,9 @@ func init() {
 	}
 }
 
-// formatTables has the automata of the formats that are single patterns,
-// formatParts those of the patterns the others are put together from. Each is
-// made once in a process, when first asked for.
+// formatTables holds the automata of the formats that are single patterns,
+// formatParts those of the patterns that the other formats are composed from. Each
+// is built once in a process, on first use.
 var formatTables, formatParts = func() (tables, parts map[string]func() *table) {
 	texts, partTexts := formatPatterns()
 	return tabulatedLater(texts), tabulatedLater(partTexts)
@@ -96,7 +96,7 @@ func tabulatedLater(texts map[string]string) map[string]func() *table {
 			s := NewStore(Limits{})
 			t, err := parsePattern(text)
 			if err != nil {
-				return &table{{}} // never: a test parses them all
+				return &table{{}} // can't happen: a test parses them all
 			}
 			return tabulate(s, s.matched(t))
 		})
@@ -104,7 +104,7 @@ func tabulatedLater(texts map[string]string) map[string]func() *table {
 	return tables
 }
 
-// part returns a pattern of which formats are made.
+// part returns a pattern that formats are composed from.
 func (s *Store) part(name string) Expr { return s.state(formatParts[name](), 0) }
 
 func formatPatterns() (formats, parts map[string]string) {
@@ -129,8 +129,8 @@ func formatPatterns() (formats, parts map[string]string) {
 	octet := `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 	ipv4 := octet + `(?:\.` + octet + `){3}`
 	group := hex + `{1,4}`
-	// The last 32 bits of an IPv6 address, and the address by the number of
-	// groups before the double colon.
+	// The last 32 bits of an IPv6 address, and the address by the number of groups
+	// before the double colon.
 	last := `(?:` + group + `:` + group + `|` + ipv4 + `)`
 	forms := []string{`(?:` + group + `:){6}` + last, `::(?:` + group + `:){5}` + last}
 	for n := range 5 {
@@ -181,13 +181,14 @@ func formatPatterns() (formats, parts map[string]string) {
 	return formats, parts
 }
 
-// base64 is RFC 4648's, with padding. The last character before the padding has
-// bits that are left over, and zero.
+// base64 returns the pattern of RFC 4648, with padding. The unused bits of the last
+// character before the padding are zero.
 func base64(char, before2, before1 string) string {
 	return `(?:` + char + `{4})*(?:` + char + before2 + `==|` + char + `{2}` + before1 + `=)?`
 }
 
-// ipv4Networks has a pattern for each length of prefix: the bits after it are zero.
+// ipv4Networks returns a pattern for each length of prefix: the bits after it are
+// zero.
 func ipv4Networks(octet string) (list []string) {
 	for n := range 33 {
 		text := strings.Repeat(octet+`\.`, n/8)
@@ -216,7 +217,7 @@ const (
 
 type uriPattern struct{ absolute, reference string }
 
-// uriPatterns writes RFC 3986 down, with more characters for RFC 3987.
+// uriPatterns returns the patterns of RFC 3986, with more characters for RFC 3987.
 func uriPatterns(ipv6, more, inQuery string) uriPattern {
 	const percent = `%[0-9A-Fa-f]{2}`
 	chars := `0-9A-Za-z._~!$&'()*+,;=` + more
@@ -240,8 +241,8 @@ func uriPatterns(ipv6, more, inQuery string) uriPattern {
 	}
 }
 
-// emailFormat is a mailbox, of which only the length of both parts and of the
-// whole is bounded.
+// emailFormat returns a mailbox. Only the lengths of its two parts and of the whole
+// are bounded.
 func (s *Store) emailFormat(local, host Expr) Expr {
 	local = s.and2(s.length(1, 64), local)
 	host = s.or2(host, s.part("address"))

@@ -30,7 +30,7 @@ func (s *Store) GoPattern(text string) (Expr, error) {
 	return e, nil
 }
 
-// fromGo turns a syntax tree of package regexp into one of ours.
+// fromGo converts a syntax tree of package regexp to one of this package.
 func fromGo(re *syntax.Regexp) *tree {
 	t := &tree{kind: kindSeq}
 	for _, sub := range re.Sub {

@@ -6,10 +6,10 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// Head returns a set and a number such that every string of at most max
-// characters of the set leads from q to a live state; max is -1 when any number
-// will do. It is what the shape of the expression shows cheaply, not the
-// largest such set. It is nil, 0 when there is none.
+// Head returns a set and a number such that every string of at most max characters
+// of the set leads from q to a live state; max is -1 if there is no bound. The
+// result is what the shape of the expression shows cheaply, not the largest such
+// set. It is nil, 0 if the shape shows none.
 func (m *Machine) Head(q State) (set []runes.Range, max int) {
 	if q < 0 {
 		return nil, 0
@@ -29,9 +29,9 @@ func (m *Machine) Head(q State) (set []runes.Range, max int) {
 	return runes.AppendScalars(make([]runes.Range, 0, len(rs)+1), rs), max
 }
 
-// Room returns the number of characters up to which any text may follow q, and
-// no longer one; -1 when there is no bound. ok is false when the text matters,
-// as far as the shape of the expression shows.
+// Room returns the number of characters up to which any text may follow q, and no
+// longer one; -1 if there is no bound. ok is false if the text matters, as far as
+// the shape of the expression shows.
 func (m *Machine) Room(q State) (n int, ok bool) {
 	if q < 0 {
 		return 0, false
@@ -53,14 +53,14 @@ func (m *Machine) Room(q State) (n int, ok bool) {
 	return int(most), true
 }
 
-// head is a promise: every string of at most most characters of class has a
+// head is a guarantee: every string of at most most characters of class has a
 // continuation.
 type head struct {
 	class Expr
 	most  int32
 }
 
-// better returns the more useful of two promises.
+// better returns the more useful of two guarantees.
 func (s *searches) better(a, b head) head {
 	if s.worth(b) > s.worth(a) {
 		return b
@@ -68,8 +68,8 @@ func (s *searches) better(a, b head) head {
 	return a
 }
 
-// worth estimates how many tokens a promise covers: tokens are short, and
-// their number grows far slower than that of the characters.
+// worth estimates how many tokens a guarantee covers: tokens are short, and their
+// number grows far more slowly than the number of characters.
 func (s *searches) worth(h head) int {
 	if h.class == exprEmpty {
 		return 0
@@ -77,8 +77,8 @@ func (s *searches) worth(h head) int {
 	return int(min(h.most, 12)) * bits.Len(uint(runes.Size(s.set(h.class))))
 }
 
-// head returns a promise for a live expression. It is kept, because the tails
-// of an expression are shared and would be gone through again and again.
+// head returns a guarantee for a live expression. Results are cached, because the
+// tails of expressions are shared and would be visited repeatedly.
 func (s *searches) head(e Expr) head {
 	if s.op(e) == opClass {
 		return head{e, 1}
@@ -135,8 +135,8 @@ func (s *searches) headConcat(first, rest Expr) head {
 		best = s.better(best, next)
 	}
 	if next.class != exprEmpty {
-		// Characters that both take: first uses up what it can, the others are the
-		// rest's.
+		// Characters that both accept: first takes as many as it can, rest the
+		// others.
 		if both := s.meet2(next.class, s.singles(of)); both != exprEmpty {
 			best = s.better(best, head{both, satAdd(most, next.most)})
 		}
@@ -144,8 +144,8 @@ func (s *searches) headConcat(first, rest Expr) head {
 	return best
 }
 
-// looping finds the characters that lead from e to itself, or else those that
-// lead anywhere.
+// looping returns the characters that lead from e to itself or, if there are none,
+// those that lead to any live expression.
 func (s *searches) looping(e Expr) head {
 	base := len(s.scratch.ranges)
 	most := int32(infinite)
@@ -167,10 +167,9 @@ func (s *searches) looping(e Expr) head {
 	return head{class, most}
 }
 
-// headWithin is head for core under a bound on the length. Only loops without
-// a bound of their own are used: they can be left at once, after which a
-// shortest rest must still fit, and they can be stayed in to reach any least
-// length.
+// headWithin is head for core under a bound on the length. It uses only loops
+// without a bound of their own: they can be left at once, so that a shortest rest
+// still has to fit, and they can be repeated to reach any least length.
 func (s *searches) headWithin(core Expr, most int32) head {
 	best := head{}
 	room := func(e Expr) int32 { return satSub(most, s.shortestLen(e)) }

@@ -23,8 +23,8 @@ const (
 func union(sets ...[]runes.Range) []runes.Range { return runes.Normalise(slices.Concat(sets...)) }
 
 // idnAutomaton is shared by all Stores. Its sets have hundreds of ranges, so
-// that it is derived over an alphabet with one letter for each class of
-// characters that no rule tells apart.
+// its derivatives are over an alphabet with one letter for each class of
+// characters that no rule distinguishes.
 var idnAutomaton = sync.OnceValue(func() *recoded {
 	s := NewStore(Limits{})
 	var sets [][]runes.Range
@@ -36,7 +36,7 @@ var idnAutomaton = sync.OnceValue(func() *recoded {
 	return newRecoded(s, idnName(s, func(list ...[]runes.Range) Expr { return s.class(code.letters(union(list...))) }), code)
 })
 
-// idnName is a host name of international labels. Classes are made by of.
+// idnName returns a host name of international labels. of builds its classes.
 func idnName(s *Store, of func(...[]runes.Range) Expr) Expr {
 	one := func(r rune) []runes.Range { return runes.Of(r, r) }
 	seq := func(list ...Expr) Expr {
@@ -77,7 +77,8 @@ func idnName(s *Store, of func(...[]runes.Range) Expr) Expr {
 	ascii := s.or2(s.and2(labelOf(63), s.not(seq(s.length(2, 2), dash, dash, any))),
 		seq(of(runes.Of('X', 'X', 'x', 'x')), of(runes.Of('N', 'N', 'n', 'n')), dash, dash, s.repeat(inner, 0, 58), edge))
 
-	// A name with a label from right to left binds all its labels to RFC 5893.
+	// A name with any label from right to left subjects all its labels to RFC
+	// 5893.
 	inLeft, inRight := loop(idnL, idnEN, idnNSM, idnNeutral), loop(idnR, idnAN, idnEN, idnNSM, idnNeutral)
 	mixed := s.or2(seq(any, of(idnAN), any, of(idnEN), any), seq(any, of(idnEN), any, of(idnAN), any))
 	leftLabel := s.or2(ascii, s.and2(unicodeLabel, inLeft))

@@ -2,17 +2,17 @@ package regular
 
 import "math"
 
-// lengths bounds the lengths of an expression's strings, in code points. All
-// of them lie in lo..hi. Every length in inLo..inHi occurs (none is promised
-// when inLo > inHi). Both come from the structure alone, so that an
-// intersection with a length can mostly be decided without a search.
+// lengths bounds the lengths of an expression's strings, in code points. All of
+// them are in lo..hi. Every length in inLo..inHi occurs (none is guaranteed if
+// inLo > inHi). Both follow from the structure alone, so that an intersection
+// with a length can mostly be decided without a search.
 type lengths struct{ lo, hi, inLo, inHi int32 }
 
 const infinite = math.MaxInt32
 
 func (l lengths) exact() bool { return l.inLo <= l.inHi }
 
-// noInner marks that no length is promised.
+// noInner removes the guarantee that any length occurs.
 func (l lengths) noInner() lengths {
 	l.inLo, l.inHi = 1, 0
 	return l
@@ -35,7 +35,7 @@ func satMul(a, b int32) int32 {
 	return a * b
 }
 
-// satSub subtracts a finite number and stops at zero.
+// satSub subtracts a finite number, down to zero.
 func satSub(a, b int32) int32 {
 	if a == infinite {
 		return a
@@ -44,7 +44,7 @@ func satSub(a, b int32) int32 {
 }
 
 // capped makes lower ends that overflowed harmless: a lower bound may be too
-// small, and nothing is promised about lengths beyond maxCount.
+// small, and no length beyond maxCount is guaranteed.
 func (l lengths) capped() lengths {
 	l.lo = min(l.lo, maxCount)
 	if l.inLo == infinite {
@@ -78,7 +78,7 @@ func orLengths(a, b lengths) lengths {
 func repeatLengths(e lengths, least, most int32) lengths {
 	l := lengths{lo: satMul(e.lo, least), hi: satMul(e.hi, most)}.noInner()
 	if e.exact() {
-		// k repetitions reach k*inLo..k*inHi; from run on, these intervals touch.
+		// k repetitions cover k*inLo..k*inHi; from run on, these intervals touch.
 		a, b := int64(e.inLo), int64(e.inHi)
 		run := int64(least)
 		switch {

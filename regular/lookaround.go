@@ -6,51 +6,51 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// This file translates patterns that look around: anchors that are not plainly
-// at the ends, word boundaries, look-ahead and look-behind.
+// This file translates patterns that look around: anchors that are not at the
+// ends of the pattern, word boundaries, look-ahead and look-behind.
 //
-// What lies ahead is no difficulty for a language of whole strings: an
-// assertion (?=r) followed by the rest k of the pattern is the intersection of
-// r·Any and k. So every subtree is translated together with what follows it,
-// its continuation, down to the end of the string.
+// Looking ahead is simple in a language of whole strings: an assertion (?=r)
+// followed by the rest k of the pattern is the intersection of r·Any and k. So
+// every subtree is translated together with what follows it, its continuation,
+// up to the end of the string.
 //
-// What lies behind must be known when a subtree is entered. All the assertions
-// of a pattern that look behind are followed by one small automaton over the
-// text read so far; its states are the contexts here. A subtree is translated
-// for one context at its start, and its continuation says what follows for
-// each context at its end.
+// For looking behind, the preceding text must be known when a subtree is
+// entered. One small automaton over the text read so far follows all the
+// assertions of a pattern that look behind; its states are called contexts
+// here. A subtree is translated for one context at its start, and its
+// continuation has an expression for each context at its end.
 //
-// A repetition whose body looks around can't be one opRepeat, because what its
-// body sees is the rest of the repetition. It becomes an equation: X is the
+// A repetition whose body looks around can't be one opRepeat, because its body
+// sees the rest of the repetition. It becomes an equation: X is the
 // continuation, or the body continued by X.
 
-// maxContexts bounds the automaton of what lies behind. Word boundaries and ^
+// maxContexts bounds the automaton of the preceding text. Word boundaries and ^
 // together make three contexts.
 const maxContexts = 32
 
-// unrollLimit bounds the copies of a body that looks around and is counted.
+// unrollLimit bounds the copies of a counted body that looks around.
 const unrollLimit = 1000
 
 // cont is a continuation: an expression for each context, and one for the case
-// that the subtree read nothing, where the context is the one it was entered
-// in.
+// that the subtree read nothing, in which the context has not changed.
 type cont struct {
 	zero  Expr
 	after []Expr
 }
 
-// uniform returns the one expression that follows anyway.
+// uniform returns the expression that follows in every case, if it is the same.
 func (k *cont) uniform() (Expr, bool) {
 	e, ok := k.alike()
 	return e, ok && e == k.zero
 }
 
-// alike returns the one expression that follows if anything was read.
+// alike returns the expression that follows if anything was read, if it is the
+// same in every context.
 func (k *cont) alike() (Expr, bool) {
 	if len(k.after) < 2 {
 		return k.zero, true
 	}
-	// The context of the start is never come back to.
+	// The context of the start is never entered again.
 	for _, e := range k.after[2:] {
 		if e != k.after[1] {
 			return exprEmpty, false
@@ -59,7 +59,7 @@ func (k *cont) alike() (Expr, bool) {
 	return k.after[1], true
 }
 
-// move leads from a context to another under a character of a range.
+// move leads from one context to another over a range of characters.
 type move struct {
 	lo, hi rune
 	to     int
@@ -68,10 +68,10 @@ type move struct {
 // around translates one pattern.
 type around struct {
 	s     *Store
-	tests []Expr // each a language of texts that may lie behind
+	tests []Expr // each a language of texts that may precede
 	truth [][]bool
 	moves [][]move
-	local bool // the context depends on the last character alone
+	local bool // the context depends on the last character only
 
 	conts  map[string]*cont
 	memo   map[memoKey]Expr
@@ -88,8 +88,8 @@ type memoKey struct {
 	k     *cont
 }
 
-// foundAround returns the strings in which t matches somewhere, the match being
-// followed by end.
+// foundAround returns the strings in which t matches somewhere and end follows
+// the match.
 func (s *Store) foundAround(t *tree, end Expr) (Expr, error) {
 	a := &around{s: s, conts: map[string]*cont{}, memo: map[memoKey]Expr{}, loops: map[memoKey][]Expr{}, unroll: map[*tree]*tree{}}
 	a.collect(t)
@@ -127,8 +127,8 @@ func (s *Store) foundAround(t *tree, end Expr) (Expr, error) {
 	return body[0], nil
 }
 
-// collect finds the tests of what lies behind, and leaves in each assertion
-// that makes one its number.
+// collect finds the assertions that look behind, and stores in each the number
+// of its test.
 func (a *around) collect(t *tree) {
 	if !t.asserts {
 		return
@@ -178,12 +178,13 @@ func (a *around) refuse(t *tree, reason string) {
 	}
 }
 
-// contexts builds the automaton of what lies behind: the tests, run side by
-// side over the text. Context 0 is the start of the text.
+// contexts builds the automaton of the preceding text: the tests, run in
+// parallel over the text. Context 0 is the start of the text.
 func (a *around) contexts(offset int) {
 	type tuple = []Expr
 	start := append(tuple{}, a.tests...)
-	// Whether anything was read is part of the context, so that 0 stands apart.
+	// Whether anything was read is part of the context, so that context 0 is
+	// distinct.
 	known := []tuple{start}
 	find := func(t tuple) int {
 		for i := 1; i < len(known); i++ {
@@ -238,7 +239,7 @@ func target(list []edge, r rune) Expr {
 	return exprEmpty
 }
 
-// same is the continuation by one expression in every context.
+// same returns the continuation by one expression in every context.
 func (a *around) same(e Expr) *cont {
 	after := make([]Expr, len(a.moves))
 	for i := range after {
@@ -247,7 +248,8 @@ func (a *around) same(e Expr) *cont {
 	return a.cont(e, after)
 }
 
-// cont returns a continuation, the same one for the same expressions.
+// cont returns the continuation with the given expressions; equal ones are the
+// same.
 func (a *around) cont(zero Expr, after []Expr) *cont {
 	key := make([]byte, 0, 4*len(after)+4)
 	for _, e := range append(after[:len(after):len(after)], zero) {
@@ -336,7 +338,8 @@ func (a *around) step(c int, r rune) int {
 	return c
 }
 
-// class translates one character of a set, followed by what each context says.
+// class translates one character of a set, followed by the expression of its
+// context.
 func (a *around) class(set []runes.Range, c int, after []Expr) Expr {
 	s := a.s
 	var union []Expr
@@ -378,7 +381,8 @@ func (a *around) list(seq *tree, list []*tree, i, c int, k *cont) Expr {
 	return e
 }
 
-// repeat translates a repetition that looks around, or what follows it does.
+// repeat translates a repetition that looks around, or is followed by something
+// that does.
 func (a *around) repeat(t *tree, c int, k *cont) Expr {
 	s, body := a.s, t.subs[0]
 	if t.most == 0 {
@@ -415,9 +419,9 @@ func (a *around) repeat(t *tree, c int, k *cont) Expr {
 	return s.or2(k.zero, a.tree(body, c, a.cont(exprEmpty, after)))
 }
 
-// unrolled returns the repetition t as its body, as often as it must come, and
-// a repetition of what may come. It is made once, because what is known about
-// a tree is kept by its address.
+// unrolled returns the repetition t as its required copies, followed by a
+// repetition of the optional ones. The result is cached, because results about
+// a tree are keyed by its address.
 func (a *around) unrolled(t *tree) *tree {
 	if seq := a.unroll[t]; seq != nil {
 		return seq
@@ -436,7 +440,7 @@ func (a *around) unrolled(t *tree) *tree {
 }
 
 // loop returns, for each context, what follows one turn of an unbounded
-// repetition: other turns, each of which reads something, and then k.
+// repetition: further turns, each of which reads something, and then k.
 func (a *around) loop(t *tree, k *cont) []Expr {
 	key := memoKey{t: t, k: a.cont(exprEmpty, k.after)}
 	if l := a.loops[key]; l != nil {
@@ -459,8 +463,8 @@ func (a *around) loop(t *tree, k *cont) []Expr {
 	return vars
 }
 
-// repeatPlain translates a repetition whose body doesn't look around without
-// taking it apart, where the context at its end can be told.
+// repeatPlain translates a repetition whose body doesn't look around as a
+// whole, if the context at its end can be determined.
 func (a *around) repeatPlain(t *tree, c int, k *cont) (Expr, bool) {
 	s := a.s
 	whole := s.matched(t)
@@ -475,7 +479,7 @@ func (a *around) repeatPlain(t *tree, c int, k *cont) (Expr, bool) {
 	if !a.local {
 		return exprEmpty, false
 	}
-	// The last character tells.
+	// The last character determines the context.
 	union := []Expr{zero}
 	for to := range k.after {
 		var last []runes.Range

@@ -14,32 +14,32 @@ type State = int32
 // Dead is the state from which no string is accepted.
 const Dead State = -1
 
-// Edge leads to a state under each character of a range. Its ends are scalar
-// values and it holds no surrogates.
+// Edge leads to a state over a range of characters. Its ends are scalar values
+// and it contains no surrogates.
 type Edge struct {
 	Lo, Hi rune
 	To     State
 }
 
 // Machine is the deterministic automaton of one expression. It is safe for
-// concurrent use: what has been made is read without a lock.
+// concurrent use: existing states are read without a lock.
 //
-// The machines of a Store have their states in common: a state of one is a
-// state of any other and means the same there.
+// The machines of a Store share their states: a state of one is a state of any
+// other, with the same meaning.
 type Machine struct {
 	*states
 	start State
 }
 
-// states are the states of a Store, made when they are asked for. Blocks never
-// move, so that a state can be read while others are added. Whoever adds holds
-// the Store's lock.
+// states holds the states of a Store, which are created on demand. Blocks never
+// move, so that a state can be read while others are added. The Store's lock
+// must be held to add one.
 type states struct {
 	store  *Store
 	count  atomic.Int32
 	blocks atomic.Pointer[[]*block]
-	tables [][128]State // where the next tables are cut from
-	edges  []Edge       // where the next edges are cut from
+	tables [][128]State // block from which the next tables are allocated
+	edges  []Edge       // block from which the next edges are allocated
 	bytes  atomic.Int64
 	err    atomic.Pointer[error]
 }
@@ -48,27 +48,26 @@ const blockBits = 4
 
 type block [1 << blockBits]state
 
-// state is one state. Its successors are there when ascii is set, which is
+// state is one state. Its successors are valid once ascii is set, which is
 // therefore set last.
 type state struct {
 	ascii     atomic.Pointer[[128]State]
 	edges     []Edge
-	bounded   *bounded // set from the start
+	bounded   *bounded // set on creation
 	lengths   lengths
 	expr      Expr
 	accepting bool
 }
 
-// bounded is what there is to know about a state whose expression is a plain
-// one within a bound on the length: reading on, the two can be followed apart.
+// bounded describes a state whose expression is a plain one under a bound on
+// the length. From then on, the two can be followed separately.
 type bounded struct {
 	core        State // state of the plain expression
 	least, most int32
 }
 
-// Compile returns the machine of e; the same one for the same expression. An
-// error is a *LimitError: of the Store, or of the search whether e has any
-// string at all.
+// Compile returns the machine of e, the same one for the same expression. The
+// error is a *LimitError: of the Store, or of the search for a string of e.
 func (s *Store) Compile(e Expr) (*Machine, error) {
 	s.lock()
 	defer s.mu.Unlock()
@@ -105,7 +104,7 @@ func (m *states) at(q State) *state {
 }
 
 // of returns the state of an expression, Dead if it has no string. The Store
-// is locked.
+// must be locked.
 func (m *states) of(e Expr) State {
 	s := m.store
 	n := s.node(e)
@@ -145,7 +144,7 @@ func (m *states) fail(err error) {
 	}
 }
 
-// visit returns a state with its successors, which it makes first if need be.
+// visit returns a state with its successors, which it creates if necessary.
 func (m *states) visit(q State) *state {
 	st := m.at(q)
 	if st.ascii.Load() == nil {
@@ -198,8 +197,8 @@ func (m *states) make(st *state) {
 	st.ascii.Store(table)
 }
 
-// addEdge appends to the edges that start at first. It joins what simplified
-// differently and yet leads to the same state.
+// addEdge appends an edge to those that start at first. It joins edges to
+// expressions that simplified differently but have the same state.
 func (m *states) addEdge(first int, d Edge) {
 	if n := len(m.edges); n > first && m.edges[n-1].To == d.To && m.edges[n-1].Hi+1 == d.Lo {
 		m.edges[n-1].Hi = d.Hi
@@ -208,8 +207,8 @@ func (m *states) addEdge(first int, d Edge) {
 	m.edges = append(m.edges, d)
 }
 
-// A Place is a state whichever machine it was reached in: after equal places
-// the same strings are accepted.
+// A Place identifies a state regardless of the machine it was reached in: after
+// equal places the same strings are accepted.
 type Place struct {
 	states *states
 	q      State
@@ -221,11 +220,11 @@ func (m *Machine) Store() *Store { return m.store }
 // Place returns the place of state q.
 func (m *Machine) Place(q State) Place { return Place{m.states, q} }
 
-// Start returns the first state, Dead when the language is empty.
+// Start returns the start state, Dead if the language is empty.
 func (m *Machine) Start() State { return m.start }
 
-// Step returns the state after q under r: Dead when no string of the language
-// goes on that way.
+// Step returns the state after q over r, or Dead if no string of the language
+// continues that way.
 func (m *Machine) Step(q State, r rune) State {
 	if q < 0 {
 		return Dead
@@ -242,7 +241,7 @@ func (m *Machine) Step(q State, r rune) State {
 	return st.step(r)
 }
 
-// step finds the successor under any character.
+// step returns the successor over any character.
 func (st *state) step(c rune) State {
 	lo, hi := 0, len(st.edges)
 	for lo < hi {
@@ -259,9 +258,9 @@ func (st *state) step(c rune) State {
 	return Dead
 }
 
-// Alive tells whether some string of the language goes on from q with text. It
-// is what stepping through the text would tell, but makes fewer states where
-// the length is bounded. Bytes that are no UTF-8 count as U+FFFD.
+// Alive reports whether some string of the language continues from q with text.
+// It is equivalent to stepping through the text, but creates fewer states if
+// the length is bounded. Bytes that are not UTF-8 count as U+FFFD.
 func (m *Machine) Alive(q State, text []byte) bool {
 	if q < 0 {
 		return false
@@ -274,7 +273,7 @@ func (m *Machine) Alive(q State, text []byte) bool {
 	if end == Dead {
 		return false
 	}
-	// The core must have a string of as many characters as are left.
+	// The core must have a string with the remaining number of characters.
 	n := int32(utf8.RuneCount(text))
 	least, most := satSub(b.least, n), b.most
 	if most != infinite {
@@ -302,11 +301,11 @@ func (m *Machine) after(q State, text []byte) State {
 	return q
 }
 
-// Accepting tells whether what was read up to q is a string of the language.
+// Accepting reports whether the text read up to q is a string of the language.
 func (m *Machine) Accepting(q State) bool { return q >= 0 && m.at(q).accepting }
 
-// Ranges returns the edges that leave q: sorted, disjoint, to live states only.
-// The slice is shared and read only.
+// Ranges returns the edges that leave q: sorted, disjoint, and to live states
+// only. The slice is shared and must not be modified.
 func (m *Machine) Ranges(q State) []Edge {
 	if q < 0 {
 		return nil
@@ -321,8 +320,8 @@ var deadTable = func() (t [128]State) {
 	return
 }()
 
-// ASCII returns the successors of q under the ASCII characters. The table is
-// shared and read only.
+// ASCII returns the successors of q over the ASCII characters. The table is
+// shared and must not be modified.
 func (m *Machine) ASCII(q State) *[128]State {
 	if q < 0 {
 		return &deadTable
@@ -330,9 +329,9 @@ func (m *Machine) ASCII(q State) *[128]State {
 	return m.visit(q).ascii.Load()
 }
 
-// Shortest returns a shortest string that is accepted from q on, "" when q is
-// accepting or Dead, or the string would be longer than the limit: see Least.
-// It prefers letters and digits.
+// Shortest returns a shortest string accepted from q, "" if q is accepting or
+// Dead, or if the string would be longer than the limit: see Least. It prefers
+// letters and digits.
 func (m *Machine) Shortest(q State) string {
 	if q < 0 || m.Accepting(q) {
 		return ""
@@ -358,8 +357,8 @@ func (s *Store) Least(e Expr) int {
 	return int(s.node(e).lengths.lo)
 }
 
-// Least returns a lower bound on the number of characters in strings that are
-// accepted from q on.
+// Least returns a lower bound on the number of characters in strings accepted
+// from q.
 func (m *Machine) Least(q State) int {
 	if q < 0 {
 		return 0
@@ -367,9 +366,8 @@ func (m *Machine) Least(q State) int {
 	return int(m.at(q).lengths.lo)
 }
 
-// Err returns the *LimitError of the first limit that was exceeded, by any of
-// the machines of the Store. From then on Step may answer Dead where it should
-// not.
+// Err returns the *LimitError of the first limit that any of the machines of
+// the Store exceeded. From then on Step may return Dead wrongly.
 func (m *Machine) Err() error {
 	if err := m.err.Load(); err != nil {
 		return *err
@@ -377,10 +375,10 @@ func (m *Machine) Err() error {
 	return nil
 }
 
-// States returns the number of states made so far, of all machines of the
+// States returns the number of states created so far, for all machines of the
 // Store.
 func (m *Machine) States() int { return int(m.count.Load()) }
 
-// Bytes returns the memory taken by the states made so far, of all machines of
+// Bytes returns the memory of the states created so far, for all machines of
 // the Store, without its expressions.
 func (m *Machine) Bytes() int { return int(m.bytes.Load()) }

@@ -27,8 +27,8 @@ func (s *Store) Not(e Expr) Expr {
 	return s.not(e)
 }
 
-// pairwise is how many operands are compared each with each; with more, only
-// the simplifications that sorting finds are made.
+// pairwise is the number of operands up to which each is compared with each;
+// with more, only simplifications found by sorting are made.
 const pairwise = 32
 
 // sortSet sorts and removes duplicates, in place.
@@ -45,7 +45,7 @@ func sortSet(list []Expr) []Expr {
 	return slices.Compact(list)
 }
 
-// apart makes sure that appending to a slice of the scratch stack copies it.
+// apart ensures that appending to a slice of the scratch stack copies it.
 func apart(list []Expr) []Expr { return list[:len(list):len(list)] }
 
 // or2 is or for two expressions.
@@ -60,7 +60,7 @@ func (s *algebra) or2(a, b Expr) Expr {
 	return s.or(pair[:])
 }
 
-// or returns the union. It leaves list alone.
+// or returns the union. It does not modify list.
 func (s *algebra) or(list []Expr) Expr {
 	base := len(s.scratch.exprs)
 	defer func() { s.scratch.exprs = s.scratch.exprs[:base] }()
@@ -111,15 +111,15 @@ func (s *algebra) or(list []Expr) Expr {
 	return e
 }
 
-// orFlat gathers the operands of a union. Classes and complements (without
-// their opNot) combine among each other and have stacks of their own.
+// orFlat collects the operands of a union. Classes and complements (without
+// their opNot) are combined with each other and have their own stacks.
 type orFlat struct {
 	any, epsilon  bool
-	classes, nots int // where its own begin on the stacks of these names
+	classes, nots int // start of its own on the stacks of these names
 }
 
-// combined returns the union of the classes and that of the complements, the
-// second empty or Any or an opNot. What else comes of it is pushed.
+// combined returns the union of the classes and that of the complements, which
+// is empty, Any or an opNot. It pushes any further results.
 func (s *algebra) combined(f *orFlat) (class, not Expr) {
 	for len(s.scratch.nots) > f.nots {
 		// The union of complements is the complement of the intersection.
@@ -156,13 +156,13 @@ func (s *algebra) combined(f *orFlat) (class, not Expr) {
 	return class, not
 }
 
-// drop takes off the stacks what was gathered.
+// drop removes the collected operands from the stacks.
 func (s *algebra) drop(f *orFlat) {
 	s.scratch.classes, s.scratch.nots = s.scratch.classes[:f.classes], s.scratch.nots[:f.nots]
 }
 
-// flattenOr gathers operands, those of nested unions with them. It may stop
-// when the union is known to be Any.
+// flattenOr collects operands, including those of nested unions. It may stop
+// once the union is known to be Any.
 func (s *algebra) flattenOr(list []Expr, f *orFlat) {
 	for _, e := range list {
 		s.gatherOr(e, f)
@@ -191,7 +191,7 @@ func (s *algebra) gatherOr(e Expr, f *orFlat) {
 	}
 }
 
-// term is an operand of a union read as of{least,most} tail.
+// term is an operand of a union in the form of{least,most} tail.
 type term struct {
 	of, tail    Expr
 	least, most int32
@@ -210,9 +210,9 @@ func (s *shapes) untermed(t term) Expr {
 	return s.concat(s.repeat(t.of, t.least, t.most), t.tail)
 }
 
-// mergeOr simplifies the operands of a union: what one contains by its shape
-// goes, and overlapping counts of the same loop join. Its argument and its
-// result are sorted sets.
+// mergeOr simplifies the operands of a union: it removes operands that another
+// contains by its shape, and joins overlapping counts of the same loop. Its
+// argument and its result are sorted sets.
 func (s *algebra) mergeOr(set []Expr) []Expr {
 	for len(set) > 1 && len(set) <= pairwise {
 		i, j, e := s.mergeable(set)
@@ -225,8 +225,8 @@ func (s *algebra) mergeOr(set []Expr) []Expr {
 	return set
 }
 
-// mergeable finds two operands of a union and one expression for both. The
-// first is -1 if there are none.
+// mergeable finds two operands of a union that one expression can replace. The
+// first index is -1 if there are none.
 func (s *algebra) mergeable(set []Expr) (i, j int, e Expr) {
 	var buffer [pairwise]term
 	terms := buffer[:len(set)]
@@ -274,8 +274,8 @@ func (s *algebra) mergeable(set []Expr) (i, j int, e Expr) {
 	return -1, 0, 0
 }
 
-// mergeTail finds an operand b of a union that, with the operand a = head·tail,
-// is its tail or, if head may be empty, contained in it.
+// mergeTail finds an operand b of a union that, for the operand a = head·tail,
+// equals tail or, if head is nullable, is contained in it.
 func (s *algebra) mergeTail(set []Expr, a, head, tail Expr) (j int, e Expr) {
 	through := s.is(head, nullable)
 	if j, ok := slices.BinarySearch(set, tail); ok {
@@ -294,8 +294,8 @@ func (s *algebra) mergeTail(set []Expr, a, head, tail Expr) (j int, e Expr) {
 	return -1, 0
 }
 
-// flat restores the form of a set of operands of a union after some of them
-// were replaced.
+// flat restores the normal form of the operands of a union after some were
+// replaced.
 func (s *algebra) flat(set []Expr) []Expr {
 	for i := 0; i < len(set); i++ {
 		for s.op(set[i]) == opOr {
@@ -307,7 +307,7 @@ func (s *algebra) flat(set []Expr) []Expr {
 	return sortSet(set)
 }
 
-// within tells whether the shape of an intersection shows that it is contained
+// within reports whether the shape of intersection a shows that it is contained
 // in b: each operand of b contains one of a.
 func (s *algebra) within(a, b Expr) bool {
 	one := [1]Expr{b}
@@ -321,8 +321,8 @@ func (s *algebra) within(a, b Expr) bool {
 	})
 }
 
-// excludesMore tells whether a and b are complements and that a excludes all
-// that b does is plain to see.
+// excludesMore reports whether a and b are complements whose shapes show that a
+// excludes everything that b excludes.
 func (s *algebra) excludesMore(a, b Expr) bool {
 	if s.op(a) != opNot || s.op(b) != opNot {
 		return false
@@ -340,16 +340,16 @@ func (s *algebra) excludesMore(a, b Expr) bool {
 	return !slices.ContainsFunc(list, func(x Expr) bool { return !slices.Contains(ops, x) })
 }
 
-// orFactored is or for alternatives as they are written: it takes common heads
-// out, which makes a trie of a list of words. Successors are united without
-// that, because it looks far ahead: tails that are shared in memory would be
-// united over and over.
+// orFactored is or for alternatives as written: it factors out common heads,
+// which turns a list of words into a trie. Unions of successors are not
+// factored, because that looks far ahead: tails that are shared in memory would
+// be united repeatedly.
 func (s *algebra) orFactored(list []Expr) Expr {
 	budget := factorBudget
 	return s.factor(list, &budget)
 }
 
-// factorBudget bounds the alternatives looked at for common heads.
+// factorBudget bounds the alternatives compared for common heads.
 const factorBudget = 1 << 14
 
 func (s *algebra) factor(list []Expr, budget *int) Expr {

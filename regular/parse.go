@@ -12,22 +12,22 @@ import (
 type kind uint8
 
 const (
-	kindSeq    kind = iota // subs, one after the other
+	kindSeq    kind = iota // subs, in sequence
 	kindAlt                // one of subs
 	kindText               // text, character by character
 	kindClass              // one character of set
 	kindRepeat             // subs[0], least to most times
-	kindStart              // nothing was read before
-	kindEnd                // nothing is left
+	kindStart              // no text precedes
+	kindEnd                // no text follows
 	kindWord               // word characters on exactly one side; not, if negated
-	kindAhead              // what follows starts with subs[0]; doesn't, if negated
-	kindBehind             // what was read ends with subs[0]; doesn't, if negated
+	kindAhead              // the following text starts with subs[0]; doesn't, if negated
+	kindBehind             // the preceding text ends with subs[0]; doesn't, if negated
 )
 
-// tree is the syntax tree of a pattern. Groups leave no trace in it.
+// tree is the syntax tree of a pattern. Groups are not part of it.
 type tree struct {
 	kind        kind
-	asserts     bool // there is something in it that looks around
+	asserts     bool // the tree contains an assertion
 	negated     bool
 	offset      int
 	least, most int32
@@ -37,13 +37,14 @@ type tree struct {
 }
 
 // parser reads ECMAScript patterns with the u flag, and falls back on the
-// leniency of browsers without it where that alone gives them a meaning.
+// leniency of browsers without it for patterns that have a meaning only that
+// way.
 type parser struct {
 	text   string
 	at     int
 	depth  int
 	flags  mode
-	groups int // capturing groups in the pattern, -1 before they are counted
+	groups int // number of capturing groups in the pattern, -1 until counted
 	slab   []tree
 }
 
@@ -134,7 +135,7 @@ func (p *parser) sequence() (*tree, error) {
 	return seq, nil
 }
 
-// term reads an atom with its quantifier; nil for what leaves no trace.
+// term reads an atom with its quantifier; nil for one without an effect.
 func (p *parser) term() (*tree, error) {
 	if n := p.plainRun(); n > 0 {
 		t := p.node(kindText)
@@ -154,8 +155,9 @@ func (p *parser) term() (*tree, error) {
 	return p.quantified(t, true)
 }
 
-// plainRun is the length of the ordinary characters ahead that make one atom:
-// several, unless a quantifier follows, which belongs to the last one.
+// plainRun returns the length of the ordinary characters ahead that form one
+// atom: several, unless a quantifier follows, which applies to the last one
+// only.
 func (p *parser) plainRun() int {
 	if p.flags.ignoreCase {
 		return 0
@@ -216,7 +218,8 @@ func (p *parser) assertion(k kind) *tree {
 	return t
 }
 
-// lineEdge is ^ or $ with the m flag: the end of the text or a line end.
+// lineEdge returns the tree of ^ or $ with the m flag: the end of the text or a
+// line end.
 func (p *parser) lineEdge(edge *tree, look kind) *tree {
 	ends := p.setOf(lineEnds)
 	alt := p.node(kindAlt)
@@ -227,7 +230,7 @@ func (p *parser) lineEdge(edge *tree, look kind) *tree {
 	return t
 }
 
-// setOf makes the tree of a class, which must be normalised.
+// setOf returns the tree of a class, which must be normalised.
 func (p *parser) setOf(set []runes.Range) *tree {
 	if p.flags.ignoreCase {
 		set = runes.FoldCase(set)
@@ -301,8 +304,8 @@ func (p *parser) quantified(t *tree, allowed bool) (*tree, error) {
 	return r, nil
 }
 
-// braces reads {m}, {m,} or {m,n} at an offset; n is 0 if there is none, and
-// the brace then stands for itself.
+// braces reads {m}, {m,} or {m,n} at an offset; n is the length, or 0 if there
+// is none, in which case the brace is literal.
 func (p *parser) braces(at int) (least, most int64, n int) {
 	i := at + 1
 	number := func() (int64, bool) {
@@ -330,7 +333,7 @@ func (p *parser) braces(at int) (least, most int64, n int) {
 	return least, most, i + 1 - at
 }
 
-// group reads everything that starts with a parenthesis.
+// group reads a construct that starts with a parenthesis.
 func (p *parser) group() (*tree, error) {
 	at := p.at
 	p.at++
@@ -393,7 +396,7 @@ func (p *parser) group() (*tree, error) {
 	return t, err
 }
 
-// inner reads the rest of a group that was opened at an offset.
+// inner reads the rest of a group opened at an offset.
 func (p *parser) inner(opened int) (*tree, error) {
 	t, err := p.alternatives()
 	if err != nil {
@@ -405,8 +408,8 @@ func (p *parser) inner(opened int) (*tree, error) {
 	return t, nil
 }
 
-// leadingFlags reads (?i) and the like at the start, where other dialects have
-// them for the whole pattern.
+// leadingFlags reads (?i) and the like at the start, where other dialects apply
+// them to the whole pattern.
 func (p *parser) leadingFlags() error {
 	for strings.HasPrefix(p.text[p.at:], "(?") {
 		end := strings.IndexByte(p.text[p.at:], ')')

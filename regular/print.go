@@ -8,9 +8,9 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// String returns the expression as text: one and the same for one handle. It
-// is for reading and for tests, not for parsing; & and ~ are intersection and
-// complement, Σ any character, ∅ no string, ε the empty one.
+// String returns the expression as text, the same for equal handles. It is
+// meant for reading and tests, not for parsing; & and ~ are intersection and
+// complement, Σ any character, ∅ no string, ε the empty string.
 func (s *Store) String(e Expr) string {
 	s.lock()
 	defer s.mu.Unlock()
@@ -19,8 +19,8 @@ func (s *Store) String(e Expr) string {
 	return p.String()
 }
 
-// printLimit cuts the text of an expression, which as a tree may be far larger
-// than in memory.
+// printLimit bounds the text of an expression, which as a tree may be far
+// larger than in memory.
 const printLimit = 1 << 16
 
 type printer struct {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// regexAutomaton has the regular expressions of the format "regex". It has too
-// many states for a table, and is made as it is walked.
+// regexAutomaton accepts the regular expressions of the format "regex". It has
+// too many states for a table, and is built as it is walked.
 var regexAutomaton = sync.OnceValue(func() *recoded {
 	s := NewStore(Limits{})
 	return newRecoded(s, regexLanguage(s), nil)
@@ -17,7 +17,7 @@ func regexLanguage(s *Store) Expr {
 	of := func(pattern string) Expr {
 		t, err := parsePattern(pattern)
 		if err != nil {
-			panic(err) // never: a test asks for it
+			panic(err) // can't happen: a test covers it
 		}
 		return s.matched(t)
 	}

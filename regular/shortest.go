@@ -2,8 +2,8 @@ package regular
 
 import "unicode/utf8"
 
-// knownShortest is the length of a shortest string of a live expression, where
-// that is known without a search.
+// knownShortest returns the length of a shortest string of a live expression,
+// if it is known without a search.
 func (s *exprs) knownShortest(e Expr) (int32, bool) {
 	n := s.node(e)
 	switch {
@@ -15,7 +15,7 @@ func (s *exprs) knownShortest(e Expr) (int32, bool) {
 	return 0, false
 }
 
-// shortestLen is the length of a shortest string of a live expression.
+// shortestLen returns the length of a shortest string of a live expression.
 func (s *searches) shortestLen(e Expr) int32 {
 	if n, ok := s.knownShortest(e); ok {
 		return n
@@ -33,8 +33,8 @@ func (s *searches) shortestLen(e Expr) int32 {
 	return s.node(e).shortest - 1
 }
 
-// shortest returns a shortest string of a live expression. Among equals it
-// prefers letters and digits.
+// shortest returns a shortest string of a live expression. Among strings of
+// equal length it prefers letters and digits.
 func (s *searches) shortest(e Expr) string {
 	var text []byte
 	for !s.is(e, plain|nullable) {
@@ -54,7 +54,7 @@ func (s *searches) shortest(e Expr) string {
 }
 
 // nearer returns the index of an edge to an expression whose shortest string
-// has n characters, -1 if there is none. It searches for lengths if it must.
+// has n characters, or -1. With search, it searches for unknown lengths.
 func (s *searches) nearer(list []edge, n int32, search bool) int {
 	for i, d := range list {
 		if i > 0 && d.to == list[i-1].to || s.node(d.to).lengths.lo > n {
@@ -119,7 +119,7 @@ func (s *searches) appendShortest(dst []byte, e Expr) []byte {
 	}
 }
 
-// pick chooses a character among the edges that lead where the i-th leads.
+// pick chooses a character among the edges that lead to the target of the i-th.
 func pick(list []edge, i int) rune {
 	best := rune(-1)
 	for _, d := range list {
@@ -130,8 +130,8 @@ func pick(list []edge, i int) rune {
 	return best
 }
 
-// taste orders characters by how well they read in a made-up string: letters,
-// digits, then printable ASCII that JSON doesn't escape, then the rest.
+// taste ranks characters by readability in a generated string: letters, digits,
+// then printable ASCII that JSON doesn't escape, then the rest.
 func taste(r rune) int {
 	switch {
 	case r >= 'a' && r <= 'z':
@@ -154,8 +154,8 @@ func taste(r rune) int {
 	return 8
 }
 
-// favourites start the groups of taste, so that a range holds the best of a
-// group it meets at its own start or at one of these.
+// favourites are the first characters of the groups of taste, so that the best
+// character of a range is its own start or one of these.
 var favourites = [...]rune{'a', 'A', '0', '!', '#', '[', '{', '_', ' ', 0xA1}
 
 // prefer returns the better of best (-1 for none) and the best of lo..hi.

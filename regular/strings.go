@@ -7,8 +7,9 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// Strings returns the expression of a finite set of strings. The cost goes
-// with the bytes of the list, and common beginnings and endings are kept once.
+// Strings returns the expression of a finite set of strings. The cost is
+// proportional to the bytes of the list; common prefixes and suffixes are
+// stored once.
 func (s *Store) Strings(list []string) Expr {
 	s.lock()
 	defer s.mu.Unlock()
@@ -17,8 +18,8 @@ func (s *Store) Strings(list []string) Expr {
 	return s.words(slices.Compact(sorted), 0)
 }
 
-// words returns the automaton of a sorted list, the first skip bytes of each
-// left out; these bytes are the same in all.
+// words returns the automaton of a sorted list without the first skip bytes of
+// each string, which are the same in all.
 func (s *Store) words(list []string, skip int) Expr {
 	if len(list) == 0 {
 		return exprEmpty
@@ -54,8 +55,8 @@ func (s *Store) words(list []string, skip int) Expr {
 	return e
 }
 
-// commonPrefix is the number of bytes that a and b start with alike, cut to
-// whole characters.
+// commonPrefix returns the length of the common prefix of a and b, in bytes,
+// limited to whole characters.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -67,7 +68,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// joinEdges merges neighbours that lead to the same place, in place.
+// joinEdges merges adjacent edges with the same target, in place.
 func joinEdges(list []edge) []edge {
 	out := list[:0]
 	for _, d := range list {
@@ -80,8 +81,8 @@ func joinEdges(list []edge) []edge {
 	return out
 }
 
-// automaton returns the expression that has the given successors, which must be
-// sorted and disjoint, and accepts the empty string if final.
+// automaton returns the expression with the given successors, which must be
+// sorted and disjoint, that accepts the empty string if final.
 func (s *Store) automaton(list []edge, final bool) Expr {
 	if len(list) == 1 {
 		d := list[0]

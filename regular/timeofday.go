@@ -1,12 +1,12 @@
 package regular
 
 // clock is the automaton of a time of day with its offset (RFC 3339). A leap
-// second is one at the end of a day in UTC, which ties hour and minute to the
-// offset, so that up to the seconds all 1440 minutes of a day are states of
-// their own. They are numbers here and need no table.
+// second occurs at the end of a day in UTC, which ties hour and minute to the
+// offset, so that up to the seconds each of the 1440 minutes of a day has its
+// own state. States are computed numbers, without a table.
 type clock struct{}
 
-// The phases of reading, each with what has to be remembered in it.
+// The phases of reading, each with the information that its states hold.
 const (
 	hourTens    = iota
 	hourOnes    // tens
@@ -16,12 +16,12 @@ const (
 	afterMinute // minute of the day, from here on
 	secondTens
 	secondOnes // after 6
-	// What follows the seconds: of a leap second with the minute of the day, of
-	// another with noLeap.
+	// After the seconds: for a leap second with the minute of the day, for
+	// others with noLeap.
 	afterSecond
 	firstDecimal
 	moreDecimals
-	inOffset  // how much of the offset was read, and which it must be
+	inOffset  // the number of characters read, and the required offset
 	anySecond // after 0 to 5
 	done
 )
@@ -34,9 +34,9 @@ const (
 
 func clockState(phase, memory int32) int32 { return phase<<phaseShift | memory }
 
-// offsetState is a state within an offset of which read characters were read.
-// What must follow is either a certain offset, or any; then first remembers the
-// first digit of the hour.
+// offsetState returns a state within an offset of which read characters were
+// read. Either a certain offset is required, or any; then first holds the first
+// digit of the hour.
 func offsetState(phase, minutes, read, first int32) int32 {
 	return clockState(phase, (minutes*8+read)*4+first)
 }

@@ -1,8 +1,8 @@
 package regular
 
 // Pattern returns the strings in which an ECMAScript pattern matches somewhere,
-// as the keyword "pattern" of JSON Schema means it. The error is a *SyntaxError,
-// an *UnsupportedError or a *LimitError.
+// as for the keyword "pattern" of JSON Schema. The error is a *SyntaxError, an
+// *UnsupportedError or a *LimitError.
 func (s *Store) Pattern(text string) (Expr, error) {
 	s.lock()
 	defer s.mu.Unlock()
@@ -51,8 +51,8 @@ func (s *Store) found(t *tree) (Expr, error) {
 	return s.orFactored(s.scratch.exprs[base:]), nil
 }
 
-// foundBranch is found for a sequence that looks around only in the way of ^
-// at its start and $ at its end.
+// foundBranch is found for a sequence whose only assertions are ^ at its start
+// and $ at its end.
 func (s *Store) foundBranch(t *tree) (Expr, bool) {
 	one := [1]*tree{t}
 	list := one[:]

@@ -1,34 +1,34 @@
 package regular
 
-// walk is a best-first search over successors. The length of a shortest rest
-// is estimated from below, so that what is found first is also nearest.
+// walk is a best-first search over successors. It estimates the length of a
+// shortest rest from below, so that the first result is also the nearest.
 type walk struct {
 	s      *searches
-	steps  int // expressions to visit at most
+	steps  int // maximum number of expressions to visit
 	visits []visit
-	met    map[Expr]int32 // shortest depth each was met at
+	met    map[Expr]int32 // the shortest depth at which each was reached
 	queue  []waiting      // a heap
 }
 
-// visit is an expression that was met.
+// visit is an expression that was reached.
 type visit struct {
 	e     Expr
 	from  int32 // index of the visit it was reached from, -1 for the first
 	depth int32
 }
 
-// waiting is a visit whose successors are still to be looked at.
+// waiting is a visit whose successors have not been visited yet.
 type waiting struct{ total, depth, visit int32 }
 
-// before orders by total length, and then has the deepest first, so that among
-// equals the search goes straight on.
+// before orders by total length. Among equals the deepest comes first, so that
+// the search goes straight on.
 func (a waiting) before(b waiting) bool {
 	return a.total < b.total || a.total == b.total && a.depth > b.depth
 }
 
-// run visits what can be reached from e until stop, and returns the index of
-// that visit. It is -1 when there is none; done is false when the steps did not
-// suffice to tell. Expressions known to be dead are left out.
+// run visits the expressions reachable from e until stop returns true, and
+// returns the index of that visit, or -1 if there is none; done is false if the
+// steps did not suffice to decide. Expressions known to be dead are skipped.
 func (w *walk) run(e Expr, stop func(Expr) bool) (at int32, done bool) {
 	w.met = map[Expr]int32{}
 	w.meet(e, -1)

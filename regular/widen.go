@@ -1,10 +1,10 @@
 package regular
 
-// Loosen returns a state that treats every text of at most n characters like
-// q does: it is accepted, or can be gone on with, exactly when that holds
-// after q. Counts too large for such a text to reach are given up, so that
-// the many states of one counter become one. The state may be of another
-// machine; it is q itself where that can't be told.
+// Loosen returns a state equivalent to q for every text of at most n
+// characters: the text is accepted, or can be continued, exactly if it is or
+// can be after q. Counts too large for such a text to reach are dropped, so
+// that the many states of one counter become one. The state may belong to
+// another machine; it is q itself if none is known.
 func (m *Machine) Loosen(q State, n int) (*Machine, State) {
 	if q == Dead || n < 1 || n >= maxCount/4 {
 		return m, q
@@ -32,8 +32,8 @@ type loosener struct {
 	done map[Expr]Expr
 }
 
-// top loosens an expression if nothing remains in it whose parts may exclude
-// each other further on.
+// top loosens an expression if the result contains no parts that may exclude
+// each other later.
 func (l *loosener) top(e Expr) Expr {
 	if out := l.loosen(e); l.s.is(out, plain) {
 		return out
@@ -57,8 +57,8 @@ func (l *loosener) loosen(e Expr) Expr {
 		}
 		out = s.or(args)
 	case opAnd:
-		// An upper bound on the length that leaves room for whatever the text
-		// obliges to is no bound.
+		// An upper bound on the length that leaves room for every required
+		// completion of the text has no effect.
 		if loop, core := s.splitLength(e); loop != exprAny && s.node(loop).least == 0 {
 			if rest := l.loosen(core); s.is(rest, plain) && int64(s.node(loop).most) >= int64(l.n)+l.obligation(core) {
 				out = rest
@@ -77,8 +77,8 @@ func (l *loosener) loosen(e Expr) Expr {
 	return out
 }
 
-// obligation bounds the length of the shortest completion after any text that
-// an expression lets begin, a plain one but for bounds on the length.
+// obligation bounds the length of the shortest completion after any prefix of
+// an expression, which is plain except for bounds on the length.
 func (l *loosener) obligation(e Expr) int64 {
 	s := l.s
 	const most = int64(maxCount)

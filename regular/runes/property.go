@@ -26,9 +26,9 @@ var (
 	properties   = map[string][]Range{}
 )
 
-// Property returns the set of a Unicode property as ECMAScript names it:
-// Lu, Letter, gc=Lu, Script=Greek, sc=Grek, Alphabetic, ASCII. The set is
-// shared and read only. Tables are those of package unicode.
+// Property returns the set of a Unicode property, with ECMAScript's names: Lu,
+// Letter, gc=Lu, Script=Greek, sc=Grek, Alphabetic, ASCII. The set is shared and
+// must not be modified. The tables are those of package unicode.
 func Property(name string) ([]Range, bool) {
 	propertiesMu.Lock()
 	defer propertiesMu.Unlock()
@@ -50,7 +50,8 @@ func makeProperty(name string) ([]Range, bool) {
 		case "sc", "Script":
 			return makeScript(value)
 		case "scx", "Script_Extensions":
-			// Without extension data the script itself would be too small a set.
+			// Without extension data, the script itself would be too small a
+			// set.
 			return nil, false
 		}
 		return nil, false
@@ -72,7 +73,7 @@ func makeCategory(name string) ([]Range, bool) {
 	case "LC":
 		return FromTables(unicode.Lu, unicode.Ll, unicode.Lt), true
 	case "Cs":
-		return nil, false // surrogates are no characters here
+		return nil, false // surrogates are not characters here
 	case "Cn":
 		return AppendComplement(nil, assigned()), true
 	case "C":
@@ -99,7 +100,7 @@ func makeScript(name string) ([]Range, bool) {
 	return nil, false
 }
 
-// scriptCodes has the four-letter codes of scripts that patterns are likely to
+// scriptCodes holds the four-letter codes of scripts that patterns are likely to
 // name.
 var scriptCodes = map[string]string{
 	"Arab": "Arabic", "Armn": "Armenian", "Beng": "Bengali", "Bopo": "Bopomofo", "Cyrl": "Cyrillic",
@@ -148,7 +149,7 @@ func makeBinary(name string) ([]Range, bool) {
 	return nil, false
 }
 
-// fromTables is the union of tables of package unicode.
+// FromTables returns the union of tables of package unicode.
 func FromTables(tables ...*unicode.RangeTable) []Range {
 	var set []Range
 	add := func(lo, hi, stride rune) {
@@ -171,10 +172,10 @@ func FromTables(tables ...*unicode.RangeTable) []Range {
 	return Normalise(set)
 }
 
-// LastCased is past the last character with an upper or lower case.
+// LastCased is greater than every character with an upper or lower case.
 const LastCased = 0x1E944
 
-// cased lists the characters that have others they fold to, in order.
+// cased returns the characters that fold to others, in order.
 var cased = sync.OnceValue(func() []rune {
 	var list []rune
 	for r := range rune(LastCased) {
@@ -185,8 +186,8 @@ var cased = sync.OnceValue(func() []rune {
 	return list
 })
 
-// FoldCase adds to a normalised set all characters that differ from a member
-// in case only.
+// FoldCase adds to a normalised set all characters that differ from a member in
+// case only.
 func FoldCase(set []Range) []Range {
 	out := append(make([]Range, 0, 2*len(set)+2), set...)
 	add := func(r rune) {
@@ -210,8 +211,8 @@ func FoldCase(set []Range) []Range {
 	return Normalise(out)
 }
 
-// emojiTables are Unicode's binary properties of emoji-data.txt, version 17.0,
-// which package unicode does not have: pairs of first and last characters.
+// emojiTables holds Unicode's binary properties of emoji-data.txt, version 17.0,
+// which package unicode lacks: pairs of first and last characters.
 var emojiTables = map[string][]rune{
 	"Emoji": {
 		0x23, 0x23, 0x2A, 0x2A, 0x30, 0x39, 0xA9, 0xA9, 0xAE, 0xAE, 0x203C, 0x203C, 0x2049, 0x2049, 0x2122, 0x2122, 0x2139, 0x2139, 0x2194, 0x2199, 0x21A9, 0x21AA, 0x231A, 0x231B, 0x2328, 0x2328, 0x23CF, 0x23CF, 0x23E9, 0x23F3, 0x23F8, 0x23FA, 0x24C2, 0x24C2, 0x25AA, 0x25AB,
@@ -255,7 +256,7 @@ var emojiTables = map[string][]rune{
 	},
 }
 
-// emojiCodes are their short names.
+// emojiCodes holds their short names.
 var emojiCodes = map[string]string{
 	"EPres":   "Emoji_Presentation",
 	"EMod":    "Emoji_Modifier",

@@ -1,5 +1,6 @@
-// Package runes has sets of Unicode's characters, as ascending ranges: their union, intersection and complement, those that
-// a property of Unicode names, and their closure under case folding. Sets are slices that nobody changes.
+// Package runes implements sets of Unicode characters as ascending ranges: their union,
+// intersection and complement, the sets of Unicode properties, and closure under case
+// folding. Sets are slices that must not be modified.
 package runes
 
 import "slices"
@@ -14,7 +15,7 @@ const (
 	SurrogateHigh = 0xDFFF
 )
 
-// Of returns the ranges whose ends are given in turn.
+// Of returns the ranges with the given ends, in pairs.
 func Of(ends ...rune) []Range {
 	out := make([]Range, 0, len(ends)/2)
 	for i := 0; i+1 < len(ends); i += 2 {
@@ -23,12 +24,11 @@ func Of(ends ...rune) []Range {
 	return out
 }
 
-// Within this package a range may run across the surrogates, so that "every
-// character" is one range, but it never starts or ends among them. They are cut
-// out of what is handed out.
+// Within this package a range may include the surrogates, so that "every character" is
+// one range, but it never starts or ends among them. They are removed from results.
 
-// Clip moves the ends of a range out of the surrogates; the result is empty
-// (lo > hi) when nothing else was in it.
+// Clip moves the ends of a range out of the surrogates; the result is empty (lo > hi)
+// if the range contained only surrogates.
 func Clip(lo, hi rune) (rune, rune) {
 	if lo >= SurrogateLow && lo <= SurrogateHigh {
 		lo = SurrogateHigh + 1
@@ -39,12 +39,12 @@ func Clip(lo, hi rune) (rune, rune) {
 	return lo, hi
 }
 
-// Follows tells whether no scalar value lies between hi and lo.
+// Follows reports whether no scalar value is between hi and lo.
 func Follows(hi, lo rune) bool {
 	return lo == hi+1 || hi == SurrogateLow-1 && lo == SurrogateHigh+1
 }
 
-// Normalise sorts and joins ranges in place and drops what is no scalar value.
+// Normalise sorts and joins ranges in place and drops everything but scalar values.
 func Normalise(rs []Range) []Range {
 	out := rs[:0]
 	for _, r := range rs {
@@ -75,7 +75,7 @@ func Join(rs []Range) []Range {
 	return rs[:n]
 }
 
-// AppendUnion appends the union of two normalised sets.
+// appendUnion appends the union of two normalised sets.
 func appendUnion(dst, a, b []Range) []Range {
 	base := len(dst)
 	for len(a) > 0 || len(b) > 0 {
@@ -121,7 +121,7 @@ func AppendComplement(dst, a []Range) []Range {
 	return dst
 }
 
-// Contains tells whether a normalised set has r.
+// Contains reports whether a normalised set contains r.
 func Contains(rs []Range, r rune) bool {
 	lo, hi := 0, len(rs)
 	for lo < hi {
@@ -135,7 +135,7 @@ func Contains(rs []Range, r rune) bool {
 	return lo < len(rs) && rs[lo].Lo <= r
 }
 
-// AppendScalars appends a normalised set with the surrogates cut out.
+// AppendScalars appends a normalised set without the surrogates.
 func AppendScalars(dst, rs []Range) []Range {
 	for _, r := range rs {
 		if r.Lo < SurrogateLow && r.Hi > SurrogateHigh {
@@ -147,7 +147,7 @@ func AppendScalars(dst, rs []Range) []Range {
 	return dst
 }
 
-// Size is the number of scalar values in a normalised set.
+// Size returns the number of scalar values in a normalised set.
 func Size(rs []Range) int {
 	n := 0
 	for _, r := range rs {
