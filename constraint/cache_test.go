@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// A cache forgets what was not used for longest, by number and by bytes, and keeps no
-// mistakes.
+// A cache evicts the least recently used entries, by number and by bytes, and does
+// not keep errors.
 func TestCacheRoom(t *testing.T) {
 	c := newCache[string](10, func(n int) int { return n })
 	c.room = 1000
@@ -31,7 +31,7 @@ func TestCacheRoom(t *testing.T) {
 	if s := c.counts(); s.Bytes > 1000 || s.Entries != 2 {
 		t.Errorf("%d bytes in %d entries are kept, want 1000 in 2", s.Bytes, s.Entries)
 	}
-	get("larger", 5000) // is in use, so it stays until another one is
+	get("larger", 5000) // is in use, so it stays until another entry is used
 	get("29", 7)
 	if s := c.counts(); s.Bytes != 7 {
 		t.Errorf("%d bytes are kept, want 7", s.Bytes)
@@ -41,7 +41,7 @@ func TestCacheRoom(t *testing.T) {
 	}
 }
 
-// What grows after it was compiled counts as it is.
+// Entries that grow after compilation count with their current size.
 func TestCacheGrowth(t *testing.T) {
 	c := newCache[string](10, func(n *int) int { return *n })
 	c.room = 1000
@@ -57,8 +57,8 @@ func TestCacheGrowth(t *testing.T) {
 	}
 }
 
-// Of two that want the same, one compiles. If it hangs up, the other one does; if the
-// other one hangs up, it doesn't wait for the first.
+// Of two callers with the same key, one compiles. If it hangs up, the other one
+// compiles; if the other one hangs up, it doesn't wait for the first.
 func TestCacheHangUp(t *testing.T) {
 	c := newCache[string](10, func(int) int { return 0 })
 	began, release := make(chan bool), make(chan bool)
@@ -93,7 +93,8 @@ func TestCacheHangUp(t *testing.T) {
 	}
 }
 
-// endless is a schema whose documents take minutes to plan: 2,000 items that differ.
+// endless is a schema whose shortest document takes minutes to compute: 2,000 items
+// that differ.
 func endless() []byte {
 	items := make([]string, 2000)
 	for i := range items {
@@ -102,8 +103,8 @@ func endless() []byte {
 	return fmt.Appendf(nil, `{"type":"array","minItems":%d,"prefixItems":[%s]}`, len(items), strings.Join(items, ","))
 }
 
-// A client that is gone ends the work on its constraint, and what was half done
-// doesn't spoil the grammar for others.
+// When a client disconnects, the work on its constraint ends, and its partial results
+// don't affect other users of the grammar.
 func TestWorkEndsWithContext(t *testing.T) {
 	gone := errors.New("gone")
 	cancelled, cancel := context.WithCancelCause(t.Context())
@@ -130,7 +131,8 @@ func TestWorkEndsWithContext(t *testing.T) {
 	}
 }
 
-// What takes longer than it may, or more memory, is refused with its limit.
+// Constraints that exceed the limit of time or memory are refused with the name of
+// the limit.
 func TestWorkIsBounded(t *testing.T) {
 	for _, limit := range []string{"time", "memory"} {
 		limits := map[string]schema.Limits{"time": {Time: 1}, "memory": {Memory: 1}}[limit]

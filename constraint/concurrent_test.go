@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// A thousand requests at once that ask for fifty schemas have each compiled
-// once, and use what the others have learnt.
+// When a thousand concurrent requests use fifty schemas, each schema is
+// compiled once, and its tables are shared.
 func TestSchemasUnderLoad(t *testing.T) {
 	const requests, schemas = 1000, 50
 	c := NewSchemas(testVocab(t), schemas)

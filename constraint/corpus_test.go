@@ -21,9 +21,10 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Real schemas with budgets from 1 to 60 tokens on a model that writes at
-// random: what is not refused up front is complete and valid, and what is
-// refused is not with the minimum that the refusal names.
+// TestBudgetsOnRealSchemas generates documents of real schemas with budgets
+// from 1 to 60 tokens on a model that writes at random: documents that are not
+// refused up front are complete and valid, and refused ones are accepted with
+// the minimum that the refusal names.
 func TestBudgetsOnRealSchemas(t *testing.T) {
 	const archive = "../../shared/maskbench/maskbench-dev.tar.xz"
 	if _, err := os.Stat(archive); errors.Is(err, fs.ErrNotExist) {

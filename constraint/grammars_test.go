@@ -11,8 +11,8 @@ import (
 )
 
 // TestTokenGrammars generates texts of grammars that refer to control tokens,
-// with budgets down to what is too little: what is not refused is complete, and
-// its text, which holds nothing of those tokens, is what the grammar says.
+// with budgets that include too small ones: every text that is not refused is
+// complete, and matches the grammar without these tokens.
 func TestTokenGrammars(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, v, scripted.Random(4), engine.Config{})

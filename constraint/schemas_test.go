@@ -63,7 +63,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	}
 }
 
-// The whole path: a schema, a random model, documents that parse.
+// The whole path: a schema, a random model, and documents that parse.
 func TestSchemaThroughTheEngine(t *testing.T) {
 	e := newEngine(t, testVocab(t), scripted.Random(5), engine.Config{})
 	s, err := NewSchemas(e.Vocab(), 3).Compile(t.Context(), []byte(`{

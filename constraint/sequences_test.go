@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// controlVocab is the built-in vocabulary with two more tokens without text.
+// controlVocab is the built-in vocabulary with two additional tokens without text.
 func controlVocab(t testing.TB) *vocab.Vocab {
 	t.Helper()
 	base := testVocab(t)
@@ -49,8 +49,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// thoughtful is thoughts that end with a token, a call that begins with one, and
-// free text that goes on to calls.
+// thoughtful is reasoning that ends with a token, a call that starts with one, and
+// free text that continues with calls.
 func thoughtful(t testing.TB, v *vocab.Vocab, all *Sequences, schemas *Schemas, thoughts int) engine.Constraint {
 	t.Helper()
 	s, err := schemas.Compile(t.Context(), []byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":0,"maximum":99},"s":{"type":"string"}},"required":["n"],"additionalProperties":false}`), schema.Options{})
@@ -71,9 +71,9 @@ func thoughtful(t testing.TB, v *vocab.Vocab, all *Sequences, schemas *Schemas, 
 	return c
 }
 
-// Texts in parts are told apart as they come: whatever the budget, each document is
-// whole, marks are in no part, and what is told piece by piece is what was told as a
-// whole.
+// The parts of a text are distinguished as they arrive: with any budget, each
+// document is complete, marks are in no part, and the parts reported piece by piece
+// equal those reported as a whole.
 func TestSequences(t *testing.T) {
 	v := controlVocab(t)
 	all, schemas := NewSequences(v, 8), NewSchemas(v, 8)

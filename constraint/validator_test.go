@@ -68,14 +68,13 @@ func TestValidatorGivesUpOnPatterns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = v.Validate(t.Context(), []byte(`"`+strings.Repeat("a", 60)+`!"`)) // some 2^60 ways to match
+	err = v.Validate(t.Context(), []byte(`"`+strings.Repeat("a", 60)+`!"`)) // some 2^60 possible matches
 	if !errors.Is(err, ErrUndecided) {
 		t.Errorf("%v", err)
 	}
 }
 
-// Whatever draft a schema is of, the validator knows it by the name that
-// package schema gives it.
+// The validator knows every draft by the name that package schema uses.
 func TestValidatorKnowsEveryDraft(t *testing.T) {
 	c := NewSchemas(testVocab(t), 10)
 	for _, uri := range []string{

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// parens is the language of balanced parentheses, at most depth deep being
-// of no concern: S is empty or ( S ) S. Frame 0 is S, frame 1 expects ).
+// parens is the language of balanced parentheses of any depth: S is empty or (
+// S ) S. Frame 0 is S, frame 1 expects ).
 type parens struct{}
 
 func (parens) Start() Frame { return 0 }
@@ -157,8 +157,8 @@ func must(t *testing.T, err error) error {
 	return err
 }
 
-// With a small memory limit everything is forgotten again and again, and
-// nothing changes.
+// With a small memory limit the tables are discarded repeatedly, without an
+// effect on the results.
 func TestForgetting(t *testing.T) {
 	v := testVocab(t, "((", "))", ")(")
 	small, large := New(parens{}, v, Limits{Bytes: 1}), New(parens{}, v, Limits{})
@@ -194,7 +194,7 @@ func TestForced(t *testing.T) {
 	for _, tok := range m.ForcedTokens() {
 		text = append(text, v.Bytes(tok)...)
 	}
-	// " worlda" reaches past the forced text: nothing from there on is
+	// " worlda" extends beyond the forced text: nothing from there on is
 	// forced.
 	if string(text) != "hello," {
 		t.Errorf("forced tokens spell %q", text)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An opening is found at the beginning of a text or of a line, however it is written,
-// and holds back only what belongs to it.
+// An opening is found at the start of a text or of a line, in all of its spellings,
+// and holds back only the bytes that belong to it.
 func TestOpenings(t *testing.T) {
 	v := testVocab(t)
 	body := []Step{{Blanks: true}, {Texts: []string{"{"}}, {Blanks: true}, {Texts: []string{`"name"`, `"tool"`}}, {Blanks: true}, {Texts: []string{":"}}, {Blanks: true}}
@@ -69,7 +69,7 @@ func TestOpenings(t *testing.T) {
 		if m.Segment() != c.segment || content != c.content || len(spans) == 1 && m.Held() != c.held {
 			t.Errorf("%q: segment %d, content %q, held %d, %+v", c.text, m.Segment(), content, m.Held(), spans)
 		}
-		// Going back and on again leads to the same.
+		// Rolling back and accepting the text again leads to the same state.
 		n := min(len(c.text), 9)
 		if err := m.Rollback(n); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestOpenings(t *testing.T) {
 			t.Errorf("%q: after a rollback %+v, before %+v", c.text, m.Spans(), spans)
 		}
 	}
-	// Many names share what stands before them.
+	// Many names share the steps before them.
 	var stops []Stop
 	for i := range 100 {
 		stops = append(stops, name(fence, strings.Repeat("x", 8)+string(rune('a'+i%26))+string(rune('a'+i/26)), true, 1))

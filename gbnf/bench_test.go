@@ -11,7 +11,8 @@ import (
 	"github.com/stencil-json/stencil/decoder/walk"
 )
 
-// BenchmarkCompile is the time from a grammar's text to its first matcher.
+// BenchmarkCompile measures the time from a grammar's text to its first
+// matcher.
 func BenchmarkCompile(b *testing.B) {
 	v := byteVocab(b)
 	for _, s := range samples(b) {
@@ -23,7 +24,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// documents makes random texts of a grammar, as tokens.
+// documents generates random texts of a grammar, as tokens.
 func documents(b *testing.B, g *decoder.Grammar, n int) (list [][]int32) {
 	tokens := walk.NewTokens(g.Vocab())
 	for i := range n {
@@ -37,8 +38,8 @@ func documents(b *testing.B, g *decoder.Grammar, n int) (list [][]int32) {
 	return list
 }
 
-// recorder keeps the tokens of a walk. The end of one is not walked but
-// completed; it is left out.
+// recorder records the tokens of a walk. The shortest completion at the end is
+// not part of the walk and is left out.
 type recorder struct {
 	walk.Matcher
 	tokens []int32
@@ -50,7 +51,7 @@ func (r *recorder) Accept(tok int32) error {
 	return r.Matcher.Accept(tok)
 }
 
-// BenchmarkWarm is a mask and its token, all of which have been met before.
+// BenchmarkWarm measures a mask and its token, both computed before.
 func BenchmarkWarm(b *testing.B) {
 	v := realVocab(b, "llama3.gguf")
 	for _, s := range samples(b) {
@@ -84,10 +85,10 @@ func BenchmarkWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkCold is the first mask of each place: every document is read with a
-// grammar that has learnt nothing. Masks that were met before in the document
-// don't count. Documents are read several times, and of each place the fastest
-// counts, so that what else runs on the machine does not.
+// BenchmarkCold measures the first mask of each position: every document is
+// read with a new grammar. Masks computed earlier in the document don't count.
+// Documents are read several times, and the fastest time of each position
+// counts, to exclude other load on the machine.
 func BenchmarkCold(b *testing.B) {
 	v := realVocab(b, "llama3.gguf")
 	for _, s := range samples(b) {
@@ -132,8 +133,8 @@ func BenchmarkCold(b *testing.B) {
 	}
 }
 
-// BenchmarkHard is the time and the memory that grammars take which are made to
-// take much.
+// BenchmarkHard measures the time and memory of grammars designed to need much
+// of both.
 func BenchmarkHard(b *testing.B) {
 	v := byteVocab(b)
 	for name, make := range hard() {

@@ -40,7 +40,7 @@ var readers = map[string]func(text []byte) error{
 	"xml": readXML,
 	"date-time": func(text []byte) error {
 		if bytes.Contains(text, []byte("-02-29T")) {
-			return nil // leap years are not told apart
+			return nil // leap years are not distinguished
 		}
 		_, err := time.Parse(time.RFC3339, string(text))
 		return err
@@ -107,7 +107,8 @@ func readXML(text []byte) error {
 	}
 }
 
-// TestBuiltinWalks has a real parser read random texts of each format.
+// TestBuiltinWalks reads random texts of each format with an independent
+// parser.
 func TestBuiltinWalks(t *testing.T) {
 	v := realVocab(t, "llama3.gguf")
 	tokens := walk.NewTokens(v)
@@ -229,7 +230,7 @@ func TestBuiltinErrors(t *testing.T) {
 }
 
 // TestBuiltinMasks compares masks of formats that are not plain grammars with
-// what can be found out by trying every token.
+// the results of trying every token.
 func TestBuiltinMasks(t *testing.T) {
 	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
 	rng := rand.New(rand.NewPCG(3, 9))
@@ -257,7 +258,7 @@ func TestBuiltinMasks(t *testing.T) {
 
 func ptr(n int) *int { return &n }
 
-// The grammar that is shown of XML says no less than what is enforced.
+// The published grammar of XML accepts everything that is enforced.
 func TestShownXML(t *testing.T) {
 	v := realVocab(t, "llama3.gguf")
 	tokens := walk.NewTokens(v)

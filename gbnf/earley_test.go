@@ -7,8 +7,8 @@ import (
 )
 
 // earley is an independent recogniser: Earley's algorithm over productions
-// that are read off the syntax tree, with counts written out. It shares the
-// parser with the package, and nothing else.
+// derived from the syntax tree, with counts unrolled. It shares only the parser
+// with the package.
 type earley struct {
 	prods    [][]earleySymbol // of all nonterminals
 	of       [][]int          // productions by nonterminal
@@ -62,7 +62,8 @@ func (g *earley) produce(n int, symbols []earleySymbol) {
 	g.prods = append(g.prods, symbols)
 }
 
-// symbols returns what an expression is, making nonterminals as needed.
+// symbols returns the symbols of an expression, and creates nonterminals as
+// needed.
 func (g *earley) symbols(e *expr) []earleySymbol {
 	switch e.op {
 	case opLiteral:
@@ -127,8 +128,8 @@ func (s earleySymbol) matches(r rune) bool {
 
 type earleyItem struct{ prod, dot, from int }
 
-// parse reports whether the text belongs to the grammar, and whether it is the
-// beginning of one that does, as far as an Earley set without items can tell.
+// parse reports whether the text belongs to the grammar, and whether it is a
+// prefix of one that does, as far as an empty Earley set shows.
 func (g *earley) parse(text string) (whole, beginning bool) {
 	if !utf8.ValidString(text) {
 		return false, false
@@ -139,13 +140,13 @@ func (g *earley) parse(text string) (whole, beginning bool) {
 // An earleyToken is a token as grammars refer to it, and its text.
 type earleyToken struct{ name, text string }
 
-// reads reports whether a reference to a token is to this one.
+// reads reports whether e refers to this token.
 func (t earleyToken) reads(e *expr) bool {
 	return e.op == opToken && (e.text == t.name) != e.negated
 }
 
-// parseTokens does so for a text that is made of tokens. One without a text
-// takes up the place of a character that nothing matches.
+// parseTokens is parse for a text that consists of tokens. A token without text
+// takes the place of a character that nothing matches.
 func (g *earley) parseTokens(tokens []earleyToken) (whole, beginning bool) {
 	const nothing = -1
 	var text []rune

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// fork is a text that is calls or an answer, which may begin alike.
+// fork is a text of either calls or an answer, which may have a common prefix.
 func fork(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Fork: []int{1, 4}},
@@ -20,7 +20,7 @@ func fork(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Fixed: text("\n[f("), MayEnd: true, Next: 2})
 }
 
-// laterFork is thoughts before one.
+// laterFork is reasoning, followed by such a fork.
 func laterFork(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Free: &decoder.Free{Stops: []decoder.Stop{{Mark: text("</think>"), Next: 1}}}},
@@ -29,8 +29,8 @@ func laterFork(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Grammar: constraint(t, v, `root ::= [(a-z]+ "!"`), Next: decoder.End})
 }
 
-// unasked is free text that may begin with thoughts. One of its marks begins
-// with another, which is read first wherever it may stand.
+// unasked is free text that may start with reasoning. One of its marks is a
+// prefix of another, and is read first wherever it may occur.
 func unasked(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Free: &decoder.Free{MayEnd: true, Stops: []decoder.Stop{
@@ -93,13 +93,13 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestSpansHeld holds what is said of a text that comes byte by byte: what has
-// been said stays so, but for what is held back; and a rollback takes it back.
+// TestSpansHeld checks the spans of a text that arrives byte by byte: a span
+// never changes except for the bytes held back, and a rollback restores it.
 func TestSpansHeld(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {
 		s          *decoder.Sequence
-		text, held string // how many bytes after each byte, in hexadecimal digits
+		text, held string // number of bytes held back after each byte, in hexadecimal digits
 	}{
 		{fork(t, v), "[f(12.;3.)]", "12300000000"},
 		{fork(t, v), "[f(ab)", "123000"},

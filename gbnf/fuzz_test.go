@@ -22,8 +22,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzParse holds that the parser ends with a grammar or an error of the
-// promised kinds, and that a grammar's text parses to the same grammar.
+// FuzzParse checks that the parser returns a grammar or a documented error, and
+// that a grammar's text parses to the same grammar.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	limits := Limits{Nesting: 200, Elements: 20000}.withDefaults()
@@ -64,8 +64,8 @@ func fuzzVocab(t testing.TB) *vocab.Vocab {
 	return v
 }
 
-// FuzzCompile holds that what compiles can be generated: no dead end, masks
-// that agree with the matcher, and completions that complete.
+// FuzzCompile checks that compiled grammars can be generated: no dead end,
+// masks that agree with the matcher, and completions that complete.
 func FuzzCompile(f *testing.F) {
 	seeds(f)
 	limits := Limits{Nesting: 60, Elements: 600, Text: 2000, Items: 300, Threads: 40, Memory: 8 << 20}
@@ -130,7 +130,7 @@ func isLimit(err error) bool {
 	return errors.As(err, &own) || errors.As(err, &engine)
 }
 
-// TestCompileIsStable holds that the normal form compiles to the same program.
+// TestCompileIsStable checks that the normal form compiles to the same program.
 func TestCompileIsStable(t *testing.T) {
 	for _, s := range slices.Concat(samples(t), tricky, withTokens) {
 		a, err := Compile(s.src, Options{})

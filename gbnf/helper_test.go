@@ -13,7 +13,7 @@ import (
 var loaded sync.Map // file name → *vocab.Vocab
 
 // realVocab loads one of the vocabularies of the shared folder beside the
-// repository; where it is not there, the test is skipped.
+// repository. It skips the test if the file is missing.
 func realVocab(t testing.TB, name string) *vocab.Vocab {
 	t.Helper()
 	if v, ok := loaded.Load(name); ok {
@@ -28,7 +28,7 @@ func realVocab(t testing.TB, name string) *vocab.Vocab {
 	return v
 }
 
-// taken returns the tokens that accept takes, each tried on its own.
+// taken returns the tokens that accept accepts, each tried separately.
 func taken(v *vocab.Vocab, accept func(id int32) error) (list []int32) {
 	for id := range int32(v.Len()) {
 		if accept(id) == nil {
@@ -49,7 +49,7 @@ func byteVocab(t testing.TB) *vocab.Vocab {
 }
 
 // thinVocab keeps every n-th token of a byte-level vocabulary, the short ones
-// that hold a sign, and those of single bytes.
+// that contain punctuation, and those of single bytes.
 func thinVocab(t testing.TB, v *vocab.Vocab, n int32) *vocab.Vocab {
 	t.Helper()
 	eos, _ := v.EOS()

@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/decoder"
 )
 
-// hard are grammars made to take much time or memory.
+// hard returns grammars designed to need much time or memory.
 func hard() map[string]func() string {
 	rules := func(n int, root, body, last string) func() string {
 		return func() string {
@@ -62,8 +62,8 @@ func hard() map[string]func() string {
 	}
 }
 
-// TestHard holds that every such grammar ends in masks or in an error that
-// names a limit, within 200 MB.
+// TestHard checks that every such grammar yields masks or an error that names a
+// limit, within 200 MB.
 func TestHard(t *testing.T) {
 	v := byteVocab(t)
 	for name, make := range hard() {
@@ -92,8 +92,8 @@ func TestHard(t *testing.T) {
 	}
 }
 
-// A cost is the time that something took and how far the heap grew meanwhile,
-// garbage that was not collected yet among it.
+// A cost is the time that something took and the growth of the heap meanwhile,
+// including uncollected garbage.
 type cost struct {
 	took time.Duration
 	peak uint64
@@ -103,12 +103,11 @@ func (c cost) ms() float64 { return float64(c.took) / 1e6 }
 
 func (c cost) mb() float64 { return float64(c.peak) / 1e6 }
 
-// within reports whether the cost is below 200 MB. How long it took depends on
-// what else the machine does; grammars whose masks never ended would be ended by
-// go test.
+// within reports whether the cost is below 200 MB. The time depends on other
+// load on the machine; go test stops grammars whose masks never end.
 func (c cost) within() bool { return c.peak < 200e6*slowness }
 
-// measure runs f and looks at the heap every millisecond.
+// measure runs f and samples the heap every millisecond.
 func measure(f func()) cost {
 	heap := func() uint64 {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -175,7 +174,7 @@ func tryHard(t testing.TB, src string, tokens int, bind func(*Grammar) *decoder.
 	return fmt.Sprintf("%d bytes read, %d to complete", len(m.Text()), len(m.ShortestCompletion()))
 }
 
-// TestManyCharacters holds that a long counted repetition stays within the
+// TestManyCharacters checks that a long counted repetition stays within the
 // memory limit, and that the count is exact.
 func TestManyCharacters(t *testing.T) {
 	const most = 20_000

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestErrors holds every kind of error with its place and words.
+// TestErrors checks every kind of error, with its place and wording.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"", "gbnf: the grammar is empty: a rule named root is needed"},
@@ -91,7 +91,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestString holds the normal form, one line each, and that it is one.
+// TestString checks the normal form, one line each, and that it is idempotent.
 func TestString(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{`root ::= "a"`, `root ::= "a"`},
@@ -174,7 +174,7 @@ func TestSamplesPrint(t *testing.T) {
 	}
 }
 
-// TestProgram holds what simple grammars compile to.
+// TestProgram checks the programs of simple grammars.
 func TestProgram(t *testing.T) {
 	g, err := Compile("root ::= list{2,5} \"x\"?\nlist ::= list \",\" item | item\nitem ::= [a-z]+\n", Options{})
 	if err != nil {

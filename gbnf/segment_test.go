@@ -24,7 +24,7 @@ func sequence(t testing.TB, v *vocab.Vocab, segments ...decoder.Segment) *decode
 
 func constraint(t testing.TB, v *vocab.Vocab, src string) *decoder.Grammar { return bind(t, src, v) }
 
-// reasoning is a sequence of thoughts and an answer.
+// reasoning is a sequence of reasoning and an answer.
 func reasoning(t testing.TB, v *vocab.Vocab, budget int) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Fixed: text("<think>"), Next: 1},
@@ -32,7 +32,7 @@ func reasoning(t testing.TB, v *vocab.Vocab, budget int) *decoder.Sequence {
 		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [a-z]* "}"`), Next: decoder.End})
 }
 
-// calls is free text with calls of two tools in it.
+// calls is free text with calls of two tools.
 func calls(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Free: &decoder.Free{MayEnd: true, Stops: []decoder.Stop{
@@ -43,8 +43,8 @@ func calls(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Grammar: constraint(t, v, `root ::= [0-9]+ ("," [0-9]+)*`), Next: 0})
 }
 
-// tools is a call of one of several tools, each with arguments of its own, and
-// free text after it.
+// tools is a call of one of several tools, each with its own arguments, followed by
+// free text.
 func tools(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{OneOf: []decoder.Stop{{Mark: text("f("), Next: 1}, {Mark: text("fg("), Next: 2}, {Mark: text("none"), Next: 4}, {Mark: text("none!"), Next: decoder.End}}},
@@ -54,7 +54,7 @@ func tools(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Free: &decoder.Free{MayEnd: true}})
 }
 
-// noted is an answer and a note on it, each under a constraint, and nothing before.
+// noted is an answer and a note, each under a constraint, with nothing before.
 func noted(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [a-z]* "}" | [0-9]*`), Next: 1},
@@ -62,7 +62,7 @@ func noted(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 		decoder.Segment{Grammar: constraint(t, v, `root ::= "{" [0-9] "}"`), Next: decoder.End})
 }
 
-// notedFork is the same with a call in the place of the answer.
+// notedFork is noted with a call instead of the answer.
 func notedFork(t testing.TB, v *vocab.Vocab) *decoder.Sequence {
 	return sequence(t, v,
 		decoder.Segment{Fork: []int{1, 3}},
@@ -186,8 +186,8 @@ func TestSequenceSpans(t *testing.T) {
 	}
 }
 
-// TestSequenceBudget holds that thoughts end when they have used up their
-// tokens, wherever in the stop they are, also after a rollback.
+// TestSequenceBudget checks that reasoning ends once its budget is used up, at any
+// position in the stop, also after a rollback.
 func TestSequenceBudget(t *testing.T) {
 	v := byteVocab(t)
 	s := reasoning(t, v, 5)
@@ -226,7 +226,7 @@ func TestSequenceBudget(t *testing.T) {
 	}
 }
 
-// TestSequenceControls holds that stops may be tokens that add no text.
+// TestSequenceControls checks that stops may be tokens without text.
 func TestSequenceControls(t *testing.T) {
 	var tokens []vocab.Token
 	eos := int32(0)
@@ -301,7 +301,7 @@ func TestSequenceControls(t *testing.T) {
 	}
 }
 
-// TestSequenceMasks compares masks with what can be found out by trying.
+// TestSequenceMasks compares masks with the results of trying every token.
 func TestSequenceMasks(t *testing.T) {
 	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -319,7 +319,7 @@ func TestSequenceMasks(t *testing.T) {
 			if reason := difference(got, want, v); reason != "" {
 				t.Fatalf("%s after %q: %s", name, m.Text(), reason)
 			}
-			// Marks are rare among all tokens: go towards one now and then.
+			// Marks are rare among all tokens: occasionally go towards one.
 			next := got[rng.IntN(len(got))]
 			for _, hint := range []string{"<", "[[", "/", "call", "th", ">", "1", ")"} {
 				if rng.IntN(3) == 0 {

@@ -49,7 +49,8 @@ var withTokens = []sample{
 	{"either", "root ::= (<think> | !<think>) \"a\" | \"th\" !<b> \"c\""},
 }
 
-// spellPieces returns pieces as tokens of single characters, or as they are.
+// spellPieces returns pieces as tokens: texts as tokens of single characters,
+// tokens unchanged.
 func spellPieces(t testing.TB, v *vocab.Vocab, pieces []decoder.Piece) (ids []int32) {
 	t.Helper()
 	for _, p := range pieces {
@@ -67,7 +68,7 @@ func spellPieces(t testing.TB, v *vocab.Vocab, pieces []decoder.Piece) (ids []in
 	return ids
 }
 
-// judgeTokens returns tokens as the recogniser wants them.
+// judgeTokens converts tokens for the recogniser.
 func judgeTokens(v *vocab.Vocab, ids []int32) (list []earleyToken) {
 	for _, id := range ids {
 		list = append(list, earleyToken{v.Text(id), string(v.Bytes(id))})
@@ -89,9 +90,9 @@ func numbered(t testing.TB, v *vocab.Vocab, src string) *earley {
 	return g
 }
 
-// TestTokenReferences walks through grammars that refer to tokens. Masks have
-// to be what trying every token finds, and texts what the recogniser accepts;
-// taking tokens back and forgetting all that was learnt must change nothing.
+// TestTokenReferences walks through grammars that refer to tokens. Masks must
+// equal the results of trying every token, and the recogniser must accept the
+// texts; rollbacks and discarded tables must have no effect.
 func TestTokenReferences(t *testing.T) {
 	v := tokenVocab(t)
 	for _, s := range withTokens {
@@ -140,8 +141,7 @@ func TestTokenReferences(t *testing.T) {
 	}
 }
 
-// checkTokens compares what a matcher says after some tokens with the
-// recogniser.
+// checkTokens compares a matcher with the recogniser after some tokens.
 func checkTokens(t *testing.T, name string, m *decoder.Matcher, judge *earley, v *vocab.Vocab, ids, allowed []int32) {
 	t.Helper()
 	whole, _ := judge.parseTokens(judgeTokens(v, ids))
@@ -181,8 +181,8 @@ func checkTokens(t *testing.T, name string, m *decoder.Matcher, judge *earley, v
 	}
 }
 
-// TestTokensForgotten holds that a matcher finds its place again after the
-// grammar has forgotten everything, tokens without text included.
+// TestTokensForgotten checks that a matcher recovers its state after the
+// grammar has discarded its tables, including tokens without text.
 func TestTokensForgotten(t *testing.T) {
 	v := tokenVocab(t)
 	g, err := Compile("root ::= (<think> [a-z]{1,400} </think>){3}", Options{Limits: Limits{Memory: 150_000}})
@@ -249,8 +249,8 @@ func TestTokenErrors(t *testing.T) {
 	}
 }
 
-// TestTokensAsText holds that what a grammar with tokens generates is accepted
-// as text, and other texts are not.
+// TestTokensAsText checks that the texts that a grammar with tokens generates
+// are accepted as text, and others are not.
 func TestTokensAsText(t *testing.T) {
 	v := tokenVocab(t)
 	g, err := Compile("root ::= <think> !</think>* </think> <b> [0-9]+", Options{})
@@ -269,7 +269,7 @@ func TestTokensAsText(t *testing.T) {
 	}
 }
 
-// TestTokensInSequence holds that constraints within a sequence may refer to
+// TestTokensInSequence checks that constraints within a sequence may refer to
 // tokens.
 func TestTokensInSequence(t *testing.T) {
 	v := tokenVocab(t)
@@ -293,8 +293,8 @@ func TestTokensInSequence(t *testing.T) {
 	}
 }
 
-// TestTokenWalks makes 200 random texts of grammars that refer to tokens, with
-// real vocabularies. The recogniser has to accept them.
+// TestTokenWalks generates 200 random texts of grammars that refer to tokens,
+// with real vocabularies. The recogniser has to accept them.
 func TestTokenWalks(t *testing.T) {
 	for name, control := range map[string]string{"llama3.gguf": "<|python_tag|>", "llama2.gguf": "<s>"} {
 		v := realVocab(t, name)
@@ -322,7 +322,7 @@ func TestTokenWalks(t *testing.T) {
 	}
 }
 
-// A tokenRecorder keeps the tokens of a walk.
+// A tokenRecorder records the tokens of a walk.
 type tokenRecorder struct {
 	*decoder.Matcher
 	tokens []int32

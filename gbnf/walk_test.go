@@ -11,7 +11,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TestWalks makes 200 random texts of each grammar with each vocabulary; an
+// TestWalks generates 200 random texts of each grammar with each vocabulary; an
 // independent recogniser has to accept them all.
 func TestWalks(t *testing.T) {
 	n := 200
@@ -42,8 +42,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// TestAccepted holds texts written by hand against the grammars, and the
-// recogniser of the tests against them too.
+// TestAccepted checks handwritten texts against the grammars, and against the
+// recogniser of the tests.
 func TestAccepted(t *testing.T) {
 	for _, s := range samples(t) {
 		lists, ok := handWritten[s.name]
@@ -105,8 +105,8 @@ var handWritten = map[string]struct{ accepted, refused []string }{
 	},
 }
 
-// TestMasks compares masks with what can be found out by trying every token,
-// at random places of random texts.
+// TestMasks compares masks with the results of trying every token, at random
+// positions of random texts.
 func TestMasks(t *testing.T) {
 	v := thinVocab(t, realVocab(t, "llama3.gguf"), 40)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -139,7 +139,7 @@ func compareMasks(t *testing.T, name string, g *decoder.Grammar, v *vocab.Vocab,
 		}
 		next := got[rng.IntN(len(got))]
 		if rng.IntN(2) == 0 {
-			// Signs lead to more places than words do.
+			// Punctuation leads to more positions than words do.
 			for range 8 {
 				if b := v.Bytes(next); len(b) < 3 {
 					break
@@ -191,7 +191,7 @@ func difference(got, want []int32, v *vocab.Vocab) string {
 	return ""
 }
 
-// tricky are grammars at which the machine may go wrong.
+// tricky holds grammars at which the machine may go wrong.
 var tricky = []sample{
 	{"ambiguous", "root ::= root root | \"a\" | root \"+\" root | \"b\" root"},
 	{"palindrome", "root ::= \"a\" root \"a\" | \"b\" root \"b\" | \"c\"? "},
@@ -228,7 +228,7 @@ func TestTricky(t *testing.T) {
 				break
 			}
 		}
-		// Random texts seldom belong: make some that should.
+		// Random texts seldom belong to the grammar: generate some that should.
 		tokens := walk.NewTokens(byteVocab(t))
 		for i := range 300 {
 			w := &walk.Walker{Tokens: tokens, Rand: rand.New(rand.NewPCG(5, uint64(i))), Budget: 12}
@@ -241,7 +241,8 @@ func TestTricky(t *testing.T) {
 				t.Errorf("%s: made %q, which does not belong", s.name, text)
 				break
 			}
-			// What is left out somewhere must be refused just when it should.
+			// A text with a part removed must be refused exactly when it should
+			// be.
 			if len(text) > 0 {
 				cut := bytes.Clone(text)
 				at := rng.IntN(len(cut))

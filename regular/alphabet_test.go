@@ -2,8 +2,8 @@ package regular
 
 import "testing"
 
-// A time of day has thousands of states. That a text which needs a letter T
-// can't be found in one is known without looking at them.
+// A time of day has thousands of states. The structure shows, without visiting
+// them, that no text which requires a letter T is a time of day.
 func TestClash(t *testing.T) {
 	s := NewStore(Limits{Steps: 100})
 	date, ok := s.Format("date-time")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkStart is what a new pattern costs until twenty characters are read.
+// BenchmarkStart measures a new pattern, including the first twenty characters.
 func BenchmarkStart(b *testing.B) {
 	for _, c := range []struct{ name, pattern, text string }{
 		{"identifier", `^[a-zA-Z0-9_-]{1,64}$`, "the_name_of_a_thing-42"},
@@ -62,7 +62,7 @@ func run(b *testing.B, s *Store, e Expr, text string) {
 	}
 }
 
-// BenchmarkStep is one step through states that exist.
+// BenchmarkStep measures one step through existing states.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"ascii", strings.Repeat("abc-def_", 8)}, {"other", strings.Repeat("äöü€", 16)},
@@ -83,7 +83,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkNewState is one step to a state that has to be made.
+// BenchmarkNewState measures one step to a new state.
 func BenchmarkNewState(b *testing.B) {
 	for _, pattern := range []string{`^[a-zA-Z0-9_-]*$`, `^.{0,1000000}$`, `^([a-z]+[0-9]){0,1000000}$`, `^x?(?!.*--)[a-z-]{0,1000000}$`} {
 		b.Run(pattern, func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// meaning is an expression as a plain definition: at which ends of a text a
-// string of it that starts at i may end (bits).
+// meaning is the direct definition of an expression: the positions in a text
+// (bits) at which a string of it that starts at i may end.
 type meaning func(text []rune, i int) uint64
 
 // built is an expression with its meaning.
@@ -23,7 +23,7 @@ func (b built) holds(text string) bool {
 	return b.m(runes, 0)>>len(runes)&1 != 0
 }
 
-// builder makes random expressions through the exported constructors.
+// builder generates random expressions with the exported constructors.
 type builder struct {
 	*rand.Rand
 	s *Store
@@ -61,8 +61,8 @@ func repeatMeaning(m meaning, least, most int) meaning {
 			}
 			return next
 		}
-		// Beyond so many turns nothing new comes: the turns that read something
-		// are at most as many as there are characters.
+		// Further turns add nothing new: at most as many turns read something
+		// as there are characters.
 		for n := 0; ; n++ {
 			if n >= least {
 				to |= at
@@ -132,7 +132,7 @@ func (b builder) expr(depth int) built {
 	return built{b.s.Repeat(x.e, least, most), repeatMeaning(x.m, least, most)}
 }
 
-// shortTexts are all texts of up to four characters of a small alphabet.
+// shortTexts holds all texts of up to four characters of a small alphabet.
 var shortTexts = func() []string {
 	texts, level := []string{""}, []string{""}
 	for range 4 {
@@ -201,7 +201,7 @@ func TestAgainstMeaning(t *testing.T) {
 	}
 }
 
-// within tells whether the texts can be read without exceeding a limit.
+// within reports whether the texts can be read without exceeding a limit.
 func within(m *Machine, texts []string) bool {
 	for _, text := range texts {
 		q := m.Start()
@@ -215,8 +215,8 @@ func within(m *Machine, texts []string) bool {
 	return true
 }
 
-// checkShortest holds every state reached by a short text to having a
-// completion that is accepted, and to there being no shorter one.
+// checkShortest checks that every state reached by a short text has a
+// completion that is accepted, and none that is shorter.
 func checkShortest(t *testing.T, b builder, m *Machine, x built) {
 	for _, text := range shortTexts[:21] {
 		q := m.Start()
@@ -292,7 +292,7 @@ func checkAlive(t *testing.T, b builder, m *Machine) {
 	}
 }
 
-// checkLoosen compares a state with its loosened one under texts in reach.
+// checkLoosen compares a state with its loosened one for short enough texts.
 func checkLoosen(t *testing.T, b builder, m *Machine) {
 	for range 5 {
 		q := m.Start()
@@ -385,7 +385,7 @@ func TestBooleanIdentities(t *testing.T) {
 			if pair[0] == pair[1] {
 				continue
 			}
-			// What the shape doesn't show, the difference does.
+			// The difference shows what the shape doesn't.
 			differ := s.Or(s.And(pair[0], s.Not(pair[1])), s.And(pair[1], s.Not(pair[0])))
 			m, err := s.Compile(differ)
 			if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/stencil-json/stencil/regular"
 )
 
-// Expressions are joined before they become an automaton, whose states are
-// derivatives: what is left to match after each character.
+// Expressions are combined before they become an automaton, whose states are
+// derivatives: what remains to be matched after each character.
 func Example() {
 	s := regular.NewStore(regular.Limits{})
 	word, _ := s.Pattern("^[a-c]+$")

@@ -12,8 +12,8 @@ var fuzzPatterns = []string{
 	`\A\w+\Z`, `(a|b|ab){2,}?c`, `(?<!a{2})b`, `(\b\w+\b ?)+`, `^(?:\S+\s+){0,99}\S+$`, `[\b\-\]]`, `^(a?){50}a{50}$`,
 }
 
-// FuzzPattern asks that any text is answered in bounded time, and that what is
-// accepted keeps the promises of a machine.
+// FuzzPattern checks that every text is handled in bounded time, and that the
+// machine of an accepted pattern keeps its guarantees.
 func FuzzPattern(f *testing.F) {
 	for _, p := range fuzzPatterns {
 		f.Add(p)
@@ -91,7 +91,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// work estimates the turns the plain matcher makes in a tree.
+// work estimates the number of turns that the direct matcher makes in a tree.
 func work(t *tree) int {
 	n := 1
 	for _, sub := range t.subs {

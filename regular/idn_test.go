@@ -15,9 +15,9 @@ func inRanges(set []runes.Range, r rune) bool {
 	return slices.ContainsFunc(set, func(x runes.Range) bool { return x.Lo <= r && r <= x.Hi })
 }
 
-// TestIDNLabel compares the characters of labels with what x/net/idna takes:
-// that follows UTS 46, which has symbols too and leaves to the registries what
-// RFC 5892 disallows by name.
+// TestIDNLabel compares the characters of labels with those that x/net/idna accepts,
+// which follows UTS 46: that allows symbols too, and leaves to the registries what RFC
+// 5892 disallows by name.
 func TestIDNLabel(t *testing.T) {
 	byName := runes.Of(0x640, 0x640, 0x7FA, 0x7FA, 0x302E, 0x302F, 0x3031, 0x3035, 0x303B, 0x303B, // exceptions
 		0x1100, 0x11FF, 0xA960, 0xA97C, 0xD7B0, 0xD7C6, 0xD7CB, 0xD7FB, // old Hangul
@@ -83,7 +83,8 @@ func TestIDNNames(t *testing.T) {
 			t.Errorf("%+q: %t, want %t; idna: %v", text, got, want, err)
 		}
 	}
-	// A letter that joins to nothing after a non-joiner: idna takes it, RFC 5892 does not.
+	// A letter that joins to nothing after a non-joiner: idna accepts it, RFC 5892 does
+	// not.
 	if matches("ب\u200cא") || matches("ب\u200c٠") {
 		t.Error("a non-joiner stands before what does not join")
 	}

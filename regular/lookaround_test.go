@@ -8,9 +8,9 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// ends says at which places of a text (bits of the result) a match of t that
-// starts at one of the places in from may end. It is the twin of the
-// translation: it knows nothing of expressions.
+// ends returns the positions of a text (bits of the result) at which a match of
+// t may end that starts at one of the positions in from. It checks the
+// translation without using expressions.
 func ends(t *tree, text []rune, from uint64) uint64 {
 	var to uint64
 	keep := func(holds func(i int) bool) {
@@ -67,7 +67,7 @@ func searchTree(t *tree, text string) bool {
 	return ends(t, runes, 1<<(len(runes)+1)-1) != 0
 }
 
-// aroundAtom is atom with assertions of every kind mixed in.
+// aroundAtom is atom with assertions of every kind.
 func (g patterns) aroundAtom(depth int) string {
 	if depth > 0 {
 		switch g.IntN(9) {
@@ -144,7 +144,7 @@ func TestLookAroundAgainstPlaces(t *testing.T) {
 			}
 		}
 	}
-	// Nested look-around can take more than any limit; at random it is rare.
+	// Nested look-around can exceed any limit; in random patterns it is rare.
 	if refused > n/100 || exceeded > n/200 {
 		t.Errorf("of %d patterns %d were refused and %d exceeded a limit", n, refused, exceeded)
 	}

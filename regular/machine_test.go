@@ -76,7 +76,7 @@ func TestLimits(t *testing.T) {
 			}
 			return m.Err()
 		}},
-		// What one step puts together is wide here, though there are few expressions.
+		// One step combines many expressions here, though the Store has few.
 		{Limits{}, "Work", func(s *Store) error {
 			e, err := s.Pattern(`^((([a-z ]{1,1000}){1,1000},?){1,1000}x?){1,1000}$`)
 			if err != nil {
@@ -94,7 +94,8 @@ func TestLimits(t *testing.T) {
 			long := s.And(s.Concat(odd, s.Literal("x")), s.Concat(even, s.Length(0, 300), s.Literal("y")))
 			_, err := s.Compile(long)
 			if err == nil {
-				// Ends differ, so that this is empty; an exhausted search may say so.
+				// The ends differ, so this is empty; an exhausted search may report
+				// that.
 				return (&LimitError{"Steps", 100})
 			}
 			return err
@@ -115,7 +116,7 @@ func TestCased(t *testing.T) {
 	}
 }
 
-// TestLargeCounts walks counters that no automaton could write down.
+// TestLargeCounts walks counters too large to be unrolled.
 func TestLargeCounts(t *testing.T) {
 	s := NewStore(Limits{})
 	for _, c := range []struct{ pattern, text string }{

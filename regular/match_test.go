@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// accepts runs a machine over a text. It also holds the machine to its word:
-// the answers of Step, ASCII and Ranges agree, and no state is entered from
-// which there is no way on.
+// accepts runs a machine over a text. It also checks that the results of Step,
+// ASCII and Ranges agree, and that no state without a continuation is entered.
 func accepts(t testing.TB, m *Machine, text string) bool {
 	t.Helper()
 	q := m.Start()
@@ -50,7 +49,7 @@ func compile(t testing.TB, s *Store, e Expr) *Machine {
 	return m
 }
 
-// patterns makes random patterns of the subset that this package and regexp
+// patterns generates random patterns of the subset that this package and regexp
 // read alike.
 type patterns struct {
 	*rand.Rand
@@ -113,8 +112,8 @@ func (g patterns) pattern() string {
 	return p
 }
 
-// toECMA spells for this package what regexp spells otherwise. The dot of
-// regexp leaves out line feeds only; no other line end is in the random texts.
+// toECMA rewrites what this package and regexp write differently. The dot of
+// regexp excludes line feeds only; no other line end is in the random texts.
 func toECMA(p string) string { return strings.ReplaceAll(p, `\x{1F600}`, `\u{1F600}`) }
 
 func TestAgainstRegexp(t *testing.T) {

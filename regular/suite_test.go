@@ -12,8 +12,8 @@ import (
 	"github.com/stencil-json/stencil/regular/runes"
 )
 
-// suiteDepartures are the cases of the JSON Schema Test Suite that the formats
-// decide otherwise, by format; see Format.
+// suiteDepartures lists, by format, the cases of the JSON Schema Test Suite for
+// which the formats give another result; see Format.
 var suiteDepartures = map[string][]string{
 	// Labels of a host name that start with xn-- aren't decoded.
 	"hostname": {
@@ -72,13 +72,13 @@ func TestFormatsOfSuite(t *testing.T) {
 	t.Log(cases, "cases")
 }
 
-// refusedPatterns are the patterns of MaskBench's development half that are
+// refusedPatterns lists the patterns of MaskBench's development half that are
 // refused, with the reason.
 var refusedPatterns = map[string]string{
 	`^\s*<([A-Za-z]+).+?(\/>|\/\1>)\s*$`: "back-reference",
 }
 
-// sameInGo tells whether this package and regexp are bound to agree on a text:
+// sameInGo reports whether this package and regexp have to agree on a text:
 // they differ on line ends and on white space beyond ASCII.
 func sameInGo(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && r != '\n' && r != '\t' && runes.Contains(spaces, r) })
@@ -175,7 +175,7 @@ func walkJSON(v any, visit func(key string, v any)) {
 	}
 }
 
-// sample makes up an accepted text.
+// sample generates an accepted text.
 func sample(r *rand.Rand, m *Machine) string {
 	var b strings.Builder
 	q := m.Start()
@@ -192,7 +192,7 @@ func sample(r *rand.Rand, m *Machine) string {
 	return b.String() + m.Shortest(q)
 }
 
-// mutate leaves a text alone, or changes a character or two.
+// mutate returns a text unchanged, or with a character or two changed.
 func mutate(r *rand.Rand, text string) string {
 	runes := []rune(text)
 	for range r.IntN(3) {

@@ -8,15 +8,15 @@ import (
 	"github.com/stencil-json/stencil/decoder/walk"
 )
 
-// Objects that name members and say nothing of others get no others when
-// they are generated closed. Without the option all of these fit.
+// Objects that name members and do not mention others get no others when they
+// are generated closed. Without the option all of these documents fit.
 func TestClosed(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {
 		schema  string
-		closed  bool     // said in the report
-		yes     []string // closed
-		no      []string // fits the schema alone
+		closed  bool     // expected in the report
+		yes     []string // fits when closed
+		no      []string // fits only the schema as written
 		warning string
 	}{
 		{schema: `{"type":"object"}`, yes: []string{`{}`, `{"x":1}`}},
@@ -30,7 +30,7 @@ func TestClosed(t *testing.T) {
 		{schema: `{"properties":{"a":{}},"patternProperties":{"^x":{}}}`, yes: []string{`{"x1":1,"b":2}`}},
 		{schema: `{"properties":{"a":{}},"propertyNames":{"maxLength":2}}`, yes: []string{`{"b":2}`}},
 		{schema: `{"properties":{"a":{}},"unevaluatedProperties":true}`, yes: []string{`{"b":2}`}},
-		// Inside of everything that holds values.
+		// Inside everything that contains values.
 		{schema: `{"items":{"properties":{"a":{}}}}`, closed: true, yes: []string{`[{"a":1}]`, `[3]`}, no: []string{`[{"b":1}]`}},
 		{schema: `{"prefixItems":[{"properties":{"a":{}}}]}`, closed: true, no: []string{`[{"b":1}]`}},
 		{schema: `{"additionalProperties":{"properties":{"a":{}}}}`, closed: true, yes: []string{`{"x":{"a":1}}`}, no: []string{`{"x":{"b":1}}`}},
@@ -38,7 +38,7 @@ func TestClosed(t *testing.T) {
 		{schema: `{"properties":{"p":{"properties":{"a":{}}}},"additionalProperties":false}`, closed: true, yes: []string{`{"p":{"a":1}}`}, no: []string{`{"p":{"b":1}}`}},
 		{schema: `{"$ref":"#/$defs/t","$defs":{"t":{"properties":{"kids":{"items":{"$ref":"#/$defs/t"}}}}}}`, closed: true,
 			yes: []string{`{"kids":[{"kids":[]}]}`}, no: []string{`{"kids":[{"x":1}]}`, `{"x":1}`}},
-		// The names of all that hold for the object count.
+		// The names of all schemas that hold for the object count.
 		{schema: `{"$ref":"#/$defs/a","properties":{"b":{}},"$defs":{"a":{"properties":{"a":{}}}}}`, closed: true, yes: []string{`{"b":1,"a":1}`}, no: []string{`{"a":1,"c":1}`}},
 		{schema: `{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}},{"type":"object"}]}`, closed: true, yes: []string{`{"a":1,"b":2}`}, no: []string{`{"c":1}`}},
 		{schema: `{"allOf":[{"properties":{"a":{}}},{"additionalProperties":{}}]}`, yes: []string{`{"a":1,"c":2}`}},
@@ -56,10 +56,10 @@ func TestClosed(t *testing.T) {
 			yes: []string{`{"k":1,"a":1}`, `{"k":2,"b":1}`, `{"b":1}`}, no: []string{`{"k":1,"b":1}`, `{"k":2,"a":1}`, `{"k":1,"c":1}`}},
 		{schema: `{"properties":{"k":{}},"dependentSchemas":{"k":{"properties":{"a":{}}}},"dependentRequired":{"k":["z"]}}`, closed: true,
 			yes: []string{`{"k":1,"z":1,"a":1}`}, no: []string{`{"a":1}`, `{"k":1,"z":1,"c":1}`}},
-		// What lists whole objects names their members.
+		// Schemas that list whole objects name their members.
 		{schema: `{"properties":{"a":{}},"enum":[{"b":1},{"a":1}]}`, yes: []string{`{"b":1}`, `{"a":1}`}},
 		{schema: `{"properties":{"p":{"const":{"z":1}}},"required":["p"]}`, closed: true, yes: []string{`{"p":{"z":1}}`}},
-		// What would have no objects left stays open.
+		// Objects that would have no value left stay open.
 		{schema: `{"properties":{"a":{}},"minProperties":2}`, yes: []string{`{"a":1,"b":1}`, `{"b":1,"c":1}`}, warning: "asks for 2 members where 1 are named"},
 		{schema: `{"properties":{"a":{},"b":{}},"minProperties":2}`, closed: true, yes: []string{`{"a":1,"b":1}`}, no: []string{`{"a":1,"c":1}`}},
 		{schema: `{"properties":{"a":false},"minProperties":1}`, closed: true, yes: []string{`{"b":1}`}},
@@ -97,7 +97,7 @@ func TestClosed(t *testing.T) {
 					t.Errorf("%s: open %v, closed %v", text, accepts(open, text), accepts(g, text))
 				}
 			}
-			// Random texts come to an end and fit the schema as it is written.
+			// Random texts come to an end and fit the original schema.
 			c, err := Compile([]byte(c.schema), Options{Closed: true})
 			if err != nil {
 				t.Fatal(err)

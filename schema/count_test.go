@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// An array of different items can have as many as there are values.
+// An array of different items has at most as many items as there are values.
 func TestCountValues(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {
 		items string
-		n     int // -1: no end of them
+		n     int // -1: infinite
 	}{
 		{`{"enum": [1, 2, "x", 1.0]}`, 3},
 		{`{"type": ["boolean", "null"]}`, 3},

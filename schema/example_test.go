@@ -22,7 +22,7 @@ func exampleSource(src string) *source {
 func Example_object() {
 	s := exampleSource(`{"type": "object", "properties": {"a": {"minimum": 3}}, "required": ["a"], "minProperties": 2}`)
 
-	// A goal, and what it demands of objects.
+	// A goal, and its demands on objects.
 	root := s.views.root()
 	fmt.Println("goal: ", s.goals.String(root))
 	fmt.Println("form: ", s.formString(logic.Form(s.views.of(root, jObject))))
@@ -59,8 +59,8 @@ func Example_object() {
 	// then:  static every "a": #/properties/a ∧ some "a": anything; dynamic ≥ 1 members; read {}; missing {a}
 }
 
-// The derivative of a formula by one more item is a sum of terms, Antimirov's
-// linear form: a goal for the item, and what is left to fulfil with it.
+// The derivative of a formula by one more item is a sum of terms, Antimirov's linear
+// form: each a goal for the item, and the form that remains to be fulfilled.
 func Example_linearForm() {
 	s := exampleSource(`{"type": "array", "contains": {"const": 1}, "maxItems": 2, "items": {"type": "integer"}}`)
 	f := logic.Form(s.views.of(s.views.root(), jArray))

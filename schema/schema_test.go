@@ -55,7 +55,7 @@ func accepts(g *decoder.Grammar, text string) bool {
 	return err == nil && m.Accepting()
 }
 
-// draft4 makes a schema of draft 4 of members.
+// draft4 returns a schema of draft 4 with the given members.
 func draft4(members string) string {
 	return `{"$schema": "http://json-schema.org/draft-04/schema#", ` + members + `}`
 }
@@ -149,7 +149,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// Every mask must hold exactly the tokens whose bytes are accepted.
+// Every mask must contain exactly the tokens whose bytes are accepted.
 func TestMasksEqualBytes(t *testing.T) {
 	v := byteVocab(t)
 	for _, src := range []string{
@@ -247,7 +247,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A limit that one schema exceeds in what schemas share doesn't end the others.
+// When one schema exceeds a limit of the shared pool, the others are unaffected.
 func TestSpoiltLanguages(t *testing.T) {
 	v := byteVocab(t)
 	small := language.NewWithin(regular.Limits{States: 60})
@@ -287,7 +287,7 @@ func TestSpoiltLanguages(t *testing.T) {
 	read(again, "")
 }
 
-// The shortest documents of large demands are found without much ado.
+// The shortest documents of large demands are found quickly.
 func TestLargeDemands(t *testing.T) {
 	v := byteVocab(t)
 	for _, src := range []string{
@@ -377,7 +377,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// What is proposed after any beginning completes it.
+// The shortest completion after any prefix completes it.
 func TestShortestCompletion(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {
@@ -411,8 +411,8 @@ func TestShortestCompletion(t *testing.T) {
 	}
 }
 
-// Two ways to read an array that both go on must not make its items forgotten,
-// whether or not masks were computed on the way there.
+// If an array can be read in two ways that both continue, its items must be remembered,
+// whether or not masks were computed before.
 func TestUniqueItemsReadTwoWays(t *testing.T) {
 	v := byteVocab(t)
 	g := grammar(t, v, `{"type": "array", "uniqueItems": true, "anyOf": [
@@ -435,9 +435,9 @@ func TestUniqueItemsReadTwoWays(t *testing.T) {
 	}
 }
 
-// TestManyPatterns has a value decide between alternatives by a pattern each, before
-// the member that names the alternative. The automata of all patterns together have
-// too many states to be made; each alternative is followed by itself.
+// TestManyPatterns checks a value that selects among alternatives by a pattern each,
+// before the member that names the alternative. The automata of all patterns together
+// would have too many states; each alternative is followed separately.
 func TestManyPatterns(t *testing.T) {
 	patterns := []string{`(\w+\.)+\d+`, `\d{7,9}`, `(\w|-){12}`, `\w+_(\w_)?\d+`, `[A-Z]{2}\d{6}`, `10\.\d{4,9}/\S+`, `\d{4}-\d{3}[\dX]`, `(\d-?){13}`,
 		`ark:/\d+/\w+`, `urn:\w+:\S+`, `[a-z]+/\d{7}`, `PMC\d+`, `\w{8}-\w{4}`, `https?://\S+`, `(\d+\.){3}\d+`}
@@ -471,7 +471,8 @@ func TestManyPatterns(t *testing.T) {
 	}
 }
 
-// Limits of numbers are limits of the schema, with the place that exceeds them.
+// Limits of numbers are reported as limits of the schema, with the place that exceeds
+// them.
 func TestNumberLimits(t *testing.T) {
 	many := make([]string, 200_000)
 	for i := range many {
@@ -496,8 +497,8 @@ func TestNumberLimits(t *testing.T) {
 	}
 }
 
-// An ordinary union of open objects is followed without looking at all combinations of
-// its parts, and its shortest document is that of one of them.
+// An ordinary union of open objects is followed without trying all combinations of its
+// parts, and its shortest document is that of one part.
 func TestWideUnions(t *testing.T) {
 	v := byteVocab(t)
 	for _, n := range []int{3, 10, 120} {
@@ -528,7 +529,7 @@ func TestWideUnions(t *testing.T) {
 	}
 }
 
-// What is demanded of some items of an array is counted, whatever their order.
+// Demands on some items of an array are counted, in any order of the items.
 func TestCountedItems(t *testing.T) {
 	v := byteVocab(t)
 	consts := func(n int) string {
@@ -565,7 +566,7 @@ func TestCountedItems(t *testing.T) {
 	}
 }
 
-// Formulas of few literals have few branches, however they are nested.
+// Formulas of few literals have few branches, regardless of their nesting.
 func TestNestedNumbers(t *testing.T) {
 	src := `{"type": "number", "minimum": 1}`
 	for i := range 12 {
@@ -583,8 +584,9 @@ func TestNestedNumbers(t *testing.T) {
 	}
 }
 
-// Long lists of items take memory and time in proportion to their length, whichever way they are demanded: what is left
-// after an item is a part of the list, not another one. The bounds are a tenth of what copies would take.
+// Long lists of items take memory and time in proportion to their length, however they
+// are demanded: the rest after an item is part of the list, not a copy. The bounds are
+// a tenth of what copies would take.
 func TestLongLists(t *testing.T) {
 	const n = 1000
 	list := func(one string) string {
@@ -637,7 +639,7 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// A list of which some item must not be as it says.
+// A demand that some item differs from its entry in a list.
 func TestNotLeading(t *testing.T) {
 	v := byteVocab(t)
 	for _, c := range []struct {

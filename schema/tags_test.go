@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Alternatives that a member tells apart are not tried in pairs, so that what is
-// kept about hundreds of them grows with their number, not with its square.
+// Alternatives that a member distinguishes are not tried in pairs, so that
+// memory for hundreds of them grows linearly, not quadratically.
 func TestTaggedAlternatives(t *testing.T) {
 	v := byteVocab(t)
 	size := map[int]int{}
@@ -37,7 +37,7 @@ func TestTaggedAlternatives(t *testing.T) {
 	}
 }
 
-// A tag that two alternatives share tells nothing.
+// A tag that two alternatives share does not distinguish them.
 func TestSharedTags(t *testing.T) {
 	g := grammar(t, byteVocab(t), `{"oneOf": [
 		{"type": "object", "properties": {"k": {"enum": ["a", "b"]}, "x": {"type": "integer"}}, "required": ["k"]},

@@ -8,7 +8,7 @@ import (
 	"github.com/stencil-json/stencil/validator"
 )
 
-// What is wrong with a document, and where.
+// The issues of a document, with their places.
 func Example() {
 	ctx := context.Background()
 	s, err := validator.Compile(ctx, []byte(`{"type": "object", "properties": {"age": {"type": "integer", "maximum": 120}}, "required": ["name"]}`), "2020-12")

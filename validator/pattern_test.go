@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// misjudged is where the other matcher departs from ECMA-262.
+// misjudged lists the cases in which the other matcher departs from ECMA-262.
 var misjudged = map[string]bool{"^a.c$ a\u2028c": false, `^\uD83D\uDE00$ 😀`: true}
 
-// Both matchers say the same of what both can read.
+// Both matchers agree on all patterns that both can read.
 func TestTranslated(t *testing.T) {
 	patterns := []string{
 		`^a.c$`, `\d+`, `^\D$`, `\w\W`, `^\s$`, `^\S$`, `[\s]`, `[^\s]`, `[\S]`, `[^\S]`, `^[a-f0-9]{2,4}$`, `a{,3}`, `x{`, `x}`, `]`,

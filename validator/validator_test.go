@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/internal/shared"
 )
 
-// Compiled against the suite that the authors of the drafts keep.
+// The official JSON Schema Test Suite.
 func TestSuite(t *testing.T) {
 	type group struct {
 		Description string
@@ -24,7 +24,8 @@ func TestSuite(t *testing.T) {
 		}
 	}
 	folders := map[string]string{"draft4": "draft-04", "draft6": "draft-06", "draft7": "draft-07", "draft2019-09": "2019-09", "draft2020-12": "2020-12"}
-	// Formats are asserted, idn formats are unknown, and other documents never fetched.
+	// Formats are asserted, idn formats are unknown, and other documents are never
+	// fetched.
 	elsewhere := map[string]bool{
 		"refRemote.json": true, "vocabulary.json": true, "format.json": true, "default.json": false, "content.json": false,
 	}
@@ -69,7 +70,7 @@ func TestSuite(t *testing.T) {
 	t.Logf("%d tests, %d groups need other documents", checked, remote)
 }
 
-// doubling is a schema in which 2^levels ways lead to one subschema.
+// doubling returns a schema in which 2^levels paths lead to one subschema.
 func doubling(levels int) string {
 	var b strings.Builder
 	b.WriteString(`{"$defs": {"a0": {"type": "integer"}`)
@@ -117,7 +118,7 @@ func TestLargeSchemas(t *testing.T) {
 	}
 }
 
-// What is too much work has no verdict, and ends.
+// A validation that would take too much work ends without a verdict.
 func TestGivesUp(t *testing.T) {
 	var deep strings.Builder
 	deep.WriteString(`{"$ref": "#/$defs/d30000", "$defs": {"d0": true`)
@@ -195,7 +196,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// To draft 4 an integer is spelt without a fraction and an exponent.
+// In draft 4, an integer is written without a fraction and an exponent.
 func TestIntegersOfDraft4(t *testing.T) {
 	for _, document := range []string{"1.0", "1e2", "12345.0", "-0.0", "0e5", "10e-1"} {
 		for draft, valid := range map[string]bool{"draft-04": false, "draft-06": true, "2020-12": true} {

@@ -9,7 +9,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// drawnWith draws n times, each with a seed of its own, and returns how often each token came.
+// drawnWith draws n times, each time with another seed, and returns how often each
+// token was drawn.
 func drawnWith(t *testing.T, o Options, logits []float32, allowed Set, n int, prompt ...int32) map[int32]int {
 	t.Helper()
 	out := map[int32]int{}
@@ -37,7 +38,7 @@ func tokensOf(m map[int32]int) (out []int32) {
 	return out
 }
 
-// TestChainIsTheFastPath compares both paths where they have the same to do.
+// TestChainIsTheFastPath compares both paths for options that both support.
 func TestChainIsTheFastPath(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -95,7 +96,7 @@ func TestChainSteps(t *testing.T) {
 		if got := tokensOf(drawnWith(t, c.o, logits, nil, 200)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, not %v", name, got, c.want)
 		}
-		// Whatever the steps, nothing comes that is not allowed.
+		// No step ever draws a token that is not allowed.
 		base := vocab.NewBitset(len(logits))
 		base.Set(2)
 		base.Set(6)
@@ -117,7 +118,8 @@ type fixed struct {
 
 func (f fixed) Parts() (vocab.Bitset, []int32) { return f.base, f.extra }
 
-// TestDRY penalises what would go on with a repetition, and how much.
+// TestDRY checks which tokens are penalised for continuing a repetition, and by how
+// much.
 func TestDRY(t *testing.T) {
 	o := Options{Temperature: 1, DRYMultiplier: 1, DRYBase: 2, DRYAllowedLength: 2, DRYLastN: -1, Keep: true}
 	logits := make([]float32, 10)
@@ -158,7 +160,7 @@ func TestDRY(t *testing.T) {
 	}
 }
 
-// TestDynamicTemperature draws evenly where the model is unsure.
+// TestDynamicTemperature checks that draws are more even where the model is unsure.
 func TestDynamicTemperature(t *testing.T) {
 	o := Options{Temperature: 1, DynatempRange: 0.999, DynatempExponent: 1}
 	sure := drawnWith(t, o, []float32{8, 0, 0, 0}, nil, 300)
@@ -168,7 +170,7 @@ func TestDynamicTemperature(t *testing.T) {
 	}
 }
 
-// TestMirostat brings the surprise of a text to what is wanted.
+// TestMirostat checks that the surprise of a text approaches the target.
 func TestMirostat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	logits := make([]float32, 300)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// naive is the sampler written the plain way: float64, one map of allowed
-// tokens, full sorts. It is the oracle of the tests.
+// naive is a straightforward sampler: float64, one map of allowed tokens, full
+// sorts. It is the oracle of the tests.
 type naive struct {
 	opt       Options
 	dense     bool // the allowed set has a bitset
@@ -17,13 +17,13 @@ type naive struct {
 type naiveToken struct {
 	id    int32
 	logit float64
-	first bool // has a bias or a penalty; such tokens are drawn from first when nothing is truncated
+	first bool // has a bias or a penalty; such tokens come first in a draw without truncations
 }
 
 type verdict struct {
 	token int32
 	kept  []int32
-	close bool // a decision hangs on less than float32 can tell
+	close bool // a decision depends on less than float32 resolves
 }
 
 const tolerance = 1e-5
@@ -206,8 +206,8 @@ func (n *naive) sortByLogit(list []naiveToken) {
 	})
 }
 
-// nearTie reports whether float32 arithmetic may order two tokens the other
-// way. Logits taken from the row as they are can't be confused.
+// nearTie reports whether float32 arithmetic may order two tokens differently.
+// Logits taken unchanged from the row can't be confused.
 func nearTie(a, b naiveToken) bool {
 	return (a.first || b.first) && math.Abs(a.logit-b.logit) < tolerance
 }

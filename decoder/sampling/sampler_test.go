@@ -33,8 +33,8 @@ func randomLogits(rng *rand.Rand, n int) []float32 {
 	return out
 }
 
-// randomSet returns a set in one of the shapes that masks have, and the same
-// as a map.
+// randomSet returns a set in one of the shapes of masks, and the same set as a
+// map.
 func randomSet(rng *rand.Rand, n int) (Set, map[int32]bool) {
 	members := make(map[int32]bool)
 	shape := rng.IntN(5)
@@ -161,7 +161,7 @@ func TestSampleAgainstNaive(t *testing.T) {
 	}
 }
 
-// The draws must follow the distribution, not only fall inside the kept set.
+// The draws must follow the distribution, not only stay within the kept set.
 func TestDrawFrequencies(t *testing.T) {
 	logits := []float32{2, 1, 0, -1, 0.5}
 	for name, s := range map[string]Set{
@@ -190,8 +190,8 @@ func TestDrawFrequencies(t *testing.T) {
 			want := draws * math.Exp(float64(l)/0.8) / z
 			chi += (count[i] - want) * (count[i] - want) / want
 		}
-		// 4 degrees of freedom: 23.5 is exceeded once in 10,000 runs, and
-		// this one is always the same run.
+		// 4 degrees of freedom: 23.5 is exceeded once in 10,000 runs, and every
+		// run is the same.
 		if chi > 23.5 {
 			t.Errorf("%s: chi square %.1f, counts %v", name, chi, count)
 		}
@@ -380,7 +380,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// stringMask is like the inside of a JSON string: all but one token in thirty.
+// stringMask resembles the inside of a JSON string: all but one token in
+// thirty.
 func stringMask(n int) set {
 	s := set{base: vocab.NewBitset(n), extra: []int32{1, 30, 60}}
 	for i := range n {
@@ -435,8 +436,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// crowd returns logits of the shape of a trained model's: a crowd and a few
-// likely ones.
+// crowd returns logits shaped like those of a trained model: many unlikely ones
+// and a few likely ones.
 func crowd(n int) []float32 {
 	rng := rand.New(rand.NewPCG(10, 11))
 	logits := make([]float32, n)

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// onPath runs f with one of the code paths that this CPU has.
+// onPath runs f with one of the code paths of this CPU.
 func onPath(p codePath, f func()) {
 	was := path
 	path = p
@@ -17,7 +17,7 @@ func onPath(p codePath, f func()) {
 	f()
 }
 
-// odd are logits at which code for whole vectors may go wrong.
+// odd holds logits at which vector code may go wrong.
 var odd = []float32{
 	0, float32(math.Copysign(0, -1)), float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)),
 	math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 1, -1, farAway, -farAway,
@@ -48,7 +48,8 @@ func wordLogits(rng *rand.Rand, n int) ([]float32, vocab.Bitset) {
 	return logits, set
 }
 
-// Assembly says what plain Go says, and plain Go what the definition says.
+// Assembly gives the same results as plain Go, and plain Go those of the
+// definition.
 func TestLarge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for range 3000 {
@@ -115,7 +116,7 @@ func maxOf(logits []float32) float32 {
 	return top
 }
 
-// The same seed draws the same tokens whatever the CPU.
+// The same seed draws the same tokens on every CPU.
 func TestPathsDrawTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	for i := range 300 {
@@ -151,7 +152,7 @@ func samePaths(t *testing.T, logits []float32, members vocab.Bitset, opt Options
 	}
 }
 
-// FuzzPaths draws from arbitrary bits taken for logits.
+// FuzzPaths draws from arbitrary bits interpreted as logits.
 func FuzzPaths(f *testing.F) {
 	f.Add([]byte("\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\xc0\x7f\x00\x00\x80\x7f"), uint64(1), uint8(1))
 	f.Add(make([]byte, 1024), uint64(0x5555), uint8(3))
@@ -171,8 +172,8 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// BenchmarkPaths is a token drawn without a constraint, by the code for this
-// CPU and in plain Go.
+// BenchmarkPaths draws a token without a constraint, with the code for this CPU
+// and in plain Go.
 func BenchmarkPaths(b *testing.B) {
 	const n = 128_256
 	logits := crowd(n)
@@ -201,7 +202,7 @@ func BenchmarkPaths(b *testing.B) {
 				})
 			})
 			if p == pathGo {
-				break // it is the best there is
+				break // it is the best path
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// words admits a few texts, none of which begins another. Frame 0 is the start;
-// a later frame is word*100 + position.
+// words is a Source of a few texts, none of which is a prefix of another. Frame
+// 0 is the start; a later frame is word*100 + position.
 type words []string
 
 func (words) Start() decoder.Frame { return 0 }
@@ -65,7 +65,8 @@ func TestLook(t *testing.T) {
 			t.Errorf("sample %q is not in the language", s)
 		}
 	}
-	// Free are the first byte of each, and the second of no and never: 6 of 17.
+	// The first byte of each text is free, and the second of no and never: 6 of
+	// 17.
 	if want := 11.0 / 17; p.ForcedShare < want-1e-9 || p.ForcedShare > want+1e-9 {
 		t.Errorf("forced share %v, want %v", p.ForcedShare, want)
 	}
@@ -75,7 +76,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// scripted is a matcher that always offers the byte x, and lies as told.
+// scripted is a matcher that always offers the byte x, with errors as
+// configured.
 type scripted struct {
 	allowed    []int32
 	accepting  bool

@@ -45,7 +45,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Many members are checked for duplicates by another way than few.
+// Many members are checked for duplicates in another way than few.
 func TestDuplicateAmongMany(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * manyMembers {

@@ -8,7 +8,7 @@ import (
 	"github.com/stencil-json/stencil/schema/number"
 )
 
-// Schemas share a pool until it is replaced, and equal languages in it.
+// Schemas share a pool until it is replaced, and equal languages within it.
 func TestShared(t *testing.T) {
 	p := Shared()
 	if Shared() != p {
@@ -33,7 +33,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A limit that is exceeded marks the pool.
+// Exceeding a limit marks the pool as failed.
 func TestFailed(t *testing.T) {
 	p := NewWithin(regular.Limits{States: 20})
 	e, err := p.Pattern("^(a{3}|b{5}){30}$")

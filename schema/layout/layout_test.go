@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/schema/layout"
 )
 
-// document writes a document with the given choices: the n-th question gets the
-// n-th answer, questions with one answer aren't asked.
+// document writes a document with the given choices: the n-th choice takes the
+// n-th answer; choices with a single option take none.
 func document(at layout.Place, answers []int) string {
 	var b strings.Builder
 	pick := func(list []layout.Choice) layout.Place {

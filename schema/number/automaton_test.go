@@ -142,8 +142,8 @@ func TestLimits(t *testing.T) {
 		t.Error("multiples of 0 are compiled")
 	}
 
-	// A text that would take endless states ends in an error, and what was
-	// known before stays.
+	// A text that would need endlessly many states leads to an error, and
+	// existing states remain valid.
 	a, err := Compile(Spec{Integer: true}, AnySpelling, Limits{States: 50})
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +160,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestStates holds the sizes that make masks cheap: all states, as far as
-// texts of 40 bytes lead.
+// TestStates checks the sizes that make masks cheap: the number of states that
+// texts of up to 40 bytes reach.
 func TestStates(t *testing.T) {
 	for _, c := range []struct {
 		spec Spec
@@ -195,8 +195,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestLongLists holds the time that long lists and long numbers take to what
-// sorting them takes; anything quadratic would run for minutes.
+// TestLongLists compares the time of long lists and long numbers with that of
+// sorting them; a quadratic algorithm would run for minutes.
 func TestLongLists(t *testing.T) {
 	list := make([]Decimal, 100000)
 	for i := range list {
@@ -218,8 +218,8 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// TestFloats checks the promise that bounds hold for what a parser of float64
-// makes of canonical texts, near the bounds above all.
+// TestFloats checks that bounds hold for canonical texts read as float64, above
+// all near the bounds.
 func TestFloats(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	accepted := 0
@@ -261,7 +261,7 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// randomWalk spells some number that the automaton accepts.
+// randomWalk returns the text of a random number that the automaton accepts.
 func randomWalk(r *rand.Rand, a *Automaton) string {
 	var text []byte
 	q := a.Start()
@@ -295,7 +295,7 @@ func TestKeys(t *testing.T) {
 			if a.Key() != again.Key() {
 				t.Fatalf("%s: keys %s and %s", describe(s, sp), a.Key(), again.Key())
 			}
-			// A fingerprint of the language: its texts over few letters.
+			// A fingerprint of the language: its texts over a small alphabet.
 			var b strings.Builder
 			var walk func(q State, text string)
 			walk = func(q State, text string) {
@@ -321,7 +321,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestConcurrent lets goroutines meet in a new automaton.
+// TestConcurrent steps a new automaton from several goroutines.
 func TestConcurrent(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -64,7 +64,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// explore visits all states within so many bytes of the start.
+// explore visits all states within the given number of bytes of the start.
 func explore(a *Automaton, depth int) (states int) {
 	seen := map[State]bool{a.Start(): true}
 	level := []State{a.Start()}
@@ -83,8 +83,8 @@ func explore(a *Automaton, depth int) (states int) {
 	return len(seen)
 }
 
-// BenchmarkExplore makes the states within four bytes of the start; the
-// figure is the time for each state, its compilation left out.
+// BenchmarkExplore builds the states within four bytes of the start. It reports
+// the time per state, without compilation.
 func BenchmarkExplore(b *testing.B) {
 	for _, bs := range benchSpecs {
 		for _, sp := range []Spelling{AnySpelling, Canonical} {

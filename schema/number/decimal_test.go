@@ -62,7 +62,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// randomText spells a random number, with some favourite digits.
+// randomText writes a random number, with some favourite digits.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	digits := func(n int) {
@@ -135,8 +135,8 @@ func TestFromInt(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that what is read is what package math/big reads, and that
-// the canonical spelling keeps the value.
+// FuzzParse checks that Parse reads the same values as package math/big, and
+// that the canonical spelling keeps the value.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0", "-1.50e3", "1e-7", "00", "1.", "123456789012345678901234567890"} {
 		f.Add(s)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The oracle decides by rational arithmetic on whole texts; it shares nothing
-// with the automata but the Spec.
+// The oracle decides by rational arithmetic on whole texts; it shares only the
+// Spec with the automata.
 
 func mustParse(text string) Decimal {
 	d, err := Parse(text)
@@ -64,8 +64,8 @@ func newOracle(s Spec, sp Spelling) *oracle {
 		o.max = rational(s.Max.String())
 	}
 	if sp == Canonical && !s.HasIn {
-		// What may be read as an excluded bound is refused: a value has to be
-		// as far away as the spelling of the next float64.
+		// Values that may be read as an excluded bound are refused: a value has
+		// to be at least as far away as the spelling of the next float64.
 		beside := func(b *big.Rat, toward float64) *big.Rat {
 			f, _ := b.Float64()
 			if f == 0 || math.IsInf(f, 0) || (s.Integer || s.Plain) && math.Abs(f) < 1e15 {
@@ -150,7 +150,8 @@ func (o *oracle) accepts(text string) bool {
 	return o.allows(v) && (o.above == nil || v.Cmp(o.above) >= 0) && (o.below == nil || v.Cmp(o.below) <= 0)
 }
 
-// spelling decides whether a text is what the package comment calls canonical.
+// spelling reports whether a text is canonical as defined in the package
+// comment.
 func (o *oracle) spelling(text string) bool {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(text), "e")
 	whole, frac, point := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
@@ -174,8 +175,8 @@ func (o *oracle) spelling(text string) bool {
 	return true
 }
 
-// isNumber reports whether text is a JSON number, and mayBe whether it begins
-// one.
+// isNumber reports whether text is a JSON number, and mayBe whether it is a
+// prefix of one.
 func isNumber(text string) (is, mayBe bool) {
 	s := strings.TrimPrefix(text, "-")
 	digits := func() (n int) {
@@ -276,7 +277,8 @@ func (c *checker) walk(text string, q State) (shortest int) {
 			c.t.Fatalf("%s: %q: Shortest is %q, which is not accepted", c.describe(), text, rest)
 		}
 	}
-	// Only texts over the alphabet were tried, so that Shortest may be shorter.
+	// Only texts over the alphabet were tried, so the result of Shortest may be
+	// shorter.
 	if len(rest) > shortest {
 		c.t.Fatalf("%s: %q: Shortest is %q, yet %d bytes will do", c.describe(), text, rest, shortest)
 	}
@@ -337,7 +339,7 @@ func check(t *testing.T, s Spec, sp Spelling, alphabet string, length int) {
 	checkAfter(t, s, sp, "", alphabet, length)
 }
 
-// checkAfter is check for texts that begin with a prefix.
+// checkAfter is check for texts that start with a prefix.
 func checkAfter(t *testing.T, s Spec, sp Spelling, prefix, alphabet string, length int) {
 	t.Helper()
 	o := newOracle(s, sp)
@@ -345,11 +347,11 @@ func checkAfter(t *testing.T, s Spec, sp Spelling, prefix, alphabet string, leng
 	c := &checker{t: t, a: a, o: o, alphabet: alphabet, length: len(prefix) + length, seen: map[State]bool{}}
 	switch err.(type) {
 	case nil:
-		// Spelling is given more room where the values need it.
+		// The limits of spellings are larger if the values need it.
 		o.digits = max(o.digits, a.digits)
 		o.places = [2]int{a.sides[0].whole, a.sides[1].whole}
 	case *EmptyError:
-		// No text may be suitable: let everything be dead.
+		// No text may be suitable: everything has to be dead.
 		c.a = &Automaton{}
 		c.walk(prefix, Dead)
 		return
@@ -516,7 +518,7 @@ func TestRandomSpecs(t *testing.T) {
 	}
 }
 
-// TestRandomLarge has bounds, divisors and texts that no machine word holds.
+// TestRandomLarge uses bounds, divisors and texts beyond a machine word.
 func TestRandomLarge(t *testing.T) {
 	specs := 300
 	if testing.Short() {
@@ -559,7 +561,7 @@ func TestRandomLarge(t *testing.T) {
 			s.NotIn = []Decimal{*value(), *value()}
 		}
 		s.Integer = r.IntN(5) == 0
-		// Texts that begin like the bounds.
+		// Texts that start like the bounds.
 		prefix := value().String()
 		prefix = prefix[:1+r.IntN(len(prefix))]
 		if r.IntN(4) == 0 && strings.HasPrefix(prefix, "0") {

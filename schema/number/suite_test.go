@@ -10,14 +10,14 @@ import (
 	testdata "github.com/stencil-json/stencil/internal/shared"
 )
 
-// suiteFiles are the files of the official JSON Schema test suite that have
-// to do with numbers.
+// suiteFiles are the files of the official JSON Schema test suite that concern
+// numbers.
 var suiteFiles = []string{
 	"minimum.json", "maximum.json", "exclusiveMinimum.json", "exclusiveMaximum.json", "multipleOf.json",
 	"divisibleBy.json", "const.json", "enum.json", "optional/bignum.json", "optional/float-overflow.json",
 }
 
-// TestSuite runs the cases of the official suite whose schema is about numbers
+// TestSuite runs the cases of the official suite whose schema concerns numbers
 // only, and whose data is a number.
 func TestSuite(t *testing.T) {
 	cases := 0
@@ -85,7 +85,7 @@ func acceptsText(t *testing.T, s Spec, sp Spelling, text string) bool {
 	return accepted
 }
 
-// specOf turns a schema into a Spec, if it is about numbers only.
+// specOf converts a schema to a Spec, if it concerns numbers only.
 func specOf(schema json.RawMessage) (s Spec, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(schema, &fields) != nil {
@@ -148,7 +148,7 @@ func specOf(schema json.RawMessage) (s Spec, ok bool) {
 	return s, true
 }
 
-// readSuite returns the files of interest by name.
+// readSuite returns the relevant files by name.
 func readSuite(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

@@ -34,7 +34,8 @@ func hostileSpec(r *rand.Rand) Spec {
 	return s
 }
 
-// Every call ends, whatever is asked: some of these took minutes. What was not decided is an error, or counts as many.
+// Every call ends for any Spec: some of these took minutes. If a call could not decide,
+// it returns an error or counts to the limit.
 func TestWork(t *testing.T) {
 	compiled, refused, spoilt, told := 0, 0, 0, 0
 	for seed := range uint64(400) {
@@ -79,7 +80,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// Who compiles can end it.
+// Step can stop Compile.
 func TestStepEnds(t *testing.T) {
 	defer func() {
 		if r := recover(); r != "enough" {
@@ -99,7 +100,7 @@ func TestStepEnds(t *testing.T) {
 	t.Error("it was not ended")
 }
 
-// Divisors are no longer than their multiples may be.
+// Divisors are at most as long as their multiples may be.
 func TestLongDivisors(t *testing.T) {
 	long := mustParse(strings.Repeat("7", 9_000))
 	var limit *LimitError

@@ -8,7 +8,7 @@ import (
 )
 
 // read feeds the inside of a string literal to a language and reports whether
-// it may stand there.
+// it is accepted.
 func read(m *regular.Machine, free bool, inside string) bool {
 	at := Place{State: m.Start()}
 	known := map[Place]*Recorder{}
@@ -48,7 +48,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// A character that has been begun can be finished.
+// A partially read character can be completed.
 func TestFinishCharacter(t *testing.T) {
 	store := regular.NewStore(regular.Limits{})
 	m, err := store.Compile(store.Strings([]string{"日本", "😀", "\x01"}))

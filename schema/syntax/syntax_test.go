@@ -18,7 +18,7 @@ func parse(t *testing.T, src string) *Document {
 	return d
 }
 
-// What is wrong with a document is listed with its place.
+// All problems of a document are listed with their places.
 func TestIssues(t *testing.T) {
 	for _, c := range []struct{ src, invalid, unsupported, warning string }{
 		{src: `{"type": "string"}`},
@@ -45,7 +45,7 @@ func TestIssues(t *testing.T) {
 	}
 }
 
-// A keyword means what the document's draft says.
+// A keyword has the meaning of the document's draft.
 func TestDrafts(t *testing.T) {
 	for _, c := range []struct {
 		src   string
@@ -65,7 +65,7 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// Schemas that say the same have one EqualID, whatever their annotations.
+// Equal schemas have one EqualID, regardless of their annotations.
 func TestEqualIDs(t *testing.T) {
 	p := parse(t, `{"properties": {
 		"a": {"type": "object", "properties": {"x": {"enum": [1.0]}}},
@@ -76,7 +76,8 @@ func TestEqualIDs(t *testing.T) {
 	}
 }
 
-// A reference within the document finds its target, whatever identifies it.
+// A reference within the document finds its target, however the target is
+// identified.
 func TestReferences(t *testing.T) {
 	for _, c := range []struct{ ref, defs, target string }{
 		{"#/$defs/a~1b", `"a/b": {"const": 1}`, "/$defs/a~1b"},

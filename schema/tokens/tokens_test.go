@@ -45,8 +45,8 @@ func (l *StringTokens) all(v *vocab.Vocab, c *Closers) (stay, closing []string) 
 }
 
 // Every token of whole characters is in a string's set if some string of the
-// language goes on after its text, and closes it if the text before the quote is a
-// string of the language.
+// language continues after its text. A closing token is allowed if the text before
+// the quote is a string of the language.
 func TestInString(t *testing.T) {
 	v := testVocab(t)
 	store := regular.NewStore(regular.Limits{})
@@ -67,7 +67,7 @@ func TestInString(t *testing.T) {
 			inside, _, closes := strings.Cut(strings.ReplaceAll(token, `\"`, `\u0022`), `"`)
 			text, _, err := jsondoc.ReadString(`"` + inside + `"`)
 			if err != nil {
-				continue // half a character, or none that may stand in a string
+				continue // half a character, or one that may not be in a string
 			}
 			at := q
 			for _, r := range text {
