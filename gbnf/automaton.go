@@ -9,47 +9,47 @@ import (
 )
 
 // An automaton reads characters, not bytes. Its states are numbered from 0 and
-// made as they are reached; none is without a completion. It is used under the
-// lock of the grammar it belongs to.
+// created as they are reached; each has a completion. It is used under the lock
+// of its grammar.
 type automaton interface {
 	start() int32
-	// edges returns what may follow a state: sorted and disjoint.
+	// edges returns the edges that leave a state: sorted and disjoint.
 	edges(q int32) []edge
 	// mayEnd reports whether the state may end before the next character.
 	mayEnd(q int32) bool
-	// follow returns a set with all characters that may be read once a state
-	// that may end has ended.
+	// follow returns a set that contains all characters that may be read after
+	// the end of a state that may end.
 	follow(q int32) charSet
-	// followed says that any text may follow the whole.
+	// followed announces that any text may follow the whole text.
 	followed()
-	// finish returns a shortest text that brings a state to its end.
+	// finish returns a shortest text that ends a state.
 	finish(q int32) []byte
-	// describe says in words what may follow.
+	// describe returns a description of what may follow.
 	describe(q int32) string
-	// loosen returns a state that treats every text of at most n characters
-	// as q does, the same one for many such states if there are.
+	// loosen returns a state equivalent to q for every text of at most n
+	// characters, if possible the same for many such states.
 	loosen(q int32, n int32) int32
 	err() error
 	bytes() int
-	// reset forgets all states.
+	// reset discards all states.
 	reset()
 }
 
-// An edge leads from a state to an outcome under each character of a range.
+// An edge leads from a state to an outcome over a range of characters.
 type edge struct {
 	lo, hi  rune
 	out     int32 // index into outcomes
 	capture captureKind
 }
 
-// captureKind says how an edge depends on the text before it. Such edges are
-// for ASCII only, and for automata that are resolvers.
+// captureKind describes how an edge depends on the text before it. Only edges
+// over ASCII characters do, and only in automata that are resolvers.
 type captureKind uint8
 
 const (
 	captureNone    captureKind = iota
 	capturePending             // the outcome allows the same tokens as the real one, up to the next such edge
-	captureOnly                // nothing is known without the text
+	captureOnly                // the outcome is unknown without the text
 )
 
 // A metered automaton reports its work.
@@ -57,19 +57,19 @@ type metered interface{ setMeter(m *meter.Meter) }
 
 // A resolver is an automaton whose edges may depend on the text before them.
 type resolver interface {
-	// resolve returns the ways on from a state under a character; text is all
-	// that was read before it.
+	// resolve returns the alternatives after a state over a character; text is
+	// all text before the character.
 	resolve(q int32, c byte, text []byte) []alt
 }
 
-// An alt is one way on: n states that take the place of the one before, the
-// last of them to go on with. With none the state ends.
+// An alt is one alternative: n states that replace the current one, top state
+// last. If n is 0, the state ends.
 type alt struct {
 	n      int8
 	states [2]int32
 }
 
-// outcomes numbers lists of ways on.
+// outcomes numbers lists of alternatives.
 type outcomes struct {
 	list  [][]alt
 	index map[string]int32
@@ -78,7 +78,7 @@ type outcomes struct {
 
 func newOutcomes() *outcomes { return &outcomes{index: map[string]int32{}} }
 
-// intern returns the number of a list, which it may change.
+// intern returns the number of a list, which it may modify.
 func (o *outcomes) intern(alts []alt) int32 {
 	distinct := alts[:0]
 	for _, a := range alts {
@@ -113,10 +113,11 @@ func (o *outcomes) bytes() int { return 120 * len(o.list) }
 
 func (o *outcomes) reset() { *o = *newOutcomes() }
 
-// joinWords lists possibilities.
+// joinWords joins descriptions of alternatives.
 func joinWords(words []string) string { return strings.Join(words, " or ") }
 
-// classText spells a class, the shorter of itself and its opposite.
+// classText returns a class as text: the shorter one of the class and its
+// complement.
 func classText(ranges []regular.Range) string {
 	var plain, negated strings.Builder
 	if len(ranges) == len(anyChar) && ranges[0] == anyChar[0] && ranges[1] == anyChar[1] {

@@ -15,17 +15,17 @@ import (
 //go:embed grammars/*.gbnf
 var builtinFiles embed.FS
 
-// BuiltinOptions completes a built-in constraint. What a constraint has no use
-// for must not be set.
+// BuiltinOptions are the parameters of a built-in constraint. Options that do not apply
+// to the constraint must not be set.
 type BuiltinOptions struct {
 	Columns     int      // csv, markdown-table: number of columns; default that of Header, or 2
 	Header      []string // csv, markdown-table: the first line; default any
-	NoHeader    bool     // csv: there is no first line with names; then Header only counts columns
-	Delimiter   string   // csv: what separates fields: a comma (default), semicolon, tab or bar
+	NoHeader    bool     // csv: there is no header line; then Header only counts columns
+	Delimiter   string   // csv: separator of fields: a comma (default), semicolon, tab or bar
 	MinItems    *int     // json_array, jsonl, csv, markdown-table: items, lines or rows below the header
 	MaxItems    *int
 	Root        string   // xml: name of the root element; default any
-	Declaration bool     // xml: it begins with <?xml …?>; default as it comes
+	Declaration bool     // xml: require <?xml …?> at the start; default optional
 	Pattern     string   // regex: the regular expression
 	Syntax      Syntax   // regex: its dialect; default ECMAScript's
 	Choices     []string // choice: the texts
@@ -40,7 +40,7 @@ func Builtins() []string {
 	names := []string{"choice", "regex"}
 	files, err := builtinFiles.ReadDir("grammars")
 	if err != nil {
-		return names // the files are part of the program
+		return names // can't happen: the files are embedded
 	}
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(f.Name(), ".gbnf"))
@@ -49,9 +49,9 @@ func Builtins() []string {
 	return names
 }
 
-// BuiltinSource returns the grammar of a built-in constraint as it is kept; ok
-// is false for those that are not written as grammars. That of xml is only near
-// what is enforced, as it says.
+// BuiltinSource returns the source of a built-in grammar; ok is false for constraints
+// that are not written as grammars. The grammar of xml only approximates what is
+// enforced, as its comment states.
 func BuiltinSource(name string) (src string, ok bool) {
 	b, err := builtinFiles.ReadFile("grammars/" + name + ".gbnf")
 	return string(b), err == nil
@@ -78,7 +78,8 @@ func Builtin(name string, opt BuiltinOptions) (*Grammar, error) {
 	return Compile(src, Options{opt.Limits})
 }
 
-// check refuses unknown names, options that the constraint has no use for, and values that none can have.
+// check rejects unknown names, options that do not apply to the constraint, and invalid
+// values.
 func (opt *BuiltinOptions) check(name string) error {
 	if !slices.Contains(Builtins(), name) {
 		return builtinError("there is no built-in grammar %q; there are %s", name, strings.Join(Builtins(), ", "))
@@ -112,7 +113,8 @@ func (opt *BuiltinOptions) check(name string) error {
 	return nil
 }
 
-// BuiltinText returns a built-in constraint as a grammar; "" for regex and choice, and for xml what is near it.
+// BuiltinText returns a built-in constraint as a grammar: "" for regex and choice, an
+// approximation for xml.
 func BuiltinText(name string, opt BuiltinOptions) (string, error) {
 	if err := opt.check(name); err != nil {
 		return "", err
@@ -184,7 +186,7 @@ func (opt *BuiltinOptions) countRules(name string, rules map[string]string) erro
 		rules["root"] = `(value "\n")` + times(0)
 	case name == "csv" && opt.NoHeader:
 		rules["root"] = "record" + times(0)
-		rules["header"] = "" // nothing refers to it
+		rules["header"] = "" // unused
 	case name == "csv":
 		rules["root"] = "header record" + times(0)
 	case name == "markdown-table":
@@ -193,7 +195,7 @@ func (opt *BuiltinOptions) countRules(name string, rules map[string]string) erro
 	return nil
 }
 
-// Description tells in words what a built-in constraint is, for a model that is to write it.
+// Description describes a built-in constraint for the model that is to write it.
 func (opt *BuiltinOptions) Description(name string) string {
 	var b strings.Builder
 	switch name {
@@ -303,9 +305,9 @@ func csvRules(n int, opt BuiltinOptions) (map[string]string, error) {
 		"field":  `[^"` + char + `\r\n]* | "\"" ([^"\r] | "\"\"")* "\""`,
 	}
 	if n == 1 {
-		// A line without a character is no record.
+		// A line without a character is not a record.
 		rules["record"] = `([^"` + char + `\r\n]+ | "\"" ([^"\r] | "\"\"")* "\"") "\n"`
-		rules["field"] = "" // nothing refers to it
+		rules["field"] = "" // unused
 	}
 	if opt.Header != nil && !opt.NoHeader {
 		var b strings.Builder
@@ -320,15 +322,15 @@ func csvRules(n int, opt BuiltinOptions) (map[string]string, error) {
 	return rules, nil
 }
 
-// quoted returns a text as a grammar writes it.
+// quoted returns a text as a literal of a grammar.
 func quoted(text string) string {
 	var b strings.Builder
 	printLiteral(&b, text)
 	return b.String()
 }
 
-// replaceRules gives rules of a built-in grammar, a line each, other bodies, and
-// drops those whose body is empty.
+// replaceRules replaces the bodies of rules of a built-in grammar, each on one line,
+// and removes the rules whose new body is empty.
 func replaceRules(src string, rules map[string]string) string {
 	lines := strings.Split(src, "\n")
 	out := lines[:0]

@@ -9,13 +9,13 @@ import (
 	"github.com/stencil-json/stencil/meter"
 )
 
-// A frame is a state between two characters, or a place inside of one.
+// A frame is a state between two characters, or a position inside a character.
 type frameKind uint8
 
 const (
 	frameState frameKind = iota // at is a state
 	framePart                   // left bytes to come of a character from low on, in state at
-	frameTail                   // left bytes to come, whatever they are; at is an outcome
+	frameTail                   // left bytes to come, any of them; at is an outcome
 )
 
 type frame struct {
@@ -25,26 +25,26 @@ type frame struct {
 	low  rune
 }
 
-// source spells the characters of an automaton as UTF-8 and is what the
-// decoder sees of it.
+// source encodes the characters of an automaton as UTF-8. It is the decoder's
+// view of the automaton.
 type source struct {
 	auto    automaton
 	out     *outcomes
 	tokens  []boundToken // that the automaton's edges may read
 	frames  []frame
 	index   map[frame]decoder.Frame
-	ofState []decoder.Frame  // of states; -1 while there is none
+	ofState []decoder.Frame  // of states; -1 if there is none yet
 	busy    map[int32]bool   // of states: whether many characters may follow
-	words   map[int32]string // of states: what may follow, in words
-	// prepared holds what is known about the tokens after a state.
+	words   map[int32]string // of states: description of what may follow
+	// prepared caches what is known about the tokens after a state.
 	prepared   map[int32]*decoder.Prepared
 	preparedAt map[place]*decoder.Prepared
 	sketches   map[int32]*sketch
-	meter      *meter.Meter // nil until a grammar has the source
+	meter      *meter.Meter // nil until a grammar owns the source
 }
 
-// newSource returns the decoder's view of the automaton that make returns; its
-// edges lead to the outcomes given to it.
+// newSource returns the decoder's view of the automaton that make returns. The
+// automaton's edges refer to the outcomes passed to make.
 func newSource(make func(*outcomes) automaton) *source {
 	s := &source{out: newOutcomes()}
 	s.auto = make(s.out)
@@ -103,7 +103,7 @@ func (s *source) state(q int32) decoder.Frame {
 	return s.ofState[q]
 }
 
-// part returns the frame of a place inside of a character.
+// part returns the frame of a position inside a character.
 func (s *source) part(f frame) decoder.Frame {
 	id, ok := s.index[f]
 	if !ok {
@@ -173,15 +173,16 @@ func (s *source) expandState(q int32, e *decoder.Edges) {
 	w.flush()
 }
 
-// blockSize is the number of characters that so many bytes tell apart.
+// blockSize returns the number of characters that the given number of further
+// bytes can encode.
 func blockSize(bytes uint8) rune { return 1 << (6 * bytes) }
 
-// leastAfter is the first character that is not spelt needlessly long, where
-// so many bytes are to come and at least two have been read.
+// leastAfter returns the first character whose encoding isn't overlong, if left
+// bytes are to come and at least two have been read.
 func leastAfter(left uint8) rune { return [3]rune{0, 0x800, 0x10000}[left] }
 
-// blocks adds edges for bytes that begin or go on with a character. Bytes that
-// lead to the same frame become one edge.
+// blocks adds edges for bytes that start or continue a character. Adjacent
+// bytes that lead to the same frame become one edge.
 type blocks struct {
 	s      *source
 	e      *decoder.Edges
@@ -192,9 +193,8 @@ type blocks struct {
 	open   bool
 }
 
-// add adds byte b, after which a block of characters from lo on is left to be
-// told apart by left more bytes. Characters below least are not for this
-// spelling.
+// add adds byte b, after which left more bytes select a character of the block
+// that starts at lo. Characters below least would be overlong in this encoding.
 func (w *blocks) add(b byte, lo rune, left uint8, least rune) {
 	hi := lo + blockSize(left) - 1
 	i, _ := slices.BinarySearchFunc(w.edges, max(lo, least), func(x edge, lo rune) int { return int(x.hi - lo) })
@@ -244,7 +244,8 @@ func (s *source) framesOf(a alt) (frames [2]decoder.Frame) {
 	return frames
 }
 
-// ExpandByte implements [decoder.Source]; no edge is left for later.
+// ExpandByte implements [decoder.Source]; the source never uses
+// [decoder.Edges.Later].
 func (s *source) ExpandByte(decoder.Frame, byte, *decoder.Edges) {}
 
 // Resolve implements [decoder.Source].
@@ -266,7 +267,7 @@ func (s *source) Finish(f decoder.Frame) []byte {
 	case frameState:
 		return s.auto.finish(x.at)
 	case frameTail:
-		// After a whole block every spelling is good.
+		// All characters of a whole block are allowed: any bytes complete it.
 		return append(bytes.Repeat([]byte{0x80}, int(x.left)), s.finishOutcome(x.at)...)
 	}
 	var best []byte
@@ -285,7 +286,8 @@ func (s *source) Finish(f decoder.Frame) []byte {
 	return best
 }
 
-// finishOutcome returns the shortest text that completes one of the ways on.
+// finishOutcome returns the shortest text that completes one of the
+// alternatives.
 func (s *source) finishOutcome(out int32) (best []byte) {
 	for i, a := range s.out.list[out] {
 		var text []byte

@@ -2,7 +2,7 @@ package gbnf
 
 import "fmt"
 
-// rootRule describes the text as a whole.
+// rootRule is the rule that describes the whole text.
 const rootRule = "root"
 
 // walk calls visit for e and everything below it.
@@ -13,8 +13,8 @@ func (e *expr) walk(visit func(*expr)) {
 	}
 }
 
-// check looks for what is wrong between the rules. The error is an
-// *InvalidError that lists all of it.
+// check checks the references between rules. The error is an *InvalidError that
+// lists all problems.
 func (f *file) check() error {
 	var issues []Issue
 	if len(f.rules) == 0 {
@@ -39,10 +39,11 @@ func (f *file) check() error {
 	return nil
 }
 
-// maxIssues bounds the list of problems of one kind.
+// maxIssues bounds the number of listed problems of one kind.
 const maxIssues = 100
 
-// unused warns of rules that root never leads to.
+// unused returns warnings about rules that root never refers to, directly or
+// indirectly.
 func (f *file) unused() (warnings []Issue) {
 	seen := make([]bool, len(f.rules))
 	list := []int32{f.index[rootRule]}

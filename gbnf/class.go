@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/regular"
 )
 
-// Surrogates are code points, but no characters.
+// Surrogates are code points, but not characters.
 const (
 	lowestSurrogate  = 0xD800
 	highestSurrogate = 0xDFFF
@@ -32,7 +32,8 @@ func normal(ranges []regular.Range, negated bool) []regular.Range {
 		}
 		out = append(out, regular.Range{Lo: lo, Hi: hi})
 	}
-	// The two sides of the surrogates are looked at apart, and stay apart.
+	// The two sides of the surrogates are processed separately, and stay
+	// separate.
 	side := func(first, last rune) {
 		at := first
 		for _, r := range sorted {
@@ -57,8 +58,8 @@ func normal(ranges []regular.Range, negated bool) []regular.Range {
 	return out
 }
 
-// pick returns a character of a class to write where any will do: a short one,
-// and rather a letter or digit than a sign.
+// pick returns a character of a class to write where any is allowed: a short one,
+// preferably a letter or digit.
 func pick(ranges []regular.Range) rune {
 	for _, nice := range []regular.Range{{Lo: 'a', Hi: 'z'}, {Lo: '0', Hi: '9'}, {Lo: 'A', Hi: 'Z'}, {Lo: ' ', Hi: '~'}} {
 		for _, r := range ranges {

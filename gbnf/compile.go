@@ -7,24 +7,24 @@ import (
 	"github.com/stencil-json/stencil/regular"
 )
 
-// compiler turns a syntax tree into a program. It writes from the end of a
-// rule to its beginning, so that every instruction knows its successor.
+// compiler translates a syntax tree into a program. It writes each rule from
+// its end to its start, so that every instruction knows its successor.
 type compiler struct {
 	file    *file
 	limits  Limits
 	p       *program
-	inline  []bool // of rules: to be copied where they are used
+	inline  []bool // of rules: copied where they are used
 	classes map[string]int32
-	tokens  map[string]int32 // number of a reference to a token
+	tokens  map[string]int32 // number of each reference to a token
 	from    int32
 	host    int32
-	// asText returns what stands for a reference to a token; nil: the
+	// asText returns the replacement of a reference to a token; nil: the
 	// reference is a character of its own.
 	asText func(*expr) *expr
 }
 
-// compile makes the program of a grammar that has been checked. With asText,
-// references to tokens are replaced by what it returns.
+// compile compiles a grammar that has been checked. With asText, references to
+// tokens are replaced by its results.
 func compile(f *file, limits Limits, asText func(*expr) *expr) (p *program, err error) {
 	c := &compiler{
 		file: f, limits: limits, inline: small(f), classes: map[string]int32{}, tokens: map[string]int32{}, asText: asText,
@@ -49,15 +49,15 @@ func compile(f *file, limits Limits, asText func(*expr) *expr) (p *program, err 
 	return c.p, nil
 }
 
-// inlineSize is the number of elements up to which a rule is copied to where
-// it is used. Names such as ws, digit and letter stand everywhere, and a copy
-// spares the decoder a call.
+// inlineSize is the number of elements up to which a rule is copied to where it
+// is used. Rules such as ws, digit and letter are used everywhere, and a copy
+// saves the decoder a call.
 const inlineSize = 48
 
-// small finds the rules to copy: those that use no rules but such.
+// small returns the rules to copy: those that use only such rules.
 func small(f *file) []bool {
 	size := make([]int, len(f.rules))
-	waiting := make([]int, len(f.rules)) // references not yet settled
+	waiting := make([]int, len(f.rules)) // references to rules whose size is unknown
 	users := make([][]int32, len(f.rules))
 	var ready []int32
 	for i, r := range f.rules {
@@ -81,7 +81,7 @@ func small(f *file) []bool {
 		i := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
 		if size[i] > inlineSize {
-			continue // and so is everything that uses it
+			continue // and so are all rules that use it
 		}
 		inline[i] = true
 		for _, u := range users[i] {
@@ -103,7 +103,7 @@ func (c *compiler) add(in inst) int32 {
 	return int32(len(c.p.insts) - 1)
 }
 
-// emit writes the instructions for e, to go on at next, and returns the first.
+// emit writes the instructions for e, followed by next, and returns the first.
 func (c *compiler) emit(e *expr, next int32) int32 {
 	switch e.op {
 	case opLiteral:
@@ -153,7 +153,7 @@ func (c *compiler) text(text string, next int32) int32 {
 	return next
 }
 
-// char writes the instruction that reads a character of a normal class.
+// char writes the instruction that reads a character of a normalised class.
 func (c *compiler) char(ranges []regular.Range, next int32) int32 {
 	key := make([]byte, 0, 16)
 	for _, r := range ranges {

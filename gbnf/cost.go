@@ -7,16 +7,16 @@ import (
 	"github.com/stencil-json/stencil/decoder"
 )
 
-// never is the cost of what no text completes.
+// never is the cost of instructions that no text completes.
 const never = math.MaxInt64
 
-// maxCost is where costs stop growing; no limit is as high.
+// maxCost is the maximum of costs; every limit is lower.
 const maxCost = math.MaxInt64 / 4
 
-// findCosts computes for each instruction the length of the shortest text that
-// leads to the end of its rule, or of its round in a counted loop. It is
-// Knuth's generalisation of Dijkstra's algorithm: an instruction is settled
-// when all that it needs is settled, the cheapest first.
+// findCosts computes for each instruction the length of the shortest text from
+// it to the end of its rule, or of its round in a counted loop. It is Knuth's
+// generalisation of Dijkstra's algorithm: an instruction is settled once all
+// instructions that it needs are settled, the cheapest first.
 func (p *program) findCosts() {
 	n := len(p.insts)
 	p.cost = make([]int64, n)
@@ -31,7 +31,7 @@ func (p *program) findCosts() {
 	for i, in := range p.insts {
 		if in.op == instEnd || in.op == instAgain {
 			p.cost[i] = 0
-			queue = append(queue, costEntry{0, int32(i)}) // equal costs: a heap already
+			queue = append(queue, costEntry{0, int32(i)}) // costs are equal, so this is a heap
 		}
 	}
 	for len(queue) > 0 {
@@ -53,8 +53,8 @@ func (p *program) findCosts() {
 	}
 }
 
-// costThrough returns the cost of instruction u now that to is settled, and
-// for a branch which way that is.
+// costThrough returns the cost of instruction u now that to is settled, and for
+// a branch the alternative that leads to it.
 func (p *program) costThrough(u, to int32, settled []bool) (cost int64, way int32) {
 	need := func(pc int32) int64 {
 		if !settled[pc] {
@@ -70,7 +70,7 @@ func (p *program) costThrough(u, to int32, settled []bool) (cost int64, way int3
 		return plus(need(in.next), need(p.start[in.arg])), 0
 	case instAlt:
 		if p.cost[to] >= p.cost[u] {
-			return never, 0 // the first way to be settled was the cheapest
+			return never, 0 // the alternative settled first was the cheapest
 		}
 		for i, t := range p.alts[in.arg] {
 			if t == to {
@@ -88,7 +88,7 @@ func (p *program) costThrough(u, to int32, settled []bool) (cost int64, way int3
 	return never, 0
 }
 
-// width is the length of a character in a completion.
+// width returns the length of a character in a completion.
 func width(r rune) int64 {
 	if isToken(r) {
 		return int64(len(decoder.SpellToken(0)))
@@ -113,7 +113,7 @@ func times(a, n int64) int64 {
 	return a * n
 }
 
-// userLists says which instructions need which, in one block.
+// userLists holds the users of each instruction, in one block.
 type userLists struct{ from, list []int32 }
 
 func (u *userLists) of(pc int32) []int32 { return u.list[u.from[pc]:u.from[pc+1]] }

@@ -1,8 +1,8 @@
 package gbnf
 
-// A counter says how many rounds of a loop are complete, the one that is being
-// read not among them; up is the counter of the loop around it. Counters are
-// interned: equal ones have equal numbers. Number 0 is none.
+// A counter holds the number of complete rounds of a loop, without the current
+// one; up is the counter of the enclosing loop. Counters are interned: equal
+// ones have equal numbers. Number 0 means none.
 //
 // One counter stands for all counts from lo to hi, so that (a|aa){1,1000} is
 // one interval after any number of characters.
@@ -10,15 +10,15 @@ type counter struct {
 	loop   int32
 	lo, hi int32
 	up     int32
-	// fresh means that the round has read nothing yet. A round that may be
-	// empty must not be counted on and on without reading.
+	// fresh means that the current round has read nothing yet. A round that may
+	// be empty must not be counted repeatedly without reading.
 	fresh bool
 }
 
-// Counts that stand for any number far away from where it would matter, see
+// Counts that stand for any number too far from the bounds to matter, see
 // counters.loosen.
 const (
-	farBelow   = -1 // the loop can't be left, but gone on with
+	farBelow   = -1 // the loop can be continued, but not left
 	farBetween = -2 // both
 )
 
@@ -43,18 +43,19 @@ func (t *counters) intern(c counter) int32 {
 	return id
 }
 
-// enter returns the counter at the beginning of a loop's first round.
+// enter returns the counter at the start of a loop's first round.
 func (t *counters) enter(loop, up int32) int32 {
 	return t.intern(counter{loop: loop, up: up, fresh: t.p.cost[t.p.loops[loop].body] == 0})
 }
 
-// again says what may come after a round: another one, with counter next, and
-// the loop's end.
+// again returns what may follow a round: with more, another round with counter
+// next; with leave, the end of the loop.
 func (t *counters) again(id int32) (next int32, more, leave bool) {
 	c := t.list[id]
 	l := &t.p.loops[c.loop]
 	if c.fresh {
-		// An empty round changes nothing: the loop could be left before.
+		// An empty round changes nothing: the loop could have been left before
+		// it.
 		return 0, false, false
 	}
 	c.fresh = t.p.cost[l.body] == 0
@@ -73,7 +74,7 @@ func (t *counters) again(id int32) (next int32, more, leave bool) {
 	return t.intern(c), true, leave
 }
 
-// settle returns the counter after something has been read.
+// settle returns the counter after a character has been read.
 func (t *counters) settle(id int32) int32 {
 	c := t.list[id]
 	if id == 0 || !t.anyFresh(id) {
@@ -93,8 +94,8 @@ func (t *counters) anyFresh(id int32) bool {
 	return false
 }
 
-// merge returns a counter for the counts of both, if they differ in nothing
-// else and leave no gap.
+// merge returns a counter for the counts of both, if these leave no gap and the
+// counters are otherwise equal.
 func (t *counters) merge(a, b int32) (int32, bool) {
 	if a == b {
 		return a, true
@@ -111,9 +112,9 @@ func (t *counters) merge(a, b int32) (int32, bool) {
 	return t.intern(x), true
 }
 
-// loosen returns a counter that treats texts of at most n characters as id
-// does, and is the same for all counts that are further than that from where
-// the loop may be left or must be.
+// loosen returns a counter equivalent to id for texts of at most n characters.
+// It is the same for all counts further than that from where the loop may or
+// must be left.
 func (t *counters) loosen(id int32, n int32) int32 {
 	if id == 0 {
 		return 0
@@ -133,7 +134,7 @@ func (t *counters) loosen(id int32, n int32) int32 {
 	return t.intern(c)
 }
 
-// missing returns the number of rounds that are needed after the present one.
+// missing returns the number of rounds required after the current one.
 func (t *counters) missing(id int32) int64 {
 	c := t.list[id]
 	return max(0, int64(t.p.least(&t.p.loops[c.loop]))-int64(c.hi)-1)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// An Issue is one thing that is wrong with a grammar, or worth a warning.
+// An Issue is a problem of a grammar, or a warning about it.
 type Issue struct {
-	Line, Column int    // from 1; columns in characters; 0 when it has no place
+	Line, Column int    // from 1; columns in characters; 0 if the issue has no place
 	Rule         string // the rule it is in, if any
 	Reason       string
-	Source       string // the line, cut when it is long
+	Source       string // the line, shortened if it is long
 }
 
-// String returns place, rule and reason.
+// String returns the place, the rule and the reason.
 func (i Issue) String() string {
 	var b strings.Builder
 	if i.Line > 0 {
@@ -25,7 +25,7 @@ func (i Issue) String() string {
 	return b.String() + i.Reason
 }
 
-// Detail returns the issue with the source line and a mark below its place.
+// Detail returns the issue with the source line and a marker below its place.
 func (i Issue) Detail() string {
 	if i.Line == 0 {
 		return i.String()
@@ -39,8 +39,8 @@ func (i Issue) Detail() string {
 	return fmt.Sprintf("%s\n\t%s\n\t%s^", i, i.Source, string(mark[:min(i.Column-1, len(mark))]))
 }
 
-// An InvalidError says what is wrong with a grammar. A problem of syntax comes
-// alone; others are all listed.
+// An InvalidError reports the problems of a grammar: either a single syntax
+// error, or all other problems.
 type InvalidError struct {
 	Issues []Issue // at least one
 }
@@ -57,11 +57,11 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// A LimitError names the field of [Limits] that was exceeded.
+// A LimitError reports the field of [Limits] that was exceeded.
 type LimitError struct {
 	Limit string
 	Max   int
-	Line  int // where in the grammar, if it has a place
+	Line  int // line of the grammar, if known
 }
 
 // Error implements error.

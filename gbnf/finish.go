@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// rest returns the length of the shortest text from a place to the end of its
+// rest returns the length of the shortest text from an item to the end of its
 // rule.
 func (m *machine) rest(x item) int64 {
 	cost := m.p.cost[x.pc]
@@ -19,7 +19,7 @@ func (m *machine) rest(x item) int64 {
 	return cost
 }
 
-// hostOf returns the rule that a place is in.
+// hostOf returns the rule that contains an item.
 func (m *machine) hostOf(x item) int32 { return m.p.insts[x.pc].host }
 
 // finish implements automaton.
@@ -49,7 +49,7 @@ func (m *machine) finish(q int32) []byte {
 	return out
 }
 
-// appendRest appends the shortest text from a place to the end of its rule.
+// appendRest appends the shortest text from an item to the end of its rule.
 func (m *machine) appendRest(out []byte, x item) []byte {
 	out = m.appendShortest(out, x.pc)
 	for c := x.counter; c != 0; c = m.list[c].up {
@@ -80,7 +80,7 @@ func (m *machine) failText() {
 
 // appendShortest appends the shortest text from an instruction to the end of
 // its rule or round. Rules can be nested as deeply as the text is long, so
-// returns are kept in a list.
+// return addresses are kept in a list.
 func (m *machine) appendShortest(out []byte, pc int32) []byte {
 	var returns []int32
 	for {

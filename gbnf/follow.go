@@ -1,12 +1,12 @@
 package gbnf
 
-// followRounds bounds the search for what may follow rules. Grammars that
-// people write need three or four rounds.
+// followRounds bounds the search for the characters that may follow rules.
+// Practical grammars need three or four rounds.
 const followRounds = 50
 
-// findFollow returns for each rule a set of characters with all that may be
-// read once the rule is complete; after is what may come after the root. The
-// sets may be too large: rules are not told apart by where they are used.
+// findFollow returns for each rule a set that contains all characters that may
+// be read once the rule is complete; after is the set that may follow the root.
+// The sets may be too large: all uses of a rule are treated alike.
 func (p *program) findFollow(after charSet) []charSet {
 	ahead := make([]charSet, len(p.insts)) // what may be read from an instruction on
 	follow := make([]charSet, len(p.start))

@@ -2,34 +2,34 @@ package gbnf
 
 import "slices"
 
-// An item is a place in the program with the counter of the loop around it.
+// An item is a position in the program with the counter of the enclosing loop.
 type item struct{ pc, counter int32 }
 
-// beginnings is what can stand at the beginning of a rule.
+// beginnings is what a rule can begin with.
 type beginnings struct {
 	chars []item // characters
 	calls []item // calls
 }
 
-// A goal is a rule that is being read as a whole. Rules at its very beginning
-// are read from below: members are the rules that a text of the goal can begin
-// with, the goal itself among them.
+// A goal is a rule that is being read as a whole. Rules at its start are read
+// bottom-up: members are the rules that a text of the goal can begin with,
+// including the goal.
 type goal struct {
 	members []int32
-	// ups holds, for each member, where it stands at the beginning of
-	// others: the places after it.
+	// ups holds, for each member, the items after its occurrences at the start
+	// of other members.
 	ups map[int32][]item
-	// exit is the length of the shortest text from the end of a member to
-	// the end of the goal; over says which of ups leads there, -1 that the
-	// member is the goal.
+	// exit is the length of the shortest text from the end of a member to the
+	// end of the goal; over is the index in ups of the item that leads there,
+	// -1 if the member is the goal.
 	exit map[int32]int64
 	over map[int32]int32
-	// first is the state at the goal's beginning; done the one after the
-	// goal has been read, which may go on where the rule is left recursive.
+	// first is the state at the goal's start; done is the state after the goal
+	// has been read, which may continue if the rule is left-recursive.
 	first, done int32
 }
 
-// beginning returns what can stand at the beginning of a rule.
+// beginning returns what a rule can begin with.
 func (m *machine) beginning(rule int32) *beginnings {
 	if b := m.begin[rule]; b != nil {
 		return b
@@ -65,8 +65,8 @@ func (m *machine) goal(rule int32) *goal {
 	return g
 }
 
-// findExits fills exit and over: Dijkstra's algorithm from the goal down to
-// what it can begin with.
+// findExits computes exit and over, by Dijkstra's algorithm from the goal to
+// the rules that it can begin with.
 func (m *machine) findExits(rule int32, g *goal) {
 	queue := costQueue{{0, rule}}
 	g.exit[rule], g.over[rule] = 0, -1
@@ -96,7 +96,7 @@ func (m *machine) findExits(rule int32, g *goal) {
 	}
 }
 
-// firstState returns the state at the beginning of a goal.
+// firstState returns the state at the start of a goal.
 func (m *machine) firstState(rule int32) int32 {
 	g := m.goal(rule)
 	if g.first >= 0 {
@@ -111,7 +111,7 @@ func (m *machine) firstState(rule int32) int32 {
 	return g.first
 }
 
-// doneState returns the state in which a goal has just been read.
+// doneState returns the state after a goal has been read.
 func (m *machine) doneState(rule int32) int32 {
 	g := m.goal(rule)
 	if g.done < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Options says how a grammar is compiled.
+// Options configures how a grammar is compiled.
 type Options struct {
 	Limits Limits
 }
@@ -17,23 +17,23 @@ type Options struct {
 // of choices or a built-in format. It is immutable and safe for concurrent
 // use.
 type Grammar struct {
-	text   string // as String returns it
+	text   string // the result of String
 	limits Limits
 	report Report
-	// source makes the decoder's view; with a file that refers to tokens it
+	// source returns the decoder's view. If the file refers to tokens, it
 	// depends on the vocabulary.
 	source func(v *vocab.Vocab) (decoder.Source, error)
 	tokens []*expr
 	file   *file
 }
 
-// Report says what is known about a grammar.
+// Report describes a grammar.
 type Report struct {
 	Hash     string // of the grammar as String prints it: "sha256:" and hexadecimal digits
-	Rules    int    // 0 for what is not written as rules
+	Rules    int    // 0 for constraints that are not written as rules
 	Warnings []Issue
-	// Shortest is the length in bytes of the shortest text. It is 0 also
-	// while references to tokens leave it open.
+	// Shortest is the length in bytes of the shortest text. It is also 0 if
+	// references to tokens leave the length open.
 	Shortest int
 }
 
@@ -70,7 +70,7 @@ func Compile(src string, opt Options) (*Grammar, error) {
 }
 
 // programSource returns the decoder's view of a program whose references to
-// tokens stand for the given ones.
+// tokens are bound to the given ones.
 func programSource(p *program, limits Limits, tokens []boundToken) decoder.Source {
 	var m *machine
 	s := newSource(func(out *outcomes) automaton {
@@ -84,13 +84,13 @@ func programSource(p *program, limits Limits, tokens []boundToken) decoder.Sourc
 	return s
 }
 
-// hashOf identifies a constraint by its text.
+// hashOf returns the hash of a constraint's text.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// program compiles the rules; asText is what compile wants to know.
+// program compiles the rules; see compile for asText.
 func (g *Grammar) program(asText func(*expr) *expr) (*program, error) {
 	p, err := compile(g.file, g.limits, asText)
 	if err != nil {
@@ -102,7 +102,8 @@ func (g *Grammar) program(asText func(*expr) *expr) (*program, error) {
 	return p, nil
 }
 
-// review refuses a grammar that no text satisfies and warns of such rules.
+// review rejects a grammar that no text satisfies, and warns of rules that no
+// text satisfies.
 func (g *Grammar) review(p *program) error {
 	for i, r := range g.file.rules {
 		if p.cost[p.start[i]] != never {
@@ -119,9 +120,9 @@ func (g *Grammar) review(p *program) error {
 	return nil
 }
 
-// Bind returns the constraint over a vocabulary. An error is an *InvalidError:
-// the grammar refers to tokens that the vocabulary doesn't have, or that end a
-// generation.
+// Bind returns the constraint over a vocabulary. The error is an *InvalidError
+// if the grammar refers to tokens that the vocabulary doesn't have, or that end
+// a generation.
 func (g *Grammar) Bind(v *vocab.Vocab) (*decoder.Grammar, error) {
 	s, err := g.source(v)
 	if err != nil {
@@ -131,8 +132,8 @@ func (g *Grammar) Bind(v *vocab.Vocab) (*decoder.Grammar, error) {
 }
 
 // String returns the grammar in a normal form that compiles to the same
-// grammar; for other constraints, what they were made of.
+// grammar, or the text that another constraint was built from.
 func (g *Grammar) String() string { return g.text }
 
-// Report returns what is known about the grammar.
+// Report returns the description of the grammar.
 func (g *Grammar) Report() Report { return g.report }

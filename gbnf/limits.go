@@ -1,12 +1,12 @@
 package gbnf
 
-// Limits bound what a grammar may use. A zero field means its default; the
-// defaults keep the worst grammar below a second and 200 MB.
+// Limits bounds what a grammar may use. A zero field means its default; with
+// the defaults, the worst grammar takes less than a second and 200 MB.
 type Limits struct {
 	// Source is the length of a grammar's text in bytes. Default 16 MiB.
 	Source int
-	// Elements is the number of elements of a grammar, and of instructions
-	// it compiles to; about 100 bytes each. Default 500,000.
+	// Elements is the number of elements of a grammar, and of instructions that
+	// it compiles to; each takes about 100 bytes. Default 500,000.
 	Elements int
 	// Nesting is the depth of groups, on which the parser and the compiler
 	// recurse. Default 10,000.
@@ -14,14 +14,14 @@ type Limits struct {
 	// Text is the length of the shortest text of a grammar, in bytes: a
 	// longer one fits no model's context. Default 64 KiB.
 	Text int
-	// Items is the number of places in the grammar at which one text may be
-	// at the same time, calls not counted. Default 100,000.
+	// Items is the number of positions in the grammar that one text may be at
+	// simultaneously, not counting calls. Default 100,000.
 	Items int
-	// Threads is the number of ways in which the calls of one text may be
-	// nested. Default 512.
+	// Threads is the number of different ways in which the calls of one text
+	// may be nested. Default 512.
 	Threads int
-	// Memory is the number of bytes at which what has been learnt while
-	// reading texts is thrown away. Default 128 MiB.
+	// Memory is the number of bytes at which the states and masks built so far
+	// are discarded. Default 128 MiB.
 	Memory int
 }
 

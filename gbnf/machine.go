@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/meter"
 )
 
-// A state is a place in the reading of a goal: the items at which characters
-// and calls may follow, after closing over everything that reads nothing.
+// A state is a position in the reading of a goal: the items at which characters
+// and calls may follow, closed under steps that read nothing.
 type state struct {
 	goal     int32 // the rule that is being read
 	chars    []item
@@ -20,17 +20,16 @@ type state struct {
 	edges    []edge
 }
 
-// machine runs a program. It is an automaton over characters, made as it is
-// used.
+// machine runs a program. It is an automaton over characters, built on demand.
 type machine struct {
 	p      *program
 	limits Limits
-	tokens []boundToken // the program's
+	tokens []boundToken // of the program
 	out    *outcomes
-	endOf  []int32 // of rules: the instruction that ends them
-	// behind is what may come after the whole text.
+	endOf  []int32 // of rules: the instruction at their end
+	// behind is what may follow the whole text.
 	behind  charSet
-	follows []charSet // of rules; made when needed
+	follows []charSet // of rules; nil until needed
 
 	counters
 	states     []state
@@ -41,13 +40,13 @@ type machine struct {
 	failed     error
 	meter      *meter.Meter
 
-	// What closure found, and its scratch space.
+	// The result of closure, and its scratch space.
 	chars, calls []item
 	ended        bool
 	pending      []item
-	visited      int            // number of places in this round
-	seen         []int32        // by instruction: the round in which it was met without a counter
-	seenCounted  map[item]int32 // the same, with one
+	visited      int            // number of items visited in this round
+	seen         []int32        // by instruction: the round in which it was last visited without a counter
+	seenCounted  map[item]int32 // the same for items with a counter
 	round        int32
 	key          []byte
 }
@@ -81,8 +80,8 @@ func (m *machine) err() error { return m.failed }
 // bytes implements automaton.
 func (m *machine) bytes() int { return m.size + 48*len(m.list) + 4*len(m.seen) + 24*len(m.seenCounted) }
 
-// start implements automaton. The text may be empty if the root may be; no
-// other state can have read nothing.
+// start implements automaton. The initial state may end if the root may be
+// empty; no other state can have read nothing.
 func (m *machine) start() int32 {
 	first := m.firstState(m.p.root)
 	if !m.p.nullable(m.p.root) {
@@ -92,13 +91,13 @@ func (m *machine) start() int32 {
 	return m.intern(m.p.root)
 }
 
-// closure finds what may follow the given places in the reading of a goal; -1
-// stands for none, at the beginning of a rule. The result is in m.chars,
-// m.calls and m.ended.
+// closure computes what may follow the given items in the reading of a goal; -1
+// means none, at the start of a rule. The result is in m.chars, m.calls and
+// m.ended.
 func (m *machine) closure(goalRule int32, from []item) {
 	var ups map[int32][]item
 	if goalRule >= 0 {
-		ups = m.goal(goalRule).ups // may itself use closure
+		ups = m.goal(goalRule).ups // may itself call closure
 	}
 	m.chars, m.calls, m.ended, m.visited = m.chars[:0], m.calls[:0], false, 0
 	if m.round++; m.round%1024 == 0 {
@@ -153,7 +152,7 @@ func (m *machine) closure(goalRule int32, from []item) {
 	}
 }
 
-// visit puts a place on the list if a text can be completed from there.
+// visit adds an item to the pending ones if a text can be completed from there.
 func (m *machine) visit(x item) {
 	if m.p.cost[x.pc] == never {
 		return
@@ -174,7 +173,8 @@ func (m *machine) visit(x item) {
 	m.meter.Step(1)
 }
 
-// visitsPerItem is how many places may be passed on the way to an item.
+// visitsPerItem is the number of items that may be visited for each item of a
+// state.
 const visitsPerItem = 2
 
 func (m *machine) limit() {
@@ -183,13 +183,13 @@ func (m *machine) limit() {
 	}
 }
 
-// after returns the state after the given places of a goal.
+// after returns the state after the given items of a goal.
 func (m *machine) after(goalRule int32, from []item) int32 {
 	m.closure(goalRule, from)
 	return m.intern(goalRule)
 }
 
-// normalise sorts items and joins counters.
+// normalise sorts items and merges counters.
 func (m *machine) normalise(items []item) []item {
 	m.meter.Step(len(items))
 	slices.SortFunc(items, func(a, b item) int {
@@ -212,7 +212,7 @@ func (m *machine) normalise(items []item) []item {
 	return out
 }
 
-// intern returns the state of what closure found.
+// intern returns the state for the result of closure.
 func (m *machine) intern(goalRule int32) int32 {
 	m.chars, m.calls = m.normalise(m.chars), m.normalise(m.calls)
 	if len(m.chars)+len(m.calls) > m.limits.Items {
@@ -272,15 +272,15 @@ func (m *machine) edges(q int32) []edge {
 	return m.states[q].edges
 }
 
-// A segment is a way on from a state over some characters: to a place in the
-// same rule, or into a call.
+// A segment is a transition from a state over a range of characters: to an item
+// of the same rule, or into a call.
 type segment struct {
 	lo, hi rune
 	to     item  // if alts is nil
 	alts   []alt // of the call
 }
 
-// expand works out the edges of a state.
+// expand computes the edges of a state.
 func (m *machine) expand(q int32) []edge {
 	goalRule := m.states[q].goal
 	var segments []segment
@@ -302,14 +302,14 @@ func (m *machine) expand(q int32) []edge {
 	return m.sweep(goalRule, segments)
 }
 
-// appendCall appends the ways into a rule that is called in the reading of a
-// goal, to go on at the places in back.
+// appendCall appends the transitions into a rule called in the reading of a
+// goal; back holds the items to return to.
 func (m *machine) appendCall(segments []segment, goalRule, called int32, back []item) []segment {
 	first := m.firstState(called)
 	ret := m.after(goalRule, back)
-	// After a complete goal only the goal's own tail may follow. If the
-	// call is of the goal itself, its reading ends in that tail too, and
-	// twice the tail is the tail: there is no need to return.
+	// After a complete goal only the goal's own tail may follow. If the goal
+	// itself is called, reading it ends in that tail too, and a repeated tail
+	// is equivalent to a single one: returning is unnecessary.
 	tail := m.final(ret) || called == goalRule && ret == m.doneState(goalRule)
 	for _, e := range m.edges(first) {
 		m.meter.Step(1)
@@ -325,7 +325,7 @@ func (m *machine) appendCall(segments []segment, goalRule, called int32, back []
 	return segments
 }
 
-// sweep turns overlapping segments into edges.
+// sweep converts overlapping segments to edges.
 func (m *machine) sweep(goalRule int32, segments []segment) []edge {
 	slices.SortStableFunc(segments, func(a, b segment) int { return cmp.Compare(a.lo, b.lo) })
 	var edges []edge
@@ -343,7 +343,7 @@ func (m *machine) sweep(goalRule int32, segments []segment) []edge {
 		for ; next < len(segments) && segments[next].lo <= at; next++ {
 			active = append(active, int32(next))
 		}
-		// Up to where is everything the same?
+		// Find the end of the range in which the same segments apply.
 		end := segments[active[0]].hi
 		for _, i := range active {
 			end = min(end, segments[i].hi)
@@ -419,11 +419,11 @@ func (m *machine) describe(q int32) string {
 	return joinWords(words)
 }
 
-// maxWords is how many possibilities are named.
+// maxWords is the number of alternatives that a description names.
 const maxWords = 6
 
-// spell returns the class or the text that an instruction begins, with the
-// rule it was written in.
+// spell describes an instruction: the class or text that starts there, and the
+// rule that it was written in.
 func (m *machine) spell(pc int32) string {
 	single := func(pc int32) (rune, bool) {
 		in := m.p.insts[pc]
@@ -446,7 +446,7 @@ func (m *machine) spell(pc int32) string {
 	return fmt.Sprintf("%q (%s)", string(text), rule)
 }
 
-// maxSpelt is how many characters are shown of a text.
+// maxSpelt is the number of characters of a text that a description shows.
 const maxSpelt = 24
 
 var _ automaton = (*machine)(nil)

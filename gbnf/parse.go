@@ -11,12 +11,12 @@ import (
 )
 
 // parser reads GBNF. It stops at the first error by panicking with a value of
-// type stop, which parse recovers; nothing else panics.
+// type stop, which parse recovers; it does not panic otherwise.
 type parser struct {
 	src      string
 	pos      int
 	limits   Limits
-	rule     string // being read
+	rule     string // the current rule
 	elements int
 	depth    int
 	file     *file
@@ -48,7 +48,7 @@ func parse(src string, limits Limits) (f *file, err error) {
 	return p.file, nil
 }
 
-// checkText refuses what is no UTF-8, wherever it stands.
+// checkText rejects a source that is not UTF-8.
 func (p *parser) checkText() {
 	if utf8.ValidString(p.src) {
 		return
@@ -79,10 +79,10 @@ func (p *parser) limit(name string, most int) {
 	panic(stop{&LimitError{Limit: name, Max: most, Line: strings.Count(p.src[:p.pos], "\n") + 1}})
 }
 
-// at reports whether the source goes on with s.
+// at reports whether the source continues with s.
 func (p *parser) at(s string) bool { return strings.HasPrefix(p.src[p.pos:], s) }
 
-// found says what stands at the present place, for errors.
+// found describes the text at the current position, for errors.
 func (p *parser) found() string {
 	if p.pos >= len(p.src) {
 		return "the end of the grammar"
@@ -95,7 +95,7 @@ func (p *parser) found() string {
 	}
 }
 
-// space skips white space and comments, line ends only if lines is set.
+// space skips white space and comments, and with lines also line ends.
 func (p *parser) space(lines bool) {
 	for p.pos < len(p.src) {
 		switch c := p.src[p.pos]; {
@@ -115,7 +115,7 @@ func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// name reads a name, which may turn out to be empty.
+// name reads a name, which may be empty.
 func (p *parser) name() string {
 	from := p.pos
 	for p.pos < len(p.src) && isNameByte(p.src[p.pos]) {
@@ -151,7 +151,7 @@ func (p *parser) definition() {
 	p.file.rules = append(p.file.rules, r)
 }
 
-// choice reads alternatives; nested says that a group is open.
+// choice reads alternatives; nested reports whether a group is open.
 func (p *parser) choice(nested bool) *expr {
 	pos := int32(p.pos)
 	list := []*expr{p.sequence(nested)}
@@ -163,7 +163,7 @@ func (p *parser) choice(nested bool) *expr {
 	return joined(opChoice, pos, list)
 }
 
-// alternative reports whether a | follows, which may begin a new line.
+// alternative reports whether a | follows, possibly on the next line.
 func (p *parser) alternative() bool {
 	after := p.pos
 	p.space(true)
@@ -174,12 +174,13 @@ func (p *parser) alternative() bool {
 	return false
 }
 
-// joined makes a sequence or choice of the elements, without a level of its
-// own where none is needed.
+// joined returns a sequence or choice of the elements, without a level of its
+// own if that isn't needed.
 func joined(o op, pos int32, list []*expr) *expr {
 	flat := make([]*expr, 0, len(list))
 	for _, e := range list {
-		// An empty sequence vanishes in a sequence; in a choice it stays.
+		// An empty sequence within a sequence is dropped; within a choice it is
+		// kept.
 		if e.op == o {
 			flat = append(flat, e.sub...)
 		} else {
@@ -256,7 +257,7 @@ func (p *parser) repeats(e *expr, nested bool) *expr {
 	return e
 }
 
-// nest bounds a row of repetition operators, each of which is a level.
+// nest bounds consecutive repetition operators, each of which is a level.
 func (p *parser) nest(e *expr, at int) {
 	levels := p.depth
 	for ; e.op == opRepeat; e = e.sub[0] {
@@ -398,7 +399,7 @@ func (p *parser) classChar(class *expr) rune {
 	return r
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads a backslash and the characters that it escapes.
 func (p *parser) escape() rune {
 	start := p.pos
 	p.pos++
@@ -429,7 +430,7 @@ func (p *parser) escape() rune {
 	return 0
 }
 
-// hex reads the digits of an escape that began at start.
+// hex reads the digits of an escape that starts at start.
 func (p *parser) hex(start, digits int) rune {
 	end := p.pos
 	for end < len(p.src) && end < p.pos+digits && isHex(p.src[end]) {
@@ -453,7 +454,7 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// token reads <…> or <[…]>, with ! before it.
+// token reads <…> or <[…]>, optionally preceded by !.
 func (p *parser) token() *expr {
 	e := &expr{op: opToken, pos: int32(p.pos)}
 	if p.at("!") {
@@ -489,7 +490,7 @@ func (p *parser) token() *expr {
 	}
 }
 
-// issueAt makes an issue for a place in the source.
+// issueAt returns an issue for a position in the source.
 func issueAt(src string, pos int, rule, reason string) Issue {
 	line, column := lineColumn(src, pos)
 	from := strings.LastIndexByte(src[:pos], '\n') + 1
@@ -503,10 +504,10 @@ func issueAt(src string, pos int, rule, reason string) Issue {
 	return Issue{Line: line, Column: column, Rule: rule, Reason: reason, Source: text}
 }
 
-// shownColumns is how much is shown of a long line.
+// shownColumns is the number of characters shown of a long line.
 const shownColumns = 200
 
-// lineColumn returns the place of an offset, both from 1.
+// lineColumn returns the line and column of an offset, both from 1.
 func lineColumn(src string, pos int) (line, column int) {
 	before := src[:pos]
 	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1

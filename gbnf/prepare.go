@@ -7,16 +7,18 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// manyNodes is the size of the part of a vocabulary's trie from which on it is
-// looked up rather than walked.
+// manyNodes is the size of the part of a vocabulary's trie from which it is
+// looked up instead of walked.
 const manyNodes = 2000
 
-// maxReach is the longest token, in bytes, for which counters are loosened.
+// maxReach is the length in bytes of the longest token for which counters are
+// loosened.
 const maxReach = 1 << 16
 
-// Prepare implements [decoder.Source]. What a sketch says is looked up; the
-// decoder walks the rests of the tokens that leave it, and those that don't
-// begin in it. The states of distant counts are replaced by one.
+// Prepare implements [decoder.Source]. Tokens that a sketch decides are looked
+// up; the decoder walks the rests of the tokens that leave the sketch, and the
+// tokens that don't start in it. States with distant counts are replaced by
+// one.
 func (s *source) Prepare(f decoder.Frame, v *vocab.Vocab) *decoder.Prepared {
 	x := s.frames[f]
 	if x.kind != frameState {
@@ -50,8 +52,8 @@ func (s *source) prepare(q int32, v *vocab.Vocab) *decoder.Prepared {
 	return &decoder.Prepared{Base: split.inside, Exits: s.exits(k, split), WalkRest: true, Skip: &skip, Overlap: true}
 }
 
-// sketchOf returns the sketch of a state, or of one that is like it but for
-// distant counts.
+// sketchOf returns the sketch of a state, or of an equivalent one with loosened
+// counts.
 func (s *source) sketchOf(q int32, v *vocab.Vocab) *sketch {
 	k, ok := s.sketches[q]
 	if !ok {
@@ -61,7 +63,7 @@ func (s *source) sketchOf(q int32, v *vocab.Vocab) *sketch {
 	return k
 }
 
-// exits returns what is to be walked of the tokens that leave a sketch.
+// exits returns the exits for the tokens that leave a sketch.
 func (s *source) exits(k *sketch, split *split) (list []decoder.Exit) {
 	for i, l := range split.leave {
 		if l.trie == nil {
@@ -78,8 +80,7 @@ func (s *source) exits(k *sketch, split *split) (list []decoder.Exit) {
 	return list
 }
 
-// firstBytes returns the bytes with which the tokens begin that a sketch is
-// about.
+// firstBytes returns the first bytes of the tokens that a sketch decides.
 func (k *sketch) firstBytes() (set [4]uint64) {
 	for c, to := range k.states[0].move {
 		switch {
@@ -93,11 +94,11 @@ func (k *sketch) firstBytes() (set [4]uint64) {
 	return set
 }
 
-// largeTree is the number of nodes from which on a sub-tree is looked up.
+// largeTree is the number of nodes from which a subtree is looked up.
 const largeTree = 200
 
-// PrepareAt implements [decoder.Source]. It does what Prepare does where the
-// walk of the vocabulary gets to a word behind a space.
+// PrepareAt implements [decoder.Source]. It does the same as Prepare where the
+// walk of the vocabulary reaches a word after a space.
 func (s *source) PrepareAt(f decoder.Frame, v *vocab.Vocab, trie *vocab.Trie, node int32) *decoder.Prepared {
 	x := s.frames[f]
 	if trie != v.Trie() || trie.Nodes[node].End-node < largeTree || x.kind != frameState || !s.isBusy(x.at) {

@@ -19,7 +19,8 @@ func (f *file) String() string {
 	return b.String()
 }
 
-// print writes e where an element of kind outer may stand without a group.
+// print writes e so that it can stand inside an element of kind outer, as a
+// group if necessary.
 func (e *expr) print(b *strings.Builder, outer op) {
 	group := e.op == opChoice && outer != opChoice || e.op == opSequence && outer == opRepeat ||
 		e.op == opSequence && len(e.sub) == 0
@@ -67,7 +68,7 @@ func (e *expr) print(b *strings.Builder, outer op) {
 	}
 }
 
-// countText returns the operator for so many repetitions.
+// countText returns the operator for a number of repetitions.
 func countText(least, most int32) string {
 	switch {
 	case least == 0 && most == unbounded:
@@ -107,7 +108,7 @@ func printClass(b *strings.Builder, ranges []regular.Range, negated bool) {
 	b.WriteByte(']')
 }
 
-// printChar writes a character; those in special can't stand for themselves.
+// printChar writes a character; those in special have to be escaped.
 func printChar(b *strings.Builder, r rune, special string) {
 	switch {
 	case r == '\n':

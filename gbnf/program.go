@@ -11,9 +11,9 @@ import (
 type instOp uint8
 
 const (
-	instChar  instOp = iota // read a character of class arg, go to next
-	instCall                // read what rule arg describes, go to next
-	instAlt                 // go to one of alts[arg]
+	instChar  instOp = iota // read a character of class arg, continue at next
+	instCall                // read the text of rule arg, continue at next
+	instAlt                 // continue at one of alts[arg]
 	instEnter               // begin loop arg
 	instAgain               // one round of loop arg is complete
 	instEnd                 // rule arg is complete
@@ -22,7 +22,7 @@ const (
 // An inst is one instruction of a program.
 type inst struct {
 	op   instOp
-	from int32 // the rule it was written in, which may have been copied into another
+	from int32 // the rule that it was written in, which may have been copied into another
 	host int32 // the rule that it runs in
 	arg  int32
 	next int32
@@ -38,19 +38,19 @@ type loop struct {
 // A program is a compiled grammar. It is immutable.
 type program struct {
 	names   []string // of the rules
-	start   []int32  // instruction at which each rule begins
+	start   []int32  // first instruction of each rule
 	insts   []inst
 	alts    [][]int32
 	loops   []loop
 	classes [][]regular.Range
-	tokens  []*expr // that are referred to
+	tokens  []*expr // references
 	root    int32
 
-	cost   []int64 // of instructions: bytes of the shortest text to the end of rule or round; or never
-	choice []int32 // of branches: index of the cheapest way
+	cost   []int64 // of instructions: bytes of the shortest text to the end of the rule or round; or never
+	choice []int32 // of branches: index of the cheapest alternative
 }
 
-// String lists the instructions, a rule at a time.
+// String lists the instructions by rule.
 func (p *program) String() string {
 	var b strings.Builder
 	for i, in := range p.insts {
@@ -83,7 +83,7 @@ func (p *program) String() string {
 	return b.String()
 }
 
-// classText spells a class as grammars write it.
+// classText returns a class in the syntax of grammars.
 func (p *program) classText(class int32) string {
 	c := p.classes[class]
 	if isToken(c[0].Lo) {
@@ -92,11 +92,11 @@ func (p *program) classText(class int32) string {
 	return classText(c)
 }
 
-// nullable reports whether a rule describes the empty text.
+// nullable reports whether a rule matches the empty text.
 func (p *program) nullable(rule int32) bool { return p.cost[p.start[rule]] == 0 }
 
-// least returns the smallest count that is worth telling apart: a round that
-// may be empty makes up for missing ones.
+// least returns the smallest count that has to be distinguished: rounds that
+// may be empty can replace missing ones.
 func (p *program) least(l *loop) int32 {
 	if p.cost[l.body] == 0 {
 		return 0

@@ -13,14 +13,14 @@ import (
 type Syntax uint8
 
 const (
-	// ECMA is ECMAScript's, which JSON Schema uses too.
+	// ECMA is the dialect of ECMAScript, which JSON Schema uses too.
 	ECMA Syntax = iota
-	// Go is that of package regexp.
+	// Go is the dialect of package regexp.
 	Go
 )
 
 // Regex compiles a regular expression that the whole text has to match, as if
-// it stood between ^ and $. Errors are *InvalidError or *LimitError.
+// it were between ^ and $. Errors are *InvalidError or *LimitError.
 func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
 	compile := (*regular.Store).Pattern
 	anchored := "^(?:" + pattern + ")$"
@@ -28,7 +28,8 @@ func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
 		compile = (*regular.Store).GoPattern
 		anchored = `\A(?:` + pattern + `)\z`
 	}
-	// The pattern must be good by itself: a)(b would be with the anchors.
+	// The pattern must be valid by itself: a)(b would be valid only with the
+	// anchors.
 	if _, err := compile(regular.NewStore(regular.Limits{}), pattern); err != nil {
 		return nil, regexError(pattern, err)
 	}
@@ -41,7 +42,7 @@ func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
 	})
 }
 
-// Choice compiles a list of texts, one of which the whole text has to be.
+// Choice compiles a list of texts, of which the whole text has to be one.
 // Errors are *InvalidError or *LimitError.
 func Choice(texts []string, opt Options) (*Grammar, error) {
 	if len(texts) == 0 {
@@ -59,7 +60,7 @@ func Choice(texts []string, opt Options) (*Grammar, error) {
 	return ofLanguage(b.String(), opt, func(s *regular.Store) (regular.Expr, error) { return s.Strings(texts), nil })
 }
 
-// regexError gives an error of package regular its place.
+// regexError adds a place to an error of package regular.
 func regexError(pattern string, err error) error {
 	at, reason := 0, err.Error()
 	switch e := err.(type) {
@@ -73,7 +74,7 @@ func regexError(pattern string, err error) error {
 	return &InvalidError{[]Issue{issueAt(pattern, min(at, len(pattern)), "", "regex: "+reason)}}
 }
 
-// ofLanguage makes the constraint that is a regular language.
+// ofLanguage returns the constraint to a regular language.
 func ofLanguage(text string, opt Options, build func(*regular.Store) (regular.Expr, error)) (*Grammar, error) {
 	limits := opt.Limits.withDefaults()
 	machine := func() (*regular.Machine, error) {
@@ -109,15 +110,15 @@ type language struct {
 	out    *outcomes
 	m      *regular.Machine
 	edge   map[int32][]edge
-	behind charSet // what may come after the whole text
+	behind charSet // what may follow the whole text
 	failed error
 }
 
 // reset implements automaton.
 func (l *language) reset() { l.edge = nil }
 
-// start implements automaton. What has been learnt belongs to the machine, so
-// that a new one is made to forget it.
+// start implements automaton. The states belong to the machine, so a new
+// machine discards them.
 func (l *language) start() int32 {
 	if l.edge == nil {
 		l.edge = map[int32][]edge{}

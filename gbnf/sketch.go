@@ -7,51 +7,51 @@ import (
 	"github.com/stencil-json/stencil/regular"
 )
 
-// A sketch is a small automaton over ASCII that tells for most tokens, without
-// the decoder's stacks, whether they may follow a state: words inside of
+// A sketch is a small automaton over ASCII that decides for most tokens,
+// without the decoder's stacks, whether they may follow a state: words inside
 // identifiers and keywords, the insides of texts and comments, and what leads
-// into them. Two places of two grammars with the same sketch share what it says
-// about a vocabulary.
+// into them. Two states with the same sketch, even of different grammars, share
+// its results for a vocabulary.
 type sketch struct {
 	states []sketchState
 	key    string // its moves as text
 }
 
-// sketchState stands for what takes the place of the first state: one of the
-// paths, it is not known which.
+// sketchState stands for the states that replace the first one: one of the
+// paths, without knowing which.
 type sketchState struct {
 	paths []path
-	// move says where a character leads: to a state of the sketch, out of
-	// it, or nowhere. move[high] is for the characters beyond ASCII, but for
-	// those in except, which lead out of it.
+	// move holds the target of each character: a state of the sketch, outside
+	// or nowhere. move[high] is the target of the characters beyond ASCII,
+	// except for those in except, which lead outside.
 	move   [high + 1]int8
 	except []regular.Range
 }
 
-// A path is a list of states of the automaton, the last one to go on with.
+// A path is a list of states of the automaton, top state last.
 type path []int32
 
 func (p path) top() int32 { return p[len(p)-1] }
 
 const (
 	high    = utf8.RuneSelf
-	outside = -1 // the decoder has to find out
+	outside = -1 // the decoder has to decide
 	nowhere = -2
 )
 
 const (
-	// fewChars is how many characters may follow a state that is not worth
-	// being sketched.
+	// fewChars is the number of possible next characters up to which a state is
+	// not worth a sketch.
 	fewChars = 16
-	// maxSketch, maxPath, maxPaths and maxExcept keep sketches small. Where
-	// they end, the decoder goes on.
+	// maxSketch, maxPath, maxPaths and maxExcept bound sketches. Beyond them,
+	// the decoder takes over.
 	maxSketch = 32
 	maxPath   = 3
 	maxPaths  = 6
 	maxExcept = 12
 )
 
-// sketch draws the surroundings of a state.
+// sketch computes the sketch of a state.
 func (s *source) sketch(q int32) *sketch {
 	k := &sketch{states: []sketchState{{paths: []path{{q}}}}}
 	for i := 0; i < len(k.states); i++ {
@@ -61,7 +61,7 @@ func (s *source) sketch(q int32) *sketch {
 	return k
 }
 
-// drawState finds the moves of a state.
+// drawState computes the moves of a state.
 func (s *source) drawState(k *sketch, i int) {
 	x := sketchState{paths: k.states[i].paths}
 	for c := range x.move {
@@ -79,7 +79,7 @@ func (s *source) drawState(k *sketch, i int) {
 		}
 	})
 	x.move[high], x.except = mostly(beyond)
-	// What may be read after the end as well is read in more ways.
+	// Characters that may also be read after the end have further readings.
 	for c := range utf8.RuneSelf {
 		if more.has(byte(c)) {
 			x.move[c] = outside
@@ -91,8 +91,8 @@ func (s *source) drawState(k *sketch, i int) {
 	k.states[i] = x
 }
 
-// withEnds adds to the paths those that are left when their last states end,
-// and returns what may be read after the end of all of a path.
+// withEnds adds to the paths those that remain if their top states end, and
+// returns the characters that may be read after the end of a whole path.
 func (s *source) withEnds(paths []path) (all []path, more charSet) {
 	all = slices.Clone(paths)
 	for i := 0; i < len(all); i++ {
@@ -119,14 +119,14 @@ func addPath(list []path, p path) []path {
 	return append(list, p)
 }
 
-// A pathEdge is an outcome for the last state of a path.
+// A pathEdge is an edge of the top state of a path.
 type pathEdge struct {
 	path path
 	edge edge
 }
 
-// sweepPaths calls yield for each range of characters under which all of the
-// paths have the same outcomes.
+// sweepPaths calls yield for each range of characters over which all paths have
+// the same outcomes.
 func (s *source) sweepPaths(paths []path, yield func(lo, hi rune, outs []pathEdge)) {
 	edges := make([][]edge, len(paths))
 	for i, p := range paths {
@@ -157,7 +157,7 @@ func (s *source) sweepPaths(paths []path, yield func(lo, hi rune, outs []pathEdg
 	}
 }
 
-// target returns where outcomes lead together.
+// target returns the common target of outcomes.
 func (s *source) target(k *sketch, outs []pathEdge) int8 {
 	var to []path
 	busy := false
@@ -191,13 +191,14 @@ func (s *source) target(k *sketch, outs []pathEdge) int8 {
 	return int8(len(k.states) - 1)
 }
 
-// A leap is a move under characters beyond ASCII.
+// A leap is a move over characters beyond ASCII.
 type leap struct {
 	lo, hi rune
 	to     int8
 }
 
-// mostly returns where most characters beyond ASCII lead, and the others.
+// mostly returns the target of most characters beyond ASCII, and the other
+// characters.
 func mostly(leaps []leap) (to int8, except []regular.Range) {
 	if len(leaps) == 0 {
 		return nowhere, nil
@@ -228,7 +229,7 @@ func mostly(leaps []leap) (to int8, except []regular.Range) {
 	return to, except
 }
 
-// appendRange appends a range, unless it holds no characters.
+// appendRange appends a range, unless it contains no characters.
 func appendRange(list []regular.Range, lo, hi rune) []regular.Range {
 	if lo > hi || lo >= lowestSurrogate && hi <= highestSurrogate {
 		return list
@@ -266,7 +267,7 @@ func (k *sketch) text() string {
 	return string(b)
 }
 
-// stays returns characters that leave a sketch in a state.
+// stays returns the characters over which a sketch stays in state i.
 func (k *sketch) stays(i int8) (set charSet) {
 	x := &k.states[i]
 	for c, to := range x.move {
@@ -277,7 +278,7 @@ func (k *sketch) stays(i int8) (set charSet) {
 	return set
 }
 
-// excepts reports whether a character beyond ASCII leaves the sketch.
+// excepts reports whether a character beyond ASCII leads out of the sketch.
 func (x *sketchState) excepts(r rune) bool {
 	for _, e := range x.except {
 		if e.Lo <= r && r <= e.Hi {

@@ -18,8 +18,8 @@ const (
 
 const unbounded = -1
 
-// expr is a node of the syntax tree. Groups leave no trace but the shape of
-// the tree: a sequence holds no sequence, a choice no choice.
+// expr is a node of the syntax tree. Groups exist only in the shape of the
+// tree: a sequence contains no sequence, a choice no choice.
 type expr struct {
 	op       op
 	negated  bool
@@ -37,14 +37,14 @@ type rule struct {
 	body *expr
 }
 
-// file is a grammar as it was written.
+// file is a parsed grammar.
 type file struct {
 	source string
 	rules  []*rule
 	index  map[string]int32 // rule by name
 }
 
-// equal reports whether two trees are the same but for their places.
+// equal reports whether two trees are equal apart from their positions.
 func (e *expr) equal(o *expr) bool {
 	if e.op != o.op || e.negated != o.negated || e.min != o.min || e.max != o.max || e.text != o.text ||
 		len(e.sub) != len(o.sub) || len(e.ranges) != len(o.ranges) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// tables is what this package knows about a vocabulary.
+// tables holds what this package knows about a vocabulary.
 type tables struct {
 	v     *vocab.Vocab
 	trie  *vocab.Trie
@@ -20,40 +20,41 @@ type tables struct {
 	bytes  int
 }
 
-// below sums up the bytes that lead from a node of a trie to its descendants.
+// below summarises the bytes that lead from a node of a trie to its
+// descendants.
 type below struct {
 	chars  charSet
-	broken bool // some descendant's token is no whole UTF-8
+	broken bool // some descendant's token is not complete UTF-8
 }
 
-// A splitKey is the key of a sketch, and the node of the trie whose sub-tree is
+// A splitKey is the key of a sketch, and the node of the trie whose subtree is
 // split, or -1.
 type splitKey struct {
 	sketch string
 	node   int32
 }
 
-// A split says what a sketch says about a vocabulary. It is immutable.
+// A split is the result of a sketch for a vocabulary. It is immutable.
 type split struct {
 	inside vocab.Bitset // tokens that don't leave the sketch
-	list   []int32      // the same for a sub-tree
-	leave  []leavers    // of the sketch's states
+	list   []int32      // the same for a subtree
+	leave  []leavers    // by state of the sketch
 }
 
-// leavers are the tokens that leave a sketch from one state, filed under what
-// is left of them there. Values of the trie index tokens.
+// leavers are the tokens that leave a sketch from one state, in a trie of what
+// remains of them there. Values of the trie index tokens.
 type leavers struct {
 	trie   *vocab.Trie // nil if there are none
 	tokens []int32
 }
 
-// maxSplitBytes bounds what is kept of splits for one vocabulary.
+// maxSplitBytes bounds the size of the splits cached for one vocabulary.
 const maxSplitBytes = 64 << 20
 
 type tablesKey struct{}
 
-// Prepare makes what the grammars over a vocabulary have in common, so that
-// the first mask need not wait for it.
+// Prepare builds what all grammars over a vocabulary share, so that the first
+// mask need not wait for it.
 func Prepare(v *vocab.Vocab) { tablesOf(v) }
 
 func tablesOf(v *vocab.Vocab) *tables {
@@ -80,12 +81,12 @@ func newTables(v *vocab.Vocab) *tables {
 	return t
 }
 
-// split returns what a sketch says about the tokens that begin with one of its
-// first state's moves.
+// split returns the result of a sketch for the tokens that start with one of
+// its first state's moves.
 func (t *tables) split(k *sketch) *split { return t.splitAt(k, -1) }
 
-// splitAt returns what a sketch says about the tokens below a node of the trie,
-// where its first state is reached.
+// splitAt returns the result of a sketch for the tokens below a node of the
+// trie, at which its first state is reached.
 func (t *tables) splitAt(k *sketch, node int32) *split {
 	key := splitKey{k.key, node}
 	t.mu.Lock()
@@ -146,7 +147,7 @@ type splitter struct {
 	leave  [][]vocab.TrieEntry
 }
 
-// visit takes the sub-tree at a node that is reached in a state, between two
+// visit handles the subtree at a node that is reached in a state, between two
 // characters.
 func (w *splitter) visit(node int32, from int8) {
 	n := &w.t.trie.Nodes[node]
@@ -162,7 +163,7 @@ func (w *splitter) visit(node int32, from int8) {
 	}
 }
 
-// arrive takes the sub-tree at a node that has led to a state.
+// arrive handles the subtree at a node that has led to a state.
 func (w *splitter) arrive(node int32, at int8) {
 	nodes := w.t.trie.Nodes
 	w.inside = append(w.inside, w.t.trie.At(node)...)
@@ -175,9 +176,9 @@ func (w *splitter) arrive(node int32, at int8) {
 	}
 }
 
-// character takes the sub-tree at a node inside of a character that began
-// after start bytes and leads from one state to another. What turns out not to
-// be a whole character leaves the sketch before it.
+// character handles the subtree at a node inside a character that started after
+// start bytes and leads from one state to another. If it turns out to be
+// incomplete or invalid, the token leaves the sketch before it.
 func (w *splitter) character(node int32, from, to int8, start int) {
 	nodes := w.t.trie.Nodes
 	first := w.t.trie.Tokens[nodes[node].First]
@@ -198,7 +199,7 @@ func (w *splitter) character(node int32, from, to int8, start int) {
 	}
 }
 
-// out files all tokens at and below a node, which have left the sketch after
+// out records all tokens at and below a node, which have left the sketch after
 // start bytes.
 func (w *splitter) out(node int32, from int8, start int) {
 	nodes := w.t.trie.Nodes

@@ -10,10 +10,10 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A reference to a token is a character of its own to the machine, beyond all
-// that can be spelt: 0x10FFFF is the last one, and the first byte of a spelling
-// of four would still reach to 0x13FFFF. Number i of the references that a
-// program has is firstToken+i.
+// To the machine, a reference to a token is a character of its own, beyond all
+// characters that can be encoded: 0x10FFFF is the last one, and the first byte of
+// a four-byte encoding can reach at most 0x13FFFF. Reference number i of a
+// program is firstToken+i.
 const firstToken = 0x200000
 
 // isToken reports whether a character stands for a reference to a token.
@@ -31,7 +31,7 @@ func (c *compiler) token(e *expr) rune {
 	return firstToken + id
 }
 
-// reference returns a reference to a token as grammars write it.
+// reference returns a reference to a token in the syntax of grammars.
 func (e *expr) reference() string {
 	text := e.text
 	if text == "" {
@@ -43,15 +43,15 @@ func (e *expr) reference() string {
 	return text
 }
 
-// A boundToken is what a reference stands for in a vocabulary.
+// A boundToken is the token of a vocabulary that a reference is bound to.
 type boundToken struct {
 	id    int32
 	not   bool   // every other token
-	spelt []byte // for completions
+	spelt []byte // its spelling, for completions
 }
 
-// bindTokens finds what the references of a program stand for. An error is an
-// *InvalidError that lists all that stand for nothing.
+// bindTokens binds the references of a program. The error is an *InvalidError
+// that lists all references without a token.
 func (g *Grammar) bindTokens(refs []*expr, v *vocab.Vocab) ([]boundToken, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -87,8 +87,8 @@ func (g *Grammar) bindTokens(refs []*expr, v *vocab.Vocab) ([]boundToken, error)
 	return list, nil
 }
 
-// findTokens returns the tokens that references name, -1 where there is none: a
-// text is looked up as the tokenizer reads it, then as the vocabulary spells it.
+// findTokens returns the tokens that references name, -1 if there is none: a text
+// is looked up first as the tokenizer reads it, then as the vocabulary writes it.
 func findTokens(refs []*expr, v *vocab.Vocab) []int32 {
 	ids := make([]int32, len(refs))
 	missing := map[string][]int{}
@@ -115,7 +115,7 @@ func findTokens(refs []*expr, v *vocab.Vocab) []int32 {
 	return ids
 }
 
-// spellOther spells some token that is not the one given: a short one.
+// spellOther returns the spelling of a short token other than the given one.
 func spellOther(not int32, v *vocab.Vocab) []byte {
 	other, size := int32(-1), 0
 	for id := range int32(v.Len()) {
@@ -156,15 +156,14 @@ func (s *source) ExpandTokens(f decoder.Frame, e *decoder.TokenEdges) {
 	}
 }
 
-// ReadsTokens reports whether the grammar refers to tokens, so that it depends on
-// the vocabulary that it is bound to.
+// ReadsTokens reports whether the grammar refers to tokens, and so depends on the
+// vocabulary that it is bound to.
 func (g *Grammar) ReadsTokens() bool { return len(g.tokens) > 0 }
 
-// TokensAsText returns the grammar of the texts that are left of the grammar's
-// where references to tokens are replaced by the texts that the tokens add, and
-// !<…> by any text: for checking what was generated when only its text is
-// known. Without references it is the grammar itself. Errors are those of
-// [Grammar.Bind].
+// TokensAsText returns the grammar with references to tokens replaced by the
+// texts that the tokens add, and !<…> by any text: for checking a generated text
+// whose tokens are unknown. Without references it returns the grammar itself.
+// Errors are those of [Grammar.Bind].
 func (g *Grammar) TokensAsText(v *vocab.Vocab) (*Grammar, error) {
 	if len(g.tokens) == 0 {
 		return g, nil

@@ -1,15 +1,15 @@
 package gbnf
 
-// A machine is made as it is used, but what the first texts meet is made before
-// them, so that it doesn't delay their masks.
+// A machine is built on demand, but the states that the first texts need are
+// built in advance, so that they don't delay their masks.
 const (
-	warmStates = 100  // of which at most so many are expanded
-	warmItems  = 4000 // and with them so many places in the grammar
+	warmStates = 100  // maximum number of states to expand
+	warmItems  = 4000 // maximum number of their items
 )
 
-// warm expands the states that are nearest to the beginning. It reports whether
-// they were as small as those of grammars that people write; else the machine
-// has to be reset.
+// warm expands the states nearest to the start. It reports whether they were
+// within these limits, as those of practical grammars are; otherwise the
+// machine has to be reset.
 func (m *machine) warm() bool {
 	limits := m.limits
 	defer func() { m.limits = limits }()

@@ -11,18 +11,18 @@ import (
 	"github.com/stencil-json/stencil/regular"
 )
 
-// xmlMachine reads well-formed XML. That end tags match start tags, and that no
-// attribute comes twice, is more than a grammar can say; here the names are
-// part of the states, which are made as they are reached.
+// xmlMachine reads well-formed XML. A grammar can't express that end tags match
+// start tags and that attributes are unique; here the names are part of the
+// states, which are created as they are reached.
 //
-// While a name is read it is not part of the state: there would be a state for
-// each beginning of each name. It is looked up in the text where it ends (see
+// While a name is read it is not part of the state: otherwise each prefix of
+// each name would need a state. It is looked up in the text where it ends (see
 // [decoder.Edges.Capture]).
 //
-// It is XML as tools write it: names of ASCII letters, digits, hyphens, dots
+// It reads XML as tools write it: names of ASCII letters, digits, hyphens, dots
 // and underscores; no white space around = and before the > of an end tag; no
-// document type, no processing instruction but the declaration, no references
-// but to the five characters with names.
+// document type, no processing instruction except the declaration, and no
+// references except to the five characters with names.
 type xmlMachine struct {
 	out    *outcomes
 	states []xmlState
@@ -32,13 +32,13 @@ type xmlMachine struct {
 	cache  map[int32][]edge
 
 	root        string // name of the root element; "": any
-	declaration bool   // the declaration has to be there
+	declaration bool   // the declaration is required
 }
 
-// xmlState is a state; at counts within the kind.
+// xmlState is a state; the meaning of at depends on the kind.
 type xmlState struct {
 	kind xmlKind
-	tag  int32 // the element that is open; unknownTag in masks that hold for every name
+	tag  int32 // the open element; unknownTag in masks that hold for every name
 	at   int32
 }
 
@@ -47,10 +47,10 @@ type xmlKind uint8
 const (
 	xmlStart       xmlKind = iota
 	xmlFirst               // after the first <
-	xmlDeclaration         // at characters of it have been read
+	xmlDeclaration         // after at characters of the declaration
 	xmlProlog              // after the declaration
 	xmlRoot                // after the < of the root element
-	xmlRootName            // in the name that the root element has to have, at bytes of it have been read
+	xmlRootName            // in the required name of the root element, after at bytes of it
 	xmlEnd                 // after the root element
 	xmlName                // in the name of a start tag
 	xmlAttributes          // after white space in a start tag
@@ -59,16 +59,16 @@ const (
 	xmlValue               // in its value, which ends with at
 	xmlAfterValue          // after its value
 	xmlClose               // after the / of an empty element
-	xmlContent             // between tags, after so many ]
+	xmlContent             // between tags, after at characters ]
 	xmlMarkup              // after < in content
-	xmlEndTag              // after </, at bytes of the name have been read
+	xmlEndTag              // after </ and at bytes of the name
 	xmlEntity              // after &, at is an index into xmlEntities
-	xmlBang                // after <!, - and <![CDATA, at says how far
-	xmlComment             // in a comment, after so many -
-	xmlCDATA               // in a CDATA section, after so many ]
+	xmlBang                // after <!, and part of - or [CDATA[; at is the position
+	xmlComment             // in a comment, after at characters -
+	xmlCDATA               // in a CDATA section, after at characters ]
 )
 
-// xmlTag is an open element, and the attributes that it has in its start tag.
+// xmlTag is an open element, and the attributes in its start tag so far.
 type xmlTag struct {
 	name string
 	used []string
@@ -81,7 +81,7 @@ const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>`
 
 const xmlCDATAStart = "[CDATA["
 
-// xmlEntities are all beginnings of what may stand between & and ;.
+// xmlEntities lists all prefixes of the names between & and ;.
 var xmlEntities = []string{"", "l", "lt", "g", "gt", "a", "am", "amp", "ap", "apo", "apos", "q", "qu", "quo", "quot"}
 
 var xmlWholeEntities = []string{"lt", "gt", "amp", "apos", "quot"}
@@ -127,7 +127,7 @@ func (m *xmlMachine) start() int32 { return m.state(xmlStart, unknownTag, 0) }
 // mayEnd implements automaton.
 func (m *xmlMachine) mayEnd(q int32) bool { return m.states[q].kind == xmlEnd }
 
-// follow implements automaton. The only state that may end is the last one.
+// follow implements automaton. Only the last state may end.
 func (m *xmlMachine) follow(int32) charSet { return everyChar }
 
 // followed implements automaton.
@@ -149,7 +149,7 @@ var (
 	xmlChars     = []regular.Range{{Lo: '\t', Hi: '\n'}, {Lo: '\r', Hi: '\r'}, {Lo: ' ', Hi: lowestSurrogate - 1}, {Lo: highestSurrogate + 1, Hi: 0xFFFD}, {Lo: 0x10000, Hi: utf8.MaxRune}}
 )
 
-// charRanges makes ranges of pairs of characters.
+// charRanges returns the ranges with the given pairs of ends.
 func charRanges(pairs string) (list []regular.Range) {
 	for i := 0; i < len(pairs); i += 2 {
 		list = append(list, regular.Range{Lo: rune(pairs[i]), Hi: rune(pairs[i+1])})
@@ -163,8 +163,8 @@ type xmlEdges struct {
 	list []edge
 }
 
-// add adds edges for the characters of a class, but for those in except, to
-// states that take the place of the present one.
+// add adds edges over the characters of a class, without those in except, to
+// states that replace the current one.
 func (e *xmlEdges) add(class []regular.Range, except string, kind captureKind, states ...int32) {
 	a := alt{n: int8(len(states))}
 	copy(a.states[:], states)
@@ -287,10 +287,10 @@ func (m *xmlMachine) expand(e *xmlEdges, s xmlState, q int32) {
 }
 
 // maxXMLSpace bounds runs of white space between tags and attributes, so that
-// nobody writes them for ever.
+// they can't go on endlessly.
 const maxXMLSpace = 8
 
-// element adds the edges into the name of a start tag; after is what follows
+// element adds the edges into the name of a start tag; after is the state after
 // the element.
 func (m *xmlMachine) element(e *xmlEdges, after int32) {
 	e.add(xmlNameStart, "", captureNone, after, m.state(xmlName, unknownTag, 0))
@@ -315,7 +315,7 @@ func (m *xmlMachine) shortest() string {
 	return text
 }
 
-// xmlNamed reports whether a text is the name of an element.
+// xmlNamed reports whether a text is a valid name of an element.
 func xmlNamed(text string) bool {
 	for i, c := range text {
 		in := func(r regular.Range) bool { return r.Lo <= c && c <= r.Hi }
@@ -326,7 +326,7 @@ func xmlNamed(text string) bool {
 	return text != "" && len(text) <= maxXMLName
 }
 
-// maxXMLName bounds the name of a root element.
+// maxXMLName bounds the length of a root element's name.
 const maxXMLName = 256
 
 // tagEnd adds the edges that end a start tag.
@@ -366,7 +366,7 @@ func (m *xmlMachine) section(e *xmlEdges, s xmlState) {
 	to := func(kind xmlKind, at int32) int32 { return m.state(kind, unknownTag, at) }
 	switch s.kind {
 	case xmlBang:
-		// 0: after <!; -1: after <!-; n: so many characters of [CDATA[.
+		// 0: after <!; -1: after <!-; n: after n characters of [CDATA[.
 		switch {
 		case s.at == 0:
 			e.char('-', to(xmlBang, -1))
@@ -396,8 +396,8 @@ func (m *xmlMachine) section(e *xmlEdges, s xmlState) {
 	}
 }
 
-// resolve implements resolver: what the name at the end of text makes of the
-// edges that wait for it.
+// resolve implements resolver. The name at the end of text determines the
+// targets of the edges.
 func (m *xmlMachine) resolve(q int32, c byte, text []byte) []alt {
 	s := m.states[q]
 	tag := text[bytes.LastIndexByte(text, '<')+1:]
@@ -446,7 +446,7 @@ func (m *xmlMachine) finish(q int32) []byte {
 	case xmlName, xmlAttributes, xmlAfterValue:
 		return []byte("/>")
 	case xmlAttribute:
-		// A name longer than all others is new.
+		// A name longer than all others is unused.
 		longest := 0
 		if s.tag != unknownTag {
 			for _, u := range m.tags[s.tag].used {
@@ -480,7 +480,7 @@ func (m *xmlMachine) finish(q int32) []byte {
 	}
 }
 
-// xmlEntityRest returns what is missing of the shortest entity.
+// xmlEntityRest returns the rest of the shortest entity.
 func xmlEntityRest(read string) string {
 	best := ""
 	for _, whole := range xmlWholeEntities {
