@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// clockExceptions are the functions of test files that may sleep or compare
-// times, with why. Tests elsewhere would pass or fail by how busy a machine is.
+// clockExceptions are the functions in test files that may sleep or compare times, with
+// reasons. In other tests, the result would depend on the load of the machine.
 var clockExceptions = map[string]string{
 	"internal/poll/poll.go Until":                          "the pause between two looks",
 	"vocab/pretokenize_test.go TestPreTokenizersAreLinear": "linear or quadratic is the question: 0.02 s or 10, for a limit of 2, each; sizes that go test's own limit would catch take minutes",
@@ -51,11 +51,11 @@ func TestNoClocks(t *testing.T) {
 	}
 }
 
-// clocks returns the places in a function, outside of calls of synctest.Test,
-// where it sleeps, sets a time limit with time.After or a panic in time.AfterFunc, or
-// compares what a clock said: a value of time.Now, Since or Until, or a variable that got one.
+// clocks returns the nodes of a function, outside of calls of synctest.Test, that sleep, set a
+// time limit with time.After or with a panic in time.AfterFunc, or compare clock readings:
+// values of time.Now, Since or Until, or variables that hold one.
 func clocks(f *ast.FuncDecl) (out []ast.Node) {
-	told := map[string]bool{} // variables that hold what a clock said
+	told := map[string]bool{} // variables that hold a clock reading
 	var says func(ast.Expr) bool
 	says = func(e ast.Expr) bool {
 		switch e := e.(type) {
@@ -71,7 +71,7 @@ func clocks(f *ast.FuncDecl) (out []ast.Node) {
 			switch f := e.Fun.(type) {
 			case *ast.Ident:
 				return (f.Name == "min" || f.Name == "max") && slices.ContainsFunc(e.Args, says)
-			case *ast.SelectorExpr: // or a method: of a time, or Sub and Compare with one
+			case *ast.SelectorExpr: // or a method: of a time, or Sub and Compare with a time as argument
 				of, _ := f.X.(*ast.Ident)
 				if of != nil && of.Name == "time" {
 					return isTime(f, "Now", "Since", "Until") || isTime(f, "Duration") && slices.ContainsFunc(e.Args, says)
@@ -115,7 +115,7 @@ func clocks(f *ast.FuncDecl) (out []ast.Node) {
 			if p, ok := s.X.(*ast.Ident); ok && p.Name == "synctest" && s.Sel.Name == "Test" {
 				return false
 			}
-			panics := false // as a time limit
+			panics := false // a panic serves as a time limit
 			if isTime(s, "AfterFunc") {
 				ast.Inspect(n.Args[1], func(n ast.Node) bool {
 					id, ok := n.(*ast.Ident)
@@ -132,16 +132,16 @@ func clocks(f *ast.FuncDecl) (out []ast.Node) {
 	return out
 }
 
-// comparing are the methods of a time that relate it to another.
+// comparing are the methods that relate one time to another.
 var comparing = []string{"Before", "After", "Compare", "Sub"}
 
-// isTime reports whether an expression is one of package time's functions.
+// isTime reports whether an expression is one of the named functions of package time.
 func isTime(e *ast.SelectorExpr, names ...string) bool {
 	p, ok := e.X.(*ast.Ident)
 	return ok && p.Name == "time" && slices.Contains(names, e.Sel.Name)
 }
 
-// TestClocks checks the checker.
+// TestClocks tests the checker itself.
 func TestClocks(t *testing.T) {
 	for body, want := range map[string]int{
 		`time.Sleep(5)`: 1,

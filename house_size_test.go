@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// A size is what a package may grow to: beyond it a reader can't keep its subject
-// in mind, and it is time to look for the second subject in it. Tests and generated files don't count.
+// A size is the maximum size of a package: in a larger package, readers lose sight of its subject, and
+// it probably has a second one that can be split off. Tests and generated files don't count.
 type size struct {
 	files   int
 	lines   int
-	methods int // of one type
+	methods int // per type
 }
 
 var (
 	largest  = size{files: 30, lines: 6000, methods: 40}
-	inServer = size{files: 20, lines: 3500, methods: 40} // of packages below server, and of it
+	inServer = size{files: 20, lines: 3500, methods: 40} // for package server and the packages below it
 
-	// oversize is what is larger all the same. The numbers may only shrink.
+	// oversize are the limits of packages that exceed the general ones. These numbers may only shrink.
 	oversize = map[string]size{
 		"schema": {30, 8000, 40},
 	}
@@ -46,7 +46,7 @@ func TestSizes(t *testing.T) {
 			if methods[s.dir][of] == nil {
 				methods[s.dir][of] = map[string]bool{}
 			}
-			methods[s.dir][of][f.Name.Name] = true // once, though another build may have its own
+			methods[s.dir][of][f.Name.Name] = true // counted once, even if declared per build tag
 		}
 	}
 	for dir, is := range sizes {

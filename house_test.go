@@ -1,5 +1,5 @@
-// Package stencil holds no code, only the test that keeps the house in order:
-// who may import whom, where C may be, and that everything is documented.
+// Package stencil has no code, only tests of the repository's rules: which package
+// may import which, where C is allowed, and that everything is documented.
 package stencil
 
 import (
@@ -18,17 +18,17 @@ import (
 	"testing"
 )
 
-// architecture says which packages there are and what each may import, in the
-// notation of Go's own go/build/deps_test.go:
+// architecture lists the packages and what each may import, in the notation of Go's
+// own go/build/deps_test.go:
 //
 //	a, b < c, d;
 //
-// means that c and d may import a and b, and what those may import in turn.
-// A chain a < b < c is a < b; b < c. NONE stands for nothing. Paths are
-// relative to the module. The standard library is always allowed. Packages of
-// other modules are named with their path, which covers what is below it, and
-// are allowed only where they are named: not in turn. What is written here and
-// not imported is an error too, so that nothing is allowed in advance.
+// means that c and d may import a and b, and transitively what those may import. A
+// chain a < b < c means a < b; b < c. NONE stands for nothing. Paths are relative to
+// the module. The standard library is always allowed. Packages of other modules are
+// written with their path, which includes the packages below it; these permissions
+// are not transitive. Permissions that no import uses are errors, so that nothing is
+// allowed in advance.
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
@@ -137,8 +137,8 @@ const architecture = `
 	internal/realmodels, models < internal/fetchmodels;
 `
 
-// testImports says, in the same notation, what the test files of a package may
-// import beside what the package itself may. Nothing follows in turn.
+// testImports lists, in the same notation, what the test files of a package may
+// import in addition to the package's own permissions. It is not transitive.
 const testImports = `
 	internal/shared
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
@@ -178,13 +178,14 @@ const testImports = `
 	vocab, backend, engine, server, golang.org/x/sys < server/clients/agents;
 `
 
-// cgoHome is the only place for C.
+// cgoHome is the only package that may contain C.
 const cgoHome = "backend/llama"
 
-// rules holds, for each package, what it may import.
+// rules maps each package to what it may import.
 type rules map[string]map[string]bool
 
-// parseRules reads the notation described at architecture, and adds nothing.
+// parseRules parses the notation described at architecture, without transitive
+// permissions.
 func parseRules(text string) (rules, error) {
 	var clean strings.Builder
 	for line := range strings.Lines(text) {
@@ -227,8 +228,7 @@ func parseRules(text string) (rules, error) {
 	return r, nil
 }
 
-// close returns r with what follows in turn, and reports cycles and unknown
-// names.
+// close returns r with transitive permissions, and reports cycles and unknown names.
 func (r rules) close() (rules, error) {
 	closed := rules{}
 	for name, from := range r {
@@ -237,7 +237,7 @@ func (r rules) close() (rules, error) {
 	return closed, closed.follow()
 }
 
-// follow adds what follows in turn.
+// follow adds transitive permissions.
 func (r rules) follow() error {
 	state := map[string]int{} // 1: being visited, 2: done
 	var visit func(string) error
@@ -279,18 +279,18 @@ func (r rules) follow() error {
 // modulePath is the path of this module.
 const modulePath = "github.com/stencil-json/stencil"
 
-// external tells whether a name in the rules belongs to another module.
+// external reports whether a name in the rules belongs to another module.
 func external(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return strings.Contains(first, ".")
 }
 
-// standard tells whether an import is the standard library's.
+// standard reports whether an import is in the standard library.
 func standard(imported string) bool {
 	return !external(imported)
 }
 
-// allows tells whether package pkg may import the path.
+// allows reports whether package pkg may import a path.
 func (r rules) allows(pkg, imported string) bool {
 	if own, ok := strings.CutPrefix(imported, modulePath+"/"); ok {
 		return r[pkg][own]
@@ -314,14 +314,14 @@ type source struct {
 	test bool
 }
 
-// A module is what its folder holds.
+// A module is the parsed content of the module's folder.
 type module struct {
-	all []source // every Go file, whatever its build tags
+	all []source // every Go file, regardless of build tags
 	c   []string // the paths of C files
 	set *token.FileSet
 }
 
-// sources reads the module, once for all tests.
+// sources returns the module, which is read once for all tests.
 func sources(t *testing.T) module {
 	t.Helper()
 	m, err := readModule()
@@ -346,7 +346,7 @@ var readModule = sync.OnceValues(func() (module, error) {
 			return nil
 		}
 		switch path.Ext(name) {
-		case ".c", ".cc", ".cpp", ".h", ".hpp", ".m", ".S": // .s is Go's own assembly where cgo is not used
+		case ".c", ".cc", ".cpp", ".h", ".hpp", ".m", ".S": // .s files without cgo are Go assembly
 			m.c = append(m.c, slash)
 		case ".go":
 			f, err := parser.ParseFile(m.set, p, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -360,8 +360,7 @@ var readModule = sync.OnceValues(func() (module, error) {
 	return m, err
 })
 
-// unused returns the permissions of r, as they were written, that no import
-// makes use of.
+// unused returns the permissions of r, as written, that no import uses.
 func (r rules) unused(imports rules) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(r)) {
 		for _, from := range slices.Sorted(maps.Keys(r[name])) {
@@ -378,7 +377,8 @@ func (r rules) unused(imports rules) (out []string) {
 	return out
 }
 
-// imports lists what the packages import: their own files, or their tests.
+// imports returns the imports of all packages, either of their own files or of their
+// tests.
 func imports(all []source, tests bool) rules {
 	r := rules{}
 	for _, s := range all {
@@ -448,7 +448,7 @@ func TestTestImports(t *testing.T) {
 		for _, imported := range slices.Sorted(maps.Keys(seen[dir])) {
 			itself := imported == modulePath+"/"+dir
 			if itself || r.allows(dir, imported) {
-				delete(seen[dir], imported) // needs no permission of its own
+				delete(seen[dir], imported) // the package's own permissions cover it
 			} else if !extra.allows(dir, imported) {
 				t.Errorf("tests of %s may not import %s", dir, imported)
 			}
@@ -503,14 +503,14 @@ func TestDocComments(t *testing.T) {
 	}
 }
 
-// wellKnown are methods that do what their name says wherever they are.
+// wellKnown are methods with a well-known meaning, which need no comment.
 var wellKnown = map[string]bool{
 	"Error": true, "String": true, "Unwrap": true, "Read": true, "Write": true, "ServeHTTP": true,
 	"MarshalJSON": true, "UnmarshalJSON": true,
 }
 
-// undocumented returns the exported names of a file without a comment: those
-// of the package and the methods of exported types.
+// undocumented returns the exported names of a file that have no comment:
+// package-level names and methods of exported types.
 func undocumented(f *ast.File) (out []*ast.Ident) {
 	report := func(name *ast.Ident, docs ...*ast.CommentGroup) {
 		for _, d := range docs {
@@ -562,7 +562,7 @@ func receiver(d *ast.FuncDecl) *ast.Ident {
 	}
 }
 
-// TestRules checks the checker.
+// TestRules tests the checker itself.
 func TestRules(t *testing.T) {
 	written, err := parseRules(`
 		NONE < a, b; # two leaves
@@ -595,7 +595,7 @@ func TestRules(t *testing.T) {
 		want    []string
 	}{
 		{rules{"c": {"github.com/stencil-json/stencil/a": true, "github.com/stencil-json/stencil/b": true, "example.com/x/v2/sub": true}, "d": {"github.com/stencil-json/stencil/c": true}}, nil},
-		// That c imports b, which it may by way of nothing else, leaves a < c unused.
+		// c imports b directly, so a < c is unused.
 		{rules{"c": {"github.com/stencil-json/stencil/b": true, "example.com/x/v2": true, "fmt": true}, "d": {"github.com/stencil-json/stencil/a": true}}, []string{"a < c", "c < d"}},
 		{rules{}, []string{"a < c", "b < c", "example.com/x/v2 < c", "c < d"}},
 	} {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// toolbox makes a folder of programs: those of sh that scripts/need uses, and
-// stand-ins that print a line.
+// toolbox creates a folder of programs: the tools that scripts/need uses, and stand-ins that print a
+// line.
 func toolbox(t *testing.T, standIns map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,8 +32,8 @@ func toolbox(t *testing.T, standIns map[string]string) string {
 	return dir
 }
 
-// TestNeed holds that what a build needs and a machine lacks is named, with the
-// line that installs it there.
+// TestNeed checks that scripts/need reports the missing tools of a build, with the command that installs
+// them on the system.
 func TestNeed(t *testing.T) {
 	debian := map[string]string{"uname": "Linux", "apt-get": ""}
 	fedora := map[string]string{"uname": "Linux", "dnf": ""}
@@ -52,7 +52,7 @@ func TestNeed(t *testing.T) {
 		name  string
 		tools map[string]string
 		ask   []string
-		want  []string // in this order; none: nothing is missing
+		want  []string // in this order; empty: nothing is missing
 	}{
 		{"nothing is missing", with(debian, map[string]string{"go": "go1.26.3", "git": "", "c++": ""}), []string{"git"}, nil},
 		{"Go is new enough", with(debian, map[string]string{"go": "go1.30"}), []string{"go"}, nil},
@@ -93,7 +93,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// TestGoVersion holds that scripts/need asks for the Go of go.mod.
+// TestGoVersion checks that scripts/need requires the Go version of go.mod.
 func TestGoVersion(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {
@@ -112,7 +112,8 @@ func TestGoVersion(t *testing.T) {
 	}
 }
 
-// Every script is run by something, and does something: the tests for Node.js are Go tests that run node.
+// TestScriptsAreUsed checks that the Makefile or a test uses every script, and that Go tests run the
+// tests for Node.js.
 func TestScriptsAreUsed(t *testing.T) {
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {

@@ -98,7 +98,7 @@ func TestEnvelopeSays(t *testing.T) {
 	}
 }
 
-// allOptions are all the schemas there are but for numbers of sub-tasks.
+// allOptions returns all combinations of options, apart from MaxSubTasks.
 func allOptions() (out []SchemaOptions) {
 	for i := range 8 {
 		out = append(out, SchemaOptions{NoContinue: i&1 != 0, NoAskUser: i&2 != 0, NoReasoning: i&4 != 0})
@@ -106,7 +106,8 @@ func allOptions() (out []SchemaOptions) {
 	return out
 }
 
-// TestSchema: every keyword is enforced, and what it allows is what is asked for.
+// TestSchema checks that every keyword is enforced, and that the schema accepts
+// exactly the intended envelopes.
 func TestSchema(t *testing.T) {
 	for _, o := range allOptions() {
 		src := Schema(o)
@@ -149,7 +150,7 @@ func tasks(n int) string {
 	return strings.TrimSuffix(strings.Repeat(`{"query":"q","priority":1},`, n), ",")
 }
 
-// TestProse: nothing of an envelope is missing in its prose.
+// TestProse checks that the prose contains all of an envelope.
 func TestProse(t *testing.T) {
 	e := Envelope{"thinking", "concluding", 0.75, []string{"a.go", "b.go"}, []SubTask{{"first", 1}, {"second", 2}}, true, Continue, "trouble", ""}
 	want := `## Reasoning
@@ -192,7 +193,8 @@ Continue with the sub-tasks.`
 	}
 }
 
-// FuzzParse: whatever comes is read, and what was read is read again as it is.
+// FuzzParse checks that any text is accepted, and that a parsed envelope is
+// unchanged when it is written and parsed again.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`{"conclusion":"c","sub_tasks":["a"],"confidence":"5%"}`, "```json\n{}\n```", "{'conclusion': \"c\", files: [1]}", "no"} {
 		f.Add(s)
@@ -215,7 +217,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// sane is an envelope as it is after being written: JSON holds no invalid UTF-8.
+// sane returns an envelope after a round trip through JSON, which replaces invalid
+// UTF-8.
 func sane(e Envelope) Envelope {
 	b, _ := json.Marshal(e)
 	var out Envelope

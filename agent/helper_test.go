@@ -7,7 +7,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// fits judges a document with a validator that shares no code with the masks.
+// fits validates a document with a validator that shares no code with the masks.
 func fits(t testing.TB, src []byte, document string) bool {
 	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(src))

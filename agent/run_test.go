@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A script answers questions by a function, and remembers them.
+// A script answers questions by a function, and records them.
 type script struct {
 	answer  func(ctx context.Context, q *Question) (*Reply, error)
 	nowords bool // no tokenizer
@@ -40,10 +40,10 @@ func (s *script) Ask(ctx context.Context, q *Question) (*Reply, error) {
 // CountTokens counts bytes.
 func (s *script) CountTokens(text string) (int, bool) { return len(text), !s.nowords }
 
-// said returns what the user says last in a question.
+// said returns the last message of a question.
 func said(q *Question) string { return q.Messages[len(q.Messages)-1].Content }
 
-// query returns what a question of the default prompts is about.
+// query returns the query in a question built from the default prompts.
 func query(q *Question) string {
 	text := said(q)
 	if _, part, found := strings.Cut(text, "Your part of it: "); found {
@@ -56,7 +56,7 @@ func query(q *Question) string {
 	return text
 }
 
-// reply makes a reply of an envelope.
+// reply returns a reply with an envelope.
 func reply(e Envelope) (*Reply, error) {
 	text := string(mustJSON(e))
 	return &Reply{Text: text, PromptTokens: 10, CompletionTokens: 20, Constrained: true}, nil
@@ -78,7 +78,7 @@ func ask(text string) (*Reply, error) {
 	return reply(Envelope{Conclusion: text, Confidence: 0.3, NextAction: AskUser})
 }
 
-// plan makes a script of sub-tasks by query; what has none is final.
+// plan returns a script that splits queries according to tree; others are final.
 func plan(tree map[string][]string) *script {
 	return &script{answer: func(_ context.Context, q *Question) (*Reply, error) {
 		about := query(q)
@@ -112,7 +112,7 @@ func run(t testing.TB, r *Run) *Outcome {
 	return o
 }
 
-// drawn is a tree as text, one frame a line.
+// drawn returns a tree as text, one frame per line.
 func drawn(frames []Frame) string {
 	var b strings.Builder
 	var draw func(f *Frame)
@@ -175,12 +175,12 @@ func TestTree(t *testing.T) {
 	if n := len(s.asked); n != 12 || o.Totals.PromptTokens != 12*10 || o.Totals.CompletionTokens != 12*20 || o.Totals.Frames != 8 {
 		t.Errorf("%d questions, totals %+v", n, o.Totals)
 	}
-	// A synthesis sees what its parts came to.
+	// A synthesis contains the conclusions of its sub-tasks.
 	if text := said(s.asked[len(s.asked)-1]); !strings.Contains(text, "A first conclusion: first root") ||
 		!strings.Contains(text, "- a\n  all of a (confidence 0.90)") || !strings.Contains(text, "- b\n  all of b (confidence 0.90)") {
 		t.Errorf("the last synthesis was asked with\n%s", text)
 	}
-	// A part knows the whole.
+	// A sub-task contains the whole task.
 	if text := said(s.asked[3]); text != "The whole task: root\n\nYour part of it: a1x" {
 		t.Errorf("a frame was asked with\n%s", text)
 	}
@@ -218,8 +218,8 @@ func TestPriority(t *testing.T) {
 	}
 }
 
-// TestParallel: frames run side by side, up to as many as are allowed, and come
-// to the same.
+// TestParallel checks that frames run concurrently, up to the limit, with the same
+// result.
 func TestParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
@@ -230,7 +230,7 @@ func TestParallel(t *testing.T) {
 			defer now.Add(-1)
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 			}
-			time.Sleep(time.Millisecond) // once all that may run wait here
+			time.Sleep(time.Millisecond) // until all frames that may run wait here
 			return answer(ctx, q)
 		}
 		o := run(t, begin(t, "root", Config{Asker: s, Parallel: 3}))
@@ -248,7 +248,7 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// TestRepeated: the same task is run once, and a loop ends.
+// TestRepeated checks that a repeated task is run once, and that loops end.
 func TestRepeated(t *testing.T) {
 	s := plan(map[string][]string{"root": {"a", "b", "A.", "Root?"}, "a": {"a1"}, "b": {"  a1 !", "b", "b1"}})
 	o := run(t, begin(t, "root", Config{Asker: s}))
@@ -287,7 +287,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// endless always has more to do.
+// endless returns a script that always answers with more sub-tasks.
 func endless(width int) *script {
 	n := atomic.Int32{}
 	return &script{answer: func(_ context.Context, q *Question) (*Reply, error) {
@@ -344,7 +344,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestDepthIsInTheSchema: the deepest frames are not offered sub-tasks at all.
+// TestDepthIsInTheSchema checks that the schema for the deepest frames has no
+// sub-tasks.
 func TestDepthIsInTheSchema(t *testing.T) {
 	s := plan(map[string][]string{"root": {"a"}})
 	run(t, begin(t, "root", Config{Asker: s, Bounds: Bounds{Depth: 2}, Interactive: true}))
@@ -388,7 +389,7 @@ func TestTimeBound(t *testing.T) {
 	}
 }
 
-// TestNoTimeForSynthesis: what there is comes back without the model's help.
+// TestNoTimeForSynthesis checks that existing results are joined without the model.
 func TestNoTimeForSynthesis(t *testing.T) {
 	s := &script{}
 	s.answer = func(ctx context.Context, q *Question) (*Reply, error) {
@@ -414,7 +415,7 @@ func TestNoTimeAtAll(t *testing.T) {
 	}
 }
 
-// TestRefusals: models refuse, in words and with errors, and say nothing.
+// TestRefusals has models refuse by text, by errors, and by empty answers.
 func TestRefusals(t *testing.T) {
 	broken := errors.New("the model refuses")
 	s := &script{}
@@ -430,7 +431,7 @@ func TestRefusals(t *testing.T) {
 		case "error":
 			return nil, broken
 		case "ask":
-			return ask("which?") // though it was not offered
+			return ask("which?") // although the schema does not allow it
 		}
 		return &Reply{}, nil
 	}
@@ -486,7 +487,7 @@ func TestAskUser(t *testing.T) {
 	if err := r.Answer(3, "the second b"); err != nil {
 		t.Fatal(err)
 	}
-	// Written down and read again, it goes on where it was.
+	// Saved and restored, the run continues where it was.
 	data, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -535,10 +536,10 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestCancel: a run that was given up stops at once, leaves nothing behind, and
-// can go on.
+// TestCancel checks that a cancelled run stops at once, leaves no goroutines, and
+// can be continued.
 func TestCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // which fails if goroutines are left
+	synctest.Test(t, func(t *testing.T) { // fails if goroutines remain
 		for parallel := 1; parallel <= 3; parallel++ {
 			ctx, cancel := context.WithCancel(context.Background())
 			s := plan(deep)
@@ -563,7 +564,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// A box is a toolbox that says what it was called with.
+// A box is a toolbox whose results repeat the call.
 type box struct{ calls atomic.Int32 }
 
 func (b *box) Tools() []Tool {
@@ -604,7 +605,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestNoRoom: an answer that doesn't fit fails its frame, not the run.
+// TestNoRoom checks that an answer that doesn't fit fails its frame, not the run.
 func TestNoRoom(t *testing.T) {
 	s := plan(map[string][]string{"root": {"a", "b"}})
 	answer := s.answer
@@ -694,7 +695,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestLongConclusions: a synthesis is shown a bounded text.
+// TestLongConclusions checks that the text of a synthesis is bounded.
 func TestLongConclusions(t *testing.T) {
 	s := &script{}
 	s.answer = func(_ context.Context, q *Question) (*Reply, error) {
@@ -709,8 +710,8 @@ func TestLongConclusions(t *testing.T) {
 	}
 }
 
-// TestRandomRuns: whatever the model says, a run ends within its bounds, with
-// all of its frames ended, in one go or with pauses.
+// TestRandomRuns checks that for any answers of the model, a run ends within its
+// bounds with all frames ended, without and with pauses.
 func TestRandomRuns(t *testing.T) {
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -761,7 +762,7 @@ func TestRandomRuns(t *testing.T) {
 			if o.Status == StatusDone {
 				break
 			}
-			if pauses == 50 { // the user has had enough of it
+			if pauses == 50 { // the user gives up
 				o = nil
 				break
 			}
@@ -797,8 +798,8 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// TestLastWord: a root whose user has answered is asked once more from what is
-// set aside, though a bound has been reached, and that is its last word.
+// TestLastWord checks that after a bound has been reached, a root whose user has
+// answered is asked once more with the reserve, and that this answer is final.
 func TestLastWord(t *testing.T) {
 	s := &script{}
 	s.answer = func(_ context.Context, q *Question) (*Reply, error) {
@@ -829,8 +830,8 @@ func TestLastWord(t *testing.T) {
 	}
 }
 
-// A root whose answer does not fit into what is left is asked once more, with what
-// was set aside; then it can only finalize.
+// TestRunNoRoomForRoot checks that a root whose answer does not fit into the
+// remaining tokens is asked once more, with the reserve; it can then only finalize.
 func TestRunNoRoomForRoot(t *testing.T) {
 	for _, never := range []bool{false, true} {
 		asked := 0

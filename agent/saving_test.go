@@ -19,8 +19,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// An answer is one of the written set: an envelope, and the same content as a
-// good assistant writes it in Markdown.
+// An answer is an answer of the test set: an envelope, and the same content as a good
+// assistant would write it in Markdown.
 type answer struct {
 	ID       string          `json:"id"`
 	Raw      json.RawMessage `json:"envelope"` // compact, its members in the schema's order
@@ -59,7 +59,7 @@ func strictly(t testing.TB, src []byte, to any) {
 	}
 }
 
-// compact writes an envelope as a model does under a constraint.
+// compact writes an envelope as a constrained model does.
 func compact(t testing.TB, e *Envelope) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -107,12 +107,11 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// detail is a piece of text that can't be put in other words: a number or a
-// name as programs have them.
+// detail matches text that can't be paraphrased: numbers and identifiers.
 var detail = regexp.MustCompile("[A-Za-z_.]*[0-9][0-9.,:%]*[0-9%]|[0-9]|[A-Za-z]+[_./][A-Za-z_./0-9-]*[A-Za-z]|[a-z]+[A-Z][A-Za-z]+|[A-Z][a-z]+[A-Z][A-Za-z]*")
 
-// sameContent checks, as far as that can be done mechanically, that the prose says what
-// the envelope says: each has the details that the other has.
+// sameContent checks mechanically that prose and envelope have the same content: each
+// contains the details of the other.
 func sameContent(t *testing.T, a *answer) {
 	t.Helper()
 	e := &a.envelope
@@ -129,7 +128,7 @@ func sameContent(t *testing.T, a *answer) {
 			t.Errorf("%s: the prose lacks %q", a.ID, d)
 		}
 	}
-	// Numbers of list items and priorities are no details.
+	// Numbers of list items and priorities are not details.
 	prose := regexp.MustCompile(`(?m)^(\d+\. )|\(priority \d\)`).ReplaceAllString(a.Prose, "")
 	for _, d := range detail.FindAllString(prose, -1) {
 		if !strings.Contains(all, d) {
@@ -138,8 +137,8 @@ func sameContent(t *testing.T, a *answer) {
 	}
 }
 
-// BenchmarkSaving counts what the envelope costs and saves against prose, in
-// tokens of a real vocabulary. It is the counting that is timed.
+// BenchmarkSaving counts the tokens that the envelope costs and saves compared with
+// prose, with a real vocabulary. The time is that of counting.
 func BenchmarkSaving(b *testing.B) {
 	v, err := vocab.Load(shared.File(b, "vocab", "llama3.gguf"))
 	if err != nil {
@@ -183,7 +182,7 @@ func BenchmarkSaving(b *testing.B) {
 	}
 }
 
-// A tally has a count for each answer.
+// A tally holds a token count for each answer.
 type tally []int
 
 func (t tally) sum() (n int) {
@@ -193,7 +192,7 @@ func (t tally) sum() (n int) {
 	return n
 }
 
-// saved returns what each answer saves, in ascending order.
+// saved returns the saving of each answer in percent, in ascending order.
 func (t tally) saved(against tally) (percent []float64) {
 	for i := range t {
 		percent = append(percent, saved(t[i], against[i]))
@@ -204,9 +203,8 @@ func (t tally) saved(against tally) (percent []float64) {
 
 func saved(n, against int) float64 { return 100 * float64(against-n) / float64(against) }
 
-// follow has a matcher take a document as the engine would: what must follow is
-// appended without asking the model; otherwise the model writes the next token
-// of the rest.
+// follow feeds a document to a matcher like the engine: forced tokens are appended
+// without sampling; otherwise the next token of the document is sampled.
 func follow(t testing.TB, m *decoder.Matcher, v *vocab.Vocab, document []byte) (sampled, forced int) {
 	t.Helper()
 	accept := func(token int32) {

@@ -7,8 +7,8 @@ import (
 
 var caseFile = flag.String("case", "testdata/own", "corpus to examine in TestCase: walks, instances and masks, every fault minimised")
 
-// TestCase examines the schemas of a corpus as the tests with random schemas
-// do, and prints a small schema for every fault.
+// TestCase examines the schemas of a corpus like the tests with random schemas, and
+// prints a small schema for every fault.
 func TestCase(t *testing.T) {
 	cases, err := (&Corpus{Paths: []string{*caseFile}}).All()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// jsonGrammar is what the schema engine accepts for the schema {} with flexible
-// whitespace of at most two bytes and any spelling: all of JSON, but keys are
-// spelt without needless escapes.
+// jsonGrammar accepts what the schema engine accepts for the schema {} with flexible
+// whitespace of at most two bytes and any spelling: all of JSON, except keys with
+// unnecessary escapes.
 const jsonGrammar = `
 root   ::= ws value ws
 value  ::= object | array | string | number | "true" | "false" | "null"
@@ -31,9 +31,9 @@ number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
 ws     ::= [ \t\r\n]{0,2}
 `
 
-// TestGrammarIsSchema compares two front ends: masks of a grammar of JSON with
-// those of the schema {}, at every position of 1,000 documents. The schema
-// refuses a name that an object has already; nothing else may differ.
+// TestGrammarIsSchema compares two front ends: the masks of a grammar of JSON with
+// those of the schema {}, at every position of 1,000 documents. The only permitted
+// difference is that the schema refuses repeated names in an object.
 func TestGrammarIsSchema(t *testing.T) {
 	documents := 1000
 	if testing.Short() {
@@ -106,8 +106,8 @@ func sameMasks(bySchema, byGrammar *decoder.Matcher, v *vocab.Vocab) error {
 	return nil
 }
 
-// repeatsName reports whether the beginning of a document has an object in
-// which a name comes twice.
+// repeatsName reports whether a prefix of a document contains an object with a
+// repeated name.
 func repeatsName(text []byte) bool {
 	type level struct {
 		object, key bool
@@ -153,9 +153,9 @@ func repeatsName(text []byte) bool {
 	return false
 }
 
-// TestSequenceOfSchema compares masks of a schema between thoughts and free
-// text with what can be found out by trying every token. Objects and arrays say
-// themselves where they end; numbers and whitespace may go on as free text.
+// TestSequenceOfSchema compares the masks of a schema between reasoning and free
+// text with the result of trying every token. Objects and arrays determine their own
+// end; numbers and whitespace may continue as free text.
 func TestSequenceOfSchema(t *testing.T) {
 	v := vocabOf(t, append([]string{"<think>", "</think>", "</", "think", ">{", "}\n", "}}", "} a", "]x", "</think>{", `"}x`, "1x"}, nastyTokens...)...)
 	mark := func(s string) []decoder.Piece { return []decoder.Piece{{Text: s}} }

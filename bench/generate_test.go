@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// dice makes choices from bytes that a fuzzer may change one by one, and from
-// a generator seeded with them when they run out.
+// dice makes choices from bytes that a fuzzer may change one by one and, when they
+// run out, from a generator that is seeded with them.
 type dice struct {
 	data []byte
 	rng  *rand.Rand
@@ -33,12 +33,12 @@ func (d *dice) n(n int) int {
 	return int(b) % n
 }
 
-// chance is true in p of 100 cases.
+// chance returns true with a probability of p percent.
 func (d *dice) chance(p int) bool { return d.n(100) < p }
 
 func pick[T any](d *dice, of []T) T { return of[d.n(len(of))] }
 
-// Pools of parts, small so that schemas and instances meet.
+// Pools of parts, small so that schemas and instances have parts in common.
 var (
 	poolNames   = []string{"a", "b", "ab", "abc", "c", "é", "", "a b"}
 	poolStrings = []string{
@@ -56,11 +56,11 @@ var (
 		"^a", "b$", "a", "^[a-c]+$", "^.{2,3}$", "^(foo|bar)$", "^\\d+$", "[^a]", "^a*$", "^(?!a)", "^(?=.*b)a", "é", "^\\S+$", "^[A-Z]", "^ab?c?$",
 		"^.*$", "", "^$", "\\n", "^(a|b){1,2}$", "x|y", "\\w$", "^[^b]*$", "(?<=a)b", "\\bab\\b",
 	}
-	poolFormats = []string{"date", "ipv4", "uuid", "json-pointer", "unheard-of"} // those that the validator checks as closely as we do
+	poolFormats = []string{"date", "ipv4", "uuid", "json-pointer", "unheard-of"} // those that the validator checks as strictly as the engine
 	poolTypes   = []string{"null", "boolean", "object", "array", "number", "string", "integer"}
 )
 
-// schemaMaker makes random schemas of one draft.
+// schemaMaker generates random schemas of one draft.
 type schemaMaker struct {
 	*dice
 	draft string // as in suiteDrafts
@@ -97,7 +97,7 @@ func boolean(b bool) *value {
 	return &value{kind: kindFalse}
 }
 
-// document makes a whole schema with $schema and definitions.
+// document returns a complete schema with $schema and definitions.
 func (g *schemaMaker) document() *value {
 	d := suiteDrafts[len(suiteDrafts)-1]
 	if g.chance(35) {
@@ -132,7 +132,7 @@ func (g *schemaMaker) old() bool {
 	return g.draft == "draft4" || g.draft == "draft6" || g.draft == "draft7"
 }
 
-// schema makes a schema with at most depth levels of applicators.
+// schema returns a schema with at most depth levels of applicators.
 func (g *schemaMaker) schema(depth int) *value {
 	if g.chance(6) && g.draft != "draft4" {
 		return boolean(g.chance(70))
@@ -181,7 +181,7 @@ func (g *schemaMaker) schemas(depth, most int) *value {
 	return l
 }
 
-// keyword adds one random keyword, or a few that belong together.
+// keyword adds one random keyword, or several that belong together.
 func (g *schemaMaker) keyword(s *value, depth int) {
 	leaf := []func(*value){g.bound, g.length, g.pattern, g.format, g.count, g.constant, g.constant, g.required, g.properties0}
 	if depth <= 0 {
@@ -391,7 +391,7 @@ func (g *schemaMaker) unevaluated(s *value, depth int) {
 	}
 }
 
-// instance makes a random JSON value.
+// instance returns a random JSON value.
 func (d *dice) instance(depth int) *value {
 	k := d.n(12)
 	switch {
@@ -420,7 +420,7 @@ func (d *dice) instance(depth int) *value {
 	}
 }
 
-// clone copies a value.
+// clone returns a deep copy of a value.
 func (v *value) clone() *value {
 	c := *v
 	c.keys = slices.Clone(v.keys)
@@ -431,7 +431,7 @@ func (v *value) clone() *value {
 	return &c
 }
 
-// nodes lists v and all values in it.
+// nodes appends v and all values in it to dst.
 func (v *value) nodes(dst []*value) []*value {
 	dst = append(dst, v)
 	for _, item := range v.items {
@@ -468,7 +468,7 @@ func (d *dice) mutate(v *value) *value {
 		case 1:
 			at.items[i] = d.instance(1)
 		default:
-			j := d.n(len(at.items)) // another order
+			j := d.n(len(at.items)) // change the order
 			at.items[i], at.items[j] = at.items[j], at.items[i]
 			at.keys[i], at.keys[j] = at.keys[j], at.keys[i]
 		}

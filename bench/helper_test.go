@@ -25,8 +25,8 @@ func realVocab(t testing.TB, name string) *vocab.Vocab {
 	return v
 }
 
-// byteLevel spells bytes as byte-level BPE vocabularies do: printable bytes
-// stand for themselves, the others are moved up to U+0100 and beyond.
+// byteLevel encodes bytes like byte-level BPE vocabularies: printable bytes stand
+// for themselves, the others are mapped to U+0100 and above.
 func byteLevel(text string) string {
 	var out []rune
 	for i := range len(text) {
@@ -48,8 +48,8 @@ var byteRunes = func() (table [256]rune) {
 	return table
 }()
 
-// vocabOf makes a byte-level vocabulary: an end-of-generation token (id 0),
-// every single byte, and those of the texts given that are longer.
+// vocabOf returns a byte-level vocabulary: an end-of-generation token (id 0), every
+// single byte, and the given texts that are longer.
 func vocabOf(t testing.TB, texts ...string) *vocab.Vocab {
 	t.Helper()
 	tokens := []vocab.Token{{Text: "<eos>", Kind: vocab.Control}}
@@ -72,8 +72,8 @@ func vocabOf(t testing.TB, texts ...string) *vocab.Vocab {
 	return v
 }
 
-// nastyTokens are token texts at which a mask may go wrong: several JSON
-// tokens in one, half characters, escapes cut in two, whitespace runs, digits.
+// nastyTokens are texts of tokens that are difficult for masks: several JSON tokens
+// in one, partial characters, split escapes, whitespace runs, digits.
 var nastyTokens = []string{
 	`","`, `":"`, `"}]`, `"}`, `"]`, `"},{"`, `":{"`, `":[`, `":["`, `", "`, `": "`, `": `, `, "`, `: `, `{"`, `[{"`, `[[`, `]]`, `}}`,
 	`[]`, `{}`, `""`, `"a"`, `"a":`, `"b":`, `"ab":`, `{"a":`, `,"b":`, `"a":1`, `true`, `false`, `null`, `tru`, `rue`, `als`, `ull`, `nul`,

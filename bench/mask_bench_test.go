@@ -7,8 +7,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// benchSchemas are schemas with a document, named for what their masks are
-// about.
+// benchSchemas are schemas with a document, named after the main cost of their
+// masks.
 var benchSchemas = []struct{ name, schema, document string }{
 	{"flat",
 		`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0},"kind":{"enum":["new","used"]},"ok":{"type":"boolean"}},"required":["name","age","kind","ok"],"additionalProperties":false}`,
@@ -19,7 +19,7 @@ var benchSchemas = []struct{ name, schema, document string }{
 	{"any", `true`, `{"a":[1,-2.5e-7,{"b":null}],"c":"text"}`},
 }
 
-// preparedVocab is llama3's vocabulary with the tables that are made once.
+// preparedVocab returns llama3's vocabulary with its tables prepared.
 func preparedVocab(b *testing.B) *vocab.Vocab {
 	b.Helper()
 	v := realVocab(b, "llama3.gguf")
@@ -29,7 +29,7 @@ func preparedVocab(b *testing.B) *vocab.Vocab {
 	return v
 }
 
-// BenchmarkWarm is a mask and its token, all of which have been met before.
+// BenchmarkWarm measures masks and Accept when all states have been visited before.
 func BenchmarkWarm(b *testing.B) {
 	v := preparedVocab(b)
 	for _, c := range benchSchemas {
@@ -69,7 +69,7 @@ func BenchmarkWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstMask is a schema from its text to its first mask.
+// BenchmarkFirstMask measures the time from the text of a schema to its first mask.
 func BenchmarkFirstMask(b *testing.B) {
 	v := preparedVocab(b)
 	for _, c := range benchSchemas {
@@ -88,7 +88,7 @@ func BenchmarkFirstMask(b *testing.B) {
 	}
 }
 
-// BenchmarkDocument is a whole document under a schema that is new, per token.
+// BenchmarkDocument measures a complete document under a new schema, per token.
 func BenchmarkDocument(b *testing.B) {
 	v := preparedVocab(b)
 	for _, c := range benchSchemas {

@@ -15,11 +15,11 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// listEngine admits exactly the documents listed in its schema, which is a
-// JSON array of strings, and misbehaves on demand.
+// listEngine accepts exactly the documents listed in its schema, which is a JSON
+// array of strings, and misbehaves on request.
 type listEngine struct {
 	vocab *vocab.Vocab
-	quit  chan struct{} // lets hanging matchers end
+	quit  chan struct{} // ends hanging matchers
 }
 
 func (e *listEngine) Compile(schema []byte) (Constraint, error) {
@@ -195,8 +195,8 @@ func TestMaskbench(t *testing.T) {
 	}
 }
 
-// TestMaskbenchReordered runs an engine that knows one order beside a lenient
-// one that knows two.
+// TestMaskbenchReordered runs an engine that accepts one order, with a lenient one
+// that accepts two.
 func TestMaskbenchReordered(t *testing.T) {
 	v := vocabOf(t)
 	strict := &listEngine{vocab: v}

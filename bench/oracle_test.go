@@ -20,8 +20,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// naiveMask is the plain twin of the mask computation: every token of the
-// vocabulary is fed, byte by byte, to a copy of the matcher.
+// naiveMask is a naive implementation of the mask computation: it feeds every token
+// of the vocabulary, byte by byte, to a copy of the matcher.
 func naiveMask(m *decoder.Matcher, v *vocab.Vocab) vocab.Bitset {
 	set := vocab.NewBitset(v.Len())
 	for id := range int32(v.Len()) {
@@ -40,8 +40,8 @@ func naiveMask(m *decoder.Matcher, v *vocab.Vocab) vocab.Bitset {
 	return set
 }
 
-// sliceOf makes a vocabulary of every n-th token of a real one, and of all its
-// tokens up to four bytes that hold a character of JSON's syntax.
+// sliceOf returns a vocabulary with every n-th token of a real one, and all its
+// tokens of up to four bytes that contain a syntax character of JSON.
 func sliceOf(t testing.TB, v *vocab.Vocab, n int32) *vocab.Vocab {
 	t.Helper()
 	var texts []string
@@ -54,8 +54,8 @@ func sliceOf(t testing.TB, v *vocab.Vocab, n int32) *vocab.Vocab {
 	return vocabOf(t, texts...)
 }
 
-// examineMask compares everything that a mask and a matcher say about one
-// position with what can be found out by trying.
+// examineMask compares all results of a mask and a matcher at one position with the
+// result of trying every token.
 func examineMask(m *decoder.Matcher, v *vocab.Vocab) error {
 	mask, err := m.Mask()
 	if err != nil {
@@ -71,7 +71,7 @@ func examineMask(m *decoder.Matcher, v *vocab.Vocab) error {
 		return fmt.Errorf("mask has %d tokens and says %d", want.Count(), mask.Len())
 	}
 	filled := vocab.NewBitset(v.Len())
-	filled.Set(1) // Fill must write the whole set
+	filled.Set(1) // Fill must overwrite the whole set
 	mask.Fill(filled)
 	if !filled.Equal(want) {
 		return errors.New("mask filled into a bitset differs")
@@ -101,7 +101,7 @@ func examineMatcher(m *decoder.Matcher, v *vocab.Vocab, allowed []int32) error {
 	if err := examineForced(m, v, allowed); err != nil {
 		return err
 	}
-	// Some tokens forward and back again.
+	// Accept some tokens and roll them back.
 	back := m.Clone()
 	steps := 0
 	for i := 0; i < 3 && !back.Done(); i++ {
@@ -142,8 +142,8 @@ func examineMatcher(m *decoder.Matcher, v *vocab.Vocab, allowed []int32) error {
 	return nil
 }
 
-// examineForced holds that forced bytes are forced, and that bytes which are
-// forced are found.
+// examineForced checks that forced bytes are the only possibility, and that all
+// forced bytes are found.
 func examineForced(m *decoder.Matcher, v *vocab.Vocab, allowed []int32) error {
 	forced := m.ForcedBytes()
 	if len(forced) > 0 && m.Accepting() {
@@ -175,10 +175,10 @@ type maskTrial struct {
 	options schema.Options
 }
 
-const examined = 12 // positions of one walk that are examined
+const examined = 12 // positions per walk that are examined
 
-// run walks with the choices of d and returns the text before the position at
-// which something is wrong.
+// run walks with the choices of d and returns a fault with the text before its
+// position.
 func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 	var at []byte
 	found = safely(func() *fault {
@@ -187,7 +187,7 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 			return nil
 		}
 		m := compiled.Grammar(tr.vocab).NewMatcher()
-		// What masks leave behind in a grammar must not change what it accepts.
+		// State that masks leave in a grammar must not change what it accepts.
 		plain := compiled.Grammar(tr.vocab).NewMatcher()
 		w := &walk.Walker{Tokens: tr.tokens, Rand: d.rng}
 		for step, left := 0, examined; left > 0 && step < 200; step++ {
@@ -225,8 +225,8 @@ func (tr *maskTrial) run(s *value, d *dice) (found *fault) {
 	return found
 }
 
-// reachedLimit reports whether an error says that a limit was reached, which is
-// no fault of a mask.
+// reachedLimit reports whether an error means that a limit was reached, which is not
+// a fault.
 func reachedLimit(err error) bool {
 	var (
 		walking   *decoder.LimitError
@@ -237,7 +237,7 @@ func reachedLimit(err error) bool {
 	return errors.As(err, &walking) || errors.As(err, &solving) || errors.As(err, &languages) || errors.As(err, &numbers)
 }
 
-// faultOf makes a fault of an error, but for limits that were reached.
+// faultOf converts an error to a fault, unless a limit was reached.
 func faultOf(err error) *fault {
 	if reachedLimit(err) {
 		return nil
@@ -252,7 +252,7 @@ func faultOf(err error) *fault {
 	return &fault{kind: kind, detail: err.Error()}
 }
 
-// random makes a schema from data and walks over it several times.
+// random generates a schema from data and walks over it several times.
 func (tr *maskTrial) random(data []byte) *fault {
 	d := newDice(data)
 	g := &schemaMaker{dice: d}
@@ -275,7 +275,7 @@ func (tr *maskTrial) random(data []byte) *fault {
 	return nil
 }
 
-// maskTrials are the vocabularies and options under which masks are examined.
+// maskTrials returns trials for all options under which masks are examined.
 func maskTrials(t testing.TB, v *vocab.Vocab) []*maskTrial {
 	t.Helper()
 	tokens := walk.NewTokens(v)
@@ -320,8 +320,7 @@ var (
 	oracleVocab = flag.String("oracle-vocab", "", "examine masks of this whole shared vocabulary, not of a slice, in TestMaskOracleCorpus")
 )
 
-// TestMaskOracleCorpus examines masks on the way through instances of real
-// schemas.
+// TestMaskOracleCorpus examines masks along instances of real schemas.
 func TestMaskOracleCorpus(t *testing.T) {
 	corpus := &Corpus{Paths: []string{shared.File(t, "maskbench", "maskbench-dev.tar.xz")}, Every: *oracleEvery}
 	var v *vocab.Vocab
@@ -353,7 +352,7 @@ func TestMaskOracleCorpus(t *testing.T) {
 			from := 0
 			for _, to := range at {
 				if _, err := m.AcceptBytes(in.Text[from:to]); err != nil {
-					break // an instance that is not valid
+					break // the instance is invalid
 				}
 				from = to
 				if err := examineMask(m, v); err != nil && faultOf(err) != nil {
@@ -369,7 +368,7 @@ func TestMaskOracleCorpus(t *testing.T) {
 	}
 }
 
-// FuzzMaskOracle is TestMaskOracle with schemas and walks made from the
+// FuzzMaskOracle is TestMaskOracle with schemas and walks generated from the
 // fuzzer's bytes.
 func FuzzMaskOracle(f *testing.F) {
 	for seed := range uint64(20) {

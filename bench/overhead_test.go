@@ -22,14 +22,13 @@ import (
 
 var overheadModel = flag.String("overhead.model", "", "model for BenchmarkOverhead (default: a tiny one with random weights, the worst case)")
 
-// BenchmarkOverhead is what constraints cost end to end: the time a token with
-// a schema's masks, with forced text too, with a grammar's masks, with the
-// validator's verdict on each document, and with llama.cpp's grammar sampler,
-// against none, in percent, each the median of rounds in which all take turns,
-// and its bounds. "stencil bench" measures the same with more schemas. Without
-// llama.cpp a script takes the model's place and a millisecond a batch; without
-// the llama3 vocabulary beside the repository a built-in one is taken, which is
-// much smaller.
+// BenchmarkOverhead measures the end-to-end cost of constraints: the time per token
+// with a schema's masks, with forced text too, with a grammar's masks, with
+// validation of each document, and with llama.cpp's grammar sampler, in percent more
+// than without a constraint, as the median over rounds in which all take turns, with
+// bounds. "stencil bench" measures the same with more schemas. Without llama.cpp, a
+// scripted model is used that takes a millisecond per batch; without the llama3
+// vocabulary next to the repository, a much smaller built-in one is used.
 //
 //	go test -run '^$' -bench Overhead ./bench
 //	go test -tags llama -run '^$' -bench Overhead ./bench
@@ -43,7 +42,7 @@ func BenchmarkOverhead(b *testing.B) {
 					for b.Loop() {
 						rounds++
 					}
-					// Rounds of their own: each has to be compared within itself.
+					// Use separate rounds: modes are only comparable within a round.
 					run := overhead.Bench{
 						Model: model, Context: backend.ContextParams{Threads: 1}, Cases: []overhead.Case{c},
 						Parallel: []int{parallel}, Temperatures: []float32{temperature},
@@ -62,14 +61,14 @@ func BenchmarkOverhead(b *testing.B) {
 						}
 					}
 					b.ReportMetric(float64(model.Vocab().Len()), "vocabulary")
-					b.ReportMetric(0, "ns/op") // says nothing
+					b.ReportMetric(0, "ns/op") // meaningless here
 				})
 			}
 		}
 	}
 }
 
-// benchModel loads the model to measure with.
+// benchModel returns the model to measure with.
 func benchModel(b *testing.B) backend.Model {
 	if !llama.Built {
 		return noise(b)
@@ -93,8 +92,8 @@ func benchModel(b *testing.B) backend.Model {
 	return m
 }
 
-// noise is a script that shows one of a few rows of random logits, as its
-// history has it, and takes a millisecond for it.
+// noise returns a scripted model that returns one of a few rows of random logits,
+// chosen by its history, after a millisecond.
 func noise(t testing.TB) backend.Model {
 	path := shared.Path(t, "vocab", "llama3.gguf")
 	if _, err := os.Stat(path); err != nil {
@@ -124,7 +123,7 @@ func noise(t testing.TB) backend.Model {
 	}, scripted.Options{Delay: time.Millisecond})
 }
 
-// The harness runs all modes and counts what they wrote.
+// TestOverhead checks that the harness runs all modes and counts their tokens.
 func TestOverhead(t *testing.T) {
 	b := overhead.Bench{
 		Model: noise(t), Cases: overhead.Cases()[:2], Modes: []overhead.Mode{overhead.ModeFree, overhead.ModeMask, overhead.ModeForced, overhead.ModeGBNF, overhead.ModeJudged},

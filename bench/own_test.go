@@ -14,11 +14,11 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// ownCorpus is a small corpus that is always there.
+// ownCorpus is a small corpus that is always available.
 var ownCorpus = &Corpus{Paths: []string{"testdata/own"}}
 
-// TestOwnCorpus runs the whole of maskbench on it, with the judge's opinion of
-// its instances.
+// TestOwnCorpus runs maskbench on ownCorpus, and compares the labels of its
+// instances with the judge.
 func TestOwnCorpus(t *testing.T) {
 	v := vocabOf(t, nastyTokens...)
 	var out bytes.Buffer
@@ -56,8 +56,8 @@ func TestOwnCorpus(t *testing.T) {
 	}
 }
 
-// TestOwnCorpusServed runs the options of generation: what is refused for its
-// order or spacing is told apart.
+// TestOwnCorpusServed runs maskbench with the options of generation: instances that
+// are refused because of order or spacing are counted separately.
 func TestOwnCorpusServed(t *testing.T) {
 	v := vocabOf(t, nastyTokens...)
 	mb := &Maskbench{
@@ -90,8 +90,8 @@ func TestOwnCorpusWalk(t *testing.T) {
 	}
 }
 
-// TestPydantic holds that what Pydantic's model_json_schema() returns is
-// accepted as it is, without a warning but for formats that no draft knows.
+// TestPydantic checks that the output of Pydantic's model_json_schema() is accepted
+// unchanged, without warnings except for formats that no draft defines.
 func TestPydantic(t *testing.T) {
 	cases, err := (&Corpus{Paths: []string{"testdata/own/pydantic.json"}}).All()
 	if err != nil {
@@ -111,7 +111,8 @@ func TestPydantic(t *testing.T) {
 	}
 }
 
-// TestTypeScriptSchemas compiles what the converter makes of its own test data.
+// TestTypeScriptSchemas compiles the schemas that the converter derives from its
+// test data.
 func TestTypeScriptSchemas(t *testing.T) {
 	files, err := filepath.Glob("../convert/typescript/testdata/*.ts")
 	if err != nil || len(files) == 0 {
@@ -130,7 +131,7 @@ func TestTypeScriptSchemas(t *testing.T) {
 	}
 }
 
-// walkSchema samples documents of a schema that must compile without warning.
+// walkSchema samples documents of a schema, which must compile without warnings.
 func walkSchema(t *testing.T, name string, text []byte) [][]byte {
 	t.Helper()
 	s, err := schema.Compile(text, schema.Options{Strict: true})
@@ -155,7 +156,7 @@ func walkSchema(t *testing.T, name string, text []byte) [][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// time.Time does not read escapes that JSON allows.
+		// time.Time rejects escapes that JSON allows.
 		out = append(out, appendJSON(nil, v, compactJSON))
 	}
 	return out
@@ -180,8 +181,8 @@ type orderLine struct {
 	Count   int8   `json:"count" jsonschema:"minimum=1"`
 }
 
-// TestGoSchemas holds that documents of a Go type's schema are read back into
-// that type without an error, with no field unknown.
+// TestGoSchemas checks that documents of a Go type's schema can be decoded into that
+// type without errors or unknown fields.
 func TestGoSchemas(t *testing.T) {
 	text, err := goschema.For[order]()
 	if err != nil {

@@ -22,15 +22,15 @@ var (
 	patternSeed  = flag.Uint64("pattern-seed", 0, "the first of them")
 )
 
-// A drawn is a random regular expression: its source, and a way to draw texts of
-// its language that knows nothing of automata. Of an expression with assertions,
-// which may look at what stands around the drawn text, some texts may not match.
+// A drawn is a random regular expression: its source, and a function that draws matching texts without using
+// automata. If the expression has assertions, which depend on the context of the drawn text, some texts may not
+// match.
 type drawn struct {
 	source string
 	draw   func(r *rand.Rand) string
 }
 
-// classes are sets of characters with some members.
+// classes are character classes with some of their members.
 var classes = [][2]string{
 	{"[a-z]", "abcdefghijklmnopqrstuvwxyz"}, {"[a-zA-Z0-9]", "abcXYZ0189mnop"}, {"[0-9]", "0123456789"}, {`\d`, "0123456789"}, {`\w`, "abcdefXYZ_0189the"},
 	{"[A-Za-z0-9+/]", "abcdXYZ019+/"}, {"[ab]", "ab"}, {"[a-f0-9]", "abcdef0123456789"}, {`[^\r\n]`, "abc xyz,.-é09"}, {"[^,;]", "abc xyz.-é09"},
@@ -54,7 +54,7 @@ func drawPattern(r *rand.Rand, depth int) drawn {
 		return drawClass(r)
 	case n == 9 && r.IntN(3) == 0:
 		return drawAsserted(r, depth)
-	case n < 5: // one after another
+	case n < 5: // a concatenation
 		var parts []drawn
 		var b strings.Builder
 		for range 2 + r.IntN(2) {
@@ -117,7 +117,7 @@ func drawPattern(r *rand.Rand, depth int) drawn {
 	}}
 }
 
-// drawAsserted returns a random expression beside an assertion.
+// drawAsserted returns a random expression with an assertion.
 func drawAsserted(r *rand.Rand, depth int) drawn {
 	d, about := drawPattern(r, depth-1), drawPattern(r, depth-1)
 	body := "(?:" + d.source + ")"
@@ -140,11 +140,11 @@ func drawAsserted(r *rand.Rand, depth int) drawn {
 	return drawn{body + "$", d.draw}
 }
 
-// hasAssertion recognises what drawAsserted makes.
+// hasAssertion matches the assertions that drawAsserted generates.
 var hasAssertion = regexp.MustCompile(`\(\?[=!<]|\\[bB]|[\^$]`)
 
-// ecmaJudge returns what a backtracking engine says about a text. known is false
-// where it takes too long.
+// ecmaJudge returns a function that matches texts with a backtracking engine. known is false if that takes too
+// long.
 func ecmaJudge(source string) (func(text string) (match, known bool), error) {
 	re, err := regexp2.Compile(source, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
@@ -154,14 +154,14 @@ func ecmaJudge(source string) (func(text string) (match, known bool), error) {
 	boundary := strings.Contains(source, `\b`) || strings.Contains(source, `\B`)
 	return func(text string) (bool, bool) {
 		if boundary && strings.ContainsFunc(text, func(c rune) bool { return c > 127 }) {
-			return false, false // é is a letter to regexp2's boundaries, and none to ECMA-262's
+			return false, false // for \b, é is a letter in regexp2, but not in ECMA-262
 		}
 		match, err := re.MatchString(text)
 		return match, err == nil
 	}, nil
 }
 
-// drawPeriodic returns a repeated block with another end, such as base64.
+// drawPeriodic returns a repeated block with a different end, such as base64.
 func drawPeriodic(r *rand.Rand) drawn {
 	c := drawClass(r)
 	k := 2 + r.IntN(8)
@@ -183,10 +183,9 @@ func drawPeriodic(r *rand.Rand) drawn {
 	}}
 }
 
-// TestPatterns draws regular expressions, and texts from the expressions
-// themselves. However such a text is cut into tokens, each must be in its mask.
-// Texts that differ by one edit are judged by another engine, too: Go's regexp, or
-// regexp2 where there are assertions.
+// TestPatterns draws regular expressions, and texts that match them. However such a text is split into tokens,
+// each must be in its mask. Texts that differ by one edit are also matched by a different engine: Go's regexp, or
+// regexp2 if there are assertions.
 func TestPatterns(t *testing.T) {
 	v := realVocab(t, "llama3.gguf")
 	for i := range *patternCount {
@@ -197,7 +196,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// FuzzPatterns is TestPatterns with expressions, texts and edits made from the fuzzer's bytes.
+// FuzzPatterns is TestPatterns with expressions, texts and edits generated from the fuzzer's bytes.
 func FuzzPatterns(f *testing.F) {
 	v := realVocab(f, "llama3.gguf")
 	for seed := range uint64(20) {
@@ -212,8 +211,8 @@ func FuzzPatterns(f *testing.F) {
 	})
 }
 
-// A tape is a source of random numbers that repeats one byte after the other, each 8 times, so that a byte decides
-// a choice; then another source goes on.
+// A tape is a source of random numbers that repeats each byte 8 times, so that one byte determines a choice. At
+// its end, it continues with another source.
 type tape struct {
 	data []byte
 	then rand.Source
@@ -240,7 +239,7 @@ func checkPattern(t *testing.T, v *vocab.Vocab, r *rand.Rand) {
 	}
 	asserted := hasAssertion.MatchString(strings.NewReplacer(`[^\r\n]`, "", "[^,;]", "").Replace(d.source))
 	var judge func(text string) (match, known bool)
-	// Go's regexp has no assertions, and no counts beyond 1,000.
+	// Go's regexp supports neither assertions nor counts above 1,000.
 	if re, err := regexp.Compile(source); err == nil && !asserted {
 		judge = func(text string) (bool, bool) { return re.MatchString(text), true }
 	} else if judge, err = ecmaJudge(source); err != nil {
@@ -258,7 +257,7 @@ func checkPattern(t *testing.T, v *vocab.Vocab, r *rand.Rand) {
 		return
 	}
 	if errors.As(err, new(*schema.UnsupportedError)) && strings.Contains(d.source, "(?<") {
-		return // a look-behind with an assertion, or with too many cases
+		return // a look-behind that contains an assertion or too many cases
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", source, err)

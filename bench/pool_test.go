@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/internal/poll"
 )
 
-// runPool runs work on the cases of the harness' test data.
+// runPool runs work on the cases of the harness's test data.
 func runPool(ctx context.Context, p *pool[string], work func(c *Case, abandoned *atomic.Bool) string) (results []string, err error) {
 	p.newWork = func() func(*Case, *atomic.Bool) string { return work }
 	p.failed = func(c *Case, status Status, message string) string {
@@ -40,8 +40,8 @@ func TestPoolCancel(t *testing.T) {
 	}
 }
 
-// TestPoolMemory has a case that does not end when it is given up: the run
-// ends, and names it.
+// TestPoolMemory has a case that does not end when it is abandoned: the run must
+// end, and name it.
 func TestPoolMemory(t *testing.T) {
 	if residentBytes() == 0 {
 		t.Skip("the memory of the process is not known here")

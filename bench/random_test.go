@@ -26,8 +26,8 @@ var (
 	randomFaults  = flag.Int("faults", 3, "number of faults after which tests with random schemas end")
 )
 
-// watch ends the process with the schema's text when a case takes too long,
-// which a test's own timeout would not tell.
+// watch ends the process and prints the schema if a case takes too long; the test's
+// own timeout would not show it.
 func watch(what fmt.Stringer, limit time.Duration) (stop func()) {
 	if *randomLast != "" {
 		if err := os.WriteFile(*randomLast, []byte(what.String()), 0o600); err != nil {
@@ -56,8 +56,8 @@ func newTrial(v *vocab.Vocab) *trial {
 
 // fault is a disagreement.
 type fault struct {
-	kind             string // the same for all sizes of the same fault
-	schema, instance *value // instance is nil when the schema alone shows the fault
+	kind             string // independent of the size of the case
+	schema, instance *value // instance is nil if the schema alone shows the fault
 	text             string // a document that isn't JSON, instead of an instance
 	detail           string
 }
@@ -78,7 +78,7 @@ var draftNames = map[string]string{
 	"draft4": "draft-04", "draft6": "draft-06", "draft7": "draft-07", "draft2019-09": "2019-09", "draft2020-12": "2020-12",
 }
 
-// draftOf returns the draft that the schema's $schema names.
+// draftOf returns the draft that $schema names.
 func draftOf(s *value) string {
 	if m := s.member("$schema"); m != nil {
 		for _, d := range suiteDrafts {
@@ -90,12 +90,12 @@ func draftOf(s *value) string {
 	return "2020-12"
 }
 
-// ignored reports whether faults of a kind are passed over.
+// ignored reports whether faults of a kind are ignored.
 func ignored(kind string) bool {
 	return *randomIgnore != "" && slices.ContainsFunc(strings.Split(*randomIgnore, ";"), func(s string) bool { return strings.Contains(kind, s) })
 }
 
-// safely turns a panic into a fault's detail.
+// safely converts a panic to a fault.
 func safely(f func() *fault) (found *fault) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -159,7 +159,7 @@ func (tr *trial) compare(s, instance *value) *fault {
 }
 
 // hasCycle reports whether a schema refers to itself without a step into the
-// instance. What such a schema means is not defined, and validators differ.
+// instance. The meaning of such schemas is undefined, and validators differ.
 func hasCycle(root *value) bool {
 	const (
 		open = 1
@@ -205,7 +205,7 @@ func hasCycle(root *value) bool {
 	return slices.ContainsFunc(root.nodes(nil), visit)
 }
 
-// minimise makes schema and instance of a fault smaller.
+// minimise returns the fault with a smaller schema and instance.
 func (f *fault) minimise(compare func(s, instance *value) *fault) *fault {
 	same := func(s, instance *value) bool {
 		g := compare(s, instance)
@@ -220,8 +220,8 @@ func (f *fault) minimise(compare func(s, instance *value) *fault) *fault {
 	return compare(f.schema, f.instance)
 }
 
-// documents samples documents of a schema, as text, and reports what the walks
-// themselves find.
+// documents samples documents of a schema, as text, and returns the faults that the
+// walks themselves find.
 func (tr *trial) documents(e Engine, s *value, n int, seed uint64) (texts []string, found *fault) {
 	found = safely(func() *fault {
 		c, err := e.Compile(appendJSON(nil, s, spacedJSON))
@@ -258,7 +258,7 @@ func (tr *trial) documents(e Engine, s *value, n int, seed uint64) (texts []stri
 	return texts, found
 }
 
-// walkFault is documents as something to minimise.
+// walkFault returns documents as a function that can be minimised.
 func (tr *trial) walkFault(e Engine, n int, seed uint64) func(s, _ *value) *fault {
 	return func(s, _ *value) *fault {
 		_, found := tr.documents(e, s, n, seed)
@@ -266,7 +266,7 @@ func (tr *trial) walkFault(e Engine, n int, seed uint64) func(s, _ *value) *faul
 	}
 }
 
-// random makes a schema from data and compares in every way.
+// random generates a schema from data and compares engine and validator in all ways.
 func (tr *trial) random(data []byte) *fault {
 	d := newDice(data)
 	g := &schemaMaker{dice: d}
@@ -287,7 +287,7 @@ func (tr *trial) random(data []byte) *fault {
 			if err != nil {
 				return &fault{kind: "no json", schema: s, text: text, detail: err.Error()}
 			}
-			// The same value under the lenient options, then neighbours of it.
+			// The same value under the lenient options, then mutations of it.
 			instances = append(instances, v)
 			for range 4 {
 				v = d.mutate(v)
@@ -306,14 +306,14 @@ func (tr *trial) random(data []byte) *fault {
 	return nil
 }
 
-// seedBytes spells a seed as input of dice.
+// seedBytes converts a seed to input for dice.
 func seedBytes(seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(nil, seed*0x9E3779B97F4A7C15)
 }
 
 // TestRandomSchemas compares engine and validator on random schemas: sampled
-// documents must be valid, and instances near them are accepted exactly when
-// the validator says so.
+// documents must be valid, and mutated instances must be accepted exactly if the
+// validator accepts them.
 func TestRandomSchemas(t *testing.T) {
 	tr := newTrial(vocabOf(t, nastyTokens...))
 	faults := 0
@@ -328,8 +328,8 @@ func TestRandomSchemas(t *testing.T) {
 	}
 }
 
-// TestReferenceCycles holds that schemas which refer to themselves without a
-// step into the instance are refused, or at least do no harm.
+// TestReferenceCycles checks that schemas that refer to themselves without a step
+// into the instance are refused, or at least cause no panic or hang.
 func TestReferenceCycles(t *testing.T) {
 	engine := NewEngine(vocabOf(t), lenient)
 	cyclic := 0
@@ -343,7 +343,7 @@ func TestReferenceCycles(t *testing.T) {
 		stop := watch(s, watchLimit)
 		if c, err := engine.Compile(appendJSON(nil, s, spacedJSON)); err == nil {
 			for range 10 {
-				// Whether it is accepted doesn't matter.
+				// Either result is acceptable.
 				_, _ = accepts(c, appendJSON(nil, d.instance(3), spacedJSON))
 			}
 		}
@@ -351,7 +351,7 @@ func TestReferenceCycles(t *testing.T) {
 	}
 }
 
-// FuzzRandomSchemas is TestRandomSchemas with schemas made from the fuzzer's
+// FuzzRandomSchemas is TestRandomSchemas with schemas generated from the fuzzer's
 // bytes.
 func FuzzRandomSchemas(f *testing.F) {
 	for seed := range uint64(20) {

@@ -14,14 +14,14 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// shortDocuments are all JSON documents of at most a length over a few keys and
-// scalars, by length.
+// shortDocuments are all JSON documents up to a length with a few keys and scalars, by
+// length.
 type shortDocuments struct {
 	keys    []string
 	scalars []string
 	values  [][]string // by length
-	items   [][]string // lists of items, with a comma before each
-	parsed  [][]any    // values, as the judge takes them
+	items   [][]string // lists of items, each preceded by a comma
+	parsed  [][]any    // values, decoded for the judge
 }
 
 func newShortDocuments(t *testing.T, most int) *shortDocuments {
@@ -44,7 +44,7 @@ func newShortDocuments(t *testing.T, most int) *shortDocuments {
 			d.values[n] = append(d.values[n], "[]", "{}")
 		}
 		if n > 2 {
-			for _, list := range d.items[n-1] { // the first comma becomes the bracket
+			for _, list := range d.items[n-1] { // the first comma is replaced by the bracket
 				d.values[n] = append(d.values[n], "["+list[1:]+"]")
 			}
 			for _, list := range members[n-1] {
@@ -90,11 +90,11 @@ func newShortDocuments(t *testing.T, most int) *shortDocuments {
 	return d
 }
 
-// mostPrefixes is about how many beginnings are compared for one schema.
+// mostPrefixes is the approximate number of prefixes that are compared for one schema.
 const mostPrefixes = 200
 
 // insideKey matches a text that ends inside a key. Completions avoid the empty key, and
-// may not know that something of a key was read.
+// may not take into account that a part of a key was read.
 var insideKey = regexp.MustCompile(`[{,]"[a-d]?$`)
 
 // compareShortest compares completions with those found by trying all documents.
@@ -106,9 +106,9 @@ func compareShortest(t *testing.T, documents *shortDocuments, text string) (comp
 	}
 	s, err := schema.Compile([]byte(text), schema.Options{Order: schema.OrderAny})
 	if err != nil {
-		return 0 // no document fits, say
+		return 0 // for example, no document fits
 	}
-	best := map[string]int{} // by what a document begins with
+	best := map[string]int{} // by prefix of a document
 	for n, list := range documents.values {
 		for at, doc := range list {
 			if judge.schema.Validate(documents.parsed[n][at]) != nil {
@@ -146,7 +146,7 @@ func compareShortest(t *testing.T, documents *shortDocuments, text string) (comp
 	return compared
 }
 
-// smallSchemas makes random schemas that short documents fit.
+// smallSchemas generates random schemas that short documents fit.
 type smallSchemas struct{ *rand.Rand }
 
 func (r smallSchemas) key() string { return string("abc"[r.IntN(3)]) }
@@ -227,8 +227,8 @@ func (r smallSchemas) schema(depth int) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// TestShortestByTrying compares the shortest completion of all beginnings of all short
-// documents with what trying the documents finds.
+// TestShortestByTrying compares the shortest completions of all prefixes of all short
+// documents with the result of trying the documents.
 func TestShortestByTrying(t *testing.T) {
 	documents := newShortDocuments(t, 11)
 	var requiring []string
@@ -254,7 +254,7 @@ func TestShortestByTrying(t *testing.T) {
 		r := smallSchemas{rand.New(rand.NewPCG(seed, 5))}
 		text := r.schema(2)
 		if strings.Contains(text, "uniqueItems") && repeating.MatchString(text) {
-			continue // an item to come may have to equal one that only the text knows
+			continue // a later item may have to equal an earlier one, which only the text determines
 		}
 		n += compareShortest(t, documents, text)
 	}
@@ -263,7 +263,7 @@ func TestShortestByTrying(t *testing.T) {
 	}
 }
 
-// repeating matches a schema that may demand that uniqueItems does not hold.
+// repeating matches a schema that may require uniqueItems to fail.
 var repeating = regexp.MustCompile(`"(oneOf|not|if)"`)
 
 // shortestTrials is the number of random schemas.

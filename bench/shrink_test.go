@@ -2,10 +2,11 @@ package bench
 
 import "slices"
 
-// maxShrinks bounds the search for a smaller failing case: the values tried.
+// maxShrinks is the maximum number of values tried in the search for a smaller
+// failing case.
 const maxShrinks = 20_000
 
-// shrink looks for a smaller value for which fails still holds.
+// shrink searches for a smaller value that still fails.
 func shrink(v *value, fails func(*value) bool) *value {
 	tried := 0
 	for progress := true; progress; {
@@ -30,18 +31,18 @@ func shrink(v *value, fails func(*value) bool) *value {
 	return v
 }
 
-// simplify applies the step-th simplification to a node. It reports false
-// when there is none.
+// simplify applies the step-th simplification to a node. It returns false if there
+// is none.
 func simplify(at *value, step int) bool {
 	n := len(at.items)
-	if step < n { // leave a part out
+	if step < n { // omit a part
 		at.items = slices.Delete(at.items, step, step+1)
 		if at.kind == kindObject {
 			at.keys = slices.Delete(at.keys, step, step+1)
 		}
 		return true
 	}
-	if step -= n; step < n { // put a part in the place of the whole
+	if step -= n; step < n { // replace the whole by a part
 		*at = *at.items[step]
 		return true
 	}
@@ -58,8 +59,8 @@ func simplify(at *value, step int) bool {
 	if rank < 0 {
 		rank = len(simpler)
 	}
-	// Among scalars only texts and numbers get simpler; each has an order, so
-	// that shrinking ends.
+	// Scalars are only simplified to others of the same kind that come earlier in
+	// the list, so that shrinking ends.
 	var choices []*value
 	for i, s := range simpler {
 		if i < rank && s.kind == at.kind {

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// lenient are the options under which the engine accepts every spelling of
-// every valid document.
+// lenient are the options with which the engine accepts every way to write every
+// valid document.
 var lenient = schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0), AnyNumberSpelling: true}
 
 // readArchive returns the files of a shared .tar.xz, in order.
@@ -34,8 +34,7 @@ type archiveFile struct {
 	data []byte
 }
 
-// suiteDrafts are the folders of the suite with the $schema that their schemas
-// leave out.
+// suiteDrafts are the folders of the suite with the $schema that their schemas omit.
 var suiteDrafts = []struct{ folder, metaschema string }{
 	{"draft4", "http://json-schema.org/draft-04/schema#"},
 	{"draft6", "http://json-schema.org/draft-06/schema#"},
@@ -44,9 +43,9 @@ var suiteDrafts = []struct{ folder, metaschema string }{
 	{"draft2020-12", "https://json-schema.org/draft/2020-12/schema"},
 }
 
-// departure is what this engine decided to do differently in a file of the
-// suite: in tests whose description contains one of the texts, or whose
-// instance contains the given one.
+// departure is an intended difference of this engine in a file of the suite: it
+// applies to tests whose description contains one of the texts, or whose instance
+// contains the given one.
 type departure struct {
 	descriptions []string
 	instance     string
@@ -56,20 +55,20 @@ type departure struct {
 var suiteDepartures = map[string]departure{
 	// Formats are always asserted.
 	"format.json": {descriptions: []string{"is only an annotation by default"}},
-	// content* are annotations, as later drafts have it.
+	// content* are annotations, as in later drafts.
 	"optional/content.json": {descriptions: []string{""}},
-	// Metaschemas are not loaded, so every vocabulary is in force.
+	// Metaschemas are not loaded, so all vocabularies apply.
 	"vocabulary.json": {descriptions: []string{"no validation: invalid number"}},
-	// Labels that start with xn-- need not be Punycode of something valid.
+	// Labels that start with xn-- need not be valid Punycode.
 	"optional/format/hostname.json":     {instance: "xn--"},
 	"optional/format/idn-hostname.json": {instance: "xn--"},
-	// The format regex has what other engines for regular expressions read too.
+	// The format regex also accepts what other regular expression engines support.
 	"optional/format/ecmascript-regex.json": {descriptions: []string{
 		"named backreference", "variable-width lookbehind", "empty character class", "control escape",
 	}},
 }
 
-// covers reports whether a test is about the departure.
+// covers reports whether the departure applies to a test.
 func (d departure) covers(description string, instance []byte) bool {
 	if d.instance != "" && bytes.Contains(bytes.ToLower(instance), []byte(d.instance)) {
 		return true
@@ -77,13 +76,13 @@ func (d departure) covers(description string, instance []byte) bool {
 	return slices.ContainsFunc(d.descriptions, func(s string) bool { return strings.Contains(description, s) })
 }
 
-// suiteRun counts what happened.
+// suiteRun counts the results of a run.
 type suiteRun struct {
 	groups, compiled, instances, skipped, departures int
 	refused                                          []string
 }
 
-// withDraft puts $schema into a schema that has none.
+// withDraft adds $schema to a schema that has none.
 func withDraft(src []byte, root *value, metaschema string) []byte {
 	if root.kind != kindObject || root.member("$schema") != nil {
 		return src
@@ -104,7 +103,7 @@ func (run *suiteRun) group(t *testing.T, engine Engine, place, metaschema string
 	var unsatisfiable *schema.UnsatisfiableError
 	var refusal *CompileError
 	switch {
-	case errors.As(err, &unsatisfiable): // accepts nothing, and says so
+	case errors.As(err, &unsatisfiable): // a compilation error that means that nothing is accepted
 	case errors.As(err, &refusal):
 		run.refused = append(run.refused, fmt.Sprintf("%s: %s: %s", place, refusal.Keyword, g.member("description").text))
 		return
@@ -138,7 +137,7 @@ func (run *suiteRun) group(t *testing.T, engine Engine, place, metaschema string
 	}
 }
 
-// accepts feeds a whole document.
+// accepts feeds a complete document and reports whether it is accepted.
 func accepts(c Constraint, document []byte) (bool, error) {
 	m := c.NewMatcher()
 	if _, err := m.AcceptBytes(document); err != nil {
@@ -185,7 +184,7 @@ func TestSchemaSuite(t *testing.T) {
 	compareGolden(t, "testdata/suite-refused.txt", strings.Join(run.refused, "\n")+"\n")
 }
 
-// compareGolden compares got with a file, or writes the file under -update.
+// compareGolden compares got with a file, or writes the file with -update.
 func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
@@ -231,8 +230,8 @@ func TestParsingSuite(t *testing.T) {
 		accepted, why := accepts(constraint, f.data)
 		switch want, departs := name[0] == 'y', parsingDepartures[name]; {
 		case name[0] == 'i':
-			// Either is right, but it must end, and what is no UTF-8 or holds a
-			// lone surrogate is refused.
+			// Either result is correct, but invalid UTF-8 and lone surrogates must
+			// be refused.
 			if v, err := parseValue(f.data); accepted && (err != nil || !utf8.Valid(appendJSON(nil, v, compactJSON))) {
 				t.Errorf("%s is accepted: %q", name, shorten(string(f.data), 100))
 			}
@@ -245,8 +244,8 @@ func TestParsingSuite(t *testing.T) {
 	}
 }
 
-// parsingDepartures are valid texts that the engine refuses: names that occur
-// twice in one object, which no schema's validator can see.
+// parsingDepartures are valid texts that the engine refuses: objects with repeated
+// names, which JSON Schema can't express.
 var parsingDepartures = map[string]bool{
 	"y_object_duplicated_key.json":           true,
 	"y_object_duplicated_key_and_value.json": true,

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestDumps compares with what Python 3's json.dumps(json.loads(x),
-// ensure_ascii=False) prints, but for the spelling of numbers.
+// TestDumps compares with the output of Python 3's json.dumps(json.loads(x),
+// ensure_ascii=False), except for the form of numbers.
 func TestDumps(t *testing.T) {
 	for _, c := range []struct{ in, spaced, compact string }{
 		{`{"b":1,"a":[ ]}`, `{"b": 1, "a": []}`, `{"b":1,"a":[]}`},
@@ -48,7 +48,7 @@ func TestLoneSurrogate(t *testing.T) {
 	}
 }
 
-// TestParseSpans holds that a value's place is exactly its text.
+// TestParseSpans checks that the span of a value is exactly its text.
 func TestParseSpans(t *testing.T) {
 	src := ` { "schema" : { "a" : [ 1 , "x" ] } , "tests" : [] } `
 	v, err := parseValue([]byte(src))
@@ -61,7 +61,7 @@ func TestParseSpans(t *testing.T) {
 	}
 }
 
-// FuzzParseValue compares the reader with encoding/json.
+// FuzzParseValue compares the parser with encoding/json.
 func FuzzParseValue(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2.5e-3,{"b":null}],"c":"\u00e9"}`, `[`, `01`, `"\x"`, `nul`, "\"\x01\"", `{"a":1,}`, `-`, `1.`, `[1 2]`, `"\ud800"`} {
 		f.Add([]byte(s))
@@ -76,7 +76,7 @@ func FuzzParseValue(f *testing.F) {
 		}
 		var before, after any
 		if json.Unmarshal(src, &before) != nil {
-			return // a number beyond float64
+			return // a number beyond the range of float64
 		}
 		if err := json.Unmarshal(appendJSON(nil, v, spacedJSON), &after); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stencil-json/stencil/decoder/walk"
 )
 
-// writeSchema puts a schema into a file of its own.
+// writeSchema writes a schema to a temporary file.
 func writeSchema(t *testing.T, schema string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.json")
@@ -21,7 +21,7 @@ func writeSchema(t *testing.T, schema string) string {
 	return name
 }
 
-// fixedEngine admits the given documents whatever the schema.
+// fixedEngine accepts the given documents regardless of the schema.
 func fixedEngine(t *testing.T, documents ...string) *Walk {
 	e := &listEngine{vocab: vocabOf(t, nastyTokens...)}
 	return &Walk{
@@ -36,7 +36,7 @@ func TestWalkFindsViolations(t *testing.T) {
 	for _, c := range []struct {
 		name, schema string
 		documents    []string
-		reason       string // of the violation; "" when the walk is sound
+		reason       string // of the violation; "" if the walk is sound
 	}{
 		{"sound", `{"type": "integer"}`, []string{`12`, `-7`, `3.0`}, ""},
 		{"wrong type", `{"type": "integer"}`, []string{`12`, `2.5`}, "got number, want integer"},
@@ -68,7 +68,7 @@ func TestWalkFindsViolations(t *testing.T) {
 	}
 }
 
-// openMatcher never says that a document is complete.
+// openMatcher never reports that a document is complete.
 type openMatcher struct{ *listMatcher }
 
 func (m openMatcher) Accepting() bool { return false }
@@ -104,7 +104,7 @@ func TestWalkFindsDeadEnds(t *testing.T) {
 	}
 }
 
-// TestWalkSeed holds that the documents depend on the seed and on nothing else.
+// TestWalkSeed checks that the documents depend only on the seed.
 func TestWalkSeed(t *testing.T) {
 	texts := func(seed uint64, jobs int) string {
 		walk := fixedEngine(t, `1.25`, `"abc"`, `{"a": [1, 2, 3]}`)
@@ -119,7 +119,7 @@ func TestWalkSeed(t *testing.T) {
 	if !strings.Contains(first, "abc") {
 		t.Fatalf("no document in %s", first)
 	}
-	// The id of a schema is its file's name, the same in every folder.
+	// The id of a schema is its file name without the folder.
 	if texts(1, 2) != first {
 		t.Error("same seed, other documents")
 	}

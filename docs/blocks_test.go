@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-// anyValue is an elision in the place of a member's value.
+// anyValue matches an elision in place of a member's value.
 var anyValue = regexp.MustCompile(`(:\s*)…`)
 
-// bare is an elision in JSON, with the comma beside it.
+// bare matches an elision in JSON, with an adjacent comma.
 var bare = regexp.MustCompile(`,\s*…|…\s*,?`)
 
-// unelided returns JSON without the … that stand for members and items that were left out. Those in strings stay.
+// unelided returns JSON without the … that stand for omitted members and items. Those in strings are kept.
 func unelided(text string) string {
 	var b strings.Builder
 	for text != "" {
@@ -47,13 +47,13 @@ func unelided(text string) string {
 	return b.String()
 }
 
-// wrapped is where a page breaks a long string.
+// wrapped matches the places where a page wraps a long string.
 var wrapped = regexp.MustCompile(`\n *`)
 
-// comma is a comma that closed what an elision ended.
+// comma matches a trailing comma that an elision leaves behind.
 var comma = regexp.MustCompile(`,\s*([}\]])`)
 
-// documents reads the JSON values of a text, one after the other.
+// documents parses the JSON values of a text, one after another.
 func documents(text string) (out []any, err error) {
 	d := json.NewDecoder(strings.NewReader(comma.ReplaceAllString(unelided(text), "$1")))
 	for d.More() {
@@ -66,8 +66,8 @@ func documents(text string) (out []any, err error) {
 	return out, nil
 }
 
-// fits tells where a real value differs from a documented one: "" if nowhere. Members may be left out, … in a string
-// stands for anything, and numbers with a fraction may differ by 0.1, since processors round differently.
+// fits returns where a real value differs from a documented one, "" if nowhere. Members may be omitted, … in a
+// string stands for any text, and numbers with a fraction may differ by 0.1, since processors round differently.
 func fits(documented, real any, at string) string {
 	switch want := documented.(type) {
 	case map[string]any:
@@ -115,7 +115,8 @@ func fits(documented, real any, at string) string {
 	return ""
 }
 
-// like tells whether a text is a documented one, in which … stands for anything. Runs of white space are alike.
+// like reports whether a text matches a documented one, in which … stands for any text. Runs of white space are
+// equal.
 func like(documented, real string) bool {
 	parts := strings.Split(strings.Join(strings.Fields(documented), " "), "…")
 	for i := range parts {
@@ -125,7 +126,7 @@ func like(documented, real string) bool {
 	return err == nil && ok
 }
 
-// TestFits holds that outputs that differ from the documented ones are found.
+// TestFits checks that differences from documented outputs are detected.
 func TestFits(t *testing.T) {
 	for _, row := range []struct {
 		documented, real string
@@ -157,7 +158,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// languages says how a block of each language is parsed; nil is not at all, and its blocks need a mark.
+// languages maps each language to a parser of its blocks. If it is nil, blocks are not parsed and need a mark.
 var languages = map[string]func(text string) error{
 	"json": func(text string) error {
 		_, err := documents(text)
@@ -173,7 +174,7 @@ var languages = map[string]func(text string) error{
 	"javascript": nil, "yaml": nil, "toml": nil, "gbnf": nil, "typescript": nil, "html": nil, "mermaid": nil, "ini": nil, "dockerfile": nil, "nginx": nil,
 }
 
-// silent runs a program with a text as its input.
+// silent runs a program with a text as its input, and returns its output if it fails.
 func silent(text, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = strings.NewReader(text)
@@ -183,7 +184,7 @@ func silent(text, name string, args ...string) error {
 	return nil
 }
 
-// parseGo parses a file, declarations or statements.
+// parseGo parses a Go file, declarations or statements.
 func parseGo(text string) error {
 	var first error
 	for _, around := range [][2]string{{"", ""}, {"package p\n", ""}, {"package p\nfunc f() {\n", "\n}"}} {
@@ -193,7 +194,7 @@ func parseGo(text string) error {
 		}
 		first = err
 	}
-	// Declarations followed by statements, as guides show them.
+	// Declarations followed by statements, as in guides.
 	for cut := range strings.Count(text, "\n") {
 		lines := strings.SplitAfterN(text, "\n", cut+2)
 		head, rest := strings.Join(lines[:len(lines)-1], ""), lines[len(lines)-1]
@@ -204,7 +205,7 @@ func parseGo(text string) error {
 	return first
 }
 
-// lockOf returns the lock file that the mark python names.
+// lockOf returns the lock file for the argument of the mark python.
 func lockOf(name string) string {
 	if name == "clients" {
 		return filepath.Join(root, "server", "clients", "python", "requirements.txt")
@@ -217,7 +218,7 @@ func isLock(name string) bool {
 	return name != "" && err == nil
 }
 
-// TestBlocksParse holds that every block is in a known language and parses. [TestBlocks] runs those that can run.
+// TestBlocksParse checks that every block is in a known language and parses. [TestBlocks] runs the blocks.
 func TestBlocksParse(t *testing.T) {
 	n := 0
 	for _, p := range guides(t) {

@@ -16,7 +16,7 @@ var (
 	code    = regexp.MustCompile("`[^`\n]*`")
 )
 
-// prose returns a page without its blocks of code and code spans.
+// prose returns a page without code blocks and code spans.
 func prose(p page) string {
 	var b strings.Builder
 	end := ""
@@ -34,7 +34,7 @@ func prose(p page) string {
 	return b.String()
 }
 
-// anchors returns the anchors of a page's headings, as GitHub makes them.
+// anchors returns the anchors of a page's headings, as GitHub generates them.
 func anchors(p page) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(prose(p), -1) {
@@ -52,7 +52,7 @@ func anchors(p page) map[string]bool {
 	return out
 }
 
-// TestLinks holds that links within the repository lead somewhere.
+// TestLinks checks that links within the repository have existing targets.
 func TestLinks(t *testing.T) {
 	all := pages(t)
 	byPath := map[string]page{}
@@ -83,7 +83,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestIndex holds that docs/README.md names every page below docs.
+// TestIndex checks that docs/README.md links every page below docs.
 func TestIndex(t *testing.T) {
 	index, err := os.ReadFile("README.md")
 	if err != nil {
@@ -96,7 +96,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestExamplesListed holds that the index names every example, and that some test runs it.
+// TestExamplesListed checks that the index lists every example, and that a test runs it.
 func TestExamplesListed(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join(root, "examples", "*", "README.md"))
 	if err != nil || len(dirs) < 10 {
@@ -125,11 +125,10 @@ func TestExamplesListed(t *testing.T) {
 	}
 }
 
-// foreign is what makes a browser fetch something from another server.
+// foreign matches what makes a browser load something from another server.
 var foreign = regexp.MustCompile(`<(?:link|script|img|iframe|source|video|audio|object|embed|use)\b[^>]*(?:src|href|data|srcset)="(?:https?:)?//|url\(["']?(?:https?:)?//|@import\s+["'](?:https?:)?//|(?:import|importScripts|fetch)\(["'](?:https?:)?//|\bfrom ?["']https?://`)
 
-// TestSite holds that the site that make site has made has a page for every page and a search of its own, and fetches nothing from other
-// servers.
+// TestSite checks that the site that make site builds has all pages and a local search, and loads nothing from other servers.
 func TestSite(t *testing.T) {
 	for text, want := range map[string]bool{
 		`<link rel="stylesheet" href="https://fonts.example.com/a.css">`: true, `<script src="//cdn.example.com/a.js">`: true, `@font-face{src:url(https://x/a.woff2)}`: true,

@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/validator"
 )
 
-// An openAPI is what the tests read of reference/openapi.json.
+// An openAPI is the part of reference/openapi.json that the tests use.
 type openAPI struct {
 	Paths map[string]map[string]operation `json:"paths"`
 }
@@ -44,7 +44,7 @@ func readOpenAPI(t *testing.T) (a openAPI, components json.RawMessage) {
 	return a, whole.Components
 }
 
-// TestOpenAPIRoutes holds that openapi.json has the server's routes and no others.
+// TestOpenAPIRoutes checks that openapi.json has exactly the routes of the server.
 func TestOpenAPIRoutes(t *testing.T) {
 	parameter := regexp.MustCompile(`[:*](\w+)`)
 	routes := map[string]bool{}
@@ -93,7 +93,7 @@ func TestOpenAPIRoutes(t *testing.T) {
 	}
 }
 
-// TestOpenAPIRecorded holds that the recorded requests that were answered, their answers, and the recorded errors fit the
+// TestOpenAPIRecorded checks that the recorded requests that succeeded, their answers, and the recorded errors fit the
 // schemas of openapi.json.
 func TestOpenAPIRecorded(t *testing.T) {
 	a, components := readOpenAPI(t)
@@ -101,7 +101,7 @@ func TestOpenAPIRecorded(t *testing.T) {
 	fits := func(schema json.RawMessage, document []byte) error {
 		key := string(schema)
 		if compiled[key] == nil {
-			// References go to #/components/schemas, so the document needs that part.
+			// References point to #/components/schemas, so the document needs that part.
 			whole := `{"allOf": [` + key + `], "components": ` + string(components) + `}`
 			s, err := validator.Compile(t.Context(), []byte(whole), "2020-12")
 			if err != nil {

@@ -1,15 +1,15 @@
-// Package docs tests the documentation: that every block of code runs, that links lead somewhere, that the index names
-// every page, and that what is generated from the code is up to date.
+// Package docs tests the documentation: that all code blocks run, that links have targets, that the index lists every
+// page, and that the pages generated from the code are up to date.
 //
-// A block is marked by an HTML comment in the line before it, or before its blank line:
+// A block is marked by an HTML comment in the line before it, or before the blank line that precedes it:
 //
-//	<!-- norun: why -->     not run; what can be parsed is parsed all the same
-//	<!-- file: NAME -->     written to a file, for the blocks that follow it on its page
-//	<!-- output -->         what the last sh block printed; … stands for anything, and members may be left out
+//	<!-- norun: why -->     not run, but parsed if possible
+//	<!-- file: NAME -->     written to a file, for the following blocks of the page
+//	<!-- output -->         the output of the last sh block; … stands for any text, and members may be omitted
 //	<!-- error -->          an sh block that fails, or whose answer is an error
-//	<!-- python: LOCK -->   a program for Python with the packages of a lock file in server/clients/python: "clients", run
+//	<!-- python: LOCK -->   a Python program with the packages of a lock file in server/clients/python: "clients", run
 //	                        in every test run, or one of those in libraries, run by make docstest
-//	<!-- node -->           a program for Node.js with the packages in server/clients/js
+//	<!-- node -->           a Node.js program with the packages in server/clients/js
 package docs
 
 import (
@@ -23,14 +23,14 @@ import (
 	"testing"
 )
 
-// A block is a fenced block of code.
+// A block is a fenced code block.
 type block struct {
 	page string // path relative to the root
 	line int    // of its first line of text
 	lang string
 	text string
 	mark string // norun, file, output, error, python, node, or nothing
-	what string // what stands behind the colon of the mark
+	what string // the text after the colon of the mark
 }
 
 func (b block) place() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
@@ -42,10 +42,10 @@ type page struct {
 	blocks []block
 }
 
-// root is the module's folder.
+// root is the folder of the module.
 const root = ".."
 
-// elsewhere holds folders whose Markdown is not documentation.
+// elsewhere are folders whose Markdown is not documentation.
 var elsewhere = []string{"node_modules", "testdata", ".llama.cpp", ".git", "build", "bin", "lib"}
 
 // pages reads every Markdown file of the repository.
@@ -79,10 +79,10 @@ func pages(t *testing.T) (out []page) {
 	return out
 }
 
-// reports are pages about the code and what was measured, whose commands take hours or have been run elsewhere.
+// reports are pages about the code and its measurements, with commands that take hours or ran elsewhere.
 var reports = []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "bench/RESULTS.md", "models/README.md", "docs/developing.md"}
 
-// guides are the pages that a user follows.
+// guides returns the pages that users follow.
 func guides(t *testing.T) []page {
 	return slices.DeleteFunc(pages(t), func(p page) bool { return slices.Contains(reports, p.path) })
 }
@@ -127,7 +127,8 @@ func blocksOf(path, text string) (out []block, err error) {
 	return out, nil
 }
 
-// TestFilesNamed holds that the words before a block that is written to a file name it: readers don't see the mark.
+// TestFilesNamed checks that the paragraph before a block that is written to a file contains the name of the file, since
+// readers don't see the mark.
 func TestFilesNamed(t *testing.T) {
 	file := regexp.MustCompile(`(?m)^<!-- file: (\S+) -->`)
 	found := 0
@@ -145,7 +146,7 @@ func TestFilesNamed(t *testing.T) {
 	}
 }
 
-// TestMarks holds that reading pages finds blocks and their marks.
+// TestMarks checks that blocks and their marks are found in pages.
 func TestMarks(t *testing.T) {
 	got, err := blocksOf("p", "a\n\n<!-- file: x.json -->\n\n```json\n{}\n```\n\n  ```sh\n  ls\n    -l\n  ```\n")
 	want := []block{{"p", 6, "json", "{}\n", "file", "x.json"}, {"p", 10, "sh", "ls\n  -l\n", "", ""}}

@@ -35,7 +35,7 @@ func stencil(t *testing.T) string {
 
 var serving = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// serve runs the program as a server with the bundled model until the test ends, and returns its address.
+// serve runs the program as a server with the bundled model until the test ends, and returns its URL.
 func serve(t *testing.T, program string, flags ...string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -78,9 +78,9 @@ func serve(t *testing.T, program string, flags ...string) string {
 	return url
 }
 
-// TestBlocks runs the sh blocks of every page in turn, in a folder of the page's own, against a server with the
-// bundled model, and compares what they print with what the page says they print. One after the other: beside others, a
-// request may get another text.
+// TestBlocks runs the sh blocks of every page in order, in a separate folder for each page, against a server with the bundled
+// model, and compares the output with the documented output. Pages run one after another: concurrent requests could change the
+// generated texts.
 func TestBlocks(t *testing.T) {
 	program := stencil(t)
 	url := serve(t, program)
@@ -99,7 +99,7 @@ func runPage(t *testing.T, p page, program, url string) {
 		t.Fatal(err)
 	}
 	var out []byte
-	ran := true // whether the block whose output may follow was run
+	ran := true // whether the block before an output block was run
 	for i, b := range p.blocks {
 		switch {
 		case b.mark == "norun" || b.mark == "output" && !ran:
@@ -130,7 +130,7 @@ func runPage(t *testing.T, p page, program, url string) {
 			if failed != (b.mark == "error") {
 				t.Errorf("%s: %v\n%s%s", b.place(), err, out, errs.String())
 			}
-			// What commands say on standard error is shown after what they print.
+			// Commands' standard error is documented after their standard output.
 			if next := i + 1; next < len(p.blocks) && p.blocks[next].mark == "output" && p.blocks[next].what == "stderr" {
 				out = errs.Bytes()
 			}
@@ -138,21 +138,21 @@ func runPage(t *testing.T, p page, program, url string) {
 	}
 }
 
-// askForPackages is the environment variable that has the blocks run that need large packages. Its value is 1, a
-// part of the path of a page, a lock file or an example.
+// askForPackages is the environment variable that enables blocks that need large packages. Its value is 1, or a part of the path
+// of a page, of a lock file or of an example.
 const askForPackages = "DOCSTEST"
 
-// pythonExamples are the examples of frameworks, by the lock file with their packages.
+// pythonExamples are the examples of frameworks, by lock file.
 var pythonExamples = map[string][]string{
 	"openai":  {"autogen", "langchain", "pydantic-ai", "smolagents"},
 	"litellm": {"dspy", "instructor", "llama-index"},
 	"crewai":  {"crewai"},
 }
 
-// longPrompts are the examples whose prompts are too long for the bundled model, which fits the form and writes nonsense.
+// longPrompts are the examples whose prompts are too long for the bundled model, so that its answers are meaningless.
 var longPrompts = []string{"crewai", "dspy"}
 
-// TestPythonExamples runs the examples of Python frameworks, on request: their packages are large.
+// TestPythonExamples runs the examples of Python frameworks, only on request because their packages are large.
 func TestPythonExamples(t *testing.T) {
 	asked := os.Getenv(askForPackages)
 	if asked == "" {
@@ -183,7 +183,7 @@ func TestPythonExamples(t *testing.T) {
 	}
 }
 
-// TestClaudeFlow runs the example of Claude Flow, on request: its packages are large.
+// TestClaudeFlow runs the example of Claude Flow, only on request because its packages are large.
 func TestClaudeFlow(t *testing.T) {
 	if asked := os.Getenv(askForPackages); asked != "1" && asked != "claude-flow" {
 		t.Skip("the example of Claude Flow is run by make docstest")
@@ -210,7 +210,7 @@ func TestClaudeFlow(t *testing.T) {
 	}
 }
 
-// runProgram runs a block of Python or JavaScript and returns what it prints, or false if it is not run this time.
+// runProgram runs a block of Python or JavaScript and returns its output; ran is false if it was not requested.
 func runProgram(t *testing.T, b block, dir, url string) (out []byte, ran bool) {
 	var program string
 	file := filepath.Join(dir, "block.py")
@@ -255,13 +255,13 @@ func runProgram(t *testing.T, b block, dir, url string) (out []byte, ran bool) {
 	return out, true
 }
 
-// isError tells whether the server answered with an error.
+// isError reports whether the server answered with an error.
 func isError(out []byte) bool {
 	var body struct{ Error any }
 	return json.Unmarshal(bytes.TrimSpace(out), &body) == nil && body.Error != nil
 }
 
-// printed compares what a page says is printed with what was.
+// printed compares the output with the documented output; it returns "" if they match.
 func printed(b block, out string) string {
 	if b.lang != "json" {
 		if !like(b.text, out) {
@@ -285,9 +285,9 @@ func printed(b block, out string) string {
 	return ""
 }
 
-// TestOpenAPIServer has schemathesis send requests by openapi.json to a server, those that fit it and those that don't, and judge
-// the answers by it; then makes clients for Python and TypeScript from it, which must compile, and runs programs on them. On
-// request, since it takes minutes: OPENAPITEST is the number of requests for each operation.
+// TestOpenAPIServer runs schemathesis, which sends valid and invalid requests derived from openapi.json to a server and checks
+// the answers. It then generates clients for Python and TypeScript, compiles them, and runs programs that use them. It takes
+// minutes and runs only on request: OPENAPITEST is the number of requests for each operation.
 func TestOpenAPIServer(t *testing.T) {
 	most := os.Getenv("OPENAPITEST")
 	if most == "" {

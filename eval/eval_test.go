@@ -58,7 +58,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// answering is a server that answers by the prompt.
+// answering returns the URL of a server whose answers depend on the prompt.
 func answering(t *testing.T, asked *atomic.Int32) string {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -139,7 +139,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%s\n%s", table.String(), page.String())
 	}
 
-	// Some lines, and half of one: the rest is run, and nothing twice.
+	// With some complete lines and a partial one, only the missing cases are run.
 	text := lines.String()
 	at := strings.Index(text, "\n") + 1
 	at += strings.Index(text[at:], "\n") + 1

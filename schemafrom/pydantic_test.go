@@ -17,8 +17,8 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// python returns an interpreter that has what testdata/pydantic/requirements.txt pins by hash: a virtual environment in the
-// user's cache, made once for each content of that file.
+// python returns a Python interpreter with the packages that testdata/pydantic/requirements.txt pins by hash: a virtual
+// environment in the user's cache, created once for each content of that file.
 func python(t *testing.T) string {
 	t.Helper()
 	found, err := exec.LookPath("python3")
@@ -60,14 +60,15 @@ func python(t *testing.T) string {
 		}
 	}
 	if err := os.Rename(made, folder); err != nil {
-		if _, there := os.Stat(interpreter); there != nil { // or another run was first
+		if _, there := os.Stat(interpreter); there != nil { // unless another run created it first
 			t.Fatal(err)
 		}
 	}
 	return interpreter
 }
 
-// TestPydantic walks the schemas that Pydantic makes of models at random, and has Pydantic validate every document.
+// TestPydantic samples documents from the schemas that Pydantic derives from models, and validates every document with
+// Pydantic.
 func TestPydantic(t *testing.T) {
 	interpreter := python(t)
 	out, err := exec.CommandContext(t.Context(), interpreter, "testdata/pydantic/models.py", "schemas").Output()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// program is what a program of another module does: it has a schema made of a type of its own.
+// program is a program of another module that derives a schema from one of its types.
 const program = `package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 }
 `
 
-// command runs go in a folder and returns what it prints.
+// command runs go in a folder and returns its output.
 func command(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -50,8 +50,8 @@ func command(t *testing.T, dir string, env []string, args ...string) string {
 	return string(out)
 }
 
-// TestImportable has a program of another module import the package: from a checkout, and by go get from a module proxy
-// that serves this tree as a release.
+// TestImportable imports the package in a program of another module: from a checkout, and by go get from a module proxy that serves this
+// tree as a release.
 func TestImportable(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestImportable(t *testing.T) {
 	})
 }
 
-// release writes the Go files of the tree as version 0.1.0 of the module to a folder that is laid out as a module proxy.
+// release writes the Go files of the tree as version 0.1.0 of the module, to a folder in the layout of a module proxy.
 func release(t *testing.T, root, module, proxy string) {
 	t.Helper()
 	versions := filepath.Join(proxy, filepath.FromSlash(module), "@v")

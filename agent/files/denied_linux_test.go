@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDenied reads as somebody who may not.
+// TestDenied reads without the necessary permissions.
 func TestDenied(t *testing.T) {
 	dir := tree(t, map[string]string{"a.txt": "inside\n", "no.txt": "secret\n", "shut/b.txt": "secret\n"})
 	for name, mode := range map[string]os.FileMode{"no.txt": 0, "shut": 0} {
@@ -21,8 +21,8 @@ func TestDenied(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// The administrator may read everything; so this thread, which ends
-		// with the goroutine, looks at files as nobody.
+		// Root may read everything, so this thread, which ends with the goroutine,
+		// accesses files as nobody.
 		runtime.LockOSThread()
 		if os.Geteuid() == 0 {
 			const nobody = 65534

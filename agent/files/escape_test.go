@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNoWayOut: what lies outside of the folder is not read, listed, found or
-// told apart from what does not exist, on none of the ways that lead there.
+// TestNoWayOut checks that nothing outside of the folder can be read, listed, found
+// or distinguished from what does not exist, by any path that leads there.
 func TestNoWayOut(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"a.txt":        "inside\n",
@@ -25,7 +25,7 @@ func TestNoWayOut(t *testing.T) {
 		"sub/far":      "->../../out",
 		"twice":        "->rel",
 		"thrice":       "->sub/../twice",
-		"around":       "->../in/a.txt", // back in, but by way of outside
+		"around":       "->../in/a.txt", // back inside, by a path through the outside
 		"self":         "->self",
 		"ping":         "->pong",
 		"pong":         "->ping",
@@ -86,7 +86,7 @@ func TestNoWayOut(t *testing.T) {
 		{strings.Repeat("a/", 3000), "...too long", "...too long"},
 		{strings.Repeat("./", 600) + "a.txt", "...too many parts", "...too many parts"},
 		{"a.txt/x", "...part of the path is a file", "...part of the path is a file"},
-		// What stays inside is reached.
+		// Paths that stay inside work.
 		{"a.txt", "inside", "...is a file, not a folder; read_file"},
 		{"./sub//../a.txt", "inside", "...is a file"},
 		{"good", "inside too", "...is a file"},
@@ -114,7 +114,7 @@ func TestNoWayOut(t *testing.T) {
 	hold(t, dir, "list_dir", call(b, "list_dir"))
 }
 
-// hold fails the test if a result tells what it must not.
+// hold fails the test if a result reveals something from outside.
 func hold(t testing.TB, dir, what, got string) {
 	t.Helper()
 	for _, secret := range []string{canary, "root:", filepath.Dir(dir)} {
@@ -136,8 +136,8 @@ func TestHiddenWhereWanted(t *testing.T) {
 	check(t, "list", call(b, "list_dir"), ".env (4 bytes)\n.github/\na (4 bytes)\nlink (link to a file)")
 }
 
-// TestExchanged reads while what is read is exchanged for links that lead out,
-// over and over.
+// TestExchanged reads while files and folders are repeatedly replaced by links that
+// lead outside.
 func TestExchanged(t *testing.T) {
 	dir := tree(t, map[string]string{"sub/" + "f.txt": "inside\n"})
 	b := open(t, dir, Options{})
@@ -185,7 +185,7 @@ func TestExchanged(t *testing.T) {
 	}
 }
 
-// TestConcurrent uses one Box in many goroutines, for the race detector.
+// TestConcurrent uses one Box from several goroutines, for the race detector.
 func TestConcurrent(t *testing.T) {
 	b := open(t, tree(t, map[string]string{"a.txt": "inside\n", "sub/b.txt": "more\n"}), Options{})
 	var wg sync.WaitGroup

@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// canary is what lies outside of the folder and must never be seen.
+// canary is the content outside of the folder, which must never appear in results.
 const canary = "canary-7f3a"
 
-// tree makes a folder with files in it, beside a folder that holds the canary. It
-// returns the path of the first, which is named in; the other one is out. A value
-// that begins with "->" makes a link; a name that ends in a slash a folder.
+// tree creates a folder of files, next to a folder that contains the canary. It
+// returns the path of the first, which is called in; the other one is called out. A
+// value that starts with "->" creates a link; a name that ends with a slash creates
+// a folder.
 func tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	top := t.TempDir()
@@ -65,8 +66,7 @@ func open(t testing.TB, dir string, o Options) *Box {
 	return b
 }
 
-// call calls a tool, with arguments as they are given or as pairs of name and
-// value.
+// call calls a tool with arguments given as pairs of name and value.
 func call(b *Box, name string, pairs ...any) string {
 	a := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -79,8 +79,8 @@ func call(b *Box, name string, pairs ...any) string {
 	return b.Call(context.Background(), name, src)
 }
 
-// check compares a result. A wanted text that ends in "..." is a beginning, one
-// that begins with "..." a part.
+// check compares a result. If want ends with "...", it is a prefix; if it starts
+// with "...", a substring.
 func check(t *testing.T, what, got, want string) {
 	t.Helper()
 	if part, ok := strings.CutPrefix(want, "..."); ok {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNames: names that could be taken for something else are quoted. Elsewhere
-// names must be UTF-8.
+// TestNames checks that ambiguous names are quoted. Other systems require names in
+// UTF-8.
 func TestNames(t *testing.T) {
 	b := open(t, tree(t, map[string]string{
 		"bad\xff.txt": "needle\n", "two\nlines": "needle\n", "\"quoted\"": "needle\n", "tab\there/x": "needle\n", "sp ace": "needle\n", "日本": "needle\n", "bidi\u202etxt": "needle\n",

@@ -73,7 +73,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestReadOn follows what results say until all of a file has been read.
+// TestReadOn follows the hints in results until it has read all of a file.
 func TestReadOn(t *testing.T) {
 	content := "short\n" + strings.Repeat("日本語 und mehr ", 100) + "\n\n" + strings.Repeat("x", 300) + "\n" + strings.Repeat("line\n", 60)
 	b := open(t, tree(t, map[string]string{"f": content}), Options{ResultBytes: 256})
@@ -106,7 +106,7 @@ func TestHugeFile(t *testing.T) {
 	dir := tree(t, nil)
 	name := filepath.Join(dir, "huge")
 	write(t, name, strings.Repeat("some text\n", 1000))
-	if err := os.Truncate(name, 1<<32); err != nil { // zeros that take no room
+	if err := os.Truncate(name, 1<<32); err != nil { // a sparse file
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "wide"), strings.Repeat("word ", 1<<20)) // a line of 5 MiB
@@ -245,7 +245,7 @@ func TestLimits(t *testing.T) {
 	check(t, "grep", call(short, "grep_files", "pattern", "needle"), "...[not everything was looked at: time is up")
 }
 
-// TestDeepTree goes down as far as it may and no further.
+// TestDeepTree checks that searches stop at the maximum depth.
 func TestDeepTree(t *testing.T) {
 	dir := tree(t, map[string]string{strings.Repeat("d/", 300) + "f": "needle\n"})
 	b := open(t, dir, Options{})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSlowPatterns: patterns that are made to take long, which would be longer
-// than a test may run, don't.
+// TestSlowPatterns checks that patterns with exponential backtracking, which would
+// exceed the time of the test, are matched quickly.
 func TestSlowPatterns(t *testing.T) {
 	line := strings.Repeat("a", maxLine)
 	deep := strings.Repeat("aaaaaaaaaaaaaaaaaaaa/", 30)

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// TestSpecialFiles: what is not a regular file is refused, and nothing waits for
-// it.
+// TestSpecialFiles checks that special files are refused without blocking.
 func TestSpecialFiles(t *testing.T) {
 	dir := tree(t, map[string]string{"a.txt": "inside\n", "sub/": "", "link": "->pipe"})
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
@@ -25,7 +24,7 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	b := open(t, dir, Options{Time: time.Hour}) // whoever waits for it, waits longer than the test may run
+	b := open(t, dir, Options{Time: time.Hour}) // blocking would exceed the time limit of the test
 	for _, c := range []struct{ path, read, list string }{
 		{"pipe", "is a pipe; only regular files", "is a pipe; only regular files"},
 		{"link", "is a pipe; only regular files", "is a pipe; only regular files"},
@@ -49,8 +48,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestExchangedForPipe reads a file that becomes a pipe and back all the time.
-// Nobody writes to it: whoever waits does so until the test is stopped.
+// TestExchangedForPipe reads a file that is repeatedly replaced by a pipe and back.
+// The pipe has no writer, so a blocking open would hang until the test is stopped.
 func TestExchangedForPipe(t *testing.T) {
 	dir := tree(t, map[string]string{"a.txt": "inside\n"})
 	file, pipe, spare := filepath.Join(dir, "a.txt"), filepath.Join(dir, "pipe"), filepath.Join(dir, "spare")

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// TestSchemas: every schema is enforced as a whole.
+// TestSchemas checks that every schema is fully enforced.
 func TestSchemas(t *testing.T) {
 	b := open(t, tree(t, nil), Options{})
 	var names []string

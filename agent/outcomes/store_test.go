@@ -21,8 +21,7 @@ import (
 	"github.com/stencil-json/stencil/internal/boltfile/damage"
 )
 
-// childVariable has the test binary write to the file that it names until it is
-// killed.
+// childVariable makes the test binary write to the file that it names until it is killed.
 const childVariable = "STENCIL_OUTCOMES_CHILD"
 
 func TestMain(m *testing.M) {
@@ -86,7 +85,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// An assessment counts once; the last word counts.
+// TestReportedAgain checks that an assessment counts once, with its last outcome.
 func TestReportedAgain(t *testing.T) {
 	s := open1(t, filepath.Join(t.TempDir(), "f"), Options{})
 	add(t, s, "a", 0.9)
@@ -108,7 +107,7 @@ func TestReportedAgain(t *testing.T) {
 	}
 }
 
-// Without a word of the model, the composite is what is calibrated.
+// TestComposite checks that the composite is calibrated if the model gave no confidence.
 func TestComposite(t *testing.T) {
 	s := open1(t, filepath.Join(t.TempDir(), "f"), Options{})
 	if err := s.Add(Assessment{ID: "a", Model: "m", Composite: 0.35}); err != nil {
@@ -178,7 +177,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// The textbook formula, over outcomes drawn at random.
+// TestCalibration compares the calibration with the textbook formula, for random outcomes.
 func TestCalibration(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var totals Totals
@@ -230,7 +229,7 @@ func TestCalibration(t *testing.T) {
 			t.Errorf("%g is not in bin %d: %+v", confidence, bin, one)
 		}
 	}
-	// Perfectly calibrated: 7 of 10 with 0.7.
+	// Perfectly calibrated: 7 of 10 successes at a confidence of 0.7.
 	var good Totals
 	for i := range 10 {
 		good.add(0.7, i < 7, 1)
@@ -281,7 +280,7 @@ func TestLocked(t *testing.T) {
 	open1(t, path, Options{})
 }
 
-// Damage is said, and never ends the process.
+// TestDamaged checks that damage is reported and never ends the process.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good")
@@ -325,7 +324,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A database of something else.
+	// A database with other content.
 	other := filepath.Join(dir, "other")
 	db, err := bbolt.Open(other, 0o600, nil)
 	if err != nil {
@@ -347,8 +346,9 @@ func TestDamaged(t *testing.T) {
 	open1(t, good, Options{})
 }
 
-// A file with damage of any kind is refused and stays as it is, or all that a server does with it works; nothing ends the
-// process, in goroutines of bbolt's neither. (What a record says may be wrong: there is no checksum.)
+// TestMutants checks that a file with any kind of damage is either refused and left unchanged, or works in all operations
+// of a server. Nothing may end the process, not even in goroutines of bbolt. (Values of records may be wrong: they have
+// no checksum.)
 func TestMutants(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	s := open1(t, path, Options{Keep: 90})
@@ -385,7 +385,7 @@ func TestMutants(t *testing.T) {
 		for i := range 40 {
 			add(t, s, fmt.Sprint("new-", i), 0.5)
 		}
-		// Errors are what damaged records are for.
+		// Damaged records may give errors.
 		for i := range 60 {
 			_, _, _ = s.Report(fmt.Sprint("assessment-", i), true)
 		}
@@ -403,8 +403,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// child writes assessments and outcomes and says what was acknowledged, until it
-// is killed.
+// child writes assessments and outcomes, and prints which were acknowledged, until it is killed.
 func child(path, prefix string) {
 	s, err := Open(path, Options{})
 	if err != nil {
@@ -439,15 +438,15 @@ func child(path, prefix string) {
 	select {}
 }
 
-// A process that is killed in the middle of writes has lost nothing that it
-// acknowledged, and what it wrote counts once.
+// TestKilled checks that a process that is killed during writes has lost nothing that it acknowledged, and that
+// everything it wrote counts once.
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	rounds := 8
 	if testing.Short() {
 		rounds = 2
 	}
-	acknowledged := map[string]bool{} // id → last outcome that was acknowledged
+	acknowledged := map[string]bool{} // id → last acknowledged outcome
 	added := map[string]bool{}
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for round := range rounds {

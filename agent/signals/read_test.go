@@ -63,7 +63,7 @@ func TestReadBlock(t *testing.T) {
 	}
 }
 
-// What can't be read is taken out and says nothing.
+// TestReadBrokenBlock checks that unreadable blocks are removed and give no signals.
 func TestReadBrokenBlock(t *testing.T) {
 	for _, body := range []string{"", "?", "{", "[]", "12", `{"confidence":`, `{"confidence": true}`, `{"x": 1}`, `{"confidence":"nan"}`} {
 		s, rest, from := Read("Paris.\n" + fence + Info + "\n" + body)
@@ -77,7 +77,7 @@ func TestReadBrokenBlock(t *testing.T) {
 	}
 }
 
-// What only looks like a block stays, to the last byte.
+// TestReadNoBlock checks that text that only resembles a block is left unchanged.
 func TestReadNoBlock(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "Paris.\n", "\n\nParis.  \n\n", "see cortex-signals", "``cortex-signals\n{}\n``", "a ```cortex-signals\n{}\n```",
@@ -103,7 +103,7 @@ func TestReadObject(t *testing.T) {
 		{"over several lines", "Paris.\n\n{\n  \"confidence\": 0.7,\n  \"tools\": {\n    \"a\": 1\n  }\n}\n", 0.7, "Paris."},
 		{"in a fence", "Paris.\n```json\n" + own + "\n```\n", 0.7, "Paris."},
 		{"in a bare fence", "Paris.\n```\n" + own + "\n```", 0.7, "Paris."},
-		// The others are part of the answer and stay.
+		// The following objects are part of the answer and are kept.
 		{"all there is", own, 0.7, own},
 		{"with the answer in it", "Here:\n{\"answer\": \"Paris\", \"confidence\": 0.7}", 0.7, "Here:\n{\"answer\": \"Paris\", \"confidence\": 0.7}"},
 		{"in the middle", "Paris.\n" + own + "\nThat is it.", 0.7, "Paris.\n" + own + "\nThat is it."},
@@ -124,8 +124,8 @@ func TestReadObject(t *testing.T) {
 	}
 }
 
-// A document that was asked for is neither read as signals nor touched, whatever
-// its properties are called.
+// TestReadDocument checks that a requested document is neither read as signals nor
+// changed, regardless of the names of its properties.
 func TestReadDocument(t *testing.T) {
 	for _, text := range []string{
 		`{"confidence": 0.2}`, `{"confidence": 0.2, "difficulty": "hard"}`, "{\n \"confidence\": 0.2\n}\n", "```json\n{\"confidence\": 0.2}\n```",
@@ -178,7 +178,7 @@ func TestReadPhrases(t *testing.T) {
 	}
 }
 
-// Whatever the text is, reading it neither fails nor adds anything to it.
+// TestReadAnything checks that reading never fails and never adds text.
 func TestReadAnything(t *testing.T) {
 	words := []string{"```", "cortex-signals", "\n", "{", "}", `"confidence"`, ":", "0.5", ",", " ", "x", "~~~", "\r\n", `"tools"`, "\\", `"`, "not sure", "[", "]", "```cortex-signals\n", "\xff"}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -276,7 +276,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// FuzzRead: no text makes reading fail, or adds to itself.
+// FuzzRead checks that reading never fails and never adds text.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "a", block(`{"confidence":1}`), "a\n{\"confidence\": 0.2}", "```cortex-signals\n{", "I am not sure", "{{{{", "~~~~ cortex-signals\n}"} {
 		f.Add(text)

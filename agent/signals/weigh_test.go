@@ -68,7 +68,8 @@ func TestSurprise(t *testing.T) {
 	}
 }
 
-// The composite is the mean of what is there, weighed, whatever is missing.
+// TestRenormalisation checks that the composite is the weighted mean of the
+// available components.
 func TestRenormalisation(t *testing.T) {
 	values := []float64{0.9, 0.4, 0.7, 0.2} // own, population, calibration, 1 - surprise
 	weights := []float64{0.30, 0.30, 0.25, 0.15}
@@ -118,7 +119,7 @@ func TestRenormalisation(t *testing.T) {
 	if sum := DefaultWeights(); !near(sum.Own+sum.Population+sum.Calibration+sum.Surprise, 1) {
 		t.Errorf("default weights %+v", sum)
 	}
-	// A component of weight 0 does not count, even alone.
+	// A component with weight 0 does not count, even if it is the only one.
 	a := Aggregate(Inputs{Own: &Signals{Confidence: number(0.9)}}, Weights{Surprise: 1})
 	if a.Confidence != DefaultConfidence || len(a.Components) != 0 {
 		t.Errorf("%+v", a)
@@ -155,11 +156,11 @@ func TestUrgency(t *testing.T) {
 	}
 }
 
-// ruleCase is what makes one rule, and no one before it, apply.
+// ruleCase makes one rule apply, and none before it.
 type ruleCase struct {
 	recommendation Recommendation
 	in             Inputs
-	words          []string // that the reason has
+	words          []string // expected in the reason
 }
 
 func ownly(c float64, d Difficulty, e Escalation) Inputs {
@@ -171,7 +172,7 @@ func with(in Inputs, agreement, surprise *float64) Inputs {
 	return in
 }
 
-// Every rule decides somewhere, in the order of the table.
+// TestRules checks that every rule applies in some case, in the order of the table.
 func TestRules(t *testing.T) {
 	cases := []ruleCase{
 		{ToHuman, ownly(1, "", Human), []string{"asks for a human", "the law is new", "0.60"}},
@@ -213,7 +214,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The thresholds themselves are on the lighter side.
+// TestBoundaries checks that values equal to a threshold get the lighter
+// recommendation.
 func TestBoundaries(t *testing.T) {
 	for _, c := range []struct {
 		in   Inputs
@@ -244,8 +246,9 @@ func ownOf(in Inputs) *Signals {
 	return new(Signals)
 }
 
-// The order of the rules is that of how grave they are, so that the composite alone
-// never makes anything graver by growing; and every recommendation is there.
+// TestRulesOrder checks that rules are ordered by severity, so that a higher
+// composite alone never leads to a more severe recommendation, and that every
+// recommendation occurs.
 func TestRulesOrder(t *testing.T) {
 	last := len(Recommendations())
 	seen := map[Recommendation]bool{}
@@ -265,8 +268,9 @@ func TestRulesOrder(t *testing.T) {
 	}
 }
 
-// Whatever is known: the composite lies between the least and the greatest
-// component, grows with each of them, and the recommendation gets no graver then.
+// TestProperties checks, for random inputs, that the composite is between the least
+// and the greatest component and grows with each of them, and that the
+// recommendation then gets no more severe.
 func TestProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	maybe := func() *float64 {
@@ -321,7 +325,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// The documentation has the table that decides.
+// TestTable checks that the documentation contains the table of rules.
 func TestTable(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "signals.md"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TestSample compares the engine with what was drawn and judged before: a part of
-// what scripts/drawn does, without what that installs.
+// TestSample compares the engine with documents that were drawn and judged earlier:
+// a subset of scripts/drawn that needs no installation.
 func TestSample(t *testing.T) {
 	v, err := vocab.Load(shared.File(t, "vocab", "llama3.gguf"))
 	if err != nil {
@@ -42,7 +42,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A disagreement is found, unless it is explained.
+// TestDisagreements checks that disagreements are reported unless they are
+// explained.
 func TestDisagreements(t *testing.T) {
 	corpus := t.TempDir() + "/small.json"
 	if err := os.WriteFile(corpus, []byte(`{"schema": {"type": "integer"}, "tests": []}`), 0o600); err != nil {

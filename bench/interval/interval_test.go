@@ -14,7 +14,7 @@ func TestMedian(t *testing.T) {
 		{[]float64{3}, 3, 3, 3},
 		{[]float64{4, 1}, 2.5, 1, 4},
 		{[]float64{5, 1, 3, 2, 4}, 3, 1, 5},
-		// of nine tosses one head or none: 10/512, just below 2.5%
+		// one head or none in nine tosses: 10/512, just below 2.5%
 		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, 5, 2, 8},
 	} {
 		if m, l, h := Median(c.in); m != c.median || l != c.low || h != c.high {
@@ -26,7 +26,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// The bounds hold what they promise, for a lopsided distribution too.
+// TestCoverage checks that the bounds have the stated coverage, for a skewed
+// distribution too.
 func TestCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{6, 9, 15, 40} {

@@ -18,8 +18,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Every schema compiles, and its grammar for llama.cpp says the same of a few
-// documents.
+// TestCases checks that every schema compiles, and that its grammar for llama.cpp
+// accepts the same of a few documents.
 func TestCases(t *testing.T) {
 	documents := map[string][]struct {
 		text string
@@ -83,7 +83,7 @@ func TestReadCases(t *testing.T) {
 	}
 }
 
-// made are results as a run may have them.
+// made returns results like those of a run.
 func made() []*Result {
 	at := time.Unix(1, 0)
 	return []*Result{
@@ -178,7 +178,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// byteVocab has a token for each byte, and one that ends texts.
+// byteVocab returns a vocabulary with a token for each byte and an end-of-text
+// token.
 func byteVocab(t testing.TB) *vocab.Vocab {
 	tokens := []vocab.Token{{Text: "</s>", Kind: vocab.Control}}
 	for b := range 256 {

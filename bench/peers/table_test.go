@@ -11,7 +11,8 @@ func (n named) String() string                      { return string(n) }
 func (n named) measure(*task) (*measurement, error) { return nil, nil }
 func (n named) close()                              {}
 
-// Only tokens that all take are compared, and only schemas that all compile.
+// TestTable checks that only tokens that all contenders accept, and schemas that all
+// compile, are compared.
 func TestTable(t *testing.T) {
 	table := newTable([]contender{named("stencil"), named("a"), named("b")})
 	documents := func(times []float64, complete bool) *measurement {

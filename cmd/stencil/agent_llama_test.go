@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The command with a model of its own, of random weights: what it says means
-// nothing, and is an envelope.
+// TestAgentOnLlama runs the command with a model with random weights: the text is
+// meaningless, but it is an envelope.
 func TestAgentOnLlama(t *testing.T) {
 	t.Setenv("STENCIL_THREADS", "1")
 	out, errOut, err := run(t, "agent", "--context", "8192", "--depth", "2", "--frames", "4", "--tokens", "600", "--frame-tokens", "120", "--seed", "3", "--folder", t.TempDir(), "--json", "Plan a town.")

@@ -20,7 +20,7 @@ import (
 )
 
 // A fakeAgent is a server that answers each request with the next of its streams,
-// and remembers the requests.
+// and records the requests.
 type fakeAgent struct {
 	mu      sync.Mutex
 	streams []string
@@ -51,7 +51,7 @@ func (s *fakeAgent) last() map[string]any {
 	return s.asked[len(s.asked)-1]
 }
 
-// told is an event as a server sends it.
+// told returns an event as a server sends it.
 func told(name, frame string) string {
 	return fmt.Sprintf("event: %s\ndata: {\"type\":%q,\"frame\":%s}\n\n: ping\n\n", name, name, frame)
 }
@@ -109,7 +109,8 @@ warning: take care
 	}
 }
 
-// Without a terminal a run that asks is left waiting, and how to go on is said.
+// TestAgentCommandWaits checks that without a terminal, a run that asks a question
+// is paused, and the command prints how to resume it.
 func TestAgentCommandWaits(t *testing.T) {
 	s := &fakeAgent{streams: []string{told("answer", rootSplit) + waits, waits, allDone, allDone}}
 	h := httptest.NewServer(s)
@@ -166,7 +167,8 @@ func TestAgentCommandRefuses(t *testing.T) {
 	}
 }
 
-// An upstream's model works through a server of its own, and reads a folder.
+// TestAgentCommandUpstream checks that an upstream model is used through a local
+// server, and can read a folder.
 func TestAgentCommandUpstream(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "town.txt"), []byte("The mayor is Ann."), 0o600); err != nil {
@@ -193,8 +195,8 @@ func TestAgentCommandUpstream(t *testing.T) {
 	}
 }
 
-// On a terminal the tree is drawn anew in place of what stands there, each line no
-// wider than the terminal, and not more of them than it has.
+// TestTree checks that on a terminal, the tree is redrawn in place, with lines no
+// wider than the terminal and no more lines than it has.
 func TestTree(t *testing.T) {
 	var b strings.Builder
 	now := time.Unix(100, 0)
@@ -246,7 +248,7 @@ func TestTree(t *testing.T) {
 	if !strings.HasPrefix(b.String(), "\x1b[3A\r\x1b[J") || strings.Count(b.String(), "\n") != 4 || !strings.Contains(b.String(), "done*      0.90") || tr.drawn != 0 {
 		t.Errorf("%q", b.String())
 	}
-	// What a strange server says draws no circles.
+	// Cyclic frames from a faulty server must not cause endless recursion.
 	event("finished", `{"id":5,"parent":9,"depth":3,"query":"x","status":"done"}`)
 	event("finished", `{"id":9,"parent":5,"depth":3,"query":"y","status":"done"}`)
 	if n := len(tr.lines(80)); n != 6 {
@@ -266,7 +268,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// What a tool brings back leaves room for an answer.
+// TestResultBytes checks that tool results leave room for an answer.
 func TestResultBytes(t *testing.T) {
 	for context, want := range map[int]int{512: 1024, 4096: 4096, 131072: 16384} {
 		if got := resultBytes(context); got != want {

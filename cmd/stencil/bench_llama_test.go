@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The command measures all modes, llama.cpp's grammar sampler among them, and
-// writes every file that it is asked for.
+// TestBenchCommand checks that the command measures all modes, including llama.cpp's
+// grammar sampler, and writes all requested files.
 func TestBenchCommand(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

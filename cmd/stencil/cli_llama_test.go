@@ -58,7 +58,7 @@ func TestGenerateCommand(t *testing.T) {
 	}
 }
 
-// What generate takes as a constraint, each read back.
+// TestGenerateFormats generates with every kind of constraint, and checks the output.
 func TestGenerateFormats(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.gguf")
@@ -113,8 +113,8 @@ func TestGenerateFormats(t *testing.T) {
 	}
 }
 
-// Each of the large vocabularies, with a model made for it: free text, and text
-// under a schema.
+// TestGenerateOnVocabularies generates free text, and text under a schema, with a model for each of the large
+// vocabularies.
 func TestGenerateOnVocabularies(t *testing.T) {
 	const doc = `{"type": "object", "properties": {"città": {"enum": ["Zürich", "東京", "naïve 🙂"]}, "tags": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{3}$"}, "minItems": 2, "maxItems": 2}}, "required": ["città", "tags"], "additionalProperties": false}`
 	dir := t.TempDir()
@@ -134,8 +134,8 @@ func TestGenerateOnVocabularies(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, figures string
-			// Random weights may end a text at any token, and where they do
-			// depends on how the CPU rounds: some seed has 24 of them.
+			// With random weights, a text may end at any token, depending on the rounding of the CPU, so try several
+			// seeds.
 			for seed := 3; seed < 9 && !strings.Contains(figures, "(length"); seed++ {
 				out, figures, err = run(t, "generate", "--model", model, "--prompt", "Grüß Gott, 世界 🙂: def f(x):", "-n", "24", "--seed", strconv.Itoa(seed))
 			}
@@ -153,8 +153,8 @@ func TestGenerateOnVocabularies(t *testing.T) {
 	}
 }
 
-// What lib/ holds is listed. In a process of its own: back ends cannot be
-// unloaded.
+// TestDevicesListLibraries checks that the libraries in lib/ are listed. It uses a separate process, because back ends
+// can't be unloaded.
 func TestDevicesListLibraries(t *testing.T) {
 	const key = "STENCIL_TEST_DEVICES"
 	if lib := os.Getenv(key); lib != "" {
@@ -185,7 +185,7 @@ func TestDevicesListLibraries(t *testing.T) {
 	}
 	_, found, _ := strings.Cut(string(out), "back ends found in "+lib+": ")
 	for _, path := range libraries {
-		for part, name := range map[string]string{"cpu-": "CPU", "vulkan": "Vulkan", "metal": "Metal"} { // CUDA needs a driver
+		for part, name := range map[string]string{"cpu-": "CPU", "vulkan": "Vulkan", "metal": "Metal"} { // CUDA is not expected: it needs a driver
 			if strings.HasPrefix(filepath.Base(path), "libggml-"+part) && !strings.Contains(found, name) {
 				t.Errorf("%s is not listed: %s", filepath.Base(path), out)
 			}
@@ -193,7 +193,7 @@ func TestDevicesListLibraries(t *testing.T) {
 	}
 }
 
-// Where there is no home folder, or one that can't be written, the bundled model goes to the folder for temporary files.
+// TestNoHome checks that without a writable home folder, the bundled model is written to the folder for temporary files.
 func TestNoHome(t *testing.T) {
 	t.Setenv("STENCIL_THREADS", "1")
 	for what, home := range map[string]string{"none": "", "one that can't be written": "/dev/null"} {
@@ -208,8 +208,8 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// The curl that serve prints, taken apart and sent, is answered with JSON that
-// fits its schema; SIGTERM's context ends the server without an error.
+// TestServeCommand sends the request of the curl command that serve prints, and expects JSON that fits its schema. It
+// also checks that cancelling the context, as SIGTERM does, ends the server without an error.
 func TestServeCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // where the bundled model is written
 	t.Setenv("STENCIL_THREADS", "1")
@@ -238,7 +238,7 @@ func TestServeCommand(t *testing.T) {
 	if match == nil {
 		t.Fatalf("serve printed %q", printed.String())
 	}
-	resp, err := http.Post(match[1], "application/x-www-form-urlencoded", strings.NewReader(match[2])) // as curl sends it
+	resp, err := http.Post(match[1], "application/x-www-form-urlencoded", strings.NewReader(match[2])) // with curl's content type
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestServeCommand(t *testing.T) {
 	if got.Model != "bundled" || got.JSON.Name == "" || got.JSON.Age == nil || !got.Constraint.Validated || !strings.Contains("free pro team", got.JSON.Plan) {
 		t.Errorf("%+v", got)
 	}
-	// The trained model also says what the text does.
+	// The trained model must also extract the right values.
 	path, err := models.Bundled("")
 	if err != nil {
 		t.Fatal(err)

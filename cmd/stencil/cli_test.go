@@ -24,7 +24,7 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/download"
 )
 
-// run runs the program with these arguments and returns what it prints.
+// run runs the program with the given arguments and returns its output.
 func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -67,8 +67,8 @@ func TestMkmodelAndInspect(t *testing.T) {
 		t.Errorf("type q9: %v", err)
 	}
 
-	// A file that is cut short is told from a whole one, by inspect and by
-	// pull's last look.
+	// A truncated file must be recognised by inspect, and by the final check of
+	// pull.
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -87,11 +87,11 @@ func TestMkmodelAndInspect(t *testing.T) {
 	}
 }
 
-// withoutFeedback takes away the variable that all tests have.
+// withoutFeedback unsets the variable for --feedback, which is set for all tests.
 func withoutFeedback(t *testing.T) {
 	t.Helper()
 	name := config.Variable("feedback")
-	t.Setenv(name, "") // so that it is set again afterwards
+	t.Setenv(name, "") // so that it is restored at the end of the test
 	if err := os.Unsetenv(name); err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +138,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Every command says what it is for and how its flags are used, and no two of
-// a command's flags share an environment variable with different meanings.
+// TestCommandsAreDescribed checks that all commands and flags have help texts, and
+// that flags of a command that share an environment variable have the same meaning.
 func TestCommandsAreDescribed(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -164,8 +164,9 @@ func TestCommandsAreDescribed(t *testing.T) {
 	}
 }
 
-// The shells' scripts are written, and what they ask for is answered: words
-// and the number of a directive after the colon, 4 for no files.
+// TestCompletion checks that the scripts of all shells are written, and that
+// completions are answered: words, and after the colon the number of a directive, 4
+// for no files.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if out, _, err := run(t, "completion", shell); err != nil || !strings.Contains(out, "__complete") {
@@ -187,7 +188,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The command that serve prints holds a scheme and a place for a key as needed.
+// TestWelcome checks that the command that serve prints has the right scheme, and a
+// placeholder for a key if needed.
 func TestWelcome(t *testing.T) {
 	addr := &net.TCPAddr{IP: net.IPv4zero, Port: 81}
 	f := new(serveFlags)
@@ -249,7 +251,7 @@ func TestPullCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	missing := 0 // bytes at the end that the server does not know of
+	missing := 0 // bytes at the end that the server omits
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"a"`)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content[:len(content)-missing]))
@@ -268,8 +270,8 @@ func TestPullCommand(t *testing.T) {
 		t.Errorf("again: %q, %v", out, err)
 	}
 
-	// A server that announces less than the file has, and keeps to it, is
-	// found out by the file itself.
+	// If a server announces a shorter length and keeps to it, the content of the
+	// file shows it.
 	missing, dir = 1000, t.TempDir()
 	if _, _, err = run(t, "pull", h.URL+"/tiny.gguf", "--out", dir); err == nil || !strings.Contains(err.Error(), "deleted") {
 		t.Errorf("a short file: %v", err)
@@ -310,7 +312,8 @@ func TestVersionAndDevices(t *testing.T) {
 	}
 }
 
-// What makes a schema costly is said, with its place and what to do about it.
+// TestSchemaCheckWarnsOfCost checks that the warning about a costly schema has its
+// location and a suggestion.
 func TestSchemaCheckWarnsOfCost(t *testing.T) {
 	var kinds []string
 	for i := range 201 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shown returns what config show says of each flag: value and source.
+// shown returns the values and sources of all flags that config show prints.
 func shown(t *testing.T, args ...string) (map[string]configValue, error) {
 	t.Helper()
 	out, _, err := run(t, append([]string{"config", "show", "--json"}, args...)...)
@@ -53,7 +53,7 @@ func TestConfigurationFile(t *testing.T) {
 	if len(flags) != 6 {
 		t.Errorf("%v", flags)
 	}
-	// A variable counts more than the file, the command line more than both.
+	// Variables override the file, and the command line overrides both.
 	t.Setenv("STENCIL_THREADS", "2")
 	if flags, err = shown(t, "generate"); err != nil || flags["threads"].Value != "2" || flags["threads"].Source != "STENCIL_THREADS" || flags["temperature"].Value != "0.5" {
 		t.Errorf("%v, %v", flags, err)
@@ -70,11 +70,11 @@ func TestConfigurationFile(t *testing.T) {
 	if flags, err = shown(t, "--all", "serve"); err != nil || flags["log-level"].Source != "default" || len(flags) < 40 {
 		t.Errorf("all: %d, %v", len(flags), err)
 	}
-	// The values are those that commands run with.
+	// Commands use the same values.
 	if _, _, err := run(t, "generate", "--prompt", "x"); err == nil || !strings.Contains(err.Error(), "a.json") {
 		t.Errorf("generate does not read the schema that the file names: %v", err)
 	}
-	// Another file, and the one of the user.
+	// A file named by --config or STENCIL_CONFIG.
 	other := writeTemp(t, "other.yaml", "serve: {port: 9000}\n")
 	if flags, err = shown(t, "--config", other, "serve"); err != nil || flags["port"].Value != "9000" || flags["port"].Source != other+":1" {
 		t.Errorf("%v, %v", flags, err)
@@ -142,7 +142,8 @@ func TestConfigurationErrors(t *testing.T) {
 	}
 }
 
-// A misspelt variable is an error with the nearest name; what others have named so is not.
+// TestUnknownVariables checks that a misspelled variable is an error that suggests the
+// nearest name, except for known foreign variables.
 func TestUnknownVariables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, want := range map[string]string{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// stencil decide asks the bundled model.
+// TestDecide runs stencil decide with the bundled model.
 func TestDecide(t *testing.T) {
 	t.Setenv("STENCIL_THREADS", "1")
 	out, _, err := run(t, "decide", "--text", "a note", "--choice", "billing", "--choice", "shipping=parcels", "--orders", "2", "--json", "Which team?")

@@ -40,7 +40,7 @@ func TestEvalArms(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}
 	}
-	// The rest of an interrupted run, whose last line is broken off.
+	// The rest of an interrupted run, with a partial last line.
 	text, err := os.ReadFile(path("out"))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestEvalArms(t *testing.T) {
 	if again, _, err := run(t, append(args, "--base", "two")...); err != nil || asked.Load() != 19 || !strings.Contains(again, "Differences to two") {
 		t.Errorf("%d asked, %v\n%s", asked.Load(), err, again)
 	}
-	// A file of one's own in place of sets.
+	// A file of cases instead of sets.
 	if err := os.WriteFile(path("cases"), []byte(`{"id": "1", "task": "t", "prompt": "x", "schema": {}, "expected": {"name": "Bob", "age": 6}}`), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestEval(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}
 	}
-	// An interrupted run goes on: the last line is broken off.
+	// An interrupted run, with a partial last line, is continued.
 	text, err := os.ReadFile(path("out"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestEval(t *testing.T) {
 	if text, _ := os.ReadFile(path("out")); strings.Count(string(text), "\n") != 4 {
 		t.Errorf("%s", text)
 	}
-	// Against an upstream, through a server of its own.
+	// With an upstream, through a local server.
 	out, _, err = run(t, "eval", "--upstream", far.URL+"/v1", "--upstream-model", "m", "--upstream-capabilities", "none", "--modes", "constrained,repaired", "--log-level", "error", path("cases"))
 	if err != nil || !strings.Contains(out, "sums  constrained  2      0.0%") || !strings.Contains(out, "sums  repaired     2      100.0%  50.0%") || !strings.Contains(out, "json_parse 2") {
 		t.Errorf("%v\n%s", err, out)

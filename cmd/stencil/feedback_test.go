@@ -14,7 +14,8 @@ import (
 	"github.com/stencil-json/stencil/server"
 )
 
-// Where outcomes are kept, and what is said at the start if they can't be.
+// TestFeedbackFlag checks where outcomes are stored, and what is logged at the start
+// if they can't be.
 func TestFeedbackFlag(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
@@ -68,7 +69,7 @@ func TestFeedbackFlag(t *testing.T) {
 	if _, err := open("--feedback", own); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("a file that is in use: %v", err)
 	}
-	// That of another server on this machine, which nobody asked for.
+	// The default file, in use by another server on this machine.
 	if log, err := open(); err != nil || !strings.Contains(log, "outcomes are not stored") || !strings.Contains(log, "another process") {
 		t.Errorf("the usual file in use: %q %v", log, err)
 	}

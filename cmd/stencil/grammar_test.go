@@ -46,7 +46,7 @@ func TestGrammarMatch(t *testing.T) {
 	}
 }
 
-// TestGrammarTokens holds what is said of grammars that refer to tokens.
+// TestGrammarTokens checks grammars that refer to tokens.
 func TestGrammarTokens(t *testing.T) {
 	vocabFile := shared.File(t, "vocab", "llama3.gguf")
 	file := writeTemp(t, "tokens.gbnf", "root ::= <|python_tag|> [a-z]+ (!<|python_tag|>)* <|python_tag|> \"!\"\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// eachCommand calls f for the program and all of its commands.
+// eachCommand calls f for the root command and all subcommands.
 func eachCommand(f func(*cobra.Command)) {
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -23,16 +23,16 @@ func eachCommand(f func(*cobra.Command)) {
 	visit(newRootCommand())
 }
 
-// dangling matches help that only the flag defined before it explains: a first
-// word that stands for something unnamed, or one of these words anywhere.
+// dangling matches help that can't be understood without the flag defined before it:
+// its first word has no referent, or it contains one of the pronouns.
 var dangling = regexp.MustCompile(`(?i)^(it|its|they|their|them|that|this|those|these|such|of|for|how|what|there|at|as|again|also)\b|\b(it|they|them|there|theirs)\b`)
 
-// maxHelp is how many characters the help of a flag may have, the default not
-// counted.
+// maxHelp is the maximum number of characters in the help of a flag, without the
+// default.
 const maxHelp = 100
 
-// TestFlagHelp holds that the help of each flag can be read alone, and that each
-// flag is listed under a heading.
+// TestFlagHelp checks that the help of each flag is understandable alone, and that
+// each flag is listed under a heading.
 func TestFlagHelp(t *testing.T) {
 	used := map[string]bool{}
 	eachCommand(func(cmd *cobra.Command) {
@@ -61,7 +61,7 @@ func TestFlagHelp(t *testing.T) {
 	}
 }
 
-// TestDangling holds that the pattern finds the help texts it was made for.
+// TestDangling checks that the pattern finds the help texts that it was written for.
 func TestDangling(t *testing.T) {
 	for text, want := range map[string]bool{
 		"taken from it for each time it was used":       true,
@@ -82,8 +82,8 @@ func TestDangling(t *testing.T) {
 	}
 }
 
-// TestHelpGroups holds that the program lists each command once, under the
-// heading of its group, and serve its flags under theirs.
+// TestHelpGroups checks that the program lists each command once, under the heading
+// of its group, and that serve lists its flags under headings.
 func TestHelpGroups(t *testing.T) {
 	out, _, err := run(t, "help")
 	if err != nil {
@@ -121,7 +121,7 @@ func TestHelpGroups(t *testing.T) {
 		at += i
 	}
 
-	// A flag that no group claims is still listed.
+	// A flag without a group is listed too.
 	var b strings.Builder
 	flags := new(pflag.FlagSet)
 	flags.Bool("odd", false, "an odd one")

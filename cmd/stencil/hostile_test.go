@@ -16,7 +16,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// What does not begin as a model does is not written to the disk.
+// TestPullNoModel checks that a file that does not start like a model is not written
+// to disk.
 func TestPullNoModel(t *testing.T) {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -36,7 +37,8 @@ func TestPullNoModel(t *testing.T) {
 	}
 }
 
-// A length that no disk has is refused before anything is written.
+// TestPullNoRoom checks that a file that is larger than any disk is refused before
+// anything is written.
 func TestPullNoRoom(t *testing.T) {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "4611686018427387904")
@@ -49,7 +51,8 @@ func TestPullNoRoom(t *testing.T) {
 	}
 }
 
-// To open a pipe would wait for ever, and not hear of signals.
+// TestPipeAsModel checks that pipes are refused: opening one would block and ignore
+// signals.
 func TestPipeAsModel(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe.gguf")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -65,7 +68,7 @@ func TestPipeAsModel(t *testing.T) {
 	}
 }
 
-// What a file says can't steer the terminal.
+// TestPlainWriter checks that untrusted text can't control the terminal.
 func TestPlainWriter(t *testing.T) {
 	var b bytes.Buffer
 	if _, err := (console.Writer{Writer: &b}).Write([]byte("a\x1b[31mb\x07\u202ec\xff\td\n")); err != nil || b.String() != "a [31mb  c\uFFFD\td\n" {

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// docs/operate/limits.md says what is bounded by which flag, and its default.
+// TestLimitsDocumented checks that docs/operate/limits.md lists the flags of limits
+// with their defaults.
 func TestLimitsDocumented(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/operate/limits.md")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
-// Every option of llama-server b11434 is taken, which means that the flags that it stands for exist and take its value, or
-// is an error that says what to use instead. testdata/llama-server-options.txt has the options, a line each: their names, and
-// a value that makes sense, "-" where they take none.
+// TestLlamaServerOptions checks that every option of llama-server b11434 is either accepted, so that the flags it is replaced
+// by exist and accept its value, or an error that says what to use instead. testdata/llama-server-options.txt lists the
+// options, one per line: their names, and a valid value, "-" if they take none.
 func TestLlamaServerOptions(t *testing.T) {
 	text, err := os.ReadFile("testdata/llama-server-options.txt")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestLlamaServerOptions(t *testing.T) {
 			}
 			taken++
 			if name == "-h" || name == "--help" || name == "--version" {
-				continue // flags of every command
+				continue // these flags exist in every command
 			}
 			cmd := newServeCommand()
 			if err := cmd.ParseFlags(got[1:]); err != nil || len(cmd.Flags().Args()) > 0 {
@@ -57,7 +57,8 @@ func TestLlamaServerOptions(t *testing.T) {
 
 var optionName = regexp.MustCompile(`(?:^|, )(--?[a-zA-Z0-9][^ ,]*)`)
 
-// The list of options is that of llama-server's README, in the source that STENCIL_TEST_LLAMACPP names.
+// TestLlamaServerOptionsListed checks the list of options against llama-server's README, in the source folder
+// STENCIL_TEST_LLAMACPP.
 func TestLlamaServerOptionsListed(t *testing.T) {
 	source := os.Getenv("STENCIL_TEST_LLAMACPP")
 	if source == "" {

@@ -9,12 +9,13 @@ import (
 	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
-// trialMain runs a trial of a model file, if this program was started for one, and
-// does not return then; nil without llama.cpp.
+// trialMain runs a trial of a model file if this process was started for one, and
+// then does not return. It is nil without llama.cpp.
 var trialMain func()
 
-// The servers of tests store outcomes in a folder of their own, not in the user's
-// file. A test program that runs itself for a trial does that alone.
+// TestMain makes the servers of tests store outcomes in a temporary folder instead
+// of the user's file. In a process that was started for a trial, it only runs the
+// trial.
 func TestMain(m *testing.M) {
 	if trialMain != nil {
 		trialMain()

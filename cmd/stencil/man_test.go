@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMan holds that each command has a manual page with its flags.
+// TestMan checks that each command has a manual page with its flags.
 func TestMan(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	root := newRootCommand()

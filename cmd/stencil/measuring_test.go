@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/internal/shared"
 )
 
-// runCommand executes the command line and returns what it prints and its status.
+// runCommand runs a command line and returns its output and exit status.
 func runCommand(t *testing.T, stdin string, args ...string) (stdout string, status int, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -32,7 +32,7 @@ func runCommand(t *testing.T, stdin string, args ...string) (stdout string, stat
 	return out.String(), status, err
 }
 
-// writeTemp puts a text into a file with the given name.
+// writeTemp writes a text to a temporary file with the given name.
 func writeTemp(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -13,8 +13,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// bertFolder writes a model of sentence-transformers with one layer of width 2
-// and four tokens.
+// bertFolder writes a sentence-transformers model with one layer of width 2 and four
+// tokens.
 func bertFolder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tiny-bert")

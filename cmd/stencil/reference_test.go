@@ -17,7 +17,8 @@ import (
 
 var updateReference = flag.Bool("update", false, "rewrite docs/reference/flags.md")
 
-// TestReferenceFlags holds that docs/reference/flags.md has every command and flag.
+// TestReferenceFlags checks that docs/reference/flags.md lists every command and
+// flag.
 func TestReferenceFlags(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Commands and flags
@@ -77,7 +78,7 @@ func writeReference(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// shownDefault is the default of a flag, nothing if it is zero.
+// shownDefault returns the default of a flag, "" if it is zero.
 func shownDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "0", "false", "[]", "0s":

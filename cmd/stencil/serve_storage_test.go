@@ -15,8 +15,8 @@ import (
 	"github.com/stencil-json/stencil/server"
 )
 
-// A full disk or a folder that can't be written takes away what is kept there, and not the answers. The log says so, and
-// so do the metrics.
+// TestUnwritable checks that a full disk or a read-only folder disables storage there, but no answers, and that logs and
+// metrics report it.
 func TestUnwritable(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full and /sys")
@@ -59,7 +59,7 @@ func checkStores(t *testing.T, srv *server.Server, want ...string) {
 	}
 }
 
-// What is wrong with a file itself is for its owner to mend: the server does not start as if it were a new one.
+// TestDamagedStores checks that the server does not start with a damaged file, which its owner has to repair or move.
 func TestDamagedStores(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, []byte(strings.Repeat("something else ", 3000)), 0o600); err != nil {
@@ -76,7 +76,7 @@ func TestDamagedStores(t *testing.T) {
 	}
 }
 
-// Without a home there is no default file for feedback; with one that can't be written, none either.
+// TestHomeless checks that there is no default file for feedback without a home folder, or if it is read-only.
 func TestHomeless(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// printsNoTable are the commands without --json, by why they need none.
+// printsNoTable are the commands without --json, with the reason why they need none.
 var printsNoTable = map[string]string{
 	"stencil serve": "serves", "stencil mkmodel": "writes a file", "stencil pull": "writes a file", "stencil completion": "a script", "stencil man": "pages",
 	"stencil grammar match": "an exit status", "stencil schema match": "an exit status", "stencil grammar show": "a grammar",
 	"stencil schema convert": "JSON always", "stencil signals": "JSON always", "stencil trial": "for stencil itself",
 }
 
-// Every command that prints a table has --json.
+// TestTablesHaveJSON checks that every command that prints a table has --json.
 func TestTablesHaveJSON(t *testing.T) {
 	found := 0
 	var visit func(*cobra.Command)
@@ -45,13 +45,13 @@ func TestTablesHaveJSON(t *testing.T) {
 	}
 }
 
-// What commands print in the place of a table is JSON, with what the table has.
+// TestJSONForTables checks that with --json, commands print the content of their tables as JSON.
 func TestJSONForTables(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.gguf")
 	if _, _, err := run(t, "mkmodel", model, "--layers", "3", "--type", "q8_0"); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // without data sets
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // a cache without data sets
 	corpus := writeTemp(t, "one.json", `{"schema": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false},
 		"tests": [{"data": {"a": 1}, "valid": true}, {"data": {"a": "x"}, "valid": false}]}`)
 	for _, test := range []struct {
@@ -89,7 +89,7 @@ func TestJSONForTables(t *testing.T) {
 	}
 }
 
-// member returns what stands at a path, nil if nothing does.
+// member returns the value at a path, nil if there is none.
 func member(value any, path string) any {
 	for name := range strings.SplitSeq(path, "/") {
 		switch v := value.(type) {
@@ -108,7 +108,8 @@ func member(value any, path string) any {
 	return value
 }
 
-// Models are completed by file, by their name in the folder of --models, and by what a server serves; and the name finds the file.
+// TestModelCompletion checks that models are completed by file, by name in the folder of --models, and by a server's list, and
+// that a name finds its file.
 func TestModelCompletion(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/stencil-json/stencil/backend/llama"
 )
 
-// The test program runs itself for trials, as stencil does.
+// The test binary runs itself for trials, like stencil.
 func init() {
 	trialMain = func() {
 		if len(os.Args) > 1 && os.Args[1] == llama.TrialCommand {
@@ -26,7 +26,8 @@ func init() {
 	}
 }
 
-// A file of --models that ends the process that loads it does not end the server.
+// TestServeHostileModel checks that a file in --models that crashes the process that
+// loads it does not end the server.
 func TestServeHostileModel(t *testing.T) {
 	dir := t.TempDir()
 	good, bad := filepath.Join(dir, "good.gguf"), filepath.Join(dir, "bad.gguf")
@@ -45,7 +46,7 @@ func TestServeHostileModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	const key = "granitehybrid.ssm.inner_size"
-	data[bytes.Index(data, []byte(key))+len(key)+4] = 7 // behind the type; llama.cpp asserts what it must be
+	data[bytes.Index(data, []byte(key))+len(key)+4] = 7 // after the type; llama.cpp asserts the value
 	if err := os.WriteFile(bad, data, 0o644); err != nil {
 		t.Fatal(err)
 	}

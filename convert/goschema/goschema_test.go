@@ -163,8 +163,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFieldsAsJSON holds that the fields are those that encoding/json writes,
-// in its order.
+// TestFieldsAsJSON checks that the fields are the ones that encoding/json writes, in
+// the same order.
 func TestFieldsAsJSON(t *testing.T) {
 	for _, v := range []any{
 		struct {

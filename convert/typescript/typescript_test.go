@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden converts testdata/*.ts and compares with the .json beside it.
+// TestGolden converts testdata/*.ts and compares the results with the .json files
+// next to them.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ts")
 	if err != nil || len(files) == 0 {
@@ -164,7 +165,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzConvert holds that every source ends in JSON or in an error with a place.
+// FuzzConvert checks that every source gives JSON or an error with a position.
 func FuzzConvert(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.ts")
 	for _, name := range files {

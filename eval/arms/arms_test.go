@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// caseOf makes a case out of a line of an own file.
+// caseOf returns the case of a line in the format of eval.ReadCases.
 func caseOf(t *testing.T, line string) sets.Case {
 	in, err := eval.ReadCases(strings.NewReader(line))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestBody(t *testing.T) {
 			t.Errorf("%v", alone)
 		}
 	}
-	// Fields of the arm go before those of the case; the case is left as it is.
+	// Fields of the arm override those of the case, which is not changed.
 	a := Arm{Mode: Free, Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")}}
 	if body, err := a.body(&document); err != nil || string(body["temperature"].(json.RawMessage)) != "0.5" || document.Messages[0].Content != "S" {
 		t.Errorf("%v %v", body, err)
@@ -166,7 +166,8 @@ func TestCallsIn(t *testing.T) {
 	}
 }
 
-// Calls are looked for in the text of an arm that asks so, where the answer has none.
+// TestReadToolsText checks that in mode ToolsText, calls are searched for in the text
+// if the answer has none.
 func TestReadToolsText(t *testing.T) {
 	calling, document := sets.Case{Tools: []sets.Tool{{Name: "f"}}}, sets.Case{Schema: json.RawMessage("{}")}
 	text := message{Content: "So:\n```json\n{\"name\": \"answer\", \"arguments\": {\"n\": 1}}\n```"}
@@ -187,11 +188,11 @@ func TestReadToolsText(t *testing.T) {
 	}
 }
 
-// scripted is a server that answers by prompt and response format.
+// scripted is a server whose answers depend on prompt and response format.
 type scripted struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []string // model and prompt
+	asked []string // models and prompts
 	model string
 }
 
@@ -270,7 +271,7 @@ func TestRun(t *testing.T) {
 	if err != nil || len(results) != 21 || len(s.asked) != 24 {
 		t.Fatalf("%d results, %d asked, %v", len(results), len(s.asked), err)
 	}
-	// The arms take turns at each case, and at being first.
+	// The arms take turns within each case, and in being first.
 	for i, want := range []string{"schema easy", "free easy", "tools easy", "free hard", "tools hard", "schema hard", "tools refused"} {
 		if s.asked[i] != want {
 			t.Errorf("%d: %s, want %s", i, s.asked[i], want)
@@ -316,8 +317,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 
-	// Half of the results: the rest is asked, nothing twice, and the report is
-	// the same but for times.
+	// With half of the results, only the rest is requested, and the report is the
+	// same except for times.
 	half := strings.Join(strings.SplitAfter(lines.String(), "\n")[:10], "")
 	done, err := ReadResults(strings.NewReader(half))
 	if err != nil || len(done) != 10 {
@@ -333,7 +334,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", row.Arm, got, want)
 		}
 	}
-	// What all arms have needs no server.
+	// If all results exist, no server is needed.
 	s.asked = nil
 	done, err = ReadResults(&lines)
 	if err != nil {
@@ -342,7 +343,7 @@ func TestRun(t *testing.T) {
 	if again, err = Run(t.Context(), Config{Arms: list, Done: done}, cases); err != nil || len(again) != 21 || len(s.asked) != 0 {
 		t.Errorf("%d results, %d asked, %v", len(again), len(s.asked), err)
 	}
-	// Results of another request or model are not taken for these.
+	// Results of other requests or models are rejected.
 	list[1].Mode = JSON
 	if _, err := Run(t.Context(), Config{Arms: list, Done: done}, cases); err == nil || !strings.Contains(err.Error(), "another request") {
 		t.Error(err)
@@ -372,7 +373,7 @@ func TestRunStops(t *testing.T) {
 	if _, err := Run(t.Context(), Config{Arms: []Arm{{Name: "a", Mode: Tools}}}, []sets.Case{open}); err == nil || !strings.Contains(err.Error(), "needs a schema") {
 		t.Error(err)
 	}
-	// A server that takes too long fails the case, one without models the run.
+	// A server that is too slow fails the case, one without models the run.
 	release := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestBootstrapCovers draws data sets of which the true difference is known, and
-// counts how often the interval holds it. Pairs are correlated as answers of two
-// arms to the same question are, and cases have different numbers of fields.
+// TestBootstrapCovers draws data sets with a known true difference, and counts how
+// often the interval contains it. Pairs are correlated, like answers of two arms to
+// the same question, and cases have different numbers of fields.
 func TestBootstrapCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	const (
@@ -23,7 +23,7 @@ func TestBootstrapCovers(t *testing.T) {
 		for i := range a {
 			fields := 1 + random.IntN(4)
 			a[i].of, b[i].of = float64(fields), float64(fields)
-			u := random.Float64() // how hard this case is, for both
+			u := random.Float64() // difficulty of this case, for both arms
 			for range fields {
 				v := u
 				if random.Float64() < 0.2 {
@@ -67,8 +67,8 @@ func TestBootstrap(t *testing.T) {
 	if got := bootstrap(ones[:5], nil, 500, 1); got.Bounds != nil || got.Value != 0.4 {
 		t.Errorf("bounds of five cases: %+v", got)
 	}
-	// A ratio of sums, not a mean of ratios; and a case without fields counts
-	// for nothing.
+	// The figure is a ratio of sums, not a mean of ratios, and a case without fields
+	// has no weight.
 	sums := append([]ratio{{1, 1}, {0, 9}, {0, 0}}, make([]ratio, 7)...)
 	if got := bootstrap(sums, nil, 500, 1); got.Value != 0.1 || math.IsNaN(got.Bounds[0]) || math.IsNaN(got.Bounds[1]) {
 		t.Errorf("%+v", got)
@@ -80,14 +80,14 @@ func TestWilson(t *testing.T) {
 	for i := range list {
 		list[i] = ratio{1, 1}
 	}
-	// Of 10 in 10 the textbook has 0.722 to 1.
+	// For 10 of 10, textbooks give 0.722 to 1.
 	if got := wilson(list); math.Abs(got.Bounds[0]-0.7225) > 0.001 || 1-got.Bounds[1] > 1e-9 {
 		t.Errorf("%v", got.Bounds)
 	}
 	for i := range 8 {
 		list[i].part = 0
 	}
-	// Of 2 in 10: 0.057 to 0.510.
+	// For 2 of 10: 0.057 to 0.510.
 	if got := wilson(list); math.Abs(got.Bounds[0]-0.0567) > 0.001 || math.Abs(got.Bounds[1]-0.5098) > 0.001 {
 		t.Errorf("%v", got.Bounds)
 	}

@@ -15,14 +15,15 @@ func TestFields(t *testing.T) {
 		document string
 		want     Score
 	}{
-		// Punctuation, case and blanks don't count; a number counts as it is spelt.
+		// Punctuation, case and white space are ignored; numbers are compared as written.
 		{`{"company": "book ta k, sdn bhd", "total": 9.00, "date": null}`, Score{Fields: 3, Right: 3, Wanted: 2, Given: 2, Hits: 2, Checked: 2, Standing: 2}},
 		{`{"company": "book ta k, sdn bhd", "total": "9", "date": ""}`, Score{Fields: 3, Right: 2, Wanted: 2, Given: 2, Hits: 1, Checked: 2, Standing: 2}},
-		// A value where there is none: wrong, and against precision.
+		// A value where none is wanted is wrong and reduces precision.
 		{`{"company": "Acme", "total": "RM 9.00", "date": "12 eggs"}`, Score{Fields: 3, Wanted: 2, Given: 3, Checked: 3, Standing: 2}},
-		// What is left out, null or made of blanks is nothing.
+		// Missing, null and blank values are empty.
 		{`{"company": null, "total": " - "}`, Score{Fields: 3, Right: 1, Wanted: 2}},
-		// Without an object that has one of the keys nothing is right, not even what should be nothing.
+		// Without an object with one of the keys, nothing is right, not even fields that should be
+		// empty.
 		{``, Score{Fields: 3, Wanted: 2}},
 		{`[]`, Score{Fields: 3, Wanted: 2}},
 		{`null`, Score{Fields: 3, Wanted: 2}},
@@ -80,7 +81,7 @@ func TestFlatFacts(t *testing.T) {
 	}
 }
 
-// TestCalls has the cases that the leaderboard's check decides in ways of its own.
+// TestCalls covers cases that the leaderboard's check decides in its own way.
 func TestCalls(t *testing.T) {
 	const tools = `{"properties": {
 		"city": {"type": "string"}, "days": {"type": "integer"}, "ratio": {"type": "float"}, "tags": {"type": "array", "items": {"type": "string"}},
@@ -90,7 +91,7 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		possible  string // of arguments beside city
+		possible  string // besides city
 		arguments string
 		want      bool
 	}{
@@ -101,8 +102,8 @@ func TestCalls(t *testing.T) {
 		{`"days": [3]`, `{"city": "NewYorkNY", "days": "3"}`, false},       // type
 		{`"days": [3]`, `{"city": "NewYorkNY", "days": 3.0}`, false},       // a float is no int
 		{`"days": [3]`, `{"city": "NewYorkNY", "days": 3, "x": 1}`, false}, // unexpected
-		{`"days": ["n"]`, `{"city": "NewYorkNY", "days": "n"}`, true},      // a variable, compared as it is
-		{`"days": ["n"]`, `{"city": "NewYorkNY", "days": "N"}`, false},     // and no further
+		{`"days": ["n"]`, `{"city": "NewYorkNY", "days": "n"}`, true},      // a variable, compared verbatim
+		{`"days": ["n"]`, `{"city": "NewYorkNY", "days": "N"}`, false},     // without normalisation
 		{`"ratio": [2]`, `{"city": "NewYorkNY", "ratio": 2}`, true},        // int for float
 		{`"ratio": [0.50]`, `{"city": "NewYorkNY", "ratio": 5e-1}`, true},  // by value
 		{`"sure": [true]`, `{"city": "NewYorkNY", "sure": true}`, true},    //
@@ -111,9 +112,9 @@ func TestCalls(t *testing.T) {
 		{`"tags": [["a b", "c"]]`, `{"city": "NewYorkNY", "tags": ["c", "a b"]}`, false}, // order
 		{`"tags": [["a b", "c"]]`, `{"city": "NewYorkNY", "tags": "a b"}`, false},
 		{`"tags": [["a"], ["b"]]`, `{"city": "NewYorkNY", "tags": [1]}`, false},
-		{`"tags": [["a"], ""]`, `{"city": "NewYorkNY", "tags": []}`, true},           // "" is walked over like an empty list
+		{`"tags": [["a"], ""]`, `{"city": "NewYorkNY", "tags": []}`, true},           // "" counts as an empty list
 		{`"points": [[1, 2]]`, `{"city": "NewYorkNY", "points": [1, 2]}`, true},      // ints as variables
-		{`"points": [[1.0, 2.0]]`, `{"city": "NewYorkNY", "points": [1, 2]}`, false}, // within lists nothing is converted
+		{`"points": [[1.0, 2.0]]`, `{"city": "NewYorkNY", "points": [1, 2]}`, false}, // no conversion within lists
 		{`"points": [[1.0, 2.0]]`, `{"city": "NewYorkNY", "points": [1.0, 2.00]}`, true},
 		{`"box": [{"w": [5, 6], "u": ["cm", ""]}]`, `{"city": "NewYorkNY", "box": {"w": 6}}`, true},
 		{`"box": [{"w": [5], "u": ["cm"]}]`, `{"city": "NewYorkNY", "box": {"w": 5}}`, false},
@@ -165,7 +166,7 @@ func TestParallelCalls(t *testing.T) {
 	}
 }
 
-// Where no function fits the question, it is right to call none.
+// TestJudgeIrrelevance checks that calling nothing is right if no function fits the question.
 func TestJudgeIrrelevance(t *testing.T) {
 	question := []byte(`{"id": "i_0", "question": [[{"role": "user", "content": "q"}]], "function": [{"name": "f", "description": "d", "parameters": {"type": "dict", "properties": {"x": {"type": "integer", "description": "x"}}, "required": ["x"]}}]}
 {"id": "i_1", "question": [[{"role": "user", "content": "q"}]], "function": []}`)

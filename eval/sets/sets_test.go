@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/eval"
 )
 
-// folder writes files for a test.
+// folder writes files to a folder for a test.
 func folder(t *testing.T, files map[string]string) Folders {
 	dir := t.TempDir()
 	for name, text := range files {
@@ -46,7 +46,7 @@ func TestOwnData(t *testing.T) {
 	}
 	list, err = requests.Cases(in)
 	if err != nil || len(list) != 1 || !strings.Contains(string(list[0].Schema), `{"genre":{"type":["string","null"]},"artist"`) {
-		t.Fatalf("%s %v", list[0].Schema, err) // in the order of the slots
+		t.Fatalf("%s %v", list[0].Schema, err) // properties must be in the order of the slots
 	}
 	if got := list[0].Judge(answer(`{"genre": "jazz", "artist": null}`)); got != (Score{true, 2, 2, 1, 1, 1, 1, 1}) || !got.Exact() {
 		t.Errorf("%+v", got)
@@ -112,7 +112,7 @@ func TestBuilders(t *testing.T) {
 `
 	list, err = buildRestaurants(restaurants, [][]byte{[]byte(csv)})
 	if err != nil || len(list) != 1 || list[0].ID != "3" {
-		t.Fatal(list, err) // the second, which has all words
+		t.Fatal(list, err) // the second sentence, which contains all facts
 	}
 	if got := list[0].judge.judge(answer(`{"name": "Sun", "area": "City centre", "familyFriendly": "no", "near": "X"}`)); got != (Score{Fields: 7, Right: 6, Wanted: 3, Given: 4, Hits: 3}) {
 		t.Errorf("%+v", got)
@@ -146,8 +146,8 @@ func TestBuilders(t *testing.T) {
 	}
 }
 
-// TestFreeSets checks the questions of JSON mode: how many, and that each can be
-// answered right.
+// TestFreeSets checks the number of questions in the sets for JSON mode, and that
+// each has a right answer.
 func TestFreeSets(t *testing.T) {
 	for set, n := range map[*Set]int{jsonMode: 40, libraries: 7} {
 		list, err := set.Cases(nil)

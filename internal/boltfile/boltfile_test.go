@@ -18,7 +18,7 @@ import (
 	"github.com/stencil-json/stencil/internal/poll"
 )
 
-// write makes a file with buckets of one and of several pages, values longer than a page, and free pages.
+// write creates a file with buckets of one and of several pages, values longer than a page, and free pages.
 func write(t *testing.T, path string, n int, seed uint64) {
 	t.Helper()
 	db, err := Open(path)
@@ -34,7 +34,7 @@ func write(t *testing.T, path string, n int, seed uint64) {
 	}
 }
 
-// change writes and deletes in several transactions, some of which run in goroutines of bbolt's.
+// change writes and deletes keys in several transactions, some of which run in goroutines of bbolt.
 func change(db *bbolt.DB, r *rand.Rand, n int) error {
 	for round := range 4 {
 		do := db.Update
@@ -95,7 +95,7 @@ func readAll(db *bbolt.DB) error {
 	})
 }
 
-// Files that were not damaged are good at every size.
+// TestGood checks that undamaged files of all sizes can be opened.
 func TestGood(t *testing.T) {
 	for _, n := range []int{0, 1, 10, 100, 1000, 3000} {
 		path := filepath.Join(t.TempDir(), "f")
@@ -120,7 +120,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// A free list longer than a page's header can say.
+// TestManyFreePages checks a free list with more pages than fit the count in a page header.
 func TestManyFreePages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{PageSize: 1024, NoSync: true})
@@ -156,8 +156,8 @@ func TestManyFreePages(t *testing.T) {
 	}
 }
 
-// What a damaged file does to bbolt, it must not do to the process: Open returns an error, or all that follows works. A
-// panic in a goroutine of bbolt's, or an access outside the file, would end the test. A file that is refused stays as it is.
+// TestDamaged checks that for damaged files Open either returns an error or everything that follows works. A panic in a
+// goroutine of bbolt, or an access outside the file, would end the test. Refused files must not be changed.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	var files [][]byte
@@ -217,7 +217,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// Several that make a file at once have one.
+// TestMadeAtOnce checks that concurrent calls that create a file share one file.
 func TestMadeAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	var all sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// childVariable has the test binary make the file that it names, where files can't be large.
+// childVariable makes the test binary create the file that it names, with a limit on file sizes.
 const childVariable = "STENCIL_BOLTFILE_CHILD"
 
 func TestMain(m *testing.M) {
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// Where a file can't be made, as on a disk that gets full in the middle, nothing is left that the next start would take
-// for a damaged one.
+// TestNothingLeft checks that if a file can't be created, for example because the disk becomes full, nothing is left
+// that the next start would take for a damaged file.
 func TestNothingLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	cmd := exec.Command(os.Args[0])

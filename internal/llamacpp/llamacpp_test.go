@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// npmWith puts a program in place of npm that "fetches" an archive with these
-// entries, and returns the archive's hash.
+// npmWith installs a stand-in for npm that "fetches" an archive with these entries,
+// and returns the hash of the archive.
 func npmWith(t *testing.T, entries map[string]string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -66,13 +66,13 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// TestUnpackRefuses holds that nothing is unpacked that is not what was pinned
-// or that leads out of the folder.
+// TestUnpackRefuses checks that archives that differ from the pinned ones, or with
+// paths that lead out of the folder, are not unpacked.
 func TestUnpackRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		entries map[string]string
-		sum     string // "": that of the archive
+		sum     string // "": the hash of the archive
 		pkg     string
 		want    string
 	}{
@@ -100,7 +100,7 @@ func TestUnpackRefuses(t *testing.T) {
 	}
 }
 
-// TestOnce holds that a folder is complete or not there.
+// TestOnce checks that a folder is either complete or missing.
 func TestOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if err := once(dir, func(tmp string) error {
@@ -125,8 +125,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestTarball holds that the same files make the same archive, and that
-// programs stay programs.
+// TestTarball checks that the same files give the same archive, and that programs
+// remain executable.
 func TestTarball(t *testing.T) {
 	dir := t.TempDir()
 	if err := write(filepath.Join(dir, "bin", "p"), strings.NewReader("#!/bin/sh\necho hello\n")); err != nil {
@@ -160,8 +160,8 @@ func TestTarball(t *testing.T) {
 	}
 }
 
-// TestLock holds that everything that a build fetches is pinned, and that no
-// address is in the lock.
+// TestLock checks that everything that a build fetches is pinned, and that the lock
+// contains no URL.
 func TestLock(t *testing.T) {
 	tree, err := openTree()
 	if err != nil {

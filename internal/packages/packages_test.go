@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestOnce holds that a folder is made once and whole, also when several tests want it, and that a failure leaves nothing.
+// TestOnce checks that a folder is created once and completely even if several tests need it, and that a failure leaves
+// nothing.
 func TestOnce(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())

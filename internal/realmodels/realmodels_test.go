@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	expect("a folder", "is no file")
 }
 
-// outcome is how a test that asks for a model ends.
+// outcome records how a test that calls Path ends.
 type outcome struct {
 	testing.TB
 	skipped, failed string

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCommitted holds that the tables are what the pinned modules give.
+// TestCommitted checks that the committed tables match the data in the pinned
+// modules.
 func TestCommitted(t *testing.T) {
 	for name, make := range map[string]func() ([]byte, error){"regular/idn_tables.go": idnTables, "vocab/nfd_tables.go": nfdTable} {
 		want, err := make()

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal opens a pseudo-terminal. What is written to its user's end can be
-// read once read is called, which closes that end.
+// terminal opens a pseudo-terminal. read closes the user's end and returns what was
+// written to it.
 func terminal(t *testing.T) (user *os.File, read func() string) {
 	t.Helper()
 	keeper, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -39,7 +39,7 @@ func terminal(t *testing.T) (user *os.File, read func() string) {
 	text := make(chan string)
 	go func() {
 		var b bytes.Buffer
-		b.ReadFrom(keeper) // ends with an error when the other end is closed
+		b.ReadFrom(keeper) // returns an error when the other end is closed
 		text <- b.String()
 	}()
 	return user, func() string {
@@ -48,8 +48,8 @@ func terminal(t *testing.T) (user *os.File, read func() string) {
 	}
 }
 
-// A bar appears on a terminal once something takes a while, moves, and is gone
-// afterwards; before that, and in a file, nothing is written.
+// TestProgress checks that a bar appears on a terminal after a delay, moves, and is
+// removed at the end, and that nothing is written before the delay or to a file.
 func TestProgress(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {

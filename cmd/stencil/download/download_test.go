@@ -23,7 +23,7 @@ import (
 	"github.com/stencil-json/stencil/internal/poll"
 )
 
-// A fileServer serves one file, in as bad a way as a test wants it.
+// A fileServer serves one file, with the faults that a test requests.
 type fileServer struct {
 	mu       sync.Mutex
 	content  []byte
@@ -31,12 +31,12 @@ type fileServer struct {
 	requests []string // the Range header of each
 
 	cutAfter    int                                                      // bytes of a body until the connection is cut; 0: never
-	ignoreRange bool                                                     // always answers with the whole file
-	ignoreIf    bool                                                     // answers ranges without looking at If-Range
-	claim       int                                                      // Content-Length to claim; 0: the truth
-	chunked     bool                                                     // no Content-Length at all
-	before      func(n int, w http.ResponseWriter, r *http.Request) bool // true: has answered
-	hang        bool                                                     // stop sending without closing
+	ignoreRange bool                                                     // ignores the Range header
+	ignoreIf    bool                                                     // ignores the If-Range header
+	claim       int                                                      // false Content-Length; 0: the right one
+	chunked     bool                                                     // sends no Content-Length
+	before      func(n int, w http.ResponseWriter, r *http.Request) bool // returns true if it has answered
+	hang        bool                                                     // stops sending without closing the connection
 }
 
 func (s *fileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func sumOf(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// impatient makes pauses short for one test.
+// impatient shortens the pauses for one test.
 func impatient(t *testing.T) {
 	pause, stall := pausePull, stallPull
 	pausePull, stallPull = time.Millisecond, 200*time.Millisecond
@@ -132,7 +132,7 @@ func fetch(t *testing.T, url, dir, sum string) (Done, string, error) {
 	return done, target, err
 }
 
-// whole checks that the file is there, right, and alone in its folder.
+// whole checks that the file is complete, correct, and the only one in its folder.
 func whole(t *testing.T, target string, content []byte) {
 	t.Helper()
 	got, err := os.ReadFile(target)
@@ -182,7 +182,7 @@ func TestPullWhole(t *testing.T) {
 	}
 }
 
-// A connection that is cut again and again is taken up where it broke off.
+// TestPullResumes checks that a download is resumed after each of many interruptions.
 func TestPullResumes(t *testing.T) {
 	impatient(t)
 	s := &fileServer{content: randomContent(2, 1_000_000), etag: `"a"`, cutAfter: 150_000}
@@ -208,7 +208,7 @@ func TestPullResumes(t *testing.T) {
 	}
 }
 
-// What a stopped run has brought is where the next run begins.
+// TestPullResumesInAnotherRun checks that a run resumes the download of a stopped run.
 func TestPullResumesInAnotherRun(t *testing.T) {
 	impatient(t)
 	s := &fileServer{content: randomContent(3, 500_000), etag: `"a"`, cutAfter: 200_000, before: func(n int, w http.ResponseWriter, _ *http.Request) bool {
@@ -237,8 +237,8 @@ func TestPullResumesInAnotherRun(t *testing.T) {
 	}
 }
 
-// Without an entity tag and a checksum nothing tells whether two halves belong
-// together, so the file is fetched from its beginning.
+// TestPullDoesNotJoinStrangers checks that without an entity tag and a checksum, a
+// download is restarted, because its parts could belong to different files.
 func TestPullDoesNotJoinStrangers(t *testing.T) {
 	impatient(t)
 	s := &fileServer{content: randomContent(4, 400_000), cutAfter: 100_000, before: func(n int, w http.ResponseWriter, _ *http.Request) bool {
@@ -294,7 +294,8 @@ func TestPullFileChangesMidway(t *testing.T) {
 	}
 }
 
-// A server that knows no ranges sends everything anew each time.
+// TestPullServerIgnoresRange checks that a server without ranges sends the whole file
+// each time.
 func TestPullServerIgnoresRange(t *testing.T) {
 	impatient(t)
 	s := &fileServer{content: randomContent(8, 300_000), etag: `"a"`, ignoreRange: true, cutAfter: 200_000}
@@ -313,7 +314,7 @@ func TestPullServerIgnoresRange(t *testing.T) {
 	}
 	whole(t, target, s.content)
 
-	// And if it never gets through, it is given up.
+	// If it never completes, the download fails.
 	s.cutAfter = 200_000
 	s.requests = make([]string, 10)
 	dir := t.TempDir()
@@ -326,7 +327,7 @@ func TestPullServerIgnoresRange(t *testing.T) {
 
 func TestPullWrongLengths(t *testing.T) {
 	content := randomContent(9, 200_000)
-	t.Run("too long", func(t *testing.T) { // more is announced than comes
+	t.Run("too long", func(t *testing.T) { // less is sent than announced
 		impatient(t)
 		s := &fileServer{content: content, etag: `"a"`, claim: 250_000}
 		h := httptest.NewServer(s)
@@ -337,7 +338,7 @@ func TestPullWrongLengths(t *testing.T) {
 		}
 		absent(t, target)
 	})
-	t.Run("too short", func(t *testing.T) { // less is announced than there is
+	t.Run("too short", func(t *testing.T) { // less is announced than the file has
 		impatient(t)
 		s := &fileServer{content: content, etag: `"a"`, claim: 150_000}
 		h := httptest.NewServer(s)
@@ -390,7 +391,8 @@ func TestPullChecksum(t *testing.T) {
 	}
 }
 
-// The hub says the checksum of a large file before it points to where it is.
+// TestPullFromHub checks that the checksum that the hub sends with its redirection is
+// used.
 func TestPullFromHub(t *testing.T) {
 	impatient(t)
 	content := randomContent(11, 100_000)
@@ -408,7 +410,7 @@ func TestPullFromHub(t *testing.T) {
 			return
 		}
 		w.Header().Set("X-Linked-Etag", `"`+sum+`"`)
-		// The same machine under another name, as a file server would be.
+		// The same machine under a different name, like a separate file server.
 		http.Redirect(w, r, strings.Replace(files.URL, "127.0.0.1", "localhost", 1)+"/blob", http.StatusFound)
 	}))
 	defer hub.Close()
@@ -447,7 +449,7 @@ func TestPullStalled(t *testing.T) {
 	s := &fileServer{content: randomContent(12, 300_000), etag: `"a"`, cutAfter: 100_000, hang: true}
 	h := httptest.NewServer(s)
 	defer h.Close()
-	_, target, err := fetch(t, h.URL+"/model.gguf", t.TempDir(), "") // which the server leaves without an end
+	_, target, err := fetch(t, h.URL+"/model.gguf", t.TempDir(), "") // the server leaves the response unfinished
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -545,7 +547,7 @@ func TestPullPermanentErrors(t *testing.T) {
 		}
 		absent(t, target)
 	}
-	// Leaving for plain http on another machine is refused before it is asked.
+	// A redirection to plain http on another machine is refused before the request.
 	h := httptest.NewServer(http.RedirectHandler("http://192.0.2.1/model.gguf", http.StatusFound))
 	defer h.Close()
 	if _, _, err := fetch(t, h.URL+"/model.gguf", t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "plain http is allowed for this machine only") {
@@ -604,7 +606,8 @@ func TestPullNames(t *testing.T) {
 	}
 }
 
-// Without an entity tag, a sum or a date nothing tells that two halves belong together.
+// TestPullTwoHalves checks that parts are not joined without an entity tag, a checksum
+// or a date.
 func TestPullTwoHalves(t *testing.T) {
 	impatient(t)
 	s := &fileServer{content: randomContent(3, 100_000), cutAfter: 50_000}
@@ -619,7 +622,7 @@ func TestPullTwoHalves(t *testing.T) {
 	}
 	h := httptest.NewServer(s)
 	defer h.Close()
-	// The answer to the second request was chosen before the change.
+	// The second answer may have been chosen before or after the change.
 	_, target, err := fetch(t, h.URL+"/model.bin", t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -635,13 +638,13 @@ func TestPullTwoHalves(t *testing.T) {
 	}
 }
 
-// Where nothing came nothing stays, whatever the reason.
+// TestPullLeavesNothing checks that failed downloads without data leave no files.
 func TestPullLeavesNothing(t *testing.T) {
 	impatient(t)
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/elsewhere.gguf":
-			http.Redirect(w, r, "http://192.0.2.1/model.gguf", http.StatusFound) // refused: not encrypted
+			http.Redirect(w, r, "http://192.0.2.1/model.gguf", http.StatusFound) // refused: plain http
 		case "/scheme.gguf":
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		case "/loop.gguf":

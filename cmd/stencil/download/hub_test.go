@@ -14,11 +14,11 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// A hub has one repository.
+// A fakeHub is a hub with one repository.
 type fakeHub struct {
 	t      *testing.T
 	files  map[string][]byte
-	wrong  string // a file whose checksum is not the one in the list
+	wrong  string // a file listed with a wrong checksum
 	lists  int
 	tokens map[string]bool
 }
@@ -90,7 +90,7 @@ func TestRepository(t *testing.T) {
 	}{
 		{"o/r:q8_0", "", "o/r/m-Q8_0.gguf", 1},
 		{"o/r", "", "o/r/m-q4_k_m.gguf", 2},
-		{"o/r", "", "o/r/m-q4_k_m.gguf", 2}, // it is here
+		{"o/r", "", "o/r/m-q4_k_m.gguf", 2}, // cached
 		{"o/r:Q4_K_M", "", "o/r/m-q4_k_m.gguf", 2},
 		{"o/r:F16", "", "o/r/sub/m-F16-00001-of-00002.gguf", 3},
 		{"o/r:F16", "", "o/r/sub/m-F16-00001-of-00002.gguf", 3},
