@@ -54,7 +54,7 @@ type sequenceFrame struct {
 	part    int32
 	at      int32
 	closing bool
-	begin   bool // the beginning of a text that begins with a fork
+	begin   bool // the start of a text that starts with a fork
 }
 
 // Stale implements staler.

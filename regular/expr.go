@@ -550,7 +550,7 @@ func (s *shapes) repeat(e Expr, least, most int32) Expr {
 		lo, hi := satMul(n.least, least), satMul(n.most, most)
 		if lo < infinite && (a <= 1 || k*(b-a) >= a-1 || least == most) {
 			if least == 0 && a > 1 {
-				// 0 is apart from k*a.
+				// 0 does not touch k*a.
 				inner := s.repeat(Expr(n.a), n.least, hi)
 				return s.intern(node{op: opRepeat, a: int32(inner), least: 0, most: 1})
 			}

@@ -14,24 +14,21 @@ import (
 // where common validators are stricter. It also knows Pydantic's uuid1 to uuid8,
 // base64, base64url, ipv4network and ipv4interface.
 //
-//   - uri, uri-reference and their iri twins: no percent-encoded ASCII in a host
-//     name; no address of a future version in brackets, but for the iri twins;
-//     no characters outside of ASCII in the user's name.
-//   - email: at most 64 characters before the @ and 254 in all; quoted local
-//     parts hold no backslash. idn-email: the same, with any characters outside
-//     of ASCII.
+//   - uri, uri-reference and their iri variants: no percent-encoded ASCII in a
+//     host name; no address of a future version in brackets, except in the iri
+//     variants; no characters outside ASCII in the user's name.
+//   - email: at most 64 characters before the @ and 254 in all; no backslash in
+//     quoted local parts. idn-email: the same, with any characters outside ASCII.
 //   - hostname, idn-hostname: no dot at the end. Labels that start with xn-- are
-//     held to the alphabet and the length only, not to be Punycode of something
-//     valid. The length of an international label is counted in characters of
-//     its own spelling.
+//     checked for alphabet and length only, not for valid Punycode. The length of
+//     an international label is counted in its own characters.
 //   - idn-hostname: the characters of RFC 5892 for Unicode 15.0 and the rules of
-//     its appendix A and of RFC 5893. That a label is in normalisation form C
-//     is not asked for.
-//   - uri-template: the reserved operators = , ! @ | are left out.
-//   - date, date-time: years from 0001 on, as most libraries have them.
-//   - regex: what ECMAScript with the u flag and package regexp both read, three
-//     levels of groups deep, without look-around, with counts up to 99 and at
-//     most one group with a name.
+//     its appendix A and of RFC 5893. Labels need not be in normalisation form C.
+//   - uri-template: without the reserved operators = , ! @ |.
+//   - date, date-time: years from 0001, as in most libraries.
+//   - regex: the syntax that ECMAScript with the u flag and package regexp share,
+//     with at most three levels of groups, no look-around, counts up to 99 and at
+//     most one named group.
 func (s *Store) Format(name string) (Expr, bool) {
 	s.lock()
 	defer s.mu.Unlock()

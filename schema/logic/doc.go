@@ -1,7 +1,7 @@
 // Package logic implements the formulas that package schema reasons with.
 //
 // A [Goal] is a demand on a value: a schema, its negation, a constant, or a
-// combination of goals. A [Form] is what a goal says about one JSON type: a
+// combination of goals. A [Form] is what a goal demands of one JSON type: a
 // formula in negation normal form whose literals speak about the members of one
 // object, the items of one array, or one number. A literal may name a goal for a
 // member or item, so forms and goals alternate as the document nests:
