@@ -87,7 +87,7 @@ func (c *cache[K, V]) compile(ctx context.Context, entry *cacheEntry[K, V], comp
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if entry.gone = !finished || entry.err != nil && ctx.Err() != nil; entry.gone || entry.err != nil {
-			// Errors are not kept. Only this call can have removed the entry.
+			// Errors are not kept. No other call removes the entry earlier.
 			if el := c.entries[entry.key]; el != nil && el.Value == any(entry) {
 				c.forget(el)
 			}

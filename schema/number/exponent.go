@@ -208,7 +208,7 @@ func (a *Automaton) appendPower(b []byte, n *node) []byte {
 			}
 		}
 		if len(s) > 0 && s[len(s)-1].to == forever && lo >= s[len(s)-1].from {
-			return append(b, 0xff) // so from here on; no varint starts with this byte
+			return append(b, 0xff) // so from here on; no varint ends with this byte
 		}
 		if lo > beyond || hi > forever/100 {
 			break
