@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// This file finds out how a template writes tool calls, by having it write known ones
-// and reading the difference.
+// This file determines how a template writes tool calls, by rendering known calls and
+// comparing the results.
 
-// What is looked for in rendered texts. The ids are as long as Mistral's.
+// Texts to find in rendered conversations. The IDs are as long as Mistral's.
 const (
 	askedUser    = "stencil7c1e"
 	askedAnswer  = "stencil93ab"
@@ -27,7 +27,7 @@ const (
 	askedID3     = "stuvwxyza"
 )
 
-// askedTools declares the tools that are called.
+// askedTools declares the tools in the calls.
 var askedTools = func() (out []json.RawMessage) {
 	for _, name := range []string{askedTool, askedTool2} {
 		out = append(out, json.RawMessage(`{"type":"function","function":{"name":"`+name+`","description":"x","parameters":{"type":"object","properties":{"`+
@@ -36,30 +36,30 @@ var askedTools = func() (out []json.RawMessage) {
 	return out
 }()
 
-// asker asks one template.
+// asker renders test conversations with one template.
 type asker struct {
 	t      *Template
-	turn   string // what stands before an answer that begins with a call
-	end    string // what stands after an answer
-	frames string // an answer with thoughts and all that stands around it
+	turn   string // text before an answer that begins with a call
+	end    string // text after an answer
+	frames string // an answer with reasoning and the text around it
 	tools  []json.RawMessage
 }
 
-// say renders an assistant's message that answers the user.
+// say renders an assistant message that answers the user.
 func (a *asker) say(m Message) (string, error) {
 	m.Role = "assistant"
 	return a.t.render(Input{Messages: []Message{{Role: "user", Content: askedUser}, m}, Tools: a.tools})
 }
 
-// calls renders calls.
+// calls renders tool calls.
 func (a *asker) calls(calls ...ToolCall) (string, error) { return a.say(Message{ToolCalls: calls}) }
 
 func askedCall(id, name, arguments string) ToolCall {
 	return ToolCall{ID: id, Name: name, Arguments: json.RawMessage(arguments)}
 }
 
-// askCalls returns the form in which the template writes calls. The error says why
-// there is none.
+// askCalls returns the form in which the template writes calls, or an error that says
+// why there is none.
 func (t *Template) askCalls() (CallForm, error) {
 	f, err := t.askWith(askedTools)
 	if err != nil && !t.caps.Tools {
@@ -88,7 +88,7 @@ func (t *Template) askWith(tools []json.RawMessage) (f CallForm, err error) {
 		return f, fmt.Errorf("it doesn't write the name of a tool that is called")
 	}
 	if after := afterThoughts(lead); after != lead {
-		lead = strings.TrimLeft(after, " \n") // what goes before comes after the thoughts of any answer
+		lead = strings.TrimLeft(after, " \n") // the text before an answer follows the reasoning of any answer
 	}
 	var tail string
 	if f.Middle, tail, err = a.jsonArguments(body, &f.Arguments); err != nil {
@@ -110,7 +110,7 @@ func (t *Template) askWith(tools []json.RawMessage) (f CallForm, err error) {
 		f.IDs = len(askedID)
 	}
 	if err = a.confirm(f); err != nil && !f.Arguments.Tagged {
-		// Perhaps it writes JSON in another way than all do, and a text as it is.
+		// It may write JSON in its own way, but texts verbatim.
 		f.Arguments.put = putText
 		if a.confirm(f) == nil {
 			return f, nil
@@ -119,7 +119,7 @@ func (t *Template) askWith(tools []json.RawMessage) (f CallForm, err error) {
 	return f, err
 }
 
-// frame finds out what stands around an answer.
+// frame determines the text around an answer.
 func (a *asker) frame(call string) error {
 	plain, err := a.say(Message{Content: askedAnswer})
 	if err != nil {
@@ -154,10 +154,10 @@ func (a *asker) frame(call string) error {
 	return nil
 }
 
-// thoughtEnds are what may stand before calls without belonging to them.
+// thoughtEnds are texts that may precede calls without belonging to them.
 var thoughtEnds = []string{"</think>", "<channel|>", "</mm:think>", "</think:opensource>", "<|close|>response<|sep|>", "[BEGIN FINAL RESPONSE]"}
 
-// afterThoughts returns what stands in a text after the end of thoughts.
+// afterThoughts returns the text after the end of reasoning.
 func afterThoughts(text string) string {
 	for _, end := range thoughtEnds {
 		if _, after, ok := cutLast(text, end); ok {
@@ -167,8 +167,8 @@ func afterThoughts(text string) string {
 	return text
 }
 
-// jsonArguments reads arguments as a JSON object: what stands between the name and
-// them, and what after.
+// jsonArguments parses arguments as a JSON object and returns the text between the
+// name and the arguments, and the text after them.
 func (a *asker) jsonArguments(body string, f *ArgumentForm) (middle, tail string, err error) {
 	none := fmt.Errorf("arguments are no JSON object")
 	before, _, ok := strings.Cut(body, `"`+askedKey+`"`)
@@ -188,7 +188,8 @@ func (a *asker) jsonArguments(body string, f *ArgumentForm) (middle, tail string
 	return middle, tail, nil
 }
 
-// jsonAt reads the object that a text begins with: its only value, and its size.
+// jsonAt parses the object at the start of a text and returns its only value and its
+// size.
 func jsonAt(text string) (value string, size int, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var object map[string]string
@@ -198,7 +199,7 @@ func jsonAt(text string) (value string, size int, ok bool) {
 	return object[askedKey], int(d.InputOffset()), true
 }
 
-// layout finds out which white space the template writes in JSON.
+// layout determines the white space that the template writes in JSON.
 func (a *asker) layout() JSONLayout {
 	text, err := a.calls(askedCall(askedID, askedTool, `{"`+askedKey+`":[1,2],"`+askedKey2+`":{"x":1}}`))
 	switch {
@@ -211,7 +212,7 @@ func (a *asker) layout() JSONLayout {
 	return AnyLayout
 }
 
-// taggedArguments reads arguments that are written one by one.
+// taggedArguments parses arguments that are written one by one.
 func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail string, err error) {
 	f.Tagged = true
 	two, err := a.bodyOf(`{"` + askedKey2 + `":"` + askedText2 + `","` + askedKey + `":"` + askedText + `"}`)
@@ -233,7 +234,7 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 	if !ok1 || !ok2 || !ok3 || !ok4 || open != open2 {
 		return "", "", fmt.Errorf("arguments are neither a JSON object nor written one by one")
 	}
-	// A closing tag may name the argument once more.
+	// A closing tag may repeat the name of the argument.
 	between, last = strings.ReplaceAll(between, askedKey, SlotKey), strings.ReplaceAll(last, askedKey2, SlotKey)
 	if last, err = a.withoutEnd(last); err != nil {
 		return "", "", err
@@ -245,7 +246,7 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 	var closing, after string
 	// first = middle + Key, between = closing + Between + Key, last = closing + after,
 	// empty = middle + after
-	loose := false // what stands for no arguments may be a text of its own
+	loose := false // the text for no arguments may be different
 	try := func(n int) bool {
 		key := first[len(first)-n:]
 		gap, ok := strings.CutSuffix(between, key)
@@ -270,7 +271,7 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 	f.Empty = ""
 	shared := commonSuffix(first, between)
 	for _, loose = range []bool{false, true} {
-		for n := range shared + 1 { // a mark that begins with a tag, if any does
+		for n := range shared + 1 { // preferably a mark that begins with a tag
 			if n > 0 && first[len(first)-n] == '<' && (n == len(first) || first[len(first)-n-1] != '[') && try(n) {
 				break
 			}
@@ -300,7 +301,7 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 	return middle, closing + after, nil
 }
 
-// bodyOf renders a call and returns what stands after its name.
+// bodyOf renders a call and returns the text after its name.
 func (a *asker) bodyOf(arguments string) (string, error) {
 	text, err := a.calls(askedCall(askedID, askedTool, arguments))
 	if err != nil {
@@ -314,7 +315,7 @@ func (a *asker) bodyOf(arguments string) (string, error) {
 	return "", fmt.Errorf("calls with other arguments begin otherwise")
 }
 
-// value finds out how values of a type are written between arguments.
+// value determines how values of a type are written between arguments.
 func (a *asker) value(f *ArgumentForm, of ValueType, example string) (ValueForm, error) {
 	asText := f.Values[StringValue]
 	asText.Raw, asText.put = false, putText
@@ -335,8 +336,8 @@ func (a *asker) value(f *ArgumentForm, of ValueType, example string) (ValueForm,
 			}
 		}
 	}
-	// The template writes such values in its own way. It is given their JSON, as a
-	// string where those have no quotes of their own.
+	// The template writes such values in its own way. It is given their JSON, as a string
+	// if strings have no quotes.
 	if number := f.Values[IntegerValue]; of > IntegerValue && (number.Open != asText.Open || number.Close != asText.Close) && number.put == putValue {
 		number.put = putVerbatim
 		return number, nil
@@ -344,21 +345,21 @@ func (a *asker) value(f *ArgumentForm, of ValueType, example string) (ValueForm,
 	return asText, nil
 }
 
-// withoutEnd returns what stands after a call without what ends the answer.
+// withoutEnd returns the text after a call without the end of the answer.
 func (a *asker) withoutEnd(tail string) (string, error) {
 	if rest, ok := strings.CutSuffix(tail, a.end); ok {
 		return rest, nil
 	}
 	n := commonSuffix(tail, a.end)
-	// Not within a tag, and not before the tag that ends another.
+	// Not within a tag, and not before the tag that ends another one.
 	for n > 0 && n < len(tail) && (strings.IndexByte("<[\n", tail[len(tail)-n]) < 0 || isWord(tail[len(tail)-n-1])) {
 		n--
 	}
 	return tail[:len(tail)-n], nil
 }
 
-// several finds out what stands between calls: with one call, tail stands after the
-// arguments. The text before the first name is left in Lead.
+// several determines the text between calls; tail is the text after the arguments of a
+// single call. Lead receives the text before the first name.
 func (a *asker) several(f *CallForm, lead, tail string) error {
 	f.Lead = strings.ReplaceAll(lead, askedID, SlotID)
 	f.Middle = strings.ReplaceAll(strings.ReplaceAll(f.Middle, askedID, SlotID), askedTool, SlotName)
@@ -421,7 +422,7 @@ func (a *asker) several(f *CallForm, lead, tail string) error {
 	return nil
 }
 
-// numbered puts a slot where two texts differ in a number.
+// numbered inserts a slot where two texts differ in a number.
 func numbered(a, b, first, second, slot string) (string, bool) {
 	n, m := commonPrefix(a, b), commonSuffix(a, b)
 	if n+m+1 != len(a) || n+m+1 != len(b) || a[n:n+1] != first || b[n:n+1] != second {
@@ -430,8 +431,8 @@ func numbered(a, b, first, second, slot string) (string, bool) {
 	return a[:n] + slot + a[n+1:], true
 }
 
-// cutArguments cuts a text around the arguments written there. In a layout of its own
-// they are found by their ends.
+// cutArguments cuts a text around the arguments in it. If the template has its own
+// layout, they are found by parsing.
 func cutArguments(text, written string) (before, after string, ok bool) {
 	if before, after, ok = strings.Cut(text, written); ok {
 		return before, after, true
@@ -451,8 +452,8 @@ func cutArguments(text, written string) (before, after string, ok bool) {
 	return "", "", false
 }
 
-// place divides the text before the first name, which several left in Lead, into white
-// space, what begins a call in free text, and the rest.
+// place splits the text before the first name, which several left in Lead, into white
+// space, the text that begins a call in free text, and the rest.
 func (a *asker) place(f *CallForm) error {
 	before := f.Lead
 	mark := strings.TrimLeft(before, " \n")
@@ -463,7 +464,7 @@ func (a *asker) place(f *CallForm) error {
 	size := tagAt(mark)
 	switch {
 	case size > 0:
-		for strings.Contains(a.frames, mark[:size]) && size < len(mark) { // what begins other messages too
+		for strings.Contains(a.frames, mark[:size]) && size < len(mark) { // the tag begins other messages too
 			next := strings.IndexAny(mark[size:], ">]")
 			if next < 0 {
 				next = len(mark) - size - 1
@@ -472,7 +473,7 @@ func (a *asker) place(f *CallForm) error {
 		}
 		f.Triggers = []Trigger{{Mark: mark[:size], Then: mark[size:]}}
 	case mark[0] == '{':
-		// As Llama's, which marks nothing: only at the beginning.
+		// As in Llama's format, which has no mark: only at the start.
 		if size = strings.IndexByte(mark, ':') + 1; size == 0 {
 			return fmt.Errorf("calls begin like any JSON")
 		}
@@ -495,12 +496,12 @@ func (a *asker) place(f *CallForm) error {
 	return nil
 }
 
-// pythonTag begins Llama's calls where text stands before them.
+// pythonTag begins Llama's calls after text.
 const pythonTag = "<|python_tag|>"
 
-// tagAt returns the size of the tag that a text begins with, 0 without one: of
-// consecutive tags the first that is a name, with text before the tool's name up to
-// there if the tag holds that.
+// tagAt returns the size of the tag at the start of a text, 0 if there is none. With
+// consecutive tags it is the first that is a name; if a tag holds the tool's name, it
+// is the text up to the name.
 func tagAt(text string) int {
 	for _, pair := range []struct{ open, end byte }{{'<', '>'}, {'[', ']'}} {
 		if text[0] != pair.open || len(text) < 4 {
@@ -524,7 +525,7 @@ func tagAt(text string) int {
 	return 0
 }
 
-// confirm has the template write calls and compares.
+// confirm renders calls with the template and compares the result with the form.
 func (a *asker) confirm(f CallForm) error {
 	for _, calls := range Battery(f) {
 		want, err := f.Write(calls)
@@ -554,8 +555,8 @@ func (a *asker) confirm(f CallForm) error {
 // squeezed returns a text without white space.
 func squeezed(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// Battery returns calls by which a form is tried: all types, and texts that are
-// difficult to write.
+// Battery returns calls that test a form: all types, and texts that are difficult to
+// write.
 func Battery(f CallForm) [][]ToolCall {
 	all := [][]ToolCall{
 		{askedCall(askedID, askedTool, `{}`)},
@@ -572,7 +573,8 @@ func Battery(f CallForm) [][]ToolCall {
 		[]ToolCall{askedCall(askedID, askedTool, `{}`), askedCall(askedID2, askedTool2, `{"b":[1]}`), askedCall(askedID3, askedTool, `{"a":"y","c":1}`)})
 }
 
-// familyName names the form: as its family is known, or by its mark.
+// familyName returns a name for the form: that of its family if known, or one derived
+// from its mark.
 func (f *CallForm) familyName() string {
 	for _, known := range callForms {
 		if f.like(known.CallForm) {
@@ -599,7 +601,7 @@ func nameOf(mark string) string {
 	return "unnamed"
 }
 
-// like reports whether a form is another one but for white space.
+// like reports whether a form equals another one except for white space.
 func (f *CallForm) like(g CallForm) bool {
 	if f.Arguments.Tagged || len(g.Triggers) == 0 {
 		return false
@@ -635,7 +637,7 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// askThoughts returns the form in which the template writes thoughts, if it does.
+// askThoughts returns the form in which the template writes reasoning, if it does.
 func (t *Template) askThoughts() (ThoughtForm, bool) {
 	a := &asker{t: t}
 	for _, m := range []Message{
@@ -702,7 +704,7 @@ func (t *Template) askThoughts() (ThoughtForm, bool) {
 	return ThoughtForm{}, false
 }
 
-// isCommon reports whether a text that may be a mark of thoughts stands around other
+// isCommon reports whether a text that may be a mark of reasoning occurs around other
 // answers too.
 func isCommon(without, mark string) bool {
 	return strings.Contains(without, mark) && !strings.Contains(mark, "think") && !strings.Contains(mark, "THINK")

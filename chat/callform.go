@@ -14,49 +14,49 @@ import (
 // one of the triggers, then the name of a tool, Middle, the arguments, and After.
 // Tokens without text are written as their names.
 //
-// The texts around names and arguments may hold slots, such as [SlotID], which are
+// The texts around names and arguments may contain slots, such as [SlotID], which are
 // filled in for each call.
 type CallForm struct {
 	Name      string
-	Lead      string // before the trigger when an answer begins with a call: white space
+	Lead      string // white space before the trigger if an answer begins with a call
 	Triggers  []Trigger
 	Middle    string // between the name and the arguments
 	Arguments ArgumentForm
-	After     string // what ends a call
-	Next      string // what goes on to the name of a further call; "": there is one only
-	Close     string // what ends the last one
-	IDs       int    // how many letters and digits the id of a call has; 0: any text
+	After     string // ends a call
+	Next      string // text before the name of each further call; "": one call only
+	Close     string // ends the last call
+	IDs       int    // number of letters and digits in the ID of a call; 0: any text
 }
 
 // A Trigger is the text before a tool call in free text.
 type Trigger struct {
 	Mark    string
-	AtStart bool   // only at the beginning of the text
+	AtStart bool   // only at the start of the text
 	Then    string // between the mark and the name
 }
 
 // The slots of a form's texts.
 const (
-	SlotName  = "\uE000" // the name of the tool, where it is written once more
-	SlotID    = "\uE001" // the id of the call
+	SlotName  = "\uE000" // the name of the tool, if it is repeated
+	SlotID    = "\uE001" // the ID of the call
 	SlotIndex = "\uE002" // the number of the call, from 0
 	SlotCount = "\uE003" // the number of the call, from 1
-	SlotKey   = "\uE004" // the name of the argument, where it is written once more
+	SlotKey   = "\uE004" // the name of the argument, if it is repeated
 )
 
 // An ArgumentForm is how the arguments of a call are written: as a JSON object or, if
 // Tagged, one by one.
 type ArgumentForm struct {
-	Layout JSONLayout // of the object, or of values that are JSON
+	Layout JSONLayout // of the object, or of JSON values
 
 	Tagged  bool
-	Empty   string // in place of no arguments
+	Empty   string // written if there are no arguments
 	Key     string // before the name of an argument
 	Between string // between two arguments
 	Sorted  bool   // by name
 	Values  [valueTypes]ValueForm
 
-	put putting // how the template is given the object
+	put putting // how the object is passed to the template
 }
 
 // A JSONLayout is the white space in JSON.
@@ -64,9 +64,9 @@ type JSONLayout uint8
 
 // The layouts of JSON.
 const (
-	AnyLayout JSONLayout = iota // the template has its own: indentation, say
-	Spaced                      // one space after commas and colons, as Python writes it
-	Compact                     // none
+	AnyLayout JSONLayout = iota // the template's own layout, such as indentation
+	Spaced                      // one space after commas and colons, as in Python
+	Compact                     // no white space
 )
 
 // A ValueType is a type of JSON values.
@@ -93,20 +93,20 @@ type ValueForm struct {
 	put    putting
 }
 
-// putting is how a value is given to the template so that it writes it like that.
+// putting is how a value is passed to the template so that it is written in this form.
 type putting uint8
 
 const (
-	putValue    putting = iota // as it is
-	putText                    // its JSON as a string, since the template writes those as they are
-	putVerbatim                // its JSON, not as a string
+	putValue    putting = iota // unchanged
+	putText                    // its JSON as a string, as the template writes strings verbatim
+	putVerbatim                // its JSON as a verbatim value
 )
 
-// Harmony is the name of the formats of gpt-oss, in which each channel is a message of
-// its own; they do not use the other fields of [CallForm] and [ThoughtForm].
+// Harmony is the name of the formats of gpt-oss, in which each channel is a separate
+// message; they do not use the other fields of [CallForm] and [ThoughtForm].
 const Harmony = "harmony"
 
-// Write returns calls as the model is let write them, from the trigger on.
+// Write returns calls as the model writes them, starting with the trigger.
 func (f CallForm) Write(calls []ToolCall) (string, error) {
 	var b strings.Builder
 	t := f.Triggers[0]
@@ -136,7 +136,7 @@ func (f CallForm) Write(calls []ToolCall) (string, error) {
 	return b.String(), nil
 }
 
-// FillSlots fills in what is known of a call: the index from 0, name and id.
+// FillSlots fills in the slots of a call: index, from 0, name and ID.
 func FillSlots(text string, index int, c ToolCall) string {
 	if !strings.ContainsAny(text, SlotName+SlotID+SlotIndex+SlotCount) {
 		return text
@@ -144,7 +144,7 @@ func FillSlots(text string, index int, c ToolCall) string {
 	return strings.NewReplacer(SlotName, c.Name, SlotID, c.ID, SlotIndex, strconv.Itoa(index), SlotCount, strconv.Itoa(index+1)).Replace(text)
 }
 
-// HasSlot reports whether a form has a slot.
+// HasSlot reports whether the form has one of the slots.
 func (f CallForm) HasSlot(slots ...string) bool {
 	for _, text := range []string{f.Middle, f.After, f.Next, f.Close} {
 		for _, s := range slots {
@@ -190,7 +190,7 @@ func (a *ArgumentForm) write(arguments json.RawMessage) (string, error) {
 	return strings.Join(parts, a.Between), nil
 }
 
-// spell returns a value as it stands between the texts around it.
+// spell returns a value as it is written between the texts around it.
 func (a *ArgumentForm) spell(value any) string {
 	v := a.Values[typeOf(value)]
 	switch x := value.(type) {
@@ -243,7 +243,7 @@ func layOut(value any, layout JSONLayout) string {
 	return jinja.JSON(value, ", ", ": ")
 }
 
-// forTemplate returns arguments as a template of the form has to be given them.
+// forTemplate returns arguments as they are passed to a template of the form.
 func (a *ArgumentForm) forTemplate(arguments any) any {
 	dict, ok := arguments.(*jinja.Dict)
 	switch {

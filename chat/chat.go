@@ -29,10 +29,10 @@ const ChatML = `{%- if tools %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{% endif %}`
 
-// Options are the environment of a template.
+// Options configure a template.
 type Options struct {
 	BOS, EOS string           // texts of these tokens, as bos_token and eos_token
-	Now      func() time.Time // what strftime_now shows; default time.Now
+	Now      func() time.Time // the time for strftime_now; default time.Now
 	Limits   jinja.Limits
 	CallForm string // format of tool calls, one of CallForms(); "": the template's
 }
@@ -44,22 +44,22 @@ type Template struct {
 	parsed   *jinja.Template
 	opt      Options
 	caps     Caps
-	noNone   bool // content none would be written as "None"
-	drops    bool // calls are left out of messages with text
+	noNone   bool // missing content would be written as "None"
+	drops    bool // calls are omitted from messages with text
 
 	set       *CallForm // Options.CallForm
-	calls     CallForm  // how it writes calls, as far as it could be asked
-	callsFail error     // why it could not
+	calls     CallForm  // the form in which it writes calls, if callsFail is nil
+	callsFail error     // why that form is unknown
 	thoughts  ThoughtForm
-	thinks    bool // it writes thoughts
+	thinks    bool // it writes reasoning
 }
 
 // Caps are the capabilities of a template.
 type Caps struct {
-	System      bool // system messages; otherwise they go into the first user message
-	Tools       bool // the list of tools; otherwise the caller must tell the model of them
-	ToolCalls   bool // calls of tools; otherwise they become text of the assistant
-	ToolResults bool // messages of the role "tool"; otherwise they become the user's
+	System      bool // system messages; otherwise they are added to the first user message
+	Tools       bool // the list of tools; otherwise the caller must describe them to the model
+	ToolCalls   bool // tool calls; otherwise they become text of the assistant
+	ToolResults bool // messages of the role "tool"; otherwise they become user messages
 }
 
 // Message is one message of a conversation.
@@ -67,11 +67,11 @@ type Message struct {
 	Role       string // "system", "developer", "user", "assistant", "tool"
 	Content    string
 	Parts      []Part // instead of Content
-	Reasoning  string // what the assistant thought before it answered
+	Reasoning  string // the assistant's reasoning before its answer
 	ToolCalls  []ToolCall
 	ToolCallID string         // of the call that a "tool" message answers
-	Name       string         // of the tool, or of who speaks
-	Extra      map[string]any // further keys for the template, before all others
+	Name       string         // of the tool, or of the speaker
+	Extra      map[string]any // additional keys for the template, which come first
 }
 
 // Part is a part of a message.
@@ -89,13 +89,12 @@ type ToolCall struct {
 // Input is the conversation to render.
 type Input struct {
 	Messages []Message
-	// Tools are in the format of OpenAI's API: {"type": "function", "function":
-	// {"name": …, "description": …, "parameters": …}}. Their keys keep their
-	// order.
+	// Tools are in the format of OpenAI's API: {"type": "function", "function": {"name":
+	// …, "description": …, "parameters": …}}. The order of their keys is kept.
 	Tools               []json.RawMessage
-	AddGenerationPrompt bool           // end with the beginning of the answer
-	Begun               string         // and with this text of it
-	Extra               map[string]any // further variables, such as enable_thinking
+	AddGenerationPrompt bool           // end with the start of the answer
+	Begun               string         // and with this prefix of the answer
+	Extra               map[string]any // additional variables, such as enable_thinking
 }
 
 // New parses the template of a model. If it is empty, New uses [ChatML], see
@@ -129,9 +128,9 @@ func (t *Template) Source() string { return t.source }
 // Caps returns the capabilities of the template.
 func (t *Template) Caps() Caps { return t.caps }
 
-// Render renders a conversation. If the template refuses it with raise_exception,
+// Render renders a conversation. If the template rejects it with raise_exception,
 // [Refusal] returns the reason from the error. The text includes a BOS token if the
-// template writes one; then none must be added.
+// template writes one; the caller must not add another one then.
 func (t *Template) Render(in Input) (string, error) {
 	var err error
 	if in.Messages, err = t.adapt(in.Messages); err != nil {
@@ -144,7 +143,7 @@ func (t *Template) Render(in Input) (string, error) {
 // render renders messages in the first form that the template accepts.
 func (t *Template) render(in Input) (string, error) { return t.renderAs(in, t.calls) }
 
-// renderAs renders messages with calls in a form.
+// renderAs renders messages with calls in the given form.
 func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 	var first error
 	for _, v := range t.variants(in.Messages) {
@@ -173,7 +172,7 @@ func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 	return "", fmt.Errorf("chat: %w", first)
 }
 
-// Refusal returns the message with which a template refused a conversation.
+// Refusal returns the message with which a template rejected a conversation.
 func Refusal(err error) (message string, ok bool) {
 	var e *jinja.Error
 	if errors.As(err, &e) && e.Kind == jinja.Raised {

@@ -24,8 +24,8 @@ var hermes = CallForm{
 	After:     "}\n</tool_call>", Next: "\n<tool_call>\n{\"name\": \"",
 }
 
-// callForms are the formats with names of their own. Those with told stand in the text
-// of templates that don't write calls themselves.
+// callForms are the formats with known names. Templates that don't write calls themselves, but
+// describe a format, contain the text told.
 var callForms = []struct {
 	told string
 	CallForm
@@ -69,7 +69,7 @@ var callForms = []struct {
 	{"List of tools: ", lfm2},
 }
 
-// lfm2 is the format of LFM2, whose template lists tools and says no more.
+// lfm2 is the format of LFM2, whose template lists tools but does not describe calls.
 var lfm2 = func() CallForm {
 	f := CallForm{
 		Name:      "lfm2",
@@ -102,9 +102,10 @@ func callFormOf(name string) (*CallForm, error) {
 	return nil, fmt.Errorf("chat: there is no format of tool calls %q; there are %s", name, strings.Join(CallForms(), ", "))
 }
 
-// CallForm returns the tool call format of the model: the one that was set, else the one
-// found out by having its template write calls. Known is false if it is not that of the model: its template writes none,
-// or in a way that can't be expressed; [Template.CallFormMissing] says why.
+// CallForm returns the tool call format of the model: the configured one, else the one detected
+// by rendering calls with its template. Known is false if the format is a default, because the
+// template writes no calls, or in a way that can't be expressed; see
+// [Template.CallFormMissing].
 func (t *Template) CallForm() (form CallForm, known bool) {
 	switch {
 	case t.set != nil:
@@ -116,8 +117,8 @@ func (t *Template) CallForm() (form CallForm, known bool) {
 	case t.callsFail == nil:
 		return t.calls, true
 	}
-	// The template writes none, or none that can be read; its text may tell the model
-	// how to write them.
+	// The template writes no calls, or none that can be parsed; its text may describe a format to
+	// the model.
 	for _, f := range callForms {
 		if f.told != "" && strings.Contains(t.source, f.told) && (!t.caps.ToolCalls || f.Name != "hermes") {
 			return f.CallForm, true
@@ -126,8 +127,8 @@ func (t *Template) CallForm() (form CallForm, known bool) {
 	return hermes, false
 }
 
-// spells reports whether calls are written into conversations as texts of the
-// assistant: the template writes none, or none in the format that its text tells or that was set.
+// spells reports whether calls are rendered as text of the assistant, because the template
+// writes none, or none in the configured format or the format that it describes.
 func (t *Template) spells() bool {
 	if t.set != nil && (t.callsFail != nil || !t.set.like(t.calls)) {
 		return true
@@ -139,7 +140,7 @@ func (t *Template) spells() bool {
 	return known && t.callsFail != nil && !t.inChannels()
 }
 
-// CallFormMissing says why the format of the model's calls is not known; nil if it is.
+// CallFormMissing returns why the format of the model's calls is unknown, or nil.
 func (t *Template) CallFormMissing() error {
 	switch _, known := t.CallForm(); {
 	case known:

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// render renders a conversation. Spellings of control tokens in the client's texts
-// hold a guard, so that they stay text: nobody forges a turn. Texts without any are
-// rendered as they are.
+// render renders a conversation. Texts of control tokens in the client's texts get a
+// guard, so that they stay text and no client can forge a turn. Other texts are
+// rendered unchanged.
 //
-// A template may cut, trim and join texts, which could make such a spelling of two
-// harmless parts. So the conversation is rendered once more with guards wherever a
-// spelling may begin or end, and if the control tokens aren't the same then, that is
-// the prompt.
+// A template may cut, trim and join texts, and so form such a text from two harmless
+// parts. So the conversation is rendered again with guards wherever the text of a
+// control token may begin or end; if the control tokens in the result differ, that
+// becomes the prompt.
 func (p *Prompts) render(in Input) (text string, guard rune, err error) {
 	g := &guards{prompts: p, guard: unusedRune(&in), mark: nil}
 	g.mark = g.spellings
@@ -36,8 +36,8 @@ func (p *Prompts) render(in Input) (text string, guard rune, err error) {
 	return g.unescaped(text), g.guard, nil
 }
 
-// unescaped returns a text in which guards are themselves, where a template has
-// written them as JSON's or Python's escapes.
+// unescaped returns a text in which guards that the template has written as JSON or
+// Python escapes are replaced by the character.
 func (g *guards) unescaped(text string) string {
 	if !g.changed {
 		return text
@@ -46,16 +46,16 @@ func (g *guards) unescaped(text string) string {
 	return strings.NewReplacer(fmt.Sprintf(`\u%04x\u%04x`, hi, lo), string(g.guard), fmt.Sprintf(`\U%08x`, g.guard), string(g.guard)).Replace(text)
 }
 
-// guards puts guards into the texts of a conversation.
+// guards inserts guards into the texts of a conversation.
 type guards struct {
 	prompts     *Prompts
 	guard       rune
 	mark        func(text string, own []string) string
-	first, last [256]bool // bytes of control tokens' spellings
+	first, last [256]bool // first and last bytes of the texts of control tokens
 	changed     bool
 }
 
-// unusedRune returns a private-use character that the conversation doesn't have.
+// unusedRune returns a private-use character that does not occur in the conversation.
 func unusedRune(in *Input) rune {
 	g := guards{}
 	used := map[rune]bool{}
@@ -75,7 +75,7 @@ func unusedRune(in *Input) rune {
 	return r
 }
 
-// spellings guards each spelling of a control token but those of own.
+// spellings guards the text of each control token except those in own.
 func (g *guards) spellings(text string, own []string) string {
 	var b strings.Builder
 	from := 0
@@ -92,7 +92,7 @@ func (g *guards) spellings(text string, own []string) string {
 	return b.String() + text[from:]
 }
 
-// everywhere guards every place where a spelling may begin or end.
+// everywhere guards every position where the text of a control token may begin or end.
 func (g *guards) everywhere(text string, own []string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -123,9 +123,9 @@ func (g *guards) text(text string, own []string) string {
 	return out
 }
 
-// input returns the conversation with guards. Marks of thoughts and calls keep their
-// meaning in the assistant's messages, which hold what the model wrote, and in the
-// system's, which tell it how to.
+// input returns the conversation with guards. Marks of reasoning and calls keep their
+// meaning in assistant messages, which the model wrote, and in system messages, which
+// describe the format to it.
 func (g *guards) input(in Input) Input {
 	var own, begun []string
 	if g.prompts != nil {
@@ -163,7 +163,7 @@ func (g *guards) input(in Input) Input {
 	return in
 }
 
-// variables guards the texts among a template's variables.
+// variables guards the texts in a template's variables.
 func (g *guards) variables(vars map[string]any) map[string]any {
 	out := maps.Clone(vars)
 	for name, v := range out {
@@ -190,7 +190,8 @@ func (g *guards) value(v any) any {
 	return v
 }
 
-// document guards the strings and keys of a JSON document and keeps all else as it is.
+// document guards the strings and keys of a JSON document and keeps the rest
+// unchanged.
 func (g *guards) document(raw json.RawMessage) json.RawMessage {
 	var out []byte
 	from := 0
@@ -206,7 +207,7 @@ func (g *guards) document(raw json.RawMessage) json.RawMessage {
 			end++
 		}
 		if end >= len(raw) {
-			break // no JSON
+			break // not JSON
 		}
 		var text string
 		if json.Unmarshal(raw[i:end+1], &text) == nil {
@@ -228,7 +229,7 @@ func (g *guards) document(raw json.RawMessage) json.RawMessage {
 	return append(out, raw[from:]...)
 }
 
-// ownMarks returns what thoughts and calls are written between.
+// ownMarks returns the control tokens around reasoning and calls.
 func (p *Prompts) ownMarks() (out []string) {
 	add := func(texts ...string) {
 		for _, text := range texts {

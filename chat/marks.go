@@ -5,21 +5,19 @@ import (
 	"strings"
 )
 
-// Marks returns the positions in a conversation's prompt up to which other
-// prompts are likely to be the same, see engine.Request: where the parts of the
-// conversation end. What a
-// template writes for a message may depend on those after it (thoughts are left
-// out of all turns but the last), so parts are not written down by themselves:
-// the conversation is written with another text in place of a message, and what
-// both have in common ends where that message begins. Whatever a template does, a
-// mark is a number of tokens that this prompt begins with, so the worst that can
-// come of a wrong one is that nothing else begins with them.
+// Marks returns the positions in a conversation's prompt up to which other prompts
+// are likely to be equal, see engine.Request: the ends of parts of the conversation.
+// What a template writes for a message may depend on later ones (reasoning is left
+// out of all turns but the last), so parts are not rendered separately: the
+// conversation is rendered with another text in place of a message, and the common
+// prefix ends where that message begins. Regardless of the template, a mark is the
+// length of a prefix of this prompt, so a wrong one only means that no other prompt
+// shares it.
 //
-// The messages are the first one after the system's (what comes before it is the
-// system's text and the tools), the last one (which may be edited or asked again),
-// and the user's one before that. The last mark is where the messages end, before
-// the beginning of the answer, which many templates write differently once the
-// answer is there.
+// The messages are the first one after the system messages (before it are the system
+// prompt and the tools), the last one (which may be edited or asked again), and the user
+// message before that. The last mark is the end of the messages, before the start of the
+// answer, which many templates write differently once the answer exists.
 func (p *Prompts) Marks(in Input, prompt []int32) (out []int) {
 	mark := func(in Input) {
 		in.Begun = ""
@@ -38,8 +36,8 @@ func (p *Prompts) Marks(in Input, prompt []int32) (out []int) {
 	return out
 }
 
-// Opening returns the first of the marks, the end of the system's part, without
-// writing the conversation again. It reports false if there is none.
+// Opening returns the first of the marks, the end of the system prompt, without computing
+// the others. It returns false if there is none.
 func (p *Prompts) Opening(in Input, prompt []int32) (int, bool) {
 	list := beginnings(in.Messages)
 	if len(list) == 0 {
@@ -52,8 +50,8 @@ func (p *Prompts) Opening(in Input, prompt []int32) (int, bool) {
 	return samePrefix(tokens, prompt), err == nil
 }
 
-// beginnings returns the indices of the messages at whose beginnings marks are wanted, in
-// order; a short conversation has fewer, and some of them twice.
+// beginnings returns the indices of the messages that get a mark at their start, in
+// order; in a short conversation there are fewer, and some occur twice.
 func beginnings(list []Message) []int {
 	first := 0
 	for first < len(list) && (list[first].Role == "system" || list[first].Role == "developer") {
@@ -70,8 +68,7 @@ func beginnings(list []Message) []int {
 	return []int{first, before, last}
 }
 
-// unlike returns a message with a text that differs from its own in the first
-// character.
+// unlike returns a message whose text differs in the first character.
 func unlike(m Message) Message {
 	text := m.Content
 	if len(m.Parts) > 0 {
@@ -84,7 +81,7 @@ func unlike(m Message) Message {
 	return Message{Role: m.Role, Content: other, ToolCallID: m.ToolCallID, Name: m.Name}
 }
 
-// samePrefix returns how many tokens two prompts begin with in common.
+// samePrefix returns the length of the common prefix of two prompts.
 func samePrefix(a, b []int32) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

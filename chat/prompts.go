@@ -10,26 +10,25 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Prompts turns texts and conversations into the tokens of a prompt, as one
-// model wants them. It is immutable and safe for concurrent use.
+// Prompts converts texts and conversations to the prompt tokens of a model. It is immutable and
+// safe for concurrent use.
 type Prompts struct {
 	vocab    *vocab.Vocab
 	template *Template
 	broken   error // why there is no template
 	bos      string
 	controls vocab.Controls
-	own      []string // control tokens that thoughts and calls are written between
-	context  int      // tokens that a prompt may have; 0: any number
+	own      []string // control tokens around reasoning and calls
+	context  int      // most tokens of a prompt; 0: unlimited
 }
 
-// NewPrompts returns the prompts of a model. A chat template that can't be read
-// is an error only once a conversation is to be written with it. The tokenizer of
-// a large vocabulary takes a tenth of a second to be made, which is done here, so
-// that no request waits for it.
+// NewPrompts returns the prompts of a model. An invalid chat template is an error only when a
+// conversation is rendered. Building the tokenizer of a large vocabulary takes a tenth of a
+// second; NewPrompts does it, so that no request waits for it.
 func NewPrompts(v *vocab.Vocab) *Prompts { return NewPromptsAs(v, "", "") }
 
-// NewPromptsAs returns the prompts of a model with another template in place of its own, if that is not "", and whose
-// calls of tools are in one of the formats of [CallForms], whatever its template says; "" is NewPrompts.
+// NewPromptsAs is NewPrompts with another template, unless that is empty, and with one of the
+// formats of [CallForms] for tool calls regardless of the template, unless that is empty.
 func NewPromptsAs(v *vocab.Vocab, template, callForm string) *Prompts {
 	p := &Prompts{vocab: v, controls: vocab.ControlsOf(v)}
 	v.Encode("a")
@@ -46,15 +45,14 @@ func NewPromptsAs(v *vocab.Vocab, template, callForm string) *Prompts {
 	return p
 }
 
-// Within has texts of more than 1 MiB refused unread that surely have more tokens than a
-// context holds: even if all of them were the vocabulary's longest. It is called before the first
-// prompt is written.
+// Within limits prompts to the given context: a text of more than 1 MiB is rejected without
+// tokenizing it if it exceeds the context even with the vocabulary's longest tokens. It must be
+// called before the first prompt is written.
 func (p *Prompts) Within(context int) { p.context = context }
 
-// A LengthError says that a prompt has more tokens than the context holds, though not
-// how many.
+// A LengthError reports that a prompt has more tokens than the context holds, but not how many.
 type LengthError struct {
-	Least   int // tokens that it has, at least
+	Least   int // lower bound on its tokens
 	Context int // tokens that the context holds
 }
 
@@ -63,11 +61,11 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("chat: the prompt has more than %d tokens, the context holds %d", e.Least, e.Context)
 }
 
-// soonTokenized is the length of texts, in bytes, that are tokenized whatever the context
-// is, in less than a second: who is told by how much a prompt is too long can shorten it.
+// soonTokenized is the length of texts, in bytes, that are tokenized regardless of the context,
+// in less than a second: the exact excess helps a client to shorten the prompt.
 const soonTokenized = 1 << 20
 
-// fits returns a *LengthError if a text is far too long.
+// fits returns a *LengthError if a text is certainly too long.
 func (p *Prompts) fits(text string) error {
 	if longest := p.vocab.Trie().Depth; p.context > 0 && longest > 0 && len(text) > soonTokenized && len(text)/longest > p.context {
 		return &LengthError{len(text) / longest, p.context}
@@ -75,17 +73,16 @@ func (p *Prompts) fits(text string) error {
 	return nil
 }
 
-// A PromptError says why a conversation can't be written down.
+// A PromptError reports why a conversation can't be rendered.
 type PromptError struct {
-	Refused bool // by the template, with a reason of its own: Message
+	Refused bool // by the template; Message is its reason
 	Message string
 }
 
 // Error implements error.
 func (e *PromptError) Error() string { return "chat: " + e.Message }
 
-// Text returns the tokens of a text that the model is to go on with. The error is a
-// *LengthError.
+// Text returns the tokens of a text for the model to continue. The error is a *LengthError.
 func (p *Prompts) Text(text string) ([]int32, error) {
 	if err := p.fits(text); err != nil {
 		return nil, err
@@ -93,15 +90,16 @@ func (p *Prompts) Text(text string) ([]int32, error) {
 	return p.vocab.Encode(text), nil
 }
 
-// Chat returns the tokens of a conversation up to the beginning of the
-// assistant's answer. The error is a *PromptError or a *LengthError.
+// Chat returns the tokens of a conversation up to the start of the assistant's answer. The
+// error is a *PromptError or a *LengthError.
 func (p *Prompts) Chat(in Input) ([]int32, error) {
 	in.AddGenerationPrompt = true
 	return p.write(in)
 }
 
-// Written returns a conversation as the template writes it. In its tokens, spellings of control tokens within messages
-// are text; here they can't be told apart. The error is a *PromptError.
+// Written returns a conversation as rendered by the template. In its tokens, the texts of
+// control tokens within messages are plain text; here they are indistinguishable. The error is
+// a *PromptError.
 func (p *Prompts) Written(in Input) (string, error) {
 	text, guard, err := p.written(in)
 	return strings.ReplaceAll(text, string(guard), ""), err
@@ -121,7 +119,7 @@ func (p *Prompts) written(in Input) (text string, guard rune, err error) {
 	return text, guard, nil
 }
 
-// Template returns the source of the model's chat template, "" if it has none that can be read.
+// Template returns the source of the model's chat template, "" if it has no valid one.
 func (p *Prompts) Template() string {
 	if !p.HasTemplate() {
 		return ""
@@ -145,12 +143,12 @@ func (p *Prompts) write(in Input) ([]int32, error) {
 	return p.controls.Tokenize(out, text, guard), nil
 }
 
-// HasTemplate reports whether the model brought a chat template that can be
-// read. Without one, conversations are written as ChatML.
+// HasTemplate reports whether the model has a valid chat template. Without one, conversations
+// are rendered as ChatML.
 func (p *Prompts) HasTemplate() bool { return p.broken == nil && !p.template.Fallback() }
 
-// CallForm returns how the model writes tool calls; known is false if its template
-// doesn't say. What ends a generation is not in it.
+// CallForm returns the model's tool call format; known is false if it could not be determined
+// from the template. Tokens that end generation are removed from it.
 func (p *Prompts) CallForm() (form CallForm, known bool) {
 	form, known = p.form().CallForm()
 	if p.beginsAtEnd(form) {
@@ -173,12 +171,12 @@ func (p *Prompts) CallForm() (form CallForm, known bool) {
 	return form, known
 }
 
-// beginsAtEnd reports whether calls begin with a token that ends answers.
+// beginsAtEnd reports whether calls begin with a token that ends generation.
 func (p *Prompts) beginsAtEnd(f CallForm) bool {
 	return slices.ContainsFunc(f.Triggers, func(t Trigger) bool { return p.endIn(t.Mark+t.Then) >= 0 }) || p.endIn(f.Middle) >= 0
 }
 
-// CallFormMissing says why the format of the model's calls is not known; nil if it is.
+// CallFormMissing returns why the format of the model's calls is unknown, or nil.
 func (p *Prompts) CallFormMissing() error {
 	if p.broken != nil {
 		return p.broken
@@ -192,7 +190,7 @@ func (p *Prompts) CallFormMissing() error {
 	return nil
 }
 
-// endIn returns where a token that ends generations is spelt in a text, -1 if none is.
+// endIn returns the position of a token's text that ends generation, -1 if there is none.
 func (p *Prompts) endIn(text string) int {
 	at := -1
 	for _, id := range p.vocab.EOG() {
@@ -205,14 +203,14 @@ func (p *Prompts) endIn(text string) int {
 	return at
 }
 
-// ThoughtForm returns how the model writes its thoughts; known is false if its
-// template doesn't say.
+// ThoughtForm returns the model's reasoning format; known is false if it could not be
+// determined from the template.
 func (p *Prompts) ThoughtForm() (form ThoughtForm, known bool) { return p.form().ThoughtForm() }
 
 // Mentions reports whether a variable occurs in the model's template.
 func (p *Prompts) Mentions(variable string) bool { return p.form().Mentions(variable) }
 
-// form returns the template, the usual one in place of one that can't be read.
+// form returns the template, or the default one if it is invalid.
 func (p *Prompts) form() *Template {
 	if p.broken != nil {
 		return usual
@@ -224,13 +222,12 @@ func (p *Prompts) form() *Template {
 var usual = func() *Template {
 	t, err := New("", Options{})
 	if err != nil {
-		panic(err) // a mistake in the text of ChatML
+		panic(err) // a bug in ChatML
 	}
 	return t
 }()
 
-// Caps returns what the chat template can write down; nothing, if it can't be
-// read.
+// Caps returns the capabilities of the chat template; none, if it is invalid.
 func (p *Prompts) Caps() Caps {
 	if p.broken != nil {
 		return Caps{}

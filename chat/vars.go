@@ -19,7 +19,7 @@ func (t *Template) vars(in Input, v variant) (map[string]any, error) {
 		"add_generation_prompt": in.AddGenerationPrompt,
 	}
 	if strings.Contains(t.source, "date_string") {
-		vars["date_string"] = t.now().Format("02 Jan 2006") // Llama's would show the day that they were written otherwise
+		vars["date_string"] = t.now().Format("02 Jan 2006") // otherwise Llama's templates use a constant date
 	}
 	for name, x := range in.Extra {
 		value, err := jinja.FromGo(x)
@@ -37,7 +37,7 @@ func (t *Template) vars(in Input, v variant) (map[string]any, error) {
 		messages.Items = append(messages.Items, d)
 	}
 	vars["messages"] = messages
-	vars["tools"] = nil // not undefined
+	vars["tools"] = nil // none rather than undefined
 	if len(in.Tools) > 0 {
 		tools := jinja.NewList()
 		for i, tool := range in.Tools {
@@ -128,7 +128,7 @@ func (c *ToolCall) dict(v variant) (*jinja.Dict, error) {
 	if v.textArguments {
 		text := string(arguments)
 		if v.arguments.Layout != AnyLayout {
-			text = layOut(parsed, v.arguments.Layout) // however the client has laid it out
+			text = layOut(parsed, v.arguments.Layout) // regardless of the client's layout
 		}
 		function.Set("arguments", text)
 	} else {
@@ -150,9 +150,9 @@ func (t *Template) now() time.Time {
 	return time.Now()
 }
 
-// supply adds variables that a few templates read without asking whether they are
-// there: the day, the tools as a text, and descriptions of all their parameters. It
-// reports whether there was anything to add.
+// supply adds variables that a few templates read without checking that they are defined:
+// the date, the tools as text, and descriptions of all their parameters. It reports
+// whether it added any.
 func (t *Template) supply(vars map[string]any, in Input) (added bool) {
 	now, functions := t.now(), "[]"
 	if vars["tools"] == nil {
@@ -172,8 +172,8 @@ func (t *Template) supply(vars map[string]any, in Input) (added bool) {
 	return added
 }
 
-// describe gives an empty description to tools and parameters that have none, and schemas
-// that allow anything to objects and arrays that don't say what is in them.
+// describe adds empty descriptions to tools and parameters without one, and schemas that
+// allow anything to objects and arrays without a schema for their contents.
 func describe(tools *jinja.List) (changed bool) {
 	give := func(d *jinja.Dict) {
 		if _, ok := d.Get("description"); !ok {

@@ -87,7 +87,7 @@ type (
 	}
 )
 
-// arguments are those of a call.
+// arguments are the arguments of a call.
 type arguments struct {
 	positional []expr
 	names      []string
@@ -159,12 +159,12 @@ type target struct {
 	parts []target // unpacked, instead of a name
 }
 
-// macro is a macro as it is written; macroValue is one that can be called.
+// macro is the definition of a macro; macroValue is a callable one.
 type macro struct {
 	place
 	name     string
 	params   []string
 	defaults []expr // of the last parameters
 	body     []stmt
-	catches  struct{ caller, varargs, kwargs bool } // names its body reads
+	catches  struct{ caller, varargs, kwargs bool } // names that its body reads
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
-// args are the arguments of a filter, a test or a function of this package.
+// args are the arguments of a filter, test or function of this package.
 type args struct {
 	callArgs
-	fn string // what is called, for messages
+	fn string // the name of what is called, for messages
 }
 
-// absent stands for an argument that was not given.
+// absent represents a missing argument.
 type absent struct{}
 
-// bind returns the arguments by the parameters that they belong to, absent{}
-// where none was given.
+// bind returns the arguments in the order of the parameters, absent{} for
+// missing ones.
 func (a *args) bind(params ...string) ([]any, error) {
 	if len(a.list) > len(params) {
 		return nil, failf("%s takes at most %d arguments, %d given", a.fn, len(params), len(a.list))
@@ -45,7 +45,7 @@ next:
 	return out, nil
 }
 
-// one binds a single argument that must be given.
+// one binds a single required argument.
 func (a *args) one(name string) (any, error) {
 	v, err := a.bind(name)
 	if err != nil {
@@ -114,7 +114,7 @@ func (n *nativeFunc) call(r *run, a callArgs) (any, error) {
 	return n.fn(r, &args{callArgs: a, fn: n.name + "()"})
 }
 
-// globals are the names that every template knows.
+// globals are the names defined in every template.
 var globals map[string]any
 
 func init() { // not a literal: the functions refer to globals through run
@@ -174,7 +174,7 @@ func rangeFunc(r *run, a *args) (any, error) {
 	if n[2] == 0 {
 		return nil, failf("range() arg 3 must not be zero")
 	}
-	const limit = 100_000 // Jinja's own, in its sandbox
+	const limit = 100_000 // Jinja's own limit, in its sandbox
 	list := new(List)
 	for i := n[0]; n[2] > 0 && i < n[1] || n[2] < 0 && i > n[1]; i += n[2] {
 		if len(list.Items) == limit {
@@ -214,8 +214,8 @@ func namespaceFunc(_ *run, a *args) (any, error) {
 	return &namespace{d}, nil
 }
 
-// joinerFunc makes a function that returns nothing the first time it is
-// called, and a separator after that.
+// joinerFunc returns a function that returns an empty text the first time it
+// is called, and a separator after that.
 func joinerFunc(_ *run, a *args) (any, error) {
 	v, err := a.bind("sep")
 	if err != nil {
@@ -235,7 +235,7 @@ func joinerFunc(_ *run, a *args) (any, error) {
 	}), nil
 }
 
-// cyclerFunc makes an object that goes round its items.
+// cyclerFunc returns an object that cycles through its items.
 func cyclerFunc(_ *run, a *args) (any, error) {
 	if len(a.list) == 0 {
 		return nil, failf("at least one item has to be provided")

@@ -2,7 +2,7 @@ package jinja
 
 import "fmt"
 
-// Kind tells what an error is about.
+// Kind is the category of an error.
 type Kind uint8
 
 // The kinds of errors.
@@ -10,17 +10,17 @@ const (
 	Syntax  Kind = iota // the template can't be parsed
 	Runtime             // an operation failed while rendering
 	Raised              // the template called raise_exception
-	Limit               // rendering took more than its limits allow
+	Limit               // rendering exceeded its limits
 )
 
-// Error is an error at a place in a template.
+// Error is an error at a position in a template.
 type Error struct {
-	Line, Column int // from 1; in characters; 0 where the place is not known
+	Line, Column int // from 1; in characters; 0 if the position is unknown
 	Kind         Kind
 	Message      string
 }
 
-// Error returns the place and the message.
+// Error returns the position and the message.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return "jinja: " + e.Message
@@ -28,14 +28,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("jinja: %d:%d: %s", e.Line, e.Column, e.Message)
 }
 
-// place is where a token begins.
+// place is the position where a token begins.
 type place struct{ line, col int }
 
 func (p place) fail(kind Kind, format string, args ...any) *Error {
 	return &Error{p.line, p.col, kind, fmt.Sprintf(format, args...)}
 }
 
-// within gives an error that has no place yet the place p.
+// within adds the position p to an error without one.
 func (p place) within(err error) error {
 	if e, ok := err.(*Error); ok {
 		if e.Line == 0 {
@@ -46,7 +46,8 @@ func (p place) within(err error) error {
 	return p.fail(Runtime, "%v", err)
 }
 
-// failf makes a runtime error; the node being evaluated adds the place.
+// failf returns a runtime error; the node being evaluated adds the
+// position.
 func failf(format string, args ...any) error {
 	return place{}.fail(Runtime, format, args...)
 }

@@ -157,7 +157,7 @@ func (a *attrExpr) eval(r *run, s *scope) (any, error) {
 	return v, nil
 }
 
-// attribute is x.name: an attribute, or else an item.
+// attribute implements x.name: an attribute, or else an item.
 func (r *run) attribute(x any, name string) (any, error) {
 	if v, ok := r.ownAttribute(x, name); ok {
 		return v, nil
@@ -173,8 +173,8 @@ func (r *run) attribute(x any, name string) (any, error) {
 	return undefined{fmt.Sprintf("'%s object' has no attribute '%s'", typeName(x), name)}, nil
 }
 
-// ownAttribute returns what Python finds as an attribute: methods, and what
-// namespaces and loops hold.
+// ownAttribute returns what is an attribute in Python: methods, and the
+// contents of namespaces and loops.
 func (r *run) ownAttribute(x any, name string) (any, bool) {
 	switch x := x.(type) {
 	case *namespace:
@@ -208,7 +208,7 @@ func (e *indexExpr) eval(r *run, s *scope) (any, error) {
 	return v, nil
 }
 
-// item is x[i]: an item, or else an attribute.
+// item implements x[i]: an item, or else an attribute.
 func (r *run) item(x, i any) (any, error) {
 	if u, ok := x.(undefined); ok {
 		return nil, u.err()
@@ -300,15 +300,15 @@ func (e *sliceExpr) eval(r *run, s *scope) (any, error) {
 	return undefined{fmt.Sprintf("'%s object' can't be sliced", typeName(x))}, nil
 }
 
-// sliceIndices returns the indices that a slice of a sequence of length n
-// takes. Bounds are start, end and step, nil where they are left out.
+// sliceIndices returns the indices in a slice of a sequence of length n.
+// Bounds are start, end and step, nil if omitted.
 func sliceIndices(n int, bounds [3]*int64) []int {
 	step := int64(1)
 	if bounds[2] != nil {
 		step = *bounds[2]
 	}
 	size := int64(n)
-	low, high := int64(0), size // where indices beyond the ends are cut off
+	low, high := int64(0), size // the range to which indices are clipped
 	from, to := low, high
 	if step < 0 {
 		low, high = -1, size-1
@@ -329,7 +329,7 @@ func sliceIndices(n int, bounds [3]*int64) []int {
 	for i := from; step > 0 && i < to || step < 0 && i > to; {
 		out = append(out, int(i))
 		if step > size || step < -size-1 {
-			break // one step leaves the sequence
+			break // a single step leaves the sequence
 		}
 		i += step
 	}
@@ -423,8 +423,8 @@ func (f *filterExpr) eval(r *run, s *scope) (any, error) {
 	return f.apply(r, s, x)
 }
 
-// chain applies a filter, and those before it, to a value that stands for the
-// innermost one: "upper|trim" in a filter block.
+// chain applies a filter, and those before it, to a value in place of the
+// innermost operand, such as "upper|trim" in a filter block.
 func (f *filterExpr) chain(r *run, s *scope, x any) (any, error) {
 	if inner, ok := f.x.(*filterExpr); ok {
 		var err error

@@ -16,7 +16,7 @@ type filterFunc func(r *run, x any, a *args) (any, error)
 // filters are the filters by name.
 var filters map[string]filterFunc
 
-func init() { // not a literal: "map" looks filters up
+func init() { // not a literal: "map" looks up filters
 	text := func(f func(s string) string) filterFunc {
 		return func(r *run, x any, a *args) (any, error) {
 			if err := a.none(); err != nil {
@@ -108,7 +108,7 @@ func filterInt(r *run, x any, a *args) (any, error) {
 			text = strings.TrimPrefix(strings.ToLower(text), map[int]string{16: "0x", 8: "0o", 2: "0b"}[base])
 		}
 		if len(text) > 4300 {
-			return otherwise, nil // Python's own bound on digits
+			return otherwise, nil // Python's own limit on digits
 		}
 		if base >= 2 && base <= 36 {
 			if n, ok := new(big.Int).SetString(text, base); ok {
@@ -136,10 +136,10 @@ func filterInt(r *run, x any, a *args) (any, error) {
 	return otherwise, nil
 }
 
-// parseFloat is float(s).
+// parseFloat implements float(s).
 func parseFloat(s string) (float64, bool) {
 	s = strings.TrimSpace(s)
-	if strings.ContainsAny(s, "xXpP") { // Go reads hexadecimal, Python does not
+	if strings.ContainsAny(s, "xXpP") { // Go parses hexadecimal, Python does not
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
@@ -346,7 +346,7 @@ func filterCenter(r *run, x any, a *args) (any, error) {
 	return r.pad(r.str(x), width, " ", '^')
 }
 
-// capitalize is s.capitalize().
+// capitalize implements s.capitalize().
 func capitalize(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
@@ -355,8 +355,8 @@ func capitalize(s string) string {
 	return string(unicode.ToTitle(r)) + strings.ToLower(s[n:])
 }
 
-// titleFilter makes the first letter of each word a capital, where words are
-// what spaces, dashes and opening brackets part.
+// titleFilter capitalises the first letter of each word; words are separated
+// by spaces, dashes and opening brackets.
 func titleFilter(s string) string {
 	var b strings.Builder
 	start := true
@@ -372,7 +372,7 @@ func titleFilter(s string) string {
 	return b.String()
 }
 
-// filterFromJSON reads a text as JSON. What is no text is a value already.
+// filterFromJSON parses a text as JSON. Anything else is returned unchanged.
 func filterFromJSON(r *run, x any, a *args) (any, error) {
 	s, ok := x.(string)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// divide reads the arguments of a filter that divides a list by a number.
+// divide binds the arguments of a filter that divides a list by a number.
 func (r *run) divide(x any, a *args, filter, number string) (v []any, n int, items []any, err error) {
 	if v, err = a.bind(number, "fill_with"); err != nil {
 		return nil, 0, nil, err
@@ -120,7 +120,7 @@ func filterLength(r *run, x any, a *args) (any, error) {
 	return int64(n), a.none()
 }
 
-// length is len(v).
+// length implements len(v).
 func length(v any) (int, bool) {
 	switch v := v.(type) {
 	case string:
@@ -179,8 +179,8 @@ func filterMap(r *run, x any, a *args) (any, error) {
 	return out, nil
 }
 
-// path returns what an attribute such as "function.name" or 0 leads to. What
-// is missing on the way is otherwise, if that is given.
+// path returns the value of an attribute path such as "function.name" or 0.
+// If a part is missing, it returns otherwise, if that is given.
 func (r *run) path(v, attribute, otherwise any) (any, error) {
 	parts := []any{attribute}
 	if _, ok := asInt(attribute); !ok {
@@ -206,7 +206,7 @@ func (r *run) path(v, attribute, otherwise any) (any, error) {
 	return v, nil
 }
 
-// selector makes select, reject and their variants that look at an attribute.
+// selector returns select, reject and their variants for attributes.
 func selector(attribute, keep bool) filterFunc {
 	return func(r *run, x any, a *args) (any, error) {
 		items, err := r.iterate(x)
@@ -253,7 +253,7 @@ func selector(attribute, keep bool) filterFunc {
 	}
 }
 
-// sortKey returns what items are compared by.
+// sortKey returns the value by which items are compared.
 func (r *run) sortKey(v, attribute any, caseSensitive bool) (any, error) {
 	if given(attribute) && attribute != nil {
 		var err error
@@ -279,7 +279,7 @@ func (r *run) sortKey(v, attribute any, caseSensitive bool) (any, error) {
 	return v, nil
 }
 
-// sorted sorts items by their keys; equal ones keep their order.
+// sorted sorts items by their keys; the sort is stable.
 func (r *run) sorted(items, keys []any, reverse bool) ([]any, error) {
 	order := make([]int, len(items))
 	for i := range order {
@@ -436,7 +436,7 @@ func filterGroupby(r *run, x any, a *args) (any, error) {
 	return out, nil
 }
 
-// extreme makes min and max.
+// extreme returns min or max.
 func extreme(least bool) filterFunc {
 	return func(r *run, x any, a *args) (any, error) {
 		v, err := a.bind("case_sensitive", "attribute")

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
-// percent is format % values: printf as Python knows it.
+// percent implements format % values: Python's printf-style formatting.
 func (r *run) percent(format string, values any) (any, error) {
 	list := []any{values}
 	if t, ok := values.(*List); ok && t.Tuple {
@@ -75,7 +75,7 @@ func (r *run) percent(format string, values any) (any, error) {
 	return b.String(), nil
 }
 
-// spec is how a value is to be written: width, precision and the like.
+// spec is the format of a value: width, precision and so on.
 type spec struct {
 	fill      string
 	align     byte // '<', '>', '^', '=' or 0
@@ -86,7 +86,7 @@ type spec struct {
 	precision int // -1: none
 }
 
-// widest bounds widths and precisions, so that a format can't ask for
+// widest limits widths and precisions, so that a format can't request
 // gigabytes.
 const widest = 10_000
 
@@ -122,7 +122,7 @@ func (s *spec) parsePercent(f string, i int) int {
 	return i
 }
 
-// digits reads a number at i, bounded by widest.
+// digits parses a number at i, limited by widest.
 func digits(f string, i int) (n, end int) {
 	for ; i < len(f) && f[i] >= '0' && f[i] <= '9'; i++ {
 		n = min(n*10+int(f[i]-'0'), widest)
@@ -130,7 +130,7 @@ func digits(f string, i int) (n, end int) {
 	return n, i
 }
 
-// verb writes v by a printf verb.
+// verb formats v with a printf verb.
 func (r *run) verb(s *spec, verb byte, v any) (string, error) {
 	switch verb {
 	case 's', 'r':
@@ -168,7 +168,7 @@ func (r *run) verb(s *spec, verb byte, v any) (string, error) {
 	return r.number(s, verb, v)
 }
 
-// cut shortens a text to the precision.
+// cut truncates a text to the precision.
 func (s *spec) cut(text string) string {
 	if s.precision < 0 {
 		return text
@@ -177,7 +177,7 @@ func (s *spec) cut(text string) string {
 	return string(chars[:min(len(chars), s.precision)])
 }
 
-// number writes a number.
+// number formats a number.
 func (r *run) number(s *spec, verb byte, v any) (string, error) {
 	sign, text, percent := "", "", ""
 	if base, ok := map[byte]int{'d': 10, 'x': 16, 'X': 16, 'o': 8, 'b': 2}[verb]; ok {
@@ -213,7 +213,7 @@ func (r *run) number(s *spec, verb byte, v any) (string, error) {
 		case 'g', 'G':
 			precision = max(precision, 1)
 		}
-		// Go's %e, %f and %g are C's.
+		// Go's %e, %f and %g equal C's.
 		text = fmt.Sprintf("%.*"+string(verb), precision, f)
 		if strings.HasPrefix(text, "-") {
 			sign, text = "-", text[1:]
@@ -228,7 +228,7 @@ func (r *run) number(s *spec, verb byte, v any) (string, error) {
 	return r.finish(s, sign, text+percent)
 }
 
-// grouped puts a separator between groups of three digits.
+// grouped inserts a separator between groups of three digits.
 func grouped(text string, sep byte) string {
 	end := strings.IndexAny(text, ".eE")
 	if end < 0 {
@@ -244,7 +244,7 @@ func grouped(text string, sep byte) string {
 	return b.String() + text[end:]
 }
 
-// finish puts sign and fill around a text.
+// finish adds sign and padding to a text.
 func (r *run) finish(s *spec, sign, text string) (string, error) {
 	if s.align == '=' {
 		v, err := r.pad(text, s.width-utf8.RuneCountInString(sign), s.fill, '>')
@@ -260,7 +260,7 @@ func (r *run) finish(s *spec, sign, text string) (string, error) {
 	return v.(string), nil
 }
 
-// strFormat is format.format(a).
+// strFormat implements format.format(a).
 func strFormat(r *run, x any, a *args) (any, error) {
 	format := x.(string)
 	var b strings.Builder
@@ -313,7 +313,7 @@ func strFormat(r *run, x any, a *args) (any, error) {
 	return b.String(), nil
 }
 
-// field returns what a field name such as "0.name[key]" stands for.
+// field returns the value of a field name such as "0.name[key]".
 func (r *run) field(name string, a *args) (any, error) {
 	end := strings.IndexAny(name, ".[")
 	if end < 0 {
@@ -363,7 +363,7 @@ func (r *run) field(name string, a *args) (any, error) {
 	return v, nil
 }
 
-// layout writes v as format(v, layout) does.
+// layout implements format(v, layout).
 func (r *run) layout(v any, layout string) (string, error) {
 	if layout == "" {
 		return r.str(v), nil

@@ -38,15 +38,15 @@ type lexer struct {
 	tokens []token
 }
 
-// lex cuts a template into tokens. It applies the rules for whitespace around
-// tags: a tag's line end goes with a statement or comment (trim_blocks), so do
-// the blanks before one that stands first in its line (lstrip_blocks), and "-"
-// removes all whitespace on its side.
+// lex splits a template into tokens. It applies the rules for whitespace
+// around tags: the line end after a statement or comment is removed
+// (trim_blocks), and so are the blanks before one that is first in its line
+// (lstrip_blocks); "-" removes all whitespace on its side.
 func lex(src string) ([]token, error) {
 	src = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(src)
 	src = strings.TrimSuffix(src, "\n")
 	l := &lexer{src: src, at: place{1, 1}}
-	lineStart := true // whether only blanks can be before pos in its line
+	lineStart := true // whether only blanks precede pos in its line
 	for {
 		text, tag := l.src[l.pos:], ""
 		if i := nextTag(text); i >= 0 {
@@ -96,7 +96,7 @@ func lex(src string) ([]token, error) {
 	}
 }
 
-// nextTag returns where the first tag in s begins, -1 if there is none.
+// nextTag returns the position of the first tag in s, -1 if there is none.
 func nextTag(s string) int {
 	for i := 0; ; {
 		k := strings.IndexByte(s[i:], '{')
@@ -111,7 +111,7 @@ func nextTag(s string) int {
 	}
 }
 
-// advance moves n bytes on, counting lines and columns.
+// advance moves n bytes forward, counting lines and columns.
 func (l *lexer) advance(n int) {
 	for _, r := range l.src[l.pos : l.pos+n] {
 		if r == '\n' {
@@ -123,7 +123,7 @@ func (l *lexer) advance(n int) {
 	l.pos += n
 }
 
-// emitText emits text and moves n bytes on.
+// emitText emits text and moves n bytes forward.
 func (l *lexer) emitText(text string, n int) {
 	if text != "" {
 		l.tokens = append(l.tokens, token{tokText, text, l.at})
@@ -137,8 +137,8 @@ func (l *lexer) skipSpace() {
 	l.advance(len(rest) - len(strings.TrimLeftFunc(rest, unicode.IsSpace)))
 }
 
-// closing recognises the end of a tag at pos, with its sign and the whitespace
-// that goes with it, and moves past it.
+// closing consumes the end of a tag at pos, with its sign and the whitespace
+// that is removed with it.
 func (l *lexer) closing(end string) bool {
 	rest := l.src[l.pos:]
 	switch {
@@ -175,7 +175,7 @@ func (l *lexer) comment(open place) error {
 	}
 }
 
-// rawBegin recognises the rest of "{% raw %}" and returns its length.
+// rawBegin matches the rest of "{% raw %}" and returns its length.
 func (l *lexer) rawBegin() (length int, ok bool) {
 	rest := l.src[l.pos:]
 	s, ok := strings.CutPrefix(strings.TrimLeftFunc(rest, unicode.IsSpace), "raw")
@@ -223,10 +223,10 @@ func (l *lexer) raw(open place, begin int) error {
 	}
 }
 
-// tag reads the tokens of a tag up to its end.
+// tag lexes the tokens of a tag up to its end.
 func (l *lexer) tag(open place, begin, end string) error {
 	l.tokens = append(l.tokens, token{tokOpen, begin, open})
-	var brackets []byte // closing ones that are expected
+	var brackets []byte // closing brackets that are expected
 	for {
 		l.skipSpace()
 		if l.pos == len(l.src) {
@@ -263,7 +263,7 @@ func (l *lexer) tag(open place, begin, end string) error {
 	}
 }
 
-// next reads one token at the beginning of s, which is not empty.
+// next lexes one token at the start of s, which is not empty.
 func (l *lexer) next(s string) (token, int, error) {
 	r, _ := utf8.DecodeRuneInString(s)
 	switch {
@@ -300,7 +300,7 @@ func (l *lexer) next(s string) (token, int, error) {
 	return token{}, 0, l.at.fail(Syntax, "unexpected character %q", r)
 }
 
-// number reads an integer or a floating point number. A "." belongs to it only
+// number lexes an integer or a floating point number. A "." belongs to it only
 // before a digit.
 func (l *lexer) number(s string) (token, int, error) {
 	if len(s) > 2 && s[0] == '0' && strings.IndexByte("xXoObB", s[1]) >= 0 {

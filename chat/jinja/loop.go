@@ -63,7 +63,7 @@ func (l *loop) attr(r *run, name string) (any, bool) {
 	return nil, false
 }
 
-// call is loop(items) in a recursive loop.
+// call implements loop(items) in a recursive loop.
 func (l *loop) call(r *run, a callArgs) (any, error) {
 	if l.again == nil {
 		return nil, failf("the loop must have the 'recursive' marker to be called recursively")
@@ -138,7 +138,7 @@ func (f *forStmt) iterate(r *run, s *scope, over any, depth int) error {
 	return nil
 }
 
-// iterate returns what a loop over v goes through.
+// iterate returns the items of a loop over v.
 func (r *run) iterate(v any) ([]any, error) {
 	switch v := v.(type) {
 	case *List:

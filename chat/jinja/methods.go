@@ -11,9 +11,9 @@ import (
 // methodFunc is a method of a value, x.name(a).
 type methodFunc func(r *run, x any, a *args) (any, error)
 
-// The methods of Python's types that change nothing, and the two of lists that
-// templates use as queues, append and pop; they work on lists that the template wrote
-// itself, since others may be shared.
+// The methods of Python's types that don't mutate, and append and pop of lists, which
+// templates use as queues; these two work on lists that the template created itself,
+// since others may be shared.
 var strMethods, dictMethods, listMethods, floatMethods map[string]methodFunc
 
 // unsafeMethods change a list or dictionary in place.
@@ -47,7 +47,7 @@ func method(x any, name string) (any, bool) {
 	return native(name, func(r *run, a *args) (any, error) { return fn(r, x, a) }), true
 }
 
-// pythonSpace is str.isspace for a character.
+// pythonSpace implements str.isspace for a character.
 func pythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 func init() { // not literals: methods call each other through run
@@ -97,7 +97,7 @@ func init() { // not literals: methods call each other through run
 		},
 		"keys":   func(_ *run, x any, a *args) (any, error) { return &List{Items: x.(*Dict).keys}, a.none() },
 		"values": func(_ *run, x any, a *args) (any, error) { return &List{Items: x.(*Dict).values}, a.none() },
-		"copy":   func(_ *run, x any, a *args) (any, error) { return x, a.none() }, // nothing can change either
+		"copy":   func(_ *run, x any, a *args) (any, error) { return x, a.none() }, // both are immutable
 		"get": func(_ *run, x any, a *args) (any, error) {
 			v, err := a.bind("key", "default")
 			if err != nil {
@@ -162,7 +162,7 @@ func stripMethod(space func(string, func(rune) bool) string, set func(s, chars s
 	}
 }
 
-// titleMethod is s.title(): a capital after anything that is no letter.
+// titleMethod implements s.title(): a capital after any non-letter.
 func titleMethod(s string) string {
 	var b strings.Builder
 	inWord := false
@@ -194,7 +194,7 @@ func stringList(parts []string) *List {
 	return list
 }
 
-// strSplit makes split and rsplit.
+// strSplit returns split or rsplit.
 func strSplit(fromRight bool) methodFunc {
 	return func(r *run, x any, a *args) (any, error) {
 		v, err := a.bind("sep", "maxsplit")
@@ -273,7 +273,7 @@ func splitSpace(s string, limit int, fromRight bool) []string {
 	return parts
 }
 
-// splitLines is s.splitlines(keepends).
+// splitLines implements s.splitlines(keepends).
 func splitLines(s string, keep bool) []string {
 	var lines []string
 	for s != "" {
@@ -332,7 +332,7 @@ func strPartition(index func(s, sep string) int) methodFunc {
 	}
 }
 
-// strAffix makes startswith and endswith; the argument may be a tuple.
+// strAffix returns startswith or endswith; the argument may be a tuple.
 func strAffix(has func(s, affix string) bool) methodFunc {
 	return func(_ *run, x any, a *args) (any, error) {
 		v, err := a.one("prefix")
@@ -390,8 +390,8 @@ func strReplace(r *run, x any, a *args) (any, error) {
 	return r.replace(x.(string), old, by, n)
 }
 
-// replace replaces the first n occurrences, all if n is negative. The result
-// is measured before it is made.
+// replace replaces the first n occurrences, all if n is negative. The size of the
+// result is checked before it is allocated.
 func (r *run) replace(s, old, by string, n int) (any, error) {
 	count := strings.Count(s, old)
 	if n >= 0 {
@@ -426,7 +426,7 @@ func strJoin(r *run, x any, a *args) (any, error) {
 	return strings.Join(parts, x.(string)), nil
 }
 
-// strFind makes find, index and their variants from the right.
+// strFind returns find, index or their variants from the right.
 func strFind(index func(s, sub string) int, must bool) methodFunc {
 	return func(r *run, x any, a *args) (any, error) {
 		v, err := a.bind("sub", "start", "end")
@@ -452,7 +452,7 @@ func strFind(index func(s, sub string) int, must bool) methodFunc {
 	}
 }
 
-// window returns the characters of s from start to end, and how many were
+// window returns the characters of s from start to end, and the number of characters
 // skipped.
 func (r *run) window(s string, start, end any, a *args) (string, int, error) {
 	r.spend(len(s) / 64)
@@ -514,8 +514,8 @@ func strPad(align byte) methodFunc {
 	}
 }
 
-// pad fills s up to width characters: '<' puts it to the left, '>' to the
-// right, '^' in the middle.
+// pad pads s to width characters; align '<' aligns it left, '>' right, and '^'
+// centres it.
 func (r *run) pad(s string, width int, fill string, align byte) (any, error) {
 	room := width - utf8.RuneCountInString(s)
 	if room <= 0 {
@@ -529,7 +529,7 @@ func (r *run) pad(s string, width int, fill string, align byte) (any, error) {
 	case '>':
 		left = room
 	case '^':
-		left = room/2 + room&width&1 // Python's rule for an odd rest
+		left = room/2 + room&width&1 // Python's rule for an odd remainder
 	}
 	return strings.Repeat(fill, left) + s + strings.Repeat(fill, room-left), nil
 }
@@ -554,8 +554,8 @@ func strZfill(r *run, x any, a *args) (any, error) {
 	return sign + padded.(string), nil
 }
 
-// listAppend is list.append. The items are copied, because a slice, or the keys of
-// a dictionary, may share them.
+// listAppend implements list.append. The items are copied, because a slice or the
+// keys of a dictionary may share them.
 func listAppend(r *run, x any, a *args) (any, error) {
 	v, err := a.one("object")
 	list := x.(*List)
@@ -569,7 +569,7 @@ func listAppend(r *run, x any, a *args) (any, error) {
 	return nil, nil
 }
 
-// listPop is list.pop.
+// listPop implements list.pop.
 func listPop(r *run, x any, a *args) (any, error) {
 	v, err := a.bind("index")
 	list := x.(*List)

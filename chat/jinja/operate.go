@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// operate is x op y for an arithmetic operator.
+// operate implements x op y for an arithmetic operator.
 func (r *run) operate(op string, x, y any) (any, error) {
 	if op == "~" {
 		a, b := r.str(x), r.str(y)
@@ -63,7 +63,7 @@ func (r *run) operate(op string, x, y any) (any, error) {
 	return nil, failf("unsupported operand type(s) for %s: '%s' and '%s'", op, typeName(x), typeName(y))
 }
 
-// repeat is x * n for a string or a list.
+// repeat implements x * n for a string or a list.
 func (r *run) repeat(x any, n int64) (any, error) {
 	size := 1
 	switch x := x.(type) {
@@ -203,7 +203,7 @@ func (r *run) compare(op string, x, y any) (bool, error) {
 	return in == (op == "in"), err
 }
 
-// contains is item in list.
+// contains implements item in list.
 func (r *run) contains(list, item any) (bool, error) {
 	switch l := list.(type) {
 	case string:

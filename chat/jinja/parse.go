@@ -2,15 +2,15 @@ package jinja
 
 import "slices"
 
-// maxNesting bounds how deep expressions and statements may be nested: far
-// more than people write, and little enough for the stack.
+// maxNesting limits the nesting of expressions and statements: far more than
+// templates use, and little enough for the stack.
 const maxNesting = 200
 
-// maxChain bounds how many operators, filters or the like may follow each
-// other without parentheses: each makes the tree one deeper.
+// maxChain limits the number of consecutive operators, filters and so on
+// without parentheses: each makes the tree one deeper.
 const maxChain = 1000
 
-// tokens reads the tokens of a template, one after the other.
+// tokens iterates over the tokens of a template.
 type tokens struct {
 	list  []token
 	pos   int
@@ -23,7 +23,7 @@ type expressions struct{ tokens }
 // A parser parses statements.
 type parser struct {
 	expressions
-	loops int // for statements around
+	loops int // number of enclosing for statements
 }
 
 func (p *tokens) peek() token { return p.list[p.pos] }
@@ -36,13 +36,13 @@ func (p *tokens) next() token {
 	return t
 }
 
-// is reports whether the next token is that operator.
+// is reports whether the next token is the given operator.
 func (p *tokens) is(op string) bool { return p.peek().kind == tokOp && p.peek().text == op }
 
-// isName reports whether the next token is that name.
+// isName reports whether the next token is the given name.
 func (p *tokens) isName(name string) bool { return p.peek().kind == tokName && p.peek().text == name }
 
-// skip moves past an operator if it is next.
+// skip consumes an operator if it is next.
 func (p *tokens) skip(op string) bool {
 	if p.is(op) {
 		p.pos++
@@ -51,7 +51,7 @@ func (p *tokens) skip(op string) bool {
 	return false
 }
 
-// skipName moves past a name if it is next.
+// skipName consumes a name if it is next.
 func (p *tokens) skipName(name string) bool {
 	if p.isName(name) {
 		p.pos++
@@ -91,7 +91,7 @@ func (p *tokens) expectName() (token, error) {
 	return p.next(), nil
 }
 
-// close moves past the end of a tag.
+// close consumes the end of a tag.
 func (p *tokens) close(end string) error {
 	if t := p.peek(); t.kind != tokClose || t.text != end {
 		return p.unexpected("'" + end + "'")
@@ -118,9 +118,8 @@ func (p *tokens) link(n *int) error {
 	return nil
 }
 
-// statements parses up to a statement with one of the names ends, of which it
-// returns the name and moves past it. Without ends it parses up to the
-// template's end.
+// statements parses up to and including the name of a statement in ends, which
+// it returns. Without ends it parses up to the end of the template.
 func (p *parser) statements(open place, ends ...string) (out []stmt, end string, err error) {
 	if err := p.enter(); err != nil {
 		return nil, "", err
@@ -162,7 +161,7 @@ func (p *parser) statements(open place, ends ...string) (out []stmt, end string,
 	}
 }
 
-// body parses a tag's end, statements, and the tag that ends them.
+// body parses the end of a tag, statements, and the closing tag.
 func (p *parser) body(open place, end string) ([]stmt, error) {
 	if err := p.close("%}"); err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ func (p *parser) statement(name token) (stmt, error) {
 		return filterStmt{name.place, f, body}, err
 	case "with":
 		return p.withStatement(name.place)
-	case "generation": // marks what training learns from; no effect here
+	case "generation": // marks training data; no effect here
 		body, err := p.body(name.place, "endgeneration")
 		return blockStmt{body}, err
 	case "break", "continue":
@@ -271,8 +270,8 @@ func (p *parser) forStatement(open place) (stmt, error) {
 	return s, p.close("%}")
 }
 
-// target parses names, unpacked ones with commas between them. attributes says
-// whether ns.name is allowed.
+// target parses names; several with commas between them are unpacked.
+// attributes allows ns.name.
 func (p *parser) target(attributes bool) (target, error) {
 	var parts []target
 	first := p.peek().place
@@ -392,8 +391,8 @@ func (p *parser) parameters(m *macro) error {
 	return nil
 }
 
-// macroBody parses a macro's body and finds out which of the names that a call
-// provides on demand it reads.
+// macroBody parses a macro's body and determines which of the optional names
+// of a call it reads.
 func (p *parser) macroBody(m *macro, open place, end string) ([]stmt, error) {
 	loops := p.loops
 	p.loops = 0

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// tuple parses an expression, or several with commas between them. cond says
-// whether "a if b else c" is allowed at the top.
+// tuple parses an expression, or several with commas between them. cond allows
+// "a if b else c" at the top level.
 func (p *expressions) tuple(cond bool) (expr, error) {
 	parse := p.expression
 	if !cond {
@@ -31,7 +31,8 @@ func (p *expressions) tuple(cond bool) (expr, error) {
 	return list, nil
 }
 
-// tupleNoCond parses what a loop goes over: "if" after it belongs to the loop.
+// tupleNoCond parses the iterable of a loop: a following "if" belongs to the
+// loop.
 func (p *expressions) tupleNoCond() (expr, error) { return p.tuple(false) }
 
 // expression parses "a if b else c".
@@ -63,7 +64,7 @@ func (p *expressions) or() (expr, error) { return p.chain("or", p.and) }
 
 func (p *expressions) and() (expr, error) { return p.chain("and", p.not) }
 
-// chain reads operands that a name joins.
+// chain parses operands joined by a name.
 func (p *expressions) chain(op string, operand func() (expr, error)) (expr, error) {
 	x, err := operand()
 	for n := 0; err == nil && p.isName(op); {
@@ -119,7 +120,7 @@ func (p *expressions) compare() (expr, error) {
 	return c, err
 }
 
-// binary parses operands with operators of one precedence between them.
+// binary parses operands joined by operators of one precedence.
 func (p *expressions) binary(operand func() (expr, error), ops ...string) (expr, error) {
 	x, err := operand()
 	for n := 0; err == nil && p.peek().kind == tokOp && slices.Contains(ops, p.peek().text); {
@@ -141,8 +142,8 @@ func (p *expressions) power() (expr, error) {
 	return p.binary(func() (expr, error) { return p.unary(true) }, "**")
 }
 
-// unary parses a sign or a primary expression, with filters and tests behind
-// it if filters is set: "-1|abs" is 1.
+// unary parses a sign or a primary expression, followed by filters and tests
+// if filters is set: "-1|abs" is 1.
 func (p *expressions) unary(filters bool) (expr, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -188,7 +189,7 @@ func (p *expressions) primary() (expr, error) {
 	case tokInt:
 		p.pos++
 		n, err := strconv.ParseInt(t.text, 0, 64)
-		if err != nil { // also for 007, which Python refuses
+		if err != nil { // also 007, which Python rejects
 			return nil, t.fail(Syntax, "'%s' is not a whole number that can be handled", t.text)
 		}
 		return &literal{t.place, n}, nil
@@ -261,7 +262,7 @@ func (p *expressions) dict(at place) (expr, error) {
 	return d, nil
 }
 
-// postfix parses attributes, subscripts and calls behind x.
+// postfix parses attributes, subscripts and calls after x.
 func (p *expressions) postfix(x expr) (expr, error) {
 	for n := 0; ; {
 		if err := p.link(&n); err != nil {
@@ -328,7 +329,7 @@ func (p *expressions) subscript(at place, x expr) (expr, error) {
 	return &indexExpr{at, x, parts[0]}, nil
 }
 
-// arguments parses those of a call, in parentheses.
+// arguments parses the arguments of a call, in parentheses.
 func (p *expressions) arguments() (args arguments, err error) {
 	if err := p.expect("("); err != nil {
 		return args, err
@@ -368,7 +369,7 @@ func (p *expressions) arguments() (args arguments, err error) {
 	return args, nil
 }
 
-// filters parses filters, tests and calls behind x.
+// filters parses filters, tests and calls after x.
 func (p *expressions) filters(x expr) (expr, error) {
 	for n := 0; ; {
 		if err := p.link(&n); err != nil {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Limits bound what rendering a template may take. A zero field means the
+// Limits bounds the resources of rendering a template. A zero field means the
 // default.
 type Limits struct {
 	Steps  int           // operations; default 5 million, about a second
 	Output int           // bytes of the result; default 64 MiB
-	Bytes  int           // bytes of all strings made on the way; default 256 MiB
-	Depth  int           // calls of macros within each other; default 100
+	Bytes  int           // bytes of all strings created while rendering; default 256 MiB
+	Depth  int           // nesting of macro calls; default 100
 	Time   time.Duration // default 10 s
 }
 
-// maxSource bounds a template's length in bytes. The longest in use have 30 KB.
+// maxSource limits a template's length in bytes. The longest in use have 30 KB.
 const maxSource = 1 << 20
 
 func (l Limits) withDefaults() Limits {
@@ -58,14 +58,14 @@ func Parse(source string) (*Template, error) {
 	return &Template{body}, nil
 }
 
-// Options are those of one rendering.
+// Options configures one rendering.
 type Options struct {
 	Limits Limits
 	Now    func() time.Time // for strftime_now; default time.Now
 }
 
-// Render renders the template with variables of the types that [FromGo] makes.
-// Errors are *Error.
+// Render renders the template with variables of the types that [FromGo]
+// returns. Errors are *Error.
 func (t *Template) Render(vars map[string]any, opt Options) (string, error) {
 	limits := opt.Limits.withDefaults()
 	r := &run{limits: limits, steps: limits.Steps, bytes: limits.Bytes, deadline: time.Now().Add(limits.Time), now: opt.Now}
@@ -102,7 +102,7 @@ type run struct {
 	over         *Error // the limit that was exceeded
 }
 
-// spend takes n steps. It reports false once a limit is exceeded; the next
+// spend takes n steps. It returns false once a limit is exceeded; the next
 // statement or expression then fails.
 func (r *run) spend(n int) bool {
 	before := r.steps
@@ -120,7 +120,7 @@ func (r *run) spend(n int) bool {
 	return true
 }
 
-// made accounts for a string that was made.
+// made accounts for a new string of n bytes.
 func (r *run) made(n int) bool {
 	r.spend(n / 64)
 	if r.bytes -= n; r.bytes < 0 && r.over == nil {
@@ -146,7 +146,7 @@ func (r *run) exceed(format string, args ...any) {
 	}
 }
 
-// step takes one step at a place of the template.
+// step takes one step at a position of the template.
 func (r *run) step(at place) error {
 	if r.spend(1) {
 		return nil
@@ -157,7 +157,7 @@ func (r *run) step(at place) error {
 	return r.over
 }
 
-// str is str(v): what {{ v }} prints.
+// str implements str(v), the output of {{ v }}.
 func (r *run) str(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -170,7 +170,7 @@ func (r *run) str(v any) string {
 	return r.repr(v)
 }
 
-// repr is repr(v).
+// repr implements repr(v).
 func (r *run) repr(v any) string {
 	p := printer{limit: max(r.bytes, 0), nodes: max(r.steps, 0)}
 	p.value(v)
@@ -192,7 +192,7 @@ func (r *run) write(text string) error {
 	return nil
 }
 
-// captured runs f and returns what it wrote.
+// captured runs f and returns its output.
 func (r *run) captured(f func() error) (string, error) {
 	outer := r.out
 	r.out = new(strings.Builder)
@@ -202,7 +202,8 @@ func (r *run) captured(f func() error) (string, error) {
 	return text, err
 }
 
-// scope holds the names of a block. A block sees those around it.
+// scope holds the names of a block, which also sees those of the enclosing
+// blocks.
 type scope struct {
 	parent *scope
 	names  map[string]any
@@ -381,7 +382,7 @@ func (st callStmt) exec(r *run, s *scope) error {
 	return nil
 }
 
-// macroValue is a macro with the names around it.
+// macroValue is a macro with the names of its enclosing scope.
 type macroValue struct {
 	*macro
 	scope *scope

@@ -12,7 +12,7 @@ type testFunc func(r *run, x any, a *args) (bool, error)
 // tests are the tests by name.
 var tests map[string]testFunc
 
-func init() { // not a literal: select looks tests up
+func init() { // not a literal: select looks up tests
 	plain := func(f func(x any) bool) testFunc {
 		return func(_ *run, x any, a *args) (bool, error) { return f(x), a.none() }
 	}
@@ -103,7 +103,7 @@ func init() { // not a literal: select looks tests up
 	}
 }
 
-// parity makes odd and even.
+// parity returns odd or even.
 func parity(rest int64) testFunc {
 	return func(_ *run, x any, a *args) (bool, error) {
 		n, ok := asInt(x)
@@ -114,7 +114,7 @@ func parity(rest int64) testFunc {
 	}
 }
 
-// cased reports whether s has letters of one case or the other.
+// cased reports whether s has letters with case.
 func cased(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) }) >= 0
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/stencil-json/stencil/chat/jinja/python"
 )
 
-// filterToJSON is Python's json.dumps with the arguments that chat templates
-// may give it: by default one line, ", " and ": " between, nothing escaped
-// that need not be.
+// filterToJSON implements Python's json.dumps with the arguments that chat
+// templates use: by default one line, separators ", " and ": ", and minimal
+// escaping.
 func filterToJSON(r *run, x any, a *args) (any, error) {
 	v, err := a.bind("ensure_ascii", "indent", "separators", "sort_keys")
 	if err != nil {
@@ -57,7 +57,7 @@ func filterToJSON(r *run, x any, a *args) (any, error) {
 type jsonWriter struct {
 	b               []byte
 	comma, colon    string
-	lines           bool // each element on a line of its own
+	lines           bool // each element on a separate line
 	indent          string
 	ascii, sortKeys bool
 	limit           int
@@ -210,8 +210,8 @@ func (w *jsonWriter) string(s string) {
 	w.b = append(w.b, '"')
 }
 
-// JSON returns a value that [FromGo] made as JSON, with texts after each element
-// and after each key.
+// JSON returns a value of [FromGo] as JSON, with the given separators after
+// elements and keys.
 func JSON(v any, comma, colon string) string {
 	limits := Limits{}.withDefaults()
 	w := jsonWriter{comma: comma, colon: colon, limit: limits.Bytes, r: &run{limits: limits, steps: limits.Steps, bytes: limits.Bytes, deadline: time.Now().Add(limits.Time)}}

@@ -17,24 +17,25 @@ import (
 // string, *big.Int (a number of a document that is too large to calculate
 // with), *List, *Dict, undefined, *namespace, callable and *loop.
 
-// Verbatim is a value that is written as it stands, wherever it is written. It is
-// neither a text nor a list nor a dictionary, and otherwise like a number.
+// Verbatim is a value that is always written unchanged. It is neither a string nor
+// a list nor a dictionary, and otherwise behaves like a number.
 type Verbatim string
 
-// undefined is the value of a name, attribute or item that is not there.
+// undefined is the value of a missing name, attribute or item.
 type undefined struct{ what string }
 
 func (u undefined) err() error { return failf("%s", u.what) }
 
-// List is a list or a tuple. A template can change only those that it wrote itself.
+// List is a list or a tuple. A template can modify only those that it created
+// itself.
 type List struct {
 	Items []any
 	Tuple bool
-	own   bool // a list of the template, as text between brackets
-	lazy  bool // what Python would only yield in a loop: true even when empty
+	own   bool // created by a list expression of the template
+	lazy  bool // a generator in Python: true even if empty
 }
 
-// NewList makes a list of values that [FromGo] made.
+// NewList returns a list of values of [FromGo].
 func NewList(items ...any) *List { return &List{Items: items} }
 
 // Dict is a dictionary that keeps the order in which keys were first set.
@@ -43,10 +44,10 @@ type Dict struct {
 	index        map[any]int
 }
 
-// NewDict makes an empty dictionary.
+// NewDict returns an empty dictionary.
 func NewDict() *Dict { return &Dict{index: map[any]int{}} }
 
-// Set sets a key to a value that [FromGo] made.
+// Set sets a key to a value of [FromGo].
 func (d *Dict) Set(key string, value any) { d.set(key, value) }
 
 // Len returns the number of keys.
@@ -66,8 +67,9 @@ func (d *Dict) Keys() []string {
 // Get returns the value of a key.
 func (d *Dict) Get(key string) (any, bool) { return d.get(key) }
 
-// hashKey returns what a key is found under: numbers that are equal are one
-// key in Python, True is 1. The second result is false for lists and the like.
+// hashKey returns the index key of a dictionary key: as in Python, equal numbers
+// are one key, and True equals 1. The second result is false for lists and other
+// unhashable values.
 func hashKey(key any) (any, bool) {
 	switch k := key.(type) {
 	case bool:
@@ -117,7 +119,7 @@ func (d *Dict) get(key any) (any, bool) {
 	return d.values[i], true
 }
 
-// namespace is what namespace() returns: the one thing whose attributes can be
+// namespace is the result of namespace(), the only value whose attributes can be
 // set.
 type namespace struct{ dict *Dict }
 
@@ -134,9 +136,9 @@ type callArgs struct {
 	named []any
 }
 
-// FromGo turns a Go value into one that templates know: nil, booleans,
-// numbers, strings, json.Number, json.RawMessage, []any, []string,
-// map[string]any (keys sorted), and *List and *Dict as they are.
+// FromGo converts a Go value to a template value: nil, booleans, numbers, strings,
+// json.Number, json.RawMessage, []any, []string, map[string]any (keys sorted), and
+// *List and *Dict, which are returned unchanged.
 func FromGo(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string, Verbatim, *List, *Dict:
@@ -165,8 +167,8 @@ func FromGo(v any) (any, error) {
 	return FromJSON(data)
 }
 
-// FromJSON reads a JSON document. Objects keep their order, and numbers their
-// kind: 1 is an integer, 1.0 is not.
+// FromJSON parses a JSON document. Objects keep their order, and numbers their
+// type: 1 is an integer, 1.0 is not.
 func FromJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -238,7 +240,7 @@ func number(s string) (any, error) {
 	return f, nil
 }
 
-// typeName is the name of a value's type in Python.
+// typeName returns the Python name of a value's type.
 func typeName(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -268,7 +270,7 @@ func typeName(v any) string {
 	return "function"
 }
 
-// truth is bool(v).
+// truth implements bool(v).
 func truth(v any) bool {
 	switch v := v.(type) {
 	case nil, undefined:
@@ -289,29 +291,29 @@ func truth(v any) bool {
 	return true
 }
 
-// maxDepth bounds how deep lists and dictionaries are followed. Documents
-// can't be deeper, encoding/json has a lower bound; but a template can put
-// lists into lists.
+// maxDepth limits the depth to which lists and dictionaries are traversed.
+// Documents can't be deeper, since encoding/json has a lower limit, but a template
+// can nest lists.
 const maxDepth = 20_000
 
-// printer writes values as Python's repr does.
+// printer formats values as Python's repr does.
 type printer struct {
 	b     []byte
-	limit int  // of bytes
+	limit int  // in bytes
 	nodes int  // values that may still be written
-	over  bool // a limit, or that of depth, was exceeded
+	over  bool // a limit, including that of depth, was exceeded
 	depth int
 }
 
-// repr is repr(v), cut off at limit bytes.
+// repr implements repr(v), truncated at limit bytes.
 func repr(v any, limit int) (text string, ok bool) {
 	p := printer{limit: limit, nodes: limit}
 	p.value(v)
 	return string(p.b), !p.over
 }
 
-// enter counts nesting; leave must follow. It reports false when nothing more
-// is to be written.
+// enter counts nesting; leave must follow. It returns false if nothing more should
+// be written.
 func (p *printer) enter() bool {
 	p.depth++
 	p.nodes--
@@ -388,7 +390,7 @@ func (p *printer) plain(v any) {
 	}
 }
 
-// equal is a == b.
+// equal implements a == b.
 func (r *run) equal(a, b any) bool {
 	if !r.spend(1) {
 		return false
@@ -448,12 +450,12 @@ func (r *run) equal(a, b any) bool {
 	return false
 }
 
-// less is a < b. Values of different kinds can't be ordered.
+// less implements a < b. Values of different kinds can't be ordered.
 func (r *run) less(a, b any) (bool, error) {
 	r.spend(1)
 	if x, ok := a.(string); ok {
 		if y, ok := b.(string); ok {
-			return x < y, nil // UTF-8 sorts as code points do
+			return x < y, nil // UTF-8 sorts like code points
 		}
 	}
 	if i, ok := asInt(a); ok {
@@ -487,7 +489,7 @@ func (r *run) less(a, b any) (bool, error) {
 	return false, failf("'<' not supported between instances of '%s' and '%s'", typeName(a), typeName(b))
 }
 
-// asInt returns a bool or integer as a number.
+// asInt returns a boolean or integer as an integer.
 func asInt(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -501,7 +503,7 @@ func asInt(v any) (int64, bool) {
 	return 0, false
 }
 
-// asFloat returns any number that can be calculated with.
+// asFloat returns any number as a float, except big integers.
 func asFloat(v any) (float64, bool) {
 	if f, ok := v.(float64); ok {
 		return f, true

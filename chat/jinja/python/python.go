@@ -1,5 +1,5 @@
-// Package python writes and reads what Python's strings, numbers and times look like in
-// text: repr, str, the escapes of a string and strftime.
+// Package python formats and parses Python's strings, numbers and times: repr, str, the
+// escapes of a string and strftime.
 package python
 
 import (
@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendFloat writes a float as Python does: the shortest digits, an exponent
-// from 1e16 on and below 1e-4, and ".0" behind whole numbers.
+// AppendFloat formats a float as Python does: the shortest digits, an exponent from
+// 1e16 and below 1e-4, and ".0" after whole numbers.
 func AppendFloat(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -36,7 +36,7 @@ func AppendFloat(b []byte, f float64) []byte {
 	return b
 }
 
-// AppendQuoted writes a string as Python's repr does.
+// AppendQuoted formats a string as Python's repr does.
 func AppendQuoted(b []byte, s string) []byte {
 	quote := byte('\'')
 	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
@@ -79,7 +79,7 @@ func HexValue(c byte) int {
 	return -1
 }
 
-// Unescape resolves the escapes of a Python string. Unknown ones stay.
+// Unescape resolves the escapes of a Python string. Unknown ones are kept.
 func Unescape(s string) (string, error) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, nil
@@ -131,8 +131,8 @@ func Unescape(s string) (string, error) {
 	return b.String(), nil
 }
 
-// Strftime writes a time as C's function of that name does in the C locale.
-// "%-d" leaves out a leading zero.
+// Strftime formats a time like C's function in the C locale. "%-d" omits a leading
+// zero.
 func Strftime(t time.Time, format string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
