@@ -26,7 +26,8 @@ type Task struct {
 
 	Strict bool // an invalid answer is an error
 	Repair bool // an invalid answer is repaired, if possible
-	// Markdown takes emphasis away from the strings of an answer, even where it fits with it.
+	// Markdown removes emphasis from the strings of an answer, even where the answer is valid
+	// with it.
 	Markdown bool
 	Retries  int // number of retries after an invalid answer
 
@@ -64,10 +65,10 @@ type Try struct {
 	Edited   bool  // the answer was edited
 }
 
-// An Attempt is one try as clients are told of it.
+// An Attempt describes one try to clients.
 type Attempt struct {
 	Strategy   Strategy `json:"strategy"`
-	Stage      Stage    `json:"stage,omitempty"` // at which it failed; "": it did not
+	Stage      Stage    `json:"stage,omitempty"` // at which it failed; "": it succeeded
 	Prompt     int      `json:"prompt_tokens"`
 	Completion int      `json:"completion_tokens"`
 }
@@ -76,12 +77,12 @@ type Attempt struct {
 type Answer struct {
 	Text     string
 	JSON     bool           // Text is a JSON document
-	Valid    *bool          // nil: unknown, for the reason in a warning
+	Valid    *bool          // nil: unknown, for the reason in Warnings
 	Calls    []remote.Call  // tool calls; then Text is the text beside them
 	Issues   []schema.Issue // validation errors
 	Edits    []repair.Edit  // changes to the text
 	Tries    int
-	Attempts []Attempt    // a try each
+	Attempts []Attempt    // one for each try
 	Usage    remote.Usage // sum over all tries
 	Last     *Written     // the unedited output
 	Warnings []string

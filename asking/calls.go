@@ -51,7 +51,7 @@ func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failur
 			continue
 		}
 		if strings.TrimSpace(c.Arguments) == "" {
-			c.Arguments = "{}" // some models write no arguments like this
+			c.Arguments = "{}" // some models write missing arguments like this
 		}
 		out := repair.Read(c.Arguments, repair.Options{Check: check, Repair: t.Repair, Markdown: t.Markdown, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
 		c.Arguments = out.Text

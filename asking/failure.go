@@ -166,7 +166,8 @@ func (f *Failure) reason() *FailureReason {
 	return r
 }
 
-// wanted names what an answer does not fit and, of a text that is no JSON, where.
+// wanted names the format that an answer violates and, for a text that is not JSON,
+// where.
 func (f *Failure) wanted() string {
 	if len(f.issues) > 0 && f.issues[0].Line > 0 && (f.issues[0].Keyword == "grammar" || f.issues[0].Keyword == "regex" || f.issues[0].Keyword == "choice") {
 		return fmt.Sprintf("the %s at line %d, column %d", f.issues[0].Keyword, f.issues[0].Line, f.issues[0].Column)

@@ -13,8 +13,8 @@ import (
 
 // Limits of one request.
 const (
-	MaxInputs = 2048    // as OpenAI's
-	MaxTokens = 1 << 20 // of all inputs together: MaxInputs of a length that common models read
+	MaxInputs = 2048    // like OpenAI's
+	MaxTokens = 1 << 20 // of all inputs together: MaxInputs of a usual maximum length
 )
 
 // Config configures an engine. Zero fields mean the default.
@@ -33,7 +33,7 @@ type Engine struct {
 	mu      sync.Mutex
 	queue   queue
 	closing bool
-	running []*job // those with inputs in the running batch
+	running []*job // jobs with inputs in the running batch
 	abort   context.CancelFunc
 	stats   Stats
 
@@ -46,27 +46,27 @@ type Engine struct {
 
 // Stats are counts since the engine was created, and its current load.
 type Stats struct {
-	Queued int // requests of which some input waits
-	Active int // inputs that are computed
+	Queued int // requests with waiting inputs
+	Active int // inputs being computed
 
-	Requests  uint64 // that were accepted
+	Requests  uint64 // accepted
 	Inputs    uint64 // computed
-	Tokens    uint64 // of those
+	Tokens    uint64 // of the inputs
 	Batches   uint64
 	Refused   uint64 // queue full
-	Cancelled uint64 // ended before their time
+	Cancelled uint64 // ended early
 }
 
 // A Request asks for one row (a vector or a score) per input.
 type Request struct {
-	Client  string    // who asks, for the queue's turns
-	Inputs  [][]int32 // tokens, as Prompts writes them
+	Client  string    // for the queue's turns
+	Inputs  [][]int32 // tokens, as from Prompts
 	Timeout time.Duration
 }
 
 // A Result is the result of a request.
 type Result struct {
-	Rows    [][]float32 // one for each input, as the model gives them
+	Rows    [][]float32 // one for each input, as computed by the model
 	Tokens  int         // of all inputs
 	Queued  time.Duration
 	Compute time.Duration // from the first batch to the last
@@ -152,7 +152,7 @@ func (e *Engine) Embed(ctx context.Context, r Request) (*Result, error) {
 	e.signal()
 	select {
 	case <-j.done:
-	case <-inner.Done(): // the loop drops it when it comes round
+	case <-inner.Done(): // the loop drops it
 		return nil, context.Cause(inner)
 	}
 	if j.err != nil {
@@ -161,7 +161,7 @@ func (e *Engine) Embed(ctx context.Context, r Request) (*Result, error) {
 	return &j.result, nil
 }
 
-// newJob checks a request.
+// newJob validates a request.
 func (e *Engine) newJob(r Request) (*job, error) {
 	if n := len(r.Inputs); n == 0 || n > MaxInputs {
 		return nil, &SizeError{What: "inputs", Count: n, Limit: MaxInputs}

@@ -7,27 +7,27 @@ import (
 
 // Errors of Embed, matched with errors.Is.
 var (
-	// ErrQueueFull: Config.Queue requests are waiting already.
+	// ErrQueueFull means that Config.Queue requests are waiting already.
 	ErrQueueFull = errors.New("embedding: the queue is full")
 
-	// ErrClosed: the engine is shutting down or closed.
+	// ErrClosed means that the engine is shutting down or closed.
 	ErrClosed = errors.New("embedding: shutting down")
 
-	// ErrTimeout: the time limit of the request was exceeded.
+	// ErrTimeout means that the request exceeded its time limit.
 	ErrTimeout = errors.New("embedding: time limit exceeded")
 
-	// ErrNotFinite: the model computed infinity or NaN, because of its weights or
-	// of a data type with too small a range.
+	// ErrNotFinite means that the model computed infinity or NaN, because of its
+	// weights or of a data type with too small a range.
 	ErrNotFinite = errors.New("embedding: the model computed infinity or NaN")
 )
 
 // An InputError reports an invalid input.
 type InputError struct {
 	Index  int // of the input in its request
-	Tokens int // its length; 0: it is empty
-	Limit  int // the length that it may have
+	Tokens int // its length; 0: empty
+	Limit  int // the maximum length
 	Token  int32
-	Vocab  int // tokens of the vocabulary, which Token is not in; 0: the length is wrong
+	Vocab  int // size of the vocabulary, if Token is outside of it; 0: the length is wrong
 }
 
 // Error implements error.
@@ -41,7 +41,7 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("embedding: input %d has %d tokens, the model reads at most %d", e.Index, e.Tokens, e.Limit)
 }
 
-// A SizeError means that a request is too large as a whole.
+// A SizeError reports that a request is too large as a whole.
 type SizeError struct {
 	What  string // "inputs", "tokens"
 	Count int

@@ -14,7 +14,7 @@ type Prompts struct {
 	vocab *vocab.Vocab
 	form  backend.PairForm
 	limit int
-	tail  int         // tokens that the model wants after a text
+	tail  int         // number of tokens that the model expects after a text
 	parts []pairPiece // of form.Template
 }
 
@@ -26,7 +26,7 @@ type pairPiece struct {
 
 func newPrompts(v *vocab.Vocab, form backend.PairForm, limit int) *Prompts {
 	p := &Prompts{vocab: v, form: form, limit: limit}
-	// What is after every text is after none as well.
+	// Tokens after every text are also after an empty one.
 	none, some := v.Encode(""), v.Encode("a")
 	for p.tail < min(len(none), len(some)) && none[len(none)-1-p.tail] == some[len(some)-1-p.tail] {
 		p.tail++

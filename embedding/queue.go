@@ -14,13 +14,13 @@ type job struct {
 
 	submitted time.Time
 	started   time.Time // when its first input was taken
-	next      int       // its first input that nobody has taken
+	next      int       // its first input not yet taken
 	left      int       // inputs without a row
 
 	result Result
 	err    error
 	done   chan struct{} // closed when result or err is final
-	ended  bool          // that it is
+	ended  bool          // whether done is closed
 }
 
 // queue holds the jobs with inputs that are not in a batch yet. Clients take turns of

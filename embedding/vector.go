@@ -22,8 +22,9 @@ func Normalize(row []float32) {
 	}
 }
 
-// NormalizeBy scales a row in place so that the p-norm of its values is 1, or for p = 0 so that the largest value is 32760,
-// as where vectors are kept as 16-bit numbers. A row of zeros is left unchanged.
+// NormalizeBy scales a row in place so that the p-norm of its values is 1, or for p = 0 so that
+// the largest absolute value is 32760, for vectors stored as 16-bit numbers. A row of zeros is
+// left unchanged.
 func NormalizeBy(row []float32, p int) {
 	var sum float64
 	for _, x := range row {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Limits bound one piece of work. A zero field means no bound.
+// Limits bounds one piece of work. A zero field means no limit.
 type Limits struct {
 	Time  time.Duration
-	Bytes int // of memory, as the size function of the work reports it
+	Bytes int // of memory, as reported by the size function
 }
 
-// A LimitError says which bound was reached.
+// A LimitError reports which limit was reached.
 type LimitError struct {
-	Time  time.Duration // 0 if it was not the time
-	Bytes int           // 0 if it was not the memory
+	Time  time.Duration // 0 if it was not the time limit
+	Bytes int           // 0 if it was not the memory limit
 }
 
 // Error implements error.
@@ -28,8 +28,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("more than %v of computing", e.Time)
 }
 
-// A Stop is what a meter panics with. Cause is a [*LimitError], or the cause of the
-// context's end.
+// A Stop is the value with which a meter panics. Cause is a [*LimitError], or the
+// cause of the context's end.
 type Stop struct{ Cause error }
 
 // Error implements error.
@@ -38,32 +38,32 @@ func (s *Stop) Error() string { return s.Cause.Error() }
 // Unwrap returns the cause.
 func (s *Stop) Unwrap() error { return s.Cause }
 
-// A Meter counts the steps of one piece of work after another. A nil Meter bounds
-// nothing. It is used by one goroutine at a time.
+// A Meter counts the steps of consecutive pieces of work. A nil Meter has no limits.
+// It is not safe for concurrent use.
 type Meter struct {
 	limits Limits
-	size   func() int // of what the work fills, in bytes; nil: unknown
+	size   func() int // bytes in use by the work; nil: unknown
 
 	ctx   context.Context
-	left  int       // steps until the next look at the bounds
-	began time.Time // when the first look was; zero before
+	left  int       // steps until the limits are checked next
+	began time.Time // when they were first checked; zero before
 }
 
-// New returns a meter. size returns the memory that the work holds.
+// New returns a meter. size returns the memory in use by the work.
 func New(limits Limits, size func() int) *Meter {
 	return &Meter{limits: limits, size: size, left: interval}
 }
 
-// interval is the number of steps between looks: a step takes up to some
+// interval is the number of steps between checks: a step takes up to some
 // microseconds.
 const interval = 512
 
-// Start begins a piece of work that is to end with ctx, which may be nil.
+// Start starts a piece of work that ends with ctx, which may be nil.
 func (m *Meter) Start(ctx context.Context) {
 	m.ctx, m.left, m.began = ctx, interval, time.Time{}
 }
 
-// Pause has the meter bound nothing until the next Start.
+// Pause disables the limits until the next Start.
 func (m *Meter) Pause() { m.ctx, m.left = nil, math.MaxInt }
 
 // Step reports n steps. It panics with a [*Stop] if a bound is reached.
@@ -76,8 +76,8 @@ func (m *Meter) Step(n int) {
 	}
 }
 
-// Look compares the work with its bounds now. It is called directly after something
-// that may have taken long and reports no steps.
+// Look checks the limits immediately. It is called after operations that may take
+// long and report no steps.
 func (m *Meter) Look() {
 	if m == nil || m.left > interval {
 		return
@@ -102,12 +102,12 @@ func (m *Meter) Look() {
 	}
 }
 
-// yieldAfter is how long work goes on before it lets others have its core: who waits
-// for a core waits otherwise for the scheduler's 10 ms.
+// yieldAfter is how long work runs before it yields its core: other goroutines would
+// otherwise wait for the scheduler's 10 ms.
 const yieldAfter = time.Millisecond
 
-// Catch is deferred by the code that began the work. It makes an error of a [*Stop]
-// and lets other panics go on.
+// Catch is deferred by the code that started the work. It turns a [*Stop] into an
+// error and passes on other panics.
 func Catch(err *error) {
 	if r := recover(); r != nil {
 		stop, ok := r.(*Stop)

@@ -48,7 +48,7 @@ func dropMark(text string, _ Fits) (string, []Edit) {
 // thoughts are the marks around the reasoning before an answer.
 var thoughts = [][2]string{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"[THINK]", "[/THINK]"}}
 
-// dropThoughts removes the reasoning at the beginning of an answer.
+// dropThoughts removes the reasoning at the start of an answer.
 func dropThoughts(text string, _ Fits) (string, []Edit) {
 	for _, marks := range thoughts {
 		if inside, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), marks[0]); ok {
@@ -231,9 +231,8 @@ func dropMarkers(text string, _ Fits) (string, []Edit) {
 	return b.String(), edits
 }
 
-// copyString copies the JSON string at the beginning of a text and returns its
-// length. A quote whose string does not end is an ordinary character, and so are
-// all later ones.
+// copyString copies the JSON string at the start of a text and returns its length. A
+// quote whose string does not end is an ordinary character, and so are all later ones.
 func copyString(b *strings.Builder, text string, open *bool) int {
 	if *open || text[0] != '"' {
 		return 0
@@ -244,8 +243,8 @@ func copyString(b *strings.Builder, text string, open *bool) int {
 	return n
 }
 
-// stringEnd returns the length of the JSON string at the beginning of a text, 0 if
-// there is none.
+// stringEnd returns the length of the JSON string at the start of a text, 0 if there
+// is none.
 func stringEnd(s string) int {
 	if s == "" || s[0] != '"' {
 		return 0
@@ -261,7 +260,7 @@ func stringEnd(s string) int {
 	return 0
 }
 
-// marker returns the marker at the beginning of a text.
+// marker returns the marker at the start of a text.
 func marker(s string) string {
 	for _, m := range []string{"***", "**", "__", "*", "_", "`"} {
 		if strings.HasPrefix(s, m) {

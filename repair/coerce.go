@@ -16,9 +16,10 @@ type Check func(document []byte) ([]schema.Issue, error)
 const maxCoercions = 256
 
 // Coerce converts values of the wrong type if the conversion is lossless and the only
-// one that helps: a string that spells a number, a boolean or a document; a number or
-// boolean where a string is required; a single value where an array of such values is
-// required. It returns the document, the edits and the remaining validation errors.
+// one that helps: a string that contains a number, a boolean or a document; a number
+// or boolean where a string is required; a single value where an array of such values
+// is required. It returns the document, the edits and the remaining validation
+// errors.
 //
 // Check decides whether a conversion helps, so every schema keyword is taken into
 // account.
@@ -39,7 +40,8 @@ func Coerce(document []byte, check Check) ([]byte, []Edit, []schema.Issue, error
 // coerceOne converts one value that an issue is about.
 func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edit, []schema.Issue, bool) {
 	places := map[string]span{}
-	// The document is JSON. Of one that is not, what can be read could be coerced.
+	// walk doesn't fail, since the document is JSON; otherwise the part before an error
+	// could be coerced.
 	_ = walk(document, func(v visit) { places[v.pointer] = span{v.start, v.end} })
 	tried := map[string]bool{}
 	for _, issue := range issues {
@@ -92,7 +94,7 @@ const maxNumber = 17
 
 var spelledNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// changes returns the lossless conversions of a value. The spelling of a number is
+// changes returns the lossless conversions of a value. The notation of a number is
 // kept.
 func changes(value string) (out []change) {
 	switch {

@@ -29,7 +29,7 @@ func repeated(document []byte) bool {
 type visit struct {
 	pointer    string
 	start, end int
-	again      bool // its object has its key already
+	again      bool // the key is a duplicate in its object
 }
 
 // A level is an open container of a document.

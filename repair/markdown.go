@@ -10,11 +10,11 @@ import (
 	"github.com/stencil-json/stencil/schema/jsondoc"
 )
 
-// This file is about Markdown inside of strings: "**4**" where 4 was meant. Emphasis around a whole string or key is taken
-// away where that alone makes a document fit; everywhere, if that was asked for.
+// This file handles Markdown within strings: "**4**" where 4 was meant. Emphasis around a whole
+// string or key is removed if that alone makes a document valid; on request, everywhere.
 
-// unmark takes emphasis away where that makes the document fit: from the values that the issues are about and the keys
-// beside them, else from all. ok is false if nothing helps.
+// unmark removes emphasis if that makes the document valid: from the values in the issues and
+// the keys beside them, else from all. ok is false if neither helps.
 func unmark(document []byte, issues []schema.Issue, check Check) ([]byte, []Edit, bool) {
 	if len(issues) == 0 || check == nil {
 		return document, nil, false
@@ -35,7 +35,8 @@ func unmark(document []byte, issues []schema.Issue, check Check) ([]byte, []Edit
 	return document, nil, false
 }
 
-// unmarkAll takes emphasis away from all strings, unless the document fits with it and would not without.
+// unmarkAll removes emphasis from all strings, unless the document is valid with it and would
+// not be without.
 func unmarkAll(document []byte, check Check) ([]byte, []Edit) {
 	next, edits := unmarked(document, func(string) bool { return true }, plainText)
 	if len(edits) == 0 {
@@ -51,8 +52,8 @@ func unmarkAll(document []byte, check Check) ([]byte, []Edit) {
 	return next, edits
 }
 
-// unmarked takes emphasis away from chosen values, and from the keys of chosen objects. A key that
-// another key of its object would then be equal to stays.
+// unmarked removes emphasis from chosen values, and from the keys of chosen objects. A key is
+// kept if it would become a duplicate.
 func unmarked(document []byte, chosen func(pointer string) bool, plain func(string) string) ([]byte, []Edit) {
 	var edits []Edit
 	var out []byte
@@ -67,7 +68,7 @@ func unmarked(document []byte, chosen func(pointer string) bool, plain func(stri
 		edits = append(edits, Edit{Step: StepMarkers, Offset: start, Pointer: pointer, Note: note, Inside: true})
 	}
 	keys := allKeys(document)
-	// The document is JSON, so the walk can't fail; of one that is not, nothing is changed.
+	// walkKeys doesn't fail, since the document is JSON; otherwise nothing is changed.
 	err := walkKeys(document, func(v visit) {
 		if document[v.start] != '"' || !chosen(v.pointer) {
 			return
@@ -91,7 +92,7 @@ func unmarked(document []byte, chosen func(pointer string) bool, plain func(stri
 	return append(out, document[done:]...), edits
 }
 
-// allKeys returns the keys of each object, by its pointer.
+// allKeys returns the keys of each object, by the object's pointer.
 func allKeys(document []byte) map[string]map[string]bool {
 	keys := map[string]map[string]bool{}
 	_ = walkKeys(document, func(visit) {}, func(object, key string, _, _ int) {
@@ -111,8 +112,8 @@ func marshalText(text string) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }
 
-// bare returns what is inside of emphasis around a whole text, in as many layers as there are; the
-// text itself if there is none.
+// bare removes all layers of emphasis around a whole text; it returns the text itself if there
+// are none.
 func bare(text string) string {
 	for {
 		t := strings.TrimSpace(text)
@@ -128,11 +129,12 @@ func bare(text string) string {
 	}
 }
 
-// Bare returns what is inside of emphasis around a whole text, such as a name; the text itself if there is none.
+// Bare removes emphasis around a whole text, such as a name; it returns the text itself if
+// there is none.
 func Bare(text string) string { return bare(text) }
 
-// plainText is bare for text that may be anything: names such as __init__ stay, and bold text within is
-// made plain.
+// plainText is bare for arbitrary text: it keeps names such as __init__, and also removes bold
+// within the text.
 func plainText(text string) string {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "_") && identifier(t) || strings.Contains(text, "```") {
 		return text
@@ -147,13 +149,13 @@ func identifier(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// unbold drops the markers of **bold** text where they stand as Markdown has them: not next to white space inside, nor to a letter or
-// digit outside, and not in code.
+// unbold removes the markers of **bold** text according to Markdown's rules: there is no white
+// space inside of them, no letter or digit outside, and they are not in code.
 func unbold(text string) string {
 	const mark = "**"
 	var b strings.Builder
 	rest := text
-	last, ticks := utf8.RuneError, 0 // what was written last, and how many backticks
+	last, ticks := utf8.RuneError, 0 // the last character written, and the number of backticks
 	write := func(part string) {
 		if part != "" {
 			last, _ = utf8.DecodeLastRuneInString(part)
@@ -180,5 +182,5 @@ func unbold(text string) string {
 	return b.String() + rest
 }
 
-// wordy matches what emphasis does not stand next to.
+// wordy matches characters that can't be next to emphasis.
 func wordy(r rune) bool { return r == '*' || unicode.IsLetter(r) || unicode.IsDigit(r) }

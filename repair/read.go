@@ -13,23 +13,23 @@ import (
 
 // Options are the allowed changes and the requirements of a document.
 type Options struct {
-	Check  Check // nil: any JSON will do
-	Repair bool  // repair and coerce, not only clean up
-	// Markdown takes emphasis away from all strings, not only where the
-	// document does not fit with it.
+	Check  Check // nil: any JSON is acceptable
+	Repair bool  // repair and coerce, rather than only clean up
+	// Markdown removes emphasis from all strings, not only where that makes the
+	// document valid.
 	Markdown bool
-	// With Repair, the two halves of it alone: the syntax, or the types of values.
+	// With Repair: only the syntax, or only the types of values.
 	NoCoerce   bool
 	OnlyCoerce bool
-	Hints      // Fits is made of Check
+	Hints      // Read sets Fits from Check
 }
 
 // An Outcome is the result of Read.
 type Outcome struct {
-	Text   string         // the document; the text as it was, if there is none
+	Text   string         // the document; the original text, if there is none
 	JSON   bool           // Text is a JSON document
-	Edits  []Edit         // what was changed, in order
-	Issues []schema.Issue // what is wrong with the document
+	Edits  []Edit         // the changes, in order
+	Issues []schema.Issue // validation errors of the document
 	// Err is why there is no document (a *SyntaxError, or ErrEmpty), or why the
 	// document could not be validated.
 	Err error
@@ -58,7 +58,7 @@ type SyntaxError struct {
 	Column int    // in characters, from 1
 	Near   string // the line
 	Reason string
-	Repair error // why it was not repaired; nil if that was not asked for
+	Repair error // why it was not repaired; nil if repair is off
 }
 
 // Error implements error.
@@ -102,7 +102,7 @@ func Read(text string, opt Options) Outcome {
 	return out
 }
 
-// fit changes a document that parses so that it fits, as far as that is allowed.
+// fit makes a valid document of one that parses, as far as the options allow.
 func (opt *Options) fit(document []byte) ([]byte, []Edit, []schema.Issue, error) {
 	var edits []Edit
 	if opt.Markdown {
@@ -123,7 +123,7 @@ func (opt *Options) fit(document []byte) ([]byte, []Edit, []schema.Issue, error)
 	}
 	next, more, issues, err := Coerce(document, opt.Check)
 	if err == nil && len(issues) > 0 {
-		// Both at once: "**4**" for 4.
+		// Both together: "**4**" for 4.
 		if plain, first := unmarked(next, func(string) bool { return true }, bare); len(first) > 0 {
 			if both, second, left, err := Coerce(plain, opt.Check); err == nil && len(left) == 0 {
 				return both, slices.Concat(edits, more, first, second), nil, nil

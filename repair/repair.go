@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Hints are knowledge about a text from elsewhere.
+// Hints are additional information about a text.
 type Hints struct {
-	Fits Fits // nil: nothing is known
+	Fits Fits // nil: no format is known
 	// Ended means that the model ended the text, so that a number at its end is
 	// complete.
 	Ended bool
@@ -18,10 +18,10 @@ type Hints struct {
 	Cut bool
 }
 
-// Repair returns the intended document of a broken text, and the changes that it
-// took. It returns an error if the intended document is ambiguous. A text that parses
-// is returned unchanged. Without Hints.Fits, texts with more than one reading are
-// refused, and so are values without quotes.
+// Repair returns the intended document of a broken text, and the changes made. It
+// returns an error if the intended document is ambiguous. A text that parses is
+// returned unchanged. Without Hints.Fits, texts with more than one reading are
+// rejected, and so are values without quotes.
 func Repair(text string, hints Hints) ([]byte, []Edit, error) {
 	if parses(text) {
 		return []byte(text), nil, nil

@@ -14,13 +14,13 @@ type scalar struct {
 	end   int
 	cost  int
 	edits []Edit
-	shaky bool // more of it may have followed if the text ends here
+	shaky bool // it may be truncated if the text ends here
 	guess bool // it had no quotes
 	half  bool // it had one quote
 	key   bool // it may be a key
 }
 
-// scalars returns the readings of the scalar at a place. They are cached, because
+// scalars returns the readings of the scalar at a position. They are cached, because
 // many states need the same.
 func (s *search) scalars(pos int, key bool) []scalar {
 	at := scalarPlace{pos, key}
@@ -63,11 +63,11 @@ func (s *search) scalarsAt(pos int, key bool) []scalar {
 	return s.bareValue(pos)
 }
 
-// bareCode matches text that looks like a number but is none: a version, a time, a
+// bareCode matches text that looks like a number but is not: a version, a time, a
 // quantity with its unit, an identifier with leading zeros.
 var bareCode = regexp.MustCompile(`^\+?[0-9]+([.:-][0-9]+)*( ?\pL{1,6})?\b`)
 
-// code reads such a text as a string, which only a schema can confirm.
+// code reads text that matches bareCode as a string, which only a schema can confirm.
 func (s *search) code(pos int) []scalar {
 	rest := s.src[pos:]
 	n := len(bareCode.FindString(rest))
@@ -108,13 +108,13 @@ func (s *search) typographicQuoted(pos int, open, closer string) []scalar {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isLetter reports whether a text begins with a character that may begin a name.
+// isLetter reports whether a text starts with a character that may start a name.
 func isLetter(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsLetter(r) || r == '_' || r == '$'
 }
 
-// word returns the name at the beginning of a text, and the rest.
+// word returns the name at the start of a text, and the rest.
 func word(s string) (name, rest string) {
 	for i, r := range s {
 		if !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' || r == '-' && i > 0) {
@@ -124,7 +124,7 @@ func word(s string) (name, rest string) {
 	return s, ""
 }
 
-// literals are those of JSON, and unambiguous ones of other languages.
+// literals are JSON's literals, and unambiguous ones of other languages.
 var literals = map[string]string{
 	"true": "true", "false": "false", "null": "null",
 	"True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null", "Null": "null",
@@ -145,7 +145,7 @@ var (
 
 // number reads a number, or a date without quotes.
 func number(rest string, pos int) []scalar {
-	ends := func(n int) bool { // what follows is not part of it
+	ends := func(n int) bool { // the following text is not part of it
 		if n >= len(rest) {
 			return true
 		}
@@ -190,7 +190,7 @@ func operator(rest string) bool {
 	return strings.IndexByte("+-*/%^(<>=&|?.", rest[0]) >= 0
 }
 
-// bareWords are a key of several words.
+// bareWords matches a key of several words.
 var bareWords = regexp.MustCompile(`^\pL[\pL0-9_]*( [\pL0-9_]+){1,4}`)
 
 // bareKey reads a key without quotes, or with only the closing one.
@@ -209,7 +209,7 @@ func (s *search) bareKey(pos int) []scalar {
 	case !s.followedBy(end, ":="):
 		several := bareWords.FindString(s.src[pos:])
 		if several == "" || !s.followedBy(pos+len(several), ":") {
-			return nil // who knows where it ends
+			return nil // its end is ambiguous
 		}
 		one.text, one.end, one.cost = `"`+several+`"`, pos+len(several), 1
 	}
@@ -250,12 +250,12 @@ func (s *search) bareValue(pos int) []scalar {
 	return []scalar{{text: string(quoted), end: pos + len(text), cost: 1, guess: true, edits: []Edit{{Step: StepQuotes, Offset: pos, Note: "added"}}}}
 }
 
-// separated reports whether a word ends at a place.
+// separated reports whether a word ends at a position.
 func (s *search) separated(pos int) bool {
 	return pos >= len(s.src) || strings.IndexByte(",;:}])\n\r\t /#", s.src[pos]) >= 0
 }
 
-// followedBy reports whether one of the characters follows, white space skipped.
+// followedBy reports whether one of the characters follows, after white space.
 func (s *search) followedBy(pos int, chars string) bool {
 	next, _, ok := s.blank(pos)
 	return ok && next < len(s.src) && strings.IndexByte(chars, s.src[next]) >= 0
@@ -274,14 +274,14 @@ func (s *search) ender(pos int, key bool) bool {
 const maxInner = 16
 
 // quoted returns the readings of a string whose opening quote is at pos: up to the
-// first quote of its kind; further, if the quotes between look like a quotation or an
-// apostrophe; or up to the place where its closing quote is missing.
+// first quote of its kind; further, if the quotes in between look like a quotation or
+// an apostrophe; or up to the position where its closing quote is missing.
 func (s *search) quoted(pos int, key bool) (out []scalar) {
 	quote := s.src[pos]
 	var inner []int // quotes that are part of the string
 	finish := func(end, next, cost int, note string, half bool) {
 		if len(inner) >= 2 && inner[0] == pos+1 && inner[len(inner)-1] == end-1 {
-			return // doubled quotes around the string, or a quotation that is all of it?
+			return // doubled quotes around the string, or a quotation that is all of it
 		}
 		text, edits, more, ok := content(s.src[pos+1:end], pos, string(quote))
 		if !ok || strings.Count(text, "“")+strings.Count(text, "„") != strings.Count(text, "”") && strings.Contains(text, "”") {
@@ -370,8 +370,8 @@ var (
 	nextString = regexp.MustCompile(`^,\s*"[^"\\,]*"\s*[,\]]`)
 )
 
-// missingEnd returns the end of a string without a closing quote, and the place after
-// it, if the next quote is at limit; 0 if the end is ambiguous.
+// missingEnd returns the end of a string without a closing quote, and the position
+// after it, if the next quote is at limit; 0 if the end is ambiguous.
 func (s *search) missingEnd(pos, limit int, key bool) (end, next int) {
 	body := s.src[pos+1 : limit]
 	if key {
@@ -383,7 +383,7 @@ func (s *search) missingEnd(pos, limit int, key bool) (end, next int) {
 		}
 		return 0, 0
 	}
-	comma := false // what follows it may belong to the string or not
+	comma := false // the text after it may belong to the string or not
 	for i := 0; i < len(body); i++ {
 		at := pos + 1 + i
 		switch body[i] {
@@ -474,8 +474,8 @@ func content(body string, pos int, quote string) (text string, edits []Edit, cos
 
 var unicodeEscape = regexp.MustCompile(`^\\u[0-9a-fA-F]{4}`)
 
-// escapeAt returns the length of the escape at the beginning of a text, and the same
-// escape in JSON; false if JSON has none.
+// escapeAt returns the length of the escape at the start of a text, and the
+// equivalent escape in JSON; false if JSON has none.
 func escapeAt(s, quote string) (n int, escape string, good bool) {
 	if len(s) < 2 {
 		return 1, `\\`, false
@@ -489,7 +489,7 @@ func escapeAt(s, quote string) (n int, escape string, good bool) {
 		return 2, s[:2], true
 	case c == '\'' || string(c) == quote:
 		return 2, string(c), true
-	case c == '\n': // JavaScript's continued line
+	case c == '\n': // a line continuation in JavaScript
 		return 2, "", true
 	}
 	return 1, `\\`, false

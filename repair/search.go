@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// The search finds all readings of a broken text as JSON that need the fewest
-// changes: error-correcting parsing (Aho and Peterson, 1972) as a shortest-path
-// search (Dijkstra) with one queue per cost. A state is an offset in the text, what
-// is expected there, and the stack of open brackets; states are visited in the order
-// of the cost of the changes so far. States with equal offset, expectation and
-// brackets have the same future: of two paths to one, only the cheaper matters, and
-// of two with equal cost both are kept if they have read different documents.
+// The search finds all readings of a broken text as JSON that need the fewest changes:
+// error-correcting parsing (Aho and Peterson, 1972) as a shortest-path search
+// (Dijkstra) with one queue per cost. A state is an offset in the text, what is
+// expected there, and the stack of open brackets; states are visited in order of the
+// cost of the changes so far. States with equal offset, expectation and brackets have
+// the same future: of two paths to one, only the cheaper matters, and of two with
+// equal cost both are kept if they have read different documents.
 //
 // Free, because unambiguous: comments, trailing commas, single quotes, keys without
 // quotes, raw line breaks in strings, True, False and None, numbers such as .5 and +5.
@@ -37,11 +37,11 @@ const (
 	maxDepth     = 200       // of brackets
 	maxCost      = 12        // of a reading
 	maxQuoteCost = 2         // of a reading with quotes added to strings
-	maxSame      = 4         // readings kept at one state
+	maxSame      = 4         // readings kept per state
 	maxReadings  = 16
 )
 
-// What is expected at a place.
+// What is expected at a position.
 type want uint8
 
 const (
@@ -51,8 +51,8 @@ const (
 	wantFirstKey
 	wantNextKey // after a comma
 	wantColon
-	wantAfter // a value is complete: a comma or a bracket
-	wantEnd   // only blank text is left
+	wantAfter // the value is complete: a comma or a bracket
+	wantEnd   // only white space and comments
 )
 
 // A place is the part of a state that determines its future.
@@ -60,7 +60,7 @@ type place struct {
 	pos   int
 	stack int32 // see stacks
 	want  want
-	open  bool // brackets are being added here, more cost nothing
+	open  bool // brackets are being added here, more are free
 }
 
 type state struct {
@@ -168,7 +168,7 @@ func (s *search) link(before int32, text string) int32 {
 	return id
 }
 
-// push adds a state unless it can lead to nothing new.
+// push adds a state unless it leads to nothing new.
 func (s *search) push(st state) {
 	if st.cost > maxCost {
 		return
@@ -187,7 +187,7 @@ func (s *search) push(st state) {
 	if len(same) > maxSame {
 		return
 	}
-	// One more than the limit stands for all others.
+	// One more than the limit represents all others.
 	st.crowd = st.crowd || len(same) == maxSame
 	s.texts[st.place] = append(same, st.text)
 	s.queue[st.cost] = append(s.queue[st.cost], st)
@@ -235,8 +235,8 @@ func (s *search) opened(st state, bracket string, pos int) state {
 	return st
 }
 
-// begun pushes the state within a missing opening bracket. Its counterpart must be in
-// the text.
+// begun pushes the state within a missing opening bracket. The closing bracket must be
+// in the text.
 func (s *search) begun(st state, bracket string) {
 	if s.surplus[bracket[0]] < 0 && !st.bare {
 		s.push(s.opened(s.note(st, 1, StepBracket, st.pos, bracket+" added"), bracket+lacking, st.pos))
@@ -246,7 +246,7 @@ func (s *search) begun(st state, bracket string) {
 // lacking marks a bracket on the stack as added.
 const lacking = "+"
 
-// halfThere reports whether the innermost bracket is in the text, not added.
+// halfThere reports whether the innermost bracket is in the text rather than added.
 func (s *search) halfThere(st state) bool { return len(s.links[st.stack].text) == 1 }
 
 // closed returns the state after the innermost bracket.
@@ -263,7 +263,7 @@ func (s *search) closed(st state, pos int) state {
 	return st
 }
 
-// valueDone returns what is expected after a value.
+// valueDone returns the state after a value.
 func valueDone(st state, pos int) state {
 	w := wantAfter
 	if st.stack == 0 {
@@ -276,7 +276,7 @@ func valueDone(st state, pos int) state {
 func (s *search) step(st state) {
 	if next, comment, ok := s.blank(st.pos); comment && ok {
 		if next == len(s.src) && st.want != wantEnd {
-			return // the comment took the rest of the text: more likely it is none
+			return // the comment took the rest of the text: it is more likely not a comment
 		}
 		st = s.note(st, 0, StepComment, st.pos, "dropped")
 		st.pos = next
@@ -332,7 +332,7 @@ func (s *search) blank(pos int) (next int, comment, ok bool) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// peek returns the byte at a place, 0 at the end.
+// peek returns the byte at a position, 0 at the end.
 func (s *search) peek(pos int) byte {
 	if pos < len(s.src) {
 		return s.src[pos]
@@ -349,8 +349,8 @@ func (s *search) value(st state) {
 		}
 		return
 	}
-	// Wherever a value may begin, a bracket may be missing, whose counterpart is
-	// a surplus bracket later on.
+	// Wherever a value may start, an opening bracket may be missing whose closing bracket
+	// is a surplus one later.
 	s.begun(st, "[")
 	switch c {
 	case ']', ')', '}':
@@ -490,8 +490,8 @@ func (s *search) next(st state) want {
 	return wantNextItem
 }
 
-// added returns the state with a missing closing bracket added. Nothing is added to a
-// truncated text.
+// added returns the state with a missing closing bracket added. Truncated texts get
+// none.
 func (s *search) added(st state) state {
 	cost := 1
 	if st.open {

@@ -8,13 +8,13 @@ import (
 
 // The strategies, which are groups of steps, in order.
 const (
-	Cleaning  = "clean"    // what stands around the document
-	Repairing = "repair"   // its syntax
+	Cleaning  = "clean"    // the text around the document
+	Repairing = "repair"   // the syntax
 	Markdown  = "markdown" // emphasis in strings and keys
 	Coercing  = "coerce"   // values of the wrong type; needs a schema
 )
 
-// Use allows these strategies and no other. Cleaning is always done: without it, there is nothing that the others work on.
+// Use allows only these strategies. Cleaning is always enabled, since the others depend on it.
 func (opt *Options) Use(strategies []string) error {
 	known := []string{Cleaning, Repairing, Markdown, Coercing}
 	for _, s := range strategies {
@@ -29,7 +29,7 @@ func (opt *Options) Use(strategies []string) error {
 	return nil
 }
 
-// Strategies returns those that edits belong to, in order.
+// Strategies returns the strategies of the edits, in order.
 func Strategies(edits []Edit) (list []string) {
 	for _, s := range []string{Cleaning, Repairing, Markdown, Coercing} {
 		if slices.ContainsFunc(edits, func(e Edit) bool { return e.strategy() == s }) {

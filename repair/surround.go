@@ -28,7 +28,7 @@ func prose(text string) bool {
 	return worded && strings.IndexByte(",]:\"'", text[0]) < 0
 }
 
-// region returns the end of the bracketed text that begins at src[0], ignoring
+// region returns the end of the bracketed text that starts at src[0], ignoring
 // brackets within strings; 0 if its brackets don't close.
 func region(src string) int {
 	var open []byte
@@ -101,7 +101,7 @@ func documents(text string) (found []span, clean bool) {
 		return nil, false
 	}
 	if len(found) > 1 && strings.TrimSpace(outside.String()) == "" {
-		return nil, false // a list of documents without what makes it a list
+		return nil, false // a list of documents without its brackets and commas
 	}
 	return found, prose(outside.String())
 }
