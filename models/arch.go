@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// An architecture knows how to write a random-weight model of one of
-// llama.cpp's architectures. What keys and tensors it takes is what llama.cpp
+// An architecture defines how to write a random-weight model of one of
+// llama.cpp's architectures. Its keys and tensors are those that llama.cpp
 // 0.5.0 reads.
 type architecture struct {
 	name  string
-	about string // what is particular about it, for the table
+	about string // its particularity, for the table
 
 	uses      use
 	layers    int  // default; 0: 2
 	window    int  // default
 	state     int  // default
-	wordPiece bool // the built-in vocabulary is of words, not of bytes
+	wordPiece bool // the built-in vocabulary is one of words rather than bytes
 	pooling   Pooling
-	poolings  []Pooling // other than that
+	poolings  []Pooling // alternatives to pooling
 
-	check   func(RandomOptions) error // beyond what holds for all; nil: nothing
+	check   func(RandomOptions) error // additional checks; may be nil
 	keys    func(RandomOptions, keys)
 	tensors func(RandomOptions, *tensorList)
 }
@@ -31,7 +31,7 @@ type use uint
 
 const (
 	attention use = 1 << iota
-	kvHeads       // fewer heads of keys and values than of queries
+	kvHeads       // number of key and value heads, if fewer than query heads
 	headSize      // may differ from width/heads
 	feedForward
 	experts
@@ -40,7 +40,7 @@ const (
 	pooling
 )
 
-// architectures in the order of the table.
+// architectures are in the order of the table.
 var architectures = []*architecture{
 	&archLlama, &archQwen3, &archQwen3MoE,
 	&archGemma3, &archGemma4, &archGPTOSS, &archDeepSeek2,
@@ -49,14 +49,14 @@ var architectures = []*architecture{
 	&archBERT,
 }
 
-// ArchitectureInfo describes an architecture that [RandomOptions] may name.
+// ArchitectureInfo describes an architecture for [RandomOptions].
 type ArchitectureInfo struct {
 	Name    string
-	About   string   // one line: what its layers keep
-	Options []string // those that not every architecture takes, as the command line spells them
+	About   string   // one line: what its layers store
+	Options []string // options that not every architecture has, as on the command line
 }
 
-// Architectures lists what random-weight models can be written.
+// Architectures lists the architectures of random-weight models.
 func Architectures() []ArchitectureInfo {
 	var out []ArchitectureInfo
 	for _, a := range architectures {
@@ -88,23 +88,24 @@ func findArchitecture(name string) (*architecture, error) {
 	return nil, fmt.Errorf("models: unknown architecture %q, expected one of %s", name, strings.Join(all, ", "))
 }
 
-// Pooling says how one embedding, or one score, is made of those of all
-// tokens.
+// Pooling is how the embeddings of all tokens are combined into one embedding
+// or score.
 type Pooling string
 
-// The poolings. Rank is no embedding but a score, from a head of its own.
+// The poolings. Rank is not an embedding but the score of a separate head.
 const (
 	PoolingNone Pooling = "none" // an embedding for each token
 	PoolingMean Pooling = "mean"
-	PoolingCLS  Pooling = "cls" // that of the first token
+	PoolingCLS  Pooling = "cls" // the embedding of the first token
 	PoolingLast Pooling = "last"
 	PoolingRank Pooling = "rank"
 )
 
-// poolingTypes are llama.cpp's numbers, enum llama_pooling_type.
+// poolingTypes are llama.cpp's values, enum llama_pooling_type.
 var poolingTypes = map[Pooling]int{PoolingNone: 0, PoolingMean: 1, PoolingCLS: 2, PoolingLast: 3, PoolingRank: 4}
 
-// checkPooling refuses one that the architecture does not have.
+// checkPooling returns an error if the architecture does not have the
+// pooling.
 func (a *architecture) checkPooling(p Pooling) error {
 	if p == a.pooling || slices.Contains(a.poolings, p) {
 		return nil
@@ -133,7 +134,7 @@ func (k keys) nums(key string, n []int32)      { k.w.Int32s(k.arch+"."+key, n) }
 func (k keys) flags(key string, v []bool)      { k.w.Bools(k.arch+"."+key, v) }
 func (k keys) strings(key string, s ...string) { k.w.Strings(k.arch+"."+key, s) }
 
-// size writes the keys that every architecture has.
+// size writes the keys common to all architectures.
 func (k keys) size(o RandomOptions) {
 	k.num("context_length", o.Context)
 	k.num("embedding_length", o.Width)
@@ -155,7 +156,7 @@ func (k keys) experts(o RandomOptions) {
 	k.num("expert_feed_forward_length", o.FF)
 }
 
-// layer returns a function that names the tensors of layer i.
+// layer returns a function that returns the names of the tensors of layer i.
 func layer(i int) func(name string) string {
 	return func(name string) string { return fmt.Sprintf("blk.%d.%s", i, name) }
 }
@@ -182,7 +183,7 @@ func (l *tensorList) gated(at func(string) string, suffix string, width, ff int)
 	l.matrix(at("ffn_down"+suffix), ff, width)
 }
 
-// mixture adds a feed-forward part of gated experts and what chooses them.
+// mixture adds a feed-forward part of gated experts and their router.
 func (l *tensorList) mixture(at func(string) string, o RandomOptions) {
 	l.small(at("ffn_gate_inp.weight"), 0, fromInputs(o.Width), o.Width, o.Experts)
 	l.perExpert(at("ffn_gate_exps"), o.Width, o.FF)

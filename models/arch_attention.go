@@ -2,8 +2,8 @@ package models
 
 import "fmt"
 
-// Architectures whose layers all have attention: a cache of keys and values,
-// and nothing else.
+// Architectures with attention in all layers: a cache of keys and values, and
+// nothing else.
 
 var archLlama = architecture{
 	name: "llama", about: "keys and values in every layer",
@@ -85,8 +85,8 @@ func (l *tensorList) qwen3(o RandomOptions, feedForward func(at func(string) str
 	l.output()
 }
 
-// gemma3Period is the distance of the layers that see everything, as in the
-// models of that name.
+// gemma3Period is the period of the layers with full attention, as in the
+// published models.
 const gemma3Period = 6
 
 var archGemma3 = architecture{
@@ -101,7 +101,7 @@ var archGemma3 = architecture{
 		k.float("rope.freq_base", 1e6)
 	},
 	tensors: func(o RandomOptions, l *tensorList) {
-		// Embeddings are multiplied by √width as they enter.
+		// Embeddings are multiplied by √width at the input.
 		l.embedding(0.5 * fromInputs(o.Width))
 		for i := range o.Layers {
 			at := layer(i)
@@ -118,19 +118,19 @@ var archGemma3 = architecture{
 	},
 }
 
-// afterAttention adds the norm of what attention brings. Values average out
-// over a long text, and what is left is nearly the same at every position: at
-// full size it would be most of what the layers above see.
+// afterAttention adds the norm after attention. Over a long text values
+// average out, and the rest is nearly the same at every position: at full size
+// it would dominate the input of the layers above.
 func (l *tensorList) afterAttention(at func(string) string, o RandomOptions) {
 	l.small(at("post_attention_norm.weight"), 0.2, 0, o.Width)
 }
 
-// gemma4Period is the distance of gemma4's layers that see everything; the
-// models have 5 or 6, which would make small ones large.
+// gemma4Period is the period of gemma4's layers with full attention; the
+// published models have 5 or 6, which would make small ones large.
 const gemma4Period = 3
 
-// gemma4Own returns how many layers keep keys and values. Those above use what
-// the last two of them keep, one for each kind of layer; therefore it is a
+// gemma4Own returns how many layers store keys and values. Those above use
+// what the last two of them store, one for each kind of layer; so it is a
 // multiple of the period.
 func gemma4Own(layers int) int { return (layers/gemma4Period + 1) / 2 * gemma4Period }
 
@@ -169,7 +169,7 @@ var archGemma4 = architecture{
 	},
 	tensors: func(o RandomOptions, l *tensorList) {
 		perLayer := gemma4PerLayer(o)
-		// Embeddings are multiplied by the root of their size as they enter.
+		// Embeddings are multiplied by the root of their size at the input.
 		l.embedding(0.5 * fromInputs(o.Width))
 		l.add(randomTensor{namedShape{"per_layer_token_embd.weight", []int64{int64(perLayer * o.Layers), l.tokens}}, true, true, 0, fromInputs(perLayer)})
 		l.small("per_layer_model_proj.weight", 0, 1, o.Width, perLayer*o.Layers) // divided by √width
@@ -183,7 +183,7 @@ var archGemma4 = architecture{
 			l.norm(at("attn_norm"), o.Width)
 			l.matrix(at("attn_q"), o.Width, size*o.Heads)
 			l.matrix(at("attn_output"), size*o.Heads, o.Width)
-			// Scores are not divided by the root of the head's size.
+			// Scores are not divided by the root of the head size.
 			l.small(at("attn_q_norm.weight"), fromInputs(size), 0, size)
 			if i < gemma4Own(o.Layers) {
 				l.matrix(at("attn_k"), o.Width, size*o.KVHeads)
@@ -206,8 +206,7 @@ var archGemma4 = architecture{
 
 func gemma4Slides(i int) bool { return i%gemma4Period != gemma4Period-1 }
 
-// gemma4PerLayer returns the size of the embeddings that every layer has of
-// its own.
+// gemma4PerLayer returns the size of the embeddings of each layer.
 func gemma4PerLayer(o RandomOptions) int { return max(o.Width/8, 8) }
 
 var archGPTOSS = architecture{
@@ -245,7 +244,7 @@ var archGPTOSS = architecture{
 	},
 }
 
-// deepSeek2Size is the shape of multi-head latent attention, in the
+// deepSeek2Size has the sizes of multi-head latent attention, in the
 // proportions of DeepSeek-V3.
 type deepSeek2Size struct{ plain, rotary, value, latent, query int }
 
@@ -261,8 +260,8 @@ var archDeepSeek2 = architecture{
 		case o.HeadSize%4 != 0:
 			return fmt.Errorf("models: deepseek2 takes heads of a size that 4 divides, not %d", o.HeadSize)
 		case o.Layers == 26 || o.Layers == 27 || o.Layers == 48:
-			// llama.cpp tells the smaller models, without compressed
-			// queries, by their number of layers.
+			// llama.cpp recognises the smaller models, without compressed queries, by
+			// their number of layers.
 			return fmt.Errorf("models: deepseek2 with %d layers is read as one of the models without compressed queries", o.Layers)
 		}
 		return nil

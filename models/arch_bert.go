@@ -1,7 +1,7 @@
 package models
 
-// segmentTypes is the number of kinds of segments that a BERT model tells
-// apart; llama.cpp takes all tokens for the first.
+// segmentTypes is the number of segment types of a BERT model; llama.cpp
+// uses the first for all tokens.
 const segmentTypes = 2
 
 var archBERT = architecture{

@@ -2,10 +2,10 @@ package models
 
 import "fmt"
 
-// Architectures with a recurrent state of fixed size for each sequence, alone
-// or beside attention.
+// Architectures with a recurrent state of fixed size for each sequence, with or
+// without attention.
 
-// convolution is the number of tokens that the convolutions before a state see.
+// convolution is the width in tokens of the convolutions before a state.
 const convolution = 4
 
 var archMamba = architecture{
@@ -42,10 +42,10 @@ var archMamba = architecture{
 	},
 }
 
-// mambaRank is the number of numbers that steps in time are computed from.
+// mambaRank is the rank of the projection for time steps.
 func mambaRank(o RandomOptions) int { return max(o.Width/16, 8) }
 
-// rwkv7 keeps a matrix for each head: State by State.
+// rwkv7 stores a matrix of State by State for each head.
 var archRWKV7 = architecture{
 	name: "rwkv7", about: "a recurrent state and nothing else; --state is the size of a head",
 	uses: feedForward | state, state: 64,
@@ -74,8 +74,8 @@ var archRWKV7 = architecture{
 			at := layer(i)
 			l.layerNorm(at("attn_norm"), w)
 			l.layerNorm(at("attn_norm_2"), w)
-			// Decay w, learning rate a and residual v of the state begin with
-			// a constant, to which a product of two small matrices is added.
+			// Decay w, learning rate a and residual v of the state are a constant plus
+			// the product of two small matrices.
 			for _, x := range []struct {
 				name string
 				mean float64
@@ -106,14 +106,14 @@ var archRWKV7 = architecture{
 
 func rwkv7Rank(o RandomOptions) int { return max(o.Width/16, 8) }
 
-// attends tells which layers of an architecture with both have attention: the
-// last of every four, as in Qwen3.5.
+// attends reports whether a layer has attention, in architectures that also
+// have recurrent layers: the last of every four, as in Qwen3.5.
 func attends(i int) bool { return i%fullInterval == fullInterval-1 }
 
 const fullInterval = 4
 
-// kvHeadsOf lists the heads of keys and values of all layers, 0 in those with
-// a state, which is how some architectures tell the kinds apart.
+// kvHeadsOf returns the key and value heads of all layers, 0 in those with a
+// state, by which some architectures distinguish the kinds.
 func kvHeadsOf(o RandomOptions) []int32 {
 	out := make([]int32, o.Layers)
 	for i := range out {
@@ -124,8 +124,8 @@ func kvHeadsOf(o RandomOptions) []int32 {
 	return out
 }
 
-// deltaNet is the shape of a gated delta net: heads of values, each with a
-// state of State by State, share those of keys in pairs.
+// deltaNet has the sizes of a gated delta net: value heads, each with a state
+// of State by State, share key heads in pairs.
 type deltaNet struct{ size, values, keys int }
 
 func (o RandomOptions) deltaNet() deltaNet {
@@ -161,8 +161,8 @@ var archQwen35 = architecture{
 		k.num("ssm.time_step_rank", d.values)
 		k.num("ssm.group_count", d.keys)
 		k.float("attention.layer_norm_rms_epsilon", 1e-6)
-		// Half of a head is rotated, by the positions in time, height and
-		// width, which are the same in text.
+		// Half of a head is rotated, by the positions in time, height and width,
+		// which are equal in text.
 		pairs := int32(o.HeadSize / 4)
 		k.num("rope.dimension_count", o.HeadSize/2)
 		k.nums("rope.dimension_sections", []int32{pairs - 2*(pairs/3), pairs / 3, pairs / 3, 0})
@@ -201,7 +201,7 @@ var archQwen35 = architecture{
 	},
 }
 
-// lfm2Cache is the number of tokens that LFM2's convolutions see.
+// lfm2Cache is the width in tokens of LFM2's convolutions.
 const lfm2Cache = 3
 
 var archLFM2 = architecture{
@@ -232,13 +232,13 @@ var archLFM2 = architecture{
 			l.norm(at("ffn_norm"), o.Width)
 			l.gated(at, "", o.Width, o.FF)
 		}
-		l.norm("token_embd_norm", o.Width) // the last norm, by a name of old
+		l.norm("token_embd_norm", o.Width) // the last norm, under a legacy name
 		l.output()
 	},
 }
 
-// mamba2Heads returns the heads of a Mamba-2 state whose inner size is twice
-// the width: of 64 channels each, or fewer in small models.
+// mamba2Heads returns the number of heads of a Mamba-2 state whose inner size
+// is twice the width: of 64 channels each, or fewer in small models.
 func mamba2Heads(o RandomOptions) int { return 2 * o.Width / min(64, o.Width) }
 
 func checkMamba2(o RandomOptions) error {
@@ -283,7 +283,7 @@ var archGraniteHybrid = architecture{
 		k.num("feed_forward_length", o.FF)
 		k.mamba2(o)
 		k.float("attention.layer_norm_rms_epsilon", 1e-5)
-		k.flag("rope.scaling.finetuned", false) // no rotation: the states know the order
+		k.flag("rope.scaling.finetuned", false) // no rotation: the states encode the order
 	},
 	tensors: func(o RandomOptions, l *tensorList) {
 		l.embedding(0.5)
@@ -322,7 +322,7 @@ var archFalconH1 = architecture{
 			l.norm(at("attn_norm"), o.Width)
 			l.attention(at, o)
 			l.mamba2(at, o)
-			l.small(at("ffn_norm"), 1, 0, o.Width) // without the usual ending
+			l.small(at("ffn_norm"), 1, 0, o.Width) // without the usual suffix
 			l.gated(at, "", o.Width, o.FF)
 		}
 		l.norm("output_norm", o.Width)

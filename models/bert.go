@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// BERTOptions says how [WriteBERT] converts a model.
+// BERTOptions configures [WriteBERT].
 type BERTOptions struct {
 	Name string // general.name; default the folder's name
-	Type Type   // of the matrices of the layers and of the tokens' embeddings
+	Type Type   // of the matrices of the layers and the token embeddings
 
-	Progress func(done float64) // called while writing, with 0 to 1
+	Progress func(done float64) // called while writing, with values from 0 to 1
 }
 
-// WriteBERT converts a model of the BERT family as the sentence-transformers
-// library keeps it, a folder, to a GGUF file of the architecture bert. It reads
+// WriteBERT converts a model of the BERT family, in the folder layout of the
+// sentence-transformers library, to a GGUF file of the architecture bert. It reads
 //
 //	model.safetensors        weights as F32, F16 or BF16
 //	config.json              the shape
@@ -29,13 +29,14 @@ type BERTOptions struct {
 //	modules.json             which parts there are: Transformer, Pooling, Normalize
 //	1_Pooling/config.json    mean, cls or last token; the folder is named in modules.json
 //
-// What llama.cpp's architecture cannot compute (relative positions, another
-// activation, a dense part after pooling, a classifier) is refused by name.
-// Whether vectors are brought to length 1 is not written down: GGUF has no key
-// for it. The keys and the names of tensors are those that llama.cpp v0.5.0
-// reads (src/llama-arch.cpp, src/models/bert.cpp).
+// It returns an error naming the feature for models that llama.cpp's architecture
+// cannot compute (relative positions, another activation, a dense part after pooling, a
+// classifier). Whether vectors are normalised is not recorded: GGUF has no key for it.
+// The keys and tensor names are those that llama.cpp v0.5.0 reads (src/llama-arch.cpp,
+// src/models/bert.cpp).
 //
-// The file appears only when it is whole. Same folder and options, same file.
+// The file is created only when it is complete. Equal folders and options give equal
+// files.
 func WriteBERT(path, folder string, opt BERTOptions) error {
 	if int(opt.Type) >= len(types) {
 		return errors.New("models: unknown type of weights")
@@ -74,7 +75,7 @@ func WriteBERT(path, folder string, opt BERTOptions) error {
 	return create(path, func(w io.Writer) error { return g.Write(w, opt.Progress) })
 }
 
-// readJSON reads a file of a folder. Errors name it.
+// readJSON reads a JSON file in a folder. Errors name the file.
 func readJSON(folder, name string, to any) error {
 	path := filepath.Join(folder, name)
 	raw, err := os.ReadFile(path)
@@ -87,7 +88,7 @@ func readJSON(folder, name string, to any) error {
 	return nil
 }
 
-// bertConfig is what config.json says about the shape.
+// bertConfig is the part of config.json about the shape.
 type bertConfig struct {
 	Kind          string   `json:"model_type"`
 	Architectures []string `json:"architectures"`
@@ -139,7 +140,7 @@ func (c *bertConfig) check() error {
 	return nil
 }
 
-// describe writes the keys that say what the model is.
+// describe writes the keys that describe the model.
 func (c *bertConfig) describe(g *Writer, opt BERTOptions, pooling Pooling) {
 	describeModel(g, "bert", opt.Name, opt.Type)
 	k := keys{g, "bert"}
@@ -154,14 +155,14 @@ func (c *bertConfig) describe(g *Writer, opt BERTOptions, pooling Pooling) {
 	g.Uint32("tokenizer.ggml.token_type_count", uint32(c.Types))
 }
 
-// bertPoolings are the modes that a file of sentence-transformers can turn on.
+// bertPoolings are the pooling modes in files of sentence-transformers.
 var bertPoolings = map[string]Pooling{
 	"pooling_mode_mean_tokens": PoolingMean,
 	"pooling_mode_cls_token":   PoolingCLS,
 	"pooling_mode_lasttoken":   PoolingLast,
 }
 
-// readPooling returns how the vectors of a text's tokens become one.
+// readPooling returns how the vectors of a text's tokens are combined.
 func readPooling(folder string) (Pooling, error) {
 	var modules []struct {
 		Type string `json:"type"`
@@ -207,7 +208,7 @@ func readPooling(folder string) (Pooling, error) {
 	return bertPoolings[on[0]], nil
 }
 
-// The names of the tensors outside of the layers, and of those of a layer, in a
+// The names of the tensors outside of the layers, and of those in a layer, in the
 // folder and in GGUF.
 var (
 	bertOuter = [][2]string{
@@ -228,8 +229,8 @@ var (
 	}
 )
 
-// shape returns the shape of the weights of that name in GGUF, without the
-// layer, and the length of their bias, 0 if they have none.
+// shape returns the shape of the weights with the given GGUF name, without the layer,
+// and the length of their bias, 0 if they have none.
 func (c *bertConfig) shape(name string) (weight []int64, bias int64) {
 	width, ff := int64(c.Width), int64(c.FF)
 	switch name {
@@ -249,8 +250,8 @@ func (c *bertConfig) shape(name string) (weight []int64, bias int64) {
 	return []int64{width}, width // a norm
 }
 
-// names returns the names of all tensors in a folder and in GGUF, without the
-// endings .weight and .bias.
+// names returns the names of all tensors in the folder and in GGUF, without the
+// suffixes .weight and .bias.
 func (c *bertConfig) names(prefix string) (out [][2]string) {
 	for _, n := range bertOuter {
 		out = append(out, [2]string{prefix + n[0], n[1]})
@@ -263,8 +264,8 @@ func (c *bertConfig) names(prefix string) (out [][2]string) {
 	return out
 }
 
-// addTensors adds all tensors. One that is left over and is not known to be
-// of no use here is an error: it would be missing from what is computed.
+// addTensors adds all tensors. An unknown tensor is an error unless it is known to be
+// unnecessary, since the result would be wrong without it.
 func (c *bertConfig) addTensors(g *Writer, stored *tensorFile, typ Type) error {
 	prefix := ""
 	if _, ok := stored.header["bert.embeddings.word_embeddings.weight"]; ok {
@@ -284,7 +285,7 @@ func (c *bertConfig) addTensors(g *Writer, stored *tensorFile, typ Type) error {
 		}
 		used[from] = true
 		t := F32
-		if len(shape) == 2 && to != "position_embd.weight" && to != "token_types.weight" { // those are added to others as they are
+		if len(shape) == 2 && to != "position_embd.weight" && to != "token_types.weight" { // those are added to others unconverted
 			t = pick(to, shape[0])
 		}
 		return g.Tensor(to, t, shape, rows)
@@ -309,8 +310,8 @@ func (c *bertConfig) addTensors(g *Writer, stored *tensorFile, typ Type) error {
 	return nil
 }
 
-// needless reports tensors that vectors of texts do not depend on: a table of
-// numbers from 0 on, and the heads of the two tasks that BERT is trained with.
+// needless reports whether a tensor does not influence embeddings: the table of
+// position numbers, and the heads of BERT's two training tasks.
 func needless(name string) bool {
 	return name == "embeddings.position_ids" || strings.HasPrefix(name, "pooler.") || strings.HasPrefix(name, "cls.")
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kinds of tokens, as GGUF numbers them.
+// Kinds of tokens, with GGUF's numbers.
 const (
 	kindNormal  = 1
 	kindControl = 3
@@ -14,7 +14,7 @@ const (
 	kindUnused  = 5
 )
 
-// wordPiece is what tokenizer.json says about a WordPiece vocabulary.
+// wordPiece is the content of a tokenizer.json with a WordPiece vocabulary.
 type wordPiece struct {
 	Added []struct {
 		ID      int    `json:"id"`
@@ -39,7 +39,8 @@ type wordPiece struct {
 	} `json:"model"`
 }
 
-// check refuses what llama.cpp's tokenizer does otherwise.
+// check returns an error for settings that llama.cpp's tokenizer does not
+// support.
 func (p *wordPiece) check() error {
 	for _, x := range []struct{ key, got, want string }{
 		{"model.type", p.Model.Type, "WordPiece"},
@@ -62,8 +63,8 @@ func (p *wordPiece) check() error {
 	return nil
 }
 
-// texts returns the spelling and the kind of n tokens. GGUF marks the tokens
-// that begin a word, WordPiece those that do not.
+// texts returns the text and the kind of n tokens. GGUF marks the tokens that
+// start a word, WordPiece those that do not.
 func (p *wordPiece) texts(n int) (texts []string, kinds []int32, err error) {
 	texts, kinds = make([]string, n), make([]int32, n)
 	set := func(id int, text string, kind int32) error {
@@ -133,7 +134,7 @@ func (p *wordPiece) write(w *Writer, n int) error {
 		key, text string
 		optional  bool
 	}{
-		{"bos", "[CLS]", false}, {"seperator", "[SEP]", false}, {"unknown", p.Model.Unknown, false}, // GGUF spells it so
+		{"bos", "[CLS]", false}, {"seperator", "[SEP]", false}, {"unknown", p.Model.Unknown, false}, // this is GGUF's spelling
 		{"padding", "[PAD]", true}, {"mask", "[MASK]", true},
 	} {
 		id, ok := p.Model.Vocab[s.text]

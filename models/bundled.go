@@ -14,12 +14,11 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// randomName is the file of the bundled model of random weights. The number
-// changes whenever the content does, so that an old file in a cache is not
-// taken for it.
+// randomName is the file name of the bundled model with random weights. The number
+// changes whenever the content does, so that an old file in a cache is not used.
 const randomName = "stencil-random-1.gguf"
 
-// BundledOptions is how the bundled model of random weights is made.
+// BundledOptions returns the options of the bundled model with random weights.
 func BundledOptions() RandomOptions {
 	return RandomOptions{
 		Name:    "stencil-random",
@@ -34,12 +33,12 @@ func BundledOptions() RandomOptions {
 	}
 }
 
-// Bundled returns the path of the bundled model in a folder, which is made if
-// it does not exist; "" means the folder stencil in the user's cache folder, or,
-// where there is none or it can't be written, a folder of the user's own in the
-// one for temporary files. The file is written on first use and appears only
-// when it is whole, so processes may race for it. It is the trained model that
-// was built in, or else one of random weights.
+// Bundled returns the path of the bundled model in a folder, which is created if
+// necessary; "" means the folder stencil in the user's cache folder, or, if there
+// is none or it is not writable, a private folder in the one for temporary files.
+// The file is written on first use. It is created only when complete, so processes
+// may race for it. It is the trained model that was built in, or else one with
+// random weights.
 func Bundled(dir string) (string, error) { return bundled(dir, weights) }
 
 func bundled(dir string, from fs.FS) (string, error) {
@@ -65,7 +64,8 @@ func bundled(dir string, from fs.FS) (string, error) {
 	return install(temporary, name, data)
 }
 
-// ownTemporary returns a folder for temporary files that nobody else can write to.
+// ownTemporary returns a folder for temporary files to which no other user can
+// write.
 func ownTemporary() (string, error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("stencil-%d", os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err == nil {
@@ -74,10 +74,10 @@ func ownTemporary() (string, error) {
 	if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && own(info) {
 		return dir, nil
 	}
-	return os.MkdirTemp("", "stencil-") // somebody else has the name
+	return os.MkdirTemp("", "stencil-") // the name belongs to another user
 }
 
-// install writes the model to a folder, if it isn't there.
+// install writes the model to a folder unless it is there.
 func install(dir, name string, data []byte) (string, error) {
 	path := filepath.Join(dir, name)
 	if data == nil && whole(path) || data != nil && holds(path, data) {
@@ -95,9 +95,9 @@ func install(dir, name string, data []byte) (string, error) {
 	})
 }
 
-// builtIn returns the trained model and its name in the cache, which changes
-// with the content. Without one the data is nil and the name that of the
-// random one.
+// builtIn returns the trained model and its name in the cache, which changes with
+// the content. If there is none, data is nil and the name is that of the random
+// model.
 func builtIn(from fs.FS) (name string, data []byte, err error) {
 	found, err := fs.Glob(from, "weights/*.gguf")
 	if err != nil || len(found) == 0 {
@@ -114,13 +114,13 @@ func builtIn(from fs.FS) (name string, data []byte, err error) {
 	return fmt.Sprintf("%s-%x.gguf", base, sum[:4]), data, nil
 }
 
-// whole tells whether path is a GGUF file with all of its tensors.
+// whole reports whether path is a GGUF file with all of its tensors.
 func whole(path string) bool {
 	g, err := vocab.OpenGGUF(path)
 	return err == nil && g.CheckTensors() == nil
 }
 
-// holds tells whether a file's content is data.
+// holds reports whether a file's content is data.
 func holds(path string, data []byte) bool {
 	st, err := os.Stat(path)
 	if err != nil || st.Size() != int64(len(data)) {

@@ -1,6 +1,6 @@
-// Package models writes GGUF model files: random-weight models over any
-// vocabulary, for tests and benchmarks, and trained ones; and it holds the
-// small model that `make run` serves.
+// Package models writes GGUF model files: models with random weights and any
+// vocabulary, for tests and benchmarks, and trained ones. It also contains the small
+// model that `make run` serves.
 //
 // # Random weights
 //

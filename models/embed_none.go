@@ -4,5 +4,5 @@ package models
 
 import "embed"
 
-// weights is empty: the program was built without a trained model.
+// weights is empty, since the program was built without a trained model.
 var weights embed.FS

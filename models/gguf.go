@@ -10,23 +10,23 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// alignment of tensor data in bytes, the format's default.
+// alignment is the alignment of tensor data in bytes, the format's default.
 const alignment = 32
 
 // A Writer writes a GGUF file, version 3: first keys, then tensors, each in
-// the order they are given.
+// the order in which they were added.
 type Writer struct {
 	keys    []byte
 	nKeys   uint64
 	tensors []tensor
 }
 
-// tensor is one that is to be written: where its data comes from and how
-// much there is.
+// tensor is a tensor to be written, with its shape and the source of its
+// data.
 type tensor struct {
 	name  string
 	typ   Type
-	shape []int64 // the fastest running dimension first
+	shape []int64 // the fastest-varying dimension first
 	fill  func(row []float32)
 }
 
@@ -48,7 +48,7 @@ func (w *Writer) Float32(key string, value float32) {
 	w.keys = binary.LittleEndian.AppendUint32(w.keys, math.Float32bits(value))
 }
 
-// Bool adds a key with a truth value.
+// Bool adds a key with a boolean.
 func (w *Writer) Bool(key string, value bool) {
 	w.key(key, vocab.TypeBool)
 	b := byte(0)
@@ -74,7 +74,7 @@ func (w *Writer) Int32s(key string, values []int32) {
 	}
 }
 
-// Bools adds a key with an array of truth values.
+// Bools adds a key with an array of booleans.
 func (w *Writer) Bools(key string, values []bool) {
 	w.array(key, vocab.TypeBool, len(values))
 	for _, v := range values {
@@ -86,7 +86,7 @@ func (w *Writer) Bools(key string, values []bool) {
 	}
 }
 
-// Value adds a key with a value as it was read from another file.
+// Value adds a key with a value read from another file.
 func (w *Writer) Value(key string, v vocab.Value) error {
 	switch v.Type {
 	case vocab.TypeString:
@@ -149,8 +149,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// Tensor adds a tensor. When the file is written, fill is called for one row
-// after another (shape[0] elements each) and must set all of its elements.
+// Tensor adds a tensor. While the file is written, fill is called for each
+// row in order (shape[0] elements) and must set all of its elements.
 func (w *Writer) Tensor(name string, t Type, shape []int64, fill func(row []float32)) error {
 	if _, err := t.rowBytes(shape[0]); err != nil {
 		return fmt.Errorf("models: tensor %s: %w", name, err)
@@ -173,8 +173,8 @@ func (t *tensor) bytes() int64 {
 	return row * t.rows()
 }
 
-// Write writes the file. progress, if not nil, is called with the share that
-// is done, from 0 to 1.
+// Write writes the file. progress, if not nil, is called with the fraction
+// done, from 0 to 1.
 func (w *Writer) Write(out io.Writer, progress func(done float64)) error {
 	b := bufio.NewWriterSize(out, 1<<20)
 	head := []byte("GGUF\x03\x00\x00\x00")
@@ -194,7 +194,7 @@ func (w *Writer) Write(out io.Writer, progress func(done float64)) error {
 		offset = align(offset + t.bytes())
 	}
 	head = append(head, make([]byte, align(int64(len(head)))-int64(len(head)))...)
-	b.Write(head) // an error stays with b and is returned by Flush
+	b.Write(head) // b keeps an error and Flush returns it
 
 	total, done := offset, int64(0)
 	var row []float32

@@ -10,14 +10,14 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// llama is the shape of a model of the llama architecture.
+// llama has the sizes of a model of the llama architecture.
 type llama struct {
 	layers, width, heads, kvHeads, ff, context int
 
 	eps, base float32 // of the norms and of the rotary frequencies
 }
 
-// keys writes the keys that say what a model is.
+// keys writes the keys that describe the model.
 func (l llama) keys(k keys) {
 	k.num("context_length", l.context)
 	k.num("embedding_length", l.width)
@@ -30,15 +30,15 @@ func (l llama) keys(k keys) {
 	k.float("rope.freq_base", l.base)
 }
 
-// A namedShape is a tensor of a model; the fastest running dimension, the
-// inputs of a matrix, stands first.
+// A namedShape is a tensor of a model; the fastest-varying dimension, the
+// inputs of a matrix, is first.
 type namedShape struct {
 	name  string
 	shape []int64
 }
 
 // tensors returns the tensors of a model in the order of the file. With tied,
-// the output's matrix is the embedding's.
+// the output matrix is the embedding matrix.
 func (l llama) tensors(tokens int64, tied bool) []namedShape {
 	width, ff := int64(l.width), int64(l.ff)
 	kv := width / int64(l.heads) * int64(l.kvHeads)
@@ -65,7 +65,7 @@ func (l llama) tensors(tokens int64, tied bool) []namedShape {
 }
 
 // copyVocab copies the keys of a tokenizer and returns the number of tokens.
-// path is for errors.
+// path is for error messages.
 func (w *Writer) copyVocab(from *vocab.GGUF, path string) (int, error) {
 	for _, p := range from.Pairs {
 		if strings.HasPrefix(p.Key, "tokenizer.") {
@@ -81,7 +81,7 @@ func (w *Writer) copyVocab(from *vocab.GGUF, path string) (int, error) {
 	return list.Len(), nil
 }
 
-// create writes a file that appears only when it is whole.
+// create writes a file that appears only when it is complete.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -90,7 +90,7 @@ func create(path string, write func(io.Writer) error) error {
 	defer os.Remove(f.Name()) // fails once it has been renamed
 	err = write(f)
 	if err == nil {
-		err = f.Chmod(0o644) // CreateTemp makes it unreadable for others
+		err = f.Chmod(0o644) // CreateTemp denies others read access
 	}
 	if e := f.Close(); err == nil && e != nil {
 		err = fmt.Errorf("models: %w", e)

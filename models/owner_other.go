@@ -4,6 +4,6 @@ package models
 
 import "io/fs"
 
-// own reports whether a file belongs to this process's user. Elsewhere folders
-// for temporary files are each user's own.
+// own reports whether a file belongs to this process's user. Outside of Unix,
+// each user has a separate folder for temporary files.
 func own(fs.FileInfo) bool { return true }

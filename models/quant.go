@@ -10,13 +10,13 @@ import (
 // Type is a number format of weights, or a mixture of formats.
 type Type uint8
 
-// The types that can be written. Q8_0 and Q4_0 keep blocks of 32 numbers with
-// a common scale, the K-quants blocks of 256 with scales of parts.
+// The types that can be written. Q8_0 and Q4_0 have blocks of 32 numbers with a
+// common scale, the K-quants blocks of 256 with scales of parts.
 //
-// Q4_K_M is llama.cpp's mixture of that name: Q4_K, and Q6_K for the output
-// and, in half of the layers, for the values and the way down of the
-// feed-forward part. Matrices whose rows are no multiple of 256 are kept in
-// Q8_0, or F16 if they are none of 32 either.
+// Q4_K_M is llama.cpp's mixture: Q4_K, and Q6_K for the output and, in half of
+// the layers, for the values and the down projection of the feed-forward part.
+// Matrices whose row length is not a multiple of 256 are in Q8_0, or in F16 if
+// it is not a multiple of 32 either.
 const (
 	F32 Type = iota
 	F16
@@ -28,8 +28,8 @@ const (
 	Q4_K_M
 )
 
-// types gives ggml's number of the type, that of a file which mostly holds it
-// (enum llama_ftype), and the size of a block, 0 for a mixture.
+// types has ggml's number of each type, the number of a file with mostly that
+// type (enum llama_ftype), and the size of a block, 0 for a mixture.
 var types = [...]struct {
 	name         string
 	ggml, file   uint32
@@ -54,7 +54,7 @@ func TypeNames() []string {
 	return all
 }
 
-// ParseType returns the type of that name, in any case.
+// ParseType returns the type with that name, case-insensitively.
 func ParseType(name string) (Type, error) {
 	for t, x := range types {
 		if strings.EqualFold(x.name, name) {
@@ -82,7 +82,7 @@ func (t Type) rowBytes(n int64) (int64, error) {
 }
 
 // Append appends row in format t to dst; F16, BF16, Q8_0 and Q4_0 are rounded as
-// ggml's reference does. The length of row must be a multiple of the block. It
+// by ggml's reference. The length of row must be a multiple of the block. It
 // panics for a mixture.
 func (t Type) Append(dst []byte, row []float32) []byte {
 	switch t {
@@ -120,7 +120,7 @@ func (t Type) Append(dst []byte, row []float32) []byte {
 	return dst
 }
 
-// appendQ8 appends a scale, half precision, and 32 signed bytes. The largest
+// appendQ8 appends a scale in half precision and 32 signed bytes. The largest
 // magnitude becomes 127.
 func appendQ8(dst []byte, x *[32]float32) []byte {
 	var most float32
@@ -139,8 +139,8 @@ func appendQ8(dst []byte, x *[32]float32) []byte {
 	return dst
 }
 
-// appendQ4 appends a scale, half precision, and 32 half bytes that stand for
-// -8 to 7; the number of the largest magnitude becomes -8. Byte j holds the
+// appendQ4 appends a scale in half precision and 32 half bytes that represent -8
+// to 7; the number with the largest magnitude becomes -8. Byte j holds the
 // numbers j and j+16.
 func appendQ4(dst []byte, x *[32]float32) []byte {
 	var extreme float32
@@ -171,7 +171,7 @@ func half(x float32) uint16 {
 	exp := int(b>>23&0xff) - 127
 	frac := b & (1<<23 - 1)
 	switch {
-	case exp == 128: // infinity, or not a number
+	case exp == 128: // infinity or NaN
 		if frac != 0 {
 			return sign | 0x7e00
 		}
@@ -180,7 +180,7 @@ func half(x float32) uint16 {
 		return sign | 0x7c00
 	case exp >= -14:
 		return sign + uint16(roundShift(uint32(exp+15)<<23|frac, 13))
-	case exp >= -25: // below the normal numbers: the leading 1 becomes explicit
+	case exp >= -25: // subnormal: the leading 1 becomes explicit
 		return sign + uint16(roundShift(frac|1<<23, uint(-1-exp)))
 	}
 	return sign
@@ -190,13 +190,13 @@ func half(x float32) uint16 {
 func brainHalf(x float32) uint16 {
 	b := math.Float32bits(x)
 	if x != x {
-		return uint16(b>>16) | 0x40 // rounding must not make it an infinity
+		return uint16(b>>16) | 0x40 // rounding must not turn it into an infinity
 	}
 	return uint16(roundShift(b, 16))
 }
 
 // roundShift shifts right, rounding to nearest, ties to even. A carry into the
-// exponent is what rounding up to the next power of two needs.
+// exponent correctly rounds up to the next power of two.
 func roundShift(x uint32, n uint) uint32 {
 	rest := x & (1<<n - 1)
 	x >>= n

@@ -28,8 +28,8 @@ func appendQ4K(dst []byte, x *[256]float32) []byte {
 	for i := range s {
 		s[i], l[i] = sixBits(scale[i], unit), sixBits(low[i], unitLow)
 	}
-	// The scales and minima of the first four stand in bytes 0 to 7. Those of
-	// the others are cut: four bits in bytes 8 to 11, two above the earlier.
+	// The scales and minima of the first four are in bytes 0 to 7. Those of the
+	// others are split: four bits in bytes 8 to 11, two above the first ones.
 	var packed [12]byte
 	for i := range 4 {
 		packed[i] = s[i] | s[i+4]>>4<<6
@@ -37,7 +37,7 @@ func appendQ4K(dst []byte, x *[256]float32) []byte {
 		packed[i+8] = s[i+4]&15 | l[i+4]<<4
 	}
 	dst = append(dst, packed[:]...)
-	// Each byte holds a number of one 32 and the one 32 further on.
+	// Each byte holds a number and the one 32 after it.
 	quantum := func(i int) byte {
 		a, b := unit*float32(s[i/32]), unitLow*float32(l[i/32])
 		if a == 0 {
@@ -53,9 +53,9 @@ func appendQ4K(dst []byte, x *[256]float32) []byte {
 	return dst
 }
 
-// fitLine finds the scale a ≥ 0 and the minimum b ≥ 0 with which a·q - b comes
-// near the numbers, q from 0 to 15: first so that the ends fit, then, if that
-// is better, with the least squares for the q found.
+// fitLine finds the scale a ≥ 0 and the minimum b ≥ 0 for which a·q - b
+// approximates the numbers, q from 0 to 15: first so that the ends fit, then,
+// if that is better, by least squares for these q.
 func fitLine(x *[32]float32) (a, b float32) {
 	lo, hi := min(x[0], 0), x[0]
 	for _, v := range x {
@@ -83,7 +83,7 @@ func fitLine(x *[32]float32) (a, b float32) {
 	return a, b
 }
 
-// lineError returns the sum of squares of what a·q - b misses.
+// lineError returns the sum of squared errors of a·q - b.
 func lineError(x *[32]float32, a, b float32) (sum float64) {
 	for _, v := range x {
 		e := float64(a*float32(clampRound((v+b)/a, 0, 15)) - b - v)
@@ -92,7 +92,7 @@ func lineError(x *[32]float32, a, b float32) (sum float64) {
 	return sum
 }
 
-// sixBits returns x in units, as far as 6 bits go.
+// sixBits returns x in units, clamped to 6 bits.
 func sixBits(x, unit float32) byte {
 	if unit == 0 {
 		return 0
@@ -108,7 +108,7 @@ func sixBits(x, unit float32) byte {
 //	2    d, half precision: a number is d·scale·(q-32)
 func appendQ6K(dst []byte, x *[256]float32) []byte {
 	var scale [16]float32
-	var most float32 // of the scales, with its sign
+	var most float32 // of the scales, with sign
 	for i := range scale {
 		var extreme float32
 		for _, v := range x[16*i : 16*i+16] {
@@ -131,7 +131,7 @@ func appendQ6K(dst []byte, x *[256]float32) []byte {
 		}
 		a := unit * float32(s[i])
 		for j := 16 * i; j < 16*i+16; j++ {
-			q[j] = 32 // stands for 0
+			q[j] = 32 // represents 0
 			if a != 0 {
 				q[j] = byte(clampRound(x[j]/a, -32, 31) + 32)
 			}
@@ -155,20 +155,20 @@ func appendQ6K(dst []byte, x *[256]float32) []byte {
 	return binary.LittleEndian.AppendUint16(dst, d)
 }
 
-// clampRound rounds to the nearest whole number within bounds.
+// clampRound rounds to the nearest integer within bounds.
 func clampRound(x float32, lo, hi int) int {
 	return min(max(int(math.RoundToEven(float64(x))), lo), hi)
 }
 
-// typePicker returns the type of each matrix of a model with these tensors,
-// given its name and the length of its rows. For all types but the mixture it
-// is the type itself.
+// typePicker returns a function that returns the type of a matrix, given its
+// name and row length, in a model with these tensors. Except for the mixture
+// it is always t.
 func typePicker(t Type, names []string) func(name string, row int64) Type {
 	if t != Q4_K_M {
 		return func(string, int64) Type { return t }
 	}
-	// Which layers get more bits depends on the number of such matrices, not
-	// of layers: some have none.
+	// Which layers get more bits depends on the number of such matrices rather
+	// than layers, since some layers have none.
 	place := map[string][2]int{}
 	var values, downs []string
 	tied := true
@@ -201,7 +201,7 @@ func typePicker(t Type, names []string) func(name string, row int64) Type {
 	}
 }
 
-// moreBits tells which of n layers llama.cpp's Q4_K_M gives more bits: the
+// moreBits reports which of n layers get more bits in llama.cpp's Q4_K_M: the
 // first and last eighth, and every third between them (src/llama-quant.cpp).
 func moreBits(i, n int) bool { return i < n/8 || i >= 7*n/8 || (i-n/8)%3 == 2 }
 

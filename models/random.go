@@ -12,34 +12,34 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// RandomDescription is how the general.description of every random-weight
-// model begins.
+// RandomDescription is the start of the general.description of every
+// random-weight model.
 const RandomDescription = "Random weights: for testing only, the text it writes means nothing."
 
-// RandomOptions sizes a random-weight model. Zero fields mean the default,
-// which depends on the architecture; a field that an architecture has no use
-// for must be zero.
+// RandomOptions configures a random-weight model. Zero fields mean the
+// default, which depends on the architecture; fields that an architecture
+// does not have must be zero.
 type RandomOptions struct {
 	Arch  string // an architecture of llama.cpp, see [Architectures]; default llama
-	Vocab string // GGUF file whose vocabulary is taken; "": the built-in one
+	Vocab string // GGUF file whose vocabulary is used; "": the built-in one
 	Name  string // general.name; default "random", the architecture if it is not llama, and the sizes
 
 	Layers     int     // default 2, or as many as show every kind of layer
 	Width      int     // size of the embedding; default 64
-	Heads      int     // attention heads, Width/Heads must be even; default Width/16, at most 32
-	KVHeads    int     // heads of keys and values, a divisor of Heads; default Heads
+	Heads      int     // attention heads; Width/Heads must be even; default Width/16, at most 32
+	KVHeads    int     // key and value heads, a divisor of Heads; default Heads
 	HeadSize   int     // size of a head; default Width/Heads
 	FF         int     // inner size of the feed-forward part, or of each expert's; default 3*Width
-	Experts    int     // of a layer; default 8
-	ExpertUsed int     // experts that a token goes through; default 2
-	Window     int     // tokens that the layers with a sliding window see
-	State      int     // size of a recurrent state's head: numbers kept for each channel
-	Pooling    Pooling // how an embedding is made of the tokens'
-	Context    int     // context length that the file announces; default 4096
+	Experts    int     // per layer; default 8
+	ExpertUsed int     // experts used for a token; default 2
+	Window     int     // tokens in a sliding window
+	State      int     // size of the head of a recurrent state: numbers stored for each channel
+	Pooling    Pooling // how token embeddings are combined
+	Context    int     // context length in the file; default 4096
 	Type       Type    // of the matrices; default F32
-	Seed       uint64  // same options and seed, same file
+	Seed       uint64  // equal options and seeds give equal files
 
-	Progress func(done float64) // called while writing, with 0 to 1
+	Progress func(done float64) // called while writing, with values from 0 to 1
 }
 
 func (o RandomOptions) withDefaults(a *architecture) RandomOptions {
@@ -80,8 +80,8 @@ func (o RandomOptions) withDefaults(a *architecture) RandomOptions {
 	return o
 }
 
-// refuse names the first option that is set and that the architecture does
-// not have.
+// refuse returns an error for the first option that is set although the
+// architecture does not have it.
 func (o RandomOptions) refuse(a *architecture) error {
 	for _, x := range []struct {
 		name string
@@ -194,7 +194,7 @@ func Random(w io.Writer, opt RandomOptions) error {
 	return g.Write(w, opt.Progress)
 }
 
-// describeModel writes the keys that every model has.
+// describeModel writes the keys common to all models.
 func describeModel(g *Writer, arch, name string, typ Type) {
 	g.String("general.architecture", arch)
 	g.String("general.type", "model")
@@ -225,7 +225,7 @@ func addVocab(g *Writer, a *architecture, path string) (int, error) {
 		return 0, err
 	}
 	if a.wordPiece {
-		// One that was made for such a model has the key already.
+		// A vocabulary of such a model has the key already.
 		if n, ok := from.Int(segments); !ok {
 			g.Uint32(segments, segmentTypes)
 		} else if n != segmentTypes {
@@ -236,8 +236,8 @@ func addVocab(g *Writer, a *architecture, path string) (int, error) {
 }
 
 // A tensorList is the tensors of a random-weight model, in the order of the
-// file. Its methods say what role a tensor has; that decides its type and how
-// its numbers are spread.
+// file. Its methods name the role of a tensor, which determines its type and
+// distribution.
 type tensorList struct {
 	opt    RandomOptions
 	tokens int64
@@ -247,7 +247,7 @@ type tensorList struct {
 type randomTensor struct {
 	namedShape
 	quantised bool // in the type of the matrices
-	lenient   bool // in another if its rows do not fit into blocks
+	lenient   bool // in another type if its rows do not fit into blocks
 	mean, std float64
 }
 
@@ -264,14 +264,14 @@ func (l *tensorList) layerNorm(name string, n int) {
 	l.small(name+".bias", 0, 0, n)
 }
 
-// matrix adds one that maps in numbers to out, and keeps their size.
+// matrix adds a matrix with in inputs and out outputs that keeps their size.
 func (l *tensorList) matrix(name string, in, out int) {
 	l.add(randomTensor{namedShape{name + ".weight", []int64{int64(in), int64(out)}}, true, false, 0, fromInputs(in)})
 }
 
-// inner adds matrices whose inputs are of a size that the architecture, not
-// the options, brings with it: where that does not fit into blocks, they are
-// in a type without.
+// inner adds matrices whose input size is determined by the architecture
+// rather than the options: if it does not fit into blocks, they have a type
+// without blocks.
 func (l *tensorList) inner(name string, in, out int, more ...int) {
 	shape := []int64{int64(in), int64(out)}
 	for _, n := range more {
@@ -285,8 +285,8 @@ func (l *tensorList) perExpert(name string, in, out int) {
 	l.add(randomTensor{namedShape{name + ".weight", []int64{int64(in), int64(out), int64(l.opt.Experts)}}, true, false, 0, fromInputs(in)})
 }
 
-// small adds numbers that llama.cpp wants in full precision, or that its own
-// quantiser leaves alone.
+// small adds numbers that llama.cpp requires in full precision, or that its
+// own quantiser does not quantise.
 func (l *tensorList) small(name string, mean, std float64, shape ...int) {
 	t := randomTensor{namedShape: namedShape{name: name}, mean: mean, std: std}
 	for _, n := range shape {
@@ -300,15 +300,14 @@ func (l *tensorList) embedding(std float64) {
 	l.add(randomTensor{namedShape{"token_embd.weight", []int64{int64(l.opt.Width), l.tokens}}, true, false, 0, std})
 }
 
-// output adds the output's matrix. What enters has been brought to a mean
-// square of 1, so the logits have its standard deviation times √width, which
-// is 4.
+// output adds the output matrix. Its inputs are normalised to a mean square
+// of 1, so the logits have its standard deviation times √width, which is 4.
 func (l *tensorList) output() {
 	l.add(randomTensor{namedShape{"output.weight", []int64{int64(l.opt.Width), l.tokens}}, true, false, 0, 4 * fromInputs(l.opt.Width)})
 }
 
-// fromInputs is the standard deviation of a matrix whose outputs are as large
-// as its inputs.
+// fromInputs returns the standard deviation of a matrix whose outputs are as
+// large as its inputs.
 func fromInputs(n int) float64 { return 1 / math.Sqrt(float64(n)) }
 
 // addTo adds the tensors to a file.
@@ -357,8 +356,8 @@ func normal(seed uint64, name string, mean, std float64) func([]float32) {
 	}
 }
 
-// WriteRandom writes a random-weight model to the file at path, which appears
-// only when it is whole.
+// WriteRandom writes a random-weight model to the file at path, which is
+// created only when it is complete.
 func WriteRandom(path string, opt RandomOptions) error {
 	return create(path, func(w io.Writer) error { return Random(w, opt) })
 }

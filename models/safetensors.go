@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// storedTypes are the number formats of the safetensors format that are read,
-// with the bytes of a number.
+// storedTypes are the supported number formats of safetensors files, with the
+// bytes of a number.
 var storedTypes = map[string]int64{"F32": 4, "F16": 2, "BF16": 2}
 
-// rows returns a source of a tensor's rows as [Writer.Tensor] takes it. The
-// tensor must have the wanted shape, whose fastest running dimension stands
-// first; in the file it stands last.
+// rows returns a source of a tensor's rows for [Writer.Tensor]. The tensor
+// must have the given shape, whose fastest-varying dimension is first; in the
+// file it is last.
 func (t *tensorFile) rows(name string, shape []int64) (func(row []float32), error) {
 	info, ok := t.header[name]
 	if !ok {
@@ -43,7 +43,7 @@ func (t *tensorFile) rows(name string, shape []int64) (func(row []float32), erro
 	}, nil
 }
 
-// readNumbers fills row from the beginning of data.
+// readNumbers fills row from the start of data.
 func readNumbers(row []float32, data []byte, typ string) {
 	switch typ {
 	case "F32":
@@ -54,7 +54,7 @@ func readNumbers(row []float32, data []byte, typ string) {
 		for i := range row {
 			row[i] = fromHalf(binary.LittleEndian.Uint16(data[2*i:]))
 		}
-	case "BF16": // the upper half of a 32-bit number
+	case "BF16": // the upper half of a float32
 		for i := range row {
 			row[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(data[2*i:])) << 16)
 		}
@@ -67,9 +67,9 @@ func readNumbers(row []float32, data []byte, typ string) {
 func fromHalf(h uint16) float32 {
 	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch exp {
-	case 0x1f: // infinity, or not a number
+	case 0x1f: // infinity or NaN
 		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
-	case 0: // below the normal numbers: a multiple of 2^-24
+	case 0: // subnormal: a multiple of 2^-24
 		return math.Float32frombits(sign | math.Float32bits(float32(frac)/(1<<24)))
 	}
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)

@@ -9,17 +9,18 @@ import (
 	"unicode"
 )
 
-// tinyCorpus is what the merges of the built-in vocabulary are learnt from:
-// JSON documents, schema words and plain English, written for this purpose.
+// tinyCorpus is the text from which the merges of the built-in vocabulary are
+// learnt: JSON documents, schema words and plain English, written for this
+// purpose.
 //
 //go:embed tiny_corpus.txt
 var tinyCorpus string
 
 // tinyMerges is the number of merges of the built-in vocabulary. With the 256
-// bytes and the control tokens it makes 640 tokens.
+// bytes and the control tokens it has 640 tokens.
 const tinyMerges = 381
 
-// The control tokens of the built-in vocabulary follow its ordinary ones.
+// The control tokens of the built-in vocabulary come after the others.
 var tinyControl = []string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}
 
 const tinyTemplate = `{%- for message in messages -%}
@@ -29,7 +30,7 @@ const tinyTemplate = `{%- for message in messages -%}
 {{ '<|im_start|>assistant\n' }}
 {%- endif -%}`
 
-// tinyTable is a byte-level BPE vocabulary: tokens in file spelling and merges.
+// tinyTable is a byte-level BPE vocabulary: tokens and merges as in GGUF files.
 type tinyTable struct {
 	tokens []string
 	merges []string
@@ -53,8 +54,8 @@ func addTinyVocab(g *Writer) int {
 	return n
 }
 
-// bytePairs writes the keys of a byte-level BPE vocabulary whose last tokens
-// are control tokens, two of which end a text and a turn.
+// bytePairs writes the keys of a byte-level BPE vocabulary whose last tokens are
+// control tokens, one of which ends a text and one a turn.
 func (w *Writer) bytePairs(t tinyTable, controls, end, turn int, template string) {
 	n := len(t.tokens)
 	kinds := make([]int32, n)
@@ -76,10 +77,10 @@ func (w *Writer) bytePairs(t tinyTable, controls, end, turn int, template string
 	w.String("tokenizer.chat_template", template)
 }
 
-// AddVocab writes the keys of a byte-level BPE vocabulary: the 256 bytes, what
-// the merges make, in their order, and control tokens, the first of which ends
-// texts and turns. Pairs of merges are in file spelling. It returns the number
-// of tokens.
+// AddVocab writes the keys of a byte-level BPE vocabulary: the 256 bytes, the
+// results of the merges, in their order, and control tokens, the first of which
+// ends texts and turns. Pairs of merges are as in GGUF files. It returns the
+// number of tokens.
 func (w *Writer) AddVocab(merges [][2]string, controls []string, template string) int {
 	t := byteTable(merges)
 	end := len(t.tokens)
@@ -88,7 +89,7 @@ func (w *Writer) AddVocab(merges [][2]string, controls []string, template string
 	return len(t.tokens)
 }
 
-// byteTable returns the tokens that merges make, after the bytes.
+// byteTable returns the bytes and the tokens of the merges.
 func byteTable(merges [][2]string) tinyTable {
 	var t tinyTable
 	for b := range 256 {
@@ -101,8 +102,9 @@ func byteTable(merges [][2]string) tinyTable {
 	return t
 }
 
-// byteRune returns the letter that byte-level BPE spells a byte with: itself
-// where it is a visible Latin-1 character, else the next unused one from 256 on.
+// byteRune returns the character that represents a byte in byte-level BPE:
+// itself if it is a visible Latin-1 character, else the next unused one from
+// 256.
 func byteRune(b byte) rune {
 	visible := func(b byte) bool { return b > ' ' && b < 0x7f || b > 0xa0 && b != 0xad }
 	if visible(b) {
@@ -118,9 +120,9 @@ func byteRune(b byte) rune {
 }
 
 // LearnMerges learns byte pair encoding (Sennrich, Haddow and Birch 2016) from
-// words and how often they occur: up to n times, the most frequent pair of
-// neighbours becomes one; of several, the first in order of bytes. Pairs met
-// less often than least are left alone. Parts are in file spelling.
+// words and their counts: up to n times, it merges the most frequent adjacent
+// pair; of several, the first in byte order. Pairs with a count below least are
+// not merged. Parts are as in GGUF files.
 func LearnMerges(counts map[string]int, n, least int) [][2]string {
 	type word struct {
 		parts []string
@@ -170,7 +172,7 @@ func LearnMerges(counts map[string]int, n, least int) [][2]string {
 	return merges
 }
 
-// joinPair joins every occurrence of a pair, from the left.
+// joinPair merges every occurrence of a pair, from the left.
 func joinPair(parts []string, pair [2]string) []string {
 	var out []string
 	for i := 0; i < len(parts); i++ {
@@ -184,9 +186,9 @@ func joinPair(parts []string, pair [2]string) []string {
 	return out
 }
 
-// splitWords cuts a text where GPT-2's pre-tokenizer would: runs of letters,
-// of digits and of other signs, each with a space before it if there is one,
-// and whitespace. Merges that cross such a border could never be used.
+// splitWords splits a text as GPT-2's pre-tokenizer does: runs of letters, of
+// digits and of other characters, each with one preceding space, and whitespace.
+// Merges across such a boundary could never be used.
 func splitWords(text string) []string {
 	class := func(r rune) int {
 		switch {

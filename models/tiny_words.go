@@ -6,21 +6,21 @@ import (
 	"unicode"
 )
 
-// The control tokens of the built-in vocabulary of words stand first, in this
+// The control tokens of the built-in vocabulary of words come first, in this
 // order.
 var wordControl = []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
 
-// wordStart is how GGUF files spell the beginning of a word.
+// wordStart marks the start of a word in GGUF files.
 const wordStart = "▁"
 
 // addTinyWordPiece writes a WordPiece vocabulary, as BERT models have, and
-// returns its number of tokens: printable ASCII, at the beginning of a word
-// and within one, and the words of the built-in corpus.
+// returns its number of tokens: printable ASCII, at the start of a word and
+// within one, and the words of the built-in corpus.
 func addTinyWordPiece(g *Writer) int {
 	tokens := slices.Clone(wordControl)
 	for c := rune('!'); c < unicode.MaxASCII; c++ {
 		if unicode.IsUpper(c) {
-			continue // words are made small
+			continue // words are in lower case
 		}
 		tokens = append(tokens, wordStart+string(c))
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
@@ -44,7 +44,7 @@ func addTinyWordPiece(g *Writer) int {
 	g.String("tokenizer.ggml.model", "bert")
 	g.Strings("tokenizer.ggml.tokens", tokens)
 	g.Int32s("tokenizer.ggml.token_type", kinds)
-	for i, key := range []string{"padding", "unknown", "cls", "seperator", "mask"} { // the misspelling is the format's
+	for i, key := range []string{"padding", "unknown", "cls", "seperator", "mask"} { // the misspelling is part of the format
 		g.Uint32("tokenizer.ggml."+key+"_token_id", uint32(i))
 	}
 	g.Uint32("tokenizer.ggml.bos_token_id", 2)

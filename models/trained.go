@@ -11,20 +11,20 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TrainedOptions says what a trained model is.
+// TrainedOptions describes a trained model.
 type TrainedOptions struct {
-	Vocab       string // GGUF file whose vocabulary it has
+	Vocab       string // GGUF file with its vocabulary
 	Name        string // general.name
 	Description string // general.description
 	License     string // general.license
-	Context     int    // context length that the file announces
+	Context     int    // context length in the file
 	Type        Type   // of the matrices
-	Greedy      bool   // its file asks for a temperature of 0, where requests name none
+	Greedy      bool   // the file's default temperature is 0
 }
 
-// WriteTrained writes the GGUF file of a model whose weights are in a file of
-// the safetensors format, under GGUF's names, as 32-bit numbers. The file's
-// metadata holds the shape: heads, kv_heads, eps and base.
+// WriteTrained writes the GGUF file of a model whose weights are in a
+// safetensors file, under GGUF's names, as 32-bit numbers. The file's
+// metadata contains the shape: heads, kv_heads, eps and base.
 func WriteTrained(path, weights string, opt TrainedOptions) error {
 	from, err := vocab.OpenGGUF(opt.Vocab)
 	if err != nil {
@@ -79,8 +79,8 @@ func WriteTrained(path, weights string, opt TrainedOptions) error {
 	return create(path, func(w io.Writer) error { return g.Write(w, nil) })
 }
 
-// tensorFile is a file of the safetensors format: the length of a header, the
-// header, which is JSON, and the data.
+// tensorFile is a safetensors file: the length of the header, the header,
+// which is JSON, and the data.
 type tensorFile struct {
 	header map[string]tensorInfo
 	meta   map[string]string
@@ -125,7 +125,7 @@ func readTensors(path string) (*tensorFile, error) {
 	return t, nil
 }
 
-// llama finds out the shape of the model.
+// llama determines the shape of the model.
 func (t *tensorFile) llama(context int) (llama, error) {
 	l := llama{context: context}
 	for key, to := range map[string]any{"heads": &l.heads, "kv_heads": &l.kvHeads, "eps": &l.eps, "base": &l.base} {
@@ -153,8 +153,8 @@ func (t *tensorFile) llama(context int) (llama, error) {
 	return l, nil
 }
 
-// data returns a tensor's bytes. Shapes in such a file begin with the slowest
-// running dimension.
+// data returns a tensor's bytes. In such a file shapes begin with the
+// slowest-varying dimension.
 func (t *tensorFile) data(want namedShape) ([]byte, error) {
 	info, ok := t.header[want.name]
 	if !ok {

@@ -279,7 +279,7 @@ var goods = domain{
 	wholeNames: []string{"product", "item", "offer"},
 }
 
-// orders are texts with a list of items in them, and something around it.
+// orders are texts with a list of items and some context.
 func orders(g *gen) Lesson {
 	n := g.between(1, 3)
 	currency := g.currency()
@@ -442,7 +442,7 @@ func orders(g *gen) Lesson {
 	return l
 }
 
-// distinct reports whether no two properties have the same name.
+// distinct reports whether all properties have different names.
 func distinct(list []property) bool {
 	seen := map[string]bool{}
 	for _, p := range list {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// chooser is a source of randomness that respects held-out entries.
+// chooser is a random source that respects held-out entries.
 type chooser struct {
 	rng    *rand.Rand
 	unseen Unseen
@@ -34,8 +34,8 @@ func (g *chooser) settle(s string) string {
 
 var alternatives = regexp.MustCompile(`<[^<>|]*\|[^<>]*>`)
 
-// spellings returns a sentence in as many ways that each alternative of each
-// group is in one of them.
+// spellings returns variants of a sentence so that each alternative of each group
+// occurs in one of them.
 func spellings(s string) []string {
 	n := 1
 	for _, group := range alternatives.FindAllString(s, -1) {
@@ -75,7 +75,7 @@ func heldOut(s string) bool {
 	return (h.Sum32()>>8)%6 == 0 && !usual[s]
 }
 
-// usual are property names that are never held out, because nearly everybody uses them.
+// usual are property names that are never held out, because they are so common.
 var usual = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range words(`full_name person first last_name employer email_address contact_email phone_number language
@@ -86,5 +86,5 @@ var usual = func() map[string]bool {
 	return out
 }()
 
-// shuffled returns the numbers below n in any order.
+// shuffled returns the numbers below n in random order.
 func (g *chooser) shuffled(n int) []int { return g.rng.Perm(n) }

@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// A class is a value of an enumeration, and sentences that mean it.
+// A class is a value of an enumeration, and sentences that express it.
 type class struct {
-	names []string // what schemas call it
+	names []string // its names in schemas
 	texts []string
-	// frames are sentences about one of things, {x}, which say the same of all.
+	// frames are sentences about one of things, {x}, which express the class for
+	// any of them.
 	frames, things []string
 }
 
-// sentence says something that means the class. In training some of it is said
-// of anything, so that the frame counts too.
+// sentence returns a sentence that expresses the class. In training some of
+// them are about arbitrary things, so that the frame counts too.
 func (c *class) sentence(g *gen) string {
 	if len(c.frames) > 0 && g.chance(0.6) {
 		x := g.pick(c.things)
@@ -49,8 +50,8 @@ var feelings = []class{
 
 var aspects = embedded("aspects")
 
-// classes chooses classes and one name for each. The first n of them, or all.
-// Training also puts names together of others, held out or not, and a noun.
+// classes chooses at least least classes, and one name for each. In training
+// some names are compounds with a noun, also of held-out names.
 func (g *gen) classes(all []class, least int, nouns []string) (names []string, chosen []class) {
 	order := g.shuffled(len(all))
 	n := g.between(least, len(all))
@@ -76,7 +77,7 @@ func (g *gen) classes(all []class, least int, nouns []string) (names []string, c
 	return names, chosen
 }
 
-// compound puts a noun behind a name, or now and then before it.
+// compound appends a noun to a name, or sometimes prepends it.
 func (g *gen) compound(names, nouns []string) string {
 	name, noun := g.of(names), g.of(nouns)
 	if g.chance(0.25) {
@@ -99,9 +100,9 @@ func tickets(g *gen) Lesson {
 	said := []string{chosen[c].sentence(g)}
 	asked := []property{{key: g.categoryKey(), schema: g.enum(names), value: quote(names[c])}}
 	switch {
-	case g.chance(0.25): // nothing but the category
+	case g.chance(0.25): // only the category
 		return g.put(said[0], ticketRequests, g.object(asked))
-	case g.chance(0.15): // nothing but the urgency
+	case g.chance(0.15): // only the urgency
 		said = append(said, grades[u].sentence(g))
 		g.rng.Shuffle(2, func(i, j int) { said[i], said[j] = said[j], said[i] })
 		return g.put(strings.Join(said, " "), ticketRequests, g.object([]property{g.urgency(levels, u)}))
@@ -134,15 +135,14 @@ func tickets(g *gen) Lesson {
 	return g.put(strings.Join(said, " "), ticketRequests, g.object(asked))
 }
 
-// urgency asks for one of levels.
+// urgency returns a property for one of levels.
 func (g *gen) urgency(levels []string, u int) property {
 	return property{key: g.levelKey(), schema: g.enum(levels), value: quote(levels[u])}
 }
 
 var ticketRequests = embedded("ticketRequests")
 
-// classed are short texts, one after the other, that are to be put into the
-// same classes.
+// classed are several short texts to be put into the same classes.
 func classed(g *gen) Lesson {
 	key, all, nouns, requests := g.categoryKey(), categories, ticketNouns, ticketRequests
 	if g.chance(0.4) {
@@ -152,7 +152,7 @@ func classed(g *gen) Lesson {
 	levels, grades := g.classes(urgencies, 2, levelNouns)
 	schemas := []string{g.enum(names), g.enum(levels)}
 	levelKey := g.levelKey()
-	kind := g.n(10) // both, the urgency alone, or the class alone
+	kind := g.n(10) // both, only the urgency, or only the class
 	var out []Lesson
 	for range g.between(4, 9) {
 		c, u := g.n(len(chosen)), g.n(len(grades))
@@ -193,7 +193,7 @@ func (g *gen) levelKey() string {
 	return g.style.key(g.named(embeddedWords("levelKey")))
 }
 
-// mix puts properties into another order.
+// mix shuffles properties.
 func (g *gen) mix(list []property) {
 	g.rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
@@ -209,7 +209,7 @@ func sentiment(g *gen) Lesson {
 	if g.chance(0.4) {
 		p := g.thing()
 		said = append([]string{strings.ReplaceAll(g.say(embedded("sentiment.product")), "{p}", p)}, said...)
-		if strings.HasSuffix(said[0], p) { // else nobody could say where its name ends
+		if strings.HasSuffix(said[0], p) { // otherwise the end of its name would be ambiguous
 			said[0] += g.of([]string{".", "\n", ";", " -"})
 		}
 		asked = append(asked, property{key: g.style.key(g.named(words("product item subject about product_name reviewed_product article item_name reviewed_item bought purchased_product"))), schema: plain("string"), value: quote(p)})

@@ -1,6 +1,7 @@
 package lessons
 
-// common are everyday words. Drills copy them, so that the model has met them.
+// common are everyday words. Drills copy them, so that the model sees them in
+// training.
 var common = embeddedWords("common")
 
 // someWords returns n everyday words.
@@ -12,8 +13,8 @@ func (g *values) someWords(n int) string {
 	return out
 }
 
-// Words returns what a vocabulary should know well: everyday words, and,
-// apart, the parts that names are made of.
+// Words returns the words that a vocabulary should represent well: everyday
+// words and, separately, the parts of names.
 func Words() (everyday, names []string) {
 	names = append(names, women...)
 	names = append(append(names, men...), surnames...)
@@ -29,8 +30,8 @@ var allDomains = []*domain{&people, &contacts, &meetings, &addresses, &goods}
 
 var allClasses = [][]class{categories, urgencies, feelings}
 
-// Sentences returns all sentences and requests, with their {slots}, those with
-// alternatives more than once.
+// Sentences returns all sentences and requests, with their {slots}; those with
+// alternatives occur several times.
 func Sentences() []string {
 	var out []string
 	for _, s := range sentences() {
@@ -39,7 +40,7 @@ func Sentences() []string {
 	return out
 }
 
-// sentences returns them as they are listed.
+// sentences returns all sentences and requests as listed.
 func sentences() []string {
 	var out []string
 	for _, d := range allDomains {
@@ -61,7 +62,7 @@ func sentences() []string {
 	return out
 }
 
-// Values returns the lower-case words that values are made of.
+// Values returns the lower-case words that values consist of.
 func Values() []string {
 	var out []string
 	for _, list := range [][]string{jobs, hobbies, departments, plans, products, colours, venues, events, services, logTexts, common} {
@@ -69,7 +70,7 @@ func Values() []string {
 			out = append(out, words(l)...)
 		}
 	}
-	// Those of these that hardly ever begin a value.
+	// Those of these words that rarely start a value.
 	little := words("the a an of and to in is was at for on with by it has are i you my your be we no not do does can have this that from will as or he she who what which where")
 	var kept []string
 	for _, w := range out {
@@ -84,8 +85,8 @@ func Values() []string {
 	return kept
 }
 
-// Learn returns what is written in lessons apart from names of people and
-// places: sentences, names of properties, descriptions, words.
+// Learn returns the texts of lessons except names of people and places:
+// sentences, names of properties, descriptions, words.
 func Learn() []string {
 	out := Sentences()
 	for _, d := range allDomains {

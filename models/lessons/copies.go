@@ -2,8 +2,8 @@ package lessons
 
 import "strings"
 
-// copies are short drills in finding a value by its label and copying it:
-// every word is made up, so that nothing but the text can be relied on.
+// copies are short drills in finding a value by its label and copying it.
+// Every word is made up, so that only the text is informative.
 func copies(g *gen) Lesson {
 	n := g.between(2, 6)
 	g.style.prefix = ""

@@ -13,10 +13,10 @@ type Lesson struct {
 	Chat   []Message // what a client sends; the server adds the schema
 	Schema string    // JSON Schema of the answer, without whitespace
 	Answer string    // JSON without whitespace, keys in the schema's order
-	// Keys are the ranges of Answer that the schema alone decides, as byte
-	// offsets from, to. Without a schema in the prompt they can't be known.
+	// Keys are the ranges of Answer that the schema determines, as byte offsets from, to. Without
+	// a schema in the prompt they are unpredictable.
 	Keys [][2]int
-	// More are answers about the same text to other schemas, for training only.
+	// More are answers for other schemas about the same text, for training only.
 	More []Answer
 	// Others are lessons with the same schema, for training only.
 	Others []Lesson
@@ -28,7 +28,7 @@ type Answer struct {
 	Keys   [][2]int
 }
 
-// A Message is one of a conversation.
+// A Message is a message of a conversation.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
@@ -42,8 +42,8 @@ type Unseen struct {
 	Keys    bool // names of properties
 }
 
-// A Generator generates lessons. The same seed gives the same lessons. It must be used
-// by one goroutine at a time.
+// A Generator generates lessons. Equal seeds give equal lessons. It is not safe for concurrent
+// use.
 type Generator struct {
 	g     gen
 	tasks []task
@@ -54,7 +54,7 @@ func New(seed uint64, unseen Unseen) *Generator {
 	return &Generator{gen{values: values{chooser{rng: rand.New(rand.NewPCG(seed, 0x5743)), unseen: unseen}}}, tasks}
 }
 
-// Only restricts Next to some of the tasks; false if one of them is unknown.
+// Only restricts Next to some of the tasks. It returns false if one of them is unknown.
 func (g *Generator) Only(names ...string) bool {
 	g.tasks = nil
 	for _, name := range names {
@@ -67,7 +67,7 @@ func (g *Generator) Only(names ...string) bool {
 	return true
 }
 
-// Next generates a lesson of a task chosen at random, some more often than others.
+// Next generates a lesson of a random task, according to the tasks' weights.
 func (g *Generator) Next() Lesson {
 	all := 0
 	for _, t := range g.tasks {
@@ -82,7 +82,7 @@ func (g *Generator) Next() Lesson {
 	panic("unreachable")
 }
 
-// Of generates a lesson of one task; false if there is no such task.
+// Of generates a lesson of one task. It returns false if the task is unknown.
 func (g *Generator) Of(name string) (Lesson, bool) {
 	for _, t := range tasks {
 		if t.name == name {
@@ -114,13 +114,13 @@ type task struct {
 	make   func(*gen) Lesson
 }
 
-// gen writes lessons: random values, and how the names of properties are written in the lesson at hand.
+// gen writes lessons: random values, and the style of property names in the current lesson.
 type gen struct {
 	values
 	style style
 }
 
-// style is how the names of properties are written within one schema.
+// style is the style of property names within one schema.
 type style struct {
 	spelling int
 	prefix   string
@@ -151,7 +151,7 @@ func (g *gen) newStyle() style {
 	return style{spelling: upper}
 }
 
-// key writes a name, which is given in lower case with underscores.
+// key returns a name in this style; it is given in lower case with underscores.
 func (s style) key(name string) string {
 	if s.prefix != "" {
 		name = s.prefix + "_" + name

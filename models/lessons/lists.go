@@ -8,15 +8,15 @@ import (
 //go:embed lists/*.txt
 var listFiles embed.FS
 
-// sections holds the texts of lists/*.txt by the names that stand above them: a
-// line "== name", then one entry a line.
+// sections has the sections of lists/*.txt by name: a line "== name", then one
+// entry per line.
 var sections = readSections()
 
 func readSections() map[string]string {
 	out := map[string]string{}
 	files, err := listFiles.ReadDir("lists")
 	if err != nil {
-		panic(err) // what is embedded can be read
+		panic(err) // embedded files are readable
 	}
 	for _, f := range files {
 		text, err := listFiles.ReadFile("lists/" + f.Name())
@@ -34,7 +34,7 @@ func readSections() map[string]string {
 	return out
 }
 
-// section returns the text below a name, which must be there.
+// section returns the text of a section, which must exist.
 func section(name string) string {
 	text, ok := sections[name]
 	if !ok {
@@ -43,8 +43,8 @@ func section(name string) string {
 	return text
 }
 
-// embedded returns the entries of a list, which are the caller's.
+// embedded returns the entries of a list in a new slice.
 func embedded(name string) []string { return lines(section(name)) }
 
-// embeddedWords returns the words of a list, which are the caller's.
+// embeddedWords returns the words of a list in a new slice.
 func embeddedWords(name string) []string { return words(section(name)) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// personSlots are what people and contacts have in common.
+// personSlots are the slots that people and contacts share.
 var personSlots = []slot{
 	{name: "name", typ: "string", keys: []string{"name", "full_name", "person", "customer_name", "person_name", "contact_name", "name_of_person", "complete_name", "customer", "client", "member_name", "patient_name", "employee_name", "guest_name", "name_full", "persons_name", "student", "applicant", "candidate", "who", "the_name", "user_full_name", "fullname", "display_name", "legal_name", "real_name", "contact_person", "contact_full_name", "customer_full_name", "employee_full_name", "client_name", "participant_name", "visitor_name", "applicant_name", "candidate_name", "first_and_last_name", "name_and_surname", "individual", "person_full_name", "student_name", "whole_name", "account_holder"},
 		desc: []string{"The person's full name", "First and last name", "Full name as written", "Name of the person", "The name of the person as it stands in the text", "Complete name, first name and last name together", "Name of the customer or contact", "What the person is called", "The whole name of the person the text is about"},
@@ -76,7 +76,7 @@ var personSlots = []slot{
 
 var plans = words("free basic pro team premium enterprise")
 
-// withPronoun puts the slot first that others depend on.
+// withPronoun prepends the slot on which others depend.
 func withPronoun(slots []slot) []slot {
 	return append([]slot{{name: "pronoun", make: func(g *gen, r record) value {
 		if g.chance(0.5) {
@@ -86,7 +86,7 @@ func withPronoun(slots []slot) []slot {
 	}}}, slots...)
 }
 
-// only returns the slots of those names.
+// only returns the slots with those names.
 func only(slots []slot, names ...string) []slot {
 	var out []slot
 	for _, n := range names {
@@ -132,7 +132,7 @@ var contacts = domain{
 	wholeNames: []string{"contact", "customer", "sender", "card"},
 }
 
-// group is about several people, one object each.
+// group generates lessons about several people, with one object each.
 func group(g *gen) Lesson {
 	d := people
 	n := g.between(2, 4)
@@ -170,7 +170,7 @@ func group(g *gen) Lesson {
 	return g.put(content, embedded("group.request"), g.wrapped(array(items[0].schema, items), []string{"people", "persons", "members", "team", "staff", "guests", "entries", "results"}, strconv.Itoa(n)))
 }
 
-// wrapped puts a list into an object, mostly, now and then with its length.
+// wrapped usually puts a list into an object, sometimes with its length.
 func (g *gen) wrapped(o object, names []string, length string) object {
 	if g.chance(0.3) {
 		return o
@@ -183,7 +183,7 @@ func (g *gen) wrapped(o object, names []string, length string) object {
 	return g.object(props)
 }
 
-// expand writes a pattern's slots.
+// expand fills a pattern's slots.
 func expand(pattern string, r record) string {
 	for _, s := range slotsOf(pattern) {
 		pattern = strings.Replace(pattern, "{"+s+"}", r[s].text, 1)
@@ -191,7 +191,7 @@ func expand(pattern string, r record) string {
 	return pattern
 }
 
-// among asks for one of several people that a text is about.
+// among generates lessons that ask for one of several people in a text.
 func among(g *gen) Lesson {
 	d := people
 	d.least, d.most, d.labels = 2, 4, false

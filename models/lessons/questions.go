@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A fact is a sentence about one of several people, and the questions that it
-// answers. {name} is who, {value} what.
+// A fact is a sentence about one of several people, and questions that it
+// answers. {name} is the person, {value} the value.
 type fact struct {
 	slot      string
 	sentences []string
-	open      []string // answered by the value
-	closed    []string // answered by yes or no
+	open      []string // answered with the value
+	closed    []string // answered with yes or no
 }
 
 var facts = []fact{
@@ -50,7 +50,7 @@ func put2(s, name, value string) string {
 	return strings.NewReplacer("{name}", name, "{value}", value).Replace(s)
 }
 
-// quiz makes a text of facts about several people and picks one of them.
+// quiz returns a text with facts about several people and picks one of them.
 func (g *gen) quiz() (content string, f fact, name, value string, others []string) {
 	f = facts[g.n(len(facts))]
 	n := g.between(2, 4)
@@ -78,7 +78,7 @@ func answerKey(g *gen) string {
 	return g.style.key(g.named(words("answer result response reply solution")))
 }
 
-// yesNo asks whether something is so.
+// yesNo generates lessons that ask whether a statement is true.
 func yesNo(g *gen) Lesson {
 	content, f, name, value, others := g.quiz()
 	is := g.chance(0.5)
@@ -111,7 +111,8 @@ func yesNo(g *gen) Lesson {
 	return g.question(content, question, p)
 }
 
-// multiple asks for one of several answers, or for a free one.
+// multiple generates lessons that ask for one of several answers, or for a
+// free one.
 func multiple(g *gen) Lesson {
 	content, f, name, value, others := g.quiz()
 	question := put2(g.say(f.open), name, value)
@@ -161,9 +162,9 @@ func (g *gen) question(content, question string, p property) Lesson {
 	return l
 }
 
-// envelopes answer a question in the form that agents use: a conclusion, how
-// sure it is, and what is to be done next. Some questions are about somebody
-// of whom the text says nothing.
+// envelopes generates lessons whose answers have the form that agents use: a
+// conclusion, its confidence and the next action. Some questions are about a
+// person whom the text does not mention.
 func envelopes(g *gen) Lesson {
 	content, f, name, value, _ := g.quiz()
 	known := g.chance(0.65)

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A slot is something that a text can say of a thing or a person.
+// A slot is a property of a thing or a person that a text can state.
 type slot struct {
 	name string
-	keys []string // what a schema may call it
-	desc []string // how a schema may explain it
+	keys []string // its names in schemas
+	desc []string // its descriptions in schemas
 	typ  string   // string, integer, number, boolean
 	make func(g *gen, r record) value
-	// format and formatted: a keyword under which the JSON form differs from
-	// the text's.
+	// format and formatted: a keyword with which the JSON form differs from the
+	// text's.
 	format string
 	// choices: an enumeration's values; the value's JSON is one of them.
 	choices []string
@@ -24,25 +24,25 @@ type slot struct {
 // A record holds the values of slots by name.
 type record map[string]value
 
-// A domain is a kind of record, and how people write about it. Sentences have
-// {slots}; {who} is the record's subject, by name the first time, later by
-// name or pronoun.
+// A domain is a kind of record, with the texts about it. Sentences have
+// {slots}; {who} is the record's subject: its name the first time, then its
+// name or a pronoun.
 type domain struct {
-	subject    string // the slot that {who} names; "" if there is none
+	subject    string // the slot named by {who}; "" if there is none
 	prefixes   []string
 	slots      []slot
 	sentences  []string
-	opens      []string // sentences that begin a text
-	noise      []string // sentences that say nothing that is asked for
+	opens      []string // sentences that start a text
+	noise      []string // sentences without requested information
 	requests   []string
-	labels     bool // a text may be a list of label: value
-	least      int  // slots that a text holds, at least
+	labels     bool // a text may be a list of labels and values
+	least      int  // least slots in a text
 	most       int
-	missing    float64 // how often something is asked for that isn't there
+	missing    float64 // how often a property is requested that the text does not state
 	wholeNames []string
 }
 
-// record makes the values of all slots.
+// record generates the values of all slots.
 func (d *domain) record(g *gen) record {
 	r := record{}
 	for _, s := range d.slots {
@@ -51,7 +51,7 @@ func (d *domain) record(g *gen) record {
 	return r
 }
 
-// slotsOf returns the slots that a sentence names.
+// slotsOf returns the slots in a sentence.
 func slotsOf(sentence string) []string {
 	var out []string
 	for {
@@ -65,13 +65,13 @@ func slotsOf(sentence string) []string {
 	}
 }
 
-// told is a text about a record, and which of its slots it tells.
+// told is a text about a record, and which of its slots it states.
 type told struct {
 	text string
 	has  map[string]bool
 }
 
-// tell writes about a record.
+// tell writes a text about a record.
 func (d *domain) tell(g *gen, r record) told {
 	want := g.between(d.least, d.most)
 	if d.labels && g.chance(0.15) {
@@ -138,7 +138,7 @@ func (d *domain) tell(g *gen, r record) told {
 	return told{strings.Join(parts, sep), has}.derived()
 }
 
-// derived adds what follows from what is told: a name holds its parts.
+// derived adds what the stated slots imply: a name includes its parts.
 func (t told) derived() told {
 	if t.has["name"] {
 		t.has["first"], t.has["last"] = true, true
@@ -146,10 +146,10 @@ func (t told) derived() told {
 	return t
 }
 
-// objects are words after which "he" and "she" would be wrong.
+// objects matches words after which "he" and "she" would be wrong.
 var objects = regexp.MustCompile(`(?i)(^| )(to|with|for|find|call|text|reach|introduce|by|ask|give|tell|about|of|from|meet|contact|email|phone)( email| mail)? $`)
 
-// who names the subject of a sentence, by a pronoun too if that may be.
+// who returns the subject of a sentence, possibly as a pronoun.
 func (d *domain) who(g *gen, r record, named *bool, first, pronouns bool) string {
 	name := r[d.subject].text
 	if !*named {
@@ -202,7 +202,7 @@ func (d *domain) labelled(g *gen, r record, want int) told {
 	return told{strings.Join(parts, end), has}.derived()
 }
 
-// ask chooses what is asked for of a text, at most most properties.
+// ask chooses the slots that are requested, at most most.
 func (d *domain) ask(g *gen, t told, most int) []slot {
 	var out []slot
 	for _, i := range g.shuffled(len(d.slots)) {
@@ -212,7 +212,7 @@ func (d *domain) ask(g *gen, t told, most int) []slot {
 		}
 		out = append(out, s)
 	}
-	if len(out) == 0 { // a text that tells nothing: ask for what is missing
+	if len(out) == 0 { // the text states nothing: ask for something missing
 		for _, s := range d.slots {
 			if len(s.keys) > 0 {
 				return []slot{s}
@@ -230,15 +230,15 @@ func (d *domain) ask(g *gen, t told, most int) []slot {
 	return out
 }
 
-// modifiers are words that names of properties begin with and that say little.
+// modifiers are words with little meaning that property names start with.
 var modifiers = words("the main primary current my your new given exact known their actual real stated found")
 
-// endings are words that names of properties end with and that say as little.
+// endings are words with little meaning that property names end with.
 var endings = words("value text field info data string given found mentioned stated here if_any in_text as_written as_text raw entry detail")
 
-// compose makes a new name of a property from any that is listed, held out or
-// not: what is never met in training as a name is met as a part of names.
-// Only training does; exams ask for what the lists hold.
+// compose returns a new property name that contains any listed one, held out
+// or not: names that never occur in training occur there as parts of names.
+// Only training uses it; exams use listed names.
 func (g *gen) compose(names, prefixes []string) string {
 	before := modifiers
 	if len(prefixes) > 0 && g.chance(0.5) {
@@ -265,7 +265,7 @@ func (g *gen) compose(names, prefixes []string) string {
 	}
 }
 
-// vague are names that mean something else with a word more.
+// vague are names whose meaning changes with an additional word.
 var vague = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range words(`number name no code id item title amount value what who where when place first last family on
@@ -275,7 +275,7 @@ var vague = func() map[string]bool {
 	return out
 }()
 
-// call chooses a name of a slot.
+// call chooses a name for a slot.
 func (d *domain) call(g *gen, s slot) string {
 	if !g.training() || g.chance(0.75) {
 		return g.named(s.keys)
@@ -289,7 +289,7 @@ func (d *domain) call(g *gen, s slot) string {
 	return g.named(s.keys)
 }
 
-// names chooses what the properties are called. No two are called the same.
+// names chooses the names of properties, all different.
 func (d *domain) names(g *gen, slots []slot) []string {
 	g.style.prefix = ""
 	switch {
@@ -304,7 +304,7 @@ func (d *domain) names(g *gen, slots []slot) []string {
 		for range 20 {
 			name := d.call(g, s)
 			out[i] = g.style.key(name)
-			// A prefix must not make of a name one that is held out.
+			// A prefix must not turn a name into a held-out one.
 			if !used[out[i]] && (g.style.prefix == "" || heldOut(g.style.prefix+"_"+name) == g.unseen.Keys) {
 				break
 			}
@@ -317,7 +317,7 @@ func (d *domain) names(g *gen, slots []slot) []string {
 	return out
 }
 
-// form is how one property is asked for, the same for all records of a list.
+// form is how one property is requested, the same for all records of a list.
 type form struct {
 	slot
 	key       string
@@ -361,7 +361,7 @@ func (d *domain) forms(g *gen, slots []slot, t told) []form {
 	return out
 }
 
-// explain describes a slot, in training also by any of its other names.
+// explain describes a slot; in training also by any of its other names.
 func (s *slot) explain(g *gen) string {
 	if !g.training() || g.chance(0.5) {
 		return g.say(s.desc)
@@ -370,7 +370,7 @@ func (s *slot) explain(g *gen) string {
 	return title(g.of([]string{"", "", "the ", "what is the ", "any ", "what the text says about "}) + name)
 }
 
-// fill answers for one record.
+// fill returns the answers for one record.
 func fill(forms []form, r record, t told) []property {
 	out := make([]property, len(forms))
 	for i, f := range forms {
@@ -387,7 +387,7 @@ func fill(forms []form, r record, t told) []property {
 	return out
 }
 
-// lesson makes a whole lesson about one record.
+// lesson returns a complete lesson about one record.
 func (d *domain) lesson(g *gen) Lesson {
 	r := d.record(g)
 	t := d.tell(g, r)
@@ -396,7 +396,7 @@ func (d *domain) lesson(g *gen) Lesson {
 	more := g.more(5, func() object {
 		return g.object(fill(d.forms(g, d.ask(g, t, g.between(2, 8)), t), r, t))
 	})
-	if len(d.wholeNames) > 0 && g.chance(0.08) { // one level down
+	if len(d.wholeNames) > 0 && g.chance(0.08) { // one level of nesting
 		g.style.prefix = ""
 		o = g.object([]property{{key: g.style.key(g.named(d.wholeNames)), schema: o.schema, value: o.value, parts: o.keys}})
 	}
@@ -405,7 +405,7 @@ func (d *domain) lesson(g *gen) Lesson {
 	return l
 }
 
-// more makes up to most further answers, in styles of their own.
+// more returns up to most additional answers, each in its own style.
 func (g *gen) more(most int, make func() object) []Answer {
 	var out []Answer
 	defer func(s style) { g.style = s }(g.style)
@@ -417,8 +417,8 @@ func (g *gen) more(most int, make func() object) []Answer {
 	return out
 }
 
-// put makes a lesson of a text, of ways to ask, and of the answer. A prompt
-// does not show the schema, so that alone has to name the properties.
+// put returns a lesson for a text, requests and the answer. A raw prompt does
+// not show the schema, so the schema alone must name the properties.
 func (g *gen) put(text string, requests []string, o object) Lesson {
 	l := Lesson{Schema: o.schema, Answer: o.value, Keys: o.keys}
 	if g.chance(0.12) && o.complete() {

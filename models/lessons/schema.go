@@ -2,16 +2,16 @@ package lessons
 
 import "strings"
 
-// A property is one of an object: its name, its schema and its value.
+// A property is a property of an object: its name, its schema and its value.
 type property struct {
 	key    string
 	schema string
 	value  string
-	// parts are the keys within value, as Lesson.Keys has them.
+	// parts are the keys within value, as in Lesson.Keys.
 	parts [][2]int
 }
 
-// object is an object's schema and value.
+// object is the schema and value of an object.
 type object struct {
 	schema, value string
 	keys          [][2]int
@@ -22,8 +22,8 @@ func (o object) complete() bool {
 	return strings.Count(o.schema, `{"type":"object"`) == strings.Count(o.schema, `"required":[`)
 }
 
-// object builds an object. Some schemas do not say that all is required, and
-// some not that nothing else may be there.
+// object builds an object. Some schemas don't require all properties, and
+// some allow others.
 func (g *gen) object(list []property) object {
 	var s, required, v strings.Builder
 	var keys [][2]int
@@ -87,10 +87,10 @@ func list(items []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// plain is the schema of a type by its name.
+// plain returns the schema of a type.
 func plain(typ string) string { return `{"type":` + quote(typ) + `}` }
 
-// enum is the schema of a choice.
+// enum returns the schema of a choice.
 func (g *gen) enum(values []string) string {
 	if g.chance(0.6) {
 		return `{"type":"string","enum":` + list(values) + `}`

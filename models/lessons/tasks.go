@@ -1,7 +1,7 @@
 package lessons
 
-// tasks lists what there is to learn. The weights say how often each is met;
-// lessons that put things into classes are short.
+// tasks lists the tasks. The weights determine how often each occurs;
+// classification lessons are short.
 var tasks = []task{
 	{"people", 22, people.lesson},
 	{"contacts", 16, contacts.lesson},

@@ -2,7 +2,7 @@ package lessons
 
 import "strings"
 
-// A function is one that can be called, with the ways to ask for it.
+// A function is a function that can be called, with requests for it.
 type function struct {
 	names    []string
 	params   []param
@@ -55,7 +55,7 @@ var functions = []function{
 		lines("Play something by {artist}.\nI want to hear {artist}.\nPut on {artist}.\nMusic by {artist} please.")},
 }
 
-// calls are requests to choose a function and fill in its arguments.
+// calls generates lessons that choose a function and fill in its arguments.
 func calls(g *gen) Lesson {
 	order := g.shuffled(len(functions))[:g.between(2, 4)]
 	at := g.n(len(order))

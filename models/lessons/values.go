@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// A value is what a slot holds: how the text has it, and as JSON.
+// A value is the content of a slot: in the text, and as JSON.
 type value struct {
 	text string
 	json string
@@ -17,7 +17,7 @@ func text(s string) value { return value{s, quote(s)} }
 
 func number(n int) value { s := strconv.Itoa(n); return value{s, s} }
 
-// quote returns s as a JSON string without escapes beyond those it needs.
+// quote returns s as a JSON string with only the necessary escapes.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -46,10 +46,10 @@ func title(s string) string {
 	return s
 }
 
-// values makes values of records: names, places, dates, amounts.
+// values generates values of records: names, places, dates, amounts.
 type values struct{ chooser }
 
-// madeUp returns a word of no language, of n syllables.
+// madeUp returns a made-up word of n syllables.
 func (g *values) madeUp(n int) string {
 	var b strings.Builder
 	for range n {
@@ -97,7 +97,7 @@ func (g *values) fullName(female bool) string {
 
 var ascii = strings.NewReplacer("ü", "ue", "ö", "oe", "ä", "ae", "å", "a", "é", "e", "í", "i", "á", "a", "ã", "a", "ó", "o", "'", "", " ", "")
 
-// emailOf returns an address that may or may not be made of the name.
+// emailOf returns an address that may be derived from the name.
 func (g *values) emailOf(name string) string {
 	parts := strings.Fields(ascii.Replace(strings.ToLower(strings.ReplaceAll(name, " ", "\t"))))
 	first, last := parts[0], parts[len(parts)-1]
@@ -218,7 +218,7 @@ func (g *values) company() string {
 	return name
 }
 
-// code returns an identifier such as an order's number.
+// code returns an identifier such as an order number.
 func (g *values) code() string {
 	letters := func(n int) string {
 		b := make([]byte, n)
@@ -242,8 +242,8 @@ func (g *values) code() string {
 	return letters(2) + "-" + g.digits(2) + "-" + letters(2) + g.digits(1)
 }
 
-// date returns a day in one of the ways that people write it; as JSON it is
-// year-month-day, as "format": "date" wants it.
+// date returns a day in one of the usual notations; as JSON it is
+// year-month-day, as "format": "date" requires.
 func (g *values) date(from, to int) value {
 	y, m, d := g.between(from, to), g.between(1, 12), g.between(1, 28)
 	iso := fmt.Sprintf("%04d-%02d-%02d", y, m, d)
@@ -291,7 +291,7 @@ func (g *values) amount(most int) value {
 
 var currencies = []struct{ code, sign string }{{"EUR", "€"}, {"USD", "$"}, {"GBP", "£"}, {"JPY", "¥"}, {"INR", "₹"}, {"NOK", ""}, {"CHF", ""}, {"SEK", ""}, {"PLN", ""}}
 
-// money writes an amount with its currency.
+// money formats an amount with its currency.
 func (g *values) money(amount, code string) string {
 	for _, c := range currencies {
 		if c.code == code && c.sign != "" && g.chance(0.6) {
@@ -303,8 +303,8 @@ func (g *values) money(amount, code string) string {
 
 func (g *values) currency() string { return currencies[g.n(len(currencies))].code }
 
-// harder reports whether to take what is harder, as a value of words that are
-// in no list. Training does so more often.
+// harder reports whether to use a harder variant, such as words that are in
+// no list. Training does so more often.
 func (g *values) harder(p float64) bool {
 	if g.training() {
 		p += (1 - p) / 4
@@ -332,7 +332,7 @@ func (g *values) thing() string {
 	return p
 }
 
-// job returns an occupation, some of which nobody has.
+// job returns an occupation, sometimes an invented one.
 func (g *values) job() string {
 	if g.chance(0.35) {
 		return g.of(common) + " " + g.of([]string{"maker", "driver", "teacher", "manager", "assistant", "engineer", "worker", "designer", "seller", "expert"})
@@ -356,7 +356,7 @@ func (g *values) hobby() string {
 	return g.pick(hobbies)
 }
 
-// country returns a country, some of which are nowhere.
+// country returns a country, sometimes an invented one.
 func (g *values) country() string {
 	if g.chance(0.1) {
 		return title(g.madeUp(g.between(1, 2))) + g.of([]string{"ia", "land", "stan", ""})
@@ -371,7 +371,7 @@ func (g *values) language() string {
 	return g.pick(languages)
 }
 
-// occasion returns something that takes place.
+// occasion returns an event.
 func (g *values) occasion() string {
 	if g.harder(0.4) {
 		return g.someWords(g.between(1, 2)) + " " + g.of([]string{"meeting", "evening", "day", "workshop", "party", "course", "fair", "review", "show", "walk"})

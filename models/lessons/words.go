@@ -2,10 +2,10 @@ package lessons
 
 import "strings"
 
-// words splits a list written as one text.
+// words splits a list in one text.
 func words(text string) []string { return strings.Fields(text) }
 
-// lines splits a list written one entry a line.
+// lines splits a list with one entry per line.
 func lines(text string) []string {
 	var out []string
 	for l := range strings.Lines(text) {
@@ -60,8 +60,8 @@ var logTexts = embedded("logTexts")
 
 var topDomains = words(`com org net io eu de no fr co.uk es it pl dev info`)
 
-// Consonants and vowels of made-up names: what the model meets in use is
-// mostly not in any list.
+// Consonants and vowels of made-up names: in use, most names are not in any
+// list.
 var onsets = words(`b br d dr f g gr h j k kl l m n p pr r s st t tr v w z ch sh th kr fl gl y`)
 var nuclei = words(`a e i o u ai ea ei ia io oa ou ue`)
 var codas = append(words(`n r s l m t k x nd rt sk lm ns ng ck th`), "", "", "", "", "")

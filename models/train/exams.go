@@ -19,7 +19,8 @@ type examCase struct {
 	MaxTokens int               `json:"max_tokens"`
 }
 
-// exams writes n cases of every task, one a line. set names them.
+// exams writes n cases of every task, one per line. set is part of their
+// IDs.
 func exams(w io.Writer, set string, seed uint64, unseen lessons.Unseen, n int) error {
 	g := lessons.New(seed, unseen)
 	e := json.NewEncoder(w)

@@ -1,7 +1,7 @@
-// Command train does what the training of the bundled model needs outside of
-// the tensor library: it learns the vocabulary, writes lessons as tokens, and
-// writes the trained weights as a GGUF file. models/README.md shows how it is
-// used.
+// Command train does the parts of the bundled model's training outside of the
+// tensor library: it learns the vocabulary, writes lessons as tokens, and
+// writes the trained weights as a GGUF file. models/README.md documents its
+// use.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// description is what the model's file says of it.
+// description is the general.description of the model.
 const description = "Extracts JSON from short texts by a JSON Schema. Made for stencil from generated documents alone; knows nothing else."
 
 func main() {

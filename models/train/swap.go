@@ -10,12 +10,12 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// swapper exchanges parts of words, in a lesson's text and in its answer alike,
-// for parts of any other words. What is left to go by is where a value stands,
-// not which it is, and tokens that no list uses are copied all the same.
+// swapper replaces parts of words, both in a lesson's text and in its answer,
+// by parts of any other words. The model then has to go by the position of a
+// value rather than its content, and tokens that no list uses are copied too.
 type swapper struct {
 	user  uint16     // the token before a user's message
-	class []int      // of each token: 0 is not exchanged
+	class []int      // of each token: 0 is not replaced
 	of    [][]uint16 // tokens of each class
 	rng   *rand.Rand
 }
@@ -53,9 +53,9 @@ func newSwapper(v *vocab.Vocab, seed uint64) *swapper {
 	return s
 }
 
-// swap exchanges some of the tokens of which a lesson's values consist, if
-// they stand in the text and neither in the schema nor in a name. The first
-// asked tokens are the prompt.
+// swap replaces some of the tokens of a lesson's values, if they occur in the
+// text and neither in the schema nor in a name. The first asked tokens are the
+// prompt.
 func (s *swapper) swap(ids []uint16, asked int) {
 	from := slices.Index(ids[:asked], s.user) + 1
 	fixed, inText := map[uint16]bool{}, map[uint16]bool{}

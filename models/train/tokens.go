@@ -17,18 +17,19 @@ import (
 
 // Marks of tokens in the stream.
 const (
-	learnt = 1 << 15 // it is to be predicted
-	first  = 1 << 14 // a value begins with it
-	key    = 1 << 13 // it is of the name of a property, which the schema gives
-	// What lies between a name and its value: it says too whether null comes.
+	learnt = 1 << 15 // it must be predicted
+	first  = 1 << 14 // the first token of a value
+	key    = 1 << 13 // part of a property name, which the schema determines
+	// The tokens between a name and its value, which also determine whether null
+	// follows.
 	opening = first | key
-	token   = key - 1 // what remains is the token
-	// Here begins another answer to the same prompt.
+	token   = key - 1 // mask of the token itself
+	// The start of another answer to the same prompt.
 	another = token
 )
 
-// encode returns the tokens of a lesson as the server would send them, those
-// that are to be learnt marked. The first asked of them are the prompt.
+// encode returns the tokens of a lesson as the server would send them, with
+// those to be learnt marked. The first asked tokens are the prompt.
 func encode(v *vocab.Vocab, p *chat.Prompts, l lessons.Lesson) (out []uint16, asked int, err error) {
 	prompt, err := promptOf(p, l)
 	if err != nil {
@@ -49,8 +50,8 @@ func encode(v *vocab.Vocab, p *chat.Prompts, l lessons.Lesson) (out []uint16, as
 	return out, len(prompt), err
 }
 
-// together puts lessons with the same schema behind it, each as if it were the
-// only one.
+// together appends lessons with the same schema, each as if it were the only
+// one.
 func together(v *vocab.Vocab, p *chat.Prompts, l lessons.Lesson, prompt []uint16) (out []uint16, asked int, err error) {
 	user := v.Tokenize(nil, "<|user|>", true)[0]
 	asked = slices.Index(prompt, uint16(user))
@@ -74,9 +75,9 @@ func together(v *vocab.Vocab, p *chat.Prompts, l lessons.Lesson, prompt []uint16
 	return out, asked, nil
 }
 
-// loosen writes some of the tokens that open a string as two. Under a mask, a
-// model that was about to write null or a number may find itself behind the
-// first of them, and has to know how to go on.
+// loosen splits some of the tokens that open a string in two. Under a mask, a
+// model that was about to write null or a number may end up after the first of
+// them, and must be able to continue.
 func loosen(v *vocab.Vocab, rng *rand.Rand, ids []uint16) []uint16 {
 	opens := v.Tokenize(nil, `":"`, false)
 	parts := append(v.Tokenize(nil, `":`, false), v.Tokenize(nil, `"`, false)...)
@@ -94,8 +95,8 @@ func loosen(v *vocab.Vocab, rng *rand.Rand, ids []uint16) []uint16 {
 	return out
 }
 
-// answer appends the tokens of an answer. Without a schema nobody can know the
-// names of properties.
+// answer appends the tokens of an answer. Without a schema the property names
+// are unpredictable.
 func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema bool) ([]uint16, error) {
 	at := 0
 	begins := false
@@ -129,7 +130,7 @@ func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema boo
 	return append(out, uint16(end)|learnt), nil
 }
 
-// promptOf returns the tokens of a lesson's prompt as the server makes them.
+// promptOf returns the tokens of a lesson's prompt as the server builds them.
 func promptOf(p *chat.Prompts, l lessons.Lesson) ([]int32, error) {
 	if l.Chat == nil {
 		return p.Text(l.Prompt)
@@ -142,17 +143,17 @@ func promptOf(p *chat.Prompts, l lessons.Lesson) ([]int32, error) {
 	return p.Chat(in)
 }
 
-// tokenOptions says which lessons tokens writes.
+// tokenOptions selects the lessons that tokens writes.
 type tokenOptions struct {
 	seed   uint64
 	unseen lessons.Unseen
-	only   string // tasks, with commas between them; all, if it is empty
+	only   string // tasks, separated by commas; "": all
 	n      int
-	swap   float64 // share of the lessons in which parts of words are exchanged
-	more   bool    // with the further answers about the same text
+	swap   float64 // fraction of the lessons in which parts of words are replaced
+	more   bool    // with the additional answers about the same text
 }
 
-// tokens writes lessons, of some tasks or of all, as numbers of 16 bits: the
+// tokens writes lessons, of some tasks or of all, as 16-bit numbers: the
 // length of each, then its tokens.
 func tokens(w io.Writer, path string, opt tokenOptions) error {
 	v, err := vocab.Load(path)
@@ -181,7 +182,7 @@ func tokens(w io.Writer, path string, opt tokenOptions) error {
 		if s.rng.Float64() < opt.swap && l.Others == nil {
 			s.swap(ids, asked)
 		}
-		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(ids)))) // errors stay with b
+		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(ids)))) // b keeps errors
 		for _, id := range ids {
 			b.Write(binary.LittleEndian.AppendUint16(nil, id))
 		}

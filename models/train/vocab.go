@@ -14,16 +14,16 @@ import (
 	"github.com/stencil-json/stencil/models/lessons"
 )
 
-// controls are the control tokens, which follow the bytes and what was
-// learnt. The first ends an answer.
+// controls are the control tokens, which follow the bytes and the learnt
+// tokens. The first ends an answer.
 var controls = []string{
 	"<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|schema|>", "<|object|>",
 	"<|string|>", "<|integer|>", "<|number|>", "<|boolean|>", "<|null|>",
 }
 
-// template is the chat template. What the server says of a schema is
-// shortened by it: the sentence and the commonest parts of schemas become one
-// token each, which halves a prompt.
+// template is the chat template. It shortens the server's instruction for a
+// schema: the sentence and the most common parts of schemas become one token
+// each, which halves a prompt.
 const template = `{%- for message in messages -%}
 {%- set ns = namespace(text=message['content']) -%}
 {%- if message['role'] == 'system' -%}
@@ -40,9 +40,9 @@ const template = `{%- for message in messages -%}
 {%- endfor -%}
 {%- if add_generation_prompt -%}<|assistant|>{%- endif -%}`
 
-// spaced are the words that have a token with the space before them too: those
-// of sentences that never begin a value. Any other word looks the same within
-// a text and after a quote, so that copying it is copying its tokens.
+// spaced returns the words that also have a token with a preceding space: those
+// in sentences that never start a value. Any other word has the same tokens
+// within a text and after a quote, so that copying it means copying its tokens.
 func spaced() []string {
 	values := map[string]bool{}
 	for _, w := range lessons.Values() {
@@ -61,10 +61,10 @@ func spaced() []string {
 	return out
 }
 
-// numbers returns merges that make a token of every two and three digits. Of
-// longer runs the parts are seldom the same in two numbers of one text, so that
-// copying a number is copying tokens that stand there once. What begins with a
-// zero comes last: 2025 becomes 20 and 25.
+// numbers returns merges that make a token of every two and three digits.
+// Longer runs rarely share parts with other numbers of a text, so that copying
+// a number means copying tokens that occur once. Those that start with a zero
+// come last: 2025 becomes 20 and 25.
 func numbers() (merges [][2]string) {
 	early := func(n, zeros int) int { return (n + zeros) % (10 * zeros) }
 	for n := range 100 {
@@ -84,7 +84,7 @@ func numbers() (merges [][2]string) {
 	return merges
 }
 
-// splitRuns cuts a text into runs of letters, and of JSON's punctuation.
+// splitRuns splits a text into runs of letters and of JSON's punctuation.
 func splitRuns(text string) []string {
 	class := func(r rune) int {
 		switch {
@@ -111,10 +111,10 @@ func splitRuns(text string) []string {
 	return out
 }
 
-// propertyName is what names a property in a schema.
+// propertyName matches the name of a property in a schema.
 var propertyName = regexp.MustCompile(`"[a-z_-]+":`)
 
-// learn makes a vocabulary of the given size, as a GGUF file without tensors.
+// learn writes a vocabulary of the given size, as a GGUF file without tensors.
 func learn(path string, size int) error {
 	counts := map[string]int{}
 	count := func(text string, n int) {
@@ -124,7 +124,7 @@ func learn(path string, size int) error {
 	}
 	for _, s := range lessons.Learn() {
 		count(strings.ReplaceAll(strings.NewReplacer("{", " ", "}", " ").Replace(s), "_", " "), 20)
-		for _, part := range strings.Split(s, "_") { // names of properties in other styles
+		for _, part := range strings.Split(s, "_") { // property names in other styles
 			count(strings.ToUpper(part[:1])+part[1:], 10)
 		}
 	}
@@ -139,7 +139,7 @@ func learn(path string, size int) error {
 	g := lessons.New(0, lessons.Unseen{})
 	for range 4000 {
 		l := g.Next()
-		// Of these the punctuation, which must not lose against the many words.
+		// Only the punctuation, which must not lose against the many words.
 		for _, s := range []string{short(l.Schema), l.Answer} {
 			for _, w := range splitRuns(s) {
 				if strings.ContainsAny(w[:1], `{}[]":,`) {
@@ -147,7 +147,7 @@ func learn(path string, size int) error {
 				}
 			}
 		}
-		if l.Task == "copies" { // whose names are made up
+		if l.Task == "copies" { // its names are made up
 			continue
 		}
 		for _, name := range propertyName.FindAllString(l.Schema, -1) {
@@ -187,7 +187,7 @@ func learn(path string, size int) error {
 	return f.Close()
 }
 
-// short does to a schema what the template does.
+// short shortens a schema like the template.
 func short(schema string) string {
 	s := strings.ReplaceAll(schema, `{"type":"object","properties":`, " ")
 	s = strings.ReplaceAll(s, `,"additionalProperties":false`, "")
