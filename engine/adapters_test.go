@@ -12,7 +12,8 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// Requests with other scales of adapters are not in one batch, and none goes on from what was computed with others.
+// Requests with different scales of adapters never share a batch, nor reuse prompts computed
+// with other scales.
 func TestAdapters(t *testing.T) {
 	v := testVocab(t)
 	now := float32(1) // the scale in force
@@ -50,14 +51,14 @@ func TestAdapters(t *testing.T) {
 			t.Errorf("%d: %+v, %v", i, r, batches)
 		}
 	}
-	// Those that don't say have the engine's.
+	// Requests that set no scales have the engine's.
 	e.Adapt([]float32{0.25})
 	batches = nil
 	if ask(); slices.ContainsFunc(batches, func(s float32) bool { return s != 0.25 }) || e.Adapters()[0].Scale != 0.25 {
 		t.Errorf("%v %v", batches, e.Adapters())
 	}
 	e.Adapt([]float32{1})
-	// All together: each alone with those of its kind.
+	// Concurrently, each batch has requests of one kind only.
 	var all sync.WaitGroup
 	for i := range 24 {
 		all.Go(func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// A constraint that takes long holds up its own sequence alone: the others go on while
-// nothing is known of its mask, its completion or its forced text.
+// A slow constraint delays only its own sequence: the others continue while its mask,
+// its completion or its forced text is being computed.
 func TestSlowConstraintWaitsAlone(t *testing.T) {
 	v := testVocab(t)
 	for name, slow := range map[string]func(l *fakeLanguage, wait func()){
@@ -18,7 +18,7 @@ func TestSlowConstraintWaitsAlone(t *testing.T) {
 		"completion": func(l *fakeLanguage, wait func()) {
 			shortest := l.shortest
 			l.shortest = func(text string) string {
-				if text != "" { // at the beginning it is the request that waits
+				if text != "" { // at the start the request itself waits
 					wait()
 				}
 				return shortest(text)
@@ -54,7 +54,7 @@ func TestSlowConstraintWaitsAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// What it writes is what it would have written alone.
+			// The text is the same as without other requests.
 			want := collect(t, e, Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: quoted(v, "", "ab", "x"), Logprobs: true, Alternatives: 2})[0]
 			if results[0].Text != want.Text || want.Text == "" {
 				t.Errorf("text %q, want %q", results[0].Text, want.Text)
@@ -63,8 +63,8 @@ func TestSlowConstraintWaitsAlone(t *testing.T) {
 	}
 }
 
-// A sequence that is away leaves when its client does, once its step has returned, and
-// takes its job's other choices with it.
+// A sequence that is away ends when its client hangs up, once its step has returned,
+// and so do the other choices of its job.
 func TestHangUpWhileAway(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, scripted.Random(3), scripted.Options{}, Config{Parallel: 2, CacheSlots: -1})

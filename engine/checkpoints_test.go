@@ -21,7 +21,7 @@ func TestCheckpoints(t *testing.T) {
 	if c.reach(tokens) != 0 || !c.wants(tokens[:spacing]) || c.wants(tokens[:spacing-1]) {
 		t.Error("an empty store is wrong")
 	}
-	for range 2 { // the second time it is there already
+	for range 2 { // the second time it is stored already
 		if !c.put(tokens[:100], nil, state) || c.size != 500 {
 			t.Errorf("%d bytes", c.size)
 		}
@@ -34,7 +34,7 @@ func TestCheckpoints(t *testing.T) {
 	if c.reach(tokens[1:]) != 0 || c.wants(tokens[:100+spacing-1]) || !c.wants(tokens[:100+spacing]) {
 		t.Error("prefixes are mistaken for others")
 	}
-	// The least recently used goes.
+	// The least recently used is evicted.
 	a, b, d := tokensFrom(2000, 100), tokensFrom(3000, 100), tokensFrom(4000, 100)
 	c.put(a, nil, state)
 	c.put(b, nil, state)
@@ -43,7 +43,8 @@ func TestCheckpoints(t *testing.T) {
 	if c.reach(tokens) == 0 || c.reach(a) != 0 || c.reach(b) == 0 || c.reach(d) == 0 || c.bytes() != c.limit {
 		t.Errorf("after eviction %d bytes of %d", c.bytes(), c.limit)
 	}
-	// What does not fit alone is refused, and everything longer not wanted.
+	// A state larger than the limit is rejected, and longer ones are no longer
+	// wanted.
 	if c.put(tokens[:500], nil, state) || c.reach(tokens) != 100 || c.wants(tokens[:500]) || !c.wants(tokens[:499]) {
 		t.Error("a state that is too large")
 	}
@@ -59,7 +60,7 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// Against a plain list: what is found is the longest prefix that is kept.
+// Compared with a plain list: longest finds the longest stored prefix.
 func TestCheckpointsAgainstList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	c := newCheckpoints(5000, false)
@@ -88,8 +89,8 @@ func TestCheckpointsAgainstList(t *testing.T) {
 	}
 }
 
-// For models that go back, any beginning of a checkpoint counts, and one that
-// holds another takes its place.
+// For models that can rewind, any prefix of a checkpoint is usable, and a
+// checkpoint replaces those that it includes.
 func TestCheckpointsInPart(t *testing.T) {
 	c := newCheckpoints(10_000, true)
 	tokens, state := tokensFrom(0, 1000), make([]byte, 100)

@@ -18,8 +18,8 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// copying is a model that writes at random, and mostly goes on with what followed
-// the last token before: some guesses come true and some don't.
+// copying is a model with random output that mostly continues with what followed the
+// last token before: some guesses come true and some don't.
 func copying(seed uint64) scripted.Func {
 	random := scripted.Random(seed)
 	return func(history []int32, logits []float32) {
@@ -37,7 +37,7 @@ func copying(seed uint64) scripted.Func {
 	}
 }
 
-// An outcome is all that a reader learns of a request but how long it took.
+// An outcome is all that a reader sees of a request except its duration.
 type outcome struct {
 	texts   []string
 	tokens  [][]Token
@@ -45,8 +45,8 @@ type outcome struct {
 	err     string
 }
 
-// outcomeOf reads a request to its end. The drafts that it had are returned, not part
-// of the outcome.
+// outcomeOf reads a request to its end. The numbers of drafted and accepted tokens
+// are returned separately, not as part of the outcome.
 func outcomeOf(t *testing.T, e *Engine, req Request) (o outcome, drafted, accepted int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -81,7 +81,7 @@ func outcomeOf(t *testing.T, e *Engine, req Request) (o outcome, drafted, accept
 	}
 }
 
-// randomRequest asks for anything that an engine offers.
+// randomRequest returns a request with random options.
 func randomRequest(t *testing.T, e *Engine, rng *rand.Rand) Request {
 	must := func(err error) {
 		if err != nil {
@@ -134,8 +134,8 @@ func randomRequest(t *testing.T, e *Engine, rng *rand.Rand) Request {
 	return req
 }
 
-// With drafts and without, the same is written, told and counted, whatever is
-// asked for: alone, and together with others of which some hang up.
+// With drafts and without, texts, events and counts are the same for all kinds of
+// requests: alone, and together with others of which some hang up.
 func TestDraftsChangeNothing(t *testing.T) {
 	rounds := 400
 	if testing.Short() {
@@ -144,7 +144,7 @@ func TestDraftsChangeNothing(t *testing.T) {
 	configs := []Config{
 		{Parallel: 1, CacheSlots: -1},
 		{Parallel: 4},
-		{Parallel: 3, Context: backend.ContextParams{Size: 360, MaxBatch: 16}}, // too small for all at once
+		{Parallel: 3, Context: backend.ContextParams{Size: 360, MaxBatch: 16}}, // too small for all of them
 	}
 	for at, cfg := range configs {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestDraftsChangeNothing(t *testing.T) {
 					if late >= 5 {
 						continue
 					}
-					wait.Go(func() { // another one, which hangs up
+					wait.Go(func() { // another request, which hangs up
 						stream, err := on.Submit(t.Context(), requests[i])
 						if err != nil {
 							return
@@ -205,8 +205,8 @@ func TestDraftsChangeNothing(t *testing.T) {
 	}
 }
 
-// A text that repeats what is in the prompt takes few steps, and more without
-// drafts; a model that can't go back, and a request for itself, have none.
+// A text that repeats parts of the prompt takes few steps, and more without drafts;
+// models that can't rewind and solo requests have no drafts.
 func TestDraftsSaveSteps(t *testing.T) {
 	const reply = "one two three one two one three three two one"
 	steps := func(opt scripted.Options, cfg Config, solo bool) (uint64, int) {
@@ -235,13 +235,13 @@ func TestDraftsSaveSteps(t *testing.T) {
 	}
 }
 
-// Where a batch of two costs as much as two, nothing is drafted; where it costs
-// as much as one, all that is likely.
+// If a batch of two costs as much as two batches, nothing is drafted; if it costs as
+// much as one, all likely guesses are.
 func TestPrices(t *testing.T) {
 	list := []guess{{token: 5, chance: 0.9}, {token: 6, forced: true, chance: 0.9}, {token: 7, chance: 0.6}, {token: 8, chance: 0.1}}
 	for _, test := range []struct {
 		name string
-		more float64 // that each further token costs
+		more float64 // cost of each further token
 		want int
 	}{{"GPU", 0.01, 4}, {"CPU", 0.45, 3}, {"compute bound", 1, 0}} {
 		var p prices
@@ -256,11 +256,11 @@ func TestPrices(t *testing.T) {
 	}
 	var p prices
 	p.learn(1, time.Millisecond)
-	p.learn(4, 100*time.Millisecond) // something else took the time
+	p.learn(4, 100*time.Millisecond) // another program took the time
 	if got := p.price(4); got > outlier*hoped(4) {
 		t.Errorf("one bad moment made the price %.1f", got)
 	}
-	// More sequences in a batch leave less to be saved.
+	// With more sequences in a batch there is less to save.
 	for n := 1; n <= 16; n++ {
 		p = prices{one: 1}
 		for i := 2; i <= maxPriced; i++ {

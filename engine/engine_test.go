@@ -18,8 +18,8 @@ import (
 	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
-// newEngine makes an engine over a scripted model and closes both at the end
-// of the test, which fails if anything is left behind.
+// newEngine returns an engine for a scripted model and closes both at the end of the test,
+// which fails if anything is left open.
 func newEngine(t testing.TB, next scripted.Func, opt scripted.Options, cfg Config) *Engine {
 	t.Helper()
 	model := scripted.New(testVocab(t), next, opt)
@@ -88,7 +88,7 @@ func TestTextTail(t *testing.T) {
 	tests := []struct {
 		stops  []string
 		pieces []string
-		want   []string // text shown after each piece, then what flush returns
+		want   []string // text after each piece, then the result of flush
 		stop   string
 	}{
 		{nil, []string{"a", "\xc3", "\xa9", "\xe6\x97", "\xa5z"}, []string{"a", "", "é", "", "日z", ""}, ""},
@@ -119,7 +119,7 @@ func TestTextTail(t *testing.T) {
 	}
 }
 
-// Characters of several tokens must come whole.
+// Characters of several tokens arrive complete.
 func TestEventsHoldWholeCharacters(t *testing.T) {
 	v := testVocab(t)
 	const text = "ü→日💡é"
@@ -176,7 +176,7 @@ func TestConstrained(t *testing.T) {
 	}
 }
 
-// A document that is forced from beginning to end needs no decoding at all.
+// A completely forced document needs no decoding at all.
 func TestForcedToTheEnd(t *testing.T) {
 	lang := quoted(testVocab(t), `{"name":"`, "", `"}`)
 	lang.forced = func(text string) string { return lang.shortest(text) }
@@ -210,7 +210,7 @@ func TestForcedTextIsOneBatch(t *testing.T) {
 	}
 }
 
-// The time that forced text takes is not the prompt's, though both are one batch.
+// The time of forced text does not count as prompt time, though both are in one batch.
 func TestForcedTextIsNotPromptTime(t *testing.T) {
 	v := testVocab(t)
 	lang := quoted(v, strings.Repeat("o", 40), "", "x")
@@ -223,8 +223,8 @@ func TestForcedTextIsNotPromptTime(t *testing.T) {
 	}
 }
 
-// For every budget from the minimum on, the document is complete; below it the
-// request is refused with the minimum.
+// From the minimum on, the document is complete with every budget; below, the request fails
+// with the minimum.
 func TestBudget(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, scripted.Random(9), scripted.Options{}, Config{})
@@ -269,7 +269,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A model that insists on going on is closed by its budget; one that ends by
+// A text that would continue is closed by its budget, which is reported; a text that ends by
 // itself is not.
 func TestBudgetClosedIsReported(t *testing.T) {
 	v := testVocab(t)
@@ -300,7 +300,7 @@ func TestMasksBesideDecode(t *testing.T) {
 		if r.Constraint.Masks < 30 || r.Constraint.MaskTotal < 300*time.Millisecond || r.Constraint.MaskMax != 10*time.Millisecond {
 			t.Errorf("%+v", r.Constraint)
 		}
-		// 30 decodes and the prompt; one after another it would be 750 ms.
+		// 30 decodes and the prompt; sequentially it would take 750 ms.
 		if took := time.Since(start); took > 31*15*time.Millisecond {
 			t.Errorf("30 steps took %v", took)
 		}
@@ -322,7 +322,7 @@ func TestConstraintFailsMidway(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Offset < 5 {
 		t.Errorf("error %v", err)
 	}
-	// The engine goes on.
+	// The engine continues.
 	if r := collect(t, e, Request{Prompt: prompt(e, "x"), MaxTokens: 3})[0]; r.CompletionTokens == 0 {
 		t.Errorf("afterwards: %+v", r)
 	}
@@ -364,15 +364,15 @@ func TestRefusedRequests(t *testing.T) {
 	if _, err := e.Submit(t.Context(), Request{Prompt: []int32{1}, Sampling: sampling.Options{TopP: 2}}); !errors.As(err, &option) || option.Option != "top_p" {
 		t.Errorf("top_p 2: %v", err)
 	}
-	// The context bounds the budget.
+	// The context limits the budget.
 	r := collect(t, e, Request{Prompt: []int32{1, 5, 6, 7}, MaxTokens: 1000, Sampling: sampling.Options{LogitBias: []sampling.Bias{{Token: 2, Add: -100}}}})[0]
 	if r.CompletionTokens != 12 || r.Finish != FinishLength {
 		t.Errorf("%d tokens, finish %q", r.CompletionTokens, r.Finish)
 	}
 }
 
-// When the client hangs up, the sequence is in at most one more batch, and
-// the others don't notice.
+// After the client hangs up, the sequence is in at most one more batch, and the others are
+// unaffected.
 func TestCancelWithinOneStep(t *testing.T) {
 	var mu sync.Mutex
 	var batches [][]int32 // sequences of each
@@ -413,8 +413,8 @@ func TestCancelWithinOneStep(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// batches[before-1] may have been running; batches[before] may have been
-	// on its way when cancel was called.
+	// batches[before-1] may have been running; batches[before] may have been started when cancel
+	// was called.
 	for i, seqs := range batches[before:] {
 		if slices.Contains(seqs, 0) && slices.Contains(seqs, 1) && i > 0 {
 			t.Errorf("%d batches after the cancellation still hold both sequences", i)
@@ -425,7 +425,7 @@ func TestCancelWithinOneStep(t *testing.T) {
 	}
 }
 
-// A batch that nobody waits for is aborted, not computed to its end.
+// A batch whose clients have all hung up is aborted rather than completed.
 func TestHangUpAbortsPrefill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(t, scripted.Random(1), scripted.Options{Delay: 5 * time.Second}, Config{})
@@ -461,8 +461,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// Every part of a request is told to the tracer, and those of one sequence
-// don't overlap.
+// The tracer receives all parts of a request, and those of one sequence don't overlap.
 func TestTracer(t *testing.T) {
 	v := testVocab(t)
 	var rec spanList
@@ -510,7 +509,7 @@ func (r *spanList) Span(s Span) {
 	r.spans = append(r.spans, s)
 }
 
-// Progress is told before any text: what is known already, and what is known after each batch.
+// Progress comes before any text: what is reused, and what is computed after each batch.
 func TestProgress(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, scripted.Say(v, "one two"), scripted.Options{}, Config{PrefillChunk: 4, Context: backend.ContextParams{MaxBatch: 4}})

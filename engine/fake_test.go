@@ -13,7 +13,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// testVocab is the small vocabulary of package scripted.
+// testVocab returns the small vocabulary of package scripted.
 func testVocab(t testing.TB) *vocab.Vocab {
 	t.Helper()
 	v, err := scripted.Vocabulary()
@@ -23,16 +23,16 @@ func testVocab(t testing.TB) *vocab.Vocab {
 	return v
 }
 
-// fakeLanguage is a constraint written as three functions of the text.
+// fakeLanguage is a constraint defined by functions of the text.
 type fakeLanguage struct {
 	v        *vocab.Vocab
-	viable   func(text string) bool // some text of the language begins with it
+	viable   func(text string) bool // whether some text of the language begins with it
 	complete func(text string) bool
-	shortest func(text string) string // what completes it
-	forced   func(text string) string // what has to follow
+	shortest func(text string) string // the shortest completion
+	forced   func(text string) string // the text that must follow
 	pause    func()                   // before each mask
-	masks    *atomic.Int64            // how many were computed
-	broken   func(text string) bool   // where masks fail
+	masks    *atomic.Int64            // number of masks computed
+	broken   func(text string) bool   // whether masks fail there
 }
 
 func (l fakeLanguage) NewMatcher() Matcher { return &fakeMatcher{l: l} }
@@ -117,8 +117,8 @@ func (m *fakeMatcher) Remaining() []decoder.Piece {
 	return []decoder.Piece{{Text: m.l.shortest(m.text)}}
 }
 
-// quoted is the language prefix + any of letters, any number of times +
-// suffix. Prefix and suffix are forced where nothing else can follow.
+// quoted returns the language of prefix, any number of letters, and suffix.
+// Prefix and suffix are forced where nothing else can follow.
 func quoted(v *vocab.Vocab, prefix, letters, suffix string) fakeLanguage {
 	body := func(text string) (string, bool) { return strings.CutPrefix(text, prefix) }
 	split := func(rest string) (tail string) { return strings.TrimLeft(rest, letters) }

@@ -36,8 +36,7 @@ func together(t *testing.T, e *Engine, requests ...Request) (texts []string, fai
 	return texts, failed
 }
 
-// What is wrong with one sequence ends that one, not those that share its
-// batches.
+// A fault of one sequence ends only that one, not those that share its batches.
 func TestFaultEndsOneSequence(t *testing.T) {
 	v := testVocab(t)
 	const text = "one two three one two three one two three"
@@ -127,7 +126,7 @@ type brokenMatcher struct {
 func (m *brokenMatcher) ForcedTokens() []int32 { return []int32{m.token} }
 func (m *brokenMatcher) Accept(int32) error    { return nil }
 
-// At no temperature does a draw leave the vocabulary.
+// Even with tiny temperatures the sampler returns tokens of the vocabulary.
 func TestTinyTemperatures(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, scripted.Random(3), scripted.Options{}, Config{})

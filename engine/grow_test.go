@@ -9,9 +9,9 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// TestGrow holds that a context whose cells are allotted as they are used can
-// be filled to its size, by one sequence or by several, and that the texts are
-// those of a context that had all its cells from the start.
+// TestGrow checks that a context whose cells are allocated as needed can be
+// filled to its size, by one sequence or by several, and that the texts equal
+// those of a context with all cells from the start.
 func TestGrow(t *testing.T) {
 	texts := func(cells int) []string {
 		e := newEngine(t, scripted.Random(7), scripted.Options{ContextLength: 1024, Cells: cells},
@@ -35,9 +35,9 @@ func TestGrow(t *testing.T) {
 			}
 		}
 		run(30)
-		run(100, 200, 300) // together they need more than is allotted
+		run(100, 200, 300) // together they need more than is allocated
 		run(30)
-		run(1024 - 40) // all that there is, in batches larger than what is allotted
+		run(1024 - 40) // all cells, in batches larger than what is allocated
 		return out
 	}
 	want := texts(0)

@@ -7,7 +7,7 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// Marks are wanted only where they are of use.
+// Marks are wanted only where they are useful.
 func TestWantsMarks(t *testing.T) {
 	for name, test := range map[string]struct {
 		opt  scripted.Options

@@ -9,17 +9,17 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// What idle slots hold leaves the cells when another prompt comes, and is not
-// read again when it is asked for, whole or in part.
+// The contents of idle slots leave the cells when another prompt comes, and are
+// not prefilled again when they are needed, as a whole or in part.
 func TestIdlePromptsArePutAside(t *testing.T) {
 	alone := newEngine(t, scripted.Random(1), scripted.Options{}, Config{CacheSlots: -1, CheckpointBytes: -1})
 	for name, c := range map[string]struct {
 		bytes  int64
-		cells  int // cells of idle slots while the third prompt runs, at most
-		cached int // of the first prompt, when it comes again
+		cells  int // most cells of idle slots while the third prompt runs
+		cached int // cached tokens of the first prompt when it is repeated
 	}{
 		"kept":      {0, 100/idlePart + spacing, 299},
-		"too large": {1000, 1 << 30, 299}, // stays where it is
+		"too large": {1000, 1 << 30, 299}, // stays in its slot
 		"not asked": {-1, 1 << 30, 299},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestIdlePromptsArePutAside(t *testing.T) {
 	}
 }
 
-// Who begins like somebody else, and then says something different, does not take
-// from them what was put aside.
+// A prompt that shares only a prefix with a parked one does not remove the parked
+// one.
 func TestPutAsideForOthers(t *testing.T) {
 	e := newEngine(t, scripted.Random(1), scripted.Options{}, Config{Parallel: 2})
 	first := words(1, 400)
@@ -75,8 +75,8 @@ func TestPutAsideForOthers(t *testing.T) {
 	}
 }
 
-// A conversation that is put aside and taken up again many times takes no more
-// memory than once.
+// A conversation that is parked and restored many times takes no more memory than
+// once.
 func TestPutAsideOnce(t *testing.T) {
 	e := newEngine(t, scripted.Random(1), scripted.Options{}, Config{Parallel: 2})
 	talk := words(1, 300)

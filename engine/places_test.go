@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
-// reread returns a state as it is read from the file that it was written to.
+// reread writes a state to a file and reads it back.
 func reread(t *testing.T, s promptcache.State) promptcache.State {
 	t.Helper()
 	var file bytes.Buffer
@@ -26,8 +26,8 @@ func reread(t *testing.T, s promptcache.State) promptcache.State {
 	return *out
 }
 
-// What was computed at a place comes back from a file, to another engine over the same model too, and is forgotten when it
-// is erased.
+// The state at a place is restored from a file, also in another engine with the same model, and
+// is dropped when it is erased.
 func TestPlaces(t *testing.T) {
 	for name, opt := range map[string]scripted.Options{"": {}, "recurrent": {Recurrent: true}, "grain": {Grain: 16}} {
 		t.Run(name, func(t *testing.T) {
@@ -38,14 +38,14 @@ func TestPlaces(t *testing.T) {
 			if r.Place != 1 || e.Places()[1].Tokens < 300 || e.Places()[1].Busy {
 				t.Fatalf("%+v, %+v", r, e.Places())
 			}
-			// Others come and go, at the other place.
+			// Other requests use the other place.
 			for i := range uint64(6) {
 				if r, _ := answer(t, e, Request{Prompt: words(10+i, 400), MaxTokens: 5, Place: new(int)}); r.Place != 0 {
 					t.Errorf("at %d", r.Place)
 				}
 			}
 			saved, err := e.Save(ctx, 1)
-			// A model that can't go back may have no more than its last checkpoint.
+			// A model that can't rewind may have only its last checkpoint.
 			if n := commonPrefix(saved.Tokens, first); err != nil || n < 299 || n < 300 && !opt.Recurrent {
 				t.Fatalf("%d tokens, %v", len(saved.Tokens), err)
 			}
@@ -72,7 +72,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What does not fit is refused, and nothing is saved while somebody generates.
+// Invalid states are rejected, and nothing is saved while a sequence generates.
 func TestPlacesRefused(t *testing.T) {
 	ctx := t.Context()
 	e := newEngine(t, scripted.Random(1), scripted.Options{}, Config{Parallel: 2})
@@ -103,7 +103,7 @@ func TestPlacesRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
-	// One that generates is waited for, as long as anybody wants to.
+	// Save waits for a generating sequence until its context ends.
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	first := true
 	slow := newHooked(t, scripted.Options{}, Config{Parallel: 1}, hookedContext{batch: func(backend.Context, *backend.Batch) {
@@ -147,7 +147,8 @@ func TestPlacesRefused(t *testing.T) {
 	}
 }
 
-// Requests that name no place go where most of their prompt is, or else where nobody has been for longest.
+// Requests without a place get the one with most of their prompt, or else the least recently
+// used.
 func TestPlacesChosen(t *testing.T) {
 	e := newEngine(t, scripted.Random(1), scripted.Options{}, Config{Parallel: 3})
 	prompts := [][]int32{words(1, 50), words(2, 50), words(3, 50)}

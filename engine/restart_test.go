@@ -21,7 +21,7 @@ import (
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
-// greedy writes the likeliest tokens until the budget is used up.
+// greedy generates the most likely tokens until the budget is used up.
 var greedy = sampling.Options{LogitBias: noEnd.LogitBias}
 
 // answer runs a request and returns the result and the tokens of the text.
@@ -51,7 +51,7 @@ func answer(t testing.TB, e *Engine, req Request) (*Result, []int32) {
 	}
 }
 
-// words are n tokens that say nothing, different for each seed.
+// words returns n random tokens for a seed.
 func words(seed uint64, n int) []int32 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	out := make([]int32, n)
@@ -114,7 +114,7 @@ func (c *hookedContext) StateKey() (string, error) {
 	return c.Context.StateKey()
 }
 
-// newHooked makes an engine over a scripted model with hooks.
+// newHooked returns an engine for a scripted model with hooks.
 func newHooked(t testing.TB, opt scripted.Options, cfg Config, hooks hookedContext) *Engine {
 	t.Helper()
 	m := hooked{scripted.New(testVocab(t), scripted.Random(1), opt), func(c backend.Context) backend.Context {
@@ -130,8 +130,8 @@ func newHooked(t testing.TB, opt scripted.Options, cfg Config, hooks hookedConte
 	return e
 }
 
-// A conversation with a model that can't go back, in every way in which it may go
-// on. cached is what need not be read again.
+// A conversation with a model that can't rewind, continued in every possible way.
+// cached is the number of reused tokens.
 func TestRecurrentConversation(t *testing.T) {
 	system, first, second := words(1, 100), words(2, 120), words(3, 80)
 	opening := joined(system, first)
@@ -150,7 +150,7 @@ func TestRecurrentConversation(t *testing.T) {
 					t.Errorf("%v, want %v", tokens, want)
 				}
 				alone.Close()
-				if !keep { // somebody else takes the slot
+				if !keep { // another request takes the slot
 					answer(t, e, Request{Prompt: words(99, 20), MaxTokens: 1})
 				}
 				return r.CachedTokens, tokens
@@ -169,9 +169,9 @@ func TestRecurrentConversation(t *testing.T) {
 			check("the same again", cached, len(opening)-5)
 
 			turn := joined(heard, second)
-			at := len(heard) - 1 // the last token was sampled and not decoded
+			at := len(heard) - 1 // the last token was sampled but not decoded
 			if !keep {
-				// The answer is too short for a checkpoint of its own.
+				// The answer is too short for a checkpoint.
 				at = len(opening) - 5
 			}
 			cached, _ = ask(turn, len(system), len(heard), len(turn)-5)
@@ -207,8 +207,8 @@ func TestPartingCheckpoint(t *testing.T) {
 	}
 }
 
-// Without checkpoints, all is as before: a model that can't go back reads anew
-// whatever is not exactly in a slot. With them, little prompts aren't worth one.
+// Without checkpoints, a model that can't rewind prefills everything that is not
+// exactly in a slot. With them, short prompts aren't worth one.
 func TestNoCheckpoints(t *testing.T) {
 	for name, test := range map[string]struct {
 		recurrent bool
@@ -233,7 +233,7 @@ func TestNoCheckpoints(t *testing.T) {
 	}
 }
 
-// The prompt of several choices is not read once for each.
+// The prompt of several choices is prefilled once.
 func TestRecurrentChoices(t *testing.T) {
 	var rec recorder
 	e := newEngine(t, scripted.Random(1), scripted.Options{Recurrent: true, Fault: rec.record}, Config{Parallel: 3})
@@ -255,8 +255,8 @@ func TestRecurrentChoices(t *testing.T) {
 	}
 }
 
-// A sequence that gave up its cells comes back by a checkpoint, not by reading
-// all of it again.
+// A preempted sequence is restored from a checkpoint rather than prefilled
+// completely.
 func TestRecurrentPreemption(t *testing.T) {
 	const n, prompt, generated = 6, 150, 80
 	var rec recorder
@@ -282,15 +282,15 @@ func TestRecurrentPreemption(t *testing.T) {
 	for _, b := range rec.all() {
 		entries += b.Len()
 	}
-	// Each time at most what has come since the last checkpoint is lost, and a
-	// batch that did not fit was recorded too.
+	// Each preemption loses at most the tokens since the last checkpoint; a batch
+	// that did not fit was recorded too.
 	if limit := n*(prompt+generated) + int(s.Preempted)*(spacing+512); entries > limit {
 		t.Errorf("%d tokens decoded, want at most %d; %d preemptions", entries, limit, s.Preempted)
 	}
 }
 
-// A client that hangs up while its prompt is read leaves what was read up to the
-// last mark, even if the model loses its state with the batch.
+// If a client hangs up during prefill, what was computed up to the last mark is
+// kept, even if the model loses its state with the batch.
 func TestRecurrentHangUp(t *testing.T) {
 	var stream atomic.Pointer[Stream]
 	n := 0
@@ -322,8 +322,8 @@ func TestRecurrentHangUp(t *testing.T) {
 	}
 }
 
-// When the batch of several is lost, those that still want an answer go on from
-// their checkpoints.
+// If a batch of several sequences is lost, those still wanted continue from their
+// checkpoints.
 func TestRecurrentRecall(t *testing.T) {
 	var rec recorder
 	lost := errors.New("lost")
@@ -360,13 +360,13 @@ func TestRecurrentRecall(t *testing.T) {
 	for _, b := range rec.all() {
 		entries += b.Len()
 	}
-	if limit := 3*520 + 3*100 + 100; entries > limit { // 100 from the last mark, and the batch that was lost
+	if limit := 3*520 + 3*100 + 100; entries > limit { // 100 from the last mark, and the lost batch
 		t.Errorf("%d tokens decoded, want at most %d", entries, limit)
 	}
 }
 
-// Checkpoints stay within their bound, and a state that is larger than it is taken
-// once, not for every prompt.
+// Checkpoints stay within their limit, and a state that exceeds it is taken once
+// rather than for every prompt.
 func TestCheckpointBound(t *testing.T) {
 	const limit = 10_000
 	var saved []int32
@@ -386,13 +386,14 @@ func TestCheckpointBound(t *testing.T) {
 	for i := range uint64(5) {
 		answer(t, e, Request{Prompt: words(50+i, 2000), MaxTokens: 3})
 	}
-	saved = slices.DeleteFunc(saved, func(n int32) bool { return n < 1000 }) // slots that were given up
+	saved = slices.DeleteFunc(saved, func(n int32) bool { return n < 1000 }) // of slots that were given up
 	if !slices.Equal(saved, []int32{1999}) || strings.Count(log.String(), "larger than all checkpoints") != 1 {
 		t.Errorf("saved %v; log:\n%s", saved, &log)
 	}
 }
 
-// What can't be saved or restored is read again, and said.
+// A prompt whose state can't be saved or restored is prefilled again, and a
+// warning is logged.
 func TestStateFails(t *testing.T) {
 	var log bytes.Buffer
 	e := newHooked(t, scripted.Options{Recurrent: true}, Config{Log: slog.New(slog.NewTextHandler(&log, nil))},
@@ -419,9 +420,9 @@ func TestStateFails(t *testing.T) {
 	}
 }
 
-// A text does not depend on what was kept of other prompts, in memory or on disk:
-// random conversations, forked, edited and asked again, with marks in sensible
-// and in other places.
+// A text does not depend on what was cached of other prompts, in memory or on
+// disk: random conversations, forked, edited and repeated, with marks at sensible
+// and other positions.
 func TestRandomConversations(t *testing.T) {
 	steps := 120
 	if testing.Short() {
@@ -430,7 +431,7 @@ func TestRandomConversations(t *testing.T) {
 	for name, test := range map[string]struct {
 		opt      scripted.Options
 		cfg      Config
-		disk     int64 // bound of the prompt cache, 0: none
+		disk     int64 // limit of the prompt cache, 0: none
 		restarts bool
 	}{
 		"recurrent":              {opt: scripted.Options{Recurrent: true}, cfg: Config{Parallel: 2}},
@@ -511,7 +512,7 @@ func TestRandomConversations(t *testing.T) {
 				for j := range round {
 					o := &round[j]
 					o.from = talks[rng.IntN(len(talks))]
-					if rng.IntN(4) == 0 { // go back to an earlier turn
+					if rng.IntN(4) == 0 { // return to an earlier turn
 						n := 1 + rng.IntN(len(o.from.marks))
 						o.from = talk{o.from.tokens[:o.from.marks[n-1]], o.from.marks[:n]}
 					}

@@ -23,7 +23,7 @@ import (
 // noEnd keeps free text going until its budget is used up.
 var noEnd = sampling.Options{Temperature: 1, LogitBias: []sampling.Bias{{Token: 2, Add: -100}}}
 
-// recorder keeps what every batch held.
+// recorder records every batch.
 type recorder struct {
 	mu      sync.Mutex
 	batches []backend.Batch
@@ -42,8 +42,8 @@ func (r *recorder) all() []backend.Batch {
 	return slices.Clone(r.batches)
 }
 
-// The text must not depend on what runs beside it: scripted logits depend on
-// the sequence alone, so any difference is the scheduler's mistake.
+// A text does not depend on other running requests: scripted logits depend on
+// the sequence alone, so any difference is the scheduler's fault.
 func TestBatchedEqualsAlone(t *testing.T) {
 	v := testVocab(t)
 	request := func(i int) Request {
@@ -70,7 +70,7 @@ func TestBatchedEqualsAlone(t *testing.T) {
 		"no cache":      {Parallel: 3, CacheSlots: 1, Queue: n},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Steps take a while, so that requests meet on one processor too.
+			// Steps take a while, so that requests overlap on one processor too.
 			e := newEngine(t, scripted.Random(4), scripted.Options{Delay: 200 * time.Microsecond}, cfg)
 			var wg sync.WaitGroup
 			for i := range n {
@@ -129,7 +129,7 @@ func TestContinuousBatching(t *testing.T) {
 	}
 }
 
-// A long prompt is computed in pieces, between which others generate.
+// A long prompt is computed in chunks, between which others generate.
 func TestChunkedPrefill(t *testing.T) {
 	var rec recorder
 	e := newEngine(t, scripted.Random(1), scripted.Options{Delay: time.Millisecond, Fault: rec.record},
@@ -359,8 +359,8 @@ func TestShutdownGivesUp(t *testing.T) {
 	}
 }
 
-// Many clients at once, some of which hang up: every constrained text is
-// complete, and nothing is left behind.
+// Many concurrent clients, some of which hang up: every constrained text is
+// complete, and nothing is left open.
 func TestManyClients(t *testing.T) {
 	v := testVocab(t)
 	goroutines := runtime.NumGoroutine()
@@ -422,8 +422,8 @@ func TestManyClients(t *testing.T) {
 	poll.Until(func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
-// A model that is faster than its reader wakes it now and then, not for every
-// token, and nothing of the text is lost, however it ends.
+// A model faster than its reader does not wake it for every token, and no
+// text is lost, regardless of how it ends.
 func TestTextIsToldInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := testVocab(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 )
 
-// TestCutting reads prompts to the end and compares the batches.
+// TestCutting splits whole prompts and compares the batches.
 func TestCutting(t *testing.T) {
 	for _, c := range []struct {
 		cutting
@@ -46,7 +46,7 @@ func (x span) String() string {
 	return fmt.Sprintf("{%d %s}", x.end, [...]string{"blocks", "rest", "piece", "written"}[x.kind])
 }
 
-// TestUsable asks how much of what was computed another prompt may begin with.
+// TestUsable checks how much of a slot another prompt can reuse.
 func TestUsable(t *testing.T) {
 	turn := history{{64, blocks}, {100, rest}, {164, blocks}, {180, rest}, {200, written}, {230, rest}, {240, written}}
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestUsable(t *testing.T) {
 		n, want int
 	}{
 		{cutting{1, 0}, nil, 77, 77},
-		{cutting{64, 0}, nil, 77, 0}, // nobody knows how it was computed
+		{cutting{64, 0}, nil, 77, 0}, // it is unknown how it was computed
 		{cutting{64, 0}, history{{256, blocks}, {300, rest}}, 300, 256},
 		{cutting{64, 0}, history{{256, blocks}, {300, rest}}, 255, 192},
 		{cutting{64, 0}, history{{256, blocks}, {300, rest}}, 63, 0},
@@ -69,7 +69,7 @@ func TestUsable(t *testing.T) {
 		{cutting{64, 100}, turn, 190, 190},
 		{cutting{64, 100}, turn, 210, 200},
 		{cutting{64, 100}, turn, 235, 235},
-		{cutting{64, 0}, turn, 120, 64}, // this prompt isn't cut at 100
+		{cutting{64, 0}, turn, 120, 64}, // this prompt isn't split at 100
 		{cutting{64, 0}, turn, 164, 64},
 	} {
 		if got := c.usable(c.h, c.n); got != c.want {
@@ -85,7 +85,7 @@ func TestUsable(t *testing.T) {
 }
 
 // TestGrain sends prompts one after another to a context with a grain, and compares
-// the batches in which they are read.
+// the batches of their prefill.
 func TestGrain(t *testing.T) {
 	var batches []string
 	e := newHooked(t, scripted.Options{Grain: 64}, Config{Parallel: 2}, hookedContext{batch: func(_ backend.Context, b *backend.Batch) {

@@ -26,7 +26,7 @@ func openStore(t testing.TB, dir string) *promptcache.Store {
 	return s
 }
 
-// life is one run of a server over a folder.
+// life is one run of a server with a folder.
 type life struct {
 	*Engine
 	store *promptcache.Store
@@ -39,7 +39,7 @@ func begin(t testing.TB, dir string, opt scripted.Options, cfg Config) *life {
 	return &life{newEngine(t, scripted.Random(1), opt, cfg), store}
 }
 
-// end closes it; what was to be written is written then.
+// end closes it, after all states have been written.
 func (l *life) end(t testing.TB) {
 	t.Helper()
 	if err := l.Close(); err != nil {
@@ -56,7 +56,8 @@ func both(t *testing.T, test func(t *testing.T, opt scripted.Options)) {
 	}
 }
 
-// After a restart, prompts are read from where they differ from those before it.
+// After a restart, prompts are prefilled only from where they differ from earlier
+// ones.
 func TestPromptCache(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		dir := t.TempDir()
@@ -103,7 +104,7 @@ func TestPromptCache(t *testing.T) {
 	})
 }
 
-// What is worth writing, and what is not.
+// Which states are worth writing.
 func TestWorthWriting(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		for _, test := range []struct {
@@ -122,7 +123,7 @@ func TestWorthWriting(t *testing.T) {
 		} {
 			dir := t.TempDir()
 			l := begin(t, dir, opt, Config{})
-			for range 2 { // the second time it is all there
+			for range 2 { // the second time everything is stored already
 				answer(t, l.Engine, Request{Prompt: words(1, test.prompt), Marks: test.marks, MaxTokens: 3})
 			}
 			l.end(t)
@@ -151,7 +152,7 @@ func fileNames(t testing.TB, dir string) (out []string) {
 	return out
 }
 
-// What is in memory is not read from disk again.
+// States in memory are not read from disk.
 func TestSlotsBeforeDisk(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		dir := t.TempDir()
@@ -173,7 +174,8 @@ func TestSlotsBeforeDisk(t *testing.T) {
 	})
 }
 
-// However a file was damaged, the text is the same and the file is gone.
+// Regardless of how a file was damaged, the text is the same and the file is
+// deleted.
 func TestDamagedPromptCache(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		dir := t.TempDir()
@@ -207,7 +209,7 @@ func TestDamagedPromptCache(t *testing.T) {
 			}
 			l.end(t)
 		}
-		// It has been written again each time.
+		// It is written again each time.
 		l = begin(t, dir, opt, Config{})
 		if r, got := answer(t, l.Engine, Request{Prompt: p, MaxTokens: 3}); r.CachedTokens != 256 || !slices.Equal(got, want) {
 			t.Errorf("%d tokens cached, %v", r.CachedTokens, got)
@@ -216,8 +218,8 @@ func TestDamagedPromptCache(t *testing.T) {
 	})
 }
 
-// A whole file whose state the backend refuses, or that holds something else than
-// its name says, is deleted too.
+// An intact file whose state the backend rejects, or that does not match its name,
+// is deleted too.
 func TestRefusedState(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		p := words(1, 300)
@@ -254,8 +256,8 @@ func TestRefusedState(t *testing.T) {
 	})
 }
 
-// A prompt that does not fit beside what runs is not read from disk in vain, and
-// idle slots make room.
+// A prompt that does not fit beside running ones is not read from disk in vain,
+// and idle slots make room.
 func TestPromptCacheInFullContext(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		dir := t.TempDir()
@@ -275,7 +277,7 @@ func TestPromptCacheInFullContext(t *testing.T) {
 	})
 }
 
-// Several engines share a folder, at the same time.
+// Several engines share a folder concurrently.
 func TestSharedFolder(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		dir := t.TempDir()
@@ -304,8 +306,8 @@ func TestSharedFolder(t *testing.T) {
 	})
 }
 
-// What the server says in its log and counts when a prompt is more than the folder
-// takes: once, and it is not saved for every request.
+// A prompt that exceeds the folder's limit is logged once, and not saved for every
+// request.
 func TestPromptTooLongForCache(t *testing.T) {
 	var log bytes.Buffer
 	store, err := promptcache.Open(t.TempDir(), 4000, slog.New(slog.DiscardHandler))
@@ -325,16 +327,16 @@ func TestPromptTooLongForCache(t *testing.T) {
 	}
 }
 
-// What several requests have in common is saved once, and a solo neither saves nor
-// reads.
+// A prefix that several requests share is saved once; solo requests neither save
+// nor read.
 func TestSavedOnce(t *testing.T) {
 	both(t, func(t *testing.T, opt scripted.Options) {
 		dir := t.TempDir()
 		system := words(1, 500)
 		store := openStore(t, dir)
 		var saved []int32
-		// The first batch waits until all are submitted, so that they are
-		// admitted together.
+		// The first batch waits until all are submitted, so that they are admitted
+		// together.
 		submitted := make(chan struct{})
 		opt.Fault = func(int, *backend.Batch) error { <-submitted; return nil }
 		e := newHooked(t, opt, Config{Parallel: 5, PromptCache: store},
@@ -376,7 +378,7 @@ func TestSavedOnce(t *testing.T) {
 	})
 }
 
-// A closed store is no reason for an engine to fail.
+// A closed store does not make an engine fail.
 func TestClosedStore(t *testing.T) {
 	l := begin(t, t.TempDir(), scripted.Options{}, Config{})
 	if err := l.store.Close(); err != nil {
@@ -389,7 +391,7 @@ func TestClosedStore(t *testing.T) {
 	}
 }
 
-// An engine that closes while prompts come from disk leaves nothing behind.
+// An engine that is closed while prompts are read from disk leaves nothing behind.
 func TestCloseWhileReading(t *testing.T) {
 	dir := t.TempDir()
 	l := begin(t, dir, scripted.Options{}, Config{})

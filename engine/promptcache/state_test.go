@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file that was changed or cut anywhere is no state.
+// A file that was changed or truncated anywhere is not a valid state.
 func TestStateFile(t *testing.T) {
 	s := State{Key: "a model", Tokens: run(5, 9), Ends: []int32{4, 9}, Kinds: []byte{0, 3}, Bytes: []byte("what it remembers")}
 	var file bytes.Buffer

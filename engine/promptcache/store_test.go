@@ -31,7 +31,7 @@ func open(t testing.TB, dir string, limit int64) *Store {
 	return s
 }
 
-// written waits until nothing is left to be written.
+// written waits until all states have been written.
 func written(t testing.TB, s *Store) {
 	t.Helper()
 	poll.Until(func() bool {
@@ -49,7 +49,7 @@ func run(from, n int32) []int32 {
 	return out
 }
 
-// files returns the names and the total size of what is in a folder.
+// files returns the names and the total size of the files in a folder.
 func files(t testing.TB, dir string) (names []string, bytes int64) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -77,7 +77,7 @@ func TestStore(t *testing.T) {
 	tokens := run(100, 50)
 	h.Put(tokens[:20], []byte("twenty"))
 	h.Put(tokens[:40], []byte("forty"))
-	h.Put(tokens[:40], []byte("again")) // is there already
+	h.Put(tokens[:40], []byte("again")) // is stored already
 	if _, known := h.Find(tokens); known != 40 {
 		t.Errorf("%d tokens are known while they are written", known)
 	}
@@ -144,8 +144,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Nothing in a file may change without being noticed, and what is not right is
-// deleted.
+// Every change to a file is noticed, and the file is deleted.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20)
@@ -195,7 +194,7 @@ func TestDamage(t *testing.T) {
 	if got, want := s.Stats().Damaged, uint64(4*len(whole)+5); got != want {
 		t.Errorf("%d damaged files were counted, want %d", got, want)
 	}
-	// A place where there was a damaged file can be written again.
+	// A file can be written again after a damaged one.
 	h.Put(tokens, []byte("state"))
 	written(t, s)
 	if state, ok := h.Read(tokens); !ok || string(state) != "state" {
@@ -203,7 +202,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// What is no regular file is not opened, and what lies behind a link not touched.
+// Irregular files are not opened, and targets of links are not touched.
 func TestIrregular(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	s := open(t, dir, 1<<20)
@@ -237,7 +236,7 @@ func TestIrregular(t *testing.T) {
 	}
 }
 
-// Files of others stay, whatever they are called.
+// Files of others are kept, regardless of their names.
 func TestOthersFiles(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-10 * abandoned)
@@ -254,14 +253,14 @@ func TestOthersFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left := filepath.Join(dir, temporaryName(7)) // by a process that was killed
+	left := filepath.Join(dir, temporaryName(7)) // left by a killed process
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(left, old, old); err != nil {
 		t.Fatal(err)
 	}
-	fresh := temporaryName(8) // that another process is writing
+	fresh := temporaryName(8) // being written by another process
 	if err := os.WriteFile(filepath.Join(dir, fresh), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +284,8 @@ func TestOthersFiles(t *testing.T) {
 	}
 }
 
-// The least recently used goes first, by whatever process it was used.
+// The least recently used state is evicted first, regardless of the process that
+// used it.
 func TestBound(t *testing.T) {
 	dir := t.TempDir()
 	const size = header + 4*5 + 1000
@@ -321,7 +321,7 @@ func TestBound(t *testing.T) {
 		t.Errorf("there are %v", got)
 	}
 	used(3, 20*time.Minute)
-	h.Put(run(30, 5), nil) // is there, in the index
+	h.Put(run(30, 5), nil) // is in the index
 	open(t, dir, 3*size).Shelf("one").Put(run(40, 5), make([]byte, 2*size))
 	put(4)
 	if got := there(); !slices.Equal(got, []int32{0, 2, 4}) {
@@ -333,7 +333,7 @@ func TestBound(t *testing.T) {
 	if n := s.Stats().Evicted; n != 2 {
 		t.Errorf("%d evicted", n)
 	}
-	open(t, dir, size) // a lower bound
+	open(t, dir, size) // with a lower limit
 	if got := there(); !slices.Equal(got, []int32{4}) {
 		t.Errorf("within a lower bound there are %v", got)
 	}
@@ -343,7 +343,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// What one process writes another finds, and what it deletes is not there.
+// A process finds what another one writes, and not what it deletes.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir, 1<<20), open(t, dir, 1<<20)
@@ -365,7 +365,7 @@ func TestTwoProcesses(t *testing.T) {
 	if n, _ := b.Shelf("one").Find(tokens); n != 9 {
 		t.Errorf("found %d tokens, want 9", n)
 	}
-	// Both write the same.
+	// Both write the same state.
 	for range 20 {
 		tokens := run(rand.Int32(), 10)
 		for _, s := range []*Store{a, b} {
@@ -423,7 +423,7 @@ func TestCrowd(t *testing.T) {
 	if n < 10 {
 		t.Errorf("only %d different states were read", n)
 	}
-	// Writing ends with a look at the bound, so the last one to write has seen to it.
+	// Writing ends with a check of the limit, so the last writer has enforced it.
 	if names, size := files(t, dir); size > limit || len(names) == 0 {
 		t.Errorf("%d files take %d bytes of %d", len(names), size, limit)
 	}
