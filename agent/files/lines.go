@@ -30,7 +30,7 @@ func (l *lines) binary() bool {
 	return binary(start)
 }
 
-// next reads a line and keeps at most most bytes of it, starting at offset from. It
+// next reads a line and keeps up to most bytes of it, starting at offset from. It
 // returns false at the end of the file, after an error, and when the budget of the
 // call is spent, which ends the search.
 func (l *lines) next(from, most int) bool {

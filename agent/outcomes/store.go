@@ -41,7 +41,7 @@ type Assessment struct {
 	ID        string
 	Model     string
 	Composite float64  // composite confidence in the answer
-	Own       *float64 // what the model itself said; nil: nothing
+	Own       *float64 // the model's own confidence; nil: not given
 	Time      time.Time
 }
 

@@ -73,7 +73,7 @@ func newComparison(v *vocab.Vocab, explained []byte) (*comparison, error) {
 	return c, nil
 }
 
-// run compares the documents in in under the schemas of the corpus.
+// run compares the verdicts on the documents read from in, with the schemas of the corpus.
 func (c *comparison) run(corpus *bench.Corpus, in io.Reader) error {
 	documents := map[string][]document{}
 	lines := bufio.NewScanner(in)

@@ -193,7 +193,8 @@ func columns(prefix, text, right string, width int) string {
 	return strings.TrimRight(cutTo(prefix+text+pad+strings.Repeat(" ", gap)+right, width), " ")
 }
 
-// cutTo shortens a text to at most width columns of a terminal, with an ellipsis if it was cut.
+// cutTo shortens a text to at most width columns of a terminal, with an ellipsis if
+// it was cut.
 func cutTo(text string, width int) string {
 	if uniseg.StringWidth(text) <= width {
 		return text

@@ -200,7 +200,7 @@ func (f *feedbackPath) Set(path string) error {
 func (f *feedbackPath) Type() string { return "file" }
 
 // open returns a server that stores outcomes in the file of the flags, and a function that closes the file. A failure to
-// open a file that was given is an error, unless its folder can't be written. The default file may be in use by another
+// open a file that was given is an error, unless the place can't be written. The default file may be in use by another
 // server on this machine; then the error is logged, and /feedback reports it.
 func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Server, func(), error) {
 	cfg.Feedback = f.path

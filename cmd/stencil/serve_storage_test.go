@@ -15,8 +15,8 @@ import (
 	"github.com/stencil-json/stencil/server"
 )
 
-// TestUnwritable checks that a full disk or a read-only folder disables storage there, but no answers, and that logs and
-// metrics report it.
+// TestUnwritable checks that with a full disk or a read-only folder the server still answers but stores nothing, and that
+// log and metrics report it.
 func TestUnwritable(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full and /sys")
@@ -76,7 +76,7 @@ func TestDamagedStores(t *testing.T) {
 	}
 }
 
-// TestHomeless checks that there is no default file for feedback without a home folder, or if it is read-only.
+// TestHomeless checks that there is no default file for feedback without a home folder that can be written.
 func TestHomeless(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -22,14 +22,14 @@ const (
 	Free        Mode = "free"        // only the prompt asks for it; it is extracted from the text
 	JSON        Mode = "json"        // response_format json_object; the prompt has the schema
 	Tools       Mode = "tools"       // tool_choice required; a document is the arguments of a tool
-	ToolsAuto   Mode = "tools-auto"  // the same with tool_choice auto
-	ToolsText   Mode = "tools-text"  // the same; where there are no calls, they are looked for in the text
+	ToolsAuto   Mode = "tools-auto"  // as Tools, with tool_choice auto
+	ToolsText   Mode = "tools-text"  // as ToolsAuto; without calls, they are searched for in the text
 )
 
 // Modes are all modes.
 var Modes = []Mode{Constrained, Free, JSON, Tools, ToolsAuto, ToolsText}
 
-// byTools reports whether the answer is asked for by tools.
+// byTools reports whether the mode requests the answer as tool calls.
 func (m Mode) byTools() bool { return m == Tools || m == ToolsAuto || m == ToolsText }
 
 // An Ask is the way in which the prompt describes the wanted document.

@@ -48,7 +48,7 @@ var options = []option{
 	{names: "-ngl --gpu-layers --n-gpu-layers", env: "N_GPU_LAYERS", flag: "gpu-layers", takes: true, convert: layers},
 	{names: "-fa --flash-attn", env: "FLASH_ATTN", flag: "flash-attention", takes: true, convert: onOff},
 	{names: "-ctk --cache-type-k", env: "CACHE_TYPE_K", flag: "cache-type", takes: true},
-	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true}, // which must be the same; see LlamaServer
+	{names: "-ctv --cache-type-v", env: "CACHE_TYPE_V", takes: true}, // must equal --cache-type-k; see LlamaServer
 	{names: "-dev --device", env: "DEVICE", flag: "device", takes: true, write: device},
 	{names: "-lm --load-mode", env: "LOAD_MODE", flag: "mlock", takes: true, write: loadMode},
 	{names: "--mmap", env: "MMAP"}, {names: "--no-mmap", flag: "no-mmap", value: "true"}, {names: "--mlock", env: "MLOCK", flag: "mlock", value: "true"},
@@ -103,7 +103,7 @@ var options = []option{
 	{names: "--reasoning-budget", env: "THINK_BUDGET", flag: "reasoning-budget", takes: true},
 	{names: "--reasoning-budget-message", env: "THINK_BUDGET_MESSAGE", flag: "reasoning-budget-message", takes: true},
 
-	// Models by name, with what llama-server sets for them.
+	// Shorthands for models, with the settings that llama-server uses for them.
 	{names: "--fim-qwen-1.5b-default", write: these("hf-repo=ggml-org/Qwen2.5-Coder-1.5B-Q8_0-GGUF", "hf-file=qwen2.5-coder-1.5b-q8_0.gguf", "port=8012", "batch=1024")},
 	{names: "--fim-qwen-3b-default", write: these("hf-repo=ggml-org/Qwen2.5-Coder-3B-Q8_0-GGUF", "hf-file=qwen2.5-coder-3b-q8_0.gguf", "port=8012", "batch=1024")},
 	{names: "--fim-qwen-7b-default", write: these("hf-repo=ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF", "hf-file=qwen2.5-coder-7b-q8_0.gguf", "port=8012", "batch=1024")},

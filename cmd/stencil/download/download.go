@@ -154,7 +154,7 @@ func (d *File) leave(part *os.File) {
 	part.Close()
 }
 
-// present reports whether the target exists already.
+// present reports whether the target exists already. It is an error if its checksum is not the given one.
 func (d *File) present() (Done, error) {
 	info, err := os.Stat(d.Path)
 	switch {

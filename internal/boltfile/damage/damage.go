@@ -14,7 +14,7 @@ var order = binary.NativeEndian
 var some = []uint64{0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 255, 4096, 1 << 15, 0xFFFE, 0xFFFF, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1 << 63, 1<<64 - 1}
 
 // Make returns a damaged copy of a file with the given page size: truncated, with flipped bits, or with wrong numbers
-// in headers, elements and lists. In half of the copies the checksums of the first two pages are corrected.
+// in headers, elements and lists. Sometimes the checksums of the first two pages are corrected.
 func Make(r *rand.Rand, file []byte, pageSize int) []byte {
 	out := bytes.Clone(file)
 	pages := len(out) / pageSize
