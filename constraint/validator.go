@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/validator"
 )
 
-// ErrUndecided matches the error of a validation that would take too much work.
+// ErrUndecided is matched by the error of a validation that would take too much work.
 var ErrUndecided = validator.ErrUndecided
 
 // An InvalidDocumentError lists where a document does not fit its constraint.

@@ -110,7 +110,7 @@ func (s *itemSearch) read(lits []logic.Lit) {
 	for _, l := range s.atLeast {
 		n := int(l.A)
 		if n > maxLookahead {
-			n = 1 // the array is long: one item stands for all
+			n = 1 // the wants are all alike: one decides
 		}
 		for range n {
 			s.wants = append(s.wants, itemWant{hi: syntax.MaxCount, g: l.Goal, counted: true})

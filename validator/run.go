@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrUndecided matches the error of a validation that was stopped because it would
+// ErrUndecided is matched by the error of a validation that was stopped because it would
 // take too much work, and no other error.
 var ErrUndecided = errors.New("validator: undecided")
 

@@ -409,7 +409,7 @@ func (s *Sampler) Kept(dst []Alternative, n int) []Alternative {
 	return dst
 }
 
-// KeptLogprob returns what Kept would for one token.
+// KeptLogprob returns the logarithm of the probability with which Kept would list a token.
 func (s *Sampler) KeptLogprob(token int32) float32 {
 	if s.chain == nil {
 		return 0

@@ -119,7 +119,7 @@ func (a *Automaton) step(q State, sym uint8) (to State) {
 	to = Dead
 	if next, ok := a.next(&a.nodes[q], sym); ok {
 		if to = a.intern(&next); to == Dead && a.err.Load() != nil {
-			return Dead // not stored: another symbol may still lead to an existing state
+			return Dead // not stored: beyond the limit, the state may not be dead
 		}
 	}
 	entry := to + 1
