@@ -372,6 +372,29 @@ func TestLlamaSlots(t *testing.T) {
 	}
 }
 
+// TestLlamaDefaults checks that sampler flags apply to requests without those fields, and that /props and answers show them.
+func TestLlamaDefaults(t *testing.T) {
+	defaults := request.Defaults{Sampling: map[string]json.RawMessage{}}
+	for name, value := range map[string]string{"dry_sequence_breakers": "[]", "dry_multiplier": "0.8", "logit_bias": "[[5,1.5],[6,false]]", "ignore_eos": "true", "samplers": `"kt"`, "mirostat": "2"} {
+		defaults.Sampling[name] = json.RawMessage(value)
+	}
+	if err := defaults.Check(); err != nil {
+		t.Fatal(err)
+	}
+	_, url := start(t, setup{reply: " ok", cfg: Config{Defaults: defaults}})
+	_, _, answer := post(t, url+"/completion", `{"prompt":"x","n_predict":2}`)
+	for where, got := range map[string]any{"/props": at(getJSON(t, url+"/props"), "default_generation_settings", "params"), "/completion": answer["generation_settings"]} {
+		if list, ok := at(got, "dry_sequence_breakers").([]any); !ok || len(list) > 0 || at(got, "ignore_eos") != true || at(got, "mirostat") != 2.0 || at(got, "samplers", 1) != "temperature" ||
+			at(got, "logit_bias", 0, "token") != 5.0 || at(got, "logit_bias", 0, "bias") != 1.5 || at(got, "logit_bias", 1, "bias") != nil {
+			t.Errorf("%s: %v", where, got)
+		}
+	}
+	_, _, answer = post(t, url+"/completion", `{"prompt":"x","n_predict":2,"dry_sequence_breakers":["!"],"logit_bias":[],"ignore_eos":false}`)
+	if got := answer["generation_settings"]; at(got, "dry_sequence_breakers", 0) != "!" || at(got, "logit_bias", 0) != nil || at(got, "ignore_eos") != false {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestAnyModelName checks that one model answers to every name unless names are strict.
 func TestAnyModelName(t *testing.T) {
 	for _, strict := range []bool{false, true} {

@@ -63,6 +63,7 @@ func (s *Handlers) Props(r *http.Request) (wire.Answer, error) {
 		return nil, err
 	}
 	params := settingsOf(q.Sampling, s.Tokens)
+	params.chosen(q, q.Sampling.LogitBias)
 	if !q.Seeded {
 		params.Seed = math.MaxUint32 // a random one
 	}

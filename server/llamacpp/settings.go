@@ -92,24 +92,30 @@ func (q *completionRequest) settings(g *generation.Generation) settings {
 	}
 	out := settingsOf(g.Job.Sampling, limit)
 	out.Stop = append(out.Stop, q.Stop...)
-	out.IgnoreEOS, out.Stream, out.Probs, out.TimingsPerToken, out.PostSampling = q.IgnoreEnd, q.Stream, q.probs, q.timings, q.post
-	if q.Breakers != nil {
-		out.DRYBreakers = q.Breakers
-	}
+	out.Stream, out.Probs, out.TimingsPerToken, out.PostSampling = q.Stream, q.probs, q.timings, q.post
+	out.chosen(g.Request, g.Job.Sampling.LogitBias)
 	if q.Constraint.Kind == "grammar" {
 		out.Grammar = q.Constraint.Text
 	}
 	for id, scale := range g.Job.Adapters {
 		out.LoRA = append(out.LoRA, adapterReply{ID: id, Scale: scale})
 	}
-	for _, b := range g.Job.Sampling.LogitBias {
+	return out
+}
+
+// chosen sets what a sampler's options don't hold.
+func (s *settings) chosen(q *request.Request, biases []sampling.Bias) {
+	s.IgnoreEOS = q.IgnoreEnd
+	if q.Breakers != nil {
+		s.DRYBreakers = q.Breakers
+	}
+	for _, b := range biases {
 		one := biasReply{Token: b.Token}
 		if !math.IsInf(float64(b.Add), -1) {
 			one.Bias = &b.Add
 		}
-		out.LogitBias = append(out.LogitBias, one)
+		s.LogitBias = append(s.LogitBias, one)
 	}
-	return out
 }
 
 // pick returns an answer with only the fields that a request asks for. "a/b" is the member b of a; unknown fields are
