@@ -20,11 +20,10 @@ import (
 
 // BenchmarkBareLoop generates greedily through a loop written in C, through the
 // backend interface, and through the engine as "stencil generate" and "stencil
-// serve" do, in turn, on the same file with the same threads. It reports tokens
-// per second and, for each round, compares with the bare loop's run of the same
-// round: the median of these ratios (1 is as fast, 0.95 is 5% slower) and the
-// ends of its confidence interval of 95%. On a busy machine the ratio of CPU
-// times is the steadier figure.
+// serve" do, in turn, with the same file and threads. It reports tokens per second
+// and, for each round, the ratio to the bare loop's run of that round: the median
+// of these ratios (1 is as fast, 0.95 is 5% slower) and the bounds of its 95%
+// confidence interval. On a busy machine the ratio of CPU times is more stable.
 //
 //	go test -tags llama -run '^$' -bench BareLoop ./backend/llama
 func BenchmarkBareLoop(b *testing.B) {
@@ -93,17 +92,17 @@ func bareLoop(b *testing.B, path string, threads int) {
 			b.Fatalf("%s wrote %v, the loop in C %v", c.name, got, want)
 		}
 	}
-	// A run is some 60 ms: short enough that a disturbance spoils one or two
-	// rounds, long enough for what a request costs once to be as little as it
-	// is in a real text.
+	// A run takes about 60 ms: short enough that a disturbance affects one or two
+	// rounds, long enough that the fixed cost of a request is as small as in a real
+	// text.
 	n := min(max(few, int(few*60*time.Millisecond/took)), most)
-	// The fewer rounds, the wider the interval: nine are the least for one.
+	// With fewer rounds the interval is wider: it needs at least nine.
 	for i, more := 0, true; ; i++ {
 		if more = more && b.Loop(); !more && i >= 9 {
 			break
 		}
 		for j := range contenders {
-			c := contenders[(i+j)%len(contenders)] // each of them first in turn
+			c := contenders[(i+j)%len(contenders)] // each of them is first in turn
 			_, t := c.run(n, false)
 			c.times = append(c.times, reference.Time{Wall: t.Wall / time.Duration(n), CPU: t.CPU / time.Duration(n)})
 		}
@@ -125,18 +124,18 @@ func bareLoop(b *testing.B, path string, threads int) {
 		}
 	}
 	b.ReportMetric(float64(len(theirs.times)), "rounds")
-	b.ReportMetric(0, "ns/op") // the time of all together says nothing
+	b.ReportMetric(0, "ns/op") // the total time is meaningless
 }
 
-// A contender is a way to generate n tokens, and the time a token that it took
-// in each round.
+// A contender is a way to generate n tokens, with its time per token in each
+// round.
 type contender struct {
 	name  string
 	run   func(n int, report bool) ([]int32, reference.Time)
 	times []reference.Time
 }
 
-// compare returns the median of a figure of each round and its bounds.
+// compare returns the median of a figure over the rounds and its bounds.
 func (c *contender) compare(figure func(round int) float64) (median, low, high float64) {
 	all := make([]float64, len(c.times))
 	for i := range all {
@@ -145,9 +144,9 @@ func (c *contender) compare(figure func(round int) float64) (median, low, high f
 	return interval.Median(all)
 }
 
-// greedy is bare_greedy through the backend interface.
+// greedy does the work of bare_greedy through the backend interface.
 func greedy(b *testing.B, c backend.Context, prompt []int32, n int) ([]int32, reference.Time) {
-	ctx, cancel := context.WithCancel(context.Background()) // can be stopped, as a request can
+	ctx, cancel := context.WithCancel(context.Background()) // cancellable, like a request's
 	defer cancel()
 	c.SeqRemove(0, 0, -1)
 	token := argmax(feed(b, c, 0, prompt...))
@@ -166,9 +165,9 @@ func greedy(b *testing.B, c backend.Context, prompt []int32, n int) ([]int32, re
 	return out, reference.Time{Wall: time.Since(wall), CPU: reference.CPU() - cpu}
 }
 
-// generate is bare_greedy through the engine. The engine keeps the prompt from
-// run to run but for its last token, so that n tokens are n decodes here too.
-// Which tokens they were is told with report only: it costs time.
+// generate does the work of bare_greedy through the engine. The engine keeps all
+// but the last token of the prompt between runs, so that n tokens are n decodes
+// here too. It returns the tokens only with report, since that costs time.
 func generate(b *testing.B, e *engine.Engine, prompt []int32, n int, report bool) ([]int32, reference.Time) {
 	ctx := context.Background()
 	wall, cpu := time.Now(), reference.CPU()
@@ -196,9 +195,9 @@ func generate(b *testing.B, e *engine.Engine, prompt []int32, n int, report bool
 	}
 }
 
-// BenchmarkAttention reads a prompt and goes on after it, with flash attention
-// and without: the figures behind what FlashAuto does on a CPU. "prompt-tok/s"
-// is the prompt's speed, "tok/s" that of single tokens after it.
+// BenchmarkAttention prefills a prompt and generates after it, with flash
+// attention and without: it measures the choice that FlashAuto makes on a CPU.
+// "prompt-tok/s" is the speed of prefill, "tok/s" that of single tokens after it.
 //
 //	go test -tags llama -run '^$' -bench Attention ./backend/llama
 func BenchmarkAttention(b *testing.B) {
@@ -236,10 +235,10 @@ func BenchmarkAttention(b *testing.B) {
 	}
 }
 
-// BenchmarkBatchSizes decodes batches of several sizes behind 200 tokens, in turn,
+// BenchmarkBatchSizes decodes batches of several sizes after 200 tokens, in turn,
 // with logits for each token. It reports the CPU time of a batch, which a busy
-// machine changes least, as a multiple of that of one token: what a draft of so
-// many tokens has to save.
+// machine affects least, as a multiple of that of one token: the minimum that a
+// draft of that many tokens must save.
 //
 //	go test -tags llama -run '^$' -bench BatchSizes ./backend/llama
 func BenchmarkBatchSizes(b *testing.B) {

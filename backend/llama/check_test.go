@@ -17,15 +17,14 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A part is a place in the header of a GGUF file that says one thing.
+// A part is a field in the header of a GGUF file.
 type part struct {
 	what     string // such as "llama.block_count"
 	at, size int    // in bytes
 }
 
-// headerParts walks through a header that is well-formed. Of the elements of a
-// long array only a few are parts, so that a vocabulary is no larger a target
-// than the rest.
+// headerParts parses a well-formed header. Only a few elements of a long array are
+// parts, so that a vocabulary is not a larger target than the rest.
 func headerParts(data []byte) []part {
 	const few = 4
 	var out []part
@@ -81,8 +80,8 @@ func headerParts(data []byte) []part {
 	return append(out, part{"end", at, 0})
 }
 
-// TestCheck sets one thing in a model file to what llama.cpp would end the process
-// over, or read beyond the end of something.
+// TestCheck sets single fields of a model file to values with which llama.cpp
+// would end the process or read out of bounds.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	number := func(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }
@@ -91,7 +90,7 @@ func TestCheck(t *testing.T) {
 		arch  string
 		what  string
 		value []byte
-		text  string // "": it is fine
+		text  string // "": it is valid
 	}{
 		{"llama", "llama.block_count", number(2), ""},
 		{"llama", "llama.block_count", number(0), "llama.block_count is 0, not from 1 to 512"},

@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestRewinds holds that models with recurrent state say that they can't go back,
-// and that their saved states bring them back.
+// TestRewinds checks that models with recurrent state report that they can't
+// rewind, and that their saved states can be restored.
 func TestRewinds(t *testing.T) {
 	plain := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
 	if !newCtx(t, plain, backend.ContextParams{}).Rewinds() {
@@ -40,8 +40,8 @@ func TestRewinds(t *testing.T) {
 	}
 }
 
-// TestContextStateKey holds that the key depends on what a state depends on, and on
-// nothing that differs between two runs.
+// TestContextStateKey checks that the key depends on everything that a state
+// depends on, and on nothing that differs between two runs.
 func TestContextStateKey(t *testing.T) {
 	path := randomModel(t, models.RandomOptions{})
 	key := func(p backend.ContextParams) string {

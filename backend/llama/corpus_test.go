@@ -14,16 +14,15 @@ import (
 	"unicode"
 )
 
-// corpus makes texts of many kinds that are hard to tokenize.
+// corpus generates texts of many kinds that are hard to tokenize.
 type corpus struct {
 	rng      *rand.Rand
-	controls []string // spellings of added tokens, strewn in
+	controls []string // texts of added tokens, which are mixed in
 	lines    []string // of source code
 	scripts  []*unicode.RangeTable
 }
 
-// newCorpus returns a source of texts, the same ones for the same seed and
-// controls.
+// newCorpus returns a source of texts, determined by the seed and controls.
 func newCorpus(seed uint64, controls []string) *corpus {
 	c := &corpus{rng: rand.New(rand.NewPCG(seed, 1)), controls: controls}
 	for _, name := range slices.Sorted(maps.Keys(unicode.Scripts)) {
@@ -42,8 +41,8 @@ func newCorpus(seed uint64, controls []string) *corpus {
 
 func (c *corpus) pick(list ...string) string { return list[c.rng.IntN(len(list))] }
 
-// strings returns n texts. Bytes that are no UTF-8 come last in a text, if at
-// all, so that they do not spoil what follows.
+// strings returns n texts. Invalid UTF-8 comes last in a text, if at all, so
+// that it does not affect what follows.
 func (c *corpus) strings(n int) []string {
 	makers := []func() string{c.code, c.json, c.words, c.words, c.blanks, c.emoji, c.control, c.digits, c.marks, c.english, c.anyRunes, c.broken}
 	out := make([]string, 0, n)
@@ -83,7 +82,7 @@ func (c *corpus) json() string {
 	}) + "}"
 }
 
-// words are words of one script.
+// words returns words of one script.
 func (c *corpus) words() string {
 	table := c.scripts[c.rng.IntN(len(c.scripts))]
 	return c.repeat(6, func() string {
@@ -153,7 +152,7 @@ func (c *corpus) english() string {
 	})
 }
 
-// anyRunes are characters from anywhere, assigned or not.
+// anyRunes returns arbitrary characters, assigned or not.
 func (c *corpus) anyRunes() string {
 	return c.repeat(12, func() string {
 		switch c.rng.IntN(4) {
@@ -168,7 +167,7 @@ func (c *corpus) anyRunes() string {
 	})
 }
 
-// broken holds bytes that are no UTF-8.
+// broken returns invalid UTF-8.
 func (c *corpus) broken() string {
 	return c.repeat(10, func() string {
 		return c.pick("\x80", "\xff", "\xc3", "\xc0\x80", "\xe2\x82", "\xed\xa0\x80", "\xf0\x9f\x98", "\xf8", "ok", " ", "é", "\xe0\x80\xa0")

@@ -16,15 +16,15 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// nearTie is how far apart, in nats, two tokens may be for a batch of another
-// size to choose the other one. llama.cpp rounds a batch of one token otherwise
-// than larger ones: with SmolLM2 the distances between the likeliest six tokens
-// change by 0.17 in the median and by up to 0.46, whatever the larger size is, and
-// whether or not guesses were taken back before.
+// nearTie is the difference in nats between two tokens within which a batch of
+// another size may choose the other one. llama.cpp rounds a batch of one token
+// differently from larger ones: with SmolLM2 the differences between the six most
+// likely tokens change by 0.17 in the median and by up to 0.46, regardless of the
+// larger size and of discarded guesses.
 const nearTie = 0.5
 
-// A trained model writes the same with drafts as without,
-// or something else from a place on at which two tokens are as good as equal.
+// A trained model generates the same text with drafts as without, or differs from
+// a position on at which two tokens are nearly equal.
 func TestDraftsOnRealModels(t *testing.T) {
 	for _, x := range []struct {
 		model     realmodels.Model

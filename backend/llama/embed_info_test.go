@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// headerOf writes a model that is hardly more than a header.
+// headerOf writes a model that consists of little more than a header.
 func headerOf(t *testing.T, arch string, tensors []string, keys func(w *models.Writer)) *file {
 	t.Helper()
 	w := new(models.Writer)
@@ -99,7 +99,7 @@ func TestEmbeds(t *testing.T) {
 	}
 }
 
-// Every batch can be divided by the number of sequences.
+// Every batch is divisible by the number of sequences.
 func TestEmbedShape(t *testing.T) {
 	f := headerOf(t, "bert", nil, nil)
 	for _, c := range []struct {

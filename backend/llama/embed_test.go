@@ -67,7 +67,7 @@ func cosine(a, b []float32) float64 {
 	return sum / length(a) / length(b)
 }
 
-// distance is the largest difference of two rows' elements.
+// distance returns the largest difference of the elements of two rows.
 func distance(a, b []float32) float64 {
 	var most float64
 	for i := range a {
@@ -76,7 +76,7 @@ func distance(a, b []float32) float64 {
 	return most
 }
 
-// The vectors of a trained model are what its authors' code computes.
+// The vectors of a trained model equal those of its authors' code.
 func TestMiniLM(t *testing.T) {
 	m := loadEmbedding(t, realmodels.Path(t, realmodels.MiniLM))
 	info := m.Embedding()
@@ -116,7 +116,7 @@ func TestMiniLM(t *testing.T) {
 	}
 }
 
-// some returns n tokens of a vocabulary that mean nothing in particular.
+// some returns n arbitrary tokens of a vocabulary.
 func some(v *vocab.Vocab, n, seed int) []int32 {
 	out := make([]int32, 0, n)
 	for i := 0; len(out) < n; i++ {
@@ -147,8 +147,8 @@ func checkEmbedder(t *testing.T, m *model) {
 	}
 }
 
-// What an input gives depends on nothing else in the call, in whichever way its
-// tokens' vectors are pooled.
+// The row of an input does not depend on other inputs of the call, for all
+// poolings.
 func TestEmbedPoolings(t *testing.T) {
 	for _, c := range []struct {
 		opt  models.RandomOptions
@@ -176,8 +176,8 @@ func TestEmbedPoolings(t *testing.T) {
 	}
 }
 
-// An input that a causal model reads in several pieces gives what it gives in
-// one.
+// An input that a causal model computes in several pieces has the same row as
+// in one.
 func TestEmbedPieces(t *testing.T) {
 	m := loadEmbedding(t, randomModel(t, models.RandomOptions{}))
 	pieces := newEmbedderOf(t, m, backend.EmbedderParams{MaxTokens: 2000})
@@ -246,7 +246,7 @@ func TestEmbedErrors(t *testing.T) {
 	}
 }
 
-// A call that is told to stop does so, and leaves nothing behind.
+// An aborted call stops and leaves nothing behind.
 func TestEmbedAborts(t *testing.T) {
 	m := loadEmbedding(t, randomModel(t, models.RandomOptions{Arch: "bert", Layers: 8, Width: 256}))
 	e := newEmbedderOf(t, m, backend.EmbedderParams{})
@@ -269,7 +269,7 @@ func TestEmbedAborts(t *testing.T) {
 	}
 }
 
-// What an embedder is estimated to take is near what llama.cpp asks for.
+// The estimate of an embedder is close to what llama.cpp allocates.
 func TestEmbedEstimate(t *testing.T) {
 	re := regexp.MustCompile(`compute buffer size = +([0-9.]+) MiB`)
 	for _, arch := range []string{"bert", "llama"} {
@@ -295,7 +295,7 @@ func TestEmbedEstimate(t *testing.T) {
 	}
 }
 
-// t5encoder writes a random-weight model of the one architecture that only
+// t5encoder writes a random-weight model of the only architecture that just
 // encodes and says so.
 func t5encoder(t *testing.T) string {
 	t.Helper()
@@ -363,7 +363,7 @@ func TestEmbedT5(t *testing.T) {
 	checkEmbedder(t, m)
 }
 
-// A length that was asked for is refused where there is no memory for it.
+// A requested length is rejected if there is not enough memory for it.
 func TestEmbedMemory(t *testing.T) {
 	if _, ok := systemMemory(); !ok {
 		t.Skip("the system does not say how much memory there is")

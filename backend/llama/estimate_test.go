@@ -27,16 +27,16 @@ var families = map[string]models.RandomOptions{
 	"bert":          {Width: 256, Heads: 16},
 }
 
-// recordedParams are the contexts that llama.cpp was asked for.
+// recordedParams are the parameters of the contexts recorded from llama.cpp.
 var recordedParams = []backend.ContextParams{
 	{Size: 4096, MaxSeqs: 1, MaxBatch: 512, FlashAttention: backend.FlashOff},
 	{Size: 16384, MaxSeqs: 8, MaxBatch: 512, FlashAttention: backend.FlashOn},
 	{Size: 4096, MaxSeqs: 256, MaxBatch: 512, FlashAttention: backend.FlashOn},
 }
 
-// recorded has what llama.cpp 0.5.0 said in its log about the families, in MiB
+// recorded has the sizes that llama.cpp 0.5.0 logged for the families, in MiB
 // and in the order of recordedParams: the sum of KV and RS buffers, and the
-// compute buffer. It says no more than two decimals.
+// compute buffer, with two decimals.
 var recorded = map[string]struct{ cache, compute [3]float64 }{
 	"llama":         {[3]float64{2, 8, 2}, [3]float64{138.76, 22.51, 10.51}},
 	"qwen3":         {[3]float64{4, 16, 4}, [3]float64{140.01, 21.51, 9.51}},
@@ -71,21 +71,21 @@ func writeFamily(t testing.TB, name string) string {
 
 const mebibyte = 1 << 20
 
-// nearCache tells whether an estimate is within 2% of what a log with two
-// decimals says.
+// nearCache reports whether an estimate is within 2% of a logged size with two
+// decimals.
 func nearCache(got int64, want float64) bool {
 	return math.Abs(float64(got)/mebibyte-want) <= 0.02*want+0.005
 }
 
-// enoughCompute tells whether an estimate is no less than what is taken, and
-// where that is much, no more than twice.
+// enoughCompute reports whether an estimate is at least the actual size and,
+// if that is large, at most twice it.
 func enoughCompute(got int64, taken float64) bool {
 	x := float64(got) / mebibyte
 	return x >= taken-0.005 && x <= 2*taken+4
 }
 
-// TestRecorded compares estimates with what llama.cpp allocated once; with the
-// tag llama, TestFamilies asks it.
+// TestRecorded compares estimates with recorded sizes; with the tag llama,
+// TestFamilies compares with llama.cpp itself.
 func TestRecorded(t *testing.T) {
 	for _, a := range models.Architectures() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedWindow is the same for caches of layers with a window that keep
-// no more than they need, which the shim does not ask for.
+// TestRecordedWindow is the same for caches of sliding-window layers that keep
+// only the window, which the shim does not request.
 func TestRecordedWindow(t *testing.T) {
 	for name, want := range map[string][2]float64{"gemma3": {4.5, 19.25}, "gemma4": {5.5, 20.5}, "gpt-oss": {1.19, 4.38}} {
 		f, err := openFile(writeFamily(t, name))
@@ -127,8 +127,8 @@ func TestRecordedWindow(t *testing.T) {
 	}
 }
 
-// TestKeptLayers computes by hand what layers of architectures keep that no
-// model is at hand for, in numbers for each cell and for each sequence.
+// TestKeptLayers compares with sizes computed by hand for architectures
+// without a model to test, as numbers for each cell and for each sequence.
 func TestKeptLayers(t *testing.T) {
 	for name, c := range map[string]struct {
 		nums  map[string]int
@@ -156,13 +156,13 @@ func TestKeptLayers(t *testing.T) {
 			cells: 2 * 2 * 16,
 			state: 3*(128+2*2*16) + 128*16,
 		},
-		"qwen3next": { // which layers have a state is said, not counted
+		"qwen3next": { // the layers with a state are listed
 			nums:  map[string]int{"block_count": 3, "embedding_length": 64, "attention.head_count": 4, "attention.head_count_kv": 2, "ssm.conv_kernel": 4, "ssm.inner_size": 128, "ssm.state_size": 16, "ssm.group_count": 2},
 			lists: map[string][]int32{"attention.recurrent_layers": {1, 0, 1}},
 			cells: 2 * 2 * 16,
 			state: 2 * (3*(128+2*2*16) + 128*16),
 		},
-		"gpt-oss": { // numbers that no model has
+		"gpt-oss": { // numbers far beyond any model
 			nums:  map[string]int{"block_count": 1<<32 - 1, "embedding_length": 64, "attention.head_count": 4, "attention.sliding_window": 8, "attention.sliding_window_pattern": 0, "nextn_predict_layers": 1},
 			lists: map[string][]int32{"attention.head_count_kv": {1, 1}},
 			cells: 2 * 2 * 16,

@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// generating lists the families that write one token after another.
+// generating lists the families that generate text.
 func generating() (names []string) {
 	for _, a := range models.Architectures() {
 		if a.Name != "bert" {
@@ -22,7 +22,7 @@ func generating() (names []string) {
 	return names
 }
 
-// spread returns the standard deviation of logits, NaN where one is no number.
+// spread returns the standard deviation of logits, NaN if one is not finite.
 func spread(row []float32) float64 {
 	var sum, squares float64
 	for _, x := range row {
@@ -33,10 +33,9 @@ func spread(row []float32) float64 {
 	return math.Sqrt(squares/n - sum/n*sum/n)
 }
 
-// TestFamilies reads a prompt with a model of each family, in two parts, and
-// goes on with what it finds most likely. The logits are to look like those of
-// a trained model: finite, of a standard deviation near 4, and others at each
-// step.
+// TestFamilies prefills a prompt with a model of each family, in two parts,
+// and generates greedily. The logits must look like those of a trained model:
+// finite, with a standard deviation near 4, and different at each step.
 func TestFamilies(t *testing.T) {
 	for _, name := range generating() {
 		t.Run(name, func(t *testing.T) {
@@ -67,8 +66,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestFamiliesEstimate compares the estimates with what llama.cpp says that it
-// takes.
+// TestFamiliesEstimate compares the estimates with the sizes that llama.cpp
+// logs.
 func TestFamiliesEstimate(t *testing.T) {
 	size := func(lines []string, what string) (mib float64, found bool) {
 		re := regexp.MustCompile(what + ` buffer size = +([0-9.]+) MiB`)

@@ -17,8 +17,8 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestLoadErrors gives Load what is no model. It holds with and without
-// llama.cpp, but for what only llama.cpp can know.
+// TestLoadErrors loads invalid files. It works with and without llama.cpp, except for errors
+// that only llama.cpp detects.
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer
@@ -94,7 +94,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestSplitNames checks the parts of a split model before llama.cpp would.
+// TestSplitNames checks that the parts of a split model are checked before llama.cpp does so.
 func TestSplitNames(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string) string {
@@ -154,7 +154,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// written returns the file that a writer writes, with a tensor in it.
+// written returns the file of a writer, with a tensor in it.
 func written(t *testing.T, w *models.Writer) *file {
 	t.Helper()
 	if err := w.Tensor("x", models.F32, []int64{8}, func([]float32) {}); err != nil {
@@ -176,7 +176,7 @@ func written(t *testing.T, w *models.Writer) *file {
 	return f
 }
 
-// TestSampling are the keys under general.sampling, some of them of types and values that mean nothing.
+// TestSampling reads keys under general.sampling, including some with invalid types and values.
 func TestSampling(t *testing.T) {
 	w := new(models.Writer)
 	w.String("general.architecture", "llama")
@@ -217,8 +217,8 @@ func TestMemoryFiles(t *testing.T) {
 	if !ok || group != "/a/b" {
 		t.Errorf("cgroup: %q, %v", group, ok)
 	}
-	// The inner group is unlimited, the outer one has 500 KiB of which 300
-	// are used, 100 of these by cached files.
+	// The inner group is unlimited, the outer one has 500 KiB of which 300 are used, 100 of these
+	// by cached files.
 	write("fs/a/b/memory.max", "max\n")
 	write("fs/a/memory.max", "512000\n")
 	write("fs/a/memory.current", "307200\n")

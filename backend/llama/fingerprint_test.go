@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Whatever changes what a model computes changes the key of its states; where the
-// file lies does not.
+// Everything that changes what a model computes changes the key of its states;
+// the location of the file does not.
 func TestStateKey(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.gguf")

@@ -10,8 +10,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// llama.cpp's grammar sampler follows a text, and what is wrong with a grammar
-// is said.
+// llama.cpp's grammar sampler follows a text, and errors in a grammar are
+// reported.
 func TestGrammar(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
 	v := m.Vocab()

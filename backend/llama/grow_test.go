@@ -11,9 +11,9 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestGrow holds that a context that grows keeps its sequences: their next
-// logits are those of a context that was large from the start. Among them are
-// sequences that share a prefix, and one that was restored.
+// TestGrow checks that a growing context keeps its sequences: their next logits
+// equal those of a context that was large from the start. Some sequences share a
+// prefix, and one was restored.
 func TestGrow(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{Context: 16384}), LoadOptions{})
 	p := backend.ContextParams{MaxSeqs: 5, Threads: 1}
@@ -30,7 +30,7 @@ func TestGrow(t *testing.T) {
 	fill := func(c *cContext) {
 		long := someTokens(m, 2500, 1)
 		feedAll(t, c, 0, long)
-		c.SeqCopy(0, 1, 0, 2000) // shares, and then goes another way
+		c.SeqCopy(0, 1, 0, 2000) // shares a prefix, and then differs
 		feedAll(t, c, 1, someTokens(m, 100, 2))
 		feedAll(t, c, 2, someTokens(m, 700, 3))
 		c.SeqCopy(2, 3, 0, -1) // shares all of it
@@ -45,7 +45,7 @@ func TestGrow(t *testing.T) {
 	}
 	fill(large)
 	fill(small)
-	// 2,500, 2,100 and 700 tokens do not fit 4,096 cells: restoring made more.
+	// 2,500, 2,100 and 700 tokens do not fit 4,096 cells: restoring allocated more.
 	if small.Cells() <= firstCells {
 		t.Fatalf("%d cells hold all that", small.Cells())
 	}
@@ -62,14 +62,15 @@ func TestGrow(t *testing.T) {
 			t.Errorf("sequence %d: correlation %g with the logits of a context that did not grow", seq, r)
 		}
 	}
-	// What was shared still is: the cells that 2,501, 701, and 101 tokens of
-	// their own take, and no more.
+	// Shared cells are still shared: the sequences take the cells of 2,501, 701, and
+	// 101 tokens of their own, and no more.
 	if got := freeCells(t, small, 4); got < small.Cells()-(2501+701+1+2101)-512 {
 		t.Errorf("%d of %d cells are free", got, small.Cells())
 	}
 }
 
-// feedAll decodes tokens at the end of a sequence, growing the context if need be.
+// feedAll decodes tokens at the end of a sequence, growing the context if
+// necessary.
 func feedAll(t *testing.T, c *cContext, seq int32, tokens []int32) {
 	t.Helper()
 	for len(tokens) > 0 {
@@ -103,8 +104,8 @@ func freeCells(t *testing.T, c *cContext, seq int32) int {
 	}
 }
 
-// TestDefaultSize holds that nobody has to choose a context: it is what the
-// model was trained for, and little of it is allotted at first.
+// TestDefaultSize checks that the default size of a context is the trained length,
+// of which little is allocated at first.
 func TestDefaultSize(t *testing.T) {
 	for _, trained := range []int{512, 4096, 40960} {
 		m := load(t, randomModel(t, models.RandomOptions{Context: trained}), LoadOptions{})

@@ -23,7 +23,8 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// mutate damages a copy of a model file, at one place or a few, and says how.
+// mutate damages a copy of a model file, at one or a few places, and describes the
+// damage.
 func mutate(rng *rand.Rand, seed []byte, parts []part) (data []byte, how string) {
 	data = slices.Clone(seed)
 	header := parts[len(parts)-1].at
@@ -42,12 +43,12 @@ func mutate(rng *rand.Rand, seed []byte, parts []part) (data []byte, how string)
 	case k < 8:
 		how = "a bit flipped in " + p.what
 		flip(p.at + rng.IntN(p.size))
-	case k < 13: // numbers that are likely to hurt
+	case k < 13: // numbers that are likely to cause harm
 		var b [8]byte
 		copy(b[:], field)
 		v := binary.LittleEndian.Uint64(b[:])
 		choices := []uint64{0, 1, 2, 3, 7, v + 1, v - 1, v * 2, v / 2, v * 3, 1000, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1,
-			0x7fc00000, 0x7f800000} // as float32, not a number and infinity
+			0x7fc00000, 0x7f800000} // as float32, NaN and infinity
 		n := choices[rng.IntN(len(choices))]
 		binary.LittleEndian.PutUint64(b[:], n)
 		copy(field, b[:])
@@ -85,13 +86,13 @@ func mutate(rng *rand.Rand, seed []byte, parts []part) (data []byte, how string)
 	return data, how
 }
 
-// hostileTrial is how the tests try files.
+// hostileTrial returns the options with which the tests try files.
 func hostileTrial() *Trial {
 	return &Trial{Context: backend.ContextParams{MaxSeqs: 2, MaxBatch: 64, Threads: 1}, CPU: 10 * time.Second, ran: new(int)}
 }
 
 // loadHostile loads a file and computes with it, as after a request for it. what
-// is how far it came.
+// describes how far it got.
 func loadHostile(path string, adapters ...LoRA) (what string, err error) {
 	trial := hostileTrial()
 	m, err := Load(context.Background(), path, LoadOptions{Trial: trial, LoRA: adapters})
@@ -131,8 +132,8 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestHostile loads damaged files of every family, as a server does that must live
-// on: checks, a trial in another process, and in this one what has passed.
+// TestHostile loads damaged files of every family, as a server does that must
+// survive: checks, a trial in another process, and those that passed in this one.
 func TestHostile(t *testing.T) {
 	count, first := setting(t, "STENCIL_HOSTILE", 300), setting(t, "STENCIL_HOSTILE_SEED", 1)
 	type seed struct {

@@ -21,7 +21,8 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// libraryKey names the folder whose library of llama.cpp a test process opens.
+// libraryKey is the environment variable with the folder whose llama.cpp
+// library a test process opens.
 const libraryKey = "STENCIL_TEST_LIBRARY"
 
 func TestMain(m *testing.M) {
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(RunTrial(os.Stdin, os.Stdout))
 	}
 	flag.Parse()
-	if os.Getenv(libraryKey) == "" { // else this process is to find its own
+	if os.Getenv(libraryKey) == "" { // otherwise this process must find its own
 		if err := start(); err != nil { // before any test measures memory or time
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -126,7 +127,7 @@ func argmax(x []float32) int32 {
 	return int32(best)
 }
 
-// sameLogits fails the test when two rows differ by more than the order of
+// sameLogits fails the test if two rows differ by more than the order of
 // summation explains: logits have a standard deviation of 4.
 func sameLogits(t testing.TB, what string, got, want []float32) {
 	t.Helper()
@@ -142,8 +143,8 @@ func sameLogits(t testing.TB, what string, got, want []float32) {
 	}
 }
 
-// TestDecode loads a model over each vocabulary and in each weight type, and
-// compares what it writes with a loop in plain C.
+// TestDecode loads models with each vocabulary and weight type, and compares
+// their output with a loop in plain C.
 func TestDecode(t *testing.T) {
 	cases := []struct {
 		name string
@@ -233,8 +234,8 @@ func TestContextSettings(t *testing.T) {
 				continue
 			}
 			got := feed(t, newCtx(t, m, backend.ContextParams{CacheType: ct, FlashAttention: fa}), 0, tokens...)
-			// A coarse cache changes the logits, but they stay close: 4 bits
-			// keep a correlation that unrelated logits never reach.
+			// A quantised cache changes the logits, but they stay close: 4 bits keep a
+			// correlation that unrelated logits never reach.
 			if r := correlation(got, want); !(r > 0.95) {
 				t.Errorf("cache %s, flash attention %s: correlation %.3f with the exact logits", ct, fa, r)
 			}
@@ -277,7 +278,7 @@ func TestMixedBatch(t *testing.T) {
 	rows := map[int]int32{}
 	for s := range int32(seqs) {
 		text[s] = someTokens(m, 3+int(s)*7, uint64(s))
-		if s == 2 { // one that asks for nothing
+		if s == 2 { // a sequence that requests no logits
 			b.AddTokens(s, 0, text[s], false)
 			continue
 		}
@@ -294,7 +295,7 @@ func TestMixedBatch(t *testing.T) {
 	if len(rows) != seqs-1 || b.Rows() != seqs-1 {
 		t.Errorf("%d rows, %d counted", len(rows), b.Rows())
 	}
-	// Every position's logits in one go, sequences interleaved token by token.
+	// Every position's logits in one batch, sequences interleaved token by token.
 	for s := range int32(seqs) {
 		c.SeqRemove(s, 0, -1)
 	}
@@ -399,8 +400,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestBorrowedLogits holds that a decode step allocates nothing, that a row is
-// llama.cpp's own memory, and that it may be written to.
+// TestBorrowedLogits checks that a decode step allocates nothing, that a row
+// is llama.cpp's own memory, and that it is writable.
 func TestBorrowedLogits(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
 	c := newCtx(t, m, backend.ContextParams{})

@@ -51,7 +51,7 @@ func TestCheckTensors(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := b.Bytes()
-	copy(data[len(data)-64:], bytes.Repeat([]byte{0xff}, 64)) // not numbers
+	copy(data[len(data)-64:], bytes.Repeat([]byte{0xff}, 64)) // NaNs
 	path := filepath.Join(t.TempDir(), "nan.gguf")
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
@@ -61,8 +61,7 @@ func TestCheckTensors(t *testing.T) {
 	}
 }
 
-// rss returns the resident memory of the process in bytes, 0 where it cannot
-// be told.
+// rss returns the resident memory of the process in bytes, 0 if unknown.
 func rss(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
@@ -101,7 +100,7 @@ func TestLoadCycles(t *testing.T) {
 		debug.FreeOSMemory()
 		return rss(t)
 	}
-	for range 40 { // allocators and pools reach their size
+	for range 40 { // until allocators and pools have reached their size
 		cycle()
 	}
 	before := settle()
@@ -110,15 +109,15 @@ func TestLoadCycles(t *testing.T) {
 	}
 	grown := settle() - before
 	t.Logf("resident memory grew by %d KiB in 200 cycles", grown>>10)
-	// llama.cpp itself loses some 100 bytes for each tensor that it loads (a
-	// dummy buffer that is never deleted), and the C library's heaps are not
-	// still. A cache that was not freed would be 50 MB, a vocabulary 30.
+	// llama.cpp itself leaks about 100 bytes for each tensor that it loads (a dummy
+	// buffer that is never deleted), and the C library's heaps vary. A leaked cache
+	// would be 50 MB, a vocabulary 30.
 	if grown > 5<<20 {
 		t.Errorf("resident memory grew by %s in 200 cycles", Size(grown))
 	}
 }
 
-// logLines is a slog handler that keeps the messages.
+// logLines is a slog handler that records the messages.
 type logLines struct {
 	mu     sync.Mutex
 	lines  []string
@@ -159,8 +158,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogFull fills the cells of models with each kind of memory: that is told in
-// an error, and nobody need read of it in the log.
+// TestLogFull fills the cells of models with each kind of memory: that is returned
+// as an error and not logged.
 func TestLogFull(t *testing.T) {
 	for _, name := range []string{"llama", "gemma3", "lfm2", "granitehybrid"} {
 		m := load(t, writeFamily(t, name), LoadOptions{})
@@ -189,8 +188,8 @@ func TestLogFull(t *testing.T) {
 	}
 }
 
-// grown grows a context to its size and leaves in l what llama.cpp said when it
-// made the last one.
+// grown grows a context to its size and leaves in l what llama.cpp logged when it
+// created the last one.
 func grown(t *testing.T, c backend.Context, l *logLines) {
 	t.Helper()
 	for g := c.(*cContext); g.Cells() < g.Size(); {
@@ -272,7 +271,7 @@ func TestMemoryRefused(t *testing.T) {
 	if !errors.Is(err, backend.ErrMemory) || !strings.Contains(err.Error(), "1.0 TiB") {
 		t.Errorf("a terabyte of cache: %v", err)
 	}
-	feed(t, newCtx(t, m, backend.ContextParams{Size: 256}), 0, 1, 2, 3) // nothing is broken
+	feed(t, newCtx(t, m, backend.ContextParams{Size: 256}), 0, 1, 2, 3) // the model still works
 
 	f, err := openFile(path)
 	if err != nil {
@@ -287,7 +286,7 @@ func TestMemoryRefused(t *testing.T) {
 }
 
 // writeAdapter writes an adapter of random numbers for a model with two layers of
-// 64.
+// width 64.
 func writeAdapter(t *testing.T, path, arch string, width int64) {
 	t.Helper()
 	w := new(models.Writer)
@@ -412,7 +411,7 @@ func TestDevices(t *testing.T) {
 	if _, err := Load(context.Background(), path, LoadOptions{GPULayers: AllLayers, Devices: []string{"Toaster0"}}); err == nil || !strings.Contains(err.Error(), "Toaster0") {
 		t.Errorf("a device that is not there: %v", err)
 	}
-	m := load(t, path, LoadOptions{GPULayers: AllLayers}) // falls back to the CPU where there is no GPU
+	m := load(t, path, LoadOptions{GPULayers: AllLayers}) // falls back to the CPU if there is no GPU
 	feed(t, newCtx(t, m, backend.ContextParams{}), 0, 1, 2)
 }
 
@@ -465,7 +464,7 @@ func TestQuantise(t *testing.T) {
 }
 
 // TestLoadBackends loads what `make cuda` or `make vulkan` has put into lib/, in a
-// process of its own: back ends cannot be unloaded.
+// separate process, since backends cannot be unloaded.
 func TestLoadBackends(t *testing.T) {
 	const key = "STENCIL_TEST_BACKENDS"
 	if os.Getenv(key) == "" {
@@ -486,8 +485,8 @@ func TestLoadBackends(t *testing.T) {
 		}
 		return
 	}
-	// Logits of the CPU's kernels first, then of what was loaded: those of
-	// another device differ by its rounding.
+	// Logits of the CPU's kernels first, then of the loaded ones: those of another
+	// device differ by rounding.
 	path := randomModel(t, models.RandomOptions{Type: models.Q8_0})
 	logits := func(opt LoadOptions) []float32 {
 		m := load(t, path, opt)

@@ -14,7 +14,7 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// What is overridden and how positions are turned changes what a model computes, and the key of its states.
+// Overrides and rope settings change what a model computes, and the key of its states.
 func TestOptions(t *testing.T) {
 	path := randomModel(t, models.RandomOptions{Layers: 2, Width: 64, Seed: 3})
 	seen := map[string]string{}
@@ -67,7 +67,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 
-	// Without a GPU a split means nothing.
+	// Without a GPU a split has no effect.
 	m := load(t, path, LoadOptions{GPULayers: AllLayers, Split: Split{Mode: "none", Main: 1, Tensors: []float32{1, 2}}})
 	if len(gpus(nil)) == 0 {
 		c := newCtx(t, m, backend.ContextParams{Size: 256})
@@ -83,7 +83,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Tensors of some names are kept where somebody wants them. What cannot be done is an error with what there is.
+// Tensors with certain names are kept on the given device. Errors list the available devices.
 func TestPlacements(t *testing.T) {
 	path := randomModel(t, models.RandomOptions{Arch: "qwen3moe", Layers: 2, Width: 64, Seed: 3})
 	var said bytes.Buffer

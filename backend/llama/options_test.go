@@ -9,7 +9,7 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestBadOptions holds with and without llama.cpp.
+// TestBadOptions works with and without llama.cpp.
 func TestBadOptions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	if err := models.WriteRandom(path, models.RandomOptions{Layers: 1, Width: 32}); err != nil {
@@ -33,7 +33,7 @@ func TestBadOptions(t *testing.T) {
 		"llama.block_count is of type uint32, not a float":        override("llama.block_count=float:1"),
 		"llama.block_count can't be -1: its type is uint32":       override("llama.block_count=int:-1"),
 		"tokenizer.ggml.tokens is of type array, not an integer":  override("tokenizer.ggml.tokens=int:1"),
-		"llama.block_count is 0, not from 1":                      override("llama.block_count=int:0"), // what the file could not say either
+		"llama.block_count is 0, not from 1":                      override("llama.block_count=int:0"), // invalid in the file too
 		`rope scaling must be none, linear, yarn, not "longrope"`: {Rope: Rope{Scaling: "longrope"}},
 		"rope: base is NaN":                                           {Rope: Rope{FreqBase: float32(math.NaN())}},
 		"rope: YaRN's attn is -1":                                     {Rope: Rope{Attn: &negative}},

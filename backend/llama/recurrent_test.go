@@ -12,8 +12,8 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestRecurrent holds what the interface says about models that forget all or
-// nothing.
+// TestRecurrent checks the rules of the interface for models that can't
+// rewind.
 func TestRecurrent(t *testing.T) {
 	for _, arch := range []string{"mamba", "rwkv7", "qwen35", "lfm2", "granitehybrid", "falcon-h1"} {
 		t.Run(arch, func(t *testing.T) { testRecurrent(t, arch) })
@@ -55,8 +55,8 @@ func testRecurrent(t *testing.T, arch string) {
 	sameLogits(t, "emptied", feed(t, c, 0, a...), direct(a...))
 }
 
-// TestRecurrentAbort holds that a stopped decode leaves a sequence that is
-// either as it was or empty, and that SeqLen says which.
+// TestRecurrentAbort checks that a stopped decode leaves a sequence either
+// unchanged or empty, and that SeqLen distinguishes the two.
 func TestRecurrentAbort(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{Arch: "mamba", Layers: 8, Width: 128}), LoadOptions{})
 	c := newCtx(t, m, backend.ContextParams{MaxSeqs: 2, MaxBatch: 2048, Size: 4096})
@@ -64,7 +64,7 @@ func TestRecurrentAbort(t *testing.T) {
 	feed(t, c, 0, start...)
 	var b backend.Batch
 	b.AddTokens(0, 10, someTokens(m, 1500, 2), true)
-	// On a fast machine the decode may be done before it is stopped.
+	// On a fast machine the decode may finish before it is stopped.
 	err := error(nil)
 	for limit := 64 * time.Millisecond; limit > 0 && err == nil; limit /= 2 {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

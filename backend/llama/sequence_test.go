@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TestSequenceOperations compares each way to arrive at a sequence with
+// TestSequenceOperations compares each way to produce a sequence with
 // decoding it from the start.
 func TestSequenceOperations(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
@@ -68,7 +68,7 @@ func TestSequenceOperations(t *testing.T) {
 	sameLogits(t, "emptied", feed(t, c, 0, a...), direct(a...))
 }
 
-// TestSharedCells holds that copies cost no cells.
+// TestSharedCells checks that copies take no cells.
 func TestSharedCells(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
 	c := newCtx(t, m, backend.ContextParams{Size: 256, MaxSeqs: 8})
@@ -80,7 +80,7 @@ func TestSharedCells(t *testing.T) {
 	for s := range int32(8) {
 		c.SeqRemove(s, 0, -1)
 	}
-	feed(t, c, 3, someTokens(m, 256, 2)...) // all of it is free again
+	feed(t, c, 3, someTokens(m, 256, 2)...) // all cells are free again
 }
 
 func TestState(t *testing.T) {
@@ -95,7 +95,7 @@ func TestState(t *testing.T) {
 	want := feed(t, c, 1, 9)
 
 	other := newCtx(t, m, backend.ContextParams{Size: 256, MaxSeqs: 2})
-	feed(t, other, 0, someTokens(m, 20, 2)...) // the cells lie elsewhere then
+	feed(t, other, 0, someTokens(m, 20, 2)...) // so that the cells are elsewhere
 	feed(t, other, 1, 1, 2, 3)                 // is replaced
 	if err := other.SetSeqState(1, state); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestState(t *testing.T) {
 	full := newCtx(t, m, backend.ContextParams{Size: 256, MaxSeqs: 2})
 	feed(t, full, 1, someTokens(m, 200, 3)...)
 	forged := slices.Clone(state)
-	forged[stateHeader] ^= 1 // and a checksum to match
+	forged[stateHeader] ^= 1 // with a matching checksum
 	binary.LittleEndian.PutUint32(forged[28:], crc32.Checksum(forged[stateHeader:], castagnoli))
 	refused("what llama.cpp does not take", newCtx(t, m, backend.ContextParams{Size: 512}), forged, backend.ErrState)
 	refused("no room", full, state, backend.ErrNoSlot)
@@ -203,8 +203,8 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// TestAbortRace cancels at every moment around the end of short decodes: a
-// late cancellation must not stop the decode after it.
+// TestAbortRace cancels around the end of short decodes: a late cancellation
+// must not stop the next decode.
 func TestAbortRace(t *testing.T) {
 	m := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
 	c := newCtx(t, m, backend.ContextParams{})
@@ -225,8 +225,8 @@ func TestAbortRace(t *testing.T) {
 	}
 }
 
-// TestSuppressedTokens holds that tokens which the file forbids are never the
-// likeliest: here the one that the model would have chosen.
+// TestSuppressedTokens checks that tokens suppressed by the file are never
+// the most likely, using the one that the model would have chosen.
 func TestSuppressedTokens(t *testing.T) {
 	plain := load(t, randomModel(t, models.RandomOptions{}), LoadOptions{})
 	ids := someTokens(plain, 9, 1)

@@ -15,9 +15,9 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestLibrary holds that a library of llama.cpp that the program was not built
-// for is an error that says so, whatever it is, and never a crash. Each case
-// has a process of its own: a library is opened once.
+// TestLibrary checks that any library other than the llama.cpp that the
+// program was built for is an error that says so, and never a crash. Each case
+// has a separate process, since a library is opened once.
 func TestLibrary(t *testing.T) {
 	if dir := os.Getenv(libraryKey); dir != "" {
 		_, err := LoadBackends(dir)
@@ -32,7 +32,7 @@ func TestLibrary(t *testing.T) {
 	}
 	model := randomModel(t, models.RandomOptions{})
 	for _, test := range []struct {
-		name, source string // C, or what the file holds if it does not compile
+		name, source string // C source, or the file's content if it does not compile
 		want         string
 	}{
 		{"another version", `const char * llama_version(void) { return "0.4.9"; }`, "it is llama.cpp 0.4.9, this program was built for " + Version()},
@@ -76,8 +76,8 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestUnknownArchitecture holds the wording by which llama.cpp's answer is
-// known: an architecture that it has, and one that nobody has.
+// TestUnknownArchitecture checks the wording of llama.cpp's answer for an
+// architecture that it supports and for an unknown one.
 func TestUnknownArchitecture(t *testing.T) {
 	if err := start(); err != nil {
 		t.Fatal(err)

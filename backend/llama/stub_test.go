@@ -13,7 +13,8 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestStub checks that a program without llama.cpp says so, and how to get it.
+// TestStub checks that a program without llama.cpp reports this, and how to
+// get it.
 func TestStub(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	if err := models.WriteRandom(path, models.RandomOptions{}); err != nil {

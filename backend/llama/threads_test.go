@@ -12,8 +12,8 @@ func TestThreadsFor(t *testing.T) {
 		free float64
 		want int
 	}{
-		{2, 2, 2}, {2, 1.8, 2}, // somebody's shell
-		{2, 1.5, 1}, // one busy program, whose core is shared with a thread of ours
+		{2, 2, 2}, {2, 1.8, 2}, // an interactive shell
+		{2, 1.5, 1}, // one busy program, which shares a core with one of our threads
 		{2, 1, 1}, {2, 0.66, 1}, {2, 0, 1},
 		{1, 0.1, 1}, {8, 8, 8}, {8, 7.7, 8}, {8, 6.9, 7}, {8, 4, 4}, {64, 61, 64}, {64, 32, 35}, {4, 16, 4},
 	} {

@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/models"
 )
 
-// TestTrial tries a whole file, once, and one that ends the process, once too.
+// TestTrial tries a valid file and one that crashes the process, each only once.
 func TestTrial(t *testing.T) {
 	path := randomModel(t, models.RandomOptions{Arch: "granitehybrid"})
 	trial := hostileTrial()
@@ -48,7 +48,7 @@ func TestTrial(t *testing.T) {
 			t.Errorf("a file that llama.cpp ends the process over: %v", err)
 		}
 	}
-	// What is there now is another file, whatever is known of the path.
+	// A file that replaced another one is tried again, despite the same path.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestEndedProcess has llama.cpp end a process that loads a file without a trial, as
-// the model of the command line is loaded: one line says why.
+// TestEndedProcess lets llama.cpp end a process that loads a file without a trial,
+// like the model of the command line: one line explains why.
 func TestEndedProcess(t *testing.T) {
 	if path := os.Getenv("STENCIL_TEST_ABORT"); path != "" {
 		if _, err := Load(context.Background(), path, LoadOptions{}); err != nil {
@@ -86,8 +86,8 @@ func TestEndedProcess(t *testing.T) {
 	}
 }
 
-// spoilInnerSize gives a granitehybrid model a size that llama.cpp ends the process
-// over.
+// spoilInnerSize gives a granitehybrid model a size with which llama.cpp ends the
+// process.
 func spoilInnerSize(t *testing.T, path string) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func spoilInnerSize(t *testing.T, path string) {
 	}
 }
 
-// TestTrialProcess has processes in the place of the one that tries the file.
+// TestTrialProcess replaces the process that tries the file.
 func TestTrialProcess(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -137,15 +137,15 @@ func TestTrialProcess(t *testing.T) {
 			t.Errorf("%s: %v: that is not the file's fault", c.script, err)
 		}
 	}
-	// An adapter may be what it ended over, and is named too.
+	// An adapter may have caused the crash, so it is named too.
 	adapter := filepath.Join(t.TempDir(), "adapter.gguf")
 	writeAdapter(t, adapter, "llama", 64)
 	_, err = Load(context.Background(), path, LoadOptions{LoRA: []LoRA{{Path: adapter}}, Trial: &Trial{Command: []string{sh, "-c", `kill -SEGV $$`}, CPU: 20 * time.Second}})
 	if !errors.Is(err, backend.ErrDamaged) || !strings.Contains(err.Error(), adapter) || !strings.Contains(err.Error(), path) {
 		t.Errorf("ended over an adapter: %v", err)
 	}
-	// A process that waits is ended with the context, and one that has changed
-	// the file is not believed.
+	// A process that hangs is ended with the context, and the result of one that
+	// changed the file is discarded.
 	ctx, cancel := context.WithCancel(context.Background())
 	marker := filepath.Join(t.TempDir(), "marker")
 	go func() {
@@ -163,8 +163,8 @@ func TestTrialProcess(t *testing.T) {
 	}
 }
 
-// TestTrialEnds checks that the process ends when nobody waits for it any more, in
-// C code as well: its input ends.
+// TestTrialEnds checks that the process exits once its input is closed, even within
+// C code.
 func TestTrialEnds(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

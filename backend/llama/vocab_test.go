@@ -31,8 +31,8 @@ func TestVocab(t *testing.T) {
 	}
 }
 
-// compareVocab compares a vocabulary's tables, and what its tokenizer makes of
-// so many texts, with llama.cpp's.
+// compareVocab compares a vocabulary's tables, and its tokenizer's output for the given number
+// of texts, with llama.cpp's.
 func compareVocab(t *testing.T, path string, texts int) {
 	t.Helper()
 	ours, err := vocab.Load(path)
@@ -65,7 +65,7 @@ func compareVocab(t *testing.T, path string, texts int) {
 			fault("token %d %q ends the generation: %v, llama.cpp says %v", id, ours.Text(id), got, want)
 		}
 		adds, shows := theirs.Piece(id, false), theirs.Piece(id, true)
-		if pre == "whitespace" && ours.Kind(id) == vocab.Normal { // a deliberate departure
+		if pre == "whitespace" && ours.Kind(id) == vocab.Normal { // a deliberate difference
 			adds, shows = []byte(ours.Text(id)), []byte(ours.Text(id))
 		}
 		if got := ours.Bytes(id); !bytes.Equal(got, adds) {
@@ -109,7 +109,7 @@ func compareVocab(t *testing.T, path string, texts int) {
 			}
 		}
 		if pre == "whitespace" {
-			continue // of tokens that add something else
+			continue // its tokens add different text
 		}
 		remove, show := i%4 < 2, i%8 < 4
 		if got, want := ours.Detokenize(want, remove, show), string(theirs.Detokenize(want, remove, show)); got != want {
@@ -118,8 +118,8 @@ func compareVocab(t *testing.T, path string, texts int) {
 	}
 }
 
-// attrKind returns the kind that a token's attributes in llama.cpp amount to: a token that is made a
-// control token keeps what it was, but is treated as a control token.
+// attrKind returns the kind for a token's attributes in llama.cpp: a token that was made a
+// control token keeps its original attribute, but is treated as a control token.
 func attrKind(attr int) vocab.Kind {
 	for _, a := range []struct {
 		bit  int
@@ -135,8 +135,8 @@ func attrKind(attr int) vocab.Kind {
 // plainPre are the pre-tokenizers of vocabularies whose texts are UTF-8 with marked spaces.
 var plainPre = []string{"gemma4", "granite-embed-multi-311m", "sarvam-moe"}
 
-// TestPreTokenizers compares every pre-tokenizer on a vocabulary in which many
-// pairs of bytes merge, so that a cut at another place shows.
+// TestPreTokenizers compares every pre-tokenizer with a vocabulary in which many pairs of bytes
+// merge, so that a split elsewhere shows.
 func TestPreTokenizers(t *testing.T) {
 	for _, name := range []string{"default", "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
 		"deepseek-llm", "deepseek-coder", "deepseek-v3", "falcon", "mpt", "starcoder", "gpt-2", "phi-2", "jina-es", "jina-de",
@@ -182,7 +182,7 @@ func pairTokens() (tokens []vocab.Token, merges []string) {
 		tokens = append(tokens, vocab.Token{Text: spelling[b]})
 	}
 	for i := range 1 << 16 {
-		i = i * 40503 % (1 << 16) // an odd number: every pair once, in no plain order
+		i = i * 40503 % (1 << 16) // an odd number: every pair once, in mixed order
 		a, b := spelling[i>>8], spelling[i&255]
 		if i%5 != 0 {
 			continue
@@ -195,13 +195,12 @@ func pairTokens() (tokens []vocab.Token, merges []string) {
 		for _, b := range []byte(s) {
 			word += spelling[b]
 		}
-		tokens = append(tokens, vocab.Token{Text: word}) // which no merges lead to
+		tokens = append(tokens, vocab.Token{Text: word}) // not reachable by merges
 	}
 	return tokens, merges
 }
 
-// TestUnknownPreTokenizer checks that a name that llama.cpp refuses is refused
-// here as well.
+// TestUnknownPreTokenizer checks that names unknown to llama.cpp are rejected here too.
 func TestUnknownPreTokenizer(t *testing.T) {
 	w := new(models.Writer)
 	w.String("general.architecture", "llama")
@@ -220,8 +219,8 @@ func TestUnknownPreTokenizer(t *testing.T) {
 	}
 }
 
-// plainTokens returns tokens and merges of UTF-8 text, for the characters that
-// a corpus has most, with space for a space, and tokens for most bytes.
+// plainTokens returns tokens and merges of UTF-8 text, for the most common characters of a
+// corpus, with the given representation of a space, and tokens for most bytes.
 func plainTokens(space string) (tokens []vocab.Token, merges []string) {
 	seen := map[string]bool{}
 	add := func(text string, kind vocab.Kind) {
@@ -245,7 +244,7 @@ func plainTokens(space string) (tokens []vocab.Token, merges []string) {
 		n = n * 7919 % (len(chars) * len(chars)) // a prime that does not divide it: every pair once
 		if a, b := chars[n/len(chars)], chars[n%len(chars)]; n%3 == 0 {
 			merges = append(merges, a+" "+b)
-			if n%5 != 0 { // some pairs are no token
+			if n%5 != 0 { // some pairs are not tokens
 				add(a+b, vocab.Normal)
 			}
 		}
@@ -297,14 +296,14 @@ func TestBPEModels(t *testing.T) {
 		more             func(w *models.Writer)
 	}{
 		{"gemma4", "gemma4", "", roles(gemma, "<bos>", "<turn|>", "<eos>"), gemmaMerges, func(w *models.Writer) {
-			w.Bool("tokenizer.ggml.add_bos_token", false) // is overridden
+			w.Bool("tokenizer.ggml.add_bos_token", false) // it is overridden
 			w.Uint32("tokenizer.ggml.bos_token_id", uint32(len(gemma)))
 			w.Int32s("tokenizer.ggml.suppress_tokens", []int32{7, -1, 5, 1 << 30})
 		}},
 		{"gemma4-roles", "gemma4", "", roles(gemma, "<|tool_response>", "</s>", "<turn|>"), gemmaMerges, func(w *models.Writer) {
 			w.Uint32("tokenizer.ggml.bos_token_id", 3)
 			w.Bool("tokenizer.ggml.add_eos_token", true)
-			w.Uint32("tokenizer.ggml.eos_token_id", uint32(len(gemma)+1)) // "</s>", which does not end the generation
+			w.Uint32("tokenizer.ggml.eos_token_id", uint32(len(gemma)+1)) // "</s>", which does not end generation
 		}},
 		{"whitespace", "whitespace", "whitespace", words, wordMerges, nil},
 		{"whitespace-small", "whitespace", "whitespace", words, wordMerges, flag("normalizer.lowercase", true)},
@@ -325,7 +324,7 @@ func TestBPEModels(t *testing.T) {
 				w.String("tokenizer.ggml.pre", c.pre)
 			}
 			writeTokens(w, c.tokens)
-			if c.name != "kimi-k2" { // whose files need none
+			if c.name != "kimi-k2" { // its files need none
 				w.Strings("tokenizer.ggml.merges", c.merges)
 			}
 			if c.more != nil {
@@ -336,8 +335,8 @@ func TestBPEModels(t *testing.T) {
 	}
 }
 
-// TestTokenizerModels compares the tokenizers other than BPE, on vocabularies
-// made from that of a SentencePiece model.
+// TestTokenizerModels compares the tokenizers other than BPE, with vocabularies derived from
+// that of a SentencePiece model.
 func TestTokenizerModels(t *testing.T) {
 	control := func(texts ...string) (out []vocab.Token) {
 		for _, s := range texts {
@@ -392,9 +391,8 @@ func TestTokenizerModels(t *testing.T) {
 	}
 }
 
-// sharedTokens returns the tokens of llama2 with more behind them; for
-// WordPiece only the ordinary ones, with a WordPiece model's control tokens
-// in their usual places.
+// sharedTokens returns the tokens of llama2, followed by more; for WordPiece only the normal
+// ones, with a WordPiece model's control tokens in their usual places.
 func sharedTokens(t *testing.T, wordPiece bool, more []vocab.Token) (out []vocab.Token) {
 	v, err := vocab.Load(shared.File(t, "vocab", "llama2.gguf"))
 	if err != nil {
@@ -410,14 +408,14 @@ func sharedTokens(t *testing.T, wordPiece bool, more []vocab.Token) (out []vocab
 	}
 	for id := range int32(v.Len()) {
 		if wordPiece && (v.Kind(id) != vocab.Normal || id%7 == 0) {
-			continue // leave gaps, so that some words have no spelling
+			continue // leave gaps, so that some words can't be tokenized
 		}
 		out = append(out, vocab.Token{Text: v.Text(id), Kind: v.Kind(id), Score: v.Score(id)})
 	}
 	return append(out, more...)
 }
 
-// rwkvTokens returns every byte and some longer texts, as RWKV spells them.
+// rwkvTokens returns every byte and some longer texts, in RWKV's notation.
 func rwkvTokens() []vocab.Token {
 	out := []vocab.Token{{Text: "<|eos|>", Kind: vocab.Control}}
 	for b := range 256 {
@@ -482,9 +480,9 @@ func vocabFile(t *testing.T, w *models.Writer) string {
 var charsMap = map[string]string{"ﬁ": "fi", "Ａ": "A", "\t": " ", "\u00a0": " ", "e\u0301": "é", "abc": "X", "ab": "", "\n": " ",
 	"\r": "", "\u3000": " ", "…": "...", "½": "1⁄2", "²": "2"}
 
-// compileCharsMap lays out replacements as SentencePiece does: a double array
-// of 32-bit units that leads from a text to the place of its replacement, and
-// the replacements. Each node's children are put into the first free places.
+// compileCharsMap lays out replacements as SentencePiece does: a double array of 32-bit units
+// that maps a text to the offset of its replacement, and the replacements. Each node's children
+// are put into the first free places.
 func compileCharsMap(rules map[string]string) []byte {
 	units := make([]uint32, 1<<14)
 	used := make([]bool, len(units))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// An upstream that goes on far beyond max_tokens is not listened to, whatever it sends.
+// An answer far longer than max_tokens is rejected, regardless of its parts.
 func TestAnswersAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for name, delta := range map[string]string{
@@ -54,7 +54,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// An upstream that quotes the key is quoted without it.
+// The key is removed from quoted messages of an upstream.
 func TestKeyStaysHere(t *testing.T) {
 	const key = "sk-secret/0123456789"
 	for status, said := range map[int]string{

@@ -30,13 +30,13 @@ func client(t *testing.T, cfg Config, h http.HandlerFunc) *Client {
 
 const answerBody = `{"model": "m", "choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 2, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}}}`
 
-// TestBackoff: waits double, Retry-After is honoured in each of its spellings,
-// and one that is too long ends the tries.
+// TestBackoff checks that delays double, that Retry-After is honoured in each
+// of its formats, and that a delay that is too long ends the tries.
 func TestBackoff(t *testing.T) {
 	for _, c := range []struct {
 		header, value string
 		status, tries int
-		waits         []time.Duration // 0: between half of the back-off and all of it
+		waits         []time.Duration // 0: between half of the backoff and all of it
 	}{
 		{"", "", 500, 4, []time.Duration{0, 0, 0}},
 		{"Retry-After", "3", 429, 4, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
@@ -87,7 +87,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s %v", r.URL.Path, r.Header)
 		}
 		if asked++; asked == 1 {
-			// Of no use, and yet it was paid for.
+			// The answer is unusable, but its usage counts.
 			io.WriteString(w, `{"error": {"message": "overloaded"}, "usage": {"prompt_tokens": 2, "completion_tokens": 1}}`)
 			return
 		}
@@ -150,7 +150,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: how a stream ends decides what it was.
+// TestStreamEnds checks the results of the different ends of a stream.
 func TestStreamEnds(t *testing.T) {
 	const piece = `data: {"choices": [{"delta": {"content": "hi"}}]}` + "\n\n"
 	const end = `data: {"choices": [{"delta": {}, "finish_reason": "length"}]}` + "\n\n"
@@ -192,7 +192,7 @@ func TestStreamEnds(t *testing.T) {
 		}
 		s.Close()
 	}
-	// One that falls silent is given up.
+	// A silent stream times out.
 	cl := client(t, Config{Model: "m", Timeout: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		io.WriteString(w, piece)
@@ -213,7 +213,8 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestCalls: calls are put together however an upstream cuts them up.
+// TestCalls checks that calls are assembled regardless of how an upstream
+// splits them.
 func TestCalls(t *testing.T) {
 	for _, c := range []struct{ name, deltas, want string }{
 		{"OpenAI's way", `[{"index":0,"id":"a","function":{"name":"f","arguments":""}}] [{"index":0,"function":{"arguments":"{\"x\":"}}] [{"index":0,"function":{"arguments":"1}"}}] [{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}]`, `[{a f {"x":1}} {b g {}}]`},
@@ -254,7 +255,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestProbe: what the upstream refuses or ignores it does not offer.
+// TestProbe checks that what the upstream rejects or ignores counts as not
+// offered.
 func TestProbe(t *testing.T) {
 	for _, c := range []struct {
 		owner string
@@ -302,7 +304,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestStrict: strict mode is asked for only where it is not refused.
+// TestStrict checks that strict mode is requested only where it is accepted.
 func TestStrict(t *testing.T) {
 	caps := Capabilities{Engine: OpenAI, JSONSchema: true}
 	for schema, want := range map[string]string{
@@ -337,8 +339,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// FuzzEvents: any bytes are events or an error, the same ones however they
-// arrive.
+// FuzzEvents checks that any bytes are events or an error, regardless of how
+// they are split.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{"data: x\n\n", "data: a\ndata: b\r\n\r\n", ": c\n\ndata:x\r\r", "\ufeffdata: x\n\n", "data\n\n", "event: y\ndata: x\n", "data: \n\ndata: z\n\n"} {
 		f.Add(s)

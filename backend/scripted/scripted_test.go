@@ -74,7 +74,7 @@ func TestSay(t *testing.T) {
 	if got := write(0, "xyz"); got != "abcabd" {
 		t.Errorf("wrote %q", got)
 	}
-	// A prompt that ends as the reply begins is taken for its beginning.
+	// A prompt whose end is a prefix of the reply is taken for its start.
 	if got := write(1, "xyzabcab"); got != "d" {
 		t.Errorf("continued with %q", got)
 	}
@@ -104,8 +104,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestSequences walks through the operations of the interface; what is in a
-// sequence shows in Tokens, what it costs in Used.
+// TestSequences checks the operations of the interface; Tokens shows the contents
+// of a sequence, Used its cost.
 func TestSequences(t *testing.T) {
 	m := New(letters(t), Random(1), Options{})
 	c := open(t, m, backend.ContextParams{Size: 12, MaxSeqs: 3})
@@ -137,7 +137,7 @@ func TestSequences(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(9, []int32{1, 2, 3, 9}, []int32{1, 2, 3, 9}, []int32{1, 2, 3, 4})
-	if err := c.SetSeqState(2, state); err != nil { // its own cells go first
+	if err := c.SetSeqState(2, state); err != nil { // its own cells are freed first
 		t.Fatal(err)
 	}
 	for _, bad := range [][]byte{nil, []byte("else"), state[:len(state)-1]} {
@@ -165,8 +165,8 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestRecurrent holds what a model with recurrent state can't do, and that states
-// bring it back to earlier positions.
+// TestRecurrent checks what a model with recurrent state can't do, and that
+// states bring it back to earlier positions.
 func TestRecurrent(t *testing.T) {
 	m := New(letters(t), Random(1), Options{Recurrent: true})
 	c := open(t, m, backend.ContextParams{Size: 12, MaxSeqs: 2})
