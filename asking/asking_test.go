@@ -13,8 +13,8 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// TestTranslate: each cause has its category, and nothing of how the answer was
-// to be got leaves the package but in the technical details.
+// TestTranslate checks that each cause has its category, and that internal
+// details leave the package only in TechnicalDetails.
 func TestTranslate(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now = func() time.Time { return at }
@@ -66,7 +66,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestAsk follows the tries of one task.
+// TestAsk checks the tries of one task.
 func TestAsk(t *testing.T) {
 	var tries []Try
 	var told []string
@@ -103,7 +103,7 @@ func TestAsk(t *testing.T) {
 	if !errors.As(err, &reason) || reason.Category != WrongDocument || reason.Tries != 2 || reason.Text != answers[1] || len(reason.Issues) != 1 {
 		t.Errorf("%+v", err)
 	}
-	// The budget ended the answer: it is not closed for the model.
+	// The budget cut the answer off: it is not completed for the model.
 	task.Retries, task.Write = 0, func(context.Context, []Turn, int) (*Written, error) {
 		return &Written{Text: `{"a": "5"`, Cut: true}, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stencil-json/stencil/internal/shared"
 )
 
-// notFound are the templates of the bundle whose format of calls is not found, and what
-// is said about it.
+// notFound are the templates of the bundle whose call format is not detected, with the
+// reported reason.
 var notFound = map[string]string{
 	"HuggingFaceTB-SmolLM3-3B":        "writes no calls",
 	"google-gemma-2-2b-it":            "writes no calls",
@@ -21,9 +21,9 @@ var notFound = map[string]string{
 	"openbmb-MiniCPM5-1B":             "it writes other calls", // CDATA
 }
 
-// Every template of the bundle can be read, and either its format of calls is found
-// (then calls that are written in it, put back into a conversation, are the same text)
-// or the reason is said.
+// Every template of the bundle can be parsed, and either its call format is detected
+// (then calls written in it are rendered as the same text in a conversation) or the
+// reason is reported.
 func TestBundledTemplates(t *testing.T) {
 	templates := shared.Templates(t)
 	if len(templates) < 70 {
@@ -44,9 +44,9 @@ func TestBundledTemplates(t *testing.T) {
 		case missing && !strings.Contains(err.Error(), reason):
 			t.Errorf("%s: %v", name, err)
 		case missing && tmpl.Caps().ToolCalls:
-			continue // the template's own way
+			continue // the template's own format
 		case form.Name == Harmony:
-			continue // channels; the server's tests have them
+			continue // channels are covered by the server's tests
 		}
 		for i, calls := range Battery(form) {
 			for _, content := range []string{"", "I look."} {
@@ -61,7 +61,7 @@ func TestBundledTemplates(t *testing.T) {
 	}
 }
 
-// sameAgain checks that calls in a conversation are rendered as the model wrote them.
+// sameAgain checks that calls in a conversation are rendered as the model writes them.
 func sameAgain(tmpl *Template, form CallForm, calls []ToolCall, content string) error {
 	if content != "" {
 		form.Close = "" // some write the text after the calls

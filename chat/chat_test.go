@@ -12,11 +12,11 @@ import (
 	"github.com/stencil-json/stencil/chat/jinja"
 )
 
-// fixedTime is the time that the expected results were made at.
+// fixedTime is the time with which the expected results were generated.
 func fixedTime() time.Time { return time.Date(2025, 3, 9, 14, 5, 6, 0, time.UTC) }
 
-// testCase is a conversation as OpenAI's API has it, and what Python's Jinja
-// made of it with the same template.
+// testCase is a conversation in the format of OpenAI's API, with the output of
+// Python's Jinja for the same template.
 type testCase struct {
 	Name  string
 	Input struct {
@@ -31,7 +31,7 @@ type testCase struct {
 	Error string
 }
 
-// message turns a message of a test case into one of this package.
+// message converts a message of a test case.
 func message(t *testing.T, from map[string]json.RawMessage) Message {
 	t.Helper()
 	var m Message
@@ -77,7 +77,7 @@ func message(t *testing.T, from map[string]json.RawMessage) Message {
 	return m
 }
 
-// TestFamilies renders conversations with templates in the manner of well-known
+// TestFamilies renders conversations with templates like those of well-known
 // model families.
 func TestFamilies(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.jinja")
@@ -171,7 +171,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// plainTemplate writes roles and contents, nothing else.
+// plainTemplate writes only roles and contents.
 const plainTemplate = `{% for m in messages %}[{{ m.role }}:{{ m.content }}]{% endfor %}`
 
 func TestAdaptation(t *testing.T) {
@@ -206,7 +206,7 @@ func TestAdaptation(t *testing.T) {
 	}
 }
 
-// TestToolCallForms renders a tool call with templates that want its parts in
+// TestToolCallForms renders a tool call with templates that expect its parts in
 // different forms.
 func TestToolCallForms(t *testing.T) {
 	call := Message{Role: "assistant", ToolCalls: []ToolCall{{Name: "f", Arguments: json.RawMessage(`{"b":1, "a":2}`)}}}
@@ -224,8 +224,8 @@ func TestToolCallForms(t *testing.T) {
 	}
 }
 
-// TestToolsSpeltOut gives a conversation with tools to templates that know
-// none.
+// TestToolsSpeltOut renders a conversation with tools with templates that don't
+// support them.
 func TestToolsSpeltOut(t *testing.T) {
 	alternating := `{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('take turns') }}{% endif %}[{{ m.role }}:{{ m.content }}]{% endfor %}`
 	messages := []Message{
@@ -246,7 +246,7 @@ func TestToolsSpeltOut(t *testing.T) {
 	if err != nil || template.Caps() != (Caps{}) {
 		t.Errorf("%+v %v", template.Caps(), err)
 	}
-	// A template that would write the content none as "None" gets "".
+	// A template that would write missing content as "None" gets "".
 	printing := `{% for m in messages %}[{{ m.role }}:{{ m.content }}{% for c in m.tool_calls or [] %}<{{ c.function.name }}>{% endfor %}]{% endfor %}`
 	messages[1].Content = ""
 	if got := render(t, printing, Input{Messages: messages[:2]}); got != "[user:u][assistant:<f><g>]" {
@@ -284,8 +284,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLimits checks that a template that never ends is stopped, when it is
-// loaded as well as when it is used.
+// TestLimits checks that a template that never ends is stopped, both when it is
+// loaded and when it is used.
 func TestLimits(t *testing.T) {
 	template, err := New("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", Options{Limits: jinja.Limits{Steps: 100_000}})
 	if err != nil {
@@ -345,7 +345,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// Llama's templates would show the day that they were written.
+// Llama's templates would otherwise show a constant date.
 func TestDateString(t *testing.T) {
 	const source = `{% if not date_string is defined %}{% set date_string = "26 Jul 2024" %}{% endif %}{{ date_string }}: {{ messages[0].content }}`
 	now := func() time.Time { return time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC) }

@@ -16,7 +16,7 @@ func formsOf(t *testing.T, source string) *Template {
 	return tmpl
 }
 
-// Templates show how their models write calls and thoughts.
+// Templates show how their models write calls and reasoning.
 func TestForms(t *testing.T) {
 	for name, want := range map[string]struct {
 		calls       string
@@ -27,7 +27,7 @@ func TestForms(t *testing.T) {
 	}{
 		"gemma":   {"hermes", false, "\n{\"name\": \"", "think", false},
 		"gptoss":  {"harmony", true, "", "harmony", true},
-		"hermes":  {"hermes", false, "\n{\"name\": \"", "think", false}, // it lists tools and has no calls
+		"hermes":  {"hermes", false, "\n{\"name\": \"", "think", false}, // it lists tools but writes no calls
 		"llama3":  {"llama3", true, ` "`, "think", false},
 		"mistral": {"mistral", true, ` [{"name": "`, "think", false},
 		"phi3":    {"hermes", false, "\n{\"name\": \"", "think", false},
@@ -57,7 +57,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// What stands around a call is spelt as the template spells it.
+// The texts around a call are those of the template.
 func TestFormsAreSpeltAsInTemplates(t *testing.T) {
 	const calls = `{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}{{ 'BEFORE' + c.function.name + 'MIDDLE' }}{{ c.function.arguments | tojson }}{{ 'AFTER' }}{% endfor %}{% endfor %}`
 	for _, c := range []struct{ before, middle, then, want string }{
@@ -73,7 +73,7 @@ func TestFormsAreSpeltAsInTemplates(t *testing.T) {
 	}
 }
 
-// A form that was set holds for what is asked of the model and for calls of earlier turns.
+// A configured form is used for the model's calls and for calls of earlier turns.
 func TestSetForm(t *testing.T) {
 	source, err := os.ReadFile("testdata/qwen25.jinja")
 	if err != nil {

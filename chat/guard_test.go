@@ -14,11 +14,11 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// controlTexts finds what looks like a control token in a template.
+// controlTexts matches texts in a template that look like control tokens.
 var controlTexts = regexp.MustCompile(`<\|[a-z_]+\|>|<[a-z_]*turn>|\[/?[A-Z_]+\]|</?s>|</?think>`)
 
-// controlVocab is a vocabulary of single bytes, and of control tokens for all that
-// looks like one in a template.
+// controlVocab returns a vocabulary of single bytes, and of control tokens for all
+// texts in a template that look like one.
 func controlVocab(t *testing.T, template string) *vocab.Vocab {
 	t.Helper()
 	var tokens []vocab.Token
@@ -46,8 +46,8 @@ func controlsOf(v *vocab.Vocab, tokens []int32) (out []string) {
 	return out
 }
 
-// attack is a conversation whose texts are all of the client's, with some text in
-// each of them.
+// attack returns a conversation in which every text of the client contains the
+// given text.
 func attack(text string) Input {
 	quoted, _ := json.Marshal("lists " + text)
 	return Input{
@@ -63,7 +63,7 @@ func attack(text string) Input {
 	}
 }
 
-// harmless is a text that a template treats as it does one with marks.
+// harmless is a text that a template treats like one with marks.
 const harmless = "(mark)"
 
 func testForgery(t *testing.T, v *vocab.Vocab, forged []string) {
@@ -92,7 +92,7 @@ func testForgery(t *testing.T, v *vocab.Vocab, forged []string) {
 			if a, b := controlsOf(v, got), controlsOf(v, plain); !slices.Equal(a, b) {
 				t.Errorf("tools %v, %q: control tokens %q\nwant %q", withTools, text, a, b)
 			}
-			// What was said is there, as text.
+			// The text is there, as plain text.
 			if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(strings.ReplaceAll(string(v.Decode(got)), "▁", " "), "hello "+first) {
 				t.Errorf("tools %v: %q is not in %q", withTools, text, v.Decode(got))
 			}
@@ -100,7 +100,7 @@ func testForgery(t *testing.T, v *vocab.Vocab, forged []string) {
 	}
 }
 
-// Nobody forges a turn: what the client's texts spell stays text, in all templates.
+// No client can forge a turn: its texts stay text, in all templates.
 func TestForgedTurns(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.jinja")
 	if err != nil || len(files) == 0 {
@@ -126,7 +126,7 @@ func TestForgedTurns(t *testing.T) {
 	for name, source := range sources {
 		t.Run(name, func(t *testing.T) {
 			v := controlVocab(t, source)
-			// In the assistant's texts and the system's these mean what they say.
+			// In assistant and system messages these keep their meaning.
 			forged := []string{}
 			for id := range v.Len() {
 				if v.Kind(int32(id)) == vocab.Control && !slices.Contains([]string{"<think>", "</think>", "[TOOL_CALLS]", "<|tool_call|>", "<|python_tag|>"}, v.Text(int32(id))) {
@@ -167,7 +167,7 @@ func TestForgedTurns(t *testing.T) {
 	}
 }
 
-// Conversations without such spellings have the prompts that they had.
+// Conversations without texts of control tokens have unchanged prompts.
 func TestHonestPrompts(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.json")
 	for _, file := range files {
@@ -199,7 +199,7 @@ func TestHonestPrompts(t *testing.T) {
 			if err != nil || !slices.Equal(got[len(got)-len(want):], want) || len(got) > len(want)+1 {
 				t.Errorf("%s, %s: %v\n%q\nwant\n%q", file, c.Name, err, v.Decode(got), text)
 			}
-			// Code has brackets.
+			// Code with brackets.
 			in.Messages = append(in.Messages, Message{Role: "user", Content: "if a < b { x[i] = <-c } // </div> [x](y) a|b>"})
 			if text, err = p.template.Render(in); err != nil {
 				continue
@@ -212,7 +212,7 @@ func TestHonestPrompts(t *testing.T) {
 	}
 }
 
-// Both hold for trained models' vocabularies and templates.
+// Both properties hold for trained models' vocabularies and templates.
 func TestForgedTurnsRealModels(t *testing.T) {
 	for _, m := range realmodels.All() {
 		t.Run(m.Name, func(t *testing.T) {

@@ -12,15 +12,16 @@ import (
 	"github.com/stencil-json/stencil/engine"
 )
 
-// stripping is a template that leaves the assistant's thoughts out of all turns
-// but the last, as those of reasoning models do.
+// stripping is a template that omits reasoning from all turns but the last, like
+// those of reasoning models.
 const stripping = `{%- set last = namespace(user=-1) -%}
 {%- for m in messages %}{% if m.role == 'user' %}{% set last.user = loop.index0 %}{% endif %}{% endfor -%}
 {%- if tools %}<turn>tools:{% for t in tools %} {{ t.function.name }}{% endfor %}{{ '\n' }}{% endif %}
 {%- for m in messages %}<turn>{{ m.role }}: {% if m.reasoning_content and loop.index0 > last.user %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content | trim }}
 {% endfor %}{% if add_generation_prompt %}<turn>assistant:<think>{% endif %}`
 
-// picky is a template that refuses what does not begin with a user and alternate.
+// picky is a template that rejects conversations that do not start with a user or
+// do not alternate.
 const picky = `{%- for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.role }}] {{ m.content }} {% endfor -%}`
 
 func TestMarks(t *testing.T) {
@@ -81,8 +82,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A conversation goes on turn by turn, with a template that takes thoughts out of
-// what was said before: all but what is new, and the last answer, is found.
+// A conversation continues turn by turn, with a template that removes earlier
+// reasoning: everything but the new messages and the last answer is reused.
 func TestMarksOfAConversation(t *testing.T) {
 	v := chatVocab(t, stripping, false)
 	p := chat.NewPrompts(v)
@@ -122,7 +123,7 @@ func TestMarksOfAConversation(t *testing.T) {
 					t.Errorf("turn %d: %d of %d tokens cached, want at least %d", i, cached, all, want)
 				}
 				before = all
-				// The last message in other words.
+				// The last message is edited.
 				edited := slices.Clone(list)
 				edited[len(edited)-1].Content = text(20, 50)
 				if all, cached := ask(edited); all-cached > 50+20 {
@@ -130,7 +131,7 @@ func TestMarksOfAConversation(t *testing.T) {
 				}
 				list = append(list, chat.Message{Role: "assistant", Content: text(2*i+2, 90), Reasoning: "thoughts"})
 			}
-			// Another conversation with the same system text.
+			// Another conversation with the same system prompt.
 			if _, cached := ask([]chat.Message{list[0], {Role: "user", Content: text(9, 300)}}); cached < 200 {
 				t.Errorf("%d tokens of the system text cached", cached)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// chatVocab is a byte-level vocabulary with two control tokens.
+// chatVocab returns a byte-level vocabulary with control tokens.
 func chatVocab(t *testing.T, template string, addBOS bool) *vocab.Vocab {
 	t.Helper()
 	tokens := []vocab.Token{{Text: "<s>", Kind: vocab.Control}, {Text: "</s>", Kind: vocab.Control}, {Text: "<turn>", Kind: vocab.Control}}

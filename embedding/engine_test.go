@@ -19,7 +19,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// wordsVocab is the built-in vocabulary of words, read back from a model file.
+// wordsVocab returns the built-in vocabulary of words, read back from a model
+// file.
 var wordsVocab = sync.OnceValues(func() (*vocab.Vocab, error) {
 	dir, err := os.MkdirTemp("", "stencil-embedding-test")
 	if err != nil {
@@ -57,7 +58,7 @@ func newEngine(t testing.TB, opt scripted.EmbedOptions, cfg Config) *Engine {
 	return e
 }
 
-// The rows come in the order of the inputs, whatever batches they were in.
+// The rows are in the order of the inputs, regardless of their batches.
 func TestRows(t *testing.T) {
 	var batches [][]int
 	e := newEngine(t, scripted.EmbedOptions{MaxTokens: 40, MaxInputs: 3, Fault: func(_ int, inputs [][]int32) error {
@@ -129,7 +130,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// gate holds a backend up, batch by batch.
+// gate blocks a backend at each batch.
 type gate struct {
 	arrived chan [][]int32
 	pass    chan error
@@ -142,7 +143,7 @@ func (g *gate) fault(_ int, inputs [][]int32) error {
 	return <-g.pass
 }
 
-// embedAll begins a request and returns where its outcome will be.
+// embedAll starts a request and returns a channel with its result.
 func embedAll(ctx context.Context, e *Engine, client string, inputs ...[]int32) <-chan error {
 	out := make(chan error, 1)
 	go func() {
@@ -211,8 +212,8 @@ func TestQueueFull(t *testing.T) {
 	}
 }
 
-// A request that is given up leaves the queue, and stops a batch that is for
-// nobody else.
+// A cancelled request leaves the queue, and a batch without other requests is
+// stopped.
 func TestCancel(t *testing.T) {
 	e := newEngine(t, scripted.EmbedOptions{MaxInputs: 1, Delay: time.Hour}, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -238,7 +239,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// The failure of a batch is that of the requests in it, and of no others.
+// A failed batch fails the requests in it, and no others.
 func TestFailure(t *testing.T) {
 	broken := errors.New("the device is gone")
 	e := newEngine(t, scripted.EmbedOptions{MaxInputs: 1, Fault: func(_ int, inputs [][]int32) error {
@@ -287,7 +288,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// At a shutdown what waits is still answered.
+// Waiting requests are still answered during a shutdown.
 func TestShutdown(t *testing.T) {
 	g := newGate()
 	e := newEngine(t, scripted.EmbedOptions{MaxInputs: 1, Fault: g.fault}, Config{})

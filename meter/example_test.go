@@ -8,7 +8,7 @@ import (
 	"github.com/stencil-json/stencil/meter"
 )
 
-// Work whose loops know nothing of bounds but the steps they report.
+// The loops of the work only report their steps.
 func Example() {
 	var table []int
 	m := meter.New(meter.Limits{Bytes: 1 << 20}, func() int { return 8 * len(table) })

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// work counts n steps and returns how the meter ended it.
+// work counts n steps and returns the error with which the meter ended it.
 func work(m *Meter, ctx context.Context, n int, each func()) (err error) {
 	defer Catch(&err)
 	m.Start(ctx)
@@ -64,7 +64,7 @@ func TestOtherPanics(t *testing.T) {
 	_ = work(New(Limits{}, nil), nil, 1, func() { panic("other") })
 }
 
-// A nil meter bounds nothing.
+// A nil meter has no limits.
 func TestNil(t *testing.T) {
 	var m *Meter
 	m.Step(1 << 40)

@@ -12,8 +12,8 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// TestLlamaUnchanged holds that files of the first architecture stay as they
-// were: measurements name them.
+// TestLlamaUnchanged checks that files of the first architecture do not
+// change, since measurements refer to them.
 func TestLlamaUnchanged(t *testing.T) {
 	for _, c := range []struct {
 		opt  RandomOptions
@@ -31,7 +31,7 @@ func TestLlamaUnchanged(t *testing.T) {
 	}
 }
 
-// optionsOf sets each of the options that only some architectures take, to a
+// optionsOf sets each of the options that not all architectures have to a
 // value other than the default.
 var optionsOf = map[string]func(*RandomOptions){
 	"heads":        func(o *RandomOptions) { o.Heads = 8 },
@@ -45,8 +45,8 @@ var optionsOf = map[string]func(*RandomOptions){
 	"pooling":      func(o *RandomOptions) { o.Pooling = PoolingRank },
 }
 
-// TestArchitectures checks of every architecture that its files are whole,
-// differ with the options that it says it takes, and with nothing else.
+// TestArchitectures checks for every architecture that its files are
+// complete and that they depend on exactly the options that it lists.
 func TestArchitectures(t *testing.T) {
 	for _, a := range Architectures() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestArchitectures(t *testing.T) {
 	}
 }
 
-// TestArchitectureKeys checks the keys that say what a model's layers keep.
+// TestArchitectureKeys checks the keys about what a model's layers store.
 func TestArchitectureKeys(t *testing.T) {
 	list := func(g *vocab.GGUF, key string) string {
 		v, ok := g.Get(key)
@@ -150,7 +150,7 @@ func TestArchitectureKeys(t *testing.T) {
 			}
 		}
 	}
-	// Layers above those that keep keys and values have no matrices for them.
+	// Layers above those that store keys and values have no matrices for them.
 	_, g := random(t, RandomOptions{Arch: "gemma4"})
 	var with []string
 	for _, x := range g.Tensors {
@@ -163,7 +163,7 @@ func TestArchitectureKeys(t *testing.T) {
 	}
 }
 
-// TestWordPiece reads the vocabulary of the embedding model, and copies it.
+// TestWordPiece reads the vocabulary of the embedding model and copies it.
 func TestWordPiece(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bert.gguf")
 	if err := WriteRandom(path, RandomOptions{Arch: "bert"}); err != nil {
@@ -193,7 +193,7 @@ func TestWordPiece(t *testing.T) {
 	if n, ok := g.Int("tokenizer.ggml.token_type_count"); !ok || n != 2 {
 		t.Errorf("%d types of segments in a copy", n)
 	}
-	// A vocabulary that was made for another architecture knows no segments.
+	// A vocabulary of another architecture has no segment types.
 	other := filepath.Join(t.TempDir(), "other.gguf")
 	if err := WriteRandom(other, RandomOptions{}); err != nil {
 		t.Fatal(err)

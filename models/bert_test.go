@@ -17,7 +17,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A bertFolder is a model as sentence-transformers keeps it, before it is
+// A bertFolder is a model in the layout of sentence-transformers, before it is
 // written: files as values for JSON, and tensors.
 type bertFolder struct {
 	files   map[string]any
@@ -32,11 +32,11 @@ type storedTensor struct {
 
 type object = map[string]any
 
-// words of the small model's vocabulary; 9 to 11 have no word.
+// Words of the small model's vocabulary; 9 to 11 have none.
 var bertWords = []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "wor", "##ld", ","}
 
-// smallBERT has 2 layers of width 8 and 12 tokens. Number i of a tensor is i/8,
-// and the tensors are stored in all three formats.
+// smallBERT returns a model with 2 layers of width 8 and 12 tokens. Number i of
+// a tensor is i/8, and the tensors are stored in all three formats.
 func smallBERT() bertFolder {
 	const width, ff, tokens, positions, types, layers = 8, 16, 12, 10, 2, 2
 	words := object{}
@@ -152,7 +152,7 @@ func (b bertFolder) write(t *testing.T) string {
 	return dir
 }
 
-// convertBERT returns the file that a folder becomes, and its header.
+// convertBERT returns the converted file of a folder, and its header.
 func convertBERT(t *testing.T, folder string, opt BERTOptions) ([]byte, *vocab.GGUF) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bert.gguf")
@@ -256,7 +256,8 @@ func TestBERTVocabulary(t *testing.T) {
 	}
 }
 
-// What was written as i/8 is found again, in any format; F16 holds it exactly.
+// Numbers written as i/8 are read back in any format; F16 represents them
+// exactly.
 func TestBERTNumbers(t *testing.T) {
 	folder := smallBERT().write(t)
 	for _, typ := range []Type{F32, F16} {
@@ -298,7 +299,7 @@ func tensorNumbers(t *testing.T, raw []byte, g *vocab.GGUF, name string) []float
 	return out
 }
 
-// Models that were trained with a head have names that begin with bert.
+// Models that were trained with a head have names with the prefix bert.
 func TestBERTWithHead(t *testing.T) {
 	plain, headed := smallBERT(), smallBERT()
 	headed.tensors = map[string]storedTensor{"cls.predictions.bias": {"F32", []int64{1}, make([]byte, 4)}}
@@ -429,7 +430,7 @@ func TestFromHalf(t *testing.T) {
 }
 
 // The real model, computed with the weights of the converted file, gives the
-// vectors that were computed from the original ones. This checks names, shapes,
+// vectors that were computed with the original ones. This checks names, shapes,
 // orders and numbers, and the vocabulary, without llama.cpp.
 func TestBERTReal(t *testing.T) {
 	path := realmodels.Path(t, realmodels.MiniLM)
@@ -473,7 +474,7 @@ func TestBERTReal(t *testing.T) {
 	}
 }
 
-// bertForward computes a model's vector for a text, plainly.
+// bertForward computes a model's vector for a text, straightforwardly.
 type bertForward struct {
 	t    *testing.T
 	raw  []byte
@@ -507,7 +508,7 @@ func (m bertForward) key(name string) int {
 	return int(n)
 }
 
-// linear multiplies each row with a matrix.
+// linear multiplies each row by a matrix.
 func (m bertForward) linear(x [][]float64, name string) [][]float64 {
 	w, bias := m.tensor(name+".weight"), m.tensor(name+".bias")
 	out := make([][]float64, len(x))
@@ -520,7 +521,7 @@ func (m bertForward) linear(x [][]float64, name string) [][]float64 {
 	return out
 }
 
-// norm adds b to a and brings each row to mean 0 and variance 1.
+// norm adds b to a and normalises each row to mean 0 and variance 1.
 func (m bertForward) norm(a, b [][]float64, name string) [][]float64 {
 	w, bias := m.tensor(name+".weight"), m.tensor(name+".bias")
 	out := make([][]float64, len(a))
@@ -577,7 +578,7 @@ func (m bertForward) run(tokens []int32) []float64 {
 	return mean
 }
 
-// attend is attention of all rows to all rows.
+// attend computes attention between all rows.
 func attend(q, k, v [][]float64, heads int) [][]float64 {
 	width := len(q[0])
 	size := width / heads

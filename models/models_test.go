@@ -17,7 +17,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// random writes a model to memory and reads its header back.
+// random writes a model to memory and reads its header.
 func random(t *testing.T, opt RandomOptions) ([]byte, *vocab.GGUF) {
 	t.Helper()
 	var b bytes.Buffer
@@ -73,8 +73,7 @@ func TestRandomHeader(t *testing.T) {
 	}
 }
 
-// TestRandomSpread measures the standard deviations that the package comment
-// promises.
+// TestRandomSpread measures the standard deviations in the package comment.
 func TestRandomSpread(t *testing.T) {
 	data, g := random(t, RandomOptions{Layers: 1, Width: 64})
 	want := map[string]float64{"token_embd.weight": 0.5, "output.weight": 0.5 /* 4/√64 */, "blk.0.ffn_up.weight": 0.125, "output_norm.weight": 0}
@@ -178,7 +177,7 @@ func TestTinyVocab(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	// The merges must pay: what the corpus is about takes few tokens.
+	// The merges are effective: texts like the corpus take few tokens.
 	text := `{"name":"","type":"string"}`
 	if ids := v.Tokenize(nil, text, false); len(ids) > 9 {
 		t.Errorf("%s takes %d tokens", text, len(ids))
@@ -233,7 +232,7 @@ func TestBundledRewritesDamage(t *testing.T) {
 	}
 }
 
-// TestTrained writes a model from a file of weights, and refuses damaged ones.
+// TestTrained writes a model from a weights file, and rejects damaged ones.
 func TestTrained(t *testing.T) {
 	dir := t.TempDir()
 	vocabulary, path := filepath.Join(dir, "vocab.gguf"), filepath.Join(dir, "trained.gguf")
@@ -362,8 +361,8 @@ func TestHalf(t *testing.T) {
 		{inf, 0x7c00}, {-inf, 0xfc00}, {float32(math.NaN()), 0x7e00},
 		{6.1035156e-05, 0x0400},                        // smallest normal number
 		{5.9604645e-08, 0x0001},                        // smallest number
-		{2.9802322e-08, 0x0000},                        // half of it: to even
-		{2.9802326e-08, 0x0001},                        // a little more
+		{2.9802322e-08, 0x0000},                        // half of it: rounded to even
+		{2.9802326e-08, 0x0001},                        // slightly more
 		{1 + 1.0/2048, 0x3c00}, {1 + 3.0/2048, 0x3c02}, // ties, to even
 		{0.33325195, 0x3555},
 	} {
@@ -396,7 +395,7 @@ func TestQuantise(t *testing.T) {
 	if d := binary.LittleEndian.Uint16(q4); d != half(2) {
 		t.Errorf("Q4_0: scale %#x", d)
 	}
-	// -16 is -8 scales, stored as 0; 0, sixteen places on, is stored as 8.
+	// -16 is -8 scales, stored as 0; 0, sixteen positions later, is stored as 8.
 	if q4[2] != 0x80 {
 		t.Errorf("Q4_0: first byte %#x", q4[2])
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The formats as ggml reads them (ggml-common.h of llama.cpp 0.5.0), written as
-// a lookup of a single number: nothing here is shared with the encoders.
+// Independent decoders of ggml's formats (ggml-common.h of llama.cpp 0.5.0) for
+// a single number: they share nothing with the encoders.
 
 func q4kAt(block []byte, i int) float64 {
 	d, m := halfAt(block[0:]), halfAt(block[2:])
@@ -47,8 +47,8 @@ func halfAt(b []byte) float64 {
 	return x
 }
 
-// TestKQuants bounds what is lost. For normal numbers ggml's own quantisers lose
-// 0.0715 and 0.0177, these 0.0756 and 0.0187.
+// TestKQuants limits the error. For normal numbers ggml's own quantisers have
+// errors of 0.0715 and 0.0177, these 0.0756 and 0.0187.
 func TestKQuants(t *testing.T) {
 	sources := map[string]func(*rand.Rand) float64{
 		"normal":    (*rand.Rand).NormFloat64,
@@ -62,8 +62,8 @@ func TestKQuants(t *testing.T) {
 		typ    Type
 		at     func([]byte, int) float64
 		part   int
-		step   float64            // most that a number may be off, in shares of the block's largest magnitude
-		losses map[string]float64 // root of the mean squares, in shares of that of the numbers
+		step   float64            // largest error of a number, as a fraction of the block's largest magnitude
+		losses map[string]float64 // root mean square error, as a fraction of the numbers' root mean square
 	}{
 		{Q4_K, q4kAt, 32, 0.08, map[string]float64{"normal": 0.079, "small": 0.079, "large": 0.079, "positive": 0.033, "negative": 0.005, "lognormal": 0.052}},
 		{Q6_K, q6kAt, 16, 0.05, map[string]float64{"normal": 0.0205, "small": 0.0225, "large": 0.0205, "positive": 0.0155, "negative": 0.0105, "lognormal": 0.0235}},
@@ -101,7 +101,7 @@ func TestKQuants(t *testing.T) {
 				t.Errorf("%s, %s: a number is off by %.4f of the largest, want at most %.4f", c.typ, name, worst, c.step)
 			}
 		}
-		// What can be said exactly stays as it is.
+		// Exactly representable numbers are unchanged.
 		row := make([]float32, 256)
 		for _, want := range []float32{0, -3, 3} {
 			row[77] = want
@@ -124,7 +124,7 @@ func TestKQuants(t *testing.T) {
 	}
 }
 
-// TestMixture checks which matrices of Q4_K_M have more bits.
+// TestMixture checks which matrices of Q4_K_M get more bits.
 func TestMixture(t *testing.T) {
 	_, g := random(t, RandomOptions{Layers: 8, Width: 256, FF: 768, KVHeads: 4, Type: Q4_K_M})
 	if n, _ := g.Int("general.file_type"); n != 15 {

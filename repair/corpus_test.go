@@ -15,7 +15,7 @@ import (
 	"github.com/stencil-json/stencil/constraint"
 )
 
-// A brokenCase is a text with the document that it was meant to be.
+// A brokenCase is a broken text with its intended document.
 type brokenCase struct {
 	group, broken, intended, schema string
 }
@@ -46,7 +46,7 @@ func brokenCases(t testing.TB) (list []brokenCase) {
 	return list
 }
 
-// fitsOf returns the test of a case's schema, nil without one.
+// fitsOf returns a check against the case's schema, nil if it has none.
 func fitsOf(t testing.TB, c brokenCase) Fits {
 	if c.schema == "" {
 		return nil
@@ -58,7 +58,8 @@ func fitsOf(t testing.TB, c brokenCase) Fits {
 	return func(document []byte) bool { return v.Validate(context.Background(), document) == nil }
 }
 
-// equalJSON compares documents by value, numbers by their spelling's value.
+// equalJSON compares documents by value; numbers are equal if their values
+// are.
 func equalJSON(a, b []byte) bool {
 	decode := func(src []byte) (v any) {
 		d := json.NewDecoder(bytes.NewReader(src))
@@ -107,9 +108,8 @@ func (s *tally) count(document, intended []byte, err error) string {
 	return "WRONG"
 }
 
-// TestCorpus repairs every broken document. None may come out as anything but
-// the document that was meant, and more must come out than of the library
-// alone.
+// TestCorpus repairs every broken document. No result may differ from the
+// intended document, and more must succeed than with the library alone.
 func TestCorpus(t *testing.T) {
 	var ours, theirs, theirsFitting tally
 	cases := brokenCases(t)

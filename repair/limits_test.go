@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHard reads texts made to be slow, which without the limits of the search
-// would take longer than a test may run.
+// TestHard reads texts designed to be slow, which without the limits of the
+// search would exceed the time limit of tests.
 func TestHard(t *testing.T) {
 	const n = 100 << 10
 	for name, piece := range map[string]string{

@@ -8,7 +8,8 @@ import (
 	"github.com/stencil-json/stencil/schema"
 )
 
-// oneOf returns a check: the member at a name has one of these values, and there is no other member.
+// oneOf returns a check that a document has a single member with the given name and one of
+// these values.
 func oneOf(name string, values ...string) Check {
 	return func(document []byte) ([]schema.Issue, error) {
 		var members map[string]any
@@ -28,7 +29,7 @@ func oneOf(name string, values ...string) Check {
 	}
 }
 
-// A text of nothing but markers takes no time that anybody notices: the test would not end if it were quadratic.
+// A text of many markers is fast: with quadratic time the test would not finish.
 func TestManyMarkers(t *testing.T) {
 	for _, unit := range []string{"**a** ", "**", "`**a** ", "*a* ", "** a"} {
 		text := `{"a": "` + strings.Repeat(unit, 300_000) + `"}`
@@ -45,7 +46,7 @@ func TestMarkdownInStrings(t *testing.T) {
 		opt   Options
 		want  string
 	}{
-		// Where it makes the document fit.
+		// Removed if that makes the document valid.
 		{`{"plan": "**team**"}`, oneOf("plan", `"free"`, `"team"`), Options{}, `{"plan": "team"}`},
 		{`{"tool": "*weather*"}`, oneOf("tool", `"weather"`), Options{}, `{"tool": "weather"}`},
 		{"{\"tool\": \"`weather`\"}", oneOf("tool", `"weather"`), Options{}, `{"tool": "weather"}`},
@@ -54,7 +55,7 @@ func TestMarkdownInStrings(t *testing.T) {
 		{`{"**answer**": "**a**"}`, oneOf("answer", `"a"`), Options{}, `{"answer": "a"}`},
 		{`{"answer": "**4**"}`, oneOf("answer", `4`), Options{Repair: true}, `{"answer": 4}`},
 		{"```json\n{\"plan\": \"**team**\"}\n```", oneOf("plan", `"team"`), Options{}, `{"plan": "team"}`},
-		// Where it fits with it, or not without it, it stays.
+		// Kept if the document is valid with it, or invalid without it too.
 		{`{"answer": "**4**"}`, nil, Options{}, `{"answer": "**4**"}`},
 		{`{"answer": "**4**"}`, oneOf("answer", `"**4**"`), Options{Markdown: true}, `{"answer": "**4**"}`},
 		{`{"answer": "**5**"}`, oneOf("answer", `"4"`), Options{}, `{"answer": "**5**"}`},

@@ -26,8 +26,8 @@ func suite(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestSuite: what parses comes through unchanged, in every mode; what must not
-// parse is refused unless repair was asked for.
+// TestSuite checks that texts that parse are returned unchanged, in every mode,
+// and that invalid ones are rejected unless repair is on.
 func TestSuite(t *testing.T) {
 	files := suite(t)
 	yes, no := 0, 0
@@ -104,7 +104,7 @@ func TestClean(t *testing.T) {
 			t.Errorf("Clean(%q) = %q by %v, want %q by %v", c.text, got, steps, c.want, c.steps)
 		}
 	}
-	// Which of two documents was meant, the schema says.
+	// The schema decides which of two documents is meant.
 	fits := func(d []byte) bool { return strings.Contains(string(d), "b") }
 	if got, _ := Clean(`First {"a":1} and then {"b":2}`, fits); got != `{"b":2}` {
 		t.Error(got)
@@ -195,8 +195,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestDamage damages documents at random, in the ways of models, and repairs
-// them: every one must come out as it was or not at all.
+// TestDamage damages documents at random, as models do, and repairs them: the
+// result must be the original document or an error.
 func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	right, refused := 0, 0
@@ -252,8 +252,7 @@ func randomDocument(r *rand.Rand, depth int) string {
 	return `"` + wordsForDamage[r.IntN(len(wordsForDamage))] + `"`
 }
 
-// damage takes one character of structure away, writes it twice, or replaces
-// it.
+// damage removes, doubles or replaces one structural character.
 func damage(r *rand.Rand, document string) string {
 	var places []int
 	for i := range len(document) {
@@ -266,7 +265,7 @@ func damage(r *rand.Rand, document string) string {
 	switch r.IntN(8) {
 	case 0:
 		if c == `"` || c == "," {
-			break // "" and ,, have meanings of their own
+			break // "" and ,, have their own meaning
 		}
 		return document[:i+1] + c + document[i+1:]
 	case 1:
@@ -284,8 +283,8 @@ func damage(r *rand.Rand, document string) string {
 	return document[:i] + document[i+1:]
 }
 
-// FuzzRead reads any text: a result is JSON, a text that parses stays as it is,
-// and a second reading of a result changes nothing.
+// FuzzRead reads arbitrary text: a result is JSON, a text that parses is
+// unchanged, and reading a result again changes nothing.
 func FuzzRead(f *testing.F) {
 	for _, c := range brokenCases(f) {
 		f.Add(c.broken)

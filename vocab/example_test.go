@@ -6,7 +6,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// A vocabulary is read from a GGUF file with Load, or made from a table.
+// A vocabulary is loaded from a GGUF file with Load, or built from a table.
 func ExampleFromTokens() {
 	end := int32(5)
 	v, err := vocab.FromTokens([]vocab.Token{

@@ -14,7 +14,7 @@ func parseGGUF(data []byte) (*GGUF, error) {
 	return ReadGGUF(bytes.NewReader(data), int64(len(data)))
 }
 
-// sampleGGUF has one key of each shape.
+// sampleGGUF returns a file with one key of each type.
 func sampleGGUF() []byte {
 	var b ggufBuilder
 	b.str("general.architecture", "llama")
@@ -27,7 +27,7 @@ func sampleGGUF() []byte {
 	return b.file()
 }
 
-// withTensor appends one tensor's entry to a file made by ggufBuilder.
+// withTensor appends a tensor's entry to a file built by ggufBuilder.
 func withTensor(file []byte, name string, typ uint32, offset uint64, shape ...uint64) []byte {
 	le := binary.LittleEndian
 	out := slices.Clone(file)
@@ -83,7 +83,8 @@ func TestReadGGUF(t *testing.T) {
 	}
 }
 
-// TestTensorTypes checks sizes against those of ggml_type_size and ggml_blck_size in llama.cpp 0.5.0.
+// TestTensorTypes compares sizes with those of ggml_type_size and ggml_blck_size in llama.cpp
+// 0.5.0.
 func TestTensorTypes(t *testing.T) {
 	for _, c := range []struct {
 		typ   TensorType
@@ -174,11 +175,11 @@ func TestReadGGUFRefuses(t *testing.T) {
 	}
 }
 
-// TestReadGGUFAllocation checks that a file of a few bytes that announces much does not make the
-// reader allocate much.
+// TestReadGGUFAllocation checks that a file of a few bytes that announces large sizes does not
+// cause large allocations.
 func TestReadGGUFAllocation(t *testing.T) {
 	le := binary.LittleEndian
-	// The file says that it is 1 TB long, so lengths up to that pass the first check.
+	// The announced file size is 1 TB, so lengths up to that pass the first check.
 	var b ggufBuilder
 	b.array("tokens", TypeString, 1<<30)
 	strs := b.file()

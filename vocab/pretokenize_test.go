@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// preWords returns the words that a pre-tokenizer makes of a text.
+// preWords returns the words of a text according to a pre-tokenizer.
 func preWords(name, text string) []string {
 	var t runeText
 	t.set(text, false)
@@ -83,7 +83,7 @@ func TestPreTokenizers(t *testing.T) {
 	}
 }
 
-// TestPreTokenizersKeepText checks that words put together are the text, whatever is in it.
+// TestPreTokenizersKeepText checks that the words concatenate to the text.
 func TestPreTokenizersKeepText(t *testing.T) {
 	texts := []string{"", " ", "\n", "a", "\u00a0", "🇩🇪👍🏽", "x\x00y", "IMGIMGZ<sentinel:>'", strings.Repeat(" '1a文\n", 20)}
 	for name := range preSpecs() {
@@ -95,8 +95,8 @@ func TestPreTokenizersKeepText(t *testing.T) {
 	}
 }
 
-// TestPreTokenizersAreLinear runs every splitter on texts that make careless patterns go over the
-// same characters again and again.
+// TestPreTokenizersAreLinear runs every splitter on texts with which naive patterns would
+// backtrack quadratically.
 func TestPreTokenizersAreLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -108,7 +108,7 @@ func TestPreTokenizersAreLinear(t *testing.T) {
 		for _, part := range []string{"a", "A", " ", "\n", "1", "!", "文", "ǅ", " \n", "a ", "IMGIMG"} {
 			begin := time.Now()
 			words := preWords(name, strings.Repeat(part, size/len(part))+"x")
-			// Quadratic, this would be ten seconds and more.
+			// With quadratic time, this would take ten seconds or more.
 			if took := time.Since(begin); took > 2*time.Second {
 				t.Errorf("%s takes %v for %d × %q, %d words", name, took, size/len(part), part, len(words))
 			}
@@ -116,8 +116,8 @@ func TestPreTokenizersAreLinear(t *testing.T) {
 	}
 }
 
-// TestRuneClasses notices when Go's Unicode tables change: pre-tokenizers must go on seeing the
-// classes of Unicode 15.1, with which the models' tokens were checked.
+// TestRuneClasses detects changes of Go's Unicode tables: pre-tokenizers must keep the classes
+// of Unicode 15.1, with which the models' tokens were checked.
 func TestRuneClasses(t *testing.T) {
 	h := fnv.New64a()
 	for _, c := range runeClasses() {
@@ -137,7 +137,7 @@ func TestDecodeLoose(t *testing.T) {
 		{"aé文😀", []rune("aé文😀"), "aé文😀"},
 		{"\xc0\x80", []rune{0}, "\x00"},                                                          // overlong
 		{"\xed\xa0\x80", []rune{0xd800}, "\xed\xa0\x80"},                                         // a surrogate
-		{"\xe2\x82x", []rune{0xfffd, 0xfffd, 'x'}, "\ufffd\ufffdx"},                              // cut off
+		{"\xe2\x82x", []rune{0xfffd, 0xfffd, 'x'}, "\ufffd\ufffdx"},                              // truncated
 		{"\xf4\x90\x80\x80", []rune{0xfffd, 0xfffd, 0xfffd, 0xfffd}, "\ufffd\ufffd\ufffd\ufffd"}, // beyond Unicode
 	} {
 		var text runeText

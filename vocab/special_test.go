@@ -270,7 +270,7 @@ func TestFromGGUF(t *testing.T) {
 	}
 }
 
-// TestSharedVocabularies checks on real files what must hold for any vocabulary.
+// TestSharedVocabularies checks properties of all vocabularies on real files.
 func TestSharedVocabularies(t *testing.T) {
 	for _, name := range []string{"llama2", "mistral3", "llama3", "llama4"} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ func mustTokens(t testing.TB, tokens []Token, opt Options) *Vocab {
 	return v
 }
 
-// plain returns ordinary tokens; the scores fall from the first on, as SentencePiece's do.
+// plain returns normal tokens with decreasing scores, like SentencePiece's.
 func plain(texts ...string) (out []Token) {
 	for i, s := range texts {
 		out = append(out, Token{Text: s, Score: -float32(i)})
@@ -33,7 +33,7 @@ func byteTokenList() (out []Token) {
 	return out
 }
 
-// smallBPE is a byte-level vocabulary: all bytes, a few merges and added tokens.
+// smallBPE returns a byte-level vocabulary: all bytes, a few merges and added tokens.
 func smallBPE(t testing.TB, pre string) *Vocab {
 	var tokens []Token
 	for _, s := range byteText {
@@ -44,17 +44,17 @@ func smallBPE(t testing.TB, pre string) *Vocab {
 	tokens = append(tokens, Token{Text: "</s>", Kind: Control}, Token{Text: "<s>", Kind: Control},
 		Token{Text: "<tool>", Kind: UserDefined}, Token{Text: "<tool>x", Kind: UserDefined}, Token{Text: "<hole>", Kind: Unused})
 	return mustTokens(t, tokens, Options{Model: BPE, Pre: pre, EOS: &eos, BOS: &bos,
-		// "l o" is no token; "lo x" can never come about.
+		// "l o" is not a token; "lo x" is unreachable.
 		Merges: []string{"h e", "l l", "ll o", "l o", "he llo", "Ġ h", "Ġh e", "Ġhe llo", "1 2", "12 3", "Ġ Ġ", "h e"}})
 }
 
 func byteLevelTokens() []Token { return plain(byteText[:]...) }
 
-// plainBPE is a vocabulary of plain texts with all bytes and a few merges.
+// plainBPE returns a vocabulary of plain texts with all bytes and a few merges.
 func plainBPE(t testing.TB, pre string, model Model) *Vocab {
 	tokens := append(byteTokenList(), plain("h", "e", "s", "a", "i", "d", "▁", "é", "he", "▁▁", "xyz", "\n\n\n")...)
 	return mustTokens(t, tokens, Options{Model: model, Pre: pre,
-		// "x", "y", "z" and "x y" are no tokens.
+		// "x", "y", "z" and "x y" are not tokens.
 		Merges: []string{"h e", "▁ ▁", "x y", "xy z"}})
 }
 
@@ -98,7 +98,7 @@ func TestTokenize(t *testing.T) {
 	}{
 		{"merges", bpe, false, "hello", "hello"},
 		{"merges by rank", bpe, false, " hello", "Ġ|hello"}, // "he llo" comes before "Ġ h"
-		{"whole word", whole, false, " hello", "Ġhello"},    // no merge leads there
+		{"whole word", whole, false, " hello", "Ġhello"},    // not reachable by merges
 		{"symbol that is no token", bpe, false, "loh", "l|o|h"},
 		{"numbers", bpe, false, "1234 12", "123|4|Ġ|12"},
 		{"spaces", bpe, false, "   h", "ĠĠ|Ġh"},
@@ -184,8 +184,8 @@ func TestTokenize(t *testing.T) {
 	})
 }
 
-// TestPreTokenizerSwitches checks which pre-tokenizers take a word whole that is a token, and which
-// add a BOS token.
+// TestPreTokenizerSwitches checks which pre-tokenizers do not split a word that is a token, and
+// which add a BOS token.
 func TestPreTokenizerSwitches(t *testing.T) {
 	llama3 := []string{"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"}
 	whole := append([]string{"tekken", "minicpm5", "youtu", "granite-embed-multi-97m"}, llama3...)
@@ -208,8 +208,8 @@ func TestPreTokenizerSwitches(t *testing.T) {
 	}
 }
 
-// TestUnigramKinds checks that what the file says of a token's kind counts, even where the token's
-// text makes it a control token.
+// TestUnigramKinds checks that the file's kind of a token counts, even if the token's text
+// makes it a control token.
 func TestUnigramKinds(t *testing.T) {
 	v := mustTokens(t, []Token{{Text: "<unk>", Kind: Unknown}, {Text: "a", Score: -1}, {Text: "<eos>", Score: -2},
 		{Text: "[EOS]", Kind: UserDefined, Score: -90}, {Text: "[", Score: -1}, {Text: "EOS]", Score: -1}},
@@ -219,7 +219,7 @@ func TestUnigramKinds(t *testing.T) {
 	}
 }
 
-// TestTokenizePLaMo2 spells with the cheapest tokens, and with bytes where there are none.
+// TestTokenizePLaMo2 checks that the cheapest tokens are chosen, and bytes if there are none.
 func TestTokenizePLaMo2(t *testing.T) {
 	tokens := append([]Token{{Text: "<unk>", Kind: Unknown}}, byteTokenList()...)
 	tokens = append(tokens, Token{Text: "a", Score: -1}, Token{Text: "ab", Score: -3}, Token{Text: "b", Score: -1}, Token{Text: "abc", Score: -2},
@@ -237,7 +237,7 @@ func TestTokenizePLaMo2(t *testing.T) {
 	}
 }
 
-// TestCharsMap normalises with a compiled map that turns "A" into "a" and "AB" into nothing.
+// TestCharsMap normalises with a compiled map that replaces "A" by "a" and "AB" by nothing.
 func TestCharsMap(t *testing.T) {
 	units := make([]uint32, 1024)
 	link := func(from, base uint32) { units[from] |= (from ^ base) << 10 }
@@ -267,7 +267,7 @@ func TestCharsMap(t *testing.T) {
 			t.Errorf("a map of %d bytes that is cut off is accepted", len(bad))
 		}
 	}
-	// A map that leads out of itself replaces nothing.
+	// A map with offsets out of range replaces nothing.
 	for i := 4; i < 4100; i++ {
 		data[i] |= 0xf0
 	}
@@ -277,7 +277,8 @@ func TestCharsMap(t *testing.T) {
 	}
 }
 
-// TestTokenizeLong tokenizes a million times the same character. Quadratic, it would take hours.
+// TestTokenizeLong tokenizes a million equal characters. With quadratic time, it would take
+// hours.
 func TestTokenizeLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -319,7 +320,7 @@ func TestDetokenize(t *testing.T) {
 func TestTokenizeConcurrently(t *testing.T) {
 	v := smallBPE(t, "gpt-2")
 	want := texts(v, v.Tokenize(nil, "hello hello 123", false))
-	v = smallBPE(t, "gpt-2") // the tokenizer is built by whoever comes first
+	v = smallBPE(t, "gpt-2") // the tokenizer is built by the first caller
 	done := make(chan string)
 	for range 8 {
 		go func() {
@@ -337,7 +338,7 @@ func TestTokenizeConcurrently(t *testing.T) {
 	}
 }
 
-// FuzzTokenize checks that tokens put together are the text again.
+// FuzzTokenize checks that the tokens concatenate to the text.
 func FuzzTokenize(f *testing.F) {
 	for _, s := range []string{"", "hello  hello12345", "<s></s>[INST]", "é文\xff\xc0\x80", " \n\t '\u00a0'S", "<0x0A>▁", "\xff 0"} {
 		f.Add(s)
@@ -362,7 +363,7 @@ func FuzzTokenize(f *testing.F) {
 		for _, v := range append(slices.Clone(bpes), spm, rwkv, plamo, dna, gemma, words) {
 			want := s
 			if v.model == SPM || v == gemma {
-				want = strings.ReplaceAll(s, spaceMark, " ") // the two are one in SentencePiece
+				want = strings.ReplaceAll(s, spaceMark, " ") // the two are the same in SentencePiece
 			}
 			if got := v.Decode(v.TokenizeText(nil, []byte(s))); string(got) != want {
 				t.Errorf("%s %s: %q comes back as %q", v.model, v.pre, s, got)

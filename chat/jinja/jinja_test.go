@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fixedTime is the time that the expected results were made at.
+// fixedTime is the time with which the expected results were generated.
 func fixedTime() time.Time { return time.Date(2025, 3, 9, 14, 5, 6, 0, time.UTC) }
 
 func vars(t testing.TB, data []byte) map[string]any {
@@ -27,8 +27,8 @@ func vars(t testing.TB, data []byte) map[string]any {
 	return out
 }
 
-// TestAgainstJinja renders templates with what Python's Jinja 3.1 made of
-// them, under the settings that chat templates are written for.
+// TestAgainstJinja compares with the output of Python's Jinja 3.1, with the
+// settings that chat templates assume.
 func TestAgainstJinja(t *testing.T) {
 	data, err := os.ReadFile("testdata/jinja.json")
 	if err != nil {
@@ -107,7 +107,7 @@ func TestErrorPlaces(t *testing.T) {
 	}
 }
 
-// TestLimits runs templates that would take for ever, all memory or all of the
+// TestLimits renders templates that would need unlimited time, memory or
 // stack.
 func TestLimits(t *testing.T) {
 	deep := func(open, inner, end string) string {
@@ -247,7 +247,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// Queues, and JSON in texts, as templates of tool calls use them.
+// Queues, and JSON in texts, as in templates with tool calls.
 func TestQueues(t *testing.T) {
 	for source, want := range map[string]string{
 		"{% set q = [1, 2] %}{% set _ = q.append(3) %}{{ q.pop(0) }}{{ q.pop() }}{{ q }}":                      "13[2]",

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// many makes lessons of every task.
+// many generates lessons of every task.
 func many(t *testing.T, n int, seed uint64, unseen Unseen) []Lesson {
 	t.Helper()
 	g := New(seed, unseen)
@@ -28,7 +28,7 @@ func many(t *testing.T, n int, seed uint64, unseen Unseen) []Lesson {
 	return out
 }
 
-// text is all that a lesson shows.
+// text returns the visible text of a lesson.
 func (l *Lesson) text() string {
 	s := l.Prompt
 	for _, m := range l.Chat {
@@ -66,7 +66,8 @@ func TestSameSeedSameLessons(t *testing.T) {
 	}
 }
 
-// requires tells whether all objects of a schema require all their properties.
+// requires reports whether all objects of a schema require all their
+// properties.
 func requires(schema []byte) bool {
 	var s struct {
 		Properties map[string]json.RawMessage
@@ -84,9 +85,9 @@ func requires(schema []byte) bool {
 	return s.Items == nil || requires(s.Items)
 }
 
-// TestAnswers checks what holds for every lesson: the documents are JSON
-// without whitespace, Keys are where they are said to be, and what was asked
-// can be known from the text.
+// TestAnswers checks properties of all lessons: the documents are JSON without
+// whitespace, Keys are correct, and the text contains the requested
+// information.
 func TestAnswers(t *testing.T) {
 	for _, unseen := range []Unseen{{}, {Words: true}, {true, true, true}} {
 		for _, l := range many(t, 150, 1, unseen) {
@@ -123,7 +124,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestCopied checks that what a lesson about people answers stands in its text.
+// TestCopied checks that the answers of lessons about people occur in their
+// text.
 func TestCopied(t *testing.T) {
 	g := New(5, Unseen{})
 	strings_, missing := 0, 0
@@ -133,7 +135,7 @@ func TestCopied(t *testing.T) {
 		if err := json.Unmarshal([]byte(l.Answer), &values); err != nil {
 			t.Fatal(err)
 		}
-		if len(values) == 1 { // one level down, perhaps
+		if len(values) == 1 { // perhaps nested
 			for _, v := range values {
 				if inner, ok := v.(map[string]any); ok {
 					values = inner
@@ -157,8 +159,8 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestHeldOut checks that what is held out is not met in training, and is met
-// where it is asked for.
+// TestHeldOut checks that held-out entries do not occur in training, and occur
+// when requested.
 func TestHeldOut(t *testing.T) {
 	training := many(t, 400, 1, Unseen{})
 	exam := many(t, 400, 2, Unseen{true, true, true})
@@ -187,7 +189,7 @@ func TestHeldOut(t *testing.T) {
 		}
 	}
 
-	// Names that are too long to be made up by accident.
+	// Names that are too long to be composed by accident.
 	_, names := Words()
 	var long, heldNames []string
 	for _, list := range [][]string{women, men, surnames} {
@@ -208,8 +210,8 @@ func TestHeldOut(t *testing.T) {
 	}
 	check("names", long, heldNames, 0.9)
 
-	// The longest part of each sentence without slots or alternatives, where no
-	// sentence that is not held out has it too.
+	// The longest part of each sentence without slots or alternatives that occurs
+	// in no sentence of the training set.
 	longest := func(s string) string {
 		best := ""
 		for part := range strings.SplitSeq(alternatives.ReplaceAllString(s, "{}"), "{") {
@@ -273,8 +275,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestClasses checks lessons that stand behind one schema: each is answered
-// with values of its enumerations.
+// TestClasses checks lessons with a common schema: each is answered with values
+// of its enumerations.
 func TestClasses(t *testing.T) {
 	g := New(9, Unseen{})
 	others := 0
@@ -327,8 +329,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestSlotsOfAlternatives checks that a sentence names the same slots however
-// its alternatives are taken, each once.
+// TestSlotsOfAlternatives checks that a sentence has the same slots for all its
+// alternatives, each once.
 func TestSlotsOfAlternatives(t *testing.T) {
 	for _, s := range sentences() {
 		var first []string
@@ -349,8 +351,8 @@ func TestSlotsOfAlternatives(t *testing.T) {
 	}
 }
 
-// TestCompose checks that training meets words of names that are held out, as
-// parts of names, and that exams ask for listed names alone.
+// TestCompose checks that words of held-out names occur in training as parts of
+// names, and that exams use only listed names.
 func TestCompose(t *testing.T) {
 	s := people.slots[slices.IndexFunc(people.slots, func(s slot) bool { return s.name == "salary" })]
 	if !slices.ContainsFunc(s.keys, heldOut) {
@@ -382,7 +384,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestLists holds that the lists are all used, under names that there are.
+// TestLists checks that all lists are used and that all names exist.
 func TestLists(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// python returns the interpreter that has the tensor library, or skips.
+// python returns an interpreter with the tensor library, or skips the test.
 func python(t *testing.T) string {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(name, "-c", "import torch").Run() == nil {
@@ -28,8 +28,8 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestSameLogits checks that llama.cpp computes from an exported model what
-// the tensor library computes.
+// TestSameLogits checks that llama.cpp computes the same logits from an
+// exported model as the tensor library.
 func TestSameLogits(t *testing.T) {
 	py := python(t)
 	dir := t.TempDir()
@@ -88,7 +88,7 @@ func TestSameLogits(t *testing.T) {
 			most = max(most, math.Abs(want))
 		}
 	}
-	// Keys and values are kept in 16 bits there.
+	// llama.cpp stores keys and values in 16 bits.
 	t.Logf("logits up to %.2f, differing by up to %.5f", most, worst)
 	if worst > 0.005*most {
 		t.Errorf("logits differ by up to %.5f, the largest is %.2f", worst, most)

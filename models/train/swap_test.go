@@ -8,8 +8,8 @@ import (
 	"github.com/stencil-json/stencil/models/lessons"
 )
 
-// TestSwap checks that exchanging parts of words keeps a lesson what it is:
-// the same marks, the same schema, and values that still stand in the text.
+// TestSwap checks that replacing parts of words keeps the rest of a lesson:
+// the same marks, the same schema, and values that still occur in the text.
 func TestSwap(t *testing.T) {
 	_, v := learned(t)
 	p := chat.NewPrompts(v)

@@ -20,7 +20,7 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// learnOnce returns the vocabulary's file, which all tests share.
+// learnOnce returns the vocabulary file that all tests share.
 var learnOnce = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "stencil-train-*")
 	if err != nil {
@@ -34,7 +34,7 @@ var learnOnce = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// learned writes the vocabulary to a file.
+// learned writes the vocabulary to a file and loads it.
 func learned(t *testing.T) (string, *vocab.Vocab) {
 	t.Helper()
 	raw, err := learnOnce()
@@ -77,8 +77,8 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("%s became %v", c, ids)
 		}
 	}
-	// What JSON consists of is single tokens; a digit is one, and so is every
-	// group of two and three.
+	// JSON's punctuation consists of single tokens, and so do digits and groups
+	// of two and three digits.
 	for text, want := range map[string]string{
 		`{"name":"Ann","age":42}`: `{"|name|":"|Ann|","|age|":|42|}`,
 		`[{"a":1},{"b":true}]`:    `[{"|a|":|1|},{"|b|":|true|}]`,
@@ -102,7 +102,7 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("%s is %d tokens", text, len(ids))
 		}
 	}
-	// A value looks the same within a sentence and after a quote.
+	// A value has the same tokens within a sentence and after a quote.
 	for _, word := range []string{"Katarzyna", "violin maker", "desk lamp", "maria.lopez@example.com", "Cape Town", "A-1042"} {
 		inText := v.Tokenize(nil, "It is "+word, false)
 		quoted := v.Tokenize(nil, `{"x":"`+word, false)
@@ -185,7 +185,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestMore checks that further answers follow the first.
+// TestMore checks that additional answers follow the first one.
 func TestMore(t *testing.T) {
 	path, v := learned(t)
 	var b bytes.Buffer
@@ -225,8 +225,8 @@ func TestMore(t *testing.T) {
 	}
 }
 
-// TestTogether checks that lessons with one schema follow it as if each were
-// the only one.
+// TestTogether checks that lessons with the same schema are appended as if
+// each were the only one.
 func TestTogether(t *testing.T) {
 	_, v := learned(t)
 	p := chat.NewPrompts(v)
@@ -260,8 +260,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestLoosen checks that what opens a string is written as two tokens too, and
-// that nothing else changes.
+// TestLoosen checks that the start of a string is also written as two tokens,
+// and that nothing else changes.
 func TestLoosen(t *testing.T) {
 	_, v := learned(t)
 	p := chat.NewPrompts(v)
@@ -294,7 +294,7 @@ func TestLoosen(t *testing.T) {
 	}
 }
 
-// TestMarks checks what is said of an answer's tokens.
+// TestMarks checks the marks of an answer's tokens.
 func TestMarks(t *testing.T) {
 	_, v := learned(t)
 	p := chat.NewPrompts(v)
@@ -341,7 +341,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestTemplate checks what the chat template makes of what the server says.
+// TestTemplate checks the chat template's output for the server's
+// instructions.
 func TestTemplate(t *testing.T) {
 	_, v := learned(t)
 	p := chat.NewPrompts(v)
