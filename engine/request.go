@@ -106,7 +106,8 @@ type Token struct {
 	Options []sampling.Alternative
 
 	// Kept are the candidates that the token was drawn from, at most Request.Alternatives of the
-	// most likely, and KeptLogprob is its own probability among them; set with Sampling.Keep.
+	// most likely, and KeptLogprob is its own log probability among the candidates; both are set
+	// with Sampling.Keep.
 	Kept        []sampling.Alternative
 	KeptLogprob float32
 

@@ -24,7 +24,7 @@ type file struct {
 }
 
 // openFile reads the header of the GGUF file at path and checks that all of its tensors are
-// present. Overridden metadata is changed for all users of the file.
+// present. Overrides apply to every use of the header.
 func openFile(path string, overrides ...Override) (*file, error) {
 	g, err := openPart(path)
 	if err != nil {

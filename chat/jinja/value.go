@@ -31,7 +31,7 @@ func (u undefined) err() error { return failf("%s", u.what) }
 type List struct {
 	Items []any
 	Tuple bool
-	own   bool // created by a list expression of the template
+	own   bool // created by the template itself
 	lazy  bool // a generator in Python: true even if empty
 }
 
