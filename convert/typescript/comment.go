@@ -2,6 +2,7 @@ package typescript
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
@@ -16,9 +17,8 @@ func describe(s schema, doc *comment) (schema, error) {
 	var text []string
 	var fields schema
 	integer, tags := false, false
-	lines := strings.Split(doc.text, "\n")
-	for i := 0; i < len(lines); i++ {
-		line := cleanLine(lines[i])
+	for _, part := range doc.parts() {
+		line := cleanLine(part.text)
 		if !strings.HasPrefix(line, "@") {
 			if !tags { // text after a tag belongs to the tag
 				text = append(text, line)
@@ -28,10 +28,7 @@ func describe(s schema, doc *comment) (schema, error) {
 		tags = true
 		tag, value, _ := strings.Cut(line[1:], " ")
 		value = strings.TrimSpace(value)
-		at := place{doc.line + i, max(strings.Index(lines[i], "@")+1, 1)}
-		if i == 0 {
-			at.column += doc.column + len("/**") - 1
-		}
+		at := part.at
 		switch {
 		case strings.Contains(numericTags, " "+tag+" "):
 			if !json.Valid([]byte(value)) || strings.ContainsAny(value[:1], `"[{tfn`) {
@@ -71,6 +68,43 @@ func describe(s schema, doc *comment) (schema, error) {
 		s.set(f.key, f.value)
 	}
 	return s, nil
+}
+
+// A part is a line of a comment, or what of it begins with a tag.
+type part struct {
+	text string
+	at   place // of its first @
+}
+
+var (
+	// otherTags stand behind another tag: @minimum 0 @maximum 9.
+	otherTags = regexp.MustCompile(`\s@(?:\w*(?:inimum|aximum|Length|Items|Properties)|multipleOf|title|format|pattern|default|deprecated|integer|asType|TJS-type)\b`)
+	// saidTags stand behind words, where only a number makes them tags: the age @minimum 0.
+	saidTags = regexp.MustCompile(`\s@(?:\w*(?:inimum|aximum|Length|Items|Properties)|multipleOf) +-?[0-9]`)
+)
+
+// parts returns the lines of a comment, those with several tags in parts.
+func (c *comment) parts() (out []part) {
+	for i, line := range strings.Split(c.text, "\n") {
+		begins := 0
+		for begins >= 0 {
+			text, rest := line[begins:], -1
+			tags, from := saidTags, 0
+			if strings.HasPrefix(cleanLine(text), "@") {
+				tags, from = otherTags, strings.Index(text, "@")+1
+			}
+			if loc := tags.FindStringIndex(text[from:]); loc != nil {
+				rest = begins + from + loc[0]
+				text = line[begins:rest]
+			}
+			at := place{c.line + i, max(begins+strings.Index(text, "@")+1, 1)}
+			if i == 0 {
+				at.column += c.column + len("/**") - 1
+			}
+			out, begins = append(out, part{text, at}), rest
+		}
+	}
+	return out
 }
 
 // cleanLine removes the star and the surrounding space from a line of a comment.

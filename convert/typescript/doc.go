@@ -44,5 +44,5 @@
 // @maximum, @exclusiveMinimum, @exclusiveMaximum, @multipleOf, @minLength,
 // @maxLength, @minItems, @maxItems, @minProperties, @maxProperties,
 // @uniqueItems, @default, @deprecated, and @integer (also @asType integer).
-// Other tags are ignored.
+// A line may have several. Other tags are ignored.
 package typescript

@@ -52,6 +52,22 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestTagsInLine has several tags in a line, and tags behind words.
+func TestTagsInLine(t *testing.T) {
+	for _, c := range []struct{ comment, want string }{
+		{"@minimum 1 @maximum 9", `{"type":"number","minimum":1,"maximum":9}`},
+		{"@minimum 1 @maximum 9 @multipleOf 2 @integer", `{"type":"integer","minimum":1,"maximum":9,"multipleOf":2}`},
+		{"the age @minimum 0 @maximum 150", `{"type":"number","description":"the age","minimum":0,"maximum":150}`},
+		{"\n * the age\n * @minimum 0  @integer\n", `{"type":"integer","description":"the age","minimum":0}`},
+		{"see @minimum, {@link maximum 5} and a@default.org", `{"type":"number","description":"see @minimum, {@link maximum 5} and a@default.org"}`},
+	} {
+		out, err := Convert([]byte("interface A { /** "+c.comment+" */ a: number }"), "")
+		if want := `"properties":{"a":` + c.want + `},`; err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %s %v, want %s", c.comment, out, err, want)
+		}
+	}
+}
+
 // TestTypes converts single types.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct{ typ, want string }{
@@ -144,6 +160,8 @@ func TestErrors(t *testing.T) {
 		{"type A = [...B[], 1]; type B = 1", "1:19: only the last element may be a rest element"},
 		{"interface A {\n  /**\n   * @minimum five\n   */\n  a: number }", `3:6: @minimum needs a number, not "five"`},
 		{"interface A { /** @minimum */ a: number }", `1:19: @minimum needs a number`},
+		{"interface A { /** @minimum 1 @maximum nine */ a: number }", `1:30: @maximum needs a number, not "nine"`},
+		{"interface A {\n  /** the age @minimum 0 @maximum old */\n a: number }", `2:26: @maximum needs a number, not "old"`},
 		{"interface A { /** @integer */ a: string }", `1:15: @integer is for a number`},
 		{"enum E { A = 'x', B }", "1:19: enum member B needs a value"},
 		{"enum E { A } type T = E.B", "1:23: enum member E.B is not declared"},
