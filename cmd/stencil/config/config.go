@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -156,7 +157,11 @@ func (s *Settings) variables(cmd *cobra.Command, environ []string, given map[str
 // cause returns the error of a flag's value without the text that pflag adds around it.
 func cause(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
-		return inner
+		err = inner
+	}
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		return number.Err // without the name of a function
 	}
 	return err
 }

@@ -129,6 +129,12 @@ func (r *reader) section(cmd *cobra.Command, n *yaml.Node) error {
 			sections = append(sections, [2]*yaml.Node{key, value})
 			continue
 		}
+		if below(cmd, key.Value) != nil && key.Value != Flag {
+			if value.Kind == yaml.ScalarNode && value.Tag == "!!null" { // all that it had is commented out
+				continue
+			}
+			return r.at(value).errorf("%s is a command; names and values of its flags stand below it", key.Value)
+		}
 		if err := r.value(cmd, key, value); err != nil {
 			return err
 		}
