@@ -15,9 +15,9 @@ type costly struct {
 }
 
 var (
-	// noticed: compiling takes more than about 50 ms, or a mask a millisecond; below,
+	// noticed: compiling takes more than about 30 ms, or a mask a millisecond; below,
 	// no delay is noticeable.
-	noticed = costly{oneOf: 80, anyOf: 200, conditions: 40, dependentSchemas: 80, patterns: 24, values: 50_000}
+	noticed = costly{oneOf: 60, anyOf: 200, conditions: 40, dependentSchemas: 80, patterns: 24, values: 50_000}
 	// suspected: together with the rest of a schema, it may have been too much.
 	suspected = costly{oneOf: 20, anyOf: 20, conditions: 16, dependentSchemas: 16, patterns: 24, values: 20_000}
 )

@@ -82,6 +82,8 @@ func (e *LimitError) Error() string {
 		most = fmt.Sprintf("%v of computing", time.Duration(e.Max)*time.Millisecond)
 	case "memory":
 		most = fmt.Sprintf("%d bytes of memory", e.Max)
+	case "depth":
+		most = fmt.Sprintf("%d levels of nesting", e.Max)
 	}
 	text := "schema: more than " + most
 	if e.Pointer != "" {
