@@ -69,6 +69,9 @@ func (f *grammarFlags) options() (gbnf.BuiltinOptions, error) {
 	if f.goRegex {
 		opt.Syntax = gbnf.Go
 	}
+	if f.least < -1 || f.most < -1 {
+		return opt, errors.New("--min-items and --max-items must not be negative")
+	}
 	if f.least >= 0 {
 		opt.MinItems = &f.least
 	}
