@@ -139,3 +139,41 @@ func TestScriptsAreUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestNoTestUnseen holds that make test runs nothing but tests whose skips are counted, and that every script is called
+// from somewhere: one that finds nothing to do would look like one that has passed.
+func TestNoTestUnseen(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ci, err := os.ReadFile(".ci/run")
+	if err != nil || !regexp.MustCompile(`(?m)^(exec )?make .*test$`).Match(ci) {
+		t.Errorf(".ci/run does not run make test: %s %v", ci, err)
+	}
+	recipe := regexp.MustCompile(`(?m)^test:.*\n((?:\t.*\n)+)`).FindStringSubmatch(string(makefile))
+	if recipe == nil {
+		t.Fatal("the Makefile has no tests")
+	}
+	counted := 0
+	for line := range strings.Lines(recipe[1]) {
+		if strings.Contains(line, "scripts/") || strings.Contains(line, "$(GO) test") && !strings.Contains(line, "$(SKIPS) $(GO) test -json") {
+			t.Errorf("nobody counts what is skipped by %s", line)
+		}
+		if strings.Contains(line, "$(SKIPS)") {
+			counted++
+		}
+	}
+	if counted != 2 {
+		t.Errorf("skips are counted %d times, with llama.cpp and without are two", counted)
+	}
+	entries, err := os.ReadDir("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := "scripts/" + e.Name(); !e.IsDir() && !strings.Contains(string(makefile), name) {
+			t.Errorf("make has no target for %s", name)
+		}
+	}
+}
