@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +123,29 @@ func noise(t testing.TB) backend.Model {
 		}
 		copy(logits, rows[h%uint32(len(rows))])
 	}, scripted.Options{Delay: time.Millisecond})
+}
+
+// From a clone alone, with nothing beside it, the benchmark measures all that it names and says of which vocabulary.
+func TestBenchmarkOfClone(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone := t.TempDir()
+	if err := os.WriteFile(filepath.Join(clone, "go.mod"), []byte("module clone\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^$", "-test.bench=^BenchmarkOverhead$/"+overhead.Cases()[0].Name+"/seqs-1", "-test.benchtime=1x")
+	cmd.Dir = clone
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"free-µs/token", "mask-%", "forced-%", "gbnf-%", "judged-%", "judged-high-%", "vocabulary"} {
+		if !strings.Contains(string(out), " "+want) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
 }
 
 // TestOverhead checks that the harness runs all modes and counts their tokens.
