@@ -132,11 +132,7 @@ func (reply *validateReply) schema(ctx context.Context, c request.Constraint, te
 		switch {
 		case errors.As(err, &bad):
 			valid = false
-			reply.Errors = problem.Details(bad.Issues)
-			for i := range reply.Errors {
-				d := &reply.Errors[i]
-				d.Line, d.Column = placeOf(root, text, d.Pointer)
-			}
+			reply.Errors = placed(bad.Issues, root, text)
 		case err != nil:
 			reply.Warnings = append(reply.Warnings, "the validator has no verdict: "+err.Error())
 			return nil
@@ -161,6 +157,15 @@ func incomplete(text string) bool {
 	var v json.RawMessage
 	err := d.Decode(&v)
 	return err != nil && (err.Error() == "unexpected EOF" || err.Error() == "EOF")
+}
+
+// placed returns what is wrong with the document in a text, with the places there.
+func placed(issues []schema.Issue, root *jsondoc.Value, text string) []wire.Detail {
+	list := problem.Details(issues)
+	for i := range list {
+		list[i].Line, list[i].Column = placeOf(root, text, list[i].Pointer)
+	}
+	return list
 }
 
 // placeOf returns the start of the value at a pointer, 0 if there is none.
@@ -309,7 +314,11 @@ func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
 	if out.JSON && verify && opt.Check != nil && out.Err == nil {
 		fits := len(out.Issues) == 0
 		reply.Verified, reply.OK = &fits, fits
-		reply.Errors = append(reply.Errors, problem.Details(out.Issues)...)
+		bad := problem.Details(out.Issues)
+		if root, err := jsondoc.Parse(out.Text, maxDepth); err == nil {
+			bad = placed(out.Issues, root, out.Text)
+		}
+		reply.Errors = append(reply.Errors, bad...)
 	}
 	return wire.JSON{Value: reply}, nil
 }

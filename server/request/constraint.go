@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stencil-json/stencil/gbnf"
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -50,8 +51,8 @@ var ConstraintNames = slices.Concat(constraintKinds, constraintOptions, []string
 var (
 	constraintKinds   = []string{"schema", "grammar", "regex", "choice", "typescript"}
 	constraintOptions = []string{"strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported", "open_objects"}
-	// toolOptions also apply to tool calls: calls written by upstreams are validated and repaired.
-	toolOptions = []string{"strict", "repair", "open_objects"}
+	// toolOptions also apply to tool calls: parts of calls are forced, and calls written by upstreams are validated and repaired.
+	toolOptions = []string{"strict", "repair", "open_objects", "forced", "on_budget"}
 )
 
 // ReadConstraint reads the constraint of a request, at the top level or in json_mode.
@@ -65,7 +66,7 @@ func ReadConstraint(o *wire.Object) (Constraint, error) {
 		if err != nil {
 			return Constraint{}, err
 		}
-		if err := inner.Only(ConstraintNames[:len(ConstraintNames)-1]...); err != nil {
+		if err := inner.Only(slices.Concat(constraintKinds, constraintOptions, constrainedFields)...); err != nil {
 			return Constraint{}, err
 		}
 		for _, name := range o.Names {
@@ -110,8 +111,8 @@ func (q *Request) CheckOptions(o *wire.Object) error {
 		return nil
 	}
 	tools := q.Tools != nil && q.Tools.Mode != ToolsNone
-	for _, name := range constraintOptions {
-		if !o.Given(name) || name == "repair" && wire.OffValue(o.Members[name]) || q.Tools != nil && slices.Contains(toolOptions, name) {
+	for _, name := range append(constraintOptions, "forced", "on_budget") {
+		if !o.Given(name) || q.Tools != nil && slices.Contains(toolOptions, name) || idle(o, name) {
 			continue
 		}
 		why := "and there is none"
@@ -122,6 +123,18 @@ func (q *Request) CheckOptions(o *wire.Object) error {
 			Message: fmt.Sprintf("%s is an option of a constraint on the text, %s; json_mode: true asks for any JSON, and %s ask for more", name, why, strings.Join(constraintKinds, ", "))}
 	}
 	return nil
+}
+
+// idle reports whether an option has no effect without a constraint, or applies to signals as well.
+func idle(o *wire.Object, name string) bool {
+	value := o.Members[name]
+	switch name {
+	case "repair":
+		return wire.OffValue(value)
+	case "forced", "on_budget":
+		return string(value) != "false" && string(value) != `"truncate"` || o.Given("signals")
+	}
+	return false
 }
 
 func constraintOf(o *wire.Object) (Constraint, error) {
@@ -230,6 +243,9 @@ func (c *Constraint) Set(o *wire.Object, name, kind string) error {
 		if err := o.Str(name, &source); err != nil {
 			return err
 		}
+		if o.Given("type") {
+			return wire.Invalid(o.Path+"type", `%stype is not known here; "schema": {"typescript": …, "type": …} names a type`, o.Path)
+		}
 		var err error
 		c.Kind = "schema"
 		c.Schema, err = fromTypeScript(source, "", param)
@@ -249,7 +265,13 @@ func (c *Constraint) Set(o *wire.Object, name, kind string) error {
 			c.Builtin, err = ReadBuiltin(o, name)
 			return err
 		}
-		return o.Decode(name, &c.Text, `a string, or an object with "builtin"`)
+		if err := o.Decode(name, &c.Text, `a string, or an object with "builtin"`); err != nil {
+			return err
+		}
+		if slices.Contains(gbnf.Builtins(), c.Text) {
+			return wire.Invalid(param, `%s: %s is no grammar in GBNF; the built-in one is {"builtin": %[2]q}`, param, c.Text)
+		}
+		return nil
 	}
 	return o.Str(name, &c.Text)
 }

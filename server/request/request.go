@@ -95,20 +95,15 @@ var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic"
 // Efforts are the levels of reasoning effort.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
+// constrainedFields are the own fields that control constrained generation. json_mode accepts them too.
+var constrainedFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "timeout", "retry_max"}
+
 // ReadOwn reads OwnFields.
 func (q *Request) ReadOwn(o *wire.Object) error {
-	seconds, retries := float32(0), 0
-	if o.Given("timeout") {
-		seconds = -1
-	}
 	for _, err := range []error{
-		o.OneOf("prompt_schema", &q.PromptSchema, "auto", "always", "never"),
-		o.Boolean("forced", &q.Forced),
-		o.OneOf("on_budget", &q.OnBudget, "close", "truncate"),
-		o.Boolean("deterministic", &q.Deterministic),
+		q.readConstrained(o),
+		q.readMode(o),
 		o.Boolean("cache_prompt", &q.CachePrompt),
-		o.Number("timeout", &seconds),
-		o.Integer("retry_max", &retries, 0, MaxRetries),
 		o.KeepAlive("keep_alive", &q.KeepAlive),
 		o.OneOf("tool_forms", &q.ToolForms, "any", "own"),
 		o.Boolean("repeat_calls", &q.RepeatCalls),
@@ -117,6 +112,40 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		q.readPlace(o),
 		q.readReasoning(o),
 		q.ReadSignals(o),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readMode reads the constrainedFields inside json_mode; its other members belong to the constraint.
+func (q *Request) readMode(o *wire.Object) error {
+	if !o.Given("json_mode") || o.Members["json_mode"][0] != '{' {
+		return nil
+	}
+	in, err := o.Child("json_mode")
+	if err != nil {
+		return err
+	}
+	for _, name := range constrainedFields {
+		if in.Given(name) && o.Given(name) {
+			return wire.Invalid(in.Path+name, "%s stands beside json_mode and in it", name)
+		}
+	}
+	return q.readConstrained(in)
+}
+
+func (q *Request) readConstrained(o *wire.Object) error {
+	seconds, retries := float32(0), 0
+	for _, err := range []error{
+		o.OneOf("prompt_schema", &q.PromptSchema, "auto", "always", "never"),
+		o.Boolean("forced", &q.Forced),
+		o.OneOf("on_budget", &q.OnBudget, "close", "truncate"),
+		o.Boolean("deterministic", &q.Deterministic),
+		o.Number("timeout", &seconds),
+		o.Integer("retry_max", &retries, 0, MaxRetries),
 	} {
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/stencil-json/stencil/convert/typescript"
 	"github.com/stencil-json/stencil/server/wire"
@@ -39,5 +40,5 @@ func fromTypeScript(source, name, param string) (json.RawMessage, error) {
 	if errors.As(err, &place) {
 		d = wire.Detail{Reason: place.Reason, Line: place.Line, Column: place.Column}
 	}
-	return nil, &wire.Error{Param: param, Code: "invalid_schema", Message: param + ": " + err.Error(), Details: []wire.Detail{d}}
+	return nil, &wire.Error{Param: param, Code: "invalid_schema", Message: param + ": " + strings.TrimPrefix(err.Error(), "typescript: "), Details: []wire.Detail{d}}
 }

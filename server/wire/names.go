@@ -43,7 +43,7 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 // elsewhere lists fields of other paths or dialects that constrain or change the text. A dialect that doesn't know one
 // refuses it, since its client relies on it.
 var elsewhere = []string{
-	"schema", "typescript", "grammar", "regex", "choice", "json_mode", "strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported",
+	"schema", "typescript", "grammar", "regex", "choice", "builtin", "json_mode", "strict", "repair", "constrained_decoding", "property_order", "whitespace", "on_unsupported",
 	"response_format", "json_schema", "ebnf", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structural_tag",
 	"format", "text", "output_config", "output_format", "parameters", "sampling_params", "options",
 	"think", "thinking", "reasoning_effort", "enable_thinking", "thinking_budget", "tools", "tool_choice", "functions", "function_call",
