@@ -143,7 +143,7 @@ const testImports = `
 	internal/shared
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server, docs;
-	internal/packages < docs, server/clients;
+	internal/packages < docs, server/clients, schemafrom, cmd/stencil/binary;
 	internal/boltfile/damage < internal/boltfile, agent/outcomes, server/stored;
 	internal/poll < internal/boltfile, backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil/download;
 
